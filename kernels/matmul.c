@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// c = a * b, n x n, row-major, single precision: the rungs of the ladder, n of any size. Dimension 0
-// is the column, so that neighbouring work-items read neighbouring floats of b. Each entry says the
-// work-group that it takes; groups cover the tiles of c.
+// c = a * b, n x n, row-major, single precision: the rungs of the ladder, n of any size. Dimension
+// 0 is the column, so that neighbouring work-items read neighbouring floats of b. Each entry says
+// the work-group that it takes; groups cover the tiles of c.
 
 // One element of c: the inner loop, spread over one work-group of 64 and summed in local memory.
 KERNEL void matmul_element(GLOBAL float *c, GLOBAL const float *a, GLOBAL const float *b, uint n,
@@ -95,8 +95,8 @@ KERNEL void matmul_second(GLOBAL float *c, GLOBAL const float *a, GLOBAL const f
 		c[(row + 16) * n + column + 16] = sum11;
 }
 
-// Four floats of a row from `column` on; beyond the matrix they are 0. Rows begin at multiples of 16
-// bytes only where n is a multiple of 4.
+// Four floats of a row from `column` on; beyond the matrix they are 0. Rows begin at multiples of
+// 16 bytes only where n is a multiple of 4.
 FUNCTION float4 row_part(GLOBAL const float *matrix, uint n, uint row, uint column)
 {
 	float4 part;
@@ -132,18 +132,18 @@ FUNCTION void put_part(GLOBAL float *matrix, uint n, uint row, uint column, floa
 		matrix[3] = part.w;
 }
 
-#define ROW(i, factor)                      \
-	left##i += (factor) * part_b0;      \
+#define ROW(i, factor)                                                                             \
+	left##i += (factor) * part_b0;                                                             \
 	right##i += (factor) * part_b1;
 #define FOUR_ROWS(a, b, c, d, part) ROW(a, part.x) ROW(b, part.y) ROW(c, part.z) ROW(d, part.w)
-#define TRANSPOSED(i, lane)                                                                       \
-	column4.x = part0.lane;                                                                   \
-	column4.y = part1.lane;                                                                   \
-	column4.z = part2.lane;                                                                   \
-	column4.w = part3.lane;                                                                   \
+#define TRANSPOSED(i, lane)                                                                        \
+	column4.x = part0.lane;                                                                    \
+	column4.y = part1.lane;                                                                    \
+	column4.z = part2.lane;                                                                    \
+	column4.w = part3.lane;                                                                    \
 	tile_a[(k_a + (i)) * 17 + item / 4] = column4;
-#define PUT(i, offset)                                                     \
-	put_part(c, n, row + (offset), column, left##i);                   \
+#define PUT(i, offset)                                                                             \
+	put_part(c, n, row + (offset), column, left##i);                                           \
 	put_part(c, n, row + (offset), column + 32, right##i);
 
 // Group 8 x 8, tile 64 x 64: each work-item holds 8 x 8 elements in registers, in four parts of
@@ -183,6 +183,5 @@ KERNEL void matmul_register(GLOBAL float *c, GLOBAL const float *a, GLOBAL const
 		BARRIER();
 	}
 	uint row = first_row + y * 4, column = first_column + x * 4;
-	PUT(0, 0) PUT(1, 1) PUT(2, 2) PUT(3, 3)
-	PUT(4, 32) PUT(5, 33) PUT(6, 34) PUT(7, 35)
+	PUT(0, 0) PUT(1, 1) PUT(2, 2) PUT(3, 3) PUT(4, 32) PUT(5, 33) PUT(6, 34) PUT(7, 35)
 }

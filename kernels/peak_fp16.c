@@ -26,27 +26,35 @@
 #define SUM8(v) SUM4((v).lo + (v).hi)
 #define SUM16(v) SUM8((v).lo + (v).hi)
 
-#define STEP4 \
-	x0 = MULTIPLY_ADD(x0); x1 = MULTIPLY_ADD(x1); x2 = MULTIPLY_ADD(x2); x3 = MULTIPLY_ADD(x3);
-#define STEP8 \
-	STEP4 \
-	x4 = MULTIPLY_ADD(x4); x5 = MULTIPLY_ADD(x5); x6 = MULTIPLY_ADD(x6); x7 = MULTIPLY_ADD(x7);
+#define STEP4                                                                                      \
+	x0 = MULTIPLY_ADD(x0);                                                                     \
+	x1 = MULTIPLY_ADD(x1);                                                                     \
+	x2 = MULTIPLY_ADD(x2);                                                                     \
+	x3 = MULTIPLY_ADD(x3);
+#define STEP8                                                                                      \
+	STEP4                                                                                      \
+	x4 = MULTIPLY_ADD(x4);                                                                     \
+	x5 = MULTIPLY_ADD(x5);                                                                     \
+	x6 = MULTIPLY_ADD(x6);                                                                     \
+	x7 = MULTIPLY_ADD(x7);
 
-#define PEAK8(name, type, steps, sum) \
-KERNEL void name(GLOBAL half *output, GLOBAL const half *start, float factor, float addend, \
-                 uint rounds) \
-{ \
-	GLOBAL const type *from = (GLOBAL const type *)start; \
-	type a = (type)(half)factor, b = (type)(half)addend; \
-	type item = (type)(half)((float)(GLOBAL_ID(0) & 7u) * 0.125f); \
-	type x0 = from[0] + item, x1 = from[1] + item, x2 = from[2] + item, x3 = from[3] + item; \
-	type x4 = from[4] + item, x5 = from[5] + item, x6 = from[6] + item, x7 = from[7] + item; \
-	for (uint round = 0; round < rounds; round++) { \
-		steps(STEP8) \
-	} \
-	x0 = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7)); \
-	output[GLOBAL_ID(0)] = sum(x0); \
-}
+#define PEAK8(name, type, steps, sum)                                                              \
+	KERNEL void name(GLOBAL half *output, GLOBAL const half *start, float factor,              \
+	                 float addend, uint rounds)                                                \
+	{                                                                                          \
+		GLOBAL const type *from = (GLOBAL const type *)start;                              \
+		type a = (type)(half)factor, b = (type)(half)addend;                               \
+		type item = (type)(half)((float)(GLOBAL_ID(0) & 7u) * 0.125f);                     \
+		type x0 = from[0] + item, x1 = from[1] + item, x2 = from[2] + item,                \
+		     x3 = from[3] + item;                                                          \
+		type x4 = from[4] + item, x5 = from[5] + item, x6 = from[6] + item,                \
+		     x7 = from[7] + item;                                                          \
+		for (uint round = 0; round < rounds; round++) {                                    \
+			steps(STEP8)                                                               \
+		}                                                                                  \
+		x0 = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));                            \
+		output[GLOBAL_ID(0)] = sum(x0);                                                    \
+	}
 
 PEAK8(peak_fp16_1, half, TIMES64, SUM1)
 PEAK8(peak_fp16_2, half2, TIMES32, SUM2)
@@ -111,34 +119,31 @@ KERNEL void peak_fp16_1(GLOBAL half *output, GLOBAL const half *start, float fac
 }
 
 // Eight chains of so many pairs, `steps` times each a round; the loops over pairs are unrolled.
-#define PEAK_PAIRS(name, pairs, steps) \
-KERNEL void name(GLOBAL half *output, GLOBAL const half *start, float factor, float addend, \
-                 uint rounds) \
-{ \
-	GLOBAL const uint *from = (GLOBAL const uint *)start; \
-	uint a = pair_of(half_of(factor), half_of(factor)); \
-	uint b = pair_of(half_of(addend), half_of(addend)); \
-	half one = half_of((float)(GLOBAL_ID(0) & 7u) * 0.125f); \
-	uint item = pair_of(one, one), x[8 * (pairs)]; \
-	_Pragma("unroll") \
-	for (int i = 0; i < 8 * (pairs); i++) \
-		x[i] = add_pairs(from[i], item); \
-	for (uint round = 0; round < rounds; round++) { \
-		_Pragma("unroll") \
-		for (int step = 0; step < (steps); step++) { \
-			_Pragma("unroll") \
-			for (int i = 0; i < 8 * (pairs); i++) \
-				STEP_PAIR(x[i]) \
-		} \
-	} \
-	_Pragma("unroll") \
-	for (int half_way = 4 * (pairs); half_way > 0; half_way /= 2) { \
-		_Pragma("unroll") \
-		for (int i = 0; i < half_way; i++) \
-			x[i] = add_pairs(x[i], x[i + half_way]); \
-	} \
-	output[GLOBAL_ID(0)] = add_halves((half)x[0], (half)(x[0] >> 16)); \
-}
+#define PEAK_PAIRS(name, pairs, steps)                                                             \
+	KERNEL void name(GLOBAL half *output, GLOBAL const half *start, float factor,              \
+	                 float addend, uint rounds)                                                \
+	{                                                                                          \
+		GLOBAL const uint *from = (GLOBAL const uint *)start;                              \
+		uint a = pair_of(half_of(factor), half_of(factor));                                \
+		uint b = pair_of(half_of(addend), half_of(addend));                                \
+		half one = half_of((float)(GLOBAL_ID(0) & 7u) * 0.125f);                           \
+		uint item = pair_of(one, one), x[8 * (pairs)];                                     \
+		_Pragma("unroll") for (int i = 0; i < 8 * (pairs); i++) x[i] =                     \
+		    add_pairs(from[i], item);                                                      \
+		for (uint round = 0; round < rounds; round++) {                                    \
+			_Pragma("unroll") for (int step = 0; step < (steps); step++)               \
+			{                                                                          \
+				_Pragma("unroll") for (int i = 0; i < 8 * (pairs); i++)            \
+				    STEP_PAIR(x[i])                                                \
+			}                                                                          \
+		}                                                                                  \
+		_Pragma("unroll") for (int half_way = 4 * (pairs); half_way > 0; half_way /= 2)    \
+		{                                                                                  \
+			_Pragma("unroll") for (int i = 0; i < half_way; i++) x[i] =                \
+			    add_pairs(x[i], x[i + half_way]);                                      \
+		}                                                                                  \
+		output[GLOBAL_ID(0)] = add_halves((half)x[0], (half)(x[0] >> 16));                 \
+	}
 
 PEAK_PAIRS(peak_fp16_2, 1, 32)
 PEAK_PAIRS(peak_fp16_4, 2, 16)

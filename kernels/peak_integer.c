@@ -18,27 +18,35 @@
 #define SUM8(v) SUM4((v).lo + (v).hi)
 #define SUM16(v) SUM8((v).lo + (v).hi)
 
-#define STEP4 \
-	x0 = MULTIPLY_ADD(x0); x1 = MULTIPLY_ADD(x1); x2 = MULTIPLY_ADD(x2); x3 = MULTIPLY_ADD(x3);
-#define STEP8 \
-	STEP4 \
-	x4 = MULTIPLY_ADD(x4); x5 = MULTIPLY_ADD(x5); x6 = MULTIPLY_ADD(x6); x7 = MULTIPLY_ADD(x7);
+#define STEP4                                                                                      \
+	x0 = MULTIPLY_ADD(x0);                                                                     \
+	x1 = MULTIPLY_ADD(x1);                                                                     \
+	x2 = MULTIPLY_ADD(x2);                                                                     \
+	x3 = MULTIPLY_ADD(x3);
+#define STEP8                                                                                      \
+	STEP4                                                                                      \
+	x4 = MULTIPLY_ADD(x4);                                                                     \
+	x5 = MULTIPLY_ADD(x5);                                                                     \
+	x6 = MULTIPLY_ADD(x6);                                                                     \
+	x7 = MULTIPLY_ADD(x7);
 
-#define PEAK8(name, type, steps, sum) \
-KERNEL void name(GLOBAL uint *output, GLOBAL const uint *start, uint factor, uint addend, \
-                 uint rounds) \
-{ \
-	GLOBAL const type *from = (GLOBAL const type *)start; \
-	type a = (type)factor, b = (type)addend; \
-	type item = (type)(GLOBAL_ID(0) & 7u); \
-	type x0 = from[0] + item, x1 = from[1] + item, x2 = from[2] + item, x3 = from[3] + item; \
-	type x4 = from[4] + item, x5 = from[5] + item, x6 = from[6] + item, x7 = from[7] + item; \
-	for (uint round = 0; round < rounds; round++) { \
-		steps(STEP8) \
-	} \
-	x0 = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7)); \
-	output[GLOBAL_ID(0)] = sum(x0); \
-}
+#define PEAK8(name, type, steps, sum)                                                              \
+	KERNEL void name(GLOBAL uint *output, GLOBAL const uint *start, uint factor, uint addend,  \
+	                 uint rounds)                                                              \
+	{                                                                                          \
+		GLOBAL const type *from = (GLOBAL const type *)start;                              \
+		type a = (type)factor, b = (type)addend;                                           \
+		type item = (type)(GLOBAL_ID(0) & 7u);                                             \
+		type x0 = from[0] + item, x1 = from[1] + item, x2 = from[2] + item,                \
+		     x3 = from[3] + item;                                                          \
+		type x4 = from[4] + item, x5 = from[5] + item, x6 = from[6] + item,                \
+		     x7 = from[7] + item;                                                          \
+		for (uint round = 0; round < rounds; round++) {                                    \
+			steps(STEP8)                                                               \
+		}                                                                                  \
+		x0 = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));                            \
+		output[GLOBAL_ID(0)] = sum(x0);                                                    \
+	}
 
 PEAK8(peak_int32_1, uint, TIMES64, SUM1)
 PEAK8(peak_int32_2, uint2, TIMES32, SUM2)

@@ -17,19 +17,19 @@
 #define STORE(k) tile[((turn + k##u + 1u) & mask) * 64u + LOCAL_ID(0)] = v##k + step;
 #define TOTAL(k) zero += tile[k##u * 64u + LOCAL_ID(0)];
 
-#define PEAK(name, type, sum) \
-KERNEL void name(GLOBAL uint *output, uint mask, uint add, uint turns) \
-{ \
-	LOCAL type tile[8 * 64]; \
-	type v0, v1, v2, v3, v4, v5, v6, v7, zero = (type)(0u), step = (type)(add); \
-	EACH8(INITIAL) \
-	for (uint turn = 0u; turn < turns; turn++) { \
-		EACH8(LOAD) \
-		EACH8(STORE) \
-	} \
-	EACH8(TOTAL) \
-	output[GLOBAL_ID(0)] = sum(zero); \
-}
+#define PEAK(name, type, sum)                                                                      \
+	KERNEL void name(GLOBAL uint *output, uint mask, uint add, uint turns)                     \
+	{                                                                                          \
+		LOCAL type tile[8 * 64];                                                           \
+		type v0, v1, v2, v3, v4, v5, v6, v7, zero = (type)(0u), step = (type)(add);        \
+		EACH8(INITIAL)                                                                     \
+		for (uint turn = 0u; turn < turns; turn++) {                                       \
+			EACH8(LOAD)                                                                \
+			EACH8(STORE)                                                               \
+		}                                                                                  \
+		EACH8(TOTAL)                                                                       \
+		output[GLOBAL_ID(0)] = sum(zero);                                                  \
+	}
 
 PEAK(peak_local_1, uint, SUM1)
 PEAK(peak_local_2, uint2, SUM2)

@@ -35,62 +35,47 @@ FUNCTION void report(GLOBAL uint *status, uint turns, uint sum, uint expected)
 #define STORE(k) output[at + (k##u) * step] = (at + (k##u) * step) * factor;
 #define LOAD(k) v##k = input[at + (k##u) * step];
 #define PUT(k) output[at + (k##u) * step] = v##k;
-#define LOAD_BOTH(k) \
-	v##k = input[at + (k##u) * step] + second[at + (k##u) * step] * scale;
+#define LOAD_BOTH(k) v##k = input[at + (k##u) * step] + second[at + (k##u) * step] * scale;
 
 #define VALUES2(type) type v0, v1
 #define VALUES4(type) VALUES2(type), v2, v3
 #define VALUES8(type) VALUES4(type), v4, v5, v6, v7
 
-#define TURNS(count) \
-	uint base = GROUP_ID(0) * group_step + LOCAL_ID(0) * item_step, at = base; \
+#define TURNS(count)                                                                               \
+	uint base = GROUP_ID(0) * group_step + LOCAL_ID(0) * item_step, at = base;                 \
 	for (uint turn = 0u; turn < turns; turn++, at += (count##u) * step)
 
-#define MEMORY(width, type, count, each, lanes) \
-KERNEL void peak_read_##width(GLOBAL const type *RESTRICT input, GLOBAL uint *RESTRICT status, \
-                              uint group_step, uint item_step, uint step, uint factor, \
-                              uint turns) \
-{ \
-	type sum = (type)(0u); \
-	TURNS(count) { \
-		each(ADD) \
-	} \
-	ulong n = (ulong)turns * count##ul; \
-	report(status, turns, lanes(sum), \
-	       width##u * factor * ((uint)n * base + step * sum_below(n))); \
-} \
-KERNEL void peak_write_##width(GLOBAL type *RESTRICT output, GLOBAL uint *RESTRICT status, \
-                               uint group_step, uint item_step, uint step, uint factor, \
-                               uint turns) \
-{ \
-	TURNS(count) { \
-		each(STORE) \
-	} \
-	report(status, turns, 0u, 0u); \
-} \
-KERNEL void peak_copy_##width(GLOBAL type *RESTRICT output, GLOBAL const type *RESTRICT input, \
-                              GLOBAL uint *RESTRICT status, uint group_step, uint item_step, \
-                              uint step, uint turns) \
-{ \
-	VALUES##count(type); \
-	TURNS(count) { \
-		each(LOAD) \
-		each(PUT) \
-	} \
-	report(status, turns, 0u, 0u); \
-} \
-KERNEL void peak_triad_##width(GLOBAL type *RESTRICT output, GLOBAL const type *RESTRICT input, \
-                               GLOBAL const type *RESTRICT second, GLOBAL uint *RESTRICT status, \
-                               uint group_step, uint item_step, uint step, uint scale, \
-                               uint turns) \
-{ \
-	VALUES##count(type); \
-	TURNS(count) { \
-		each(LOAD_BOTH) \
-		each(PUT) \
-	} \
-	report(status, turns, 0u, 0u); \
-}
+#define MEMORY(width, type, count, each, lanes)                                                    \
+	KERNEL void peak_read_##width(GLOBAL const type *RESTRICT input,                           \
+	                              GLOBAL uint *RESTRICT status, uint group_step,               \
+	                              uint item_step, uint step, uint factor, uint turns)          \
+	{                                                                                          \
+		type sum = (type)(0u);                                                             \
+		TURNS(count){ each(ADD) } ulong n = (ulong)turns * count##ul;                      \
+		report(status, turns, lanes(sum),                                                  \
+		       width##u *factor *((uint)n * base + step * sum_below(n)));                  \
+	}                                                                                          \
+	KERNEL void peak_write_##width(GLOBAL type *RESTRICT output, GLOBAL uint *RESTRICT status, \
+	                               uint group_step, uint item_step, uint step, uint factor,    \
+	                               uint turns)                                                 \
+	{                                                                                          \
+		TURNS(count){ each(STORE) } report(status, turns, 0u, 0u);                         \
+	}                                                                                          \
+	KERNEL void peak_copy_##width(                                                             \
+	    GLOBAL type *RESTRICT output, GLOBAL const type *RESTRICT input,                       \
+	    GLOBAL uint *RESTRICT status, uint group_step, uint item_step, uint step, uint turns)  \
+	{                                                                                          \
+		VALUES##count(type);                                                               \
+		TURNS(count){ each(LOAD) each(PUT) } report(status, turns, 0u, 0u);                \
+	}                                                                                          \
+	KERNEL void peak_triad_##width(                                                            \
+	    GLOBAL type *RESTRICT output, GLOBAL const type *RESTRICT input,                       \
+	    GLOBAL const type *RESTRICT second, GLOBAL uint *RESTRICT status, uint group_step,     \
+	    uint item_step, uint step, uint scale, uint turns)                                     \
+	{                                                                                          \
+		VALUES##count(type);                                                               \
+		TURNS(count){ each(LOAD_BOTH) each(PUT) } report(status, turns, 0u, 0u);           \
+	}
 
 MEMORY(1, uint, 8, EACH8, SUM1)
 MEMORY(2, uint2, 8, EACH8, SUM2)
@@ -104,27 +89,31 @@ MEMORY(16, uint16, 2, EACH2, SUM16)
 // together have read the whole set, and so has each alone between two of its own.
 #define ADD_WRAPPED(k) sum += input[(at + (k##u) * step) & mask];
 
-#define SWEEP(width, type, lanes) \
-KERNEL void peak_sweep_##width(GLOBAL const type *RESTRICT input, GLOBAL uint *RESTRICT status, \
-                               uint span_bytes, uint factor, uint turns) \
-{ \
-	uint vectors = span_bytes / (width##u * 4u), mask = vectors - 1u, step = GROUP_SIZE(0); \
-	uint row = (uint)((ulong)GROUP_ID(0) * (vectors / step) / GROUP_COUNT(0)); \
-	uint base = row * step, at = base + LOCAL_ID(0); \
-	type sum = (type)(0u); \
-	for (uint turn = 0u; turn < turns; turn++, at += 8u * step) { \
-		EACH8(ADD_WRAPPED) \
-	} \
-	/* In rows of a group's size: whole passes over all, then a part that may wrap once. */ \
-	ulong rows = vectors / step, n = (ulong)turns * 8ul, first = base / step; \
-	ulong rest = n % rows, end = first + rest; \
-	uint passes = (uint)(n / rows); \
-	uint part = end <= rows ? sum_below(end) - sum_below(first) \
-	                        : sum_below(rows) - sum_below(first) + sum_below(end - rows); \
-	report(status, turns, lanes(sum), \
-	       width##u * factor * ((uint)n * LOCAL_ID(0) + \
-	                            step * (passes * sum_below(rows) + part))); \
-}
+#define SWEEP(width, type, lanes)                                                                  \
+	KERNEL void peak_sweep_##width(GLOBAL const type *RESTRICT input,                          \
+	                               GLOBAL uint *RESTRICT status, uint span_bytes, uint factor, \
+	                               uint turns)                                                 \
+	{                                                                                          \
+		uint vectors = span_bytes / (width##u * 4u), mask = vectors - 1u,                  \
+		     step = GROUP_SIZE(0);                                                         \
+		uint row = (uint)((ulong)GROUP_ID(0) * (vectors / step) / GROUP_COUNT(0));         \
+		uint base = row * step, at = base + LOCAL_ID(0);                                   \
+		type sum = (type)(0u);                                                             \
+		for (uint turn = 0u; turn < turns; turn++, at += 8u * step) {                      \
+			EACH8(ADD_WRAPPED)                                                         \
+		}                                                                                  \
+		/* In rows of a group's size: whole passes over all, then a part that may wrap     \
+		 * once. */                                                                        \
+		ulong rows = vectors / step, n = (ulong)turns * 8ul, first = base / step;          \
+		ulong rest = n % rows, end = first + rest;                                         \
+		uint passes = (uint)(n / rows);                                                    \
+		uint part = end <= rows                                                            \
+		                ? sum_below(end) - sum_below(first)                                \
+		                : sum_below(rows) - sum_below(first) + sum_below(end - rows);      \
+		report(status, turns, lanes(sum),                                                  \
+		       width##u *factor *((uint)n * LOCAL_ID(0) +                                  \
+		                          step * (passes * sum_below(rows) + part)));              \
+	}
 
 SWEEP(4, uint4, SUM4)
 SWEEP(16, uint16, SUM16)

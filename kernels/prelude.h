@@ -32,40 +32,66 @@ typedef unsigned long ulong;
 template <class T, int N> struct alignas(N * sizeof(T)) prelude_vector {
 	prelude_vector<T, N / 2> lo, hi;
 	prelude_vector() = default;
-	__device__ __forceinline__ prelude_vector(T value) : lo(value), hi(value) {}
-	__device__ __forceinline__ prelude_vector(prelude_vector<T, N / 2> a, prelude_vector<T, N / 2> b)
-	    : lo(a), hi(b) {}
+	__device__ __forceinline__ prelude_vector(T value) : lo(value), hi(value)
+	{
+	}
+	__device__ __forceinline__ prelude_vector(prelude_vector<T, N / 2> a,
+	                                          prelude_vector<T, N / 2> b)
+	    : lo(a), hi(b)
+	{
+	}
 };
 template <class T> struct alignas(2 * sizeof(T)) prelude_vector<T, 2> {
-	union { T x, lo; };
-	union { T y, hi; };
+	union {
+		T x, lo;
+	};
+	union {
+		T y, hi;
+	};
 	prelude_vector() = default;
-	__device__ __forceinline__ prelude_vector(T value) : x(value), y(value) {}
-	__device__ __forceinline__ prelude_vector(T a, T b) : x(a), y(b) {}
+	__device__ __forceinline__ prelude_vector(T value) : x(value), y(value)
+	{
+	}
+	__device__ __forceinline__ prelude_vector(T a, T b) : x(a), y(b)
+	{
+	}
 };
 template <class T> struct alignas(4 * sizeof(T)) prelude_vector<T, 4> {
 	union {
-		struct { prelude_vector<T, 2> lo, hi; };
-		struct { T x, y, z, w; };
+		struct {
+			prelude_vector<T, 2> lo, hi;
+		};
+		struct {
+			T x, y, z, w;
+		};
 	};
 	prelude_vector() = default;
-	__device__ __forceinline__ prelude_vector(T value) : x(value), y(value), z(value), w(value) {}
+	__device__ __forceinline__ prelude_vector(T value) : x(value), y(value), z(value), w(value)
+	{
+	}
 	__device__ __forceinline__ prelude_vector(prelude_vector<T, 2> a, prelude_vector<T, 2> b)
-	    : x(a.x), y(a.y), z(b.x), w(b.y) {}
+	    : x(a.x), y(a.y), z(b.x), w(b.y)
+	{
+	}
 };
-#define PRELUDE_VECTORS(type, n) \
-	typedef prelude_vector<type, n> prelude_##type##n; \
-	FUNCTION prelude_##type##n operator+(prelude_##type##n a, prelude_##type##n b) \
-	{ \
-		return prelude_##type##n(a.lo + b.lo, a.hi + b.hi); \
-	} \
-	FUNCTION prelude_##type##n operator*(prelude_##type##n a, prelude_##type##n b) \
-	{ \
-		return prelude_##type##n(a.lo * b.lo, a.hi * b.hi); \
-	} \
-	FUNCTION void operator+=(prelude_##type##n &a, prelude_##type##n b) { a = a + b; }
-#define PRELUDE_SIZES(type) \
-	PRELUDE_VECTORS(type, 2) PRELUDE_VECTORS(type, 4) PRELUDE_VECTORS(type, 8) \
+#define PRELUDE_VECTORS(type, n)                                                                   \
+	typedef prelude_vector<type, n> prelude_##type##n;                                         \
+	FUNCTION prelude_##type##n operator+(prelude_##type##n a, prelude_##type##n b)             \
+	{                                                                                          \
+		return prelude_##type##n(a.lo + b.lo, a.hi + b.hi);                                \
+	}                                                                                          \
+	FUNCTION prelude_##type##n operator*(prelude_##type##n a, prelude_##type##n b)             \
+	{                                                                                          \
+		return prelude_##type##n(a.lo * b.lo, a.hi * b.hi);                                \
+	}                                                                                          \
+	FUNCTION void operator+=(prelude_##type##n &a, prelude_##type##n b)                        \
+	{                                                                                          \
+		a = a + b;                                                                         \
+	}
+#define PRELUDE_SIZES(type)                                                                        \
+	PRELUDE_VECTORS(type, 2)                                                                   \
+	PRELUDE_VECTORS(type, 4)                                                                   \
+	PRELUDE_VECTORS(type, 8)                                                                   \
 	PRELUDE_VECTORS(type, 16)
 PRELUDE_SIZES(float)
 PRELUDE_SIZES(double)
@@ -87,8 +113,7 @@ PRELUDE_SIZES(uint)
 #define uint4 prelude_uint4
 #define uint8 prelude_uint8
 #define uint16 prelude_uint16
-#define PRELUDE_PART(of, dimension) \
-	((dimension) == 0 ? of.x : (dimension) == 1 ? of.y : of.z)
+#define PRELUDE_PART(of, dimension) ((dimension) == 0 ? of.x : (dimension) == 1 ? of.y : of.z)
 #define LOCAL_ID(dimension) PRELUDE_PART(threadIdx, dimension)
 #define GROUP_ID(dimension) PRELUDE_PART(blockIdx, dimension)
 #define GROUP_SIZE(dimension) PRELUDE_PART(blockDim, dimension)
@@ -121,23 +146,27 @@ typedef uint uint8 __attribute__((ext_vector_type(8)));
 typedef uint uint16 __attribute__((ext_vector_type(16)));
 FUNCTION uint prelude_local_id(int dimension)
 {
-	return dimension == 0 ? __nvvm_read_ptx_sreg_tid_x() :
-	       dimension == 1 ? __nvvm_read_ptx_sreg_tid_y() : __nvvm_read_ptx_sreg_tid_z();
+	return dimension == 0   ? __nvvm_read_ptx_sreg_tid_x()
+	       : dimension == 1 ? __nvvm_read_ptx_sreg_tid_y()
+	                        : __nvvm_read_ptx_sreg_tid_z();
 }
 FUNCTION uint prelude_group_id(int dimension)
 {
-	return dimension == 0 ? __nvvm_read_ptx_sreg_ctaid_x() :
-	       dimension == 1 ? __nvvm_read_ptx_sreg_ctaid_y() : __nvvm_read_ptx_sreg_ctaid_z();
+	return dimension == 0   ? __nvvm_read_ptx_sreg_ctaid_x()
+	       : dimension == 1 ? __nvvm_read_ptx_sreg_ctaid_y()
+	                        : __nvvm_read_ptx_sreg_ctaid_z();
 }
 FUNCTION uint prelude_group_size(int dimension)
 {
-	return dimension == 0 ? __nvvm_read_ptx_sreg_ntid_x() :
-	       dimension == 1 ? __nvvm_read_ptx_sreg_ntid_y() : __nvvm_read_ptx_sreg_ntid_z();
+	return dimension == 0   ? __nvvm_read_ptx_sreg_ntid_x()
+	       : dimension == 1 ? __nvvm_read_ptx_sreg_ntid_y()
+	                        : __nvvm_read_ptx_sreg_ntid_z();
 }
 FUNCTION uint prelude_group_count(int dimension)
 {
-	return dimension == 0 ? __nvvm_read_ptx_sreg_nctaid_x() :
-	       dimension == 1 ? __nvvm_read_ptx_sreg_nctaid_y() : __nvvm_read_ptx_sreg_nctaid_z();
+	return dimension == 0   ? __nvvm_read_ptx_sreg_nctaid_x()
+	       : dimension == 1 ? __nvvm_read_ptx_sreg_nctaid_y()
+	                        : __nvvm_read_ptx_sreg_nctaid_z();
 }
 #define LOCAL_ID(dimension) prelude_local_id(dimension)
 #define GROUP_ID(dimension) prelude_group_id(dimension)

@@ -96,7 +96,7 @@ def read_roles(text):
 def prototypes(text, prefix):
     """Functions by name, of typedefs of pointers to them."""
     functions = {}
-    for match in re.finditer(r'typedef ze_result_t \( ?\* ?' + prefix + r'(\w+)_t ?\) ?(\()', text):
+    for match in re.finditer(r'typedef ze_result_t ?\( ?\* ?' + prefix + r'(\w+)_t ?\) ?(\()', text):
         end = closing(text, match.start(2))
         name = f'ze{match[1]}'
         functions[name] = Function(name, [nameless(p) for p in split_parameters(text[match.end(2):end])])

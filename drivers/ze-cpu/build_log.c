@@ -56,7 +56,8 @@ ze_result_t cpu_zeModuleBuildLogDestroy(ze_module_build_log_handle_t log)
 	return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t cpu_zeModuleBuildLogGetString(ze_module_build_log_handle_t log, size_t *size, char *text)
+ze_result_t cpu_zeModuleBuildLogGetString(ze_module_build_log_handle_t log, size_t *size,
+                                          char *text)
 {
 	if (!log)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;

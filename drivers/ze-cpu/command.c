@@ -108,7 +108,8 @@ static void fill(const void *context)
 {
 	const struct command *command = context;
 	char *destination = command->destination;
-	size_t done = command->bytes < command->pattern_bytes ? command->bytes : command->pattern_bytes;
+	size_t done =
+	    command->bytes < command->pattern_bytes ? command->bytes : command->pattern_bytes;
 
 	if (command->pattern_bytes == 1) {
 		memset(destination, *(const unsigned char *)command->pattern, command->bytes);
@@ -135,14 +136,17 @@ static size_t region_end(const ze_copy_region_t *region, uint32_t pitch, uint32_
 {
 	uint64_t rows, slices, end, row = (uint64_t)region->originX + region->width;
 	uint64_t last_row = (uint64_t)region->originY + region->height - 1;
-	uint64_t last_slice = (uint64_t)region->originZ + (region->depth == 0 ? 0 : region->depth - 1);
+	uint64_t last_slice =
+	    (uint64_t)region->originZ + (region->depth == 0 ? 0 : region->depth - 1);
 
 	if (region->width == 0 || region->height == 0)
 		return 0;
 	return __builtin_mul_overflow(last_row, pitch, &rows) ||
-	       __builtin_mul_overflow(last_slice, slice, &slices) ||
-	       __builtin_add_overflow(rows, slices, &end) || __builtin_add_overflow(end, row, &end) ?
-	               SIZE_MAX : end;
+	               __builtin_mul_overflow(last_slice, slice, &slices) ||
+	               __builtin_add_overflow(rows, slices, &end) ||
+	               __builtin_add_overflow(end, row, &end)
+	           ? SIZE_MAX
+	           : end;
 }
 
 // Whether so many bytes lie within the allocation that the first is in. Memory of the program's own
@@ -167,8 +171,8 @@ static bool is_inside(const struct command *command)
 	       (command->type != COMMAND_COPY || fits(command->source, command->bytes));
 }
 
-// A queue that is told to touch what is not there is lost. What lies behind an allocation may be the
-// program's own, which a device would not reach: nothing is touched then.
+// A queue that is told to touch what is not there is lost. What lies behind an allocation may be
+// the program's own, which a device would not reach: nothing is touched then.
 static ze_result_t guarded(void (*work)(const void *command), const struct command *command)
 {
 	bool inside = is_inside(command);
@@ -176,7 +180,8 @@ static ze_result_t guarded(void (*work)(const void *command), const struct comma
 	if (inside && trap_guard(work, command))
 		return ZE_RESULT_SUCCESS;
 	cpu_log("a copy or fill %s: its queue is lost",
-	        inside ? "touched an address without memory" : "would go past the end of its allocation");
+	        inside ? "touched an address without memory"
+	               : "would go past the end of its allocation");
 	return ZE_RESULT_ERROR_DEVICE_LOST;
 }
 

@@ -58,7 +58,7 @@ ze_result_t cpu_zeDeviceGetRootDevice(ze_device_handle_t device, ze_device_handl
 	ze_result_t result = check(device, root);
 
 	if (result == ZE_RESULT_SUCCESS)
-		*root = device->root;  // NULL: it is one itself
+		*root = device->root; // NULL: it is one itself
 	return result;
 }
 
@@ -70,7 +70,10 @@ static uint32_t vendor_of(const char *name)
 		const char *part;
 		uint32_t id; // of PCI-SIG
 	} vendors[] = {
-		{ "ntel", 0x8086 }, { "AMD", 0x1022 }, { "Advanced Micro", 0x1022 }, { "NVIDIA", 0x10de },
+		{ "ntel", 0x8086 },
+		{ "AMD", 0x1022 },
+		{ "Advanced Micro", 0x1022 },
+		{ "NVIDIA", 0x10de },
 	};
 
 	for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
@@ -83,7 +86,7 @@ static uint32_t vendor_of(const char *name)
 static ze_device_uuid_t uuid_of(const struct tare_script_device *device)
 {
 	ze_device_uuid_t uuid = { { 0 } };
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);  // FNV-1a
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
 	size_t digits = 0;
 
 	for (const char *at = device->uuid; *at && digits < 2 * sizeof uuid.id; at++) {
@@ -164,7 +167,8 @@ ze_result_t cpu_zeDeviceGetProperties(ze_device_handle_t device, ze_device_prope
 	};
 	// The last byte of a sub-device's: its number, from 1.
 	if (device->root)
-		properties->uuid.id[sizeof properties->uuid.id - 1] ^= (uint8_t)(device->number + 1);
+		properties->uuid.id[sizeof properties->uuid.id - 1] ^=
+		    (uint8_t)(device->number + 1);
 	snprintf(properties->name, sizeof properties->name, "%s (ze-cpu%s)", facts->name,
 	         device->scripted ? ", scripted" : ": kernels on the CPU, for tests");
 	extend(properties->pNext, facts);
@@ -225,9 +229,9 @@ ze_result_t cpu_zeDeviceGetComputeProperties(ze_device_handle_t device,
 ze_result_t cpu_zeDeviceGetModuleProperties(ze_device_handle_t device,
                                             ze_device_module_properties_t *properties)
 {
-	static const ze_device_fp_flags_t ieee = ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN |
-	                                         ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST |
-	                                         ZE_DEVICE_FP_FLAG_FMA;
+	static const ze_device_fp_flags_t ieee =
+	    ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN |
+	    ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST | ZE_DEVICE_FP_FLAG_FMA;
 	ze_result_t result = check(device, properties);
 
 	if (result != ZE_RESULT_SUCCESS)
@@ -249,8 +253,8 @@ ze_result_t cpu_zeDeviceGetModuleProperties(ze_device_handle_t device,
 	return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t cpu_zeDeviceGetCommandQueueGroupProperties(
-	ze_device_handle_t device, uint32_t *count, ze_command_queue_group_properties_t *groups)
+ze_result_t cpu_zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t device, uint32_t *count,
+                                                       ze_command_queue_group_properties_t *groups)
 {
 	ze_result_t result = check(device, count);
 
@@ -259,8 +263,9 @@ ze_result_t cpu_zeDeviceGetCommandQueueGroupProperties(
 	for (uint32_t i = 0, taken = take(count, groups, device->group_count); i < taken; i++) {
 		const struct cpu_group *group = &device->groups[i];
 		// No COOPERATIVE_KERNELS: of several groups it is not sure that all run at once.
-		groups[i].flags = (group->compute ? ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE : 0u) |
-		                  (group->copy ? ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY : 0u);
+		groups[i].flags =
+		    (group->compute ? ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE : 0u) |
+		    (group->copy ? ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY : 0u);
 		groups[i].maxMemoryFillPatternSize = CPU_FILL_PATTERN_BYTES;
 		groups[i].numQueues = group->engine_count;
 	}
@@ -292,15 +297,16 @@ ze_result_t cpu_zeDeviceGetMemoryAccessProperties(ze_device_handle_t device,
                                                   ze_device_memory_access_properties_t *properties)
 {
 	const ze_memory_access_cap_flags_t all =
-		ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
-		ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+	    ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
+	    ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
 	ze_result_t result = check(device, properties);
 
 	if (result != ZE_RESULT_SUCCESS)
 		return result;
 	properties->hostAllocCapabilities = all;
 	properties->deviceAllocCapabilities = all;
-	properties->sharedSingleDeviceAllocCapabilities = device->script.lacks[TARE_LACK_SHARED][0] ? 0 : all;
+	properties->sharedSingleDeviceAllocCapabilities =
+	    device->script.lacks[TARE_LACK_SHARED][0] ? 0 : all;
 	properties->sharedCrossDeviceAllocCapabilities = 0;
 	// Kernels can use any memory of the process; the device that a script tells of need not.
 	properties->sharedSystemAllocCapabilities = device->scripted ? 0 : all;
@@ -333,14 +339,16 @@ ze_result_t cpu_zeDeviceGetImageProperties(ze_device_handle_t device,
 	return result;
 }
 
-ze_result_t cpu_zeDeviceGetExternalMemoryProperties(
-	ze_device_handle_t device, ze_device_external_memory_properties_t *properties)
+ze_result_t
+cpu_zeDeviceGetExternalMemoryProperties(ze_device_handle_t device,
+                                        ze_device_external_memory_properties_t *properties)
 {
 	ze_result_t result = check(device, properties);
 
 	if (result == ZE_RESULT_SUCCESS)
-		*properties = (ze_device_external_memory_properties_t){ .stype = properties->stype,
-			                                                .pNext = properties->pNext };
+		*properties =
+		    (ze_device_external_memory_properties_t){ .stype = properties->stype,
+			                                      .pNext = properties->pNext };
 	return result;
 }
 
@@ -360,8 +368,8 @@ ze_result_t cpu_zeDeviceSetCacheAdviceExt(ze_device_handle_t device, void *at, s
 	if (result != ZE_RESULT_SUCCESS)
 		return result;
 	return region > ZE_CACHE_EXT_REGION_ZE_CACHE_NON_RESERVED_REGION
-	               ? ZE_RESULT_ERROR_INVALID_ENUMERATION
-	               : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+	           ? ZE_RESULT_ERROR_INVALID_ENUMERATION
+	           : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }
 
 // ---- peers: there is one device, and its sub-devices have the same memory
@@ -374,8 +382,8 @@ ze_result_t cpu_zeDeviceGetP2PProperties(ze_device_handle_t device, ze_device_ha
 	if (!peer)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (result == ZE_RESULT_SUCCESS)
-		properties->flags = ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS |
-		                    ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
+		properties->flags =
+		    ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
 	return result;
 }
 

@@ -73,10 +73,11 @@ static void describe_cpu(struct tare_script_device *device)
 	device->lanes = cpu_lanes();
 	device->clock_hz = cpu_clock_hz();
 	device->memory_bytes = positive(sysconf(_SC_PHYS_PAGES)) * positive(sysconf(_SC_PAGESIZE));
-	// Programs size their work by it. More is to be had with ze_relaxed_allocation_limits_exp_desc_t.
-	device->largest_bytes = device->memory_bytes / 2 < LARGEST_BYTES ? device->memory_bytes / 2
-	                                                                 : LARGEST_BYTES;
-	device->memory_bus_bits = 64;  // one DDR channel; nobody tells how many there are
+	// Programs size their work by it. More is to be had with
+	// ze_relaxed_allocation_limits_exp_desc_t.
+	device->largest_bytes =
+	    device->memory_bytes / 2 < LARGEST_BYTES ? device->memory_bytes / 2 : LARGEST_BYTES;
+	device->memory_bus_bits = 64; // one DDR channel; nobody tells how many there are
 	device->cache_bytes = positive(sysconf(_SC_LEVEL3_CACHE_SIZE));
 	device->local_bytes = 32768;
 	device->work_group = 1024;

@@ -25,8 +25,9 @@ static const struct {
 
 // ---- start
 
-// "Only GPUs" would be "not this one". Programs say it out of habit, though, and then take the first
-// device that says it is a GPU: for them it is one. One that wants vision units only gets nothing.
+// "Only GPUs" would be "not this one". Programs say it out of habit, though, and then take the
+// first device that says it is a GPU: for them it is one. One that wants vision units only gets
+// nothing.
 ze_result_t cpu_zeInit(ze_init_flags_t flags)
 {
 	const ze_init_flags_t known = ZE_INIT_FLAG_GPU_ONLY | ZE_INIT_FLAG_VPU_ONLY;
@@ -92,13 +93,14 @@ static void free_policies(ze_driver_properties_t *properties)
 	for (ze_base_properties_t *at = properties->pNext; at; at = at->pNext)
 		if (at->stype == ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES)
 			((ze_driver_memory_free_ext_properties_t *)at)->freePolicies =
-				ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
-				ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
+			    ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
+			    ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
 }
 
 ze_result_t cpu_zeDriverGetProperties(ze_driver_handle_t driver, ze_driver_properties_t *properties)
 {
-	static const ze_driver_uuid_t uuid = { { 't', 'a', 'r', 'e', '-', 'z', 'e', '-', 'c', 'p', 'u' } };
+	static const ze_driver_uuid_t uuid = { { 't', 'a', 'r', 'e', '-', 'z', 'e', '-', 'c', 'p',
+		                                 'u' } };
 
 	if (!driver)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;

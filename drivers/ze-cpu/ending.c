@@ -18,9 +18,10 @@ static atomic_uint compiling, watches;
 static __thread unsigned own;
 static __thread bool watched;
 
-// C++'s destructors of a thread's variables, in glibc: exit() calls those of its thread before all else.
+// C++'s destructors of a thread's variables, in glibc: exit() calls those of its thread before all
+// else.
 extern int __cxa_thread_atexit_impl(void (*destructor)(void *), void *object, void *library)
-	__attribute__((weak));
+    __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
 // Signal handlers may call exit(): no locks.
@@ -46,10 +47,10 @@ static void process_ends(void)
 	wait_for_compilers();
 }
 
-// The compiler makes more that goes down with the process while it first compiles, and that would go
-// before process_ends. So that is waited for, and process_ends put behind it, by the thread that calls
-// exit(). The main thread need not end for that of any other thread's doing; a thread that only ends
-// itself looks the same, and is held up by the first launch's compilation alone.
+// The compiler makes more that goes down with the process while it first compiles, and that would
+// go before process_ends. So that is waited for, and process_ends put behind it, by the thread that
+// calls exit(). The main thread need not end for that of any other thread's doing; a thread that
+// only ends itself looks the same, and is held up by the first launch's compilation alone.
 static void thread_ends(void *unused)
 {
 	bool is_main = getpid() == gettid();

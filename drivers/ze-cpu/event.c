@@ -52,8 +52,8 @@ static bool reached(void *context)
 	return cpu_point_reached(context);
 }
 
-// Waits for the event's point of this moment; with work_lock, which lets go of it meanwhile. Another
-// thread may destroy the event then, or have it signalled by something else.
+// Waits for the event's point of this moment; with work_lock, which lets go of it meanwhile.
+// Another thread may destroy the event then, or have it signalled by something else.
 static ze_result_t wait_for(ze_event_handle_t event, uint64_t timeout_ns, struct cpu_stamp *stamp)
 {
 	struct cpu_point *point = cpu_point_retain(event->slot->point);
@@ -111,8 +111,8 @@ void cpu_stamp_ticks(const struct cpu_stamp *stamp, ze_kernel_timestamp_result_t
 	result->context.kernelEnd = cpu_kernel_ticks_ps(stamp->leave_ps);
 }
 
-// The stamp of a signalled event; NOT_READY of another. Only events of pools with one of `flags` have
-// any; 0: all do.
+// The stamp of a signalled event; NOT_READY of another. Only events of pools with one of `flags`
+// have any; 0: all do.
 static ze_result_t stamp_of(ze_event_handle_t event, ze_event_pool_flags_t flags,
                             struct cpu_stamp *stamp)
 {
@@ -150,8 +150,8 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-// What one sub-device did of a command that ran on several: they begin, and end, one after another, all
-// of them together when the command did.
+// What one sub-device did of a command that ran on several: they begin, and end, one after another,
+// all of them together when the command did.
 static struct cpu_stamp part_of(const struct cpu_stamp *whole, uint32_t part)
 {
 	int64_t stagger_ps = cpu_device.script.device.stagger_ps;
@@ -165,7 +165,8 @@ static struct cpu_stamp part_of(const struct cpu_stamp *whole, uint32_t part)
 	return stamp;
 }
 
-// How many results there are, for all sub-devices or for one: of a command that ran, else of one to come.
+// How many results there are, for all sub-devices or for one: of a command that ran, else of one to
+// come.
 static uint32_t count_parts(ze_device_handle_t device, const struct cpu_stamp *stamp, bool ran)
 {
 	uint32_t parts = ran ? stamp->parts : cpu_sub_device_count;
@@ -173,8 +174,9 @@ static uint32_t count_parts(ze_device_handle_t device, const struct cpu_stamp *s
 	return device->root || parts < 2 ? 1 : parts;
 }
 
-// The stamps of up to *count sub-devices into `stamps`, which has room for all; *count: how many there
-// are, of which no more than it was are given. Nothing is taken where it was 0 or `wanted` is not.
+// The stamps of up to *count sub-devices into `stamps`, which has room for all; *count: how many
+// there are, of which no more than it was are given. Nothing is taken where it was 0 or `wanted` is
+// not.
 static ze_result_t take_parts(ze_event_handle_t event, ze_device_handle_t device,
                               ze_event_pool_flags_t flags, bool wanted, uint32_t *count,
                               struct cpu_stamp *stamps)
@@ -191,7 +193,8 @@ static ze_result_t take_parts(ze_event_handle_t event, ze_device_handle_t device
 	if (!wanted)
 		return ZE_RESULT_SUCCESS;
 	for (uint32_t i = 0; i < *count; i++)
-		stamps[i] = whole.parts < 2 ? whole : part_of(&whole, device->root ? device->number : i);
+		stamps[i] =
+		    whole.parts < 2 ? whole : part_of(&whole, device->root ? device->number : i);
 	return status;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points and slots (see ze_cpu.h), and the events that count: each signal of theirs is another point.
+// Points and slots (see ze_cpu.h), and the events that count: each signal of theirs is another
+// point.
 #include "run.h"
 
 #include <stdlib.h>
@@ -98,17 +99,19 @@ ze_event_handle_t cpu_event_new(ze_event_pool_flags_t flags, uint32_t counting)
 	point->real = point->modelled = counting != 0;
 	if (counting) {
 		point->stamp.start_ns = point->stamp.end_ns = tare_host_now().ns;
-		point->stamp.start_ps = point->stamp.end_ps = point->stamp.leave_ps = scripted_now_ps();
+		point->stamp.start_ps = point->stamp.end_ps = point->stamp.leave_ps =
+		    scripted_now_ps();
 	}
 	return event;
 }
 
-// What an event may have besides its flags: a way to wait for it, which is no matter here. Counters in
-// the program's own memory there are none.
+// What an event may have besides its flags: a way to wait for it, which is no matter here. Counters
+// in the program's own memory there are none.
 static ze_result_t check_extensions(const void *next)
 {
 	for (const ze_base_desc_t *at = next; at; at = at->pNext)
-		if (at->stype != LEVELZERO_TYPE_SYNC_MODE && at->stype != LEVELZERO_TYPE_INTEL_SYNC_MODE)
+		if (at->stype != LEVELZERO_TYPE_SYNC_MODE &&
+		    at->stype != LEVELZERO_TYPE_INTEL_SYNC_MODE)
 			return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 	return ZE_RESULT_SUCCESS;
 }
@@ -176,7 +179,8 @@ ze_result_t cpu_zexCounterBasedEventCreate2(ze_context_handle_t context, ze_devi
 		.wait = ZE_EVENT_SCOPE_FLAG_DEVICE,
 	};
 
-	return cpu_zeEventCounterBasedCreate(context, device, description ? description : &usual, made);
+	return cpu_zeEventCounterBasedCreate(context, device, description ? description : &usual,
+	                                     made);
 }
 
 ze_result_t cpu_zeEventGetCounterBasedFlags(ze_event_handle_t event, uint32_t *flags)

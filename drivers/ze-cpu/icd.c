@@ -19,7 +19,8 @@ static bool ends_with(const char *text, const char *end)
 }
 
 // An .icd file holds the library's name in its first line.
-static bool icd_file(const char *path, bool (*each)(const char *library, void *context), void *context)
+static bool icd_file(const char *path, bool (*each)(const char *library, void *context),
+                     void *context)
 {
 	char line[512];
 	FILE *file = fopen(path, "re");
@@ -52,7 +53,8 @@ static bool icd_folder(const char *folder, bool (*each)(const char *library, voi
 	for (int i = 0; i < count; i++) {
 		char path[1024];
 		if (!done && i < ICD_FILES &&
-		    snprintf(path, sizeof path, "%s/%s", folder, files[i]->d_name) < (int)sizeof path)
+		    snprintf(path, sizeof path, "%s/%s", folder, files[i]->d_name) <
+		        (int)sizeof path)
 			done = icd_file(path, each, context);
 		free(files[i]);
 	}

@@ -7,7 +7,8 @@
 void kernel_arguments_free(struct kernel_argument *arguments, uint32_t count)
 {
 	for (uint32_t i = 0; arguments && i < count; i++)
-		if (arguments[i].kind == TARE_PARAMETER_VALUE && arguments[i].bytes > sizeof(uint64_t))
+		if (arguments[i].kind == TARE_PARAMETER_VALUE &&
+		    arguments[i].bytes > sizeof(uint64_t))
 			free(arguments[i].big);
 	free(arguments);
 }
@@ -45,7 +46,8 @@ static ze_result_t make(ze_kernel_handle_t kernel)
 	for (uint32_t i = 0; i < spirv->parameter_count; i++)
 		kernel->arguments[i].kind = spirv->parameters[i].kind;
 	for (int i = 0; i < 3; i++)
-		kernel->group_size[i] = spirv->required_group_size[i] ? spirv->required_group_size[i] : 1;
+		kernel->group_size[i] =
+		    spirv->required_group_size[i] ? spirv->required_group_size[i] : 1;
 	return kernel_read_limits(kernel);
 }
 
@@ -56,7 +58,8 @@ ze_result_t cpu_zeKernelCreate(ze_module_handle_t module, const ze_kernel_desc_t
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (!description || !description->pKernelName || !kernel)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (description->flags > (ZE_KERNEL_FLAG_FORCE_RESIDENCY | ZE_KERNEL_FLAG_EXPLICIT_RESIDENCY))
+	if (description->flags >
+	    (ZE_KERNEL_FLAG_FORCE_RESIDENCY | ZE_KERNEL_FLAG_EXPLICIT_RESIDENCY))
 		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
 	const struct tare_spirv *spirv = module->program->spirv;
 	const struct tare_spirv_kernel *found = tare_spirv_kernel(spirv, description->pKernelName);
@@ -109,7 +112,9 @@ ze_result_t cpu_zeKernelSetGroupSize(ze_kernel_handle_t kernel, uint32_t x, uint
 
 static ze_result_t set_value(struct kernel_argument *argument, size_t bytes, const void *value)
 {
-	struct kernel_argument changed = { .kind = TARE_PARAMETER_VALUE, .set = true, .bytes = bytes };
+	struct kernel_argument changed = { .kind = TARE_PARAMETER_VALUE,
+		                           .set = true,
+		                           .bytes = bytes };
 
 	if (bytes > sizeof changed.small) {
 		changed.big = calloc(1, bytes);
@@ -117,8 +122,8 @@ static ze_result_t set_value(struct kernel_argument *argument, size_t bytes, con
 			return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	}
 	if (value)
-		memcpy(bytes > sizeof changed.small ? (void *)changed.big : (void *)&changed.small, value,
-		       bytes);
+		memcpy(bytes > sizeof changed.small ? (void *)changed.big : (void *)&changed.small,
+		       value, bytes);
 	if (argument->bytes > sizeof argument->small)
 		free(argument->big);
 	*argument = changed;
@@ -191,7 +196,8 @@ ze_result_t cpu_zeKernelSetCacheConfig(ze_kernel_handle_t kernel, ze_cache_confi
 	return flags > 0x3 ? ZE_RESULT_ERROR_INVALID_ENUMERATION : ZE_RESULT_SUCCESS;
 }
 
-ze_result_t cpu_zeKernelSetGlobalOffsetExp(ze_kernel_handle_t kernel, uint32_t x, uint32_t y, uint32_t z)
+ze_result_t cpu_zeKernelSetGlobalOffsetExp(ze_kernel_handle_t kernel, uint32_t x, uint32_t y,
+                                           uint32_t z)
 {
 	const uint32_t offset[3] = { x, y, z };
 

@@ -5,20 +5,20 @@
 
 // An argument as zeKernelSetArgumentValue left it.
 struct kernel_argument {
-	enum tare_parameter_kind kind;  // UNKNOWN: an image or a sampler, which cannot be given
+	enum tare_parameter_kind kind; // UNKNOWN: an image or a sampler, which cannot be given
 	bool set;
-	size_t bytes;                // LOCAL: of the memory; else of the value
+	size_t bytes; // LOCAL: of the memory; else of the value
 	union {
 		uint64_t small;
-		void *pointer;       // MEMORY
-		unsigned char *big;  // a value of more than 8 bytes; malloc
+		void *pointer;      // MEMORY
+		unsigned char *big; // a value of more than 8 bytes; malloc
 	};
 };
 
 // What the OpenCL device says of a kernel, and what this device allows.
 struct kernel_limits {
-	uint64_t local_bytes, private_bytes;  // fixed when it was compiled
-	uint64_t item_bytes;                  // of private variables
+	uint64_t local_bytes, private_bytes; // fixed when it was compiled
+	uint64_t item_bytes;                 // of private variables
 	uint32_t spill_bytes;
 	uint64_t device_local_bytes;
 	uint32_t group_size, dimension_size[3];
@@ -29,12 +29,12 @@ struct _ze_kernel_handle_t {
 	ze_module_handle_t module;
 	struct cpu_program *program;
 	const struct tare_spirv_kernel *spirv;
-	uint32_t index;              // of it in the program
+	uint32_t index; // of it in the program
 	struct kernel_argument *arguments;
 	uint32_t group_size[3], offset[3];
 	ze_kernel_indirect_access_flags_t indirect;
 	struct kernel_limits limits;
-	char *attributes;            // of the source, as zeKernelGetSourceAttributes says them
+	char *attributes; // of the source, as zeKernelGetSourceAttributes says them
 };
 
 // Argument bytes, wherever they are.

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUGGESTED_GROUP_SIZE 256  // what is suggested: a group's overhead is small beside it
+#define SUGGESTED_GROUP_SIZE 256 // what is suggested: a group's overhead is small beside it
 
 static void read_device_limits(struct kernel_limits *limits)
 {
-	ze_device_compute_properties_t device = {
-		.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES };
+	ze_device_compute_properties_t device = { .stype =
+		                                      ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES };
 
 	if (!cpu_zeDeviceGetComputeProperties ||
 	    cpu_zeDeviceGetComputeProperties(&cpu_device, &device))
@@ -37,17 +37,19 @@ ze_result_t kernel_read_limits(ze_kernel_handle_t kernel)
 	if (!made)
 		return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
 	const cl_icd_dispatch *cl = opencl->cl;
-	cl->clGetKernelWorkGroupInfo(made, opencl->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof group_size,
-	                             &group_size, NULL);
-	cl->clGetKernelWorkGroupInfo(made, opencl->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,
-	                             NULL);
-	cl->clGetKernelWorkGroupInfo(made, opencl->device, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private,
-	                             &private, NULL);
-	cl->clGetDeviceInfo(opencl->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof device_local, &device_local,
-	                    NULL);
+	cl->clGetKernelWorkGroupInfo(made, opencl->device, CL_KERNEL_WORK_GROUP_SIZE,
+	                             sizeof group_size, &group_size, NULL);
+	cl->clGetKernelWorkGroupInfo(made, opencl->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local,
+	                             &local, NULL);
+	cl->clGetKernelWorkGroupInfo(made, opencl->device, CL_KERNEL_PRIVATE_MEM_SIZE,
+	                             sizeof private, &private, NULL);
+	cl->clGetDeviceInfo(opencl->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof device_local,
+	                    &device_local, NULL);
 	program_give_kernel(kernel->program, kernel->index, made);
-	*limits = (struct kernel_limits){ .local_bytes = local, .private_bytes = private,
-		                          .group_size = UINT32_MAX, .sub_group_size = 1,
+	*limits = (struct kernel_limits){ .local_bytes = local,
+		                          .private_bytes = private,
+		                          .group_size = UINT32_MAX,
+		                          .sub_group_size = 1,
 		                          .dimension_size = { UINT32_MAX, UINT32_MAX, UINT32_MAX },
 		                          .device_local_bytes = device_local };
 	limits->spill_bytes = kernel_spill_bytes(kernel);
@@ -99,11 +101,12 @@ char *kernel_source_attributes(const struct _ze_kernel_handle_t *kernel)
 
 	read_hint(kernel, hint);
 	if (size[0])
-		used += snprintf(text, sizeof text, "reqd_work_group_size(%u,%u,%u)", size[0], size[1],
-		                 size[2]);
+		used += snprintf(text, sizeof text, "reqd_work_group_size(%u,%u,%u)", size[0],
+		                 size[1], size[2]);
 	if (hint[0])
-		used += snprintf(text + used, sizeof text - (size_t)used, "%swork_group_size_hint(%u,%u,%u)",
-		                 used ? " " : "", hint[0], hint[1], hint[2]);
+		used += snprintf(text + used, sizeof text - (size_t)used,
+		                 "%swork_group_size_hint(%u,%u,%u)", used ? " " : "", hint[0],
+		                 hint[1], hint[2]);
 	if (sub_group)
 		snprintf(text + used, sizeof text - (size_t)used, "%sintel_reqd_sub_group_size(%u)",
 		         used ? " " : "", sub_group);
@@ -187,7 +190,7 @@ ze_result_t cpu_zeKernelGetProperties(ze_kernel_handle_t kernel, ze_kernel_prope
 	for (ze_base_properties_t *next = properties->pNext; next; next = next->pNext)
 		if (next->stype == ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES)
 			((ze_kernel_preferred_group_size_properties_t *)next)->preferredMultiple =
-				limits->sub_group_size;
+			    limits->sub_group_size;
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -200,8 +203,9 @@ static uint32_t largest_divisor(uint32_t number, uint32_t most)
 	return divisor;
 }
 
-ze_result_t cpu_zeKernelSuggestGroupSize(ze_kernel_handle_t kernel, uint32_t x, uint32_t y, uint32_t z,
-                                         uint32_t *group_x, uint32_t *group_y, uint32_t *group_z)
+ze_result_t cpu_zeKernelSuggestGroupSize(ze_kernel_handle_t kernel, uint32_t x, uint32_t y,
+                                         uint32_t z, uint32_t *group_x, uint32_t *group_y,
+                                         uint32_t *group_z)
 {
 	const uint32_t items[3] = { x, y, z };
 	uint32_t *const suggested[3] = { group_x, group_y, group_z };
@@ -213,10 +217,11 @@ ze_result_t cpu_zeKernelSuggestGroupSize(ze_kernel_handle_t kernel, uint32_t x, 
 	if (!x || !y || !z)
 		return ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION;
 	uint32_t left = kernel->limits.group_size < SUGGESTED_GROUP_SIZE ? kernel->limits.group_size
-	                                                            : SUGGESTED_GROUP_SIZE;
+	                                                                 : SUGGESTED_GROUP_SIZE;
 	for (int i = 0; i < 3; i++) {
-		uint32_t most = left < kernel->limits.dimension_size[i] ? left
-		                                                        : kernel->limits.dimension_size[i];
+		uint32_t most = left < kernel->limits.dimension_size[i]
+		                    ? left
+		                    : kernel->limits.dimension_size[i];
 		uint32_t required = kernel->spirv->required_group_size[i];
 		*suggested[i] = required ? required : largest_divisor(items[i], most);
 		left /= *suggested[i] ? *suggested[i] : 1;

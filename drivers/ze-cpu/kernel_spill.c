@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An estimate of what a kernel spills, since OpenCL tells none: the most bytes of values that are
-// alive at once in its SPIR-V, read from top to bottom (loops are not followed), beyond 16 registers
-// of 8 bytes. A word that is a number may be taken for the name of a value: it is an upper bound.
+// alive at once in its SPIR-V, read from top to bottom (loops are not followed), beyond 16
+// registers of 8 bytes. A word that is a number may be taken for the name of a value: it is an
+// upper bound.
 #include "kernel.h"
 
 #include <stdlib.h>
@@ -9,8 +10,16 @@
 
 #define REGISTER_BYTES (16 * 8)
 
-enum { TYPE_INT = 21, TYPE_FLOAT = 22, TYPE_VECTOR = 23, TYPE_POINTER = 32, ENTRY_POINT = 15,
-       FUNCTION = 54, FUNCTION_END = 56, FUNCTION_CALL = 57 };
+enum {
+	TYPE_INT = 21,
+	TYPE_FLOAT = 22,
+	TYPE_VECTOR = 23,
+	TYPE_POINTER = 32,
+	ENTRY_POINT = 15,
+	FUNCTION = 54,
+	FUNCTION_END = 56,
+	FUNCTION_CALL = 57
+};
 
 struct spill {
 	uint32_t bound;
@@ -62,7 +71,9 @@ static uint32_t most_alive(struct spill *spill, const uint32_t *words, size_t be
 		uint32_t length = word[0] >> 16, first = has_result(spill, word, length) ? 3 : 1;
 		for (uint32_t i = first; i < length; i++)
 			if (word[i] < spill->bound && spill->last_use[word[i]] == at) {
-				alive -= alive < spill->value_bytes[word[i]] ? alive : spill->value_bytes[word[i]];
+				alive -= alive < spill->value_bytes[word[i]]
+				             ? alive
+				             : spill->value_bytes[word[i]];
 				spill->last_use[word[i]] = 0;
 			}
 		if (first == 3 && spill->last_use[word[2]])
@@ -92,7 +103,8 @@ static uint32_t read_module(struct spill *spill, const struct _ze_kernel_handle_
 			function = word[2];
 			begin = at + length;
 		}
-		if (op == FUNCTION_CALL && length > 3 && word[3] < spill->bound && function == entry)
+		if (op == FUNCTION_CALL && length > 3 && word[3] < spill->bound &&
+		    function == entry)
 			spill->callers[word[3]] = function;
 		if (op == FUNCTION_END && function)
 			spill->most[function] = most_alive(spill, words, begin, at);
@@ -114,8 +126,12 @@ uint32_t kernel_spill_bytes(const struct _ze_kernel_handle_t *kernel)
 	uint32_t *all = calloc(words[3] + (size_t)1, 5 * sizeof *all);
 	if (!all)
 		return 0;
-	struct spill spill = { words[3], all, all + words[3], all + 2 * (size_t)words[3],
-		               all + 3 * (size_t)words[3], all + 4 * (size_t)words[3] };
+	struct spill spill = { words[3],
+		               all,
+		               all + words[3],
+		               all + 2 * (size_t)words[3],
+		               all + 3 * (size_t)words[3],
+		               all + 4 * (size_t)words[3] };
 	bytes = read_module(&spill, kernel);
 	free(all);
 	return bytes;

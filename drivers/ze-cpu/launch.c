@@ -8,13 +8,13 @@
 #include <string.h>
 
 struct launch {
-	atomic_uint references;             // the command's, and one each time it runs
+	atomic_uint references; // the command's, and one each time it runs
 	struct cpu_program *program;
 	const struct tare_spirv_kernel *spirv;
 	uint32_t index;
 	struct kernel_argument *arguments;
 	ze_group_count_t groups;
-	const ze_group_count_t *indirect;   // read when it runs; NULL: `groups`
+	const ze_group_count_t *indirect; // read when it runs; NULL: `groups`
 	uint32_t group_size[3], offset[3];
 };
 
@@ -36,7 +36,8 @@ static void release(struct launch *launch)
 static ze_result_t check(const struct _ze_kernel_handle_t *kernel)
 {
 	uint64_t local_bytes = kernel->limits.local_bytes;
-	uint64_t items = (uint64_t)kernel->group_size[0] * kernel->group_size[1] * kernel->group_size[2];
+	uint64_t items =
+	    (uint64_t)kernel->group_size[0] * kernel->group_size[1] * kernel->group_size[2];
 
 	// PoCL keeps the private variables of a whole group on one stack.
 	if (kernel->limits.item_bytes > CPU_OPENCL_PRIVATE_BYTES / items)
@@ -53,8 +54,9 @@ static ze_result_t check(const struct _ze_kernel_handle_t *kernel)
 			return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 		local_bytes += argument->bytes;
 	}
-	return local_bytes > kernel->limits.device_local_bytes ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY
-	                                                       : ZE_RESULT_SUCCESS;
+	return local_bytes > kernel->limits.device_local_bytes
+	           ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY
+	           : ZE_RESULT_SUCCESS;
 }
 
 // An argument that was never set is zeros, as it is on devices.
@@ -89,7 +91,8 @@ ze_result_t launch_new(ze_kernel_handle_t kernel, const ze_group_count_t *groups
 	made->program = program_hold(kernel->program);
 	made->spirv = kernel->spirv;
 	made->index = kernel->index;
-	made->arguments = calloc(kernel->spirv->parameter_count + (size_t)1, sizeof *made->arguments);
+	made->arguments =
+	    calloc(kernel->spirv->parameter_count + (size_t)1, sizeof *made->arguments);
 	bool complete = made->arguments != NULL;
 	for (uint32_t i = 0; complete && i < kernel->spirv->parameter_count; i++)
 		complete = kernel_argument_copy(&made->arguments[i], &kernel->arguments[i]) &&
@@ -117,7 +120,8 @@ static cl_int set_argument(const cl_icd_dispatch *cl, cl_kernel kernel, uint32_t
 	case TARE_PARAMETER_LOCAL:
 		return cl->clSetKernelArg(kernel, index, argument->bytes, NULL);
 	default:
-		return cl->clSetKernelArg(kernel, index, argument->bytes, kernel_argument_value(argument));
+		return cl->clSetKernelArg(kernel, index, argument->bytes,
+		                          kernel_argument_value(argument));
 	}
 }
 
@@ -227,7 +231,8 @@ void launch_grid(const struct launch *launch, uint64_t *groups, uint64_t *group_
 
 	read_groups(launch, &count);
 	*groups = (uint64_t)count.groupCountX * count.groupCountY * count.groupCountZ;
-	*group_items = (uint64_t)launch->group_size[0] * launch->group_size[1] * launch->group_size[2];
+	*group_items =
+	    (uint64_t)launch->group_size[0] * launch->group_size[1] * launch->group_size[2];
 }
 
 bool launch_argument_value(const struct launch *launch, uint32_t index, uint64_t *value)
@@ -235,7 +240,8 @@ bool launch_argument_value(const struct launch *launch, uint32_t index, uint64_t
 	if (index >= launch->spirv->parameter_count)
 		return false;
 	const struct kernel_argument *argument = &launch->arguments[index];
-	if (argument->kind != TARE_PARAMETER_VALUE || (argument->bytes != 4 && argument->bytes != 8))
+	if (argument->kind != TARE_PARAMETER_VALUE ||
+	    (argument->bytes != 4 && argument->bytes != 8))
 		return false;
 	*value = argument->small;
 	return true;
@@ -245,6 +251,7 @@ void launch_pointers(const struct launch *launch, void (*each)(void *context, co
                      void *context)
 {
 	for (uint32_t i = 0; i < launch->spirv->parameter_count; i++)
-		if (launch->arguments[i].kind == TARE_PARAMETER_MEMORY && launch->arguments[i].pointer)
+		if (launch->arguments[i].kind == TARE_PARAMETER_MEMORY &&
+		    launch->arguments[i].pointer)
 			each(context, launch->arguments[i].pointer);
 }

@@ -58,8 +58,7 @@ ze_result_t cpu_zeCommandListCreate(ze_context_handle_t context, ze_device_handl
 	return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t cpu_zeCommandListCreateImmediate(ze_context_handle_t context,
-                                             ze_device_handle_t device,
+ze_result_t cpu_zeCommandListCreateImmediate(ze_context_handle_t context, ze_device_handle_t device,
                                              const ze_command_queue_desc_t *description,
                                              ze_command_list_handle_t *made)
 {
@@ -221,8 +220,8 @@ ze_result_t cpu_zeCommandListAppendBarrier(ze_command_list_handle_t list, ze_eve
 }
 
 ze_result_t cpu_zeCommandListAppendMemoryRangesBarrier(
-	ze_command_list_handle_t list, uint32_t count, const size_t *sizes, const void **ranges,
-	ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+    ze_command_list_handle_t list, uint32_t count, const size_t *sizes, const void **ranges,
+    ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
 	(void)count;
 	if (!list)
@@ -295,7 +294,7 @@ static struct command *query_new(uint32_t count, const ze_event_handle_t *events
                                  uint32_t wait_count, const ze_event_handle_t *waits)
 {
 	struct command *command =
-		cpu_command_new(COMMAND_QUERY_TIMESTAMPS, signal, waits, wait_count);
+	    cpu_command_new(COMMAND_QUERY_TIMESTAMPS, signal, waits, wait_count);
 
 	if (!command)
 		return NULL;
@@ -311,9 +310,8 @@ static struct command *query_new(uint32_t count, const ze_event_handle_t *events
 }
 
 ze_result_t cpu_zeCommandListAppendQueryKernelTimestamps(
-	ze_command_list_handle_t list, uint32_t count, ze_event_handle_t *events, void *destination,
-	const size_t *offsets, ze_event_handle_t signal, uint32_t wait_count,
-	ze_event_handle_t *waits)
+    ze_command_list_handle_t list, uint32_t count, ze_event_handle_t *events, void *destination,
+    const size_t *offsets, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
 	struct command *command;
 	ze_result_t result = cpu_check_waits(list, wait_count, waits);

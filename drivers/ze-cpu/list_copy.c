@@ -27,15 +27,16 @@ ze_result_t cpu_zeCommandListAppendMemoryCopy(ze_command_list_handle_t list, voi
 }
 
 // All contexts share one address space.
-ze_result_t cpu_zeCommandListAppendMemoryCopyFromContext(
-	ze_command_list_handle_t list, void *destination, ze_context_handle_t context,
-	const void *source, size_t bytes, ze_event_handle_t signal, uint32_t wait_count,
-	ze_event_handle_t *waits)
+ze_result_t
+cpu_zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t list, void *destination,
+                                             ze_context_handle_t context, const void *source,
+                                             size_t bytes, ze_event_handle_t signal,
+                                             uint32_t wait_count, ze_event_handle_t *waits)
 {
 	if (!list || !context)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-	return cpu_zeCommandListAppendMemoryCopy(list, destination, source, bytes, signal, wait_count,
-	                                         waits);
+	return cpu_zeCommandListAppendMemoryCopy(list, destination, source, bytes, signal,
+	                                         wait_count, waits);
 }
 
 ze_result_t cpu_zeCommandListAppendMemoryFill(ze_command_list_handle_t list, void *destination,
@@ -70,15 +71,15 @@ ze_result_t cpu_zeCommandListAppendMemoryFill(ze_command_list_handle_t list, voi
 
 static ze_result_t check_region(const ze_copy_region_t *to, const ze_copy_region_t *from)
 {
-	return to->width == from->width && to->height == from->height && to->depth == from->depth ?
-	               ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_SIZE;
+	return to->width == from->width && to->height == from->height && to->depth == from->depth
+	           ? ZE_RESULT_SUCCESS
+	           : ZE_RESULT_ERROR_INVALID_SIZE;
 }
 
 ze_result_t cpu_zeCommandListAppendMemoryCopyRegion(
-	ze_command_list_handle_t list, void *destination, const ze_copy_region_t *to,
-	uint32_t to_pitch, uint32_t to_slice, const void *source, const ze_copy_region_t *from,
-	uint32_t from_pitch, uint32_t from_slice, ze_event_handle_t signal, uint32_t wait_count,
-	ze_event_handle_t *waits)
+    ze_command_list_handle_t list, void *destination, const ze_copy_region_t *to, uint32_t to_pitch,
+    uint32_t to_slice, const void *source, const ze_copy_region_t *from, uint32_t from_pitch,
+    uint32_t from_slice, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
 	struct command *command;
 	ze_result_t result = cpu_check_waits(list, wait_count, waits);

@@ -48,15 +48,13 @@ ze_result_t cpu_zeCommandListAppendLaunchKernel(ze_command_list_handle_t list,
 	return append_launch(list, kernel, groups, false, signal, wait_count, waits);
 }
 
-ze_result_t cpu_zeCommandListAppendLaunchCooperativeKernel(ze_command_list_handle_t list,
-                                                           ze_kernel_handle_t kernel,
-                                                           const ze_group_count_t *groups,
-                                                           ze_event_handle_t signal,
-                                                           uint32_t wait_count,
-                                                           ze_event_handle_t *waits)
+ze_result_t cpu_zeCommandListAppendLaunchCooperativeKernel(
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,
+    ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
 	// Of several it is not sure that all run at once.
-	if (groups && (groups->groupCountX > 1 || groups->groupCountY > 1 || groups->groupCountZ > 1))
+	if (groups &&
+	    (groups->groupCountX > 1 || groups->groupCountY > 1 || groups->groupCountZ > 1))
 		return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 	return append_launch(list, kernel, groups, false, signal, wait_count, waits);
 }
@@ -76,16 +74,16 @@ static ze_result_t read_parameters(const void *next, bool *cooperative)
 levelzero_launch_with_parameters cpu_zeCommandListAppendLaunchKernelWithParameters;
 
 ze_result_t cpu_zeCommandListAppendLaunchKernelWithParameters(
-	ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,
-	const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,
+    const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
 	bool cooperative;
 	ze_result_t result = read_parameters(next, &cooperative);
 
 	if (result != ZE_RESULT_SUCCESS)
 		return result;
-	return cooperative ? cpu_zeCommandListAppendLaunchCooperativeKernel(list, kernel, groups, signal,
-	                                                                    wait_count, waits)
+	return cooperative ? cpu_zeCommandListAppendLaunchCooperativeKernel(
+	                         list, kernel, groups, signal, wait_count, waits)
 	                   : append_launch(list, kernel, groups, false, signal, wait_count, waits);
 }
 
@@ -102,12 +100,13 @@ static ze_result_t set_arguments(ze_kernel_handle_t kernel, void **values)
 		if (!values[i])
 			return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 		if (spirv->parameters[i].kind == TARE_PARAMETER_LOCAL)
-			result = cpu_zeKernelSetArgumentValue(kernel, i, *(const size_t *)values[i], NULL);
+			result = cpu_zeKernelSetArgumentValue(kernel, i, *(const size_t *)values[i],
+			                                      NULL);
 		else if (spirv->parameters[i].kind == TARE_PARAMETER_MEMORY)
 			result = cpu_zeKernelSetArgumentValue(kernel, i, sizeof(void *), values[i]);
 		else
-			result = cpu_zeKernelSetArgumentValue(kernel, i, bytes > 0 ? (size_t)bytes : 0,
-			                                      values[i]);
+			result = cpu_zeKernelSetArgumentValue(
+			    kernel, i, bytes > 0 ? (size_t)bytes : 0, values[i]);
 	}
 	return result;
 }
@@ -116,9 +115,9 @@ levelzero_launch_with_arguments cpu_zeCommandListAppendLaunchKernelWithArguments
 
 // The kernel keeps the size of a group and the arguments, also where the launch is refused then.
 ze_result_t cpu_zeCommandListAppendLaunchKernelWithArguments(
-	ze_command_list_handle_t list, ze_kernel_handle_t kernel, ze_group_count_t groups,
-	struct levelzero_group_size size, void **arguments, const void *next,
-	ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, ze_group_count_t groups,
+    struct levelzero_group_size size, void **arguments, const void *next, ze_event_handle_t signal,
+    uint32_t wait_count, ze_event_handle_t *waits)
 {
 	bool cooperative;
 	ze_result_t result = read_parameters(next, &cooperative);
@@ -131,25 +130,22 @@ ze_result_t cpu_zeCommandListAppendLaunchKernelWithArguments(
 		result = set_arguments(kernel, arguments);
 	if (result != ZE_RESULT_SUCCESS)
 		return result;
-	return cpu_zeCommandListAppendLaunchKernelWithParameters(list, kernel, &groups, next, signal,
-	                                                         wait_count, waits);
+	return cpu_zeCommandListAppendLaunchKernelWithParameters(list, kernel, &groups, next,
+	                                                         signal, wait_count, waits);
 }
 
-ze_result_t cpu_zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t list,
-                                                        ze_kernel_handle_t kernel,
-                                                        const ze_group_count_t *groups,
-                                                        ze_event_handle_t signal,
-                                                        uint32_t wait_count,
-                                                        ze_event_handle_t *waits)
+ze_result_t cpu_zeCommandListAppendLaunchKernelIndirect(
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,
+    ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
 	return append_launch(list, kernel, groups, true, signal, wait_count, waits);
 }
 
 // One command each, which looks at the count in its turn; a barrier behind them signals.
 ze_result_t cpu_zeCommandListAppendLaunchMultipleKernelsIndirect(
-	ze_command_list_handle_t list, uint32_t kernel_count, ze_kernel_handle_t *kernels,
-	const uint32_t *count, const ze_group_count_t *groups, ze_event_handle_t signal,
-	uint32_t wait_count, ze_event_handle_t *waits)
+    ze_command_list_handle_t list, uint32_t kernel_count, ze_kernel_handle_t *kernels,
+    const uint32_t *count, const ze_group_count_t *groups, ze_event_handle_t signal,
+    uint32_t wait_count, ze_event_handle_t *waits)
 {
 	struct command *command;
 	struct launch *launch;

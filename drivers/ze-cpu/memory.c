@@ -15,7 +15,7 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memory_record *records;
 static size_t record_count, record_room;
 static uint64_t last_id;
-static size_t device_bytes;  // of device and shared memory
+static size_t device_bytes; // of device and shared memory
 
 size_t memory_page(void)
 {
@@ -64,8 +64,8 @@ static struct memory_record *holder(const void *at)
 	size_t past = record ? (uintptr_t)at - (uintptr_t)record->is.base : 0;
 
 	return record && (uintptr_t)at >= (uintptr_t)record->is.base && past < record->is.bytes
-	               ? record
-	               : NULL;
+	           ? record
+	           : NULL;
 }
 
 static bool counts(const struct memory_record *record)
@@ -185,8 +185,8 @@ enum tare_place cpu_place_of(const void *at)
 static char *reserve(size_t bytes, size_t alignment)
 {
 	size_t page = memory_page(), slack = alignment > page ? alignment - page : 0;
-	char *from = mmap(NULL, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-	                  -1, 0);
+	char *from = mmap(NULL, bytes + slack, PROT_NONE,
+	                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (from == MAP_FAILED)
 		return NULL;
 	size_t before = slack ? (alignment - (uintptr_t)from % alignment) % alignment : 0;
@@ -217,7 +217,8 @@ static bool make(struct memory_record *record, size_t alignment)
 	// Where pages move by a script, the driver drops mappings to see what the host touches.
 	int kind = record->is.pages ? MAP_SHARED : MAP_PRIVATE;
 	if (made == MAP_FAILED)
-		made = mmap(at, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		made = mmap(at, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_FIXED, -1,
+		            0);
 	if (made == MAP_FAILED) {
 		munmap(at, bytes);
 		return false;
@@ -242,14 +243,15 @@ static void unmake(struct memory_record *record)
 
 // What the descriptors of an allocation ask for beyond their flags.
 struct wishes {
-	bool relaxed;   // larger than maxMemAllocSize
-	bool external;  // memory that comes from, or can go to, another API
+	bool relaxed;  // larger than maxMemAllocSize
+	bool external; // memory that comes from, or can go to, another API
 };
 
 static void read_wishes(const void *next, struct wishes *wishes)
 {
 	for (const ze_base_desc_t *at = next; at; at = at->pNext) {
-		wishes->relaxed |= at->stype == ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC;
+		wishes->relaxed |=
+		    at->stype == ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC;
 		wishes->external |= at->stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC ||
 		                    at->stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD;
 	}
@@ -331,9 +333,10 @@ ze_result_t cpu_zeMemAllocDevice(ze_context_handle_t context,
                                  const ze_device_mem_alloc_desc_t *desc, size_t bytes,
                                  size_t alignment, ze_device_handle_t device, void **at)
 {
-	struct memory_record record = { .is = { .bytes = bytes, .type = ZE_MEMORY_TYPE_DEVICE,
-		                                .context = context },
-		                        .device = device };
+	struct memory_record record = {
+		.is = { .bytes = bytes, .type = ZE_MEMORY_TYPE_DEVICE, .context = context },
+		.device = device
+	};
 	struct wishes wishes = { 0 };
 	ze_result_t result;
 
@@ -348,8 +351,9 @@ ze_result_t cpu_zeMemAllocDevice(ze_context_handle_t context,
 ze_result_t cpu_zeMemAllocHost(ze_context_handle_t context, const ze_host_mem_alloc_desc_t *desc,
                                size_t bytes, size_t alignment, void **at)
 {
-	struct memory_record record = { .is = { .bytes = bytes, .type = ZE_MEMORY_TYPE_HOST,
-		                                .context = context } };
+	struct memory_record record = {
+		.is = { .bytes = bytes, .type = ZE_MEMORY_TYPE_HOST, .context = context }
+	};
 	const struct tare_script *script = &cpu_device.script;
 	struct wishes wishes = { 0 };
 	ze_result_t result;
@@ -374,9 +378,10 @@ ze_result_t cpu_zeMemAllocShared(ze_context_handle_t context,
                                  const ze_host_mem_alloc_desc_t *host_desc, size_t bytes,
                                  size_t alignment, ze_device_handle_t device, void **at)
 {
-	struct memory_record record = { .is = { .bytes = bytes, .type = ZE_MEMORY_TYPE_SHARED,
-		                                .context = context },
-		                        .device = device };
+	struct memory_record record = {
+		.is = { .bytes = bytes, .type = ZE_MEMORY_TYPE_SHARED, .context = context },
+		.device = device
+	};
 	struct wishes wishes = { 0 };
 	ze_result_t result;
 
@@ -398,7 +403,7 @@ ze_result_t cpu_zeMemAllocShared(ze_context_handle_t context,
 
 struct release {
 	const void *base;
-	bool waited_for, done;  // under work_lock
+	bool waited_for, done; // under work_lock
 };
 
 // Everything that was submitted before the memory was freed is done.
@@ -464,9 +469,10 @@ static ze_result_t check_free(ze_context_handle_t context, const void *at)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (!at)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	return memory_find(at, &record) && record.is.base == at && !record.imported && !record.virtual
-	               ? ZE_RESULT_SUCCESS
-	               : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	return memory_find(at, &record) && record.is.base == at && !record.imported &&
+	               !record.virtual
+	           ? ZE_RESULT_SUCCESS
+	           : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 ze_result_t cpu_zeMemFree(ze_context_handle_t context, void *at)
@@ -480,8 +486,8 @@ ze_result_t cpu_zeMemFreeExt(ze_context_handle_t context, const ze_memory_free_e
                              void *at)
 {
 	const ze_driver_memory_free_policy_ext_flags_t known =
-		ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
-		ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
+	    ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
+	    ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
 
 	if (!context)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;

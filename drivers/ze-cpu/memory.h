@@ -8,20 +8,21 @@
 // parent's.
 struct memory_range {
 	uint64_t offset;
-	size_t bytes;          // whole pages; 0: not in the file
+	size_t bytes; // whole pages; 0: not in the file
 	unsigned generation;
 };
 
 struct memory_record {
 	struct cpu_allocation is;
-	ze_device_handle_t device;   // NULL: host memory, or shared memory of no device
-	size_t mapped_bytes;         // whole pages from is.base
+	ze_device_handle_t device; // NULL: host memory, or shared memory of no device
+	size_t mapped_bytes;       // whole pages from is.base
 	struct memory_range range;
-	int ipc;                     // the file once more, for zeMemGetIpcHandle; -1: never asked for
+	// the file once more, for zeMemGetIpcHandle; -1: never asked for
+	int ipc;
 	bool write_combined;
-	bool imported;               // by zeMemOpenIpcHandle
-	bool virtual;                // mapped by zeVirtualMemMap
-	bool freed;                  // but still in use by what was submitted before
+	bool imported; // by zeMemOpenIpcHandle
+	bool virtual;  // mapped by zeVirtualMemMap
+	bool freed;    // but still in use by what was submitted before
 };
 
 size_t memory_page(void);

@@ -16,12 +16,12 @@
 
 // What a ze_ipc_mem_handle_t holds.
 struct ipc_handle {
-	int32_t file;        // in this process: of the exporter, or as it was passed
-	int32_t exported;    // the same descriptor in the exporter
+	int32_t file;     // in this process: of the exporter, or as it was passed
+	int32_t exported; // the same descriptor in the exporter
 	uint64_t magic;
-	int64_t process;     // the exporter
+	int64_t process; // the exporter
 	uint64_t offset, bytes;
-	uint64_t device, node;  // of the file
+	uint64_t device, node; // of the file
 };
 _Static_assert(sizeof(struct ipc_handle) <= ZE_MAX_IPC_HANDLE_SIZE, "a handle holds it");
 
@@ -32,7 +32,8 @@ struct ipc_header {
 
 // ---- exporting
 
-struct export {
+struct export
+{
 	struct memory_record record;
 	bool made;
 };
@@ -66,12 +67,19 @@ ze_result_t cpu_zeMemGetIpcHandle(ze_context_handle_t context, const void *at,
 	uint64_t offset = export.record.range.offset;
 	int file = export.record.ipc;
 	header.bytes = export.record.is.bytes;
-	if (pwrite(file, &header, sizeof header, (off_t)(offset - memory_page())) != sizeof header ||
+	if (pwrite(file, &header, sizeof header, (off_t)(offset - memory_page())) !=
+	        sizeof header ||
 	    lseek(file, (off_t)offset, SEEK_SET) < 0 || fstat(file, &status) != 0)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	struct ipc_handle told = {
-		.file = file, .exported = file, .magic = MAGIC, .process = getpid(), .offset = offset,
-		.bytes = header.bytes, .device = status.st_dev, .node = status.st_ino,
+		.file = file,
+		.exported = file,
+		.magic = MAGIC,
+		.process = getpid(),
+		.offset = offset,
+		.bytes = header.bytes,
+		.device = status.st_dev,
+		.node = status.st_ino,
 	};
 	memset(handle, 0, sizeof *handle);
 	memcpy(handle->data, &told, sizeof told);
@@ -96,7 +104,8 @@ ze_result_t cpu_zeMemPutIpcHandle(ze_context_handle_t context, ze_ipc_mem_handle
 	if (!context)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	memcpy(&told, handle.data, sizeof told);
-	base = told.magic == MAGIC && told.process == getpid() ? memory_exporter(told.exported) : NULL;
+	base =
+	    told.magic == MAGIC && told.process == getpid() ? memory_exporter(told.exported) : NULL;
 	if (!base || !memory_change(base, close_export, &told))
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	return ZE_RESULT_SUCCESS;
@@ -139,7 +148,7 @@ static bool complete(struct ipc_handle *told)
 
 	if (offset < (off_t)memory_page() || fstat(told->file, &status) != 0 ||
 	    pread(told->file, &header, sizeof header, offset - (off_t)memory_page()) !=
-	            sizeof header ||
+	        sizeof header ||
 	    header.magic != MAGIC)
 		return false;
 	told->offset = (uint64_t)offset;
@@ -170,14 +179,20 @@ ze_result_t cpu_zeMemOpenIpcHandle(ze_context_handle_t context, ze_device_handle
 	int file = open_import(&told);
 	if (file < 0)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-	void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)told.offset);
+	void *made =
+	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)told.offset);
 	close(file);
 	if (made == MAP_FAILED)
 		return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 	struct memory_record record = {
-		.is = { .base = made, .bytes = told.bytes, .type = ZE_MEMORY_TYPE_DEVICE,
+		.is = { .base = made,
+		        .bytes = told.bytes,
+		        .type = ZE_MEMORY_TYPE_DEVICE,
 		        .context = context },
-		.device = device, .mapped_bytes = bytes, .ipc = -1, .imported = true,
+		.device = device,
+		.mapped_bytes = bytes,
+		.ipc = -1,
+		.imported = true,
 	};
 	if (!memory_add(&record)) {
 		munmap(made, bytes);

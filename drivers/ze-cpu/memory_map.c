@@ -13,7 +13,7 @@
 
 static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
 static int file = -1;
-static pid_t owner;          // whose file it is: a forked child has one of its own
+static pid_t owner; // whose file it is: a forked child has one of its own
 static unsigned generation;
 static uint64_t used_bytes;
 
@@ -89,8 +89,8 @@ void *memory_range_map(const struct memory_range *range, size_t from, size_t byt
 
 	pthread_mutex_lock(&file_lock);
 	if (file >= 0 && range->generation == generation)
-		made = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), file,
-		            (off_t)(range->offset + from));
+		made = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0),
+		            file, (off_t)(range->offset + from));
 	pthread_mutex_unlock(&file_lock);
 	return made == MAP_FAILED ? NULL : made;
 }

@@ -10,7 +10,7 @@
 struct _ze_physical_mem_handle_t {
 	struct memory_range range;
 	size_t bytes;
-	uint32_t references;  // the handle's own, and one a mapping
+	uint32_t references; // the handle's own, and one a mapping
 };
 
 struct mapping {
@@ -25,7 +25,7 @@ struct reservation {
 	char *base;
 	size_t bytes;
 	struct mapping *mappings;
-	unsigned char *access;  // ze_memory_access_attribute_t of each page
+	unsigned char *access; // ze_memory_access_attribute_t of each page
 };
 
 // Guards all of the above. The table's lock and the file's are taken under it.
@@ -155,8 +155,8 @@ ze_result_t cpu_zeVirtualMemQueryPageSize(ze_context_handle_t context, ze_device
 
 // ---- physical memory
 
-// On the device (bit 0) or on the host (bit 1): here they are one memory. Before Level Zero 1.9 the first was
-// called ZE_PHYSICAL_MEM_FLAG_TBD and the second was not there.
+// On the device (bit 0) or on the host (bit 1): here they are one memory. Before Level Zero 1.9 the
+// first was called ZE_PHYSICAL_MEM_FLAG_TBD and the second was not there.
 static const ze_physical_mem_flags_t PHYSICAL_FLAGS = ZE_BIT(0) | ZE_BIT(1);
 
 ze_result_t cpu_zePhysicalMemCreate(ze_context_handle_t context, ze_device_handle_t device,
@@ -225,8 +225,14 @@ static ze_result_t map(ze_context_handle_t context, char *at, size_t bytes,
 {
 	struct reservation *reservation = reservation_of(at, bytes);
 	struct memory_record record = {
-		.is = { .base = at, .bytes = bytes, .type = ZE_MEMORY_TYPE_DEVICE, .context = context },
-		.device = &cpu_device, .mapped_bytes = bytes, .ipc = -1, .virtual = true,
+		.is = { .base = at,
+		        .bytes = bytes,
+		        .type = ZE_MEMORY_TYPE_DEVICE,
+		        .context = context },
+		.device = &cpu_device,
+		.mapped_bytes = bytes,
+		.ipc = -1,
+		.virtual = true,
 	};
 
 	if (!reservation || !is_free(reservation, at, bytes))
@@ -318,7 +324,7 @@ ze_result_t cpu_zeVirtualMemGetAccessAttribute(ze_context_handle_t context, cons
 	struct reservation *reservation = reservation_of(at, bytes);
 	if (reservation) {
 		const unsigned char *first =
-			reservation->access + (size_t)((const char *)at - reservation->base) / page;
+		    reservation->access + (size_t)((const char *)at - reservation->base) / page;
 		while (same < bytes / page && first[same] == *first)
 			same++;
 		*access = (ze_memory_access_attribute_t)*first;

@@ -36,13 +36,15 @@ static ze_result_t take_constants(const struct program_source *source,
 			if (spirv->constants[k].id == id)
 				bytes = spirv->constants[k].bytes;
 		if (!bytes)
-			build_log_add(log, "warning: the module has no specialisation constant %u; "
-			              "its value is passed over", id);
+			build_log_add(log,
+			              "warning: the module has no specialisation constant %u; "
+			              "its value is passed over",
+			              id);
 		else if (!given->pConstantValues[i])
 			result = ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 		else
-			(*constants)[(*count)++] = (struct spirv_specialisation){
-				id, given->pConstantValues[i], bytes };
+			(*constants)[(*count)++] =
+			    (struct spirv_specialisation){ id, given->pConstantValues[i], bytes };
 	}
 	tare_spirv_free(spirv);
 	return result;
@@ -63,9 +65,10 @@ static ze_result_t make_program(const ze_module_desc_t *description,
 		return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
 	}
 	if (description->format == ZE_MODULE_FORMAT_NATIVE) {
-		if (!native_read(description->pInputModule, description->inputSize, &source, &constants,
-		                 &values)) {
-			build_log_add(log, "error: no native binary of this driver; zeModuleGetNativeBinary gives one");
+		if (!native_read(description->pInputModule, description->inputSize, &source,
+		                 &constants, &values)) {
+			build_log_add(log, "error: no native binary of this driver; "
+			                   "zeModuleGetNativeBinary gives one");
 			return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
 		}
 	} else if (description->pConstants) {
@@ -165,7 +168,8 @@ ze_result_t cpu_zeModuleGetGlobalPointer(ze_module_handle_t module, const char *
 	return ZE_RESULT_ERROR_INVALID_GLOBAL_NAME;
 }
 
-ze_result_t cpu_zeModuleGetKernelNames(ze_module_handle_t module, uint32_t *count, const char **names)
+ze_result_t cpu_zeModuleGetKernelNames(ze_module_handle_t module, uint32_t *count,
+                                       const char **names)
 {
 	if (!module)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
@@ -186,12 +190,14 @@ ze_result_t cpu_zeModuleGetProperties(ze_module_handle_t module, ze_module_prope
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (!properties)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	properties->flags = module->program->spirv->import_count ? ZE_MODULE_PROPERTY_FLAG_IMPORTS : 0;
+	properties->flags =
+	    module->program->spirv->import_count ? ZE_MODULE_PROPERTY_FLAG_IMPORTS : 0;
 	return ZE_RESULT_SUCCESS;
 }
 
 // Each launch may be other machine code: there is no address to give.
-ze_result_t cpu_zeModuleGetFunctionPointer(ze_module_handle_t module, const char *name, void **function)
+ze_result_t cpu_zeModuleGetFunctionPointer(ze_module_handle_t module, const char *name,
+                                           void **function)
 {
 	if (!module)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;

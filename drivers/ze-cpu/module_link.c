@@ -28,9 +28,11 @@ static uint32_t needed_for(struct cpu_program **programs, uint32_t count, uint32
 		more = false;
 		missing = 0;
 		for (uint32_t i = 0; i < count; i++)
-			for (uint32_t k = 0; needed[i] && k < programs[i]->spirv->import_count; k++) {
+			for (uint32_t k = 0; needed[i] && k < programs[i]->spirv->import_count;
+			     k++) {
 				uint32_t from = 0;
-				while (from < count && !exports(programs[from], programs[i]->spirv->imports[k]))
+				while (from < count &&
+				       !exports(programs[from], programs[i]->spirv->imports[k]))
 					from++;
 				missing += from == count;
 				if (from < count && !needed[from])
@@ -40,16 +42,18 @@ static uint32_t needed_for(struct cpu_program **programs, uint32_t count, uint32
 	for (uint32_t i = 0; missing && i < count; i++)
 		for (uint32_t k = 0; needed[i] && k < programs[i]->spirv->import_count; k++) {
 			uint32_t from = 0;
-			while (from < count && !exports(programs[from], programs[i]->spirv->imports[k]))
+			while (from < count &&
+			       !exports(programs[from], programs[i]->spirv->imports[k]))
 				from++;
 			if (from == count)
-				build_log_add(log, "error: no module exports %s", programs[i]->spirv->imports[k]);
+				build_log_add(log, "error: no module exports %s",
+				              programs[i]->spirv->imports[k]);
 		}
 	return missing;
 }
 
-static ze_result_t adopt(struct cpu_program *program, cl_program built, struct cpu_program **programs,
-                         uint32_t count, const bool *needed)
+static ze_result_t adopt(struct cpu_program *program, cl_program built,
+                         struct cpu_program **programs, uint32_t count, const bool *needed)
 {
 	struct program_globals **linked = calloc(count, sizeof *linked);
 
@@ -106,14 +110,15 @@ static ze_result_t link_one(struct cpu_program **programs, uint32_t count, uint3
 	size_t *bytes = calloc(count, sizeof *bytes), linked_bytes = 0;
 	void *linked = NULL;
 	uint32_t used = 0;
-	ze_result_t result = needed && modules && bytes ? ZE_RESULT_SUCCESS
-	                                                : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	ze_result_t result =
+	    needed && modules && bytes ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
 	if (!result && needed_for(programs, count, at, needed, log))
 		result = ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
 	if (!result && !copy_needed(programs, count, needed, modules, bytes, &used))
 		result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	if (!result && link_spirv((const void *const *)modules, bytes, used, &linked, &linked_bytes, log))
+	if (!result &&
+	    link_spirv((const void *const *)modules, bytes, used, &linked, &linked_bytes, log))
 		result = ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
 	if (!result) {
 		bool taken;
@@ -196,7 +201,8 @@ ze_result_t cpu_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_desc_t *desc
 			list(made, "export", spirv->functions, spirv->function_count);
 		for (uint32_t k = 0;
 		     description->flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS &&
-		     k < spirv->import_count; k++) {
+		     k < spirv->import_count;
+		     k++) {
 			uint32_t from = 0;
 			while (from < count && !exports(modules[from]->program, spirv->imports[k]))
 				from++;

@@ -9,7 +9,7 @@
 
 struct native_header {
 	char magic[8];
-	uint64_t il_bytes, flags_bytes;  // the latter with the 0 at their end
+	uint64_t il_bytes, flags_bytes; // the latter with the 0 at their end
 	uint64_t constant_count;
 };
 
@@ -20,7 +20,8 @@ struct native_constant {
 
 size_t native_write(const struct cpu_program *program, uint8_t *to)
 {
-	struct native_header header = { .magic = NATIVE_MAGIC, .il_bytes = program->il_bytes,
+	struct native_header header = { .magic = NATIVE_MAGIC,
+		                        .il_bytes = program->il_bytes,
 		                        .flags_bytes = strlen(program->flags) + 1,
 		                        .constant_count = program->constant_count };
 
@@ -61,11 +62,13 @@ bool native_read(const void *data, size_t bytes, struct program_source *source,
 	*constants = calloc(header.constant_count + 1, sizeof **constants);
 	*values = calloc(header.constant_count + 1, sizeof **values);
 	bool good = *constants && *values;
-	for (uint64_t i = 0; good && i < header.constant_count; i++, at += sizeof(struct native_constant)) {
+	for (uint64_t i = 0; good && i < header.constant_count;
+	     i++, at += sizeof(struct native_constant)) {
 		struct native_constant constant;
 		memcpy(&constant, at, sizeof constant);
 		(*values)[i] = constant.value;
-		(*constants)[i] = (struct spirv_specialisation){ constant.id, &(*values)[i], constant.bytes };
+		(*constants)[i] =
+		    (struct spirv_specialisation){ constant.id, &(*values)[i], constant.bytes };
 		good = constant.bytes && constant.bytes <= sizeof constant.value;
 	}
 	if (!good || at[header.flags_bytes - 1]) {
@@ -73,8 +76,10 @@ bool native_read(const void *data, size_t bytes, struct program_source *source,
 		free(*values);
 		return false;
 	}
-	*source = (struct program_source){ .il = at + header.flags_bytes, .il_bytes = header.il_bytes,
-		                           .flags = at, .constants = *constants,
+	*source = (struct program_source){ .il = at + header.flags_bytes,
+		                           .il_bytes = header.il_bytes,
+		                           .flags = at,
+		                           .constants = *constants,
 		                           .constant_count = (uint32_t)header.constant_count };
 	return true;
 }

@@ -161,8 +161,8 @@ ze_result_t cpu_zeEventPoolPutIpcHandle(ze_context_handle_t context,
 
 // The lists' commands between two barriers: one with the waits, one that signals.
 ze_result_t cpu_zeCommandListImmediateAppendCommandListsExp(
-	ze_command_list_handle_t immediate, uint32_t count, ze_command_list_handle_t *lists,
-	ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+    ze_command_list_handle_t immediate, uint32_t count, ze_command_list_handle_t *lists,
+    ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
 	ze_result_t result = cpu_check_waits(immediate, wait_count, waits);
 

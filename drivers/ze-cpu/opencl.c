@@ -36,9 +36,10 @@ static void find_compiler(struct cpu_opencl *opencl, cl_platform_id platform)
 		opencl->llvm = (unsigned)strtoul(llvm + strlen("LLVM "), NULL, 10);
 	memset(text, 0, sizeof text);
 	// An error, or an empty text: SPIR-V has to be translated.
-	opencl->takes_spirv = opencl->cl->clGetDeviceInfo(opencl->device, CL_DEVICE_IL_VERSION,
-	                                                  sizeof text - 1, text, NULL) == CL_SUCCESS &&
-	                      strstr(text, "SPIR-V") && opencl->cl->clCreateProgramWithIL;
+	opencl->takes_spirv =
+	    opencl->cl->clGetDeviceInfo(opencl->device, CL_DEVICE_IL_VERSION, sizeof text - 1, text,
+	                                NULL) == CL_SUCCESS &&
+	    strstr(text, "SPIR-V") && opencl->cl->clCreateProgramWithIL;
 }
 
 static void find_cache(struct cpu_opencl *opencl)
@@ -47,8 +48,9 @@ static void find_cache(struct cpu_opencl *opencl)
 	const char *between = "", *home = getenv("HOME");
 
 	if (!folder || !*folder) {
-		between = parent && *parent ? "/pocl/kcache" : home && *home ? "/.cache/pocl/kcache"
-		                                                             : "/pocl/kcache";
+		between = parent && *parent ? "/pocl/kcache"
+		          : home && *home   ? "/.cache/pocl/kcache"
+		                            : "/pocl/kcache";
 		folder = parent && *parent ? parent : home && *home ? home : "/tmp";
 	}
 	snprintf(opencl->cache, sizeof opencl->cache, "%s%s/", folder, between);
@@ -60,8 +62,10 @@ static bool has_extension(const struct cpu_opencl *opencl, const char *name)
 
 	opencl->cl->clGetDeviceInfo(opencl->device, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes);
 	char *text = calloc(1, bytes + 1);
-	bool has = text && opencl->cl->clGetDeviceInfo(opencl->device, CL_DEVICE_EXTENSIONS, bytes, text,
-	                                               NULL) == CL_SUCCESS && strstr(text, name);
+	bool has = text &&
+	           opencl->cl->clGetDeviceInfo(opencl->device, CL_DEVICE_EXTENSIONS, bytes, text,
+	                                       NULL) == CL_SUCCESS &&
+	           strstr(text, name);
 	free(text);
 	return has;
 }
@@ -71,12 +75,14 @@ static bool open_platform(cl_platform_id platform, const char *library)
 	struct cpu_opencl found = { .cl = dispatch_of(platform) };
 	cl_int code;
 
-	if (found.cl->clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &found.device, NULL) != CL_SUCCESS)
+	if (found.cl->clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &found.device, NULL) !=
+	    CL_SUCCESS)
 		return false;
 	found.context = found.cl->clCreateContext(NULL, 1, &found.device, NULL, NULL, &code);
 	if (!found.context)
 		return false;
-	found.cl->clGetDeviceInfo(found.device, CL_DEVICE_NAME, sizeof found.name - 1, found.name, NULL);
+	found.cl->clGetDeviceInfo(found.device, CL_DEVICE_NAME, sizeof found.name - 1, found.name,
+	                          NULL);
 	snprintf(found.library, sizeof found.library, "%s", library);
 	find_compiler(&found, platform);
 	found.half = has_extension(&found, "cl_khr_fp16");
@@ -98,7 +104,7 @@ static bool open_library(const char *name, void *context)
 	if (!library)
 		return false;
 	extension_function function =
-		(extension_function)dlsym(library, "clGetExtensionFunctionAddress");
+	    (extension_function)dlsym(library, "clGetExtensionFunctionAddress");
 	get_platforms get = function ? (get_platforms)function("clIcdGetPlatformIDsKHR") : NULL;
 	if (get && get(PLATFORMS, platforms, &count) == CL_SUCCESS)
 		for (cl_uint i = 0; i < count && i < PLATFORMS; i++)
@@ -134,8 +140,10 @@ static void open_device(void)
 		cpu_log("kernels run on %s of %s", the_device.name, the_device.library);
 	else
 		snprintf(refusal, sizeof refusal,
-		         "no OpenCL CPU device to run kernels on (looked at: %.300s); install pocl-opencl-icd, "
-		         "or name a library in ZE_CPU_OPENCL", *tried ? tried : "no library");
+		         "no OpenCL CPU device to run kernels on (looked at: %.300s); install "
+		         "pocl-opencl-icd, "
+		         "or name a library in ZE_CPU_OPENCL",
+		         *tried ? tried : "no library");
 }
 
 const struct cpu_opencl *cpu_opencl(char *why, size_t why_bytes)

@@ -17,12 +17,13 @@ struct cpu_opencl {
 	const cl_icd_dispatch *cl;
 	cl_device_id device;
 	cl_context context;
-	unsigned llvm;      // the compiler's LLVM, by the platform's version text; 0: it does not tell
-	bool takes_spirv;   // clCreateProgramWithIL works
-	bool half;          // has the functions of half precision
-	char name[128];     // of the device
-	char library[256];  // where it came from
-	char cache[256];    // folder in which PoCL keeps compiled kernels, with a last '/'
+	// the compiler's LLVM, by the platform's version text; 0: it does not tell
+	unsigned llvm;
+	bool takes_spirv;  // clCreateProgramWithIL works
+	bool half;         // has the functions of half precision
+	char name[128];    // of the device
+	char library[256]; // where it came from
+	char cache[256];   // folder in which PoCL keeps compiled kernels, with a last '/'
 };
 
 // Opens the device at the first call; later calls give the same. NULL: there is none, and *why (at

@@ -42,8 +42,9 @@ static ze_result_t read_counting(const ze_event_pool_desc_t *description, uint32
 				*counting = LEVELZERO_COUNTER_IMMEDIATE;
 		}
 	// Another process could not see what they stand for.
-	return *counting && (description->flags & ZE_EVENT_POOL_FLAG_IPC) != 0 ?
-	               ZE_RESULT_ERROR_UNSUPPORTED_FEATURE : ZE_RESULT_SUCCESS;
+	return *counting && (description->flags & ZE_EVENT_POOL_FLAG_IPC) != 0
+	           ? ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+	           : ZE_RESULT_SUCCESS;
 }
 
 ze_result_t cpu_zeEventPoolCreate(ze_context_handle_t context,

@@ -58,7 +58,8 @@ static bool copy_source(struct cpu_program *program, const struct program_source
 	program->il = malloc(source->il_bytes);
 	program->flags = strdup(source->flags ? source->flags : "");
 	program->constants = calloc(source->constant_count + 1, sizeof *program->constants);
-	program->constant_values = calloc(source->constant_count + 1, sizeof *program->constant_values);
+	program->constant_values =
+	    calloc(source->constant_count + 1, sizeof *program->constant_values);
 	if (!program->il || !program->flags || !program->constants || !program->constant_values)
 		return false;
 	memcpy(program->il, source->il, source->il_bytes);
@@ -110,8 +111,8 @@ cl_kernel program_take_kernel(struct cpu_program *program, uint32_t index)
 	if (idle)
 		program->idle[index] = idle->next;
 	else if (program->built)
-		kernel = program->opencl->cl->clCreateKernel(program->built,
-		                                             program->spirv->kernels[index].name, &code);
+		kernel = program->opencl->cl->clCreateKernel(
+		    program->built, program->spirv->kernels[index].name, &code);
 	pthread_mutex_unlock(&program->lock);
 	if (idle)
 		kernel = idle->kernel;

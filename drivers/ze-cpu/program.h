@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a module handle stands for: SPIR-V, built for the OpenCL device. It outlives its handle while
-// kernels and launches of it are left.
+// What a module handle stands for: SPIR-V, built for the OpenCL device. It outlives its handle
+// while kernels and launches of it are left.
 #pragma once
+#include "backend/spirv.h"
 #include "build_log.h"
 #include "opencl.h"
 #include "ze_cpu.h"
-#include "backend/spirv.h"
 
 #include <stdatomic.h>
 
@@ -13,7 +13,7 @@ struct spirv_specialisation;
 
 // A program-scope variable, at an address of its own.
 struct program_global {
-	const char *name;  // of the SPIR-V's record: as long as the program lives
+	const char *name; // of the SPIR-V's record: as long as the program lives
 	uint32_t id;
 	bool exported;
 	void *at;
@@ -36,21 +36,22 @@ struct idle_kernel {
 struct cpu_program {
 	atomic_uint references;
 	const struct cpu_opencl *opencl;
-	void *il;                     // the SPIR-V as it was given
+	void *il; // the SPIR-V as it was given
 	size_t il_bytes;
-	char *flags;                  // build flags as they were given, "" for none
-	struct spirv_specialisation *constants;  // values are copies, in constant_values
+	char *flags;                            // build flags as they were given, "" for none
+	struct spirv_specialisation *constants; // values are copies, in constant_values
 	uint64_t *constant_values;
 	uint32_t constant_count;
 	struct tare_spirv *spirv;
 	struct program_globals *globals;
-	void *ready;                  // the SPIR-V with constants and globals worked in; may be `il`
+	// the SPIR-V with constants and globals worked in; may be `il`
+	void *ready;
 	size_t ready_bytes;
-	pthread_mutex_t lock;         // guards what follows
-	cl_program built;             // NULL: its imports are not resolved yet
-	struct program_globals **linked;  // that `built` uses as well
+	pthread_mutex_t lock;            // guards what follows
+	cl_program built;                // NULL: its imports are not resolved yet
+	struct program_globals **linked; // that `built` uses as well
 	uint32_t linked_count;
-	struct idle_kernel **idle;    // by kernel of the SPIR-V
+	struct idle_kernel **idle; // by kernel of the SPIR-V
 };
 
 struct _ze_module_handle_t {
@@ -73,8 +74,8 @@ struct program_source {
 ze_result_t program_new(const struct program_source *source, ze_module_build_log_handle_t log,
                         struct cpu_program **program);
 struct cpu_program *program_hold(struct cpu_program *program);
-void program_release(struct cpu_program *program);  // NULL is legal
-void program_globals_release(struct program_globals *globals);  // NULL is legal
+void program_release(struct cpu_program *program);             // NULL is legal
+void program_globals_release(struct program_globals *globals); // NULL is legal
 
 // A kernel of the built program that nobody else uses until it is given back; NULL: out of memory,
 // or the device has no such kernel. `index` is the SPIR-V's.

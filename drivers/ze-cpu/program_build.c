@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPIR-V into an OpenCL program: constants and variables worked in, translated where the device
 // takes no SPIR-V, built.
-#include "program.h"
 #include "ending.h"
+#include "program.h"
 #include "spirv_generic.h"
 #include "spirv_half.h"
 #include "spirv_rewrite.h"
@@ -15,10 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GLOBAL_ALIGNMENT 128  // of the widest type, double16
+#define GLOBAL_ALIGNMENT 128 // of the widest type, double16
 
 // What flags of Level Zero are to OpenCL. "" is passed over: it tunes a GPU.
-static const struct { const char *flag, *option; } flag_options[] = {
+static const struct {
+	const char *flag, *option;
+} flag_options[] = {
 	{ "-ze-opt-disable", "-cl-opt-disable" },
 	{ "-ze-opt-greater-than-4GB-buffer-required", "" },
 	{ "-ze-opt-large-register-file", "" },
@@ -63,7 +65,7 @@ static ze_result_t place_globals(struct cpu_program *program)
 	const struct tare_spirv *spirv = program->spirv;
 
 	struct program_globals *globals =
-		calloc(1, sizeof *globals + spirv->variable_count * sizeof *globals->all);
+	    calloc(1, sizeof *globals + spirv->variable_count * sizeof *globals->all);
 
 	program->globals = globals;
 	if (!globals)
@@ -76,10 +78,12 @@ static ze_result_t place_globals(struct cpu_program *program)
 		if (variable->constant && !variable->exported && !variable->addressed)
 			continue;
 		// The size is the module's word: no more than the program might allocate itself.
-		if (variable->bytes > SIZE_MAX / 2 || (cpu_device.script.device.largest_bytes &&
-		    variable->bytes > cpu_device.script.device.largest_bytes))
+		if (variable->bytes > SIZE_MAX / 2 ||
+		    (cpu_device.script.device.largest_bytes &&
+		     variable->bytes > cpu_device.script.device.largest_bytes))
 			return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-		size_t bytes = (variable->bytes + GLOBAL_ALIGNMENT) / GLOBAL_ALIGNMENT * GLOBAL_ALIGNMENT;
+		size_t bytes =
+		    (variable->bytes + GLOBAL_ALIGNMENT) / GLOBAL_ALIGNMENT * GLOBAL_ALIGNMENT;
 		global->at = aligned_alloc(GLOBAL_ALIGNMENT, bytes);
 		if (!global->at)
 			return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -115,7 +119,8 @@ static ze_result_t rewrite(struct cpu_program *program, ze_module_build_log_hand
 		return ZE_RESULT_SUCCESS;
 	}
 	build_log_add(log, "error: %s", error.message);
-	return code == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+	return code == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+	                       : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
 }
 
 typedef int lowering(const void *data, size_t bytes, void **changed, size_t *changed_bytes,
@@ -149,7 +154,8 @@ static void add_opencl_log(const struct cpu_opencl *opencl, cl_program program,
 {
 	size_t bytes = 0;
 
-	opencl->cl->clGetProgramBuildInfo(program, opencl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
+	opencl->cl->clGetProgramBuildInfo(program, opencl->device, CL_PROGRAM_BUILD_LOG, 0, NULL,
+	                                  &bytes);
 	char *text = bytes ? calloc(1, bytes + 1) : NULL;
 	if (text && opencl->cl->clGetProgramBuildInfo(program, opencl->device, CL_PROGRAM_BUILD_LOG,
 	                                              bytes, text, NULL) == CL_SUCCESS)
@@ -157,7 +163,8 @@ static void add_opencl_log(const struct cpu_opencl *opencl, cl_program program,
 	free(text);
 }
 
-// The OpenCL program of SPIR-V (`spirv`), not built yet; *options are those it has to be built with.
+// The OpenCL program of SPIR-V (`spirv`), not built yet; *options are those it has to be built
+// with.
 static cl_program load(const struct cpu_opencl *opencl, const void *spirv, size_t bytes,
                        const char **options, ze_module_build_log_handle_t log)
 {
@@ -168,24 +175,28 @@ static cl_program load(const struct cpu_opencl *opencl, const void *spirv, size_
 	*options = "";
 	if (opencl->takes_spirv && !translator_is_named()) {
 		cl_program made =
-			opencl->cl->clCreateProgramWithIL(opencl->context, spirv, bytes, &code);
+		    opencl->cl->clCreateProgramWithIL(opencl->context, spirv, bytes, &code);
 		if (!made)
-			build_log_add(log, "error: %s does not take the SPIR-V (clCreateProgramWithIL %d)",
-			              opencl->name, code);
+			build_log_add(
+			    log, "error: %s does not take the SPIR-V (clCreateProgramWithIL %d)",
+			    opencl->name, code);
 		return made;
 	}
 	if (translate_spirv(spirv, bytes, opencl->llvm, &bitcode, &bitcode_bytes, log))
 		return NULL;
 	*options = "-x spir -spir-std=1.2";
 	cl_program program = opencl->cl->clCreateProgramWithBinary(
-		opencl->context, 1, &opencl->device, &bitcode_bytes,
-		(const unsigned char **)&bitcode, &status, &code);
+	    opencl->context, 1, &opencl->device, &bitcode_bytes, (const unsigned char **)&bitcode,
+	    &status, &code);
 	free(bitcode);
 	if (code || !program) {
-		build_log_add(log, "error: %s does not take the translated module (clCreateProgramWithBinary "
-		              "%d); %s", opencl->name, code,
-		              opencl->takes_spirv ? "it takes SPIR-V itself: unset ZE_CPU_LLVM_SPIRV"
-		                                  : "the translator may be newer than its LLVM");
+		build_log_add(
+		    log,
+		    "error: %s does not take the translated module (clCreateProgramWithBinary "
+		    "%d); %s",
+		    opencl->name, code,
+		    opencl->takes_spirv ? "it takes SPIR-V itself: unset ZE_CPU_LLVM_SPIRV"
+		                        : "the translator may be newer than its LLVM");
 		return NULL;
 	}
 	return program;
@@ -208,7 +219,8 @@ static cl_program compile(const struct cpu_program *program, const void *spirv, 
 	add_opencl_log(opencl, loaded, log);
 	if (!code)
 		return loaded;
-	build_log_add(log, "error: %s cannot build the module (clBuildProgram %d)", opencl->name, code);
+	build_log_add(log, "error: %s cannot build the module (clBuildProgram %d)", opencl->name,
+	              code);
 	opencl->cl->clReleaseProgram(loaded);
 	return NULL;
 }
@@ -237,7 +249,8 @@ static ze_result_t build(struct cpu_program *program, ze_module_build_log_handle
 	const struct tare_spirv *spirv = program->spirv;
 	bool taken;
 
-	program->built = program_compile(program, program->ready, program->ready_bytes, &taken, log);
+	program->built =
+	    program_compile(program, program->ready, program->ready_bytes, &taken, log);
 	if (program->built)
 		return ZE_RESULT_SUCCESS;
 	if (!spirv->import_count || !taken)
@@ -248,8 +261,8 @@ static ze_result_t build(struct cpu_program *program, ze_module_build_log_handle
 	return ZE_RESULT_SUCCESS;
 }
 
-// Every module says how its pointers look. One that does not was cut off, perhaps behind its header,
-// and translators make an empty program of it.
+// Every module says how its pointers look. One that does not was cut off, perhaps behind its
+// header, and translators make an empty program of it.
 static int check_whole(const struct cpu_program *program, struct tare_error *error)
 {
 	struct spirv_words words;
@@ -258,10 +271,12 @@ static int check_whole(const struct cpu_program *program, struct tare_error *err
 
 	if (code)
 		return code;
-	for (size_t at = SPIRV_HEADER_WORDS; at < words.count && !found; at += spirv_length(&words, at))
+	for (size_t at = SPIRV_HEADER_WORDS; at < words.count && !found;
+	     at += spirv_length(&words, at))
 		found = spirv_op(&words, at) == SPIRV_MEMORY_MODEL;
 	spirv_words_free(&words);
-	return found ? 0 : tare_fail(error, EINVAL, "this SPIR-V is cut off: it has no memory model");
+	return found ? 0
+	             : tare_fail(error, EINVAL, "this SPIR-V is cut off: it has no memory model");
 }
 
 ze_result_t program_build(struct cpu_program *program, ze_module_build_log_handle_t log)
@@ -283,7 +298,8 @@ ze_result_t program_build(struct cpu_program *program, ze_module_build_log_handl
 		return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
 	}
 	program->idle = calloc(program->spirv->kernel_count + 1, sizeof *program->idle);
-	ze_result_t result = program->idle ? place_globals(program) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	ze_result_t result =
+	    program->idle ? place_globals(program) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	program->ready = program->il;
 	program->ready_bytes = program->il_bytes;
 	if (!result && (program->globals->count || program->constant_count))

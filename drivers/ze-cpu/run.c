@@ -88,8 +88,7 @@ void cpu_run_real(struct run *run, bool failed)
 }
 
 // Sleeps until it is done, or until a queue that was destroyed gives up: false.
-static bool still_waiting(const struct cpu_queue *queue, bool (*done)(void *context),
-                          void *context)
+static bool still_waiting(const struct cpu_queue *queue, bool (*done)(void *context), void *context)
 {
 	return cpu_sleep_for(done, context, queue->ending ? queue->give_up_ns : INT64_MAX);
 }
@@ -353,7 +352,8 @@ bool cpu_help(struct cpu_queue *queue, bool whole, bool (*done)(void *context), 
 	trap_let_faults_in(&mask);
 	do
 		perform(queue->first_real);
-	while (++runs < RUNS_AT_ONCE && !done(context) && !cpu_device.lost && may_help(queue, whole));
+	while (++runs < RUNS_AT_ONCE && !done(context) && !cpu_device.lost &&
+	       may_help(queue, whole));
 	queue->claimed = false;
 	if (queue->first_real || queue->ending)
 		pthread_cond_signal(&queue->work);

@@ -6,7 +6,7 @@
 // The flags and the last advice that there are today, so that a newer program is not refused.
 #define CPU_QUEUE_FLAGS UINT32_C(0x7)
 #define CPU_LIST_FLAGS UINT32_C(0x3f)
-#define CPU_LAST_ADVICE 9  // CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION
+#define CPU_LAST_ADVICE 9 // CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION
 
 // A queue on an engine of the device. INVALID_ARGUMENT: there is no such engine.
 ze_result_t cpu_queue_new(ze_device_handle_t device, const ze_command_queue_desc_t *description,
@@ -29,8 +29,8 @@ ze_result_t cpu_queue_submit(struct cpu_queue *queue, struct run *runs);
 // With work_lock: waits for what was submitted so far, and tells the queue's failure once.
 ze_result_t cpu_queue_wait(struct cpu_queue *queue, uint64_t timeout_ns);
 
-// cpu_wait for what `queue` (may be NULL) does. Whatever is waited for, the waiting thread does short
-// work itself that no thread has begun, so that none has to be woken; without a limit, and
+// cpu_wait for what `queue` (may be NULL) does. Whatever is waited for, the waiting thread does
+// short work itself that no thread has begun, so that none has to be woken; without a limit, and
 // unscripted, all work of `queue`.
 ze_result_t cpu_wait_for_queue(struct cpu_queue *queue, bool (*done)(void *context), void *context,
                                uint64_t timeout_ns);
@@ -57,8 +57,8 @@ void cpu_queue_drop(struct cpu_queue *queue);
 // With work_lock: starts or wakes the thread that lets the model get on while nobody waits.
 void cpu_pump_wake(void);
 
-// With work_lock: sleeps until cpu_changed finds that done(context), or cpu_changed_for_all, or until
-// `at_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever). False: the time has come.
+// With work_lock: sleeps until cpu_changed finds that done(context), or cpu_changed_for_all, or
+// until `at_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever). False: the time has come.
 bool cpu_sleep_for(bool (*done)(void *context), void *context, int64_t at_ns);
 
 // Runs closed lists on a queue; a fence (may be NULL) is signalled behind them. Without work_lock.

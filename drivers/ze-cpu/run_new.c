@@ -37,7 +37,8 @@ void cpu_run_bind(struct run *run)
 	for (uint32_t i = 0; i < command->wait_count; i++)
 		run->points[1 + i] = cpu_point_retain(command->waits[i]->point);
 	for (uint32_t i = 0; i < command->queried_count; i++)
-		run->points[1 + command->wait_count + i] = cpu_point_retain(command->queried[i]->point);
+		run->points[1 + command->wait_count + i] =
+		    cpu_point_retain(command->queried[i]->point);
 	if (!signal)
 		return;
 	// The first run signals what has been waited for since the append, later ones what is new.

@@ -11,19 +11,20 @@
 #include <string.h>
 
 struct runner {
-	struct runner *next;       // of all; never taken out, so that a signal handler may walk them
-	struct runner *next_idle;  // under runners_lock
+	// of all; never taken out, so that a signal handler may walk them
+	struct runner *next;
+	struct runner *next_idle; // under runners_lock
 	sem_t work, done;
 	struct errand *errand;
 	const struct cpu_opencl *opencl;
 	cl_command_queue queue;
 	ze_result_t result;
 	atomic_bool finished;
-	_Atomic uint64_t kernel;   // a hash of the name of the kernel under way; 0: there is none
-	atomic_bool trapped;       // it faulted
-	atomic_bool launching;     // runner_launch is at work
-	pthread_mutex_t event_lock;  // so that nobody asks after an event that is released
-	cl_event event;            // of the launch; written by OpenCL when it takes it
+	_Atomic uint64_t kernel;    // a hash of the name of the kernel under way; 0: there is none
+	atomic_bool trapped;        // it faulted
+	atomic_bool launching;      // runner_launch is at work
+	pthread_mutex_t event_lock; // so that nobody asks after an event that is released
+	cl_event event;             // of the launch; written by OpenCL when it takes it
 };
 
 static _Atomic(struct runner *) runners;
@@ -56,16 +57,16 @@ static void do_errand(struct runner *runner, struct errand *errand)
 		runner->result = ZE_RESULT_ERROR_DEVICE_LOST;
 }
 
-cl_int runner_launch(struct runner *runner, cl_kernel kernel, const size_t *offset, const size_t *global,
-                     const size_t *local)
+cl_int runner_launch(struct runner *runner, cl_kernel kernel, const size_t *offset,
+                     const size_t *global, const size_t *local)
 {
 	const cl_icd_dispatch *cl = runner->opencl->cl;
 
 	atomic_store(&runner->launching, true);
 	cl_int code = ending_begun() ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
 	if (!code)
-		code = cl->clEnqueueNDRangeKernel(runner->queue, kernel, 3, offset, global, local, 0, NULL,
-		                                  &runner->event);
+		code = cl->clEnqueueNDRangeKernel(runner->queue, kernel, 3, offset, global, local,
+		                                  0, NULL, &runner->event);
 	if (!code)
 		code = cl->clWaitForEvents(1, &runner->event);
 	pthread_mutex_lock(&runner->event_lock);
@@ -87,8 +88,8 @@ static bool compiles(struct runner *runner)
 	bool launching = atomic_load(&runner->launching);
 	cl_event event = __atomic_load_n(&runner->event, __ATOMIC_ACQUIRE);
 	if (launching && event)
-		runner->opencl->cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-		                                   &status, NULL);
+		runner->opencl->cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+		                                   sizeof status, &status, NULL);
 	pthread_mutex_unlock(&runner->event_lock);
 	// Submitted is not yet running.
 	return launching && status > CL_RUNNING;

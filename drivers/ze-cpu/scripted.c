@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 struct scripted_queue {
-	uint64_t number;  // from 1
+	uint64_t number; // from 1
 };
 
 static struct tare_model *model;
@@ -74,9 +74,9 @@ static void look(struct cpu_queue *queue)
 		if (!point->modelled)
 			return;
 		bool other = point->stamp.queue && point->stamp.queue != queue->scripted->number;
-		at_ps = later(at_ps, tare_model_add_ps(point->stamp.end_ps,
-		                                       other ? cpu_device.script.queue.event_gap_ps
-		                                             : 0));
+		at_ps = later(at_ps,
+		              tare_model_add_ps(point->stamp.end_ps,
+		                                other ? cpu_device.script.queue.event_gap_ps : 0));
 	}
 	if (reads_grid(command)) {
 		// What the real layer ran is what it cost.

@@ -4,6 +4,6 @@
 #include "ze_cpu.h"
 
 struct scripted_run {
-	bool let_go;                       // the model may begin it
-	bool hangs, fails, loses, wrong;   // faults of the script that hit it
+	bool let_go;                     // the model may begin it
+	bool hangs, fails, loses, wrong; // faults of the script that hit it
 };

@@ -57,7 +57,8 @@ static void copy_cost(const void *source, const void *destination, uint64_t byte
 	if (copy->staging && copy->staging < rate)
 		rate = copy->staging;
 	// Without a line the copy takes no time: a driver cannot refuse what Level Zero allows.
-	tare_model_copy_cost(copy->fixed_ps, copy->line && !rate ? 1 : rate, bytes, flow, operation);
+	tare_model_copy_cost(copy->fixed_ps, copy->line && !rate ? 1 : rate, bytes, flow,
+	                     operation);
 	operation->fixed_ps = tare_model_add_ps(
 	    operation->fixed_ps, tare_model_times_ps(rows, script->rectangle_row_ps));
 }

@@ -17,16 +17,16 @@
 enum page { PAGE_SEEN = 1, PAGE_TOUCHED = 2, PAGE_ON_DEVICE = 4 };
 
 struct cpu_pages {
-	atomic_int pending;    // commands submitted that the real layer is not done with
+	atomic_int pending; // commands submitted that the real layer is not done with
 	size_t count;
-	unsigned char page[];  // enum page
+	unsigned char page[]; // enum page
 };
 
 enum use_kind { USE_SEE, USE_RUN, USE_LEAVE };
 
 struct use {
 	enum use_kind kind;
-	bool asked;       // a prefetch: no faults
+	bool asked; // a prefetch: no faults
 	int64_t cost_ps;
 };
 
@@ -126,15 +126,16 @@ static void use_page(struct use *use, const struct cpu_allocation *memory, size_
 	size_t bytes = memory->bytes - offset < page_bytes ? memory->bytes - offset : page_bytes;
 
 	if (use->kind == USE_SEE) {
-		see_page(page, memory->base + offset, bytes, atomic_load(&memory->pages->pending) > 0);
+		see_page(page, memory->base + offset, bytes,
+		         atomic_load(&memory->pages->pending) > 0);
 	} else if (!(*page & PAGE_ON_DEVICE)) {
 		use->cost_ps = tare_model_add_ps(use->cost_ps, move_ps(use, *page & PAGE_TOUCHED));
 		*page |= PAGE_ON_DEVICE;
 	}
 }
 
-// Drops the mappings of the pages that the real layer used, whole: what the host had touched in them
-// before is on the device now, too.
+// Drops the mappings of the pages that the real layer used, whole: what the host had touched in
+// them before is on the device now, too.
 static void leave_span(const struct cpu_allocation *memory, size_t from, size_t to)
 {
 	size_t system_page = (size_t)sysconf(_SC_PAGESIZE);

@@ -9,10 +9,15 @@
 #include <string.h>
 
 enum {
-	CAST_TO_POINTER = 122,  // OpGenericCastToPtr
-	ATOMIC_LOAD = 227, ATOMIC_STORE = 228, ATOMIC_XOR = 242,
-	ATOMIC_FLAG_SET = 318, ATOMIC_FLAG_CLEAR = 319,
-	ATOMIC_FLOAT_MIN = 5614, ATOMIC_FLOAT_MAX = 5615, ATOMIC_FLOAT_ADD = 6035,
+	CAST_TO_POINTER = 122, // OpGenericCastToPtr
+	ATOMIC_LOAD = 227,
+	ATOMIC_STORE = 228,
+	ATOMIC_XOR = 242,
+	ATOMIC_FLAG_SET = 318,
+	ATOMIC_FLAG_CLEAR = 319,
+	ATOMIC_FLOAT_MIN = 5614,
+	ATOMIC_FLOAT_MAX = 5615,
+	ATOMIC_FLOAT_ADD = 6035,
 };
 enum { WORDS_OF_A_TYPE = 4, WORDS_OF_A_CAST = 4 };
 
@@ -22,15 +27,15 @@ enum { WORDS_OF_A_TYPE = 4, WORDS_OF_A_CAST = 4 };
 // The type of a generic pointer, and what it becomes.
 struct pair {
 	uint32_t generic, global;
-	bool needed;             // by an atomic; the global type is then ours unless `there`
-	bool there;              // the module has it, before its functions
+	bool needed; // by an atomic; the global type is then ours unless `there`
+	bool there;  // the module has it, before its functions
 };
 
 // What there is to know of an id.
 struct about {
-	uint32_t type;           // of a generic pointer type: its number in `pairs`, from 1
-	uint32_t value;          // of a value: that of its type
-	uint32_t global;         // of any type: that of a pointer to it in global memory
+	uint32_t type;   // of a generic pointer type: its number in `pairs`, from 1
+	uint32_t value;  // of a value: that of its type
+	uint32_t global; // of any type: that of a pointer to it in global memory
 };
 
 struct lowering {
@@ -38,10 +43,10 @@ struct lowering {
 	uint32_t *words;
 	size_t count;
 	uint32_t bound;
-	size_t functions_from;   // word of the first function
+	size_t functions_from; // word of the first function
 	struct pair *pairs;
 	size_t pair_count;
-	struct about *ids;       // by id
+	struct about *ids; // by id
 	size_t casts;
 };
 
@@ -84,8 +89,8 @@ static void find_types(struct lowering *to)
 	}
 }
 
-// What an instruction defines follows its type. Before functions that is so of constants only; within
-// them no other instruction begins with the id of a type.
+// What an instruction defines follows its type. Before functions that is so of constants only;
+// within them no other instruction begins with the id of a type.
 static bool may_define(const struct lowering *to, size_t at)
 {
 	uint32_t op = spirv_op(to->from, at);
@@ -115,12 +120,14 @@ static struct pair *to_lower(const struct lowering *to, size_t at)
 	uint32_t id = word && word < spirv_length(to->from, at) ? to->from->words[at + word] : 0;
 
 	// No id is 0, but a damaged module may define it.
-	return id && id < to->from->bound && to->ids[id].value ? &to->pairs[to->ids[id].value - 1] : NULL;
+	return id && id < to->from->bound && to->ids[id].value ? &to->pairs[to->ids[id].value - 1]
+	                                                       : NULL;
 }
 
 static void count_casts(struct lowering *to)
 {
-	for (size_t at = to->functions_from; at < to->from->count; at += spirv_length(to->from, at)) {
+	for (size_t at = to->functions_from; at < to->from->count;
+	     at += spirv_length(to->from, at)) {
 		struct pair *pair = to_lower(to, at);
 		if (!pair)
 			continue;
@@ -144,7 +151,9 @@ static void put_types(struct lowering *to)
 		put(to, WORDS_OF_A_TYPE << 16 | SPIRV_TYPE_POINTER);
 		put(to, pair->global);
 		put(to, SPIRV_CROSS_WORKGROUP);
-		put(to, to->from->words[spirv_find_op(to->from, pair->generic, SPIRV_TYPE_POINTER) + 3]);
+		put(to,
+		    to->from
+		        ->words[spirv_find_op(to->from, pair->generic, SPIRV_TYPE_POINTER) + 3]);
 	}
 }
 
@@ -177,9 +186,11 @@ static int lower(struct lowering *to, struct tare_error *error)
 	const struct spirv_words *from = to->from;
 
 	if (to->casts + to->pair_count > UINT32_MAX - from->bound)
-		return tare_fail(error, EINVAL, "this SPIR-V is damaged: its bound leaves no ids, at word 3");
-	to->words = malloc((from->count + to->casts * WORDS_OF_A_CAST +
-	                    to->pair_count * WORDS_OF_A_TYPE) * sizeof *to->words);
+		return tare_fail(error, EINVAL,
+		                 "this SPIR-V is damaged: its bound leaves no ids, at word 3");
+	to->words =
+	    malloc((from->count + to->casts * WORDS_OF_A_CAST + to->pair_count * WORDS_OF_A_TYPE) *
+	           sizeof *to->words);
 	if (!to->words)
 		return tare_fail(error, ENOMEM, "no memory for a changed SPIR-V module");
 	put_all(to);
@@ -214,7 +225,8 @@ int spirv_generic(const void *data, size_t bytes, void **changed, size_t *change
 		if (to.pairs && to.ids)
 			status = look_and_lower(&to, error);
 		else
-			status = tare_fail(error, ENOMEM, "no memory for the ids of a SPIR-V module");
+			status =
+			    tare_fail(error, ENOMEM, "no memory for the ids of a SPIR-V module");
 	}
 	if (status == 0 && to.words) {
 		*changed = to.words;

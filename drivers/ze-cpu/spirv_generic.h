@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A SPIR-V module for a device whose atomics know pointers to global and to local memory, but none to
-// "generic" memory, which is either (PoCL 3.1). To a CPU all memory is one, so they become the former.
+// A SPIR-V module for a device whose atomics know pointers to global and to local memory, but none
+// to "generic" memory, which is either (PoCL 3.1). To a CPU all memory is one, so they become the
+// former.
 #pragma once
 #include "base/error.h"
 

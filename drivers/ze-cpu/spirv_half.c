@@ -9,7 +9,10 @@
 #include <string.h>
 
 enum {
-	IMPORT_SET = 11, SET_INSTRUCTION = 12, COMPOSITE_EXTRACT = 81, COMPOSITE_INSERT = 82,
+	IMPORT_SET = 11,
+	SET_INSTRUCTION = 12,
+	COMPOSITE_EXTRACT = 81,
+	COMPOSITE_INSERT = 82,
 	FLOAT_CONVERT = 115,
 };
 // Words of an OpExtInst before its operands; of a type; of the OpUndef that a vector begins as; of
@@ -23,43 +26,43 @@ enum { LARGEST_VECTOR = 16, MOST_OPERANDS = 3 };
 static const struct function {
 	unsigned char first, last, operands, halves;
 } functions[] = {
-	{ 0, 6, 1, 1 },      // acos … atan
-	{ 7, 7, 2, 2 },      // atan2
-	{ 8, 9, 1, 1 },      // atanh, atanpi
-	{ 10, 10, 2, 2 },    // atan2pi
-	{ 11, 12, 1, 1 },    // cbrt, ceil
-	{ 13, 13, 2, 2 },    // copysign
-	{ 14, 23, 1, 1 },    // cos … fabs
-	{ 24, 24, 2, 2 },    // fdim
-	{ 25, 25, 1, 1 },    // floor
-	{ 26, 26, 3, 3 },    // fma
-	{ 27, 29, 2, 2 },    // fmax, fmin, fmod
-	{ 31, 31, 2, 1 },    // frexp
-	{ 32, 32, 2, 2 },    // hypot
-	{ 34, 34, 2, 1 },    // ldexp
-	{ 35, 35, 1, 1 },    // lgamma
-	{ 36, 36, 2, 1 },    // lgamma_r
-	{ 37, 41, 1, 1 },    // log … logb
-	{ 42, 42, 3, 3 },    // mad
-	{ 43, 44, 2, 2 },    // maxmag, minmag
-	{ 48, 48, 2, 2 },    // pow
-	{ 49, 49, 2, 1 },    // pown
-	{ 50, 51, 2, 2 },    // powr, remainder
-	{ 52, 52, 3, 2 },    // remquo
-	{ 53, 53, 1, 1 },    // rint
-	{ 54, 54, 2, 1 },    // rootn
-	{ 55, 57, 1, 1 },    // round, rsqrt, sin
-	{ 59, 66, 1, 1 },    // sinh … trunc
-	{ 95, 95, 3, 3 },    // fclamp
-	{ 96, 96, 1, 1 },    // degrees
-	{ 97, 98, 2, 2 },    // fmax_common, fmin_common
-	{ 99, 99, 3, 3 },    // mix
-	{ 100, 100, 1, 1 },  // radians
-	{ 101, 101, 2, 2 },  // step
-	{ 102, 102, 3, 3 },  // smoothstep
-	{ 103, 103, 1, 1 },  // sign
-	{ 104, 104, 2, 2 },  // cross
-	{ 107, 107, 1, 1 },  // normalize
+	{ 0, 6, 1, 1 },     // acos … atan
+	{ 7, 7, 2, 2 },     // atan2
+	{ 8, 9, 1, 1 },     // atanh, atanpi
+	{ 10, 10, 2, 2 },   // atan2pi
+	{ 11, 12, 1, 1 },   // cbrt, ceil
+	{ 13, 13, 2, 2 },   // copysign
+	{ 14, 23, 1, 1 },   // cos … fabs
+	{ 24, 24, 2, 2 },   // fdim
+	{ 25, 25, 1, 1 },   // floor
+	{ 26, 26, 3, 3 },   // fma
+	{ 27, 29, 2, 2 },   // fmax, fmin, fmod
+	{ 31, 31, 2, 1 },   // frexp
+	{ 32, 32, 2, 2 },   // hypot
+	{ 34, 34, 2, 1 },   // ldexp
+	{ 35, 35, 1, 1 },   // lgamma
+	{ 36, 36, 2, 1 },   // lgamma_r
+	{ 37, 41, 1, 1 },   // log … logb
+	{ 42, 42, 3, 3 },   // mad
+	{ 43, 44, 2, 2 },   // maxmag, minmag
+	{ 48, 48, 2, 2 },   // pow
+	{ 49, 49, 2, 1 },   // pown
+	{ 50, 51, 2, 2 },   // powr, remainder
+	{ 52, 52, 3, 2 },   // remquo
+	{ 53, 53, 1, 1 },   // rint
+	{ 54, 54, 2, 1 },   // rootn
+	{ 55, 57, 1, 1 },   // round, rsqrt, sin
+	{ 59, 66, 1, 1 },   // sinh … trunc
+	{ 95, 95, 3, 3 },   // fclamp
+	{ 96, 96, 1, 1 },   // degrees
+	{ 97, 98, 2, 2 },   // fmax_common, fmin_common
+	{ 99, 99, 3, 3 },   // mix
+	{ 100, 100, 1, 1 }, // radians
+	{ 101, 101, 2, 2 }, // step
+	{ 102, 102, 3, 3 }, // smoothstep
+	{ 103, 103, 1, 1 }, // sign
+	{ 104, 104, 2, 2 }, // cross
+	{ 107, 107, 1, 1 }, // normalize
 };
 
 // A module that is being written again.
@@ -67,9 +70,10 @@ struct lowering {
 	const struct spirv_words *from;
 	uint32_t *words;
 	size_t count;
-	uint32_t bound, set;                   // id of OpenCL.std; 0: not imported
-	size_t functions_from;                 // word of the first function
-	uint32_t floats[LARGEST_VECTOR + 1];   // types by size of vector, 1: the scalar; 0: not there
+	uint32_t bound, set;   // id of OpenCL.std; 0: not imported
+	size_t functions_from; // word of the first function
+	// types by size of vector, 1: the scalar; 0: not there
+	uint32_t floats[LARGEST_VECTOR + 1];
 	bool ours[LARGEST_VECTOR + 1];
 	size_t more_words, more_ids;
 };
@@ -157,7 +161,8 @@ static void count_all(struct lowering *to)
 		const struct function *function = to_lower(to, at);
 		if (!function)
 			continue;
-		uint32_t size = halves_of(from, from->words[at + 1]), values = function->halves + 1u;
+		uint32_t size = halves_of(from, from->words[at + 1]),
+		         values = function->halves + 1u;
 		to->more_ids += values * (3 * size + 1);
 		to->more_words += values * (size * WORDS_OF_A_PART + WORDS_OF_A_VECTOR);
 		need_type(to, 1);
@@ -195,9 +200,9 @@ static void put_conversion(struct lowering *to, uint32_t type, uint32_t result, 
 	put(to, value);
 }
 
-// The vector `value` as one of `type`, part by part: OpFConvert of a whole vector would be a function
-// of halves again, and OpCompositeConstruct aborts translators. part[]: the types of its parts before
-// and after.
+// The vector `value` as one of `type`, part by part: OpFConvert of a whole vector would be a
+// function of halves again, and OpCompositeConstruct aborts translators. part[]: the types of its
+// parts before and after.
 static void put_parts(struct lowering *to, uint32_t size, const uint32_t part[2], uint32_t type,
                       uint32_t result, uint32_t value)
 {
@@ -253,7 +258,8 @@ static void put_lowered(struct lowering *to, size_t at, const struct function *f
 	for (uint32_t i = 0; i < function->operands; i++)
 		put(to, i < function->halves ? wide[i] : words[WORDS_BEFORE + i]);
 	if (vector)
-		put_parts(to, size, (uint32_t[]){ to->floats[1], half }, words[1], words[2], result);
+		put_parts(to, size, (uint32_t[]){ to->floats[1], half }, words[1], words[2],
+		          result);
 	else
 		put_conversion(to, words[1], words[2], result);
 }
@@ -263,7 +269,8 @@ static int lower(struct lowering *to, struct tare_error *error)
 	const struct spirv_words *from = to->from;
 
 	if (to->more_ids > UINT32_MAX - from->bound)
-		return tare_fail(error, EINVAL, "this SPIR-V is damaged: its bound leaves no ids, at word 3");
+		return tare_fail(error, EINVAL,
+		                 "this SPIR-V is damaged: its bound leaves no ids, at word 3");
 	to->words = malloc((from->count + to->more_words) * sizeof *to->words);
 	if (!to->words)
 		return tare_fail(error, ENOMEM, "no memory for a changed SPIR-V module");

@@ -18,8 +18,8 @@ struct rewriting {
 	uint32_t *words;
 	size_t count;
 	uint32_t bound;
-	uint32_t wide;          // id of the integer type that addresses have; 0: none yet
-	size_t wide_from;       // word of its definition in `from`; 0: it is ours
+	uint32_t wide;    // id of the integer type that addresses have; 0: none yet
+	size_t wide_from; // word of its definition in `from`; 0: it is ours
 	bool wide_written;
 };
 
@@ -77,21 +77,24 @@ static int check_constants(const struct spirv_values *values, struct tare_error 
 		for (size_t at = SPIRV_HEADER_WORDS; at < module->count && bytes != given->bytes;
 		     at += spirv_length(module, at)) {
 			uint32_t op = spirv_op(module, at);
-			if (op != SPIRV_SPEC_TRUE && op != SPIRV_SPEC_FALSE && op != SPIRV_SPEC_CONSTANT)
+			if (op != SPIRV_SPEC_TRUE && op != SPIRV_SPEC_FALSE &&
+			    op != SPIRV_SPEC_CONSTANT)
 				continue;
-			size_t decoration = spirv_decorated(module, module->words[at + 2], SPIRV_SPEC_ID);
+			size_t decoration =
+			    spirv_decorated(module, module->words[at + 2], SPIRV_SPEC_ID);
 			const struct spirv_id *type = spirv_find(module, module->words[at + 1]);
 			if (decoration && spirv_length(module, decoration) > 3 && type &&
 			    module->words[decoration + 3] == given->id)
 				bytes = type->bytes;
 		}
 		if (bytes == 0)
-			return tare_fail(error, EINVAL, "the module has no specialisation constant %u",
-			                 given->id);
-		if (bytes != given->bytes || bytes > 8)
 			return tare_fail(error, EINVAL,
-			                 "specialisation constant %u has another size than the %zu bytes given",
-			                 given->id, given->bytes);
+			                 "the module has no specialisation constant %u", given->id);
+		if (bytes != given->bytes || bytes > 8)
+			return tare_fail(
+			    error, EINVAL,
+			    "specialisation constant %u has another size than the %zu bytes given",
+			    given->id, given->bytes);
 	}
 	return 0;
 }
@@ -101,7 +104,8 @@ static int check_constants(const struct spirv_values *values, struct tare_error 
 static const struct spirv_id *variable_type(const struct spirv_words *module, size_t at)
 {
 	size_t pointer = spirv_find_op(module, module->words[at + 1], SPIRV_TYPE_POINTER);
-	const struct spirv_id *type = pointer ? spirv_find(module, module->words[pointer + 3]) : NULL;
+	const struct spirv_id *type =
+	    pointer ? spirv_find(module, module->words[pointer + 3]) : NULL;
 
 	return type && type->bytes != SPIRV_UNKNOWN_BYTES ? type : NULL;
 }
@@ -115,10 +119,13 @@ static int check_placements(const struct spirv_values *values, struct tare_error
 		uint32_t storage = at ? values->module->words[at + 3] : SPIRV_INPUT;
 		if ((storage != SPIRV_CROSS_WORKGROUP && storage != SPIRV_UNIFORM_CONSTANT) ||
 		    !variable_type(values->module, at))
-			return tare_fail(error, EINVAL, "the module has no variable %u in global or constant "
-			                 "memory", placement->id);
+			return tare_fail(error, EINVAL,
+			                 "the module has no variable %u in global or constant "
+			                 "memory",
+			                 placement->id);
 		if (values->module->address_bits == 32 && (uintptr_t)placement->at > UINT32_MAX)
-			return tare_fail(error, ENOTSUP, "a module of 32-bit addresses cannot have a variable "
+			return tare_fail(error, ENOTSUP,
+			                 "a module of 32-bit addresses cannot have a variable "
 			                 "beyond 4 GiB; compile it for 64 bits (spir64)");
 	}
 	return 0;
@@ -197,7 +204,9 @@ static void put_instruction(struct rewriting *to, size_t at)
 		if (!spirv_placed(&to->values, words[1]))
 			put_all(to, at);
 		return;
-	case SPIRV_DECORATE: case SPIRV_DECORATE_ID: case SPIRV_DECORATE_STRING:
+	case SPIRV_DECORATE:
+	case SPIRV_DECORATE_ID:
+	case SPIRV_DECORATE_STRING:
 		if (!spirv_placed(&to->values, words[1]) &&
 		    !(words[2] == SPIRV_SPEC_ID && spirv_given(&to->values, words[1])))
 			put_all(to, at);
@@ -209,7 +218,9 @@ static void put_instruction(struct rewriting *to, size_t at)
 		// From SPIR-V 1.4 on it lists the variables that it uses.
 		put_without_placed(to, at, 4 + (uint32_t)(strlen(spirv_text(to->from, at, 3)) / 4));
 		return;
-	case SPIRV_SPEC_TRUE: case SPIRV_SPEC_FALSE: case SPIRV_SPEC_CONSTANT:
+	case SPIRV_SPEC_TRUE:
+	case SPIRV_SPEC_FALSE:
+	case SPIRV_SPEC_CONSTANT:
 		given = spirv_given(&to->values, words[2]);
 		if (given)
 			put_given(to, at, given);
@@ -246,8 +257,8 @@ static void find_wide(struct rewriting *to)
 	const struct spirv_words *from = to->from;
 
 	for (size_t at = SPIRV_HEADER_WORDS; at < from->count; at += spirv_length(from, at))
-		if (spirv_op(from, at) == SPIRV_TYPE_INT && from->words[at + 2] == from->address_bits &&
-		    from->words[at + 3] == 0) {
+		if (spirv_op(from, at) == SPIRV_TYPE_INT &&
+		    from->words[at + 2] == from->address_bits && from->words[at + 3] == 0) {
 			to->wide = from->words[at + 1];
 			to->wide_from = at;
 			return;
@@ -263,7 +274,8 @@ static int rewrite(struct rewriting *to, struct tare_error *error)
 	              (size_t)WORDS_OF_A_PLACEMENT * to->values.placement_count;
 
 	if (from->bound > UINT32_MAX - to->values.placement_count - 1)
-		return tare_fail(error, EINVAL, "this SPIR-V is damaged: its bound leaves no ids, at word 3");
+		return tare_fail(error, EINVAL,
+		                 "this SPIR-V is damaged: its bound leaves no ids, at word 3");
 	to->words = malloc(room * sizeof *to->words);
 	if (!to->words)
 		return tare_fail(error, ENOMEM, "no memory for a changed SPIR-V module");
@@ -282,10 +294,10 @@ static int rewrite(struct rewriting *to, struct tare_error *error)
 	return 0;
 }
 
-int spirv_rewrite(const void *data, size_t bytes,
-                  const struct spirv_specialisation *constants, uint32_t constant_count,
-                  const struct spirv_placement *placements, uint32_t placement_count,
-                  void **changed, size_t *changed_bytes, struct tare_error *error)
+int spirv_rewrite(const void *data, size_t bytes, const struct spirv_specialisation *constants,
+                  uint32_t constant_count, const struct spirv_placement *placements,
+                  uint32_t placement_count, void **changed, size_t *changed_bytes,
+                  struct tare_error *error)
 {
 	struct spirv_words words;
 

@@ -9,24 +9,48 @@ enum { DEEPEST = 64, MOST_STEPS = 4096 };
 
 // Operations of OpSpecConstantOp.
 enum {
-	OP_ACCESS_CHAIN = 65, OP_IN_BOUNDS_ACCESS_CHAIN = 66, OP_PTR_ACCESS_CHAIN = 67,
-	OP_IN_BOUNDS_PTR_ACCESS_CHAIN = 70, OP_U_CONVERT = 113, OP_S_CONVERT = 114,
-	OP_PTR_TO_U = 117, OP_U_TO_PTR = 120, OP_PTR_TO_GENERIC = 121, OP_GENERIC_TO_PTR = 122,
-	OP_BITCAST = 124, OP_S_NEGATE = 126, OP_I_ADD = 128, OP_I_SUB = 130, OP_I_MUL = 132,
-	OP_U_DIV = 134, OP_S_DIV = 135, OP_U_MOD = 137, OP_S_REM = 138, OP_LOGICAL_OR = 166,
-	OP_LOGICAL_AND = 167, OP_LOGICAL_NOT = 168, OP_SELECT = 169, OP_I_EQUAL = 170,
-	OP_I_NOT_EQUAL = 171, OP_SHIFT_RIGHT = 194, OP_SHIFT_RIGHT_SIGNED = 195, OP_SHIFT_LEFT = 196,
-	OP_OR = 197, OP_XOR = 198, OP_AND = 199, OP_NOT = 200,
+	OP_ACCESS_CHAIN = 65,
+	OP_IN_BOUNDS_ACCESS_CHAIN = 66,
+	OP_PTR_ACCESS_CHAIN = 67,
+	OP_IN_BOUNDS_PTR_ACCESS_CHAIN = 70,
+	OP_U_CONVERT = 113,
+	OP_S_CONVERT = 114,
+	OP_PTR_TO_U = 117,
+	OP_U_TO_PTR = 120,
+	OP_PTR_TO_GENERIC = 121,
+	OP_GENERIC_TO_PTR = 122,
+	OP_BITCAST = 124,
+	OP_S_NEGATE = 126,
+	OP_I_ADD = 128,
+	OP_I_SUB = 130,
+	OP_I_MUL = 132,
+	OP_U_DIV = 134,
+	OP_S_DIV = 135,
+	OP_U_MOD = 137,
+	OP_S_REM = 138,
+	OP_LOGICAL_OR = 166,
+	OP_LOGICAL_AND = 167,
+	OP_LOGICAL_NOT = 168,
+	OP_SELECT = 169,
+	OP_I_EQUAL = 170,
+	OP_I_NOT_EQUAL = 171,
+	OP_SHIFT_RIGHT = 194,
+	OP_SHIFT_RIGHT_SIGNED = 195,
+	OP_SHIFT_LEFT = 196,
+	OP_OR = 197,
+	OP_XOR = 198,
+	OP_AND = 199,
+	OP_NOT = 200,
 };
 
 struct scalar {
-	uint64_t value;  // zero-extended
+	uint64_t value; // zero-extended
 	uint32_t bits;
 };
 
 // Where an evaluation is: a constant stands before what is made of it, so that none is in itself.
 struct place {
-	size_t before;   // word
+	size_t before; // word
 	int depth;
 	uint32_t *steps; // taken so far for this number
 };
@@ -36,22 +60,23 @@ static int evaluate(const struct spirv_values *values, uint32_t id, struct place
 
 static int damaged(struct tare_error *error, size_t at)
 {
-	return tare_fail(error, EINVAL, "this SPIR-V is damaged: a constant of a wrong type, at word %zu",
-	                 at);
+	return tare_fail(error, EINVAL,
+	                 "this SPIR-V is damaged: a constant of a wrong type, at word %zu", at);
 }
 
 const struct spirv_specialisation *spirv_given(const struct spirv_values *values, uint32_t id)
 {
 	const struct spirv_words *module = values->module;
 	size_t at = values->constant_count ? spirv_decorated(module, id, SPIRV_SPEC_ID) : 0;
-	const struct spirv_id *constant = at && spirv_length(module, at) > 3 ? spirv_find(module, id)
-	                                                                     : NULL;
+	const struct spirv_id *constant =
+	    at && spirv_length(module, at) > 3 ? spirv_find(module, id) : NULL;
 	const struct spirv_id *type =
-		constant ? spirv_find(module, module->words[constant->at + 1]) : NULL;
+	    constant ? spirv_find(module, module->words[constant->at + 1]) : NULL;
 
 	for (uint32_t i = 0; type && i < values->constant_count; i++)
 		if (values->constants[i].id == module->words[at + 3])
-			return values->constants[i].bytes == type->bytes ? &values->constants[i] : NULL;
+			return values->constants[i].bytes == type->bytes ? &values->constants[i]
+			                                                 : NULL;
 	return NULL;
 }
 
@@ -107,12 +132,13 @@ static int evaluate_chain(const struct spirv_values *values, size_t at, struct p
 	const struct spirv_words *module = values->module;
 	const uint32_t *words = module->words + at;
 	uint32_t operation = words[3], length = spirv_length(module, at), i = 5;
-	bool first_is_element = operation == OP_PTR_ACCESS_CHAIN ||
-	                        operation == OP_IN_BOUNDS_PTR_ACCESS_CHAIN;
+	bool first_is_element =
+	    operation == OP_PTR_ACCESS_CHAIN || operation == OP_IN_BOUNDS_PTR_ACCESS_CHAIN;
 	const struct spirv_id *base = spirv_find(module, words[4]);
-	size_t pointer = base ? spirv_find_op(module, module->words[base->at + 1], SPIRV_TYPE_POINTER)
-	                      : 0;
-	const struct spirv_id *whole = pointer ? spirv_find(module, module->words[pointer + 3]) : NULL;
+	size_t pointer =
+	    base ? spirv_find_op(module, module->words[base->at + 1], SPIRV_TYPE_POINTER) : 0;
+	const struct spirv_id *whole =
+	    pointer ? spirv_find(module, module->words[pointer + 3]) : NULL;
 	struct scalar index;
 
 	if (!whole)
@@ -151,30 +177,76 @@ static bool compute(uint32_t operation, const struct scalar in[3], uint64_t *res
 	uint64_t a = in[0].value, b = in[1].value;
 
 	switch (operation) {
-	case OP_U_CONVERT: case OP_PTR_TO_U: case OP_U_TO_PTR: case OP_PTR_TO_GENERIC:
-	case OP_GENERIC_TO_PTR: case OP_BITCAST:
+	case OP_U_CONVERT:
+	case OP_PTR_TO_U:
+	case OP_U_TO_PTR:
+	case OP_PTR_TO_GENERIC:
+	case OP_GENERIC_TO_PTR:
+	case OP_BITCAST:
 		*result = a;
 		return true;
-	case OP_S_CONVERT:  *result = (uint64_t)extended(in[0]); return true;
-	case OP_S_NEGATE:   *result = -a; return true;
-	case OP_NOT:        *result = ~a; return true;
-	case OP_I_ADD:      *result = a + b; return true;
-	case OP_I_SUB:      *result = a - b; return true;
-	case OP_I_MUL:      *result = a * b; return true;
-	case OP_U_DIV:      *result = b ? a / b : 0; return true;
-	case OP_U_MOD:      *result = b ? a % b : 0; return true;
-	case OP_S_DIV:      *result = signed_quotient(extended(in[0]), extended(in[1]), false); return true;
-	case OP_S_REM:      *result = signed_quotient(extended(in[0]), extended(in[1]), true); return true;
-	case OP_SHIFT_LEFT: *result = b < 64 ? a << b : 0; return true;
-	case OP_SHIFT_RIGHT: *result = b < 64 ? a >> b : 0; return true;
-	case OP_SHIFT_RIGHT_SIGNED: *result = (uint64_t)(extended(in[0]) >> (b < 63 ? b : 63)); return true;
-	case OP_OR: case OP_LOGICAL_OR:   *result = a | b; return true;
-	case OP_AND: case OP_LOGICAL_AND: *result = a & b; return true;
-	case OP_XOR:         *result = a ^ b; return true;
-	case OP_LOGICAL_NOT: *result = !a; return true;
-	case OP_I_EQUAL:     *result = a == b; return true;
-	case OP_I_NOT_EQUAL: *result = a != b; return true;
-	case OP_SELECT:      *result = a ? b : in[2].value; return true;
+	case OP_S_CONVERT:
+		*result = (uint64_t)extended(in[0]);
+		return true;
+	case OP_S_NEGATE:
+		*result = -a;
+		return true;
+	case OP_NOT:
+		*result = ~a;
+		return true;
+	case OP_I_ADD:
+		*result = a + b;
+		return true;
+	case OP_I_SUB:
+		*result = a - b;
+		return true;
+	case OP_I_MUL:
+		*result = a * b;
+		return true;
+	case OP_U_DIV:
+		*result = b ? a / b : 0;
+		return true;
+	case OP_U_MOD:
+		*result = b ? a % b : 0;
+		return true;
+	case OP_S_DIV:
+		*result = signed_quotient(extended(in[0]), extended(in[1]), false);
+		return true;
+	case OP_S_REM:
+		*result = signed_quotient(extended(in[0]), extended(in[1]), true);
+		return true;
+	case OP_SHIFT_LEFT:
+		*result = b < 64 ? a << b : 0;
+		return true;
+	case OP_SHIFT_RIGHT:
+		*result = b < 64 ? a >> b : 0;
+		return true;
+	case OP_SHIFT_RIGHT_SIGNED:
+		*result = (uint64_t)(extended(in[0]) >> (b < 63 ? b : 63));
+		return true;
+	case OP_OR:
+	case OP_LOGICAL_OR:
+		*result = a | b;
+		return true;
+	case OP_AND:
+	case OP_LOGICAL_AND:
+		*result = a & b;
+		return true;
+	case OP_XOR:
+		*result = a ^ b;
+		return true;
+	case OP_LOGICAL_NOT:
+		*result = !a;
+		return true;
+	case OP_I_EQUAL:
+		*result = a == b;
+		return true;
+	case OP_I_NOT_EQUAL:
+		*result = a != b;
+		return true;
+	case OP_SELECT:
+		*result = a ? b : in[2].value;
+		return true;
 	}
 	return false;
 }
@@ -190,7 +262,9 @@ static int evaluate_operation(const struct spirv_values *values, size_t at, stru
 	if (length < 5)
 		return damaged(error, at);
 	switch (operation) {
-	case OP_ACCESS_CHAIN: case OP_IN_BOUNDS_ACCESS_CHAIN: case OP_PTR_ACCESS_CHAIN:
+	case OP_ACCESS_CHAIN:
+	case OP_IN_BOUNDS_ACCESS_CHAIN:
+	case OP_PTR_ACCESS_CHAIN:
 	case OP_IN_BOUNDS_PTR_ACCESS_CHAIN:
 		return evaluate_chain(values, at, place, scalar, error);
 	}
@@ -200,9 +274,11 @@ static int evaluate_operation(const struct spirv_values *values, size_t at, stru
 			return status;
 	}
 	if (length > 7 || !compute(operation, in, &scalar->value))
-		return tare_fail(error, ENOTSUP,
-		                 "a constant is worked out by SPIR-V's operation %u, which is not evaluated "
-		                 "here", operation);
+		return tare_fail(
+		    error, ENOTSUP,
+		    "a constant is worked out by SPIR-V's operation %u, which is not evaluated "
+		    "here",
+		    operation);
 	scalar->value = masked(scalar->value, bits);
 	scalar->bits = bits;
 	return 0;
@@ -215,11 +291,12 @@ static int evaluate(const struct spirv_values *values, uint32_t id, struct place
 	const struct spirv_words *module = values->module;
 	const struct spirv_id *constant = spirv_find(module, id);
 	const struct spirv_id *type =
-		constant ? spirv_find(module, module->words[constant->at + 1]) : NULL;
+	    constant ? spirv_find(module, module->words[constant->at + 1]) : NULL;
 	const struct spirv_specialisation *given = spirv_given(values, id);
 	const struct spirv_placement *placed = spirv_placed(values, id);
 
-	if (!constant || constant->at >= place.before || !type || type->bytes == 0 || type->bytes > 8)
+	if (!constant || constant->at >= place.before || !type || type->bytes == 0 ||
+	    type->bytes > 8)
 		return damaged(error, place.before);
 	if (place.depth >= DEEPEST || ++*place.steps > MOST_STEPS)
 		return tare_fail(error, ENOTSUP, "a constant is worked out in too many steps");
@@ -233,28 +310,37 @@ static int evaluate(const struct spirv_values *values, uint32_t id, struct place
 		return 0;
 	}
 	switch (op) {
-	case SPIRV_CONSTANT_TRUE: case SPIRV_SPEC_TRUE:
+	case SPIRV_CONSTANT_TRUE:
+	case SPIRV_SPEC_TRUE:
 		scalar->value = 1;
 		return 0;
-	case SPIRV_CONSTANT: case SPIRV_SPEC_CONSTANT:
+	case SPIRV_CONSTANT:
+	case SPIRV_SPEC_CONSTANT:
 		scalar->value = words[3] | (length > 4 ? (uint64_t)words[4] << 32 : 0);
 		scalar->value = masked(scalar->value, scalar->bits);
 		return 0;
-	case SPIRV_CONSTANT_FALSE: case SPIRV_SPEC_FALSE: case SPIRV_CONSTANT_NULL: case SPIRV_UNDEF:
+	case SPIRV_CONSTANT_FALSE:
+	case SPIRV_SPEC_FALSE:
+	case SPIRV_CONSTANT_NULL:
+	case SPIRV_UNDEF:
 		return 0;
 	case SPIRV_SPEC_OP:
-		return evaluate_operation(values, constant->at,
-		                          (struct place){ constant->at, place.depth + 1, place.steps },
-		                          scalar, error);
+		return evaluate_operation(
+		    values, constant->at,
+		    (struct place){ constant->at, place.depth + 1, place.steps }, scalar, error);
 	case SPIRV_VARIABLE:
 		if (!placed)
-			return tare_fail(error, ENOTSUP, "a variable's initial value has the address of "
-			                 "'%.60s', which has none", spirv_name(module, id));
+			return tare_fail(error, ENOTSUP,
+			                 "a variable's initial value has the address of "
+			                 "'%.60s', which has none",
+			                 spirv_name(module, id));
 		scalar->value = (uint64_t)(uintptr_t)placed->at;
 		return 0;
 	}
-	return tare_fail(error, ENOTSUP, "a variable's initial value is no constant: SPIR-V's "
-	                 "operation %u", op);
+	return tare_fail(error, ENOTSUP,
+	                 "a variable's initial value is no constant: SPIR-V's "
+	                 "operation %u",
+	                 op);
 }
 
 // ---- composites

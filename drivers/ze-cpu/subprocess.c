@@ -36,7 +36,7 @@ static int64_t now_ns(void)
 }
 
 static void become(const char *path, char *const *arguments, const char *log_file)
-	__attribute__((noreturn));
+    __attribute__((noreturn));
 static void become(const char *path, char *const *arguments, const char *log_file)
 {
 	struct rlimit none = { 0, 0 }, most = { LARGEST_FILE, LARGEST_FILE };
@@ -48,7 +48,8 @@ static void become(const char *path, char *const *arguments, const char *log_fil
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &none);
 	setrlimit(RLIMIT_FSIZE, &most);
-	if (input < 0 || output < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
+	if (input < 0 || output < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 ||
+	    dup2(output, 2) < 0)
 		_exit(MINDER_OTHER);
 #ifdef SYS_close_range
 	syscall(SYS_close_range, 3U, ~0U, 0U);
@@ -68,15 +69,15 @@ static void reset_signals(void)
 }
 
 static void mind(const char *path, char *const *arguments, const char *log_file, int64_t limit_ns)
-	__attribute__((noreturn));
+    __attribute__((noreturn));
 static void mind(const char *path, char *const *arguments, const char *log_file, int64_t limit_ns)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
 	int64_t end = now_ns() + limit_ns;
 	int status = 0;
 
-	// A stop of the program's group would be told to the program by SIGCHLD. (One by SIGSTOP that
-	// falls between clone and here still is: no call does both.)
+	// A stop of the program's group would be told to the program by SIGCHLD. (One by SIGSTOP
+	// that falls between clone and here still is: no call does both.)
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	reset_signals();

@@ -43,7 +43,7 @@ enum table {
 };
 
 // The newer ones under names of their own, whatever types they are declared with.
-#define N(table, place, since, function) \
+#define N(table, place, since, function)                                                           \
 	extern void newer_##function(void) __asm__("cpu_" #function) CPU_WEAK;
 CPU_NEWER(N)
 #undef N
@@ -51,19 +51,19 @@ CPU_NEWER(N)
 CPU_EXTENSIONS(E)
 #undef E
 
-#define X(table, member, since, function) \
-	{ TABLE_##table, offsetof(ze_##table##_dditable_t, member), since, #function, \
+#define X(table, member, since, function)                                                          \
+	{ TABLE_##table, offsetof(ze_##table##_dditable_t, member), since, #function,              \
 	  (entry)cpu_##function },
-#define N(table, place, since, function) \
+#define N(table, place, since, function)                                                           \
 	{ TABLE_##table, (place) * sizeof(entry), since, #function, newer_##function },
 #define E(function) { TABLE_driver, 0, IN_NO_TABLE, #function, newer_##function },
 
 static const struct {
 	enum table table;
-	size_t offset;   // in the table
-	uint32_t since;  // specification 1.N
+	size_t offset;  // in the table
+	uint32_t since; // specification 1.N
 	const char *name;
-	entry function;  // NULL: the driver lacks it
+	entry function; // NULL: the driver lacks it
 } rows[] = { CPU_ENTRIES(X) CPU_NEWER(N) CPU_EXTENSIONS(E) };
 
 #undef X
@@ -140,8 +140,8 @@ TABLE(zeGetFabricVertexExpProcAddrTable, fabric_vertex_exp)
 TABLE(zeGetFabricEdgeExpProcAddrTable, fabric_edge_exp)
 
 // Not in Debian's headers: a name of our own in C.
-ZE_DLLEXPORT ze_result_t ZE_APICALL command_list_exp_table(ze_api_version_t version, void *members)
-	__asm__("zeGetCommandListExpProcAddrTable");
+ZE_DLLEXPORT ze_result_t ZE_APICALL command_list_exp_table(
+    ze_api_version_t version, void *members) __asm__("zeGetCommandListExpProcAddrTable");
 ZE_DLLEXPORT ze_result_t ZE_APICALL command_list_exp_table(ze_api_version_t version, void *members)
 {
 	return fill(version, TABLE_command_list_exp, members);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define TRANSLATE_LIMIT_S 60.0
-#define LOG_BYTES 16384        // of what the translator says
+#define LOG_BYTES 16384 // of what the translator says
 #define PATH_BYTES 1024
 
 struct work_folder {
@@ -27,7 +27,8 @@ static bool on_path(const char *name, char *path)
 
 	for (const char *at = folders ? folders : "/usr/local/bin:/usr/bin:/bin"; *at;) {
 		size_t length = strcspn(at, ":");
-		if (length && snprintf(path, PATH_BYTES, "%.*s/%s", (int)length, at, name) < PATH_BYTES &&
+		if (length &&
+		    snprintf(path, PATH_BYTES, "%.*s/%s", (int)length, at, name) < PATH_BYTES &&
 		    access(path, X_OK) == 0)
 			return true;
 		at += length + (at[length] == ':');
@@ -49,11 +50,13 @@ static bool find_translator(unsigned llvm, char *path, ze_module_build_log_handl
 	char name[32];
 
 	if (translator_is_named()) {
-		bool found = strchr(named, '/') ? snprintf(path, PATH_BYTES, "%s", named) < PATH_BYTES &&
-							  access(path, X_OK) == 0
-		                                : on_path(named, path);
+		bool found = strchr(named, '/')
+		                 ? snprintf(path, PATH_BYTES, "%s", named) < PATH_BYTES &&
+		                       access(path, X_OK) == 0
+		                 : on_path(named, path);
 		if (!found)
-			build_log_add(log, "error: ZE_CPU_LLVM_SPIRV names %s, which cannot be run", named);
+			build_log_add(log, "error: ZE_CPU_LLVM_SPIRV names %s, which cannot be run",
+			              named);
 		return found;
 	}
 	for (unsigned version = llvm; version && version + 4 > llvm; version--) {
@@ -64,12 +67,15 @@ static bool find_translator(unsigned llvm, char *path, ze_module_build_log_handl
 	if (on_path("llvm-spirv", path))
 		return true;
 	if (llvm)
-		build_log_add(log, "error: the OpenCL device takes no SPIR-V, and there is no llvm-spirv on "
-		              "PATH to translate it; install llvm-spirv-%u, or name it in ZE_CPU_LLVM_SPIRV",
-		              llvm);
+		build_log_add(
+		    log,
+		    "error: the OpenCL device takes no SPIR-V, and there is no llvm-spirv on "
+		    "PATH to translate it; install llvm-spirv-%u, or name it in ZE_CPU_LLVM_SPIRV",
+		    llvm);
 	else
-		build_log_add(log, "error: the OpenCL device takes no SPIR-V, and there is no llvm-spirv on "
-		              "PATH to translate it; install it, or name it in ZE_CPU_LLVM_SPIRV");
+		build_log_add(
+		    log, "error: the OpenCL device takes no SPIR-V, and there is no llvm-spirv on "
+		         "PATH to translate it; install it, or name it in ZE_CPU_LLVM_SPIRV");
 	return false;
 }
 
@@ -80,7 +86,8 @@ static int64_t limit_ns(double *seconds)
 	double value = text ? strtod(text, &end) : 0;
 
 	*seconds = end && end != text && !*end && isfinite(value) && value > 0 && value < 1e6
-	                   ? value : TRANSLATE_LIMIT_S;
+	               ? value
+	               : TRANSLATE_LIMIT_S;
 	return (int64_t)(*seconds * 1e9);
 }
 
@@ -158,7 +165,7 @@ static int run(const struct work_folder *folder, char *const *arguments,
 	int value = 0;
 	size_t bytes = 0;
 	enum subprocess_end end =
-		subprocess_run(path, arguments, folder->said, limit_ns(&limit), &value);
+	    subprocess_run(path, arguments, folder->said, limit_ns(&limit), &value);
 	char *said = read_file(folder->said, LOG_BYTES, &bytes);
 
 	if (said && bytes)
@@ -170,18 +177,23 @@ static int run(const struct work_folder *folder, char *const *arguments,
 			return 0;
 		// Statuses from 127 on look alike: not started, or what a shell says of that.
 		if (value >= 127)
-			build_log_add(log, "error: %s did not run (exit status 127 or more); does it "
-			              "run by hand? ZE_CPU_LLVM_SPIRV names another", path);
+			build_log_add(log,
+			              "error: %s did not run (exit status 127 or more); does it "
+			              "run by hand? ZE_CPU_LLVM_SPIRV names another",
+			              path);
 		else
-			build_log_add(log, "error: %s refused the SPIR-V (exit status %d)", path, value);
+			build_log_add(log, "error: %s refused the SPIR-V (exit status %d)", path,
+			              value);
 		return -EINVAL;
 	case SUBPROCESS_SIGNALLED:
 		build_log_add(log, "error: %s crashed on the SPIR-V (signal %d, %s)", path, value,
 		              sigdescr_np(value) ? sigdescr_np(value) : "unknown");
 		return -EINVAL;
 	case SUBPROCESS_LATE:
-		build_log_add(log, "error: %s did not end in %g s and was stopped; "
-		              "ZE_CPU_LLVM_SPIRV_LIMIT_S sets the limit", path, limit);
+		build_log_add(log,
+		              "error: %s did not end in %g s and was stopped; "
+		              "ZE_CPU_LLVM_SPIRV_LIMIT_S sets the limit",
+		              path, limit);
 		return -ETIMEDOUT;
 	case SUBPROCESS_FAILED:
 		build_log_add(log, "error: %s cannot be started: %s", path, strerrordesc_np(value));
@@ -197,7 +209,7 @@ static int transform(char **arguments, uint32_t used, const void *const *modules
                      size_t *output_bytes, ze_module_build_log_handle_t log)
 {
 	struct work_folder folder = { .path = "" };
-	char (*names)[PATH_BYTES] = calloc(count, sizeof *names);
+	char(*names)[PATH_BYTES] = calloc(count, sizeof *names);
 	int result = names ? make_folder(&folder) : -ENOMEM;
 
 	for (uint32_t i = 0; !result && i < count; i++) {
@@ -252,7 +264,7 @@ int link_spirv(const void *const *modules, const size_t *bytes, uint32_t count, 
 	int result = on_path("spirv-link", path) ? 0 : -ENOENT;
 	if (result) {
 		build_log_add(log, "error: modules are linked by spirv-link, which is not on PATH; "
-		              "install spirv-tools");
+		                   "install spirv-tools");
 	} else {
 		arguments[0] = path;
 		arguments[1] = to;

@@ -22,11 +22,14 @@
 
 static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
 #define FAULTS (sizeof faults / sizeof *faults)
-#define MEMORY_FAULTS 2  // the first ones
+#define MEMORY_FAULTS 2 // the first ones
 
 // `first`: what was there before our handler came for the first time; `next`: what it displaced
 // last, when the program had put its own before ours.
-static struct { struct sigaction first, next; bool installed; } chain[FAULTS];
+static struct {
+	struct sigaction first, next;
+	bool installed;
+} chain[FAULTS];
 static pthread_mutex_t chain_lock = PTHREAD_MUTEX_INITIALIZER;
 
 // OpenCL's handler of SIGFPE steps over integer divisions by zero, as GPUs do.
@@ -39,10 +42,13 @@ static atomic_bool trapped;
 // The program's handler may hand a signal that we gave it back to us; it then goes to `first`. That
 // is so when the same context comes again in a deeper frame. Initial-exec: the usual model may
 // allocate in the handler.
-static __thread struct { const void *context; uintptr_t frame; } handling
-	__attribute__((tls_model("initial-exec")));
+static __thread struct {
+	const void *context;
+	uintptr_t frame;
+} handling __attribute__((tls_model("initial-exec")));
 
-// Where this thread goes on when what it does with the program's memory faults; NULL: it does nothing.
+// Where this thread goes on when what it does with the program's memory faults; NULL: it does
+// nothing.
 static __thread sigjmp_buf *volatile guarded __attribute__((tls_model("initial-exec")));
 
 static size_t fault_index(int number)
@@ -88,8 +94,8 @@ static bool in_kernel_code(uintptr_t at)
 	       strncmp(object.dli_fname, opencl->cache, strlen(opencl->cache)) == 0;
 }
 
-__attribute__((no_sanitize("address", "thread", "undefined")))
-static bool is_of_kernel(const ucontext_t *context)
+__attribute__((no_sanitize("address", "thread", "undefined"))) static bool
+is_of_kernel(const ucontext_t *context)
 {
 	uintptr_t at = program_counter(context), top = stack_pointer(context);
 

@@ -13,8 +13,8 @@ void trap_after_opencl(void);
 
 // Blocks in this thread, and so in those that it starts, every signal but those that faults raise.
 void trap_block_signals(sigset_t *before);
-// Lets this thread, which is the program's, take the signals that faults raise, and leaves the others
-// as they are: what it waits for must not keep the program from being interrupted.
+// Lets this thread, which is the program's, take the signals that faults raise, and leaves the
+// others as they are: what it waits for must not keep the program from being interrupted.
 void trap_let_faults_in(sigset_t *before);
 
 // Around each launch. Puts our handler before the program's where it is not there.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels have no unwinding tables, but their functions begin as compilers write them: registers
-// that are the caller's are pushed, then the stack pointer moves. That says where the return address
-// and those registers lie; what is found there must be a call in the OpenCL device.
+// that are the caller's are pushed, then the stack pointer moves. That says where the return
+// address and those registers lie; what is found there must be a call in the OpenCL device.
 #include "trap_leave.h"
 
 #include <dlfcn.h>
@@ -17,9 +17,9 @@
 #define LARGEST_FRAME (1 << 20)
 
 // Registers by their number in machine code.
-static const int registers[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI,
-	                           REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13,
-	                           REG_R14, REG_R15 };
+static const int registers[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+	                           REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+	                           REG_R12, REG_R13, REG_R14, REG_R15 };
 enum { RBP = 5 };
 
 struct prologue {
@@ -41,7 +41,7 @@ static int32_t number_at(const uint8_t *at, bool wide)
 // The bytes of one instruction of a prologue; 0: it is none.
 static size_t read_one(const uint8_t *at, struct prologue *prologue)
 {
-	static const uint8_t frame[] = { 0x48, 0x89, 0xe5 };  // mov rbp, rsp
+	static const uint8_t frame[] = { 0x48, 0x89, 0xe5 }; // mov rbp, rsp
 	size_t prefix = at[0] == 0x41;
 
 	if ((at[prefix] & 0xf8) == 0x50 && prologue->count < PUSHES) {
@@ -55,11 +55,11 @@ static size_t read_one(const uint8_t *at, struct prologue *prologue)
 	if (at[0] != 0x48 || (at[1] != 0x83 && at[1] != 0x81))
 		return 0;
 	bool wide = at[1] == 0x81;
-	if (at[2] == 0xec)       // sub rsp, number
+	if (at[2] == 0xec) // sub rsp, number
 		prologue->reserved += (uint64_t)(int64_t)number_at(at + 3, wide);
-	else if (at[2] == 0xc4)  // add rsp, -number
+	else if (at[2] == 0xc4) // add rsp, -number
 		prologue->reserved -= (uint64_t)(int64_t)number_at(at + 3, wide);
-	else if (at[2] == 0xe4)  // and rsp, -number
+	else if (at[2] == 0xe4) // and rsp, -number
 		prologue->aligned = true;
 	else
 		return 0;
@@ -85,7 +85,8 @@ static bool read_prologue(uintptr_t in, struct prologue *prologue)
 	size_t at = 0, step;
 
 	*prologue = (struct prologue){ .count = 0 };
-	if (!dladdr1((void *)in, &info, (void **)&symbol, RTLD_DL_SYMENT) || !info.dli_saddr || !symbol)
+	if (!dladdr1((void *)in, &info, (void **)&symbol, RTLD_DL_SYMENT) || !info.dli_saddr ||
+	    !symbol)
 		return false;
 	const uint8_t *code = info.dli_saddr;
 	if (in - (uintptr_t)code >= symbol->st_size)
@@ -112,8 +113,8 @@ static bool is_call_of_device(uintptr_t at)
 }
 
 // From a kernel's function into what called it.
-__attribute__((no_sanitize("address", "thread", "undefined")))
-static bool leave_function(greg_t *all, uintptr_t in)
+__attribute__((no_sanitize("address", "thread", "undefined"))) static bool
+leave_function(greg_t *all, uintptr_t in)
 {
 	struct prologue prologue;
 	uintptr_t stack = (uintptr_t)all[REG_RSP];
@@ -132,8 +133,8 @@ static bool leave_function(greg_t *all, uintptr_t in)
 	return true;
 }
 
-__attribute__((no_sanitize("address", "thread", "undefined")))
-bool trap_leave_kernel(ucontext_t *context, bool (*in_kernel)(uintptr_t at))
+__attribute__((no_sanitize("address", "thread", "undefined"))) bool
+trap_leave_kernel(ucontext_t *context, bool (*in_kernel)(uintptr_t at))
 {
 	gregset_t all;
 	uintptr_t in;
@@ -149,7 +150,7 @@ bool trap_leave_kernel(ucontext_t *context, bool (*in_kernel)(uintptr_t at))
 		if (!leave_function(all, in))
 			return false;
 		if (is_call_of_device((uintptr_t)all[REG_RIP])) {
-			all[REG_EFL] &= ~(greg_t)0x400;  // the direction of string instructions
+			all[REG_EFL] &= ~(greg_t)0x400; // the direction of string instructions
 			memcpy(context->uc_mcontext.gregs, all, sizeof all);
 			return true;
 		}

@@ -24,7 +24,7 @@ struct cpu_queue *cpu_queues;
 // What zeMemFree and its like put off, oldest first.
 struct deferred {
 	struct deferred *next;
-	uint64_t sequence;  // the last submission that may use it
+	uint64_t sequence; // the last submission that may use it
 	void (*function)(void *context);
 	void *context;
 };
@@ -38,7 +38,7 @@ struct sleeper {
 	struct sleeper *next;
 	bool (*done)(void *context);
 	void *context;
-	bool waits;  // in cpu_wait, for the model's next event
+	bool waits; // in cpu_wait, for the model's next event
 	pthread_cond_t wake;
 };
 static struct sleeper *sleepers;
@@ -137,7 +137,8 @@ static int64_t next_of_model_ns(void)
 {
 	int64_t next_ns = cpu_device.scripted ? scripted_next_ns() : INT64_MAX;
 
-	return next_ns == INT64_MAX ? INT64_MAX : cpu_monotonic_ns() + (next_ns - tare_host_now().ns);
+	return next_ns == INT64_MAX ? INT64_MAX
+	                            : cpu_monotonic_ns() + (next_ns - tare_host_now().ns);
 }
 
 static void get_on(void)
@@ -147,7 +148,8 @@ static void get_on(void)
 	cpu_reap();
 }
 
-// Does what a thread would have to be woken for, where that is short, or nothing else is waited for.
+// Does what a thread would have to be woken for, where that is short, or nothing else is waited
+// for.
 static bool help(struct cpu_queue *queue, bool (*done)(void *context), void *context,
                  int64_t left_ns)
 {
@@ -175,7 +177,8 @@ static ze_result_t wait_until(struct cpu_queue *queue, bool (*done)(void *contex
 		now_ns = cpu_monotonic_ns();
 		if (now_ns >= limit_ns)
 			return ZE_RESULT_NOT_READY;
-		if (help(queue, done, context, limit_ns == INT64_MAX ? limit_ns : limit_ns - now_ns))
+		if (help(queue, done, context,
+		         limit_ns == INT64_MAX ? limit_ns : limit_ns - now_ns))
 			continue;
 		next_ns = next_of_model_ns();
 		if (next_ns >= limit_ns)
@@ -230,7 +233,8 @@ void cpu_pump_wake(void)
 {
 	if (!cpu_device.scripted)
 		return;
-	// Where it wakes soon by itself, a wake-up for each of many submissions would only be in the way.
+	// Where it wakes soon by itself, a wake-up for each of many submissions would only be in
+	// the way.
 	if (pumping && pump_sleeps_until_ns - cpu_monotonic_ns() > PUMP_IDLE_NS)
 		pthread_cond_signal(&pump_work);
 	else if (!pumping)

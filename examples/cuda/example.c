@@ -69,14 +69,14 @@ struct kernel load_kernel(void)
 	return kernel;
 }
 
-void launch_steps(struct kernel kernel, cu_pointer output, cu_pointer input, uint32_t items, uint32_t block,
-                  uint32_t cycles, cu_stream stream)
+void launch_steps(struct kernel kernel, cu_pointer output, cu_pointer input, uint32_t items,
+                  uint32_t block, uint32_t cycles, cu_stream stream)
 {
 	uint32_t first = 0, add = SUMMAND;
 	void *parameters[] = { &input, &output, &first, &items, &add, &cycles };
 
-	DO(cuLaunchKernel, kernel.function, (items + block - 1) / block, 1, 1, block, 1, 1, 0, stream, parameters,
-	   NULL);
+	DO(cuLaunchKernel, kernel.function, (items + block - 1) / block, 1, 1, block, 1, 1, 0,
+	   stream, parameters, NULL);
 }
 
 uint32_t steps_of(uint32_t value, uint32_t cycles)

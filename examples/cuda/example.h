@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CUDA examples share: the driver API, opened at run time, so that neither a toolkit nor a driver is
-// needed to build them; one device with its context; a kernel; and ending with a sentence where a call fails.
+// What the CUDA examples share: the driver API, opened at run time, so that neither a toolkit nor a
+// driver is needed to build them; one device with its context; a kernel; and ending with a sentence
+// where a call fails.
 #pragma once
 #include "backend/cuda/abi.h"
 
@@ -8,7 +9,7 @@
 #include <stdint.h>
 
 struct driver {
-#define X(name, parameters) cu_result (*name) parameters;
+#define X(name, parameters) cu_result(*name) parameters;
 	CUDA_FUNCTIONS(X, X)
 #undef X
 	cu_result (*cuCtxSynchronize)(void);
@@ -32,10 +33,10 @@ struct kernel {
 struct kernel load_kernel(void);
 // As many work-items as a block has.
 enum { BLOCK = 128 };
-// Launches it: output[i] = input[i], `cycles` times multiplied by 1664525 and 1013904223 added, of `items`
-// 32-bit numbers, in blocks of `block`.
-void launch_steps(struct kernel kernel, cu_pointer output, cu_pointer input, uint32_t items, uint32_t block,
-                  uint32_t cycles, cu_stream stream);
+// Launches it: output[i] = input[i], `cycles` times multiplied by 1664525 and 1013904223 added, of
+// `items` 32-bit numbers, in blocks of `block`.
+void launch_steps(struct kernel kernel, cu_pointer output, cu_pointer input, uint32_t items,
+                  uint32_t block, uint32_t cycles, cu_stream stream);
 // What it makes of a number.
 uint32_t steps_of(uint32_t value, uint32_t cycles);
 

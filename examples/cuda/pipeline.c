@@ -9,9 +9,9 @@
 //   allocation     device memory is made for every chunk, and freed
 //   build          the module is loaded again for every chunk
 //   legacy-stream  the kernels are in the default stream, the copies are not
-// Without sizes the chunks are run again and again, for half a second on whatever device this is: shorter
-// ones say little. With sizes they are run once, or RUNS times.
-// Record two of them and compare the reports:
+// Without sizes the chunks are run again and again, for half a second on whatever device this is:
+// shorter ones say little. With sizes they are run once, or RUNS times. Record two of them and
+// compare the reports:
 //   tare record -o concurrent.tare -- ./cuda-pipeline concurrent
 #include "example.h"
 
@@ -59,7 +59,8 @@ static void open_pipeline(struct pipeline *pipeline)
 		pipeline->streams[i] = stream_new(0);
 	pipeline->kernels[0] = load_kernel();
 	for (int i = 0; i < 2; i++) {
-		pipeline->host[i] = pipeline->form->pageable ? aligned_alloc(4096, bytes) : pinned_memory(bytes);
+		pipeline->host[i] =
+		    pipeline->form->pageable ? aligned_alloc(4096, bytes) : pinned_memory(bytes);
 		memset(pipeline->host[i], 0, bytes);
 	}
 	for (size_t i = 0; i < bytes / sizeof(uint32_t); i++)
@@ -87,7 +88,8 @@ static void close_pipeline(struct pipeline *pipeline)
 	close_device();
 }
 
-// What a break does to the program in the middle of its work. Freeing waits for what uses the memory.
+// What a break does to the program in the middle of its work. Freeing waits for what uses the
+// memory.
 static struct kernel prepare_chunk(struct pipeline *pipeline, size_t chunk)
 {
 	size_t before = (chunk > 0 ? chunk : pipeline->chunks) - 1;
@@ -115,9 +117,11 @@ static void copy(const struct pipeline *pipeline, size_t chunk, bool in, cu_stre
 	else if (pipeline->form->blocking)
 		DO(cuMemcpyDtoH_v2, host, pipeline->chunk[chunk], pipeline->chunk_bytes);
 	else if (in)
-		DO(cuMemcpyHtoDAsync_v2, pipeline->chunk[chunk], host, pipeline->chunk_bytes, stream);
+		DO(cuMemcpyHtoDAsync_v2, pipeline->chunk[chunk], host, pipeline->chunk_bytes,
+		   stream);
 	else
-		DO(cuMemcpyDtoHAsync_v2, host, pipeline->chunk[chunk], pipeline->chunk_bytes, stream);
+		DO(cuMemcpyDtoHAsync_v2, host, pipeline->chunk[chunk], pipeline->chunk_bytes,
+		   stream);
 	if (pipeline->form->wait_each)
 		DO(cuStreamSynchronize, stream);
 }
@@ -130,7 +134,8 @@ static void run_chunk(struct pipeline *pipeline, size_t chunk)
 	cu_pointer memory = pipeline->chunk[chunk];
 
 	copy(pipeline, chunk, true, stream);
-	launch_steps(kernel, memory, memory, items, BLOCK, pipeline->cycles, pipeline->form->legacy ? NULL : stream);
+	launch_steps(kernel, memory, memory, items, BLOCK, pipeline->cycles,
+	             pipeline->form->legacy ? NULL : stream);
 	if (pipeline->form->wait_each)
 		DO(cuStreamSynchronize, stream);
 	copy(pipeline, chunk, false, stream);
@@ -180,7 +185,8 @@ static void read_arguments(struct pipeline *pipeline, int count, char **argument
 	fprintf(stderr, "usage: cuda-pipeline FORM [CHUNKS [KILOBYTES [CYCLES [RUNS]]]]\n  FORM:");
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 		fprintf(stderr, " %s", forms[i].name);
-	fprintf(stderr, "\n  CHUNKS: to %d; RUNS: 0 for as many as take half a second\n", MOST_CHUNKS);
+	fprintf(stderr, "\n  CHUNKS: to %d; RUNS: 0 for as many as take half a second\n",
+	        MOST_CHUNKS);
 	exit(2);
 }
 
@@ -195,9 +201,9 @@ int main(int count, char **arguments)
 	for (; pipeline.runs ? runs < pipeline.runs : took < WORK_NS; runs++)
 		took += run_once(&pipeline);
 	bool verified = right(&pipeline);
-	printf("%s, %zu chunks of %zu KB, %zu run%s: %.3f ms each\nresult: %s\n", pipeline.form->name, pipeline.chunks,
-	       pipeline.chunk_bytes >> 10, runs, runs == 1 ? "" : "s", took / (double)runs * 1e-6,
-	       verified ? "right" : "WRONG");
+	printf("%s, %zu chunks of %zu KB, %zu run%s: %.3f ms each\nresult: %s\n",
+	       pipeline.form->name, pipeline.chunks, pipeline.chunk_bytes >> 10, runs,
+	       runs == 1 ? "" : "s", took / (double)runs * 1e-6, verified ? "right" : "WRONG");
 	close_pipeline(&pipeline);
 	return verified ? 0 : 1;
 }

@@ -50,7 +50,8 @@ static void find_device(struct device *device)
 	}
 	if (device_count == 0)
 		stop("there is no Level Zero device (zeInit: 0x%x); tare has a driver for the CPU: "
-		     "ZE_ENABLE_ALT_DRIVERS=/path/to/libze_cpu.so", (unsigned)result);
+		     "ZE_ENABLE_ALT_DRIVERS=/path/to/libze_cpu.so",
+		     (unsigned)result);
 	device_count = 1;
 	check(zeDeviceGet(device->driver, &device_count, &device->id), "zeDeviceGet");
 }
@@ -97,8 +98,9 @@ struct device open_device(void)
 		device.group_count = GROUPS;
 	check(zeDeviceGetCommandQueueGroupProperties(device.id, &device.group_count, device.groups),
 	      "zeDeviceGetCommandQueueGroupProperties");
-	while (device.compute < device.group_count &&
-	       !(device.groups[device.compute].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE))
+	while (
+	    device.compute < device.group_count &&
+	    !(device.groups[device.compute].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE))
 		device.compute++;
 	if (device.compute == device.group_count)
 		stop("the device has no queue group that runs kernels");
@@ -130,15 +132,17 @@ void *memory_of(const struct device *device, enum memory kind, size_t bytes)
 			stop("there is no memory for %zu bytes", bytes);
 		break;
 	case HOST:
-		check(zeMemAllocHost(device->context, &on_host, bytes, 4096, &memory), "zeMemAllocHost");
+		check(zeMemAllocHost(device->context, &on_host, bytes, 4096, &memory),
+		      "zeMemAllocHost");
 		break;
 	case DEVICE:
-		check(zeMemAllocDevice(device->context, &on_device, bytes, 4096, device->id, &memory),
-		      "zeMemAllocDevice");
+		check(
+		    zeMemAllocDevice(device->context, &on_device, bytes, 4096, device->id, &memory),
+		    "zeMemAllocDevice");
 		break;
 	case SHARED:
-		check(zeMemAllocShared(device->context, &on_device, &on_host, bytes, 4096, device->id,
-		                       &memory),
+		check(zeMemAllocShared(device->context, &on_device, &on_host, bytes, 4096,
+		                       device->id, &memory),
 		      "zeMemAllocShared");
 		break;
 	}

@@ -19,12 +19,12 @@ struct device {
 	ze_driver_handle_t driver;
 	ze_device_handle_t id;
 	ze_context_handle_t context;
-	ze_device_properties_t properties;     // timerResolution in cycles a second
-	uint64_t older_resolution_ns;          // what the older type of the properties says
-	double tick_ns;                        // by the former
+	ze_device_properties_t properties; // timerResolution in cycles a second
+	uint64_t older_resolution_ns;      // what the older type of the properties says
+	double tick_ns;                    // by the former
 	ze_command_queue_group_properties_t groups[GROUPS];
 	uint32_t group_count;
-	uint32_t compute;                      // ordinal of the first group that runs kernels
+	uint32_t compute; // ordinal of the first group that runs kernels
 };
 
 // The first device of the first driver that has one; prints its name and its timer.

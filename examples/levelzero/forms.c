@@ -9,9 +9,9 @@
 //   pageable       the host memory is plain
 //   allocation     memory is allocated for every chunk
 //   build          the module is built again for every chunk
-// Without sizes the chunks are run again and again, for half a second on whatever device this is: shorter
-// ones say little. With sizes they are run once, or RUNS times.
-// Record two of them and compare the reports:
+// Without sizes the chunks are run again and again, for half a second on whatever device this is:
+// shorter ones say little. With sizes they are run once, or RUNS times. Record two of them and
+// compare the reports:
 //   tare record -o concurrent.tare -- ./levelzero-forms concurrent
 #include "example.h"
 
@@ -65,14 +65,15 @@ static uint32_t copy_group(const struct device *device)
 	return device->compute;
 }
 
-static ze_command_list_handle_t immediate(const struct device *device, uint32_t ordinal, uint32_t index,
-                                          bool synchronous)
+static ze_command_list_handle_t immediate(const struct device *device, uint32_t ordinal,
+                                          uint32_t index, bool synchronous)
 {
 	ze_command_queue_desc_t wanted = {
 		.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
 		.ordinal = ordinal,
 		.index = index % device->groups[ordinal].numQueues,
-		.mode = synchronous ? ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS : ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+		.mode = synchronous ? ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS
+		                    : ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
 	};
 	ze_command_list_handle_t list;
 
@@ -88,10 +89,10 @@ static void open_lists(struct pipeline *pipeline)
 	uint32_t copies = copy_group(device);
 
 	pipeline->lists[KERNEL] = immediate(device, device->compute, 0, false);
-	pipeline->lists[IN] = form->one_list ? pipeline->lists[KERNEL]
-	                                     : immediate(device, copies, 0, form->blocking);
-	pipeline->lists[OUT] = form->one_list ? pipeline->lists[KERNEL]
-	                                      : immediate(device, copies, 1, form->blocking);
+	pipeline->lists[IN] =
+	    form->one_list ? pipeline->lists[KERNEL] : immediate(device, copies, 0, form->blocking);
+	pipeline->lists[OUT] =
+	    form->one_list ? pipeline->lists[KERNEL] : immediate(device, copies, 1, form->blocking);
 }
 
 static void build(struct pipeline *pipeline)
@@ -109,7 +110,8 @@ static void open_pipeline(struct pipeline *pipeline)
 	open_lists(pipeline);
 	build(pipeline);
 	for (int i = 0; i < 2; i++) {
-		pipeline->host[i] = memory_of(&pipeline->device, pipeline->form->pageable ? HEAP : HOST, bytes);
+		pipeline->host[i] =
+		    memory_of(&pipeline->device, pipeline->form->pageable ? HEAP : HOST, bytes);
 		memset(pipeline->host[i], 0, bytes);
 	}
 	for (size_t i = 0; i < bytes / sizeof(uint32_t); i++)
@@ -117,9 +119,11 @@ static void open_pipeline(struct pipeline *pipeline)
 	pipeline->pool = pool_of(&pipeline->device, (uint32_t)pipeline->chunks * STEPS);
 	for (size_t i = 0; i < pipeline->chunks; i++) {
 		if (!pipeline->form->allocate)
-			pipeline->chunk[i] = memory_of(&pipeline->device, DEVICE, pipeline->chunk_bytes);
+			pipeline->chunk[i] =
+			    memory_of(&pipeline->device, DEVICE, pipeline->chunk_bytes);
 		for (uint32_t step = 0; step < STEPS; step++)
-			pipeline->done[i][step] = event_of(pipeline->pool, (uint32_t)i * STEPS + step);
+			pipeline->done[i][step] =
+			    event_of(pipeline->pool, (uint32_t)i * STEPS + step);
 	}
 }
 
@@ -136,7 +140,8 @@ static void close_pipeline(struct pipeline *pipeline)
 	for (int i = 0; i < (pipeline->form->one_list ? 1 : STEPS); i++)
 		check(zeCommandListDestroy(pipeline->lists[i]), "zeCommandListDestroy");
 	for (int i = 0; i < 2; i++)
-		free_memory(&pipeline->device, pipeline->form->pageable ? HEAP : HOST, pipeline->host[i]);
+		free_memory(&pipeline->device, pipeline->form->pageable ? HEAP : HOST,
+		            pipeline->host[i]);
 	close_device(&pipeline->device);
 }
 
@@ -156,15 +161,18 @@ static void prepare_chunk(struct pipeline *pipeline, size_t chunk)
 		build(pipeline);
 	}
 	if (pipeline->form->allocate)
-		pipeline->chunk[chunk] = memory_of(&pipeline->device, DEVICE, pipeline->chunk_bytes);
+		pipeline->chunk[chunk] =
+		    memory_of(&pipeline->device, DEVICE, pipeline->chunk_bytes);
 }
 
-static void copy(const struct pipeline *pipeline, size_t chunk, enum step step, void *to, const void *from)
+static void copy(const struct pipeline *pipeline, size_t chunk, enum step step, void *to,
+                 const void *from)
 {
 	ze_event_handle_t after = step == OUT ? pipeline->done[chunk][KERNEL] : NULL;
 
 	check(zeCommandListAppendMemoryCopy(pipeline->lists[step], to, from, pipeline->chunk_bytes,
-	                                    pipeline->done[chunk][step], after != NULL, after ? &after : NULL),
+	                                    pipeline->done[chunk][step], after != NULL,
+	                                    after ? &after : NULL),
 	      "zeCommandListAppendMemoryCopy");
 	if (pipeline->form->wait_each)
 		wait_for(pipeline->done[chunk][step]);
@@ -180,7 +188,8 @@ static void run_chunk(struct pipeline *pipeline, size_t chunk)
 	set_argument(pipeline->kernel, 0, sizeof(void *), &pipeline->chunk[chunk]);
 	set_argument(pipeline->kernel, 1, sizeof pipeline->cycles, &pipeline->cycles);
 	check(zeCommandListAppendLaunchKernel(pipeline->lists[KERNEL], pipeline->kernel, &groups,
-	                                      pipeline->done[chunk][KERNEL], 1, &pipeline->done[chunk][IN]),
+	                                      pipeline->done[chunk][KERNEL], 1,
+	                                      &pipeline->done[chunk][IN]),
 	      "zeCommandListAppendLaunchKernel");
 	if (pipeline->form->wait_each)
 		wait_for(pipeline->done[chunk][KERNEL]);
@@ -235,10 +244,12 @@ static void read_arguments(struct pipeline *pipeline, int count, char **argument
 	    pipeline->chunk_bytes >= 1024 && pipeline->chunk_bytes <= 1 << 28 &&
 	    pipeline->runs <= MOST_RUNS)
 		return;
-	fprintf(stderr, "usage: levelzero-forms FORM [CHUNKS [KILOBYTES [CYCLES [RUNS]]]]\n  FORM:");
+	fprintf(stderr,
+	        "usage: levelzero-forms FORM [CHUNKS [KILOBYTES [CYCLES [RUNS]]]]\n  FORM:");
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 		fprintf(stderr, " %s", forms[i].name);
-	fprintf(stderr, "\n  CHUNKS: to %d; RUNS: 0 for as many as take half a second\n", MOST_CHUNKS);
+	fprintf(stderr, "\n  CHUNKS: to %d; RUNS: 0 for as many as take half a second\n",
+	        MOST_CHUNKS);
 	exit(2);
 }
 
@@ -253,9 +264,9 @@ int main(int count, char **arguments)
 	for (; pipeline.runs ? runs < pipeline.runs : took < WORK_NS; runs++)
 		took += run_once(&pipeline);
 	bool verified = right(&pipeline);
-	printf("%s, %zu chunks of %zu KB, %zu run%s: %.3f ms each\nresult: %s\n", pipeline.form->name, pipeline.chunks,
-	       pipeline.chunk_bytes >> 10, runs, runs == 1 ? "" : "s", took / (double)runs * 1e-6,
-	       verified ? "right" : "WRONG");
+	printf("%s, %zu chunks of %zu KB, %zu run%s: %.3f ms each\nresult: %s\n",
+	       pipeline.form->name, pipeline.chunks, pipeline.chunk_bytes >> 10, runs,
+	       runs == 1 ? "" : "s", took / (double)runs * 1e-6, verified ? "right" : "WRONG");
 	close_pipeline(&pipeline);
 	return verified ? 0 : 1;
 }

@@ -14,7 +14,7 @@
 
 static const struct rung {
 	const char *kernel, *what;
-	uint32_t group;  // its side; 1: a launch an element
+	uint32_t group; // its side; 1: a launch an element
 } rungs[] = {
 	{ "matmul_element", "inner loop", 1 },
 	{ "matmul_naive", "naive", TILE },
@@ -27,10 +27,10 @@ struct ladder {
 	struct device device;
 	size_t n, bytes;
 	float *a, *b, *c, *expected;
-	void *on_device[3];     // c, a, b
+	void *on_device[3]; // c, a, b
 	ze_module_handle_t module;
 	ze_command_queue_handle_t queue;
-	uint64_t *stamps;       // host memory: start, end
+	uint64_t *stamps; // host memory: start, end
 };
 
 static void prepare(struct ladder *ladder, const char *kernels)
@@ -103,13 +103,13 @@ static size_t climb(const struct ladder *ladder, const struct rung *rung, size_t
 	move(ladder, ladder->on_device[1], ladder->a);
 	move(ladder, ladder->on_device[2], ladder->b);
 	memset(ladder->c, 0, ladder->bytes);
-	move(ladder, ladder->on_device[0], ladder->c);  // what an earlier rung left goes
+	move(ladder, ladder->on_device[0], ladder->c); // what an earlier rung left goes
 	append_stamp(ladder, list, 0);
 	append_launches(ladder, rung, kernel, list);
 	append_stamp(ladder, list, 1);
 	check(zeCommandListClose(list), "zeCommandListClose");
 	for (size_t i = 0; i <= runs; i++) {
-		size_t at = i == 0 ? 0 : i - 1;  // the first is overwritten: it warms up
+		size_t at = i == 0 ? 0 : i - 1; // the first is overwritten: it warms up
 		by_host[at] = run_ns(ladder->queue, list);
 		by_device[at] = ladder->device.tick_ns *
 		                (double)elapsed(ladder->stamps[0], ladder->stamps[1],
@@ -149,7 +149,8 @@ int main(int count, char **arguments)
 		{ "--kernels", "kernels as SPIR-V", NULL, 0, 0, &kernels },
 	};
 
-	read_options(count, arguments, "Times one matrix product written in four ways.", options, 3);
+	read_options(count, arguments, "Times one matrix product written in four ways.", options,
+	             3);
 	if (ladder.n % TILE) {
 		fprintf(stderr, "--size takes a multiple of %d\n", TILE);
 		return 2;
@@ -157,8 +158,8 @@ int main(int count, char **arguments)
 	ladder.device = open_device();
 	prepare(&ladder, kernels);
 	printf("%zu x %zu, medians of %zu\n", ladder.n, ladder.n, runs);
-	printf("%-12s %9s %12s %10s %12s %14s\n", "rung", "launches", "device us", "GFLOP/s", "host us",
-	       "times the last");
+	printf("%-12s %9s %12s %10s %12s %14s\n", "rung", "launches", "device us", "GFLOP/s",
+	       "host us", "times the last");
 	for (size_t i = 0; i < RUNGS; i++) {
 		double device_ns, host_ns, n = (double)ladder.n;
 		size_t wrong = climb(&ladder, &rungs[i], runs, &device_ns, &host_ns);

@@ -15,14 +15,14 @@
 struct product {
 	struct device device;
 	size_t n, bytes;
-	float *a, *b, *c, *expected;             // the host's
-	void *on_device[3];                      // c, a, b
+	float *a, *b, *c, *expected; // the host's
+	void *on_device[3];          // c, a, b
 	ze_module_handle_t module;
 	ze_kernel_handle_t kernel;
 	ze_event_pool_handle_t pool;
 	ze_event_handle_t done;
 	ze_command_queue_handle_t queue;
-	ze_kernel_timestamp_result_t *stamps;    // host memory: the device writes it
+	ze_kernel_timestamp_result_t *stamps; // host memory: the device writes it
 };
 
 // Copies both matrices to the device before anything is timed.
@@ -78,8 +78,8 @@ static ze_command_list_handle_t launch_list(const struct product *product)
 
 	check(zeCommandListAppendLaunchKernel(list, product->kernel, &groups, done, 0, NULL),
 	      "zeCommandListAppendLaunchKernel");
-	check(zeCommandListAppendQueryKernelTimestamps(list, 1, &done, product->stamps, NULL, NULL, 1,
-	                                               &done),
+	check(zeCommandListAppendQueryKernelTimestamps(list, 1, &done, product->stamps, NULL, NULL,
+	                                               1, &done),
 	      "zeCommandListAppendQueryKernelTimestamps");
 	check(zeCommandListAppendMemoryCopy(list, product->c, product->on_device[0], product->bytes,
 	                                    NULL, 1, &done),
@@ -110,7 +110,8 @@ static void print_stamps(const struct product *product, const ze_kernel_timestam
 	printf("  global end    %20" PRIu64 " ticks\n", stamps->global.kernelEnd);
 	printf("  by global     %20" PRIu64 " ticks = %.0f ns%s\n", global,
 	       (double)global * product->device.tick_ns,
-	       stamps->global.kernelEnd < stamps->global.kernelStart ? " (the counter wrapped)" : "");
+	       stamps->global.kernelEnd < stamps->global.kernelStart ? " (the counter wrapped)"
+	                                                             : "");
 	printf("  by context    %20" PRIu64 " ticks = %.0f ns\n", context,
 	       (double)context * product->device.tick_ns);
 }
@@ -157,7 +158,8 @@ int main(int count, char **arguments)
 	const char *kernels = NULL;
 	size_t runs = 10;
 	const struct option options[] = {
-		{ "--size", "rows of the matrices, a multiple of 16", &product.n, TILE, 4096, NULL },
+		{ "--size", "rows of the matrices, a multiple of 16", &product.n, TILE, 4096,
+		  NULL },
 		{ "--runs", "timed launches", &runs, 1, MOST_RUNS, NULL },
 		{ "--kernels", "kernels as SPIR-V", NULL, 0, 0, &kernels },
 	};
@@ -174,7 +176,7 @@ int main(int count, char **arguments)
 		double wall = run_ns(product.queue, list);
 		last = *product.stamps;
 		check(zeEventHostReset(product.done), "zeEventHostReset");
-		if (i == 0)  // the first launch also pays for what the driver puts off
+		if (i == 0) // the first launch also pays for what the driver puts off
 			continue;
 		wall_ns[i - 1] = wall;
 		kernel_ns[i - 1] = global_ns(&product, &last);
@@ -188,7 +190,8 @@ int main(int count, char **arguments)
 	row("  kernel, by its timestamps", kernel, 2 * n * n * n);
 	row("  host, execute to synchronised", wall, 2 * n * n * n);
 	row("  the same on one core of the host", host, 2 * n * n * n);
-	printf("  the kernel is %.2f times as fast as that core; with launch, wait and copy back %.2f\n",
+	printf("  the kernel is %.2f times as fast as that core; with launch, wait and copy back "
+	       "%.2f\n",
 	       host / kernel, host / wall);
 	printf("result: %s\n", wrong ? "WRONG" : "right");
 	if (wrong)

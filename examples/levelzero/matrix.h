@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TILE 16  // as in kernels.cl
+#define TILE 16 // as in kernels.cl
 
 // Quarters from -2 to 2: sums of up to 2^18 products are exact, and nothing underflows.
 void fill_matrix(float *matrix, size_t n, unsigned seed);

@@ -66,8 +66,8 @@ void read_options(int count, char **arguments, const char *about, const struct o
 		else if (option->text)
 			fprintf(stderr, "%s needs a value; see --help\n", option->name);
 		else
-			fprintf(stderr, "%s takes a number from %zu to %zu; see --help\n", option->name,
-			        option->least, option->most);
+			fprintf(stderr, "%s takes a number from %zu to %zu; see --help\n",
+			        option->name, option->least, option->most);
 		exit(2);
 	}
 }

@@ -19,22 +19,23 @@ struct pipeline {
 	struct device device;
 	size_t chunks, chunk_bytes, queue_count;
 	uint32_t cycles;
-	uint32_t ordinals[STEPS];              // where each step runs
+	uint32_t ordinals[STEPS]; // where each step runs
 	size_t queue_of_step[STEPS];
 	ze_command_queue_handle_t queues[STEPS];
 	ze_module_handle_t module;
 	ze_kernel_handle_t kernel;
 	ze_event_pool_handle_t pool;
 	ze_event_handle_t done[MOST_CHUNKS][STEPS];
-	uint32_t *input, *output;              // host memory: the device copies it without staging
-	void *chunk[MOST_CHUNKS];              // on the device
-	double step_ns[MOST_CHUNKS][STEPS];    // of the last serial run, by the events' stamps
-	double sum_ns[STEPS];                  // of these
-	double span_ns;                        // of the last run, first start to last end
+	uint32_t *input, *output;           // host memory: the device copies it without staging
+	void *chunk[MOST_CHUNKS];           // on the device
+	double step_ns[MOST_CHUNKS][STEPS]; // of the last serial run, by the events' stamps
+	double sum_ns[STEPS];               // of these
+	double span_ns;                     // of the last run, first start to last end
 };
 
-// One queue: all on the compute group. Two: copies of both ways on one copy engine. Three: an engine
-// each way where there are two. A device without copy engines gets further queues of compute.
+// One queue: all on the compute group. Two: copies of both ways on one copy engine. Three: an
+// engine each way where there are two. A device without copy engines gets further queues of
+// compute.
 static void choose_engines(struct pipeline *pipeline)
 {
 	const struct device *device = &pipeline->device;
@@ -80,7 +81,8 @@ static void prepare(struct pipeline *pipeline, const char *kernels)
 	for (size_t i = 0; i < pipeline->chunks; i++) {
 		pipeline->chunk[i] = memory_of(device, DEVICE, pipeline->chunk_bytes);
 		for (uint32_t step = 0; step < STEPS; step++)
-			pipeline->done[i][step] = event_of(pipeline->pool, (uint32_t)i * STEPS + step);
+			pipeline->done[i][step] =
+			    event_of(pipeline->pool, (uint32_t)i * STEPS + step);
 	}
 }
 
@@ -96,15 +98,15 @@ static void append(const struct pipeline *pipeline, ze_command_list_handle_t lis
 	if (step == KERNEL) {
 		set_argument(pipeline->kernel, 0, sizeof there, &there);
 		set_argument(pipeline->kernel, 1, sizeof pipeline->cycles, &pipeline->cycles);
-		check(zeCommandListAppendLaunchKernel(list, pipeline->kernel, &groups, done, after != NULL,
-		                                      after ? &after : NULL),
+		check(zeCommandListAppendLaunchKernel(list, pipeline->kernel, &groups, done,
+		                                      after != NULL, after ? &after : NULL),
 		      "zeCommandListAppendLaunchKernel");
 		return;
 	}
 	void *to = step == IN ? there : pipeline->output + chunk * items;
 	const void *from = step == IN ? (const void *)(pipeline->input + chunk * items) : there;
-	check(zeCommandListAppendMemoryCopy(list, to, from, pipeline->chunk_bytes, done, after != NULL,
-	                                    after ? &after : NULL),
+	check(zeCommandListAppendMemoryCopy(list, to, from, pipeline->chunk_bytes, done,
+	                                    after != NULL, after ? &after : NULL),
 	      "zeCommandListAppendMemoryCopy");
 }
 
@@ -118,7 +120,8 @@ static void begin_run(const struct pipeline *pipeline)
 }
 
 // Runs lists[i] on queue i, all at once; returns how long that took.
-static double run_lists(const struct pipeline *pipeline, ze_command_list_handle_t *lists, size_t count)
+static double run_lists(const struct pipeline *pipeline, ze_command_list_handle_t *lists,
+                        size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		check(zeCommandListClose(lists[i]), "zeCommandListClose");
@@ -145,13 +148,14 @@ static void read_stamps(struct pipeline *pipeline, bool steps)
 	for (size_t i = 0; i < pipeline->chunks; i++)
 		for (int step = 0; step < STEPS; step++) {
 			ze_kernel_timestamp_result_t stamps = stamps_of(pipeline->done[i][step]);
-			double end = (double)elapsed(first.global.kernelStart, stamps.global.kernelEnd, bits);
+			double end = (double)elapsed(first.global.kernelStart,
+			                             stamps.global.kernelEnd, bits);
 			span_ticks = end > span_ticks ? end : span_ticks;
 			if (!steps)
 				continue;
-			pipeline->step_ns[i][step] =
-			    pipeline->device.tick_ns *
-			    (double)elapsed(stamps.global.kernelStart, stamps.global.kernelEnd, bits);
+			pipeline->step_ns[i][step] = pipeline->device.tick_ns *
+			                             (double)elapsed(stamps.global.kernelStart,
+			                                             stamps.global.kernelEnd, bits);
 			pipeline->sum_ns[step] += pipeline->step_ns[i][step];
 		}
 	pipeline->span_ns = pipeline->device.tick_ns * span_ticks;
@@ -220,7 +224,7 @@ static double bound_ns(const struct pipeline *pipeline)
 static size_t wrong_items(const struct pipeline *pipeline)
 {
 	size_t items = pipeline->chunks * pipeline->chunk_bytes / sizeof(uint32_t), wrong = 0;
-	uint32_t factor = 1, sum = 0;  // all steps at once: value * factor + sum
+	uint32_t factor = 1, sum = 0; // all steps at once: value * factor + sum
 
 	for (uint32_t k = 0; k < pipeline->cycles; k++) {
 		factor *= 1664525u;
@@ -254,7 +258,8 @@ static void print(const struct pipeline *pipeline, const double host_ns[2], cons
 {
 	const double *sums = pipeline->sum_ns;
 
-	printf("%zu chunks of %zu KB, %u cycles; by the stamps in %.3f ms, kernel %.3f ms, out %.3f ms\n",
+	printf("%zu chunks of %zu KB, %u cycles; by the stamps in %.3f ms, kernel %.3f ms, out "
+	       "%.3f ms\n",
 	       pipeline->chunks, pipeline->chunk_bytes >> 10, pipeline->cycles, sums[IN] * 1e-6,
 	       sums[KERNEL] * 1e-6, sums[OUT] * 1e-6);
 	printf("serial      %10.3f ms by the stamps, %10.3f ms by the host\n", span_ns[0] * 1e-6,
@@ -276,20 +281,21 @@ int main(int count, char **arguments)
 		{ "--chunks", "parts of the work", &pipeline.chunks, 1, MOST_CHUNKS, NULL },
 		{ "--kilobytes", "of a chunk", &kilobytes, 1, 65536, NULL },
 		{ "--cycles", "steps of the kernel", &cycles, 0, 1000000, NULL },
-		{ "--queues", "2: one for copies; 3: one each way", &pipeline.queue_count, 1, STEPS, NULL },
+		{ "--queues", "2: one for copies; 3: one each way", &pipeline.queue_count, 1, STEPS,
+		  NULL },
 		{ "--runs", "runs of each kind; 0: half a second", &runs, 0, MOST_RUNS, NULL },
 		{ "--kernels", "kernels as SPIR-V", NULL, 0, 0, &kernels },
 	};
 
-	read_options(count, arguments, "Copy in, compute, copy out: serial and overlapped.", options,
-	             sizeof options / sizeof *options);
+	read_options(count, arguments, "Copy in, compute, copy out: serial and overlapped.",
+	             options, sizeof options / sizeof *options);
 	pipeline.chunk_bytes = kilobytes << 10;
 	pipeline.cycles = (uint32_t)cycles;
 	pipeline.device = open_device();
 	prepare(&pipeline, kernels);
 	size_t most = runs ? runs : MOST_RUNS;
 	for (size_t i = 0; i <= most && (i == 0 || runs || took < WORK_NS); i++) {
-		size_t at = i == 0 ? 0 : i - 1;  // the first of each is overwritten: it warms up
+		size_t at = i == 0 ? 0 : i - 1; // the first of each is overwritten: it warms up
 		host_ns[0][at] = serial(&pipeline);
 		span_ns[0][at] = pipeline.span_ns;
 		bounds[at] = bound_ns(&pipeline);
@@ -301,9 +307,11 @@ int main(int count, char **arguments)
 		done = at + 1;
 	}
 	runs = done;
-	printf("%zu run%s of each kind, together %.3f ms\n", runs, runs == 1 ? "" : "s", took * 1e-6);
+	printf("%zu run%s of each kind, together %.3f ms\n", runs, runs == 1 ? "" : "s",
+	       took * 1e-6);
 	print(&pipeline, (double[]){ median(host_ns[0], runs), median(host_ns[1], runs) },
-	      (double[]){ median(span_ns[0], runs), median(span_ns[1], runs) }, median(bounds, runs));
+	      (double[]){ median(span_ns[0], runs), median(span_ns[1], runs) },
+	      median(bounds, runs));
 	printf("result: %s, %zu items are wrong\n", wrong ? "WRONG" : "right", wrong);
 	release(&pipeline);
 	return wrong ? 1 : 0;

@@ -57,8 +57,8 @@ static void append_barrier(const struct transfers *transfers)
 
 static void append_stamp(const struct transfers *transfers, int which)
 {
-	check(zeCommandListAppendWriteGlobalTimestamp(transfers->list, &transfers->stamps[which], NULL,
-	                                              0, NULL),
+	check(zeCommandListAppendWriteGlobalTimestamp(transfers->list, &transfers->stamps[which],
+	                                              NULL, 0, NULL),
 	      "zeCommandListAppendWriteGlobalTimestamp");
 	append_barrier(transfers);
 }
@@ -78,9 +78,9 @@ static void move(const struct transfers *transfers, void *to, const void *from, 
 	run_list(transfers);
 }
 
-// Nanoseconds between two stamps with the copy between them, or with nothing (0 bytes). The commands
-// of a list may overlap: the barriers hold the copy behind the first stamp, and the second stamp
-// behind the copy.
+// Nanoseconds between two stamps with the copy between them, or with nothing (0 bytes). The
+// commands of a list may overlap: the barriers hold the copy behind the first stamp, and the second
+// stamp behind the copy.
 static double timed(const struct transfers *transfers, void *to, const void *from, size_t bytes,
                     double *wall_ns)
 {
@@ -125,7 +125,8 @@ static void prepare(struct transfers *transfers, size_t largest)
 		for (int kind = HEAP; kind <= SHARED; kind++) {
 			transfers->memory[way][kind] =
 			    memory_of(&transfers->device, (enum memory)kind, largest);
-			// Memory that nobody has written has no pages yet: the first copy would make them.
+			// Memory that nobody has written has no pages yet: the first copy would
+			// make them.
 			if (kind != DEVICE)
 				memset(transfers->memory[way][kind], 1, largest);
 			move(transfers, transfers->memory[way][kind], transfers->pattern, largest);
@@ -136,7 +137,8 @@ static void release(struct transfers *transfers)
 {
 	for (int way = 0; way < 2; way++)
 		for (int kind = HEAP; kind <= SHARED; kind++)
-			free_memory(&transfers->device, (enum memory)kind, transfers->memory[way][kind]);
+			free_memory(&transfers->device, (enum memory)kind,
+			            transfers->memory[way][kind]);
 	free_memory(&transfers->device, HOST, transfers->stamps);
 	free(transfers->pattern);
 	free(transfers->seen);
@@ -146,8 +148,8 @@ static void release(struct transfers *transfers)
 }
 
 // Every line, size and run once, in random order: what drifts while this runs meets all alike.
-static void measure(struct transfers *transfers, struct cell cells[LINES][MOST_SIZES],
-                    size_t sizes, size_t runs)
+static void measure(struct transfers *transfers, struct cell cells[LINES][MOST_SIZES], size_t sizes,
+                    size_t runs)
 {
 	static uint32_t order[LINES * MOST_SIZES * MOST_RUNS];
 	size_t count = LINES * sizes * runs;
@@ -164,8 +166,8 @@ static void measure(struct transfers *transfers, struct cell cells[LINES][MOST_S
 		size_t line = order[i] % LINES, size = order[i] / LINES % sizes;
 		size_t run = order[i] / LINES / sizes;
 		struct cell *cell = &cells[line][size];
-		copy_once(transfers, &lines[line], (size_t)SMALLEST_BYTES << 2 * size, &cell->ns[run],
-		          &cell->wall_ns[run]);
+		copy_once(transfers, &lines[line], (size_t)SMALLEST_BYTES << 2 * size,
+		          &cell->ns[run], &cell->wall_ns[run]);
 	}
 }
 
@@ -198,7 +200,8 @@ int main(int count, char **arguments)
 	const struct option options[] = {
 		{ "--largest", "kilobytes of the largest copy", &largest, 4, 1048576, NULL },
 		{ "--runs", "copies of each line and size", &runs, 1, MOST_RUNS, NULL },
-		{ "--ordinal", "queue group; if not given the first that runs kernels", &ordinal, 0, GROUPS - 1, NULL },
+		{ "--ordinal", "queue group; if not given the first that runs kernels", &ordinal, 0,
+		  GROUPS - 1, NULL },
 	};
 
 	read_options(count, arguments, "Times copies between kinds of memory by global timestamps.",
@@ -218,8 +221,9 @@ int main(int count, char **arguments)
 
 	printf("ordinal %u; medians of %zu copies, the whole in random order\n", transfers.ordinal,
 	       runs);
-	printf("floor: %.0f ns between two stamps with nothing between them; it is in every figure\n",
-	       floor_ns);
+	printf(
+	    "floor: %.0f ns between two stamps with nothing between them; it is in every figure\n",
+	    floor_ns);
 	print(cells, sizes, runs, floor_ns);
 	printf("The stamps leave out what the host does before, as making heap memory fit for the "
 	       "device;\nhost GB/s has all of it, the wait included.\n");

@@ -94,9 +94,11 @@ int main(int argument_count, char **arguments)
 	int n = argument_count > 2 ? atoi(arguments[2]) : 64;
 	size_t bytes = (size_t)n * (size_t)n * sizeof(float);
 
-	if ((strcmp(form, "inner") != 0 && strcmp(form, "naive") != 0 && strcmp(form, "tiled") != 0) ||
+	if ((strcmp(form, "inner") != 0 && strcmp(form, "naive") != 0 &&
+	     strcmp(form, "tiled") != 0) ||
 	    n < TILE || n > 4096 || n % TILE != 0) {
-		fprintf(stderr, "usage: matmul inner|naive|tiled [N]   N: a multiple of %d, to 4096\n",
+		fprintf(stderr,
+		        "usage: matmul inner|naive|tiled [N]   N: a multiple of %d, to 4096\n",
 		        TILE);
 		return 2;
 	}

@@ -8,9 +8,9 @@
 //   pageable       the host memory is plain
 //   allocation     a buffer is made for every chunk
 //   build          the kernel is built again for every chunk
-// Without sizes the chunks are run again and again, for half a second on whatever device this is: shorter
-// ones say little. With sizes they are run once, or RUNS times.
-// Record two of them and compare the reports:
+// Without sizes the chunks are run again and again, for half a second on whatever device this is:
+// shorter ones say little. With sizes they are run once, or RUNS times. Record two of them and
+// compare the reports:
 //   tare record -o concurrent.tare -- ./pipeline concurrent
 #include "example.h"
 
@@ -56,7 +56,7 @@ struct pipeline {
 	cl_program program;
 	cl_kernel kernel;
 	cl_mem in[MOST_CHUNKS], out[MOST_CHUNKS], pinned[2];
-	int *host[2];  // what goes in, what comes out
+	int *host[2]; // what goes in, what comes out
 	size_t chunk_bytes;
 	int chunks, cycles, runs; // 0: not said
 };
@@ -75,9 +75,9 @@ static int *host_memory(struct pipeline *pipeline, int which)
 	}
 	pipeline->pinned[which] =
 	    buffer_of(&pipeline->device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL);
-	void *memory = clEnqueueMapBuffer(pipeline->queues[0], pipeline->pinned[which], CL_TRUE,
-	                                  CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL,
-	                                  &status);
+	void *memory =
+	    clEnqueueMapBuffer(pipeline->queues[0], pipeline->pinned[which], CL_TRUE,
+	                       CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &status);
 	check(status, "clEnqueueMapBuffer");
 	count(MAPS, bytes);
 	return memory;
@@ -118,10 +118,10 @@ static void open_pipeline(struct pipeline *pipeline)
 		pipeline->host[1][i] = 0;
 	}
 	for (int i = 0; i < pipeline->chunks && !form->allocate; i++) {
-		pipeline->in[i] = buffer_of(&pipeline->device, CL_MEM_READ_WRITE,
-		                            pipeline->chunk_bytes, NULL);
-		pipeline->out[i] = buffer_of(&pipeline->device, CL_MEM_READ_WRITE,
-		                             pipeline->chunk_bytes, NULL);
+		pipeline->in[i] =
+		    buffer_of(&pipeline->device, CL_MEM_READ_WRITE, pipeline->chunk_bytes, NULL);
+		pipeline->out[i] =
+		    buffer_of(&pipeline->device, CL_MEM_READ_WRITE, pipeline->chunk_bytes, NULL);
 	}
 }
 
@@ -160,10 +160,10 @@ static void prepare_chunk(struct pipeline *pipeline, int chunk)
 			clReleaseMemObject(pipeline->in[chunk]);
 			clReleaseMemObject(pipeline->out[chunk]);
 		}
-		pipeline->in[chunk] = buffer_of(&pipeline->device, CL_MEM_READ_WRITE,
-		                                pipeline->chunk_bytes, NULL);
-		pipeline->out[chunk] = buffer_of(&pipeline->device, CL_MEM_READ_WRITE,
-		                                 pipeline->chunk_bytes, NULL);
+		pipeline->in[chunk] =
+		    buffer_of(&pipeline->device, CL_MEM_READ_WRITE, pipeline->chunk_bytes, NULL);
+		pipeline->out[chunk] =
+		    buffer_of(&pipeline->device, CL_MEM_READ_WRITE, pipeline->chunk_bytes, NULL);
 	}
 }
 
@@ -237,12 +237,14 @@ int main(int argument_count, char **arguments)
 	if (argument_count > 2)
 		pipeline.runs = argument_count > 5 ? atoi(arguments[5]) : 1;
 	if (!pipeline.form || pipeline.chunks < 1 || pipeline.chunks > MOST_CHUNKS ||
-	    pipeline.chunk_bytes < 1024 || pipeline.chunk_bytes > 1 << 28 || pipeline.cycles < 0 || pipeline.runs < 0 ||
-	    pipeline.runs > MOST_RUNS) {
-		fprintf(stderr, "usage: pipeline FORM [CHUNKS [KILOBYTES [CYCLES [RUNS]]]]\n  FORM:");
+	    pipeline.chunk_bytes < 1024 || pipeline.chunk_bytes > 1 << 28 || pipeline.cycles < 0 ||
+	    pipeline.runs < 0 || pipeline.runs > MOST_RUNS) {
+		fprintf(stderr,
+		        "usage: pipeline FORM [CHUNKS [KILOBYTES [CYCLES [RUNS]]]]\n  FORM:");
 		for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 			fprintf(stderr, " %s", forms[i].name);
-		fprintf(stderr, "\n  CHUNKS: to %d; RUNS: 0 for as many as take half a second\n", MOST_CHUNKS);
+		fprintf(stderr, "\n  CHUNKS: to %d; RUNS: 0 for as many as take half a second\n",
+		        MOST_CHUNKS);
 		return 2;
 	}
 
@@ -254,8 +256,8 @@ int main(int argument_count, char **arguments)
 	bool verified = right(&pipeline);
 
 	printf("%s, %d chunks of %zu KB, %d run%s: %.3f ms each, %s\n", name, pipeline.chunks,
-	       pipeline.chunk_bytes >> 10, runs, runs == 1 ? "" : "s",
-	       took / runs * 1e-6, verified ? "right" : "WRONG");
+	       pipeline.chunk_bytes >> 10, runs, runs == 1 ? "" : "s", took / runs * 1e-6,
+	       verified ? "right" : "WRONG");
 	close_pipeline(&pipeline);
 	print_counts();
 	return verified ? 0 : 1;

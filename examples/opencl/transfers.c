@@ -62,13 +62,13 @@ static bool rectangle(cl_command_queue queue, cl_mem memory, unsigned char *host
 	size_t origin[3] = { 0 }, region[3] = { side / 2, side, 1 };
 
 	memset(host, 7, side * side);
-	check(clEnqueueWriteBufferRect(queue, memory, CL_TRUE, origin, origin, region, side, 0, side,
-	                               0, host, 0, NULL, NULL),
+	check(clEnqueueWriteBufferRect(queue, memory, CL_TRUE, origin, origin, region, side, 0,
+	                               side, 0, host, 0, NULL, NULL),
 	      "clEnqueueWriteBufferRect");
 	count(WRITES, side / 2 * side);
 	memset(host, 0, side * side);
-	check(clEnqueueReadBufferRect(queue, memory, CL_TRUE, origin, origin, region, side, 0, side, 0,
-	                              host, 0, NULL, NULL),
+	check(clEnqueueReadBufferRect(queue, memory, CL_TRUE, origin, origin, region, side, 0, side,
+	                              0, host, 0, NULL, NULL),
 	      "clEnqueueReadBufferRect");
 	count(READS, side / 2 * side);
 	return same(host, 7, side / 2) && same(host + side / 2, 0, side / 2);

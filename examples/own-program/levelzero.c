@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel, a copy with its throughput, and a sequence, timed by libtare on regular lists; and beside each what
-// code says that is often copied, and why it differs.
+// A kernel, a copy with its throughput, and a sequence, timed by libtare on regular lists; and
+// beside each what code says that is often copied, and why it differs.
 //   ZE_ENABLE_ALT_DRIVERS=/path/to/libze_cpu.so own-levelzero --n 256
 #include "example.h"
 
@@ -32,8 +32,9 @@ static struct tare_timer *timer_of(const struct program *program, ze_command_lis
 	struct tare_time_error error;
 	struct tare_timer *timer;
 
-	need(tare_time_open_levelzero(&timer, program->device.context, program->device.id, list, TARE_TIME_REGULAR, NULL,
-	                              &error), &error);
+	need(tare_time_open_levelzero(&timer, program->device.context, program->device.id, list,
+	                              TARE_TIME_REGULAR, NULL, &error),
+	     &error);
 	return timer;
 }
 
@@ -68,7 +69,8 @@ static void print(const struct tare_time_result *result)
 	puts(line);
 }
 
-// A list is run, and gone together with its timer: then nothing can write the timer's memory any more.
+// A list is run, and gone together with its timer: then nothing can write the timer's memory any
+// more.
 static double run(const struct program *program, ze_command_list_handle_t list)
 {
 	check(zeCommandListClose(list), "zeCommandListClose");
@@ -83,18 +85,20 @@ static void drop(ze_command_list_handle_t list, struct tare_timer *timer)
 	need(tare_time_close(timer, &error), &error);
 }
 
-static void append_kernel(const struct program *program, ze_command_list_handle_t list, ze_event_handle_t event)
+static void append_kernel(const struct program *program, ze_command_list_handle_t list,
+                          ze_event_handle_t event)
 {
 	uint32_t groups = (uint32_t)(program->n / GROUP);
 
-	check(zeCommandListAppendLaunchKernel(list, program->kernel, &(ze_group_count_t){ groups, groups, 1 }, event, 0,
-	                                      NULL),
+	check(zeCommandListAppendLaunchKernel(
+	          list, program->kernel, &(ze_group_count_t){ groups, groups, 1 }, event, 0, NULL),
 	      "zeCommandListAppendLaunchKernel");
 }
 
 static void append_copy(ze_command_list_handle_t list, void *to, const void *from, size_t bytes)
 {
-	check(zeCommandListAppendMemoryCopy(list, to, from, bytes, NULL, 0, NULL), "zeCommandListAppendMemoryCopy");
+	check(zeCommandListAppendMemoryCopy(list, to, from, bytes, NULL, 0, NULL),
+	      "zeCommandListAppendMemoryCopy");
 }
 
 // Ticks as whole nanoseconds each, without the counter's width.
@@ -117,11 +121,14 @@ static void time_kernel(const struct program *program)
 	need(tare_time_event(timer, "kernel", event, LIMIT_NS, &result, &error), &error);
 	print(&result);
 	ze_kernel_timestamp_result_t stamps = stamps_of(event);
-	printf("  copied code: %" PRIu64 " ns. It takes the context's counter, which stands still while the context does not "
+	printf("  copied code: %" PRIu64
+	       " ns. It takes the context's counter, which stands still while the context does not "
 	       "run, and whole nanoseconds a tick (%" PRIu64 " for %.3f)\n",
 	       copied_code_ns(program, stamps.context.kernelStart, stamps.context.kernelEnd),
 	       program->device.older_resolution_ns, program->device.tick_ns);
-	printf("  the host's clock around submission and wait: %.0f ns, which is not the kernel's time\n", wall_ns);
+	printf("  the host's clock around submission and wait: %.0f ns, which is not the kernel's "
+	       "time\n",
+	       wall_ns);
 	check(zeEventDestroy(event), "zeEventDestroy");
 	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
 	drop(list, timer);
@@ -134,9 +141,11 @@ static void print_throughput(const struct tare_time_result *result, size_t bytes
 	if (result->state != TARE_TIME_OK || result->device_ns <= 0)
 		puts("  throughput: n/a, because there is no time to rely on");
 	else if (least_ns <= 0)
-		printf("  throughput: at least %.3f GB/s\n", (double)bytes / (double)result->device_ns);
+		printf("  throughput: at least %.3f GB/s\n",
+		       (double)bytes / (double)result->device_ns);
 	else
-		printf("  throughput: %.3f to %.3f GB/s (10^9 bytes a second), without and with the floor taken off\n",
+		printf("  throughput: %.3f to %.3f GB/s (10^9 bytes a second), without and with "
+		       "the floor taken off\n",
 		       (double)bytes / (double)result->device_ns, (double)bytes / (double)least_ns);
 }
 
@@ -153,9 +162,11 @@ static void time_copy(const struct program *program)
 	struct tare_time_result result = result_of(timer, span);
 	print(&result);
 	print_throughput(&result, program->bytes);
-	printf("  copied code: %" PRIu64 " ns, by whole nanoseconds a tick, no width of the counter, no floor, and no barrier "
-	       "behind the first timestamp\n",
-	       copied_code_ns(program, result.start_ticks, result.end_ticks));
+	printf(
+	    "  copied code: %" PRIu64
+	    " ns, by whole nanoseconds a tick, no width of the counter, no floor, and no barrier "
+	    "behind the first timestamp\n",
+	    copied_code_ns(program, result.start_ticks, result.end_ticks));
 	drop(list, timer);
 }
 
@@ -181,7 +192,8 @@ static void time_sequence(const struct program *program)
 	part = result_of(timer, kernel);
 	print(&whole);
 	print(&part);
-	puts("  copied code times whole programs by the host's clock, with closing the list, submission and wait in it");
+	puts("  copied code times whole programs by the host's clock, with closing the list, "
+	     "submission and wait in it");
 	drop(list, timer);
 }
 
@@ -225,11 +237,14 @@ int main(int count, char **arguments)
 {
 	struct program program = { .n = 256 };
 	const struct option options[] = {
-		{ "--n", "rows of the matrices, rounded to a multiple of 16", &program.n, GROUP, 8192, NULL },
+		{ "--n", "rows of the matrices, rounded to a multiple of 16", &program.n, GROUP,
+		  8192, NULL },
 	};
 
-	read_options(count, arguments, "Times a kernel, a copy and a sequence by libtare, and says what copied code would.",
-	             options, 1);
+	read_options(
+	    count, arguments,
+	    "Times a kernel, a copy and a sequence by libtare, and says what copied code would.",
+	    options, 1);
 	program.n -= program.n % GROUP;
 	program.device = open_device();
 	prepare(&program);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel, a copy with its throughput, and a sequence, timed by libtare on one OpenCL queue; and beside each what
-// the host's clock says, and why it differs.
+// A kernel, a copy with its throughput, and a sequence, timed by libtare on one OpenCL queue; and
+// beside each what the host's clock says, and why it differs.
 #include "example.h"
 
 #include <tare/time.h>
@@ -13,15 +13,14 @@
 #define ITEMS ((size_t)1 << 20)
 #define BYTES (ITEMS * sizeof(float))
 
-static const char source[] =
-	"kernel void steps(global float *values)\n"
-	"{\n"
-	"	size_t i = get_global_id(0);\n"
-	"	float value = values[i];\n"
-	"	for (int k = 0; k < 64; k++)\n"
-	"		value = value * 0.5f + 1;\n"
-	"	values[i] = value;\n"
-	"}\n";
+static const char source[] = "kernel void steps(global float *values)\n"
+                             "{\n"
+                             "	size_t i = get_global_id(0);\n"
+                             "	float value = values[i];\n"
+                             "	for (int k = 0; k < 64; k++)\n"
+                             "		value = value * 0.5f + 1;\n"
+                             "	values[i] = value;\n"
+                             "}\n";
 
 struct program {
 	cl_command_queue queue;
@@ -77,13 +76,15 @@ static void launch(struct program *program, cl_event *event)
 {
 	size_t items = ITEMS;
 
-	check(clEnqueueNDRangeKernel(program->queue, program->kernel, 1, NULL, &items, NULL, 0, NULL, event),
+	check(clEnqueueNDRangeKernel(program->queue, program->kernel, 1, NULL, &items, NULL, 0,
+	                             NULL, event),
 	      "clEnqueueNDRangeKernel");
 }
 
 static void write_all(struct program *program)
 {
-	check(clEnqueueWriteBuffer(program->queue, program->memory, CL_FALSE, 0, BYTES, program->host, 0, NULL, NULL),
+	check(clEnqueueWriteBuffer(program->queue, program->memory, CL_FALSE, 0, BYTES,
+	                           program->host, 0, NULL, NULL),
 	      "clEnqueueWriteBuffer");
 }
 
@@ -93,7 +94,7 @@ static void time_kernel(struct program *program)
 	struct tare_time_error error;
 	cl_event event;
 
-	launch(program, NULL);  // what only the first launch takes
+	launch(program, NULL); // what only the first launch takes
 	check(clFinish(program->queue), "clFinish");
 	double before = now_ns();
 	launch(program, &event);
@@ -101,7 +102,8 @@ static void time_kernel(struct program *program)
 	double wall_ns = now_ns() - before;
 	need(tare_time_event(program->timer, "kernel", event, LIMIT_NS, &result, &error), &error);
 	print(&result);
-	printf("  copied code: %.0f ns by the host's clock around enqueueing and clFinish, which is not the kernel's time\n",
+	printf("  copied code: %.0f ns by the host's clock around enqueueing and clFinish, which "
+	       "is not the kernel's time\n",
 	       wall_ns);
 	clReleaseEvent(event);
 }
@@ -122,11 +124,15 @@ static void time_copy(struct program *program)
 	if (result.state != TARE_TIME_OK || result.device_ns <= 0)
 		puts("  throughput: n/a, because there is no time to rely on");
 	else if (least_ns <= 0)
-		printf("  throughput: at least %.3f GB/s\n", (double)BYTES / (double)result.device_ns);
+		printf("  throughput: at least %.3f GB/s\n",
+		       (double)BYTES / (double)result.device_ns);
 	else
-		printf("  throughput: %.3f to %.3f GB/s (10^9 bytes a second), without and with the floor taken off\n",
+		printf("  throughput: %.3f to %.3f GB/s (10^9 bytes a second), without and with "
+		       "the floor taken off\n",
 		       (double)BYTES / (double)result.device_ns, (double)BYTES / (double)least_ns);
-	printf("  copied code: %.0f ns by the host's clock around a call that does not wait; it times the call\n", enqueue_ns);
+	printf("  copied code: %.0f ns by the host's clock around a call that does not wait; it "
+	       "times the call\n",
+	       enqueue_ns);
 }
 
 static void time_sequence(struct program *program)
@@ -139,7 +145,8 @@ static void time_sequence(struct program *program)
 	launch(program, NULL);
 	launch(program, NULL);
 	end(program, kernels);
-	check(clEnqueueReadBuffer(program->queue, program->memory, CL_FALSE, 0, BYTES, program->host, 0, NULL, NULL),
+	check(clEnqueueReadBuffer(program->queue, program->memory, CL_FALSE, 0, BYTES,
+	                          program->host, 0, NULL, NULL),
 	      "clEnqueueReadBuffer");
 	end(program, all);
 	tell(program, all);
@@ -156,7 +163,8 @@ int main(void)
 
 	if (!program.host)
 		return 1;
-	program.queue = clCreateCommandQueue(device.context, device.id, CL_QUEUE_PROFILING_ENABLE, &status);
+	program.queue =
+	    clCreateCommandQueue(device.context, device.id, CL_QUEUE_PROFILING_ENABLE, &status);
 	check(status, "clCreateCommandQueue");
 	cl_program built = build(&device, source, "");
 	program.kernel = kernel_of(built, "steps");

@@ -55,7 +55,8 @@ static void print_counts(const struct counts *counts)
 			       counts->commands[i],
 			       tare_trace_text(counts->trace, counts->file, counts->name[i]),
 			       counts->bytes[i], counts->failed[i]);
-	printf("%12" PRIu64 "  commands, %" PRIu64 " with device times\n", counts->all, counts->timed);
+	printf("%12" PRIu64 "  commands, %" PRIu64 " with device times\n", counts->all,
+	       counts->timed);
 }
 
 static int count_file(struct tare_trace *trace, size_t number)

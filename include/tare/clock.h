@@ -18,13 +18,14 @@ struct tare_ticks {
 };
 
 // What a device counter counts: hz_numerator / hz_denominator ticks pass each second. Both are at
-// least 1, hz_denominator at most 10^7. Level Zero: ask for ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 and put timerResolution into
-// hz_numerator, 1 into hz_denominator. OpenCL and CUPTI count nanoseconds: 1000000000 / 1.
+// least 1, hz_denominator at most 10^7. Level Zero: ask for ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2
+// and put timerResolution into hz_numerator, 1 into hz_denominator. OpenCL and CUPTI count
+// nanoseconds: 1000000000 / 1.
 struct tare_clock_rate {
 	uint64_t hz_numerator;
 	uint64_t hz_denominator;
-	uint32_t valid_bits;        // 1 to 64; the counter wraps at 2^valid_bits
-	uint64_t resolution_ticks;  // smallest step seen or documented, in ticks; at least 1
+	uint32_t valid_bits;       // 1 to 64; the counter wraps at 2^valid_bits
+	uint64_t resolution_ticks; // smallest step seen or documented, in ticks; at least 1
 };
 
 // The bits of a reading that mean anything.
@@ -89,7 +90,8 @@ static inline double tare_tick_ns(const struct tare_clock_rate *rate)
 	return 1e9 * (double)rate->hz_denominator / (double)rate->hz_numerator;
 }
 
-// The smallest step of this clock's stamps in nanoseconds. A driver may say 0, which is none: a tick.
+// The smallest step of this clock's stamps in nanoseconds. A driver may say 0, which is none: a
+// tick.
 static inline double tare_step_ns(const struct tare_clock_rate *rate)
 {
 	return tare_tick_ns(rate) * (double)(rate->resolution_ticks ? rate->resolution_ticks : 1);

@@ -5,11 +5,11 @@
 //	...
 //	tare_phase_end();
 //
-// Phases nest, each thread has its own, and an end closes the last one that its thread has begun. This
-// header is all there is: nothing to link, C99 and C++, in as many files and libraries as you like.
-// Under `tare record` the first call loads the recorder that $TARE_PHASES names. Else, and in programs
-// that are static or have more rights than their user, calls do nothing and cost a load and a branch.
-// errno is kept.
+// Phases nest, each thread has its own, and an end closes the last one that its thread has begun.
+// This header is all there is: nothing to link, C99 and C++, in as many files and libraries as you
+// like. Under `tare record` the first call loads the recorder that $TARE_PHASES names. Else, and in
+// programs that are static or have more rights than their user, calls do nothing and cost a load
+// and a branch. errno is kept.
 #ifndef TARE_PHASE_H
 #define TARE_PHASE_H
 
@@ -34,7 +34,8 @@ static void tare_phase_first_begin_(const char *name);
 static void tare_phase_first_end_(void);
 
 // Both are replaced at the first call; empty: nothing is recorded.
-static struct tare_phase_calls_ tare_phase_calls_ = { tare_phase_first_begin_, tare_phase_first_end_ };
+static struct tare_phase_calls_ tare_phase_calls_ = { tare_phase_first_begin_,
+	                                              tare_phase_first_end_ };
 
 // Threads that come here at the same time find the same.
 static void tare_phase_find_(void)
@@ -87,7 +88,12 @@ static void tare_phase_first_end_(void)
 }
 
 #else // elsewhere nothing is recorded
-static inline void tare_phase_begin(const char *name) { (void)name; }
-static inline void tare_phase_end(void) {}
+static inline void tare_phase_begin(const char *name)
+{
+	(void)name;
+}
+static inline void tare_phase_end(void)
+{
+}
 #endif
 #endif

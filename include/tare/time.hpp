@@ -18,15 +18,23 @@
 #include <stdexcept>
 #include <string>
 
-namespace tare {
+namespace tare
+{
 
 // What tare/time.h says of an error; what() is its sentence.
-class time_error : public std::runtime_error {
-public:
-	explicit time_error(const tare_time_error &error) : std::runtime_error(error.message), error_(error) {}
-	const tare_time_error &error() const noexcept { return error_; }
+class time_error : public std::runtime_error
+{
+      public:
+	explicit time_error(const tare_time_error &error)
+	    : std::runtime_error(error.message), error_(error)
+	{
+	}
+	const tare_time_error &error() const noexcept
+	{
+		return error_;
+	}
 
-private:
+      private:
 	tare_time_error error_;
 };
 
@@ -45,13 +53,18 @@ struct time_result : tare_time_result {
 		tare_time_line(this, text, sizeof text);
 		return text;
 	}
-	bool ok() const noexcept { return state == TARE_TIME_OK; }
+	bool ok() const noexcept
+	{
+		return state == TARE_TIME_OK;
+	}
 };
 
-// A timer of one queue, list or stream; see tare_time_open_opencl and its like in tare/time.h. `spans`: 0 for 64. Copies are the same timer,
-// which is closed when the last copy and the last span are gone.
-class timer {
-public:
+// A timer of one queue, list or stream; see tare_time_open_opencl and its like in tare/time.h.
+// `spans`: 0 for 64. Copies are the same timer, which is closed when the last copy and the last
+// span are gone.
+class timer
+{
+      public:
 	static timer opencl(void *queue, uint32_t spans = 0)
 	{
 		const tare_time_options options = { spans };
@@ -60,12 +73,15 @@ public:
 		time_check(tare_time_open_opencl(&made, queue, &options, &error), error);
 		return timer(made);
 	}
-	static timer levelzero(void *context, void *device, void *list, tare_time_list kind, uint32_t spans = 0)
+	static timer levelzero(void *context, void *device, void *list, tare_time_list kind,
+	                       uint32_t spans = 0)
 	{
 		const tare_time_options options = { spans };
 		tare_time_error error = tare_time_error();
 		tare_timer *made = nullptr;
-		time_check(tare_time_open_levelzero(&made, context, device, list, kind, &options, &error), error);
+		time_check(
+		    tare_time_open_levelzero(&made, context, device, list, kind, &options, &error),
+		    error);
 		return timer(made);
 	}
 	static timer cuda(void *stream, uint32_t spans = 0)
@@ -76,7 +92,10 @@ public:
 		time_check(tare_time_open_cuda(&made, stream, &options, &error), error);
 		return timer(made);
 	}
-	tare_timer *get() const noexcept { return timer_.get(); }
+	tare_timer *get() const noexcept
+	{
+		return timer_.get();
+	}
 	// tare_time_event: one command's own times.
 	time_result event(void *native, int64_t limit_ns, const char *name = nullptr) const
 	{
@@ -86,17 +105,22 @@ public:
 		return result;
 	}
 
-private:
+      private:
 	friend class span;
-	// Where tare_time_close refuses, the timer is left behind rather than taken from under the device.
-	explicit timer(tare_timer *made) : timer_(made, [](tare_timer *old) { tare_time_close(old, nullptr); }) {}
+	// Where tare_time_close refuses, the timer is left behind rather than taken from under the
+	// device.
+	explicit timer(tare_timer *made)
+	    : timer_(made, [](tare_timer *old) { tare_time_close(old, nullptr); })
+	{
+	}
 	std::shared_ptr<tare_timer> timer_;
 };
 
-// Begins where it is made, ends with end() or its scope, and is released with its scope. On a regular list of Level Zero it must
-// therefore live as long as the list can be executed.
-class span {
-public:
+// Begins where it is made, ends with end() or its scope, and is released with its scope. On a
+// regular list of Level Zero it must therefore live as long as the list can be executed.
+class span
+{
+      public:
 	span(const timer &of, const char *name) : timer_(of.timer_), open_(true)
 	{
 		tare_time_error error = tare_time_error();
@@ -125,7 +149,7 @@ public:
 		return result;
 	}
 
-private:
+      private:
 	std::shared_ptr<tare_timer> timer_;
 	tare_time_span span_;
 	bool open_;

@@ -3,7 +3,8 @@
 // tare-trace). Every byte of a trace is treated as hostile: what cannot be read is left out,
 // counted and named, never trusted. Memory does not grow with the number of records: only an index
 // of the windows (0.03 % of the file), texts and clocks are kept. A trace may be read while it is
-// still being written: what was there when it was opened is read. docs/trace-format.md has the rules.
+// still being written: what was there when it was opened is read. docs/trace-format.md has the
+// rules.
 #ifndef TARE_TRACE_H
 #define TARE_TRACE_H
 #include "tare/trace_format.h"
@@ -18,25 +19,28 @@ struct tare_trace;
 
 // One process of the trace.
 struct tare_trace_file {
-	const char *name;                        // of the file, without the folder
-	const struct tare_trace_header *header;  // texts in it always end with a NUL
-	uint64_t bytes;                          // of the file
-	uint64_t windows;                        // that could be read
-	uint64_t damaged_windows;                // of which a record, or all, was left out
-	uint64_t unknown_records;                // of a type that this reader does not know
-	const char *problem;                     // first thing found wrong, a sentence; NULL: nothing
-	int64_t first_ns, last_ns;               // first and last known host time, CLOCK_MONOTONIC_RAW
-	int64_t claimed_ns;                      // when the last of its windows was claimed, or first_ns
-	int64_t residual_ns;                     // largest error of host ticks turned into ns; 0: exact
+	const char *name;                       // of the file, without the folder
+	const struct tare_trace_header *header; // texts in it always end with a NUL
+	uint64_t bytes;                         // of the file
+	uint64_t windows;                       // that could be read
+	uint64_t damaged_windows;               // of which a record, or all, was left out
+	uint64_t unknown_records;               // of a type that this reader does not know
+	// first thing found wrong, a sentence; NULL: nothing
+	const char *problem;
+	// first and last known host time, CLOCK_MONOTONIC_RAW
+	int64_t first_ns, last_ns;
+	// when the last of its windows was claimed, or first_ns
+	int64_t claimed_ns;
+	// largest error of host ticks turned into ns; 0: exact
+	int64_t residual_ns;
 };
 
-// Opens a trace directory, or one .trace file, and reads headers, clocks and strings; that takes one
-// pass over the whole file. Files are in the order of their names; those that are no trace are left
-// out and counted as a problem of the trace. A directory without a process file is opened when it
-// has a record.json.
-// Returns 0 and *trace (to be closed), or a negative errno with a sentence in `message`
-// (message_bytes long): -ENOENT no such folder, -ENODATA no trace file in it that can be read,
-// -EPROTO written by a newer version, -ENOMEM, or what the system says (-EACCES).
+// Opens a trace directory, or one .trace file, and reads headers, clocks and strings; that takes
+// one pass over the whole file. Files are in the order of their names; those that are no trace are
+// left out and counted as a problem of the trace. A directory without a process file is opened when
+// it has a record.json. Returns 0 and *trace (to be closed), or a negative errno with a sentence in
+// `message` (message_bytes long): -ENOENT no such folder, -ENODATA no trace file in it that can be
+// read, -EPROTO written by a newer version, -ENOMEM, or what the system says (-EACCES).
 int tare_trace_open(const char *path, struct tare_trace **trace, char *message,
                     size_t message_bytes);
 void tare_trace_close(struct tare_trace *trace); // accepts NULL
@@ -96,15 +100,17 @@ union tare_trace_record {
 
 // What tare_trace_read calls. A value other than 0 stops the reading and is returned.
 struct tare_trace_visitor {
-	// Definitions first: objects, facts, shapes, changes, functions, tracks in the order in which
-	// they were written. Strings and clock pairs with the host's clocks are not passed on; pairs
-	// with a device's clock are, here or among the events, wherever they were written. May be NULL.
+	// Definitions first: objects, facts, shapes, changes, functions, tracks in the order in
+	// which they were written. Strings and clock pairs with the host's clocks are not passed
+	// on; pairs with a device's clock are, here or among the events, wherever they were
+	// written. May be NULL.
 	int (*definition)(void *context, const union tare_trace_record *record);
-	// Then events. Records of one track come in the order in which they were written; tracks are
-	// merged by the time at which a record was written (a call's exit, `observed` of times), so
-	// that a handle's latest meaning is known when it is used. `written_ns` never decreases: a
-	// record without a time, or with an earlier one than the record before it on its thread, has
-	// that one's. Of equal times the thread whose first window is older comes first. May be NULL.
+	// Then events. Records of one track come in the order in which they were written; tracks
+	// are merged by the time at which a record was written (a call's exit, `observed` of
+	// times), so that a handle's latest meaning is known when it is used. `written_ns` never
+	// decreases: a record without a time, or with an earlier one than the record before it on
+	// its thread, has that one's. Of equal times the thread whose first window is older comes
+	// first. May be NULL.
 	int (*event)(void *context, const union tare_trace_record *record, int64_t written_ns);
 	// The call that a thread was in when the file ended, if it may wait. May be NULL.
 	int (*unfinished)(void *context, uint32_t track, uint32_t function, int64_t since_ns);
@@ -115,7 +121,8 @@ struct tare_trace_visitor {
 // checked: a record whose fields contradict the format counts as damage and is not passed on.
 // Returns 0, the visitor's value, or a negative errno: -ENOMEM, -EINVAL no such file, -ESTALE
 // another file has its name by now, or what the system says of reading it.
-int tare_trace_read(struct tare_trace *trace, size_t file, const struct tare_trace_visitor *visitor);
+int tare_trace_read(struct tare_trace *trace, size_t file,
+                    const struct tare_trace_visitor *visitor);
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,8 @@ enum tare_trace_api {
 // What host ticks are.
 enum tare_trace_host_clock {
 	TARE_TRACE_CLOCK_RAW = 1, // nanoseconds of CLOCK_MONOTONIC_RAW
-	TARE_TRACE_CLOCK_TSC = 2, // the time-stamp counter; pairs with CLOCK_MONOTONIC_RAW are recorded
+	// the time-stamp counter; pairs with CLOCK_MONOTONIC_RAW are recorded
+	TARE_TRACE_CLOCK_TSC = 2,
 };
 
 enum tare_trace_flags {
@@ -42,9 +43,11 @@ enum tare_trace_flags {
 	TARE_TRACE_FORKED = 1 << 2,      // begun in the child of a fork, without an exec
 	TARE_TRACE_COUNT_ONLY = 1 << 3,  // no device times were asked for
 	TARE_TRACE_CALL_STACKS = 1 << 4, // SITE records were asked for
-	TARE_TRACE_MAY_SAMPLE = 1 << 5,  // device times of a random sample only, once they cost too much
-	TARE_TRACE_DRIVER_THREADS = 1 << 6, // other threads computed while the driver's cost was measured
-	TARE_TRACE_COMPARED = 1 << 7,    // CONTENTS records were asked for
+	// device times of a random sample only, once they cost too much
+	TARE_TRACE_MAY_SAMPLE = 1 << 5,
+	// other threads computed while the driver's cost was measured
+	TARE_TRACE_DRIVER_THREADS = 1 << 6,
+	TARE_TRACE_COMPARED = 1 << 7, // CONTENTS records were asked for
 };
 
 enum tare_trace_state {
@@ -63,22 +66,23 @@ enum tare_trace_stop {
 	TARE_TRACE_NO_MEMORY = 5,  // no memory for the recorder's own tables
 };
 
-// What a command of the program takes longer because of what is changed in it, inside the driver: measured
-// on queues of the recorder's own. With a queue that has profiling because of the recorder, or without; with
-// an event that the recorder asked for, or the program.
+// What a command of the program takes longer because of what is changed in it, inside the driver:
+// measured on queues of the recorder's own. With a queue that has profiling because of the
+// recorder, or without; with an event that the recorder asked for, or the program.
 enum tare_trace_driver_cost {
-	TARE_DRIVER_PROFILING = 0,       // profiling added, no event
-	TARE_DRIVER_BOTH = 1,            // profiling and the event added
-	TARE_DRIVER_PROFILED_EVENT = 2,  // profiling added, the event is the program's
-	TARE_DRIVER_EVENT = 3,           // the event added, profiling is the program's
-	TARE_DRIVER_TRANSFER = 4,        // added to these four: the same of anything but a kernel or a fill
-	TARE_DRIVER_QUERIES = 8,         // asking for its times
-	TARE_DRIVER_RELEASE = 9,         // letting go of the event
+	TARE_DRIVER_PROFILING = 0,      // profiling added, no event
+	TARE_DRIVER_BOTH = 1,           // profiling and the event added
+	TARE_DRIVER_PROFILED_EVENT = 2, // profiling added, the event is the program's
+	TARE_DRIVER_EVENT = 3,          // the event added, profiling is the program's
+	// added to these four: the same of anything but a kernel or a fill
+	TARE_DRIVER_TRANSFER = 4,
+	TARE_DRIVER_QUERIES = 8, // asking for its times
+	TARE_DRIVER_RELEASE = 9, // letting go of the event
 	TARE_DRIVER_COST_COUNT
 };
 
-// What it takes longer to execute a command list because a list of the recorder's runs behind it, which reads the times
-// of its commands: measured with lists of the recorder's own.
+// What it takes longer to execute a command list because a list of the recorder's runs behind it,
+// which reads the times of its commands: measured with lists of the recorder's own.
 enum tare_trace_execute_cost {
 	TARE_EXECUTE_OWN = 0,  // our own code, an execution
 	TARE_EXECUTE_LIST = 1, // the driver's part, an execution
@@ -98,53 +102,68 @@ struct tare_trace_header {
 	uint32_t api;        // enum tare_trace_api: the first that was recorded in the process
 	uint64_t host_hz;    // nominal rate of host ticks, 0: not known, only the pairs tell
 	uint64_t pid, parent_pid;
-	uint64_t rank, rank_count;      // TARE_TRACE_NO_RANK: none
-	uint64_t start_ticks;           // when recording began
-	int64_t start_raw_ns;           // the same moment on CLOCK_MONOTONIC_RAW,
-	int64_t start_monotonic_ns;     // CLOCK_MONOTONIC and
-	int64_t start_realtime_ns;      // CLOCK_REALTIME (since 1970)
-	int64_t process_start_raw_ns;   // when the process began, by /proc (10 ms); 0: not known
-	int64_t self_cost_ps;           // calibrated: what one command costs, by the recorder itself; 0: no
-	int64_t self_call_cost_ps;      // the same for a call that is no command
-	uint64_t boot_id[2];            // of the machine; 0: not known. RAW times compare only within it
+	uint64_t rank, rank_count;    // TARE_TRACE_NO_RANK: none
+	uint64_t start_ticks;         // when recording began
+	int64_t start_raw_ns;         // the same moment on CLOCK_MONOTONIC_RAW,
+	int64_t start_monotonic_ns;   // CLOCK_MONOTONIC and
+	int64_t start_realtime_ns;    // CLOCK_REALTIME (since 1970)
+	int64_t process_start_raw_ns; // when the process began, by /proc (10 ms); 0: not known
+	// calibrated: what one command costs, by the recorder itself; 0: no
+	int64_t self_cost_ps;
+	int64_t self_call_cost_ps; // the same for a call that is no command
+	// of the machine; 0: not known. RAW times compare only within it
+	uint64_t boot_id[2];
 	char host_name[64];
-	char rank_from[32];             // the variable that told the rank
-	char executable[256];           // cut at its beginning when longer
-	char command_line[512];         // arguments joined by NUL, cut at the end
-	uint32_t state;                 // enum tare_trace_state
-	uint32_t stop_reason;           // enum tare_trace_stop
-	int64_t stop_error;             // errno of it
-	uint64_t end_ticks;             // 0 while recording
-	uint64_t alive_ticks;           // last sign of life: of the helper thread, of a window's claim, of the only thread at its calls
-	uint64_t windows;               // windows that were ever claimed; the file may hold fewer
-	uint64_t definition_windows;    // of these
-	uint64_t lost_records;          // no room could be had
-	uint64_t lost_commands;         // of these, commands
-	uint64_t recycled_records;      // overwritten by newer ones (--keep newest)
+	char rank_from[32];     // the variable that told the rank
+	char executable[256];   // cut at its beginning when longer
+	char command_line[512]; // arguments joined by NUL, cut at the end
+	uint32_t state;         // enum tare_trace_state
+	uint32_t stop_reason;   // enum tare_trace_stop
+	int64_t stop_error;     // errno of it
+	uint64_t end_ticks;     // 0 while recording
+	// last sign of life: of the helper thread, of a window's claim, of the only thread at its
+	// calls
+	uint64_t alive_ticks;
+	uint64_t windows;            // windows that were ever claimed; the file may hold fewer
+	uint64_t definition_windows; // of these
+	uint64_t lost_records;       // no room could be had
+	uint64_t lost_commands;      // of these, commands
+	uint64_t recycled_records;   // overwritten by newer ones (--keep newest)
 	uint64_t recycled_commands;
-	uint64_t passed_calls;          // through extension pointers, and what a device did for others: not timed
-	uint64_t stalls;                // a thread had to make its own window
+	// through extension pointers, and what a device did for others: not timed
+	uint64_t passed_calls;
+	uint64_t stalls; // a thread had to make its own window
 	uint64_t stalled_ticks;
-	uint64_t process_cpu_ns;        // at the last sign of life, all threads
-	uint64_t helper_cpu_ns;         // the recorder's own thread
-	uint64_t pending;               // commands whose device times are not harvested yet
-	uint64_t calls_seen;            // calls that reached the layer, sampled now and then and at exit
-	int64_t self_stack_cost_ps;     // what a call stack costs on top, the mean so far; 0: not known
-	uint64_t harvest_ticks;         // the program's threads, asking the driver for device times
-	uint64_t fill_bytes_s;          // the fastest that a thread was seen to change memory, before 1.7; 0: not measured
-	uint64_t apis;                  // bits 1 << enum tare_trace_api: all that were; 0: `api` alone
-	uint64_t driver_rounds;         // that the next members are the medians of; 0: not measured
-	int64_t driver_native_ps;       // a command as the program would have had it, picoseconds
+	uint64_t process_cpu_ns; // at the last sign of life, all threads
+	uint64_t helper_cpu_ns;  // the recorder's own thread
+	uint64_t pending;        // commands whose device times are not harvested yet
+	// calls that reached the layer, sampled now and then and at exit
+	uint64_t calls_seen;
+	// what a call stack costs on top, the mean so far; 0: not known
+	int64_t self_stack_cost_ps;
+	uint64_t harvest_ticks; // the program's threads, asking the driver for device times
+	// the fastest that a thread was seen to change memory, before 1.7; 0: not measured
+	uint64_t fill_bytes_s;
+	// bits 1 << enum tare_trace_api: all that were; 0: `api` alone
+	uint64_t apis;
+	uint64_t driver_rounds;   // that the next members are the medians of; 0: not measured
+	int64_t driver_native_ps; // a command as the program would have had it, picoseconds
 	int64_t driver_ps[TARE_DRIVER_COST_COUNT]; // by enum tare_trace_driver_cost
-	int64_t driver_low_ps[TARE_DRIVER_COST_COUNT], driver_high_ps[TARE_DRIVER_COST_COUNT]; // the interval
-	uint64_t calibration_ticks;     // what measuring all costs took of the program's threads
-	uint64_t sampled_from_ticks;    // when the first command was left without times by choice; 0: none was
-	int64_t self_untimed_cost_ps;   // as self_cost_ps, of a command without times
-	int64_t self_low_ps[2], self_high_ps[2]; // the interval of self_cost_ps and of self_untimed_cost_ps; 0: not known
-	int64_t setup_ns;               // that beginning and ending the recording took of the program's threads
-	uint64_t execute_rounds;        // that the next members are the medians of; 0: not measured
-	int64_t execute_ps[TARE_EXECUTE_COST_COUNT]; // of a list that times are read behind, by enum tare_trace_execute_cost
-	int64_t execute_low_ps[TARE_EXECUTE_COST_COUNT], execute_high_ps[TARE_EXECUTE_COST_COUNT]; // the interval
+	// the interval
+	int64_t driver_low_ps[TARE_DRIVER_COST_COUNT], driver_high_ps[TARE_DRIVER_COST_COUNT];
+	uint64_t calibration_ticks; // what measuring all costs took of the program's threads
+	// when the first command was left without times by choice; 0: none was
+	uint64_t sampled_from_ticks;
+	int64_t self_untimed_cost_ps; // as self_cost_ps, of a command without times
+	// the interval of self_cost_ps and of self_untimed_cost_ps; 0: not known
+	int64_t self_low_ps[2], self_high_ps[2];
+	// that beginning and ending the recording took of the program's threads
+	int64_t setup_ns;
+	uint64_t execute_rounds; // that the next members are the medians of; 0: not measured
+	// of a list that times are read behind, by enum tare_trace_execute_cost
+	int64_t execute_ps[TARE_EXECUTE_COST_COUNT];
+	// the interval
+	int64_t execute_low_ps[TARE_EXECUTE_COST_COUNT], execute_high_ps[TARE_EXECUTE_COST_COUNT];
 };
 
 // ---- records
@@ -154,10 +173,22 @@ static inline uint64_t tare_trace_head(uint8_t type, uint8_t flags, uint16_t det
 {
 	return type | (uint64_t)flags << 8 | (uint64_t)detail << 16 | (uint64_t)track << 32;
 }
-static inline uint8_t tare_trace_type(uint64_t head) { return (uint8_t)head; }
-static inline uint8_t tare_trace_record_flags(uint64_t head) { return (uint8_t)(head >> 8); }
-static inline uint16_t tare_trace_detail(uint64_t head) { return (uint16_t)(head >> 16); }
-static inline uint32_t tare_trace_track(uint64_t head) { return (uint32_t)(head >> 32); }
+static inline uint8_t tare_trace_type(uint64_t head)
+{
+	return (uint8_t)head;
+}
+static inline uint8_t tare_trace_record_flags(uint64_t head)
+{
+	return (uint8_t)(head >> 8);
+}
+static inline uint16_t tare_trace_detail(uint64_t head)
+{
+	return (uint16_t)(head >> 16);
+}
+static inline uint32_t tare_trace_track(uint64_t head)
+{
+	return (uint32_t)(head >> 32);
+}
 
 enum tare_trace_type {
 	TARE_TRACE_END = 0, // no record: the rest of the window is empty
@@ -200,11 +231,12 @@ enum tare_trace_type {
 // First record of a window. detail: 1 for definitions, 0 for events.
 struct tare_trace_window {
 	uint64_t head;
-	uint64_t sequence;       // in the order of claiming, from 1
+	uint64_t sequence; // in the order of claiming, from 1
 	uint64_t claimed_ticks;
-	uint64_t in_call;        // 1 + the function that the thread is in and that may wait; 0: none
-	uint64_t in_call_ticks;  // since
-	uint64_t lost_before;    // records that this thread had to drop before this window
+	// 1 + the function that the thread is in and that may wait; 0: none
+	uint64_t in_call;
+	uint64_t in_call_ticks; // since
+	uint64_t lost_before;   // records that this thread had to drop before this window
 	uint64_t reserved[2];
 };
 
@@ -222,9 +254,9 @@ struct tare_trace_string {
 enum tare_trace_track_kind { TARE_TRACE_THREAD = 0, TARE_TRACE_HELPER = 1 };
 struct tare_trace_track_record {
 	uint64_t head;
-	uint64_t ticks;   // first seen
-	uint64_t tid;     // the kernel's number
-	uint32_t name;    // string, 0: none
+	uint64_t ticks; // first seen
+	uint64_t tid;   // the kernel's number
+	uint32_t name;  // string, 0: none
 	uint32_t reserved32;
 	uint64_t reserved[4];
 };
@@ -232,44 +264,47 @@ struct tare_trace_track_record {
 // What a function number means. detail: the number.
 struct tare_trace_function {
 	uint64_t head;
-	uint32_t name;   // string: "clEnqueueWriteBuffer"
-	uint32_t api;    // enum tare_trace_api
-	uint32_t role;   // enum tare_trace_role
+	uint32_t name; // string: "clEnqueueWriteBuffer"
+	uint32_t api;  // enum tare_trace_api
+	uint32_t role; // enum tare_trace_role
 	uint32_t reserved32;
 	uint64_t reserved[5];
 };
 
 // What a call does to the thread that makes it; the ledger's host states come from it.
 enum tare_trace_role {
-	TARE_ROLE_OTHER = 0,   // sets or retains, does no work: clSetKernelArg; before 1.7 what asks, too
+	// sets or retains, does no work: clSetKernelArg; before 1.7 what asks, too
+	TARE_ROLE_OTHER = 0,
 	TARE_ROLE_COMMAND = 1, // puts work into a queue
 	TARE_ROLE_WAIT = 2,    // returns when the device got somewhere: clFinish, clWaitForEvents
 	TARE_ROLE_FLUSH = 3,
-	TARE_ROLE_BUILD = 4,   // compiles, links
+	TARE_ROLE_BUILD = 4,    // compiles, links
 	TARE_ROLE_ALLOCATE = 5, // makes or frees memory objects
-	TARE_ROLE_CREATE = 6,  // makes other objects: contexts, queues, kernels; before 1.7 frees them, too
-	TARE_ROLE_START = 7,   // finds platforms and devices
-	TARE_ROLE_POLL = 8,    // asks whether something is done; such calls are aggregated
-	TARE_ROLE_QUERY = 9,   // asks for what is known: clGetDeviceInfo
+	// makes other objects: contexts, queues, kernels; before 1.7 frees them, too
+	TARE_ROLE_CREATE = 6,
+	TARE_ROLE_START = 7,    // finds platforms and devices
+	TARE_ROLE_POLL = 8,     // asks whether something is done; such calls are aggregated
+	TARE_ROLE_QUERY = 9,    // asks for what is known: clGetDeviceInfo
 	TARE_ROLE_RELEASE = 10, // lets go of objects that are no memory: clReleaseProgram
 	TARE_ROLE_COUNT
 };
 
-// An object of an API, when it was made. detail: enum tare_trace_object_kind.
-// flags of OBJECT, FACT, CHANGE and CLOCK_PAIR: enum tare_trace_api, whose handles they name; 0: the
-// header's, and where that has none OpenCL. Two APIs may have handles of one value.
-// Handles are used again by drivers: a handle means the object with the latest `ticks` that is not
-// later than the record that names it.
+// An object of an API, when it was made. detail: enum tare_trace_object_kind. flags of OBJECT,
+// FACT, CHANGE and CLOCK_PAIR: enum tare_trace_api, whose handles they name; 0: the header's, and
+// where that has none OpenCL. Two APIs may have handles of one value. Handles are used again by
+// drivers: a handle means the object with the latest `ticks` that is not later than the record that
+// names it.
 enum tare_trace_object_kind {
 	TARE_OBJECT_PLATFORM = 1,
-	TARE_OBJECT_DEVICE = 2,  // parent: platform; number: from 0 in this process; bytes: memory
+	TARE_OBJECT_DEVICE = 2, // parent: platform; number: from 0 in this process; bytes: memory
 	TARE_OBJECT_CONTEXT = 3,
-	TARE_OBJECT_QUEUE = 4,   // parent: context; device; number; properties as made, of any API bit 0
-	                         // out of order, bit 1 profiling (clock of stamps: its device's)
+	TARE_OBJECT_QUEUE =
+	    4, // parent: context; device; number; properties as made, of any API bit 0
+	       // out of order, bit 1 profiling (clock of stamps: its device's)
 	TARE_OBJECT_PROGRAM = 5, // parent: context; properties: TARE_PROGRAM_NATIVE
 	TARE_OBJECT_KERNEL = 6,  // parent: program; name
-	TARE_OBJECT_MEMORY = 7,  // parent: context, or the buffer it is a part of; properties: flags;
-	                         // bytes; number: enum tare_trace_memory
+	TARE_OBJECT_MEMORY = 7,  // parent: context, or the buffer it is a part of; properties:
+	                         // flags; bytes; number: enum tare_trace_memory
 	TARE_OBJECT_EVENT = 8,   // a user event
 	TARE_OBJECT_GRAPH = 9,   // command list, command buffer, graph
 };
@@ -283,68 +318,74 @@ struct tare_trace_object {
 	uint64_t device;
 	uint64_t properties;
 	uint64_t bytes;
-	uint32_t name;   // string, 0: none
+	uint32_t name; // string, 0: none
 	uint32_t number;
 };
 
 enum tare_trace_memory {
 	TARE_TRACE_MEMORY_UNKNOWN = 0,
-	TARE_TRACE_MEMORY_BUFFER = 1,        // device memory
-	TARE_TRACE_MEMORY_BUFFER_HOST = 2,   // ALLOC_HOST_PTR: pinned
-	TARE_TRACE_MEMORY_BUFFER_USER = 3,   // USE_HOST_PTR
-	TARE_TRACE_MEMORY_PART = 4,          // a sub-buffer
+	TARE_TRACE_MEMORY_BUFFER = 1,      // device memory
+	TARE_TRACE_MEMORY_BUFFER_HOST = 2, // ALLOC_HOST_PTR: pinned
+	TARE_TRACE_MEMORY_BUFFER_USER = 3, // USE_HOST_PTR
+	TARE_TRACE_MEMORY_PART = 4,        // a sub-buffer
 	TARE_TRACE_MEMORY_IMAGE = 5,
 	TARE_TRACE_MEMORY_PIPE = 6,
-	TARE_TRACE_MEMORY_SHARED = 7,        // SVM, USM shared, managed
-	TARE_TRACE_MEMORY_PINNED = 8,        // host memory of the API: USM host, cudaHostAlloc
-	TARE_TRACE_MEMORY_PAGEABLE = 9,      // plain host memory
-	TARE_TRACE_MEMORY_MAPPED = 10,       // inside a mapped buffer
+	TARE_TRACE_MEMORY_SHARED = 7,   // SVM, USM shared, managed
+	TARE_TRACE_MEMORY_PINNED = 8,   // host memory of the API: USM host, cudaHostAlloc
+	TARE_TRACE_MEMORY_PAGEABLE = 9, // plain host memory
+	TARE_TRACE_MEMORY_MAPPED = 10,  // inside a mapped buffer
 };
 
 // One more thing known of an object. detail: enum tare_trace_fact.
 enum tare_trace_fact {
-	TARE_TRACE_FACT_VENDOR = 1,            // string
-	TARE_TRACE_FACT_DRIVER_VERSION = 2,    // string
-	TARE_TRACE_FACT_API_VERSION = 3,       // string
-	TARE_TRACE_FACT_DEVICE_TYPE = 4,       // CL_DEVICE_TYPE bits
+	TARE_TRACE_FACT_VENDOR = 1,         // string
+	TARE_TRACE_FACT_DRIVER_VERSION = 2, // string
+	TARE_TRACE_FACT_API_VERSION = 3,    // string
+	TARE_TRACE_FACT_DEVICE_TYPE = 4,    // CL_DEVICE_TYPE bits
 	TARE_TRACE_FACT_COMPUTE_UNITS = 5,
 	TARE_TRACE_FACT_CLOCK_HZ = 6,
-	TARE_TRACE_FACT_GROUP_LIMIT = 7,       // device or kernel: most work-items in a group
-	TARE_TRACE_FACT_LOCAL_BYTES = 8,       // device: what there is; kernel: what it takes
-	TARE_TRACE_FACT_PRIVATE_BYTES = 9,     // kernel, per work-item
+	TARE_TRACE_FACT_GROUP_LIMIT = 7,         // device or kernel: most work-items in a group
+	TARE_TRACE_FACT_LOCAL_BYTES = 8,         // device: what there is; kernel: what it takes
+	TARE_TRACE_FACT_PRIVATE_BYTES = 9,       // kernel, per work-item
 	TARE_TRACE_FACT_PREFERRED_MULTIPLE = 10, // kernel: SIMD width where told
 	TARE_TRACE_FACT_SPILL_BYTES = 11,
-	TARE_TRACE_FACT_COMPILED_GROUP = 12,   // kernel: reqd_work_group_size, 21 bits a dimension
+	TARE_TRACE_FACT_COMPILED_GROUP = 12, // kernel: reqd_work_group_size, 21 bits a dimension
 	TARE_TRACE_FACT_SUB_GROUP = 13,
 	TARE_TRACE_FACT_REGISTERS = 14,
-	TARE_TRACE_FACT_SOURCE_HASH = 15,      // program: FNV-1a 64 of the source or binary
+	TARE_TRACE_FACT_SOURCE_HASH = 15, // program: FNV-1a 64 of the source or binary
 	TARE_TRACE_FACT_SOURCE_BYTES = 16,
-	TARE_TRACE_FACT_BUILD_OPTIONS = 17,    // string
-	TARE_TRACE_FACT_BUILD_FAILED = 18,     // the native code
+	TARE_TRACE_FACT_BUILD_OPTIONS = 17, // string
+	TARE_TRACE_FACT_BUILD_FAILED = 18,  // the native code
 	TARE_TRACE_FACT_TIMER_RESOLUTION_NS = 19,
-	TARE_TRACE_FACT_UUID = 20,             // string, hexadecimal
-	TARE_TRACE_FACT_PCI = 21,              // string, dddd:bb:dd.f
-	TARE_TRACE_FACT_DEVICE_OF = 22,        // a device of a context
-	TARE_TRACE_FACT_HOST_POINTER = 23,     // of a memory object
-	TARE_TRACE_FACT_UNIFIED_MEMORY = 24,   // 1: device memory is the host's
-	TARE_TRACE_FACT_PROFILING = 25,        // queue: 1 stamps can be had
-	TARE_TRACE_FACT_LIBRARY = 26,          // string: the driver's file
-	TARE_TRACE_FACT_TIMER_HZ = 27,         // device: ticks a second of its stamps and clock pairs
-	TARE_TRACE_FACT_STAMP_BITS = 28,       // device: of its stamps so many bits are counted
-	TARE_TRACE_FACT_PAIR_BITS = 29,        // device: the same for its clock pairs
+	TARE_TRACE_FACT_UUID = 20,           // string, hexadecimal
+	TARE_TRACE_FACT_PCI = 21,            // string, dddd:bb:dd.f
+	TARE_TRACE_FACT_DEVICE_OF = 22,      // a device of a context
+	TARE_TRACE_FACT_HOST_POINTER = 23,   // of a memory object
+	TARE_TRACE_FACT_UNIFIED_MEMORY = 24, // 1: device memory is the host's
+	TARE_TRACE_FACT_PROFILING = 25,      // queue: 1 stamps can be had
+	TARE_TRACE_FACT_LIBRARY = 26,        // string: the driver's file
+	// device: ticks a second of its stamps and clock pairs
+	TARE_TRACE_FACT_TIMER_HZ = 27,
+	TARE_TRACE_FACT_STAMP_BITS = 28, // device: of its stamps so many bits are counted
+	TARE_TRACE_FACT_PAIR_BITS = 29,  // device: the same for its clock pairs
 	// What a compute unit has room for at once, and what its groups are given.
 	TARE_TRACE_FACT_UNIT_ITEMS = 30,       // device: work-items
 	TARE_TRACE_FACT_UNIT_GROUPS = 31,      // device: groups
 	TARE_TRACE_FACT_UNIT_REGISTERS = 32,   // device: registers of 32 bits
 	TARE_TRACE_FACT_UNIT_LOCAL_BYTES = 33, // device: local memory
 	TARE_TRACE_FACT_GROUP_REGISTERS = 34,  // device: most of a group
-	TARE_TRACE_FACT_GROUP_RESERVED_BYTES = 35, // device: local memory that each group takes on top
-	TARE_TRACE_FACT_CAPABILITY = 36,       // device: compute capability, 100 times the major number and the minor
+	// device: local memory that each group takes on top
+	TARE_TRACE_FACT_GROUP_RESERVED_BYTES = 35,
+	// device: compute capability, 100 times the major number and the minor
+	TARE_TRACE_FACT_CAPABILITY = 36,
 	TARE_TRACE_FACT_FIXED_LOCAL_BYTES = 37, // kernel: local memory that it has itself
-	TARE_TRACE_FACT_PRIORITY = 38,         // queue: as a signed number; lower is more urgent
-	TARE_TRACE_FACT_SUB_DEVICE = 39,       // device: its number among the sub-devices of the fact's `device`
-	TARE_TRACE_FACT_ENVIRONMENT = 40,      // string, platform: NAME=VALUE, a variable that its driver reads, as it began
-	TARE_TRACE_FACT_MAY_WRITE = 41,        // kernel: handle of a memory object that is its argument, and not constant
+	TARE_TRACE_FACT_PRIORITY = 38,          // queue: as a signed number; lower is more urgent
+	// device: its number among the sub-devices of the fact's `device`
+	TARE_TRACE_FACT_SUB_DEVICE = 39,
+	// string, platform: NAME=VALUE, a variable that its driver reads, as it began
+	TARE_TRACE_FACT_ENVIRONMENT = 40,
+	// kernel: handle of a memory object that is its argument, and not constant
+	TARE_TRACE_FACT_MAY_WRITE = 41,
 };
 struct tare_trace_fact_record {
 	uint64_t head;
@@ -365,8 +406,9 @@ struct tare_trace_shape {
 	uint64_t global[3];
 	uint32_t local[3];
 	uint32_t has_offset;
-	uint32_t local_bytes; // of a group, asked for by the launch, beside what the kernel has itself
-	uint8_t cluster[3];   // groups of a cluster in each dimension; 0: none
+	// of a group, asked for by the launch, beside what the kernel has itself
+	uint32_t local_bytes;
+	uint8_t cluster[3]; // groups of a cluster in each dimension; 0: none
 	uint8_t reserved8;
 };
 
@@ -378,35 +420,44 @@ struct tare_trace_node {
 	uint8_t direction; // enum tare_trace_direction
 	uint8_t memory;    // enum tare_trace_memory of the host side
 	uint8_t reserved8;
-	uint64_t node;     // the API's number of it; 0: not told
-	uint64_t object;   // kernel; 0: none
-	uint64_t amount;   // bytes; for a kernel the id of its shape
-	uint64_t ticks;    // when it was first seen
+	uint64_t node;   // the API's number of it; 0: not told
+	uint64_t object; // kernel; 0: none
+	uint64_t amount; // bytes; for a kernel the id of its shape
+	uint64_t ticks;  // when it was first seen
 	uint64_t reserved[2];
 };
 
 // What was altered in the program. detail: enum tare_trace_change.
 enum tare_trace_change {
-	TARE_CHANGE_PROFILING = 1,      // a queue was made with profiling: object, from, to
-	TARE_CHANGE_EVENT = 2,          // events are asked for where the program asked for none: once a queue
+	TARE_CHANGE_PROFILING = 1, // a queue was made with profiling: object, from, to
+	// events are asked for where the program asked for none: once a queue
+	TARE_CHANGE_EVENT = 2,
 	TARE_CHANGE_EVENT_RETAINED = 3, // its events live a little longer: once a queue
 	TARE_CHANGE_CALLBACK = 4,       // its callbacks go through ours: once
 	TARE_CHANGE_HELPER = 5,         // a thread was started
 	TARE_CHANGE_FLAG = 6,
-	TARE_CHANGE_LOADER = 7,         // a loader that knows layers was put in front of the program's own
-	TARE_CHANGE_CALIBRATION = 8,    // queues and a buffer of the recorder's own, for a few ms: object is the context
-	TARE_CHANGE_LISTS = 9,          // lists of the recorder's run behind the program's, object: to begin with from 0, then from: so many, to: ns of the device's that they took
-	TARE_CHANGE_DRIVER = 10,        // the recorder's library was put in a driver's place
-	TARE_CHANGE_CUPTI = 11,         // calls of CUPTI's by the program's libraries go through ours, to: in so many places
-	TARE_CHANGE_LEFT = 12,          // the program traces for itself: no device times from ticks on
-	TARE_CHANGE_FRONT = 13,         // calls of CUDA's driver go through a library of tare's: no device times, from: enum tare_trace_front
+	// a loader that knows layers was put in front of the program's own
+	TARE_CHANGE_LOADER = 7,
+	// queues and a buffer of the recorder's own, for a few ms: object is the context
+	TARE_CHANGE_CALIBRATION = 8,
+	// lists of the recorder's run behind the program's, object: to begin with from 0, then
+	// from: so many, to: ns of the device's that they took
+	TARE_CHANGE_LISTS = 9,
+	TARE_CHANGE_DRIVER = 10, // the recorder's library was put in a driver's place
+	// calls of CUPTI's by the program's libraries go through ours, to: in so many places
+	TARE_CHANGE_CUPTI = 11,
+	// the program traces for itself: no device times from ticks on
+	TARE_CHANGE_LEFT = 12,
+	// calls of CUDA's driver go through a library of tare's: no device times, from: enum
+	// tare_trace_front
+	TARE_CHANGE_FRONT = 13,
 };
 
 // Why a CUDA program was recorded without CUPTI.
 enum tare_trace_front {
-	TARE_FRONT_NO_CUPTI = 0,        // there was none that could be opened
-	TARE_FRONT_NOT_WANTED = 1,      // --no-cupti
-	TARE_FRONT_CUPTI_TAKEN = 2,     // another tool had it
+	TARE_FRONT_NO_CUPTI = 0,    // there was none that could be opened
+	TARE_FRONT_NOT_WANTED = 1,  // --no-cupti
+	TARE_FRONT_CUPTI_TAKEN = 2, // another tool had it
 };
 struct tare_trace_change_record {
 	uint64_t head;
@@ -420,15 +471,15 @@ struct tare_trace_change_record {
 // the innermost frame first. detail: frames in this record, at most 5.
 struct tare_trace_stack {
 	uint64_t head;
-	uint32_t id;       // from 1
-	uint32_t total;    // frames of the whole stack
-	uint32_t offset;   // of this part
+	uint32_t id;     // from 1
+	uint32_t total;  // frames of the whole stack
+	uint32_t offset; // of this part
 	uint32_t reserved32;
 	uint64_t frame[5]; // return addresses
 };
 
-// A file with code that the process has loaded. One that is loaded at the same addresses later takes
-// its place from `ticks` on.
+// A file with code that the process has loaded. One that is loaded at the same addresses later
+// takes its place from `ticks` on.
 struct tare_trace_module {
 	uint64_t head;
 	uint64_t ticks;
@@ -449,9 +500,10 @@ struct tare_trace_call {
 	uint64_t head;
 	uint64_t enter, exit; // host ticks
 	int64_t result;
-	uint64_t object;      // what it is about: queue, program, memory; 0: none
+	uint64_t object; // what it is about: queue, program, memory; 0: none
 	uint64_t bytes;
-	uint64_t value;       // whatever else the role says; for clWaitForEvents the number of events
+	// whatever else the role says; for clWaitForEvents the number of events
+	uint64_t value;
 	uint64_t device;
 };
 
@@ -469,10 +521,10 @@ struct tare_trace_polled {
 
 enum tare_trace_command_kind {
 	TARE_KIND_KERNEL = 1,
-	TARE_KIND_TASK = 2,   // native kernel
-	TARE_KIND_WRITE = 3,  // to the device
-	TARE_KIND_READ = 4,   // from the device
-	TARE_KIND_COPY = 5,   // within the device
+	TARE_KIND_TASK = 2,  // native kernel
+	TARE_KIND_WRITE = 3, // to the device
+	TARE_KIND_READ = 4,  // from the device
+	TARE_KIND_COPY = 5,  // within the device
 	TARE_KIND_FILL = 6,
 	TARE_KIND_MAP = 7,
 	TARE_KIND_UNMAP = 8,
@@ -491,13 +543,15 @@ enum tare_trace_direction {
 	TARE_DIRECTION_HOST = 4,  // within the host (SVM)
 };
 enum tare_trace_command_flags {
-	TARE_COMMAND_FAILED = 1 << 0,    // the enqueue failed: nothing was enqueued; `object2` is the code
+	// the enqueue failed: nothing was enqueued; `object2` is the code
+	TARE_COMMAND_FAILED = 1 << 0,
 	TARE_COMMAND_BLOCKING = 1 << 1,
 	TARE_COMMAND_OWN_EVENT = 1 << 2, // the event is the recorder's
 	TARE_COMMAND_DEPENDS = 1 << 3,   // a DEPENDS record follows
-	TARE_COMMAND_LONG = 1 << 4,      // a CALL_END record follows: the call took too long for call_ticks
-	TARE_COMMAND_NO_TIMES = 1 << 5,  // no device times will come: no profiling, or --strict
-	TARE_COMMAND_TRANSFER = 1 << 6,  // a TRANSFER record follows
+	// a CALL_END record follows: the call took too long for call_ticks
+	TARE_COMMAND_LONG = 1 << 4,
+	TARE_COMMAND_NO_TIMES = 1 << 5, // no device times will come: no profiling, or --strict
+	TARE_COMMAND_TRANSFER = 1 << 6, // a TRANSFER record follows
 	TARE_COMMAND_NESTED = 1 << 7,
 };
 // NO_TIMES and OWN_EVENT together: times could have been had, but the command is not of the sample.
@@ -505,18 +559,19 @@ enum tare_trace_command_flags {
 // A call that put work into a queue. detail: the function. Its identity is (track, number).
 struct tare_trace_command {
 	uint64_t head;
-	uint64_t enter;       // host ticks; exit is enter + call_ticks
-	uint32_t call_ticks;  // UINT32_MAX with TARE_COMMAND_LONG
-	uint32_t number;      // counts the commands of this track, from 1
-	uint8_t kind;         // enum tare_trace_command_kind
+	uint64_t enter;      // host ticks; exit is enter + call_ticks
+	uint32_t call_ticks; // UINT32_MAX with TARE_COMMAND_LONG
+	uint32_t number;     // counts the commands of this track, from 1
+	uint8_t kind;        // enum tare_trace_command_kind
 	uint8_t direction;
-	uint8_t alignment;    // log2 of the host address's alignment, at most 12 counted; 255: no address
-	uint8_t memory;       // enum tare_trace_memory of the host side
-	uint32_t queue;       // number of the queue (TARE_OBJECT_QUEUE)
-	uint64_t object;      // kernel, or memory of the device's side; source of a copy
-	uint64_t amount;      // bytes; for a kernel the id of its shape
-	uint64_t event;       // handle
-	uint64_t object2;     // host address; destination of a copy; code of a failed one
+	// log2 of the host address's alignment, at most 12 counted; 255: no address
+	uint8_t alignment;
+	uint8_t memory;   // enum tare_trace_memory of the host side
+	uint32_t queue;   // number of the queue (TARE_OBJECT_QUEUE)
+	uint64_t object;  // kernel, or memory of the device's side; source of a copy
+	uint64_t amount;  // bytes; for a kernel the id of its shape
+	uint64_t event;   // handle
+	uint64_t object2; // host address; destination of a copy; code of a failed one
 };
 
 // The end of a command's call that took long. Follows its command in the same window or the next.
@@ -531,7 +586,7 @@ struct tare_trace_call_end {
 enum tare_trace_site_flags { TARE_SITE_OF_CALL = 1 << 0 };
 struct tare_trace_site {
 	uint64_t head;
-	uint64_t of;       // number of the command; with OF_CALL the `enter` of the call
+	uint64_t of; // number of the command; with OF_CALL the `enter` of the call
 	uint32_t stack;
 	uint32_t reserved32;
 	uint64_t reserved[5];
@@ -548,9 +603,9 @@ struct tare_trace_transfer {
 	uint64_t reserved[2];
 };
 
-// What a command (or a wait) waits for, up to six events; as many records as it takes.
-// detail: how many in this record. flags: those of the enum, and from bit 4 on the enum tare_trace_api
-// whose events they are; 0: as with definitions.
+// What a command (or a wait) waits for, up to six events; as many records as it takes. detail: how
+// many in this record. flags: those of the enum, and from bit 4 on the enum tare_trace_api whose
+// events they are; 0: as with definitions.
 #define TARE_DEPENDS_API_SHIFT 4
 enum tare_trace_depends_flags { TARE_DEPENDS_OF_CALL = 1 << 0 };
 struct tare_trace_depends {
@@ -565,19 +620,21 @@ enum tare_trace_stamps {
 	TARE_TRACE_STAMP_SUBMITTED = 1 << 1,
 	TARE_TRACE_STAMP_START = 1 << 2,
 	TARE_TRACE_STAMP_END = 1 << 3,
-	TARE_TRACE_STAMP_ACTIVE = 1 << 4, // `queued` and `submitted` are a counter of its context's, at start and end
+	// `queued` and `submitted` are a counter of its context's, at start and end
+	TARE_TRACE_STAMP_ACTIVE = 1 << 4,
 };
 // Whose times they are.
 enum tare_trace_times_of {
 	TARE_TIMES_OF_COMMAND = 0,
-	TARE_TIMES_OF_NODE = 1, // of the graph that the command launches: `execution` is the id of a NODE
+	// of the graph that the command launches: `execution` is the id of a NODE
+	TARE_TIMES_OF_NODE = 1,
 };
 // flags: enum tare_trace_stamps that are present. detail: enum tare_trace_times_of.
 struct tare_trace_times {
 	uint64_t head;
 	uint32_t command_track, command_number;
 	uint64_t queued, submitted, start, end;
-	uint64_t observed; // host ticks: the command was complete by then
+	uint64_t observed;  // host ticks: the command was complete by then
 	uint64_t execution; // 0 for the only one; from 1 for nodes and repetitions of a graph
 };
 
@@ -613,7 +670,7 @@ struct tare_trace_execute {
 struct tare_trace_callback {
 	uint64_t head;
 	uint64_t enter, exit;
-	uint64_t object;  // event, program, memory
+	uint64_t object; // event, program, memory
 	int64_t status;
 	uint64_t reserved[3];
 };
@@ -632,7 +689,7 @@ enum tare_trace_clock {
 	TARE_CLOCK_RAW = 1,       // CLOCK_MONOTONIC_RAW, ns
 	TARE_CLOCK_MONOTONIC = 2, // CLOCK_MONOTONIC, ns
 	TARE_CLOCK_REALTIME = 3,
-	TARE_CLOCK_DEVICE = 4,    // of `device`
+	TARE_CLOCK_DEVICE = 4, // of `device`
 };
 struct tare_trace_clock_pair {
 	uint64_t head;
@@ -644,8 +701,8 @@ struct tare_trace_clock_pair {
 };
 
 // detail: 0 an instant, 1 begin, 2 end. flags: enum tare_trace_phase_source. With value 0 begin and
-// end nest on their thread, and an end needs no name; else the end is that of the begin with the same
-// value, source and (but for NVTX) domain, on whatever thread.
+// end nest on their thread, and an end needs no name; else the end is that of the begin with the
+// same value, source and (but for NVTX) domain, on whatever thread.
 enum tare_trace_phase_source {
 	TARE_PHASE_TARE = 0, // tare/phase.h
 	TARE_PHASE_ITT = 1,
@@ -654,8 +711,8 @@ enum tare_trace_phase_source {
 struct tare_trace_phase {
 	uint64_t head;
 	uint64_t ticks;
-	uint32_t name;     // string
-	uint32_t domain;   // string, 0: none
+	uint32_t name;   // string
+	uint32_t domain; // string, 0: none
 	uint64_t value;
 	uint64_t reserved[4];
 };
@@ -682,37 +739,40 @@ struct tare_trace_active {
 	uint64_t reserved[6];
 };
 
-// What the driver did by itself with pages of memory that host and device share. detail: enum tare_trace_pages_what.
+// What the driver did by itself with pages of memory that host and device share. detail: enum
+// tare_trace_pages_what.
 enum tare_trace_pages_what {
-	TARE_PAGES_TO_DEVICE = 1,     // moved: value is bytes, and so in the next two
+	TARE_PAGES_TO_DEVICE = 1, // moved: value is bytes, and so in the next two
 	TARE_PAGES_FROM_DEVICE = 2,
 	TARE_PAGES_BETWEEN = 3,       // from one device to another
 	TARE_PAGES_HOST_FAULTS = 4,   // value: how many
 	TARE_PAGES_DEVICE_FAULTS = 5, // a group of them: value: how many
-	TARE_PAGES_THRASHING = 6,     // pages went to and fro: value is the bytes concerned, and so in the next two
-	TARE_PAGES_THROTTLING = 7,    // faults were made to wait
-	TARE_PAGES_REMOTE_MAP = 8,    // mapped where they lie instead of being moved
+	// pages went to and fro: value is the bytes concerned, and so in the next two
+	TARE_PAGES_THRASHING = 6,
+	TARE_PAGES_THROTTLING = 7, // faults were made to wait
+	TARE_PAGES_REMOTE_MAP = 8, // mapped where they lie instead of being moved
 };
 struct tare_trace_pages {
 	uint64_t head;
-	uint32_t queue;  // number of a queue that stands for this of the device
-	uint32_t cause;  // as the API numbers it; 0: not told
+	uint32_t queue; // number of a queue that stands for this of the device
+	uint32_t cause; // as the API numbers it; 0: not told
 	uint64_t value;
 	uint64_t start, end; // raw ticks of the device, as TIMES
 	uint64_t address;
-	uint64_t observed;   // host ticks: it was over by then
+	uint64_t observed; // host ticks: it was over by then
 	uint64_t reserved;
 };
 
-// What one of several sub-devices did of a command that was given to all of them. It is written before the command's TIMES.
-// detail: the number of the part, from 0. flags: how many parts there are.
+// What one of several sub-devices did of a command that was given to all of them. It is written
+// before the command's TIMES. detail: the number of the part, from 0. flags: how many parts there
+// are.
 struct tare_trace_part {
 	uint64_t head;
 	uint32_t command_track, command_number; // the command is (track, number)
-	uint64_t start, end;               // raw ticks of the command's device, as TIMES
-	uint64_t active_start, active_end; // a counter of its context's
-	uint64_t observed;                 // host ticks: the command was complete by then
-	uint64_t execution;                // as in TIMES
+	uint64_t start, end;                    // raw ticks of the command's device, as TIMES
+	uint64_t active_start, active_end;      // a counter of its context's
+	uint64_t observed;                      // host ticks: the command was complete by then
+	uint64_t execution;                     // as in TIMES
 };
 
 // What the host's side of a transfer held. detail: enum tare_trace_contents_of.
@@ -721,42 +781,59 @@ enum tare_trace_contents_of {
 	TARE_CONTENTS_SAMPLED = 2,    // a part of them: `sample` alone
 	TARE_CONTENTS_SKIPPED = 3,    // hashing had taken its share of the run
 	TARE_CONTENTS_UNREADABLE = 4, // the memory could not be read: `whole` is the errno
-	TARE_CONTENTS_UNSEEN = 5,     // when it was complete nobody stood by, and the program may have changed them since
-	TARE_CONTENTS_NO_ROW = 6,     // they are no plain row of bytes: a rectangle, an image
+	// when it was complete nobody stood by, and the program may have changed them since
+	TARE_CONTENTS_UNSEEN = 5,
+	TARE_CONTENTS_NO_ROW = 6, // they are no plain row of bytes: a rectangle, an image
 };
 // flags of CONTENTS.
 enum tare_trace_contents_flags {
-	TARE_CONTENTS_LATE = 1 << 0, // of a read, at a wait after it: the program may have known of its end before
+	// of a read, at a wait after it: the program may have known of its end before
+	TARE_CONTENTS_LATE = 1 << 0,
 };
 struct tare_trace_contents {
 	uint64_t head;
 	uint32_t command_track, command_number;
-	uint64_t execution;  // as in TIMES
-	uint64_t whole;      // XXH3, 64 bits, of all bytes
-	uint64_t sample;     // of eight blocks of 4 KiB, evenly spread; of up to 32 KiB the same as `whole`
-	uint64_t bytes;      // of the host's side
-	uint64_t from, to;   // host ticks when they were read
+	uint64_t execution; // as in TIMES
+	uint64_t whole;     // XXH3, 64 bits, of all bytes
+	// of eight blocks of 4 KiB, evenly spread; of up to 32 KiB the same as `whole`
+	uint64_t sample;
+	uint64_t bytes;    // of the host's side
+	uint64_t from, to; // host ticks when they were read
 };
 
 #ifndef __cplusplus
 _Static_assert(sizeof(struct tare_trace_header) <= TARE_TRACE_HEADER_BYTES, "one page");
-#define TARE_TRACE_CHECK(name) \
+#define TARE_TRACE_CHECK(name)                                                                     \
 	_Static_assert(sizeof(struct name) == TARE_TRACE_RECORD_BYTES, #name " is one record")
-TARE_TRACE_CHECK(tare_trace_window); TARE_TRACE_CHECK(tare_trace_string);
-TARE_TRACE_CHECK(tare_trace_track_record); TARE_TRACE_CHECK(tare_trace_function);
-TARE_TRACE_CHECK(tare_trace_object); TARE_TRACE_CHECK(tare_trace_fact_record);
-TARE_TRACE_CHECK(tare_trace_shape); TARE_TRACE_CHECK(tare_trace_change_record);
-TARE_TRACE_CHECK(tare_trace_stack); TARE_TRACE_CHECK(tare_trace_module);
+TARE_TRACE_CHECK(tare_trace_window);
+TARE_TRACE_CHECK(tare_trace_string);
+TARE_TRACE_CHECK(tare_trace_track_record);
+TARE_TRACE_CHECK(tare_trace_function);
+TARE_TRACE_CHECK(tare_trace_object);
+TARE_TRACE_CHECK(tare_trace_fact_record);
+TARE_TRACE_CHECK(tare_trace_shape);
+TARE_TRACE_CHECK(tare_trace_change_record);
+TARE_TRACE_CHECK(tare_trace_stack);
+TARE_TRACE_CHECK(tare_trace_module);
 TARE_TRACE_CHECK(tare_trace_node);
-TARE_TRACE_CHECK(tare_trace_site); TARE_TRACE_CHECK(tare_trace_call);
-TARE_TRACE_CHECK(tare_trace_polled); TARE_TRACE_CHECK(tare_trace_command);
-TARE_TRACE_CHECK(tare_trace_call_end); TARE_TRACE_CHECK(tare_trace_transfer);
-TARE_TRACE_CHECK(tare_trace_depends); TARE_TRACE_CHECK(tare_trace_times);
-TARE_TRACE_CHECK(tare_trace_untimed_record); TARE_TRACE_CHECK(tare_trace_execute);
-TARE_TRACE_CHECK(tare_trace_callback); TARE_TRACE_CHECK(tare_trace_cpu_time);
-TARE_TRACE_CHECK(tare_trace_clock_pair); TARE_TRACE_CHECK(tare_trace_phase);
-TARE_TRACE_CHECK(tare_trace_loss); TARE_TRACE_CHECK(tare_trace_fork);
-TARE_TRACE_CHECK(tare_trace_active); TARE_TRACE_CHECK(tare_trace_pages);
+TARE_TRACE_CHECK(tare_trace_site);
+TARE_TRACE_CHECK(tare_trace_call);
+TARE_TRACE_CHECK(tare_trace_polled);
+TARE_TRACE_CHECK(tare_trace_command);
+TARE_TRACE_CHECK(tare_trace_call_end);
+TARE_TRACE_CHECK(tare_trace_transfer);
+TARE_TRACE_CHECK(tare_trace_depends);
+TARE_TRACE_CHECK(tare_trace_times);
+TARE_TRACE_CHECK(tare_trace_untimed_record);
+TARE_TRACE_CHECK(tare_trace_execute);
+TARE_TRACE_CHECK(tare_trace_callback);
+TARE_TRACE_CHECK(tare_trace_cpu_time);
+TARE_TRACE_CHECK(tare_trace_clock_pair);
+TARE_TRACE_CHECK(tare_trace_phase);
+TARE_TRACE_CHECK(tare_trace_loss);
+TARE_TRACE_CHECK(tare_trace_fork);
+TARE_TRACE_CHECK(tare_trace_active);
+TARE_TRACE_CHECK(tare_trace_pages);
 TARE_TRACE_CHECK(tare_trace_part);
 TARE_TRACE_CHECK(tare_trace_contents);
 #undef TARE_TRACE_CHECK

@@ -11,10 +11,11 @@
 struct gathering {
 	const struct tables_context *context;
 	struct tare_coverage *coverage;
-	uint64_t *commands, *calls;     // of the view, by process
-	uint64_t *stacks;               // of these, with a call stack
-	uint64_t *untimed;              // of the commands, those whose times were not asked for
-	uint64_t *executing;            // of these, those that execute a list, where what that takes was measured
+	uint64_t *commands, *calls; // of the view, by process
+	uint64_t *stacks;           // of these, with a call stack
+	uint64_t *untimed;          // of the commands, those whose times were not asked for
+	// of these, those that execute a list, where what that takes was measured
+	uint64_t *executing;
 	int64_t *queue_ns, *process_ns; // when commands were last made to start
 };
 
@@ -26,8 +27,8 @@ enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command 
 	case 0:
 		// Of what a list runs that was appended when nothing was recorded nobody asks.
 		return command->flags & TARE_COMMAND_NO_TIMES || command->part == TARE_EXECUTES_MORE
-		               ? TARE_UNOBSERVED_NOT_ASKED
-		               : TARE_UNOBSERVED_PENDING;
+		           ? TARE_UNOBSERVED_NOT_ASKED
+		           : TARE_UNOBSERVED_PENDING;
 	case TARE_UNTIMED_REFUSED:
 		return TARE_UNOBSERVED_REFUSED;
 	case TARE_UNTIMED_FAILED:
@@ -63,7 +64,8 @@ static bool is_starter(const struct tare_recording *recording,
 	if (call->flags & TARE_CALL_FAILED)
 		return false;
 	return call->role == TARE_ROLE_FLUSH || call->role == TARE_ROLE_WAIT ||
-	       (call->function < recording->function_count && recording->functions[call->function].starts);
+	       (call->function < recording->function_count &&
+	        recording->functions[call->function].starts);
 }
 
 static void find_starters(struct gathering *g)
@@ -123,7 +125,8 @@ static bool is_never_flushed(const struct gathering *g, const struct tare_record
 
 // ---- counts
 
-// What an execution ran and is no run of the recording. One of them is the executing command itself.
+// What an execution ran and is no run of the recording. One of them is the executing command
+// itself.
 static void count_unseen_runs(const struct tare_recording *recording,
                               const struct tare_recorded_command *command,
                               struct tare_coverage *coverage)
@@ -139,9 +142,11 @@ static void count_unseen_runs(const struct tare_recording *recording,
 	coverage->unobserved_by[tare_command_unobserved(command)] += count;
 }
 
-static bool executes(const struct tare_recorded_process *process, const struct tare_recorded_command *command)
+static bool executes(const struct tare_recorded_process *process,
+                     const struct tare_recorded_command *command)
 {
-	return process->execute_rounds != 0 && command->part != TARE_ALONE && command->flags & TARE_COMMAND_NO_TIMES;
+	return process->execute_rounds != 0 && command->part != TARE_ALONE &&
+	       command->flags & TARE_COMMAND_NO_TIMES;
 }
 
 static void count_commands(struct gathering *g)
@@ -186,7 +191,8 @@ static void count_calls(struct gathering *g)
 		g->coverage->calls += call->count;
 		if (process < recording->process_count) {
 			// What is appended to a list is no command here, and costs us as one.
-			bool appended = call->role == TARE_ROLE_COMMAND && !(call->flags & TARE_CALL_FAILED);
+			bool appended =
+			    call->role == TARE_ROLE_COMMAND && !(call->flags & TARE_CALL_FAILED);
 			*(appended ? &g->commands[process] : &g->calls[process]) += call->count;
 			g->stacks[process] += call->stack < recording->stack_count;
 		}
@@ -210,8 +216,10 @@ static void add_process(struct tare_coverage *coverage, const struct tare_record
 	    tables_add(coverage->stalled_ns, tables_length(0, process->stalled_ns));
 }
 
-// What a process's commands took of our own code, ps, by what a command took with times and without, and an execution.
-static double commands_ps(const struct gathering *g, size_t i, int64_t timed_ps, int64_t untimed_ps, int64_t execute_ps)
+// What a process's commands took of our own code, ps, by what a command took with times and
+// without, and an execution.
+static double commands_ps(const struct gathering *g, size_t i, int64_t timed_ps, int64_t untimed_ps,
+                          int64_t execute_ps)
 {
 	uint64_t untimed = g->untimed[i] - g->executing[i], timed = g->commands[i] - g->untimed[i];
 	// Traces of earlier versions do not tell them apart.
@@ -240,13 +248,19 @@ static void find_self_cost(struct gathering *g)
 		coverage->stacks += g->stacks[i];
 		stack_cost_ns += (double)g->stacks[i] * (double)process->self_stack_cost_ps / 1e3;
 		harvest_ns += (double)g->commands[i] * (double)process->harvest_cost_ps / 1e3;
-		double commands = commands_ps(g, i, process->self_cost_ps, process->self_untimed_cost_ps,
-		                              process->execute_ps[TARE_EXECUTE_OWN]);
+		double commands =
+		    commands_ps(g, i, process->self_cost_ps, process->self_untimed_cost_ps,
+		                process->execute_ps[TARE_EXECUTE_OWN]);
 		low_ns += (commands_ps(g, i, process->self_low_ps[0], process->self_low_ps[1],
-		                       process->execute_low_ps[TARE_EXECUTE_OWN]) - commands) / 1e3;
+		                       process->execute_low_ps[TARE_EXECUTE_OWN]) -
+		           commands) /
+		          1e3;
 		high_ns += (commands_ps(g, i, process->self_high_ps[0], process->self_high_ps[1],
-		                        process->execute_high_ps[TARE_EXECUTE_OWN]) - commands) / 1e3;
-		cost_ns += commands / 1e3 + (double)g->calls[i] * (double)process->self_call_cost_ps / 1e3;
+		                        process->execute_high_ps[TARE_EXECUTE_OWN]) -
+		            commands) /
+		           1e3;
+		cost_ns +=
+		    commands / 1e3 + (double)g->calls[i] * (double)process->self_call_cost_ps / 1e3;
 	}
 	cost_ns += stack_cost_ns + harvest_ns;
 	coverage->harvest_ns = harvest_ns < 9e18 ? llround(harvest_ns) : 0;
@@ -271,10 +285,12 @@ static void find_contents(struct gathering *g)
 		uint32_t process = tables_process(recording, command->thread);
 		bool whole = place->contents == TARE_CONTENTS_WHOLE;
 		bool sampled = place->contents == TARE_CONTENTS_SAMPLED;
-		if (process >= recording->process_count || !tables_has_command(g->context, command) ||
+		if (process >= recording->process_count ||
+		    !tables_has_command(g->context, command) ||
 		    !(recording->processes[process].flags & TARE_TRACE_COMPARED))
 			continue;
-		coverage->contents_ns = tables_add(coverage->contents_ns, tables_length(place->from_ns, place->to_ns));
+		coverage->contents_ns =
+		    tables_add(coverage->contents_ns, tables_length(place->from_ns, place->to_ns));
 		coverage->contents_bytes += whole ? command->amount : 0;
 		coverage->contents_whole += whole;
 		coverage->contents_sampled += sampled;

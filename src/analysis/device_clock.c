@@ -185,8 +185,8 @@ static struct point point_of(const struct tare_reading *reading, const struct ta
 }
 
 // Leaves out the readings that no line near the others passes through: the line is Theil's and
-// Sen's, which a quarter of false readings does not move. Returns how many are left, or SIZE_MAX when
-// there is no memory.
+// Sen's, which a quarter of false readings does not move. Returns how many are left, or SIZE_MAX
+// when there is no memory.
 static size_t leave_out_false(struct tare_reading *readings, size_t n)
 {
 	TARE_FREE struct point *points = malloc(n * sizeof *points);
@@ -227,7 +227,8 @@ static int fit_readings(const struct tare_device_clock *clock, const struct tare
 
 	for (size_t i = 0; i < n; i++)
 		pairs[i] = (struct tare_clock_pair){ { readings[i].before_ns },
-			{ readings[i].ticks }, { readings[i].after_ns } };
+			                             { readings[i].ticks },
+			                             { readings[i].after_ns } };
 	return tare_clock_fit(&rate, pairs, n, fit, &error);
 }
 
@@ -283,7 +284,8 @@ static void reach_commands(struct tare_device_clock *clock, const struct tare_cl
 	struct tare_reading pairs[TARE_CLOCK_BINS], commands[TARE_CLOCK_BINS];
 	size_t n = gather(&clock->pairs, pairs);
 	size_t commands_n = gather(&clock->commands, commands);
-	double drift = fit->drift_error_ppm < most_drift * 1e6 ? fit->drift_error_ppm / 1e6 : most_drift;
+	double drift =
+	    fit->drift_error_ppm < most_drift * 1e6 ? fit->drift_error_ppm / 1e6 : most_drift;
 	int64_t outside = 0;
 
 	if (!commands_n)
@@ -322,8 +324,8 @@ static int choose(struct tare_device_clock *clock, struct tare_error *error)
 	struct tare_clock_fit fit;
 	int status = -EINVAL;
 
-	// A driver that stamps with the host's clock may have a timer to read, too: what is known to be
-	// equal is not to be fitted to brackets, the first of which may be wide.
+	// A driver that stamps with the host's clock may have a timer to read, too: what is known
+	// to be equal is not to be fitted to brackets, the first of which may be wide.
 	if (is_host_clock(clock)) {
 		clock->source = TARE_CLOCK_SAME;
 		clock->residual_ns = clock->host_residual_ns +

@@ -32,8 +32,8 @@ struct tare_stamps {
 
 struct tare_device_clock {
 	struct tare_reading_bins pairs, commands;
-	// Were the device's clock the host's: commands that would be possible, and that would not; and
-	// what the possible ones leave of the offset.
+	// Were the device's clock the host's: commands that would be possible, and that would not;
+	// and what the possible ones leave of the offset.
 	uint64_t same, not_same;
 	uint64_t pairs_not_same; // readings of its timer that would not be possible
 	int64_t offset_low_ns, offset_high_ns;
@@ -41,9 +41,9 @@ struct tare_device_clock {
 	uint64_t resolution_ns;
 	// Settled:
 	enum tare_clock_source source;
-	int64_t residual_ns;       // host ticks included; TARE_NO_TIME: no mapping
+	int64_t residual_ns; // host ticks included; TARE_NO_TIME: no mapping
 	double drift_ppm;
-	uint64_t rests_on;         // readings
+	uint64_t rests_on; // readings
 	int64_t origin_ns;
 	uint64_t origin_ticks;
 };

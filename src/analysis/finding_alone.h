@@ -7,8 +7,11 @@ struct finding_alone {
 	struct tare_time_span *spans; // of all other commands, united
 	size_t count;
 };
-// `left_out`, by command: the copies in question. Returns 0 or -ENOMEM; finding_alone_close in either case.
-int finding_alone_open(const struct judging *judging, const bool *left_out, struct finding_alone *alone);
+// `left_out`, by command: the copies in question. Returns 0 or -ENOMEM; finding_alone_close in
+// either case.
+int finding_alone_open(const struct judging *judging, const bool *left_out,
+                       struct finding_alone *alone);
 void finding_alone_close(struct finding_alone *alone);
 // Of a command that is left out, with times.
-int64_t finding_alone_ns(const struct finding_alone *alone, const struct tare_recorded_command *command);
+int64_t finding_alone_ns(const struct finding_alone *alone,
+                         const struct tare_recorded_command *command);

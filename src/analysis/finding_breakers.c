@@ -11,15 +11,16 @@
 // ---- plain memory
 
 enum { FEWEST_COPIES = 4, SIZE_FACTOR = 4, LEAST_BYTES = 65536 };
-#define COPY_SHARE 0.05       // of the working part
-#define FASTER 1.1            // pinned memory must be that much faster to matter
+#define COPY_SHARE 0.05 // of the working part
+#define FASTER 1.1      // pinned memory must be that much faster to matter
 
 struct pageable {
 	uint32_t device;
 	uint64_t count, blocking;
 	double ns, bytes, call_ns;
 	double pinned_ns, pinned_bytes; // of pinned copies in this recording, about as large
-	double ceiling_ns;              // at the rate of pinned copies that was measured earlier; NaN
+	// at the rate of pinned copies that was measured earlier; NaN
+	double ceiling_ns;
 };
 
 // What the copies would take from pinned memory, and how that is known.
@@ -45,16 +46,16 @@ static bool moves(const struct judging *judging, const struct tare_recorded_comm
 	bool is_map = c->kind == TARE_KIND_MAP || c->kind == TARE_KIND_UNMAP;
 	if (c->direction != direction || !tare_command_timed(c) || !judging_has_command(judging, c))
 		return false;
-	return finding_is_copy(judging, c) ||
-	       (is_map && device < recording->device_count && !recording->devices[device].unified_memory);
+	return finding_is_copy(judging, c) || (is_map && device < recording->device_count &&
+	                                       !recording->devices[device].unified_memory);
 }
 
 static void gather_pageable(const struct judging *judging, struct pageable *p, uint8_t kind,
                             struct finding_draft *draft)
 {
 	const struct tare_recording *recording = judging->recording;
-	uint8_t direction = kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE
-	                                            : TARE_DIRECTION_FROM_DEVICE;
+	uint8_t direction =
+	    kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_FROM_DEVICE;
 	for (size_t i = 0; i < judging->order_count; i++) {
 		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
 		int64_t ns = c->end_ns - c->start_ns;
@@ -93,14 +94,15 @@ static struct pinned pinned_of(const struct pageable *way)
 	if (way->count == 0)
 		return (struct pinned){ 0, true, true };
 	if (way->pinned_bytes > 0)
-		pinned = (struct pinned){ way->bytes * way->pinned_ns / way->pinned_bytes, true, true };
+		pinned =
+		    (struct pinned){ way->bytes * way->pinned_ns / way->pinned_bytes, true, true };
 	else
 		pinned.sharp = way->bytes >= (double)FINDING_FULL_RATE_BYTES * (double)way->count;
 	return pinned;
 }
 
-// Copies that overlap share the time that they take: no more can be saved than what all of them leave
-// beside copies from pinned memory, one direction after the other (low) or beside it.
+// Copies that overlap share the time that they take: no more can be saved than what all of them
+// leave beside copies from pinned memory, one direction after the other (low) or beside it.
 static void cut_to_union(struct finding_draft *draft, const struct pinned pinned[2], double *low_ns,
                          double *best_ns)
 {
@@ -113,16 +115,21 @@ static void cut_to_union(struct finding_draft *draft, const struct pinned pinned
 	*low_ns = fmax(0, fmin(*low_ns, ns - in_ns - out_ns));
 	// Where nothing is known half of that time is the estimate, as of each copy.
 	bool unknown = isnan(pinned[0].ns) || isnan(pinned[1].ns);
-	*best_ns = fmax(0, fmin(*best_ns, unknown && *low_ns <= 0 ? ns / 2 : ns - fmax(in_ns, out_ns)));
+	*best_ns =
+	    fmax(0, fmin(*best_ns, unknown && *low_ns <= 0 ? ns / 2 : ns - fmax(in_ns, out_ns)));
 }
 
-static bool is_plain(const struct judging *judging, const struct tare_recorded_command *c, uint32_t device)
+static bool is_plain(const struct judging *judging, const struct tare_recorded_command *c,
+                     uint32_t device)
 {
-	return finding_is_copy(judging, c) && tare_command_device(judging->recording, c) == device &&
-	       c->memory == TARE_TRACE_MEMORY_PAGEABLE && !(c->flags & TARE_COMMAND_BLOCKING) && c->amount >= LEAST_BYTES;
+	return finding_is_copy(judging, c) &&
+	       tare_command_device(judging->recording, c) == device &&
+	       c->memory == TARE_TRACE_MEMORY_PAGEABLE && !(c->flags & TARE_COMMAND_BLOCKING) &&
+	       c->amount >= LEAST_BYTES;
 }
 
-// How long these copies alone kept the device busy: faster ones end the run no earlier than that. INFINITY: no memory.
+// How long these copies alone kept the device busy: faster ones end the run no earlier than that.
+// INFINITY: no memory.
 static double alone_ns(const struct judging *judging, uint32_t device)
 {
 	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
@@ -132,7 +139,8 @@ static double alone_ns(const struct judging *judging, uint32_t device)
 	for (int others = 0; others < 2; others++) {
 		size_t count = 0;
 		for (size_t i = 0; i < judging->order_count; i++) {
-			const struct tare_recorded_command *c = &judging->recording->commands[judging->order[i]];
+			const struct tare_recorded_command *c =
+			    &judging->recording->commands[judging->order[i]];
 			if (!others || !is_plain(judging, c, device))
 				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
 		}
@@ -163,7 +171,8 @@ static int judge_pageable(struct judging *judging, uint32_t device)
 		high_ns += unknown ? ways[i].ns : saved_ns;
 	}
 	cut_to_union(&draft, pinned, &low_ns, &best_ns);
-	double most_ns = ways[0].count + ways[1].count >= FEWEST_COPIES ? alone_ns(judging, device) : INFINITY;
+	double most_ns =
+	    ways[0].count + ways[1].count >= FEWEST_COPIES ? alone_ns(judging, device) : INFINITY;
 	low_ns = fmin(low_ns, most_ns);
 	best_ns = fmin(best_ns, most_ns);
 	high_ns = known ? best_ns : fmin(high_ns, most_ns);
@@ -179,22 +188,25 @@ static int judge_pageable(struct judging *judging, uint32_t device)
 	tare_format_bytes((uint64_t)(ways[0].bytes + ways[1].bytes), bytes);
 	finding_title(&draft, "%llu copies that do not block use plain host memory",
 	              (unsigned long long)count);
-	finding_evidence(&draft, "%s in %s of copies; each call took %s; %s", bytes, ns, call,
-	                 known && beside ? "pinned memory is faster in this run"
-	                 : known         ? "pinned memory is faster by the rate that `tare bandwidth` measured "
-	                                   "here"
-	                 : low_ns > 0    ? "what pinned memory would do is known for one direction only"
-	                                 : "no pinned copy of this run to compare with, so what it costs is "
-	                                   "not known (`tare bandwidth` on this machine tells)");
-	finding_advice(&draft, "Copy from pinned memory %s: a driver stages plain memory, and may block; "
-	                       "`tare bandwidth` measures both",
+	finding_evidence(
+	    &draft, "%s in %s of copies; each call took %s; %s", bytes, ns, call,
+	    known && beside ? "pinned memory is faster in this run"
+	    : known         ? "pinned memory is faster by the rate that `tare bandwidth` measured "
+	                      "here"
+	    : low_ns > 0    ? "what pinned memory would do is known for one direction only"
+	                    : "no pinned copy of this run to compare with, so what it costs is "
+	                      "not known (`tare bandwidth` on this machine tells)");
+	finding_advice(&draft,
+	               "Copy from pinned memory %s: a driver stages plain memory, and may block; "
+	               "`tare bandwidth` measures both",
 	               finding_word(judging, FINDING_WORD_PINNED));
 	finding_figure(&draft, "copies", (double)count, "counted");
 	finding_figure(&draft, "copy_ns", ways[0].ns + ways[1].ns, "device timestamp");
 	finding_figure(&draft, "mean_call_ns", (ways[0].call_ns + ways[1].call_ns) / (double)count,
 	               "host clock");
 	finding_cost(&draft, low_ns, best_ns, high_ns);
-	finding_figure(&draft, "saved_ns", known ? best_ns : NAN, beside ? "device timestamp" : "model");
+	finding_figure(&draft, "saved_ns", known ? best_ns : NAN,
+	               beside ? "device timestamp" : "model");
 	draft.finding.modelled = !(known && beside);
 	draft.finding.confidence = low_ns > 0 ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
 	draft.finding.device = device;
@@ -206,10 +218,11 @@ int finding_pageable_memory(struct judging *judging, struct tare_error *error)
 	const struct tare_recording *recording = judging->recording;
 	int code = 0;
 	(void)error;
-	// Where it keeps chunks apart that was said (finding_overlap). A device in the host's memory copies from either
-	// kind alike: there is no bus, and nothing is staged.
+	// Where it keeps chunks apart that was said (finding_overlap). A device in the host's
+	// memory copies from either kind alike: there is no bus, and nothing is staged.
 	for (uint32_t i = 0; i < recording->device_count && !code; i++)
-		if (recording->devices[i].same_as == i && !recording->devices[i].unified_memory && !finding_is_raised(judging, "pageable-memory", i))
+		if (recording->devices[i].same_as == i && !recording->devices[i].unified_memory &&
+		    !finding_is_raised(judging, "pageable-memory", i))
 			code = judge_pageable(judging, i);
 	return code;
 }
@@ -260,7 +273,8 @@ static struct between calls_between(const struct judging *judging, uint8_t role,
 		    !judging_has_call(judging, call))
 			continue;
 		for (; command < recording->command_count &&
-		       recording->commands[command].enter_ns < call->enter_ns; command++) {
+		       recording->commands[command].enter_ns < call->enter_ns;
+		     command++) {
 			const struct tare_recorded_command *c = &recording->commands[command];
 			if (pending && tables_is_kernel(c) &&
 			    tables_has_command_of_any_name(&judging->context, c)) {
@@ -276,15 +290,16 @@ static struct between calls_between(const struct judging *judging, uint8_t role,
 		}
 		found.ns += (double)call->inside_ns;
 		finding_claim(draft, call->enter_ns, call->exit_ns);
-		finding_saw_call(draft, (uint32_t)i, call->enter_ns, call->exit_ns, call->inside_ns);
+		finding_saw_call(draft, (uint32_t)i, call->enter_ns, call->exit_ns,
+		                 call->inside_ns);
 	}
 	found.before += pending;
 	return found;
 }
 
-// Device time of the first copies to or from the objects that were made between kernels, and what of it
-// a copy at the rate that was measured earlier does not explain (all, where none was): new memory
-// costs most drivers something on its first use, which is not told apart from the copy.
+// Device time of the first copies to or from the objects that were made between kernels, and what
+// of it a copy at the rate that was measured earlier does not explain (all, where none was): new
+// memory costs most drivers something on its first use, which is not told apart from the copy.
 static int first_copies_ns(const struct judging *judging, const struct kernel_row *row,
                            struct finding_draft *draft, double *ns, double *beyond_ns)
 {
@@ -339,8 +354,8 @@ int finding_allocation_in_loop(struct judging *judging, struct tare_error *error
 	double best_ns = fmin(found.ns, most_ns);
 	if (code || row.count == 0 || found.before < FEWEST_ALLOCATIONS ||
 	    found.before * KERNELS_AN_ALLOCATION < row.count ||
-	    !finding_matters(judging, TARE_NO_INDEX, fmin(found.ns + first_ns, most_ns), 0, 0, found.calls,
-	                     FINDING_SHARE)) {
+	    !finding_matters(judging, TARE_NO_INDEX, fmin(found.ns + first_ns, most_ns), 0, 0,
+	                     found.calls, FINDING_SHARE)) {
 		finding_drop(&draft);
 		return code;
 	}
@@ -352,10 +367,12 @@ int finding_allocation_in_loop(struct judging *judging, struct tare_error *error
 	              (unsigned long long)row.count);
 	tare_format_ns(first_ns, first);
 	tare_format_ns(beyond_ns, beyond);
-	finding_evidence(&draft, "%s; the calls took %s, and the device %s; the first copies of these objects "
-	                         "took %s, of which what new memory costs is not known: %s at most",
-	                 bytes, ns, gaps_ns > 0 ? "idled for some of it" : "never idled for them", first,
-	                 beyond);
+	finding_evidence(
+	    &draft,
+	    "%s; the calls took %s, and the device %s; the first copies of these objects "
+	    "took %s, of which what new memory costs is not known: %s at most",
+	    bytes, ns, gaps_ns > 0 ? "idled for some of it" : "never idled for them", first,
+	    beyond);
 	finding_advice(&draft, "Make the buffers once before the loop and use them again; %s",
 	               finding_word(judging, FINDING_WORD_MEMORY_WAITS));
 	finding_figure(&draft, "objects", (double)found.made, "counted");
@@ -387,9 +404,11 @@ int finding_build_in_loop(struct judging *judging, struct tare_error *error)
 	tare_format_ns(gaps_ns, idle);
 	finding_title(&draft, "%s are built %llu times after the first kernel was enqueued",
 	              finding_word(judging, FINDING_WORD_PROGRAMS), (unsigned long long)found.made);
-	finding_evidence(&draft, "the calls took %s; the device was idle for %s of builds", ns, idle);
+	finding_evidence(&draft, "the calls took %s; the device was idle for %s of builds", ns,
+	                 idle);
 	finding_advice(&draft, "Build once before the work begins, or keep the binaries %s%s",
-	               finding_word(judging, FINDING_WORD_KEEP_BINARIES), finding_rebuilds(judging));
+	               finding_word(judging, FINDING_WORD_KEEP_BINARIES),
+	               finding_rebuilds(judging));
 	finding_figure(&draft, "builds", (double)found.made, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
 	finding_cost(&draft, fmin(gaps_ns, best_ns), best_ns, best_ns);

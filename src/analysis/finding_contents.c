@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const struct tare_recorded_place *finding_place_of(const struct tare_recording *recording, uint32_t command)
+const struct tare_recorded_place *finding_place_of(const struct tare_recording *recording,
+                                                   uint32_t command)
 {
 	size_t low = 0, high = recording->place_count;
 	while (low < high) {
@@ -17,8 +18,9 @@ const struct tare_recorded_place *finding_place_of(const struct tare_recording *
 		else
 			high = middle;
 	}
-	return low < recording->place_count && recording->places[low].command == command ? &recording->places[low]
-	                                                                                 : NULL;
+	return low < recording->place_count && recording->places[low].command == command
+	           ? &recording->places[low]
+	           : NULL;
 }
 
 bool finding_was_compared(const struct judging *judging)
@@ -32,9 +34,11 @@ bool finding_was_compared(const struct judging *judging)
 int finding_say_not_compared(struct judging *judging)
 {
 	static const char *const why[] = {
-		[0] = "not followed", [TARE_CONTENTS_SKIPPED] = "hashing had taken its share of the run",
+		[0] = "not followed",
+		[TARE_CONTENTS_SKIPPED] = "hashing had taken its share of the run",
 		[TARE_CONTENTS_UNREADABLE] = "memory that could not be read",
-		[TARE_CONTENTS_UNSEEN] = "the program may have changed them before the recorder saw that they were read",
+		[TARE_CONTENTS_UNSEEN] =
+		    "the program may have changed them before the recorder saw that they were read",
 		[TARE_CONTENTS_NO_ROW] = "rectangles and images",
 	};
 	enum { REASONS = sizeof why / sizeof *why };
@@ -43,10 +47,12 @@ int finding_say_not_compared(struct judging *judging)
 	char text[400] = "";
 	size_t used = 0;
 	for (size_t i = 0; i < judging->order_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[judging->order[i]];
+		const struct tare_recorded_command *command =
+		    &recording->commands[judging->order[i]];
 		if (!finding_is_copy(judging, command))
 			continue;
-		const struct tare_recorded_place *place = finding_place_of(recording, judging->order[i]);
+		const struct tare_recorded_place *place =
+		    finding_place_of(recording, judging->order[i]);
 		uint8_t contents = place ? place->contents : 0;
 		copies++;
 		if (contents == TARE_CONTENTS_WHOLE || contents == TARE_CONTENTS_SAMPLED)
@@ -56,13 +62,16 @@ int finding_say_not_compared(struct judging *judging)
 	}
 	for (size_t i = 0; i < REASONS && used < sizeof text; i++)
 		if (counts[i] > 0)
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %llu", used ? "; " : "", why[i],
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %llu",
+			                         used ? "; " : "", why[i],
 			                         (unsigned long long)counts[i]);
 	if (none == 0)
 		return 0;
-	return finding_unjudged(judging, "whether %llu of %llu copies move the same bytes again: their contents were "
-	                                 "not compared (%s)",
-	                        (unsigned long long)none, (unsigned long long)copies, text);
+	return finding_unjudged(
+	    judging,
+	    "whether %llu of %llu copies move the same bytes again: their contents were "
+	    "not compared (%s)",
+	    (unsigned long long)none, (unsigned long long)copies, text);
 }
 
 int finding_leave_out_hashing(struct judging *judging)
@@ -83,13 +92,16 @@ int finding_leave_out_hashing(struct judging *judging)
 		while (first < count && spans[first].to_ns <= gap->from_ns)
 			first++;
 		for (size_t k = first; k < count && spans[k].from_ns < gap->to_ns; k++) {
-			int64_t from_ns = spans[k].from_ns > gap->from_ns ? spans[k].from_ns : gap->from_ns;
+			int64_t from_ns =
+			    spans[k].from_ns > gap->from_ns ? spans[k].from_ns : gap->from_ns;
 			int64_t to_ns = spans[k].to_ns < gap->to_ns ? spans[k].to_ns : gap->to_ns;
 			hashing += (float)(to_ns - from_ns);
 		}
-		float computing = parts[TARE_LEDGER_COMPUTING] < hashing ? parts[TARE_LEDGER_COMPUTING] : hashing;
-		float off = parts[TARE_LEDGER_OFF_CPU] < hashing - computing ? parts[TARE_LEDGER_OFF_CPU]
-		                                                             : hashing - computing;
+		float computing =
+		    parts[TARE_LEDGER_COMPUTING] < hashing ? parts[TARE_LEDGER_COMPUTING] : hashing;
+		float off = parts[TARE_LEDGER_OFF_CPU] < hashing - computing
+		                ? parts[TARE_LEDGER_OFF_CPU]
+		                : hashing - computing;
 		parts[TARE_LEDGER_COMPUTING] -= computing;
 		parts[TARE_LEDGER_OFF_CPU] -= off;
 		judging->steady_ns -= (int64_t)(computing + off);

@@ -41,13 +41,13 @@ static void write_text(struct finding_draft *draft, char **text, const char *for
 	*text = written;
 }
 
-#define WRITER(name)                                                                     \
-	void finding_##name(struct finding_draft *draft, const char *format, ...)        \
-	{                                                                                \
-		va_list arguments;                                                       \
-		va_start(arguments, format);                                             \
-		write_text(draft, &draft->finding.name, format, arguments);              \
-		va_end(arguments);                                                       \
+#define WRITER(name)                                                                               \
+	void finding_##name(struct finding_draft *draft, const char *format, ...)                  \
+	{                                                                                          \
+		va_list arguments;                                                                 \
+		va_start(arguments, format);                                                       \
+		write_text(draft, &draft->finding.name, format, arguments);                        \
+		va_end(arguments);                                                                 \
 	}
 WRITER(title)
 WRITER(evidence)
@@ -82,8 +82,7 @@ void finding_claim(struct finding_draft *draft, int64_t from_ns, int64_t to_ns)
 		return;
 	if (finding->claim_count == draft->claim_room) {
 		size_t room = draft->claim_room ? 2 * draft->claim_room : 64;
-		struct tare_time_span *claims =
-		    reallocarray(finding->claims, room, sizeof *claims);
+		struct tare_time_span *claims = reallocarray(finding->claims, room, sizeof *claims);
 		if (!claims) {
 			draft->failed = true;
 			return;
@@ -101,7 +100,8 @@ void finding_cost(struct finding_draft *draft, double low_ns, double best_ns, do
 	draft->finding.cost_high_ns = llround(fmax(0, fmax(high_ns, best_ns)));
 }
 
-// Cuts united claims to the spans that are judged, in place of them. Returns their length or -ENOMEM.
+// Cuts united claims to the spans that are judged, in place of them. Returns their length or
+// -ENOMEM.
 static int64_t cut_claims(const struct tare_time_span *spans, size_t span_count,
                           struct tare_finding *finding)
 {
@@ -154,7 +154,9 @@ static struct tare_finding_place *place_for(struct finding_draft *draft, uint64_
 	if (!tare_id_map_put(&draft->place_of, key, (uint32_t)draft->place_count))
 		return NULL;
 	draft->places[draft->place_count] = (struct tare_finding_place){
-		.command = TARE_NO_INDEX, .call = TARE_NO_INDEX, .stack = TARE_NO_INDEX,
+		.command = TARE_NO_INDEX,
+		.call = TARE_NO_INDEX,
+		.stack = TARE_NO_INDEX,
 	};
 	return &draft->places[draft->place_count++];
 }
@@ -191,7 +193,8 @@ void finding_saw_command(struct finding_draft *draft, uint32_t command, int64_t 
                          int64_t to_ns, int64_t cost_ns)
 {
 	const struct tare_recording *recording = draft->judging->recording;
-	struct tare_finding_place seen = { from_ns, to_ns, command, TARE_NO_INDEX, TARE_NO_INDEX, 1, cost_ns };
+	struct tare_finding_place seen = { from_ns,       to_ns, command, TARE_NO_INDEX,
+		                           TARE_NO_INDEX, 1,     cost_ns };
 	uint32_t thing = TARE_NO_INDEX, kind = 0;
 	if (command < recording->command_count) {
 		const struct tare_recorded_command *row = &recording->commands[command];
@@ -208,7 +211,8 @@ void finding_saw_call(struct finding_draft *draft, uint32_t call, int64_t from_n
                       int64_t cost_ns)
 {
 	const struct tare_recording *recording = draft->judging->recording;
-	struct tare_finding_place seen = { from_ns, to_ns, TARE_NO_INDEX, call, TARE_NO_INDEX, 1, cost_ns };
+	struct tare_finding_place seen = { from_ns,       to_ns, TARE_NO_INDEX, call,
+		                           TARE_NO_INDEX, 1,     cost_ns };
 	uint32_t function = TARE_NO_INDEX;
 	if (call < recording->call_count) {
 		function = recording->calls[call].function;
@@ -231,8 +235,8 @@ static void keep_places(struct finding_draft *draft)
 	struct tare_finding *finding = &draft->finding;
 	if (draft->place_count > 0)
 		qsort(draft->places, draft->place_count, sizeof *draft->places, compare_places);
-	finding->place_count = draft->place_count < TARE_FINDING_PLACES ? draft->place_count
-	                                                                : TARE_FINDING_PLACES;
+	finding->place_count =
+	    draft->place_count < TARE_FINDING_PLACES ? draft->place_count : TARE_FINDING_PLACES;
 	for (size_t i = 0; i < finding->place_count; i++)
 		finding->places[i] = draft->places[i];
 }
@@ -259,9 +263,10 @@ int finding_raise(struct finding_draft *draft)
 	struct tare_finding *finding = &draft->finding;
 	const struct judging *judging = draft->judging;
 	const struct tare_time_span view = { judging->view->from_ns, judging->view->to_ns };
-	int64_t claimed_ns = draft->failed  ? -ENOMEM
-	                     : draft->of_run ? cut_claims(&view, 1, finding)
-	                                     : cut_claims(judging->spans, judging->span_count, finding);
+	int64_t claimed_ns = draft->failed ? -ENOMEM
+	                     : draft->of_run
+	                         ? cut_claims(&view, 1, finding)
+	                         : cut_claims(judging->spans, judging->span_count, finding);
 	int code = claimed_ns < 0 ? -ENOMEM : 0;
 	if (!code && finding->title && claimed_ns > 0 && finding->cost_ns > 0) {
 		finding->cost_ns = at_most(finding->cost_ns, claimed_ns);

@@ -92,7 +92,8 @@ static void add_slow_gaps(struct judging *judging, struct finding_draft *draft,
 static bool is_lazy(const struct judging *judging)
 {
 	const char *loading = finding_variable(judging, "CUDA_MODULE_LOADING");
-	return judging->recording->apis >> TARE_TRACE_CUDA & 1 && (!loading || strcmp(loading, "EAGER") != 0);
+	return judging->recording->apis >> TARE_TRACE_CUDA & 1 &&
+	       (!loading || strcmp(loading, "EAGER") != 0);
 }
 
 int finding_slow_first_use(struct judging *judging, struct tare_error *error)
@@ -113,18 +114,21 @@ int finding_slow_first_use(struct judging *judging, struct tare_error *error)
 		return 0;
 	}
 	tare_format_ns(all_ns, cost);
-	finding_title(&draft, "The first launch%s of %llu kernel%s take%s %.0f %% of the working part",
-	              sums.count == 1 ? "" : "es", (unsigned long long)sums.count,
-	              sums.count == 1 ? "" : "s", sums.count == 1 ? "s" : "",
-	              100 * all_ns / (double)judging->working_ns);
-	finding_evidence(&draft,
-	                 "%s from the call to the start and beyond the usual run; many drivers %s, which is not "
-	                 "seen, only when",
-	                 cost, finding_word(judging, FINDING_WORD_FIRST_USE));
-	finding_advice(&draft, "Launch each kernel once before what is timed, keep the driver's cache, or "
-	                       "build for the device ahead of time%s%s", is_lazy(judging)
-	                       ? "; CUDA_MODULE_LOADING=EAGER loads all kernels at the start" : "",
-	               finding_rebuilds(judging));
+	finding_title(
+	    &draft, "The first launch%s of %llu kernel%s take%s %.0f %% of the working part",
+	    sums.count == 1 ? "" : "es", (unsigned long long)sums.count, sums.count == 1 ? "" : "s",
+	    sums.count == 1 ? "s" : "", 100 * all_ns / (double)judging->working_ns);
+	finding_evidence(
+	    &draft,
+	    "%s from the call to the start and beyond the usual run; many drivers %s, which is not "
+	    "seen, only when",
+	    cost, finding_word(judging, FINDING_WORD_FIRST_USE));
+	finding_advice(
+	    &draft,
+	    "Launch each kernel once before what is timed, keep the driver's cache, or "
+	    "build for the device ahead of time%s%s",
+	    is_lazy(judging) ? "; CUDA_MODULE_LOADING=EAGER loads all kernels at the start" : "",
+	    finding_rebuilds(judging));
 	finding_figure(&draft, "kernels", (double)sums.count, "counted");
 	finding_figure(&draft, "before_start_ns", sums.gap_ns, "device timestamp");
 	finding_figure(&draft, "slower_run_ns", sums.run_ns, "device timestamp");
@@ -145,8 +149,8 @@ static int judge_drift(struct judging *judging, const struct tare_task *task)
 	char from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT];
 	double trend = task->trend_per_run, faster_ns = fmin(task->first_ns, task->last_ns);
 	double most_ns = fabs(task->last_ns - task->first_ns) * (double)task->timed;
-	double cost_ns = fmin(most_ns, task->mean_ns * (double)task->timed -
-	                                   faster_ns * (double)task->timed);
+	double cost_ns =
+	    fmin(most_ns, task->mean_ns * (double)task->timed - faster_ns * (double)task->timed);
 	if (task->timed < INSTANCES || !(fabs(trend) >= DRIFT) ||
 	    !finding_matters(judging, task->device, cost_ns, 0, task->timed, 0, DRIFT_SHARE))
 		return 0;
@@ -165,17 +169,19 @@ static int judge_drift(struct judging *judging, const struct tare_task *task)
 	tare_format_ns(task->last_ns, to);
 	finding_title(&draft, "'%.60s' gets %.0f %% %s over the run: from %s to %s", task->name,
 	              100 * fabs(trend), trend > 0 ? "slower" : "faster", from, to);
-	finding_evidence(&draft,
-	                 "over %llu launches of one shape, the median of the last sixteenth against that of "
-	                 "the first; chance gives such an order once in a thousand; the cost is against "
-	                 "the faster end",
-	                 (unsigned long long)task->timed);
+	finding_evidence(
+	    &draft,
+	    "over %llu launches of one shape, the median of the last sixteenth against that of "
+	    "the first; chance gives such an order once in a thousand; the cost is against "
+	    "the faster end",
+	    (unsigned long long)task->timed);
 	finding_advice(&draft, "%s",
-	               trend > 0 ? "Look for a clock that sinks with heat or power, for work that grows "
-	                           "with its arguments, or for others on the device; --from and --to "
-	                           "compare the two ends"
-	                         : "Look for a clock or a cache that warms up, or for work that shrinks "
-	                           "with its arguments; --from and --to compare the two ends");
+	               trend > 0
+	                   ? "Look for a clock that sinks with heat or power, for work that grows "
+	                     "with its arguments, or for others on the device; --from and --to "
+	                     "compare the two ends"
+	                   : "Look for a clock or a cache that warms up, or for work that shrinks "
+	                     "with its arguments; --from and --to compare the two ends");
 	finding_figure(&draft, "trend", trend, "device timestamp");
 	finding_figure(&draft, "median_ns", task->median_ns, "device timestamp");
 	finding_figure(&draft, "launches", (double)task->timed, "counted");
@@ -193,7 +199,8 @@ int finding_drift(struct judging *judging, struct tare_error *error)
 		if (task->shapes <= 1)
 			code = judge_drift(judging, task);
 		for (size_t j = 0; j < task->shape_rows && !code; j++)
-			code = judge_drift(judging, &judging->tables->task_shapes[task->first_shape + j]);
+			code = judge_drift(judging,
+			                   &judging->tables->task_shapes[task->first_shape + j]);
 	}
 	return code;
 }

@@ -21,14 +21,15 @@ struct idle {
 	const char *id;
 	enum tare_ledger_category category;
 	enum tare_confidence confidence;
-	const char *title;   // takes percent and time
+	const char *title; // takes percent and time
 	const char *advice;
-	bool launched;       // the part lies behind the enqueue of the command that ends the gap
-	double least_ns;     // in one gap
+	bool launched;   // the part lies behind the enqueue of the command that ends the gap
+	double least_ns; // in one gap
 	double share;
-	uint64_t gaps;       // at least
-	bool start_up;       // before the first kernel only
-	bool beside;         // saved by doing it beside the device's work: no more than that work lasts
+	uint64_t gaps; // at least
+	bool start_up; // before the first kernel only
+	// saved by doing it beside the device's work: no more than that work lasts
+	bool beside;
 };
 
 // Of the parts, what the device's work behind each of them can hide.
@@ -52,7 +53,8 @@ static int64_t find_first_kernel(const struct judging *judging)
 // The device's work behind a gap, up to the next one: all but idle gaps.
 static double work_behind(const struct judging *judging, size_t gap)
 {
-	int64_t to_ns = gap + 1 < judging->gap_count ? judging->gaps[gap + 1].from_ns : judging->to_ns;
+	int64_t to_ns =
+	    gap + 1 < judging->gap_count ? judging->gaps[gap + 1].from_ns : judging->to_ns;
 	return (double)(to_ns - judging->gaps[gap].to_ns);
 }
 
@@ -67,7 +69,8 @@ static void close_part(struct beside *beside)
 // How long the device works while the host does nothing of its own, but waits or is inside the API.
 static double free_host_ns(const struct judging *judging)
 {
-	static const enum tare_host_state states[] = { TARE_HOST_WAIT, TARE_HOST_BLOCKING_COPY, TARE_HOST_API };
+	static const enum tare_host_state states[] = { TARE_HOST_WAIT, TARE_HOST_BLOCKING_COPY,
+		                                       TARE_HOST_API };
 	double sum_ns = 0;
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		for (int device = 0; device < TARE_DEVICE_IDLE; device++)
@@ -85,21 +88,25 @@ static void cut_to_beside(const struct judging *judging, struct beside *beside, 
 	sum->high_ns = fmin(sum->high_ns, fmin(beside->work_ns, most_ns));
 }
 
-static void describe(const struct judging *judging, const struct idle *idle, double idle_ns, double saved_ns,
-                     double longest_ns, struct finding_draft *draft)
+static void describe(const struct judging *judging, const struct idle *idle, double idle_ns,
+                     double saved_ns, double longest_ns, struct finding_draft *draft)
 {
 	char cost[TARE_UNIT_TEXT], longest[TARE_UNIT_TEXT], saved[TARE_UNIT_TEXT], bound[128] = "";
 	tare_format_ns(idle_ns, cost);
 	tare_format_ns(longest_ns, longest);
 	if (saved_ns < idle_ns)
-		snprintf(bound, sizeof bound, "; beside the device's work %s of it can be hidden, which is what that work lasts",
+		snprintf(bound, sizeof bound,
+		         "; beside the device's work %s of it can be hidden, which is what that "
+		         "work lasts",
 		         tare_format_ns(saved_ns, saved));
 	finding_title(draft, idle->title, judging_percent(judging, idle_ns));
-	finding_evidence(draft,
-	                 "%s in %llu gaps in which no device ran anything, the longest %s; from the "
-	                 "first enqueue to the last completion%s",
-	                 cost, (unsigned long long)draft->finding.occurrences, longest, bound);
-	finding_advice(draft, "%s%s", idle->advice, idle->category == TARE_LEDGER_BUILD ? finding_rebuilds(judging) : "");
+	finding_evidence(
+	    draft,
+	    "%s in %llu gaps in which no device ran anything, the longest %s; from the "
+	    "first enqueue to the last completion%s",
+	    cost, (unsigned long long)draft->finding.occurrences, longest, bound);
+	finding_advice(draft, "%s%s", idle->advice,
+	               idle->category == TARE_LEDGER_BUILD ? finding_rebuilds(judging) : "");
 	finding_figure(draft, "idle_ns", idle_ns, "device timestamp");
 	finding_figure(draft, "longest_ns", longest_ns, "device timestamp");
 }
@@ -123,7 +130,8 @@ static int judge_idle(struct judging *judging, const struct idle *idle)
 			continue;
 		if (gap->looped && idle->category == TARE_LEDGER_COMPUTING)
 			continue;
-		if (gap->drained && (idle->category == TARE_LEDGER_COMPUTING || idle->category == TARE_LEDGER_WAIT))
+		if (gap->drained &&
+		    (idle->category == TARE_LEDGER_COMPUTING || idle->category == TARE_LEDGER_WAIT))
 			continue;
 		if (idle->start_up && gap->from_ns > first_kernel_ns)
 			break;
@@ -159,7 +167,8 @@ int finding_idle_host_computes(struct judging *judging, struct tare_error *error
 		.category = TARE_LEDGER_COMPUTING,
 		.confidence = TARE_CONFIDENCE_LIKELY,
 		.title = "The device is idle %.1f %% of the working part while the host computes",
-		.advice = "Enqueue the next piece before computing on the last one, or compute in another "
+		.advice = "Enqueue the next piece before computing on the last one, or compute in "
+		          "another "
 		          "thread; if the next piece needs what is computed, this gains nothing",
 		.least_ns = LEAST_PART_NS,
 		.share = SHARE,
@@ -175,9 +184,11 @@ int finding_idle_host_waits(struct judging *judging, struct tare_error *error)
 		.id = "idle-host-waits",
 		.category = TARE_LEDGER_WAIT,
 		.confidence = TARE_CONFIDENCE_LIKELY,
-		.title = "The device is idle %.1f %% of the working part while the host wakes up from "
-		         "waiting for it",
-		.advice = "Wait less often: enqueue several steps, let events order them, and wait once",
+		.title =
+		    "The device is idle %.1f %% of the working part while the host wakes up from "
+		    "waiting for it",
+		.advice =
+		    "Wait less often: enqueue several steps, let events order them, and wait once",
 		.share = SHARE,
 	};
 	(void)error;
@@ -191,11 +202,17 @@ int finding_idle_host_builds(struct judging *judging, struct tare_error *error)
 		.id = "idle-host-builds",
 		.category = TARE_LEDGER_BUILD,
 		.confidence = TARE_CONFIDENCE_LIKELY,
-		.title = cuda ? "The device is idle %.1f %% of the working part while modules are loaded before the first kernel"
-		              : "The device is idle %.1f %% of the working part while programs are built before the first kernel",
-		.advice = cuda ? "Compile for this GPU instead of from PTX, keep the driver's cache (CUDA_CACHE_PATH on a disk of "
-		                 "this machine), or load before or while the data are made (CUDA_MODULE_LOADING=EAGER)"
-		               : "Keep the programs' binaries, or build before or while the data are made",
+		.title = cuda ? "The device is idle %.1f %% of the working part while modules are "
+		                "loaded before the first kernel"
+		              : "The device is idle %.1f %% of the working part while programs are "
+		                "built before the first kernel",
+		.advice =
+		    cuda
+		        ? "Compile for this GPU instead of from PTX, keep the driver's cache "
+		          "(CUDA_CACHE_PATH on a disk of "
+		          "this machine), or load before or while the data are made "
+		          "(CUDA_MODULE_LOADING=EAGER)"
+		        : "Keep the programs' binaries, or build before or while the data are made",
 		.share = BUILD_SHARE,
 		.start_up = true,
 	};
@@ -209,10 +226,12 @@ int finding_idle_host_sleeps(struct judging *judging, struct tare_error *error)
 		.id = "idle-host-sleeps",
 		.category = TARE_LEDGER_OFF_CPU,
 		.confidence = TARE_CONFIDENCE_LIKELY,
-		.title = "The device is idle %.1f %% of the working part while the host is off the CPU: "
-		         "asleep, waiting for input or a lock, or without a CPU to run on",
-		.advice = "Wait for events rather than sleep, read input in another thread, and see that "
-		          "others leave it a CPU",
+		.title =
+		    "The device is idle %.1f %% of the working part while the host is off the CPU: "
+		    "asleep, waiting for input or a lock, or without a CPU to run on",
+		.advice =
+		    "Wait for events rather than sleep, read input in another thread, and see that "
+		    "others leave it a CPU",
 		.least_ns = LEAST_PART_NS,
 		.share = OFF_CPU_SHARE,
 		.gaps = OFF_CPU_GAPS,
@@ -227,8 +246,9 @@ int finding_unflushed_queue(struct judging *judging, struct tare_error *error)
 		.id = "unflushed-queue",
 		.category = TARE_LEDGER_HELD,
 		.confidence = TARE_CONFIDENCE_LIKELY,
-		.title = "The device is idle %.1f %% of the working part while commands that could run "
-		         "are not handed over to it",
+		.title =
+		    "The device is idle %.1f %% of the working part while commands that could run "
+		    "are not handed over to it",
 		.advice = finding_word(judging, FINDING_WORD_HAND_OVER),
 		.launched = true,
 		.least_ns = LEAST_PART_NS,

@@ -65,7 +65,8 @@ uint64_t finding_multiple(const struct tare_task *task)
 {
 	if (task->facts.kernel == TARE_NO_INDEX)
 		return 0;
-	return task->facts.preferred_multiple > 0 ? task->facts.preferred_multiple : task->facts.sub_group;
+	return task->facts.preferred_multiple > 0 ? task->facts.preferred_multiple
+	                                          : task->facts.sub_group;
 }
 
 static const struct tare_recorded_shape *shape_of(const struct judging *judging,
@@ -80,7 +81,8 @@ static const struct tare_recorded_shape *shape_of(const struct judging *judging,
 
 #define DOMINATES 0.5
 
-// What each of these reads could be fetched again and again: two dimensions or more, and no local memory.
+// What each of these reads could be fetched again and again: two dimensions or more, and no local
+// memory.
 static bool may_fetch_again(const struct judging *judging, const struct tare_task *task)
 {
 	const struct tare_recorded_shape *shape = shape_of(judging, task);
@@ -93,8 +95,9 @@ static void describe_dominating(struct judging *judging, const struct tare_task 
                                 double alone_ns, struct finding_draft *draft)
 {
 	const struct tare_recorded_device *device = device_of(judging, task);
-	char total[TARE_UNIT_TEXT], fill[96] = "its fill is not known, as its group size was left to the "
-	                                       "runtime";
+	char total[TARE_UNIT_TEXT], fill[96] =
+	                                "its fill is not known, as its group size was left to the "
+	                                "runtime";
 	bool cpu = device && device->type & DEVICE_TYPE_CPU;
 	tare_format_ns(alone_ns, total);
 	if (isfinite(task->waves))
@@ -105,15 +108,17 @@ static void describe_dominating(struct judging *judging, const struct tare_task 
 	              "dimensions without local memory",
 	              task->name, 100 * alone_ns / (double)judging->steady_ns,
 	              shape_of(judging, task)->dimensions);
-	finding_evidence(draft,
-	                 "%llu launch%s, %s in all; %s; not known without counters: whether memory or "
-	                 "arithmetic holds it up, so up to all of its time is in question and the "
-	                 "estimate is half of it",
-	                 (unsigned long long)task->timed, task->timed == 1 ? "" : "es", total, fill);
-	finding_advice(draft,
-	               "If neighbouring work-items read the same data, tile it through local memory "
-	               "(`tare matmul` shows by how much)%s; hold its rate against `tare peak`",
-	               cpu ? ", though on a CPU that may gain nothing" : "");
+	finding_evidence(
+	    draft,
+	    "%llu launch%s, %s in all; %s; not known without counters: whether memory or "
+	    "arithmetic holds it up, so up to all of its time is in question and the "
+	    "estimate is half of it",
+	    (unsigned long long)task->timed, task->timed == 1 ? "" : "es", total, fill);
+	finding_advice(
+	    draft,
+	    "If neighbouring work-items read the same data, tile it through local memory "
+	    "(`tare matmul` shows by how much)%s; hold its rate against `tare peak`",
+	    cpu ? ", though on a CPU that may gain nothing" : "");
 	finding_figure(draft, "alone_ns", alone_ns, "device timestamp");
 	finding_figure(draft, "share", alone_ns / (double)judging->steady_ns, "device timestamp");
 	finding_figure(draft, "launches", (double)task->timed, "counted");
@@ -134,15 +139,18 @@ int finding_one_kernel_dominates(struct judging *judging, struct tare_error *err
 			continue;
 		finding_begin(judging, &draft, "one-kernel-dominates");
 		double alone_ns = finding_claim_alone(judging, task, &draft, 0.5);
-		if (!finding_matters(judging, task->device, alone_ns, 0, task->timed, 0, DOMINATES)) {
+		if (!finding_matters(judging, task->device, alone_ns, 0, task->timed, 0,
+		                     DOMINATES)) {
 			finding_drop(&draft);
 			continue;
 		}
 		if (task->facts.local_bytes == UINT64_MAX) {
 			finding_drop(&draft);
-			code = finding_unjudged(judging, "'%.60s', which takes most of the working part: the "
-			                                 "driver does not tell whether it uses local memory",
-			                        task->name);
+			code =
+			    finding_unjudged(judging,
+			                     "'%.60s', which takes most of the working part: the "
+			                     "driver does not tell whether it uses local memory",
+			                     task->name);
 			continue;
 		}
 		describe_dominating(judging, task, alone_ns, &draft);
@@ -171,26 +179,32 @@ static void describe_fill(struct judging *judging, const struct tare_task *task,
 	const struct tare_recorded_device *device = device_of(judging, task);
 	bool fewer = task->groups < device->compute_units;
 	if (fewer)
-		finding_title(draft, "'%.60s' has %llu work-group%s for %llu units: %.0f %% of the device is idle",
-		              task->name, (unsigned long long)task->groups,
-		              task->groups == 1 ? "" : "s", (unsigned long long)device->compute_units,
-		              100 * lost);
+		finding_title(
+		    draft,
+		    "'%.60s' has %llu work-group%s for %llu units: %.0f %% of the device is idle",
+		    task->name, (unsigned long long)task->groups, task->groups == 1 ? "" : "s",
+		    (unsigned long long)device->compute_units, 100 * lost);
 	else
-		finding_title(draft,
-		              "'%.60s' leaves %.0f %% of the device idle at its end: %llu work-groups "
-		              "for %llu units are %.0f waves",
-		              task->name, 100 * lost, (unsigned long long)task->groups,
-		              (unsigned long long)device->compute_units, task->waves);
-	finding_evidence(draft, "a unit is taken to run one group at a time; where it holds several, the "
-	                        "loss is another one, and for a kernel that waits for memory it may be "
-	                        "none");
+		finding_title(
+		    draft,
+		    "'%.60s' leaves %.0f %% of the device idle at its end: %llu work-groups "
+		    "for %llu units are %.0f waves",
+		    task->name, 100 * lost, (unsigned long long)task->groups,
+		    (unsigned long long)device->compute_units, task->waves);
+	finding_evidence(draft,
+	                 "a unit is taken to run one group at a time; where it holds several, the "
+	                 "loss is another one, and for a kernel that waits for memory it may be "
+	                 "none");
 	if (fewer)
-		finding_advice(draft, "Cut the work into at least %llu groups, or run several such kernels at "
-		                      "the same time",
-		               (unsigned long long)device->compute_units);
+		finding_advice(
+		    draft,
+		    "Cut the work into at least %llu groups, or run several such kernels at "
+		    "the same time",
+		    (unsigned long long)device->compute_units);
 	else
-		finding_advice(draft, "Use smaller groups, or a number of groups that is a multiple of %llu",
-		               (unsigned long long)device->compute_units);
+		finding_advice(
+		    draft, "Use smaller groups, or a number of groups that is a multiple of %llu",
+		    (unsigned long long)device->compute_units);
 	finding_figure(draft, "groups", (double)task->groups, "counted");
 	finding_figure(draft, "units", (double)device->compute_units, "counted");
 	finding_figure(draft, "waves", task->waves, "model");
@@ -213,7 +227,8 @@ int finding_under_filled_device(struct judging *judging, struct tare_error *erro
 			continue;
 		finding_begin(judging, &draft, "under-filled-device");
 		double alone_ns = finding_claim_alone(judging, task, &draft, lost);
-		if (!finding_matters(judging, task->device, lost * alone_ns, 0, task->timed, 0, SHARE)) {
+		if (!finding_matters(judging, task->device, lost * alone_ns, 0, task->timed, 0,
+		                     SHARE)) {
 			finding_drop(&draft);
 			continue;
 		}
@@ -234,9 +249,10 @@ static uint64_t largest_divisor(uint64_t size, uint64_t most)
 	return 1;
 }
 
-// Work-items of a group: as told, as compiled, or the most that a runtime can choose which cuts every
-// dimension evenly. 0: not known.
-static uint64_t group_items(const struct judging *judging, const struct tare_task *task, bool *chosen)
+// Work-items of a group: as told, as compiled, or the most that a runtime can choose which cuts
+// every dimension evenly. 0: not known.
+static uint64_t group_items(const struct judging *judging, const struct tare_task *task,
+                            bool *chosen)
 {
 	const struct tare_recorded_shape *shape = shape_of(judging, task);
 	uint64_t items = 1, most = task->facts.group_limit;
@@ -272,7 +288,8 @@ static double wasted_part(const struct judging *judging, const struct tare_task 
 	// While each group has a unit of its own, nothing waits for the lanes that are empty.
 	const struct tare_recorded_device *device = device_of(judging, task);
 	// On a CPU a group is a loop, whose last turn is as long as it has work-items.
-	if (all < (double)multiple || (device && device->type & DEVICE_TYPE_CPU) || (device && ceil(all / (double)*items) <= (double)device->compute_units))
+	if (all < (double)multiple || (device && device->type & DEVICE_TYPE_CPU) ||
+	    (device && ceil(all / (double)*items) <= (double)device->compute_units))
 		return 0;
 	double lanes = ceil((double)*items / (double)multiple) * (double)multiple;
 	return 1 - (double)*items / lanes;
@@ -284,19 +301,23 @@ static void describe_odd(const struct tare_task *task, double wasted, bool chose
 	unsigned long long multiple = finding_multiple(task);
 	bool preferred = task->facts.preferred_multiple > 0;
 	if (chosen)
-		finding_title(draft,
-		              "'%.60s' leaves its group size to the runtime, and its range can be cut "
-		              "evenly into groups of %llu at most, no multiple of %llu",
-		              task->name, (unsigned long long)items, multiple);
+		finding_title(
+		    draft,
+		    "'%.60s' leaves its group size to the runtime, and its range can be cut "
+		    "evenly into groups of %llu at most, no multiple of %llu",
+		    task->name, (unsigned long long)items, multiple);
 	else
-		finding_title(draft, "'%.60s' runs in groups of %llu work-item%s, no multiple of %llu: "
-		                     "%.0f %% of the lanes have nothing to do",
-		              task->name, (unsigned long long)items, items == 1 ? "" : "s", multiple,
-		              100 * wasted);
-	finding_evidence(draft, "%s %llu for this kernel; lanes of a group's "
-	                        "last bundle that have no work-item are taken to be lost%s",
-	                 preferred ? "the driver prefers multiples of" : "the largest sub-group has", multiple,
-	                 chosen ? "; a runtime may cut unevenly, which is not seen" : "");
+		finding_title(draft,
+		              "'%.60s' runs in groups of %llu work-item%s, no multiple of %llu: "
+		              "%.0f %% of the lanes have nothing to do",
+		              task->name, (unsigned long long)items, items == 1 ? "" : "s",
+		              multiple, 100 * wasted);
+	finding_evidence(draft,
+	                 "%s %llu for this kernel; lanes of a group's "
+	                 "last bundle that have no work-item are taken to be lost%s",
+	                 preferred ? "the driver prefers multiples of"
+	                           : "the largest sub-group has",
+	                 multiple, chosen ? "; a runtime may cut unevenly, which is not seen" : "");
 	finding_advice(draft,
 	               "Round the range up to a multiple of %llu, return at once in the work-items "
 	               "beyond its end, and ask for groups of such a size",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launching costs: kernels that are short against it, and a host that is slower than its device.
+// What launching costs: kernels that are short against it, and a host that is slower than its
+// device.
 #include "analysis/findings_work.h"
 
 #include "base/cleanup.h"
@@ -53,17 +54,20 @@ static double launch_ns(const struct judging *judging, const struct judged_gap *
 
 // Of gaps ended by kernels of one name.
 struct launches {
-	uint64_t count;       // launches in the working part, timed
-	double loop_ns;       // gaps between two turns of a launch loop, whole: the device's clock alone
-	struct gap_sum part;  // of other gaps: launching
-	double host_ns;       // of these: the program's own time
-	double turn_host_ns;  // and of that, between two launches with nothing enqueued between them
+	uint64_t count; // launches in the working part, timed
+	// gaps between two turns of a launch loop, whole: the device's clock alone
+	double loop_ns;
+	struct gap_sum part; // of other gaps: launching
+	double host_ns;      // of these: the program's own time
+	// and of that, between two launches with nothing enqueued between them
+	double turn_host_ns;
 	uint64_t turns, quick_turns;
-	double items, lanes;  // work-items of a launch, and of the device at once; lanes 0: not few
-	double empty_ns;      // with few: device time × lanes that have no work-item
+	double items, lanes; // work-items of a launch, and of the device at once; lanes 0: not few
+	double empty_ns;     // with few: device time × lanes that have no work-item
 };
 
-// What of it is saved at least. A graph, which CUDA's launches can be made into, still dispatches its nodes one by one.
+// What of it is saved at least. A graph, which CUDA's launches can be made into, still dispatches
+// its nodes one by one.
 static double launched_share(const struct judging *judging)
 {
 	return judging->recording->apis >> TARE_TRACE_CUDA & 1 ? 0.5 : 1;
@@ -81,7 +85,8 @@ static bool is_short(const struct tare_task *task, const struct launches *sums)
 }
 
 // The command that the same thread enqueued before.
-static const struct tare_recorded_command *previous_of(const struct judging *judging, uint32_t index)
+static const struct tare_recorded_command *previous_of(const struct judging *judging,
+                                                       uint32_t index)
 {
 	const struct tare_recorded_command *commands = judging->recording->commands;
 	for (uint32_t i = 0; i < LOOK_BACK && i < index; i++)
@@ -91,7 +96,8 @@ static const struct tare_recorded_command *previous_of(const struct judging *jud
 	return NULL;
 }
 
-// Whether the thread enqueued nothing between the command that ends the gap and another of the task.
+// Whether the thread enqueued nothing between the command that ends the gap and another of the
+// task.
 static bool is_turn(const struct judging *judging, const struct tare_task *task,
                     const struct judged_gap *gap)
 {
@@ -113,7 +119,8 @@ static bool is_launch_loop(const struct judging *judging, const struct tare_task
 	                  (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
 	return is_turn(judging, task, gap) &&
 	       command->enter_ns - before->exit_ns <= command->exit_ns - command->enter_ns &&
-	       known_ns >= (double)(gap->to_ns - gap->from_ns - 1) && judging_edges(judging, 1) == 1;
+	       known_ns >= (double)(gap->to_ns - gap->from_ns - 1) &&
+	       judging_edges(judging, 1) == 1;
 }
 
 static bool is_gap_of(const struct judging *judging, const struct tare_task *task,
@@ -146,7 +153,8 @@ static void sum_launches(struct judging *judging, const struct tare_task *task,
 				sums->turn_host_ns += (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
 		}
 		finding_claim(draft, gap->from_ns, gap->to_ns);
-		finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns, llround(cost_ns));
+		finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns,
+		                    llround(cost_ns));
 	}
 	sums->count = task->timed;
 }
@@ -162,8 +170,8 @@ static double items_of(const struct judging *judging, uint32_t index)
 	return items;
 }
 
-// Whether launches have fewer work-items than the device runs at once, at the very least: units × the
-// multiple that the driver prefers. They are small then, however long a driver takes for one.
+// Whether launches have fewer work-items than the device runs at once, at the very least: units ×
+// the multiple that the driver prefers. They are small then, however long a driver takes for one.
 static void judge_fill(const struct judging *judging, const struct tare_task *task,
                        struct launches *sums)
 {
@@ -185,13 +193,16 @@ static void advise_short(const struct judging *judging, const struct launches *s
 {
 	double items = sums->items;
 	if (items < FEW_ITEMS)
-		finding_advice(draft,
-		               "Put the loop that launches it into the kernel's range: one launch with a "
-		               "work-item for every turn, instead of %.0f item%s a launch",
-		               items, items == 1 ? "" : "s");
+		finding_advice(
+		    draft,
+		    "Put the loop that launches it into the kernel's range: one launch with a "
+		    "work-item for every turn, instead of %.0f item%s a launch",
+		    items, items == 1 ? "" : "s");
 	else
-		finding_advice(draft, "Give each launch more work, fuse kernels that follow each other, "
-		                      "or %s", finding_word(judging, FINDING_WORD_REPLAY));
+		finding_advice(draft,
+		               "Give each launch more work, fuse kernels that follow each other, "
+		               "or %s",
+		               finding_word(judging, FINDING_WORD_REPLAY));
 }
 
 static void title_short(const struct tare_task *task, const struct launches *sums,
@@ -202,17 +213,18 @@ static void title_short(const struct tare_task *task, const struct launches *sum
 	double call_ns = (double)task->launch_total_ns / (double)task->instances;
 	tare_format_ns(task->median_ns, run);
 	if (is_short(task, sums))
-		finding_title(draft,
-		              "Too many small kernels: %llu launches of '%.60s' run %s each, and each "
-		              "costs %s to launch",
-		              (unsigned long long)sums->count, task->name, run,
-		              tare_format_ns(each_ns, one));
+		finding_title(
+		    draft,
+		    "Too many small kernels: %llu launches of '%.60s' run %s each, and each "
+		    "costs %s to launch",
+		    (unsigned long long)sums->count, task->name, run, tare_format_ns(each_ns, one));
 	else
-		finding_title(draft,
-		              "Too many small kernels: %llu launches of '%.60s' with %.0f work-item%s "
-		              "run %s each, and the call for each takes %s",
-		              (unsigned long long)sums->count, task->name, sums->items,
-		              sums->items == 1 ? "" : "s", run, tare_format_ns(call_ns, one));
+		finding_title(
+		    draft,
+		    "Too many small kernels: %llu launches of '%.60s' with %.0f work-item%s "
+		    "run %s each, and the call for each takes %s",
+		    (unsigned long long)sums->count, task->name, sums->items,
+		    sums->items == 1 ? "" : "s", run, tare_format_ns(call_ns, one));
 }
 
 static void tell_short(struct judging *judging, const struct launches *sums,
@@ -222,21 +234,25 @@ static void tell_short(struct judging *judging, const struct launches *sums,
 	char host[128] = "", fill[256] = "";
 	double cost_ns = launched_ns(sums);
 	if (sums->host_ns > HOST_WORTH_SAYING * cost_ns)
-		snprintf(host, sizeof host, "; %s of the program's own time between them is beside that",
+		snprintf(host, sizeof host,
+		         "; %s of the program's own time between them is beside that",
 		         tare_format_ns(sums->host_ns, own));
 	if (sums->lanes > 0)
-		snprintf(fill, sizeof fill,
-		         "; while they run, work-items fill %.2g %% of the device (%.0f where it takes "
-		         "%.0f at once): the rest is %s by model, half of it in the estimate",
-		         100 * sums->items / sums->lanes, sums->items, sums->lanes,
-		         tare_format_ns(sums->empty_ns, empty));
-	finding_evidence(draft,
-	                 "between them the device idles %s (%.1f %% of the working part) while they are "
-	                 "issued, handed over and dispatched; first launches are left out%s%s%s",
-	                 tare_format_ns(cost_ns, all), judging_percent(judging, cost_ns), host, fill,
-	                 launched_share(judging) < 1 ? "; a graph's nodes have a gap between them, too, which was not "
-	                                               "measured: at least half of it is taken to be saved"
-	                                             : "");
+		snprintf(
+		    fill, sizeof fill,
+		    "; while they run, work-items fill %.2g %% of the device (%.0f where it takes "
+		    "%.0f at once): the rest is %s by model, half of it in the estimate",
+		    100 * sums->items / sums->lanes, sums->items, sums->lanes,
+		    tare_format_ns(sums->empty_ns, empty));
+	finding_evidence(
+	    draft,
+	    "between them the device idles %s (%.1f %% of the working part) while they are "
+	    "issued, handed over and dispatched; first launches are left out%s%s%s",
+	    tare_format_ns(cost_ns, all), judging_percent(judging, cost_ns), host, fill,
+	    launched_share(judging) < 1
+	        ? "; a graph's nodes have a gap between them, too, which was not "
+	          "measured: at least half of it is taken to be saved"
+	        : "");
 }
 
 static void describe_short(struct judging *judging, const struct tare_task *task,
@@ -255,8 +271,8 @@ static void describe_short(struct judging *judging, const struct tare_task *task
 	draft->finding.device = task->device;
 	draft->finding.confidence = TARE_CONFIDENCE_LIKELY;
 	// The program's own time between launches goes with them, if the loop moves to the device.
-	finding_cost(draft, launched_share(judging) * (sums->loop_ns + sums->part.low_ns), cost_ns + sums->empty_ns / 2,
-	             cost_ns + sums->host_ns + sums->empty_ns);
+	finding_cost(draft, launched_share(judging) * (sums->loop_ns + sums->part.low_ns),
+	             cost_ns + sums->empty_ns / 2, cost_ns + sums->host_ns + sums->empty_ns);
 }
 
 // Others do not claim again what was raised here. What the program does now and then in such a loop
@@ -287,7 +303,8 @@ static int judge_short(struct judging *judging, size_t row)
 	double empty = sums.lanes > 0 ? 1 - sums.items / sums.lanes : 0;
 	// Places are gaps, or the kernels where there is none.
 	if (empty > 0)
-		sums.empty_ns = empty * finding_claim_alone(judging, task, &draft, gaps ? 0 : empty);
+		sums.empty_ns =
+		    empty * finding_claim_alone(judging, task, &draft, gaps ? 0 : empty);
 	if ((!is_short(task, &sums) && sums.lanes == 0) ||
 	    !finding_matters(judging, task->device, launched_ns(&sums) + sums.empty_ns / 2,
 	                     judging_edges(judging, sums.part.gaps),
@@ -350,10 +367,10 @@ static int64_t *find_issues(const struct judging *judging, size_t *count)
 	return at_ns;
 }
 
-// What of a gap went into recording the commands issued in it, of its part inside the API; *first as
-// judging_within_gap's. Nobody saves that by issuing less.
-static double recorders_ns(const struct judging *judging, const struct judged_gap *gap, double api_ns,
-                           const int64_t *at_ns, size_t count, size_t *first)
+// What of a gap went into recording the commands issued in it, of its part inside the API; *first
+// as judging_within_gap's. Nobody saves that by issuing less.
+static double recorders_ns(const struct judging *judging, const struct judged_gap *gap,
+                           double api_ns, const int64_t *at_ns, size_t count, size_t *first)
 {
 	size_t last;
 	while (*first < count && at_ns[*first] < gap->from_ns)
@@ -391,7 +408,8 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error)
 		judging_add_part(judging, TARE_NO_INDEX, gap, api_ns, &sum);
 		recorder_ns += recorders_ns(judging, gap, api_ns, issues, issued, &first);
 		finding_claim(&draft, gap->from_ns, gap->to_ns);
-		finding_saw_command(&draft, gap->command, gap->from_ns, gap->to_ns, llround(api_ns));
+		finding_saw_command(&draft, gap->command, gap->from_ns, gap->to_ns,
+		                    llround(api_ns));
 	}
 	if (runs < LAUNCHES || (double)sum.gaps < RAN_OUT * (double)runs ||
 	    explained_ns > EXPLAINED * sum.ns ||
@@ -401,22 +419,27 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error)
 		return 0;
 	}
 	tare_format_ns(sum.ns, cost);
-	finding_title(&draft,
-	              "The host issues work more slowly than the device executes it: before %.0f %% "
-	              "of the commands the device had run out of work",
-	              100 * (double)sum.gaps / (double)runs);
-	finding_evidence(&draft,
-	                 "the device idles %s (%.1f %% of the working part) while the host is inside "
-	                 "the API, before %llu of %llu commands",
-	                 cost, judging_percent(judging, sum.ns), (unsigned long long)sum.gaps,
-	                 (unsigned long long)runs);
-	finding_advice(&draft, "Enqueue ahead of the device, set arguments once, and make fewer and larger "
-	                       "commands");
+	finding_title(
+	    &draft,
+	    "The host issues work more slowly than the device executes it: before %.0f %% "
+	    "of the commands the device had run out of work",
+	    100 * (double)sum.gaps / (double)runs);
+	finding_evidence(
+	    &draft,
+	    "the device idles %s (%.1f %% of the working part) while the host is inside "
+	    "the API, before %llu of %llu commands",
+	    cost, judging_percent(judging, sum.ns), (unsigned long long)sum.gaps,
+	    (unsigned long long)runs);
+	finding_advice(&draft,
+	               "Enqueue ahead of the device, set arguments once, and make fewer and larger "
+	               "commands");
 	finding_figure(&draft, "idle_in_api_ns", sum.ns, "device timestamp");
 	finding_figure(&draft, "commands", (double)runs, "counted");
 	finding_figure(&draft, "ran_out", (double)sum.gaps, "counted");
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
-	// How much fewer commands can be is the program's: half of it at least, where that is done at all.
-	finding_cost(&draft, fmax(0, sum.low_ns - recorder_ns) / 2, sum.ns - recorder_ns, sum.high_ns);
+	// How much fewer commands can be is the program's: half of it at least, where that is done
+	// at all.
+	finding_cost(&draft, fmax(0, sum.low_ns - recorder_ns) / 2, sum.ns - recorder_ns,
+	             sum.high_ns);
 	return finding_raise(&draft);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How command lists are used: recorded again for each execution, and lists that wait for each kernel.
+// How command lists are used: recorded again for each execution, and lists that wait for each
+// kernel.
 #include "analysis/findings_work.h"
 
 #include "analysis/ledger_internal.h"
@@ -22,8 +23,8 @@ struct alike {
 
 struct rebuilt {
 	struct judging *judging;
-	uint64_t *content;        // of each execution: a hash of what it runs
-	uint32_t *of_list;        // the group of each list; TARE_NO_INDEX
+	uint64_t *content; // of each execution: a hash of what it runs
+	uint32_t *of_list; // the group of each list; TARE_NO_INDEX
 	struct tare_id_map group_of;
 	struct alike *groups;
 	size_t group_count, group_room;
@@ -58,10 +59,13 @@ static int group_lists(struct rebuilt *r)
 		    recording->lists[x->list].executions != 1)
 			continue;
 		uint64_t parts[2] = { r->content[i], recording->lists[x->list].process };
-		if (tables_number(&r->group_of, tare_hash_bytes(TARE_HASH_START, parts, sizeof parts), &number) != 0)
+		if (tables_number(&r->group_of,
+		                  tare_hash_bytes(TARE_HASH_START, parts, sizeof parts),
+		                  &number) != 0)
 			return -ENOMEM;
 		if (number == r->group_count) {
-			struct alike *added = TARE_ROOM_FOR(r->groups, r->group_room, r->group_count);
+			struct alike *added =
+			    TARE_ROOM_FOR(r->groups, r->group_room, r->group_count);
 			if (!added)
 				return -ENOMEM;
 			*added = (struct alike){ 0 };
@@ -77,7 +81,8 @@ static int group_lists(struct rebuilt *r)
 static bool is_append(const struct judging *judging, const struct tare_recorded_call *call)
 {
 	return call->role == TARE_ROLE_COMMAND && call->object == TARE_NO_INDEX &&
-	       !(call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) && judging_has_call(judging, call);
+	       !(call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) &&
+	       judging_has_call(judging, call);
 }
 
 // The first call that was entered at a time or later.
@@ -94,8 +99,8 @@ static size_t first_call(const struct tare_recording *recording, int64_t from_ns
 	return low;
 }
 
-// The calls by which the thread that executes a list filled it, from call `from` on: those between its making and
-// that. Returns the call behind them.
+// The calls by which the thread that executes a list filled it, from call `from` on: those between
+// its making and that. Returns the call behind them.
 static size_t add_appends(struct rebuilt *r, const struct tare_recorded_command *by, size_t from,
                           struct finding_draft *draft)
 {
@@ -105,15 +110,17 @@ static size_t add_appends(struct rebuilt *r, const struct tare_recorded_command 
 		const struct tare_recorded_call *call = &recording->calls[at];
 		if (call->thread != by->thread || !is_append(r->judging, call))
 			continue;
-		r->spans[r->span_count++] = (struct tare_time_span){ call->enter_ns, call->exit_ns };
+		r->spans[r->span_count++] =
+		    (struct tare_time_span){ call->enter_ns, call->exit_ns };
 		finding_claim(draft, call->enter_ns, call->exit_ns);
-		finding_saw_call(draft, (uint32_t)at, call->enter_ns, call->exit_ns, call->inside_ns);
+		finding_saw_call(draft, (uint32_t)at, call->enter_ns, call->exit_ns,
+		                 call->inside_ns);
 	}
 	return at;
 }
 
-// Of all lists but the first of each group, which is needed in any case. A thread executes in the order of time,
-// and none of its calls is taken twice.
+// Of all lists but the first of each group, which is needed in any case. A thread executes in the
+// order of time, and none of its calls is taken twice.
 static int find_appends(struct rebuilt *r, struct finding_draft *draft)
 {
 	const struct tare_recording *recording = r->judging->recording;
@@ -123,8 +130,10 @@ static int find_appends(struct rebuilt *r, struct finding_draft *draft)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->execution_count; i++) {
 		const struct tare_recorded_execution *x = &recording->executions[i];
-		uint32_t group = x->list < recording->list_count ? r->of_list[x->list] : TARE_NO_INDEX;
-		if (group == TARE_NO_INDEX || r->groups[group].lists < FEWEST_LISTS || x->command >= recording->command_count)
+		uint32_t group =
+		    x->list < recording->list_count ? r->of_list[x->list] : TARE_NO_INDEX;
+		if (group == TARE_NO_INDEX || r->groups[group].lists < FEWEST_LISTS ||
+		    x->command >= recording->command_count)
 			continue;
 		const struct tare_recorded_command *by = &recording->commands[x->command];
 		if (seen[group] && by->thread < recording->thread_count) {
@@ -166,19 +175,24 @@ static int judge_rebuilt(struct rebuilt *r)
 	int code = find_appends(r, &draft);
 	measure_appends(r, &sum, &all_ns);
 	if (code || r->lists < FEWEST_LISTS - 1 ||
-	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps), 0, r->span_count,
-	                     REBUILT_SHARE)) {
+	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps), 0,
+	                     r->span_count, REBUILT_SHARE)) {
 		finding_drop(&draft);
 		return code;
 	}
 	tare_format_ns(sum.ns, idle);
 	tare_format_ns(all_ns, all);
-	finding_title(&draft, "%llu command lists are filled with the same commands as one before, and executed once",
-	              (unsigned long long)r->lists);
-	finding_evidence(&draft, "appending their %llu commands took %s, and for %s of it no device ran anything; "
-	                         "kernels, sizes and memory are the same, but arguments are not recorded",
-	                 (unsigned long long)r->commands, all, idle);
-	finding_advice(&draft, "Close the list once and execute it again; where arguments change, let kernels read them "
+	finding_title(
+	    &draft,
+	    "%llu command lists are filled with the same commands as one before, and executed once",
+	    (unsigned long long)r->lists);
+	finding_evidence(
+	    &draft,
+	    "appending their %llu commands took %s, and for %s of it no device ran anything; "
+	    "kernels, sizes and memory are the same, but arguments are not recorded",
+	    (unsigned long long)r->commands, all, idle);
+	finding_advice(&draft, "Close the list once and execute it again; where arguments change, "
+	                       "let kernels read them "
 	                       "from memory, or use a mutable command list");
 	finding_figure(&draft, "lists", (double)r->lists, "counted");
 	finding_figure(&draft, "appends_ns", all_ns, "host clock");
@@ -234,7 +248,8 @@ static int find_previous(const struct judging *judging, uint32_t *previous)
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *c = &recording->commands[i];
 		previous[i] = c->thread < recording->thread_count ? last[c->thread] : TARE_NO_INDEX;
-		if (c->thread < recording->thread_count && tare_command_effect(c) != TARE_EFFECT_NONE)
+		if (c->thread < recording->thread_count &&
+		    tare_command_effect(c) != TARE_EFFECT_NONE)
 			last[c->thread] = (uint32_t)i;
 	}
 	return 0;
@@ -245,20 +260,24 @@ static bool waits(const struct judging *judging, uint32_t command)
 	const struct tare_recorded_command *c = command < judging->recording->command_count
 	                                            ? &judging->recording->commands[command]
 	                                            : NULL;
-	return c && c->kind == TARE_KIND_KERNEL && c->flags & TARE_COMMAND_BLOCKING && tare_command_timed(c);
+	return c && c->kind == TARE_KIND_KERNEL && c->flags & TARE_COMMAND_BLOCKING &&
+	       tare_command_timed(c);
 }
 
 static void add_waiting(struct judging *judging, const struct judged_gap *gap,
                         const struct tare_recorded_command *before, struct finding_draft *draft,
                         struct gap_sum *sum, double *woken_ns)
 {
-	// From the kernel's end until the next one's call has returned: none of it, were the launch not to wait.
-	double part_ns = (double)gap->parts_ns[TARE_LEDGER_API] + (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
+	// From the kernel's end until the next one's call has returned: none of it, were the launch
+	// not to wait.
+	double part_ns =
+	    (double)gap->parts_ns[TARE_LEDGER_API] + (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
 	double return_ns = (double)(before->exit_ns - gap->from_ns);
 	if (part_ns <= 0 || return_ns <= 0)
 		return;
 	judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, sum);
-	*woken_ns += fmin(part_ns, fmax(0, return_ns - (double)judging_residual_ns(judging, TARE_NO_INDEX)));
+	*woken_ns +=
+	    fmin(part_ns, fmax(0, return_ns - (double)judging_residual_ns(judging, TARE_NO_INDEX)));
 	finding_claim(draft, gap->from_ns, gap->to_ns);
 	finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns, llround(part_ns));
 }
@@ -279,24 +298,30 @@ int finding_synchronous_launches(struct judging *judging, struct tare_error *err
 	finding_begin(judging, &draft, "synchronous-launches");
 	for (size_t i = 0; i < judging->gap_count; i++) {
 		const struct judged_gap *gap = &judging->gaps[i];
-		if (gap->command < recording->command_count && waits(judging, previous[gap->command]))
-			add_waiting(judging, gap, &recording->commands[previous[gap->command]], &draft, &sum,
-			            &woken_ns);
+		if (gap->command < recording->command_count &&
+		    waits(judging, previous[gap->command]))
+			add_waiting(judging, gap, &recording->commands[previous[gap->command]],
+			            &draft, &sum, &woken_ns);
 	}
 	if (sum.gaps < FEWEST_LAUNCHES ||
-	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps), sum.gaps, sum.gaps,
-	                     WAITING_SHARE)) {
+	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps),
+	                     sum.gaps, sum.gaps, WAITING_SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
 	tare_format_ns(sum.ns, cost);
 	tare_format_ns(woken_ns, woken);
-	finding_title(&draft, "%llu kernel launches wait for their kernels, and the device idles until the next is issued",
+	finding_title(&draft,
+	              "%llu kernel launches wait for their kernels, and the device idles until the "
+	              "next is issued",
 	              (unsigned long long)sum.gaps);
-	finding_evidence(&draft, "the device idles %s (%.1f %% of the working part) from the end of a kernel to the start "
-	                         "of what is issued next, %s of it before the call has returned",
+	finding_evidence(&draft,
+	                 "the device idles %s (%.1f %% of the working part) from the end of a "
+	                 "kernel to the start "
+	                 "of what is issued next, %s of it before the call has returned",
 	                 cost, judging_percent(judging, sum.ns), woken);
-	finding_advice(&draft, "%s, and wait once behind the last", finding_word(judging, FINDING_WORD_ASYNCHRONOUS));
+	finding_advice(&draft, "%s, and wait once behind the last",
+	               finding_word(judging, FINDING_WORD_ASYNCHRONOUS));
 	finding_figure(&draft, "launches", (double)sum.gaps, "counted");
 	finding_figure(&draft, "idle_ns", sum.ns, "device timestamp");
 	finding_figure(&draft, "return_ns", woken_ns, "device timestamp");

@@ -12,16 +12,20 @@
 struct moves {
 	double to_bytes, from_bytes;
 	uint64_t count;
-	double ns;               // in which anything was moved
+	double ns; // in which anything was moved
 };
 
-static bool is_move(const struct judging *judging, const struct tare_recorded_command *c, uint32_t device)
+static bool is_move(const struct judging *judging, const struct tare_recorded_command *c,
+                    uint32_t device)
 {
-	return c->kind == TARE_KIND_MIGRATE && c->part == TARE_RUN && c->execution == TARE_OF_DRIVER &&
-	       tare_command_device(judging->recording, c) == device && judging_has_command(judging, c);
+	return c->kind == TARE_KIND_MIGRATE && c->part == TARE_RUN &&
+	       c->execution == TARE_OF_DRIVER &&
+	       tare_command_device(judging->recording, c) == device &&
+	       judging_has_command(judging, c);
 }
 
-static int add_moves(struct judging *judging, uint32_t device, struct moves *moves, struct finding_draft *draft)
+static int add_moves(struct judging *judging, uint32_t device, struct moves *moves,
+                     struct finding_draft *draft)
 {
 	const struct tare_recording *recording = judging->recording;
 	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
@@ -33,9 +37,11 @@ static int add_moves(struct judging *judging, uint32_t device, struct moves *mov
 			continue;
 		spans[moves->count++] = (struct tables_span){ c->start_ns, c->end_ns };
 		moves->to_bytes += c->direction == TARE_DIRECTION_TO_DEVICE ? (double)c->amount : 0;
-		moves->from_bytes += c->direction == TARE_DIRECTION_FROM_DEVICE ? (double)c->amount : 0;
+		moves->from_bytes +=
+		    c->direction == TARE_DIRECTION_FROM_DEVICE ? (double)c->amount : 0;
 		finding_claim(draft, c->start_ns, c->end_ns);
-		finding_saw_command(draft, judging->order[i], c->start_ns, c->end_ns, c->end_ns - c->start_ns);
+		finding_saw_command(draft, judging->order[i], c->start_ns, c->end_ns,
+		                    c->end_ns - c->start_ns);
 	}
 	moves->ns = (double)tables_union(spans, moves->count);
 	return 0;
@@ -46,7 +52,8 @@ static double managed_bytes(const struct judging *judging)
 	const struct tare_recording *recording = judging->recording;
 	double sum = 0;
 	for (size_t i = 0; i < recording->memory_count; i++)
-		if (recording->memories[i].kind == TARE_TRACE_MEMORY_SHARED && recording->memories[i].parent == TARE_NO_INDEX)
+		if (recording->memories[i].kind == TARE_TRACE_MEMORY_SHARED &&
+		    recording->memories[i].parent == TARE_NO_INDEX)
 			sum += (double)recording->memories[i].bytes;
 	return sum;
 }
@@ -59,7 +66,8 @@ static double again(double bytes, double managed)
 
 static int judge_device(struct judging *judging, uint32_t device, double managed)
 {
-	struct tare_recorded_faults faults = tare_device_faults(judging->recording, judging->view, device);
+	struct tare_recorded_faults faults =
+	    tare_device_faults(judging->recording, judging->view, device);
 	struct finding_draft draft;
 	struct moves moves = { 0 };
 	char to[TARE_UNIT_TEXT], from[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT], ns[TARE_UNIT_TEXT];
@@ -76,16 +84,23 @@ static int judge_device(struct judging *judging, uint32_t device, double managed
 	tare_format_bytes((uint64_t)moves.from_bytes, from);
 	tare_format_bytes((uint64_t)managed, all);
 	tare_format_ns(moves.ns, ns);
-	finding_title(&draft, "Managed memory moves to and fro: %s to the device and %s back, of %s that were allocated", to,
-	              from, all);
-	finding_evidence(&draft,
-	                 "%llu moves took %s; %llu faults of the device in %llu groups and %llu of the host, %llu times "
-	                 "the driver saw pages thrash; what is moved beyond once there and once back is the estimate",
-	                 (unsigned long long)moves.count, ns, (unsigned long long)faults.device_faults,
-	                 (unsigned long long)faults.device_groups, (unsigned long long)faults.host_faults,
-	                 (unsigned long long)faults.thrashing);
-	finding_advice(&draft, "Do not use it on host and device in turn: keep it on the device (cudaMemAdvise), move what is "
-	                       "needed in one piece (cudaMemPrefetchAsync), or use cudaMalloc and copies");
+	finding_title(&draft,
+	              "Managed memory moves to and fro: %s to the device and %s back, of %s that "
+	              "were allocated",
+	              to, from, all);
+	finding_evidence(
+	    &draft,
+	    "%llu moves took %s; %llu faults of the device in %llu groups and %llu of the host, "
+	    "%llu times "
+	    "the driver saw pages thrash; what is moved beyond once there and once back is the "
+	    "estimate",
+	    (unsigned long long)moves.count, ns, (unsigned long long)faults.device_faults,
+	    (unsigned long long)faults.device_groups, (unsigned long long)faults.host_faults,
+	    (unsigned long long)faults.thrashing);
+	finding_advice(&draft,
+	               "Do not use it on host and device in turn: keep it on the device "
+	               "(cudaMemAdvise), move what is "
+	               "needed in one piece (cudaMemPrefetchAsync), or use cudaMalloc and copies");
 	finding_figure(&draft, "to_device_bytes", moves.to_bytes, "counted");
 	finding_figure(&draft, "from_device_bytes", moves.from_bytes, "counted");
 	finding_figure(&draft, "managed_bytes", managed, "counted");

@@ -9,22 +9,31 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEAST_GAIN 0.05  // of the chunks' time
-#define LEAST_COPIES 0.1 // of the chunks' time, for waits to be about copies
+#define LEAST_GAIN 0.05    // of the chunks' time
+#define LEAST_COPIES 0.1   // of the chunks' time, for waits to be about copies
 #define EXPOSED_SHARE 0.25 // of the working part: then it is said why nothing was predicted
 
 // How the commands of the chunks were issued.
 struct issue {
 	uint64_t queues, copies, blocking, waits;
-	uint64_t staged; // copies from plain memory that do not block by their name, and held the host up
-	uint64_t legacy, beside; // commands in the legacy default stream, and in streams that wait for it
+	// copies from plain memory that do not block by their name, and held the host up
+	uint64_t staged;
+	// commands in the legacy default stream, and in streams that wait for it
+	uint64_t legacy, beside;
 	bool free_order; // commands of a queue may overlap
 	bool connection; // all streams go to the device by one connection, as the environment asks
 };
 
 // What keeps the chunks apart.
-enum apart { APART_NOT, APART_WAITS, APART_BLOCKS, APART_STAGES, APART_LEGACY, APART_ONE_QUEUE,
-	APART_CONNECTION };
+enum apart {
+	APART_NOT,
+	APART_WAITS,
+	APART_BLOCKS,
+	APART_STAGES,
+	APART_LEGACY,
+	APART_ONE_QUEUE,
+	APART_CONNECTION
+};
 static const char *const ids[] = {
 	[APART_NOT] = NULL,
 	[APART_WAITS] = "overlap-missed",
@@ -59,8 +68,9 @@ static uint64_t waits_between(const struct judging *judging, int64_t from_ns, in
 // Whether a CUDA copy from plain memory kept the host for most of its time, though it need not.
 static bool is_staged(const struct tare_recording *recording, const struct tare_recorded_command *c)
 {
-	return recording->queues[c->queue].api == TARE_TRACE_CUDA && !(c->flags & TARE_COMMAND_BLOCKING) &&
-	       c->memory == TARE_TRACE_MEMORY_PAGEABLE && 2 * (c->exit_ns - c->enter_ns) >= c->end_ns - c->start_ns;
+	return recording->queues[c->queue].api == TARE_TRACE_CUDA &&
+	       !(c->flags & TARE_COMMAND_BLOCKING) && c->memory == TARE_TRACE_MEMORY_PAGEABLE &&
+	       2 * (c->exit_ns - c->enter_ns) >= c->end_ns - c->start_ns;
 }
 
 static int look(const struct judging *judging, const struct tare_overlap_gain *gain,
@@ -136,45 +146,63 @@ static void claim(const struct judging *judging, const struct tare_overlap_gain 
 static const char *why_range(const struct tare_overlap_gain *gain)
 {
 	if (gain->shares_host && gain->beside != TARE_TOGETHER_SEEN)
-		return "; this device copies with the host's own cores or memory, so at worst only the "
+		return "; this device copies with the host's own cores or memory, so at worst only "
+		       "the "
 		       "waits are saved";
-	return gain->copies == TARE_TOGETHER_SEEN  ? "; the recording shows both copy directions at once"
-	       : gain->copies == TARE_TOGETHER_APART ? "; the recording shows one copy direction at a time"
-	                                             : "; from two copy engines at full rate to one";
+	return gain->copies == TARE_TOGETHER_SEEN
+	           ? "; the recording shows both copy directions at once"
+	       : gain->copies == TARE_TOGETHER_APART
+	           ? "; the recording shows one copy direction at a time"
+	           : "; from two copy engines at full rate to one";
 }
 
-static void title(const struct judging *judging, const struct tare_overlap_gain *gain, const struct issue *issue,
-                  enum apart apart, struct finding_draft *draft)
+static void title(const struct judging *judging, const struct tare_overlap_gain *gain,
+                  const struct issue *issue, enum apart apart, struct finding_draft *draft)
 {
 	unsigned long long chunks = gain->chunks, copies = issue->copies;
 	switch (apart) {
 	case APART_ONE_QUEUE:
-		finding_title(draft, "Copies could overlap with kernels and do not: all %llu chunks are in %s", chunks,
-		              finding_word(judging, FINDING_WORD_ONE_QUEUE));
+		finding_title(
+		    draft,
+		    "Copies could overlap with kernels and do not: all %llu chunks are in %s",
+		    chunks, finding_word(judging, FINDING_WORD_ONE_QUEUE));
 		break;
 	case APART_CONNECTION:
-		finding_title(draft, "Copies could overlap with kernels and do not: CUDA_DEVICE_MAX_CONNECTIONS=1 gives the %llu "
-		                     "streams of %llu chunks one connection", (unsigned long long)issue->queues, chunks);
+		finding_title(draft,
+		              "Copies could overlap with kernels and do not: "
+		              "CUDA_DEVICE_MAX_CONNECTIONS=1 gives the %llu "
+		              "streams of %llu chunks one connection",
+		              (unsigned long long)issue->queues, chunks);
 		break;
 	case APART_BLOCKS:
 		finding_title(draft, "%llu of %llu copies block, so that the %llu %s take turns",
-		              (unsigned long long)issue->blocking, copies, (unsigned long long)issue->queues,
+		              (unsigned long long)issue->blocking, copies,
+		              (unsigned long long)issue->queues,
 		              finding_word(judging, FINDING_WORD_QUEUE_NOUN));
 		break;
 	case APART_STAGES:
-		finding_title(draft, "%llu of %llu copies are asynchronous and from or to pageable memory: they hold the "
-		                     "host up, so that the %llu %s take turns",
-		              (unsigned long long)issue->staged, copies, (unsigned long long)issue->queues,
+		finding_title(draft,
+		              "%llu of %llu copies are asynchronous and from or to pageable "
+		              "memory: they hold the "
+		              "host up, so that the %llu %s take turns",
+		              (unsigned long long)issue->staged, copies,
+		              (unsigned long long)issue->queues,
 		              finding_word(judging, FINDING_WORD_QUEUE_NOUN));
 		break;
 	case APART_LEGACY:
-		finding_title(draft, "%llu commands are in the legacy default stream, between those of %llu other streams, "
-		                     "which wait for it and it for them",
-		              (unsigned long long)issue->legacy, (unsigned long long)issue->queues - 1);
+		finding_title(draft,
+		              "%llu commands are in the legacy default stream, between those of "
+		              "%llu other streams, "
+		              "which wait for it and it for them",
+		              (unsigned long long)issue->legacy,
+		              (unsigned long long)issue->queues - 1);
 		break;
 	default:
-		finding_title(draft, "Copies could overlap with kernels and do not: the host waits for each "
-		                     "of %llu chunks", chunks);
+		finding_title(
+		    draft,
+		    "Copies could overlap with kernels and do not: the host waits for each "
+		    "of %llu chunks",
+		    chunks);
 	}
 }
 
@@ -188,27 +216,38 @@ static void advise(const struct judging *judging, const struct issue *issue, enu
 		               finding_word(judging, FINDING_WORD_QUEUES), needed);
 		break;
 	case APART_CONNECTION:
-		finding_advice(draft, "Unset CUDA_DEVICE_MAX_CONNECTIONS (the default is 8): in one connection each command waits "
-		                      "for the one before, whatever its stream; %s", needed);
+		finding_advice(draft,
+		               "Unset CUDA_DEVICE_MAX_CONNECTIONS (the default is 8): in one "
+		               "connection each command waits "
+		               "for the one before, whatever its stream; %s",
+		               needed);
 		break;
 	case APART_BLOCKS:
 		finding_advice(draft, "%s and wait once at the end, with pinned memory; %s",
 		               finding_word(judging, FINDING_WORD_NOT_BLOCK), needed);
 		break;
 	case APART_STAGES:
-		finding_advice(draft, "Copy from pinned memory %s, which is faster on top of what is said here; %s",
-		               finding_word(judging, FINDING_WORD_PINNED), needed);
+		finding_advice(
+		    draft,
+		    "Copy from pinned memory %s, which is faster on top of what is said here; %s",
+		    finding_word(judging, FINDING_WORD_PINNED), needed);
 		break;
 	case APART_LEGACY:
-		finding_advice(draft, "Give these commands a stream of their own and order them by events, make the other "
-		                      "streams with cudaStreamNonBlocking, or compile with --default-stream per-thread; %s",
+		finding_advice(draft,
+		               "Give these commands a stream of their own and order them by "
+		               "events, make the other "
+		               "streams with cudaStreamNonBlocking, or compile with "
+		               "--default-stream per-thread; %s",
 		               needed);
 		break;
 	default:
-		finding_advice(draft, "Enqueue the next chunk before waiting for this one: %s, pinned memory, "
-		                      "copies that do not block; %s; `tare overlap` shows what this device can do",
-		               issue->queues == 1 ? finding_word(judging, FINDING_WORD_QUEUES) : "no wait between chunks",
-		               needed);
+		finding_advice(
+		    draft,
+		    "Enqueue the next chunk before waiting for this one: %s, pinned memory, "
+		    "copies that do not block; %s; `tare overlap` shows what this device can do",
+		    issue->queues == 1 ? finding_word(judging, FINDING_WORD_QUEUES)
+		                       : "no wait between chunks",
+		    needed);
 	}
 }
 
@@ -218,12 +257,13 @@ static void tell(const struct tare_overlap_gain *gain, struct finding_draft *dra
 	tare_format_ns((double)gain->measured_ns, measured);
 	tare_format_ns(gain->predicted_low_ns, low);
 	tare_format_ns(gain->predicted_high_ns, high);
-	finding_evidence(draft,
-	                 "%llu chunks took %s, %.0f %% of it transfers not hidden; predicted %s to %s%s; "
-	                 "%s then set the pace",
-	                 (unsigned long long)gain->chunks, measured,
-	                 100 * (double)gain->exposed_ns / (double)gain->measured_ns, low, high,
-	                 why_range(gain), gain->limit);
+	finding_evidence(
+	    draft,
+	    "%llu chunks took %s, %.0f %% of it transfers not hidden; predicted %s to %s%s; "
+	    "%s then set the pace",
+	    (unsigned long long)gain->chunks, measured,
+	    100 * (double)gain->exposed_ns / (double)gain->measured_ns, low, high, why_range(gain),
+	    gain->limit);
 }
 
 static void add_figures(const struct tare_overlap_gain *gain, struct finding_draft *draft)
@@ -247,13 +287,15 @@ static int judge_gain(struct judging *judging, const struct tare_overlap_gain *g
 		return 0;
 	int code = look(judging, gain, &issue);
 	enum apart apart = code ? APART_NOT : apart_of(&issue, gain->chunks);
-	if (apart == APART_NOT || !finding_matters(judging, gain->device, saved_ns, 2, 3 * gain->chunks,
-	                                           issue.waits, FINDING_SHARE))
+	if (apart == APART_NOT || !finding_matters(judging, gain->device, saved_ns, 2,
+	                                           3 * gain->chunks, issue.waits, FINDING_SHARE))
 		return code;
-	// Both are about the host's waits; where little is copied it is not the copies that could overlap.
+	// Both are about the host's waits; where little is copied it is not the copies that could
+	// overlap.
 	bool waits = apart == APART_WAITS || apart == APART_BLOCKS;
 	bool copies = (double)gain->exposed_ns >= (waits ? LEAST_COPIES : LEAST_GAIN) * measured_ns;
-	if ((waits && finding_take_back(judging, "synchronize-drains", copies ? saved_ns : 0)) || !copies)
+	if ((waits && finding_take_back(judging, "synchronize-drains", copies ? saved_ns : 0)) ||
+	    !copies)
 		return 0;
 	finding_begin(judging, &draft, ids[apart]);
 	title(judging, gain, &issue, apart, &draft);
@@ -294,8 +336,10 @@ int finding_overlap(struct judging *judging, struct tare_error *error)
 		else if (code == -ENODATA)
 			code = exposed_share(judging, i) < EXPOSED_SHARE
 			           ? 0
-			           : finding_unjudged(judging, "what overlapping copies with kernels "
-			                                       "would gain: %s", gain.why_not);
+			           : finding_unjudged(judging,
+			                              "what overlapping copies with kernels "
+			                              "would gain: %s",
+			                              gain.why_not);
 	}
 	return code;
 }

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-// So many commands wait in the stream, a launch takes so many times what launches into less full ones take in the
-// median, and so much more.
+// So many commands wait in the stream, a launch takes so many times what launches into less full
+// ones take in the median, and so much more.
 #define PENDING 256
 #define SLOWER 4
 #define LEAST_CALL_NS 2000
@@ -16,13 +16,13 @@
 
 // What a thread has been held up for, since it last gave another stream a command.
 struct held {
-	uint32_t queue;   // that is full; TARE_NO_INDEX: none
+	uint32_t queue; // that is full; TARE_NO_INDEX: none
 	int64_t since_ns;
 	double ns;
 };
 
 struct queue_state {
-	uint32_t *at;     // its commands that may be pending, in order
+	uint32_t *at; // its commands that may be pending, in order
 	size_t first, count, room;
 	int64_t reach_ns; // end of the last command before
 	bool full;        // launches into it were held up
@@ -34,7 +34,7 @@ struct full {
 	struct held *threads;
 	uint32_t *pending; // of each command: how many others its stream held when it was enqueued
 	double usual_ns;
-	uint64_t launches, held;  // launches that were held up; commands of others behind them
+	uint64_t launches, held; // launches that were held up; commands of others behind them
 	double blocked_ns, late_ns;
 	double after_ns; // what others ran while no full stream had anything left
 	uint64_t most_pending;
@@ -42,8 +42,8 @@ struct full {
 
 static bool is_launch(const struct tare_recorded_command *c)
 {
-	return (c->kind == TARE_KIND_KERNEL || c->kind == TARE_KIND_GRAPH) && !(c->flags & TARE_COMMAND_BLOCKING) &&
-	       !tare_command_is_run(c);
+	return (c->kind == TARE_KIND_KERNEL || c->kind == TARE_KIND_GRAPH) &&
+	       !(c->flags & TARE_COMMAND_BLOCKING) && !tare_command_is_run(c);
 }
 
 // How many commands of the queue have not ended when `c` is enqueued; `c` becomes one of them.
@@ -51,7 +51,8 @@ static int count_pending(struct full *full, uint32_t index)
 {
 	const struct tare_recorded_command *commands = full->judging->recording->commands;
 	struct queue_state *queue = &full->queues[commands[index].queue];
-	for (; queue->first < queue->count && commands[queue->at[queue->first]].end_ns <= commands[index].enter_ns;
+	for (; queue->first < queue->count &&
+	       commands[queue->at[queue->first]].end_ns <= commands[index].enter_ns;
 	     queue->first++)
 		;
 	full->pending[index] = (uint32_t)(queue->count - queue->first);
@@ -67,10 +68,13 @@ static int count_pending(struct full *full, uint32_t index)
 	return 0;
 }
 
-static bool is_looked_at(const struct tare_recording *recording, const struct tare_recorded_command *c)
+static bool is_looked_at(const struct tare_recording *recording,
+                         const struct tare_recorded_command *c)
 {
-	return c->queue < recording->queue_count && recording->queues[c->queue].api == TARE_TRACE_CUDA &&
-	       c->thread < recording->thread_count && tare_command_timed(c) && !tare_command_is_run(c);
+	return c->queue < recording->queue_count &&
+	       recording->queues[c->queue].api == TARE_TRACE_CUDA &&
+	       c->thread < recording->thread_count && tare_command_timed(c) &&
+	       !tare_command_is_run(c);
 }
 
 // Fills in how many are pending, and what a launch takes while they are few.
@@ -93,18 +97,21 @@ static int find_usual(struct full *full)
 }
 
 // A command of another stream, which the thread came to so much later.
-static void add_late(struct full *full, struct held *held, uint32_t index, struct finding_draft *draft)
+static void add_late(struct full *full, struct held *held, uint32_t index,
+                     struct finding_draft *draft)
 {
 	const struct tare_recorded_command *c = &full->judging->recording->commands[index];
 	int64_t reach_ns = full->queues[c->queue].reach_ns;
 	int64_t from_ns = reach_ns > held->since_ns ? reach_ns : held->since_ns;
 	double late_ns = (double)(c->start_ns - from_ns);
 	late_ns = late_ns < held->ns ? late_ns : held->ns;
-	if (late_ns > 0 && c->first_wait == TARE_NO_INDEX && judging_has_command(full->judging, c)) {
+	if (late_ns > 0 && c->first_wait == TARE_NO_INDEX &&
+	    judging_has_command(full->judging, c)) {
 		full->held++;
 		full->late_ns += late_ns;
 		finding_claim(draft, c->start_ns - (int64_t)late_ns, c->start_ns);
-		finding_saw_command(draft, index, c->start_ns - (int64_t)late_ns, c->start_ns, (int64_t)late_ns);
+		finding_saw_command(draft, index, c->start_ns - (int64_t)late_ns, c->start_ns,
+		                    (int64_t)late_ns);
 	}
 	*held = (struct held){ .queue = TARE_NO_INDEX };
 }
@@ -119,7 +126,8 @@ static void look_at(struct full *full, uint32_t index, struct finding_draft *dra
 		add_late(full, held, index, draft);
 	if (c->end_ns > full->queues[c->queue].reach_ns)
 		full->queues[c->queue].reach_ns = c->end_ns;
-	if (!is_launch(c) || pending < PENDING || over_ns < LEAST_CALL_NS || call_ns < SLOWER * full->usual_ns)
+	if (!is_launch(c) || pending < PENDING || over_ns < LEAST_CALL_NS ||
+	    call_ns < SLOWER * full->usual_ns)
 		return;
 	if (held->queue != c->queue)
 		*held = (struct held){ .queue = c->queue, .since_ns = c->enter_ns };
@@ -130,7 +138,8 @@ static void look_at(struct full *full, uint32_t index, struct finding_draft *dra
 	full->most_pending = pending > full->most_pending ? pending : full->most_pending;
 }
 
-// Of the others' work what does not hide behind the full streams': only that would end the run earlier.
+// Of the others' work what does not hide behind the full streams': only that would end the run
+// earlier.
 static int find_after(struct full *full)
 {
 	const struct judging *judging = full->judging;
@@ -141,10 +150,14 @@ static int find_after(struct full *full)
 	for (int full_only = 0; full_only < 2; full_only++) {
 		size_t count = 0;
 		for (size_t i = 0; i < judging->order_count; i++) {
-			const struct tare_recorded_command *c = &judging->recording->commands[judging->order[i]];
-			bool is_full = c->queue < judging->recording->queue_count && full->queues[c->queue].full;
+			const struct tare_recorded_command *c =
+			    &judging->recording->commands[judging->order[i]];
+			bool is_full = c->queue < judging->recording->queue_count &&
+			               full->queues[c->queue].full;
 			if (is_full || !full_only)
-				spans[count++] = (struct tables_span){ is_full ? c->enter_ns : c->start_ns, c->end_ns };
+				spans[count++] =
+				    (struct tables_span){ is_full ? c->enter_ns : c->start_ns,
+					                  c->end_ns };
 		}
 		tables_sort(spans, count);
 		both_ns[full_only] = (double)tables_union(spans, count);
@@ -156,10 +169,12 @@ static int find_after(struct full *full)
 static int raise_full(struct full *full, struct finding_draft *draft)
 {
 	struct judging *judging = full->judging;
-	char blocked[TARE_UNIT_TEXT], usual[TARE_UNIT_TEXT], late[TARE_UNIT_TEXT], after[TARE_UNIT_TEXT];
+	char blocked[TARE_UNIT_TEXT], usual[TARE_UNIT_TEXT], late[TARE_UNIT_TEXT],
+	    after[TARE_UNIT_TEXT];
 	double saved_ns = full->late_ns < full->after_ns ? full->late_ns : full->after_ns;
 	if (full->held < FEWEST_HELD ||
-	    !finding_matters(judging, TARE_NO_INDEX, saved_ns, full->held, full->launches, 0, FINDING_SHARE)) {
+	    !finding_matters(judging, TARE_NO_INDEX, saved_ns, full->held, full->launches, 0,
+	                     FINDING_SHARE)) {
 		finding_drop(draft);
 		return 0;
 	}
@@ -167,15 +182,21 @@ static int raise_full(struct full *full, struct finding_draft *draft)
 	tare_format_ns(full->usual_ns, usual);
 	tare_format_ns(full->late_ns, late);
 	tare_format_ns(full->after_ns, after);
-	finding_title(draft, "%llu launches go into a stream that is full and hold up the host, which has work for others",
+	finding_title(draft,
+	              "%llu launches go into a stream that is full and hold up the host, which has "
+	              "work for others",
 	              (unsigned long long)full->launches);
-	finding_evidence(draft,
-	                 "with up to %llu commands waiting these calls took %s more than the %s that a launch takes "
-	                 "otherwise; %llu commands of other streams were issued behind them, %s later in all; "
-	                 "others run %s when this stream has nothing left, and only that ends the run later",
-	                 (unsigned long long)full->most_pending, blocked, usual, (unsigned long long)full->held, late,
-	                 after);
-	finding_advice(draft, "Issue the other streams' work first or from a thread of its own, or make fewer launches: %s",
+	finding_evidence(
+	    draft,
+	    "with up to %llu commands waiting these calls took %s more than the %s that a launch "
+	    "takes "
+	    "otherwise; %llu commands of other streams were issued behind them, %s later in all; "
+	    "others run %s when this stream has nothing left, and only that ends the run later",
+	    (unsigned long long)full->most_pending, blocked, usual, (unsigned long long)full->held,
+	    late, after);
+	finding_advice(draft,
+	               "Issue the other streams' work first or from a thread of its own, or make "
+	               "fewer launches: %s",
 	               finding_word(judging, FINDING_WORD_REPLAY));
 	finding_figure(draft, "launches", (double)full->launches, "counted");
 	finding_figure(draft, "blocked_ns", full->blocked_ns, "host clock");

@@ -9,7 +9,8 @@
 
 // ---- recording
 
-// Beyond this the program that was recorded is another one; beyond the second nothing of it can be told.
+// Beyond this the program that was recorded is another one; beyond the second nothing of it can be
+// told.
 #define HIGH 0.10
 #define TOO_HIGH 0.50
 
@@ -51,22 +52,28 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 	              100 * fmin(1, share),
 	              judging->cost_drowns ? "too much to conclude anything else"
 	                                   : "short calls and gaps look longer than they are");
-	finding_evidence(&draft,
-	                 "about %s: %llu commands and %llu other calls, by the cost of one (measured "
-	                 "when the program started, and while it ran), and %s of waiting for room; an "
-	                 "upper bound where several threads share it",
-	                 cost, (unsigned long long)commands, (unsigned long long)calls,
-	                 tare_format_ns((double)judging->tables->coverage.stalled_ns, stalled));
+	finding_evidence(
+	    &draft,
+	    "about %s: %llu commands and %llu other calls, by the cost of one (measured "
+	    "when the program started, and while it ran), and %s of waiting for room; an "
+	    "upper bound where several threads share it",
+	    cost, (unsigned long long)commands, (unsigned long long)calls,
+	    tare_format_ns((double)judging->tables->coverage.stalled_ns, stalled));
 	bool hashing = (double)judging->tables->coverage.contents_ns > cost_ns / 2;
-	finding_advice(&draft, hashing ? "Record once more without --contents for the times: most of it is hashing "
-	                                 "what transfers carry"
-	                               : "Make fewer calls (arguments need not be set again when they stay), and "
-	                                 "trust counts here more than times");
+	finding_advice(
+	    &draft,
+	    hashing ? "Record once more without --contents for the times: most of it is hashing "
+	              "what transfers carry"
+	            : "Make fewer calls (arguments need not be set again when they stay), and "
+	              "trust counts here more than times");
 	finding_figure(&draft, "cost_ns", cost_ns, "model");
-	finding_figure(&draft, "stalled_ns", (double)judging->tables->coverage.stalled_ns, "host clock");
-	finding_figure(&draft, "harvest_ns", (double)judging->tables->coverage.harvest_ns, "host clock");
+	finding_figure(&draft, "stalled_ns", (double)judging->tables->coverage.stalled_ns,
+	               "host clock");
+	finding_figure(&draft, "harvest_ns", (double)judging->tables->coverage.harvest_ns,
+	               "host clock");
 	if (judging->tables->coverage.contents_ns > 0)
-		finding_figure(&draft, "contents_ns", (double)judging->tables->coverage.contents_ns, "host clock");
+		finding_figure(&draft, "contents_ns", (double)judging->tables->coverage.contents_ns,
+		               "host clock");
 	finding_figure(&draft, "commands", (double)commands, "counted");
 	finding_figure(&draft, "calls", (double)calls, "counted");
 	draft.finding.modelled = true;
@@ -110,7 +117,8 @@ int finding_host_polling(struct judging *judging, struct tare_error *error)
 		return 0;
 	}
 	tare_format_ns(spent_ns, cost);
-	finding_title(&draft, "The host asks %llu times whether work is done, instead of waiting for it",
+	finding_title(&draft,
+	              "The host asks %llu times whether work is done, instead of waiting for it",
 	              (unsigned long long)polls);
 	finding_evidence(&draft,
 	                 "%s in loops that ask every %.2g µs; what it costs is a CPU that is kept "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that move nothing new, by what they carry (tare record --contents). Commands are followed in the order
-// in which they ran: of each part of a memory object it is known what was last moved there or back.
+// Copies that move nothing new, by what they carry (tare record --contents). Commands are followed
+// in the order in which they ran: of each part of a memory object it is known what was last moved
+// there or back.
 #include "analysis/findings_transfers.h"
 
 #include "analysis/finding_alone.h"
@@ -18,9 +19,10 @@ enum { WORTH_BYTES = 4096, FEWEST = 2, HINT_BYTES = 32768, FEWEST_HINT = 16 };
 struct last_copy {
 	uint32_t command;
 	const struct tare_recorded_place *place;
-	uint64_t step, changed; // of the copy, and of the last one of another part that reaches into this one
+	// of the copy, and of the last one of another part that reaches into this one
+	uint64_t step, changed;
 	uint32_t root, following; // memory object, and the next part of it; TARE_NO_INDEX
-	bool counted; // as a copy that moved nothing new
+	bool counted;             // as a copy that moved nothing new
 };
 
 // A copy that need not be.
@@ -34,19 +36,22 @@ struct repeat {
 
 struct repeats {
 	struct judging *judging;
-	uint64_t step;            // counts commands
-	uint64_t *changed;        // of each memory object: the step at which anything but the copy of a part changed it
-	uint64_t any_changed;     // the same of all that kernels may write
-	uint32_t *first;          // part of each memory object; TARE_NO_INDEX
-	uint32_t *writes;         // places in recording->arguments where those of a kernel begin, and the end
-	uint32_t *written;        // memory objects, by kernel
+	uint64_t step; // counts commands
+	// of each memory object: the step at which anything but the copy of a part changed it
+	uint64_t *changed;
+	uint64_t any_changed; // the same of all that kernels may write
+	uint32_t *first;      // part of each memory object; TARE_NO_INDEX
+	// places in recording->arguments where those of a kernel begin, and the end
+	uint32_t *writes;
+	uint32_t *written; // memory objects, by kernel
 	struct tare_id_map part_of;
 	struct last_copy *last;
 	size_t last_count, last_room;
 	struct repeat *found;
 	size_t found_count, found_room;
-	bool all_seen;            // no command can have changed anything without being followed
-	uint64_t again, again_bytes; // without contents: copies to where something was copied before
+	bool all_seen; // no command can have changed anything without being followed
+	// without contents: copies to where something was copied before
+	uint64_t again, again_bytes;
 	double again_ns;
 };
 
@@ -71,24 +76,29 @@ static uint32_t root_of(const struct tare_recording *recording, uint32_t memory)
 
 #define READ_ONLY (1 << 2) // CL_MEM_READ_ONLY: of an OpenCL memory object
 
-static bool kernels_may_write(const struct tare_recording *recording, const struct tare_recorded_command *command)
+static bool kernels_may_write(const struct tare_recording *recording,
+                              const struct tare_recorded_command *command)
 {
 	bool opencl = command->queue < recording->queue_count &&
 	              recording->queues[command->queue].api == TARE_TRACE_OPENCL;
-	return !opencl || !(recording->memories[root_of(recording, command->object)].flags & READ_ONLY);
+	return !opencl ||
+	       !(recording->memories[root_of(recording, command->object)].flags & READ_ONLY);
 }
 
-// Whether two parts of an object may have bytes in common. A part of a buffer that is itself one (a sub-buffer)
-// has an offset of its own.
-static bool reaches_into(const struct repeats *r, const struct last_copy *a, const struct last_copy *b)
+// Whether two parts of an object may have bytes in common. A part of a buffer that is itself one (a
+// sub-buffer) has an offset of its own.
+static bool reaches_into(const struct repeats *r, const struct last_copy *a,
+                         const struct last_copy *b)
 {
 	const struct tare_recorded_command *x = &r->judging->recording->commands[a->command];
 	const struct tare_recorded_command *y = &r->judging->recording->commands[b->command];
-	if (x->object != y->object || a->place->offset == UINT64_MAX || b->place->offset == UINT64_MAX ||
-	    x->kind == TARE_KIND_UNMAP || y->kind == TARE_KIND_UNMAP)
+	if (x->object != y->object || a->place->offset == UINT64_MAX ||
+	    b->place->offset == UINT64_MAX || x->kind == TARE_KIND_UNMAP ||
+	    y->kind == TARE_KIND_UNMAP)
 		return true;
-	return a->place->offset <= b->place->offset ? b->place->offset - a->place->offset < x->amount
-	                                            : a->place->offset - b->place->offset < y->amount;
+	return a->place->offset <= b->place->offset
+	           ? b->place->offset - a->place->offset < x->amount
+	           : a->place->offset - b->place->offset < y->amount;
 }
 
 // A copy to one part. Of an object with many parts all count as changed.
@@ -114,18 +124,20 @@ static bool is_told(const struct repeats *r, const struct tare_recorded_command 
 		return false;
 	const struct tare_recorded_process *of = &recording->processes[process];
 	// What a fork has inherited was told to its parent.
-	return (of->flags & (TARE_TRACE_COMPARED | TARE_TRACE_FORKED)) == TARE_TRACE_COMPARED && of->lost_records == 0 &&
-	       of->damaged_windows == 0;
+	return (of->flags & (TARE_TRACE_COMPARED | TARE_TRACE_FORKED)) == TARE_TRACE_COMPARED &&
+	       of->lost_records == 0 && of->damaged_windows == 0;
 }
 
 static void note_kernel(struct repeats *r, const struct tare_recorded_command *kernel)
 {
 	const struct tare_recording *recording = r->judging->recording;
 	bool known = is_told(r, kernel);
-	for (uint32_t i = known ? r->writes[kernel->object] : 0; known && i < r->writes[kernel->object + 1]; i++) {
+	for (uint32_t i = known ? r->writes[kernel->object] : 0;
+	     known && i < r->writes[kernel->object + 1]; i++) {
 		uint32_t memory = root_of(recording, r->written[i]);
 		// An image may be made of a buffer.
-		known = memory < recording->memory_count && recording->memories[memory].kind != TARE_TRACE_MEMORY_IMAGE;
+		known = memory < recording->memory_count &&
+		        recording->memories[memory].kind != TARE_TRACE_MEMORY_IMAGE;
 		if (known && !(recording->memories[memory].flags & READ_ONLY))
 			r->changed[memory] = r->step;
 	}
@@ -148,7 +160,8 @@ static int sort_arguments(struct repeats *r)
 		r->writes[i] += r->writes[i - 1];
 	for (size_t i = 0; i < recording->argument_count; i++)
 		if (recording->arguments[i].kernel < recording->kernel_count)
-			r->written[r->writes[recording->arguments[i].kernel + 1]++] = recording->arguments[i].memory;
+			r->written[r->writes[recording->arguments[i].kernel + 1]++] =
+			    recording->arguments[i].memory;
 	return 0;
 }
 
@@ -197,10 +210,12 @@ static bool is_hashed(const struct tare_recorded_place *place)
 }
 
 // Whether both carry the same bytes, as far as is known; *whole: all of them were compared.
-static bool is_same(const struct tare_recorded_place *a, const struct tare_recorded_place *b, bool *whole)
+static bool is_same(const struct tare_recorded_place *a, const struct tare_recorded_place *b,
+                    bool *whole)
 {
 	*whole = a->contents == TARE_CONTENTS_WHOLE && b->contents == TARE_CONTENTS_WHOLE;
-	return is_hashed(a) && is_hashed(b) && (*whole ? a->whole == b->whole : a->sample == b->sample);
+	return is_hashed(a) && is_hashed(b) &&
+	       (*whole ? a->whole == b->whole : a->sample == b->sample);
 }
 
 static int add_repeat(struct repeats *r, const struct repeat *repeat)
@@ -217,15 +232,19 @@ static int add_repeat(struct repeats *r, const struct repeat *repeat)
 static int compare(struct repeats *r, struct last_copy *before, struct last_copy *now, bool *same)
 {
 	const struct tare_recorded_command *commands = r->judging->recording->commands;
-	const struct tare_recorded_command *then_row = &commands[before->command], *row = &commands[now->command];
+	const struct tare_recorded_command *then_row = &commands[before->command],
+	                                   *row = &commands[now->command];
 	bool overwritten = is_overwritten(r, before, row), whole;
 	bool back = row->kind == TARE_KIND_READ, was_back = then_row->kind == TARE_KIND_READ;
 	*same = false;
 	// What is read after the device had time to change it may be what it made anew.
 	if (!is_same(before->place, now->place, &whole) || (back && overwritten))
 		return 0;
-	bool late = (before->place->contents_flags | now->place->contents_flags) & TARE_CONTENTS_LATE;
-	struct repeat repeat = { .command = now->command, .whole = whole, .overwritten = overwritten,
+	bool late =
+	    (before->place->contents_flags | now->place->contents_flags) & TARE_CONTENTS_LATE;
+	struct repeat repeat = { .command = now->command,
+		                 .whole = whole,
+		                 .overwritten = overwritten,
 		                 .sure = r->all_seen && whole && !overwritten && !late,
 		                 .ping_pong = was_back && !back };
 	*same = repeat.sure;
@@ -235,7 +254,9 @@ static int compare(struct repeats *r, struct last_copy *before, struct last_copy
 	int code = add_repeat(r, &repeat);
 	// Whether the host needs what it read is not known: the way there may have to stay.
 	if (!code && repeat.ping_pong && !before->counted) {
-		repeat = (struct repeat){ .command = before->command, .whole = whole, .ping_pong = true };
+		repeat = (struct repeat){ .command = before->command,
+			                  .whole = whole,
+			                  .ping_pong = true };
 		code = add_repeat(r, &repeat);
 	}
 	return code;
@@ -245,7 +266,8 @@ static int compare(struct repeats *r, struct last_copy *before, struct last_copy
 static void note_again(struct repeats *r, const struct tare_recorded_command *command,
                        const struct tare_recorded_place *place)
 {
-	if (command->kind != TARE_KIND_WRITE || command->amount < HINT_BYTES || place->contents != 0)
+	if (command->kind != TARE_KIND_WRITE || command->amount < HINT_BYTES ||
+	    place->contents != 0)
 		return;
 	r->again++;
 	r->again_bytes += command->amount;
@@ -257,12 +279,15 @@ static int see(struct repeats *r, uint32_t at, const struct tare_recorded_place 
 	const struct tare_recording *recording = r->judging->recording;
 	const struct tare_recorded_command *command = &recording->commands[at];
 	uint64_t parts[3] = { command->object, command->amount, place->identity };
-	struct last_copy now = { .command = at, .place = place, .step = r->step,
+	struct last_copy now = { .command = at,
+		                 .place = place,
+		                 .step = r->step,
 		                 .root = root_of(recording, command->object) };
 	size_t known = r->last_count;
 	uint32_t number;
 	bool same = false;
-	if (tables_number(&r->part_of, tare_hash_bytes(TARE_HASH_START, parts, sizeof parts), &number) != 0)
+	if (tables_number(&r->part_of, tare_hash_bytes(TARE_HASH_START, parts, sizeof parts),
+	                  &number) != 0)
 		return -ENOMEM;
 	if (number == known) {
 		if (!TARE_ROOM_FOR(r->last, r->last_room, r->last_count))
@@ -360,14 +385,16 @@ static int add_up(struct repeats *r, bool ping_pong, struct sum *sum, struct fin
 
 static void tell(struct finding_draft *draft, const struct sum *sum)
 {
-	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT], how[80] = "all of their bytes were compared", device[120];
+	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT],
+	    how[80] = "all of their bytes were compared", device[120];
 	tare_format_ns(sum->best_ns, ns);
 	tare_format_bytes((uint64_t)fmin(sum->bytes, 0x1p63), bytes);
 	if (sum->whole < sum->count)
 		snprintf(how, sizeof how, "of %llu only a sample of the bytes was compared",
 		         (unsigned long long)(sum->count - sum->whole));
 	if (sum->overwritten > 0)
-		snprintf(device, sizeof device, "before %llu of them the device may have overwritten the part",
+		snprintf(device, sizeof device,
+		         "before %llu of them the device may have overwritten the part",
 		         (unsigned long long)sum->overwritten);
 	else
 		snprintf(device, sizeof device, "the device changed nothing in between");
@@ -383,8 +410,8 @@ static void tell(struct finding_draft *draft, const struct sum *sum)
 
 static bool matters(struct repeats *r, const struct sum *sum)
 {
-	return sum->count >= FEWEST && finding_matters(r->judging, TARE_NO_INDEX, sum->best_ns, 2, sum->count, 0,
-	                                               REPEAT_SHARE);
+	return sum->count >= FEWEST && finding_matters(r->judging, TARE_NO_INDEX, sum->best_ns, 2,
+	                                               sum->count, 0, REPEAT_SHARE);
 }
 
 static int raise_kind(struct repeats *r, bool ping_pong)
@@ -398,13 +425,18 @@ static int raise_kind(struct repeats *r, bool ping_pong)
 		return code;
 	}
 	if (ping_pong) {
-		finding_title(&draft, "%llu copies read a buffer back and write the same bytes to it again",
+		finding_title(&draft,
+		              "%llu copies read a buffer back and write the same bytes to it again",
 		              (unsigned long long)sum.count);
-		finding_advice(&draft, "Leave the data on the device; read back only what the host needs");
+		finding_advice(&draft,
+		               "Leave the data on the device; read back only what the host needs");
 	} else {
-		finding_title(&draft, "%llu copies move bytes that were there already", (unsigned long long)sum.count);
-		finding_advice(&draft, "Copy it once%s", sum.overwritten == 0 ? "" :
-		               "; where kernels overwrite it, keep a second buffer on the device and copy from that");
+		finding_title(&draft, "%llu copies move bytes that were there already",
+		              (unsigned long long)sum.count);
+		finding_advice(&draft, "Copy it once%s",
+		               sum.overwritten == 0 ? ""
+		                                    : "; where kernels overwrite it, keep a second "
+		                                      "buffer on the device and copy from that");
 	}
 	tell(&draft, &sum);
 	return finding_raise(&draft);
@@ -418,15 +450,18 @@ static int hint(struct repeats *r)
 		return 0;
 	tare_format_bytes(r->again_bytes, bytes);
 	tare_format_ns(r->again_ns, ns);
-	return finding_unjudged(r->judging, "whether %llu copies to where something was copied before (%s in %s) move "
-	                                    "the same bytes again: `tare record --contents` compares them",
-	                        (unsigned long long)r->again, bytes, ns);
+	return finding_unjudged(
+	    r->judging,
+	    "whether %llu copies to where something was copied before (%s in %s) move "
+	    "the same bytes again: `tare record --contents` compares them",
+	    (unsigned long long)r->again, bytes, ns);
 }
 
 int finding_repeats(struct judging *judging, struct tare_error *error)
 {
 	struct repeats r = { .judging = judging,
-		             .all_seen = judging->commands == judging->timed && !judging->view->spans &&
+		             .all_seen = judging->commands == judging->timed &&
+		                         !judging->view->spans &&
 		                         judging->view->device == TARE_NO_INDEX };
 	(void)error;
 	size_t memories = judging->recording->memory_count;

@@ -7,12 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool is_stall(const struct judging *judging, const struct tare_recorded_call *call, uint8_t role)
+static bool is_stall(const struct judging *judging, const struct tare_recorded_call *call,
+                     uint8_t role)
 {
 	const struct tare_recording *recording = judging->recording;
 	return call->role == role && !(call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) &&
 	       call->function < recording->function_count &&
-	       recording->functions[call->function].api == TARE_TRACE_CUDA && judging_has_call(judging, call);
+	       recording->functions[call->function].api == TARE_TRACE_CUDA &&
+	       judging_has_call(judging, call);
 }
 
 // Kernels (and what else keeps them company), copies in, copies out.
@@ -23,7 +25,8 @@ static int kind_of(const struct tare_recorded_command *command)
 }
 
 // Work of one kind (-1: any), what ran at once counted once; *mean_ns: of a command, 0 without any.
-static double work_ns(const struct judging *judging, int kind, struct tables_span *spans, double *mean_ns)
+static double work_ns(const struct judging *judging, int kind, struct tables_span *spans,
+                      double *mean_ns)
 {
 	const struct tare_recording *recording = judging->recording;
 	size_t count = 0;
@@ -56,7 +59,8 @@ static bool has_several_queues(const struct judging *judging)
 {
 	const struct tare_recording *recording = judging->recording;
 	for (size_t i = 1; i < judging->order_count; i++)
-		if (recording->commands[judging->order[i]].queue != recording->commands[judging->order[0]].queue)
+		if (recording->commands[judging->order[i]].queue !=
+		    recording->commands[judging->order[0]].queue)
 			return true;
 	return false;
 }

@@ -4,18 +4,18 @@
 
 #include "base/units.h"
 
-// A run of which a quarter is building is ruled by it, whatever the rest is. Below half a second nobody would keep a
-// cache for it, and most of a short program's life is building.
+// A run of which a quarter is building is ruled by it, whatever the rest is. Below half a second
+// nobody would keep a cache for it, and most of a short program's life is building.
 #define RUN_SHARE 0.25
 #define LEAST_NS 500e6
-// Loading what was built takes time that is not known beforehand: 3 % of a build on PoCL. So much of the
-// builds is left for it in the low end.
+// Loading what was built takes time that is not known beforehand: 3 % of a build on PoCL. So much
+// of the builds is left for it in the low end.
 #define LOADING 0.5
 
 struct builds {
-	uint64_t count, native;  // native: of what was built before already
-	int64_t ns, native_ns;   // inside the calls
-	int64_t outside_ns;      // of all of them, before the working part
+	uint64_t count, native; // native: of what was built before already
+	int64_t ns, native_ns;  // inside the calls
+	int64_t outside_ns;     // of all of them, before the working part
 	int64_t longest_ns;
 };
 
@@ -42,8 +42,8 @@ static struct builds find_builds(const struct judging *judging, struct finding_d
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		int64_t to_ns = call->exit_ns < until_ns ? call->exit_ns : until_ns;
-		if (call->role != TARE_ROLE_BUILD || call->flags & TARE_CALL_NESTED || call->enter_ns >= until_ns ||
-		    !tables_has_call(&judging->context, call))
+		if (call->role != TARE_ROLE_BUILD || call->flags & TARE_CALL_NESTED ||
+		    call->enter_ns >= until_ns || !tables_has_call(&judging->context, call))
 			continue;
 		int64_t ns = tables_length(call->enter_ns, to_ns);
 		if (is_native(recording, call)) {
@@ -90,7 +90,8 @@ static void say(struct finding_draft *draft, const struct builds *builds, double
 {
 	const struct judging *judging = draft->judging;
 	const struct tare_run_summary *summary = &judging->tables->summary;
-	char built[TARE_UNIT_TEXT], wall[TARE_UNIT_TEXT], beside[TARE_UNIT_TEXT], longest[TARE_UNIT_TEXT];
+	char built[TARE_UNIT_TEXT], wall[TARE_UNIT_TEXT], beside[TARE_UNIT_TEXT],
+	    longest[TARE_UNIT_TEXT];
 	tare_format_ns(ns, built);
 	tare_format_ns((double)summary->wall_ns, wall);
 	tare_format_ns((double)builds->longest_ns, longest);
@@ -98,13 +99,18 @@ static void say(struct finding_draft *draft, const struct builds *builds, double
 	finding_title(draft, "%s are built before the first kernel for %.1f %% of the run",
 	              finding_word(judging, FINDING_WORD_PROGRAMS),
 	              100 * ns / (double)summary->wall_ns);
-	finding_evidence(draft, "%llu build calls take %s of %s, the longest %s; side by side they could save %s at most; "
-	                        "%s",
+	finding_evidence(draft,
+	                 "%llu build calls take %s of %s, the longest %s; side by side they could "
+	                 "save %s at most; "
+	                 "%s",
 	                 (unsigned long long)builds->count, built, wall, longest, beside,
-	                 is_told(judging) ? "what loading the binaries takes instead is not known"
-	                                  : "whether they were compiled, or only loaded, is not told");
-	finding_advice(draft, "Keep the binaries %s, or a cache that lasts, and build from source only where they do not "
-	                      "fit; build the rest in parallel, or while the data are made",
+	                 is_told(judging)
+	                     ? "what loading the binaries takes instead is not known"
+	                     : "whether they were compiled, or only loaded, is not told");
+	finding_advice(draft,
+	               "Keep the binaries %s, or a cache that lasts, and build from source only "
+	               "where they do not "
+	               "fit; build the rest in parallel, or while the data are made",
 	               finding_word(judging, FINDING_WORD_KEEP_BINARIES));
 	finding_figure(draft, "builds", (double)builds->count, "counted");
 	finding_figure(draft, "builds_ns", ns, "host clock");
@@ -124,7 +130,8 @@ int finding_start_up_builds(struct judging *judging, struct tare_error *error)
 	draft.of_run = true;
 	struct builds builds = find_builds(judging, &draft);
 	double ns = unite(&draft);
-	// Those between the first enqueue and the first kernel are another finding's, where that was raised.
+	// Those between the first enqueue and the first kernel are another finding's, where that
+	// was raised.
 	bool elsewhere = finding_is_raised(judging, "idle-host-builds", TARE_NO_INDEX) &&
 	                 builds.outside_ns <= builds.ns / 2;
 	if (elsewhere || ns < LEAST_NS || ns < RUN_SHARE * (double)summary->wall_ns) {
@@ -134,6 +141,7 @@ int finding_start_up_builds(struct judging *judging, struct tare_error *error)
 	finding_take_back(judging, "idle-host-builds", ns);
 	say(&draft, &builds, ns);
 	finding_cost(&draft, is_told(judging) ? LOADING * ns : 0, ns, ns);
-	draft.finding.confidence = is_told(judging) ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	draft.finding.confidence =
+	    is_told(judging) ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
 	return finding_raise(&draft);
 }

@@ -59,12 +59,15 @@ int finding_transfers_dominate(struct judging *judging, struct tare_error *error
 	tare_format_ns(cost_ns, cost);
 	tare_format_ns(kernel_ns, work);
 	tare_format_bytes((uint64_t)fmin(bytes, 0x1p63), moved);
-	finding_title(&draft, "The device copies, and runs no kernel, for %.0f %% of the working part",
+	finding_title(&draft,
+	              "The device copies, and runs no kernel, for %.0f %% of the working part",
 	              judging_percent(judging, cost_ns));
-	finding_evidence(&draft, "%s of transfers not hidden, %s of kernels; %s moved", cost, work, moved);
-	finding_advice(&draft, "Keep data on the device between kernels, move less of it, and let what must "
-	                       "move overlap with kernels; `tare bandwidth` shows whether pinned memory is "
-	                       "faster here");
+	finding_evidence(&draft, "%s of transfers not hidden, %s of kernels; %s moved", cost, work,
+	                 moved);
+	finding_advice(
+	    &draft, "Keep data on the device between kernels, move less of it, and let what must "
+	            "move overlap with kernels; `tare bandwidth` shows whether pinned memory is "
+	            "faster here");
 	finding_figure(&draft, "to_device_ns", in_ns, "device timestamp");
 	finding_figure(&draft, "from_device_ns", out_ns, "device timestamp");
 	finding_figure(&draft, "kernel_ns", kernel_ns, "device timestamp");
@@ -98,7 +101,13 @@ int finding_each_way(struct judging *judging,
 
 // ---- at odd addresses
 
-enum { ALIGNED_LOG2 = 4, NO_ADDRESS = 255, FEWEST_UNALIGNED = 16, WORTH_BYTES = 4096, SIZE_FACTOR = 4 };
+enum {
+	ALIGNED_LOG2 = 4,
+	NO_ADDRESS = 255,
+	FEWEST_UNALIGNED = 16,
+	WORTH_BYTES = 4096,
+	SIZE_FACTOR = 4
+};
 #define UNALIGNED_SHARE 0.05
 #define FASTER 1.1
 
@@ -118,10 +127,12 @@ static struct way gather_unaligned(const struct judging *judging, uint8_t kind, 
 			const struct tare_recorded_command *c = &judging->recording->commands[at];
 			double mean = way.bytes[0] / (double)(way.count ? way.count : 1);
 			double amount = (double)c->amount;
-			if (!finding_is_copy_of(judging, c, kind, device) || c->amount < WORTH_BYTES ||
-			    c->alignment == NO_ADDRESS || (c->alignment >= ALIGNED_LOG2) != pass)
+			if (!finding_is_copy_of(judging, c, kind, device) ||
+			    c->amount < WORTH_BYTES || c->alignment == NO_ADDRESS ||
+			    (c->alignment >= ALIGNED_LOG2) != pass)
 				continue;
-			if (pass == 1 && (amount * (double)SIZE_FACTOR < mean || amount > mean * (double)SIZE_FACTOR))
+			if (pass == 1 && (amount * (double)SIZE_FACTOR < mean ||
+			                  amount > mean * (double)SIZE_FACTOR))
 				continue;
 			way.ns[pass] += (double)(c->end_ns - c->start_ns);
 			way.bytes[pass] += amount;
@@ -149,15 +160,19 @@ static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t devic
 	                    : known ? way.ceiling_ns
 	                            : 0;
 	double cost_ns = known ? way.ns[0] - aligned_ns : way.ns[0] / 2;
-	// The host's own memory is copied by its cores, which take any address about alike: nothing is said without a proof.
-	if ((!known && judging->recording->devices[device].unified_memory) || way.count < FEWEST_UNALIGNED || way.ns[0] < UNALIGNED_SHARE * (double)judging->working_ns ||
+	// The host's own memory is copied by its cores, which take any address about alike: nothing
+	// is said without a proof.
+	if ((!known && judging->recording->devices[device].unified_memory) ||
+	    way.count < FEWEST_UNALIGNED ||
+	    way.ns[0] < UNALIGNED_SHARE * (double)judging->working_ns ||
 	    (known && way.ns[0] < FASTER * aligned_ns) ||
 	    !finding_matters(judging, device, cost_ns, 2, way.count, 0, FINDING_SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
 	tare_format_ns(way.ns[0], ns);
-	finding_title(&draft, "%llu copies %s the device use host addresses that are not on 16 bytes",
+	finding_title(&draft,
+	              "%llu copies %s the device use host addresses that are not on 16 bytes",
 	              (unsigned long long)way.count, kind == TARE_KIND_WRITE ? "to" : "from");
 	if (known)
 		finding_evidence(&draft, "they took %s; %s %.1f times as fast", ns,
@@ -165,14 +180,18 @@ static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t devic
 		                        : "the rate that `tare bandwidth` measured here is",
 		                 way.ns[0] / aligned_ns);
 	else
-		finding_evidence(&draft, "they took %s; no aligned copy of about their size in this run to "
-		                         "compare with, so what it costs is not known", ns);
-	finding_advice(&draft, "Begin host buffers on 64 bytes (aligned_alloc), better on pages of 4096");
+		finding_evidence(&draft,
+		                 "they took %s; no aligned copy of about their size in this run to "
+		                 "compare with, so what it costs is not known",
+		                 ns);
+	finding_advice(&draft,
+	               "Begin host buffers on 64 bytes (aligned_alloc), better on pages of 4096");
 	finding_figure(&draft, "copies", (double)way.count, "counted");
 	finding_figure(&draft, "copy_ns", way.ns[0], "device timestamp");
 	finding_cost(&draft, known && sharp ? cost_ns : 0, cost_ns, known ? cost_ns : way.ns[0]);
 	draft.finding.modelled = !beside;
-	draft.finding.confidence = known && sharp ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	draft.finding.confidence =
+	    known && sharp ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
 	draft.finding.device = device;
 	return finding_raise(&draft);
 }

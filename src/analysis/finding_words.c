@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice in the words of the API that the program uses. Programs of several APIs get OpenCL's where it is
-// among them: what is advised is the same.
+// Advice in the words of the API that the program uses. Programs of several APIs get OpenCL's where
+// it is among them: what is advised is the same.
 #include "analysis/findings_internal.h"
 
 #include <stddef.h>
@@ -127,8 +127,10 @@ static bool is_on(const struct judging *judging, const char *name)
 const char *finding_rebuilds(const struct judging *judging)
 {
 	if (is_on(judging, "CUDA_CACHE_DISABLE"))
-		return "; CUDA_CACHE_DISABLE is set, without which the driver keeps what it compiles";
+		return "; CUDA_CACHE_DISABLE is set, without which the driver keeps what it "
+		       "compiles";
 	if (is_on(judging, "CUDA_FORCE_PTX_JIT"))
-		return "; CUDA_FORCE_PTX_JIT is set, without which what was compiled for this GPU is loaded";
+		return "; CUDA_FORCE_PTX_JIT is set, without which what was compiled for this GPU "
+		       "is loaded";
 	return "";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between the host and a device that has the host's memory: what they bring could be used where it lies.
+// Copies between the host and a device that has the host's memory: what they bring could be used
+// where it lies.
 #include "analysis/findings_transfers.h"
 
 #include "analysis/finding_alone.h"
@@ -11,7 +12,8 @@
 
 enum { LEAST_BYTES = 4096, FEWEST = 2 };
 #define ZERO_COPY_SHARE 0.1
-// A kernel that reads what no copy has brought near may wait for it; and a map and an unmap are calls, too.
+// A kernel that reads what no copy has brought near may wait for it; and a map and an unmap are
+// calls, too.
 #define SURE_PART 0.5
 
 #define CPU_TYPE 2 // CL_DEVICE_TYPE_CPU
@@ -23,8 +25,8 @@ struct zero_copy {
 
 static bool shares_memory(const struct tare_recording *recording, uint32_t device)
 {
-	return device < recording->device_count &&
-	       (recording->devices[device].unified_memory || recording->devices[device].type & CPU_TYPE);
+	return device < recording->device_count && (recording->devices[device].unified_memory ||
+	                                            recording->devices[device].type & CPU_TYPE);
 }
 
 // An image is laid out as the device likes it: it must be copied.
@@ -53,15 +55,16 @@ static void add(struct zero_copy *sum, struct finding_draft *draft, uint32_t at,
 	finding_saw_command(draft, at, command->start_ns, command->end_ns, alone_ns);
 }
 
-static int add_up(struct judging *judging, const bool *copies, uint32_t device, struct zero_copy *sum,
-                  struct finding_draft *draft)
+static int add_up(struct judging *judging, const bool *copies, uint32_t device,
+                  struct zero_copy *sum, struct finding_draft *draft)
 {
 	const struct tare_recording *recording = judging->recording;
 	struct finding_alone alone;
 	int code = finding_alone_open(judging, copies, &alone);
 	for (size_t i = 0; i < judging->order_count && !code; i++) {
 		uint32_t at = judging->order[i];
-		if (copies[at] && tare_command_device(recording, &recording->commands[at]) == device)
+		if (copies[at] &&
+		    tare_command_device(recording, &recording->commands[at]) == device)
 			add(sum, draft, at, finding_alone_ns(&alone, &recording->commands[at]));
 	}
 	finding_alone_close(&alone);
@@ -82,10 +85,14 @@ static int judge(struct judging *judging, const bool *copies, uint32_t device)
 	}
 	tare_format_ns(sum.alone_ns, ns);
 	tare_format_bytes((uint64_t)fmin(sum.bytes, 0x1p63), bytes);
-	finding_title(&draft, "%llu copies between host and device need not be: the device has the host's memory",
-	              (unsigned long long)sum.copies);
-	finding_evidence(&draft, "%s copied in %s that nothing else hides; a kernel may be slower by a part of it, where "
-	                         "it is the first to touch what no copy has brought near",
+	finding_title(
+	    &draft,
+	    "%llu copies between host and device need not be: the device has the host's memory",
+	    (unsigned long long)sum.copies);
+	finding_evidence(&draft,
+	                 "%s copied in %s that nothing else hides; a kernel may be slower by a "
+	                 "part of it, where "
+	                 "it is the first to touch what no copy has brought near",
 	                 bytes, ns);
 	finding_advice(&draft, "%s", finding_word(judging, FINDING_WORD_IN_PLACE));
 	finding_figure(&draft, "copies", (double)sum.copies, "counted");
@@ -106,7 +113,8 @@ int finding_zero_copy(struct judging *judging, struct tare_error *error)
 	int code = copies ? 0 : -ENOMEM;
 	(void)error;
 	for (size_t i = 0; i < judging->order_count && !code; i++)
-		copies[judging->order[i]] = need_not_be(judging, &recording->commands[judging->order[i]]);
+		copies[judging->order[i]] =
+		    need_not_be(judging, &recording->commands[judging->order[i]]);
 	for (uint32_t i = 0; i < recording->device_count && !code; i++)
 		if (recording->devices[i].same_as == i && shares_memory(recording, i))
 			code = judge(judging, copies, i);

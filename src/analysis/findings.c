@@ -28,9 +28,12 @@ const struct tare_finding_words *tare_finding_words(size_t row)
 const char *tare_confidence_name(enum tare_confidence confidence)
 {
 	switch (confidence) {
-	case TARE_CONFIDENCE_SURE: return "sure";
-	case TARE_CONFIDENCE_LIKELY: return "likely";
-	case TARE_CONFIDENCE_POSSIBLE: return "possible";
+	case TARE_CONFIDENCE_SURE:
+		return "sure";
+	case TARE_CONFIDENCE_LIKELY:
+		return "likely";
+	case TARE_CONFIDENCE_POSSIBLE:
+		return "possible";
 	}
 	return "unknown";
 }
@@ -65,10 +68,9 @@ static int64_t shared_ns(const struct tare_time_span *spans, size_t count,
 {
 	int64_t sum_ns = 0;
 	for (size_t i = 0, j = 0; i < count && j < other_count;) {
-		int64_t from_ns = spans[i].from_ns > others[j].from_ns ? spans[i].from_ns
-		                                                       : others[j].from_ns;
-		int64_t to_ns =
-		    spans[i].to_ns < others[j].to_ns ? spans[i].to_ns : others[j].to_ns;
+		int64_t from_ns =
+		    spans[i].from_ns > others[j].from_ns ? spans[i].from_ns : others[j].from_ns;
+		int64_t to_ns = spans[i].to_ns < others[j].to_ns ? spans[i].to_ns : others[j].to_ns;
 		if (from_ns < to_ns)
 			sum_ns += to_ns - from_ns;
 		if (spans[i].to_ns < others[j].to_ns)
@@ -79,7 +81,8 @@ static int64_t shared_ns(const struct tare_time_span *spans, size_t count,
 	return sum_ns;
 }
 
-// Of a cost the part that no finding of higher rank claims: it is taken to lie evenly in its claims.
+// Of a cost the part that no finding of higher rank claims: it is taken to lie evenly in its
+// claims.
 static double own_cost_ns(const struct tare_finding *finding)
 {
 	int64_t claimed_ns = length_of(finding->claims, finding->claim_count);
@@ -98,8 +101,7 @@ static int find_shared(struct tare_findings *findings)
 		return -ENOMEM;
 	for (size_t i = 0; i < findings->count; i++) {
 		struct tare_finding *finding = &findings->at[i];
-		finding->shared_ns =
-		    shared_ns(finding->claims, finding->claim_count, all, count);
+		finding->shared_ns = shared_ns(finding->claims, finding->claim_count, all, count);
 		for (size_t j = 0; j < finding->claim_count; j++)
 			all[count++] = finding->claims[j];
 		count = tare_spans_unite(all, count);
@@ -119,13 +121,13 @@ static int say_withheld(struct judging *judging)
 	size_t at = 0;
 	for (size_t row = 0; (rule = rule_at(row)) && at < sizeof names; row++)
 		if (rule->needs != FINDING_NEEDS_NOTHING)
-			at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", at ? ", " : "",
-			                       rule->words.id);
-	return finding_unjudged(judging,
-	                        "%llu of %llu commands are not of the sample (--times), so that neither "
-	                        "the gaps between commands nor the sums of their times are known: %s",
-	                        (unsigned long long)judging->unsampled,
-	                        (unsigned long long)judging->commands, names);
+			at += (size_t)snprintf(names + at, sizeof names - at, "%s%s",
+			                       at ? ", " : "", rule->words.id);
+	return finding_unjudged(
+	    judging,
+	    "%llu of %llu commands are not of the sample (--times), so that neither "
+	    "the gaps between commands nor the sums of their times are known: %s",
+	    (unsigned long long)judging->unsampled, (unsigned long long)judging->commands, names);
 }
 
 static int ask(struct judging *judging, struct tare_error *error)
@@ -135,7 +137,8 @@ static int ask(struct judging *judging, struct tare_error *error)
 	const struct finding_rule *rule;
 	for (size_t row = 0; (rule = rule_at(row)); row++) {
 		int code = 0;
-		if (judging->commands > 0 && rule->needs != FINDING_NEEDS_NOTHING && judging->timed == 0)
+		if (judging->commands > 0 && rule->needs != FINDING_NEEDS_NOTHING &&
+		    judging->timed == 0)
 			untimed++;
 		else if (withheld && rule->needs != FINDING_NEEDS_NOTHING)
 			continue;
@@ -152,7 +155,8 @@ static int ask(struct judging *judging, struct tare_error *error)
 		return 0;
 	return finding_unjudged(judging,
 	                        "no command has device times: %zu of the findings need them "
-	                        "(record without --strict and --times none, on a device that profiles; CUDA with CUPTI)",
+	                        "(record without --strict and --times none, on a device that "
+	                        "profiles; CUDA with CUPTI)",
 	                        untimed);
 }
 

@@ -74,8 +74,9 @@ static void find_recording_costs(struct judging *judging)
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
 		int64_t cost_ps = process->self_cost_ps;
-		int64_t untimed_ps = process->self_untimed_cost_ps > 0 ? process->self_untimed_cost_ps
-		                                                       : process->self_cost_ps;
+		int64_t untimed_ps = process->self_untimed_cost_ps > 0
+		                         ? process->self_untimed_cost_ps
+		                         : process->self_cost_ps;
 		if (process->self_cost_ps > 0) {
 			cost_ps = tables_add(cost_ps, driver_ps);
 			untimed_ps = tables_add(untimed_ps, driver_ps);
@@ -133,7 +134,9 @@ static int take_gap(void *context, const struct tare_gap *gap,
 static int find_gaps(struct judging *judging)
 {
 	struct tare_view working = *judging->view;
-	struct ledger_scope scope = { .recording = judging->recording, .view = &working, .device = TARE_NO_INDEX };
+	struct ledger_scope scope = { .recording = judging->recording,
+		                      .view = &working,
+		                      .device = TARE_NO_INDEX };
 	struct ledger_hosts *hosts = NULL;
 	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
 	struct ledger_rows row = { .at = &judging->ledger };
@@ -152,8 +155,8 @@ static int find_gaps(struct judging *judging)
 	if (!code) {
 		gaps->each = take_gap;
 		gaps->context = judging;
-		code = ledger_sweep(&scope, hosts, judging->order, judging->order_count,
-		                    &row, gaps);
+		code =
+		    ledger_sweep(&scope, hosts, judging->order, judging->order_count, &row, gaps);
 	}
 	ledger_hosts_free(hosts);
 	free(marks);
@@ -168,7 +171,8 @@ static void keep_working_commands(struct judging *judging)
 		const struct tare_recorded_command *command =
 		    &judging->recording->commands[judging->order[i]];
 		if (tables_has_command_of_any_name(&judging->context, command) &&
-		    !tables_is_twice(&judging->context, command) && command->start_ns <= judging->to_ns)
+		    !tables_is_twice(&judging->context, command) &&
+		    command->start_ns <= judging->to_ns)
 			judging->order[kept++] = judging->order[i];
 	}
 	judging->order_count = kept;
@@ -203,8 +207,8 @@ bool judging_is_first_launch(const struct judging *judging, uint32_t command)
 int64_t judging_first_use_ns(const struct judging *judging, const struct judged_gap *gap)
 {
 	int64_t launch_ns = gap->to_ns - gap->enter_ns;
-	double spent_ns = (double)gap->parts_ns[TARE_LEDGER_API] +
-	                  (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
+	double spent_ns =
+	    (double)gap->parts_ns[TARE_LEDGER_API] + (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
 	if (!judging_is_first_launch(judging, gap->command))
 		return 0;
 	return (double)launch_ns < spent_ns ? launch_ns : llround(spent_ns);
@@ -312,15 +316,16 @@ uint64_t judging_edges(const struct judging *judging, uint64_t gaps)
 void judging_add_part(const struct judging *judging, uint32_t device, const struct judged_gap *gap,
                       double part_ns, struct gap_sum *sum)
 {
-	double doubt_ns = (double)judging_residual_ns(judging, device) *
-	                  (double)judging_edges(judging, 1);
+	double doubt_ns =
+	    (double)judging_residual_ns(judging, device) * (double)judging_edges(judging, 1);
 	sum->gaps++;
 	sum->ns += part_ns;
 	sum->low_ns += fmax(0, part_ns - doubt_ns);
 	sum->high_ns += fmin((double)(gap->to_ns - gap->from_ns), part_ns + doubt_ns);
 }
 
-double judging_within_gap(const struct judged_gap *gap, const struct tare_time_span *spans, size_t count, size_t *first)
+double judging_within_gap(const struct judged_gap *gap, const struct tare_time_span *spans,
+                          size_t count, size_t *first)
 {
 	double sum_ns = 0;
 	while (*first < count && spans[*first].to_ns <= gap->from_ns)

@@ -39,15 +39,16 @@ int finding_queries_in_loop(struct judging *judging, struct tare_error *error);
 int finding_releases_in_loop(struct judging *judging, struct tare_error *error);
 
 // Claims the parts of a task's instances in which no other kernel of the device ran: only these get
-// shorter with the task. Of each `part` (0 to 1) is what it costs there; 0: no places. Returns their sum.
+// shorter with the task. Of each `part` (0 to 1) is what it costs there; 0: no places. Returns
+// their sum.
 double finding_claim_alone(struct judging *judging, const struct tare_task *task,
                            struct finding_draft *draft, double part);
 
-// Of how many work-items the group of a task's kernel is to be a multiple: what the driver prefers; where it
-// does not tell, as on Level Zero, the largest sub-group. 0: neither is told.
+// Of how many work-items the group of a task's kernel is to be a multiple: what the driver prefers;
+// where it does not tell, as on Level Zero, the largest sub-group. 0: neither is told.
 uint64_t finding_multiple(const struct tare_task *task);
 
-// Whether a command of the stream is one of a task's: its kernel's name, device and, unless the task
-// has several, its shape.
+// Whether a command of the stream is one of a task's: its kernel's name, device and, unless the
+// task has several, its shape.
 bool finding_is_of_task(const struct judging *judging, const struct tare_task *task,
                         const struct tare_recorded_command *command);

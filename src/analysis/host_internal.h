@@ -18,12 +18,12 @@ struct host_extra {
 };
 
 struct host_thread {
-	int64_t first_ns;         // its first call; INT64_MAX: none, or not of the view
-	int64_t gone_ns;          // end of its process
-	uint32_t stand_in;        // whose state counts before first_ns; TARE_NO_INDEX
-	uint32_t command, call;   // the first of them
+	int64_t first_ns;       // its first call; INT64_MAX: none, or not of the view
+	int64_t gone_ns;        // end of its process
+	uint32_t stand_in;      // whose state counts before first_ns; TARE_NO_INDEX
+	uint32_t command, call; // the first of them
 	size_t extra, extra_count;
-	size_t interval;          // the first; there is one more than samples
+	size_t interval; // the first; there is one more than samples
 	size_t sample, sample_count;
 };
 
@@ -36,8 +36,8 @@ struct ledger_hosts {
 	struct ledger_unfinished *unfinished;
 	size_t unfinished_count;
 	struct host_interval *intervals;
-	struct tare_time_span *lost;             // by process, then time; see host_lost.c
-	size_t *lost_first;                 // of each process, of all of the view, and the end
+	struct tare_time_span *lost; // by process, then time; see host_lost.c
+	size_t *lost_first;          // of each process, of all of the view, and the end
 };
 
 // A call in progress.
@@ -48,17 +48,18 @@ struct host_open {
 
 // Where a walk stands on one thread.
 struct host_cursor {
-	int64_t now_ns, until_ns;   // nothing begins or ends between them
-	uint32_t command, call;     // the next to begin
+	int64_t now_ns, until_ns; // nothing begins or ends between them
+	uint32_t command, call;   // the next to begin
 	size_t extra, interval;
-	int64_t outside_ns;         // since the interval began
-	struct host_open *open;     // a heap: the first to return on top
+	int64_t outside_ns;     // since the interval began
+	struct host_open *open; // a heap: the first to return on top
 	size_t open_count, open_capacity;
 	size_t inside[TARE_HOST_STATES]; // of these, by state
 	// A row of polled calls: inside for `row_inside_ns` of its time, spread evenly.
 	int64_t row_from_ns, row_to_ns, row_inside_ns;
 	enum tare_host_state row_state;
-	struct host_interval *measure; // not NULL: sums up the thread's intervals, off_ns being waits
+	// not NULL: sums up the thread's intervals, off_ns being waits
+	struct host_interval *measure;
 	bool failed;
 };
 

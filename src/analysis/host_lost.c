@@ -16,7 +16,8 @@ static size_t add_lost(struct ledger_hosts *hosts, const struct tare_view *view,
 		if (loss->thread == TARE_NO_INDEX && loss->process < recording->process_count &&
 		    tare_view_has_process(view, loss->process) &&
 		    (process == TARE_NO_INDEX || process == loss->process))
-			hosts->lost[count++] = (struct tare_time_span){ loss->from_ns, loss->to_ns };
+			hosts->lost[count++] =
+			    (struct tare_time_span){ loss->from_ns, loss->to_ns };
 	}
 	return count;
 }
@@ -43,8 +44,8 @@ int host_lost_find(struct ledger_hosts *hosts, const struct tare_view *view)
 bool host_lost_at(const struct ledger_hosts *hosts, uint32_t process, int64_t at_ns,
                   int64_t *until_ns)
 {
-	size_t row = process < hosts->recording->process_count ? process
-	                                                       : hosts->recording->process_count;
+	size_t row =
+	    process < hosts->recording->process_count ? process : hosts->recording->process_count;
 	size_t low = hosts->lost_first[row], end = hosts->lost_first[row + 1], high = end;
 	// The first that ends later.
 	while (low < high) {

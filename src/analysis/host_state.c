@@ -26,10 +26,9 @@ enum tare_host_state ledger_state_of_role(uint32_t role)
 
 enum tare_host_state ledger_state_of_command(const struct tare_recorded_command *command)
 {
-	bool waits = command->flags & TARE_COMMAND_BLOCKING &&
-	             command->kind != TARE_KIND_KERNEL && command->kind != TARE_KIND_TASK &&
-	             command->kind != TARE_KIND_GRAPH && command->kind != TARE_KIND_MARKER &&
-	             command->kind != TARE_KIND_BARRIER;
+	bool waits = command->flags & TARE_COMMAND_BLOCKING && command->kind != TARE_KIND_KERNEL &&
+	             command->kind != TARE_KIND_TASK && command->kind != TARE_KIND_GRAPH &&
+	             command->kind != TARE_KIND_MARKER && command->kind != TARE_KIND_BARRIER;
 	return waits ? TARE_HOST_BLOCKING_COPY : TARE_HOST_API;
 }
 
@@ -130,7 +129,10 @@ static void add_unfinished(struct ledger_hosts *hosts, uint32_t thread)
 	if (hosts->extra_count > before &&
 	    (role == TARE_ROLE_COMMAND || role == TARE_ROLE_WAIT || role == TARE_ROLE_POLL))
 		hosts->unfinished[hosts->unfinished_count++] = (struct ledger_unfinished){
-			extra.enter_ns, extra.exit_ns, thread, extra.state,
+			extra.enter_ns,
+			extra.exit_ns,
+			thread,
+			extra.state,
 		};
 }
 
@@ -163,8 +165,7 @@ static int add_extras(struct ledger_hosts *hosts, const struct tare_view *view)
 {
 	size_t threads = hosts->recording->thread_count;
 	// At most one unfinished call a thread, and the losses of one thread.
-	hosts->extras =
-	    calloc(threads + hosts->recording->loss_count + 1, sizeof *hosts->extras);
+	hosts->extras = calloc(threads + hosts->recording->loss_count + 1, sizeof *hosts->extras);
 	hosts->unfinished = calloc(threads + 1, sizeof *hosts->unfinished);
 	if (!hosts->extras || !hosts->unfinished)
 		return -ENOMEM;
@@ -208,7 +209,8 @@ static void note_caller(struct ledger_hosts *hosts, struct caller *callers, uint
 	}
 	// Found at the thread's first call; a thread cannot stand in for itself, nor one that
 	// begins at the same moment or later: who stands in for whom would never end.
-	if (enter_ns == thread->first_ns && thread->stand_in == TARE_NO_INDEX && caller->before != TARE_NO_INDEX &&
+	if (enter_ns == thread->first_ns && thread->stand_in == TARE_NO_INDEX &&
+	    caller->before != TARE_NO_INDEX &&
 	    hosts->threads[caller->before].first_ns < thread->first_ns)
 		thread->stand_in = caller->before;
 }
@@ -346,9 +348,12 @@ static int prepare_threads(struct ledger_hosts *hosts)
 		hosts->threads[i] = (struct host_thread){
 			.first_ns = INT64_MAX,
 			.gone_ns = end_ns != TARE_NO_TIME ? end_ns : recording->end_ns,
-			.stand_in = TARE_NO_INDEX, .command = TARE_NO_INDEX, .call = TARE_NO_INDEX,
+			.stand_in = TARE_NO_INDEX,
+			.command = TARE_NO_INDEX,
+			.call = TARE_NO_INDEX,
 			.interval = intervals,
-			.sample = recorded->first_sample, .sample_count = recorded->sample_count,
+			.sample = recorded->first_sample,
+			.sample_count = recorded->sample_count,
 		};
 		intervals += recorded->sample_count + 1;
 	}

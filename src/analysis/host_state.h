@@ -37,7 +37,7 @@ void ledger_walk_free(struct ledger_walk *walk);                       // accept
 // BEFORE_FIRST. Times must not decrease from call to call of one walk.
 void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
                        int64_t states[TARE_HOST_STATES]);
-// Until when nothing that the state of a thread depends on begins or ends, at least at_ns + 1. Times
-// must not decrease, as above.
+// Until when nothing that the state of a thread depends on begins or ends, at least at_ns + 1.
+// Times must not decrease, as above.
 int64_t ledger_walk_steady_ns(struct ledger_walk *walk, uint32_t thread, int64_t at_ns);
 bool ledger_walk_failed(const struct ledger_walk *walk); // memory ran out, the figures are wrong

@@ -71,7 +71,8 @@ static bool is_loose_row(const struct tare_recorded_call *call)
 	int64_t span_ns = call->exit_ns - call->enter_ns;
 	if (call->count <= 1 || call->inside_ns >= span_ns)
 		return false;
-	return call->role != TARE_ROLE_POLL || (uint64_t)((span_ns - 1) / polling_ns) >= call->count;
+	return call->role != TARE_ROLE_POLL ||
+	       (uint64_t)((span_ns - 1) / polling_ns) >= call->count;
 }
 
 static void begin_call(struct host_cursor *cursor, const struct tare_recorded_call *call)
@@ -110,7 +111,8 @@ static void refresh(const struct ledger_hosts *hosts, const struct host_thread *
 	const struct host_extra *extras = hosts->extras + thread->extra;
 	int64_t now_ns = cursor->now_ns, until_ns = INT64_MAX;
 
-	for (; cursor->command != TARE_NO_INDEX; cursor->command = hosts->next_command[cursor->command]) {
+	for (; cursor->command != TARE_NO_INDEX;
+	     cursor->command = hosts->next_command[cursor->command]) {
 		const struct tare_recorded_command *command = &recording->commands[cursor->command];
 		if (command->enter_ns > now_ns) {
 			until_ns = command->enter_ns;
@@ -225,8 +227,10 @@ void host_cursor_begin(const struct ledger_hosts *hosts, uint32_t index, struct 
 {
 	const struct host_thread *thread = &hosts->threads[index];
 	*cursor = (struct host_cursor){
-		.now_ns = thread->first_ns, .until_ns = thread->first_ns,
-		.command = thread->command, .call = thread->call,
+		.now_ns = thread->first_ns,
+		.until_ns = thread->first_ns,
+		.command = thread->command,
+		.call = thread->call,
 		.row_to_ns = INT64_MIN,
 	};
 }
@@ -295,8 +299,8 @@ static struct host_cursor *cursor_at(struct ledger_walk *walk, uint32_t thread, 
 }
 
 // As ledger_walk_spend, by what was recorded alone.
-static void spend_recorded(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
-                           int64_t states[TARE_HOST_STATES])
+static void spend_recorded(struct ledger_walk *walk, uint32_t thread, int64_t from_ns,
+                           int64_t to_ns, int64_t states[TARE_HOST_STATES])
 {
 	const struct ledger_hosts *hosts = walk->hosts;
 	while (from_ns < to_ns) {
@@ -305,8 +309,8 @@ static void spend_recorded(struct ledger_walk *walk, uint32_t thread, int64_t fr
 		if (who == TARE_NO_INDEX)
 			add(&states[TARE_HOST_BEFORE_FIRST], until_ns - from_ns);
 		else
-			host_cursor_go(hosts, &hosts->threads[who], cursor_at(walk, who, from_ns), until_ns,
-			               states);
+			host_cursor_go(hosts, &hosts->threads[who], cursor_at(walk, who, from_ns),
+			               until_ns, states);
 		from_ns = until_ns;
 	}
 }

@@ -5,11 +5,11 @@
 
 // What a device does while a command runs.
 enum tare_effect {
-	TARE_EFFECT_NONE,        // nothing: markers, barriers, maps that move nothing
+	TARE_EFFECT_NONE, // nothing: markers, barriers, maps that move nothing
 	TARE_EFFECT_KERNEL,
 	TARE_EFFECT_TO_DEVICE,
 	TARE_EFFECT_FROM_DEVICE,
-	TARE_EFFECT_LOCAL,       // within the device, or not told what
+	TARE_EFFECT_LOCAL, // within the device, or not told what
 	TARE_EFFECTS
 };
 enum tare_effect tare_command_effect(const struct tare_recorded_command *command);
@@ -56,8 +56,9 @@ size_t tare_spans_unite(struct tare_time_span *spans, size_t count);
 // The union of spans given in almost the right order, measured within a window. Memory grows with
 // the spans that are open to change, not with all of them.
 struct tare_cover {
-	int64_t from_ns, to_ns;  // the window, set by the caller
-	int64_t reach_ns;        // no span begins more than this before the middle of an earlier one
+	int64_t from_ns, to_ns; // the window, set by the caller
+	// no span begins more than this before the middle of an earlier one
+	int64_t reach_ns;
 	// Is given the parts of the union, disjoint and in order; NULL: they are summed up only.
 	void (*take)(void *context, const struct tare_time_span *span);
 	void *context;

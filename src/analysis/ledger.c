@@ -153,9 +153,9 @@ struct making {
 	struct ledger_hosts *hosts;
 	uint32_t *order; // commands with times, by start
 	size_t count;
-	bool *used;      // devices of the view that have a queue, by same_as
-	bool *processes; // that have a queue of the ledger being made
-	bool strangers;  // a queue's device is not known
+	bool *used;                // devices of the view that have a queue, by same_as
+	bool *processes;           // that have a queue of the ledger being made
+	bool strangers;            // a queue's device is not known
 	struct ledger_mark *marks; // of the view's spans
 	size_t mark_count;
 	struct tare_time_span *unknown; // of the device that is at work (ledger_parts.c)
@@ -165,7 +165,8 @@ struct making {
 // Whether a queue belongs to the view, and its device.
 static bool view_has_queue(const struct making *making, uint32_t queue, uint32_t *device)
 {
-	const struct ledger_scope all = { .recording = making->recording, .view = &making->view,
+	const struct ledger_scope all = { .recording = making->recording,
+		                          .view = &making->view,
 		                          .device = TARE_NO_INDEX };
 	*device = ledger_queue_device(making->recording, queue);
 	return (making->view.process == TARE_NO_INDEX ||
@@ -227,8 +228,8 @@ static int make_ledgers(struct making *making, uint32_t device, const struct led
                         size_t row_count, struct ledger_gap_list *gaps)
 {
 	const struct tare_recording *recording = making->recording;
-	struct ledger_scope scope = { recording, &making->view, device, making->processes, making->unknown,
-		                      making->unknown_count };
+	struct ledger_scope scope = { recording,         &making->view,   device,
+		                      making->processes, making->unknown, making->unknown_count };
 	memset(making->processes, 0, recording->process_count * sizeof *making->processes);
 	for (uint32_t i = 0; i < recording->queue_count; i++) {
 		uint32_t of;
@@ -248,7 +249,8 @@ static int make_ledgers(struct making *making, uint32_t device, const struct led
 	return ledger_sweep(&scope, making->hosts, making->order, making->count, rows, gaps);
 }
 
-// The view as it is, and with the parts of commands, from which the ledgers of their sub-devices are.
+// The view as it is, and with the parts of commands, from which the ledgers of their sub-devices
+// are.
 struct both {
 	struct making plain, with;
 	struct ledger_parted *parts; // NULL: there are none
@@ -260,11 +262,14 @@ static struct making *making_of(struct both *both, uint32_t device)
 }
 
 // The ledger of one device. Its gaps end with commands, not with parts of them.
-static int make_device(struct both *both, uint32_t device, struct tare_ledger *ledger, struct ledger_gap_list *gaps)
+static int make_device(struct both *both, uint32_t device, struct tare_ledger *ledger,
+                       struct ledger_gap_list *gaps)
 {
 	struct making *making = making_of(both, device);
 	struct ledger_rows row = { making->marks, making->mark_count, ledger };
-	struct ledger_scope scope = { .recording = both->plain.recording, .view = &making->view, .device = device };
+	struct ledger_scope scope = { .recording = both->plain.recording,
+		                      .view = &making->view,
+		                      .device = device };
 	int rc = 0;
 	if (making == &both->with)
 		rc = ledger_parts_unknown(&scope, &making->unknown, &making->unknown_count);
@@ -288,7 +293,8 @@ static int make_devices(struct both *both, struct tare_ledgers *ledgers)
 			continue;
 		gaps->count = 0;
 		// Of one that was given nothing itself the whole device's gaps are told.
-		rc = make_device(both, i, &ledgers->ledgers[ledgers->count], both->plain.used[i] ? gaps : NULL);
+		rc = make_device(both, i, &ledgers->ledgers[ledgers->count],
+		                 both->plain.used[i] ? gaps : NULL);
 		if (rc)
 			break;
 		ledgers->count++;
@@ -327,8 +333,8 @@ static void finish(struct making *making)
 }
 
 // *devices: of the view, that have a queue, or parts of commands.
-static int prepare_both(struct both *both, const struct tare_recording *recording, const struct tare_view *view,
-                        size_t *devices)
+static int prepare_both(struct both *both, const struct tare_recording *recording,
+                        const struct tare_view *view, size_t *devices)
 {
 	size_t more = 0;
 	*both = (struct both){ .plain = { .recording = recording, .view = *view } };
@@ -338,7 +344,9 @@ static int prepare_both(struct both *both, const struct tare_recording *recordin
 	if (rc || !both->parts)
 		return rc;
 	// What the host did is what it did for the commands.
-	both->with = (struct making){ .recording = &both->parts->recording, .view = *view, .hosts = both->plain.hosts };
+	both->with = (struct making){ .recording = &both->parts->recording,
+		                      .view = *view,
+		                      .hosts = both->plain.hosts };
 	rc = prepare(&both->with, &more);
 	*devices += more;
 	return rc;

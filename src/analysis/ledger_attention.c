@@ -63,7 +63,7 @@ static bool take_command(struct ledger_attention *attention, struct contact *con
 		if (tare_command_is_run(command) || !ledger_has_command(attention->scope, command))
 			continue;
 		*contact = (struct contact){ command->enter_ns, command->exit_ns, command->thread,
-		                             ledger_state_of_command(command) };
+			                     ledger_state_of_command(command) };
 		return true;
 	}
 	return false;
@@ -77,7 +77,7 @@ static bool take_wait(struct ledger_attention *attention, struct contact *contac
 		if (!ledger_has_wait(attention->scope, call))
 			continue;
 		*contact = (struct contact){ call->enter_ns, call->exit_ns, call->thread,
-		                             ledger_state_of_role(call->role) };
+			                     ledger_state_of_role(call->role) };
 		return true;
 	}
 	return false;
@@ -91,8 +91,8 @@ static bool take_unfinished(struct ledger_attention *attention, struct contact *
 		const struct ledger_unfinished *call = &unfinished[attention->unfinished];
 		if (!ledger_has_thread(attention->scope, call->thread))
 			continue;
-		*contact = (struct contact){ call->enter_ns, call->exit_ns, call->thread,
-		                             call->state };
+		*contact =
+		    (struct contact){ call->enter_ns, call->exit_ns, call->thread, call->state };
 		return true;
 	}
 	return false;

@@ -11,7 +11,8 @@ struct ledger_scope {
 	const struct tare_view *view;
 	uint32_t device;       // same_as; TARE_NO_INDEX: all of the view
 	const bool *processes; // those that have a queue on it; NULL: all
-	const struct tare_time_span *unknown; // when what else ran on it is not known: disjoint, in order
+	// when what else ran on it is not known: disjoint, in order
+	const struct tare_time_span *unknown;
 	size_t unknown_count;
 };
 
@@ -61,7 +62,8 @@ int ledger_untimed(const struct ledger_scope *scope, struct tare_time_span **spa
 
 // ---- ledger_parts.c
 
-// A recording in which what sub-devices did of their whole device's commands are commands of theirs.
+// A recording in which what sub-devices did of their whole device's commands are commands of
+// theirs.
 struct ledger_parted {
 	struct tare_recording recording; // queues, commands and waits are its own
 	uint32_t *parts_at;   // of each queue that was there: where those of its parts begin
@@ -71,9 +73,11 @@ struct ledger_parted {
 // *parted: to be freed, NULL where there are no parts. Returns 0 or -ENOMEM.
 int ledger_parts_new(const struct tare_recording *recording, struct ledger_parted **parted);
 void ledger_parts_free(struct ledger_parted *parted); // accepts NULL
-// When commands of the whole device ran, or may have, of which the parts are not known. The scope is of a sub-device,
-// and of a recording as it is. *spans: disjoint, in order, to be freed, also where it fails. Returns 0 or -ENOMEM.
-int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count);
+// When commands of the whole device ran, or may have, of which the parts are not known. The scope
+// is of a sub-device, and of a recording as it is. *spans: disjoint, in order, to be freed, also
+// where it fails. Returns 0 or -ENOMEM.
+int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_time_span **spans,
+                         size_t *count);
 
 // ---- ledger_lost.c
 
@@ -93,8 +97,8 @@ enum { LEDGER_GAPS = 64 };
 struct ledger_gap_list {
 	struct tare_gap at[LEDGER_GAPS]; // longest first, then earliest
 	size_t count;
-	// Every gap there is, in the order of time, with the ledger's parts of it; NULL: nobody asks.
-	// Other than 0: memory ran out.
+	// Every gap there is, in the order of time, with the ledger's parts of it; NULL: nobody
+	// asks. Other than 0: memory ran out.
 	int (*each)(void *context, const struct tare_gap *gap,
 	            const int64_t parts_ns[TARE_LEDGER_CATEGORIES]);
 	// Every piece of idle time whose cause does not change, in the order of time; NULL: nobody
@@ -115,7 +119,7 @@ struct ledger_mark {
 struct ledger_rows {
 	const struct ledger_mark *marks; // in order of time
 	size_t mark_count;
-	struct tare_ledger *at;          // whose figures are 0 at first
+	struct tare_ledger *at; // whose figures are 0 at first
 };
 
 // Fills the figures of ledgers whose names and scopes are set. `gaps` may be NULL, and must be
@@ -126,9 +130,10 @@ int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *ho
 
 // ---- ledger.c
 
-// Where the parts of a view begin and end, for one row; *marks is to be freed. Returns 0 or -ENOMEM.
+// Where the parts of a view begin and end, for one row; *marks is to be freed. Returns 0 or
+// -ENOMEM.
 int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *count);
-// The ledgers of the union of devices for as many rows. Only names, scopes and figures of `rows->at`
-// are written, `row_count` of them. Returns 0 or -ENOMEM.
+// The ledgers of the union of devices for as many rows. Only names, scopes and figures of
+// `rows->at` are written, `row_count` of them. Returns 0 or -ENOMEM.
 int ledger_of_rows(const struct tare_recording *recording, const struct tare_view *view,
                    const struct ledger_rows *rows, size_t row_count);

@@ -10,7 +10,8 @@
 
 // Whether commands to a device of the scope may be missing because of a loss. Of the recorder's own
 // thread only times are lost; a process without a sign of life has made no call.
-static bool may_hide_commands(const struct ledger_scope *scope, const struct tare_recorded_loss *loss)
+static bool may_hide_commands(const struct ledger_scope *scope,
+                              const struct tare_recorded_loss *loss)
 {
 	const struct tare_recording *recording = scope->recording;
 	if (loss->process >= recording->process_count ||
@@ -66,7 +67,8 @@ int ledger_overrides(const struct ledger_scope *scope, struct ledger_override **
 		for (size_t k = at; k < lost_count && lost[k].from_ns < left.to_ns; k++) {
 			if (left.from_ns < lost[k].from_ns)
 				all[n++] = (struct ledger_override){
-					{ left.from_ns, lost[k].from_ns }, TARE_LEDGER_UNTIMED,
+					{ left.from_ns, lost[k].from_ns },
+					TARE_LEDGER_UNTIMED,
 				};
 			left.from_ns = lost[k].to_ns;
 		}

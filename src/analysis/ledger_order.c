@@ -30,7 +30,8 @@ static int compare_commands(const void *a, const void *b, void *context)
 {
 	const struct tare_recording *recording = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	const struct tare_recorded_command *x = &recording->commands[i], *y = &recording->commands[j];
+	const struct tare_recorded_command *x = &recording->commands[i],
+	                                   *y = &recording->commands[j];
 	int order = compare_times(x->start_ns, y->start_ns);
 	if (!order)
 		order = compare_times(x->enter_ns, y->enter_ns);

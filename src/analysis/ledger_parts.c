@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that were spread over sub-devices, for the ledgers of these: each part stands as a command of its
-// sub-device, behind the whole one, on a queue of its own. Nobody but the ledger sees them.
+// Commands that were spread over sub-devices, for the ledgers of these: each part stands as a
+// command of its sub-device, behind the whole one, on a queue of its own. Nobody but the ledger
+// sees them.
 #include "analysis/ledger_internal.h"
 
 #include "base/cleanup.h"
@@ -9,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Behind the queues that there are, of each whose device has sub-devices as many: those of its parts. One that has no
-// part stays what it is a copy of.
+// Behind the queues that there are, of each whose device has sub-devices as many: those of its
+// parts. One that has no part stays what it is a copy of.
 static void copy_queues(const struct tare_recording *from, struct ledger_parted *parted)
 {
 	struct tare_recording *r = &parted->recording;
@@ -19,12 +20,14 @@ static void copy_queues(const struct tare_recording *from, struct ledger_parted 
 	for (size_t i = 0; i < from->queue_count; i++) {
 		uint32_t device = from->queues[i].device;
 		parted->parts_at[i] = (uint32_t)r->queue_count;
-		for (uint32_t k = 0; device < from->device_count && k < from->devices[device].sub_devices; k++)
+		for (uint32_t k = 0;
+		     device < from->device_count && k < from->devices[device].sub_devices; k++)
 			r->queues[r->queue_count++] = from->queues[i];
 	}
 }
 
-static void add(struct ledger_parted *parted, const struct tare_recorded_command *command, uint32_t of)
+static void add(struct ledger_parted *parted, const struct tare_recorded_command *command,
+                uint32_t of)
 {
 	struct tare_recording *r = &parted->recording;
 	parted->command_of[r->command_count] = of;
@@ -45,7 +48,8 @@ static bool copy_commands(const struct tare_recording *from, struct ledger_parte
 		add(parted, &from->commands[i], i);
 		for (; part < from->part_count && from->parts[part].command == i; part++) {
 			struct tare_recorded_command command = from->commands[i];
-			command.queue = parted->parts_at[command.queue] + from->devices[from->parts[part].device].sub_device;
+			command.queue = parted->parts_at[command.queue] +
+			                from->devices[from->parts[part].device].sub_device;
 			command.start_ns = from->parts[part].start_ns;
 			command.end_ns = from->parts[part].end_ns;
 			r->queues[command.queue].device = from->parts[part].device;
@@ -86,7 +90,8 @@ int ledger_parts_new(const struct tare_recording *recording, struct ledger_parte
 	parted->command_of = calloc(commands + 1, sizeof *parted->command_of);
 	parted->parts_at = calloc(recording->queue_count + 1, sizeof *parted->parts_at);
 	parted->has = calloc(recording->device_count + 1, sizeof *parted->has);
-	bool ready = r->queues && r->commands && r->waits && parted->command_of && parted->parts_at && parted->has;
+	bool ready = r->queues && r->commands && r->waits && parted->command_of &&
+	             parted->parts_at && parted->has;
 	if (ready) {
 		copy_queues(recording, parted);
 		ready = copy_commands(recording, parted);
@@ -111,7 +116,8 @@ void ledger_parts_free(struct ledger_parted *parted)
 }
 
 // Of commands of the whole devices, as `wholes` says of a same_as, which have times and no parts.
-static size_t without_parts(const struct ledger_scope *scope, const bool *wholes, struct tare_time_span *spans)
+static size_t without_parts(const struct ledger_scope *scope, const bool *wholes,
+                            struct tare_time_span *spans)
 {
 	const struct tare_recording *recording = scope->recording;
 	size_t part = 0, count = 0;
@@ -120,17 +126,21 @@ static size_t without_parts(const struct ledger_scope *scope, const bool *wholes
 		while (part < recording->part_count && recording->parts[part].command < i)
 			part++;
 		bool has = part < recording->part_count && recording->parts[part].command == i;
-		if (!has && tare_command_timed(command) && tare_command_effect(command) != TARE_EFFECT_NONE &&
+		if (!has && tare_command_timed(command) &&
+		    tare_command_effect(command) != TARE_EFFECT_NONE &&
 		    ledger_queue_device(recording, command->queue) != TARE_NO_INDEX &&
-		    wholes[ledger_queue_device(recording, command->queue)] && command->start_ns < command->end_ns)
-			spans[count++] = (struct tare_time_span){ command->start_ns, command->end_ns };
+		    wholes[ledger_queue_device(recording, command->queue)] &&
+		    command->start_ns < command->end_ns)
+			spans[count++] =
+			    (struct tare_time_span){ command->start_ns, command->end_ns };
 	}
 	return count;
 }
 
-// Those of the whole devices without times, added to `spans`, which has room for one a command and more.
-static int without_times(const struct ledger_scope *scope, const bool *wholes, struct tare_time_span **spans,
-                         size_t *count)
+// Those of the whole devices without times, added to `spans`, which has room for one a command and
+// more.
+static int without_times(const struct ledger_scope *scope, const bool *wholes,
+                         struct tare_time_span **spans, size_t *count)
 {
 	const struct tare_recording *recording = scope->recording;
 	struct tare_view view = *scope->view;
@@ -142,7 +152,8 @@ static int without_times(const struct ledger_scope *scope, const bool *wholes, s
 		if (!wholes[i])
 			continue;
 		int rc = ledger_untimed(&of, &found, &more);
-		struct tare_time_span *grown = rc ? NULL : reallocarray(*spans, *count + more + 1, sizeof *grown);
+		struct tare_time_span *grown =
+		    rc ? NULL : reallocarray(*spans, *count + more + 1, sizeof *grown);
 		if (!grown)
 			return -ENOMEM;
 		*spans = grown;
@@ -153,7 +164,8 @@ static int without_times(const struct ledger_scope *scope, const bool *wholes, s
 	return 0;
 }
 
-int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count)
+int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_time_span **spans,
+                         size_t *count)
 {
 	const struct tare_recording *recording = scope->recording;
 	TARE_FREE bool *wholes = calloc(recording->device_count + 1, sizeof *wholes);
@@ -162,8 +174,10 @@ int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_time_span
 	if (!wholes || !*spans)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < recording->device_count; i++)
-		if (recording->devices[i].same_as == scope->device && recording->devices[i].sub_device_of)
-			wholes[recording->devices[recording->devices[i].sub_device_of - 1].same_as] = true;
+		if (recording->devices[i].same_as == scope->device &&
+		    recording->devices[i].sub_device_of)
+			wholes[recording->devices[recording->devices[i].sub_device_of - 1]
+			           .same_as] = true;
 	*count = without_parts(scope, wholes, *spans);
 	int rc = without_times(scope, wholes, spans, count);
 	*count = rc ? 0 : tare_spans_unite(*spans, *count);

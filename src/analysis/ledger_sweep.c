@@ -12,17 +12,17 @@ struct sweep {
 	struct ledger_attention *attention;
 	struct ledger_override *overrides;
 	size_t override_at, override_count;
-	int64_t *queue_end_ns;            // of commands of a queue that have begun
+	int64_t *queue_end_ns; // of commands of a queue that have begun
 	const struct ledger_rows *rows;
 	size_t parts_mark, matrix_mark, near_mark; // the next, for each group of figures
-	struct tare_ledger sum;           // of the view so far, whatever the rows
+	struct tare_ledger sum;                    // of the view so far, whatever the rows
 	struct ledger_gap_list *gaps;
 	struct tare_cover near_edges;
 	int64_t now_ns, stop_ns;
-	int64_t ends_ns[TARE_EFFECTS];    // when the last running command of an effect ends
+	int64_t ends_ns[TARE_EFFECTS];      // when the last running command of an effect ends
 	int64_t residuals_ns[TARE_EFFECTS]; // of that end
-	int64_t edge_residual_ns;         // of the stamps that fall on now_ns
-	int last_category;                // of the time before now_ns; -1: idle; -2: not known
+	int64_t edge_residual_ns;           // of the stamps that fall on now_ns
+	int last_category;                  // of the time before now_ns; -1: idle; -2: not known
 	// The part of an idle gap that one part of the row has.
 	bool in_row, in_gap;
 	int64_t gap_from_ns;
@@ -96,7 +96,8 @@ static void end_gap(struct sweep *sweep, int64_t to_ns)
 	struct tare_gap gap = {
 		.from_ns = later(sweep->gap_from_ns, sweep->scope->view->from_ns),
 		.to_ns = earlier(to_ns, sweep->scope->view->to_ns),
-		.device = sweep->scope->device, .command = sweep->gap_command,
+		.device = sweep->scope->device,
+		.command = sweep->gap_command,
 	};
 	if (!gaps || !sweep->in_row || !sweep->in_gap || gap.from_ns >= gap.to_ns)
 		return;
@@ -118,8 +119,9 @@ static void end_gap(struct sweep *sweep, int64_t to_ns)
 
 // ---- the rows
 //
-// A row's figures are the sum when each of its parts ends less the sum when it begins, so that a mark
-// costs the same however many rows there are. The groups of figures are summed up at their own pace.
+// A row's figures are the sum when each of its parts ends less the sum when it begins, so that a
+// mark costs the same however many rows there are. The groups of figures are summed up at their own
+// pace.
 
 // Whether a mark of the group is due at a time. *until_ns: when the next one is.
 static bool take_mark(const struct sweep *sweep, size_t *next, int64_t at_ns, int64_t *until_ns,
@@ -169,8 +171,8 @@ static int64_t pass_matrix(struct sweep *sweep, int64_t at_ns)
 	int64_t until_ns;
 	while (take_mark(sweep, &sweep->matrix_mark, at_ns, &until_ns, &mark))
 		for (size_t i = 0; i < TARE_HOST_STATES; i++)
-			add_figures(sweep->rows->at[mark->row].matrix_ns[i], sweep->sum.matrix_ns[i],
-			            TARE_DEVICE_STATES, mark->begins);
+			add_figures(sweep->rows->at[mark->row].matrix_ns[i],
+			            sweep->sum.matrix_ns[i], TARE_DEVICE_STATES, mark->begins);
 	return until_ns;
 }
 
@@ -247,7 +249,9 @@ static void note_piece(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
                        const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
 {
 	struct tare_gap piece = {
-		.from_ns = from_ns, .to_ns = to_ns, .device = sweep->scope->device,
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.device = sweep->scope->device,
 		.command = sweep->gap_command,
 	};
 	if (!sweep->gaps || !sweep->gaps->piece || !sweep->in_row)
@@ -275,8 +279,9 @@ static void spend_idle(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
 		} else if (reason->host) {
 			int64_t states[TARE_HOST_STATES] = { 0 };
 			if (pieces)
-				until_ns = earlier(until_ns, ledger_walk_steady_ns(sweep->cause, reason->thread,
-				                                                   from_ns));
+				until_ns = earlier(
+				    until_ns,
+				    ledger_walk_steady_ns(sweep->cause, reason->thread, from_ns));
 			ledger_walk_spend(sweep->cause, reason->thread, from_ns, until_ns, states);
 			for (size_t i = 0; i < TARE_HOST_STATES; i++)
 				parts_ns[idle_category[i]] += states[i];
@@ -333,17 +338,16 @@ static struct cuts cut_gap(const struct sweep *sweep, int64_t from_ns, int64_t t
 	bool told = command->submitted_ns != TARE_NO_TIME;
 	int64_t submitted_ns = told ? command->submitted_ns : command->exit_ns;
 	int64_t ready_ns = dependency_end_ns(sweep, command, &cuts.ready_residual_ns);
-	cuts.returned_ns =
-	    between(cuts.enter_ns, earlier(command->exit_ns, submitted_ns), to_ns);
+	cuts.returned_ns = between(cuts.enter_ns, earlier(command->exit_ns, submitted_ns), to_ns);
 	cuts.ready_ns = between(cuts.returned_ns, ready_ns, to_ns);
 	cuts.submitted_ns = between(cuts.ready_ns, submitted_ns, to_ns);
 	// A submission in the call ends that, one after it ends what is held; one while the command
-	// waits for others divides nothing. Cut to another time it is that one, on the host's clock.
-	cuts.handed_over_ns = submitted_ns <= command->exit_ns ? cuts.returned_ns
-	                                                       : cuts.submitted_ns;
+	// waits for others divides nothing. Cut to another time it is that one, on the host's
+	// clock.
+	cuts.handed_over_ns =
+	    submitted_ns <= command->exit_ns ? cuts.returned_ns : cuts.submitted_ns;
 	if (told && cuts.handed_over_ns == submitted_ns)
-		cuts.submitted_residual_ns =
-		    ledger_residual_ns(sweep->scope->recording, command);
+		cuts.submitted_residual_ns = ledger_residual_ns(sweep->scope->recording, command);
 	return cuts;
 }
 
@@ -438,8 +442,8 @@ static void spend_busy(struct sweep *sweep, int64_t until_ns)
 	enum tare_device_state state = TARE_DEVICE_LOCAL;
 	enum tare_ledger_category category = TARE_LEDGER_LOCAL;
 	if (kernel) {
-		state = to_device || from_device ? TARE_DEVICE_KERNEL_AND_TRANSFER
-		                                 : TARE_DEVICE_KERNEL;
+		state =
+		    to_device || from_device ? TARE_DEVICE_KERNEL_AND_TRANSFER : TARE_DEVICE_KERNEL;
 		category = TARE_LEDGER_KERNEL;
 	} else if (to_device || from_device) {
 		state = !from_device ? TARE_DEVICE_TO_DEVICE
@@ -551,8 +555,11 @@ static int begin(struct sweep *sweep, const struct ledger_hosts *hosts)
 	const struct tare_view *view = sweep->scope->view;
 	int64_t reach_ns = largest_residual_ns(recording);
 	sweep->near_edges = (struct tare_cover){
-		.from_ns = view->from_ns, .to_ns = view->to_ns, .reach_ns = reach_ns,
-		.take = take_near, .context = sweep,
+		.from_ns = view->from_ns,
+		.to_ns = view->to_ns,
+		.reach_ns = reach_ns,
+		.take = take_near,
+		.context = sweep,
 	};
 	// An edge outside the view may be near to a part of it.
 	sweep->now_ns = tare_earlier_ns(view->from_ns, reach_ns);

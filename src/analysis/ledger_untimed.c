@@ -7,14 +7,15 @@
 
 // By when everything that was put into a queue so far must have been complete; going backwards.
 struct queue_bound {
-	int64_t ended_ns;   // a wait for the queue, or a blocking command of an in-order queue, returned
+	// a wait for the queue, or a blocking command of an in-order queue, returned
+	int64_t ended_ns;
 	int64_t started_ns; // a later command of an in-order queue began
 };
 
 struct search {
 	const struct ledger_scope *scope;
-	struct queue_bound *bounds; // one a queue
-	struct tare_time_span *spans;    // latest first
+	struct queue_bound *bounds;   // one a queue
+	struct tare_time_span *spans; // latest first
 	size_t count, capacity;
 };
 
@@ -122,9 +123,11 @@ static void reverse(struct tare_time_span *spans, size_t count)
 	}
 }
 
-static int add_unknown(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count)
+static int add_unknown(const struct ledger_scope *scope, struct tare_time_span **spans,
+                       size_t *count)
 {
-	struct tare_time_span *all = reallocarray(*spans, *count + scope->unknown_count, sizeof *all);
+	struct tare_time_span *all =
+	    reallocarray(*spans, *count + scope->unknown_count, sizeof *all);
 	if (!all) {
 		free(*spans);
 		*spans = NULL;

@@ -2,13 +2,14 @@
 // How much memory was asked for, and the most that was held at once.
 #include "analysis/tables_internal.h"
 
-struct tare_recorded_faults tare_device_faults(const struct tare_recording *recording, const struct tare_view *view,
-                                               uint32_t device)
+struct tare_recorded_faults tare_device_faults(const struct tare_recording *recording,
+                                               const struct tare_view *view, uint32_t device)
 {
 	struct tare_recorded_faults sum = { 0 };
 	for (size_t i = 0; i < recording->device_count; i++) {
 		const struct tare_recorded_faults *each = &recording->devices[i].faults;
-		if (recording->devices[i].same_as != device || !tare_view_has_process(view, recording->devices[i].process))
+		if (recording->devices[i].same_as != device ||
+		    !tare_view_has_process(view, recording->devices[i].process))
 			continue;
 		sum.told |= each->told;
 		sum.host_faults += each->host_faults;
@@ -77,8 +78,8 @@ int tables_memory(const struct tables_context *context, struct tare_memory_use *
 	const struct tare_recording *recording = context->recording;
 	TARE_FREE struct change *changes = calloc(2 * recording->memory_count + 1, sizeof *changes);
 	// What comes after the last part of the view is not seen by it.
-	int64_t end_ns = context->span_count ? context->spans[context->span_count - 1].to_ns
-	                                     : INT64_MIN;
+	int64_t end_ns =
+	    context->span_count ? context->spans[context->span_count - 1].to_ns : INT64_MIN;
 	size_t n = 0;
 	if (!changes)
 		return -ENOMEM;
@@ -93,8 +94,8 @@ int tables_memory(const struct tables_context *context, struct tare_memory_use *
 			use->bytes += memory->bytes;
 		}
 		if (memory->created_ns < end_ns || end_ns == INT64_MAX)
-			use->held_at_end += !released || (memory->released_ns >= end_ns &&
-			                                  end_ns != INT64_MAX);
+			use->held_at_end +=
+			    !released || (memory->released_ns >= end_ns && end_ns != INT64_MAX);
 		if (released && memory->released_ns == memory->created_ns)
 			continue; // held for no time
 		changes[n++] = (struct change){ memory->created_ns, memory->bytes, false };

@@ -80,14 +80,15 @@ enum tare_no_command tables_why_no_command(const struct tables_context *context,
 	switch (why) {
 	case TARE_NO_COMMAND_STOPPED:
 		snprintf(text, size,
-		         "What bounds this %s cannot be told: %s, and no command of it was kept", what,
-		         stop_words(first_stopped(context)));
+		         "What bounds this %s cannot be told: %s, and no command of it was kept",
+		         what, stop_words(first_stopped(context)));
 		break;
 	case TARE_NO_COMMAND_DAMAGED:
-		snprintf(text, size,
-		         "What bounds this %s cannot be told: its trace is damaged or cut off, and no "
-		         "command is left in it",
-		         what);
+		snprintf(
+		    text, size,
+		    "What bounds this %s cannot be told: its trace is damaged or cut off, and no "
+		    "command is left in it",
+		    what);
 		break;
 	case TARE_NO_COMMAND_OTHER_API:
 		tare_other_say(&context->recording->others, others, sizeof others);

@@ -54,8 +54,8 @@ int phase_names_find(const struct tare_recording *recording, uint32_t process,
 	size_t room = 0;
 	int code = 0;
 
-	*names = (struct phase_names){ .of = malloc((recording->phase_count + 1) *
-		                                    sizeof *names->of) };
+	*names =
+	    (struct phase_names){ .of = malloc((recording->phase_count + 1) * sizeof *names->of) };
 	if (!names->of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < recording->phase_count && code == 0; i++) {

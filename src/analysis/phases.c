@@ -24,10 +24,10 @@ struct making {
 	const struct tare_recording *recording;
 	const struct tare_view *view;
 	struct phase_names names;
-	struct name *at;             // names.count of them
-	uint32_t *order;             // phases by row
-	size_t *first;               // of each row in `order`, and the end
-	uint32_t *row_of;            // of each name, among those that are kept; TARE_NO_INDEX
+	struct name *at;  // names.count of them
+	uint32_t *order;  // phases by row
+	size_t *first;    // of each row in `order`, and the end
+	uint32_t *row_of; // of each name, among those that are kept; TARE_NO_INDEX
 };
 
 // ---- phases by name
@@ -124,7 +124,9 @@ static uint32_t *find_around(const struct making *making)
 	uint32_t *around = malloc((count + 1) * sizeof *around);
 	for (size_t i = 0; i < count && around; i++) {
 		uint32_t parent = making->recording->phases[i].parent;
-		around[i] = parent >= i ? TARE_NO_INDEX : of[parent] != of[i] ? of[parent] : around[parent];
+		around[i] = parent >= i           ? TARE_NO_INDEX
+		            : of[parent] != of[i] ? of[parent]
+		                                  : around[parent];
 	}
 	return around;
 }
@@ -170,15 +172,19 @@ static struct tare_phase_row make_row(const struct making *making, size_t index)
 	const struct name *name = &making->at[index];
 	const struct tare_recorded_phase *phase =
 	    &making->recording->phases[making->names.first[index]];
-	uint32_t parent = name->parent == SIZE_MAX ? TARE_NO_INDEX
-	                                           : making->row_of[name->parent];
+	uint32_t parent = name->parent == SIZE_MAX ? TARE_NO_INDEX : making->row_of[name->parent];
 	return (struct tare_phase_row){
-		.name = phase->name, .domain = phase->domain,
+		.name = phase->name,
+		.domain = phase->domain,
 		.parent = parent == TARE_NO_INDEX ? SIZE_MAX : parent,
-		.count = name->count, .unended = name->unended,
-		.total_ns = name->total_ns, .covered_ns = name->covered_ns,
-		.median_ns = name->median_ns, .max_ns = name->max_ns,
-		.spans = name->spans, .span_count = name->span_count,
+		.count = name->count,
+		.unended = name->unended,
+		.total_ns = name->total_ns,
+		.covered_ns = name->covered_ns,
+		.median_ns = name->median_ns,
+		.max_ns = name->max_ns,
+		.spans = name->spans,
+		.span_count = name->span_count,
 	};
 }
 
@@ -187,8 +193,8 @@ static int make_rows(struct making *making, struct tare_phases *phases)
 {
 	size_t names = making->names.count;
 	TARE_FREE uint32_t *order = malloc((names + 1) * sizeof *order);
-	phases->rows = calloc((names < TARE_PHASE_ROWS ? names : TARE_PHASE_ROWS) + 1,
-	                      sizeof *phases->rows);
+	phases->rows =
+	    calloc((names < TARE_PHASE_ROWS ? names : TARE_PHASE_ROWS) + 1, sizeof *phases->rows);
 	if (!order || !phases->rows)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < names; i++)
@@ -274,8 +280,7 @@ static size_t mark_row(const struct making *making, size_t name, struct thread_m
 	const struct tare_recorded_phase *phases = making->recording->phases;
 	uint32_t *order = making->order + making->first[name];
 	size_t phase_count = making->first[name + 1] - making->first[name], count = 0;
-	qsort_r(order, phase_count, sizeof *order, compare_phases,
-	        making->recording->phases);
+	qsort_r(order, phase_count, sizeof *order, compare_phases, making->recording->phases);
 	for (size_t i = 0; i < phase_count; i++) {
 		const struct tare_recorded_phase *phase = &phases[order[i]];
 		uint32_t row = making->row_of[name];
@@ -287,10 +292,8 @@ static size_t mark_row(const struct making *making, size_t name, struct thread_m
 				marks[count - 1].at_ns = phase->to_ns;
 			continue;
 		}
-		marks[count++] =
-		    (struct thread_mark){ phase->from_ns, phase->thread, row, true };
-		marks[count++] =
-		    (struct thread_mark){ phase->to_ns, phase->thread, row, false };
+		marks[count++] = (struct thread_mark){ phase->from_ns, phase->thread, row, true };
+		marks[count++] = (struct thread_mark){ phase->to_ns, phase->thread, row, false };
 	}
 	return count;
 }
@@ -333,7 +336,8 @@ static int count_commands(const struct making *making, struct tare_phases *phase
 {
 	const struct tare_recording *recording = making->recording;
 	size_t threads = recording->thread_count, count = 0;
-	TARE_FREE struct thread_mark *marks = malloc((2 * recording->phase_count + 1) * sizeof *marks);
+	TARE_FREE struct thread_mark *marks =
+	    malloc((2 * recording->phase_count + 1) * sizeof *marks);
 	TARE_FREE struct thread_place *places = calloc(threads + 1, sizeof *places);
 	if (!marks || !places)
 		return -ENOMEM;

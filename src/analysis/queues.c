@@ -27,8 +27,7 @@ enum what {
 static bool is_listed(const struct gathering *g, const struct tare_recorded_command *command)
 {
 	return command->queue < g->context->recording->queue_count &&
-	       !tare_command_only_executes(command) &&
-	       tables_has_command(g->context, command);
+	       !tare_command_only_executes(command) && tables_has_command(g->context, command);
 }
 
 // A device's clock may put an end before the enqueue by its residual.

@@ -106,20 +106,32 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		.executable = loading_text(l, h->executable),
 		.command_line = command_line(l, h),
 		.host_name = loading_text(l, h->host_name),
-		.pid = h->pid, .parent_pid = h->parent_pid,
-		.rank = h->rank, .rank_count = h->rank_count,
+		.pid = h->pid,
+		.parent_pid = h->parent_pid,
+		.rank = h->rank,
+		.rank_count = h->rank_count,
 		.rank_from = loading_text(l, h->rank_from),
-		.apis = h->apis ? h->apis : h->api ? UINT64_C(1) << h->api : 0,
-		.flags = h->flags, .state = h->state, .stop_reason = h->stop_reason,
+		.apis = h->apis  ? h->apis
+		        : h->api ? UINT64_C(1) << h->api
+		                 : 0,
+		.flags = h->flags,
+		.state = h->state,
+		.stop_reason = h->stop_reason,
 		.host_residual_ns = loading_cut(file->residual_ns),
-		.cpu_ns = h->process_cpu_ns, .helper_cpu_ns = h->helper_cpu_ns,
-		.lost_records = h->lost_records, .lost_commands = h->lost_commands,
-		.recycled_records = h->recycled_records, .recycled_commands = h->recycled_commands,
-		.passed_calls = h->passed_calls, .stalls = h->stalls,
-		.self_cost_ps = h->self_cost_ps, .self_call_cost_ps = h->self_call_cost_ps,
+		.cpu_ns = h->process_cpu_ns,
+		.helper_cpu_ns = h->helper_cpu_ns,
+		.lost_records = h->lost_records,
+		.lost_commands = h->lost_commands,
+		.recycled_records = h->recycled_records,
+		.recycled_commands = h->recycled_commands,
+		.passed_calls = h->passed_calls,
+		.stalls = h->stalls,
+		.self_cost_ps = h->self_cost_ps,
+		.self_call_cost_ps = h->self_call_cost_ps,
 		.self_stack_cost_ps = h->self_stack_cost_ps,
 		.self_untimed_cost_ps = h->self_untimed_cost_ps,
-		.driver_rounds = h->driver_rounds, .execute_rounds = h->execute_rounds,
+		.driver_rounds = h->driver_rounds,
+		.execute_rounds = h->execute_rounds,
 		.sampled_from_ns = TARE_NO_TIME,
 		.calls_seen = h->calls_seen,
 		.problem = aligned,
@@ -134,7 +146,8 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 	}
 	p->stalled_ns = loading_ns(l, h->start_ticks + h->stalled_ticks) - p->recorded_from_ns;
 	p->harvest_ns = loading_ns(l, h->start_ticks + h->harvest_ticks) - p->recorded_from_ns;
-	p->calibration_ns = loading_ns(l, h->start_ticks + h->calibration_ticks) - p->recorded_from_ns;
+	p->calibration_ns =
+	    loading_ns(l, h->start_ticks + h->calibration_ticks) - p->recorded_from_ns;
 	p->setup_ns = within(h->setup_ns, 0, INT64_MAX);
 	if (h->sampled_from_ticks)
 		p->sampled_from_ns = loading_ns(l, h->sampled_from_ticks);
@@ -210,8 +223,8 @@ static int on_unfinished(void *context, uint32_t track, uint32_t function, int64
 static void forget_process(struct loading *l)
 {
 	struct tare_id_map *maps[] = { &l->object_at, &l->queue_of, &l->shape_of, &l->function_of,
-		&l->kernel_of, &l->fact_of, &l->track_of, &l->pending, &l->event_of,
-		&l->stack_of, &l->part_of, &l->contents_of };
+		                       &l->kernel_of, &l->fact_of,  &l->track_of, &l->pending,
+		                       &l->event_of,  &l->stack_of, &l->part_of,  &l->contents_of };
 
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		tare_id_map_free(maps[i]);
@@ -275,8 +288,9 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	loading_finish_parts(l);
 	loading_finish_pages(l);
 	finish_process(l);
-	share_harvest(&r->processes[l->process],
-	              r->command_count - l->first_command - loading_run_count(l) + loading_template_count(l));
+	share_harvest(&r->processes[l->process], r->command_count - l->first_command -
+	                                             loading_run_count(l) +
+	                                             loading_template_count(l));
 	if (!l->status)
 		loading_finish_phases(l);
 	if (!l->status)
@@ -323,10 +337,12 @@ static void set_bounds(struct tare_recording *r, const struct tare_trace_header 
 	int64_t shift = 0;
 
 	if (elsewhere && told && record->start_realtime_ns != TARE_NO_TIME)
-		shift = (record->start_realtime_ns - record->start_raw_ns) - day_at_boot_ns(reference);
+		shift =
+		    (record->start_realtime_ns - record->start_raw_ns) - day_at_boot_ns(reference);
 	r->start_ns = told ? loading_cut(record->start_raw_ns + shift) : INT64_MAX;
-	r->end_ns = told && record->end_raw_ns != TARE_NO_TIME ?
-	                    loading_cut(record->end_raw_ns + shift) : 0;
+	r->end_ns = told && record->end_raw_ns != TARE_NO_TIME
+	                ? loading_cut(record->end_raw_ns + shift)
+	                : 0;
 	for (size_t i = 0; i < r->process_count; i++) {
 		const struct tare_recorded_process *p = &r->processes[i];
 		// The start of a process is known to 10 ms only; record.json knows better.
@@ -471,8 +487,11 @@ int tare_recording_load(const char *path, struct tare_recording **recording,
 		tare_trace_close(l.trace);
 		return tare_fail(error, ENOMEM, "no memory for the recording");
 	}
-	*l.recording = (struct tare_recording){ .program = "", .exit_status = -1, .layer = "",
-		.user_cpu_ns = TARE_NO_TIME, .system_cpu_ns = TARE_NO_TIME };
+	*l.recording = (struct tare_recording){ .program = "",
+		                                .exit_status = -1,
+		                                .layer = "",
+		                                .user_cpu_ns = TARE_NO_TIME,
+		                                .system_cpu_ns = TARE_NO_TIME };
 	status = load_all(&l, path, json, json_bytes);
 	l.recording->storage = l.texts;
 	free_loading(&l);

@@ -21,38 +21,40 @@ struct tare_recorded_process {
 	const char *executable, *command_line; // "app --n 3"
 	const char *host_name;
 	uint64_t pid, parent_pid;
-	uint64_t rank, rank_count;     // TARE_TRACE_NO_RANK: none
+	uint64_t rank, rank_count; // TARE_TRACE_NO_RANK: none
 	const char *rank_from;
-	uint64_t apis;                 // bits 1 << enum tare_trace_api: those that were recorded
-	uint32_t flags;                // enum tare_trace_flags
-	uint32_t state;                // enum tare_trace_state
-	uint32_t stop_reason;          // enum tare_trace_stop
-	int64_t start_ns, end_ns;      // of the process where known, else of its recording
-	bool came_to_exit;             // end_ns is its exit, else the last sign of life
-	int64_t recorded_from_ns;      // when the layer was loaded
-	int64_t host_residual_ns;      // of host ticks against CLOCK_MONOTONIC_RAW
-	uint64_t cpu_ns;               // all its threads, to the last sign of life
-	uint64_t helper_cpu_ns;        // of these, the recorder's own thread
+	uint64_t apis;            // bits 1 << enum tare_trace_api: those that were recorded
+	uint32_t flags;           // enum tare_trace_flags
+	uint32_t state;           // enum tare_trace_state
+	uint32_t stop_reason;     // enum tare_trace_stop
+	int64_t start_ns, end_ns; // of the process where known, else of its recording
+	bool came_to_exit;        // end_ns is its exit, else the last sign of life
+	int64_t recorded_from_ns; // when the layer was loaded
+	int64_t host_residual_ns; // of host ticks against CLOCK_MONOTONIC_RAW
+	uint64_t cpu_ns;          // all its threads, to the last sign of life
+	uint64_t helper_cpu_ns;   // of these, the recorder's own thread
 	uint64_t lost_records, lost_commands, recycled_records, recycled_commands;
 	uint64_t passed_calls, stalls;
 	int64_t stalled_ns;
 	uint64_t damaged_windows, unknown_records;
-	const char *problem;           // of its file, NULL: none
+	const char *problem; // of its file, NULL: none
 	int64_t self_cost_ps, self_call_cost_ps;
-	int64_t self_untimed_cost_ps;  // as self_cost_ps, of a command without times; 0: not known
-	int64_t self_low_ps[2], self_high_ps[2]; // the interval of the one and of the other; high 0: not known
-	uint64_t driver_rounds;        // that these are medians of; 0: not known
+	int64_t self_untimed_cost_ps; // as self_cost_ps, of a command without times; 0: not known
+	// the interval of the one and of the other; high 0: not known
+	int64_t self_low_ps[2], self_high_ps[2];
+	uint64_t driver_rounds;                    // that these are medians of; 0: not known
 	int64_t driver_ps[TARE_DRIVER_COST_COUNT]; // what the driver takes for what is changed
 	int64_t driver_low_ps[TARE_DRIVER_COST_COUNT], driver_high_ps[TARE_DRIVER_COST_COUNT];
-	uint64_t execute_rounds;       // that these are medians of; 0: not known
+	uint64_t execute_rounds;                     // that these are medians of; 0: not known
 	int64_t execute_ps[TARE_EXECUTE_COST_COUNT]; // a list that times are read behind
 	int64_t execute_low_ps[TARE_EXECUTE_COST_COUNT], execute_high_ps[TARE_EXECUTE_COST_COUNT];
-	int64_t calibration_ns;        // that measuring all this took
-	int64_t setup_ns;              // that beginning and ending the recording took
-	int64_t sampled_from_ns;       // first command that is not of the sample; TARE_NO_TIME: none
+	int64_t calibration_ns; // that measuring all this took
+	int64_t setup_ns;       // that beginning and ending the recording took
+	// first command that is not of the sample; TARE_NO_TIME: none
+	int64_t sampled_from_ns;
 	int64_t self_stack_cost_ps; // on top, of a command or call whose stack is known
-	int64_t harvest_ns;            // its threads spent asking the driver for device times
-	int64_t harvest_cost_ps;       // of these, a command
+	int64_t harvest_ns;         // its threads spent asking the driver for device times
+	int64_t harvest_cost_ps;    // of these, a command
 	uint64_t calls_seen;
 };
 
@@ -65,7 +67,7 @@ struct tare_recorded_thread {
 	// Its CPU samples: [first_sample, first_sample + sample_count) of `cpu_samples`.
 	size_t first_sample, sample_count;
 	// The call in which it was when the process ended, if it may wait.
-	uint32_t unfinished_function;  // TARE_NO_INDEX: none
+	uint32_t unfinished_function; // TARE_NO_INDEX: none
 	int64_t unfinished_since_ns;
 };
 
@@ -76,24 +78,26 @@ struct tare_cpu_sample {
 
 // How the device's stamps were put on the host clock.
 enum tare_clock_source {
-	TARE_CLOCK_NONE,     // no stamp could be mapped
-	TARE_CLOCK_SAME,     // the device counts the host's raw clock: every stamp fits between the host's readings
-	TARE_CLOCK_PAIRS,    // readings of both clocks (clGetDeviceAndHostTimer)
-	TARE_CLOCK_CAUSAL,   // bounded by the calls: queued while the enqueue ran, ended before it was seen
+	TARE_CLOCK_NONE, // no stamp could be mapped
+	// the device counts the host's raw clock: every stamp fits between the host's readings
+	TARE_CLOCK_SAME,
+	TARE_CLOCK_PAIRS, // readings of both clocks (clGetDeviceAndHostTimer)
+	// bounded by the calls: queued while the enqueue ran, ended before it was seen
+	TARE_CLOCK_CAUSAL,
 };
 
 // By what a device was found to be the same as an earlier one.
 enum tare_same_by {
 	TARE_SAME_BY_NOTHING, // it is the first
 	TARE_SAME_BY_UUID,
-	TARE_SAME_BY_PCI,     // its place on the bus
-	TARE_SAME_BY_NAME,    // a name that the platform, or each of two APIs, has once
+	TARE_SAME_BY_PCI,  // its place on the bus
+	TARE_SAME_BY_NAME, // a name that the platform, or each of two APIs, has once
 };
 
 // What a driver did by itself with pages of managed memory, beside moving them.
 struct tare_recorded_faults {
 	bool told;
-	uint64_t host_faults, device_faults; // of device_groups groups
+	uint64_t host_faults, device_faults;                       // of device_groups groups
 	uint64_t device_groups, thrashing, throttled, remote_maps; // how often
 	int64_t throttled_ns;
 };
@@ -102,26 +106,29 @@ struct tare_recorded_faults {
 // and APIs.
 struct tare_recorded_device {
 	uint32_t process;
-	uint32_t same_as;        // lowest index of the same device; its own when it is the first
+	uint32_t same_as; // lowest index of the same device; its own when it is the first
 	enum tare_same_by same_by;
-	uint32_t maybe_same;     // 1 + index of a device of another API: whether it is the same is not
-	                         // known; 0: none
-	uint32_t api;            // enum tare_trace_api by which it is seen
-	uint32_t sub_device_of;  // 1 + index of the device that it is a part of; 0: of none, or not told
-	uint32_t sub_device;     // its number among that one's sub-devices
-	uint32_t sub_devices;    // that are told to be parts of it
+	uint32_t maybe_same; // 1 + index of a device of another API: whether it is the same is not
+	                     // known; 0: none
+	uint32_t api;        // enum tare_trace_api by which it is seen
+	// 1 + index of the device that it is a part of; 0: of none, or not told
+	uint32_t sub_device_of;
+	uint32_t sub_device;  // its number among that one's sub-devices
+	uint32_t sub_devices; // that are told to be parts of it
 	const char *name, *platform, *vendor, *driver_version;
-	uint64_t type;           // CL_DEVICE_TYPE bits
+	uint64_t type; // CL_DEVICE_TYPE bits
 	uint64_t compute_units, clock_hz, memory_bytes, local_bytes, group_limit; // 0: not told
 	bool unified_memory;
-	struct tare_occupancy_unit unit; // what a compute unit holds
+	struct tare_occupancy_unit unit;    // what a compute unit holds
 	struct tare_recorded_faults faults; // of managed memory, in that process
-	const char *uuid, *pci;  // "": not told
+	const char *uuid, *pci;             // "": not told
 	enum tare_clock_source clock_source;
-	int64_t residual_ns;     // of the mapping, host ticks included; TARE_NO_TIME: no mapping
-	double drift_ppm;        // of the device's clock against the host's: with 3 it gains 3 µs a second
-	uint64_t clock_pairs;    // or brackets, that it rests on
-	uint64_t contradictions; // commands whose stamps contradict causality by more than the residual
+	int64_t residual_ns; // of the mapping, host ticks included; TARE_NO_TIME: no mapping
+	// of the device's clock against the host's: with 3 it gains 3 µs a second
+	double drift_ppm;
+	uint64_t clock_pairs; // or brackets, that it rests on
+	// commands whose stamps contradict causality by more than the residual
+	uint64_t contradictions;
 };
 
 struct tare_recorded_queue {
@@ -131,17 +138,18 @@ struct tare_recorded_queue {
 	uint64_t properties;      // as made
 	bool out_of_order;        // the API does not say that its commands run one after another
 	bool one_engine;          // all its commands go to one engine of the device
-	// CUDA's legacy default stream waits for all blocking streams of its context, and they for it.
+	// CUDA's legacy default stream waits for all blocking streams of its context, and they for
+	// it.
 	bool legacy, blocking;
 	bool profiling;
-	bool profiling_added;     // by the recorder
-	int32_t priority;         // less is more urgent; 0: the usual one, or not told
+	bool profiling_added; // by the recorder
+	int32_t priority;     // less is more urgent; 0: the usual one, or not told
 	int64_t created_ns;
 };
 
-struct tare_recorded_kernel {  // one a (process, program, name)
+struct tare_recorded_kernel { // one a (process, program, name)
 	uint32_t process;
-	uint32_t program;         // index into programs; TARE_NO_INDEX
+	uint32_t program; // index into programs; TARE_NO_INDEX
 	const char *name;
 };
 
@@ -149,9 +157,10 @@ struct tare_recorded_kernel {  // one a (process, program, name)
 struct tare_recorded_kernel_fact {
 	uint32_t kernel, device;
 	uint64_t group_limit, private_bytes, preferred_multiple, sub_group; // 0: not told
-	uint64_t local_bytes, spill_bytes; // UINT64_MAX: not told
-	uint64_t fixed_local_bytes; // the kernel's own, without what a launch asks for; UINT64_MAX: not told
-	uint64_t registers;         // of a work-item; 0: not told
+	uint64_t local_bytes, spill_bytes;                                  // UINT64_MAX: not told
+	// the kernel's own, without what a launch asks for; UINT64_MAX: not told
+	uint64_t fixed_local_bytes;
+	uint64_t registers; // of a work-item; 0: not told
 	uint64_t compiled_group;
 };
 
@@ -159,177 +168,185 @@ struct tare_recorded_program {
 	uint32_t process;
 	uint64_t source_hash, source_bytes; // 0: not told
 	const char *build_options;
-	int64_t build_error;      // 0: none
-	bool native;              // made from what a driver had built before: a binary
+	int64_t build_error; // 0: none
+	bool native;         // made from what a driver had built before: a binary
 };
 
 struct tare_recorded_memory {
 	uint32_t process;
-	uint32_t kind;            // enum tare_trace_memory
-	uint64_t flags;           // the API's
+	uint32_t kind;  // enum tare_trace_memory
+	uint64_t flags; // the API's
 	uint64_t bytes;
-	uint32_t parent;          // memory of which it is a part; TARE_NO_INDEX
-	uint32_t context;         // number of the context in the process
+	uint32_t parent;  // memory of which it is a part; TARE_NO_INDEX
+	uint32_t context; // number of the context in the process
 	int64_t created_ns;
-	int64_t released_ns;      // TARE_NO_TIME: never, or not seen
+	int64_t released_ns; // TARE_NO_TIME: never, or not seen
 };
 
 struct tare_recorded_shape {
 	uint32_t dimensions;
 	uint64_t global[3];
-	uint32_t local[3];        // 0: left to the runtime
-	uint32_t local_bytes;     // local memory of a group that the launch asks for
-	uint8_t cluster[3];       // groups of a cluster; 0: none
+	uint32_t local[3];    // 0: left to the runtime
+	uint32_t local_bytes; // local memory of a group that the launch asks for
+	uint8_t cluster[3];   // groups of a cluster; 0: none
 };
 
 // Times were harvested, but cannot be: zero, the end before the start, outside all that the host
 // saw, or of a clock that could not be put on the host's.
 #define TARE_UNTIMED_UNUSABLE 255
-// Times could have been had; the recorder has chosen others to stand for it. TARE_COMMAND_OWN_EVENT says
-// then that the program asked for no event.
+// Times could have been had; the recorder has chosen others to stand for it. TARE_COMMAND_OWN_EVENT
+// says then that the program asked for no event.
 #define TARE_UNTIMED_NOT_SAMPLED 253
 
 // What a command has to do with a command list (a graph).
 enum tare_list_part {
-	TARE_ALONE,          // nothing
-	TARE_EXECUTES,       // it executes one; all that this runs are commands of their own
-	TARE_EXECUTES_MORE,  // the same, but of some that it ran nothing more is known
-	TARE_RUN,            // one run of a command of a list: `execution` says by which command
+	TARE_ALONE,         // nothing
+	TARE_EXECUTES,      // it executes one; all that this runs are commands of their own
+	TARE_EXECUTES_MORE, // the same, but of some that it ran nothing more is known
+	TARE_RUN,           // one run of a command of a list: `execution` says by which command
 };
 // In `execution` of a run: no call has asked for it, the driver did it by itself (managed memory).
 #define TARE_OF_DRIVER 0x3fffffff
 
 // A command: an enqueue that succeeded, or one run of a command of a list, which was enqueued when
-// its list was executed. In the order of enter_ns; runs follow the command that executes the list, in
-// the order of the list.
+// its list was executed. In the order of enter_ns; runs follow the command that executes the list,
+// in the order of the list.
 struct tare_recorded_command {
-	int64_t enter_ns, exit_ns;  // of the call
-	int64_t submitted_ns;       // TARE_NO_TIME where not known; so the next two
+	int64_t enter_ns, exit_ns; // of the call
+	int64_t submitted_ns;      // TARE_NO_TIME where not known; so the next two
 	int64_t start_ns, end_ns;
-	uint64_t amount;            // bytes; for a kernel index into shapes, TARE_NO_INDEX: not told
+	// bytes; for a kernel index into shapes, TARE_NO_INDEX: not told
+	uint64_t amount;
 	uint32_t thread, queue;
-	uint32_t object;            // kernel, or memory (of the device's side, source of a copy)
-	uint32_t first_wait;        // index into `waits`; TARE_NO_INDEX: none
-	uint16_t function;          // index into functions
-	uint8_t kind;               // enum tare_trace_command_kind
+	uint32_t object;     // kernel, or memory (of the device's side, source of a copy)
+	uint32_t first_wait; // index into `waits`; TARE_NO_INDEX: none
+	uint16_t function;   // index into functions
+	uint8_t kind;        // enum tare_trace_command_kind
 	uint8_t direction;
 	uint8_t alignment;
-	uint8_t memory;             // enum tare_trace_memory of the host side
-	uint8_t flags;              // enum tare_trace_command_flags
-	uint8_t untimed;            // when start_ns is not known: enum tare_trace_untimed,
-	                            // TARE_UNTIMED_NOT_SAMPLED or _UNUSABLE; 0: never harvested
-	uint32_t stack;             // from where it was enqueued (of a run: appended to its list);
-	                            // TARE_NO_INDEX: not recorded
-	uint32_t part : 2;          // enum tare_list_part
-	uint32_t execution : 30;    // index into executions, unless it is alone
-	int64_t active_ns;          // that its context was at work for it on the device, where that is told; else 0
+	uint8_t memory;          // enum tare_trace_memory of the host side
+	uint8_t flags;           // enum tare_trace_command_flags
+	uint8_t untimed;         // when start_ns is not known: enum tare_trace_untimed,
+	                         // TARE_UNTIMED_NOT_SAMPLED or _UNUSABLE; 0: never harvested
+	uint32_t stack;          // from where it was enqueued (of a run: appended to its list);
+	                         // TARE_NO_INDEX: not recorded
+	uint32_t part : 2;       // enum tare_list_part
+	uint32_t execution : 30; // index into executions, unless it is alone
+	// that its context was at work for it on the device, where that is told; else 0
+	int64_t active_ns;
 };
 
 // A command list, from when it was made or last reset. What is appended to it is a call.
 struct tare_recorded_list {
 	uint32_t process;
-	uint32_t number;            // in its process, counted with the queues
-	uint64_t properties;        // as made
+	uint32_t number;     // in its process, counted with the queues
+	uint64_t properties; // as made
 	int64_t created_ns;
-	uint32_t commands;          // appended
+	uint32_t commands; // appended
 	uint32_t executions;
 };
 
 struct tare_recorded_execution {
-	uint32_t command;           // that executes
+	uint32_t command; // that executes
 	uint32_t list;
-	uint64_t number;            // of the list's executions, from 1
-	uint64_t nodes;             // commands that it runs
-	uint32_t runs;              // of these, how many are commands of the recording
-	uint32_t call;              // the first command of the call, which may execute several lists; it has the time
-	uint64_t shares;            // of the call's first execution: runs of the whole call, and each command that
-	                            // stands for more
+	uint64_t number; // of the list's executions, from 1
+	uint64_t nodes;  // commands that it runs
+	uint32_t runs;   // of these, how many are commands of the recording
+	// the first command of the call, which may execute several lists; it has the time
+	uint32_t call;
+	uint64_t shares; // of the call's first execution: runs of the whole call, and each command
+	                 // that stands for more
 };
 
 // A list of commands that a command waits for ends with one that has `last`.
 struct tare_recorded_wait {
-	uint32_t command : 31;      // 0x7fffffff: an event that is no command's (a user event), or not seen
+	// 0x7fffffff: an event that is no command's (a user event), or not seen
+	uint32_t command : 31;
 	uint32_t last : 1;
 };
 
-// What a sub-device did of a command that was given to its whole device. Of a command all parts are known, or none.
-// In the order of `command`.
+// What a sub-device did of a command that was given to its whole device. Of a command all parts are
+// known, or none. In the order of `command`.
 struct tare_recorded_part {
-	int64_t start_ns, end_ns;   // within the command's times
+	int64_t start_ns, end_ns; // within the command's times
 	uint32_t command;
-	uint32_t device;            // the sub-device
+	uint32_t device; // the sub-device
 };
 
-// Of a call that appends to a list, beside enum tare_trace_call_flags: the command has times, by an event of the
-// recorder's or another; it is a kernel or a fill.
+// Of a call that appends to a list, beside enum tare_trace_call_flags: the command has times, by an
+// event of the recorder's or another; it is a kernel or a fill.
 enum { TARE_CALL_TIMED = 1 << 5, TARE_CALL_OWN_EVENT = 1 << 6, TARE_CALL_LIKE_KERNEL = 1 << 7 };
 
 // Any call but those of commands, in the order of enter_ns; of polled ones, the row of them.
 struct tare_recorded_call {
 	int64_t enter_ns, exit_ns;
-	uint64_t count;             // 1, or the calls of a row
-	int64_t inside_ns;          // exit - enter, or in the calls of the row
+	uint64_t count;    // 1, or the calls of a row
+	int64_t inside_ns; // exit - enter, or in the calls of the row
 	uint64_t bytes;
 	uint32_t thread;
-	uint32_t object;            // queue for waits, flushes and refused enqueues, program for
-	                            // builds, memory for allocations; TARE_NO_INDEX
-	uint32_t device;            // that it waits for or is about, where known; TARE_NO_INDEX
+	uint32_t object; // queue for waits, flushes and refused enqueues, program for
+	                 // builds, memory for allocations; TARE_NO_INDEX
+	uint32_t device; // that it waits for or is about, where known; TARE_NO_INDEX
 	uint16_t function;
-	uint8_t role;               // enum tare_trace_role
-	uint8_t flags;              // enum tare_trace_call_flags, and those above
+	uint8_t role;  // enum tare_trace_role
+	uint8_t flags; // enum tare_trace_call_flags, and those above
 	int32_t result;
-	uint32_t stack;             // as a command's; of polled calls TARE_NO_INDEX
+	uint32_t stack; // as a command's; of polled calls TARE_NO_INDEX
 };
 
 // A phase that the program, or a library of it, marks: ITT, NVTX or tare's own two calls. In the
 // order of from_ns, a phase before those that it contains.
 struct tare_recorded_phase {
-	int64_t from_ns, to_ns;     // equal for an instant; the end of the recording where `unended`
-	uint32_t thread;            // that began it
-	uint32_t parent;            // that it lies in, on the same thread; TARE_NO_INDEX. Ranges neither
-	                            // lie in one nor contain one
-	uint32_t depth;             // 0: the outermost
-	const char *name, *domain;  // domain "": none
-	uint8_t source;             // enum tare_trace_phase_source
+	// equal for an instant; the end of the recording where `unended`
+	int64_t from_ns, to_ns;
+	uint32_t thread; // that began it
+	uint32_t parent; // that it lies in, on the same thread; TARE_NO_INDEX. Ranges neither
+	                 // lie in one nor contain one
+	uint32_t depth;  // 0: the outermost
+	const char *name, *domain; // domain "": none
+	uint8_t source;            // enum tare_trace_phase_source
 	bool instant;
-	bool unended;               // its end was never seen
-	bool range;                 // begun and ended by an identity, not nested on a thread
+	bool unended; // its end was never seen
+	bool range;   // begun and ended by an identity, not nested on a thread
 };
 
 // What was loaded in a process, so that addresses can be turned into functions.
 struct tare_recorded_module {
 	uint32_t process;
-	uint64_t from, to;          // addresses of its code
-	uint64_t bias;              // address minus the address in the file
-	int64_t seen_ns;            // it was there by then
-	const char *path;           // "" not known
-	const char *build_id;       // hexadecimal; "": none
+	uint64_t from, to;    // addresses of its code
+	uint64_t bias;        // address minus the address in the file
+	int64_t seen_ns;      // it was there by then
+	const char *path;     // "" not known
+	const char *build_id; // hexadecimal; "": none
 };
 
-// A call stack that commands and calls name: frames[first_frame + i], the innermost first, which are
-// return addresses. The recorder's own frames are left out.
+// A call stack that commands and calls name: frames[first_frame + i], the innermost first, which
+// are return addresses. The recorder's own frames are left out.
 struct tare_recorded_stack {
 	uint32_t process;
 	uint32_t first_frame, frame_count;
-	int64_t seen_ns;            // modules that were seen later are none of its
+	int64_t seen_ns; // modules that were seen later are none of its
 };
 
-// What a kernel may write: a memory object that was its argument at some time. Told of OpenCL's kernels where
-// contents were asked for.
+// What a kernel may write: a memory object that was its argument at some time. Told of OpenCL's
+// kernels where contents were asked for.
 struct tare_recorded_argument {
 	uint32_t kernel, memory;
 };
 
-// Where a write, read or unmap took place: equal for the same part of the memory object, if object and amount
-// of the commands are equal, too (of an unmap: and the host's address). In the order of `command`.
+// Where a write, read or unmap took place: equal for the same part of the memory object, if object
+// and amount of the commands are equal, too (of an unmap: and the host's address). In the order of
+// `command`.
 struct tare_recorded_place {
 	uint32_t command;
-	uint32_t identity;          // of the part; a hash
-	uint64_t offset;            // where the part begins in the object; UINT64_MAX: it is no plain row of bytes
-	uint8_t contents;           // what is known of its bytes: enum tare_trace_contents_of; 0: nothing
-	uint8_t contents_flags;     // enum tare_trace_contents_flags
-	uint64_t whole, sample;     // hashes of them, as far as `contents` says that they are
-	int64_t from_ns, to_ns;     // when the recorder hashed them, in the program's thread
+	uint32_t identity; // of the part; a hash
+	// where the part begins in the object; UINT64_MAX: it is no plain row of bytes
+	uint64_t offset;
+	// what is known of its bytes: enum tare_trace_contents_of; 0: nothing
+	uint8_t contents;
+	uint8_t contents_flags; // enum tare_trace_contents_flags
+	uint64_t whole, sample; // hashes of them, as far as `contents` says that they are
+	int64_t from_ns, to_ns; // when the recorder hashed them, in the program's thread
 };
 
 struct tare_recorded_callback {
@@ -339,41 +356,41 @@ struct tare_recorded_callback {
 };
 
 struct tare_recorded_function {
-	const char *name;           // "clFinish"
+	const char *name; // "clFinish"
 	uint32_t api, role;
-	bool starts;                // what was enqueued before, though its role does not say so
+	bool starts; // what was enqueued before, though its role does not say so
 };
 
 struct tare_recorded_change {
 	uint32_t process;
-	uint32_t change;            // enum tare_trace_change
-	uint64_t count;             // objects that it was done to
-	uint64_t commands;          // commands concerned, where it is one a command (events), and lists that
-	                            // ran behind others; else 0
-	uint64_t device_ns;         // that these lists took of the device; else 0
-	int64_t first_ns;           // when it was first done
-	enum tare_trace_front why;  // of TARE_CHANGE_FRONT
+	uint32_t change;   // enum tare_trace_change
+	uint64_t count;    // objects that it was done to
+	uint64_t commands; // commands concerned, where it is one a command (events), and lists that
+	                   // ran behind others; else 0
+	uint64_t device_ns;        // that these lists took of the device; else 0
+	int64_t first_ns;          // when it was first done
+	enum tare_trace_front why; // of TARE_CHANGE_FRONT
 };
 
 // A variable of a process's environment that an API's driver read when it began.
 struct tare_recorded_variable {
 	uint32_t process;
-	const char *text;           // "NAME=VALUE"
+	const char *text; // "NAME=VALUE"
 };
 
 // Why a process's events are missing.
 enum tare_loss_why {
-	TARE_LOSS_NO_ROOM,   // there was no room for some records of the thread
-	TARE_LOSS_STOPPED,   // the recorder gave up, see stop_reason; to the end
-	TARE_LOSS_RECYCLED,  // newer records took their place (--keep newest)
-	TARE_LOSS_INACTIVE,  // recording was not wanted (--delay, --duration)
-	TARE_LOSS_NO_SIGN,   // no call was missed, but whether the process lived is not known
+	TARE_LOSS_NO_ROOM,  // there was no room for some records of the thread
+	TARE_LOSS_STOPPED,  // the recorder gave up, see stop_reason; to the end
+	TARE_LOSS_RECYCLED, // newer records took their place (--keep newest)
+	TARE_LOSS_INACTIVE, // recording was not wanted (--delay, --duration)
+	TARE_LOSS_NO_SIGN,  // no call was missed, but whether the process lived is not known
 };
 
 // A time in which events of a process, or of one thread, were not recorded. docs/ledger.md says how
 // its ends are found.
 struct tare_recorded_loss {
-	uint32_t process, thread;  // thread TARE_NO_INDEX: all of the process
+	uint32_t process, thread; // thread TARE_NO_INDEX: all of the process
 	int64_t from_ns, to_ns;
 	uint64_t records, commands; // where told
 	enum tare_loss_why why;
@@ -382,29 +399,30 @@ struct tare_recorded_loss {
 // What recording added to the whole program, from pairs of runs with and without it (`tare record
 // --calibrate`): the median over the pairs, the smallest and the largest.
 struct tare_run_comparison {
-	uint32_t pairs;             // 0: there were none
-	int64_t native_wall_ns;     // without recording, the median
+	uint32_t pairs;         // 0: there were none
+	int64_t native_wall_ns; // without recording, the median
 	int64_t wall_ns, wall_low_ns, wall_high_ns;
 	int64_t cpu_ns, cpu_low_ns, cpu_high_ns; // of all its processes
 };
 
 // All of a trace. Every array belongs to the recording, and so do the texts.
 struct tare_recording {
-	const char *path, *name;    // of the folder; name without ".tare"
-	const char *program;        // command line as `tare record` was given it; "" not known
-	int exit_status;            // -1: not known
-	int exit_signal;            // 0: none
-	bool complete;              // record.json says that the program has ended
-	int64_t start_ns, end_ns;   // the run: program started to program ended
-	int64_t start_realtime_ns;  // since 1970; 0: not known
+	const char *path, *name;   // of the folder; name without ".tare"
+	const char *program;       // command line as `tare record` was given it; "" not known
+	int exit_status;           // -1: not known
+	int exit_signal;           // 0: none
+	bool complete;             // record.json says that the program has ended
+	int64_t start_ns, end_ns;  // the run: program started to program ended
+	int64_t start_realtime_ns; // since 1970; 0: not known
 	int64_t user_cpu_ns, system_cpu_ns; // of all processes waited for; TARE_NO_TIME
-	uint32_t host_units;        // logical CPUs; 0: not known
-	const char *layer;          // what became of the layer, when no process was recorded
-	const char *problem;        // of the folder, NULL: none
+	uint32_t host_units;                // logical CPUs; 0: not known
+	const char *layer;   // what became of the layer, when no process was recorded
+	const char *problem; // of the folder, NULL: none
 	struct tare_run_comparison comparison; // with runs that were not recorded
-	struct tare_other_uses others; // APIs whose libraries the program had and that are not recorded
+	// APIs whose libraries the program had and that are not recorded
+	struct tare_other_uses others;
 
-	uint64_t apis;              // bits 1 << enum tare_trace_api: of its devices
+	uint64_t apis; // bits 1 << enum tare_trace_api: of its devices
 	struct tare_recorded_process *processes;
 	struct tare_recorded_thread *threads;
 	struct tare_recorded_device *devices;
@@ -435,26 +453,28 @@ struct tare_recording {
 	size_t process_count, thread_count, device_count, queue_count, kernel_count,
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
-	    phase_count, module_count, stack_count, frame_count, place_count, argument_count, list_count,
-	    execution_count, part_count, variable_count;
-	uint64_t failed_commands;   // enqueues that the API refused; their calls are in `calls`
-	uint64_t unresolved;        // records that name an object, queue or event that was not found
-	void *storage;              // private to loading
+	    phase_count, module_count, stack_count, frame_count, place_count, argument_count,
+	    list_count, execution_count, part_count, variable_count;
+	uint64_t failed_commands; // enqueues that the API refused; their calls are in `calls`
+	// records that name an object, queue or event that was not found
+	uint64_t unresolved;
+	void *storage; // private to loading
 };
 
 struct tare_time_span {
-	int64_t from_ns, to_ns;     // to_ns itself is not part of it
+	int64_t from_ns, to_ns; // to_ns itself is not part of it
 };
 
 // What a report is about.
 struct tare_view {
-	int64_t from_ns, to_ns;     // the part of the run, absolute
-	uint32_t process;           // TARE_NO_INDEX: all
-	uint32_t device;            // a `same_as` index; TARE_NO_INDEX: all
-	const char *kernel;         // a shell pattern that kernels' names match; NULL: all
-	const struct tare_time_span *spans; // only these parts of it: in order, disjoint, within from_ns and
-	size_t span_count;          // to_ns, not empty; NULL and 0: all of it
-	const char *phase;          // the pattern of phases that the spans come from; NULL: none
+	int64_t from_ns, to_ns; // the part of the run, absolute
+	uint32_t process;       // TARE_NO_INDEX: all
+	uint32_t device;        // a `same_as` index; TARE_NO_INDEX: all
+	const char *kernel;     // a shell pattern that kernels' names match; NULL: all
+	// only these parts of it: in order, disjoint, within from_ns and
+	const struct tare_time_span *spans;
+	size_t span_count; // to_ns, not empty; NULL and 0: all of it
+	const char *phase; // the pattern of phases that the spans come from; NULL: none
 };
 
 // Loads a trace directory. Returns 0 and *recording, or a negative errno with a sentence: what

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording cost the program's threads: our own code, the driver's for what was changed, and the
-// waiting for room. docs/report.md has the rules.
+// What recording cost the program's threads: our own code, the driver's for what was changed, and
+// the waiting for room. docs/report.md has the rules.
 #include "analysis/tables_internal.h"
 
 #include "base/cleanup.h"
@@ -15,10 +15,10 @@ struct sum {
 	bool known, hidden; // hidden: threads of the driver's own took part of it
 };
 
-// Which of the measured costs a kernel had; TARE_DRIVER_COST_COUNT: nothing was changed for it. The event
-// of a command whose queue has profiling anyway is the recorder's or the program's.
+// Which of the measured costs a kernel had; TARE_DRIVER_COST_COUNT: nothing was changed for it. The
+// event of a command whose queue has profiling anyway is the recorder's or the program's.
 static enum tare_trace_driver_cost change_of(const struct tare_recording *recording,
-                                           const struct tare_recorded_command *command)
+                                             const struct tare_recorded_command *command)
 {
 	bool added = command->queue < recording->queue_count &&
 	             recording->queues[command->queue].profiling_added;
@@ -35,16 +35,17 @@ static enum tare_trace_driver_cost change_of(const struct tare_recording *record
 }
 
 // The same of any command.
-static unsigned cost_of(const struct tare_recording *recording, const struct tare_recorded_command *command)
+static unsigned cost_of(const struct tare_recording *recording,
+                        const struct tare_recorded_command *command)
 {
 	enum tare_trace_driver_cost change = change_of(recording, command);
 	bool like_kernel = command->kind == TARE_KIND_KERNEL || command->kind == TARE_KIND_TASK ||
 	                   command->kind == TARE_KIND_FILL;
-	return change == TARE_DRIVER_COST_COUNT || like_kernel ? change : change + TARE_DRIVER_TRANSFER;
+	return change == TARE_DRIVER_COST_COUNT || like_kernel ? change
+	                                                       : change + TARE_DRIVER_TRANSFER;
 }
 
-static void add_command(struct sum *sum, const struct tare_recorded_process *process,
-                        unsigned cost)
+static void add_command(struct sum *sum, const struct tare_recorded_process *process, unsigned cost)
 {
 	if (cost == TARE_DRIVER_COST_COUNT)
 		return;
@@ -54,8 +55,8 @@ static void add_command(struct sum *sum, const struct tare_recorded_process *pro
 		sum->known = false;
 		return;
 	}
-	// What the program kept can be less by what letting go of the event takes, which is counted where the
-	// times are harvested; what is lower still is noise.
+	// What the program kept can be less by what letting go of the event takes, which is counted
+	// where the times are harvested; what is lower still is noise.
 	double least = -(double)process->driver_ps[TARE_DRIVER_RELEASE];
 	sum->best += fmax(least, (double)process->driver_ps[cost]);
 	sum->low += fmax(least, (double)process->driver_low_ps[cost]);
@@ -68,12 +69,14 @@ static void add_command(struct sum *sum, const struct tare_recorded_process *pro
 static bool was_changed(const struct tare_recording *recording, uint32_t process, uint32_t change)
 {
 	for (size_t i = 0; i < recording->change_count; i++)
-		if (recording->changes[i].process == process && recording->changes[i].change == change)
+		if (recording->changes[i].process == process &&
+		    recording->changes[i].change == change)
 			return true;
 	return false;
 }
 
-// A run that a list of the recorder's reads the times of. What comes first of an execution has what that takes once.
+// A run that a list of the recorder's reads the times of. What comes first of an execution has what
+// that takes once.
 static void add_run(struct sum *sum, const struct tare_recorded_process *process,
                     const struct tare_recorded_command *command)
 {
@@ -92,8 +95,8 @@ static void add_run(struct sum *sum, const struct tare_recorded_process *process
 	sum->execution = command->execution;
 }
 
-// Level Zero's costs are told where nothing else was recorded in the process. Of what is executed the events cost
-// when it was appended.
+// Level Zero's costs are told where nothing else was recorded in the process. Of what is executed
+// the events cost when it was appended.
 static void add_levelzero(struct sum *sum, const struct tare_recording *recording,
                           const struct tare_recorded_command *command, uint32_t process)
 {
@@ -126,8 +129,9 @@ static void add_appends(struct sum *sum, const struct tables_context *context)
 		uint32_t process = tables_process(recording, call->thread);
 		bool own = call->flags & TARE_CALL_OWN_EVENT;
 		unsigned work = call->flags & TARE_CALL_LIKE_KERNEL ? 0 : TARE_DRIVER_TRANSFER;
-		if (call->role == TARE_ROLE_COMMAND && call->flags & TARE_CALL_TIMED && !(call->flags & TARE_CALL_FAILED) &&
-		    is_levelzero(recording, process) && tables_has_call(context, call) &&
+		if (call->role == TARE_ROLE_COMMAND && call->flags & TARE_CALL_TIMED &&
+		    !(call->flags & TARE_CALL_FAILED) && is_levelzero(recording, process) &&
+		    tables_has_call(context, call) &&
 		    (own || was_changed(recording, process, TARE_CHANGE_FLAG)))
 			add_command(sum, &recording->processes[process],
 			            work + (own ? TARE_DRIVER_EVENT : TARE_DRIVER_PROFILED_EVENT));
@@ -135,7 +139,8 @@ static void add_appends(struct sum *sum, const struct tables_context *context)
 }
 
 // Of other APIs what their drivers take for times was not measured.
-static bool is_priced(const struct tare_recording *recording, const struct tare_recorded_command *command)
+static bool is_priced(const struct tare_recording *recording,
+                      const struct tare_recorded_command *command)
 {
 	if (command->queue >= recording->queue_count)
 		return true;
@@ -144,8 +149,8 @@ static bool is_priced(const struct tare_recording *recording, const struct tare_
 }
 
 // CUPTI takes time for calls, too, whether it times their commands or not.
-static bool is_told_by_cupti(const struct tare_recording *recording, const struct tare_recorded_command *command,
-                             uint32_t process)
+static bool is_told_by_cupti(const struct tare_recording *recording,
+                             const struct tare_recorded_command *command, uint32_t process)
 {
 	return recording->queues[command->queue].api == TARE_TRACE_CUDA &&
 	       !was_changed(recording, process, TARE_CHANGE_FRONT);
@@ -161,7 +166,8 @@ static bool is_whole(const struct tables_context *context)
 {
 	const struct tare_recording *recording = context->recording;
 	const struct tare_view *view = context->view;
-	return view->from_ns <= recording->start_ns && view->to_ns >= recording->end_ns && !view->spans;
+	return view->from_ns <= recording->start_ns && view->to_ns >= recording->end_ns &&
+	       !view->spans;
 }
 
 // The whole run against runs without recording, if there were any.
@@ -190,10 +196,11 @@ static void conclude(const struct tables_context *context, struct tare_coverage 
 	if (coverage->cost_source != TARE_COST_UNKNOWN) {
 		bool all = coverage->cost_source == TARE_COST_CALIBRATED;
 		// When the measuring was, is not recorded.
-		int64_t rest_ns = tables_add(coverage->stalled_ns,
-		                             is_whole(context) ? coverage->once_ns : 0);
+		int64_t rest_ns =
+		    tables_add(coverage->stalled_ns, is_whole(context) ? coverage->once_ns : 0);
 		rest_ns = tables_add(rest_ns, coverage->contents_ns);
-		coverage->cost_ns = sum_of(rest_ns, coverage->self_cost_ns, all ? coverage->driver_ns : 0);
+		coverage->cost_ns =
+		    sum_of(rest_ns, coverage->self_cost_ns, all ? coverage->driver_ns : 0);
 		coverage->cost_low_ns =
 		    sum_of(rest_ns, coverage->self_low_ns, all ? coverage->driver_low_ns : 0);
 		if (all && coverage->self_high_ns != TARE_NO_TIME)
@@ -226,8 +233,10 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 			continue;
 		}
 		if (!is_priced(recording, command)) {
-			if (tables_has_command(context, command) && !tare_command_only_executes(command) &&
-			    (!(command->flags & TARE_COMMAND_NO_TIMES) || is_told_by_cupti(recording, command, process)))
+			if (tables_has_command(context, command) &&
+			    !tare_command_only_executes(command) &&
+			    (!(command->flags & TARE_COMMAND_NO_TIMES) ||
+			     is_told_by_cupti(recording, command, process)))
 				sum.known = false;
 			continue;
 		}
@@ -238,8 +247,9 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
 		if (context->process_in[i])
-			coverage->once_ns = tables_add(coverage->once_ns,
-			                               tables_add(process->setup_ns, process->calibration_ns));
+			coverage->once_ns =
+			    tables_add(coverage->once_ns,
+			               tables_add(process->setup_ns, process->calibration_ns));
 	}
 	coverage->driver_ns = sum.known ? ns_of(sum.best) : TARE_NO_TIME;
 	coverage->driver_low_ns = sum.known ? ns_of(sum.low) : TARE_NO_TIME;

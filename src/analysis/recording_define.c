@@ -80,8 +80,9 @@ uint32_t loading_own_function(struct loading *l, const char *name)
 
 uint8_t loading_api_of_function(const struct loading *l, uint32_t function)
 {
-	return function < l->recording->function_count ?
-	               loading_api(l, l->recording->functions[function].api) : l->api;
+	return function < l->recording->function_count
+	           ? loading_api(l, l->recording->functions[function].api)
+	           : l->api;
 }
 
 static void define_function(struct loading *l, const struct tare_trace_function *f)
@@ -104,7 +105,8 @@ static bool is_shape(const void *context, uint32_t index)
 	const struct wanted_shape *wanted = context;
 	const struct tare_recorded_shape *s = &wanted->recording->shapes[index];
 
-	return s->dimensions == wanted->shape.dimensions && s->local_bytes == wanted->shape.local_bytes &&
+	return s->dimensions == wanted->shape.dimensions &&
+	       s->local_bytes == wanted->shape.local_bytes &&
 	       !memcmp(s->cluster, wanted->shape.cluster, sizeof s->cluster) &&
 	       !memcmp(s->global, wanted->shape.global, sizeof s->global) &&
 	       !memcmp(s->local, wanted->shape.local, sizeof s->local);
@@ -113,8 +115,11 @@ static bool is_shape(const void *context, uint32_t index)
 // Threads number the shapes of their launches for themselves: the same one comes often.
 static void define_shape(struct loading *l, const struct tare_trace_shape *s)
 {
-	struct wanted_shape wanted = { l->recording, { .dimensions = s->dimensions, .local_bytes = s->local_bytes,
-		.cluster = { s->cluster[0], s->cluster[1], s->cluster[2] } } };
+	struct wanted_shape wanted = { l->recording,
+		                       { .dimensions = s->dimensions,
+		                         .local_bytes = s->local_bytes,
+		                         .cluster = { s->cluster[0], s->cluster[1],
+		                                      s->cluster[2] } } };
 	struct tare_recorded_shape *added;
 	uint32_t index;
 	uint64_t key;
@@ -163,12 +168,18 @@ struct load_track *loading_track(struct loading *l, uint32_t track)
 		loading_fail(l, ENOMEM, "threads");
 		return NULL;
 	}
-	*thread = (struct tare_recorded_thread){ .process = l->process, .track = track, .name = "",
-		.unfinished_function = TARE_NO_INDEX, .unfinished_since_ns = TARE_NO_TIME };
+	*thread = (struct tare_recorded_thread){ .process = l->process,
+		                                 .track = track,
+		                                 .name = "",
+		                                 .unfinished_function = TARE_NO_INDEX,
+		                                 .unfinished_since_ns = TARE_NO_TIME };
 	*state = (struct load_track){ .thread = (uint32_t)(l->recording->thread_count - 1),
-		.command = TARE_NO_INDEX, .call = TARE_NO_INDEX, .phase = TARE_NO_INDEX,
-		.template = TARE_NO_INDEX,
-		.first_ns = TARE_NO_TIME, .last_ns = TARE_NO_TIME };
+		                      .command = TARE_NO_INDEX,
+		                      .call = TARE_NO_INDEX,
+		                      .phase = TARE_NO_INDEX,
+		                      .template = TARE_NO_INDEX,
+		                      .first_ns = TARE_NO_TIME,
+		                      .last_ns = TARE_NO_TIME };
 	l->track_count++;
 	return state;
 }
@@ -183,8 +194,8 @@ static void define_track(struct loading *l, const struct tare_trace_track_record
 	thread = &l->recording->threads[state->thread];
 	thread->tid = t->tid;
 	thread->helper = tare_trace_detail(t->head) == TARE_TRACE_HELPER;
-	if (!thread->helper && (l->first_call_ns == TARE_NO_TIME ||
-	                        loading_ns(l, t->ticks) < l->first_call_ns))
+	if (!thread->helper &&
+	    (l->first_call_ns == TARE_NO_TIME || loading_ns(l, t->ticks) < l->first_call_ns))
 		l->first_call_ns = loading_ns(l, t->ticks);
 	thread->name = loading_text(l, tare_trace_text(l->trace, l->file, t->name));
 }
@@ -194,8 +205,8 @@ static void define_track(struct loading *l, const struct tare_trace_track_record
 static uint32_t add_device(struct loading *l, const struct tare_trace_object *o)
 {
 	struct tare_recorded_device *d = LOADING_ADD(l, devices, device_count, device_room);
-	uint64_t *resolution = d ? TARE_ROOM_FOR(l->resolutions_ns, l->resolution_room,
-	                                         l->clock_count) : NULL;
+	uint64_t *resolution =
+	    d ? TARE_ROOM_FOR(l->resolutions_ns, l->resolution_room, l->clock_count) : NULL;
 	struct tare_device_clock **clocks;
 
 	if (!d || !resolution || !loading_add_ticks(l)) {
@@ -211,11 +222,17 @@ static uint32_t add_device(struct loading *l, const struct tare_trace_object *o)
 	l->clocks[l->clock_count++] = NULL;
 	*resolution = 0;
 	*d = (struct tare_recorded_device){
-		.process = l->process, .same_as = (uint32_t)(l->recording->device_count - 1),
+		.process = l->process,
+		.same_as = (uint32_t)(l->recording->device_count - 1),
 		.api = loading_api_of_head(l, o->head),
 		.name = loading_text(l, tare_trace_text(l->trace, l->file, o->name)),
-		.platform = "", .vendor = "", .driver_version = "", .uuid = "", .pci = "",
-		.memory_bytes = o->bytes, .residual_ns = TARE_NO_TIME,
+		.platform = "",
+		.vendor = "",
+		.driver_version = "",
+		.uuid = "",
+		.pci = "",
+		.memory_bytes = o->bytes,
+		.residual_ns = TARE_NO_TIME,
 	};
 	return d->same_as;
 }
@@ -227,14 +244,18 @@ static uint32_t add_queue(struct loading *l, const struct tare_trace_object *o)
 
 	if (!q)
 		return TARE_NO_INDEX;
-	*q = (struct tare_recorded_queue){ .process = l->process, .device = TARE_NO_INDEX,
-		.api = loading_api_of_head(l, o->head), .number = o->number,
-		.properties = o->properties, .created_ns = loading_ns(l, o->ticks) };
+	*q = (struct tare_recorded_queue){ .process = l->process,
+		                           .device = TARE_NO_INDEX,
+		                           .api = loading_api_of_head(l, o->head),
+		                           .number = o->number,
+		                           .properties = o->properties,
+		                           .created_ns = loading_ns(l, o->ticks) };
 	q->out_of_order = o->properties & QUEUE_ANY_ORDER;
 	q->profiling = o->properties & QUEUE_TIMED;
 	q->one_engine = q->api == TARE_TRACE_LEVELZERO; // bound to an ordinal and an index
 	q->legacy = q->api == TARE_TRACE_CUDA && (o->properties & STREAM_LEGACY);
-	q->blocking = q->api == TARE_TRACE_CUDA && !q->legacy && !(o->properties & STREAM_NON_BLOCKING);
+	q->blocking =
+	    q->api == TARE_TRACE_CUDA && !q->legacy && !(o->properties & STREAM_NON_BLOCKING);
 	if (!tare_id_map_put(&l->queue_of, o->number, index))
 		loading_fail(l, ENOMEM, "queues");
 	return index;
@@ -246,10 +267,14 @@ static uint32_t add_memory(struct loading *l, const struct tare_trace_object *o)
 
 	if (!m)
 		return TARE_NO_INDEX;
-	*m = (struct tare_recorded_memory){ .process = l->process, .kind = o->number,
-		.flags = o->properties, .bytes = o->bytes, .parent = TARE_NO_INDEX,
-		.context = TARE_NO_INDEX, .created_ns = loading_ns(l, o->ticks),
-		.released_ns = TARE_NO_TIME };
+	*m = (struct tare_recorded_memory){ .process = l->process,
+		                            .kind = o->number,
+		                            .flags = o->properties,
+		                            .bytes = o->bytes,
+		                            .parent = TARE_NO_INDEX,
+		                            .context = TARE_NO_INDEX,
+		                            .created_ns = loading_ns(l, o->ticks),
+		                            .released_ns = TARE_NO_TIME };
 	return (uint32_t)(l->recording->memory_count - 1);
 }
 
@@ -259,7 +284,8 @@ static uint32_t add_program(struct loading *l, const struct tare_trace_object *o
 
 	if (!p)
 		return TARE_NO_INDEX;
-	*p = (struct tare_recorded_program){ .process = l->process, .build_options = "",
+	*p = (struct tare_recorded_program){ .process = l->process,
+		                             .build_options = "",
 		                             .native = o->properties & TARE_PROGRAM_NATIVE };
 	return (uint32_t)(l->recording->program_count - 1);
 }
@@ -287,36 +313,66 @@ static void define_object(struct loading *l, const struct tare_trace_object *o)
 		return;
 	}
 	switch (tare_trace_detail(o->head)) {
-	case TARE_OBJECT_PLATFORM: index = add_platform(l, o); break;
-	case TARE_OBJECT_DEVICE: index = add_device(l, o); break;
-	case TARE_OBJECT_CONTEXT: index = l->contexts++; break;
-	case TARE_OBJECT_QUEUE: index = add_queue(l, o); break;
-	case TARE_OBJECT_PROGRAM: index = add_program(l, o); break;
-	case TARE_OBJECT_KERNEL: index = o->name; break;
-	case TARE_OBJECT_MEMORY: index = add_memory(l, o); break;
-	case TARE_OBJECT_GRAPH: index = loading_add_list(l, o); break;
-	case TARE_OBJECT_EVENT: break;
-	default: return;
+	case TARE_OBJECT_PLATFORM:
+		index = add_platform(l, o);
+		break;
+	case TARE_OBJECT_DEVICE:
+		index = add_device(l, o);
+		break;
+	case TARE_OBJECT_CONTEXT:
+		index = l->contexts++;
+		break;
+	case TARE_OBJECT_QUEUE:
+		index = add_queue(l, o);
+		break;
+	case TARE_OBJECT_PROGRAM:
+		index = add_program(l, o);
+		break;
+	case TARE_OBJECT_KERNEL:
+		index = o->name;
+		break;
+	case TARE_OBJECT_MEMORY:
+		index = add_memory(l, o);
+		break;
+	case TARE_OBJECT_GRAPH:
+		index = loading_add_list(l, o);
+		break;
+	case TARE_OBJECT_EVENT:
+		break;
+	default:
+		return;
 	}
-	*object = (struct load_object){ o->handle, o->ticks, o->parent, o->device, index,
-		                        (uint32_t)l->object_count, kind,
-		                        loading_api_of_head(l, o->head) };
+	*object = (struct load_object){ o->handle, o->ticks,
+		                        o->parent, o->device,
+		                        index,     (uint32_t)l->object_count,
+		                        kind,      loading_api_of_head(l, o->head) };
 	l->object_count++;
 }
 
 int loading_define(struct loading *l, const union tare_trace_record *record)
 {
 	switch (tare_trace_type(record->head)) {
-	case TARE_TRACE_FUNCTION: define_function(l, &record->function); break;
-	case TARE_TRACE_SHAPE: define_shape(l, &record->shape); break;
-	case TARE_TRACE_TRACK: define_track(l, &record->track); break;
-	case TARE_TRACE_OBJECT: define_object(l, &record->object); break;
-	case TARE_TRACE_STACK: return loading_stack(l, &record->stack);
-	case TARE_TRACE_MODULE: return loading_module(l, &record->module);
-	case TARE_TRACE_NODE: return loading_node(l, &record->node);
+	case TARE_TRACE_FUNCTION:
+		define_function(l, &record->function);
+		break;
+	case TARE_TRACE_SHAPE:
+		define_shape(l, &record->shape);
+		break;
+	case TARE_TRACE_TRACK:
+		define_track(l, &record->track);
+		break;
+	case TARE_TRACE_OBJECT:
+		define_object(l, &record->object);
+		break;
+	case TARE_TRACE_STACK:
+		return loading_stack(l, &record->stack);
+	case TARE_TRACE_MODULE:
+		return loading_module(l, &record->module);
+	case TARE_TRACE_NODE:
+		return loading_node(l, &record->node);
 	case TARE_TRACE_FACT: {
 		struct tare_trace_fact_record *fact =
-		        TARE_ROOM_FOR(l->facts, l->fact_room, l->fact_count);
+		    TARE_ROOM_FOR(l->facts, l->fact_room, l->fact_count);
 		if (!fact)
 			return loading_fail(l, ENOMEM, "facts");
 		*fact = record->fact;
@@ -325,7 +381,7 @@ int loading_define(struct loading *l, const union tare_trace_record *record)
 	}
 	case TARE_TRACE_CHANGE: {
 		struct tare_trace_change_record *change =
-		        TARE_ROOM_FOR(l->changes, l->change_room, l->change_count);
+		    TARE_ROOM_FOR(l->changes, l->change_room, l->change_count);
 		if (!change)
 			return loading_fail(l, ENOMEM, "changes");
 		*change = record->change;
@@ -334,14 +390,15 @@ int loading_define(struct loading *l, const union tare_trace_record *record)
 	}
 	case TARE_TRACE_CLOCK_PAIR: {
 		struct tare_trace_clock_pair *pair =
-		        TARE_ROOM_FOR(l->pairs, l->pair_room, l->pair_count);
+		    TARE_ROOM_FOR(l->pairs, l->pair_room, l->pair_count);
 		if (!pair)
 			return loading_fail(l, ENOMEM, "clocks");
 		*pair = record->clock_pair;
 		l->pair_count++;
 		break;
 	}
-	default: break;
+	default:
+		break;
 	}
 	return l->status;
 }

@@ -69,11 +69,15 @@ static int add_failed(struct loading *l, struct load_track *track,
 		return l->status;
 	*call = (struct tare_recorded_call){
 		.enter_ns = loading_ns(l, c->enter),
-		.count = 1, .thread = track->thread, .role = TARE_ROLE_COMMAND,
-		.function = (uint16_t)loading_function(l, tare_trace_detail(c->head),
-		                                       TARE_ROLE_COMMAND),
-		.flags = TARE_CALL_FAILED, .result = (int32_t)(int64_t)c->object2,
-		.object = queue_of_number(l, c->queue), .device = TARE_NO_INDEX,
+		.count = 1,
+		.thread = track->thread,
+		.role = TARE_ROLE_COMMAND,
+		.function =
+		    (uint16_t)loading_function(l, tare_trace_detail(c->head), TARE_ROLE_COMMAND),
+		.flags = TARE_CALL_FAILED,
+		.result = (int32_t)(int64_t)c->object2,
+		.object = queue_of_number(l, c->queue),
+		.device = TARE_NO_INDEX,
 		.stack = TARE_NO_INDEX,
 		.bytes = c->kind == TARE_KIND_KERNEL ? 0 : c->amount,
 	};
@@ -215,7 +219,7 @@ static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
 {
 	struct load_track *track;
 	const struct tare_recorded_command *c =
-	        last_command(l, tare_trace_track(t->head), t->number, &track);
+	    last_command(l, tare_trace_track(t->head), t->number, &track);
 	struct tare_recorded_place *place = c ? place_of(l, track->command) : NULL;
 
 	if (!c && track && loading_is_template(l, track->template, t->number))
@@ -229,13 +233,13 @@ static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
 	return l->status;
 }
 
-// A call may execute several lists: the first command has the call, the others are within it. Returns the number
-// of the command before, if it is of the same call, else 0.
+// A call may execute several lists: the first command has the call, the others are within it.
+// Returns the number of the command before, if it is of the same call, else 0.
 static uint32_t same_call(struct loading *l, const struct load_track *track,
-                      const struct tare_trace_command *c, struct tare_recorded_command *added)
+                          const struct tare_trace_command *c, struct tare_recorded_command *added)
 {
 	const struct tare_recorded_command *before =
-	        track->command == TARE_NO_INDEX ? NULL : &l->recording->commands[track->command];
+	    track->command == TARE_NO_INDEX ? NULL : &l->recording->commands[track->command];
 
 	if (!before || before->kind != TARE_KIND_GRAPH || before->function != added->function ||
 	    track->command_enter != c->enter)
@@ -261,14 +265,21 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		return l->status;
 	*added = (struct tare_recorded_command){
 		.enter_ns = loading_ns(l, c->enter),
-		.submitted_ns = TARE_NO_TIME, .start_ns = TARE_NO_TIME, .end_ns = TARE_NO_TIME,
-		.amount = c->amount, .thread = track->thread,
-		.queue = queue_of_number(l, c->queue), .first_wait = TARE_NO_INDEX,
+		.submitted_ns = TARE_NO_TIME,
+		.start_ns = TARE_NO_TIME,
+		.end_ns = TARE_NO_TIME,
+		.amount = c->amount,
+		.thread = track->thread,
+		.queue = queue_of_number(l, c->queue),
+		.first_wait = TARE_NO_INDEX,
 		.stack = TARE_NO_INDEX,
-		.function = (uint16_t)loading_function(l, tare_trace_detail(c->head),
-		                                       TARE_ROLE_COMMAND),
-		.kind = c->kind, .direction = c->direction, .alignment = c->alignment,
-		.memory = c->memory, .flags = tare_trace_record_flags(c->head),
+		.function =
+		    (uint16_t)loading_function(l, tare_trace_detail(c->head), TARE_ROLE_COMMAND),
+		.kind = c->kind,
+		.direction = c->direction,
+		.alignment = c->alignment,
+		.memory = c->memory,
+		.flags = tare_trace_record_flags(c->head),
 	};
 	// A command of ours that has no event has its event's flag for another reason.
 	if ((added->flags & TARE_COMMAND_NOT_SAMPLED) == TARE_COMMAND_NOT_SAMPLED) {
@@ -278,15 +289,15 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 	}
 	added->exit_ns = not_before(loading_ns(l, command_exit(c)), added->enter_ns);
 	if (c->kind == TARE_KIND_KERNEL) {
-		added->object = loading_resolve(l, api_of(l, index), TARE_OBJECT_KERNEL, c->object,
-		                                c->enter);
+		added->object =
+		    loading_resolve(l, api_of(l, index), TARE_OBJECT_KERNEL, c->object, c->enter);
 		added->amount = loading_shape(l, c->amount);
 	} else if (c->kind != TARE_KIND_GRAPH) {
-		added->object = loading_resolve(l, api_of(l, index), TARE_OBJECT_MEMORY, c->object,
-		                                c->enter);
+		added->object =
+		    loading_resolve(l, api_of(l, index), TARE_OBJECT_MEMORY, c->object, c->enter);
 	} else {
-		uint32_t list = loading_resolve(l, api_of(l, index), TARE_OBJECT_GRAPH, c->object,
-		                                c->enter);
+		uint32_t list =
+		    loading_resolve(l, api_of(l, index), TARE_OBJECT_GRAPH, c->object, c->enter);
 		added->object = TARE_NO_INDEX;
 		loading_executes(l, c, index, list, same_call(l, track, c, added));
 	}
@@ -302,7 +313,7 @@ static int add_call_end(struct loading *l, const struct tare_trace_call_end *e)
 {
 	struct load_track *track;
 	struct tare_recorded_command *c =
-	        last_command(l, tare_trace_track(e->head), e->number, &track);
+	    last_command(l, tare_trace_track(e->head), e->number, &track);
 	int64_t exit_ns = loading_ns(l, e->exit);
 
 	if (c) {
@@ -358,8 +369,8 @@ static void add_waits_of_call(struct loading *l, struct load_track *track,
 	bool first = !track->waits_told || track->waits_of != d->of;
 
 	for (uint32_t i = 0; i < events; i++) {
-		uint32_t command = loading_command_of_event(l, api_of_depends(l, d), d->event[i],
-		                                            d->of, enter_ns);
+		uint32_t command =
+		    loading_command_of_event(l, api_of_depends(l, d), d->event[i], d->of, enter_ns);
 		uint32_t queue = command == NO_COMMAND ? TARE_NO_INDEX : r->commands[command].queue;
 		uint32_t device = queue == TARE_NO_INDEX ? queue : r->queues[queue].device;
 		if (first || track->waits_queue != queue)
@@ -400,7 +411,7 @@ static int add_depends(struct loading *l, const struct tare_trace_depends *d)
 		uint32_t command = loading_command_of_event(l, api_of_depends(l, d), d->event[i],
 		                                            enter_ticks, c->enter_ns);
 		struct tare_recorded_wait *wait =
-		        TARE_ROOM_FOR(track->waits, track->wait_room, track->wait_count);
+		    TARE_ROOM_FOR(track->waits, track->wait_room, track->wait_count);
 		if (!wait)
 			return loading_fail(l, ENOMEM, "dependencies");
 		wait->command = (command == track->command ? NO_COMMAND : command) & NO_COMMAND;
@@ -418,22 +429,25 @@ static uint32_t object_of_call(struct loading *l, const struct tare_trace_call *
 {
 	bool released = tare_trace_record_flags(c->head) & TARE_CALL_RELEASED;
 	// What a call makes is there at its end; what it lets go of may be another by then.
-	uint64_t ticks = !released && (role == TARE_ROLE_ALLOCATE || role == TARE_ROLE_BUILD) ?
-	                         c->exit : c->enter;
+	uint64_t ticks = !released && (role == TARE_ROLE_ALLOCATE || role == TARE_ROLE_BUILD)
+	                     ? c->exit
+	                     : c->enter;
 
 	switch (role) {
 	case TARE_ROLE_WAIT:
 	case TARE_ROLE_FLUSH: {
 		const struct load_object *queue =
-		        loading_find(l, api, TARE_OBJECT_QUEUE, c->object, ticks);
+		    loading_find(l, api, TARE_OBJECT_QUEUE, c->object, ticks);
 		return queue ? queue->index : TARE_NO_INDEX; // waits may be for events
 	}
-	case TARE_ROLE_BUILD: return loading_resolve(l, api, TARE_OBJECT_PROGRAM, c->object, ticks);
+	case TARE_ROLE_BUILD:
+		return loading_resolve(l, api, TARE_OBJECT_PROGRAM, c->object, ticks);
 	case TARE_ROLE_ALLOCATE:
 		if (tare_trace_record_flags(c->head) & TARE_CALL_FAILED)
 			return TARE_NO_INDEX;
 		return loading_resolve(l, api, TARE_OBJECT_MEMORY, c->object, ticks);
-	default: return TARE_NO_INDEX;
+	default:
+		return TARE_NO_INDEX;
 	}
 }
 
@@ -454,13 +468,18 @@ static int add_call(struct loading *l, const struct tare_trace_call *c)
 	role = l->status ? 0 : r->functions[function].role;
 	api = loading_api_of_function(l, function);
 	*call = (struct tare_recorded_call){
-		.enter_ns = loading_ns(l, c->enter), .count = 1, .bytes = c->bytes,
-		.thread = track->thread, .object = object_of_call(l, c, api, role),
-		.device = TARE_NO_INDEX, .function = (uint16_t)function, .role = (uint8_t)role,
+		.enter_ns = loading_ns(l, c->enter),
+		.count = 1,
+		.bytes = c->bytes,
+		.thread = track->thread,
+		.object = object_of_call(l, c, api, role),
+		.device = TARE_NO_INDEX,
+		.function = (uint16_t)function,
+		.role = (uint8_t)role,
 		.stack = TARE_NO_INDEX,
 		.flags = tare_trace_record_flags(c->head),
-		.result = c->result < INT32_MIN || c->result > INT32_MAX ? INT32_MIN :
-		                                                           (int32_t)c->result,
+		.result =
+		    c->result < INT32_MIN || c->result > INT32_MAX ? INT32_MIN : (int32_t)c->result,
 	};
 	call->exit_ns = not_before(loading_ns(l, c->exit), call->enter_ns);
 	call->inside_ns = call->exit_ns - call->enter_ns;
@@ -494,9 +513,13 @@ static int add_polled(struct loading *l, const struct tare_trace_polled *p)
 		return l->status;
 	function = loading_function(l, tare_trace_detail(p->head), TARE_ROLE_POLL);
 	*call = (struct tare_recorded_call){
-		.enter_ns = loading_ns(l, p->first_enter), .count = p->count,
-		.thread = track->thread, .object = TARE_NO_INDEX, .device = TARE_NO_INDEX,
-		.function = (uint16_t)function, .stack = TARE_NO_INDEX,
+		.enter_ns = loading_ns(l, p->first_enter),
+		.count = p->count,
+		.thread = track->thread,
+		.object = TARE_NO_INDEX,
+		.device = TARE_NO_INDEX,
+		.function = (uint16_t)function,
+		.stack = TARE_NO_INDEX,
 		.flags = (tare_trace_record_flags(p->head) & TARE_CALL_NESTED) |
 		         (p->failed ? TARE_CALL_FAILED : 0),
 	};
@@ -518,15 +541,15 @@ static int add_callback(struct loading *l, const struct tare_trace_callback *c)
 {
 	const struct load_track *track = loading_track(l, tare_trace_track(c->head));
 	struct tare_recorded_callback *added =
-	        track ? LOADING_ADD(l, callbacks, callback_count, callback_room) : NULL;
+	    track ? LOADING_ADD(l, callbacks, callback_count, callback_room) : NULL;
 
 	if (!added)
 		return l->status;
 	added->enter_ns = loading_ns(l, c->enter);
 	added->exit_ns = not_before(loading_ns(l, c->exit), added->enter_ns);
 	added->thread = track->thread;
-	added->function = (uint16_t)loading_function(l, tare_trace_detail(c->head),
-	                                             TARE_ROLE_OTHER);
+	added->function =
+	    (uint16_t)loading_function(l, tare_trace_detail(c->head), TARE_ROLE_OTHER);
 	return l->status;
 }
 
@@ -560,13 +583,14 @@ static int add_loss(struct loading *l, const struct tare_trace_loss *loss)
 {
 	const struct load_track *track = loading_track(l, tare_trace_track(loss->head));
 	struct tare_recorded_loss *added =
-	        track ? LOADING_ADD(l, losses, loss_count, loss_room) : NULL;
+	    track ? LOADING_ADD(l, losses, loss_count, loss_room) : NULL;
 
 	if (!added)
 		return l->status;
-	*added = (struct tare_recorded_loss){ l->process, track->thread, loading_ns(l, loss->from),
-		                              0, loss->records, loss->commands,
-		                              TARE_LOSS_NO_ROOM };
+	*added = (struct tare_recorded_loss){
+		l->process,    track->thread,  loading_ns(l, loss->from), 0,
+		loss->records, loss->commands, TARE_LOSS_NO_ROOM
+	};
 	added->to_ns = not_before(loading_ns(l, loss->to), added->from_ns);
 	return 0;
 }
@@ -574,25 +598,45 @@ static int add_loss(struct loading *l, const struct tare_trace_loss *loss)
 int loading_event(struct loading *l, const union tare_trace_record *record)
 {
 	switch (tare_trace_type(record->head)) {
-	case TARE_TRACE_CALL: return add_call(l, &record->call);
-	case TARE_TRACE_POLLED: return add_polled(l, &record->polled);
-	case TARE_TRACE_COMMAND: return add_command(l, &record->command);
-	case TARE_TRACE_CALL_END: return add_call_end(l, &record->call_end);
-	case TARE_TRACE_DEPENDS: return add_depends(l, &record->depends);
-	case TARE_TRACE_TIMES: return loading_times(l, &record->times);
-	case TARE_TRACE_UNTIMED: return loading_untimed(l, &record->untimed);
-	case TARE_TRACE_EXECUTE: return loading_execute(l, &record->execute);
-	case TARE_TRACE_CALLBACK: return add_callback(l, &record->callback);
-	case TARE_TRACE_CPU_TIME: return add_cpu_time(l, &record->cpu_time);
-	case TARE_TRACE_CLOCK_PAIR: return loading_clock_pair(l, &record->clock_pair);
-	case TARE_TRACE_PHASE: return loading_phase(l, &record->phase);
-	case TARE_TRACE_LOSS: return add_loss(l, &record->loss);
-	case TARE_TRACE_SITE: return loading_site(l, &record->site);
-	case TARE_TRACE_ACTIVE: return loading_active(l, &record->active);
-	case TARE_TRACE_PAGES: return loading_pages(l, &record->pages);
-	case TARE_TRACE_PART: return loading_part(l, &record->part);
-	case TARE_TRACE_TRANSFER: return add_transfer(l, &record->transfer);
-	case TARE_TRACE_CONTENTS: return add_contents(l, &record->contents);
-	default: return l->status;
+	case TARE_TRACE_CALL:
+		return add_call(l, &record->call);
+	case TARE_TRACE_POLLED:
+		return add_polled(l, &record->polled);
+	case TARE_TRACE_COMMAND:
+		return add_command(l, &record->command);
+	case TARE_TRACE_CALL_END:
+		return add_call_end(l, &record->call_end);
+	case TARE_TRACE_DEPENDS:
+		return add_depends(l, &record->depends);
+	case TARE_TRACE_TIMES:
+		return loading_times(l, &record->times);
+	case TARE_TRACE_UNTIMED:
+		return loading_untimed(l, &record->untimed);
+	case TARE_TRACE_EXECUTE:
+		return loading_execute(l, &record->execute);
+	case TARE_TRACE_CALLBACK:
+		return add_callback(l, &record->callback);
+	case TARE_TRACE_CPU_TIME:
+		return add_cpu_time(l, &record->cpu_time);
+	case TARE_TRACE_CLOCK_PAIR:
+		return loading_clock_pair(l, &record->clock_pair);
+	case TARE_TRACE_PHASE:
+		return loading_phase(l, &record->phase);
+	case TARE_TRACE_LOSS:
+		return add_loss(l, &record->loss);
+	case TARE_TRACE_SITE:
+		return loading_site(l, &record->site);
+	case TARE_TRACE_ACTIVE:
+		return loading_active(l, &record->active);
+	case TARE_TRACE_PAGES:
+		return loading_pages(l, &record->pages);
+	case TARE_TRACE_PART:
+		return loading_part(l, &record->part);
+	case TARE_TRACE_TRANSFER:
+		return add_transfer(l, &record->transfer);
+	case TARE_TRACE_CONTENTS:
+		return add_contents(l, &record->contents);
+	default:
+		return l->status;
 	}
 }

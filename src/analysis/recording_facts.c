@@ -15,28 +15,62 @@ static void apply_to_device(struct loading *l, uint32_t index,
 	struct tare_recorded_device *d = &l->recording->devices[index];
 
 	switch (tare_trace_detail(fact->head)) {
-	case TARE_TRACE_FACT_VENDOR: d->vendor = fact_text(l, fact); break;
-	case TARE_TRACE_FACT_DRIVER_VERSION: d->driver_version = fact_text(l, fact); break;
-	case TARE_TRACE_FACT_UUID: d->uuid = fact_text(l, fact); break;
-	case TARE_TRACE_FACT_PCI: d->pci = fact_text(l, fact); break;
-	case TARE_TRACE_FACT_DEVICE_TYPE: d->type = fact->value; break;
-	case TARE_TRACE_FACT_COMPUTE_UNITS: d->compute_units = fact->value; break;
-	case TARE_TRACE_FACT_CLOCK_HZ: d->clock_hz = fact->value; break;
-	case TARE_TRACE_FACT_GROUP_LIMIT: d->group_limit = fact->value; break;
-	case TARE_TRACE_FACT_LOCAL_BYTES: d->local_bytes = fact->value; break;
-	case TARE_TRACE_FACT_UNIFIED_MEMORY: d->unified_memory = fact->value; break;
-	case TARE_TRACE_FACT_UNIT_ITEMS: d->unit.items = fact->value; break;
-	case TARE_TRACE_FACT_UNIT_GROUPS: d->unit.groups = fact->value; break;
-	case TARE_TRACE_FACT_UNIT_REGISTERS: d->unit.registers = fact->value; break;
-	case TARE_TRACE_FACT_UNIT_LOCAL_BYTES: d->unit.local_bytes = fact->value; break;
-	case TARE_TRACE_FACT_GROUP_REGISTERS: d->unit.group_registers = fact->value; break;
-	case TARE_TRACE_FACT_GROUP_RESERVED_BYTES: d->unit.group_reserved_bytes = fact->value; break;
+	case TARE_TRACE_FACT_VENDOR:
+		d->vendor = fact_text(l, fact);
+		break;
+	case TARE_TRACE_FACT_DRIVER_VERSION:
+		d->driver_version = fact_text(l, fact);
+		break;
+	case TARE_TRACE_FACT_UUID:
+		d->uuid = fact_text(l, fact);
+		break;
+	case TARE_TRACE_FACT_PCI:
+		d->pci = fact_text(l, fact);
+		break;
+	case TARE_TRACE_FACT_DEVICE_TYPE:
+		d->type = fact->value;
+		break;
+	case TARE_TRACE_FACT_COMPUTE_UNITS:
+		d->compute_units = fact->value;
+		break;
+	case TARE_TRACE_FACT_CLOCK_HZ:
+		d->clock_hz = fact->value;
+		break;
+	case TARE_TRACE_FACT_GROUP_LIMIT:
+		d->group_limit = fact->value;
+		break;
+	case TARE_TRACE_FACT_LOCAL_BYTES:
+		d->local_bytes = fact->value;
+		break;
+	case TARE_TRACE_FACT_UNIFIED_MEMORY:
+		d->unified_memory = fact->value;
+		break;
+	case TARE_TRACE_FACT_UNIT_ITEMS:
+		d->unit.items = fact->value;
+		break;
+	case TARE_TRACE_FACT_UNIT_GROUPS:
+		d->unit.groups = fact->value;
+		break;
+	case TARE_TRACE_FACT_UNIT_REGISTERS:
+		d->unit.registers = fact->value;
+		break;
+	case TARE_TRACE_FACT_UNIT_LOCAL_BYTES:
+		d->unit.local_bytes = fact->value;
+		break;
+	case TARE_TRACE_FACT_GROUP_REGISTERS:
+		d->unit.group_registers = fact->value;
+		break;
+	case TARE_TRACE_FACT_GROUP_RESERVED_BYTES:
+		d->unit.group_reserved_bytes = fact->value;
+		break;
 	case TARE_TRACE_FACT_CAPABILITY:
 		d->unit.capability = fact->value < UINT32_MAX ? (uint32_t)fact->value : 0;
 		break;
 	case TARE_TRACE_FACT_SUB_DEVICE:
-		loading_sub_device(l, index, loading_resolve(l, loading_api_of_head(l, fact->head), TARE_OBJECT_DEVICE,
-		                                             fact->device, fact->ticks), fact->value);
+		loading_sub_device(l, index,
+		                   loading_resolve(l, loading_api_of_head(l, fact->head),
+		                                   TARE_OBJECT_DEVICE, fact->device, fact->ticks),
+		                   fact->value);
 		break;
 	case TARE_TRACE_FACT_TIMER_HZ:
 	case TARE_TRACE_FACT_STAMP_BITS:
@@ -46,7 +80,8 @@ static void apply_to_device(struct loading *l, uint32_t index,
 	case TARE_TRACE_FACT_TIMER_RESOLUTION_NS:
 		l->resolutions_ns[index - l->first_device] = fact->value;
 		break;
-	default: break;
+	default:
+		break;
 	}
 }
 
@@ -63,8 +98,11 @@ static struct tare_recorded_kernel_fact *kernel_fact(struct loading *l, uint32_t
 	added = LOADING_ADD(l, kernel_facts, kernel_fact_count, kernel_fact_room);
 	if (!added)
 		return NULL;
-	*added = (struct tare_recorded_kernel_fact){ .kernel = kernel, .device = device,
-		.local_bytes = UINT64_MAX, .spill_bytes = UINT64_MAX, .fixed_local_bytes = UINT64_MAX };
+	*added = (struct tare_recorded_kernel_fact){ .kernel = kernel,
+		                                     .device = device,
+		                                     .local_bytes = UINT64_MAX,
+		                                     .spill_bytes = UINT64_MAX,
+		                                     .fixed_local_bytes = UINT64_MAX };
 	index = (uint32_t)(l->recording->kernel_fact_count - 1);
 	if (!tare_id_map_put(&l->fact_of, key, index))
 		loading_fail(l, ENOMEM, "kernels");
@@ -82,16 +120,35 @@ static void apply_to_kernel(struct loading *l, uint32_t index,
 	if (!k)
 		return;
 	switch (tare_trace_detail(fact->head)) {
-	case TARE_TRACE_FACT_GROUP_LIMIT: k->group_limit = fact->value; break;
-	case TARE_TRACE_FACT_LOCAL_BYTES: k->local_bytes = fact->value; break;
-	case TARE_TRACE_FACT_PRIVATE_BYTES: k->private_bytes = fact->value; break;
-	case TARE_TRACE_FACT_PREFERRED_MULTIPLE: k->preferred_multiple = fact->value; break;
-	case TARE_TRACE_FACT_SPILL_BYTES: k->spill_bytes = fact->value; break;
-	case TARE_TRACE_FACT_COMPILED_GROUP: k->compiled_group = fact->value; break;
-	case TARE_TRACE_FACT_SUB_GROUP: k->sub_group = fact->value; break;
-	case TARE_TRACE_FACT_REGISTERS: k->registers = fact->value; break;
-	case TARE_TRACE_FACT_FIXED_LOCAL_BYTES: k->fixed_local_bytes = fact->value; break;
-	default: break;
+	case TARE_TRACE_FACT_GROUP_LIMIT:
+		k->group_limit = fact->value;
+		break;
+	case TARE_TRACE_FACT_LOCAL_BYTES:
+		k->local_bytes = fact->value;
+		break;
+	case TARE_TRACE_FACT_PRIVATE_BYTES:
+		k->private_bytes = fact->value;
+		break;
+	case TARE_TRACE_FACT_PREFERRED_MULTIPLE:
+		k->preferred_multiple = fact->value;
+		break;
+	case TARE_TRACE_FACT_SPILL_BYTES:
+		k->spill_bytes = fact->value;
+		break;
+	case TARE_TRACE_FACT_COMPILED_GROUP:
+		k->compiled_group = fact->value;
+		break;
+	case TARE_TRACE_FACT_SUB_GROUP:
+		k->sub_group = fact->value;
+		break;
+	case TARE_TRACE_FACT_REGISTERS:
+		k->registers = fact->value;
+		break;
+	case TARE_TRACE_FACT_FIXED_LOCAL_BYTES:
+		k->fixed_local_bytes = fact->value;
+		break;
+	default:
+		break;
 	}
 }
 
@@ -101,11 +158,20 @@ static void apply_to_program(struct loading *l, uint32_t index,
 	struct tare_recorded_program *p = &l->recording->programs[index];
 
 	switch (tare_trace_detail(fact->head)) {
-	case TARE_TRACE_FACT_SOURCE_HASH: p->source_hash = fact->value; break;
-	case TARE_TRACE_FACT_SOURCE_BYTES: p->source_bytes = fact->value; break;
-	case TARE_TRACE_FACT_BUILD_OPTIONS: p->build_options = fact_text(l, fact); break;
-	case TARE_TRACE_FACT_BUILD_FAILED: p->build_error = (int64_t)fact->value; break;
-	default: break;
+	case TARE_TRACE_FACT_SOURCE_HASH:
+		p->source_hash = fact->value;
+		break;
+	case TARE_TRACE_FACT_SOURCE_BYTES:
+		p->source_bytes = fact->value;
+		break;
+	case TARE_TRACE_FACT_BUILD_OPTIONS:
+		p->build_options = fact_text(l, fact);
+		break;
+	case TARE_TRACE_FACT_BUILD_FAILED:
+		p->build_error = (int64_t)fact->value;
+		break;
+	default:
+		break;
 	}
 }
 
@@ -114,7 +180,8 @@ static uint8_t fact_kind(uint16_t key)
 {
 	switch (key) {
 	case TARE_TRACE_FACT_GROUP_LIMIT:
-	case TARE_TRACE_FACT_LOCAL_BYTES: return 0;
+	case TARE_TRACE_FACT_LOCAL_BYTES:
+		return 0;
 	case TARE_TRACE_FACT_PRIVATE_BYTES:
 	case TARE_TRACE_FACT_PREFERRED_MULTIPLE:
 	case TARE_TRACE_FACT_SPILL_BYTES:
@@ -122,13 +189,16 @@ static uint8_t fact_kind(uint16_t key)
 	case TARE_TRACE_FACT_SUB_GROUP:
 	case TARE_TRACE_FACT_REGISTERS:
 	case TARE_TRACE_FACT_MAY_WRITE:
-	case TARE_TRACE_FACT_FIXED_LOCAL_BYTES: return TARE_OBJECT_KERNEL;
+	case TARE_TRACE_FACT_FIXED_LOCAL_BYTES:
+		return TARE_OBJECT_KERNEL;
 	case TARE_TRACE_FACT_SOURCE_HASH:
 	case TARE_TRACE_FACT_SOURCE_BYTES:
 	case TARE_TRACE_FACT_BUILD_OPTIONS:
-	case TARE_TRACE_FACT_BUILD_FAILED: return TARE_OBJECT_PROGRAM;
+	case TARE_TRACE_FACT_BUILD_FAILED:
+		return TARE_OBJECT_PROGRAM;
 	case TARE_TRACE_FACT_PRIORITY:
-	case TARE_TRACE_FACT_PROFILING: return TARE_OBJECT_QUEUE;
+	case TARE_TRACE_FACT_PROFILING:
+		return TARE_OBJECT_QUEUE;
 	case TARE_TRACE_FACT_VENDOR:
 	case TARE_TRACE_FACT_DRIVER_VERSION:
 	case TARE_TRACE_FACT_DEVICE_TYPE:
@@ -148,8 +218,10 @@ static uint8_t fact_kind(uint16_t key)
 	case TARE_TRACE_FACT_GROUP_RESERVED_BYTES:
 	case TARE_TRACE_FACT_CAPABILITY:
 	case TARE_TRACE_FACT_SUB_DEVICE:
-	case TARE_TRACE_FACT_UNIFIED_MEMORY: return TARE_OBJECT_DEVICE;
-	default: return TARE_OBJECT_MEMORY; // of what is not kept
+	case TARE_TRACE_FACT_UNIFIED_MEMORY:
+		return TARE_OBJECT_DEVICE;
+	default:
+		return TARE_OBJECT_MEMORY; // of what is not kept
 	}
 }
 
@@ -165,10 +237,12 @@ static void add_variable(struct loading *l, const struct tare_trace_fact_record 
 		*added = (struct tare_recorded_variable){ l->process, text };
 }
 
-static void add_argument(struct loading *l, uint32_t kernel, uint8_t api, const struct tare_trace_fact_record *fact)
+static void add_argument(struct loading *l, uint32_t kernel, uint8_t api,
+                         const struct tare_trace_fact_record *fact)
 {
 	uint32_t memory = loading_resolve(l, api, TARE_OBJECT_MEMORY, fact->value, fact->ticks);
-	struct tare_recorded_argument *argument = LOADING_ADD(l, arguments, argument_count, argument_room);
+	struct tare_recorded_argument *argument =
+	    LOADING_ADD(l, arguments, argument_count, argument_room);
 
 	if (argument)
 		*argument = (struct tare_recorded_argument){ kernel, memory };
@@ -237,7 +311,8 @@ void loading_apply_facts(struct loading *l)
 // One row a kind of change: on how many objects, and on how many commands it bears.
 void loading_apply_changes(struct loading *l)
 {
-	uint64_t counts[TARE_CHANGE_FRONT + 1] = { 0 }, first[TARE_CHANGE_FRONT + 1] = { 0 }, lists = 0, lists_ns = 0;
+	uint64_t counts[TARE_CHANGE_FRONT + 1] = { 0 }, first[TARE_CHANGE_FRONT + 1] = { 0 },
+	                                    lists = 0, lists_ns = 0;
 	enum tare_trace_front why = TARE_FRONT_NO_CUPTI;
 
 	for (size_t i = 0; i < l->change_count; i++) {
@@ -248,9 +323,13 @@ void loading_apply_changes(struct loading *l)
 		if (!first[kind] || change->ticks < first[kind])
 			first[kind] = change->ticks;
 		// Those with a count add to what was told before.
-		counts[kind] += kind == TARE_CHANGE_CUPTI ? change->to : kind != TARE_CHANGE_LISTS || change->from == 0;
+		counts[kind] += kind == TARE_CHANGE_CUPTI
+		                    ? change->to
+		                    : kind != TARE_CHANGE_LISTS || change->from == 0;
 		if (kind == TARE_CHANGE_FRONT)
-			why = (enum tare_trace_front)(change->from > TARE_FRONT_CUPTI_TAKEN ? TARE_FRONT_NO_CUPTI : change->from);
+			why = (enum tare_trace_front)(change->from > TARE_FRONT_CUPTI_TAKEN
+			                                  ? TARE_FRONT_NO_CUPTI
+			                                  : change->from);
 		if (kind == TARE_CHANGE_LISTS) {
 			lists += change->from;
 			lists_ns += change->to;
@@ -263,8 +342,9 @@ void loading_apply_changes(struct loading *l)
 		added = LOADING_ADD(l, changes, change_count, changed_room);
 		if (!added)
 			return;
-		*added = (struct tare_recorded_change){ l->process, change, counts[change], 0, 0,
-			loading_ns(l, first[change]), why };
+		*added = (struct tare_recorded_change){
+			l->process, change, counts[change], 0, 0, loading_ns(l, first[change]), why
+		};
 		if (change == TARE_CHANGE_EVENT)
 			added->commands = l->own_events;
 		else if (change == TARE_CHANGE_EVENT_RETAINED)

@@ -27,39 +27,41 @@ struct text_block {
 // An object of the process that is being read.
 struct load_object {
 	uint64_t handle, ticks, parent, device;
-	uint32_t index;   // into the recording's array of its kind; for a kernel its name until linked
-	uint32_t order;   // of definition
-	uint8_t kind;     // enum tare_trace_object_kind
-	uint8_t api;      // whose handle it is
+	// into the recording's array of its kind; for a kernel its name until linked
+	uint32_t index;
+	uint32_t order; // of definition
+	uint8_t kind;   // enum tare_trace_object_kind
+	uint8_t api;    // whose handle it is
 };
 
 // A thread while its events come.
 struct load_track {
 	uint32_t thread;
-	uint32_t command;         // the last one; TARE_NO_INDEX: none
+	uint32_t command; // the last one; TARE_NO_INDEX: none
 	uint32_t command_number;
-	uint64_t command_enter;   // ticks
-	uint32_t template;        // what the last command appended to a list; TARE_NO_INDEX: nothing
-	uint32_t call;            // the last one; TARE_NO_INDEX: none
-	uint64_t call_enter;      // ticks
+	uint64_t command_enter; // ticks
+	// what the last command appended to a list; TARE_NO_INDEX: nothing
+	uint32_t template;
+	uint32_t call;             // the last one; TARE_NO_INDEX: none
+	uint64_t call_enter;       // ticks
 	int64_t first_ns, last_ns; // when its records were written; TARE_NO_TIME: there are none
-	uint32_t first_number;    // of its first command; 0: none
+	uint32_t first_number;     // of its first command; 0: none
 	// What the events of a waiting call belong to; told before or after the call itself.
-	uint64_t waits_of;        // `enter` of the call, ticks
+	uint64_t waits_of; // `enter` of the call, ticks
 	uint32_t waits_queue, waits_device;
 	bool waits_told;
 	// The events that the last command waits for, as commands; moved when it is done.
 	struct tare_recorded_wait *waits;
 	size_t wait_count, wait_room;
-	uint32_t phase;           // the last open one that nests (recording_phase.c); TARE_NO_INDEX
-	int64_t phase_ns;         // of its last mark
+	uint32_t phase;   // the last open one that nests (recording_phase.c); TARE_NO_INDEX
+	int64_t phase_ns; // of its last mark
 };
 
 struct loading {
 	struct tare_recording *recording;
 	struct tare_trace *trace;
 	struct tare_error *error;
-	int status;               // the first failure; nothing is done after it
+	int status; // the first failure; nothing is done after it
 	struct text_block *texts;
 	// Room of the recording's arrays.
 	size_t process_room, thread_room, device_room, queue_room, kernel_room, kernel_fact_room,
@@ -74,8 +76,8 @@ struct loading {
 	// Of the process that is being read.
 	size_t file;
 	uint32_t process;
-	uint8_t api;              // of handles that do not say whose they are
-	int64_t shift_ns;         // added to its host times
+	uint8_t api;      // of handles that do not say whose they are
+	int64_t shift_ns; // added to its host times
 	size_t first_command, first_device, first_memory, first_part;
 	struct load_object *objects;
 	size_t object_count, object_room;
@@ -85,12 +87,12 @@ struct loading {
 	size_t change_count, change_room;
 	struct tare_trace_clock_pair *pairs; // of devices, where they lie among definitions
 	size_t pair_count, pair_room;
-	bool linked;              // definitions have been resolved
-	int64_t first_call_ns;    // when its first thread was seen; TARE_NO_TIME: none was told
+	bool linked;               // definitions have been resolved
+	int64_t first_call_ns;     // when its first thread was seen; TARE_NO_TIME: none was told
 	int64_t inactive_since_ns; // TARE_NO_TIME: events are recorded
 	bool active_told;
 	uint32_t contexts;
-	const char **platforms;   // names
+	const char **platforms; // names
 	uint32_t platform_count;
 	size_t platform_room;
 	uint64_t *resolutions_ns; // of the process's devices
@@ -99,29 +101,30 @@ struct loading {
 	size_t tick_room;
 	struct tare_device_clock **clocks; // of the process's devices; NULL: no evidence yet
 	size_t clock_count;
-	struct tare_id_map object_at; // first object of a (handle, kind)
-	struct tare_id_map queue_of;  // by number
-	struct tare_id_map shape_of;  // by id
+	struct tare_id_map object_at;   // first object of a (handle, kind)
+	struct tare_id_map queue_of;    // by number
+	struct tare_id_map shape_of;    // by id
 	struct tare_id_map function_of; // by number
-	struct tare_id_map kernel_of; // by program and name
-	struct tare_id_map fact_of;   // kernel facts by kernel and device
+	struct tare_id_map kernel_of;   // by program and name
+	struct tare_id_map fact_of;     // kernel facts by kernel and device
 	struct tare_id_map track_of;
-	struct tare_id_map pending;   // commands without times, by track and number
-	struct tare_id_map event_of;  // the latest command of an event handle
-	struct tare_id_map stack_of;  // by id
-	struct tare_id_map part_of;   // sub-devices by their device and number
+	struct tare_id_map pending;     // commands without times, by track and number
+	struct tare_id_map event_of;    // the latest command of an event handle
+	struct tare_id_map stack_of;    // by id
+	struct tare_id_map part_of;     // sub-devices by their device and number
 	struct tare_id_map contents_of; // commands whose contents may be told, by track and number
-	uint32_t stack_id, stack_left; // of the stack whose parts are coming, and frames that it lacks
-	int64_t module_seen_ns;       // the latest of a module that is defined
+	// of the stack whose parts are coming, and frames that it lacks
+	uint32_t stack_id, stack_left;
+	int64_t module_seen_ns; // the latest of a module that is defined
 	struct load_track *tracks;
 	size_t track_count, track_room;
-	int64_t *observed_ns;         // of this process's commands
+	int64_t *observed_ns; // of this process's commands
 	size_t observed_room;
 	uint64_t own_events, retained_events;
-	struct load_phases *phases;   // open ones; NULL: there was none
+	struct load_phases *phases; // open ones; NULL: there was none
 	size_t phase_room;
-	struct load_lists *lists;     // recording_list.c; NULL: there was none
-	struct load_nodes *nodes;     // recording_node.c; NULL: there was none
+	struct load_lists *lists; // recording_list.c; NULL: there was none
+	struct load_nodes *nodes; // recording_node.c; NULL: there was none
 };
 
 // ---- recording.c
@@ -139,19 +142,19 @@ int64_t loading_cut(int64_t ns);
 
 // One more element of the recording's array, zeroed; NULL when there is no memory or there are more
 // than an index can count, and the failure is kept.
-#define LOADING_ADD(l, array, count, room)                                                    \
-	({                                                                                    \
-		typeof((l)->recording->array) added_ = NULL;                                  \
-		if (loading_may_add(l, (l)->recording->count))                                \
-			added_ = TARE_ROOM_FOR((l)->recording->array, (l)->room,              \
-			                       (l)->recording->count);                        \
-		if (added_) {                                                                 \
-			*added_ = (typeof(*added_)){ 0 };                                     \
-			(l)->recording->count++;                                              \
-		} else {                                                                      \
-			loading_fail(l, ENOMEM, "records");                                   \
-		}                                                                             \
-		added_;                                                                       \
+#define LOADING_ADD(l, array, count, room)                                                         \
+	({                                                                                         \
+		typeof((l)->recording->array) added_ = NULL;                                       \
+		if (loading_may_add(l, (l)->recording->count))                                     \
+			added_ = TARE_ROOM_FOR((l)->recording->array, (l)->room,                   \
+			                       (l)->recording->count);                             \
+		if (added_) {                                                                      \
+			*added_ = (typeof(*added_)){ 0 };                                          \
+			(l)->recording->count++;                                                   \
+		} else {                                                                           \
+			loading_fail(l, ENOMEM, "records");                                        \
+		}                                                                                  \
+		added_;                                                                            \
 	})
 static inline bool loading_may_add(const struct loading *l, size_t count)
 {
@@ -177,7 +180,8 @@ struct load_track *loading_track(struct loading *l, uint32_t track);
 
 // Sorts the objects and resolves what definitions say of one another. Once, before the first event.
 int loading_link(struct loading *l);
-// The API that a record says its handles are of; where it says none, as before 1.3, that of the file.
+// The API that a record says its handles are of; where it says none, as before 1.3, that of the
+// file.
 static inline uint8_t loading_api(const struct loading *l, uint32_t told)
 {
 	return told && told < TARE_TRACE_API_COUNT ? (uint8_t)told : l->api;
@@ -205,8 +209,8 @@ int loading_event(struct loading *l, const union tare_trace_record *record);
 // Ends the lists of what commands wait for.
 int loading_finish_waits(struct loading *l);
 
-// What a command whose handles are of `api` and that was entered at `enter_ns` means by an event: an
-// index, or that there is none or it was not seen.
+// What a command whose handles are of `api` and that was entered at `enter_ns` means by an event:
+// an index, or that there is none or it was not seen.
 uint32_t loading_command_of_event(struct loading *l, uint8_t api, uint64_t event, uint64_t ticks,
                                   int64_t enter_ns);
 // The event of a command is that of the command with this index from now on.
@@ -240,8 +244,8 @@ int loading_execute(struct loading *l, const struct tare_trace_execute *e);
 // but that run is not known.
 #define TARE_NO_RUN (TARE_ID_ABSENT - 1)
 uint32_t loading_run_of(struct loading *l, uint64_t identity, uint64_t execution);
-// Takes note that times will not come, of all executions where none is told; false: it is of no list's
-// command.
+// Takes note that times will not come, of all executions where none is told; false: it is of no
+// list's command.
 bool loading_untimed_list(struct loading *l, uint64_t identity, uint64_t execution, uint8_t why);
 // When all events of the process have been read.
 void loading_finish_lists(struct loading *l);
@@ -250,8 +254,8 @@ size_t loading_run_count(const struct loading *l);
 // What was appended to the process's lists.
 size_t loading_template_count(const struct loading *l);
 void loading_forget_lists(struct loading *l);
-// The execution of the graph that a command of this identity launches, begun when it is asked for first; its
-// runs are added one by one. TARE_NO_INDEX: there is no such command.
+// The execution of the graph that a command of this identity launches, begun when it is asked for
+// first; its runs are added one by one. TARE_NO_INDEX: there is no such command.
 uint32_t loading_launch(struct loading *l, uint64_t identity);
 
 // ---- recording_parts.c: what sub-devices did of a command
@@ -275,7 +279,8 @@ void loading_finish_pages(struct loading *l);
 int loading_node(struct loading *l, const struct tare_trace_node *node);
 // A new run of the node that the times are of; TARE_NO_INDEX: the node or its launch is not known.
 uint32_t loading_run_of_node(struct loading *l, const struct tare_trace_times *times);
-// What waits for a launch waits for the last of its runs. When times have been read, before they are mapped.
+// What waits for a launch waits for the last of its runs. When times have been read, before they
+// are mapped.
 void loading_finish_nodes(struct loading *l);
 void loading_forget_nodes(struct loading *l);
 
@@ -329,7 +334,8 @@ void loading_tick_fact(struct loading *l, uint32_t device, uint16_t key, uint64_
 uint64_t loading_pair_ns(struct loading *l, uint32_t device, const struct tare_reading *reading);
 void loading_stamps_ns(struct loading *l, uint32_t device, uint8_t present,
                        struct tare_stamps *stamps);
-// From a context's counter at a command's start and end, in the ticks and bits of the device's stamps.
+// From a context's counter at a command's start and end, in the ticks and bits of the device's
+// stamps.
 int64_t loading_active_ns(struct loading *l, uint32_t device, uint64_t start, uint64_t end);
 
 // ---- recording_order.c
@@ -352,7 +358,7 @@ int64_t loading_alignment_ns(const struct tare_trace_header *header,
 
 // What record.json says of the run. All of it may be missing.
 struct load_record {
-	char host_name[64];       // "": not told; as long as in a trace
+	char host_name[64];                                  // "": not told; as long as in a trace
 	int64_t start_raw_ns, start_realtime_ns, end_raw_ns; // TARE_NO_TIME: not told
 };
 // A text that is no record.json leaves everything not known, and a problem.

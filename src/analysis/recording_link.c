@@ -42,8 +42,9 @@ static bool same_place(const struct load_object *a, const struct load_object *b)
 const struct load_object *loading_find(const struct loading *l, uint8_t api, uint8_t kind,
                                        uint64_t handle, uint64_t ticks)
 {
-	const struct load_object wanted = { .handle = handle, .api = api, .kind = kind,
-		                            .ticks = ticks, .order = UINT32_MAX };
+	const struct load_object wanted = {
+		.handle = handle, .api = api, .kind = kind, .ticks = ticks, .order = UINT32_MAX
+	};
 	uint32_t first = tare_id_map_find(&l->object_at, object_key(&wanted));
 	size_t low, high;
 
@@ -70,7 +71,8 @@ const struct load_object *loading_find(const struct loading *l, uint8_t api, uin
 uint32_t loading_resolve(struct loading *l, uint8_t api, uint8_t kind, uint64_t handle,
                          uint64_t ticks)
 {
-	const struct load_object *object = handle ? loading_find(l, api, kind, handle, ticks) : NULL;
+	const struct load_object *object =
+	    handle ? loading_find(l, api, kind, handle, ticks) : NULL;
 
 	if (object)
 		return object->index;
@@ -105,15 +107,16 @@ static uint32_t intern_kernel(struct loading *l, uint32_t program, const char *n
 	return index;
 }
 
-// A name may stand for one that is twice as long for each two of its references (S0_, T_): a few make a name
-// that fills the memory.
+// A name may stand for one that is twice as long for each two of its references (S0_, T_): a few
+// make a name that fills the memory.
 static bool is_harmless(const char *mangled)
 {
 	enum { MOST_BYTES = 4096, MOST_REFERENCES = 40 };
 	size_t bytes = strlen(mangled), references = 0;
 
 	for (const char *at = mangled; bytes <= MOST_BYTES && *at; at++)
-		references += (*at == 'S' || *at == 'T') && (at[1] == '_' || isalnum((unsigned char)at[1]));
+		references +=
+		    (*at == 'S' || *at == 'T') && (at[1] == '_' || isalnum((unsigned char)at[1]));
 	return bytes <= MOST_BYTES && references <= MOST_REFERENCES;
 }
 
@@ -122,7 +125,10 @@ static uint32_t intern_mangled(struct loading *l, uint32_t program, const char *
 {
 	char *plain = is_harmless(name) ? tare_demangle(name) : NULL;
 	bool returns_nothing = plain && strncmp(plain, "void ", 5) == 0;
-	uint32_t index = intern_kernel(l, program, !plain ? name : returns_nothing ? plain + 5 : plain);
+	uint32_t index = intern_kernel(l, program,
+	                               !plain            ? name
+	                               : returns_nothing ? plain + 5
+	                                                 : plain);
 
 	free(plain);
 	return index;
@@ -132,7 +138,7 @@ static void link_memory(struct loading *l, const struct load_object *o)
 {
 	struct tare_recorded_memory *m = &l->recording->memories[o->index];
 	const struct load_object *parent =
-	        loading_find(l, o->api, TARE_OBJECT_MEMORY, o->parent, o->ticks);
+	    loading_find(l, o->api, TARE_OBJECT_MEMORY, o->parent, o->ticks);
 
 	if (parent && parent->index != o->index) {
 		m->parent = parent->index;
@@ -157,12 +163,12 @@ static void link_object(struct loading *l, struct load_object *o)
 		break;
 	case TARE_OBJECT_QUEUE:
 		r->queues[o->index].device =
-		        loading_resolve(l, o->api, TARE_OBJECT_DEVICE, o->device, o->ticks);
+		    loading_resolve(l, o->api, TARE_OBJECT_DEVICE, o->device, o->ticks);
 		break;
 	case TARE_OBJECT_KERNEL:
 		parent = loading_resolve(l, o->api, TARE_OBJECT_PROGRAM, o->parent, o->ticks);
 		o->index = (o->api == TARE_TRACE_CUDA ? intern_mangled : intern_kernel)(
-		        l, parent, tare_trace_text(l->trace, l->file, o->index));
+		    l, parent, tare_trace_text(l->trace, l->file, o->index));
 		break;
 	case TARE_OBJECT_MEMORY:
 		link_memory(l, o);

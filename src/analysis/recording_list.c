@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lists. What is appended to one is a template: a call for the host, nothing for the device.
-// Each execution makes a command of every template, a run, enqueued when the list was executed; times
-// that name the template and the execution are the run's.
+// Command lists. What is appended to one is a template: a call for the host, nothing for the
+// device. Each execution makes a command of every template, a run, enqueued when the list was
+// executed; times that name the template and the execution are the run's.
 //
 // A small file may claim a great many runs: a list of n commands that is executed n times. Runs are
 // made as long as there are not many more than the file has records; what goes beyond is counted.
@@ -21,20 +21,20 @@ struct load_list {
 // An event that a template waits for.
 struct load_event {
 	uint64_t event;
-	uint32_t next;        // TARE_NO_INDEX: none
+	uint32_t next; // TARE_NO_INDEX: none
 	uint8_t api;
 };
 
 struct load_template {
 	uint64_t amount, event;
-	uint32_t number;      // of its command
-	uint32_t list, next;  // next: of its list
-	uint32_t position;    // in its list
-	uint32_t call;        // that appended it
+	uint32_t number;     // of its command
+	uint32_t list, next; // next: of its list
+	uint32_t position;   // in its list
+	uint32_t call;       // that appended it
 	uint32_t object;
 	uint32_t first_event, last_event; // that it waits for
-	uint32_t identity;    // of its place
-	uint32_t untimed_before; // executions that `untimed` is said of
+	uint32_t identity;                // of its place
+	uint32_t untimed_before;          // executions that `untimed` is said of
 	uint16_t function;
 	uint8_t kind, direction, alignment, memory, flags, api, untimed;
 	bool placed;
@@ -57,11 +57,11 @@ struct load_lists {
 	struct load_template *templates;
 	struct load_event *events;
 	struct load_executing *executing;
-	uint32_t *first_run;             // of each execution
+	uint32_t *first_run;                // of each execution
 	size_t first_list, first_execution; // of the process
 	size_t list_count, list_room, template_count, template_room, event_count, event_room,
 	    executing_count, executing_room, run_count, run_room;
-	uint64_t left;                   // runs, and what they wait for, that may still be made
+	uint64_t left; // runs, and what they wait for, that may still be made
 };
 
 static struct load_lists *lists_of(struct loading *l)
@@ -137,7 +137,8 @@ uint32_t loading_add_list(struct loading *l, const struct tare_trace_object *o)
 {
 	struct load_lists *s = o->number ? lists_of(l) : NULL;
 	struct tare_recorded_list *list = s ? LOADING_ADD(l, lists, list_count, list_room) : NULL;
-	struct load_list *state = list ? TARE_ROOM_FOR(s->lists, s->list_room, s->list_count) : NULL;
+	struct load_list *state =
+	    list ? TARE_ROOM_FOR(s->lists, s->list_room, s->list_count) : NULL;
 	uint32_t index = (uint32_t)(l->recording->list_count - 1);
 
 	if (!o->number)
@@ -146,8 +147,10 @@ uint32_t loading_add_list(struct loading *l, const struct tare_trace_object *o)
 		loading_fail(l, ENOMEM, "command lists");
 		return TARE_NO_INDEX;
 	}
-	*list = (struct tare_recorded_list){ .process = l->process, .number = o->number,
-		.properties = o->properties, .created_ns = loading_ns(l, o->ticks) };
+	*list = (struct tare_recorded_list){ .process = l->process,
+		                             .number = o->number,
+		                             .properties = o->properties,
+		                             .created_ns = loading_ns(l, o->ticks) };
 	*state = (struct load_list){ o->ticks, TARE_NO_INDEX, TARE_NO_INDEX, TARE_NO_INDEX, 0 };
 	s->list_count++;
 	return index;
@@ -164,14 +167,20 @@ static uint32_t add_append_call(struct loading *l, const struct load_track *trac
                                 const struct tare_trace_command *c, uint32_t function)
 {
 	struct tare_recorded_call *call = LOADING_ADD(l, calls, call_count, call_room);
-	uint64_t exit = c->call_ticks > UINT64_MAX - c->enter ? UINT64_MAX : c->enter + c->call_ticks;
+	uint64_t exit =
+	    c->call_ticks > UINT64_MAX - c->enter ? UINT64_MAX : c->enter + c->call_ticks;
 
 	if (!call)
 		return TARE_NO_INDEX;
-	*call = (struct tare_recorded_call){ .enter_ns = loading_ns(l, c->enter), .count = 1,
-		.bytes = c->kind == TARE_KIND_KERNEL ? 0 : c->amount, .thread = track->thread,
-		.object = TARE_NO_INDEX, .device = TARE_NO_INDEX, .function = (uint16_t)function,
-		.role = TARE_ROLE_COMMAND, .stack = TARE_NO_INDEX };
+	*call = (struct tare_recorded_call){ .enter_ns = loading_ns(l, c->enter),
+		                             .count = 1,
+		                             .bytes = c->kind == TARE_KIND_KERNEL ? 0 : c->amount,
+		                             .thread = track->thread,
+		                             .object = TARE_NO_INDEX,
+		                             .device = TARE_NO_INDEX,
+		                             .function = (uint16_t)function,
+		                             .role = TARE_ROLE_COMMAND,
+		                             .stack = TARE_NO_INDEX };
 	if (tare_trace_record_flags(c->head) & TARE_COMMAND_NESTED)
 		call->flags = TARE_CALL_NESTED;
 	if (!(tare_trace_record_flags(c->head) & TARE_COMMAND_NO_TIMES))
@@ -190,21 +199,27 @@ static uint32_t add_append_call(struct loading *l, const struct load_track *trac
 static struct load_template template_of(struct loading *l, const struct tare_trace_command *c,
                                         uint32_t function)
 {
-	struct load_template t = { .amount = c->amount, .number = c->number,
-		.next = TARE_NO_INDEX, .first_event = TARE_NO_INDEX, .last_event = TARE_NO_INDEX,
-		.function = (uint16_t)function, .kind = c->kind, .direction = c->direction,
-		.alignment = c->alignment, .memory = c->memory,
-		.flags = tare_trace_record_flags(c->head),
-		.api = loading_api_of_function(l, function) };
+	struct load_template t = { .amount = c->amount,
+		                   .number = c->number,
+		                   .next = TARE_NO_INDEX,
+		                   .first_event = TARE_NO_INDEX,
+		                   .last_event = TARE_NO_INDEX,
+		                   .function = (uint16_t)function,
+		                   .kind = c->kind,
+		                   .direction = c->direction,
+		                   .alignment = c->alignment,
+		                   .memory = c->memory,
+		                   .flags = tare_trace_record_flags(c->head),
+		                   .api = loading_api_of_function(l, function) };
 
 	if (t.flags & TARE_COMMAND_OWN_EVENT)
 		l->own_events++; // the program does not know its handle
 	else
 		t.event = c->event;
 	l->retained_events += t.event && !(t.flags & TARE_COMMAND_NO_TIMES);
-	t.object = loading_resolve(l, t.api,
-	                           c->kind == TARE_KIND_KERNEL ? TARE_OBJECT_KERNEL : TARE_OBJECT_MEMORY,
-	                           c->object, c->enter);
+	t.object = loading_resolve(
+	    l, t.api, c->kind == TARE_KIND_KERNEL ? TARE_OBJECT_KERNEL : TARE_OBJECT_MEMORY,
+	    c->object, c->enter);
 	if (c->kind == TARE_KIND_KERNEL)
 		t.amount = loading_shape(l, c->amount);
 	t.placed = (c->kind == TARE_KIND_WRITE || c->kind == TARE_KIND_READ) && c->object2;
@@ -245,8 +260,8 @@ int loading_append(struct loading *l, struct load_track *track, const struct tar
 
 bool loading_is_template(const struct loading *l, uint32_t template, uint64_t number)
 {
-	return l->lists && template < l->lists->template_count &&
-	       l->lists->templates[template].number == number;
+	return l->lists &&
+	       template <l->lists->template_count && l->lists->templates[template].number == number;
 }
 
 int loading_append_depends(struct loading *l, uint32_t template, uint8_t api,
@@ -290,7 +305,7 @@ int loading_executes(struct loading *l, const struct tare_trace_command *c, uint
 	                          : TARE_ID_ABSENT;
 	uint32_t call = at == TARE_ID_ABSENT ? index : s->executing[at].call;
 	struct load_executing *x =
-	        s ? TARE_ROOM_FOR(s->executing, s->executing_room, s->executing_count) : NULL;
+	    s ? TARE_ROOM_FOR(s->executing, s->executing_room, s->executing_count) : NULL;
 
 	if (!x || !tare_id_map_put(&s->executing_of, identity_of(c->head, c->number),
 	                           (uint32_t)s->executing_count))
@@ -300,7 +315,8 @@ int loading_executes(struct loading *l, const struct tare_trace_command *c, uint
 	return l->status;
 }
 
-// The key of an execution of a list, whether it is known or where it would go. *index: it, or absent.
+// The key of an execution of a list, whether it is known or where it would go. *index: it, or
+// absent.
 static uint64_t execution_key(const struct loading *l, uint32_t list, uint64_t number,
                               uint32_t *index)
 {
@@ -329,8 +345,8 @@ static void add_waits(struct loading *l, const struct load_template *t, uint32_t
 
 	for (uint32_t i = t->first_event; i != TARE_NO_INDEX; i = l->lists->events[i].next) {
 		const struct load_event *event = &l->lists->events[i];
-		uint32_t command = loading_command_of_event(l, event->api, event->event, UINT64_MAX,
-		                                            enter_ns);
+		uint32_t command =
+		    loading_command_of_event(l, event->api, event->event, UINT64_MAX, enter_ns);
 		struct tare_recorded_wait *wait = LOADING_ADD(l, waits, wait_count, wait_room);
 		if (!wait)
 			return;
@@ -353,14 +369,25 @@ static void add_run(struct loading *l, const struct load_template *t,
 
 	if (!run)
 		return;
-	*run = (struct tare_recorded_command){ .enter_ns = by->enter_ns, .exit_ns = by->exit_ns,
-		.submitted_ns = TARE_NO_TIME, .start_ns = TARE_NO_TIME, .end_ns = TARE_NO_TIME,
-		.amount = t->amount, .thread = by->thread, .queue = by->queue, .object = t->object,
-		.first_wait = TARE_NO_INDEX, .function = t->function, .kind = t->kind,
-		.direction = t->direction, .alignment = t->alignment, .memory = t->memory,
-		.flags = own,
-		.stack = r->calls[t->call].stack, .part = TARE_RUN,
-		.execution = execution & MOST_EXECUTIONS };
+	*run = (struct tare_recorded_command){ .enter_ns = by->enter_ns,
+		                               .exit_ns = by->exit_ns,
+		                               .submitted_ns = TARE_NO_TIME,
+		                               .start_ns = TARE_NO_TIME,
+		                               .end_ns = TARE_NO_TIME,
+		                               .amount = t->amount,
+		                               .thread = by->thread,
+		                               .queue = by->queue,
+		                               .object = t->object,
+		                               .first_wait = TARE_NO_INDEX,
+		                               .function = t->function,
+		                               .kind = t->kind,
+		                               .direction = t->direction,
+		                               .alignment = t->alignment,
+		                               .memory = t->memory,
+		                               .flags = own,
+		                               .stack = r->calls[t->call].stack,
+		                               .part = TARE_RUN,
+		                               .execution = execution & MOST_EXECUTIONS };
 	add_waits(l, t, index);
 	if (t->event && !l->status)
 		loading_put_event(l, t->api, t->event, index);
@@ -407,7 +434,8 @@ static void share_call(struct loading *l, uint32_t execution)
 
 	if (r->commands[x->call].part == TARE_ALONE || first >= r->execution_count)
 		return; // the first is not told
-	r->executions[first].shares += x->runs + (r->commands[x->command].part == TARE_EXECUTES_MORE);
+	r->executions[first].shares +=
+	    x->runs + (r->commands[x->command].part == TARE_EXECUTES_MORE);
 }
 
 int loading_execute(struct loading *l, const struct tare_trace_execute *e)
@@ -433,9 +461,12 @@ int loading_execute(struct loading *l, const struct tare_trace_execute *e)
 	s->run_count++;
 	s->executing[at].told = true;
 	*x = (struct tare_recorded_execution){ .command = s->executing[at].command,
-		.list = s->executing[at].list, .call = s->executing[at].call, .number = e->execution,
-		// No list is so long; sums of these do not run over.
-		.nodes = e->nodes < UINT32_MAX ? e->nodes : UINT32_MAX };
+		                               .list = s->executing[at].list,
+		                               .call = s->executing[at].call,
+		                               .number = e->execution,
+		                               // No list is so long; sums of these do not run over.
+		                               .nodes =
+		                                   e->nodes < UINT32_MAX ? e->nodes : UINT32_MAX };
 	x->runs = runs_of(l, x->list, x->nodes);
 	r->commands[x->command].part = x->nodes > x->runs ? TARE_EXECUTES_MORE : TARE_EXECUTES;
 	r->commands[x->command].execution = index & MOST_EXECUTIONS;
@@ -467,7 +498,8 @@ uint32_t loading_launch(struct loading *l, uint64_t identity)
 	command = s->executing[at].command;
 	if (s->executing[at].told) {
 		uint32_t told = r->commands[command].execution;
-		return s->first_run[told - s->first_execution] == TARE_NO_INDEX ? told : TARE_NO_INDEX;
+		return s->first_run[told - s->first_execution] == TARE_NO_INDEX ? told
+		                                                                : TARE_NO_INDEX;
 	}
 	first_run = TARE_ROOM_FOR(s->first_run, s->run_room, s->run_count);
 	x = first_run ? LOADING_ADD(l, executions, execution_count, execution_room) : NULL;
@@ -478,8 +510,10 @@ uint32_t loading_launch(struct loading *l, uint64_t identity)
 	*first_run = TARE_NO_INDEX;
 	s->run_count++;
 	s->executing[at].told = true;
-	*x = (struct tare_recorded_execution){ .command = command, .list = TARE_NO_INDEX, .call = command,
-		.number = index - s->first_execution + 1 };
+	*x = (struct tare_recorded_execution){ .command = command,
+		                               .list = TARE_NO_INDEX,
+		                               .call = command,
+		                               .number = index - s->first_execution + 1 };
 	r->commands[command].part = TARE_EXECUTES;
 	r->commands[command].execution = index & MOST_EXECUTIONS;
 	return index;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of graphs whose work an API tells one by one (CUDA). A NODE says what it does, and each of its TIMES is
-// a run of it: a command of the recording that the launch has enqueued. The launch is a call then.
+// Nodes of graphs whose work an API tells one by one (CUDA). A NODE says what it does, and each of
+// its TIMES is a run of it: a command of the recording that the launch has enqueued. The launch is
+// a call then.
 #include "analysis/recording_internal.h"
 
 #include <string.h>
@@ -29,28 +30,46 @@ int loading_node(struct loading *l, const struct tare_trace_node *node)
 }
 
 static struct tare_recorded_command run_of(struct loading *l, const struct tare_trace_node *node,
-                                           const struct tare_recorded_command *by, uint32_t execution)
+                                           const struct tare_recorded_command *by,
+                                           uint32_t execution)
 {
 	bool kernel = node->kind == TARE_KIND_KERNEL;
 	uint8_t api = loading_api_of_head(l, node->head);
 
-	return (struct tare_recorded_command){ .enter_ns = by->enter_ns, .exit_ns = by->exit_ns,
-		.submitted_ns = TARE_NO_TIME, .start_ns = TARE_NO_TIME, .end_ns = TARE_NO_TIME,
+	return (struct tare_recorded_command){
+		.enter_ns = by->enter_ns,
+		.exit_ns = by->exit_ns,
+		.submitted_ns = TARE_NO_TIME,
+		.start_ns = TARE_NO_TIME,
+		.end_ns = TARE_NO_TIME,
 		.amount = kernel ? loading_shape(l, node->amount) : node->amount,
-		.thread = by->thread, .queue = by->queue,
-		.object = kernel ? loading_resolve(l, api, TARE_OBJECT_KERNEL, node->object, node->ticks) : TARE_NO_INDEX,
-		.first_wait = TARE_NO_INDEX, .function = by->function, .kind = node->kind,
-		.direction = node->direction, .alignment = UINT8_MAX, .memory = node->memory,
-		.stack = by->stack, .part = TARE_RUN, .execution = execution & NO_RUN };
+		.thread = by->thread,
+		.queue = by->queue,
+		.object =
+		    kernel ? loading_resolve(l, api, TARE_OBJECT_KERNEL, node->object, node->ticks)
+		           : TARE_NO_INDEX,
+		.first_wait = TARE_NO_INDEX,
+		.function = by->function,
+		.kind = node->kind,
+		.direction = node->direction,
+		.alignment = UINT8_MAX,
+		.memory = node->memory,
+		.stack = by->stack,
+		.part = TARE_RUN,
+		.execution = execution & NO_RUN
+	};
 }
 
 uint32_t loading_run_of_node(struct loading *l, const struct tare_trace_times *times)
 {
 	struct tare_recording *r = l->recording;
 	uint32_t at = l->nodes && times->execution <= UINT32_MAX
-	              ? tare_id_map_find(&l->nodes->node_of, times->execution) : TARE_ID_ABSENT;
-	uint32_t execution = at == TARE_ID_ABSENT ? TARE_NO_INDEX
-	                     : loading_launch(l, (uint64_t)times->command_track << 32 | times->command_number);
+	                  ? tare_id_map_find(&l->nodes->node_of, times->execution)
+	                  : TARE_ID_ABSENT;
+	uint32_t execution =
+	    at == TARE_ID_ABSENT
+	        ? TARE_NO_INDEX
+	        : loading_launch(l, (uint64_t)times->command_track << 32 | times->command_number);
 	struct tare_recorded_command run, *added;
 	struct tare_recorded_execution *x;
 
@@ -86,19 +105,22 @@ void loading_finish_nodes(struct loading *l)
 	for (size_t i = l->first_command; i < r->command_count; i++) {
 		struct tare_recorded_command *c = &r->commands[i];
 		uint32_t *of;
-		if (c->part != TARE_RUN || c->untimed != LOADING_RAW || c->execution >= r->execution_count ||
+		if (c->part != TARE_RUN || c->untimed != LOADING_RAW ||
+		    c->execution >= r->execution_count ||
 		    r->executions[c->execution].command < l->first_command)
 			continue;
 		if (r->executions[c->execution].list == TARE_NO_INDEX)
 			c->first_wait = r->commands[r->executions[c->execution].command].first_wait;
 		of = &last[r->executions[c->execution].command - l->first_command];
-		if (*of == TARE_NO_INDEX || (int64_t)((uint64_t)c->end_ns - (uint64_t)r->commands[*of].end_ns) > 0)
+		if (*of == TARE_NO_INDEX ||
+		    (int64_t)((uint64_t)c->end_ns - (uint64_t)r->commands[*of].end_ns) > 0)
 			*of = (uint32_t)i;
 	}
 	for (size_t i = 0; i < r->wait_count; i++) {
 		uint32_t command = r->waits[i].command;
 		if (command >= l->first_command && command < r->command_count &&
-		    r->commands[command].part == TARE_EXECUTES && last[command - l->first_command] != TARE_NO_INDEX)
+		    r->commands[command].part == TARE_EXECUTES &&
+		    last[command - l->first_command] != TARE_NO_INDEX)
 			r->waits[i].command = last[command - l->first_command] & 0x7fffffff;
 	}
 	free(last);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts commands, calls and phases in the order in which they were entered, CPU samples by thread. Events
-// come in the order of their ends, so each thread's are in order already but for nested calls: they
-// are merged, and moved within their arrays, as there may be hundreds of megabytes of them.
+// Puts commands, calls and phases in the order in which they were entered, CPU samples by thread.
+// Events come in the order of their ends, so each thread's are in order already but for nested
+// calls: they are merged, and moved within their arrays, as there may be hundreds of megabytes of
+// them.
 #include "analysis/recording_internal.h"
 
 #include <string.h>

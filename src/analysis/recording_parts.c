@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that were spread over the sub-devices of a device: what each of these did of one. A part's stamps are of
-// the command's clock, and lie within its times.
+// Commands that were spread over the sub-devices of a device: what each of these did of one. A
+// part's stamps are of the command's clock, and lie within its times.
 #include "analysis/intervals.h"
 #include "analysis/recording_internal.h"
 
@@ -12,8 +12,8 @@ void loading_sub_device(struct loading *l, uint32_t device, uint32_t root, uint6
 	struct tare_recorded_device *devices = l->recording->devices;
 	uint64_t key = (uint64_t)root << 32 | (uint32_t)number;
 
-	if (root == TARE_NO_INDEX || root == device || number > UINT16_MAX || devices[device].sub_device_of ||
-	    tare_id_map_find(&l->part_of, key) != TARE_ID_ABSENT)
+	if (root == TARE_NO_INDEX || root == device || number > UINT16_MAX ||
+	    devices[device].sub_device_of || tare_id_map_find(&l->part_of, key) != TARE_ID_ABSENT)
 		return;
 	if (!tare_id_map_put(&l->part_of, key, device)) {
 		loading_fail(l, ENOMEM, "devices");
@@ -24,11 +24,14 @@ void loading_sub_device(struct loading *l, uint32_t device, uint32_t root, uint6
 	devices[root].sub_devices++;
 }
 
-// Of a device that has another number of sub-devices than there are parts nobody says which part is whose.
-static uint32_t device_of_part(const struct loading *l, uint32_t root, const struct tare_trace_part *p)
+// Of a device that has another number of sub-devices than there are parts nobody says which part is
+// whose.
+static uint32_t device_of_part(const struct loading *l, uint32_t root,
+                               const struct tare_trace_part *p)
 {
 	uint64_t key = (uint64_t)root << 32 | tare_trace_detail(p->head);
-	uint32_t found = tare_id_map_find(&l->part_of, key), parts = tare_trace_record_flags(p->head);
+	uint32_t found = tare_id_map_find(&l->part_of, key),
+	         parts = tare_trace_record_flags(p->head);
 
 	bool told = found != TARE_ID_ABSENT && l->recording->devices[root].sub_devices == parts;
 
@@ -39,7 +42,8 @@ int loading_part(struct loading *l, const struct tare_trace_part *p)
 {
 	struct tare_recording *r = l->recording;
 	uint64_t identity = (uint64_t)p->command_track << 32 | p->command_number;
-	uint32_t index = p->execution ? loading_run_of(l, identity, p->execution) : tare_id_map_find(&l->pending, identity);
+	uint32_t index = p->execution ? loading_run_of(l, identity, p->execution)
+	                              : tare_id_map_find(&l->pending, identity);
 	uint32_t queue = index < r->command_count ? r->commands[index].queue : TARE_NO_INDEX;
 	uint32_t root = queue < r->queue_count ? r->queues[queue].device : TARE_NO_INDEX;
 	struct tare_recorded_part *part;
@@ -52,12 +56,16 @@ int loading_part(struct loading *l, const struct tare_trace_part *p)
 	device = device_of_part(l, root, p);
 	if (device == TARE_NO_INDEX)
 		return l->status;
-	struct tare_stamps stamps = { .enter_ns = r->commands[index].enter_ns, .exit_ns = r->commands[index].exit_ns,
-		.observed_ns = loading_ns(l, p->observed), .start = p->start, .end = p->end };
+	struct tare_stamps stamps = { .enter_ns = r->commands[index].enter_ns,
+		                      .exit_ns = r->commands[index].exit_ns,
+		                      .observed_ns = loading_ns(l, p->observed),
+		                      .start = p->start,
+		                      .end = p->end };
 	loading_stamps_ns(l, root, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END, &stamps);
 	part = LOADING_ADD(l, parts, part_count, part_room);
 	if (part)
-		*part = (struct tare_recorded_part){ (int64_t)stamps.start, (int64_t)stamps.end, index, device };
+		*part = (struct tare_recorded_part){ (int64_t)stamps.start, (int64_t)stamps.end,
+			                             index, device };
 	return l->status;
 }
 
@@ -65,7 +73,8 @@ static bool map_part(const struct loading *l, struct tare_recorded_part *part)
 {
 	const struct tare_recording *r = l->recording;
 	const struct tare_recorded_command *c = &r->commands[part->command];
-	const struct tare_device_clock *clock = l->clocks[r->queues[c->queue].device - l->first_device];
+	const struct tare_device_clock *clock =
+	    l->clocks[r->queues[c->queue].device - l->first_device];
 	int64_t start_ns, end_ns;
 
 	if (!tare_command_timed(c) || !clock)
@@ -76,7 +85,8 @@ static bool map_part(const struct loading *l, struct tare_recorded_part *part)
 		return false;
 	part->start_ns = loading_cut(start_ns);
 	part->end_ns = loading_cut(end_ns);
-	return c->start_ns <= part->start_ns && part->start_ns <= part->end_ns && part->end_ns <= c->end_ns;
+	return c->start_ns <= part->start_ns && part->start_ns <= part->end_ns &&
+	       part->end_ns <= c->end_ns;
 }
 
 // By command, of one by sub-device: of what is said twice one is left.

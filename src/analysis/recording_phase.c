@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phases: begins and ends are joined, and each nested one gets the one that it lies in. Nested are
-// those of a thread without an identity; an end closes the innermost of the same source and domain, so
-// that a library's marks never close the program's. What two of them do to each other is left as it
-// is: one that began inside another and ends after it lies in neither.
+// those of a thread without an identity; an end closes the innermost of the same source and domain,
+// so that a library's marks never close the program's. What two of them do to each other is left as
+// it is: one that began inside another and ends after it lies in neither.
 #include "analysis/recording_internal.h"
 
-// A phase that has begun, in two lists: of those that the same end would close, and of the nested ones
-// of its thread, in the order in which they began.
+// A phase that has begun, in two lists: of those that the same end would close, and of the nested
+// ones of its thread, in the order in which they began.
 struct open_phase {
-	uint32_t phase;             // index into the recording's; TARE_NO_INDEX: the place is free
-	uint32_t below;             // that the same end closes next; or the next free place
-	uint32_t older, newer;      // on its thread
+	uint32_t phase;        // index into the recording's; TARE_NO_INDEX: the place is free
+	uint32_t below;        // that the same end closes next; or the next free place
+	uint32_t older, newer; // on its thread
 	uint32_t track;
 	uint64_t key;
 };
@@ -70,7 +70,8 @@ static const char *text_of(struct loading *l, uint32_t number)
 	return *text;
 }
 
-// What begin and end have in common. An NVTX range may be ended by nvtxRangeEnd, which names no domain.
+// What begin and end have in common. An NVTX range may be ended by nvtxRangeEnd, which names no
+// domain.
 static uint64_t key_of(const struct tare_trace_phase *phase, const char *domain)
 {
 	uint64_t words[] = { phase->value, tare_trace_record_flags(phase->head),
@@ -149,7 +150,10 @@ static struct tare_recorded_phase *add(struct loading *l, const struct load_trac
 	if (!phase)
 		return NULL;
 	*phase = (struct tare_recorded_phase){
-		.from_ns = ns, .to_ns = ns, .thread = track->thread, .parent = TARE_NO_INDEX,
+		.from_ns = ns,
+		.to_ns = ns,
+		.thread = track->thread,
+		.parent = TARE_NO_INDEX,
 		.name = mark->name ? text_of(l, mark->name) : "(unnamed)",
 		.domain = text_of(l, mark->domain),
 		.source = tare_trace_record_flags(mark->head),
@@ -173,8 +177,10 @@ static int begin_phase(struct loading *l, struct load_track *track,
 	*open = (struct open_phase){
 		.phase = (uint32_t)(l->recording->phase_count - 1),
 		.below = tare_id_map_find(&p->top_of, key), // absent is TARE_NO_INDEX
-		.older = phase->range ? TARE_NO_INDEX : track->phase, .newer = TARE_NO_INDEX,
-		.track = tare_trace_track(mark->head), .key = key,
+		.older = phase->range ? TARE_NO_INDEX : track->phase,
+		.newer = TARE_NO_INDEX,
+		.track = tare_trace_track(mark->head),
+		.key = key,
 	};
 	if (!tare_id_map_put(&p->top_of, key, index))
 		return loading_fail(l, ENOMEM, "phases");
@@ -186,7 +192,8 @@ static int begin_phase(struct loading *l, struct load_track *track,
 	return 0;
 }
 
-// An end without a begin is of a phase that began before the recording, or a mistake of the program.
+// An end without a begin is of a phase that began before the recording, or a mistake of the
+// program.
 static int end_phase(struct loading *l, struct load_track *track,
                      const struct tare_trace_phase *mark)
 {
@@ -224,9 +231,12 @@ int loading_phase(struct loading *l, const struct tare_trace_phase *mark)
 	if (!track || !phases_of(l) || l->status)
 		return l->status;
 	switch (tare_trace_detail(mark->head)) {
-	case 0: return add_instant(l, track, mark);
-	case 1: return begin_phase(l, track, mark);
-	default: return end_phase(l, track, mark);
+	case 0:
+		return add_instant(l, track, mark);
+	case 1:
+		return begin_phase(l, track, mark);
+	default:
+		return end_phase(l, track, mark);
 	}
 }
 

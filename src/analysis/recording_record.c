@@ -189,7 +189,8 @@ void loading_record_json(struct loading *l, const char *text, size_t bytes,
 	(void)bytes;
 	(void)record;
 	if (!l->recording->problem)
-		l->recording->problem = "record.json was not read: this tare was built without JSON";
+		l->recording->problem =
+		    "record.json was not read: this tare was built without JSON";
 }
 #endif
 

@@ -38,13 +38,13 @@ static uint64_t identity_key(const struct tare_recording *r, const struct tare_r
 	return tare_hash_text(tare_hash_text(key, d->platform), d->name);
 }
 
-// Two devices that one platform of an API shows to one process are two, whatever they say of themselves: the
-// key goes on with how many of that key the process has seen there before.
+// Two devices that one platform of an API shows to one process are two, whatever they say of
+// themselves: the key goes on with how many of that key the process has seen there before.
 static uint64_t numbered_key(struct loading *l, struct tare_id_map *seen,
                              const struct tare_recorded_device *d, uint64_t key)
 {
-	uint64_t place = tare_hash_bytes(tare_hash_text(key, d->platform), &d->api, sizeof d->api) +
-	                 d->process;
+	uint64_t place =
+	    tare_hash_bytes(tare_hash_text(key, d->platform), &d->api, sizeof d->api) + d->process;
 	uint32_t before = tare_id_map_find(seen, place);
 
 	before = before == TARE_ID_ABSENT ? 0 : before;
@@ -113,9 +113,9 @@ int64_t loading_alignment_ns(const struct tare_trace_header *header,
 {
 	bool boots_known = (header->boot_id[0] || header->boot_id[1]) &&
 	                   (reference->boot_id[0] || reference->boot_id[1]);
-	bool same = boots_known ? !memcmp(header->boot_id, reference->boot_id,
-	                                  sizeof header->boot_id) :
-	                          !strcmp(header->host_name, reference->host_name);
+	bool same = boots_known
+	                ? !memcmp(header->boot_id, reference->boot_id, sizeof header->boot_id)
+	                : !strcmp(header->host_name, reference->host_name);
 	int64_t shift_ns;
 
 	*sentence = NULL;
@@ -123,11 +123,12 @@ int64_t loading_alignment_ns(const struct tare_trace_header *header,
 		return 0;
 	if (header->start_realtime_ns <= 0 || reference->start_realtime_ns <= 0) {
 		*sentence = "it ran on another machine or boot and does not know the time of day, "
-			    "so its times do not compare with the others";
+		            "so its times do not compare with the others";
 		return 0;
 	}
-	*sentence = "it ran on another machine or boot: its times were put beside the others by the "
-		    "time of day, and are no better than the two clocks agree";
+	*sentence =
+	    "it ran on another machine or boot: its times were put beside the others by the "
+	    "time of day, and are no better than the two clocks agree";
 	// Cut, so that a damaged header cannot make the sum overflow.
 	shift_ns = loading_cut(reference->start_raw_ns) - loading_cut(header->start_raw_ns);
 	return shift_ns + loading_cut(header->start_realtime_ns) -

@@ -32,7 +32,8 @@ static bool begin_stack(struct loading *l, const struct tare_trace_stack *s)
 		return false;
 	// The order of definitions tells which modules were there.
 	*stack = (struct tare_recorded_stack){ .process = l->process,
-		.first_frame = (uint32_t)l->recording->frame_count, .seen_ns = l->module_seen_ns };
+		                               .first_frame = (uint32_t)l->recording->frame_count,
+		                               .seen_ns = l->module_seen_ns };
 	l->stack_id = s->id;
 	l->stack_left = s->total;
 	return true;
@@ -64,8 +65,7 @@ int loading_stack(struct loading *l, const struct tare_trace_stack *s)
 	}
 	stack->frame_count += count;
 	l->stack_left -= count;
-	if (!l->stack_left &&
-	    !tare_id_map_put(&l->stack_of, s->id, (uint32_t)(r->stack_count - 1)))
+	if (!l->stack_left && !tare_id_map_put(&l->stack_of, s->id, (uint32_t)(r->stack_count - 1)))
 		return loading_fail(l, ENOMEM, "call stacks");
 	return l->status;
 }
@@ -81,10 +81,15 @@ int loading_module(struct loading *l, const struct tare_trace_module *m)
 
 	if (!module)
 		return l->status;
-	*module = (struct tare_recorded_module){ .process = l->process, .from = m->from, .to = m->to,
-		.bias = m->bias, .seen_ns = loading_ns(l, m->ticks),
+	*module = (struct tare_recorded_module){
+		.process = l->process,
+		.from = m->from,
+		.to = m->to,
+		.bias = m->bias,
+		.seen_ns = loading_ns(l, m->ticks),
 		.path = loading_text(l, tare_trace_text(l->trace, l->file, m->path)),
-		.build_id = loading_text(l, tare_trace_text(l->trace, l->file, m->build_id)) };
+		.build_id = loading_text(l, tare_trace_text(l->trace, l->file, m->build_id))
+	};
 	if (module->seen_ns > l->module_seen_ns)
 		l->module_seen_ns = module->seen_ns;
 	return l->status;
@@ -101,8 +106,8 @@ static uint32_t *stack_of_last(struct loading *l, const struct load_track *track
 		return &r->commands[track->command].stack;
 	// One that the API refused is a call.
 	if (track->call != TARE_NO_INDEX &&
-	    (of_call ? track->call_enter == s->of :
-	               track->command == TARE_NO_INDEX && track->command_number == s->of))
+	    (of_call ? track->call_enter == s->of
+	             : track->command == TARE_NO_INDEX && track->command_number == s->of))
 		return &r->calls[track->call].stack;
 	return NULL;
 }

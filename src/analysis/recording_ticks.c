@@ -2,9 +2,9 @@
 // Raw ticks of a device as nanoseconds of its clock that never go back: counters of any rate and of
 // fewer than 64 bits, which wrap while the program runs.
 //
-// Which wrap a value is of is told by the host's time, near the last reading whose wrap is known. That
-// is certain as long as the host knows to half a wrap when it was read; a command that waited longer
-// on its device than the counter takes to wrap is put into the first wrap that it may be of.
+// Which wrap a value is of is told by the host's time, near the last reading whose wrap is known.
+// That is certain as long as the host knows to half a wrap when it was read; a command that waited
+// longer on its device than the counter takes to wrap is put into the first wrap that it may be of.
 #include "analysis/recording_internal.h"
 
 #define NS_A_S 1000000000
@@ -12,10 +12,10 @@
 
 // How a device counts, and a value whose wrap is known.
 struct load_ticks {
-	uint64_t hz;          // 0: nanoseconds
+	uint64_t hz;                   // 0: nanoseconds
 	uint8_t stamp_bits, pair_bits; // 0: 64
 	bool anchored;
-	int64_t host_ns;      // when the counter, unwrapped, showed
+	int64_t host_ns; // when the counter, unwrapped, showed
 	int64_t at;
 };
 
@@ -31,9 +31,14 @@ void loading_tick_fact(struct loading *l, uint32_t device, uint16_t key, uint64_
 		if (t->hz)
 			l->resolutions_ns[device - l->first_device] = (NS_A_S + t->hz - 1) / t->hz;
 		break;
-	case TARE_TRACE_FACT_STAMP_BITS: t->stamp_bits = bits; break;
-	case TARE_TRACE_FACT_PAIR_BITS: t->pair_bits = bits; break;
-	default: break;
+	case TARE_TRACE_FACT_STAMP_BITS:
+		t->stamp_bits = bits;
+		break;
+	case TARE_TRACE_FACT_PAIR_BITS:
+		t->pair_bits = bits;
+		break;
+	default:
+		break;
 	}
 }
 
@@ -72,13 +77,14 @@ static int64_t expected(const struct load_ticks *t, int64_t host_ns)
 	return cut(t->at + ((__int128)host_ns - t->host_ns) * hz_of(t) / NS_A_S);
 }
 
-// By how much that may be late: the two clocks drift by 500 ppm at most, and the last reading was a while ago. So
-// nearly a whole wrap is left for what waits on the device.
+// By how much that may be late: the two clocks drift by 500 ppm at most, and the last reading was a
+// while ago. So nearly a whole wrap is left for what waits on the device.
 static int64_t doubt(const struct load_ticks *t, int64_t host_ns)
 {
 	int64_t most = (INT64_C(1) << bits_of(t)) / 8;
 	__int128 since_ns = (__int128)host_ns - t->host_ns;
-	int64_t ticks = cut(((since_ns < 0 ? -since_ns : since_ns) / 2000 + DOUBT_NS) * hz_of(t) / NS_A_S);
+	int64_t ticks =
+	    cut(((since_ns < 0 ? -since_ns : since_ns) / 2000 + DOUBT_NS) * hz_of(t) / NS_A_S);
 
 	return ticks < most ? ticks : most;
 }
@@ -94,7 +100,8 @@ static int64_t unwrap(uint64_t value, uint8_t bits, int64_t least)
 static void anchor(struct load_ticks *t, uint64_t value, int64_t host_ns)
 {
 	// One wrap up, so that no stamp is 0, which means that there is none.
-	t->at = (int64_t)((value & ((UINT64_C(1) << bits_of(t)) - 1)) + (UINT64_C(1) << bits_of(t)));
+	t->at =
+	    (int64_t)((value & ((UINT64_C(1) << bits_of(t)) - 1)) + (UINT64_C(1) << bits_of(t)));
 	t->host_ns = host_ns;
 	t->anchored = true;
 }
@@ -136,9 +143,10 @@ void loading_stamps_ns(struct loading *l, uint32_t device, uint8_t present,
                        struct tare_stamps *stamps)
 {
 	struct load_ticks *t = &l->ticks[device - l->first_device];
-	uint64_t *const all[] = { &stamps->queued, &stamps->submitted, &stamps->start, &stamps->end };
+	uint64_t *const all[] = { &stamps->queued, &stamps->submitted, &stamps->start,
+		                  &stamps->end };
 	static const uint8_t flags[] = { TARE_TRACE_STAMP_QUEUED, TARE_TRACE_STAMP_SUBMITTED,
-		TARE_TRACE_STAMP_START, TARE_TRACE_STAMP_END };
+		                         TARE_TRACE_STAMP_START, TARE_TRACE_STAMP_END };
 	int64_t least;
 
 	if (is_whole(t)) {
@@ -153,7 +161,8 @@ void loading_stamps_ns(struct loading *l, uint32_t device, uint8_t present,
 	for (int i = 0; i < 4; i++) {
 		if (!(present & flags[i]))
 			continue;
-		// Each is after the one before, or in the same wrap where the driver has them otherwise.
+		// Each is after the one before, or in the same wrap where the driver has them
+		// otherwise.
 		least = unwrap(*all[i], bits_of(t), least);
 		*all[i] = in_ns(t, least);
 	}

@@ -8,8 +8,7 @@ struct tare_device_clock *loading_clock(struct loading *l, uint32_t device)
 
 	if (!l->clocks[at])
 		l->clocks[at] = tare_device_clock_new(
-		        l->recording->processes[l->process].host_residual_ns,
-		        l->resolutions_ns[at]);
+		    l->recording->processes[l->process].host_residual_ns, l->resolutions_ns[at]);
 	if (!l->clocks[at])
 		loading_fail(l, ENOMEM, "clocks");
 	return l->clocks[at];
@@ -35,7 +34,8 @@ int loading_clock_pair(struct loading *l, const struct tare_trace_clock_pair *pa
 	return l->status;
 }
 
-static uint64_t stamp(const struct tare_trace_times *t, enum tare_trace_stamps which, uint64_t ticks)
+static uint64_t stamp(const struct tare_trace_times *t, enum tare_trace_stamps which,
+                      uint64_t ticks)
 {
 	return tare_trace_record_flags(t->head) & which ? ticks : 0;
 }
@@ -50,8 +50,8 @@ bool loading_keep_observed(struct loading *l, uint32_t command, int64_t observed
 	size_t at = command - l->first_command;
 
 	while (l->observed_room <= at) {
-		int64_t *grown = tare_make_room(l->observed_ns, &l->observed_room,
-		                                l->observed_room, sizeof *grown);
+		int64_t *grown = tare_make_room(l->observed_ns, &l->observed_room, l->observed_room,
+		                                sizeof *grown);
 		if (!grown) {
 			loading_fail(l, ENOMEM, "commands");
 			return false;
@@ -76,7 +76,8 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 	struct tare_recording *r = l->recording;
 	uint64_t identity = (uint64_t)t->command_track << 32 | t->command_number;
 	bool node = tare_trace_detail(t->head) == TARE_TIMES_OF_NODE;
-	uint32_t index = !node && t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
+	uint32_t index =
+	    !node && t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
 	bool run = index != TARE_NO_RUN;
 	struct tare_recorded_command *c;
 	struct tare_device_clock *clock;
@@ -88,8 +89,8 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		if (index == TARE_NO_INDEX)
 			return l->status;
 	} else if (!run)
-		index = t->execution ? tare_id_map_find(&l->pending, identity) :
-		                       tare_id_map_take(&l->pending, identity);
+		index = t->execution ? tare_id_map_find(&l->pending, identity)
+		                     : tare_id_map_take(&l->pending, identity);
 	// A run has times once.
 	if (index == TARE_ID_ABSENT || (run && r->commands[index].untimed)) {
 		r->unresolved++;
@@ -97,10 +98,13 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 	}
 	c = &r->commands[index];
 	device = device_of(r, c);
-	stamps = (struct tare_stamps){ c->enter_ns, c->exit_ns, loading_ns(l, t->observed),
-		stamp(t, TARE_TRACE_STAMP_QUEUED, t->queued),
-		stamp(t, TARE_TRACE_STAMP_SUBMITTED, t->submitted),
-		stamp(t, TARE_TRACE_STAMP_START, t->start), stamp(t, TARE_TRACE_STAMP_END, t->end) };
+	stamps = (struct tare_stamps){ c->enter_ns,
+		                       c->exit_ns,
+		                       loading_ns(l, t->observed),
+		                       stamp(t, TARE_TRACE_STAMP_QUEUED, t->queued),
+		                       stamp(t, TARE_TRACE_STAMP_SUBMITTED, t->submitted),
+		                       stamp(t, TARE_TRACE_STAMP_START, t->start),
+		                       stamp(t, TARE_TRACE_STAMP_END, t->end) };
 	if (device == TARE_NO_INDEX) {
 		c->untimed = TARE_UNTIMED_UNUSABLE; // of which clock?
 		return l->status;
@@ -130,8 +134,9 @@ int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u
 {
 	uint64_t identity = (uint64_t)u->command_track << 32 | u->command_number;
 	uint32_t index = tare_id_map_take(&l->pending, identity);
-	uint8_t why = tare_trace_detail(u->head) <= TARE_UNTIMED_NOT_ASKED ?
-	                      (uint8_t)tare_trace_detail(u->head) : TARE_UNTIMED_UNUSABLE;
+	uint8_t why = tare_trace_detail(u->head) <= TARE_UNTIMED_NOT_ASKED
+	                  ? (uint8_t)tare_trace_detail(u->head)
+	                  : TARE_UNTIMED_UNUSABLE;
 
 	if (loading_untimed_list(l, identity, u->execution, why))
 		return l->status;
@@ -201,8 +206,8 @@ static bool map_command(const struct tare_device_clock *clock, struct tare_recor
 }
 
 // What was settled of a device's clock goes into the recording; one that most commands contradict
-// is none.
-// The mapping stretches the device's time to the host's: what it adds is what the device's clock loses.
+// is none. The mapping stretches the device's time to the host's: what it adds is what the device's
+// clock loses.
 static double device_drift_ppm(const struct tare_device_clock *clock)
 {
 	return 1e6 * (1 / (1 + clock->drift_ppm / 1e6) - 1);
@@ -225,7 +230,8 @@ static void tell_devices(struct loading *l, const uint64_t *timed, const uint64_
 	}
 }
 
-// Maps the commands whose stamps are raw and counts, for each device, all and those that contradict.
+// Maps the commands whose stamps are raw and counts, for each device, all and those that
+// contradict.
 static void map_commands(struct loading *l, uint64_t *timed, uint64_t *contradict)
 {
 	struct tare_recording *r = l->recording;
@@ -243,8 +249,7 @@ static void map_commands(struct loading *l, uint64_t *timed, uint64_t *contradic
 			continue;
 		}
 		timed[device]++;
-		contradict[device] += map_command(clock, c,
-		                                  l->observed_ns[i - l->first_command]);
+		contradict[device] += map_command(clock, c, l->observed_ns[i - l->first_command]);
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that two APIs show: one or two? A UUID or a place on the bus has told, where both APIs have one
-// (recording_same.c). What is left goes by names, and only where these leave no choice; where they
-// do, it is said that it is not known.
+// Devices that two APIs show: one or two? A UUID or a place on the bus has told, where both APIs
+// have one (recording_same.c). What is left goes by names, and only where these leave no choice;
+// where they do, it is said that it is not known.
 #include "analysis/recording_internal.h"
 
 #include <string.h>
@@ -73,7 +73,8 @@ static bool is_single_name(const struct tare_recording *r, const struct known_de
 
 	return *x->name && !strcmp(x->name, y->name) &&
 	       (!x->compute_units || !y->compute_units || x->compute_units == y->compute_units) &&
-	       count_named(r, known, count, a, false) == 1 && count_named(r, known, count, a, true) == 1 &&
+	       count_named(r, known, count, a, false) == 1 &&
+	       count_named(r, known, count, a, true) == 1 &&
 	       count_named(r, known, count, b, false) == 1;
 }
 

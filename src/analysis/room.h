@@ -24,11 +24,10 @@ static inline void *tare_make_room(void *array, size_t *room, size_t count, size
 }
 
 // Element `count` of `array`, with room made for it; NULL when there is no memory.
-#define TARE_ROOM_FOR(array, room, count)                                                     \
-	({                                                                                    \
-		typeof(array) grown_ =                                                        \
-		        tare_make_room((array), &(room), (count), sizeof *(array));           \
-		if (grown_)                                                                   \
-			(array) = grown_;                                                     \
-		grown_ ? &(array)[count] : NULL;                                              \
+#define TARE_ROOM_FOR(array, room, count)                                                          \
+	({                                                                                         \
+		typeof(array) grown_ = tare_make_room((array), &(room), (count), sizeof *(array)); \
+		if (grown_)                                                                        \
+			(array) = grown_;                                                          \
+		grown_ ? &(array)[count] : NULL;                                                   \
 	})

@@ -44,12 +44,14 @@ const char *tare_run_part_words(enum tare_ledger_category category)
 	return (unsigned)category < TARE_LEDGER_CATEGORIES ? words[category] : "unknown";
 }
 
-// What lies before the first command of a part of the run, of one device or of one process is no start-up.
+// What lies before the first command of a part of the run, of one device or of one process is no
+// start-up.
 static bool is_whole_run(const struct tables_context *context)
 {
 	const struct tare_view *view = context->view;
-	return view->from_ns <= context->recording->start_ns && view->to_ns >= context->recording->end_ns &&
-	       !view->spans && view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX && !view->kernel;
+	return view->from_ns <= context->recording->start_ns &&
+	       view->to_ns >= context->recording->end_ns && !view->spans &&
+	       view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX && !view->kernel;
 }
 
 int tables_run_parts(const struct tables_context *context, struct tare_run_summary *summary)

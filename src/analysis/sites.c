@@ -15,21 +15,29 @@ struct gathering {
 	struct tare_symbols *symbols;
 	struct tare_sites *sites;
 	size_t room;
-	uint32_t *row_of;            // of each command; TARE_NO_INDEX: none
-	uint64_t *site_of;           // identity of each stack's site; 0: not looked up yet
-	struct tare_id_map rows;     // by site, kind and what
-	struct tare_id_map stacks;   // those of a row
+	uint32_t *row_of;          // of each command; TARE_NO_INDEX: none
+	uint64_t *site_of;         // identity of each stack's site; 0: not looked up yet
+	struct tare_id_map rows;   // by site, kind and what
+	struct tare_id_map stacks; // those of a row
 	bool failed;
 };
 
 #define NO_SITE 1 // in site_of: there is none
 
 static const char *const kinds[TARE_KIND_KINDS] = {
-	[TARE_KIND_KERNEL] = "(unknown kernel)", [TARE_KIND_TASK] = "(native kernel)",
-	[TARE_KIND_WRITE] = "write", [TARE_KIND_READ] = "read", [TARE_KIND_COPY] = "copy",
-	[TARE_KIND_FILL] = "fill", [TARE_KIND_MAP] = "map", [TARE_KIND_UNMAP] = "unmap",
-	[TARE_KIND_MIGRATE] = "migrate", [TARE_KIND_MARKER] = "marker",
-	[TARE_KIND_BARRIER] = "barrier", [TARE_KIND_GRAPH] = "graph", [TARE_KIND_OTHER] = "other",
+	[TARE_KIND_KERNEL] = "(unknown kernel)",
+	[TARE_KIND_TASK] = "(native kernel)",
+	[TARE_KIND_WRITE] = "write",
+	[TARE_KIND_READ] = "read",
+	[TARE_KIND_COPY] = "copy",
+	[TARE_KIND_FILL] = "fill",
+	[TARE_KIND_MAP] = "map",
+	[TARE_KIND_UNMAP] = "unmap",
+	[TARE_KIND_MIGRATE] = "migrate",
+	[TARE_KIND_MARKER] = "marker",
+	[TARE_KIND_BARRIER] = "barrier",
+	[TARE_KIND_GRAPH] = "graph",
+	[TARE_KIND_OTHER] = "other",
 };
 
 // A line of a source file, a function, or an address: stacks that end there are one site.
@@ -73,14 +81,16 @@ static uint32_t row_of(struct gathering *g, uint32_t stack, uint8_t kind, const 
 	row = tare_id_map_find(&g->rows, key);
 	if (row == TARE_ID_ABSENT) {
 		struct tare_site_row *added =
-		        TARE_ROOM_FOR(g->sites->rows, g->room, g->sites->count);
+		    TARE_ROOM_FOR(g->sites->rows, g->room, g->sites->count);
 		row = (uint32_t)g->sites->count;
 		if (!added || !tare_id_map_put(&g->rows, key, row)) {
 			g->failed = true;
 			return TARE_NO_INDEX;
 		}
-		*added = (struct tare_site_row){ .stack = stack, .kind = kind, .what = what,
-			.text = tare_symbols_text(g->symbols, stack) };
+		*added = (struct tare_site_row){ .stack = stack,
+			                         .kind = kind,
+			                         .what = what,
+			                         .text = tare_symbols_text(g->symbols, stack) };
 		g->sites->count++;
 	}
 	key = (uint64_t)row << 32 | stack;
@@ -134,7 +144,7 @@ static void add_calls(struct gathering *g, const struct tare_members *members)
 	for (size_t i = 0; i < r->call_count && !g->failed; i++) {
 		const struct tare_recorded_call *c = &r->calls[i];
 		const char *function =
-		        c->function < r->function_count ? r->functions[c->function].name : "?";
+		    c->function < r->function_count ? r->functions[c->function].name : "?";
 		uint32_t row;
 		if (c->stack >= r->stack_count || !tare_members_has_call(members, c))
 			continue;
@@ -154,7 +164,7 @@ static void add_gaps(struct gathering *g, const struct tare_ledgers *ledgers)
 		if (gap->command < g->recording->command_count &&
 		    g->row_of[gap->command] != TARE_NO_INDEX)
 			g->sites->rows[g->row_of[gap->command]].gap_ns +=
-			        between(gap->from_ns, gap->to_ns);
+			    between(gap->from_ns, gap->to_ns);
 	}
 }
 

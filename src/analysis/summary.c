@@ -64,9 +64,9 @@ static double cpu_utilisation(const struct tables_context *context)
 // Sums over the commands of the view, whatever the kernels are called: the ledger does not know
 // of names either.
 struct sums {
-	uint64_t runs[2];  // of all, of kernels
-	uint64_t calls;    // that do not block
-	int64_t call_ns;   // of these
+	uint64_t runs[2];                 // of all, of kernels
+	uint64_t calls;                   // that do not block
+	int64_t call_ns;                  // of these
 	int64_t work_from_ns, work_to_ns; // without what only makes ready or tidies up
 };
 
@@ -130,11 +130,10 @@ static void sum_command(const struct tare_recording *recording,
 		sums->calls++;
 		sums->call_ns = tables_add(sums->call_ns, call_ns);
 	}
-	if (begins_work(command) && (sums->work_from_ns == TARE_NO_TIME ||
-	                             command->enter_ns < sums->work_from_ns))
+	if (begins_work(command) &&
+	    (sums->work_from_ns == TARE_NO_TIME || command->enter_ns < sums->work_from_ns))
 		sums->work_from_ns = command->enter_ns;
-	if (ends_work(command) &&
-	    (sums->work_to_ns == TARE_NO_TIME || last_ns > sums->work_to_ns))
+	if (ends_work(command) && (sums->work_to_ns == TARE_NO_TIME || last_ns > sums->work_to_ns))
 		sums->work_to_ns = last_ns;
 	if (summary->working_from_ns == TARE_NO_TIME ||
 	    command->enter_ns < summary->working_from_ns)
@@ -160,8 +159,8 @@ static double median_of(const struct tables_context *context, const struct table
 		if (runs && timed && tare_command_effect(command) != TARE_EFFECT_NONE)
 			lengths[n++] = span;
 		else if (!runs && is_launch(command))
-			lengths[n++] = (struct tables_span){ 0, issue_time(recording, command, timed,
-			                                                    &span) };
+			lengths[n++] =
+			    (struct tables_span){ 0, issue_time(recording, command, timed, &span) };
 	}
 	return n > 0 ? tables_median_length(lengths, n) : NAN;
 }
@@ -187,8 +186,7 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 		if (tables_has_command_of_any_name(context, &recording->commands[i]))
 			sum_command(recording, &recording->commands[i], &sums, pace, summary);
 	summary->launch_ns = sums.call_ns;
-	summary->mean_launch_ns =
-	    sums.calls > 0 ? (double)sums.call_ns / (double)sums.calls : NAN;
+	summary->mean_launch_ns = sums.calls > 0 ? (double)sums.call_ns / (double)sums.calls : NAN;
 	pace->kernels = sums.runs[1] > 0;
 	pace->issued = sums.runs[pace->kernels];
 	if (summary->working_from_ns == TARE_NO_TIME)
@@ -236,10 +234,11 @@ static bool add_first_launch(const struct tare_recorded_command *command,
 	if (command->submitted_ns != TARE_NO_TIME && command->submitted_ns < issued_ns)
 		issued_ns = command->submitted_ns;
 	if (gap->cause == TARE_LEDGER_API)
-		pace->first_call_ns = tables_add(
-		    pace->first_call_ns,
-		    tables_length(gap->from_ns > command->enter_ns ? gap->from_ns : command->enter_ns,
-		                  issued_ns < gap->to_ns ? issued_ns : gap->to_ns));
+		pace->first_call_ns =
+		    tables_add(pace->first_call_ns,
+		               tables_length(gap->from_ns > command->enter_ns ? gap->from_ns
+		                                                              : command->enter_ns,
+		                             issued_ns < gap->to_ns ? issued_ns : gap->to_ns));
 	else if (gap->cause == TARE_LEDGER_DISPATCH)
 		pace->first_dispatch_ns = tables_add(
 		    pace->first_dispatch_ns,
@@ -273,7 +272,8 @@ static int sum_first_launches(const struct tables_context *context,
 		if (gap->command >= recording->command_count)
 			continue;
 		command = &recording->commands[gap->command];
-		if (command->kind != TARE_KIND_KERNEL || command->object >= recording->kernel_count ||
+		if (command->kind != TARE_KIND_KERNEL ||
+		    command->object >= recording->kernel_count ||
 		    first[command->object] != gap->command || !add_first_launch(command, gap, pace))
 			continue;
 		pace->first_launches += !counted[command->object];
@@ -296,8 +296,8 @@ static int judge(const struct tables_context *context, const struct tare_ledger 
                  struct tables_pace *pace, struct tare_run_summary *summary)
 {
 	struct tare_view working = *context->view;
-	int64_t working_ns = tare_view_overlap_ns(&working, summary->working_from_ns,
-	                                          summary->working_to_ns);
+	int64_t working_ns =
+	    tare_view_overlap_ns(&working, summary->working_from_ns, summary->working_to_ns);
 	struct tare_ledgers ledgers = { 0 };
 	int code = 0;
 	if (working_ns == 0) {
@@ -343,7 +343,7 @@ int tables_summary(const struct tables_context *context, struct tare_run_summary
 	if (pace.commands > 0)
 		return judge(context, all, &pace, summary);
 	summary->bound = TARE_BOUND_NOTHING;
-	summary->why_no_command = tables_why_no_command(context, summary->verdict,
-	                                                sizeof summary->verdict);
+	summary->why_no_command =
+	    tables_why_no_command(context, summary->verdict, sizeof summary->verdict);
 	return 0;
 }

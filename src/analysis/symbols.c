@@ -25,7 +25,7 @@ struct place {
 // addresses which are in none.
 struct file {
 	const char *path, *build_id;
-	const char *executable;      // of the process
+	const char *executable; // of the process
 	int64_t seen_realtime_s;
 	enum symbols_kind kind;
 	struct symbols_file *opened; // NULL: not yet
@@ -56,13 +56,13 @@ struct tare_symbols {
 	const struct tare_recording *recording;
 	struct file *files;
 	size_t file_count;
-	uint32_t *file_of;           // by module
+	uint32_t *file_of;               // by module
 	struct module_range *modules_of; // by process
 	struct place *places;
 	size_t place_count, place_room;
 	struct found_stack *stacks;
 	struct block *blocks;
-	enum symbols_state worst;    // of the files of sites
+	enum symbols_state worst; // of the files of sites
 	const char *problem;
 };
 
@@ -118,25 +118,28 @@ static bool find_files(struct tare_symbols *s)
 
 	for (size_t i = 0; whole && i < r->module_count; i++) {
 		const struct tare_recorded_module *m = &r->modules[i];
-		const char *executable = m->process < r->process_count ?
-		                                 r->processes[m->process].executable : "";
+		const char *executable =
+		    m->process < r->process_count ? r->processes[m->process].executable : "";
 		uint64_t key = file_key(m->path, m->build_id);
 		uint32_t file = tare_id_map_find(&by_content, key);
-		while (file != TARE_ID_ABSENT && (strcmp(s->files[file].path, m->path) != 0 ||
-		                                  strcmp(s->files[file].build_id, m->build_id) != 0))
+		while (file != TARE_ID_ABSENT &&
+		       (strcmp(s->files[file].path, m->path) != 0 ||
+		        strcmp(s->files[file].build_id, m->build_id) != 0))
 			file = tare_id_map_find(&by_content, ++key);
 		if (file == TARE_ID_ABSENT) {
 			file = (uint32_t)s->file_count++;
-			s->files[file] = (struct file){ .path = m->path, .build_id = m->build_id,
-				.executable = executable ? executable : "",
-				.seen_realtime_s = realtime_s(r, m->seen_ns) };
+			s->files[file] =
+			    (struct file){ .path = m->path,
+				           .build_id = m->build_id,
+				           .executable = executable ? executable : "",
+				           .seen_realtime_s = realtime_s(r, m->seen_ns) };
 			s->files[file].kind = symbols_kind_of(m->path, s->files[file].executable);
 			whole = tare_id_map_put(&by_content, key, file);
 		}
 		s->file_of[i] = file;
 	}
-	s->files[s->file_count++] = (struct file){ .path = "", .build_id = "", .executable = "",
-		                                   .kind = SYMBOLS_PLUMBING };
+	s->files[s->file_count++] =
+	    (struct file){ .path = "", .build_id = "", .executable = "", .kind = SYMBOLS_PLUMBING };
 	tare_id_map_free(&by_content);
 	return whole;
 }
@@ -146,7 +149,7 @@ static void find_ranges(struct tare_symbols *s)
 	for (uint32_t i = 0; i < s->recording->module_count; i++) {
 		uint32_t process = s->recording->modules[i].process;
 		struct module_range *range =
-		        process < s->recording->process_count ? &s->modules_of[process] : NULL;
+		    process < s->recording->process_count ? &s->modules_of[process] : NULL;
 		if (range && range->to == 0)
 			range->from = i;
 		if (range)
@@ -209,14 +212,16 @@ static const struct place *find_place(struct tare_symbols *s, uint32_t index, ui
 		count = symbols_file_find(file->opened, address, found);
 	frames = keep(s, (count ? count : 1) * sizeof *frames);
 	place = TARE_ROOM_FOR(s->places, s->place_room, s->place_count);
-	if (!frames || !place ||
-	    !tare_id_map_put(&file->places, address, (uint32_t)s->place_count))
+	if (!frames || !place || !tare_id_map_put(&file->places, address, (uint32_t)s->place_count))
 		return NULL;
 	frames[0] = (struct tare_frame){ .module = file->path, .address = address };
 	for (size_t i = 0; i < count; i++)
 		frames[i] = (struct tare_frame){ .function = demangled(s, found[i].function),
-			.file = found[i].source, .line = found[i].line, .module = file->path,
-			.address = address, .inlined = found[i].inlined };
+			                         .file = found[i].source,
+			                         .line = found[i].line,
+			                         .module = file->path,
+			                         .address = address,
+			                         .inlined = found[i].inlined };
 	*place = (struct place){ frames, (uint32_t)(count ? count : 1), file->kind, index };
 	s->place_count++;
 	return place;
@@ -264,7 +269,8 @@ size_t tare_symbols_frames(struct tare_symbols *s, uint32_t index, const struct 
 	}
 	if (!all)
 		return 0;
-	*found = (struct found_stack){ all, found->site, found->text, (uint32_t)count, found->sited };
+	*found =
+	    (struct found_stack){ all, found->site, found->text, (uint32_t)count, found->sited };
 	*frames = all;
 	return count;
 }
@@ -272,13 +278,17 @@ size_t tare_symbols_frames(struct tare_symbols *s, uint32_t index, const struct 
 // ---- sites
 
 static const char *const problems[] = {
-	[SYMBOLS_NO_LINES] = "%.*s has no debug information, so its lines are not known: build it with -g",
-	[SYMBOLS_GONE] = "%.*s is not there any more, so its call sites are addresses: report where it "
-	                 "is, or record again",
+	[SYMBOLS_NO_LINES] =
+	    "%.*s has no debug information, so its lines are not known: build it with -g",
+	[SYMBOLS_GONE] =
+	    "%.*s is not there any more, so its call sites are addresses: report where it "
+	    "is, or record again",
 	[SYMBOLS_UNREADABLE] = "%.*s cannot be read, so its call sites are addresses",
-	[SYMBOLS_REBUILT] = "%.*s was rebuilt since it was recorded (its build id differs), so its call "
-	                    "sites are addresses: record again",
-	[SYMBOLS_NO_READER] = "call sites in %.*s are addresses, as tare was built without elfutils",
+	[SYMBOLS_REBUILT] =
+	    "%.*s was rebuilt since it was recorded (its build id differs), so its call "
+	    "sites are addresses: record again",
+	[SYMBOLS_NO_READER] =
+	    "call sites in %.*s are addresses, as tare was built without elfutils",
 };
 
 // Sites without their lines are explained by the worst that is wrong with their files.

@@ -38,7 +38,8 @@ static bool is_hexadecimal_of(const char *text, const unsigned char *bytes, size
 	if (strlen(text) != 2 * count)
 		return false;
 	for (size_t i = 0; i < count; i++)
-		if (text[2 * i] != digits[bytes[i] >> 4] || text[2 * i + 1] != digits[bytes[i] & 15])
+		if (text[2 * i] != digits[bytes[i] >> 4] ||
+		    text[2 * i + 1] != digits[bytes[i] & 15])
 			return false;
 	return true;
 }
@@ -55,8 +56,9 @@ static enum symbols_state compare(int fd, const char *build_id, int64_t seen_rea
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		state = SYMBOLS_UNREADABLE;
 	else if (*build_id)
-		state = bytes > 0 && is_hexadecimal_of(build_id, id, (size_t)bytes) ?
-		                SYMBOLS_FINE : SYMBOLS_REBUILT;
+		state = bytes > 0 && is_hexadecimal_of(build_id, id, (size_t)bytes)
+		            ? SYMBOLS_FINE
+		            : SYMBOLS_REBUILT;
 	else if (bytes > 0 || fstat(fd, &status) != 0 || status.st_mtime > seen_realtime_s)
 		state = SYMBOLS_REBUILT;
 	elf_end(elf);
@@ -94,7 +96,8 @@ struct symbols_file *symbols_file_open(const char *path, const char *build_id,
 	elf_version(EV_CURRENT);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
-		file->state = errno == ENOENT || errno == ENOTDIR ? SYMBOLS_GONE : SYMBOLS_UNREADABLE;
+		file->state =
+		    errno == ENOENT || errno == ENOTDIR ? SYMBOLS_GONE : SYMBOLS_UNREADABLE;
 		return file;
 	}
 	file->state = compare(fd, build_id, seen_realtime_s);
@@ -160,8 +163,9 @@ static void set_caller(Dwarf_Die *unit, Dwarf_Die *die, struct symbols_found *fo
 	Dwarf_Files *files;
 	size_t count;
 
-	found->source = dwarf_getsrcfiles(unit, &files, &count) == 0 && index < count ?
-	                        dwarf_filesrc(files, index, NULL, NULL) : NULL;
+	found->source = dwarf_getsrcfiles(unit, &files, &count) == 0 && index < count
+	                    ? dwarf_filesrc(files, index, NULL, NULL)
+	                    : NULL;
 	found->line = line < INT32_MAX ? (int)line : 0;
 }
 

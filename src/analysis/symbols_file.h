@@ -7,8 +7,8 @@
 
 enum symbols_state {
 	SYMBOLS_FINE,
-	SYMBOLS_NO_LINES,  // no debug information, here or in a file of its own
-	SYMBOLS_GONE,      // there is no such file any more
+	SYMBOLS_NO_LINES, // no debug information, here or in a file of its own
+	SYMBOLS_GONE,     // there is no such file any more
 	SYMBOLS_UNREADABLE,
 	SYMBOLS_REBUILT,   // it is another one by now
 	SYMBOLS_NO_READER, // tare was built without elfutils
@@ -16,10 +16,10 @@ enum symbols_state {
 
 struct symbols_file;
 
-// Opens the file at `path`. `build_id` (hexadecimal; "": none) must be its own; where neither has one
-// the file must not have been changed after `seen_realtime_s` (0: not known, then it is not used).
-// Returns NULL when memory ran out; what else is wrong is its state. Separate debug information is
-// found by build id or debug link under /usr/lib/debug and beside the file.
+// Opens the file at `path`. `build_id` (hexadecimal; "": none) must be its own; where neither has
+// one the file must not have been changed after `seen_realtime_s` (0: not known, then it is not
+// used). Returns NULL when memory ran out; what else is wrong is its state. Separate debug
+// information is found by build id or debug link under /usr/lib/debug and beside the file.
 struct symbols_file *symbols_file_open(const char *path, const char *build_id,
                                        int64_t seen_realtime_s);
 void symbols_file_free(struct symbols_file *file); // accepts NULL

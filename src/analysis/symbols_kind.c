@@ -5,17 +5,49 @@
 
 // Beginnings of names; a digit, a dot, a dash or the end must follow.
 static const char *const plumbing[] = {
-	"libOpenCL", "libtare-recorder", "libtare-cuda", "libtare-opencl-layer", // the latter of older traces
-	"libpocl", "libnvidia-opencl", "libamdocl", "libamdocl64", "libigdrcl", "libintelocl",
-	"libMesaOpenCL", "libRusticlOpenCL", "libcuda", "libcudart", "libcupti", "libcudadebugger", "libze_loader",
-	"libLLVM", "libclang-cpp", "libc", "ld", "ld-linux", "ld-linux-x86", "libpthread", "libdl", "libm",
-	"librt", "libffi", "libstdc++", "libc++", "libgcc_s", "libasan", "libubsan", "libtsan",
-	"liblsan", "linux-vdso",
+	// the latter of older traces
+	"libOpenCL",
+	"libtare-recorder",
+	"libtare-cuda",
+	"libtare-opencl-layer",
+	"libpocl",
+	"libnvidia-opencl",
+	"libamdocl",
+	"libamdocl64",
+	"libigdrcl",
+	"libintelocl",
+	"libMesaOpenCL",
+	"libRusticlOpenCL",
+	"libcuda",
+	"libcudart",
+	"libcupti",
+	"libcudadebugger",
+	"libze_loader",
+	"libLLVM",
+	"libclang-cpp",
+	"libc",
+	"ld",
+	"ld-linux",
+	"ld-linux-x86",
+	"libpthread",
+	"libdl",
+	"libm",
+	"librt",
+	"libffi",
+	"libstdc++",
+	"libc++",
+	"libgcc_s",
+	"libasan",
+	"libubsan",
+	"libtsan",
+	"liblsan",
+	"linux-vdso",
 };
 static const char *const runtimes[] = {
-	"python", "libpython", "_ctypes", "_cffi_backend", "java", "libjvm", "ruby", "libruby", "perl",
-	"libperl", "node", "libnode", "lua", "luajit", "liblua", "libluajit", "julia", "libjulia", "R",
-	"libR", "mono", "libmono", "dotnet", "libcoreclr",
+	"python", "libpython", "_ctypes", "_cffi_backend", "java",   "libjvm",
+	"ruby",   "libruby",   "perl",    "libperl",       "node",   "libnode",
+	"lua",    "luajit",    "liblua",  "libluajit",     "julia",  "libjulia",
+	"R",      "libR",      "mono",    "libmono",       "dotnet", "libcoreclr",
 };
 static const char *const system_folders[] = { "/lib/", "/lib32/", "/lib64/", "/usr/" };
 static const char *const included[] = { "opencl.hpp", "cl2.hpp", "cl.hpp" };

@@ -182,8 +182,8 @@ bool tables_is_transfer(const struct tare_recorded_command *command)
 	}
 }
 
-// The first part of the view that ends after a time; span_count: none. Where the view goes to the end
-// of the run it has no end.
+// The first part of the view that ends after a time; span_count: none. Where the view goes to the
+// end of the run it has no end.
 static size_t first_span_after(const struct tables_context *context, int64_t time_ns)
 {
 	size_t low = 0, high = context->span_count;

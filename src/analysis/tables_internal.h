@@ -47,27 +47,28 @@ struct tables_context {
 	const struct tare_recording *recording;
 	const struct tare_view *view;
 	const struct tare_ledgers *ledgers;
-	int64_t from_ns, to_ns;  // INT64_MIN, INT64_MAX where the view goes to the end of the run
-	// The parts of the view, joined where they touch, the outermost as far as from_ns and to_ns where
-	// these are beyond the run; and how much of the time before each lies between them.
+	int64_t from_ns, to_ns; // INT64_MIN, INT64_MAX where the view goes to the end of the run
+	// The parts of the view, joined where they touch, the outermost as far as from_ns and to_ns
+	// where these are beyond the run; and how much of the time before each lies between them.
 	struct tare_time_span *spans;
 	int64_t *between_ns;
 	size_t span_count;
-	bool *process_in;        // by process
-	bool *device_in;         // by device; the last is the unknown one
-	bool *kernel_in;         // by kernel; the last is the unknown one
-	uint32_t *device_of;     // same_as of each queue's device, in range or device_count
-	uint32_t *name_of;       // of each kernel: equal for equal names
-	uint32_t *shape_of;      // of each shape: equal for equal shapes
-	bool *twice;             // by command, as tables_find_twice; NULL: none
+	bool *process_in;    // by process
+	bool *device_in;     // by device; the last is the unknown one
+	bool *kernel_in;     // by kernel; the last is the unknown one
+	uint32_t *device_of; // same_as of each queue's device, in range or device_count
+	uint32_t *name_of;   // of each kernel: equal for equal names
+	uint32_t *shape_of;  // of each shape: equal for equal shapes
+	bool *twice;         // by command, as tables_find_twice; NULL: none
 };
 
-// Which commands are another API's, within the call of a command that is the same work (twice.c): one by which an
-// OpenCL driver on Level Zero runs a kernel. *twice is NULL where there can be none. Returns 0 or -ENOMEM; free *twice
-// in either case.
+// Which commands are another API's, within the call of a command that is the same work (twice.c):
+// one by which an OpenCL driver on Level Zero runs a kernel. *twice is NULL where there can be
+// none. Returns 0 or -ENOMEM; free *twice in either case.
 int tables_find_twice(const struct tare_recording *recording, bool **twice);
 
-static inline bool tables_is_twice(const struct tables_context *context, const struct tare_recorded_command *command)
+static inline bool tables_is_twice(const struct tables_context *context,
+                                   const struct tare_recorded_command *command)
 {
 	return context->twice && context->twice[command - context->recording->commands];
 }
@@ -138,8 +139,8 @@ int64_t tables_busy_total(const struct tables_busy *busy, uint32_t device);
 // ---- the tables; each returns 0 or -ENOMEM, and leaves what it has made to tare_tables_free
 
 int tables_tasks(const struct tables_context *context, struct tare_tables *tables);
-// Sets the task's trend and its ends from the lengths of its spans (sorted by `from`); NaN when it is
-// not told from none.
+// Sets the task's trend and its ends from the lengths of its spans (sorted by `from`); NaN when it
+// is not told from none.
 int tables_trend(const struct tables_span *spans, size_t n, struct tare_task *task);
 void tables_fill_model(const struct tables_context *context, struct tare_task *task);
 int tables_transfers(const struct tables_context *context,
@@ -157,7 +158,7 @@ struct tables_block {
 // What commands of one kind take that are not of the sample; zero at first (task_estimate.c).
 struct tables_estimate {
 	struct tables_block before, open;
-	uint32_t row;              // of a table that it is a part of; the caller's
+	uint32_t row; // of a table that it is a part of; the caller's
 	uint64_t unsampled;
 	double total_ns, variance; // of the unsampled of the blocks that are concluded
 	bool unknown;              // too few have times
@@ -177,25 +178,25 @@ int tables_summary(const struct tables_context *context, struct tare_run_summary
 
 // What bounds a run: figures beside the ledger (of all devices, of the working part).
 struct tables_pace {
-	uint64_t commands;             // of the view
+	uint64_t commands; // of the view
 	uint64_t timed;
-	bool kernels;                  // the rest is of kernels; else, as there are none, of all
+	bool kernels; // the rest is of kernels; else, as there are none, of all
 	uint64_t issued;
-	double median_run_ns;          // NaN: none timed
-	double median_call_ns;         // of the enqueue calls that do not block, without what of the
-	                               // command ran inside them; NaN
-	// Of the longest idle gaps, what a kernel's first launch took, where that is most of the gap:
-	// inside the call, and from the submission to the start. 0 with several devices.
+	double median_run_ns;  // NaN: none timed
+	double median_call_ns; // of the enqueue calls that do not block, without what of the
+	                       // command ran inside them; NaN
+	// Of the longest idle gaps, what a kernel's first launch took, where that is most of the
+	// gap: inside the call, and from the submission to the start. 0 with several devices.
 	uint64_t first_launches;
 	int64_t first_call_ns, first_dispatch_ns;
 	int64_t outside_before_ns, outside_after_ns; // of the view, beside the working part
-	bool phase;                    // it is about phases, not about the run
+	bool phase;                                  // it is about phases, not about the run
 };
 // Why the view has no command; writes the verdict that says so, without a full stop.
 enum tare_no_command tables_why_no_command(const struct tables_context *context, char *text,
                                            size_t size);
-// Finds the parts of the run, where the view is all of it: start-up, working part (as set), tear-down.
-// Returns 0 or -ENOMEM.
+// Finds the parts of the run, where the view is all of it: start-up, working part (as set),
+// tear-down. Returns 0 or -ENOMEM.
 int tables_run_parts(const struct tables_context *context, struct tare_run_summary *summary);
 // Fills bound_ns, bound, verdict and evidence, of a view with commands.
 void tables_judge(const struct tare_ledger *working, const struct tables_pace *pace,

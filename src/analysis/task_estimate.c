@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device time of commands of which a random sample has times. Chance may have been another at another
-// moment (all of them at first, fewer later), and so may the commands: the estimate is made for blocks of
-// commands that follow each other, each with 12 timed ones, and summed: blocks of 30 are so long that the
-// chance changes within them, and what commands take with it. Of a block with n timed commands of
-// mean m and standard deviation s and u others, the others take u·m, with the variance u·s²·(1 + u/n)
-// (simple random sampling: Cochran, Sampling Techniques, 3rd ed., 2.5 and 5.3; the sum of strata).
+// The device time of commands of which a random sample has times. Chance may have been another at
+// another moment (all of them at first, fewer later), and so may the commands: the estimate is made
+// for blocks of commands that follow each other, each with 12 timed ones, and summed: blocks of 30
+// are so long that the chance changes within them, and what commands take with it. Of a block with
+// n timed commands of mean m and standard deviation s and u others, the others take u·m, with the
+// variance u·s²·(1 + u/n) (simple random sampling: Cochran, Sampling Techniques, 3rd ed., 2.5 and
+// 5.3; the sum of strata).
 #include "analysis/tables_internal.h"
 
 #include <math.h>

@@ -53,19 +53,23 @@ static uint64_t count_groups(const struct tare_recorded_shape *shape, uint64_t c
 	return groups;
 }
 
-static void fill_occupancy(const struct tare_recording *recording, struct tare_task *task, double units)
+static void fill_occupancy(const struct tare_recording *recording, struct tare_task *task,
+                           double units)
 {
 	const struct tare_recorded_shape *shape = &recording->shapes[task->frequent_shape];
-	struct tare_occupancy_group group = { .items = 1, .registers = task->facts.registers,
-		.local_bytes = task->facts.fixed_local_bytes };
+	struct tare_occupancy_group group = { .items = 1,
+		                              .registers = task->facts.registers,
+		                              .local_bytes = task->facts.fixed_local_bytes };
 	if (task->facts.kernel == TARE_NO_INDEX || task->facts.fixed_local_bytes > UINT32_MAX)
 		return;
 	for (uint32_t i = 0; i < 3; i++)
-		if (__builtin_mul_overflow(group.items, i < shape->dimensions ? shape->local[i] : 1, &group.items))
+		if (__builtin_mul_overflow(group.items, i < shape->dimensions ? shape->local[i] : 1,
+		                           &group.items))
 			return;
 	group.local_bytes += shape->local_bytes;
 	if (tare_occupancy(&recording->devices[task->device].unit, &group, &task->occupancy))
-		task->occupancy_waves = (double)task->groups / (units * (double)task->occupancy.groups);
+		task->occupancy_waves =
+		    (double)task->groups / (units * (double)task->occupancy.groups);
 }
 
 void tables_fill_model(const struct tables_context *context, struct tare_task *task)
@@ -91,8 +95,8 @@ void tables_fill_model(const struct tables_context *context, struct tare_task *t
 
 // ---- trend
 
-// The order of the medians of BLOCKS blocks is tested. FEWEST is the fewest instances to make blocks
-// of, SMALLEST the smallest relative change worth a word.
+// The order of the medians of BLOCKS blocks is tested. FEWEST is the fewest instances to make
+// blocks of, SMALLEST the smallest relative change worth a word.
 enum { BLOCKS = 16, FEWEST = 3 * BLOCKS };
 #define SMALLEST 0.01
 // Without a trend, the sum over all pairs of blocks of the sign of their difference has a variance

@@ -130,9 +130,8 @@ static int count_cells(struct gathering *g)
 			return -ENOMEM;
 		at = &g->cell[cell];
 		at->instances++;
-		at->launch_ns =
-		    tables_add(at->launch_ns,
-		               tables_length(0, tare_command_launch_ns(recording, command)));
+		at->launch_ns = tables_add(
+		    at->launch_ns, tables_length(0, tare_command_launch_ns(recording, command)));
 		if (tables_timed(command, &span)) {
 			at->timed++;
 			at->total_ns = tables_add(at->total_ns, span.to - span.from);

@@ -28,8 +28,9 @@ struct gathering {
 	const struct tare_transfer_ceiling *ceilings;
 	size_t ceiling_count;
 	const struct tare_transfer_ceiling **own; // of each row's memory; NULL
-	double *ceiling_ns, *unfit_ns; // what the timed of each row would take at the rates of their sizes,
-	                               // and of that, what is only a bound: below the smallest
+	double *ceiling_ns,
+	    *unfit_ns; // what the timed of each row would take at the rates of their sizes,
+	               // and of that, what is only a bound: below the smallest
 };
 
 static uint64_t key_of(const struct tables_context *context,
@@ -202,8 +203,8 @@ static bool is_ceiling_of(const struct tare_transfer_ceiling *ceiling,
 }
 
 // The ceiling for this row's memory, or for pinned memory whatever the row's is; NULL.
-static const struct tare_transfer_ceiling *find_ceiling(const struct gathering *g,
-                                                        const struct tare_transfer_row *row, int pinned)
+static const struct tare_transfer_ceiling *
+find_ceiling(const struct gathering *g, const struct tare_transfer_row *row, int pinned)
 {
 	const struct tare_recording *recording = g->context->recording;
 	const struct tare_transfer_ceiling *best = NULL;
@@ -261,14 +262,15 @@ static void add_ceiling_time(struct gathering *g, uint32_t row, uint64_t bytes)
 		return;
 	ns = tare_rate_curve_ns(&ceiling->sizes, bytes);
 	if (isnan(ns)) {
-		ns = tare_rate_curve_ns(&ceiling->sizes, (uint64_t)ceil(ceiling->sizes.at[0].bytes));
+		ns =
+		    tare_rate_curve_ns(&ceiling->sizes, (uint64_t)ceil(ceiling->sizes.at[0].bytes));
 		g->unfit_ns[row] += ns;
 	}
 	g->ceiling_ns[row] += ns;
 }
 
-// A row whose time at the ceiling is to so much a bound, because its copies are smaller than what was
-// measured, has no ceiling.
+// A row whose time at the ceiling is to so much a bound, because its copies are smaller than what
+// was measured, has no ceiling.
 #define MOST_UNFIT 0.01
 
 static void set_ceilings(struct gathering *g, size_t i)
@@ -373,7 +375,9 @@ int tables_transfers(const struct tables_context *context,
                      const struct tare_transfer_ceiling *ceilings, size_t ceiling_count,
                      struct tare_tables *tables)
 {
-	struct gathering g = { .context = context, .ceilings = ceilings, .ceiling_count = ceiling_count };
+	struct gathering g = { .context = context,
+		               .ceilings = ceilings,
+		               .ceiling_count = ceiling_count };
 	int code = count_rows(&g);
 	if (code == 0)
 		code = place_rows(&g);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that two APIs recorded: an OpenCL driver that stands on Level Zero makes a command of its own inside the call
-// that enqueues the program's. The program asked for one.
+// Work that two APIs recorded: an OpenCL driver that stands on Level Zero makes a command of its
+// own inside the call that enqueues the program's. The program asked for one.
 #include "analysis/tables_internal.h"
 
 #include "base/cleanup.h"
@@ -8,13 +8,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static uint32_t api_of(const struct tare_recording *recording, const struct tare_recorded_command *command)
+static uint32_t api_of(const struct tare_recording *recording,
+                       const struct tare_recorded_command *command)
 {
-	return command->queue < recording->queue_count ? recording->queues[command->queue].api : TARE_TRACE_NO_API;
+	return command->queue < recording->queue_count ? recording->queues[command->queue].api
+	                                               : TARE_TRACE_NO_API;
 }
 
-// Whether both are kernels, or both move something. The outer one must have all that the inner one has to tell.
-static bool is_same_work(const struct tare_recorded_command *outer, const struct tare_recorded_command *inner)
+// Whether both are kernels, or both move something. The outer one must have all that the inner one
+// has to tell.
+static bool is_same_work(const struct tare_recorded_command *outer,
+                         const struct tare_recorded_command *inner)
 {
 	bool alike = (tables_is_kernel(outer) && tables_is_kernel(inner)) ||
 	             (tables_is_transfer(outer) && tables_is_transfer(inner));
@@ -40,7 +44,8 @@ int tables_find_twice(const struct tare_recording *recording, bool **twice)
 		uint32_t before = last[command->thread];
 		const struct tare_recorded_command *outer =
 		    before == TARE_NO_INDEX ? NULL : &recording->commands[before];
-		bool within = outer && command->exit_ns <= outer->exit_ns && command->enter_ns >= outer->enter_ns &&
+		bool within = outer && command->exit_ns <= outer->exit_ns &&
+		              command->enter_ns >= outer->enter_ns &&
 		              api_of(recording, outer) != api_of(recording, command);
 		if (within)
 			(*twice)[i] = is_same_work(outer, command);

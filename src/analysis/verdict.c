@@ -41,9 +41,11 @@ const char *tare_bound_name(enum tare_bound bound)
 enum pace_kind { PACE_LONG, PACE_SHORT, PACE_START_UP };
 
 static const enum tare_bound api_bounds[] = { [PACE_LONG] = TARE_BOUND_HOST,
-	[PACE_SHORT] = TARE_BOUND_LAUNCH, [PACE_START_UP] = TARE_BOUND_HOST };
+	                                      [PACE_SHORT] = TARE_BOUND_LAUNCH,
+	                                      [PACE_START_UP] = TARE_BOUND_HOST };
 static const enum tare_bound handing_over_bounds[] = { [PACE_LONG] = TARE_BOUND_SYNCHRONISATION,
-	[PACE_SHORT] = TARE_BOUND_LAUNCH, [PACE_START_UP] = TARE_BOUND_HOST };
+	                                               [PACE_SHORT] = TARE_BOUND_LAUNCH,
+	                                               [PACE_START_UP] = TARE_BOUND_HOST };
 
 // Whose fault a part of the time is.
 static enum tare_bound bound_of(int category, enum pace_kind kind)
@@ -181,14 +183,18 @@ static const char *because(const struct tare_ledger *working, const struct table
 {
 	int64_t first_ns = first_dispatch_ns(working, pace) + first_call_ns(working, pace);
 	switch (summary->bound) {
-	case TARE_BOUND_DEVICE: return "the device works on";
-	case TARE_BOUND_TRANSFER: return "the device waits for data";
-	case TARE_BOUND_LAUNCH: return "the device waits for short commands to be issued";
+	case TARE_BOUND_DEVICE:
+		return "the device works on";
+	case TARE_BOUND_TRANSFER:
+		return "the device waits for data";
+	case TARE_BOUND_LAUNCH:
+		return "the device waits for short commands to be issued";
 	case TARE_BOUND_HOST:
 		return first_ns > summary->bound_ns[TARE_BOUND_HOST] / 2
 		           ? "the device waits for the host, mostly at first launches of kernels,"
 		           : "the device waits for what the program does on the host";
-	default: return "the device idles while host and device wait for each other";
+	default:
+		return "the device idles while host and device wait for each other";
 	}
 }
 
@@ -198,7 +204,8 @@ static int64_t length_of(const struct tare_run_part *part)
 }
 
 // "31.1 s" and "mostly building programs", where one thing takes more than half of the part.
-static void say_outer_part(struct tare_run_summary *summary, const char *before, enum tare_run_part_of which)
+static void say_outer_part(struct tare_run_summary *summary, const char *before,
+                           enum tare_run_part_of which)
 {
 	const struct tare_run_part *part = &summary->parts[which];
 	char ns[TARE_UNIT_TEXT];
@@ -206,7 +213,8 @@ static void say_outer_part(struct tare_run_summary *summary, const char *before,
 	for (int i = 1; i < TARE_LEDGER_CATEGORIES; i++)
 		if (part->parts_ns[i] > part->parts_ns[most])
 			most = i;
-	say(summary->verdict, sizeof summary->verdict, "%s%s", before, tare_format_ns((double)length_of(part), ns));
+	say(summary->verdict, sizeof summary->verdict, "%s%s", before,
+	    tare_format_ns((double)length_of(part), ns));
 	if (part->parts_ns[most] > length_of(part) / 2)
 		say(summary->verdict, sizeof summary->verdict, ", mostly %s",
 		    tare_run_part_words((enum tare_ledger_category)most));
@@ -223,13 +231,15 @@ static enum tare_run_part_of leading_part(const struct tare_run_summary *summary
 	if (!summary->has_parts)
 		return TARE_PARTS;
 	for (enum tare_run_part_of part = 0; part < TARE_PARTS; part++)
-		if (part != TARE_PART_WORKING && length_of(&summary->parts[part]) > summary->wall_ns / 2)
+		if (part != TARE_PART_WORKING &&
+		    length_of(&summary->parts[part]) > summary->wall_ns / 2)
 			return part;
 	return TARE_PARTS;
 }
 
 static const char *const part_titles[TARE_PARTS] = { [TARE_PART_START_UP] = "Start-up",
-	[TARE_PART_WORKING] = "The working part", [TARE_PART_TEAR_DOWN] = "Tear-down" };
+	                                             [TARE_PART_WORKING] = "The working part",
+	                                             [TARE_PART_TEAR_DOWN] = "Tear-down" };
 
 static void say_leading_part(struct tare_run_summary *summary, enum tare_run_part_of leading)
 {
@@ -259,8 +269,8 @@ static void say_others(struct tare_run_summary *summary, enum tare_run_part_of l
 		say_outer_part(summary, before, TARE_PART_TEAR_DOWN);
 }
 
-// What is judged: "this run", "the working part of this run, 1.46 s of 33.7 s,", or where another part was
-// said first "its working part, 1.46 s,".
+// What is judged: "this run", "the working part of this run, 1.46 s of 33.7 s,", or where another
+// part was said first "its working part, 1.46 s,".
 static void say_subject(const struct tables_pace *pace, const struct tare_run_summary *summary,
                         enum tare_run_part_of leading, char subject[SUBJECT])
 {
@@ -268,12 +278,14 @@ static void say_subject(const struct tables_pace *pace, const struct tare_run_su
 	if (!summary->has_parts)
 		snprintf(subject, SUBJECT, "this %s", pace->phase ? "phase" : "run");
 	else if (leading != TARE_PARTS)
-		snprintf(subject, SUBJECT, "its working part, %s,",
-		         tare_format_ns((double)length_of(&summary->parts[TARE_PART_WORKING]), part));
+		snprintf(
+		    subject, SUBJECT, "its working part, %s,",
+		    tare_format_ns((double)length_of(&summary->parts[TARE_PART_WORKING]), part));
 	else
-		snprintf(subject, SUBJECT, "the working part of this run, %s of %s,",
-		         tare_format_ns((double)length_of(&summary->parts[TARE_PART_WORKING]), part),
-		         tare_format_ns((double)summary->wall_ns, wall));
+		snprintf(
+		    subject, SUBJECT, "the working part of this run, %s of %s,",
+		    tare_format_ns((double)length_of(&summary->parts[TARE_PART_WORKING]), part),
+		    tare_format_ns((double)summary->wall_ns, wall));
 }
 
 static void say_verdict(const struct tare_ledger *working, const struct tables_pace *pace,
@@ -293,8 +305,8 @@ static void say_verdict(const struct tare_ledger *working, const struct tables_p
 		size_t length = strlen(subject);
 		if (subject[length - 1] == ',')
 			subject[length - 1] = '\0';
-		say(text, bytes, "It is not clear what bounds %s: %s %.1f %%, %s %.1f %% of %s", subject,
-		    part_words(working, largest),
+		say(text, bytes, "It is not clear what bounds %s: %s %.1f %%, %s %.1f %% of %s",
+		    subject, part_words(working, largest),
 		    percent(summary->bound_ns[largest], working), part_words(working, second),
 		    percent(summary->bound_ns[second], working), time);
 	} else {
@@ -339,7 +351,8 @@ static void say_start_up(const struct tare_ledger *working, const struct tables_
 {
 	if (kind_of(working, pace) == PACE_START_UP)
 		say(summary->evidence, sizeof summary->evidence,
-		    "; the host's part includes what it takes to issue %llu short %s%s: so few are start-up",
+		    "; the host's part includes what it takes to issue %llu short %s%s: so few are "
+		    "start-up",
 		    (unsigned long long)pace->issued, pace->kernels ? "kernel" : "command",
 		    pace->issued == 1 ? "" : "s");
 }
@@ -351,7 +364,8 @@ static void say_first_launches(const struct tare_ledger *working, const struct t
 	if ((double)first_ns < WORTH_SAYING * (double)working->wall_ns || first_ns == 0)
 		return;
 	say(summary->evidence, sizeof summary->evidence,
-	    "; the host's part includes first launches of %llu kernel%s, when many drivers compile: "
+	    "; the host's part includes first launches of %llu kernel%s, when many drivers "
+	    "compile: "
 	    "%.1f %%",
 	    (unsigned long long)pace->first_launches, pace->first_launches == 1 ? "" : "s",
 	    percent(first_ns, working));
@@ -363,7 +377,8 @@ static void say_outside(const struct tare_ledger *working, const struct tables_p
 	char part[TARE_UNIT_TEXT], before[TARE_UNIT_TEXT], after[TARE_UNIT_TEXT];
 	int64_t outside_ns = pace->outside_before_ns + pace->outside_after_ns;
 	// With parts the verdict says it.
-	if (summary->has_parts || (double)outside_ns < WORTH_SAYING * (double)working->wall_ns || outside_ns == 0)
+	if (summary->has_parts || (double)outside_ns < WORTH_SAYING * (double)working->wall_ns ||
+	    outside_ns == 0)
 		return;
 	say(summary->evidence, sizeof summary->evidence,
 	    "; of the %s from the first enqueue to the last completion: %s before and %s after "
@@ -398,8 +413,8 @@ static bool say_nothing(const struct tare_ledger *working, const struct tables_p
 		summary->bound_ns[TARE_BOUND_NOT_CLEAR] = working ? working->wall_ns : 0;
 		say(summary->verdict, sizeof summary->verdict,
 		    "What bounds this %s cannot be told: of %llu command%s, %s device times",
-		    pace->phase ? "phase" : "run", (unsigned long long)pace->commands, pace->commands == 1 ? "" : "s",
-		    pace->timed == 0 ? "none has" : "too few have");
+		    pace->phase ? "phase" : "run", (unsigned long long)pace->commands,
+		    pace->commands == 1 ? "" : "s", pace->timed == 0 ? "none has" : "too few have");
 		return true;
 	}
 	return false;

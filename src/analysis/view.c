@@ -5,8 +5,10 @@
 
 struct tare_view tare_view_all(const struct tare_recording *recording)
 {
-	return (struct tare_view){ .from_ns = recording->start_ns, .to_ns = recording->end_ns,
-		.process = TARE_NO_INDEX, .device = TARE_NO_INDEX };
+	return (struct tare_view){ .from_ns = recording->start_ns,
+		                   .to_ns = recording->end_ns,
+		                   .process = TARE_NO_INDEX,
+		                   .device = TARE_NO_INDEX };
 }
 
 bool tare_view_has_process(const struct tare_view *view, uint32_t process)
@@ -115,8 +117,9 @@ bool tare_view_wants_command(const struct tare_recording *recording, const struc
 	    tare_command_device(recording, command) != view->device)
 		return false;
 	if (view->kernel && command->kind == TARE_KIND_KERNEL) {
-		const char *name = command->object == TARE_NO_INDEX ?
-		                           "" : recording->kernels[command->object].name;
+		const char *name = command->object == TARE_NO_INDEX
+		                       ? ""
+		                       : recording->kernels[command->object].name;
 		return fnmatch(view->kernel, name, 0) == 0;
 	}
 	return true;

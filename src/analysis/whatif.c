@@ -64,17 +64,17 @@ static size_t find_parts(const struct whatif_chunks *chunks, struct part parts[M
 		const struct whatif_chunk *chunk = &chunks->at[i];
 		if (i > first &&
 		    (double)tare_earlier_ns(chunk->from_ns, reach_ns) > chunks->pause_ns) {
-			kept = keep_part(parts, kept,
-			                 trimmed(chunks, (struct part){ .first = first,
-			                                                .count = i - first }));
+			kept = keep_part(
+			    parts, kept,
+			    trimmed(chunks, (struct part){ .first = first, .count = i - first }));
 			first = i;
 		}
 		if (i == first || chunk->to_ns > reach_ns)
 			reach_ns = chunk->to_ns;
 	}
-	return keep_part(parts, kept,
-	                 trimmed(chunks, (struct part){ .first = first,
-	                                                .count = chunks->count - first }));
+	return keep_part(
+	    parts, kept,
+	    trimmed(chunks, (struct part){ .first = first, .count = chunks->count - first }));
 }
 
 // ---- measured
@@ -82,10 +82,14 @@ static size_t find_parts(const struct whatif_chunks *chunks, struct part parts[M
 static int stage_of(const struct tare_recorded_command *command)
 {
 	switch (tare_command_effect(command)) {
-	case TARE_EFFECT_NONE: return -1;
-	case TARE_EFFECT_TO_DEVICE: return TARE_STAGE_TO_DEVICE;
-	case TARE_EFFECT_FROM_DEVICE: return TARE_STAGE_TO_HOST;
-	default: return TARE_STAGE_KERNEL;
+	case TARE_EFFECT_NONE:
+		return -1;
+	case TARE_EFFECT_TO_DEVICE:
+		return TARE_STAGE_TO_DEVICE;
+	case TARE_EFFECT_FROM_DEVICE:
+		return TARE_STAGE_TO_HOST;
+	default:
+		return TARE_STAGE_KERNEL;
 	}
 }
 
@@ -110,7 +114,8 @@ static int measure_stages(const struct whatif_scope *scope, const struct part *p
 	return 0;
 }
 
-// The host's own work in the part, and how much of it kept the device idle; and what the device did.
+// The host's own work in the part, and how much of it kept the device idle; and what the device
+// did.
 static int measure_host(const struct whatif_scope *scope, const struct part *part,
                         struct tare_overlap_gain *gain, double *idle_ns)
 {
@@ -156,7 +161,8 @@ static const char *limit_of(const struct tare_overlap_gain *gain)
 }
 
 // A device that copies with its own cores: kernels take all of them, a copy one.
-static double shared_cores_ns(const struct whatif_scope *scope, const struct tare_overlap_gain *gain)
+static double shared_cores_ns(const struct whatif_scope *scope,
+                              const struct tare_overlap_gain *gain)
 {
 	uint64_t units = scope->recording->devices[scope->device].compute_units;
 	if (!gain->shares_host || units == 0)
@@ -165,9 +171,9 @@ static double shared_cores_ns(const struct whatif_scope *scope, const struct tar
 	       (double)(gain->to_device_ns + gain->from_device_ns) / (double)units;
 }
 
-// What an enqueue that does not block usually costs the host, by the kernels' calls. Of a call in which
-// the kernel itself ran, only what was before: a device of the host's cores may have taken this one.
-// 0: not known.
+// What an enqueue that does not block usually costs the host, by the kernels' calls. Of a call in
+// which the kernel itself ran, only what was before: a device of the host's cores may have taken
+// this one. 0: not known.
 static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 {
 	TARE_FREE struct tables_span *calls = calloc(scope->count + 1, sizeof *calls);
@@ -175,16 +181,16 @@ static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 	if (!calls)
 		return -ENOMEM;
 	for (size_t i = 0; i < scope->count; i++) {
-		const struct tare_recorded_command *c = &scope->recording->commands[scope->order[i]];
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
 		if (tare_command_is_run(c)) {
 			int64_t share_ns = tare_command_launch_ns(scope->recording, c);
 			if (c->kind == TARE_KIND_KERNEL && share_ns > 0)
 				calls[count++] = (struct tables_span){ 0, share_ns };
 			continue;
 		}
-		int64_t issued_ns = c->end_ns <= c->exit_ns && c->start_ns < c->exit_ns
-		                        ? c->start_ns
-		                        : c->exit_ns;
+		int64_t issued_ns =
+		    c->end_ns <= c->exit_ns && c->start_ns < c->exit_ns ? c->start_ns : c->exit_ns;
 		if (c->kind == TARE_KIND_KERNEL && !(c->flags & TARE_COMMAND_BLOCKING) &&
 		    issued_ns > c->enter_ns)
 			calls[count++] = (struct tables_span){ c->enter_ns, issued_ns };
@@ -194,8 +200,8 @@ static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 }
 
 // Fills the prediction for chunks whose stages have been brought to what they take of the device.
-static int predict(const struct whatif_scope *scope, const struct whatif_chunk *chunks, size_t count,
-                   double idle_ns, struct tare_overlap_gain *gain)
+static int predict(const struct whatif_scope *scope, const struct whatif_chunk *chunks,
+                   size_t count, double idle_ns, struct tare_overlap_gain *gain)
 {
 	bool apart = gain->beside == TARE_TOGETHER_APART;
 	bool seen = gain->beside == TARE_TOGETHER_SEEN;
@@ -203,7 +209,7 @@ static int predict(const struct whatif_scope *scope, const struct whatif_chunk *
 	struct whatif_host host = { .own_ns = (double)gain->host_ns };
 	if (issue_time(scope, &host.issue_ns))
 		return -ENOMEM;
-	enum whatif_engines best = apart                                  ? WHATIF_ONE
+	enum whatif_engines best = apart                                 ? WHATIF_ONE
 	                           : gain->copies == TARE_TOGETHER_APART ? WHATIF_ONE_COPY
 	                                                                 : WHATIF_THREE;
 	enum whatif_engines worst = apart || (gain->shares_host && !seen) ? WHATIF_ONE
@@ -211,8 +217,8 @@ static int predict(const struct whatif_scope *scope, const struct whatif_chunk *
 	                                                                  : WHATIF_ONE_COPY;
 	struct whatif_time fast, slow;
 	int code = whatif_simulate(chunks, count, best, duplex, &host, &fast);
-	// Whether the host's own work needs what it has just read back is not recorded: at worst the device
-	// idles for it as it did.
+	// Whether the host's own work needs what it has just read back is not recorded: at worst
+	// the device idles for it as it did.
 	host.own_ns = fmax(0, host.own_ns - idle_ns);
 	if (!code)
 		code = whatif_simulate(chunks, count, worst, duplex, &host, &slow);
@@ -245,7 +251,8 @@ static int look_at(const struct whatif_scope *scope, const struct whatif_chunks 
 		chunks[i] = all->at[part->first + i];
 		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 			if (sum_ns[stage] > 0)
-				chunks[i].stage_ns[stage] *= fmin(1, stage_ns[stage] / sum_ns[stage]);
+				chunks[i].stage_ns[stage] *=
+				    fmin(1, stage_ns[stage] / sum_ns[stage]);
 	}
 	gain->from_ns = part->from_ns;
 	gain->to_ns = part->to_ns;

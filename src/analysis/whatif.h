@@ -12,22 +12,27 @@ enum tare_seen_together {
 };
 
 struct tare_overlap_gain {
-	uint32_t device;          // same_as
-	int64_t from_ns, to_ns;   // the part of the run that repeats copy in, kernel, copy out
-	uint64_t chunks;          // repetitions found
-	int64_t measured_ns;      // what that part took
+	uint32_t device;        // same_as
+	int64_t from_ns, to_ns; // the part of the run that repeats copy in, kernel, copy out
+	uint64_t chunks;        // repetitions found
+	int64_t measured_ns;    // what that part took
 	int64_t to_device_ns, kernel_ns, from_device_ns; // device time of each stage in it
-	int64_t exposed_ns;       // transfers not hidden behind kernels in it
-	int64_t host_ns;          // the program's own work in it: computing, building, allocating, asleep
-	double predicted_ns;      // with queues enough and pinned memory; NaN: no pipeline was found
+	int64_t exposed_ns; // transfers not hidden behind kernels in it
+	// the program's own work in it: computing, building, allocating, asleep
+	int64_t host_ns;
+	// with queues enough and pinned memory; NaN: no pipeline was found
+	double predicted_ns;
 	double predicted_low_ns, predicted_high_ns; // equal where the recording shows the engines
-	enum tare_seen_together copies;  // both directions: SEEN: two copy engines, APART: one
-	enum tare_seen_together beside;  // a copy and a kernel
-	double duplex;            // speed of a copy beside one of the other direction; NaN: not known
-	bool in_caller;           // kernels run inside the call that enqueues them
-	bool shares_host;         // the device's memory is the host's: its copies take cores or bandwidth
-	const char *limit;        // the stage that then sets the pace: "kernels", "copies to the device"
-	const char *why_not;      // NULL, or why no prediction can be made, a sentence
+	enum tare_seen_together copies; // both directions: SEEN: two copy engines, APART: one
+	enum tare_seen_together beside; // a copy and a kernel
+	// speed of a copy beside one of the other direction; NaN: not known
+	double duplex;
+	bool in_caller; // kernels run inside the call that enqueues them
+	// the device's memory is the host's: its copies take cores or bandwidth
+	bool shares_host;
+	// the stage that then sets the pace: "kernels", "copies to the device"
+	const char *limit;
+	const char *why_not; // NULL, or why no prediction can be made, a sentence
 };
 
 // The device's parts that look like a pipeline, the one with the largest gain. Returns 0 with

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The repetitions in a recording: copies in, kernels, copies out, queue by queue; or thread by thread, where
-// each queue only copies or only runs kernels, as engines do.
+// The repetitions in a recording: copies in, kernels, copies out, queue by queue; or thread by
+// thread, where each queue only copies or only runs kernels, as engines do.
 #include "analysis/whatif_internal.h"
 
 #include "base/cleanup.h"
@@ -55,8 +55,8 @@ static int add_command(struct whatif_chunks *chunks, struct queue_state *queue,
 	if (code)
 		return code;
 	if (!queue->open)
-		queue->chunk = (struct whatif_chunk){ .from_ns = command->start_ns,
-			                              .to_ns = command->end_ns };
+		queue->chunk =
+		    (struct whatif_chunk){ .from_ns = command->start_ns, .to_ns = command->end_ns };
 	queue->open = true;
 	queue->stage = stage;
 	queue->chunk.stage_ns[stage] += (double)(command->end_ns - command->start_ns);
@@ -77,7 +77,8 @@ static int compare_chunks(const void *a, const void *b)
 	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
 }
 
-static bool is_of_chunk(const struct whatif_scope *scope, const struct tare_recorded_command *command)
+static bool is_of_chunk(const struct whatif_scope *scope,
+                        const struct tare_recorded_command *command)
 {
 	return tare_command_device(scope->recording, command) == scope->device &&
 	       tare_command_timed(command) && tare_command_effect(command) != TARE_EFFECT_NONE &&
@@ -98,9 +99,9 @@ static int find_apart(const struct whatif_scope *scope, bool *apart)
 		if (!is_of_chunk(scope, command))
 			continue;
 		enum tare_effect effect = tare_command_effect(command);
-		seen[command->queue] |= effect == TARE_EFFECT_KERNEL                   ? KERNELS
+		seen[command->queue] |= effect == TARE_EFFECT_KERNEL            ? KERNELS
 		                        : stage_of(effect) != TARE_STAGE_KERNEL ? COPIES
-		                                                                 : 0;
+		                                                                : 0;
 		*apart = seen[command->queue] != (KERNELS | COPIES);
 	}
 	return 0;

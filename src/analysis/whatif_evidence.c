@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording shows of a device's engines: which kinds of work ran beside each other, and which
-// waited for each other although they were ready.
+// What a recording shows of a device's engines: which kinds of work ran beside each other, and
+// which waited for each other although they were ready.
 #include "analysis/ledger_internal.h"
 #include "analysis/whatif_internal.h"
 
@@ -9,7 +9,7 @@
 
 // Kinds are stages. Commands apart are counted only where nothing else explains the wait.
 enum {
-	TIMES_APART = 3,      // so often at least
+	TIMES_APART = 3, // so often at least
 	SAMPLES_OF_RATE = 3,
 };
 #define TOGETHER_SHARE 0.01 // of the shorter kind, and more than the stamps' error
@@ -29,10 +29,14 @@ struct kind_spans {
 static int kind_of(const struct tare_recorded_command *command)
 {
 	switch (tare_command_effect(command)) {
-	case TARE_EFFECT_TO_DEVICE: return TARE_STAGE_TO_DEVICE;
-	case TARE_EFFECT_KERNEL: return TARE_STAGE_KERNEL;
-	case TARE_EFFECT_FROM_DEVICE: return TARE_STAGE_TO_HOST;
-	default: return -1;
+	case TARE_EFFECT_TO_DEVICE:
+		return TARE_STAGE_TO_DEVICE;
+	case TARE_EFFECT_KERNEL:
+		return TARE_STAGE_KERNEL;
+	case TARE_EFFECT_FROM_DEVICE:
+		return TARE_STAGE_TO_HOST;
+	default:
+		return -1;
 	}
 }
 
@@ -46,9 +50,11 @@ static int gather(const struct whatif_scope *scope, int kind, struct kind_spans 
 	if (!spans->spans || !spans->before_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < scope->count; i++) {
-		const struct tare_recorded_command *c = &scope->recording->commands[scope->order[i]];
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
 		if (kind_of(c) == kind)
-			spans->spans[spans->count++] = (struct tables_span){ c->start_ns, c->end_ns };
+			spans->spans[spans->count++] =
+			    (struct tables_span){ c->start_ns, c->end_ns };
 	}
 	spans->count = tables_merge(spans->spans, spans->count);
 	for (size_t i = 0; i < spans->count; i++) {
@@ -145,8 +151,8 @@ static void count_apart(const struct whatif_scope *scope, const struct kind_span
 {
 	int kind = kind_of(command), other = -1;
 	int64_t ready_ns = free_since(scope->recording, command, queue_end_ns[command->queue]);
-	int64_t submitted_ns = command->submitted_ns != TARE_NO_TIME ? command->submitted_ns
-	                                                             : command->exit_ns;
+	int64_t submitted_ns =
+	    command->submitted_ns != TARE_NO_TIME ? command->submitted_ns : command->exit_ns;
 	if (submitted_ns > ready_ns)
 		ready_ns = submitted_ns;
 	if (kind < 0 || ready_ns >= command->start_ns)
@@ -214,7 +220,8 @@ static double largest_amount(const struct whatif_scope *scope, int kind)
 {
 	double most = 0;
 	for (size_t i = 0; i < scope->count; i++) {
-		const struct tare_recorded_command *c = &scope->recording->commands[scope->order[i]];
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
 		if (kind_of(c) == kind && (double)c->amount > most)
 			most = (double)c->amount;
 	}
@@ -228,7 +235,8 @@ static double duplex_of(const struct whatif_scope *scope, const struct kind_span
 	struct rates rates = { 0 };
 	double most = largest_amount(scope, kind);
 	for (size_t i = 0; i < scope->count; i++) {
-		const struct tare_recorded_command *c = &scope->recording->commands[scope->order[i]];
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
 		double ns = (double)(c->end_ns - c->start_ns);
 		if (kind_of(c) != kind || (double)c->amount < most / 4 || !(ns > 0))
 			continue;
@@ -251,7 +259,8 @@ static bool run_in_caller(const struct whatif_scope *scope)
 {
 	size_t kernels = 0, inside = 0;
 	for (size_t i = 0; i < scope->count; i++) {
-		const struct tare_recorded_command *c = &scope->recording->commands[scope->order[i]];
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
 		if (kind_of(c) != TARE_STAGE_KERNEL || (c->flags & TARE_COMMAND_BLOCKING))
 			continue;
 		kernels++;

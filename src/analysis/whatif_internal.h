@@ -5,17 +5,19 @@
 #include "analysis/whatif.h"
 #include "model/overlap.h"
 
-// What repeats in a queue, or on a thread that feeds queues of one stage each: copies in, kernels, copies out; a stage may be missing.
+// What repeats in a queue, or on a thread that feeds queues of one stage each: copies in, kernels,
+// copies out; a stage may be missing.
 struct whatif_chunk {
 	int64_t from_ns, to_ns; // first start, last end
-	double stage_ns[TARE_STAGE_COUNT]; // sums of device time; fills and local copies count as kernels
+	// sums of device time; fills and local copies count as kernels
+	double stage_ns[TARE_STAGE_COUNT];
 	uint32_t kernels, copies;
 };
 
 struct whatif_chunks {
 	struct whatif_chunk *at; // by from_ns
 	size_t count, room;
-	double pause_ns;         // a longer pause ends a part
+	double pause_ns; // a longer pause ends a part
 };
 
 // The device's commands of the view, by start.

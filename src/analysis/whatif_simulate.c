@@ -10,8 +10,8 @@
 // More chunks are taken several at a time: the filling and draining that this adds is a thousandth.
 enum { MOST_CHUNKS = 2048, QUEUES = 3 };
 // How long an operation takes to become ready after its predecessor on another engine, or an engine
-// to turn to another queue, is not recorded. It is next to nothing beside a chunk, but decides who is
-// first when all else is equal, so that several are tried.
+// to turn to another queue, is not recorded. It is next to nothing beside a chunk, but decides who
+// is first when all else is equal, so that several are tried.
 #define MOMENT_PS 1000000
 // A stage longer than this in all is made shorter with the others, so that picoseconds suffice.
 #define LONGEST_PS 1e17
@@ -39,7 +39,9 @@ static void make_engines(struct tare_script *script, enum whatif_engines engines
 {
 	const uint64_t in = 1 << TARE_FLOW_TO_DEVICE, out = 1 << TARE_FLOW_TO_HOST;
 	const uint64_t work = 1 << TARE_FLOW_KERNEL;
-	static const size_t counts[] = { [WHATIF_THREE] = 3, [WHATIF_ONE_COPY] = 2, [WHATIF_ONE] = 1 };
+	static const size_t counts[] = {
+		[WHATIF_THREE] = 3, [WHATIF_ONE_COPY] = 2, [WHATIF_ONE] = 1
+	};
 	const uint64_t flows[][3] = {
 		[WHATIF_THREE] = { work, in, out },
 		[WHATIF_ONE_COPY] = { work, in | out },
@@ -47,15 +49,15 @@ static void make_engines(struct tare_script *script, enum whatif_engines engines
 	};
 	script->engine_count = counts[engines];
 	for (size_t i = 0; i < script->engine_count; i++)
-		script->engines[i] = (struct tare_script_engine){ .compute = i == 0,
-			                                          .flows = flows[engines][i] };
+		script->engines[i] =
+		    (struct tare_script_engine){ .compute = i == 0, .flows = flows[engines][i] };
 	if (!(duplex < 1))
 		return;
 	script->concurrency_count = 2;
-	script->concurrencies[0] = (struct tare_script_concurrency){
-		TARE_FLOW_TO_DEVICE, out, (uint64_t)(duplex * 1e6) };
-	script->concurrencies[1] = (struct tare_script_concurrency){
-		TARE_FLOW_TO_HOST, in, (uint64_t)(duplex * 1e6) };
+	script->concurrencies[0] =
+	    (struct tare_script_concurrency){ TARE_FLOW_TO_DEVICE, out, (uint64_t)(duplex * 1e6) };
+	script->concurrencies[1] =
+	    (struct tare_script_concurrency){ TARE_FLOW_TO_HOST, in, (uint64_t)(duplex * 1e6) };
 }
 
 // Puts `count` chunks from `first` on into one pass through the stages.

@@ -36,8 +36,8 @@ int tare_engines(struct tare_device *device, struct tare_engine *engines, uint32
 	return backend->engines(device, engines, capacity, error);
 }
 
-int tare_clock_rate(struct tare_device *device, enum tare_clock clock,
-                    struct tare_clock_rate *rate, struct tare_error *error)
+int tare_clock_rate(struct tare_device *device, enum tare_clock clock, struct tare_clock_rate *rate,
+                    struct tare_error *error)
 {
 	const struct tare_backend *backend = device->backend;
 	if (!backend->clock_rate)
@@ -96,8 +96,7 @@ int tare_memory_advise(struct tare_span span, enum tare_advice advice, struct ta
 	return backend->memory_advise(span, advice, error);
 }
 
-int tare_peer_enable(struct tare_device *device, struct tare_device *peer,
-                     struct tare_error *error)
+int tare_peer_enable(struct tare_device *device, struct tare_device *peer, struct tare_error *error)
 {
 	const struct tare_backend *backend = device->backend;
 	if (!backend->peer_enable)
@@ -302,8 +301,7 @@ int tare_graph_begin(struct tare_queue *queue, struct tare_error *error)
 	return backend->graph_begin(queue, error);
 }
 
-int tare_graph_end(struct tare_queue *queue, struct tare_graph **graph,
-                   struct tare_error *error)
+int tare_graph_end(struct tare_queue *queue, struct tare_graph **graph, struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;
 	if (!backend->graph_end)
@@ -311,8 +309,8 @@ int tare_graph_end(struct tare_queue *queue, struct tare_graph **graph,
 	return backend->graph_end(queue, graph, error);
 }
 
-int tare_graph_launch(struct tare_graph *graph, struct tare_queue *queue,
-                      struct tare_event **event, struct tare_error *error)
+int tare_graph_launch(struct tare_graph *graph, struct tare_queue *queue, struct tare_event **event,
+                      struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;
 	if (queue->device->lost)

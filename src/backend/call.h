@@ -17,8 +17,8 @@ static inline void tare_device_pause(struct tare_device *device, int64_t ns)
 
 int tare_engines(struct tare_device *device, struct tare_engine *engines, uint32_t capacity,
                  struct tare_error *error);
-int tare_clock_rate(struct tare_device *device, enum tare_clock clock,
-                    struct tare_clock_rate *rate, struct tare_error *error);
+int tare_clock_rate(struct tare_device *device, enum tare_clock clock, struct tare_clock_rate *rate,
+                    struct tare_error *error);
 int tare_clock_pair(struct tare_device *device, struct tare_clock_pair *pair,
                     struct tare_error *error);
 int tare_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
@@ -64,10 +64,9 @@ int tare_blas_gemm(struct tare_queue *queue, enum tare_blas_precision precision,
 // "" where there is none.
 const char *tare_blas_name(struct tare_device *device);
 int tare_graph_begin(struct tare_queue *queue, struct tare_error *error);
-int tare_graph_end(struct tare_queue *queue, struct tare_graph **graph,
-                   struct tare_error *error);
-int tare_graph_launch(struct tare_graph *graph, struct tare_queue *queue,
-                      struct tare_event **event, struct tare_error *error);
+int tare_graph_end(struct tare_queue *queue, struct tare_graph **graph, struct tare_error *error);
+int tare_graph_launch(struct tare_graph *graph, struct tare_queue *queue, struct tare_event **event,
+                      struct tare_error *error);
 int tare_graph_stamps(struct tare_graph *graph, uint32_t node, struct tare_stamps *stamps,
                       struct tare_error *error);
 int tare_engine_stamps_begin(struct tare_device *device, struct tare_error *error);

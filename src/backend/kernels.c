@@ -10,27 +10,39 @@ struct carried_kernel {
 	const char *name;
 	const char *opencl;
 	const size_t *opencl_bytes;
-	const char *ptx;  // empty when tare was built without clang
+	const char *ptx; // empty when tare was built without clang
 	const size_t *ptx_bytes;
-	const unsigned char *spirv;  // empty when tare was built without clang or llvm-spirv
+	const unsigned char *spirv; // empty when tare was built without clang or llvm-spirv
 	const size_t *spirv_bytes;
 };
 
-#define MODULES(X) \
-	X(empty) X(overlap) X(matmul) X(peak_fp32) X(peak_fp64) X(peak_fp16) X(peak_integer) \
-	X(peak_memory) X(peak_local) X(copy)
+#define MODULES(X)                                                                                 \
+	X(empty)                                                                                   \
+	X(overlap)                                                                                 \
+	X(matmul)                                                                                  \
+	X(peak_fp32)                                                                               \
+	X(peak_fp64)                                                                               \
+	X(peak_fp16)                                                                               \
+	X(peak_integer)                                                                            \
+	X(peak_memory)                                                                             \
+	X(peak_local)                                                                              \
+	X(copy)
 
-#define DECLARED(kernel) \
-	extern const char tare_kernel_##kernel##_opencl[], tare_kernel_##kernel##_ptx[]; \
-	extern const unsigned char tare_kernel_##kernel##_spirv[]; \
+#define DECLARED(kernel)                                                                           \
+	extern const char tare_kernel_##kernel##_opencl[], tare_kernel_##kernel##_ptx[];           \
+	extern const unsigned char tare_kernel_##kernel##_spirv[];                                 \
 	extern const size_t tare_kernel_##kernel##_opencl_bytes, tare_kernel_##kernel##_ptx_bytes; \
 	extern const size_t tare_kernel_##kernel##_spirv_bytes;
 MODULES(DECLARED)
 
-#define CARRIED(kernel) \
-	{ #kernel, tare_kernel_##kernel##_opencl, &tare_kernel_##kernel##_opencl_bytes, \
-	  tare_kernel_##kernel##_ptx, &tare_kernel_##kernel##_ptx_bytes, \
-	  tare_kernel_##kernel##_spirv, &tare_kernel_##kernel##_spirv_bytes },
+#define CARRIED(kernel)                                                                            \
+	{ #kernel,                                                                                 \
+	  tare_kernel_##kernel##_opencl,                                                           \
+	  &tare_kernel_##kernel##_opencl_bytes,                                                    \
+	  tare_kernel_##kernel##_ptx,                                                              \
+	  &tare_kernel_##kernel##_ptx_bytes,                                                       \
+	  tare_kernel_##kernel##_spirv,                                                            \
+	  &tare_kernel_##kernel##_spirv_bytes },
 
 static const struct carried_kernel carried_kernels[] = { MODULES(CARRIED) };
 
@@ -59,8 +71,9 @@ int tare_kernel_source(const char *name, enum tare_module_format format,
 		source->data = kernel->ptx;
 		source->bytes = *kernel->ptx_bytes;
 		if (source->bytes == 0)
-			return tare_fail(error, ENOTSUP,
-			                 "this tare carries no PTX kernels: it was built without clang");
+			return tare_fail(
+			    error, ENOTSUP,
+			    "this tare carries no PTX kernels: it was built without clang");
 		return 0;
 	case TARE_MODULE_NATIVE:
 		source->data = kernel->name;
@@ -76,9 +89,11 @@ int tare_kernel_source(const char *name, enum tare_module_format format,
 		source->data = kernel->spirv;
 		source->bytes = *kernel->spirv_bytes;
 		if (source->bytes == 0)
-			return tare_fail(error, ENOTSUP, "this tare carries no SPIR-V kernels: it was "
-			                 "built without clang, or without an llvm-spirv that takes what "
-			                 "it writes; install them and build again");
+			return tare_fail(
+			    error, ENOTSUP,
+			    "this tare carries no SPIR-V kernels: it was "
+			    "built without clang, or without an llvm-spirv that takes what "
+			    "it writes; install them and build again");
 		return 0;
 	}
 	return tare_fail(error, ENOTSUP, "tare carries no kernels in this format");
@@ -91,7 +106,10 @@ int tare_kernel_build(struct tare_device *device, const char *name, const char *
 	// One try, with the format that the backend is made for: what it says of another would hide
 	// why this one failed.
 	static const enum tare_module_format formats[] = {
-		TARE_MODULE_OPENCL_C, TARE_MODULE_PTX, TARE_MODULE_SPIRV, TARE_MODULE_NATIVE,
+		TARE_MODULE_OPENCL_C,
+		TARE_MODULE_PTX,
+		TARE_MODULE_SPIRV,
+		TARE_MODULE_NATIVE,
 	};
 	struct tare_module_source source;
 	struct tare_module *built = NULL;

@@ -32,7 +32,7 @@ const struct cuda_lanes *cuda_lanes_find(int major, int minor)
 static uint32_t of_board(const struct cuda_lanes *lanes, uint32_t rate, const char *board_name)
 {
 	if (strcmp(board_name, "NVIDIA L40") == 0)
-		return 0;  // its data sheet disagrees with its capability's rate
+		return 0; // its data sheet disagrees with its capability's rate
 	return lanes->halved && strstr(board_name, "GeForce") ? rate / 2 : rate;
 }
 
@@ -54,9 +54,16 @@ double cuda_peak_memory(uint64_t memory_clock_hz, uint32_t bus_bits)
 double cuda_peak_link(uint32_t generation, uint32_t width)
 {
 	// Gigatransfers/s a lane, and the share of them that the line code leaves.
-	static const struct { double gigatransfers, share; } lane[] = {
-		{ 0, 0 }, { 2.5, 0.8 }, { 5, 0.8 }, { 8, 128.0 / 130 }, { 16, 128.0 / 130 },
-		{ 32, 128.0 / 130 }, { 64, 242.0 / 256 },
+	static const struct {
+		double gigatransfers, share;
+	} lane[] = {
+		{ 0, 0 },
+		{ 2.5, 0.8 },
+		{ 5, 0.8 },
+		{ 8, 128.0 / 130 },
+		{ 16, 128.0 / 130 },
+		{ 32, 128.0 / 130 },
+		{ 64, 242.0 / 256 },
 	};
 	if (generation >= sizeof lane / sizeof *lane)
 		return 0;
@@ -75,7 +82,8 @@ static void flops_fact(struct tare_facts *facts, enum tare_fact_id id, uint32_t 
 	}
 	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
 		if (!facts->fact[needed[i]].present) {
-			tare_fact_absent(facts, id, "%s is not known", tare_fact_rows[needed[i]].title);
+			tare_fact_absent(facts, id, "%s is not known",
+			                 tare_fact_rows[needed[i]].title);
 			return;
 		}
 	tare_fact_set_rate(facts, id, TARE_ORIGIN_FORMULA,
@@ -96,7 +104,8 @@ static void matrix_facts(struct tare_facts *facts, const struct cuda_lanes *lane
 		{ TARE_FACT_PEAK_BF16, lanes ? of_board(lanes, lanes->bf16, name) : 0 },
 		// Matrix units that know FP8 (from 8.9 on) do it at the rate of INT8.
 		{ TARE_FACT_PEAK_FP8, lanes && 10 * lanes->major + lanes->minor >= 89
-		                          ? of_board(lanes, lanes->int8, name) : 0 },
+		                          ? of_board(lanes, lanes->int8, name)
+		                          : 0 },
 		{ TARE_FACT_PEAK_INT8, lanes && strcmp(name, "NVIDIA L40") ? lanes->int8 : 0 },
 		{ TARE_FACT_PEAK_FP64_TENSOR, lanes ? lanes->fp64_tensor : 0 },
 		{ TARE_FACT_PEAK_LOCAL, lanes ? lanes->shared_bytes : 0 },
@@ -104,8 +113,9 @@ static void matrix_facts(struct tare_facts *facts, const struct cuda_lanes *lane
 	char none[96] = "";
 
 	if (lanes)
-		snprintf(none, sizeof none, "none, or no rate published, at compute capability %d.%d",
-		         lanes->major, lanes->minor);
+		snprintf(none, sizeof none,
+		         "none, or no rate published, at compute capability %d.%d", lanes->major,
+		         lanes->minor);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		flops_fact(facts, rows[i].id, rows[i].a_clock / 2, lanes ? none : unknown);
 }
@@ -113,12 +123,13 @@ static void matrix_facts(struct tare_facts *facts, const struct cuda_lanes *lane
 void cuda_set_peaks(struct tare_facts *facts, int major, int minor, const char *why_not)
 {
 	const struct cuda_lanes *lanes = cuda_lanes_find(major, minor);
-	const char *name = facts->fact[TARE_FACT_NAME].present ? facts->fact[TARE_FACT_NAME].text : "";
+	const char *name =
+	    facts->fact[TARE_FACT_NAME].present ? facts->fact[TARE_FACT_NAME].text : "";
 	char text[128];
 
 	if (major > 0)
-		snprintf(text, sizeof text, "tare does not know the lanes of compute capability %d.%d", major,
-		         minor);
+		snprintf(text, sizeof text,
+		         "tare does not know the lanes of compute capability %d.%d", major, minor);
 	else
 		snprintf(text, sizeof text, "%s", why_not);
 	if (lanes)
@@ -127,6 +138,7 @@ void cuda_set_peaks(struct tare_facts *facts, int major, int minor, const char *
 		tare_fact_absent(facts, TARE_FACT_LANES, "%s", text);
 	flops_fact(facts, TARE_FACT_PEAK_FP32, lanes ? lanes->fp32 : 0, text);
 	flops_fact(facts, TARE_FACT_PEAK_FP64, lanes ? lanes->fp64 : 0, text);
-	flops_fact(facts, TARE_FACT_PEAK_TENSOR, lanes ? cuda_lanes_tensor(lanes, name) / 2 : 0, text);
+	flops_fact(facts, TARE_FACT_PEAK_TENSOR, lanes ? cuda_lanes_tensor(lanes, name) / 2 : 0,
+	           text);
 	matrix_facts(facts, lanes, name, text);
 }

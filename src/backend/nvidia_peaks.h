@@ -10,12 +10,14 @@
 struct cuda_lanes {
 	int major, minor;
 	const char *architecture;
-	uint32_t fp32;         // lanes a multiprocessor; each does one FMA a clock
-	uint32_t fp64;         // 0: not published
-	uint32_t tensor;       // FP16 tensor FLOP a clock a multiprocessor, dense, FP32 accumulation; 0: not known
-	bool halved;           // GeForce boards of this capability accumulate in FP32 at half that rate
-	// The same, dense, FP32 accumulation for the first two; 0: the capability has no such matrix
-	// units, or their rate is not known.
+	uint32_t fp32; // lanes a multiprocessor; each does one FMA a clock
+	uint32_t fp64; // 0: not published
+	// FP16 tensor FLOP a clock a multiprocessor, dense, FP32 accumulation; 0: not known
+	uint32_t tensor;
+	// GeForce boards of this capability accumulate in FP32 at half that rate
+	bool halved;
+	// The same, dense, FP32 accumulation for the first two; 0: the capability has no such
+	// matrix units, or their rate is not known.
 	uint32_t tf32, bf16, int8, fp64_tensor;
 	uint32_t shared_bytes; // bytes a clock of a multiprocessor's shared memory: a bank gives 4
 };
@@ -36,7 +38,7 @@ double cuda_peak_memory(uint64_t memory_clock_hz, uint32_t bus_bits);
 // generation. (PCIe base specification: 8b/10b to 2.0, 128b/130b to 5.0, FLITs at 6.0.)
 double cuda_peak_link(uint32_t generation, uint32_t width);
 
-// Sets lanes and the peaks of FP32, FP64, matrix units and local memory from the compute capability and the facts that
-// are there already (name, units, clock); what cannot be known is absent with the reason. major 0:
-// the capability is not known, `why_not` says why.
+// Sets lanes and the peaks of FP32, FP64, matrix units and local memory from the compute capability
+// and the facts that are there already (name, units, clock); what cannot be known is absent with
+// the reason. major 0: the capability is not known, `why_not` says why.
 void cuda_set_peaks(struct tare_facts *facts, int major, int minor, const char *why_not);

@@ -43,9 +43,9 @@ static int read_kernel(const struct spirv_words *module, size_t entry,
 	size_t function = spirv_find_op(module, id, SPIRV_FUNCTION);
 
 	if (!function)
-		return tare_fail(error, EINVAL,
-		                 "this SPIR-V is damaged: an entry point is no function, at word %zu",
-		                 entry);
+		return tare_fail(
+		    error, EINVAL,
+		    "this SPIR-V is damaged: an entry point is no function, at word %zu", entry);
 	kernel->name = strdup(spirv_text(module, entry, 3));
 	if (!kernel->name)
 		return no_memory(error);
@@ -124,7 +124,8 @@ static int read_variable(const struct spirv_words *module, size_t at,
 {
 	uint32_t id = module->words[at + 2], storage = module->words[at + 3];
 	size_t pointer = spirv_find_op(module, module->words[at + 1], SPIRV_TYPE_POINTER);
-	const struct spirv_id *type = pointer ? spirv_find(module, module->words[pointer + 3]) : NULL;
+	const struct spirv_id *type =
+	    pointer ? spirv_find(module, module->words[pointer + 3]) : NULL;
 	bool import = false;
 	const char *linkage = spirv_linkage(module, id, &import);
 
@@ -136,7 +137,11 @@ static int read_variable(const struct spirv_words *module, size_t at,
 	if (!name)
 		return no_memory(error);
 	told->variables[told->variable_count++] = (struct tare_spirv_variable){
-		id, name, type->bytes, storage == SPIRV_UNIFORM_CONSTANT, linkage != NULL,
+		id,
+		name,
+		type->bytes,
+		storage == SPIRV_UNIFORM_CONSTANT,
+		linkage != NULL,
 		addressed[at] != 0,
 	};
 	return 0;
@@ -152,7 +157,8 @@ static void read_constant(const struct spirv_words *module, size_t at, struct ta
 	    type->bytes == SPIRV_UNKNOWN_BYTES || type->bytes > 8)
 		return;
 	told->constants[told->constant_count++] = (struct tare_spirv_constant){
-		module->words[decoration + 3], (uint32_t)type->bytes,
+		module->words[decoration + 3],
+		(uint32_t)type->bytes,
 	};
 }
 
@@ -273,8 +279,7 @@ void tare_spirv_free(struct tare_spirv *module)
 	free(module);
 }
 
-const struct tare_spirv_kernel *tare_spirv_kernel(const struct tare_spirv *module,
-                                                  const char *name)
+const struct tare_spirv_kernel *tare_spirv_kernel(const struct tare_spirv *module, const char *name)
 {
 	for (uint32_t i = 0; module && i < module->kernel_count; i++)
 		if (strcmp(module->kernels[i].name, name) == 0)

@@ -7,38 +7,38 @@
 struct tare_spirv_kernel {
 	char *name;
 	uint32_t parameter_count;
-	struct tare_parameter *parameters;    // names as the module's debug information has them
-	uint32_t required_group_size[3];      // 0 0 0: none
-	uint32_t required_sub_group_size;     // 0: none
+	struct tare_parameter *parameters; // names as the module's debug information has them
+	uint32_t required_group_size[3];   // 0 0 0: none
+	uint32_t required_sub_group_size;  // 0: none
 };
 
 // A program-scope variable of global or constant memory.
 struct tare_spirv_variable {
 	uint32_t id;
-	char *name;                           // linkage or debug name; "" where it has none
+	char *name; // linkage or debug name; "" where it has none
 	uint64_t bytes;
-	bool constant;                        // constant memory
-	bool exported;                        // has a linkage name
-	bool addressed;                       // another's initial value may have its address
+	bool constant;  // constant memory
+	bool exported;  // has a linkage name
+	bool addressed; // another's initial value may have its address
 };
 
 struct tare_spirv_constant {
-	uint32_t id;                          // SpecId
-	uint32_t bytes;                       // 1 (a truth value), 2, 4 or 8
+	uint32_t id;    // SpecId
+	uint32_t bytes; // 1 (a truth value), 2, 4 or 8
 };
 
 struct tare_spirv {
-	uint32_t version;                     // 0x00010200: 1.2
-	uint32_t address_bits;                // 32 or 64, by its addressing model
+	uint32_t version;      // 0x00010200: 1.2
+	uint32_t address_bits; // 32 or 64, by its addressing model
 	struct tare_spirv_kernel *kernels;
 	uint32_t kernel_count;
 	struct tare_spirv_variable *variables;
 	uint32_t variable_count;
 	struct tare_spirv_constant *constants;
 	uint32_t constant_count;
-	char **imports;                       // functions that another module must define
+	char **imports; // functions that another module must define
 	uint32_t import_count;
-	char **functions;                     // defined and exported, kernels left out
+	char **functions; // defined and exported, kernels left out
 	uint32_t function_count;
 };
 

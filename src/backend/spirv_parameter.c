@@ -26,10 +26,15 @@ static const char *image_name(const uint32_t *words)
 static const char *scalar_name(const uint32_t *words, int sign)
 {
 	static const char *const integers[3][4] = {
-		{ "uchar", "ushort", "uint", "ulong" }, { "char", "short", "int", "long" },
+		{ "uchar", "ushort", "uint", "ulong" },
+		{ "char", "short", "int", "long" },
 		{ "char or uchar", "short or ushort", "int or uint", "long or ulong" },
 	};
-	int size = words[2] == 8 ? 0 : words[2] == 16 ? 1 : words[2] == 32 ? 2 : words[2] == 64 ? 3 : -1;
+	int size = words[2] == 8    ? 0
+	           : words[2] == 16 ? 1
+	           : words[2] == 32 ? 2
+	           : words[2] == 64 ? 3
+	                            : -1;
 
 	switch (words[0] & 0xffff) {
 	case SPIRV_TYPE_BOOL:
@@ -37,7 +42,10 @@ static const char *scalar_name(const uint32_t *words, int sign)
 	case SPIRV_TYPE_INT:
 		return size < 0 ? "" : integers[words[3] == 1 ? 1 : sign][size];
 	case SPIRV_TYPE_FLOAT:
-		return words[2] == 16 ? "half" : words[2] == 32 ? "float" : words[2] == 64 ? "double" : "";
+		return words[2] == 16   ? "half"
+		       : words[2] == 32 ? "float"
+		       : words[2] == 64 ? "double"
+		                        : "";
 	}
 	return "";
 }
@@ -138,7 +146,8 @@ static size_t called_function(const struct spirv_words *module, size_t function)
 		uint32_t op = spirv_op(module, at);
 		if (op == SPIRV_CALL)
 			break;
-		if (op != SPIRV_PARAMETER && op != SPIRV_LABEL && op != SPIRV_LINE && op != SPIRV_NO_LINE)
+		if (op != SPIRV_PARAMETER && op != SPIRV_LABEL && op != SPIRV_LINE &&
+		    op != SPIRV_NO_LINE)
 			return 0;
 	}
 	if (at >= module->count)
@@ -147,7 +156,8 @@ static size_t called_function(const struct spirv_words *module, size_t function)
 	for (size_t own = function; (own = next_parameter(module, own)) != 0; argument++)
 		if (argument >= length || module->words[at + argument] != module->words[own + 2])
 			return 0;
-	return argument == length ? spirv_find_op(module, module->words[at + 3], SPIRV_FUNCTION) : 0;
+	return argument == length ? spirv_find_op(module, module->words[at + 3], SPIRV_FUNCTION)
+	                          : 0;
 }
 
 static bool has_attribute(const struct spirv_words *module, uint32_t id, uint32_t called,
@@ -263,9 +273,11 @@ int spirv_parameters(const struct spirv_words *module, size_t function,
 	for (size_t at = function; (at = next_parameter(module, at)) != 0;)
 		count++;
 	if (!type || count != expected)
-		return tare_fail(error, EINVAL,
-		                 "this SPIR-V is damaged: kernel '%.40s' has %u parameters, and its type "
-		                 "%u, at word %zu", kernel->name, count, expected, function);
+		return tare_fail(
+		    error, EINVAL,
+		    "this SPIR-V is damaged: kernel '%.40s' has %u parameters, and its type "
+		    "%u, at word %zu",
+		    kernel->name, count, expected, function);
 	kernel->parameters = calloc(count + 1, sizeof *kernel->parameters);
 	if (!kernel->parameters)
 		return tare_fail(error, ENOMEM, "no memory for %u parameters", count);

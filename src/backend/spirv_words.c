@@ -12,30 +12,62 @@
 // Where an instruction defines what the index has, and the words that it has at least.
 struct shape {
 	uint16_t op;
-	uint8_t words;   // at least
-	uint8_t result;  // word of the id that it defines; 0: none
-	uint8_t text;    // word at which a text begins that must end within it; 0: none
+	uint8_t words;  // at least
+	uint8_t result; // word of the id that it defines; 0: none
+	uint8_t text;   // word at which a text begins that must end within it; 0: none
 };
 
 static const struct shape shapes[] = {
-	{ SPIRV_UNDEF, 3, 2, 0 }, { SPIRV_NAME, 3, 0, 2 }, { SPIRV_STRING, 3, 1, 2 },
-	{ SPIRV_MEMORY_MODEL, 3, 0, 0 }, { SPIRV_ENTRY_POINT, 4, 0, 3 },
-	{ SPIRV_EXECUTION_MODE, 3, 0, 0 }, { SPIRV_EXECUTION_MODE_ID, 3, 0, 0 },
-	{ SPIRV_CAPABILITY, 2, 0, 0 }, { SPIRV_TYPE_VOID, 2, 1, 0 }, { SPIRV_TYPE_BOOL, 2, 1, 0 },
-	{ SPIRV_TYPE_INT, 4, 1, 0 }, { SPIRV_TYPE_FLOAT, 3, 1, 0 }, { SPIRV_TYPE_VECTOR, 4, 1, 0 },
-	{ SPIRV_TYPE_MATRIX, 4, 1, 0 }, { SPIRV_TYPE_IMAGE, 9, 1, 0 }, { SPIRV_TYPE_SAMPLER, 2, 1, 0 },
-	{ 27, 3, 1, 0 }, { SPIRV_TYPE_ARRAY, 4, 1, 0 }, { 29, 3, 1, 0 }, { SPIRV_TYPE_STRUCT, 2, 1, 0 },
-	{ SPIRV_TYPE_OPAQUE, 3, 1, 2 }, { SPIRV_TYPE_POINTER, 4, 1, 0 },
-	{ SPIRV_TYPE_FUNCTION, 3, 1, 0 }, { 34, 2, 1, 0 }, { 35, 2, 1, 0 }, { 36, 2, 1, 0 },
-	{ 37, 2, 1, 0 }, { SPIRV_TYPE_PIPE, 3, 1, 0 }, { SPIRV_UNTYPED_POINTER, 3, 1, 0 },
-	{ SPIRV_CONSTANT_TRUE, 3, 2, 0 }, { SPIRV_CONSTANT_FALSE, 3, 2, 0 },
-	{ SPIRV_CONSTANT, 4, 2, 0 }, { SPIRV_CONSTANT_COMPOSITE, 3, 2, 0 },
-	{ SPIRV_CONSTANT_SAMPLER, 6, 2, 0 }, { SPIRV_CONSTANT_NULL, 3, 2, 0 },
-	{ SPIRV_SPEC_TRUE, 3, 2, 0 }, { SPIRV_SPEC_FALSE, 3, 2, 0 }, { SPIRV_SPEC_CONSTANT, 4, 2, 0 },
-	{ SPIRV_SPEC_COMPOSITE, 3, 2, 0 }, { SPIRV_SPEC_OP, 4, 2, 0 }, { SPIRV_FUNCTION, 5, 2, 0 },
-	{ SPIRV_PARAMETER, 3, 2, 0 }, { SPIRV_CALL, 4, 0, 0 }, { SPIRV_VARIABLE, 4, 2, 0 },
-	{ SPIRV_DECORATE, 3, 0, 0 }, { SPIRV_DECORATE_ID, 3, 0, 0 }, { SPIRV_DECORATE_STRING, 3, 0, 0 },
-	{ SPIRV_MEMBER_DECORATE, 4, 0, 0 }, { SPIRV_GROUP, 2, 1, 0 }, { SPIRV_GROUP_DECORATE, 2, 0, 0 },
+	{ SPIRV_UNDEF, 3, 2, 0 },
+	{ SPIRV_NAME, 3, 0, 2 },
+	{ SPIRV_STRING, 3, 1, 2 },
+	{ SPIRV_MEMORY_MODEL, 3, 0, 0 },
+	{ SPIRV_ENTRY_POINT, 4, 0, 3 },
+	{ SPIRV_EXECUTION_MODE, 3, 0, 0 },
+	{ SPIRV_EXECUTION_MODE_ID, 3, 0, 0 },
+	{ SPIRV_CAPABILITY, 2, 0, 0 },
+	{ SPIRV_TYPE_VOID, 2, 1, 0 },
+	{ SPIRV_TYPE_BOOL, 2, 1, 0 },
+	{ SPIRV_TYPE_INT, 4, 1, 0 },
+	{ SPIRV_TYPE_FLOAT, 3, 1, 0 },
+	{ SPIRV_TYPE_VECTOR, 4, 1, 0 },
+	{ SPIRV_TYPE_MATRIX, 4, 1, 0 },
+	{ SPIRV_TYPE_IMAGE, 9, 1, 0 },
+	{ SPIRV_TYPE_SAMPLER, 2, 1, 0 },
+	{ 27, 3, 1, 0 },
+	{ SPIRV_TYPE_ARRAY, 4, 1, 0 },
+	{ 29, 3, 1, 0 },
+	{ SPIRV_TYPE_STRUCT, 2, 1, 0 },
+	{ SPIRV_TYPE_OPAQUE, 3, 1, 2 },
+	{ SPIRV_TYPE_POINTER, 4, 1, 0 },
+	{ SPIRV_TYPE_FUNCTION, 3, 1, 0 },
+	{ 34, 2, 1, 0 },
+	{ 35, 2, 1, 0 },
+	{ 36, 2, 1, 0 },
+	{ 37, 2, 1, 0 },
+	{ SPIRV_TYPE_PIPE, 3, 1, 0 },
+	{ SPIRV_UNTYPED_POINTER, 3, 1, 0 },
+	{ SPIRV_CONSTANT_TRUE, 3, 2, 0 },
+	{ SPIRV_CONSTANT_FALSE, 3, 2, 0 },
+	{ SPIRV_CONSTANT, 4, 2, 0 },
+	{ SPIRV_CONSTANT_COMPOSITE, 3, 2, 0 },
+	{ SPIRV_CONSTANT_SAMPLER, 6, 2, 0 },
+	{ SPIRV_CONSTANT_NULL, 3, 2, 0 },
+	{ SPIRV_SPEC_TRUE, 3, 2, 0 },
+	{ SPIRV_SPEC_FALSE, 3, 2, 0 },
+	{ SPIRV_SPEC_CONSTANT, 4, 2, 0 },
+	{ SPIRV_SPEC_COMPOSITE, 3, 2, 0 },
+	{ SPIRV_SPEC_OP, 4, 2, 0 },
+	{ SPIRV_FUNCTION, 5, 2, 0 },
+	{ SPIRV_PARAMETER, 3, 2, 0 },
+	{ SPIRV_CALL, 4, 0, 0 },
+	{ SPIRV_VARIABLE, 4, 2, 0 },
+	{ SPIRV_DECORATE, 3, 0, 0 },
+	{ SPIRV_DECORATE_ID, 3, 0, 0 },
+	{ SPIRV_DECORATE_STRING, 3, 0, 0 },
+	{ SPIRV_MEMBER_DECORATE, 4, 0, 0 },
+	{ SPIRV_GROUP, 2, 1, 0 },
+	{ SPIRV_GROUP_DECORATE, 2, 0, 0 },
 };
 
 static const struct shape *shape_of(uint32_t op)
@@ -83,7 +115,8 @@ bool spirv_constant_value(const struct spirv_words *module, uint32_t id, uint64_
 	const uint32_t *words = found ? module->words + found->at : NULL;
 	size_t type = found ? spirv_find_op(module, words[1], SPIRV_TYPE_INT) : 0;
 
-	if (!type || (op != SPIRV_CONSTANT && op != SPIRV_SPEC_CONSTANT && op != SPIRV_CONSTANT_NULL))
+	if (!type ||
+	    (op != SPIRV_CONSTANT && op != SPIRV_SPEC_CONSTANT && op != SPIRV_CONSTANT_NULL))
 		return false;
 	*value = op == SPIRV_CONSTANT_NULL ? 0 : words[3];
 	if (op != SPIRV_CONSTANT_NULL && module->words[type + 2] > 32 &&
@@ -321,7 +354,8 @@ static int copy_words(const void *data, size_t bytes, struct spirv_words *module
                       struct tare_error *error)
 {
 	if (bytes < SPIRV_HEADER_WORDS * sizeof(uint32_t))
-		return tare_fail(error, EINVAL, "this is no SPIR-V: %zu bytes are less than its header's 20",
+		return tare_fail(error, EINVAL,
+		                 "this is no SPIR-V: %zu bytes are less than its header's 20",
 		                 bytes);
 	module->count = bytes / sizeof(uint32_t);
 	if (module->count > UINT32_MAX)
@@ -333,7 +367,8 @@ static int copy_words(const void *data, size_t bytes, struct spirv_words *module
 	if (__builtin_bswap32(module->words[0]) == SPIRV_MAGIC)
 		swap_words(module);
 	if (module->words[0] != SPIRV_MAGIC)
-		return tare_fail(error, EINVAL, "this is no SPIR-V: it begins with 0x%08x, not 0x07230203",
+		return tare_fail(error, EINVAL,
+		                 "this is no SPIR-V: it begins with 0x%08x, not 0x07230203",
 		                 module->words[0]);
 	if (bytes % sizeof(uint32_t))
 		return damaged(error, module->count, "it ends within a word");
@@ -350,8 +385,9 @@ static int check_instruction(struct spirv_words *module, size_t at, size_t *ids,
 	const struct shape *shape = shape_of(op);
 
 	if (length == 0 || length > module->count - at)
-		return damaged(error, at, length ? "an instruction goes beyond its end"
-		                                 : "an instruction of no words");
+		return damaged(error, at,
+		               length ? "an instruction goes beyond its end"
+		                      : "an instruction of no words");
 	if (shape && length < shape->words)
 		return damaged(error, at, "an instruction is shorter than it can be");
 	if (shape && shape->text && !spirv_text(module, at, shape->text))
@@ -386,12 +422,14 @@ static void gather_notes(struct spirv_words *module)
 		uint32_t op = spirv_op(module, at);
 		if (op == SPIRV_NAME || op == SPIRV_DECORATE || op == SPIRV_DECORATE_ID)
 			module->notes[module->note_count++] =
-				(struct spirv_note){ module->words[at + 1], (uint32_t)at, 0 };
+			    (struct spirv_note){ module->words[at + 1], (uint32_t)at, 0 };
 		if (op != SPIRV_GROUP_DECORATE)
 			continue;
 		for (uint32_t i = 2; i < spirv_length(module, at); i++)
 			module->notes[module->note_count++] = (struct spirv_note){
-				module->words[at + i], (uint32_t)at, module->words[at + 1],
+				module->words[at + i],
+				(uint32_t)at,
+				module->words[at + 1],
 			};
 	}
 	qsort(module->notes, module->note_count, sizeof *module->notes, note_order);

@@ -21,9 +21,9 @@ static inline void tare_close_file(FILE **file)
 #define TARE_FCLOSE TARE_CLEANUP(tare_close_file)
 
 // Defines cleanup_NAME(T *p) { NAME(*p); } for use with TARE_CLEANUP.
-#define TARE_DEFINE_CLEANUP(type, function)          \
-	static inline void cleanup_##function(type *p) \
-	{                                              \
-		if (*p)                                \
-			function(*p);                  \
+#define TARE_DEFINE_CLEANUP(type, function)                                                        \
+	static inline void cleanup_##function(type *p)                                             \
+	{                                                                                          \
+		if (*p)                                                                            \
+			function(*p);                                                              \
 	}

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// What a message quotes may be anybody's bytes: a kernel's name, a file's, what a driver says. None of
-// them breaks the line or drives a terminal.
+// What a message quotes may be anybody's bytes: a kernel's name, a file's, what a driver says. None
+// of them breaks the line or drives a terminal.
 static void make_plain(char *text)
 {
 	for (; *text; text++)

@@ -5,27 +5,27 @@
 
 // What went wrong, in one sentence, with the native code when a vendor's API said it.
 struct tare_error {
-	int code;              // negative errno, the value the failing function returned
-	char api[16];          // "opencl", "cuda", "" when no vendor API is involved
-	char call[48];         // the vendor function that failed, "" if none
-	long native;           // the vendor's code; meaningful only when call is not empty
-	char native_name[48];  // the vendor's name of it: "CL_OUT_OF_RESOURCES"
-	char message[512];     // a sentence that names the thing and the way out, without a full stop; one
-	                       // line without control characters, whatever it quotes
+	int code;             // negative errno, the value the failing function returned
+	char api[16];         // "opencl", "cuda", "" when no vendor API is involved
+	char call[48];        // the vendor function that failed, "" if none
+	long native;          // the vendor's code; meaningful only when call is not empty
+	char native_name[48]; // the vendor's name of it: "CL_OUT_OF_RESOURCES"
+	char message[512]; // a sentence that names the thing and the way out, without a full stop;
+	                   // one line without control characters, whatever it quotes
 };
 
 // Fills *error (which may be NULL) and returns -code.
 //   code  positive errno
 // Returns the negative code, so that a caller writes `return tare_fail(e, ENOENT, "...")`.
 int tare_fail(struct tare_error *error, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 
 // As tare_fail, for a vendor call that failed; the message ends with "call: NAME (code)".
 int tare_fail_native(struct tare_error *error, int code, const char *api, const char *call,
                      long native, const char *native_name, const char *format, ...)
-	__attribute__((format(printf, 7, 8)));
+    __attribute__((format(printf, 7, 8)));
 
 // Puts "prefix: " before the message of an error that travels upwards. Returns error->code,
 // or -EIO when error is NULL.
 int tare_error_prefix(struct tare_error *error, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));

@@ -23,7 +23,8 @@ static void *open_first(const char *const *names, const char **opened, char *tri
 			return handle;
 		}
 		if (used < size) {
-			int written = snprintf(tried + used, size - used, "%s%s", used ? ", " : "", *names);
+			int written =
+			    snprintf(tried + used, size - used, "%s%s", used ? ", " : "", *names);
 			used += written > 0 ? (size_t)written : 0;
 		}
 	}
@@ -44,8 +45,9 @@ int tare_library_open(const char *const *names, const struct tare_symbol *symbol
 		void *symbol = dlsym(handle, symbols[i].name);
 		if (!symbol && !symbols[i].optional) {
 			dlclose(handle);
-			return tare_fail(error, ENOSYS, "%s lacks the function %s; it may be too old",
-			                 opened, symbols[i].name);
+			return tare_fail(error, ENOSYS,
+			                 "%s lacks the function %s; it may be too old", opened,
+			                 symbols[i].name);
 		}
 		memcpy((char *)functions + symbols[i].offset, &symbol, sizeof symbol);
 	}

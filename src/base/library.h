@@ -8,9 +8,9 @@
 
 // One function to resolve. A table of these describes a library once.
 struct tare_symbol {
-	const char *name;     // the exported, versioned name: "cuMemAlloc_v2"
-	size_t offset;        // offsetof() of the function pointer in the caller's struct
-	bool optional;        // left NULL when the library lacks it
+	const char *name; // the exported, versioned name: "cuMemAlloc_v2"
+	size_t offset;    // offsetof() of the function pointer in the caller's struct
+	bool optional;    // left NULL when the library lacks it
 };
 
 // Row of a symbol table: the member of `type` carries the symbol's name.
@@ -21,11 +21,10 @@ struct tare_symbol {
 
 struct tare_library;
 
-// Opens the first of `names` (NULL-terminated) that loads and resolves `symbols`
-// (`symbol_count` rows) into *functions.
-// Returns 0; -ENOENT when none of the names loads (error names all that were tried);
-// -ENOSYS when one loads but lacks a required symbol (error names it). On failure nothing stays open.
-// The library belongs to the caller until tare_library_close, which accepts NULL.
+// Opens the first of `names` (NULL-terminated) that loads and resolves `symbols` (`symbol_count`
+// rows) into *functions. Returns 0; -ENOENT when none of the names loads (error names all that were
+// tried); -ENOSYS when one loads but lacks a required symbol (error names it). On failure nothing
+// stays open. The library belongs to the caller until tare_library_close, which accepts NULL.
 int tare_library_open(const char *const *names, const struct tare_symbol *symbols,
                       size_t symbol_count, void *functions, struct tare_library **library,
                       struct tare_error *error);

@@ -56,20 +56,23 @@ bool tare_other_any(const struct tare_other_uses *uses)
 void tare_other_say(const struct tare_other_uses *uses, char *text, size_t size)
 {
 	char libraries[256] = "";
-	bool cuda = uses->of[TARE_OTHER_CUDA].seen, levelzero = uses->of[TARE_OTHER_LEVEL_ZERO].seen;
+	bool cuda = uses->of[TARE_OTHER_CUDA].seen,
+	     levelzero = uses->of[TARE_OTHER_LEVEL_ZERO].seen;
 
 	for (enum tare_other_api api = 0; api < TARE_OTHER_APIS; api++) {
 		const struct tare_other_use *use = &uses->of[api];
 		size_t of_libraries = strlen(libraries);
 		if (use->seen)
-			snprintf(libraries + of_libraries, sizeof libraries - of_libraries, "%s%s %s",
-			         of_libraries ? " and " : "", use->loaded ? "loaded" : "is linked with",
-			         use->library);
+			snprintf(libraries + of_libraries, sizeof libraries - of_libraries,
+			         "%s%s %s", of_libraries ? " and " : "",
+			         use->loaded ? "loaded" : "is linked with", use->library);
 	}
 	if (libraries[0])
 		snprintf(text, size, "the program %s, and tare %s%s%s", libraries,
-		         cuda ? "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no other tool (--no-cupti: calls without device "
-		                "times)" : "",
+		         cuda ? "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no "
+		                "other tool (--no-cupti: calls without device "
+		                "times)"
+		              : "",
 		         cuda && levelzero ? ", and " : "",
 		         levelzero ? "got in between it and no driver of Level Zero" : "");
 	else if (size)

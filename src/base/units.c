@@ -75,13 +75,13 @@ int tare_parse_bytes(const char *text, uint64_t *bytes, struct tare_error *error
 
 	if (parse_size(&at, &value) < 0 || *skip_space(at))
 		return tare_fail(error, EINVAL,
-		                 "'%.80s' is not a size; write bytes with K, M or G, such as 64K", text);
+		                 "'%.80s' is not a size; write bytes with K, M or G, such as 64K",
+		                 text);
 	*bytes = value;
 	return 0;
 }
 
-int tare_parse_byte_range(const char *text, uint64_t *from, uint64_t *to,
-                          struct tare_error *error)
+int tare_parse_byte_range(const char *text, uint64_t *from, uint64_t *to, struct tare_error *error)
 {
 	const char *at = text;
 	uint64_t low = 0, high = 0;
@@ -95,11 +95,13 @@ int tare_parse_byte_range(const char *text, uint64_t *from, uint64_t *to,
 		at = skip_space(at);
 	}
 	if (status < 0 || *at)
-		return tare_fail(error, EINVAL, "'%.80s' is not a range of sizes; write FROM..TO, such as 8K..1G",
+		return tare_fail(error, EINVAL,
+		                 "'%.80s' is not a range of sizes; write FROM..TO, such as 8K..1G",
 		                 text);
 	if (low == 0 || low > high)
-		return tare_fail(error, EINVAL, "'%.80s' is an empty range; FROM must be at least 1 and not above TO",
-		                 text);
+		return tare_fail(
+		    error, EINVAL,
+		    "'%.80s' is an empty range; FROM must be at least 1 and not above TO", text);
 	*from = low;
 	*to = high;
 	return 0;
@@ -132,7 +134,11 @@ const char *tare_format_significant(double value, int digits, char text[TARE_UNI
 			before++;
 	}
 	int decimals = digits - before;
-	snprintf(text, TARE_UNIT_TEXT, "%.*f", decimals < 0 ? 0 : decimals > 12 ? 12 : decimals, value);
+	snprintf(text, TARE_UNIT_TEXT, "%.*f",
+	         decimals < 0    ? 0
+	         : decimals > 12 ? 12
+	                         : decimals,
+	         value);
 	return text;
 }
 
@@ -156,7 +162,8 @@ const char *tare_format_bytes(uint64_t bytes, char text[TARE_UNIT_TEXT])
 		unit++;
 	}
 	char number[TARE_UNIT_TEXT];
-	snprintf(text, TARE_UNIT_TEXT, "%.20s %s", tare_format_significant(value, 3, number), names[unit]);
+	snprintf(text, TARE_UNIT_TEXT, "%.20s %s", tare_format_significant(value, 3, number),
+	         names[unit]);
 	return text;
 }
 
@@ -173,7 +180,8 @@ static const char *format_scaled(double value, const char *const *names, int cou
 		value /= 1000;
 		unit++;
 	}
-	snprintf(text, TARE_UNIT_TEXT, "%.20s %s", tare_format_significant(value, 3, number), names[unit]);
+	snprintf(text, TARE_UNIT_TEXT, "%.20s %s", tare_format_significant(value, 3, number),
+	         names[unit]);
 	return text;
 }
 

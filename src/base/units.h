@@ -15,8 +15,7 @@
 int tare_parse_bytes(const char *text, uint64_t *bytes, struct tare_error *error);
 
 // Parses "FROM..TO" (both as tare_parse_bytes, FROM <= TO, FROM > 0), or one size for both.
-int tare_parse_byte_range(const char *text, uint64_t *from, uint64_t *to,
-                          struct tare_error *error);
+int tare_parse_byte_range(const char *text, uint64_t *from, uint64_t *to, struct tare_error *error);
 
 // Parses a number of seconds from 0.001 to 1000000, "10" or "0.5", into nanoseconds.
 int tare_parse_seconds(const char *text, int64_t *ns, struct tare_error *error);

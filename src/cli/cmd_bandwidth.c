@@ -16,8 +16,7 @@ static int measure(struct tare_run *run, const void *context, struct tare_error 
 	if (status == 0 && tare_bandwidth_keep(run->result, &why) < 0 &&
 	    tare_result_warn(run->result, "not-kept",
 	                     "tare report will not say what share of them a program reaches",
-	                     "the rates could not be kept for other commands: %s",
-	                     why.message) < 0)
+	                     "the rates could not be kept for other commands: %s", why.message) < 0)
 		status = tare_fail(error, ENOMEM, "out of memory");
 	return status;
 }

@@ -20,7 +20,7 @@ struct exporting {
 	const struct tare_recording *recording;
 	struct tare_view view;
 	struct tare_progress progress;
-	const char *what;         // that the progress is about
+	const char *what; // that the progress is about
 	struct tare_host_time since;
 };
 
@@ -40,7 +40,8 @@ static bool is_of_trace(const char *path)
 
 	snprintf(record, sizeof record, "%.*srecord.json", slash ? (int)(name - path) : 0, path);
 	return access(record, F_OK) == 0 &&
-	       (strcmp(name, "record.json") == 0 || (length > 6 && strcmp(name + length - 6, ".trace") == 0));
+	       (strcmp(name, "record.json") == 0 ||
+	        (length > 6 && strcmp(name + length - 6, ".trace") == 0));
 }
 
 // A file may be replaced with --force; what is no file (a pipe, /dev/null) is written to.
@@ -53,11 +54,13 @@ static int check_file(const char *option, const char *path, bool force, struct t
 	if (S_ISDIR(found.st_mode))
 		tare_fail(error, EISDIR, "%s: %.200s is a folder; name a file", option, path);
 	else if (S_ISREG(found.st_mode) && is_of_trace(path))
-		tare_fail(error, EEXIST, "%s: %.200s is a part of a trace; name another file", option, path);
-	else if (S_ISREG(found.st_mode) && !force)
-		tare_fail(error, EEXIST,
-		          "%s: %.200s is there already; name another file, or replace it with --force",
+		tare_fail(error, EEXIST, "%s: %.200s is a part of a trace; name another file",
 		          option, path);
+	else if (S_ISREG(found.st_mode) && !force)
+		tare_fail(
+		    error, EEXIST,
+		    "%s: %.200s is there already; name another file, or replace it with --force",
+		    option, path);
 	else
 		return TARE_EXIT_OK;
 	return TARE_EXIT_FAILED;
@@ -157,15 +160,18 @@ static int write_perfetto(struct exporting *e, const struct tare_export_watch *w
 	char text[160];
 
 	if (status == TARE_EXIT_OK)
-		status = conclude(tare_export_perfetto(e->recording, &e->view, watch, output.file,
-		                                       counts, error), output.path, error);
+		status = conclude(
+		    tare_export_perfetto(e->recording, &e->view, watch, output.file, counts, error),
+		    output.path, error);
 	if (status == TARE_EXIT_OK)
 		status = tare_output_finish(&output, error);
 	tare_output_close(&output);
 	tare_progress_clear(&e->progress);
-	snprintf(text, sizeof text, "%" PRIu64 " slice%s of %" PRIu64
+	snprintf(text, sizeof text,
+	         "%" PRIu64 " slice%s of %" PRIu64
 	         " command%s and the calls around them; next: open it in ui.perfetto.dev",
-	         counts->slices, plural(counts->slices), counts->commands, plural(counts->commands));
+	         counts->slices, plural(counts->slices), counts->commands,
+	         plural(counts->commands));
 	if (status == TARE_EXIT_OK)
 		say(e, "perfetto", e->settings->perfetto, text);
 	return status;
@@ -179,8 +185,10 @@ static int write_sqlite(struct exporting *e, const struct tare_export_watch *wat
 	char text[160];
 
 	if (status == TARE_EXIT_OK && !output.temporary) {
-		tare_fail(error, EINVAL, "--sqlite: %.200s is no file in a folder that can be "
-		          "written; name another", output.path);
+		tare_fail(error, EINVAL,
+		          "--sqlite: %.200s is no file in a folder that can be "
+		          "written; name another",
+		          output.path);
 		status = TARE_EXIT_FAILED;
 	}
 	if (status == TARE_EXIT_OK)
@@ -207,8 +215,9 @@ static int write_csv(struct exporting *e, const struct tare_export_watch *watch,
 	char text[160];
 
 	if (tare_export_folder_open(&folder, error) == 0)
-		status = conclude(tare_export_csv(e->recording, &e->view, watch, folder.work,
-		                                  counts, error), folder.path, error);
+		status = conclude(
+		    tare_export_csv(e->recording, &e->view, watch, folder.work, counts, error),
+		    folder.path, error);
 	if (status == TARE_EXIT_OK && tare_export_folder_finish(&folder, error) < 0)
 		status = TARE_EXIT_FAILED;
 	tare_export_folder_close(&folder);
@@ -225,7 +234,9 @@ static int write_exports(struct exporting *e, struct tare_error *error)
 	static int (*const writers[])(struct exporting *e, const struct tare_export_watch *watch,
 	                              struct tare_export_counts *counts,
 	                              struct tare_error *error) = {
-		write_perfetto, write_sqlite, write_csv,
+		write_perfetto,
+		write_sqlite,
+		write_csv,
 	};
 	const char *paths[] = { e->settings->perfetto, e->settings->sqlite, e->settings->csv };
 	const struct tare_export_watch watch = { step, e };
@@ -237,17 +248,20 @@ static int write_exports(struct exporting *e, struct tare_error *error)
 	for (size_t i = 0; i < 3 && worst != TARE_EXIT_INTERRUPTED; i++) {
 		struct tare_error here = { 0 };
 		int status = paths[i] ? writers[i](e, &watch, &counts, &here) : TARE_EXIT_OK;
-		if (status == TARE_EXIT_OK || (worst != TARE_EXIT_OK && status != TARE_EXIT_INTERRUPTED))
+		if (status == TARE_EXIT_OK ||
+		    (worst != TARE_EXIT_OK && status != TARE_EXIT_INTERRUPTED))
 			continue;
 		worst = status;
 		*error = here;
 	}
 	if (worst == TARE_EXIT_OK && counts.without_times && e->settings->verbosity >= 0 &&
 	    !is_stdout(e->settings->perfetto))
-		printf(" %" PRIu64 " of %" PRIu64 " command%s ha%s no device times: what is known of "
+		printf(" %" PRIu64 " of %" PRIu64
+		       " command%s ha%s no device times: what is known of "
 		       "%s is when %s enqueued\n",
 		       counts.without_times, counts.commands, plural(counts.commands),
-		       counts.without_times == 1 ? "s" : "ve", counts.without_times == 1 ? "it" : "them",
+		       counts.without_times == 1 ? "s" : "ve",
+		       counts.without_times == 1 ? "it" : "them",
 		       counts.without_times == 1 ? "it was" : "they were");
 	return worst == TARE_EXIT_OK ? tare_stdout_finish(error) : worst;
 }

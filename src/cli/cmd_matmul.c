@@ -14,7 +14,8 @@ static int measure(struct tare_run *run, const void *context, struct tare_error 
 {
 	const struct request *request = context;
 	struct tare_matmul_options options = request->options;
-	int status = tare_peaks_load(&run->result->devices[0], request->peaks, &options.peaks, error);
+	int status =
+	    tare_peaks_load(&run->result->devices[0], request->peaks, &options.peaks, error);
 
 	if (status < 0) {
 		tare_error_prefix(error, "--peaks");

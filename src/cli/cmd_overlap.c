@@ -128,8 +128,7 @@ static void guard_build(const void *settings, bool begins)
 
 int tare_command_overlap(const struct tare_settings *settings, struct tare_error *error)
 {
-	struct context context = { .peaks = settings->peaks,
-	                           .warns = settings->verbosity > 0 };
+	struct context context = { .peaks = settings->peaks, .warns = settings->verbosity > 0 };
 	struct tare_user_kernel *kernel = &context.options.kernel;
 	int status = parse_lists(settings, &context.options, error);
 

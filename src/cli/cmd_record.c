@@ -30,17 +30,17 @@ struct session {
 	const struct tare_settings *settings;
 	struct tare_record_options options;
 	struct tare_program program;
-	struct tare_closure closure;      // the program and the libraries that it names
+	struct tare_closure closure; // the program and the libraries that it names
 	struct tare_loader_choice loader;
 	char *layer;
-	char *cuda_front;                 // NULL: none is put before CUDA's driver
+	char *cuda_front; // NULL: none is put before CUDA's driver
 	char **environment;
 	struct tare_record_folder folder;
 	struct tare_record_document document;
 	struct tare_launch launch;
 	struct tare_watch *watch;
-	struct tare_drivers drivers;      // of Level Zero, behind stubs
-	struct tare_other_uses others;    // libraries of APIs that are not recorded yet
+	struct tare_drivers drivers;   // of Level Zero, behind stubs
+	struct tare_other_uses others; // libraries of APIs that are not recorded yet
 	struct tare_launch_end end;
 	struct tare_survey survey;
 	char inner[PATH_MAX]; // the trace of a tare record inside the program; "": none
@@ -102,17 +102,22 @@ static int parse_options(const struct tare_settings *settings, struct tare_recor
 		return tare_fail(error, EINVAL, "--keep: '%.40s' is neither newest nor oldest",
 		                 keep);
 	if (options->no_cupti && options->strict)
-		return tare_fail(error, EINVAL, "--no-cupti puts a library of tare's in front of CUDA's driver, which is not "
-		                                "to change anything with --strict");
+		return tare_fail(
+		    error, EINVAL,
+		    "--no-cupti puts a library of tare's in front of CUDA's driver, which is not "
+		    "to change anything with --strict");
 	if (options->contents && !TARE_HAVE_CONTENTS)
-		return tare_fail(error, ENOTSUP, "--contents: this tare was built without xxhash.h (libxxhash-dev)");
+		return tare_fail(
+		    error, ENOTSUP,
+		    "--contents: this tare was built without xxhash.h (libxxhash-dev)");
 	if (settings->keep && options->max_bytes == 0)
 		return tare_fail(error, EINVAL,
 		                 "--keep says what to keep of a limited file: it needs --max-size");
 	if (parse_times(settings->times, &options->times, error) < 0)
 		return error->code;
 	if (settings->max_bytes && settings->max_bytes < LEAST_BYTES)
-		return tare_fail(error, EINVAL, "--max-size: a trace takes at least 1M for each process");
+		return tare_fail(error, EINVAL,
+		                 "--max-size: a trace takes at least 1M for each process");
 	if (parse_time("delay", settings->delay, true, &options->delay_ns, error) < 0)
 		return error->code;
 	return parse_time("duration", settings->duration, false, &options->duration_ns, error);
@@ -153,8 +158,9 @@ static void look_at_libraries(struct session *session)
 	if (session->loader.front[0] && !session->options.strict)
 		session->options.front = session->loader.front;
 	if (!session->options.strict)
-		session->cuda_front = tare_cuda_front_find(session->layer, &session->closure, library_path, TARE_CACHE,
-		                                           session->options.no_cupti);
+		session->cuda_front =
+		    tare_cuda_front_find(session->layer, &session->closure, library_path,
+		                         TARE_CACHE, session->options.no_cupti);
 	session->options.cuda_front = session->cuda_front;
 	tare_drivers_find(session->layer, getenv(TARE_DRIVERS_VARIABLE), library_path, TARE_CACHE,
 	                  &session->drivers);
@@ -217,9 +223,9 @@ static int compare(struct session *session, struct tare_error *error)
 		return TARE_EXIT_OK;
 	status = session->folder.job[0]
 	             ? tare_fail(&why, EINVAL, "--calibrate: not for the ranks of a parallel job")
-	             : tare_compare(session->settings->program, session->layer, session->folder.data,
-	                            &session->options, &session->document.comparison,
-	                            &interrupted, &why);
+	             : tare_compare(session->settings->program, session->layer,
+	                            session->folder.data, &session->options,
+	                            &session->document.comparison, &interrupted, &why);
 	if (interrupted) {
 		tare_fail(error, ECANCELED, "%s while it was compared", why.message);
 		return TARE_EXIT_RECORD;
@@ -229,8 +235,9 @@ static int compare(struct session *session, struct tare_error *error)
 	// Now, for the runs took their time.
 	tare_record_start_now(&session->document);
 	tare_environment_free(session->environment);
-	session->environment = tare_environment_make(environ, session->layer, session->folder.data,
-	                                             &session->options, session->document.start_raw_ns);
+	session->environment =
+	    tare_environment_make(environ, session->layer, session->folder.data, &session->options,
+	                          session->document.start_raw_ns);
 	return session->environment ? TARE_EXIT_OK : TARE_EXIT_RECORD;
 }
 
@@ -368,10 +375,10 @@ static void say_summary(const struct session *session)
 		say(session, session->state);
 		return;
 	}
-	snprintf(text, sizeof text,
-	         "%" PRIu32 " process%s, %s call%s, %s in %.200s", survey->processes,
-	         survey->processes == 1 ? "" : "es", grouped(survey->calls, calls),
-	         survey->calls == 1 ? "" : "s", rounded(survey->bytes, size), folder->path);
+	snprintf(text, sizeof text, "%" PRIu32 " process%s, %s call%s, %s in %.200s",
+	         survey->processes, survey->processes == 1 ? "" : "es",
+	         grouped(survey->calls, calls), survey->calls == 1 ? "" : "s",
+	         rounded(survey->bytes, size), folder->path);
 	if (!session->reported)
 		snprintf(text + strlen(text), sizeof text - strlen(text),
 		         "; next: tare report %.200s", folder->path);
@@ -382,8 +389,9 @@ static void say_summary(const struct session *session)
 static void say_hooks(const struct session *session)
 {
 	for (size_t i = 0; i < TARE_PHASE_HOOKS; i++) {
-		const char *value, *phases, *variable =
-		    tare_environment_elsewhere(environ, session->layer, i, &value, &phases);
+		const char *value, *phases,
+		    *variable =
+		        tare_environment_elsewhere(environ, session->layer, i, &value, &phases);
 		char text[512];
 		if (!variable)
 			continue;
@@ -396,7 +404,8 @@ static void say_hooks(const struct session *session)
 static void say_comparison(const struct session *session)
 {
 	const struct tare_comparison *found = &session->document.comparison;
-	char text[512], wall[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT], cpu[TARE_UNIT_TEXT];
+	char text[512], wall[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT],
+	    cpu[TARE_UNIT_TEXT];
 
 	if (found->pairs == 0 || found->native_wall_ns <= 0)
 		return;
@@ -434,7 +443,8 @@ static void say_remarks(const struct session *session)
 		say(session, text);
 	}
 	if (session->document.end_raw_ns - session->document.start_raw_ns <
-	        session->options.delay_ns && survey->calls && !survey->running)
+	        session->options.delay_ns &&
+	    survey->calls && !survey->running)
 		say(session, "the program ended before --delay was over: no command was recorded");
 	say_hooks(session);
 	if (session->inner[0] && survey->processes > survey->silent) {
@@ -499,7 +509,8 @@ static void session_free(struct session *session)
 int tare_record_program(const struct tare_settings *settings, bool reported,
                         struct tare_recorded_program_end *recorded, struct tare_error *error)
 {
-	struct session session = { .settings = settings, .folder.directory = -1,
+	struct session session = { .settings = settings,
+		                   .folder.directory = -1,
 		                   .reported = reported };
 	int status = prepare(&session, error);
 

@@ -22,10 +22,9 @@ static int write_format(enum tare_format format, const void *document, FILE *fil
 {
 	const struct report *report = document;
 
-	return format == TARE_FORMAT_HTML
-	           ? tare_report_run_page(report->run, report->page_bytes, file,
-	                                  report->left_out, error)
-	           : tare_report_run_json(report->run, file, error);
+	return format == TARE_FORMAT_HTML ? tare_report_run_page(report->run, report->page_bytes,
+	                                                         file, report->left_out, error)
+	                                  : tare_report_run_json(report->run, file, error);
 }
 
 int tare_report_write(const struct tare_settings *settings, const struct tare_run_report *run,
@@ -50,9 +49,8 @@ int tare_report_write(const struct tare_settings *settings, const struct tare_ru
 	return tare_stdout_finish(error);
 }
 
-int tare_report_trace_at(const struct tare_settings *settings, const char *path,
-                         const char *choice, struct tare_outputs *outputs,
-                         struct tare_error *error)
+int tare_report_trace_at(const struct tare_settings *settings, const char *path, const char *choice,
+                         struct tare_outputs *outputs, struct tare_error *error)
 {
 	struct tare_recording *recording = NULL;
 	struct tare_run_analysis analysis;

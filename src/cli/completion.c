@@ -77,8 +77,7 @@ static void write_bash_first(FILE *file)
 	      "\tif [ \"$COMP_CWORD\" -eq \"$first\" ]; then\n\t\tCOMPREPLY=($(compgen -W '",
 	      file);
 	write_commands(" ", file);
-	fputs(" --help --version --ze-cpu' -- \"$current\")); return\n\tfi\n",
-	      file);
+	fputs(" --help --version --ze-cpu' -- \"$current\")); return\n\tfi\n", file);
 }
 
 static void write_bash(FILE *file)
@@ -168,7 +167,8 @@ static void write_zsh(FILE *file)
 {
 	fputs("#compdef tare\n# zsh completion for tare, made from its option table\n"
 	      "_tare() {\n"
-	      "\t[[ $words[2] == --ze-cpu* ]] && (( CURRENT > 2 )) && shift words && (( CURRENT-- ))\n"
+	      "\t[[ $words[2] == --ze-cpu* ]] && (( CURRENT > 2 )) && shift words && (( CURRENT-- "
+	      "))\n"
 	      "\tif (( CURRENT == 2 )); then\n\t\tlocal -a commands=(\n",
 	      file);
 	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
@@ -278,9 +278,10 @@ static void write_fish(FILE *file)
 		write_fish_quoted(option->summary, file);
 		fputc('\n', file);
 	}
-	fputs("complete -c tare -n '__fish_seen_subcommand_from render record report run export' -F\n"
-	      "complete -c tare -n '__fish_seen_subcommand_from help' -a '",
-	      file);
+	fputs(
+	    "complete -c tare -n '__fish_seen_subcommand_from render record report run export' -F\n"
+	    "complete -c tare -n '__fish_seen_subcommand_from help' -a '",
+	    file);
 	write_commands(" ", file);
 	fputs("'\n", file);
 }

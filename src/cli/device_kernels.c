@@ -105,7 +105,8 @@ int tare_device_kernels_check(const struct tare_settings *settings, struct tare_
 	enum tare_module_format format;
 
 	if (!settings->kernel && (settings->entry || settings->build_options))
-		return tare_usage(error, "--%s is about a kernel of yours; name its file with --kernel",
+		return tare_usage(error,
+		                  "--%s is about a kernel of yours; name its file with --kernel",
 		                  settings->entry ? "entry" : "build-options");
 	if (!settings->kernel)
 		return TARE_EXIT_OK;
@@ -157,8 +158,8 @@ static bool is_meant(const struct tare_settings *settings, const struct tare_dev
 }
 
 // Keeps the first error that matters most: one of building before "this API takes no such file".
-static void keep(const struct tare_result *result, const struct tare_device_entry *entry, int status,
-                 struct tare_error *why, int *worst, struct tare_error *error)
+static void keep(const struct tare_result *result, const struct tare_device_entry *entry,
+                 int status, struct tare_error *why, int *worst, struct tare_error *error)
 {
 	if (*worst == 0 || (*worst == -ENOTSUP && status != -ENOTSUP)) {
 		*worst = status;
@@ -195,7 +196,8 @@ int tare_device_kernels(const struct tare_settings *settings, struct tare_result
 		built += status == 0;
 	}
 	if (worst == 0 && built == 0) {
-		tare_fail(error, ENODEV, "there is no device to build %s for; the reasons are above",
+		tare_fail(error, ENODEV,
+		          "there is no device to build %s for; the reasons are above",
 		          settings->kernel);
 		return TARE_EXIT_FAILED;
 	}

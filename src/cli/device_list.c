@@ -136,7 +136,8 @@ static bool is_processor(const struct tare_device_entry *entry)
 	return type->present && strcasecmp(type->text, "CPU") == 0;
 }
 
-// Whoever has GPUs means these by "all": their host, which OpenCL may show too, would be in their way.
+// Whoever has GPUs means these by "all": their host, which OpenCL may show too, would be in their
+// way.
 static int leave_processors_out(struct selecting *selecting, struct tare_result *found)
 {
 	bool others = false;
@@ -171,8 +172,8 @@ static int add_number(struct selecting *selecting, struct tare_result *found, co
 		return fail_memory(selecting->error);
 	for (size_t i = 0; i < found->device_count; i++) {
 		const struct tare_device_entry *entry = &found->devices[i];
-		chosen[i] = entry->backend && entry->number == number &&
-		            (what || !is_simulated(entry));
+		chosen[i] =
+		    entry->backend && entry->number == number && (what || !is_simulated(entry));
 		any = chosen[i] ? i : any;
 	}
 	best = any < found->device_count
@@ -211,8 +212,8 @@ static int add_all(struct selecting *selecting, const char *item)
 	// The reasons why there is none at all are those of choosing one.
 	if (status == TARE_EXIT_OK && selecting->selection->count == before) {
 		bool *none = calloc(found->device_count + 1, sizeof *none);
-		if (!none || tare_devices_best(what, selecting->need, found, none,
-		                               selecting->error) < 0)
+		if (!none ||
+		    tare_devices_best(what, selecting->need, found, none, selecting->error) < 0)
 			status = none ? TARE_EXIT_FAILED : fail_memory(selecting->error);
 		free(none);
 	}
@@ -247,12 +248,15 @@ int tare_devices_select(const char *what, enum tare_need need, struct tare_resul
 	while (status == TARE_EXIT_OK && rest) {
 		char *item = trim(strsep(&rest, ","));
 		if (!item[0])
-			status = tare_usage(error, "--device '%s' has an empty place in its list", what);
+			status =
+			    tare_usage(error, "--device '%s' has an empty place in its list", what);
 		else
-			status = is_all(item) ? add_all(&selecting, item) : add_one(&selecting, item);
+			status =
+			    is_all(item) ? add_all(&selecting, item) : add_one(&selecting, item);
 	}
 	free(list);
-	if (status == TARE_EXIT_OK && tare_merge_identities(result->devices, result->device_count) < 0)
+	if (status == TARE_EXIT_OK &&
+	    tare_merge_identities(result->devices, result->device_count) < 0)
 		status = fail_memory(error);
 	return status;
 }

@@ -61,7 +61,8 @@ int tare_devices_find(const char *what, enum tare_need need, struct tare_result 
                       struct tare_error *error)
 {
 	const char *rest;
-	const struct tare_backend *backend = what && strchr(what, ',') ? NULL : backend_of(what, &rest);
+	const struct tare_backend *backend =
+	    what && strchr(what, ',') ? NULL : backend_of(what, &rest);
 	struct tare_devices_options options = {
 		.backend = backend ? backend->name : NULL,
 		.option = tare_device_script(what),

@@ -8,9 +8,9 @@
 // What a command asks of an API; one that only lists devices is passed over.
 enum tare_need { TARE_NEED_LISTING, TARE_NEED_LATENCY, TARE_NEED_BANDWIDTH, TARE_NEED_KERNELS };
 
-// Finds every device that `what` (the value of --device; NULL: all) can mean and adds them, and
-// the APIs that gave none, to `found`. Devices are opened only for a listing. Returns TARE_EXIT_OK, also when there are none, or
-// TARE_EXIT_FAILED.
+// Finds every device that `what` (the value of --device; NULL: all) can mean and adds them, and the
+// APIs that gave none, to `found`. Devices are opened only for a listing. Returns TARE_EXIT_OK,
+// also when there are none, or TARE_EXIT_FAILED.
 int tare_devices_find(const char *what, enum tare_need need, struct tare_result *found,
                       struct tare_error *error);
 

@@ -33,13 +33,15 @@ int tare_export_folder_check(const char *path, bool force, struct tare_error *er
 	if (stat(path, &found) != 0)
 		return errno == ENOENT ? 0 : fail_path(path, error);
 	if (!S_ISDIR(found.st_mode))
-		return tare_fail(error, ENOTDIR, "--csv: %.200s is there and no folder; name another",
-		                 path);
+		return tare_fail(error, ENOTDIR,
+		                 "--csv: %.200s is there and no folder; name another", path);
 	if (force || is_empty(path))
 		return 0;
-	return tare_fail(error, EEXIST,
-	                 "--csv: %.200s is not empty; name another folder, or replace the tables in "
-	                 "it with --force", path);
+	return tare_fail(
+	    error, EEXIST,
+	    "--csv: %.200s is not empty; name another folder, or replace the tables in "
+	    "it with --force",
+	    path);
 }
 
 // "FOLDER/.tare-XXXXXX", or ".tare-XXXXXX" beside a folder that is still to be made.

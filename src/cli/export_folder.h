@@ -6,10 +6,10 @@
 #include <stdbool.h>
 
 struct tare_export_folder {
-	const char *path;        // as the user wrote it
-	char *work;              // where the files are written: beside the folder, or within it
+	const char *path;         // as the user wrote it
+	char *work;               // where the files are written: beside the folder, or within it
 	const char *const *names; // of the files, without ".csv"; ended by NULL
-	bool exists;             // the folder was there before
+	bool exists;              // the folder was there before
 };
 
 // Whether the folder may be used: not there, or empty, or `force`. Returns 0 or a negative errno

@@ -39,7 +39,10 @@ static void write_option(const struct tare_option *option, const struct tare_com
 	bool optional = option->value == TARE_VALUE_OPTIONAL;
 	int length = snprintf(left, sizeof left, "  %c%c%s --%s%s%s%s", option->letter ? '-' : ' ',
 	                      option->letter ? option->letter : ' ', option->letter ? "," : " ",
-	                      option->name, optional ? "[=" : option->value_name ? " " : "",
+	                      option->name,
+	                      optional             ? "[="
+	                      : option->value_name ? " "
+	                                           : "",
 	                      option->value_name ? option->value_name : "", optional ? "]" : "");
 
 	if (length >= INDENT - 1)

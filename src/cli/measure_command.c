@@ -133,14 +133,14 @@ static void say_nothing_was_measured(struct tare_error *error)
 {
 	size_t length = strlen(error->message);
 
-	if (!strchr(error->message, '?'))  // it asks what to look at already
+	if (!strchr(error->message, '?')) // it asks what to look at already
 		snprintf(error->message + length, sizeof error->message - length,
 		         "; nothing was measured: does the device hang? stop what else uses it, or "
 		         "reset it");
 }
 
-// Why a run has no figure at all: what most of its cells say, of those that say more than that time was
-// short. NULL: it has figures, or more time might give some.
+// Why a run has no figure at all: what most of its cells say, of those that say more than that time
+// was short. NULL: it has figures, or more time might give some.
 static const char *why_nothing(const struct tare_result *result)
 {
 	const char *why = NULL;
@@ -218,8 +218,8 @@ int tare_measure_command(const struct tare_settings *settings, enum tare_need ne
 		.facts = &session.result->devices[0].facts,
 		.result = session.result,
 		.budget_ns = settings->budget_ns,
-		.seed = tare_choose_seed(
-		    settings, strcmp(session.device->backend->name, "simulated") == 0),
+		.seed = tare_choose_seed(settings,
+		                         strcmp(session.device->backend->name, "simulated") == 0),
 		.progress = tare_progress_update,
 		.progress_context = &progress,
 		.interrupted = &tare_interrupted,

@@ -456,9 +456,8 @@ static void describe_options(const struct tare_command *command, struct option *
 static const struct tare_option *option_found(int found, const struct tare_command *command)
 {
 	for (size_t i = 0; i < tare_option_count; i++)
-		if (found == 256 + (int)i ||
-		    (found > 0 && found == tare_options[i].letter &&
-		     tare_option_applies(&tare_options[i], command)))
+		if (found == 256 + (int)i || (found > 0 && found == tare_options[i].letter &&
+		                              tare_option_applies(&tare_options[i], command)))
 			return &tare_options[i];
 	return NULL;
 }
@@ -560,5 +559,6 @@ int tare_settings_parse(int argument_count, char **arguments, struct tare_settin
 		settings->device = NULL;
 	status = parse_command(argument_count - 1, arguments + 1, settings, error);
 	// A program may well end with 2 itself.
-	return status != TARE_EXIT_OK && runs_program(settings->command) ? TARE_EXIT_RECORD : status;
+	return status != TARE_EXIT_OK && runs_program(settings->command) ? TARE_EXIT_RECORD
+	                                                                 : status;
 }

@@ -61,11 +61,11 @@ enum tare_value {
 	TARE_VALUE_SECONDS,
 	TARE_VALUE_NUMBER,
 	TARE_VALUE_SIZES,
-	TARE_VALUE_TEXT,  // a const char *, checked by the command
-	TARE_VALUE_FILE,  // a path to read
-	TARE_VALUE_LIST,  // a struct tare_texts; the option may be repeated
-	TARE_VALUE_COUNT, // a uint64_t
-	TARE_VALUE_BYTES, // a uint64_t, written as a size: 64M
+	TARE_VALUE_TEXT,     // a const char *, checked by the command
+	TARE_VALUE_FILE,     // a path to read
+	TARE_VALUE_LIST,     // a struct tare_texts; the option may be repeated
+	TARE_VALUE_COUNT,    // a uint64_t
+	TARE_VALUE_BYTES,    // a uint64_t, written as a size: 64M
 	TARE_VALUE_OPTIONAL, // a path to read behind '=', or nothing: then a const char * to ""
 };
 
@@ -117,28 +117,29 @@ struct tare_settings {
 	bool seed_given;
 	uint64_t from_bytes, to_bytes; // 0: not said
 	const char *lines;             // NULL: all
-	const char *engine;            // of bandwidth, where the API lets one choose; NULL: not said
-	const char *peaks;             // a file, "none", or NULL: the cache
-	const char *n, *rungs;         // of matmul
+	// of bandwidth, where the API lets one choose; NULL: not said
+	const char *engine;
+	const char *peaks;     // a file, "none", or NULL: the cache
+	const char *n, *rungs; // of matmul
 	const char *bytes, *cycles, *chunks, *queues, *breaks, *loop; // of overlap
 	const char *kernel, *entry, *build_options, *item_bytes;
 	struct tare_texts kernel_arguments;
 	uint64_t align, group_size, groups; // 0: not said
-	const char *output;           // of record: the trace's folder
-	int force, strict;            // 1 when asked for
-	uint64_t max_bytes;           // of a recorded process's file; 0: not said
-	const char *keep;             // "newest", "oldest"
-	const char *delay, *duration; // of record, in seconds
-	const char *process, *task;   // of report: a number or name; a pattern of kernels' names
-	const char *from, *to;        // of report, in seconds or percent of the run
-	const char *phase;            // of report: a pattern of phases' names
-	uint64_t page_bytes;          // of report's page: most bytes of the timeline; 0: not said
+	const char *output;                 // of record: the trace's folder
+	int force, strict;                  // 1 when asked for
+	uint64_t max_bytes;                 // of a recorded process's file; 0: not said
+	const char *keep;                   // "newest", "oldest"
+	const char *delay, *duration;       // of record, in seconds
+	const char *process, *task;    // of report: a number or name; a pattern of kernels' names
+	const char *from, *to;         // of report, in seconds or percent of the run
+	const char *phase;             // of report: a pattern of phases' names
+	uint64_t page_bytes;           // of report's page: most bytes of the timeline; 0: not said
 	const char *perfetto, *sqlite; // of export: files
 	int call_stacks, contents, calibrate, no_cupti; // of record, 1 when asked for
-	const char *times;            // of record: "all", "sampled", "none"; NULL: not said
-	char **program;               // what follows `--`, NULL-terminated; NULL: nothing
-	int verbosity;              // -1 with -q, 1 with -v
-	int help, version;          // 1 when asked for
+	const char *times; // of record: "all", "sampled", "none"; NULL: not said
+	char **program;    // what follows `--`, NULL-terminated; NULL: nothing
+	int verbosity;     // -1 with -q, 1 with -v
+	int help, version; // 1 when asked for
 	const char *operands[2];
 	unsigned operand_count;
 };
@@ -163,8 +164,8 @@ const char *tare_option_summary(const struct tare_option *option,
 int tare_usage(struct tare_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// What getopt_long answered (`found`, with its optind and optopt) to an option that it did not like,
-// and a command that there is none of, in our words. Both return TARE_EXIT_USAGE.
+// What getopt_long answered (`found`, with its optind and optopt) to an option that it did not
+// like, and a command that there is none of, in our words. Both return TARE_EXIT_USAGE.
 int tare_option_refuse(int found, const struct tare_command *command, char **arguments,
                        struct tare_error *error);
 int tare_command_refuse(const char *name, struct tare_error *error);

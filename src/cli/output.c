@@ -244,8 +244,10 @@ int tare_outputs_write_with(struct tare_outputs *outputs,
 			continue;
 		errno = 0;
 		if (write(i, document, output->file, &here) < 0) {
-			if ((here.code == -EIO || !here.message[0]) && errno == EPIPE && is_stdout(output)) {
-				here = (struct tare_error){ .code = -EPIPE }; // who read has had enough
+			if ((here.code == -EIO || !here.message[0]) && errno == EPIPE &&
+			    is_stdout(output)) {
+				// who read has had enough
+				here = (struct tare_error){ .code = -EPIPE };
 			} else if (here.code == -EIO || !here.message[0]) {
 				// The stream's own error says more than "input/output error".
 				errno = errno ? errno : EIO;

@@ -21,8 +21,8 @@ struct tare_outputs {
 	struct tare_output at[TARE_FORMAT_COUNT];
 };
 
-// One such file alone: opens what output->path names. Returns TARE_EXIT_OK or TARE_EXIT_FAILED with a
-// sentence; tare_output_close in either case.
+// One such file alone: opens what output->path names. Returns TARE_EXIT_OK or TARE_EXIT_FAILED with
+// a sentence; tare_output_close in either case.
 int tare_output_open(struct tare_output *output, struct tare_error *error);
 // Flushes, so that a full disk shows, and puts the file in its place. Returns as the former.
 int tare_output_finish(struct tare_output *output, struct tare_error *error);

@@ -22,6 +22,7 @@ void tare_progress_update(void *context, const char *what, size_t cells, size_t 
 // Takes the line away.
 void tare_progress_clear(struct tare_progress *progress);
 
-// The line itself (a total of 0: nothing is counted yet), without the terminal's control codes, at most `columns` wide. Returns text.
+// The line itself (a total of 0: nothing is counted yet), without the terminal's control codes, at
+// most `columns` wide. Returns text.
 const char *tare_progress_text(const char *command, const char *what, size_t cells, size_t total,
                                int64_t remaining_ns, unsigned columns, char *text, size_t size);

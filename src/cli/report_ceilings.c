@@ -24,8 +24,8 @@ static void add_device(const struct tare_recorded_device *device,
 		  peaks.to_device_pageable_sizes },
 		{ device->name, TARE_DIRECTION_FROM_DEVICE, true, peaks.from_device_pinned, NULL,
 		  peaks.from_device_pinned_sizes },
-		{ device->name, TARE_DIRECTION_FROM_DEVICE, false, peaks.from_device_pageable,
-		  NULL, peaks.from_device_pageable_sizes },
+		{ device->name, TARE_DIRECTION_FROM_DEVICE, false, peaks.from_device_pageable, NULL,
+		  peaks.from_device_pageable_sizes },
 	};
 	for (size_t i = 0; i < KINDS; i++)
 		if (isfinite(found[i].bytes_per_second))

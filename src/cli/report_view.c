@@ -267,7 +267,6 @@ static int parse_process(const char *text, const struct tare_recording *recordin
 	names_process *named = whole ? has_pid : is_called;
 	size_t count = count_named(text, recording, named, view);
 
-
 	if (count == 0 && !whole) {
 		named = begins_with;
 		count = count_named(text, recording, named, view);
@@ -372,11 +371,14 @@ static int refuse_phase(const char *pattern, const struct tare_recording *record
 	matches = tare_phase_spans(recording, &whole, pattern, &spans);
 	free(spans);
 	if (matches > 0)
-		return tare_usage(error, "--phase: no phase '%.60s' was open in the part of the run "
-		                         "that --from and --to choose", pattern);
+		return tare_usage(error,
+		                  "--phase: no phase '%.60s' was open in the part of the run "
+		                  "that --from and --to choose",
+		                  pattern);
 	if (count == 0)
-		return tare_usage(error, "--phase: %s marks no phases; it could with "
-		                         "tare/phase.h, ITT or NVTX, see tare-record(1)",
+		return tare_usage(error,
+		                  "--phase: %s marks no phases; it could with "
+		                  "tare/phase.h, ITT or NVTX, see tare-record(1)",
 		                  view->process == TARE_NO_INDEX ? "this program" : "this process");
 	for (size_t i = 0; i < count && i < PHASES_SAID; i++) {
 		const struct tare_recorded_phase *phase = &recording->phases[found[i]];

@@ -25,8 +25,8 @@ static int compute(const struct tare_recording *recording, struct tare_run_analy
 	if (status == 0 && recording->stack_count > 0)
 		status = tare_symbols_open(recording, &a->symbols, error);
 	if (status == 0 && recording->stack_count > 0)
-		status = tare_sites_compute(recording, view, &a->ledgers, a->symbols, &a->sites,
-		                            error);
+		status =
+		    tare_sites_compute(recording, view, &a->ledgers, a->symbols, &a->sites, error);
 	return status;
 }
 
@@ -36,7 +36,8 @@ int tare_run_analyse(const struct tare_settings *settings, const struct tare_rec
 	int status;
 
 	memset(analysis, 0, sizeof *analysis);
-	status = tare_report_view_parse(settings, recording, &analysis->view, &analysis->spans, error);
+	status =
+	    tare_report_view_parse(settings, recording, &analysis->view, &analysis->spans, error);
 	if (status != TARE_EXIT_OK)
 		return status;
 	return compute(recording, analysis, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
@@ -59,9 +60,14 @@ struct tare_run_report tare_run_analysis_report(const struct tare_run_analysis *
                                                 const char *choice)
 {
 	return (struct tare_run_report){
-		.recording = recording, .view = &analysis->view, .ledgers = &analysis->ledgers,
-		.tables = &analysis->tables, .findings = &analysis->findings,
-		.phases = &analysis->phases, .sites = &analysis->sites,
-		.symbols = analysis->symbols, .choice = choice,
+		.recording = recording,
+		.view = &analysis->view,
+		.ledgers = &analysis->ledgers,
+		.tables = &analysis->tables,
+		.findings = &analysis->findings,
+		.phases = &analysis->phases,
+		.sites = &analysis->sites,
+		.symbols = analysis->symbols,
+		.choice = choice,
 	};
 }

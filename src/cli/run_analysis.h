@@ -18,7 +18,8 @@ struct tare_run_analysis {
 };
 
 // Computes all of it for the part of the run that the settings ask for. Returns TARE_EXIT_OK,
-// TARE_EXIT_USAGE or TARE_EXIT_FAILED with a sentence. Free with tare_run_analysis_free in any case.
+// TARE_EXIT_USAGE or TARE_EXIT_FAILED with a sentence. Free with tare_run_analysis_free in any
+// case.
 int tare_run_analyse(const struct tare_settings *settings, const struct tare_recording *recording,
                      struct tare_run_analysis *analysis, struct tare_error *error);
 void tare_run_analysis_free(struct tare_run_analysis *analysis);

@@ -30,7 +30,7 @@ struct session {
 	struct member *members;
 	struct tare_progress progress;
 	struct tare_host_time started;
-	size_t now, stages;       // which is being measured, of how many
+	size_t now, stages; // which is being measured, of how many
 	uint64_t seed;
 	bool simulated;           // all of them
 	struct tare_error failed; // why the first one has failed or gave wrong data
@@ -104,8 +104,8 @@ static void session_close(struct session *session)
 
 static int64_t left_ns(const struct session *session)
 {
-	int64_t left = session->settings->budget_ns -
-	               tare_host_elapsed_ns(session->started, tare_host_now());
+	int64_t left =
+	    session->settings->budget_ns - tare_host_elapsed_ns(session->started, tare_host_now());
 	return left > 0 ? left : 1;
 }
 
@@ -146,7 +146,8 @@ static void say_choice(const struct session *session)
 		return;
 	fprintf(stderr, "tare: %s: measuring %zu devices:", whole->command, whole->device_count);
 	for (size_t i = 0; i < whole->device_count; i++)
-		fprintf(stderr, "%s %s (%s)", i ? "," : "", whole->devices[i].facts.fact[TARE_FACT_NAME].text,
+		fprintf(stderr, "%s %s (%s)", i ? "," : "",
+		        whole->devices[i].facts.fact[TARE_FACT_NAME].text,
 		        session->selection.at[i].name);
 	fputc('\n', stderr);
 	for (size_t i = 0; i < whole->conclusion_count; i++)
@@ -156,11 +157,13 @@ static void say_choice(const struct session *session)
 static int describe_whole(struct session *session, struct tare_error *error)
 {
 	struct tare_result *whole = session->whole;
-	int status = session->simulated ? tare_set_string(&whole->written_at, "1970-01-01T00:00:00Z")
-	                                : tare_topology_of_host(&whole->host);
+	int status = session->simulated
+	                 ? tare_set_string(&whole->written_at, "1970-01-01T00:00:00Z")
+	                 : tare_topology_of_host(&whole->host);
 
 	if (status == 0)
-		status = tare_labels_set_text(&whole->parameters, "device", session->settings->device);
+		status =
+		    tare_labels_set_text(&whole->parameters, "device", session->settings->device);
 	if (status == 0)
 		status = tare_labels_set_number(&whole->parameters, "seed", (int64_t)session->seed);
 	if (status == 0 && session->settings->budget_ns)
@@ -171,7 +174,8 @@ static int describe_whole(struct session *session, struct tare_error *error)
 
 static int session_open(struct session *session, enum tare_need need, struct tare_error *error)
 {
-	struct tare_result *whole = session->whole = tare_result_new(session->settings->command->name);
+	struct tare_result *whole = session->whole =
+	    tare_result_new(session->settings->command->name);
 	int status = whole ? tare_devices_select(session->settings->device, need, whole,
 	                                         &session->selection, error)
 	                   : fail_memory(error);
@@ -186,8 +190,8 @@ static int session_open(struct session *session, enum tare_need need, struct tar
 	for (size_t i = 0; i < count; i++) {
 		session->members[i].selected = &session->selection.at[i];
 		session->members[i].backend = tare_backend_find(whole->devices[i].backend);
-		session->simulated = session->simulated &&
-		                     strcmp(whole->devices[i].backend, "simulated") == 0;
+		session->simulated =
+		    session->simulated && strcmp(whole->devices[i].backend, "simulated") == 0;
 	}
 	session->seed = tare_choose_seed(session->settings, session->simulated);
 	return describe_whole(session, error);
@@ -256,8 +260,9 @@ static int measure_open(struct session *session, struct tare_run *run, measure_f
 {
 	struct member *member = &session->members[session->now];
 	struct tare_device_entry *entry = tare_result_add_device(run->result);
-	int status = entry ? tare_device_describe(member->driver, member->selected->index, entry, error)
-	                   : tare_fail(error, ENOMEM, "out of memory");
+	int status =
+	    entry ? tare_device_describe(member->driver, member->selected->index, entry, error)
+	          : tare_fail(error, ENOMEM, "out of memory");
 
 	if (status < 0)
 		return status;
@@ -346,7 +351,8 @@ static int measure_together(struct session *session, struct tare_error *error)
 		const char *name = session->selection.at[at[i]].name;
 		if (open_member(session, at[i], &why) == 0) {
 			members[count++] = (struct tare_several_member){
-				session->members[at[i]].device, name,
+				session->members[at[i]].device,
+				name,
 				&session->whole->devices[at[i]].facts,
 			};
 			continue;
@@ -365,8 +371,8 @@ static int measure_together(struct session *session, struct tare_error *error)
 static int measure_all(struct session *session, measure_function *measure, const void *context,
                        struct tare_error *error)
 {
-	bool together = strcmp(session->whole->command, "bandwidth") == 0 &&
-	                session->selection.count > 1;
+	bool together =
+	    strcmp(session->whole->command, "bandwidth") == 0 && session->selection.count > 1;
 	int status = 0;
 
 	session->started = tare_host_now();
@@ -416,8 +422,7 @@ static bool is_alone(const struct session *session)
 }
 
 static int measure_alone(const struct session *session, enum tare_need need,
-                         measure_function *measure, const void *context,
-                         struct tare_error *error)
+                         measure_function *measure, const void *context, struct tare_error *error)
 {
 	const struct tare_selected *selected = &session->selection.at[0];
 	struct tare_settings settings = *session->settings;
@@ -441,8 +446,10 @@ int tare_measure_several_command(const struct tare_settings *settings, enum tare
 	int measured, status;
 
 	if (settings->command->run == tare_command_checkup)
-		return tare_usage(error, "checkup measures one device at a time; --device %s means "
-		                         "several: run it for each", settings->device);
+		return tare_usage(error,
+		                  "checkup measures one device at a time; --device %s means "
+		                  "several: run it for each",
+		                  settings->device);
 	tare_signals_install(true);
 	status = tare_outputs_open(settings, &outputs, error);
 	if (status != TARE_EXIT_OK)

@@ -32,10 +32,11 @@ static char *find_driver(struct tare_error *error)
 		found = access(path, R_OK) == 0 ? realpath(path, NULL) : NULL;
 	}
 	if (!found)
-		tare_fail(error, ENOENT,
-		          "--ze-cpu: the driver " DRIVER " is not in %.200s/" TARE_LAYER_INSTALLED
-		          "; it is installed with tare where Level Zero's headers were there to build it",
-		          own);
+		tare_fail(
+		    error, ENOENT,
+		    "--ze-cpu: the driver " DRIVER " is not in %.200s/" TARE_LAYER_INSTALLED
+		    "; it is installed with tare where Level Zero's headers were there to build it",
+		    own);
 	else if (strchr(found, ',')) {
 		tare_fail(error, EINVAL,
 		          "--ze-cpu: the driver's path %.200s has a comma, which " DRIVERS
@@ -85,8 +86,8 @@ static int set_script(const char *script, struct tare_error *error)
 {
 	struct tare_script *read = malloc(sizeof *read);
 	char path[PATH_MAX];
-	int status = read ? tare_script_read(script, read, error)
-	                  : tare_fail(error, ENOMEM, "no memory");
+	int status =
+	    read ? tare_script_read(script, read, error) : tare_fail(error, ENOMEM, "no memory");
 
 	if (status == 0)
 		status = tare_script_check_levelzero(read, script, error);

@@ -122,8 +122,13 @@ static int end(void *context)
 }
 
 static const struct export_sink sink = {
-	.begin = begin, .null = put_null, .integer = put_integer, .real = put_real,
-	.text = put_text, .row = end_row, .end = end,
+	.begin = begin,
+	.null = put_null,
+	.integer = put_integer,
+	.real = put_real,
+	.text = put_text,
+	.row = end_row,
+	.end = end,
 };
 
 int tare_export_csv(const struct tare_recording *recording, const struct tare_view *view,

@@ -13,8 +13,8 @@ struct lanes {
 	struct lanes_busy *busy; // a heap, the first that ends on top
 	uint32_t *free;          // a heap, the lowest on top
 	size_t busy_count, free_count, room;
-	uint32_t count;          // lanes that there are
-	uint64_t *track;         // of each lane: whatever the caller keeps; 0 at first
+	uint32_t count;  // lanes that there are
+	uint64_t *track; // of each lane: whatever the caller keeps; 0 at first
 };
 
 #define LANES_NONE UINT32_MAX

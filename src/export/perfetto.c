@@ -10,39 +10,78 @@
 enum {
 	TRACE_PACKET = 1, // Trace.packet
 	// TracePacket
-	PACKET_CLOCK_SNAPSHOT = 6, PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10,
-	PACKET_TRACK_EVENT = 11, PACKET_INTERNED = 12, PACKET_FLAGS = 13, PACKET_DEFAULTS = 59,
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED = 12,
+	PACKET_FLAGS = 13,
+	PACKET_DEFAULTS = 59,
 	// TracePacket.SequenceFlags
-	FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2,
+	FLAG_CLEARED = 1,
+	FLAG_NEEDS_STATE = 2,
 	DEFAULTS_CLOCK = 58, // TracePacketDefaults.timestamp_clock_id
 	// ClockSnapshot, its Clock, and BuiltinClock
-	SNAPSHOT_CLOCKS = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIMESTAMP = 2,
-	BUILTIN_REALTIME = 1, BUILTIN_RAW = 5,
+	SNAPSHOT_CLOCKS = 1,
+	SNAPSHOT_PRIMARY = 2,
+	CLOCK_ID = 1,
+	CLOCK_TIMESTAMP = 2,
+	BUILTIN_REALTIME = 1,
+	BUILTIN_RAW = 5,
 	// InternedData; its entries have the number first
-	INTERNED_CATEGORIES = 1, INTERNED_NAMES = 2, INTERNED_NOTES = 3, ENTRY_IID = 1, ENTRY_NAME = 2,
+	INTERNED_CATEGORIES = 1,
+	INTERNED_NAMES = 2,
+	INTERNED_NOTES = 3,
+	ENTRY_IID = 1,
+	ENTRY_NAME = 2,
 	// TrackEvent
-	EVENT_CATEGORY = 3, EVENT_NOTES = 4, EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK = 11,
-	EVENT_NAME = 23, EVENT_FLOWS = 47,
+	EVENT_CATEGORY = 3,
+	EVENT_NOTES = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK = 11,
+	EVENT_NAME = 23,
+	EVENT_FLOWS = 47,
 	// DebugAnnotation
-	NOTE_NAME = 1, NOTE_UNSIGNED = 3, NOTE_INTEGER = 4, NOTE_DOUBLE = 5, NOTE_STRING = 6,
+	NOTE_NAME = 1,
+	NOTE_UNSIGNED = 3,
+	NOTE_INTEGER = 4,
+	NOTE_DOUBLE = 5,
+	NOTE_STRING = 6,
 	SEQUENCE = 1, // everything is one sequence of packets
 };
 
 static const char *const categories[CATEGORY_END] = {
-	[CATEGORY_CALL] = "call", [CATEGORY_COMMAND] = "command", [CATEGORY_CALLBACK] = "callback",
-	[CATEGORY_PHASE] = "phase", [CATEGORY_QUEUE] = "queue", [CATEGORY_ENGINE] = "engine",
+	[CATEGORY_CALL] = "call",         [CATEGORY_COMMAND] = "command",
+	[CATEGORY_CALLBACK] = "callback", [CATEGORY_PHASE] = "phase",
+	[CATEGORY_QUEUE] = "queue",       [CATEGORY_ENGINE] = "engine",
 	[CATEGORY_LOSS] = "loss",
 };
 static const char *const notes[NOTE_END] = {
-	[NOTE_COMMAND] = "command", [NOTE_CALL] = "call", [NOTE_QUEUE] = "queue",
-	[NOTE_DEVICE] = "device", [NOTE_KIND] = "kind", [NOTE_BYTES] = "bytes",
-	[NOTE_RATE] = "bytes_per_second", [NOTE_GLOBAL] = "global", [NOTE_LOCAL] = "local",
-	[NOTE_MEMORY] = "memory", [NOTE_BLOCKING] = "blocking",
-	[NOTE_TO_START] = "enqueue_to_start_ns", [NOTE_TO_SUBMIT] = "enqueue_to_submit_ns",
-	[NOTE_UNTIMED] = "untimed", [NOTE_COUNT] = "calls", [NOTE_INSIDE] = "inside_ns",
-	[NOTE_RESULT] = "result", [NOTE_DOMAIN] = "domain", [NOTE_SOURCE] = "source",
-	[NOTE_UNENDED] = "unended", [NOTE_RECORDS] = "records", [NOTE_WHAT] = "what",
-	[NOTE_SITE] = "site", [NOTE_SITE_FUNCTION] = "site_function",
+	[NOTE_COMMAND] = "command",
+	[NOTE_CALL] = "call",
+	[NOTE_QUEUE] = "queue",
+	[NOTE_DEVICE] = "device",
+	[NOTE_KIND] = "kind",
+	[NOTE_BYTES] = "bytes",
+	[NOTE_RATE] = "bytes_per_second",
+	[NOTE_GLOBAL] = "global",
+	[NOTE_LOCAL] = "local",
+	[NOTE_MEMORY] = "memory",
+	[NOTE_BLOCKING] = "blocking",
+	[NOTE_TO_START] = "enqueue_to_start_ns",
+	[NOTE_TO_SUBMIT] = "enqueue_to_submit_ns",
+	[NOTE_UNTIMED] = "untimed",
+	[NOTE_COUNT] = "calls",
+	[NOTE_INSIDE] = "inside_ns",
+	[NOTE_RESULT] = "result",
+	[NOTE_DOMAIN] = "domain",
+	[NOTE_SOURCE] = "source",
+	[NOTE_UNENDED] = "unended",
+	[NOTE_RECORDS] = "records",
+	[NOTE_WHAT] = "what",
+	[NOTE_SITE] = "site",
+	[NOTE_SITE_FUNCTION] = "site_function",
 };
 
 // ---- names: functions, kernels, kinds, each with a place for what is not known
@@ -102,8 +141,9 @@ void perfetto_packet(struct perfetto *p)
 
 	if (p->status == 0 && p->proto.failed)
 		p->status = -ENOMEM;
-	if (p->status == 0 && (fwrite(head, 1, bytes, p->file) != bytes ||
-	                       fwrite(p->proto.bytes, 1, p->proto.used, p->file) != p->proto.used)) {
+	if (p->status == 0 &&
+	    (fwrite(head, 1, bytes, p->file) != bytes ||
+	     fwrite(p->proto.bytes, 1, p->proto.used, p->file) != p->proto.used)) {
 		p->status = -EIO;
 		p->stream_error = errno ? errno : EIO;
 	}
@@ -297,7 +337,10 @@ int tare_export_perfetto(const struct tare_recording *recording, const struct ta
                          struct tare_export_counts *counts, struct tare_error *error)
 {
 	struct perfetto p = {
-		.recording = recording, .watch = watch, .file = file, .counts = counts,
+		.recording = recording,
+		.watch = watch,
+		.file = file,
+		.counts = counts,
 		.named = calloc(perfetto_name_count(recording) + 1, sizeof(bool)),
 		.process_track = calloc(recording->process_count + 1, sizeof(uint64_t)),
 		.process_pid = calloc(recording->process_count + 1, sizeof(int32_t)),

@@ -20,12 +20,12 @@ struct device_line {
 
 struct devices {
 	struct perfetto *p;
-	uint32_t *order;      // timed commands of the view by their start
+	uint32_t *order; // timed commands of the view by their start
 	size_t count;
 	// Flows from commands to those that wait for them: of each command the number of its first
 	// edge, and of the next one to be used. NULL: nothing waits.
 	uint32_t *first_edge, *next_edge;
-	struct lanes *queues; // by queue, the last for those that are not known
+	struct lanes *queues;      // by queue, the last for those that are not known
 	struct device_line *lines; // by device (same_as), the last as well
 };
 
@@ -186,7 +186,8 @@ static uint64_t engine_track(struct devices *d, const struct tare_recorded_comma
                              bool *failed)
 {
 	static const char *const engines[TARE_EFFECTS] = {
-		[TARE_EFFECT_KERNEL] = "kernels", [TARE_EFFECT_TO_DEVICE] = "copies to the device",
+		[TARE_EFFECT_KERNEL] = "kernels",
+		[TARE_EFFECT_TO_DEVICE] = "copies to the device",
 		[TARE_EFFECT_FROM_DEVICE] = "copies from the device",
 		[TARE_EFFECT_LOCAL] = "copies within the device",
 	};
@@ -213,8 +214,8 @@ static void sizes(const uint64_t *size, uint32_t dimensions, char text[80])
 
 	text[0] = '\0';
 	for (uint32_t i = 0; i < dimensions && i < 3; i++)
-		used += (size_t)snprintf(text + used, 80 - used, "%s%" PRIu64, i ? " x " : "",
-		                         size[i]);
+		used +=
+		    (size_t)snprintf(text + used, 80 - used, "%s%" PRIu64, i ? " x " : "", size[i]);
 }
 
 static void note_shape(struct perfetto *p, const struct tare_recorded_command *command)
@@ -279,8 +280,8 @@ static int put_command(struct devices *d, uint32_t index)
 	track = engine_track(d, command, &failed);
 	if (!track)
 		return failed ? -ENOMEM : 0;
-	opened = perfetto_event_open(p, EVENT_BEGIN, command->start_ns, track, CATEGORY_ENGINE, name,
-	                             NULL);
+	opened = perfetto_event_open(p, EVENT_BEGIN, command->start_ns, track, CATEGORY_ENGINE,
+	                             name, NULL);
 	perfetto_note_number(p, NOTE_COMMAND, index);
 	perfetto_event_close(p, opened);
 	perfetto_end(p, command->end_ns, track);
@@ -295,7 +296,7 @@ static int write_commands(struct devices *d)
 		status = find_edges(d);
 	for (size_t i = 0; status == 0 && i < d->count; i++)
 		status = perfetto_step(d->p, "devices", i, d->count) ? put_command(d, d->order[i])
-		                                                      : d->p->status;
+		                                                     : d->p->status;
 	return status;
 }
 

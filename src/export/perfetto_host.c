@@ -126,8 +126,7 @@ static uint64_t place(struct host *host, const struct item *item, bool ranges, b
 	uint32_t lane;
 
 	close_until(host, item->thread, item->from_ns);
-	*nested = !ranges &&
-	          (line->depth == 0 || item->to_ns <= line->until_ns[line->depth - 1]);
+	*nested = !ranges && (line->depth == 0 || item->to_ns <= line->until_ns[line->depth - 1]);
 	if (*nested)
 		return stack_up(line, item->to_ns) ? p->thread_track[item->thread] : 0;
 	lane = lanes_take(&line->beside, item->from_ns, item->to_ns);
@@ -190,8 +189,10 @@ static struct perfetto_opened begin(struct perfetto *p, const struct item *item,
                                     enum perfetto_event type, uint64_t track)
 {
 	static const enum perfetto_category categories[SOURCES] = {
-		[SOURCE_PHASE] = CATEGORY_PHASE, [SOURCE_CALL] = CATEGORY_CALL,
-		[SOURCE_COMMAND] = CATEGORY_COMMAND, [SOURCE_CALLBACK] = CATEGORY_CALLBACK,
+		[SOURCE_PHASE] = CATEGORY_PHASE,
+		[SOURCE_CALL] = CATEGORY_CALL,
+		[SOURCE_COMMAND] = CATEGORY_COMMAND,
+		[SOURCE_CALLBACK] = CATEGORY_CALLBACK,
 	};
 	const struct tare_recording *r = p->recording;
 	uint64_t name = 0;
@@ -268,10 +269,11 @@ static int write_losses(struct perfetto *p)
 		    loss->to_ns < loss->from_ns)
 			continue;
 		// Each on a track of its own: there are few, and they overlap as they like.
-		track = perfetto_track(p, loss->thread < r->thread_count
-		                              ? p->thread_track[loss->thread]
-		                              : p->process_track[loss->process],
-		                       "not recorded");
+		track =
+		    perfetto_track(p,
+		                   loss->thread < r->thread_count ? p->thread_track[loss->thread]
+		                                                  : p->process_track[loss->process],
+		                   "not recorded");
 		opened = perfetto_event_open(p, EVENT_BEGIN, loss->from_ns, track, CATEGORY_LOSS, 0,
 		                             why_lost(loss->why));
 		perfetto_note_number(p, NOTE_RECORDS, loss->records);

@@ -10,11 +10,20 @@
 #include <string.h>
 
 enum {
-	PACKET_SEQUENCE = 10, PACKET_DESCRIPTOR = 60, // TracePacket
+	PACKET_SEQUENCE = 10,
+	PACKET_DESCRIPTOR = 60, // TracePacket
 	// TrackDescriptor
-	TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5,
-	PROCESS_PID = 1, PROCESS_CMDLINE = 2, PROCESS_NAME = 6, // ProcessDescriptor
-	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5, // ThreadDescriptor
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT = 5,
+	PROCESS_PID = 1,
+	PROCESS_CMDLINE = 2,
+	PROCESS_NAME = 6, // ProcessDescriptor
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5, // ThreadDescriptor
 	SEQUENCE = 1,
 };
 #define NAME_BYTES 400
@@ -139,7 +148,9 @@ static void put_thread(struct perfetto *p, uint32_t index, int32_t tid)
 	size_t track, inner;
 
 	snprintf(name, sizeof name, "%.200s",
-	         thread->name && thread->name[0] ? thread->name : thread->helper ? "tare" : "thread");
+	         thread->name && thread->name[0] ? thread->name
+	         : thread->helper                ? "tare"
+	                                         : "thread");
 	if ((uint64_t)tid != thread->tid)
 		snprintf(name + strlen(name), sizeof name - strlen(name), " (tid %" PRIu64 ")",
 		         thread->tid);

@@ -9,7 +9,7 @@
 struct proto {
 	unsigned char *bytes; // free() it
 	size_t used, room;
-	bool failed;          // there was no memory; everything else does nothing then
+	bool failed; // there was no memory; everything else does nothing then
 };
 
 // Most bytes that a varint takes.

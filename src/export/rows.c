@@ -6,11 +6,17 @@
 #include <math.h>
 
 const struct export_table *const export_all_tables[] = {
-	&export_meta, &export_process, &export_thread, &export_device, &export_queue, &export_program,
-	&export_kernel, &export_memory, &export_function, &export_command, &export_wait, &export_list,
+	&export_meta,      &export_process,
+	&export_thread,    &export_device,
+	&export_queue,     &export_program,
+	&export_kernel,    &export_memory,
+	&export_function,  &export_command,
+	&export_wait,      &export_list,
 	&export_execution, &export_call,
-	&export_phase, &export_callback, &export_loss, &export_gap, &export_ledger, &export_stack,
-	&export_frame, NULL,
+	&export_phase,     &export_callback,
+	&export_loss,      &export_gap,
+	&export_ledger,    &export_stack,
+	&export_frame,     NULL,
 };
 
 const char *const *tare_export_tables(void)
@@ -166,7 +172,10 @@ int export_rows(const struct tare_recording *recording, const struct tare_view *
                 void *context, struct tare_export_counts *counts, struct tare_error *error)
 {
 	struct rows rows = {
-		.recording = recording, .view = view, .sink = sink, .context = context,
+		.recording = recording,
+		.view = view,
+		.sink = sink,
+		.context = context,
 		.counts = counts,
 	};
 	int status = tare_members_open(recording, view, &rows.members, error);

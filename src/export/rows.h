@@ -19,8 +19,8 @@ struct export_table {
 	const struct export_column *columns;
 	size_t column_count;
 	bool keyed; // the first column is the row's number, the only one of its kind
-	// How many things there are, and what writes the rows of one of them: none when it is not of the
-	// view. `command` rows are one a command.
+	// How many things there are, and what writes the rows of one of them: none when it is not
+	// of the view. `command` rows are one a command.
 	size_t (*count)(const struct rows *rows);
 	void (*put)(struct rows *rows, size_t index);
 };
@@ -51,8 +51,9 @@ struct rows {
 	struct tare_export_counts *counts;
 };
 
-// Writes all tables. Computes the ledger of the view for `gap` and `ledger`, and looks up the lines of
-// call stacks; beside these memory is constant. Returns 0, what the sink returned, -ENOMEM or -EINTR.
+// Writes all tables. Computes the ledger of the view for `gap` and `ledger`, and looks up the lines
+// of call stacks; beside these memory is constant. Returns 0, what the sink returned, -ENOMEM or
+// -EINTR.
 int export_rows(const struct tare_recording *recording, const struct tare_view *view,
                 const struct tare_export_watch *watch, const struct export_sink *sink,
                 void *context, struct tare_export_counts *counts, struct tare_error *error);
@@ -60,19 +61,21 @@ int export_rows(const struct tare_recording *recording, const struct tare_view *
 // ---- for those that write rows: a value for each column in turn, then rows_end
 void rows_null(struct rows *rows);
 void rows_integer(struct rows *rows, int64_t value);
-void rows_unsigned(struct rows *rows, uint64_t value); // NULL above 2^63 - 1
-void rows_told(struct rows *rows, uint64_t value);     // 0 is not told: NULL
+void rows_unsigned(struct rows *rows, uint64_t value);            // NULL above 2^63 - 1
+void rows_told(struct rows *rows, uint64_t value);                // 0 is not told: NULL
 void rows_index(struct rows *rows, uint32_t index, size_t count); // NULL from `count` on
-void rows_real(struct rows *rows, double value);       // NULL when not finite
-void rows_text(struct rows *rows, const char *value);  // NULL for NULL
-void rows_name(struct rows *rows, const char *value);  // NULL for "" as well
-void rows_moment(struct rows *rows, int64_t at_ns);    // absolute; NULL for TARE_NO_TIME
-void rows_length(struct rows *rows, int64_t ns);       // NULL for TARE_NO_TIME
+void rows_real(struct rows *rows, double value);                  // NULL when not finite
+void rows_text(struct rows *rows, const char *value);             // NULL for NULL
+void rows_name(struct rows *rows, const char *value);             // NULL for "" as well
+void rows_moment(struct rows *rows, int64_t at_ns);               // absolute; NULL for TARE_NO_TIME
+void rows_length(struct rows *rows, int64_t ns);                  // NULL for TARE_NO_TIME
 void rows_end(struct rows *rows);
 
 #define EXPORT_TABLE(name, title, keyed, count, put)                                               \
-	const struct export_table name = { title, name##_columns,                                  \
-		sizeof name##_columns / sizeof *name##_columns, keyed, count, put }
+	const struct export_table name = {                                                         \
+		title, name##_columns, sizeof name##_columns / sizeof *name##_columns,             \
+		keyed, count,          put                                                         \
+	}
 
 extern const struct export_table export_meta, export_process, export_thread, export_device,
     export_queue, export_program, export_kernel, export_memory, export_function, export_command,

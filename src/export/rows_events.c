@@ -2,8 +2,8 @@
 // Tables of what happened: commands and what they wait for, calls, phases, callbacks, losses.
 #include "export/rows.h"
 
-#include "analysis/tables.h"
 #include "analysis/intervals.h"
+#include "analysis/tables.h"
 #include "report/run_words.h"
 
 #include <inttypes.h>
@@ -24,15 +24,16 @@ static void put_thread(struct rows *rows, uint32_t thread)
 // ---- command
 
 static const struct export_column export_command_columns[] = {
-	{ "command", INTEGER }, { "process", INTEGER }, { "thread", INTEGER }, { "queue", INTEGER },
-	{ "device", INTEGER }, { "function", INTEGER }, { "kind", TEXT }, { "kernel", INTEGER },
-	{ "memory", INTEGER }, { "direction", TEXT }, { "host_memory", TEXT },
-	{ "alignment", INTEGER }, { "bytes", INTEGER }, { "global_x", INTEGER },
-	{ "global_y", INTEGER }, { "global_z", INTEGER }, { "local_x", INTEGER },
-	{ "local_y", INTEGER }, { "local_z", INTEGER }, { "blocking", INTEGER },
-	{ "nested", INTEGER }, { "enter_ns", INTEGER }, { "exit_ns", INTEGER },
-	{ "submitted_ns", INTEGER }, { "start_ns", INTEGER }, { "end_ns", INTEGER },
-	{ "untimed", TEXT }, { "stack", INTEGER }, { "part", TEXT }, { "execution", INTEGER },
+	{ "command", INTEGER },   { "process", INTEGER },  { "thread", INTEGER },
+	{ "queue", INTEGER },     { "device", INTEGER },   { "function", INTEGER },
+	{ "kind", TEXT },         { "kernel", INTEGER },   { "memory", INTEGER },
+	{ "direction", TEXT },    { "host_memory", TEXT }, { "alignment", INTEGER },
+	{ "bytes", INTEGER },     { "global_x", INTEGER }, { "global_y", INTEGER },
+	{ "global_z", INTEGER },  { "local_x", INTEGER },  { "local_y", INTEGER },
+	{ "local_z", INTEGER },   { "blocking", INTEGER }, { "nested", INTEGER },
+	{ "enter_ns", INTEGER },  { "exit_ns", INTEGER },  { "submitted_ns", INTEGER },
+	{ "start_ns", INTEGER },  { "end_ns", INTEGER },   { "untimed", TEXT },
+	{ "stack", INTEGER },     { "part", TEXT },        { "execution", INTEGER },
 	{ "active_ns", INTEGER },
 };
 
@@ -45,7 +46,8 @@ static void put_shape(struct rows *rows, const struct tare_recorded_command *c)
 {
 	const struct tare_recorded_shape *shape =
 	    c->kind == TARE_KIND_KERNEL && c->amount < rows->recording->shape_count
-	        ? &rows->recording->shapes[c->amount] : NULL;
+	        ? &rows->recording->shapes[c->amount]
+	        : NULL;
 
 	for (uint32_t i = 0; i < 3; i++)
 		rows_told(rows, shape ? shape->global[i] : 0);
@@ -62,7 +64,9 @@ static void put_command_times(struct rows *rows, const struct tare_recorded_comm
 	rows_moment(rows, c->submitted_ns);
 	rows_moment(rows, timed ? c->start_ns : TARE_NO_TIME);
 	rows_moment(rows, timed ? c->end_ns : TARE_NO_TIME);
-	rows_text(rows, timed || tare_command_only_executes(c) ? NULL : tare_run_unobserved(tare_command_unobserved(c)));
+	rows_text(rows, timed || tare_command_only_executes(c)
+	                    ? NULL
+	                    : tare_run_unobserved(tare_command_unobserved(c)));
 }
 
 static void put_command(struct rows *rows, size_t index)
@@ -83,8 +87,8 @@ static void put_command(struct rows *rows, size_t index)
 	rows_text(rows, tare_run_kind(c->kind));
 	rows_index(rows, kernel ? c->object : TARE_NO_INDEX, r->kernel_count);
 	rows_index(rows, kernel || task ? TARE_NO_INDEX : c->object, r->memory_count);
-	rows_text(rows, c->direction == TARE_DIRECTION_NONE ? NULL
-	                                                    : tare_run_direction(c->direction));
+	rows_text(rows,
+	          c->direction == TARE_DIRECTION_NONE ? NULL : tare_run_direction(c->direction));
 	rows_text(rows, tare_run_memory(c->memory));
 	if (c->alignment < 64)
 		rows_integer(rows, INT64_C(1) << c->alignment);
@@ -110,7 +114,8 @@ EXPORT_TABLE(export_command, "command", true, count_commands, put_command);
 // ---- wait
 
 static const struct export_column export_wait_columns[] = {
-	{ "command", INTEGER }, { "waits_for", INTEGER },
+	{ "command", INTEGER },
+	{ "waits_for", INTEGER },
 };
 
 static void put_waits(struct rows *rows, size_t index)
@@ -134,11 +139,12 @@ EXPORT_TABLE(export_wait, "wait", false, count_commands, put_waits);
 // ---- call
 
 static const struct export_column export_call_columns[] = {
-	{ "call", INTEGER }, { "process", INTEGER }, { "thread", INTEGER }, { "function", INTEGER },
-	{ "role", TEXT }, { "enter_ns", INTEGER }, { "exit_ns", INTEGER }, { "calls", INTEGER },
-	{ "inside_ns", INTEGER }, { "bytes", INTEGER }, { "queue", INTEGER }, { "memory", INTEGER },
-	{ "program", INTEGER }, { "device", INTEGER }, { "failed", INTEGER }, { "nested", INTEGER },
-	{ "result", INTEGER }, { "stack", INTEGER },
+	{ "call", INTEGER },     { "process", INTEGER }, { "thread", INTEGER },
+	{ "function", INTEGER }, { "role", TEXT },       { "enter_ns", INTEGER },
+	{ "exit_ns", INTEGER },  { "calls", INTEGER },   { "inside_ns", INTEGER },
+	{ "bytes", INTEGER },    { "queue", INTEGER },   { "memory", INTEGER },
+	{ "program", INTEGER },  { "device", INTEGER },  { "failed", INTEGER },
+	{ "nested", INTEGER },   { "result", INTEGER },  { "stack", INTEGER },
 };
 
 static size_t count_calls(const struct rows *rows)
@@ -150,8 +156,8 @@ static size_t count_calls(const struct rows *rows)
 static void put_call_object(struct rows *rows, const struct tare_recorded_call *c)
 {
 	const struct tare_recording *r = rows->recording;
-	bool queue = c->role == TARE_ROLE_WAIT || c->role == TARE_ROLE_FLUSH ||
-	             c->role == TARE_ROLE_COMMAND;
+	bool queue =
+	    c->role == TARE_ROLE_WAIT || c->role == TARE_ROLE_FLUSH || c->role == TARE_ROLE_COMMAND;
 
 	rows_index(rows, queue ? c->object : TARE_NO_INDEX, r->queue_count);
 	rows_index(rows, c->role == TARE_ROLE_ALLOCATE ? c->object : TARE_NO_INDEX,
@@ -191,10 +197,11 @@ EXPORT_TABLE(export_call, "call", true, count_calls, put_call);
 // ---- phase
 
 static const struct export_column export_phase_columns[] = {
-	{ "phase", INTEGER }, { "process", INTEGER }, { "thread", INTEGER }, { "parent", INTEGER },
-	{ "depth", INTEGER }, { "name", TEXT }, { "domain", TEXT }, { "source", TEXT },
-	{ "from_ns", INTEGER }, { "to_ns", INTEGER }, { "instant", INTEGER },
-	{ "unended", INTEGER }, { "range", INTEGER },
+	{ "phase", INTEGER },  { "process", INTEGER }, { "thread", INTEGER },
+	{ "parent", INTEGER }, { "depth", INTEGER },   { "name", TEXT },
+	{ "domain", TEXT },    { "source", TEXT },     { "from_ns", INTEGER },
+	{ "to_ns", INTEGER },  { "instant", INTEGER }, { "unended", INTEGER },
+	{ "range", INTEGER },
 };
 
 static size_t count_phases(const struct rows *rows)
@@ -230,7 +237,7 @@ EXPORT_TABLE(export_phase, "phase", true, count_phases, put_phase);
 // ---- callback
 
 static const struct export_column export_callback_columns[] = {
-	{ "callback", INTEGER }, { "process", INTEGER }, { "thread", INTEGER },
+	{ "callback", INTEGER }, { "process", INTEGER },  { "thread", INTEGER },
 	{ "function", INTEGER }, { "enter_ns", INTEGER }, { "exit_ns", INTEGER },
 };
 
@@ -258,9 +265,9 @@ EXPORT_TABLE(export_callback, "callback", true, count_callbacks, put_callback);
 // ---- loss
 
 static const struct export_column export_loss_columns[] = {
-	{ "loss", INTEGER }, { "process", INTEGER }, { "thread", INTEGER }, { "why", TEXT },
-	{ "from_ns", INTEGER }, { "to_ns", INTEGER }, { "records", INTEGER },
-	{ "commands", INTEGER },
+	{ "loss", INTEGER },    { "process", INTEGER },  { "thread", INTEGER },
+	{ "why", TEXT },        { "from_ns", INTEGER },  { "to_ns", INTEGER },
+	{ "records", INTEGER }, { "commands", INTEGER },
 };
 
 static size_t count_losses(const struct rows *rows)
@@ -271,7 +278,7 @@ static size_t count_losses(const struct rows *rows)
 static void put_loss(struct rows *rows, size_t index)
 {
 	static const char *const why[] = {
-		[TARE_LOSS_NO_ROOM] = "no_room", [TARE_LOSS_STOPPED] = "stopped",
+		[TARE_LOSS_NO_ROOM] = "no_room",   [TARE_LOSS_STOPPED] = "stopped",
 		[TARE_LOSS_RECYCLED] = "recycled", [TARE_LOSS_INACTIVE] = "inactive",
 		[TARE_LOSS_NO_SIGN] = "no_sign",
 	};

@@ -7,8 +7,9 @@
 // ---- list
 
 static const struct export_column export_list_columns[] = {
-	{ "list", INTEGER }, { "process", INTEGER }, { "number", INTEGER }, { "properties", INTEGER },
-	{ "created_ns", INTEGER }, { "commands", INTEGER }, { "executions", INTEGER },
+	{ "list", INTEGER },       { "process", INTEGER },    { "number", INTEGER },
+	{ "properties", INTEGER }, { "created_ns", INTEGER }, { "commands", INTEGER },
+	{ "executions", INTEGER },
 };
 
 static size_t count_lists(const struct rows *rows)
@@ -37,8 +38,8 @@ EXPORT_TABLE(export_list, "list", true, count_lists, put_list);
 // ---- execution
 
 static const struct export_column export_execution_columns[] = {
-	{ "execution", INTEGER }, { "command", INTEGER }, { "list", INTEGER }, { "number", INTEGER },
-	{ "nodes", INTEGER }, { "runs", INTEGER },
+	{ "execution", INTEGER }, { "command", INTEGER }, { "list", INTEGER },
+	{ "number", INTEGER },    { "nodes", INTEGER },   { "runs", INTEGER },
 };
 
 static size_t count_executions(const struct rows *rows)

@@ -15,12 +15,24 @@
 // ---- process
 
 static const struct export_column export_process_columns[] = {
-	{ "process", INTEGER }, { "pid", INTEGER }, { "parent_pid", INTEGER }, { "host", TEXT },
-	{ "executable", TEXT }, { "command_line", TEXT }, { "rank", INTEGER }, { "state", TEXT },
-	{ "start_ns", INTEGER }, { "end_ns", INTEGER }, { "recorded_from_ns", INTEGER },
-	{ "came_to_exit", INTEGER }, { "cpu_ns", INTEGER }, { "recorder_cpu_ns", INTEGER },
-	{ "clock_residual_ns", INTEGER }, { "lost_records", INTEGER },
-	{ "lost_commands", INTEGER }, { "problem", TEXT },
+	{ "process", INTEGER },
+	{ "pid", INTEGER },
+	{ "parent_pid", INTEGER },
+	{ "host", TEXT },
+	{ "executable", TEXT },
+	{ "command_line", TEXT },
+	{ "rank", INTEGER },
+	{ "state", TEXT },
+	{ "start_ns", INTEGER },
+	{ "end_ns", INTEGER },
+	{ "recorded_from_ns", INTEGER },
+	{ "came_to_exit", INTEGER },
+	{ "cpu_ns", INTEGER },
+	{ "recorder_cpu_ns", INTEGER },
+	{ "clock_residual_ns", INTEGER },
+	{ "lost_records", INTEGER },
+	{ "lost_commands", INTEGER },
+	{ "problem", TEXT },
 };
 
 static size_t count_processes(const struct rows *rows)
@@ -60,8 +72,8 @@ EXPORT_TABLE(export_process, "process", true, count_processes, put_process);
 // ---- thread
 
 static const struct export_column export_thread_columns[] = {
-	{ "thread", INTEGER }, { "process", INTEGER }, { "tid", INTEGER }, { "name", TEXT },
-	{ "is_recorder", INTEGER },
+	{ "thread", INTEGER }, { "process", INTEGER },     { "tid", INTEGER },
+	{ "name", TEXT },      { "is_recorder", INTEGER },
 };
 
 static size_t count_threads(const struct rows *rows)
@@ -88,10 +100,11 @@ EXPORT_TABLE(export_thread, "thread", true, count_threads, put_thread);
 // ---- device
 
 static const struct export_column export_device_columns[] = {
-	{ "device", INTEGER }, { "same_as", INTEGER }, { "number", INTEGER }, { "process", INTEGER },
-	{ "name", TEXT }, { "api", TEXT }, { "platform", TEXT }, { "vendor", TEXT }, { "driver_version", TEXT },
-	{ "compute_units", INTEGER }, { "clock_hz", INTEGER }, { "memory_bytes", INTEGER },
-	{ "unified_memory", INTEGER }, { "clock", TEXT }, { "clock_residual_ns", INTEGER },
+	{ "device", INTEGER },         { "same_as", INTEGER },  { "number", INTEGER },
+	{ "process", INTEGER },        { "name", TEXT },        { "api", TEXT },
+	{ "platform", TEXT },          { "vendor", TEXT },      { "driver_version", TEXT },
+	{ "compute_units", INTEGER },  { "clock_hz", INTEGER }, { "memory_bytes", INTEGER },
+	{ "unified_memory", INTEGER }, { "clock", TEXT },       { "clock_residual_ns", INTEGER },
 	{ "clock_drift_ppm", REAL },
 };
 
@@ -134,9 +147,9 @@ EXPORT_TABLE(export_device, "device", true, count_devices, put_device);
 // ---- queue
 
 static const struct export_column export_queue_columns[] = {
-	{ "queue", INTEGER }, { "process", INTEGER }, { "device", INTEGER }, { "number", INTEGER },
-	{ "out_of_order", INTEGER }, { "profiling", INTEGER }, { "profiling_added", INTEGER },
-	{ "created_ns", INTEGER },
+	{ "queue", INTEGER },           { "process", INTEGER },      { "device", INTEGER },
+	{ "number", INTEGER },          { "out_of_order", INTEGER }, { "profiling", INTEGER },
+	{ "profiling_added", INTEGER }, { "created_ns", INTEGER },
 };
 
 static size_t count_queues(const struct rows *rows)
@@ -175,7 +188,7 @@ EXPORT_TABLE(export_queue, "queue", true, count_queues, put_queue);
 // ---- program
 
 static const struct export_column export_program_columns[] = {
-	{ "program", INTEGER }, { "process", INTEGER }, { "source_hash", TEXT },
+	{ "program", INTEGER },      { "process", INTEGER },    { "source_hash", TEXT },
 	{ "source_bytes", INTEGER }, { "build_options", TEXT }, { "build_error", INTEGER },
 };
 
@@ -207,7 +220,10 @@ EXPORT_TABLE(export_program, "program", true, count_programs, put_program);
 // ---- kernel
 
 static const struct export_column export_kernel_columns[] = {
-	{ "kernel", INTEGER }, { "process", INTEGER }, { "program", INTEGER }, { "name", TEXT },
+	{ "kernel", INTEGER },
+	{ "process", INTEGER },
+	{ "program", INTEGER },
+	{ "name", TEXT },
 };
 
 static size_t count_kernels(const struct rows *rows)
@@ -233,9 +249,9 @@ EXPORT_TABLE(export_kernel, "kernel", true, count_kernels, put_kernel);
 // ---- memory
 
 static const struct export_column export_memory_columns[] = {
-	{ "memory", INTEGER }, { "process", INTEGER }, { "kind", TEXT }, { "flags", INTEGER },
-	{ "bytes", INTEGER }, { "part_of", INTEGER }, { "context", INTEGER },
-	{ "created_ns", INTEGER }, { "released_ns", INTEGER },
+	{ "memory", INTEGER },  { "process", INTEGER },    { "kind", TEXT },
+	{ "flags", INTEGER },   { "bytes", INTEGER },      { "part_of", INTEGER },
+	{ "context", INTEGER }, { "created_ns", INTEGER }, { "released_ns", INTEGER },
 };
 
 static size_t count_memories(const struct rows *rows)
@@ -266,7 +282,9 @@ EXPORT_TABLE(export_memory, "memory", true, count_memories, put_memory);
 // ---- function
 
 static const struct export_column export_function_columns[] = {
-	{ "function", INTEGER }, { "name", TEXT }, { "role", TEXT },
+	{ "function", INTEGER },
+	{ "name", TEXT },
+	{ "role", TEXT },
 };
 
 static size_t count_functions(const struct rows *rows)

@@ -14,8 +14,19 @@
 static const struct export_column export_meta_columns[] = { { "name", TEXT }, { "value", TEXT } };
 
 enum meta {
-	META_SCHEMA, META_TARE, META_TRACE, META_PROGRAM, META_START_RAW, META_START_REAL, META_WALL,
-	META_FROM, META_TO, META_EXIT, META_SIGNAL, META_COMPLETE, META_COUNT
+	META_SCHEMA,
+	META_TARE,
+	META_TRACE,
+	META_PROGRAM,
+	META_START_RAW,
+	META_START_REAL,
+	META_WALL,
+	META_FROM,
+	META_TO,
+	META_EXIT,
+	META_SIGNAL,
+	META_COMPLETE,
+	META_COUNT
 };
 
 static size_t count_meta(const struct rows *rows)
@@ -33,25 +44,36 @@ static const char *decimal(int64_t value, char text[24])
 static void put_meta(struct rows *rows, size_t index)
 {
 	static const char *const names[META_COUNT] = {
-		[META_SCHEMA] = "schema", [META_TARE] = "tare", [META_TRACE] = "trace",
-		[META_PROGRAM] = "program", [META_START_RAW] = "start_raw_ns",
-		[META_START_REAL] = "start_realtime_ns", [META_WALL] = "wall_ns",
-		[META_FROM] = "view_from_ns", [META_TO] = "view_to_ns",
-		[META_EXIT] = "exit_status", [META_SIGNAL] = "exit_signal",
+		[META_SCHEMA] = "schema",
+		[META_TARE] = "tare",
+		[META_TRACE] = "trace",
+		[META_PROGRAM] = "program",
+		[META_START_RAW] = "start_raw_ns",
+		[META_START_REAL] = "start_realtime_ns",
+		[META_WALL] = "wall_ns",
+		[META_FROM] = "view_from_ns",
+		[META_TO] = "view_to_ns",
+		[META_EXIT] = "exit_status",
+		[META_SIGNAL] = "exit_signal",
 		[META_COMPLETE] = "complete",
 	};
 	const struct tare_recording *r = rows->recording;
 	char text[24];
 	const char *values[META_COUNT] = {
-		[META_SCHEMA] = "1", [META_TARE] = TARE_VERSION, [META_TRACE] = r->name,
+		[META_SCHEMA] = "1",
+		[META_TARE] = TARE_VERSION,
+		[META_TRACE] = r->name,
 		[META_PROGRAM] = r->program && r->program[0] ? r->program : NULL,
 	};
 	const int64_t numbers[META_COUNT] = {
-		[META_START_RAW] = r->start_ns, [META_START_REAL] = r->start_realtime_ns,
+		[META_START_RAW] = r->start_ns,
+		[META_START_REAL] = r->start_realtime_ns,
 		[META_WALL] = r->end_ns - r->start_ns,
 		[META_FROM] = rows->view->from_ns - r->start_ns,
-		[META_TO] = rows->view->to_ns - r->start_ns, [META_EXIT] = r->exit_status,
-		[META_SIGNAL] = r->exit_signal, [META_COMPLETE] = r->complete,
+		[META_TO] = rows->view->to_ns - r->start_ns,
+		[META_EXIT] = r->exit_status,
+		[META_SIGNAL] = r->exit_signal,
+		[META_COMPLETE] = r->complete,
 	};
 	bool unknown = (index == META_START_REAL && r->start_realtime_ns == 0) ||
 	               (index == META_EXIT && r->exit_status < 0) ||
@@ -70,8 +92,8 @@ EXPORT_TABLE(export_meta, "meta", false, count_meta, put_meta);
 // ---- gap
 
 static const struct export_column export_gap_columns[] = {
-	{ "gap", INTEGER }, { "device", INTEGER }, { "from_ns", INTEGER }, { "to_ns", INTEGER },
-	{ "command", INTEGER }, { "cause", TEXT },
+	{ "gap", INTEGER },   { "device", INTEGER },  { "from_ns", INTEGER },
+	{ "to_ns", INTEGER }, { "command", INTEGER }, { "cause", TEXT },
 };
 
 static size_t count_gaps(const struct rows *rows)
@@ -97,7 +119,10 @@ EXPORT_TABLE(export_gap, "gap", true, count_gaps, put_gap);
 // ---- ledger
 
 static const struct export_column export_ledger_columns[] = {
-	{ "scope", TEXT }, { "device", INTEGER }, { "category", TEXT }, { "ns", INTEGER },
+	{ "scope", TEXT },
+	{ "device", INTEGER },
+	{ "category", TEXT },
+	{ "ns", INTEGER },
 };
 
 static size_t count_parts(const struct rows *rows)

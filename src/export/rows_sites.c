@@ -25,8 +25,8 @@ static void put_frame(struct rows *rows, const struct tare_frame *frame)
 // ---- stack: the frame that is shown for it
 
 static const struct export_column export_stack_columns[] = {
-	{ "stack", INTEGER }, { "process", INTEGER }, { "site", TEXT }, { "function", TEXT },
-	{ "file", TEXT }, { "line", INTEGER }, { "module", TEXT }, { "address", INTEGER },
+	{ "stack", INTEGER }, { "process", INTEGER }, { "site", TEXT },   { "function", TEXT },
+	{ "file", TEXT },     { "line", INTEGER },    { "module", TEXT }, { "address", INTEGER },
 };
 
 static void put_stack(struct rows *rows, size_t index)
@@ -47,8 +47,8 @@ EXPORT_TABLE(export_stack, "stack", true, count_stacks, put_stack);
 // ---- frame: all of them
 
 static const struct export_column export_frame_columns[] = {
-	{ "stack", INTEGER }, { "level", INTEGER }, { "function", TEXT }, { "file", TEXT },
-	{ "line", INTEGER }, { "module", TEXT }, { "address", INTEGER }, { "inlined", INTEGER },
+	{ "stack", INTEGER }, { "level", INTEGER }, { "function", TEXT },   { "file", TEXT },
+	{ "line", INTEGER },  { "module", TEXT },   { "address", INTEGER }, { "inlined", INTEGER },
 };
 
 static void put_frames(struct rows *rows, size_t index)

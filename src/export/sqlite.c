@@ -87,7 +87,7 @@ static int begin(void *context, const struct export_table *table)
 	if (!statement)
 		return -ENOMEM;
 	status = errno_of(sqlite3_prepare_v3(db->handle, statement, -1, SQLITE_PREPARE_PERSISTENT,
-	                                  &db->insert, NULL));
+	                                     &db->insert, NULL));
 	sqlite3_free(statement);
 	return status;
 }
@@ -128,7 +128,7 @@ static int put_text(void *context, size_t column, const char *value)
 	}
 	export_utf8_clean(value, db->text);
 	return errno_of(sqlite3_bind_text64(db->insert, (int)column + 1, db->text, bytes,
-	                                 SQLITE_TRANSIENT, SQLITE_UTF8));
+	                                    SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
 static int end_row(void *context)
@@ -150,8 +150,13 @@ static int end(void *context)
 }
 
 static const struct export_sink sink = {
-	.begin = begin, .null = put_null, .integer = put_integer, .real = put_real,
-	.text = put_text, .row = end_row, .end = end,
+	.begin = begin,
+	.null = put_null,
+	.integer = put_integer,
+	.real = put_real,
+	.text = put_text,
+	.row = end_row,
+	.end = end,
 };
 
 // ---- the database
@@ -175,7 +180,8 @@ static int write_all(struct database *db, const struct tare_recording *recording
 	if (status == 0)
 		status = export_rows(recording, view, watch, &sink, db, counts, error);
 	for (size_t i = 0; status == 0 && i < sizeof indexes / sizeof *indexes; i++) {
-		if (watch && !watch->step(watch->context, "indexes", i, sizeof indexes / sizeof *indexes))
+		if (watch &&
+		    !watch->step(watch->context, "indexes", i, sizeof indexes / sizeof *indexes))
 			return tare_fail(error, EINTR, "interrupted");
 		status = run(db, indexes[i]);
 	}
@@ -194,7 +200,8 @@ int tare_export_sqlite(const struct tare_recording *recording, const struct tare
 	if (status == 0)
 		status = write_all(&db, recording, view, watch, counts, error);
 	if (status == -EIO)
-		tare_fail(error, EIO, "SQLite: %s", db.handle ? sqlite3_errmsg(db.handle) : "cannot open");
+		tare_fail(error, EIO, "SQLite: %s",
+		          db.handle ? sqlite3_errmsg(db.handle) : "cannot open");
 	else if (status == -ENOMEM)
 		tare_fail(error, ENOMEM, "no memory left");
 	sqlite3_finalize(db.insert);

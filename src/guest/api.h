@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract between the recorder's core and the recorder of an API, which is a folder beside this
-// file: one const struct guest_api, handed to guest_begin when the API's own loader has let the
-// folder in. All of them share one file, one clock, one helper thread and one state a thread, whoever
-// comes first. docs/recorder-apis.md shows how a folder is made.
+// The contract between the recorder's core and the recorder of an API, which is a folder beside
+// this file: one const struct guest_api, handed to guest_begin when the API's own loader has let
+// the folder in. All of them share one file, one clock, one helper thread and one state a thread,
+// whoever comes first. docs/recorder-apis.md shows how a folder is made.
 //
 // What holds whatever the order of beginnings, of forks and of calls within calls:
-//  - `depth` of a thread counts calls of all APIs that it is inside of; a call at depth 2 or more is
-//    NESTED, in a callback or in another API's driver, perhaps under locks of that driver's.
+//  - `depth` of a thread counts calls of all APIs that it is inside of; a call at depth 2 or more
+//    is NESTED, in a callback or in another API's driver, perhaps under locks of that driver's.
 //  - The core calls `harvest` from where no call of the program's is under way below it: the helper
 //    thread, or the process's only thread at the end of a call at depth 1, never from a callback.
 //  - A folder may harvest its own API at the end of its own calls, at any depth but within its own
@@ -16,40 +16,44 @@
 //    another API's wrappers, if one driver stands on the other. Between guest_aside_begin and
 //    guest_aside_end those pass on what they are called with and record nothing. The core does it
 //    around `harvest`.
-//  - Handles of two APIs may be equal: every definition is tagged with its API (guest_api_head), and
-//    events are by the API of their function. Numbers of functions, devices and queues differ.
+//  - Handles of two APIs may be equal: every definition is tagged with its API (guest_api_head),
+//    and events are by the API of their function. Numbers of functions, devices and queues differ.
 #pragma once
 #include "guest/guest.h"
 
-// Every member is called from one thread at a time, on which nothing else of the contract runs, with
-// errno of no meaning. All but `api` and `harvest` may be NULL.
+// Every member is called from one thread at a time, on which nothing else of the contract runs,
+// with errno of no meaning. All but `api` and `harvest` may be NULL.
 struct guest_api {
 	enum tare_trace_api api;
 
 	// Writes the times of the API's commands that are complete, without waiting. Called by the
-	// helper thread in each of its rounds (every 4 ms while guest_header->pending is not 0), in a
-	// process with one thread by that every 10 ms, and once at the process's end, with guest_alive
-	// false: then nothing of the vendor's may be called any more, only accounts are settled. May
-	// come as soon as guest_begin has been called, before that returns.
+	// helper thread in each of its rounds (every 4 ms while guest_header->pending is not 0), in
+	// a process with one thread by that every 10 ms, and once at the process's end, with
+	// guest_alive false: then nothing of the vendor's may be called any more, only accounts are
+	// settled. May come as soon as guest_begin has been called, before that returns.
 	void (*harvest)(void);
 
-	// How many calls of the program have reached the API's wrappers in this process, recorded or not.
+	// How many calls of the program have reached the API's wrappers in this process, recorded
+	// or not.
 	uint64_t (*calls)(void);
 
-	// In the child of a fork, from the handler of fork(2), when the core has let go of the parent's
-	// file: only plain stores, no lock and nothing of the vendor's. What is pending is the parent's;
-	// what was defined (functions, objects, texts) is to be defined again at its next use, see
-	// guest_process.
+	// In the child of a fork, from the handler of fork(2), when the core has let go of the
+	// parent's file: only plain stores, no lock and nothing of the vendor's. What is pending is
+	// the parent's; what was defined (functions, objects, texts) is to be defined again at its
+	// next use, see guest_process.
 	void (*in_child)(void);
 };
 
-// Functions of an API have numbers of their own, so many at most; the trace has those of guest_function.
+// Functions of an API have numbers of their own, so many at most; the trace has those of
+// guest_function.
 #define GUEST_FUNCTIONS 4096
 #define GUEST_FUNCTION_BASE(api) (((uint32_t)(api) - 1) * GUEST_FUNCTIONS)
-_Static_assert((TARE_TRACE_API_COUNT - 1) * GUEST_FUNCTIONS < UINT16_MAX, "a record's detail has 16 bits");
+_Static_assert((TARE_TRACE_API_COUNT - 1) * GUEST_FUNCTIONS < UINT16_MAX,
+               "a record's detail has 16 bits");
 
 // The head of a definition that is about handles of `api`: OBJECT, FACT, CHANGE, and CLOCK_PAIR.
-static inline uint64_t guest_api_head(enum tare_trace_api api, enum tare_trace_type type, uint16_t detail)
+static inline uint64_t guest_api_head(enum tare_trace_api api, enum tare_trace_type type,
+                                      uint16_t detail)
 {
 	return tare_trace_head((uint8_t)type, (uint8_t)api, detail, 0);
 }
@@ -67,10 +71,11 @@ uint32_t guest_shape(const struct tare_trace_shape *shape);
 uint32_t guest_device_number(void);
 uint32_t guest_queue_number(void);
 
-// This thread for a wrapper of `api`, or NULL when the call is to be passed on as it came: nothing is
-// recorded, another API's recorder is at work (guest_aside_begin), or we are in a signal handler that
-// has interrupted the holder of one of this folder's locks (`locked`).
-static inline __attribute__((always_inline)) struct guest_thread *guest_thread_of(enum tare_trace_api api)
+// This thread for a wrapper of `api`, or NULL when the call is to be passed on as it came: nothing
+// is recorded, another API's recorder is at work (guest_aside_begin), or we are in a signal handler
+// that has interrupted the holder of one of this folder's locks (`locked`).
+static inline __attribute__((always_inline)) struct guest_thread *
+guest_thread_of(enum tare_trace_api api)
 {
 	struct guest_thread *thread = guest_thread();
 	if (__builtin_expect(!thread, 0))
@@ -99,18 +104,21 @@ static inline void guest_aside_end(struct guest_thread *thread, uint32_t before)
 		__atomic_store_n(&thread->aside, before, __ATOMIC_RELAXED);
 }
 
-// A lock of an API's recorder, for a few stores and never across a call of the vendor's. A signal handler
-// that comes meanwhile and calls the API must not wait for its own thread: see guest_thread_of.
+// A lock of an API's recorder, for a few stores and never across a call of the vendor's. A signal
+// handler that comes meanwhile and calls the API must not wait for its own thread: see
+// guest_thread_of.
 static inline __attribute__((always_inline)) void guest_hold(guest_lock *lock)
 {
 	struct guest_thread *thread = guest_this;
 	if (__builtin_expect(thread != NULL, 1))
 		__atomic_store_n(&thread->locked, thread->locked + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	// A store is enough where nobody else can take it: another thread, once there is one, finds it.
+	// A store is enough where nobody else can take it: another thread, once there is one, finds
+	// it.
 	if (guest_alone() && !atomic_load_explicit(&lock->taken, memory_order_relaxed))
 		atomic_store_explicit(&lock->taken, 1, memory_order_relaxed);
-	else if (__builtin_expect(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire), 0))
+	else if (__builtin_expect(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire),
+	                          0))
 		guest_acquire(lock);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }

@@ -16,11 +16,15 @@ static guest_lock begin_lock;
 void guest_tell_self_cost(struct tare_trace_header *header)
 {
 	__atomic_store_n(&header->self_cost_ps, guest_options.self_cost_ps, __ATOMIC_RELAXED);
-	__atomic_store_n(&header->self_call_cost_ps, guest_options.self_call_cost_ps, __ATOMIC_RELAXED);
-	__atomic_store_n(&header->self_untimed_cost_ps, guest_options.self_untimed_cost_ps, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->self_call_cost_ps, guest_options.self_call_cost_ps,
+	                 __ATOMIC_RELAXED);
+	__atomic_store_n(&header->self_untimed_cost_ps, guest_options.self_untimed_cost_ps,
+	                 __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++) {
-		__atomic_store_n(&header->self_low_ps[i], guest_options.self_low_ps[i], __ATOMIC_RELAXED);
-		__atomic_store_n(&header->self_high_ps[i], guest_options.self_high_ps[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&header->self_low_ps[i], guest_options.self_low_ps[i],
+		                 __ATOMIC_RELAXED);
+		__atomic_store_n(&header->self_high_ps[i], guest_options.self_high_ps[i],
+		                 __ATOMIC_RELAXED);
 	}
 }
 
@@ -108,7 +112,8 @@ static void begin_timed(uint32_t flags, uint64_t from_ns)
 
 void guest_setup_took(uint64_t from_ns)
 {
-	__atomic_fetch_add(&guest_header->setup_ns, (int64_t)(guest_ns(CLOCK_MONOTONIC) - from_ns), __ATOMIC_RELAXED);
+	__atomic_fetch_add(&guest_header->setup_ns, (int64_t)(guest_ns(CLOCK_MONOTONIC) - from_ns),
+	                   __ATOMIC_RELAXED);
 }
 
 // There is one set of costs: those of one API are not told of another's calls, too.
@@ -127,8 +132,8 @@ static void forget_costs(void)
 	__atomic_store_n(&guest_header->execute_rounds, 0, __ATOMIC_RELEASE);
 }
 
-// Phases or another API have begun the recording: this one's commands are recorded from here on. What
-// its library has registered for exit() since then runs before what we registered at first.
+// Phases or another API have begun the recording: this one's commands are recorded from here on.
+// What its library has registered for exit() since then runs before what we registered at first.
 static void add_api(const struct guest_api *api)
 {
 	if (!guest_api_add(api))

@@ -33,14 +33,17 @@ void guest_bench_room(struct guest_bench *bench, bool lent)
 void guest_bench_rewind(struct guest_bench *bench, size_t wanted)
 {
 	struct guest_thread *thread = &bench->thread;
-	union tare_trace_record *all = bench->room != NULL ? (union tare_trace_record *)bench->room : bench->records;
-	size_t count = bench->room != NULL ? TARE_TRACE_WINDOW_BYTES / sizeof *all : bench->record_count;
+	union tare_trace_record *all =
+	    bench->room != NULL ? (union tare_trace_record *)bench->room : bench->records;
+	size_t count =
+	    bench->room != NULL ? TARE_TRACE_WINDOW_BYTES / sizeof *all : bench->record_count;
 	thread->cpu_read_ticks = thread->left_ticks = guest_ticks();
 	// A window is gone through once: its lines are as cold as those of the program's will be.
-	if (bench->room != NULL && thread->end != NULL && (size_t)(thread->end - thread->next) >= wanted)
+	if (bench->room != NULL && thread->end != NULL &&
+	    (size_t)(thread->end - thread->next) >= wanted)
 		return;
-	// Without a head it is nobody's to a reader, wherever the process ends; the claim of the second looks
-	// at the record before.
+	// Without a head it is nobody's to a reader, wherever the process ends; the claim of the
+	// second looks at the record before.
 	thread->next = all + 1 + (bench->room != NULL);
 	if (bench->room != NULL)
 		all[1].head = tare_trace_head(TARE_TRACE_VOID, 0, 0, 0);
@@ -82,7 +85,9 @@ int64_t guest_bench_median_ps(uint64_t (*time)(void *context), void *context, ui
 	for (int round = 0; round < ROUNDS; round++)
 		ticks[round] = (int64_t)time(context);
 	sort(ticks, ROUNDS);
-	return ticks_of_ms == 0 ? 0 : (int64_t)((double)ticks[ROUNDS / 2] / (double)count * 1e9 / (double)ticks_of_ms);
+	return ticks_of_ms == 0 ? 0
+	                        : (int64_t)((double)ticks[ROUNDS / 2] / (double)count * 1e9 /
+	                                    (double)ticks_of_ms);
 }
 
 struct guest_middle guest_middle_of(int64_t *values, uint32_t count)
@@ -92,7 +97,8 @@ struct guest_middle guest_middle_of(int64_t *values, uint32_t count)
 	while ((root + 1) * (root + 1) <= count)
 		root++;
 	uint32_t outside = count / 2 > root ? count / 2 - root : 0;
-	return (struct guest_middle){values[outside], values[count / 2], values[count - 1 - outside]};
+	return (struct guest_middle){ values[outside], values[count / 2],
+		                      values[count - 1 - outside] };
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -100,13 +106,14 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-// At least something, whatever noise says. The upper end: between a program's commands caches may be colder than
-// between a measurement's by as much again as here they are colder than in a row.
+// At least something, whatever noise says. The upper end: between a program's commands caches may
+// be colder than between a measurement's by as much again as here they are colder than in a row.
 void guest_bench_own(int which, struct guest_middle measured)
 {
 	enum { LEAST_PS = 1 };
 	static int64_t in_a_row_ps[2];
-	int64_t *own_ps = which == 0 ? &guest_options.self_cost_ps : &guest_options.self_untimed_cost_ps;
+	int64_t *own_ps =
+	    which == 0 ? &guest_options.self_cost_ps : &guest_options.self_untimed_cost_ps;
 	if (in_a_row_ps[which] == 0)
 		in_a_row_ps[which] = *own_ps;
 	*own_ps = larger(measured.best, LEAST_PS);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an API's recorder measures its own code with: a thread and records that nobody else sees, and medians.
+// What an API's recorder measures its own code with: a thread and records that nobody else sees,
+// and medians.
 #pragma once
 #include "guest/guest.h"
 
 struct guest_bench {
 	struct guest_thread thread;
-	struct tare_trace_window window;    // of which only in_call is ever written
-	struct tare_trace_window *room;     // a real one that is lent; NULL: `records`
-	union tare_trace_record *records;   // the first of them is nobody's
+	struct tare_trace_window window;  // of which only in_call is ever written
+	struct tare_trace_window *room;   // a real one that is lent; NULL: `records`
+	union tare_trace_record *records; // the first of them is nobody's
 	size_t record_count;
 };
 
@@ -18,19 +19,21 @@ void guest_bench_begin(struct guest_bench *bench, enum tare_trace_api api, void 
 void guest_bench_room(struct guest_bench *bench, bool lent);
 // Has room for `wanted` records, begun again where there is no more.
 void guest_bench_rewind(struct guest_bench *bench, size_t wanted);
-// Ticks that so many call stacks take: from where the program makes its first call, as deep as others of its calls,
-// more or less; and when each is that of the call before.
+// Ticks that so many call stacks take: from where the program makes its first call, as deep as
+// others of its calls, more or less; and when each is that of the call before.
 uint64_t guest_bench_stacks(struct guest_bench *bench, uint32_t count);
 uint64_t guest_bench_stacks_again(struct guest_bench *bench, uint32_t count);
-// Picoseconds of one of `count`, by the median of 41 times; 0: not known. `time` returns the ticks of all.
+// Picoseconds of one of `count`, by the median of 41 times; 0: not known. `time` returns the ticks
+// of all.
 int64_t guest_bench_median_ps(uint64_t (*time)(void *context), void *context, uint32_t count);
 
 // A median and where it is in 95 of 100 cases.
 struct guest_middle {
 	int64_t low, best, high;
 };
-// Sorts the values. By the normal approximation of the sign test the interval leaves out count/2 less the root of count
-// at each side.
+// Sorts the values. By the normal approximation of the sign test the interval leaves out count/2
+// less the root of count at each side.
 struct guest_middle guest_middle_of(int64_t *values, uint32_t count);
-// Our own code between a driver's calls, of a command with times (0) or without (1), picoseconds: for the header.
+// Our own code between a driver's calls, of a command with times (0) or without (1), picoseconds:
+// for the header.
 void guest_bench_own(int which, struct guest_middle measured);

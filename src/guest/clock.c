@@ -15,7 +15,13 @@ bool guest_clock_tsc;
 
 static uint64_t hz = 1000000000;
 
-enum { READINGS = 5, MEASURE_NS = 300000, MOST_PAIRS = 100000, CPU_TIME_NS = 50000, CPU_TIME_MOST_NS = 1000000 };
+enum {
+	READINGS = 5,
+	MEASURE_NS = 300000,
+	MOST_PAIRS = 100000,
+	CPU_TIME_NS = 50000,
+	CPU_TIME_MOST_NS = 1000000
+};
 
 uint64_t guest_ns(int clock)
 {
@@ -84,7 +90,9 @@ static uint64_t ticks_in_order(void)
 	return ticks;
 }
 
-struct pair { uint64_t before, value, after; };
+struct pair {
+	uint64_t before, value, after;
+};
 
 static struct pair tightest_pair(int clock)
 {
@@ -154,12 +162,16 @@ void guest_clock_begin(struct tare_trace_header *header)
 	header->start_realtime_ns = moved(&realtime, &raw);
 	cpu_ns = cpu_time_distance_ns();
 	guest_cpu_ticks = guest_ticks_of_ns(cpu_ns);
-	guest_cpu_most_ticks = guest_ticks_of_ns(cpu_ns > CPU_TIME_MOST_NS / 10 ? CPU_TIME_MOST_NS : 10 * cpu_ns);
+	guest_cpu_most_ticks =
+	    guest_ticks_of_ns(cpu_ns > CPU_TIME_MOST_NS / 10 ? CPU_TIME_MOST_NS : 10 * cpu_ns);
 }
 
 void guest_clock_pairs(void)
 {
-	static const struct { uint16_t clock; int native; } clocks[] = {
+	static const struct {
+		uint16_t clock;
+		int native;
+	} clocks[] = {
 		{ TARE_CLOCK_RAW, CLOCK_MONOTONIC_RAW },
 		{ TARE_CLOCK_MONOTONIC, CLOCK_MONOTONIC },
 		{ TARE_CLOCK_REALTIME, CLOCK_REALTIME },
@@ -167,9 +179,13 @@ void guest_clock_pairs(void)
 	for (size_t i = guest_clock_tsc ? 0 : 1; i < sizeof clocks / sizeof *clocks; i++) {
 		struct pair pair = tightest_pair(clocks[i].native);
 		union tare_trace_record record = { .clock_pair = {
-			.head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0, clocks[i].clock, 0),
-			.before = pair.before, .value = pair.value, .after = pair.after,
-		} };
+			                               .head =
+			                                   tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0,
+			                                                   clocks[i].clock, 0),
+			                               .before = pair.before,
+			                               .value = pair.value,
+			                               .after = pair.after,
+			                           } };
 		guest_define(&record);
 	}
 }

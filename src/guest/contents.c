@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes of what transfers carry. The memory is the program's: it may be gone, or never have been there. So
-// it is copied by a system call, which fails where a load would fault, in parts that fit a near cache.
+// Hashes of what transfers carry. The memory is the program's: it may be gone, or never have been
+// there. So it is copied by a system call, which fails where a load would fault, in parts that fit
+// a near cache.
 #include "guest/contents.h"
 #include "guest/internal.h"
 #include "tare_config.h"
@@ -13,12 +14,12 @@
 enum {
 	PART_BYTES = 65536,
 	SAMPLES = 8,
-	SAMPLE_BYTES = 4096,      // each
+	SAMPLE_BYTES = 4096, // each
 	WHOLE_BYTES = SAMPLES * SAMPLE_BYTES,
 	// One so-manieth of the run: what hashing all may take, and what hashing a part.
 	WHOLE_SHARE = 5,
 	SHARE = 3,
-	PLACES = 4096,            // reads to come
+	PLACES = 4096, // reads to come
 	LOOKS = 16,
 	PATIENCE_NS = 50000000,
 };
@@ -31,9 +32,9 @@ struct later {
 
 static struct later *reads;
 static guest_lock lock;
-static _Atomic uint32_t waiting;      // in `reads`
-static _Atomic uint64_t spent;        // host ticks, of this process
-static _Atomic uint64_t part_ticks;   // of the last whole part
+static _Atomic uint32_t waiting;    // in `reads`
+static _Atomic uint64_t spent;      // host ticks, of this process
+static _Atomic uint64_t part_ticks; // of the last whole part
 
 void guest_contents_begin(void)
 {
@@ -75,8 +76,10 @@ static int hash_part(struct guest_contents_room *room, const char *start, uint64
 		size_t part = bytes < PART_BYTES ? (size_t)bytes : PART_BYTES;
 		struct iovec to = { room->part, part };
 		struct iovec from = { (char *)(uintptr_t)start, part };
-		// The sixth lies on the stack, where the upper half of an int is whatever was there.
-		long got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L);
+		// The sixth lies on the stack, where the upper half of an int is whatever was
+		// there.
+		long got =
+		    syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L);
 		if (got <= 0)
 			return got < 0 ? errno : EFAULT;
 		XXH3_64bits_update(&room->state, room->part, (size_t)got);
@@ -86,17 +89,20 @@ static int hash_part(struct guest_contents_room *room, const char *start, uint64
 	return 0;
 }
 
-static int hash_sample(struct guest_contents_room *room, const char *start, uint64_t bytes, uint64_t *hash)
+static int hash_sample(struct guest_contents_room *room, const char *start, uint64_t bytes,
+                       uint64_t *hash)
 {
 	int error = 0;
 	XXH3_64bits_reset(&room->state);
 	for (uint64_t i = 0; i < SAMPLES && error == 0; i++)
-		error = hash_part(room, start + (bytes - SAMPLE_BYTES) * i / (SAMPLES - 1), SAMPLE_BYTES);
+		error = hash_part(room, start + (bytes - SAMPLE_BYTES) * i / (SAMPLES - 1),
+		                  SAMPLE_BYTES);
 	*hash = XXH3_64bits_digest(&room->state);
 	return error;
 }
 
-static int hash_whole(struct guest_contents_room *room, const char *start, uint64_t bytes, uint64_t *hash)
+static int hash_whole(struct guest_contents_room *room, const char *start, uint64_t bytes,
+                      uint64_t *hash)
 {
 	uint64_t from = guest_ticks();
 	XXH3_64bits_reset(&room->state);
@@ -114,7 +120,8 @@ static bool may_take(uint64_t ticks, uint64_t share)
 	return (atomic_load(&spent) + ticks) <= run / share;
 }
 
-static int take(struct guest_contents_room *room, const char *start, struct guest_contents *contents)
+static int take(struct guest_contents_room *room, const char *start,
+                struct guest_contents *contents)
 {
 	uint64_t bytes = contents->bytes;
 	int error = 0;
@@ -136,7 +143,8 @@ static int take(struct guest_contents_room *room, const char *start, struct gues
 	return error;
 }
 
-struct guest_contents guest_contents_take(struct guest_thread *thread, const void *start, uint64_t bytes)
+struct guest_contents guest_contents_take(struct guest_thread *thread, const void *start,
+                                          uint64_t bytes)
 {
 	struct guest_contents contents = guest_contents_none(TARE_CONTENTS_SKIPPED, bytes);
 	struct guest_contents_room *room = thread->contents;
@@ -162,7 +170,8 @@ struct guest_contents guest_contents_take(struct guest_thread *thread, const voi
 	return contents;
 }
 #else
-struct guest_contents guest_contents_take(struct guest_thread *thread, const void *start, uint64_t bytes)
+struct guest_contents guest_contents_take(struct guest_thread *thread, const void *start,
+                                          uint64_t bytes)
 {
 	(void)thread, (void)start;
 	return guest_contents_none(TARE_CONTENTS_SKIPPED, bytes);
@@ -175,10 +184,14 @@ void guest_contents_write(struct guest_thread *thread, const struct guest_conten
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
-	record->contents = (struct tare_trace_contents){
-		.command_track = of->track, .command_number = of->number, .execution = of->execution,
-		.whole = contents->whole, .sample = contents->sample, .bytes = contents->bytes,
-		.from = contents->from, .to = contents->to };
+	record->contents = (struct tare_trace_contents){ .command_track = of->track,
+		                                         .command_number = of->number,
+		                                         .execution = of->execution,
+		                                         .whole = contents->whole,
+		                                         .sample = contents->sample,
+		                                         .bytes = contents->bytes,
+		                                         .from = contents->from,
+		                                         .to = contents->to };
 	guest_commit(record, tare_trace_head(TARE_TRACE_CONTENTS, of->flags, (uint16_t)contents->of,
 	                                     thread->track));
 }
@@ -244,7 +257,8 @@ void guest_contents_come(struct guest_thread *thread, uint32_t track, uint32_t n
 	guest_let_go(&lock);
 	if (read.of.number == 0)
 		return;
-	struct guest_contents contents = seen ? guest_contents_take(thread, read.start, read.bytes)
-	                                      : guest_contents_none(TARE_CONTENTS_UNSEEN, read.bytes);
+	struct guest_contents contents =
+	    seen ? guest_contents_take(thread, read.start, read.bytes)
+	         : guest_contents_none(TARE_CONTENTS_UNSEEN, read.bytes);
 	guest_contents_write(thread, &read.of, &contents);
 }

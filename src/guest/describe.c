@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorders of all APIs define alike: functions, and texts and shapes that come again and again.
+// What the recorders of all APIs define alike: functions, and texts and shapes that come again and
+// again.
 #include "guest/api.h"
 
 #include "guest/internal.h"
@@ -60,9 +61,14 @@ void guest_define_function(enum tare_trace_api api, uint32_t number, const char 
                            enum tare_trace_role role)
 {
 	union tare_trace_record record = { .function = {
-		.head = tare_trace_head(TARE_TRACE_FUNCTION, 0, (uint16_t)(GUEST_FUNCTION_BASE(api) + number), 0),
-		.name = guest_text(name, strlen(name)), .api = api, .role = role,
-	} };
+		                               .head = tare_trace_head(
+		                                   TARE_TRACE_FUNCTION, 0,
+		                                   (uint16_t)(GUEST_FUNCTION_BASE(api) + number),
+		                                   0),
+		                               .name = guest_text(name, strlen(name)),
+		                               .api = api,
+		                               .role = role,
+		                           } };
 	guest_define(&record);
 }
 

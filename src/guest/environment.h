@@ -20,16 +20,18 @@
 //   times=none        no device times: no profiling is added, no event asked for
 //   count             the same
 //   no-cupti          CUDA is recorded by the front alone (src/guest/cuda/front)
-//   event=NS          take events to cost so much, whatever was measured (for tests of times=sampled)
+//   event=NS          take events to cost so much, whatever was measured (for tests of
+//   times=sampled)
 #define TARE_ENVIRONMENT_OPTIONS "TARE_RECORD_OPTIONS"
 
 #define TARE_ENVIRONMENT_NO_CUPTI "no-cupti"
 
-// OPENCL_LAYERS as it was for the program, set where that lists more than the recorder: loaders write
-// ends into the list as they read it, and what the process starts would inherit the first entry only.
+// OPENCL_LAYERS as it was for the program, set where that lists more than the recorder: loaders
+// write ends into the list as they read it, and what the process starts would inherit the first
+// entry only.
 #define TARE_ENVIRONMENT_LAYERS "TARE_RECORD_LAYERS"
 
-// For the stubs that stand in the places of Level Zero drivers: the recorder's path, then those of the real
-// drivers in the order of the stubs, joined by commas.
+// For the stubs that stand in the places of Level Zero drivers: the recorder's path, then those of
+// the real drivers in the order of the stubs, joined by commas.
 #define TARE_ENVIRONMENT_LEVELZERO "TARE_RECORD_LEVELZERO"
 #define TARE_LEVELZERO_STUBS 8

@@ -75,8 +75,8 @@ static int own_fd(void)
 		fd = open_file(guest_file.path, O_RDWR);
 		if (fd < 0)
 			return fd;
-		// Should another thread do the same, the number of one of the two is forgotten; both
-		// are the file, and neither outlives the program.
+		// Should another thread do the same, the number of one of the two is forgotten;
+		// both are the file, and neither outlives the program.
 		__atomic_store_n(&guest_file.fd, move_high(fd), __ATOMIC_RELAXED);
 	}
 	return -ESTALE;
@@ -126,9 +126,11 @@ static int reserve(int fd, uint64_t offset, uint64_t bytes)
 		return error;
 	if (is_in_memory(fd)) {
 		do
-			error = result_of(syscall(SYS_fallocate, fd, 0, (off_t)offset, (off_t)bytes));
+			error =
+			    result_of(syscall(SYS_fallocate, fd, 0, (off_t)offset, (off_t)bytes));
 		while (error == -EINTR);
-		// EPERM: a sandbox forbids the call; where the file is the matter, writing says so too.
+		// EPERM: a sandbox forbids the call; where the file is the matter, writing says so
+		// too.
 		if (error != -EOPNOTSUPP && error != -ENOSYS && error != -EPERM)
 			return error;
 	}
@@ -180,7 +182,7 @@ static int create(const struct tare_trace_header *header, const char *stem)
 {
 	for (int number = 0; number < 1000; number++) {
 		char suffix[] = { '-', (char)('0' + number / 100), (char)('0' + number / 10 % 10),
-			(char)('0' + number % 10), 0 };
+			          (char)('0' + number % 10), 0 };
 		char *end = append(append(guest_file.path, guest_options.directory), "/");
 		int fd;
 		end = append(end, stem);
@@ -230,8 +232,11 @@ int guest_file_create(struct tare_trace_header *header, const char *stem)
 	guest_file.fd = fd;
 	guest_file.most_windows = UINT64_MAX;
 	if (guest_options.max_bytes)
-		guest_file.most_windows = guest_options.max_bytes < TARE_TRACE_HEADER_BYTES ? 0 :
-			(guest_options.max_bytes - TARE_TRACE_HEADER_BYTES) / TARE_TRACE_WINDOW_BYTES;
+		guest_file.most_windows =
+		    guest_options.max_bytes < TARE_TRACE_HEADER_BYTES
+		        ? 0
+		        : (guest_options.max_bytes - TARE_TRACE_HEADER_BYTES) /
+		              TARE_TRACE_WINDOW_BYTES;
 	guest_header = (struct tare_trace_header *)mapped;
 	return 0;
 }
@@ -254,8 +259,9 @@ static struct tare_trace_window *map_window(int fd, uint64_t window)
 			munmap(mapped - (uintptr_t)mapped % (uintptr_t)sysconf(_SC_PAGESIZE),
 			       bytes + (uintptr_t)mapped % (uintptr_t)sysconf(_SC_PAGESIZE));
 	}
-	return !chunk ? NULL : (struct tare_trace_window *)(chunk +
-		window % GUEST_CHUNK_WINDOWS * TARE_TRACE_WINDOW_BYTES);
+	return !chunk ? NULL
+	              : (struct tare_trace_window *)(chunk + window % GUEST_CHUNK_WINDOWS *
+	                                                         TARE_TRACE_WINDOW_BYTES);
 }
 
 // -EBADF: the program took the descriptor away meanwhile.
@@ -293,9 +299,11 @@ struct tare_trace_window *guest_file_window(void)
 	for (int attempt = 0; attempt < REOPEN && error == -EBADF; attempt++)
 		error = make_window(number, &window);
 	if (error) {
-		file_is_full(error == -ENOSPC || error == -EDQUOT ? TARE_TRACE_NO_SPACE :
-		             error == -EFBIG ? TARE_TRACE_FILE_LIMIT :
-		             error == -ENOMEM ? TARE_TRACE_NO_MEMORY : TARE_TRACE_IO, -error);
+		file_is_full(error == -ENOSPC || error == -EDQUOT ? TARE_TRACE_NO_SPACE
+		             : error == -EFBIG                    ? TARE_TRACE_FILE_LIMIT
+		             : error == -ENOMEM                   ? TARE_TRACE_NO_MEMORY
+		                                                  : TARE_TRACE_IO,
+		             -error);
 		return NULL;
 	}
 	return window;

@@ -45,9 +45,11 @@ static void in_child(void)
 {
 	int error = errno;
 	struct guest_thread *thread = guest_this;
-	// The file is shared: only the child knows its number, so it writes it into its parent's record.
+	// The file is shared: only the child knows its number, so it writes it into its parent's
+	// record.
 	if (thread && thread->forking)
-		__atomic_store_n(&thread->forking->fork.child, (uint64_t)getpid(), __ATOMIC_RELAXED);
+		__atomic_store_n(&thread->forking->fork.child, (uint64_t)getpid(),
+		                 __ATOMIC_RELAXED);
 	if (atomic_load(&guest_life) == GUEST_RECORDING)
 		atomic_store(&guest_life, GUEST_FORKED);
 	atomic_fetch_add(&guest_process, 1);

@@ -18,35 +18,39 @@
 
 // What TARE_RECORD in the environment says; `tare record` writes it (src/record/environment.h).
 struct guest_options {
-	char directory[4000];      // absolute; "" : do not record
+	char directory[4000]; // absolute; "" : do not record
 	bool strict;
 	bool keep_newest;
-	bool count_only;           // no device times, no profiling, no events
-	bool may_sample;           // device times of a sample, when those of all cost too much
-	uint64_t max_bytes;        // of this process's file; 0: no limit
+	bool count_only;               // no device times, no profiling, no events
+	bool may_sample;               // device times of a sample, when those of all cost too much
+	uint64_t max_bytes;            // of this process's file; 0: no limit
 	int64_t delay_ns, duration_ns; // from start; duration 0: to the end
-	int64_t start_raw_ns;      // when `tare record` started the program
+	int64_t start_raw_ns;          // when `tare record` started the program
 	bool call_stacks;
-	bool contents;             // hash what transfers carry (contents.h)
-	bool front;                // a loader was put in front of the program's own
-	int64_t self_cost_ps, self_call_cost_ps, self_stack_cost_ps; // as calibrated, for the header
+	bool contents; // hash what transfers carry (contents.h)
+	bool front;    // a loader was put in front of the program's own
+	// as calibrated, for the header
+	int64_t self_cost_ps, self_call_cost_ps, self_stack_cost_ps;
 	int64_t self_untimed_cost_ps;
-	int64_t self_low_ps[2], self_high_ps[2]; // the interval of a command's with times and without
+	// the interval of a command's with times and without
+	int64_t self_low_ps[2], self_high_ps[2];
 	uint64_t calibration_ticks;
-	uint32_t calibrated;       // the API of which alone these costs are (enum tare_trace_api); 0: of none alone
-	int64_t event_ns;          // that an event is taken to cost; 0: as measured
+	// the API of which alone these costs are (enum tare_trace_api); 0: of none alone
+	uint32_t calibrated;
+	int64_t event_ns; // that an event is taken to cost; 0: as measured
 };
 
-// Begins recording of an API (guest/api.h; NULL: of phases alone) in this process, and with the first
-// one the file. Any number of APIs, in any order, from any thread, before or after a fork; again for
-// one that was begun it does nothing. Returns true when the process is being recorded. After a fork
-// the child begins a file of its own by itself, for all that its parent had begun.
+// Begins recording of an API (guest/api.h; NULL: of phases alone) in this process, and with the
+// first one the file. Any number of APIs, in any order, from any thread, before or after a fork;
+// again for one that was begun it does nothing. Returns true when the process is being recorded.
+// After a fork the child begins a file of its own by itself, for all that its parent had begun.
 struct guest_api;
 bool guest_begin(const struct guest_api *api);
 extern struct guest_options guest_options;
 // Writes what guest_options has of our own code's cost into a header, the file's or one to come.
 void guest_tell_self_cost(struct tare_trace_header *header);
-// To the process's file: it took a thread of the program from then on (CLOCK_MONOTONIC) to begin or end the recording.
+// To the process's file: it took a thread of the program from then on (CLOCK_MONOTONIC) to begin or
+// end the recording.
 void guest_setup_took(uint64_t from_ns);
 
 // True while events are wanted (--delay, --duration). Definitions always are. It stays true when
@@ -72,33 +76,35 @@ struct guest_thread {
 	union tare_trace_record *next, *end; // room in the window; equal: none
 	struct tare_trace_window *window;    // NULL: none yet
 	uint32_t track;
-	uint32_t command_number;             // of the last command
-	uint32_t depth;                      // calls, of any API, that this thread is inside of
-	uint32_t locked;                     // spinlocks that an API's recorder holds in this thread
-	uint32_t aside;                      // the API whose recorder calls its library for itself; 0: none
-	uint32_t process;                    // generation; differs from guest_process after a fork
-	uint64_t cpu_read_ticks;             // when the thread's CPU clock was last read
-	uint64_t left_ticks;                 // when it came back from its last call
-	union tare_trace_record *polled;     // last record, when it is a POLLED
+	uint32_t command_number; // of the last command
+	uint32_t depth;          // calls, of any API, that this thread is inside of
+	// spinlocks that an API's recorder holds in this thread
+	uint32_t locked;
+	// the API whose recorder calls its library for itself; 0: none
+	uint32_t aside;
+	uint32_t process;                // generation; differs from guest_process after a fork
+	uint64_t cpu_read_ticks;         // when the thread's CPU clock was last read
+	uint64_t left_ticks;             // when it came back from its last call
+	union tare_trace_record *polled; // last record, when it is a POLLED
 	uint64_t lost_records, lost_commands;
-	bool helper;                         // the recorder's own
-	// What the recorder of each API keeps of a thread, by enum tare_trace_api; the next thread that
-	// takes this state goes on with it.
+	bool helper; // the recorder's own
+	// What the recorder of each API keeps of a thread, by enum tare_trace_api; the next thread
+	// that takes this state goes on with it.
 	void *api[TARE_TRACE_API_COUNT];
 	// Private to src/guest.
 	struct guest_contents_room *contents; // to hash in
-	struct guest_phase_open *phases;     // how many are open, by domain
-	struct guest_walk *walk;             // of its stack, in progress
-	struct guest_walks *walks;           // that it has made lately
-	uint32_t walks_track;                // whose they are
-	uint64_t loss_from, loss_to;         // host ticks
-	union tare_trace_record *forking;    // the record of a fork that is under way
+	struct guest_phase_open *phases;      // how many are open, by domain
+	struct guest_walk *walk;              // of its stack, in progress
+	struct guest_walks *walks;            // that it has made lately
+	uint32_t walks_track;                 // whose they are
+	uint64_t loss_from, loss_to;          // host ticks
+	union tare_trace_record *forking;     // the record of a fork that is under way
 	struct guest_thread *following;
 	_Atomic uint32_t taken;
 };
 
-// Whether the process has this one thread only, by the C library's word: then nobody else changes what
-// this thread looks at until it starts another. False where that cannot be told.
+// Whether the process has this one thread only, by the C library's word: then nobody else changes
+// what this thread looks at until it starts another. False where that cannot be told.
 static inline bool guest_alone(void);
 
 // This thread's state, or NULL when nothing is recorded (not begun, no memory, at the end).
@@ -117,8 +123,8 @@ static inline void guest_commit(union tare_trace_record *record, uint64_t head);
 // Says that this thread is inside a call that may wait (`function`), or no more (0 ticks).
 static inline void guest_waiting(struct guest_thread *thread, uint32_t function, uint64_t ticks);
 
-// Writes a record of the thread's CPU time when what began at `since`, a call or the time between two,
-// took 50 µs, or when 0.5 ms have passed since the last one.
+// Writes a record of the thread's CPU time when what began at `since`, a call or the time between
+// two, took 50 µs, or when 0.5 ms have passed since the last one.
 static inline void guest_cpu_time(struct guest_thread *thread, uint64_t since, uint64_t now);
 
 // Writes one definition (`record` with its head; the track is filled in). For the other clocks and
@@ -130,8 +136,8 @@ uint32_t guest_string(const char *text, size_t bytes);
 // A new number for a shape.
 uint32_t guest_shape_number(void);
 
-// A window as a thread would get it next, empty, to try things out in: nobody's, and without a head. NULL:
-// there is none to spare. It is emptied when it is given back.
+// A window as a thread would get it next, empty, to try things out in: nobody's, and without a
+// head. NULL: there is none to spare. It is emptied when it is given back.
 struct tare_trace_window *guest_window_borrow(void);
 void guest_window_give_back(struct tare_trace_window *window);
 
@@ -141,7 +147,9 @@ void guest_window_give_back(struct tare_trace_window *window);
 void *guest_memory(size_t bytes);
 
 // A spinlock for a few stores; in the child of a fork all of them are free again.
-typedef struct { _Atomic uint32_t taken; } guest_lock;
+typedef struct {
+	_Atomic uint32_t taken;
+} guest_lock;
 void guest_acquire(guest_lock *lock);
 bool guest_try(guest_lock *lock);
 void guest_release(guest_lock *lock);

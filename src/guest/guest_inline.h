@@ -18,18 +18,18 @@
 // One pointer is all that the recorder takes of the static thread-local memory: with the other
 // models the first use in a thread would call malloc.
 extern _Thread_local struct guest_thread *guest_this
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern bool guest_clock_tsc;
-extern uint64_t guest_cpu_ticks; // 50 µs
+extern uint64_t guest_cpu_ticks;      // 50 µs
 extern uint64_t guest_cpu_most_ticks; // 0.5 ms
-extern _Atomic bool guest_lone;  // there is no helper, for the process has one thread
+extern _Atomic bool guest_lone;       // there is no helper, for the process has one thread
 
 struct guest_thread *guest_thread_slow(void);
 union tare_trace_record *guest_event_slow(struct guest_thread *thread, bool command);
 void guest_waiting_slow(struct guest_thread *thread, uint32_t function, uint64_t ticks);
 void guest_cpu_time_slow(struct guest_thread *thread, uint64_t now);
-// What the helper would do, by a thread that is inside of `depth` calls of the API by its own doing: in
-// a callback, which has one more around it, nothing of the vendor's may be called.
+// What the helper would do, by a thread that is inside of `depth` calls of the API by its own
+// doing: in a callback, which has one more around it, nothing of the vendor's may be called.
 void guest_lone_round(struct guest_thread *thread, uint32_t depth);
 
 static inline uint64_t guest_ticks(void)
@@ -55,8 +55,9 @@ static inline bool guest_alone(void)
 static inline struct guest_thread *guest_thread(void)
 {
 	struct guest_thread *thread = guest_this;
-	if (__builtin_expect(thread && thread->process ==
-	                     atomic_load_explicit(&guest_process, memory_order_relaxed), 1))
+	if (__builtin_expect(thread && thread->process == atomic_load_explicit(
+	                                                      &guest_process, memory_order_relaxed),
+	                     1))
 		return thread;
 	return guest_thread_slow();
 }
@@ -79,8 +80,8 @@ static inline bool guest_move_next(struct guest_thread *thread, union tare_trace
 #endif
 }
 
-// A record further on will be written before long. Windows are made by another core: its line would come
-// from there when it is written, and the driver's next bus lock would wait for that.
+// A record further on will be written before long. Windows are made by another core: its line would
+// come from there when it is written, and the driver's next bus lock would wait for that.
 static inline void guest_expect_writing(const union tare_trace_record *record)
 {
 #if defined(__x86_64__)

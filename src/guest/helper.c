@@ -17,12 +17,13 @@
 enum {
 	MS = 1000000,
 	HARVEST_NS = 4 * MS,
-	SAMPLE_NS = 10 * MS,   // while the program computes
-	IDLE_NS = 100 * MS,    // while it does not
+	SAMPLE_NS = 10 * MS, // while the program computes
+	IDLE_NS = 100 * MS,  // while it does not
 	MOST_NS = 1000 * MS,
-	COST_SHARE = 1000,     // one part of so many may go into sampling
+	COST_SHARE = 1000,        // one part of so many may go into sampling
 	STACK_BYTES = 256 * 1024, // for the vendor's code that `harvest` calls
-	LEAVE_TURNS = 2500, LEAVE_NS = 20000, // 50 ms
+	LEAVE_TURNS = 2500,
+	LEAVE_NS = 20000, // 50 ms
 };
 
 static _Atomic uint32_t wakes, asleep, harvesting, held, starting;
@@ -67,7 +68,8 @@ static void sleep_until(uint64_t due, uint64_t now, uint32_t seen)
 
 static void harvest(struct guest_thread *thread)
 {
-	// Who ends the process or forks says first that nobody may harvest, then looks whether one does.
+	// Who ends the process or forks says first that nobody may harvest, then looks whether one
+	// does.
 	atomic_store(&harvesting, 1);
 	if (atomic_load(&guest_alive) && !atomic_load(&held))
 		guest_api_harvest(thread);
@@ -92,8 +94,8 @@ void guest_helper_hold(bool wait)
 	if (!wait)
 		return;
 	guest_helper_leave_harvest();
-	// A thread that starts may have the allocator's locks: AddressSanitizer's are not made free in
-	// the child.
+	// A thread that starts may have the allocator's locks: AddressSanitizer's are not made free
+	// in the child.
 	wait_while(&starting);
 }
 
@@ -161,11 +163,11 @@ static void pairs(struct helper *helper, uint64_t now)
 // --delay and --duration. Returns when the next change is due.
 static uint64_t change_active(const struct helper *helper, uint64_t now)
 {
-	uint64_t start = guest_options.start_raw_ns ? (uint64_t)guest_options.start_raw_ns :
-		(uint64_t)guest_header->start_raw_ns;
+	uint64_t start = guest_options.start_raw_ns ? (uint64_t)guest_options.start_raw_ns
+	                                            : (uint64_t)guest_header->start_raw_ns;
 	uint64_t from = start + (uint64_t)guest_options.delay_ns;
-	uint64_t to = guest_options.duration_ns ? from + (uint64_t)guest_options.duration_ns :
-		UINT64_MAX;
+	uint64_t to =
+	    guest_options.duration_ns ? from + (uint64_t)guest_options.duration_ns : UINT64_MAX;
 	bool active = now >= from && now < to;
 	if (active != atomic_load(&guest_active)) {
 		union tare_trace_record *record = guest_event_always(helper->thread);
@@ -206,8 +208,10 @@ static void *run(void *argument)
 {
 	struct helper helper = { .sample_ns = SAMPLE_NS / 2, .pairs_ns = SAMPLE_NS / 2 };
 	union tare_trace_record change = { .change = {
-		.head = tare_trace_head(TARE_TRACE_CHANGE, 0, TARE_CHANGE_HELPER, 0), .to = 1,
-	} };
+		                               .head = tare_trace_head(TARE_TRACE_CHANGE, 0,
+		                                                       TARE_CHANGE_HELPER, 0),
+		                               .to = 1,
+		                           } };
 	(void)argument;
 	atomic_store(&starting, 0);
 	prctl(PR_SET_NAME, "tare");

@@ -33,8 +33,9 @@ static void read_boot_id(uint64_t boot_id[2])
 	unsigned digits = 0;
 	for (size_t i = 0; i < bytes && digits < 32; i++) {
 		char c = text[i];
-		unsigned value = c >= '0' && c <= '9' ? (unsigned)(c - '0') :
-			c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 16;
+		unsigned value = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+		                 : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
+		                                        : 16;
 		if (value < 16) {
 			boot_id[digits / 16] = boot_id[digits / 16] << 4 | value;
 			digits++;
@@ -98,7 +99,9 @@ static uint64_t variable(const char *name)
 // also sets them for programs that are no ranks of anything.
 static void read_rank(struct tare_trace_header *header)
 {
-	static const struct { const char *rank, *count; } launchers[] = {
+	static const struct {
+		const char *rank, *count;
+	} launchers[] = {
 		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" }, // Open MPI
 		{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE" },   // MVAPICH
 		{ "PMI_RANK", "PMI_SIZE" },                         // MPICH and those built on it
@@ -134,7 +137,7 @@ static void make_stem(const struct tare_trace_header *header, uint64_t start, ch
 	char *to = stem;
 	for (const char *from = header->host_name; *from; from++) {
 		bool plain = (*from >= 'a' && *from <= 'z') || (*from >= 'A' && *from <= 'Z') ||
-			(*from >= '0' && *from <= '9') || *from == '.' || *from == '_';
+		             (*from >= '0' && *from <= '9') || *from == '.' || *from == '_';
 		*to++ = plain && (from > header->host_name || *from != '.') ? *from : '_';
 	}
 	*to++ = '-';

@@ -21,13 +21,13 @@ enum { GUEST_CHUNK_WINDOWS = 64, GUEST_CHUNKS = 16384, GUEST_FD = 100 };
 
 struct guest_file {
 	int fd;
-	uint64_t device, inode;          // of the file, to know the descriptor by
-	uint64_t most_windows;           // by --max-size
-	_Atomic uint64_t made;           // windows that were begun to be made
-	_Atomic uint32_t full;           // enum tare_trace_stop: no window can be made any more
-	_Atomic int error;               // errno of that
+	uint64_t device, inode; // of the file, to know the descriptor by
+	uint64_t most_windows;  // by --max-size
+	_Atomic uint64_t made;  // windows that were begun to be made
+	_Atomic uint32_t full;  // enum tare_trace_stop: no window can be made any more
+	_Atomic int error;      // errno of that
 	_Atomic(char *) chunks[GUEST_CHUNKS];
-	char path[sizeof ((struct guest_options *)0)->directory + 160];
+	char path[sizeof((struct guest_options *)0)->directory + 160];
 };
 extern struct guest_file guest_file;
 
@@ -58,7 +58,8 @@ static inline union tare_trace_record *guest_window_first(struct tare_trace_wind
 }
 static inline union tare_trace_record *guest_window_end(struct tare_trace_window *window)
 {
-	return (union tare_trace_record *)window + TARE_TRACE_WINDOW_BYTES / TARE_TRACE_RECORD_BYTES;
+	return (union tare_trace_record *)window +
+	       TARE_TRACE_WINDOW_BYTES / TARE_TRACE_RECORD_BYTES;
 }
 
 // ---- threads (thread.c), definitions (define.c)
@@ -107,14 +108,15 @@ enum guest_life {
 	GUEST_UNBORN = 0,
 	GUEST_FORKED = 1, // the child of a fork that has not begun its file
 	GUEST_RECORDING = 2,
-	GUEST_OVER = 3,   // or it never could begin
+	GUEST_OVER = 3, // or it never could begin
 };
 extern _Atomic uint32_t guest_life;
 // The APIs that were begun (api.c). Adds one; false: it is NULL or there already.
 bool guest_api_add(const struct guest_api *api);
 // Which they are, for a header.
 void guest_api_tell(struct tare_trace_header *header);
-// Harvests all of them on this thread (NULL: none), which is inside of no call, and counts their calls.
+// Harvests all of them on this thread (NULL: none), which is inside of no call, and counts their
+// calls.
 void guest_api_harvest(struct guest_thread *thread);
 void guest_api_in_child(void);
 void guest_describe_begin(void); // describe.c, once a process image
@@ -127,7 +129,8 @@ void guest_end_register(void);
 void guest_fork_register(void);
 void guest_locks_forget(void);
 
-// Decides whether the process's only thread does what the helper would. False: the helper is to start.
+// Decides whether the process's only thread does what the helper would. False: the helper is to
+// start.
 bool guest_lone_begin(void);
 void guest_lone_forget(void);
 

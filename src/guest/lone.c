@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process with one thread. The C library spares it what only a second thread makes necessary, bus
-// locks above all, and a driver may take twenty mutexes for a command: the helper, however idle, would
-// cost such a program more than all that is recorded. So there is none, and what it would do the
-// program's own thread does, a little at a time, at its calls. When the C library says that there is
-// another thread, whoever's, the helper is started.
+// locks above all, and a driver may take twenty mutexes for a command: the helper, however idle,
+// would cost such a program more than all that is recorded. So there is none, and what it would do
+// the program's own thread does, a little at a time, at its calls. When the C library says that
+// there is another thread, whoever's, the helper is started.
 #include "guest/internal.h"
 
 #include <errno.h>
@@ -75,7 +75,8 @@ static void go_round(struct guest_thread *thread, uint32_t depth)
 void guest_lone_round(struct guest_thread *thread, uint32_t depth)
 {
 	int error = errno;
-	// What a recorder calibrates on is nobody's state: it does not know what this thread is inside of.
+	// What a recorder calibrates on is nobody's state: it does not know what this thread is
+	// inside of.
 	if (thread != guest_this || !atomic_load(&guest_alive) || atomic_exchange(&at_it, true))
 		return;
 	if (guest_alone())

@@ -59,7 +59,8 @@ struct guest_map *guest_map_new(void)
 	return map;
 }
 
-static inline __attribute__((always_inline)) struct place *find_place(const struct guest_map *map, uintptr_t key)
+static inline __attribute__((always_inline)) struct place *find_place(const struct guest_map *map,
+                                                                      uintptr_t key)
 {
 	struct level *level = atomic_load_explicit(&map->newest, memory_order_acquire);
 	for (; level; level = level->older)
@@ -108,8 +109,8 @@ bool guest_map_put(struct guest_map *map, const void *key, uint64_t value)
 		larger = make_level(newest);
 		if (!larger)
 			return false;
-		// Should another thread have grown it meanwhile, ours is lost; it happens a few times
-		// in a process at most.
+		// Should another thread have grown it meanwhile, ours is lost; it happens a few
+		// times in a process at most.
 		atomic_compare_exchange_strong(&map->newest, &newest, larger);
 	}
 	atomic_store_explicit(&place->value, value, memory_order_relaxed);

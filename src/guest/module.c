@@ -29,9 +29,10 @@ bool guest_module_find(uint64_t address, struct guest_module_place *place)
 	struct dl_find_object found;
 	if (_dl_find_object((void *)(uintptr_t)address, &found))
 		return false;
-	*place = (struct guest_module_place){
-		.from = (uintptr_t)found.dlfo_map_start, .to = (uintptr_t)found.dlfo_map_end,
-		.bias = found.dlfo_link_map->l_addr, .name = found.dlfo_link_map->l_name };
+	*place = (struct guest_module_place){ .from = (uintptr_t)found.dlfo_map_start,
+		                              .to = (uintptr_t)found.dlfo_map_end,
+		                              .bias = found.dlfo_link_map->l_addr,
+		                              .name = found.dlfo_link_map->l_name };
 	return true;
 }
 
@@ -124,8 +125,11 @@ static __attribute__((noinline)) void define(const struct guest_module_place *pl
 	static const char digits[] = "0123456789abcdef";
 	char text[2 * MOST_ID_BYTES];
 	union tare_trace_record record = { .module = {
-		.head = tare_trace_head(TARE_TRACE_MODULE, 0, 0, 0), .ticks = guest_ticks(),
-		.from = place->from, .to = place->to, .bias = place->bias } };
+		                               .head = tare_trace_head(TARE_TRACE_MODULE, 0, 0, 0),
+		                               .ticks = guest_ticks(),
+		                               .from = place->from,
+		                               .to = place->to,
+		                               .bias = place->bias } };
 	for (size_t i = 0; i < bytes; i++) {
 		text[2 * i] = digits[id[i] >> 4];
 		text[2 * i + 1] = digits[id[i] & 15];

@@ -13,8 +13,7 @@ static uint64_t number_of(const char *text, size_t bytes)
 {
 	uint64_t number = 0;
 	for (size_t i = 0; i < bytes; i++) {
-		if (text[i] < '0' || text[i] > '9' ||
-		    __builtin_mul_overflow(number, 10, &number) ||
+		if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(number, 10, &number) ||
 		    __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number))
 			return 0;
 	}
@@ -52,7 +51,10 @@ static void read_word(const char *word, size_t bytes)
 	else if (has_name(word, bytes, "max=", &value))
 		guest_options.max_bytes = number_of(value, (size_t)(word + bytes - value));
 	else {
-		static const struct { const char *name; int64_t *to; } times[] = {
+		static const struct {
+			const char *name;
+			int64_t *to;
+		} times[] = {
 			{ "delay=", &guest_options.delay_ns },
 			{ "duration=", &guest_options.duration_ns },
 			{ "start=", &guest_options.start_raw_ns },
@@ -61,7 +63,8 @@ static void read_word(const char *word, size_t bytes)
 		for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 			if (has_name(word, bytes, times[i].name, &value)) {
 				number = number_of(value, (size_t)(word + bytes - value));
-				*times[i].to = number > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)number;
+				*times[i].to =
+				    number > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)number;
 			}
 	}
 }

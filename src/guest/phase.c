@@ -8,7 +8,7 @@
 
 // Texts that a program makes up for each phase ("step 81204") would fill the file with definitions,
 // which are never overwritten: of a small file they take a quarter at most.
-enum { MOST_TEXTS = 65536, TEXT_OF_RECORD = sizeof ((struct tare_trace_string *)0)->text };
+enum { MOST_TEXTS = 65536, TEXT_OF_RECORD = sizeof((struct tare_trace_string *)0)->text };
 static const char other_text[] = "(other names)";
 
 static _Atomic(struct guest_map *) texts, kept;
@@ -39,8 +39,8 @@ static bool may_define(uint32_t process, size_t bytes)
 	       (!guest_options.max_bytes || records <= most);
 }
 
-// The id of a text in this process's file. The text itself is the key: the program may use its buffer
-// again for another one.
+// The id of a text in this process's file. The text itself is the key: the program may use its
+// buffer again for another one.
 static uint32_t text_id(const char *text)
 {
 	uint32_t process = atomic_load_explicit(&guest_process, memory_order_relaxed), id;
@@ -50,8 +50,8 @@ static uint32_t text_id(const char *text)
 	if (!text || !*text)
 		return 0;
 	bytes = strnlen(text, GUEST_PHASE_TEXT);
-	key = guest_hash_key(guest_hash(guest_hash(GUEST_HASH_START, &process, sizeof process),
-	                              text, bytes));
+	key = guest_hash_key(
+	    guest_hash(guest_hash(GUEST_HASH_START, &process, sizeof process), text, bytes));
 	id = (uint32_t)guest_map_find(map, key, 0);
 	if (id)
 		return id;
@@ -86,8 +86,7 @@ const char *guest_phase_keep(const char *text)
 struct guest_thread *guest_phase_thread(void)
 {
 	struct guest_thread *thread = guest_thread();
-	if (!thread && atomic_load(&guest_life) == GUEST_UNBORN &&
-	    guest_begin(NULL))
+	if (!thread && atomic_load(&guest_life) == GUEST_UNBORN && guest_begin(NULL))
 		thread = guest_thread();
 	return thread;
 }
@@ -110,8 +109,8 @@ static void write_phase(struct guest_thread *thread, const struct tare_trace_pha
 	record->phase.name = phase->name;
 	record->phase.domain = phase->domain;
 	record->phase.value = phase->value;
-	guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, (uint8_t)source, what,
-	                                     thread->track));
+	guest_commit(record,
+	             tare_trace_head(TARE_TRACE_PHASE, (uint8_t)source, what, thread->track));
 	if (atomic_load_explicit(&guest_lone, memory_order_relaxed))
 		guest_lone_round(thread, 0);
 }

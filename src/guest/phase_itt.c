@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ITT: the static part that is linked into programs and libraries loads $INTEL_LIBITTNOTIFY64 at its
-// first call, finds __itt_api_init there and calls it with its description: the list of its functions,
-// each a name and a place for a pointer. We set those of tasks, frames, regions and markers, and set
-// the others to what does nothing. The binary interface below is ITT's, version 3.
+// ITT: the static part that is linked into programs and libraries loads $INTEL_LIBITTNOTIFY64 at
+// its first call, finds __itt_api_init there and calls it with its description: the list of its
+// functions, each a name and a place for a pointer. We set those of tasks, frames, regions and
+// markers, and set the others to what does nothing. The binary interface below is ITT's, version 3.
 #include "guest/phase.h"
 
 #include <errno.h>
@@ -63,8 +63,9 @@ static void *find_or_make(char kind, const char *name, size_t bytes)
 	static _Atomic(struct guest_map *) made;
 	struct guest_map *map = atomic_load(&made), *none = NULL;
 	uint64_t hash = guest_hash(GUEST_HASH_START, &kind, 1);
-	const void *key = (const void *)(uintptr_t)
-		(guest_hash(hash, name, strnlen(name, GUEST_PHASE_TEXT)) << 4 | 8);
+	const void *key =
+	    (const void *)(uintptr_t)(guest_hash(hash, name, strnlen(name, GUEST_PHASE_TEXT)) << 4 |
+	                              8);
 	void *object;
 	if (!map) {
 		map = guest_map_new();
@@ -140,8 +141,9 @@ static uint64_t own_time(const void *clock, unsigned long long timestamp)
 
 // ---- the functions that programs call
 
-static void task_begin_ex(const struct itt_domain *domain, void *clock, unsigned long long timestamp,
-                          struct itt_id id, struct itt_id parent, const struct itt_string *name)
+static void task_begin_ex(const struct itt_domain *domain, void *clock,
+                          unsigned long long timestamp, struct itt_id id, struct itt_id parent,
+                          const struct itt_string *name)
 {
 	(void)id, (void)parent;
 	begin(domain, name ? name->text : NULL, 0, own_time(clock, timestamp));
@@ -313,15 +315,15 @@ static any_function find(const char *name)
 	return NULL;
 }
 
-// Called under the program's lock of ITT, once for each static part in the process. Functions that are
-// left as they are would do nothing either; set to nothing they are not even called.
+// Called under the program's lock of ITT, once for each static part in the process. Functions that
+// are left as they are would do nothing either; set to nothing they are not even called.
 void __itt_api_init(struct itt_global *global, int groups)
 {
 	static const unsigned char magic[] = { 0xed, 0xab, 0xab, 0xec, 0x0d, 0xee, 0xda, 0x30 };
 	int error = errno;
 	(void)groups;
-	if (!global || memcmp(global->magic, magic, sizeof magic) ||
-	    global->build < LEAST_BUILD || !global->functions)
+	if (!global || memcmp(global->magic, magic, sizeof magic) || global->build < LEAST_BUILD ||
+	    !global->functions)
 		return;
 	for (struct itt_function *f = global->functions; f->name; f++) {
 		any_function function = find(f->name);

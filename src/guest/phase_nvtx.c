@@ -74,10 +74,14 @@ static const char *message_of(const struct nvtx_attributes *attributes,
 	if (!attributes || attributes->bytes < sizeof *attributes)
 		return NULL;
 	switch (attributes->message_type) {
-	case MESSAGE_ASCII: return attributes->message.ascii;
-	case MESSAGE_UNICODE: return narrow(attributes->message.wide, text);
-	case MESSAGE_REGISTERED: return attributes->message.kept;
-	default: return NULL;
+	case MESSAGE_ASCII:
+		return attributes->message.ascii;
+	case MESSAGE_UNICODE:
+		return narrow(attributes->message.wide, text);
+	case MESSAGE_REGISTERED:
+		return attributes->message.kept;
+	default:
+		return NULL;
 	}
 }
 
@@ -290,7 +294,8 @@ static void fill(const struct nvtx_callbacks *callbacks, int module, const struc
 int InitializeInjectionNvtx2(nvtx_export_table export_table)
 {
 	int error = errno;
-	const struct nvtx_callbacks *callbacks = export_table ? export_table(TABLE_CALLBACKS) : NULL;
+	const struct nvtx_callbacks *callbacks =
+	    export_table ? export_table(TABLE_CALLBACKS) : NULL;
 	bool whole = callbacks && callbacks->bytes >= sizeof *callbacks && callbacks->module_table;
 	if (whole) {
 		fill(callbacks, MODULE_CORE, core);

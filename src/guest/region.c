@@ -63,8 +63,9 @@ void guest_region_add(const void *start, uint64_t bytes, uint64_t flags, uint8_t
 		region->memory = memory;
 	} else if (make_room(count)) {
 		memmove(&regions[at + 1], &regions[at], (count - at) * sizeof *regions);
-		regions[at] = (struct guest_region){.start = start, .bytes = bytes, .flags = flags,
-		                                    .count = 1, .memory = memory};
+		regions[at] = (struct guest_region){
+			.start = start, .bytes = bytes, .flags = flags, .count = 1, .memory = memory
+		};
 		atomic_store_explicit(&guest_region_count, count + 1, memory_order_relaxed);
 	}
 	guest_let_go(&lock);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory of which an API's library has told: mapped buffers, shared memory and the like, of all APIs.
+// Host memory of which an API's library has told: mapped buffers, shared memory and the like, of
+// all APIs.
 #pragma once
 #include "guest/api.h"
 
@@ -7,9 +8,9 @@
 struct guest_region {
 	const char *start;
 	uint64_t bytes;
-	uint64_t flags;      // of the map
-	uint32_t count;      // times mapped
-	uint8_t memory;      // enum tare_trace_memory
+	uint64_t flags; // of the map
+	uint32_t count; // times mapped
+	uint8_t memory; // enum tare_trace_memory
 };
 extern _Atomic uint32_t guest_region_count;
 void guest_region_add(const void *start, uint64_t bytes, uint64_t flags, uint8_t memory);

@@ -25,14 +25,14 @@ struct guest_walk {
 	struct guest_walk *outer; // that a signal handler of the program has interrupted
 	uint64_t cfa;             // of the last frame: they ascend
 	uint32_t steps, count;
-	bool interrupted;         // it went through a signal handler
-	struct again *again;      // filled on the way; NULL: not wanted
+	bool interrupted;    // it went through a signal handler
+	struct again *again; // filled on the way; NULL: not wanted
 	uint64_t frame[MOST_FRAMES];
 	jmp_buf out;
 };
 
-// A walk that this thread has made lately, to be told again by what it read: where each return address
-// lay, and what it was. Only x86-64 has them all below a frame's CFA.
+// A walk that this thread has made lately, to be told again by what it read: where each return
+// address lay, and what it was. Only x86-64 has them all below a frame's CFA.
 struct again {
 	uint64_t frame, caller; // of guest_stack, and the frame pointer of who called it
 	uint32_t process, id, count;
@@ -41,23 +41,24 @@ struct again {
 };
 enum { AGAIN = 32, TOP_BYTES = 64 * 1024 };
 struct guest_walks {
-	uint64_t top;   // the end of the thread's own stack
-	uint64_t begun; // host ticks: the stack that is being found is measured; 0: it is not
-	bool told;      // it was known again
+	uint64_t top;         // the end of the thread's own stack
+	uint64_t begun;       // host ticks: the stack that is being found is measured; 0: it is not
+	bool told;            // it was known again
 	uint32_t hits, until; // not counted yet; known ones until one is measured
 	struct again again[AGAIN];
 };
 
-// What stacks really cost here, in the program with its cold caches and its record written: each walk
-// is measured, and one of so many that are known again. No divisor of the periods programs have.
+// What stacks really cost here, in the program with its cold caches and its record written: each
+// walk is measured, and one of so many that are known again. No divisor of the periods programs
+// have.
 enum { EVERY = 61 };
 static _Atomic uint64_t all_walks, all_hits; // how many there were
 static struct {
 	_Atomic uint64_t ticks, count;
-} of_walks, of_hits; // measured
+} of_walks, of_hits;            // measured
 static int64_t walk_ps, hit_ps; // as calibrated, until they are
 static uint64_t ours_from, ours_to;
-static struct guest_map *stacks; // ids by hash and generation
+static struct guest_map *stacks;             // ids by hash and generation
 static _Atomic uint32_t defined, defined_in; // stacks of the process, and of which
 static uint32_t most_stacks = MOST_STACKS;
 
@@ -181,8 +182,9 @@ static struct guest_walks *walks_of(struct guest_thread *thread)
 		thread->walks_track = thread->track;
 		memset(walks->again, 0, sizeof walks->again);
 		// The C library puts its own data at the end of a thread's stack.
-		walks->top = (uint64_t)getpid() == (uint64_t)syscall(SYS_gettid) ?
-			(uint64_t)(uintptr_t)__libc_stack_end : (uint64_t)pthread_self();
+		walks->top = (uint64_t)getpid() == (uint64_t)syscall(SYS_gettid)
+		                 ? (uint64_t)(uintptr_t)__libc_stack_end
+		                 : (uint64_t)pthread_self();
 	}
 	return walks;
 }
@@ -220,8 +222,8 @@ static uint64_t exact_ticks(void)
 static double mean_ps(uint64_t ticks, uint64_t count, int64_t calibrated)
 {
 	uint64_t of_ms = guest_ticks_of_ns(1000000);
-	return count && of_ms ? (double)ticks / (double)count * 1e9 / (double)of_ms :
-	                        (double)calibrated;
+	return count && of_ms ? (double)ticks / (double)count * 1e9 / (double)of_ms
+	                      : (double)calibrated;
 }
 
 static __attribute__((noinline)) void say_cost(void)
@@ -294,7 +296,7 @@ __attribute__((noinline)) uint32_t guest_stack(void)
 	if (walks)
 		begin_measuring(walks);
 	struct again *again =
-		walks ? place_again(walks, (uint64_t)(uintptr_t)frame, frame[1]) : NULL;
+	    walks ? place_again(walks, (uint64_t)(uintptr_t)frame, frame[1]) : NULL;
 	if (again && again->id && again->frame == (uint64_t)(uintptr_t)frame &&
 	    again->caller == frame[0] && again->process == thread->process && holds(again)) {
 		walks->hits++;

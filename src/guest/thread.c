@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 _Thread_local struct guest_thread *guest_this
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 uint64_t guest_cpu_ticks = UINT64_MAX, guest_cpu_most_ticks = UINT64_MAX;
 
 static _Atomic(struct guest_thread *) all_threads;
@@ -61,10 +61,12 @@ static struct guest_thread *find_state(void)
 static void define_track(const struct guest_thread *thread, enum tare_trace_track_kind kind)
 {
 	union tare_trace_record record = { .track = {
-		.head = tare_trace_head(TARE_TRACE_TRACK, 0, (uint16_t)kind, thread->track),
-		.ticks = guest_ticks(),
-		.tid = (uint64_t)syscall(SYS_gettid),
-	} };
+		                               .head =
+		                                   tare_trace_head(TARE_TRACE_TRACK, 0,
+		                                                   (uint16_t)kind, thread->track),
+		                               .ticks = guest_ticks(),
+		                               .tid = (uint64_t)syscall(SYS_gettid),
+		                           } };
 	char name[16] = "";
 	prctl(PR_GET_NAME, name);
 	record.track.name = guest_string(name, strnlen(name, sizeof name));
@@ -94,8 +96,9 @@ struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind)
 		thread->walk = NULL;
 		// In a window that another thread has left, the call that is waited in is now ours.
 		if (thread->window)
-			__atomic_store_n(&thread->window->head, tare_trace_head(TARE_TRACE_WINDOW, 0, 0,
-			                 thread->track), __ATOMIC_RELEASE);
+			__atomic_store_n(&thread->window->head,
+			                 tare_trace_head(TARE_TRACE_WINDOW, 0, 0, thread->track),
+			                 __ATOMIC_RELEASE);
 		thread->process = atomic_load(&guest_process);
 		guest_this = thread;
 		if (has_end_key)

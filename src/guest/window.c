@@ -104,8 +104,8 @@ static struct tare_trace_window *recycle(void)
 	return window;
 }
 
-// New windows are touched first by the helper. Where there is none, at once, while what was written to
-// them is in the cache.
+// New windows are touched first by the helper. Where there is none, at once, while what was written
+// to them is in the cache.
 static void populate_soon(struct tare_trace_window *window)
 {
 	if (atomic_load(&guest_lone))
@@ -166,8 +166,9 @@ struct tare_trace_window *guest_window_claim(const struct guest_thread *thread, 
 		__atomic_store_n(&window->in_call, thread->window->in_call, __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&guest_header->alive_ticks, window->claimed_ticks, __ATOMIC_RELAXED);
-	__atomic_store_n(&window->head, tare_trace_head(TARE_TRACE_WINDOW, 0, definitions,
-	                                                thread->track), __ATOMIC_RELEASE);
+	__atomic_store_n(&window->head,
+	                 tare_trace_head(TARE_TRACE_WINDOW, 0, definitions, thread->track),
+	                 __ATOMIC_RELEASE);
 	guest_helper_wake();
 	return window;
 }
@@ -224,7 +225,8 @@ void guest_window_prepare(void)
 		if (window)
 			guest_file_populate(window);
 		else if (guest_options.keep_newest && count < guest_file.most_windows / 8)
-			// What is emptied ahead of time is lost to whoever reads: few, in a small file.
+			// What is emptied ahead of time is lost to whoever reads: few, in a small
+			// file.
 			window = recycle();
 		if (!window || !put_into(ready, MOST_READY, window))
 			return;

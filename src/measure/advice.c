@@ -14,8 +14,8 @@ struct comparison {
 	double ratio; // rate of slow over rate of fast
 };
 
-// The largest size at which both lines have a rate on `source`, and whether their intervals separate there: what
-// differs at small sizes only is a cost of small copies, not of the memory.
+// The largest size at which both lines have a rate on `source`, and whether their intervals
+// separate there: what differs at small sizes only is a cost of small copies, not of the memory.
 static bool compare_lines(const struct tare_result *result, enum tare_line slow,
                           enum tare_line fast, const char *source, struct comparison *comparison)
 {

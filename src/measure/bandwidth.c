@@ -71,7 +71,8 @@ static void keep_powers(struct sizes *sizes)
 			sizes->at[i--] = sizes->at[--sizes->count];
 }
 
-// Fewer for the lines that answer a question of kind, not of size. row_bytes: of rectangles, else 0.
+// Fewer for the lines that answer a question of kind, not of size. row_bytes: of rectangles, else
+// 0.
 static struct sizes few_sizes(const struct bandwidth *bandwidth, uint64_t row_bytes, bool ends)
 {
 	struct sizes sizes = { 0 };
@@ -121,8 +122,8 @@ static struct sizes sizes_of(const struct bandwidth *bandwidth, enum tare_line l
 // Sizes of the lines that answer a question of kind.
 #define FEW_TO (UINT64_C(256) << 20)
 #define FEW_SHORT (UINT64_C(16) << 20)
-// The simulated device really moves each byte, while its clock stands still: so many bytes in the samples
-// of one measurement of a larger copy than FEW_SHORT, but a few samples in any case.
+// The simulated device really moves each byte, while its clock stands still: so many bytes in the
+// samples of one measurement of a larger copy than FEW_SHORT, but a few samples in any case.
 #define SIMULATED_BYTES (UINT64_C(512) << 20)
 #define SIMULATED_LEAST 2
 #define PROBE_BYTES (UINT64_C(16) << 20)
@@ -186,8 +187,8 @@ static int probe_rate(struct bandwidth *bandwidth, double *rate, struct tare_err
 	return gone ? status : 0;
 }
 
-// Leaves out the largest sizes where one sample of each measurement alone would take more than
-// two thirds of the budget: first of the lines that answer a question of kind, then of all; a warning
+// Leaves out the largest sizes where one sample of each measurement alone would take more than two
+// thirds of the budget: first of the lines that answer a question of kind, then of all; a warning
 // says so.
 static int bound_by_budget(struct bandwidth *bandwidth, struct tare_error *error)
 {
@@ -278,14 +279,14 @@ static int add_sizeless(struct bandwidth *bandwidth, enum tare_line line)
 	if (strcmp(tare_lines[line].group, "image") == 0)
 		return tare_cell_set_absent(cell, "needs a size that is a power of two");
 	if (strcmp(tare_lines[line].group, "pages") == 0)
-		return tare_cell_set_absent(cell, "needs a size that is a multiple of 2 MB, a huge page");
-	return tare_cell_set_absent(cell,
-	                            "needs a size that is a multiple of %s and at most half of "
-	                            "the largest buffer",
-	                            line == TARE_LINE_NARROW_TO_DEVICE ||
-	                                    line == TARE_LINE_NARROW_TO_HOST
-	                                ? "256 B"
-	                                : "4 KB");
+		return tare_cell_set_absent(cell,
+		                            "needs a size that is a multiple of 2 MB, a huge page");
+	return tare_cell_set_absent(
+	    cell,
+	    "needs a size that is a multiple of %s and at most half of "
+	    "the largest buffer",
+	    line == TARE_LINE_NARROW_TO_DEVICE || line == TARE_LINE_NARROW_TO_HOST ? "256 B"
+	                                                                           : "4 KB");
 }
 
 struct plan {
@@ -373,7 +374,8 @@ static int warn_few(struct bandwidth *bandwidth, const struct plan *plan)
 		    result->cells[plan->measurements[i].figures[0].cell].summary.n > 0)
 			return tare_result_warn(
 			    result, "few-samples", "measure smaller ones for an interval",
-			    "copies above %s were sampled %d to %d times: the simulated device really "
+			    "copies above %s were sampled %d to %d times: the simulated device "
+			    "really "
 			    "moves every byte",
 			    tare_format_bytes(FEW_SHORT, limit), SIMULATED_LEAST,
 			    (int)(SIMULATED_BYTES / FEW_SHORT / 2));

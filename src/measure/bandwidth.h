@@ -71,9 +71,9 @@ struct tare_line_row {
 
 extern const struct tare_line_row tare_lines[TARE_LINE_COUNT];
 
-// Parses "host-to-device,both,map" (names of lines or of groups, or "all") into bits
-// (UINT64_C(1) << enum tare_line). Returns 0, or -EINVAL with a sentence that names the word and the
-// names there are.
+// Parses "host-to-device,both,map" (names of lines or of groups, or "all") into bits (UINT64_C(1)
+// << enum tare_line). Returns 0, or -EINVAL with a sentence that names the word and the names there
+// are.
 int tare_parse_lines(const char *text, uint64_t *lines, struct tare_error *error);
 
 struct tare_bandwidth_options {

@@ -24,7 +24,8 @@ static const struct {
 	{ TARE_LINE_HOST_TO_DEVICE, MEMBER(to_device_pinned), MEMBER(to_device_pinned_sizes) },
 	{ TARE_LINE_HEAP_TO_DEVICE, MEMBER(to_device_pageable), MEMBER(to_device_pageable_sizes) },
 	{ TARE_LINE_DEVICE_TO_HOST, MEMBER(from_device_pinned), MEMBER(from_device_pinned_sizes) },
-	{ TARE_LINE_DEVICE_TO_HEAP, MEMBER(from_device_pageable), MEMBER(from_device_pageable_sizes) },
+	{ TARE_LINE_DEVICE_TO_HEAP, MEMBER(from_device_pageable),
+	  MEMBER(from_device_pageable_sizes) },
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -83,7 +84,8 @@ static void fill_curve(const struct tare_result *result, enum tare_line line,
 
 	for (size_t s = 0; s < 2 && curve->count == 0; s++)
 		for (size_t i = 0; i < result->cell_count; i++)
-			tare_rate_curve_add(curve, (double)tare_cell_number(&result->cells[i], "bytes"),
+			tare_rate_curve_add(curve,
+			                    (double)tare_cell_number(&result->cells[i], "bytes"),
 			                    sure_rate(&result->cells[i], line, sources[s]));
 }
 
@@ -169,9 +171,8 @@ int tare_bandwidth_keep(const struct tare_result *result, struct tare_error *err
 	if (!part || part->device_count == 0)
 		return tare_fail(error, EINVAL, "no result of tare bandwidth to keep");
 	device = &part->devices[0];
-	if (part->interrupted || tare_kept_never(device) ||
-	    !fact_text(device, TARE_FACT_NAME)[0] || !fact_text(device, TARE_FACT_DRIVER)[0] ||
-	    !is_complete(part))
+	if (part->interrupted || tare_kept_never(device) || !fact_text(device, TARE_FACT_NAME)[0] ||
+	    !fact_text(device, TARE_FACT_DRIVER)[0] || !is_complete(part))
 		return 0;
 	path =
 	    find_path(fact_text(device, TARE_FACT_NAME), fact_text(device, TARE_FACT_DRIVER), &why);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last complete result of `bandwidth` of each device and driver, kept for tare report: what share
-// of the attainable rate a program's transfers reached.
+// The last complete result of `bandwidth` of each device and driver, kept for tare report: what
+// share of the attainable rate a program's transfers reached.
 #pragma once
 #include "base/error.h"
 #include "model/rate_curve.h"

@@ -6,8 +6,8 @@
 
 // Bytes that a host buffer has beyond the largest size, for copies at an offset.
 #define BANDWIDTH_SLACK UINT64_C(8192)
-#define BANDWIDTH_ROW_BYTES UINT64_C(4096) // of a rectangle
-#define BANDWIDTH_PIXEL_BYTES UINT64_C(4) // of an image
+#define BANDWIDTH_ROW_BYTES UINT64_C(4096)       // of a rectangle
+#define BANDWIDTH_PIXEL_BYTES UINT64_C(4)        // of an image
 #define BANDWIDTH_HUGE_BYTES (UINT64_C(2) << 20) // of a page
 #define BANDWIDTH_NARROW_BYTES UINT64_C(256)
 // From here on a copy is tried with a part of it: the whole lasts long.
@@ -65,8 +65,8 @@ struct transfer {
 // Lowers bandwidth->to_bytes to what device and host can hold (a warning says so) and allocates
 // every buffer that the lines need. -ENOMEM when not even the smallest size fits.
 int bandwidth_open_buffers(struct bandwidth *bandwidth, struct tare_error *error);
-// Fills the first `bytes` of a buffer, at most all of it, with the pattern (a source) or the poison (a
-// sink of the host), where that was not done yet. -EINTR between two steps of it.
+// Fills the first `bytes` of a buffer, at most all of it, with the pattern (a source) or the poison
+// (a sink of the host), where that was not done yet. -EINTR between two steps of it.
 int bandwidth_fill(struct bandwidth *bandwidth, enum buffer buffer, uint64_t bytes,
                    struct tare_error *error);
 // 0, or -EINTR once the user has interrupted the run.
@@ -100,8 +100,8 @@ int transfer_plan_shared(struct transfer *transfer, struct tare_measurement *mea
 // Both figures, the line's own first.
 int transfer_add_figures(struct transfer *transfer, struct tare_measurement *measurement,
                          const char *device_method, const char *host_method);
-// Tries transfer->operation, or the beginning of a large copy, once with a limit on both queues, poisons
-// its destination and finds how many of it a device sample needs.
+// Tries transfer->operation, or the beginning of a large copy, once with a limit on both queues,
+// poisons its destination and finds how many of it a device sample needs.
 int transfer_prepare(struct transfer *transfer, struct tare_measurement *measurement,
                      struct tare_error *error);
 // Times transfer->operation on both clocks.

@@ -65,11 +65,11 @@ static int check_against_host(const struct tare_bench *bench, int64_t ps, int64_
 
 	if (host_ns == 0 || (double)ps / 1000 <= most_ns)
 		return 0;
-	return tare_fail(error, EIO,
-	                 "by its stamps it lasted %s, but by the host's clock it was over after %s: "
-	                 "the device clock jumped, or its rate is not what the driver says",
-	                 tare_format_ns((double)ps / 1000, told),
-	                 tare_format_ns((double)host_ns, seen));
+	return tare_fail(
+	    error, EIO,
+	    "by its stamps it lasted %s, but by the host's clock it was over after %s: "
+	    "the device clock jumped, or its rate is not what the driver says",
+	    tare_format_ns((double)ps / 1000, told), tare_format_ns((double)host_ns, seen));
 }
 
 int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
@@ -139,7 +139,8 @@ static int check_mapping(struct tare_bench *bench, struct tare_error *error)
 	struct tare_stamps stamps;
 	int status = 0;
 
-	for (int i = 0; status == 0 && track->fitted && (i == 0 || (i < 3 && track->apart[0])); i++) {
+	for (int i = 0; status == 0 && track->fitted && (i == 0 || (i < 3 && track->apart[0]));
+	     i++) {
 		struct tare_event *event = NULL;
 		struct tare_host_time before = tare_device_now(bench->device);
 		status = tare_append(bench->timed, &marker, &event, error);

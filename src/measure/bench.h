@@ -11,8 +11,8 @@ struct tare_bench {
 	struct tare_queue *timed;  // in-order; operations carry stamps. Equals `plain` if !stamped
 	struct tare_queue *plain;  // in-order; the driver may do without stamps
 	struct tare_queue *second; // another timed in-order queue; NULL if the device has only one
-	// For copies of each direction at once: `timed` and `second`, but where the API binds queues to
-	// engines, queues on the engines for it (NULL where there is no second one).
+	// For copies of each direction at once: `timed` and `second`, but where the API binds
+	// queues to engines, queues on the engines for it (NULL where there is no second one).
 	struct tare_queue *to_device, *to_host;
 	bool stamped;
 	char unstamped[320];         // why there are no stamps
@@ -51,22 +51,24 @@ int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
 // causes.
 int tare_bench_turn_to(struct tare_queue *queue, const struct tare_operation *operation,
                        struct tare_error *error);
-// Device time of one of `batch` operations of one kind: the mean of their own durations where stamps
-// bracket the work, so that what orders them is not in it; else first start to last end, divided by
-// batch. More than one go behind gates, so that issuing them is not in it either. -EOVERFLOW as above.
+// Device time of one of `batch` operations of one kind: the mean of their own durations where
+// stamps bracket the work, so that what orders them is not in it; else first start to last end,
+// divided by batch. More than one go behind gates, so that issuing them is not in it either.
+// -EOVERFLOW as above.
 int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operation *copy,
                         uint32_t batch, int64_t *ps, struct tare_error *error);
 // The timer's step in such a figure, in picoseconds.
 double tare_bench_batch_step_ps(const struct tare_bench *bench, uint32_t batch);
-// Ends a method's text: how short operations were timed. "copies shorter than 100 ticks" goes before.
+// Ends a method's text: how short operations were timed. "copies shorter than 100 ticks" goes
+// before.
 const char *tare_bench_batch_note(const struct tare_bench *bench);
 // How many copies that last `ps` each a device sample needs (tare_batch). 1 where there is no gate;
 // and for pageable memory, whose copies may hold the host until the gate opens.
 uint32_t tare_bench_batch(const struct tare_bench *bench, const struct tare_operation *copy,
                           int64_t ps);
-// After a failure that is not the device's end: what was appended before it must not meet what comes
-// next, nor outlive its memory. Waits for it with a limit. Returns status, or -ENODEV or -ETIMEDOUT
-// with its own sentence if that is what waiting came to.
+// After a failure that is not the device's end: what was appended before it must not meet what
+// comes next, nor outlive its memory. Waits for it with a limit. Returns status, or -ENODEV or
+// -ETIMEDOUT with its own sentence if that is what waiting came to.
 int tare_bench_settle(struct tare_queue *queue, int status, struct tare_error *error);
 // Appends and waits for it with a limit.
 int tare_bench_run(struct tare_queue *queue, const struct tare_operation *operation,

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #define MOST_BATCH 512u
-// Gates of one sample. Behind one gate operations may follow each other by a whole number of ticks: all
-// of them then read too long, or all too short, by the same part of a tick. Each gate opens at another
-// part of one.
+// Gates of one sample. Behind one gate operations may follow each other by a whole number of ticks:
+// all of them then read too long, or all too short, by the same part of a tick. Each gate opens at
+// another part of one.
 #define MOST_ROUNDS 32u
 
 static uint32_t rounds_of(const struct tare_bench *bench, uint32_t batch)

@@ -18,8 +18,7 @@ static int append_one(const struct tare_bench *bench, const struct tare_product 
 }
 
 int tare_blas_append(const struct tare_bench *bench, const struct tare_product *product,
-                     struct tare_event **first, struct tare_event **last,
-                     struct tare_error *error)
+                     struct tare_event **first, struct tare_event **last, struct tare_error *error)
 {
 	int status = 0;
 
@@ -52,9 +51,9 @@ int tare_blas_batch_ps(const struct tare_bench *bench, const struct tare_product
 	status = status < 0 ? tare_bench_settle(bench->timed, status, error)
 	                    : tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0)
-		status = tare_bench_span_ps(bench, first, last,
-		                            tare_host_elapsed_ns(begin, tare_device_now(bench->device)),
-		                            &span, error);
+		status = tare_bench_span_ps(
+		    bench, first, last, tare_host_elapsed_ns(begin, tare_device_now(bench->device)),
+		    &span, error);
 	if (status == 0)
 		*ps = span / batch;
 	tare_event_free(first);

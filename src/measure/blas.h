@@ -14,8 +14,7 @@ struct tare_product {
 // from the start of *first to the end of *last is what the device took, with what the host took
 // to launch. The events are the caller's to free, also after a failure.
 int tare_blas_append(const struct tare_bench *bench, const struct tare_product *product,
-                     struct tare_event **first, struct tare_event **last,
-                     struct tare_error *error);
+                     struct tare_event **first, struct tare_event **last, struct tare_error *error);
 // Device time of one of `batch` such products in a row, which wait behind a gate where the bench
 // has one: then launching is not in it. A product of this size and precision must have run before.
 // Errors as tare_bench_batch_ps.

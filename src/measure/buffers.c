@@ -14,8 +14,8 @@
 #define FILL_STEP (UINT64_C(8) << 20)
 #define TRIED_BYTES (UINT64_C(64) << 10)
 
-// Which buffers a line needs besides HEAP_SOURCE and HEAP_SINK; what others it needs it makes itself,
-// for the time of each measurement.
+// Which buffers a line needs besides HEAP_SOURCE and HEAP_SINK; what others it needs it makes
+// itself, for the time of each measurement.
 static uint32_t needs(enum tare_line line)
 {
 	switch (line) {
@@ -131,8 +131,8 @@ static void lower(struct bound *bound, uint64_t bytes, const char *reason)
 	snprintf(bound->reason, sizeof bound->reason, "%s", reason);
 }
 
-// For each of `count` buffers, beside `extra` bytes. A quarter of the memory stays free: somebody else
-// lives there too.
+// For each of `count` buffers, beside `extra` bytes. A quarter of the memory stays free: somebody
+// else lives there too.
 static uint64_t share_of(uint64_t bytes, uint64_t extra, uint64_t count)
 {
 	uint64_t room = bytes / 4 * 3;
@@ -221,7 +221,8 @@ static int fill_part(struct bandwidth *bandwidth, enum buffer buffer, uint64_t o
 		return 0;
 	}
 	if (buffer == HOST_SOURCE) {
-		memcpy((uint8_t *)memory->host + offset, (const uint8_t *)pattern->host + offset, bytes);
+		memcpy((uint8_t *)memory->host + offset, (const uint8_t *)pattern->host + offset,
+		       bytes);
 		return 0;
 	}
 	copy.source = (struct tare_span){ pattern, offset, bytes };

@@ -47,10 +47,12 @@ static int conclude_pays(struct tare_result *result, const struct tare_result *m
 	const char *kernels = conclusion_of(matmul, TARE_MATMUL_KERNELS);
 
 	if (!total)
-		return tare_result_conclude(result, "pays",
-		                            "Does it pay here? Not known: no matrix product was measured on "
-		                            "both the host and the device.");
-	return tare_result_conclude(result, "pays", "Does it pay here, for a matrix product? %s%s%s", total,
+		return tare_result_conclude(
+		    result, "pays",
+		    "Does it pay here? Not known: no matrix product was measured on "
+		    "both the host and the device.");
+	return tare_result_conclude(result, "pays",
+	                            "Does it pay here, for a matrix product? %s%s%s", total,
 	                            kernels ? " " : "", kernels ? kernels : "");
 }
 
@@ -120,7 +122,8 @@ static const struct tare_cell *line_by(const struct tare_result *bandwidth, cons
 	for (size_t i = 0; i < bandwidth->cell_count; i++) {
 		const struct tare_cell *cell = &bandwidth->cells[i];
 		if (is_rate(cell) && strcmp(cell->source, source) == 0 &&
-		    tare_cell_has_text(cell, "line", line) && tare_cell_number(cell, "bytes") == bytes)
+		    tare_cell_has_text(cell, "line", line) &&
+		    tare_cell_number(cell, "bytes") == bytes)
 			return cell;
 	}
 	return NULL;
@@ -133,7 +136,8 @@ static const struct tare_cell *line_at(const struct tare_result *bandwidth, cons
 	return line_by(bandwidth, line, bytes, "host");
 }
 
-// The largest size at which all lines have a rate, one with bounds if there is such a size; 0: none.
+// The largest size at which all lines have a rate, one with bounds if there is such a size; 0:
+// none.
 static int64_t common_size(const struct tare_result *bandwidth, const char *const *lines,
                            size_t count)
 {
@@ -183,7 +187,8 @@ static enum difference compare(const struct tare_cell *pageable, const struct ta
 	return SURE;
 }
 
-// What the device's clock says of the same copies: the tables show both, so the sentence tells them apart.
+// What the device's clock says of the same copies: the tables show both, so the sentence tells them
+// apart.
 static const char *device_text(const struct tare_result *bandwidth, int64_t bytes, char text[160])
 {
 	const struct tare_cell *to = line_by(bandwidth, "host-to-device", bytes, "device");
@@ -193,7 +198,8 @@ static const char *device_text(const struct tare_result *bandwidth, int64_t byte
 	text[0] = '\0';
 	if (to && back)
 		snprintf(text, 160,
-		         " By the device's clock, which leaves out what the host does around a copy, pinned "
+		         " By the device's clock, which leaves out what the host does around a "
+		         "copy, pinned "
 		         "memory moves at %s and %s GB/s.",
 		         tare_format_significant(to->rate.median, 3, rates[0]),
 		         tare_format_significant(back->rate.median, 3, rates[1]));
@@ -357,7 +363,8 @@ static int conclude_matmul(struct tare_result *result, const struct tare_result 
 	rounded = rung_at(matmul, WANTED_ROUNDED, n);
 	if (rounded)
 		snprintf(fewer, sizeof fewer, " With factors of fewer bits '%s' reaches %s%s.",
-		         tare_rung_name(rung_of(rounded)), flops_text(1e9 * rounded->rate.median, rate),
+		         tare_rung_name(rung_of(rounded)),
+		         flops_text(1e9 * rounded->rate.median, rate),
 		         ceiling_text(rounded, peaks, share));
 	if (naive && naive != best)
 		snprintf(

@@ -129,14 +129,16 @@ void tare_clock_track_check(struct tare_clock_track *track, const struct tare_st
 	    !tare_stamps_have(stamps, TARE_STAMP_END) ||
 	    tare_clock_can_tell(&fit->rate, tare_host_elapsed_ns(before, after), NULL) < 0)
 		return;
-	early_ns = tare_host_elapsed_ns(
-	    tare_clock_map(fit, stamps->at[TARE_STAMP_START], before), before);
-	late_ns = tare_host_elapsed_ns(after, tare_clock_map(fit, stamps->at[TARE_STAMP_END], after));
+	early_ns =
+	    tare_host_elapsed_ns(tare_clock_map(fit, stamps->at[TARE_STAMP_START], before), before);
+	late_ns =
+	    tare_host_elapsed_ns(after, tare_clock_map(fit, stamps->at[TARE_STAMP_END], after));
 	if (early_ns > error_ns || late_ns > error_ns)
-		snprintf(track->apart, sizeof track->apart,
-		         "the counter that stamps events and the one that can be read have different "
-		         "zeros: a stamp lies %s from where its command ran",
-		         tare_format_ns((double)(early_ns > late_ns ? early_ns : late_ns), text));
+		snprintf(
+		    track->apart, sizeof track->apart,
+		    "the counter that stamps events and the one that can be read have different "
+		    "zeros: a stamp lies %s from where its command ran",
+		    tare_format_ns((double)(early_ns > late_ns ? early_ns : late_ns), text));
 }
 
 const char *tare_clock_track_unmapped(const struct tare_clock_track *track)

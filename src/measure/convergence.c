@@ -52,8 +52,8 @@ static const char *format_worst(double percent, char text[TARE_UNIT_TEXT])
 	return text;
 }
 
-// " (at worst ±24 %, 2 without an interval)". Samples may also be too few although their interval is
-// narrow enough.
+// " (at worst ±24 %, 2 without an interval)". Samples may also be too few although their interval
+// is narrow enough.
 static void say_worst(const struct tare_run *run, char *text, size_t size)
 {
 	bool wide = run->worst > tare_stopping_default().relative_half_width;
@@ -61,8 +61,8 @@ static void say_worst(const struct tare_run *run, char *text, size_t size)
 
 	snprintf(without, sizeof without, "%zu without an interval", run->without_interval);
 	if (wide && run->without_interval > 0)
-		snprintf(text, size, " (at worst %s %%, %s)", format_worst(100 * run->worst, number),
-		         without);
+		snprintf(text, size, " (at worst %s %%, %s)",
+		         format_worst(100 * run->worst, number), without);
 	else if (wide)
 		snprintf(text, size, " (at worst %s %%)", format_worst(100 * run->worst, number));
 	else if (run->without_interval > 0)
@@ -75,7 +75,8 @@ static int warn_noise(struct tare_run *run, size_t cells, const char *budget)
 	char action[160], worst[96] = "", limited[96] = "";
 
 	if (run->open_figures == 0)
-		snprintf(action, sizeof action, "read them with their intervals; more time does not help");
+		snprintf(action, sizeof action,
+		         "read them with their intervals; more time does not help");
 	else if (better_s > 0)
 		snprintf(action, sizeof action, "--budget %.0f would do", better_s);
 	else
@@ -83,9 +84,10 @@ static int warn_noise(struct tare_run *run, size_t cells, const char *budget)
 		         "stop what else runs on this machine; more time alone would not do");
 	say_worst(run, worst, sizeof worst);
 	if (run->open_figures == 0)
-		return tare_result_warn(run->result, "clock-limited", action,
-		                        "%zu of %zu figures are as sure as the clocks allow, not to 1 %%%s",
-		                        run->limited_figures, cells, worst);
+		return tare_result_warn(
+		    run->result, "clock-limited", action,
+		    "%zu of %zu figures are as sure as the clocks allow, not to 1 %%%s",
+		    run->limited_figures, cells, worst);
 	if (run->limited_figures > 0)
 		snprintf(limited, sizeof limited, "; %zu of them %s as sure as the clocks allow",
 		         run->limited_figures, run->limited_figures == 1 ? "is" : "are");
@@ -122,6 +124,7 @@ void tare_run_add_noise(struct tare_run *whole, const struct tare_run *part)
 	whole->without_interval += part->without_interval;
 	whole->worst = fmax(whole->worst, part->worst);
 	if (part->budget_ns > 0)
-		whole->needed_ns = fmax(whole->needed_ns, part->needed_ns * (double)whole->budget_ns /
-		                                              (double)part->budget_ns);
+		whole->needed_ns =
+		    fmax(whole->needed_ns,
+		         part->needed_ns * (double)whole->budget_ns / (double)part->budget_ns);
 }

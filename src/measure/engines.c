@@ -51,16 +51,18 @@ int tare_engine_named(struct tare_device *device, const char *word, uint32_t *en
 	bool read = word[0] >= '0' && word[0] <= '9';
 
 	if (!device->backend->binds_queues)
-		return tare_fail(error, EINVAL,
-		                 "--engine: %s chooses the engine itself, by the operation; leave it out",
-		                 device->backend->title);
+		return tare_fail(
+		    error, EINVAL,
+		    "--engine: %s chooses the engine itself, by the operation; leave it out",
+		    device->backend->title);
 	if (strchr(word, '.'))
 		read = read && sscanf(word, "%9u.%9u%c", &ordinal, &index, &end) == 2;
 	else
 		read = read && sscanf(word, "%9u%c", &ordinal, &end) == 1;
 	if (!read)
 		return tare_fail(error, EINVAL,
-		                 "--engine: '%.40s' is no ordinal with an index, such as 1 or 1.0", word);
+		                 "--engine: '%.40s' is no ordinal with an index, such as 1 or 1.0",
+		                 word);
 	count = list_engines(device, engines);
 	for (uint32_t i = 0; i < count; i++) {
 		if (sscanf(engines[i].title, "ordinal %9u, %*s %9u", &has[0], &has[1]) != 2)
@@ -72,9 +74,11 @@ int tare_engine_named(struct tare_device *device, const char *word, uint32_t *en
 		if (used < sizeof text)
 			used += (size_t)snprintf(text + used, sizeof text - used, "%s%u.%u (%s)",
 			                         used ? ", " : "", has[0], has[1],
-			                         engines[i].class == TARE_ENGINE_COPY ? "copy" : "compute");
+			                         engines[i].class == TARE_ENGINE_COPY ? "copy"
+			                                                              : "compute");
 	}
-	return tare_fail(error, EINVAL, "--engine: there is no engine %s; there are %s", word, text);
+	return tare_fail(error, EINVAL, "--engine: there is no engine %s; there are %s", word,
+	                 text);
 }
 
 const char *tare_engine_title(struct tare_device *device, uint32_t engine, char title[48])

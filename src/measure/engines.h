@@ -5,10 +5,10 @@
 #include "backend/backend.h"
 
 enum tare_engine_use {
-	TARE_USE_KERNELS,    // the first compute engine
-	TARE_USE_TO_DEVICE,  // the first copy engine; where there is none, as kernels
-	TARE_USE_TO_HOST,    // the second copy engine, so that both directions can run at once; else as
-	                     // TO_DEVICE
+	TARE_USE_KERNELS,   // the first compute engine
+	TARE_USE_TO_DEVICE, // the first copy engine; where there is none, as kernels
+	TARE_USE_TO_HOST,   // the second copy engine, so that both directions can run at once; else
+	                    // as TO_DEVICE
 };
 
 // Index into the device's list of engines.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products by the host: the sequential baseline, the double-precision reference, and OpenBLAS.
-// Matrices are n x n, row-major. host_matmul.c is compiled with -O3 whatever the build type is.
+// Matrix products by the host: the sequential baseline, the double-precision reference, and
+// OpenBLAS. Matrices are n x n, row-major. host_matmul.c is compiled with -O3 whatever the build
+// type is.
 #pragma once
 #include "base/error.h"
 
@@ -13,8 +14,8 @@ void tare_host_matmul(float *c, const float *a, const float *b, uint32_t n);
 // How it was built: "GCC 12.2.0, -O3, AVX2 and FMA".
 const char *tare_host_matmul_build(void);
 
-// One row of a product in double precision, times n x width: sum[j] = row . column j of `matrix`, and
-// magnitude[j] the same of absolute values.
+// One row of a product in double precision, times n x width: sum[j] = row . column j of `matrix`,
+// and magnitude[j] the same of absolute values.
 void tare_host_row(const float *row, const float *matrix, uint32_t n, uint32_t width, double *sum,
                    double *magnitude);
 // The same where columns were added up before: `sums` and `magnitudes` are n x width.

@@ -32,8 +32,8 @@ static bool transparent_are_off(void)
 
 static bool map_at(void *at, uint64_t bytes, int flags)
 {
-	return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0) !=
-	       MAP_FAILED;
+	return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1,
+	            0) != MAP_FAILED;
 }
 
 static int use_explicit(void *at, uint64_t bytes, struct tare_error *error)

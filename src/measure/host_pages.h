@@ -19,6 +19,6 @@ uint64_t host_pages_huge_bytes(void);
 // -ENOTSUP with a sentence: this system has no such pages, or none left.
 int host_pages_use(void *at, uint64_t bytes, enum host_pages pages, struct tare_error *error);
 
-// Bytes of touched memory that lie in transparent huge pages, at most `bytes`; 0 also where the system
-// does not say.
+// Bytes of touched memory that lie in transparent huge pages, at most `bytes`; 0 also where the
+// system does not say.
 uint64_t host_pages_transparent_bytes(const void *at, uint64_t bytes);

@@ -10,14 +10,15 @@
 
 static const char *words_for(const struct tare_parameter *parameter)
 {
-	return parameter->type[0]                            ? parameter->type
+	return parameter->type[0] ? parameter->type
 	       : parameter->kind == TARE_PARAMETER_MEMORY || parameter->kind == TARE_PARAMETER_LOCAL
 	           ? "pointer"
-	       : parameter->kind == TARE_PARAMETER_VALUE     ? "value"
-	                                                     : "?";
+	       : parameter->kind == TARE_PARAMETER_VALUE ? "value"
+	                                                 : "?";
 }
 
-// "const float* in, local float* part, uint first", "" for none; NULL where the driver does not tell. -ENOMEM.
+// "const float* in, local float* part, uint first", "" for none; NULL where the driver does not
+// tell. -ENOMEM.
 static int describe_parameters(struct tare_kernel *kernel, int64_t count, char **parameters)
 {
 	char *text = NULL;
@@ -34,7 +35,8 @@ static int describe_parameters(struct tare_kernel *kernel, int64_t count, char *
 			fprintf(file, "%s%s%s%s%s%s", i ? ", " : "",
 			        parameter.read_only ? "const " : "",
 			        parameter.kind == TARE_PARAMETER_LOCAL ? "local " : "",
-			        words_for(&parameter), parameter.name[0] ? " " : "", parameter.name);
+			        words_for(&parameter), parameter.name[0] ? " " : "",
+			        parameter.name);
 	}
 	if (fclose(file) != 0) {
 		free(text);

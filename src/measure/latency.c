@@ -27,14 +27,14 @@ static const struct latency_row rows[] = {
 	{ "launch", "launch, gated", ROW(gated), .needs_kernel = true, .needs_stamps = true,
 	  .needs_gate = true },
 	{ "launch", "launch to start", ROW(to_start), .needs_kernel = true, .needs_stamps = true },
-	{ "launch", "empty kernel, traced", ROW(traced),
-	  .extra = true, .needs_kernel = true, .needs_stamps = true, .traced = true },
-	{ "queue", "launch over 1 queue", ROW(spread),
-	  .extra = true, .needs_kernel = true, .nodes = 1 },
-	{ "queue", "launch over 2 queues", ROW(spread),
-	  .extra = true, .needs_kernel = true, .nodes = 2 },
-	{ "queue", "launch over 4 queues", ROW(spread),
-	  .extra = true, .needs_kernel = true, .nodes = 4 },
+	{ "launch", "empty kernel, traced", ROW(traced), .extra = true, .needs_kernel = true,
+	  .needs_stamps = true, .traced = true },
+	{ "queue", "launch over 1 queue", ROW(spread), .extra = true, .needs_kernel = true,
+	  .nodes = 1 },
+	{ "queue", "launch over 2 queues", ROW(spread), .extra = true, .needs_kernel = true,
+	  .nodes = 2 },
+	{ "queue", "launch over 4 queues", ROW(spread), .extra = true, .needs_kernel = true,
+	  .nodes = 4 },
 	{ "queue", "launch over 8 queues", ROW(spread), .extra = true, .needs_kernel = true,
 	  .nodes = LATENCY_QUEUES },
 	{ "queue", "legacy default queue", ROW(default), .extra = true, .needs_kernel = true,
@@ -47,9 +47,8 @@ static const struct latency_row rows[] = {
 	  .needs_gate = true, .bound = true },
 	{ "graph", "graph of one", ROW(graph), .needs_kernel = true, .nodes = 1 },
 	{ "graph", "graph of many", ROW(graph), .needs_kernel = true },
-	{ "graph", "graph, by its nodes", ROW(nodes),
-	  .extra = true, .needs_kernel = true, .needs_stamps = true, .traced = true,
-	  .stamped_else = true },
+	{ "graph", "graph, by its nodes", ROW(nodes), .extra = true, .needs_kernel = true,
+	  .needs_stamps = true, .traced = true, .stamped_else = true },
 	{ "synchronise", "finish", ROW(finish) },
 	{ "synchronise", "wait for an event", ROW(wait) },
 	{ "copy", "1 byte, pinned to device", ROW(copy), .kind = TARE_MEMORY_PINNED,
@@ -58,18 +57,17 @@ static const struct latency_row rows[] = {
 	{ "copy", "1 byte, pageable to device", ROW(copy), .kind = TARE_MEMORY_PAGEABLE,
 	  .to_device = true },
 	{ "copy", "1 byte, device to pageable", ROW(copy), .kind = TARE_MEMORY_PAGEABLE },
-	{ "copy", "1 byte in a row, pinned to device", ROW(copies),
-	  .extra = true, .kind = TARE_MEMORY_PINNED,
-	  .to_device = true },
-	{ "copy", "1 byte in a row, device to pinned", ROW(copies),
-	  .extra = true, .kind = TARE_MEMORY_PINNED },
+	{ "copy", "1 byte in a row, pinned to device", ROW(copies), .extra = true,
+	  .kind = TARE_MEMORY_PINNED, .to_device = true },
+	{ "copy", "1 byte in a row, device to pinned", ROW(copies), .extra = true,
+	  .kind = TARE_MEMORY_PINNED },
 	{ "event", "event record", ROW(record) },
 	{ "event", "event query", ROW(query) },
 	{ "event", "wait across queues", ROW(across), .needs_stamps = true, .needs_second = true },
 	{ "event", "callback", ROW(callback) },
 	{ "host call", "host call", ROW(call), .extra = true },
-	{ "host call", "host call and kernel", ROW(call_kernel),
-	  .extra = true, .needs_kernel = true },
+	{ "host call", "host call and kernel", ROW(call_kernel), .extra = true,
+	  .needs_kernel = true },
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -152,7 +150,8 @@ static int end_row(struct tare_measurement *measurement, enum tare_verified *ver
 	return 0;
 }
 
-// A tracer that is there may cost what is timed after it: its rows are measured when all others are.
+// A tracer that is there may cost what is timed after it: its rows are measured when all others
+// are.
 static bool is_of_pass(const struct latency *latency, const struct latency_row *row, bool traced)
 {
 	if ((latency->coarse && row->extra) ||

@@ -7,11 +7,12 @@
 
 struct tare_latency_options {
 	uint32_t batch; // launches in a row where many are timed at once; 0: 256
-	bool coarse;    // a quick look: no several or default queues, nodes, rows of copies, host calls
+	// a quick look: no several or default queues, nodes, rows of copies, host calls
+	bool coarse;
 };
 
-// Fills run->result with cells labelled `group` ("clock", "launch", "synchronise", "copy",
-// "event", "graph", "list", "queue", "host call") and `what`, plots and warnings. Where the device or its
+// Fills run->result with cells labelled `group` ("clock", "launch", "synchronise", "copy", "event",
+// "graph", "list", "queue", "host call") and `what`, plots and warnings. Where the device or its
 // API lacks an ability, the cell says so. Returns as tare_run_measure.
 int tare_measure_latency(struct tare_run *run, const struct tare_latency_options *options,
                          struct tare_error *error);

@@ -58,8 +58,8 @@ static int run_calls(struct latency_task *task, bool kernel, int64_t limit_ns,
 		task->calls = NULL; // theirs now
 	for (size_t i = 0; status == 0 && i < CALLS; i++)
 		if (!atomic_load(&task->calls[i].done))
-			status = tare_fail(error, EIO,
-			                   "the queue was done before its host function was called");
+			status = tare_fail(
+			    error, EIO, "the queue was done before its host function was called");
 	return status;
 }
 

@@ -197,8 +197,8 @@ int latency_add_mapping(struct latency *latency, size_t *first_cell)
 	return 0;
 }
 
-// By the host's clock: a device clock that is fast gains. The fit's drift is the mapping's: what host
-// time is longer than device time.
+// By the host's clock: a device clock that is fast gains. The fit's drift is the mapping's: what
+// host time is longer than device time.
 static int fill_drift(struct tare_cell *cell, const struct tare_clock_fit *fit)
 {
 	double gain = 0 - fit->drift_ppm, error = fit->drift_error_ppm;
@@ -210,8 +210,7 @@ static int fill_drift(struct tare_cell *cell, const struct tare_clock_fit *fit)
 	         "driver names",
 	         gain < 0 ? "loses" : "gains", tare_format_significant(fabs(gain), 3, figure));
 	status = tare_set_string(&cell->method, method);
-	return status < 0 ? status
-	                  : tare_cell_set_model(cell, gain, gain - error, gain + error);
+	return status < 0 ? status : tare_cell_set_model(cell, gain, gain - error, gain + error);
 }
 
 int latency_fill_mapping(struct latency *latency, size_t first_cell)

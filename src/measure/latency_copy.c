@@ -18,9 +18,10 @@ int latency_plan_copy(struct latency_task *task, struct tare_measurement *measur
 	        : (pinned ? "copy 1 byte, device to pinned" : "copy 1 byte, device to pageable");
 	char method[160];
 
-	snprintf(method, sizeof method,
-	         "start to end of the same copy on a queue with profiling; shorter than 100 ticks: %s",
-	         tare_bench_batch_note(&task->latency->bench));
+	snprintf(
+	    method, sizeof method,
+	    "start to end of the same copy on a queue with profiling; shorter than 100 ticks: %s",
+	    tare_bench_batch_note(&task->latency->bench));
 	return latency_figure(
 	           task, measurement, what, "host", 1,
 	           "one blocking copy of 1 byte; a queue without profiling, used just before") &&
@@ -69,7 +70,8 @@ static int make_memories(struct latency_task *task, struct tare_error *error)
 	int status = tare_memory_create(device, task->row->kind, BYTES, &task->host, error);
 
 	if (status == 0)
-		status = tare_memory_create(device, TARE_MEMORY_DEVICE, BYTES, &task->device, error);
+		status =
+		    tare_memory_create(device, TARE_MEMORY_DEVICE, BYTES, &task->device, error);
 	if (status == 0 && task->host->host)
 		memset(task->host->host, 0x5a, BYTES);
 	return status;
@@ -127,8 +129,7 @@ int latency_plan_copies(struct latency_task *task, struct tare_measurement *meas
 	               latency_figure(task, measurement,
 	                              to_device ? "1 B copies to device, issue only"
 	                                        : "1 B copies to pinned, issue only",
-	                              "host", task->batch,
-	                              LATENCY_ISSUED ", per copy")
+	                              "host", task->batch, LATENCY_ISSUED ", per copy")
 	           ? 0
 	           : -ENOMEM;
 }

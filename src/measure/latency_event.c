@@ -48,7 +48,8 @@ static int query_once(struct latency_task *task, struct tare_error *error)
 
 int latency_plan_finish(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "finish, nothing to wait for", "host", LATENCY_CALLS,
+	return latency_figure(task, measurement, "finish, nothing to wait for", "host",
+	                      LATENCY_CALLS,
 	                      "16 calls of the API's own finish on an idle queue, divided by 16")
 	           ? 0
 	           : -ENOMEM;
@@ -233,8 +234,9 @@ int latency_sample_across(struct tare_measurement *measurement, int64_t *values,
 		status = tare_event_stamps(second, &after, error);
 	if (status == 0 && (!tare_stamps_have(&before, TARE_STAMP_END) ||
 	                    !tare_stamps_have(&after, TARE_STAMP_START)))
-		status = tare_fail(error, ENODATA,
-		                   "the driver gives no end of the first or no start of the second");
+		status =
+		    tare_fail(error, ENODATA,
+		              "the driver gives no end of the first or no start of the second");
 	if (status == 0 && before.epoch == after.epoch) {
 		int64_t ticks = tare_ticks_elapsed_signed(&bench->rate, before.at[TARE_STAMP_END],
 		                                          after.at[TARE_STAMP_START]);
@@ -389,8 +391,8 @@ int latency_sample_callback(struct tare_measurement *measurement, int64_t *value
 		    tare_stamps_have(&stamps, TARE_STAMP_END)) {
 			struct tare_host_time end = tare_clock_map(
 			    &bench->track.fit, stamps.at[TARE_STAMP_END], callback->entered);
-			values[1] = latency_bounded(latency_ps(end, callback->entered, 1), values[0],
-			                            &task->outside[1]);
+			values[1] = latency_bounded(latency_ps(end, callback->entered, 1),
+			                            values[0], &task->outside[1]);
 			measurement->figures[1].systematic =
 			    1000.0 * (double)bench->track.fit.residual_ns;
 			task->samples++;

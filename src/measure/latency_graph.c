@@ -75,10 +75,11 @@ int latency_plan_nodes(struct latency_task *task, struct tare_measurement *measu
 	uint32_t batch = task->latency->batch;
 
 	task->batch = batch > 1 ? batch : 2;
-	return latency_figure(task, measurement, "graph, node to node", "device", task->batch - 1,
-	                      "one launch of a graph of empty kernels in a row: start of the first "
-	                      "node to the start of the last, per step; by the vendor's tracer where "
-	                      "there is one, else by what the driver tells of each node") &&
+	return latency_figure(
+	           task, measurement, "graph, node to node", "device", task->batch - 1,
+	           "one launch of a graph of empty kernels in a row: start of the first "
+	           "node to the start of the last, per step; by the vendor's tracer where "
+	           "there is one, else by what the driver tells of each node") &&
 	               latency_figure(task, measurement, "graph, empty kernel", "device",
 	                              task->batch,
 	                              "the same launch: start to end of a node, mean of all")
@@ -127,7 +128,7 @@ int latency_begin_nodes(struct tare_measurement *measurement, struct tare_error 
 	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	int status =
-		task->latency->traceable ? tare_engine_stamps_begin(bench->device, NULL) : -ENOSYS;
+	    task->latency->traceable ? tare_engine_stamps_begin(bench->device, NULL) : -ENOSYS;
 
 	if (status == -ENODEV || status == -ETIMEDOUT)
 		return tare_fail(error, -status, "the device was lost");
@@ -155,17 +156,19 @@ static int read_nodes(struct latency_task *task, int64_t *values, struct tare_er
 		if (i == 0)
 			first = node;
 		if (node.epoch != first.epoch)
-			return tare_fail(error, EAGAIN, "the stamps of two nodes are not comparable");
+			return tare_fail(error, EAGAIN,
+			                 "the stamps of two nodes are not comparable");
 		ticks = tare_ticks_elapsed_signed(rate, node.at[TARE_STAMP_START],
 		                                  node.at[TARE_STAMP_END]);
 		lasted += ticks;
 		if (ticks < 0)
 			return tare_fail(error, EIO, "a node ends before it starts, by its stamps");
 	}
-	between = tare_ticks_elapsed_signed(rate, first.at[TARE_STAMP_START],
-	                                    node.at[TARE_STAMP_START]);
+	between =
+	    tare_ticks_elapsed_signed(rate, first.at[TARE_STAMP_START], node.at[TARE_STAMP_START]);
 	if (between < 0)
-		return tare_fail(error, EIO, "the last node starts before the first, by its stamps");
+		return tare_fail(error, EIO,
+		                 "the last node starts before the first, by its stamps");
 	values[0] = tare_ticks_to_ps(rate, (uint64_t)between) / (task->batch - 1);
 	values[1] = tare_ticks_to_ps(rate, (uint64_t)lasted) / task->batch;
 	return 0;

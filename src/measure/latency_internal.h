@@ -13,7 +13,7 @@ struct latency {
 	struct tare_module *module;
 	struct tare_kernel *kernel; // the empty one; NULL: no_kernel says why
 	char no_kernel[320];
-	uint32_t batch;  // launches in a row
+	uint32_t batch; // launches in a row
 	bool coarse;
 	bool traceable;  // the vendor may have a tracer
 	double floor_ps; // smallest step between device stamps that was seen; 0: none yet
@@ -31,18 +31,19 @@ struct latency_task {
 	struct tare_queue *queues[LATENCY_QUEUES];
 	struct tare_event *events[LATENCY_CALLS];
 	struct latency_call *calls; // see latency_call.c
-	size_t samples;    // of a figure that lies on two clocks: taken,
-	size_t outside[3]; // and those of each figure that cannot be
+	size_t samples;             // of a figure that lies on two clocks: taken,
+	size_t outside[3];          // and those of each figure that cannot be
 };
 
 // Of each figure "issue only": they all end behind tare_submit.
-#define LATENCY_ISSUED "the same ones: host time until the last has been issued and handed to the device"
+#define LATENCY_ISSUED                                                                             \
+	"the same ones: host time until the last has been issued and handed to the device"
 
-// Causality is surer than the clock fit: nothing starts before its call nor ends after what follows it. Puts a
-// mapped interval within 0 and `around_ps`, and counts what lay outside.
+// Causality is surer than the clock fit: nothing starts before its call nor ends after what follows
+// it. Puts a mapped interval within 0 and `around_ps`, and counts what lay outside.
 int64_t latency_bounded(int64_t mapped_ps, int64_t around_ps, size_t *outside);
-// Where most samples had to be put within their bounds, the median is a bound and no figure: it is refused with the
-// reason (true).
+// Where most samples had to be put within their bounds, the median is a bound and no figure: it is
+// refused with the reason (true).
 bool latency_refuse_bounded(struct latency_task *task, struct tare_figure *figure, size_t outside);
 
 // One row of the table in latency.c: one measurement.
@@ -55,9 +56,9 @@ struct latency_row {
 	int (*sample)(struct tare_measurement *measurement, int64_t values[TARE_FIGURES],
 	              struct tare_error *error);
 	bool needs_kernel, needs_stamps, needs_gate, needs_second;
-	bool extra; // left out of a quick look
-	bool bound; // only where the API binds queues to engines, and so has lists
-	bool traced; // by the vendor's tracer where there may be one: measured last,
+	bool extra;        // left out of a quick look
+	bool bound;        // only where the API binds queues to engines, and so has lists
+	bool traced;       // by the vendor's tracer where there may be one: measured last,
 	bool stamped_else; // and by the stamps of the driver where there is none
 	// Of a copy; of a graph its nodes; of launches their queues, or the order of their one.
 	enum tare_memory_kind kind;

@@ -206,7 +206,8 @@ bool latency_refuse_bounded(struct latency_task *task, struct tare_figure *figur
 
 	figure->refused = 2 * outside > task->samples;
 	if (figure->refused)
-		snprintf(figure->absent, sizeof figure->absent, "lost in the clock fit's error of %s",
+		snprintf(figure->absent, sizeof figure->absent,
+		         "lost in the clock fit's error of %s",
 		         tare_format_ns((double)task->latency->bench.track.fit.residual_ns, text));
 	else
 		figure->absent[0] = '\0';
@@ -218,8 +219,10 @@ static void refuse_bounds(struct latency_task *task, struct tare_measurement *me
 	for (size_t i = 0; i < 3; i++) {
 		if (i < 2 && tare_clock_track_unmapped(&task->latency->bench.track))
 			continue;
-		if (latency_refuse_bounded(task, &measurement->figures[i], task->outside[i]) && i == 2)
-			snprintf(measurement->figures[i].absent, sizeof measurement->figures[i].absent,
+		if (latency_refuse_bounded(task, &measurement->figures[i], task->outside[i]) &&
+		    i == 2)
+			snprintf(measurement->figures[i].absent,
+			         sizeof measurement->figures[i].absent,
 			         "by the device's clock the kernel alone lasts longer than launch "
 			         "and finish together by the host's");
 	}
@@ -262,10 +265,10 @@ int latency_sample_to_start(struct tare_measurement *measurement, int64_t *value
 			    tare_clock_map(fit, stamps.at[TARE_STAMP_START], begin);
 			struct tare_host_time end =
 			    tare_clock_map(fit, stamps.at[TARE_STAMP_END], returned);
-			values[0] =
-			    latency_bounded(latency_ps(begin, start, 1), values[2], &task->outside[0]);
-			values[1] =
-			    latency_bounded(latency_ps(end, returned, 1), values[2], &task->outside[1]);
+			values[0] = latency_bounded(latency_ps(begin, start, 1), values[2],
+			                            &task->outside[0]);
+			values[1] = latency_bounded(latency_ps(end, returned, 1), values[2],
+			                            &task->outside[1]);
 			for (int i = 0; i < 2; i++)
 				measurement->figures[i].systematic =
 				    1000.0 * (double)fit->residual_ns;

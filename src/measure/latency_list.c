@@ -17,18 +17,22 @@ int latency_plan_list(struct latency_task *task, struct tare_measurement *measur
 	return latency_figure(task, measurement, "regular list, launch and wait", "host", 1,
 	                      "one launch of an empty kernel appended to a regular list, closed, "
 	                      "executed and synchronised; one went before") &&
-	               latency_figure(task, measurement, "regular list, fence and wait", "host", 1,
-	                              "the same launch, with a fence that is signalled behind it and "
-	                              "waited for") &&
-	               latency_figure(task, measurement, "regular list, append", "host", task->batch,
+	               latency_figure(
+	                   task, measurement, "regular list, fence and wait", "host", 1,
+	                   "the same launch, with a fence that is signalled behind it and "
+	                   "waited for") &&
+	               latency_figure(task, measurement, "regular list, append", "host",
+	                              task->batch,
 	                              "launches appended to one list, nothing executed: host time "
 	                              "per launch") &&
 	               latency_figure(task, measurement, "regular list, close and execute", "host",
-	                              1, "host time of closing that list and handing it to the "
-	                                 "command queue") &&
+	                              1,
+	                              "host time of closing that list and handing it to the "
+	                              "command queue") &&
 	               latency_figure(task, measurement, "regular list, then wait", "host",
-	                              task->batch, "the same launches: host time from the first "
-	                                           "append until all are done, per launch")
+	                              task->batch,
+	                              "the same launches: host time from the first "
+	                              "append until all are done, per launch")
 	           ? 0
 	           : -ENOMEM;
 }
@@ -53,10 +57,12 @@ int latency_begin_list(struct tare_measurement *measurement, struct tare_error *
 {
 	struct latency_task *task = measurement->context;
 	const struct tare_queue_options options = {
-		.order = TARE_QUEUE_DEFERRED, .engine = task->latency->run->engine,
+		.order = TARE_QUEUE_DEFERRED,
+		.engine = task->latency->run->engine,
 	};
 	struct tare_operation launch = latency_launch(task->latency);
-	int status = tare_queue_create(task->latency->bench.device, &options, &task->queues[0], error);
+	int status =
+	    tare_queue_create(task->latency->bench.device, &options, &task->queues[0], error);
 
 	if (status == 0)
 		status = tare_append(task->queues[0], &launch, NULL, error);
@@ -116,13 +122,15 @@ int latency_sample_list(struct tare_measurement *measurement, int64_t *values,
 
 int latency_plan_signal(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "host signal to start", "device", 1,
-	                      "host time before it signals the event that a kernel waits for, to the "
-	                      "kernel's start stamp, mapped onto the host's clock by the fit, whose "
-	                      "largest error is in the interval; never below 0") &&
-	               latency_figure(task, measurement, "end to event seen", "device", 1,
-	                              "that kernel's end stamp, mapped in the same way, to the return "
-	                              "of the host's wait for its event; never below 0")
+	return latency_figure(
+	           task, measurement, "host signal to start", "device", 1,
+	           "host time before it signals the event that a kernel waits for, to the "
+	           "kernel's start stamp, mapped onto the host's clock by the fit, whose "
+	           "largest error is in the interval; never below 0") &&
+	               latency_figure(
+	                   task, measurement, "end to event seen", "device", 1,
+	                   "that kernel's end stamp, mapped in the same way, to the return "
+	                   "of the host's wait for its event; never below 0")
 	           ? 0
 	           : -ENOMEM;
 }
@@ -136,8 +144,8 @@ int latency_begin_signal(struct tare_measurement *measurement, struct tare_error
 	for (size_t i = 0; i < 2; i++) {
 		measurement->figures[i].floor = 0;
 		if (why)
-			snprintf(measurement->figures[i].absent, sizeof measurement->figures[i].absent,
-			         "%.300s", why);
+			snprintf(measurement->figures[i].absent,
+			         sizeof measurement->figures[i].absent, "%.300s", why);
 	}
 	return tare_bench_run(task->latency->bench.timed, &launch, error);
 }

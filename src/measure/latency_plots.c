@@ -113,8 +113,8 @@ static int add_group(struct tare_result *result, const char *group)
 
 int latency_add_plots(struct tare_result *result)
 {
-	static const char *const groups[] = { "launch", "queue", "list",  "graph",
-		                                "synchronise", "copy", "event", "host call" };
+	static const char *const groups[] = { "launch",      "queue", "list",  "graph",
+		                              "synchronise", "copy",  "event", "host call" };
 	bool any = false;
 	int status = 0;
 

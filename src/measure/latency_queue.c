@@ -50,7 +50,8 @@ int latency_plan_spread(struct latency_task *task, struct tare_measurement *meas
 	char whole[64], issue[64];
 	const char *plural = task->row->nodes == 1 ? "" : "s";
 
-	snprintf(whole, sizeof whole, "launch over %u queue%s, then wait", task->row->nodes, plural);
+	snprintf(whole, sizeof whole, "launch over %u queue%s, then wait", task->row->nodes,
+	         plural);
 	snprintf(issue, sizeof issue, "launch over %u queue%s, issue only", task->row->nodes,
 	         plural);
 	task->batch = task->latency->batch;
@@ -83,11 +84,10 @@ int latency_plan_default(struct latency_task *task, struct tare_measurement *mea
 	bool legacy = task->row->order == TARE_QUEUE_LEGACY_DEFAULT;
 
 	task->batch = task->latency->batch;
-	return latency_figure(task, measurement,
-	                      legacy ? "legacy default, launch and wait"
-	                             : "thread's default, launch and wait",
-	                      "host", 1,
-	                      "one launch of an empty kernel, then finish; one went before") &&
+	return latency_figure(
+	           task, measurement,
+	           legacy ? "legacy default, launch and wait" : "thread's default, launch and wait",
+	           "host", 1, "one launch of an empty kernel, then finish; one went before") &&
 	               latency_figure(task, measurement,
 	                              legacy ? "legacy default, many then wait"
 	                                     : "thread's default, many then wait",
@@ -97,8 +97,7 @@ int latency_plan_default(struct latency_task *task, struct tare_measurement *mea
 	               latency_figure(task, measurement,
 	                              legacy ? "legacy default, issue only"
 	                                     : "thread's default, issue only",
-	                              "host", task->batch,
-	                              LATENCY_ISSUED ", per launch")
+	                              "host", task->batch, LATENCY_ISSUED ", per launch")
 	           ? 0
 	           : -ENOMEM;
 }

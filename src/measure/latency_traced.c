@@ -22,9 +22,10 @@ int latency_plan_traced(struct latency_task *task, struct tare_measurement *meas
 	struct tare_figure *figure;
 
 	task->batch = TARE_TRACED_MOST;
-	figure = latency_figure(task, measurement, "empty kernel, alone", "device", task->batch,
-	                        "start to end of one empty kernel that is waited for, as the vendor's "
-	                        "tracer saw the engine at work; mean of so many, after everything else");
+	figure =
+	    latency_figure(task, measurement, "empty kernel, alone", "device", task->batch,
+	                   "start to end of one empty kernel that is waited for, as the vendor's "
+	                   "tracer saw the engine at work; mean of so many, after everything else");
 	return figure ? tare_traced_name(&task->latency->bench, figure) : -ENOMEM;
 }
 
@@ -40,7 +41,8 @@ int latency_sample_traced(struct tare_measurement *measurement, int64_t *values,
 {
 	struct latency_task *task = measurement->context;
 
-	return tare_traced_mean_ps(&task->latency->bench, task->batch, append, task, &values[0], error);
+	return tare_traced_mean_ps(&task->latency->bench, task->batch, append, task, &values[0],
+	                           error);
 }
 
 int latency_gather(struct tare_result *result)
@@ -52,7 +54,8 @@ int latency_gather(struct tare_result *result)
 	for (size_t i = 0; sorted && taken && i < result->cell_count; i++) {
 		const char *group = tare_cell_text(&result->cells[i], "group");
 		for (size_t k = i; k < result->cell_count; k++) {
-			if (taken[k] || strcmp(tare_cell_text(&result->cells[k], "group"), group) != 0)
+			if (taken[k] ||
+			    strcmp(tare_cell_text(&result->cells[k], "group"), group) != 0)
 				continue;
 			taken[k] = true;
 			sorted[count++] = result->cells[k];

@@ -12,12 +12,13 @@
 
 int latency_plan_written(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "global timestamp, back to back", "device",
-	                      WRITES - 1,
-	                      "16 written in a row: first to last, divided by 15; a barrier between "
-	                      "two where a list keeps no order") &&
-	               latency_figure(task, measurement, "copy of 64 KB, by its event", "device", 1,
-	                              "kernel timestamps of the copy's event, from pinned memory") &&
+	return latency_figure(
+	           task, measurement, "global timestamp, back to back", "device", WRITES - 1,
+	           "16 written in a row: first to last, divided by 15; a barrier between "
+	           "two where a list keeps no order") &&
+	               latency_figure(
+	                   task, measurement, "copy of 64 KB, by its event", "device", 1,
+	                   "kernel timestamps of the copy's event, from pinned memory") &&
 	               latency_figure(task, measurement, "the same between global timestamps",
 	                              "device", 1,
 	                              "one written before it and one behind it, with what order "

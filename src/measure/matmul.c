@@ -35,8 +35,9 @@ static int add_parameters(const struct matmul *matmul)
 	used = 0;
 	for (int i = 0; i < TARE_RUNG_COUNT && used < sizeof rungs; i++)
 		if (matmul->rungs >> i & 1)
-			used += (size_t)snprintf(rungs + used, sizeof rungs - used, "%s%s",
-			                         used ? "," : "", tare_rung_name((enum tare_rung)i));
+			used +=
+			    (size_t)snprintf(rungs + used, sizeof rungs - used, "%s%s",
+			                     used ? "," : "", tare_rung_name((enum tare_rung)i));
 	if (tare_labels_set_text(parameters, "n", sizes) < 0 ||
 	    tare_labels_set_text(parameters, "rungs", rungs) < 0 ||
 	    (matmul->peaks->origin[0] &&
@@ -51,7 +52,8 @@ static int say_verification(const struct matmul *matmul)
 	return tare_labels_set_text(
 	    &matmul->run->result->parameters, "verification",
 	    "against double precision: |c - ref| <= gamma_n (|a| |b|), gamma_n = n u / (1 - n u), "
-	    "u = 2^-24 (2^-22 for factors rounded to fewer bits, of which ref is); every element up to n = 512, above that 64 rows drawn from the seed and in all "
+	    "u = 2^-24 (2^-22 for factors rounded to fewer bits, of which ref is); every element "
+	    "up to n = 512, above that 64 rows drawn from the seed and in all "
 	    "rows the signed sums of neighbouring elements");
 }
 
@@ -192,7 +194,8 @@ static int name_library(const struct matmul *matmul)
 {
 	const char *name = matmul_library_name(matmul);
 
-	return name[0] ? tare_labels_set_text(&matmul->run->result->parameters, "library", name) : 0;
+	return name[0] ? tare_labels_set_text(&matmul->run->result->parameters, "library", name)
+	               : 0;
 }
 
 static int measure(struct matmul *matmul, struct tare_error *error)
@@ -232,7 +235,8 @@ int tare_measure_matmul(struct tare_run *run, const struct tare_matmul_options *
                         struct tare_error *error)
 {
 	static const struct tare_peaks none;
-	struct matmul matmul = { .run = run, .peaks = options ? &options->peaks : &none,
+	struct matmul matmul = { .run = run,
+		                 .peaks = options ? &options->peaks : &none,
 		                 .untraced = options && options->untraced };
 	int status = tare_run_begin(run, TARE_MATMUL_BUDGET_NS, error);
 

@@ -12,11 +12,11 @@ enum tare_rung {
 	TARE_RUNG_HOST_BLAS,  // all cores, OpenBLAS if it is installed
 	TARE_RUNG_ELEMENT,    // the inner loop offloaded: one launch an element of c
 	TARE_RUNG_NAIVE,
-	TARE_RUNG_TILED,      // through local memory
-	TARE_RUNG_SECOND,     // sub-groups or a second level of tiling, where the device has it
-	TARE_RUNG_REGISTER,   // register-blocked
-	TARE_RUNG_BLAS,       // the vendor's library if it is installed
-	TARE_RUNG_BLAS_TF32,  // the same with factors of fewer bits, for the matrix units
+	TARE_RUNG_TILED,     // through local memory
+	TARE_RUNG_SECOND,    // sub-groups or a second level of tiling, where the device has it
+	TARE_RUNG_REGISTER,  // register-blocked
+	TARE_RUNG_BLAS,      // the vendor's library if it is installed
+	TARE_RUNG_BLAS_TF32, // the same with factors of fewer bits, for the matrix units
 	TARE_RUNG_BLAS_FP16,
 	TARE_RUNG_BLAS_BF16,
 	TARE_RUNG_COUNT
@@ -30,9 +30,9 @@ const char *tare_rung_title(enum tare_rung rung); // for people: "tiled through 
 
 struct tare_matmul_options {
 	uint32_t n[TARE_MATMUL_SIZES];
-	size_t n_count;   // 0: 32 64 128 256 512 1024 2048
-	uint32_t rungs;   // bits; 0: all
-	bool untraced;    // other things are timed after this: the vendor's tracer is left alone
+	size_t n_count; // 0: 32 64 128 256 512 1024 2048
+	uint32_t rungs; // bits; 0: all
+	bool untraced;  // other things are timed after this: the vendor's tracer is left alone
 	struct tare_peaks peaks; // for shares of attainable; present may be false
 };
 

@@ -27,8 +27,8 @@ struct best {
 	double s;
 };
 
-// The fastest of the device's rungs (or of the host's) at n, by kernel or by total; those whose factors
-// are rounded are another product.
+// The fastest of the device's rungs (or of the host's) at n, by kernel or by total; those whose
+// factors are rounded are another product.
 static struct best fastest(const struct matmul *matmul, uint32_t n, bool host, bool total)
 {
 	struct best best = { .rung = -1, .n = n, .s = INFINITY };
@@ -59,15 +59,16 @@ static const char *significant(double value, char text[TARE_UNIT_TEXT])
 	return tare_format_significant(value, value >= 100 ? 3 : 2, text);
 }
 
-// Whether a rung cannot be told from the best: their intervals meet, or there are none and the medians
-// are close.
+// Whether a rung cannot be told from the best: their intervals meet, or there are none and the
+// medians are close.
 static bool is_alike(const struct matmul *matmul, const struct best *best, enum tare_rung rung)
 {
-	const struct tare_cell *first = matmul_kernel_cell(
-	    matmul->run->result, (enum tare_rung)best->rung, best->n);
+	const struct tare_cell *first =
+	    matmul_kernel_cell(matmul->run->result, (enum tare_rung)best->rung, best->n);
 	const struct tare_cell *other = matmul_kernel_cell(matmul->run->result, rung, best->n);
 
-	if (matmul_on_host(rung) || matmul_is_rounded(rung) || (int)rung == best->rung || !(matmul_cell_s(other) > 0))
+	if (matmul_on_host(rung) || matmul_is_rounded(rung) || (int)rung == best->rung ||
+	    !(matmul_cell_s(other) > 0))
 		return false;
 	if (isfinite(first->summary.ci_high) && isfinite(other->summary.ci_low))
 		return other->summary.ci_low <= first->summary.ci_high;
@@ -112,8 +113,10 @@ static int conclude_best(struct matmul *matmul, const struct best *best)
 	                            tare_format_significant(rate, 3, rates), beside);
 }
 
-// Where the host is faster, with copies and launches counted or on data that is on the device already.
-static int conclude_against_host(struct matmul *matmul, const char *id, const char *counted, bool total)
+// Where the host is faster, with copies and launches counted or on data that is on the device
+// already.
+static int conclude_against_host(struct matmul *matmul, const char *id, const char *counted,
+                                 bool total)
 {
 	struct tare_result *result = matmul->run->result;
 	uint32_t loses = 0, wins = 0;
@@ -138,18 +141,19 @@ static int conclude_against_host(struct matmul *matmul, const char *id, const ch
 	if (!compared)
 		return 0;
 	if (!loses)
-		return tare_result_conclude(result, id, "%s the device is faster than the host at every n.",
-		                            counted);
+		return tare_result_conclude(
+		    result, id, "%s the device is faster than the host at every n.", counted);
 	if (always)
-		return tare_result_conclude(result, id, "%s the host is faster at every n (at n = %u by %s)%s.",
-		                            counted, loses, rung,
-		                            total ? ": not worth offloading one product at a time" : "");
+		return tare_result_conclude(
+		    result, id, "%s the host is faster at every n (at n = %u by %s)%s.", counted,
+		    loses, rung, total ? ": not worth offloading one product at a time" : "");
 	if (!wins)
-		return tare_result_conclude(result, id, "%s the host (%s) is faster at the largest n, %u.",
+		return tare_result_conclude(result, id,
+		                            "%s the host (%s) is faster at the largest n, %u.",
 		                            counted, rung, loses);
-	return tare_result_conclude(result, id,
-	                            "%s the host (%s) is faster up to n = %u, the device from n = %u on.",
-	                            counted, rung, loses, wins);
+	return tare_result_conclude(
+	    result, id, "%s the host (%s) is faster up to n = %u, the device from n = %u on.",
+	    counted, rung, loses, wins);
 }
 
 // One launch an element: how much of the time is launching.
@@ -168,7 +172,8 @@ static int conclude_element(struct matmul *matmul)
 			snprintf(share, sizeof share, "; the device works for %.0f %% of that",
 			         fmin(100, 100 * alone / (launch + complete)));
 		if (naive > 0)
-			snprintf(against, sizeof against, " One launch for all (naive) is %s times as fast.",
+			snprintf(against, sizeof against,
+			         " One launch for all (naive) is %s times as fast.",
 			         significant((launch + complete) / naive, times));
 		return tare_result_conclude(
 		    matmul->run->result, "launch-bound",
@@ -197,7 +202,8 @@ static int conclude_transfers(struct matmul *matmul, const struct best *best)
 // Whether a rung is at the measured ceiling of its arithmetic, or above it.
 static bool is_at_arithmetic(const struct matmul *matmul, enum tare_rung rung, uint32_t n)
 {
-	return matmul_model(matmul->run->result, rung, n, "share-of-measured") > 100 / MATMUL_BROKEN;
+	return matmul_model(matmul->run->result, rung, n, "share-of-measured") >
+	       100 / MATMUL_BROKEN;
 }
 
 // "; it was measured at 1582 MHz, this at 1980 MHz: per clock 82 %"
@@ -226,14 +232,16 @@ static int conclude_at_ceiling(struct matmul *matmul, const struct best *best)
 		size++;
 	for (int i = 0; i < TARE_RUNG_COUNT && used < sizeof text; i++) {
 		enum tare_rung rung = (enum tare_rung)i;
-		double share = matmul_model(matmul->run->result, rung, best->n, "share-of-measured");
+		double share =
+		    matmul_model(matmul->run->result, rung, best->n, "share-of-measured");
 		if (!is_at_arithmetic(matmul, rung, best->n))
 			continue;
 		compare_clocks(matmul, rung, size, share, clocks, sizeof clocks);
 		above |= share > 100;
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s is at %.0f %% of %s%s",
-		                         used ? ", " : "", tare_rung_name(rung), share,
-		                         tare_ceiling_name(matmul_compute_ceiling(rung)), clocks);
+		used +=
+		    (size_t)snprintf(text + used, sizeof text - used, "%s%s is at %.0f %% of %s%s",
+		                     used ? ", " : "", tare_rung_name(rung), share,
+		                     tare_ceiling_name(matmul_compute_ceiling(rung)), clocks);
 	}
 	if (used == 0)
 		return 0;
@@ -256,10 +264,12 @@ static int conclude_ceiling(struct matmul *matmul, const struct best *best)
 
 	if (!roof.name || !(distance > 0) || is_at_arithmetic(matmul, rung, best->n))
 		return 0;
-	return tare_result_conclude(
-	    matmul->run->result, "ceiling",
-	    "%s, n = %u: its tightest measured ceiling is %s, %s times its rate (a model, no counter "
-	    "was read).", tare_rung_name(rung), best->n, roof.name, significant(distance, times));
+	return tare_result_conclude(matmul->run->result, "ceiling",
+	                            "%s, n = %u: its tightest measured ceiling is %s, %s times its "
+	                            "rate (a model, no counter "
+	                            "was read).",
+	                            tare_rung_name(rung), best->n, roof.name,
+	                            significant(distance, times));
 }
 
 // What the library gains with factors of fewer bits over itself, and what it costs in digits.
@@ -277,17 +287,16 @@ static int conclude_rounded(struct matmul *matmul, uint32_t n)
 	for (int i = TARE_RUNG_BLAS_TF32; i < TARE_RUNG_COUNT && used < sizeof text; i++) {
 		double s = kernel_s(matmul, (enum tare_rung)i, n);
 		if (ALIKE * s < blas)
-			used += (size_t)snprintf(text + used, sizeof text - used,
-			                         "%s%s is %s times as fast (%s)", used ? ", " : "",
-			                         tare_rung_name((enum tare_rung)i),
-			                         significant(blas / s, times),
-			                         kept[matmul_rungs[i].precision]);
+			used += (size_t)snprintf(
+			    text + used, sizeof text - used, "%s%s is %s times as fast (%s)",
+			    used ? ", " : "", tare_rung_name((enum tare_rung)i),
+			    significant(blas / s, times), kept[matmul_rungs[i].precision]);
 	}
 	if (used == 0)
 		return 0;
-	return tare_result_conclude(matmul->run->result, "fewer-bits",
-	                            "Where factors of fewer bits will do: against blas at n = %u, %s.",
-	                            n, text);
+	return tare_result_conclude(
+	    matmul->run->result, "fewer-bits",
+	    "Where factors of fewer bits will do: against blas at n = %u, %s.", n, text);
 }
 
 static bool is_cpu(const struct matmul *matmul)
@@ -326,30 +335,37 @@ static int conclude_tiling(struct matmul *matmul, const struct best *best)
 	    matmul->run->result, "tiling",
 	    "At n = %u tiles in local memory alone do not help (%s times naive's rate)%s.", best->n,
 	    significant(naive / tiled, times),
-	    is_cpu(matmul) ? ": on a CPU local memory is ordinary memory, and its caches keep "
-	                     "tiles by themselves"
-	                   : ": the caches keep what tiles would; give each work-item more elements");
+	    is_cpu(matmul)
+	        ? ": on a CPU local memory is ordinary memory, and its caches keep "
+	          "tiles by themselves"
+	        : ": the caches keep what tiles would; give each work-item more elements");
 }
 
 static int conclude_next(struct matmul *matmul, const struct best *best)
 {
 	static const char *const steps[TARE_RUNG_COUNT] = {
-		[TARE_RUNG_ELEMENT] = "offload the outer loops too: one launch for the whole product",
-		[TARE_RUNG_NAIVE] = "let each work-item compute several elements (second, register)",
-		[TARE_RUNG_TILED] = "let each work-item compute several elements (second, register)",
+		[TARE_RUNG_ELEMENT] =
+		    "offload the outer loops too: one launch for the whole product",
+		[TARE_RUNG_NAIVE] =
+		    "let each work-item compute several elements (second, register)",
+		[TARE_RUNG_TILED] =
+		    "let each work-item compute several elements (second, register)",
 		[TARE_RUNG_SECOND] = "block in registers, 8 x 8 elements a work-item (register)",
-		[TARE_RUNG_REGISTER] = "use the vendor's library, or tune tile sizes to this device",
-		[TARE_RUNG_BLAS] = "keep the library; what is left to gain is in copies and launches",
+		[TARE_RUNG_REGISTER] =
+		    "use the vendor's library, or tune tile sizes to this device",
+		[TARE_RUNG_BLAS] =
+		    "keep the library; what is left to gain is in copies and launches",
 	};
 	enum tare_rung rung = (enum tare_rung)best->rung;
 	const char *step = steps[rung];
 	double blas = kernel_s(matmul, TARE_RUNG_BLAS, best->n);
 
 	if (is_too_short(matmul, best))
-		return tare_result_conclude(matmul->run->result, "next-step",
-		                            "Next: larger --n; products of n = %u are too short to tell "
-		                            "the rungs apart.",
-		                            best->n);
+		return tare_result_conclude(
+		    matmul->run->result, "next-step",
+		    "Next: larger --n; products of n = %u are too short to tell "
+		    "the rungs apart.",
+		    best->n);
 	if ((rung == TARE_RUNG_NAIVE || rung == TARE_RUNG_TILED) &&
 	    kernel_s(matmul, TARE_RUNG_REGISTER, best->n) > 0)
 		step = "keep this rung here: the steps beyond it do not pay on this device";
@@ -364,13 +380,13 @@ static int conclude_without_peaks(struct matmul *matmul)
 {
 	if (matmul->peaks->present || matmul->run->simulated)
 		return 0;
-	return tare_result_warn(matmul->run->result, "no-peaks",
-	                        matmul->run->facts && matmul->run->facts->fact[TARE_FACT_NOTE].present
-	                            ? "give --peaks FILE, a result of tare peak on this device"
-	                            : "run tare peak once, or give --peaks FILE",
-	                        "shares of measured ceilings are missing: %s",
-	                        matmul->peaks->origin[0] ? matmul->peaks->origin
-	                                                 : "there are no measured ceilings");
+	return tare_result_warn(
+	    matmul->run->result, "no-peaks",
+	    matmul->run->facts && matmul->run->facts->fact[TARE_FACT_NOTE].present
+	        ? "give --peaks FILE, a result of tare peak on this device"
+	        : "run tare peak once, or give --peaks FILE",
+	    "shares of measured ceilings are missing: %s",
+	    matmul->peaks->origin[0] ? matmul->peaks->origin : "there are no measured ceilings");
 }
 
 int matmul_add_advice(struct matmul *matmul)
@@ -398,8 +414,9 @@ int matmul_add_advice(struct matmul *matmul)
 			status = conclude_against_host(matmul, TARE_MATMUL_TOTAL,
 			                               "With copies and launches counted", true);
 		if (status == 0)
-			status = conclude_against_host(matmul, TARE_MATMUL_KERNELS,
-			                               "On data that is on the device already", false);
+			status =
+			    conclude_against_host(matmul, TARE_MATMUL_KERNELS,
+			                          "On data that is on the device already", false);
 		if (status == 0)
 			status = conclude_next(matmul, &best);
 	}

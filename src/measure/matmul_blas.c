@@ -27,11 +27,13 @@ int matmul_round(struct matmul_product *product, struct tare_error *error)
 		return 0;
 	for (int i = MATMUL_A; status == 0 && i < MATMUL_MATRICES; i++) {
 		if (!matmul->rounded[i])
-			status = tare_memory_create(matmul->run->device, matmul->host[i]->kind,
-			                            matmul->host[i]->bytes, &matmul->rounded[i], error);
+			status =
+			    tare_memory_create(matmul->run->device, matmul->host[i]->kind,
+			                       matmul->host[i]->bytes, &matmul->rounded[i], error);
 		if (status == 0)
 			tare_precision_put(precision, matmul->host[i]->host,
-			                   (size_t)product->n * product->n, matmul->rounded[i]->host);
+			                   (size_t)product->n * product->n,
+			                   matmul->rounded[i]->host);
 	}
 	return status;
 }
@@ -41,9 +43,8 @@ struct tare_product matmul_library_product(const struct matmul_product *product)
 	struct tare_span spans[MATMUL_MATRICES];
 
 	for (int i = 0; i < MATMUL_MATRICES; i++)
-		spans[i] = (struct tare_span){
-			product->device[i], 0, matmul_matrix_bytes(product->rung, i, product->n)
-		};
+		spans[i] = (struct tare_span){ product->device[i], 0,
+			                       matmul_matrix_bytes(product->rung, i, product->n) };
 	return (struct tare_product){
 		.precision = matmul_rungs[product->rung].precision,
 		.n = product->n,
@@ -82,12 +83,14 @@ int matmul_make_reference(struct matmul_product *product, struct matmul_referenc
 	int status = -ENOMEM;
 
 	if (!matmul_is_rounded(product->rung))
-		return matmul_reference_make(matmul->host[MATMUL_A]->host, matmul->host[MATMUL_B]->host,
-		                             product->n, matmul->run->seed, unit, reference);
+		return matmul_reference_make(matmul->host[MATMUL_A]->host,
+		                             matmul->host[MATMUL_B]->host, product->n,
+		                             matmul->run->seed, unit, reference);
 	a = rounded_numbers(product, MATMUL_A);
 	b = rounded_numbers(product, MATMUL_B);
 	if (a && b)
-		status = matmul_reference_make(a, b, product->n, matmul->run->seed, unit, reference);
+		status =
+		    matmul_reference_make(a, b, product->n, matmul->run->seed, unit, reference);
 	free(a);
 	free(b);
 	return status;

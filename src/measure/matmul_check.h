@@ -5,11 +5,10 @@
 // However the n products of an element are summed, with fused multiply-adds or without,
 //   |c - ref| <= gamma_n (|a| |b|),  gamma_n = n u / (1 - n u),  u = 2^-24
 // and u of tare_precision_unit (measure/precision.h) for factors of fewer bits: a and b are then
-// the rounded ones.
-// (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, section 3.5).
-// Up to n = 512 every element is compared. Above, all elements of 64 rows drawn from the seed, and in
-// every row the signed sums of neighbouring elements in groups, whose bounds are the sums of
-// their elements' bounds: so every element of c counts, at a fraction of the cost.
+// the rounded ones. (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002,
+// section 3.5). Up to n = 512 every element is compared. Above, all elements of 64 rows drawn from
+// the seed, and in every row the signed sums of neighbouring elements in groups, whose bounds are
+// the sums of their elements' bounds: so every element of c counts, at a fraction of the cost.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -28,8 +28,7 @@ struct tare_figure *matmul_figure(struct matmul_product *product,
 	    tare_labels_set_number(&figure->labels, "n", product->n) < 0 ||
 	    tare_labels_set_text(&figure->labels, "part", part) < 0)
 		return NULL;
-	figure->quantum =
-	    device ? matmul->bench.step_ps : 1000 * (double)matmul->run->host_step_ns;
+	figure->quantum = device ? matmul->bench.step_ps : 1000 * (double)matmul->run->host_step_ns;
 	figure->floor = 1;
 	return figure;
 }
@@ -83,8 +82,7 @@ static int copy_in(const struct matmul_product *product, int64_t limit_ns, struc
 
 	if (status == 0)
 		status = copy(product, MATMUL_B, true, error);
-	return status < 0 ? status
-	                  : tare_finish(product->matmul->bench.timed, limit_ns, error);
+	return status < 0 ? status : tare_finish(product->matmul->bench.timed, limit_ns, error);
 }
 
 static int copy_out(const struct matmul_product *product, int64_t limit_ns,
@@ -92,8 +90,7 @@ static int copy_out(const struct matmul_product *product, int64_t limit_ns,
 {
 	int status = copy(product, MATMUL_C, false, error);
 
-	return status < 0 ? status
-	                  : tare_finish(product->matmul->bench.timed, limit_ns, error);
+	return status < 0 ? status : tare_finish(product->matmul->bench.timed, limit_ns, error);
 }
 
 int matmul_open_product(struct matmul_product *product, struct tare_error *error)
@@ -123,9 +120,7 @@ static int poison(const struct matmul_product *product, struct tare_error *error
 	if (status != -ENOSYS && status != -ENOTSUP)
 		return status;
 	status = copy(product, MATMUL_C, true, error);
-	return status < 0
-	           ? status
-	           : tare_finish(matmul->bench.timed, TARE_LIMIT_DEFAULT_NS, error);
+	return status < 0 ? status : tare_finish(matmul->bench.timed, TARE_LIMIT_DEFAULT_NS, error);
 }
 
 // ---- launches
@@ -213,7 +208,8 @@ int matmul_launch_once(struct matmul_product *product, struct tare_event **event
 
 	if (matmul_by_library(product->rung)) {
 		struct tare_product call = matmul_library_product(product);
-		return tare_blas_gemm(queue, call.precision, call.n, call.c, call.a, call.b, event, error);
+		return tare_blas_gemm(queue, call.precision, call.n, call.c, call.a, call.b, event,
+		                      error);
 	}
 	operation = launch_of(product, arguments, NULL);
 	return tare_append(queue, &operation, event, error);
@@ -223,7 +219,8 @@ static int launch_blas(struct matmul_product *product, struct tare_error *error)
 {
 	struct tare_product call = matmul_library_product(product);
 	struct tare_event **events = product->events;
-	int status = tare_blas_append(&product->matmul->bench, &call, &events[0], &events[1], error);
+	int status =
+	    tare_blas_append(&product->matmul->bench, &call, &events[0], &events[1], error);
 
 	product->event_count = (events[0] != NULL) + (events[1] != NULL);
 	return status;
@@ -411,8 +408,8 @@ static void keep_stamps(struct matmul_product *product, int64_t host_ns)
 	    rank < matmul->kept_rank || product->event_count == 0)
 		return;
 	matmul->kept_rank = rank;
-	tare_raw_stamps_keep(&matmul->bench.raw, product->events[product->event_count - 1],
-	                     host_ns, "%s, %u x %u", matmul_rungs[product->rung].title, product->n,
+	tare_raw_stamps_keep(&matmul->bench.raw, product->events[product->event_count - 1], host_ns,
+	                     "%s, %u x %u", matmul_rungs[product->rung].title, product->n,
 	                     product->n);
 }
 
@@ -429,9 +426,9 @@ static int read_stamps(struct matmul_product *product, int64_t host_ns, int64_t 
 	keep_stamps(product, host_ns);
 	if (product->batch > 1)
 		return time_kernels(product, product->batch, &values[KERNEL], error);
-	status = tare_bench_span_ps(bench, product->events[0],
-	                            product->events[product->event_count - 1], host_ns,
-	                            &values[KERNEL], error);
+	status =
+	    tare_bench_span_ps(bench, product->events[0], product->events[product->event_count - 1],
+	                       host_ns, &values[KERNEL], error);
 	if (product->rung != TARE_RUNG_ELEMENT)
 		return status;
 	for (uint32_t i = 0; status == 0 && i < product->event_count; i++) {
@@ -440,8 +437,7 @@ static int read_stamps(struct matmul_product *product, int64_t host_ns, int64_t 
 		sum += (double)ps;
 	}
 	if (status == 0)
-		values[ALONE] =
-		    (int64_t)(sum / product->event_count * product->n * product->n);
+		values[ALONE] = (int64_t)(sum / product->event_count * product->n * product->n);
 	return status;
 }
 
@@ -505,7 +501,8 @@ static const char *kernel_method(const struct matmul_product *product, char text
 	const char *factors = tare_precision_name(matmul_rungs[product->rung].precision);
 
 	if (product->rung == TARE_RUNG_ELEMENT)
-		return "from the start of the first of n x n launches to the end of the last on the "
+		return "from the start of the first of n x n launches to the end of the last on "
+		       "the "
 		       "device's clock: what lies between them is in it";
 	if (!matmul_by_library(product->rung)) {
 		snprintf(text, 400,
@@ -521,8 +518,9 @@ static const char *kernel_method(const struct matmul_product *product, char text
 	         matmul_is_rounded(product->rung) ? ", factors in " : "",
 	         matmul_is_rounded(product->rung) ? factors : "",
 	         matmul_is_rounded(product->rung) ? ", rounded on the host" : "",
-	         bench->brackets ? ""
-	                         : "; short products in a row behind a gate, divided: then it is not");
+	         bench->brackets
+	             ? ""
+	             : "; short products in a row behind a gate, divided: then it is not");
 	return text;
 }
 
@@ -550,14 +548,16 @@ int matmul_plan_device(struct matmul_product *product, struct tare_measurement *
 	measurement->end = end_device;
 	measurement->context = product;
 	if (!add_part(product, measurement, "copy-in", "host", false,
-	              pinned ? "a and b from pinned memory to the device: call to the return of finish"
-	                     : "a and b from the heap to the device: call to the return of finish") ||
+	              pinned
+	                  ? "a and b from pinned memory to the device: call to the return of finish"
+	                  : "a and b from the heap to the device: call to the return of finish") ||
 	    !add_part(product, measurement, "launch", "host", false,
 	              element ? "host time of appending n x n launches"
 	                      : "host time of appending the launch") ||
 	    !add_part(product, measurement, "submit-to-complete", "host", false,
 	              "host time from submitting what was appended to the return of finish") ||
-	    !add_part(product, measurement, "kernel", "device", true, kernel_method(product, method)) ||
+	    !add_part(product, measurement, "kernel", "device", true,
+	              kernel_method(product, method)) ||
 	    !add_part(product, measurement, "copy-out", "host", false,
 	              "c from the device: call to the return of finish") ||
 	    !add_part(product, measurement, "total", "host", true,
@@ -566,9 +566,10 @@ int matmul_plan_device(struct matmul_product *product, struct tare_measurement *
 		return -ENOMEM;
 	if (!element)
 		return 0;
-	alone = add_part(product, measurement, "kernels-alone", "device", false,
-	                 "n x n times the mean time of up to 256 of the launches, spread evenly: how "
-	                 "long the device was at work in the span of all");
+	alone =
+	    add_part(product, measurement, "kernels-alone", "device", false,
+	             "n x n times the mean time of up to 256 of the launches, spread evenly: how "
+	             "long the device was at work in the span of all");
 	if (!alone)
 		return -ENOMEM;
 	alone->quantum *= product->n * product->n / (double)MATMUL_EVENTS;

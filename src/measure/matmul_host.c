@@ -93,10 +93,12 @@ int matmul_plan_host(struct matmul_product *product, struct tare_measurement *me
 		         "one core of the script's host, at %.3g multiply-adds a second",
 		         product->matmul->run->device->host_rate);
 	else
-		snprintf(method, sizeof method, "%s: %.300s; data in memory already, nothing is copied",
-	         blas ? "one call of cblas_sgemm"
-	              : "one core, loops in the order i k j so that the inner one is made of vectors",
-	         blas ? tare_host_blas_name(product->matmul->blas) : tare_host_matmul_build());
+		snprintf(
+		    method, sizeof method, "%s: %.300s; data in memory already, nothing is copied",
+		    blas ? "one call of cblas_sgemm"
+		         : "one core, loops in the order i k j so that the inner one is made of "
+		           "vectors",
+		    blas ? tare_host_blas_name(product->matmul->blas) : tare_host_matmul_build());
 	measurement->begin = begin_host;
 	measurement->sample = sample_host;
 	measurement->end = end_host;
@@ -119,10 +121,11 @@ static bool took_fewer_bits(const struct matmul_product *product,
 	    !matmul_looks_rounded(reference, matmul->host[MATMUL_C]->host))
 		return false;
 	if (!matmul->wrong[0])
-		snprintf(matmul->wrong, sizeof matmul->wrong,
-		         "%s, n = %u: %.60s was asked for single precision, but its errors are those of "
-		         "factors rounded to TF32; see NVIDIA_TF32_OVERRIDE",
-		         tare_rung_name(product->rung), product->n, matmul_library_name(matmul));
+		snprintf(
+		    matmul->wrong, sizeof matmul->wrong,
+		    "%s, n = %u: %.60s was asked for single precision, but its errors are those of "
+		    "factors rounded to TF32; see NVIDIA_TF32_OVERRIDE",
+		    tare_rung_name(product->rung), product->n, matmul_library_name(matmul));
 	return true;
 }
 

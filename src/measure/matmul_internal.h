@@ -12,12 +12,14 @@
 // What the loops of a rung do, for launching and for the model.
 struct matmul_rung {
 	const char *name, *title;
-	const char *entry;   // of kernels/matmul.c; NULL: not ours
-	uint32_t group[2];   // work-items of a work-group
-	uint32_t tile;       // elements of c in a group, each way
-	uint32_t local_uses; // multiply-adds for each two floats read from local memory; 0: none used
+	const char *entry; // of kernels/matmul.c; NULL: not ours
+	uint32_t group[2]; // work-items of a work-group
+	uint32_t tile;     // elements of c in a group, each way
+	// multiply-adds for each two floats read from local memory; 0: none used
+	uint32_t local_uses;
 	uint64_t local_bytes;
-	enum tare_blas_precision precision; // of the factors: FP32 but for some of the library's rungs
+	// of the factors: FP32 but for some of the library's rungs
+	enum tare_blas_precision precision;
 };
 extern const struct matmul_rung matmul_rungs[TARE_RUNG_COUNT];
 
@@ -46,21 +48,21 @@ struct matmul {
 	uint32_t n[TARE_MATMUL_SIZES]; // ascending
 	size_t n_count;
 	uint32_t rungs;
-	bool untraced;                 // no kernels' times by the vendor's tracer
+	bool untraced;                             // no kernels' times by the vendor's tracer
 	struct tare_memory *host[MATMUL_MATRICES]; // at the largest n
 	bool pinned;
-	// The factors as the last rung took them, where that is not single precision; made when first
-	// needed. [MATMUL_C] stays NULL.
+	// The factors as the last rung took them, where that is not single precision; made when
+	// first needed. [MATMUL_C] stays NULL.
 	struct tare_memory *rounded[MATMUL_MATRICES];
 	struct matmul_reference references[TARE_BLAS_PRECISION_COUNT][TARE_MATMUL_SIZES];
 	struct tare_module *modules[TARE_RUNG_COUNT];
 	struct tare_kernel *kernels[TARE_RUNG_COUNT];
 	struct tare_host_blas *blas;
-	char no_rung[TARE_RUNG_COUNT][320];       // why a rung is not there at all
-	double tried_ns[TARE_RUNG_COUNT];         // one product of n = tried_n
+	char no_rung[TARE_RUNG_COUNT][320]; // why a rung is not there at all
+	double tried_ns[TARE_RUNG_COUNT];   // one product of n = tried_n
 	uint32_t tried_n[TARE_RUNG_COUNT];
-	uint64_t kept_rank;                       // of the product whose raw stamps are kept
-	char wrong[256];                          // the first product that was, and where
+	uint64_t kept_rank; // of the product whose raw stamps are kept
+	char wrong[256];    // the first product that was, and where
 	// While each product was sampled; readings 0: not told.
 	struct tare_clock_range clocks[TARE_RUNG_COUNT][TARE_MATMUL_SIZES];
 };
@@ -72,10 +74,10 @@ struct matmul_product {
 	struct matmul *matmul;
 	enum tare_rung rung;
 	uint32_t n;
-	size_t size;        // index of n
-	int64_t once_ns;    // one product, as tried
+	size_t size;     // index of n
+	int64_t once_ns; // one product, as tried
 	struct tare_memory *device[MATMUL_MATRICES];
-	uint32_t batch;     // kernels in a sample of the kernel's time
+	uint32_t batch;                           // kernels in a sample of the kernel's time
 	struct tare_event *events[MATMUL_EVENTS]; // of some launches, in order
 	uint32_t event_count;
 	size_t mark; // of the clock's readings, when the measurement began
@@ -92,13 +94,14 @@ static inline uint64_t matmul_bytes(uint32_t n)
 // Of one of a rung's matrices on the device.
 static inline uint64_t matmul_matrix_bytes(enum tare_rung rung, int matrix, uint32_t n)
 {
-	return matrix == MATMUL_C ? matmul_bytes(n)
-	                          : (uint64_t)tare_precision_bytes(matmul_rungs[rung].precision) * n * n;
+	return matrix == MATMUL_C
+	           ? matmul_bytes(n)
+	           : (uint64_t)tare_precision_bytes(matmul_rungs[rung].precision) * n * n;
 }
 
-// ---- matmul_setup.c
-// Lowers the list of sizes to what fits into memory (with a cell for what does not), opens the host's
-// matrices and fills a and b with random numbers in [-1, 1). -ENOMEM: not even the smallest fits.
+// ---- matmul_setup.c Lowers the list of sizes to what fits into memory (with a cell for what does
+// not), opens the host's matrices and fills a and b with random numbers in [-1, 1). -ENOMEM: not
+// even the smallest fits.
 int matmul_open_matrices(struct matmul *matmul, struct tare_error *error);
 // Builds every rung's kernel and launches it once, which is when some drivers compile (cells each);
 // opens OpenBLAS. What is not there gets its reason.
@@ -195,8 +198,8 @@ struct matmul_roof {
 	double flops;
 };
 // A ceiling of memory that a rung passes by more than this is none for it: what it asks for comes
-// from nearer. Arithmetic comes from nowhere else: a rung that passes it is at it, and it was measured
-// when the device was slower.
+// from nearer. Arithmetic comes from nowhere else: a rung that passes it is at it, and it was
+// measured when the device was slower.
 #define MATMUL_BROKEN 1.02
 // What a rung's factors are bound by.
 enum tare_ceiling matmul_compute_ceiling(enum tare_rung rung);

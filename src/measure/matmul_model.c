@@ -44,7 +44,8 @@ double matmul_model(const struct tare_result *result, enum tare_rung rung, uint3
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (!cell->absent && is_of(cell, rung, n) && strcmp(tare_cell_text(cell, "what"), what) == 0)
+		if (!cell->absent && is_of(cell, rung, n) &&
+		    strcmp(tare_cell_text(cell, "what"), what) == 0)
 			return cell->summary.median;
 	}
 	return NAN;
@@ -195,10 +196,10 @@ static int add_shares(const struct models *models)
 	enum tare_ceiling ceiling = matmul_compute_ceiling(models->rung);
 	double flop = matmul_flop(models->n), paper = paper_peak(matmul, ceiling);
 	double measured = matmul->peaks->present ? matmul->peaks->per_second[ceiling] : NAN;
-	const char *no_paper =
-	    matmul->run->facts
-	        ? tare_fact_reason(matmul->run->facts, (enum tare_fact_id)tare_ceiling_fact(ceiling))
-	        : "the device's peak is not known";
+	const char *no_paper = matmul->run->facts
+	                           ? tare_fact_reason(matmul->run->facts,
+	                                              (enum tare_fact_id)tare_ceiling_fact(ceiling))
+	                           : "the device's peak is not known";
 	char text[128], on_paper[128], by_ceiling[128];
 	const char *no_measured = no_ceiling(matmul->peaks, ceiling, text);
 	int status;
@@ -209,7 +210,8 @@ static int add_shares(const struct models *models)
 	snprintf(by_ceiling, sizeof by_ceiling,
 	         "2 n^3 floating-point operations over the measured %s ceiling",
 	         ceiling == TARE_CEILING_FP32 ? "FP32" : tare_ceiling_name(ceiling));
-	status = add_value(models, "least-time-paper", "ns", flop / paper * 1e9, no_paper, on_paper);
+	status =
+	    add_value(models, "least-time-paper", "ns", flop / paper * 1e9, no_paper, on_paper);
 	if (status == 0)
 		status = add_value(models, "least-time-measured", "ns", flop / measured * 1e9,
 		                   no_measured, by_ceiling);
@@ -218,8 +220,9 @@ static int add_shares(const struct models *models)
 		                       "least time on paper over the kernel's time");
 	if (status == 0)
 		status = add_over_time(models, "share-of-measured", "%", 100 * flop / measured,
-		                       no_measured, "least time by the measured ceiling over the "
-		                                    "kernel's time");
+		                       no_measured,
+		                       "least time by the measured ceiling over the "
+		                       "kernel's time");
 	return status;
 }
 
@@ -239,15 +242,17 @@ static int add_clock(const struct models *models)
 {
 	const struct matmul *matmul = models->matmul;
 	const struct tare_clock_range *clock = &matmul->clocks[models->rung][models->size];
-	double share = matmul_model(matmul->run->result, models->rung, models->n, "share-of-measured");
+	double share =
+	    matmul_model(matmul->run->result, models->rung, models->n, "share-of-measured");
 	struct tare_cell *cell;
 	int status;
 
 	if (clock->readings == 0)
 		return 0;
-	cell = add(models, "kernel", "clock", "MHz",
-	           "the unit's clock as telemetry told it while the product was sampled, its copies "
-	           "included: median, lowest, highest");
+	cell =
+	    add(models, "kernel", "clock", "MHz",
+	        "the unit's clock as telemetry told it while the product was sampled, its copies "
+	        "included: median, lowest, highest");
 	if (!cell)
 		return -ENOMEM;
 	status = tare_cell_set_model(cell, clock->median_hz / 1e6, clock->low_hz / 1e6,
@@ -255,8 +260,9 @@ static int add_clock(const struct models *models)
 	share = matmul_share_per_clock(matmul, models->rung, models->size, share);
 	if (status < 0 || !isfinite(share))
 		return status;
-	return add_value(models, "share-per-clock", "%", share, "",
-	                 "share of the measured ceiling, each over the clock that it was measured at");
+	return add_value(
+	    models, "share-per-clock", "%", share, "",
+	    "share of the measured ceiling, each over the clock that it was measured at");
 }
 
 static int add_bytes(const struct models *models)
@@ -303,21 +309,21 @@ static int add_ceiling(const struct models *models)
 	enum tare_ceiling compute = matmul_compute_ceiling(models->rung);
 	char text[128];
 	const char *reason = no_ceiling(peaks, compute, text);
-	struct tare_cell *cell =
-	    add(models, "kernel", "tightest-ceiling", "GFLOP/s",
-	        "a model, no counter was read: the lowest of the measured ceilings (compute; memory, "
-	        "cache and local memory at this rung's bytes) that the rung does not pass; its "
-	        "arithmetic's where it is at or above that");
+	struct tare_cell *cell = add(
+	    models, "kernel", "tightest-ceiling", "GFLOP/s",
+	    "a model, no counter was read: the lowest of the measured ceilings (compute; memory, "
+	    "cache and local memory at this rung's bytes) that the rung does not pass; its "
+	    "arithmetic's where it is at or above that");
 
-	if (!cell ||
-	    (roof.name && tare_labels_set_text(&cell->labels, "ceiling", roof.name) < 0))
+	if (!cell || (roof.name && tare_labels_set_text(&cell->labels, "ceiling", roof.name) < 0))
 		return -ENOMEM;
 	if (!roof.name)
 		return tare_cell_set_absent(cell, "%s", reason);
 	if (tare_cell_set_model(cell, roof.flops * 1e-9, NAN, NAN) < 0)
 		return -ENOMEM;
-	cell = add(models, "kernel", "distance", "x",
-	           "tightest ceiling over the rate achieved: how often as fast it could be at most");
+	cell =
+	    add(models, "kernel", "distance", "x",
+	        "tightest ceiling over the rate achieved: how often as fast it could be at most");
 	return cell ? tare_cell_set_model(cell, roof.flops / achieved,
 	                                  roof.flops / achieved * models->low_s / models->seconds,
 	                                  roof.flops / achieved * models->high_s / models->seconds)
@@ -371,7 +377,8 @@ int matmul_add_models(struct matmul *matmul)
 		for (int rung = 0; status == 0 && rung < TARE_RUNG_COUNT; rung++) {
 			const struct tare_cell *cell = matmul_kernel_cell(
 			    matmul->run->result, (enum tare_rung)rung, matmul->n[i]);
-			struct models models = { .matmul = matmul, .rung = (enum tare_rung)rung,
+			struct models models = { .matmul = matmul,
+				                 .rung = (enum tare_rung)rung,
 				                 .n = matmul->n[i],
 				                 .size = i,
 				                 .seconds = matmul_cell_s(cell) };

@@ -12,8 +12,8 @@
 
 // All tries together may take so much of the budget: each product is measured at least once more.
 #define TRY_SHARE 0.3
-// Up to here a product is short, and what it takes is as much launching as computing. What a larger one
-// will take goes by a product of half this size or more.
+// Up to here a product is short, and what it takes is as much launching as computing. What a larger
+// one will take goes by a product of half this size or more.
 #define PROBE_N 128u
 // The launches that the cookbook's example took; more of them show nothing new.
 #define ELEMENT_LARGEST 256u
@@ -49,7 +49,8 @@ static void say_progress(struct matmul *matmul, enum tare_rung rung, uint32_t n)
 }
 
 // Runs a product and keeps what it took; twice where the first run took longer than it should, for
-// drivers compile when a kernel is first used. Such a time is none of measuring, and not in the budget.
+// drivers compile when a kernel is first used. Such a time is none of measuring, and not in the
+// budget.
 static int try_product(struct matmul_product *product, double expected_ns, bool add_cells,
                        struct tare_error *error)
 {
@@ -75,7 +76,8 @@ static int try_product(struct matmul_product *product, double expected_ns, bool 
 	return 0;
 }
 
-// Expected time of a product, 0 where it is short. -EDOM with the reason where the rung is not for this size.
+// Expected time of a product, 0 where it is short. -EDOM with the reason where the rung is not for
+// this size.
 static int expect(struct matmul_product *product, double *ns, struct tare_error *error)
 {
 	struct matmul *matmul = product->matmul;
@@ -87,8 +89,10 @@ static int expect(struct matmul_product *product, double *ns, struct tare_error 
 
 	*ns = 0;
 	if (simulated && n > SIMULATED_LARGEST)
-		return tare_fail(error, EDOM, "the simulated device computes every product: n = %u "
-		                 "at most", SIMULATED_LARGEST);
+		return tare_fail(error, EDOM,
+		                 "the simulated device computes every product: n = %u "
+		                 "at most",
+		                 SIMULATED_LARGEST);
 	if (rung == TARE_RUNG_ELEMENT && n > (simulated ? SIMULATED_ELEMENT : ELEMENT_LARGEST))
 		return tare_fail(error, EDOM, "n x n launches are too many beyond n = %u",
 		                 simulated ? SIMULATED_ELEMENT : ELEMENT_LARGEST);
@@ -186,8 +190,10 @@ static int try_size(struct plan *plan, struct matmul *matmul, size_t size, struc
 	int status = 0;
 
 	for (int i = 0; status == 0 && i < TARE_RUNG_COUNT; i++) {
-		struct matmul_product product = { .matmul = matmul, .rung = (enum tare_rung)i,
-			                          .n = matmul->n[size], .size = size };
+		struct matmul_product product = { .matmul = matmul,
+			                          .rung = (enum tare_rung)i,
+			                          .n = matmul->n[size],
+			                          .size = size };
 		struct tare_error why = { 0 };
 		double ns;
 		if (!(matmul->rungs >> i & 1) || matmul->no_rung[i][0])
@@ -200,8 +206,10 @@ static int try_size(struct plan *plan, struct matmul *matmul, size_t size, struc
 	}
 	qsort(candidates, count, sizeof *candidates, compare_candidates);
 	for (size_t i = 0; status == 0 && i < count; i++) {
-		struct matmul_product product = { .matmul = matmul, .rung = candidates[i].rung,
-			                          .n = matmul->n[size], .size = size };
+		struct matmul_product product = { .matmul = matmul,
+			                          .rung = candidates[i].rung,
+			                          .n = matmul->n[size],
+			                          .size = size };
 		status = try_candidate(plan, &product, candidates[i].ns, error);
 	}
 	return status;

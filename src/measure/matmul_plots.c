@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts of `matmul`: speed-up over one core (the Level Zero post's figure 1), rate by size, roofline.
+// Charts of `matmul`: speed-up over one core (the Level Zero post's figure 1), rate by size,
+// roofline.
 #include "measure/matmul_internal.h"
 
 #include <errno.h>
@@ -22,16 +23,15 @@ static struct tare_point rate_point(const struct matmul *matmul, enum tare_rung 
 
 static struct tare_point kernel_point(const struct matmul *matmul, enum tare_rung rung, uint32_t n)
 {
-	return (struct tare_point){
-		n, matmul_model(matmul->run->result, rung, n, "speed-up-kernel"), NAN, NAN
-	};
+	return (struct tare_point){ n,
+		                    matmul_model(matmul->run->result, rung, n, "speed-up-kernel"),
+		                    NAN, NAN };
 }
 
 static struct tare_point total_point(const struct matmul *matmul, enum tare_rung rung, uint32_t n)
 {
-	return (struct tare_point){
-		n, matmul_model(matmul->run->result, rung, n, "speed-up-total"), NAN, NAN
-	};
+	return (struct tare_point){ n, matmul_model(matmul->run->result, rung, n, "speed-up-total"),
+		                    NAN, NAN };
 }
 
 // A series of a rung over all sizes, if there is a point at all.
@@ -73,9 +73,10 @@ static int add_speed_up(struct matmul *matmul)
 	plot = tare_result_add_plot(matmul->run->result, "speed-up",
 	                            "Speed-up over one core of the host", TARE_PLOT_LINE);
 	if (!plot || tare_plot_axes(plot, "n", "", true, "speed-up", "", true) < 0 ||
-	    tare_set_string(&plot->note,
-	                    "kernel: computing alone; total: with copies, launches and waits. One core "
-	                    "runs an optimised loop.") < 0)
+	    tare_set_string(
+	        &plot->note,
+	        "kernel: computing alone; total: with copies, launches and waits. One core "
+	        "runs an optimised loop.") < 0)
 		return -ENOMEM;
 	for (int rung = 0; status == 0 && rung < TARE_RUNG_COUNT; rung++) {
 		status = add_series(matmul, plot, (enum tare_rung)rung, ", total", total_point);
@@ -88,8 +89,8 @@ static int add_speed_up(struct matmul *matmul)
 
 static int add_rates(struct matmul *matmul)
 {
-	struct tare_plot *plot = tare_result_add_plot(matmul->run->result, "gflops",
-	                                              "Rate by size", TARE_PLOT_LINE);
+	struct tare_plot *plot =
+	    tare_result_add_plot(matmul->run->result, "gflops", "Rate by size", TARE_PLOT_LINE);
 	int status = 0;
 
 	if (!plot || tare_plot_axes(plot, "n", "", true, "rate", "GFLOP/s", true) < 0 ||
@@ -156,16 +157,18 @@ static int add_roofline(struct matmul *matmul)
 	                            "Roofline of the measured ceilings", TARE_PLOT_LINE);
 	if (!plot ||
 	    tare_plot_axes(plot, "intensity", "FLOP/B", true, "rate", "GFLOP/s", true) < 0 ||
-	    tare_set_string(&plot->note,
-	                    "A rung lies at the bytes that its loops ask of global memory (blas: of a, "
-	                    "b and c once). What caches and registers keep lets it pass a roof. A "
-	                    "model: no counter was read.") < 0)
+	    tare_set_string(
+	        &plot->note,
+	        "A rung lies at the bytes that its loops ask of global memory (blas: of a, "
+	        "b and c once). What caches and registers keep lets it pass a roof. A "
+	        "model: no counter was read.") < 0)
 		return -ENOMEM;
 	status = add_roof(plot, "memory", compute, peaks[TARE_CEILING_MEMORY_READ], from, to);
 	if (status == 0)
 		status = add_roof(plot, "cache", compute, peaks[TARE_CEILING_CACHE], from, to);
 	if (status == 0)
-		status = add_roof(plot, "local memory", compute, peaks[TARE_CEILING_LOCAL], from, to);
+		status =
+		    add_roof(plot, "local memory", compute, peaks[TARE_CEILING_LOCAL], from, to);
 	for (int rung = TARE_RUNG_BLAS_TF32; status == 0 && rung < TARE_RUNG_COUNT; rung++) {
 		enum tare_ceiling ceiling = matmul_compute_ceiling((enum tare_rung)rung);
 		status = add_roof(plot, tare_ceiling_name(ceiling), peaks[ceiling],

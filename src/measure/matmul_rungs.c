@@ -89,7 +89,8 @@ static int add_range(struct tare_matmul_options *options, const char *text, size
 	if (status == 0)
 		status = parse_size(dots + 2, length - first - 2, &to, error);
 	if (status == 0 && from > to)
-		status = tare_fail(error, EINVAL, "'%.*s' ends before it begins", (int)length, text);
+		status =
+		    tare_fail(error, EINVAL, "'%.*s' ends before it begins", (int)length, text);
 	if (status == 0)
 		status = add_size(options, from, error);
 	for (uint32_t n = 1; status == 0 && n < to; n *= 2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `matmul` needs before it measures: matrices, kernels, libraries; and the cells that stand for
-// one thing done once.
+// What `matmul` needs before it measures: matrices, kernels, libraries; and the cells that stand
+// for one thing done once.
 #include "measure/matmul_internal.h"
 
 #include "backend/call.h"
@@ -15,8 +15,8 @@
 
 // Of the first product of a rung, or less where all sizes asked for are smaller.
 #define FIRST_N 8u
-// A vendor's library may compile for minutes at its first call. It is not called where the other rungs
-// have taken longer than the whole budget already, and than this.
+// A vendor's library may compile for minutes at its first call. It is not called where the other
+// rungs have taken longer than the whole budget already, and than this.
 #define SET_UP_NS INT64_C(5000000000)
 
 struct tare_cell *matmul_add_cell(struct tare_result *result, enum tare_rung rung, uint32_t n,
@@ -90,8 +90,9 @@ static bool fits(const struct matmul *matmul, uint32_t n, char *why, size_t size
 		return false;
 	}
 	if (total && MATMUL_MATRICES * bytes > total / 4 * 3) {
-		snprintf(why, size, "three matrices of %s do not fit into three quarters of the device's %s", text,
-		         tare_format_bytes(total, there));
+		snprintf(why, size,
+		         "three matrices of %s do not fit into three quarters of the device's %s",
+		         text, tare_format_bytes(total, there));
 		return false;
 	}
 	if (matmul->run->simulated)
@@ -100,8 +101,9 @@ static bool fits(const struct matmul *matmul, uint32_t n, char *why, size_t size
 	uint64_t matrices = lives_in_host_memory(matmul) ? 2 * MATMUL_MATRICES : MATMUL_MATRICES;
 	// The reference of a large product takes about one more.
 	if (memory.known && (matrices + 1) * bytes > memory.bytes / 4 * 3) {
-		snprintf(why, size, "matrices of %s each do not fit into three quarters of the host's free %s", text,
-		         tare_format_bytes(memory.bytes, there));
+		snprintf(why, size,
+		         "matrices of %s each do not fit into three quarters of the host's free %s",
+		         text, tare_format_bytes(memory.bytes, there));
 		return false;
 	}
 	return true;
@@ -113,8 +115,8 @@ static int open_host(struct matmul *matmul, uint64_t bytes, struct tare_error *e
 	int status = 0;
 
 	for (int i = 0; status == 0 && i < MATMUL_MATRICES; i++) {
-		status = tare_memory_create(matmul->run->device, kind, bytes, &matmul->host[i],
-		                            error);
+		status =
+		    tare_memory_create(matmul->run->device, kind, bytes, &matmul->host[i], error);
 		if (status == 0 && !matmul->host[i]->host)
 			status = tare_fail(error, ENOTSUP, "the host may not touch pinned memory");
 		if (i == 0 && kind == TARE_MEMORY_PINNED &&
@@ -213,7 +215,8 @@ static void check_limits(struct matmul *matmul, enum tare_rung rung)
 	    facts.max_group_size > 0 && (most == 0 || (uint64_t)facts.max_group_size < most))
 		most = (uint64_t)facts.max_group_size;
 	if (most && group > most) {
-		snprintf(why, sizeof why, "needs work-groups of %llu, the device takes %llu at most",
+		snprintf(why, sizeof why,
+		         "needs work-groups of %llu, the device takes %llu at most",
 		         (unsigned long long)group, (unsigned long long)most);
 		refuse(matmul, rung, why);
 	} else if (local && row->local_bytes > local) {
@@ -244,11 +247,12 @@ static int build_rung(struct matmul *matmul, enum tare_rung rung, bool first,
 	}
 	check_limits(matmul, rung);
 	if (matmul_add_once(matmul, rung, 0, "build", ns,
-	                    first ? "host time to build the module with all of tare's rungs and take "
-	                            "this kernel, once: a driver that keeps builds of earlier runs "
-	                            "is faster, and some compile again at the first launch"
-	                          : "the same module built again for this kernel, once; the "
-	                            "driver may have kept the build before") < 0)
+	                    first
+	                        ? "host time to build the module with all of tare's rungs and take "
+	                          "this kernel, once: a driver that keeps builds of earlier runs "
+	                          "is faster, and some compile again at the first launch"
+	                        : "the same module built again for this kernel, once; the "
+	                          "driver may have kept the build before") < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	return 0;
 }
@@ -336,7 +340,8 @@ void matmul_close(struct matmul *matmul)
 		tare_module_free(matmul->modules[i]);
 	}
 	for (size_t i = 0; i < TARE_BLAS_PRECISION_COUNT * TARE_MATMUL_SIZES; i++)
-		matmul_reference_free(&matmul->references[i / TARE_MATMUL_SIZES][i % TARE_MATMUL_SIZES]);
+		matmul_reference_free(
+		    &matmul->references[i / TARE_MATMUL_SIZES][i % TARE_MATMUL_SIZES]);
 	tare_host_blas_close(matmul->blas);
 	close_host(matmul);
 }

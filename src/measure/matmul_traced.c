@@ -25,7 +25,8 @@ size_t matmul_traceable(const struct matmul *matmul, const struct matmul_product
 {
 	size_t found = 0;
 
-	for (size_t i = 0; !matmul->untraced && tare_traced_possible(&matmul->bench) && i < count; i++)
+	for (size_t i = 0; !matmul->untraced && tare_traced_possible(&matmul->bench) && i < count;
+	     i++)
 		found += is_traceable(&products[i]);
 	return found;
 }
@@ -44,8 +45,8 @@ static int sample(struct tare_measurement *measurement, int64_t *values, struct 
 {
 	struct matmul_product *product = measurement->context;
 
-	return tare_traced_mean_ps(&product->matmul->bench, product->batch, append, product, &values[0],
-	                           error);
+	return tare_traced_mean_ps(&product->matmul->bench, product->batch, append, product,
+	                           &values[0], error);
 }
 
 // Its result was verified before, by the same launches.
@@ -53,8 +54,8 @@ static int end(struct tare_measurement *measurement, enum tare_verified *verifie
                struct tare_error *error)
 {
 	struct matmul_product *product = measurement->context;
-	const struct tare_cell *kernel = matmul_cell(product->matmul->run->result, product->rung,
-	                                             product->n, "kernel");
+	const struct tare_cell *kernel =
+	    matmul_cell(product->matmul->run->result, product->rung, product->n, "kernel");
 
 	(void)error;
 	if (kernel)
@@ -73,14 +74,16 @@ static int plan(struct matmul_product *product, const struct tare_cell *kernel,
 	        ? "start of the library's first kernel to the end of its last, as the vendor's "
 	          "tracer saw the engines at work; one product at a time, after everything else "
 	          "that is timed"
-	        : "start to end of the kernel as the vendor's tracer saw the engine at work; one at "
+	        : "start to end of the kernel as the vendor's tracer saw the engine at work; one "
+	          "at "
 	          "a time, after everything else that is timed");
 
 	if (!figure)
 		return -ENOMEM;
 	product->batch = (uint32_t)(SAMPLE_PS / (kernel->summary.median + 1));
-	product->batch = product->batch < 1 ? 1
-	                 : product->batch > TARE_TRACED_MOST ? TARE_TRACED_MOST : product->batch;
+	product->batch = product->batch < 1                  ? 1
+	                 : product->batch > TARE_TRACED_MOST ? TARE_TRACED_MOST
+	                                                     : product->batch;
 	figure->quantum = bench->step_ps / product->batch;
 	figure->rate_unit = "GFLOP/s";
 	figure->work = matmul_flop(product->n);
@@ -104,9 +107,9 @@ static int rename_parts(struct matmul *matmul, const struct matmul_product *prod
 	for (size_t i = 0; i < count; i++) {
 		// Both are cells of the result.
 		struct tare_cell *traced =
-			(struct tare_cell *)matmul_cell(result, products[i].rung, products[i].n, PART);
-		struct tare_cell *stamped =
-			(struct tare_cell *)matmul_cell(result, products[i].rung, products[i].n, "kernel");
+		    (struct tare_cell *)matmul_cell(result, products[i].rung, products[i].n, PART);
+		struct tare_cell *stamped = (struct tare_cell *)matmul_cell(
+		    result, products[i].rung, products[i].n, "kernel");
 		if (!is_traceable(&products[i]) || !traced || !stamped)
 			continue;
 		if (tare_labels_set_text(&stamped->labels, "part", "kernel-stamps") < 0 ||
@@ -129,7 +132,7 @@ static int measure(struct matmul *matmul, struct matmul_product *products, size_
 
 	for (size_t i = 0; status == 0 && i < count; i++) {
 		const struct tare_cell *kernel =
-			matmul_cell(matmul->run->result, products[i].rung, products[i].n, "kernel");
+		    matmul_cell(matmul->run->result, products[i].rung, products[i].n, "kernel");
 		if (is_traceable(&products[i]) && kernel && kernel->summary.median <= LONGEST_PS)
 			status = plan(&products[i], kernel, &measurements[planned++]);
 	}
@@ -137,9 +140,10 @@ static int measure(struct matmul *matmul, struct matmul_product *products, size_
 		return tare_fail(error, ENOMEM, "out of memory");
 	status = tare_run_measure(matmul->run, measurements, planned, error);
 	if (rename_parts(matmul, products, count) < 0 ||
-	    say_clock(matmul, "the engine's time by the vendor's tracer (of element, and above 10 ms: "
-	                      "between positions in the stream); GFLOP/s, shares and speed-ups are "
-	                      "by it") < 0)
+	    say_clock(matmul,
+	              "the engine's time by the vendor's tracer (of element, and above 10 ms: "
+	              "between positions in the stream); GFLOP/s, shares and speed-ups are "
+	              "by it") < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	return status;
 }
@@ -157,7 +161,8 @@ int matmul_trace(struct matmul *matmul, struct matmul_product *products, size_t 
 	status = tare_traced_try(&matmul->bench, &why);
 	snprintf(text, sizeof text,
 	         "between two positions in the stream, which for a short one is mostly what lies "
-	         "around it; %.280s", why.message);
+	         "around it; %.280s",
+	         why.message);
 	if (status == -ENODATA)
 		return say_clock(matmul, text) < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 	if (status < 0) {

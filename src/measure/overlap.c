@@ -208,10 +208,11 @@ static int fill_space(struct overlap *overlap, struct tare_error *error)
 	    tare_result_warn(overlap->run->result, "host-times",
 	                     "schedules are timed by the host's clock, and hold this machine's own "
 	                     "work",
-	                     "%s", overlap->bench.ungated[0] ? overlap->bench.ungated
-	                           : tare_pipeline_pinned(overlap->pipeline)
-	                               ? "the device's clock cannot be read"
-	                               : "the driver gives no pinned memory") < 0)
+	                     "%s",
+	                     overlap->bench.ungated[0] ? overlap->bench.ungated
+	                     : tare_pipeline_pinned(overlap->pipeline)
+	                         ? "the device's clock cannot be read"
+	                         : "the driver gives no pinned memory") < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	return 0;
 }
@@ -308,8 +309,8 @@ static int cut_points(struct overlap *overlap, struct tare_error *error)
 		overlap_set_cycles(overlap, points[kept].cycles);
 		status = overlap_go_on(overlap, error);
 		if (status == 0)
-			status = tare_pipeline_run(overlap->pipeline, &serial, TARE_BREAK_NONE, &ns, NULL,
-			                           error);
+			status = tare_pipeline_run(overlap->pipeline, &serial, TARE_BREAK_NONE, &ns,
+			                           NULL, error);
 		points[kept].serial_once_ns = (double)ns;
 		runs_ns += RUNS_A_POINT * (double)ns;
 		if (kept > 0 && runs_ns > (double)overlap->budget_ns)

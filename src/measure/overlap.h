@@ -11,13 +11,13 @@
 
 // The user's own kernel; see struct tare_chunk_kernel.
 struct tare_user_kernel {
-	const char *file, *entry;  // file NULL: tare's own loop
-	const char *build_options; // the API's own words; NULL: none
+	const char *file, *entry;     // file NULL: tare's own loop
+	const char *build_options;    // the API's own words; NULL: none
 	const char *const *arguments; // "int:5", "float:0.5", "local:1024"
 	size_t argument_count;
 	uint64_t in_bytes, out_bytes; // an item's
 	uint64_t align;
-	uint32_t group_size;          // 0: a multiple that the kernel prefers
+	uint32_t group_size; // 0: a multiple that the kernel prefers
 	// Called before (true) and after (false) the driver's compiler is at work; may be NULL.
 	void (*around_build)(const void *context, bool begins);
 	const void *around_context;
@@ -33,15 +33,17 @@ enum tare_loop {
 const char *tare_loop_name(enum tare_loop loop); // "register"
 
 struct tare_overlap_options {
-	uint64_t bytes;              // in each direction for tare's own kernel; of the input for the
-	                             // user's; 0: 64 MiB, less where memory is short
+	uint64_t bytes; // in each direction for tare's own kernel; of the input for the
+	                // user's; 0: 64 MiB, less where memory is short
 	uint64_t cycles[TARE_OVERLAP_CYCLES];
-	size_t cycle_count;          // 0: calibrated so that kernel : copy is 1/4 1/2 1 2 4
+	size_t cycle_count; // 0: calibrated so that kernel : copy is 1/4 1/2 1 2 4
 	enum tare_loop loop;
-	uint32_t groups;             // of a launch of tare's own kernel, at most; 0: as suits the device
-	uint64_t in_bytes, out_bytes;// an item's, of tare's own kernel; 0: 4 (unequal sizes otherwise)
+	// of a launch of tare's own kernel, at most; 0: as suits the device
+	uint32_t groups;
+	uint64_t in_bytes,
+	    out_bytes; // an item's, of tare's own kernel; 0: 4 (unequal sizes otherwise)
 	struct tare_search_space space; // counts of 0 and no bits: the defaults
-	uint32_t breaks;             // bits of enum tare_break; TARE_OVERLAP_ALL_BREAKS
+	uint32_t breaks;                // bits of enum tare_break; TARE_OVERLAP_ALL_BREAKS
 	struct tare_user_kernel kernel;
 	struct tare_peaks peaks;
 };
@@ -68,10 +70,12 @@ int tare_parse_breaks(const char *text, struct tare_overlap_options *options,
 //   "bound":      `cycles`, `what`: "bound", "serial", "attainable", "speed-up", "share", "amdahl",
 //                 "kernel-to-copy"; "kernel-side-by-side" where one launch leaves room;
 //                 "kernel-memory-share" where options->peaks tells
-//   "prediction": `what`: "mean-error", "worst-error" of those above that were measured, and "noise"
-//      (how much runs of one of them differ), of all and with `cycles`; "chosen" with `cycles` and a schedule: how much longer the one takes that is
-//      predicted to be the best than the one that is;
-//      "correction" with `cycles`, `mechanism`, `order`, `chunks`, `in-sequence` (1: overlaps nothing)
+//   "prediction": `what`: "mean-error", "worst-error" of those above that were measured, and
+//   "noise"
+//      (how much runs of one of them differ), of all and with `cycles`; "chosen" with `cycles` and
+//      a schedule: how much longer the one takes that is predicted to be the best than the one that
+//      is; "correction" with `cycles`, `mechanism`, `order`, `chunks`, `in-sequence` (1: overlaps
+//      nothing)
 //   "break":      `break`, `cycles`: the best schedule broken so; `what` "factor" (model)
 //   "engines":    `what`: "revealed", "claimed"
 //   "kernel-beside-kernel"

@@ -69,14 +69,15 @@ static int plan_break(struct break_task *task, struct tare_measurement *measurem
 		[TARE_BREAK_BLOCKING] = "copies by the API's blocking calls",
 		[TARE_BREAK_PAGEABLE] = "plain host memory instead of pinned",
 		[TARE_BREAK_ALLOCATION] = "device memory allocated and freed between chunks",
-		[TARE_BREAK_LAZY_LOADING] = "the kernel was built just before and is first launched "
-		                            "in the run",
+		[TARE_BREAK_LAZY_LOADING] =
+		    "the kernel was built just before and is first launched "
+		    "in the run",
 	};
 	struct overlap *overlap = task->overlap;
-	struct tare_figure *figure = tare_measurement_add(
-	    measurement, "time", "ns", overlap_run_source(overlap),
-	    "the best schedule, but %s; %s time of a run", methods[task->how],
-	    overlap_run_source(overlap));
+	struct tare_figure *figure =
+	    tare_measurement_add(measurement, "time", "ns", overlap_run_source(overlap),
+	                         "the best schedule, but %s; %s time of a run", methods[task->how],
+	                         overlap_run_source(overlap));
 
 	measurement->context = task;
 	measurement->begin = begin_break;
@@ -192,15 +193,16 @@ static void describe_drawn(const struct overlap *overlap, char *note, size_t siz
 		         schedule);
 		return;
 	}
-	snprintf(note, size,
-	         "%s%s; engine times by the vendor's tracer, in a run of its own. Tracing slows it: it "
-	         "took %s, %.1f %% %s than the %s of those that were timed, and is itself no timing.",
-	         schedule,
-	         point->best_schedule.mechanism == TARE_MECHANISM_GRAPH
-	             ? ", its operations appended one by one instead of as a graph"
-	             : "",
-	         tare_format_ns((double)drawn.ns, took), fabs(more), more < 0 ? "less" : "more",
-	         tare_format_ns(point->best.ns, timed));
+	snprintf(
+	    note, size,
+	    "%s%s; engine times by the vendor's tracer, in a run of its own. Tracing slows it: it "
+	    "took %s, %.1f %% %s than the %s of those that were timed, and is itself no timing.",
+	    schedule,
+	    point->best_schedule.mechanism == TARE_MECHANISM_GRAPH
+	        ? ", its operations appended one by one instead of as a graph"
+	        : "",
+	    tare_format_ns((double)drawn.ns, took), fabs(more), more < 0 ? "less" : "more",
+	    tare_format_ns(point->best.ns, timed));
 }
 
 // The drawn run beside those that were timed, for readers of the data.
@@ -214,9 +216,10 @@ static int add_traced(struct overlap *overlap)
 		return 0;
 	cell = overlap_model(overlap, "timeline", "traced", point, "excess", "%");
 	if (!cell || overlap_label_schedule(&point->best_schedule, &cell->labels) < 0 ||
-	    tare_set_string(&cell->method,
-	                    "host time of the run that is drawn, its engines traced, over the median "
-	                    "of the schedule's timed runs, less 1") < 0)
+	    tare_set_string(
+	        &cell->method,
+	        "host time of the run that is drawn, its engines traced, over the median "
+	        "of the schedule's timed runs, less 1") < 0)
 		return -ENOMEM;
 	return tare_cell_set_model(cell, 100 * ((double)drawn.ns / point->best.ns - 1), NAN, NAN);
 }

@@ -58,8 +58,8 @@ static int measure_point(struct overlap *overlap, enum tare_stage stage, uint64_
 			status = tare_pipeline_stage_point(overlap->pipeline, stage, items,
 			                                   overlap->in_a_row, &once, error);
 		if (status == 0 && kernels)
-			status = tare_pipeline_kernels_across(
-			    overlap->pipeline, items, most_queues(overlap), &once, error);
+			status = tare_pipeline_kernels_across(overlap->pipeline, items,
+			                                      most_queues(overlap), &once, error);
 		isolated[i] = once.isolated_ns;
 		row[i] = once.back_to_back_ns;
 		across[i] = once.across_ns;
@@ -128,8 +128,8 @@ int overlap_median_run(struct overlap *overlap, const struct tare_schedule *sche
 		int64_t time = 0, issue = 0;
 		status = overlap_go_on(overlap, error);
 		if (status == 0)
-			status = tare_pipeline_run(overlap->pipeline, schedule, TARE_BREAK_NONE, &time,
-			                           &issue, error);
+			status = tare_pipeline_run(overlap->pipeline, schedule, TARE_BREAK_NONE,
+			                           &time, &issue, error);
 		times[i] = (double)time;
 		issues[i] = (double)issue;
 	}

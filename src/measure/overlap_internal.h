@@ -29,7 +29,7 @@ struct overlap_time {
 
 struct overlap_point {
 	uint64_t cycles;
-	double ratio; // kernel : longer copy, each alone
+	double ratio;          // kernel : longer copy, each alone
 	double serial_once_ns; // one run in sequence, to plan with
 	struct overlap_time stage[TARE_STAGE_COUNT];
 	struct tare_overlap_modes modes;
@@ -38,7 +38,7 @@ struct overlap_point {
 	struct tare_overlap_bound bound;
 	double bound_low, bound_high; // from the intervals of the stages alone
 	double mode_low[TARE_MODE_COUNT][TARE_STAGE_COUNT]; // of modes.speed
-	char unbounded[200];          // why there is no bound
+	char unbounded[200];                                // why there is no bound
 	struct tare_calibration calibration;
 	struct tare_schedule probes[OVERLAP_PROBES_MAX]; // what its corrections came from
 	size_t probe_count;
@@ -53,7 +53,7 @@ struct overlap_timed {
 	size_t point;
 	struct tare_schedule schedule;
 	double predicted_ns;
-	bool control; // drawn at random
+	bool control;  // drawn at random
 	bool handbook; // the Handbook's own
 	bool verified, wrong;
 	struct tare_series series;

@@ -83,8 +83,8 @@ static int rebuild(const void *context, struct tare_module **module, struct tare
 	if (!overlap->own)
 		return tare_user_kernel_rebuild(overlap->run, &overlap->options.kernel, module,
 		                                kernel, error);
-	return tare_kernel_build(overlap->run->device, "overlap", own_entry(overlap), module, kernel,
-	                         NULL, error);
+	return tare_kernel_build(overlap->run->device, "overlap", own_entry(overlap), module,
+	                         kernel, NULL, error);
 }
 
 // On CUDA so many groups a unit as keep it full, as the Handbook's program has; with a group for
@@ -250,8 +250,8 @@ static int probe(struct overlap *overlap, uint64_t bytes, double *serial_ns_a_by
 			int64_t ps = 0;
 			status = overlap_go_on(overlap, error);
 			if (status == 0)
-				status = tare_pipeline_stage(overlap->pipeline, (enum tare_stage)i, &ps,
-				                             &device, error);
+				status = tare_pipeline_stage(overlap->pipeline, (enum tare_stage)i,
+				                             &ps, &device, error);
 			stage_ns[i] = (double)ps / 1000;
 		}
 	tare_pipeline_free(overlap->pipeline);
@@ -367,7 +367,8 @@ static int kernel_ns(struct overlap *overlap, uint64_t cycles, double *ns, doubl
 		struct tare_host_time begin = tare_run_now(overlap->run);
 		status = overlap_go_on(overlap, error);
 		if (status == 0)
-			status = tare_pipeline_stage(overlap->pipeline, TARE_STAGE_KERNEL, &ps, &device, error);
+			status = tare_pipeline_stage(overlap->pipeline, TARE_STAGE_KERNEL, &ps,
+			                             &device, error);
 		int64_t passed = tare_host_elapsed_ns(begin, tare_run_now(overlap->run));
 		if (ps < best)
 			best = ps;
@@ -392,7 +393,8 @@ static int copy_ns(struct overlap *overlap, double *ns, struct tare_error *error
 		for (int i = 0; status == 0 && i < 3; i++) {
 			status = overlap_go_on(overlap, error);
 			if (status == 0)
-				status = tare_pipeline_stage(overlap->pipeline, copies[c], &ps, &device, error);
+				status = tare_pipeline_stage(overlap->pipeline, copies[c], &ps,
+				                             &device, error);
 			if (ps < best)
 				best = ps;
 		}
@@ -415,10 +417,9 @@ struct kernel_line {
 	double floor_ns, offset_ns, slope_ns;
 };
 
-// A device whose clock does not show the kernel's work would have it grow for ever: no load makes the
-// host wait so much longer than the device says, three times in a row.
-static int check_growth(uint64_t cycles, double device_ns, double host_ns,
-                        struct tare_error *error)
+// A device whose clock does not show the kernel's work would have it grow for ever: no load makes
+// the host wait so much longer than the device says, three times in a row.
+static int check_growth(uint64_t cycles, double device_ns, double host_ns, struct tare_error *error)
 {
 	char device[TARE_UNIT_TEXT], host[TARE_UNIT_TEXT];
 

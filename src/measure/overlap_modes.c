@@ -77,9 +77,9 @@ static int plan_sequence(struct sequence *sequence, struct tare_measurement *mea
 		    measurement, "time", "ps", total ? overlap_run_source(overlap) : source, "%s%s",
 		    total ? "all three in one queue, each of the whole work: "
 		          : "this stage of the whole work in one operation, alone",
-		    total ? overlap_run_method(overlap,
-		                               "host time from before the first append until finish "
-		                               "returned; a queue without stamps")
+		    total ? overlap_run_method(
+		                overlap, "host time from before the first append until finish "
+		                         "returned; a queue without stamps")
 		          : "");
 		if (!figure || tare_labels_set_text(&figure->labels, "group", "sequential") < 0 ||
 		    overlap_label_point(overlap, sequence->point, &figure->labels) < 0 ||

@@ -185,8 +185,8 @@ int tare_parse_loop(const char *text, struct tare_overlap_options *options,
 			options->loop = (enum tare_loop)i;
 			return 0;
 		}
-	return tare_fail(error, EINVAL, "no loop '%.40s'; there are register, handbook and volatile",
-	                 text);
+	return tare_fail(error, EINVAL,
+	                 "no loop '%.40s'; there are register, handbook and volatile", text);
 }
 
 // The bits of one word of the list; 0 when there is no such break.

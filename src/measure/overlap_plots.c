@@ -142,8 +142,8 @@ static void family_name(const struct tare_schedule *schedule, const char *what, 
 	char queues[32];
 
 	snprintf(queues, sizeof queues, "%s%u queue%s",
-	         schedule->mechanism == TARE_MECHANISM_GRAPH ? "a graph of " : "",
-	         schedule->queues, schedule->queues == 1 ? "" : "s");
+	         schedule->mechanism == TARE_MECHANISM_GRAPH ? "a graph of " : "", schedule->queues,
+	         schedule->queues == 1 ? "" : "s");
 	snprintf(name, size, "%s, %s%s%s",
 	         schedule->mechanism == TARE_MECHANISM_STAGE_QUEUES   ? "a queue for each stage"
 	         : schedule->mechanism == TARE_MECHANISM_OUT_OF_ORDER ? "out of order"
@@ -164,8 +164,9 @@ static int add_family(struct tare_plot *plot, struct overlap_timed *const *timed
 		return -ENOMEM;
 	for (size_t i = 0; status == 0 && i < count; i++) {
 		double x = timed[i]->schedule.chunks;
-		status = tare_plot_series_add(series, predicted ? bare(x, timed[i]->predicted_ns)
-		                                                : point_if_bounded(x, &timed[i]->time));
+		status =
+		    tare_plot_series_add(series, predicted ? bare(x, timed[i]->predicted_ns)
+		                                           : point_if_bounded(x, &timed[i]->time));
 	}
 	return status;
 }

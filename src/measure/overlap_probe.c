@@ -81,8 +81,8 @@ static int probe_kind(struct overlap *overlap, struct overlap_point *point, stru
 		                          .order = kind.order,
 		                          .mechanism = kind.mechanism };
 	uint32_t most = most_chunks(overlap);
-	bool in_chunk_queues = kind.mechanism == TARE_MECHANISM_CHUNK_QUEUES ||
-	                       kind.mechanism == TARE_MECHANISM_GRAPH;
+	bool in_chunk_queues =
+	    kind.mechanism == TARE_MECHANISM_CHUNK_QUEUES || kind.mechanism == TARE_MECHANISM_GRAPH;
 	bool off = false, in_sequence = true;
 	int status = 0;
 
@@ -107,8 +107,8 @@ static int probe_kind(struct overlap *overlap, struct overlap_point *point, stru
 		if (status < 0)
 			return status;
 		found.chunks[found.count] = schedule.chunks;
-		// Never to the better: where the prediction was too long with many chunks and met with
-		// few, the search went after what was not there.
+		// Never to the better: where the prediction was too long with many chunks and met
+		// with few, the search went after what was not there.
 		found.factor[found.count++] = factor > 1 ? factor : 1;
 		point->probes[point->probe_count++] = schedule;
 		off |= factor > 1 + OFF;
@@ -146,9 +146,9 @@ static int seems_to_stay(struct overlap *overlap, struct overlap_point *point,
 	return status;
 }
 
-// On an H200 many short chunks went nearly as if engines stayed, twenty of half a millisecond once in
-// turn. So engines stay if they do with many, and with few the correction of the kind, which only
-// makes it longer, says the rest.
+// On an H200 many short chunks went nearly as if engines stayed, twenty of half a millisecond once
+// in turn. So engines stay if they do with many, and with few the correction of the kind, which
+// only makes it longer, says the rest.
 static int find_stays(struct overlap *overlap, struct overlap_point *point,
                       struct tare_error *error)
 {

@@ -268,13 +268,13 @@ static double noise_of(const struct overlap *overlap, const struct overlap_timed
 static int add_errors(struct overlap *overlap, const struct overlap_point *point,
                       const struct errors *errors)
 {
-	int status = errors->count == 0
-	                 ? 0
-	                 : add_summary(overlap, point, "mean-error",
-	                               errors->sum / (double)errors->count,
-	                               "mean of the absolute errors over the schedules that were "
-	                               "measured, without those that the prediction was fitted to "
-	                               "or corrected by");
+	int status =
+	    errors->count == 0
+	        ? 0
+	        : add_summary(overlap, point, "mean-error", errors->sum / (double)errors->count,
+	                      "mean of the absolute errors over the schedules that were "
+	                      "measured, without those that the prediction was fitted to "
+	                      "or corrected by");
 
 	if (status == 0 && errors->count)
 		status = add_summary(overlap, point, "worst-error", errors->worst,
@@ -304,9 +304,10 @@ static int add_regret(struct overlap *overlap, size_t at)
 		return 0;
 	cell = overlap_model(overlap, "prediction", "chosen", point, "excess", "%");
 	if (!cell || overlap_label_schedule(&chosen->schedule, &cell->labels) < 0 ||
-	    tare_set_string(&cell->method,
-	                    "measured time of the schedule that the prediction likes best, over that "
-	                    "of the best one measured, less 1") < 0)
+	    tare_set_string(
+	        &cell->method,
+	        "measured time of the schedule that the prediction likes best, over that "
+	        "of the best one measured, less 1") < 0)
 		return -ENOMEM;
 	return chosen->time.present && !chosen->wrong
 	           ? tare_cell_set_model(cell, 100 * (chosen->time.ns / point->best.ns - 1),

@@ -151,7 +151,8 @@ static double quick_ns(const struct overlap_timed *timed)
 struct finals {
 	struct overlap *overlap;
 	size_t point;
-	size_t timed[OVERLAP_FINALISTS + 2]; // and the Handbook's, and what the prediction likes best
+	// and the Handbook's, and what the prediction likes best
+	size_t timed[OVERLAP_FINALISTS + 2];
 	size_t count;
 	uint32_t turn;
 	double round_ns; // what a sample takes
@@ -280,16 +281,15 @@ static int plan_finals(struct finals *finals, struct tare_measurement *measureme
 		const struct overlap_timed *timed =
 		    i ? &overlap->timed[finals->timed[i - 1]] : NULL;
 		struct tare_figure *figure = tare_measurement_add(
-		    measurement, "time", "ns", overlap_run_source(overlap),
-		    "%s; in turn with %s",
+		    measurement, "time", "ns", overlap_run_source(overlap), "%s; in turn with %s",
 		    overlap_run_method(overlap,
 		                       "host time of a run from before the first append until "
 		                       "finish returned, queues without stamps"),
 		    i ? "the serial run and the other best schedules"
 		      : "the best schedules, as one chunk in one queue");
 		if (!figure ||
-		    label(overlap, finals->point, i ? &timed->schedule : &serial_schedule,
-		          timed, &figure->labels) < 0)
+		    label(overlap, finals->point, i ? &timed->schedule : &serial_schedule, timed,
+		          &figure->labels) < 0)
 			return -ENOMEM;
 		figure->quantum = overlap_run_step_ns(overlap);
 	}

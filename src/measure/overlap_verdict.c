@@ -467,7 +467,8 @@ static void say_harmless(const struct overlap *overlap, char *sentence)
 
 	for (int i = TARE_BREAK_NONE + 1; i < TARE_BREAK_COUNT; i++)
 		if (overlap->break_factor[i] > 0 && !overlap->break_known[i]) {
-			say(sentence, "%s%s", any ? ", " : "; nothing that can be told from noise: ",
+			say(sentence, "%s%s",
+			    any ? ", " : "; nothing that can be told from noise: ",
 			    tare_break_name((enum tare_break)i));
 			any = true;
 		}

@@ -71,10 +71,8 @@ static int sample(struct tare_measurement *measurement, int64_t *values, struct 
 static int begin(struct tare_measurement *measurement, struct tare_error *error)
 {
 	static int (*const begins[])(struct tare_measurement *, struct tare_error *) = {
-		[PEAK_COMPUTE] = peak_begin_compute,
-		[PEAK_MEMORY] = peak_begin_memory,
-		[PEAK_SWEEP] = peak_begin_sweep,
-		[PEAK_LOCAL] = peak_begin_local,
+		[PEAK_COMPUTE] = peak_begin_compute, [PEAK_MEMORY] = peak_begin_memory,
+		[PEAK_SWEEP] = peak_begin_sweep,     [PEAK_LOCAL] = peak_begin_local,
 		[PEAK_TENSOR] = peak_begin_tensor,
 	};
 	struct peak_task *task = measurement->context;
@@ -88,10 +86,8 @@ static int end(struct tare_measurement *measurement, enum tare_verified *verifie
 {
 	static int (*const ends[])(struct tare_measurement *, enum tare_verified *,
 	                           struct tare_error *) = {
-		[PEAK_COMPUTE] = peak_end_compute,
-		[PEAK_MEMORY] = peak_end_memory,
-		[PEAK_SWEEP] = peak_end_sweep,
-		[PEAK_LOCAL] = peak_end_local,
+		[PEAK_COMPUTE] = peak_end_compute, [PEAK_MEMORY] = peak_end_memory,
+		[PEAK_SWEEP] = peak_end_sweep,     [PEAK_LOCAL] = peak_end_local,
 		[PEAK_TENSOR] = peak_end_tensor,
 	};
 	struct peak_task *task = measurement->context;
@@ -123,7 +119,8 @@ static const char *method_of(const struct peak_task *task)
 		return "one work-group on each unit goes round the whole working set, each from "
 		       "a place of its own; the total of all units";
 	case PEAK_TENSOR:
-		return "products of square matrices by the vendor's library; a multiply-add counts 2";
+		return "products of square matrices by the vendor's library; a multiply-add counts "
+		       "2";
 	case PEAK_LOCAL:
 	case PEAK_GROUPS:
 		break;
@@ -216,8 +213,8 @@ static int add_task(struct peak *peak, struct plan *plan, struct peak_task made)
 	    bench->stamped ? bench->step_ps : 1000.0 * (double)peak->run->host_step_ns;
 	figure->rate_unit = task->group == PEAK_TENSOR    ? "GFLOP/s"
 	                    : task->group != PEAK_COMPUTE ? "GB/s"
-	                    : task->type == PEAK_INT32  ? "Gop/s"
-	                                                : "GFLOP/s";
+	                    : task->type == PEAK_INT32    ? "Gop/s"
+	                                                  : "GFLOP/s";
 	return add_labels(task, &figure->labels);
 }
 
@@ -246,8 +243,8 @@ static int add_tensors(struct peak *peak, struct plan *plan, bool first)
 			task.n = tensor->count ? tensor->n[tensor->count - 1] : 0;
 			status = add_task(peak, plan, task);
 		}
-		for (uint32_t k = 0; !first && detail_of(peak)->compute == 0x1f && k + 1 < tensor->count;
-		     k++) {
+		for (uint32_t k = 0;
+		     !first && detail_of(peak)->compute == 0x1f && k + 1 < tensor->count; k++) {
 			task.n = tensor->n[k];
 			status = status < 0 ? status : add_task(peak, plan, task);
 		}

@@ -60,11 +60,13 @@ static int add_slowing(struct tare_result *result, enum tare_ceiling ceiling,
 
 	if (!isfinite(range->slowed_share))
 		return 0;
-	snprintf(method, sizeof method,
-	         "share of the %zu readings in that time in which the device slowed itself down%s%s",
-	         range->readings, range->slowed_by ? ": " : "",
-	         range->slowed_by ? tare_throttle_list(range->slowed_by, reasons, sizeof reasons) : "");
-	return add(result, ceiling, "slowed down", "%", 100 * range->slowed_share, NAN, NAN, method);
+	snprintf(
+	    method, sizeof method,
+	    "share of the %zu readings in that time in which the device slowed itself down%s%s",
+	    range->readings, range->slowed_by ? ": " : "",
+	    range->slowed_by ? tare_throttle_list(range->slowed_by, reasons, sizeof reasons) : "");
+	return add(result, ceiling, "slowed down", "%", 100 * range->slowed_share, NAN, NAN,
+	           method);
 }
 
 int peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
@@ -72,18 +74,20 @@ int peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
 {
 	struct tare_result *result = peak->run->result;
 	const struct tare_fact *most = &peak->run->facts->fact[TARE_FACT_CLOCK];
-	const char *unit = !tare_ceiling_is_arithmetic(ceiling)  ? "B"
-	                   : ceiling == TARE_CEILING_INT32       ? "op"
-	                                                         : "FLOP";
+	const char *unit = !tare_ceiling_is_arithmetic(ceiling) ? "B"
+	                   : ceiling == TARE_CEILING_INT32      ? "op"
+	                                                        : "FLOP";
 	double hz = clock->range.median_hz;
-	int status = add(result, ceiling, "clock", "MHz", hz / 1e6, clock->range.low_hz / 1e6,
-	                 clock->range.high_hz / 1e6,
-	                 "the unit's clock as telemetry told it while this was sampled: median, lowest, "
-	                 "highest");
+	int status =
+	    add(result, ceiling, "clock", "MHz", hz / 1e6, clock->range.low_hz / 1e6,
+	        clock->range.high_hz / 1e6,
+	        "the unit's clock as telemetry told it while this was sampled: median, lowest, "
+	        "highest");
 
 	if (status == 0)
 		status = add(result, ceiling, "per clock and unit", unit,
-		             best / (hz * (double)peak->units), best / (clock->range.high_hz * peak->units),
+		             best / (hz * (double)peak->units),
+		             best / (clock->range.high_hz * peak->units),
 		             best / (clock->range.low_hz * peak->units),
 		             "attainable over that clock and the compute units");
 	if (status == 0)

@@ -48,9 +48,9 @@ static size_t add_fall(const struct tare_cell *top, const struct tare_cell *bott
 
 	if (!is_clear(top, bottom) || count == TARE_SWEEP_FALLS)
 		return count;
-	falls[count] = (struct tare_sweep_fall){
-		from, to, which_ends(cache_bytes, (uint64_t)from, (uint64_t)to)
-	};
+	falls[count] =
+	    (struct tare_sweep_fall){ from, to,
+		                      which_ends(cache_bytes, (uint64_t)from, (uint64_t)to) };
 	return count + 1;
 }
 
@@ -63,10 +63,11 @@ size_t tare_sweep_falls(const struct tare_result *result, uint64_t cache_bytes,
 
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (!tare_cell_has_text(cell, "group", "sweep") || cell->absent || !cell->rate.present)
+		if (!tare_cell_has_text(cell, "group", "sweep") || cell->absent ||
+		    !cell->rate.present)
 			continue;
-		bool lower = last && most(cell) < least(last) &&
-		             cell->rate.median < 0.9 * last->rate.median;
+		bool lower =
+		    last && most(cell) < least(last) && cell->rate.median < 0.9 * last->rate.median;
 		if (lower && !falling)
 			top = last;
 		if (falling && !lower)

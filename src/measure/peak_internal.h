@@ -33,7 +33,7 @@ struct peak_clock {
 };
 
 extern const char *const peak_group_names[PEAK_GROUPS]; // "compute"
-extern const char *const peak_type_names[PEAK_TYPES]; // "fp32"
+extern const char *const peak_type_names[PEAK_TYPES];   // "fp32"
 extern const char *const peak_op_names[PEAK_OPS];
 
 // How the vectors of a buffer are dealt to the work-items (kernels/peak_memory.c).
@@ -68,9 +68,9 @@ struct peak {
 	struct peak_shape shape;    // that was best so far: the next one is tried with it first
 	bool single_items;          // whether groups of one work-item are worth a trial
 	int64_t trial_ns;           // for choosing the shape of one measurement
-	uint32_t sweep_width, sweep_group;    // the launch that reads a small working set fastest
-	uint32_t factors;                     // counter: every pattern in memory is another
-	bool has_library;                     // the API has a matrix library at all
+	uint32_t sweep_width, sweep_group; // the launch that reads a small working set fastest
+	uint32_t factors;                  // counter: every pattern in memory is another
+	bool has_library;                  // the API has a matrix library at all
 	struct peak_tensor tensors[TARE_BLAS_PRECISION_COUNT];
 	struct peak_clock clocks[PEAK_CLOCKS];
 	size_t clock_count;
@@ -83,12 +83,12 @@ struct peak_task {
 	enum peak_type type;
 	enum peak_op op;
 	uint32_t width, stride;
-	uint64_t bytes; // of a sweep
+	uint64_t bytes;                     // of a sweep
 	enum tare_blas_precision precision; // of a tensor, and the rows of its matrices
 	uint32_t n;                         // 0: there are none, and the reason is known
 	struct tare_memory *matrices[3], *pool;
 	size_t mark; // of the clock's readings, when the measurement began
-	bool first;     // one of each kind is measured before the rest
+	bool first;  // one of each kind is measured before the rest
 	struct tare_kernel *kernel;
 	uint32_t group_limit; // a power of two: as the kernel's registers and the device allow
 	uint32_t groups, group_size, turns;
@@ -209,9 +209,9 @@ const char *peak_tell_fused(enum peak_type type, uint32_t width, const void *out
 void peak_keep_clock(const struct peak_task *task);
 // The clock while a cell was sampled; NULL where it is not known.
 const struct peak_clock *peak_find_clock(const struct peak *peak, const struct tare_cell *cell);
-// Cells of a ceiling (labels `group`, `what`): the clock, what `best` is for each tick of it and each
-// unit, and, where theory (per second at the device's highest clock) is finite, its share of what
-// theory is at that clock. Returns 0 or -ENOMEM.
+// Cells of a ceiling (labels `group`, `what`): the clock, what `best` is for each tick of it and
+// each unit, and, where theory (per second at the device's highest clock) is finite, its share of
+// what theory is at that clock. Returns 0 or -ENOMEM.
 int peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
                    const struct peak_clock *clock, double best, double theory);
 

@@ -17,7 +17,7 @@
 // A trial that takes the host so long while the device tells of almost nothing: its stamps do not
 // grow with the work (a scripted device's need not), and more turns would never be enough.
 #define LONGEST_TRIAL_NS INT64_C(250000000)
-#define LONGEST_NOTHING_NS INT64_C(25000000)  // where they tell of no time at all
+#define LONGEST_NOTHING_NS INT64_C(25000000) // where they tell of no time at all
 
 static struct peak_module *find_module(struct peak *peak, const char *name)
 {

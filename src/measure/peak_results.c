@@ -84,7 +84,8 @@ static int add_paper_share(struct tare_result *result, int ceiling, double best,
 	if (!isfinite(best))
 		return 0;
 	return add_ceiling(result, ceiling, "share of theoretical", "%", 100 * best / theory,
-	                   1e11 * low / theory, 1e11 * high / theory, "attainable over theoretical");
+	                   1e11 * low / theory, 1e11 * high / theory,
+	                   "attainable over theoretical");
 }
 
 // What this device, or its API, need not have.
@@ -114,9 +115,10 @@ static int add_ceilings(const struct peak *peak, const struct tare_peaks *peaks)
 		                     ceiling_method(cell, origin));
 		if (status == 0 && isfinite(theory)) {
 			theory_origin(peak, c, origin);
-			status = add_ceiling(result, c, "theoretical", unit_of(c), theory / 1e9, NAN, NAN,
-			                     origin);
-			status = status < 0 ? status : add_paper_share(result, c, best, theory, low, high);
+			status = add_ceiling(result, c, "theoretical", unit_of(c), theory / 1e9,
+			                     NAN, NAN, origin);
+			status = status < 0 ? status
+			                    : add_paper_share(result, c, best, theory, low, high);
 		}
 		if (status == 0 && clock)
 			status = peak_add_clock(peak, (enum tare_ceiling)c, clock, best, theory);
@@ -186,15 +188,16 @@ static int add_rates(struct tare_plot *plot, const struct tare_result *result, c
 
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (cell->absent || !cell->rate.present || strcmp(tare_cell_text(cell, "group"), group) ||
+		if (cell->absent || !cell->rate.present ||
+		    strcmp(tare_cell_text(cell, "group"), group) ||
 		    (label && strcmp(tare_cell_text(cell, label), text)))
 			continue;
 		if (!series)
 			series = tare_plot_add_series(plot, name);
-		if (!series ||
-		    tare_plot_series_add(
-		        series, (struct tare_point){ (double)tare_cell_number(cell, x), cell->rate.median,
-		                                     cell->rate.ci_low, cell->rate.ci_high }) < 0)
+		if (!series || tare_plot_series_add(
+		                   series, (struct tare_point){
+		                               (double)tare_cell_number(cell, x), cell->rate.median,
+		                               cell->rate.ci_low, cell->rate.ci_high }) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -259,11 +262,10 @@ static int add_per_clock(const struct peak *peak, struct tare_plot *plot, const 
 			series = tare_plot_add_series(plot, precision);
 		if (!series ||
 		    tare_plot_series_add(
-		        series,
-		        (struct tare_point){ (double)tare_cell_number(cell, "n"),
-		                             1e9 * cell->rate.median /
-		                                 (clock->range.median_hz * peak->units),
-		                             NAN, NAN }) < 0)
+		        series, (struct tare_point){ (double)tare_cell_number(cell, "n"),
+		                                     1e9 * cell->rate.median /
+		                                         (clock->range.median_hz * peak->units),
+		                                     NAN, NAN }) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -295,8 +297,9 @@ static int add_tensor_charts(const struct peak *peak)
 		                        per_clock ? "FLOP" : "GFLOP/s", false);
 		for (int p = TARE_BLAS_TF32; p < TARE_BLAS_PRECISION_COUNT && status == 0; p++) {
 			const char *name = tare_precision_name((enum tare_blas_precision)p);
-			status = per_clock ? add_per_clock(peak, plot, name)
-			                   : add_rates(plot, result, name, "tensor", "type", name, "n");
+			status = per_clock
+			             ? add_per_clock(peak, plot, name)
+			             : add_rates(plot, result, name, "tensor", "type", name, "n");
 		}
 	}
 	return status;
@@ -317,8 +320,7 @@ static void add_share(char *text, size_t size, const struct tare_peaks *peaks, i
 	                         format_rate(peaks->per_second[c], c, best));
 	if (isfinite(peaks->theoretical[c]) && used < size)
 		snprintf(text + used, size - used, " (%.*f %% of the %s on paper)",
-		         share < 1 ? 2 : 0, share,
-		         format_rate(peaks->theoretical[c], c, theory));
+		         share < 1 ? 2 : 0, share, format_rate(peaks->theoretical[c], c, theory));
 }
 
 static int conclude_reached(struct tare_result *result, const struct tare_peaks *peaks)
@@ -377,10 +379,10 @@ static int conclude_caches(const struct peak *peak)
 		    text + used, sizeof text - used, "%s%s and %s, where %s",
 		    i ? ", and between " : "", tare_format_bytes((uint64_t)falls[i].from, from),
 		    tare_format_bytes((uint64_t)falls[i].to, to), what_ends(&falls[i]));
-	return tare_result_conclude(
-	    result, "caches",
-	    "Reading a working set, each unit all of it, slows down between %s (the driver tells %s).",
-	    text, told);
+	return tare_result_conclude(result, "caches",
+	                            "Reading a working set, each unit all of it, slows down "
+	                            "between %s (the driver tells %s).",
+	                            text, told);
 }
 
 // ---- warnings

@@ -56,13 +56,14 @@ static int fill_pool(struct peak_task *task, struct tare_error *error)
 {
 	struct tare_random random = { .state = task->peak->run->seed ^ UINT64_C(0x706f6f6c) };
 	uint32_t bytes = tare_precision_bytes(task->precision);
-	int status = tare_memory_create(task->peak->bench.device, TARE_MEMORY_PAGEABLE,
-	                                POOL * sizeof(float) + MOST_N * sizeof(float), &task->pool,
-	                                error);
+	int status =
+	    tare_memory_create(task->peak->bench.device, TARE_MEMORY_PAGEABLE,
+	                       POOL * sizeof(float) + MOST_N * sizeof(float), &task->pool, error);
 
 	for (uint32_t i = 0; status == 0 && i < POOL; i++) {
 		float number = (float)(tare_random_next(&random) >> 40) * 0x1p-23f - 1;
-		tare_precision_put(task->precision, &number, 1, (char *)task->pool->host + i * bytes);
+		tare_precision_put(task->precision, &number, 1,
+		                   (char *)task->pool->host + i * bytes);
 	}
 	return status;
 }
@@ -70,7 +71,8 @@ static int fill_pool(struct peak_task *task, struct tare_error *error)
 static int copy(struct peak_task *task, struct tare_span from, struct tare_span to,
                 struct tare_error *error)
 {
-	struct tare_operation operation = { .type = TARE_OPERATION_COPY, .source = from,
+	struct tare_operation operation = { .type = TARE_OPERATION_COPY,
+		                            .source = from,
 		                            .destination = to };
 
 	return from.bytes ? tare_bench_run(task->peak->bench.timed, &operation, error) : 0;
@@ -106,8 +108,8 @@ static int open_matrices(struct peak_task *task, struct tare_error *error)
 	int status = fill_pool(task, error);
 
 	for (int i = 0; status == 0 && i < MATRICES; i++)
-		status = tare_memory_create(device, TARE_MEMORY_DEVICE, bytes[i], &task->matrices[i],
-		                            error);
+		status = tare_memory_create(device, TARE_MEMORY_DEVICE, bytes[i],
+		                            &task->matrices[i], error);
 	if (status == 0)
 		status = fill_factor(task, task->matrices[A], 0, error);
 	return status < 0 ? status : fill_factor(task, task->matrices[B], POOL_MIDDLE, error);
@@ -118,8 +120,8 @@ static int time_second(struct peak_task *task, int64_t *ps, struct tare_error *e
 {
 	const struct tare_bench *bench = &task->peak->bench;
 	struct tare_product product = product_of(task);
-	int status = tare_blas_gemm(bench->timed, product.precision, product.n, product.c, product.a,
-	                            product.b, NULL, error);
+	int status = tare_blas_gemm(bench->timed, product.precision, product.n, product.c,
+	                            product.a, product.b, NULL, error);
 
 	status = status < 0 ? status : tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
 	return status < 0 ? status : tare_blas_batch_ps(bench, &product, 1, ps, error);
@@ -178,8 +180,8 @@ int peak_survey_tensor(struct peak *peak, struct tare_error *error)
 	int status = 0;
 
 	peak->has_library = peak->bench.device->backend->blas_gemm != NULL;
-	for (int i = TARE_BLAS_TF32; peak->has_library && status == 0 && i < TARE_BLAS_PRECISION_COUNT;
-	     i++) {
+	for (int i = TARE_BLAS_TF32;
+	     peak->has_library && status == 0 && i < TARE_BLAS_PRECISION_COUNT; i++) {
 		if (!peak->bench.stamped)
 			snprintf(peak->tensors[i].absent, sizeof peak->tensors[i].absent, "%.310s",
 			         peak->bench.unstamped);
@@ -205,8 +207,8 @@ int peak_begin_tensor(struct tare_measurement *measurement, struct tare_error *e
 		status = time_second(task, &ps, error);
 	if (status < 0)
 		return status;
-	task->turns = (uint32_t)fmin(32, fmax(1, ceil((double)task->peak->target_ps /
-	                                              fmax(1, (double)ps))));
+	task->turns =
+	    (uint32_t)fmin(32, fmax(1, ceil((double)task->peak->target_ps / fmax(1, (double)ps))));
 	figure->quantum = task->peak->bench.step_ps / task->turns;
 	figure->work = 2.0 * task->n * task->n * task->n;
 	return 0;
@@ -265,8 +267,8 @@ static int check(struct peak_task *task, bool *right, struct tare_error *error)
 	struct tare_queue *queue = task->peak->bench.timed;
 	struct tare_random random = { .state = task->peak->run->seed ^ task->n };
 	struct tare_product product = product_of(task);
-	int status = peak_fill(task->peak, task->matrices[C], task->matrices[C]->bytes, 0xffffffffu,
-	                       error);
+	int status =
+	    peak_fill(task->peak, task->matrices[C], task->matrices[C]->bytes, 0xffffffffu, error);
 
 	*right = true;
 	if (status == 0)
@@ -275,8 +277,9 @@ static int check(struct peak_task *task, bool *right, struct tare_error *error)
 	if (status == 0)
 		status = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 	for (uint32_t i = 0; status == 0 && i < CHECK_ROWS; i++)
-		status = check_row(task, i ? (uint32_t)tare_random_below(&random, task->n) : task->n - 1,
-		                   &random, right, error);
+		status =
+		    check_row(task, i ? (uint32_t)tare_random_below(&random, task->n) : task->n - 1,
+		              &random, right, error);
 	return status;
 }
 
@@ -291,12 +294,13 @@ int peak_end_tensor(struct tare_measurement *measurement, enum tare_verified *ve
 		status = check(task, &right, error);
 	if (task->turns > 0 && status == 0) {
 		*verified = peak_judge(task->peak, right);
-		if (peak_method(measurement,
-		                "products of %u x %u by %.60s in a row, %u a sample; factors from "
-		                "[-1, 1) in %s, sums and result in FP32; checked: %u rows are there, and "
-		                "%u elements of each within the bound of docs/ceilings.md",
-		                task->n, task->n, tare_blas_name(task->peak->bench.device), task->turns,
-		                tare_precision_name(task->precision), CHECK_ROWS, CHECK_COLUMNS) < 0)
+		if (peak_method(
+		        measurement,
+		        "products of %u x %u by %.60s in a row, %u a sample; factors from "
+		        "[-1, 1) in %s, sums and result in FP32; checked: %u rows are there, and "
+		        "%u elements of each within the bound of docs/ceilings.md",
+		        task->n, task->n, tare_blas_name(task->peak->bench.device), task->turns,
+		        tare_precision_name(task->precision), CHECK_ROWS, CHECK_COLUMNS) < 0)
 			status = tare_fail(error, ENOMEM, "out of memory");
 	}
 	close_matrices(task);

@@ -208,7 +208,8 @@ static double clock_of(const struct tare_result *result, enum tare_ceiling ceili
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
 		if (!cell->absent && strcmp(cell->quantity, "clock") == 0 &&
-		    strcmp(cell->unit, "MHz") == 0 && tare_cell_has_text(cell, "group", "ceiling") &&
+		    strcmp(cell->unit, "MHz") == 0 &&
+		    tare_cell_has_text(cell, "group", "ceiling") &&
 		    tare_cell_has_text(cell, "what", ceilings[ceiling].name))
 			return 1e6 * cell->summary.median;
 	}
@@ -325,8 +326,8 @@ static void load_cached(const struct tare_device_entry *device, struct tare_peak
 	if (stat(path, &file) < 0)
 		return;
 	if (!S_ISREG(file.st_mode)) {
-		snprintf(peaks->origin, sizeof peaks->origin,
-		         "the kept result is no file: %.200s", path);
+		snprintf(peaks->origin, sizeof peaks->origin, "the kept result is no file: %.200s",
+		         path);
 		return;
 	}
 	if (tare_result_read_file(path, &result, &why) < 0) {
@@ -385,8 +386,7 @@ int tare_peaks_load(const struct tare_device_entry *device, const char *from,
 	if (from)
 		return 0;
 	if (tare_kept_never(device)) {
-		snprintf(peaks->origin, sizeof peaks->origin,
-		         "results of %s are not kept",
+		snprintf(peaks->origin, sizeof peaks->origin, "results of %s are not kept",
 		         strcmp(device->backend, "simulated") == 0 ? "the simulated device"
 		                                                   : "a device that is for tests");
 		return 0;

@@ -27,8 +27,9 @@ struct tare_peaks {
 	bool present;
 	double per_second[TARE_CEILING_COUNT];  // NaN where not measured
 	double theoretical[TARE_CEILING_COUNT]; // by the device's facts; NaN where not known
-	double clock_hz[TARE_CEILING_COUNT]; // the unit's clock while it was measured; not above 0: unknown
-	int64_t age_s;                          // since it was written; -1 unknown
+	// the unit's clock while it was measured; not above 0: unknown
+	double clock_hz[TARE_CEILING_COUNT];
+	int64_t age_s;    // since it was written; -1 unknown
 	char origin[256]; // "measured 3 days ago (tare peak)", or why there are none
 };
 

@@ -3,9 +3,9 @@
 #include "measure/pipeline.h"
 
 #include "backend/call.h"
-#include "measure/engines.h"
 #include "base/random.h"
 #include "base/units.h"
+#include "measure/engines.h"
 #include "measure/pipeline_internal.h"
 
 #include <errno.h>
@@ -290,12 +290,12 @@ static uint32_t engine_of(const struct tare_pipeline *pipeline, enum pipeline_qu
 	};
 	bool stages = set == PIPELINE_STAGES || set == PIPELINE_STAGES_TIMED;
 
-	return tare_engine_for(pipeline->device, stages && index < TARE_STAGE_COUNT ? uses[index]
-	                                                                            : TARE_USE_KERNELS);
+	return tare_engine_for(pipeline->device,
+	                       stages && index < TARE_STAGE_COUNT ? uses[index] : TARE_USE_KERNELS);
 }
 
-static int create_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set,
-                        uint32_t index, struct tare_queue **queue, struct tare_error *error)
+static int create_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set, uint32_t index,
+                        struct tare_queue **queue, struct tare_error *error)
 {
 	struct tare_queue_options options = { .order = TARE_QUEUE_IN_ORDER };
 	struct tare_error why;
@@ -357,7 +357,8 @@ struct tare_queue *pipeline_stage_queue(struct tare_pipeline *pipeline, enum tar
 
 uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, size_t size)
 {
-	const enum pipeline_queue_set sets[] = { PIPELINE_PLAIN, pipeline_stage_set(pipeline, false),
+	const enum pipeline_queue_set sets[] = { PIPELINE_PLAIN,
+		                                 pipeline_stage_set(pipeline, false),
 		                                 PIPELINE_OUT_OF_ORDER, PIPELINE_PLAIN };
 	static const uint32_t last[] = { 0, TARE_STAGE_COUNT - 1, 0, 0 };
 	uint32_t mechanisms = 0;
@@ -453,9 +454,9 @@ void tare_pipeline_free(struct tare_pipeline *pipeline)
 		free(pipeline->queues[set].at);
 	}
 	struct tare_memory *const memories[] = {
-		pipeline->host_in,   pipeline->host_out,   pipeline->heap_in,  pipeline->heap_out,
-		pipeline->device_in, pipeline->device_out, pipeline->aside_in, pipeline->aside_out,
-		pipeline->clock.written,
+		pipeline->host_in,  pipeline->host_out,  pipeline->heap_in,
+		pipeline->heap_out, pipeline->device_in, pipeline->device_out,
+		pipeline->aside_in, pipeline->aside_out, pipeline->clock.written,
 	};
 	for (size_t i = 0; i < sizeof memories / sizeof *memories; i++)
 		tare_memory_free(memories[i]);

@@ -14,12 +14,12 @@
 struct tare_chunk_kernel {
 	struct tare_kernel *kernel;
 	uint32_t group_size;
-	uint32_t groups_most; // of a launch, for a kernel whose work-items take every n-th item where
-	                      // there are fewer of them; 0: one for each item
+	uint32_t groups_most; // of a launch, for a kernel whose work-items take every n-th item
+	                      // where there are fewer of them; 0: one for each item
 	// Builds module and kernel once more, for TARE_BREAK_LAZY_LOADING; both are the caller's to
 	// free, the kernel first. NULL: cannot.
-	int (*rebuild)(const void *context, struct tare_module **module, struct tare_kernel **kernel,
-	               struct tare_error *error);
+	int (*rebuild)(const void *context, struct tare_module **module,
+	               struct tare_kernel **kernel, struct tare_error *error);
 	uint64_t in_bytes, out_bytes;     // an item's; 0: no input, no output
 	uint64_t align;                   // chunks begin at multiples of so many items; at least 1
 	struct tare_argument scalars[12]; // after `count`; values are the caller's and stay valid
@@ -48,7 +48,8 @@ struct tare_pipeline;
 // Allocates host buffers (pinned; pageable where the device has no pinned memory, which
 // tare_pipeline_pinned tells) and device buffers for `items`, fills the input with data from the
 // seed, and makes queues as schedules ask for them. `bench` is open and outlives the pipeline.
-// -ENOMEM: does not fit. The caller may try fewer items. -ENODEV, -ETIMEDOUT: the device is given up.
+// -ENOMEM: does not fit. The caller may try fewer items. -ENODEV, -ETIMEDOUT: the device is given
+// up.
 int tare_pipeline_open(struct tare_bench *bench, uint64_t items, struct tare_pipeline **pipeline,
                        const struct tare_chunk_kernel *kernel, struct tare_error *error);
 void tare_pipeline_free(struct tare_pipeline *pipeline);
@@ -63,10 +64,10 @@ uint32_t tare_pipeline_stages(const struct tare_pipeline *pipeline);
 uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, size_t size);
 
 // Whether runs are timed by the device's own clock (false for NULL): on a device whose time is a
-// script's and whose work the host does (struct tare_device). *ns of a run is then the device's time
-// from the first operation until the last queue was done, with everything issued before the first
-// began; with a break of what the host does (blocking, allocation, lazy loading) the host issues while
-// the device works.
+// script's and whose work the host does (struct tare_device). *ns of a run is then the device's
+// time from the first operation until the last queue was done, with everything issued before the
+// first began; with a break of what the host does (blocking, allocation, lazy loading) the host
+// issues while the device works.
 bool tare_pipeline_by_device(const struct tare_pipeline *pipeline);
 // The step of that clock; 0 where runs are timed by the host's.
 double tare_pipeline_device_step_ns(const struct tare_pipeline *pipeline);
@@ -109,15 +110,16 @@ int tare_pipeline_gantt(struct tare_pipeline *pipeline, const struct tare_schedu
                         struct tare_bar *bars, struct tare_error *error);
 // About the run that was drawn last.
 struct tare_drawn {
-	int64_t ns;  // host time of the run, with what it takes to stamp it: no timing of the schedule
+	// host time of the run, with what it takes to stamp it: no timing of the schedule
+	int64_t ns;
 	bool traced; // by the vendor's tracer
 };
 struct tare_drawn tare_pipeline_drawn(const struct tare_pipeline *pipeline);
 
-// One stage in sequence: the device's time of all bytes or items in one operation (source
-// "device"; "host" where there are no stamps; *device says which). Once warmed up; the mean of up
-// to eight if the clock's step asks for it. 0 where there is no such stage. -ENODEV, -ETIMEDOUT: the
-// device is given up (tare_device_abandon), so that the pipeline may be freed.
+// One stage in sequence: the device's time of all bytes or items in one operation (source "device";
+// "host" where there are no stamps; *device says which). Once warmed up; the mean of up to eight if
+// the clock's step asks for it. 0 where there is no such stage. -ENODEV, -ETIMEDOUT: the device is
+// given up (tare_device_abandon), so that the pipeline may be freed.
 int tare_pipeline_stage(struct tare_pipeline *pipeline, enum tare_stage stage, int64_t *ps,
                         bool *device, struct tare_error *error);
 // The same for a part of the work, as for one chunk: alone, and each of `count` in a row over
@@ -127,8 +129,8 @@ int tare_pipeline_stage_point(struct tare_pipeline *pipeline, enum tare_stage st
                               uint32_t count, struct tare_stage_point *point,
                               struct tare_error *error);
 
-// The same for kernels spread over several queues: fills in point->across_ns, the time from the first
-// start to the last end for each of them. Where parts are large, over a few queues only.
+// The same for kernels spread over several queues: fills in point->across_ns, the time from the
+// first start to the last end for each of them. Where parts are large, over a few queues only.
 int tare_pipeline_kernels_across(struct tare_pipeline *pipeline, uint64_t items, uint32_t count,
                                  struct tare_stage_point *point, struct tare_error *error);
 

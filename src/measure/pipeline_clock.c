@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run by the device's own clock, where a script says what the device's time is. The host does such a
-// device's work, and the script says nothing of the host: so everything is issued before the first
-// operation may begin, and the clock is written before that one and behind the last of each queue.
+// A run by the device's own clock, where a script says what the device's time is. The host does
+// such a device's work, and the script says nothing of the host: so everything is issued before the
+// first operation may begin, and the clock is written before that one and behind the last of each
+// queue.
 #include "backend/call.h"
 #include "measure/pipeline_internal.h"
 
@@ -61,8 +62,7 @@ int pipeline_clock_begin(struct tare_pipeline *pipeline, const struct pipeline_q
 	for (uint32_t i = 0; status == 0 && i < count; i++)
 		if (i != first)
 			status = tare_append(queues[i].queue, &marker, NULL, error);
-	return status < 0 ? status
-	                  : tare_append_clock(queues[first].queue, place(clock, 0), error);
+	return status < 0 ? status : tare_append_clock(queues[first].queue, place(clock, 0), error);
 }
 
 int pipeline_clock_end(struct tare_pipeline *pipeline, const struct pipeline_queue *queues,
@@ -76,8 +76,8 @@ int pipeline_clock_end(struct tare_pipeline *pipeline, const struct pipeline_que
 		if (!ordered)
 			status = tare_append(queues[i].queue, &marker, NULL, error);
 		if (status == 0)
-			status = tare_append_clock(queues[i].queue,
-			                           place(&pipeline->clock, i + 1), error);
+			status = tare_append_clock(queues[i].queue, place(&pipeline->clock, i + 1),
+			                           error);
 		if (status == 0)
 			status = tare_submit(queues[i].queue, error);
 	}
@@ -99,8 +99,8 @@ int pipeline_clock_read(const struct tare_pipeline *pipeline, uint32_t count, in
 	uint64_t longest = 0;
 
 	for (uint32_t i = 0; status == 0 && i < count; i++) {
-		uint64_t ticks = tare_ticks_elapsed(&clock->rate, first,
-		                                    (struct tare_ticks){ written[i + 1] });
+		uint64_t ticks =
+		    tare_ticks_elapsed(&clock->rate, first, (struct tare_ticks){ written[i + 1] });
 		if (ticks > longest)
 			longest = ticks;
 	}

@@ -97,7 +97,7 @@ static int run_traced(struct tare_pipeline *pipeline, const struct tare_schedule
 		status = pipeline_run_traced(pipeline, schedule, ns, error);
 	}
 	if (pipeline_is_fatal(status))
-		return status;  // the device is about to be given up
+		return status; // the device is about to be given up
 	ended = tare_engine_stamps_end(pipeline->device, &why);
 	if (status == 0 && ended < 0)
 		status = tare_fail(error, -ended, "%s", why.message);

@@ -63,8 +63,8 @@ static int record_steps(struct recording *recording, struct tare_error *error)
 		prepared->operation.waits = joins ? &recording->fork : NULL;
 		prepared->operation.wait_count = joins;
 		recording->joined[step->queue] = true;
-		status = tare_append(recording->queue[step->queue], &prepared->operation, NULL,
-		                     error);
+		status =
+		    tare_append(recording->queue[step->queue], &prepared->operation, NULL, error);
 	}
 	return status;
 }
@@ -168,7 +168,8 @@ int pipeline_graph(struct tare_pipeline *pipeline, const struct tare_schedule *s
 
 int pipeline_can_graph(struct tare_pipeline *pipeline, struct tare_error *error)
 {
-	static const struct tare_schedule two = { .chunks = 1, .queues = 1,
+	static const struct tare_schedule two = { .chunks = 1,
+		                                  .queues = 1,
 		                                  .mechanism = TARE_MECHANISM_GRAPH };
 	struct pipeline_graph *graph;
 	int status = pipeline_plan(pipeline, &two, TARE_BREAK_NONE, error);

@@ -18,10 +18,10 @@ struct pipeline_queue {
 };
 
 enum pipeline_queue_set {
-	PIPELINE_PLAIN,        // in-order, without stamps; as many as schedules ask for
-	PIPELINE_TIMED,        // in-order, with stamps
-	PIPELINE_STAGES,       // as PLAIN, one a stage, each on the engine for it (measure/engines.h),
-	                       // where the API binds queues to engines
+	PIPELINE_PLAIN,  // in-order, without stamps; as many as schedules ask for
+	PIPELINE_TIMED,  // in-order, with stamps
+	PIPELINE_STAGES, // as PLAIN, one a stage, each on the engine for it (measure/engines.h),
+	                 // where the API binds queues to engines
 	PIPELINE_STAGES_TIMED,
 	PIPELINE_OUT_OF_ORDER, // one
 	PIPELINE_OUT_OF_ORDER_TIMED,
@@ -59,8 +59,8 @@ struct pipeline_graph {
 struct pipeline_clock {
 	struct tare_memory *written; // by the device; NULL: the host's clock times runs
 	struct tare_clock_rate rate;
-	struct tare_gate *gate;     // of the run in progress
-	struct tare_event *opened;  // for its other queues
+	struct tare_gate *gate;    // of the run in progress
+	struct tare_event *opened; // for its other queues
 };
 
 // How the stages are cut for running beside each other; see pipeline_modes.c.
@@ -192,8 +192,8 @@ int pipeline_time_alone(struct tare_pipeline *pipeline, enum tare_stage stage, u
 
 // Prepares timing by the device's clock, where the device asks for it and has one.
 int pipeline_clock_open(struct tare_pipeline *pipeline, struct tare_error *error);
-// Before the first operation, which is in queue `first` of `count`: holds all of them back, and has the
-// clock written when they go. pipeline_clock_clear follows, also after a failure.
+// Before the first operation, which is in queue `first` of `count`: holds all of them back, and has
+// the clock written when they go. pipeline_clock_clear follows, also after a failure.
 int pipeline_clock_begin(struct tare_pipeline *pipeline, const struct pipeline_queue *queues,
                          uint32_t count, uint32_t first, struct tare_error *error);
 // Behind the last operation of each queue. `ordered`: the queues are in-order ones.
@@ -201,8 +201,8 @@ int pipeline_clock_end(struct tare_pipeline *pipeline, const struct pipeline_que
                        uint32_t count, bool ordered, struct tare_error *error);
 // Lets the queues go, at the first call.
 int pipeline_clock_go(struct tare_pipeline *pipeline, struct tare_error *error);
-// Once all queues are done: the time from the first operation until the last queue was. -EOVERFLOW: it
-// took the host so long that the clock may have wrapped.
+// Once all queues are done: the time from the first operation until the last queue was. -EOVERFLOW:
+// it took the host so long that the clock may have wrapped.
 int pipeline_clock_read(const struct tare_pipeline *pipeline, uint32_t count, int64_t host_ns,
                         int64_t *ns, struct tare_error *error);
 void pipeline_clock_clear(struct tare_pipeline *pipeline);

@@ -473,8 +473,8 @@ static bool speeds_exceed(const struct race *race, const int64_t ps[TARE_STAGE_C
 	return sum > race->count - 1 + 0.2;
 }
 
-// By the host's clock a stage may seem many times as fast as it is alone: the host slept, and saw the
-// ends of several operations at one moment.
+// By the host's clock a stage may seem many times as fast as it is alone: the host slept, and saw
+// the ends of several operations at one moment.
 static bool ends_seen_late(const struct race *race, const int64_t ps[TARE_STAGE_COUNT])
 {
 	bool late = false;
@@ -535,8 +535,9 @@ int tare_pipeline_mode(struct tare_pipeline *pipeline, uint32_t mode, int64_t ps
 		return status;
 	take_speeds(&race, ps);
 	if (ends_seen_late(&race, ps))
-		return tare_fail(error, EAGAIN,
-		                 "no speed: without device stamps the host sees when operations end, "
-		                 "and here it saw several ends at one moment; more --bytes may do");
+		return tare_fail(
+		    error, EAGAIN,
+		    "no speed: without device stamps the host sees when operations end, "
+		    "and here it saw several ends at one moment; more --bytes may do");
 	return decide_together(&race, mode, ps, together, error);
 }

@@ -19,8 +19,8 @@ struct execution {
 	bool native; // wait with the API's own call
 	enum pipeline_queue_set set;
 	uint32_t queue_count;
-	size_t alone;      // so many operations are submitted one by one
-	uint32_t *waiting; // operations in each queue that are not submitted
+	size_t alone;                 // so many operations are submitted one by one
+	uint32_t *waiting;            // operations in each queue that are not submitted
 	struct pipeline_graph *graph; // launched instead; NULL: none
 	struct tare_module *module;   // of a kernel that was never launched
 	struct tare_kernel *kernel;
@@ -192,7 +192,8 @@ static int append_all(struct execution *execution, struct tare_error *error)
 
 static int launch_graph(struct execution *execution, struct tare_error *error)
 {
-	int status = tare_graph_launch(execution->graph->graph, queue_of(execution, 0), NULL, error);
+	int status =
+	    tare_graph_launch(execution->graph->graph, queue_of(execution, 0), NULL, error);
 
 	return status < 0 ? status : tare_submit(queue_of(execution, 0), error);
 }
@@ -223,17 +224,17 @@ static int issue(struct execution *execution, struct tare_error *error)
 	int status = 0;
 
 	if (clocked)
-		status = pipeline_clock_begin(
-		    pipeline, queues, execution->queue_count,
-		    execution->graph ? 0 : pipeline->plan.steps[0].queue, error);
+		status = pipeline_clock_begin(pipeline, queues, execution->queue_count,
+		                              execution->graph ? 0 : pipeline->plan.steps[0].queue,
+		                              error);
 	if (status == 0 && clocked && is_of_host(execution->how))
 		status = pipeline_clock_go(pipeline, error);
 	if (status == 0)
 		status = execution->graph ? launch_graph(execution, error)
 		                          : append_all(execution, error);
 	if (status == 0 && clocked)
-		status = pipeline_clock_end(pipeline, queues, execution->queue_count, ordered,
-		                            error);
+		status =
+		    pipeline_clock_end(pipeline, queues, execution->queue_count, ordered, error);
 	return status;
 }
 

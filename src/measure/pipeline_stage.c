@@ -25,7 +25,8 @@ static int time_by_host(struct tare_pipeline *pipeline, struct tare_queue *queue
 }
 
 static int time_by_device(struct tare_pipeline *pipeline, struct tare_queue *queue,
-                          struct pipeline_operation *prepared, int64_t *ps, struct tare_error *error)
+                          struct pipeline_operation *prepared, int64_t *ps,
+                          struct tare_error *error)
 {
 	struct tare_bench *bench = pipeline->bench;
 	struct tare_event *event = NULL;
@@ -202,13 +203,13 @@ int tare_pipeline_stage_point(struct tare_pipeline *pipeline, enum tare_stage st
 struct launches {
 	struct tare_queue *queue[ACROSS];
 	struct tare_gate *gate[ACROSS];
-	struct tare_event *event[2 * ACROSS]; // of the first round, then of the second
+	struct tare_event *event[2 * ACROSS];  // of the first round, then of the second
 	uint64_t start[ACROSS], count[ACROSS]; // items
-	int launches, rounds; // in each queue as many as there are rounds
+	int launches, rounds;                  // in each queue as many as there are rounds
 };
 
 static int issue_launches(struct tare_pipeline *pipeline, struct launches *them,
-                      struct tare_error *error)
+                          struct tare_error *error)
 {
 	struct pipeline_ends ends = pipeline_ends(pipeline);
 	struct pipeline_operation prepared;
@@ -235,7 +236,7 @@ static int issue_launches(struct tare_pipeline *pipeline, struct launches *them,
 
 // From the first start to the last end; by the host's clock where there are no stamps.
 static int time_launches(struct tare_pipeline *pipeline, struct launches *them, int64_t *ps,
-                     struct tare_error *error)
+                         struct tare_error *error)
 {
 	struct tare_bench *bench = pipeline->bench;
 	struct tare_host_time begin = tare_run_now(bench->run);
@@ -323,14 +324,14 @@ int tare_pipeline_kernels_across(struct tare_pipeline *pipeline, uint64_t items,
 		status = time_launches(pipeline, &all, &ps, error);
 	if (status == 0)
 		point->across_ns = (double)ps / 1000 / all.launches;
-	// Where there is room, what a second launch in each queue adds: the first ones had to begin,
-	// and the last ones had the device to themselves.
+	// Where there is room, what a second launch in each queue adds: the first ones had to
+	// begin, and the last ones had the device to themselves.
 	if (status == 0 && tare_stage_leaves_room(point)) {
 		all.rounds = 2;
 		status = time_launches(pipeline, &all, &twice_ps, error);
-		point->across_ns = fmin(point->across_ns,
-		                        fmax(point->across_ns / 2, (double)(twice_ps - ps) / 1000 /
-		                                                       all.launches));
+		point->across_ns =
+		    fmin(point->across_ns,
+		         fmax(point->across_ns / 2, (double)(twice_ps - ps) / 1000 / all.launches));
 	}
 	return status;
 }

@@ -37,9 +37,9 @@ uint16_t tare_fp16_of(float value)
 
 	if (magnitude > 0x7f800000)
 		return (uint16_t)(sign | 0x7e00);
-	if (magnitude >= 0x477ff000)  // rounds to 65536 or more
+	if (magnitude >= 0x477ff000) // rounds to 65536 or more
 		return (uint16_t)(sign | 0x7c00);
-	if (magnitude < 0x38800000)   // below 2^-14: multiples of 2^-24
+	if (magnitude < 0x38800000) // below 2^-14: multiples of 2^-24
 		return (uint16_t)(sign | (uint32_t)lrintf(of_bits(magnitude) * 0x1p24f));
 	return (uint16_t)(sign | (round_away(magnitude, 13) - (UINT32_C(112) << 10)));
 }

@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-uint16_t tare_fp16_of(float value);    // IEEE 754 binary16; beyond 65504 infinity
+uint16_t tare_fp16_of(float value); // IEEE 754 binary16; beyond 65504 infinity
 float tare_fp16_value(uint16_t bits);
-uint16_t tare_bf16_of(float value);    // the upper half of a float
+uint16_t tare_bf16_of(float value); // the upper half of a float
 float tare_bf16_value(uint16_t bits);
-float tare_tf32_of(float value);       // a float with 10 bits of fraction
+float tare_tf32_of(float value); // a float with 10 bits of fraction
 
-const char *tare_precision_name(enum tare_blas_precision precision);  // "tf32"
-uint32_t tare_precision_bytes(enum tare_blas_precision precision);    // of a number: 4 or 2
+const char *tare_precision_name(enum tare_blas_precision precision); // "tf32"
+uint32_t tare_precision_bytes(enum tare_blas_precision precision);   // of a number: 4 or 2
 // Converts `count` numbers to the form that tare_blas_gemm takes.
 void tare_precision_put(enum tare_blas_precision precision, const float *from, size_t count,
                         void *to);

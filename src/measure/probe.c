@@ -14,8 +14,9 @@
 #define PROBE_LIMIT_NS INT64_C(5000000000)
 
 #define DOES_NOTHING "the driver takes work but the device does not do it: "
-#define WHY_NOT \
-	"nothing was measured: is the driver set to run without hardware, or does the device hang?"
+#define WHY_NOT                                                                                    \
+	"nothing was measured: is the driver set to run without hardware, or does the device "     \
+	"hang?"
 
 struct probe {
 	struct tare_queue *queue;
@@ -26,7 +27,7 @@ struct probe {
 static int open_probe(struct tare_device *device, struct probe *probe, struct tare_error *error)
 {
 	const struct tare_queue_options options = { .engine =
-		                                            tare_engine_for(device, TARE_USE_KERNELS) };
+		                                        tare_engine_for(device, TARE_USE_KERNELS) };
 	enum tare_memory_kind kind = TARE_MEMORY_PINNED;
 	int status = tare_queue_create(device, &options, &probe->queue, error);
 
@@ -105,13 +106,16 @@ static int compare(const struct probe *probe, struct tare_error *error)
 	}
 	if (untouched == PROBE_BYTES)
 		return tare_fail(error, ENODEV,
-		                 DOES_NOTHING "%d bytes copied to it and back never arrived, though "
-		                 "the driver says that they did; " WHY_NOT, PROBE_BYTES);
+		                 DOES_NOTHING
+		                 "%d bytes copied to it and back never arrived, though "
+		                 "the driver says that they did; " WHY_NOT,
+		                 PROBE_BYTES);
 	if (wrong)
-		return tare_fail(error, ENODEV,
-		                 "the device copies wrong data: of %d bytes to it and back %zu are wrong; "
-		                 "nothing was measured: reset the device, or update its driver",
-		                 PROBE_BYTES, wrong);
+		return tare_fail(
+		    error, ENODEV,
+		    "the device copies wrong data: of %d bytes to it and back %zu are wrong; "
+		    "nothing was measured: reset the device, or update its driver",
+		    PROBE_BYTES, wrong);
 	return 0;
 }
 
@@ -133,9 +137,10 @@ int tare_probe(struct tare_device *device, struct tare_error *error)
 		else if (status == -ETIMEDOUT) {
 			// Freeing would wait for it.
 			tare_device_abandon(device);
-			status = tare_fail(error, ENODEV,
-			                   DOES_NOTHING "%d bytes to copy to it and back (%s); " WHY_NOT,
-			                   PROBE_BYTES, why.message);
+			status =
+			    tare_fail(error, ENODEV,
+			              DOES_NOTHING "%d bytes to copy to it and back (%s); " WHY_NOT,
+			              PROBE_BYTES, why.message);
 		} else if (status == -ENODEV && error) {
 			*error = why;
 		}

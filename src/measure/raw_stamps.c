@@ -11,7 +11,10 @@ void tare_raw_stamps_keep(struct tare_raw_stamps *raw, struct tare_event *event,
                           const char *kernel_format, ...)
 {
 	static const enum tare_stamp wanted[] = {
-		TARE_STAMP_START, TARE_STAMP_END, TARE_STAMP_ACTIVE_START, TARE_STAMP_ACTIVE_END,
+		TARE_STAMP_START,
+		TARE_STAMP_END,
+		TARE_STAMP_ACTIVE_START,
+		TARE_STAMP_ACTIVE_END,
 	};
 	struct tare_stamps stamps;
 	va_list arguments;
@@ -57,8 +60,8 @@ static int write_durations(const struct tare_ticks *at, const struct tare_clock_
                            struct tare_labels *labels)
 {
 	uint64_t global = tare_ticks_elapsed(rate, at[TARE_STAMP_START], at[TARE_STAMP_END]);
-	uint64_t active = tare_ticks_elapsed(rate, at[TARE_STAMP_ACTIVE_START],
-	                                     at[TARE_STAMP_ACTIVE_END]);
+	uint64_t active =
+	    tare_ticks_elapsed(rate, at[TARE_STAMP_ACTIVE_START], at[TARE_STAMP_ACTIVE_END]);
 	const struct row rows[] = {
 		{ "global_duration_ticks", global },
 		{ "kernel_duration_ticks", active },

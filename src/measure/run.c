@@ -77,7 +77,8 @@ static int warn_of_note(const struct tare_run *run)
 		if (strcmp(run->result->warnings[i].id, "not-a-device") == 0)
 			return 0;
 	return tare_result_warn(run->result, "not-a-device",
-	                        "quote none of these figures as a device's speed", "%s", note->text);
+	                        "quote none of these figures as a device's speed", "%s",
+	                        note->text);
 }
 
 // The simulated device's host clock counts whole nanoseconds; reading it would only pass its time.
@@ -103,7 +104,8 @@ static int choose_engine(struct tare_run *run, struct tare_error *error)
 		return status;
 	tare_engine_title(run->device, run->engine, title);
 	return tare_labels_set_text(&run->result->parameters, "engine", title) < 0
-	           ? tare_fail(error, ENOMEM, "out of memory") : 0;
+	           ? tare_fail(error, ENOMEM, "out of memory")
+	           : 0;
 }
 
 int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_error *error)
@@ -165,13 +167,15 @@ bool tare_run_is_partial(const struct tare_run *run, int status)
 
 int tare_run_warn_lost(struct tare_run *run, int status, const struct tare_error *why)
 {
-	const char *action = "see the kernel's log (dmesg), reset the device or restart the machine";
+	const char *action =
+	    "see the kernel's log (dmesg), reset the device or restart the machine";
 
 	if (!is_lost(status))
 		return 0;
 	if (status == -ETIMEDOUT)
 		action = "stop what else uses the device and run again; if it stays so, reset it";
-	return tare_result_warn(run->result, "device-lost", action,
-	                        "the run ended early, only what was measured until then is here: %s",
-	                        why && why->message[0] ? why->message : "the device is gone");
+	return tare_result_warn(
+	    run->result, "device-lost", action,
+	    "the run ended early, only what was measured until then is here: %s",
+	    why && why->message[0] ? why->message : "the device is gone");
 }

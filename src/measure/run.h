@@ -23,16 +23,17 @@ struct tare_run {
 	tare_progress_function *progress; // NULL: none
 	void *progress_context;
 	const volatile sig_atomic_t *interrupted; // set by a signal handler; may be NULL
-	const char *engine_word; // "1.0": the engine for the queues as its user names it; NULL: none
+	// "1.0": the engine for the queues as its user names it; NULL: none
+	const char *engine_word;
 	const struct tare_result *listing; // the devices that this one was chosen from; may be NULL
 
 	struct tare_random random;
 	struct tare_host_time started; // on the device's host clock
 	size_t cells_done, cells_total;
-	double needed_ns;       // a budget in which everything would have converged
-	size_t open_figures;    // did not converge for lack of samples
-	size_t limited_figures; // did not and would not: the timer's step, the clock's mapping
-	double worst;           // widest of both (tare_cell_spread)
+	double needed_ns;        // a budget in which everything would have converged
+	size_t open_figures;     // did not converge for lack of samples
+	size_t limited_figures;  // did not and would not: the timer's step, the clock's mapping
+	double worst;            // widest of both (tare_cell_spread)
 	size_t without_interval; // of both
 	void (*between)(void *context); // called between measurements; NULL: none
 	void *between_context;
@@ -98,10 +99,10 @@ struct tare_measurement {
 	// was, even if begin failed. NULL: none.
 	int (*end)(struct tare_measurement *measurement, enum tare_verified *verified,
 	           struct tare_error *error);
-	void *context;   // the command's
-	bool no_warm_up; // every call is a sample: there is no second first touch
+	void *context;       // the command's
+	bool no_warm_up;     // every call is a sample: there is no second first touch
 	size_t most_samples; // more are not worth what they cost here; 0: no limit
-	double weight;   // of its share of the budget beside the others'; 0: 1
+	double weight;       // of its share of the budget beside the others'; 0: 1
 };
 
 // Samples all of them in random order, each until its figures converge or its share of the budget

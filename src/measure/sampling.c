@@ -384,8 +384,8 @@ static int measure_one(struct tare_run *run, struct tare_measurement *measuremen
 		struct tare_error later = { 0 };
 		ended = measurement->end(measurement, &verified, &later);
 		// What failed first is the reason, but for a device that is found gone only now.
-		if (ended < 0 && (status >= 0 || status == -EINTR ||
-		                  (is_gone(ended) && !is_gone(status)))) {
+		if (ended < 0 &&
+		    (status >= 0 || status == -EINTR || (is_gone(ended) && !is_gone(status)))) {
 			status = ended;
 			why = later;
 		}

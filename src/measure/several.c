@@ -36,14 +36,16 @@ static int conclude_places(struct several *several)
 
 static int measure(struct several *several, struct tare_error *error)
 {
-	double pairs = (double)several_pairs(several), links = (double)(LINKS_NS * (int64_t)present(several));
+	double pairs = (double)several_pairs(several),
+	       links = (double)(LINKS_NS * (int64_t)present(several));
 	double wanted = links + pairs * (double)PAIR_NS;
 	double budget = several->run->budget_ns > 0 ? (double)several->run->budget_ns : wanted;
 	int status;
 
 	if (present(several) < 2)
 		return tare_result_warn(several->run->result, "not-together", NULL,
-		                        "fewer than two devices are left to be measured together") < 0
+		                        "fewer than two devices are left to be measured together") <
+		               0
 		           ? -ENOMEM
 		           : 0;
 	status = several_links(several, (int64_t)(budget * links / wanted), error);

@@ -22,10 +22,10 @@ struct tare_several_member {
 //    moves it through the host) and `at_work` ("alone", "both": the other way at the same time),
 //    and the time of a copy of 4 bytes, quantity "latency". `between` says where the two sit.
 //  - conclusions: who shares what.
-// Every device has a thread of its own. Only the time in which all are at work counts.
-// A device that fails is left out from then on, with a warning; the others go on.
-// Needs run->result, budget_ns, seed and what concerns progress and interruption; run->device is not
-// used. Returns 0, -EINTR, -ENOMEM, or -EBADMSG when a destination did not hold what was sent.
+// Every device has a thread of its own. Only the time in which all are at work counts. A device
+// that fails is left out from then on, with a warning; the others go on. Needs run->result,
+// budget_ns, seed and what concerns progress and interruption; run->device is not used. Returns 0,
+// -EINTR, -ENOMEM, or -EBADMSG when a destination did not hold what was sent.
 int tare_measure_several(struct tare_run *run, const struct tare_several_member *members,
                          size_t count, struct tare_error *error);
 
@@ -39,11 +39,11 @@ struct tare_place {
 
 enum tare_nearness {
 	TARE_NEAR_UNKNOWN,
-	TARE_NEAR_NOTHING,     // different NUMA nodes
-	TARE_NEAR_NUMA,        // the same NUMA node, different host bridges or not known
+	TARE_NEAR_NOTHING, // different NUMA nodes
+	TARE_NEAR_NUMA,    // the same NUMA node, different host bridges or not known
 	TARE_NEAR_HOST_BRIDGE,
 	TARE_NEAR_ROOT_PORT,
-	TARE_NEAR_SWITCH,      // a bridge below the root port
+	TARE_NEAR_SWITCH, // a bridge below the root port
 };
 
 // Reads the place of the device with these facts. `root`: NULL for "/sys/bus/pci/devices".

@@ -36,11 +36,14 @@ static int make_buffers(struct several_device *self, uint64_t bytes, struct tare
 	int status = tare_memory_create(device, TARE_MEMORY_PINNED, bytes, &self->host_in, error);
 
 	if (status == 0)
-		status = tare_memory_create(device, TARE_MEMORY_PINNED, bytes, &self->host_out, error);
+		status =
+		    tare_memory_create(device, TARE_MEMORY_PINNED, bytes, &self->host_out, error);
 	if (status == 0)
-		status = tare_memory_create(device, TARE_MEMORY_DEVICE, bytes, &self->device_in, error);
+		status =
+		    tare_memory_create(device, TARE_MEMORY_DEVICE, bytes, &self->device_in, error);
 	if (status == 0)
-		status = tare_memory_create(device, TARE_MEMORY_DEVICE, bytes, &self->device_out, error);
+		status =
+		    tare_memory_create(device, TARE_MEMORY_DEVICE, bytes, &self->device_out, error);
 	if (status == 0 && (!self->host_in->host || !self->host_out->host))
 		status = tare_fail(error, ENOTSUP, "its pinned memory is not visible to the host");
 	return status;
@@ -62,10 +65,9 @@ static int make_queues(struct several_device *self, struct tare_error *error)
 
 	for (int i = 0; status == 0 && i < 2; i++) {
 		self->marks[i] = calloc(SEVERAL_MARKS, sizeof *self->marks[i]);
-		status = self->marks[i]
-		             ? tare_queue_create(self->member->device, &options, &self->queues[i],
-		                                 error)
-		             : tare_fail(error, ENOMEM, "out of memory");
+		status = self->marks[i] ? tare_queue_create(self->member->device, &options,
+		                                            &self->queues[i], error)
+		                        : tare_fail(error, ENOMEM, "out of memory");
 	}
 	return status;
 }
@@ -95,8 +97,8 @@ static int time_copy(const struct several *several, size_t device, uint64_t byte
 }
 
 // The largest copy that lasts no longer than COPY_NS, as far as the buffers go.
-static int choose_bytes(const struct several *several, size_t device, uint64_t most, uint64_t *bytes,
-                        struct tare_error *error)
+static int choose_bytes(const struct several *several, size_t device, uint64_t most,
+                        uint64_t *bytes, struct tare_error *error)
 {
 	int64_t ns;
 	int status;
@@ -163,9 +165,10 @@ int several_open(struct several *several, struct tare_error *error)
 	// All move the same, the smallest of what suits each.
 	for (size_t i = 0; status == 0 && i < several->count; i++) {
 		struct tare_error why = { 0 };
-		int timed = several->devices[i].gone
-		                ? 0
-		                : time_copy(several, i, several->bytes, &several->devices[i].copy_ns, &why);
+		int timed =
+		    several->devices[i].gone
+		        ? 0
+		        : time_copy(several, i, several->bytes, &several->devices[i].copy_ns, &why);
 		if (timed < 0)
 			status = several_drop(several, i, timed, &why);
 	}

@@ -5,7 +5,7 @@
 
 // ---- several_race.c: copies of several devices at the same time, a thread a device
 
-#define SEVERAL_DEPTH 4    // copies of a lane that are under way
+#define SEVERAL_DEPTH 4 // copies of a lane that are under way
 #define SEVERAL_MARKS 4096
 
 // So many copies of a lane were seen to be done at this time of the host's clock.
@@ -102,9 +102,9 @@ struct several {
 // Makes buffers and queues, chooses a size. A device that cannot is `gone`. 0 or -ENOMEM.
 int several_open(struct several *several, struct tare_error *error);
 void several_close(struct several *several);
-// The device is left out from now on, and a warning says so. Abandons it if it is lost. 0 or -ENOMEM.
-int several_drop(struct several *several, size_t device, int status,
-                 const struct tare_error *why);
+// The device is left out from now on, and a warning says so. Abandons it if it is lost. 0 or
+// -ENOMEM.
+int several_drop(struct several *several, size_t device, int status, const struct tare_error *why);
 // The operation of a course, on `bytes` from `offset`.
 struct tare_operation several_copy(const struct several *several,
                                    const struct several_course *course, uint64_t offset,
@@ -119,13 +119,13 @@ int several_arrived(const struct several *several, const struct several_course *
 // A new plan at the end of the list; NULL without memory.
 struct several_plan *several_plan_add(struct several *several, const char *method,
                                       const char *title_format, ...)
-	__attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 int several_plan_course(struct several_plan *plan, enum several_way way, uint32_t device,
                         uint32_t peer);
 // A figure of the sum of `courses`. NULL without memory.
 struct several_figure *several_plan_figure(struct several_plan *plan, uint32_t courses,
-                                           const char *group, const char *line,
-                                           const char *device, const char *at_work);
+                                           const char *group, const char *line, const char *device,
+                                           const char *at_work);
 // Runs the plans from `first` on in random order, round by round, until all have converged or
 // share_ns have passed. Each is run once at least. 0, -EINTR, -ENOMEM.
 int several_sample(struct several *several, size_t first, int64_t share_ns,

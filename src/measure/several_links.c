@@ -189,7 +189,8 @@ static int conclude_line(struct several *several, const char *line, const char *
 		const char *name = several->devices[i].member->name;
 		const struct tare_cell *one = find(result, line, name, "alone");
 		const struct tare_cell *beside = find(result, line, name, "together");
-		if (one && beside && add_share(several, line, name, rate_of(one), rate_of(beside)) < 0)
+		if (one && beside &&
+		    add_share(several, line, name, rate_of(one), rate_of(beside)) < 0)
 			return -ENOMEM;
 		// Cells move when one is added.
 		together = find(result, line, "all", "together");
@@ -204,9 +205,10 @@ static int conclude_line(struct several *several, const char *line, const char *
 	tare_format_significant(alone.value, 3, sum);
 	tare_format_significant(rate.value, 3, all);
 	return tare_result_conclude(
-	    result, "links", "%s: together %s GB/s, %.0f %% of the %s GB/s that the devices reach one "
-	    "by one. %s", title, all, 100 * rate.value / alone.value, sum,
-	    verdict(alone, rate));
+	    result, "links",
+	    "%s: together %s GB/s, %.0f %% of the %s GB/s that the devices reach one "
+	    "by one. %s",
+	    title, all, 100 * rate.value / alone.value, sum, verdict(alone, rate));
 }
 
 int several_links(struct several *several, int64_t share_ns, struct tare_error *error)

@@ -14,9 +14,9 @@
 // Of the time for peers; the rest is for what goes directly.
 #define STAGED_SHARE 0.4
 
-static const char method[] =
-    "the source's queue copies, 4 copies under way; the rate between two host times at which copies "
-    "were seen to be done; the first and the last MB are checked once";
+static const char method[] = "the source's queue copies, 4 copies under way; the rate between two "
+                             "host times at which copies "
+                             "were seen to be done; the first and the last MB are checked once";
 static const char latency_method[] =
     "a copy of 4 bytes on the source's queue, from handing it over until it is seen to be done";
 
@@ -48,8 +48,8 @@ static int add_labels(const struct several *several, struct tare_labels *labels,
                       uint32_t to, const char *path)
 {
 	char bridge[32];
-	enum tare_nearness near = tare_places_share(&several->devices[from].place,
-	                                            &several->devices[to].place, bridge);
+	enum tare_nearness near =
+	    tare_places_share(&several->devices[from].place, &several->devices[to].place, bridge);
 
 	if (tare_labels_set_text(labels, "peer", name_of(several, to)) < 0 ||
 	    tare_labels_set_text(labels, "path", path) < 0 ||
@@ -72,8 +72,8 @@ static int add_figure(struct several *several, struct several_plan *plan, uint32
 static int add_alone(struct several *several, uint32_t from, uint32_t to, const char *path,
                      const char *absent)
 {
-	struct several_plan *plan = several_plan_add(several, method, "%s to %s, %s",
-	                                             name_of(several, from), name_of(several, to), path);
+	struct several_plan *plan = several_plan_add(
+	    several, method, "%s to %s, %s", name_of(several, from), name_of(several, to), path);
 
 	if (!plan || add_figure(several, plan, from, to, path, "alone") < 0)
 		return -ENOMEM;
@@ -109,7 +109,8 @@ static int sample_latency(const struct several *several, const struct several_co
 		if (status == 0)
 			status = tare_finish(queue, TARE_LIMIT_NATIVE, error);
 		if (status == 0 &&
-		    tare_series_add(series, tare_host_elapsed_ns(begin, tare_device_now(queue->device))) < 0)
+		    tare_series_add(
+		        series, tare_host_elapsed_ns(begin, tare_device_now(queue->device))) < 0)
 			status = tare_fail(error, ENOMEM, "out of memory");
 	}
 	return status;
@@ -229,6 +230,6 @@ int several_peers(struct several *several, int64_t share_ns, struct tare_error *
 	int status = measure_staged(several, (int64_t)(STAGED_SHARE * (double)share_ns), error);
 
 	return status < 0 ? status
-	                  : measure_direct(several, (int64_t)((1 - STAGED_SHARE) * (double)share_ns),
-	                                   error);
+	                  : measure_direct(several,
+	                                   (int64_t)((1 - STAGED_SHARE) * (double)share_ns), error);
 }

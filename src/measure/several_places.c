@@ -99,7 +99,8 @@ static size_t say_groups(struct words *words, const struct tare_place *places,
 		size_t members = 0, said = 0;
 		bool first = true;
 		for (size_t k = 0; k < count; k++) {
-			bool near = k != i && tare_places_share(&places[i], &places[k], other) == nearness;
+			bool near =
+			    k != i && tare_places_share(&places[i], &places[k], other) == nearness;
 			first = first && !(near && k < i);
 			if (near)
 				snprintf(bridge, sizeof bridge, "%s", other);
@@ -110,7 +111,8 @@ static size_t say_groups(struct words *words, const struct tare_place *places,
 		say(words, groups++ || words->length ? "; " : "");
 		say(words, names[i]);
 		for (size_t k = 0; k < count; k++)
-			if (k != i && tare_places_share(&places[i], &places[k], other) == nearness) {
+			if (k != i &&
+			    tare_places_share(&places[i], &places[k], other) == nearness) {
 				say(words, ++said == members ? " and " : ", ");
 				say(words, names[k]);
 			}
@@ -135,9 +137,10 @@ void tare_places_describe(const struct tare_place *places, const char *const *na
 		known = known && places[i].path[0];
 		numa = numa && places[i].numa[0];
 	}
-	groups += say_groups(&words, places, names, count, TARE_NEAR_SWITCH, " share the switch at ");
-	groups += say_groups(&words, places, names, count, TARE_NEAR_ROOT_PORT,
-	                     " share the root port ");
+	groups +=
+	    say_groups(&words, places, names, count, TARE_NEAR_SWITCH, " share the switch at ");
+	groups +=
+	    say_groups(&words, places, names, count, TARE_NEAR_ROOT_PORT, " share the root port ");
 	groups += say_groups(&words, places, names, count, TARE_NEAR_HOST_BRIDGE,
 	                     " share the host bridge ");
 	if (groups == 0 && known)

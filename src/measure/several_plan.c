@@ -47,8 +47,8 @@ int several_plan_course(struct several_plan *plan, enum several_way way, uint32_
 }
 
 struct several_figure *several_plan_figure(struct several_plan *plan, uint32_t courses,
-                                           const char *group, const char *line,
-                                           const char *device, const char *at_work)
+                                           const char *group, const char *line, const char *device,
+                                           const char *at_work)
 {
 	struct several_figure *grown =
 	    reallocarray(plan->figures, plan->figure_count + 1, sizeof *grown);
@@ -195,10 +195,11 @@ static int judge(struct several *several, struct several_plan *plan,
 	plan->verified = status && plan->verified != TARE_WRONG ? TARE_VERIFIED : TARE_WRONG;
 	if (status == 0 && !several->wrong) {
 		several->wrong = true;
-		tare_fail(&several->wrong_error, EBADMSG,
-		          "wrong data (%s): a destination does not hold what was sent; do not trust "
-		          "these devices with data",
-		          plan->title);
+		tare_fail(
+		    &several->wrong_error, EBADMSG,
+		    "wrong data (%s): a destination does not hold what was sent; do not trust "
+		    "these devices with data",
+		    plan->title);
 	}
 	return 0;
 }
@@ -368,8 +369,8 @@ int several_keep(struct several *several, size_t first)
 
 	for (size_t i = first; status == 0 && i < several->plan_count; i++)
 		for (size_t f = 0; status == 0 && f < several->plans[i].figure_count; f++)
-			status = keep_figure(several, &several->plans[i],
-			                     &several->plans[i].figures[f]);
+			status =
+			    keep_figure(several, &several->plans[i], &several->plans[i].figures[f]);
 	several_plans_clear(several, first);
 	return status;
 }

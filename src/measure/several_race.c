@@ -23,8 +23,8 @@ struct start {
 	pthread_cond_t changed;
 	size_t ready;
 	bool go;
-	atomic_bool stop;      // one has failed, or not all could be started
-	atomic_int first;      // the racer that failed first, from 1; 0: none
+	atomic_bool stop; // one has failed, or not all could be started
+	atomic_int first; // the racer that failed first, from 1; 0: none
 	int64_t window_ns;
 	atomic_llong end_ns;
 };
@@ -32,7 +32,7 @@ struct start {
 struct runner {
 	struct several_racer *racer;
 	struct start *start;
-	int number;            // from 1
+	int number; // from 1
 	int64_t look_ns;
 	pthread_t thread;
 };
@@ -111,7 +111,8 @@ static int copy_on(struct runner *runner, struct flight *flights, struct tare_er
 				return taken;
 			if (taken) {
 				moved = true;
-				mark(lane, flights[i].done, now_ns(racer), runner->start->window_ns);
+				mark(lane, flights[i].done, now_ns(racer),
+				     runner->start->window_ns);
 			}
 			if (now < end_ns) {
 				int status = fill(lane, &flights[i], error);
@@ -233,7 +234,8 @@ int several_speeds(struct several_lane *const *lanes, size_t count)
 		}
 		if (!first || last->done - first->done < SEVERAL_LEAST)
 			return -EAGAIN;
-		lane->ps = 1000 * (double)(last->ns - first->ns) / (double)(last->done - first->done);
+		lane->ps =
+		    1000 * (double)(last->ns - first->ns) / (double)(last->done - first->done);
 	}
 	return 0;
 }
@@ -268,7 +270,9 @@ int several_race(struct several_racer *racers, size_t count, int64_t window_ns,
 		look_ns = look_ns < LOOK_LEAST_NS ? LOOK_LEAST_NS : look_ns;
 		racers[i].status = 0;
 		runners[i] = (struct runner){
-			.racer = &racers[i], .start = &start, .number = (int)i + 1,
+			.racer = &racers[i],
+			.start = &start,
+			.number = (int)i + 1,
 			.look_ns = look_ns > LOOK_MOST_NS ? LOOK_MOST_NS : look_ns,
 		};
 	}

@@ -29,14 +29,14 @@
 struct tare_watch {
 	struct tare_run *run;
 	pthread_t thread;
-	bool threaded;       // false: the simulated device, or no thread could be had
+	bool threaded; // false: the simulated device, or no thread could be had
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool working, ending, failed;
-	size_t at_work;      // readings when work began
-	uint64_t spell;      // counts the times that it began
+	size_t at_work; // readings when work began
+	uint64_t spell; // counts the times that it began
 	int64_t interval_ns;
-	int64_t least_ns;    // what the shortest reading took; 0: there was none
+	int64_t least_ns; // what the shortest reading took; 0: there was none
 };
 
 // Between readings that take `ns` each, so that they cost no more than their share.
@@ -224,9 +224,10 @@ static void list_slowing(const struct tare_telemetry_summary *summary,
 		double share = summary->throttle_share[r];
 		if (tare_throttle_class_of((enum tare_throttle)r) != class || !(share > 0))
 			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s%s in %.0f %%%s",
-		                         used ? ", " : "", tare_throttle_name((enum tare_throttle)r),
-		                         fmax(1, 100 * share), used ? "" : " of the readings");
+		used +=
+		    (size_t)snprintf(text + used, size - used, "%s%s in %.0f %%%s",
+		                     used ? ", " : "", tare_throttle_name((enum tare_throttle)r),
+		                     fmax(1, 100 * share), used ? "" : " of the readings");
 	}
 }
 
@@ -237,9 +238,11 @@ static const char *advice_for(const struct tare_telemetry_summary *summary)
 	if (share[TARE_THROTTLE_HEAT] > 0 || share[TARE_THROTTLE_HARDWARE_HEAT] > 0)
 		return "better cooling; the figures are what the device keeps up when hot";
 	if (share[TARE_THROTTLE_POWER_BRAKE] > 0 || share[TARE_THROTTLE_HARDWARE] > 0)
-		return "look at the machine's power supply and cooling (nvidia-smi -q -d PERFORMANCE)";
+		return "look at the machine's power supply and cooling (nvidia-smi -q -d "
+		       "PERFORMANCE)";
 	if (share[TARE_THROTTLE_POWER_CAP] > 0)
-		return "raise the power limit (nvidia-smi -pl, as root) if it is below the board's; "
+		return "raise the power limit (nvidia-smi -pl, as root) if it is below the "
+		       "board's; "
 		       "else the figures are what the device keeps up within it";
 	return "see nvidia-smi -q -d PERFORMANCE";
 }
@@ -298,8 +301,9 @@ static int sum_up(struct tare_result *result)
 	struct tare_telemetry_section *section = &result->telemetry;
 
 	if (section->count == 0)
-		return tare_set_string(&section->absent,
-		                       "there was no answer from the driver while samples were taken");
+		return tare_set_string(
+		    &section->absent,
+		    "there was no answer from the driver while samples were taken");
 	if (tare_set_string(&section->absent, NULL) < 0)
 		return -ENOMEM;
 	return tare_telemetry_summarise(section->readings, section->count, &section->summary);
@@ -385,8 +389,8 @@ int tare_telemetry_clock_hz(const struct tare_run *run, size_t since,
 		return status;
 	if (clock->n == 0 || summary.loaded == 0 || !(clock->median > 0))
 		return -ENODATA;
-	*range = (struct tare_clock_range){ clock->low, clock->median, clock->high, clock->n,
-		                            summary.slowed_share, 0 };
+	*range = (struct tare_clock_range){ clock->low, clock->median,        clock->high,
+		                            clock->n,   summary.slowed_share, 0 };
 	for (int r = 0; r < TARE_THROTTLE_COUNT; r++)
 		if (tare_throttle_class_of((enum tare_throttle)r) == TARE_THROTTLE_CLASS_SLOWS &&
 		    summary.throttle_share[r] > 0)

@@ -9,7 +9,7 @@ struct tare_watch;
 // The clock over the readings taken while samples were.
 struct tare_clock_range {
 	double low_hz, median_hz, high_hz;
-	size_t readings;  // that the figures are of; at least 1
+	size_t readings;     // that the figures are of; at least 1
 	double slowed_share; // of the readings: the device slowed itself down; NaN: not told
 	uint64_t slowed_by;  // the reasons that were seen: bits (1 << enum tare_throttle)
 };

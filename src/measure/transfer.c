@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One copy of one size, timed on the device's clock and on the host's: plain or at an offset. Others
-// time their operations in the same way.
+// One copy of one size, timed on the device's clock and on the host's: plain or at an offset.
+// Others time their operations in the same way.
 #include "measure/bandwidth_internal.h"
 
 #include "backend/call.h"
@@ -129,7 +129,8 @@ int transfer_sample(struct tare_measurement *measurement, int64_t *values, struc
 		status = sample_apart(transfer, host, device, error);
 		return refuse_if_too_long(measurement, status, error);
 	}
-	// Not *host: a blocking copy may return when the driver has taken the bytes, before they arrive.
+	// Not *host: a blocking copy may return when the driver has taken the bytes, before they
+	// arrive.
 	begin = tare_device_now(bench->device);
 	status = time_on_host(transfer, bench->timed, &event, host, error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
@@ -208,7 +209,8 @@ int transfer_prepare(struct transfer *transfer, struct tare_measurement *measure
 	if (status == 0)
 		status = bandwidth_check_interrupt(transfer->bandwidth, error);
 	if (status == 0)
-		status = bandwidth_poison(transfer->bandwidth, transfer->operation.destination, error);
+		status =
+		    bandwidth_poison(transfer->bandwidth, transfer->operation.destination, error);
 	if (status == 0 && bench->stamped)
 		status = calibrate(transfer, measurement, error);
 	return status;
@@ -318,7 +320,7 @@ static void choose_buffers(struct transfer *transfer)
 }
 
 int transfer_add_figures(struct transfer *transfer, struct tare_measurement *measurement,
-                       const char *device_method, const char *host_method)
+                         const char *device_method, const char *host_method)
 {
 	bool host_first = tare_lines[transfer->line].host_is_main;
 

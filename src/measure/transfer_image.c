@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images (arrays in CUDA's words) of two and three dimensions: memory in a layout of the device's own,
-// as a whole from and to pinned memory. They are made for each measurement.
+// Images (arrays in CUDA's words) of two and three dimensions: memory in a layout of the device's
+// own, as a whole from and to pinned memory. They are made for each measurement.
 #include "measure/bandwidth_internal.h"
 
 #include "backend/call.h"
@@ -13,7 +13,8 @@ static bool is_to_image(enum tare_line line)
 // As near to a square or a cube as powers of two come.
 static struct tare_image shape_of(const struct transfer *transfer)
 {
-	bool deep = transfer->line == TARE_LINE_TO_IMAGE_3D || transfer->line == TARE_LINE_FROM_IMAGE_3D;
+	bool deep =
+	    transfer->line == TARE_LINE_TO_IMAGE_3D || transfer->line == TARE_LINE_FROM_IMAGE_3D;
 	uint32_t powers = 0;
 
 	while (transfer->bytes / BANDWIDTH_PIXEL_BYTES >> (powers + 1))
@@ -38,7 +39,8 @@ static int begin_image(struct tare_measurement *measurement, struct tare_error *
 	struct tare_span image = { transfer->fresh, 0, transfer->bytes };
 	if (!in) {
 		status = bandwidth_fill(bandwidth, HEAP_SOURCE, transfer->bytes, error);
-		fill.source = (struct tare_span){ bandwidth->buffers[HEAP_SOURCE], 0, transfer->bytes };
+		fill.source =
+		    (struct tare_span){ bandwidth->buffers[HEAP_SOURCE], 0, transfer->bytes };
 		fill.destination = image;
 		if (status == 0)
 			status = tare_bench_run(bandwidth->bench.plain, &fill, error);
@@ -59,6 +61,7 @@ int transfer_plan_image(struct transfer *transfer, struct tare_measurement *meas
 	measurement->sample = transfer_sample;
 	measurement->end = transfer_end;
 	return transfer_add_figures(
-	    transfer, measurement, "start to end on the device's clock of one copy of a whole image",
+	    transfer, measurement,
+	    "start to end on the device's clock of one copy of a whole image",
 	    "one copy of a whole image: call to the return of finish on the host's clock");
 }

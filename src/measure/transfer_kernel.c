@@ -28,8 +28,8 @@ int bandwidth_open_kernel(struct bandwidth *bandwidth, struct tare_error *error)
 			needed |= UINT64_C(1) << line;
 	if (!(bandwidth->lines & needed))
 		return 0;
-	status = tare_kernel_build(bandwidth->run->device, "copy", "copy_bytes",
-	                           &bandwidth->module, &bandwidth->kernel, &log, &why);
+	status = tare_kernel_build(bandwidth->run->device, "copy", "copy_bytes", &bandwidth->module,
+	                           &bandwidth->kernel, &log, &why);
 	free(log);
 	if (status == -ENODEV || status == -ETIMEDOUT) {
 		if (error)
@@ -122,10 +122,11 @@ int transfer_plan_host_memory(struct transfer *transfer, struct tare_measurement
 {
 	char method[240];
 
-	snprintf(method, sizeof method,
-	         "start to end on the device's clock; copies shorter than 100 ticks: %s; allocating "
-	         "and page-locking are not in it",
-	         tare_bench_batch_note(&transfer->bandwidth->bench));
+	snprintf(
+	    method, sizeof method,
+	    "start to end on the device's clock; copies shorter than 100 ticks: %s; allocating "
+	    "and page-locking are not in it",
+	    tare_bench_batch_note(&transfer->bandwidth->bench));
 	measurement->begin = begin_host_memory;
 	measurement->sample = transfer_sample;
 	measurement->end = transfer_end;
@@ -171,7 +172,6 @@ int transfer_plan_kernel(struct transfer *transfer, struct tare_measurement *mea
 	measurement->begin = begin_kernel;
 	measurement->sample = transfer_sample;
 	measurement->end = transfer_end;
-	return transfer_add_figures(
-	    transfer, measurement, method,
-	    "one launch: call to the return of finish on the host's clock");
+	return transfer_add_figures(transfer, measurement, method,
+	                            "one launch: call to the return of finish on the host's clock");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from and to ordinary memory of the host by the size of its pages: touched already, and while its
-// pages appear. The memory is made for each measurement, larger than the copy, which begins at a huge page.
+// Copies from and to ordinary memory of the host by the size of its pages: touched already, and
+// while its pages appear. The memory is made for each measurement, larger than the copy, which
+// begins at a huge page.
 #include "measure/bandwidth_internal.h"
 
 #include "backend/call.h"
@@ -101,7 +102,8 @@ static int check_transparent(const struct transfer *transfer, struct tare_span h
 	                                   host.bytes);
 	return got >= host.bytes / 10 * 9
 	           ? 0
-	           : tare_fail(error, ENOTSUP, "only %s of %s are in huge pages: the kernel had no more",
+	           : tare_fail(error, ENOTSUP,
+	                       "only %s of %s are in huge pages: the kernel had no more",
 	                       tare_format_bytes(got, text), tare_format_bytes(host.bytes, all));
 }
 

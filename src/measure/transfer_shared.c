@@ -101,8 +101,8 @@ static struct tare_operation launch_of(struct transfer *transfer)
 static int check_needs(struct transfer *transfer, struct tare_error *error)
 {
 	struct bandwidth *bandwidth = transfer->bandwidth;
-	int status = transfer_need(transfer, is_back(transfer) ? DEVICE_SOURCE : DEVICE_SINK,
-	                           error);
+	int status =
+	    transfer_need(transfer, is_back(transfer) ? DEVICE_SOURCE : DEVICE_SINK, error);
 
 	if (status == 0 && !bandwidth->kernel)
 		status = tare_fail(error, ENOTSUP, "%s", bandwidth->no_kernel);
@@ -142,7 +142,8 @@ static int begin_shared(struct tare_measurement *measurement, struct tare_error 
 	if (status < 0)
 		return status;
 	if (!is_back(transfer))
-		return bandwidth_poison(transfer->bandwidth, transfer->operation.destination, error);
+		return bandwidth_poison(transfer->bandwidth, transfer->operation.destination,
+		                        error);
 	memset(transfer->bandwidth->buffers[HEAP_SINK]->host, 0xa5, transfer->bytes);
 	return 0;
 }
@@ -251,10 +252,12 @@ static const char *device_method(enum tare_line line)
 {
 	switch (line) {
 	case TARE_LINE_SHARED_PREFETCH:
-		return "the host wrote all of it last: from the start of a prefetch to the device to "
+		return "the host wrote all of it last: from the start of a prefetch to the device "
+		       "to "
 		       "the end of a kernel that reads it and writes device memory";
 	case TARE_LINE_SHARED_RESIDENT:
-		return "start to end of a kernel that reads it and writes device memory; the kernel "
+		return "start to end of a kernel that reads it and writes device memory; the "
+		       "kernel "
 		       "before it read it as well";
 	case TARE_LINE_SHARED_READ_MOSTLY:
 		return "advised as mostly read; the host wrote all of it last: start to end of a "
@@ -263,7 +266,8 @@ static const char *device_method(enum tare_line line)
 		return "advised to stay on the device; the host wrote all of it last: start to end "
 		       "of a kernel that reads it and writes device memory";
 	case TARE_LINE_SHARED_PREFER_HOST:
-		return "advised to stay on the host; the host wrote all of it last: start to end of "
+		return "advised to stay on the host; the host wrote all of it last: start to end "
+		       "of "
 		       "a kernel that reads it and writes device memory";
 	default:
 		return "the host wrote all of it last: start to end of a kernel that reads it and "

@@ -67,15 +67,16 @@ static char *read_source(const char *file, size_t *bytes, struct tare_error *err
 static int say_how_to_translate(const char *file, const char *api, struct tare_error *error)
 {
 	const char *slash = strrchr(file, '/');
-	int stem = (int)strlen(slash ? slash + 1 : file) - 3;  // without ".cl"
+	int stem = (int)strlen(slash ? slash + 1 : file) - 3; // without ".cl"
 	const char *name = slash ? slash + 1 : file;
 
-	return tare_fail(error, EINVAL,
-	                 "%s is OpenCL C, and a %s driver takes SPIR-V only; make it with 'clang "
-	                 "-cl-std=CL1.2 -target spir64 -O2 -Xclang -disable-llvm-passes -Xclang "
-	                 "-finclude-default-header -emit-llvm -c %s -o %.*s.bc' and 'llvm-spirv-15 %.*s.bc "
-	                 "-o %.*s.spv' (Debian's packages clang and llvm-spirv-15)", file, api, file,
-	                 stem, name, stem, name, stem, name);
+	return tare_fail(
+	    error, EINVAL,
+	    "%s is OpenCL C, and a %s driver takes SPIR-V only; make it with 'clang "
+	    "-cl-std=CL1.2 -target spir64 -O2 -Xclang -disable-llvm-passes -Xclang "
+	    "-finclude-default-header -emit-llvm -c %s -o %.*s.bc' and 'llvm-spirv-15 %.*s.bc "
+	    "-o %.*s.spv' (Debian's packages clang and llvm-spirv-15)",
+	    file, api, file, stem, name, stem, name, stem, name);
 }
 
 static int check_format(const struct tare_run *run, const char *file,
@@ -123,9 +124,10 @@ static int choose_entry(const struct tare_user_kernel *options, enum tare_module
 		                 options->file, count, names);
 	if (module && count == 0)
 		return tare_fail(error, EINVAL, "%s has no kernel%s", options->file,
-		                 format == TARE_MODULE_CUDA_C ? ", no __global__ function; a template "
-		                                                "is made with --entry 'NAME<TYPE>'"
-		                                              : "");
+		                 format == TARE_MODULE_CUDA_C
+		                     ? ", no __global__ function; a template "
+		                       "is made with --entry 'NAME<TYPE>'"
+		                     : "");
 	return tare_fail(error, EINVAL, "say with --entry which kernel of %s to run",
 	                 options->file);
 }
@@ -194,7 +196,7 @@ static int build(struct tare_run *run, const struct tare_user_kernel *options,
 	around_build(options, false);
 	if (status == 0 || status == -ENODEV || status == -ENOMEM)
 		return status;
-	if (lists)  // it names them itself
+	if (lists) // it names them itself
 		return tare_error_prefix(error, "%s", options->file);
 	if (format == TARE_MODULE_SPIRV || format == TARE_MODULE_NATIVE ||
 	    !tare_user_kernel_names(format, text, names, sizeof names))
@@ -257,7 +259,8 @@ static int run_once(struct tare_run *run, const struct tare_user_kernel *options
 	double waited_ns;
 	int status = tare_queue_create(run->device, &plain, &trial.queue, error);
 
-	// A CPU's driver builds the kernel within the first launch, which a short budget would not hold.
+	// A CPU's driver builds the kernel within the first launch, which a short budget would not
+	// hold.
 	if (limit_ns < FIRST_RUN_LEAST_NS)
 		limit_ns = FIRST_RUN_LEAST_NS;
 	if (items > UINT32_MAX)
@@ -364,7 +367,8 @@ int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *
 	if (status == 0)
 		status = tare_user_kernel_check(options, entry, format, built, &facts, error);
 	if (status == 0)
-		status = tare_user_kernel_group(options, entry, &facts, &built->chunk.group_size, error);
+		status =
+		    tare_user_kernel_group(options, entry, &facts, &built->chunk.group_size, error);
 	if (status == 0)
 		status = run_once(run, options, entry, built, error);
 	snprintf(built->title, sizeof built->title, "%.60s (%.60s)", entry, options->file);
@@ -452,7 +456,9 @@ int tare_user_kernel_module(struct tare_device *device, const struct tare_user_k
 		(*names)[0] = '\0';
 		status = build_module(&run, options, format, text, bytes, &built, log, error);
 	} else {
-		status = text ? tare_fail(error, ENOMEM, "out of memory") : error ? error->code : -EINVAL;
+		status = text    ? tare_fail(error, ENOMEM, "out of memory")
+		         : error ? error->code
+		                 : -EINVAL;
 	}
 	if (status == 0)
 		status = list_names(options, format, text, bytes, built.module, *names, error);

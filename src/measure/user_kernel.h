@@ -41,13 +41,14 @@ struct tare_built_kernel {
 // log to free()); -ETIMEDOUT when the first run does not end: the device is abandoned then.
 int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *options,
                            struct tare_built_kernel *built, char **log, struct tare_error *error);
-// Builds module and kernel of the same file once more, and launches nothing. Both are the caller's to
-// free, the kernel first.
+// Builds module and kernel of the same file once more, and launches nothing. Both are the caller's
+// to free, the kernel first.
 int tare_user_kernel_rebuild(struct tare_run *run, const struct tare_user_kernel *options,
                              struct tare_module **module, struct tare_kernel **kernel,
                              struct tare_error *error);
-// Builds the file's module alone, for `devices --kernel`. *names are its kernels' names, separated by
-// ", ", to free(): options->entry where it is given. Returns as tare_kernels_list (measure/kernel_list.h).
+// Builds the file's module alone, for `devices --kernel`. *names are its kernels' names, separated
+// by ", ", to free(): options->entry where it is given. Returns as tare_kernels_list
+// (measure/kernel_list.h).
 int tare_user_kernel_module(struct tare_device *device, const struct tare_user_kernel *options,
                             struct tare_module **module, char **names, char **log,
                             struct tare_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of chunked kernels (man page tare-overlap, KERNELS): what a built kernel must take, and how
-// many work-items a group of it has.
+// The contract of chunked kernels (man page tare-overlap, KERNELS): what a built kernel must take,
+// and how many work-items a group of it has.
 #include "measure/user_kernel_internal.h"
 
 #include "backend/call.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REFUSAL_BYTES 192  // the longest of refusal()
+#define REFUSAL_BYTES 192 // the longest of refusal()
 #define GROUP_WANTED 256
 #define SEE "see tare-overlap(1), KERNELS"
 
@@ -79,13 +79,13 @@ int tare_user_kernel_check(const struct tare_user_kernel *options, const char *e
 	for (uint32_t i = USER_KERNEL_ARGUMENTS; (int64_t)i < facts->arguments; i++)
 		if (tare_kernel_parameter(built->chunk.kernel, i, &parameter, NULL) == 0 &&
 		    ((parameter.kind == TARE_PARAMETER_MEMORY && i >= wanted) ||
-		     strstr(parameter.type, "image") ||
-		     strstr(parameter.type, "sampler")))
-			return tare_fail(error, EINVAL,
-			                 "kernel '%s' in %s: argument %u is %.60s, which --arg cannot "
-			                 "give (scalars and local memory only); " SEE,
-			                 entry, options->file, i + 1,
-			                 parameter.type[0] ? parameter.type : "a global pointer");
+		     strstr(parameter.type, "image") || strstr(parameter.type, "sampler")))
+			return tare_fail(
+			    error, EINVAL,
+			    "kernel '%s' in %s: argument %u is %.60s, which --arg cannot "
+			    "give (scalars and local memory only); " SEE,
+			    entry, options->file, i + 1,
+			    parameter.type[0] ? parameter.type : "a global pointer");
 	if (facts->arguments >= 0 && facts->arguments != (int64_t)wanted &&
 	    wanted == USER_KERNEL_ARGUMENTS)
 		return tare_fail(

@@ -9,8 +9,9 @@
 void tare_signs(const int64_t *samples, size_t n, double median, int16_t *signs);
 
 struct tare_autocorrelation {
-	double lag1;  // of the signs, -1 to 1; 0 when they do not vary
-	double time;  // integrated autocorrelation time in samples and one standard error; at least 1
+	double lag1; // of the signs, -1 to 1; 0 when they do not vary
+	// integrated autocorrelation time in samples and one standard error; at least 1
+	double time;
 };
 
 // Integrated autocorrelation time tau = 1 + 2 * sum(rho_k) of a series of signs, truncated where

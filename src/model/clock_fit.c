@@ -127,12 +127,14 @@ static int check_wraps(const struct tare_clock_rate *rate, const struct tare_clo
 		struct tare_host_time origin = pairs[i - 1].before;
 		double ns = middle_ns(&pairs[i], origin) - middle_ns(&pairs[i - 1], origin);
 		double reading_ns = (ahead(pairs[i - 1].after, origin, 0) +
-		                     ahead(pairs[i].after, pairs[i].before, 0)) / 2;
+		                     ahead(pairs[i].after, pairs[i].before, 0)) /
+		                    2;
 		if (fabs(ns) * useful_drift + reading_ns > half_ns)
-			return tare_fail(error, EINVAL,
-			                 "the device clock starts again every %s, and two readings of it "
-			                 "are %s apart: how often it did between them is not known",
-			                 tare_format_ns(2 * half_ns, period), tare_format_ns(ns, apart));
+			return tare_fail(
+			    error, EINVAL,
+			    "the device clock starts again every %s, and two readings of it "
+			    "are %s apart: how often it did between them is not known",
+			    tare_format_ns(2 * half_ns, period), tare_format_ns(ns, apart));
 	}
 	return 0;
 }
@@ -149,7 +151,8 @@ static int refuse_rate(const struct tare_clock_rate *rate, double drift, struct 
 	                 tare_format_hz(hz / (1 + drift), seen), tare_format_hz(hz, said));
 }
 
-// A wander of more than 1 % of the whole span is no wander: the counter was set, or a pair is false.
+// A wander of more than 1 % of the whole span is no wander: the counter was set, or a pair is
+// false.
 static bool jumps(const struct tare_clock_bracket *brackets, size_t n,
                   const struct tare_clock_line *line)
 {
@@ -177,10 +180,11 @@ int tare_clock_fit(const struct tare_clock_rate *rate, const struct tare_clock_p
 		return tare_fail(error, -status, "no memory for %zu clock pairs", n);
 	if (jumps(brackets, n, &line)) {
 		char far[TARE_UNIT_TEXT];
-		return tare_fail(error, EINVAL,
-		                 "the device clock jumps: no steady rate comes closer than %s to all "
-		                 "its readings",
-		                 tare_format_ns(line.extra, far));
+		return tare_fail(
+		    error, EINVAL,
+		    "the device clock jumps: no steady rate comes closer than %s to all "
+		    "its readings",
+		    tare_format_ns(line.extra, far));
 	}
 	if (fabs(line.least_slope) > wrong_rate)
 		return refuse_rate(rate, line.least_slope, error);
@@ -199,8 +203,7 @@ int tare_clock_fit(const struct tare_clock_rate *rate, const struct tare_clock_p
 			fit->tightest_bracket_ns = width;
 	}
 	// The reading itself stands for any time within its tick.
-	fit->residual_ns = (int64_t)ceil(line.error + mapping_rounding_ns +
-	                                 tare_step_ns(rate) / 2);
+	fit->residual_ns = (int64_t)ceil(line.error + mapping_rounding_ns + tare_step_ns(rate) / 2);
 	return 0;
 }
 

@@ -12,13 +12,13 @@
 struct tare_clock_fit {
 	struct tare_clock_rate rate;
 	struct tare_host_time origin_host;
-	uint64_t origin_ticks;       // unwrapped
+	uint64_t origin_ticks; // unwrapped
 	double drift_ppm;
-	double drift_error_ppm;      // half-width: no drift farther off fits all pairs; NaN when the
-	                             // pairs are all at one time (one pair)
-	int64_t residual_ns;         // largest possible mapping error over the fitted range, when the
-	                             // drift is constant; a wander that no line fits is included, one
-	                             // that is hidden in the brackets is not
+	double drift_error_ppm; // half-width: no drift farther off fits all pairs; NaN when the
+	                        // pairs are all at one time (one pair)
+	int64_t residual_ns;    // largest possible mapping error over the fitted range, when the
+	                        // drift is constant; a wander that no line fits is included, one
+	                        // that is hidden in the brackets is not
 	int64_t tightest_bracket_ns; // after - before of the best pair
 	size_t pairs;
 };

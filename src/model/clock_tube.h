@@ -13,12 +13,13 @@ struct tare_clock_bracket {
 // ahead(ns) = offset + slope * ns.
 struct tare_clock_line {
 	double offset, slope;
-	double slope_error;  // the farthest slope that fits is so far; NaN when all brackets are at one
-	                     // time
-	double error;        // the farthest that any line that fits is from this one, over the brackets
-	double least_slope;  // of all that fit, the one nearest to zero: what the data insist on;
-	                     // infinite when the host's time went on and the device's did not
-	double extra;        // what had to be added to each end of each bracket for any line to fit
+	double slope_error; // the farthest slope that fits is so far; NaN when all brackets are at
+	                    // one time
+	// the farthest that any line that fits is from this one, over the brackets
+	double error;
+	double least_slope; // of all that fit, the one nearest to zero: what the data insist on;
+	                    // infinite when the host's time went on and the device's did not
+	double extra;       // what had to be added to each end of each bracket for any line to fit
 };
 
 // Each bracket leaves a strip of lines; what all of them leave is a convex polygon (a line is the

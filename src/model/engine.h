@@ -36,23 +36,24 @@ enum tare_model_phase {
 // Embedded by the caller, who keeps it (and what it waits for) alive until it is done.
 struct tare_model_operation {
 	// Set by the caller before tare_model_append.
-	enum tare_flow flow;       // TARE_FLOW_NONE: needs no engine, its fixed time just passes
-	int64_t fixed_ps;          // occupies the engine, does not slow down with others
-	int64_t work_ps;           // occupies engine and link; this long at full speed
-	int64_t tail_ps;           // completion is this much later; nothing is occupied
-	int64_t submitted_ps;      // when the device sees it; TARE_MODEL_NEVER: tare_model_submit says
-	bool held;                 // does not start until tare_model_release (a shut gate)
+	enum tare_flow flow; // TARE_FLOW_NONE: needs no engine, its fixed time just passes
+	int64_t fixed_ps;    // occupies the engine, does not slow down with others
+	int64_t work_ps;     // occupies engine and link; this long at full speed
+	int64_t tail_ps;     // completion is this much later; nothing is occupied
+	// when the device sees it; TARE_MODEL_NEVER: tare_model_submit says
+	int64_t submitted_ps;
+	bool held; // does not start until tare_model_release (a shut gate)
 	struct tare_model_operation *const *waits;
 	size_t wait_count;
 
 	// Set by the model.
 	enum tare_model_phase phase;
-	int64_t ready_ps;          // everything it waits for is done; TARE_MODEL_NEVER until known
-	int64_t start_ps, end_ps;  // valid from phase FIXED and DONE on
-	int64_t leave_ps;          // when it left its engine; start of the tail
-	size_t engine;             // index into the script's engines; engine_count: none
-	uint64_t sequence;         // order of appending, from 1
-	struct tare_model_queue *queue;  // NULL once the queue is gone
+	int64_t ready_ps;         // everything it waits for is done; TARE_MODEL_NEVER until known
+	int64_t start_ps, end_ps; // valid from phase FIXED and DONE on
+	int64_t leave_ps;         // when it left its engine; start of the tail
+	size_t engine;            // index into the script's engines; engine_count: none
+	uint64_t sequence;        // order of appending, from 1
+	struct tare_model_queue *queue; // NULL once the queue is gone
 	uint64_t queue_number;
 
 	// Private to the model.
@@ -71,8 +72,8 @@ void tare_model_free(struct tare_model *model);
 
 // The queue belongs to the model. `engine` is the one engine that runs everything in it, or -1:
 // each operation goes to an engine that serves its flow. NULL when memory ran out.
-struct tare_model_queue *tare_model_queue_new(struct tare_model *model,
-                                              enum tare_model_order order, int engine);
+struct tare_model_queue *tare_model_queue_new(struct tare_model *model, enum tare_model_order order,
+                                              int engine);
 // From now on what the queue's engine does not serve goes to an engine that does.
 void tare_model_queue_stray(struct tare_model_queue *queue);
 // Drops the queue. Operations in it that have not begun are forgotten.
@@ -128,7 +129,7 @@ void tare_model_copy_cost(int64_t fixed_ps, uint64_t rate, uint64_t bytes, enum 
 // What a launch's arguments say about its cost: the values of the kernel's `repeat` and `span`.
 struct tare_model_repeat {
 	uint64_t count;
-	uint64_t span_bytes;  // 0 without `span`: the first tier
+	uint64_t span_bytes; // 0 without `span`: the first tier
 };
 
 // Time for `items` work-items that repeat what they do: items * count / rate, rounded up, at most

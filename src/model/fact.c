@@ -8,7 +8,7 @@
 #include <string.h>
 
 const struct tare_fact_row tare_fact_rows[TARE_FACT_COUNT_OF] = {
-#define X(id, key, type, unit, group, title) \
+#define X(id, key, type, unit, group, title)                                                       \
 	[TARE_FACT_##id] = { key, TARE_FACT_##type, unit, group, title },
 	TARE_FACTS(X)
 #undef X
@@ -31,7 +31,8 @@ void tare_fact_set_count(struct tare_facts *facts, enum tare_fact_id id,
 void tare_fact_set_rate(struct tare_facts *facts, enum tare_fact_id id,
                         enum tare_fact_origin origin, double per_second)
 {
-	facts->fact[id] = (struct tare_fact){ .present = true, .origin = origin, .rate = per_second };
+	facts->fact[id] =
+	    (struct tare_fact){ .present = true, .origin = origin, .rate = per_second };
 }
 
 void tare_fact_absent(struct tare_facts *facts, enum tare_fact_id id, const char *reason_format,
@@ -61,7 +62,8 @@ static const char *format_rate(double rate, const char *unit, char *text, size_t
 		rate /= 1000;
 		prefix++;
 	}
-	snprintf(text, size, "%s %s%s", tare_format_significant(rate, 3, number), prefixes[prefix], unit);
+	snprintf(text, size, "%s %s%s", tare_format_significant(rate, 3, number), prefixes[prefix],
+	         unit);
 	return text;
 }
 
@@ -105,7 +107,7 @@ const char *tare_fact_format(const struct tare_facts *facts, enum tare_fact_id i
 const char *tare_origin_name(enum tare_fact_origin origin)
 {
 	static const char *const names[] = {
-		[TARE_ORIGIN_DRIVER] = "driver",   [TARE_ORIGIN_SYSTEM] = "system",
+		[TARE_ORIGIN_DRIVER] = "driver",     [TARE_ORIGIN_SYSTEM] = "system",
 		[TARE_ORIGIN_MEASURED] = "measured", [TARE_ORIGIN_FORMULA] = "formula",
 		[TARE_ORIGIN_GUESS] = "guess",
 	};

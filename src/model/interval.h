@@ -8,7 +8,7 @@
 
 struct tare_location {
 	double median;
-	double low, high;    // NaN: so few samples bound no median
+	double low, high; // NaN: so few samples bound no median
 	double effective_n;
 	struct tare_autocorrelation dependence;
 };

@@ -22,18 +22,20 @@ const char *tare_stage_name(enum tare_stage stage);
 const char *tare_mode_name(uint32_t mode);
 
 struct tare_overlap_modes {
-	// Time of each stage's whole work, alone. 0: there is no such work (a kernel without output).
+	// Time of each stage's whole work, alone. 0: there is no such work (a kernel without
+	// output).
 	double alone_ns[TARE_STAGE_COUNT];
-	// speed[mode][stage]: share of its speed alone at which a stage goes while exactly the stages of
-	// the mode run; 1 in the modes of one stage, 0 for a stage that is not in the mode.
+	// speed[mode][stage]: share of its speed alone at which a stage goes while exactly the
+	// stages of the mode run; 1 in the modes of one stage, 0 for a stage that is not in the
+	// mode.
 	double speed[TARE_MODE_COUNT][TARE_STAGE_COUNT];
 	bool known[TARE_MODE_COUNT]; // measured; the modes of one stage always are
 	// together[mode]: operations of these stages were seen in progress at one moment, by their
-	// stamps or by a probe (docs/method.md). Speeds alone cannot tell two engines that halve each
-	// other from one that takes turns.
+	// stamps or by a probe (docs/method.md). Speeds alone cannot tell two engines that halve
+	// each other from one that takes turns.
 	bool together[TARE_MODE_COUNT];
-	// How many times the kernel's work of one launch alone gets done while launches of chunks run
-	// beside each other; below 1 (or not set): one launch fills the device.
+	// How many times the kernel's work of one launch alone gets done while launches of chunks
+	// run beside each other; below 1 (or not set): one launch fills the device.
 	double side_by_side;
 };
 
@@ -41,10 +43,10 @@ struct tare_overlap_modes {
 double tare_overlap_stage_ns(const struct tare_overlap_modes *modes, enum tare_stage stage);
 
 struct tare_overlap_bound {
-	double ns;                            // no schedule is faster
-	double serial_ns;                     // one stage after the other
-	double in_mode_ns[TARE_MODE_COUNT];   // how long the optimum stays in each mode
-	enum tare_stage longest;              // by tare_overlap_stage_ns
+	double ns;                          // no schedule is faster
+	double serial_ns;                   // one stage after the other
+	double in_mode_ns[TARE_MODE_COUNT]; // how long the optimum stays in each mode
+	enum tare_stage longest;            // by tare_overlap_stage_ns
 };
 
 // The smallest total time over the modes such that every stage gets its work done:
@@ -70,9 +72,9 @@ double tare_overlap_attainable_ns(const struct tare_overlap_modes *modes, uint32
                                   bool copies_share);
 
 struct tare_engines_revealed {
-	uint32_t count;          // 1 to 3: as many stages as were ever seen in progress at once
-	uint32_t largest_mode;   // a mode that shows it
-	uint32_t apart[3];       // pairs of stages (as modes) that are known and never ran together
+	uint32_t count;        // 1 to 3: as many stages as were ever seen in progress at once
+	uint32_t largest_mode; // a mode that shows it
+	uint32_t apart[3];     // pairs of stages (as modes) that are known and never ran together
 	size_t apart_count;
 };
 

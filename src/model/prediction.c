@@ -144,8 +144,8 @@ static double intercept(const struct tare_stage_cost *cost)
 	return fmax(0, fmin(least, (y - slope * x) / w));
 }
 
-// A kernel that takes less than this of its time, on average over many queues, leaves room for others
-// beside it.
+// A kernel that takes less than this of its time, on average over many queues, leaves room for
+// others beside it.
 #define FILLED 0.9
 
 bool tare_stage_leaves_room(const struct tare_stage_point *point)
@@ -360,8 +360,8 @@ static void fill_operation(struct tare_predictor *predictor, const struct tare_s
 	double after = room + (last ? 0 : latency_ns(cost, amount));
 
 	// A queue for a stage would wait for the latency of each before it began the next, which
-	// the times in a row say it does not; there the gap of the event stands for it. What a kernel
-	// takes that does not fill the device is in those times.
+	// the times in a row say it does not; there the gap of the event stands for it. What a
+	// kernel takes that does not fill the device is in those times.
 	if (schedule->mechanism == TARE_MECHANISM_STAGE_QUEUES)
 		after = room;
 	else if (schedule->mechanism == TARE_MECHANISM_OUT_OF_ORDER && !last)
@@ -443,7 +443,8 @@ static void choose_engines(struct tare_predictor *predictor, enum tare_mechanism
 	if (!predictor->calibration->bound)
 		return;
 	script->engine_count = predictor->apart_count;
-	memcpy(script->engines, predictor->apart, predictor->apart_count * sizeof *predictor->apart);
+	memcpy(script->engines, predictor->apart,
+	       predictor->apart_count * sizeof *predictor->apart);
 	if (mechanism != TARE_MECHANISM_STAGE_QUEUES) {
 		script->engine_count = 0;
 		add_engine(script, TARE_MODE_COUNT - 1);
@@ -463,8 +464,9 @@ static int run_model(struct tare_predictor *predictor, const struct tare_schedul
 	feed.model =
 	    tare_model_new(&predictor->script, order == TARE_MODEL_IN_ORDER ? NULL : refill, &feed);
 	bool complete = feed.queues && feed.model;
-	double at_ns =
-	    schedule->mechanism == TARE_MECHANISM_GRAPH ? predictor->calibration->graph_launch_ns : 0;
+	double at_ns = schedule->mechanism == TARE_MECHANISM_GRAPH
+	                   ? predictor->calibration->graph_launch_ns
+	                   : 0;
 
 	for (uint32_t i = 0; complete && i < queue_count; i++)
 		complete = (feed.queues[i] = tare_model_queue_new(feed.model, order, -1)) != NULL;
@@ -573,7 +575,8 @@ int tare_predictor_run(struct tare_predictor *predictor, const struct tare_sched
 	predictor->script.queue.event_gap_ps = ps_of(calibration->event_gap_ns);
 	limit_ns = limit_ns / correction - fmax(0, calibration->finish_ns);
 	*ns = INFINITY;
-	if (isfinite(limit_ns) && floor_ns(predictor, schedule->mechanism, count, schedule->chunks) > limit_ns)
+	if (isfinite(limit_ns) &&
+	    floor_ns(predictor, schedule->mechanism, count, schedule->chunks) > limit_ns)
 		return 0;
 	if (limit_ns < (double)limit_ps / 1000)
 		limit_ps = ps_of(limit_ns);

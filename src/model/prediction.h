@@ -11,8 +11,8 @@ struct tare_stage_point {
 	uint64_t amount;        // bytes, or items of the kernel
 	double isolated_ns;     // one alone; <= 0: not measured
 	double back_to_back_ns; // each of many in a row in one queue, without gaps of issuing
-	double across_ns;       // each of many kernels over several queues, which is shorter where one
-	                        // does not fill the device; <= 0: not measured
+	double across_ns; // each of many kernels over several queues, which is shorter where one
+	                  // does not fill the device; <= 0: not measured
 };
 
 #define TARE_STAGE_POINTS 16
@@ -21,9 +21,9 @@ struct tare_stage_point {
 // row. A little less is noise.
 bool tare_stage_leaves_room(const struct tare_stage_point *point);
 
-// Schedules of one mechanism and order can behave as the model does not know (a queue that is called
-// out-of-order and runs in order): measured over predicted time at one to three numbers of chunks, in
-// ascending order. In between on a line over the logarithm, beyond as at the nearest.
+// Schedules of one mechanism and order can behave as the model does not know (a queue that is
+// called out-of-order and runs in order): measured over predicted time at one to three numbers of
+// chunks, in ascending order. In between on a line over the logarithm, beyond as at the nearest.
 #define TARE_KIND_POINTS 3
 struct tare_kind_correction {
 	size_t count; // 0: nothing to correct
@@ -38,22 +38,22 @@ struct tare_calibration {
 	struct tare_stage_point points[TARE_STAGE_COUNT][TARE_STAGE_POINTS];
 	size_t point_count[TARE_STAGE_COUNT]; // in the order of their amount
 	struct tare_overlap_modes modes;      // speeds of concurrent stages; and which ones overlap
-	double issue_ns;    // host time to append one operation, among many
-	double issue_event_ns; // on top, when another operation waits for its event
+	double issue_ns;                      // host time to append one operation, among many
+	double issue_event_ns;                // on top, when another operation waits for its event
 	double graph_launch_ns, graph_node_ns; // host time of launching a graph: once, and for each
 	                                       // operation in it
-	double finish_ns;   // from the end of the last operation until the host knows, and what passes
-	                    // once before the device sees the first one
-	double gap_ns;      // between two operations of one in-order queue on different engines
-	double switch_ns;   // an engine turns to another queue
-	double event_gap_ns;// between operations that an event joins across queues
-	bool stays;         // an engine serves one queue as long as that has something ready for it,
-	                    // not each queue in turn; it shows where all copies come first
-	bool bound;         // a queue runs everything on one engine, so that only a queue for each stage
-	                    // has the engines apart (Level Zero); else the API chooses by operation
+	double finish_ns;    // from the end of the last operation until the host knows, and what
+	                     // passes once before the device sees the first one
+	double gap_ns;       // between two operations of one in-order queue on different engines
+	double switch_ns;    // an engine turns to another queue
+	double event_gap_ns; // between operations that an event joins across queues
+	bool stays; // an engine serves one queue as long as that has something ready for it,
+	            // not each queue in turn; it shows where all copies come first
+	bool bound; // a queue runs everything on one engine, so that only a queue for each stage
+	            // has the engines apart (Level Zero); else the API chooses by operation
 	double out_of_order_gap_ns; // between those that an event joins in one out-of-order queue
-	// Not for one chunk, nor for one in-order queue, which the gaps are fitted to, nor where each
-	// chunk has a queue of its own.
+	// Not for one chunk, nor for one in-order queue, which the gaps are fitted to, nor where
+	// each chunk has a queue of its own.
 	struct tare_kind_correction correction[TARE_MECHANISM_COUNT][TARE_ORDER_COUNT];
 };
 
@@ -84,8 +84,9 @@ int tare_calibration_fit(struct tare_calibration *calibration,
                          const struct tare_timed_schedule *runs, size_t count,
                          struct tare_error *error);
 
-// Makes the points of a stage whose whole of `amount` takes from_ns those of one that takes to_ns: each
-// differs by its part of the difference, so that what does not grow with the amount stays as it is.
+// Makes the points of a stage whose whole of `amount` takes from_ns those of one that takes to_ns:
+// each differs by its part of the difference, so that what does not grow with the amount stays as
+// it is.
 void tare_stage_points_stretch(struct tare_stage_point *points, size_t count, uint64_t amount,
                                double from_ns, double to_ns);
 
@@ -103,16 +104,16 @@ struct tare_search_space {
 // Every schedule of the space, without those that are the same by another name (one chunk; more
 // queues than chunks; sizes that cannot be aligned are left out). Returns the count, at most
 // capacity; all of them fit when capacity is TARE_SCHEDULES_MAX.
-#define TARE_SCHEDULES_MAX (32 * 16 * (TARE_ORDER_COUNT + 1) * TARE_CHUNKS_COUNT + \
-                            32 * 2 * TARE_ORDER_COUNT * TARE_CHUNKS_COUNT)
-size_t tare_search_all(const struct tare_search_space *space,
-                       const struct tare_pipeline_work *work, struct tare_schedule *schedules,
-                       size_t capacity);
+#define TARE_SCHEDULES_MAX                                                                         \
+	(32 * 16 * (TARE_ORDER_COUNT + 1) * TARE_CHUNKS_COUNT +                                    \
+	 32 * 2 * TARE_ORDER_COUNT * TARE_CHUNKS_COUNT)
+size_t tare_search_all(const struct tare_search_space *space, const struct tare_pipeline_work *work,
+                       struct tare_schedule *schedules, size_t capacity);
 
 struct tare_candidate {
 	struct tare_schedule schedule;
 	double predicted_ns;
-	bool control;        // drawn at random, to try the prediction where it was not asked
+	bool control; // drawn at random, to try the prediction where it was not asked
 };
 
 // The candidates worth measuring: those that the prediction likes best, spread so that they are not

@@ -10,18 +10,20 @@ struct tare_stage_cost {
 	double amount[TARE_STAGE_POINTS];
 	double occupied_ns[TARE_STAGE_POINTS]; // holds the engine
 	double latency_ns[TARE_STAGE_POINTS];  // on top for what depends on it; holds nothing
-	double queue_ns[TARE_STAGE_POINTS];    // the same, and the next in the queue waits for it, too
-	double fixed_ns;                       // the part that does not grow; not slowed by others
+	// the same, and the next in the queue waits for it, too
+	double queue_ns[TARE_STAGE_POINTS];
+	double fixed_ns; // the part that does not grow; not slowed by others
 };
 
 struct tare_predictor {
 	const struct tare_calibration *calibration;
 	struct tare_pipeline_work work;
-	struct tare_script script;             // engines, concurrent speeds, gaps
-	struct tare_script_engine apart[TARE_STAGE_COUNT]; // the engines, where stages have their own queues
+	struct tare_script script; // engines, concurrent speeds, gaps
+	// the engines, where stages have their own queues
+	struct tare_script_engine apart[TARE_STAGE_COUNT];
 	size_t apart_count;
 	struct tare_stage_cost costs[TARE_STAGE_COUNT];
-	uint32_t stages;                       // bits of the stages that the work has
+	uint32_t stages; // bits of the stages that the work has
 	// Working space for `capacity` chunks.
 	uint32_t capacity;
 	uint64_t *starts, *sizes;

@@ -13,7 +13,8 @@ void tare_rate_curve_add(struct tare_rate_curve *curve, double bytes, double byt
 	while (i < curve->count && curve->at[i].bytes < bytes)
 		i++;
 	if (i < curve->count && !(curve->at[i].bytes > bytes)) {
-		curve->at[i].bytes_per_second = fmax(curve->at[i].bytes_per_second, bytes_per_second);
+		curve->at[i].bytes_per_second =
+		    fmax(curve->at[i].bytes_per_second, bytes_per_second);
 		return;
 	}
 	if (curve->count == TARE_CURVE_SIZES)

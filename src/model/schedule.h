@@ -17,7 +17,8 @@ enum tare_mechanism {
 	TARE_MECHANISM_CHUNK_QUEUES, // in-order queues, chunk c wholly in queue c mod N; no events
 	TARE_MECHANISM_STAGE_QUEUES, // three in-order queues, one a stage; events between them
 	TARE_MECHANISM_OUT_OF_ORDER, // one out-of-order queue, events
-	TARE_MECHANISM_GRAPH,        // as CHUNK_QUEUES, recorded into a graph that is launched as one
+	// as CHUNK_QUEUES, recorded into a graph that is launched as one
+	TARE_MECHANISM_GRAPH,
 	TARE_MECHANISM_COUNT
 };
 
@@ -54,8 +55,8 @@ struct tare_step {
 	enum tare_stage stage;
 	uint32_t chunk;
 	uint32_t queue; // index of the queue it goes to
-	bool waits;     // for an event: the previous stage of the same chunk, in another queue (STAGE
-	                // and OUT_OF_ORDER only; never for a copy in)
+	bool waits; // for an event: the previous stage of the same chunk, in another queue (STAGE
+	            // and OUT_OF_ORDER only; never for a copy in)
 };
 
 // The steps of a schedule: 3 * chunks of them. Stages that are not in the mode `stages` (a kernel

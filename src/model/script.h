@@ -14,10 +14,10 @@
 enum tare_flow {
 	TARE_FLOW_TO_DEVICE,
 	TARE_FLOW_TO_HOST,
-	TARE_FLOW_LOCAL,   // within the device's memory
+	TARE_FLOW_LOCAL, // within the device's memory
 	TARE_FLOW_KERNEL,
 	TARE_FLOW_COUNT,
-	TARE_FLOW_NONE = TARE_FLOW_COUNT  // occupies no engine: a marker
+	TARE_FLOW_NONE = TARE_FLOW_COUNT // occupies no engine: a marker
 };
 
 // Kinds of memory, in the order of enum tare_memory_kind of the backend contract.
@@ -36,7 +36,7 @@ enum tare_place {
 #define TARE_SCRIPT_ENGINES 8
 #define TARE_SCRIPT_KERNELS 64
 #define TARE_SCRIPT_TIERS 4
-#define TARE_SCRIPT_ARGUMENTS 16  // a kernel's
+#define TARE_SCRIPT_ARGUMENTS 16 // a kernel's
 #define TARE_SCRIPT_CONCURRENCIES 32
 // No single cost and no clock of a model goes beyond this (about 11 days), so that sums and tick
 // conversions cannot overflow.
@@ -50,8 +50,8 @@ struct tare_script_device {
 	uint64_t memory_bytes, largest_bytes, cache_bytes, local_bytes;
 	uint64_t memory_clock_hz, memory_bus_bits, memory_rate;
 	uint64_t unified, fp64, fp16, ecc;
-	uint64_t sub_devices;  // 0: none; of Level Zero only
-	int64_t stagger_ps;    // each sub-device begins, and ends, so much after the one before
+	uint64_t sub_devices; // 0: none; of Level Zero only
+	int64_t stagger_ps;   // each sub-device begins, and ends, so much after the one before
 };
 
 struct tare_script_link {
@@ -61,7 +61,7 @@ struct tare_script_link {
 struct tare_script_timer {
 	struct tare_clock_rate rate;
 	int64_t drift_ppb;
-	uint64_t epoch_ticks;  // what the counter shows at host time 0
+	uint64_t epoch_ticks; // what the counter shows at host time 0
 	unsigned line;
 };
 
@@ -72,17 +72,17 @@ struct tare_script_pairs {
 
 // Host time of each kind of call.
 struct tare_script_host {
-	int64_t clock_ps;      // reading the host clock
-	int64_t append_ps;     // handing over one operation
-	int64_t event_ps;      // on top, when an event is asked for
+	int64_t clock_ps;  // reading the host clock
+	int64_t append_ps; // handing over one operation
+	int64_t event_ps;  // on top, when an event is asked for
 	int64_t submit_ps;
-	int64_t finish_ps;     // a wait that finds everything done
-	int64_t wake_ps;       // from completion until a waiting host goes on
+	int64_t finish_ps; // a wait that finds everything done
+	int64_t wake_ps;   // from completion until a waiting host goes on
 	int64_t query_ps;
-	int64_t callback_ps;   // from completion until the callback runs
-	int64_t gate_ps;       // opening or shutting a gate
+	int64_t callback_ps; // from completion until the callback runs
+	int64_t gate_ps;     // opening or shutting a gate
 	int64_t allocate_ps;
-	int64_t register_ps;   // page-locking existing memory
+	int64_t register_ps; // page-locking existing memory
 	int64_t build_ps;
 	uint64_t multiply_rate; // multiply-adds a second of one core; 0: not told
 };
@@ -91,13 +91,14 @@ enum tare_flush { TARE_FLUSH_APPEND, TARE_FLUSH_SUBMIT };
 enum tare_route { TARE_ROUTE_OPERATION, TARE_ROUTE_QUEUE };
 
 struct tare_script_queue {
-	int64_t submission_ps;  // from the host's call to the device seeing the operation
-	int64_t gap_ps;         // the predecessor in the queue ran on another engine
-	int64_t same_gap_ps;    // it ran on the same engine
-	int64_t event_gap_ps;   // waits for an event of another queue
-	int64_t switch_ps;      // an engine takes an operation of another queue than its last one's
-	uint64_t flush;         // enum tare_flush: when operations reach the device
-	uint64_t route;         // enum tare_route: engines by operation (CUDA) or by queue (Level Zero)
+	int64_t submission_ps; // from the host's call to the device seeing the operation
+	int64_t gap_ps;        // the predecessor in the queue ran on another engine
+	int64_t same_gap_ps;   // it ran on the same engine
+	int64_t event_gap_ps;  // waits for an event of another queue
+	int64_t switch_ps;     // an engine takes an operation of another queue than its last one's
+	uint64_t flush;        // enum tare_flush: when operations reach the device
+	// enum tare_route: engines by operation (CUDA) or by queue (Level Zero)
+	uint64_t route;
 	uint64_t gate_capacity; // 0: no limit
 	bool stay;              // an engine serves one queue as long as that has something for it;
 	                        // of predictions, no script says so
@@ -108,32 +109,32 @@ enum tare_engine_order { TARE_ENGINE_BY_READY, TARE_ENGINE_BY_ISSUE };
 struct tare_script_engine {
 	unsigned line;
 	bool compute;
-	uint64_t flows;  // bit (1 << enum tare_flow) for each flow that it serves
-	uint64_t order;  // enum tare_engine_order
+	uint64_t flows; // bit (1 << enum tare_flow) for each flow that it serves
+	uint64_t order; // enum tare_engine_order
 	uint64_t known;
 	char title[TARE_SCRIPT_TEXT];
 };
 
 struct tare_script_copy {
-	unsigned line;      // where it was given; 0: this device cannot copy so
+	unsigned line; // where it was given; 0: this device cannot copy so
 	int64_t fixed_ps;
-	uint64_t rate;      // bytes a second
-	uint64_t staging;   // bytes a second of the host's own copy; 0: the engine reads the memory
+	uint64_t rate;    // bytes a second
+	uint64_t staging; // bytes a second of the host's own copy; 0: the engine reads the memory
 	uint64_t chunk_bytes;
 };
 
 struct tare_script_transfer {
 	unsigned line;
 	int64_t fixed_ps;
-	uint64_t rate;      // 0: no bytes move
+	uint64_t rate; // 0: no bytes move
 };
 
 struct tare_script_pages {
 	unsigned line;
 	uint64_t page_bytes;
-	int64_t fault_ps;   // a page
+	int64_t fault_ps; // a page
 	int64_t fixed_ps;
-	uint64_t rate;      // 0: only the fault costs
+	uint64_t rate; // 0: only the fault costs
 };
 
 // What a kernel does to memory; docs/simulated-device.md has the arguments of each.
@@ -141,7 +142,7 @@ enum tare_kernel_action {
 	TARE_KERNEL_NONE,
 	TARE_KERNEL_COPY,
 	TARE_KERNEL_ADD,
-	TARE_KERNEL_OVERLAP_VOLATILE,  // as the entries of kernels/ of these names
+	TARE_KERNEL_OVERLAP_VOLATILE, // as the entries of kernels/ of these names
 	TARE_KERNEL_OVERLAP_REGISTER,
 	TARE_KERNEL_MATMUL,
 	TARE_KERNEL_MATMUL_ELEMENT,
@@ -150,7 +151,7 @@ enum tare_kernel_action {
 // A rate that holds for working sets up to a size: a cache.
 struct tare_script_tier {
 	uint64_t bytes;
-	uint64_t rate;        // item-repeats a second
+	uint64_t rate; // item-repeats a second
 };
 
 struct tare_script_kernel {
@@ -158,36 +159,37 @@ struct tare_script_kernel {
 	char name[TARE_SCRIPT_TEXT];
 	int64_t fixed_ps;
 	int64_t minimum_ps;
-	uint64_t slots;       // groups that run at once on one unit
+	uint64_t slots; // groups that run at once on one unit
 	int64_t wave_ps;
-	int64_t item_ps;      // each work-item of a group
-	uint64_t item_rate;   // work-items a second of the whole device; 0: no such limit
-	uint64_t share;       // an under-filled wave leaves room for the next kernel
-	// On top: items * (value of launch argument `repeat_argument`) / repeat_rate. The argument is a
-	// VALUE of 4 or 8 bytes, an unsigned integer. -1: no such term.
+	int64_t item_ps;    // each work-item of a group
+	uint64_t item_rate; // work-items a second of the whole device; 0: no such limit
+	uint64_t share;     // an under-filled wave leaves room for the next kernel
+	// On top: items * (value of launch argument `repeat_argument`) / repeat_rate. The argument
+	// is a VALUE of 4 or 8 bytes, an unsigned integer. -1: no such term.
 	int64_t repeat_argument;
 	uint64_t repeat_rate;
-	// The value of launch argument `span_argument` is a working set in bytes: the first tier that
-	// holds it gives the rate instead of repeat_rate. -1: none. Tiers are in order of size.
+	// The value of launch argument `span_argument` is a working set in bytes: the first tier
+	// that holds it gives the rate instead of repeat_rate. -1: none. Tiers are in order of
+	// size.
 	int64_t span_argument;
 	struct tare_script_tier tiers[TARE_SCRIPT_TIERS];
 	size_t tier_count;
-	uint64_t action;      // enum tare_kernel_action
-	uint64_t work_group;  // items that a group of it has at most; 0: as the device
+	uint64_t action;     // enum tare_kernel_action
+	uint64_t work_group; // items that a group of it has at most; 0: as the device
 	uint64_t registers, local_bytes;
-	uint64_t arguments;   // how many it takes; 0: not told
+	uint64_t arguments; // how many it takes; 0: not told
 };
 
 // The speed of one flow while others run, in millionths of its speed alone.
 struct tare_script_concurrency {
 	enum tare_flow flow;
-	uint64_t others;  // bits of the flows that all must run
+	uint64_t others; // bits of the flows that all must run
 	uint64_t speed_ppm;
 };
 
 struct tare_script_graph {
 	int64_t instantiate_ps, launch_ps;
-	int64_t node_ps;  // replaces a kernel's fixed cost within a graph; -1: it does not
+	int64_t node_ps; // replaces a kernel's fixed cost within a graph; -1: it does not
 };
 
 struct tare_script_telemetry {
@@ -196,38 +198,49 @@ struct tare_script_telemetry {
 };
 
 enum tare_lack {
-	TARE_LACK_PINNED, TARE_LACK_WRITE_COMBINED, TARE_LACK_REGISTERED, TARE_LACK_SHARED,
-	TARE_LACK_MAPPED, TARE_LACK_OUT_OF_ORDER, TARE_LACK_DEFERRED, TARE_LACK_GRAPHS,
-	TARE_LACK_GATES, TARE_LACK_CALLBACKS, TARE_LACK_COUNT
+	TARE_LACK_PINNED,
+	TARE_LACK_WRITE_COMBINED,
+	TARE_LACK_REGISTERED,
+	TARE_LACK_SHARED,
+	TARE_LACK_MAPPED,
+	TARE_LACK_OUT_OF_ORDER,
+	TARE_LACK_DEFERRED,
+	TARE_LACK_GRAPHS,
+	TARE_LACK_GATES,
+	TARE_LACK_CALLBACKS,
+	TARE_LACK_COUNT
 };
 
 enum tare_stamps_given {
-	TARE_STAMPS_QUEUED = 1, TARE_STAMPS_SUBMITTED = 2, TARE_STAMPS_START = 4,
-	TARE_STAMPS_END = 8, TARE_STAMPS_ACTIVE = 16,
-	TARE_STAMPS_STREAM = 32,  // start is the position in the queue, not the engine's start
+	TARE_STAMPS_QUEUED = 1,
+	TARE_STAMPS_SUBMITTED = 2,
+	TARE_STAMPS_START = 4,
+	TARE_STAMPS_END = 8,
+	TARE_STAMPS_ACTIVE = 16,
+	TARE_STAMPS_STREAM = 32, // start is the position in the queue, not the engine's start
 };
 
 struct tare_script_faults {
-	uint64_t lost_at, wrong_at, fail_at, hang_at;  // operation number from 1; 0: never
-	uint64_t memory_above_bytes;                   // allocations above fail; 0: none do
-	char build_log[TARE_SCRIPT_TEXT];              // "" : everything builds
+	uint64_t lost_at, wrong_at, fail_at, hang_at; // operation number from 1; 0: never
+	uint64_t memory_above_bytes;                  // allocations above fail; 0: none do
+	char build_log[TARE_SCRIPT_TEXT];             // "" : everything builds
 };
 
 struct tare_script {
 	struct tare_script_device device;
 	struct tare_script_link link;
-	struct tare_script_timer timer;        // stamps events
-	struct tare_script_timer pair_timer;   // can be read; the same one unless given
+	struct tare_script_timer timer;      // stamps events
+	struct tare_script_timer pair_timer; // can be read; the same one unless given
 	struct tare_script_pairs pairs;
 	bool has_pairs;
-	uint64_t stamps;                       // enum tare_stamps_given
+	uint64_t stamps; // enum tare_stamps_given
 	struct tare_script_host host;
 	struct tare_script_queue queue;
 	struct tare_script_engine engines[TARE_SCRIPT_ENGINES];
 	size_t engine_count;
-	struct tare_script_copy copies[TARE_PLACE_COUNT][TARE_PLACE_COUNT];  // [from][to]
-	int64_t rectangle_row_ps;              // on top of the copy, each row
-	uint64_t boundary_bytes;               // 0: alignment makes no difference
+	struct tare_script_copy copies[TARE_PLACE_COUNT][TARE_PLACE_COUNT]; // [from][to]
+	int64_t rectangle_row_ps; // on top of the copy, each row
+	uint64_t boundary_bytes;  // 0: alignment makes no difference
 	uint64_t unaligned_speed_ppm;
 	struct tare_script_transfer fill, map, unmap, marker, call;
 	struct tare_script_pages touch, migrate;
@@ -237,16 +250,18 @@ struct tare_script {
 	size_t concurrency_count;
 	struct tare_script_graph graph;
 	struct tare_script_telemetry telemetry;
-	struct { uint64_t range_ppm, seed; } jitter;
-	char lacks[TARE_LACK_COUNT][TARE_SCRIPT_TEXT];  // "" : has it; else the reason why not
+	struct {
+		uint64_t range_ppm, seed;
+	} jitter;
+	char lacks[TARE_LACK_COUNT][TARE_SCRIPT_TEXT]; // "" : has it; else the reason why not
 	struct tare_script_faults faults;
 };
 
 // Reads a script from memory. Every byte is taken as hostile.
 //   name  what errors call it ("NAME:LINE: ...")
 // Returns 0; -EINVAL with one sentence that names file and line; *script is then undefined.
-int tare_script_parse(const char *text, size_t bytes, const char *name,
-                      struct tare_script *script, struct tare_error *error);
+int tare_script_parse(const char *text, size_t bytes, const char *name, struct tare_script *script,
+                      struct tare_error *error);
 
 // The same from a file of at most 1 MiB. Also -errno of opening or reading it.
 int tare_script_read(const char *path, struct tare_script *script, struct tare_error *error);

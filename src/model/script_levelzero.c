@@ -21,20 +21,22 @@ uint64_t tare_script_levelzero_hz(const struct tare_clock_rate *rate)
 static int check_timers(const struct tare_script *script, const char *name,
                         struct tare_error *error)
 {
-	const struct tare_clock_rate *kernel = &script->timer.rate, *global = &script->pair_timer.rate;
+	const struct tare_clock_rate *kernel = &script->timer.rate,
+	                             *global = &script->pair_timer.rate;
 
 	if (!whole_enough(kernel))
-		return tare_fail(error, EINVAL,
-		                 "%s:%u: Level Zero tells a timer's rate in whole hertz, by which this "
-		                 "one would be more than a tick off within a minute; choose %llu Hz",
-		                 name, script->timer.line,
-		                 (unsigned long long)tare_script_levelzero_hz(kernel));
+		return tare_fail(
+		    error, EINVAL,
+		    "%s:%u: Level Zero tells a timer's rate in whole hertz, by which this "
+		    "one would be more than a tick off within a minute; choose %llu Hz",
+		    name, script->timer.line, (unsigned long long)tare_script_levelzero_hz(kernel));
 	if (kernel->hz_numerator != global->hz_numerator ||
 	    kernel->hz_denominator != global->hz_denominator)
-		return tare_fail(error, EINVAL,
-		                 "%s:%u: 'pair-timer' has another rate than 'timer', but a Level Zero "
-		                 "device has one timerResolution for both; give both the same rate",
-		                 name, script->pair_timer.line);
+		return tare_fail(
+		    error, EINVAL,
+		    "%s:%u: 'pair-timer' has another rate than 'timer', but a Level Zero "
+		    "device has one timerResolution for both; give both the same rate",
+		    name, script->pair_timer.line);
 	return 0;
 }
 
@@ -44,15 +46,17 @@ static int check_engine(const struct tare_script_engine *engine, const char *nam
 	bool kernels = engine->flows >> TARE_FLOW_KERNEL & 1;
 
 	if (engine->compute && !kernels)
-		return tare_fail(error, EINVAL,
-		                 "%s:%u: this compute engine runs no kernels, which Level Zero's compute "
-		                 "engines do; add 'kernel' to its flows",
-		                 name, engine->line);
+		return tare_fail(
+		    error, EINVAL,
+		    "%s:%u: this compute engine runs no kernels, which Level Zero's compute "
+		    "engines do; add 'kernel' to its flows",
+		    name, engine->line);
 	if (!engine->compute && kernels)
-		return tare_fail(error, EINVAL,
-		                 "%s:%u: this copy engine runs kernels, which Level Zero's copy engines "
-		                 "do not; make it 'compute'",
-		                 name, engine->line);
+		return tare_fail(
+		    error, EINVAL,
+		    "%s:%u: this copy engine runs kernels, which Level Zero's copy engines "
+		    "do not; make it 'compute'",
+		    name, engine->line);
 	return 0;
 }
 
@@ -67,20 +71,22 @@ static int check_directions(const struct tare_script *script,
 	if (copies == TARE_FLOWS_OF_COPIES || (engine->compute && !copies))
 		return 0;
 	if (script->queue.route == TARE_ROUTE_QUEUE)
-		return tare_fail(error, EINVAL,
-		                 "%s:%u: this engine copies in some directions only, which Level Zero "
-		                 "cannot tell programs; let it run to-device,to-host,local, or leave "
-		                 "'route queue' out",
-		                 name, engine->line);
+		return tare_fail(
+		    error, EINVAL,
+		    "%s:%u: this engine copies in some directions only, which Level Zero "
+		    "cannot tell programs; let it run to-device,to-host,local, or leave "
+		    "'route queue' out",
+		    name, engine->line);
 	for (size_t i = 0; i < script->engine_count; i++)
 		all |= script->engines[i].flows;
 	for (enum tare_flow flow = TARE_FLOW_TO_DEVICE; flow <= TARE_FLOW_TO_HOST; flow++)
 		if (!(all >> flow & 1))
-			return tare_fail(error, EINVAL,
-			                 "%s:%u: this engine copies in some directions only, and no "
-			                 "engine runs '%s', which Level Zero cannot tell programs; add "
-			                 "one that does",
-			                 name, engine->line, tare_flow_name(flow));
+			return tare_fail(
+			    error, EINVAL,
+			    "%s:%u: this engine copies in some directions only, and no "
+			    "engine runs '%s', which Level Zero cannot tell programs; add "
+			    "one that does",
+			    name, engine->line, tare_flow_name(flow));
 	return 0;
 }
 
@@ -96,7 +102,8 @@ bool tare_script_levelzero_grouped(const struct tare_script_engine *before,
 }
 
 // Each sub-device has its share of every queue group.
-static int check_shares(const struct tare_script *script, const char *name, struct tare_error *error)
+static int check_shares(const struct tare_script *script, const char *name,
+                        struct tare_error *error)
 {
 	size_t first = 0;
 
@@ -107,11 +114,12 @@ static int check_shares(const struct tare_script *script, const char *name, stru
 		    tare_script_levelzero_grouped(&script->engines[i - 1], &script->engines[i]))
 			continue;
 		if ((i - first) % script->device.sub_devices)
-			return tare_fail(error, EINVAL,
-			                 "%s:%u: %zu engines of a kind cannot be shared out to %llu "
-			                 "sub-devices; give as many, or twice as many, one after another",
-			                 name, script->engines[first].line, i - first,
-			                 (unsigned long long)script->device.sub_devices);
+			return tare_fail(
+			    error, EINVAL,
+			    "%s:%u: %zu engines of a kind cannot be shared out to %llu "
+			    "sub-devices; give as many, or twice as many, one after another",
+			    name, script->engines[first].line, i - first,
+			    (unsigned long long)script->device.sub_devices);
 		first = i;
 	}
 	return 0;

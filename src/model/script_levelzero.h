@@ -7,8 +7,8 @@
 	((1u << TARE_FLOW_TO_DEVICE) | (1u << TARE_FLOW_TO_HOST) | (1u << TARE_FLOW_LOCAL))
 
 // Whether a Level Zero device can be what the script says (docs/ze-cpu.md): it has one timer rate
-// for two counters, told in whole hertz, and under `route queue` its engines copy in every direction
-// or not at all; its sub-devices share out the engines of each queue group.
+// for two counters, told in whole hertz, and under `route queue` its engines copy in every
+// direction or not at all; its sub-devices share out the engines of each queue group.
 //   name  what errors call the script
 // Returns 0, or -EINVAL with one sentence that begins "NAME:LINE: ".
 int tare_script_check_levelzero(const struct tare_script *script, const char *name,

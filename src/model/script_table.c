@@ -4,25 +4,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIELD(kind, struct_name, member, field_name, ...) \
-	{ .name = field_name, .type = TARE_VALUE_##kind,      \
-	  .offset = offsetof(struct struct_name, member), ##__VA_ARGS__ }
+#define FIELD(kind, struct_name, member, field_name, ...)                                          \
+	{ .name = field_name,                                                                      \
+	  .type = TARE_VALUE_##kind,                                                               \
+	  .offset = offsetof(struct struct_name, member),                                          \
+	  ##__VA_ARGS__ }
 #define END { .name = NULL }
 
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const flow_words[] = { "to-device", "to-host", "local", "kernel", NULL };
 static const char *const place_words[] = { "pageable", "pinned", "write-combined", "registered",
-	                                       "device", "shared", "mapped", NULL };
+	                                   "device",   "shared", "mapped",         NULL };
 static const char *const flush_words[] = { "append", "submit", NULL };
 static const char *const route_words[] = { "operation", "queue", NULL };
 static const char *const order_words[] = { "ready", "issue", NULL };
-static const char *const action_words[] = { "none", "copy", "add", "overlap-volatile",
-	                                        "overlap-register", "matmul", "matmul-element", NULL };
-static const char *const stamp_words[] = { "queued", "submitted", "start",
-	                                       "end", "active", "stream", NULL };
+static const char *const action_words[] = {
+	"none",   "copy",           "add", "overlap-volatile", "overlap-register",
+	"matmul", "matmul-element", NULL
+};
+static const char *const stamp_words[] = { "queued", "submitted", "start", "end",
+	                                   "active", "stream",    NULL };
 static const char *const lack_words[] = { "pinned", "write-combined", "registered", "shared",
-	                                      "mapped", "out-of-order", "deferred", "graphs", "gates",
-	                                      "callbacks", NULL };
+	                                  "mapped", "out-of-order",   "deferred",   "graphs",
+	                                  "gates",  "callbacks",      NULL };
 
 const char *tare_flow_name(enum tare_flow flow)
 {
@@ -66,8 +70,7 @@ static const struct tare_script_field device_fields[] = {
 static const struct tare_script_field link_fields[] = {
 	FIELD(COUNT, tare_script_link, generation, "generation", .low = 1, .high = 100),
 	FIELD(COUNT, tare_script_link, width, "width", .low = 1, .high = 1024),
-	FIELD(RATE, tare_script_link, rate, "rate", .low = 1),
-	END
+	FIELD(RATE, tare_script_link, rate, "rate", .low = 1), END
 };
 
 #define TIMER(type, member, name, ...) FIELD(type, tare_script_timer, member, name, ##__VA_ARGS__)
@@ -82,10 +85,18 @@ static const struct tare_script_field timer_fields[] = {
 
 #define HOST(member, name) FIELD(TIME, tare_script_host, member, name)
 static const struct tare_script_field host_fields[] = {
-	HOST(clock_ps, "clock"),       HOST(append_ps, "append"), HOST(event_ps, "event"),
-	HOST(submit_ps, "submit"),     HOST(finish_ps, "finish"), HOST(wake_ps, "wake"),
-	HOST(query_ps, "query"),       HOST(callback_ps, "callback"), HOST(gate_ps, "gate"),
-	HOST(allocate_ps, "allocate"), HOST(register_ps, "register"), HOST(build_ps, "build"),
+	HOST(clock_ps, "clock"),
+	HOST(append_ps, "append"),
+	HOST(event_ps, "event"),
+	HOST(submit_ps, "submit"),
+	HOST(finish_ps, "finish"),
+	HOST(wake_ps, "wake"),
+	HOST(query_ps, "query"),
+	HOST(callback_ps, "callback"),
+	HOST(gate_ps, "gate"),
+	HOST(allocate_ps, "allocate"),
+	HOST(register_ps, "register"),
+	HOST(build_ps, "build"),
 	FIELD(ITEMS, tare_script_host, multiply_rate, "multiply-adds", .low = 1),
 	END
 };
@@ -108,46 +119,39 @@ static const struct tare_script_field engine_fields[] = {
 	      .required = true),
 	FIELD(WORD, tare_script_engine, order, "order", .high = 1, .words = order_words),
 	FIELD(WORD, tare_script_engine, known, "known", .high = 1, .words = no_yes),
-	FIELD(TEXT, tare_script_engine, title, "title"),
-	END
+	FIELD(TEXT, tare_script_engine, title, "title"), END
 };
 
 static const struct tare_script_field copy_fields[] = {
 	FIELD(TIME, tare_script_copy, fixed_ps, "fixed"),
 	FIELD(RATE, tare_script_copy, rate, "rate", .low = 1, .required = true),
 	FIELD(RATE, tare_script_copy, staging, "staging", .low = 1),
-	FIELD(BYTES, tare_script_copy, chunk_bytes, "chunk", .low = 1),
-	END
+	FIELD(BYTES, tare_script_copy, chunk_bytes, "chunk", .low = 1), END
 };
 
 static const struct tare_script_field rectangle_fields[] = {
-	FIELD(TIME, tare_script, rectangle_row_ps, "row", .required = true),
-	END
+	FIELD(TIME, tare_script, rectangle_row_ps, "row", .required = true), END
 };
 
 static const struct tare_script_field unaligned_fields[] = {
 	FIELD(BYTES, tare_script, boundary_bytes, "boundary", .low = 2, .required = true),
-	FIELD(SPEED, tare_script, unaligned_speed_ppm, "speed", .low = 1, .required = true),
-	END
+	FIELD(SPEED, tare_script, unaligned_speed_ppm, "speed", .low = 1, .required = true), END
 };
 
 static const struct tare_script_field transfer_fields[] = {
 	FIELD(TIME, tare_script_transfer, fixed_ps, "fixed"),
-	FIELD(RATE, tare_script_transfer, rate, "rate", .low = 1),
-	END
+	FIELD(RATE, tare_script_transfer, rate, "rate", .low = 1), END
 };
 
 static const struct tare_script_field cost_fields[] = {
-	FIELD(TIME, tare_script_transfer, fixed_ps, "fixed", .required = true),
-	END
+	FIELD(TIME, tare_script_transfer, fixed_ps, "fixed", .required = true), END
 };
 
 static const struct tare_script_field pages_fields[] = {
 	FIELD(BYTES, tare_script_pages, page_bytes, "page", .low = 4096, .required = true),
 	FIELD(TIME, tare_script_pages, fault_ps, "fault"),
 	FIELD(TIME, tare_script_pages, fixed_ps, "fixed"),
-	FIELD(RATE, tare_script_pages, rate, "rate", .low = 1),
-	END
+	FIELD(RATE, tare_script_pages, rate, "rate", .low = 1), END
 };
 
 #define KERNEL(type, member, name, ...) FIELD(type, tare_script_kernel, member, name, ##__VA_ARGS__)
@@ -159,8 +163,7 @@ static const struct tare_script_field kernel_fields[] = {
 	KERNEL(TIME, item_ps, "item"),
 	KERNEL(ITEMS, item_rate, "rate", .low = 1),
 	KERNEL(WORD, share, "share", .high = 1, .words = no_yes),
-	KERNEL(WORD, action, "action", .high = TARE_KERNEL_MATMUL_ELEMENT,
-	       .words = action_words),
+	KERNEL(WORD, action, "action", .high = TARE_KERNEL_MATMUL_ELEMENT, .words = action_words),
 	KERNEL(COUNT, work_group, "work-group", .low = 1, .high = 1 << 20),
 	KERNEL(COUNT, registers, "registers", .low = 1, .high = 1 << 20),
 	KERNEL(BYTES, local_bytes, "local", .low = 1),
@@ -173,8 +176,7 @@ static const struct tare_script_field kernel_fields[] = {
 
 static const struct tare_script_field tier_fields[] = {
 	FIELD(BYTES, tare_script_tier, bytes, "up-to", .low = 1, .required = true),
-	FIELD(ITEMS, tare_script_tier, rate, "rate", .low = 1, .required = true),
-	END
+	FIELD(ITEMS, tare_script_tier, rate, "rate", .low = 1, .required = true), END
 };
 
 static const struct tare_script_field concurrent_fields[] = {
@@ -187,8 +189,7 @@ static const struct tare_script_field concurrent_fields[] = {
 static const struct tare_script_field graph_fields[] = {
 	FIELD(TIME, tare_script_graph, instantiate_ps, "instantiate"),
 	FIELD(TIME, tare_script_graph, launch_ps, "launch"),
-	FIELD(TIME, tare_script_graph, node_ps, "node"),
-	END
+	FIELD(TIME, tare_script_graph, node_ps, "node"), END
 };
 
 static const struct tare_script_field telemetry_fields[] = {
@@ -202,14 +203,12 @@ static const struct tare_script_field telemetry_fields[] = {
 
 static const struct tare_script_field jitter_fields[] = {
 	FIELD(SPEED, tare_script, jitter.range_ppm, "range", .low = 1, .required = true),
-	FIELD(COUNT, tare_script, jitter.seed, "seed"),
-	END
+	FIELD(COUNT, tare_script, jitter.seed, "seed"), END
 };
 
 static const struct tare_script_field pairs_fields[] = {
 	FIELD(TIME, tare_script_pairs, before_ps, "before", .required = true),
-	FIELD(TIME, tare_script_pairs, after_ps, "after", .required = true),
-	END
+	FIELD(TIME, tare_script_pairs, after_ps, "after", .required = true), END
 };
 
 #define FAULT(type, member, name) FIELD(type, tare_script_faults, member, name, .low = 1)
@@ -229,13 +228,15 @@ static int begin_engine(struct tare_script_reader *reader, void **base, size_t *
 	const char *class = reader->count > 1 ? reader->words[1] : "";
 
 	if (strcmp(class, "compute") != 0 && strcmp(class, "copy") != 0)
-		return tare_script_fail(&reader->place, "'engine' needs its class, compute or copy");
+		return tare_script_fail(&reader->place,
+		                        "'engine' needs its class, compute or copy");
 	if (script->engine_count == TARE_SCRIPT_ENGINES)
 		return tare_script_fail(&reader->place, "there are more than %d engines",
 		                        TARE_SCRIPT_ENGINES);
 	struct tare_script_engine *engine = &script->engines[script->engine_count++];
 	*engine = (struct tare_script_engine){ .line = reader->place.line,
-	                                       .compute = class[2] == 'm', .known = 1 };
+		                               .compute = class[2] == 'm',
+		                               .known = 1 };
 	*base = engine;
 	*used = 2;
 	return 0;
@@ -250,9 +251,10 @@ static int begin_copy(struct tare_script_reader *reader, void **base, size_t *us
 		const char *word = reader->count > i + 1 ? reader->words[i + 1] : "";
 		place[i] = tare_word_find(place_words, word);
 		if (place[i] < 0)
-			return tare_script_fail(&reader->place,
-			                        "'copy' needs two kinds of memory, from and to, each %s",
-			                        tare_word_list(place_words, list, sizeof list));
+			return tare_script_fail(
+			    &reader->place,
+			    "'copy' needs two kinds of memory, from and to, each %s",
+			    tare_word_list(place_words, list, sizeof list));
 	}
 	struct tare_script_copy *copy = &reader->script->copies[place[0]][place[1]];
 	if (copy->line)
@@ -283,14 +285,15 @@ static int begin_kernel(struct tare_script_reader *reader, void **base, size_t *
 		                        TARE_SCRIPT_TEXT - 1);
 	const struct tare_script_kernel *twin = find_kernel(script, name);
 	if (twin)
-		return tare_script_fail(&reader->place, "kernel '%s' was already given in line %u", name,
-		                        twin->line);
+		return tare_script_fail(&reader->place, "kernel '%s' was already given in line %u",
+		                        name, twin->line);
 	if (script->kernel_count == TARE_SCRIPT_KERNELS)
 		return tare_script_fail(&reader->place, "there are more than %d kernels",
 		                        TARE_SCRIPT_KERNELS);
 	struct tare_script_kernel *kernel = &script->kernels[script->kernel_count++];
-	*kernel = (struct tare_script_kernel){ .line = reader->place.line, .slots = 1,
-		                                   .repeat_argument = -1, .span_argument = -1 };
+	*kernel = (struct tare_script_kernel){
+		.line = reader->place.line, .slots = 1, .repeat_argument = -1, .span_argument = -1
+	};
 	memcpy(kernel->name, name, strlen(name) + 1);
 	*base = kernel;
 	*used = 2;
@@ -303,15 +306,20 @@ static int end_kernel(struct tare_script_reader *reader, const void *base)
 	int64_t count = kernel->arguments ? (int64_t)kernel->arguments : TARE_SCRIPT_ARGUMENTS;
 
 	if ((kernel->repeat_argument < 0) != (kernel->repeat_rate == 0))
-		return tare_script_fail(&reader->place, "kernel '%s' needs both of 'repeat' and "
-		                        "'repeat-rate', or neither", kernel->name);
+		return tare_script_fail(&reader->place,
+		                        "kernel '%s' needs both of 'repeat' and "
+		                        "'repeat-rate', or neither",
+		                        kernel->name);
 	if (kernel->span_argument >= 0 && kernel->repeat_argument < 0)
-		return tare_script_fail(&reader->place, "'span' of kernel '%s' needs 'repeat': it "
-		                        "chooses among repeat rates", kernel->name);
+		return tare_script_fail(&reader->place,
+		                        "'span' of kernel '%s' needs 'repeat': it "
+		                        "chooses among repeat rates",
+		                        kernel->name);
 	if (kernel->repeat_argument >= count || kernel->span_argument >= count)
-		return tare_script_fail(&reader->place, "kernel '%s' takes %lld arguments, from 0; "
-		                        "'repeat' and 'span' are among them", kernel->name,
-		                        (long long)count);
+		return tare_script_fail(&reader->place,
+		                        "kernel '%s' takes %lld arguments, from 0; "
+		                        "'repeat' and 'span' are among them",
+		                        kernel->name, (long long)count);
 	return 0;
 }
 
@@ -321,11 +329,15 @@ static int begin_tier(struct tare_script_reader *reader, void **base, size_t *us
 	struct tare_script_kernel *kernel = find_kernel(reader->script, name);
 
 	if (!kernel)
-		return tare_script_fail(&reader->place, "'tier' needs the name of a kernel that was "
-		                        "given before, not '%.60s'", name);
+		return tare_script_fail(&reader->place,
+		                        "'tier' needs the name of a kernel that was "
+		                        "given before, not '%.60s'",
+		                        name);
 	if (kernel->span_argument < 0)
-		return tare_script_fail(&reader->place, "kernel '%s' has no 'span', which says the "
-		                        "working set of its tiers", name);
+		return tare_script_fail(&reader->place,
+		                        "kernel '%s' has no 'span', which says the "
+		                        "working set of its tiers",
+		                        name);
 	if (kernel->tier_count == TARE_SCRIPT_TIERS)
 		return tare_script_fail(&reader->place, "kernel '%s' has more than %d tiers", name,
 		                        TARE_SCRIPT_TIERS);
@@ -340,9 +352,10 @@ static int end_tier(struct tare_script_reader *reader, const void *base)
 	const struct tare_script_tier *tier = base;
 
 	if (tier > kernel->tiers && tier->bytes <= tier[-1].bytes)
-		return tare_script_fail(&reader->place, "tiers of kernel '%s' are given in order of "
-		                        "size; the one before reaches up to %llu B", kernel->name,
-		                        (unsigned long long)tier[-1].bytes);
+		return tare_script_fail(&reader->place,
+		                        "tiers of kernel '%s' are given in order of "
+		                        "size; the one before reaches up to %llu B",
+		                        kernel->name, (unsigned long long)tier[-1].bytes);
 	return 0;
 }
 
@@ -352,8 +365,9 @@ static int begin_concurrent(struct tare_script_reader *reader, void **base, size
 	int flow = tare_word_find(flow_words, reader->count > 1 ? reader->words[1] : "");
 
 	if (flow < 0)
-		return tare_script_fail(&reader->place,
-		                        "'concurrent' needs a flow: to-device, to-host, local or kernel");
+		return tare_script_fail(
+		    &reader->place,
+		    "'concurrent' needs a flow: to-device, to-host, local or kernel");
 	if (script->concurrency_count == TARE_SCRIPT_CONCURRENCIES)
 		return tare_script_fail(&reader->place, "there are more than %d 'concurrent' lines",
 		                        TARE_SCRIPT_CONCURRENCIES);
@@ -382,24 +396,26 @@ static int begin_lacks(struct tare_script_reader *reader, void **base, size_t *u
 }
 
 static const struct tare_script_field lacks_fields[] = {
-	{ .name = "reason", .type = TARE_VALUE_TEXT, .offset = 0, .required = true },
-	END
+	{ .name = "reason", .type = TARE_VALUE_TEXT, .offset = 0, .required = true }, END
 };
 
 static int begin_stamps(struct tare_script_reader *reader, void **base, size_t *used)
 {
-	static const struct tare_script_field field = { .name = "stamps", .type = TARE_VALUE_SET,
-		                                            .words = stamp_words };
+	static const struct tare_script_field field = { .name = "stamps",
+		                                        .type = TARE_VALUE_SET,
+		                                        .words = stamp_words };
 	*base = NULL;
 	*used = 2;
 	if (reader->count < 2)
-		return tare_script_fail(&reader->place, "'stamps' needs the stamps that events carry, "
+		return tare_script_fail(&reader->place,
+		                        "'stamps' needs the stamps that events carry, "
 		                        "such as queued,submitted,start,end, or none");
 	if (strcmp(reader->words[1], "none") == 0) {
 		reader->script->stamps = 0;
 		return 0;
 	}
-	return tare_value_read(&reader->place, &field, reader->words[1], NULL, &reader->script->stamps);
+	return tare_value_read(&reader->place, &field, reader->words[1], NULL,
+	                       &reader->script->stamps);
 }
 
 static int begin_pairs(struct tare_script_reader *reader, void **base, size_t *used)
@@ -443,4 +459,4 @@ const struct tare_script_statement tare_script_statements[] = {
 	{ "fault", fault_fields, AT(faults) },
 };
 const size_t tare_script_statement_count =
-	sizeof tare_script_statements / sizeof *tare_script_statements;
+    sizeof tare_script_statements / sizeof *tare_script_statements;

@@ -8,31 +8,31 @@
 #include <stdint.h>
 
 enum tare_value_type {
-	TARE_VALUE_TEXT,      // char[TARE_SCRIPT_TEXT]
-	TARE_VALUE_TIME,      // int64_t picoseconds
-	TARE_VALUE_RATE,      // uint64_t bytes a second
-	TARE_VALUE_ITEMS,     // uint64_t work-items a second
-	TARE_VALUE_BYTES,     // uint64_t
-	TARE_VALUE_HZ,        // uint64_t
-	TARE_VALUE_FRACTION,  // two uint64_t: hertz as a fraction
-	TARE_VALUE_COUNT,     // uint64_t
-	TARE_VALUE_COUNT32,   // uint32_t
-	TARE_VALUE_TICKS,     // uint64_t
-	TARE_VALUE_SPEED,     // uint64_t millionths, from percent
-	TARE_VALUE_DRIFT,     // int64_t parts in 10^9, from ppm
-	TARE_VALUE_POWER,     // uint64_t milliwatts
-	TARE_VALUE_HEAT,      // uint64_t thousandths of a degree Celsius
-	TARE_VALUE_WORD,      // uint64_t: index of the word in `words`
-	TARE_VALUE_SET,       // uint64_t: bits of the comma-separated words
+	TARE_VALUE_TEXT,     // char[TARE_SCRIPT_TEXT]
+	TARE_VALUE_TIME,     // int64_t picoseconds
+	TARE_VALUE_RATE,     // uint64_t bytes a second
+	TARE_VALUE_ITEMS,    // uint64_t work-items a second
+	TARE_VALUE_BYTES,    // uint64_t
+	TARE_VALUE_HZ,       // uint64_t
+	TARE_VALUE_FRACTION, // two uint64_t: hertz as a fraction
+	TARE_VALUE_COUNT,    // uint64_t
+	TARE_VALUE_COUNT32,  // uint32_t
+	TARE_VALUE_TICKS,    // uint64_t
+	TARE_VALUE_SPEED,    // uint64_t millionths, from percent
+	TARE_VALUE_DRIFT,    // int64_t parts in 10^9, from ppm
+	TARE_VALUE_POWER,    // uint64_t milliwatts
+	TARE_VALUE_HEAT,     // uint64_t thousandths of a degree Celsius
+	TARE_VALUE_WORD,     // uint64_t: index of the word in `words`
+	TARE_VALUE_SET,      // uint64_t: bits of the comma-separated words
 };
 
 // One `key value [unit]` of a statement.
 struct tare_script_field {
 	const char *name;
 	enum tare_value_type type;
-	size_t offset;             // from the statement's struct
-	uint64_t low, high;        // bounds in the stored unit; high 0: the type's own limit
-	const char *const *words;  // WORD and SET; NULL-terminated
+	size_t offset;            // from the statement's struct
+	uint64_t low, high;       // bounds in the stored unit; high 0: the type's own limit
+	const char *const *words; // WORD and SET; NULL-terminated
 	bool required;
 };
 
@@ -45,7 +45,7 @@ struct tare_script_place {
 
 // Fails with "NAME:LINE: sentence"; returns -EINVAL.
 int tare_script_fail(const struct tare_script_place *place, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));
 
 // True when a value of this type is followed by a unit word.
 bool tare_value_has_unit(enum tare_value_type type);

@@ -56,8 +56,8 @@ enum tare_verdict tare_series_decide(struct tare_series *series, int64_t elapsed
 		return TARE_CONTINUE;
 	wanted = rule->relative_half_width * fabs(series->summary.median);
 	half = (series->summary.ci_high - series->summary.ci_low) / 2;
-	if (series->n >= rule->minimum_n && series->summary.effective_n >= (double)FEWEST_EFFECTIVE &&
-	    half <= wanted)
+	if (series->n >= rule->minimum_n &&
+	    series->summary.effective_n >= (double)FEWEST_EFFECTIVE && half <= wanted)
 		return TARE_CONVERGED;
 	// A timer too coarse for the rule. Once the ends are at one tick, or at two neighbours that
 	// the median may lie between for ever, more samples are in vain.

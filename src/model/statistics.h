@@ -12,15 +12,16 @@ struct tare_summary {
 	size_t n;
 	int64_t min, max;
 	double median;
-	double p95;                // interpolated (type 7 of Hyndman and Fan, Am. Stat. 50, 1996)
-	double ci_low, ci_high;    // interval of the median, nominal coverage 95 % under the stopping
-	                           // rule (interval.h); NaN when the samples are too few for one
-	double autocorrelation;    // lag-1, of the signs of the samples around the median
-	double effective_n;        // n over the autocorrelation time (autocorrelation.h); at most n
-	size_t outliers_mild;      // beyond 1.5 interquartile ranges from the quartiles (Tukey)
-	size_t outliers_severe;    // beyond 3; not counted among the mild
-	bool drifting;             // a trend over the series that is larger than the interval (trend.h)
-	bool quantised;            // half of the interval or more is the timer's step
+	double p95;             // interpolated (type 7 of Hyndman and Fan, Am. Stat. 50, 1996)
+	double ci_low, ci_high; // interval of the median, nominal coverage 95 % under the stopping
+	                        // rule (interval.h); NaN when the samples are too few for one
+	double autocorrelation; // lag-1, of the signs of the samples around the median
+	double effective_n;     // n over the autocorrelation time (autocorrelation.h); at most n
+	size_t outliers_mild;   // beyond 1.5 interquartile ranges from the quartiles (Tukey)
+	size_t outliers_severe; // beyond 3; not counted among the mild
+	// a trend over the series that is larger than the interval (trend.h)
+	bool drifting;
+	bool quantised; // half of the interval or more is the timer's step
 };
 
 // Summarises `n` samples in the order in which they were taken; `quantum` is the smallest step of
@@ -34,30 +35,30 @@ int tare_summarise(const int64_t *samples, size_t n, double quantum, struct tare
 // The half-width is at least `quantum`: a figure of fewer than 1 / relative_half_width quanta never
 // converges (batch it), one of 200 takes four times the samples, one of 1000 a quarter more.
 struct tare_stopping {
-	double relative_half_width;  // 0.01
-	size_t minimum_n;            // samples before the first decision; below 32 is taken as 32
-	size_t maximum_n;            // stop "not converged" here; 0: no limit
-	int64_t minimum_ns;          // and at least so long
-	double quantum;              // of the timer, in the samples' unit
+	double relative_half_width; // 0.01
+	size_t minimum_n;           // samples before the first decision; below 32 is taken as 32
+	size_t maximum_n;           // stop "not converged" here; 0: no limit
+	int64_t minimum_ns;         // and at least so long
+	double quantum;             // of the timer, in the samples' unit
 };
 
 // The rule the commands use: 1 %, 32 samples, no maximum, 50 ms.
 struct tare_stopping tare_stopping_default(void);
 
 enum tare_verdict {
-	TARE_CONTINUE,       // not yet at the next decision point, or too wide
+	TARE_CONTINUE, // not yet at the next decision point, or too wide
 	TARE_CONVERGED,
-	TARE_NOT_CONVERGED,  // maximum_n reached and still too wide; or only the timer's quantum is too
-	                     // wide, which no number of samples would change; or no memory
+	TARE_NOT_CONVERGED, // maximum_n reached and still too wide; or only the timer's quantum is
+	                    // too wide, which no number of samples would change; or no memory
 };
 
 // One series being gathered. Zero-initialise, set `rule`, add samples, ask.
 struct tare_series {
 	struct tare_stopping rule;
-	int64_t *samples;     // owned; tare_series_clear frees
+	int64_t *samples; // owned; tare_series_clear frees
 	size_t n, capacity;
 	size_t next_decision; // at growing n only, so that looking often costs little coverage
-	struct tare_summary summary;  // as of the last decision
+	struct tare_summary summary; // as of the last decision
 };
 
 // Returns 0 or -ENOMEM.
@@ -83,11 +84,11 @@ size_t tare_warmup_length(const int64_t *samples, size_t n);
 // unexplained, by Student's t; they cannot know of a bend that the model lacks, which shows in
 // worst_relative_residual.
 struct tare_transfer_fit {
-	double latency_ns, latency_low_ns, latency_high_ns;  // alpha
-	double rate_bytes_per_s, rate_low, rate_high;        // beta
-	double half_rate_bytes;                              // alpha * beta: size at half the rate; NaN
-	                                                     // when alpha is not above zero
-	double worst_relative_residual;                      // of the points used
+	double latency_ns, latency_low_ns, latency_high_ns; // alpha
+	double rate_bytes_per_s, rate_low, rate_high;       // beta
+	double half_rate_bytes;         // alpha * beta: size at half the rate; NaN
+	                                // when alpha is not above zero
+	double worst_relative_residual; // of the points used
 	size_t points;
 };
 

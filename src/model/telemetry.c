@@ -22,8 +22,8 @@ static const struct {
 #define X(id, key, name, class) [TARE_THROTTLE_##id] = { key, name, TARE_THROTTLE_CLASS_##class },
 	TARE_THROTTLES(X)
 #undef X
-	// Not known to be harmless.
-	[TARE_THROTTLE_OTHER] = { "other", "another reason", TARE_THROTTLE_CLASS_SLOWS },
+	    // Not known to be harmless.
+	    [TARE_THROTTLE_OTHER] = { "other", "another reason", TARE_THROTTLE_CLASS_SLOWS },
 };
 
 const char *tare_throttle_key(enum tare_throttle reason)
@@ -56,10 +56,11 @@ const char *tare_throttle_list(uint64_t bits, char *text, size_t size)
 		int written;
 		if (!(bits >> bit & 1))
 			continue;
-		written = reason == TARE_THROTTLE_OTHER
-		              ? snprintf(text + used, size - used, "%sbit %u", used ? ", " : "", bit)
-		              : snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-		                         tare_throttle_name(reason));
+		written =
+		    reason == TARE_THROTTLE_OTHER
+		        ? snprintf(text + used, size - used, "%sbit %u", used ? ", " : "", bit)
+		        : snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+		                   tare_throttle_name(reason));
 		used += written > 0 ? (size_t)written : 0;
 	}
 	return text;
@@ -75,8 +76,8 @@ static bool is_idle(const struct tare_telemetry *reading)
 static double value_of(const struct tare_telemetry *reading, enum tare_telemetry_value value)
 {
 	static const int members[TARE_TELEMETRY_VALUES] = {
-		TARE_TELEMETRY_CLOCK, TARE_TELEMETRY_MEMORY_CLOCK, TARE_TELEMETRY_POWER,
-		TARE_TELEMETRY_TEMPERATURE, TARE_TELEMETRY_LINK, TARE_TELEMETRY_LINK,
+		TARE_TELEMETRY_CLOCK,       TARE_TELEMETRY_MEMORY_CLOCK, TARE_TELEMETRY_POWER,
+		TARE_TELEMETRY_TEMPERATURE, TARE_TELEMETRY_LINK,         TARE_TELEMETRY_LINK,
 	};
 
 	if (!tare_telemetry_has(reading, members[value]))
@@ -166,7 +167,8 @@ static void share_throttles(const struct tare_telemetry *readings, size_t n, boo
 	summary->slowed_share = (double)slowed / (double)summary->throttle_n;
 	for (int r = 0; r < TARE_THROTTLE_COUNT; r++)
 		summary->throttle_share[r] =
-		    (double)seen[r] / (double)(r == TARE_THROTTLE_IDLE ? told : summary->throttle_n);
+		    (double)seen[r] /
+		    (double)(r == TARE_THROTTLE_IDLE ? told : summary->throttle_n);
 }
 
 int tare_telemetry_summarise(const struct tare_telemetry *readings, size_t n,

@@ -99,8 +99,8 @@ int tare_fit_transfer(const uint64_t *bytes, const double *time_ns, size_t n,
 		line = fit_line(bytes, time_ns, n, &line);
 	t = student_95(n - 2);
 	// More bytes must cost more time, by so much that the rate is known to a factor of two (a
-	// slope that is barely beyond doubt was picked out of the noise); and no bytes cannot cost less
-	// than nothing, beyond doubt.
+	// slope that is barely beyond doubt was picked out of the noise); and no bytes cannot cost
+	// less than nothing, beyond doubt.
 	if (!(line.slope - 3 * t * line.slope_deviation > 0) ||
 	    !(line.intercept + t * line.intercept_deviation >= 0))
 		return -EINVAL;

@@ -75,9 +75,9 @@ static bool find(const char *name, const struct tare_closure *closure, size_t as
 	*object = (struct tare_object){ 0 };
 	if (strchr(name, '/'))
 		return take(name, object);
-	if (!from->runpath && (tare_folders_look(from->rpath, name, take, object) ||
-	                       (!first->runpath &&
-	                        tare_folders_look(first->rpath, name, take, object))))
+	if (!from->runpath &&
+	    (tare_folders_look(from->rpath, name, take, object) ||
+	     (!first->runpath && tare_folders_look(first->rpath, name, take, object))))
 		return true;
 	if (tare_folders_look(library_path, name, take, object) ||
 	    tare_folders_look(from->runpath, name, take, object))
@@ -100,7 +100,8 @@ static bool has(const struct tare_closure *closure, const char *name)
 
 void tare_closure_find(const char *program, const char *library_path, struct tare_closure *closure)
 {
-	*closure = (struct tare_closure){ .objects = calloc(MOST_OBJECTS, sizeof *closure->objects) };
+	*closure =
+	    (struct tare_closure){ .objects = calloc(MOST_OBJECTS, sizeof *closure->objects) };
 	if (!closure->objects || !take(program, &closure->objects[0]))
 		return;
 	closure->count = 1;
@@ -108,8 +109,7 @@ void tare_closure_find(const char *program, const char *library_path, struct tar
 		for (size_t n = 0; n < closure->objects[i].needed_count; n++) {
 			const char *name = closure->objects[i].needed[n];
 			if (closure->count < MOST_OBJECTS && !has(closure, name) &&
-			    find(name, closure, i, library_path,
-			         &closure->objects[closure->count]))
+			    find(name, closure, i, library_path, &closure->objects[closure->count]))
 				closure->count++;
 		}
 	}

@@ -34,8 +34,7 @@ static int64_t middle(int64_t *values, uint32_t count)
 			values[at] = values[at - 1];
 			values[at - 1] = value;
 		}
-	return count % 2 ? values[count / 2]
-	                 : values[count / 2 - 1] / 2 + values[count / 2] / 2;
+	return count % 2 ? values[count / 2] : values[count / 2 - 1] / 2 + values[count / 2] / 2;
 }
 
 struct tare_comparison tare_compare_pairs(const struct tare_compared_run *native,
@@ -69,9 +68,10 @@ static int note_input(struct comparing *comparing, struct tare_error *error)
 	comparing->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	if (comparing->input >= 0 || fstat(STDIN_FILENO, &status) < 0 || S_ISCHR(status.st_mode))
 		return 0;
-	return tare_fail(error, EINVAL,
-	                 "--calibrate runs the program several times, and its standard input can be "
-	                 "read once only: give it a file, or </dev/null");
+	return tare_fail(
+	    error, EINVAL,
+	    "--calibrate runs the program several times, and its standard input can be "
+	    "read once only: give it a file, or </dev/null");
 }
 
 static void empty_folder(const char *path)
@@ -90,7 +90,8 @@ static void empty_folder(const char *path)
 static int start_silent(const struct comparing *comparing, char *const *environment,
                         struct tare_launch *launch, struct tare_error *error)
 {
-	int before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), none = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
+	    none = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	int status = -EMFILE;
 	bool own;
 
@@ -129,22 +130,26 @@ static int run(const struct comparing *comparing, char *const *environment,
 	status = tare_launch_wait(&launch, &end, error);
 	if (status < 0)
 		return status;
-	*took = (struct tare_compared_run){ tare_host_now().ns - from_ns, end.user_ns + end.system_ns };
+	*took =
+	    (struct tare_compared_run){ tare_host_now().ns - from_ns, end.user_ns + end.system_ns };
 	if (is_fault(end.signal))
-		return tare_fail(error, ECHILD,
-		                 "not compared with runs that are not recorded: signal %d ended such a "
-		                 "run",
-		                 end.signal);
-	// A program may end with a status of its own when it is interrupted: that is no wish to see it again.
+		return tare_fail(
+		    error, ECHILD,
+		    "not compared with runs that are not recorded: signal %d ended such a "
+		    "run",
+		    end.signal);
+	// A program may end with a status of its own when it is interrupted: that is no wish to see
+	// it again.
 	if (end.signal || end.asked) {
 		*comparing->signal = end.signal ? end.signal : end.asked;
 		return tare_fail(error, ECANCELED, "a signal ended the program");
 	}
 	if (end.status != 0)
-		return tare_fail(error, ECHILD,
-		                 "not compared with runs that are not recorded: such a run ended with "
-		                 "status %d",
-		                 end.status);
+		return tare_fail(
+		    error, ECHILD,
+		    "not compared with runs that are not recorded: such a run ended with "
+		    "status %d",
+		    end.status);
 	return 0;
 }
 
@@ -155,7 +160,8 @@ static int run_recorded(const struct comparing *comparing, struct tare_compared_
 	int status;
 
 	if (mkdir(comparing->folder, 0700) < 0 && errno != EEXIST)
-		return tare_fail(error, errno, "cannot make %.200s: %s", comparing->folder, strerror(errno));
+		return tare_fail(error, errno, "cannot make %.200s: %s", comparing->folder,
+		                 strerror(errno));
 	environment = tare_environment_make(environ, comparing->layer, comparing->folder,
 	                                    comparing->options, tare_host_now().ns);
 	status = environment ? run(comparing, environment, took, error)
@@ -165,8 +171,9 @@ static int run_recorded(const struct comparing *comparing, struct tare_compared_
 	return status;
 }
 
-static int run_pair(const struct comparing *comparing, bool recorded_first, struct tare_compared_run *native,
-                    struct tare_compared_run *recorded, struct tare_error *error)
+static int run_pair(const struct comparing *comparing, bool recorded_first,
+                    struct tare_compared_run *native, struct tare_compared_run *recorded,
+                    struct tare_error *error)
 {
 	int status = recorded_first ? run_recorded(comparing, recorded, error) : 0;
 
@@ -181,8 +188,9 @@ int tare_compare(char *const *arguments, const char *layer, const char *data,
                  const struct tare_record_options *options, struct tare_comparison *comparison,
                  int *signal, struct tare_error *error)
 {
-	struct comparing comparing = { .arguments = arguments, .layer = layer, .options = options,
-		                       .signal = signal };
+	struct comparing comparing = {
+		.arguments = arguments, .layer = layer, .options = options, .signal = signal
+	};
 	struct tare_compared_run native[TARE_COMPARE_PAIRS], recorded[TARE_COMPARE_PAIRS], first;
 	int64_t from_ns = tare_host_now().ns;
 	uint32_t pairs = 0;

@@ -24,7 +24,9 @@ static bool matches(const char *pattern)
 // As the recorder will look for it. A library that the program brings is seen there alone.
 static bool cupti_is_found(const char *library_path, const char *cache)
 {
-	static const char *const versions[] = { CUPTI_VERSIONS }, *const folders[] = { CUPTI_FOLDERS };
+	static const char *const versions[] = { CUPTI_VERSIONS }, *const folders[] = {
+		CUPTI_FOLDERS
+	};
 	const char *told = getenv(CUPTI_VARIABLE);
 	char text[256];
 
@@ -49,23 +51,25 @@ static bool can_be_listed(const char *path)
 	return path[0] == '/' && !strpbrk(path, ": \t\n$");
 }
 
-// Of the program or a library of it. Another C library's linker cannot load ours, and a sanitizer's runtime that is not
-// the first library ends the program.
+// Of the program or a library of it. Another C library's linker cannot load ours, and a sanitizer's
+// runtime that is not the first library ends the program.
 static bool bears_none(const struct tare_closure *closure)
 {
-	static const char *const first[] = { "libasan.so", "libtsan.so", "libhwasan.so", "libclang_rt.asan" };
+	static const char *const first[] = { "libasan.so", "libtsan.so", "libhwasan.so",
+		                             "libclang_rt.asan" };
 	const char *linker = closure->count ? closure->objects[0].interpreter : NULL;
 
 	for (size_t i = 0; i < closure->count; i++)
 		for (size_t n = 0; n < closure->objects[i].needed_count; n++)
 			for (size_t f = 0; f < sizeof first / sizeof *first; f++)
-				if (strncmp(closure->objects[i].needed[n], first[f], strlen(first[f])) == 0)
+				if (strncmp(closure->objects[i].needed[n], first[f],
+				            strlen(first[f])) == 0)
 					return true;
 	return linker && strstr(linker, "ld-musl");
 }
 
-char *tare_cuda_front_find(const char *layer, const struct tare_closure *closure, const char *library_path,
-                           const char *cache, bool anyway)
+char *tare_cuda_front_find(const char *layer, const struct tare_closure *closure,
+                           const char *library_path, const char *cache, bool anyway)
 {
 	const char *slash = strrchr(layer, '/');
 	char *front;

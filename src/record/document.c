@@ -123,7 +123,8 @@ static void put_options(FILE *file, const struct tare_record_options *options)
 	        ", \"call_stacks\": %s, \"contents\": %s, \"times\": \"%s\"}",
 	        options->strict ? "true" : "false", options->keep_newest ? "newest" : "oldest",
 	        options->max_bytes, options->delay_ns, options->duration_ns,
-	        options->call_stacks ? "true" : "false", options->contents ? "true" : "false", tare_record_times_name(options->times));
+	        options->call_stacks ? "true" : "false", options->contents ? "true" : "false",
+	        tare_record_times_name(options->times));
 }
 
 static void put_end(FILE *file, const struct tare_record_document *document)

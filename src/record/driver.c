@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 // Those that loaders know by name, in their order.
-static const char *const known[] = { "libze_intel_gpu.so.1", "libze_intel_gpu_legacy1.so.1", "libze_intel_vpu.so.1",
-	                             "libze_intel_npu.so.1" };
+static const char *const known[] = { "libze_intel_gpu.so.1", "libze_intel_gpu_legacy1.so.1",
+	                             "libze_intel_vpu.so.1", "libze_intel_npu.so.1" };
 
 struct made {
 	struct tare_drivers *drivers;
@@ -24,7 +24,8 @@ static void append(char **list, const char *entry, size_t length)
 {
 	char *longer;
 
-	if (asprintf(&longer, "%s%s%.*s", *list ? *list : "", *list ? "," : "", (int)length, entry) < 0)
+	if (asprintf(&longer, "%s%s%.*s", *list ? *list : "", *list ? "," : "", (int)length,
+	             entry) < 0)
 		longer = NULL;
 	free(*list);
 	*list = longer;
@@ -69,20 +70,22 @@ static char *behind_stub(const char *name, size_t length)
 	return list ? strndup(list, strcspn(list, ",")) : NULL;
 }
 
-static void add_named(struct made *made, const char *list, const char *library_path, const char *cache)
+static void add_named(struct made *made, const char *list, const char *library_path,
+                      const char *cache)
 {
 	while (*list) {
 		size_t length = strcspn(list, ",");
 		char *name = length ? behind_stub(list, length) : NULL;
-		if (name && (!tare_library_is_found(name, library_path, cache) || !add_stub(made, name, strlen(name))))
+		if (name && (!tare_library_is_found(name, library_path, cache) ||
+		             !add_stub(made, name, strlen(name))))
 			append(&made->drivers->stubs, name, strlen(name));
 		free(name);
 		list += length + (list[length] == ',');
 	}
 }
 
-void tare_drivers_find(const char *layer, const char *alternative, const char *library_path, const char *cache,
-                       struct tare_drivers *drivers)
+void tare_drivers_find(const char *layer, const char *alternative, const char *library_path,
+                       const char *cache, struct tare_drivers *drivers)
 {
 	struct made made = { .drivers = drivers, .layer = layer };
 
@@ -91,7 +94,8 @@ void tare_drivers_find(const char *layer, const char *alternative, const char *l
 	if (alternative)
 		add_named(&made, alternative, library_path, cache);
 	for (size_t i = 0; !alternative && i < sizeof known / sizeof *known; i++)
-		if (tare_library_is_found(known[i], library_path, cache) && !add_stub(&made, known[i], strlen(known[i])))
+		if (tare_library_is_found(known[i], library_path, cache) &&
+		    !add_stub(&made, known[i], strlen(known[i])))
 			append(&drivers->stubs, known[i], strlen(known[i]));
 	// Nothing to gain: the loader is left to find what it finds.
 	if (!made.stubs || !drivers->behind)

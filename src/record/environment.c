@@ -138,7 +138,8 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-// The word of `words` that begins with `name`, with the comma that goes before it, into `word`; "": none.
+// The word of `words` that begins with `name`, with the comma that goes before it, into `word`; "":
+// none.
 static void take_word(const char *words, const char *name, char *word, size_t room)
 {
 	word[0] = '\0';
@@ -163,12 +164,14 @@ static char *options_text(const struct tare_record_options *options, int64_t sta
 	if (options->duration_ns)
 		snprintf(duration, sizeof duration, ",duration=%" PRId64, options->duration_ns);
 	take_word(before, "event=", event, sizeof event);
-	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 ",times=%s%s%s%s%s%s%s%s%s%s%s%s",
+	if (asprintf(&text,
+	             TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 ",times=%s%s%s%s%s%s%s%s%s%s%s%s",
 	             start_raw_ns, tare_record_times_name(options->times),
 	             options->strict ? ",strict" : "", options->keep_newest ? ",keep=newest" : "",
 	             options->call_stacks ? ",stacks" : "", options->contents ? ",contents" : "",
-	             options->front ? ",front" : "", options->no_cupti ? "," TARE_ENVIRONMENT_NO_CUPTI : "",
-	             limit, delay, duration, has_word(before, "count") ? ",count" : "", event) < 0)
+	             options->front ? ",front" : "",
+	             options->no_cupti ? "," TARE_ENVIRONMENT_NO_CUPTI : "", limit, delay, duration,
+	             has_word(before, "count") ? ",count" : "", event) < 0)
 		return NULL;
 	return text;
 }
@@ -178,20 +181,23 @@ static bool is_path(const char *entry, size_t length, const char *path)
 	return path && length == strlen(path) && strncmp(entry, path, length) == 0;
 }
 
-// "LD_PRELOAD=FRONT:CUDA_FRONT:those that were there", the first ones, of which either may be NULL, only once.
+// "LD_PRELOAD=FRONT:CUDA_FRONT:those that were there", the first ones, of which either may be NULL,
+// only once.
 static char *preload(const char *front, const char *cuda_front, const char *before)
 {
-	size_t room = sizeof PRELOAD + (front ? strlen(front) : 0) + (cuda_front ? strlen(cuda_front) : 0) +
-	              strlen(before) + 4, used;
+	size_t room = sizeof PRELOAD + (front ? strlen(front) : 0) +
+	              (cuda_front ? strlen(cuda_front) : 0) + strlen(before) + 4,
+	       used;
 	char *text = malloc(room);
 
 	if (!text)
 		return NULL;
-	used = (size_t)snprintf(text, room, PRELOAD "=%s%s%s", front ? front : "", front && cuda_front ? ":" : "",
-	                        cuda_front ? cuda_front : "");
+	used = (size_t)snprintf(text, room, PRELOAD "=%s%s%s", front ? front : "",
+	                        front && cuda_front ? ":" : "", cuda_front ? cuda_front : "");
 	while (*before) {
 		size_t length = strcspn(before, ": ");
-		if (length && !is_path(before, length, front) && !is_path(before, length, cuda_front))
+		if (length && !is_path(before, length, front) &&
+		    !is_path(before, length, cuda_front))
 			used += (size_t)snprintf(text + used, room - used, ":%.*s", (int)length,
 			                         before);
 		before += length + (before[length] != '\0');
@@ -258,15 +264,16 @@ char **tare_environment_make(char *const *inherited, const char *layer, const ch
 		if (!leads_elsewhere(inherited, layer, i))
 			add_value(&made, hooks[i].variable, layer);
 	if (options->front || options->cuda_front)
-		add(&made, preload(options->front, options->cuda_front, value_of(inherited, PRELOAD)));
+		add(&made,
+		    preload(options->front, options->cuda_front, value_of(inherited, PRELOAD)));
 	if (options->drivers) {
 		add_value(&made, TARE_DRIVERS_VARIABLE, options->drivers);
 		add_value(&made, TARE_ENVIRONMENT_LEVELZERO, options->behind);
 	}
 	add_layers(&made, layer, value_of(inherited, LAYERS));
 	add_value(&made, TARE_ENVIRONMENT_DIRECTORY, directory);
-	add(&made, options_text(options, start_raw_ns,
-	                        value_of(inherited, TARE_ENVIRONMENT_OPTIONS)));
+	add(&made,
+	    options_text(options, start_raw_ns, value_of(inherited, TARE_ENVIRONMENT_OPTIONS)));
 	if (made.whole)
 		return made.at;
 	tare_environment_free(made.at);

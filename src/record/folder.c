@@ -233,8 +233,8 @@ static bool is_of_job(const struct tare_record_folder *folder, const char *recor
 	return strstr(record, key) && is_unfinished(record);
 }
 
-static int admit(const struct tare_record_folder *folder, const char *record, int count,
-                      bool force, struct tare_error *error)
+static int admit(const struct tare_record_folder *folder, const char *record, int count, bool force,
+                 struct tare_error *error)
 {
 	if (count < 0)
 		return tare_fail(error, -count, "cannot read %.200s: %s", folder->path,

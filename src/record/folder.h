@@ -30,24 +30,24 @@ struct tare_record_claim {
 };
 
 struct tare_record_folder {
-	char *path;          // as a person would type it: "app.tare"
-	char *absolute;      // the same, from the root
-	char *data;          // absolute: where the recorders write; `absolute`, or somewhere local
-	const char *remote;  // the network file system on which the folder is; NULL: none
-	char job[160];       // what tells this parallel job from others; "": none
-	bool joined;         // another rank of the same job made the folder and writes record.json
-	bool made;           // the folder was not there before
-	int directory;       // descriptor of the folder, locked until it is freed
-	char *draft;         // record.json on its way, in the folder; NULL: none
-	char **stale;        // files of the trace that is replaced
+	char *path;         // as a person would type it: "app.tare"
+	char *absolute;     // the same, from the root
+	char *data;         // absolute: where the recorders write; `absolute`, or somewhere local
+	const char *remote; // the network file system on which the folder is; NULL: none
+	char job[160];      // what tells this parallel job from others; "": none
+	bool joined;        // another rank of the same job made the folder and writes record.json
+	bool made;          // the folder was not there before
+	int directory;      // descriptor of the folder, locked until it is freed
+	char *draft;        // record.json on its way, in the folder; NULL: none
+	char **stale;       // files of the trace that is replaced
 	size_t stale_count;
 };
 
 // Name of the network (or otherwise remote) file system of that statfs(2) type, NULL: none.
 const char *tare_record_remote(unsigned long type);
 
-// The folder's name for an output (NULL: none named) and a program: "app.tare", to free(). NULL with
-// a sentence when there is none, -EINVAL or -ENOMEM in *error.
+// The folder's name for an output (NULL: none named) and a program: "app.tare", to free(). NULL
+// with a sentence when there is none, -EINVAL or -ENOMEM in *error.
 char *tare_record_folder_name(const char *output, const char *program, struct tare_error *error);
 
 // Claims a folder: makes it, or takes an empty one, or with `force` one with a trace of ours, or
@@ -58,9 +58,9 @@ char *tare_record_folder_name(const char *output, const char *program, struct ta
 int tare_record_folder_claim(const struct tare_record_claim *claim,
                              struct tare_record_folder *folder, struct tare_error *error);
 
-// Writes `text` as record.json: first beside it (draft), which shows that there is room and leave to
-// write, then in its place (publish). Both return 0 or a negative errno with a sentence, then the
-// former record.json is as it was.
+// Writes `text` as record.json: first beside it (draft), which shows that there is room and leave
+// to write, then in its place (publish). Both return 0 or a negative errno with a sentence, then
+// the former record.json is as it was.
 int tare_record_folder_draft(struct tare_record_folder *folder, const char *text, size_t bytes,
                              struct tare_error *error);
 int tare_record_folder_publish(struct tare_record_folder *folder, struct tare_error *error);
@@ -75,8 +75,8 @@ void tare_record_folder_abandon(struct tare_record_folder *folder);
 // or a negative errno with a sentence that says where the files are.
 int tare_record_folder_collect(struct tare_record_folder *folder, struct tare_error *error);
 
-// Why a recorder could not make a file there, as a clause with the way out: no room on the disk, or a
-// limit on the size of files. "" when nothing stands against it.
+// Why a recorder could not make a file there, as a clause with the way out: no room on the disk, or
+// a limit on the size of files. "" when nothing stands against it.
 void tare_record_folder_obstacle(const char *folder, char *text, size_t size);
 
 // Frees; what is in the file system stays. Accepts a zeroed folder.

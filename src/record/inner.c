@@ -22,8 +22,8 @@ void tare_inner_tell(const char *folder)
 {
 	const char *outer = getenv(TARE_ENVIRONMENT_DIRECTORY);
 	char *path = outer && outer[0] == '/' ? note_path(outer) : NULL;
-	int file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666)
-	                : -1;
+	int file =
+	    path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666) : -1;
 	size_t bytes = strlen(folder);
 
 	// Half a path would be a wrong one.

@@ -54,7 +54,8 @@ static void take_signals(void)
 
 	sigfillset(&action.sa_mask);
 	for (int number = 1; number < _NSIG; number++)
-		// Those that tare was told to ignore as well: the program may have decided otherwise.
+		// Those that tare was told to ignore as well: the program may have decided
+		// otherwise.
 		if (!is_own(number))
 			sigaction(number, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);

@@ -11,17 +11,19 @@
 
 struct tare_launch {
 	pid_t child;
-	sigset_t mask;       // of signals, as tare was given it
+	sigset_t mask;                   // of signals, as tare was given it
 	struct sigaction actions[_NSIG]; // the same for what is done with them
 };
 
 // How the program ended.
 struct tare_launch_end {
-	int status;                   // exit status; -1: a signal ended it
-	int signal;                   // that signal; 0: none
-	int asked;                    // SIGINT, SIGQUIT, SIGTERM or SIGHUP that came meanwhile; 0: none
-	int64_t user_ns, system_ns;   // CPU time of the program and of all children that it waited for
-	int64_t max_resident_bytes;   // of the largest of them
+	int status; // exit status; -1: a signal ended it
+	int signal; // that signal; 0: none
+	// SIGINT, SIGQUIT, SIGTERM or SIGHUP that came meanwhile; 0: none
+	int asked;
+	// CPU time of the program and of all children that it waited for
+	int64_t user_ns, system_ns;
+	int64_t max_resident_bytes; // of the largest of them
 };
 
 // Starts arguments[0] (looked for in PATH as execvp(3) does) with `environment`. The program has

@@ -79,8 +79,8 @@ int tare_layer_check(const char *layer, struct tare_error *error)
 	const char *why;
 
 	if (tare_file_is_cut(layer))
-		return tare_fail(error, ELIBBAD, "the recorder %.300s is cut off; install tare again",
-		                 layer);
+		return tare_fail(error, ELIBBAD,
+		                 "the recorder %.300s is cut off; install tare again", layer);
 	library = dlopen(layer, RTLD_LAZY | RTLD_LOCAL);
 	why = library ? NULL : dlerror();
 	if (library) {
@@ -88,7 +88,8 @@ int tare_layer_check(const char *layer, struct tare_error *error)
 		return 0;
 	}
 	// It begins with the path.
-	return tare_fail(error, ELIBBAD, "the recorder cannot be loaded: %.300s; install tare again",
+	return tare_fail(error, ELIBBAD,
+	                 "the recorder cannot be loaded: %.300s; install tare again",
 	                 why ? why : layer);
 }
 
@@ -102,31 +103,34 @@ void tare_layer_explain(const struct tare_program *program, const struct tare_lo
 		    "environment; record it as its owner",
 		    program->path);
 	else if (program->fixed && !program->knows_layers)
-		snprintf(
-		    text, size,
-		    "%.200s is statically linked: it contains no OpenCL loader that knows layers, and can "
-		    "load no Level Zero driver in whose place the recorder stands",
-		    program->path);
+		snprintf(text, size,
+		         "%.200s is statically linked: it contains no OpenCL loader that knows "
+		         "layers, and can "
+		         "load no Level Zero driver in whose place the recorder stands",
+		         program->path);
 	else if (program->fixed)
 		snprintf(text, size,
-		         "%.200s is statically linked and made no OpenCL call; it can load no Level Zero "
+		         "%.200s is statically linked and made no OpenCL call; it can load no "
+		         "Level Zero "
 		         "driver in whose place the recorder stands",
 		         program->path);
 	else if (!loader->path[0])
 		snprintf(text, size,
 		         "there is no " LOADER " on this machine that it could have called");
 	else if (!loader->knows_layers && withheld)
-		snprintf(text, size,
-		         "it made no OpenCL call, or made it through %.200s, a loader that knows no "
-		         "layers; without --strict %.200s is put in front of it",
-		         loader->path, withheld);
+		snprintf(
+		    text, size,
+		    "it made no OpenCL call, or made it through %.200s, a loader that knows no "
+		    "layers; without --strict %.200s is put in front of it",
+		    loader->path, withheld);
 	else if (!loader->knows_layers)
-		snprintf(text, size,
-		         "it made no OpenCL call, or made it through %.200s, a loader that knows no "
-		         "layers (" LAYERS " does not occur in it): ocl-icd from 2.3.0 and Khronos' "
-		         "loader from 2020.12 know them, and one that is installed is put in front "
-		         "(package ocl-icd-libopencl1)",
-		         loader->path);
+		snprintf(
+		    text, size,
+		    "it made no OpenCL call, or made it through %.200s, a loader that knows no "
+		    "layers (" LAYERS " does not occur in it): ocl-icd from 2.3.0 and Khronos' "
+		    "loader from 2020.12 know them, and one that is installed is put in front "
+		    "(package ocl-icd-libopencl1)",
+		    loader->path);
 	else
 		snprintf(text, size,
 		         "it made no OpenCL call, or not through %.200s, which knows layers",

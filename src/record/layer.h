@@ -12,8 +12,8 @@
 // Names a folder in which the layer is looked for before the usual places.
 #define TARE_LAYER_FOLDER "TARE_LAYER_DIR"
 
-// The absolute path of the OpenCL layer, to free(): in $TARE_LAYER_DIR when that is set, else beside
-// this program as installed or as built. NULL with a sentence.
+// The absolute path of the OpenCL layer, to free(): in $TARE_LAYER_DIR when that is set, else
+// beside this program as installed or as built. NULL with a sentence.
 char *tare_layer_find(struct tare_error *error);
 
 // Whether this process could load the layer, as a program's loader will: else a run would be for
@@ -35,25 +35,27 @@ struct tare_record_options {
 	uint64_t max_bytes;            // 0: no limit
 	int64_t delay_ns, duration_ns; // 0: at once; to the end
 	const char *front;             // a loader that is put in front of the program's; NULL: none
-	const char *cuda_front;        // what is put in front of CUDA's driver (record/cupti.h); NULL: nothing
-	bool no_cupti;                 // CUDA is recorded by that alone
-	const char *drivers, *behind;  // stubs of Level Zero's drivers (record/driver.h); NULL: none
+	// what is put in front of CUDA's driver (record/cupti.h); NULL: nothing
+	const char *cuda_front;
+	bool no_cupti; // CUDA is recorded by that alone
+	// stubs of Level Zero's drivers (record/driver.h); NULL: none
+	const char *drivers, *behind;
 };
 
 // The environment for the program: tare's own (`inherited`), with the layer before those that were
 // in OPENCL_LAYERS (others of its name are left out: two recorders would count everything twice),
-// with the hooks of phases led to it, with options->front and options->cuda_front before what was in LD_PRELOAD, with stubs
-// for Level Zero's drivers, and with what
-// src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
-// now. Returns an array of texts that ends with NULL, for tare_environment_free; NULL: no memory.
+// with the hooks of phases led to it, with options->front and options->cuda_front before what was
+// in LD_PRELOAD, with stubs for Level Zero's drivers, and with what src/guest/environment.h names.
+// start_raw_ns: CLOCK_MONOTONIC_RAW now. Returns an array of texts that ends with NULL, for
+// tare_environment_free; NULL: no memory.
 char **tare_environment_make(char *const *inherited, const char *layer, const char *directory,
                              const struct tare_record_options *options, int64_t start_raw_ns);
 void tare_environment_free(char **environment); // accepts NULL
 
-// The hooks by which programs find who records their phases, and CUDA's driver who records its calls:
-// environment variables. Returns the name
-// of `hook` when `inherited` leads it to something else than `layer`, which then stays; *value is that,
-// *phases what is not recorded ("ITT phases", "CUDA programs"). NULL: it leads, or will lead, to the layer.
+// The hooks by which programs find who records their phases, and CUDA's driver who records its
+// calls: environment variables. Returns the name of `hook` when `inherited` leads it to something
+// else than `layer`, which then stays; *value is that, *phases what is not recorded ("ITT phases",
+// "CUDA programs"). NULL: it leads, or will lead, to the layer.
 #define TARE_PHASE_HOOKS 4
 const char *tare_environment_elsewhere(char *const *inherited, const char *layer, size_t hook,
                                        const char **value, const char **phases);

@@ -12,10 +12,11 @@
 
 struct search {
 	struct tare_loader met[MOST_LOADERS];
-	bool as_named[MOST_LOADERS];  // its soname is the loader's: it answers to that when preloaded
+	// its soname is the loader's: it answers to that when preloaded
+	bool as_named[MOST_LOADERS];
 	size_t count;
-	size_t last;                  // where the one is that was met last
-	bool all;                     // go on after the first
+	size_t last; // where the one is that was met last
+	bool all;    // go on after the first
 };
 
 static bool meet(const char *path, void *context)

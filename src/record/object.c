@@ -17,7 +17,7 @@ struct image {
 	ElfW(Ehdr) header;
 };
 
-static bool read_part(const struct image *image, size_t i, ElfW(Phdr) *part)
+static bool read_part(const struct image *image, size_t i, ElfW(Phdr) * part)
 {
 	size_t from = image->header.e_phoff;
 
@@ -28,7 +28,7 @@ static bool read_part(const struct image *image, size_t i, ElfW(Phdr) *part)
 }
 
 // The first part of a kind that lies in the file.
-static bool find_part(const struct image *image, ElfW(Word) type, ElfW(Phdr) *part)
+static bool find_part(const struct image *image, ElfW(Word) type, ElfW(Phdr) * part)
 {
 	for (size_t i = 0; i < image->header.e_phnum; i++)
 		if (read_part(image, i, part) && part->p_type == type)
@@ -164,11 +164,11 @@ void tare_object_read(const char *path, struct tare_object *object)
 	object->path = image.at ? strdup(path) : NULL;
 	if (object->path && image.bytes >= sizeof image.header) {
 		memcpy(&image.header, image.at, sizeof image.header);
-		object->readable =
-		    memcmp(image.header.e_ident, ELFMAG, SELFMAG) == 0 &&
-		    image.header.e_ident[EI_CLASS] ==
-		        (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-		    image.header.e_phentsize == sizeof(ElfW(Phdr)) && is_own_kind(&image);
+		object->readable = memcmp(image.header.e_ident, ELFMAG, SELFMAG) == 0 &&
+		                   image.header.e_ident[EI_CLASS] ==
+		                       (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+		                   image.header.e_phentsize == sizeof(ElfW(Phdr)) &&
+		                   is_own_kind(&image);
 	}
 	if (object->readable) {
 		if (find_part(&image, PT_INTERP, &part))

@@ -7,11 +7,11 @@
 #define TARE_OBJECT_NEEDS 64
 
 struct tare_object {
-	bool readable;            // an ELF file of this machine's kind, with what follows
-	char *path;               // as it was found
-	char *interpreter;        // dynamic linker; NULL: none
-	char *soname;             // NULL: none
-	char *rpath, *runpath;    // folders joined by colons, $ORIGIN replaced; NULL: none
+	bool readable;                   // an ELF file of this machine's kind, with what follows
+	char *path;                      // as it was found
+	char *interpreter;               // dynamic linker; NULL: none
+	char *soname;                    // NULL: none
+	char *rpath, *runpath;           // folders joined by colons, $ORIGIN replaced; NULL: none
 	char *needed[TARE_OBJECT_NEEDS]; // names, as many as there is room for
 	size_t needed_count;
 };

@@ -45,7 +45,7 @@ bool tare_file_contains(const char *path, const char *text)
 }
 
 // The header of an ELF file of this machine's word size; false when the file is none.
-static bool read_header(const unsigned char *at, size_t bytes, ElfW(Ehdr) *header)
+static bool read_header(const unsigned char *at, size_t bytes, ElfW(Ehdr) * header)
 {
 	if (!at || bytes < sizeof *header)
 		return false;
@@ -56,8 +56,8 @@ static bool read_header(const unsigned char *at, size_t bytes, ElfW(Ehdr) *heade
 }
 
 // Its program header `i`; false when the file ends before.
-static bool read_part(const unsigned char *at, size_t bytes, const ElfW(Ehdr) *header, size_t i,
-                      ElfW(Phdr) *part)
+static bool read_part(const unsigned char *at, size_t bytes, const ElfW(Ehdr) * header, size_t i,
+                      ElfW(Phdr) * part)
 {
 	if (header->e_phoff > bytes || (bytes - header->e_phoff) / sizeof *part <= i)
 		return false;

@@ -38,7 +38,8 @@ static bool is_running(const struct tare_trace_header *header)
 
 static void add(struct tare_survey *survey, const struct tare_trace_header *header)
 {
-	bool no_call = header->calls_seen == 0, events = header->windows > header->definition_windows;
+	bool no_call = header->calls_seen == 0,
+	     events = header->windows > header->definition_windows;
 	bool phases_only = header->api == TARE_TRACE_NO_API && no_call && events;
 
 	survey->processes++;

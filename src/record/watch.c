@@ -45,7 +45,8 @@ static bool is_named(const char *path, const char *begins)
 
 static void look_at_maps(struct tare_watch *watch, pid_t process)
 {
-	// NVIDIA's OpenCL stands on the driver's library for CUDA, which is no sign of CUDA beside it.
+	// NVIDIA's OpenCL stands on the driver's library for CUDA, which is no sign of CUDA beside
+	// it.
 	struct tare_other_uses all = { 0 }, beside_opencl = { 0 }, *found = &all;
 	char path[64], *line = NULL;
 	size_t size = 0;
@@ -134,8 +135,7 @@ static bool wait_for(struct tare_watch *watch, int64_t ns)
 	bool ended;
 
 	pthread_mutex_lock(&watch->lock);
-	while (!watch->ended &&
-	       pthread_cond_timedwait(&watch->ending, &watch->lock, &time) == 0)
+	while (!watch->ended && pthread_cond_timedwait(&watch->ending, &watch->lock, &time) == 0)
 		;
 	ended = watch->ended;
 	pthread_mutex_unlock(&watch->lock);
@@ -152,7 +152,8 @@ static void *run(void *context)
 		int64_t from_ns = now_ns();
 		look(watch);
 		took_ns = now_ns() - from_ns;
-		// While the program is short its mappings are few: what a look takes then is the start.
+		// While the program is short its mappings are few: what a look takes then is the
+		// start.
 		if (distance_ns < LAST_NS) {
 			distance_ns = 2 * distance_ns < LAST_NS ? 2 * distance_ns : LAST_NS;
 			took_ns = 0;

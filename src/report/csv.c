@@ -145,8 +145,8 @@ static void put_header(struct row *row, const char *const *names, size_t count)
 }
 
 // `device`: what stands for the label of that name where a cell has none; may be NULL.
-static void put_labels(struct row *row, const struct tare_cell *cell,
-                       const struct columns *columns, const char *device)
+static void put_labels(struct row *row, const struct tare_cell *cell, const struct columns *columns,
+                       const char *device)
 {
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct tare_label *label = tare_labels_find(&cell->labels, columns->names[i]);
@@ -205,7 +205,8 @@ static void put_cells(struct row *row, const struct tare_result *result,
 
 // One row of what the device did meanwhile: a count of readings and one number of them.
 static void put_reading(struct row *row, const struct columns *columns, const char *command,
-                        const char *device, const char *quantity, const char *unit, size_t n, double value)
+                        const char *device, const char *quantity, const char *unit, size_t n,
+                        double value)
 {
 	if (n == 0 || !isfinite(value))
 		return;
@@ -233,15 +234,20 @@ static void put_telemetry(struct row *row, const struct tare_result *result,
 	for (int v = 0; v < TARE_TELEMETRY_VALUES; v++) {
 		const struct tare_telemetry_value_row *known = &tare_telemetry_value_rows[v];
 		const struct tare_telemetry_range *range = &summary->of[v];
-		const struct { const char *name; double value; } numbers[] = {
-			{ "lowest", range->low }, { "median", range->median },
-			{ "mean", range->mean }, { "highest", range->high },
+		const struct {
+			const char *name;
+			double value;
+		} numbers[] = {
+			{ "lowest", range->low },
+			{ "median", range->median },
+			{ "mean", range->mean },
+			{ "highest", range->high },
 		};
 		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
 			char quantity[64];
 			snprintf(quantity, sizeof quantity, "%s_%s", known->key, numbers[k].name);
-			put_reading(row, columns, command, device, quantity, known->unit,
-			            range->n, numbers[k].value);
+			put_reading(row, columns, command, device, quantity, known->unit, range->n,
+			            numbers[k].value);
 		}
 	}
 	put_reading(row, columns, command, device, "slowed_share", "", summary->throttle_n,
@@ -268,7 +274,8 @@ static int write_cells(const struct tare_result *result, FILE *file)
 			put_cells(&row, result->parts[i], &columns, command, own);
 			put_telemetry(&row, result->parts[i], &columns, command, own);
 		}
-		put_cells(&row, result, &columns, result->part_count ? result->command : NULL, NULL);
+		put_cells(&row, result, &columns, result->part_count ? result->command : NULL,
+		          NULL);
 		put_telemetry(&row, result, &columns, result->part_count ? result->command : NULL,
 		              NULL);
 	}

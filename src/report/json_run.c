@@ -149,7 +149,8 @@ static json_t *run_parts(struct tare_json *json, const struct tare_run_report *r
 		tare_json_put(json, object, "from_ns", since_start(run->recording, part->from_ns));
 		tare_json_put(json, object, "to_ns", since_start(run->recording, part->to_ns));
 		tare_json_put(json, object, "share",
-		              tare_json_number((double)(part->to_ns - part->from_ns) / (double)summary->wall_ns));
+		              tare_json_number((double)(part->to_ns - part->from_ns) /
+		                               (double)summary->wall_ns));
 		tare_json_put(json, object, "went_into", went_into(json, part));
 		tare_json_push(json, list, object);
 	}
@@ -281,7 +282,8 @@ static void put_cost(struct tare_json *json, const struct tare_coverage *coverag
 
 	tare_json_put(json, object, "driver_cost_ns", tare_json_time(coverage->driver_ns));
 	tare_json_put(json, object, "driver_cost_low_ns", tare_json_time(coverage->driver_low_ns));
-	tare_json_put(json, object, "driver_cost_high_ns", tare_json_time(coverage->driver_high_ns));
+	tare_json_put(json, object, "driver_cost_high_ns",
+	              tare_json_time(coverage->driver_high_ns));
 	tare_json_put(json, object, "profiling_share", tare_json_number(coverage->profiling_share));
 	tare_json_put(json, object, "cost_ns", tare_json_time(coverage->cost_ns));
 	tare_json_put(json, object, "cost_low_ns", tare_json_time(coverage->cost_low_ns));
@@ -290,9 +292,12 @@ static void put_cost(struct tare_json *json, const struct tare_coverage *coverag
 	tare_json_put(json, object, "cost_source", source ? json_string(source) : json_null());
 	tare_json_put(json, object, "once_ns", json_integer(coverage->once_ns));
 	tare_json_put(json, object, "contents_ns", json_integer(coverage->contents_ns));
-	tare_json_put(json, object, "contents_whole", json_integer((json_int_t)coverage->contents_whole));
-	tare_json_put(json, object, "contents_sampled", json_integer((json_int_t)coverage->contents_sampled));
-	tare_json_put(json, object, "contents_not", json_integer((json_int_t)coverage->contents_not));
+	tare_json_put(json, object, "contents_whole",
+	              json_integer((json_int_t)coverage->contents_whole));
+	tare_json_put(json, object, "contents_sampled",
+	              json_integer((json_int_t)coverage->contents_sampled));
+	tare_json_put(json, object, "contents_not",
+	              json_integer((json_int_t)coverage->contents_not));
 }
 
 static void put_coverage(struct tare_json *json, const struct tare_coverage *coverage, json_t *root)
@@ -348,7 +353,8 @@ static void put_changes(struct tare_json *json, const struct tare_run_report *ru
 		tare_json_put(json, object, "count", tare_json_unsigned(made->count));
 		tare_json_put(json, object, "commands", tare_json_unsigned(made->commands));
 		if (made->change == TARE_CHANGE_LISTS)
-			tare_json_put(json, object, "device_ns", tare_json_unsigned(made->device_ns));
+			tare_json_put(json, object, "device_ns",
+			              tare_json_unsigned(made->device_ns));
 		tare_json_push(json, list, object);
 	}
 	tare_json_put(json, root, "changes", list);

@@ -116,16 +116,16 @@ static json_t *device_apis(struct tare_json *json, const struct tare_recording *
 }
 
 // How devices that several APIs show were found to be one, and of which it could not be told.
-static void put_same(struct tare_json *json, const struct tare_recording *recording, uint32_t device,
-                     json_t *object)
+static void put_same(struct tare_json *json, const struct tare_recording *recording,
+                     uint32_t device, json_t *object)
 {
 	const char *by = tare_run_same_by(tare_run_joined_by(recording, device));
 	uint32_t maybe = recording->devices[device].maybe_same;
 
 	tare_json_put(json, object, "one_by", by ? tare_json_text(by) : json_null());
-	tare_json_put(json, object, "maybe_same",
-	              tare_json_index(maybe ? tare_run_device_number(recording, maybe - 1)
-	                                    : TARE_NO_INDEX));
+	tare_json_put(
+	    json, object, "maybe_same",
+	    tare_json_index(maybe ? tare_run_device_number(recording, maybe - 1) : TARE_NO_INDEX));
 }
 
 // Each different device once.
@@ -138,7 +138,8 @@ static json_t *managed(struct tare_json *json, struct tare_recorded_faults fault
 	object = json_object();
 	tare_json_put(json, object, "host_faults", tare_json_unsigned(faults.host_faults));
 	tare_json_put(json, object, "device_faults", tare_json_unsigned(faults.device_faults));
-	tare_json_put(json, object, "device_fault_groups", tare_json_unsigned(faults.device_groups));
+	tare_json_put(json, object, "device_fault_groups",
+	              tare_json_unsigned(faults.device_groups));
 	tare_json_put(json, object, "thrashing", tare_json_unsigned(faults.thrashing));
 	tare_json_put(json, object, "throttled", tare_json_unsigned(faults.throttled));
 	tare_json_put(json, object, "throttled_ns", json_integer(faults.throttled_ns));
@@ -146,7 +147,8 @@ static json_t *managed(struct tare_json *json, struct tare_recorded_faults fault
 	return object;
 }
 
-// Of commands of the view that were given to the whole device of which this one (a same_as) is a part.
+// Of commands of the view that were given to the whole device of which this one (a same_as) is a
+// part.
 static uint64_t count_parts(const struct tare_run_report *run, uint32_t device)
 {
 	const struct tare_recording *recording = run->recording;
@@ -154,19 +156,22 @@ static uint64_t count_parts(const struct tare_run_report *run, uint32_t device)
 
 	for (size_t i = 0; i < recording->part_count; i++) {
 		const struct tare_recorded_part *part = &recording->parts[i];
-		count += recording->devices[part->device].same_as == device &&
-		         tare_view_has_process(run->view, recording->devices[part->device].process) &&
-		         tare_view_has_moment(recording, run->view, part->start_ns);
+		count +=
+		    recording->devices[part->device].same_as == device &&
+		    tare_view_has_process(run->view, recording->devices[part->device].process) &&
+		    tare_view_has_moment(recording, run->view, part->start_ns);
 	}
 	return count;
 }
 
-static void put_sub_device(struct tare_json *json, const struct tare_run_report *run, uint32_t device, json_t *object)
+static void put_sub_device(struct tare_json *json, const struct tare_run_report *run,
+                           uint32_t device, json_t *object)
 {
 	uint32_t whole = run->recording->devices[device].sub_device_of;
 
 	tare_json_put(json, object, "sub_device_of",
-	              tare_json_index(whole ? tare_run_device_number(run->recording, whole - 1) : TARE_NO_INDEX));
+	              tare_json_index(whole ? tare_run_device_number(run->recording, whole - 1)
+	                                    : TARE_NO_INDEX));
 	tare_json_put(json, object, "parts", tare_json_unsigned(count_parts(run, device)));
 }
 

@@ -73,10 +73,12 @@ static json_t *occupancy(struct tare_json *json, const struct tare_recording *re
 	limits = json_object();
 	tare_json_put(json, object, "share", tare_json_number(told->share));
 	tare_json_put(json, object, "groups_at_once", tare_json_unsigned(told->groups));
-	tare_json_put(json, object, "limit", tare_json_text(tare_occupancy_limit_name(told->limit)));
+	tare_json_put(json, object, "limit",
+	              tare_json_text(tare_occupancy_limit_name(told->limit)));
 	for (enum tare_occupancy_limit i = 0; i < TARE_OCCUPANCY_LIMITS; i++)
 		tare_json_put(json, limits, tare_occupancy_limit_name(i),
-		              told->by[i] == UINT64_MAX ? json_null() : tare_json_unsigned(told->by[i]));
+		              told->by[i] == UINT64_MAX ? json_null()
+		                                        : tare_json_unsigned(told->by[i]));
 	tare_json_put(json, object, "groups_by", limits);
 	tare_json_put(json, object, "registers", tare_json_unsigned(task->facts.registers));
 	tare_json_put(json, object, "local_bytes",
@@ -144,14 +146,18 @@ static void put_program(struct tare_json *json, json_t *object,
 }
 
 // What all of a row took, estimated from a random sample of them.
-static void put_estimate(struct tare_json *json, json_t *object, const struct tare_estimate *estimate)
+static void put_estimate(struct tare_json *json, json_t *object,
+                         const struct tare_estimate *estimate)
 {
 	bool known = estimate->unsampled > 0;
 
 	tare_json_put(json, object, "unsampled", tare_json_unsigned(estimate->unsampled));
-	tare_json_put(json, object, "estimated_total_ns", tare_json_number(known ? estimate->ns : NAN));
-	tare_json_put(json, object, "estimated_low_ns", tare_json_number(known ? estimate->low_ns : NAN));
-	tare_json_put(json, object, "estimated_high_ns", tare_json_number(known ? estimate->high_ns : NAN));
+	tare_json_put(json, object, "estimated_total_ns",
+	              tare_json_number(known ? estimate->ns : NAN));
+	tare_json_put(json, object, "estimated_low_ns",
+	              tare_json_number(known ? estimate->low_ns : NAN));
+	tare_json_put(json, object, "estimated_high_ns",
+	              tare_json_number(known ? estimate->high_ns : NAN));
 }
 
 static void put_durations(struct tare_json *json, json_t *object, const struct tare_task *task)
@@ -260,7 +266,8 @@ static void put_transfer(struct tare_json *json, json_t *object,
 	              tare_json_number(timed ? row->bytes_per_second : NAN));
 	tare_json_put(json, object, "median_bytes_per_second",
 	              tare_json_number(timed ? row->median_bytes_per_second : NAN));
-	tare_json_put(json, object, "ceiling_bytes_per_second", tare_json_number(row->sized_ceiling));
+	tare_json_put(json, object, "ceiling_bytes_per_second",
+	              tare_json_number(row->sized_ceiling));
 	tare_json_put(json, object, "smallest_bytes",
 	              row->count ? tare_json_unsigned(row->smallest) : json_null());
 	tare_json_put(json, object, "largest_bytes",

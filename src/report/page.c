@@ -52,8 +52,9 @@ int tare_report_page(const struct tare_result *result, FILE *file, struct tare_e
 {
 	(void)result;
 	(void)file;
-	return tare_fail(error, ENOSYS, "this tare was built without the page; build it with jansson, "
-	                                "zlib and libjs-chart.js, or write --json");
+	return tare_fail(error, ENOSYS,
+	                 "this tare was built without the page; build it with jansson, "
+	                 "zlib and libjs-chart.js, or write --json");
 }
 
 #endif

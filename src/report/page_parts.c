@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/page.h"
 #include "model/fact.h"
+#include "report/page.h"
 #include "report/page_template.h"
 
 #include <errno.h>
 #include <string.h>
 
 // The files of web/ and Chart.js, embedded at build time: symbol, and the mark in page.html.
-#define WEB_PARTS(X) \
-	X(tare_web_page_css, "page.css") \
-	X(tare_web_chart_js, "chart.js") \
-	X(tare_web_format_js, "format.js") \
-	X(tare_web_dom_js, "dom.js") \
-	X(tare_web_document_js, "document.js") \
-	X(tare_web_theme_js, "theme.js") \
-	X(tare_web_axes_js, "axes.js") \
-	X(tare_web_charts_js, "charts.js") \
-	X(tare_web_timeline_js, "timeline.js") \
-	X(tare_web_samples_js, "samples.js") \
-	X(tare_web_table_js, "table.js") \
-	X(tare_web_figures_js, "figures.js") \
-	X(tare_web_headline_js, "headline.js") \
-	X(tare_web_cards_js, "cards.js") \
-	X(tare_web_csv_js, "csv.js") \
-	X(tare_web_sections_js, "sections.js") \
+#define WEB_PARTS(X)                                                                               \
+	X(tare_web_page_css, "page.css")                                                           \
+	X(tare_web_chart_js, "chart.js")                                                           \
+	X(tare_web_format_js, "format.js")                                                         \
+	X(tare_web_dom_js, "dom.js")                                                               \
+	X(tare_web_document_js, "document.js")                                                     \
+	X(tare_web_theme_js, "theme.js")                                                           \
+	X(tare_web_axes_js, "axes.js")                                                             \
+	X(tare_web_charts_js, "charts.js")                                                         \
+	X(tare_web_timeline_js, "timeline.js")                                                     \
+	X(tare_web_samples_js, "samples.js")                                                       \
+	X(tare_web_table_js, "table.js")                                                           \
+	X(tare_web_figures_js, "figures.js")                                                       \
+	X(tare_web_headline_js, "headline.js")                                                     \
+	X(tare_web_cards_js, "cards.js")                                                           \
+	X(tare_web_csv_js, "csv.js")                                                               \
+	X(tare_web_sections_js, "sections.js")                                                     \
 	X(tare_web_page_js, "page.js")
 
 #define X(symbol, mark) extern const char symbol[];
@@ -56,8 +56,11 @@ static void write_facts(FILE *file)
 	fputc('[', file);
 	for (size_t i = 0; i < TARE_FACT_COUNT_OF; i++) {
 		const struct tare_fact_row *row = &tare_fact_rows[i];
-		fprintf(file, "%s{\"key\":\"%s\",\"title\":\"%s\",\"group\":\"%s\",\"unit\":\"%s\",\"type\":\"%s\"}",
-		        i ? ",\n" : "", row->key, row->title, row->group, row->unit, types[row->type]);
+		fprintf(file,
+		        "%s{\"key\":\"%s\",\"title\":\"%s\",\"group\":\"%s\",\"unit\":\"%s\","
+		        "\"type\":\"%s\"}",
+		        i ? ",\n" : "", row->key, row->title, row->group, row->unit,
+		        types[row->type]);
 	}
 	fputc(']', file);
 }

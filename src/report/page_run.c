@@ -67,7 +67,8 @@ static int write_mark(void *context, const char *mark, FILE *file, struct tare_e
 	else if (strcmp(mark, "report") == 0)
 		return write_report(page->run, file, error);
 	else if (strcmp(mark, "timeline") == 0)
-		return tare_report_timeline_write(page->run, page->most_bytes, file, page->left_out, error);
+		return tare_report_timeline_write(page->run, page->most_bytes, file, page->left_out,
+		                                  error);
 	else
 		return -ENOENT;
 	return 0;
@@ -78,8 +79,8 @@ int tare_report_run_page(const struct tare_run_report *run, uint64_t most_bytes,
 {
 	struct run_page page = { run, most_bytes, left_out };
 
-	return tare_page_expand(tare_web_run_html, parts, sizeof parts / sizeof *parts, write_mark, &page,
-	                        file, error);
+	return tare_page_expand(tare_web_run_html, parts, sizeof parts / sizeof *parts, write_mark,
+	                        &page, file, error);
 }
 
 #else

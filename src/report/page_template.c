@@ -25,7 +25,8 @@ void tare_page_html_text(const char *text, FILE *file)
 }
 
 // JSON inside a script element: '<' and '>' occur only in strings, where \u003c says the same and
-// neither </script nor <!-- can be spelt. U+2028 and U+2029 (e2 80 a8, a9) end a line for JavaScript.
+// neither </script nor <!-- can be spelt. U+2028 and U+2029 (e2 80 a8, a9) end a line for
+// JavaScript.
 void tare_page_json(const char *text, size_t length, FILE *file)
 {
 	const char *end = text + length;
@@ -56,7 +57,8 @@ void tare_page_json(const char *text, size_t length, FILE *file)
 
 enum { MARK_BYTES = 64 };
 
-static int write_part(const struct tare_page_part *parts, size_t part_count, const char *mark, FILE *file)
+static int write_part(const struct tare_page_part *parts, size_t part_count, const char *mark,
+                      FILE *file)
 {
 	for (size_t i = 0; i < part_count; i++)
 		if (strcmp(parts[i].mark, mark) == 0) {
@@ -94,7 +96,8 @@ int tare_page_expand(const char *template, const struct tare_page_part *parts, s
 		if (code == -ENOENT)
 			code = write_mark(context, mark, file, error);
 		if (!end || code == -ENOENT)
-			return tare_fail(error, EIO, "the page's template has an unknown mark '%.20s'", begin);
+			return tare_fail(error, EIO,
+			                 "the page's template has an unknown mark '%.20s'", begin);
 		if (code < 0)
 			return code;
 		if (ferror(file))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a page from a template with {{marks}}, and text so that it stays text. Internal to src/report.
+// Writes a page from a template with {{marks}}, and text so that it stays text. Internal to
+// src/report.
 #pragma once
 #include "base/error.h"
 
@@ -16,9 +17,9 @@ struct tare_page_part {
 // negative errno with a sentence.
 typedef int tare_page_mark(void *context, const char *mark, FILE *file, struct tare_error *error);
 
-// Writes `template` with its marks replaced: by `parts`, or else by what `write_mark` writes. Marks are
-// looked for in the template alone, never in what was put in. Returns 0, -EIO with a sentence, or
-// what write_mark returned.
+// Writes `template` with its marks replaced: by `parts`, or else by what `write_mark` writes. Marks
+// are looked for in the template alone, never in what was put in. Returns 0, -EIO with a sentence,
+// or what write_mark returned.
 int tare_page_expand(const char *template, const struct tare_page_part *parts, size_t part_count,
                      tare_page_mark *write_mark, void *context, FILE *file,
                      struct tare_error *error);

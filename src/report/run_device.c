@@ -45,7 +45,8 @@ uint32_t tare_run_joined_by(const struct tare_recording *recording, uint32_t dev
 }
 
 // " (OpenCL, CUDA)", where the recording has devices of more than one API.
-static void add_apis(const struct tare_recording *recording, uint32_t device, char *text, size_t size)
+static void add_apis(const struct tare_recording *recording, uint32_t device, char *text,
+                     size_t size)
 {
 	uint64_t apis = tare_run_device_apis(recording, device);
 	const char *before = " (";

@@ -95,10 +95,10 @@ static uint64_t count_uncollected(const struct tare_recording *recording,
 		uint32_t process = command->thread < recording->thread_count
 		                       ? recording->threads[command->thread].process
 		                       : TARE_NO_INDEX;
-		bool uncollected = command->start_ns == TARE_NO_TIME &&
-		                   !(command->flags & TARE_COMMAND_NO_TIMES) &&
-		                   (command->untimed == 0 ||
-		                    command->untimed == TARE_UNTIMED_ABANDONED);
+		bool uncollected =
+		    command->start_ns == TARE_NO_TIME &&
+		    !(command->flags & TARE_COMMAND_NO_TIMES) &&
+		    (command->untimed == 0 || command->untimed == TARE_UNTIMED_ABANDONED);
 		count += uncollected && process < recording->process_count &&
 		         tare_view_has_process(view, process) &&
 		         is_about(recording, &recording->processes[process], about);
@@ -109,8 +109,7 @@ static uint64_t count_uncollected(const struct tare_recording *recording,
 // It concerns figures only where times are missing because of it.
 static void add_unended(struct finder *finder, enum about about, const char *who)
 {
-	uint64_t missing =
-	    count_uncollected(finder->run->recording, finder->run->view, about);
+	uint64_t missing = count_uncollected(finder->run->recording, finder->run->view, about);
 	char times[80] = "";
 
 	if (missing)
@@ -228,11 +227,12 @@ static void find_not_recorded(struct finder *finder)
 	const struct tare_recording *recording = finder->run->recording;
 	const struct tare_ledgers *ledgers = finder->run->ledgers;
 	const struct tare_view *view = finder->run->view;
-	const struct tare_ledger *all = ledgers->count ? &ledgers->ledgers[ledgers->count - 1] : NULL;
+	const struct tare_ledger *all =
+	    ledgers->count ? &ledgers->ledgers[ledgers->count - 1] : NULL;
 	const struct tare_recorded_loss *longest = NULL;
 
-	if (!all || (double)all->parts_ns[TARE_LEDGER_NOT_RECORDED] <=
-	                WORTH_SAYING * (double)all->wall_ns)
+	if (!all ||
+	    (double)all->parts_ns[TARE_LEDGER_NOT_RECORDED] <= WORTH_SAYING * (double)all->wall_ns)
 		return;
 	for (size_t i = 0; i < recording->loss_count; i++) {
 		const struct tare_recorded_loss *loss = &recording->losses[i];
@@ -306,11 +306,13 @@ static void find_untimed(struct finder *finder)
 	uint64_t unsampled = coverage->unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED];
 	uint64_t unprofiled = coverage->unobserved_by[TARE_UNOBSERVED_NOT_ASKED];
 	const char *why = was_strict(finder) ? " (--strict changes none)" : "";
-	if (!any_command(finder) || coverage->unobserved == 0 || (unprofiled >= coverage->unobserved && front_of(finder)))
+	if (!any_command(finder) || coverage->unobserved == 0 ||
+	    (unprofiled >= coverage->unobserved && front_of(finder)))
 		return;
 	if (coverage->completed > 0 && unsampled >= coverage->unobserved) {
 		add(finder, "sampled", true,
-		    "%llu of %llu commands have device times, a random sample from where they cost more "
+		    "%llu of %llu commands have device times, a random sample from where they cost "
+		    "more "
 		    "than 5 %% of the run on; all are counted (--times all times every one)",
 		    big(coverage->completed), big(coverage->enqueued));
 	} else if (coverage->completed > 0) {
@@ -346,7 +348,8 @@ static void find_profiling(struct finder *finder)
 
 	if (share > DEAR_PROFILING)
 		add(finder, "profiling-cost", true,
-		    "profiling alone, which recording switched on, took about %.0f %% of the time in this "
+		    "profiling alone, which recording switched on, took about %.0f %% of the time "
+		    "in this "
 		    "driver; tare record --times none leaves it off and counts",
 		    100 * share);
 }
@@ -411,10 +414,12 @@ static void find_clocks(struct finder *finder)
 // Devices that two APIs show: what made them one, or that it is not known whether they are.
 static void find_of_two_apis(struct finder *finder)
 {
-	static const char *const by[] = { [TARE_SAME_BY_UUID] = "they tell the same UUID",
+	static const char *const by[] = {
+		[TARE_SAME_BY_UUID] = "they tell the same UUID",
 		[TARE_SAME_BY_PCI] = "they tell the same place on the bus",
 		[TARE_SAME_BY_NAME] = "each has one device of that name, and no UUID or place says "
-		                      "otherwise" };
+		                      "otherwise"
+	};
 	const struct tare_recording *recording = finder->run->recording;
 	char name[160], other[160];
 
@@ -424,13 +429,16 @@ static void find_of_two_apis(struct finder *finder)
 		if (device->same_as != i || !tare_view_has_device(recording, finder->run->view, i))
 			continue;
 		if (same_by != TARE_SAME_BY_NOTHING)
-			add(finder, "one-device", false, "%s is one device for the APIs that show it: %s",
+			add(finder, "one-device", false,
+			    "%s is one device for the APIs that show it: %s",
 			    tare_run_device_name(recording, i, name, sizeof name), by[same_by]);
 		if (device->maybe_same)
 			add(finder, "two-devices", false,
-			    "two devices? %s and %s may be one: the APIs do not both tell a UUID or a "
+			    "two devices? %s and %s may be one: the APIs do not both tell a UUID "
+			    "or a "
 			    "place on the bus, and the names do not say; they have a ledger each",
-			    tare_run_device_name(recording, device->maybe_same - 1, other, sizeof other),
+			    tare_run_device_name(recording, device->maybe_same - 1, other,
+			                         sizeof other),
 			    tare_run_device_name(recording, i, name, sizeof name));
 	}
 }
@@ -514,7 +522,8 @@ static void find_lesser(struct finder *finder)
 }
 
 // Commands of a process that the recorder had no times for, because the program traces for itself.
-static uint64_t count_left(const struct tare_recording *recording, const struct tare_recorded_change *left)
+static uint64_t count_left(const struct tare_recording *recording,
+                           const struct tare_recorded_change *left)
 {
 	uint64_t count = 0;
 
@@ -522,7 +531,8 @@ static uint64_t count_left(const struct tare_recording *recording, const struct 
 		const struct tare_recorded_command *command = &recording->commands[i];
 		count += command->thread < recording->thread_count &&
 		         recording->threads[command->thread].process == left->process &&
-		         command->flags & TARE_COMMAND_NO_TIMES && command->enter_ns >= left->first_ns;
+		         command->flags & TARE_COMMAND_NO_TIMES &&
+		         command->enter_ns >= left->first_ns;
 	}
 	return count;
 }
@@ -534,13 +544,17 @@ static void find_left(struct finder *finder)
 	for (size_t i = 0; i < recording->change_count; i++) {
 		const struct tare_recorded_change *left = &recording->changes[i];
 		uint64_t count;
-		if (left->change != TARE_CHANGE_LEFT || !tare_view_has_process(finder->run->view, left->process))
+		if (left->change != TARE_CHANGE_LEFT ||
+		    !tare_view_has_process(finder->run->view, left->process))
 			continue;
 		count = count_left(recording, left);
 		add(finder, "left", count > 0,
-		    "process %llu traces its own work with CUPTI: from %.3f s on, the device times of %llu command%s are "
+		    "process %llu traces its own work with CUPTI: from %.3f s on, the device times "
+		    "of %llu command%s are "
 		    "not known",
-		    big(recording->processes[left->process].pid), (double)(left->first_ns - recording->start_ns) / 1e9, big(count), plural(count));
+		    big(recording->processes[left->process].pid),
+		    (double)(left->first_ns - recording->start_ns) / 1e9, big(count),
+		    plural(count));
 	}
 }
 
@@ -548,15 +562,19 @@ static void find_left(struct finder *finder)
 static void find_front(struct finder *finder)
 {
 	static const char *const why[] = {
-		[TARE_FRONT_NO_CUPTI] = ("CUPTI (libcupti.so), which times them, was not found: the CUDA toolkit and Python's "
-		                         "nvidia-cuda-cupti have it, and $TARE_CUPTI_LIBRARY can name it"),
+		[TARE_FRONT_NO_CUPTI] =
+		    ("CUPTI (libcupti.so), which times them, was not found: the CUDA toolkit and "
+		     "Python's "
+		     "nvidia-cuda-cupti have it, and $TARE_CUPTI_LIBRARY can name it"),
 		[TARE_FRONT_NOT_WANTED] = "they were recorded without CUPTI, as --no-cupti asks",
-		[TARE_FRONT_CUPTI_TAKEN] = "another tool in the process held CUPTI, which times them: record without that tool",
+		[TARE_FRONT_CUPTI_TAKEN] = "another tool in the process held CUPTI, which times "
+		                           "them: record without that tool",
 	};
 	const struct tare_recorded_change *front = front_of(finder);
 
 	if (front)
-		add(finder, "no-cupti", true, "no device times of CUDA commands: %s", why[front->why]);
+		add(finder, "no-cupti", true, "no device times of CUDA commands: %s",
+		    why[front->why]);
 }
 
 int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_problems *problems)

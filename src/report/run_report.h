@@ -20,12 +20,13 @@ struct tare_run_report {
 	const struct tare_findings *findings;
 	const struct tare_phases *phases; // of the whole run unless the view is a part of it
 	const struct tare_sites *sites;
-	struct tare_symbols *symbols;     // NULL: no stacks were recorded
-	const char *choice; // how the trace was found: "the newest of 3 here"; NULL or "": it was named
+	struct tare_symbols *symbols; // NULL: no stacks were recorded
+	// how the trace was found: "the newest of 3 here"; NULL or "": it was named
+	const char *choice;
 };
 
-// Whether anything is known of what devices did; else there are no ledgers and no gaps to show: they
-// would say that the devices were idle.
+// Whether anything is known of what devices did; else there are no ledgers and no gaps to show:
+// they would say that the devices were idle.
 static inline bool tare_run_devices_known(const struct tare_run_report *run)
 {
 	return tare_no_command_is_known(run->tables->summary.why_no_command);
@@ -46,17 +47,17 @@ struct tare_page_left_out {
 	char why[160]; // a sentence without a full stop; "": nothing is left out
 };
 
-// The same as one page with a timeline (docs/page-run.md): at most `most_bytes` of timeline data; what
-// is left out then is said on the page, and in *left_out (may be NULL). Returns 0, -ENOMEM, -EIO, or
-// -ENOSYS when tare was built without what the page needs.
+// The same as one page with a timeline (docs/page-run.md): at most `most_bytes` of timeline data;
+// what is left out then is said on the page, and in *left_out (may be NULL). Returns 0, -ENOMEM,
+// -EIO, or -ENOSYS when tare was built without what the page needs.
 int tare_report_run_page(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
                          struct tare_page_left_out *left_out, struct tare_error *error);
 // Says what is left out to a person: nothing when nothing is. Returns 0 or -ENOMEM.
 int tare_report_left_out_text(const struct tare_page_left_out *left_out,
                               const struct tare_text_options *options, FILE *file);
 // The timeline's data alone: deflated, base64; nothing when not even its names fit. Takes about 16
-// bytes a command, 9 a call and 40 a piece of idle time beside the recording, and what is written, at
-// most `most_bytes`, once in memory. Returns as tare_report_run_page.
+// bytes a command, 9 a call and 40 a piece of idle time beside the recording, and what is written,
+// at most `most_bytes`, once in memory. Returns as tare_report_run_page.
 int tare_report_timeline_write(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
                                struct tare_page_left_out *left_out, struct tare_error *error);
 
@@ -84,7 +85,8 @@ bool tare_run_nothing_timed(const struct tare_run_report *run);
 // The number of a device, from 0, among the different ones of a recording; `device` is any index
 // of it. TARE_NO_INDEX for one that is not there.
 uint32_t tare_run_device_number(const struct tare_recording *recording, uint32_t device);
-// The APIs by which a device is seen, of all devices that are the same one: bits 1 << enum tare_trace_api.
+// The APIs by which a device is seen, of all devices that are the same one: bits 1 << enum
+// tare_trace_api.
 uint64_t tare_run_device_apis(const struct tare_recording *recording, uint32_t device);
 // What told that the device of several APIs is one (enum tare_same_by); nothing when it is of one.
 uint32_t tare_run_joined_by(const struct tare_recording *recording, uint32_t device);

@@ -83,11 +83,11 @@ const char *tare_run_memory_title(uint32_t memory)
 const char *tare_run_role(uint32_t role)
 {
 	static const char *const words[] = {
-		[TARE_ROLE_OTHER] = "other",   [TARE_ROLE_COMMAND] = "command",
-		[TARE_ROLE_WAIT] = "wait",     [TARE_ROLE_FLUSH] = "flush",
-		[TARE_ROLE_BUILD] = "build",   [TARE_ROLE_ALLOCATE] = "allocate",
-		[TARE_ROLE_CREATE] = "create", [TARE_ROLE_START] = "start",
-		[TARE_ROLE_POLL] = "poll",     [TARE_ROLE_QUERY] = "query",
+		[TARE_ROLE_OTHER] = "other",     [TARE_ROLE_COMMAND] = "command",
+		[TARE_ROLE_WAIT] = "wait",       [TARE_ROLE_FLUSH] = "flush",
+		[TARE_ROLE_BUILD] = "build",     [TARE_ROLE_ALLOCATE] = "allocate",
+		[TARE_ROLE_CREATE] = "create",   [TARE_ROLE_START] = "start",
+		[TARE_ROLE_POLL] = "poll",       [TARE_ROLE_QUERY] = "query",
 		[TARE_ROLE_RELEASE] = "release",
 	};
 	return LOOK_UP(words, role);
@@ -171,10 +171,13 @@ const char *tare_run_clock_title(uint32_t source)
 const char *tare_run_unobserved(uint32_t reason)
 {
 	static const char *const words[] = {
-		[TARE_UNOBSERVED_PENDING] = "pending",   [TARE_UNOBSERVED_REFUSED] = "refused",
-		[TARE_UNOBSERVED_FAILED] = "failed",     [TARE_UNOBSERVED_ABANDONED] = "abandoned",
+		[TARE_UNOBSERVED_PENDING] = "pending",
+		[TARE_UNOBSERVED_REFUSED] = "refused",
+		[TARE_UNOBSERVED_FAILED] = "failed",
+		[TARE_UNOBSERVED_ABANDONED] = "abandoned",
 		[TARE_UNOBSERVED_REUSED] = "reused",
-		[TARE_UNOBSERVED_NO_ROOM] = "no_room",   [TARE_UNOBSERVED_NOT_ASKED] = "not_asked",
+		[TARE_UNOBSERVED_NO_ROOM] = "no_room",
+		[TARE_UNOBSERVED_NOT_ASKED] = "not_asked",
 		[TARE_UNOBSERVED_NOT_SAMPLED] = "not_sampled",
 		[TARE_UNOBSERVED_UNUSABLE] = "unusable",
 	};
@@ -222,13 +225,16 @@ const char *tare_run_api_title(uint32_t api)
 const char *tare_run_same_by(uint32_t by)
 {
 	static const char *const words[] = { [TARE_SAME_BY_UUID] = "uuid",
-		[TARE_SAME_BY_PCI] = "pci", [TARE_SAME_BY_NAME] = "name" };
+		                             [TARE_SAME_BY_PCI] = "pci",
+		                             [TARE_SAME_BY_NAME] = "name" };
 	return by < sizeof words / sizeof *words ? words[by] : NULL;
 }
 
 const char *tare_run_part(uint32_t part)
 {
-	static const char *const words[] = { [TARE_ALONE] = NULL, [TARE_EXECUTES] = "executes",
-		[TARE_EXECUTES_MORE] = "executes", [TARE_RUN] = "run" };
+	static const char *const words[] = { [TARE_ALONE] = NULL,
+		                             [TARE_EXECUTES] = "executes",
+		                             [TARE_EXECUTES_MORE] = "executes",
+		                             [TARE_RUN] = "run" };
 	return part < sizeof words / sizeof *words ? words[part] : NULL;
 }

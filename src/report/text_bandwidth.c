@@ -150,7 +150,7 @@ static const struct size *next_size(const struct tare_pivot *pivot, const struct
 	for (size_t i = 0; i < count; i++) {
 		double distance = distance_to_chosen(pivot, all[i].bytes);
 		int better = best ? is_power(&all[i]) - is_power(best) : 1;
-		if (!(distance > 0))  // taken; or no size at all, in a file that is not ours
+		if (!(distance > 0)) // taken; or no size at all, in a file that is not ours
 			continue;
 		if (better == 0)
 			better = (all[i].cells > best->cells) - (all[i].cells < best->cells);

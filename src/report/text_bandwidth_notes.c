@@ -58,10 +58,12 @@ int tare_pivot_write_times(const struct tare_pivot *pivot)
 static const struct {
 	const char *line, *text;
 } countings[] = {
-	{ "device-to-device-twice", "device-to-device counts the bytes copied, device-to-device-twice "
-	                            "the bytes read and the bytes written" },
-	{ "both-to-device", "both-to-device and both-to-host are each direction's own rate while the "
-	                    "other one runs; both-total is their sum" },
+	{ "device-to-device-twice",
+	  "device-to-device counts the bytes copied, device-to-device-twice "
+	  "the bytes read and the bytes written" },
+	{ "both-to-device",
+	  "both-to-device and both-to-host are each direction's own rate while the "
+	  "other one runs; both-total is their sum" },
 };
 
 static bool has_row(const struct tare_pivot *pivot, const char *line)
@@ -80,10 +82,11 @@ static int write_words(const struct tare_pivot *pivot)
 
 	if (!result->device_count || strcmp(result->devices[0].backend, "levelzero") != 0)
 		return 0;
-	return tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 0,
-	                           "heap is malloc, host zeMemAllocHost, device zeMemAllocDevice, shared "
-	                           "zeMemAllocShared%s%s", engine ? "; engine: " : "",
-	                           engine && engine->text ? engine->text : "");
+	return tare_text_paragraph(
+	    pivot->text, TARE_STYLE_PLAIN, "", 0,
+	    "heap is malloc, host zeMemAllocHost, device zeMemAllocDevice, shared "
+	    "zeMemAllocShared%s%s",
+	    engine ? "; engine: " : "", engine && engine->text ? engine->text : "");
 }
 
 int tare_pivot_write_countings(const struct tare_pivot *pivot)

@@ -63,11 +63,13 @@ static int write_entry(const struct tare_text *text, const struct tare_device_en
 	int status;
 
 	fputc('\n', text->file);
-	status = tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s  %s:%u",
-	                             tare_fact_format(&entry->facts, TARE_FACT_NAME, name, sizeof name),
-	                             entry->backend, entry->index);
+	status =
+	    tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s  %s:%u",
+	                        tare_fact_format(&entry->facts, TARE_FACT_NAME, name, sizeof name),
+	                        entry->backend, entry->index);
 	if (status == 0 && list->absent)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, "   none: ", 3, "%s", list->absent);
+		return tare_text_paragraph(text, TARE_STYLE_PLAIN, "   none: ", 3, "%s",
+		                           list->absent);
 	if (status == 0)
 		status = write_table(text, list);
 	return status == 0 ? write_parameters(text, list) : status;
@@ -86,10 +88,11 @@ int tare_text_kernels(const struct tare_text *text, const struct tare_result *re
 	}
 	if (more)
 		fputc('\n', text->file);
-	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 1,
-	                             any ? "%s: built, not run. What the drivers tell of each kernel:"
-	                                 : "%s: not built by any driver.",
-	                             first->file);
+	status =
+	    tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 1,
+	                        any ? "%s: built, not run. What the drivers tell of each kernel:"
+	                            : "%s: not built by any driver.",
+	                        first->file);
 	for (size_t i = 0; status == 0 && i < result->device_count; i++)
 		if (result->devices[i].kernels)
 			status = write_entry(text, &result->devices[i]);
@@ -97,8 +100,10 @@ int tare_text_kernels(const struct tare_text *text, const struct tare_result *re
 		fputc('\n', text->file);
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_FAINT, "", 1,
-		    "group: most work-items in a work-group; multiple: a size that fills the hardware's "
-		    "own groups; local, private, spilled: memory of a work-group, of a work-item, and of "
+		    "group: most work-items in a work-group; multiple: a size that fills the "
+		    "hardware's "
+		    "own groups; local, private, spilled: memory of a work-group, of a work-item, "
+		    "and of "
 		    "a work-item for what found no register; n/a: the driver does not tell");
 	}
 	return status;

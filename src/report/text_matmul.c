@@ -18,9 +18,9 @@ struct view {
 	const struct tare_result *result;
 	const char *rungs[RUNGS]; // in the order of the ladder
 	size_t rung_count;
-	int64_t sizes[SIZES];     // ascending
+	int64_t sizes[SIZES]; // ascending
 	size_t size_count;
-	int64_t largest;          // with a figure of a device's rung, else of any; 0: none
+	int64_t largest; // with a figure of a device's rung, else of any; 0: none
 };
 
 static bool is_model(const struct tare_cell *cell)
@@ -159,8 +159,8 @@ static const char *rate_text(const struct tare_cell *cell, char text[TARE_UNIT_T
 		return "n/a";
 	if (cell->verified == TARE_WRONG)
 		return "WRONG";
-	snprintf(text, TARE_UNIT_TEXT, "%.16s%s",
-	         short_number(cell->rate.median, number), cell->converged ? "" : "*");
+	snprintf(text, TARE_UNIT_TEXT, "%.16s%s", short_number(cell->rate.median, number),
+	         cell->converged ? "" : "*");
 	return text;
 }
 
@@ -171,8 +171,8 @@ static bool is_missing(const struct view *view, const char *rung)
 	return cell && cell->absent;
 }
 
-// Columns of sizes that fit, the largest ones, into the table of rates and into that of speed-ups: a
-// figure takes 9 characters at most, or 8; their first columns 12 and 19.
+// Columns of sizes that fit, the largest ones, into the table of rates and into that of speed-ups:
+// a figure takes 9 characters at most, or 8; their first columns 12 and 19.
 static size_t first_size(const struct view *view)
 {
 	size_t columns = view->text->options->columns, room = 1, speed_ups;
@@ -197,7 +197,8 @@ static int write_library(const struct view *view)
 // Where the device's stamps are positions in the stream: what "kernel" is by instead.
 static int write_kernel_clock(const struct view *view)
 {
-	const struct tare_label *clock = tare_labels_find(&view->result->parameters, "kernel-clock");
+	const struct tare_label *clock =
+	    tare_labels_find(&view->result->parameters, "kernel-clock");
 
 	if (!clock || !clock->text)
 		return 0;
@@ -232,10 +233,11 @@ static int write_rates(const struct view *view)
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", rung);
 		for (size_t i = first_size(view); i < view->size_count; i++)
-			tare_text_cell(table, "%s",
-			               is_missing(view, rung)
-			                   ? "n/a"
-			                   : rate_text(rate_cell(view, rung, view->sizes[i]), text));
+			tare_text_cell(
+			    table, "%s",
+			    is_missing(view, rung)
+			        ? "n/a"
+			        : rate_text(rate_cell(view, rung, view->sizes[i]), text));
 	}
 	return tare_text_table_print(table);
 }
@@ -287,8 +289,10 @@ static const char *ms_text(const struct tare_cell *cell, char text[TARE_UNIT_TEX
 // One table of the columns `from` to `to`; *rows: how many it has.
 static int write_some_parts(const struct view *view, size_t from, size_t to, size_t *rows)
 {
-	static const char *const parts[] = { "build",  "allocate", "copy-in",  "launch",
-		                             "submit-to-complete", "kernel", "copy-out", "total" };
+	static const char *const parts[] = {
+		"build",  "allocate", "copy-in", "launch", "submit-to-complete",
+		"kernel", "copy-out", "total"
+	};
 	struct tare_text_table *table = tare_text_table_new(view->text, 0);
 	char title[48], text[TARE_UNIT_TEXT];
 
@@ -306,9 +310,9 @@ static int write_some_parts(const struct view *view, size_t from, size_t to, siz
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", rung);
 		for (size_t i = from; i < to; i++)
-			tare_text_cell(table, "%s",
-			               ms_text(find(view, rung, i == 0 ? -1 : view->largest, parts[i]),
-			                       text));
+			tare_text_cell(
+			    table, "%s",
+			    ms_text(find(view, rung, i == 0 ? -1 : view->largest, parts[i]), text));
 	}
 	if (*rows)
 		return tare_text_table_print(table);
@@ -403,16 +407,19 @@ static int write_ceilings(const struct view *view)
 
 	for (size_t r = 0; r < view->rung_count; r++) {
 		rows += has_ceilings(view, view->rungs[r]);
-		rounded |= strncmp(view->rungs[r], "blas-", 5) == 0 && has_ceilings(view, view->rungs[r]);
+		rounded |=
+		    strncmp(view->rungs[r], "blas-", 5) == 0 && has_ceilings(view, view->rungs[r]);
 	}
 	if (rows == 0)
 		return 0;
 	fputc('\n', view->text->file);
-	status = tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0,
-	                             "Shares of the FP32 peak%s, and the bytes that the loops ask "
-	                             "for; models, no counter was read; times: ceiling over rate",
-	                             rounded ? " (blas-tf32, -fp16, -bf16: of the matrix units' for "
-	                                       "these factors)" : "");
+	status =
+	    tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0,
+	                        "Shares of the FP32 peak%s, and the bytes that the loops ask "
+	                        "for; models, no counter was read; times: ceiling over rate",
+	                        rounded ? " (blas-tf32, -fp16, -bf16: of the matrix units' for "
+	                                  "these factors)"
+	                                : "");
 	for (size_t from = 0, to; status == 0 && from < CEILINGS; from = to) {
 		to = fit_columns(view, 10, ceiling_columns, from, CEILINGS);
 		if (from)
@@ -450,11 +457,11 @@ static int write_speed_ups(const struct view *view)
 			tare_text_row(table, TARE_STYLE_PLAIN);
 			tare_text_cell(table, "%s, %s", view->rungs[r], names[w]);
 			for (size_t i = first_size(view); i < view->size_count; i++)
-				tare_text_cell(table, "%s",
-				               model_text(find_model(view, view->rungs[r],
-				                                     view->sizes[i], whats[w],
-				                                     NULL),
-				                          text));
+				tare_text_cell(
+				    table, "%s",
+				    model_text(find_model(view, view->rungs[r], view->sizes[i],
+				                          whats[w], NULL),
+				               text));
 		}
 	if (rows) {
 		fputc('\n', view->text->file);
@@ -479,7 +486,8 @@ static int write_absent(const struct view *view)
 		if (!cell->absent || is_model(cell))
 			continue;
 		if (n < 0)
-			snprintf(names[i], sizeof *names, "%.40s", tare_text_label_of(cell, "rung"));
+			snprintf(names[i], sizeof *names, "%.40s",
+			         tare_text_label_of(cell, "rung"));
 		else
 			snprintf(names[i], sizeof *names, "%.40s %lld",
 			         tare_text_label_of(cell, "rung"), (long long)n);
@@ -510,11 +518,12 @@ static int write_methods(const struct view *view)
 		if (!cell->method)
 			continue;
 		if (what[0])
-			snprintf(names[i], sizeof *names, "%.30s%s%.20s", what, level[0] ? ", " : "",
-			         level);
+			snprintf(names[i], sizeof *names, "%.30s%s%.20s", what,
+			         level[0] ? ", " : "", level);
 		else
 			snprintf(names[i], sizeof *names, "%.20s %.30s",
-			         tare_text_label_of(cell, "rung"), tare_text_label_of(cell, "part"));
+			         tare_text_label_of(cell, "rung"),
+			         tare_text_label_of(cell, "part"));
 		status = tare_text_reasons_add(reasons, names[i], cell->method);
 	}
 	if (status == 0)

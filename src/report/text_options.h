@@ -4,8 +4,9 @@
 #include <stdbool.h>
 
 struct tare_text_options {
-	unsigned columns;   // width of the terminal; 80 when not a terminal
-	bool colour;        // ANSI colours, only ever as a help
-	bool ascii;         // the locale does not take UTF-8: "us" for "µs", "->" for an arrow
-	int verbosity;      // -1 quiet: nothing but what was asked for; 0; 1 verbose: every fact and cell
+	unsigned columns; // width of the terminal; 80 when not a terminal
+	bool colour;      // ANSI colours, only ever as a help
+	bool ascii;       // the locale does not take UTF-8: "us" for "µs", "->" for an arrow
+	// -1 quiet: nothing but what was asked for; 0; 1 verbose: every fact and cell
+	int verbosity;
 };

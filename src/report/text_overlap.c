@@ -72,8 +72,8 @@ static const struct tare_cell *find_schedule(const struct overlap_text *overlap,
 	return NULL;
 }
 
-// All in one queue, one after the other, as it was timed in turn with the best: what the speed-up rests
-// on. Else as it was timed among the stages.
+// All in one queue, one after the other, as it was timed in turn with the best: what the speed-up
+// rests on. Else as it was timed among the stages.
 static const struct tare_cell *find_serial(const struct overlap_text *overlap, int64_t cycles)
 {
 	const struct tare_cell *serial = find_schedule(overlap, cycles, "chunks", 1);
@@ -180,8 +180,9 @@ static void write_handbook(const struct overlap_text *overlap, struct tare_text_
 static int write_sequential(const struct overlap_text *overlap)
 {
 	static const char *const stages[] = { "to-device", "kernel", "to-host" };
-	static const char *const columns[] = { "cycles", "to device", "kernel",   "to host", "serial",
-		                               "8 streams", "speed-up", "best", "ratio" };
+	static const char *const columns[] = { "cycles",   "to device", "kernel",
+		                               "to host",  "serial",    "8 streams",
+		                               "speed-up", "best",      "ratio" };
 	struct tare_text_table *table = tare_text_table_new(overlap->text, 0);
 	bool cycles = overlap->points && overlap->cycles[0] != NO_CYCLES;
 	bool handbook = has_handbook(overlap);
@@ -207,10 +208,11 @@ static int write_sequential(const struct overlap_text *overlap)
 	}
 	status = tare_text_table_print(table);
 	if (status == 0 && handbook)
-		status = tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
-		                             "8 streams: the CUDA Handbook's schedule, a chunk a "
-		                             "stream and all copies in first, in turn with the best; "
-		                             "ratio: the best to that");
+		status =
+		    tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
+		                        "8 streams: the CUDA Handbook's schedule, a chunk a "
+		                        "stream and all copies in first, in turn with the best; "
+		                        "ratio: the best to that");
 	return status;
 }
 
@@ -242,7 +244,8 @@ static int write_concurrent(const struct overlap_text *overlap)
 		tare_text_cell(table, "%s",
 		               percent_text(find(overlap, "bound", cycles, "what", "share"), text));
 		tare_text_cell(table, "%s",
-		               best ? tare_text_schedule(best, true, schedule, sizeof schedule) : "");
+		               best ? tare_text_schedule(best, true, schedule, sizeof schedule)
+		                    : "");
 	}
 	return tare_text_table_print(table);
 }
@@ -283,14 +286,13 @@ static int write_copies(const struct overlap_text *overlap)
 	int status = 0;
 
 	if (has_figure(to) && to->rate.present && has_figure(from) && from->rate.present)
-		status = tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
-		                             "copies alone, whole (%s clock): %s at %s GB/s to the "
-		                             "device, %s at %s GB/s to the host",
-		                             strcmp(to->source, "device") == 0 ? "device's" : "host's",
-		                             copied_text(to, c),
-		                             tare_format_significant(to->rate.median, 3, a),
-		                             copied_text(from, d),
-		                             tare_format_significant(from->rate.median, 3, b));
+		status = tare_text_paragraph(
+		    overlap->text, TARE_STYLE_PLAIN, "", 1,
+		    "copies alone, whole (%s clock): %s at %s GB/s to the "
+		    "device, %s at %s GB/s to the host",
+		    strcmp(to->source, "device") == 0 ? "device's" : "host's", copied_text(to, c),
+		    tare_format_significant(to->rate.median, 3, a), copied_text(from, d),
+		    tare_format_significant(from->rate.median, 3, b));
 	if (status == 0 && isfinite(to_share) && isfinite(from_share))
 		status =
 		    tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
@@ -510,8 +512,8 @@ static int write_schedules(const struct overlap_text *overlap)
 			               tare_text_schedule(cell, false, schedule, sizeof schedule),
 			               number_of(cell, "best") == 1       ? " (best)"
 			               : number_of(cell, "handbook") == 1 ? " (Handbook)"
-			               : number_of(cell, "control") == 1 ? " (at random)"
-			                                                 : "");
+			               : number_of(cell, "control") == 1  ? " (at random)"
+			                                                  : "");
 		}
 	return tare_text_table_print(table);
 }

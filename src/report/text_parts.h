@@ -6,7 +6,8 @@
 #include "report/text_write.h"
 
 int tare_text_devices(const struct tare_text *text, const struct tare_result *result);
-// The kernels of `devices --kernel`, a table a device and API; `more`: after the device's own facts.
+// The kernels of `devices --kernel`, a table a device and API; `more`: after the device's own
+// facts.
 bool tare_text_has_kernels(const struct tare_result *result);
 int tare_text_kernels(const struct tare_text *text, const struct tare_result *result, bool more);
 int tare_text_latency(const struct tare_text *text, const struct tare_result *result);
@@ -35,7 +36,8 @@ int tare_text_body(const struct tare_text *text, const struct tare_result *resul
 int tare_text_stamps(const struct tare_text *text, const struct tare_result *result);
 // What follows from the figures.
 int tare_text_conclusions(const struct tare_text *text, const struct tare_result *result);
-// That, unless the result has parts (its writer has said it then), what to do, and whether the command was interrupted.
+// That, unless the result has parts (its writer has said it then), what to do, and whether the
+// command was interrupted.
 int tare_text_end(const struct tare_text *text, const struct tare_result *result);
 
 // The label's text or number as a person reads it (bytes as "64 KB"). Returns buffer.

@@ -245,7 +245,8 @@ static int write_ceilings(const struct tare_text *text, const struct tare_result
 		tare_text_cell(table, "%s", cell->unit);
 		for (size_t k = 0; k < CEILING_COLUMNS; k++)
 			if (clock || !ceiling_columns[k].of_clock)
-				add_figure(table, find_ceiling(result, what, ceiling_columns[k].quantity),
+				add_figure(table,
+				           find_ceiling(result, what, ceiling_columns[k].quantity),
 				           ceiling_columns[k].suffix);
 	}
 	return table ? tare_text_table_print(table) : 0;

@@ -14,7 +14,7 @@ int tare_report_run_text(const struct tare_run_report *run, const struct tare_te
                          FILE *file, struct tare_error *error)
 {
 	static int (*const parts[])(const struct tare_text *, const struct tare_run_report *) = {
-		tare_run_text_ledgers, tare_run_text_findings, tare_run_text_phases,
+		tare_run_text_ledgers, tare_run_text_findings,  tare_run_text_phases,
 		tare_run_text_tasks,   tare_run_text_transfers, tare_run_text_sites,
 		tare_run_text_calls,   tare_run_text_queues,
 	};

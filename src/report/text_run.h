@@ -63,9 +63,9 @@ const char *tare_run_rate(double bytes_per_second, char buffer[RUN_TEXT]);
 const char *tare_run_span(int64_t ns, char buffer[RUN_TEXT]);
 // "±60 ns": two significant digits.
 const char *tare_run_error(int64_t ns, char buffer[RUN_TEXT]);
-// What recording cost, of the time; what of it the driver's part was.
-// Whether there is an estimate; a cell with it and its interval; and what a remark about a table in which
-// there is one says of it.
+// What recording cost, of the time; what of it the driver's part was. Whether there is an estimate;
+// a cell with it and its interval; and what a remark about a table in which there is one says of
+// it.
 bool tare_run_is_estimated(const struct tare_estimate *estimate);
 void tare_run_estimate_cell(struct tare_text_table *table, const struct tare_estimate *estimate,
                             struct tare_run_unit unit);

@@ -12,7 +12,7 @@ const char *tare_run_cost_share(const struct tare_run_report *run, char words[RU
 	int64_t wall_ns = tare_view_ns(run->view);
 	double per_ns = wall_ns > 0 ? 1 / (double)wall_ns : 0;
 	const char *lead = coverage->cost_source == TARE_COST_OWN_CODE ? "at least" : "about";
-	const char *tail = coverage->cost_source == TARE_COST_COMPARED    ? ", by runs without it"
+	const char *tail = coverage->cost_source == TARE_COST_COMPARED   ? ", by runs without it"
 	                   : coverage->cost_source != TARE_COST_OWN_CODE ? ""
 	                   : coverage->driver_hidden
 	                       ? "; the driver's own threads hide its part, which --calibrate finds"
@@ -31,8 +31,8 @@ const char *tare_run_cost_share(const struct tare_run_report *run, char words[RU
 	else if (coverage->cost_high_ns == TARE_NO_TIME || high - low < 0.1)
 		snprintf(words, RUN_TEXT, "%s %.1f %% of the time%s", lead, 100 * share, tail);
 	else
-		snprintf(words, RUN_TEXT, "%s %.1f %% of the time (%.1f to %.1f %%)%s", lead, 100 * share,
-		         low, high, tail);
+		snprintf(words, RUN_TEXT, "%s %.1f %% of the time (%.1f to %.1f %%)%s", lead,
+		         100 * share, low, high, tail);
 	return words;
 }
 
@@ -43,7 +43,8 @@ const char *tare_run_driver_cost(const struct tare_run_report *run, char words[R
 	char best[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT];
 
 	if (coverage->driver_ns == TARE_NO_TIME)
-		snprintf(words, RUN_TEXT, "what the driver takes for profiling and events is not known%s",
+		snprintf(words, RUN_TEXT,
+		         "what the driver takes for profiling and events is not known%s",
 		         coverage->driver_hidden ? ": threads of its own do part of it" : "");
 	else if (coverage->driver_ns == 0 && coverage->driver_high_ns == 0)
 		snprintf(words, RUN_TEXT, "nothing in the driver");

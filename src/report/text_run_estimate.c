@@ -13,11 +13,14 @@ void tare_run_estimate_cell(struct tare_text_table *table, const struct tare_est
                             struct tare_run_unit unit)
 {
 	char figure[RUN_TEXT], about[TARE_UNIT_TEXT];
-	tare_text_cell(table, "~%s ±%s", tare_run_time(estimate->ns, unit, figure),
-	               tare_format_significant((estimate->high_ns - estimate->ns) / unit.ns, 2, about));
+	tare_text_cell(
+	    table, "~%s ±%s", tare_run_time(estimate->ns, unit, figure),
+	    tare_format_significant((estimate->high_ns - estimate->ns) / unit.ns, 2, about));
 }
 
 const char *tare_run_estimate_remark(bool estimated)
 {
-	return estimated ? "; but ~ is estimated of all from a random sample, ± with 95 % confidence" : "";
+	return estimated
+	           ? "; but ~ is estimated of all from a random sample, ± with 95 % confidence"
+	           : "";
 }

@@ -11,8 +11,8 @@
 
 // ---- what it costs
 
-// "2.4–2.9 s" where the estimates differ by a twentieth or more, else "2.61 s"; "at most 2.9 s" where
-// it may cost nothing.
+// "2.4–2.9 s" where the estimates differ by a twentieth or more, else "2.61 s"; "at most 2.9 s"
+// where it may cost nothing.
 static const char *write_cost(const struct tare_finding *finding, char buffer[RUN_TEXT])
 {
 	double low_ns = (double)finding->cost_low_ns, high_ns = (double)finding->cost_high_ns;
@@ -25,8 +25,8 @@ static const char *write_cost(const struct tare_finding *finding, char buffer[RU
 	if (low_ns < 0.005 * high_ns)
 		snprintf(buffer, RUN_TEXT, "at most %s %s", high, unit.name);
 	else
-		snprintf(buffer, RUN_TEXT, "%s–%s %s", tare_format_significant(low_ns / unit.ns, 2, low),
-		         high, unit.name);
+		snprintf(buffer, RUN_TEXT, "%s–%s %s",
+		         tare_format_significant(low_ns / unit.ns, 2, low), high, unit.name);
 	return buffer;
 }
 
@@ -45,7 +45,8 @@ static size_t write_lead(size_t rank, const struct tare_finding *finding, char l
 static const char *doubt(const struct tare_finding *finding)
 {
 	switch (finding->confidence) {
-	case TARE_CONFIDENCE_SURE: return finding->modelled ? " (by a model)" : "";
+	case TARE_CONFIDENCE_SURE:
+		return finding->modelled ? " (by a model)" : "";
 	case TARE_CONFIDENCE_LIKELY:
 		return finding->modelled ? " (likely, by a model)" : " (likely)";
 	case TARE_CONFIDENCE_POSSIBLE:
@@ -57,7 +58,8 @@ static const char *doubt(const struct tare_finding *finding)
 // ---- where it was seen
 
 // "step.c:214"; "" without recorded stacks.
-static const char *site_of(const struct tare_run_report *run, const struct tare_finding_place *place)
+static const char *site_of(const struct tare_run_report *run,
+                           const struct tare_finding_place *place)
 {
 	const char *site = run->symbols && place->stack < run->recording->stack_count
 	                       ? tare_symbols_text(run->symbols, place->stack)
@@ -127,8 +129,8 @@ static int write_details(const struct tare_text *text, const struct tare_run_rep
 	int status;
 
 	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
-	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s", finding->evidence,
-	                             finding->evidence[0] ? "." : "");
+	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s",
+	                             finding->evidence, finding->evidence[0] ? "." : "");
 	if (status == 0 && finding->shared_ns > 0)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent,
 		                             "%s of its time is claimed above, too.",
@@ -149,9 +151,9 @@ static int write_finding(const struct tare_text *text, const struct tare_run_rep
 
 	write_site(text, run, finding, place);
 	if (finding->device != TARE_NO_INDEX && tare_run_several_devices(run))
-		snprintf(on, sizeof on, ", on %s",
-		         tare_run_device_name(run->recording, finding->device, device,
-		                              sizeof device));
+		snprintf(
+		    on, sizeof on, ", on %s",
+		    tare_run_device_name(run->recording, finding->device, device, sizeof device));
 	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s%s.",
 	                             finding->title, on, doubt(finding));
 	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
@@ -189,8 +191,8 @@ static const char *why_nothing(const struct tare_run_report *run)
 static int write_none(const struct tare_text *text, const struct tare_run_report *run)
 {
 	if (run->tables->summary.bound == TARE_BOUND_NOTHING)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "none: no command was %s.",
-		                           why_nothing(run));
+		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
+		                           "none: no command was %s.", why_nothing(run));
 	if (run->findings->unjudged_count > 0)
 		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
 		                           "none of those that could be judged.");

@@ -65,7 +65,8 @@ static void write_facts(const struct tare_run_report *run, char facts[RUN_TEXT])
 	char wall[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT];
 
 	// Without any process and without a record of the run its length is not known.
-	tare_format_ns(run->recording->process_count || run->recording->end_ns > run->recording->start_ns
+	tare_format_ns(run->recording->process_count ||
+	                       run->recording->end_ns > run->recording->start_ns
 	                   ? (double)(run->recording->end_ns - run->recording->start_ns)
 	                   : NAN,
 	               all);

@@ -236,8 +236,10 @@ static int64_t part_length(const struct tare_run_part *part)
 	return part->to_ns - part->from_ns;
 }
 
-// "Start-up went into building programs 24.6 s (79.1 %), queries 3.77 s (12.1 %), others 0.2 s (0.6 %)."
-static int write_went_into(const struct tare_text *text, const struct tare_run_part *part, const char *title)
+// "Start-up went into building programs 24.6 s (79.1 %), queries 3.77 s (12.1 %), others 0.2 s (0.6
+// %)."
+static int write_went_into(const struct tare_text *text, const struct tare_run_part *part,
+                           const char *title)
 {
 	char words[2048] = "", percent[RUN_TEXT], time[RUN_TEXT];
 	int64_t left_ns = part_length(part), below_ns = INT64_MAX;
@@ -247,9 +249,11 @@ static int write_went_into(const struct tare_text *text, const struct tare_run_p
 		enum tare_ledger_category most = TARE_LEDGER_CATEGORIES;
 		for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++)
 			if (part->parts_ns[c] < below_ns &&
-			    (most == TARE_LEDGER_CATEGORIES || part->parts_ns[c] > part->parts_ns[most]))
+			    (most == TARE_LEDGER_CATEGORIES ||
+			     part->parts_ns[c] > part->parts_ns[most]))
 				most = c;
-		if (most == TARE_LEDGER_CATEGORIES || share_of(part->parts_ns[most], part_length(part)) < NAMED)
+		if (most == TARE_LEDGER_CATEGORIES ||
+		    share_of(part->parts_ns[most], part_length(part)) < NAMED)
 			break;
 		// Equal ones are named together, or they would be lost.
 		below_ns = part->parts_ns[most];
@@ -257,8 +261,9 @@ static int write_went_into(const struct tare_text *text, const struct tare_run_p
 			if (part->parts_ns[c] != below_ns)
 				continue;
 			tare_run_percent(share_of(below_ns, part_length(part)), percent);
-			at += (size_t)snprintf(words + at, sizeof words - at, "%s%s %s (%s)", at ? ", " : "",
-			                       tare_run_part_words(c), tare_run_span(below_ns, time), percent);
+			at += (size_t)snprintf(words + at, sizeof words - at, "%s%s %s (%s)",
+			                       at ? ", " : "", tare_run_part_words(c),
+			                       tare_run_span(below_ns, time), percent);
 			left_ns -= below_ns;
 		}
 	}
@@ -267,7 +272,8 @@ static int write_went_into(const struct tare_text *text, const struct tare_run_p
 		snprintf(words + at, sizeof words - at, "%sothers %s (%s)", at ? ", " : "",
 		         tare_run_span(left_ns, time), percent);
 	}
-	return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "%s went into %s.", title, words);
+	return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "%s went into %s.", title,
+	                           words);
 }
 
 static int write_parts(const struct tare_text *text, const struct tare_run_summary *summary)
@@ -276,7 +282,8 @@ static int write_parts(const struct tare_text *text, const struct tare_run_summa
 	struct tare_text_table *table;
 	char percent[RUN_TEXT], part[RUN_TEXT], bar[BAR * 3 + 4];
 	size_t columns = text->options->columns, room = columns > 45 ? columns - 45 : 0;
-	int status = tare_run_heading(text, "Parts of the run", "working: first enqueue to last completion");
+	int status =
+	    tare_run_heading(text, "Parts of the run", "working: first enqueue to last completion");
 
 	if (status < 0)
 		return status;
@@ -295,7 +302,8 @@ static int write_parts(const struct tare_text *text, const struct tare_run_summa
 		tare_text_cell(table, "%s", write_bar(text, share, room > BAR ? BAR : room, bar));
 	}
 	status = tare_text_table_print(table);
-	if (status == 0 && share_of(part_length(&summary->parts[TARE_PART_START_UP]), summary->wall_ns) >= NAMED)
+	if (status == 0 &&
+	    share_of(part_length(&summary->parts[TARE_PART_START_UP]), summary->wall_ns) >= NAMED)
 		status = write_went_into(text, &summary->parts[TARE_PART_START_UP], "Start-up");
 	if (status == 0 &&
 	    share_of(part_length(&summary->parts[TARE_PART_TEAR_DOWN]), summary->wall_ns) >= SPLIT)

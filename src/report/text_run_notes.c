@@ -42,12 +42,16 @@ static const char *change_words(uint32_t change)
 		[TARE_CHANGE_LOADER] =
 		    "an OpenCL loader that knows layers was put in front in %s case%s",
 		[TARE_CHANGE_CALIBRATION] =
-		    "queues of tare's own ran on the first context for some milliseconds, or a list was filled and not run, in %s process%s",
+		    "queues of tare's own ran on the first context for some milliseconds, or a "
+		    "list was filled and not run, in %s process%s",
 		[TARE_CHANGE_LISTS] = "lists of tare's own ran behind %s command list%s",
 		[TARE_CHANGE_DRIVER] = "a library of tare's stood in the place of %s driver%s",
-		[TARE_CHANGE_CUPTI] = "the program's own calls of CUPTI, and of dlsym, which may ask for them, go through the recorder in %s place%s",
-		[TARE_CHANGE_LEFT] = "device times were left to the program's own tracing %s time%s",
-		[TARE_CHANGE_FRONT] = "a library of tare's stood in front of CUDA's driver in %s process%s",
+		[TARE_CHANGE_CUPTI] = "the program's own calls of CUPTI, and of dlsym, which may "
+		                      "ask for them, go through the recorder in %s place%s",
+		[TARE_CHANGE_LEFT] =
+		    "device times were left to the program's own tracing %s time%s",
+		[TARE_CHANGE_FRONT] =
+		    "a library of tare's stood in front of CUDA's driver in %s process%s",
 	};
 	return change < sizeof words / sizeof *words && words[change]
 	           ? words[change]
@@ -69,7 +73,8 @@ static void sum_changes(const struct tare_run_report *run, uint32_t change, uint
 	}
 }
 
-static void put_change(FILE *file, uint32_t change, uint64_t count, uint64_t commands, uint64_t device_ns)
+static void put_change(FILE *file, uint32_t change, uint64_t count, uint64_t commands,
+                       uint64_t device_ns)
 {
 	const char *words = change_words(change), *number = strstr(words, "%s");
 	const char *ending = strstr(number + 2, "%s");
@@ -78,8 +83,8 @@ static void put_change(FILE *file, uint32_t change, uint64_t count, uint64_t com
 	fprintf(file, "%.*s%s%.*s%s%s", (int)(number - words), words, tare_run_count(count, figure),
 	        (int)(ending - number - 2), number + 2, tare_run_plural(count), ending + 2);
 	if (commands && change == TARE_CHANGE_LISTS)
-		fprintf(file, " (%s times, %.3f ms of the device)", tare_run_count(commands, figure),
-		        (double)device_ns / 1e6);
+		fprintf(file, " (%s times, %.3f ms of the device)",
+		        tare_run_count(commands, figure), (double)device_ns / 1e6);
 	else if (commands)
 		fprintf(file, " (%s commands)", tare_run_count(commands, figure));
 }
@@ -137,12 +142,15 @@ static int write_environment(const struct tare_text *text, const struct tare_run
 	if (recording->variable_count && !file)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->variable_count; i++)
-		if (tare_view_has_process(run->view, recording->variables[i].process) && !is_said_before(run, i))
-			fprintf(file, "%s%s", ftell(file) > 0 ? ", " : "", recording->variables[i].text);
+		if (tare_view_has_process(run->view, recording->variables[i].process) &&
+		    !is_said_before(run, i))
+			fprintf(file, "%s%s", ftell(file) > 0 ? ", " : "",
+			        recording->variables[i].text);
 	if (file && fclose(file) != 0)
 		status = -ENOMEM;
 	if (size && status == 0)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " environ    ", LEAD, "%s", words);
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_PLAIN, " environ    ", LEAD, "%s", words);
 	free(words);
 	return status;
 }
@@ -168,7 +176,8 @@ static int write_clocks(const struct tare_text *text, const struct tare_run_repo
 		drift[0] = '\0';
 		if (device->clock_source == TARE_CLOCK_PAIRS && isfinite(device->drift_ppm))
 			snprintf(drift, sizeof drift, ", the device's clock %s %.1f µs a second",
-			         device->drift_ppm < 0 ? "loses" : "gains", fabs(device->drift_ppm));
+			         device->drift_ppm < 0 ? "loses" : "gains",
+			         fabs(device->drift_ppm));
 		tare_run_device_name(recording, (uint32_t)i, name, sizeof name);
 		if (device->residual_ns == TARE_NO_TIME)
 			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s",
@@ -193,17 +202,20 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 	if (run->recording->process_count == 0)
 		return 0;
 	if (coverage->contents_ns)
-		snprintf(compared, sizeof compared, "; hashing what transfers carry took %s, measured",
+		snprintf(compared, sizeof compared,
+		         "; hashing what transfers carry took %s, measured",
 		         tare_run_span(coverage->contents_ns, hashing));
 	if (coverage->harvest_ns >= 1000)
-		snprintf(asked, sizeof asked, ", but for %.40s of it, measured: asking the driver for times",
+		snprintf(asked, sizeof asked,
+		         ", but for %.40s of it, measured: asking the driver for times",
 		         tare_format_ns((double)coverage->harvest_ns, harvest));
 	if (coverage->self_cost_ns != TARE_NO_TIME)
 		snprintf(words, sizeof words,
 		         "our own code about %s in the program's calls, by calibration%s",
 		         tare_format_ns((double)coverage->self_cost_ns, self), asked);
 	else
-		snprintf(words, sizeof words, "our own code in the program's calls is not calibrated");
+		snprintf(words, sizeof words,
+		         "our own code in the program's calls is not calibrated");
 	if (coverage->stalled_ns)
 		snprintf(waited, sizeof waited, "; %.40s waiting for room",
 		         tare_run_span(coverage->stalled_ns, stalled));
@@ -221,13 +233,15 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 static bool several_hosts(const struct tare_recording *recording)
 {
 	for (size_t i = 1; i < recording->process_count; i++)
-		if (strcmp(recording->processes[i].host_name, recording->processes[0].host_name) != 0)
+		if (strcmp(recording->processes[i].host_name, recording->processes[0].host_name) !=
+		    0)
 			return true;
 	return false;
 }
 
-static void write_process(const struct tare_text *text, struct tare_text_table *table, size_t number,
-                          const struct tare_recorded_process *process, bool with_host)
+static void write_process(const struct tare_text *text, struct tare_text_table *table,
+                          size_t number, const struct tare_recorded_process *process,
+                          bool with_host)
 {
 	const char *state = tare_run_state(process->state);
 	char name[RUN_TEXT], host[RUN_TEXT], time[TARE_UNIT_TEXT], cpu[TARE_UNIT_TEXT];

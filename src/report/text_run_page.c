@@ -10,7 +10,7 @@ int tare_report_left_out_text(const struct tare_page_left_out *left_out,
 		uint64_t count;
 		const char *one;
 	} counts[] = {
-		{ left_out->commands, "command" }, { left_out->calls, "call" },
+		{ left_out->commands, "command" },   { left_out->calls, "call" },
 		{ left_out->callbacks, "callback" }, { left_out->phases, "phase" },
 		{ left_out->gaps, "gap" },
 	};
@@ -22,7 +22,8 @@ int tare_report_left_out_text(const struct tare_page_left_out *left_out,
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		if (counts[i].count > 0)
 			used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s%s",
-			                         used ? ", " : "", tare_run_count(counts[i].count, number),
+			                         used ? ", " : "",
+			                         tare_run_count(counts[i].count, number),
 			                         counts[i].one, tare_run_plural(counts[i].count));
 	return tare_text_paragraph(&text, TARE_STYLE_PLAIN, "page: ", 1, "%s%s%s", left_out->why,
 	                           used ? ": " : "", list);

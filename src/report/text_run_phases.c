@@ -13,22 +13,14 @@
 
 // In few columns, for the table.
 static const char *const causes[TARE_LEDGER_CATEGORIES] = {
-	[TARE_LEDGER_BEFORE_FIRST] = "start-up",
-	[TARE_LEDGER_BUILD] = "building",
-	[TARE_LEDGER_ALLOCATE] = "allocating",
-	[TARE_LEDGER_BLOCKING_COPY] = "blocking copy",
-	[TARE_LEDGER_WAIT] = "host in wait",
-	[TARE_LEDGER_API] = "API calls",
-	[TARE_LEDGER_RELEASE] = "releasing",
-	[TARE_LEDGER_QUERY] = "queries",
-	[TARE_LEDGER_COMPUTING] = "host computing",
-	[TARE_LEDGER_OFF_CPU] = "host off CPU",
-	[TARE_LEDGER_HELD] = "not submitted",
-	[TARE_LEDGER_DEPENDENCY] = "dependency",
-	[TARE_LEDGER_DISPATCH] = "not started",
-	[TARE_LEDGER_ENDED] = "ended",
-	[TARE_LEDGER_UNTIMED] = "times unknown",
-	[TARE_LEDGER_NOT_RECORDED] = "not recorded",
+	[TARE_LEDGER_BEFORE_FIRST] = "start-up",    [TARE_LEDGER_BUILD] = "building",
+	[TARE_LEDGER_ALLOCATE] = "allocating",      [TARE_LEDGER_BLOCKING_COPY] = "blocking copy",
+	[TARE_LEDGER_WAIT] = "host in wait",        [TARE_LEDGER_API] = "API calls",
+	[TARE_LEDGER_RELEASE] = "releasing",        [TARE_LEDGER_QUERY] = "queries",
+	[TARE_LEDGER_COMPUTING] = "host computing", [TARE_LEDGER_OFF_CPU] = "host off CPU",
+	[TARE_LEDGER_HELD] = "not submitted",       [TARE_LEDGER_DEPENDENCY] = "dependency",
+	[TARE_LEDGER_DISPATCH] = "not started",     [TARE_LEDGER_ENDED] = "ended",
+	[TARE_LEDGER_UNTIMED] = "times unknown",    [TARE_LEDGER_NOT_RECORDED] = "not recorded",
 	[TARE_LEDGER_UNKNOWN] = "unknown",
 };
 
@@ -41,7 +33,8 @@ static int64_t idle_ns(const struct tare_ledger *ledger)
 {
 	int64_t ns = 0;
 
-	for (enum tare_ledger_category c = TARE_LEDGER_BEFORE_FIRST; c < TARE_LEDGER_CATEGORIES; c++)
+	for (enum tare_ledger_category c = TARE_LEDGER_BEFORE_FIRST; c < TARE_LEDGER_CATEGORIES;
+	     c++)
 		ns += ledger->parts_ns[c];
 	return ns;
 }
@@ -157,7 +150,8 @@ static void add_row(struct tare_text_table *table, const struct tare_text *text,
 	const struct tare_ledger *ledger = &row->ledger;
 	const int64_t shares_ns[] = {
 		ledger->parts_ns[TARE_LEDGER_KERNEL],
-		ledger->parts_ns[TARE_LEDGER_TO_DEVICE] + ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] +
+		ledger->parts_ns[TARE_LEDGER_TO_DEVICE] +
+		    ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] +
 		    ledger->parts_ns[TARE_LEDGER_BOTH_WAYS],
 		idle_ns(ledger),
 	};
@@ -169,8 +163,9 @@ static void add_row(struct tare_text_table *table, const struct tare_text *text,
 	tare_run_cut(text, name_phase(row, name), room > indent + 4 ? room - indent : 4, cut);
 	tare_text_cell(table, "%*s%s", (int)indent, "", cut);
 	tare_text_cell(table, "%s", tare_run_count(row->count, figure));
-	tare_text_cell(table, "%s",
-	               tare_run_time(row->count ? (double)row->total_ns : NAN, units->total, figure));
+	tare_text_cell(
+	    table, "%s",
+	    tare_run_time(row->count ? (double)row->total_ns : NAN, units->total, figure));
 	tare_text_cell(table, "%s", tare_run_time(row->median_ns, units->median, figure));
 	for (size_t i = 0; i < sizeof shares_ns / sizeof *shares_ns; i++)
 		tare_text_cell(table, "%s",
@@ -245,10 +240,9 @@ static int write_remarks(const struct tare_text *text, const struct tare_phases 
 	int status = 0;
 
 	if (more)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "and %s more%s",
-		                             tare_run_count(more, count),
-		                             shown < phases->count ? " (-v lists them)"
-		                                                   : ", the shortest");
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 2, "and %s more%s", tare_run_count(more, count),
+		    shown < phases->count ? " (-v lists them)" : ", the shortest");
 	if (status == 0)
 		status = write_unended(text, phases);
 	if (status == 0 && text->options->verbosity >= 0)
@@ -256,8 +250,9 @@ static int write_remarks(const struct tare_text *text, const struct tare_phases 
 		    text, TARE_STYLE_PLAIN, "  ", 3,
 		    "%%: of the time in which at least one was open, whatever other threads did "
 		    "then; copy: transfers not hidden; cmds: enqueued in it by its thread%s",
-		    do_overlap(phases) ? "; total: phases of several threads overlap, and each counts"
-		                       : "");
+		    do_overlap(phases)
+		        ? "; total: phases of several threads overlap, and each counts"
+		        : "");
 	return status;
 }
 

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#define TOP 12    // rows without -v
-#define STACKS 5  // of which -v shows the stack
-#define FRAMES 8  // of each
-#define ISSUED 4  // kernels, or kinds, of which a line tells the site
+#define TOP 12   // rows without -v
+#define STACKS 5 // of which -v shows the stack
+#define FRAMES 8 // of each
+#define ISSUED 4 // kernels, or kinds, of which a line tells the site
 
 static int64_t cost_of(const struct tare_site_row *row)
 {
@@ -38,9 +38,9 @@ static int write_table(const struct tare_text *text, const struct tare_run_repor
 		tare_text_cell(table, "%s", tare_run_cut(text, row->text, room, name));
 		tare_text_cell(table, "%s", tare_run_cut(text, row->what, room, name));
 		tare_text_cell(table, "%" PRIu64, row->count);
-		tare_text_cell(table, "%s",
-		               tare_run_time(row->device_ns ? (double)row->device_ns : NAN, unit,
-		                             figure));
+		tare_text_cell(
+		    table, "%s",
+		    tare_run_time(row->device_ns ? (double)row->device_ns : NAN, unit, figure));
 		tare_text_cell(table, "%s", tare_run_time((double)row->host_ns, unit, figure));
 		tare_text_cell(
 		    table, "%s",
@@ -57,8 +57,8 @@ static void name_frame(const struct tare_frame *frame, char buffer[RUN_TEXT])
 
 	if (frame->file && frame->line > 0)
 		snprintf(buffer, RUN_TEXT, "%.300s%s%.200s:%d%s",
-		         frame->function ? frame->function : "", frame->function ? " at " : "", file,
-		         frame->line, frame->inlined ? " (inlined)" : "");
+		         frame->function ? frame->function : "", frame->function ? " at " : "",
+		         file, frame->line, frame->inlined ? " (inlined)" : "");
 	else if (frame->function)
 		snprintf(buffer, RUN_TEXT, "%.300s (%.200s)", frame->function, file);
 	else
@@ -103,21 +103,20 @@ static int write_remarks(const struct tare_text *text, const struct tare_run_rep
 	int status = 0;
 
 	if (rows < sites->count)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "and %zu more row%s (-v lists them)", sites->count - rows,
-		                             tare_run_plural(sites->count - rows));
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more row%s (-v lists them)",
+		    sites->count - rows, tare_run_plural(sites->count - rows));
 	if (status == 0 && sites->without)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "%s command%s without a known call site",
-		                             tare_run_count(sites->without, count),
-		                             tare_run_plural(sites->without));
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3, "%s command%s without a known call site",
+		    tare_run_count(sites->without, count), tare_run_plural(sites->without));
 	if (status == 0 && coverage->unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED] > 0)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
 		                             "device times are of the sample only, not of all");
 	if (status == 0 && isfinite(coverage->stack_cost_ns))
-		status = tare_text_paragraph(
-		    text, TARE_STYLE_PLAIN, "  ", 3, "call stacks cost about %s a command",
-		    tare_format_ns(coverage->stack_cost_ns, cost));
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                             "call stacks cost about %s a command",
+		                             tare_format_ns(coverage->stack_cost_ns, cost));
 	if (status == 0 && text->options->verbosity >= 0)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_FAINT, "  ", 3,
@@ -161,7 +160,8 @@ int tare_run_text_issued(const struct tare_text *text, const struct tare_run_rep
 		const struct tare_site_row *row = &sites->rows[i];
 		bool known = !is_of(row, kernels);
 		for (size_t k = 0; k < count; k++)
-			known |= told[k]->kind == row->kind && strcmp(told[k]->what, row->what) == 0;
+			known |=
+			    told[k]->kind == row->kind && strcmp(told[k]->what, row->what) == 0;
 		if (known)
 			continue;
 		name_sites(text, sites, i, where);
@@ -170,9 +170,9 @@ int tare_run_text_issued(const struct tare_text *text, const struct tare_run_rep
 		                         where);
 		told[count++] = row;
 	}
-	return count == 0 ? 0
-	                  : tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "issued from %s",
-	                                        line);
+	return count == 0
+	           ? 0
+	           : tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "issued from %s", line);
 }
 
 int tare_run_text_sites(const struct tare_text *text, const struct tare_run_report *run)
@@ -192,7 +192,8 @@ int tare_run_text_sites(const struct tare_text *text, const struct tare_run_repo
 		status = write_remarks(text, run, rows);
 	if (text->options->verbosity > 0)
 		fputc('\n', text->file);
-	for (size_t i = 0; i < rows && i < STACKS && status == 0 && text->options->verbosity > 0; i++)
+	for (size_t i = 0; i < rows && i < STACKS && status == 0 && text->options->verbosity > 0;
+	     i++)
 		status = write_stack(text, run, &sites->rows[i]);
 	return status;
 }

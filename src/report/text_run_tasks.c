@@ -25,8 +25,10 @@ static double most_total(const struct tare_tables *tables)
 	double most = 0;
 
 	for (size_t i = 0; i < tables->task_count; i++)
-		most = fmax(most, fmax((double)tables->tasks[i].total_ns,
-		                       tables->tasks[i].estimate.unsampled ? tables->tasks[i].estimate.ns : 0));
+		most = fmax(
+		    most,
+		    fmax((double)tables->tasks[i].total_ns,
+		         tables->tasks[i].estimate.unsampled ? tables->tasks[i].estimate.ns : 0));
 	return most;
 }
 
@@ -244,8 +246,10 @@ static int write_work(const struct tare_text *text, const struct tare_run_report
 
 static const char *limit_title(enum tare_occupancy_limit limit)
 {
-	static const char *const titles[] = { [TARE_OCCUPANCY_ITEMS] = "–", [TARE_OCCUPANCY_REGISTERS] = "registers",
-		[TARE_OCCUPANCY_LOCAL] = "local memory", [TARE_OCCUPANCY_GROUPS] = "number of groups" };
+	static const char *const titles[] = { [TARE_OCCUPANCY_ITEMS] = "–",
+		                              [TARE_OCCUPANCY_REGISTERS] = "registers",
+		                              [TARE_OCCUPANCY_LOCAL] = "local memory",
+		                              [TARE_OCCUPANCY_GROUPS] = "number of groups" };
 
 	return titles[limit];
 }
@@ -254,17 +258,20 @@ static void add_occupancy(struct tare_text_table *table, const struct tare_recor
                           const struct tare_task *task)
 {
 	char number[TARE_UNIT_TEXT], percent[RUN_TEXT];
-	uint64_t local = task->facts.fixed_local_bytes + recording->shapes[task->frequent_shape].local_bytes;
+	uint64_t local =
+	    task->facts.fixed_local_bytes + recording->shapes[task->frequent_shape].local_bytes;
 
 	tare_text_cell(table, "%" PRIu64, task->facts.registers);
 	tare_text_cell(table, "%s", tare_format_bytes(local, number));
 	tare_text_cell(table, "%" PRIu64, task->occupancy.groups);
 	tare_text_cell(table, "%s", tare_run_percent(task->occupancy.share, percent));
-	tare_text_cell(table, "%s", task->occupancy.share < 1 ? limit_title(task->occupancy.limit) : "–");
+	tare_text_cell(table, "%s",
+	               task->occupancy.share < 1 ? limit_title(task->occupancy.limit) : "–");
 	tare_text_cell(table, "%s", tare_format_significant(task->occupancy_waves, 3, number));
 }
 
-static int write_occupancy(const struct tare_text *text, const struct tare_run_report *run, size_t rows)
+static int write_occupancy(const struct tare_text *text, const struct tare_run_report *run,
+                           size_t rows)
 {
 	struct tare_text_table *table;
 	char name[RUN_TEXT];
@@ -290,16 +297,19 @@ static int write_occupancy(const struct tare_text *text, const struct tare_run_r
 		if (task->occupancy.groups == 0)
 			continue;
 		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", tare_run_cut(text, task->name, tare_run_room(text, 64), name));
+		tare_text_cell(table, "%s",
+		               tare_run_cut(text, task->name, tare_run_room(text, 64), name));
 		tare_run_device_cell(table, run, task->device);
 		add_occupancy(table, run->recording, task);
 	}
 	status = tare_text_table_print(table);
 	return status < 0 || text->options->verbosity < 0
 	           ? status
-	           : tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 3,
-	                                 "at once: groups that a unit holds; occupancy: these, of the work-items that "
-	                                 "it holds; full waves: groups over what all units hold at once");
+	           : tare_text_paragraph(
+	                 text, TARE_STYLE_FAINT, "  ", 3,
+	                 "at once: groups that a unit holds; occupancy: these, of the work-items "
+	                 "that "
+	                 "it holds; full waves: groups over what all units hold at once");
 }
 
 // ---- sizes of one kernel, with -v

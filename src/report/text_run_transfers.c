@@ -108,12 +108,12 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		status =
 		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
 		                        "* not all have device times: times and rates are of those "
-		                        "that do%s", tare_run_estimate_remark(estimated));
+		                        "that do%s",
+		                        tare_run_estimate_remark(estimated));
 	if (status == 0 && rows < tables->transfer_count)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "and %zu more row%s (-v lists them)",
-		                             tables->transfer_count - rows,
-		                             tare_run_plural(tables->transfer_count - rows));
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more row%s (-v lists them)",
+		    tables->transfer_count - rows, tare_run_plural(tables->transfer_count - rows));
 	if (status == 0 && unaligned)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3, "%s of %s host addresses are not on 64 bytes",
@@ -122,9 +122,12 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_FAINT, "  ", 3,
 		    "exposed: no kernel ran meanwhile; GB/s: 10⁹%s%s",
-		    ceilings ? "; ceiling: share of what tare bandwidth measured here for these sizes" : "",
-		    above ? "; above 100 %: device time leaves out the host's part, or a cache helps"
-		          : "");
+		    ceilings
+		        ? "; ceiling: share of what tare bandwidth measured here for these sizes"
+		        : "",
+		    above
+		        ? "; above 100 %: device time leaves out the host's part, or a cache helps"
+		        : "");
 	return status;
 }
 
@@ -185,17 +188,22 @@ static int write_faults(const struct tare_text *text, const struct tare_run_repo
 	for (uint32_t i = 0; i < recording->device_count && status == 0; i++) {
 		struct tare_recorded_faults faults = tare_device_faults(recording, run->view, i);
 		char waited[RUN_TEXT] = "", number[TARE_UNIT_TEXT];
-		if (recording->devices[i].same_as != i || !tare_view_has_device(recording, run->view, i) || !faults.told)
+		if (recording->devices[i].same_as != i ||
+		    !tare_view_has_device(recording, run->view, i) || !faults.told)
 			continue;
 		if (faults.throttled)
-			snprintf(waited, sizeof waited, "; faults were made to wait %" PRIu64 " times, %s", faults.throttled,
+			snprintf(waited, sizeof waited,
+			         "; faults were made to wait %" PRIu64 " times, %s",
+			         faults.throttled,
 			         tare_format_ns((double)faults.throttled_ns, number));
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "managed memory on %s, whole run: %" PRIu64 " groups of faults of the device, %" PRIu64
-		                             " faults of the host; %" PRIu64 " times pages went to and fro, %" PRIu64
-		                             " times they were mapped instead of being moved%s",
-		                             recording->devices[i].name, faults.device_groups, faults.host_faults,
-		                             faults.thrashing, faults.remote_maps, waited);
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3,
+		    "managed memory on %s, whole run: %" PRIu64
+		    " groups of faults of the device, %" PRIu64 " faults of the host; %" PRIu64
+		    " times pages went to and fro, %" PRIu64
+		    " times they were mapped instead of being moved%s",
+		    recording->devices[i].name, faults.device_groups, faults.host_faults,
+		    faults.thrashing, faults.remote_maps, waited);
 	}
 	return status;
 }

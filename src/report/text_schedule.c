@@ -10,8 +10,8 @@ static long long number_of(const struct tare_cell *cell, const char *name)
 	return label && !label->text ? (long long)label->number : -1;
 }
 
-// "32 chunks, 3 queues, interleaved": what is usual is left out. If brief, in 30 columns and so with
-// shorter words, and without the order where events decide.
+// "32 chunks, 3 queues, interleaved": what is usual is left out. If brief, in 30 columns and so
+// with shorter words, and without the order where events decide.
 const char *tare_text_schedule(const struct tare_cell *cell, bool brief, char *text, size_t size)
 {
 	const char *mechanism = tare_text_label_of(cell, "mechanism");
@@ -37,7 +37,9 @@ const char *tare_text_schedule(const struct tare_cell *cell, bool brief, char *t
 		         strcmp(mechanism, "stage-queues") == 0 ? "a queue a stage"
 		                                                : "out of order");
 	snprintf(text, size, "%lld %s%s%s, %s%s%s", chunks, tapered ? "tapered" : "",
-	         brief_tapered ? "" : tapered ? " chunk" : "chunk",
+	         brief_tapered ? ""
+	         : tapered     ? " chunk"
+	                       : "chunk",
 	         brief_tapered || chunks == 1 ? "" : "s", kind, usual ? "" : ", ",
 	         usual ? "" : order);
 	return text;

@@ -119,9 +119,8 @@ static void put_rate(struct tare_text_table *table, const struct tare_cell *cell
 		return;
 	}
 	tare_text_cell(table, "%s", tare_pivot_rate(cell, rate));
-	tare_text_cell(table, "%s", cell && cell->rate.present
-	                                ? tare_text_plus_minus(cell, 1, spread)
-	                                : "");
+	tare_text_cell(table, "%s",
+	               cell && cell->rate.present ? tare_text_plus_minus(cell, 1, spread) : "");
 }
 
 static void put_share(struct tare_text_table *table, const struct tare_cell *cell)
@@ -137,10 +136,8 @@ static int write_links(const struct tare_text *text, const struct tare_result *r
 	static const struct {
 		const char *line, *title;
 	} lines[] = {
-		{ "host-to-device", "host → device" },
-		{ "device-to-host", "device → host" },
-		{ "both-to-device", "both ways, to" },
-		{ "both-to-host", "both ways, from" },
+		{ "host-to-device", "host → device" }, { "device-to-host", "device → host" },
+		{ "both-to-device", "both ways, to" }, { "both-to-host", "both ways, from" },
 		{ "both-total", "both ways, sum" },
 	};
 	const char *names[MOST + 1];
@@ -165,8 +162,8 @@ static int write_links(const struct tare_text *text, const struct tare_result *r
 			tare_text_row(table, TARE_STYLE_PLAIN);
 			tare_text_cell(table, "%s", k == 0 ? lines[i].title : "");
 			tare_text_cell(table, "%s", k + 1 == count ? "all" : names[k]);
-			put_rate(table, find(result, k + 1 == count ? "sum" : "time", line, names[k],
-			                     "alone"));
+			put_rate(table, find(result, k + 1 == count ? "sum" : "time", line,
+			                     names[k], "alone"));
 			put_rate(table, find(result, "time", line, names[k], "together"));
 			put_share(table, find(result, "share", line, names[k], NULL));
 		}
@@ -188,7 +185,8 @@ static const struct tare_cell *at(const struct tare_result *result, const struct
 		    tare_cell_has_text(cell, "group", "peers") &&
 		    tare_cell_has_text(cell, "path", matrix->path) &&
 		    (!matrix->at_work || tare_cell_has_text(cell, "at_work", matrix->at_work)) &&
-		    tare_cell_has_text(cell, "device", from) && tare_cell_has_text(cell, "peer", to))
+		    tare_cell_has_text(cell, "device", from) &&
+		    tare_cell_has_text(cell, "peer", to))
 			return cell;
 	}
 	return NULL;
@@ -201,7 +199,8 @@ static void put_pair(struct tare_text_table *table, const struct tare_cell *cell
 	if (!cell || cell->absent || cell->rate.present)
 		tare_text_cell(table, "%s", tare_pivot_rate(cell, text));
 	else
-		tare_text_cell(table, "%s%s", tare_format_significant(cell->summary.median / 1e3, 3, text),
+		tare_text_cell(table, "%s%s",
+		               tare_format_significant(cell->summary.median / 1e3, 3, text),
 		               cell->converged ? "" : "*");
 }
 
@@ -239,7 +238,7 @@ static int write_matrix(const struct tare_text *text, const struct tare_result *
 static int write_reasons(const struct tare_text *text, const struct tare_result *result)
 {
 	struct tare_text_reasons *reasons = tare_text_reasons_new();
-	char (*pairs)[160] = calloc(result->cell_count + 1, sizeof *pairs);
+	char(*pairs)[160] = calloc(result->cell_count + 1, sizeof *pairs);
 	int status = pairs ? 0 : -ENOMEM;
 
 	for (size_t i = 0; status == 0 && i < result->cell_count; i++) {

@@ -50,8 +50,8 @@ int tare_text_stamps(const struct tare_text *text, const struct tare_result *res
 	if (over > 1)
 		snprintf(rate, sizeof rate, "/ %lld Hz", (long long)over);
 	fputc('\n', text->file);
-	status = tare_text_paragraph(text, TARE_STYLE_BOLD, "", 0, "kernel timestamp of one launch: %s",
-	                             kernel->text);
+	status = tare_text_paragraph(text, TARE_STYLE_BOLD, "", 0,
+	                             "kernel timestamp of one launch: %s", kernel->text);
 	if (status == 0)
 		status = row(text, labels, "global start", "global_start_ticks", "ticks");
 	if (status == 0)
@@ -67,8 +67,8 @@ int tare_text_stamps(const struct tare_text *text, const struct tare_result *res
 		status = row(text, labels, "valid bits", "valid_bits", "");
 	const struct tare_label *none = tare_labels_find(labels, "no_durations");
 	if (status == 0 && none && none->text)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  durations          ", 21, "n/a: it %s",
-		                           none->text);
+		return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  durations          ", 21,
+		                           "n/a: it %s", none->text);
 	if (status == 0)
 		status = duration(text, labels, "global duration", "global_duration_ticks",
 		                  "global_duration_ns");

@@ -120,10 +120,12 @@ static size_t width_of(const struct libscols_cell *cell)
 
 static size_t widest_in(const struct tare_text_table *table, size_t column)
 {
-	size_t widest = width_of(scols_column_get_header(scols_table_get_column(table->table, column)));
+	size_t widest =
+	    width_of(scols_column_get_header(scols_table_get_column(table->table, column)));
 
 	for (size_t i = 0; i < scols_table_get_nlines(table->table); i++) {
-		size_t width = width_of(scols_line_get_cell(scols_table_get_line(table->table, i), column));
+		size_t width =
+		    width_of(scols_line_get_cell(scols_table_get_line(table->table, i), column));
 		widest = width > widest ? width : widest;
 	}
 	return widest;
@@ -150,9 +152,11 @@ static void cut_cell(const struct tare_text_table *table, struct libscols_cell *
 
 static void cut_column(const struct tare_text_table *table, size_t column, size_t width)
 {
-	cut_cell(table, scols_column_get_header(scols_table_get_column(table->table, column)), width);
+	cut_cell(table, scols_column_get_header(scols_table_get_column(table->table, column)),
+	         width);
 	for (size_t i = 0; i < scols_table_get_nlines(table->table); i++)
-		cut_cell(table, scols_line_get_cell(scols_table_get_line(table->table, i), column), width);
+		cut_cell(table, scols_line_get_cell(scols_table_get_line(table->table, i), column),
+		         width);
 }
 
 // The widest column that may be cut and is wider than its least width, or SIZE_MAX.
@@ -164,15 +168,17 @@ static size_t column_to_cut(const struct tare_text_table *table, const size_t *w
 		struct libscols_column *column = scols_table_get_column(table->table, i);
 		size_t title = titles ? width_of(scols_column_get_header(column)) : 0;
 
-		if (scols_column_is_trunc(column) && widths[i] > (title > LEAST_WIDTH ? title : LEAST_WIDTH) &&
+		if (scols_column_is_trunc(column) &&
+		    widths[i] > (title > LEAST_WIDTH ? title : LEAST_WIDTH) &&
 		    (widest == SIZE_MAX || widths[i] > widths[widest]))
 			widest = i;
 	}
 	return widest;
 }
 
-// Takes from the columns that may be cut until the table fits: from the widest first, and from their titles
-// last. Versions of libsmartcols differ in what they shorten, and none of them shows that it did.
+// Takes from the columns that may be cut until the table fits: from the widest first, and from
+// their titles last. Versions of libsmartcols differ in what they shorten, and none of them shows
+// that it did.
 static void fit(const struct tare_text_table *table)
 {
 	size_t available = scols_table_get_termwidth(table->table);

@@ -78,8 +78,8 @@ static void put_throttling(FILE *line, const struct tare_telemetry_summary *summ
 		if (!(share > 0) ||
 		    tare_throttle_class_of((enum tare_throttle)r) == TARE_THROTTLE_CLASS_NOT)
 			continue;
-		fprintf(line, "%s%s (%.0f %%)", separator, tare_throttle_name((enum tare_throttle)r),
-		        fmax(1, 100 * share));
+		fprintf(line, "%s%s (%.0f %%)", separator,
+		        tare_throttle_name((enum tare_throttle)r), fmax(1, 100 * share));
 		separator = ", ";
 	}
 	if (strcmp(separator, ", ") != 0)

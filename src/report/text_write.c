@@ -95,8 +95,8 @@ static const char *style_code(const struct tare_text *text, enum tare_text_style
 // Bytes of the unit at `at` with the punctuation after it; 0 when the word is none.
 static size_t unit_bytes(const char *at)
 {
-	static const char *const units[] = { "%", "ns", "µs", "us", "ms", "s", "B", "KB", "MB", "GB", "TB",
-		                             "GB/s", "MB/s" };
+	static const char *const units[] = { "%",  "ns", "µs", "us", "ms",   "s",   "B",
+		                             "KB", "MB", "GB", "TB", "GB/s", "MB/s" };
 	size_t length = strcspn(at, " "), bare = length;
 
 	while (bare && strchr(",.;:)", at[bare - 1]))

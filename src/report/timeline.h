@@ -30,18 +30,20 @@ struct timeline {
 	const struct tare_recording *recording;
 	struct timeline_rows all[TIMELINE_KINDS];  // of the view
 	struct timeline_rows rows[TIMELINE_KINDS]; // of these, in the page
-	uint32_t *command_row;     // where a command of the recording is among the rows; TARE_NO_INDEX
-	uint32_t *wait_at;         // what the rows wait for, one row after the other: indices into the
-	size_t wait_count;         // recording's waits
-	size_t all_waits;          // of the view's rows
-	struct tare_gap *gaps;     // pieces of idle time
+	// where a command of the recording is among the rows; TARE_NO_INDEX
+	uint32_t *command_row;
+	// what the rows wait for, one row after the other: indices into the
+	uint32_t *wait_at;
+	size_t wait_count;     // recording's waits
+	size_t all_waits;      // of the view's rows
+	struct tare_gap *gaps; // pieces of idle time
 	size_t gap_count, gap_capacity;
 	// By index of the recording.
 	uint8_t *lane, *engine, *engine_lane, *command_depth, *call_depth, *phase_lane;
-	uint32_t *device_number;   // as the report counts
+	uint32_t *device_number; // as the report counts
 	struct timeline_strings *strings;
 	uint32_t *phase_name, *phase_domain, *kernel_name, *stack_site; // indices into the strings
-	uint32_t *frame, *frame_count; // of stacks: one after the other, and how many each has
+	uint32_t *frame, *frame_count;   // of stacks: one after the other, and how many each has
 	size_t frame_total, stack_count; // 0 where no stacks were recorded
 };
 
@@ -79,7 +81,7 @@ enum timeline_type { TIMELINE_U8, TIMELINE_VARINT, TIMELINE_DELTA };
 
 struct timeline_column {
 	const char *name;
-	bool byte;           // u8; else integers, as varint or delta, whichever is shorter
+	bool byte; // u8; else integers, as varint or delta, whichever is shorter
 	const char *relative_to;
 	// The value in a row; TARE_NO_TIME: not known. Of a byte 0 to 255.
 	int64_t (*value)(const struct timeline *timeline, size_t row);
@@ -119,7 +121,7 @@ char *timeline_header(const struct timeline *timeline, const timeline_layouts la
 
 // Deflates and writes base64.
 struct timeline_stream;
-struct timeline_stream *timeline_stream_new(FILE *file); // NULL: no memory
+struct timeline_stream *timeline_stream_new(FILE *file);   // NULL: no memory
 void timeline_stream_free(struct timeline_stream *stream); // accepts NULL
 void timeline_stream_add(struct timeline_stream *stream, const void *bytes, size_t count);
 // Characters written so far; what is still inside comes with timeline_stream_end.

@@ -25,7 +25,8 @@ static size_t put_integer(int64_t value, unsigned char bytes[NUMBER_BYTES])
 	return count;
 }
 
-static const struct timeline_column *column_named(const struct timeline_table *table, const char *name)
+static const struct timeline_column *column_named(const struct timeline_table *table,
+                                                  const char *name)
 {
 	const struct timeline_column *column = table->columns;
 
@@ -45,7 +46,8 @@ static struct walk walk_begin(const struct timeline *timeline, const struct time
                               const struct timeline_column *column)
 {
 	return (struct walk){ timeline, column,
-		column->relative_to ? column_named(table, column->relative_to) : NULL, 0 };
+		              column->relative_to ? column_named(table, column->relative_to) : NULL,
+		              0 };
 }
 
 // The value of a row less that of the column it is relative to; false: not known, or too large.
@@ -81,8 +83,8 @@ static size_t put_row(struct walk *walk, enum timeline_type type, size_t row,
                       unsigned char bytes[NUMBER_BYTES])
 {
 	int64_t value;
-	bool known = type == TIMELINE_DELTA ? walk_delta(walk, row, &value)
-	                                    : walk_value(walk, row, &value);
+	bool known =
+	    type == TIMELINE_DELTA ? walk_delta(walk, row, &value) : walk_value(walk, row, &value);
 
 	if (known)
 		return put_integer(value, bytes);
@@ -126,7 +128,8 @@ uint64_t timeline_lay_out(const struct timeline *timeline, timeline_layouts layo
 
 static bool write_column(const struct timeline *timeline, const struct timeline_table *table,
                          const struct timeline_column *column, const struct timeline_layout *layout,
-                         bool (*take)(void *context, const void *bytes, size_t count), void *context)
+                         bool (*take)(void *context, const void *bytes, size_t count),
+                         void *context)
 {
 	struct walk walk = walk_begin(timeline, table, column);
 	unsigned char piece[PIECE_BYTES];
@@ -153,7 +156,8 @@ void timeline_columns_write(const struct timeline *timeline, const timeline_layo
 	for (size_t t = 0; t < TIMELINE_TABLES; t++) {
 		const struct timeline_table *table = &timeline_tables[t];
 		for (size_t c = 0; c < TIMELINE_COLUMNS && table->columns[c].name; c++)
-			if (!write_column(timeline, table, &table->columns[c], &layouts[t][c], take, context))
+			if (!write_column(timeline, table, &table->columns[c], &layouts[t][c], take,
+			                  context))
 				return;
 	}
 }

@@ -83,20 +83,25 @@ static int try_to_write(const struct timeline *timeline, uint64_t most_character
 
 // ---- what is left out
 
-static void count_left_out(const struct timeline *timeline, int level,
-                           uint64_t most_bytes, struct tare_page_left_out *left_out)
+static void count_left_out(const struct timeline *timeline, int level, uint64_t most_bytes,
+                           struct tare_page_left_out *left_out)
 {
-	static const char *const words[] = { "", "calls that only ask", "calls of less than a 10,000th of the run",
-		"all calls", "all calls, and the shortest commands, phases and gaps" };
+	static const char *const words[] = {
+		"", "calls that only ask", "calls of less than a 10,000th of the run", "all calls",
+		"all calls, and the shortest commands, phases and gaps"
+	};
 	uint64_t counts[TIMELINE_KINDS];
 	char size[TARE_UNIT_TEXT];
 
 	for (int kind = 0; kind < TIMELINE_KINDS; kind++)
 		counts[kind] = timeline->all[kind].count - timeline->rows[kind].count;
 	*left_out = (struct tare_page_left_out){
-		.commands = counts[TIMELINE_COMMANDS], .waits = timeline->all_waits - timeline->wait_count,
-		.calls = counts[TIMELINE_CALLS], .callbacks = counts[TIMELINE_CALLBACKS],
-		.phases = counts[TIMELINE_PHASES], .gaps = counts[TIMELINE_GAPS],
+		.commands = counts[TIMELINE_COMMANDS],
+		.waits = timeline->all_waits - timeline->wait_count,
+		.calls = counts[TIMELINE_CALLS],
+		.callbacks = counts[TIMELINE_CALLBACKS],
+		.phases = counts[TIMELINE_PHASES],
+		.gaps = counts[TIMELINE_GAPS],
 	};
 	if (level == TIMELINE_EVERYTHING)
 		return;
@@ -106,8 +111,8 @@ static void count_left_out(const struct timeline *timeline, int level,
 }
 
 // Tries a level. Returns 0 with *attempt, whose text is to be freed, or -ENOMEM.
-static int try_level(struct timeline *timeline, int level, double share,
-                     uint64_t most_bytes, struct attempt *attempt)
+static int try_level(struct timeline *timeline, int level, double share, uint64_t most_bytes,
+                     struct attempt *attempt)
 {
 	int code;
 
@@ -126,8 +131,7 @@ static int try_level(struct timeline *timeline, int level, double share,
 // Finds the share of rows that fills the room well; `attempt` has shown that not all fit. The share
 // that fits and the one that does not come closer to each other. As try_level; without a text where
 // not even the header fits.
-static int find_share(struct timeline *timeline, uint64_t most_bytes,
-                      struct attempt *attempt)
+static int find_share(struct timeline *timeline, uint64_t most_bytes, struct attempt *attempt)
 {
 	struct attempt best = { 0 };
 	double fits = 0, over = 1;
@@ -200,7 +204,8 @@ int tare_report_timeline_write(const struct tare_run_report *run, uint64_t most_
 		timeline_choose(&timeline, TIMELINE_SHARE, 0);
 		count_left_out(&timeline, TIMELINE_SHARE, most_bytes, &attempt.left_out);
 		snprintf(attempt.left_out.why, sizeof attempt.left_out.why,
-		         "not even the names of the timeline fit into %s (--page-size), so it is left out",
+		         "not even the names of the timeline fit into %s (--page-size), so it is "
+		         "left out",
 		         tare_format_bytes(most_bytes, size));
 	}
 	if (code == 0 && left_out)
@@ -216,8 +221,9 @@ int tare_report_timeline_write(const struct tare_run_report *run, uint64_t most_
                                struct tare_page_left_out *left_out, struct tare_error *error)
 {
 	(void)run, (void)most_bytes, (void)file, (void)left_out;
-	return tare_fail(error, ENOSYS, "this tare was built without the page of a run; build it with "
-	                                "jansson, zlib and libjs-chart.js, or write --json");
+	return tare_fail(error, ENOSYS,
+	                 "this tare was built without the page of a run; build it with "
+	                 "jansson, zlib and libjs-chart.js, or write --json");
 }
 
 #endif

@@ -27,7 +27,8 @@ static void put_strings(struct tare_json *json, const struct timeline *timeline,
 	json_t *list = json_array(), *kernels = json_array();
 
 	for (size_t i = 0; i < timeline_string_count(timeline->strings); i++)
-		tare_json_push(json, list, tare_json_text(timeline_string_at(timeline->strings, i)));
+		tare_json_push(json, list,
+		               tare_json_text(timeline_string_at(timeline->strings, i)));
 	tare_json_put(json, root, "strings", list);
 	for (size_t i = 0; i < timeline->recording->kernel_count; i++)
 		tare_json_push(json, kernels, json_integer(timeline->kernel_name[i]));
@@ -46,9 +47,10 @@ static void put_processes(struct tare_json *json, const struct timeline *timelin
 		tare_json_put(json, object, "command_line", tare_json_text(process->command_line));
 		tare_json_put(json, object, "host", tare_json_text(process->host_name));
 		tare_json_put(json, object, "pid", tare_json_unsigned(process->pid));
-		tare_json_put(json, object, "rank", process->rank == TARE_TRACE_NO_RANK
-		                                        ? json_null()
-		                                        : tare_json_unsigned(process->rank));
+		tare_json_put(json, object, "rank",
+		              process->rank == TARE_TRACE_NO_RANK
+		                  ? json_null()
+		                  : tare_json_unsigned(process->rank));
 		tare_json_put(json, object, "from_ns", since_start(timeline, process->start_ns));
 		tare_json_put(json, object, "to_ns", since_start(timeline, process->end_ns));
 		tare_json_push(json, list, object);
@@ -133,8 +135,9 @@ static const char *cause_title(uint32_t cause)
 
 static const char *phase_source(uint32_t source)
 {
-	static const char *const words[] = { [TARE_PHASE_TARE] = "tare", [TARE_PHASE_ITT] = "ITT",
-		[TARE_PHASE_NVTX] = "NVTX" };
+	static const char *const words[] = {
+		[TARE_PHASE_TARE] = "tare", [TARE_PHASE_ITT] = "ITT", [TARE_PHASE_NVTX] = "NVTX"
+	};
 
 	return words[source];
 }
@@ -208,7 +211,9 @@ static void put_left_out(struct tare_json *json, const struct tare_page_left_out
 static json_t *column_json(struct tare_json *json, const struct timeline_column *column,
                            const struct timeline_layout *layout)
 {
-	static const char *const types[] = { [TIMELINE_VARINT] = "varint", [TIMELINE_DELTA] = "delta" };
+	static const char *const types[] = {
+		[TIMELINE_VARINT] = "varint", [TIMELINE_DELTA] = "delta"
+	};
 	json_t *object = json_object();
 
 	tare_json_put(json, object, "type",

@@ -18,7 +18,7 @@ struct lanes {
 	struct open_slice open[TIMELINE_NO_LANE]; // a heap: the first to end on top
 	size_t count;
 	bool used[TIMELINE_NO_LANE];
-	size_t lowest;                            // no lane below it is free
+	size_t lowest; // no lane below it is free
 };
 
 static void lanes_reset(struct lanes *lanes)
@@ -97,7 +97,8 @@ static uint64_t group_of(const struct placing *placing, uint32_t index)
 
 	if (!placing->engines)
 		return command->queue;
-	return (uint64_t)tare_command_device(recording, command) << 8 | placing->timeline->engine[index];
+	return (uint64_t)tare_command_device(recording, command) << 8 |
+	       placing->timeline->engine[index];
 }
 
 static int compare_commands(const void *left, const void *right, void *context)
@@ -114,8 +115,8 @@ static int compare_commands(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
-static void place_commands(struct placing *placing, uint32_t *order, size_t count, struct lanes *lanes,
-                           uint8_t *lane)
+static void place_commands(struct placing *placing, uint32_t *order, size_t count,
+                           struct lanes *lanes, uint8_t *lane)
 {
 	const struct tare_recorded_command *commands = placing->timeline->recording->commands;
 	uint64_t group = 0;
@@ -126,7 +127,8 @@ static void place_commands(struct placing *placing, uint32_t *order, size_t coun
 		if (i == 0 || of != group)
 			lanes_reset(lanes);
 		group = of;
-		lane[order[i]] = lanes_take(lanes, commands[order[i]].start_ns, commands[order[i]].end_ns);
+		lane[order[i]] =
+		    lanes_take(lanes, commands[order[i]].start_ns, commands[order[i]].end_ns);
 	}
 }
 
@@ -199,14 +201,16 @@ static int enter_calls(struct timeline *timeline, struct call_stack *stacks)
 
 	while (!code && (command_at < commands->count || call_at < calls->count)) {
 		const struct tare_recorded_command *command =
-		    command_at < commands->count ? &recording->commands[commands->at[command_at]] : NULL;
+		    command_at < commands->count ? &recording->commands[commands->at[command_at]]
+		                                 : NULL;
 		const struct tare_recorded_call *call =
 		    call_at < calls->count ? &recording->calls[calls->at[call_at]] : NULL;
 		if (command && tare_command_is_run(command))
 			// It is in the call of the command that executes its list.
 			timeline->command_depth[commands->at[command_at++]] = 0;
 		else if (command && (!call || command_first(command, call)))
-			code = enter_call(&stacks[command->thread], command->enter_ns, command->exit_ns,
+			code = enter_call(&stacks[command->thread], command->enter_ns,
+			                  command->exit_ns,
 			                  &timeline->command_depth[commands->at[command_at++]]);
 		else
 			code = enter_call(&stacks[call->thread], call->enter_ns, call->exit_ns,

@@ -21,12 +21,13 @@ static bool has_command(const struct timeline *timeline, uint32_t index)
 	return command->thread < recording->thread_count &&
 	       tare_view_wants_command(recording, view, command) &&
 	       (tare_view_has_command(recording, view, command) ||
-	        tare_view_has_moment(recording, view, command->start_ns == TARE_NO_TIME
-	                                                  ? command->enter_ns
-	                                                  : command->start_ns));
+	        tare_view_has_moment(recording, view,
+	                             command->start_ns == TARE_NO_TIME ? command->enter_ns
+	                                                               : command->start_ns));
 }
 
-static bool has_time(const struct timeline *timeline, uint32_t thread, int64_t from_ns, int64_t to_ns)
+static bool has_time(const struct timeline *timeline, uint32_t thread, int64_t from_ns,
+                     int64_t to_ns)
 {
 	const struct tare_recording *recording = timeline->recording;
 	const struct tare_view *view = timeline->run->view;
@@ -124,8 +125,8 @@ static void find_waits(struct timeline *timeline)
 
 	timeline->wait_count = 0;
 	for (size_t row = 0; row < rows->count; row++)
-		for (size_t i = recording->commands[rows->at[row]].first_wait; i < recording->wait_count;
-		     i++) {
+		for (size_t i = recording->commands[rows->at[row]].first_wait;
+		     i < recording->wait_count; i++) {
 			if (timeline->wait_at)
 				timeline->wait_at[timeline->wait_count] = (uint32_t)i;
 			timeline->wait_count++;
@@ -171,7 +172,8 @@ static void keep_share(struct timeline *timeline, enum timeline_kind kind, doubl
 	}
 }
 
-static bool keeps_call(const struct timeline *timeline, enum timeline_kind kind, uint32_t index, int level)
+static bool keeps_call(const struct timeline *timeline, enum timeline_kind kind, uint32_t index,
+                       int level)
 {
 	const struct tare_view *view = timeline->run->view;
 	int64_t least_ns = (view->to_ns - view->from_ns) / SHORT_PART;
@@ -235,12 +237,13 @@ static int name_stacks(struct timeline *timeline)
 			const char *slash = strrchr(frame->module ? frame->module : "", '/');
 			const char *module = slash ? slash + 1 : frame->module ? frame->module : "";
 			if (frame->function && frame->file && frame->line > 0)
-				snprintf(text, sizeof text, "%s (%s:%d)", frame->function, frame->file,
-				         frame->line);
+				snprintf(text, sizeof text, "%s (%s:%d)", frame->function,
+				         frame->file, frame->line);
 			else if (frame->function)
 				snprintf(text, sizeof text, "%s (%s)", frame->function, module);
 			else
-				snprintf(text, sizeof text, "%s+0x%" PRIx64, module, frame->address);
+				snprintf(text, sizeof text, "%s+0x%" PRIx64, module,
+				         frame->address);
 			timeline->frame[timeline->frame_total++] =
 			    timeline_string(timeline->strings, text);
 		}
@@ -257,15 +260,19 @@ static int name_all(struct timeline *timeline)
 	timeline->kernel_name = calloc(recording->kernel_count + 1, sizeof *timeline->kernel_name);
 	timeline->phase_name = calloc(recording->phase_count + 1, sizeof *timeline->phase_name);
 	timeline->phase_domain = calloc(recording->phase_count + 1, sizeof *timeline->phase_domain);
-	timeline->device_number = calloc(recording->device_count + 1, sizeof *timeline->device_number);
+	timeline->device_number =
+	    calloc(recording->device_count + 1, sizeof *timeline->device_number);
 	if (!timeline->strings || !timeline->kernel_name || !timeline->phase_name ||
 	    !timeline->phase_domain || !timeline->device_number)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->kernel_count; i++)
-		timeline->kernel_name[i] = timeline_string(timeline->strings, recording->kernels[i].name);
+		timeline->kernel_name[i] =
+		    timeline_string(timeline->strings, recording->kernels[i].name);
 	for (size_t i = 0; i < recording->phase_count; i++) {
-		timeline->phase_name[i] = timeline_string(timeline->strings, recording->phases[i].name);
-		timeline->phase_domain[i] = timeline_string(timeline->strings, recording->phases[i].domain);
+		timeline->phase_name[i] =
+		    timeline_string(timeline->strings, recording->phases[i].name);
+		timeline->phase_domain[i] =
+		    timeline_string(timeline->strings, recording->phases[i].domain);
 	}
 	for (uint32_t i = 0; i < recording->device_count; i++)
 		timeline->device_number[i] = tare_run_device_number(recording, i);
@@ -278,7 +285,8 @@ static int name_all(struct timeline *timeline)
 static int take_piece(void *context, const struct tare_gap *piece)
 {
 	struct timeline *timeline = context;
-	struct tare_gap *last = timeline->gap_count ? &timeline->gaps[timeline->gap_count - 1] : NULL;
+	struct tare_gap *last =
+	    timeline->gap_count ? &timeline->gaps[timeline->gap_count - 1] : NULL;
 
 	if (last && last->device == piece->device && last->command == piece->command &&
 	    last->cause == piece->cause && last->to_ns == piece->from_ns) {
@@ -332,8 +340,9 @@ static int make_room(struct timeline *timeline)
 	timeline->command_depth = calloc(commands, 1);
 	timeline->call_depth = calloc(timeline->recording->call_count + 1, 1);
 	timeline->phase_lane = calloc(timeline->recording->phase_count + 1, 1);
-	return timeline->command_row && timeline->lane && timeline->engine && timeline->engine_lane &&
-	               timeline->command_depth && timeline->call_depth && timeline->phase_lane
+	return timeline->command_row && timeline->lane && timeline->engine &&
+	               timeline->engine_lane && timeline->command_depth && timeline->call_depth &&
+	               timeline->phase_lane
 	           ? 0
 	           : -ENOMEM;
 }

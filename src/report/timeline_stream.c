@@ -43,7 +43,8 @@ void timeline_stream_free(struct timeline_stream *stream)
 // All but the last piece are of OUT_BYTES, a multiple of three.
 static void write_base64(struct timeline_stream *stream, size_t count)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	size_t used = 0;
 
 	for (size_t i = 0; i < count; i += 3) {

@@ -8,7 +8,7 @@
 struct timeline_strings {
 	char **at;
 	size_t count;
-	uint32_t *slots; // 1 + number; 0: free
+	uint32_t *slots;   // 1 + number; 0: free
 	size_t slot_count; // a power of two, more than twice the texts
 	bool failed;
 };

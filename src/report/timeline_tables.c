@@ -7,7 +7,8 @@ static int64_t since_start(const struct timeline *timeline, int64_t ns)
 {
 	int64_t since_ns;
 
-	return ns == TARE_NO_TIME || __builtin_sub_overflow(ns, timeline->recording->start_ns, &since_ns)
+	return ns == TARE_NO_TIME ||
+	               __builtin_sub_overflow(ns, timeline->recording->start_ns, &since_ns)
 	           ? TARE_NO_TIME
 	           : since_ns;
 }
@@ -23,14 +24,14 @@ static int64_t amount_or_none(uint64_t amount)
 }
 
 // The number of rows, and NAME(timeline, row): what of the recording is in a row.
-#define ROWS(name, kind) \
-	static size_t name##_count(const struct timeline *timeline) \
-	{ \
-		return timeline->rows[kind].count; \
-	} \
-	static uint32_t name##_index(const struct timeline *timeline, size_t row) \
-	{ \
-		return timeline->rows[kind].at[row]; \
+#define ROWS(name, kind)                                                                           \
+	static size_t name##_count(const struct timeline *timeline)                                \
+	{                                                                                          \
+		return timeline->rows[kind].count;                                                 \
+	}                                                                                          \
+	static uint32_t name##_index(const struct timeline *timeline, size_t row)                  \
+	{                                                                                          \
+		return timeline->rows[kind].at[row];                                               \
 	}
 ROWS(command, TIMELINE_COMMANDS)
 ROWS(call, TIMELINE_CALLS)
@@ -40,16 +41,17 @@ ROWS(gap, TIMELINE_GAPS)
 #undef ROWS
 
 // A function for a column: the expression may use `timeline`, `row`, the row's `index` and `it`.
-#define VALUE(table, column, array, expression) \
-	static int64_t table##_##column(const struct timeline *timeline, size_t row) \
-	{ \
-		const uint32_t index = table##_index(timeline, row); \
-		const __typeof__((array)[0]) *it = &(array)[index]; \
-		(void)it; \
-		return expression; \
+#define VALUE(table, column, array, expression)                                                    \
+	static int64_t table##_##column(const struct timeline *timeline, size_t row)               \
+	{                                                                                          \
+		const uint32_t index = table##_index(timeline, row);                               \
+		const __typeof__((array)[0]) *it = &(array)[index];                                \
+		(void)it;                                                                          \
+		return expression;                                                                 \
 	}
 
-#define COMMAND(column, expression) VALUE(command, column, timeline->recording->commands, expression)
+#define COMMAND(column, expression)                                                                \
+	VALUE(command, column, timeline->recording->commands, expression)
 COMMAND(number, index)
 COMMAND(enter, since_start(timeline, it->enter_ns))
 COMMAND(exit, since_start(timeline, it->exit_ns))
@@ -73,12 +75,11 @@ COMMAND(function, it->function)
 COMMAND(stack, it->stack < timeline->stack_count ? (int64_t)it->stack : TARE_NO_TIME)
 COMMAND(depth, timeline->command_depth[index])
 COMMAND(part, it->part)
-COMMAND(executed_by, tare_command_is_run(it) &&
-                             it->execution < timeline->recording->execution_count
-                         ? index_or_none(timeline->command_row[timeline->recording
-                                                                   ->executions[it->execution]
-                                                                   .command])
-                         : TARE_NO_TIME)
+COMMAND(executed_by,
+        tare_command_is_run(it) && it->execution < timeline->recording->execution_count
+            ? index_or_none(
+                  timeline->command_row[timeline->recording->executions[it->execution].command])
+            : TARE_NO_TIME)
 COMMAND(lane, timeline->lane[index])
 COMMAND(engine, timeline->engine[index])
 COMMAND(engine_lane, timeline->engine_lane[index])
@@ -90,7 +91,8 @@ static int64_t command_waits(const struct timeline *timeline, size_t row)
 
 	while (i < recording->wait_count && !recording->waits[i].last)
 		i++;
-	return first < recording->wait_count ? (int64_t)(i - first + (i < recording->wait_count)) : 0;
+	return first < recording->wait_count ? (int64_t)(i - first + (i < recording->wait_count))
+	                                     : 0;
 }
 
 static size_t wait_count(const struct timeline *timeline)
@@ -135,7 +137,8 @@ GAP(command, it->command < timeline->recording->command_count
                  ? index_or_none(timeline->command_row[it->command])
                  : TARE_NO_TIME)
 
-#define CALLBACK(column, expression) VALUE(callback, column, timeline->recording->callbacks, expression)
+#define CALLBACK(column, expression)                                                               \
+	VALUE(callback, column, timeline->recording->callbacks, expression)
 CALLBACK(enter, since_start(timeline, it->enter_ns))
 CALLBACK(exit, since_start(timeline, it->exit_ns))
 CALLBACK(thread, index_or_none(it->thread))
@@ -153,15 +156,15 @@ PHASE(source, it->source)
 PHASE(flags, (it->instant ? 1 : 0) | (it->unended ? 2 : 0) | (it->range ? 4 : 0))
 
 // Tables that are there whole.
-#define WHOLE(name, expression) \
-	static size_t name##_count(const struct timeline *timeline) \
-	{ \
-		return expression; \
-	} \
-	static uint32_t name##_index(const struct timeline *timeline, size_t row) \
-	{ \
-		(void)timeline; \
-		return (uint32_t)row; \
+#define WHOLE(name, expression)                                                                    \
+	static size_t name##_count(const struct timeline *timeline)                                \
+	{                                                                                          \
+		return expression;                                                                 \
+	}                                                                                          \
+	static uint32_t name##_index(const struct timeline *timeline, size_t row)                  \
+	{                                                                                          \
+		(void)timeline;                                                                    \
+		return (uint32_t)row;                                                              \
 	}
 WHOLE(shape, timeline->recording->shape_count)
 WHOLE(memory, timeline->recording->memory_count)
@@ -188,85 +191,92 @@ VALUE(stack, frames, timeline->frame_count, *it)
 VALUE(frame, text, timeline->frame, *it)
 
 const struct timeline_table timeline_tables[TIMELINE_TABLES] = {
-	{ "commands", command_count, {
-		{ "number", false, NULL, command_number },
-		{ "enter", false, NULL, command_enter },
-		{ "exit", false, "enter", command_exit },
-		{ "submitted", false, "enter", command_submitted },
-		{ "start", false, "enter", command_start },
-		{ "end", false, "start", command_end },
-		{ "thread", false, NULL, command_thread },
-		{ "queue", false, NULL, command_queue },
-		{ "kind", true, NULL, command_kind },
-		{ "direction", true, NULL, command_direction },
-		{ "memory", true, NULL, command_memory },
-		{ "alignment", true, NULL, command_alignment },
-		{ "flags", true, NULL, command_flags },
-		{ "untimed", true, NULL, command_untimed },
-		{ "object", false, NULL, command_object },
-		{ "amount", false, NULL, command_amount },
-		{ "shape", false, NULL, command_shape },
-		{ "function", false, NULL, command_function },
-		{ "waits", false, NULL, command_waits },
-		{ "stack", false, NULL, command_stack },
-		{ "depth", true, NULL, command_depth },
-		{ "part", true, NULL, command_part },
-		{ "executed_by", false, NULL, command_executed_by },
-		{ "lane", true, NULL, command_lane },
-		{ "engine", true, NULL, command_engine },
-		{ "engine_lane", true, NULL, command_engine_lane } } },
+	{ "commands",
+	  command_count,
+	  { { "number", false, NULL, command_number },
+	    { "enter", false, NULL, command_enter },
+	    { "exit", false, "enter", command_exit },
+	    { "submitted", false, "enter", command_submitted },
+	    { "start", false, "enter", command_start },
+	    { "end", false, "start", command_end },
+	    { "thread", false, NULL, command_thread },
+	    { "queue", false, NULL, command_queue },
+	    { "kind", true, NULL, command_kind },
+	    { "direction", true, NULL, command_direction },
+	    { "memory", true, NULL, command_memory },
+	    { "alignment", true, NULL, command_alignment },
+	    { "flags", true, NULL, command_flags },
+	    { "untimed", true, NULL, command_untimed },
+	    { "object", false, NULL, command_object },
+	    { "amount", false, NULL, command_amount },
+	    { "shape", false, NULL, command_shape },
+	    { "function", false, NULL, command_function },
+	    { "waits", false, NULL, command_waits },
+	    { "stack", false, NULL, command_stack },
+	    { "depth", true, NULL, command_depth },
+	    { "part", true, NULL, command_part },
+	    { "executed_by", false, NULL, command_executed_by },
+	    { "lane", true, NULL, command_lane },
+	    { "engine", true, NULL, command_engine },
+	    { "engine_lane", true, NULL, command_engine_lane } } },
 	{ "waits", wait_count, { { "command", false, NULL, wait_command } } },
-	{ "calls", call_count, {
-		{ "number", false, NULL, call_number },
-		{ "enter", false, NULL, call_enter },
-		{ "exit", false, "enter", call_exit },
-		{ "outside", false, NULL, call_outside },
-		{ "count_of", false, NULL, call_count_of },
-		{ "thread", false, NULL, call_thread },
-		{ "function", false, NULL, call_function },
-		{ "role", true, NULL, call_role },
-		{ "flags", true, NULL, call_flags },
-		{ "result", false, NULL, call_result },
-		{ "object", false, NULL, call_object },
-		{ "device", false, NULL, call_device },
-		{ "bytes", false, NULL, call_bytes },
-		{ "stack", false, NULL, call_stack },
-		{ "depth", true, NULL, call_depth } } },
-	{ "gaps", gap_count, {
-		{ "from", false, NULL, gap_from },
-		{ "to", false, "from", gap_to },
-		{ "device", false, NULL, gap_device },
-		{ "cause", true, NULL, gap_cause },
-		{ "command", false, NULL, gap_command } } },
-	{ "callbacks", callback_count, {
-		{ "enter", false, NULL, callback_enter },
-		{ "exit", false, "enter", callback_exit },
-		{ "thread", false, NULL, callback_thread },
-		{ "function", false, NULL, callback_function } } },
-	{ "phases", phase_count, {
-		{ "from", false, NULL, phase_from },
-		{ "to", false, "from", phase_to },
-		{ "thread", false, NULL, phase_thread },
-		{ "depth", false, NULL, phase_depth },
-		{ "lane", true, NULL, phase_lane },
-		{ "name", false, NULL, phase_name },
-		{ "domain", false, NULL, phase_domain },
-		{ "source", true, NULL, phase_source },
-		{ "flags", true, NULL, phase_flags } } },
-	{ "shapes", shape_count, {
-		{ "dimensions", false, NULL, shape_dimensions },
-		{ "global_x", false, NULL, shape_global_x },
-		{ "global_y", false, NULL, shape_global_y },
-		{ "global_z", false, NULL, shape_global_z },
-		{ "local_x", false, NULL, shape_local_x },
-		{ "local_y", false, NULL, shape_local_y },
-		{ "local_z", false, NULL, shape_local_z } } },
-	{ "memories", memory_count, {
-		{ "kind", true, NULL, memory_kind },
-		{ "bytes", false, NULL, memory_bytes },
-		{ "parent", false, NULL, memory_parent } } },
-	{ "stacks", stack_count, {
-		{ "site", false, NULL, stack_site },
-		{ "frames", false, NULL, stack_frames } } },
+	{ "calls",
+	  call_count,
+	  { { "number", false, NULL, call_number },
+	    { "enter", false, NULL, call_enter },
+	    { "exit", false, "enter", call_exit },
+	    { "outside", false, NULL, call_outside },
+	    { "count_of", false, NULL, call_count_of },
+	    { "thread", false, NULL, call_thread },
+	    { "function", false, NULL, call_function },
+	    { "role", true, NULL, call_role },
+	    { "flags", true, NULL, call_flags },
+	    { "result", false, NULL, call_result },
+	    { "object", false, NULL, call_object },
+	    { "device", false, NULL, call_device },
+	    { "bytes", false, NULL, call_bytes },
+	    { "stack", false, NULL, call_stack },
+	    { "depth", true, NULL, call_depth } } },
+	{ "gaps",
+	  gap_count,
+	  { { "from", false, NULL, gap_from },
+	    { "to", false, "from", gap_to },
+	    { "device", false, NULL, gap_device },
+	    { "cause", true, NULL, gap_cause },
+	    { "command", false, NULL, gap_command } } },
+	{ "callbacks",
+	  callback_count,
+	  { { "enter", false, NULL, callback_enter },
+	    { "exit", false, "enter", callback_exit },
+	    { "thread", false, NULL, callback_thread },
+	    { "function", false, NULL, callback_function } } },
+	{ "phases",
+	  phase_count,
+	  { { "from", false, NULL, phase_from },
+	    { "to", false, "from", phase_to },
+	    { "thread", false, NULL, phase_thread },
+	    { "depth", false, NULL, phase_depth },
+	    { "lane", true, NULL, phase_lane },
+	    { "name", false, NULL, phase_name },
+	    { "domain", false, NULL, phase_domain },
+	    { "source", true, NULL, phase_source },
+	    { "flags", true, NULL, phase_flags } } },
+	{ "shapes",
+	  shape_count,
+	  { { "dimensions", false, NULL, shape_dimensions },
+	    { "global_x", false, NULL, shape_global_x },
+	    { "global_y", false, NULL, shape_global_y },
+	    { "global_z", false, NULL, shape_global_z },
+	    { "local_x", false, NULL, shape_local_x },
+	    { "local_y", false, NULL, shape_local_y },
+	    { "local_z", false, NULL, shape_local_z } } },
+	{ "memories",
+	  memory_count,
+	  { { "kind", true, NULL, memory_kind },
+	    { "bytes", false, NULL, memory_bytes },
+	    { "parent", false, NULL, memory_parent } } },
+	{ "stacks",
+	  stack_count,
+	  { { "site", false, NULL, stack_site }, { "frames", false, NULL, stack_frames } } },
 	{ "frames", frame_count, { { "text", false, NULL, frame_text } } },
 };

@@ -7,8 +7,7 @@
 
 // Writes the document as indented JSON with a stable key order. Returns 0 or -EIO, -ENOMEM, or
 // -ENOSYS when tare was built without JSON.
-int tare_result_write_json(const struct tare_result *result, FILE *file,
-                           struct tare_error *error);
+int tare_result_write_json(const struct tare_result *result, FILE *file, struct tare_error *error);
 
 // Reads a document from memory; every byte is treated as hostile. Returns 0 and *result, or
 // -EINVAL with what is wrong and where (line, or key): truncated, not ours, a newer schema.
@@ -16,5 +15,4 @@ int tare_result_read_json(const char *text, size_t length, struct tare_result **
                           struct tare_error *error);
 
 // The same from a file; -ENOENT and friends name the path.
-int tare_result_read_file(const char *path, struct tare_result **result,
-                          struct tare_error *error);
+int tare_result_read_file(const char *path, struct tare_result **result, struct tare_error *error);

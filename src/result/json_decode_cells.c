@@ -20,7 +20,8 @@ void tare_decode_labels(struct tare_fields *fields, json_t *object, const char *
 
 	if (json_object_size(list) > MAXIMUM_LABELS)
 		tare_fields_fail(fields, NULL, "has more than %d members", MAXIMUM_LABELS);
-	json_object_foreach(list, name, value) {
+	json_object_foreach(list, name, value)
+	{
 		int status = 0;
 		if (fields->status < 0)
 			break;
@@ -80,9 +81,9 @@ static void decode_summary(struct tare_fields *fields, json_t *object, struct ta
 
 	if (summary->n) {
 		summary->min =
-		        tare_field_integer(fields, object, "min", -SAMPLE_LIMIT, SAMPLE_LIMIT);
+		    tare_field_integer(fields, object, "min", -SAMPLE_LIMIT, SAMPLE_LIMIT);
 		summary->max =
-		        tare_field_integer(fields, object, "max", summary->min, SAMPLE_LIMIT);
+		    tare_field_integer(fields, object, "max", summary->min, SAMPLE_LIMIT);
 	}
 	summary->median = tare_field_number(fields, object, "median");
 	summary->p95 = tare_field_number(fields, object, "p95");
@@ -94,9 +95,9 @@ static void decode_summary(struct tare_fields *fields, json_t *object, struct ta
 	if (outliers) {
 		size_t mark = tare_fields_enter(fields, "outliers");
 		summary->outliers_mild =
-		        (size_t)tare_field_integer(fields, outliers, "mild", 0, INT64_MAX);
+		    (size_t)tare_field_integer(fields, outliers, "mild", 0, INT64_MAX);
 		summary->outliers_severe =
-		        (size_t)tare_field_integer(fields, outliers, "severe", 0, INT64_MAX);
+		    (size_t)tare_field_integer(fields, outliers, "severe", 0, INT64_MAX);
 		tare_fields_leave(fields, mark);
 	}
 	summary->drifting = tare_field_flag(fields, object, "drifting", false);
@@ -246,7 +247,7 @@ static void decode_plot(struct tare_fields *fields, json_t *object, struct tare_
 	id = tare_field_word(fields, object, "id", false);
 	title = tare_field_word(fields, object, "title", false);
 	kind = (enum tare_plot_kind)tare_field_choice(fields, object, "kind", kinds,
-	                                               sizeof kinds / sizeof *kinds);
+	                                              sizeof kinds / sizeof *kinds);
 	if (fields->status < 0)
 		return;
 	plot = tare_result_add_plot(result, id, title, kind);

@@ -46,8 +46,8 @@ static void decode_fact(struct tare_fields *fields, json_t *object, struct tare_
 		break;
 	default:
 		tare_fact_set_count(
-		        facts, id, origin,
-		        (uint64_t)tare_field_integer(fields, object, "value", 0, INT64_MAX));
+		    facts, id, origin,
+		    (uint64_t)tare_field_integer(fields, object, "value", 0, INT64_MAX));
 	}
 }
 
@@ -95,9 +95,9 @@ static void decode_engines(struct tare_fields *fields, json_t *object,
 		const char *title;
 		if (item) {
 			engine->class = (enum tare_engine_class)tare_field_choice(
-			        fields, item, "class", classes, sizeof classes / sizeof *classes);
+			    fields, item, "class", classes, sizeof classes / sizeof *classes);
 			engine->index =
-			        (uint32_t)tare_field_integer(fields, item, "index", 0, UINT32_MAX);
+			    (uint32_t)tare_field_integer(fields, item, "index", 0, UINT32_MAX);
 			engine->known = tare_field_flag(fields, item, "known", false);
 			title = tare_field_word(fields, item, "title", true);
 			snprintf(engine->title, sizeof engine->title, "%s", title ? title : "");
@@ -119,8 +119,8 @@ static void decode_kernel(struct tare_fields *fields, json_t *item, struct tare_
 		return;
 	}
 	for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++)
-		kernel->value[v] = tare_field_integer_or(fields, item, tare_kernel_rows[v].key, 0,
-		                                         INT64_MAX, -1);
+		kernel->value[v] =
+		    tare_field_integer_or(fields, item, tare_kernel_rows[v].key, 0, INT64_MAX, -1);
 	tare_field_text(fields, item, "parameters", true, &kernel->parameters);
 }
 
@@ -227,13 +227,13 @@ static uint64_t decode_counter(struct tare_fields *fields, json_t *object, const
 static void decode_fit(struct tare_fields *fields, json_t *object, struct tare_clock_fit *fit)
 {
 	fit->origin_host.ns =
-	        tare_field_integer(fields, object, "origin_host_ns", INT64_MIN, INT64_MAX);
+	    tare_field_integer(fields, object, "origin_host_ns", INT64_MIN, INT64_MAX);
 	fit->origin_ticks = decode_counter(fields, object, "origin_ticks");
 	fit->drift_ppm = tare_field_number(fields, object, "drift_ppm");
 	fit->drift_error_ppm = tare_field_number(fields, object, "drift_error_ppm");
 	fit->residual_ns = tare_field_integer(fields, object, "residual_ns", 0, INT64_MAX);
 	fit->tightest_bracket_ns =
-	        tare_field_integer(fields, object, "tightest_bracket_ns", 0, INT64_MAX);
+	    tare_field_integer(fields, object, "tightest_bracket_ns", 0, INT64_MAX);
 	fit->pairs = (size_t)tare_field_integer(fields, object, "pairs", 0, INT64_MAX);
 }
 
@@ -250,13 +250,13 @@ void tare_decode_clock(struct tare_fields *fields, json_t *root, struct tare_clo
 		clock->present = true;
 		// At least 1 each: they divide.
 		clock->rate.hz_numerator =
-		        (uint64_t)tare_field_integer(fields, rate, "hz_numerator", 1, INT64_MAX);
+		    (uint64_t)tare_field_integer(fields, rate, "hz_numerator", 1, INT64_MAX);
 		clock->rate.hz_denominator =
-		        (uint64_t)tare_field_integer(fields, rate, "hz_denominator", 1, INT64_MAX);
+		    (uint64_t)tare_field_integer(fields, rate, "hz_denominator", 1, INT64_MAX);
 		clock->rate.valid_bits =
-		        (uint32_t)tare_field_integer(fields, rate, "valid_bits", 1, 64);
-		clock->rate.resolution_ticks = (uint64_t)tare_field_integer(
-		        fields, rate, "resolution_ticks", 1, INT64_MAX);
+		    (uint32_t)tare_field_integer(fields, rate, "valid_bits", 1, 64);
+		clock->rate.resolution_ticks =
+		    (uint64_t)tare_field_integer(fields, rate, "resolution_ticks", 1, INT64_MAX);
 		tare_fields_leave(fields, inner);
 	}
 	if (fit && !rate)

@@ -27,7 +27,7 @@ void tare_fields_leave(struct tare_fields *fields, size_t mark);
 
 // Records a fault of member `key` (NULL: of the value itself) unless there is one already.
 void tare_fields_fail(struct tare_fields *fields, const char *key, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 // Records that memory ran out.
 void tare_fields_out_of_memory(struct tare_fields *fields);
 

@@ -84,13 +84,9 @@ static bool holds_container(json_t *value)
 	size_t i;
 
 	if (json_is_array(value)) {
-		json_array_foreach(value, i, member)
-			if (is_container(member))
-				return true;
+		json_array_foreach(value, i, member) if (is_container(member)) return true;
 	} else {
-		json_object_foreach(value, key, member)
-			if (is_container(member))
-				return true;
+		json_object_foreach(value, key, member) if (is_container(member)) return true;
 	}
 	return false;
 }
@@ -164,7 +160,8 @@ static int write_value(json_t *value, FILE *file, unsigned depth)
 	spread = (is_object && depth < 2 && json_object_size(value)) || holds_container(value);
 	fputc(is_object ? '{' : '[', file);
 	if (is_object) {
-		json_object_foreach(value, key, member) {
+		json_object_foreach(value, key, member)
+		{
 			begin_member(file, first, spread, depth);
 			status = write_key(key, file);
 			fputs(": ", file);
@@ -175,7 +172,8 @@ static int write_value(json_t *value, FILE *file, unsigned depth)
 			first = false;
 		}
 	} else {
-		json_array_foreach(value, i, member) {
+		json_array_foreach(value, i, member)
+		{
 			begin_member(file, first, spread, depth);
 			status = write_value(member, file, depth + 1);
 			if (status < 0)

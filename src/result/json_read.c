@@ -38,11 +38,12 @@ enum {
 	MAXIMUM_PARTS = 64,
 };
 
-// What a byte of a document may be to the scan. Most are none of these, and a document has millions.
+// What a byte of a document may be to the scan. Most are none of these, and a document has
+// millions.
 enum byte_kind { PLAIN, LINE, OPENING, CLOSING, COMMA, QUOTE, BACKSLASH };
 static const unsigned char byte_kinds[256] = {
-	['\n'] = LINE,    ['['] = OPENING, ['{'] = OPENING,   [']'] = CLOSING,
-	['}'] = CLOSING,  [','] = COMMA,   ['"'] = QUOTE,     ['\\'] = BACKSLASH,
+	['\n'] = LINE,   ['['] = OPENING, ['{'] = OPENING, [']'] = CLOSING,
+	['}'] = CLOSING, [','] = COMMA,   ['"'] = QUOTE,   ['\\'] = BACKSLASH,
 };
 
 struct scan {

@@ -305,8 +305,8 @@ static json_t *cell(struct writer *writer, const struct tare_cell *value)
 	put(writer, object, "converged", json_boolean(value->converged));
 	put(writer, object, "verified",
 	    value->verified == TARE_NOT_VERIFIABLE
-	            ? json_null()
-	            : json_boolean(value->verified == TARE_VERIFIED));
+	        ? json_null()
+	        : json_boolean(value->verified == TARE_VERIFIED));
 	put_summary(writer, object, &value->summary);
 	put(writer, object, "rate", rate(writer, &value->rate));
 	put(writer, object, "samples", samples(writer, value));

@@ -27,7 +27,7 @@ extern const struct tare_kernel_row tare_kernel_rows[TARE_KERNEL_VALUE_COUNT];
 struct tare_kernel_entry {
 	char *name;
 	int64_t value[TARE_KERNEL_VALUE_COUNT]; // -1: the driver does not tell
-	char *parameters; // "const float* in, uint first"; NULL: not told
+	char *parameters;                       // "const float* in, uint first"; NULL: not told
 };
 
 struct tare_kernel_list {

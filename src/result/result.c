@@ -167,8 +167,8 @@ void tare_result_unwarn(struct tare_result *result, const char *id)
 
 int tare_result_add_reading(struct tare_result *result, const struct tare_telemetry *reading)
 {
-	struct tare_telemetry *grown = tare_grow(result->telemetry.readings,
-	                                         result->telemetry.count, sizeof *grown);
+	struct tare_telemetry *grown =
+	    tare_grow(result->telemetry.readings, result->telemetry.count, sizeof *grown);
 
 	if (!grown)
 		return -ENOMEM;
@@ -219,7 +219,7 @@ int tare_result_add_part(struct tare_result *result, struct tare_result *part)
 struct tare_device_entry *tare_result_add_device(struct tare_result *result)
 {
 	struct tare_device_entry *grown =
-	        tare_grow(result->devices, result->device_count, sizeof *grown);
+	    tare_grow(result->devices, result->device_count, sizeof *grown);
 
 	if (!grown)
 		return NULL;

@@ -19,7 +19,7 @@
 // A name with a text or a whole number. Cells, parameters and host facts are lists of these.
 struct tare_label {
 	char *name;
-	char *text;       // NULL when it is a number
+	char *text; // NULL when it is a number
 	int64_t number;
 };
 
@@ -29,9 +29,9 @@ struct tare_labels {
 };
 
 enum tare_verified {
-	TARE_NOT_VERIFIABLE,  // nothing to verify: a launch of an empty kernel
+	TARE_NOT_VERIFIABLE, // nothing to verify: a launch of an empty kernel
 	TARE_VERIFIED,
-	TARE_WRONG,           // the destination did not hold what was sent
+	TARE_WRONG, // the destination did not hold what was sent
 };
 
 // The same figure as a rate: `work` per sample over the time. What is a bound of the time from
@@ -39,23 +39,23 @@ enum tare_verified {
 // of the samples reached. NaN where the time is unknown or not above 0.
 struct tare_rate {
 	bool present;
-	double work;        // of one sample: bytes
-	char *unit;         // "GB/s" (10^9)
+	double work; // of one sample: bytes
+	char *unit;  // "GB/s" (10^9)
 	double min, median, p95, ci_low, ci_high;
 };
 
 struct tare_cell {
-	struct tare_labels labels;  // line, bytes, ...: what tells this cell from its neighbours
-	char *quantity;             // "time", "residual", "bandwidth"
-	char *unit;                 // of samples and summary: "ns", "ps"
-	char *source;               // "device", "host" or "model"
-	char *method;               // how it was measured, one sentence; may be NULL
-	int64_t *samples;           // raw, in the order in which they were taken
+	struct tare_labels labels; // line, bytes, ...: what tells this cell from its neighbours
+	char *quantity;            // "time", "residual", "bandwidth"
+	char *unit;                // of samples and summary: "ns", "ps"
+	char *source;              // "device", "host" or "model"
+	char *method;              // how it was measured, one sentence; may be NULL
+	int64_t *samples;          // raw, in the order in which they were taken
 	struct tare_summary summary;
 	struct tare_rate rate;
 	bool converged;
 	enum tare_verified verified;
-	char *absent;               // why there is no figure; NULL when there is one
+	char *absent; // why there is no figure; NULL when there is one
 };
 
 struct tare_axis {
@@ -66,7 +66,7 @@ struct tare_axis {
 
 struct tare_point {
 	double x, y;
-	double low, high;  // interval; NaN when there is none
+	double low, high; // interval; NaN when there is none
 };
 
 struct tare_plot_series {
@@ -75,14 +75,14 @@ struct tare_plot_series {
 	size_t count;
 };
 
-// TIMELINE: a series is a lane (an engine, a stage), a point is a bar from x = low to high, and its y
-// is the number of what ran (a chunk, from 0); the y axis has no unit.
+// TIMELINE: a series is a lane (an engine, a stage), a point is a bar from x = low to high, and its
+// y is the number of what ran (a chunk, from 0); the y axis has no unit.
 enum tare_plot_kind { TARE_PLOT_LINE, TARE_PLOT_BAR, TARE_PLOT_TIMELINE };
 
 struct tare_plot {
-	char *id;         // "bandwidth-small"
+	char *id; // "bandwidth-small"
 	char *title;
-	char *note;       // one sentence under the chart; may be NULL
+	char *note; // one sentence under the chart; may be NULL
 	enum tare_plot_kind kind;
 	struct tare_axis x, y;
 	struct tare_plot_series *series;
@@ -90,24 +90,24 @@ struct tare_plot {
 };
 
 struct tare_warning {
-	char *id;         // stable word: "not-converged"
-	char *message;    // what is so
-	char *action;     // what to do about it
+	char *id;      // stable word: "not-converged"
+	char *message; // what is so
+	char *action;  // what to do about it
 };
 
 // What follows from the figures, in plain words: the verdict of `overlap`.
 struct tare_conclusion {
-	char *id;         // stable word: "worth-it"
-	char *text;       // one or two sentences
+	char *id;   // stable word: "worth-it"
+	char *text; // one or two sentences
 };
 
 // One physical device as one or several backends see it.
 struct tare_device_entry {
-	char *backend;    // "opencl"
+	char *backend; // "opencl"
 	char *backend_title;
-	uint32_t index;   // within the backend: opencl:0
-	uint32_t number;  // the same physical device has the same number under every backend
-	char *same_by;    // "UUID", "PCI address": why it is one with an earlier entry; or NULL
+	uint32_t index;  // within the backend: opencl:0
+	uint32_t number; // the same physical device has the same number under every backend
+	char *same_by;   // "UUID", "PCI address": why it is one with an earlier entry; or NULL
 	struct tare_facts facts;
 	struct tare_engine *engines;
 	size_t engine_count;
@@ -118,42 +118,42 @@ struct tare_device_entry {
 struct tare_backend_absence {
 	char *backend;
 	char *reason;
-	char *action;     // what to install or set; may be NULL
+	char *action; // what to install or set; may be NULL
 };
 
 struct tare_clock_quality {
-	bool present;               // a device clock was used at all
+	bool present; // a device clock was used at all
 	struct tare_clock_rate rate;
 	bool fitted;
 	struct tare_clock_fit fit;
-	int64_t floor_ns;           // back-to-back stamps; -1 unknown
-	char *note;                 // "device offers no clock pairs; ..." ; may be NULL
+	int64_t floor_ns; // back-to-back stamps; -1 unknown
+	char *note;       // "device offers no clock pairs; ..." ; may be NULL
 };
 
 // What the device did while it was measured.
 struct tare_telemetry_section {
-	bool present;               // a measurement was watched, or could not be
-	char *absent;               // why nothing is known; NULL when something is
+	bool present; // a measurement was watched, or could not be
+	char *absent; // why nothing is known; NULL when something is
 	struct tare_telemetry_summary summary;
-	struct tare_telemetry *readings;  // raw, in the order in which they were taken; not in JSON
+	struct tare_telemetry *readings; // raw, in the order in which they were taken; not in JSON
 	size_t count;
 };
 
 struct tare_result {
-	char *version;              // of tare
-	char *written_at;           // RFC 3339 UTC, at first the time of tare_result_new;
-	                            // "1970-01-01T00:00:00Z" on the simulated device
-	char *command;              // "bandwidth"
-	struct tare_labels host;    // hostname is not among them: results get shared
+	char *version;           // of tare
+	char *written_at;        // RFC 3339 UTC, at first the time of tare_result_new;
+	                         // "1970-01-01T00:00:00Z" on the simulated device
+	char *command;           // "bandwidth"
+	struct tare_labels host; // hostname is not among them: results get shared
 	struct tare_labels parameters;
-	struct tare_device_entry *devices;  // all for `devices`, else those that were asked for
+	struct tare_device_entry *devices; // all for `devices`, else those that were asked for
 	size_t device_count;
 	struct tare_backend_absence *absences;
 	size_t absence_count;
 	struct tare_clock_quality clock;
 	struct tare_telemetry_section telemetry;
-	struct tare_labels kernel_timestamp; // raw stamps of one launch (measure/raw_stamps.h), where
-	                                     // the API has both counters; else empty
+	struct tare_labels kernel_timestamp; // raw stamps of one launch (measure/raw_stamps.h),
+	                                     // where the API has both counters; else empty
 	struct tare_cell *cells;
 	size_t cell_count;
 	struct tare_plot *plots;
@@ -162,12 +162,12 @@ struct tare_result {
 	size_t warning_count;
 	struct tare_conclusion *conclusions;
 	size_t conclusion_count;
-	// The documents of a command that runs others (`checkup`), or of the devices that it measured
-	// one after the other, each complete in itself; its own cells, plots and warnings are then
-	// about the whole. Owned. Parts have no parts.
+	// The documents of a command that runs others (`checkup`), or of the devices that it
+	// measured one after the other, each complete in itself; its own cells, plots and warnings
+	// are then about the whole. Owned. Parts have no parts.
 	struct tare_result **parts;
 	size_t part_count;
-	bool interrupted;           // the user stopped it; what was measured is here
+	bool interrupted; // the user stopped it; what was measured is here
 };
 
 // A new document for `command`. NULL when memory ran out; so do the adding functions below,
@@ -184,8 +184,8 @@ int tare_labels_set_number(struct tare_labels *labels, const char *name, int64_t
 // The label of that name, or NULL.
 const struct tare_label *tare_labels_find(const struct tare_labels *labels, const char *name);
 
-// A cell's label as text ("" when it has none of that name, or a number) and as a number (-1 when it
-// has none, or a text), and whether it is this text.
+// A cell's label as text ("" when it has none of that name, or a number) and as a number (-1 when
+// it has none, or a text), and whether it is this text.
 const char *tare_cell_text(const struct tare_cell *cell, const char *name);
 int64_t tare_cell_number(const struct tare_cell *cell, const char *name);
 bool tare_cell_has_text(const struct tare_cell *cell, const char *name, const char *text);
@@ -200,8 +200,8 @@ int tare_cell_take_series(struct tare_cell *cell, struct tare_series *series,
 // Adds the rate view: `work` (bytes) per sample, printed in `unit` = `scale` per second (1e9 for
 // GB/s). Call after tare_cell_take_series. cell->unit must be "ns" or "ps".
 int tare_cell_set_rate(struct tare_cell *cell, double work, const char *unit, double scale);
-// Bounds of a cell's rate, in its unit, for telling two figures apart: the interval of the median, or
-// of at least three samples too few for one their whole range. False: neither.
+// Bounds of a cell's rate, in its unit, for telling two figures apart: the interval of the median,
+// or of at least three samples too few for one their whole range. False: neither.
 bool tare_cell_rate_bounds(const struct tare_cell *cell, double *low, double *high);
 // The wider half of a time's interval over its median, as it is printed after ±; NaN: there is no
 // interval, or the median is not above 0.
@@ -210,7 +210,7 @@ double tare_cell_spread(const struct tare_cell *cell);
 int tare_cell_set_model(struct tare_cell *cell, double value, double low, double high);
 // Drops what figure there is and records why there is none. Returns 0 or -ENOMEM.
 int tare_cell_set_absent(struct tare_cell *cell, const char *reason_format, ...)
-	__attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));
 // Sorts the cells: by the label `line` in order of first appearance, by the number `bytes`, by the
 // other labels in the alphabet of their names (a cell without one comes first, numbers before
 // texts), by quantity, by source (device, host, model); ties keep their order. The order of
@@ -238,7 +238,7 @@ void tare_result_unwarn(struct tare_result *result, const char *id);
 int tare_result_add_reading(struct tare_result *result, const struct tare_telemetry *reading);
 
 int tare_result_conclude(struct tare_result *result, const char *id, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 
 // Appends a part, which then belongs to the document. Returns 0, or -ENOMEM (it is still the
 // caller's).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA: events recorded into the stream. An event has no time of its own, only a difference from another's.
+// CUDA: events recorded into the stream. An event has no time of its own, only a difference from
+// another's.
 #include "time/internal.h"
 
 #include "backend/cuda/abi.h"
@@ -19,13 +20,13 @@ struct functions {
 	cu_result (*cuEventRecord)(cu_event event, cu_stream stream);
 	cu_result (*cuEventQuery)(cu_event event);
 	cu_result (*cuEventElapsedTime)(float *ms, cu_event start, cu_event end);
-	cu_result (*cuStreamIsCapturing)(cu_stream stream, int *status);  // 10.0
+	cu_result (*cuStreamIsCapturing)(cu_stream stream, int *status); // 10.0
 };
 
 #define ROW(function, optional) { #function, offsetof(struct functions, function), optional }
 static const struct tare_time_symbol symbols[] = {
-	ROW(cuCtxGetCurrent, false),   ROW(cuCtxSetCurrent, false), ROW(cuEventCreate, false),
-	ROW(cuEventDestroy_v2, false), ROW(cuEventRecord, false),   ROW(cuEventQuery, false),
+	ROW(cuCtxGetCurrent, false),    ROW(cuCtxSetCurrent, false),    ROW(cuEventCreate, false),
+	ROW(cuEventDestroy_v2, false),  ROW(cuEventRecord, false),      ROW(cuEventQuery, false),
 	ROW(cuEventElapsedTime, false), ROW(cuStreamIsCapturing, true),
 };
 
@@ -60,13 +61,17 @@ static int refuse_capture(const struct stream *stream, struct tare_time_error *e
 	int capturing = 0;
 
 	if (!stream->cuda.cuStreamIsCapturing ||
-	    stream->cuda.cuStreamIsCapturing(stream->native, &capturing) != ABI_SUCCESS || !capturing)
+	    stream->cuda.cuStreamIsCapturing(stream->native, &capturing) != ABI_SUCCESS ||
+	    !capturing)
 		return 0;
-	return tare_time_fail(error, EBUSY, "the stream is being captured, and events in a graph have no times here; "
-	                      "put the span around the graph's launch");
+	return tare_time_fail(
+	    error, EBUSY,
+	    "the stream is being captured, and events in a graph have no times here; "
+	    "put the span around the graph's launch");
 }
 
-static int record(struct stream *stream, uint32_t slot, int first, int last, struct tare_time_error *error)
+static int record(struct stream *stream, uint32_t slot, int first, int last,
+                  struct tare_time_error *error)
 {
 	cu_context before = NULL;
 	cu_result result = enter(stream, &before);
@@ -77,7 +82,8 @@ static int record(struct stream *stream, uint32_t slot, int first, int last, str
 	leave(stream, before);
 	if (status < 0 || result == ABI_SUCCESS)
 		return status;
-	return tare_time_fail_native(error, EIO, "cuEventRecord", result, "CUDA refused a span's event in the stream");
+	return tare_time_fail_native(error, EIO, "cuEventRecord", result,
+	                             "CUDA refused a span's event in the stream");
 }
 
 static int cuda_begin(void *state, uint32_t slot, bool with_floor, struct tare_time_error *error)
@@ -93,7 +99,8 @@ static int cuda_end(void *state, uint32_t slot, struct tare_time_error *error)
 // A CUDA error is of the whole context, and stays.
 static int failed(struct tare_time_why *why, cu_result native)
 {
-	return tare_time_absent(why, TARE_TIME_COMMAND_FAILED, native, "CUDA says that work of this context failed");
+	return tare_time_absent(why, TARE_TIME_COMMAND_FAILED, native,
+	                        "CUDA says that work of this context failed");
 }
 
 static int cuda_done(void *state, uint32_t slot, struct tare_time_why *why)
@@ -140,7 +147,8 @@ static int cuda_event_done(void *state, void *event, struct tare_time_why *why)
 {
 	(void)state;
 	(void)event;
-	return tare_time_absent(why, TARE_TIME_NO_STAMPS, 0, "a CUDA event is one moment, and no command's begin and end");
+	return tare_time_absent(why, TARE_TIME_NO_STAMPS, 0,
+	                        "a CUDA event is one moment, and no command's begin and end");
 }
 
 static void cuda_close(void *state)
@@ -151,7 +159,8 @@ static void cuda_close(void *state)
 	if (enter(stream, &before) == ABI_SUCCESS) {
 		for (uint32_t i = 0; i < stream->spans * MOMENTS; i++)
 			if (stream->events[i / MOMENTS][i % MOMENTS])
-				stream->cuda.cuEventDestroy_v2(stream->events[i / MOMENTS][i % MOMENTS]);
+				stream->cuda.cuEventDestroy_v2(
+				    stream->events[i / MOMENTS][i % MOMENTS]);
 		leave(stream, before);
 	}
 	free(stream);
@@ -175,12 +184,13 @@ static int make_events(struct stream *stream, struct tare_time_error *error)
 		                             "no CUDA context is current on this thread");
 	for (uint32_t i = 0; i < stream->spans * MOMENTS && result == ABI_SUCCESS; i++)
 		result = stream->cuda.cuEventCreate(&stream->events[i / MOMENTS][i % MOMENTS], 0);
-	return result == ABI_SUCCESS
-		? 0 : tare_time_fail_native(error, EIO, "cuEventCreate", result, "CUDA gives no events");
+	return result == ABI_SUCCESS ? 0
+	                             : tare_time_fail_native(error, EIO, "cuEventCreate", result,
+	                                                     "CUDA gives no events");
 }
 
-int tare_time_open_cuda(struct tare_timer **timer, void *native, const struct tare_time_options *options,
-                        struct tare_time_error *error)
+int tare_time_open_cuda(struct tare_timer **timer, void *native,
+                        const struct tare_time_options *options, struct tare_time_error *error)
 {
 	struct stream *stream;
 	uint32_t spans;
@@ -193,8 +203,8 @@ int tare_time_open_cuda(struct tare_timer **timer, void *native, const struct ta
 		return tare_time_fail(error, ENOMEM, "out of memory");
 	stream->native = native;
 	stream->spans = spans;
-	status = tare_time_find("libcuda.so.1", "libcuda.so", symbols, sizeof symbols / sizeof *symbols, &stream->cuda,
-	                        error);
+	status = tare_time_find("libcuda.so.1", "libcuda.so", symbols,
+	                        sizeof symbols / sizeof *symbols, &stream->cuda, error);
 	if (status < 0) {
 		free(stream);
 		return status;

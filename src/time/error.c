@@ -52,10 +52,10 @@ static void *loaded(const char *soname)
 	return soname ? dlopen(soname, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
 }
 
-// What the program itself would call comes first, with whatever stands in front of the library (a tool's shim,
-// whose handles are its own).
-int tare_time_find(const char *soname, const char *other, const struct tare_time_symbol *symbols, size_t count,
-                   void *functions, struct tare_time_error *error)
+// What the program itself would call comes first, with whatever stands in front of the library (a
+// tool's shim, whose handles are its own).
+int tare_time_find(const char *soname, const char *other, const struct tare_time_symbol *symbols,
+                   size_t count, void *functions, struct tare_time_error *error)
 {
 	bool visible = dlsym(RTLD_DEFAULT, symbols[0].name) != NULL;
 	void *library = visible ? RTLD_DEFAULT : loaded(soname);
@@ -63,12 +63,15 @@ int tare_time_find(const char *soname, const char *other, const struct tare_time
 	if (!visible && !library)
 		library = loaded(other);
 	if (!visible && !library)
-		return tare_time_fail(error, ENOENT, "%s is not loaded in this program; what is timed must be of that library",
-		                      soname);
+		return tare_time_fail(
+		    error, ENOENT,
+		    "%s is not loaded in this program; what is timed must be of that library",
+		    soname);
 	for (size_t i = 0; i < count; i++) {
 		void *found = dlsym(library, symbols[i].name);
 		if (!found && !symbols[i].optional)
-			return tare_time_fail(error, ENOSYS, "%s lacks %s", soname, symbols[i].name);
+			return tare_time_fail(error, ENOSYS, "%s lacks %s", soname,
+			                      symbols[i].name);
 		memcpy((char *)functions + symbols[i].offset, &found, sizeof found);
 	}
 	// One reference stays: the functions are called until the process ends.

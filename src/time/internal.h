@@ -8,7 +8,7 @@
 
 // What a span's, or an event's, stamps say.
 struct tare_time_stamps {
-	bool counted;               // in ticks of `rate`; else in nanoseconds
+	bool counted; // in ticks of `rate`; else in nanoseconds
 	bool has_floor;
 	uint64_t floor, start, end; // ticks; floor: where the empty span before this one began
 	struct tare_clock_rate rate;
@@ -19,7 +19,7 @@ struct tare_time_stamps {
 struct tare_time_why {
 	enum tare_time_reason reason;
 	long native;
-	const char *sentence;       // never freed
+	const char *sentence; // never freed
 };
 
 // An API: one queue of it is `queue`, spans are slots from 0 on. begin and end are called with the
@@ -44,16 +44,23 @@ struct tare_time_api {
 	// The host's clock in nanoseconds; NULL: CLOCK_MONOTONIC_RAW. And waiting on it.
 	int64_t (*now_ns)(void *queue);
 	void (*pause_ns)(void *queue, int64_t ns);
-	bool writes_later;    // the device writes into what a slot holds: it must be done before it goes
-	bool executes_again;  // so it may at any time after it was done once
+	// the device writes into what a slot holds: it must be done before it goes
+	bool writes_later;
+	bool executes_again; // so it may at any time after it was done once
 };
 
-enum tare_time_slot_state { TARE_TIME_FREE, TARE_TIME_BEGUN, TARE_TIME_ENDED, TARE_TIME_BROKEN, TARE_TIME_LEAVING };
+enum tare_time_slot_state {
+	TARE_TIME_FREE,
+	TARE_TIME_BEGUN,
+	TARE_TIME_ENDED,
+	TARE_TIME_BROKEN,
+	TARE_TIME_LEAVING
+};
 
 struct tare_time_slot {
 	enum tare_time_slot_state state;
-	uint32_t turn;              // of the span that has it; counts on with each
-	unsigned waiting;           // threads
+	uint32_t turn;    // of the span that has it; counts on with each
+	unsigned waiting; // threads
 	bool with_floor, floor_taken;
 	int64_t before_ns, begun_ns, ended_ns;
 	const void *thread;
@@ -74,15 +81,15 @@ struct tare_timer {
 };
 
 // Makes a timer of `spans` slots for a queue of an API; on success `queue` belongs to it.
-int tare_time_make(struct tare_timer **timer, const struct tare_time_api *api, void *queue, uint32_t spans,
-                   struct tare_time_error *error);
+int tare_time_make(struct tare_timer **timer, const struct tare_time_api *api, void *queue,
+                   uint32_t spans, struct tare_time_error *error);
 // What every opening begins with: *timer is NULL, and *spans what the options ask for. -EINVAL.
-int tare_time_start(struct tare_timer **timer, const struct tare_time_options *options, uint32_t *spans,
-                    struct tare_time_error *error);
+int tare_time_start(struct tare_timer **timer, const struct tare_time_options *options,
+                    uint32_t *spans, struct tare_time_error *error);
 
 // Fills *error, which may be NULL, and returns -code.
 int tare_time_fail(struct tare_time_error *error, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 // The same for a vendor's call.
 int tare_time_fail_native(struct tare_time_error *error, int code, const char *call, long native,
                           const char *what);
@@ -96,9 +103,10 @@ struct tare_time_symbol {
 	size_t offset;
 	bool optional;
 };
-// Finds functions in a library that the process has loaded already, by any of two names (the second may be NULL).
-int tare_time_find(const char *soname, const char *other, const struct tare_time_symbol *symbols, size_t count,
-                   void *functions, struct tare_time_error *error);
+// Finds functions in a library that the process has loaded already, by any of two names (the second
+// may be NULL).
+int tare_time_find(const char *soname, const char *other, const struct tare_time_symbol *symbols,
+                   size_t count, void *functions, struct tare_time_error *error);
 
 // The span that is known as this; NULL: none. With the lock held.
 struct tare_time_slot *tare_time_slot_of(struct tare_timer *timer, struct tare_time_span span);

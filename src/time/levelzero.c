@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Level Zero: global timestamps, written by the list into the host's memory. A timestamp keeps no order with
-// its neighbours, so that barriers stand on both sides of a span's first one and before its last one.
+// Level Zero: global timestamps, written by the list into the host's memory. A timestamp keeps no
+// order with its neighbours, so that barriers stand on both sides of a span's first one and before
+// its last one.
 #include "time/internal.h"
 
 #include <errno.h>
@@ -10,10 +11,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FUNCTIONS(X) \
-	X(zeDeviceGetProperties) X(zeMemAllocHost) X(zeMemFree) X(zeEventPoolCreate) X(zeEventPoolDestroy) \
-	X(zeEventCreate) X(zeEventDestroy) X(zeEventHostReset) X(zeEventQueryStatus) X(zeEventQueryKernelTimestamp) \
-	X(zeCommandListAppendBarrier) X(zeCommandListAppendWriteGlobalTimestamp) X(zeCommandListAppendEventReset)
+#define FUNCTIONS(X)                                                                               \
+	X(zeDeviceGetProperties)                                                                   \
+	X(zeMemAllocHost)                                                                          \
+	X(zeMemFree)                                                                               \
+	X(zeEventPoolCreate)                                                                       \
+	X(zeEventPoolDestroy)                                                                      \
+	X(zeEventCreate)                                                                           \
+	X(zeEventDestroy)                                                                          \
+	X(zeEventHostReset)                                                                        \
+	X(zeEventQueryStatus)                                                                      \
+	X(zeEventQueryKernelTimestamp)                                                             \
+	X(zeCommandListAppendBarrier)                                                              \
+	X(zeCommandListAppendWriteGlobalTimestamp)                                                 \
+	X(zeCommandListAppendEventReset)
 
 struct functions {
 #define X(function) __typeof__(function) *function;
@@ -43,7 +54,7 @@ struct list {
 	uint32_t spans;
 	struct tare_clock_rate global, kernel;
 	ze_event_pool_handle_t pool;
-	uint64_t (*ticks)[MOMENTS];  // the host's memory, which the device writes
+	uint64_t (*ticks)[MOMENTS]; // the host's memory, which the device writes
 	ze_event_handle_t ends[];
 };
 
@@ -52,31 +63,40 @@ static int barrier(struct list *list, struct tare_time_error *error)
 	ze_result_t result = list->ze.zeCommandListAppendBarrier(list->native, NULL, 0, NULL);
 
 	return result == ZE_RESULT_SUCCESS
-		? 0 : tare_time_fail_native(error, EIO, "zeCommandListAppendBarrier", (long)result,
-		                            "Level Zero refused a span's barrier in the list");
+	           ? 0
+	           : tare_time_fail_native(error, EIO, "zeCommandListAppendBarrier", (long)result,
+	                                   "Level Zero refused a span's barrier in the list");
 }
 
-static int stamp(struct list *list, uint64_t *to, ze_event_handle_t signal, struct tare_time_error *error)
+static int stamp(struct list *list, uint64_t *to, ze_event_handle_t signal,
+                 struct tare_time_error *error)
 {
-	ze_result_t result = list->ze.zeCommandListAppendWriteGlobalTimestamp(list->native, to, signal, 0, NULL);
+	ze_result_t result =
+	    list->ze.zeCommandListAppendWriteGlobalTimestamp(list->native, to, signal, 0, NULL);
 
 	return result == ZE_RESULT_SUCCESS
-		? 0 : tare_time_fail_native(error, EIO, "zeCommandListAppendWriteGlobalTimestamp", (long)result,
-		                            "Level Zero refused a span's timestamp in the list");
+	           ? 0
+	           : tare_time_fail_native(error, EIO, "zeCommandListAppendWriteGlobalTimestamp",
+	                                   (long)result,
+	                                   "Level Zero refused a span's timestamp in the list");
 }
 
 // A list that runs again resets the event itself.
 static int reset(struct list *list, ze_event_handle_t event, struct tare_time_error *error)
 {
 	const char *call = list->immediate ? "zeEventHostReset" : "zeCommandListAppendEventReset";
-	ze_result_t result = list->immediate ? list->ze.zeEventHostReset(event)
-	                                     : list->ze.zeCommandListAppendEventReset(list->native, event);
+	ze_result_t result = list->immediate
+	                         ? list->ze.zeEventHostReset(event)
+	                         : list->ze.zeCommandListAppendEventReset(list->native, event);
 
 	return result == ZE_RESULT_SUCCESS
-		? 0 : tare_time_fail_native(error, EIO, call, (long)result, "Level Zero does not reset a span's event");
+	           ? 0
+	           : tare_time_fail_native(error, EIO, call, (long)result,
+	                                   "Level Zero does not reset a span's event");
 }
 
-static int levelzero_begin(void *state, uint32_t slot, bool with_floor, struct tare_time_error *error)
+static int levelzero_begin(void *state, uint32_t slot, bool with_floor,
+                           struct tare_time_error *error)
 {
 	struct list *list = state;
 	uint64_t *ticks = list->ticks[slot];
@@ -108,8 +128,10 @@ static int levelzero_end(void *state, uint32_t slot, struct tare_time_error *err
 static int failed(struct tare_time_why *why, ze_result_t result)
 {
 	if (result == ZE_RESULT_ERROR_DEVICE_LOST)
-		return tare_time_absent(why, TARE_TIME_DEVICE_LOST, (long)result, "the device is lost");
-	return tare_time_absent(why, TARE_TIME_COMMAND_FAILED, (long)result, "the driver says that it failed");
+		return tare_time_absent(why, TARE_TIME_DEVICE_LOST, (long)result,
+		                        "the device is lost");
+	return tare_time_absent(why, TARE_TIME_COMMAND_FAILED, (long)result,
+	                        "the driver says that it failed");
 }
 
 static int levelzero_event_done(void *state, void *event, struct tare_time_why *why)
@@ -138,9 +160,10 @@ static void read_ticks(const struct list *list, uint32_t slot, struct tare_time_
 	stamps->end = __atomic_load_n(&ticks[END], __ATOMIC_ACQUIRE);
 }
 
-// The list may be executed again meanwhile: what is taken is of one execution, because it was all there twice.
-static int levelzero_stamps(void *state, uint32_t slot, bool with_floor, struct tare_time_stamps *stamps,
-                            struct tare_time_why *why)
+// The list may be executed again meanwhile: what is taken is of one execution, because it was all
+// there twice.
+static int levelzero_stamps(void *state, uint32_t slot, bool with_floor,
+                            struct tare_time_stamps *stamps, struct tare_time_why *why)
 {
 	struct list *list = state;
 	struct tare_time_stamps again;
@@ -153,7 +176,8 @@ static int levelzero_stamps(void *state, uint32_t slot, bool with_floor, struct 
 		read_ticks(list, slot, stamps);
 		done = levelzero_done(state, slot, why);
 		read_ticks(list, slot, &again);
-		if (done == 1 && stamps->floor == again.floor && stamps->start == again.start && stamps->end == again.end)
+		if (done == 1 && stamps->floor == again.floor && stamps->start == again.start &&
+		    stamps->end == again.end)
 			return 0;
 	}
 	return done < 0 ? done : -EAGAIN;
@@ -171,7 +195,8 @@ static int levelzero_event_stamps(void *state, void *event, struct tare_time_sta
 	if (result != ZE_RESULT_SUCCESS)
 		return failed(why, result);
 	if (!told.global.kernelStart && !told.global.kernelEnd)
-		return tare_time_absent(why, TARE_TIME_NO_STAMPS, 0, "the driver wrote no times for this event");
+		return tare_time_absent(why, TARE_TIME_NO_STAMPS, 0,
+		                        "the driver wrote no times for this event");
 	stamps->counted = true;
 	stamps->rate = list->kernel;
 	stamps->start = told.global.kernelStart;
@@ -193,10 +218,10 @@ static void levelzero_close(void *state)
 	free(list);
 }
 
-#define MEMBERS \
-	.begin = levelzero_begin, .end = levelzero_end, .done = levelzero_done, .stamps = levelzero_stamps, \
-	.event_done = levelzero_event_done, .event_stamps = levelzero_event_stamps, .close = levelzero_close, \
-	.writes_later = true
+#define MEMBERS                                                                                    \
+	.begin = levelzero_begin, .end = levelzero_end, .done = levelzero_done,                    \
+	.stamps = levelzero_stamps, .event_done = levelzero_event_done,                            \
+	.event_stamps = levelzero_event_stamps, .close = levelzero_close, .writes_later = true
 static const struct tare_time_api immediate = { MEMBERS };
 static const struct tare_time_api regular = { MEMBERS, .executes_again = true };
 
@@ -216,8 +241,8 @@ static struct tare_clock_rate rate_of(uint64_t resolution, bool nanoseconds, uin
 	};
 }
 
-// timerResolution is cycles a second where the type 1.2 of the properties is asked for, nanoseconds where an older
-// one is; drivers that tell nanoseconds to both are known by the number.
+// timerResolution is cycles a second where the type 1.2 of the properties is asked for, nanoseconds
+// where an older one is; drivers that tell nanoseconds to both are known by the number.
 static int ask_device(struct list *list, struct tare_time_error *error)
 {
 	ze_device_properties_t now = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 };
@@ -227,16 +252,20 @@ static int ask_device(struct list *list, struct tare_time_error *error)
 	bool nanoseconds = false;
 
 	if (result != ZE_RESULT_SUCCESS)
-		return tare_time_fail_native(error, EINVAL, "zeDeviceGetProperties", (long)result, "this is no device");
+		return tare_time_fail_native(error, EINVAL, "zeDeviceGetProperties", (long)result,
+		                             "this is no device");
 	if (told < SLOWEST_HZ) {
 		if (list->ze.zeDeviceGetProperties(list->device, &older) != ZE_RESULT_SUCCESS)
 			older.timerResolution = told;
-		nanoseconds = older.timerResolution == told || !are_reciprocal(older.timerResolution, told);
+		nanoseconds =
+		    older.timerResolution == told || !are_reciprocal(older.timerResolution, told);
 	}
 	if (told == 0 || now.kernelTimestampValidBits - 1 > 63 || now.timestampValidBits - 1 > 63)
-		return tare_time_fail(error, EINVAL, "the driver says that the timer has a rate of %llu and counters of %u "
-		                      "and %u bits, and no time can be told by it", (unsigned long long)told,
-		                      now.kernelTimestampValidBits, now.timestampValidBits);
+		return tare_time_fail(
+		    error, EINVAL,
+		    "the driver says that the timer has a rate of %llu and counters of %u "
+		    "and %u bits, and no time can be told by it",
+		    (unsigned long long)told, now.kernelTimestampValidBits, now.timestampValidBits);
 	list->kernel = rate_of(told, nanoseconds, now.kernelTimestampValidBits);
 	list->global = rate_of(told, nanoseconds, now.timestampValidBits);
 	return 0;
@@ -249,12 +278,13 @@ static int make_events(struct list *list, struct tare_time_error *error)
 		                      .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
 		                      .count = list->spans };
 	const char *call = "zeMemAllocHost";
-	ze_result_t result = list->ze.zeMemAllocHost(list->context, &memory, list->spans * sizeof *list->ticks, 64,
-	                                             (void **)&list->ticks);
+	ze_result_t result = list->ze.zeMemAllocHost(
+	    list->context, &memory, list->spans * sizeof *list->ticks, 64, (void **)&list->ticks);
 
 	if (result == ZE_RESULT_SUCCESS) {
 		call = "zeEventPoolCreate";
-		result = list->ze.zeEventPoolCreate(list->context, &pool, 1, &list->device, &list->pool);
+		result =
+		    list->ze.zeEventPoolCreate(list->context, &pool, 1, &list->device, &list->pool);
 	}
 	for (uint32_t i = 0; i < list->spans && result == ZE_RESULT_SUCCESS; i++) {
 		ze_event_desc_t event = { .stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
@@ -265,13 +295,15 @@ static int make_events(struct list *list, struct tare_time_error *error)
 		result = list->ze.zeEventCreate(list->pool, &event, &list->ends[i]);
 	}
 	return result == ZE_RESULT_SUCCESS
-		? 0 : tare_time_fail_native(error, EIO, call, (long)result, "Level Zero gives no events or memory");
+	           ? 0
+	           : tare_time_fail_native(error, EIO, call, (long)result,
+	                                   "Level Zero gives no events or memory");
 }
 
 static int open_list(struct list *list, struct tare_timer **timer, struct tare_time_error *error)
 {
-	int status = tare_time_find("libze_loader.so.1", "libze_loader.so", symbols, sizeof symbols / sizeof *symbols,
-	                            &list->ze, error);
+	int status = tare_time_find("libze_loader.so.1", "libze_loader.so", symbols,
+	                            sizeof symbols / sizeof *symbols, &list->ze, error);
 
 	if (status < 0) {
 		free(list);
@@ -281,7 +313,8 @@ static int open_list(struct list *list, struct tare_timer **timer, struct tare_t
 	if (status == 0)
 		status = make_events(list, error);
 	if (status == 0)
-		status = tare_time_make(timer, list->immediate ? &immediate : &regular, list, list->spans, error);
+		status = tare_time_make(timer, list->immediate ? &immediate : &regular, list,
+		                        list->spans, error);
 	if (status < 0)
 		levelzero_close(list);
 	return status;
@@ -321,6 +354,8 @@ int tare_time_open_levelzero(struct tare_timer **timer, void *context, void *dev
 	int status = tare_time_start(timer, options, &spans, error);
 
 	(void)context, (void)device, (void)native, (void)kind;
-	return status < 0 ? status : tare_time_fail(error, ENOSYS, "libtare was built without Level Zero's headers");
+	return status < 0 ? status
+	                  : tare_time_fail(error, ENOSYS,
+	                                   "libtare was built without Level Zero's headers");
 }
 #endif

@@ -12,17 +12,22 @@ static const char *duration(char text[32], int64_t ns)
 		double unit;
 		const char *name;
 	} units[] = {
-		{ 10000, 1, "ns" }, { 10000000, 1e3, "us" }, { INT64_C(10000000000), 1e6, "ms" }, { INT64_MAX, 1e9, "s" },
+		{ 10000, 1, "ns" },
+		{ 10000000, 1e3, "us" },
+		{ INT64_C(10000000000), 1e6, "ms" },
+		{ INT64_MAX, 1e9, "s" },
 	};
 	unsigned i = 0;
 
 	while (i < 3 && ns >= units[i].below)
 		i++;
-	snprintf(text, 32, i == 0 ? "%.0f %s" : "%.3f %s", (double)ns / units[i].unit, units[i].name);
+	snprintf(text, 32, i == 0 ? "%.0f %s" : "%.3f %s", (double)ns / units[i].unit,
+	         units[i].name);
 	return text;
 }
 
-static int tell_time(const struct tare_time_result *result, const char *name, char *text, size_t size)
+static int tell_time(const struct tare_time_result *result, const char *name, char *text,
+                     size_t size)
 {
 	char device[32], floor[32], step[32], host[32];
 	const char *modulo = result->wraps_excluded ? "" : ", if less than the clock's period";
@@ -31,22 +36,29 @@ static int tell_time(const struct tare_time_result *result, const char *name, ch
 	duration(device, result->device_ns);
 	duration(step, step_ns);
 	if (result->floor_ns == 0)
-		return snprintf(text, size, "%s: %s on the device, +- %s%s", name, device, step, modulo);
+		return snprintf(text, size, "%s: %s on the device, +- %s%s", name, device, step,
+		                modulo);
 	duration(host, result->host_ns);
 	if (result->floor_ns < 0)
-		return snprintf(text, size, "%s: %s on the device, +- %s, with a floor that is not known%s; %s to enqueue",
-		                name, device, step, modulo, host);
+		return snprintf(
+		    text, size,
+		    "%s: %s on the device, +- %s, with a floor that is not known%s; %s to enqueue",
+		    name, device, step, modulo, host);
 	duration(floor, result->floor_ns);
-	return snprintf(text, size, "%s: %s on the device, +- %s, of which about %s are the span's own%s; %s to enqueue",
-	                name, device, step, floor, modulo, host);
+	return snprintf(
+	    text, size,
+	    "%s: %s on the device, +- %s, of which about %s are the span's own%s; %s to enqueue",
+	    name, device, step, floor, modulo, host);
 }
 
-static int tell_floor(const struct tare_time_result *result, const char *name, char *text, size_t size)
+static int tell_floor(const struct tare_time_result *result, const char *name, char *text,
+                      size_t size)
 {
 	char bound[32];
 
 	return snprintf(text, size, "%s: below the floor, no more than %s: %s", name,
-	                duration(bound, result->device_ns + result->uncertainty_ns), result->sentence);
+	                duration(bound, result->device_ns + result->uncertainty_ns),
+	                result->sentence);
 }
 
 int tare_time_line(const struct tare_time_result *result, char *text, size_t size)
@@ -66,5 +78,6 @@ int tare_time_line(const struct tare_time_result *result, char *text, size_t siz
 	if (result->reason == TARE_TIME_COMMAND_FAILED || result->reason == TARE_TIME_DEVICE_LOST)
 		return snprintf(text, size, "%s: n/a, because %s (0x%lx)", name, result->sentence,
 		                (unsigned long)result->native & 0xffffffffUL);
-	return snprintf(text, size, "%s: n/a, because %s", name, result->sentence ? result->sentence : "");
+	return snprintf(text, size, "%s: n/a, because %s", name,
+	                result->sentence ? result->sentence : "");
 }

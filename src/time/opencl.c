@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL: markers around a span, or barriers where the queue keeps no order, each with an event. What a marker waits for is
-// done when the marker ends, so its END is what is taken of it.
+// OpenCL: markers around a span, or barriers where the queue keeps no order, each with an event.
+// What a marker waits for is done when the marker ends, so its END is what is taken of it.
 #include "time/internal.h"
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -8,10 +8,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FUNCTIONS(X) \
-	X(clGetCommandQueueInfo) X(clGetDeviceInfo) X(clRetainCommandQueue) X(clReleaseCommandQueue) \
-	X(clEnqueueMarkerWithWaitList) X(clEnqueueBarrierWithWaitList) X(clFlush) X(clGetEventInfo) \
-	X(clGetEventProfilingInfo) X(clReleaseEvent)
+#define FUNCTIONS(X)                                                                               \
+	X(clGetCommandQueueInfo)                                                                   \
+	X(clGetDeviceInfo)                                                                         \
+	X(clRetainCommandQueue)                                                                    \
+	X(clReleaseCommandQueue)                                                                   \
+	X(clEnqueueMarkerWithWaitList)                                                             \
+	X(clEnqueueBarrierWithWaitList)                                                            \
+	X(clFlush)                                                                                 \
+	X(clGetEventInfo)                                                                          \
+	X(clGetEventProfilingInfo)                                                                 \
+	X(clReleaseEvent)
 
 struct functions {
 #define X(function) __typeof__(function) *function;
@@ -37,7 +44,8 @@ struct queue {
 
 static int refused(struct tare_time_error *error, const char *call, cl_int result)
 {
-	return tare_time_fail_native(error, EIO, call, result, "OpenCL refused a span's mark in the queue");
+	return tare_time_fail_native(error, EIO, call, result,
+	                             "OpenCL refused a span's mark in the queue");
 }
 
 static int mark(struct queue *queue, cl_event *event, struct tare_time_error *error)
@@ -46,7 +54,9 @@ static int mark(struct queue *queue, cl_event *event, struct tare_time_error *er
 
 	if (queue->out_of_order) {
 		result = queue->cl.clEnqueueBarrierWithWaitList(queue->native, 0, NULL, event);
-		return result == CL_SUCCESS ? 0 : refused(error, "clEnqueueBarrierWithWaitList", result);
+		return result == CL_SUCCESS
+		           ? 0
+		           : refused(error, "clEnqueueBarrierWithWaitList", result);
 	}
 	result = queue->cl.clEnqueueMarkerWithWaitList(queue->native, 0, NULL, event);
 	return result == CL_SUCCESS ? 0 : refused(error, "clEnqueueMarkerWithWaitList", result);
@@ -109,7 +119,8 @@ static int opencl_event_done(void *state, void *event, struct tare_time_why *why
 {
 	struct queue *queue = state;
 	cl_int status = CL_QUEUED;
-	cl_int result = queue->cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+	cl_int result = queue->cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+	                                         sizeof status, &status, NULL);
 
 	if (result != CL_SUCCESS)
 		return failed(why, result);
@@ -122,7 +133,8 @@ static int opencl_done(void *state, uint32_t slot, struct tare_time_why *why)
 {
 	struct queue *queue = state;
 
-	return queue->profiling ? opencl_event_done(state, queue->events[slot][END], why) : no_profiling(why);
+	return queue->profiling ? opencl_event_done(state, queue->events[slot][END], why)
+	                        : no_profiling(why);
 }
 
 static int moment(struct queue *queue, cl_event event, cl_profiling_info which, uint64_t *ticks,
@@ -133,12 +145,13 @@ static int moment(struct queue *queue, cl_event event, cl_profiling_info which, 
 
 	*ticks = told;
 	if (result == CL_PROFILING_INFO_NOT_AVAILABLE || (result == CL_SUCCESS && told == 0))
-		return tare_time_absent(why, TARE_TIME_NO_STAMPS, result, "the driver has no times of this event");
+		return tare_time_absent(why, TARE_TIME_NO_STAMPS, result,
+		                        "the driver has no times of this event");
 	return result == CL_SUCCESS ? 0 : failed(why, result);
 }
 
-static int opencl_stamps(void *state, uint32_t slot, bool with_floor, struct tare_time_stamps *stamps,
-                         struct tare_time_why *why)
+static int opencl_stamps(void *state, uint32_t slot, bool with_floor,
+                         struct tare_time_stamps *stamps, struct tare_time_why *why)
 {
 	struct queue *queue = state;
 	cl_event *events = queue->events[slot];
@@ -147,14 +160,16 @@ static int opencl_stamps(void *state, uint32_t slot, bool with_floor, struct tar
 	if (status == 0)
 		status = moment(queue, events[END], CL_PROFILING_COMMAND_END, &stamps->end, why);
 	if (status == 0 && with_floor)
-		status = moment(queue, events[FLOOR], CL_PROFILING_COMMAND_END, &stamps->floor, why);
+		status =
+		    moment(queue, events[FLOOR], CL_PROFILING_COMMAND_END, &stamps->floor, why);
 	stamps->counted = true;
 	stamps->has_floor = with_floor;
 	stamps->rate = queue->rate;
 	return status;
 }
 
-static int opencl_event_stamps(void *state, void *event, struct tare_time_stamps *stamps, struct tare_time_why *why)
+static int opencl_event_stamps(void *state, void *event, struct tare_time_stamps *stamps,
+                               struct tare_time_why *why)
 {
 	struct queue *queue = state;
 	int status = moment(queue, event, CL_PROFILING_COMMAND_START, &stamps->start, why);
@@ -192,15 +207,17 @@ static int ask_queue(struct queue *queue, struct tare_time_error *error)
 	cl_command_queue_properties properties = 0;
 	cl_device_id device = NULL;
 	size_t step_ns = 0;
-	cl_int result = queue->cl.clGetCommandQueueInfo(queue->native, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
-	                                                NULL);
+	cl_int result = queue->cl.clGetCommandQueueInfo(queue->native, CL_QUEUE_PROPERTIES,
+	                                                sizeof properties, &properties, NULL);
 
 	if (result == CL_SUCCESS)
-		result = queue->cl.clGetCommandQueueInfo(queue->native, CL_QUEUE_DEVICE, sizeof(cl_device_id), &device, NULL);
+		result = queue->cl.clGetCommandQueueInfo(queue->native, CL_QUEUE_DEVICE,
+		                                         sizeof(cl_device_id), &device, NULL);
 	if (result != CL_SUCCESS)
-		return tare_time_fail_native(error, EINVAL, "clGetCommandQueueInfo", result, "this is no command queue");
-	if (queue->cl.clGetDeviceInfo(device, CL_DEVICE_PROFILING_TIMER_RESOLUTION, sizeof step_ns, &step_ns, NULL) !=
-	    CL_SUCCESS)
+		return tare_time_fail_native(error, EINVAL, "clGetCommandQueueInfo", result,
+		                             "this is no command queue");
+	if (queue->cl.clGetDeviceInfo(device, CL_DEVICE_PROFILING_TIMER_RESOLUTION, sizeof step_ns,
+	                              &step_ns, NULL) != CL_SUCCESS)
 		step_ns = 1;
 	queue->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
 	queue->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
@@ -208,8 +225,8 @@ static int ask_queue(struct queue *queue, struct tare_time_error *error)
 	return 0;
 }
 
-int tare_time_open_opencl(struct tare_timer **timer, void *native, const struct tare_time_options *options,
-                          struct tare_time_error *error)
+int tare_time_open_opencl(struct tare_timer **timer, void *native,
+                          const struct tare_time_options *options, struct tare_time_error *error)
 {
 	struct queue *queue;
 	uint32_t spans;
@@ -223,8 +240,8 @@ int tare_time_open_opencl(struct tare_timer **timer, void *native, const struct 
 	if (!queue)
 		return tare_time_fail(error, ENOMEM, "out of memory");
 	queue->native = native;
-	status = tare_time_find("libOpenCL.so.1", "libOpenCL.so", symbols, sizeof symbols / sizeof *symbols, &queue->cl,
-	                        error);
+	status = tare_time_find("libOpenCL.so.1", "libOpenCL.so", symbols,
+	                        sizeof symbols / sizeof *symbols, &queue->cl, error);
 	if (status == 0)
 		status = ask_queue(queue, error);
 	if (status == 0)

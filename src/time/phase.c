@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans as phases. Phases of a thread nest and spans need not: one that has a later one inside it ends
-// with that.
+// Spans as phases. Phases of a thread nest and spans need not: one that has a later one inside it
+// ends with that.
 #include "time/internal.h"
 
 #include "tare/phase.h"

@@ -18,7 +18,7 @@
 
 // Of what is asked for: a span's slot or an event.
 struct asked {
-	void *event;    // NULL: the slot
+	void *event; // NULL: the slot
 	uint32_t slot;
 };
 
@@ -47,7 +47,8 @@ static void pause_for(const struct tare_timer *timer, unsigned polls, int64_t le
 }
 
 // 1: done; 0: not within the limit; -ENODATA.
-static int wait_for(struct tare_timer *timer, const struct asked *asked, int64_t limit_ns, struct tare_time_why *why)
+static int wait_for(struct tare_timer *timer, const struct asked *asked, int64_t limit_ns,
+                    struct tare_time_why *why)
 {
 	int64_t began = tare_time_now(timer);
 	int status;
@@ -66,7 +67,8 @@ static int wait_for(struct tare_timer *timer, const struct asked *asked, int64_t
 
 static double ticks_ns(const struct tare_time_stamps *stamps, uint64_t from, uint64_t to)
 {
-	uint64_t ticks = tare_ticks_elapsed(&stamps->rate, (struct tare_ticks){ from }, (struct tare_ticks){ to });
+	uint64_t ticks = tare_ticks_elapsed(&stamps->rate, (struct tare_ticks){ from },
+	                                    (struct tare_ticks){ to });
 
 	return (double)tare_ticks_to_ns(&stamps->rate, ticks);
 }
@@ -91,8 +93,8 @@ static double median_floor(const struct tare_timer *timer)
 	return n ? sorted[n / 2] : -1;
 }
 
-static void take_floor(struct tare_timer *timer, struct tare_time_slot *slot, const struct tare_time_stamps *stamps,
-                       double most_ns)
+static void take_floor(struct tare_timer *timer, struct tare_time_slot *slot,
+                       const struct tare_time_stamps *stamps, double most_ns)
 {
 	double floor_ns = floor_of(stamps);
 
@@ -113,37 +115,46 @@ static void set_absent(struct tare_time_result *result, const struct tare_time_w
 }
 
 static const struct tare_time_why impossible = {
-	TARE_TIME_IMPOSSIBLE, 0, "by the device's clock it ended before it began, or took longer than passed on the host, or than half of the "
+	TARE_TIME_IMPOSSIBLE, 0,
+	"by the device's clock it ended before it began, or took longer than passed on the host, "
+	"or than half of the "
 	"clock's period"
 };
 
 // The ticks, and the period that they count in.
-static void set_ticks(struct tare_time_result *result, const struct tare_time_stamps *stamps, double passed_ns)
+static void set_ticks(struct tare_time_result *result, const struct tare_time_stamps *stamps,
+                      double passed_ns)
 {
 	int64_t almost = tare_ticks_to_ns(&stamps->rate, tare_ticks_mask(&stamps->rate));
 
 	result->start_ticks = stamps->start;
 	result->end_ticks = stamps->end;
 	result->rate = stamps->rate;
-	result->period_ns = almost == INT64_MAX ? 0 : almost + (int64_t)ceil(tare_tick_ns(&stamps->rate));
-	result->wraps_excluded = result->period_ns == 0 || (passed_ns >= 0 && passed_ns < (double)result->period_ns);
+	result->period_ns =
+	    almost == INT64_MAX ? 0 : almost + (int64_t)ceil(tare_tick_ns(&stamps->rate));
+	result->wraps_excluded =
+	    result->period_ns == 0 || (passed_ns >= 0 && passed_ns < (double)result->period_ns);
 }
 
-// passed_ns: no more can have passed between the stamps; negative: not known. floor_ns: negative: not known.
-static void set_interval(struct tare_time_result *result, const struct tare_time_stamps *stamps, double passed_ns,
-                         double floor_ns)
+// passed_ns: no more can have passed between the stamps; negative: not known. floor_ns: negative:
+// not known.
+static void set_interval(struct tare_time_result *result, const struct tare_time_stamps *stamps,
+                         double passed_ns, double floor_ns)
 {
 	double step_ns = stamps->counted ? tare_step_ns(&stamps->rate) : stamps->step_ns;
-	double span_ns = stamps->counted ? ticks_ns(stamps, stamps->start, stamps->end) : stamps->span_ns;
-	bool backwards = stamps->counted && passed_ns < 0 &&
-	                 tare_ticks_elapsed_signed(&stamps->rate, (struct tare_ticks){ stamps->start },
-	                                           (struct tare_ticks){ stamps->end }) < 0;
+	double span_ns =
+	    stamps->counted ? ticks_ns(stamps, stamps->start, stamps->end) : stamps->span_ns;
+	bool backwards =
+	    stamps->counted && passed_ns < 0 &&
+	    tare_ticks_elapsed_signed(&stamps->rate, (struct tare_ticks){ stamps->start },
+	                              (struct tare_ticks){ stamps->end }) < 0;
 
 	if (stamps->counted)
 		set_ticks(result, stamps, passed_ns);
 	else
 		result->wraps_excluded = 1;
-	if (backwards || span_ns < 0 || (passed_ns >= 0 && span_ns > passed_ns * (1 + DRIFT) + SLACK_NS + step_ns)) {
+	if (backwards || span_ns < 0 ||
+	    (passed_ns >= 0 && span_ns > passed_ns * (1 + DRIFT) + SLACK_NS + step_ns)) {
 		set_absent(result, &impossible);
 		return;
 	}
@@ -161,7 +172,11 @@ static void set_interval(struct tare_time_result *result, const struct tare_time
 static void start_result(struct tare_time_result *result, const char *name)
 {
 	*result = (struct tare_time_result){
-		.sentence = "", .device_ns = -1, .floor_ns = -1, .uncertainty_ns = -1, .host_ns = -1,
+		.sentence = "",
+		.device_ns = -1,
+		.floor_ns = -1,
+		.uncertainty_ns = -1,
+		.host_ns = -1,
 	};
 	snprintf(result->name, sizeof result->name, "%s", name ? name : "");
 }
@@ -191,21 +206,23 @@ static void read_span(struct tare_timer *timer, uint32_t index, struct tare_time
 	}
 }
 
-static int claim_span(struct tare_timer *timer, struct tare_time_span span, struct tare_time_result *result,
-                      struct tare_time_error *error)
+static int claim_span(struct tare_timer *timer, struct tare_time_span span,
+                      struct tare_time_result *result, struct tare_time_error *error)
 {
 	struct tare_time_slot *slot = tare_time_slot_of(timer, span);
 
 	if (!slot)
-		return tare_time_fail(error, ESTALE,
-		                      "this timer has no such span; it was never begun, or it was released");
+		return tare_time_fail(
+		    error, ESTALE,
+		    "this timer has no such span; it was never begun, or it was released");
 	start_result(result, slot->name);
 	if (slot->state == TARE_TIME_BEGUN)
 		return tare_time_fail(error, EBUSY, "this span has not ended; end it first");
 	result->host_ns = slot->ended_ns - slot->begun_ns;
 	if (slot->state == TARE_TIME_BROKEN) {
-		set_absent(result, &(struct tare_time_why){ TARE_TIME_NOT_APPENDED, 0,
-		                                            "the API refused the end of this span" });
+		set_absent(result,
+		           &(struct tare_time_why){ TARE_TIME_NOT_APPENDED, 0,
+		                                    "the API refused the end of this span" });
 		return 1;
 	}
 	slot->waiting++;
@@ -213,14 +230,15 @@ static int claim_span(struct tare_timer *timer, struct tare_time_span span, stru
 }
 
 int tare_time_read(struct tare_timer *timer, struct tare_time_span span, int64_t limit_ns,
-                     struct tare_time_result *result, struct tare_time_error *error)
+                   struct tare_time_result *result, struct tare_time_error *error)
 {
 	struct asked asked = { NULL, span.slot };
 	struct tare_time_why why = { 0 };
 	int status;
 
 	if (!timer || !result)
-		return tare_time_fail(error, EINVAL, "a result needs a timer, and a place to be told in");
+		return tare_time_fail(error, EINVAL,
+		                      "a result needs a timer, and a place to be told in");
 	start_result(result, NULL);
 	pthread_mutex_lock(&timer->lock);
 	status = claim_span(timer, span, result, error);
@@ -241,7 +259,8 @@ int tare_time_read(struct tare_timer *timer, struct tare_time_span span, int64_t
 }
 
 // When an event's command began nobody knows, but it was after the machine, whose clock this is.
-static void set_event(struct tare_time_result *result, const struct tare_time_stamps *stamps, double uptime_ns)
+static void set_event(struct tare_time_result *result, const struct tare_time_stamps *stamps,
+                      double uptime_ns)
 {
 	set_interval(result, stamps, -1, 0);
 	if (result->period_ns > 0)
@@ -257,7 +276,8 @@ int tare_time_event(struct tare_timer *timer, const char *name, void *event, int
 	int status;
 
 	if (!timer || !event || !result)
-		return tare_time_fail(error, EINVAL, "a result needs a timer, an event, and a place to be told in");
+		return tare_time_fail(
+		    error, EINVAL, "a result needs a timer, an event, and a place to be told in");
 	start_result(result, name);
 	pthread_mutex_lock(&timer->lock);
 	timer->events_waiting++;

@@ -11,15 +11,16 @@
 #define SPANS_DEFAULT 64
 #define SPANS_MOST 4096
 
-int tare_time_start(struct tare_timer **timer, const struct tare_time_options *options, uint32_t *spans,
-                    struct tare_time_error *error)
+int tare_time_start(struct tare_timer **timer, const struct tare_time_options *options,
+                    uint32_t *spans, struct tare_time_error *error)
 {
 	if (!timer)
 		return tare_time_fail(error, EINVAL, "a timer needs a place to be told in");
 	*timer = NULL;
 	*spans = options && options->spans ? options->spans : SPANS_DEFAULT;
 	if (*spans > SPANS_MOST)
-		return tare_time_fail(error, EINVAL, "a timer has at most %d spans, not %u", SPANS_MOST, *spans);
+		return tare_time_fail(error, EINVAL, "a timer has at most %d spans, not %u",
+		                      SPANS_MOST, *spans);
 	return 0;
 }
 
@@ -33,8 +34,8 @@ int64_t tare_time_now(const struct tare_timer *timer)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int tare_time_make(struct tare_timer **timer, const struct tare_time_api *api, void *queue, uint32_t spans,
-                   struct tare_time_error *error)
+int tare_time_make(struct tare_timer **timer, const struct tare_time_api *api, void *queue,
+                   uint32_t spans, struct tare_time_error *error)
 {
 	struct tare_timer *made;
 
@@ -52,15 +53,16 @@ int tare_time_make(struct tare_timer **timer, const struct tare_time_api *api, v
 struct tare_time_slot *tare_time_slot_of(struct tare_timer *timer, struct tare_time_span span)
 {
 	struct tare_time_slot *slot = span.slot < timer->count ? &timer->slots[span.slot] : NULL;
-	bool there = slot && span.turn != 0 && slot->turn == span.turn && slot->state != TARE_TIME_FREE &&
-	             slot->state != TARE_TIME_LEAVING;
+	bool there = slot && span.turn != 0 && slot->turn == span.turn &&
+	             slot->state != TARE_TIME_FREE && slot->state != TARE_TIME_LEAVING;
 
 	return there ? slot : NULL;
 }
 
 static int no_span(struct tare_time_error *error)
 {
-	return tare_time_fail(error, ESTALE, "this timer has no such span; it was never begun, or it was released");
+	return tare_time_fail(
+	    error, ESTALE, "this timer has no such span; it was never begun, or it was released");
 }
 
 static void free_slot(struct tare_timer *timer, uint32_t index)
@@ -112,7 +114,8 @@ static void name_slot(struct tare_time_slot *slot, const char *name)
 		slot->turn = 1;
 }
 
-static int begin_locked(struct tare_timer *timer, uint32_t index, const char *name, struct tare_time_error *error)
+static int begin_locked(struct tare_timer *timer, uint32_t index, const char *name,
+                        struct tare_time_error *error)
 {
 	struct tare_time_slot *slot = &timer->slots[index];
 	int status;
@@ -141,13 +144,16 @@ int tare_time_begin(struct tare_timer *timer, const char *name, struct tare_time
 	int64_t index;
 
 	if (!timer || !span)
-		return tare_time_fail(error, EINVAL, "a span needs a timer, and a place to be told in");
+		return tare_time_fail(error, EINVAL,
+		                      "a span needs a timer, and a place to be told in");
 	*span = (struct tare_time_span){ 0, 0 };
 	pthread_mutex_lock(&timer->lock);
 	index = take_slot(timer);
 	if (index < 0)
-		status = tare_time_fail(error, ENOSPC, "all %u spans of this timer exist; release some, or open it with more",
-		                        timer->count);
+		status = tare_time_fail(
+		    error, ENOSPC,
+		    "all %u spans of this timer exist; release some, or open it with more",
+		    timer->count);
 	else
 		status = begin_locked(timer, (uint32_t)index, name, error);
 	if (status == 0)
@@ -156,7 +162,8 @@ int tare_time_begin(struct tare_timer *timer, const char *name, struct tare_time
 	return status;
 }
 
-static int end_locked(struct tare_timer *timer, struct tare_time_span span, struct tare_time_error *error)
+static int end_locked(struct tare_timer *timer, struct tare_time_span span,
+                      struct tare_time_error *error)
 {
 	struct tare_time_slot *slot = tare_time_slot_of(timer, span);
 	int status;
@@ -166,7 +173,8 @@ static int end_locked(struct tare_timer *timer, struct tare_time_span span, stru
 	if (slot->state != TARE_TIME_BEGUN)
 		return tare_time_fail(error, EALREADY, "this span has ended already");
 	if (slot->thread != tare_time_thread())
-		return tare_time_fail(error, EPERM, "another thread began this span, and it has to end it");
+		return tare_time_fail(error, EPERM,
+		                      "another thread began this span, and it has to end it");
 	slot->ended_ns = tare_time_now(timer);
 	status = timer->api->end(timer->queue, span.slot, error);
 	slot->state = status < 0 ? TARE_TIME_BROKEN : TARE_TIME_ENDED;
@@ -174,7 +182,8 @@ static int end_locked(struct tare_timer *timer, struct tare_time_span span, stru
 	return status;
 }
 
-int tare_time_end(struct tare_timer *timer, struct tare_time_span span, struct tare_time_error *error)
+int tare_time_end(struct tare_timer *timer, struct tare_time_span span,
+                  struct tare_time_error *error)
 {
 	int status;
 
@@ -186,7 +195,8 @@ int tare_time_end(struct tare_timer *timer, struct tare_time_span span, struct t
 	return status;
 }
 
-int tare_time_release(struct tare_timer *timer, struct tare_time_span span, struct tare_time_error *error)
+int tare_time_release(struct tare_timer *timer, struct tare_time_span span,
+                      struct tare_time_error *error)
 {
 	struct tare_time_slot *slot;
 	int status = 0;
@@ -226,7 +236,9 @@ int tare_time_close(struct tare_timer *timer, struct tare_time_error *error)
 	if (waiting)
 		return tare_time_fail(error, EBUSY, "a thread waits for a result of this timer");
 	if (awaited)
-		return tare_time_fail(error, EBUSY, "a span has not ended, or the device has still to write what it asked for; end it and "
+		return tare_time_fail(error, EBUSY,
+		                      "a span has not ended, or the device has still to write what "
+		                      "it asked for; end it and "
 		                      "synchronize first");
 	if (timer->api->release)
 		for (uint32_t i = 0; i < timer->count; i++)

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static struct tare_trace_chain_entry *entry_of(const struct tare_trace_chains *chains, uint32_t track)
+static struct tare_trace_chain_entry *entry_of(const struct tare_trace_chains *chains,
+                                               uint32_t track)
 {
 	size_t at = (track * UINT32_C(2654435769)) & (chains->room - 1);
 

@@ -10,11 +10,11 @@ typedef __int128 wide;
 typedef unsigned __int128 unsigned_wide;
 
 enum {
-	NEIGHBOURS = 2,         // on each side, for the test of a reading
+	NEIGHBOURS = 2, // on each side, for the test of a reading
 	MOST_SEGMENTS = 1024,
-	JUMP_NS = 1000000,      // a reading that is so far from its neighbours is false
-	UNBRACKETED_NS = 1000,  // what a reading without a bracket is trusted to
-	READ_NS = 1,            // the clock's own resolution
+	JUMP_NS = 1000000,     // a reading that is so far from its neighbours is false
+	UNBRACKETED_NS = 1000, // what a reading without a bracket is trusted to
+	READ_NS = 1,           // the clock's own resolution
 	ROUNDING_NS = 1,
 };
 // What a nominal rate may be off by, and what an oscillator may be.
@@ -98,10 +98,11 @@ int64_t tare_trace_map_ns(const struct tare_trace_map *map, uint64_t ticks)
 	}
 	since = (wide)ticks * 2 - line->origin_twice;
 	if (line->multiplier && since >= 0 && since < (wide)1 << 62) {
-		// By multiplication the quotient may be too small by one, but only where it is nearly a
-		// whole number: then the rest, about one whole, rounds it up.
+		// By multiplication the quotient may be too small by one, but only where it is
+		// nearly a whole number: then the rest, about one whole, rounds it up.
 		uint64_t whole = (uint64_t)((unsigned_wide)since * line->multiplier >> 64);
-		uint64_t rest = (uint64_t)((unsigned_wide)since * line->ns - (unsigned_wide)whole * line->twice);
+		uint64_t rest = (uint64_t)((unsigned_wide)since * line->ns -
+		                           (unsigned_wide)whole * line->twice);
 		return bounded((wide)line->origin_ns + whole + (2 * rest >= line->twice));
 	}
 	return bounded(line->origin_ns + scaled(line, since));
@@ -116,7 +117,8 @@ void tare_trace_map_free(struct tare_trace_map *map)
 // ---- the readings
 
 // Readings that can be, as knots in the order of time. Returns how many.
-static size_t take_knots(const struct tare_trace_reading *readings, size_t count, struct knot *knots)
+static size_t take_knots(const struct tare_trace_reading *readings, size_t count,
+                         struct knot *knots)
 {
 	size_t taken = 0;
 
@@ -328,7 +330,8 @@ static int64_t whole_ns(double ns)
 // A line of the nominal rate through one point.
 static void nominal_line(struct fit *fit, const struct knot *through, uint64_t hz)
 {
-	double far = fmax(reach(fit, fit->from, through, true), reach(fit, fit->to, through, false));
+	double far =
+	    fmax(reach(fit, fit->from, through, true), reach(fit, fit->to, through, false));
 
 	fit->map->segments[0] = segment(through->twice, through->ns, 2 * hz, 1000000000);
 	fit->map->count = 1;
@@ -353,7 +356,8 @@ static bool measured_line(struct fit *fit, uint64_t hz)
 		return false;
 	a->used = b->used = true;
 	join(fit);
-	// Before and after the two readings, by up to half their distance, it may be off by twice that.
+	// Before and after the two readings, by up to half their distance, it may be off by twice
+	// that.
 	stayed = bend(fit, 2 * fmax(a->half_ns, b->half_ns) + (double)READ_NS);
 	fit->map->residual_ns = whole_ns(residual(fit, stayed));
 	return true;
@@ -380,8 +384,8 @@ static void choose_line(struct fit *fit, uint64_t start_ticks, int64_t start_ns,
 		fit->map->rate_unknown = true;
 		fit->rate = 0.5;
 		nominal_line(fit, &start, 1000000000);
-		fit->map->residual_ns =
-		    whole_ns(fmax(reach(fit, fit->from, &start, true), reach(fit, fit->to, &start, false)));
+		fit->map->residual_ns = whole_ns(
+		    fmax(reach(fit, fit->from, &start, true), reach(fit, fit->to, &start, false)));
 		return;
 	}
 	nominal_line(fit, &start, hz);
@@ -397,9 +401,9 @@ static void shrink(struct tare_trace_map *map)
 		map->segments = less;
 }
 
-int tare_trace_map_fit(const struct tare_trace_reading *readings, size_t count, uint64_t start_ticks,
-                       int64_t start_ns, uint64_t hz, uint64_t from, uint64_t to,
-                       struct tare_trace_map *map)
+int tare_trace_map_fit(const struct tare_trace_reading *readings, size_t count,
+                       uint64_t start_ticks, int64_t start_ns, uint64_t hz, uint64_t from,
+                       uint64_t to, struct tare_trace_map *map)
 {
 	// Room for the start beside the readings.
 	struct knot *knots = calloc(2 * (count + 1), sizeof *knots);

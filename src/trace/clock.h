@@ -34,9 +34,9 @@ struct tare_trace_map {
 //   hz    nominal rate of the ticks; 0: not known
 //   from, to  the ticks over which the residual is wanted
 // Returns 0, or -ENOMEM. Free with tare_trace_map_free.
-int tare_trace_map_fit(const struct tare_trace_reading *readings, size_t count, uint64_t start_ticks,
-                       int64_t start_ns, uint64_t hz, uint64_t from, uint64_t to,
-                       struct tare_trace_map *map);
+int tare_trace_map_fit(const struct tare_trace_reading *readings, size_t count,
+                       uint64_t start_ticks, int64_t start_ns, uint64_t hz, uint64_t from,
+                       uint64_t to, struct tare_trace_map *map);
 void tare_trace_map_free(struct tare_trace_map *map);
 
 // Rounded once, to the nearest; what int64_t cannot hold becomes its nearest end but INT64_MIN.

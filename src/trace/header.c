@@ -46,11 +46,11 @@ static int refuse_version(struct tare_trace_source *source)
 	else if (header->version_major == 0)
 		tare_trace_say(source, "is damaged at byte 8: no version");
 	else if (header->version_major > TARE_TRACE_VERSION_MAJOR) {
-		tare_trace_say(source,
-		               "was written by a newer tare (trace version %u.%u, this one reads %d): "
-		               "read it with that version or a later one",
-		               header->version_major, header->version_minor,
-		               TARE_TRACE_VERSION_MAJOR);
+		tare_trace_say(
+		    source,
+		    "was written by a newer tare (trace version %u.%u, this one reads %d): "
+		    "read it with that version or a later one",
+		    header->version_major, header->version_minor, TARE_TRACE_VERSION_MAJOR);
 		return -EPROTO;
 	} else
 		return 0;
@@ -66,21 +66,24 @@ static int refuse_sizes(struct tare_trace_source *source)
 	                header->header_bytes > LARGEST_HEADER ||
 	                header->header_bytes % TARE_TRACE_RECORD_BYTES
 	          : header->header_bytes != TARE_TRACE_HEADER_BYTES)
-		tare_trace_say(source, "is damaged at byte 16: a header of %" PRIu32 " bytes cannot be",
+		tare_trace_say(source,
+		               "is damaged at byte 16: a header of %" PRIu32 " bytes cannot be",
 		               header->header_bytes);
 	else if (header->window_bytes < TARE_TRACE_LEAST_WINDOW_BYTES ||
 	         header->window_bytes > TARE_TRACE_MOST_WINDOW_BYTES ||
 	         header->window_bytes % TARE_TRACE_RECORD_BYTES)
-		tare_trace_say(source, "is damaged at byte 20: windows of %" PRIu32 " bytes cannot be",
+		tare_trace_say(source,
+		               "is damaged at byte 20: windows of %" PRIu32 " bytes cannot be",
 		               header->window_bytes);
 	else if (header->record_bytes != TARE_TRACE_RECORD_BYTES)
-		tare_trace_say(source, "is damaged at byte 24: records of %" PRIu32 " bytes cannot be",
+		tare_trace_say(source,
+		               "is damaged at byte 24: records of %" PRIu32 " bytes cannot be",
 		               header->record_bytes);
 	else if (header->host_clock != TARE_TRACE_CLOCK_RAW &&
 	         header->host_clock != TARE_TRACE_CLOCK_TSC)
-		tare_trace_say(source,
-		               "is damaged at byte 32: a host clock of kind %" PRIu32 " is not known",
-		               header->host_clock);
+		tare_trace_say(
+		    source, "is damaged at byte 32: a host clock of kind %" PRIu32 " is not known",
+		    header->host_clock);
 	else
 		return 0;
 	return -ENODATA;
@@ -93,8 +96,8 @@ static void check_value(struct tare_trace_source *source, uint32_t *value, uint3
 	if (*value >= first && *value <= last)
 		return;
 	if (source->header.version_minor <= TARE_TRACE_VERSION_MINOR)
-		tare_trace_say(source, "is damaged in its header: %s %" PRIu32 " is not known", what,
-		               *value);
+		tare_trace_say(source, "is damaged in its header: %s %" PRIu32 " is not known",
+		               what, *value);
 	*value = instead;
 }
 
@@ -108,8 +111,8 @@ static void check_members(struct tare_trace_source *source)
 {
 	struct tare_trace_header *header = &source->header;
 
-	check_value(source, &header->api, TARE_TRACE_NO_API, TARE_TRACE_API_COUNT - 1, TARE_TRACE_NO_API,
-	            "API");
+	check_value(source, &header->api, TARE_TRACE_NO_API, TARE_TRACE_API_COUNT - 1,
+	            TARE_TRACE_NO_API, "API");
 	if (header->version_minor <= TARE_TRACE_VERSION_MINOR &&
 	    header->apis >= UINT64_C(1) << TARE_TRACE_API_COUNT)
 		tare_trace_say(source, "is damaged in its header: APIs %#" PRIx64 " are not known",
@@ -120,7 +123,8 @@ static void check_members(struct tare_trace_source *source)
 	check_value(source, &header->stop_reason, TARE_TRACE_NOT_STOPPED, TARE_TRACE_NO_MEMORY,
 	            TARE_TRACE_IO, "reason to stop");
 	if (header->start_raw_ns < 0) {
-		tare_trace_say(source, "is damaged in its header: recording began at %" PRId64 " ns",
+		tare_trace_say(source,
+		               "is damaged in its header: recording began at %" PRId64 " ns",
 		               header->start_raw_ns);
 		header->start_raw_ns = 0;
 	}

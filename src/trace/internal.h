@@ -18,14 +18,14 @@ enum {
 
 // A window that could be read, in some part.
 struct tare_trace_place {
-	uint64_t slot;          // in the file, from 0
+	uint64_t slot; // in the file, from 0
 	uint64_t sequence;
 	uint64_t claimed_ticks;
 	uint64_t in_call_ticks;
 	uint32_t in_call;
-	uint32_t records;       // up to its end, its own among them
-	uint32_t track;         // that holds it, or did last
-	uint32_t parent;        // while chains are being found
+	uint32_t records; // up to its end, its own among them
+	uint32_t track;   // that holds it, or did last
+	uint32_t parent;  // while chains are being found
 	uint32_t chain;
 	bool definitions;
 };
@@ -38,7 +38,7 @@ struct tare_trace_source {
 	ino_t inode;
 	struct tare_trace_place *places; // in the order of sequence numbers
 	size_t count, room;
-	uint32_t *order;                 // windows of events: chain by chain, each in its order
+	uint32_t *order; // windows of events: chain by chain, each in its order
 	size_t ordered, chains;
 	struct tare_trace_reading *readings; // of the host's clock; freed when the map is made
 	size_t reading_count, reading_room;
@@ -61,7 +61,8 @@ struct tare_trace {
 void tare_trace_say(struct tare_trace_source *source, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Reads `bytes` at `offset`, less at the end of the file. Returns what was read or a negative errno.
+// Reads `bytes` at `offset`, less at the end of the file. Returns what was read or a negative
+// errno.
 ssize_t tare_trace_pread(int file, void *buffer, size_t bytes, uint64_t offset);
 
 static inline uint64_t tare_trace_offset(const struct tare_trace_source *source, uint64_t slot,

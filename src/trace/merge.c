@@ -17,15 +17,15 @@ struct run {
 	const union tare_trace_record *record; // the next to be passed on
 	const union tare_trace_record *at, *end;
 	union tare_trace_record *buffer;
-	uint32_t window, last_window;          // places in the order
-	uint32_t read;                         // records of the window that were read
+	uint32_t window, last_window; // places in the order
+	uint32_t read;                // records of the window that were read
 };
 
 struct merge {
 	struct tare_trace_source *source;
 	const struct tare_trace_visitor *visitor;
 	int file;
-	size_t room;        // records of one buffer
+	size_t room; // records of one buffer
 	uint64_t limit;
 	const uint32_t *order;
 	struct run **heap;
@@ -50,7 +50,8 @@ static ssize_t read_records(struct tare_trace_source *source, int file,
 	have /= TARE_TRACE_RECORD_BYTES;
 	if (!have || (from == 0 && (!tare_trace_is_window(&buffer->window) ||
 	                            buffer->window.sequence != place->sequence))) {
-		tare_trace_say(source, "was written to while it was read: the window at byte %" PRIu64
+		tare_trace_say(source,
+		               "was written to while it was read: the window at byte %" PRIu64
 		               " was left out from record %" PRIu32 " on",
 		               tare_trace_offset(source, place->slot, 0), from);
 		return 0;
@@ -74,7 +75,8 @@ static bool passed_on(const union tare_trace_record *record, bool definitions)
 	if (type == TARE_TRACE_STRING || type == TARE_TRACE_VOID ||
 	    tare_trace_judge(record, definitions) != TARE_TRACE_SOUND)
 		return false;
-	return type != TARE_TRACE_CLOCK_PAIR || tare_trace_detail(record->head) == TARE_CLOCK_DEVICE;
+	return type != TARE_TRACE_CLOCK_PAIR ||
+	       tare_trace_detail(record->head) == TARE_CLOCK_DEVICE;
 }
 
 // ---- definitions
@@ -89,9 +91,10 @@ static int pass_definitions(struct merge *merge, const struct tare_trace_place *
 		if (have <= 0)
 			return (int)have;
 		for (ssize_t i = from == 0; i < have; i++) {
-			int status = passed_on(&buffer[i], true)
-			                 ? merge->visitor->definition(merge->visitor->context, &buffer[i])
-			                 : 0;
+			int status =
+			    passed_on(&buffer[i], true)
+			        ? merge->visitor->definition(merge->visitor->context, &buffer[i])
+			        : 0;
 			if (status)
 				return status;
 		}
@@ -138,8 +141,8 @@ static int refill(struct merge *merge, struct run *run)
 	for (; run->window <= run->last_window; run->window++, run->read = 0) {
 		const struct tare_trace_place *place =
 		    &merge->source->places[merge->order[run->window]];
-		ssize_t have = read_records(merge->source, merge->file, place, run->read, run->buffer,
-		                            merge->room);
+		ssize_t have = read_records(merge->source, merge->file, place, run->read,
+		                            run->buffer, merge->room);
 		if (have < 0)
 			return (int)have;
 		if (have == 0)
@@ -171,7 +174,8 @@ static int advance(struct merge *merge, struct run *run)
 		settled = tare_trace_settle(run->key, ticks, 0);
 		// Looking ahead may take a read, and is rarely of use.
 		if (settled < ticks && ticks > run->key)
-			settled = tare_trace_settle(run->key, ticks, time_after(merge, run, record));
+			settled =
+			    tare_trace_settle(run->key, ticks, time_after(merge, run, record));
 		run->key = settled;
 		run->record = record;
 		return 1;
@@ -267,7 +271,8 @@ static int all_events(struct merge *merge)
 	int status = -ENOMEM;
 
 	merge->room = chains ? ALL_BUFFERS_RECORDS / chains : 1;
-	merge->room = merge->room > buffer_records(merge->source) ? buffer_records(merge->source) : merge->room;
+	merge->room = merge->room > buffer_records(merge->source) ? buffer_records(merge->source)
+	                                                          : merge->room;
 	merge->room = merge->room < 2 ? 2 : merge->room;
 	merge->heap = malloc((chains + 1) * sizeof *merge->heap);
 	buffers = malloc((chains + 1) * merge->room * sizeof *buffers);

@@ -24,7 +24,8 @@ void tare_trace_say(struct tare_trace_source *source, const char *format, ...)
 		return;
 	length = snprintf(source->problem, sizeof source->problem, "%.255s ", source->name);
 	va_start(arguments, format);
-	vsnprintf(source->problem + length, sizeof source->problem - (size_t)length, format, arguments);
+	vsnprintf(source->problem + length, sizeof source->problem - (size_t)length, format,
+	          arguments);
 	va_end(arguments);
 }
 
@@ -186,7 +187,8 @@ static int add_source(struct tare_trace *trace, struct tare_trace_source *source
 	if (status != -ENOMEM) {
 		trace->newer += status == -EPROTO;
 		if (trace->left_out++ == 0)
-			memcpy(trace->first_left_out, source->problem, sizeof trace->first_left_out);
+			memcpy(trace->first_left_out, source->problem,
+			       sizeof trace->first_left_out);
 		status = 0;
 	}
 	free_source(source);
@@ -272,7 +274,8 @@ static void tell_left_out(struct tare_trace *trace)
 		         files == 1 ? " was" : "s were", trace->first_left_out);
 }
 
-static int read_path(struct tare_trace *trace, const char *path, char *message, size_t message_bytes)
+static int read_path(struct tare_trace *trace, const char *path, char *message,
+                     size_t message_bytes)
 {
 	struct stat status;
 	int result;
@@ -294,14 +297,16 @@ static int read_path(struct tare_trace *trace, const char *path, char *message, 
 	if (S_ISDIR(status.st_mode) && trace->record_json)
 		return 0;
 	if (trace->left_out)
-		return fail(message, message_bytes, ENODATA, "'%s' holds no trace that can be read: %s",
-		            path, trace->first_left_out);
+		return fail(message, message_bytes, ENODATA,
+		            "'%s' holds no trace that can be read: %s", path,
+		            trace->first_left_out);
 	return fail(message, message_bytes, ENODATA,
-	            "'%s' holds no trace: no file in it ends in %s and there is no record.json", path,
-	            ending);
+	            "'%s' holds no trace: no file in it ends in %s and there is no record.json",
+	            path, ending);
 }
 
-int tare_trace_open(const char *path, struct tare_trace **trace, char *message, size_t message_bytes)
+int tare_trace_open(const char *path, struct tare_trace **trace, char *message,
+                    size_t message_bytes)
 {
 	struct tare_trace *made = calloc(1, sizeof *made);
 	int status;
@@ -364,7 +369,8 @@ const char *tare_trace_problem(const struct tare_trace *trace)
 
 const char *tare_trace_text(const struct tare_trace *trace, size_t file, uint32_t string)
 {
-	return file < trace->count ? tare_trace_texts_find(&trace->sources[file]->texts, string) : "";
+	return file < trace->count ? tare_trace_texts_find(&trace->sources[file]->texts, string)
+	                           : "";
 }
 
 int64_t tare_trace_ns(const struct tare_trace *trace, size_t file, uint64_t host_ticks)

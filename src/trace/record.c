@@ -70,7 +70,8 @@ static enum tare_trace_verdict judge_node(const union tare_trace_record *record)
 	return both(both(values, judge_api(record->head)), sound_if(node->id > 0));
 }
 
-static enum tare_trace_verdict judge_definition(const union tare_trace_record *record, uint16_t detail)
+static enum tare_trace_verdict judge_definition(const union tare_trace_record *record,
+                                                uint16_t detail)
 {
 	switch (tare_trace_type(record->head)) {
 	case TARE_TRACE_STRING:
@@ -83,12 +84,14 @@ static enum tare_trace_verdict judge_definition(const union tare_trace_record *r
 	case TARE_TRACE_OBJECT:
 		return both(judge_object(&record->object, detail), judge_api(record->head));
 	case TARE_TRACE_FACT:
-		return both(known(detail, TARE_TRACE_FACT_VENDOR, LAST_FACT), judge_api(record->head));
+		return both(known(detail, TARE_TRACE_FACT_VENDOR, LAST_FACT),
+		            judge_api(record->head));
 	case TARE_TRACE_SHAPE:
 		return sound_if(record->shape.id > 0 && record->shape.dimensions >= 1 &&
 		                record->shape.dimensions <= 3);
 	case TARE_TRACE_CHANGE:
-		return both(known(detail, TARE_CHANGE_PROFILING, LAST_CHANGE), judge_api(record->head));
+		return both(known(detail, TARE_CHANGE_PROFILING, LAST_CHANGE),
+		            judge_api(record->head));
 	case TARE_TRACE_STACK:
 		return sound_if(record->stack.id > 0 && detail >= 1 && detail <= STACK_FRAMES &&
 		                record->stack.offset + (uint64_t)detail <= record->stack.total);
@@ -118,7 +121,8 @@ static enum tare_trace_verdict judge_polled(const struct tare_trace_polled *poll
 
 static enum tare_trace_verdict judge_pair(const struct tare_trace_clock_pair *pair, uint16_t clock)
 {
-	return both(known(clock, TARE_CLOCK_RAW, LAST_CLOCK), sound_if(pair->before <= pair->after));
+	return both(known(clock, TARE_CLOCK_RAW, LAST_CLOCK),
+	            sound_if(pair->before <= pair->after));
 }
 
 static enum tare_trace_verdict judge_event(const union tare_trace_record *record, uint16_t detail)
@@ -134,10 +138,11 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		return sound_if(record->call_end.number > 0);
 	case TARE_TRACE_DEPENDS:
 		return both(sound_if(detail >= 1 && detail <= MOST_DEPENDENCIES),
-		            known(tare_trace_record_flags(record->head) >> TARE_DEPENDS_API_SHIFT, 0,
-		                  LAST_API));
+		            known(tare_trace_record_flags(record->head) >> TARE_DEPENDS_API_SHIFT,
+		                  0, LAST_API));
 	case TARE_TRACE_TIMES:
-		return both(both(sound_if(record->times.command_number > 0), known(detail, 0, TARE_TIMES_OF_NODE)),
+		return both(both(sound_if(record->times.command_number > 0),
+		                 known(detail, 0, TARE_TIMES_OF_NODE)),
 		            known(tare_trace_record_flags(record->head), 0, ALL_STAMPS));
 	case TARE_TRACE_UNTIMED:
 		return both(sound_if(record->untimed.command_number > 0),
@@ -189,7 +194,9 @@ enum tare_trace_verdict tare_trace_judge(const union tare_trace_record *record, 
 	uint8_t type = tare_trace_type(record->head);
 	uint16_t detail = tare_trace_detail(record->head);
 
-	if (type <= TARE_TRACE_WINDOW || (definitions != (type < TARE_TRACE_CALL) && !lies_anywhere(type)))
+	if (type <= TARE_TRACE_WINDOW ||
+	    (definitions != (type < TARE_TRACE_CALL) && !lies_anywhere(type)))
 		return TARE_TRACE_FALSE;
-	return type < TARE_TRACE_CALL ? judge_definition(record, detail) : judge_event(record, detail);
+	return type < TARE_TRACE_CALL ? judge_definition(record, detail)
+	                              : judge_event(record, detail);
 }

@@ -18,8 +18,8 @@ enum {
 struct scan {
 	struct tare_trace_source *source;
 	int file;
-	uint64_t bytes;      // of the file
-	uint64_t slots;      // windows that it has room for, the last one perhaps cut
+	uint64_t bytes; // of the file
+	uint64_t slots; // windows that it has room for, the last one perhaps cut
 	union tare_trace_record *window;
 	struct tare_trace_chains chains;
 	bool damaged;        // something of this window was left out
@@ -52,19 +52,22 @@ static uint64_t next_slot(const struct scan *scan, uint64_t slot)
 		return errno == ENXIO ? scan->slots : slot;
 	if ((uint64_t)data <= offset)
 		return slot;
-	return ((uint64_t)data - scan->source->header.header_bytes) / scan->source->header.window_bytes;
+	return ((uint64_t)data - scan->source->header.header_bytes) /
+	       scan->source->header.window_bytes;
 }
 
 static void leave_out_window(struct scan *scan, uint64_t slot, const char *why)
 {
 	scan->source->open.damaged_windows++;
-	tare_trace_say(scan->source, "is damaged: the window at byte %" PRIu64 " %s and was left out",
+	tare_trace_say(scan->source,
+	               "is damaged: the window at byte %" PRIu64 " %s and was left out",
 	               tare_trace_offset(scan->source, slot, 0), why);
 }
 
 static void tell_cut(struct scan *scan, uint64_t slot)
 {
-	tare_trace_say(scan->source, "is cut inside the window at byte %" PRIu64
+	tare_trace_say(scan->source,
+	               "is cut inside the window at byte %" PRIu64
 	               ": what is before the cut was read",
 	               tare_trace_offset(scan->source, slot, 0));
 }
@@ -103,7 +106,9 @@ static int find_window(struct scan *scan, uint64_t slot)
 		.slot = slot,
 		.sequence = first[0].window.sequence,
 		.claimed_ticks = first[0].window.claimed_ticks,
-		.in_call = (uint32_t)(first[0].window.in_call <= UINT16_MAX + 1 ? first[0].window.in_call : 0),
+		.in_call =
+		    (uint32_t)(first[0].window.in_call <= UINT16_MAX + 1 ? first[0].window.in_call
+		                                                         : 0),
 		.in_call_ticks = first[0].window.in_call_ticks,
 		.track = tare_trace_track(first[0].head),
 		.definitions = tare_trace_detail(first[0].head) == 1,
@@ -168,7 +173,8 @@ static void leave_out(struct scan *scan, const struct tare_trace_place *place, s
 	if (!scan->damaged)
 		scan->source->open.damaged_windows++;
 	scan->damaged = true;
-	tare_trace_say(scan->source, "is damaged: the record at byte %" PRIu64 " %s and was left out",
+	tare_trace_say(scan->source,
+	               "is damaged: the record at byte %" PRIu64 " %s and was left out",
 	               tare_trace_offset(scan->source, place->slot, record), why);
 }
 
@@ -227,15 +233,15 @@ static int keep_record(struct scan *scan, struct tare_trace_place *place, size_t
 
 	if (type == TARE_TRACE_STRING)
 		return keep_text(scan, place, at, &record->string);
-	if (type == TARE_TRACE_CLOCK_PAIR &&
-	    tare_trace_detail(record->head) == TARE_CLOCK_RAW &&
+	if (type == TARE_TRACE_CLOCK_PAIR && tare_trace_detail(record->head) == TARE_CLOCK_RAW &&
 	    scan->source->header.host_clock == TARE_TRACE_CLOCK_TSC)
 		return keep_reading(scan->source, &record->clock_pair);
 	return 0;
 }
 
 // Notes that a track writes in this window from `at` on.
-static int change_track(struct scan *scan, struct tare_trace_place *place, size_t at, uint32_t track)
+static int change_track(struct scan *scan, struct tare_trace_place *place, size_t at,
+                        uint32_t track)
 {
 	int status = tare_trace_chains_add(&scan->chains, scan->source,
 	                                   (uint32_t)(place - scan->source->places), track);
@@ -299,7 +305,8 @@ static int scan_records(struct scan *scan, struct tare_trace_place *place, size_
 		last_track = track;
 		if (at + 1 < records && scan->window[at + 1].head)
 			next = tare_trace_written_ticks(record + 1, UINT64_MAX);
-		written = tare_trace_settle(written, tare_trace_written_ticks(record, written), next);
+		written =
+		    tare_trace_settle(written, tare_trace_written_ticks(record, written), next);
 	}
 	if (written > scan->source->last_ticks)
 		scan->source->last_ticks = written;
@@ -330,7 +337,8 @@ static void check_length(struct scan *scan)
 	const struct tare_trace_header *header = &scan->source->header;
 
 	if (!(header->flags & TARE_TRACE_KEEP_NEWEST) && header->windows > scan->slots)
-		tare_trace_say(scan->source, "is cut at byte %" PRIu64 ": %" PRIu64 " of %" PRIu64
+		tare_trace_say(scan->source,
+		               "is cut at byte %" PRIu64 ": %" PRIu64 " of %" PRIu64
 		               " windows are in it",
 		               scan->bytes, scan->slots, header->windows);
 }
@@ -345,16 +353,19 @@ static int make_map(struct tare_trace_source *source)
 		return 0;
 	status = tare_trace_map_fit(source->readings, source->reading_count, header->start_ticks,
 	                            header->start_raw_ns, header->host_hz, header->start_ticks,
-	                            last > header->start_ticks ? last : header->start_ticks, &source->map);
+	                            last > header->start_ticks ? last : header->start_ticks,
+	                            &source->map);
 	free(source->readings);
 	source->readings = NULL;
 	if (status)
 		return status;
 	if (source->map.rate_unknown)
-		tare_trace_say(source, "does not tell how fast its clock ticks: times in it mean little");
+		tare_trace_say(source,
+		               "does not tell how fast its clock ticks: times in it mean little");
 	if (source->map.contradicting)
-		tare_trace_say(source, "has %zu clock readings that contradict the others and were left out",
-		               source->map.contradicting);
+		tare_trace_say(
+		    source, "has %zu clock readings that contradict the others and were left out",
+		    source->map.contradicting);
 	return 0;
 }
 

@@ -53,8 +53,7 @@ static int complete(struct tare_trace_texts *texts)
 		return -ENOMEM;
 	texts->entries = entries;
 	texts->bytes[texts->used++] = '\0';
-	texts->entries[texts->count++] =
-	    (struct tare_trace_text_entry){ texts->id, texts->began };
+	texts->entries[texts->count++] = (struct tare_trace_text_entry){ texts->id, texts->began };
 	texts->id = 0;
 	return 0;
 }

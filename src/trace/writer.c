@@ -18,7 +18,7 @@ struct open_window {
 	union tare_trace_record *records; // NULL: none claimed
 	size_t used;                      // records, the window's own among them
 	uint64_t slot;
-	uint64_t last_ticks;              // written by this track so far
+	uint64_t last_ticks; // written by this track so far
 	uint32_t track;
 };
 
@@ -29,10 +29,10 @@ struct tare_trace_writer {
 	struct open_window definitions;
 	struct open_window *tracks; // in the order of their numbers
 	size_t track_count, track_room;
-	size_t hint;                // the track that was last written to
+	size_t hint; // the track that was last written to
 	uint32_t strings;
 	uint64_t last_ticks;
-	int failure;                // positive errno of the first one
+	int failure; // positive errno of the first one
 };
 
 static void fill_header(struct tare_trace_header *header)
@@ -90,12 +90,13 @@ int tare_trace_writer_open(const char *directory, const char *name,
 	    made->header.window_bytes < 2 * TARE_TRACE_RECORD_BYTES) {
 		uint32_t bytes = made->header.window_bytes;
 		free(made);
-		return tare_fail(error, EINVAL, "windows of %u bytes cannot be: at least two whole records",
+		return tare_fail(error, EINVAL,
+		                 "windows of %u bytes cannot be: at least two whole records",
 		                 bytes);
 	}
 	failure = make_folders(directory);
 	if (!failure && snprintf(made->path, sizeof made->path, "%s/%s.trace", directory, name) >=
-	                        (int)sizeof made->path)
+	                    (int)sizeof made->path)
 		failure = ENAMETOOLONG;
 	if (!failure) {
 		made->file = open(made->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -103,14 +104,15 @@ int tare_trace_writer_open(const char *directory, const char *name,
 	}
 	if (failure) {
 		free(made);
-		return tare_fail(error, failure, "cannot make the trace %s/%s.trace: %s", directory, name,
-		                 strerror(failure));
+		return tare_fail(error, failure, "cannot make the trace %s/%s.trace: %s", directory,
+		                 name, strerror(failure));
 	}
 	*writer = made;
 	return 0;
 }
 
-static void write_at(struct tare_trace_writer *writer, const void *bytes, size_t length, uint64_t at)
+static void write_at(struct tare_trace_writer *writer, const void *bytes, size_t length,
+                     uint64_t at)
 {
 	const char *from = bytes;
 
@@ -216,8 +218,8 @@ void tare_trace_writer_add(struct tare_trace_writer *writer, const union tare_tr
 	}
 	if (window->used * TARE_TRACE_RECORD_BYTES == writer->header.window_bytes)
 		flush_window(writer, window);
-	if (!window->used &&
-	    !claim(writer, window, definition, definition ? writer->last_ticks : window->last_ticks))
+	if (!window->used && !claim(writer, window, definition,
+	                            definition ? writer->last_ticks : window->last_ticks))
 		return;
 	window->records[window->used++] = *record;
 }
@@ -230,8 +232,9 @@ uint32_t tare_trace_writer_text(struct tare_trace_writer *writer, const char *te
 	uint32_t id = ++writer->strings;
 
 	do {
-		size_t part = total - offset < sizeof record.string.text ? total - offset
-		                                                         : sizeof record.string.text;
+		size_t part = total - offset < sizeof record.string.text
+		                  ? total - offset
+		                  : sizeof record.string.text;
 		memset(&record, 0, sizeof record);
 		record.string = (struct tare_trace_string){
 			.head = tare_trace_head(TARE_TRACE_STRING, 0, 0, 0),
@@ -275,7 +278,8 @@ static void flush_all(struct tare_trace_writer *writer)
 	// Whole windows, as a recorder reserves them: what is shorter was cut.
 	if (!writer->failure &&
 	    ftruncate(writer->file, (off_t)(TARE_TRACE_HEADER_BYTES +
-	                                    writer->header.windows * writer->header.window_bytes)) < 0)
+	                                    writer->header.windows * writer->header.window_bytes)) <
+	        0)
 		writer->failure = errno;
 }
 
@@ -287,8 +291,8 @@ int tare_trace_writer_close(struct tare_trace_writer *writer, struct tare_error 
 	if (close(writer->file) < 0 && !writer->failure)
 		writer->failure = errno;
 	if (writer->failure)
-		status = tare_fail(error, writer->failure, "cannot write the trace %s: %s", writer->path,
-		                   strerror(writer->failure));
+		status = tare_fail(error, writer->failure, "cannot write the trace %s: %s",
+		                   writer->path, strerror(writer->failure));
 	free(writer->definitions.records);
 	for (size_t i = 0; i < writer->track_count; i++)
 		free(writer->tracks[i].records);

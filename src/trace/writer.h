@@ -21,8 +21,8 @@ int tare_trace_writer_open(const char *directory, const char *name,
 void tare_trace_writer_add(struct tare_trace_writer *writer, const union tare_trace_record *record);
 // Defines a text (64 KiB of it at most) and returns its id.
 uint32_t tare_trace_writer_text(struct tare_trace_writer *writer, const char *text);
-// Adds a PHASE record of a track: what 0 an instant, 1 a begin, 2 an end. The head of `phase` is made,
-// its name and domain are texts as above.
+// Adds a PHASE record of a track: what 0 an instant, 1 a begin, 2 an end. The head of `phase` is
+// made, its name and domain are texts as above.
 void tare_trace_writer_phase(struct tare_trace_writer *writer, uint32_t track, uint16_t what,
                              enum tare_trace_phase_source source,
                              const struct tare_trace_phase *phase);

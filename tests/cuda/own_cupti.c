@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's own use of CUPTI, with which it is linked, or with BY_DLSYM which it opens: a subscription and records,
-// whose sums it prints.
+// A program's own use of CUPTI, with which it is linked, or with BY_DLSYM which it opens: a
+// subscription and records, whose sums it prints.
 #include "backend/cuda/cupti_abi.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 
 #ifdef BY_DLSYM
-#define X(name, parameters) static cupti_result (*name) parameters;
+#define X(name, parameters) static cupti_result(*name) parameters;
 CUPTI_FUNCTIONS(X, X)
 #undef X
 
@@ -54,7 +54,8 @@ static void requested(uint8_t **buffer, size_t *bytes, size_t *most)
 	*most = 0;
 }
 
-static void completed(cu_context context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
+static void completed(cu_context context, uint32_t stream, uint8_t *buffer, size_t bytes,
+                      size_t valid)
 {
 	cupti_record *record = NULL;
 	(void)context, (void)stream, (void)bytes;
@@ -64,7 +65,8 @@ static void completed(cu_context context, uint32_t stream, uint8_t *buffer, size
 		kernels += is;
 		others += !is;
 		// The clock is CUPTI's own, for none was given.
-		elsewhere += is && (kernel->start < began_ns || kernel->end > now_ns() + 1000000000);
+		elsewhere +=
+		    is && (kernel->start < began_ns || kernel->end > now_ns() + 1000000000);
 	}
 	free(buffer);
 }
@@ -75,7 +77,8 @@ static void called(void *context, cupti_domain domain, uint32_t id, const void *
 	const struct cupti_call *call = data;
 	const char *name = NULL;
 	cuptiGetCallbackName(domain, id, &name);
-	if (context != &calls || domain != ABI_CUPTI_DOMAIN_DRIVER || !name || strcmp(name, "cuLaunchKernel") != 0)
+	if (context != &calls || domain != ABI_CUPTI_DOMAIN_DRIVER || !name ||
+	    strcmp(name, "cuLaunchKernel") != 0)
 		exit(21);
 	if (call->site == ABI_CUPTI_SITE_ENTER)
 		*call->data = call->correlation;
@@ -96,7 +99,8 @@ static void subscribe(void)
 {
 	const char *name = NULL;
 	check(cuptiSubscribe(&subscriber, called, &calls));
-	for (uint32_t id = 1; cuptiGetCallbackName(ABI_CUPTI_DOMAIN_DRIVER, id, &name) == ABI_CUPTI_SUCCESS; id++)
+	for (uint32_t id = 1;
+	     cuptiGetCallbackName(ABI_CUPTI_DOMAIN_DRIVER, id, &name) == ABI_CUPTI_SUCCESS; id++)
 		if (strcmp(name, "cuLaunchKernel") == 0)
 			check(cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_DRIVER, id));
 }
@@ -129,5 +133,6 @@ void own_cupti(const char *style)
 		check(cuptiFinalize());
 	else
 		return;
-	printf("%s: %d kernels, %d other records, %d calls, %d at other times\n", style, kernels, others, calls, elsewhere);
+	printf("%s: %d kernels, %d other records, %d calls, %d at other times\n", style, kernels,
+	       others, calls, elsewhere);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA program by the driver's functions, which it opens itself, in the styles that its arguments name.
-// It computes, checks, prints what it has done, and ends with 0. NUMBER is how often (default 4).
+// A CUDA program by the driver's functions, which it opens itself, in the styles that its arguments
+// name. It computes, checks, prints what it has done, and ends with 0. NUMBER is how often (default
+// 4).
 //   streams [STYLE[=NUMBER]]...
 // With WITH_OPENCL CUDA is initialised within a call of OpenCL's, which has a command, too.
 #include "backend/cuda/cupti_abi.h"
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 static struct {
-#define X(name, parameters) cu_result (*name) parameters;
+#define X(name, parameters) cu_result(*name) parameters;
 	CUDA_FUNCTIONS(X, X)
 #undef X
 	cu_result (*cuCtxSynchronize)(void);
@@ -157,7 +158,8 @@ static void ranges(int n)
 // What no recorded call has asked for; only the stand-in can.
 static void foreign(int n)
 {
-	cu_result (*launch_other)(cu_stream, const char *, int64_t, void (*)(void *), void *) = NULL;
+	cu_result (*launch_other)(cu_stream, const char *, int64_t, void (*)(void *), void *) =
+	    NULL;
 	*(void **)&launch_other = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_launch");
 	for (int i = 0; i < n && launch_other; i++)
 		check(launch_other(streams[0], "foreign", 1000, NULL, NULL), "fake_cuda_launch");
@@ -185,11 +187,11 @@ static void graph(int n)
 
 // What the runtime does: calls of the driver within its own, of which only who traces is told.
 static void (*tell_runtime)(const char *name, int site, int result);
-#define RUNTIME(name, ...) \
-	do { \
-		tell_runtime(name, ABI_CUPTI_SITE_ENTER, 0); \
-		__VA_ARGS__; \
-		tell_runtime(name, ABI_CUPTI_SITE_EXIT, 0); \
+#define RUNTIME(name, ...)                                                                         \
+	do {                                                                                       \
+		tell_runtime(name, ABI_CUPTI_SITE_ENTER, 0);                                       \
+		__VA_ARGS__;                                                                       \
+		tell_runtime(name, ABI_CUPTI_SITE_EXIT, 0);                                        \
 	} while (0)
 
 static void by_runtime(int n)
@@ -202,14 +204,17 @@ static void by_runtime(int n)
 		exit(2);
 	DO(cuDeviceGet, &device, 0);
 	// As the first call of a program: what it begins with is not what it is for.
-	RUNTIME("cudaMalloc_v3020", DO(cuDevicePrimaryCtxRetain, &again, device); DO(cuMemAlloc_v2, &made, BYTES));
+	RUNTIME("cudaMalloc_v3020", DO(cuDevicePrimaryCtxRetain, &again, device);
+	        DO(cuMemAlloc_v2, &made, BYTES));
 	for (int i = 0; i < n; i++) {
 		RUNTIME("cudaGetDevice_v3020", DO(cuDeviceGet, &device, 0));
-		RUNTIME("cudaMemcpyAsync_ptsz_v7000", DO(cuMemcpyHtoDAsync_v2, made, pinned, BYTES, streams[0]));
+		RUNTIME("cudaMemcpyAsync_ptsz_v7000",
+		        DO(cuMemcpyHtoDAsync_v2, made, pinned, BYTES, streams[0]));
 		RUNTIME("__cudaLaunchKernel_v13000", usleep(20000); launch(empty, streams[0]));
 	}
 	// Of two of a kind the first is what it is for.
-	RUNTIME("cudaMemcpyAsync_v3020", DO(cuMemcpyHtoDAsync_v2, made, pinned, BYTES / 2, streams[0]);
+	RUNTIME("cudaMemcpyAsync_v3020",
+	        DO(cuMemcpyHtoDAsync_v2, made, pinned, BYTES / 2, streams[0]);
 	        DO(cuMemcpyHtoDAsync_v2, made, pinned, BYTES / 2, streams[0]));
 	RUNTIME("cudaStreamSynchronize_v3020", DO(cuStreamSynchronize, streams[0]));
 	RUNTIME("cudaMemset_v3020", (void)0); // of nothing
@@ -283,7 +288,8 @@ static long long sleeps_of_watch(void)
 	DIR *tasks = opendir(path);
 	for (struct dirent *task; tasks && (task = readdir(tasks)) && found < 0;) {
 		bool watches = false;
-		snprintf(path, sizeof path, "/proc/%d/task/%s/status", (int)getppid(), task->d_name);
+		snprintf(path, sizeof path, "/proc/%d/task/%s/status", (int)getppid(),
+		         task->d_name);
 		FILE *status = fopen(path, "r");
 		while (status && fgets(line, sizeof line, status)) {
 			watches = watches || strcmp(line, "Name:\ttare-watch\n") == 0;
@@ -377,7 +383,8 @@ static void forks(int n)
 	kernels(n);
 }
 
-static cu_result (*get_address)(const char *symbol, void **found, int version, uint64_t flags, int *status);
+static cu_result (*get_address)(const char *symbol, void **found, int version, uint64_t flags,
+                                int *status);
 
 // As the runtime does: by names without their version, before anything is initialised.
 static void *address_of(const char *name)
@@ -387,13 +394,17 @@ static void *address_of(const char *name)
 	size_t length = strlen(name);
 	if (!get_address)
 		return dlsym(driver, name);
-	snprintf(symbol, sizeof symbol, "%.*s", (int)(length - (length > 3 && strcmp(name + length - 3, "_v2") == 0 ? 3 : 0)), name);
-	if (get_address(symbol, &found, 13000, 0, NULL) == 0 && strcmp(symbol, "cuGetProcAddress") == 0)
+	snprintf(symbol, sizeof symbol, "%.*s",
+	         (int)(length - (length > 3 && strcmp(name + length - 3, "_v2") == 0 ? 3 : 0)),
+	         name);
+	if (get_address(symbol, &found, 13000, 0, NULL) == 0 &&
+	    strcmp(symbol, "cuGetProcAddress") == 0)
 		*(void **)&get_address = found;
 	return found;
 }
 
-// What a program sees of the driver by the ways to look: nothing where there is none, and no error left behind.
+// What a program sees of the driver by the ways to look: nothing where there is none, and no error
+// left behind.
 static void looks(int n)
 {
 	void *whole = dlopen(NULL, RTLD_NOW), *found, *missing;
@@ -405,7 +416,8 @@ static void looks(int n)
 	missing = dlsym(driver, "cuNothing_v2");
 	said = dlerror();
 	printf("%d %d %d %d", found != NULL, silent, !missing, said);
-	printf(" %d %d", dlsym(driver, "cuMemAlloc_v2") == found, !dlsym(driver, "cuStreamBeginCaptureToGraph_ptsz"));
+	printf(" %d %d", dlsym(driver, "cuMemAlloc_v2") == found,
+	       !dlsym(driver, "cuStreamBeginCaptureToGraph_ptsz"));
 	printf(" %d %d\n", dlsym(RTLD_NEXT, "puts") != NULL, !dlsym(whole, "main_is_not_exported"));
 	dlerror();
 	found = address_of("cuStreamBeginCapture_v2");
@@ -499,7 +511,8 @@ static void plug(int n)
 	DO(cuModuleUnload, loaded);
 }
 
-// Before CUDA is initialised. "addresses": its functions are asked of cuGetProcAddress. "fork": the parent and a child go on, each by itself.
+// Before CUDA is initialised. "addresses": its functions are asked of cuGetProcAddress. "fork": the
+// parent and a child go on, each by itself.
 static void early(const char *style)
 {
 	int status = 0;
@@ -524,10 +537,18 @@ int main(int count, char **arguments)
 	static const struct {
 		const char *name;
 		void (*run)(int n);
-	} styles[] = { { "kernels", kernels }, { "shared", shared }, { "urgent", urgent }, { "ranges", ranges }, { "managed", managed }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
-		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
-		       { "forks", forks }, { "plug", plug }, { "quits", quits }, { "terminated", terminated }, { "waits", waits }, { "pageable", from_pageable },
-		       { "foreign", foreign }, { "runtime", by_runtime }, { "second", on_second }, { "watched", watched }, { "looks", looks } };
+	} styles[] = { { "kernels", kernels },  { "shared", shared },
+		       { "urgent", urgent },    { "ranges", ranges },
+		       { "managed", managed },  { "defaults", defaults },
+		       { "copies", copies },    { "graph", graph },
+		       { "threads", threads },  { "events", events },
+		       { "wrong", wrong },      { "killed", killed },
+		       { "forks", forks },      { "plug", plug },
+		       { "quits", quits },      { "terminated", terminated },
+		       { "waits", waits },      { "pageable", from_pageable },
+		       { "foreign", foreign },  { "runtime", by_runtime },
+		       { "second", on_second }, { "watched", watched },
+		       { "looks", looks } };
 #ifdef WITH_OPENCL
 	(void)early;
 	within_opencl(begin);
@@ -541,7 +562,8 @@ int main(int count, char **arguments)
 		size_t length = strcspn(arguments[i], "=");
 		int n = arguments[i][length] ? atoi(arguments[i] + length + 1) : 4;
 		for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
-			if (strlen(styles[s].name) == length && strncmp(styles[s].name, arguments[i], length) == 0)
+			if (strlen(styles[s].name) == length &&
+			    strncmp(styles[s].name, arguments[i], length) == 0)
 				styles[s].run(n);
 		own_cupti(arguments[i]);
 	}

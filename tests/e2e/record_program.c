@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for a program under the recorder: leaves a trace file with the header that its arguments
-// ask for, NAME=NUMBER each, in the folder that tare record names, and exits with 0.
+// A stand-in for a program under the recorder: leaves a trace file with the header that its
+// arguments ask for, NAME=NUMBER each, in the folder that tare record names, and exits with 0.
 #include "tare/trace_format.h"
 
 #include <stddef.h>
@@ -13,11 +13,19 @@ static const struct {
 	const char *name;
 	size_t offset, bytes;
 } members[] = {
-#define MEMBER(name) { #name, offsetof(struct tare_trace_header, name), \
-	               sizeof(((struct tare_trace_header *)0)->name) }
-	MEMBER(calls_seen),       MEMBER(windows),         MEMBER(lost_records), MEMBER(lost_commands),
-	MEMBER(recycled_records), MEMBER(stop_reason),     MEMBER(state),        MEMBER(pid),
-	MEMBER(stop_error),       MEMBER(recycled_commands),
+#define MEMBER(name)                                                                               \
+	{ #name, offsetof(struct tare_trace_header, name),                                         \
+	  sizeof(((struct tare_trace_header *)0)->name) }
+	MEMBER(calls_seen),
+	MEMBER(windows),
+	MEMBER(lost_records),
+	MEMBER(lost_commands),
+	MEMBER(recycled_records),
+	MEMBER(stop_reason),
+	MEMBER(state),
+	MEMBER(pid),
+	MEMBER(stop_error),
+	MEMBER(recycled_commands),
 };
 
 static int set(struct tare_trace_header *header, const char *word)
@@ -26,7 +34,8 @@ static int set(struct tare_trace_header *header, const char *word)
 
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
 		uint64_t value = strtoull(word + length + 1, NULL, 0);
-		if (strlen(members[i].name) != length || strncmp(members[i].name, word, length) != 0)
+		if (strlen(members[i].name) != length ||
+		    strncmp(members[i].name, word, length) != 0)
 			continue;
 		memcpy((char *)header + members[i].offset, &value, members[i].bytes);
 		return 0;

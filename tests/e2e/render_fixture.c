@@ -28,8 +28,10 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	length = getdelim(&json, &size, '\0', input);
-	if (length < 0 || tare_page_write(json, (size_t)length, "fixture <tare> & \"co\"", output, &error) < 0) {
-		fprintf(stderr, "render_fixture: %s\n", error.message[0] ? error.message : "nothing to read");
+	if (length < 0 ||
+	    tare_page_write(json, (size_t)length, "fixture <tare> & \"co\"", output, &error) < 0) {
+		fprintf(stderr, "render_fixture: %s\n",
+		        error.message[0] ? error.message : "nothing to read");
 		return 1;
 	}
 	return 0;

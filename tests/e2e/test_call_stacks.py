@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """--call-stacks: commands and calls lead to the lines that issued them. The lines are those marked in
-the programs' texts (// HERE: name)."""
+the programs' texts (// HERE: name), or the next one where the mark stands alone."""
 import collections
 import csv
 import os
@@ -26,7 +26,8 @@ def here(file, mark):
     """"sites.c:20" of the line that is marked."""
     lines = (SOURCES / file).read_text().splitlines()
     number = next(i for i, line in enumerate(lines, 1) if line.endswith(f"// HERE: {mark}"))
-    return f"{file}:{number}"
+    alone = lines[number - 1].strip().startswith("//")
+    return f"{file}:{number + alone}"
 
 
 def sites(report, **wanted):

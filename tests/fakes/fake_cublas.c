@@ -195,7 +195,8 @@ static float *unpack(const void *matrix, int rows, int columns, int pitch, enum 
 
 	for (int j = 0; numbers && j < columns; j++)
 		for (int i = 0; i < rows; i++)
-			numbers[(size_t)j * rows + i] = number_at(matrix, (size_t)j * pitch + i, rounding);
+			numbers[(size_t)j * rows + i] =
+			    number_at(matrix, (size_t)j * pitch + i, rounding);
 	return numbers;
 }
 
@@ -211,7 +212,8 @@ static void multiply(void *data)
 		memset(sums, 0, sizeof *sums * (size_t)product->m);
 		for (int k = 0; k < product->k; k++)
 			for (int i = 0; i < product->m; i++)
-				sums[i] += a[(size_t)k * product->m + i] * b[(size_t)j * product->k + k];
+				sums[i] +=
+				    a[(size_t)k * product->m + i] * b[(size_t)j * product->k + k];
 		for (int i = 0; i < product->m; i++)
 			if (!has_word("lazy") || i + 1 < product->m || j + 1 < product->n)
 				column[i] = (has_word("scaled") ? 2 : product->alpha) * sums[i] +
@@ -229,7 +231,8 @@ static bool find_rounding(const struct cublas_object *handle, cublas_type type,
                           cublas_compute compute, enum rounding *rounding)
 {
 	const char *override = getenv("NVIDIA_TF32_OVERRIDE");
-	bool fast = compute == ABI_CUBLAS_COMPUTE_32F_FAST_TF32 || handle->math == ABI_CUBLAS_TF32_MATH;
+	bool fast =
+	    compute == ABI_CUBLAS_COMPUTE_32F_FAST_TF32 || handle->math == ABI_CUBLAS_TF32_MATH;
 
 	if (compute != ABI_CUBLAS_COMPUTE_32F && compute != ABI_CUBLAS_COMPUTE_32F_FAST_TF32)
 		return false;
@@ -250,9 +253,11 @@ static bool find_rounding(const struct cublas_object *handle, cublas_type type,
 static cublas_status launch(const struct cublas_object *handle, const struct product *product)
 {
 	// FLOP a nanosecond.
-	static const int rates[] = { [EXACT] = 1, [TO_TF32] = 4, [FROM_HALF] = 8, [FROM_BFLOAT] = 8 };
+	static const int rates[] = {
+		[EXACT] = 1, [TO_TF32] = 4, [FROM_HALF] = 8, [FROM_BFLOAT] = 8
+	};
 	cu_result (*append)(cu_stream, const char *, int64_t, void (*)(void *), void *) =
-		of_cuda("fake_cuda_launch");
+	    of_cuda("fake_cuda_launch");
 	struct product *kept = malloc(sizeof *kept);
 	int64_t flop = INT64_C(2) * product->m * product->n * product->k;
 
@@ -262,8 +267,8 @@ static cublas_status launch(const struct cublas_object *handle, const struct pro
 	}
 	*kept = *product;
 	products++;
-	cu_result result = append(handle->stream, "fake_gemm", 1000 + flop / rates[product->rounding],
-	                          multiply, kept);
+	cu_result result = append(handle->stream, "fake_gemm",
+	                          1000 + flop / rates[product->rounding], multiply, kept);
 	if (result != ABI_SUCCESS) {
 		free(kept);
 		return ABI_CUBLAS_EXECUTION_FAILED;
@@ -280,8 +285,15 @@ cublas_status cublasGemmEx(cublas_handle handle, cublas_operation transpose_a,
                            cublas_type type_c, int pitch_c, cublas_compute compute,
                            cublas_algorithm algorithm)
 {
-	struct product product = { .m = m, .n = n, .k = k, .pitch_a = pitch_a, .pitch_b = pitch_b,
-		                   .pitch_c = pitch_c, .a = a, .b = b, .c = c };
+	struct product product = { .m = m,
+		                   .n = n,
+		                   .k = k,
+		                   .pitch_a = pitch_a,
+		                   .pitch_b = pitch_b,
+		                   .pitch_c = pitch_c,
+		                   .a = a,
+		                   .b = b,
+		                   .c = c };
 	int fails = scripted("gemm=");
 
 	if (!handle)

@@ -40,7 +40,10 @@ cu_result cuDriverGetVersion(int *version)
 
 cu_result cuGetErrorName(cu_result result, const char **name)
 {
-	static const struct { cu_result result; const char *name; } names[] = {
+	static const struct {
+		cu_result result;
+		const char *name;
+	} names[] = {
 		{ ABI_SUCCESS, "CUDA_SUCCESS" },
 		{ ABI_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE" },
 		{ ABI_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY" },
@@ -122,7 +125,8 @@ cu_result cuDeviceTotalMem_v2(size_t *bytes, cu_device device)
 	ENTER();
 	if (!exists(device))
 		return leave(ABI_INVALID_DEVICE);
-	*bytes = gpu.words.memory ? gpu.words.memory : gpu.devices[device].script.device.memory_bytes;
+	*bytes =
+	    gpu.words.memory ? gpu.words.memory : gpu.devices[device].script.device.memory_bytes;
 	return leave(ABI_SUCCESS);
 }
 
@@ -146,7 +150,10 @@ cu_result cuDeviceGetAttribute(int *value, cu_attribute attribute, cu_device ind
 		return leave(ABI_INVALID_DEVICE);
 	const struct device *device = &gpu.devices[index];
 	const struct tare_script_device *is = &device->script.device;
-	const struct { cu_attribute attribute; uint64_t value; } table[] = {
+	const struct {
+		cu_attribute attribute;
+		uint64_t value;
+	} table[] = {
 		{ ABI_ATTRIBUTE_MAX_THREADS_PER_BLOCK, is->work_group ? is->work_group : 1024 },
 		{ ABI_ATTRIBUTE_WARP_SIZE, 32 },
 		{ ABI_ATTRIBUTE_CLOCK_RATE, is->clock_hz / 1000 },

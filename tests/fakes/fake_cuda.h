@@ -30,34 +30,41 @@ FAKE_EXPORT cu_result fake_cuda_launch(cu_stream stream, const char *name, int64
 // to do, INT64_MAX: ever since it was started.
 FAKE_EXPORT int64_t fake_cuda_busy_ns(uint32_t device, int64_t *idle_ns);
 
-enum fake_cuda_activity_kind { FAKE_CUDA_COPY, FAKE_CUDA_FILL, FAKE_CUDA_KERNEL, FAKE_CUDA_MIGRATION };
+enum fake_cuda_activity_kind {
+	FAKE_CUDA_COPY,
+	FAKE_CUDA_FILL,
+	FAKE_CUDA_KERNEL,
+	FAKE_CUDA_MIGRATION
+};
 // What an engine did. Times are on the fake's device clock, which is CLOCK_MONOTONIC_RAW plus what
 // was skipped.
 struct fake_cuda_activity {
 	enum fake_cuda_activity_kind kind;
-	uint32_t correlation;  // of the call that asked for it; see fake_cuda_last_correlation
+	uint32_t correlation; // of the call that asked for it; see fake_cuda_last_correlation
 	uint32_t device;
 	cu_stream stream;
 	int64_t start_ns, end_ns;
-	uint64_t bytes;        // copied or filled
-	int copy_kind;         // as CUPTI numbers it: 1 to the device, 2 to the host, 8 on the device
-	char name[64];         // of a kernel; what follows too
+	uint64_t bytes; // copied or filled
+	// as CUPTI numbers it: 1 to the device, 2 to the host, 8 on the device
+	int copy_kind;
+	char name[64]; // of a kernel; what follows too
 	uint32_t grid[3], block[3];
 	uint32_t shared_bytes; // asked for at the launch
 	uint64_t graph_node;   // of a graph that is ready to be launched; 0: none
 };
 // Calls `see` for every operation that ends from now on, with no lock held; NULL: no more.
 FAKE_EXPORT void fake_cuda_observe(void (*see)(const struct fake_cuda_activity *activity));
-// Calls `see`, with a lock held, for every node that a capture makes (original 0) and for every copy
-// of a node in a graph made ready; NULL: no more.
+// Calls `see`, with a lock held, for every node that a capture makes (original 0) and for every
+// copy of a node in a graph made ready; NULL: no more.
 FAKE_EXPORT void fake_cuda_observe_nodes(void (*see)(uint64_t node, uint64_t original));
 // The number of the last call of this thread that gave a device work; each has another one.
 FAKE_EXPORT uint32_t fake_cuda_last_correlation(void);
 
-// Calls `tell` before and after every call that CUPTI would be told of, with no lock held; `name` is the
-// function's. NULL: no more.
+// Calls `tell` before and after every call that CUPTI would be told of, with no lock held; `name`
+// is the function's. NULL: no more.
 FAKE_EXPORT void fake_cuda_observe_calls(void (*tell)(const char *name, struct cupti_call *call));
-// The same for what stands for the runtime: `runtime` calls it before (ABI_CUPTI_SITE_ENTER) and after its calls.
+// The same for what stands for the runtime: `runtime` calls it before (ABI_CUPTI_SITE_ENTER) and
+// after its calls.
 FAKE_EXPORT void fake_cuda_observe_runtime(void (*tell)(const char *name, struct cupti_call *call));
 FAKE_EXPORT void fake_cuda_runtime(const char *name, int site, int result);
 // Whether what a call of the runtime's asks for has that call's number in place of the driver's.

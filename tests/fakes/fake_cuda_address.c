@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuGetProcAddress of the stand-in for libcuda: works before cuInit, and gives the exported function of the newest
-// version that the caller may know. What depends on the default stream of a thread it does not have.
+// cuGetProcAddress of the stand-in for libcuda: works before cuInit, and gives the exported
+// function of the newest version that the caller may know. What depends on the default stream of a
+// thread it does not have.
 #define FAKE_CUDA_CALLERS
 #include "fake_cuda_device.h"
 
 #include <string.h>
 
 FAKE_EXPORT cu_result cuCtxGetCurrent(cu_context *context);
-FAKE_EXPORT cu_result cuGetProcAddress(const char *symbol, void **found, int version, uint64_t flags);
-FAKE_EXPORT cu_result cuGetProcAddress_v2(const char *symbol, void **found, int version, uint64_t flags, int *status);
+FAKE_EXPORT cu_result cuGetProcAddress(const char *symbol, void **found, int version,
+                                       uint64_t flags);
+FAKE_EXPORT cu_result cuGetProcAddress_v2(const char *symbol, void **found, int version,
+                                          uint64_t flags, int *status);
 
 // Those that tell of their calls are declared where they are made.
 #define DECLARE_CALL(name, parameters, ...) FAKE_EXPORT cu_result name parameters;
@@ -20,11 +23,8 @@ static const struct row {
 	function address;
 } rows[] = {
 #define ROW(name, ...) { #name, (function)name },
-	FAKE_CUDA_CALLS(ROW)
-	CUDA_FUNCTIONS(ROW, ROW)
-	ROW(cuCtxGetCurrent)
-	ROW(cuGetProcAddress)
-	ROW(cuGetProcAddress_v2)
+	FAKE_CUDA_CALLS(ROW) CUDA_FUNCTIONS(ROW, ROW) ROW(cuCtxGetCurrent) ROW(cuGetProcAddress)
+	    ROW(cuGetProcAddress_v2)
 #undef ROW
 };
 
@@ -32,7 +32,8 @@ static const struct row *named(const char *symbol, const char *version)
 {
 	size_t length = strlen(symbol);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (strncmp(rows[i].name, symbol, length) == 0 && strcmp(rows[i].name + length, version) == 0)
+		if (strncmp(rows[i].name, symbol, length) == 0 &&
+		    strcmp(rows[i].name + length, version) == 0)
 			return &rows[i];
 	return NULL;
 }
@@ -54,7 +55,8 @@ cu_result cuGetProcAddress(const char *symbol, void **found, int version, uint64
 	return flags ? ABI_INVALID_VALUE : look_up(symbol, found, version);
 }
 
-cu_result cuGetProcAddress_v2(const char *symbol, void **found, int version, uint64_t flags, int *status)
+cu_result cuGetProcAddress_v2(const char *symbol, void **found, int version, uint64_t flags,
+                              int *status)
 {
 	cu_result result = flags ? ABI_INVALID_VALUE : look_up(symbol, found, version);
 	if (status)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the stand-in for libcuda that tell who listens (fake_cupti.c) of their calls, before and
-// after, as the driver tells CUPTI; and what a recorder asks that nobody is told of.
+// The functions of the stand-in for libcuda that tell who listens (fake_cupti.c) of their calls,
+// before and after, as the driver tells CUPTI; and what a recorder asks that nobody is told of.
 #define FAKE_CUDA_CALLERS
 #include "fake_cuda_device.h"
 
@@ -11,7 +11,10 @@
 static void (*_Atomic tell_call)(const char *name, struct cupti_call *call);
 static void (*_Atomic tell_runtime)(const char *name, struct cupti_call *call);
 static _Thread_local uint32_t under_way;
-static _Thread_local struct { uint64_t data; uint32_t number; } runtime;
+static _Thread_local struct {
+	uint64_t data;
+	uint32_t number;
+} runtime;
 static _Atomic int by_runtime;
 
 void fake_cuda_observe_calls(void (*tell)(const char *name, struct cupti_call *call))
@@ -45,9 +48,13 @@ void fake_cuda_runtime(const char *name, int site, int result)
 	void (*tell)(const char *, struct cupti_call *) = tell_runtime;
 	bool enters = site == ABI_CUPTI_SITE_ENTER;
 	runtime.number = enters ? fake_cuda_new_number() : runtime.number;
-	struct cupti_call call = { .site = site, .function = name, .result = enters ? NULL : &result,
-		.context = current, .context_id = current ? (uint32_t)current->device->index + 1 : 0,
-		.data = &runtime.data, .correlation = runtime.number };
+	struct cupti_call call = { .site = site,
+		                   .function = name,
+		                   .result = enters ? NULL : &result,
+		                   .context = current,
+		                   .context_id = current ? (uint32_t)current->device->index + 1 : 0,
+		                   .data = &runtime.data,
+		                   .correlation = runtime.number };
 	if (tell)
 		tell(name, &call);
 	runtime.number = enters ? runtime.number : 0;
@@ -57,7 +64,7 @@ static const char *const names[] = {
 #define NAME(name, ...) #name,
 	FAKE_CUDA_CALLS(NAME)
 #undef NAME
-	"cuLaunchKernel",
+	    "cuLaunchKernel",
 };
 
 const char *fake_cuda_call_name(uint32_t id)
@@ -70,16 +77,23 @@ uint32_t fake_cuda_context_device(cu_context context)
 	return (uint32_t)context->device->index;
 }
 
-static void before(struct cupti_call *call, const char *name, const void *parameters, uint64_t *data)
+static void before(struct cupti_call *call, const char *name, const void *parameters,
+                   uint64_t *data)
 {
 	void (*tell)(const char *, struct cupti_call *) = tell_call;
 	// What a recorder asks while it is told of a call: nobody is told.
 	if (under_way)
 		return;
 	under_way = by_runtime && runtime.number ? runtime.number : fake_cuda_new_number();
-	*call = (struct cupti_call){ .site = ABI_CUPTI_SITE_ENTER, .function = name, .parameters = parameters,
-		.symbol = call->symbol, .context = current, .context_id = current ? (uint32_t)current->device->index + 1 : 0,
-		.data = data, .correlation = under_way };
+	*call =
+	    (struct cupti_call){ .site = ABI_CUPTI_SITE_ENTER,
+		                 .function = name,
+		                 .parameters = parameters,
+		                 .symbol = call->symbol,
+		                 .context = current,
+		                 .context_id = current ? (uint32_t)current->device->index + 1 : 0,
+		                 .data = data,
+		                 .correlation = under_way };
 	if (tell)
 		tell(name, call);
 }
@@ -99,38 +113,48 @@ static cu_result after(struct cupti_call *call, cu_result result)
 }
 
 #define UNPACK(...) __VA_ARGS__
-#define CALLER(name, parameters, arguments, ...) \
-	cu_result fake_##name parameters; \
-	FAKE_EXPORT cu_result name parameters; \
-	cu_result name parameters \
-	{ \
-		struct { __VA_ARGS__ } held = { UNPACK arguments }; \
-		struct cupti_call call = { 0 }; \
-		uint64_t kept = 0; \
-		before(&call, #name, &held, &kept); \
-		return after(&call, fake_##name arguments); \
+#define CALLER(name, parameters, arguments, ...)                                                   \
+	cu_result fake_##name parameters;                                                          \
+	FAKE_EXPORT cu_result name parameters;                                                     \
+	cu_result name parameters                                                                  \
+	{                                                                                          \
+		struct {                                                                           \
+			__VA_ARGS__                                                                \
+		} held = { UNPACK arguments };                                                     \
+		struct cupti_call call = { 0 };                                                    \
+		uint64_t kept = 0;                                                                 \
+		before(&call, #name, &held, &kept);                                                \
+		return after(&call, fake_##name arguments);                                        \
 	}
 FAKE_CUDA_CALLS(CALLER)
 
 cu_result fake_cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned int groups_y,
-                              unsigned int groups_z, unsigned int size_x, unsigned int size_y, unsigned int size_z,
-                              unsigned int shared_bytes, cu_stream stream, void **parameters, void **extra);
-cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned int groups_y, unsigned int groups_z,
-                         unsigned int size_x, unsigned int size_y, unsigned int size_z, unsigned int shared_bytes,
-                         cu_stream stream, void **parameters, void **extra)
+                              unsigned int groups_z, unsigned int size_x, unsigned int size_y,
+                              unsigned int size_z, unsigned int shared_bytes, cu_stream stream,
+                              void **parameters, void **extra);
+cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned int groups_y,
+                         unsigned int groups_z, unsigned int size_x, unsigned int size_y,
+                         unsigned int size_z, unsigned int shared_bytes, cu_stream stream,
+                         void **parameters, void **extra)
 {
 	struct {
 		cu_function function;
 		unsigned int groups[3], size[3], shared_bytes;
 		cu_stream stream;
 		void **parameters, **extra;
-	} held = { function, { groups_x, groups_y, groups_z }, { size_x, size_y, size_z }, shared_bytes, stream,
-		   parameters, extra };
+	} held = { function,
+		   { groups_x, groups_y, groups_z },
+		   { size_x, size_y, size_z },
+		   shared_bytes,
+		   stream,
+		   parameters,
+		   extra };
 	struct cupti_call call = { .symbol = function->name };
 	uint64_t data = 0;
 	before(&call, "cuLaunchKernel", &held, &data);
-	return after(&call, fake_cuLaunchKernel(function, groups_x, groups_y, groups_z, size_x, size_y, size_z,
-	                                        shared_bytes, stream, parameters, extra));
+	return after(&call,
+	             fake_cuLaunchKernel(function, groups_x, groups_y, groups_z, size_x, size_y,
+	                                 size_z, shared_bytes, stream, parameters, extra));
 }
 
 // ---- what nobody is told of
@@ -169,8 +193,10 @@ cu_result cuStreamGetPriority(cu_stream handle, int *priority)
 }
 
 // Of an address that it does not know all values are 0.
-FAKE_EXPORT cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **data, cu_pointer pointer);
-cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **data, cu_pointer pointer)
+FAKE_EXPORT cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **data,
+                                             cu_pointer pointer);
+cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **data,
+                                 cu_pointer pointer)
 {
 	enum { TYPE = 2, MANAGED = 8 };
 	ENTER_CONTEXT();
@@ -178,7 +204,9 @@ cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **dat
 	bool host = range && (range->place == TARE_PLACE_PINNED || range->registered);
 	for (unsigned int i = 0; i < count; i++) {
 		if (attributes[i] == TYPE)
-			*(unsigned int *)data[i] = !range ? 0 : host ? ABI_MEMORYTYPE_HOST : ABI_MEMORYTYPE_DEVICE;
+			*(unsigned int *)data[i] = !range ? 0
+			                           : host ? ABI_MEMORYTYPE_HOST
+			                                  : ABI_MEMORYTYPE_DEVICE;
 		else if (attributes[i] == MANAGED)
 			*(bool *)data[i] = range && range->place == TARE_PLACE_SHARED;
 	}

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SOON_NS 100000  // what comes so soon is waited for without sleeping
+#define SOON_NS 100000 // what comes so soon is waited for without sleeping
 
 struct gpu gpu;
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -63,8 +63,11 @@ static struct fake_cuda_activity *one_more(void)
 static void observe_migration(const struct op *op)
 {
 	*one_more() = (struct fake_cuda_activity){
-		.kind = FAKE_CUDA_MIGRATION, .device = (uint32_t)op->device->index, .bytes = op->migrated_bytes,
-		.start_ns = to_ns(op->model.start_ps), .end_ns = to_ns(op->model.start_ps + op->migrated_ps),
+		.kind = FAKE_CUDA_MIGRATION,
+		.device = (uint32_t)op->device->index,
+		.bytes = op->migrated_bytes,
+		.start_ns = to_ns(op->model.start_ps),
+		.end_ns = to_ns(op->model.start_ps + op->migrated_ps),
 		.copy_kind = op->model.flow == TARE_FLOW_TO_HOST ? 2 : 1,
 	};
 }
@@ -72,7 +75,9 @@ static void observe_migration(const struct op *op)
 static void observe(const struct op *op)
 {
 	static const enum fake_cuda_activity_kind kinds[] = {
-		[COPY] = FAKE_CUDA_COPY, [FILL] = FAKE_CUDA_FILL, [KERNEL] = FAKE_CUDA_KERNEL,
+		[COPY] = FAKE_CUDA_COPY,
+		[FILL] = FAKE_CUDA_FILL,
+		[KERNEL] = FAKE_CUDA_KERNEL,
 	};
 	if (!observer || op->model.flow == TARE_FLOW_NONE)
 		return;
@@ -82,11 +87,16 @@ static void observe(const struct op *op)
 		return; // a prefetch
 	struct fake_cuda_activity *activity = one_more();
 	*activity = (struct fake_cuda_activity){
-		.kind = kinds[op->kind], .correlation = op->correlation,
-		.device = (uint32_t)op->device->index, .stream = op->stream,
-		.start_ns = to_ns(op->model.start_ps), .end_ns = to_ns(op->model.end_ps),
-		.bytes = op->row_bytes * op->rows * op->layers, .copy_kind = op->copy_kind,
-		.graph_node = op->graph_node, .shared_bytes = op->shared_bytes,
+		.kind = kinds[op->kind],
+		.correlation = op->correlation,
+		.device = (uint32_t)op->device->index,
+		.stream = op->stream,
+		.start_ns = to_ns(op->model.start_ps),
+		.end_ns = to_ns(op->model.end_ps),
+		.bytes = op->row_bytes * op->rows * op->layers,
+		.copy_kind = op->copy_kind,
+		.graph_node = op->graph_node,
+		.shared_bytes = op->shared_bytes,
 	};
 	memcpy(activity->grid, op->grid, sizeof activity->grid);
 	memcpy(activity->block, op->block, sizeof activity->block);
@@ -362,7 +372,8 @@ static void *work(void *unused)
 			pthread_mutex_lock(&mutex);
 			worker_calls = false;
 			// It may be gone together with its context.
-			for (struct cu_stream_object *each = device->streams; each; each = each->next)
+			for (struct cu_stream_object *each = device->streams; each;
+			     each = each->next)
 				for (struct lane *lane = each->lanes; lane; lane = lane->next)
 					if (lane->first && lane->first->kind == HOST_RETURN &&
 					    lane->first->value == number) {
@@ -410,7 +421,8 @@ int work_pending(void)
 {
 	size_t pending = 0;
 	for (int i = 0; i < gpu.words.devices; i++)
-		for (struct cu_stream_object *each = gpu.devices[i].streams; each; each = each->next)
+		for (struct cu_stream_object *each = gpu.devices[i].streams; each;
+		     each = each->next)
 			pending += gpu.devices[i].lost ? 0 : each->count;
 	return (int)pending;
 }
@@ -419,7 +431,8 @@ void forget_work(struct device *device)
 {
 	for (size_t i = called.count; i-- > 0;)
 		if (called.at[i]->device == device) {
-			memmove(&called.at[i], &called.at[i + 1], (--called.count - i) * sizeof *called.at);
+			memmove(&called.at[i], &called.at[i + 1],
+			        (--called.count - i) * sizeof *called.at);
 			gpu.functions_pending--;
 		}
 	while (device->streams)

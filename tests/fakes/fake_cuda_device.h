@@ -39,7 +39,7 @@ enum {
 	FAKE_CAPTURE_ISOLATION = 905,
 	FAKE_CAPTURE_IMPLICIT = 906,
 	FAKE_ATTRIBUTE_COMPUTE_MODE = 20,
-	FAKE_RECORD_EXTERNAL = 1,  // cuEventRecordWithFlags, cuStreamWaitEvent
+	FAKE_RECORD_EXTERNAL = 1, // cuEventRecordWithFlags, cuStreamWaitEvent
 };
 #define FAKE_STREAM_PER_THREAD ((cu_stream)0x2)
 
@@ -58,10 +58,10 @@ struct cu_event_object {
 	struct device *device;
 	bool timed, recorded;
 	int users;
-	uint64_t asked, done;     // records asked for and done
-	struct op *last;          // the record asked for last, while it is pending
+	uint64_t asked, done; // records asked for and done
+	struct op *last;      // the record asked for last, while it is pending
 	int64_t ns;
-	uint64_t capture;         // recorded in that capture: what it stands for there; 0: in none
+	uint64_t capture; // recorded in that capture: what it stands for there; 0: in none
 	size_t *nodes;
 	size_t node_count;
 };
@@ -73,7 +73,7 @@ struct parameter {
 struct cu_function_object {
 	struct cu_module_object *module;
 	char name[256];
-	const struct tare_script_kernel *script;  // NULL: one that the script does not know
+	const struct tare_script_kernel *script; // NULL: one that the script does not know
 	struct parameter parameters[MAX_PARAMETERS];
 	size_t parameter_count, parameter_bytes;
 	bool loaded;
@@ -97,13 +97,13 @@ struct side {
 };
 
 struct op {
-	struct tare_model_operation model;  // first, so that the one is found from the other
+	struct tare_model_operation model; // first, so that the one is found from the other
 	enum kind kind;
 	struct device *device;
 	struct cu_stream_object *stream;
 	struct lane *lane;
-	struct op *previous, *next;  // in its lane
-	bool entry;                  // takes a place in the stream
+	struct op *previous, *next; // in its lane
+	bool entry;                 // takes a place in the stream
 	uint32_t correlation;
 	uint64_t graph_node;
 	// What it waits for beside its predecessor; who waits for it.
@@ -111,7 +111,7 @@ struct op {
 	int64_t not_before_ps;
 
 	struct cu_event_object *event;
-	struct cu_graph_object *graph;  // the last of a launch
+	struct cu_graph_object *graph; // the last of a launch
 	const volatile uint32_t *word;
 	uint32_t value;
 	cu_host_function function;
@@ -120,9 +120,9 @@ struct op {
 	struct side to, from;
 	size_t row_bytes, rows, layers, unit;
 	int copy_kind;
-	uint64_t migrated_bytes;       // of managed memory: before it begins, or all that it does
+	uint64_t migrated_bytes; // of managed memory: before it begins, or all that it does
 	int64_t migrated_ps;
-	char *staged;                  // of pageable memory, read when the copy was asked for
+	char *staged; // of pageable memory, read when the copy was asked for
 
 	const struct tare_script_kernel *script;
 	char name[64];
@@ -146,13 +146,13 @@ struct cu_stream_object {
 	struct device *device;
 	bool blocking, legacy, destroyed;
 	int priority;
-	pthread_t thread;         // whose default stream it is
+	pthread_t thread; // whose default stream it is
 	bool of_thread;
 	size_t count;
-	struct lane *lanes;       // the first is the stream; the others run branches of graphs
+	struct lane *lanes; // the first is the stream; the others run branches of graphs
 	struct capture *capture;
-	size_t branch;            // of the capture's graph
-	size_t *nodes;            // that the next node follows
+	size_t branch; // of the capture's graph
+	size_t *nodes; // that the next node follows
 	size_t node_count;
 };
 
@@ -168,7 +168,7 @@ struct cu_graph_object {
 	struct device *device;
 	struct node *nodes;
 	size_t count, branches;
-	struct op *last;  // of the launch under way
+	struct op *last; // of the launch under way
 };
 
 struct capture {
@@ -184,7 +184,7 @@ struct range {
 	enum tare_place place;
 	bool registered;
 	struct device *device;
-	unsigned char *resident;  // SHARED: a bit a page that the device has
+	unsigned char *resident; // SHARED: a bit a page that the device has
 };
 
 struct device {
@@ -192,17 +192,17 @@ struct device {
 	struct tare_script script;
 	struct tare_model *model;
 	struct cu_context_object context;
-	struct cu_stream_object *streams;  // the first is the legacy one
+	struct cu_stream_object *streams; // the first is the legacy one
 	size_t allocated;
 	bool peers[MAX_DEVICES];
 	int64_t busy_ps, busy_until_ps;
-	int working;                       // operations on engines, or waiting for one
-	cu_result lost;                    // by a failed kernel, and for good
+	int working;    // operations on engines, or waiting for one
+	cu_result lost; // by a failed kernel, and for good
 };
 
 struct words {
 	int init, driver, devices, major, minor, ptx_major, ptx_minor;
-	bool launch_blocking;  // CUDA_LAUNCH_BLOCKING is 1
+	bool launch_blocking; // CUDA_LAUNCH_BLOCKING is 1
 	int fail_launch, fail_code, hang_launch, step;
 	bool no_wait_value, no_managed, no_peer, shared_link, exclusive, prohibited;
 	char name[64];
@@ -214,7 +214,7 @@ struct gpu {
 	struct words words;
 	struct device devices[MAX_DEVICES];
 	struct range ranges[MAX_RANGES];
-	size_t range_end;  // beyond the last that is used
+	size_t range_end; // beyond the last that is used
 	size_t host_allocated;
 	int64_t base_ns, skipped_ns;
 	int objects, launches, records, functions_pending;
@@ -305,25 +305,26 @@ cu_result run_peak(const struct op *op);
 struct range *range_of(const void *at);
 // Time of moving pages of managed memory to the device.
 // Adds the bytes that move to *moved.
-int64_t migrate(struct range *range, const char *at, size_t bytes, bool to_host, bool faults, uint64_t *moved_bytes);
+int64_t migrate(struct range *range, const char *at, size_t bytes, bool to_host, bool faults,
+                uint64_t *moved_bytes);
 void free_ranges(struct device *device);
 
 // A device address as the memory that it is here.
 #define AT(pointer) ((void *)(uintptr_t)(pointer))
 
 // Every function begins with this: what CUDA checks first.
-#define ENTER() \
-	do { \
-		pthread_mutex_lock(&mutex); \
-		if (!gpu.initialised) \
-			return leave(ABI_NOT_INITIALIZED); \
+#define ENTER()                                                                                    \
+	do {                                                                                       \
+		pthread_mutex_lock(&mutex);                                                        \
+		if (!gpu.initialised)                                                              \
+			return leave(ABI_NOT_INITIALIZED);                                         \
 	} while (0)
 // An error of a kernel stays with its context.
-#define ENTER_CONTEXT() \
-	do { \
-		ENTER(); \
-		if (!current) \
-			return leave(ABI_INVALID_CONTEXT); \
-		if (current->device->lost) \
-			return leave(current->device->lost); \
+#define ENTER_CONTEXT()                                                                            \
+	do {                                                                                       \
+		ENTER();                                                                           \
+		if (!current)                                                                      \
+			return leave(ABI_INVALID_CONTEXT);                                         \
+		if (current->device->lost)                                                         \
+			return leave(current->device->lost);                                       \
 	} while (0)

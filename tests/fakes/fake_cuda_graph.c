@@ -41,8 +41,8 @@ cu_result capture_operation(struct cu_stream_object *stream, const struct op *wh
 	struct cu_graph_object *graph = stream->capture->graph;
 
 	graph->nodes = realloc(graph->nodes, (graph->count + 1) * sizeof *graph->nodes);
-	graph->nodes[graph->count] = (struct node){ *what, stream->branch, stream->nodes,
-		                                    stream->node_count };
+	graph->nodes[graph->count] =
+	    (struct node){ *what, stream->branch, stream->nodes, stream->node_count };
 	graph->nodes[graph->count].op.graph_node = new_node(0);
 	if (what->kind == RECORD)
 		what->event->users++;
@@ -55,7 +55,8 @@ cu_result capture_operation(struct cu_stream_object *stream, const struct op *wh
 static struct capture *capture_of(const struct cu_event_object *event)
 {
 	for (int i = 0; event->capture && i < gpu.words.devices; i++)
-		for (struct cu_stream_object *each = gpu.devices[i].streams; each; each = each->next)
+		for (struct cu_stream_object *each = gpu.devices[i].streams; each;
+		     each = each->next)
 			if (each->capture && each->capture->number == event->capture)
 				return each->capture;
 	return NULL;
@@ -68,7 +69,7 @@ cu_result capture_wait(struct cu_stream_object *stream, struct cu_event_object *
 	if (stream->capture && !event->capture)
 		return FAKE_CAPTURE_ISOLATION;
 	if (!capture)
-		return ABI_CAPTURED_EVENT;  // of a capture that has ended
+		return ABI_CAPTURED_EVENT; // of a capture that has ended
 	if (stream->capture && stream->capture != capture)
 		return FAKE_CAPTURE_MERGE;
 	if (!stream->capture) {
@@ -157,7 +158,8 @@ static bool all_joined(const struct capture *capture)
 static void end_capture(struct capture *capture)
 {
 	for (int i = 0; i < gpu.words.devices; i++)
-		for (struct cu_stream_object *each = gpu.devices[i].streams; each; each = each->next)
+		for (struct cu_stream_object *each = gpu.devices[i].streams; each;
+		     each = each->next)
 			if (each->capture == capture) {
 				free(each->nodes);
 				each->nodes = NULL;
@@ -180,8 +182,9 @@ cu_result cuStreamEndCapture(cu_stream handle, cu_graph *graph)
 		return leave(ABI_INVALID_VALUE);
 	if (capture->origin != stream)
 		return leave(FAKE_CAPTURE_UNMATCHED);
-	result = capture->invalid ? FAKE_CAPTURE_INVALIDATED
-	         : all_joined(capture) ? ABI_SUCCESS : FAKE_CAPTURE_UNJOINED;
+	result = capture->invalid      ? FAKE_CAPTURE_INVALIDATED
+	         : all_joined(capture) ? ABI_SUCCESS
+	                               : FAKE_CAPTURE_UNJOINED;
 	if (result == ABI_SUCCESS) {
 		*graph = capture->graph;
 		gpu.objects++;
@@ -216,8 +219,7 @@ static struct op copy_op(const struct op *op)
 	return made;
 }
 
-cu_result cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph,
-                                      unsigned long long flags)
+cu_result cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph, unsigned long long flags)
 {
 	(void)flags;
 	ENTER_CONTEXT();
@@ -284,7 +286,7 @@ cu_result cuGraphLaunch(cu_graph_exec exec, cu_stream handle)
 	ENTER_CONTEXT();
 	cu_result result = stream_of(handle, &stream);
 	if (result == ABI_SUCCESS && stream->capture)
-		result = ABI_NOT_SUPPORTED;  // a child graph: not played here
+		result = ABI_NOT_SUPPORTED; // a child graph: not played here
 	if (result == ABI_SUCCESS)
 		result = wait_for_room(stream);
 	if (result != ABI_SUCCESS)
@@ -294,8 +296,11 @@ cu_result cuGraphLaunch(cu_graph_exec exec, cu_stream handle)
 	uint32_t correlation = next_correlation();
 	for (size_t i = 0; i < graph->count; i++)
 		made[i] = launch_node(stream, &graph->nodes[i], made, behind, correlation);
-	struct op end = { .kind = NOTHING, .correlation = correlation, .entry = true,
-		          .graph = graph, .model.flow = TARE_FLOW_NONE };
+	struct op end = { .kind = NOTHING,
+		          .correlation = correlation,
+		          .entry = true,
+		          .graph = graph,
+		          .model.flow = TARE_FLOW_NONE };
 	graph->last = enqueue(stream, stream->lanes, &end);
 	if (graph->count == 0)
 		order_streams(graph->last);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define OTHER_PS INT64_C(2000000)  // of a kernel that the script does not know
+#define OTHER_PS INT64_C(2000000) // of a kernel that the script does not know
 
 static uint64_t value_of(const struct op *op, size_t index)
 {
@@ -55,10 +55,11 @@ static int64_t link_ps(const struct device *device, const struct op *op)
 {
 	const struct range *to = argument_range(op, 0), *from = argument_range(op, 1);
 	bool to_host = to && to->place != TARE_PLACE_DEVICE && to->place != TARE_PLACE_SHARED;
-	bool from_host = from && from->place != TARE_PLACE_DEVICE && from->place != TARE_PLACE_SHARED;
-	const struct tare_script_copy *line = &device->script.copies
-		[from_host ? TARE_PLACE_PINNED : TARE_PLACE_DEVICE]
-		[to_host ? TARE_PLACE_PINNED : TARE_PLACE_DEVICE];
+	bool from_host =
+	    from && from->place != TARE_PLACE_DEVICE && from->place != TARE_PLACE_SHARED;
+	const struct tare_script_copy *line =
+	    &device->script.copies[from_host ? TARE_PLACE_PINNED : TARE_PLACE_DEVICE]
+	                          [to_host ? TARE_PLACE_PINNED : TARE_PLACE_DEVICE];
 
 	return to_host || from_host ? tare_model_rate_ps(copied_bytes(op), line->rate) : 0;
 }
@@ -84,7 +85,8 @@ void kernel_cost(const struct device *device, struct op *op, uint64_t groups, ui
 	op->model.fixed_ps = OTHER_PS;
 	if (kernel) {
 		const struct tare_model_repeat repeat = {
-			cost_value(op, kernel->repeat_argument), cost_value(op, kernel->span_argument),
+			cost_value(op, kernel->repeat_argument),
+			cost_value(op, kernel->span_argument),
 		};
 		tare_model_kernel_cost(&device->script, kernel, groups, group_items * passes(op),
 		                       &repeat, &op->model);
@@ -95,7 +97,8 @@ void kernel_cost(const struct device *device, struct op *op, uint64_t groups, ui
 	for (size_t i = 0; i < op->parameter_count; i++) {
 		struct range *range = op->parameters[i].bytes == 8 ? argument_range(op, i) : NULL;
 		if (range && range->place == TARE_PLACE_SHARED)
-			op->migrated_ps += migrate(range, range->at, range->bytes, false, true, &op->migrated_bytes);
+			op->migrated_ps += migrate(range, range->at, range->bytes, false, true,
+			                           &op->migrated_bytes);
 	}
 	op->model.fixed_ps += op->migrated_ps;
 }
@@ -179,7 +182,10 @@ static cu_result add(const struct op *op)
 // What an action reads, one letter each, how many of it are memories, and how far it reaches.
 static cu_result check_action(const struct op *op)
 {
-	static const struct { const char *letters; size_t memories; } rows[] = {
+	static const struct {
+		const char *letters;
+		size_t memories;
+	} rows[] = {
 		[TARE_KERNEL_NONE] = { "", 0 },
 		[TARE_KERNEL_COPY] = { "mm", 2 },
 		[TARE_KERNEL_ADD] = { "mmm", 3 },
@@ -218,7 +224,7 @@ static void simulate(const struct op *op)
 	struct tare_argument arguments[TARE_SCRIPT_ARGUMENTS] = { 0 };
 	struct simulated_command command = { .kernel = op->script };
 	size_t count = op->parameter_count;
-	bool copies = op->script->action == TARE_KERNEL_COPY;  // its third is a number
+	bool copies = op->script->action == TARE_KERNEL_COPY; // its third is a number
 
 	count = count < TARE_SCRIPT_ARGUMENTS ? count : TARE_SCRIPT_ARGUMENTS;
 	for (size_t i = 0; i < count; i++) {
@@ -234,8 +240,10 @@ static void simulate(const struct op *op)
 		arguments[i].span.memory = &memories[i].base;
 	}
 	command.operation.launch = (struct tare_launch){
-		.groups = { (uint32_t)op->items, 1, 1 }, .group_size = { 1, 1, 1 },
-		.arguments = arguments, .argument_count = (uint32_t)count,
+		.groups = { (uint32_t)op->items, 1, 1 },
+		.group_size = { 1, 1, 1 },
+		.arguments = arguments,
+		.argument_count = (uint32_t)count,
 	};
 	simulated_run_kernel(&command);
 }

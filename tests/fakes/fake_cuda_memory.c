@@ -30,7 +30,8 @@ static struct range *keep_range(void *at, size_t bytes, enum tare_place place)
 {
 	for (size_t i = 0; i < MAX_RANGES; i++)
 		if (!gpu.ranges[i].at) {
-			gpu.ranges[i] = (struct range){ at, bytes, place, .device = current->device };
+			gpu.ranges[i] =
+			    (struct range){ at, bytes, place, .device = current->device };
 			gpu.range_end = i >= gpu.range_end ? i + 1 : gpu.range_end;
 			gpu.objects++;
 			return &gpu.ranges[i];
@@ -75,10 +76,12 @@ static cu_result allocate(void **at, size_t bytes, enum tare_place place)
 {
 	bool on_device = place == TARE_PLACE_DEVICE;
 	// Managed memory may be more than the device has.
-	size_t total = place == TARE_PLACE_SHARED ? device_memory(current->device) + gpu.words.host_memory
-	               : on_device ? device_memory(current->device) : gpu.words.host_memory;
+	size_t total = place == TARE_PLACE_SHARED
+	                   ? device_memory(current->device) + gpu.words.host_memory
+	               : on_device ? device_memory(current->device)
+	                           : gpu.words.host_memory;
 	size_t used = on_device || place == TARE_PLACE_SHARED ? current->device->allocated
-	                                                     : gpu.host_allocated;
+	                                                      : gpu.host_allocated;
 	size_t above = current->device->script.faults.memory_above_bytes;
 
 	*at = NULL;
@@ -243,11 +246,14 @@ cu_result cuMemPrefetchAsync(cu_pointer pointer, size_t bytes, cu_device to, cu_
 	if (to != ABI_DEVICE_CPU && (to < 0 || to >= gpu.words.devices))
 		return leave(ABI_INVALID_DEVICE);
 	bool to_host = to == ABI_DEVICE_CPU;
-	struct op op = { .kind = COPY, .copy_kind = to_host ? 2 : 1,
+	struct op op = {
+		.kind = COPY,
+		.copy_kind = to_host ? 2 : 1,
 		.model.flow = to_host ? TARE_FLOW_TO_HOST : TARE_FLOW_TO_DEVICE,
 		.model.fixed_ps = current->device->script.migrate.fixed_ps,
 	};
-	op.model.work_ps = op.migrated_ps = migrate(range, AT(pointer), bytes, to_host, false, &op.migrated_bytes);
+	op.model.work_ps = op.migrated_ps =
+	    migrate(range, AT(pointer), bytes, to_host, false, &op.migrated_bytes);
 	return leave(append(stream, &op, NULL));
 }
 
@@ -295,8 +301,9 @@ static const struct tare_script_copy *line_of(const struct tare_script *script,
 	if (line->line)
 		return line;
 	from = from == TARE_PLACE_DEVICE || from == TARE_PLACE_SHARED ? TARE_PLACE_DEVICE
-	                                                             : TARE_PLACE_PINNED;
-	to = to == TARE_PLACE_DEVICE || to == TARE_PLACE_SHARED ? TARE_PLACE_DEVICE : TARE_PLACE_PINNED;
+	                                                              : TARE_PLACE_PINNED;
+	to = to == TARE_PLACE_DEVICE || to == TARE_PLACE_SHARED ? TARE_PLACE_DEVICE
+	                                                        : TARE_PLACE_PINNED;
 	return &script->copies[from][to];
 }
 
@@ -305,9 +312,9 @@ static void peer_cost(const struct device *device, struct op *op, const struct r
                       const struct range *to, uint64_t bytes)
 {
 	const struct tare_script_copy *host =
-		line_of(&device->script, TARE_PLACE_DEVICE, TARE_PLACE_PINNED);
+	    line_of(&device->script, TARE_PLACE_DEVICE, TARE_PLACE_PINNED);
 	const struct tare_script_copy *local =
-		line_of(&device->script, TARE_PLACE_DEVICE, TARE_PLACE_DEVICE);
+	    line_of(&device->script, TARE_PLACE_DEVICE, TARE_PLACE_DEVICE);
 	bool direct = !gpu.words.no_peer && (from->device->peers[to->device->index] ||
 	                                     to->device->peers[from->device->index]);
 	bool reads = to->device == device;
@@ -348,15 +355,18 @@ static void copy_cost(const struct device *device, struct op *op)
 		rate = line->staging;
 	tare_model_copy_cost(line->fixed_ps, rate, bytes, tare_flow_of_copy(from_place, to_place),
 	                     &op->model);
-	op->copy_kind = op->model.flow == TARE_FLOW_LOCAL ? 8
-	                : op->model.flow == TARE_FLOW_TO_HOST ? 2 : 1;
+	op->copy_kind = op->model.flow == TARE_FLOW_LOCAL     ? 8
+	                : op->model.flow == TARE_FLOW_TO_HOST ? 2
+	                                                      : 1;
 	if (op->rows * op->layers > 1)
-		op->model.fixed_ps += tare_model_times_ps(op->rows * op->layers,
-		                                          script->rectangle_row_ps);
+		op->model.fixed_ps +=
+		    tare_model_times_ps(op->rows * op->layers, script->rectangle_row_ps);
 	if (from_place == TARE_PLACE_SHARED)
-		op->model.fixed_ps += migrate(from, op->from.at, bytes, false, true, &op->migrated_bytes);
+		op->model.fixed_ps +=
+		    migrate(from, op->from.at, bytes, false, true, &op->migrated_bytes);
 	if (to_place == TARE_PLACE_SHARED)
-		op->model.fixed_ps += migrate(to, op->to.at, bytes, false, true, &op->migrated_bytes);
+		op->model.fixed_ps +=
+		    migrate(to, op->to.at, bytes, false, true, &op->migrated_bytes);
 }
 
 // The pageable source as it is now, closely packed.
@@ -375,7 +385,8 @@ static void stage(struct op *op)
 static bool fits(const struct side *side, const struct op *op)
 {
 	const struct range *range = range_of(side->at);
-	size_t extent = (op->layers - 1) * side->layer + (op->rows - 1) * side->pitch + op->row_bytes;
+	size_t extent =
+	    (op->layers - 1) * side->layer + (op->rows - 1) * side->pitch + op->row_bytes;
 	return !range || extent <= range->bytes - (size_t)(side->at - range->at);
 }
 
@@ -408,8 +419,11 @@ static cu_result copy(struct op *op, cu_stream handle, enum wait wait)
 static cu_result copy_row(void *to, const void *from, size_t bytes, cu_stream stream,
                           enum wait wait)
 {
-	struct op op = { .to = { to, bytes, bytes }, .from = { (char *)(uintptr_t)from, bytes, bytes },
-		         .row_bytes = bytes, .rows = 1, .layers = 1 };
+	struct op op = { .to = { to, bytes, bytes },
+		         .from = { (char *)(uintptr_t)from, bytes, bytes },
+		         .row_bytes = bytes,
+		         .rows = 1,
+		         .layers = 1 };
 	return copy(&op, stream, wait);
 }
 
@@ -418,10 +432,10 @@ static cu_result copy_between(void *to, bool to_device, const void *from, bool f
                               size_t bytes, cu_stream stream, enum wait wait)
 {
 	struct range *source = range_of(from), *destination = range_of(to);
-	bool right = (is_device(destination) == to_device ||
-	              (destination && destination->place == TARE_PLACE_SHARED)) &&
-	             (is_device(source) == from_device ||
-	              (source && source->place == TARE_PLACE_SHARED));
+	bool right =
+	    (is_device(destination) == to_device ||
+	     (destination && destination->place == TARE_PLACE_SHARED)) &&
+	    (is_device(source) == from_device || (source && source->place == TARE_PLACE_SHARED));
 
 	if (bytes && !right)
 		return ABI_INVALID_VALUE;
@@ -489,28 +503,31 @@ cu_result cuMemcpyDtoH_v2(void *to, cu_pointer from, size_t bytes)
 static struct side side_of(int type, const void *host, cu_pointer device, size_t pitch,
                            size_t height)
 {
-	return (struct side){ type == ABI_MEMORYTYPE_HOST ? (char *)(uintptr_t)host : AT(device), pitch,
-		              height * pitch };
+	return (struct side){ type == ABI_MEMORYTYPE_HOST ? (char *)(uintptr_t)host : AT(device),
+		              pitch, height * pitch };
 }
 
 cu_result cuMemcpy3DAsync_v2(const cu_memcpy3d *what, cu_stream stream)
 {
 	struct op op = {
-		.to = side_of(what->destination_type, what->destination_host, what->destination_device,
-		              what->destination_pitch, what->destination_height),
+		.to = side_of(what->destination_type, what->destination_host,
+		              what->destination_device, what->destination_pitch,
+		              what->destination_height),
 		.from = side_of(what->source_type, what->source_host, what->source_device,
 		                what->source_pitch, what->source_height),
-		.row_bytes = what->width_bytes, .rows = what->height, .layers = what->depth,
+		.row_bytes = what->width_bytes,
+		.rows = what->height,
+		.layers = what->depth,
 	};
 
 	ENTER_CONTEXT();
 	if (what->reserved0 || what->reserved1 || what->source_pitch < what->width_bytes ||
 	    what->destination_pitch < what->width_bytes ||
-	    (what->depth > 1 && (what->source_height < what->height ||
-	                         what->destination_height < what->height)))
+	    (what->depth > 1 &&
+	     (what->source_height < what->height || what->destination_height < what->height)))
 		return leave(ABI_INVALID_VALUE);
-	op.from.at += what->source_z * op.from.layer + what->source_y * op.from.pitch +
-	              what->source_x_bytes;
+	op.from.at +=
+	    what->source_z * op.from.layer + what->source_y * op.from.pitch + what->source_x_bytes;
 	op.to.at += what->destination_z * op.to.layer + what->destination_y * op.to.pitch +
 	            what->destination_x_bytes;
 	return leave(copy(&op, stream, IF_STAGED));
@@ -524,14 +541,21 @@ static cu_result fill(cu_pointer to, uint32_t value, size_t unit, size_t count, 
 
 	if (result != ABI_SUCCESS)
 		return result;
-	if (to % unit || !range || count > (range->bytes - (size_t)((char *)AT(to) - range->at)) / unit)
+	if (to % unit || !range ||
+	    count > (range->bytes - (size_t)((char *)AT(to) - range->at)) / unit)
 		return ABI_INVALID_VALUE;
 	const struct tare_script_transfer *line = &stream->device->script.fill;
-	struct op op = { .kind = FILL, .to.at = AT(to), .value = value, .unit = unit,
-		         .row_bytes = unit * count, .rows = 1, .layers = 1 };
+	struct op op = { .kind = FILL,
+		         .to.at = AT(to),
+		         .value = value,
+		         .unit = unit,
+		         .row_bytes = unit * count,
+		         .rows = 1,
+		         .layers = 1 };
 	tare_model_copy_cost(line->fixed_ps, line->rate, unit * count, TARE_FLOW_LOCAL, &op.model);
 	if (range->place == TARE_PLACE_SHARED)
-		op.model.fixed_ps += migrate(range, AT(to), unit * count, false, true, &op.migrated_bytes);
+		op.model.fixed_ps +=
+		    migrate(range, AT(to), unit * count, false, true, &op.migrated_bytes);
 	return append(handle, &op, NULL);
 }
 

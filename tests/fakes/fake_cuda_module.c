@@ -131,16 +131,18 @@ static cu_result check(const struct device *device, const char *text, unsigned i
 		return ABI_INVALID_PTX;
 	}
 	if (major * 100 + minor > gpu.words.ptx_major * 100 + gpu.words.ptx_minor) {
-		log_error(count, options, values,
-		          "ptxas application ptx input, line 1; fatal   : Unsupported .version %d.%d; "
-		          "current version is '%d.%d'", major, minor, gpu.words.ptx_major,
-		          gpu.words.ptx_minor);
+		log_error(
+		    count, options, values,
+		    "ptxas application ptx input, line 1; fatal   : Unsupported .version %d.%d; "
+		    "current version is '%d.%d'",
+		    major, minor, gpu.words.ptx_major, gpu.words.ptx_minor);
 		return ABI_UNSUPPORTED_PTX_VERSION;
 	}
 	if (target && sscanf(target, ".target sm_%d", &sm) == 1 && sm > own) {
-		log_error(count, options, values,
-		          "ptxas error   : SM version specified by .target is higher than default SM "
-		          "version assumed");
+		log_error(
+		    count, options, values,
+		    "ptxas error   : SM version specified by .target is higher than default SM "
+		    "version assumed");
 		return ABI_INVALID_PTX;
 	}
 	if (strstr(text, "fake_error")) {
@@ -221,7 +223,8 @@ cu_result cuFuncGetAttribute(int *value, cu_function_attribute attribute, cu_fun
 		break;
 	case ABI_FUNCTION_NUM_REGS:
 		*value = function->script && function->script->registers
-		         ? (int)function->script->registers : 24;
+		             ? (int)function->script->registers
+		             : 24;
 		break;
 	default:
 		return leave(ABI_INVALID_VALUE);
@@ -268,7 +271,8 @@ static void take_arguments(const struct cu_function_object *function, void **par
 	op->parameter_count = function->parameter_count;
 	memcpy(op->parameters, function->parameters, sizeof op->parameters);
 	for (size_t i = 0; i < op->parameter_count; i++)
-		memcpy(op->arguments + op->parameters[i].offset, parameters[i], op->parameters[i].bytes);
+		memcpy(op->arguments + op->parameters[i].offset, parameters[i],
+		       op->parameters[i].bytes);
 }
 
 static void count_launch(struct op *op)

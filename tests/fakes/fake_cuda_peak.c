@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CLASSES 8       // work-items differ by their number modulo this
-#define ROUND 512       // steps a round over all chains and lanes
-#define LITERALLY 4096  // so many steps are done one by one
+#define CLASSES 8      // work-items differ by their number modulo this
+#define ROUND 512      // steps a round over all chains and lanes
+#define LITERALLY 4096 // so many steps are done one by one
 
 static uint32_t word_of(const struct op *op, size_t index)
 {
@@ -71,7 +71,8 @@ static void put(void *to, uint64_t index, double value, enum type type)
 		((float *)to)[index] = (float)value;
 	} else {
 		double fraction = frexp(fabs(rounded(value, HALF)), &exponent);
-		uint32_t bits = (uint32_t)(fraction * 2048) - 1024 + ((uint32_t)(exponent + 14) << 10);
+		uint32_t bits =
+		    (uint32_t)(fraction * 2048) - 1024 + ((uint32_t)(exponent + 14) << 10);
 		((uint16_t *)to)[index] = (uint16_t)(bits | (value < 0 ? 0x8000u : 0u));
 	}
 }
@@ -126,10 +127,11 @@ static cu_result floats(const struct op *op, uint32_t width, enum type type)
 
 	if (!holds(op, 0, op->items * bytes[type]) || !holds(op, 1, count * bytes[type]))
 		return ABI_ILLEGAL_ADDRESS;
-	for (uint32_t class = 0; class < CLASSES; class++) {
+	for (uint32_t class = 0; class < CLASSES; class ++) {
 		double x[128];
 		for (uint32_t i = 0; i < count; i++) {
-			double from = rounded(load(memory_of(op, 1), i, type) + class * 0.125, type);
+			double from =
+			    rounded(load(memory_of(op, 1), i, type) + class * 0.125, type);
 			x[i] = rounded(stepped(from, factor, addend, steps, type), type);
 		}
 		sums[class] = folded(x, chains, width, type);
@@ -157,7 +159,7 @@ static cu_result integers(const struct op *op, uint32_t width)
 	}
 	const uint32_t *start = memory_of(op, 1);
 	uint32_t *output = memory_of(op, 0);
-	for (uint32_t class = 0; class < CLASSES; class++)
+	for (uint32_t class = 0; class < CLASSES; class ++)
 		for (uint32_t i = 0; i < count; i++)
 			sums[class] += (start[i] + class) * factor + term;
 	for (uint64_t i = 0; i < op->items; i++)
@@ -169,22 +171,28 @@ static cu_result integers(const struct op *op, uint32_t width)
 
 // Where the work-items go; the arguments from `first` on say it.
 struct shape {
-	uint64_t group_step, item_step, step, turns, each;  // each: vectors a turn
+	uint64_t group_step, item_step, step, turns, each; // each: vectors a turn
 	uint64_t groups, size;
 	uint32_t width;
 };
 
 static struct shape shape_of(const struct op *op, size_t first, size_t turns, uint32_t width)
 {
-	return (struct shape){ word_of(op, first), word_of(op, first + 1), word_of(op, first + 2),
-		               word_of(op, turns), width <= 4 ? 8 : 32 / width,
-		               op->items / op->group_items, op->group_items, width };
+	return (struct shape){ word_of(op, first),
+		               word_of(op, first + 1),
+		               word_of(op, first + 2),
+		               word_of(op, turns),
+		               width <= 4 ? 8 : 32 / width,
+		               op->items / op->group_items,
+		               op->group_items,
+		               width };
 }
 
 static uint64_t reach(const struct shape *shape)
 {
 	return ((shape->groups - 1) * shape->group_step + (shape->size - 1) * shape->item_step +
-	        (shape->turns * shape->each - 1) * shape->step + 1) * shape->width * 4;
+	        (shape->turns * shape->each - 1) * shape->step + 1) *
+	       shape->width * 4;
 }
 
 // Whether vector i holds i * factor in every lane.
@@ -212,8 +220,10 @@ static void for_vectors(const struct shape *shape, const struct op *op,
 	for (uint64_t group = 0; group < shape->groups; group++)
 		for (uint64_t n = 0; n < shape->turns * shape->each; n++)
 			for (uint64_t item = 0; item < shape->size; item++)
-				at_each(op, group * shape->group_step + item * shape->item_step +
-				            n * shape->step, shape->width);
+				at_each(op,
+				        group * shape->group_step + item * shape->item_step +
+				            n * shape->step,
+				        shape->width);
 }
 
 static void put_number(const struct op *op, uint64_t at, uint32_t width)
@@ -241,9 +251,11 @@ static cu_result stream(const struct op *op, const char *what, uint32_t width)
 {
 	static const struct {
 		const char *what;
-		size_t memories;  // beside the status, which is behind them
+		size_t memories; // beside the status, which is behind them
 		void (*put)(const struct op *op, uint64_t at, uint32_t width);
-	} rows[] = { { "write", 1, put_number }, { "copy", 2, put_copy }, { "triad", 3, put_triad },
+	} rows[] = { { "write", 1, put_number },
+		     { "copy", 2, put_copy },
+		     { "triad", 3, put_triad },
 		     { "read", 1, NULL } };
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -91,8 +91,11 @@ struct op *enqueue(struct cu_stream_object *stream, struct lane *lane, const str
 struct op *enqueue_return(const struct op *call)
 {
 	static uint32_t number;
-	struct op what = { .kind = HOST_RETURN, .function = call->function, .data = call->data,
-		           .correlation = call->correlation, .value = ++number,
+	struct op what = { .kind = HOST_RETURN,
+		           .function = call->function,
+		           .data = call->data,
+		           .correlation = call->correlation,
+		           .value = ++number,
 		           .model.flow = TARE_FLOW_NONE };
 
 	gpu.functions_pending++;
@@ -287,8 +290,10 @@ cu_result stream_of(cu_stream handle, struct cu_stream_object **stream)
 		return ABI_SUCCESS;
 	}
 	for (int i = 0; i < gpu.words.devices; i++)
-		for (struct cu_stream_object *each = gpu.devices[i].streams; each; each = each->next)
-			if (each == handle && !each->destroyed && !each->legacy && !each->of_thread) {
+		for (struct cu_stream_object *each = gpu.devices[i].streams; each;
+		     each = each->next)
+			if (each == handle && !each->destroyed && !each->legacy &&
+			    !each->of_thread) {
 				*stream = each;
 				// A stream belongs to one context and is used with that one.
 				return &each->device->context == current ? ABI_SUCCESS

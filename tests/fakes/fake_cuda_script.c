@@ -9,8 +9,8 @@
 // TARE_FAKE_CUDA_DEVICE names a file in the grammar of docs/simulated-device.md for each device,
 // with colons between; the last one goes for those that follow, and without any it is the H200 of
 // h200.tare-device. Of a script the device, link, engines, copies, fills, kernels, concurrency,
-// migration and the gaps of queues are used, and what building, allocating and registering cost the host;
-// clocks and the host's other costs are the machine's own.
+// migration and the gaps of queues are used, and what building, allocating and registering cost the
+// host; clocks and the host's other costs are the machine's own.
 #include "fake_cuda_device.h"
 
 #include <dlfcn.h>
@@ -28,19 +28,34 @@ extern const size_t fake_cuda_h200_bytes;
 static void read_word(const char *word, const char *value)
 {
 	struct words *words = &gpu.words;
-	const struct { const char *word; int *at; } numbers[] = {
-		{ "init", &words->init }, { "driver", &words->driver }, { "devices", &words->devices },
-		{ "fail_launch", &words->fail_launch }, { "fail_code", &words->fail_code },
-		{ "hang_launch", &words->hang_launch }, { "step", &words->step },
+	const struct {
+		const char *word;
+		int *at;
+	} numbers[] = {
+		{ "init", &words->init },           { "driver", &words->driver },
+		{ "devices", &words->devices },     { "fail_launch", &words->fail_launch },
+		{ "fail_code", &words->fail_code }, { "hang_launch", &words->hang_launch },
+		{ "step", &words->step },
 	};
-	const struct { const char *word; size_t *at; } sizes[] = {
-		{ "memory", &words->memory }, { "host_memory", &words->host_memory },
-		{ "memory_above", &words->memory_above }, { "fail_peer", &words->fail_peer },
+	const struct {
+		const char *word;
+		size_t *at;
+	} sizes[] = {
+		{ "memory", &words->memory },
+		{ "host_memory", &words->host_memory },
+		{ "memory_above", &words->memory_above },
+		{ "fail_peer", &words->fail_peer },
 	};
-	const struct { const char *word; bool *at; } flags[] = {
-		{ "no_wait_value", &words->no_wait_value }, { "no_managed", &words->no_managed },
-		{ "no_peer", &words->no_peer }, { "shared_link", &words->shared_link },
-		{ "exclusive", &words->exclusive }, { "prohibited", &words->prohibited },
+	const struct {
+		const char *word;
+		bool *at;
+	} flags[] = {
+		{ "no_wait_value", &words->no_wait_value },
+		{ "no_managed", &words->no_managed },
+		{ "no_peer", &words->no_peer },
+		{ "shared_link", &words->shared_link },
+		{ "exclusive", &words->exclusive },
+		{ "prohibited", &words->prohibited },
 	};
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -68,7 +83,7 @@ static void read_word(const char *word, const char *value)
 // The newest PTX that a driver takes, by the release notes of the PTX manual.
 static void default_ptx(struct words *words)
 {
-	static const int minors[] = { 0, 1, 2, 3, 4, 5, 5, 6, 7, 8 };  // of 8, by CUDA 12.n
+	static const int minors[] = { 0, 1, 2, 3, 4, 5, 5, 6, 7, 8 }; // of 8, by CUDA 12.n
 	int major = words->driver / 1000, minor = words->driver % 1000 / 10;
 
 	words->ptx_major = major >= 13 ? 9 : major - 4;
@@ -110,9 +125,13 @@ void read_words(void)
 	const char *told = getenv("TARE_FAKE_CUDA");
 	char text[1024], *place = NULL;
 
-	gpu.words = (struct words){ .devices = 1, .driver = 13000, .major = 9, .step = 32,
-		.fail_code = ABI_LAUNCH_FAILED, .host_memory = (size_t)16 << 30,
-		.peer_rate = 370000000000 };
+	gpu.words = (struct words){ .devices = 1,
+		                    .driver = 13000,
+		                    .major = 9,
+		                    .step = 32,
+		                    .fail_code = ABI_LAUNCH_FAILED,
+		                    .host_memory = (size_t)16 << 30,
+		                    .peer_rate = 370000000000 };
 	snprintf(text, sizeof text, "%s", told ? told : "");
 	for (char *word = strtok_r(text, " ", &place); word; word = strtok_r(NULL, " ", &place)) {
 		char *value = strchr(word, '=');

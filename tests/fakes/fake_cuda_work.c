@@ -17,7 +17,8 @@ cu_result cuStreamCreate(cu_stream *stream, unsigned int flags)
 	return leave(ABI_SUCCESS);
 }
 
-FAKE_EXPORT cu_result cuStreamCreateWithPriority(cu_stream *stream, unsigned int flags, int priority);
+FAKE_EXPORT cu_result cuStreamCreateWithPriority(cu_stream *stream, unsigned int flags,
+                                                 int priority);
 cu_result cuStreamCreateWithPriority(cu_stream *stream, unsigned int flags, int priority)
 {
 	cu_result result = cuStreamCreate(stream, flags);
@@ -92,7 +93,9 @@ cu_result cuStreamWaitEvent(cu_stream handle, cu_event event, unsigned int flags
 cu_result cuStreamWaitValue32_v2(cu_stream stream, cu_pointer address, cu_u32 value,
                                  unsigned int flags)
 {
-	struct op op = { .kind = WAIT_VALUE, .word = AT(address), .value = value,
+	struct op op = { .kind = WAIT_VALUE,
+		         .word = AT(address),
+		         .value = value,
 		         .model.flow = TARE_FLOW_NONE };
 	ENTER_CONTEXT();
 	if (gpu.words.no_wait_value)
@@ -204,8 +207,9 @@ cu_result cuEventElapsedTime(float *ms, cu_event start, cu_event end)
 
 cu_result cuLaunchHostFunc(cu_stream stream, cu_host_function function, void *data)
 {
-	struct op op = { .kind = HOST_CALL, .function = function, .data = data,
-		         .model.flow = TARE_FLOW_NONE };
+	struct op op = {
+		.kind = HOST_CALL, .function = function, .data = data, .model.flow = TARE_FLOW_NONE
+	};
 	ENTER_CONTEXT();
 	if (!function)
 		return leave(ABI_INVALID_VALUE);

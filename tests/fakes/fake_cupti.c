@@ -4,21 +4,20 @@
 //  - records are as long as the version of the library makes them, and follow one another; what
 //    does not fit into a buffer goes into the next one that the client gives, or is dropped;
 //  - buffers come back on a thread of CUPTI's own, or when they are flushed;
-//  - a record tells its call (correlation) only while driver or runtime calls are recorded, or told to
-//    callbacks (as on an H100 with CUPTI 13; not with the word `uncorrelated`), and a call between
-//    push and pop is preceded by a record of the id that was pushed;
+//  - a record tells its call (correlation) only while driver or runtime calls are recorded, or told
+//    to callbacks (as on an H100 with CUPTI 13; not with the word `uncorrelated`), and a call
+//    between push and pop is preceded by a record of the id that was pushed;
 //  - times are on the registered clock, or else CLOCK_REALTIME; start and end both 0: unknown;
 //  - a node that is copied into a graph that is ready is told as created, and then as cloned;
 //  - nothing is recorded of a kind that is not enabled; flushing does not wait for the device.
 //
 // TARE_FAKE_CUPTI, read at each subscription, holds words: version=N, holder=NAME (somebody is
 // subscribed already), fail_enable=CODE, drop=N (so many records), timeless=N (so many have no
-// times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush,
-// the last one first), early (what is done is given back before a call's callback is told of
-// its end, and there is time to read it), hold (the end of the first launch is told late), uncorrelated,
-// outer (a record's call is the runtime's where there is one), unshared (kernels have no shared memory of
-// their own), strange (nodes have other numbers in records
-// than callbacks tell).
+// times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush, the
+// last one first), early (what is done is given back before a call's callback is told of its end,
+// and there is time to read it), hold (the end of the first launch is told late), uncorrelated,
+// outer (a record's call is the runtime's where there is one), unshared (kernels have no shared
+// memory of their own), strange (nodes have other numbers in records than callbacks tell).
 #include "fake_cupti.h"
 
 #include "fake_cuda.h"
@@ -77,20 +76,23 @@ static struct {
 	cupti_timestamp clock;
 	cupti_callback callback;
 	void *context;
-	bool calls[CALLS];                 // of the driver, that are told to it
-	bool runtime[CALLS];               // and of the runtime
+	bool calls[CALLS];   // of the driver, that are told to it
+	bool runtime[CALLS]; // and of the runtime
 	bool calls_told;
-	bool created, cloned;              // are told to the callback
-	uint32_t counters;                 // of managed memory, a bit each
+	bool created, cloned; // are told to the callback
+	uint32_t counters;    // of managed memory, a bit each
 	uint8_t *buffer;
 	size_t bytes, used;
 	int buffers, pushed;
 	size_t dropped;
-	union held held[HELD];  // until the flush, if they come late
+	union held held[HELD]; // until the flush, if they come late
 	int held_count;
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER, .script.version = 130001 };
 
-static _Thread_local struct { uint64_t id; uint32_t last; } stack[DEPTH];
+static _Thread_local struct {
+	uint64_t id;
+	uint32_t last;
+} stack[DEPTH];
 static _Thread_local int depth;
 
 static struct {
@@ -109,7 +111,8 @@ static struct {
 static size_t by_version(const size_t sizes[3])
 {
 	return sizes[self.script.version < ABI_CUPTI_VERSION_GRAPH_NODE ? 0
-	             : self.script.version < 130000 ? 1 : 2];
+	             : self.script.version < 130000                     ? 1
+	                                                                : 2];
 }
 
 // As they were up to CUDA 10, in CUDA 11.1 and in CUDA 13.
@@ -139,10 +142,11 @@ static size_t size_of(cupti_kind kind)
 static size_t known_bytes(cupti_kind kind)
 {
 	return kind == ABI_CUPTI_KIND_CONCURRENT_KERNEL ? sizeof(struct cupti_kernel)
-	       : kind == ABI_CUPTI_KIND_MEMCPY ? sizeof(struct cupti_memcpy)
-	       : kind == ABI_CUPTI_KIND_MEMCPY_PEER ? sizeof(struct cupti_memcpy_peer)
-	       : kind == ABI_CUPTI_KIND_PAGES ? sizeof(struct cupti_pages)
-	       : kind == ABI_CUPTI_KIND_MEMSET ? sizeof(struct cupti_memset) : size_of(kind);
+	       : kind == ABI_CUPTI_KIND_MEMCPY          ? sizeof(struct cupti_memcpy)
+	       : kind == ABI_CUPTI_KIND_MEMCPY_PEER     ? sizeof(struct cupti_memcpy_peer)
+	       : kind == ABI_CUPTI_KIND_PAGES           ? sizeof(struct cupti_pages)
+	       : kind == ABI_CUPTI_KIND_MEMSET          ? sizeof(struct cupti_memset)
+	                                                : size_of(kind);
 }
 
 struct full {
@@ -176,7 +180,8 @@ static void complete(void)
 static void write_record(const void *record)
 {
 	cupti_kind kind = *(const cupti_kind *)record;
-	size_t bytes = size_of(kind), limit = self.script.fill ? (size_t)self.script.fill : self.bytes;
+	size_t bytes = size_of(kind),
+	       limit = self.script.fill ? (size_t)self.script.fill : self.bytes;
 	size_t known = known_bytes(kind);
 
 	if (self.script.drop > 0) {
@@ -205,7 +210,8 @@ static void write_record(const void *record)
 static void emit(const void *record)
 {
 	if (self.script.late && self.held_count < HELD)
-		memcpy(&self.held[self.held_count++], record, known_bytes(*(const cupti_kind *)record));
+		memcpy(&self.held[self.held_count++], record,
+		       known_bytes(*(const cupti_kind *)record));
 	else
 		write_record(record);
 }
@@ -229,8 +235,9 @@ static uint64_t normal(int64_t ns)
 static uint32_t correlation_of(const struct fake_cuda_activity *what)
 {
 	return self.enabled[ABI_CUPTI_KIND_DRIVER] || self.enabled[ABI_CUPTI_KIND_RUNTIME] ||
-	       (self.calls_told && !self.script.uncorrelated)
-	       ? what->correlation : 0;
+	               (self.calls_told && !self.script.uncorrelated)
+	           ? what->correlation
+	           : 0;
 }
 
 // A name lives as long as the process.
@@ -255,10 +262,16 @@ static void see_migration(const struct fake_cuda_activity *what)
 {
 	bool to_device = what->copy_kind == 1;
 	uint64_t start = normal(what->start_ns);
-	struct cupti_pages moved = { .kind = ABI_CUPTI_KIND_PAGES, .value = what->bytes, .start = start,
-		.counter = to_device ? ABI_CUPTI_PAGES_TO_DEVICE : ABI_CUPTI_PAGES_TO_HOST,
-		.end = start + (uint64_t)(what->end_ns - what->start_ns), .address = 0x7000,
-		.source = to_device ? 0 : what->device, .destination = to_device ? what->device : 0, .cause = 2 };
+	struct cupti_pages moved = { .kind = ABI_CUPTI_KIND_PAGES,
+		                     .value = what->bytes,
+		                     .start = start,
+		                     .counter = to_device ? ABI_CUPTI_PAGES_TO_DEVICE
+		                                          : ABI_CUPTI_PAGES_TO_HOST,
+		                     .end = start + (uint64_t)(what->end_ns - what->start_ns),
+		                     .address = 0x7000,
+		                     .source = to_device ? 0 : what->device,
+		                     .destination = to_device ? what->device : 0,
+		                     .cause = 2 };
 	struct cupti_pages faults = moved;
 	faults.counter = ABI_CUPTI_PAGES_DEVICE_FAULTS;
 	faults.source = what->device;
@@ -285,8 +298,10 @@ static void see(const struct fake_cuda_activity *what)
 	bool peer = what->copy_kind == 10;
 	cupti_kind kind = what->kind == FAKE_CUDA_KERNEL ? ABI_CUPTI_KIND_CONCURRENT_KERNEL
 	                  : what->kind == FAKE_CUDA_FILL ? ABI_CUPTI_KIND_MEMSET
-	                  : peer ? ABI_CUPTI_KIND_MEMCPY_PEER : ABI_CUPTI_KIND_MEMCPY;
-	uint32_t stream = (uint32_t)((uintptr_t)what->stream >> 4), correlation = correlation_of(what);
+	                  : peer                         ? ABI_CUPTI_KIND_MEMCPY_PEER
+	                                                 : ABI_CUPTI_KIND_MEMCPY;
+	uint32_t stream = (uint32_t)((uintptr_t)what->stream >> 4),
+	         correlation = correlation_of(what);
 	bool timed = self.script.timeless == 0;
 
 	if (!self.enabled[kind]) {
@@ -298,31 +313,53 @@ static void see(const struct fake_cuda_activity *what)
 		start = end = 0;
 	}
 	if (kind == ABI_CUPTI_KIND_CONCURRENT_KERNEL)
-		emit(&(struct cupti_kernel){ .kind = kind, .start = start, .end = end, .completed = end,
-		                             .device = what->device, .stream = stream, .name = kept_name(what->name),
-		                             .grid = { size(what->grid[0]), size(what->grid[1]), size(what->grid[2]) },
-		                             .block = { size(what->block[0]), size(what->block[1]), size(what->block[2]) },
-		                             .registers = 32, .static_shared = self.script.unshared ? 0 : 256, .local_a_thread = 16,
-		                             .dynamic_shared = (int32_t)what->shared_bytes,
-		                             .queued = timed && self.latency ? start - 2000 : 0,
-		                             .submitted = timed && self.latency ? start - 1000 : 0,
-		                             .correlation = correlation,
-		                             .graph_node = what->graph_node });
+		emit(&(struct cupti_kernel){
+		    .kind = kind,
+		    .start = start,
+		    .end = end,
+		    .completed = end,
+		    .device = what->device,
+		    .stream = stream,
+		    .name = kept_name(what->name),
+		    .grid = { size(what->grid[0]), size(what->grid[1]), size(what->grid[2]) },
+		    .block = { size(what->block[0]), size(what->block[1]), size(what->block[2]) },
+		    .registers = 32,
+		    .static_shared = self.script.unshared ? 0 : 256,
+		    .local_a_thread = 16,
+		    .dynamic_shared = (int32_t)what->shared_bytes,
+		    .queued = timed && self.latency ? start - 2000 : 0,
+		    .submitted = timed && self.latency ? start - 1000 : 0,
+		    .correlation = correlation,
+		    .graph_node = what->graph_node });
 	else if (kind == ABI_CUPTI_KIND_MEMSET)
-		emit(&(struct cupti_memset){ .kind = kind, .bytes = what->bytes, .start = start,
-		                             .end = end, .device = what->device, .stream = stream,
+		emit(&(struct cupti_memset){ .kind = kind,
+		                             .bytes = what->bytes,
+		                             .start = start,
+		                             .end = end,
+		                             .device = what->device,
+		                             .stream = stream,
 		                             .correlation = correlation,
 		                             .graph_node = what->graph_node });
 	else if (kind == ABI_CUPTI_KIND_MEMCPY_PEER)
-		emit(&(struct cupti_memcpy_peer){ .kind = kind, .copy_kind = 10, .bytes = what->bytes,
-		                                  .start = start, .end = end, .device = what->device,
-		                                  .stream = stream, .correlation = correlation,
+		emit(&(struct cupti_memcpy_peer){ .kind = kind,
+		                                  .copy_kind = 10,
+		                                  .bytes = what->bytes,
+		                                  .start = start,
+		                                  .end = end,
+		                                  .device = what->device,
+		                                  .stream = stream,
+		                                  .correlation = correlation,
 		                                  .graph_node = what->graph_node });
 	else
-		emit(&(struct cupti_memcpy){ .kind = kind, .copy_kind = (uint8_t)what->copy_kind,
-		                             .source_kind = what->copy_kind == 1 ? 2 : 3, .destination_kind = what->copy_kind == 2 ? 2 : 3,
-		                             .bytes = what->bytes, .start = start, .end = end,
-		                             .device = what->device, .stream = stream,
+		emit(&(struct cupti_memcpy){ .kind = kind,
+		                             .copy_kind = (uint8_t)what->copy_kind,
+		                             .source_kind = what->copy_kind == 1 ? 2 : 3,
+		                             .destination_kind = what->copy_kind == 2 ? 2 : 3,
+		                             .bytes = what->bytes,
+		                             .start = start,
+		                             .end = end,
+		                             .device = what->device,
+		                             .stream = stream,
 		                             .correlation = correlation,
 		                             .graph_node = what->graph_node });
 	pthread_mutex_unlock(&self.lock);
@@ -355,7 +392,8 @@ static void see_call(const char *name, struct cupti_call *call)
 		pthread_mutex_unlock(&self.lock);
 		usleep(20000);
 	}
-	if (self.script.hold && call->site == ABI_CUPTI_SITE_EXIT && strcmp(name, "cuLaunchKernel") == 0) {
+	if (self.script.hold && call->site == ABI_CUPTI_SITE_EXIT &&
+	    strcmp(name, "cuLaunchKernel") == 0) {
 		self.script.hold = false;
 		usleep(30000);
 	}
@@ -365,9 +403,15 @@ static void see_call(const char *name, struct cupti_call *call)
 }
 
 // Some of the runtime's functions, as CUPTI names them.
-static const char *const runtime_names[] = { "cudaMalloc_v3020", "cudaFree_v3020", "cudaMemcpyAsync_v3020",
-	"cudaMemset_v3020", "cudaStreamSynchronize_v3020", "cudaEventQuery_v3020", "cudaGetDevice_v3020",
-	"cudaMemcpyAsync_ptsz_v7000", "__cudaLaunchKernel_v13000" };
+static const char *const runtime_names[] = { "cudaMalloc_v3020",
+	                                     "cudaFree_v3020",
+	                                     "cudaMemcpyAsync_v3020",
+	                                     "cudaMemset_v3020",
+	                                     "cudaStreamSynchronize_v3020",
+	                                     "cudaEventQuery_v3020",
+	                                     "cudaGetDevice_v3020",
+	                                     "cudaMemcpyAsync_ptsz_v7000",
+	                                     "__cudaLaunchKernel_v13000" };
 
 static void see_runtime(const char *name, struct cupti_call *call)
 {
@@ -380,9 +424,12 @@ static void see_runtime(const char *name, struct cupti_call *call)
 
 static void read_script(void)
 {
-	static const struct { const char *word; int *value; } numbers[] = {
+	static const struct {
+		const char *word;
+		int *value;
+	} numbers[] = {
 		{ "version", &self.script.version }, { "fail_enable", &self.script.fail_enable },
-		{ "drop", &self.script.drop }, { "timeless", &self.script.timeless },
+		{ "drop", &self.script.drop },       { "timeless", &self.script.timeless },
 		{ "fill", &self.script.fill },
 	};
 	const char *text = getenv("TARE_FAKE_CUPTI");
@@ -426,7 +473,8 @@ static bool find_cuda(void)
 	*(void **)&cuda.call_name = dlsym(library, "fake_cuda_call_name");
 	*(void **)&cuda.context_device = dlsym(library, "fake_cuda_context_device");
 	dlclose(library);
-	return cuda.observe_calls && cuda.call_name && cuda.context_device && cuda.observe && cuda.observe_nodes && cuda.last_correlation;
+	return cuda.observe_calls && cuda.call_name && cuda.context_device && cuda.observe &&
+	       cuda.observe_nodes && cuda.last_correlation;
 }
 
 cupti_result cuptiGetVersion(uint32_t *version)
@@ -439,14 +487,16 @@ cupti_result cuptiGetVersion(uint32_t *version)
 cupti_result cuptiGetResultString(cupti_result result, const char **text)
 {
 	*text = result == ABI_CUPTI_INSUFFICIENT_PRIVILEGES ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
-	        : result == ABI_CUPTI_NOT_INITIALIZED ? "CUPTI_ERROR_NOT_INITIALIZED" : NULL;
+	        : result == ABI_CUPTI_NOT_INITIALIZED       ? "CUPTI_ERROR_NOT_INITIALIZED"
+	                                                    : NULL;
 	return *text ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
 }
 
-cupti_result cuptiSubscribe_v2(cupti_subscriber *subscriber, cupti_callback callback,
-                               void *context, cupti_subscription *subscription)
+cupti_result cuptiSubscribe_v2(cupti_subscriber *subscriber, cupti_callback callback, void *context,
+                               cupti_subscription *subscription)
 {
-	if (!subscriber || !callback || (subscription && subscription->bytes != sizeof *subscription))
+	if (!subscriber || !callback ||
+	    (subscription && subscription->bytes != sizeof *subscription))
 		return INVALID_PARAMETER;
 	read_script();
 	if (!find_cuda())
@@ -525,11 +575,14 @@ cupti_result cuptiEnableAllDomains(uint32_t enable, cupti_subscriber subscriber)
 	return cuptiEnableDomain(enable, subscriber, ABI_CUPTI_DOMAIN_RUNTIME);
 }
 
-cupti_result cuptiGetCallbackState(uint32_t *enable, cupti_subscriber subscriber, cupti_domain domain, uint32_t id)
+cupti_result cuptiGetCallbackState(uint32_t *enable, cupti_subscriber subscriber,
+                                   cupti_domain domain, uint32_t id)
 {
 	if (subscriber != (cupti_subscriber)&self || id >= CALLS)
 		return INVALID_PARAMETER;
-	*enable = domain == ABI_CUPTI_DOMAIN_DRIVER ? self.calls[id] : domain == ABI_CUPTI_DOMAIN_RUNTIME && self.runtime[id];
+	*enable = domain == ABI_CUPTI_DOMAIN_DRIVER
+	              ? self.calls[id]
+	              : domain == ABI_CUPTI_DOMAIN_RUNTIME && self.runtime[id];
 	return ABI_CUPTI_SUCCESS;
 }
 
@@ -544,7 +597,8 @@ cupti_result cuptiFinalize(void)
 
 cupti_result cuptiGetCallbackName(cupti_domain domain, uint32_t id, const char **name)
 {
-	if (domain == ABI_CUPTI_DOMAIN_RUNTIME && id < 1 + sizeof runtime_names / sizeof *runtime_names) {
+	if (domain == ABI_CUPTI_DOMAIN_RUNTIME &&
+	    id < 1 + sizeof runtime_names / sizeof *runtime_names) {
 		*name = id ? runtime_names[id - 1] : NULL;
 		return *name ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
 	}
@@ -599,7 +653,7 @@ static bool any_enabled(void)
 cupti_result cuptiActivityEnable(cupti_kind kind)
 {
 	if (kind == 3)
-		abort();  // serialises the device
+		abort(); // serialises the device
 	if (self.script.fail_enable)
 		return self.script.fail_enable;
 	if (kind >= KINDS)
@@ -641,9 +695,10 @@ cupti_result cuptiActivityFlushAll(uint32_t flag)
 {
 	(void)flag;
 	if (self.process != getpid())
-		abort();  // the child of a fork
+		abort(); // the child of a fork
 	if (!self.completed)
-		return ABI_CUPTI_SUCCESS; // as on an H200 with CUPTI 13, though documented otherwise
+		return ABI_CUPTI_SUCCESS; // as on an H200 with CUPTI 13, though documented
+		                          // otherwise
 	pthread_mutex_lock(&self.lock);
 	while (self.held_count)
 		write_record(&self.held[--self.held_count]);

@@ -85,7 +85,8 @@ ze_result_t zeDriverGetProperties(ze_driver_handle_t driver, ze_driver_propertie
 ze_result_t zeDeviceGetProperties(ze_device_handle_t device, ze_device_properties_t *properties)
 {
 	(void)device;
-	bool cycles = properties->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 && !scripted("old");
+	bool cycles =
+	    properties->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 && !scripted("old");
 	if (!cycles && properties->stype != ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES && !scripted("old"))
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	for (struct levelzero_ip_version *next = properties->pNext; next; next = next->pNext)

@@ -10,8 +10,8 @@
 #include "backend/cuda/nvml_abi.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ nvml_result nvmlDeviceGetComputeMode(nvml_device device, unsigned int *mode);
 #define NOT_FOUND 6
 #define GPU_IS_LOST 15
 #define CLOCKS 16
-#define COMPUTE_MODE 20  // the attribute of CUDA
+#define COMPUTE_MODE 20 // the attribute of CUDA
 #define DEVICES 8
 #define IDLE_MW 77500
 #define LOADED_MW 412000
@@ -38,13 +38,13 @@ nvml_result nvmlDeviceGetComputeMode(nvml_device device, unsigned int *mode);
 typedef int cu_result_of_attribute(int *value, int attribute, int device);
 
 static bool open_now, no_link, mig, no_ecc;
-static char handles[DEVICES];  // whose addresses are the devices
+static char handles[DEVICES]; // whose addresses are the devices
 static int device_count;
 static struct timespec opened;
 static unsigned long long throttle;
 static bool throttle_told;
 static unsigned int clocks[CLOCKS], clock_count;
-static int loaded_ms;  // for so long after work it counts as loaded
+static int loaded_ms; // for so long after work it counts as loaded
 static int slow_ms, dies, no_handle, slices_code;
 static unsigned int clock_calls;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -95,8 +95,8 @@ static void read_clocks(const char *text)
 
 	clock_count = 0;
 	clock_calls = 0;
-	for (char *at = word ? (char *)word + 2 : NULL; at && clock_count < CLOCKS &&
-	                                                (*at == ':' || *at == '=');)
+	for (char *at = word ? (char *)word + 2 : NULL;
+	     at && clock_count < CLOCKS && (*at == ':' || *at == '=');)
 		clocks[clock_count++] = (unsigned int)strtoul(at + 1, &at, 10);
 }
 
@@ -153,19 +153,19 @@ nvml_result nvmlSystemGetDriverVersion(char *text, unsigned int length)
 	return ABI_NVML_SUCCESS;
 }
 
-#define NUMBER(name, value) \
-	nvml_result name(nvml_device device, unsigned int *out) \
-	{ \
-		(void)device; \
-		*out = value; \
-		return ABI_NVML_SUCCESS; \
+#define NUMBER(name, value)                                                                        \
+	nvml_result name(nvml_device device, unsigned int *out)                                    \
+	{                                                                                          \
+		(void)device;                                                                      \
+		*out = value;                                                                      \
+		return ABI_NVML_SUCCESS;                                                           \
 	}
-#define LINK(name, value) \
-	nvml_result name(nvml_device device, unsigned int *out) \
-	{ \
-		(void)device; \
-		*out = value; \
-		return no_link ? NOT_SUPPORTED : ABI_NVML_SUCCESS; \
+#define LINK(name, value)                                                                          \
+	nvml_result name(nvml_device device, unsigned int *out)                                    \
+	{                                                                                          \
+		(void)device;                                                                      \
+		*out = value;                                                                      \
+		return no_link ? NOT_SUPPORTED : ABI_NVML_SUCCESS;                                 \
 	}
 LINK(nvmlDeviceGetMaxPcieLinkGeneration, 5)
 LINK(nvmlDeviceGetMaxPcieLinkWidth, 16)
@@ -283,10 +283,10 @@ nvml_result nvmlDeviceGetTotalEnergyConsumption(nvml_device device, unsigned lon
 	int64_t idle_ns, busy = busy_ns(device, &idle_ns);
 
 	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	double passed_s = (double)(now.tv_sec - opened.tv_sec) +
-	                  (double)(now.tv_nsec - opened.tv_nsec) / 1e9;
-	*millijoule = (unsigned long long)(IDLE_MW * passed_s +
-	                                   (LOADED_MW - IDLE_MW) * ((double)busy / 1e9));
+	double passed_s =
+	    (double)(now.tv_sec - opened.tv_sec) + (double)(now.tv_nsec - opened.tv_nsec) / 1e9;
+	*millijoule =
+	    (unsigned long long)(IDLE_MW * passed_s + (LOADED_MW - IDLE_MW) * ((double)busy / 1e9));
 	return ABI_NVML_SUCCESS;
 }
 

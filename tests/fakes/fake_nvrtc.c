@@ -60,7 +60,8 @@ static int architectures(int *list)
 	const char *at = script("archs=");
 	int count = 0, used = 0;
 
-	for (at = at ? at : "75,80,90,100"; count < MOST && sscanf(at, "%d%n", &list[count], &used) == 1;) {
+	for (at = at ? at : "75,80,90,100";
+	     count < MOST && sscanf(at, "%d%n", &list[count], &used) == 1;) {
 		count++;
 		at += used;
 		if (*at++ != ',')
@@ -94,7 +95,8 @@ const char *nvrtcGetErrorString(nvrtc_result result)
 		[ABI_NVRTC_NAME_EXPRESSION_NOT_VALID] = "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
 	};
 	return result >= 0 && (size_t)result < sizeof names / sizeof *names && names[result]
-	       ? names[result] : "NVRTC_ERROR unknown";
+	           ? names[result]
+	           : "NVRTC_ERROR unknown";
 }
 
 nvrtc_result nvrtcCreateProgram(nvrtc_program *program, const char *source, const char *name,
@@ -190,9 +192,18 @@ static bool architecture_is_known(const char *text)
 
 static bool take_option(nvrtc_program program, const char *option, const char **architecture)
 {
-	static const char *const known[] = { "-I", "--include-path=", "-D", "--define-macro=", "--std=",
-		"-std=", "--use_fast_math", "-use_fast_math", "-w", "-lineinfo", "--fmad=",
-		"--maxrregcount=" };
+	static const char *const known[] = { "-I",
+		                             "--include-path=",
+		                             "-D",
+		                             "--define-macro=",
+		                             "--std=",
+		                             "-std=",
+		                             "--use_fast_math",
+		                             "-use_fast_math",
+		                             "-w",
+		                             "-lineinfo",
+		                             "--fmad=",
+		                             "--maxrregcount=" };
 	const char *value = strchr(option, '=');
 
 	if (strncmp(option, "-arch=", 6) == 0 || strncmp(option, "--gpu-architecture=", 19) == 0) {
@@ -241,21 +252,24 @@ static nvrtc_result preprocess(nvrtc_program program, int option_count, const ch
 		if (at[0] == '/' && at[1] == '/')
 			length = strcspn(at, "\n");
 		else if (at[0] == '/' && at[1] == '*')
-			length = strstr(at + 2, "*/") ? (size_t)(strstr(at + 2, "*/") + 2 - at) : strlen(at);
+			length = strstr(at + 2, "*/") ? (size_t)(strstr(at + 2, "*/") + 2 - at)
+			                              : strlen(at);
 		else if (*at == '#')
 			length = strcspn(at, "\n");
 		if (sscanf(at, "#include %*[<\"]%127[^>\"]", name) == 1 &&
 		    !can_include(name, option_count, options)) {
-			LOG(program, "%s(%d): catastrophic error: could not open source file \"%s\" (no "
-			    "directories in search list)\n", program->name, line, name);
+			LOG(program,
+			    "%s(%d): catastrophic error: could not open source file \"%s\" (no "
+			    "directories in search list)\n",
+			    program->name, line, name);
 			result = ABI_NVRTC_COMPILATION;
 		} else if (strncmp(at, "#error", 6) == 0) {
 			LOG(program, "%s(%d): error: #error directive:%.*s\n", program->name, line,
 			    (int)length - 6, at + 6);
 			result = ABI_NVRTC_COMPILATION;
 		} else if (strncmp(at, "#warning", 8) == 0) {
-			LOG(program, "%s(%d): warning #1105-D: #warning directive:%.*s\n", program->name,
-			    line, (int)length - 8, at + 8);
+			LOG(program, "%s(%d): warning #1105-D: #warning directive:%.*s\n",
+			    program->name, line, (int)length - 8, at + 8);
 		}
 		for (size_t i = 0; i < length; i++) {
 			line += at[i] == '\n';
@@ -297,7 +311,8 @@ static void skip_body(const char **at)
 static nvrtc_result parse(nvrtc_program program)
 {
 	char word[WORD], before[WORD] = "", space[WORD] = "", name[WORD] = "", parameters[512] = "";
-	bool global = false, device = false, template = false, c = false, opens = false, list = false;
+	bool global = false, device = false, template = false, c = false, opens = false,
+	     list = false;
 	int depth = 0;
 	const char *at = program->source;
 
@@ -322,8 +337,10 @@ static nvrtc_result parse(nvrtc_program program)
 			opens = false;
 		} else if (word[0] == '{') {
 			if (list && !global && !device) {
-				LOG(program, "%s: error: '%s' is considered a host function, and those are "
-				    "not allowed in JIT mode\n", program->name, name);
+				LOG(program,
+				    "%s: error: '%s' is considered a host function, and those are "
+				    "not allowed in JIT mode\n",
+				    program->name, name);
 				return ABI_NVRTC_COMPILATION;
 			}
 			if (global && program->kernel_count < MOST) {
@@ -354,12 +371,21 @@ static nvrtc_result parse(nvrtc_program program)
 // One parameter's PTX type and its letter in a mangled name.
 static void type_of(const char *text, char ptx[32], char letters[8])
 {
-	static const struct { const char *words, *ptx, *letter; } rows[] = {
-		{ "unsigned char", ".u8", "h" }, { "unsigned short", ".u16", "t" },
-		{ "unsigned long long", ".u64", "y" }, { "long long", ".u64", "x" },
-		{ "size_t", ".u64", "m" }, { "unsigned", ".u32", "j" }, { "uint", ".u32", "j" },
-		{ "int", ".u32", "i" }, { "double", ".f64", "d" }, { "float", ".f32", "f" },
-		{ "short", ".u16", "s" }, { "char", ".u8", "c" },
+	static const struct {
+		const char *words, *ptx, *letter;
+	} rows[] = {
+		{ "unsigned char", ".u8", "h" },
+		{ "unsigned short", ".u16", "t" },
+		{ "unsigned long long", ".u64", "y" },
+		{ "long long", ".u64", "x" },
+		{ "size_t", ".u64", "m" },
+		{ "unsigned", ".u32", "j" },
+		{ "uint", ".u32", "j" },
+		{ "int", ".u32", "i" },
+		{ "double", ".f64", "d" },
+		{ "float", ".f32", "f" },
+		{ "short", ".u16", "s" },
+		{ "char", ".u8", "c" },
 	};
 	size_t row = 0, count = sizeof rows / sizeof *rows;
 
@@ -396,8 +422,8 @@ static void emit(nvrtc_program program, const struct kernel *kernel, const char 
 		         strlen(kernel->name), kernel->name, arguments, arguments[0] ? "v" : "",
 		         count ? letters : "v");
 	else
-		snprintf(lowered, 512, "_Z%zu%s%s%s%s", strlen(kernel->name), kernel->name, arguments,
-		         arguments[0] ? "v" : "", count ? letters : "v");
+		snprintf(lowered, 512, "_Z%zu%s%s%s%s", strlen(kernel->name), kernel->name,
+		         arguments, arguments[0] ? "v" : "", count ? letters : "v");
 	PTX(program, "\n.visible .entry %s(", lowered);
 	for (int i = 0; i < count; i++)
 		PTX(program, "%s\n\t.param %s %s_param_%d%s", i ? "," : "", types[i], lowered, i,
@@ -426,11 +452,14 @@ static nvrtc_result lower(nvrtc_program program, int index)
 			emit(program, kernel, arguments, lowered);
 		} else {
 			snprintf(lowered, sizeof lowered, "%s", "");
-			for (const char *at = program->ptx; (at = strstr(at, ".entry ")) && !lowered[0];) {
+			for (const char *at = program->ptx;
+			     (at = strstr(at, ".entry ")) && !lowered[0];) {
 				at += 7;
-				if (strcspn(at, "(") > strlen(kernel->name) && strstr(at, kernel->name) &&
+				if (strcspn(at, "(") > strlen(kernel->name) &&
+				    strstr(at, kernel->name) &&
 				    strstr(at, kernel->name) < at + strcspn(at, "("))
-					snprintf(lowered, sizeof lowered, "%.*s", (int)strcspn(at, "("), at);
+					snprintf(lowered, sizeof lowered, "%.*s",
+					         (int)strcspn(at, "("), at);
 			}
 		}
 		program->lowered[index] = strdup(lowered);
@@ -460,8 +489,10 @@ nvrtc_result nvrtcCompileProgram(nvrtc_program program, int option_count,
 	if (result == ABI_NVRTC_SUCCESS)
 		result = parse(program);
 	nvrtcVersion(&major, &minor);
-	PTX(program, "//\n// Written by a stand-in\n//\n\n.version %d.%d\n.target sm_%s\n.address_size "
-	    "64\n", major - 4, minor, strchr(architecture, '_') + 1);
+	PTX(program,
+	    "//\n// Written by a stand-in\n//\n\n.version %d.%d\n.target sm_%s\n.address_size "
+	    "64\n",
+	    major - 4, minor, strchr(architecture, '_') + 1);
 	for (int i = 0; result == ABI_NVRTC_SUCCESS && i < program->kernel_count; i++)
 		if (!program->kernels[i].template)
 			emit(program, &program->kernels[i], "", lowered);

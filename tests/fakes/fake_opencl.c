@@ -98,7 +98,7 @@ void *fake_create(size_t bytes)
 	return object;
 }
 
-static bool gone;  // the device: a command was lost or hangs
+static bool gone; // the device: a command was lost or hangs
 
 static _Noreturn void would_hang(const char *call)
 {
@@ -109,7 +109,8 @@ static _Noreturn void would_hang(const char *call)
 // The last reference of what the device may still use.
 static void release_waits(const void *pointer)
 {
-	if (gone && ((const struct object *)pointer)->references == 1 && fake_told("release-hangs", NULL))
+	if (gone && ((const struct object *)pointer)->references == 1 &&
+	    fake_told("release-hangs", NULL))
 		would_hang("a release");
 }
 
@@ -197,12 +198,16 @@ static cl_int text_info(cl_device_info name, size_t room, void *to, size_t *size
 {
 	if (name == CL_DRIVER_VERSION && fake_told("no-names", NULL))
 		return CL_OUT_OF_HOST_MEMORY;
-	const char *text = name == CL_DEVICE_NAME       ? "Fake GPU" :
-	                   name == CL_DEVICE_VENDOR     ? "Nobody" :
-	                   name == CL_DRIVER_VERSION    ? "1.0" :
-	                   name == CL_DEVICE_VERSION    ? version() :
-	                   name == CL_DEVICE_EXTENSIONS ? (fake_told("plain", NULL) ? "cl_khr_device_uuids" :
-		"cl_khr_device_uuid cl_nv_device_attribute_query cl_khr_fp64") : NULL;
+	const char *text =
+	    name == CL_DEVICE_NAME      ? "Fake GPU"
+	    : name == CL_DEVICE_VENDOR  ? "Nobody"
+	    : name == CL_DRIVER_VERSION ? "1.0"
+	    : name == CL_DEVICE_VERSION ? version()
+	    : name == CL_DEVICE_EXTENSIONS
+	        ? (fake_told("plain", NULL)
+	               ? "cl_khr_device_uuids"
+	               : "cl_khr_device_uuid cl_nv_device_attribute_query cl_khr_fp64")
+	        : NULL;
 	return text ? fake_answer(text, strlen(text) + 1, room, to, size) : CL_INVALID_VALUE;
 }
 
@@ -240,8 +245,9 @@ cl_int clGetDeviceInfo(cl_device_id asked, cl_device_info name, size_t room, voi
 	if (name == CL_DEVICE_QUEUE_PROPERTIES)
 		return fake_answer(&properties, sizeof properties, room, to, size);
 	if (name == CL_DEVICE_UUID_KHR)
-		return fake_answer("\x01\x23\x45\x67\x89\xab\xcd\xef\x00\x11\x22\x33\x44\x55\x66\x77", 16, room,
-		              to, size);
+		return fake_answer(
+		    "\x01\x23\x45\x67\x89\xab\xcd\xef\x00\x11\x22\x33\x44\x55\x66\x77", 16, room,
+		    to, size);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (numbers[i].name == name)
 			return fake_answer(&numbers[i].value, numbers[i].bytes, room, to, size);
@@ -250,7 +256,7 @@ cl_int clGetDeviceInfo(cl_device_id asked, cl_device_info name, size_t room, voi
 
 cl_int clGetDeviceAndHostTimer(cl_device_id asked, cl_ulong *device_ns, cl_ulong *host_ns)
 {
-	*device_ns = now() + 1000000000;  // another origin than the host's
+	*device_ns = now() + 1000000000; // another origin than the host's
 	*host_ns = 7;
 	return CL_SUCCESS;
 }
@@ -525,8 +531,8 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking
 }
 
 cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count, const cl_mem *memories,
-                                  cl_mem_migration_flags flags, cl_uint waits,
-                                  const cl_event *list, cl_event *event)
+                                  cl_mem_migration_flags flags, cl_uint waits, const cl_event *list,
+                                  cl_event *event)
 {
 	cl_int code;
 	uint64_t limit = told_number("lazy-limit");
@@ -537,19 +543,18 @@ cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count, const c
 }
 
 // Commands that have nothing to do here but to be counted.
-#define COUNTED(name, ...) \
-	cl_int name(cl_command_queue queue, __VA_ARGS__, cl_uint waits, const cl_event *list, \
-	            cl_event *event) \
-	{ \
-		cl_int code; \
-		enqueue(queue, event, &code); \
-		return code; \
+#define COUNTED(name, ...)                                                                         \
+	cl_int name(cl_command_queue queue, __VA_ARGS__, cl_uint waits, const cl_event *list,      \
+	            cl_event *event)                                                               \
+	{                                                                                          \
+		cl_int code;                                                                       \
+		enqueue(queue, event, &code);                                                      \
+		return code;                                                                       \
 	}
 COUNTED(clEnqueueReadBufferRect, cl_mem memory, cl_bool blocking, const size_t *a, const size_t *b,
         const size_t *region, size_t c, size_t d, size_t e, size_t f, void *to)
-COUNTED(clEnqueueWriteBufferRect, cl_mem memory, cl_bool blocking, const size_t *a,
-        const size_t *b, const size_t *region, size_t c, size_t d, size_t e, size_t f,
-        const void *from)
+COUNTED(clEnqueueWriteBufferRect, cl_mem memory, cl_bool blocking, const size_t *a, const size_t *b,
+        const size_t *region, size_t c, size_t d, size_t e, size_t f, const void *from)
 COUNTED(clEnqueueCopyBufferRect, cl_mem from, cl_mem to, const size_t *a, const size_t *b,
         const size_t *region, size_t c, size_t d, size_t e, size_t f)
 COUNTED(clEnqueueFillBuffer, cl_mem memory, const void *pattern, size_t size, size_t offset,

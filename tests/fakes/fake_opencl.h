@@ -13,14 +13,26 @@
 struct object {
 	const void *table;
 	int references;
-	struct object *before, *after;  // all that live, as a driver would hold them: an object that is
-	                                // left behind on purpose is no leak
+	struct object *before, *after; // all that live, as a driver would hold them: an object that
+	                               // is left behind on purpose is no leak
 };
-struct _cl_platform_id { struct object object; };
-struct _cl_device_id { struct object object; };
-struct _cl_context { struct object object; };
-struct _cl_program { struct object object; bool local; };
-struct _cl_kernel { struct object object; bool local; };
+struct _cl_platform_id {
+	struct object object;
+};
+struct _cl_device_id {
+	struct object object;
+};
+struct _cl_context {
+	struct object object;
+};
+struct _cl_program {
+	struct object object;
+	bool local;
+};
+struct _cl_kernel {
+	struct object object;
+	bool local;
+};
 struct _cl_command_queue {
 	struct object object;
 	cl_context context;
@@ -35,7 +47,7 @@ struct _cl_mem {
 };
 struct _cl_event {
 	struct object object;
-	cl_command_queue queue;  // NULL: a user event
+	cl_command_queue queue; // NULL: a user event
 	cl_int status;
 	cl_ulong stamp;
 };

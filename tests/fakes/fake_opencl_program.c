@@ -24,10 +24,11 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl
 	return NULL;
 }
 
-static bool keeps_parameters;  // the program built last
+static bool keeps_parameters; // the program built last
 
 cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
-                      const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+                      const char *options, void(CL_CALLBACK *notify)(cl_program, void *),
+                      void *data)
 {
 	keeps_parameters = options && strstr(options, "-cl-kernel-arg-info");
 	if (fake_told("no-compiler", NULL))
@@ -110,7 +111,8 @@ cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info na
 	case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
 		return fake_answer(&rows[index].address, sizeof rows->address, room, to, size);
 	case CL_KERNEL_ARG_TYPE_QUALIFIER:
-		return fake_answer(&rows[index].qualifiers, sizeof rows->qualifiers, room, to, size);
+		return fake_answer(&rows[index].qualifiers, sizeof rows->qualifiers, room, to,
+		                   size);
 	case CL_KERNEL_ARG_TYPE_NAME:
 		return fake_answer(rows[index].type, strlen(rows[index].type) + 1, room, to, size);
 	case CL_KERNEL_ARG_NAME:

@@ -2,14 +2,14 @@
 // How libFuzzer changes a trace.
 #pragma once
 #include "base/random.h"
-#include "target.h"
 #include "tare/trace_format.h"
+#include "target.h"
 
 #include <string.h>
 
-// Most of a trace is its header, and the place of a record is what gives it a meaning: changes that move
-// all that follows lead nowhere. So one record, or a part of the header, is changed where it lies, or
-// copied over another; one time in eight anything may happen.
+// Most of a trace is its header, and the place of a record is what gives it a meaning: changes that
+// move all that follows lead nowhere. So one record, or a part of the header, is changed where it
+// lies, or copied over another; one time in eight anything may happen.
 static inline size_t fuzz_change_trace(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
 	struct tare_random random = { seed };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a kernel's file: the scan of OpenCL C and CUDA C for kernels, the reader of PTX, and the
-// first line as --arg.
+// Any text as a kernel's file: the scan of OpenCL C and CUDA C for kernels, the reader of PTX, and
+// the first line as --arg.
 #include "target.h"
 
 #include "backend/cuda/ptx.h"
@@ -13,7 +13,7 @@
 static void scan(const char *text)
 {
 	static const enum tare_module_format formats[] = { TARE_MODULE_OPENCL_C, TARE_MODULE_CUDA_C,
-		TARE_MODULE_PTX };
+		                                           TARE_MODULE_PTX };
 
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		for (size_t size = 8; size <= 256; size *= 32) {
@@ -34,10 +34,12 @@ static void read_parameters(const char *ptx, const char *name)
 		struct tare_parameter parameter = { 0 };
 		int status = cuda_ptx_parameter(ptx, name, (uint32_t)i, &parameter);
 		FUZZ_CHECK(status == 0 || status == -EINVAL);
-		FUZZ_CHECK(memchr(parameter.type, 0, sizeof parameter.type) && parameter.bytes >= -1);
+		FUZZ_CHECK(memchr(parameter.type, 0, sizeof parameter.type) &&
+		           parameter.bytes >= -1);
 	}
-	FUZZ_CHECK(count >= UINT32_MAX || cuda_ptx_parameter(ptx, name, count < 0 ? 0 : (uint32_t)count,
-	                                                     &(struct tare_parameter){ 0 }) < 0);
+	FUZZ_CHECK(count >= UINT32_MAX ||
+	           cuda_ptx_parameter(ptx, name, count < 0 ? 0 : (uint32_t)count,
+	                              &(struct tare_parameter){ 0 }) < 0);
 }
 
 static void read_ptx(const char *ptx)
@@ -53,7 +55,8 @@ static void read_ptx(const char *ptx)
 		char word[128], readable[32];
 		FUZZ_CHECK(name.at >= ptx && name.at + name.length <= end && at <= end);
 		FUZZ_CHECK(!parameters.length || parameters.at + parameters.length <= end);
-		snprintf(word, sizeof word, "%.*s", (int)(name.length < 127 ? name.length : 127), name.at);
+		snprintf(word, sizeof word, "%.*s", (int)(name.length < 127 ? name.length : 127),
+		         name.at);
 		cuda_readable_name(name, readable, sizeof readable);
 		FUZZ_CHECK(strlen(readable) < sizeof readable);
 		read_parameters(ptx, word);

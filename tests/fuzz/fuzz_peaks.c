@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a file of --peaks and as the kept results of peak and bandwidth, for the device that the
-// document is of and for one that is always the same: "Device" with driver 1.
+// Any bytes as a file of --peaks and as the kept results of peak and bandwidth, for the device that
+// the document is of and for one that is always the same: "Device" with driver 1.
 #include "target.h"
 
 #include "measure/bandwidth_cache.h"
@@ -34,7 +34,8 @@ static void keep(const char *input)
 {
 	char path[64];
 
-	FUZZ_CHECK(mkdtemp(folder) && atexit(forget) == 0 && setenv("XDG_CACHE_HOME", folder, 1) == 0);
+	FUZZ_CHECK(mkdtemp(folder) && atexit(forget) == 0 &&
+	           setenv("XDG_CACHE_HOME", folder, 1) == 0);
 	snprintf(path, sizeof path, "%s/tare", folder);
 	FUZZ_CHECK(mkdir(path, 0700) == 0);
 	links[0] = tare_kept_path("peak", "Device", IDENTITY, "1", NULL);

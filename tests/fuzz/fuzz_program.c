@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tare_program program;
 	struct tare_error error = { 0 };
 
-	FUZZ_CHECK(tare_program_find(path, &program, &error) == 0 && strcmp(program.path, path) == 0);
+	FUZZ_CHECK(tare_program_find(path, &program, &error) == 0 &&
+	           strcmp(program.path, path) == 0);
 	FUZZ_CHECK(!tare_file_is_cut(path) || (size > 4 && memcmp(data, "\177ELF", 4) == 0));
 	FUZZ_CHECK(!program.fixed || (size > 4 && memcmp(data, "\177ELF", 4) == 0));
 	tare_program_free(&program);

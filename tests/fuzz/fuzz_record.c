@@ -32,10 +32,15 @@ static void forget(void)
 
 static void make_trace(void)
 {
-	const struct tare_trace_header header = { .start_raw_ns = 1000000000, .pid = 7, .window_bytes = 1024,
-		.start_realtime_ns = INT64_C(1700000000000000000), .host_name = "there" };
-	const union tare_trace_record call = { .call = { .head = tare_trace_head(TARE_TRACE_CALL, 0, 1, 1),
-		.enter = 1000000100, .exit = 1000000900 } };
+	const struct tare_trace_header header = { .start_raw_ns = 1000000000,
+		                                  .pid = 7,
+		                                  .window_bytes = 1024,
+		                                  .start_realtime_ns = INT64_C(1700000000000000000),
+		                                  .host_name = "there" };
+	const union tare_trace_record call = { .call = { .head = tare_trace_head(TARE_TRACE_CALL, 0,
+		                                                                 1, 1),
+		                                         .enter = 1000000100,
+		                                         .exit = 1000000900 } };
 	struct tare_trace_writer *writer;
 
 	FUZZ_CHECK(tare_trace_writer_open(folders[WITH_TRACE], "a", &header, &writer, NULL) == 0);
@@ -75,7 +80,8 @@ static void load(int which)
 	FUZZ_CHECK(r->exit_status >= -1 && r->exit_status <= 255);
 	FUZZ_CHECK(!r->problem || !strchr(r->problem, '\n'));
 	for (size_t i = 0; i < r->process_count; i++)
-		FUZZ_CHECK(r->start_ns <= r->processes[i].start_ns && r->processes[i].start_ns <= r->processes[i].end_ns);
+		FUZZ_CHECK(r->start_ns <= r->processes[i].start_ns &&
+		           r->processes[i].start_ns <= r->processes[i].end_ns);
 	tare_recording_free(r);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a trace of one process, reported: ledger, tables, findings, phases and the writers of
-// text, JSON and Perfetto's format. Nothing in it drives a terminal. Symbols are left out: they are
-// read from the files that a trace names.
+// Any bytes as a trace of one process, reported: ledger, tables, findings, phases and the writers
+// of text, JSON and Perfetto's format. Nothing in it drives a terminal. Symbols are left out: they
+// are read from the files that a trace names.
 #include "change_trace.h"
 
 #include "export/export.h"
@@ -68,8 +68,13 @@ static void report(const struct tare_recording *r)
 	FUZZ_CHECK(tare_findings_find(r, &a.view, &a.ledgers, &a.tables, &a.findings, &error) == 0);
 	FUZZ_CHECK(tare_phases_compute(r, &a.view, &a.phases, &error) == 0);
 	const struct tare_run_report run = {
-		.recording = r, .view = &a.view, .ledgers = &a.ledgers, .tables = &a.tables,
-		.findings = &a.findings, .phases = &a.phases, .sites = &a.sites,
+		.recording = r,
+		.view = &a.view,
+		.ledgers = &a.ledgers,
+		.tables = &a.tables,
+		.findings = &a.findings,
+		.phases = &a.phases,
+		.sites = &a.sites,
 	};
 	write_text(&run);
 	write_others(&run);

@@ -25,12 +25,13 @@ static void run_model(const struct tare_script *script)
 	for (size_t i = 0; i < OPERATIONS; i++) {
 		struct tare_model_operation *operation = &operations[i];
 		const struct tare_script_copy *copy =
-			&script->copies[i % TARE_PLACE_COUNT][(i + 1) % TARE_PLACE_COUNT];
+		    &script->copies[i % TARE_PLACE_COUNT][(i + 1) % TARE_PLACE_COUNT];
 		tare_model_copy_cost(copy->fixed_ps, copy->rate, 1 << 20,
 		                     (enum tare_flow)(i % (TARE_FLOW_COUNT + 1)), operation);
 		if (i < script->kernel_count)
 			tare_model_kernel_cost(script, &script->kernels[i], 100, 64,
-			                       &(struct tare_model_repeat){ UINT64_MAX, 1 << 20 }, operation);
+			                       &(struct tare_model_repeat){ UINT64_MAX, 1 << 20 },
+			                       operation);
 		if (tare_model_can_run(model, queues[i & 1], operation->flow))
 			tare_model_append(model, queues[i & 1], operation);
 	}

@@ -33,17 +33,22 @@ static void change(const uint8_t *data, size_t size, const struct tare_spirv *mo
 
 	for (uint32_t i = 0; i < module->constant_count && i < MOST; i++)
 		constants[constant_count++] = (struct spirv_specialisation){
-			module->constants[i].id, &value, module->constants[i].bytes,
+			module->constants[i].id,
+			&value,
+			module->constants[i].bytes,
 		};
 	for (uint32_t i = 0; i < module->variable_count && placement_count < MOST; i++)
 		if (module->variables[i].bytes <= LARGEST_VARIABLE) {
-			// A block of the exact size lets the address sanitizer see a write beyond it.
-			void *at = malloc(module->variables[i].bytes ? module->variables[i].bytes : 1);
+			// A block of the exact size lets the address sanitizer see a write beyond
+			// it.
+			void *at =
+			    malloc(module->variables[i].bytes ? module->variables[i].bytes : 1);
 			FUZZ_CHECK(at);
-			placements[placement_count++] = (struct spirv_placement){ module->variables[i].id, at };
+			placements[placement_count++] =
+			    (struct spirv_placement){ module->variables[i].id, at };
 		}
-	int status = spirv_rewrite(data, size, constants, constant_count, placements, placement_count,
-	                           &changed, &bytes, &error);
+	int status = spirv_rewrite(data, size, constants, constant_count, placements,
+	                           placement_count, &changed, &bytes, &error);
 	if (status < 0) {
 		check_refusal(status, &error);
 		FUZZ_CHECK(!changed && !bytes);

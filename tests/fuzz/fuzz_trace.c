@@ -20,7 +20,8 @@ static int see_definition(void *context, const union tare_trace_record *record)
 	uint8_t type = tare_trace_type(record->head);
 
 	FUZZ_CHECK(seen->events == 0);
-	FUZZ_CHECK((type > TARE_TRACE_STRING && type < TARE_TRACE_CALL) || type == TARE_TRACE_CLOCK_PAIR);
+	FUZZ_CHECK((type > TARE_TRACE_STRING && type < TARE_TRACE_CALL) ||
+	           type == TARE_TRACE_CLOCK_PAIR);
 	seen->definitions++;
 	return 0;
 }
@@ -52,7 +53,8 @@ static void check_file(struct tare_trace *trace, size_t size)
 {
 	const struct tare_trace_file *file = tare_trace_file(trace, 0);
 	struct seen seen = { .last_ns = INT64_MIN };
-	const struct tare_trace_visitor visitor = { see_definition, see_event, see_unfinished, &seen };
+	const struct tare_trace_visitor visitor = { see_definition, see_event, see_unfinished,
+		                                    &seen };
 
 	FUZZ_CHECK(tare_trace_file_count(trace) == 1 && file);
 	FUZZ_CHECK(tare_trace_read(trace, 0, &visitor) == 0);

@@ -9,7 +9,9 @@ static const uint64_t t0 = UINT64_C(1000000000000);
 
 static struct tare_trace_header usual(void)
 {
-	return (struct tare_trace_header){ .start_raw_ns = (int64_t)t0, .start_ticks = t0, .api = TARE_TRACE_OPENCL };
+	return (struct tare_trace_header){ .start_raw_ns = (int64_t)t0,
+		                           .start_ticks = t0,
+		                           .api = TARE_TRACE_OPENCL };
 }
 
 static struct tare_trace_writer *begin_usual(const char *folder, const char *name)
@@ -25,8 +27,8 @@ static void patch(const char *folder, const char *name, size_t at, const void *b
 
 	snprintf(path, sizeof path, "%s/%s.trace", folder, name);
 	file = fopen(path, "r+b");
-	if (!file || fseek(file, (long)at, SEEK_SET) < 0 || fwrite(bytes, 1, length, file) != length ||
-	    fclose(file) != 0) {
+	if (!file || fseek(file, (long)at, SEEK_SET) < 0 ||
+	    fwrite(bytes, 1, length, file) != length || fclose(file) != 0) {
 		perror(path);
 		exit(1);
 	}
@@ -50,15 +52,27 @@ static void base_objects(struct tare_trace_writer *w)
 {
 	uint32_t name = tare_trace_writer_text(w, "n");
 
-	object(w, TARE_OBJECT_PLATFORM, (struct tare_trace_object){ .handle = PLATFORM, .name = name });
-	object(w, TARE_OBJECT_DEVICE, (struct tare_trace_object){ .handle = DEVICE, .parent = PLATFORM, .bytes = 9 });
-	object(w, TARE_OBJECT_CONTEXT, (struct tare_trace_object){ .handle = CONTEXT, .device = DEVICE });
-	object(w, TARE_OBJECT_QUEUE, (struct tare_trace_object){ .handle = QUEUE, .parent = CONTEXT,
-		.device = DEVICE, .properties = 3, .number = 1 });
-	object(w, TARE_OBJECT_PROGRAM, (struct tare_trace_object){ .handle = PROGRAM, .parent = CONTEXT });
-	object(w, TARE_OBJECT_KERNEL, (struct tare_trace_object){ .handle = KERNEL, .parent = PROGRAM, .name = name });
-	object(w, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = BUFFER, .parent = CONTEXT, .bytes = 64,
-		.number = TARE_TRACE_MEMORY_BUFFER });
+	object(w, TARE_OBJECT_PLATFORM,
+	       (struct tare_trace_object){ .handle = PLATFORM, .name = name });
+	object(w, TARE_OBJECT_DEVICE,
+	       (struct tare_trace_object){ .handle = DEVICE, .parent = PLATFORM, .bytes = 9 });
+	object(w, TARE_OBJECT_CONTEXT,
+	       (struct tare_trace_object){ .handle = CONTEXT, .device = DEVICE });
+	object(w, TARE_OBJECT_QUEUE,
+	       (struct tare_trace_object){ .handle = QUEUE,
+	                                   .parent = CONTEXT,
+	                                   .device = DEVICE,
+	                                   .properties = 3,
+	                                   .number = 1 });
+	object(w, TARE_OBJECT_PROGRAM,
+	       (struct tare_trace_object){ .handle = PROGRAM, .parent = CONTEXT });
+	object(w, TARE_OBJECT_KERNEL,
+	       (struct tare_trace_object){ .handle = KERNEL, .parent = PROGRAM, .name = name });
+	object(w, TARE_OBJECT_MEMORY,
+	       (struct tare_trace_object){ .handle = BUFFER,
+	                                   .parent = CONTEXT,
+	                                   .bytes = 64,
+	                                   .number = TARE_TRACE_MEMORY_BUFFER });
 }
 
 static void objects(const char *folder)
@@ -66,26 +80,36 @@ static void objects(const char *folder)
 	struct tare_trace_writer *w = begin_usual(folder, "objects");
 
 	base_objects(w);
-	object(w, TARE_OBJECT_EVENT, (struct tare_trace_object){ .handle = 0x300, .parent = CONTEXT });
-	object(w, TARE_OBJECT_GRAPH, (struct tare_trace_object){ .handle = 0x301, .parent = CONTEXT });
+	object(w, TARE_OBJECT_EVENT,
+	       (struct tare_trace_object){ .handle = 0x300, .parent = CONTEXT });
+	object(w, TARE_OBJECT_GRAPH,
+	       (struct tare_trace_object){ .handle = 0x301, .parent = CONTEXT });
 	for (uint32_t i = 0; i <= TARE_TRACE_MEMORY_MAPPED; i++)
-		object(w, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = 0x400 + i, .bytes = 32,
-			.parent = i == TARE_TRACE_MEMORY_PART ? BUFFER : CONTEXT, .properties = i, .number = i });
+		object(w, TARE_OBJECT_MEMORY,
+		       (struct tare_trace_object){ .handle = 0x400 + i,
+		                                   .bytes = 32,
+		                                   .parent = i == TARE_TRACE_MEMORY_PART ? BUFFER
+		                                                                         : CONTEXT,
+		                                   .properties = i,
+		                                   .number = i });
 	for (uint16_t i = 0; i < TARE_ROLE_COUNT; i++)
 		add(w, RECORD(function, FUNCTION, i + 1, 1, .name = 1, .api = i % 4, .role = i));
 	add(w, RECORD(track, TRACK, TARE_TRACE_THREAD, 1, .ticks = t0, .tid = 5, .name = 1));
 	add(w, RECORD(track, TRACK, TARE_TRACE_HELPER, 2, .ticks = t0, .tid = 6, .name = 1));
 	for (uint32_t i = 1; i <= 3; i++)
-		add(w, RECORD(shape, SHAPE, 0, 1, .id = i, .dimensions = i, .global = { 64, i > 1 ? 8 : 1, i > 2 ? 4 : 1 },
-		              .local = { i > 1 ? 4 : 0, 1, 1 }, .has_offset = i > 2, .local_bytes = 1024 * i,
-		              .cluster = { (uint8_t)i, 1, 1 }));
-	add(w, RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_DEVICE, 1, .before = t0, .value = 7, .after = t0 + 9,
-	              .device = DEVICE));
+		add(w, RECORD(shape, SHAPE, 0, 1, .id = i, .dimensions = i,
+		              .global = { 64, i > 1 ? 8 : 1, i > 2 ? 4 : 1 },
+		              .local = { i > 1 ? 4 : 0, 1, 1 }, .has_offset = i > 2,
+		              .local_bytes = 1024 * i, .cluster = { (uint8_t)i, 1, 1 }));
+	add(w, RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_DEVICE, 1, .before = t0, .value = 7,
+	              .after = t0 + 9, .device = DEVICE));
 	end(w);
 	// Among definitions, too: the reader's writer puts neither there.
-	const union tare_trace_record pair = RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_DEVICE, 1, .before = t0 + 10,
-		.value = 17, .after = t0 + 19, .device = DEVICE);
-	const union tare_trace_record nothing = { .head = tare_trace_head(TARE_TRACE_VOID, 0, 0, 1) };
+	const union tare_trace_record pair =
+	    RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_DEVICE, 1, .before = t0 + 10, .value = 17,
+	           .after = t0 + 19, .device = DEVICE);
+	const union tare_trace_record nothing = { .head =
+		                                      tare_trace_head(TARE_TRACE_VOID, 0, 0, 1) };
 	patch(folder, "objects", at_record(2, 8), &pair, sizeof pair);
 	patch(folder, "objects", at_record(2, 9), &nothing, sizeof nothing);
 }
@@ -97,16 +121,19 @@ static void facts(const char *folder)
 
 	base_objects(w);
 	for (uint16_t fact = 1; fact <= TARE_TRACE_FACT_MAY_WRITE; fact++)
-		add(w, RECORD(fact, FACT, fact, 1, .object = of[0], .ticks = t0, .value = fact, .device = DEVICE,
-		              .text = 1));
+		add(w, RECORD(fact, FACT, fact, 1, .object = of[0], .ticks = t0, .value = fact,
+		              .device = DEVICE, .text = 1));
 	for (uint16_t fact = TARE_TRACE_FACT_GROUP_LIMIT; fact <= TARE_TRACE_FACT_PROFILING; fact++)
 		for (size_t i = 1; i < sizeof of / sizeof *of; i++)
 			if (fact % 5 == i % 5)
 				add(w, RECORD(fact, FACT, fact, 1, .object = of[i], .ticks = t0,
-				              .value = fact == TARE_TRACE_FACT_DEVICE_OF ? DEVICE : 3));
-	add(w, RECORD(fact, FACT, TARE_TRACE_FACT_MAY_WRITE, 1, .object = KERNEL, .ticks = t0, .value = BUFFER));
+				              .value =
+				                  fact == TARE_TRACE_FACT_DEVICE_OF ? DEVICE : 3));
+	add(w, RECORD(fact, FACT, TARE_TRACE_FACT_MAY_WRITE, 1, .object = KERNEL, .ticks = t0,
+	              .value = BUFFER));
 	for (uint16_t change = 1; change <= TARE_CHANGE_FRONT; change++)
-		add(w, RECORD(change, CHANGE, change, 1, .object = QUEUE, .ticks = t0, .from = change % 3, .to = 2));
+		add(w, RECORD(change, CHANGE, change, 1, .object = QUEUE, .ticks = t0,
+		              .from = change % 3, .to = 2));
 	end(w);
 }
 
@@ -114,24 +141,28 @@ static void facts(const char *folder)
 
 static void transfer(struct tare_trace_writer *w, uint32_t number, uint64_t t)
 {
-	add(w, RECORD(transfer, TRANSFER, 0, 1, .number = number, .offset = 16, .region = { 4, 4, 2 },
-	              .row_pitch = 8, .slice_pitch = 32));
+	add(w, RECORD(transfer, TRANSFER, 0, 1, .number = number, .offset = 16,
+	              .region = { 4, 4, 2 }, .row_pitch = 8, .slice_pitch = 32));
 	add(w, RECORD(site, SITE, 0, 1, .of = number, .stack = 1));
-	add(w, RECORD(depends, DEPENDS, 6, 1, .of = number, .event = { 0x501, 0x502, 0x503, 0x300, 0x504, 0x505 }));
-	add(w, FLAGGED(depends, DEPENDS, TARE_DEPENDS_OF_CALL, 1, 1, .of = t + 10, .event = { 0x501 }));
+	add(w, RECORD(depends, DEPENDS, 6, 1, .of = number,
+	              .event = { 0x501, 0x502, 0x503, 0x300, 0x504, 0x505 }));
+	add(w, FLAGGED(depends, DEPENDS, TARE_DEPENDS_OF_CALL, 1, 1, .of = t + 10,
+	               .event = { 0x501 }));
 }
 
 static void times_of(struct tare_trace_writer *w, uint32_t number, uint64_t t)
 {
 	if (number % 4 == 3) {
-		add(w, RECORD(untimed, UNTIMED, 1 + number / 4 % TARE_UNTIMED_NO_ROOM, 1, .command_track = 1,
-		              .command_number = number, .value = -5, .observed = t + 80));
+		add(w, RECORD(untimed, UNTIMED, 1 + number / 4 % TARE_UNTIMED_NO_ROOM, 1,
+		              .command_track = 1, .command_number = number, .value = -5,
+		              .observed = t + 80));
 		return;
 	}
 	for (uint32_t i = 0; i < 1 + (number == 12); i++)
-		add(w, FLAGGED(times, TIMES, number % 4 ? 15 : 12, 0, 1, .command_track = 1, .command_number = number,
-		               .queued = t + 20, .submitted = t + 30, .start = t + 40, .end = t + 60,
-		               .observed = t + 80, .execution = number == 12 ? i + 1 : 0));
+		add(w, FLAGGED(times, TIMES, number % 4 ? 15 : 12, 0, 1, .command_track = 1,
+		               .command_number = number, .queued = t + 20, .submitted = t + 30,
+		               .start = t + 40, .end = t + 60, .observed = t + 80,
+		               .execution = number == 12 ? i + 1 : 0));
 }
 
 static void commands(const char *folder)
@@ -140,35 +171,41 @@ static void commands(const char *folder)
 	uint64_t t = t0;
 
 	base_objects(w);
-	add(w, RECORD(shape, SHAPE, 0, 1, .id = 1, .dimensions = 1, .global = { 64, 1, 1 }, .local = { 8, 1, 1 }));
-	add(w, RECORD(module, MODULE, 0, 1, .ticks = t, .from = 16, .to = 99, .bias = 8, .path = 1, .build_id = 1));
+	add(w, RECORD(shape, SHAPE, 0, 1, .id = 1, .dimensions = 1, .global = { 64, 1, 1 },
+	              .local = { 8, 1, 1 }));
+	add(w, RECORD(module, MODULE, 0, 1, .ticks = t, .from = 16, .to = 99, .bias = 8, .path = 1,
+	              .build_id = 1));
 	add(w, RECORD(stack, STACK, 5, 1, .id = 1, .total = 6, .frame = { 17, 18, 19, 20, 21 }));
 	add(w, RECORD(stack, STACK, 1, 1, .id = 1, .total = 6, .offset = 5, .frame = { 22 }));
 	for (uint32_t i = 1; i < TARE_KIND_KINDS; i++, t += 100) {
 		uint8_t flag = (uint8_t)(1 << i % 8);
 		add(w, FLAGGED(command, COMMAND, flag, WRITE, 1, .enter = t,
-		               .call_ticks = flag == TARE_COMMAND_LONG ? UINT32_MAX : 9, .number = i, .kind = (uint8_t)i,
-		               .direction = (uint8_t)(i % 5), .alignment = (uint8_t)i,
+		               .call_ticks = flag == TARE_COMMAND_LONG ? UINT32_MAX : 9,
+		               .number = i, .kind = (uint8_t)i, .direction = (uint8_t)(i % 5),
+		               .alignment = (uint8_t)i,
 		               .memory = (uint8_t)(i % (TARE_TRACE_MEMORY_MAPPED + 1)), .queue = 1,
-		               .object = i == TARE_KIND_KERNEL ? KERNEL : BUFFER, .amount = 1, .event = 0x500 + i,
-		               .object2 = BUFFER));
+		               .object = i == TARE_KIND_KERNEL ? KERNEL : BUFFER, .amount = 1,
+		               .event = 0x500 + i, .object2 = BUFFER));
 		if (flag == TARE_COMMAND_LONG)
 			add(w, RECORD(call_end, CALL_END, 0, 1, .number = i, .exit = t + 9));
 		if (i == TARE_KIND_WRITE || i == TARE_KIND_GRAPH)
 			transfer(w, i, t);
 		if (i == TARE_KIND_GRAPH)
-			add(w, RECORD(execute, EXECUTE, 0, 1, .command_track = 1, .command_number = i, .graph = 0x301,
-			              .execution = 1, .nodes = 2));
+			add(w,
+			    RECORD(execute, EXECUTE, 0, 1, .command_track = 1, .command_number = i,
+			           .graph = 0x301, .execution = 1, .nodes = 2));
 		times_of(w, i, t);
 	}
-	add(w, FLAGGED(command, COMMAND, 0, WRITE, 1, .enter = t, .number = TARE_KIND_KINDS, .kind = TARE_KIND_READ,
-	               .alignment = 255, .queue = 1, .object = BUFFER, .amount = 8));
-	add(w, RECORD(untimed, UNTIMED, TARE_UNTIMED_NO_ROOM, 1, .command_track = 1, .command_number = TARE_KIND_KINDS,
-	              .observed = t + 80));
+	add(w, FLAGGED(command, COMMAND, 0, WRITE, 1, .enter = t, .number = TARE_KIND_KINDS,
+	               .kind = TARE_KIND_READ, .alignment = 255, .queue = 1, .object = BUFFER,
+	               .amount = 8));
+	add(w, RECORD(untimed, UNTIMED, TARE_UNTIMED_NO_ROOM, 1, .command_track = 1,
+	              .command_number = TARE_KIND_KINDS, .observed = t + 80));
 	end(w);
 }
 
-// Writes and reads with what they carry, the same bytes now and then; the last two of no such command.
+// Writes and reads with what they carry, the same bytes now and then; the last two of no such
+// command.
 static void contents(const char *folder)
 {
 	struct tare_trace_header h = usual();
@@ -181,13 +218,16 @@ static void contents(const char *folder)
 	for (uint32_t i = 1; i <= 14; i++, t += 100) {
 		add(w, RECORD(command, COMMAND, WRITE, 1, .enter = t, .call_ticks = 9, .number = i,
 		              .kind = i % 3 ? TARE_KIND_WRITE : TARE_KIND_READ,
-		              .direction = i % 3 ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_FROM_DEVICE, .queue = 1,
-		              .object = BUFFER, .amount = 65536, .object2 = 0x7000, .event = 0x500 + i));
-		add(w, FLAGGED(contents, CONTENTS, i % 2, 1 + i % TARE_CONTENTS_NO_ROW, 1, .command_track = 1,
-		               .command_number = i + i / 13 * 5, .execution = i / 14, .whole = 7 + i / 9, .sample = 7, .bytes = 65536,
+		              .direction =
+		                  i % 3 ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_FROM_DEVICE,
+		              .queue = 1, .object = BUFFER, .amount = 65536, .object2 = 0x7000,
+		              .event = 0x500 + i));
+		add(w, FLAGGED(contents, CONTENTS, i % 2, 1 + i % TARE_CONTENTS_NO_ROW, 1,
+		               .command_track = 1, .command_number = i + i / 13 * 5,
+		               .execution = i / 14, .whole = 7 + i / 9, .sample = 7, .bytes = 65536,
 		               .from = t + 20, .to = t + 30));
-		add(w, FLAGGED(times, TIMES, 12, 0, 1, .command_track = 1, .command_number = i, .start = t + 40,
-		               .end = t + 60, .observed = t + 80));
+		add(w, FLAGGED(times, TIMES, 12, 0, 1, .command_track = 1, .command_number = i,
+		               .start = t + 40, .end = t + 60, .observed = t + 80));
 	}
 	end(w);
 }
@@ -201,22 +241,29 @@ static void calls(const char *folder)
 	for (uint16_t i = 0; i < TARE_ROLE_COUNT; i++)
 		add(w, RECORD(function, FUNCTION, i + 1, 1, .name = 1, .api = 1, .role = i));
 	for (uint16_t i = 0; i < 2 * TARE_ROLE_COUNT; i++, t += 100)
-		add(w, FLAGGED(call, CALL, i % 8, 1 + i % TARE_ROLE_COUNT, 1 + i % 2, .enter = t, .exit = t + 50,
-		               .result = -i, .object = i % 3 ? QUEUE : i % 2 ? PROGRAM : BUFFER, .bytes = i, .value = i,
-		               .device = DEVICE));
+		add(w, FLAGGED(call, CALL, i % 8, 1 + i % TARE_ROLE_COUNT, 1 + i % 2, .enter = t,
+		               .exit = t + 50, .result = -i,
+		               .object = i % 3   ? QUEUE
+		                         : i % 2 ? PROGRAM
+		                                 : BUFFER,
+		               .bytes = i, .value = i, .device = DEVICE));
 	add(w, FLAGGED(site, SITE, TARE_SITE_OF_CALL, 0, 2, .of = t - 100, .stack = 1));
-	add(w, RECORD(polled, POLLED, 9, 1, .first_enter = t, .last_exit = t + 90, .count = 3, .ticks = 30,
-	              .object = QUEUE, .failed = 1));
-	add(w, RECORD(callback, CALLBACK, 1, 2, .enter = t, .exit = t + 5, .object = BUFFER, .status = -1));
+	add(w, RECORD(polled, POLLED, 9, 1, .first_enter = t, .last_exit = t + 90, .count = 3,
+	              .ticks = 30, .object = QUEUE, .failed = 1));
+	add(w, RECORD(callback, CALLBACK, 1, 2, .enter = t, .exit = t + 5, .object = BUFFER,
+	              .status = -1));
 	for (uint16_t i = 0; i < 4; i++)
-		add(w, RECORD(cpu_time, CPU_TIME, i % 2, 1, .ticks = t + i, .cpu_ns = 10 + i, .resident_bytes = 4096));
+		add(w, RECORD(cpu_time, CPU_TIME, i % 2, 1, .ticks = t + i, .cpu_ns = 10 + i,
+		              .resident_bytes = 4096));
 	for (uint16_t clock = TARE_CLOCK_RAW; clock <= TARE_CLOCK_DEVICE; clock++)
-		add(w, RECORD(clock_pair, CLOCK_PAIR, clock, 1, .before = t + 10, .value = t, .after = t + 20,
-		              .device = DEVICE));
+		add(w, RECORD(clock_pair, CLOCK_PAIR, clock, 1, .before = t + 10, .value = t,
+		              .after = t + 20, .device = DEVICE));
 	add(w, RECORD(fork, FORK, 0, 1, .ticks = t + 30, .child = 7));
 	add(w, RECORD(loss, LOSS, 0, 1, .from = t + 30, .to = t + 40, .records = 3, .commands = 1));
 	end(w);
-	const struct tare_trace_window held = { tare_trace_head(TARE_TRACE_WINDOW, 0, 0, 2), 3, t0, 4, t + 50, 6, { 0 } };
+	const struct tare_trace_window held = {
+		tare_trace_head(TARE_TRACE_WINDOW, 0, 0, 2), 3, t0, 4, t + 50, 6, { 0 }
+	};
 	patch(folder, "calls", at_record(2, 0), &held, sizeof held);
 }
 
@@ -228,8 +275,12 @@ static void marks(const char *folder)
 	tare_trace_writer_text(w, "phase");
 	tare_trace_writer_text(w, "");
 	for (uint8_t i = 0; i < 18; i++, t += 10)
-		add(w, FLAGGED(phase, PHASE, i / 2 % 3, i < 9 ? 1 : i < 17 ? 2 : 0, 1 + i % 2, .ticks = t, .name = 1,
-		               .domain = i % 4 ? 1 : 0, .value = i % 3 == 2 ? i % 9 : 0));
+		add(w, FLAGGED(phase, PHASE, i / 2 % 3,
+		               i < 9    ? 1
+		               : i < 17 ? 2
+		                        : 0,
+		               1 + i % 2, .ticks = t, .name = 1, .domain = i % 4 ? 1 : 0,
+		               .value = i % 3 == 2 ? i % 9 : 0));
 	for (uint16_t i = 0; i < 4; i++)
 		add(w, RECORD(active, ACTIVE, i % 2, 1, .ticks = t + i));
 	add(w, (union tare_trace_record){ .head = tare_trace_head(TARE_TRACE_VOID, 0, 0, 1) });
@@ -248,30 +299,37 @@ static void apis(const char *folder)
 	base_objects(w);
 	for (uint8_t api = TARE_TRACE_OPENCL; api <= TARE_TRACE_CUDA; api += 2) {
 		uint16_t function = (uint16_t)((api - 1) * 4096 + LAUNCH);
-		add(w, RECORD(function, FUNCTION, function, 1, .name = 1, .api = api, .role = TARE_ROLE_COMMAND));
-		add(w, FLAGGED(object, OBJECT, api, TARE_OBJECT_DEVICE, 1, .handle = DEVICE, .ticks = t, .number = api));
-		add(w, FLAGGED(object, OBJECT, api, TARE_OBJECT_QUEUE, 1, .handle = QUEUE, .ticks = t, .device = DEVICE,
-		               .number = 10 + api));
-		add(w, FLAGGED(object, OBJECT, api, TARE_OBJECT_KERNEL, 1, .handle = KERNEL, .ticks = t, .name = 1));
-		add(w, FLAGGED(fact, FACT, api, TARE_TRACE_FACT_COMPUTE_UNITS, 1, .object = DEVICE, .ticks = t, .value = api));
-		add(w, FLAGGED(change, CHANGE, api, TARE_CHANGE_PROFILING, 1, .object = QUEUE, .ticks = t, .to = 2));
+		add(w, RECORD(function, FUNCTION, function, 1, .name = 1, .api = api,
+		              .role = TARE_ROLE_COMMAND));
+		add(w, FLAGGED(object, OBJECT, api, TARE_OBJECT_DEVICE, 1, .handle = DEVICE,
+		               .ticks = t, .number = api));
+		add(w, FLAGGED(object, OBJECT, api, TARE_OBJECT_QUEUE, 1, .handle = QUEUE,
+		               .ticks = t, .device = DEVICE, .number = 10 + api));
+		add(w, FLAGGED(object, OBJECT, api, TARE_OBJECT_KERNEL, 1, .handle = KERNEL,
+		               .ticks = t, .name = 1));
+		add(w, FLAGGED(fact, FACT, api, TARE_TRACE_FACT_COMPUTE_UNITS, 1, .object = DEVICE,
+		               .ticks = t, .value = api));
+		add(w, FLAGGED(change, CHANGE, api, TARE_CHANGE_PROFILING, 1, .object = QUEUE,
+		               .ticks = t, .to = 2));
 	}
 	for (uint32_t i = 1; i <= 4; i++, t += 100) {
 		uint8_t api = i % 2 ? TARE_TRACE_OPENCL : TARE_TRACE_CUDA;
-		add(w, FLAGGED(command, COMMAND, TARE_COMMAND_DEPENDS, (api - 1) * 4096 + LAUNCH, 1, .enter = t,
-		               .call_ticks = 9, .number = i, .kind = TARE_KIND_KERNEL, .alignment = 255,
-		               .queue = 10u + api, .object = KERNEL, .amount = 1, .event = 0x500 + i / 3));
-		add(w, FLAGGED(depends, DEPENDS, api << TARE_DEPENDS_API_SHIFT, 1, 1, .of = i, .event = { 0x500 }));
-		add(w, FLAGGED(clock_pair, CLOCK_PAIR, api, TARE_CLOCK_DEVICE, 1, .before = t + 10, .value = t,
-		               .after = t + 20, .device = DEVICE));
+		add(w, FLAGGED(command, COMMAND, TARE_COMMAND_DEPENDS, (api - 1) * 4096 + LAUNCH, 1,
+		               .enter = t, .call_ticks = 9, .number = i, .kind = TARE_KIND_KERNEL,
+		               .alignment = 255, .queue = 10u + api, .object = KERNEL, .amount = 1,
+		               .event = 0x500 + i / 3));
+		add(w, FLAGGED(depends, DEPENDS, api << TARE_DEPENDS_API_SHIFT, 1, 1, .of = i,
+		               .event = { 0x500 }));
+		add(w, FLAGGED(clock_pair, CLOCK_PAIR, api, TARE_CLOCK_DEVICE, 1, .before = t + 10,
+		               .value = t, .after = t + 20, .device = DEVICE));
 	}
 	end(w);
 }
 
 // ---- headers
 
-// A list of two commands, made, executed three times, reset and executed again, on a counter that wraps; what is
-// executed of a list that is not known, and times of runs that are not there.
+// A list of two commands, made, executed three times, reset and executed again, on a counter that
+// wraps; what is executed of a list that is not known, and times of runs that are not there.
 static void lists(const char *folder)
 {
 	struct tare_trace_header h = usual();
@@ -284,49 +342,61 @@ static void lists(const char *folder)
 	h.api = API;
 	w = begin(folder, "lists", h);
 	base_objects(w);
-	add(w, RECORD(function, FUNCTION, FUNCTION, 1, .name = 1, .api = API, .role = TARE_ROLE_COMMAND));
+	add(w, RECORD(function, FUNCTION, FUNCTION, 1, .name = 1, .api = API,
+	              .role = TARE_ROLE_COMMAND));
 	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_DEVICE, 1, .handle = DEVICE, .ticks = t));
-	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_QUEUE, 1, .handle = QUEUE, .ticks = t, .device = DEVICE, .number = 2));
+	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_QUEUE, 1, .handle = QUEUE, .ticks = t,
+	               .device = DEVICE, .number = 2));
 	for (uint32_t i = 0; i < 2; i++)
-		add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_GRAPH, 1, .handle = LIST, .ticks = t + 1000 * i,
-		               .device = DEVICE, .number = 3 + i));
+		add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_GRAPH, 1, .handle = LIST,
+		               .ticks = t + 1000 * i, .device = DEVICE, .number = 3 + i));
 	for (uint16_t key = TARE_TRACE_FACT_TIMER_HZ; key <= TARE_TRACE_FACT_PAIR_BITS; key++)
 		add(w, FLAGGED(fact, FACT, API, key, 1, .object = DEVICE, .ticks = t,
 		               .value = key == TARE_TRACE_FACT_TIMER_HZ ? 12500000 : 20u + key));
 	// Two sub-devices, whose parts of the runs are told.
 	for (uint32_t i = 0; i < 2; i++) {
-		add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_DEVICE, 1, .handle = DEVICE + 1 + i, .ticks = t));
-		add(w, FLAGGED(fact, FACT, API, TARE_TRACE_FACT_SUB_DEVICE, 1, .object = DEVICE + 1 + i, .ticks = t, .value = i,
-		               .device = DEVICE));
+		add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_DEVICE, 1, .handle = DEVICE + 1 + i,
+		               .ticks = t));
+		add(w, FLAGGED(fact, FACT, API, TARE_TRACE_FACT_SUB_DEVICE, 1,
+		               .object = DEVICE + 1 + i, .ticks = t, .value = i, .device = DEVICE));
 	}
 	for (uint32_t list = 0; list < 2; list++) {
 		uint32_t first = number + 1;
 		for (int i = 0; i < 2; i++, t += 100)
-			add(w, RECORD(command, COMMAND, FUNCTION, 1, .enter = t, .call_ticks = 9, .number = ++number,
-			              .kind = i ? TARE_KIND_KERNEL : TARE_KIND_FILL, .queue = 3 + list, .event = 0x500u + i));
-		add(w, FLAGGED(depends, DEPENDS, API << TARE_DEPENDS_API_SHIFT, 1, 1, .of = number, .event = { 0x500 }));
+			add(w, RECORD(command, COMMAND, FUNCTION, 1, .enter = t, .call_ticks = 9,
+			              .number = ++number,
+			              .kind = i ? TARE_KIND_KERNEL : TARE_KIND_FILL,
+			              .queue = 3 + list, .event = 0x500u + i));
+		add(w, FLAGGED(depends, DEPENDS, API << TARE_DEPENDS_API_SHIFT, 1, 1, .of = number,
+		               .event = { 0x500 }));
 		for (uint64_t x = 1; x <= 3; x++, t += 100) {
-			add(w, FLAGGED(command, COMMAND, TARE_COMMAND_NO_TIMES, FUNCTION, 1, .enter = t, .call_ticks = 9,
-			               .number = ++number, .kind = TARE_KIND_GRAPH, .queue = 2,
+			add(w, FLAGGED(command, COMMAND, TARE_COMMAND_NO_TIMES, FUNCTION, 1,
+			               .enter = t, .call_ticks = 9, .number = ++number,
+			               .kind = TARE_KIND_GRAPH, .queue = 2,
 			               .object = x == 3 ? LIST + 1 : LIST));
-			add(w, RECORD(execute, EXECUTE, 0, 1, .command_track = 1, .command_number = number, .graph = LIST,
+			add(w, RECORD(execute, EXECUTE, 0, 1, .command_track = 1,
+			              .command_number = number, .graph = LIST,
 			              .execution = 3 * list + x, .nodes = x == 2 ? UINT64_MAX : 2));
 			for (uint16_t i = 0; i < 2; i++)
-				add(w, FLAGGED(part, PART, 2, i, 1, .command_track = 1, .command_number = first,
-				               .start = t / 80 + i, .end = (t + 10) / 80, .active_start = 7, .active_end = 9,
-				               .observed = t + 90, .execution = 3 * list + x));
+				add(w, FLAGGED(part, PART, 2, i, 1, .command_track = 1,
+				               .command_number = first, .start = t / 80 + i,
+				               .end = (t + 10) / 80, .active_start = 7,
+				               .active_end = 9, .observed = t + 90,
+				               .execution = 3 * list + x));
 			for (uint32_t node = 0; node < 2; node++)
-				add(w, FLAGGED(times, TIMES, 12 | TARE_TRACE_STAMP_ACTIVE, 0, 1, .command_track = 1,
-				               .command_number = first + node, .queued = 7, .submitted = 9,
-				               .start = (t + 20 * node) / 80, .end = (t + 20 * node + 10) / 80,
-				               .observed = t + 90, .execution = 3 * list + x));
+				add(w, FLAGGED(times, TIMES, 12 | TARE_TRACE_STAMP_ACTIVE, 0, 1,
+				               .command_track = 1, .command_number = first + node,
+				               .queued = 7, .submitted = 9,
+				               .start = (t + 20 * node) / 80,
+				               .end = (t + 20 * node + 10) / 80, .observed = t + 90,
+				               .execution = 3 * list + x));
 		}
-		add(w, RECORD(untimed, UNTIMED, TARE_UNTIMED_REUSED, 1, .command_track = 1, .command_number = first,
-		              .observed = t, .execution = 2));
-		add(w, RECORD(untimed, UNTIMED, TARE_UNTIMED_NOT_ASKED, 1, .command_track = 1, .command_number = number,
-		              .observed = t));
-		add(w, FLAGGED(clock_pair, CLOCK_PAIR, API, TARE_CLOCK_DEVICE, 1, .before = t, .value = t / 80, .after = t + 2,
-		               .device = DEVICE));
+		add(w, RECORD(untimed, UNTIMED, TARE_UNTIMED_REUSED, 1, .command_track = 1,
+		              .command_number = first, .observed = t, .execution = 2));
+		add(w, RECORD(untimed, UNTIMED, TARE_UNTIMED_NOT_ASKED, 1, .command_track = 1,
+		              .command_number = number, .observed = t));
+		add(w, FLAGGED(clock_pair, CLOCK_PAIR, API, TARE_CLOCK_DEVICE, 1, .before = t,
+		               .value = t / 80, .after = t + 2, .device = DEVICE));
 	}
 	end(w);
 }
@@ -342,26 +412,35 @@ static void graphs(const char *folder)
 	h.apis = 1 << API;
 	h.api = API;
 	w = begin(folder, "graphs", h);
-	add(w, RECORD(function, FUNCTION, FUNCTION, 1, .name = 1, .api = API, .role = TARE_ROLE_COMMAND));
+	add(w, RECORD(function, FUNCTION, FUNCTION, 1, .name = 1, .api = API,
+	              .role = TARE_ROLE_COMMAND));
 	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_DEVICE, 1, .handle = DEVICE, .ticks = t));
-	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_QUEUE, 1, .handle = QUEUE, .ticks = t, .device = DEVICE, .number = 1));
-	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_KERNEL, 1, .handle = KERNEL, .ticks = t, .name = 1));
-	add(w, RECORD(shape, SHAPE, 0, 1, .id = 1, .dimensions = 1, .global = { 64, 1, 1 }, .local = { 8, 1, 1 }));
+	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_QUEUE, 1, .handle = QUEUE, .ticks = t,
+	               .device = DEVICE, .number = 1));
+	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_KERNEL, 1, .handle = KERNEL, .ticks = t,
+	               .name = 1));
+	add(w, RECORD(shape, SHAPE, 0, 1, .id = 1, .dimensions = 1, .global = { 64, 1, 1 },
+	              .local = { 8, 1, 1 }));
 	for (uint32_t id = 1; id <= 2; id++)
-		add(w, FLAGGED(node, NODE, API, 0, 1, .id = id, .kind = id > 1 ? TARE_KIND_WRITE : TARE_KIND_KERNEL,
+		add(w, FLAGGED(node, NODE, API, 0, 1, .id = id,
+		               .kind = id > 1 ? TARE_KIND_WRITE : TARE_KIND_KERNEL,
 		               .direction = id > 1 ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_NONE,
 		               .memory = id > 1 ? TARE_TRACE_MEMORY_PINNED : 0, .node = 70 + id,
-		               .object = id > 1 ? 0 : KERNEL, .amount = id > 1 ? 4096 : 1, .ticks = t + 9));
+		               .object = id > 1 ? 0 : KERNEL, .amount = id > 1 ? 4096 : 1,
+		               .ticks = t + 9));
 	for (uint16_t what = TARE_PAGES_TO_DEVICE; what <= TARE_PAGES_REMOTE_MAP; what++)
-		add(w, RECORD(pages, PAGES, what, 1, .queue = what < 8 ? 1 : 9, .cause = what, .value = 4096 * what,
-		              .start = t + 5, .end = t + 5 + what, .address = 0x10000, .observed = t + 90));
+		add(w, RECORD(pages, PAGES, what, 1, .queue = what < 8 ? 1 : 9, .cause = what,
+		              .value = 4096 * what, .start = t + 5, .end = t + 5 + what,
+		              .address = 0x10000, .observed = t + 90));
 	for (uint32_t launch = 1; launch <= 2; launch++, t += 200) {
-		add(w, RECORD(command, COMMAND, FUNCTION, 1, .enter = t, .call_ticks = 9, .number = launch,
-		              .kind = TARE_KIND_GRAPH, .queue = 1, .object = 0x301, .event = 0x500u + launch));
+		add(w, RECORD(command, COMMAND, FUNCTION, 1, .enter = t, .call_ticks = 9,
+		              .number = launch, .kind = TARE_KIND_GRAPH, .queue = 1,
+		              .object = 0x301, .event = 0x500u + launch));
 		for (uint32_t id = 1; id <= 3; id++)
 			add(w, FLAGGED(times, TIMES, 12, TARE_TIMES_OF_NODE, 1, .command_track = 1,
-			               .command_number = id == 2 ? 9 - 8 * (launch - 1) : launch, .start = t + 20 * id,
-			               .end = t + 20 * id + 10, .observed = t + 190, .execution = id));
+			               .command_number = id == 2 ? 9 - 8 * (launch - 1) : launch,
+			               .start = t + 20 * id, .end = t + 20 * id + 10,
+			               .observed = t + 190, .execution = id));
 	}
 	end(w);
 }
@@ -369,29 +448,67 @@ static void graphs(const char *folder)
 static void headers(const char *folder)
 {
 	for (uint32_t i = 0; i < 8; i++) {
-		struct tare_trace_header h = { .flags = 1 << i, .api = i % 4, .pid = 9, .parent_pid = 8, .rank = 2,
-			.rank_count = 4, .start_ticks = 3 * t0, .start_raw_ns = (int64_t)t0, .start_monotonic_ns = 5,
-			.start_realtime_ns = INT64_C(1700000000000000000), .process_start_raw_ns = (int64_t)t0 - 99,
-			.host_clock = TARE_TRACE_CLOCK_TSC, .host_hz = i ? 3000000000 : 0, .self_cost_ps = 3,
-			.self_call_cost_ps = 2, .boot_id = { 1 + i % 2, 2 }, .rank_from = "RANK",
-			.state = 1 + i % TARE_TRACE_STOPPED, .stop_reason = i % 6, .stop_error = 28, .lost_records = 4,
-			.lost_commands = 2, .recycled_records = 6, .recycled_commands = 3, .passed_calls = 1, .stalls = 2,
-			.stalled_ticks = 100, .process_cpu_ns = 1000, .helper_cpu_ns = 10, .pending = 1,
-			.calls_seen = 50, .self_stack_cost_ps = 7, .harvest_ticks = 40, .fill_bytes_s = 60000000000, .apis = i % 2 ? 2 : 10,
-			.driver_rounds = 9, .driver_native_ps = 500000, .driver_ps = { 1, 2, 3, -4, 5, 6 },
-			.driver_low_ps = { 0, 1, 2, INT64_MIN, 4, 5 }, .driver_high_ps = { 2, 3, 4, 5, 6, INT64_MAX },
-			.calibration_ticks = 30, .setup_ns = INT64_MAX, .execute_rounds = 21,
-			.execute_ps = { 1, INT64_MAX, INT64_MIN }, .execute_low_ps = { 1, 2, 3 }, .execute_high_ps = { 3, 2, 1 },
-			.sampled_from_ticks = 3 * t0 + 4, .self_untimed_cost_ps = 1,
-			.self_low_ps = { 2, 1 }, .self_high_ps = { INT64_MAX, 4 },
-			.alive_ticks = 3 * t0 + 900, .end_ticks = i % 2 ? 3 * t0 + 1000 : 0 };
+		struct tare_trace_header h = { .flags = 1 << i,
+			                       .api = i % 4,
+			                       .pid = 9,
+			                       .parent_pid = 8,
+			                       .rank = 2,
+			                       .rank_count = 4,
+			                       .start_ticks = 3 * t0,
+			                       .start_raw_ns = (int64_t)t0,
+			                       .start_monotonic_ns = 5,
+			                       .start_realtime_ns = INT64_C(1700000000000000000),
+			                       .process_start_raw_ns = (int64_t)t0 - 99,
+			                       .host_clock = TARE_TRACE_CLOCK_TSC,
+			                       .host_hz = i ? 3000000000 : 0,
+			                       .self_cost_ps = 3,
+			                       .self_call_cost_ps = 2,
+			                       .boot_id = { 1 + i % 2, 2 },
+			                       .rank_from = "RANK",
+			                       .state = 1 + i % TARE_TRACE_STOPPED,
+			                       .stop_reason = i % 6,
+			                       .stop_error = 28,
+			                       .lost_records = 4,
+			                       .lost_commands = 2,
+			                       .recycled_records = 6,
+			                       .recycled_commands = 3,
+			                       .passed_calls = 1,
+			                       .stalls = 2,
+			                       .stalled_ticks = 100,
+			                       .process_cpu_ns = 1000,
+			                       .helper_cpu_ns = 10,
+			                       .pending = 1,
+			                       .calls_seen = 50,
+			                       .self_stack_cost_ps = 7,
+			                       .harvest_ticks = 40,
+			                       .fill_bytes_s = 60000000000,
+			                       .apis = i % 2 ? 2 : 10,
+			                       .driver_rounds = 9,
+			                       .driver_native_ps = 500000,
+			                       .driver_ps = { 1, 2, 3, -4, 5, 6 },
+			                       .driver_low_ps = { 0, 1, 2, INT64_MIN, 4, 5 },
+			                       .driver_high_ps = { 2, 3, 4, 5, 6, INT64_MAX },
+			                       .calibration_ticks = 30,
+			                       .setup_ns = INT64_MAX,
+			                       .execute_rounds = 21,
+			                       .execute_ps = { 1, INT64_MAX, INT64_MIN },
+			                       .execute_low_ps = { 1, 2, 3 },
+			                       .execute_high_ps = { 3, 2, 1 },
+			                       .sampled_from_ticks = 3 * t0 + 4,
+			                       .self_untimed_cost_ps = 1,
+			                       .self_low_ps = { 2, 1 },
+			                       .self_high_ps = { INT64_MAX, 4 },
+			                       .alive_ticks = 3 * t0 + 900,
+			                       .end_ticks = i % 2 ? 3 * t0 + 1000 : 0 };
 		char name[32];
 		struct tare_trace_writer *w;
 		snprintf(name, sizeof name, "header-%u", i);
 		w = begin(folder, name, h);
-		add(w, RECORD(call, CALL, 1, 1, .enter = 3 * t0 + 5, .exit = 3 * t0 + 500, .object = QUEUE));
+		add(w, RECORD(call, CALL, 1, 1, .enter = 3 * t0 + 5, .exit = 3 * t0 + 500,
+		              .object = QUEUE));
 		if (i == 0)
-			add(w, RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_RAW, 1, .before = 3 * t0 + 600, .value = t0 + 210,
+			add(w, RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_RAW, 1,
+			              .before = 3 * t0 + 600, .value = t0 + 210,
 			              .after = 3 * t0 + 620));
 		end(w);
 	}

@@ -92,7 +92,8 @@ int main(int argc, char **argv)
 
 	FUZZ_CHECK(input);
 	if (count <= 0) {
-		printf("1..1\nnot ok 1 - no inputs: give a folder that has some, and how often to change each\n");
+		printf("1..1\nnot ok 1 - no inputs: give a folder that has some, and how often to "
+		       "change each\n");
 		return 1;
 	}
 	printf("1..%d\n", count);

@@ -16,16 +16,16 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 
 // As assert, but in every build type.
-#define FUZZ_CHECK(condition)                                                                 \
-	do {                                                                                  \
-		if (!(condition)) {                                                           \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			abort();                                                              \
-		}                                                                             \
+#define FUZZ_CHECK(condition)                                                                      \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+			abort();                                                                   \
+		}                                                                                  \
 	} while (0)
 
-// A file in memory with these bytes, for what reads from a path. The same file each time, as making one
-// takes longer than reading it.
+// A file in memory with these bytes, for what reads from a path. The same file each time, as making
+// one takes longer than reading it.
 static inline const char *fuzz_file(const uint8_t *data, size_t size)
 {
 	static int file = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// report_fixture NAME json | NAME text COLUMNS VERBOSITY [ascii|colour]: the report of a run made by
-// hand, on standard output.
+// report_fixture NAME json | NAME text COLUMNS VERBOSITY [ascii|colour]: the report of a run made
+// by hand, on standard output.
 #include "run_fixture.h"
 
 #include <locale.h>
@@ -15,7 +15,9 @@ int main(int argc, char **argv)
 	int status;
 
 	if (argc < 3 || !run_fixture_make(argv[1], &fixture)) {
-		fprintf(stderr, "usage: report_fixture NAME json|text [COLUMNS VERBOSITY [ascii|colour]]\n");
+		fprintf(
+		    stderr,
+		    "usage: report_fixture NAME json|text [COLUMNS VERBOSITY [ascii|colour]]\n");
 		return 2;
 	}
 	if (strcmp(argv[2], "json") == 0) {

@@ -25,8 +25,8 @@ static inline bool rig_open(struct rig *rig)
 	int status = cuda->driver_open(NULL, &rig->driver, &rig->error);
 
 	if (status == 0)
-		status = cuda->device_open(rig->driver, index ? (uint32_t)atoi(index) : 0, &rig->device,
-		                           &rig->error);
+		status = cuda->device_open(rig->driver, index ? (uint32_t)atoi(index) : 0,
+		                           &rig->device, &rig->error);
 	if (status < 0) {
 		printf("1..0 # SKIP %s\n", rig->error.message);
 		cuda->driver_close(rig->driver);
@@ -54,12 +54,12 @@ static inline void rig_check(struct rig *rig, bool good, const char *what)
 }
 
 // A call that must work, or the program ends.
-#define rig_must(rig, call) \
-	do { \
-		if ((call) < 0) { \
-			printf("Bail out! %s: %s\n", #call, (rig)->error.message); \
-			exit(1); \
-		} \
+#define rig_must(rig, call)                                                                        \
+	do {                                                                                       \
+		if ((call) < 0) {                                                                  \
+			printf("Bail out! %s: %s\n", #call, (rig)->error.message);                 \
+			exit(1);                                                                   \
+		}                                                                                  \
 	} while (0)
 
 static inline struct tare_memory *rig_memory(struct rig *rig, enum tare_memory_kind kind,
@@ -81,7 +81,8 @@ static inline struct tare_queue *rig_queue(struct rig *rig, bool timed)
 static inline struct tare_operation rig_copy(struct tare_memory *from, struct tare_memory *to)
 {
 	return (struct tare_operation){ .type = TARE_OPERATION_COPY,
-		.source = { from, 0, from->bytes }, .destination = { to, 0, to->bytes } };
+		                        .source = { from, 0, from->bytes },
+		                        .destination = { to, 0, to->bytes } };
 }
 
 // Nanoseconds: a tick of the backend's is one.
@@ -99,48 +100,47 @@ static inline int64_t rig_end(const struct tare_stamps *stamps)
 
 // Each group of `spin` writes when it began and when it ended, `ns` later, by the device's own
 // timer. `step` writes the smallest step that it sees of that timer.
-static const char rig_ptx[] =
-	".version 6.0\n.target sm_70\n.address_size 64\n"
-	".visible .entry spin(.param .u64 out, .param .u64 ns)\n"
-	"{\n"
-	"	.reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %d<8>;\n"
-	"	mov.u64 %d1, %globaltimer;\n"
-	"	ld.param.u64 %d2, [out];\n"
-	"	ld.param.u64 %d3, [ns];\n"
-	"	cvta.to.global.u64 %d2, %d2;\n"
-	"	mov.u32 %r1, %ctaid.x;\n"
-	"	mul.wide.u32 %d4, %r1, 16;\n"
-	"	add.u64 %d2, %d2, %d4;\n"
-	"	add.u64 %d5, %d1, %d3;\n"
-	"AGAIN:\n"
-	"	mov.u64 %d6, %globaltimer;\n"
-	"	setp.lt.u64 %p1, %d6, %d5;\n"
-	"	@%p1 bra AGAIN;\n"
-	"	st.global.u64 [%d2], %d1;\n"
-	"	st.global.u64 [%d2+8], %d6;\n"
-	"	ret;\n"
-	"}\n"
-	".visible .entry step(.param .u64 out, .param .u64 count)\n"
-	"{\n"
-	"	.reg .pred %p<3>; .reg .b64 %d<9>;\n"
-	"	ld.param.u64 %d1, [out];\n"
-	"	ld.param.u64 %d2, [count];\n"
-	"	cvta.to.global.u64 %d1, %d1;\n"
-	"	mov.u64 %d3, 0xffffffff;\n"
-	"	mov.u64 %d4, %globaltimer;\n"
-	"AGAIN:\n"
-	"	mov.u64 %d5, %globaltimer;\n"
-	"	sub.u64 %d6, %d5, %d4;\n"
-	"	setp.eq.u64 %p1, %d6, 0;\n"
-	"	@%p1 bra AGAIN;\n"
-	"	min.u64 %d3, %d3, %d6;\n"
-	"	mov.u64 %d4, %d5;\n"
-	"	sub.u64 %d2, %d2, 1;\n"
-	"	setp.gt.s64 %p2, %d2, 0;\n"
-	"	@%p2 bra AGAIN;\n"
-	"	st.global.u64 [%d1], %d3;\n"
-	"	ret;\n"
-	"}\n";
+static const char rig_ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
+                              ".visible .entry spin(.param .u64 out, .param .u64 ns)\n"
+                              "{\n"
+                              "	.reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %d<8>;\n"
+                              "	mov.u64 %d1, %globaltimer;\n"
+                              "	ld.param.u64 %d2, [out];\n"
+                              "	ld.param.u64 %d3, [ns];\n"
+                              "	cvta.to.global.u64 %d2, %d2;\n"
+                              "	mov.u32 %r1, %ctaid.x;\n"
+                              "	mul.wide.u32 %d4, %r1, 16;\n"
+                              "	add.u64 %d2, %d2, %d4;\n"
+                              "	add.u64 %d5, %d1, %d3;\n"
+                              "AGAIN:\n"
+                              "	mov.u64 %d6, %globaltimer;\n"
+                              "	setp.lt.u64 %p1, %d6, %d5;\n"
+                              "	@%p1 bra AGAIN;\n"
+                              "	st.global.u64 [%d2], %d1;\n"
+                              "	st.global.u64 [%d2+8], %d6;\n"
+                              "	ret;\n"
+                              "}\n"
+                              ".visible .entry step(.param .u64 out, .param .u64 count)\n"
+                              "{\n"
+                              "	.reg .pred %p<3>; .reg .b64 %d<9>;\n"
+                              "	ld.param.u64 %d1, [out];\n"
+                              "	ld.param.u64 %d2, [count];\n"
+                              "	cvta.to.global.u64 %d1, %d1;\n"
+                              "	mov.u64 %d3, 0xffffffff;\n"
+                              "	mov.u64 %d4, %globaltimer;\n"
+                              "AGAIN:\n"
+                              "	mov.u64 %d5, %globaltimer;\n"
+                              "	sub.u64 %d6, %d5, %d4;\n"
+                              "	setp.eq.u64 %p1, %d6, 0;\n"
+                              "	@%p1 bra AGAIN;\n"
+                              "	min.u64 %d3, %d3, %d6;\n"
+                              "	mov.u64 %d4, %d5;\n"
+                              "	sub.u64 %d2, %d2, 1;\n"
+                              "	setp.gt.s64 %p2, %d2, 0;\n"
+                              "	@%p2 bra AGAIN;\n"
+                              "	st.global.u64 [%d1], %d3;\n"
+                              "	ret;\n"
+                              "}\n";
 
 struct rig_kernel {
 	struct tare_module *module;
@@ -151,8 +151,10 @@ struct rig_kernel {
 
 static inline void rig_kernel_open(struct rig *rig, struct rig_kernel *kernel)
 {
-	static const struct tare_module_source source = { .format = TARE_MODULE_PTX, .data = rig_ptx,
-		                                          .bytes = sizeof rig_ptx - 1, .ends = true };
+	static const struct tare_module_source source = { .format = TARE_MODULE_PTX,
+		                                          .data = rig_ptx,
+		                                          .bytes = sizeof rig_ptx - 1,
+		                                          .ends = true };
 	rig_must(rig, tare_module_create(rig->device, &source, &kernel->module, NULL, &rig->error));
 	rig_must(rig, tare_kernel_create(kernel->module, "spin", &kernel->spin, &rig->error));
 	rig_must(rig, tare_kernel_create(kernel->module, "step", &kernel->step, &rig->error));
@@ -171,11 +173,15 @@ static inline struct tare_operation rig_launch(struct rig_kernel *kernel, struct
                                                uint64_t value)
 {
 	kernel->value = value;
-	kernel->arguments[0] = (struct tare_argument){ .type = TARE_ARGUMENT_MEMORY,
-		                                       .span = { out, 0, out->bytes } };
+	kernel->arguments[0] =
+	    (struct tare_argument){ .type = TARE_ARGUMENT_MEMORY, .span = { out, 0, out->bytes } };
 	kernel->arguments[1] = (struct tare_argument){ .type = TARE_ARGUMENT_VALUE,
-		                                       .value = &kernel->value, .bytes = 8 };
+		                                       .value = &kernel->value,
+		                                       .bytes = 8 };
 	return (struct tare_operation){ .type = TARE_OPERATION_LAUNCH,
-		.launch = { .kernel = which, .groups = { groups, 1, 1 }, .group_size = { 1, 1, 1 },
-		            .arguments = kernel->arguments, .argument_count = 2 } };
+		                        .launch = { .kernel = which,
+		                                    .groups = { groups, 1, 1 },
+		                                    .group_size = { 1, 1, 1 },
+		                                    .arguments = kernel->arguments,
+		                                    .argument_count = 2 } };
 }

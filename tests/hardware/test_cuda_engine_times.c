@@ -9,12 +9,12 @@
 
 #define ROUNDS 5
 #define SPIN_NS 2000000
-#define FILLS_OF 64  // a fill writes so many times what a copy moves: device memory is fast
+#define FILLS_OF 64 // a fill writes so many times what a copy moves: device memory is fast
 #define SHARE 0.01
 #define STREAMS 3
 #define EACH 8
-#define PARTS 8  // of a millisecond's operation
-#define SLACK_NS 2000  // two clocks' conversions
+#define PARTS 8       // of a millisecond's operation
+#define SLACK_NS 2000 // two clocks' conversions
 
 enum kind { TO_DEVICE, TO_HOST, FILL, KERNEL, KINDS };
 static const char *const kind_names[] = { "to device", "to host", "fill", "kernel" };
@@ -27,12 +27,16 @@ static struct tare_operation operation(enum kind kind)
 {
 	static const uint32_t zero;
 	switch (kind) {
-	case TO_DEVICE: return rig_copy(host, here);
-	case TO_HOST: return rig_copy(here, host);
-	case KERNEL: return rig_launch(&kernel, kernel.spin, out, 1, SPIN_NS);
+	case TO_DEVICE:
+		return rig_copy(host, here);
+	case TO_HOST:
+		return rig_copy(here, host);
+	case KERNEL:
+		return rig_launch(&kernel, kernel.spin, out, 1, SPIN_NS);
 	default:
 		return (struct tare_operation){ .type = TARE_OPERATION_FILL,
-			.destination = { large, 0, large->bytes }, .fill = { &zero, sizeof zero } };
+			                        .destination = { large, 0, large->bytes },
+			                        .fill = { &zero, sizeof zero } };
 	}
 }
 
@@ -65,8 +69,8 @@ static void check_kind(enum kind kind)
 		rig_must(&rig, tare_event_stamps(event, &stamps, &rig.error));
 		// The same operation's own two events, which the engine's stamps stand for.
 		const struct cuda_event *own = (const struct cuda_event *)event;
-		rig_must(&rig, cuda_elapsed(cuda_device_of(rig.device), own->start, own->end, &event_ns,
-		                            &rig.error));
+		rig_must(&rig, cuda_elapsed(cuda_device_of(rig.device), own->start, own->end,
+		                            &event_ns, &rig.error));
 		engine_ns = (double)(rig_end(&stamps) - rig_start(&stamps));
 		if (i >= 0)
 			share[i] = event_ns / engine_ns - 1;
@@ -77,7 +81,8 @@ static void check_kind(enum kind kind)
 	printf("# %s: %.0f ns by the engine's stamps; events %+.3f %% (%+.3f to %+.3f)\n",
 	       kind_names[kind], engine_ns, 100 * share[ROUNDS / 2], 100 * share[0],
 	       100 * share[ROUNDS - 1]);
-	snprintf(what, sizeof what, "%s: events within 1 %% of the engine's time", kind_names[kind]);
+	snprintf(what, sizeof what, "%s: events within 1 %% of the engine's time",
+	         kind_names[kind]);
 	if (engine_ns < 1e6)
 		printf("# %s takes less than 1 ms here; more TARE_TEST_BYTES would compare it\n",
 		       kind_names[kind]);
@@ -153,7 +158,8 @@ static void check_order(void)
 		worst = longest > worst ? longest : worst;
 	}
 	printf("# the next begins after the end of the one before, at the least: %" PRId64
-	       " ns in one stream, %" PRId64 " ns of one direction\n", -backwards, -worst);
+	       " ns in one stream, %" PRId64 " ns of one direction\n",
+	       -backwards, -worst);
 	rig_check(&rig, backwards <= SLACK_NS, "operations of one stream follow one another");
 	rig_check(&rig, worst <= SLACK_NS, "copies of one direction do not overlap");
 	for (int i = 0; i < STREAMS; i++)

@@ -8,7 +8,7 @@
 
 #define ROUNDS 15
 #define TOLERANCE_NS 2000
-#define EVENT_STEP_NS 500  // an event tells its time to "around 0.5 microseconds"
+#define EVENT_STEP_NS 500 // an event tells its time to "around 0.5 microseconds"
 #define STEPS 2000
 #define MOST_GROUPS 64
 
@@ -16,7 +16,7 @@ enum way { ALONE, GATED, TRACED, WAYS };
 static const char *const way_names[] = { "events", "events behind a gate", "engine stamps" };
 
 struct run {
-	int64_t inside, outside;  // ns by the kernel, and by stamps
+	int64_t inside, outside; // ns by the kernel, and by stamps
 };
 
 static struct rig rig;
@@ -89,7 +89,7 @@ static void check_way(enum way way, uint32_t groups, uint64_t ns, int64_t step)
 	int64_t more[ROUNDS], inside = 0;
 	char what[160];
 
-	for (int i = -1; i < ROUNDS; i++) {  // the first one loads and warms up
+	for (int i = -1; i < ROUNDS; i++) { // the first one loads and warms up
 		if (way == TRACED)
 			rig_must(&rig, tare_engine_stamps_begin(rig.device, &rig.error));
 		struct run run = time_once(way, groups, ns);
@@ -99,23 +99,33 @@ static void check_way(enum way way, uint32_t groups, uint64_t ns, int64_t step)
 	}
 	qsort(more, ROUNDS, sizeof *more, compare);
 	printf("# %" PRIu32 " groups, %" PRId64 " ns inside: by %s %+" PRId64 " ns (%+" PRId64
-	       " to %+" PRId64 ")\n", groups, inside, way_names[way], more[ROUNDS / 2], more[0],
-	       more[ROUNDS - 1]);
+	       " to %+" PRId64 ")\n",
+	       groups, inside, way_names[way], more[ROUNDS / 2], more[0], more[ROUNDS - 1]);
 	if (way == TRACED)
-		snprintf(what, sizeof what, "a kernel of %.3g us, %" PRIu32 " groups: %s within 2 us of its own",
+		snprintf(what, sizeof what,
+		         "a kernel of %.3g us, %" PRIu32 " groups: %s within 2 us of its own",
 		         (double)ns / 1000, groups, way_names[way]);
 	else
-		snprintf(what, sizeof what, "a kernel of %.3g us, %" PRIu32 " groups lies between its %s",
+		snprintf(what, sizeof what,
+		         "a kernel of %.3g us, %" PRIu32 " groups lies between its %s",
 		         (double)ns / 1000, groups, way_names[way]);
 	// The clocks of both need not be one: their steps are allowed for.
-	rig_check(&rig, way == TRACED ? llabs(more[ROUNDS / 2]) <= TOLERANCE_NS + step
-	                              : more[0] >= -EVENT_STEP_NS - step, what);
+	rig_check(&rig,
+	          way == TRACED ? llabs(more[ROUNDS / 2]) <= TOLERANCE_NS + step
+	                        : more[0] >= -EVENT_STEP_NS - step,
+	          what);
 }
 
 int main(void)
 {
-	static const struct { uint32_t groups; uint64_t ns; } rows[] = {
-		{ 1, 5000 }, { 1, 50000 }, { MOST_GROUPS, 50000 }, { MOST_GROUPS, 1000000 },
+	static const struct {
+		uint32_t groups;
+		uint64_t ns;
+	} rows[] = {
+		{ 1, 5000 },
+		{ 1, 50000 },
+		{ MOST_GROUPS, 50000 },
+		{ MOST_GROUPS, 1000000 },
 	};
 	int64_t step;
 	bool traced;
@@ -141,6 +151,7 @@ int main(void)
 	tare_memory_free(out);
 	tare_memory_free(seen);
 	rig_kernel_close(&kernel);
-	return rig_close(&rig, step ? NULL : "the device runs no PTX (a stand-in); there is nothing to "
-	                                     "compare with");
+	return rig_close(&rig, step ? NULL
+	                            : "the device runs no PTX (a stand-in); there is nothing to "
+	                              "compare with");
 }

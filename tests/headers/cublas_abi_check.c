@@ -8,7 +8,7 @@
 // First our own types, unchanged, against the sizes that NVIDIA's have.
 #include "backend/cuda/cublas_abi.h"
 
-#define SAME_SIZE(ours, theirs) \
+#define SAME_SIZE(ours, theirs)                                                                    \
 	_Static_assert(sizeof(ours) == sizeof(theirs), #ours " and " #theirs " differ in size")
 SAME_SIZE(cublas_status, cublasStatus_t);
 SAME_SIZE(cublas_operation, cublasOperation_t);
@@ -19,7 +19,7 @@ SAME_SIZE(cublas_algorithm, cublasGemmAlgo_t);
 SAME_SIZE(cublas_handle, cublasHandle_t);
 SAME_SIZE(cublas_stream, cudaStream_t);
 
-#define SAME_VALUE(ours, theirs) \
+#define SAME_VALUE(ours, theirs)                                                                   \
 	_Static_assert((long long)(ours) == (long long)(theirs), #ours " is not " #theirs)
 #define SAME_STATUS(name) SAME_VALUE(ABI_CUBLAS_##name, CUBLAS_STATUS_##name)
 SAME_STATUS(SUCCESS);
@@ -51,9 +51,10 @@ SAME_VALUE(ABI_CUBLAS_DEFAULT_ALGORITHM, CUBLAS_GEMM_DEFAULT);
 #define cublas_algorithm cublasGemmAlgo_t
 #define cublas_handle cublasHandle_t
 #define cublas_stream cudaStream_t
-#define SAME_TYPE(name, parameters) \
-	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), cublasStatus_t (*) parameters), \
-	               #name " is declared otherwise by NVIDIA");
+#define SAME_TYPE(name, parameters)                                                                \
+	_Static_assert(                                                                            \
+	    __builtin_types_compatible_p(__typeof__(&name), cublasStatus_t(*) parameters),         \
+	    #name " is declared otherwise by NVIDIA");
 CUBLAS_FUNCTIONS(SAME_TYPE, SAME_TYPE)
 
 int main(void)

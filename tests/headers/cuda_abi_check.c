@@ -2,7 +2,7 @@
 // Compares our declarations of the CUDA driver library and of NVML with NVIDIA's own headers, at
 // compile time: every function's type, every constant, every structure. Built only where a toolkit
 // is installed; without one the test is skipped.
-#define __CUDA_API_VERSION_INTERNAL  // declares every version by its exported name
+#define __CUDA_API_VERSION_INTERNAL // declares every version by its exported name
 #include <cuda.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "backend/cuda/nvml_abi.h"
 #include "model/telemetry.h"
 
-#define SAME_SIZE(ours, theirs) \
+#define SAME_SIZE(ours, theirs)                                                                    \
 	_Static_assert(sizeof(ours) == sizeof(theirs), #ours " and " #theirs " differ in size")
 SAME_SIZE(cu_result, CUresult);
 SAME_SIZE(cu_device, CUdevice);
@@ -36,12 +36,13 @@ SAME_SIZE(cu_uuid, CUuuid);
 SAME_SIZE(cu_memcpy3d, CUDA_MEMCPY3D_v2);
 SAME_SIZE(cu_location, CUmemLocation);
 _Static_assert(offsetof(cu_location, type) == offsetof(CUmemLocation, type) &&
-               offsetof(cu_location, id) == offsetof(CUmemLocation, id),
+                   offsetof(cu_location, id) == offsetof(CUmemLocation, id),
                "a location's members are elsewhere");
 
-#define SAME_PLACE(ours, theirs) \
-	_Static_assert(offsetof(cu_memcpy3d, ours) == offsetof(CUDA_MEMCPY3D_v2, theirs) && \
-	               sizeof ((cu_memcpy3d *)0)->ours == sizeof ((CUDA_MEMCPY3D_v2 *)0)->theirs, \
+#define SAME_PLACE(ours, theirs)                                                                   \
+	_Static_assert(offsetof(cu_memcpy3d, ours) == offsetof(CUDA_MEMCPY3D_v2, theirs) &&        \
+	                   sizeof((cu_memcpy3d *)0)->ours ==                                       \
+	                       sizeof((CUDA_MEMCPY3D_v2 *)0)->theirs,                              \
 	               #ours " is not where " #theirs " is")
 SAME_PLACE(source_x_bytes, srcXInBytes);
 SAME_PLACE(source_y, srcY);
@@ -67,7 +68,7 @@ SAME_PLACE(width_bytes, WidthInBytes);
 SAME_PLACE(height, Height);
 SAME_PLACE(depth, Depth);
 
-#define SAME_VALUE(ours, theirs) \
+#define SAME_VALUE(ours, theirs)                                                                   \
 	_Static_assert((long long)(ours) == (long long)(theirs), #ours " is not " #theirs)
 #define SAME_ERROR(name) SAME_VALUE(ABI_##name, CUDA_ERROR_##name)
 #define SAME_ATTRIBUTE(name) SAME_VALUE(ABI_ATTRIBUTE_##name, CU_DEVICE_ATTRIBUTE_##name)
@@ -188,11 +189,11 @@ SAME_VALUE(ABI_ADVISE_UNSET_PREFERRED_LOCATION, CU_MEM_ADVISE_UNSET_PREFERRED_LO
 #define cu_uuid CUuuid
 #define cu_memcpy3d CUDA_MEMCPY3D_v2
 #define cu_location CUmemLocation
-#if CUDA_VERSION < 12040  // came later
+#if CUDA_VERSION < 12040 // came later
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes);
 #endif
-#define SAME_TYPE(name, parameters) \
-	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), CUresult (*) parameters), \
+#define SAME_TYPE(name, parameters)                                                                \
+	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), CUresult(*) parameters),    \
 	               #name " is declared otherwise by NVIDIA");
 CUDA_FUNCTIONS(SAME_TYPE, SAME_TYPE)
 
@@ -224,7 +225,7 @@ SAME_VALUE(ABI_NVML_UNCORRECTED, NVML_MEMORY_ERROR_TYPE_UNCORRECTED);
 SAME_VALUE(ABI_NVML_VOLATILE, NVML_VOLATILE_ECC);
 SAME_VALUE(ABI_NVML_LINKS, NVML_NVLINK_MAX_LINKS);
 // tare's bits of what throttles a clock are NVML's.
-#ifdef nvmlClocksEventReasonGpuIdle  // since 12.2; before that it said throttling, too
+#ifdef nvmlClocksEventReasonGpuIdle // since 12.2; before that it said throttling, too
 #define REASON(name) nvmlClocksEventReason##name
 #else
 #define REASON(name) nvmlClocksThrottleReason##name
@@ -248,9 +249,10 @@ SAME_VALUE(1 << TARE_THROTTLE_POWER_BRAKE, nvmlClocksThrottleReasonHwPowerBrakeS
 #define nvml_clock nvmlClockType_t
 #define nvml_sensor nvmlTemperatureSensors_t
 #define nvml_device nvmlDevice_t
-#define SAME_NVML_TYPE(name, parameters) \
-	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), nvmlReturn_t (*) parameters), \
-	               #name " is declared otherwise by NVIDIA");
+#define SAME_NVML_TYPE(name, parameters)                                                           \
+	_Static_assert(                                                                            \
+	    __builtin_types_compatible_p(__typeof__(&name), nvmlReturn_t(*) parameters),           \
+	    #name " is declared otherwise by NVIDIA");
 NVML_FUNCTIONS(SAME_NVML_TYPE, SAME_NVML_TYPE)
 #define NVML_COMPARED "and nvml.h"
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares what the CUDA recorder takes of calls' parameters (src/guest/cuda/function.c, command.c) with the
-// structures of NVIDIA's headers. Built only where a toolkit with CUPTI is installed.
+// Compares what the CUDA recorder takes of calls' parameters (src/guest/cuda/function.c, command.c)
+// with the structures of NVIDIA's headers. Built only where a toolkit with CUPTI is installed.
 #define __CUDA_API_VERSION_INTERNAL // the structures of functions of old as well
 #include <cuda.h>
 #include <generated_cuda_meta.h>
@@ -16,27 +16,32 @@ struct place {
 #define PLACE(name, member) { #name, #member, offsetof(name##_params, member) }
 // Streams.
 static const struct place streams[] = {
-	PLACE(cuLaunchKernel, hStream), PLACE(cuLaunchCooperativeKernel, hStream), PLACE(cuGraphLaunch, hStream),
-	PLACE(cuMemcpyHtoDAsync_v2, hStream), PLACE(cuMemcpyDtoHAsync_v2, hStream), PLACE(cuMemcpyDtoDAsync_v2, hStream),
-	PLACE(cuMemcpyAsync, hStream), PLACE(cuMemcpyPeerAsync, hStream), PLACE(cuMemcpy2DAsync_v2, hStream),
-	PLACE(cuMemcpy3DAsync_v2, hStream), PLACE(cuMemcpy3DPeerAsync, hStream), PLACE(cuMemcpyHtoAAsync_v2, hStream),
-	PLACE(cuMemcpyAtoHAsync_v2, hStream), PLACE(cuMemsetD8Async, hStream), PLACE(cuMemsetD16Async, hStream),
-	PLACE(cuMemsetD32Async, hStream), PLACE(cuMemsetD2D8Async, hStream), PLACE(cuMemsetD2D16Async, hStream),
+	PLACE(cuLaunchKernel, hStream),       PLACE(cuLaunchCooperativeKernel, hStream),
+	PLACE(cuGraphLaunch, hStream),        PLACE(cuMemcpyHtoDAsync_v2, hStream),
+	PLACE(cuMemcpyDtoHAsync_v2, hStream), PLACE(cuMemcpyDtoDAsync_v2, hStream),
+	PLACE(cuMemcpyAsync, hStream),        PLACE(cuMemcpyPeerAsync, hStream),
+	PLACE(cuMemcpy2DAsync_v2, hStream),   PLACE(cuMemcpy3DAsync_v2, hStream),
+	PLACE(cuMemcpy3DPeerAsync, hStream),  PLACE(cuMemcpyHtoAAsync_v2, hStream),
+	PLACE(cuMemcpyAtoHAsync_v2, hStream), PLACE(cuMemsetD8Async, hStream),
+	PLACE(cuMemsetD16Async, hStream),     PLACE(cuMemsetD32Async, hStream),
+	PLACE(cuMemsetD2D8Async, hStream),    PLACE(cuMemsetD2D16Async, hStream),
 	PLACE(cuMemsetD2D32Async, hStream),
 #if CUDA_VERSION >= 13000
-	PLACE(cuMemcpyBatchAsync, hStream), PLACE(cuMemcpyBatchAsync_v2, hStream),
+	PLACE(cuMemcpyBatchAsync, hStream),   PLACE(cuMemcpyBatchAsync_v2, hStream),
 #endif
 };
 #undef PLACE
 
-#define AT(name, member, place) \
-	_Static_assert(offsetof(name##_params, member) == 8 * (place), #name ": " #member " is elsewhere")
+#define AT(name, member, place)                                                                    \
+	_Static_assert(offsetof(name##_params, member) == 8 * (place),                             \
+	               #name ": " #member " is elsewhere")
 AT(cuLaunchKernel, f, 0);
 AT(cuLaunchKernel, gridDimX, 1);
 _Static_assert(offsetof(cuLaunchKernel_params, blockDimX) == 20, "");
 AT(cuLaunchKernelEx, config, 0);
 AT(cuLaunchKernelEx, f, 1);
-_Static_assert(offsetof(CUlaunchConfig, blockDimX) == 12 && offsetof(CUlaunchConfig, hStream) == 32, "");
+_Static_assert(offsetof(CUlaunchConfig, blockDimX) == 12 && offsetof(CUlaunchConfig, hStream) == 32,
+               "");
 AT(cuMemcpyHtoD_v2, dstDevice, 0);
 AT(cuMemcpyHtoD_v2, srcHost, 1);
 AT(cuMemcpyHtoD_v2, ByteCount, 2);
@@ -81,12 +86,16 @@ AT(cuMemcpyBatchAsync_v2, count, 3);
 #endif
 _Static_assert(CU_POINTER_ATTRIBUTE_MEMORY_TYPE == 2 && CU_POINTER_ATTRIBUTE_IS_MANAGED == 8, "");
 _Static_assert(CU_MEMORYTYPE_HOST == 1 && CU_MEMORYTYPE_DEVICE == 2 && CU_MEMORYTYPE_ARRAY == 3 &&
-               CU_MEMORYTYPE_UNIFIED == 4, "");
+                   CU_MEMORYTYPE_UNIFIED == 4,
+               "");
 _Static_assert(offsetof(CUDA_MEMCPY2D, srcHost) == 24 && offsetof(CUDA_MEMCPY2D, srcDevice) == 32 &&
-               offsetof(CUDA_MEMCPY2D, srcArray) == 40 && offsetof(CUDA_MEMCPY2D, dstXInBytes) == 56 &&
-               offsetof(CUDA_MEMCPY2D, WidthInBytes) == 112, "");
+                   offsetof(CUDA_MEMCPY2D, srcArray) == 40 &&
+                   offsetof(CUDA_MEMCPY2D, dstXInBytes) == 56 &&
+                   offsetof(CUDA_MEMCPY2D, WidthInBytes) == 112,
+               "");
 _Static_assert(offsetof(CUDA_MEMCPY3D_PEER, dstHost) == offsetof(CUDA_MEMCPY3D, dstHost) &&
-               offsetof(CUDA_MEMCPY3D_PEER, Depth) == offsetof(CUDA_MEMCPY3D, Depth), "");
+                   offsetof(CUDA_MEMCPY3D_PEER, Depth) == offsetof(CUDA_MEMCPY3D, Depth),
+               "");
 
 // As in src/guest/cuda/cuda.h, whose types are not NVIDIA's.
 unsigned cuda_stream_place(const char *called);
@@ -98,9 +107,11 @@ int main(void)
 		unsigned at = cuda_stream_place(streams[i].function);
 		if (at * 8 == streams[i].at)
 			continue;
-		printf("# %s: the stream is at %zu, not %u\n", streams[i].function, streams[i].at, at * 8);
+		printf("# %s: the stream is at %zu, not %u\n", streams[i].function, streams[i].at,
+		       at * 8);
 		wrong++;
 	}
-	printf("1..1\n%sok 1 - parameters of calls are where CUPTI has them\n", wrong ? "not " : "");
+	printf("1..1\n%sok 1 - parameters of calls are where CUPTI has them\n",
+	       wrong ? "not " : "");
 	return wrong != 0;
 }

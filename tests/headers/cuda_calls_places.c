@@ -6,7 +6,8 @@
 
 struct cupti_functions cuda_cupti;
 
-void guest_define_function(enum tare_trace_api api, uint32_t number, const char *name, enum tare_trace_role role)
+void guest_define_function(enum tare_trace_api api, uint32_t number, const char *name,
+                           enum tare_trace_role role)
 {
 	(void)api, (void)number, (void)name, (void)role;
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define SAME_SIZE(ours, theirs) \
+#define SAME_SIZE(ours, theirs)                                                                    \
 	_Static_assert(sizeof(ours) == sizeof(theirs), #ours " and " #theirs " differ in size")
 SAME_SIZE(cupti_result, CUptiResult);
 SAME_SIZE(cupti_kind, CUpti_ActivityKind);
@@ -24,7 +24,7 @@ SAME_SIZE(struct cupti_external, CUpti_ActivityExternalCorrelation);
 SAME_SIZE(struct cupti_resource, CUpti_ResourceData);
 SAME_SIZE(struct cupti_call, CUpti_CallbackData);
 
-#define SAME_VALUE(ours, theirs) \
+#define SAME_VALUE(ours, theirs)                                                                   \
 	_Static_assert((long long)(ours) == (long long)(theirs), #ours " is not " #theirs)
 SAME_VALUE(ABI_CUPTI_SUCCESS, CUPTI_SUCCESS);
 SAME_VALUE(ABI_CUPTI_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
@@ -38,15 +38,20 @@ SAME_VALUE(ABI_CUPTI_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_RUNTIME);
 SAME_VALUE(ABI_CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 SAME_VALUE(ABI_CUPTI_KIND_MEMCPY_PEER, CUPTI_ACTIVITY_KIND_MEMCPY2);
 SAME_VALUE(ABI_CUPTI_KIND_PAGES, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-SAME_VALUE(ABI_CUPTI_PAGES_TO_DEVICE, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD);
+SAME_VALUE(ABI_CUPTI_PAGES_TO_DEVICE,
+           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD);
 SAME_VALUE(ABI_CUPTI_PAGES_TO_HOST, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH);
-SAME_VALUE(ABI_CUPTI_PAGES_HOST_FAULTS, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT);
-SAME_VALUE(ABI_CUPTI_PAGES_DEVICE_FAULTS, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT);
+SAME_VALUE(ABI_CUPTI_PAGES_HOST_FAULTS,
+           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT);
+SAME_VALUE(ABI_CUPTI_PAGES_DEVICE_FAULTS,
+           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT);
 SAME_VALUE(ABI_CUPTI_PAGES_THRASHING, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING);
 SAME_VALUE(ABI_CUPTI_PAGES_THROTTLING, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING);
 SAME_VALUE(ABI_CUPTI_PAGES_REMOTE_MAP, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP);
-SAME_VALUE(ABI_CUPTI_PAGES_BETWEEN_DEVICES, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD);
-SAME_VALUE(ABI_CUPTI_PAGES_ALL_DEVICES, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES);
+SAME_VALUE(ABI_CUPTI_PAGES_BETWEEN_DEVICES,
+           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD);
+SAME_VALUE(ABI_CUPTI_PAGES_ALL_DEVICES,
+           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES);
 SAME_VALUE(ABI_CUPTI_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
 SAME_VALUE(ABI_CUPTI_EXTERNAL_CUSTOM0, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0);
 SAME_VALUE(ABI_CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -58,39 +63,39 @@ SAME_VALUE(ABI_CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
 SAME_VALUE(ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 SAME_VALUE(ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
 
-#define SAME_PLACE(structure, ours, theirs_structure, theirs) \
-	_Static_assert(offsetof(structure, ours) == offsetof(theirs_structure, theirs) && \
-	               sizeof ((structure *)0)->ours == sizeof ((theirs_structure *)0)->theirs, \
+#define SAME_PLACE(structure, ours, theirs_structure, theirs)                                      \
+	_Static_assert(offsetof(structure, ours) == offsetof(theirs_structure, theirs) &&          \
+	                   sizeof((structure *)0)->ours == sizeof((theirs_structure *)0)->theirs,  \
 	               #theirs_structure ": " #ours " is not where " #theirs " is")
 
-#define KERNEL(theirs) \
-	SAME_PLACE(struct cupti_kernel, kind, theirs, kind); \
-	SAME_PLACE(struct cupti_kernel, start, theirs, start); \
-	SAME_PLACE(struct cupti_kernel, end, theirs, end); \
-	SAME_PLACE(struct cupti_kernel, device, theirs, deviceId); \
-	SAME_PLACE(struct cupti_kernel, stream, theirs, streamId); \
-	SAME_PLACE(struct cupti_kernel, correlation, theirs, correlationId); \
-	SAME_PLACE(struct cupti_kernel, name, theirs, name); \
-	SAME_PLACE(struct cupti_kernel, queued, theirs, queued); \
+#define KERNEL(theirs)                                                                             \
+	SAME_PLACE(struct cupti_kernel, kind, theirs, kind);                                       \
+	SAME_PLACE(struct cupti_kernel, start, theirs, start);                                     \
+	SAME_PLACE(struct cupti_kernel, end, theirs, end);                                         \
+	SAME_PLACE(struct cupti_kernel, device, theirs, deviceId);                                 \
+	SAME_PLACE(struct cupti_kernel, stream, theirs, streamId);                                 \
+	SAME_PLACE(struct cupti_kernel, correlation, theirs, correlationId);                       \
+	SAME_PLACE(struct cupti_kernel, name, theirs, name);                                       \
+	SAME_PLACE(struct cupti_kernel, queued, theirs, queued);                                   \
 	SAME_PLACE(struct cupti_kernel, submitted, theirs, submitted)
-#define COPY(structure, theirs) \
-	SAME_PLACE(structure, kind, theirs, kind); \
-	SAME_PLACE(structure, copy_kind, theirs, copyKind); \
-	SAME_PLACE(structure, source_kind, theirs, srcKind); \
-	SAME_PLACE(structure, destination_kind, theirs, dstKind); \
-	SAME_PLACE(structure, flags, theirs, flags); \
-	SAME_PLACE(structure, bytes, theirs, bytes); \
-	SAME_PLACE(structure, start, theirs, start); \
-	SAME_PLACE(structure, end, theirs, end); \
-	SAME_PLACE(structure, device, theirs, deviceId); \
-	SAME_PLACE(structure, stream, theirs, streamId); \
+#define COPY(structure, theirs)                                                                    \
+	SAME_PLACE(structure, kind, theirs, kind);                                                 \
+	SAME_PLACE(structure, copy_kind, theirs, copyKind);                                        \
+	SAME_PLACE(structure, source_kind, theirs, srcKind);                                       \
+	SAME_PLACE(structure, destination_kind, theirs, dstKind);                                  \
+	SAME_PLACE(structure, flags, theirs, flags);                                               \
+	SAME_PLACE(structure, bytes, theirs, bytes);                                               \
+	SAME_PLACE(structure, start, theirs, start);                                               \
+	SAME_PLACE(structure, end, theirs, end);                                                   \
+	SAME_PLACE(structure, device, theirs, deviceId);                                           \
+	SAME_PLACE(structure, stream, theirs, streamId);                                           \
 	SAME_PLACE(structure, correlation, theirs, correlationId)
-#define FILL(theirs) \
-	SAME_PLACE(struct cupti_memset, kind, theirs, kind); \
-	SAME_PLACE(struct cupti_memset, bytes, theirs, bytes); \
-	SAME_PLACE(struct cupti_memset, start, theirs, start); \
-	SAME_PLACE(struct cupti_memset, end, theirs, end); \
-	SAME_PLACE(struct cupti_memset, stream, theirs, streamId); \
+#define FILL(theirs)                                                                               \
+	SAME_PLACE(struct cupti_memset, kind, theirs, kind);                                       \
+	SAME_PLACE(struct cupti_memset, bytes, theirs, bytes);                                     \
+	SAME_PLACE(struct cupti_memset, start, theirs, start);                                     \
+	SAME_PLACE(struct cupti_memset, end, theirs, end);                                         \
+	SAME_PLACE(struct cupti_memset, stream, theirs, streamId);                                 \
 	SAME_PLACE(struct cupti_memset, correlation, theirs, correlationId)
 #define NODE(structure, theirs) SAME_PLACE(structure, graph_node, theirs, graphNodeId)
 KERNEL(CUpti_ActivityKernel4);
@@ -136,15 +141,15 @@ SAME_PLACE(cupti_subscription, name, CUpti_SubscriberParams, subscriberName);
 SAME_PLACE(cupti_subscription, holder, CUpti_SubscriberParams, oldSubscriberName);
 SAME_PLACE(cupti_subscription, holder_bytes, CUpti_SubscriberParams, oldSubscriberSize);
 #endif
-#define PAGES(theirs) \
-	SAME_PLACE(struct cupti_pages, kind, theirs, kind); \
-	SAME_PLACE(struct cupti_pages, counter, theirs, counterKind); \
-	SAME_PLACE(struct cupti_pages, value, theirs, value); \
-	SAME_PLACE(struct cupti_pages, start, theirs, start); \
-	SAME_PLACE(struct cupti_pages, end, theirs, end); \
-	SAME_PLACE(struct cupti_pages, address, theirs, address); \
-	SAME_PLACE(struct cupti_pages, source, theirs, srcId); \
-	SAME_PLACE(struct cupti_pages, destination, theirs, dstId); \
+#define PAGES(theirs)                                                                              \
+	SAME_PLACE(struct cupti_pages, kind, theirs, kind);                                        \
+	SAME_PLACE(struct cupti_pages, counter, theirs, counterKind);                              \
+	SAME_PLACE(struct cupti_pages, value, theirs, value);                                      \
+	SAME_PLACE(struct cupti_pages, start, theirs, start);                                      \
+	SAME_PLACE(struct cupti_pages, end, theirs, end);                                          \
+	SAME_PLACE(struct cupti_pages, address, theirs, address);                                  \
+	SAME_PLACE(struct cupti_pages, source, theirs, srcId);                                     \
+	SAME_PLACE(struct cupti_pages, destination, theirs, dstId);                                \
 	SAME_PLACE(struct cupti_pages, cause, theirs, flags)
 PAGES(CUpti_ActivityUnifiedMemoryCounter2);
 #if CUPTI_API_VERSION >= 130000
@@ -181,12 +186,12 @@ SAME_PLACE(struct cupti_graph_resource, original_node, CUpti_GraphData, original
 #define cupti_timestamp CUpti_TimestampCallbackFunc
 #if CUPTI_API_VERSION >= 130000
 #define cupti_subscription CUpti_SubscriberParams
-#else  // came later
+#else // came later
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
                               void *context, cupti_subscription *subscription);
 #endif
-#define SAME_TYPE(name, parameters) \
-	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), CUptiResult (*) parameters), \
+#define SAME_TYPE(name, parameters)                                                                \
+	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), CUptiResult(*) parameters), \
 	               #name " is declared otherwise by NVIDIA");
 CUPTI_FUNCTIONS(SAME_TYPE, SAME_TYPE)
 

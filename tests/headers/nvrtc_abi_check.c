@@ -9,7 +9,7 @@
 _Static_assert(sizeof(nvrtc_result) == sizeof(nvrtcResult), "nvrtc_result differs in size");
 _Static_assert(sizeof(nvrtc_program) == sizeof(nvrtcProgram), "nvrtc_program differs in size");
 
-#define SAME_VALUE(ours, theirs) \
+#define SAME_VALUE(ours, theirs)                                                                   \
 	_Static_assert((long long)(ours) == (long long)(theirs), #ours " is not " #theirs)
 #define SAME_RESULT(name) SAME_VALUE(ABI_NVRTC_##name, NVRTC_ERROR_##name)
 SAME_VALUE(ABI_NVRTC_SUCCESS, NVRTC_SUCCESS);
@@ -25,8 +25,8 @@ SAME_RESULT(NAME_EXPRESSION_NOT_VALID);
 
 #define nvrtc_result nvrtcResult
 #define nvrtc_program nvrtcProgram
-#define SAME_TYPE(type, name, parameters) \
-	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), type (*) parameters), \
+#define SAME_TYPE(type, name, parameters)                                                          \
+	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), type(*) parameters),        \
 	               #name " is declared otherwise by NVIDIA");
 NVRTC_FUNCTIONS(SAME_TYPE, SAME_TYPE)
 

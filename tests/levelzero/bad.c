@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs do wrong, or what goes wrong for them:
 //   bad STYLE
-// It prints "run KIND" for each command that was appended, and what calls answered. With FAIL_AFTER=N in the
-// environment the recorder's mappings fail from the Nth on.
+// It prints "run KIND" for each command that was appended, and what calls answered. With
+// FAIL_AFTER=N in the environment the recorder's mappings fail from the Nth on.
 #include "example.h"
 
 #include <dlfcn.h>
@@ -23,8 +23,8 @@ static const ze_group_count_t one = { 1, 1, 1 };
 
 // ---- no memory for the recorder
 
-__attribute__((visibility("default"))) void *mmap(void *address, size_t length, int protection, int flags, int file,
-                                                  off_t offset)
+__attribute__((visibility("default"))) void *mmap(void *address, size_t length, int protection,
+                                                  int flags, int file, off_t offset)
 {
 	static _Atomic long calls;
 	const char *after = getenv("FAIL_AFTER");
@@ -45,13 +45,15 @@ static ze_command_list_handle_t immediate(void)
 		                               .ordinal = device.compute,
 		                               .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
 	ze_command_list_handle_t list;
-	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &list), "zeCommandListCreateImmediate");
+	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &list),
+	      "zeCommandListCreateImmediate");
 	return list;
 }
 
 static void launch(ze_command_list_handle_t list, ze_event_handle_t event)
 {
-	check(zeCommandListAppendLaunchKernel(list, kernel, &one, event, 0, NULL), "zeCommandListAppendLaunchKernel");
+	check(zeCommandListAppendLaunchKernel(list, kernel, &one, event, 0, NULL),
+	      "zeCommandListAppendLaunchKernel");
 	puts("run kernel");
 }
 
@@ -59,7 +61,9 @@ static ze_command_list_handle_t list_with(uint32_t launches, ze_event_handle_t e
 {
 	ze_command_list_handle_t list = list_of(&device, device.compute);
 	for (uint32_t i = 0; i < launches; i++)
-		check(zeCommandListAppendLaunchKernel(list, kernel, &one, i == 0 ? event : NULL, 0, NULL), "launch");
+		check(zeCommandListAppendLaunchKernel(list, kernel, &one, i == 0 ? event : NULL, 0,
+		                                      NULL),
+		      "launch");
 	check(zeCommandListClose(list), "zeCommandListClose");
 	return list;
 }
@@ -119,7 +123,8 @@ static void handles_reused(void)
 	for (int i = 0; i < 50; i++) {
 		ze_event_pool_handle_t pool = pool_of(&device, 1);
 		ze_event_handle_t event = event_of(pool, 0);
-		ze_command_list_handle_t list = list_with(1 + (uint32_t)i % 3, event), at_once = immediate();
+		ze_command_list_handle_t list = list_with(1 + (uint32_t)i % 3, event),
+		                         at_once = immediate();
 		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
 		for (int k = 0; k < 1 + i % 3; k++)
 			puts("run kernel");
@@ -143,7 +148,8 @@ static void lost(void)
 	int refused = 0;
 	for (uint32_t i = 0; i < COUNT; i++) {
 		ze_event_handle_t event = event_of(pool, i);
-		ze_result_t result = zeCommandListAppendLaunchKernel(at_once, kernel, &one, i % 2 ? event : NULL, 0, NULL);
+		ze_result_t result = zeCommandListAppendLaunchKernel(at_once, kernel, &one,
+		                                                     i % 2 ? event : NULL, 0, NULL);
 		refused += result != ZE_RESULT_SUCCESS;
 		if (i % 2)
 			result = zeEventHostSynchronize(event, UINT64_MAX);
@@ -167,7 +173,8 @@ static void forked(void)
 	fflush(stdout);
 	pid_t child = fork();
 	if (child == 0) {
-		printf("child: 0x%x", (unsigned)zeCommandListAppendLaunchKernel(at_once, kernel, &one, NULL, 0, NULL));
+		printf("child: 0x%x", (unsigned)zeCommandListAppendLaunchKernel(
+		                          at_once, kernel, &one, NULL, 0, NULL));
 		printf(" 0x%x", (unsigned)zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
 		printf(" 0x%x\n", (unsigned)zeCommandListDestroy(list));
 		fflush(stdout);
@@ -193,7 +200,8 @@ static void hostile(void)
 	ze_event_pool_handle_t pool = NULL;
 	ze_event_handle_t event = NULL;
 	void *memory = NULL;
-	const ze_device_mem_alloc_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC };
+	const ze_device_mem_alloc_desc_t desc = { .stype =
+		                                      ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC };
 	const ze_copy_region_t all = { 0, 0, 0, UINT32_MAX, UINT32_MAX, UINT32_MAX };
 #define SAY(call) printf("%s: 0x%x\n", #call, (unsigned)(call))
 	SAY(zeCommandQueueExecuteCommandLists(queue, UINT32_MAX, NULL, NULL));
@@ -203,7 +211,8 @@ static void hostile(void)
 	SAY(zeCommandListAppendLaunchKernel(at_once, kernel, &one, NULL, UINT32_MAX, NULL));
 	SAY(zeCommandListAppendLaunchKernel(at_once, kernel, NULL, NULL, 0, NULL));
 	SAY(zeCommandListAppendLaunchKernel(NULL, kernel, &one, NULL, 0, NULL));
-	SAY(zeCommandListAppendMemoryCopyRegion(at_once, NULL, &all, 0, 0, NULL, &all, 0, 0, NULL, 0, NULL));
+	SAY(zeCommandListAppendMemoryCopyRegion(at_once, NULL, &all, 0, 0, NULL, &all, 0, 0, NULL,
+	                                        0, NULL));
 	SAY(zeCommandListAppendWaitOnEvents(at_once, UINT32_MAX, NULL));
 	SAY(zeMemAllocDevice(device.context, &desc, SIZE_MAX, 1, device.id, &memory));
 	SAY(zeEventPoolCreate(device.context, NULL, 0, NULL, &pool));
@@ -230,12 +239,14 @@ static void greedy(void)
 	ze_command_list_handle_t at_once = immediate();
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		events[i] = event_of(pool, i);
-		check(zeCommandListAppendBarrier(at_once, events[i], 0, NULL), "zeCommandListAppendBarrier");
+		check(zeCommandListAppendBarrier(at_once, events[i], 0, NULL),
+		      "zeCommandListAppendBarrier");
 	}
 	for (uint32_t i = 0; i < LISTS; i++) {
 		lists[i] = list_of(&device, device.compute);
 		for (uint32_t k = 0; k < COMMANDS; k++)
-			check(zeCommandListAppendBarrier(lists[i], NULL, 0, NULL), "zeCommandListAppendBarrier");
+			check(zeCommandListAppendBarrier(lists[i], NULL, 0, NULL),
+			      "zeCommandListAppendBarrier");
 		check(zeCommandListClose(lists[i]), "zeCommandListClose");
 	}
 	for (int i = 0; i < 3; i++)
@@ -276,9 +287,14 @@ int main(int count, char **arguments)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} styles[] = { { "lists-destroyed", lists_destroyed }, { "events-destroyed", events_destroyed },
-		       { "handles-reused", handles_reused }, { "lost", lost }, { "forked", forked },
-		       { "hostile", hostile }, { "greedy", greedy }, { "busy", busy } };
+	} styles[] = { { "lists-destroyed", lists_destroyed },
+		       { "events-destroyed", events_destroyed },
+		       { "handles-reused", handles_reused },
+		       { "lost", lost },
+		       { "forked", forked },
+		       { "hostile", hostile },
+		       { "greedy", greedy },
+		       { "busy", busy } };
 	device = open_device();
 	ze_module_handle_t module = module_of(&device, getenv("STYLES_KERNELS"));
 	kernel = kernel_of(module, "empty");

@@ -2,8 +2,8 @@
 // Makes the calls that runtimes of other languages make of Level Zero, in their order: what
 // docs/recorder-levelzero-callers.md lists. Written from that list.
 //   callers sycl-v1|sycl-v1-batched|sycl-v2|openmp|chipstar
-// It prints "run KIND" for each command that the device runs, and a sum of what came out. What Debian 12's loader
-// lacks is asked for by zeDriverGetExtensionFunctionAddress.
+// It prints "run KIND" for each command that the device runs, and a sum of what came out. What
+// Debian 12's loader lacks is asked for by zeDriverGetExtensionFunctionAddress.
 #include "backend/levelzero/newer.h"
 #include "example.h"
 
@@ -29,8 +29,10 @@ static void *extension(const char *name)
 {
 	void *address = NULL;
 
-	return zeDriverGetExtensionFunctionAddress(device.driver, name, &address) == ZE_RESULT_SUCCESS ? address
-	                                                                                                : NULL;
+	return zeDriverGetExtensionFunctionAddress(device.driver, name, &address) ==
+	               ZE_RESULT_SUCCESS
+	           ? address
+	           : NULL;
 }
 
 static void ran(const char *kind)
@@ -43,15 +45,20 @@ static void ran(const char *kind)
 static void ask_driver(void)
 {
 	ze_driver_properties_t driver = { .stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES };
-	ze_device_compute_properties_t compute = { .stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES };
-	ze_device_module_properties_t modules = { .stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES };
+	ze_device_compute_properties_t compute = {
+		.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES
+	};
+	ze_device_module_properties_t modules = { .stype =
+		                                      ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES };
 	uint32_t count = 0;
 
 	check(zeDriverGetProperties(device.driver, &driver), "zeDriverGetProperties");
-	check(zeDriverGetExtensionProperties(device.driver, &count, NULL), "zeDriverGetExtensionProperties");
+	check(zeDriverGetExtensionProperties(device.driver, &count, NULL),
+	      "zeDriverGetExtensionProperties");
 	check(zeDeviceGetComputeProperties(device.id, &compute), "zeDeviceGetComputeProperties");
 	check(zeDeviceGetModuleProperties(device.id, &modules), "zeDeviceGetModuleProperties");
-	host_synchronize = (levelzero_list_host_synchronize *)extension("zeCommandListHostSynchronize");
+	host_synchronize =
+	    (levelzero_list_host_synchronize *)extension("zeCommandListHostSynchronize");
 	if (!host_synchronize)
 		stop("the driver has no zeCommandListHostSynchronize");
 }
@@ -97,7 +104,8 @@ static void release_all(void)
 static ze_command_list_handle_t immediate(uint32_t flags)
 {
 	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-		                               .ordinal = device.compute, .flags = flags,
+		                               .ordinal = device.compute,
+		                               .flags = flags,
 		                               .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
 	ze_command_list_handle_t list;
 
@@ -106,9 +114,11 @@ static ze_command_list_handle_t immediate(uint32_t flags)
 	return list;
 }
 
-static ze_event_pool_handle_t pool_with(ze_event_pool_flags_t flags, uint32_t count, uint32_t devices)
+static ze_event_pool_handle_t pool_with(ze_event_pool_flags_t flags, uint32_t count,
+                                        uint32_t devices)
 {
-	const ze_event_pool_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .flags = flags,
+	const ze_event_pool_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+		                            .flags = flags,
 		                            .count = count };
 	ze_event_pool_handle_t pool;
 
@@ -117,10 +127,11 @@ static ze_event_pool_handle_t pool_with(ze_event_pool_flags_t flags, uint32_t co
 	return pool;
 }
 
-static void copy(ze_command_list_handle_t list, void *to, const void *from, ze_event_handle_t signal,
-                 ze_event_handle_t after, const char *kind)
+static void copy(ze_command_list_handle_t list, void *to, const void *from,
+                 ze_event_handle_t signal, ze_event_handle_t after, const char *kind)
 {
-	check(zeCommandListAppendMemoryCopy(list, to, from, BYTES, signal, after != NULL, after ? &after : NULL),
+	check(zeCommandListAppendMemoryCopy(list, to, from, BYTES, signal, after != NULL,
+	                                    after ? &after : NULL),
 	      "zeCommandListAppendMemoryCopy");
 	ran(kind);
 }
@@ -129,12 +140,14 @@ static void launch(ze_command_list_handle_t list, ze_event_handle_t signal, ze_e
 {
 	const ze_group_count_t groups = { ITEMS / GROUP, 1, 1 };
 
-	check(zeCommandListAppendLaunchKernel(list, kernel, &groups, signal, after != NULL, after ? &after : NULL),
+	check(zeCommandListAppendLaunchKernel(list, kernel, &groups, signal, after != NULL,
+	                                      after ? &after : NULL),
 	      "zeCommandListAppendLaunchKernel");
 	ran("kernel");
 }
 
-static void barrier(ze_command_list_handle_t list, ze_event_handle_t signal, ze_event_handle_t after)
+static void barrier(ze_command_list_handle_t list, ze_event_handle_t signal,
+                    ze_event_handle_t after)
 {
 	check(zeCommandListAppendBarrier(list, signal, after != NULL, after ? &after : NULL),
 	      "zeCommandListAppendBarrier");
@@ -161,8 +174,8 @@ static void sycl_v1(void)
 {
 	enum { EVENTS = 256 };
 	ze_command_list_handle_t list = immediate(0);
-	ze_event_pool_handle_t pool = pool_with(ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
-	                                        EVENTS, 1);
+	ze_event_pool_handle_t pool = pool_with(
+	    ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, EVENTS, 1);
 	ze_event_handle_t events[4], before = NULL;
 
 	for (uint32_t i = 0; i < 4; i++)
@@ -202,10 +215,12 @@ static void sycl_v1_batched(void)
 		launch(list, events[1], events[0]);
 		copy(list, on_host, on_device, NULL, events[1], "read");
 		barrier(list, NULL, NULL);
-		check(zeCommandListAppendSignalEvent(list, events[2]), "zeCommandListAppendSignalEvent");
+		check(zeCommandListAppendSignalEvent(list, events[2]),
+		      "zeCommandListAppendSignalEvent");
 		ran("marker");
 		check(zeCommandListClose(list), "zeCommandListClose");
-		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence), "zeCommandQueueExecuteCommandLists");
+		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence),
+		      "zeCommandQueueExecuteCommandLists");
 		wait_for(events[2]);
 		synchronize(queue);
 		check(zeFenceQueryStatus(fence), "zeFenceQueryStatus");
@@ -224,33 +239,39 @@ static void sycl_v1_batched(void)
 
 // ---- SYCL: its second adapter
 
-// An in-order list; events that count where the driver has them, else those of a pool; the most commands have none.
+// An in-order list; events that count where the driver has them, else those of a pool; the most
+// commands have none.
 static void sycl_v2(void)
 {
 	levelzero_create_counter_event *create =
 	    (levelzero_create_counter_event *)extension("zexCounterBasedEventCreate2");
 	const struct levelzero_counter_event desc = {
 		.stype = LEVELZERO_TYPE_COUNTER_EVENT,
-		.flags = LEVELZERO_COUNTER_IMMEDIATE | LEVELZERO_COUNTER_REGULAR | LEVELZERO_COUNTER_HOST_VISIBLE,
+		.flags = LEVELZERO_COUNTER_IMMEDIATE | LEVELZERO_COUNTER_REGULAR |
+		         LEVELZERO_COUNTER_HOST_VISIBLE,
 		.signal = ZE_EVENT_SCOPE_FLAG_HOST,
 	};
 	ze_command_list_handle_t list = immediate(LEVELZERO_QUEUE_IN_ORDER);
 	ze_event_handle_t events[2];
 
-	ze_context_handle_t context = NULL; // as the driver has it: what it gave goes past the loader
+	// as the driver has it: what it gave goes past the loader
+	ze_context_handle_t context = NULL;
 	ze_device_handle_t id = NULL;
 
 	if (!create)
 		stop("the driver has no zexCounterBasedEventCreate2");
 	check(zelLoaderTranslateHandle(ZEL_HANDLE_CONTEXT, device.context, (void **)&context),
 	      "zelLoaderTranslateHandle");
-	check(zelLoaderTranslateHandle(ZEL_HANDLE_DEVICE, device.id, (void **)&id), "zelLoaderTranslateHandle");
+	check(zelLoaderTranslateHandle(ZEL_HANDLE_DEVICE, device.id, (void **)&id),
+	      "zelLoaderTranslateHandle");
 	for (int i = 0; i < 2; i++)
 		check(create(context, id, &desc, &events[i]), "zexCounterBasedEventCreate2");
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		copy(list, on_device, on_host, NULL, NULL, "write");
-		check(zeCommandListAppendMemoryPrefetch(list, shared, BYTES), "zeCommandListAppendMemoryPrefetch");
-		check(zeCommandListAppendSignalEvent(list, events[0]), "zeCommandListAppendSignalEvent");
+		check(zeCommandListAppendMemoryPrefetch(list, shared, BYTES),
+		      "zeCommandListAppendMemoryPrefetch");
+		check(zeCommandListAppendSignalEvent(list, events[0]),
+		      "zeCommandListAppendSignalEvent");
 		ran("marker");
 		launch(list, events[1], events[0]);
 		// A copy that blocks: the list is waited for.
@@ -269,7 +290,8 @@ static void sycl_v2(void)
 
 // ---- OpenMP offload: LLVM's plugin, whose queues are immediate lists
 
-// In any order: a launch waits for all copies before it, a copy for the last kernel; each has an event.
+// In any order: a launch waits for all copies before it, a copy for the last kernel; each has an
+// event.
 static void openmp(void)
 {
 	ze_command_list_handle_t list = immediate(0), ordered = immediate(LEVELZERO_QUEUE_IN_ORDER);
@@ -281,7 +303,8 @@ static void openmp(void)
 		events[i] = event_of(pool, i);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		copy(list, on_device, on_host, events[0], NULL, "write");
-		check(zeCommandListAppendMemoryFill(list, shared, "\x5", 1, BYTES, events[1], 0, NULL),
+		check(zeCommandListAppendMemoryFill(list, shared, "\x5", 1, BYTES, events[1], 0,
+		                                    NULL),
 		      "zeCommandListAppendMemoryFill");
 		ran("fill");
 		check(zeCommandListAppendLaunchKernel(list, kernel, &groups, events[2], 2, events),
@@ -309,30 +332,35 @@ static void openmp(void)
 // ---- chipStar
 
 // hipEventRecord: the global timestamp through memory of the host, and two barriers.
-static void record_event(ze_command_list_handle_t list, ze_event_handle_t written, ze_event_handle_t copied,
-                         ze_event_handle_t event)
+static void record_event(ze_command_list_handle_t list, ze_event_handle_t written,
+                         ze_event_handle_t copied, ze_event_handle_t event)
 {
 	uint64_t on_the_host, on_the_device;
 
-	check(zeDeviceGetGlobalTimestamps(device.id, &on_the_host, &on_the_device), "zeDeviceGetGlobalTimestamps");
+	check(zeDeviceGetGlobalTimestamps(device.id, &on_the_host, &on_the_device),
+	      "zeDeviceGetGlobalTimestamps");
 	check(zeCommandListAppendWriteGlobalTimestamp(list, (uint64_t *)shared, written, 0, NULL),
 	      "zeCommandListAppendWriteGlobalTimestamp");
 	ran("other");
-	check(zeCommandListAppendMemoryCopy(list, stamp, shared, sizeof *stamp, copied, 1, &written),
-	      "zeCommandListAppendMemoryCopy");
+	check(
+	    zeCommandListAppendMemoryCopy(list, stamp, shared, sizeof *stamp, copied, 1, &written),
+	    "zeCommandListAppendMemoryCopy");
 	ran("read");
 	barrier(list, event, copied);
 	barrier(list, NULL, copied);
 }
 
-// One in-order list for all streams of an engine; events without timestamps, launches without events.
+// One in-order list for all streams of an engine; events without timestamps, launches without
+// events.
 static void chipstar(void)
 {
 	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-		                               .ordinal = device.compute, .flags = LEVELZERO_QUEUE_IN_ORDER,
+		                               .ordinal = device.compute,
+		                               .flags = LEVELZERO_QUEUE_IN_ORDER,
 		                               .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
 	ze_command_queue_handle_t queue;
-	check(zeCommandQueueCreate(device.context, device.id, &desc, &queue), "zeCommandQueueCreate");
+	check(zeCommandQueueCreate(device.context, device.id, &desc, &queue),
+	      "zeCommandQueueCreate");
 	ze_command_list_handle_t list = immediate(LEVELZERO_QUEUE_IN_ORDER);
 	ze_event_pool_handle_t pool = pool_with(ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 8, 0);
 	ze_event_handle_t events[5];
@@ -365,8 +393,11 @@ int main(int count, char **arguments)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} callers[] = { { "sycl-v1", sycl_v1 }, { "sycl-v1-batched", sycl_v1_batched }, { "sycl-v2", sycl_v2 },
-		        { "openmp", openmp }, { "chipstar", chipstar } };
+	} callers[] = { { "sycl-v1", sycl_v1 },
+		        { "sycl-v1-batched", sycl_v1_batched },
+		        { "sycl-v2", sycl_v2 },
+		        { "openmp", openmp },
+		        { "chipstar", chipstar } };
 	uint32_t sum = 0;
 
 	device = open_device();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of which a script alone says when each command begins and ends: all of it is handed over before an event of
-// the host lets the first command begin, so that nothing depends on how fast the host is.
+// Work of which a script alone says when each command begins and ends: all of it is handed over
+// before an event of the host lets the first command begin, so that nothing depends on how fast the
+// host is.
 //   gated immediate|overlap|regular N|lists N [TICKS]
 // With TICKS it waits until the device's counter is so many ticks from its wrap before it lets go.
 #include "example.h"
@@ -25,8 +26,10 @@ static uint64_t before_wrap;
 
 static ze_command_list_handle_t immediate(uint32_t ordinal, uint32_t index)
 {
-	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, .ordinal = ordinal,
-		                               .index = index, .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
+	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+		                               .ordinal = ordinal,
+		                               .index = index,
+		                               .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
 	ze_command_list_handle_t list;
 
 	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &list),
@@ -34,10 +37,11 @@ static ze_command_list_handle_t immediate(uint32_t ordinal, uint32_t index)
 	return list;
 }
 
-static void copy(ze_command_list_handle_t list, void *to, const void *from, ze_event_handle_t signal,
-                 ze_event_handle_t after)
+static void copy(ze_command_list_handle_t list, void *to, const void *from,
+                 ze_event_handle_t signal, ze_event_handle_t after)
 {
-	check(zeCommandListAppendMemoryCopy(list, to, from, BYTES, signal, after != NULL, after ? &after : NULL),
+	check(zeCommandListAppendMemoryCopy(list, to, from, BYTES, signal, after != NULL,
+	                                    after ? &after : NULL),
 	      "zeCommandListAppendMemoryCopy");
 }
 
@@ -45,13 +49,15 @@ static void launch(ze_command_list_handle_t list, ze_event_handle_t signal, ze_e
 {
 	const ze_group_count_t one = { 1, 1, 1 };
 
-	check(zeCommandListAppendLaunchKernel(list, kernel, &one, signal, after != NULL, after ? &after : NULL),
+	check(zeCommandListAppendLaunchKernel(list, kernel, &one, signal, after != NULL,
+	                                      after ? &after : NULL),
 	      "zeCommandListAppendLaunchKernel");
 }
 
 static void fill(ze_command_list_handle_t list)
 {
-	check(zeCommandListAppendMemoryFill(list, also, "x", 1, BYTES, NULL, 0, NULL), "zeCommandListAppendMemoryFill");
+	check(zeCommandListAppendMemoryFill(list, also, "x", 1, BYTES, NULL, 0, NULL),
+	      "zeCommandListAppendMemoryFill");
 }
 
 // One of each kind, in the order of `ROW` in the test.
@@ -73,8 +79,10 @@ static void wait_for_wrap(void)
 	uint64_t host_ns, ticks, last_ticks = 0;
 
 	while (before_wrap) {
-		check(zeDeviceGetGlobalTimestamps(device.id, &host_ns, &ticks), "zeDeviceGetGlobalTimestamps");
-		// From the start on it is short of the wrap; a machine that was too slow is past it.
+		check(zeDeviceGetGlobalTimestamps(device.id, &host_ns, &ticks),
+		      "zeDeviceGetGlobalTimestamps");
+		// From the start on it is short of the wrap; a machine that was too slow is past
+		// it.
 		if (ticks < last_ticks || ticks < mask / 32)
 			stop("the counter has wrapped too early");
 		if (mask - ticks <= before_wrap)
@@ -111,7 +119,8 @@ static void overlapping(void)
 	ze_event_pool_handle_t events = pool_of(&device, 2 * CHUNKS);
 
 	for (uint32_t i = 0; i < CHUNKS; i++) {
-		ze_event_handle_t written = event_of(events, 2 * i), worked = event_of(events, 2 * i + 1);
+		ze_event_handle_t written = event_of(events, 2 * i),
+		                  worked = event_of(events, 2 * i + 1);
 		copy(in, there, host, written, i == 0 ? gate : NULL);
 		launch(work, worked, written);
 		copy(out, host, there, i + 1 == CHUNKS ? last : NULL, worked);
@@ -135,7 +144,8 @@ static void in_regular_lists(uint32_t each, uint32_t times)
 		check(zeCommandListClose(lists[i]), "zeCommandListClose");
 	}
 	for (uint32_t i = 0; i < times; i++)
-		check(zeCommandQueueExecuteCommandLists(queue, each, lists, NULL), "zeCommandQueueExecuteCommandLists");
+		check(zeCommandQueueExecuteCommandLists(queue, each, lists, NULL),
+		      "zeCommandQueueExecuteCommandLists");
 	let_go();
 	synchronize(queue);
 	for (uint32_t i = 0; i < each; i++)
@@ -147,7 +157,8 @@ int main(int count, char **arguments)
 {
 	const char *style = count > 1 ? arguments[1] : "immediate";
 	bool regular = strcmp(style, "regular") == 0, lists = strcmp(style, "lists") == 0;
-	uint32_t times = count > 2 && (regular || lists) ? (uint32_t)strtoul(arguments[2], NULL, 10) : 1;
+	uint32_t times =
+	    count > 2 && (regular || lists) ? (uint32_t)strtoul(arguments[2], NULL, 10) : 1;
 	int ticks_at = regular || lists ? 3 : 2;
 
 	before_wrap = count > ticks_at ? strtoull(arguments[ticks_at], NULL, 10) : 0;

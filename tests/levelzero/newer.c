@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts work into a Level Zero device by what is newer than Debian 12's headers, as unified-runtime's adapters
-// and others do: every function is asked for by its name (zeDriverGetExtensionFunctionAddress).
+// Puts work into a Level Zero device by what is newer than Debian 12's headers, as
+// unified-runtime's adapters and others do: every function is asked for by its name
+// (zeDriverGetExtensionFunctionAddress).
 //   newer STYLE...
-// It prints what styles.c prints: "run KIND" for each command as often as it runs, "stamps START END" for what
-// the program's own events said.
+// It prints what styles.c prints: "run KIND" for each command as often as it runs, "stamps START
+// END" for what the program's own events said.
 #include "backend/levelzero/newer.h"
 #include "example.h"
 
@@ -15,10 +16,12 @@
 #define COUNT 20u
 #define MANY 100u
 #define STAMPS LEVELZERO_COUNTER_DEVICE_STAMPS
-#define BOTH (LEVELZERO_COUNTER_IMMEDIATE | LEVELZERO_COUNTER_REGULAR | LEVELZERO_COUNTER_HOST_VISIBLE)
+#define BOTH                                                                                       \
+	(LEVELZERO_COUNTER_IMMEDIATE | LEVELZERO_COUNTER_REGULAR | LEVELZERO_COUNTER_HOST_VISIBLE)
 
-typedef ze_result_t append_lists(ze_command_list_handle_t onto, uint32_t count, ze_command_list_handle_t *lists,
-                                 ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
+typedef ze_result_t append_lists(ze_command_list_handle_t onto, uint32_t count,
+                                 ze_command_list_handle_t *lists, ze_event_handle_t signal,
+                                 uint32_t wait_count, ze_event_handle_t *waits);
 
 static struct device device;
 static ze_kernel_handle_t kernel;
@@ -37,7 +40,8 @@ static void *entry(const char *name)
 static ze_command_list_handle_t immediate(ze_command_queue_mode_t mode)
 {
 	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-		                               .ordinal = device.compute, .flags = LEVELZERO_QUEUE_IN_ORDER,
+		                               .ordinal = device.compute,
+		                               .flags = LEVELZERO_QUEUE_IN_ORDER,
 		                               .mode = mode };
 	ze_command_list_handle_t list;
 	OLD(zeCommandListCreateImmediate, device.context, device.id, &desc, &list);
@@ -61,10 +65,13 @@ static void wait_list(ze_command_list_handle_t list)
 
 static ze_event_handle_t counting(const char *name, uint32_t flags)
 {
-	const struct levelzero_counter_event desc = { .stype = LEVELZERO_TYPE_COUNTER_EVENT, .flags = flags,
+	const struct levelzero_counter_event desc = { .stype = LEVELZERO_TYPE_COUNTER_EVENT,
+		                                      .flags = flags,
 		                                      .signal = ZE_EVENT_SCOPE_FLAG_HOST };
 	ze_event_handle_t event;
-	check(((levelzero_create_counter_event *)entry(name))(device.context, device.id, &desc, &event), name);
+	check(((levelzero_create_counter_event *)entry(name))(device.context, device.id, &desc,
+	                                                      &event),
+	      name);
 	return event;
 }
 
@@ -99,8 +106,8 @@ static void destroy(ze_command_list_handle_t list)
 static void append(ze_command_list_handle_t onto, uint32_t count, ze_command_list_handle_t *lists,
                    ze_event_handle_t signal, ze_event_handle_t wait)
 {
-	CALL(append_lists, zeCommandListImmediateAppendCommandListsExp, onto, count, lists, signal, wait != NULL,
-	     wait != NULL ? &wait : NULL);
+	CALL(append_lists, zeCommandListImmediateAppendCommandListsExp, onto, count, lists, signal,
+	     wait != NULL, wait != NULL ? &wait : NULL);
 }
 
 // ---- lists on an immediate list
@@ -223,7 +230,8 @@ static void hurried_plain(void)
 // In a list that is executed again and again; then one of its events becomes another command's.
 static void counting_lists(uint32_t flags)
 {
-	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS), list = regular();
+	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS),
+	                         list = regular();
 	ze_event_handle_t first = counting("zeEventCounterBasedCreate", BOTH | flags),
 	                  second = counting("zexCounterBasedEventCreate2", BOTH | flags);
 	launch(list, first);
@@ -244,10 +252,12 @@ static void counting_lists(uint32_t flags)
 	destroy(onto);
 }
 
-// An event of a list's becomes that of another command: what the list's command does then, nobody knows.
+// An event of a list's becomes that of another command: what the list's command does then, nobody
+// knows.
 static void taken(void)
 {
-	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS), list = regular();
+	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS),
+	                         list = regular();
 	ze_event_handle_t event = counting("zeEventCounterBasedCreate", BOTH | STAMPS);
 	launch(list, event);
 	copy(list, NULL);
@@ -278,15 +288,16 @@ static void launch_all(ze_command_list_handle_t list, ze_group_count_t *counts, 
 	const ze_group_count_t three = { 3, 1, 1 };
 	const struct levelzero_group_size size = { 32, 2, 1 };
 	uint32_t *number = (uint32_t *)(counts + 2);
-	CALL(levelzero_launch_with_parameters, zeCommandListAppendLaunchKernelWithParameters, list, kernel, &three,
-	     NULL, NULL, 0, NULL);
-	CALL(levelzero_launch_with_arguments, zeCommandListAppendLaunchKernelWithArguments, list, kernel, three, size,
-	     NULL, NULL, NULL, 0, NULL);
+	CALL(levelzero_launch_with_parameters, zeCommandListAppendLaunchKernelWithParameters, list,
+	     kernel, &three, NULL, NULL, 0, NULL);
+	CALL(levelzero_launch_with_arguments, zeCommandListAppendLaunchKernelWithArguments, list,
+	     kernel, three, size, NULL, NULL, NULL, 0, NULL);
 	launch(list, NULL);
 	// Refused, but the kernel has the size all the same.
-	if (((levelzero_launch_with_arguments *)entry("zeCommandListAppendLaunchKernelWithArguments"))(
-		    list, kernel, three, (struct levelzero_group_size){ 16, 1, 1 }, NULL, NULL, NULL, 1, NULL) ==
-	    ZE_RESULT_SUCCESS)
+	if (((levelzero_launch_with_arguments *)entry(
+	        "zeCommandListAppendLaunchKernelWithArguments"))(
+	        list, kernel, three, (struct levelzero_group_size){ 16, 1, 1 }, NULL, NULL, NULL, 1,
+	        NULL) == ZE_RESULT_SUCCESS)
 		stop("a launch that waits for nothing, once");
 	launch(list, NULL);
 	OLD(zeKernelSetGroupSize, kernel, 64, 1, 1);
@@ -295,19 +306,22 @@ static void launch_all(ze_command_list_handle_t list, ze_group_count_t *counts, 
 	*number = 2;
 	OLD(zeCommandListAppendLaunchKernelIndirect, list, kernel, counts, NULL, 0, NULL);
 	ze_kernel_handle_t kernels[2] = { kernel, kernel };
-	OLD(zeCommandListAppendLaunchMultipleKernelsIndirect, list, 2, kernels, number, counts, NULL, 0, NULL);
-	CALL(levelzero_append_host_function, zeCommandListAppendHostFunction, list, count_up, calls, NULL, NULL, 0,
-	     NULL);
+	OLD(zeCommandListAppendLaunchMultipleKernelsIndirect, list, 2, kernels, number, counts,
+	    NULL, 0, NULL);
+	CALL(levelzero_append_host_function, zeCommandListAppendHostFunction, list, count_up, calls,
+	     NULL, NULL, 0, NULL);
 }
 
 static void print_all(void)
 {
-	puts("run kernel\nrun kernel\nrun kernel\nrun kernel\nrun kernel\nrun kernel\nrun several\nrun marker");
+	puts("run kernel\nrun kernel\nrun kernel\nrun kernel\nrun kernel\nrun kernel\nrun "
+	     "several\nrun marker");
 }
 
 static void launches(void)
 {
-	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS), list = regular();
+	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS),
+	                         list = regular();
 	uint32_t calls = 0;
 	launch_all(onto, host, &calls);
 	print_all();
@@ -328,8 +342,11 @@ static void launches(void)
 
 static void images(void)
 {
-	ze_image_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_IMAGE_DESC, .type = ZE_IMAGE_TYPE_2D,
-		                 .format = { .layout = ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16 }, .width = 100, .height = 20,
+	ze_image_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+		                 .type = ZE_IMAGE_TYPE_2D,
+		                 .format = { .layout = ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16 },
+		                 .width = 100,
+		                 .height = 20,
 		                 .depth = 1 };
 	const ze_image_region_t part = { 1, 2, 0, 10, 5, 1 };
 	ze_command_list_handle_t list = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
@@ -337,9 +354,12 @@ static void images(void)
 	check(zeImageCreate(device.context, device.id, &desc, &image), "zeImageCreate");
 	desc.format.layout = ZE_IMAGE_FORMAT_LAYOUT_NV12;
 	check(zeImageCreate(device.context, device.id, &desc, &media), "zeImageCreate");
-	check(zeCommandListAppendImageCopyFromMemory(list, image, host, NULL, NULL, 0, NULL), "write");
-	check(zeCommandListAppendImageCopyToMemory(list, host, image, &part, NULL, 0, NULL), "read");
-	check(zeCommandListAppendImageCopyRegion(list, image, image, &part, &part, NULL, 0, NULL), "copy");
+	check(zeCommandListAppendImageCopyFromMemory(list, image, host, NULL, NULL, 0, NULL),
+	      "write");
+	check(zeCommandListAppendImageCopyToMemory(list, host, image, &part, NULL, 0, NULL),
+	      "read");
+	check(zeCommandListAppendImageCopyRegion(list, image, image, &part, &part, NULL, 0, NULL),
+	      "copy");
 	check(zeCommandListAppendImageCopy(list, media, media, NULL, 0, NULL), "copy");
 	wait_list(list);
 	check(zeImageDestroy(image), "zeImageDestroy");
@@ -348,21 +368,27 @@ static void images(void)
 }
 
 typedef ze_result_t next_id(ze_command_list_handle_t list, const void *desc, uint64_t *id);
-typedef ze_result_t next_id_of_kernels(ze_command_list_handle_t list, const void *desc, uint32_t count,
-                                       ze_kernel_handle_t *kernels, uint64_t *id);
-typedef ze_result_t change_event(ze_command_list_handle_t list, uint64_t id, ze_event_handle_t event);
+typedef ze_result_t next_id_of_kernels(ze_command_list_handle_t list, const void *desc,
+                                       uint32_t count, ze_kernel_handle_t *kernels, uint64_t *id);
+typedef ze_result_t change_event(ze_command_list_handle_t list, uint64_t id,
+                                 ze_event_handle_t event);
 
 static void changed(void)
 {
-	const struct { ze_structure_type_t stype; const void *next; uint32_t flags; } arguments = { .flags = 1 },
-	                                                                            everything = { 0 };
-	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS), list = regular();
+	const struct {
+		ze_structure_type_t stype;
+		const void *next;
+		uint32_t flags;
+	} arguments = { .flags = 1 }, everything = { 0 };
+	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS),
+	                         list = regular();
 	uint64_t id;
 	CALL(next_id, zeCommandListGetNextCommandIdExp, list, &arguments, &id);
 	launch(list, NULL);
 	CALL(next_id, zeCommandListGetNextCommandIdExp, list, &everything, &id);
 	launch(list, NULL);
-	CALL(next_id_of_kernels, zeCommandListGetNextCommandIdWithKernelsExp, list, &everything, 1, &kernel, &id);
+	CALL(next_id_of_kernels, zeCommandListGetNextCommandIdWithKernelsExp, list, &everything, 1,
+	     &kernel, &id);
 	launch(list, NULL);
 	launch(list, NULL);
 	OLD(zeCommandListClose, list);
@@ -379,7 +405,8 @@ typedef ze_result_t create_clone(ze_command_list_handle_t list, ze_command_list_
 
 static void cloned(void)
 {
-	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS), list = regular(), clone;
+	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS),
+	                         list = regular(), clone;
 	launch(list, NULL);
 	launch(list, NULL);
 	OLD(zeCommandListClose, list);
@@ -397,8 +424,9 @@ static void cloned(void)
 
 typedef ze_result_t begin_capture(ze_command_list_handle_t list, const void *next);
 typedef ze_result_t end_capture(ze_command_list_handle_t list, void **graph, const void *next);
-typedef ze_result_t append_graph(ze_command_list_handle_t list, void *graph, const void *next, ze_event_handle_t signal,
-                                 uint32_t wait_count, ze_event_handle_t *waits);
+typedef ze_result_t append_graph(ze_command_list_handle_t list, void *graph, const void *next,
+                                 ze_event_handle_t signal, uint32_t wait_count,
+                                 ze_event_handle_t *waits);
 
 static void graphs(void)
 {
@@ -423,7 +451,8 @@ static void graphs(void)
 static void overlapping(void)
 {
 	enum { LISTS = 4, COMMANDS = 5 };
-	const ze_event_pool_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .count = 1,
+	const ze_event_pool_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+		                            .count = 1,
 		                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE };
 	uint32_t ordinals[2] = { device.compute, device.group_count - 1 };
 	ze_command_list_handle_t lists[2][LISTS], held[2];
@@ -435,7 +464,8 @@ static void overlapping(void)
 	for (uint32_t q = 0; q < 2; q++) {
 		queues[q] = queue_of(&device, ordinals[q], 0);
 		held[q] = list_of(&device, ordinals[q]);
-		check(zeCommandListAppendWaitOnEvents(held[q], 1, &gate), "zeCommandListAppendWaitOnEvents");
+		check(zeCommandListAppendWaitOnEvents(held[q], 1, &gate),
+		      "zeCommandListAppendWaitOnEvents");
 		check(zeCommandListClose(held[q]), "zeCommandListClose");
 		check(zeCommandQueueExecuteCommandLists(queues[q], 1, &held[q], NULL), "execute");
 		for (uint32_t i = 0; i < LISTS; i++) {
@@ -443,17 +473,22 @@ static void overlapping(void)
 			for (uint32_t k = 0; k < 2; k++)
 				events[q][i][k] = event_of(pool, 4 * i + 2 * q + k);
 			for (uint32_t k = 0; k < COMMANDS; k++)
-				copy(lists[q][i], k == 0 ? events[q][i][0] : k == COMMANDS - 1 ? events[q][i][1] : NULL);
+				copy(lists[q][i], k == 0              ? events[q][i][0]
+				                  : k == COMMANDS - 1 ? events[q][i][1]
+				                                      : NULL);
 			check(zeCommandListClose(lists[q][i]), "zeCommandListClose");
-			check(zeCommandQueueExecuteCommandLists(queues[q], 1, &lists[q][i], NULL), "execute");
+			check(zeCommandQueueExecuteCommandLists(queues[q], 1, &lists[q][i], NULL),
+			      "execute");
 		}
 	}
 	check(zeEventHostSignal(gate), "zeEventHostSignal");
 	for (uint32_t q = 0; q < 2; q++) {
 		synchronize(queues[q]);
 		for (uint32_t i = 0; i < LISTS; i++) {
-			ze_kernel_timestamp_result_t first = stamps_of(events[q][i][0]), last = stamps_of(events[q][i][1]);
-			printf("ran %u %llu %llu\n", q, (unsigned long long)first.global.kernelStart,
+			ze_kernel_timestamp_result_t first = stamps_of(events[q][i][0]),
+			                             last = stamps_of(events[q][i][1]);
+			printf("ran %u %llu %llu\n", q,
+			       (unsigned long long)first.global.kernelStart,
 			       (unsigned long long)last.global.kernelEnd);
 			for (uint32_t k = 0; k < 2; k++)
 				check(zeEventDestroy(events[q][i][k]), "zeEventDestroy");

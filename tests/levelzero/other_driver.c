@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ze-cpu (OTHER_DRIVER_OF names its file), with what it lacks: copies of images, lists that may be changed or cloned,
-// graphs, which do nothing but signal their events; and queries that some engines cannot run.
+// ze-cpu (OTHER_DRIVER_OF names its file), with what it lacks: copies of images, lists that may be
+// changed or cloned, graphs, which do nothing but signal their events; and queries that some
+// engines cannot run.
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 
@@ -32,24 +33,26 @@ static void *of_ze_cpu(const char *name)
 
 // ---- images
 
-static ze_result_t copy_image(ze_command_list_handle_t list, ze_image_handle_t to, ze_image_handle_t from,
-                              ze_event_handle_t event, uint32_t count, ze_event_handle_t *waits)
+static ze_result_t copy_image(ze_command_list_handle_t list, ze_image_handle_t to,
+                              ze_image_handle_t from, ze_event_handle_t event, uint32_t count,
+                              ze_event_handle_t *waits)
 {
 	(void)to, (void)from;
 	return lists.pfnAppendBarrier(list, event, count, waits);
 }
 
-static ze_result_t copy_region(ze_command_list_handle_t list, ze_image_handle_t to, ze_image_handle_t from,
-                               const ze_image_region_t *to_region, const ze_image_region_t *from_region,
-                               ze_event_handle_t event, uint32_t count, ze_event_handle_t *waits)
+static ze_result_t copy_region(ze_command_list_handle_t list, ze_image_handle_t to,
+                               ze_image_handle_t from, const ze_image_region_t *to_region,
+                               const ze_image_region_t *from_region, ze_event_handle_t event,
+                               uint32_t count, ze_event_handle_t *waits)
 {
 	(void)to, (void)from, (void)to_region, (void)from_region;
 	return lists.pfnAppendBarrier(list, event, count, waits);
 }
 
 static ze_result_t copy_out(ze_command_list_handle_t list, void *to, ze_image_handle_t from,
-                            const ze_image_region_t *region, ze_event_handle_t event, uint32_t count,
-                            ze_event_handle_t *waits)
+                            const ze_image_region_t *region, ze_event_handle_t event,
+                            uint32_t count, ze_event_handle_t *waits)
 {
 	(void)to, (void)from, (void)region;
 	return lists.pfnAppendBarrier(list, event, count, waits);
@@ -72,8 +75,8 @@ static ze_result_t next_id(ze_command_list_handle_t list, const void *desc, uint
 	return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t next_id_of_kernels(ze_command_list_handle_t list, const void *desc, uint32_t count,
-                                      ze_kernel_handle_t *kernels, uint64_t *id)
+static ze_result_t next_id_of_kernels(ze_command_list_handle_t list, const void *desc,
+                                      uint32_t count, ze_kernel_handle_t *kernels, uint64_t *id)
 {
 	(void)count, (void)kernels;
 	return next_id(list, desc, id);
@@ -101,10 +104,11 @@ static ze_result_t clone_list(ze_command_list_handle_t list, ze_command_list_han
 	return result == ZE_RESULT_SUCCESS ? lists.pfnClose(*made) : result;
 }
 
-// ---- queries by a kernel, which an engine that only copies cannot run: as with Intel's driver it is the end
+// ---- queries by a kernel, which an engine that only copies cannot run: as with Intel's driver it
+// is the end
 
-static ze_result_t create(ze_context_handle_t context, ze_device_handle_t device, const ze_command_list_desc_t *desc,
-                          ze_command_list_handle_t *made)
+static ze_result_t create(ze_context_handle_t context, ze_device_handle_t device,
+                          const ze_command_list_desc_t *desc, ze_command_list_handle_t *made)
 {
 	ze_result_t result = lists.pfnCreate(context, device, desc, made);
 	last.context = context;
@@ -113,18 +117,21 @@ static ze_result_t create(ze_context_handle_t context, ze_device_handle_t device
 	for (int i = 0; result == ZE_RESULT_SUCCESS && i < copying_count; i++)
 		if (copying[i] == *made) // that one is gone
 			copying[i] = NULL;
-	if (result == ZE_RESULT_SUCCESS && desc->commandQueueGroupOrdinal != 0 && copying_count < 64)
+	if (result == ZE_RESULT_SUCCESS && desc->commandQueueGroupOrdinal != 0 &&
+	    copying_count < 64)
 		copying[copying_count++] = *made;
 	return result;
 }
 
-static ze_result_t query(ze_command_list_handle_t list, uint32_t count, ze_event_handle_t *events, void *to,
-                         const size_t *offsets, ze_event_handle_t event, uint32_t wait_count, ze_event_handle_t *waits)
+static ze_result_t query(ze_command_list_handle_t list, uint32_t count, ze_event_handle_t *events,
+                         void *to, const size_t *offsets, ze_event_handle_t event,
+                         uint32_t wait_count, ze_event_handle_t *waits)
 {
 	for (int i = 0; i < copying_count; i++)
 		if (copying[i] == list)
 			abort();
-	return lists.pfnAppendQueryKernelTimestamps(list, count, events, to, offsets, event, wait_count, waits);
+	return lists.pfnAppendQueryKernelTimestamps(list, count, events, to, offsets, event,
+	                                            wait_count, waits);
 }
 
 // ---- graphs
@@ -144,15 +151,16 @@ static ze_result_t end(ze_command_list_handle_t list, void **graph, const void *
 	return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t run_graph(ze_command_list_handle_t list, void *graph, const void *next, ze_event_handle_t event,
-                             uint32_t count, ze_event_handle_t *waits)
+static ze_result_t run_graph(ze_command_list_handle_t list, void *graph, const void *next,
+                             ze_event_handle_t event, uint32_t count, ze_event_handle_t *waits)
 {
 	(void)graph, (void)next;
 	return lists.pfnAppendBarrier(list, event, count, waits);
 }
 
-static ze_result_t copy_or_capture(ze_command_list_handle_t list, void *to, const void *from, size_t bytes,
-                                   ze_event_handle_t event, uint32_t count, ze_event_handle_t *waits)
+static ze_result_t copy_or_capture(ze_command_list_handle_t list, void *to, const void *from,
+                                   size_t bytes, ze_event_handle_t event, uint32_t count,
+                                   ze_event_handle_t *waits)
 {
 	return capturing ? ZE_RESULT_SUCCESS
 	                 : lists.pfnAppendMemoryCopy(list, to, from, bytes, event, count, waits);
@@ -182,17 +190,17 @@ static ze_result_t address_of(ze_driver_handle_t driver, const char *name, void 
 	return drivers.pfnGetExtensionFunctionAddress(driver, name, address);
 }
 
-#define TABLE(getter, type, ...)                                                                                   \
-	EXPORTED ze_result_t getter(ze_api_version_t version, type *table);                                        \
-	EXPORTED ze_result_t getter(ze_api_version_t version, type *table)                                         \
-	{                                                                                                          \
-		ze_result_t (*get)(ze_api_version_t, type *) =                                                     \
-			(ze_result_t (*)(ze_api_version_t, type *))of_ze_cpu(#getter);                             \
-		ze_result_t result = get ? get(version, table) : ZE_RESULT_ERROR_UNINITIALIZED;                    \
-		if (result == ZE_RESULT_SUCCESS) {                                                                 \
-			__VA_ARGS__                                                                                \
-		}                                                                                                  \
-		return result;                                                                                     \
+#define TABLE(getter, type, ...)                                                                   \
+	EXPORTED ze_result_t getter(ze_api_version_t version, type *table);                        \
+	EXPORTED ze_result_t getter(ze_api_version_t version, type *table)                         \
+	{                                                                                          \
+		ze_result_t (*get)(ze_api_version_t, type *) =                                     \
+		    (ze_result_t(*)(ze_api_version_t, type *))of_ze_cpu(#getter);                  \
+		ze_result_t result = get ? get(version, table) : ZE_RESULT_ERROR_UNINITIALIZED;    \
+		if (result == ZE_RESULT_SUCCESS) {                                                 \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+		return result;                                                                     \
 	}
 TABLE(zeGetGlobalProcAddrTable, ze_global_dditable_t)
 TABLE(zeGetDeviceProcAddrTable, ze_device_dditable_t)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts work into a Level Zero device in one style after another, as programs do, for the tests of the recorder:
+// Puts work into a Level Zero device in one style after another, as programs do, for the tests of
+// the recorder:
 //   styles STYLE...
-// For each command that it gives an event of its own it prints what that said when the program read it:
+// For each command that it gives an event of its own it prints what that said when the program read
+// it:
 //   stamps START END
 // and for each command that runs, in the order of appending, and as often as it runs:
 //   run KIND
@@ -23,10 +25,13 @@ static ze_module_handle_t module;
 static void *host, *there, *also;
 static const ze_group_count_t one = { 1, 1, 1 };
 
-static ze_command_list_handle_t immediate_on(uint32_t ordinal, uint32_t flags, ze_command_queue_mode_t mode)
+static ze_command_list_handle_t immediate_on(uint32_t ordinal, uint32_t flags,
+                                             ze_command_queue_mode_t mode)
 {
 	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-		                               .ordinal = ordinal, .flags = flags, .mode = mode };
+		                               .ordinal = ordinal,
+		                               .flags = flags,
+		                               .mode = mode };
 	ze_command_list_handle_t list;
 	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &list),
 	      "zeCommandListCreateImmediate");
@@ -40,7 +45,8 @@ static ze_command_list_handle_t immediate(uint32_t flags, ze_command_queue_mode_
 
 static void launch(ze_command_list_handle_t list, ze_event_handle_t event)
 {
-	check(zeCommandListAppendLaunchKernel(list, kernel, &one, event, 0, NULL), "zeCommandListAppendLaunchKernel");
+	check(zeCommandListAppendLaunchKernel(list, kernel, &one, event, 0, NULL),
+	      "zeCommandListAppendLaunchKernel");
 	puts("run kernel");
 }
 
@@ -96,7 +102,8 @@ static void plain(void)
 static void without(uint32_t flags)
 {
 	const ze_event_pool_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
-		                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE, .count = 1 };
+		                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+		                            .count = 1 };
 	ze_command_list_handle_t list = immediate(flags, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 	ze_event_pool_handle_t pool;
 	check(zeEventPoolCreate(device.context, &desc, 0, NULL, &pool), "zeEventPoolCreate");
@@ -142,7 +149,8 @@ static void reused(void)
 // The same without a reset: it is signalled again while it is signalled.
 static void signalled(void)
 {
-	ze_command_list_handle_t list = immediate(IN_ORDER_QUEUE, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_command_list_handle_t list =
+	    immediate(IN_ORDER_QUEUE, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 	ze_event_pool_handle_t pool = pool_of(&device, 2);
 	ze_event_handle_t event = event_of(pool, 0), last = event_of(pool, 1);
 	for (uint32_t i = 0; i < 4; i++) {
@@ -186,8 +194,11 @@ static void wrapping(void)
 static void fill_list(ze_command_list_handle_t list, ze_event_handle_t event)
 {
 	for (int i = 0; i < 4; i++) {
-		check(zeCommandListAppendLaunchKernel(list, kernel, &one, i == 1 ? event : NULL, 0, NULL), "launch");
-		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, NULL, 0, NULL), "copy");
+		check(zeCommandListAppendLaunchKernel(list, kernel, &one, i == 1 ? event : NULL, 0,
+		                                      NULL),
+		      "launch");
+		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, NULL, 0, NULL),
+		      "copy");
 	}
 	check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
 	check(zeCommandListAppendMemoryFill(list, also, "x", 1, BYTES, NULL, 0, NULL), "fill");
@@ -201,9 +212,11 @@ static void print_list(void)
 	puts("run barrier\nrun fill");
 }
 
-static void execute(ze_command_queue_handle_t queue, uint32_t count, ze_command_list_handle_t *lists)
+static void execute(ze_command_queue_handle_t queue, uint32_t count,
+                    ze_command_list_handle_t *lists)
 {
-	check(zeCommandQueueExecuteCommandLists(queue, count, lists, NULL), "zeCommandQueueExecuteCommandLists");
+	check(zeCommandQueueExecuteCommandLists(queue, count, lists, NULL),
+	      "zeCommandQueueExecuteCommandLists");
 	for (uint32_t i = 0; i < count; i++)
 		print_list();
 }
@@ -267,12 +280,14 @@ static void between(void)
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
-// Waits for an event in the middle of a list alone, and uses it again and destroys it while the list goes on.
+// Waits for an event in the middle of a list alone, and uses it again and destroys it while the
+// list goes on.
 static void early(void)
 {
 	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
 	// The other engine, which is not held up by the list.
-	ze_command_list_handle_t copies = immediate_on(device.group_count - 1, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_command_list_handle_t copies =
+	    immediate_on(device.group_count - 1, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 	for (int round = 0; round < 4; round++) {
 		ze_command_list_handle_t list = list_of(&device, device.compute);
 		ze_event_pool_handle_t pool = pool_of(&device, 1);
@@ -313,7 +328,8 @@ static void resetting(void)
 	ze_command_list_handle_t list = list_of(&device, device.compute),
 	                         at_once = immediate(0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 	ze_event_pool_handle_t pool = pool_of(&device, 3);
-	ze_event_handle_t event = event_of(pool, 0), other = event_of(pool, 1), last = event_of(pool, 2);
+	ze_event_handle_t event = event_of(pool, 0), other = event_of(pool, 1),
+	                  last = event_of(pool, 2);
 	for (int i = 0; i < 4; i++) {
 		launch(at_once, event);
 		reset_in(at_once, event);
@@ -321,9 +337,11 @@ static void resetting(void)
 		write_to(at_once, event);
 		reset_in(at_once, event);
 		puts("run barrier\nrun barrier");
-		check(zeCommandListAppendLaunchKernel(list, kernel, &one, other, 0, NULL), "launch");
+		check(zeCommandListAppendLaunchKernel(list, kernel, &one, other, 0, NULL),
+		      "launch");
 		reset_in(list, other);
-		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, other, 0, NULL), "copy");
+		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, other, 0, NULL),
+		      "copy");
 		reset_in(list, other);
 	}
 	// What the event says may still be of the first one.
@@ -335,7 +353,8 @@ static void resetting(void)
 	for (int i = 0; i < 3; i++) {
 		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
 		for (int k = 0; k < 4; k++)
-			puts("run kernel\nrun barrier\nrun barrier\nrun write\nrun barrier\nrun barrier");
+			puts("run kernel\nrun barrier\nrun barrier\nrun write\nrun barrier\nrun "
+			     "barrier");
 	}
 	synchronize(queue);
 	check(zeEventDestroy(event), "zeEventDestroy");
@@ -354,7 +373,8 @@ static void copies(void)
 	ze_command_queue_handle_t queue = queue_of(&device, ordinal, 0);
 	ze_command_list_handle_t list = list_of(&device, ordinal);
 	for (int i = 0; i < 4; i++)
-		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, NULL, 0, NULL), "copy");
+		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, NULL, 0, NULL),
+		      "copy");
 	check(zeCommandListClose(list), "zeCommandListClose");
 	for (int i = 0; i < 3; i++) {
 		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
@@ -365,7 +385,8 @@ static void copies(void)
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
-// Three launches on each sub-device, one after another; then two on the device itself, which tell the results of all.
+// Three launches on each sub-device, one after another; then two on the device itself, which tell
+// the results of all.
 static void sub_devices(void)
 {
 	ze_device_handle_t found[5] = { NULL };
@@ -373,10 +394,12 @@ static void sub_devices(void)
 	check(zeDeviceGetSubDevices(device.id, &count, found), "zeDeviceGetSubDevices");
 	found[count] = device.id;
 	for (uint32_t i = 0; i <= count; i++) {
-		const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+		const ze_command_queue_desc_t desc = { .stype =
+			                                   ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
 			                               .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS };
 		ze_command_list_handle_t list;
-		check(zeCommandListCreateImmediate(device.context, found[i], &desc, &list), "zeCommandListCreateImmediate");
+		check(zeCommandListCreateImmediate(device.context, found[i], &desc, &list),
+		      "zeCommandListCreateImmediate");
 		for (int k = 0; k < (i < count ? 3 : 2); k++)
 			launch(list, NULL);
 		check(zeCommandListDestroy(list), "zeCommandListDestroy");
@@ -388,7 +411,8 @@ static void appended(void)
 {
 	ze_command_list_handle_t list = list_of(&device, device.compute);
 	for (int i = 0; i < 4; i++)
-		check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
+		check(zeCommandListAppendBarrier(list, NULL, 0, NULL),
+		      "zeCommandListAppendBarrier");
 	check(zeCommandListClose(list), "zeCommandListClose");
 	check(zeCommandListDestroy(list), "zeCommandListDestroy");
 }
@@ -441,10 +465,20 @@ static void run(const char *style)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} styles[] = { { "plain", plain }, { "synchronous", synchronous }, { "reused", reused },
-		       { "signalled", signalled }, { "wrapping", wrapping },
-		       { "several", several }, { "between", between }, { "endless", endless }, { "early", early },
-		       { "resetting", resetting }, { "sub-devices", sub_devices }, { "appended", appended }, { "copies", copies }, { "threads", threads } };
+	} styles[] = { { "plain", plain },
+		       { "synchronous", synchronous },
+		       { "reused", reused },
+		       { "signalled", signalled },
+		       { "wrapping", wrapping },
+		       { "several", several },
+		       { "between", between },
+		       { "endless", endless },
+		       { "early", early },
+		       { "resetting", resetting },
+		       { "sub-devices", sub_devices },
+		       { "appended", appended },
+		       { "copies", copies },
+		       { "threads", threads } };
 	if (strcmp(style, "without") == 0)
 		without(0);
 	else if (strcmp(style, "in-order") == 0)

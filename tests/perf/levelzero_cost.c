@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long calls of Level Zero take their thread, recorded or not; levelzero_cost.py runs it.
 //   levelzero_cost WHAT ROUNDS
-// WHAT is a name of `measured`. Printed are the best and the median of the rounds, in nanoseconds of the thread's CPU
-// time a call; what is done between the rounds is not in it.
+// WHAT is a name of `measured`. Printed are the best and the median of the rounds, in nanoseconds
+// of the thread's CPU time a call; what is done between the rounds is not in it.
 #include "example.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { CALLS = 2000, EXECUTIONS = 50, IN_LIST = 10 };
 
 static struct device device;
 static ze_kernel_handle_t kernel;
-static const ze_group_count_t one = {1, 1, 1};
+static const ze_group_count_t one = { 1, 1, 1 };
 static ze_command_list_handle_t list;
 static ze_command_queue_handle_t queue;
 static ze_event_handle_t events[CALLS];
@@ -31,7 +31,8 @@ LOOP loop_barrier(ze_event_handle_t *each)
 LOOP loop_launch(ze_event_handle_t *each)
 {
 	for (int i = 0; i < CALLS; i++)
-		zeCommandListAppendLaunchKernel(list, kernel, &one, each != NULL ? each[i] : NULL, 0, NULL);
+		zeCommandListAppendLaunchKernel(list, kernel, &one, each != NULL ? each[i] : NULL,
+		                                0, NULL);
 }
 
 LOOP loop_execute(ze_event_handle_t *each)
@@ -51,7 +52,7 @@ LOOP loop_noted(ze_event_handle_t *each)
 LOOP loop_passed(ze_event_handle_t *each)
 {
 	(void)each;
-	ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+	ze_kernel_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
 	for (int i = 0; i < CALLS; i++)
 		zeKernelGetProperties(kernel, &properties);
 }
@@ -67,21 +68,22 @@ static const struct measure {
 	bool with_events;
 	int calls;
 } measured[] = {
-    {"immediate", IMMEDIATE, loop_barrier, true, CALLS},
-    {"immediate-plain", IMMEDIATE, loop_barrier, false, CALLS},
-    {"immediate-launch", IMMEDIATE, loop_launch, true, CALLS},
-    {"regular", REGULAR, loop_launch, true, CALLS},
-    {"regular-plain", REGULAR, loop_launch, false, CALLS},
-    {"regular-barrier", REGULAR, loop_barrier, true, CALLS},
-    {"execute", EXECUTED, loop_execute, false, EXECUTIONS},
-    {"noted", NOTHING, loop_noted, false, CALLS},
-    {"passed", NOTHING, loop_passed, false, CALLS},
+	{ "immediate", IMMEDIATE, loop_barrier, true, CALLS },
+	{ "immediate-plain", IMMEDIATE, loop_barrier, false, CALLS },
+	{ "immediate-launch", IMMEDIATE, loop_launch, true, CALLS },
+	{ "regular", REGULAR, loop_launch, true, CALLS },
+	{ "regular-plain", REGULAR, loop_launch, false, CALLS },
+	{ "regular-barrier", REGULAR, loop_barrier, true, CALLS },
+	{ "execute", EXECUTED, loop_execute, false, EXECUTIONS },
+	{ "noted", NOTHING, loop_noted, false, CALLS },
+	{ "passed", NOTHING, loop_passed, false, CALLS },
 };
 
 static void make(const struct measure *what)
 {
-	const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, .ordinal = device.compute,
-	                                      .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+		                               .ordinal = device.compute,
+		                               .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
 	queue = queue_of(&device, device.compute, 0);
 	if (what->made == IMMEDIATE)
 		check(zeCommandListCreateImmediate(device.context, device.id, &desc, &list),
@@ -94,7 +96,8 @@ static void make(const struct measure *what)
 	if (what->made != EXECUTED)
 		return;
 	for (uint32_t i = 0; i < IN_LIST; i++)
-		check(zeCommandListAppendLaunchKernel(list, kernel, &one, NULL, 0, NULL), "zeCommandListAppendLaunchKernel");
+		check(zeCommandListAppendLaunchKernel(list, kernel, &one, NULL, 0, NULL),
+		      "zeCommandListAppendLaunchKernel");
 	check(zeCommandListClose(list), "zeCommandListClose");
 }
 
@@ -103,7 +106,8 @@ static void between(const struct measure *what)
 	if (what->made == IMMEDIATE) {
 		ze_event_handle_t last = events[0];
 		check(zeEventHostReset(last), "zeEventHostReset");
-		check(zeCommandListAppendBarrier(list, last, 0, NULL), "zeCommandListAppendBarrier");
+		check(zeCommandListAppendBarrier(list, last, 0, NULL),
+		      "zeCommandListAppendBarrier");
 		check(zeEventHostSynchronize(last, UINT64_MAX), "zeEventHostSynchronize");
 	} else if (what->made == REGULAR) {
 		check(zeCommandListReset(list), "zeCommandListReset");
@@ -143,6 +147,7 @@ int main(int count, char **arguments)
 	double best = taken[0];
 	for (size_t i = 1; i < rounds; i++)
 		best = taken[i] < best ? taken[i] : best;
-	printf("cost %.1f %.1f calls %zu\n", best, median(taken, rounds), rounds * (size_t)what->calls);
+	printf("cost %.1f %.1f calls %zu\n", best, median(taken, rounds),
+	       rounds * (size_t)what->calls);
 	free(taken);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a span takes its thread: tare_time_begin, _end and _release, beside the API's own calls alone that they make.
+// What a span takes its thread: tare_time_begin, _end and _release, beside the API's own calls
+// alone that they make.
 //   own_program_cost opencl|levelzero|cuda LIBRARY [ROUNDS]
-// LIBRARY: of CUDA's driver or its stand-in; "" else. Printed are the best and the median of the rounds, in nanoseconds of
-// the thread's CPU time a span. The timer's first seven spans, which measure the floor, come before.
+// LIBRARY: of CUDA's driver or its stand-in; "" else. Printed are the best and the median of the
+// rounds, in nanoseconds of the thread's CPU time a span. The timer's first seven spans, which
+// measure the floor, come before.
 #include "backend/cuda/abi.h"
 #include "tare/time.h"
 
@@ -72,10 +74,12 @@ static void open_opencl(void)
 	cl_device_id device;
 
 	need(clGetPlatformIDs(1, &platform, NULL) == CL_SUCCESS, "clGetPlatformIDs");
-	need(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS, "clGetDeviceIDs");
+	need(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS,
+	     "clGetDeviceIDs");
 	cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
 	cl_queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, NULL);
-	need(tare_time_open_opencl(&timer, cl_queue, &options, &error) == 0, "tare_time_open_opencl");
+	need(tare_time_open_opencl(&timer, cl_queue, &options, &error) == 0,
+	     "tare_time_open_opencl");
 }
 
 static void bare_opencl(void)
@@ -110,14 +114,21 @@ static void open_levelzero(void)
 	ze_context_handle_t context = NULL;
 	uint32_t one = 1;
 
-	need(zeInit(0) == ZE_RESULT_SUCCESS && zeDriverGet(&one, &driver) == ZE_RESULT_SUCCESS, "zeDriverGet");
+	need(zeInit(0) == ZE_RESULT_SUCCESS && zeDriverGet(&one, &driver) == ZE_RESULT_SUCCESS,
+	     "zeDriverGet");
 	need(zeDeviceGet(driver, &one, &device) == ZE_RESULT_SUCCESS, "zeDeviceGet");
-	need(zeContextCreate(driver, &context_type, &context) == ZE_RESULT_SUCCESS, "zeContextCreate");
-	need(zeCommandListCreate(context, device, &list_type, &ze_list) == ZE_RESULT_SUCCESS, "zeCommandListCreate");
-	need(zeMemAllocHost(context, &memory_type, 16, 64, (void **)&ze_stamps) == ZE_RESULT_SUCCESS, "zeMemAllocHost");
-	need(zeEventPoolCreate(context, &pool_type, 0, NULL, &pool) == ZE_RESULT_SUCCESS, "zeEventPoolCreate");
+	need(zeContextCreate(driver, &context_type, &context) == ZE_RESULT_SUCCESS,
+	     "zeContextCreate");
+	need(zeCommandListCreate(context, device, &list_type, &ze_list) == ZE_RESULT_SUCCESS,
+	     "zeCommandListCreate");
+	need(zeMemAllocHost(context, &memory_type, 16, 64, (void **)&ze_stamps) ==
+	         ZE_RESULT_SUCCESS,
+	     "zeMemAllocHost");
+	need(zeEventPoolCreate(context, &pool_type, 0, NULL, &pool) == ZE_RESULT_SUCCESS,
+	     "zeEventPoolCreate");
 	need(zeEventCreate(pool, &event_type, &ze_event) == ZE_RESULT_SUCCESS, "zeEventCreate");
-	need(tare_time_open_levelzero(&timer, context, device, ze_list, TARE_TIME_REGULAR, &options, &error) == 0,
+	need(tare_time_open_levelzero(&timer, context, device, ze_list, TARE_TIME_REGULAR, &options,
+	                              &error) == 0,
 	     "tare_time_open_levelzero");
 }
 
@@ -153,10 +164,12 @@ static void open_cuda(const char *path)
 	CUDA_FUNCTIONS(X, X)
 #undef X
 	need(cuda.cuInit(0) == 0 && cuda.cuDevicePrimaryCtxRetain(&context, 0) == 0, "cuInit");
-	need(cuda.cuCtxSetCurrent(context) == 0 && cuda.cuStreamCreate(&cuda_stream, 1) == 0, "cuStreamCreate");
+	need(cuda.cuCtxSetCurrent(context) == 0 && cuda.cuStreamCreate(&cuda_stream, 1) == 0,
+	     "cuStreamCreate");
 	cuda.cuEventCreate(&cuda_events[0], 0);
 	cuda.cuEventCreate(&cuda_events[1], 0);
-	need(tare_time_open_cuda(&timer, cuda_stream, &options, &error) == 0, "tare_time_open_cuda");
+	need(tare_time_open_cuda(&timer, cuda_stream, &options, &error) == 0,
+	     "tare_time_open_cuda");
 }
 
 static void bare_cuda(void)
@@ -228,7 +241,8 @@ int main(int count, char **arguments)
 	}
 	if (rounds < 1 || rounds > MOST_ROUNDS)
 		rounds = 50;
-	// The floor, once and for all; on a list that is not executed it stays with the first spans.
+	// The floor, once and for all; on a list that is not executed it stays with the first
+	// spans.
 	time_spans();
 	finish();
 	if (finish != finish_levelzero)

@@ -20,7 +20,8 @@ struct counted {
 	bool ordered;
 };
 
-static void add_event(struct tare_trace_writer *writer, uint64_t number, uint32_t track, uint64_t ticks)
+static void add_event(struct tare_trace_writer *writer, uint64_t number, uint32_t track,
+                      uint64_t ticks)
 {
 	union tare_trace_record record = { 0 };
 	uint32_t command = (uint32_t)(number / 2 + 1);
@@ -28,15 +29,24 @@ static void add_event(struct tare_trace_writer *writer, uint64_t number, uint32_
 	if (number % 2 == 0)
 		record.command = (struct tare_trace_command){
 			.head = tare_trace_head(TARE_TRACE_COMMAND, 0, 7, track),
-			.enter = ticks, .call_ticks = 600, .number = command,
-			.kind = TARE_KIND_KERNEL, .queue = 1, .object = 4711, .amount = 1,
+			.enter = ticks,
+			.call_ticks = 600,
+			.number = command,
+			.kind = TARE_KIND_KERNEL,
+			.queue = 1,
+			.object = 4711,
+			.amount = 1,
 		};
 	else
 		record.times = (struct tare_trace_times){
 			.head = tare_trace_head(TARE_TRACE_TIMES, 15, 0, track),
-			.command_track = track, .command_number = command,
-			.queued = ticks, .submitted = ticks + 10, .start = ticks + 100,
-			.end = ticks + 400, .observed = ticks + 900,
+			.command_track = track,
+			.command_number = command,
+			.queued = ticks,
+			.submitted = ticks + 10,
+			.start = ticks + 100,
+			.end = ticks + 400,
+			.observed = ticks + 900,
 		};
 	tare_trace_writer_add(writer, &record);
 }
@@ -44,8 +54,10 @@ static void add_event(struct tare_trace_writer *writer, uint64_t number, uint32_
 static int write_trace(const char *folder, uint64_t events, uint32_t threads)
 {
 	struct tare_trace_header header = {
-		.host_clock = TARE_TRACE_CLOCK_TSC, .host_hz = UINT64_C(2400000000),
-		.start_ticks = UINT64_C(1000000000000), .start_raw_ns = INT64_C(416666666667),
+		.host_clock = TARE_TRACE_CLOCK_TSC,
+		.host_hz = UINT64_C(2400000000),
+		.start_ticks = UINT64_C(1000000000000),
+		.start_raw_ns = INT64_C(416666666667),
 	};
 	struct tare_trace_writer *writer;
 	struct tare_error error;
@@ -58,10 +70,14 @@ static int write_trace(const char *folder, uint64_t events, uint32_t threads)
 	for (uint64_t i = 0; i < events; i++) {
 		if (i % 1000000 == 0) {
 			union tare_trace_record pair = { .clock_pair = {
-				.head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0, TARE_CLOCK_RAW, 0),
-				.before = ticks - 60, .after = ticks + 60,
-				.value = (uint64_t)((double)ticks / 2.4),
-			} };
+				                             .head = tare_trace_head(
+				                                 TARE_TRACE_CLOCK_PAIR, 0,
+				                                 TARE_CLOCK_RAW, 0),
+				                             .before = ticks - 60,
+				                             .after = ticks + 60,
+				                             .value =
+				                                 (uint64_t)((double)ticks / 2.4),
+				                         } };
 			tare_trace_writer_add(writer, &pair);
 		}
 		// Bursts, so that threads take turns as they do.
@@ -130,7 +146,8 @@ static int read_trace(const char *folder)
 	       (double)tare_host_elapsed_ns(begin, opened) / 1e9,
 	       (double)tare_host_elapsed_ns(opened, end) / 1e9,
 	       (double)counted.events * 1e3 / (double)tare_host_elapsed_ns(begin, end),
-	       (double)counted.events / 1e6 / (cpu_seconds() - cpu), peak_kilobytes(), before, file->residual_ns, counted.ordered ? "in order" : "NOT IN ORDER",
+	       (double)counted.events / 1e6 / (cpu_seconds() - cpu), peak_kilobytes(), before,
+	       file->residual_ns, counted.ordered ? "in order" : "NOT IN ORDER",
 	       file->problem ? file->problem : "");
 	tare_trace_close(trace);
 	return counted.ordered ? 0 : 1;

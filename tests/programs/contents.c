@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transfers of every kind, for what `tare record --contents` says of their bytes. Prints the first number of what
-// was read, so that it can be seen to be the same with and without recording.
+// Transfers of every kind, for what `tare record --contents` says of their bytes. Prints the first
+// number of what was read, so that it can be seen to be the same with and without recording.
 #include "program.h"
 
 #include <stdio.h>
@@ -29,8 +29,9 @@ static void read_and_free(const struct program *program, cl_mem memory)
 {
 	char *pages = map_pages();
 	cl_event event;
-	check(clEnqueueReadBuffer(program->queue, memory, CL_FALSE, 0, SIZE, pages, 0, NULL, &event),
-	      "clEnqueueReadBuffer");
+	check(
+	    clEnqueueReadBuffer(program->queue, memory, CL_FALSE, 0, SIZE, pages, 0, NULL, &event),
+	    "clEnqueueReadBuffer");
 	check(clSetEventCallback(event, CL_COMPLETE, let_go, pages), "clSetEventCallback");
 	check(clFinish(program->queue), "clFinish");
 	// The callback may come on a thread of the driver's.
@@ -41,17 +42,19 @@ static void read_and_free(const struct program *program, cl_mem memory)
 static void through_a_map(const struct program *program, cl_mem memory)
 {
 	cl_int status;
-	char *mapped = clEnqueueMapBuffer(program->queue, memory, CL_TRUE, CL_MAP_WRITE, 0, SIZE, 0, NULL, NULL, &status);
+	char *mapped = clEnqueueMapBuffer(program->queue, memory, CL_TRUE, CL_MAP_WRITE, 0, SIZE, 0,
+	                                  NULL, NULL, &status);
 	check(status, "clEnqueueMapBuffer");
 	memset(mapped, 7, SIZE);
-	check(clEnqueueUnmapMemObject(program->queue, memory, mapped, 0, NULL, NULL), "clEnqueueUnmapMemObject");
+	check(clEnqueueUnmapMemObject(program->queue, memory, mapped, 0, NULL, NULL),
+	      "clEnqueueUnmapMemObject");
 }
 
 static void rectangle(const struct program *program, cl_mem memory, char *host)
 {
 	const size_t origin[3] = { 0, 0, 0 }, region[3] = { 64, 8, 1 };
-	check(clEnqueueWriteBufferRect(program->queue, memory, CL_TRUE, origin, origin, region, 128, 0, 128, 0, host, 0,
-	                               NULL, NULL),
+	check(clEnqueueWriteBufferRect(program->queue, memory, CL_TRUE, origin, origin, region, 128,
+	                               0, 128, 0, host, 0, NULL, NULL),
 	      "clEnqueueWriteBufferRect");
 }
 
@@ -64,12 +67,15 @@ int main(void)
 	char *host = map_pages(), *back = map_pages();
 	cl_event event;
 	memset(host, 7, SIZE);
-	check(clEnqueueWriteBuffer(program.queue, memory, CL_FALSE, 0, SIZE, host, 0, NULL, NULL), "clEnqueueWriteBuffer");
-	check(clEnqueueReadBuffer(program.queue, memory, CL_FALSE, 0, SIZE, back, 0, NULL, &event), "clEnqueueReadBuffer");
+	check(clEnqueueWriteBuffer(program.queue, memory, CL_FALSE, 0, SIZE, host, 0, NULL, NULL),
+	      "clEnqueueWriteBuffer");
+	check(clEnqueueReadBuffer(program.queue, memory, CL_FALSE, 0, SIZE, back, 0, NULL, &event),
+	      "clEnqueueReadBuffer");
 	check(clWaitForEvents(1, &event), "clWaitForEvents");
 	clReleaseEvent(event);
 	printf("%d\n", back[SIZE - 1]);
-	check(clEnqueueReadBuffer(program.queue, memory, CL_TRUE, 0, SIZE / 2, back, 0, NULL, NULL), "clEnqueueReadBuffer");
+	check(clEnqueueReadBuffer(program.queue, memory, CL_TRUE, 0, SIZE / 2, back, 0, NULL, NULL),
+	      "clEnqueueReadBuffer");
 	through_a_map(&program, memory);
 	rectangle(&program, memory, host);
 	read_and_free(&program, memory);

@@ -77,9 +77,9 @@ static size_t image_bytes(cl_mem image, const size_t *region)
 static cl_int CL_API_CALL nd_range(Q, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
                                    const size_t *global, const size_t *local, WAITS)
 {
-	return counted(next->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
-	                                            PASS),
-	               KERNEL, 0);
+	return counted(
+	    next->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, PASS),
+	    KERNEL, 0);
 }
 
 static cl_int CL_API_CALL task(Q, cl_kernel kernel, WAITS)
@@ -91,14 +91,16 @@ static cl_int CL_API_CALL write_buffer(Q, cl_mem memory, cl_bool blocking, size_
                                        size_t bytes, const void *host, WAITS)
 {
 	return counted(
-	    next->clEnqueueWriteBuffer(queue, memory, blocking, offset, bytes, host, PASS), WRITE, bytes);
+	    next->clEnqueueWriteBuffer(queue, memory, blocking, offset, bytes, host, PASS), WRITE,
+	    bytes);
 }
 
 static cl_int CL_API_CALL read_buffer(Q, cl_mem memory, cl_bool blocking, size_t offset,
                                       size_t bytes, void *host, WAITS)
 {
-	return counted(next->clEnqueueReadBuffer(queue, memory, blocking, offset, bytes, host, PASS),
-	               READ, bytes);
+	return counted(
+	    next->clEnqueueReadBuffer(queue, memory, blocking, offset, bytes, host, PASS), READ,
+	    bytes);
 }
 
 static cl_int CL_API_CALL write_rectangle(Q, cl_mem memory, cl_bool blocking, const size_t *origin,
@@ -107,8 +109,8 @@ static cl_int CL_API_CALL write_rectangle(Q, cl_mem memory, cl_bool blocking, co
                                           size_t host_slice, const void *host, WAITS)
 {
 	return counted(next->clEnqueueWriteBufferRect(queue, memory, blocking, origin, host_origin,
-	                                              region, row, slice, host_row, host_slice, host,
-	                                              PASS),
+	                                              region, row, slice, host_row, host_slice,
+	                                              host, PASS),
 	               WRITE, region[0] * region[1] * region[2]);
 }
 
@@ -136,16 +138,16 @@ static cl_int CL_API_CALL read_image(Q, cl_mem image, cl_bool blocking, const si
                                      const size_t *region, size_t row, size_t slice, void *host,
                                      WAITS)
 {
-	return counted(
-	    next->clEnqueueReadImage(queue, image, blocking, origin, region, row, slice, host, PASS),
-	    READ, image_bytes(image, region));
+	return counted(next->clEnqueueReadImage(queue, image, blocking, origin, region, row, slice,
+	                                        host, PASS),
+	               READ, image_bytes(image, region));
 }
 
 static cl_int CL_API_CALL copy_buffer(Q, cl_mem from, cl_mem to, size_t from_at, size_t to_at,
                                       size_t bytes, WAITS)
 {
-	return counted(next->clEnqueueCopyBuffer(queue, from, to, from_at, to_at, bytes, PASS), COPY,
-	               bytes);
+	return counted(next->clEnqueueCopyBuffer(queue, from, to, from_at, to_at, bytes, PASS),
+	               COPY, bytes);
 }
 
 static cl_int CL_API_CALL copy_rectangle(Q, cl_mem from, cl_mem to, const size_t *from_origin,
@@ -153,8 +155,9 @@ static cl_int CL_API_CALL copy_rectangle(Q, cl_mem from, cl_mem to, const size_t
                                          size_t from_row, size_t from_slice, size_t to_row,
                                          size_t to_slice, WAITS)
 {
-	return counted(next->clEnqueueCopyBufferRect(queue, from, to, from_origin, to_origin, region,
-	                                             from_row, from_slice, to_row, to_slice, PASS),
+	return counted(next->clEnqueueCopyBufferRect(queue, from, to, from_origin, to_origin,
+	                                             region, from_row, from_slice, to_row, to_slice,
+	                                             PASS),
 	               COPY, region[0] * region[1] * region[2]);
 }
 
@@ -237,14 +240,16 @@ static cl_int CL_API_CALL migrate(Q, cl_uint number, const cl_mem *memories,
 static cl_int CL_API_CALL svm_copy(Q, cl_bool blocking, void *to, const void *from, size_t bytes,
                                    WAITS)
 {
-	return counted(next->clEnqueueSVMMemcpy(queue, blocking, to, from, bytes, PASS), COPY, bytes);
+	return counted(next->clEnqueueSVMMemcpy(queue, blocking, to, from, bytes, PASS), COPY,
+	               bytes);
 }
 
 static cl_int CL_API_CALL svm_fill(Q, void *memory, const void *pattern, size_t pattern_bytes,
                                    size_t bytes, WAITS)
 {
-	return counted(next->clEnqueueSVMMemFill(queue, memory, pattern, pattern_bytes, bytes, PASS),
-	               FILL, bytes);
+	return counted(
+	    next->clEnqueueSVMMemFill(queue, memory, pattern, pattern_bytes, bytes, PASS), FILL,
+	    bytes);
 }
 
 static cl_int CL_API_CALL svm_map(Q, cl_bool blocking, cl_map_flags flags, void *memory,

@@ -164,10 +164,22 @@ static void die_by(int number)
 	raise(number);
 }
 
-static void aborted(void) { die_by(SIGABRT); }
-static void terminated(void) { die_by(SIGTERM); }
-static void killed(void) { die_by(SIGKILL); }
-static void interrupted(void) { die_by(SIGINT); }
+static void aborted(void)
+{
+	die_by(SIGABRT);
+}
+static void terminated(void)
+{
+	die_by(SIGTERM);
+}
+static void killed(void)
+{
+	die_by(SIGKILL);
+}
+static void interrupted(void)
+{
+	die_by(SIGINT);
+}
 
 // As daemons do, in the middle of the work; other files then have the numbers.
 static void close_everything(void)

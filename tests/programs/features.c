@@ -13,11 +13,13 @@ static cl_mem_migration_flags migration(const struct program *p)
 {
 	char name[256] = "", version[64] = "";
 
-	check(clGetDeviceInfo(p->device, CL_DEVICE_NAME, sizeof name, name, NULL), "CL_DEVICE_NAME");
+	check(clGetDeviceInfo(p->device, CL_DEVICE_NAME, sizeof name, name, NULL),
+	      "CL_DEVICE_NAME");
 	check(clGetDeviceInfo(p->device, CL_DRIVER_VERSION, sizeof version, version, NULL),
 	      "CL_DRIVER_VERSION");
-	return strncmp(name, "cpu-minimal", 11) || strncmp(version, "6.", 2) ? CL_MIGRATE_MEM_OBJECT_HOST
-	                                                                     : 0;
+	return strncmp(name, "cpu-minimal", 11) || strncmp(version, "6.", 2)
+	           ? CL_MIGRATE_MEM_OBJECT_HOST
+	           : 0;
 }
 
 static void transfers(struct program *p)
@@ -35,15 +37,20 @@ static void transfers(struct program *p)
 	check(clEnqueueWriteBuffer(p->queue, part, CL_FALSE, 4, 60, host, 0, NULL, NULL), "write");
 	check(clEnqueueReadBuffer(p->queue, part, CL_FALSE, 0, 128, host, 0, NULL, NULL), "read");
 	check(clEnqueueWriteBufferRect(p->queue, p->memory, CL_TRUE, at, at, region, 16, 0, 16, 0,
-	                               host, 0, NULL, NULL), "write rectangle");
-	check(clEnqueueCopyBufferRect(p->queue, p->memory, p->memory, at, to, region, 16, 0, 16, 0, 0,
-	                              NULL, NULL), "copy rectangle");
+	                               host, 0, NULL, NULL),
+	      "write rectangle");
+	check(clEnqueueCopyBufferRect(p->queue, p->memory, p->memory, at, to, region, 16, 0, 16, 0,
+	                              0, NULL, NULL),
+	      "copy rectangle");
 	check(clEnqueueReadBufferRect(p->queue, p->memory, CL_TRUE, to, at, region, 16, 0, 16, 0,
-	                              host, 0, NULL, NULL), "read rectangle");
+	                              host, 0, NULL, NULL),
+	      "read rectangle");
 	check(clEnqueueFillBuffer(p->queue, part, &pattern, sizeof pattern, 0, 128, 0, NULL, NULL),
 	      "fill");
-	check(clEnqueueCopyBuffer(p->queue, p->memory, p->memory, 128, 0, 64, 0, NULL, NULL), "copy");
-	check(clEnqueueMigrateMemObjects(p->queue, 1, &p->memory, migration(p), 0, NULL, NULL), "migrate");
+	check(clEnqueueCopyBuffer(p->queue, p->memory, p->memory, 128, 0, 64, 0, NULL, NULL),
+	      "copy");
+	check(clEnqueueMigrateMemObjects(p->queue, 1, &p->memory, migration(p), 0, NULL, NULL),
+	      "migrate");
 	mapped = clEnqueueMapBuffer(p->queue, p->memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, 96,
 	                            0, NULL, NULL, &status);
 	check(status, "map");
@@ -53,8 +60,8 @@ static void transfers(struct program *p)
 	check(clEnqueueWriteBuffer(p->queue, part, CL_FALSE, 0, 32, mapped + 8, 0, NULL, NULL),
 	      "write from a mapped region");
 	check(clEnqueueUnmapMemObject(p->queue, p->memory, mapped, 0, NULL, NULL), "unmap");
-	mapped = clEnqueueMapBuffer(p->queue, part, CL_FALSE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 16, 0,
-	                            NULL, NULL, NULL);
+	mapped = clEnqueueMapBuffer(p->queue, part, CL_FALSE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 16,
+	                            0, NULL, NULL, NULL);
 	check(clFinish(p->queue), "clFinish");
 	mapped[0] = 7;
 	check(clEnqueueUnmapMemObject(p->queue, part, mapped, 0, NULL, NULL), "unmap");
@@ -80,12 +87,15 @@ static void images(struct program *p)
 	check(status, "clCreateImage");
 	for (size_t i = 0; i < pixels * 4; i++)
 		host[i] = (unsigned char)i;
-	check(clEnqueueWriteImage(p->queue, a, CL_FALSE, at, all, 0, 0, host, 0, NULL, NULL), "write");
+	check(clEnqueueWriteImage(p->queue, a, CL_FALSE, at, all, 0, 0, host, 0, NULL, NULL),
+	      "write");
 	check(clEnqueueCopyImage(p->queue, a, b, at, at, part, 0, NULL, NULL), "copy");
-	check(clEnqueueCopyImageToBuffer(p->queue, a, p->memory, at, part, 0, 0, NULL, NULL), "out");
+	check(clEnqueueCopyImageToBuffer(p->queue, a, p->memory, at, part, 0, 0, NULL, NULL),
+	      "out");
 	check(clEnqueueCopyBufferToImage(p->queue, p->memory, b, 0, at, part, 0, NULL, NULL), "in");
 	memset(host, 0, sizeof host);
-	check(clEnqueueReadImage(p->queue, b, CL_TRUE, at, part, 64, 0, host, 0, NULL, NULL), "read");
+	check(clEnqueueReadImage(p->queue, b, CL_TRUE, at, part, 64, 0, host, 0, NULL, NULL),
+	      "read");
 	mapped = clEnqueueMapImage(p->queue, a, CL_TRUE, CL_MAP_READ, at, part, &row, NULL, 0, NULL,
 	                           NULL, &status);
 	check(status, "map");
@@ -110,7 +120,8 @@ static void svm(struct program *p)
 		return;
 	}
 	check(clEnqueueSVMMemFill(p->queue, memory, "ab", 2, 4096, 0, NULL, NULL), "fill");
-	check(clEnqueueSVMMemcpy(p->queue, CL_TRUE, memory, text, sizeof text, 0, NULL, NULL), "copy");
+	check(clEnqueueSVMMemcpy(p->queue, CL_TRUE, memory, text, sizeof text, 0, NULL, NULL),
+	      "copy");
 	check(clEnqueueSVMMap(p->queue, CL_TRUE, CL_MAP_READ, memory, 4096, 0, NULL, NULL), "map");
 	printf("%s %c\n", memory, memory[100]);
 	check(clEnqueueSVMUnmap(p->queue, memory, 0, NULL, NULL), "unmap");
@@ -121,8 +132,8 @@ static void svm(struct program *p)
 // Two queues in turn, each command after that of the other queue, all held back by a user event.
 static void dependencies(struct program *p)
 {
-	cl_command_queue other = queue_of(p, 0), free_order =
-	    queue_of(p, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	cl_command_queue other = queue_of(p, 0),
+	                 free_order = queue_of(p, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 	cl_command_queue queues[] = { p->queue, other, free_order };
 	cl_int status, code;
 	cl_event gate = clCreateUserEvent(p->context, &status), last = gate;
@@ -136,7 +147,8 @@ static void dependencies(struct program *p)
 			clReleaseEvent(last);
 		last = next;
 	}
-	check(clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof code, &code, NULL), "info");
+	check(clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof code, &code, NULL),
+	      "info");
 	printf("%s\n", code == CL_COMPLETE ? "early" : "held");
 	check(clSetUserEventStatus(gate, CL_COMPLETE), "clSetUserEventStatus");
 	check(clWaitForEvents(1, &last), "clWaitForEvents");
@@ -169,7 +181,8 @@ static void events(struct program *p)
 	check(clRetainEvent(one), "clRetainEvent");
 	check(clFinish(p->queue), "clFinish");
 	check(clReleaseEvent(one), "clReleaseEvent");
-	check(clGetEventInfo(one, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL), "info");
+	check(clGetEventInfo(one, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL),
+	      "info");
 	check(clReleaseEvent(one), "clReleaseEvent");
 	printf("%d %s\n", first_number(p, p->queue), references ? "alive" : "gone");
 }
@@ -204,7 +217,8 @@ static void callbacks(struct program *p)
 
 	for (int i = 0; i < 20; i++) {
 		launch(p, p->queue, 0, NULL, &event);
-		check(clSetEventCallback(event, CL_COMPLETE, on_event, &complete), "clSetEventCallback");
+		check(clSetEventCallback(event, CL_COMPLETE, on_event, &complete),
+		      "clSetEventCallback");
 		check(clReleaseEvent(event), "clReleaseEvent");
 	}
 	check(clFinish(p->queue), "clFinish");
@@ -232,17 +246,21 @@ static void failures(struct program *p)
 	cl_int status;
 	cl_event event;
 
-	printf("%d", clEnqueueNDRangeKernel(p->queue, p->kernel, 1, NULL, &items, &odd, 0, NULL, NULL));
-	printf(" %d", clEnqueueNDRangeKernel(p->queue, p->kernel, 9, NULL, &items, NULL, 0, NULL, &event));
-	printf(" %d", clEnqueueWriteBuffer(p->queue, p->memory, CL_TRUE, 8, BYTES, host, 0, NULL, NULL));
-	printf(" %d", clEnqueueReadBuffer(p->queue, p->memory, CL_TRUE, 0, BYTES, NULL, 0, NULL, NULL));
+	printf("%d",
+	       clEnqueueNDRangeKernel(p->queue, p->kernel, 1, NULL, &items, &odd, 0, NULL, NULL));
+	printf(" %d",
+	       clEnqueueNDRangeKernel(p->queue, p->kernel, 9, NULL, &items, NULL, 0, NULL, &event));
+	printf(" %d",
+	       clEnqueueWriteBuffer(p->queue, p->memory, CL_TRUE, 8, BYTES, host, 0, NULL, NULL));
+	printf(" %d",
+	       clEnqueueReadBuffer(p->queue, p->memory, CL_TRUE, 0, BYTES, NULL, 0, NULL, NULL));
 	printf(" %d", clEnqueueCopyBuffer(p->queue, p->memory, p->memory, 0, 8, 64, 0, NULL, NULL));
 	printf(" %d", clEnqueueReadBuffer(p->queue, p->memory, CL_TRUE, 0, 8, host, 1, NULL, NULL));
-	void *mapped = clEnqueueMapBuffer(p->queue, p->memory, CL_TRUE, CL_MAP_READ, BYTES, 8, 0, NULL,
-	                                  NULL, &status);
+	void *mapped = clEnqueueMapBuffer(p->queue, p->memory, CL_TRUE, CL_MAP_READ, BYTES, 8, 0,
+	                                  NULL, NULL, &status);
 	printf(" %d %d", status, mapped != NULL);
-	mapped = clEnqueueMapBuffer(p->queue, p->memory, CL_TRUE, CL_MAP_READ, BYTES, 8, 0, NULL, NULL,
-	                            NULL);
+	mapped = clEnqueueMapBuffer(p->queue, p->memory, CL_TRUE, CL_MAP_READ, BYTES, 8, 0, NULL,
+	                            NULL, NULL);
 	printf(" %d", mapped != NULL);
 	cl_mem memory = clCreateBuffer(p->context, 0, 0, NULL, &status);
 	printf(" %d %d", status, memory != NULL);
@@ -270,26 +288,33 @@ static void observed(struct program *p)
 	cl_uint references = 0;
 	size_t size = 0;
 	cl_event event;
-	cl_queue_properties asked[] = { CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0 };
+	cl_queue_properties asked[] = { CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+		                        0 };
 	cl_queue_properties seen[8] = { 0 };
 	cl_int status;
-	cl_command_queue other = clCreateCommandQueueWithProperties(p->context, p->device, asked, &status);
+	cl_command_queue other =
+	    clCreateCommandQueueWithProperties(p->context, p->device, asked, &status);
 
 	check(status, "clCreateCommandQueueWithProperties");
 	cl_command_queue queues[] = { p->queue, other, queue_of(p, CL_QUEUE_PROFILING_ENABLE) };
 	for (int i = 0; i < 3; i++) {
-		check(clGetCommandQueueInfo(queues[i], CL_QUEUE_PROPERTIES, sizeof properties, &properties,
-		                            &size), "info");
+		check(clGetCommandQueueInfo(queues[i], CL_QUEUE_PROPERTIES, sizeof properties,
+		                            &properties, &size),
+		      "info");
 		printf("properties %d %zu", (int)properties, size);
 		size = 0;
-		status = clGetCommandQueueInfo(queues[i], CL_QUEUE_PROPERTIES_ARRAY, sizeof seen, seen, &size);
-		printf(", array %d %zu %d %d %d", status, size, (int)seen[0], (int)seen[1], (int)seen[2]);
+		status = clGetCommandQueueInfo(queues[i], CL_QUEUE_PROPERTIES_ARRAY, sizeof seen,
+		                               seen, &size);
+		printf(", array %d %zu %d %d %d", status, size, (int)seen[0], (int)seen[1],
+		       (int)seen[2]);
 		check(clGetCommandQueueInfo(queues[i], CL_QUEUE_REFERENCE_COUNT, sizeof references,
-		                            &references, NULL), "info");
+		                            &references, NULL),
+		      "info");
 		printf(", references %u\n", references);
 		launch(p, queues[i], 0, NULL, &event);
 		check(clFinish(queues[i]), "clFinish");
-		status = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof stamp, &stamp, NULL);
+		status = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof stamp,
+		                                 &stamp, NULL);
 		printf("profiling %d %s\n", status, stamp == 77 ? "untouched" : "read");
 		stamp = 77;
 		status = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, 4, &stamp, NULL);
@@ -297,18 +322,22 @@ static void observed(struct program *p)
 		size = 5;
 		status = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, 0, NULL, &size);
 		printf("profiling, its size %d %zu\n", status, size);
-		check(clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL),
+		check(clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references,
+		                     &references, NULL),
 		      "info");
 		printf("event's references %u\n", references);
 		clReleaseEvent(event);
 	}
-	check(clGetContextInfo(p->context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references,
-	                       NULL), "info");
+	check(clGetContextInfo(p->context, CL_CONTEXT_REFERENCE_COUNT, sizeof references,
+	                       &references, NULL),
+	      "info");
 	printf("context's references %u\n", references);
-	check(clGetMemObjectInfo(p->memory, CL_MEM_REFERENCE_COUNT, sizeof references, &references, NULL),
+	check(clGetMemObjectInfo(p->memory, CL_MEM_REFERENCE_COUNT, sizeof references, &references,
+	                         NULL),
 	      "info");
 	printf("memory's references %u\n", references);
-	check(clGetKernelInfo(p->kernel, CL_KERNEL_REFERENCE_COUNT, sizeof references, &references, NULL),
+	check(clGetKernelInfo(p->kernel, CL_KERNEL_REFERENCE_COUNT, sizeof references, &references,
+	                      NULL),
 	      "info");
 	printf("kernel's references %u\n", references);
 	clReleaseCommandQueue(queues[1]);
@@ -383,7 +412,9 @@ static void poll(struct program *p)
 	launch(p, p->queue, 1, &gate, &event);
 	check(clFlush(p->queue), "clFlush");
 	for (int i = 0; i < 400000 || code != CL_COMPLETE; i++) {
-		check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof code, &code, NULL), "info");
+		check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof code, &code,
+		                     NULL),
+		      "info");
 		if (i == 300000)
 			check(clSetUserEventStatus(gate, CL_COMPLETE), "clSetUserEventStatus");
 	}
@@ -396,12 +427,10 @@ static const struct {
 	const char *name;
 	void (*run)(struct program *program);
 } parts[] = {
-	{ "transfers", transfers }, { "images", images },
-	{ "svm", svm },             { "dependencies", dependencies },
-	{ "events", events },       { "callbacks", callbacks },
-	{ "failures", failures },   { "observed", observed },
-	{ "threads", threads },     { "short-threads", short_threads },
-	{ "poll", poll },
+	{ "transfers", transfers },         { "images", images },     { "svm", svm },
+	{ "dependencies", dependencies },   { "events", events },     { "callbacks", callbacks },
+	{ "failures", failures },           { "observed", observed }, { "threads", threads },
+	{ "short-threads", short_threads }, { "poll", poll },
 };
 
 int main(int count, char **arguments)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for the static part of ITT that real programs link: it reads $INTEL_LIBITTNOTIFY64 at its
-// first use, loads that library and hands it the list of functions. Written from the documented
+// A stand-in for the static part of ITT that real programs link: it reads $INTEL_LIBITTNOTIFY64 at
+// its first use, loads that library and hands it the list of functions. Written from the documented
 // interface; include it once in a program.
 #pragma once
 #include <dlfcn.h>
@@ -49,8 +49,8 @@ struct itt_client_global {
 static struct {
 	struct itt_client_domain *(*domain_create)(const char *name);
 	struct itt_client_string *(*string_handle_create)(const char *name);
-	void (*task_begin)(const struct itt_client_domain *, struct itt_client_id, struct itt_client_id,
-	                   struct itt_client_string *);
+	void (*task_begin)(const struct itt_client_domain *, struct itt_client_id,
+	                   struct itt_client_id, struct itt_client_string *);
 	void (*task_begin_fn)(const struct itt_client_domain *, struct itt_client_id,
 	                      struct itt_client_id, void *);
 	void (*task_end)(const struct itt_client_domain *);
@@ -58,7 +58,8 @@ static struct {
 	                              struct itt_client_id, struct itt_client_string *);
 	void (*task_end_overlapped)(const struct itt_client_domain *, struct itt_client_id);
 	void (*task_begin_ex)(const struct itt_client_domain *, void *, unsigned long long,
-	                      struct itt_client_id, struct itt_client_id, struct itt_client_string *);
+	                      struct itt_client_id, struct itt_client_id,
+	                      struct itt_client_string *);
 	void (*task_end_ex)(const struct itt_client_domain *, void *, unsigned long long);
 	void (*region_begin)(const struct itt_client_domain *, struct itt_client_id,
 	                     struct itt_client_id, struct itt_client_string *);
@@ -78,7 +79,7 @@ static void itt_client_nothing(void)
 {
 }
 
-#define ITT_CLIENT(name, member) \
+#define ITT_CLIENT(name, member)                                                                   \
 	{ "__itt_" name, (void **)(void *)&itt.member, (void *)1, NULL, 0xffff }
 static struct itt_client_function itt_client_functions[] = {
 	ITT_CLIENT("domain_create", domain_create),
@@ -104,8 +105,11 @@ static struct itt_client_function itt_client_functions[] = {
 
 static struct itt_client_global itt_client_global = {
 	.magic = { 0xED, 0xAB, 0xAB, 0xEC, 0x0D, 0xEE, 0xDA, 0x30 },
-	.major = 3, .minor = 26, .build = 20250807,
-	.mutex = PTHREAD_MUTEX_INITIALIZER, .functions = itt_client_functions,
+	.major = 3,
+	.minor = 26,
+	.build = 20250807,
+	.mutex = PTHREAD_MUTEX_INITIALIZER,
+	.functions = itt_client_functions,
 };
 
 // Hands the list to a library that is loaded already.

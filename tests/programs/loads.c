@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few commands through the loader that this program is linked with, or (built without LINKED) through
-// the one that it opens by a name or a path:  loads NAME [deep]
+// A few commands through the loader that this program is linked with, or (built without LINKED)
+// through the one that it opens by a name or a path:  loads NAME [deep]
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -58,7 +58,8 @@ int main(int count, char **arguments)
 	check(status);
 	cl_command_queue queue = CALL(clCreateCommandQueue)(context, device, 0, &status);
 	check(status);
-	cl_mem memory = CALL(clCreateBuffer)(context, CL_MEM_READ_WRITE, sizeof text, NULL, &status);
+	cl_mem memory =
+	    CALL(clCreateBuffer)(context, CL_MEM_READ_WRITE, sizeof text, NULL, &status);
 	check(status);
 	for (int i = 0; i < 5; i++)
 		check(CALL(clEnqueueWriteBuffer)(queue, memory, CL_TRUE, 0, sizeof text, text, 0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for the NVTX that real programs have as a header: it loads $NVTX_INJECTION64_PATH and lets
-// that set its function pointers. Written from the documented interface; include it once in a program.
+// A stand-in for the NVTX that real programs have as a header: it loads $NVTX_INJECTION64_PATH and
+// lets that set its function pointers. Written from the documented interface; include it once in a
+// program.
 #pragma once
 #include <dlfcn.h>
 #include <stddef.h>
@@ -52,14 +53,35 @@ static struct {
 } nvtx;
 
 #define NVTX_CLIENT(member) ((void **)(void *)&nvtx.member)
-static void **nvtx_client_core[] = { NULL, NVTX_CLIENT(mark_ex), NVTX_CLIENT(mark_a),
-	NVTX_CLIENT(mark_w), NVTX_CLIENT(start_ex), NVTX_CLIENT(start_a), NVTX_CLIENT(start_w),
-	NVTX_CLIENT(end), NVTX_CLIENT(push_ex), NVTX_CLIENT(push_a), NVTX_CLIENT(push_w),
-	NVTX_CLIENT(pop), NVTX_CLIENT(name_category_a), NULL };
-static void **nvtx_client_core2[] = { NULL, NVTX_CLIENT(domain_mark_ex), NVTX_CLIENT(domain_start_ex),
-	NVTX_CLIENT(domain_end), NVTX_CLIENT(domain_push_ex), NVTX_CLIENT(domain_pop), NULL, NULL, NULL,
-	NULL, NVTX_CLIENT(register_a), NVTX_CLIENT(register_w), NVTX_CLIENT(create_a),
-	NVTX_CLIENT(create_w), NULL };
+static void **nvtx_client_core[] = { NULL,
+	                             NVTX_CLIENT(mark_ex),
+	                             NVTX_CLIENT(mark_a),
+	                             NVTX_CLIENT(mark_w),
+	                             NVTX_CLIENT(start_ex),
+	                             NVTX_CLIENT(start_a),
+	                             NVTX_CLIENT(start_w),
+	                             NVTX_CLIENT(end),
+	                             NVTX_CLIENT(push_ex),
+	                             NVTX_CLIENT(push_a),
+	                             NVTX_CLIENT(push_w),
+	                             NVTX_CLIENT(pop),
+	                             NVTX_CLIENT(name_category_a),
+	                             NULL };
+static void **nvtx_client_core2[] = { NULL,
+	                              NVTX_CLIENT(domain_mark_ex),
+	                              NVTX_CLIENT(domain_start_ex),
+	                              NVTX_CLIENT(domain_end),
+	                              NVTX_CLIENT(domain_push_ex),
+	                              NVTX_CLIENT(domain_pop),
+	                              NULL,
+	                              NULL,
+	                              NULL,
+	                              NULL,
+	                              NVTX_CLIENT(register_a),
+	                              NVTX_CLIENT(register_w),
+	                              NVTX_CLIENT(create_a),
+	                              NVTX_CLIENT(create_w),
+	                              NULL };
 static unsigned nvtx_client_core2_count = 14; // an older copy has fewer
 
 static int nvtx_client_table(int module, void ****table, unsigned *count)

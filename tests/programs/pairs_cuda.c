@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The twins of pairs_work.c and pairs_transfers.c on CUDA: for every finding a program that must raise it, and a
-// like one that must not: pairs_cuda NAME raise|silent|fixed [FACTOR]. They are for the stand-in for the driver with the
-// script cuda-pairs.tare-device, where a turn of a work-item takes 1 ns; on a GPU the factor makes kernels as long.
+// The twins of pairs_work.c and pairs_transfers.c on CUDA: for every finding a program that must
+// raise it, and a like one that must not: pairs_cuda NAME raise|silent|fixed [FACTOR]. They are for
+// the stand-in for the driver with the script cuda-pairs.tare-device, where a turn of a work-item
+// takes 1 ns; on a GPU the factor makes kernels as long.
 #include "example.h"
 #include "stopwatch.h"
 
@@ -21,7 +22,8 @@ static cu_pointer memory; // on the device, as much as AGAIN
 static char *host;        // plain, on 4096 bytes, as much
 static bool raise_it, fix_it;
 static uint32_t factor = 1;
-static double build_ns, built_ns; // modules are to be, and were, loaded for so long before the first command
+// modules are to be, and were, loaded for so long before the first command
+static double build_ns, built_ns;
 
 static void compute(double us)
 {
@@ -83,8 +85,8 @@ static void one_kernel_dominates(void)
 	void *parameters[] = { &memory, &memory, &first, &items, &add, &turns };
 
 	for (int i = 0; i < 8; i++)
-		DO(cuLaunchKernel, kernel.function, items / 32, raise_it ? 64 : 1, 1, 32, 1, 1, 0, stream, parameters,
-		   NULL);
+		DO(cuLaunchKernel, kernel.function, items / 32, raise_it ? 64 : 1, 1, 32, 1, 1, 0,
+		   stream, parameters, NULL);
 	finish();
 }
 
@@ -258,7 +260,8 @@ static void transfers_dominate(void)
 	DO(cuMemFreeHost, pinned);
 }
 
-// Of three sizes, so that what a copy costs beside its bytes can be told. The fixed one copies as much in pieces of 64 KB.
+// Of three sizes, so that what a copy costs beside its bytes can be told. The fixed one copies as
+// much in pieces of 64 KB.
 static void small_transfers(void)
 {
 	enum { PIECES = 1500, MEAN = (256 + 1024 + 4096) / 3, JOINED = 65536 };
@@ -318,8 +321,8 @@ static void zero_copy(void)
 		memset(raise_it ? host : both, i, AGAIN);
 		if (raise_it)
 			DO(cuMemcpyHtoD_v2, memory, host, AGAIN);
-		launch_steps(kernel, raise_it ? memory : (uintptr_t)both, raise_it ? memory : (uintptr_t)both, ITEMS, GROUP,
-		             factor, stream);
+		launch_steps(kernel, raise_it ? memory : (uintptr_t)both,
+		             raise_it ? memory : (uintptr_t)both, ITEMS, GROUP, factor, stream);
 		finish();
 		if (raise_it)
 			DO(cuMemcpyDtoH_v2, host, memory, AGAIN);
@@ -338,7 +341,8 @@ static void synchronous_launches(void)
 	finish();
 }
 
-// The host looks at each result before it issues the next piece, which takes it half as long as the kernel runs.
+// The host looks at each result before it issues the next piece, which takes it half as long as the
+// kernel runs.
 static void synchronize_drains(void)
 {
 	uint32_t *result = pinned_memory(sizeof *result);
@@ -363,13 +367,13 @@ static void low_occupancy(void)
 
 	warm_up();
 	for (int i = 0; i < 20; i++)
-		DO(cuLaunchKernel, kernel.function, items / 64, 1, 1, 64, 1, 1, raise_it ? 40000 : 0, stream, parameters,
-		   NULL);
+		DO(cuLaunchKernel, kernel.function, items / 64, 1, 1, 64, 1, 1,
+		   raise_it ? 40000 : 0, stream, parameters, NULL);
 	finish();
 }
 
-// The one has the host write all of it before each kernel; so that pages go back to a host that the stand-in's device
-// does not see, it also asks for them there.
+// The one has the host write all of it before each kernel; so that pages go back to a host that the
+// stand-in's device does not see, it also asks for them there.
 static void managed_memory_moves(void)
 {
 	cu_pointer shared;
@@ -394,8 +398,8 @@ static void copies_beside(const char *from, int count)
 		DO(cuMemcpyHtoDAsync_v2, memory + MEGABYTE, from, MEGABYTE, other);
 }
 
-// Copies for another stream, to which the host comes only when there is room again for its launches: the last of them
-// outlast the kernels. The silent one issues them first.
+// Copies for another stream, to which the host comes only when there is room again for its
+// launches: the last of them outlast the kernels. The silent one issues them first.
 static void launch_queue_full(void)
 {
 	enum { TIMES = 8, LAST = 110 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The twins of pairs_work.c and pairs_transfers.c on Level Zero: for every finding a program that must raise
-// it, and a like one that must not: pairs_levelzero NAME raise|silent|fixed. They are for a ze-cpu whose script
-// is ze-pairs.tare-device: a turn of a work-item takes 2 ns there.
+// The twins of pairs_work.c and pairs_transfers.c on Level Zero: for every finding a program that
+// must raise it, and a like one that must not: pairs_levelzero NAME raise|silent|fixed. They are
+// for a ze-cpu whose script is ze-pairs.tare-device: a turn of a work-item takes 2 ns there.
 #include "example.h"
 #include "stopwatch.h"
 
@@ -22,14 +22,16 @@ enum { KEPT = 24 };
 static struct device device;
 static ze_module_handle_t module;
 static ze_kernel_handle_t kernel;
-static ze_command_list_handle_t list, waiting; // of the compute engine: asynchronous, and synchronous
+// of the compute engine: asynchronous, and synchronous
+static ze_command_list_handle_t list, waiting;
 static ze_event_pool_handle_t pool;
 static ze_event_handle_t done;
-static void *memory; // on the device, as much as AGAIN
-static char *host;   // plain, on 4096 bytes, as much
+static void *memory;                 // on the device, as much as AGAIN
+static char *host;                   // plain, on 4096 bytes, as much
 static bool raise_it, fix_it, keeps; // keeps: modules are made to be destroyed
 static ze_module_handle_t kept[KEPT];
-static long build_us, built_us; // modules are to be, and were, built for so long before the first command
+// modules are to be, and were, built for so long before the first command
+static long build_us, built_us;
 
 static long now_us(void)
 {
@@ -45,7 +47,8 @@ static void compute(long us)
 static ze_command_list_handle_t immediate(ze_command_queue_mode_t mode)
 {
 	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-		                               .ordinal = device.compute, .mode = mode };
+		                               .ordinal = device.compute,
+		                               .mode = mode };
 	ze_command_list_handle_t made;
 
 	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &made),
@@ -53,8 +56,8 @@ static ze_command_list_handle_t immediate(ze_command_queue_mode_t mode)
 	return made;
 }
 
-static void run_on(ze_command_list_handle_t to, void *values, const uint32_t items[2], uint32_t group,
-                   uint32_t turns, ze_event_handle_t event)
+static void run_on(ze_command_list_handle_t to, void *values, const uint32_t items[2],
+                   uint32_t group, uint32_t turns, ze_event_handle_t event)
 {
 	const ze_group_count_t groups = { items[0] / group, items[1], 1 };
 
@@ -114,7 +117,8 @@ static void recording_cost(void)
 
 	warm_up();
 	for (int i = 0; i < (raise_it ? 200000 : 100); i++)
-		check(zeDeviceGetGlobalTimestamps(device.id, &on_host, &on_device), "zeDeviceGetGlobalTimestamps");
+		check(zeDeviceGetGlobalTimestamps(device.id, &on_host, &on_device),
+		      "zeDeviceGetGlobalTimestamps");
 	for (int i = 0; i < 4; i++)
 		run(raise_it ? 1 : 100000);
 	finish();
@@ -124,7 +128,8 @@ static void many_short_kernels(void)
 {
 	warm_up();
 	if (fix_it)
-		run_on(list, memory, (const uint32_t[]){ SMALL_LAUNCHES * ITEMS, 1 }, GROUP, 1, NULL);
+		run_on(list, memory, (const uint32_t[]){ SMALL_LAUNCHES * ITEMS, 1 }, GROUP, 1,
+		       NULL);
 	for (unsigned i = 0; i < (fix_it ? 0 : raise_it ? SMALL_LAUNCHES : 200); i++)
 		run(raise_it ? 1 : 1000);
 	finish();
@@ -135,7 +140,8 @@ static void launch_bound(void)
 	warm_up();
 	for (int i = 0; i < 120; i++) {
 		for (int k = 0; raise_it && k < 1500; k++)
-			check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
+			check(zeCommandListAppendBarrier(list, NULL, 0, NULL),
+			      "zeCommandListAppendBarrier");
 		run(450);
 	}
 	finish();
@@ -144,8 +150,9 @@ static void launch_bound(void)
 static void one_kernel_dominates(void)
 {
 	for (int i = 0; i < 8; i++)
-		run_on(list, memory, raise_it ? (const uint32_t[]){ 64, 64 } : (const uint32_t[]){ 4096, 1 }, GROUP,
-		       100, NULL);
+		run_on(list, memory,
+		       raise_it ? (const uint32_t[]){ 64, 64 } : (const uint32_t[]){ 4096, 1 },
+		       GROUP, 100, NULL);
 	finish();
 }
 
@@ -153,7 +160,8 @@ static void under_filled_device(void)
 {
 	warm_up();
 	for (int i = 0; i < 20; i++)
-		run_on(list, memory, (const uint32_t[]){ raise_it ? 64 : 4096, 1 }, 64, raise_it ? 2000 : 50, NULL);
+		run_on(list, memory, (const uint32_t[]){ raise_it ? 64 : 4096, 1 }, 64,
+		       raise_it ? 2000 : 50, NULL);
 	finish();
 }
 
@@ -174,7 +182,8 @@ static void slow_first_use(void)
 
 	memset(shared, 1, MEGABYTE);
 	for (int i = 0; i < (raise_it || fix_it ? 5 : 200); i++)
-		run_on(list, shared, (const uint32_t[]){ ITEMS, 1 }, GROUP, raise_it ? 100 : 400, NULL);
+		run_on(list, shared, (const uint32_t[]){ ITEMS, 1 }, GROUP, raise_it ? 100 : 400,
+		       NULL);
 	finish();
 	free_memory(&device, SHARED, shared);
 }
@@ -257,7 +266,8 @@ static void queries_in_loop(void)
 		run(200);
 		finish();
 		for (long from = now_us(); raise_it && now_us() - from < 500;)
-			check(zeDeviceGetProperties(device.id, &properties), "zeDeviceGetProperties");
+			check(zeDeviceGetProperties(device.id, &properties),
+			      "zeDeviceGetProperties");
 	}
 	warm_up();
 }
@@ -305,7 +315,8 @@ static void host_polling(void)
 
 static void copy_on(ze_command_list_handle_t to, void *there, const void *from, size_t bytes)
 {
-	check(zeCommandListAppendMemoryCopy(to, there, from, bytes, NULL, 0, NULL), "zeCommandListAppendMemoryCopy");
+	check(zeCommandListAppendMemoryCopy(to, there, from, bytes, NULL, 0, NULL),
+	      "zeCommandListAppendMemoryCopy");
 }
 
 static void transfers_dominate(void)
@@ -319,7 +330,8 @@ static void transfers_dominate(void)
 	finish();
 }
 
-// Of three sizes, so that what a copy costs beside its bytes can be told. The fixed one copies as much in pieces of 64 KB.
+// Of three sizes, so that what a copy costs beside its bytes can be told. The fixed one copies as
+// much in pieces of 64 KB.
 static void small_transfers(void)
 {
 	enum { PIECES = 1500, MEAN = (256 + 1024 + 4096) / 3, JOINED = 65536 };
@@ -329,7 +341,8 @@ static void small_transfers(void)
 		copy_on(list, (char *)memory + at, host + at, JOINED);
 	for (size_t i = 0; i < PIECES && !fix_it; i++)
 		if (raise_it)
-			copy_on(list, (char *)memory + i * 256, host + i * 256, (size_t)256 << (2 * (i % 3)));
+			copy_on(list, (char *)memory + i * 256, host + i * 256,
+			        (size_t)256 << (2 * (i % 3)));
 		else if (i % 100 == 0)
 			copy_on(list, memory, host + i * 256, MEGABYTE);
 	run(1);
@@ -379,7 +392,8 @@ static void zero_copy(void)
 		memset(raise_it ? host : both, i, AGAIN);
 		if (raise_it)
 			copy_on(waiting, memory, host, AGAIN);
-		run_on(list, raise_it ? memory : both, (const uint32_t[]){ ITEMS, 1 }, GROUP, 1, NULL);
+		run_on(list, raise_it ? memory : both, (const uint32_t[]){ ITEMS, 1 }, GROUP, 1,
+		       NULL);
 		finish();
 		if (raise_it)
 			copy_on(waiting, host, memory, AGAIN);
@@ -389,8 +403,8 @@ static void zero_copy(void)
 
 // ---- what only Level Zero has
 
-// A list that holds the same commands every time is recorded anew for each time. Barriers cost the host what any
-// command does, and the device next to nothing.
+// A list that holds the same commands every time is recorded anew for each time. Barriers cost the
+// host what any command does, and the device next to nothing.
 static void list_rebuilt(void)
 {
 	enum { TIMES = 40, KERNELS = 10, BARRIERS = 200 };
@@ -399,13 +413,16 @@ static void list_rebuilt(void)
 
 	for (int i = 0; i < TIMES; i++) {
 		for (int k = 0; (raise_it || i == 0) && k < KERNELS * BARRIERS; k++) {
-			check(zeCommandListAppendBarrier(held, NULL, 0, NULL), "zeCommandListAppendBarrier");
+			check(zeCommandListAppendBarrier(held, NULL, 0, NULL),
+			      "zeCommandListAppendBarrier");
 			if (k % BARRIERS == 0)
-				run_on(held, memory, (const uint32_t[]){ ITEMS, 1 }, GROUP, 200, NULL);
+				run_on(held, memory, (const uint32_t[]){ ITEMS, 1 }, GROUP, 200,
+				       NULL);
 		}
 		if (raise_it || i == 0)
 			check(zeCommandListClose(held), "zeCommandListClose");
-		check(zeCommandQueueExecuteCommandLists(queue, 1, &held, NULL), "zeCommandQueueExecuteCommandLists");
+		check(zeCommandQueueExecuteCommandLists(queue, 1, &held, NULL),
+		      "zeCommandQueueExecuteCommandLists");
 		synchronize(queue);
 		if (raise_it)
 			check(zeCommandListReset(held), "zeCommandListReset");
@@ -419,7 +436,8 @@ static void synchronous_launches(void)
 {
 	warm_up();
 	for (int i = 0; i < 200; i++)
-		run_on(raise_it ? waiting : list, memory, (const uint32_t[]){ ITEMS, 1 }, GROUP, 450, NULL);
+		run_on(raise_it ? waiting : list, memory, (const uint32_t[]){ ITEMS, 1 }, GROUP,
+		       450, NULL);
 	finish();
 }
 
@@ -464,9 +482,12 @@ static void keep_modules(void)
 	binary = malloc(bytes);
 	check(zeModuleGetNativeBinary(module, &bytes, binary), "zeModuleGetNativeBinary");
 	for (int i = 0; i < KEPT; i++) {
-		const ze_module_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_MODULE_DESC, .format = ZE_MODULE_FORMAT_NATIVE,
-			                        .inputSize = bytes, .pInputModule = binary };
-		check(zeModuleCreate(device.context, device.id, &desc, &kept[i], NULL), "zeModuleCreate");
+		const ze_module_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+			                        .format = ZE_MODULE_FORMAT_NATIVE,
+			                        .inputSize = bytes,
+			                        .pInputModule = binary };
+		check(zeModuleCreate(device.context, device.id, &desc, &kept[i], NULL),
+		      "zeModuleCreate");
 	}
 	free(binary);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For findings about transfers a program that must raise it, and a like one that must not:
-// pairs_transfers NAME raise|silent|fixed (see pairs_work.c). Those about overlap have the forms of the pipeline example.
+// pairs_transfers NAME raise|silent|fixed (see pairs_work.c). Those about overlap have the forms of
+// the pipeline example.
 #include "program.h"
 #include "stopwatch.h"
 
@@ -15,7 +16,7 @@
 struct pair {
 	struct program program;
 	cl_mem memory;
-	char *host;  // on 64 bytes, two megabytes
+	char *host; // on 64 bytes, two megabytes
 	bool raise, fixed;
 };
 
@@ -44,7 +45,8 @@ static void work(const struct pair *pair, size_t items)
 
 static void transfers_dominate(const struct pair *pair)
 {
-	// So many that being stopped now and then, for milliseconds, strikes copies as much as the rest.
+	// So many that being stopped now and then, for milliseconds, strikes copies as much as the
+	// rest.
 	for (int i = 0; i < 10 * TIMES; i++) {
 		if (pair->raise || i == 0)
 			write_to(pair, pair->host + (i & 1) * 64, 0, MEGABYTE);
@@ -73,8 +75,9 @@ static void unaligned_transfers(const struct pair *pair)
 	work(pair, ITEMS);
 }
 
-// All that is written is new each time where nothing is to be found: also of so little that it stays in
-// the nearest cache, where no time tells it from what is not changed; and one byte in a megabyte.
+// All that is written is new each time where nothing is to be found: also of so little that it
+// stays in the nearest cache, where no time tells it from what is not changed; and one byte in a
+// megabyte.
 static void write_again(const struct pair *pair, bool read_first, size_t bytes, size_t changed)
 {
 	for (int i = 0; i < TIMES; i++) {
@@ -110,7 +113,8 @@ static void ping_pong(const struct pair *pair)
 	write_both(pair, true);
 }
 
-// The host fills, a kernel computes a little, the host looks at all of it: through copies, or where it lies.
+// The host fills, a kernel computes a little, the host looks at all of it: through copies, or where
+// it lies.
 static void zero_copy(const struct pair *pair)
 {
 	size_t items = MEGABYTE / sizeof(int);
@@ -119,28 +123,31 @@ static void zero_copy(const struct pair *pair)
 		char *at = pair->host;
 		cl_int status;
 		if (!pair->raise) {
-			at = clEnqueueMapBuffer(pair->program.queue, pair->memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
-			                        MEGABYTE, 0, NULL, NULL, &status);
+			at = clEnqueueMapBuffer(pair->program.queue, pair->memory, CL_TRUE,
+			                        CL_MAP_WRITE_INVALIDATE_REGION, 0, MEGABYTE, 0,
+			                        NULL, NULL, &status);
 			check(status, "clEnqueueMapBuffer");
 		}
 		memset(at, i, MEGABYTE);
 		if (pair->raise)
 			write_to(pair, at, 0, MEGABYTE);
 		else
-			check(clEnqueueUnmapMemObject(pair->program.queue, pair->memory, at, 0, NULL, NULL),
+			check(clEnqueueUnmapMemObject(pair->program.queue, pair->memory, at, 0,
+			                              NULL, NULL),
 			      "clEnqueueUnmapMemObject");
 		work(pair, ITEMS);
 		if (pair->raise) {
 			read_to(pair, at, MEGABYTE);
 		} else {
-			at = clEnqueueMapBuffer(pair->program.queue, pair->memory, CL_TRUE, CL_MAP_READ, 0, MEGABYTE, 0, NULL,
-			                        NULL, &status);
+			at = clEnqueueMapBuffer(pair->program.queue, pair->memory, CL_TRUE,
+			                        CL_MAP_READ, 0, MEGABYTE, 0, NULL, NULL, &status);
 			check(status, "clEnqueueMapBuffer");
 		}
 		for (size_t k = 0; k < items; k += 16)
 			sum ^= ((const int *)(const void *)at)[k];
 		if (!pair->raise)
-			check(clEnqueueUnmapMemObject(pair->program.queue, pair->memory, at, 0, NULL, NULL),
+			check(clEnqueueUnmapMemObject(pair->program.queue, pair->memory, at, 0,
+			                              NULL, NULL),
 			      "clEnqueueUnmapMemObject");
 	}
 	check(clFinish(pair->program.queue), "clFinish");
@@ -180,11 +187,13 @@ int main(int argument_count, char **arguments)
 	pair.program = open_program(0);
 	// What no kernel gets is known to hold what was copied to it.
 	bool kept = run == duplicate_transfers || run == ping_pong;
-	pair.memory = clCreateBuffer(pair.program.context, run == zero_copy ? CL_MEM_ALLOC_HOST_PTR : CL_MEM_READ_WRITE, MEGABYTE, NULL,
-	                             &status);
+	pair.memory = clCreateBuffer(pair.program.context,
+	                             run == zero_copy ? CL_MEM_ALLOC_HOST_PTR : CL_MEM_READ_WRITE,
+	                             MEGABYTE, NULL, &status);
 	check(status, "clCreateBuffer");
 	if (!kept)
-		check(clSetKernelArg(pair.program.kernel, 0, sizeof pair.memory, &pair.memory), "clSetKernelArg");
+		check(clSetKernelArg(pair.program.kernel, 0, sizeof pair.memory, &pair.memory),
+		      "clSetKernelArg");
 	pair.host = aligned_alloc(64, 2 * MEGABYTE);
 	if (!pair.host)
 		return 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For every finding about kernels and the host a program that must raise it, and a like one that must
-// not: pairs_work NAME raise|silent|fixed. They last long enough to stand out from the noise, and no longer.
-// `fixed` is `raise` with nothing changed but what the finding advises: the silent one, unless said.
+// For every finding about kernels and the host a program that must raise it, and a like one that
+// must not: pairs_work NAME raise|silent|fixed. They last long enough to stand out from the noise,
+// and no longer. `fixed` is `raise` with nothing changed but what the finding advises: the silent
+// one, unless said.
 #include "program.h"
 #include "stopwatch.h"
 
@@ -32,8 +33,9 @@ struct pair {
 	cl_kernel kernel;
 	cl_mem memory;
 	bool raise, fixed;
-	long build_us, built_us; // programs are to be, and were, built for so long before the first command
-	bool keeps;              // programs are made to be released
+	// programs are to be, and were, built for so long before the first command
+	long build_us, built_us;
+	bool keeps; // programs are made to be released
 	cl_program kept[KEPT];
 };
 
@@ -72,10 +74,12 @@ static unsigned char *binary_of(const struct pair *pair, size_t *bytes)
 {
 	unsigned char *binary;
 
-	check(clGetProgramInfo(pair->program.program, CL_PROGRAM_BINARY_SIZES, sizeof *bytes, bytes, NULL),
+	check(clGetProgramInfo(pair->program.program, CL_PROGRAM_BINARY_SIZES, sizeof *bytes, bytes,
+	                       NULL),
 	      "clGetProgramInfo");
 	binary = malloc(*bytes);
-	check(clGetProgramInfo(pair->program.program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
+	check(clGetProgramInfo(pair->program.program, CL_PROGRAM_BINARIES, sizeof binary, &binary,
+	                       NULL),
 	      "clGetProgramInfo");
 	return binary;
 }
@@ -88,10 +92,12 @@ static void keep_programs(struct pair *pair)
 	cl_int status;
 
 	for (int i = 0; i < KEPT; i++) {
-		pair->kept[i] = clCreateProgramWithBinary(pair->program.context, 1, &pair->program.device, &bytes,
-		                                          (const unsigned char **)&binary, NULL, &status);
+		pair->kept[i] = clCreateProgramWithBinary(
+		    pair->program.context, 1, &pair->program.device, &bytes,
+		    (const unsigned char **)&binary, NULL, &status);
 		check(status, "clCreateProgramWithBinary");
-		check(clBuildProgram(pair->kept[i], 1, &pair->program.device, "", NULL, NULL), "clBuildProgram");
+		check(clBuildProgram(pair->kept[i], 1, &pair->program.device, "", NULL, NULL),
+		      "clBuildProgram");
 	}
 	free(binary);
 }
@@ -106,7 +112,8 @@ static void open_pair(struct pair *pair, long salt)
 	check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
 	check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &pair->program.device, NULL),
 	      "clGetDeviceIDs");
-	pair->program.context = clCreateContext(NULL, 1, &pair->program.device, NULL, NULL, &status);
+	pair->program.context =
+	    clCreateContext(NULL, 1, &pair->program.device, NULL, NULL, &status);
 	check(status, "clCreateContext");
 	pair->program.queue = queue_of(&pair->program, 0);
 	long from = now_us();
@@ -135,7 +142,8 @@ static void finish(struct pair *pair)
 static void run_shape(struct pair *pair, int turns, cl_uint dimensions, const size_t *global,
                       const size_t *local, cl_event *event)
 {
-	check(clSetKernelArg(pair->kernel, 0, sizeof pair->memory, &pair->memory), "clSetKernelArg");
+	check(clSetKernelArg(pair->kernel, 0, sizeof pair->memory, &pair->memory),
+	      "clSetKernelArg");
 	check(clSetKernelArg(pair->kernel, 1, sizeof turns, &turns), "clSetKernelArg");
 	check(clEnqueueNDRangeKernel(pair->program.queue, pair->kernel, dimensions, NULL, global,
 	                             local, 0, NULL, event),
@@ -267,7 +275,8 @@ static void idle_host_waits(struct pair *pair)
 {
 	warm_up(pair);
 	for (int i = 0; i < 12; i++) {
-		// Beside the silent one's work it is nothing that the host wakes up once, behind the warming up.
+		// Beside the silent one's work it is nothing that the host wakes up once, behind
+		// the warming up.
 		run(pair, pair->raise || pair->fixed ? 50 : 100000);
 		if (pair->raise)
 			finish(pair);
@@ -329,8 +338,8 @@ static void queries_in_loop(struct pair *pair)
 		run(pair, 1000);
 		finish(pair);
 		for (long from = now_us(); pair->raise && now_us() - from < 500;)
-			check(clGetProgramInfo(pair->program.program, CL_PROGRAM_BINARIES, sizeof binary, &binary,
-			                       NULL),
+			check(clGetProgramInfo(pair->program.program, CL_PROGRAM_BINARIES,
+			                       sizeof binary, &binary, NULL),
 			      "clGetProgramInfo");
 	}
 	warm_up(pair);

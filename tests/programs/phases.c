@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-
 static void own(void)
 {
 	for (int i = 0; i < 3; i++) {
@@ -41,8 +40,9 @@ static void with_itt(void)
 
 static void with_nvtx(void)
 {
-	struct nvtx_client_attributes attributes = { .version = 3, .size = sizeof attributes,
-		.message_type = 1, .message.ascii = "inner" };
+	struct nvtx_client_attributes attributes = {
+		.version = 3, .size = sizeof attributes, .message_type = 1, .message.ascii = "inner"
+	};
 	nvtx_client_begin();
 	void *domain = NVTX_GET(NULL, create_a, "library");
 	NVTX_GET(-2, push_w, L"Größe");
@@ -115,8 +115,13 @@ int main(int count, char **arguments)
 		const char *name;
 		void (*run)(void);
 	} ways[] = {
-		{ "own", own }, { "itt", with_itt }, { "nvtx", with_nvtx }, { "thread", in_threads },
-		{ "fork", in_a_child }, { "many", many }, { "opencl", with_opencl },
+		{ "own", own },
+		{ "itt", with_itt },
+		{ "nvtx", with_nvtx },
+		{ "thread", in_threads },
+		{ "fork", in_a_child },
+		{ "many", many },
+		{ "opencl", with_opencl },
 	};
 	for (int i = 1; i < count; i++) {
 		for (size_t j = 0; j < sizeof ways / sizeof *ways; j++)

@@ -11,11 +11,14 @@ extern "C" {
 #include <thread>
 #include <vector>
 
-namespace {
+namespace
+{
 
 struct whole {
 	struct program program;
-	whole() : program(open_program(0)) {}
+	whole() : program(open_program(0))
+	{
+	}
 	~whole()
 	{
 		launch(&program, program.queue, 0, nullptr, nullptr);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 // Atomic, for queues of several threads run it at once on the same numbers.
-static const char source[] = "kernel void add_one(global int *a) { atomic_inc(a + get_global_id(0)); }";
+static const char source[] =
+    "kernel void add_one(global int *a) { atomic_inc(a + get_global_id(0)); }";
 
 void check(cl_int status, const char *what)
 {
@@ -34,7 +35,8 @@ struct program open_program(cl_command_queue_properties properties)
 	cl_int status;
 
 	check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
-	check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &made.device, NULL), "clGetDeviceIDs");
+	check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &made.device, NULL),
+	      "clGetDeviceIDs");
 	made.context = clCreateContext(NULL, 1, &made.device, NULL, NULL, &status);
 	check(status, "clCreateContext");
 	made.queue = queue_of(&made, properties);
@@ -46,8 +48,9 @@ struct program open_program(cl_command_queue_properties properties)
 	made.memory = clCreateBuffer(made.context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
 	check(status, "clCreateBuffer");
 	check(clSetKernelArg(made.kernel, 0, sizeof(cl_mem), &made.memory), "clSetKernelArg");
-	check(clEnqueueWriteBuffer(made.queue, made.memory, CL_TRUE, 0, BYTES, zeros, 0, NULL, NULL),
-	      "clEnqueueWriteBuffer");
+	check(
+	    clEnqueueWriteBuffer(made.queue, made.memory, CL_TRUE, 0, BYTES, zeros, 0, NULL, NULL),
+	    "clEnqueueWriteBuffer");
 	return made;
 }
 
@@ -74,7 +77,8 @@ int first_number(const struct program *program, cl_command_queue queue)
 {
 	int numbers[ITEMS];
 
-	check(clEnqueueReadBuffer(queue, program->memory, CL_TRUE, 0, BYTES, numbers, 0, NULL, NULL),
-	      "clEnqueueReadBuffer");
+	check(
+	    clEnqueueReadBuffer(queue, program->memory, CL_TRUE, 0, BYTES, numbers, 0, NULL, NULL),
+	    "clEnqueueReadBuffer");
 	return numbers[0];
 }

@@ -18,7 +18,8 @@ static int numbers[ITEMS];
 // The compiler inlines it, with its line.
 static inline __attribute__((always_inline)) void put(const struct program *p)
 {
-	check(clEnqueueWriteBuffer(p->queue, p->memory, CL_FALSE, 0, BYTES, numbers, 0, NULL, NULL), // HERE: write
+	// HERE: write
+	check(clEnqueueWriteBuffer(p->queue, p->memory, CL_FALSE, 0, BYTES, numbers, 0, NULL, NULL),
 	      "write");
 }
 
@@ -28,7 +29,9 @@ static __attribute__((noinline)) void advance(const struct program *p, int steps
 
 	for (int i = 0; i < steps; i++) {
 		put(p); // HERE: put
-		check(clEnqueueNDRangeKernel(p->queue, p->kernel, 1, NULL, &items, NULL, 0, NULL, NULL), // HERE: kernel
+		// HERE: kernel
+		check(clEnqueueNDRangeKernel(p->queue, p->kernel, 1, NULL, &items, NULL, 0, NULL,
+		                             NULL),
 		      "kernel");
 	}
 	__asm__ volatile(""); // no tail call
@@ -39,15 +42,18 @@ static __attribute__((noinline)) void plain(const struct program *p)
 	cl_int status;
 	cl_mem made;
 
-	advance(p, 5); // HERE: advance
+	advance(p, 5);                       // HERE: advance
 	check(clFinish(p->queue), "finish"); // HERE: finish
-	check(clEnqueueReadBuffer(p->queue, p->memory, CL_TRUE, 0, BYTES, numbers, 0, NULL, NULL), // HERE: read
+	// HERE: read
+	check(clEnqueueReadBuffer(p->queue, p->memory, CL_TRUE, 0, BYTES, numbers, 0, NULL, NULL),
 	      "read");
-	made = clCreateBuffer(p->context, CL_MEM_READ_WRITE, BYTES, NULL, &status); // HERE: allocate
+	// HERE: allocate
+	made = clCreateBuffer(p->context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
 	check(status, "allocate");
 	clReleaseMemObject(made);
 	// Refused: no such size.
-	clEnqueueReadBuffer(p->queue, p->memory, CL_TRUE, BYTES, BYTES, numbers, 0, NULL, NULL); // HERE: refused
+	// HERE: refused
+	clEnqueueReadBuffer(p->queue, p->memory, CL_TRUE, BYTES, BYTES, numbers, 0, NULL, NULL);
 	printf("%d\n", numbers[0]);
 }
 
@@ -56,8 +62,10 @@ static __attribute__((noinline)) void plain(const struct program *p)
 static void on_signal(int number)
 {
 	(void)number;
-	check(clEnqueueWriteBuffer(program.queue, program.memory, CL_TRUE, 0, BYTES, numbers, 0, NULL, // HERE: signal
-	                           NULL), "write in a handler");
+	// HERE: signal
+	check(clEnqueueWriteBuffer(program.queue, program.memory, CL_TRUE, 0, BYTES, numbers, 0,
+	                           NULL, NULL),
+	      "write in a handler");
 }
 
 static void *stack_with_guards(size_t bytes)
@@ -86,8 +94,10 @@ static jmp_buf back;
 
 static __attribute__((noreturn, used)) void on_made_up_stack(void)
 {
-	check(clEnqueueWriteBuffer(program.queue, program.memory, CL_TRUE, 0, BYTES, numbers, 0, NULL, // HERE: astray
-	                           NULL), "write on another stack");
+	// HERE: astray
+	check(clEnqueueWriteBuffer(program.queue, program.memory, CL_TRUE, 0, BYTES, numbers, 0,
+	                           NULL, NULL),
+	      "write on another stack");
 	_longjmp(back, 1);
 }
 
@@ -99,7 +109,10 @@ static void astray(void)
 
 	*top = UINT64_C(0xdeaddeaddeaddead);
 	if (_setjmp(back) == 0)
-		__asm__ volatile("movq %0, %%rsp\n\tjmp *%1" : : "r"(top), "r"(on_made_up_stack) : "memory");
+		__asm__ volatile("movq %0, %%rsp\n\tjmp *%1"
+		                 :
+		                 : "r"(top), "r"(on_made_up_stack)
+		                 : "memory");
 #endif
 }
 
@@ -108,8 +121,10 @@ static void astray(void)
 static __attribute__((noinline)) void write_twice(void)
 {
 	for (volatile int i = 0; i < 2; i++) // else the rounds could become two calls
-		check(clEnqueueWriteBuffer(program.queue, program.memory, CL_TRUE, 0, BYTES, numbers, 0, NULL, // HERE: fork
-		                           NULL), "write");
+		// HERE: fork
+		check(clEnqueueWriteBuffer(program.queue, program.memory, CL_TRUE, 0, BYTES,
+		                           numbers, 0, NULL, NULL),
+		      "write");
 }
 
 static void forked(void)

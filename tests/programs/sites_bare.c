@@ -4,6 +4,8 @@
 
 void bare_write(const struct program *program, const int *numbers)
 {
-	check(clEnqueueWriteBuffer(program->queue, program->memory, CL_TRUE, 0, BYTES, numbers, 0, NULL, // HERE: bare
-	                           NULL), "write");
+	// HERE: bare
+	check(clEnqueueWriteBuffer(program->queue, program->memory, CL_TRUE, 0, BYTES, numbers, 0,
+	                           NULL, NULL),
+	      "write");
 }

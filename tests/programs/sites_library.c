@@ -11,8 +11,10 @@ int use_device(int steps)
 	int number;
 
 	for (int i = 0; i < steps; i++)
-		check(clEnqueueNDRangeKernel(program.queue, program.kernel, 1, NULL, &items, NULL, 0, NULL, // HERE: library
-		                             NULL), "kernel");
+		// HERE: library
+		check(clEnqueueNDRangeKernel(program.queue, program.kernel, 1, NULL, &items, NULL,
+		                             0, NULL, NULL),
+		      "kernel");
 	number = first_number(&program, program.queue);
 	close_program(&program);
 	return number;

@@ -7,24 +7,32 @@ extern "C" {
 #include <cstdio>
 #include <vector>
 
-namespace solver {
+namespace solver
+{
 
-template <typename Number> class grid {
-public:
-	explicit grid(const struct program &with) : on(with), numbers(ITEMS) {}
+template <typename Number> class grid
+{
+      public:
+	explicit grid(const struct program &with) : on(with), numbers(ITEMS)
+	{
+	}
 	__attribute__((noinline)) void put()
 	{
-		check(clEnqueueWriteBuffer(on.queue, on.memory, CL_TRUE, 0, BYTES, numbers.data(), 0, nullptr, // HERE: plus
-		                           nullptr), "write");
+		// HERE: plus
+		check(clEnqueueWriteBuffer(on.queue, on.memory, CL_TRUE, 0, BYTES, numbers.data(),
+		                           0, nullptr, nullptr),
+		      "write");
 	}
 	inline __attribute__((always_inline)) void step()
 	{
 		size_t items = ITEMS;
-		check(clEnqueueNDRangeKernel(on.queue, on.kernel, 1, nullptr, &items, nullptr, 0, nullptr, // HERE: step
-		                             nullptr), "kernel");
+		// HERE: step
+		check(clEnqueueNDRangeKernel(on.queue, on.kernel, 1, nullptr, &items, nullptr, 0,
+		                             nullptr, nullptr),
+		      "kernel");
 	}
 
-private:
+      private:
 	const struct program &on;
 	std::vector<Number> numbers;
 };

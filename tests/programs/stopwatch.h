@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the work of a pair's program took, for the tests that make the change that a finding advises.
+// How long the work of a pair's program took, for the tests that make the change that a finding
+// advises.
 #pragma once
 #include <stdio.h>
 #include <time.h>
@@ -24,6 +25,7 @@ static inline void stopwatch_start(void)
 // "12.345 ms, CPU 6.789 ms"
 static inline void stopwatch_print(void)
 {
-	printf("%.6f ms, CPU %.6f ms\n", (stopwatch_ns(CLOCK_MONOTONIC) - stopwatch_begun_ns[0]) * 1e-6,
+	printf("%.6f ms, CPU %.6f ms\n",
+	       (stopwatch_ns(CLOCK_MONOTONIC) - stopwatch_begun_ns[0]) * 1e-6,
 	       (stopwatch_ns(CLOCK_PROCESS_CPUTIME_ID) - stopwatch_begun_ns[1]) * 1e-6);
 }

@@ -2,11 +2,10 @@
 // Launches as fast as it can: a write and a read of 4 KB for every ten tiny kernels, clFinish
 // after every hundred commands.
 //   stress COMMANDS [profile] [events] [thread] [killed]
-// profile: the program itself asks for profiling; events: and for an event of each command, which it
-// releases after clFinish; thread: it has a second thread, which does nothing;
-// killed: it waits for nothing in the loop and kills itself after it.
-// Prints "COMMANDS LOOP_NS CPU_NS THREADS": of the loop by the host's clock, of the process since it
-// began, and as many as the process has then.
+// profile: the program itself asks for profiling; events: and for an event of each command, which
+// it releases after clFinish; thread: it has a second thread, which does nothing; killed: it waits
+// for nothing in the loop and kills itself after it. Prints "COMMANDS LOOP_NS CPU_NS THREADS": of
+// the loop by the host's clock, of the process since it began, and as many as the process has then.
 // With PROGRESS in the environment, the calls that have returned are counted in that file (a 64-bit
 // number, mapped), for a program that will be killed; COMMANDS 0 then means: until it is.
 #define CL_TARGET_OPENCL_VERSION 120
@@ -154,7 +153,8 @@ int main(int argument_count, char **arguments)
 	finish(queue);
 	uint64_t end = now_ns(CLOCK_MONOTONIC);
 
-	printf("%llu %llu %llu %u\n", (unsigned long long)commands, (unsigned long long)(end - begin),
+	printf("%llu %llu %llu %u\n", (unsigned long long)commands,
+	       (unsigned long long)(end - begin),
 	       (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID), count_threads());
 	clReleaseMemObject(memory);
 	clReleaseKernel(kernel);

@@ -50,7 +50,8 @@ static void once(const char *path)
 	cl_command_queue queue = p_clCreateCommandQueue(context, device, 0, &status);
 	cl_mem memory = p_clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof host, NULL, &status);
 	for (int i = 0; i < 20; i++)
-		p_clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, sizeof host, host, 0, NULL, NULL);
+		p_clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, sizeof host, host, 0, NULL,
+		                       NULL);
 	status = p_clEnqueueReadBuffer(queue, memory, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL);
 	p_clReleaseMemObject(memory);
 	p_clReleaseCommandQueue(queue);

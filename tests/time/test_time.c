@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers and spans on an API that the test plays itself, through the library's inner table: what a result says
-// of known stamps, and every way of using it wrongly.
+// Timers and spans on an API that the test plays itself, through the library's inner table: what a
+// result says of known stamps, and every way of using it wrongly.
 #include "time/internal.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,8 @@
 #define SLOTS 16
 #define MS 1000000
 
-// A device that is told how long things take; its clock begins at `epoch` and has rubbish above its valid bits.
+// A device that is told how long things take; its clock begins at `epoch` and has rubbish above its
+// valid bits.
 static struct played {
 	int64_t host_ns, device_ns, floor_ns;
 	struct tare_clock_rate rate;
@@ -34,7 +35,8 @@ static struct played {
 static uint64_t ticks_at(int64_t ns)
 {
 	__extension__ typedef unsigned __int128 wide;
-	uint64_t ticks = (uint64_t)((wide)ns * played.rate.hz_numerator / ((wide)played.rate.hz_denominator * 1000000000));
+	uint64_t ticks = (uint64_t)((wide)ns * played.rate.hz_numerator /
+	                            ((wide)played.rate.hz_denominator * 1000000000));
 	uint64_t mask = tare_ticks_mask(&played.rate);
 
 	return ((played.epoch + ticks) & mask) | (UINT64_C(0xa5a5a5a5a5a5a5a5) & ~mask);
@@ -44,7 +46,8 @@ static int play_begin(void *queue, uint32_t slot, bool with_floor, struct tare_t
 {
 	(void)queue;
 	if (played.refuse_begin)
-		return tare_time_fail_native(error, EIO, "playBegin", played.refuse_begin, "refused");
+		return tare_time_fail_native(error, EIO, "playBegin", played.refuse_begin,
+		                             "refused");
 	played.begins++;
 	if (with_floor) {
 		played.floors++;
@@ -71,7 +74,8 @@ static int play_done(void *queue, uint32_t slot, struct tare_time_why *why)
 {
 	(void)queue;
 	if (played.fail_done)
-		return tare_time_absent(why, TARE_TIME_DEVICE_LOST, played.fail_done, "the device is lost");
+		return tare_time_absent(why, TARE_TIME_DEVICE_LOST, played.fail_done,
+		                        "the device is lost");
 	return !played.never && played.host_ns >= played.slots[slot].done_ns;
 }
 
@@ -81,7 +85,9 @@ static int play_stamps(void *queue, uint32_t slot, bool with_floor, struct tare_
 	(void)queue;
 	if (played.fail_stamps)
 		return tare_time_absent(why, TARE_TIME_NO_STAMPS, 0, "no times");
-	*stamps = (struct tare_time_stamps){ .counted = true, .has_floor = with_floor, .rate = played.rate };
+	*stamps = (struct tare_time_stamps){ .counted = true,
+		                             .has_floor = with_floor,
+		                             .rate = played.rate };
 	stamps->floor = played.slots[slot].floor;
 	stamps->start = played.slots[slot].start;
 	stamps->end = played.slots[slot].end;
@@ -94,7 +100,8 @@ static int play_event_done(void *queue, void *event, struct tare_time_why *why)
 	return play_done(queue, 0, why);
 }
 
-static int play_event_stamps(void *queue, void *event, struct tare_time_stamps *stamps, struct tare_time_why *why)
+static int play_event_stamps(void *queue, void *event, struct tare_time_stamps *stamps,
+                             struct tare_time_why *why)
 {
 	uint64_t *ticks = event;
 	int status = play_stamps(queue, 0, false, stamps, why);
@@ -136,9 +143,16 @@ static struct tare_time_error error;
 static int set_up(void **state)
 {
 	static const struct tare_time_api plain = {
-		.begin = play_begin, .end = play_end, .flush = play_flush, .done = play_done, .stamps = play_stamps,
-		.event_done = play_event_done, .event_stamps = play_event_stamps,
-		.close = play_close, .now_ns = play_now, .pause_ns = play_pause,
+		.begin = play_begin,
+		.end = play_end,
+		.flush = play_flush,
+		.done = play_done,
+		.stamps = play_stamps,
+		.event_done = play_event_done,
+		.event_stamps = play_event_stamps,
+		.close = play_close,
+		.now_ns = play_now,
+		.pause_ns = play_pause,
 	};
 	(void)state;
 	api = plain;
@@ -182,12 +196,12 @@ static void assert_says(const char *words)
 		fail_msg("'%s' is not in '%s'", words, error.message);
 }
 
-#define refused(call, number, words) \
-	do { \
-		memset(&error, 0, sizeof error); \
-		assert_int_equal((call), -(number)); \
-		assert_int_equal(error.code, -(number)); \
-		assert_says(words); \
+#define refused(call, number, words)                                                               \
+	do {                                                                                       \
+		memset(&error, 0, sizeof error);                                                   \
+		assert_int_equal((call), -(number));                                               \
+		assert_int_equal(error.code, -(number));                                           \
+		assert_says(words);                                                                \
 	} while (0)
 
 static void a_span_is_what_passed_between_its_stamps(void **state)
@@ -211,8 +225,8 @@ static void a_span_is_what_passed_between_its_stamps(void **state)
 static void a_counter_may_be_narrow_slow_and_wrap(void **state)
 {
 	static const struct tare_clock_rate rates[] = {
-		{ 12000000, 1, 32, 1 }, { 19200000, 1, 36, 1 }, { 12000048, 1, 36, 1 }, { 1000000000, 83, 32, 1 },
-		{ 25000000, 1, 56, 1 }, { 1000000000, 1, 64, 1 },
+		{ 12000000, 1, 32, 1 },    { 19200000, 1, 36, 1 }, { 12000048, 1, 36, 1 },
+		{ 1000000000, 83, 32, 1 }, { 25000000, 1, 56, 1 }, { 1000000000, 1, 64, 1 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
@@ -223,8 +237,10 @@ static void a_counter_may_be_narrow_slow_and_wrap(void **state)
 		struct tare_time_span span = span_of("wrap", 50 * MS);
 		struct tare_time_result result = result_of(span);
 		assert_int_equal(result.state, TARE_TIME_OK);
-		assert_true(llabs(result.device_ns - (50 * MS + 1000)) <= (int64_t)(tare_tick_ns(&rates[i]) + 1));
-		assert_true((result.end_ticks & tare_ticks_mask(&rates[i])) < (result.start_ticks & tare_ticks_mask(&rates[i])));
+		assert_true(llabs(result.device_ns - (50 * MS + 1000)) <=
+		            (int64_t)(tare_tick_ns(&rates[i]) + 1));
+		assert_true((result.end_ticks & tare_ticks_mask(&rates[i])) <
+		            (result.start_ticks & tare_ticks_mask(&rates[i])));
 		assert_int_equal(result.wraps_excluded, 1);
 		assert_int_equal(tare_time_release(timer, span, &error), 0);
 	}
@@ -563,7 +579,8 @@ static void lines_are_cut_where_there_is_no_room(void **state)
 	(void)state;
 
 	int length = tare_time_line(&result, line, sizeof line);
-	assert_string_equal(line, "solve: 1501.000 us on the device, +- 1 ns, of which about 1000 ns are the span's own; 0 ns to enqueue");
+	assert_string_equal(line, "solve: 1501.000 us on the device, +- 1 ns, of which about 1000 "
+	                          "ns are the span's own; 0 ns to enqueue");
 	assert_int_equal(length, strlen(line));
 	assert_int_equal(tare_time_line(&result, little, sizeof little), length);
 	assert_string_equal(little, "solve: ");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans on streams of the stand-in for CUDA's driver, whose script says how long its kernels take. Argument: it.
+// Spans on streams of the stand-in for CUDA's driver, whose script says how long its kernels take.
+// Argument: it.
 #include "../fakes/fake_cuda.h"
 #include "backend/cuda/abi.h"
 #include "tare/time.h"
@@ -56,7 +57,8 @@ static volatile uint32_t *hold(void)
 
 	ok(call.cuMemHostAlloc(&word, 4, 0));
 	*(volatile uint32_t *)word = 0;
-	ok(call.cuStreamWaitValue32_v2(stream, (cu_pointer)(uintptr_t)word, 1, ABI_STREAM_WAIT_VALUE_GEQ));
+	ok(call.cuStreamWaitValue32_v2(stream, (cu_pointer)(uintptr_t)word, 1,
+	                               ABI_STREAM_WAIT_VALUE_GEQ));
 	return word;
 }
 

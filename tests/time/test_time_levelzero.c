@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans on lists of the Level Zero CPU driver under scripts, through the loader and the public header: the times
-// are the script's, whatever the counter's rate and width and wherever it wraps. Argument: the driver.
+// Spans on lists of the Level Zero CPU driver under scripts, through the loader and the public
+// header: the times are the script's, whatever the counter's rate and width and wherever it wraps.
+// Argument: the driver.
 #include "../unit/ze_time_rig.h"
 
 #include "tare/time.h"
@@ -21,7 +22,7 @@ struct row {
 	const char *name, *rate;
 	uint64_t hz;
 	unsigned kernel_bits, global_bits;
-	bool wraps;                   // in the copy
+	bool wraps; // in the copy
 	bool immediate;
 };
 
@@ -52,7 +53,8 @@ static uint64_t epoch_of(const struct row *row, unsigned bits, int attempt)
 {
 	if (!row->wraps)
 		return 1000;
-	return (UINT64_C(1) << bits) - (uint64_t)((double)row->hz / 1e6 * (double)window_us(attempt));
+	return (UINT64_C(1) << bits) -
+	       (uint64_t)((double)row->hz / 1e6 * (double)window_us(attempt));
 }
 
 static struct ze open_row(const struct row *row, int attempt)
@@ -101,17 +103,20 @@ static struct place place_of(struct ze ze, bool immediate)
 	struct place place = { .ze = ze, .immediate = immediate };
 
 	place.queue = ze_queue(&place.ze, ze.compute, 0);
-	place.list = immediate ? ze_immediate(&place.ze, ze.compute, 0) : ze_list(&place.ze, ze.compute);
+	place.list =
+	    immediate ? ze_immediate(&place.ze, ze.compute, 0) : ze_list(&place.ze, ze.compute);
 	place.from = ze_host_memory(&place.ze, BYTES);
 	place.to = ze_device_memory(&place.ze, BYTES);
 	ok(tare_time_open_levelzero(&place.timer, ze.context, ze.device, place.list,
-	                            immediate ? TARE_TIME_IMMEDIATE : TARE_TIME_REGULAR, NULL, &error));
+	                            immediate ? TARE_TIME_IMMEDIATE : TARE_TIME_REGULAR, NULL,
+	                            &error));
 	return place;
 }
 
 static void append_copy(struct place *place, ze_event_handle_t event)
 {
-	must(zeCommandListAppendMemoryCopy(place->list, place->to, place->from, BYTES, event, 0, NULL));
+	must(zeCommandListAppendMemoryCopy(place->list, place->to, place->from, BYTES, event, 0,
+	                                   NULL));
 }
 
 static void execute(struct place *place)
@@ -119,7 +124,8 @@ static void execute(struct place *place)
 	must(zeCommandQueueExecuteCommandLists(place->queue, 1, &place->list, NULL));
 }
 
-static struct tare_time_result result_of(struct place *place, struct tare_time_span span, int64_t limit_ns)
+static struct tare_time_result result_of(struct place *place, struct tare_time_span span,
+                                         int64_t limit_ns)
 {
 	struct tare_time_result result;
 
@@ -141,8 +147,8 @@ static void finish(struct place *place)
 		must(zeCommandListDestroy(place->list));
 }
 
-// On an immediate list the barriers may begin before the copy is there: what is exact is the copy, when all of it is held
-// by an event of the host's.
+// On an immediate list the barriers may begin before the copy is there: what is exact is the copy,
+// when all of it is held by an event of the host's.
 static void one_copy(const void *argument, int attempt)
 {
 	const struct row *row = argument;
@@ -191,14 +197,15 @@ static void spans_are_the_scripts_within_a_tick(void **state)
 		for (int attempt = 0; attempt < 4 && status == CASE_TOO_LATE; attempt++)
 			status = ze_end_case(ze_start_case(one_copy, &rows[i], attempt));
 		if (status == CASE_TOO_LATE)
-			print_message("# %s: too slow a machine to wrap within the copy\n", rows[i].name);
+			print_message("# %s: too slow a machine to wrap within the copy\n",
+			              rows[i].name);
 		else if (status != 0)
 			fail_msg("%s: %d", rows[i].name, status);
 	}
 }
 
-static const char plain[] =
-	HEAD "copy pinned device fixed 3 us rate 1 GB/s\n" "marker fixed 7 us\n";
+static const char plain[] = HEAD "copy pinned device fixed 3 us rate 1 GB/s\n"
+                                 "marker fixed 7 us\n";
 // 100 us for the bytes.
 #define PLAIN_NS 103000
 
@@ -222,7 +229,8 @@ static void run_again(const void *argument, int attempt)
 	holds(result_of(&place, inner, 1000000).state == TARE_TIME_NOT_READY);
 	execute(&place);
 	first = result_of(&place, outer, LIMIT_NS);
-	// Each of the inner one's two barriers before, its own empty span, and three within and behind.
+	// Each of the inner one's two barriers before, its own empty span, and three within and
+	// behind.
 	near(first.device_ns, 2 * PLAIN_NS + 7 * 7000, 1);
 	near(result_of(&place, inner, LIMIT_NS).device_ns, PLAIN_NS + 14000, 1);
 	for (int i = 0; i < 3; i++) {
@@ -253,7 +261,8 @@ static void reuse_immediate(const void *argument, int attempt)
 		if (i % 3) {
 			result = result_of(&place, span, LIMIT_NS);
 			// A machine under load may make the empty spans longer than the copy.
-			holds(result.state == TARE_TIME_OK || result.state == TARE_TIME_BELOW_FLOOR);
+			holds(result.state == TARE_TIME_OK ||
+			      result.state == TARE_TIME_BELOW_FLOOR);
 			holds(result.device_ns >= PLAIN_NS + 14000 && result.floor_ns >= 14000);
 		}
 		ok(tare_time_release(place.timer, span, &error));
@@ -266,7 +275,9 @@ static void reuse_immediate(const void *argument, int attempt)
 
 static void lose_the_device(const void *argument, int attempt)
 {
-	struct place place = place_of(ze_open(HEAD "copy pinned device fixed 3 us rate 1 GB/s\nfault device-lost 3\n"), false);
+	struct place place = place_of(
+	    ze_open(HEAD "copy pinned device fixed 3 us rate 1 GB/s\nfault device-lost 3\n"),
+	    false);
 	struct tare_time_span span;
 	struct tare_time_result result;
 	char line[TARE_TIME_LINE];
@@ -300,13 +311,17 @@ static void misuse(const void *argument, int attempt)
 	(void)argument;
 	(void)attempt;
 
-	holds(tare_time_open_levelzero(&timer, ze.context, ze.device, NULL, TARE_TIME_REGULAR, NULL, &error) == -EINVAL);
+	holds(tare_time_open_levelzero(&timer, ze.context, ze.device, NULL, TARE_TIME_REGULAR, NULL,
+	                               &error) == -EINVAL);
 	holds(timer == NULL && strstr(error.message, "NULL"));
-	holds(tare_time_open_levelzero(&timer, ze.context, ze.device, place.list, (enum tare_time_list)7, NULL, &error) == -EINVAL);
-	holds(tare_time_open_levelzero(&timer, ze.context, ze.device, place.list, TARE_TIME_REGULAR, &many, &error) == -EINVAL);
+	holds(tare_time_open_levelzero(&timer, ze.context, ze.device, place.list,
+	                               (enum tare_time_list)7, NULL, &error) == -EINVAL);
+	holds(tare_time_open_levelzero(&timer, ze.context, ze.device, place.list, TARE_TIME_REGULAR,
+	                               &many, &error) == -EINVAL);
 	holds(strstr(error.message, "at most 4096") != NULL);
 	// What the program has not loaded, is not loaded for it.
-	holds(tare_time_open_cuda(&timer, NULL, NULL, &error) == -ENOENT && strstr(error.message, "libcuda.so.1"));
+	holds(tare_time_open_cuda(&timer, NULL, NULL, &error) == -ENOENT &&
+	      strstr(error.message, "libcuda.so.1"));
 	// An event that nobody signals.
 	ok(tare_time_event(place.timer, "never", ze_event(&place.ze), 1000000, &result, &error));
 	holds(result.state == TARE_TIME_NOT_READY);

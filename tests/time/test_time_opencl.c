@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans on queues of the first OpenCL device: device times lie within the host's bracket, queues without profiling and
-// failed commands say so, and threads share a timer.
+// Spans on queues of the first OpenCL device: device times lie within the host's bracket, queues
+// without profiling and failed commands say so, and threads share a timer.
 #include "../unit/skip.h"
 #include "tare/time.h"
 
@@ -94,7 +94,9 @@ static cl_event write_buffer(void)
 {
 	cl_event event;
 
-	assert_int_equal(clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, BYTES, host, 0, NULL, &event), CL_SUCCESS);
+	assert_int_equal(
+	    clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, BYTES, host, 0, NULL, &event),
+	    CL_SUCCESS);
 	return event;
 }
 
@@ -121,7 +123,8 @@ static void check_bracket(cl_command_queue_properties order)
 		assert_int_equal(tare_time_end(timer, span, &error), 0);
 		result = result_of(span);
 		int64_t bracket = now_ns() - before;
-		assert_int_equal(result.state == TARE_TIME_OK || result.state == TARE_TIME_BELOW_FLOOR, 1);
+		assert_int_equal(
+		    result.state == TARE_TIME_OK || result.state == TARE_TIME_BELOW_FLOOR, 1);
 		assert_true(result.device_ns <= bracket);
 		assert_true(result.host_ns >= 0 && result.host_ns <= bracket);
 		assert_true(result.floor_ns >= 0);
@@ -129,7 +132,8 @@ static void check_bracket(cl_command_queue_properties order)
 		assert_true(result.device_ns >= profiled_ns(first));
 		assert_true(result.device_ns >= profiled_ns(second));
 		assert_int_equal(result.end_ticks - result.start_ticks, result.device_ns);
-		assert_int_equal(tare_time_event(timer, "write", second, LIMIT_NS, &own, &error), 0);
+		assert_int_equal(tare_time_event(timer, "write", second, LIMIT_NS, &own, &error),
+		                 0);
 		assert_int_equal(own.device_ns, profiled_ns(second));
 		assert_int_equal(own.floor_ns, 0);
 		clReleaseEvent(first);
@@ -171,7 +175,8 @@ static void a_queue_without_profiling_says_so(void **state)
 	assert_int_equal(result.device_ns, -1);
 	assert_true(result.host_ns >= 0);
 	tare_time_line(&result, line, sizeof line);
-	assert_string_equal(line, "write: n/a, because the queue was created without CL_QUEUE_PROFILING_ENABLE");
+	assert_string_equal(
+	    line, "write: n/a, because the queue was created without CL_QUEUE_PROFILING_ENABLE");
 	cl_event event = write_buffer();
 	assert_int_equal(tare_time_event(timer, "own", event, LIMIT_NS, &result, &error), 0);
 	assert_int_equal(result.reason, TARE_TIME_NO_STAMPS);
@@ -194,7 +199,9 @@ static void what_is_held_is_not_ready_and_what_failed_says_so(void **state)
 	open_queue(CL_QUEUE_PROFILING_ENABLE);
 	gate = clCreateUserEvent(context, NULL);
 	assert_int_equal(tare_time_begin(timer, "held", &span, &error), 0);
-	assert_int_equal(clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, BYTES, host, 1, &gate, &event), CL_SUCCESS);
+	assert_int_equal(
+	    clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, BYTES, host, 1, &gate, &event),
+	    CL_SUCCESS);
 	assert_int_equal(tare_time_end(timer, span, &error), 0);
 	assert_int_equal(tare_time_read(timer, span, 2000000, &result, &error), 0);
 	assert_int_equal(result.state, TARE_TIME_NOT_READY);
@@ -235,7 +242,8 @@ static void *in_a_thread(void *unused)
 		if (tare_time_begin(timer, "of a thread", &span, &mine) < 0)
 			return (void *)1;
 		clReleaseEvent(write_buffer());
-		if (tare_time_end(timer, span, &mine) < 0 || tare_time_read(timer, span, LIMIT_NS, &result, &mine) < 0 ||
+		if (tare_time_end(timer, span, &mine) < 0 ||
+		    tare_time_read(timer, span, LIMIT_NS, &result, &mine) < 0 ||
 		    result.device_ns < 0 || tare_time_release(timer, span, &mine) < 0)
 			return (void *)2;
 	}
@@ -247,7 +255,8 @@ static void threads_share_a_timer(void **state)
 	pthread_t threads[4];
 	(void)state;
 
-	// Two threads that enqueue to one of its queues can lock each other out, in its own event locks.
+	// Two threads that enqueue to one of its queues can lock each other out, in its own event
+	// locks.
 	if (is_serial())
 		skip_because("this device hangs when threads share a queue");
 	open_queue(CL_QUEUE_PROFILING_ENABLE);

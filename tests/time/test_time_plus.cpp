@@ -49,23 +49,28 @@ static void time_queue(cl_command_queue queue)
 	}
 	expect(true, "spans end and go with their scope");
 	tare::span outer(timer, "outer");
-	expect(thrown([&] { outer.result(0); }) == -EBUSY, "a span that has not ended has no result");
+	expect(thrown([&] { outer.result(0); }) == -EBUSY,
+	       "a span that has not ended has no result");
 	{
 		tare::span inner(timer, "inner");
-		expect(thrown([&] { tare::span third(timer, "third"); }) == -ENOSPC, "there are as many spans as were asked for");
+		expect(thrown([&] { tare::span third(timer, "third"); }) == -ENOSPC,
+		       "there are as many spans as were asked for");
 	}
 	outer.end();
 	expect(thrown([&] { outer.end(); }) == -EALREADY, "a span ends once");
 	tare::time_result result = outer.result(limit);
-	expect(result.device_ns >= 0 && result.ok() == (result.state == TARE_TIME_OK), "a span has a time");
+	expect(result.device_ns >= 0 && result.ok() == (result.state == TARE_TIME_OK),
+	       "a span has a time");
 	expect(result.line().find("outer: ") == 0, "a line says it");
 	cl_event event = nullptr;
 	clEnqueueMarkerWithWaitList(queue, 0, nullptr, &event);
 	result = timer.event(event, limit, "marker");
-	expect(result.floor_ns == 0 || result.state == TARE_TIME_NOT_AVAILABLE, "an event has its own time");
+	expect(result.floor_ns == 0 || result.state == TARE_TIME_NOT_AVAILABLE,
+	       "an event has its own time");
 	clReleaseEvent(event);
 	tare::timer moved(static_cast<tare::timer &&>(timer));
-	expect(timer.get() == nullptr && moved.get() != nullptr, "a timer moves, and goes when its last span does");
+	expect(timer.get() == nullptr && moved.get() != nullptr,
+	       "a timer moves, and goes when its last span does");
 }
 
 int main()
@@ -73,11 +78,16 @@ int main()
 	cl_device_id device = first_device();
 
 	expect(thrown([] { tare::timer::opencl(nullptr); }) == -EINVAL, "a NULL queue is refused");
-	expect(thrown([] { tare::timer::levelzero(nullptr, nullptr, nullptr, TARE_TIME_IMMEDIATE); }) < 0, "so is a NULL list");
+	expect(thrown([] {
+		       tare::timer::levelzero(nullptr, nullptr, nullptr, TARE_TIME_IMMEDIATE);
+	       }) < 0,
+	       "so is a NULL list");
 	expect(thrown([] { tare::timer::cuda(nullptr, 5000); }) == -EINVAL, "and too many spans");
 	if (device) {
-		cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
-		cl_command_queue queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, nullptr);
+		cl_context context =
+		    clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
+		cl_command_queue queue =
+		    clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, nullptr);
 		time_queue(queue);
 		clReleaseCommandQueue(queue);
 		clReleaseContext(context);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans on the simulated device, through the library's inner table: its host's clock is computed, so that each
-// span equals what the script says, to the nanosecond, and so does what was waited for.
+// Spans on the simulated device, through the library's inner table: its host's clock is computed,
+// so that each span equals what the script says, to the nanosecond, and so does what was waited
+// for.
 #include "../unit/simulated_device.h"
 #include "time/internal.h"
 
@@ -20,10 +21,12 @@ static int mark(struct tare_event **event)
 	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 
 	return tare_append(simulated.queue, &marker, event, &error) < 0
-		? tare_time_fail(&why_not, EIO, "%s", error.message) : 0;
+	           ? tare_time_fail(&why_not, EIO, "%s", error.message)
+	           : 0;
 }
 
-static int simulated_begin(void *queue, uint32_t slot, bool with_floor, struct tare_time_error *told)
+static int simulated_begin(void *queue, uint32_t slot, bool with_floor,
+                           struct tare_time_error *told)
 {
 	int status = with_floor ? mark(&simulated.events[slot][FLOOR]) : 0;
 	(void)queue;
@@ -48,7 +51,9 @@ static int simulated_done(void *queue, uint32_t slot, struct tare_time_why *why)
 {
 	int status = tare_event_done(simulated.events[slot][END], &error);
 	(void)queue;
-	return status < 0 ? tare_time_absent(why, TARE_TIME_DEVICE_LOST, status, "the device is lost") : status;
+	return status < 0
+	           ? tare_time_absent(why, TARE_TIME_DEVICE_LOST, status, "the device is lost")
+	           : status;
 }
 
 static uint64_t end_of(struct tare_event *event)
@@ -59,13 +64,15 @@ static uint64_t end_of(struct tare_event *event)
 	return stamps.at[TARE_STAMP_END].ticks;
 }
 
-static int simulated_stamps(void *queue, uint32_t slot, bool with_floor, struct tare_time_stamps *stamps,
-                            struct tare_time_why *why)
+static int simulated_stamps(void *queue, uint32_t slot, bool with_floor,
+                            struct tare_time_stamps *stamps, struct tare_time_why *why)
 {
 	struct tare_event **events = simulated.events[slot];
 	(void)queue;
 	(void)why;
-	*stamps = (struct tare_time_stamps){ .counted = true, .has_floor = with_floor, .rate = simulated.rate };
+	*stamps = (struct tare_time_stamps){ .counted = true,
+		                             .has_floor = with_floor,
+		                             .rate = simulated.rate };
 	stamps->floor = with_floor ? end_of(events[FLOOR]) : 0;
 	stamps->start = end_of(events[START]);
 	stamps->end = end_of(events[END]);
@@ -102,9 +109,15 @@ static void simulated_pause(void *queue, int64_t ns)
 static struct tare_timer *new_timer(void)
 {
 	static const struct tare_time_api api = {
-		.begin = simulated_begin, .end = simulated_end, .flush = simulated_flush, .done = simulated_done,
-		.stamps = simulated_stamps, .release = simulated_release, .close = simulated_close,
-		.now_ns = simulated_now, .pause_ns = simulated_pause,
+		.begin = simulated_begin,
+		.end = simulated_end,
+		.flush = simulated_flush,
+		.done = simulated_done,
+		.stamps = simulated_stamps,
+		.release = simulated_release,
+		.close = simulated_close,
+		.now_ns = simulated_now,
+		.pause_ns = simulated_pause,
 	};
 	struct tare_timer *timer = NULL;
 
@@ -114,7 +127,8 @@ static struct tare_timer *new_timer(void)
 	return timer;
 }
 
-static struct tare_time_result read_span(struct tare_timer *timer, struct tare_time_span span, int64_t limit_ns)
+static struct tare_time_result read_span(struct tare_timer *timer, struct tare_time_span span,
+                                         int64_t limit_ns)
 {
 	struct tare_time_result result;
 
@@ -126,7 +140,8 @@ static struct tare_time_result read_span(struct tare_timer *timer, struct tare_t
 static void spans_equal_the_script(void **state)
 {
 	struct tare_timer *timer = new_timer();
-	struct tare_memory *host = memory_of(TARE_MEMORY_PINNED, MB), *there = memory_of(TARE_MEMORY_DEVICE, MB);
+	struct tare_memory *host = memory_of(TARE_MEMORY_PINNED, MB),
+	                   *there = memory_of(TARE_MEMORY_DEVICE, MB);
 	struct tare_operation copy = copy_of(host, 0, there, 0, 100000);
 	struct tare_time_span outer, inner, empty;
 	struct tare_time_result result;

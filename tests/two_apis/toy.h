@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vendor's API, as small as can be, for the tests of the recorder's contract (src/guest/api.h): queues
-// whose commands run at once, events with their times. Like many drivers it has one lock for
+// A vendor's API, as small as can be, for the tests of the recorder's contract (src/guest/api.h):
+// queues whose commands run at once, events with their times. Like many drivers it has one lock for
 // everything, and ends the process where it is called again by the thread that holds it.
 #pragma once
 #include <stdint.h>
@@ -8,10 +8,12 @@
 typedef struct toy_queue toy_queue;
 typedef struct toy_event toy_event;
 
-// What a tool may replace: $TOY_TOOL is loaded at the first call, and its toy_tool_start is given this.
+// What a tool may replace: $TOY_TOOL is loaded at the first call, and its toy_tool_start is given
+// this.
 struct toy_table {
 	int (*queue_create)(toy_queue **queue);
-	// Runs `inside` (NULL: nothing) within the driver, under its lock. `event` NULL: none is wanted.
+	// Runs `inside` (NULL: nothing) within the driver, under its lock. `event` NULL: none is
+	// wanted.
 	int (*launch)(toy_queue *queue, void (*inside)(void *), void *data, toy_event **event);
 	int (*finish)(toy_queue *queue);
 	int (*poll)(toy_queue *queue);

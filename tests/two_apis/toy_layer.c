@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An OpenCL layer below the recorder that makes an OpenCL driver on top of the toy of it: it polls the
-// toy in every clFinish, and whenever somebody asks for an event's times.
+// An OpenCL layer below the recorder that makes an OpenCL driver on top of the toy of it: it polls
+// the toy in every clFinish, and whenever somebody asks for an event's times.
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
@@ -31,14 +31,15 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 	return next->clFinish(queue);
 }
 
-static cl_int CL_API_CALL profiling(cl_event event, cl_profiling_info name, size_t size, void *value,
-                                    size_t *size_ret)
+static cl_int CL_API_CALL profiling(cl_event event, cl_profiling_info name, size_t size,
+                                    void *value, size_t *size_ret)
 {
 	use_toy();
 	return next->clGetEventProfilingInfo(event, name, size, value, size_ret);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret)
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value,
+                                               size_t *size_ret)
 {
 	static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
 	static const char title[] = "toy";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorder folder on src/guest/api.h, for the toy: the least that one has to do. In traces it poses
-// as CUDA, for the format knows no toys.
+// A recorder folder on src/guest/api.h, for the toy: the least that one has to do. In traces it
+// poses as CUDA, for the format knows no toys.
 #include "toy.h"
 
 #include "guest/api.h"
@@ -13,7 +13,10 @@
 enum { MOST_QUEUES = 64, MOST_PENDING = 4096 };
 enum function { CREATE, LAUNCH, FINISH, POLL, FUNCTIONS };
 
-static const struct { const char *name; enum tare_trace_role role; } functions[FUNCTIONS] = {
+static const struct {
+	const char *name;
+	enum tare_trace_role role;
+} functions[FUNCTIONS] = {
 	[CREATE] = { "toyQueueCreate", TARE_ROLE_CREATE },
 	[LAUNCH] = { "toyLaunch", TARE_ROLE_COMMAND },
 	[FINISH] = { "toyFinish", TARE_ROLE_WAIT },
@@ -33,7 +36,10 @@ static struct queue {
 static _Atomic uint32_t queue_count;
 
 // What is to be timed. The lock is for a few stores; who harvests has the right to it alone.
-static struct pending { toy_event *event; uint32_t track, number; } pending[MOST_PENDING];
+static struct pending {
+	toy_event *event;
+	uint32_t track, number;
+} pending[MOST_PENDING];
 static _Atomic uint32_t pending_count;
 static guest_lock pending_lock, harvesting;
 
@@ -42,23 +48,30 @@ static guest_lock pending_lock, harvesting;
 static void know_function(enum function function, uint32_t process)
 {
 	if (atomic_exchange(&defined[function], process) != process)
-		guest_define_function(API, function, functions[function].name, functions[function].role);
+		guest_define_function(API, function, functions[function].name,
+		                      functions[function].role);
 }
 
 static void define_device(uint32_t process)
 {
-	union tare_trace_record record = { .object = {
-		.head = guest_api_head(API, TARE_TRACE_OBJECT, TARE_OBJECT_DEVICE), .ticks = guest_ticks(),
-		.handle = (uintptr_t)&device, .name = guest_text("Toy", 3), .number = device_number } };
+	union tare_trace_record record = {
+		.object = { .head = guest_api_head(API, TARE_TRACE_OBJECT, TARE_OBJECT_DEVICE),
+		            .ticks = guest_ticks(),
+		            .handle = (uintptr_t)&device,
+		            .name = guest_text("Toy", 3),
+		            .number = device_number }
+	};
 	if (atomic_exchange(&device_defined, process) != process)
 		guest_define(&record);
 }
 
 static struct queue *find_queue(const toy_queue *handle, uint32_t process)
 {
-	union tare_trace_record record = { .object = {
-		.head = guest_api_head(API, TARE_TRACE_OBJECT, TARE_OBJECT_QUEUE),
-		.handle = (uintptr_t)handle, .device = (uintptr_t)&device } };
+	union tare_trace_record record = {
+		.object = { .head = guest_api_head(API, TARE_TRACE_OBJECT, TARE_OBJECT_QUEUE),
+		            .handle = (uintptr_t)handle,
+		            .device = (uintptr_t)&device }
+	};
 	for (uint32_t i = 0; i < queue_count; i++) {
 		if (queues[i].handle != handle)
 			continue;
@@ -81,15 +94,20 @@ static void count_pending(int64_t more)
 	guest_count(&guest_header->pending, (uint64_t)more);
 }
 
-static void write_times(struct guest_thread *thread, const struct pending *of, const uint64_t times[2])
+static void write_times(struct guest_thread *thread, const struct pending *of,
+                        const uint64_t times[2])
 {
 	union tare_trace_record *record = guest_event(thread);
 	if (!record)
 		return;
-	record->times = (struct tare_trace_times){ .command_track = of->track, .command_number = of->number,
-		.start = times[0], .end = times[1], .observed = guest_ticks() };
-	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END,
-	                                     0, thread->track));
+	record->times = (struct tare_trace_times){ .command_track = of->track,
+		                                   .command_number = of->number,
+		                                   .start = times[0],
+		                                   .end = times[1],
+		                                   .observed = guest_ticks() };
+	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES,
+	                                     TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END, 0,
+	                                     thread->track));
 }
 
 static void write_clock_pair(struct guest_thread *thread)
@@ -102,10 +120,14 @@ static void write_clock_pair(struct guest_thread *thread)
 	record = guest_event(thread);
 	if (!record)
 		return;
-	record->clock_pair = (struct tare_trace_clock_pair){ .before = before, .after = after,
-		.value = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-		.device = (uintptr_t)&device };
-	guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, API, TARE_CLOCK_DEVICE, thread->track));
+	record->clock_pair =
+	    (struct tare_trace_clock_pair){ .before = before,
+		                            .after = after,
+		                            .value = (uint64_t)now.tv_sec * 1000000000 +
+		                                     (uint64_t)now.tv_nsec,
+		                            .device = (uintptr_t)&device };
+	guest_commit(record,
+	             tare_trace_head(TARE_TRACE_CLOCK_PAIR, API, TARE_CLOCK_DEVICE, thread->track));
 }
 
 // Takes the first pending one that is complete from the list. False: there is none.
@@ -169,17 +191,20 @@ static void leave(struct guest_thread *thread)
 	thread->depth -= thread->depth != 0;
 }
 
-static void write_call(struct guest_thread *thread, enum function function, uint64_t enter, const void *object)
+static void write_call(struct guest_thread *thread, enum function function, uint64_t enter,
+                       const void *object)
 {
 	union tare_trace_record *record;
 	know_function(function, thread->process);
 	record = guest_event(thread);
 	if (!record)
 		return;
-	record->call = (struct tare_trace_call){ .enter = enter, .exit = guest_ticks(),
-		.object = (uintptr_t)object };
-	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, thread->depth > 1 ? TARE_CALL_NESTED : 0,
-	                                     (uint16_t)(GUEST_FUNCTION_BASE(API) + function), thread->track));
+	record->call = (struct tare_trace_call){ .enter = enter,
+		                                 .exit = guest_ticks(),
+		                                 .object = (uintptr_t)object };
+	guest_commit(record, tare_trace_head(
+	                         TARE_TRACE_CALL, thread->depth > 1 ? TARE_CALL_NESTED : 0,
+	                         (uint16_t)(GUEST_FUNCTION_BASE(API) + function), thread->track));
 }
 
 static int wrap_queue_create(toy_queue **queue)
@@ -209,19 +234,26 @@ static uint32_t write_command(struct guest_thread *thread, uint64_t enter, const
 	record = guest_command(thread);
 	if (!record)
 		return 0;
-	record->command = (struct tare_trace_command){ .enter = enter,
-		.call_ticks = (uint32_t)(guest_ticks() - enter), .number = ++thread->command_number,
-		.kind = TARE_KIND_OTHER, .alignment = 255, .queue = queue ? queue->number : 0,
-		.event = (uintptr_t)event };
-	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND,
-	             (uint8_t)(TARE_COMMAND_OWN_EVENT | (thread->depth > 1 ? TARE_COMMAND_NESTED : 0)),
-	             (uint16_t)(GUEST_FUNCTION_BASE(API) + LAUNCH), thread->track));
+	record->command =
+	    (struct tare_trace_command){ .enter = enter,
+		                         .call_ticks = (uint32_t)(guest_ticks() - enter),
+		                         .number = ++thread->command_number,
+		                         .kind = TARE_KIND_OTHER,
+		                         .alignment = 255,
+		                         .queue = queue ? queue->number : 0,
+		                         .event = (uintptr_t)event };
+	guest_commit(record,
+	             tare_trace_head(TARE_TRACE_COMMAND,
+	                             (uint8_t)(TARE_COMMAND_OWN_EVENT |
+	                                       (thread->depth > 1 ? TARE_COMMAND_NESTED : 0)),
+	                             (uint16_t)(GUEST_FUNCTION_BASE(API) + LAUNCH), thread->track));
 	return thread->command_number;
 }
 
 static int wrap_launch(toy_queue *queue, void (*inside)(void *), void *data, toy_event **event)
 {
-	struct guest_thread *thread = event ? NULL : enter(); // who asks for an event is not recorded: a toy
+	// who asks for an event is not recorded: a toy
+	struct guest_thread *thread = event ? NULL : enter();
 	toy_event *own = NULL;
 	uint64_t from = guest_ticks();
 	int result = next.launch(queue, inside, data, thread ? &own : event);
@@ -281,8 +313,9 @@ static void in_child(void)
 __attribute__((visibility("default"))) toy_start toy_tool_start;
 void toy_tool_start(struct toy_table *table)
 {
-	static const struct guest_api toy = { .api = API, .harvest = harvest, .calls = count_calls,
-		.in_child = in_child };
+	static const struct guest_api toy = {
+		.api = API, .harvest = harvest, .calls = count_calls, .in_child = in_child
+	};
 	int error = errno;
 	next = *table;
 	if (guest_begin(&toy)) {

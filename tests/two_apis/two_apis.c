@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses OpenCL and the toy in one process: two_apis WORD... does what each word says, in that order, and
-// prints "PID FUNCTION COUNT" for what every process called itself.
+// Uses OpenCL and the toy in one process: two_apis WORD... does what each word says, in that order,
+// and prints "PID FUNCTION COUNT" for what every process called itself.
 #define CL_TARGET_OPENCL_VERSION 120
 #include "toy.h"
 
@@ -17,7 +17,8 @@
 
 enum { FEW = 10, THREADS = 4, ROUNDS = 50, BYTES = 64 };
 enum counted { FILL, FINISH, LAUNCH, TOY_FINISH, COUNTED };
-static const char *const names[COUNTED] = { "clEnqueueFillBuffer", "clFinish", "toyLaunch", "toyFinish" };
+static const char *const names[COUNTED] = { "clEnqueueFillBuffer", "clFinish", "toyLaunch",
+	                                    "toyFinish" };
 static _Atomic uint64_t counts[COUNTED];
 
 static cl_context context;
@@ -67,7 +68,9 @@ static void fill(int count)
 	static const int zero;
 	need_opencl();
 	for (int i = 0; i < count; i++)
-		check(clEnqueueFillBuffer(queue, memory, &zero, sizeof zero, 0, BYTES, 0, NULL, NULL), "fill");
+		check(
+		    clEnqueueFillBuffer(queue, memory, &zero, sizeof zero, 0, BYTES, 0, NULL, NULL),
+		    "fill");
 	counts[FILL] += (uint64_t)count;
 }
 
@@ -173,7 +176,8 @@ static void do_together(void) // both are loaded at once
 	pthread_join(threads[1], NULL);
 }
 
-// In the toy's driver, under its lock: whoever asks the toy for anything from here ends the process.
+// In the toy's driver, under its lock: whoever asks the toy for anything from here ends the
+// process.
 static void in_driver(void *argument)
 {
 	(void)argument;
@@ -233,17 +237,31 @@ static void both(void)
 	do_opencl();
 }
 
-static void do_fork_toy(void) { fork_and(do_toy); }
-static void do_fork_opencl(void) { fork_and(do_opencl); }
-static void do_fork_both(void) { fork_and(both); }
+static void do_fork_toy(void)
+{
+	fork_and(do_toy);
+}
+static void do_fork_opencl(void)
+{
+	fork_and(do_opencl);
+}
+static void do_fork_both(void)
+{
+	fork_and(both);
+}
 
 int main(int argc, char **argv)
 {
-	static const struct { const char *word; void (*does)(void); } words[] = {
-		{ "opencl", do_opencl }, { "toy", do_toy }, { "phase", do_phase }, { "unwaited", do_unwaited },
-		{ "drain", do_drain },
-		{ "threads", do_threads }, { "together", do_together }, { "nested", do_nested },
-		{ "fork-toy", do_fork_toy }, { "fork-opencl", do_fork_opencl }, { "fork-both", do_fork_both },
+	static const struct {
+		const char *word;
+		void (*does)(void);
+	} words[] = {
+		{ "opencl", do_opencl },       { "toy", do_toy },
+		{ "phase", do_phase },         { "unwaited", do_unwaited },
+		{ "drain", do_drain },         { "threads", do_threads },
+		{ "together", do_together },   { "nested", do_nested },
+		{ "fork-toy", do_fork_toy },   { "fork-opencl", do_fork_opencl },
+		{ "fork-both", do_fork_both },
 	};
 	for (int i = 1; i < argc; i++) {
 		size_t at = 0;

@@ -20,7 +20,7 @@
 #define ZERO_COPY_MAPS "map fixed 4 us\nunmap fixed 3 us\n"
 
 static inline int run(struct simulated_run *simulated, const char *script, const char *lines,
-               uint64_t from, uint64_t to, struct tare_error *error)
+                      uint64_t from, uint64_t to, struct tare_error *error)
 {
 	struct tare_bandwidth_options options = { .from_bytes = from, .to_bytes = to };
 	assert_int_equal(tare_parse_lines(lines, &options.lines, NULL), 0);
@@ -29,7 +29,7 @@ static inline int run(struct simulated_run *simulated, const char *script, const
 }
 
 static inline void run_well(struct simulated_run *simulated, const char *script, const char *lines,
-                     uint64_t from, uint64_t to)
+                            uint64_t from, uint64_t to)
 {
 	struct tare_error error = { 0 };
 	if (run(simulated, script, lines, from, to, &error) < 0)
@@ -37,7 +37,7 @@ static inline void run_well(struct simulated_run *simulated, const char *script,
 }
 
 static inline const struct tare_cell *find(const struct tare_result *result, const char *line,
-                                    uint64_t bytes, const char *source)
+                                           uint64_t bytes, const char *source)
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
@@ -51,7 +51,7 @@ static inline const struct tare_cell *find(const struct tare_result *result, con
 }
 
 static inline const struct tare_cell *find_fit(const struct tare_result *result, const char *line,
-                                        const char *fit)
+                                               const char *fit)
 {
 	for (size_t i = 0; i < result->cell_count; i++)
 		if (strcmp(label_text(&result->cells[i], "line"), line) == 0 &&

@@ -34,8 +34,8 @@ static inline int64_t some(struct tare_random *random, double scale_ns)
 
 // Commands every `gap_ns`; they last about `length_ns`, and are seen to be complete at some time
 // afterwards.
-static inline void make_commands(struct command *commands, size_t n, double gap_ns, double length_ns,
-                          struct tare_random *random)
+static inline void make_commands(struct command *commands, size_t n, double gap_ns,
+                                 double length_ns, struct tare_random *random)
 {
 	int64_t at = START + 1000;
 	for (size_t i = 0; i < n; i++) {
@@ -53,6 +53,11 @@ static inline void make_commands(struct command *commands, size_t n, double gap_
 
 static inline struct tare_stamps stamps_of(const struct command *c, const struct truth *truth)
 {
-	return (struct tare_stamps){ c->enter, c->exit, c->observed, shows(truth, c->queued),
-		shows(truth, c->submitted), shows(truth, c->start), shows(truth, c->end) };
+	return (struct tare_stamps){ c->enter,
+		                     c->exit,
+		                     c->observed,
+		                     shows(truth, c->queued),
+		                     shows(truth, c->submitted),
+		                     shows(truth, c->start),
+		                     shows(truth, c->end) };
 }

@@ -8,18 +8,19 @@
 #include <string.h>
 
 static const char program[] =
-	"kernel void many(global const int *input, global float *output, local uint *tile,\n"
-	"                 constant float *weights, uint first, float factor, ulong big,\n"
-	"                 const uchar small, float4 vector)\n"
-	"{\n"
-	"	tile[0] = first + small;\n"
-	"	output[first] = input[0] + weights[0] * factor + big + vector.x + tile[0];\n"
-	"}\n";
+    "kernel void many(global const int *input, global float *output, local uint *tile,\n"
+    "                 constant float *weights, uint first, float factor, ulong big,\n"
+    "                 const uchar small, float4 vector)\n"
+    "{\n"
+    "	tile[0] = first + small;\n"
+    "	output[first] = input[0] + weights[0] * factor + big + vector.x + tile[0];\n"
+    "}\n";
 
 static int build(const char *text, const char *name, struct tare_module **module,
                  struct tare_kernel **kernel)
 {
-	struct tare_module_source source = { .format = TARE_MODULE_OPENCL_C, .data = text,
+	struct tare_module_source source = { .format = TARE_MODULE_OPENCL_C,
+		                             .data = text,
 		                             .bytes = strlen(text) };
 	int rc = tare_module_create(device, &source, module, NULL, &error);
 	return rc < 0 ? rc : tare_kernel_create(*module, name, kernel, &error);
@@ -118,7 +119,8 @@ static void multiply(struct tare_queue *queue, uint32_t n)
 		fill_matrix(queue, at[i], offset, values[i], n, (uint32_t)i);
 		spans[i] = span(at[i], offset, bytes);
 	}
-	must(tare_blas_gemm(queue, TARE_BLAS_FP32, n, spans[0], spans[1], spans[2], &event, &error));
+	must(
+	    tare_blas_gemm(queue, TARE_BLAS_FP32, n, spans[0], spans[1], spans[2], &event, &error));
 	must(tare_event_wait(event, LIMIT, &error));
 	must(tare_event_stamps(event, &stamps, &error));
 	if (tare_stamps_have(&stamps, TARE_STAMP_START))
@@ -128,7 +130,8 @@ static void multiply(struct tare_queue *queue, uint32_t n)
 	uint8_t *result = get(queue, at[0]);
 	assert_true(is_product((float *)(result + offset), values[1], values[2], n));
 	assert_int_equal(tare_blas_gemm(queue, TARE_BLAS_FP32, n + 1, spans[0], spans[1], spans[2],
-	                                NULL, &error), -EINVAL);
+	                                NULL, &error),
+	                 -EINVAL);
 	free(result);
 	tare_event_free(event);
 	for (int i = 0; i < 3; i++) {
@@ -142,8 +145,8 @@ void the_vendors_product_is_right_or_says_what_is_missing(void **state)
 	struct tare_queue *queue = new_queue(true);
 	struct tare_memory *memory = new_memory(TARE_MEMORY_DEVICE, 64);
 	(void)state;
-	int rc = tare_blas_gemm(queue, TARE_BLAS_FP32, 4, span(memory, 0, 64),
-	                        span(memory, 0, 64), span(memory, 0, 64), NULL, &error);
+	int rc = tare_blas_gemm(queue, TARE_BLAS_FP32, 4, span(memory, 0, 64), span(memory, 0, 64),
+	                        span(memory, 0, 64), NULL, &error);
 	if (cannot(rc) || rc == -ENOENT) {
 		assert_true(error.message[0]);
 		assert_string_equal(tare_blas_name(device), "");

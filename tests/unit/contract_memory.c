@@ -30,10 +30,12 @@ void absurd_allocations_are_refused(void **state)
 {
 	struct tare_memory *memory = NULL;
 	(void)state;
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, UINT64_C(1) << 60, &memory,
-	                                    &error), -ENOMEM);
+	assert_int_equal(
+	    tare_memory_create(device, TARE_MEMORY_DEVICE, UINT64_C(1) << 60, &memory, &error),
+	    -ENOMEM);
 	assert_true(error.message[0]);
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, 0, &memory, &error), -EINVAL);
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, 0, &memory, &error),
+	                 -EINVAL);
 	assert_null(memory);
 }
 
@@ -47,7 +49,8 @@ static void copy_pair(struct tare_queue *queue, enum tare_memory_kind a, enum ta
 	if (from && to) {
 		put(queue, from, 1);
 		put(queue, to, 100);
-		struct tare_operation operation = copy(span(from, FROM, LENGTH), span(to, TO, LENGTH));
+		struct tare_operation operation =
+		    copy(span(from, FROM, LENGTH), span(to, TO, LENGTH));
 		struct tare_event *event = NULL;
 		operation.blocking = blocking;
 		int rc = tare_append(queue, &operation, &event, &error);
@@ -59,8 +62,9 @@ static void copy_pair(struct tare_queue *queue, enum tare_memory_kind a, enum ta
 			tare_event_free(event);
 			uint8_t *bytes = get(queue, to);
 			for (uint64_t i = 0; i < BYTES; i++) {
-				uint8_t want = i < TO || i >= TO + LENGTH ? pattern(i, 100) :
-				                                            pattern(i - TO + FROM, 1);
+				uint8_t want = i < TO || i >= TO + LENGTH
+				                   ? pattern(i, 100)
+				                   : pattern(i - TO + FROM, 1);
 				if (bytes[i] != want)
 					fail_msg("%s to %s: byte %d is wrong", kind_names[a],
 					         kind_names[b], (int)i);
@@ -118,11 +122,12 @@ static void check_rectangle(struct tare_queue *queue, struct tare_memory *from,
                             uint64_t from_offset, uint64_t to_offset)
 {
 	uint8_t *want = malloc(to->bytes), *bytes;
-	uint64_t from_layer = rectangle->source_layer_pitch ? rectangle->source_layer_pitch :
-	                                                      rectangle->rows * rectangle->source_row_pitch;
-	uint64_t to_layer = rectangle->destination_layer_pitch ?
-	                    rectangle->destination_layer_pitch :
-	                    rectangle->rows * rectangle->destination_row_pitch;
+	uint64_t from_layer = rectangle->source_layer_pitch
+	                          ? rectangle->source_layer_pitch
+	                          : rectangle->rows * rectangle->source_row_pitch;
+	uint64_t to_layer = rectangle->destination_layer_pitch
+	                        ? rectangle->destination_layer_pitch
+	                        : rectangle->rows * rectangle->destination_row_pitch;
 
 	put(queue, from, 5);
 	put(queue, to, 200);
@@ -131,15 +136,17 @@ static void check_rectangle(struct tare_queue *queue, struct tare_memory *from,
 	for (uint64_t z = 0; z < rectangle->layers; z++)
 		for (uint64_t y = 0; y < rectangle->rows; y++)
 			for (uint64_t x = 0; x < rectangle->row_bytes; x++)
-				want[to_offset + z * to_layer + y * rectangle->destination_row_pitch + x] =
-					pattern(from_offset + z * from_layer +
-					        y * rectangle->source_row_pitch + x, 5);
+				want[to_offset + z * to_layer +
+				     y * rectangle->destination_row_pitch + x] =
+				    pattern(from_offset + z * from_layer +
+				                y * rectangle->source_row_pitch + x,
+				            5);
 	must(run(queue, (struct tare_operation){
-		.type = TARE_OPERATION_RECTANGLE,
-		.source = span(from, from_offset, from->bytes - from_offset),
-		.destination = span(to, to_offset, to->bytes - to_offset),
-		.rectangle = *rectangle,
-	}));
+	                    .type = TARE_OPERATION_RECTANGLE,
+	                    .source = span(from, from_offset, from->bytes - from_offset),
+	                    .destination = span(to, to_offset, to->bytes - to_offset),
+	                    .rectangle = *rectangle,
+	                }));
 	bytes = get(queue, to);
 	assert_memory_equal(bytes, want, to->bytes);
 	free(bytes);
@@ -155,13 +162,16 @@ void rectangles_land_where_they_should(void **state)
 		{ { 64, 16, 1, 256, 0, 128, 0 }, 0, 0 },
 		{ { 33, 7, 3, 100, 1000, 50, 400 }, 0, 0 },
 		{ { 33, 7, 3, 100, 1000, 50, 400 }, 1, 3 },
-		{ { 33, 7, 3, 100, 1000, 50, 400 }, 1205, 457 },  // a row and a layer into both
-		{ { 128, 10, 2, 128, 0, 128, 0 }, 0, 0 },         // no gaps at all
-		{ { 64, 16, 1, 256, 0, 128, 0 }, 200, 100 },      // rows that begin near a pitch's end
+		{ { 33, 7, 3, 100, 1000, 50, 400 }, 1205, 457 }, // a row and a layer into both
+		{ { 128, 10, 2, 128, 0, 128, 0 }, 0, 0 },        // no gaps at all
+		// rows that begin near a pitch's end
+		{ { 64, 16, 1, 256, 0, 128, 0 }, 200, 100 },
 	};
 	static const enum tare_memory_kind ends[][2] = {
-		{ TARE_MEMORY_PAGEABLE, TARE_MEMORY_DEVICE }, { TARE_MEMORY_DEVICE, TARE_MEMORY_PAGEABLE },
-		{ TARE_MEMORY_DEVICE, TARE_MEMORY_DEVICE }, { TARE_MEMORY_PINNED, TARE_MEMORY_DEVICE },
+		{ TARE_MEMORY_PAGEABLE, TARE_MEMORY_DEVICE },
+		{ TARE_MEMORY_DEVICE, TARE_MEMORY_PAGEABLE },
+		{ TARE_MEMORY_DEVICE, TARE_MEMORY_DEVICE },
+		{ TARE_MEMORY_PINNED, TARE_MEMORY_DEVICE },
 	};
 	struct tare_queue *queue = new_queue(false);
 	(void)state;
@@ -169,8 +179,10 @@ void rectangles_land_where_they_should(void **state)
 		struct tare_memory *from = new_memory(ends[end][0], 16384);
 		struct tare_memory *to = new_memory(ends[end][1], 16384);
 		struct tare_operation probe = {
-			.type = TARE_OPERATION_RECTANGLE, .source = span(from, 0, 16384),
-			.destination = span(to, 0, 16384), .rectangle = rows[0].rectangle,
+			.type = TARE_OPERATION_RECTANGLE,
+			.source = span(from, 0, 16384),
+			.destination = span(to, 0, 16384),
+			.rectangle = rows[0].rectangle,
 		};
 		if (from && to && !cannot(run(queue, probe)))
 			for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -191,7 +203,8 @@ void fills_repeat_their_pattern(void **state)
 	for (uint32_t size = 1; size <= 16; size *= 2) {
 		struct tare_memory *memory = new_memory(TARE_MEMORY_DEVICE, BYTES);
 		struct tare_operation fill = {
-			.type = TARE_OPERATION_FILL, .destination = span(memory, FROM, LENGTH),
+			.type = TARE_OPERATION_FILL,
+			.destination = span(memory, FROM, LENGTH),
 		};
 		uint8_t given[16];
 		memcpy(given, text, 16);
@@ -199,7 +212,7 @@ void fills_repeat_their_pattern(void **state)
 		fill.fill.pattern_bytes = size;
 		put(queue, memory, 9);
 		int rc = tare_append(queue, &fill, NULL, &error);
-		memset(given, 0, 16);  // the pattern need not outlive the call
+		memset(given, 0, 16); // the pattern need not outlive the call
 		if (cannot(rc)) {
 			tare_memory_free(memory);
 			tare_queue_free(queue);
@@ -209,8 +222,9 @@ void fills_repeat_their_pattern(void **state)
 		must(tare_finish(queue, LIMIT, &error));
 		uint8_t *bytes = get(queue, memory);
 		for (uint64_t i = 0; i < BYTES; i++)
-			assert_int_equal(bytes[i], i < FROM || i >= FROM + LENGTH ? pattern(i, 9) :
-			                                                            text[(i - FROM) % size]);
+			assert_int_equal(bytes[i], i < FROM || i >= FROM + LENGTH
+			                               ? pattern(i, 9)
+			                               : text[(i - FROM) % size]);
 		free(bytes);
 		tare_memory_free(memory);
 	}
@@ -220,7 +234,7 @@ void fills_repeat_their_pattern(void **state)
 void mapped_memory_is_the_hosts_until_unmapped(void **state)
 {
 	static const enum tare_memory_kind kinds[] = { TARE_MEMORY_DEVICE, TARE_MEMORY_MAPPED,
-	                                               TARE_MEMORY_SHARED };
+		                                       TARE_MEMORY_SHARED };
 	struct tare_queue *queue = new_queue(false);
 	int mapped = 0;
 	(void)state;
@@ -246,7 +260,8 @@ void mapped_memory_is_the_hosts_until_unmapped(void **state)
 			assert_ptr_equal(memory->host, unmapped);
 			uint8_t *bytes = get(queue, memory);
 			for (uint64_t i = 0; i < 8192; i++)
-				assert_int_equal(bytes[i], pattern(i, i >= 512 && i < 4608 ? 77 : 3));
+				assert_int_equal(bytes[i],
+				                 pattern(i, i >= 512 && i < 4608 ? 77 : 3));
 			free(bytes);
 			mapped++;
 		}
@@ -334,9 +349,10 @@ void migration_keeps_the_bytes(void **state)
 		put(queue, memory, 8);
 		for (int to_host = 1; to_host >= 0; to_host--) {
 			int rc = run(queue, (struct tare_operation){
-				.type = TARE_OPERATION_MIGRATE, .to_host = to_host,
-				.destination = span(memory, 0, memory->bytes),
-			});
+			                        .type = TARE_OPERATION_MIGRATE,
+			                        .to_host = to_host,
+			                        .destination = span(memory, 0, memory->bytes),
+			                    });
 			if (cannot(rc))
 				continue;
 			must(rc);

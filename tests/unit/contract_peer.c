@@ -38,7 +38,8 @@ static int send(struct tare_device *peer, uint8_t seed)
 	struct tare_memory *seen = memory_of(peer, TARE_MEMORY_PINNED);
 	int rc;
 
-	must(tare_queue_create(peer, &(struct tare_queue_options){ .timed = false }, &theirs, &error));
+	must(tare_queue_create(peer, &(struct tare_queue_options){ .timed = false }, &theirs,
+	                       &error));
 	put(own, from, seed);
 	memset(seen->host, 0xa5, BYTES);
 	must(run(theirs, copy(span(seen, 0, BYTES), span(to, 0, BYTES))));
@@ -50,7 +51,8 @@ static int send(struct tare_device *peer, uint8_t seed)
 			bool inside = i >= 64 && i < BYTES - 64;
 			uint8_t want = inside ? pattern(i, seed) : 0xa5;
 			if (((uint8_t *)seen->host)[i] != want)
-				fail_msg("byte %llu of the peer's memory is wrong", (unsigned long long)i);
+				fail_msg("byte %llu of the peer's memory is wrong",
+				         (unsigned long long)i);
 		}
 	}
 	tare_memory_free(seen);

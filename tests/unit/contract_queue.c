@@ -50,7 +50,7 @@ void an_out_of_order_queue_finishes_all(void **state)
 	put(queue, from, 4);
 	for (uint64_t i = 0; i < 8; i++) {
 		struct tare_operation operation =
-			copy(span(from, i << 16, 1 << 16), span(to, i << 16, 1 << 16));
+		    copy(span(from, i << 16, 1 << 16), span(to, i << 16, 1 << 16));
 		must(tare_append(queue, &operation, &events[i], &error));
 	}
 	must(tare_finish(queue, LIMIT, &error));
@@ -92,7 +92,8 @@ static bool shut_a_gate(struct gated *gated)
 		return false;
 	}
 	must(rc);
-	struct tare_operation operation = copy(span(gated->from, 0, 4096), span(gated->to, 0, 4096));
+	struct tare_operation operation =
+	    copy(span(gated->from, 0, 4096), span(gated->to, 0, 4096));
 	must(tare_append(gated->queue, &operation, &gated->event, &error));
 	must(tare_submit(gated->queue, &error));
 	return true;
@@ -254,7 +255,9 @@ void a_marker_is_done_when_what_it_waits_for_is(void **state)
 	struct tare_queue *other = new_queue(false);
 	struct tare_event *marker = NULL;
 	struct tare_operation operation = {
-		.type = TARE_OPERATION_MARKER, .waits = &gated.event, .wait_count = 1,
+		.type = TARE_OPERATION_MARKER,
+		.waits = &gated.event,
+		.wait_count = 1,
 	};
 	(void)state;
 	must(tare_append(other, &operation, &marker, &error));
@@ -280,7 +283,8 @@ void an_operation_may_wait_for_many_events(void **state)
 	struct tare_operation operation = { .type = TARE_OPERATION_MARKER };
 	(void)state;
 	for (int i = 0; i < MANY; i++)
-		must(tare_append(i == MANY - 1 ? gated.queue : other, &operation, &events[i], &error));
+		must(tare_append(i == MANY - 1 ? gated.queue : other, &operation, &events[i],
+		                 &error));
 	operation.waits = events;
 	operation.wait_count = MANY;
 	must(tare_append(other, &operation, &marker, &error));
@@ -349,7 +353,8 @@ void a_host_call_takes_its_place_in_the_queue(void **state)
 	atomic_int calls = 0;
 	struct tare_event *event = NULL;
 	struct tare_operation operation = {
-		.type = TARE_OPERATION_HOST_CALL, .call = { count_up, &calls },
+		.type = TARE_OPERATION_HOST_CALL,
+		.call = { count_up, &calls },
 	};
 	(void)state;
 	int rc = tare_append(gated.queue, &operation, &event, &error);

@@ -30,12 +30,12 @@ static struct {
 	int (*pushed)(void);
 } fake;
 
-#define must(call) \
-	do { \
-		if ((call) < 0) { \
-			print_error("%s\n", error.message); \
-			fail_msg("%s", #call); \
-		} \
+#define must(call)                                                                                 \
+	do {                                                                                       \
+		if ((call) < 0) {                                                                  \
+			print_error("%s\n", error.message);                                        \
+			fail_msg("%s", #call);                                                     \
+		}                                                                                  \
 	} while (0)
 
 static inline void assert_says(const char *words)
@@ -47,7 +47,8 @@ static inline void assert_says(const char *words)
 static inline struct tare_queue *new_queue(bool timed)
 {
 	struct tare_queue *made = NULL;
-	must(tare_queue_create(device, &(struct tare_queue_options){ .timed = timed }, &made, &error));
+	must(tare_queue_create(device, &(struct tare_queue_options){ .timed = timed }, &made,
+	                       &error));
 	return made;
 }
 
@@ -65,8 +66,9 @@ static inline void find_fake(void)
 static inline void open_all(const char *cuda_script, const char *cupti_script)
 {
 	static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
-				  ".visible .entry empty()\n{\n\tret;\n}\n";
-	static const struct tare_module_source source = { TARE_MODULE_PTX, ptx, sizeof ptx - 1, NULL };
+	                          ".visible .entry empty()\n{\n\tret;\n}\n";
+	static const struct tare_module_source source = { TARE_MODULE_PTX, ptx, sizeof ptx - 1,
+		                                          NULL };
 
 	setenv("TARE_FAKE_CUDA", cuda_script, 1);
 	setenv("TARE_FAKE_CUPTI", cupti_script, 1);
@@ -109,13 +111,16 @@ static inline int teardown(void **state)
 static inline struct tare_operation copy(struct tare_memory *from, struct tare_memory *to)
 {
 	return (struct tare_operation){ .type = TARE_OPERATION_COPY,
-		.source = { from, 0, from->bytes }, .destination = { to, 0, to->bytes } };
+		                        .source = { from, 0, from->bytes },
+		                        .destination = { to, 0, to->bytes } };
 }
 
 static inline struct tare_operation launch(void)
 {
-	return (struct tare_operation){ .type = TARE_OPERATION_LAUNCH,
-		.launch = { .kernel = kernel, .groups = { 1, 1, 1 }, .group_size = { 1, 1, 1 } } };
+	return (struct tare_operation){
+		.type = TARE_OPERATION_LAUNCH,
+		.launch = { .kernel = kernel, .groups = { 1, 1, 1 }, .group_size = { 1, 1, 1 } }
+	};
 }
 
 static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
@@ -125,19 +130,27 @@ enum { TO_DEVICE, TO_HOST, ON_DEVICE, FILL, RECTANGLE, LAUNCH, OPERATIONS };
 static inline struct tare_operation operation(int which)
 {
 	static const unsigned char zero;
-	struct tare_operation fill = { .type = TARE_OPERATION_FILL, .destination = { here, 0, BYTES },
+	struct tare_operation fill = { .type = TARE_OPERATION_FILL,
+		                       .destination = { here, 0, BYTES },
 		                       .fill = { &zero, 1 } };
 	struct tare_operation rectangle = copy(host, here);
 
 	rectangle.type = TARE_OPERATION_RECTANGLE;
-	rectangle.rectangle = (struct tare_rectangle){ ROW_BYTES / 2, 16, 1, ROW_BYTES, 0, ROW_BYTES, 0 };
+	rectangle.rectangle =
+	    (struct tare_rectangle){ ROW_BYTES / 2, 16, 1, ROW_BYTES, 0, ROW_BYTES, 0 };
 	switch (which) {
-	case TO_DEVICE: return copy(host, here);
-	case TO_HOST: return copy(here, host);
-	case ON_DEVICE: return copy(here, there);
-	case FILL: return fill;
-	case RECTANGLE: return rectangle;
-	default: return launch();
+	case TO_DEVICE:
+		return copy(host, here);
+	case TO_HOST:
+		return copy(here, host);
+	case ON_DEVICE:
+		return copy(here, there);
+	case FILL:
+		return fill;
+	case RECTANGLE:
+		return rectangle;
+	default:
+		return launch();
 	}
 }
 
@@ -159,8 +172,7 @@ static inline void check_engine(const struct tare_stamps *stamps, int64_t before
 }
 
 // Runs the tests if the stand-ins are named.
-#define run_on_fakes(tests) \
-	(find_cuda() ? cmocka_run_group_tests(tests, NULL, NULL) : 1)
+#define run_on_fakes(tests) (find_cuda() ? cmocka_run_group_tests(tests, NULL, NULL) : 1)
 static inline bool find_cuda(void)
 {
 	const char *library = getenv("TARE_CUDA_LIBRARY");

@@ -49,10 +49,13 @@ static inline void open_device(const char *script, const char *nvrtc)
 }
 
 static inline int build(enum tare_module_format format, const char *text, const char *options,
-                 const char *entry, struct tare_module **module)
+                        const char *entry, struct tare_module **module)
 {
-	struct tare_module_source source = { .format = format, .data = text, .bytes = strlen(text),
-		                             .options = options, .entry = entry,
+	struct tare_module_source source = { .format = format,
+		                             .data = text,
+		                             .bytes = strlen(text),
+		                             .options = options,
+		                             .entry = entry,
 		                             .file = "/nonexistent/my.cu" };
 	error = (struct tare_error){ 0 };
 	free(log_text);
@@ -61,7 +64,7 @@ static inline int build(enum tare_module_format format, const char *text, const 
 }
 
 static inline struct tare_kernel *new_kernel(enum tare_module_format format, const char *text,
-                                      const char *entry, struct tare_module **module)
+                                             const char *entry, struct tare_module **module)
 {
 	struct tare_kernel *kernel = NULL;
 	if (build(format, text, NULL, entry, module) < 0 ||
@@ -70,7 +73,8 @@ static inline struct tare_kernel *new_kernel(enum tare_module_format format, con
 	return kernel;
 }
 
-#define SCALE "__global__ void scale(const float *input, float *output, unsigned int first, " \
+#define SCALE                                                                                      \
+	"__global__ void scale(const float *input, float *output, unsigned int first, "            \
 	"unsigned count, float factor) { }\n"
 #define PTX_HEAD "// .version 1.0\n.version 6.0\n.target sm_70, debug\n.address_size 64\n"
 

@@ -48,7 +48,8 @@ void open_device(const char *script)
 struct tare_queue *new_queue(bool timed)
 {
 	struct tare_queue *queue = NULL;
-	must(tare_queue_create(device, &(struct tare_queue_options){ .timed = timed }, &queue, &error));
+	must(tare_queue_create(device, &(struct tare_queue_options){ .timed = timed }, &queue,
+	                       &error));
 	return queue;
 }
 
@@ -64,21 +65,26 @@ const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 struct tare_operation copy(struct tare_memory *from, struct tare_memory *to)
 {
 	return (struct tare_operation){ .type = TARE_OPERATION_COPY,
-		.source = { from, 0, from->bytes }, .destination = { to, 0, to->bytes } };
+		                        .source = { from, 0, from->bytes },
+		                        .destination = { to, 0, to->bytes } };
 }
 
 struct tare_operation launch(struct tare_kernel *kernel)
 {
-	return (struct tare_operation){ .type = TARE_OPERATION_LAUNCH,
-		.launch = { .kernel = kernel, .groups = { 1, 1, 1 }, .group_size = { 1, 1, 1 } } };
+	return (struct tare_operation){
+		.type = TARE_OPERATION_LAUNCH,
+		.launch = { .kernel = kernel, .groups = { 1, 1, 1 }, .group_size = { 1, 1, 1 } }
+	};
 }
 
-static const char ptx[] = ".version 6.0\n.target sm_70\n.visible .entry empty()\n{}\n"
-	".visible .entry store(.param .u64 a, .param .u32 b, .param .u32 c, .param .u32 d)\n{}\n";
+static const char ptx[] =
+    ".version 6.0\n.target sm_70\n.visible .entry empty()\n{}\n"
+    ".visible .entry store(.param .u64 a, .param .u32 b, .param .u32 c, .param .u32 d)\n{}\n";
 
 struct tare_kernel *new_kernel(const char *name, struct tare_module **module)
 {
-	static const struct tare_module_source source = { TARE_MODULE_PTX, ptx, sizeof ptx - 1, NULL };
+	static const struct tare_module_source source = { TARE_MODULE_PTX, ptx, sizeof ptx - 1,
+		                                          NULL };
 	struct tare_kernel *kernel = NULL;
 	must(tare_module_create(device, &source, module, NULL, &error));
 	must(tare_kernel_create(*module, name, &kernel, &error));

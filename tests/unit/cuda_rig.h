@@ -30,12 +30,12 @@ extern struct cuda_rig {
 	int (*pending)(void);
 } fake;
 
-#define must(call) \
-	do { \
-		if ((call) < 0) { \
-			print_error("%s\n", error.message); \
-			fail_msg("%s", #call); \
-		} \
+#define must(call)                                                                                 \
+	do {                                                                                       \
+		if ((call) < 0) {                                                                  \
+			print_error("%s\n", error.message);                                        \
+			fail_msg("%s", #call);                                                     \
+		}                                                                                  \
 	} while (0)
 
 // Finds the stand-in, whose name TARE_CUDA_LIBRARY has to be. Use as the group's set-up.

@@ -57,7 +57,7 @@ static inline const char *even(const char *old, const char *new, const char *mor
 }
 
 static inline int64_t time_of(struct device *device, const struct tare_schedule *schedule,
-                       enum tare_break how)
+                              enum tare_break how)
 {
 	int64_t ns = -1, issue_ns = -1;
 
@@ -67,12 +67,12 @@ static inline int64_t time_of(struct device *device, const struct tare_schedule 
 }
 
 static inline enum tare_verified verify(struct device *device, const struct tare_schedule *schedule,
-                                 enum tare_break how, uint64_t *wrong)
+                                        enum tare_break how, uint64_t *wrong)
 {
 	enum tare_verified verified = TARE_NOT_VERIFIABLE;
 
-	rig_must(tare_pipeline_verify(device->rig.pipeline, schedule, how, &verified, wrong,
-	                              error));
+	rig_must(
+	    tare_pipeline_verify(device->rig.pipeline, schedule, how, &verified, wrong, error));
 	return verified;
 }
 
@@ -83,7 +83,8 @@ static inline void near_ns(const char *what, double got, double expected, double
 }
 
 // Of a stage in a mode, as a share of its speed alone.
-static inline double speed(struct device *device, uint32_t mode, enum tare_stage stage, bool *together)
+static inline double speed(struct device *device, uint32_t mode, enum tare_stage stage,
+                           bool *together)
 {
 	int64_t alone[TARE_STAGE_COUNT], ps[TARE_STAGE_COUNT];
 	bool ignored;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of a host whose every nanosecond is scripted and of a device that does one thing after the other,
-// for the tests of findings.
+// Runs of a host whose every nanosecond is scripted and of a device that does one thing after the
+// other, for the tests of findings.
 #pragma once
 #include "analysis/findings.h"
 #include "made_recording.h"
@@ -22,36 +22,38 @@ enum { KERNELS = 6 };
 
 // What a run is like. Zero is what raises nothing.
 struct script {
-	uint32_t launches;        // 0: 200
-	uint32_t kinds;           // of kernels, in turn; 0: 1
-	int64_t run_ns;           // of a kernel; 0: 200 µs
-	int64_t dispatch_ns, held_ns, first_ns; // first_ns: beside dispatch_ns, at a kernel's first launch
-	int64_t api_ns;           // in other calls before each launch
+	uint32_t launches; // 0: 200
+	uint32_t kinds;    // of kernels, in turn; 0: 1
+	int64_t run_ns;    // of a kernel; 0: 200 µs
+	// first_ns: beside dispatch_ns, at a kernel's first launch
+	int64_t dispatch_ns, held_ns, first_ns;
+	int64_t api_ns;               // in other calls before each launch
 	int64_t compute_ns, sleep_ns; // after each wait
-	uint32_t gaps;            // so many of these only; 0: all
-	int64_t wake_ns;          // after each wait
-	bool wait;                // for each launch, without any of the last four, too
-	int64_t return_ns;        // each launch waits for its kernel and returns so long after its end
-	int64_t poll_ns;          // asks that often instead of waiting
-	uint32_t poll_launches;   // and for so many launches only; 0: all
-	uint32_t api_every;       // calls before every so many launches; 0: all
-	int64_t first_run_ns;     // beside run_ns, of each kernel's first launch
-	int64_t build_ns;         // between a first transfer and the first kernel
-	int64_t later_build_ns;   // between two kernels
-	int64_t start_build_ns;   // before the first command
-	bool native;              // what is built was built before
+	uint32_t gaps;                // so many of these only; 0: all
+	int64_t wake_ns;              // after each wait
+	bool wait;                    // for each launch, without any of the last four, too
+	// each launch waits for its kernel and returns so long after its end
+	int64_t return_ns;
+	int64_t poll_ns;              // asks that often instead of waiting
+	uint32_t poll_launches;       // and for so many launches only; 0: all
+	uint32_t api_every;           // calls before every so many launches; 0: all
+	int64_t first_run_ns;         // beside run_ns, of each kernel's first launch
+	int64_t build_ns;             // between a first transfer and the first kernel
+	int64_t later_build_ns;       // between two kernels
+	int64_t start_build_ns;       // before the first command
+	bool native;                  // what is built was built before
 	int64_t query_ns, release_ns; // in such calls before each launch
-	int64_t stalled_ns;       // calls waited for the recorder
-	double growth;            // of run_ns from the first to the last
-	uint32_t dimensions;      // 0: 1
+	int64_t stalled_ns;           // calls waited for the recorder
+	double growth;                // of run_ns from the first to the last
+	uint32_t dimensions;          // 0: 1
 	uint64_t global[2], local[2]; // global 0: 6400 × 64 items in groups of 64
 	uint64_t units, multiple, local_bytes, group_limit;
 	bool no_facts, left_to_runtime;
 	int64_t residual_ns;
-	int64_t command_cost_ns;  // of recording
+	int64_t command_cost_ns; // of recording
 	bool not_calibrated, untimed;
-	bool cuda;                // the queue is a stream
-	bool cpu;                 // the device is one
+	bool cuda; // the queue is a stream
+	bool cpu;  // the device is one
 };
 
 struct scene {
@@ -94,9 +96,8 @@ static void enqueue(struct scene *scene, uint8_t kind, uint32_t object, int64_t 
 	int64_t submitted_ns = scene->now_ns + script->held_ns;
 	int64_t free_ns = scene->device_ns > submitted_ns ? scene->device_ns : submitted_ns;
 	int64_t start_ns = free_ns + dispatch_ns;
-	struct tare_recorded_command command =
-	    made_plain_command(0, 0, kind, enter_ns, scene->now_ns, submitted_ns, start_ns,
-	                       start_ns + run_ns);
+	struct tare_recorded_command command = made_plain_command(
+	    0, 0, kind, enter_ns, scene->now_ns, submitted_ns, start_ns, start_ns + run_ns);
 	if (script->return_ns > 0 && kind == TARE_KIND_KERNEL) {
 		spend(scene, start_ns + run_ns + script->return_ns - scene->now_ns, false);
 		command.exit_ns = scene->now_ns;
@@ -117,8 +118,8 @@ static void wait_for_it(struct scene *scene, uint32_t launch, bool gap)
 	const struct script *script = scene->script;
 	int64_t left_ns = scene->device_ns > scene->now_ns ? scene->device_ns - scene->now_ns : 0;
 	if (script->poll_ns > 0 && (script->poll_launches == 0 || launch < script->poll_launches)) {
-		struct tare_recorded_call polls = made_plain_call(0, TARE_ROLE_POLL, scene->now_ns,
-		                                                  scene->now_ns + left_ns);
+		struct tare_recorded_call polls =
+		    made_plain_call(0, TARE_ROLE_POLL, scene->now_ns, scene->now_ns + left_ns);
 		polls.count = (uint64_t)(left_ns / script->poll_ns);
 		polls.inside_ns = left_ns / 2;
 		spend(scene, left_ns, true);
@@ -165,7 +166,8 @@ static void play(struct scene *scene)
 		if (waits)
 			wait_for_it(scene, i, gap);
 	}
-	call(scene, TARE_ROLE_WAIT, scene->device_ns > scene->now_ns ? scene->device_ns - scene->now_ns : 0);
+	call(scene, TARE_ROLE_WAIT,
+	     scene->device_ns > scene->now_ns ? scene->device_ns - scene->now_ns : 0);
 }
 
 // ---- the recording
@@ -188,8 +190,11 @@ static void describe(struct scene *scene)
 		static const char *const names[KERNELS] = { "a", "b", "c", "d", "e", "f" };
 		scene->kernels[i] = (struct tare_recorded_kernel){ 0, TARE_NO_INDEX, names[i] };
 		scene->facts[i] = (struct tare_recorded_kernel_fact){
-			.kernel = i, .device = 0, .group_limit = script->group_limit,
-			.preferred_multiple = script->multiple, .local_bytes = script->local_bytes,
+			.kernel = i,
+			.device = 0,
+			.group_limit = script->group_limit,
+			.preferred_multiple = script->multiple,
+			.local_bytes = script->local_bytes,
 			.spill_bytes = UINT64_MAX,
 		};
 	}
@@ -197,7 +202,8 @@ static void describe(struct scene *scene)
 	recording->kernel_count = KERNELS;
 	recording->kernel_facts = scene->facts;
 	recording->kernel_fact_count = script->no_facts ? 0 : KERNELS;
-	scene->program = (struct tare_recorded_program){ .build_options = "", .native = script->native };
+	scene->program =
+	    (struct tare_recorded_program){ .build_options = "", .native = script->native };
 	recording->programs = &scene->program;
 	recording->program_count = 1;
 	scene->made->devices[0].compute_units = script->units;
@@ -214,8 +220,8 @@ static void find(struct scene *scene)
 	assert_int_equal(tare_tables_compute(recording, &scene->view, &scene->ledgers, NULL, 0,
 	                                     &scene->tables, NULL),
 	                 0);
-	assert_int_equal(tare_findings_find(recording, &scene->view, &scene->ledgers, &scene->tables,
-	                                    &scene->findings, NULL),
+	assert_int_equal(tare_findings_find(recording, &scene->view, &scene->ledgers,
+	                                    &scene->tables, &scene->findings, NULL),
 	                 0);
 }
 
@@ -227,8 +233,8 @@ static struct scene *make_scene(const struct script *script)
 	scene->made = made_new(0);
 	made_process(scene->made, INT64_MAX);
 	made_thread(scene->made, 0);
-	made_queue(scene->made, 0,
-	           made_device(scene->made, 0, TARE_NO_INDEX, script->residual_ns), false);
+	made_queue(scene->made, 0, made_device(scene->made, 0, TARE_NO_INDEX, script->residual_ns),
+	           false);
 	if (script->cuda) {
 		scene->made->queues[0].api = scene->made->devices[0].api = TARE_TRACE_CUDA;
 		scene->made->recording.apis = 1 << TARE_TRACE_CUDA;
@@ -247,7 +253,8 @@ static struct scene *run_script(const struct script *script)
 	play(scene);
 	spend(scene, 50 * MS, true);
 	scene->made->processes[0].end_ns = scene->made->recording.end_ns = scene->now_ns;
-	scene->view = (struct tare_view){ 0, scene->now_ns, TARE_NO_INDEX, TARE_NO_INDEX, NULL, NULL, 0 };
+	scene->view =
+	    (struct tare_view){ 0, scene->now_ns, TARE_NO_INDEX, TARE_NO_INDEX, NULL, NULL, 0 };
 	find(scene);
 	return scene;
 }

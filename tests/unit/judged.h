@@ -13,19 +13,19 @@
 
 #include <cmocka.h>
 
-static inline struct tare_findings judge_with(const struct made *made,
-                                       const struct tare_transfer_ceiling *ceilings, size_t count)
+static inline struct tare_findings
+judge_with(const struct made *made, const struct tare_transfer_ceiling *ceilings, size_t count)
 {
 	struct tare_view view = tare_view_all(&made->recording);
 	struct tare_ledgers ledgers;
 	struct tare_tables tables;
 	struct tare_findings findings;
 	assert_int_equal(tare_ledgers_compute(&made->recording, &view, &ledgers, NULL), 0);
-	assert_int_equal(tare_tables_compute(&made->recording, &view, &ledgers, ceilings, count, &tables,
-	                                     NULL),
-	                 0);
-	assert_int_equal(tare_findings_find(&made->recording, &view, &ledgers, &tables, &findings, NULL),
-	                 0);
+	assert_int_equal(
+	    tare_tables_compute(&made->recording, &view, &ledgers, ceilings, count, &tables, NULL),
+	    0);
+	assert_int_equal(
+	    tare_findings_find(&made->recording, &view, &ledgers, &tables, &findings, NULL), 0);
 	tare_tables_free(&tables);
 	tare_ledgers_free(&ledgers);
 	return findings;

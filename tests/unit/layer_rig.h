@@ -50,11 +50,11 @@ static char directory[64] = "/tmp/tare-layer-XXXXXX";
 static struct queue queues[64];
 static size_t queue_count;
 static _Atomic int live_events;
-static struct event *last_event;   // that the driver gave out
+static struct event *last_event; // that the driver gave out
 static cl_int next_status = CL_COMPLETE, next_result = CL_SUCCESS;
 static bool refuses_profiling, was_given_event;
-static void *handles[8] = {driver.entries};
-static struct event events[8192];   // never used again: the helper thread looks at them too
+static void *handles[8] = { driver.entries };
+static struct event events[8192]; // never used again: the helper thread looks at them too
 static size_t event_count;
 static cl_device_id device = (cl_device_id)&handles[0];
 static cl_context context = (cl_context)&handles[1];
@@ -87,7 +87,11 @@ static cl_int queue_info(cl_command_queue queue, cl_command_queue_info name, siz
 	return CL_SUCCESS;
 }
 
-static cl_int succeed(cl_command_queue queue) { (void)queue; return CL_SUCCESS; }
+static cl_int succeed(cl_command_queue queue)
+{
+	(void)queue;
+	return CL_SUCCESS;
+}
 
 static cl_int finish(cl_command_queue queue)
 {
@@ -126,7 +130,8 @@ static cl_int write_buffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
                            size_t bytes, const void *host, cl_uint count, const cl_event *waits,
                            cl_event *event)
 {
-	(void)memory, (void)blocking, (void)offset, (void)bytes, (void)host, (void)count, (void)waits;
+	(void)memory, (void)blocking, (void)offset, (void)bytes, (void)host, (void)count,
+	    (void)waits;
 	return enqueue(queue, event);
 }
 
@@ -144,17 +149,19 @@ static cl_int read_image(cl_command_queue queue, cl_mem memory, cl_bool blocking
                          const size_t *origin, const size_t *region, size_t row, size_t slice,
                          void *host, cl_uint count, const cl_event *waits, cl_event *event)
 {
-	(void)memory, (void)blocking, (void)origin, (void)region, (void)row, (void)slice, (void)host;
+	(void)memory, (void)blocking, (void)origin, (void)region, (void)row, (void)slice,
+	    (void)host;
 	(void)count, (void)waits;
 	return enqueue(queue, event);
 }
 
-static void *map_buffer(cl_command_queue queue, cl_mem memory, cl_bool blocking,
-                        cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
-                        const cl_event *waits, cl_event *event, cl_int *error)
+static void *map_buffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags,
+                        size_t offset, size_t bytes, cl_uint count, const cl_event *waits,
+                        cl_event *event, cl_int *error)
 {
 	static char mapped[8192] __attribute__((aligned(4096)));
-	(void)memory, (void)blocking, (void)flags, (void)offset, (void)bytes, (void)count, (void)waits;
+	(void)memory, (void)blocking, (void)flags, (void)offset, (void)bytes, (void)count,
+	    (void)waits;
 	*error = enqueue(queue, event);
 	return *error == CL_SUCCESS ? mapped : NULL;
 }
@@ -231,7 +238,11 @@ static cl_int wait_events(cl_uint count, const cl_event *list)
 	return CL_SUCCESS;
 }
 
-static cl_int release_memory(cl_mem memory) { (void)memory; return CL_SUCCESS; }
+static cl_int release_memory(cl_mem memory)
+{
+	(void)memory;
+	return CL_SUCCESS;
+}
 
 static void(CL_CALLBACK *registered)(cl_event, cl_int, void *);
 static void *registered_data;
@@ -254,7 +265,8 @@ static cl_int memcpy_intel(cl_command_queue queue, cl_bool blocking, void *to, c
 static void *extension(const char *name)
 {
 	return strcmp(name, "clEnqueueMemcpyINTEL") == 0 ? (void *)memcpy_intel
-	       : strcmp(name, "clUnheardOf") == 0        ? (void *)handles : NULL;
+	       : strcmp(name, "clUnheardOf") == 0        ? (void *)handles
+	                                                 : NULL;
 }
 
 // ---- the trace
@@ -289,13 +301,15 @@ static void open_trace(void)
 // Records of a type whose word `word` is `value` (word 0: any).
 static struct found find(enum tare_trace_type type, size_t word, uint64_t value)
 {
-	struct found found = {0};
+	struct found found = { 0 };
 	open_trace();
 	for (size_t at = TARE_TRACE_HEADER_BYTES; at + TARE_TRACE_WINDOW_BYTES <= trace_bytes;
 	     at += TARE_TRACE_WINDOW_BYTES) {
 		const uint64_t *record = (const uint64_t *)(trace + at);
-		for (size_t i = 0; i < TARE_TRACE_WINDOW_BYTES / 64 && record[0] != 0; i++, record += 8) {
-			if (tare_trace_type(record[0]) != type || (word != 0 && record[word] != value))
+		for (size_t i = 0; i < TARE_TRACE_WINDOW_BYTES / 64 && record[0] != 0;
+		     i++, record += 8) {
+			if (tare_trace_type(record[0]) != type ||
+			    (word != 0 && record[word] != value))
 				continue;
 			found.count++;
 			found.last = record;
@@ -314,8 +328,8 @@ static const struct tare_trace_header *header(void)
 static struct tare_trace_command command_of(const void *object, uint8_t *flags)
 {
 	struct tare_trace_command command;
-	struct found found = find(TARE_TRACE_COMMAND, offsetof(struct tare_trace_command, object) / 8,
-	                          (uintptr_t)object);
+	struct found found = find(
+	    TARE_TRACE_COMMAND, offsetof(struct tare_trace_command, object) / 8, (uintptr_t)object);
 	assert_true(found.count != 0);
 	memcpy(&command, found.last, sizeof command);
 	*flags = tare_trace_record_flags(command.head);
@@ -345,19 +359,20 @@ static cl_command_queue make_queue(cl_command_queue_properties properties)
 
 static void launch(cl_command_queue queue, void *which, cl_event *event)
 {
-	static const size_t global[] = {64, 8}, local[] = {16, 2};
-	assert_int_equal(cl->clEnqueueNDRangeKernel(queue, which, 2, NULL, global, local, 0, NULL,
-	                                            event), CL_SUCCESS);
+	static const size_t global[] = { 64, 8 }, local[] = { 16, 2 };
+	assert_int_equal(
+	    cl->clEnqueueNDRangeKernel(queue, which, 2, NULL, global, local, 0, NULL, event),
+	    CL_SUCCESS);
 }
 
 // The helper thread may be harvesting just when the test's own call would.
-#define EVENTUALLY(condition) \
-	do { \
-		for (int turn = 0; turn < 5000 && !(condition); turn++) { \
-			cl->clFinish(queue); \
-			usleep(1000); \
-		} \
-		assert_true(condition); \
+#define EVENTUALLY(condition)                                                                      \
+	do {                                                                                       \
+		for (int turn = 0; turn < 5000 && !(condition); turn++) {                          \
+			cl->clFinish(queue);                                                       \
+			usleep(1000);                                                              \
+		}                                                                                  \
+		assert_true(condition);                                                            \
 	} while (0)
 
 static int setup(void **state)

@@ -42,8 +42,8 @@ static char effect(const struct tare_recorded_command *c)
 {
 	static const char by_direction[] = { '-', 'T', 'F', 'L', 'L' };
 	static const char by_kind[TARE_KIND_KINDS] = {
-		[TARE_KIND_WRITE] = 'T', [TARE_KIND_READ] = 'F', [TARE_KIND_COPY] = 'L',
-		[TARE_KIND_FILL] = 'L', [TARE_KIND_OTHER] = 'L',
+		[TARE_KIND_WRITE] = 'T', [TARE_KIND_READ] = 'F',  [TARE_KIND_COPY] = 'L',
+		[TARE_KIND_FILL] = 'L',  [TARE_KIND_OTHER] = 'L',
 	};
 	if (c->kind == TARE_KIND_KERNEL || c->kind == TARE_KIND_TASK || c->kind == TARE_KIND_GRAPH)
 		return 'K';
@@ -90,8 +90,13 @@ static enum tare_device_state device_at(const struct oracle *o, int64_t t)
 static int busy_category(enum tare_device_state state)
 {
 	static const int of[TARE_DEVICE_STATES] = {
-		TARE_LEDGER_KERNEL, TARE_LEDGER_KERNEL, TARE_LEDGER_TO_DEVICE,
-		TARE_LEDGER_FROM_DEVICE, TARE_LEDGER_BOTH_WAYS, TARE_LEDGER_LOCAL, -1,
+		TARE_LEDGER_KERNEL,
+		TARE_LEDGER_KERNEL,
+		TARE_LEDGER_TO_DEVICE,
+		TARE_LEDGER_FROM_DEVICE,
+		TARE_LEDGER_BOTH_WAYS,
+		TARE_LEDGER_LOCAL,
+		-1,
 	};
 	return of[state];
 }
@@ -100,8 +105,10 @@ static int compare_starts(const struct oracle *o, const struct tare_recorded_com
                           const struct tare_recorded_command *y)
 {
 	const int64_t key[][2] = {
-		{ x->start_ns, y->start_ns }, { x->enter_ns, y->enter_ns },
-		{ x->submitted_ns, y->submitted_ns }, { x->end_ns, y->end_ns },
+		{ x->start_ns, y->start_ns },
+		{ x->enter_ns, y->enter_ns },
+		{ x->submitted_ns, y->submitted_ns },
+		{ x->end_ns, y->end_ns },
 		{ x->kind, y->kind },
 	};
 	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
@@ -136,13 +143,15 @@ static int64_t residual(const struct oracle *o, const struct tare_recorded_comma
 }
 
 // When what c waits for was over, and the error of that.
-static int64_t ready_at(const struct oracle *o, const struct tare_recorded_command *c, int64_t *error)
+static int64_t ready_at(const struct oracle *o, const struct tare_recorded_command *c,
+                        int64_t *error)
 {
 	int64_t ready = INT64_MIN;
 	*error = residual(o, c);
 	for (size_t i = 0; i < o->r->command_count; i++) {
 		const struct tare_recorded_command *p = &o->made->commands[i];
-		bool ordered = !o->made->queues[c->queue].out_of_order || p->kind == TARE_KIND_BARRIER;
+		bool ordered =
+		    !o->made->queues[c->queue].out_of_order || p->kind == TARE_KIND_BARRIER;
 		if (p != c && p->queue == c->queue && ordered && wanted(o, p) && timed(p) &&
 		    compare_starts(o, p, c) < 0)
 			ready = most(ready, p->end_ns);
@@ -207,7 +216,8 @@ static bool hidden_at(const struct oracle *o, int64_t t)
 		for (uint32_t k = 0; k < o->r->queue_count; k++)
 			uses |= o->made->queues[k].process == loss->process &&
 			        device_of_queue(o, k) == o->device;
-		bool helper = loss->thread != TARE_NO_INDEX && o->made->threads[loss->thread].helper;
+		bool helper =
+		    loss->thread != TARE_NO_INDEX && o->made->threads[loss->thread].helper;
 		if (here && uses && !helper && loss->why != TARE_LOSS_NO_SIGN &&
 		    loss->from_ns <= t && t < loss->to_ns)
 			return true;
@@ -253,23 +263,25 @@ static size_t contacts(const struct oracle *o, struct contact *found)
 	for (size_t i = 0; i < o->r->command_count; i++) {
 		const struct tare_recorded_command *c = &o->made->commands[i];
 		if (wanted(o, c))
-			found[n++] = (struct contact){ c->enter_ns, c->exit_ns, oracle_command_state(c),
-			                               c->thread };
+			found[n++] = (struct contact){ c->enter_ns, c->exit_ns,
+				                       oracle_command_state(c), c->thread };
 	}
 	for (size_t i = 0; i < o->r->call_count; i++) {
 		const struct tare_recorded_call *c = &o->made->calls[i];
 		if (is_wait(o, c))
-			found[n++] = (struct contact){ c->enter_ns, c->exit_ns, oracle_role_state(c->role),
-			                               c->thread };
+			found[n++] = (struct contact){ c->enter_ns, c->exit_ns,
+				                       oracle_role_state(c->role), c->thread };
 	}
 	for (uint32_t i = 0; i < o->r->thread_count; i++) {
 		uint32_t function = o->made->threads[i].unfinished_function;
-		if (!oracle_wanted_thread(o, i) || !process_uses(o, i) || !oracle_is_unfinished(o, i))
+		if (!oracle_wanted_thread(o, i) || !process_uses(o, i) ||
+		    !oracle_is_unfinished(o, i))
 			continue;
 		if (function == TARE_ROLE_COMMAND || function == TARE_ROLE_WAIT ||
 		    function == TARE_ROLE_POLL)
-			found[n++] = (struct contact){ o->made->threads[i].unfinished_since_ns,
-			                               o->gone[i], oracle_unfinished_state(o, i), i };
+			found[n++] =
+			    (struct contact){ o->made->threads[i].unfinished_since_ns, o->gone[i],
+				              oracle_unfinished_state(o, i), i };
 	}
 	return n;
 }
@@ -291,7 +303,8 @@ static uint32_t last_thread(const struct oracle *o, const struct contact *all, s
 		for (size_t i = 0; i < o->r->call_count; i++) {
 			const struct tare_recorded_call *c = &o->made->calls[i];
 			if (oracle_wanted_thread(o, c->thread) && process_uses(o, c->thread))
-				calls[n++] = (struct contact){ c->enter_ns, c->exit_ns, 0, c->thread };
+				calls[n++] =
+				    (struct contact){ c->enter_ns, c->exit_ns, 0, c->thread };
 		}
 		all = calls;
 	}
@@ -305,7 +318,8 @@ static uint32_t last_thread(const struct oracle *o, const struct contact *all, s
 	return best ? best->thread : TARE_NO_INDEX;
 }
 
-static uint32_t matrix_thread(const struct oracle *o, const struct contact *all, size_t n, int64_t t)
+static uint32_t matrix_thread(const struct oracle *o, const struct contact *all, size_t n,
+                              int64_t t)
 {
 	const struct contact *now = NULL, *next = NULL;
 	for (const struct contact *c = all; c < all + n; c++) {
@@ -325,10 +339,10 @@ static uint32_t matrix_thread(const struct oracle *o, const struct contact *all,
 static enum tare_ledger_category idle_at(const struct oracle *o, int64_t t, uint32_t last)
 {
 	static const enum tare_ledger_category of[TARE_HOST_STATES] = {
-		TARE_LEDGER_BEFORE_FIRST, TARE_LEDGER_BUILD, TARE_LEDGER_ALLOCATE,
-		TARE_LEDGER_BLOCKING_COPY, TARE_LEDGER_WAIT, TARE_LEDGER_API, TARE_LEDGER_RELEASE,
-		TARE_LEDGER_QUERY, TARE_LEDGER_COMPUTING,
-		TARE_LEDGER_OFF_CPU, TARE_LEDGER_ENDED, TARE_LEDGER_NOT_RECORDED,
+		TARE_LEDGER_BEFORE_FIRST,  TARE_LEDGER_BUILD, TARE_LEDGER_ALLOCATE,
+		TARE_LEDGER_BLOCKING_COPY, TARE_LEDGER_WAIT,  TARE_LEDGER_API,
+		TARE_LEDGER_RELEASE,       TARE_LEDGER_QUERY, TARE_LEDGER_COMPUTING,
+		TARE_LEDGER_OFF_CPU,       TARE_LEDGER_ENDED, TARE_LEDGER_NOT_RECORDED,
 		TARE_LEDGER_UNKNOWN,
 	};
 	int64_t ignored;
@@ -384,8 +398,8 @@ static int64_t edge_at(const struct oracle *o, int64_t x)
 	int64_t submitted = told ? c->submitted_ns : c->exit_ns;
 	int64_t returned = most(c->enter_ns, least(c->exit_ns, submitted));
 	// While c waits for others its submission divides nothing.
-	bool divides = told && c->enter_ns <= submitted &&
-	               (submitted <= c->exit_ns || submitted >= ready);
+	bool divides =
+	    told && c->enter_ns <= submitted && (submitted <= c->exit_ns || submitted >= ready);
 	error = divides && x == submitted ? residual(o, c) : 0;
 	return x == ready && ready > returned ? most(error, ready_error) : error;
 }
@@ -423,7 +437,8 @@ static void sum_up(struct oracle *o, struct tare_ledger *ledger, struct tare_gap
 		struct tare_gap *gap = *gap_count ? &gaps[*gap_count - 1] : NULL;
 		bool stamped = false;
 		for (size_t i = 0; i < o->r->command_count; i++)
-			stamped |= wanted(o, &o->made->commands[i]) && timed(&o->made->commands[i]) &&
+			stamped |= wanted(o, &o->made->commands[i]) &&
+			           timed(&o->made->commands[i]) &&
 			           effect(&o->made->commands[i]) != '-' &&
 			           o->made->commands[i].start_ns == t;
 		if (!gap || gap->to_ns != t || stamped) {
@@ -491,8 +506,9 @@ static void assert_same(const struct tare_ledger *is, const struct tare_ledger *
 		return;
 	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
 		if (is->parts_ns[i] != should->parts_ns[i])
-			print_error("%s: %s %lld, not %lld\n", is->scope, tare_ledger_category_name(i),
-			            (long long)is->parts_ns[i], (long long)should->parts_ns[i]);
+			print_error("%s: %s %lld, not %lld\n", is->scope,
+			            tare_ledger_category_name(i), (long long)is->parts_ns[i],
+			            (long long)should->parts_ns[i]);
 	for (int h = 0; h < TARE_HOST_STATES; h++)
 		for (int d = 0; d < TARE_DEVICE_STATES; d++)
 			if (is->matrix_ns[h][d] != should->matrix_ns[h][d])
@@ -503,7 +519,8 @@ static void assert_same(const struct tare_ledger *is, const struct tare_ledger *
 	print_error("ambiguous %lld, not %lld; hidden %lld %lld, not %lld %lld\n",
 	            (long long)is->ambiguous_ns, (long long)should->ambiguous_ns,
 	            (long long)is->hidden_to_device_ns, (long long)is->hidden_from_device_ns,
-	            (long long)should->hidden_to_device_ns, (long long)should->hidden_from_device_ns);
+	            (long long)should->hidden_to_device_ns,
+	            (long long)should->hidden_from_device_ns);
 	fail_msg("the ledger of device %u is not what its rules say", is->device);
 }
 
@@ -538,8 +555,8 @@ void assert_ledgers_agree(const struct made *made, const struct tare_view *view)
 		bool is_union = i + 1 == ledgers.count;
 		assert_string_equal(ledger->scope, is_union ? "union" : "device");
 		// With one device the union is its ledger.
-		uint32_t device = is_union && ledgers.count == 2 ? ledgers.ledgers[0].device
-		                                                 : ledger->device;
+		uint32_t device =
+		    is_union && ledgers.count == 2 ? ledgers.ledgers[0].device : ledger->device;
 		oracle_ledger(made, view, device, &should, gaps, &gap_count);
 		assert_same(ledger, &should);
 		if (!is_union)

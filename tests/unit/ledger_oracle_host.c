@@ -9,10 +9,10 @@ bool oracle_wanted_thread(const struct oracle *o, uint32_t thread)
 
 enum tare_host_state oracle_role_state(uint32_t role)
 {
-	return role == TARE_ROLE_BUILD      ? TARE_HOST_BUILD
-	       : role == TARE_ROLE_ALLOCATE ? TARE_HOST_ALLOCATE
-	       : role == TARE_ROLE_RELEASE  ? TARE_HOST_RELEASE
-	       : role == TARE_ROLE_QUERY    ? TARE_HOST_QUERY
+	return role == TARE_ROLE_BUILD                            ? TARE_HOST_BUILD
+	       : role == TARE_ROLE_ALLOCATE                       ? TARE_HOST_ALLOCATE
+	       : role == TARE_ROLE_RELEASE                        ? TARE_HOST_RELEASE
+	       : role == TARE_ROLE_QUERY                          ? TARE_HOST_QUERY
 	       : role == TARE_ROLE_WAIT || role == TARE_ROLE_POLL ? TARE_HOST_WAIT
 	                                                          : TARE_HOST_API;
 }
@@ -175,7 +175,8 @@ static void candidate(const struct oracle *o, uint32_t thread, uint32_t other, i
 	if (o->made->threads[other].process != o->made->threads[thread].process ||
 	    enter_ns >= o->first[thread] || enter_ns < *best_ns)
 		return;
-	if (enter_ns == *best_ns && *best != TARE_NO_INDEX && !oracle_before_thread(o, other, *best))
+	if (enter_ns == *best_ns && *best != TARE_NO_INDEX &&
+	    !oracle_before_thread(o, other, *best))
 		return;
 	*best_ns = enter_ns;
 	*best = other;
@@ -212,8 +213,8 @@ void oracle_find_hosts(struct oracle *o)
 			continue;
 		find_stand_in(o, i);
 		for (int64_t t = 0; t < LONGEST; t++)
-			o->host[i][t] = t >= o->gone[i] ? TARE_HOST_GONE
-			                                : (unsigned char)call_state(o, i, t);
+			o->host[i][t] =
+			    t >= o->gone[i] ? TARE_HOST_GONE : (unsigned char)call_state(o, i, t);
 		for (size_t k = 0; k < thread->sample_count; k++) {
 			const struct tare_cpu_sample *sample =
 			    &o->made->samples[thread->first_sample + k];
@@ -231,9 +232,10 @@ static bool process_lost(const struct oracle *o, uint32_t thread, int64_t t)
 {
 	for (size_t i = 0; i < o->r->loss_count; i++) {
 		const struct tare_recorded_loss *loss = &o->made->losses[i];
-		bool mine = thread == TARE_NO_INDEX
-		                ? o->view->process == TARE_NO_INDEX || o->view->process == loss->process
-		                : o->made->threads[thread].process == loss->process;
+		bool mine =
+		    thread == TARE_NO_INDEX
+		        ? o->view->process == TARE_NO_INDEX || o->view->process == loss->process
+		        : o->made->threads[thread].process == loss->process;
 		if (loss->thread == TARE_NO_INDEX && mine && loss->from_ns <= t && t < loss->to_ns)
 			return true;
 	}
@@ -252,6 +254,7 @@ enum tare_host_state oracle_host_at(const struct oracle *o, uint32_t thread, int
 	enum tare_host_state state = recorded_host_at(o, thread, t);
 	bool call = state == TARE_HOST_BUILD || state == TARE_HOST_ALLOCATE ||
 	            state == TARE_HOST_BLOCKING_COPY || state == TARE_HOST_WAIT ||
-	            state == TARE_HOST_API || state == TARE_HOST_RELEASE || state == TARE_HOST_QUERY;
+	            state == TARE_HOST_API || state == TARE_HOST_RELEASE ||
+	            state == TARE_HOST_QUERY;
 	return !call && process_lost(o, thread, t) ? TARE_HOST_NOT_RECORDED : state;
 }

@@ -15,8 +15,14 @@ struct oracle {
 	uint32_t stand_in[MADE_FEW];
 };
 
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+static inline int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
 
 // ---- ledger_oracle_host.c
 

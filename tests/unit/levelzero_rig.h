@@ -24,21 +24,21 @@ static const struct tare_backend *levelzero;
 static struct tare_driver *driver;
 static struct tare_device *device;
 static struct tare_error error;
-static struct levelzero_functions real;  // as the loader has them
+static struct levelzero_functions real; // as the loader has them
 
-#define must(call) \
-	do { \
-		if ((call) < 0) { \
-			print_error("%s\n", error.message); \
-			fail_msg("%s", #call); \
-		} \
+#define must(call)                                                                                 \
+	do {                                                                                       \
+		if ((call) < 0) {                                                                  \
+			print_error("%s\n", error.message);                                        \
+			fail_msg("%s", #call);                                                     \
+		}                                                                                  \
 	} while (0)
 
 // As in contract.h: cmocka's own skip() counts as a failure.
-#define skip_test() \
-	do { \
-		printf("# SKIP %s: %s\n", __func__, error.message); \
-		return; \
+#define skip_test()                                                                                \
+	do {                                                                                       \
+		printf("# SKIP %s: %s\n", __func__, error.message);                                \
+		return;                                                                            \
 	} while (0)
 
 static inline void assert_says(const char *words)
@@ -60,7 +60,9 @@ static inline struct levelzero_functions *calls(void)
 
 static inline struct tare_queue *new_queue(enum tare_queue_order order, uint32_t engine, bool timed)
 {
-	const struct tare_queue_options options = { .engine = engine, .order = order, .timed = timed };
+	const struct tare_queue_options options = { .engine = engine,
+		                                    .order = order,
+		                                    .timed = timed };
 	struct tare_queue *queue = NULL;
 	must(tare_queue_create(device, &options, &queue, &error));
 	return queue;
@@ -167,7 +169,7 @@ static inline int close_device(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_device, close_device)
 
 // What main returns.
-#define run_on_levelzero(tests) \
+#define run_on_levelzero(tests)                                                                    \
 	(open_levelzero() ? 0 : cmocka_run_group_tests(tests, NULL, close_levelzero))
 
 static inline int open_levelzero(void)

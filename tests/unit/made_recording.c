@@ -53,7 +53,9 @@ uint32_t made_thread(struct made *made, uint32_t process)
 	uint32_t at = (uint32_t)made->recording.thread_count++;
 	assert_true(at < MADE_FEW);
 	made->threads[at] = (struct tare_recorded_thread){
-		.process = process, .tid = 1000 + at, .track = at,
+		.process = process,
+		.tid = 1000 + at,
+		.track = at,
 		.first_sample = made->recording.cpu_sample_count,
 		.unfinished_function = TARE_NO_INDEX,
 	};
@@ -65,8 +67,10 @@ uint32_t made_device(struct made *made, uint32_t process, uint32_t same_as, int6
 	uint32_t at = (uint32_t)made->recording.device_count++;
 	assert_true(at < MADE_FEW);
 	made->devices[at] = (struct tare_recorded_device){
-		.process = process, .same_as = same_as == TARE_NO_INDEX ? at : same_as,
-		.name = "device", .residual_ns = residual_ns,
+		.process = process,
+		.same_as = same_as == TARE_NO_INDEX ? at : same_as,
+		.name = "device",
+		.residual_ns = residual_ns,
 	};
 	return at;
 }
@@ -76,7 +80,10 @@ uint32_t made_queue(struct made *made, uint32_t process, uint32_t device, bool o
 	uint32_t at = (uint32_t)made->recording.queue_count++;
 	assert_true(at < MADE_FEW);
 	made->queues[at] = (struct tare_recorded_queue){
-		.process = process, .device = device, .number = at, .out_of_order = out_of_order,
+		.process = process,
+		.device = device,
+		.number = at,
+		.out_of_order = out_of_order,
 	};
 	return at;
 }
@@ -104,7 +111,8 @@ void made_waits(struct made *made, const uint32_t *commands, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		assert_true(recording->wait_count < MADE_MOST);
 		made->waits[recording->wait_count++] = (struct tare_recorded_wait){
-			.command = commands[i] & MADE_NO_COMMAND, .last = i + 1 == count,
+			.command = commands[i] & MADE_NO_COMMAND,
+			.last = i + 1 == count,
 		};
 	}
 }
@@ -209,9 +217,15 @@ struct tare_recorded_call made_plain_call(uint32_t thread, uint8_t role, int64_t
                                           int64_t exit_ns)
 {
 	return (struct tare_recorded_call){
-		.enter_ns = enter_ns, .exit_ns = exit_ns, .count = 1, .inside_ns = exit_ns - enter_ns,
-		.thread = thread, .object = TARE_NO_INDEX, .device = TARE_NO_INDEX,
-		.function = role, .role = role,
+		.enter_ns = enter_ns,
+		.exit_ns = exit_ns,
+		.count = 1,
+		.inside_ns = exit_ns - enter_ns,
+		.thread = thread,
+		.object = TARE_NO_INDEX,
+		.device = TARE_NO_INDEX,
+		.function = role,
+		.role = role,
 	};
 }
 
@@ -221,9 +235,16 @@ struct tare_recorded_command made_plain_command(uint32_t thread, uint32_t queue,
                                                 int64_t end_ns)
 {
 	return (struct tare_recorded_command){
-		.enter_ns = enter_ns, .exit_ns = exit_ns, .submitted_ns = submitted_ns,
-		.start_ns = start_ns, .end_ns = end_ns, .thread = thread, .queue = queue,
-		.object = TARE_NO_INDEX, .first_wait = TARE_NO_INDEX, .kind = kind,
+		.enter_ns = enter_ns,
+		.exit_ns = exit_ns,
+		.submitted_ns = submitted_ns,
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.thread = thread,
+		.queue = queue,
+		.object = TARE_NO_INDEX,
+		.first_wait = TARE_NO_INDEX,
+		.kind = kind,
 		.function = TARE_ROLE_COMMAND,
 	};
 }

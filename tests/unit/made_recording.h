@@ -38,7 +38,8 @@ void made_waits(struct made *made, const uint32_t *commands, size_t count);
 void made_sample(struct made *made, int64_t at_ns, int64_t cpu_ns);
 // Brings commands and calls into the order of enter_ns.
 void made_sort(struct made *made);
-// The same recording with threads, and events of the same moment, in another order. Free with free().
+// The same recording with threads, and events of the same moment, in another order. Free with
+// free().
 struct made *made_shuffled(const struct made *made, struct tare_random *random);
 
 // A call of one role, a kernel or a transfer with times as told.

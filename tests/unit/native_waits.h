@@ -26,7 +26,8 @@ static inline int native_append(struct tare_queue *queue, const struct tare_oper
 {
 	size_t i = native_queue(queue);
 	native_queues[i].last = operation->type;
-	native_violations += operation->blocking && !(native_queues[i].tried >> operation->type & 1);
+	native_violations +=
+	    operation->blocking && !(native_queues[i].tried >> operation->type & 1);
 	return native_plain.append(queue, operation, event, error);
 }
 

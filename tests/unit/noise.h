@@ -37,8 +37,7 @@ static inline double normal(struct tare_random *random)
 // The next of a first-order autoregressive series with standard normal values. Start from normal().
 static inline double autoregress(struct tare_random *random, double previous, double correlation)
 {
-	return correlation * previous +
-	       sqrt(1 - correlation * correlation) * normal(random);
+	return correlation * previous + sqrt(1 - correlation * correlation) * normal(random);
 }
 
 // TARE_TEST_SEED, or else the time; printed, so that a failure can be repeated.

@@ -38,8 +38,8 @@ static inline struct fixture begin(const char *script)
 	tell(script);
 	assert_int_equal(backend->driver_open(NULL, &f.driver, &error), 0);
 	assert_int_equal(backend->device_open(f.driver, 0, &f.device, &error), 0);
-	assert_int_equal(tare_queue_create(f.device, &(struct tare_queue_options){ 0 }, &f.queue,
-	                                   &error), 0);
+	assert_int_equal(
+	    tare_queue_create(f.device, &(struct tare_queue_options){ 0 }, &f.queue, &error), 0);
 	return f;
 }
 

@@ -27,8 +27,8 @@ static const cl_icd_dispatch *cl; // the layer's
 static char device, context, kernel, buffer;
 static _Thread_local cl_command_queue drop_queue; // see wait_events
 static bool gives_no_event;
-static bool release_finishes;          // what a queue has when it is released
-static uint32_t thread_at_command;     // the driver starts a thread then; 0: never
+static bool release_finishes;      // what a queue has when it is released
+static uint32_t thread_at_command; // the driver starts a thread then; 0: never
 static _Atomic bool is_slow;
 static _Atomic int inside; // of a call that is slow
 
@@ -95,11 +95,12 @@ static cl_int enqueue(cl_command_queue handle, cl_event *event)
 	}
 }
 
-static cl_int ndrange(cl_command_queue queue, cl_kernel of, cl_uint dimensions, const size_t *offset,
-                      const size_t *global, const size_t *local, cl_uint count,
-                      const cl_event *waits, cl_event *event)
+static cl_int ndrange(cl_command_queue queue, cl_kernel of, cl_uint dimensions,
+                      const size_t *offset, const size_t *global, const size_t *local,
+                      cl_uint count, const cl_event *waits, cl_event *event)
 {
-	(void)of, (void)dimensions, (void)offset, (void)global, (void)local, (void)count, (void)waits;
+	(void)of, (void)dimensions, (void)offset, (void)global, (void)local, (void)count,
+	    (void)waits;
 	return enqueue(queue, event);
 }
 
@@ -124,7 +125,8 @@ static cl_int write_buffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
                            size_t bytes, const void *host, cl_uint count, const cl_event *waits,
                            cl_event *event)
 {
-	(void)memory, (void)blocking, (void)offset, (void)bytes, (void)host, (void)count, (void)waits;
+	(void)memory, (void)blocking, (void)offset, (void)bytes, (void)host, (void)count,
+	    (void)waits;
 	cl_int result = enqueue(queue, event);
 	if (event != NULL)
 		complete((struct event *)*event);
@@ -160,7 +162,8 @@ static cl_int wait_events(cl_uint count, const cl_event *list)
 	return CL_SUCCESS;
 }
 
-static cl_int event_info(cl_event handle, cl_event_info name, size_t bytes, void *value, size_t *ret)
+static cl_int event_info(cl_event handle, cl_event_info name, size_t bytes, void *value,
+                         size_t *ret)
 {
 	struct event *event = alive(handle);
 	(void)bytes, (void)ret;

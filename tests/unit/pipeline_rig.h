@@ -31,12 +31,12 @@ static inline bool rig_check(const void *context, const void *input, const void 
 	return true;
 }
 
-#define rig_must(call)                                   \
-	do {                                             \
-		struct tare_error error_ = { 0 };        \
-		struct tare_error *error = &error_;      \
-		if ((call) < 0)                          \
-			fail_msg("%s: %s", #call, error_.message); \
+#define rig_must(call)                                                                             \
+	do {                                                                                       \
+		struct tare_error error_ = { 0 };                                                  \
+		struct tare_error *error = &error_;                                                \
+		if ((call) < 0)                                                                    \
+			fail_msg("%s: %s", #call, error_.message);                                 \
 	} while (0)
 
 static inline int rig_rebuild(const void *context, struct tare_module **module,
@@ -70,8 +70,8 @@ static inline void rig_open(struct rig *rig, struct tare_run *run, uint64_t item
 		.context = rig,
 	};
 	if (items)
-		rig_must(tare_pipeline_open(&rig->bench, items, &rig->pipeline, &rig->chunk,
-		                            error));
+		rig_must(
+		    tare_pipeline_open(&rig->bench, items, &rig->pipeline, &rig->chunk, error));
 }
 
 static inline void rig_close(struct rig *rig)

@@ -9,10 +9,10 @@
 
 static struct tare_error error;
 
-#define must(call)                               \
-	do {                                     \
-		if ((call) < 0)                  \
-			fail_msg("%s", error.message); \
+#define must(call)                                                                                 \
+	do {                                                                                       \
+		if ((call) < 0)                                                                    \
+			fail_msg("%s", error.message);                                             \
 	} while (0)
 
 static inline void close_to(double value, double expected, double tolerance)
@@ -42,10 +42,10 @@ static inline struct tare_calibration plain(void)
 }
 
 static inline double predict_us(const struct tare_calibration *calibration, uint32_t chunks,
-                         uint32_t queues, int order, int mechanism)
+                                uint32_t queues, int order, int mechanism)
 {
 	struct tare_schedule schedule = { chunks, queues, (enum tare_issue_order)order,
-		(enum tare_mechanism)mechanism, TARE_CHUNKS_EQUAL };
+		                          (enum tare_mechanism)mechanism, TARE_CHUNKS_EQUAL };
 	double ns = -1;
 	must(tare_predict(calibration, &plain_work, &schedule, &ns, &error));
 	return ns / 1e3;

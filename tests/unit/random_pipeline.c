@@ -27,19 +27,39 @@ struct layout {
 
 static const struct layout layouts[RANDOM_LAYOUTS] = {
 	[RANDOM_THREE_ENGINES] = { "engine compute runs kernel\nengine copy runs to-device\n"
-		"engine copy runs to-host,local\n", 3, { 0 }, 0 },
+	                           "engine copy runs to-host,local\n",
+	                           3,
+	                           { 0 },
+	                           0 },
 	[RANDOM_ONE_COPY_ENGINE] = { "engine compute runs kernel\n"
-		"engine copy runs to-device,to-host,local\n", 2, { 5 }, 1 },
+	                             "engine copy runs to-device,to-host,local\n",
+	                             2,
+	                             { 5 },
+	                             1 },
 	[RANDOM_KERNEL_WITH_COPY_IN] = { "engine compute runs kernel,to-device\n"
-		"engine copy runs to-host,local\n", 2, { 3 }, 1 },
+	                                 "engine copy runs to-host,local\n",
+	                                 2,
+	                                 { 3 },
+	                                 1 },
 	[RANDOM_KERNEL_WITH_COPY_OUT] = { "engine compute runs kernel,to-host\n"
-		"engine copy runs to-device,local\n", 2, { 6 }, 1 },
+	                                  "engine copy runs to-device,local\n",
+	                                  2,
+	                                  { 6 },
+	                                  1 },
 	[RANDOM_ONE_ENGINE] = { "engine compute runs kernel,to-device,to-host,local\n",
-		1, { 3, 5, 6 }, 3 },
+	                        1,
+	                        { 3, 5, 6 },
+	                        3 },
 	[RANDOM_SHORT_KERNEL] = { "engine compute runs kernel\n"
-		"engine copy runs to-device,to-host,local\n", 2, { 5 }, 1 },
+	                          "engine copy runs to-device,to-host,local\n",
+	                          2,
+	                          { 5 },
+	                          1 },
 	[RANDOM_HALF_DUPLEX] = { "engine compute runs kernel\nengine copy runs to-device\n"
-		"engine copy runs to-host,local\n", 3, { 0 }, 0 },
+	                         "engine copy runs to-host,local\n",
+	                         3,
+	                         { 0 },
+	                         0 },
 };
 
 static double between(struct tare_random *random, double low, double high)
@@ -74,36 +94,39 @@ static void draw_script(struct tare_random *random, struct random_pipeline *pipe
 	double items = (double)pipeline->work.items;
 	double in_s = items * (double)pipeline->work.in_bytes / in_rate;
 	double out_s = items * (double)pipeline->work.out_bytes / out_rate;
-	bool little = pipeline->layout == RANDOM_SHORT_KERNEL || pipeline->layout == RANDOM_HALF_DUPLEX;
+	bool little =
+	    pipeline->layout == RANDOM_SHORT_KERNEL || pipeline->layout == RANDOM_HALF_DUPLEX;
 	double ratio = little ? scaled(random, 0.003, 0.01) : scaled(random, 0.125, 8);
 	double kernel_s = fmax(in_s, out_s) * ratio;
 	char *text = pipeline->text;
 	size_t size = sizeof pipeline->text;
 
-	int used = snprintf(text, size,
-		"tare-device 1\n"
-		"device name \"Random\" memory 256 MiB units 16 lanes 32 work-group 1024 sub-group 32\n"
-		"timer rate 1 GHz\n"
-		"host clock 20 ns append %.0f ns event %.0f ns wake %.0f ns\n"
-		"queue submission %.0f ns gap %.0f ns same-gap %.0f ns event-gap %.0f ns switch %.0f ns\n"
-		"%s"
-		"copy pinned device fixed %.0f ns rate %.0f B/s\n"
-		"copy device pinned fixed %.0f ns rate %.0f B/s\n"
-		"copy device device fixed 1 us rate 500 GB/s\n"
-		"fill fixed 1 us rate 500 GB/s\n"
-		"marker fixed 500 ns\n",
-		scaled(random, 200, 2000), between(random, 0, 300), between(random, 500, 4000),
-		between(random, 0, 3000), between(random, 0, 4000), between(random, 0, 400),
-		between(random, 0, 4000), between(random, 0, 3000),
-		layouts[pipeline->layout].engines,
-		scaled(random, 500, 4000), in_rate, scaled(random, 500, 4000), out_rate);
+	int used = snprintf(
+	    text, size,
+	    "tare-device 1\n"
+	    "device name \"Random\" memory 256 MiB units 16 lanes 32 work-group 1024 sub-group 32\n"
+	    "timer rate 1 GHz\n"
+	    "host clock 20 ns append %.0f ns event %.0f ns wake %.0f ns\n"
+	    "queue submission %.0f ns gap %.0f ns same-gap %.0f ns event-gap %.0f ns switch %.0f "
+	    "ns\n"
+	    "%s"
+	    "copy pinned device fixed %.0f ns rate %.0f B/s\n"
+	    "copy device pinned fixed %.0f ns rate %.0f B/s\n"
+	    "copy device device fixed 1 us rate 500 GB/s\n"
+	    "fill fixed 1 us rate 500 GB/s\n"
+	    "marker fixed 500 ns\n",
+	    scaled(random, 200, 2000), between(random, 0, 300), between(random, 500, 4000),
+	    between(random, 0, 3000), between(random, 0, 4000), between(random, 0, 400),
+	    between(random, 0, 4000), between(random, 0, 3000), layouts[pipeline->layout].engines,
+	    scaled(random, 500, 4000), in_rate, scaled(random, 500, 4000), out_rate);
 	used += draw_concurrency(random, pipeline, text + used, size - (size_t)used);
 	double kernel_ns = scaled(random, 500, 4000), rate = items * CYCLES / kernel_s;
 	for (int i = 0; i < 2; i++)
 		used += snprintf(text + used, size - (size_t)used,
 		                 "kernel overlap_%s fixed %.0f ns repeat 5 repeat-rate %.0f item/s "
-		                 "arguments 6 action overlap-%s\n", i ? "volatile" : "register",
-		                 kernel_ns, rate, i ? "volatile" : "register");
+		                 "arguments 6 action overlap-%s\n",
+		                 i ? "volatile" : "register", kernel_ns, rate,
+		                 i ? "volatile" : "register");
 	assert_true((size_t)used < size);
 }
 
@@ -119,7 +142,8 @@ static double gain(const struct random_pipeline *pipeline)
 				schedule.queues = schedule.chunks < 4 ? schedule.chunks : 4;
 				schedule.mechanism = (enum tare_mechanism)mechanism;
 				schedule.order = (enum tare_issue_order)order;
-				best_ns = fmin(best_ns, random_pipeline_run_ns(pipeline, &schedule));
+				best_ns =
+				    fmin(best_ns, random_pipeline_run_ns(pipeline, &schedule));
 			}
 	return serial_ns / best_ns - 1;
 }
@@ -191,12 +215,14 @@ double random_pipeline_run_ns(const struct random_pipeline *pipeline,
 
 	assert_true(model && queues && operations && last && steps && starts);
 	assert_int_equal(tare_schedule_chunks(schedule, pipeline->work.items, pipeline->work.align,
-	                                      starts, sizes, NULL), 0);
+	                                      starts, sizes, NULL),
+	                 0);
 	for (uint32_t i = 0; i < queue_count; i++)
 		queues[i] = tare_model_queue_new(model,
 		                                 schedule->mechanism == TARE_MECHANISM_OUT_OF_ORDER
 		                                     ? TARE_MODEL_OUT_OF_ORDER
-		                                     : TARE_MODEL_IN_ORDER, -1);
+		                                     : TARE_MODEL_IN_ORDER,
+		                                 -1);
 	size_t count = tare_schedule_steps(schedule, ALL_STAGES, steps);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t chunk = steps[i].chunk;
@@ -282,17 +308,19 @@ static void run_mode(const struct random_pipeline *pipeline, uint32_t mode, doub
 
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
 		struct tare_model_operation whole =
-			operation_of(pipeline, (enum tare_stage)stage, pipeline->work.items);
+		    operation_of(pipeline, (enum tare_stage)stage, pipeline->work.items);
 		if (mode >> stage & 1 && whole.fixed_ps + whole.work_ps > longest_ps)
 			longest_ps = whole.fixed_ps + whole.work_ps;
 	}
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
 		struct tare_model_operation whole =
-			operation_of(pipeline, (enum tare_stage)stage, pipeline->work.items);
+		    operation_of(pipeline, (enum tare_stage)stage, pipeline->work.items);
 		if (!(mode >> stage & 1))
 			continue;
-		struct tare_model_queue *queue = tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1);
-		rows[stage].count = 2 + (size_t)(WINDOW * longest_ps / (whole.fixed_ps + whole.work_ps));
+		struct tare_model_queue *queue =
+		    tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1);
+		rows[stage].count =
+		    2 + (size_t)(WINDOW * longest_ps / (whole.fixed_ps + whole.work_ps));
 		rows[stage].operations = calloc(rows[stage].count, sizeof whole);
 		for (size_t i = 0; i < rows[stage].count; i++) {
 			rows[stage].operations[i] = whole;
@@ -328,14 +356,17 @@ void random_pipeline_calibrate(const struct random_pipeline *pipeline,
 		for (uint64_t part = 256; part > 0; part /= 4) {
 			uint64_t items = pipeline->work.items / part;
 			struct tare_model_operation operation =
-				operation_of(pipeline, (enum tare_stage)stage, items);
+			    operation_of(pipeline, (enum tare_stage)stage, items);
 			int64_t alone_ps = operation.fixed_ps + operation.work_ps;
-			uint64_t amount = stage == TARE_STAGE_TO_DEVICE ? items * pipeline->work.in_bytes
-			                  : stage == TARE_STAGE_TO_HOST ? items * pipeline->work.out_bytes
-			                                                : items;
+			uint64_t amount =
+			    stage == TARE_STAGE_TO_DEVICE ? items * pipeline->work.in_bytes
+			    : stage == TARE_STAGE_TO_HOST ? items * pipeline->work.out_bytes
+			                                  : items;
 			calibration->points[stage][calibration->point_count[stage]++] =
-				(struct tare_stage_point){ amount, (double)alone_ps / 1000,
-					(double)(alone_ps + script->queue.same_gap_ps) / 1000 };
+			    (struct tare_stage_point){
+				    amount, (double)alone_ps / 1000,
+				    (double)(alone_ps + script->queue.same_gap_ps) / 1000
+			    };
 		}
 	for (uint32_t mode = 1; mode < TARE_MODE_COUNT; mode++) {
 		double ns[TARE_STAGE_COUNT] = { 0 };
@@ -350,8 +381,10 @@ void random_pipeline_calibrate(const struct random_pipeline *pipeline,
 	for (uint32_t mode = 1; mode < TARE_MODE_COUNT; mode++)
 		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 			if (mode >> stage & 1)
-				modes->speed[mode][stage] = modes->alone_ns[stage] / modes->speed[mode][stage];
+				modes->speed[mode][stage] =
+				    modes->alone_ns[stage] / modes->speed[mode][stage];
 	calibration->issue_ns = (double)script->host.append_ps / 1000;
 	calibration->issue_event_ns = (double)script->host.event_ps / 1000;
-	calibration->finish_ns = (double)(script->queue.submission_ps + script->host.wake_ps) / 1000;
+	calibration->finish_ns =
+	    (double)(script->queue.submission_ps + script->host.wake_ps) / 1000;
 }

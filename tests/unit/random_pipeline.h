@@ -12,25 +12,26 @@
 enum random_layout {
 	RANDOM_THREE_ENGINES,
 	RANDOM_ONE_COPY_ENGINE,
-	RANDOM_KERNEL_WITH_COPY_IN,  // one engine runs both
+	RANDOM_KERNEL_WITH_COPY_IN, // one engine runs both
 	RANDOM_KERNEL_WITH_COPY_OUT,
-	RANDOM_ONE_ENGINE,           // for everything: overlapping cannot pay
-	RANDOM_SHORT_KERNEL,         // one copy engine and hardly a kernel: does not pay
-	RANDOM_HALF_DUPLEX,          // copies halve each other, hardly a kernel: does not pay
+	RANDOM_ONE_ENGINE,   // for everything: overlapping cannot pay
+	RANDOM_SHORT_KERNEL, // one copy engine and hardly a kernel: does not pay
+	RANDOM_HALF_DUPLEX,  // copies halve each other, hardly a kernel: does not pay
 	RANDOM_LAYOUTS
 };
 
 struct random_pipeline {
 	enum random_layout layout;
-	char text[2048];             // the script
-	struct tare_script script;   // the same, read
+	char text[2048];           // the script
+	struct tare_script script; // the same, read
 	struct tare_pipeline_work work;
-	uint32_t cycles;             // of kernel `overlap_register`, which makes the drawn kernel : copy
-	uint32_t engines;            // stages that can be in progress at once
-	uint32_t apart[3];           // pairs that never are, as modes in ascending order
+	// of kernel `overlap_register`, which makes the drawn kernel : copy
+	uint32_t cycles;
+	uint32_t engines;  // stages that can be in progress at once
+	uint32_t apart[3]; // pairs that never are, as modes in ascending order
 	size_t apart_count;
-	bool pays;                   // some schedule is more than 10 % faster than serial; if not, none
-	                             // is more than 2 %
+	bool pays; // some schedule is more than 10 % faster than serial; if not, none
+	           // is more than 2 %
 };
 
 // Draws one. With `equal_sizes` an item has 4 bytes in and 4 out, as tare's own kernel has. Fails

@@ -22,11 +22,13 @@ static inline int rich_device(struct tare_result *result, uint32_t index)
 	tare_fact_set_text(&device->facts, TARE_FACT_NAME, TARE_ORIGIN_DRIVER, "GPU \"one\" \\ µ");
 	tare_fact_set_text(&device->facts, TARE_FACT_TYPE, TARE_ORIGIN_GUESS, "GPU");
 	tare_fact_set_count(&device->facts, TARE_FACT_UNITS, TARE_ORIGIN_SYSTEM, 132);
-	tare_fact_set_count(&device->facts, TARE_FACT_MEMORY, TARE_ORIGIN_DRIVER, UINT64_C(150754820096));
+	tare_fact_set_count(&device->facts, TARE_FACT_MEMORY, TARE_ORIGIN_DRIVER,
+	                    UINT64_C(150754820096));
 	tare_fact_set_count(&device->facts, TARE_FACT_CLOCK, TARE_ORIGIN_DRIVER, 1980000000);
 	tare_fact_set_count(&device->facts, TARE_FACT_ECC, TARE_ORIGIN_DRIVER, 1);
 	tare_fact_set_count(&device->facts, TARE_FACT_UNIFIED, TARE_ORIGIN_DRIVER, 0);
-	tare_fact_set_rate(&device->facts, TARE_FACT_TIMER_RESOLUTION, TARE_ORIGIN_MEASURED, 1000.0 / 12);
+	tare_fact_set_rate(&device->facts, TARE_FACT_TIMER_RESOLUTION, TARE_ORIGIN_MEASURED,
+	                   1000.0 / 12);
 	tare_fact_set_rate(&device->facts, TARE_FACT_PEAK_FP32, TARE_ORIGIN_FORMULA, 66.9e12);
 	tare_fact_absent(&device->facts, TARE_FACT_UUID, "%s does not tell", "OpenCL");
 	device->engines = calloc(2, sizeof *device->engines);
@@ -44,9 +46,14 @@ static inline void rich_clock(struct tare_clock_quality *clock)
 	clock->rate = (struct tare_clock_rate){ 25000000, 2, 36, 4 };
 	clock->fitted = true;
 	clock->fit = (struct tare_clock_fit){
-		.rate = clock->rate, .origin_host = { -5 }, .origin_ticks = UINT64_MAX,
-		.drift_ppm = 49.75, .drift_error_ppm = 0.1 + 0.2, .residual_ns = 40,
-		.tightest_bracket_ns = 80, .pairs = 64,
+		.rate = clock->rate,
+		.origin_host = { -5 },
+		.origin_ticks = UINT64_MAX,
+		.drift_ppm = 49.75,
+		.drift_error_ppm = 0.1 + 0.2,
+		.residual_ns = 40,
+		.tightest_bracket_ns = 80,
+		.pairs = 64,
 	};
 	clock->floor_ns = 32;
 }
@@ -61,10 +68,19 @@ static inline int rich_series(struct tare_series *series, size_t n)
 	for (size_t i = 0; i < n; i++)
 		series->samples[i] = 1000 + 3 * (int64_t)i;
 	series->summary = (struct tare_summary){
-		.n = n, .min = series->samples[0], .max = series->samples[n - 1],
-		.median = 1000 + 1.5 * (double)(n - 1), .p95 = 1100.125, .ci_low = 1004, .ci_high = 1010,
-		.autocorrelation = -0.25, .effective_n = 7.5, .outliers_mild = 2, .outliers_severe = 1,
-		.drifting = true, .quantised = true,
+		.n = n,
+		.min = series->samples[0],
+		.max = series->samples[n - 1],
+		.median = 1000 + 1.5 * (double)(n - 1),
+		.p95 = 1100.125,
+		.ci_low = 1004,
+		.ci_high = 1010,
+		.autocorrelation = -0.25,
+		.effective_n = 7.5,
+		.outliers_mild = 2,
+		.outliers_severe = 1,
+		.drifting = true,
+		.quantised = true,
 	};
 	return 0;
 }
@@ -102,14 +118,16 @@ static inline int rich_cells(struct tare_result *result)
 
 static inline int rich_plot(struct tare_result *result, enum tare_plot_kind kind)
 {
-	struct tare_plot *plot = tare_result_add_plot(result, "bandwidth-small", "Small sizes", kind);
+	struct tare_plot *plot =
+	    tare_result_add_plot(result, "bandwidth-small", "Small sizes", kind);
 	struct tare_plot_series *series;
 
 	if (!plot || tare_plot_axes(plot, "size", "B", true, "rate", "GB/s", false) < 0 ||
 	    tare_set_string(&plot->note, kind == TARE_PLOT_BAR ? "Host time." : NULL) < 0)
 		return -ENOMEM;
 	series = tare_plot_add_series(plot, "pinned");
-	if (!series || tare_plot_series_add(series, (struct tare_point){ 8192, 17.3, 17.25, 17.5 }) < 0 ||
+	if (!series ||
+	    tare_plot_series_add(series, (struct tare_point){ 8192, 17.3, 17.25, 17.5 }) < 0 ||
 	    tare_plot_series_add(series, (struct tare_point){ 65536, 1.0 / 3, NAN, NAN }) < 0 ||
 	    !tare_plot_add_series(plot, "without points"))
 		return -ENOMEM;
@@ -118,7 +136,8 @@ static inline int rich_plot(struct tare_result *result, enum tare_plot_kind kind
 
 static inline int rich_timeline(struct tare_result *result)
 {
-	struct tare_plot *plot = tare_result_add_plot(result, "timeline", "Best schedule", TARE_PLOT_TIMELINE);
+	struct tare_plot *plot =
+	    tare_result_add_plot(result, "timeline", "Best schedule", TARE_PLOT_TIMELINE);
 	struct tare_plot_series *lane;
 
 	if (!plot || tare_plot_axes(plot, "time", "ns", false, "chunk", NULL, false) < 0)
@@ -149,9 +168,11 @@ static inline int rich_fill(struct tare_result *result, bool list_devices)
 	rich_clock(&result->clock);
 	if (rich_cells(result) < 0 || rich_plot(result, TARE_PLOT_LINE) < 0 ||
 	    rich_plot(result, TARE_PLOT_BAR) < 0 || rich_timeline(result) < 0 ||
-	    tare_result_conclude(result, "worth-it", "Worth it: %.2f times. So say 3 queues.", 2.5) < 0 ||
+	    tare_result_conclude(result, "worth-it", "Worth it: %.2f times. So say 3 queues.",
+	                         2.5) < 0 ||
 	    tare_result_conclude(result, "limit", "The link limits it.") < 0 ||
-	    tare_result_warn(result, "not-converged", "--budget 60 would do", "%d of %d cells", 3, 46) < 0 ||
+	    tare_result_warn(result, "not-converged", "--budget 60 would do", "%d of %d cells", 3,
+	                     46) < 0 ||
 	    tare_result_warn(result, "no-action", NULL, "plain") < 0)
 		return -ENOMEM;
 	return 0;
@@ -164,7 +185,8 @@ static inline int rich_fill_parts(struct tare_result *result)
 
 	if (tare_set_string(&result->written_at, "1970-01-01T00:00:00Z") < 0 ||
 	    rich_device(result, 0) < 0 ||
-	    tare_result_conclude(result, "whole", "Overlap pays. The rest is as it should be.") < 0 ||
+	    tare_result_conclude(result, "whole", "Overlap pays. The rest is as it should be.") <
+	        0 ||
 	    tare_result_warn(result, "budget", "--budget 120", "Two sizes were left out.") < 0)
 		return -ENOMEM;
 	for (int i = 0; i < 2; i++) {

@@ -9,8 +9,8 @@
 #define START (INT64_C(5000) * 1000 * MS) // runs do not begin at 0
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-const char *const run_fixture_names[] = { "simulate", "many", "strict", "unflushed", "writing", "nothing",
-	"silent", NULL };
+const char *const run_fixture_names[] = { "simulate", "many",    "strict", "unflushed",
+	                                  "writing",  "nothing", "silent", NULL };
 
 // ---- what ran
 
@@ -27,11 +27,22 @@ static struct tare_recorded_change changes[4]; // the last one of process 1
 static void set_processes(void)
 {
 	processes[0] = (struct tare_recorded_process){ .executable = "/home/u/simulate",
-		.command_line = "./simulate --steps 200", .host_name = "box", .pid = 4120, .parent_pid = 4119,
-		.rank = TARE_TRACE_NO_RANK, .rank_count = TARE_TRACE_NO_RANK, .rank_from = "",
-		.state = TARE_TRACE_ENDED, .start_ns = START, .end_ns = START + 12410 * MS,
-		.recorded_from_ns = START + 3 * MS, .host_residual_ns = 12, .cpu_ns = 4100 * MS,
-		.helper_cpu_ns = 20 * MS, .self_cost_ps = 110000, .self_call_cost_ps = 60000 };
+		                                       .command_line = "./simulate --steps 200",
+		                                       .host_name = "box",
+		                                       .pid = 4120,
+		                                       .parent_pid = 4119,
+		                                       .rank = TARE_TRACE_NO_RANK,
+		                                       .rank_count = TARE_TRACE_NO_RANK,
+		                                       .rank_from = "",
+		                                       .state = TARE_TRACE_ENDED,
+		                                       .start_ns = START,
+		                                       .end_ns = START + 12410 * MS,
+		                                       .recorded_from_ns = START + 3 * MS,
+		                                       .host_residual_ns = 12,
+		                                       .cpu_ns = 4100 * MS,
+		                                       .helper_cpu_ns = 20 * MS,
+		                                       .self_cost_ps = 110000,
+		                                       .self_call_cost_ps = 60000 };
 	processes[1] = processes[0];
 	processes[1].command_line = "worker\033[2J --shard \xff";
 	processes[1].pid = 4125;
@@ -39,8 +50,9 @@ static void set_processes(void)
 	processes[1].rank = 1;
 	processes[1].rank_count = 2;
 	processes[1].rank_from = "OMPI_COMM_WORLD_RANK";
-	threads[0] = (struct tare_recorded_thread){ .process = 0, .tid = 4120, .name = "simulate",
-		.unfinished_function = TARE_NO_INDEX };
+	threads[0] = (struct tare_recorded_thread){
+		.process = 0, .tid = 4120, .name = "simulate", .unfinished_function = TARE_NO_INDEX
+	};
 	threads[1] = threads[2] = threads[3] = threads[0];
 	threads[2].helper = true;
 	threads[3].process = 1;
@@ -48,11 +60,24 @@ static void set_processes(void)
 
 static void set_devices(void)
 {
-	devices[0] = (struct tare_recorded_device){ .process = 0, .same_as = 0, .name = "NVIDIA H200",
-		.platform = "NVIDIA CUDA", .vendor = "NVIDIA", .driver_version = "580.159", .type = 4,
-		.compute_units = 132, .clock_hz = 1980000000, .memory_bytes = UINT64_C(139) << 30,
-		.local_bytes = 49152, .group_limit = 1024, .uuid = "", .pci = "0000:01:00.0",
-		.clock_source = TARE_CLOCK_PAIRS, .residual_ns = 60, .drift_ppm = -2.13, .clock_pairs = 24 };
+	devices[0] = (struct tare_recorded_device){ .process = 0,
+		                                    .same_as = 0,
+		                                    .name = "NVIDIA H200",
+		                                    .platform = "NVIDIA CUDA",
+		                                    .vendor = "NVIDIA",
+		                                    .driver_version = "580.159",
+		                                    .type = 4,
+		                                    .compute_units = 132,
+		                                    .clock_hz = 1980000000,
+		                                    .memory_bytes = UINT64_C(139) << 30,
+		                                    .local_bytes = 49152,
+		                                    .group_limit = 1024,
+		                                    .uuid = "",
+		                                    .pci = "0000:01:00.0",
+		                                    .clock_source = TARE_CLOCK_PAIRS,
+		                                    .residual_ns = 60,
+		                                    .drift_ppm = -2.13,
+		                                    .clock_pairs = 24 };
 	devices[1] = devices[0];
 	devices[1].process = 1;
 	devices[1].same_as = 1;
@@ -60,18 +85,30 @@ static void set_devices(void)
 	devices[1].clock_source = TARE_CLOCK_CAUSAL;
 	devices[1].residual_ns = 8200;
 	devices[1].drift_ppm = NAN;
-	queues[0] = (struct tare_recorded_queue){ .process = 0, .device = 0, .number = 0, .profiling = true,
-		.profiling_added = true, .created_ns = START + 40 * MS };
-	queues[1] = (struct tare_recorded_queue){ .process = 1, .device = 1, .number = 0, .out_of_order = true,
-		.created_ns = START + 50 * MS };
+	queues[0] = (struct tare_recorded_queue){ .process = 0,
+		                                  .device = 0,
+		                                  .number = 0,
+		                                  .profiling = true,
+		                                  .profiling_added = true,
+		                                  .created_ns = START + 40 * MS };
+	queues[1] = (struct tare_recorded_queue){ .process = 1,
+		                                  .device = 1,
+		                                  .number = 0,
+		                                  .out_of_order = true,
+		                                  .created_ns = START + 50 * MS };
 }
 
 static void set_kernels(void)
 {
-	programs[0] = (struct tare_recorded_program){ .process = 0, .source_hash = 0x1234abcd5678ef90,
-		.source_bytes = 4096, .build_options = "-cl-fast-relaxed-math -DN=64" };
+	programs[0] =
+	    (struct tare_recorded_program){ .process = 0,
+		                            .source_hash = 0x1234abcd5678ef90,
+		                            .source_bytes = 4096,
+		                            .build_options = "-cl-fast-relaxed-math -DN=64" };
 	kernels[0] = (struct tare_recorded_kernel){ .process = 0, .program = 0, .name = "step" };
-	kernels[1] = (struct tare_recorded_kernel){ .process = 0, .program = TARE_NO_INDEX, .name = "norm2" };
+	kernels[1] = (struct tare_recorded_kernel){ .process = 0,
+		                                    .program = TARE_NO_INDEX,
+		                                    .name = "norm2" };
 	shapes[0] = (struct tare_recorded_shape){ 2, { 4096, 4096, 1 }, { 16, 16, 1 } };
 	shapes[1] = (struct tare_recorded_shape){ 1, { 65536, 1, 1 }, { 0, 0, 0 } };
 	shapes[2] = (struct tare_recorded_shape){ 1, { 1000, 1, 1 }, { 64, 1, 1 } };
@@ -86,14 +123,33 @@ static void set_recording(struct tare_recording *recording)
 	set_processes();
 	set_devices();
 	set_kernels();
-	*recording = (struct tare_recording){ .path = "simulate.tare", .name = "simulate",
-		.program = "./simulate --steps 200", .exit_status = 0, .complete = true, .start_ns = START,
-		.end_ns = START + 12410 * MS, .start_realtime_ns = INT64_C(1763769600) * 1000 * MS,
-		.user_cpu_ns = 3900 * MS, .system_cpu_ns = 200 * MS, .host_units = 16, .processes = processes,
-		.threads = threads, .devices = devices, .queues = queues, .kernels = kernels,
-		.programs = programs, .shapes = shapes, .changes = changes, .process_count = 1,
-		.thread_count = 3, .device_count = 1, .queue_count = 1, .kernel_count = 2, .program_count = 1,
-		.shape_count = 3, .change_count = 3 };
+	*recording = (struct tare_recording){ .path = "simulate.tare",
+		                              .name = "simulate",
+		                              .program = "./simulate --steps 200",
+		                              .exit_status = 0,
+		                              .complete = true,
+		                              .start_ns = START,
+		                              .end_ns = START + 12410 * MS,
+		                              .start_realtime_ns = INT64_C(1763769600) * 1000 * MS,
+		                              .user_cpu_ns = 3900 * MS,
+		                              .system_cpu_ns = 200 * MS,
+		                              .host_units = 16,
+		                              .processes = processes,
+		                              .threads = threads,
+		                              .devices = devices,
+		                              .queues = queues,
+		                              .kernels = kernels,
+		                              .programs = programs,
+		                              .shapes = shapes,
+		                              .changes = changes,
+		                              .process_count = 1,
+		                              .thread_count = 3,
+		                              .device_count = 1,
+		                              .queue_count = 1,
+		                              .kernel_count = 2,
+		                              .program_count = 1,
+		                              .shape_count = 3,
+		                              .change_count = 3 };
 }
 
 // ---- where the time went
@@ -101,11 +157,16 @@ static void set_recording(struct tare_recording *recording)
 static struct tare_ledger ledgers[3];
 static struct tare_gap gaps[8];
 
-static void set_ledger(struct tare_ledger *ledger, const char *scope, const char *name, uint32_t device)
+static void set_ledger(struct tare_ledger *ledger, const char *scope, const char *name,
+                       uint32_t device)
 {
-	*ledger = (struct tare_ledger){ .scope = scope, .name = name, .device = device,
-		.wall_ns = 12410 * MS, .ambiguous_ns = 2 * MS + 1, .hidden_to_device_ns = 400 * MS,
-		.hidden_from_device_ns = 200 * MS };
+	*ledger = (struct tare_ledger){ .scope = scope,
+		                        .name = name,
+		                        .device = device,
+		                        .wall_ns = 12410 * MS,
+		                        .ambiguous_ns = 2 * MS + 1,
+		                        .hidden_to_device_ns = 400 * MS,
+		                        .hidden_from_device_ns = 200 * MS };
 	ledger->parts_ns[TARE_LEDGER_KERNEL] = 5130 * MS;
 	ledger->parts_ns[TARE_LEDGER_TO_DEVICE] = 2830 * MS;
 	ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] = 1120 * MS;
@@ -128,8 +189,10 @@ static void set_ledger(struct tare_ledger *ledger, const char *scope, const char
 static void set_gaps(void)
 {
 	for (int i = 0; i < 8; i++)
-		gaps[i] = (struct tare_gap){ START + (i + 1) * 1000 * MS, START + (i + 1) * 1000 * MS + (90 - i) * MS,
-			i < 6 ? 0 : 1, TARE_NO_INDEX, i % 2 ? TARE_LEDGER_COMPUTING : TARE_LEDGER_BUILD };
+		gaps[i] = (struct tare_gap){ START + (i + 1) * 1000 * MS,
+			                     START + (i + 1) * 1000 * MS + (90 - i) * MS,
+			                     i < 6 ? 0 : 1, TARE_NO_INDEX,
+			                     i % 2 ? TARE_LEDGER_COMPUTING : TARE_LEDGER_BUILD };
 }
 
 // ---- tables
@@ -140,26 +203,63 @@ static struct tare_api_row api[10];
 static struct tare_build builds[7];
 static struct tare_queue_row queue_rows[2];
 
-static const struct tare_recorded_kernel_fact no_facts = { .kernel = TARE_NO_INDEX, .device = TARE_NO_INDEX };
+static const struct tare_recorded_kernel_fact no_facts = { .kernel = TARE_NO_INDEX,
+	                                                   .device = TARE_NO_INDEX };
 
 static struct tare_task untimed_task(const char *name)
 {
-	return (struct tare_task){ .name = name, .device = 0, .kernel = TARE_NO_INDEX,
-		.shape = TARE_NO_INDEX, .frequent_shape = TARE_NO_INDEX, .shapes = 0, .instances = 20, .mean_ns = NAN,
-		.median_ns = NAN, .min_ns = NAN, .max_ns = NAN, .p95_ns = NAN, .share = NAN, .waves = NAN,
-		.groups_per_unit = NAN, .tail = NAN, .trend_per_run = NAN, .facts = no_facts };
+	return (struct tare_task){ .name = name,
+		                   .device = 0,
+		                   .kernel = TARE_NO_INDEX,
+		                   .shape = TARE_NO_INDEX,
+		                   .frequent_shape = TARE_NO_INDEX,
+		                   .shapes = 0,
+		                   .instances = 20,
+		                   .mean_ns = NAN,
+		                   .median_ns = NAN,
+		                   .min_ns = NAN,
+		                   .max_ns = NAN,
+		                   .p95_ns = NAN,
+		                   .share = NAN,
+		                   .waves = NAN,
+		                   .groups_per_unit = NAN,
+		                   .tail = NAN,
+		                   .trend_per_run = NAN,
+		                   .facts = no_facts };
 }
 
 static void set_tasks(void)
 {
-	tasks[0] = (struct tare_task){ .name = "step", .device = 0, .kernel = 0, .shape = 0, .frequent_shape = 0,
-		.shapes = 1, .instances = 200, .timed = 200, .total_ns = 5020 * MS, .mean_ns = 25.1e6,
-		.median_ns = 25e6, .min_ns = 24.2e6, .max_ns = 31.7e6, .p95_ns = 26e6, .share = 0.9786,
-		.launch_total_ns = 3 * MS, .groups = 65536, .groups_per_unit = 496.48, .waves = 497,
-		.tail = 0.515, .trend_per_run = 0.042,
-		.facts = { .kernel = 0, .device = 0, .group_limit = 1024, .local_bytes = 2048,
-			.private_bytes = 0, .preferred_multiple = 32, .spill_bytes = 16,
-			.compiled_group = 16 | 16 << 21 | UINT64_C(1) << 42 } };
+	tasks[0] =
+	    (struct tare_task){ .name = "step",
+		                .device = 0,
+		                .kernel = 0,
+		                .shape = 0,
+		                .frequent_shape = 0,
+		                .shapes = 1,
+		                .instances = 200,
+		                .timed = 200,
+		                .total_ns = 5020 * MS,
+		                .mean_ns = 25.1e6,
+		                .median_ns = 25e6,
+		                .min_ns = 24.2e6,
+		                .max_ns = 31.7e6,
+		                .p95_ns = 26e6,
+		                .share = 0.9786,
+		                .launch_total_ns = 3 * MS,
+		                .groups = 65536,
+		                .groups_per_unit = 496.48,
+		                .waves = 497,
+		                .tail = 0.515,
+		                .trend_per_run = 0.042,
+		                .facts = { .kernel = 0,
+		                           .device = 0,
+		                           .group_limit = 1024,
+		                           .local_bytes = 2048,
+		                           .private_bytes = 0,
+		                           .preferred_multiple = 32,
+		                           .spill_bytes = 16,
+		                           .compiled_group = 16 | 16 << 21 | UINT64_C(1) << 42 } };
 	tasks[1] = untimed_task("norm2");
 	tasks[1].kernel = 1;
 	tasks[1].frequent_shape = 1;
@@ -185,29 +285,63 @@ static void set_tasks(void)
 static void set_transfers(void)
 {
 	transfers[0] = (struct tare_transfer_row){ .kind = TARE_KIND_WRITE,
-		.direction = TARE_DIRECTION_TO_DEVICE, .memory = TARE_TRACE_MEMORY_PAGEABLE, .blocking = true,
-		.device = 0, .count = 34000, .timed = 34000, .bytes = UINT64_C(34000) << 20,
-		.total_ns = 3230 * MS, .exposed_ns = 2830 * MS, .hidden_ns = 400 * MS, .bytes_per_second = 11.04e9,
-		.median_bytes_per_second = 11.2e9, .sized_ceiling = 12e9, .unaligned = 17, .smallest = 4096,
-		.largest = 2 << 20 };
+		                                   .direction = TARE_DIRECTION_TO_DEVICE,
+		                                   .memory = TARE_TRACE_MEMORY_PAGEABLE,
+		                                   .blocking = true,
+		                                   .device = 0,
+		                                   .count = 34000,
+		                                   .timed = 34000,
+		                                   .bytes = UINT64_C(34000) << 20,
+		                                   .total_ns = 3230 * MS,
+		                                   .exposed_ns = 2830 * MS,
+		                                   .hidden_ns = 400 * MS,
+		                                   .bytes_per_second = 11.04e9,
+		                                   .median_bytes_per_second = 11.2e9,
+		                                   .sized_ceiling = 12e9,
+		                                   .unaligned = 17,
+		                                   .smallest = 4096,
+		                                   .largest = 2 << 20 };
 	transfers[0].sizes[4] = 1000;
 	transfers[0].sizes[8] = 33000;
 	transfers[1] = (struct tare_transfer_row){ .kind = TARE_KIND_MAP,
-		.direction = TARE_DIRECTION_FROM_DEVICE, .memory = TARE_TRACE_MEMORY_BUFFER_HOST, .device = 0,
-		.count = 34000, .timed = 33998, .bytes = UINT64_C(14000) << 20, .total_ns = 1320 * MS,
-		.exposed_ns = 1120 * MS, .hidden_ns = 200 * MS, .bytes_per_second = 11.1e9,
-		.median_bytes_per_second = 11.1e9, .sized_ceiling = NAN, .smallest = 1, .largest = UINT64_C(40) << 30 };
+		                                   .direction = TARE_DIRECTION_FROM_DEVICE,
+		                                   .memory = TARE_TRACE_MEMORY_BUFFER_HOST,
+		                                   .device = 0,
+		                                   .count = 34000,
+		                                   .timed = 33998,
+		                                   .bytes = UINT64_C(14000) << 20,
+		                                   .total_ns = 1320 * MS,
+		                                   .exposed_ns = 1120 * MS,
+		                                   .hidden_ns = 200 * MS,
+		                                   .bytes_per_second = 11.1e9,
+		                                   .median_bytes_per_second = 11.1e9,
+		                                   .sized_ceiling = NAN,
+		                                   .smallest = 1,
+		                                   .largest = UINT64_C(40) << 30 };
 	transfers[1].sizes[0] = 2;
 	transfers[1].sizes[15] = 33998;
-	transfers[2] = (struct tare_transfer_row){ .kind = TARE_KIND_FILL, .direction = TARE_DIRECTION_LOCAL,
-		.device = 0, .count = 1004, .timed = 0, .bytes = 4016, .bytes_per_second = NAN,
-		.median_bytes_per_second = NAN, .sized_ceiling = NAN, .smallest = 4, .largest = 4 };
+	transfers[2] = (struct tare_transfer_row){ .kind = TARE_KIND_FILL,
+		                                   .direction = TARE_DIRECTION_LOCAL,
+		                                   .device = 0,
+		                                   .count = 1004,
+		                                   .timed = 0,
+		                                   .bytes = 4016,
+		                                   .bytes_per_second = NAN,
+		                                   .median_bytes_per_second = NAN,
+		                                   .sized_ceiling = NAN,
+		                                   .smallest = 4,
+		                                   .largest = 4 };
 	transfers[2].sizes[0] = 1004;
 }
 
 static void set_host_side(void)
 {
-	static const struct { const char *name; uint32_t role; uint64_t count; int64_t total; } rows[10] = {
+	static const struct {
+		const char *name;
+		uint32_t role;
+		uint64_t count;
+		int64_t total;
+	} rows[10] = {
 		{ "clFinish", TARE_ROLE_WAIT, 400, 5200 * MS },
 		{ "clEnqueueWriteBuffer", TARE_ROLE_COMMAND, 34000, 3700 * MS },
 		{ "clBuildProgram", TARE_ROLE_BUILD, 7, 400 * MS },
@@ -220,18 +354,28 @@ static void set_host_side(void)
 		{ "clFlush", TARE_ROLE_FLUSH, 2, 0 },
 	};
 	for (size_t i = 0; i < COUNT(rows); i++)
-		api[i] = (struct tare_api_row){ .function = rows[i].name, .role = rows[i].role,
-			.count = rows[i].count, .failed = i == 4 ? 1 : 0,
-			.nested = i == 3 ? 200 : 0, .total_ns = rows[i].total,
-			.max_ns = rows[i].total / 4 };
+		api[i] = (struct tare_api_row){ .function = rows[i].name,
+			                        .role = rows[i].role,
+			                        .count = rows[i].count,
+			                        .failed = i == 4 ? 1 : 0,
+			                        .nested = i == 3 ? 200 : 0,
+			                        .total_ns = rows[i].total,
+			                        .max_ns = rows[i].total / 4 };
 	for (size_t i = 0; i < COUNT(builds); i++)
-		builds[i] = (struct tare_build){ .program = i ? TARE_NO_INDEX : 0, .function = "clBuildProgram",
-			.at_ns = START + (int64_t)(i + 1) * 500 * MS, .ns = (int64_t)(i * 5 % 7 + 1) * 14 * MS,
-			.error = i == 6 ? -11 : 0 };
+		builds[i] = (struct tare_build){ .program = i ? TARE_NO_INDEX : 0,
+			                         .function = "clBuildProgram",
+			                         .at_ns = START + (int64_t)(i + 1) * 500 * MS,
+			                         .ns = (int64_t)(i * 5 % 7 + 1) * 14 * MS,
+			                         .error = i == 6 ? -11 : 0 };
 	for (size_t i = 0; i < COUNT(queue_rows); i++) {
-		queue_rows[i] = (struct tare_queue_row){ .queue = (uint32_t)i, .commands = 81204, .timed = 81204,
-			.busy_ns = 9080 * MS, .mean_depth = 1.62, .max_depth = 61, .gaps_ns = 2800 * MS,
-			.median_latency_ns = 11300 };
+		queue_rows[i] = (struct tare_queue_row){ .queue = (uint32_t)i,
+			                                 .commands = 81204,
+			                                 .timed = 81204,
+			                                 .busy_ns = 9080 * MS,
+			                                 .mean_depth = 1.62,
+			                                 .max_depth = 61,
+			                                 .gaps_ns = 2800 * MS,
+			                                 .median_latency_ns = 11300 };
 		queue_rows[i].gap_causes_ns[TARE_LEDGER_COMPUTING] = 1800 * MS;
 		queue_rows[i].gap_causes_ns[TARE_LEDGER_BUILD] = 400 * MS;
 	}
@@ -240,23 +384,44 @@ static void set_host_side(void)
 static void set_summary(struct tare_tables *tables)
 {
 	struct tare_run_summary *summary = &tables->summary;
-	*summary = (struct tare_run_summary){ .wall_ns = 12410 * MS, .cpu_utilisation = 0.3304,
-		.device_utilisation = 0.7317, .kernel_share = 0.4134, .transfer_share = 0.367,
-		.exposed_transfer_share = 0.318, .launch_ns = 213 * MS, .mean_launch_ns = 4610.4,
-		.working_from_ns = START + 1200 * MS, .working_to_ns = START + 12300 * MS, .has_parts = true,
+	*summary = (struct tare_run_summary){
+		.wall_ns = 12410 * MS,
+		.cpu_utilisation = 0.3304,
+		.device_utilisation = 0.7317,
+		.kernel_share = 0.4134,
+		.transfer_share = 0.367,
+		.exposed_transfer_share = 0.318,
+		.launch_ns = 213 * MS,
+		.mean_launch_ns = 4610.4,
+		.working_from_ns = START + 1200 * MS,
+		.working_to_ns = START + 12300 * MS,
+		.has_parts = true,
 		.bound = TARE_BOUND_TRANSFER,
-		.verdict = "The working part of this run, 11.1 s of 12.4 s, is transfer-bound: the device waits for data "
+		.verdict = "The working part of this run, 11.1 s of 12.4 s, is transfer-bound: the "
+		           "device waits for data "
 		           "39.7 % of it; start-up took 1.20 s",
-		.evidence = "transfers that no kernel hides 31.8 %, blocking copies 7.9 %; kernels 41.3 %" };
+		.evidence =
+		    "transfers that no kernel hides 31.8 %, blocking copies 7.9 %; kernels 41.3 %"
+	};
 	summary->bound_ns[TARE_BOUND_TRANSFER] = 11100 * MS;
 	struct tare_run_part *parts = summary->parts;
-	parts[TARE_PART_START_UP] = (struct tare_run_part){ START, START + 1200 * MS,
-		{ [TARE_LEDGER_BEFORE_FIRST] = 90 * MS, [TARE_LEDGER_BUILD] = 400 * MS, [TARE_LEDGER_API] = 90 * MS,
-		  [TARE_LEDGER_QUERY] = 50 * MS, [TARE_LEDGER_RELEASE] = 1 * MS, [TARE_LEDGER_COMPUTING] = 569 * MS } };
-	parts[TARE_PART_WORKING] = (struct tare_run_part){ START + 1200 * MS, START + 12300 * MS,
-		{ [TARE_LEDGER_KERNEL] = 5130 * MS, [TARE_LEDGER_TO_DEVICE] = 5970 * MS } };
-	parts[TARE_PART_TEAR_DOWN] = (struct tare_run_part){ START + 12300 * MS, START + 12410 * MS,
-		{ [TARE_LEDGER_ENDED] = 110 * MS } };
+	parts[TARE_PART_START_UP] =
+	    (struct tare_run_part){ START,
+		                    START + 1200 * MS,
+		                    { [TARE_LEDGER_BEFORE_FIRST] = 90 * MS,
+		                      [TARE_LEDGER_BUILD] = 400 * MS,
+		                      [TARE_LEDGER_API] = 90 * MS,
+		                      [TARE_LEDGER_QUERY] = 50 * MS,
+		                      [TARE_LEDGER_RELEASE] = 1 * MS,
+		                      [TARE_LEDGER_COMPUTING] = 569 * MS } };
+	parts[TARE_PART_WORKING] = (struct tare_run_part){
+		START + 1200 * MS,
+		START + 12300 * MS,
+		{ [TARE_LEDGER_KERNEL] = 5130 * MS, [TARE_LEDGER_TO_DEVICE] = 5970 * MS }
+	};
+	parts[TARE_PART_TEAR_DOWN] = (struct tare_run_part){ START + 12300 * MS,
+		                                             START + 12410 * MS,
+		                                             { [TARE_LEDGER_ENDED] = 110 * MS } };
 }
 
 static void set_tables(struct tare_tables *tables)
@@ -264,16 +429,36 @@ static void set_tables(struct tare_tables *tables)
 	set_tasks();
 	set_transfers();
 	set_host_side();
-	*tables = (struct tare_tables){ .tasks = tasks, .task_shapes = task_shapes, .transfers = transfers,
-		.api = api, .builds = builds, .queues = queue_rows, .task_count = 2, .task_shape_count = 2,
-		.transfer_count = 3, .api_count = 10, .build_count = 7, .queue_count = 1,
-		.memory = { 12, UINT64_C(3) << 30, UINT64_C(2) << 30, START + 2000 * MS, 2 },
-		.coverage = { .enqueued = 81204, .completed = 81204, .calls = 178000,
-			.self_cost_share = 0.00113, .self_cost_ns = 14 * MS, .helper_cpu_ns = 20 * MS,
-			.driver_ns = 22 * MS, .driver_low_ns = 20 * MS, .driver_high_ns = 25 * MS,
-			.profiling_share = 0.0011, .cost_ns = 36 * MS, .cost_low_ns = 34 * MS,
-			.cost_high_ns = 39 * MS, .cost_share = 0.0029,
-			.cost_source = TARE_COST_CALIBRATED, .once_ns = 4 * MS } };
+	*tables = (struct tare_tables){ .tasks = tasks,
+		                        .task_shapes = task_shapes,
+		                        .transfers = transfers,
+		                        .api = api,
+		                        .builds = builds,
+		                        .queues = queue_rows,
+		                        .task_count = 2,
+		                        .task_shape_count = 2,
+		                        .transfer_count = 3,
+		                        .api_count = 10,
+		                        .build_count = 7,
+		                        .queue_count = 1,
+		                        .memory = { 12, UINT64_C(3) << 30, UINT64_C(2) << 30,
+		                                    START + 2000 * MS, 2 },
+		                        .coverage = { .enqueued = 81204,
+		                                      .completed = 81204,
+		                                      .calls = 178000,
+		                                      .self_cost_share = 0.00113,
+		                                      .self_cost_ns = 14 * MS,
+		                                      .helper_cpu_ns = 20 * MS,
+		                                      .driver_ns = 22 * MS,
+		                                      .driver_low_ns = 20 * MS,
+		                                      .driver_high_ns = 25 * MS,
+		                                      .profiling_share = 0.0011,
+		                                      .cost_ns = 36 * MS,
+		                                      .cost_low_ns = 34 * MS,
+		                                      .cost_high_ns = 39 * MS,
+		                                      .cost_share = 0.0029,
+		                                      .cost_source = TARE_COST_CALIBRATED,
+		                                      .once_ns = 4 * MS } };
 	set_summary(tables);
 }
 
@@ -296,15 +481,23 @@ static void make_phases(struct run_fixture *fixture, const char *long_name)
 	};
 	for (size_t i = 0; i < COUNT(made); i++) {
 		struct tare_ledger *ledger = &rows[i].ledger;
-		rows[i] = (struct tare_phase_row){ .name = made[i].name, .domain = made[i].domain,
-			.parent = made[i].parent, .count = made[i].count, .unended = made[i].unended,
-			.total_ns = made[i].total_ms * MS, .covered_ns = made[i].covered_ms * MS,
+		rows[i] = (struct tare_phase_row){
+			.name = made[i].name,
+			.domain = made[i].domain,
+			.parent = made[i].parent,
+			.count = made[i].count,
+			.unended = made[i].unended,
+			.total_ns = made[i].total_ms * MS,
+			.covered_ns = made[i].covered_ms * MS,
 			.median_ns = made[i].count > made[i].unended ? 20.5 * MS : NAN,
 			.max_ns = made[i].count > made[i].unended ? 120. * MS : NAN,
-			.commands = 300 - 100 * i };
-		*ledger = (struct tare_ledger){ .scope = "union", .name = "all devices",
-			.device = TARE_NO_INDEX, .wall_ns = made[i].covered_ms * MS,
-			.ambiguous_ns = 100 * MS };
+			.commands = 300 - 100 * i
+		};
+		*ledger = (struct tare_ledger){ .scope = "union",
+			                        .name = "all devices",
+			                        .device = TARE_NO_INDEX,
+			                        .wall_ns = made[i].covered_ms * MS,
+			                        .ambiguous_ns = 100 * MS };
 		ledger->parts_ns[TARE_LEDGER_KERNEL] = i == 3 ? 0 : ledger->wall_ns / 2;
 		ledger->parts_ns[TARE_LEDGER_TO_DEVICE] = i == 3 ? 0 : ledger->wall_ns / 10;
 		ledger->parts_ns[i == 2 ? TARE_LEDGER_DISPATCH : TARE_LEDGER_COMPUTING] =
@@ -323,7 +516,8 @@ static void make_many(struct run_fixture *fixture)
 	memset(long_name, 'N', sizeof long_name - 1);
 	memcpy(long_name, "_ZTS\n\033[31m\xc2\x9b", 12);
 	make_phases(fixture, long_name);
-	recording->program = "mpirun -n 2 ./a-rather-long-path/to/some/program --with --many arguments that go on\n";
+	recording->program =
+	    "mpirun -n 2 ./a-rather-long-path/to/some/program --with --many arguments that go on\n";
 	recording->exit_status = -1;
 	recording->exit_signal = 11;
 	recording->process_count = 2;
@@ -348,10 +542,16 @@ static void make_many(struct run_fixture *fixture)
 	ledgers[2].parts_ns[TARE_LEDGER_KERNEL] -= 2000 * MS;
 	ledgers[2].matrix_ns[TARE_HOST_NOT_RECORDED][TARE_DEVICE_IDLE] += 1120 * MS;
 	ledgers[2].matrix_ns[TARE_HOST_UNKNOWN][TARE_DEVICE_IDLE] = 0;
-	losses[0] = (struct tare_recorded_loss){ .process = 0, .thread = 0, .from_ns = START,
-		.to_ns = START + 1500 * MS, .why = TARE_LOSS_NO_ROOM };
-	losses[1] = (struct tare_recorded_loss){ .process = 1, .thread = TARE_NO_INDEX,
-		.from_ns = START + 9000 * MS, .to_ns = START + 11000 * MS, .why = TARE_LOSS_STOPPED };
+	losses[0] = (struct tare_recorded_loss){ .process = 0,
+		                                 .thread = 0,
+		                                 .from_ns = START,
+		                                 .to_ns = START + 1500 * MS,
+		                                 .why = TARE_LOSS_NO_ROOM };
+	losses[1] = (struct tare_recorded_loss){ .process = 1,
+		                                 .thread = TARE_NO_INDEX,
+		                                 .from_ns = START + 9000 * MS,
+		                                 .to_ns = START + 11000 * MS,
+		                                 .why = TARE_LOSS_STOPPED };
 	recording->losses = losses;
 	recording->loss_count = 2;
 	fixture->ledgers = (struct tare_ledgers){ ledgers, 3, gaps, 8 };
@@ -441,50 +641,80 @@ static void make_empty(struct run_fixture *fixture, size_t process_count)
 {
 	struct tare_ledger *ledger = &ledgers[0];
 
-	fixture->recording = (struct tare_recording){ .path = "hello.tare", .name = "hello",
-		.program = "./hello", .exit_status = 3, .complete = true, .start_ns = START,
-		.end_ns = START + 2 * MS, .user_cpu_ns = TARE_NO_TIME, .system_cpu_ns = TARE_NO_TIME,
-		.processes = processes, .threads = threads, .process_count = process_count,
-		.thread_count = process_count, .layer = "the layer was never loaded (0 calls)" };
+	fixture->recording =
+	    (struct tare_recording){ .path = "hello.tare",
+		                     .name = "hello",
+		                     .program = "./hello",
+		                     .exit_status = 3,
+		                     .complete = true,
+		                     .start_ns = START,
+		                     .end_ns = START + 2 * MS,
+		                     .user_cpu_ns = TARE_NO_TIME,
+		                     .system_cpu_ns = TARE_NO_TIME,
+		                     .processes = processes,
+		                     .threads = threads,
+		                     .process_count = process_count,
+		                     .thread_count = process_count,
+		                     .layer = "the layer was never loaded (0 calls)" };
 	fixture->view.to_ns = START + 2 * MS;
-	*ledger = (struct tare_ledger){ .scope = "union", .name = "all devices", .device = TARE_NO_INDEX,
-		.wall_ns = 2 * MS };
+	*ledger = (struct tare_ledger){
+		.scope = "union", .name = "all devices", .device = TARE_NO_INDEX, .wall_ns = 2 * MS
+	};
 	ledger->parts_ns[TARE_LEDGER_BEFORE_FIRST] = 2 * MS;
 	ledger->matrix_ns[TARE_HOST_BEFORE_FIRST][TARE_DEVICE_IDLE] = 2 * MS;
 	fixture->ledgers = (struct tare_ledgers){ ledgers, 1, NULL, 0 };
-	fixture->tables = (struct tare_tables){ .summary = { .wall_ns = 2 * MS, .cpu_utilisation = NAN,
-		.device_utilisation = 0, .mean_launch_ns = NAN, .working_from_ns = TARE_NO_TIME,
-		.working_to_ns = TARE_NO_TIME, .verdict = "Nothing ran on a device" },
-		.memory = { .peak_at_ns = TARE_NO_TIME },
-		.coverage = { .self_cost_share = NAN, .self_cost_ns = TARE_NO_TIME,
-			.driver_ns = TARE_NO_TIME, .driver_low_ns = TARE_NO_TIME,
-			.driver_high_ns = TARE_NO_TIME, .profiling_share = NAN, .cost_ns = TARE_NO_TIME,
-			.cost_low_ns = TARE_NO_TIME, .cost_high_ns = TARE_NO_TIME, .cost_share = NAN } };
+	fixture->tables = (struct tare_tables){ .summary = { .wall_ns = 2 * MS,
+		                                             .cpu_utilisation = NAN,
+		                                             .device_utilisation = 0,
+		                                             .mean_launch_ns = NAN,
+		                                             .working_from_ns = TARE_NO_TIME,
+		                                             .working_to_ns = TARE_NO_TIME,
+		                                             .verdict = "Nothing ran on a device" },
+		                                .memory = { .peak_at_ns = TARE_NO_TIME },
+		                                .coverage = { .self_cost_share = NAN,
+		                                              .self_cost_ns = TARE_NO_TIME,
+		                                              .driver_ns = TARE_NO_TIME,
+		                                              .driver_low_ns = TARE_NO_TIME,
+		                                              .driver_high_ns = TARE_NO_TIME,
+		                                              .profiling_share = NAN,
+		                                              .cost_ns = TARE_NO_TIME,
+		                                              .cost_low_ns = TARE_NO_TIME,
+		                                              .cost_high_ns = TARE_NO_TIME,
+		                                              .cost_share = NAN } };
 }
 
 // ---- findings
 
-static struct tare_finding finding(char *title, char *evidence, char *advice, int64_t low_ms, int64_t high_ms)
+static struct tare_finding finding(char *title, char *evidence, char *advice, int64_t low_ms,
+                                   int64_t high_ms)
 {
-	return (struct tare_finding){ .title = title, .evidence = evidence, .advice = advice,
-		.cost_low_ns = low_ms * MS, .cost_ns = (low_ms + high_ms) / 2 * MS, .cost_high_ns = high_ms * MS,
-		.occurrences = 200, .device = TARE_NO_INDEX };
+	return (struct tare_finding){ .title = title,
+		                      .evidence = evidence,
+		                      .advice = advice,
+		                      .cost_low_ns = low_ms * MS,
+		                      .cost_ns = (low_ms + high_ms) / 2 * MS,
+		                      .cost_high_ns = high_ms * MS,
+		                      .occurrences = 200,
+		                      .device = TARE_NO_INDEX };
 }
 
 // One of each confidence, of a model and measured; the second claims time of the first.
 static void make_findings(struct run_fixture *fixture)
 {
-	static char overlap[] = "Copies could overlap with kernels and do not: one queue, blocking writes",
-	            blocking[] = "200 chunks of copy, kernel, copy; 2.83 s of copies not hidden",
-	            two_queues[] = "Use two queues and pinned memory; `tare overlap --kernel` shows how",
-	            build[] = "Programs are built between kernels", seven[] = "7 builds take 400 ms",
-	            once[] = "Build once before the loop",
-	            small[] = "Too many small kernels: 12000 launches of 'norm2' run 9 µs each, and each costs 17 µs",
-	            idle[] = "between them the device idles 305 ms", fuse[] = "Fuse them, or use a graph";
+	static char overlap
+	    [] = "Copies could overlap with kernels and do not: one queue, blocking writes",
+     blocking[] = "200 chunks of copy, kernel, copy; 2.83 s of copies not hidden",
+     two_queues[] = "Use two queues and pinned memory; `tare overlap --kernel` shows how",
+     build[] = "Programs are built between kernels", seven[] = "7 builds take 400 ms",
+     once[] = "Build once before the loop",
+     small[] =
+	    "Too many small kernels: 12000 launches of 'norm2' run 9 µs each, and each costs 17 µs",
+     idle[] = "between them the device idles 305 ms", fuse[] = "Fuse them, or use a graph";
 	static struct tare_finding at[3];
 	static struct tare_time_span claims[3];
 	for (size_t i = 0; i < COUNT(claims); i++)
-		claims[i] = (struct tare_time_span){ START + 2000 * MS, START + (5000 - 1000 * (int64_t)i) * MS };
+		claims[i] = (struct tare_time_span){ START + 2000 * MS,
+			                             START + (5000 - 1000 * (int64_t)i) * MS };
 	at[0] = finding(overlap, blocking, two_queues, 2400, 2900);
 	at[0].id = "overlap-missed";
 	at[0].modelled = true;
@@ -500,20 +730,26 @@ static void make_findings(struct run_fixture *fixture)
 	for (size_t i = 0; i < COUNT(at); i++) {
 		at[i].claims = &claims[i];
 		at[i].claim_count = 1;
-		at[i].figures[0] = (struct tare_finding_figure){ "launch_ns", i == 1 ? NAN : 17000, "device timestamp" };
+		at[i].figures[0] = (struct tare_finding_figure){ "launch_ns", i == 1 ? NAN : 17000,
+			                                         "device timestamp" };
 		at[i].figure_count = 1;
 	}
-	at[2].places[0] = (struct tare_finding_place){ START + 2000 * MS, START + 2001 * MS, TARE_NO_INDEX,
-		TARE_NO_INDEX, TARE_NO_INDEX, 12000, 305 * MS };
+	at[2].places[0] =
+	    (struct tare_finding_place){ START + 2000 * MS, START + 2001 * MS, TARE_NO_INDEX,
+		                         TARE_NO_INDEX,     TARE_NO_INDEX,     12000,
+		                         305 * MS };
 	at[2].place_count = 1;
 	fixture->findings = (struct tare_findings){ at, 3, 3100 * MS, NULL, 0 };
 }
 
 static void make_many_findings(struct run_fixture *fixture)
 {
-	static char slow[] = "'\033[31mred\xff' gets 30 % slower over the run: from 1 ms to 1.3 ms on a device whose "
-	                     "name is long enough that this line must be broken somewhere near its end",
-	            trend[] = "the trend over 4000 launches", look[] = "Look for a clock that sinks with heat",
+	static char slow[] =
+	    "'\033[31mred\xff' gets 30 % slower over the run: from 1 ms to 1.3 ms on a device "
+	    "whose "
+	    "name is long enough that this line must be broken somewhere near its end",
+	            trend[] = "the trend over 4000 launches",
+	            look[] = "Look for a clock that sinks with heat",
 	            why[] = "what recording cost: it was not calibrated";
 	static char *unjudged[1];
 	unjudged[0] = why;
@@ -528,8 +764,9 @@ static void make_many_findings(struct run_fixture *fixture)
 
 static void make_unjudged(struct run_fixture *fixture)
 {
-	static char why[] = "no command has device times: 22 of the findings need them (record without "
-	                    "--strict, on a device that profiles)";
+	static char why[] =
+	    "no command has device times: 22 of the findings need them (record without "
+	    "--strict, on a device that profiles)";
 	static char *unjudged[1];
 	unjudged[0] = why;
 	fixture->findings.unjudged = unjudged;
@@ -575,9 +812,14 @@ bool run_fixture_make(const char *name, struct run_fixture *fixture)
 	set_ledger(&ledgers[1], "union", "all devices", TARE_NO_INDEX);
 	set_gaps();
 	fixture->ledgers = (struct tare_ledgers){ ledgers, 2, gaps, 6 };
-	fixture->view = (struct tare_view){ START, START + 12410 * MS, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
-	fixture->run = (struct tare_run_report){ .recording = &fixture->recording, .view = &fixture->view,
-		.ledgers = &fixture->ledgers, .tables = &fixture->tables, .findings = &fixture->findings,
-		.phases = &fixture->phases, .sites = &fixture->sites };
+	fixture->view =
+	    (struct tare_view){ START, START + 12410 * MS, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
+	fixture->run = (struct tare_run_report){ .recording = &fixture->recording,
+		                                 .view = &fixture->view,
+		                                 .ledgers = &fixture->ledgers,
+		                                 .tables = &fixture->tables,
+		                                 .findings = &fixture->findings,
+		                                 .phases = &fixture->phases,
+		                                 .sites = &fixture->sites };
 	return make(name, fixture);
 }

@@ -26,16 +26,17 @@ static struct tare_driver *driver;
 static struct tare_device *device;
 static struct tare_error error;
 
-#define must(call)                               \
-	do {                                     \
-		if ((call) < 0)                  \
-			fail_msg("%s", error.message); \
+#define must(call)                                                                                 \
+	do {                                                                                       \
+		if ((call) < 0)                                                                    \
+			fail_msg("%s", error.message);                                             \
 	} while (0)
 
 static inline void open_script(const char *name)
 {
 	char path[1024];
-	snprintf(path, sizeof path, "%s/%s.tare-device", getenv("TARE_TEST_DATA"), name ? name : "");
+	snprintf(path, sizeof path, "%s/%s.tare-device", getenv("TARE_TEST_DATA"),
+	         name ? name : "");
 	must(tare_backend_simulated.driver_open(name ? path : NULL, &driver, &error));
 	must(tare_backend_simulated.device_open(driver, 0, &device, &error));
 }
@@ -76,10 +77,12 @@ static inline struct tare_memory *memory_of(enum tare_memory_kind kind, uint64_t
 }
 
 static inline struct tare_operation copy_of(struct tare_memory *from, uint64_t from_offset,
-                                     struct tare_memory *to, uint64_t to_offset, uint64_t bytes)
+                                            struct tare_memory *to, uint64_t to_offset,
+                                            uint64_t bytes)
 {
 	return (struct tare_operation){ .type = TARE_OPERATION_COPY,
-		.source = { from, from_offset, bytes }, .destination = { to, to_offset, bytes } };
+		                        .source = { from, from_offset, bytes },
+		                        .destination = { to, to_offset, bytes } };
 }
 
 static inline int64_t now_ns(void)
@@ -89,7 +92,7 @@ static inline int64_t now_ns(void)
 
 // Runs one operation by itself; returns the device's time, and the host's from append to finish.
 static inline int64_t device_ns(struct tare_queue *queue, struct tare_operation operation,
-                         int64_t *host_ns)
+                                int64_t *host_ns)
 {
 	struct tare_event *event = NULL;
 	struct tare_stamps stamps;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Until another thread of this process sleeps: in what it waits for, as far as can be told from outside.
+// Until another thread of this process sleeps: in what it waits for, as far as can be told from
+// outside.
 #pragma once
 #include <stdatomic.h>
 #include <stdio.h>

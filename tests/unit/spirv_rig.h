@@ -18,8 +18,8 @@ struct assembly {
 // An instruction's first word.
 #define I(op, length) ((uint32_t)(length) << 16 | (uint32_t)(op))
 // Appends words: instructions, each begun by I().
-#define PUT(assembly, ...) \
-	put_words(assembly, (const uint32_t[]){ __VA_ARGS__ }, \
+#define PUT(assembly, ...)                                                                         \
+	put_words(assembly, (const uint32_t[]){ __VA_ARGS__ },                                     \
 	          sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
 static inline void put_words(struct assembly *to, const uint32_t *words, size_t count)
@@ -31,8 +31,8 @@ static inline void put_words(struct assembly *to, const uint32_t *words, size_t 
 }
 
 // An instruction with a text between its operands: `before` of them stand ahead of it.
-static inline void put_text(struct assembly *to, uint32_t op, size_t before, const uint32_t *operands,
-                            const char *text, size_t after)
+static inline void put_text(struct assembly *to, uint32_t op, size_t before,
+                            const uint32_t *operands, const char *text, size_t after)
 {
 	uint32_t words[64] = { 0 };
 	size_t text_words = strlen(text) / 4 + 1;
@@ -44,12 +44,15 @@ static inline void put_text(struct assembly *to, uint32_t op, size_t before, con
 	put_words(to, words, 1 + before + text_words + after);
 }
 
-#define NAME(assembly, id, text) put_text(assembly, SPIRV_NAME, 1, (const uint32_t[]){ id }, text, 0)
-#define LINKAGE(assembly, id, text, import) \
-	put_text(assembly, SPIRV_DECORATE, 2, (const uint32_t[]){ id, SPIRV_LINKAGE, import }, text, 1)
-#define ENTRY(assembly, id, text) \
+#define NAME(assembly, id, text)                                                                   \
+	put_text(assembly, SPIRV_NAME, 1, (const uint32_t[]){ id }, text, 0)
+#define LINKAGE(assembly, id, text, import)                                                        \
+	put_text(assembly, SPIRV_DECORATE, 2, (const uint32_t[]){ id, SPIRV_LINKAGE, import },     \
+	         text, 1)
+#define ENTRY(assembly, id, text)                                                                  \
 	put_text(assembly, SPIRV_ENTRY_POINT, 2, (const uint32_t[]){ 6, id }, text, 0)
-#define STRING(assembly, id, text) put_text(assembly, SPIRV_STRING, 1, (const uint32_t[]){ id }, text, 0)
+#define STRING(assembly, id, text)                                                                 \
+	put_text(assembly, SPIRV_STRING, 1, (const uint32_t[]){ id }, text, 0)
 
 enum { VOID = 2, UINT, FLOAT, ULONG, UCHAR, THREE, DOUBLE, BOOL };
 
@@ -57,8 +60,8 @@ enum { VOID = 2, UINT, FLOAT, ULONG, UCHAR, THREE, DOUBLE, BOOL };
 static inline void put_head(struct assembly *to)
 {
 	to->count = 0;
-	PUT(to, SPIRV_MAGIC, 0x00010200, 0, 200, 0, I(17, 2), 4, I(17, 2), 5, I(17, 2), 6, I(17, 2), 11,
-	    I(17, 2), 39, I(17, 2), 10, I(17, 2), 22, I(SPIRV_MEMORY_MODEL, 3), 2, 2);
+	PUT(to, SPIRV_MAGIC, 0x00010200, 0, 200, 0, I(17, 2), 4, I(17, 2), 5, I(17, 2), 6, I(17, 2),
+	    11, I(17, 2), 39, I(17, 2), 10, I(17, 2), 22, I(SPIRV_MEMORY_MODEL, 3), 2, 2);
 }
 
 // void, uint, float, ulong, uchar, 3 (a ulong), double and bool, under the ids above.

@@ -44,7 +44,8 @@ static inline int set_up(void **state)
 		[FLUSH] = { "clFlush", TARE_TRACE_OPENCL, TARE_ROLE_FLUSH },
 		[BUILD] = { "clBuildProgram", TARE_TRACE_OPENCL, TARE_ROLE_BUILD },
 		[NDRANGE] = { "clEnqueueNDRangeKernel", TARE_TRACE_OPENCL, TARE_ROLE_COMMAND },
-		[RELEASE_QUEUE] = { "clReleaseCommandQueue", TARE_TRACE_OPENCL, TARE_ROLE_CREATE, true },
+		[RELEASE_QUEUE] = { "clReleaseCommandQueue", TARE_TRACE_OPENCL, TARE_ROLE_CREATE,
+		                    true },
 		[QUERY] = { "clGetEventInfo", TARE_TRACE_OPENCL, TARE_ROLE_POLL },
 		[NDRANGE_TOO] = { "clEnqueueNDRangeKernel", TARE_TRACE_OPENCL, TARE_ROLE_COMMAND },
 	};
@@ -58,14 +59,27 @@ static inline int set_up(void **state)
 	run->kernels[0].name = "add";
 	run->kernels[1].name = "scale";
 	run->kernels[2].name = "add";
-	*r = (struct tare_recording){ .end_ns = 1000000, .user_cpu_ns = TARE_NO_TIME,
-		.system_cpu_ns = TARE_NO_TIME, .processes = run->processes, .process_count = 1,
-		.threads = run->threads, .thread_count = 1, .devices = run->devices,
-		.device_count = 2, .queues = run->queues, .queue_count = 2,
-		.kernels = run->kernels, .kernel_count = 3, .kernel_facts = run->facts,
-		.programs = run->programs, .program_count = 1, .shapes = run->shapes,
-		.functions = run->functions, .function_count = 7, .calls = run->calls,
-		.commands = run->commands };
+	*r = (struct tare_recording){ .end_ns = 1000000,
+		                      .user_cpu_ns = TARE_NO_TIME,
+		                      .system_cpu_ns = TARE_NO_TIME,
+		                      .processes = run->processes,
+		                      .process_count = 1,
+		                      .threads = run->threads,
+		                      .thread_count = 1,
+		                      .devices = run->devices,
+		                      .device_count = 2,
+		                      .queues = run->queues,
+		                      .queue_count = 2,
+		                      .kernels = run->kernels,
+		                      .kernel_count = 3,
+		                      .kernel_facts = run->facts,
+		                      .programs = run->programs,
+		                      .program_count = 1,
+		                      .shapes = run->shapes,
+		                      .functions = run->functions,
+		                      .function_count = 7,
+		                      .calls = run->calls,
+		                      .commands = run->commands };
 	*state = run;
 	return 0;
 }
@@ -79,39 +93,51 @@ static inline int tear_down(void **state)
 }
 
 static inline struct tare_recorded_command *add(struct run *run, uint8_t kind, int64_t enter_ns,
-                                         int64_t start_ns, int64_t end_ns)
+                                                int64_t start_ns, int64_t end_ns)
 {
 	struct tare_recorded_command *command = &run->commands[run->recording.command_count++];
-	*command = (struct tare_recorded_command){ .enter_ns = enter_ns, .exit_ns = enter_ns + 10,
-		.submitted_ns = TARE_NO_TIME, .start_ns = start_ns, .end_ns = end_ns,
-		.first_wait = TARE_NO_INDEX, .function = NDRANGE, .kind = kind,
-		.alignment = 255, .amount = kind == TARE_KIND_KERNEL ? 0 : 1000 };
+	*command = (struct tare_recorded_command){ .enter_ns = enter_ns,
+		                                   .exit_ns = enter_ns + 10,
+		                                   .submitted_ns = TARE_NO_TIME,
+		                                   .start_ns = start_ns,
+		                                   .end_ns = end_ns,
+		                                   .first_wait = TARE_NO_INDEX,
+		                                   .function = NDRANGE,
+		                                   .kind = kind,
+		                                   .alignment = 255,
+		                                   .amount = kind == TARE_KIND_KERNEL ? 0 : 1000 };
 	return command;
 }
 
-static inline struct tare_recorded_call *add_call(struct run *run, uint16_t function, int64_t enter_ns,
-                                           int64_t exit_ns)
+static inline struct tare_recorded_call *add_call(struct run *run, uint16_t function,
+                                                  int64_t enter_ns, int64_t exit_ns)
 {
 	struct tare_recorded_call *call = &run->calls[run->recording.call_count++];
-	*call = (struct tare_recorded_call){ .enter_ns = enter_ns, .exit_ns = exit_ns, .count = 1,
-		.inside_ns = exit_ns - enter_ns, .object = TARE_NO_INDEX,
-		.device = TARE_NO_INDEX, .function = function,
-		.role = (uint8_t)run->functions[function].role };
+	*call = (struct tare_recorded_call){ .enter_ns = enter_ns,
+		                             .exit_ns = exit_ns,
+		                             .count = 1,
+		                             .inside_ns = exit_ns - enter_ns,
+		                             .object = TARE_NO_INDEX,
+		                             .device = TARE_NO_INDEX,
+		                             .function = function,
+		                             .role = (uint8_t)run->functions[function].role };
 	return call;
 }
 
 static inline void add_shape(struct run *run, uint64_t global, uint32_t local)
 {
 	run->shapes[run->recording.shape_count++] = (struct tare_recorded_shape){
-		.dimensions = 1, .global = { global, 1, 1 }, .local = { local, 1, 1 } };
+		.dimensions = 1, .global = { global, 1, 1 }, .local = { local, 1, 1 }
+	};
 }
 
 static inline void compute(struct run *run)
 {
 	struct tare_view view = tare_view_all(&run->recording);
 	tare_tables_free(&run->tables);
-	assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers, NULL, 0,
-	                                     &run->tables, NULL), 0);
+	assert_int_equal(
+	    tare_tables_compute(&run->recording, &view, &run->ledgers, NULL, 0, &run->tables, NULL),
+	    0);
 }
 
 static inline void assert_near(double a, double b)

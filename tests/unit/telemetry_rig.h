@@ -8,6 +8,7 @@
 
 static inline struct tare_telemetry clock_and_reasons(uint64_t hz, uint64_t throttle)
 {
-	return (struct tare_telemetry){ .present = HAS(CLOCK) | HAS(THROTTLE), .clock_hz = hz,
+	return (struct tare_telemetry){ .present = HAS(CLOCK) | HAS(THROTTLE),
+		                        .clock_hz = hz,
 		                        .throttle = throttle };
 }

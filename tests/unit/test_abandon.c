@@ -31,7 +31,8 @@ static int bandwidth(struct tare_run *run, struct tare_error *error)
 
 static int matmul(struct tare_run *run, struct tare_error *error)
 {
-	struct tare_matmul_options options = { .n = { 8 }, .n_count = 1,
+	struct tare_matmul_options options = { .n = { 8 },
+		                               .n_count = 1,
 		                               .rungs = 1u << TARE_RUNG_REGISTER };
 	return tare_measure_matmul(run, &options, error);
 }
@@ -67,7 +68,7 @@ static void a_run_abandons_a_device_that_is_lost(void **state)
 	const struct tare_backend *backend = tare_backend_find("opencl");
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		static struct tare_driver *driver;  // left open on purpose, as abandoning asks for
+		static struct tare_driver *driver; // left open on purpose, as abandoning asks for
 		struct tare_facts facts = { 0 };
 		struct tare_error error = { 0 };
 		struct tare_run run = {

@@ -33,11 +33,11 @@ int __wrap_vasprintf(char **text, const char *format, va_list arguments);
 int __wrap___vasprintf_chk(char **text, int flag, const char *format, va_list arguments);
 void __wrap_free(void *pointer);
 
-static long allowed;  // allocations until the one that fails
-static long live;     // blocks that were not freed
+static long allowed; // allocations until the one that fails
+static long live;    // blocks that were not freed
 static bool failed;
 static bool reading;
-static bool excused;  // it failed in jansson's parser, which may pass over a failure
+static bool excused; // it failed in jansson's parser, which may pass over a failure
 
 static bool refuse(void)
 {
@@ -155,9 +155,14 @@ static int everything(FILE *sink, FILE *scratch, const char *command)
 
 static void any_allocation_may_fail(void **state)
 {
-	static const struct { const char *command; long forgiven; } rows[] = {
+	static const struct {
+		const char *command;
+		long forgiven;
+	} rows[] = {
 		// Sorting may leave the order as it is; nothing else may go on without its memory.
-		{ "bandwidth", 1 }, { "devices", 0 }, { "checkup", 0 },
+		{ "bandwidth", 1 },
+		{ "devices", 0 },
+		{ "checkup", 0 },
 	};
 	FILE *sink = fopen("/dev/null", "w");
 	FILE *scratch = tmpfile();

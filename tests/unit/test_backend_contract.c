@@ -24,7 +24,8 @@ bool cannot(int rc)
 struct tare_queue *new_queue(bool timed)
 {
 	struct tare_queue *queue = NULL;
-	must(tare_queue_create(device, &(struct tare_queue_options){ .timed = timed }, &queue, &error));
+	must(tare_queue_create(device, &(struct tare_queue_options){ .timed = timed }, &queue,
+	                       &error));
 	return queue;
 }
 
@@ -47,7 +48,9 @@ struct tare_span span(struct tare_memory *memory, uint64_t offset, uint64_t byte
 
 struct tare_operation copy(struct tare_span from, struct tare_span to)
 {
-	return (struct tare_operation){ .type = TARE_OPERATION_COPY, .source = from, .destination = to };
+	return (struct tare_operation){ .type = TARE_OPERATION_COPY,
+		                        .source = from,
+		                        .destination = to };
 }
 
 int run(struct tare_queue *queue, struct tare_operation operation)
@@ -64,11 +67,12 @@ uint8_t pattern(uint64_t i, uint8_t seed)
 void put(struct tare_queue *queue, struct tare_memory *memory, uint8_t seed)
 {
 	struct tare_memory *staging =
-		memory->host ? memory : new_memory(TARE_MEMORY_PAGEABLE, memory->bytes);
+	    memory->host ? memory : new_memory(TARE_MEMORY_PAGEABLE, memory->bytes);
 	for (uint64_t i = 0; i < memory->bytes; i++)
 		((uint8_t *)staging->host)[i] = pattern(i, seed);
 	if (staging != memory) {
-		must(run(queue, copy(span(staging, 0, memory->bytes), span(memory, 0, memory->bytes))));
+		must(run(queue,
+		         copy(span(staging, 0, memory->bytes), span(memory, 0, memory->bytes))));
 		tare_memory_free(staging);
 	}
 }
@@ -164,7 +168,8 @@ static void stamps_are_in_order_and_on_the_devices_clock(void **state)
 			if (!tare_stamps_have(&stamps, (enum tare_stamp)s))
 				continue;
 			if (any)
-				assert_true(tare_ticks_elapsed_signed(&rate, last, stamps.at[s]) >= 0);
+				assert_true(tare_ticks_elapsed_signed(&rate, last, stamps.at[s]) >=
+				            0);
 			last = stamps.at[s];
 			any = true;
 		}
@@ -210,12 +215,12 @@ static void clock_pairs_follow_the_host_clock(void **state)
 	assert_true(ns <= tare_host_elapsed_ns(first.before, last.after) * 101 / 100);
 }
 
-static const char program[] =
-	"__kernel void scale(__global const int *in, __global int *out, int factor, __local int *temp)\n"
-	"{\n"
-	"	temp[get_local_id(0)] = in[get_global_id(0)];\n"
-	"	out[get_global_id(0)] = temp[get_local_id(0)] * factor;\n"
-	"}\n";
+static const char program[] = "__kernel void scale(__global const int *in, __global int *out, int "
+                              "factor, __local int *temp)\n"
+                              "{\n"
+                              "	temp[get_local_id(0)] = in[get_global_id(0)];\n"
+                              "	out[get_global_id(0)] = temp[get_local_id(0)] * factor;\n"
+                              "}\n";
 
 static int build(const char *text, struct tare_module **module, char **log)
 {
@@ -253,7 +258,7 @@ static void a_kernel_gets_its_arguments(void **state)
 	};
 	rc = tare_append(queue, &launch, NULL, &error);
 	must(rc);
-	factor = 1000;  // values are copied at append
+	factor = 1000; // values are copied at append
 	must(tare_finish(queue, LIMIT, &error));
 	uint32_t *source = (uint32_t *)get(queue, in), *result = (uint32_t *)get(queue, out);
 	for (uint32_t i = 0; i < ITEMS; i++)
@@ -357,12 +362,10 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 #define X(test) cmocka_unit_test(test),
-		CONTRACT_MEMORY_TESTS(X)
-		CONTRACT_QUEUE_TESTS(X)
-		CONTRACT_KERNEL_TESTS(X)
-		CONTRACT_PEER_TESTS(X)
+		CONTRACT_MEMORY_TESTS(X) CONTRACT_QUEUE_TESTS(X) CONTRACT_KERNEL_TESTS(X)
+		    CONTRACT_PEER_TESTS(X)
 #undef X
-		cmocka_unit_test(facts_are_there_or_say_why_not),
+		        cmocka_unit_test(facts_are_there_or_say_why_not),
 		cmocka_unit_test(there_is_no_device_past_the_last),
 		cmocka_unit_test(frees_accept_nothing),
 		cmocka_unit_test(there_is_an_engine_that_computes),

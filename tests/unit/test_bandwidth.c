@@ -354,8 +354,9 @@ static void pageable_memory_that_costs_nothing_is_not_advised_against(void **sta
 		uint64_t from, to;
 	} changes[] = {
 		{ "largest 64 MiB", "largest 64 MiB unified yes", 4 * MB, 4 * MB },
-		{ "copy pageable device fixed 3 us rate 10 GB/s staging 5 GB/s", "copy pageable device fixed 23 us rate 100 GB/s staging 900 GB/s",
-		  8 * KB, 4 * MB },
+		{ "copy pageable device fixed 3 us rate 10 GB/s staging 5 GB/s",
+		  "copy pageable device fixed 23 us rate 100 GB/s staging 900 GB/s", 8 * KB,
+		  4 * MB },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
@@ -363,7 +364,8 @@ static void pageable_memory_that_costs_nothing_is_not_advised_against(void **sta
 		char script[4096];
 		snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
 		replace(script, changes[i].was, changes[i].is);
-		run_well(&simulated, script, "heap-to-device,host-to-device", changes[i].from, changes[i].to);
+		run_well(&simulated, script, "heap-to-device,host-to-device", changes[i].from,
+		         changes[i].to);
 		assert_null(find_warning(simulated.run.result, "pageable-slow"));
 		simulated_close(&simulated);
 	}
@@ -388,8 +390,8 @@ static void short_copies_are_batched(void **state)
 	simulated_close(&simulated);
 }
 
-// With its gap a copy of 8000 bytes is 3 ticks to the nanosecond: in a row all of them begin at the same
-// part of a tick, and all read 2 ticks, or all 3.
+// With its gap a copy of 8000 bytes is 3 ticks to the nanosecond: in a row all of them begin at the
+// same part of a tick, and all read 2 ticks, or all 3.
 static void copies_in_step_with_the_timer_are_not_all_rounded_alike(void **state)
 {
 	char script[4096];
@@ -398,12 +400,13 @@ static void copies_in_step_with_the_timer_are_not_all_rounded_alike(void **state
 	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
 	replace(script, "timer rate 1 GHz", "timer rate 1 MHz");
 	run_well(&simulated, script, "host-to-device", 8000, 8000);
-	close_to("time",
-	         time_us(find(simulated.run.result, "host-to-device", 8000, "device")), 2.8, 0.028);
+	close_to("time", time_us(find(simulated.run.result, "host-to-device", 8000, "device")), 2.8,
+	         0.028);
 	simulated_close(&simulated);
 }
 
-// Stamps that are positions in the stream do not tell the copy from the gap before it: the method says so.
+// Stamps that are positions in the stream do not tell the copy from the gap before it: the method
+// says so.
 static void between_positions_the_gap_stays_and_is_said(void **state)
 {
 	char script[4096];
@@ -481,7 +484,11 @@ static int64_t sampled_ps(const struct tare_cell *cell)
 
 static void copies_get_more_of_the_budget_and_large_ones_most(void **state)
 {
-	static const struct { const char *line; uint64_t bytes; double share; } rows[] = {
+	static const struct {
+		const char *line;
+		uint64_t bytes;
+		double share;
+	} rows[] = {
 		{ "heap-to-device+1", 16 * MB, 1 },
 		{ "heap-to-device+4096", 16 * MB, 1 },
 		// Pageable copies twice that of others.
@@ -497,14 +504,16 @@ static void copies_get_more_of_the_budget_and_large_ones_most(void **state)
 		print_message("# left out: it uses up its budget\n");
 		return;
 	}
-	assert_int_equal(tare_parse_lines("heap-to-device,device-to-heap,unaligned", &options.lines, NULL), 0);
-	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "jitter range 100 %\n", "bandwidth", BUDGET);
+	assert_int_equal(
+	    tare_parse_lines("heap-to-device,device-to-heap,unaligned", &options.lines, NULL), 0);
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "jitter range 100 %\n", "bandwidth",
+	               BUDGET);
 	assert_int_equal(tare_measure_bandwidth(&simulated.run, &options, NULL), 0);
 	unit_ps = sampled_ps(find(simulated.run.result, rows[0].line, rows[0].bytes, "host"));
 	for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
-		double share =
-		    (double)sampled_ps(find(simulated.run.result, rows[i].line, rows[i].bytes, "host")) /
-		    (double)unit_ps;
+		double share = (double)sampled_ps(find(simulated.run.result, rows[i].line,
+		                                       rows[i].bytes, "host")) /
+		               (double)unit_ps;
 		// What one leaves over goes to those after it.
 		close_to(rows[i].line, share / rows[i].share, 1, 0.35);
 	}
@@ -513,7 +522,9 @@ static void copies_get_more_of_the_budget_and_large_ones_most(void **state)
 
 static void a_quick_look_takes_sizes_in_steps_of_four(void **state)
 {
-	struct tare_bandwidth_options options = { .from_bytes = 16 * KB, .to_bytes = MB, .coarse = true };
+	struct tare_bandwidth_options options = { .from_bytes = 16 * KB,
+		                                  .to_bytes = MB,
+		                                  .coarse = true };
 	struct simulated_run simulated;
 	size_t sizes = 0;
 	(void)state;

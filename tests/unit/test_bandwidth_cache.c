@@ -39,8 +39,13 @@ static struct tare_cell *add(struct tare_result *result, const char *line, int64
 
 static struct tare_result *make(const char *backend, const char *driver, const char *without)
 {
-	static const struct { const char *line; double rate; } lines[] = {
-		{ "host-to-device", 55 }, { "heap-to-device", 12 }, { "device-to-host", 54 },
+	static const struct {
+		const char *line;
+		double rate;
+	} lines[] = {
+		{ "host-to-device", 55 },
+		{ "heap-to-device", 12 },
+		{ "device-to-host", 54 },
 		{ "device-to-heap", 11 },
 	};
 	struct tare_result *result = tare_result_new("bandwidth");
@@ -140,7 +145,10 @@ static bool is_kept(const char *name, const char *version)
 
 static void what_is_kept_is_found_by_device_and_driver_through_any_api(void **state)
 {
-	static const struct { const char *driver, *name, *version; bool found; } rows[] = {
+	static const struct {
+		const char *driver, *name, *version;
+		bool found;
+	} rows[] = {
 		{ "580.159.03", "NVIDIA H200", "580.159.03", true },
 		{ "NVIDIA CUDA 580.159.03", "NVIDIA H200", "580.159.03", true },
 		{ "AMD Accelerated Parallel Processing 3614.0 (HSA1.1,LC)", "NVIDIA H200",
@@ -169,26 +177,38 @@ static void what_is_kept_is_found_by_device_and_driver_through_any_api(void **st
 static void only_complete_results_of_real_devices_are_kept(void **state)
 {
 	enum { WHOLE, CUT, SIMULATED, FOR_TESTS, SMALL, NO_DRIVER, LACKS };
-	static const struct { int what; const char *lacks; bool kept; } rows[] = {
-		{ WHOLE, NULL, true },      { CUT, NULL, false },       { SIMULATED, NULL, false },
+	static const struct {
+		int what;
+		const char *lacks;
+		bool kept;
+	} rows[] = {
+		{ WHOLE, NULL, true },
+		{ CUT, NULL, false },
+		{ SIMULATED, NULL, false },
 		{ FOR_TESTS, NULL, false },
-		{ SMALL, NULL, false },     { NO_DRIVER, NULL, false }, { LACKS, "host-to-device", false },
-		{ LACKS, "heap-to-device", false }, { LACKS, "device-to-host", false },
+		{ SMALL, NULL, false },
+		{ NO_DRIVER, NULL, false },
+		{ LACKS, "host-to-device", false },
+		{ LACKS, "heap-to-device", false },
+		{ LACKS, "device-to-host", false },
 		{ LACKS, "device-to-heap", false },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_result *result = make(rows[i].what == SIMULATED ? "simulated" : "opencl",
-		                                  rows[i].what == NO_DRIVER ? NULL : "7", rows[i].lacks);
+		struct tare_result *result =
+		    make(rows[i].what == SIMULATED ? "simulated" : "opencl",
+		         rows[i].what == NO_DRIVER ? NULL : "7", rows[i].lacks);
 		char command[320];
 		assert_int_equal(open_folder(NULL), 0);
 		result->interrupted = rows[i].what == CUT;
 		// As ze-cpu's device has it.
 		if (rows[i].what == FOR_TESTS)
-			tare_fact_set_text(&result->devices[0].facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER,
-			                   "for tests");
+			tare_fact_set_text(&result->devices[0].facts, TARE_FACT_NOTE,
+			                   TARE_ORIGIN_DRIVER, "for tests");
 		for (size_t c = 0; rows[i].what == SMALL && c < result->cell_count; c++)
-			assert_int_equal(tare_labels_set_number(&result->cells[c].labels, "bytes", LARGE - 1), 0);
+			assert_int_equal(
+			    tare_labels_set_number(&result->cells[c].labels, "bytes", LARGE - 1),
+			    0);
 		assert_int_equal(tare_bandwidth_keep(result, NULL), 0);
 		snprintf(command, sizeof command, "test -n \"$(find %s -type f)\"", folder);
 		assert_int_equal(system(command) == 0, rows[i].kept);
@@ -245,8 +265,9 @@ int main(void)
 #if TARE_HAVE_JSON
 		cmocka_unit_test(what_is_kept_is_found_by_device_and_driver_through_any_api),
 		cmocka_unit_test(only_complete_results_of_real_devices_are_kept),
-		cmocka_unit_test_setup_teardown(a_newer_result_replaces_and_a_damaged_one_is_only_a_reason,
-		                                open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(
+		    a_newer_result_replaces_and_a_damaged_one_is_only_a_reason, open_folder,
+		    close_folder),
 		cmocka_unit_test(a_cache_that_cannot_be_written_is_said),
 #endif
 	};

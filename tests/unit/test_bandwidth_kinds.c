@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of `bandwidth` for host memory of other kinds, kernels that copy, shared memory with and
-// without prefetch, and what is counted twice: on a simulated device, against closed forms.
+// The lines of `bandwidth` for host memory of other kinds, kernels that copy, shared memory with
+// and without prefetch, and what is counted twice: on a simulated device, against closed forms.
 #include "measure/bandwidth.h"
 
 #include <errno.h>
@@ -170,7 +170,8 @@ static void what_the_device_lacks_is_said(void **state)
 	} rows[] = {
 		{ "combined-to-device", "write-combined", "copy write-combined", "copy mapped" },
 		{ "kernel-to-device", "mapped", "copy mapped device fixed 2 us rate 5 GB/s\n", "" },
-		{ "kernel-on-device", "no kernel that copies", "kernel copy_bytes", "kernel other" },
+		{ "kernel-on-device", "no kernel that copies", "kernel copy_bytes",
+		  "kernel other" },
 		{ "shared-fault", "no kernel that copies", "kernel copy_bytes", "kernel other" },
 		{ "shared-prefetch", "migrate", SHARED, "" },
 		{ "shared-back-fault", "does not see the host", "", "" },

@@ -25,8 +25,8 @@ static void wrong_data_is_found(void **state)
 	(void)state;
 	for (size_t l = 0; l < sizeof lines / sizeof *lines; l += test_is_quick() ? 3 : 1) {
 		size_t found = 0;
-		// Only the last copies' faults are still there to be seen; how many copies a run makes is
-		// the sampling's business.
+		// Only the last copies' faults are still there to be seen; how many copies a run
+		// makes is the sampling's business.
 		for (int number = 1; number < 400 && found == 0; number++) {
 			char script[4096];
 			struct simulated_run simulated;
@@ -110,7 +110,8 @@ static void the_largest_sizes_cost_a_few_samples(void **state)
 	(void)state;
 	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
 	replace(script, "memory 64 MiB largest 64 MiB", "memory 4 GiB largest 1 GiB");
-	run_well(&simulated, script, "device-to-device", 16 * MB, test_is_quick() ? 64 * MB : 1024 * MB);
+	run_well(&simulated, script, "device-to-device", 16 * MB,
+	         test_is_quick() ? 64 * MB : 1024 * MB);
 	result = simulated.run.result;
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
@@ -118,11 +119,13 @@ static void the_largest_sizes_cost_a_few_samples(void **state)
 		if (bytes < 0 || strcmp(cell->source, "device") != 0)
 			continue;
 		if (bytes > (int64_t)(16 * MB))
-			assert_true(cell->summary.n >= 2 && (int64_t)cell->summary.n * bytes <= (int64_t)(2048 * MB) &&
+			assert_true(cell->summary.n >= 2 &&
+			            (int64_t)cell->summary.n * bytes <= (int64_t)(2048 * MB) &&
 			            cell->summary.n <= 16);
 		else
 			assert_true(cell->converged && cell->summary.n >= 32);
-		close_to("rate", cell->rate.median, (double)bytes / (1000 + (double)bytes / 100), 0.01);
+		close_to("rate", cell->rate.median, (double)bytes / (1000 + (double)bytes / 100),
+		         0.01);
 		assert_int_equal(cell->verified, TARE_VERIFIED);
 		larger += bytes == (int64_t)(1024 * MB);
 	}
@@ -233,9 +236,9 @@ static void an_interruption_waits_for_no_memory(void **state)
 		getrusage(RUSAGE_SELF, &before);
 		status = tare_measure_bandwidth(&simulated.run, &options, NULL);
 		getrusage(RUSAGE_SELF, &after);
-		_exit(status != -EINTR || simulated.run.result->warning_count > 0 ? 1
+		_exit(status != -EINTR || simulated.run.result->warning_count > 0       ? 1
 		      : after.ru_maxrss - before.ru_maxrss > (int64_t)(128 * MB / 1024) ? 2
-		                                                                       : 0);
+		                                                                        : 0);
 	}
 	assert_true(wait(&status) > 0);
 	assert_true(WIFEXITED(status));
@@ -245,10 +248,14 @@ static void an_interruption_waits_for_no_memory(void **state)
 static void no_native_wait_comes_before_a_limited_one(void **state)
 {
 	// Each by itself, so that none is saved by what another has tried.
-	static const char *const lines[] = { "map-read",         "unmap-written",
-		                             "device-to-heap-first", "shared-to-shared-first",
-		                             "host-to-device",   "heap-to-device",
-		                             "both",             "rectangle-to-device" };
+	static const char *const lines[] = { "map-read",
+		                             "unmap-written",
+		                             "device-to-heap-first",
+		                             "shared-to-shared-first",
+		                             "host-to-device",
+		                             "heap-to-device",
+		                             "both",
+		                             "rectangle-to-device" };
 	(void)state;
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		struct tare_bandwidth_options options = { .from_bytes = 64 * KB, .to_bytes = MB };

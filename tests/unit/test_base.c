@@ -15,9 +15,18 @@
 
 static void sizes_are_read_as_people_write_them(void **state)
 {
-	static const struct { const char *text; uint64_t bytes; } rows[] = {
-		{ "0", 0 }, { "512", 512 }, { "8K", 8192 }, { "8 KB", 8192 }, { "8KiB", 8192 },
-		{ "1.5M", 1572864 }, { "1G", UINT64_C(1) << 30 }, { "2t", UINT64_C(2) << 40 },
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} rows[] = {
+		{ "0", 0 },
+		{ "512", 512 },
+		{ "8K", 8192 },
+		{ "8 KB", 8192 },
+		{ "8KiB", 8192 },
+		{ "1.5M", 1572864 },
+		{ "1G", UINT64_C(1) << 30 },
+		{ "2t", UINT64_C(2) << 40 },
 		{ "64 B", 64 },
 	};
 	(void)state;
@@ -30,8 +39,8 @@ static void sizes_are_read_as_people_write_them(void **state)
 
 static void bad_sizes_are_refused_by_name(void **state)
 {
-	static const char *const rows[] = { "", "K", "-1", "8Q", "0x10", "1e3", "8 K x", "1..", ".",
-		"99999999999T", "nan", "inf" };
+	static const char *const rows[] = { "",      "K",   "-1", "8Q",           "0x10", "1e3",
+		                            "8 K x", "1..", ".",  "99999999999T", "nan",  "inf" };
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		uint64_t bytes = 7;
@@ -111,18 +120,22 @@ static void differences_survive_a_wrap(void **state)
 	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
 		struct tare_clock_rate rate = { 1000000000, 1, widths[i], 1 };
 		uint64_t top = widths[i] == 64 ? UINT64_MAX : (UINT64_C(1) << widths[i]) - 1;
-		assert_int_equal(tare_ticks_elapsed(&rate, (struct tare_ticks){ top },
-		                                    (struct tare_ticks){ 0 }), 1);
+		assert_int_equal(
+		    tare_ticks_elapsed(&rate, (struct tare_ticks){ top }, (struct tare_ticks){ 0 }),
+		    1);
 		// Bits above the valid ones are noise.
 		if (widths[i] < 64)
 			assert_int_equal(tare_ticks_elapsed(&rate, (struct tare_ticks){ 0 },
-			                                    (struct tare_ticks){ top + 1 }), 0);
+			                                    (struct tare_ticks){ top + 1 }),
+			                 0);
 	}
 	struct tare_clock_rate rate = { 12000000, 1, 32, 1 };
-	assert_int_equal(tare_ticks_elapsed_signed(&rate, (struct tare_ticks){ 100 },
-	                                           (struct tare_ticks){ 90 }), -10);
+	assert_int_equal(
+	    tare_ticks_elapsed_signed(&rate, (struct tare_ticks){ 100 }, (struct tare_ticks){ 90 }),
+	    -10);
 	assert_int_equal(tare_ticks_elapsed_signed(&rate, (struct tare_ticks){ 0xfffffff0 },
-	                                           (struct tare_ticks){ 16 }), 32);
+	                                           (struct tare_ticks){ 16 }),
+	                 32);
 }
 
 static void errors_quote_nothing_that_drives_a_terminal(void **state)
@@ -147,7 +160,8 @@ static void errors_name_call_and_code(void **state)
 	struct tare_error error;
 	(void)state;
 	assert_int_equal(tare_fail_native(&error, EIO, "opencl", "clFinish", -36,
-	                                  "CL_INVALID_COMMAND_QUEUE", "cannot wait for %s", "queue 1"),
+	                                  "CL_INVALID_COMMAND_QUEUE", "cannot wait for %s",
+	                                  "queue 1"),
 	                 -EIO);
 	assert_string_equal(error.message,
 	                    "cannot wait for queue 1 (clFinish: CL_INVALID_COMMAND_QUEUE -36)");

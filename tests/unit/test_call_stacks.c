@@ -11,10 +11,13 @@
 
 // ---- loading
 
-static void stack_part(struct rig *rig, uint32_t id, uint32_t total, uint32_t offset, uint16_t count)
+static void stack_part(struct rig *rig, uint32_t id, uint32_t total, uint32_t offset,
+                       uint16_t count)
 {
-	struct tare_trace_stack s = { .head = tare_trace_head(TARE_TRACE_STACK, 0, count, 0), .id = id,
-		.total = total, .offset = offset };
+	struct tare_trace_stack s = { .head = tare_trace_head(TARE_TRACE_STACK, 0, count, 0),
+		                      .id = id,
+		                      .total = total,
+		                      .offset = offset };
 	for (uint32_t i = 0; i < count; i++)
 		s.frame[i] = 100 * id + offset + i + 1;
 	rig_add(rig, (union tare_trace_record){ .stack = s });
@@ -22,16 +25,22 @@ static void stack_part(struct rig *rig, uint32_t id, uint32_t total, uint32_t of
 
 static void module(struct rig *rig, int64_t ticks, uint64_t from, const char *path)
 {
-	rig_add(rig, (union tare_trace_record){ .module = {
-		.head = tare_trace_head(TARE_TRACE_MODULE, 0, 0, 0), .ticks = (uint64_t)ticks, .from = from,
-		.to = from + 1000, .bias = from, .path = tare_trace_writer_text(rig->writer, path),
-		.build_id = tare_trace_writer_text(rig->writer, "0a0b") } });
+	rig_add(rig, (union tare_trace_record){
+	                 .module = { .head = tare_trace_head(TARE_TRACE_MODULE, 0, 0, 0),
+	                             .ticks = (uint64_t)ticks,
+	                             .from = from,
+	                             .to = from + 1000,
+	                             .bias = from,
+	                             .path = tare_trace_writer_text(rig->writer, path),
+	                             .build_id = tare_trace_writer_text(rig->writer, "0a0b") } });
 }
 
 static void site(struct rig *rig, uint8_t flags, uint64_t of, uint32_t stack)
 {
-	rig_add(rig, (union tare_trace_record){ .site = {
-		.head = tare_trace_head(TARE_TRACE_SITE, flags, 0, 1), .of = of, .stack = stack } });
+	rig_add(rig, (union tare_trace_record){
+	                 .site = { .head = tare_trace_head(TARE_TRACE_SITE, flags, 0, 1),
+	                           .of = of,
+	                           .stack = stack } });
 }
 
 static void stacks_are_joined(void **state)
@@ -52,11 +61,13 @@ static void stacks_are_joined(void **state)
 	site(&rig, 0, 1, 3);
 	rig_command(&rig, 1, START + 2 * MS, TARE_COMMAND_FAILED, (struct tare_trace_command){ 0 });
 	site(&rig, 0, 2, 1);
-	rig_call(&rig, 1, F_FINISH, 0, (struct tare_trace_call){ .enter = START + 3 * MS,
-		.exit = START + 4 * MS, .object = QUEUE });
+	rig_call(&rig, 1, F_FINISH, 0,
+	         (struct tare_trace_call){
+	             .enter = START + 3 * MS, .exit = START + 4 * MS, .object = QUEUE });
 	site(&rig, TARE_SITE_OF_CALL, START + 3 * MS, 1);
-	rig_call(&rig, 1, F_FINISH, 0, (struct tare_trace_call){ .enter = START + 5 * MS,
-		.exit = START + 6 * MS, .object = QUEUE });
+	rig_call(&rig, 1, F_FINISH, 0,
+	         (struct tare_trace_call){
+	             .enter = START + 5 * MS, .exit = START + 6 * MS, .object = QUEUE });
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_int_equal(r->processes[0].self_stack_cost_ps, 7000);
@@ -84,11 +95,14 @@ static void stacks_are_joined(void **state)
 static void damaged_stacks_are_left_out(void **state)
 {
 	// total, offset and frames of the parts with id 2, which 0 frames end.
-	static const struct { uint32_t total, offset; uint16_t frames; } damages[][4] = {
-		{ { 7, 0, 5 } },                          // the end is missing
-		{ { 7, 5, 2 } },                          // the beginning is
-		{ { 12, 0, 5 }, { 12, 10, 2 } },          // the middle is
-		{ { 7, 0, 5 }, { 9, 5, 4 } },             // totals differ
+	static const struct {
+		uint32_t total, offset;
+		uint16_t frames;
+	} damages[][4] = {
+		{ { 7, 0, 5 } },                           // the end is missing
+		{ { 7, 5, 2 } },                           // the beginning is
+		{ { 12, 0, 5 }, { 12, 10, 2 } },           // the middle is
+		{ { 7, 0, 5 }, { 9, 5, 4 } },              // totals differ
 		{ { 7, 0, 5 }, { 7, 0, 5 }, { 7, 5, 1 } }, // begun twice
 		{ { 100000, 0, 5 } },
 	};
@@ -191,8 +205,9 @@ static struct made *make(size_t modules, size_t stacks)
 	memset(&made.recording, 0, sizeof made.recording);
 	made.process.executable = own_path;
 	for (uint32_t i = 0; i < 4; i++)
-		made.stacks[i] = (struct tare_recorded_stack){ .first_frame = 2 * i, .frame_count = 2,
-			.seen_ns = 10 };
+		made.stacks[i] = (struct tare_recorded_stack){ .first_frame = 2 * i,
+			                                       .frame_count = 2,
+			                                       .seen_ns = 10 };
 	made.recording.processes = &made.process;
 	made.recording.modules = made.modules;
 	made.recording.stacks = made.stacks;
@@ -206,8 +221,12 @@ static struct made *make(size_t modules, size_t stacks)
 
 static struct tare_recorded_module own_module(const char *path, const char *id, int64_t seen_ns)
 {
-	return (struct tare_recorded_module){ .from = bias, .to = UINT64_MAX, .bias = bias,
-		.path = path, .build_id = id, .seen_ns = seen_ns };
+	return (struct tare_recorded_module){ .from = bias,
+		                              .to = UINT64_MAX,
+		                              .bias = bias,
+		                              .path = path,
+		                              .build_id = id,
+		                              .seen_ns = seen_ns };
 }
 
 static void open_symbols(struct made *made)
@@ -249,7 +268,9 @@ static void an_address_is_its_lines(void **state)
 
 static void a_file_that_is_another_gives_addresses(void **state)
 {
-	static const struct { const char *path, *id, *problem; } rows[] = {
+	static const struct {
+		const char *path, *id, *problem;
+	} rows[] = {
 		{ NULL, "0123456789", "was rebuilt since it was recorded" },
 		{ NULL, "", "was rebuilt since it was recorded" }, // it had none, this one has
 		{ "/nowhere/at/all/app", "01", "app is not there any more" },
@@ -262,7 +283,8 @@ static void a_file_that_is_another_gives_addresses(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct made *made = make(1, 1);
 		const struct tare_frame *site;
-		made->modules[0] = own_module(rows[i].path ? rows[i].path : own_path, rows[i].id, 0);
+		made->modules[0] =
+		    own_module(rows[i].path ? rows[i].path : own_path, rows[i].id, 0);
 		made->process.executable = made->modules[0].path;
 		made->frames[0] = made->frames[1] = bias + 0x1235;
 		open_symbols(made);
@@ -284,8 +306,12 @@ static void a_module_takes_the_place_of_another(void **state)
 	struct made *made = make(3, 3);
 	static const char *const wanted[] = { "first+0x10", "second+0x10", "0x10" };
 	(void)state;
-	made->modules[0] = (struct tare_recorded_module){ .from = 0x1000, .to = 0x2000, .bias = 0x1000,
-		.path = "/nowhere/first", .build_id = "", .seen_ns = 5 };
+	made->modules[0] = (struct tare_recorded_module){ .from = 0x1000,
+		                                          .to = 0x2000,
+		                                          .bias = 0x1000,
+		                                          .path = "/nowhere/first",
+		                                          .build_id = "",
+		                                          .seen_ns = 5 };
 	made->modules[1] = made->modules[0];
 	made->modules[1].path = "/nowhere/second";
 	made->modules[1].seen_ns = 15;
@@ -305,14 +331,18 @@ static void a_module_takes_the_place_of_another(void **state)
 static void the_site_is_the_innermost_of_the_program(void **state)
 {
 	// Modules of the frames from the innermost on, and which is the site.
-	static const struct { const char *inner, *outer; int site; } rows[] = {
+	static const struct {
+		const char *inner, *outer;
+		int site;
+	} rows[] = {
 		{ "/lib/libOpenCL.so.1", "/home/me/app", 1 },
 		{ "/home/me/app", "/lib/x86_64-linux-gnu/libc.so.6", 0 },
 		{ "/usr/lib/libclblast.so.1", "/home/me/app", 1 },
 		{ "/home/me/libown.so", "/home/me/app", 0 },
 		{ "/home/me/libown.so", "/usr/bin/python3.11", 0 },
 		{ "/usr/lib/libclblast.so.1", "/usr/bin/python3.11", 0 },
-		{ "/usr/lib/python3/_ctypes.cpython-311-x86_64-linux-gnu.so", "/usr/lib/libffi.so.8", 0 },
+		{ "/usr/lib/python3/_ctypes.cpython-311-x86_64-linux-gnu.so",
+		  "/usr/lib/libffi.so.8", 0 },
 		{ "/usr/lib/libffi.so.8", "/usr/bin/python3.11", 1 },
 		{ "/lib/libOpenCL.so.1", "/lib/ld-linux-x86-64.so.2", 0 },
 	};
@@ -322,8 +352,11 @@ static void the_site_is_the_innermost_of_the_program(void **state)
 		made->process.executable = "/home/me/app";
 		for (uint32_t k = 0; k < 2; k++) {
 			made->modules[k] = (struct tare_recorded_module){ .from = 0x1000 * (k + 1),
-				.to = 0x1000 * (k + 2), .bias = 0x1000 * (k + 1),
-				.path = k ? rows[i].outer : rows[i].inner, .build_id = "ff" };
+				                                          .to = 0x1000 * (k + 2),
+				                                          .bias = 0x1000 * (k + 1),
+				                                          .path = k ? rows[i].outer
+				                                                    : rows[i].inner,
+				                                          .build_id = "ff" };
 			made->frames[k] = 0x1000 * (k + 1) + 0x20 + k;
 		}
 		open_symbols(made);
@@ -336,9 +369,13 @@ static void the_site_is_the_innermost_of_the_program(void **state)
 static void names_are_short(void **state)
 {
 	static const char *const rows[][2] = {
-		{ "/usr/lib/libcl.so.1.2.3", "libcl.so" }, { "/a/app-1.2", "app-1.2" }, { "", "" },
-		{ "/x/_ctypes.cpython-311-x86_64-linux-gnu.so", "_ctypes" }, { "app", "app" },
-		{ "/x/_cl.abi3.so", "_cl" }, { "/x/.so.1", ".so.1" },
+		{ "/usr/lib/libcl.so.1.2.3", "libcl.so" },
+		{ "/a/app-1.2", "app-1.2" },
+		{ "", "" },
+		{ "/x/_ctypes.cpython-311-x86_64-linux-gnu.so", "_ctypes" },
+		{ "app", "app" },
+		{ "/x/_cl.abi3.so", "_cl" },
+		{ "/x/.so.1", ".so.1" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -362,29 +399,50 @@ static void sites_add_up(void **state)
 	struct tare_recorded_function function = { .name = "clFinish", .role = TARE_ROLE_WAIT };
 	struct tare_recorded_command commands[6];
 	struct tare_recorded_call calls[] = {
-		{ .enter_ns = 900, .exit_ns = 950, .inside_ns = 50, .count = 1, .stack = 2,
-		  .device = TARE_NO_INDEX, .object = TARE_NO_INDEX },
-		{ .enter_ns = 960, .exit_ns = 970, .inside_ns = 10, .count = 3, .stack = TARE_NO_INDEX,
-		  .device = TARE_NO_INDEX, .object = TARE_NO_INDEX },
+		{ .enter_ns = 900,
+		  .exit_ns = 950,
+		  .inside_ns = 50,
+		  .count = 1,
+		  .stack = 2,
+		  .device = TARE_NO_INDEX,
+		  .object = TARE_NO_INDEX },
+		{ .enter_ns = 960,
+		  .exit_ns = 970,
+		  .inside_ns = 10,
+		  .count = 3,
+		  .stack = TARE_NO_INDEX,
+		  .device = TARE_NO_INDEX,
+		  .object = TARE_NO_INDEX },
 	};
 	struct tare_gap gaps[] = { { .from_ns = 0, .to_ns = 100, .command = 0 },
-		{ .from_ns = 200, .to_ns = 230, .command = 3 }, { .from_ns = 700, .to_ns = 800, .command = 5 },
-		{ .from_ns = 990, .to_ns = 1000, .command = TARE_NO_INDEX } };
+		                   { .from_ns = 200, .to_ns = 230, .command = 3 },
+		                   { .from_ns = 700, .to_ns = 800, .command = 5 },
+		                   { .from_ns = 990, .to_ns = 1000, .command = TARE_NO_INDEX } };
 	struct tare_ledgers ledgers = { .gaps = gaps, .gap_count = 4 };
 	struct tare_view view;
 	struct tare_sites sites;
 	(void)state;
-	made->modules[0] = (struct tare_recorded_module){ .from = 0x1000, .to = 0x2000, .bias = 0x1000,
-		.path = "/nowhere/app", .build_id = "ff" };
+	made->modules[0] = (struct tare_recorded_module){ .from = 0x1000,
+		                                          .to = 0x2000,
+		                                          .bias = 0x1000,
+		                                          .path = "/nowhere/app",
+		                                          .build_id = "ff" };
 	made->process.executable = "/nowhere/app";
 	// Stacks 0 and 1 end at the same address and differ further out.
 	for (int i = 0; i < 8; i++)
 		made->frames[i] = 0x1000 + (uint64_t)(i == 2 ? 1 : i + 1);
 	for (int i = 0; i < 6; i++)
 		commands[i] = (struct tare_recorded_command){ .enter_ns = 100 * i + 100,
-			.exit_ns = 100 * i + 105, .start_ns = 100 * i + 110, .end_ns = 100 * i + 150,
-			.kind = i < 3 ? TARE_KIND_KERNEL : TARE_KIND_WRITE, .amount = i < 3 ? 0 : 64,
-			.queue = TARE_NO_INDEX, .stack = i < 3 ? i % 2u : i < 5 ? 3 : TARE_NO_INDEX };
+			                                      .exit_ns = 100 * i + 105,
+			                                      .start_ns = 100 * i + 110,
+			                                      .end_ns = 100 * i + 150,
+			                                      .kind = i < 3 ? TARE_KIND_KERNEL
+			                                                    : TARE_KIND_WRITE,
+			                                      .amount = i < 3 ? 0 : 64,
+			                                      .queue = TARE_NO_INDEX,
+			                                      .stack = i < 3   ? i % 2u
+			                                               : i < 5 ? 3
+			                                                       : TARE_NO_INDEX };
 	commands[4].start_ns = commands[4].end_ns = commands[4].submitted_ns = TARE_NO_TIME;
 	made->recording.threads = &thread;
 	made->recording.kernels = &kernel;
@@ -398,8 +456,9 @@ static void sites_add_up(void **state)
 	made->recording.end_ns = 1000;
 	view = tare_view_all(&made->recording);
 	open_symbols(made);
-	assert_int_equal(tare_sites_compute(&made->recording, &view, &ledgers, made->symbols, &sites,
-	                                    &rig_error), 0);
+	assert_int_equal(tare_sites_compute(&made->recording, &view, &ledgers, made->symbols,
+	                                    &sites, &rig_error),
+	                 0);
 	assert_int_equal(sites.count, 3);
 	assert_int_equal(sites.without, 1);
 	assert_string_equal(sites.rows[0].text, "app+0x0");
@@ -422,8 +481,9 @@ static void sites_add_up(void **state)
 	tare_sites_free(&sites);
 	// A part of the run has what belongs to it.
 	view.to_ns = 200;
-	assert_int_equal(tare_sites_compute(&made->recording, &view, &ledgers, made->symbols, &sites,
-	                                    &rig_error), 0);
+	assert_int_equal(tare_sites_compute(&made->recording, &view, &ledgers, made->symbols,
+	                                    &sites, &rig_error),
+	                 0);
 	assert_int_equal(sites.count, 1);
 	assert_int_equal(sites.rows[0].count, 1);
 	tare_sites_free(&sites);

@@ -55,7 +55,8 @@ static int run_plan(size_t index, struct tare_run *run, struct tare_error *error
 		assert_int_equal(tare_result_warn(run->result, "other", "do something", "y"), 0);
 	}
 	tare_device_pause(run->device, plan->takes_ns ? plan->takes_ns : run->budget_ns);
-	return plan->status < 0 ? tare_fail(error, -plan->status, "the reason of part %zu", index) : 0;
+	return plan->status < 0 ? tare_fail(error, -plan->status, "the reason of part %zu", index)
+	                        : 0;
 }
 
 static int first(struct checkup *checkup, struct tare_run *run, struct tare_error *error)
@@ -110,7 +111,10 @@ static void assert_near(int64_t ns, int64_t expected_ns)
 // 10 s. For each part to come 0.4 s are kept back for its set-up.
 static void parts_share_the_budget_and_what_is_left_goes_on(void **state)
 {
-	static const struct { struct plan plans[3]; int64_t budgets_ns[3]; } table[] = {
+	static const struct {
+		struct plan plans[3];
+		int64_t budgets_ns[3];
+	} table[] = {
 		{ { { 0 }, { 0 }, { 0 } }, { 920 * MS, 2893 * MS, 6187 * MS } },
 		{ { { S / 10 }, { 0 }, { 0 } }, { 920 * MS, 3167 * MS, 6733 * MS } },
 		{ { { S / 10 }, { S / 10 }, { 0 } }, { 920 * MS, 3167 * MS, 9800 * MS } },
@@ -154,7 +158,9 @@ static void a_part_whose_turn_comes_too_late_says_so(void **state)
 static void every_part_is_a_document_of_its_own(void **state)
 {
 	static const char *const commands[] = { "devices", "latency", "bandwidth", "overlap" };
-	static const struct plan plan[3] = { { .figure = true }, { .figure = true }, { .figure = true } };
+	static const struct plan plan[3] = { { .figure = true },
+		                             { .figure = true },
+		                             { .figure = true } };
 	struct simulated_run simulated;
 	(void)state;
 	assert_int_equal(checkup(&simulated, plan, 10 * S, NULL), 0);
@@ -176,8 +182,12 @@ static void every_part_is_a_document_of_its_own(void **state)
 
 static void the_device_is_shown_under_each_of_its_apis(void **state)
 {
-	static const struct { const char *backend; uint32_t index, number; } others[] = {
-		{ "cuda", 0, 3 }, { "opencl", 1, 7 }, { NULL, 0, 3 }, { "simulated", 0, 3 }, { "opencl", 2, 3 },
+	static const struct {
+		const char *backend;
+		uint32_t index, number;
+	} others[] = {
+		{ "cuda", 0, 3 },      { "opencl", 1, 7 }, { NULL, 0, 3 },
+		{ "simulated", 0, 3 }, { "opencl", 2, 3 },
 	};
 	struct tare_result *listing = tare_result_new("devices");
 	struct simulated_run simulated;
@@ -207,16 +217,19 @@ static void the_device_is_shown_under_each_of_its_apis(void **state)
 	assert_string_equal(document->devices[2].backend, "opencl");
 	assert_int_equal(document->devices[2].index, 2);
 	assert_int_equal(part(&simulated, 1)->devices[0].number, 3);
-	assert_string_equal(simulated.run.result->conclusions[1].text,
-	                    "A device without a name, measured through Simulated (simulated:0). The same "
-	                    "device is seen through cuda, opencl too.");
+	assert_string_equal(
+	    simulated.run.result->conclusions[1].text,
+	    "A device without a name, measured through Simulated (simulated:0). The same "
+	    "device is seen through cuda, opencl too.");
 	tare_result_free(listing);
 	simulated_close(&simulated);
 }
 
 static void advice_names_the_command_it_is_for(void **state)
 {
-	static const struct plan plan[3] = { { .figure = true }, { .figure = true }, { .figure = true } };
+	static const struct plan plan[3] = { { .figure = true },
+		                             { .figure = true },
+		                             { .figure = true } };
 	struct simulated_run simulated;
 	(void)state;
 	assert_int_equal(checkup(&simulated, plan, 10 * S, NULL), 0);
@@ -224,7 +237,8 @@ static void advice_names_the_command_it_is_for(void **state)
 	                    "tare latency --budget 30 would do");
 	assert_string_equal(find_warning(part(&simulated, 1), "other")->action, "do something");
 	assert_null(find_warning(part(&simulated, 1), "short-profile"));
-	assert_string_equal(find_warning(part(&simulated, 2), "short-profile")->message, "half of it");
+	assert_string_equal(find_warning(part(&simulated, 2), "short-profile")->message,
+	                    "half of it");
 	assert_string_equal(find_warning(part(&simulated, 2), "short-profile")->action,
 	                    "tare bandwidth measures it in full");
 	simulated_close(&simulated);
@@ -232,7 +246,9 @@ static void advice_names_the_command_it_is_for(void **state)
 
 static void noise_is_said_once_for_all_parts(void **state)
 {
-	static const struct plan plan[3] = { { .figure = true }, { .figure = true }, { .figure = true } };
+	static const struct plan plan[3] = { { .figure = true },
+		                             { .figure = true },
+		                             { .figure = true } };
 	struct simulated_run simulated;
 	const struct tare_warning *warning;
 	(void)state;
@@ -294,7 +310,8 @@ static void what_becomes_of_a_part_that_fails(void **state)
 			assert_non_null(strstr(find_warning(result, table[i].warning)->message,
 			                       "the reason of part 1"));
 		else
-			assert_int_equal(result->warning_count, find_warning(result, "not-converged") != NULL);
+			assert_int_equal(result->warning_count,
+			                 find_warning(result, "not-converged") != NULL);
 		if (table[i].status == -EBADMSG)
 			assert_string_equal(error.message, "bandwidth: the reason of part 1");
 		else if (table[i].status < 0)
@@ -326,7 +343,11 @@ static void a_stop_before_a_part_keeps_those_before_it(void **state)
 
 // ---- progress
 
-static struct { char what[160]; size_t cells, total; int64_t remaining_ns; } seen[3];
+static struct {
+	char what[160];
+	size_t cells, total;
+	int64_t remaining_ns;
+} seen[3];
 static size_t seen_count;
 
 static void note_progress(void *context, const char *what, size_t cells, size_t total,
@@ -343,7 +364,8 @@ static void note_progress(void *context, const char *what, size_t cells, size_t 
 static void progress_is_that_of_the_whole(void **state)
 {
 	static const struct plan plan[3] = { 0 };
-	static const char *const whats[] = { "latency, a thing", "bandwidth, a thing", "overlap, a thing" };
+	static const char *const whats[] = { "latency, a thing", "bandwidth, a thing",
+		                             "overlap, a thing" };
 	static const int64_t left_ns[] = { 10 * S, 9080 * MS, 6187 * MS };
 	struct simulated_run simulated;
 	(void)state;
@@ -366,7 +388,7 @@ static void progress_is_that_of_the_whole(void **state)
 // ---- conclusions
 
 struct figure {
-	const char *command;      // of the part
+	const char *command;           // of the part
 	const char *name[2], *text[2]; // labels
 	const char *number_name;
 	int64_t number;
@@ -402,23 +424,30 @@ static struct tare_result *whole_of(const struct figure *figures, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct figure *figure = &figures[i];
 		struct tare_result *document = part_for(whole, figure->command);
-		struct tare_cell *cell = tare_result_add_cell(document, "time", "ns", figures[i].by_device ? "device" : "host");
+		struct tare_cell *cell = tare_result_add_cell(
+		    document, "time", "ns", figures[i].by_device ? "device" : "host");
 		struct tare_series series = { .rule = tare_stopping_default() };
 		assert_non_null(cell);
 		for (int k = 0; k < 2; k++)
 			if (figure->name[k])
-				assert_int_equal(tare_labels_set_text(&cell->labels, figure->name[k],
-				                                      figure->text[k]), 0);
+				assert_int_equal(tare_labels_set_text(&cell->labels,
+				                                      figure->name[k],
+				                                      figure->text[k]),
+				                 0);
 		if (figure->number_name)
 			assert_int_equal(tare_labels_set_number(&cell->labels, figure->number_name,
-			                                        figure->number), 0);
-		for (int k = 0; k < (figure->few ? 2 : 40); k++)
-			assert_int_equal(tare_series_add(&series, figure->ns + (k % 5 - 2) * figure->spread_ns / 2),
+			                                        figure->number),
 			                 0);
+		for (int k = 0; k < (figure->few ? 2 : 40); k++)
+			assert_int_equal(
+			    tare_series_add(&series,
+			                    figure->ns + (k % 5 - 2) * figure->spread_ns / 2),
+			    0);
 		assert_int_equal(tare_cell_take_series(cell, &series, TARE_CONVERGED), 0);
 		tare_series_clear(&series);
 		if (figure->unit)
-			assert_int_equal(tare_cell_set_rate(cell, figure->work, figure->unit, 1e9), 0);
+			assert_int_equal(tare_cell_set_rate(cell, figure->work, figure->unit, 1e9),
+			                 0);
 		cell->verified = figure->wrong ? TARE_WRONG : TARE_VERIFIED;
 	}
 	return whole;
@@ -432,26 +461,38 @@ static const char *conclusion(const struct tare_result *result, const char *id)
 	return "";
 }
 
-#define LAUNCH(what, ns) { "latency", { "group", "what" }, { "launch", what }, NULL, 0, ns, 0, NULL, false }
-#define LINE(line, bytes, ns, wrong) { "bandwidth", { "line" }, { line }, "bytes", bytes, ns, bytes, "GB/s", wrong }
-#define RUNG(rung, n, ns, wrong) \
-	{ "matmul", { "rung", "part" }, { rung, "kernel" }, "n", n, ns, 2.0 * n * n * n, "GFLOP/s", wrong }
+#define LAUNCH(what, ns)                                                                           \
+	{ "latency", { "group", "what" }, { "launch", what }, NULL, 0, ns, 0, NULL, false }
+#define LINE(line, bytes, ns, wrong)                                                               \
+	{ "bandwidth", { "line" }, { line }, "bytes", bytes, ns, bytes, "GB/s", wrong }
+#define RUNG(rung, n, ns, wrong)                                                                   \
+	{ "matmul", { "rung", "part" }, { rung, "kernel" }, "n",  n,                               \
+	  ns,       2.0 * n * n * n,    "GFLOP/s",          wrong }
 
 static void it_concludes_from_the_cells(void **state)
 {
 	static struct figure figures[] = {
-		LAUNCH("launch and wait", 12000), LAUNCH("launch, many then wait", 4000),
+		LAUNCH("launch and wait", 12000),
+		LAUNCH("launch, many then wait", 4000),
 		LAUNCH("launch, issue only", 1000),
-		LINE("host-to-device", 1000000, 50000, false), LINE("host-to-device", 4000000, 160000, false),
-		LINE("device-to-host", 1000000, 50000, false), LINE("device-to-host", 4000000, 200000, false),
-		LINE("heap-to-device", 1000000, 100000, false), LINE("heap-to-device", 4000000, 400000, false),
-		LINE("device-to-heap", 1000000, 100000, false), LINE("device-to-heap", 4000000, 800000, false),
+		LINE("host-to-device", 1000000, 50000, false),
+		LINE("host-to-device", 4000000, 160000, false),
+		LINE("device-to-host", 1000000, 50000, false),
+		LINE("device-to-host", 4000000, 200000, false),
+		LINE("heap-to-device", 1000000, 100000, false),
+		LINE("heap-to-device", 4000000, 400000, false),
+		LINE("device-to-heap", 1000000, 100000, false),
+		LINE("device-to-heap", 4000000, 800000, false),
 		LINE("host-to-device", 16000000, 640000, false), // only this line has it
 		// Too few samples for an interval.
-		LINE("host-to-device", 8000000, 320000, false), LINE("device-to-host", 8000000, 320000, false),
-		LINE("heap-to-device", 8000000, 320000, false), LINE("device-to-heap", 8000000, 320000, false),
-		RUNG("naive", 64, 1000, false), RUNG("naive", 1000, 4000000, false),
-		RUNG("register", 1000, 400000, false), RUNG("tiled", 1000, 200000, true),
+		LINE("host-to-device", 8000000, 320000, false),
+		LINE("device-to-host", 8000000, 320000, false),
+		LINE("heap-to-device", 8000000, 320000, false),
+		LINE("device-to-heap", 8000000, 320000, false),
+		RUNG("naive", 64, 1000, false),
+		RUNG("naive", 1000, 4000000, false),
+		RUNG("register", 1000, 400000, false),
+		RUNG("tiled", 1000, 200000, true),
 		RUNG("blas-fp16", 1000, 40000, false),
 	};
 	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
@@ -466,29 +507,39 @@ static void it_concludes_from_the_cells(void **state)
 	peaks.per_second[TARE_CEILING_TENSOR_FP16] = 80e12;
 	peaks.per_second[TARE_CEILING_MEMORY_READ] = 1e12;
 	assert_int_equal(tare_result_conclude(part_for(whole, "overlap"), "limit", "The link."), 0);
-	assert_int_equal(tare_result_conclude(part_for(whole, "overlap"), "worth-it", "Worth it: yes."), 0);
-	assert_int_equal(tare_result_conclude(part_for(whole, "matmul"), "total", "With copies not."), 0);
-	assert_int_equal(tare_result_conclude(part_for(whole, "matmul"), "kernels", "Without it does."), 0);
+	assert_int_equal(
+	    tare_result_conclude(part_for(whole, "overlap"), "worth-it", "Worth it: yes."), 0);
+	assert_int_equal(
+	    tare_result_conclude(part_for(whole, "matmul"), "total", "With copies not."), 0);
+	assert_int_equal(
+	    tare_result_conclude(part_for(whole, "matmul"), "kernels", "Without it does."), 0);
 	assert_int_equal(checkup_conclude(whole, &peaks), 0);
-	assert_string_equal(whole->conclusions[0].text,
-	                    "Does it pay here, for a matrix product? With copies not. Without it does.");
-	assert_string_equal(conclusion(whole, "device"), "Big GPU, measured through OpenCL (opencl:0).");
-	assert_string_equal(conclusion(whole, "launch"),
-	                    "A launch that is waited for costs 12.0 µs, one of many 4.00 µs (host's "
-	                    "clock): kernels shorter than 4.00 µs are launch-bound.");
-	assert_string_equal(conclusion(whole, "link"),
-	                    "Pinned memory moves at 25.0 GB/s to the device and 20.0 GB/s back, pageable "
-	                    "memory at 10.0 GB/s (40 %) and 5.00 GB/s (25 %) (3.81 MB, host's clock).");
-	assert_string_equal(conclusion(whole, "ceilings"),
-	                    "The device reaches 10.0 TFLOP/s in FP32 (80 % of the paper's) and reads its "
-	                    "memory at 1000 GB/s (measured 3 days ago (tare peak)): a kernel that does "
-	                    "fewer than 10 FLOP for each byte is bound by memory.");
-	assert_string_equal(conclusion(whole, "matmul"),
-	                    "The fastest matrix product of n = 1000 in FP32 is 'register': 5.00 TFLOP/s in "
-	                    "its kernel, 50 % of the FP32 ceiling and 10 times the naive kernel. With "
-	                    "factors of fewer bits 'blas-fp16' reaches 50.0 TFLOP/s, 62 % of the tensor "
-	                    "fp16 ceiling.");
-	assert_string_equal(conclusion(whole, "overlap"), "Overlapping copies and kernels: worth it: yes.");
+	assert_string_equal(
+	    whole->conclusions[0].text,
+	    "Does it pay here, for a matrix product? With copies not. Without it does.");
+	assert_string_equal(conclusion(whole, "device"),
+	                    "Big GPU, measured through OpenCL (opencl:0).");
+	assert_string_equal(
+	    conclusion(whole, "launch"),
+	    "A launch that is waited for costs 12.0 µs, one of many 4.00 µs (host's "
+	    "clock): kernels shorter than 4.00 µs are launch-bound.");
+	assert_string_equal(
+	    conclusion(whole, "link"),
+	    "Pinned memory moves at 25.0 GB/s to the device and 20.0 GB/s back, pageable "
+	    "memory at 10.0 GB/s (40 %) and 5.00 GB/s (25 %) (3.81 MB, host's clock).");
+	assert_string_equal(
+	    conclusion(whole, "ceilings"),
+	    "The device reaches 10.0 TFLOP/s in FP32 (80 % of the paper's) and reads its "
+	    "memory at 1000 GB/s (measured 3 days ago (tare peak)): a kernel that does "
+	    "fewer than 10 FLOP for each byte is bound by memory.");
+	assert_string_equal(
+	    conclusion(whole, "matmul"),
+	    "The fastest matrix product of n = 1000 in FP32 is 'register': 5.00 TFLOP/s in "
+	    "its kernel, 50 % of the FP32 ceiling and 10 times the naive kernel. With "
+	    "factors of fewer bits 'blas-fp16' reaches 50.0 TFLOP/s, 62 % of the tensor "
+	    "fp16 ceiling.");
+	assert_string_equal(conclusion(whole, "overlap"),
+	                    "Overlapping copies and kernels: worth it: yes.");
 	assert_int_equal(whole->conclusion_count, 7);
 	tare_result_free(whole);
 }
@@ -497,7 +548,8 @@ static void what_was_not_measured_is_not_concluded(void **state)
 {
 	static const struct figure figures[] = {
 		LAUNCH("launch, issue only", 1000),
-		LINE("host-to-device", 1000, 100, false), LINE("device-to-host", 1000, 100, true),
+		LINE("host-to-device", 1000, 100, false),
+		LINE("device-to-host", 1000, 100, true),
 		RUNG("naive", 64, 1000, true),
 	};
 	struct tare_result *whole = whole_of(figures, sizeof figures / sizeof *figures);
@@ -516,8 +568,10 @@ static void what_was_not_measured_is_not_concluded(void **state)
 static void a_difference_within_the_noise_is_none(void **state)
 {
 	struct figure figures[] = {
-		LINE("host-to-device", 4000000, 400000, false), LINE("device-to-host", 4000000, 400000, false),
-		LINE("heap-to-device", 4000000, 410000, false), LINE("device-to-heap", 4000000, 500000, false),
+		LINE("host-to-device", 4000000, 400000, false),
+		LINE("device-to-host", 4000000, 400000, false),
+		LINE("heap-to-device", 4000000, 410000, false),
+		LINE("device-to-heap", 4000000, 500000, false),
 	};
 	struct tare_peaks peaks = { 0 };
 	struct tare_result *whole;
@@ -529,18 +583,21 @@ static void a_difference_within_the_noise_is_none(void **state)
 		whole = whole_of(figures, 4);
 		assert_int_equal(checkup_conclude(whole, &peaks), 0);
 		if (noisy == 4)
-			assert_non_null(strstr(conclusion(whole, "link"),
-			                       "pageable memory at 9.76 GB/s and 8.00 GB/s (3.81 MB, "
-			                       "host's clock; no difference that is sure)."));
+			assert_non_null(
+			    strstr(conclusion(whole, "link"),
+			           "pageable memory at 9.76 GB/s and 8.00 GB/s (3.81 MB, "
+			           "host's clock; no difference that is sure)."));
 		else
-			assert_non_null(strstr(conclusion(whole, "link"),
-			                       "at 9.76 GB/s and 8.00 GB/s (80 %) (3.81 MB, host's clock)."));
+			assert_non_null(
+			    strstr(conclusion(whole, "link"),
+			           "at 9.76 GB/s and 8.00 GB/s (80 %) (3.81 MB, host's clock)."));
 		tare_result_free(whole);
 	}
 	figures[0].few = true;
 	whole = whole_of(figures, 4);
 	assert_int_equal(checkup_conclude(whole, &peaks), 0);
-	assert_non_null(strstr(conclusion(whole, "link"), "host's clock; too few samples to compare)."));
+	assert_non_null(
+	    strstr(conclusion(whole, "link"), "host's clock; too few samples to compare)."));
 	tare_result_free(whole);
 }
 
@@ -548,8 +605,10 @@ static void a_difference_within_the_noise_is_none(void **state)
 static void two_clocks_of_one_copy_are_told_apart(void **state)
 {
 	struct figure figures[] = {
-		LINE("host-to-device", 4000000, 400000, false), LINE("device-to-host", 4000000, 400000, false),
-		LINE("host-to-device", 4000000, 250000, false), LINE("device-to-host", 4000000, 200000, false),
+		LINE("host-to-device", 4000000, 400000, false),
+		LINE("device-to-host", 4000000, 400000, false),
+		LINE("host-to-device", 4000000, 250000, false),
+		LINE("device-to-host", 4000000, 200000, false),
 	};
 	struct tare_peaks peaks = { 0 };
 	struct tare_result *whole;
@@ -557,10 +616,11 @@ static void two_clocks_of_one_copy_are_told_apart(void **state)
 	figures[2].by_device = figures[3].by_device = true;
 	whole = whole_of(figures, 4);
 	assert_int_equal(checkup_conclude(whole, &peaks), 0);
-	assert_string_equal(conclusion(whole, "link"),
-	                    "Pinned memory moves at 10.0 GB/s to the device and 10.0 GB/s back (3.81 MB, "
-	                    "host's clock). By the device's clock, which leaves out what the host does around "
-	                    "a copy, pinned memory moves at 16.0 and 20.0 GB/s.");
+	assert_string_equal(
+	    conclusion(whole, "link"),
+	    "Pinned memory moves at 10.0 GB/s to the device and 10.0 GB/s back (3.81 MB, "
+	    "host's clock). By the device's clock, which leaves out what the host does around "
+	    "a copy, pinned memory moves at 16.0 and 20.0 GB/s.");
 	tare_result_free(whole);
 }
 
@@ -569,19 +629,22 @@ static void a_half_is_better_than_nothing(void **state)
 {
 	static const struct figure figures[] = {
 		LAUNCH("launch, many then wait", 4000),
-		LINE("host-to-device", 4096, 4096, false), LINE("device-to-host", 4096, 2048, false),
+		LINE("host-to-device", 4096, 4096, false),
+		LINE("device-to-host", 4096, 2048, false),
 		LINE("heap-to-device", 1024, 4096, false),
 	};
 	struct tare_result *whole = whole_of(figures, sizeof figures / sizeof *figures);
 	struct tare_peaks peaks = { 0 };
 	(void)state;
 	assert_int_equal(checkup_conclude(whole, &peaks), 0);
-	assert_string_equal(conclusion(whole, "launch"),
-	                    "A launch of many costs 4.00 µs by the host's clock: kernels shorter than "
-	                    "that are launch-bound.");
-	assert_string_equal(conclusion(whole, "link"),
-	                    "Pinned memory moves at 1.00 GB/s to the device and 2.00 GB/s back (4 KB, "
-	                    "host's clock).");
+	assert_string_equal(
+	    conclusion(whole, "launch"),
+	    "A launch of many costs 4.00 µs by the host's clock: kernels shorter than "
+	    "that are launch-bound.");
+	assert_string_equal(
+	    conclusion(whole, "link"),
+	    "Pinned memory moves at 1.00 GB/s to the device and 2.00 GB/s back (4 KB, "
+	    "host's clock).");
 	tare_result_free(whole);
 }
 

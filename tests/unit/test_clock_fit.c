@@ -11,14 +11,19 @@
 
 #include <cmocka.h>
 
-static const struct { uint64_t numerator, denominator; } rates[] = {
-	{ 12000000, 1 }, { 12500000, 1 }, { 19200000, 1 }, { 25000000, 1 }, { 1000000000, 1 },
-	{ 1000000000, 83 }, { 1000000000, 52 },
+static const struct {
+	uint64_t numerator, denominator;
+} rates[] = {
+	{ 12000000, 1 },   { 12500000, 1 },    { 19200000, 1 },    { 25000000, 1 },
+	{ 1000000000, 1 }, { 1000000000, 83 }, { 1000000000, 52 },
 };
 static const uint32_t widths[] = { 32, 36, 64 };
 
-enum { RATES = sizeof rates / sizeof *rates, WIDTHS = sizeof widths / sizeof *widths,
-	MOST_PAIRS = 1000 };
+enum {
+	RATES = sizeof rates / sizeof *rates,
+	WIDTHS = sizeof widths / sizeof *widths,
+	MOST_PAIRS = 1000
+};
 
 // A device whose clock is known: at host time `started` plus `ns` its counter shows ticks_at(ns).
 struct device {
@@ -44,8 +49,9 @@ static struct tare_ticks ticks_at(const struct device *device, double ns)
 	double since = ns / tare_tick_ns(&device->rate) * (1 + device->fast_ppm / 1e6);
 	uint64_t ticks = device->first + (uint64_t)(int64_t)floor(since);
 	// Bits above the valid ones are noise.
-	return (struct tare_ticks){ device->rate.valid_bits == 64 ?
-		ticks : ticks ^ (ticks * 77) << device->rate.valid_bits };
+	return (struct tare_ticks){ device->rate.valid_bits == 64
+		                        ? ticks
+		                        : ticks ^ (ticks * 77) << device->rate.valid_bits };
 }
 
 // A way to read both clocks: the least that passes on each side, and what comes on top at times.
@@ -61,8 +67,7 @@ static double delay(double least, double jitter, struct tare_random *random)
 }
 
 static struct tare_clock_pair read_pair(const struct device *device, double ns,
-                                        const struct reading *reading,
-                                        struct tare_random *random)
+                                        const struct reading *reading, struct tare_random *random)
 {
 	double before = ns - delay(reading->before_ns, reading->jitter_ns, random);
 	double after = ns + delay(reading->after_ns, reading->jitter_ns, random);
@@ -79,8 +84,9 @@ static void read_pairs(const struct device *device, size_t n, double span_ns,
                        struct tare_clock_pair *pairs)
 {
 	for (size_t i = 0; i < n; i++)
-		pairs[i] = read_pair(device, span_ns * ((double)i + 0.5 * uniform(random)) / (double)n,
-		                     reading, random);
+		pairs[i] =
+		    read_pair(device, span_ns * ((double)i + 0.5 * uniform(random)) / (double)n,
+		              reading, random);
 }
 
 // The largest mapping error over the fitted range, each reading mapped with a wrong but near time.
@@ -93,8 +99,9 @@ static double largest_error(const struct device *device, const struct tare_clock
 	for (int i = 0; i <= 200; i++) {
 		double ns = from_ns + (to_ns - from_ns) * i / 200;
 		double near = ns + astray * (2 * uniform(random) - 1);
-		struct tare_host_time mapped = tare_clock_map(fit, ticks_at(device, ns),
-			(struct tare_host_time){ device->started.ns + (int64_t)near });
+		struct tare_host_time mapped =
+		    tare_clock_map(fit, ticks_at(device, ns),
+		                   (struct tare_host_time){ device->started.ns + (int64_t)near });
 		largest = fmax(largest, fabs((double)(mapped.ns - device->started.ns) - ns));
 	}
 	return largest;
@@ -110,14 +117,15 @@ static void each_duration_is_within_one_tick(void **state)
 			double tick = tare_tick_ns(&device.rate);
 			double period = ldexp(tick, (int)widths[w]);
 			for (int i = 0; i < 1000; i++) {
-				// From a tick to nearly a whole period, which wraps half of the time.
+				// From a tick to nearly a whole period, which wraps half of the
+				// time.
 				double most = fmin(log(0.99 * period), log(1e14));
-				double length = exp(log(tick) +
-				                    (most - log(tick)) * uniform(&random));
+				double length =
+				    exp(log(tick) + (most - log(tick)) * uniform(&random));
 				double start = 1e12 * uniform(&random);
-				uint64_t ticks = tare_ticks_elapsed(
-					&device.rate, ticks_at(&device, start),
-					ticks_at(&device, start + length));
+				uint64_t ticks =
+				    tare_ticks_elapsed(&device.rate, ticks_at(&device, start),
+				                       ticks_at(&device, start + length));
 				double ns = (double)tare_ticks_to_ns(&device.rate, ticks);
 				assert_true(fabs(ns - length) <= tick + 1);
 			}
@@ -128,7 +136,9 @@ static void mapping_errs_by_at_most_half_the_tightest_bracket(void **state)
 {
 	// The halves of a bracket are never the same; in the last one they are never near it.
 	static const struct reading readings[] = {
-		{ 400, 500, 1000 }, { 900, 1000, 300 }, { 300, 900, 3000 },
+		{ 400, 500, 1000 },
+		{ 900, 1000, 300 },
+		{ 300, 900, 3000 },
 	};
 	struct tare_random random = unchosen_seed();
 	(void)state;
@@ -140,11 +150,13 @@ static void mapping_errs_by_at_most_half_the_tightest_bracket(void **state)
 					struct tare_clock_pair pairs[100];
 					struct tare_clock_fit fit;
 					double error, slow = (1 / (1 + drift / 1e6) - 1) * 1e6;
-					read_pairs(&device, 100, 20e9, &readings[k], &random, pairs);
-					assert_int_equal(tare_clock_fit(&device.rate, pairs, 100,
-					                                &fit, NULL), 0);
-					error = largest_error(&device, &fit, 0.1e9, 19.8e9,
-					                      &random);
+					read_pairs(&device, 100, 20e9, &readings[k], &random,
+					           pairs);
+					assert_int_equal(
+					    tare_clock_fit(&device.rate, pairs, 100, &fit, NULL),
+					    0);
+					error =
+					    largest_error(&device, &fit, 0.1e9, 19.8e9, &random);
 					assert_true(error <= (double)fit.tightest_bracket_ns / 2);
 					assert_true(error <= (double)fit.residual_ns);
 					assert_true(fit.residual_ns < 2000);
@@ -166,7 +178,8 @@ static void the_residual_bounds_the_error(void **state)
 	(void)state;
 	for (int run = 0; run < 4000; run++) {
 		struct device device = make_device(tare_random_below(&random, RATES),
-			tare_random_below(&random, WIDTHS), 200 * uniform(&random) - 100, &random);
+		                                   tare_random_below(&random, WIDTHS),
+		                                   200 * uniform(&random) - 100, &random);
 		size_t n = counts[run % 5];
 		struct tare_clock_pair pairs[50];
 		struct tare_clock_fit fit;
@@ -176,8 +189,8 @@ static void the_residual_bounds_the_error(void **state)
 		assert_int_equal(tare_clock_fit(&device.rate, pairs, n, &fit, NULL), 0);
 		assert_true(n == 1 ? isnan(fit.drift_error_ppm) : fit.drift_error_ppm > 0);
 		if (n == 1) {
-			struct tare_host_time at = tare_clock_map(&fit, pairs[0].device,
-			                                          pairs[0].before);
+			struct tare_host_time at =
+			    tare_clock_map(&fit, pairs[0].device, pairs[0].before);
 			assert_true(at.ns >= pairs[0].before.ns - fit.residual_ns &&
 			            at.ns <= pairs[0].after.ns + fit.residual_ns);
 			continue;
@@ -191,8 +204,8 @@ static void the_residual_bounds_the_error(void **state)
 
 static void several_wraps_between_two_pairs_are_undone(void **state)
 {
-	// 32 bits of 1 GHz wrap every 4.3 s; the pairs are a quarter of an hour apart, and at the end
-	// the drift alone has come to a third of a wrap.
+	// 32 bits of 1 GHz wrap every 4.3 s; the pairs are a quarter of an hour apart, and at the
+	// end the drift alone has come to a third of a wrap.
 	static const struct reading reading = { 300, 400, 500 };
 	struct tare_random random = unchosen_seed();
 	(void)state;
@@ -256,7 +269,7 @@ static void a_clock_that_wanders_is_fitted_with_a_larger_residual(void **state)
 		struct device device = make_device(run % RATES, 2, 30, &random);
 		struct tare_clock_pair pairs[200];
 		struct tare_clock_fit fit;
-		double wander = 1300 * exp(2.8 * uniform(&random));  // more than brackets hide
+		double wander = 1300 * exp(2.8 * uniform(&random)); // more than brackets hide
 		double slowness = 4e9 * exp(log(4) * uniform(&random));
 		double largest = 0;
 		for (size_t i = 0; i < 200; i++) {
@@ -268,8 +281,8 @@ static void a_clock_that_wanders_is_fitted_with_a_larger_residual(void **state)
 		assert_int_equal(tare_clock_fit(&device.rate, pairs, 200, &fit, NULL), 0);
 		for (double ns = 1e9; ns < 199e9; ns += 0.7e9) {
 			struct tare_host_time near = { device.started.ns + (int64_t)ns };
-			struct tare_host_time at = tare_clock_map(&fit,
-				ticks_at(&device, ns + wander * sin(ns / slowness)), near);
+			struct tare_host_time at = tare_clock_map(
+			    &fit, ticks_at(&device, ns + wander * sin(ns / slowness)), near);
 			largest = fmax(largest, fabs((double)(at.ns - device.started.ns) - ns));
 		}
 		assert_true(largest <= (double)fit.residual_ns);
@@ -348,13 +361,19 @@ static void an_exact_clock_maps_exactly(void **state)
 	// Also before the first pair, where ticks count backwards.
 	for (int64_t ns = -70001; ns < 2000000; ns += 99999)
 		assert_int_equal(tare_clock_map(&fit, (struct tare_ticks){ 77000 + (uint64_t)ns },
-		                                pairs[0].before).ns, 5000 + ns);
+		                                pairs[0].before)
+		                     .ns,
+		                 5000 + ns);
 }
 
 static void a_wrong_rate_is_refused_with_the_right_one(void **state)
 {
-	static const struct { uint64_t said, real; const char *words; } rows[] = {
-		{ 1000000000, 12500000, "12.5 MHz" }, { 12000000, 12500000, "12.5 MHz" },
+	static const struct {
+		uint64_t said, real;
+		const char *words;
+	} rows[] = {
+		{ 1000000000, 12500000, "12.5 MHz" },
+		{ 12000000, 12500000, "12.5 MHz" },
 		{ 19200000, 1000000000, "1.00 GHz" },
 	};
 	static const struct reading reading = { 300, 400, 200 };
@@ -409,8 +428,9 @@ static void a_clock_that_stands_still_is_refused(void **state)
 	struct tare_error error;
 	(void)state;
 	for (size_t i = 0; i < 10; i++)
-		pairs[i] = (struct tare_clock_pair){ { (int64_t)i * 1000000 }, { 99 },
-			{ (int64_t)i * 1000000 + 100 } };
+		pairs[i] = (struct tare_clock_pair){ { (int64_t)i * 1000000 },
+			                             { 99 },
+			                             { (int64_t)i * 1000000 + 100 } };
 	assert_int_equal(tare_clock_fit(&rate, pairs, 10, &fit, &error), -EINVAL);
 	assert_non_null(strstr(error.message, "advance"));
 }

@@ -23,10 +23,20 @@
 
 static void distance_counts_what_a_hand_does_wrong(void **state)
 {
-	static const struct { const char *a, *b; size_t distance; } rows[] = {
-		{ "", "", 0 }, { "device", "device", 0 }, { "Device", "dEVICE", 0 }, { "a", "", 1 },
-		{ "devcie", "device", 1 }, { "devce", "device", 1 }, { "devicee", "device", 1 },
-		{ "devixe", "device", 1 }, { "lines", "sizes", 2 }, { "budget", "seed", 5 },
+	static const struct {
+		const char *a, *b;
+		size_t distance;
+	} rows[] = {
+		{ "", "", 0 },
+		{ "device", "device", 0 },
+		{ "Device", "dEVICE", 0 },
+		{ "a", "", 1 },
+		{ "devcie", "device", 1 },
+		{ "devce", "device", 1 },
+		{ "devicee", "device", 1 },
+		{ "devixe", "device", 1 },
+		{ "lines", "sizes", 2 },
+		{ "budget", "seed", 5 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -37,7 +47,8 @@ static void distance_counts_what_a_hand_does_wrong(void **state)
 
 static const char *nearest(const char *wanted)
 {
-	static const char *const words[] = { "device", "lines", "sizes", "budget", "seed", "json", "csv" };
+	static const char *const words[] = { "device", "lines", "sizes", "budget",
+		                             "seed",   "json",  "csv" };
 	struct tare_suggestion suggestion = { .wanted = wanted };
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		tare_suggestion_offer(&suggestion, words[i]);
@@ -61,16 +72,17 @@ static void progress_says_what_and_how_long_and_fits(void **state)
 {
 	char text[256];
 	(void)state;
-	assert_string_equal(tare_progress_text("latency", "empty launch", 3, 28, 61500000000, 80, text,
-	                                       sizeof text),
+	assert_string_equal(tare_progress_text("latency", "empty launch", 3, 28, 61500000000, 80,
+	                                       text, sizeof text),
 	                    "latency: 3 of 28, 1:02 left: empty launch");
-	assert_string_equal(tare_progress_text("peak", "opening the device", 0, 0, -1, 80, text, sizeof text),
-	                    "peak: opening the device");
+	assert_string_equal(
+	    tare_progress_text("peak", "opening the device", 0, 0, -1, 80, text, sizeof text),
+	    "peak: opening the device");
 	assert_string_equal(tare_progress_text("latency", NULL, 0, 28, -1, 80, text, sizeof text),
 	                    "latency: 0 of 28: ");
-	assert_string_equal(tare_progress_text("bandwidth", "host → device", 3, 28, 0, 40, text,
-	                                       sizeof text),
-	                    "bandwidth: 3 of 28, 0:00 left: host → d");
+	assert_string_equal(
+	    tare_progress_text("bandwidth", "host → device", 3, 28, 0, 40, text, sizeof text),
+	    "bandwidth: 3 of 28, 0:00 left: host → d");
 }
 
 static struct tare_settings parse(int status, struct tare_error *error, int count, ...)
@@ -93,7 +105,8 @@ static void options_come_in_any_order_and_form(void **state)
 	struct tare_settings settings;
 	(void)state;
 	unsetenv("TARE_DEVICE");
-	settings = parse(0, &error, 6, "bandwidth", "-vd0", "--sizes=8K..1M", "--budget", "0.5", "--seed=0x10");
+	settings = parse(0, &error, 6, "bandwidth", "-vd0", "--sizes=8K..1M", "--budget", "0.5",
+	                 "--seed=0x10");
 	assert_string_equal(settings.command->name, "bandwidth");
 	assert_string_equal(settings.device, "0");
 	assert_int_equal(settings.verbosity, 1);
@@ -155,9 +168,14 @@ static const struct tare_option *option_of(const char *name)
 
 static void help_tells_the_budget_of_each_command(void **state)
 {
-	static const struct { const char *command; int64_t budget_ns; const char *text; } rows[] = {
+	static const struct {
+		const char *command;
+		int64_t budget_ns;
+		const char *text;
+	} rows[] = {
 		{ "latency", TARE_LATENCY_BUDGET_NS, "about how long to measure (default: 20)" },
-		{ "bandwidth", TARE_BANDWIDTH_BUDGET_NS, "about how long to measure (default: 60)" },
+		{ "bandwidth", TARE_BANDWIDTH_BUDGET_NS,
+		  "about how long to measure (default: 60)" },
 		{ "peak", TARE_PEAK_BUDGET_NS, "about how long to measure (default: 30)" },
 		{ "matmul", TARE_MATMUL_BUDGET_NS, "about how long to measure (default: 60)" },
 		{ "overlap", TARE_OVERLAP_BUDGET_NS, "about how long to measure (default: 60)" },
@@ -170,20 +188,26 @@ static void help_tells_the_budget_of_each_command(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const struct tare_command *command = tare_command_find(rows[i].command);
 		assert_int_equal(command->budget_ns, rows[i].budget_ns);
-		assert_string_equal(tare_option_summary(budget, command, text, sizeof text), rows[i].text);
-		assert_string_equal(tare_option_summary(option_of("seed"), command, text, sizeof text),
-		                    option_of("seed")->summary);
+		assert_string_equal(tare_option_summary(budget, command, text, sizeof text),
+		                    rows[i].text);
+		assert_string_equal(
+		    tare_option_summary(option_of("seed"), command, text, sizeof text),
+		    option_of("seed")->summary);
 	}
 	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
 		measuring += tare_option_applies(budget, &tare_commands[i]);
-		assert_int_equal(tare_option_applies(budget, &tare_commands[i]), tare_commands[i].budget_ns > 0);
+		assert_int_equal(tare_option_applies(budget, &tare_commands[i]),
+		                 tare_commands[i].budget_ns > 0);
 	}
 	assert_int_equal(measuring, sizeof rows / sizeof *rows);
 }
 
 static void values_are_checked_by_kind(void **state)
 {
-	static const struct { const char *words[3]; const char *says; } rows[] = {
+	static const struct {
+		const char *words[3];
+		const char *says;
+	} rows[] = {
 		{ { "matmul", "--n", "" }, "--n: needs a value (LIST)" },
 		{ { "overlap", "--kernel", "" }, "--kernel: needs a value (FILE)" },
 		{ { "overlap", "--arg", "" }, "--arg: needs a value (TYPE:VALUE)" },
@@ -194,7 +218,8 @@ static void values_are_checked_by_kind(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_error error = { 0 };
-		parse(TARE_EXIT_USAGE, &error, 3, rows[i].words[0], rows[i].words[1], rows[i].words[2]);
+		parse(TARE_EXIT_USAGE, &error, 3, rows[i].words[0], rows[i].words[1],
+		      rows[i].words[2]);
 		if (!strstr(error.message, rows[i].says))
 			fail_msg("'%s', not '%s'", error.message, rows[i].says);
 	}
@@ -210,7 +235,8 @@ static void an_option_may_be_repeated_where_it_is_a_list(void **state)
 		arguments[2 + 2 * i] = "--arg";
 		arguments[3 + 2 * i] = "int:1";
 	}
-	assert_int_equal(tare_settings_parse(2 + 2 * TARE_TEXTS, arguments, &settings, &error), TARE_EXIT_OK);
+	assert_int_equal(tare_settings_parse(2 + 2 * TARE_TEXTS, arguments, &settings, &error),
+	                 TARE_EXIT_OK);
 	assert_int_equal(settings.kernel_arguments.count, TARE_TEXTS);
 	assert_int_equal(tare_settings_parse(4 + 2 * TARE_TEXTS, arguments, &settings, &error),
 	                 TARE_EXIT_USAGE);
@@ -233,7 +259,8 @@ static char *words_of(enum tare_words words, const char *separator)
 // What completions offer is what the parsers take, one by one and all of it.
 static void every_word_that_is_offered_is_taken(void **state)
 {
-	static const enum tare_words lists[] = { TARE_WORDS_LINES, TARE_WORDS_RUNGS, TARE_WORDS_BREAKS };
+	static const enum tare_words lists[] = { TARE_WORDS_LINES, TARE_WORDS_RUNGS,
+		                                 TARE_WORDS_BREAKS };
 	(void)state;
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
 		char *words = words_of(lists[i], ","), *rest = words, *word;
@@ -243,9 +270,11 @@ static void every_word_that_is_offered_is_taken(void **state)
 			struct tare_error error = { 0 };
 			uint32_t bits = 0;
 			uint64_t lines = 0;
-			int status = lists[i] == TARE_WORDS_LINES   ? tare_parse_lines(word, &lines, &error)
-			             : lists[i] == TARE_WORDS_RUNGS ? tare_parse_rungs(word, &bits, &error)
-			                                            : tare_parse_breaks(word, &overlap, &error);
+			int status = lists[i] == TARE_WORDS_LINES
+			                 ? tare_parse_lines(word, &lines, &error)
+			             : lists[i] == TARE_WORDS_RUNGS
+			                 ? tare_parse_rungs(word, &bits, &error)
+			                 : tare_parse_breaks(word, &overlap, &error);
 			if (status != 0)
 				fail_msg("'%s': %s", word, error.message);
 			count++;
@@ -282,7 +311,8 @@ static struct tare_result *found_devices(const struct seen *rows, size_t count)
 		tare_fact_set_text(&entry->facts, TARE_FACT_NAME, TARE_ORIGIN_DRIVER, rows[i].name);
 		tare_fact_set_text(&entry->facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER, rows[i].type);
 		if (rows[i].pci)
-			tare_fact_set_text(&entry->facts, TARE_FACT_PCI, TARE_ORIGIN_DRIVER, rows[i].pci);
+			tare_fact_set_text(&entry->facts, TARE_FACT_PCI, TARE_ORIGIN_DRIVER,
+			                   rows[i].pci);
 	}
 	return found;
 }
@@ -300,20 +330,24 @@ static const struct seen host[] = {
 
 static void the_best_device_is_taken(void **state)
 {
-	static const struct { const char *what; size_t first, count; int best; } rows[] = {
-		{ NULL, 0, 7, 3 },         // a GPU, through CUDA
-		{ NULL, 0, 3, 2 },         // the same through OpenCL, where that is all there is
-		{ NULL, 0, 2, 1 },         // an accelerator before a CPU
+	static const struct {
+		const char *what;
+		size_t first, count;
+		int best;
+	} rows[] = {
+		{ NULL, 0, 7, 3 }, // a GPU, through CUDA
+		{ NULL, 0, 3, 2 }, // the same through OpenCL, where that is all there is
+		{ NULL, 0, 2, 1 }, // an accelerator before a CPU
 		{ NULL, 0, 1, 0 },
-		{ NULL, 6, 1, -1 },        // the simulated one is never chosen unasked
+		{ NULL, 6, 1, -1 }, // the simulated one is never chosen unasked
 		{ NULL, 5, 1, 0 },
 		{ "simulated", 0, 7, 6 },
-		{ "opencl", 0, 7, 2 },     // an API's name: its best
+		{ "opencl", 0, 7, 2 }, // an API's name: its best
 		{ "OpenCL:0", 0, 7, 0 },
 		{ "cuda:1", 0, 7, 4 },
-		{ "2", 0, 7, 3 },          // the number that devices prints
-		{ "big", 0, 7, 3 },        // part of a name; two APIs, one device
-		{ "3b:00", 0, 7, 3 },      // part of a PCI address
+		{ "2", 0, 7, 3 },     // the number that devices prints
+		{ "big", 0, 7, 3 },   // part of a name; two APIs, one device
+		{ "3b:00", 0, 7, 3 }, // part of a PCI address
 		{ "5e:00.0", 0, 7, 4 },
 		{ "levelzero", 0, 7, 5 },
 	};
@@ -322,9 +356,11 @@ static void the_best_device_is_taken(void **state)
 		struct tare_result *found = found_devices(host + rows[i].first, rows[i].count);
 		bool chosen[8] = { false };
 		struct tare_error error = { 0 };
-		assert_int_equal(tare_devices_choose(rows[i].what, found, chosen, &error), TARE_EXIT_OK);
-		assert_int_equal(tare_devices_best(rows[i].what, TARE_NEED_LATENCY, found, chosen, &error),
-		                 rows[i].best);
+		assert_int_equal(tare_devices_choose(rows[i].what, found, chosen, &error),
+		                 TARE_EXIT_OK);
+		assert_int_equal(
+		    tare_devices_best(rows[i].what, TARE_NEED_LATENCY, found, chosen, &error),
+		    rows[i].best);
 		assert_true(rows[i].best >= 0 || error.message[0]);
 		tare_result_free(found);
 	}
@@ -332,7 +368,10 @@ static void the_best_device_is_taken(void **state)
 
 static void a_word_for_no_device_or_several_is_refused(void **state)
 {
-	static const struct { const char *what; const char *says[2]; } rows[] = {
+	static const struct {
+		const char *what;
+		const char *says[2];
+	} rows[] = {
 		{ "gpu", { "could be", "2: Big GPU (opencl:2, cuda:0); 3: Small GPU (cuda:1)" } },
 		{ "0000:", { "could be", "4: Listed GPU (levelzero:0)" } },
 		{ "radeon", { "no device 'radeon'", "0: Some CPU (opencl:0)" } },
@@ -345,7 +384,8 @@ static void a_word_for_no_device_or_several_is_refused(void **state)
 		struct tare_result *found = found_devices(host, sizeof host / sizeof *host);
 		bool chosen[8] = { false };
 		struct tare_error error = { 0 };
-		assert_int_equal(tare_devices_choose(rows[i].what, found, chosen, &error), TARE_EXIT_USAGE);
+		assert_int_equal(tare_devices_choose(rows[i].what, found, chosen, &error),
+		                 TARE_EXIT_USAGE);
 		assert_non_null(strstr(error.message, rows[i].says[0]));
 		assert_non_null(strstr(error.message, rows[i].says[1]));
 		tare_result_free(found);
@@ -365,13 +405,15 @@ static void a_script_is_told_from_an_index(void **state)
 
 // ---- text
 
-static char *paragraph(unsigned columns, bool ascii, const char *lead, size_t indent, const char *words)
+static char *paragraph(unsigned columns, bool ascii, const char *lead, size_t indent,
+                       const char *words)
 {
 	struct tare_text_options options = { .columns = columns, .ascii = ascii };
 	char *written = NULL;
 	size_t size;
 	struct tare_text text = { &options, open_memstream(&written, &size) };
-	assert_int_equal(tare_text_paragraph(&text, TARE_STYLE_PLAIN, lead, indent, "%s", words), 0);
+	assert_int_equal(tare_text_paragraph(&text, TARE_STYLE_PLAIN, lead, indent, "%s", words),
+	                 0);
 	fclose(text.file);
 	return written;
 }
@@ -400,12 +442,14 @@ static void paragraphs_are_wrapped_between_words(void **state)
 
 static void names_cannot_drive_the_terminal(void **state)
 {
-	static const struct { const char *words, *utf8, *ascii; } rows[] = {
+	static const struct {
+		const char *words, *utf8, *ascii;
+	} rows[] = {
 		{ "a\033[31mred", "a?[31mred", "a?[31mred" },
 		{ "a\rb\nc\td", "a?b c d", "a?b c d" },
-		{ "\302\233m", "?m", "?m" },            // CSI as U+009B
-		{ "\377\300\257", "???", "???" },        // no UTF-8
-		{ "\303", "?", "?" },                    // cut short
+		{ "\302\233m", "?m", "?m" },      // CSI as U+009B
+		{ "\377\300\257", "???", "???" }, // no UTF-8
+		{ "\303", "?", "?" },             // cut short
 		{ "±1 µs → ü", "±1 µs → ü", "~1 us > ?" },
 	};
 	(void)state;

@@ -20,9 +20,9 @@ enum timer { EXACT, CUTS, ROUNDS, LIFTS, DITHERS };
 
 struct kind {
 	const char *name;
-	double noise;        // standard deviation of the logarithm
-	double correlation;  // of neighbours
-	double quantum;      // of the median
+	double noise;       // standard deviation of the logarithm
+	double correlation; // of neighbours
+	double quantum;     // of the median
 	enum timer timer;
 	bool is_long;
 };
@@ -157,8 +157,8 @@ static void runs_that_converge_by_luck_are_covered_nearly_as_often(void **state)
 			struct tare_series series;
 			if (run(&rows[k], 1e7, limits[k], &random, &series) == TARE_CONVERGED) {
 				tally.converged++;
-				tally.covered += series.summary.ci_low <= 1e7 &&
-				                 series.summary.ci_high >= 1e7;
+				tally.covered +=
+				    series.summary.ci_low <= 1e7 && series.summary.ci_high >= 1e7;
 			}
 			tare_series_clear(&series);
 		}
@@ -231,7 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-			in_at_least_94_of_100_converged_runs_the_interval_covers_the_truth),
+		    in_at_least_94_of_100_converged_runs_the_interval_covers_the_truth),
 		cmocka_unit_test(runs_that_converge_by_luck_are_covered_nearly_as_often),
 		cmocka_unit_test(a_timer_as_coarse_as_the_target_is_never_called_converged),
 		cmocka_unit_test(a_naive_interval_fails_this_very_trial),

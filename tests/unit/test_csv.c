@@ -24,8 +24,8 @@ static char *write_text(const struct tare_result *result)
 }
 
 static const char cells_header[] =
-	"quantity,unit,n,min,median,p95,ci_low,ci_high,converged,source,verified,rate_unit,rate_min,"
-	"rate_median,rate_p95,rate_ci_low,rate_ci_high,absent\r\n";
+    "quantity,unit,n,min,median,p95,ci_low,ci_high,converged,source,verified,rate_unit,rate_min,"
+    "rate_median,rate_p95,rate_ci_low,rate_ci_high,absent\r\n";
 
 static void a_cell_is_a_row_and_labels_are_columns(void **state)
 {
@@ -34,16 +34,18 @@ static void a_cell_is_a_row_and_labels_are_columns(void **state)
 	(void)state;
 	assert_int_equal(rich_fill(result, false), 0);
 	text = write_text(result);
-	assert_true(asprintf(&expected,
-	                     "line,bytes,queues,%s"
-	                     "host-to-device,1099511627776,,time,ns,12,1000,1016.5,1100.125,1004,1010,true,"
-	                     "device,true,GB/s,63.4424007744,64.4722085588,59.5714123395,64.8871287129,"
-	                     "65.2749003984,\r\n"
-	                     "\"device, \"\"quoted\"\"\",,,time,ps,3,1000,1003,1100.125,1004,1010,false,"
-	                     "host,false,,,,,,,\r\n"
-	                     ",,-1,half-rate size,B,0,,53.3333333333,,40,,false,model,,,,,,,,\r\n"
-	                     "shared,,,time,ns,0,,,,,,false,device,,,,,,,,this device has no shared memory\r\n",
-	                     cells_header) > 0);
+	assert_true(
+	    asprintf(
+	        &expected,
+	        "line,bytes,queues,%s"
+	        "host-to-device,1099511627776,,time,ns,12,1000,1016.5,1100.125,1004,1010,true,"
+	        "device,true,GB/s,63.4424007744,64.4722085588,59.5714123395,64.8871287129,"
+	        "65.2749003984,\r\n"
+	        "\"device, \"\"quoted\"\"\",,,time,ps,3,1000,1003,1100.125,1004,1010,false,"
+	        "host,false,,,,,,,\r\n"
+	        ",,-1,half-rate size,B,0,,53.3333333333,,40,,false,model,,,,,,,,\r\n"
+	        "shared,,,time,ns,0,,,,,,false,device,,,,,,,,this device has no shared memory\r\n",
+	        cells_header) > 0);
 	assert_string_equal(text, expected);
 	tare_result_free(result);
 	free(text);
@@ -57,23 +59,26 @@ static void parts_are_rows_under_one_header(void **state)
 	char *text, *expected = NULL;
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		static const char *const rows[3][3] = {
-			{ "latency", "group", "launch" }, { "peak", "width", NULL }, { "checkup", "group", "all" } };
+		static const char *const rows[3][3] = { { "latency", "group", "launch" },
+			                                { "peak", "width", NULL },
+			                                { "checkup", "group", "all" } };
 		struct tare_result *part = i < 2 ? tare_result_new(rows[i][0]) : result;
 		struct tare_cell *cell = tare_result_add_cell(part, "time", "ns", "host");
 		if (rows[i][2])
-			assert_int_equal(tare_labels_set_text(&cell->labels, rows[i][1], rows[i][2]), 0);
+			assert_int_equal(
+			    tare_labels_set_text(&cell->labels, rows[i][1], rows[i][2]), 0);
 		else
 			assert_int_equal(tare_labels_set_number(&cell->labels, rows[i][1], 4), 0);
 		if (i < 2)
 			assert_int_equal(tare_result_add_part(result, part), 0);
 	}
 	text = write_text(result);
-	assert_true(asprintf(&expected,
-	                     "command,group,width,%slatency,launch,,time,ns,0,,,,,,false,host,,,,,,,,\r\n"
-	                     "peak,,4,time,ns,0,,,,,,false,host,,,,,,,,\r\n"
-	                     "checkup,all,,time,ns,0,,,,,,false,host,,,,,,,,\r\n",
-	                     cells_header) > 0);
+	assert_true(
+	    asprintf(&expected,
+	             "command,group,width,%slatency,launch,,time,ns,0,,,,,,false,host,,,,,,,,\r\n"
+	             "peak,,4,time,ns,0,,,,,,false,host,,,,,,,,\r\n"
+	             "checkup,all,,time,ns,0,,,,,,false,host,,,,,,,,\r\n",
+	             cells_header) > 0);
 	assert_string_equal(text, expected);
 	tare_result_free(result);
 	free(text);
@@ -82,19 +87,27 @@ static void parts_are_rows_under_one_header(void **state)
 
 static void texts_are_quoted_as_rfc_4180_says(void **state)
 {
-	static const struct { const char *text, *field; } rows[] = {
-		{ "plain text", "plain text" }, { "a,b", "\"a,b\"" }, { "say \"hi\"", "\"say \"\"hi\"\"\"" },
-		{ "two\nlines", "\"two\nlines\"" }, { "cr\r", "\"cr\r\"" }, { "", "" }, { "µ", "µ" },
+	static const struct {
+		const char *text, *field;
+	} rows[] = {
+		{ "plain text", "plain text" },
+		{ "a,b", "\"a,b\"" },
+		{ "say \"hi\"", "\"say \"\"hi\"\"\"" },
+		{ "two\nlines", "\"two\nlines\"" },
+		{ "cr\r", "\"cr\r\"" },
+		{ "", "" },
+		{ "µ", "µ" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_result *result = tare_result_new("latency");
 		struct tare_cell *cell = tare_result_add_cell(result, "time", "ns", "host");
 		char *text, *expected = NULL;
-		assert_int_equal(tare_labels_set_text(&cell->labels, rows[i].text, rows[i].text), 0);
+		assert_int_equal(tare_labels_set_text(&cell->labels, rows[i].text, rows[i].text),
+		                 0);
 		text = write_text(result);
-		assert_true(asprintf(&expected, "%s,%s%s,time,ns,0,,,,,,false,host,,,,,,,,\r\n", rows[i].field,
-		                     cells_header, rows[i].field) > 0);
+		assert_true(asprintf(&expected, "%s,%s%s,time,ns,0,,,,,,false,host,,,,,,,,\r\n",
+		                     rows[i].field, cells_header, rows[i].field) > 0);
 		assert_string_equal(text, expected);
 		tare_result_free(result);
 		free(text);
@@ -115,7 +128,8 @@ static void a_document_without_cells_is_a_header(void **state)
 static void a_device_is_a_row_for_each_fact(void **state)
 {
 	static const char *const rows[] = {
-		"device,backend,index,key,value,unit,origin,reason\r\n7,opencl,0,name,\"GPU \"\"one\"\" \\ µ\",,driver,\r\n",
+		"device,backend,index,key,value,unit,origin,reason\r\n7,opencl,0,name,\"GPU "
+		"\"\"one\"\" \\ µ\",,driver,\r\n",
 		"\r\n7,opencl,0,uuid,,,,OpenCL does not tell\r\n",
 		"\r\n7,opencl,1,compute_units,132,,system,\r\n",
 		"\r\n7,opencl,1,memory_bytes,150754820096,B,driver,\r\n",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product of the CUDA backend, and what `matmul` and `peak` make of it, against a library
-// that keeps cuBLAS's rules (tests/fakes/fake_cublas.c).
+// The matrix product of the CUDA backend, and what `matmul` and `peak` make of it, against a
+// library that keeps cuBLAS's rules (tests/fakes/fake_cublas.c).
 #include "backend/call.h"
 #include "backend/cuda/internal.h"
 #include "fake_cuda.h"
@@ -26,18 +26,18 @@
 static struct tare_driver *driver;
 static struct tare_device *device;
 static struct tare_queue *queue;
-static struct tare_memory *memory[3];  // c, a, b
+static struct tare_memory *memory[3]; // c, a, b
 static struct tare_gate *gate;
 static struct tare_error error;
 static const struct tare_backend *cuda;
 static float factors[2][MOST_N * MOST_N];
 
-#define must(call) \
-	do { \
-		if ((call) < 0) { \
-			print_error("%s\n", error.message); \
-			fail_msg("%s", #call); \
-		} \
+#define must(call)                                                                                 \
+	do {                                                                                       \
+		if ((call) < 0) {                                                                  \
+			print_error("%s\n", error.message);                                        \
+			fail_msg("%s", #call);                                                     \
+		}                                                                                  \
 	} while (0)
 
 static void assert_says(const char *words)
@@ -92,10 +92,11 @@ static void open_device(const char *cuda_script, const char *script)
 	setenv("TARE_FAKE_CUBLAS", script, 1);
 	must(cuda->driver_open(NULL, &driver, &error));
 	must(cuda->device_open(driver, 0, &device, &error));
-	must(tare_queue_create(device, &(struct tare_queue_options){ .timed = true }, &queue, &error));
+	must(tare_queue_create(device, &(struct tare_queue_options){ .timed = true }, &queue,
+	                       &error));
 	for (int i = 0; i < 3; i++)
-		must(tare_memory_create(device, TARE_MEMORY_DEVICE, 2 * sizeof factors[0], &memory[i],
-		                        &error));
+		must(tare_memory_create(device, TARE_MEMORY_DEVICE, 2 * sizeof factors[0],
+		                        &memory[i], &error));
 }
 
 static struct tare_span span(int i, uint64_t offset_bytes)
@@ -105,7 +106,8 @@ static struct tare_span span(int i, uint64_t offset_bytes)
 
 static int gemm(enum tare_blas_precision precision, uint32_t n, struct tare_event **event)
 {
-	return tare_blas_gemm(queue, precision, n, span(0, 0), span(1, 0), span(2, 0), event, &error);
+	return tare_blas_gemm(queue, precision, n, span(0, 0), span(1, 0), span(2, 0), event,
+	                      &error);
 }
 
 static void fill_factors(uint32_t n)
@@ -141,7 +143,8 @@ static void put_factors(enum tare_blas_precision precision, uint32_t n, uint64_t
 
 	for (int m = 0; m < 2; m++) {
 		tare_precision_put(precision, factors[m], n * n, numbers);
-		move(m + 1, offset_bytes, numbers, (uint64_t)n * n * tare_precision_bytes(precision), true);
+		move(m + 1, offset_bytes, numbers,
+		     (uint64_t)n * n * tare_precision_bytes(precision), true);
 	}
 }
 
@@ -159,14 +162,16 @@ static void assert_product(enum tare_blas_precision precision, uint32_t n, const
 		for (uint32_t column = 0; column < n; column++) {
 			double sum = 0, magnitude = 0;
 			for (uint32_t k = 0; k < n; k++) {
-				double term = (double)rounded(precision, factors[0][row * n + k]) *
-				              (double)rounded(precision, factors[1][k * n + column]);
+				double term =
+				    (double)rounded(precision, factors[0][row * n + k]) *
+				    (double)rounded(precision, factors[1][k * n + column]);
 				sum += term;
 				magnitude += fabs(term);
 			}
 			if (!(fabs((double)c[row * n + column] - sum) <= n * 0x1p-23 * magnitude))
-				fail_msg("%s, n = %u: (%u, %u) is %g, not %g", tare_precision_name(precision),
-				         n, row, column, (double)c[row * n + column], sum);
+				fail_msg("%s, n = %u: (%u, %u) is %g, not %g",
+				         tare_precision_name(precision), n, row, column,
+				         (double)c[row * n + column], sum);
 		}
 }
 
@@ -184,8 +189,8 @@ static void products_are_right_in_every_precision(void **state)
 			uint32_t n = sizes[i];
 			fill_factors(n);
 			put_factors((enum tare_blas_precision)p, n, 8);
-			must(tare_blas_gemm(queue, (enum tare_blas_precision)p, n, span(0, 4), span(1, 8),
-			                    span(2, 8), NULL, &error));
+			must(tare_blas_gemm(queue, (enum tare_blas_precision)p, n, span(0, 4),
+			                    span(1, 8), span(2, 8), NULL, &error));
 			memset(c, 0xff, sizeof c);
 			move(0, 4, c, (uint64_t)n * n * 4, false);
 			assert_product((enum tare_blas_precision)p, n, c);
@@ -236,9 +241,11 @@ static void a_product_is_timed_and_held_by_a_gate(void **state)
 	must(tare_gate_shut(queue, &gate, &error));
 	assert_int_equal(gemm(TARE_BLAS_FP16, MOST_N, NULL), -EINVAL);
 	assert_int_equal(gemm(TARE_BLAS_FP32, MOST_N - 1, NULL), -EINVAL);
-	must(tare_queue_create(device, &(struct tare_queue_options){ .timed = true }, &other, &error));
-	assert_int_equal(tare_blas_gemm(other, TARE_BLAS_FP32, MOST_N, span(0, 0), span(1, 0), span(2, 0),
-	                                NULL, &error), -EINVAL);
+	must(tare_queue_create(device, &(struct tare_queue_options){ .timed = true }, &other,
+	                       &error));
+	assert_int_equal(tare_blas_gemm(other, TARE_BLAS_FP32, MOST_N, span(0, 0), span(1, 0),
+	                                span(2, 0), NULL, &error),
+	                 -EINVAL);
 	tare_queue_free(other);
 	must(gemm(TARE_BLAS_FP32, MOST_N, &event));
 	assert_int_equal(tare_event_done(event, &error), 0);
@@ -312,15 +319,18 @@ static void failures_are_named(void **state)
 		int status;
 		const char *words;
 	} rows[] = {
-		{ "", "create=1", "", TARE_BLAS_FP32, -EIO, "does not start with a driver of CUDA 13.0" },
+		{ "", "create=1", "", TARE_BLAS_FP32, -EIO,
+		  "does not start with a driver of CUDA 13.0" },
 		{ "", "create=1", "", TARE_BLAS_FP32, -EIO, "CUBLAS_STATUS_NOT_INITIALIZED" },
 		{ "", "create=3", "", TARE_BLAS_FP32, -ENOMEM, "no room" },
-		{ "", "gemm=3", "", TARE_BLAS_FP32, -ENOMEM, "the FP32 product of 32 x 32 by cuBLAS 13.1.0" },
+		{ "", "gemm=3", "", TARE_BLAS_FP32, -ENOMEM,
+		  "the FP32 product of 32 x 32 by cuBLAS 13.1.0" },
 		{ "", "gemm=7", "", TARE_BLAS_FP16, -EINVAL, "CUBLAS_STATUS_INVALID_VALUE" },
 		{ "", "gemm=8", "", TARE_BLAS_BF16, -ENOTSUP, "CUBLAS_STATUS_ARCH_MISMATCH" },
 		{ "", "gemm=14", "", TARE_BLAS_FP32, -EIO, "CUBLAS_STATUS_INTERNAL_ERROR" },
 		{ "", "gemm=77", "", TARE_BLAS_FP32, -EIO, "77" },
-		{ "cc=7.5", "", "", TARE_BLAS_TF32, -ENOTSUP, "TF32 needs compute capability 8.0; this device has 7.5" },
+		{ "cc=7.5", "", "", TARE_BLAS_TF32, -ENOTSUP,
+		  "TF32 needs compute capability 8.0; this device has 7.5" },
 		{ "cc=7.5", "", "", TARE_BLAS_BF16, -ENOTSUP, "BF16 needs" },
 		{ "cc=7.5", "", "", TARE_BLAS_FP16, 0, "" },
 		{ "cc=6.1", "", "", TARE_BLAS_FP16, -ENOTSUP, "FP16 needs compute capability 7.0" },
@@ -383,15 +393,18 @@ static void matrices_must_fit(void **state)
 		for (int k = 0; k < 3; k++)
 			spans[k] = span(k, 0);
 		spans[i].memory = host;
-		assert_int_equal(tare_blas_gemm(queue, TARE_BLAS_FP32, 32, spans[0], spans[1], spans[2],
-		                                NULL, &error), -ENOTSUP);
+		assert_int_equal(tare_blas_gemm(queue, TARE_BLAS_FP32, 32, spans[0], spans[1],
+		                                spans[2], NULL, &error),
+		                 -ENOTSUP);
 		spans[i] = span(i, memory[i]->bytes - 32 * 32 * 4 + 4);
-		assert_int_equal(tare_blas_gemm(queue, TARE_BLAS_FP32, 32, spans[0], spans[1], spans[2],
-		                                NULL, &error), -EINVAL);
+		assert_int_equal(tare_blas_gemm(queue, TARE_BLAS_FP32, 32, spans[0], spans[1],
+		                                spans[2], NULL, &error),
+		                 -EINVAL);
 		assert_says("does not fit");
 		spans[i] = span(i, 2);
-		assert_int_equal(tare_blas_gemm(queue, TARE_BLAS_FP32, 32, spans[0], spans[1], spans[2],
-		                                NULL, &error), -EINVAL);
+		assert_int_equal(tare_blas_gemm(queue, TARE_BLAS_FP32, 32, spans[0], spans[1],
+		                                spans[2], NULL, &error),
+		                 -EINVAL);
 	}
 	assert_int_equal(gemm(TARE_BLAS_FP32, 0, NULL), -EINVAL);
 	tare_memory_free(host);
@@ -433,7 +446,8 @@ static int multiply(const char *script, const char *rungs, struct tare_result **
 {
 	int status = multiply_within(100000000, script, rungs, result);
 
-	for (int64_t ns = 1000000000; status == 0 && ran_out_of_time(*result) && ns < 20000000000; ns *= 10) {
+	for (int64_t ns = 1000000000; status == 0 && ran_out_of_time(*result) && ns < 20000000000;
+	     ns *= 10) {
 		tare_result_free(*result);
 		status = multiply_within(ns, script, rungs, result);
 	}
@@ -460,7 +474,8 @@ static void matmul_has_the_library_as_rungs(void **state)
 	must(multiply("", "blas,blas-tf32,blas-fp16,blas-bf16", &result));
 	for (int i = 0; i < 4; i++) {
 		const struct tare_cell *cell = find_cell(result, rungs[i], "part", "kernel");
-		const struct tare_cell *tightest = find_cell(result, rungs[i], "what", "tightest-ceiling");
+		const struct tare_cell *tightest =
+		    find_cell(result, rungs[i], "what", "tightest-ceiling");
 		assert_non_null(cell);
 		assert_null(cell->absent);
 		assert_int_equal(cell->verified, TARE_VERIFIED);
@@ -471,7 +486,8 @@ static void matmul_has_the_library_as_rungs(void **state)
 		if (ceilings[i])
 			assert_string_equal(tare_cell_text(tightest, "ceiling"), ceilings[i]);
 	}
-	assert_string_equal(tare_labels_find(&result->parameters, "library")->text, "cuBLAS 13.1.0");
+	assert_string_equal(tare_labels_find(&result->parameters, "library")->text,
+	                    "cuBLAS 13.1.0");
 	// The best rung is one whose factors are those asked for.
 	for (size_t i = 0; i < result->conclusion_count; i++)
 		if (strcmp(result->conclusions[i].id, "best-rung") == 0)
@@ -481,7 +497,9 @@ static void matmul_has_the_library_as_rungs(void **state)
 
 static void a_wrong_product_is_found(void **state)
 {
-	static const struct { const char *script, *rungs, *words; } rows[] = {
+	static const struct {
+		const char *script, *rungs, *words;
+	} rows[] = {
 		{ "wrong", "blas-fp16", "a product is wrong: blas-fp16, n = 33" },
 		{ "lazy", "blas-bf16", "blas-bf16" },
 		{ "lazy", "blas", "blas, n" },
@@ -508,7 +526,8 @@ static int measure_tensor(const char *script, enum tare_blas_precision precision
 {
 	struct tare_run run = { .facts = &facts, .budget_ns = 50000000, .seed = 1 };
 	struct peak peak = { .run = &run, .target_ps = 2000000 };
-	struct tare_measurement measurement = { .begin = peak_begin_tensor, .end = peak_end_tensor };
+	struct tare_measurement measurement = { .begin = peak_begin_tensor,
+		                                .end = peak_end_tensor };
 	struct peak_task task = { .peak = &peak, .group = PEAK_TENSOR, .precision = precision };
 	enum tare_verified verified = TARE_NOT_VERIFIABLE;
 	int64_t ps = 0;

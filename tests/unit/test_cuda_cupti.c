@@ -15,8 +15,9 @@
 // tell, on the host's clock.
 static void every_kind_of_work_is_bracketed(void **state)
 {
-	static const char *const scripts[] = { "", "version=12", "version=14", "fill=700", "late",
-		                               "version=12 late fill=300" };
+	static const char *const scripts[] = {
+		"", "version=12", "version=14", "fill=700", "late", "version=12 late fill=300"
+	};
 	(void)state;
 	for (size_t s = 0; s < sizeof scripts / sizeof *scripts; s++) {
 		struct tare_event *events[OPERATIONS];
@@ -39,8 +40,10 @@ static void every_kind_of_work_is_bracketed(void **state)
 			check_engine(&stamps[i], before[i], after[i]);
 			assert_true(at(&stamps[i], TARE_STAMP_START) >= fake.event_ns(own->start));
 			assert_true(at(&stamps[i], TARE_STAMP_END) <= fake.event_ns(own->end));
-			assert_int_equal(tare_stamps_have(&stamps[i], TARE_STAMP_QUEUED), i == LAUNCH);
-			assert_int_equal(tare_stamps_have(&stamps[i], TARE_STAMP_SUBMITTED), i == LAUNCH);
+			assert_int_equal(tare_stamps_have(&stamps[i], TARE_STAMP_QUEUED),
+			                 i == LAUNCH);
+			assert_int_equal(tare_stamps_have(&stamps[i], TARE_STAMP_SUBMITTED),
+			                 i == LAUNCH);
 			if (i > 0)
 				assert_true(at(&stamps[i], TARE_STAMP_START) >=
 				            at(&stamps[i - 1], TARE_STAMP_END));
@@ -119,7 +122,9 @@ static void several_queues_and_freed_events_are_traced(void **state)
 	must(tare_engine_stamps_begin(device, &error));
 	before = tare_device_now(device).ns;
 	for (int i = 0; i < N; i++) {
-		struct tare_operation what = operation(i % 3 == 0 ? TO_DEVICE : i % 3 == 1 ? LAUNCH : TO_HOST);
+		struct tare_operation what = operation(i % 3 == 0   ? TO_DEVICE
+		                                       : i % 3 == 1 ? LAUNCH
+		                                                    : TO_HOST);
 		what.waits = i % 3 ? &events[i - 1] : NULL;
 		what.wait_count = i % 3 > 0;
 		must(tare_append(queues[i % 3], &what, &events[i], &error));
@@ -167,7 +172,10 @@ static void what_no_engine_did_has_no_stamps(void **state)
 // Dropped records may be anybody's; a record without times is one operation's.
 static void missing_records_are_said_and_never_guessed(void **state)
 {
-	static const struct { const char *script, *words; int second; } rows[] = {
+	static const struct {
+		const char *script, *words;
+		int second;
+	} rows[] = {
 		{ "drop=1", "dropped 1 record", -ENODATA },
 		{ "drop=3", "dropped 3 records", -ENODATA },
 		{ "timeless=1", "no times", 0 },
@@ -193,7 +201,9 @@ static void missing_records_are_said_and_never_guessed(void **state)
 
 static void what_keeps_cupti_from_us_is_named(void **state)
 {
-	static const struct { const char *script, *injected, *words; } rows[] = {
+	static const struct {
+		const char *script, *injected, *words;
+	} rows[] = {
 		{ "holder=Nsight_Systems", NULL, "Nsight_Systems" },
 		{ "holder=?", "/opt/tool/libinjection.so", "/opt/tool/libinjection.so" },
 		{ "holder=?", NULL, "Nsight Compute" },

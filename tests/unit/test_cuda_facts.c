@@ -4,7 +4,10 @@
 
 static void an_h200_is_told_as_it_is(void **state)
 {
-	static const struct { enum tare_fact_id id; const char *text; } rows[] = {
+	static const struct {
+		enum tare_fact_id id;
+		const char *text;
+	} rows[] = {
 		{ TARE_FACT_NAME, "NVIDIA H200" },
 		{ TARE_FACT_PCI, "0000:3b:00.0" },
 		{ TARE_FACT_UUID, "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae00" },
@@ -35,7 +38,8 @@ static void an_h200_is_told_as_it_is(void **state)
 	open_device(NULL);
 	must(cuda->device_facts(driver, 0, &facts, &error));
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		assert_string_equal(tare_fact_format(&facts, rows[i].id, text, sizeof text), rows[i].text);
+		assert_string_equal(tare_fact_format(&facts, rows[i].id, text, sizeof text),
+		                    rows[i].text);
 	assert_int_equal(tare_engines(device, engines, 8, &error), 4);
 	assert_int_equal(engines[0].class, TARE_ENGINE_COMPUTE);
 	assert_int_equal(engines[3].class, TARE_ENGINE_COPY);
@@ -56,7 +60,9 @@ static void an_unknown_capability_has_no_peak_but_a_reason(void **state)
 
 static void without_nvml_its_facts_are_absent_with_the_reason(void **state)
 {
-	static const struct { const char *library, *script, *reason; } rows[] = {
+	static const struct {
+		const char *library, *script, *reason;
+	} rows[] = {
 		{ "/nonexistent.so", "", "/nonexistent.so" },
 		{ NULL, "init=9", "code 9" },
 	};
@@ -70,7 +76,8 @@ static void without_nvml_its_facts_are_absent_with_the_reason(void **state)
 		open_device(NULL);
 		must(cuda->device_facts(driver, 0, &facts, &error));
 		assert_false(facts.fact[TARE_FACT_LINK_MAX].present);
-		assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_LINK_MAX), rows[i].reason));
+		assert_non_null(
+		    strstr(tare_fact_reason(&facts, TARE_FACT_LINK_MAX), rows[i].reason));
 		assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_DRIVER), rows[i].reason));
 		assert_true(facts.fact[TARE_FACT_NAME].present);
 		assert_int_equal(tare_telemetry(device, &telemetry, &error), -ENOTSUP);
@@ -93,21 +100,21 @@ static void nvml_reads_the_state_now(void **state)
 	assert_int_equal(telemetry.throttle, 0x44);
 	assert_int_equal(telemetry.present >> TARE_TELEMETRY_LINK & 1, 0);
 	must(cuda->device_facts(driver, 0, &facts, &error));
-	assert_string_equal(facts.fact[TARE_FACT_THROTTLE].text,
-	                    "power cap, hardware thermal");
+	assert_string_equal(facts.fact[TARE_FACT_THROTTLE].text, "power cap, hardware thermal");
 	assert_false(facts.fact[TARE_FACT_PEAK_LINK].present);
 	unsetenv("TARE_FAKE_NVML");
 }
 
 static void a_driver_that_does_not_start_says_what_to_do(void **state)
 {
-	static const struct { const char *script; int code; const char *words; } rows[] = {
-		{ "init=34", -ENODEV, "stub" },
-		{ "init=100", -ENODEV, "no NVIDIA GPU" },
-		{ "init=803", -ENODEV, "restart" },
-		{ "init=999", -ENODEV, "nvidia-smi" },
-		{ "init=304", -ENODEV, "nvidia-smi" },
-		{ "devices=0", -ENODEV, "no NVIDIA GPU" },
+	static const struct {
+		const char *script;
+		int code;
+		const char *words;
+	} rows[] = {
+		{ "init=34", -ENODEV, "stub" },        { "init=100", -ENODEV, "no NVIDIA GPU" },
+		{ "init=803", -ENODEV, "restart" },    { "init=999", -ENODEV, "nvidia-smi" },
+		{ "init=304", -ENODEV, "nvidia-smi" }, { "devices=0", -ENODEV, "no NVIDIA GPU" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -19,7 +19,8 @@
 
 static struct tare_run run;
 static struct rig rig;
-static const struct tare_schedule schedule = { .chunks = CHUNKS, .queues = 3,
+static const struct tare_schedule schedule = { .chunks = CHUNKS,
+	                                       .queues = 3,
 	                                       .mechanism = TARE_MECHANISM_STAGE_QUEUES };
 
 // The bars of `stage`, by chunk.

@@ -69,7 +69,8 @@ static void a_queue_that_waits_for_a_gated_one_is_bounded_too(void **state)
 		operation.wait_count = 1;
 		must(tare_append(second, &operation, NULL, &error));
 		operation.wait_count = what == 1 ? 40 : 0;
-		// 0: plain operations; 1: with many waits; 2: graphs; 3: graphs behind their own gate.
+		// 0: plain operations; 1: with many waits; 2: graphs; 3: graphs behind their own
+		// gate.
 		struct tare_queue *queue = what == 3 ? first : second;
 		for (; rc == 0 && taken < 1200; taken += rc == 0) {
 			event = NULL;
@@ -227,7 +228,12 @@ static void who_was_stopped_looks_again_before_it_gives_up(void **state)
 
 static void a_lost_context_says_so_and_a_hang_ends_at_the_limit(void **state)
 {
-	static const struct { const char *script; int64_t limit_ns; int code; const char *words; } rows[] = {
+	static const struct {
+		const char *script;
+		int64_t limit_ns;
+		int code;
+		const char *words;
+	} rows[] = {
 		{ "fail_launch=3", TARE_LIMIT_DEFAULT_NS, -ENODEV, "context is lost" },
 		{ "hang_launch=3", 20000000, -ETIMEDOUT, "not done after 0.02 s" },
 	};

@@ -35,7 +35,8 @@ static void a_graphs_launch_is_bracketed(void **state)
 
 	(void)state;
 	open_all("", "late");
-	struct tare_graph *graph = record_chain(queue, (const int[]){ TO_DEVICE, LAUNCH, TO_HOST }, 3);
+	struct tare_graph *graph =
+	    record_chain(queue, (const int[]){ TO_DEVICE, LAUNCH, TO_HOST }, 3);
 	must(tare_engine_stamps_begin(device, &error));
 	before = tare_device_now(device).ns;
 	must(tare_graph_launch(graph, queue, &event, &error));
@@ -58,7 +59,8 @@ static void check_nodes(struct tare_graph *graph, struct tare_event *launch, con
 	for (uint32_t i = 0; i < count; i++) {
 		must(tare_graph_stamps(graph, i, &stamps[i], &error));
 		check_engine(&stamps[i], at(&whole, TARE_STAMP_START), at(&whole, TARE_STAMP_END));
-		assert_int_equal(tare_stamps_have(&stamps[i], TARE_STAMP_QUEUED), operations[i] == LAUNCH);
+		assert_int_equal(tare_stamps_have(&stamps[i], TARE_STAMP_QUEUED),
+		                 operations[i] == LAUNCH);
 	}
 	assert_int_equal(at(&stamps[0], TARE_STAMP_START), at(&whole, TARE_STAMP_START));
 	assert_int_equal(at(&stamps[count - 1], TARE_STAMP_END), at(&whole, TARE_STAMP_END));
@@ -69,10 +71,17 @@ static void nodes_of_a_chain_are_told_by_their_order(void **state)
 {
 	enum { NODES = 4, BEFORE = 1, FORKED = 2, IDLE = 4 };
 	static const int what_of[NODES] = { TO_DEVICE, LAUNCH, FILL, TO_HOST };
-	static const struct { const char *script, *words; int shape; } rows[] = {
-		{ "strange", NULL, 0 }, { "strange late", NULL, 0 }, { "version=12 late", NULL, 0 },
-		{ "", NULL, BEFORE }, { "strange", "saw no engine", IDLE },
-		{ "strange", "saw no engine", FORKED }, { "", "before its engines", BEFORE | FORKED },
+	static const struct {
+		const char *script, *words;
+		int shape;
+	} rows[] = {
+		{ "strange", NULL, 0 },
+		{ "strange late", NULL, 0 },
+		{ "version=12 late", NULL, 0 },
+		{ "", NULL, BEFORE },
+		{ "strange", "saw no engine", IDLE },
+		{ "strange", "saw no engine", FORKED },
+		{ "", "before its engines", BEFORE | FORKED },
 		{ "strange timeless=1", "saw no engine", 0 },
 	};
 	(void)state;
@@ -138,7 +147,10 @@ static void nodes_recorded_meanwhile_are_bracketed(void **state)
 		struct tare_operation what = operation(what_of[i]);
 		what.waits = i == 1 ? &fork : &join;
 		what.wait_count = i == 1 || i == 3;
-		must(tare_append(i == 1 ? second : queue, &what, i == 0 ? &fork : i == 1 ? &join : NULL,
+		must(tare_append(i == 1 ? second : queue, &what,
+		                 i == 0   ? &fork
+		                 : i == 1 ? &join
+		                          : NULL,
 		                 &error));
 	}
 	must(tare_graph_end(queue, &graph, &error));
@@ -210,7 +222,10 @@ static void nodes_have_stamps_of_the_last_launch(void **state)
 
 static void nodes_without_stamps_say_why(void **state)
 {
-	static const struct { bool timed, old_driver; const char *words; } rows[] = {
+	static const struct {
+		bool timed, old_driver;
+		const char *words;
+	} rows[] = {
 		{ false, false, "not recorded on a timed queue" },
 		{ true, true, "event nodes" },
 	};

@@ -22,7 +22,7 @@ static struct tare_error error;
 // What was asked of the driver last.
 static struct {
 	int calls;
-	bool located;  // with a location
+	bool located; // with a location
 	cu_pointer at;
 	size_t bytes;
 	cu_advice advice;
@@ -119,7 +119,10 @@ static void assert_says(const char *words)
 
 static void memory_is_prefetched_to_a_location(void **state)
 {
-	static const struct { bool located, old, to_host; int type, id; } rows[] = {
+	static const struct {
+		bool located, old, to_host;
+		int type, id;
+	} rows[] = {
 		{ true, true, false, ABI_LOCATION_DEVICE, 1 },
 		{ true, true, true, ABI_LOCATION_HOST, 0 },
 		{ true, false, false, ABI_LOCATION_DEVICE, 1 },
@@ -132,7 +135,8 @@ static void memory_is_prefetched_to_a_location(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_operation operation = { .type = TARE_OPERATION_MIGRATE,
-			.destination = { memory, 4096, 2048 }, .to_host = rows[i].to_host };
+			                            .destination = { memory, 4096, 2048 },
+			                            .to_host = rows[i].to_host };
 		watch(rows[i].located, rows[i].old);
 		assert_int_equal(tare_append(queue, &operation, NULL, &error), 0);
 		assert_int_equal(asked.calls, 1);
@@ -149,7 +153,12 @@ static void memory_is_prefetched_to_a_location(void **state)
 
 static void advice_goes_where_it_is_meant(void **state)
 {
-	static const struct { enum tare_advice advice; cu_advice asked; bool on_host; int calls; } rows[] = {
+	static const struct {
+		enum tare_advice advice;
+		cu_advice asked;
+		bool on_host;
+		int calls;
+	} rows[] = {
 		{ TARE_ADVISE_READ_MOSTLY, ABI_ADVISE_SET_READ_MOSTLY, false, 1 },
 		{ TARE_ADVISE_PREFER_DEVICE, ABI_ADVISE_SET_PREFERRED_LOCATION, false, 1 },
 		{ TARE_ADVISE_PREFER_HOST, ABI_ADVISE_SET_PREFERRED_LOCATION, true, 1 },
@@ -162,20 +171,28 @@ static void advice_goes_where_it_is_meant(void **state)
 			int host_type = located ? ABI_LOCATION_HOST : 0;
 			watch(located, true);
 			assert_int_equal(tare_memory_advise((struct tare_span){ memory, 0, 8192 },
-			                                    rows[i].advice, &error), 0);
+			                                    rows[i].advice, &error),
+			                 0);
 			assert_int_equal(asked.calls, rows[i].calls);
 			assert_int_equal(asked.advice, rows[i].asked);
 			assert_int_equal(asked.located, located);
 			assert_int_equal(asked.type, rows[i].on_host ? host_type
-			                                             : located ? ABI_LOCATION_DEVICE : 0);
-			assert_int_equal(asked.id, rows[i].on_host ? (located ? 0 : ABI_DEVICE_CPU) : 1);
+			                             : located       ? ABI_LOCATION_DEVICE
+			                                             : 0);
+			assert_int_equal(asked.id,
+			                 rows[i].on_host ? (located ? 0 : ABI_DEVICE_CPU) : 1);
 		}
 	tare_memory_free(memory);
 }
 
 static void what_cannot_be_prefetched_or_advised_is_said(void **state)
 {
-	static const struct { bool located, old, concurrent; enum tare_memory_kind kind; int code; const char *words; } rows[] = {
+	static const struct {
+		bool located, old, concurrent;
+		enum tare_memory_kind kind;
+		int code;
+		const char *words;
+	} rows[] = {
 		{ true, true, false, TARE_MEMORY_SHARED, -ENOTSUP, "concurrentManagedAccess is 0" },
 		{ false, false, true, TARE_MEMORY_SHARED, -ENOTSUP, "8.0 or later" },
 	};
@@ -185,13 +202,14 @@ static void what_cannot_be_prefetched_or_advised_is_said(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_memory *memory = new_memory(rows[i].kind, 4096);
 		struct tare_operation operation = { .type = TARE_OPERATION_MIGRATE,
-			.destination = { memory, 0, 4096 } };
+			                            .destination = { memory, 0, 4096 } };
 		watch(rows[i].located, rows[i].old);
 		cuda()->concurrent_managed = rows[i].concurrent;
 		assert_int_equal(tare_append(queue, &operation, NULL, &error), rows[i].code);
 		assert_says(rows[i].words);
-		assert_int_equal(tare_memory_advise(operation.destination, TARE_ADVISE_READ_MOSTLY, &error),
-		                 rows[i].code);
+		assert_int_equal(
+		    tare_memory_advise(operation.destination, TARE_ADVISE_READ_MOSTLY, &error),
+		    rows[i].code);
 		assert_says(rows[i].words);
 		assert_int_equal(asked.calls, 0);
 		cuda()->concurrent_managed = concurrent;
@@ -205,15 +223,16 @@ static void a_refusal_of_the_driver_is_told_by_its_call(void **state)
 	struct tare_memory *memory = new_memory(TARE_MEMORY_SHARED, 4096);
 	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER);
 	struct tare_operation operation = { .type = TARE_OPERATION_MIGRATE,
-		.destination = { memory, 0, 4096 } };
+		                            .destination = { memory, 0, 4096 } };
 	(void)state;
 	for (int located = 0; located < 2; located++) {
 		watch(located, true);
 		answer = ABI_INVALID_VALUE;
 		assert_int_equal(tare_append(queue, &operation, NULL, &error), -EINVAL);
 		assert_says(located ? "cuMemPrefetchAsync_v2" : "cuMemPrefetchAsync");
-		assert_int_equal(tare_memory_advise(operation.destination, TARE_ADVISE_READ_MOSTLY, &error),
-		                 -EINVAL);
+		assert_int_equal(
+		    tare_memory_advise(operation.destination, TARE_ADVISE_READ_MOSTLY, &error),
+		    -EINVAL);
 		assert_says(located ? "cuMemAdvise_v2" : "cuMemAdvise");
 	}
 	tare_queue_free(queue);
@@ -223,22 +242,25 @@ static void a_refusal_of_the_driver_is_told_by_its_call(void **state)
 static void every_kind_of_host_memory_is_copied_and_back(void **state)
 {
 	static const enum tare_memory_kind kinds[] = {
-		TARE_MEMORY_PAGEABLE, TARE_MEMORY_PINNED, TARE_MEMORY_WRITE_COMBINED,
+		TARE_MEMORY_PAGEABLE,   TARE_MEMORY_PINNED, TARE_MEMORY_WRITE_COMBINED,
 		TARE_MEMORY_REGISTERED, TARE_MEMORY_MAPPED, TARE_MEMORY_SHARED,
 	};
 	struct tare_memory *there = new_memory(TARE_MEMORY_DEVICE, 4096);
 	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER);
 	(void)state;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		struct tare_memory *from = new_memory(kinds[i], 4096), *to = new_memory(kinds[i], 4096);
+		struct tare_memory *from = new_memory(kinds[i], 4096),
+		                   *to = new_memory(kinds[i], 4096);
 		struct tare_operation operation = { .type = TARE_OPERATION_COPY,
-			.source = { from, 0, 4096 }, .destination = { there, 0, 4096 } };
+			                            .source = { from, 0, 4096 },
+			                            .destination = { there, 0, 4096 } };
 		assert_non_null(from->host);
 		memset(from->host, (int)i + 1, 4096);
 		memset(to->host, 0, 4096);
 		assert_int_equal(tare_append(queue, &operation, NULL, &error), 0);
 		operation = (struct tare_operation){ .type = TARE_OPERATION_COPY,
-			.source = { there, 0, 4096 }, .destination = { to, 0, 4096 } };
+			                             .source = { there, 0, 4096 },
+			                             .destination = { to, 0, 4096 } };
 		assert_int_equal(tare_append(queue, &operation, NULL, &error), 0);
 		assert_int_equal(tare_finish(queue, TARE_LIMIT_DEFAULT_NS, &error), 0);
 		assert_memory_equal(from->host, to->host, 4096);
@@ -280,7 +302,8 @@ static void *use_elsewhere(void *context)
 
 static void a_threads_default_stream_is_its_own(void **state)
 {
-	static const enum tare_queue_order orders[] = { TARE_QUEUE_IN_ORDER, TARE_QUEUE_LEGACY_DEFAULT,
+	static const enum tare_queue_order orders[] = { TARE_QUEUE_IN_ORDER,
+		                                        TARE_QUEUE_LEGACY_DEFAULT,
 		                                        TARE_QUEUE_THREAD_DEFAULT };
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
@@ -312,12 +335,17 @@ static void a_threads_default_stream_is_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(memory_is_prefetched_to_a_location, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_is_prefetched_to_a_location, setup,
+		                                teardown),
 		cmocka_unit_test_setup_teardown(advice_goes_where_it_is_meant, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_be_prefetched_or_advised_is_said, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_refusal_of_the_driver_is_told_by_its_call, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_kind_of_host_memory_is_copied_and_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_threads_default_stream_is_its_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_prefetched_or_advised_is_said, setup,
+		                                teardown),
+		cmocka_unit_test_setup_teardown(a_refusal_of_the_driver_is_told_by_its_call, setup,
+		                                teardown),
+		cmocka_unit_test_setup_teardown(every_kind_of_host_memory_is_copied_and_back, setup,
+		                                teardown),
+		cmocka_unit_test_setup_teardown(a_threads_default_stream_is_its_own, setup,
+		                                teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

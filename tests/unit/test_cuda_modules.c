@@ -89,8 +89,8 @@ static void what_does_not_compile_says_why(void **state)
 		{ "#error no\n", NULL, NULL, "do not compile", "#error directive: no", -EINVAL },
 		{ "__global__ void a() {", NULL, NULL, "do not compile", "expected a", -EINVAL },
 		{ "#include <fp.h>\n" SCALE, NULL, NULL, "header", "\"fp.h\"", -EINVAL },
-		{ SCALE "int main() { return 0; }", NULL, NULL, "#ifndef __CUDACC_RTC__", "host function",
-		  -EINVAL },
+		{ SCALE "int main() { return 0; }", NULL, NULL, "#ifndef __CUDACC_RTC__",
+		  "host function", -EINVAL },
 		{ SCALE, "--bogus", NULL, "build option", "--bogus", -EINVAL },
 		{ SCALE, "-D 'X", NULL, "does not end", NULL, -EINVAL },
 		{ SCALE, NULL, "none<float>", "do not compile", "\"none\" is undefined", -EINVAL },
@@ -102,7 +102,7 @@ static void what_does_not_compile_says_why(void **state)
 
 	(void)state;
 	open_device("", "");
-	((struct cuda_driver *)driver)->call.cuModuleLoadDataEx = NULL;  // never reached
+	((struct cuda_driver *)driver)->call.cuModuleLoadDataEx = NULL; // never reached
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int status = build(TARE_MODULE_CUDA_C, rows[i].text, rows[i].options, rows[i].entry,
 		                   &module);
@@ -121,7 +121,8 @@ static void warnings_come_with_what_compiles(void **state)
 	struct tare_module *module = NULL;
 	(void)state;
 	open_device("", "");
-	assert_int_equal(build(TARE_MODULE_CUDA_C, "#warning careful\n" SCALE, NULL, NULL, &module), 0);
+	assert_int_equal(build(TARE_MODULE_CUDA_C, "#warning careful\n" SCALE, NULL, NULL, &module),
+	                 0);
 	assert_non_null(log_text);
 	assert_non_null(strstr(log_text, "careful"));
 	tare_module_free(module);
@@ -142,7 +143,8 @@ static void headers_are_found_beside_the_source_and_in_options(void **state)
 	open_device("", "");
 	for (int i = 0; i < 3; i++) {
 		static const char text[] = "#include \"mine.h\"\n" SCALE;
-		struct tare_module_source source = { .format = TARE_MODULE_CUDA_C, .data = text,
+		struct tare_module_source source = { .format = TARE_MODULE_CUDA_C,
+			                             .data = text,
 			                             .bytes = sizeof text - 1,
 			                             .file = i == 0 ? file : NULL,
 			                             .options = i == 1 ? option : NULL };
@@ -169,10 +171,13 @@ static void make_toolkit(const char *home, const char *soname)
 static void nvrtc_is_found_by_cuda_home_with_the_drivers_version(void **state)
 {
 	char home[] = "/tmp/tare-test-XXXXXX", path[256];
-	static const struct { const char *script, *soname; } rows[] = {
-		{ "driver=12040 cc=8.0", "libnvrtc.so.12" }, { "driver=13000 cc=8.0", "libnvrtc.so.13" },
+	static const struct {
+		const char *script, *soname;
+	} rows[] = {
+		{ "driver=12040 cc=8.0", "libnvrtc.so.12" },
+		{ "driver=13000 cc=8.0", "libnvrtc.so.13" },
 		{ "driver=11080 cc=8.0", "libnvrtc.so.11.2" },
-		{ "driver=10020 cc=7.5", "libnvrtc.so.11.2" },  // all are newer: the nearest
+		{ "driver=10020 cc=7.5", "libnvrtc.so.11.2" }, // all are newer: the nearest
 	};
 	(void)state;
 	assert_non_null(mkdtemp(home));
@@ -185,8 +190,8 @@ static void nvrtc_is_found_by_cuda_home_with_the_drivers_version(void **state)
 		if (cuda_nvrtc_open((struct cuda_driver *)driver, &error) < 0)
 			fail_msg("%s", error.message);
 		snprintf(path, sizeof path, "%s/lib64/%s", home, rows[i].soname);
-		assert_string_equal(tare_library_name(((struct cuda_driver *)driver)->nvrtc->library),
-		                    path);
+		assert_string_equal(
+		    tare_library_name(((struct cuda_driver *)driver)->nvrtc->library), path);
 	}
 	teardown(NULL);
 	for (size_t i = 0; i < 3; i++) {
@@ -207,8 +212,9 @@ static void without_nvrtc_ptx_still_works(void **state)
 	assert_int_equal(build(TARE_MODULE_CUDA_C, SCALE, NULL, NULL, &module), -ENOTSUP);
 	assert_int_equal(error.code, -ENOTSUP);
 	assert_says("'/nonexistent/libnvrtc.so', which cannot be opened; PTX needs no NVRTC");
-	assert_int_equal(build(TARE_MODULE_PTX, ".version 6.0\n.target sm_70\n.entry a()\n{ret;}\n", NULL,
-	                       NULL, &module), 0);
+	assert_int_equal(build(TARE_MODULE_PTX, ".version 6.0\n.target sm_70\n.entry a()\n{ret;}\n",
+	                       NULL, NULL, &module),
+	                 0);
 	tare_module_free(module);
 	open_device("", "no_builtins");
 	assert_int_equal(build(TARE_MODULE_CUDA_C, SCALE, NULL, NULL, &module), -ENOTSUP);
@@ -223,16 +229,23 @@ static void without_nvrtc_ptx_still_works(void **state)
 
 // ---- entries
 
-#define THREE "__global__ void one(int *a) { }\n" \
-	"namespace deep { __global__ void two(int *a) { } }\n" \
-	"template <class T> __global__ void many(T *a) { }\n" \
+#define THREE                                                                                      \
+	"__global__ void one(int *a) { }\n"                                                        \
+	"namespace deep { __global__ void two(int *a) { } }\n"                                     \
+	"template <class T> __global__ void many(T *a) { }\n"                                      \
 	"extern \"C\" __global__ void __launch_bounds__(64) plain(int *a) { }\n"
 
 static void entries_are_found_by_their_names_in_the_source(void **state)
 {
-	static const struct { const char *entry, *name; } rows[] = {
-		{ "one", "_Z3onePi" }, { "two", "_ZN4deep3twoEPi" }, { "deep::two", "_ZN4deep3twoEPi" },
-		{ "plain", "plain" }, { "_Z3onePi", "_Z3onePi" }, { "many<float>", "_Z4manyIfEvPv" },
+	static const struct {
+		const char *entry, *name;
+	} rows[] = {
+		{ "one", "_Z3onePi" },
+		{ "two", "_ZN4deep3twoEPi" },
+		{ "deep::two", "_ZN4deep3twoEPi" },
+		{ "plain", "plain" },
+		{ "_Z3onePi", "_Z3onePi" },
+		{ "many<float>", "_Z4manyIfEvPv" },
 	};
 	struct tare_module *module = NULL;
 	struct tare_kernel *kernel;
@@ -260,7 +273,8 @@ static void entries_are_found_by_their_names_in_the_source(void **state)
 
 static void a_name_that_fits_two_kernels_is_not_guessed(void **state)
 {
-	static const char text[] = "__global__ void one(int *a) { }\n__global__ void one(float *a) { }\n";
+	static const char text[] =
+	    "__global__ void one(int *a) { }\n__global__ void one(float *a) { }\n";
 	struct tare_module *module = NULL;
 	struct tare_kernel *kernel;
 
@@ -276,19 +290,28 @@ static void a_name_that_fits_two_kernels_is_not_guessed(void **state)
 
 static void mangled_names_are_read(void **state)
 {
-	static const struct { const char *mangled, *name; } rows[] = {
-		{ "scale", "scale" }, { "_Z5scalePKfPfjjf", "scale" }, { "_ZN2ns1kEPi", "ns::k" },
-		{ "_ZN2ns1kIfEEvPKT_PS1_jj1Sd", "ns::k<>" }, { "_ZL5localPi", "local" },
+	static const struct {
+		const char *mangled, *name;
+	} rows[] = {
+		{ "scale", "scale" },
+		{ "_Z5scalePKfPfjjf", "scale" },
+		{ "_ZN2ns1kEPi", "ns::k" },
+		{ "_ZN2ns1kIfEEvPKT_PS1_jj1Sd", "ns::k<>" },
+		{ "_ZL5localPi", "local" },
 		{ "_Z4manyIfEvPT_", "many<>" },
 		// No name of that form: as it is.
-		{ "_Z", "_Z" }, { "_Z9", "_Z9" }, { "_Z9short", "_Z9short" }, { "_Zpl1S1S", "_Zpl1S1S" },
-		{ "_Z99999999999999999999a", "_Z99999999999999999999a" }, { "", "" },
+		{ "_Z", "_Z" },
+		{ "_Z9", "_Z9" },
+		{ "_Z9short", "_Z9short" },
+		{ "_Zpl1S1S", "_Zpl1S1S" },
+		{ "_Z99999999999999999999a", "_Z99999999999999999999a" },
+		{ "", "" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char text[64];
-		cuda_readable_name((struct cuda_text){ rows[i].mangled, strlen(rows[i].mangled) }, text,
-		                   sizeof text);
+		cuda_readable_name((struct cuda_text){ rows[i].mangled, strlen(rows[i].mangled) },
+		                   text, sizeof text);
 		assert_string_equal(text, rows[i].name);
 	}
 	char cut[6];
@@ -302,11 +325,17 @@ static void mangled_names_are_read(void **state)
 
 static void ptx_that_does_not_fit_says_what_does(void **state)
 {
-	static const struct { const char *script, *text, *says; int code; bool logs; } rows[] = {
+	static const struct {
+		const char *script, *text, *says;
+		int code;
+		bool logs;
+	} rows[] = {
 		{ "driver=12040", ".version 9.0\n.target sm_70\n.entry a() { }",
-		  "PTX 9.0, newer than the driver takes (CUDA 12.4); update the driver", -EINVAL, true },
+		  "PTX 9.0, newer than the driver takes (CUDA 12.4); update the driver", -EINVAL,
+		  true },
 		{ "", ".version 8.7\n.target sm_100\n.entry a() { }",
-		  "is for sm_100, this device has compute capability 9.0; write it for compute_90 or older",
+		  "is for sm_100, this device has compute capability 9.0; write it for compute_90 "
+		  "or older",
 		  -EINVAL, true },
 		{ "", PTX_HEAD ".entry a() { fake_error }", "the log says why", -EINVAL, true },
 		{ "", "hello", "no PTX, which begins with .version", -EINVAL, false },
@@ -324,16 +353,21 @@ static void ptx_that_does_not_fit_says_what_does(void **state)
 		assert_says(rows[i].says);
 		assert_int_equal(log_text != NULL, rows[i].logs);
 	}
-	assert_int_equal(build(TARE_MODULE_PTX, PTX_HEAD ".entry a() { }", "-O3", NULL, &module), -ENOTSUP);
+	assert_int_equal(build(TARE_MODULE_PTX, PTX_HEAD ".entry a() { }", "-O3", NULL, &module),
+	                 -ENOTSUP);
 	assert_says("no build options for PTX");
 	static const char nul[] = PTX_HEAD "\0.entry a() { }";
-	struct tare_module_source source = { .format = TARE_MODULE_PTX, .data = nul, .bytes = sizeof nul };
+	struct tare_module_source source = { .format = TARE_MODULE_PTX,
+		                             .data = nul,
+		                             .bytes = sizeof nul };
 	assert_int_equal(tare_module_create(device, &source, &module, NULL, &error), -EINVAL);
 	assert_says("no text");
 	// tare's own, on a device that is too old for them.
 	open_device("cc=6.1", "");
-	source = (struct tare_module_source){ .format = TARE_MODULE_PTX, .ends = true,
-		                              .data = PTX_HEAD ".entry a() { }", .bytes = sizeof PTX_HEAD + 13 };
+	source = (struct tare_module_source){ .format = TARE_MODULE_PTX,
+		                              .ends = true,
+		                              .data = PTX_HEAD ".entry a() { }",
+		                              .bytes = sizeof PTX_HEAD + 13 };
 	assert_int_equal(tare_module_create(device, &source, &module, NULL, &error), -EINVAL);
 	assert_says("tare's kernels need compute capability 7.0; this device has 6.1");
 }
@@ -348,15 +382,24 @@ static cu_result failing_load(cu_module *module, const void *data, unsigned int 
 
 static void what_the_driver_refuses_says_the_way_out(void **state)
 {
-	static const struct { enum tare_module_format format; cu_result result; const char *cuda, *text, *says;
-		int code; } rows[] = {
+	static const struct {
+		enum tare_module_format format;
+		cu_result result;
+		const char *cuda, *text, *says;
+		int code;
+	} rows[] = {
 		{ TARE_MODULE_CUDA_C, ABI_NO_BINARY_FOR_GPU, "driver=12040", SCALE,
 		  "NVRTC 13.0 is newer than the driver (CUDA 12.4)", -EINVAL },
-		{ TARE_MODULE_CUDA_C, ABI_OUT_OF_MEMORY, "driver=12040", SCALE, "cannot load the kernels", -ENOMEM },
-		{ TARE_MODULE_PTX, ABI_NO_BINARY_FOR_GPU, "", ".version 8.0\n.target sm_90a\n.entry a() { }",
-		  "the kernels do not compile (", -EINVAL },
-		{ TARE_MODULE_PTX, ABI_NO_BINARY_FOR_GPU, "cc=10.0", ".version 8.0\n.target sm_90a\n.entry a() { }",
-		  "is for sm_90a, this device has compute capability 10.0; write it for compute_100", -EINVAL },
+		{ TARE_MODULE_CUDA_C, ABI_OUT_OF_MEMORY, "driver=12040", SCALE,
+		  "cannot load the kernels", -ENOMEM },
+		{ TARE_MODULE_PTX, ABI_NO_BINARY_FOR_GPU, "",
+		  ".version 8.0\n.target sm_90a\n.entry a() { }", "the kernels do not compile (",
+		  -EINVAL },
+		{ TARE_MODULE_PTX, ABI_NO_BINARY_FOR_GPU, "cc=10.0",
+		  ".version 8.0\n.target sm_90a\n.entry a() { }",
+		  "is for sm_90a, this device has compute capability 10.0; write it for "
+		  "compute_100",
+		  -EINVAL },
 		{ TARE_MODULE_PTX, ABI_JIT_COMPILER_NOT_FOUND, "", PTX_HEAD ".entry a() { }",
 		  "libnvidia-ptxjitcompiler", -ENOTSUP },
 		{ TARE_MODULE_PTX, ABI_JIT_COMPILATION_DISABLED, "", PTX_HEAD ".entry a() { }",
@@ -381,9 +424,14 @@ static void what_the_driver_refuses_says_the_way_out(void **state)
 // other peaks take seconds, and use no more of it.
 static void the_kernels_that_tare_carries_are_cuda_c_too(void **state)
 {
-	static const struct { const char *module, *entry; } rows[] = {
-		{ "empty", "empty" }, { "overlap", "overlap_register" }, { "matmul", "matmul_register" },
-		{ "peak_memory", "peak_triad_16" }, { "peak_local", "peak_local_16" },
+	static const struct {
+		const char *module, *entry;
+	} rows[] = {
+		{ "empty", "empty" },
+		{ "overlap", "overlap_register" },
+		{ "matmul", "matmul_register" },
+		{ "peak_memory", "peak_triad_16" },
+		{ "peak_local", "peak_local_16" },
 	};
 	struct tare_module_source source;
 
@@ -401,10 +449,12 @@ static void the_kernels_that_tare_carries_are_cuda_c_too(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct cuda_compiled compiled;
 		struct cuda_text name;
-		assert_int_equal(tare_kernel_source(rows[i].module, TARE_MODULE_CUDA_C, &source, &error), 0);
-		source.options = "--gpu-architecture=compute_90";  // quicker than the binary
+		assert_int_equal(
+		    tare_kernel_source(rows[i].module, TARE_MODULE_CUDA_C, &source, &error), 0);
+		source.options = "--gpu-architecture=compute_90"; // quicker than the binary
 		if (cuda_compile(cuda_device_of(device), &source, &compiled, &log_text, &error) < 0)
-			fail_msg("%s: %s\n%s", rows[i].module, error.message, log_text ? log_text : "");
+			fail_msg("%s: %s\n%s", rows[i].module, error.message,
+			         log_text ? log_text : "");
 		assert_int_equal(cuda_ptx_resolve(compiled.ptx, rows[i].entry, &name), 1);
 		assert_null(log_text);
 		cuda_compiled_free(&compiled);
@@ -415,9 +465,13 @@ static void the_kernels_that_tare_carries_are_cuda_c_too(void **state)
 
 static void a_device_that_does_not_open_says_the_way_out(void **state)
 {
-	static const struct { const char *script, *says; } rows[] = {
-		{ "prohibited", "its compute mode is prohibited; as root: `nvidia-smi -c DEFAULT`" },
-		{ "exclusive", "its compute mode is exclusive-process and another process uses it" },
+	static const struct {
+		const char *script, *says;
+	} rows[] = {
+		{ "prohibited",
+		  "its compute mode is prohibited; as root: `nvidia-smi -c DEFAULT`" },
+		{ "exclusive",
+		  "its compute mode is exclusive-process and another process uses it" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -451,11 +505,14 @@ static void a_device_that_does_not_open_says_the_way_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(the_architecture_follows_from_device_and_compiler, teardown),
+		cmocka_unit_test_teardown(the_architecture_follows_from_device_and_compiler,
+		                          teardown),
 		cmocka_unit_test_teardown(what_does_not_compile_says_why, teardown),
 		cmocka_unit_test_teardown(warnings_come_with_what_compiles, teardown),
-		cmocka_unit_test_teardown(headers_are_found_beside_the_source_and_in_options, teardown),
-		cmocka_unit_test_teardown(nvrtc_is_found_by_cuda_home_with_the_drivers_version, teardown),
+		cmocka_unit_test_teardown(headers_are_found_beside_the_source_and_in_options,
+		                          teardown),
+		cmocka_unit_test_teardown(nvrtc_is_found_by_cuda_home_with_the_drivers_version,
+		                          teardown),
 		cmocka_unit_test_teardown(without_nvrtc_ptx_still_works, teardown),
 		cmocka_unit_test_teardown(entries_are_found_by_their_names_in_the_source, teardown),
 		cmocka_unit_test_teardown(a_name_that_fits_two_kernels_is_not_guessed, teardown),

@@ -46,17 +46,27 @@ static struct tare_facts facts_of(uint32_t index)
 
 static void an_h200_at_rest(void **state)
 {
-	static const struct { enum tare_fact_id id; const char *text; } rows[] = {
-		{ TARE_FACT_CLOCK_NOW, "345 MHz" }, { TARE_FACT_CLOCK_SETTING, "1.98 GHz" },
-		{ TARE_FACT_MEMORY_CLOCK_NOW, "3.20 GHz" }, { TARE_FACT_POWER_NOW, "78 W" },
-		{ TARE_FACT_POWER_LIMIT, "700 W" }, { TARE_FACT_POWER_LIMIT_MAX, "700 W" },
+	static const struct {
+		enum tare_fact_id id;
+		const char *text;
+	} rows[] = {
+		{ TARE_FACT_CLOCK_NOW, "345 MHz" },
+		{ TARE_FACT_CLOCK_SETTING, "1.98 GHz" },
+		{ TARE_FACT_MEMORY_CLOCK_NOW, "3.20 GHz" },
+		{ TARE_FACT_POWER_NOW, "78 W" },
+		{ TARE_FACT_POWER_LIMIT, "700 W" },
+		{ TARE_FACT_POWER_LIMIT_MAX, "700 W" },
 		{ TARE_FACT_TEMPERATURE, "31 C" },
 		{ TARE_FACT_TEMPERATURE_LIMITS, "slows down at 89 C, shuts down at 92 C" },
-		{ TARE_FACT_THROTTLE, "idle" }, { TARE_FACT_ECC_CORRECTED, "3" },
-		{ TARE_FACT_ECC_UNCORRECTED, "0" }, { TARE_FACT_MIG, "off" },
-		{ TARE_FACT_PERSISTENCE, "yes" }, { TARE_FACT_NVLINK, "17 of 18 links active" },
+		{ TARE_FACT_THROTTLE, "idle" },
+		{ TARE_FACT_ECC_CORRECTED, "3" },
+		{ TARE_FACT_ECC_UNCORRECTED, "0" },
+		{ TARE_FACT_MIG, "off" },
+		{ TARE_FACT_PERSISTENCE, "yes" },
+		{ TARE_FACT_NVLINK, "17 of 18 links active" },
 		{ TARE_FACT_COMPUTE_MODE, "default: shared by processes" },
-		{ TARE_FACT_REGISTERS, "256 KB" }, { TARE_FACT_RESIDENT, "2048" },
+		{ TARE_FACT_REGISTERS, "256 KB" },
+		{ TARE_FACT_RESIDENT, "2048" },
 		{ TARE_FACT_PEAK_FP8, "2.14 PFLOP/s" },
 	};
 	char text[256];
@@ -65,10 +75,11 @@ static void an_h200_at_rest(void **state)
 	open_driver("", "");
 	struct tare_facts facts = facts_of(0);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		assert_string_equal(tare_fact_format(&facts, rows[i].id, text, sizeof text), rows[i].text);
-		assert_int_equal(facts.fact[rows[i].id].origin,
-		                 rows[i].id == TARE_FACT_PEAK_FP8 ? TARE_ORIGIN_FORMULA
-		                                                  : TARE_ORIGIN_DRIVER);
+		assert_string_equal(tare_fact_format(&facts, rows[i].id, text, sizeof text),
+		                    rows[i].text);
+		assert_int_equal(facts.fact[rows[i].id].origin, rows[i].id == TARE_FACT_PEAK_FP8
+		                                                    ? TARE_ORIGIN_FORMULA
+		                                                    : TARE_ORIGIN_DRIVER);
 	}
 }
 
@@ -93,8 +104,11 @@ static void a_slice_says_what_is_its_own(void **state)
 
 static void a_mode_that_keeps_others_out_is_named(void **state)
 {
-	static const struct { const char *script, *text; } rows[] = {
-		{ "exclusive", "exclusive process" }, { "prohibited", "prohibited" },
+	static const struct {
+		const char *script, *text;
+	} rows[] = {
+		{ "exclusive", "exclusive process" },
+		{ "prohibited", "prohibited" },
 	};
 	(void)state;
 
@@ -109,8 +123,10 @@ static void a_mode_that_keeps_others_out_is_named(void **state)
 // A container that was not given the device: CUDA's own facts are there, and the driver's version.
 static void a_device_that_nvml_does_not_give_is_absent_with_the_reason(void **state)
 {
-	static const struct { const char *script, *reason; } rows[] = {
-		{ "handle=4", "may not look at it" }, { "handle=6", "sees no such device" },
+	static const struct {
+		const char *script, *reason;
+	} rows[] = {
+		{ "handle=4", "may not look at it" },  { "handle=6", "sees no such device" },
 		{ "handle=15", "fallen off the bus" }, { "handle=16", "has to be reset" },
 		{ "handle=999", "code 999" },
 	};
@@ -124,11 +140,13 @@ static void a_device_that_nvml_does_not_give_is_absent_with_the_reason(void **st
 		assert_true(facts.fact[TARE_FACT_CLOCK].present);
 		assert_string_equal(facts.fact[TARE_FACT_DRIVER].text, "580.159.04");
 		for (int id = 0; id < TARE_FACT_COUNT_OF; id++)
-			assert_string_not_equal(tare_fact_reason(&facts, (enum tare_fact_id)id), "");
+			assert_string_not_equal(tare_fact_reason(&facts, (enum tare_fact_id)id),
+			                        "");
 		assert_false(facts.fact[TARE_FACT_LINK_NOW].present);
 		assert_false(facts.fact[TARE_FACT_MIG].present);
 		assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_MIG), rows[i].reason));
-		assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_CLOCK_NOW), "0000:3b:00.0"));
+		assert_non_null(
+		    strstr(tare_fact_reason(&facts, TARE_FACT_CLOCK_NOW), "0000:3b:00.0"));
 		assert_int_equal(cuda->device_open(driver, 0, &device, &error), 0);
 		assert_int_equal(tare_telemetry(device, &telemetry, &error), -ENOTSUP);
 		assert_non_null(strstr(error.message, rows[i].reason));
@@ -188,8 +206,10 @@ int main(void)
 		cmocka_unit_test_teardown(an_h200_at_rest, teardown),
 		cmocka_unit_test_teardown(a_slice_says_what_is_its_own, teardown),
 		cmocka_unit_test_teardown(a_mode_that_keeps_others_out_is_named, teardown),
-		cmocka_unit_test_teardown(a_device_that_nvml_does_not_give_is_absent_with_the_reason, teardown),
-		cmocka_unit_test_teardown(one_device_without_nvml_takes_nothing_from_the_other, teardown),
+		cmocka_unit_test_teardown(
+		    a_device_that_nvml_does_not_give_is_absent_with_the_reason, teardown),
+		cmocka_unit_test_teardown(one_device_without_nvml_takes_nothing_from_the_other,
+		                          teardown),
 		cmocka_unit_test_teardown(telemetry_reads_what_is_now, teardown),
 		cmocka_unit_test_teardown(a_clock_that_is_gone_is_not_present, teardown),
 	};

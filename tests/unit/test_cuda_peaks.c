@@ -37,19 +37,22 @@ static void peaks_match_the_data_sheets(void **state)
 		const struct cuda_lanes *lanes = cuda_lanes_find(rows[i].major, rows[i].minor);
 		uint64_t clock_hz = (uint64_t)(rows[i].clock_ghz * 1e9);
 		assert_non_null(lanes);
-		assert_near(cuda_peak_flops(lanes->fp32, rows[i].units, clock_hz) / 1e12, rows[i].fp32,
-		            0.006 * rows[i].fp32);
-		assert_near(cuda_peak_flops(lanes->fp64, rows[i].units, clock_hz) / 1e12, rows[i].fp64,
-		            0.02 * rows[i].fp64);
-		assert_near(cuda_peak_flops(cuda_lanes_tensor(lanes, rows[i].board) / 2, rows[i].units,
-		                            clock_hz) / 1e12, rows[i].tensor, 0.015 * rows[i].tensor);
+		assert_near(cuda_peak_flops(lanes->fp32, rows[i].units, clock_hz) / 1e12,
+		            rows[i].fp32, 0.006 * rows[i].fp32);
+		assert_near(cuda_peak_flops(lanes->fp64, rows[i].units, clock_hz) / 1e12,
+		            rows[i].fp64, 0.02 * rows[i].fp64);
+		assert_near(cuda_peak_flops(cuda_lanes_tensor(lanes, rows[i].board) / 2,
+		                            rows[i].units, clock_hz) /
+		                1e12,
+		            rows[i].tensor, 0.015 * rows[i].tensor);
 	}
 }
 
 static void unknown_capabilities_have_no_peak(void **state)
 {
-	static const struct { int major, minor; } rows[] = { { 6, 1 }, { 9, 1 }, { 11, 0 }, { 13, 0 },
-		{ -1, -1 }, { 0, 0 } };
+	static const struct {
+		int major, minor;
+	} rows[] = { { 6, 1 }, { 9, 1 }, { 11, 0 }, { 13, 0 }, { -1, -1 }, { 0, 0 } };
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		assert_null(cuda_lanes_find(rows[i].major, rows[i].minor));
@@ -64,19 +67,22 @@ static void memory_and_link_peaks_follow_their_formulas(void **state)
 {
 	(void)state;
 	assert_near(cuda_peak_memory(3201000000, 6144) / 1e12, 4.917, 0.001);
-	static const struct { uint32_t generation, width; double gigabytes; } rows[] = {
-		{ 1, 16, 4.0 }, { 2, 16, 8.0 }, { 3, 16, 15.754 }, { 4, 16, 31.508 }, { 5, 16, 63.015 },
-		{ 6, 16, 121.0 }, { 3, 4, 3.938 },
+	static const struct {
+		uint32_t generation, width;
+		double gigabytes;
+	} rows[] = {
+		{ 1, 16, 4.0 },    { 2, 16, 8.0 },   { 3, 16, 15.754 }, { 4, 16, 31.508 },
+		{ 5, 16, 63.015 }, { 6, 16, 121.0 }, { 3, 4, 3.938 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		assert_near(cuda_peak_link(rows[i].generation, rows[i].width) / 1e9, rows[i].gigabytes,
-		            0.001);
+		assert_near(cuda_peak_link(rows[i].generation, rows[i].width) / 1e9,
+		            rows[i].gigabytes, 0.001);
 	assert_near(cuda_peak_link(0, 16), 0, 0);
 	assert_near(cuda_peak_link(7, 16), 0, 0);
 }
 
-// The same data sheets, dense: TF32, BF16, INT8 and FP64 on matrix units, in T/s; 0: the board has none.
-// Shared memory: 128 bytes a clock, half of that on Turing (GA102's paper says both).
+// The same data sheets, dense: TF32, BF16, INT8 and FP64 on matrix units, in T/s; 0: the board has
+// none. Shared memory: 128 bytes a clock, half of that on Turing (GA102's paper says both).
 static void matrix_peaks_match_the_data_sheets(void **state)
 {
 	static const struct {
@@ -98,20 +104,27 @@ static void matrix_peaks_match_the_data_sheets(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_facts facts = { 0 };
 		double clock_hz = rows[i].clock_mhz * 1e6;
-		const struct { enum tare_fact_id id; double expected; } peaks[] = {
-			{ TARE_FACT_PEAK_TF32, rows[i].tf32 }, { TARE_FACT_PEAK_BF16, rows[i].bf16 },
-			{ TARE_FACT_PEAK_INT8, rows[i].int8 }, { TARE_FACT_PEAK_FP64_TENSOR, rows[i].fp64 },
+		const struct {
+			enum tare_fact_id id;
+			double expected;
+		} peaks[] = {
+			{ TARE_FACT_PEAK_TF32, rows[i].tf32 },
+			{ TARE_FACT_PEAK_BF16, rows[i].bf16 },
+			{ TARE_FACT_PEAK_INT8, rows[i].int8 },
+			{ TARE_FACT_PEAK_FP64_TENSOR, rows[i].fp64 },
 			{ TARE_FACT_PEAK_LOCAL, rows[i].local * rows[i].units * clock_hz / 1e12 },
 		};
 		tare_fact_set_text(&facts, TARE_FACT_NAME, TARE_ORIGIN_DRIVER, rows[i].board);
 		tare_fact_set_count(&facts, TARE_FACT_UNITS, TARE_ORIGIN_DRIVER, rows[i].units);
-		tare_fact_set_count(&facts, TARE_FACT_CLOCK, TARE_ORIGIN_DRIVER, (uint64_t)clock_hz);
+		tare_fact_set_count(&facts, TARE_FACT_CLOCK, TARE_ORIGIN_DRIVER,
+		                    (uint64_t)clock_hz);
 		cuda_set_peaks(&facts, rows[i].major, rows[i].minor, "");
 		for (size_t k = 0; k < sizeof peaks / sizeof *peaks; k++) {
 			const struct tare_fact *fact = &facts.fact[peaks[k].id];
 			assert_int_equal(fact->present, peaks[k].expected > 0);
 			if (fact->present)
-				assert_near(fact->rate / 1e12, peaks[k].expected, 0.006 * peaks[k].expected);
+				assert_near(fact->rate / 1e12, peaks[k].expected,
+				            0.006 * peaks[k].expected);
 			else
 				assert_true(fact->text[0]);
 		}

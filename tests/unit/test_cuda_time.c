@@ -2,7 +2,7 @@
 // Stamps, epochs and clock pairs of the CUDA backend.
 #include "cuda_rig.h"
 
-#define EPOCH_LIFE_NS 50000000  // as in clock.c
+#define EPOCH_LIFE_NS 50000000 // as in clock.c
 
 static int64_t ticks(const struct tare_stamps *stamps, enum tare_stamp which)
 {
@@ -39,7 +39,8 @@ static void neighbouring_stamps_stay_exact_however_late(void **state)
 		assert_int_equal(stamps[i].epoch, stamps[0].epoch);
 		assert_false(stamps[i].brackets_engine);
 		truth[i] = fake.event_ns(event->start);
-		assert_int_equal(ticks(&stamps[i], TARE_STAMP_END) - ticks(&stamps[i], TARE_STAMP_START),
+		assert_int_equal(ticks(&stamps[i], TARE_STAMP_END) -
+		                     ticks(&stamps[i], TARE_STAMP_START),
 		                 fake.event_ns(event->end) - truth[i]);
 		if (i == 0)
 			continue;
@@ -85,8 +86,13 @@ static void a_long_pause_begins_an_epoch_of_another_number(void **state)
 
 static void the_timers_step_is_measured(void **state)
 {
-	static const struct { const char *script; uint64_t step; } rows[] = {
-		{ "step=32", 32 }, { "step=500", 500 }, { "step=1000", 1000 },
+	static const struct {
+		const char *script;
+		uint64_t step;
+	} rows[] = {
+		{ "step=32", 32 },
+		{ "step=500", 500 },
+		{ "step=1000", 1000 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -126,7 +132,7 @@ static void an_untimed_queue_records_one_event_and_a_timed_one_two(void **state)
 		struct tare_queue *queue = new_queue(timed);
 		struct tare_event *event = NULL;
 		struct tare_stamps stamps;
-		must(tare_append(queue, &marker, &event, &error));  // and with it the first epoch
+		must(tare_append(queue, &marker, &event, &error)); // and with it the first epoch
 		tare_event_free(event);
 		int before = fake.records();
 		must(tare_append(queue, &marker, NULL, &error));

@@ -24,7 +24,7 @@ static struct tare_run run;
 static struct tare_backend backend;
 static const struct tare_backend *cuda;
 static int begun;
-static size_t timed_first;  // figures that were there when the tracer was first asked for
+static size_t timed_first; // figures that were there when the tracer was first asked for
 
 static const char *text_of(const struct tare_cell *cell, const char *name)
 {
@@ -35,7 +35,8 @@ static const char *text_of(const struct tare_cell *cell, const char *name)
 // Or would be, if there is one: the nodes of a graph.
 static bool is_by_tracer(const struct tare_cell *cell)
 {
-	return strstr(cell->method, "tracer") || strcmp(text_of(cell, "what"), "graph, empty kernel") == 0;
+	return strstr(cell->method, "tracer") ||
+	       strcmp(text_of(cell, "what"), "graph, empty kernel") == 0;
 }
 
 static size_t count_timed(void)
@@ -72,7 +73,9 @@ static void open_run(const char *command, const char *cupti, int64_t budget_ns)
 	setenv("TARE_FAKE_CUPTI", cupti, 1);
 	assert_int_equal(cuda->driver_open(NULL, &driver, NULL), 0);
 	assert_int_equal(cuda->device_facts(driver, 0, &facts, NULL), 0);
-	run = (struct tare_run){ .facts = &facts, .seed = 1, .budget_ns = budget_ns,
+	run = (struct tare_run){ .facts = &facts,
+		                 .seed = 1,
+		                 .budget_ns = budget_ns,
 		                 .result = tare_result_new(command) };
 	assert_int_equal(cuda->device_open(driver, 0, &run.device, NULL), 0);
 	backend = *cuda;
@@ -119,7 +122,8 @@ static const struct tare_cell *find(const char *label, const char *what, const c
 {
 	for (size_t i = 0; i < run.result->cell_count; i++) {
 		const struct tare_cell *cell = &run.result->cells[i];
-		if (strcmp(text_of(cell, label), what) == 0 && strcmp(text_of(cell, "rung"), rung) == 0 &&
+		if (strcmp(text_of(cell, label), what) == 0 &&
+		    strcmp(text_of(cell, "rung"), rung) == 0 &&
 		    strcmp(text_of(cell, "by"), by) == 0 && strcmp(cell->source, "device") == 0)
 			return cell;
 	}
@@ -172,14 +176,21 @@ static void latency_without_the_tracer_says_why(void **state)
 
 static void matmul_asks_the_tracer_last(void **state)
 {
-	static const struct { const char *cupti, *by; bool untraced; } rows[] = {
-		{ "", "tracer", false }, { "holder=Nsight_Systems", "", false }, { "", "", true },
+	static const struct {
+		const char *cupti, *by;
+		bool untraced;
+	} rows[] = {
+		{ "", "tracer", false },
+		{ "holder=Nsight_Systems", "", false },
+		{ "", "", true },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_matmul_options options = { .n = { 32 }, .n_count = 1,
-			.rungs = 1u << TARE_RUNG_NAIVE | 1u << TARE_RUNG_SEQUENTIAL,
-			.untraced = rows[i].untraced };
+		struct tare_matmul_options options = { .n = { 32 },
+			                               .n_count = 1,
+			                               .rungs = 1u << TARE_RUNG_NAIVE |
+			                                        1u << TARE_RUNG_SEQUENTIAL,
+			                               .untraced = rows[i].untraced };
 		bool traced = rows[i].by[0] != '\0';
 		const struct tare_cell *kernel, *stamped;
 		const struct tare_label *clock;

@@ -1,30 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory, kernels and graphs of the CUDA backend.
-#include "cuda_rig.h"
 #include "backend/kernels.h"
+#include "cuda_rig.h"
 
 static void too_much_memory_is_refused_as_such(void **state)
 {
 	static const enum tare_memory_kind kinds[] = { TARE_MEMORY_DEVICE, TARE_MEMORY_PINNED,
-		TARE_MEMORY_SHARED };
+		                                       TARE_MEMORY_SHARED };
 	struct tare_memory *memory = NULL;
 	(void)state;
 	open_device("memory=1000000 host_memory=0");
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		assert_int_equal(tare_memory_create(device, kinds[i], 1000001, &memory, &error), -ENOMEM);
+		assert_int_equal(tare_memory_create(device, kinds[i], 1000001, &memory, &error),
+		                 -ENOMEM);
 		assert_says("1000001 bytes");
 		assert_null(memory);
 	}
 	open_device("no_managed");
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_SHARED, 64, &memory, &error), -ENOTSUP);
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_SHARED, 64, &memory, &error),
+	                 -ENOTSUP);
 }
 
 static void fills_of_long_patterns_need_a_pattern_that_repeats(void **state)
 {
-	static const struct { const char *pattern; uint32_t bytes; int code; } rows[] = {
-		{ "a", 1, 0 }, { "ab", 2, 0 }, { "abcd", 4, 0 }, { "abcdabcd", 8, 0 },
-		{ "abcdabcdabcdabcd", 16, 0 }, { "abababab", 8, 0 }, { "abcdefgh", 8, -ENOTSUP },
-		{ "abcdabcdabcdabce", 16, -ENOTSUP }, { "abc", 3, -EINVAL },
+	static const struct {
+		const char *pattern;
+		uint32_t bytes;
+		int code;
+	} rows[] = {
+		{ "a", 1, 0 },
+		{ "ab", 2, 0 },
+		{ "abcd", 4, 0 },
+		{ "abcdabcd", 8, 0 },
+		{ "abcdabcdabcdabcd", 16, 0 },
+		{ "abababab", 8, 0 },
+		{ "abcdefgh", 8, -ENOTSUP },
+		{ "abcdabcdabcdabce", 16, -ENOTSUP },
+		{ "abc", 3, -EINVAL },
 	};
 	(void)state;
 	open_device(NULL);
@@ -32,12 +44,13 @@ static void fills_of_long_patterns_need_a_pattern_that_repeats(void **state)
 	struct tare_memory *memory = new_memory(TARE_MEMORY_MAPPED, 48);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_operation what = { .type = TARE_OPERATION_FILL,
-			.destination = { memory, 0, 48 },
-			.fill = { rows[i].pattern, rows[i].bytes } };
+			                       .destination = { memory, 0, 48 },
+			                       .fill = { rows[i].pattern, rows[i].bytes } };
 		assert_int_equal(tare_append(queue, &what, NULL, &error), rows[i].code);
 		must(tare_finish(queue, TARE_LIMIT_DEFAULT_NS, &error));
 		for (uint32_t at = 0; rows[i].code == 0 && at < 48; at += rows[i].bytes)
-			assert_memory_equal((char *)memory->host + at, rows[i].pattern, rows[i].bytes);
+			assert_memory_equal((char *)memory->host + at, rows[i].pattern,
+			                    rows[i].bytes);
 	}
 	tare_memory_free(memory);
 	tare_queue_free(queue);
@@ -64,7 +77,7 @@ static void a_kernel_gets_its_arguments_and_local_ones_as_offsets(void **state)
 	what.launch.arguments = arguments;
 	what.launch.argument_count = 4;
 	must(tare_append(queue, &what, NULL, &error));
-	value = 0;  // copied when it was appended
+	value = 0; // copied when it was appended
 	must(tare_finish(queue, TARE_LIMIT_DEFAULT_NS, &error));
 	const uint32_t expected[] = { 0x1234, 0, 32, 144 };
 	assert_memory_equal((char *)memory->host + 16, expected, sizeof expected);
@@ -94,8 +107,13 @@ static void a_kernel_gets_its_arguments_and_local_ones_as_offsets(void **state)
 
 static void modules_that_do_not_build_say_why(void **state)
 {
-	static const struct { enum tare_module_format format; const char *text; int code; } rows[] = {
-		{ TARE_MODULE_PTX, ".version 6.0\n.target sm_70\n.entry a() { fake_error; }", -EINVAL },
+	static const struct {
+		enum tare_module_format format;
+		const char *text;
+		int code;
+	} rows[] = {
+		{ TARE_MODULE_PTX, ".version 6.0\n.target sm_70\n.entry a() { fake_error; }",
+		  -EINVAL },
 		{ TARE_MODULE_NATIVE, "empty", -ENOTSUP },
 		{ TARE_MODULE_OPENCL_C, "kernel void empty(void) {}", -ENOTSUP },
 		{ TARE_MODULE_SPIRV, "\3\2#\7", -ENOTSUP },
@@ -106,9 +124,10 @@ static void modules_that_do_not_build_say_why(void **state)
 	open_device(NULL);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char *log = NULL;
-		struct tare_module_source source = { rows[i].format, rows[i].text, strlen(rows[i].text),
-			NULL };
-		assert_int_equal(tare_module_create(device, &source, &module, &log, &error), rows[i].code);
+		struct tare_module_source source = { rows[i].format, rows[i].text,
+			                             strlen(rows[i].text), NULL };
+		assert_int_equal(tare_module_create(device, &source, &module, &log, &error),
+		                 rows[i].code);
 		assert_null(module);
 		assert_int_equal(log != NULL, rows[i].code == -EINVAL);
 		if (log)
@@ -128,16 +147,18 @@ static void the_kernels_that_tare_carries_are_taken_as_ptx(void **state)
 	struct tare_kernel *kernel = NULL;
 	(void)state;
 	open_device(NULL);
-	assert_int_equal(tare_kernel_build(device, "nothing", "nothing", &module, &kernel, NULL, &error),
-	                 -ENOENT);
+	assert_int_equal(
+	    tare_kernel_build(device, "nothing", "nothing", &module, &kernel, NULL, &error),
+	    -ENOENT);
 	assert_int_equal(tare_kernel_source("empty", (enum tare_module_format)99, &source, &error),
 	                 -ENOTSUP);
 	must(tare_kernel_source("empty", TARE_MODULE_OPENCL_C, &source, &error));
 	assert_int_equal(strlen(source.data), source.bytes);
 	assert_non_null(strstr(source.data, "KERNEL void empty"));
 	if (tare_kernel_source("empty", TARE_MODULE_PTX, &source, NULL) < 0) {
-		assert_int_equal(tare_kernel_build(device, "empty", "empty", &module, &kernel, NULL, &error),
-		                 -ENOTSUP);
+		assert_int_equal(
+		    tare_kernel_build(device, "empty", "empty", &module, &kernel, NULL, &error),
+		    -ENOTSUP);
 		assert_says("without clang");
 		return;
 	}
@@ -170,7 +191,7 @@ static void a_graph_runs_what_was_recorded_as_often_as_it_is_launched(void **sta
 	assert_int_equal(tare_append(queue, &what, NULL, &error), -EINVAL);
 	must(tare_graph_end(queue, &graph, &error));
 	must(tare_finish(queue, TARE_LIMIT_DEFAULT_NS, &error));
-	assert_int_equal(((char *)to->host)[15], 9);  // recording runs nothing
+	assert_int_equal(((char *)to->host)[15], 9); // recording runs nothing
 	for (int round = 1; round < 3; round++) {
 		memset(from->host, round, 16);
 		must(tare_graph_launch(graph, queue, &event, &error));
@@ -189,7 +210,10 @@ static void a_graph_runs_what_was_recorded_as_often_as_it_is_launched(void **sta
 
 static void queues_that_cuda_lacks_are_refused_with_the_reason(void **state)
 {
-	static const struct { struct tare_queue_options options; const char *words; } rows[] = {
+	static const struct {
+		struct tare_queue_options options;
+		const char *words;
+	} rows[] = {
 		{ { .order = TARE_QUEUE_OUT_OF_ORDER }, "runs in order" },
 		{ { .order = TARE_QUEUE_DEFERRED }, "graph" },
 		{ { .engine = 2 }, "chooses" },
@@ -198,12 +222,14 @@ static void queues_that_cuda_lacks_are_refused_with_the_reason(void **state)
 	(void)state;
 	open_device(NULL);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		assert_int_equal(tare_queue_create(device, &rows[i].options, &queue, &error), -ENOTSUP);
+		assert_int_equal(tare_queue_create(device, &rows[i].options, &queue, &error),
+		                 -ENOTSUP);
 		assert_says(rows[i].words);
 	}
-	must(tare_queue_create(device,
-	                       &(struct tare_queue_options){ .order = TARE_QUEUE_LEGACY_DEFAULT,
-	                                                     .timed = true }, &queue, &error));
+	must(tare_queue_create(
+	    device,
+	    &(struct tare_queue_options){ .order = TARE_QUEUE_LEGACY_DEFAULT, .timed = true },
+	    &queue, &error));
 	struct tare_memory *from = new_memory(TARE_MEMORY_PAGEABLE, 4096);
 	struct tare_memory *to = new_memory(TARE_MEMORY_DEVICE, 4096);
 	struct tare_operation there = copy(from, to), back = copy(to, from);

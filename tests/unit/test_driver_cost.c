@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a driver takes for what is changed in the program, with a driver that is slow on purpose, and
-// which commands are timed where that is too much.
-//   test_driver_cost LAYER.so ENTRIES CASE    CASE: profiling, transfers, release, threads, refuses, sample, share,
+// What a driver takes for what is changed in the program, with a driver that is slow on purpose,
+// and which commands are timed where that is too much.
+//   test_driver_cost LAYER.so ENTRIES CASE    CASE: profiling, transfers, release, threads,
+//   refuses, sample, share,
 //                                            own, all, none
 #include "layer_rig.h"
 
@@ -39,7 +40,8 @@ static void *execute(void *nothing)
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 		do
 			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-		while ((now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < SLOW_NS);
+		while ((now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec <
+		       SLOW_NS);
 		sem_post(&executed);
 	}
 	return nothing;
@@ -72,17 +74,20 @@ static cl_int write_slowly(cl_command_queue queue, cl_mem memory, cl_bool blocki
 }
 
 static cl_int fill(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
-                   size_t offset, size_t bytes, cl_uint count, const cl_event *waits, cl_event *event)
+                   size_t offset, size_t bytes, cl_uint count, const cl_event *waits,
+                   cl_event *event)
 {
-	(void)memory, (void)pattern, (void)pattern_bytes, (void)offset, (void)bytes, (void)count, (void)waits;
+	(void)memory, (void)pattern, (void)pattern_bytes, (void)offset, (void)bytes, (void)count,
+	    (void)waits;
 	return fails ? CL_OUT_OF_RESOURCES : enqueue_slowly(queue, event);
 }
 
-static cl_int launch_slowly(cl_command_queue queue, cl_kernel of, cl_uint dimensions, const size_t *offset,
-                            const size_t *global, const size_t *local, cl_uint count,
-                            const cl_event *waits, cl_event *event)
+static cl_int launch_slowly(cl_command_queue queue, cl_kernel of, cl_uint dimensions,
+                            const size_t *offset, const size_t *global, const size_t *local,
+                            cl_uint count, const cl_event *waits, cl_event *event)
 {
-	(void)of, (void)dimensions, (void)offset, (void)global, (void)local, (void)count, (void)waits;
+	(void)of, (void)dimensions, (void)offset, (void)global, (void)local, (void)count,
+	    (void)waits;
 	return enqueue_slowly(queue, event);
 }
 
@@ -93,8 +98,8 @@ static cl_int release_slowly(cl_event event)
 	return release_event(event);
 }
 
-static cl_command_queue make(cl_context owner, cl_device_id of, cl_command_queue_properties properties,
-                             cl_int *error)
+static cl_command_queue make(cl_context owner, cl_device_id of,
+                             cl_command_queue_properties properties, cl_int *error)
 {
 	made_queues++;
 	return create_queue(owner, of, properties, error);
@@ -107,10 +112,10 @@ static cl_int let_go(cl_command_queue queue)
 	return CL_SUCCESS;
 }
 
-static cl_context make_context(const cl_context_properties *properties, cl_uint count,
-                               const cl_device_id *list,
-                               void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
-                               void *data, cl_int *error)
+static cl_context
+make_context(const cl_context_properties *properties, cl_uint count, const cl_device_id *list,
+             void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
+             cl_int *error)
 {
 	(void)properties, (void)count, (void)list, (void)notify, (void)data;
 	*error = CL_SUCCESS;
@@ -164,8 +169,8 @@ static void assert_about(int64_t ps, double ns)
 	assert_true((double)ps <= 5 * ns * 1e3);
 }
 
-// A machine that is too busy for a few rounds in 50 ms leaves the costs unknown, and nothing to check: NULL.
-// cmocka's own skip() counts as a failure.
+// A machine that is too busy for a few rounds in 50 ms leaves the costs unknown, and nothing to
+// check: NULL. cmocka's own skip() counts as a failure.
 static const struct tare_trace_header *measured(void)
 {
 	make_first_context();
@@ -195,7 +200,8 @@ static void a_dear_profiling_is_told_as_dear(void **state)
 		assert_true(h->driver_ps[i] <= h->driver_high_ps[i]);
 	}
 	assert_true(h->calibration_ticks > 0);
-	// Our own code is compared with the same queue and event: what is dear in the driver is not in it.
+	// Our own code is compared with the same queue and event: what is dear in the driver is not
+	// in it.
 	const int64_t own_ps[] = { h->self_cost_ps, h->self_untimed_cost_ps };
 	for (int i = 0; i < 2; i++) {
 		assert_in_range(own_ps[i], 1, SLOW_NS * 1000 / 2);
@@ -284,9 +290,11 @@ static size_t flagged(uint8_t flags)
 	for (size_t at = TARE_TRACE_HEADER_BYTES; at + TARE_TRACE_WINDOW_BYTES <= trace_bytes;
 	     at += TARE_TRACE_WINDOW_BYTES) {
 		const uint64_t *record = (const uint64_t *)(trace + at);
-		for (size_t i = 0; i < TARE_TRACE_WINDOW_BYTES / 64 && record[0] != 0; i++, record += 8)
+		for (size_t i = 0; i < TARE_TRACE_WINDOW_BYTES / 64 && record[0] != 0;
+		     i++, record += 8)
 			count += tare_trace_type(record[0]) == TARE_TRACE_COMMAND &&
-			         (tare_trace_record_flags(record[0]) & TARE_COMMAND_NOT_SAMPLED) == flags;
+			         (tare_trace_record_flags(record[0]) & TARE_COMMAND_NOT_SAMPLED) ==
+			             flags;
 	}
 	return count;
 }
@@ -320,9 +328,9 @@ static void a_sample_is_random_and_counts_all(void **state)
 	assert_int_equal(flagged(TARE_COMMAND_NOT_SAMPLED), MANY + 20 - all);
 	assert_true(header()->sampled_from_ticks != 0);
 	assert_int_equal(header()->flags & TARE_TRACE_MAY_SAMPLE, TARE_TRACE_MAY_SAMPLE);
-	// An event is taken to cost a second: as few as may be, one in 1,024 beside the first 32 and those from
-	// before the sample began. One in so many counted off would be all of one kernel, for they come in
-	// turn. 98 are expected of each, with a standard deviation of 10.
+	// An event is taken to cost a second: as few as may be, one in 1,024 beside the first 32
+	// and those from before the sample began. One in so many counted off would be all of one
+	// kernel, for they come in turn. 98 are expected of each, with a standard deviation of 10.
 	for (int i = 0; i < 2; i++)
 		assert_in_range(timed[i], 32 + 98 - 70, 32 + 64 + 98 + 70);
 	// What is rare is timed whenever it comes.
@@ -351,7 +359,8 @@ static bool too_busy(double worked, double passed)
 {
 	if (header()->sampled_from_ticks != 0 || worked >= passed / 2)
 		return false;
-	printf("# SKIP %s: too busy to tell, with %.0f %% of a processor\n", which_case, 100 * worked / passed);
+	printf("# SKIP %s: too busy to tell, with %.0f %% of a processor\n", which_case,
+	       100 * worked / passed);
 	return true;
 }
 
@@ -373,12 +382,14 @@ static void a_sample_takes_its_share(void **state)
 	assert_true(taken > 0.006 * (worked < passed ? worked : passed));
 }
 
-// An event is taken to cost a nanosecond: only our own code can be too dear for a launch of nothing.
+// An event is taken to cost a nanosecond: only our own code can be too dear for a launch of
+// nothing.
 static void our_own_code_counts(void **state)
 {
 	size_t timed[2] = { 0 }, rare = 0;
 	(void)state;
-	double worked = -seconds_of(CLOCK_PROCESS_CPUTIME_ID), passed = -seconds_of(CLOCK_MONOTONIC);
+	double worked = -seconds_of(CLOCK_PROCESS_CPUTIME_ID),
+	       passed = -seconds_of(CLOCK_MONOTONIC);
 	make_first_context();
 	for (int i = 0; i < 8 && header()->sampled_from_ticks == 0; i++)
 		run_two_kernels(MANY, timed, &rare);
@@ -433,8 +444,8 @@ static bool is_measured(const char *name)
 	return false;
 }
 
-// What is measured another program may disturb: a cost is wrong that is wrong three times. What the last
-// turn has written is passed on. Returns only in a process that is to run the test itself.
+// What is measured another program may disturb: a cost is wrong that is wrong three times. What the
+// last turn has written is passed on. Returns only in a process that is to run the test itself.
 static void take_turns(char **argv)
 {
 	char line[512];
@@ -466,20 +477,33 @@ int main(int argc, char **argv)
 		const char *name, *options;
 		struct CMUnitTest tests[2];
 	} cases[] = {
-		{ "profiling", "times=all", { cmocka_unit_test(a_dear_profiling_is_told_as_dear),
-		                              cmocka_unit_test(nothing_of_it_is_left_behind) } },
-		{ "transfers", "times=all", { cmocka_unit_test(transfers_may_be_dearer_than_kernels),
-		                              cmocka_unit_test(nothing_of_it_is_left_behind) } },
-		{ "release", "times=all", { cmocka_unit_test(what_release_takes_is_told_as_that),
-		                            cmocka_unit_test(nothing_of_it_is_left_behind) } },
+		{ "profiling",
+		  "times=all",
+		  { cmocka_unit_test(a_dear_profiling_is_told_as_dear),
+		    cmocka_unit_test(nothing_of_it_is_left_behind) } },
+		{ "transfers",
+		  "times=all",
+		  { cmocka_unit_test(transfers_may_be_dearer_than_kernels),
+		    cmocka_unit_test(nothing_of_it_is_left_behind) } },
+		{ "release",
+		  "times=all",
+		  { cmocka_unit_test(what_release_takes_is_told_as_that),
+		    cmocka_unit_test(nothing_of_it_is_left_behind) } },
 		{ "threads", "times=all", { cmocka_unit_test(threads_that_compute_are_told) } },
 		{ "refuses", "times=all", { cmocka_unit_test(a_driver_that_fails_is_not_known) } },
-		{ "sample", "times=sampled,event=1000000000",
+		{ "sample",
+		  "times=sampled,event=1000000000",
 		  { cmocka_unit_test(a_sample_is_random_and_counts_all) } },
-		{ "share", "times=sampled,event=20000", { cmocka_unit_test(a_sample_takes_its_share) } },
+		{ "share",
+		  "times=sampled,event=20000",
+		  { cmocka_unit_test(a_sample_takes_its_share) } },
 		{ "own", "times=sampled,event=1", { cmocka_unit_test(our_own_code_counts) } },
-		{ "all", "times=all,event=1000000000", { cmocka_unit_test(all_are_timed_when_told_so) } },
-		{ "none", "times=none,event=1000000000", { cmocka_unit_test(none_changes_nothing_of_the_programs) } },
+		{ "all",
+		  "times=all,event=1000000000",
+		  { cmocka_unit_test(all_are_timed_when_told_so) } },
+		{ "none",
+		  "times=none,event=1000000000",
+		  { cmocka_unit_test(none_changes_nothing_of_the_programs) } },
 	};
 	if (argc != 4)
 		return 2;
@@ -500,7 +524,8 @@ int main(int argc, char **argv)
 		if (begin == NULL || begin(entries, &driver.table, &entries_ret, &cl) != CL_SUCCESS)
 			return 2;
 		size_t count = cases[i].tests[1].test_func != NULL ? 2 : 1;
-		int failed = _cmocka_run_group_tests("driver_cost", cases[i].tests, count, NULL, NULL);
+		int failed =
+		    _cmocka_run_group_tests("driver_cost", cases[i].tests, count, NULL, NULL);
 		remove_trace();
 		return failed;
 	}

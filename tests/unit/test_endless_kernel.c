@@ -21,10 +21,10 @@
 
 // What the child found, in the parent's pipe.
 struct report {
-	bool tested;       // there is a device
-	bool inside_call;  // it runs kernels inside the launching call
-	int first, again;  // status of the launch and its wait, and of one more launch
-	bool healthy;      // a kernel that ends did so, in the same way
+	bool tested;      // there is a device
+	bool inside_call; // it runs kernels inside the launching call
+	int first, again; // status of the launch and its wait, and of one more launch
+	bool healthy;     // a kernel that ends did so, in the same way
 	char message[512];
 };
 
@@ -32,7 +32,7 @@ static const struct tare_backend *backend;
 static struct tare_error error;
 
 static const char program[] =
-	"kernel void turn(global volatile int *flag) { while (flag[0] == 0) ; flag[1] = 7; }\n";
+    "kernel void turn(global volatile int *flag) { while (flag[0] == 0) ; flag[1] = 7; }\n";
 
 static int launch(struct tare_queue *queue, struct tare_kernel *kernel, struct tare_memory *memory,
                   int64_t limit_ns)
@@ -54,7 +54,8 @@ static int launch(struct tare_queue *queue, struct tare_kernel *kernel, struct t
 
 static int set_flag(struct tare_queue *queue, struct tare_memory *memory, int flag)
 {
-	struct tare_operation fill = { .type = TARE_OPERATION_FILL, .destination = { memory, 0, 64 },
+	struct tare_operation fill = { .type = TARE_OPERATION_FILL,
+		                       .destination = { memory, 0, 64 },
 		                       .fill = { &flag, sizeof flag } };
 	int rc = tare_append(queue, &fill, NULL, &error);
 	return rc < 0 ? rc : tare_finish(queue, TARE_LIMIT_DEFAULT_NS, &error);
@@ -62,7 +63,8 @@ static int set_flag(struct tare_queue *queue, struct tare_memory *memory, int fl
 
 static int try(struct report *report)
 {
-	struct tare_module_source source = { .format = TARE_MODULE_OPENCL_C, .data = program,
+	struct tare_module_source source = { .format = TARE_MODULE_OPENCL_C,
+		                             .data = program,
 		                             .bytes = sizeof program - 1 };
 	struct tare_driver *driver = NULL;
 	struct tare_device *device = NULL;
@@ -82,8 +84,8 @@ static int try(struct report *report)
 	if (rc == 0)
 		rc = tare_kernel_create(module, "turn", &kernel, &error);
 	if (rc == 0)
-		rc = tare_queue_create(device, &(struct tare_queue_options){ .timed = true }, &queue,
-		                       &error);
+		rc = tare_queue_create(device, &(struct tare_queue_options){ .timed = true },
+		                       &queue, &error);
 	if (rc == 0)
 		rc = tare_memory_create(device, TARE_MEMORY_DEVICE, 64, &memory, &error);
 	if (rc == 0)
@@ -111,7 +113,7 @@ static void an_endless_kernel_is_given_up_at_the_limit(void **state)
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		alarm(90);  // a wait without a limit ends the child, and the test fails
+		alarm(90); // a wait without a limit ends the child, and the test fails
 		int rc = try(&report);
 		if (rc < 0)
 			snprintf(report.message, sizeof report.message, "%s", error.message);

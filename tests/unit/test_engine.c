@@ -25,7 +25,8 @@ static struct tare_script script_of(const char *lines)
 	char text[2048];
 	int length = snprintf(text, sizeof text,
 	                      "tare-device 1\ndevice name \"test\" units 4 memory 1 GiB\n"
-	                      "timer rate 1 GHz\nengine compute runs kernel\n%s", lines);
+	                      "timer rate 1 GHz\nengine compute runs kernel\n%s",
+	                      lines);
 	if (tare_script_parse(text, (size_t)length, "test", &script, &error) < 0)
 		fail_msg("%s", error.message);
 	return script;
@@ -51,20 +52,24 @@ static struct tare_model_operation kernel_of(int64_t ps)
 
 static void one_copy_takes_fixed_plus_bytes_over_rate(void **state)
 {
-	static const struct { uint64_t bytes; int64_t ps; } rows[] = {
+	static const struct {
+		uint64_t bytes;
+		int64_t ps;
+	} rows[] = {
 		{ 0, 2830000 },
-		{ 1, 2830000 + 18 },             // 17.99 ps, rounded up
-		{ 55600, 2830000 + 1000000 },    // 55.6 kB at 55.6 GB/s: 1 us
+		{ 1, 2830000 + 18 },          // 17.99 ps, rounded up
+		{ 55600, 2830000 + 1000000 }, // 55.6 kB at 55.6 GB/s: 1 us
 		{ UINT64_C(55600000000), 2830000 + INT64_C(1000000000000) },
 	};
 	(void)state;
-	struct tare_script script = script_of(TWO_COPY_ENGINES
-	                                      "copy pinned device fixed 2.83 us rate 55.6 GB/s\n");
+	struct tare_script script =
+	    script_of(TWO_COPY_ENGINES "copy pinned device fixed 2.83 us rate 55.6 GB/s\n");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_model *model = tare_model_new(&script, NULL, NULL);
 		struct tare_model_operation copy =
-			copy_of(&script, TARE_PLACE_PINNED, TARE_PLACE_DEVICE, rows[i].bytes);
-		tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &copy);
+		    copy_of(&script, TARE_PLACE_PINNED, TARE_PLACE_DEVICE, rows[i].bytes);
+		tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1),
+		                  &copy);
 		assert_true(tare_model_run_until(model, &copy, TARE_PS_MAX));
 		assert_int_equal(copy.start_ps, 0);
 		assert_int_equal(copy.end_ps, rows[i].ps);
@@ -75,8 +80,9 @@ static void one_copy_takes_fixed_plus_bytes_over_rate(void **state)
 static void copies_back_to_back_add_up(void **state)
 {
 	(void)state;
-	struct tare_script script = script_of(TWO_COPY_ENGINES "queue same-gap 250 ns\n"
-	                                      "copy device pinned fixed 2 us rate 10 GB/s\n");
+	struct tare_script script =
+	    script_of(TWO_COPY_ENGINES "queue same-gap 250 ns\n"
+	                               "copy device pinned fixed 2 us rate 10 GB/s\n");
 	struct tare_model *model = tare_model_new(&script, NULL, NULL);
 	struct tare_model_queue *queue = tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1);
 	struct tare_model_operation copies[7];
@@ -95,16 +101,18 @@ static void opposing(const char *in, const char *out, uint64_t a, uint64_t b, in
                      int64_t *out_end)
 {
 	char lines[512];
-	snprintf(lines, sizeof lines, TWO_COPY_ENGINES
+	snprintf(lines, sizeof lines,
+	         TWO_COPY_ENGINES
 	         "copy pinned device rate 10 GB/s\ncopy device pinned rate 10 GB/s\n"
 	         "concurrent to-device speed %s %% while to-host\n"
-	         "concurrent to-host speed %s %% while to-device\n", in, out);
+	         "concurrent to-host speed %s %% while to-device\n",
+	         in, out);
 	struct tare_script script = script_of(lines);
 	struct tare_model *model = tare_model_new(&script, NULL, NULL);
 	struct tare_model_operation to_device =
-		copy_of(&script, TARE_PLACE_PINNED, TARE_PLACE_DEVICE, a);
+	    copy_of(&script, TARE_PLACE_PINNED, TARE_PLACE_DEVICE, a);
 	struct tare_model_operation to_host =
-		copy_of(&script, TARE_PLACE_DEVICE, TARE_PLACE_PINNED, b);
+	    copy_of(&script, TARE_PLACE_DEVICE, TARE_PLACE_PINNED, b);
 	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &to_device);
 	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &to_host);
 	assert_true(tare_model_run_until(model, &to_device, TARE_PS_MAX));
@@ -136,26 +144,34 @@ static void opposing_copies_share_the_duplex_factor(void **state)
 static void the_slowest_line_whose_flows_all_run_holds(void **state)
 {
 	// A kernel of 90 us of work beside a long copy each way; the copies come and go.
-	static const struct { bool in, out; int64_t end_ps; } rows[] = {
+	static const struct {
+		bool in, out;
+		int64_t end_ps;
+	} rows[] = {
 		{ false, false, 90 * US },
-		{ true, false, 100 * US },  // 90 %
-		{ false, true, 90 * US },   // no line
-		{ true, true, 300 * US },   // 30 %
+		{ true, false, 100 * US }, // 90 %
+		{ false, true, 90 * US },  // no line
+		{ true, true, 300 * US },  // 30 %
 	};
 	(void)state;
-	struct tare_script script = script_of(TWO_COPY_ENGINES
-		"concurrent kernel speed 30 % while to-device,to-host\n"
-		"concurrent kernel speed 90 % while to-device\n");
+	struct tare_script script =
+	    script_of(TWO_COPY_ENGINES "concurrent kernel speed 30 % while to-device,to-host\n"
+	                               "concurrent kernel speed 90 % while to-device\n");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_model *model = tare_model_new(&script, NULL, NULL);
 		struct tare_model_operation kernel = kernel_of(90 * US);
-		struct tare_model_operation in = { .flow = TARE_FLOW_TO_DEVICE, .work_ps = 1000 * US };
-		struct tare_model_operation out = { .flow = TARE_FLOW_TO_HOST, .work_ps = 1000 * US };
-		tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &kernel);
+		struct tare_model_operation in = { .flow = TARE_FLOW_TO_DEVICE,
+			                           .work_ps = 1000 * US };
+		struct tare_model_operation out = { .flow = TARE_FLOW_TO_HOST,
+			                            .work_ps = 1000 * US };
+		tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1),
+		                  &kernel);
 		if (rows[i].in)
-			tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &in);
+			tare_model_append(
+			    model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &in);
 		if (rows[i].out)
-			tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &out);
+			tare_model_append(
+			    model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &out);
 		assert_true(tare_model_run_until(model, &kernel, TARE_PS_MAX));
 		assert_int_equal(kernel.end_ps, rows[i].end_ps);
 		tare_model_free(model);
@@ -165,8 +181,8 @@ static void the_slowest_line_whose_flows_all_run_holds(void **state)
 static void what_is_not_whole_is_rounded_up_once(void **state)
 {
 	(void)state;
-	struct tare_script script = script_of(TWO_COPY_ENGINES
-	                                      "concurrent kernel speed 30 % while to-device\n");
+	struct tare_script script =
+	    script_of(TWO_COPY_ENGINES "concurrent kernel speed 30 % while to-device\n");
 	struct tare_model *model = tare_model_new(&script, NULL, NULL);
 	struct tare_model_operation kernel = kernel_of(100);
 	struct tare_model_operation in = { .flow = TARE_FLOW_TO_DEVICE, .work_ps = US };
@@ -175,7 +191,7 @@ static void what_is_not_whole_is_rounded_up_once(void **state)
 	// Looked at in the middle, which changes nothing.
 	tare_model_run(model, 101);
 	assert_true(tare_model_run_until(model, &kernel, TARE_PS_MAX));
-	assert_int_equal(kernel.end_ps, 334);  // 100 / 0.3 = 333.3
+	assert_int_equal(kernel.end_ps, 334); // 100 / 0.3 = 333.3
 	tare_model_free(model);
 }
 
@@ -195,7 +211,7 @@ static void an_engine_takes_what_was_ready_first(void **state)
 	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &tie);
 	tare_model_run(model, 1000 * US);
 	assert_int_equal(early.start_ps, 10 * US);
-	assert_int_equal(late.start_ps, 20 * US);  // ready with `tie`, but appended before it
+	assert_int_equal(late.start_ps, 20 * US); // ready with `tie`, but appended before it
 	assert_int_equal(tie.start_ps, 30 * US);
 	tare_model_free(model);
 }
@@ -203,19 +219,21 @@ static void an_engine_takes_what_was_ready_first(void **state)
 static void a_fixed_cost_does_not_slow_down(void **state)
 {
 	(void)state;
-	struct tare_script script = script_of(TWO_COPY_ENGINES
-		"copy pinned device fixed 10 us rate 10 GB/s\ncopy device pinned rate 10 GB/s\n"
-		"concurrent to-device speed 50 % while to-host\n"
-		"concurrent to-host speed 50 % while to-device\n");
+	struct tare_script script = script_of(
+	    TWO_COPY_ENGINES
+	    "copy pinned device fixed 10 us rate 10 GB/s\ncopy device pinned rate 10 GB/s\n"
+	    "concurrent to-device speed 50 % while to-host\n"
+	    "concurrent to-host speed 50 % while to-device\n");
 	struct tare_model *model = tare_model_new(&script, NULL, NULL);
 	struct tare_model_operation in =
-		copy_of(&script, TARE_PLACE_PINNED, TARE_PLACE_DEVICE, 1000000);
+	    copy_of(&script, TARE_PLACE_PINNED, TARE_PLACE_DEVICE, 1000000);
 	struct tare_model_operation out =
-		copy_of(&script, TARE_PLACE_DEVICE, TARE_PLACE_PINNED, 1000000);
+	    copy_of(&script, TARE_PLACE_DEVICE, TARE_PLACE_PINNED, 1000000);
 	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &in);
 	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &out);
 	assert_true(tare_model_run_until(model, &in, TARE_PS_MAX));
-	// 10 us alone for `out`, its other 90 us at half speed; then `in` has 10 us of its 100 left.
+	// 10 us alone for `out`, its other 90 us at half speed; then `in` has 10 us of its 100
+	// left.
 	assert_int_equal(out.end_ps, 190 * US);
 	assert_int_equal(in.end_ps, 200 * US);
 	tare_model_free(model);
@@ -224,13 +242,16 @@ static void a_fixed_cost_does_not_slow_down(void **state)
 static void engines_of_one_flow_share_its_link(void **state)
 {
 	(void)state;
-	struct tare_script script = script_of("engine copy runs to-device\nengine copy runs to-device\n"
-		"engine copy runs to-device\ncopy pinned device rate 10 GB/s\n");
+	struct tare_script script =
+	    script_of("engine copy runs to-device\nengine copy runs to-device\n"
+	              "engine copy runs to-device\ncopy pinned device rate 10 GB/s\n");
 	struct tare_model *model = tare_model_new(&script, NULL, NULL);
 	struct tare_model_operation copies[3];
 	for (int i = 0; i < 3; i++) {
-		copies[i] = copy_of(&script, TARE_PLACE_PINNED, TARE_PLACE_DEVICE, 100000 * (i + 1));
-		tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &copies[i]);
+		copies[i] =
+		    copy_of(&script, TARE_PLACE_PINNED, TARE_PLACE_DEVICE, 100000 * (i + 1));
+		tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1),
+		                  &copies[i]);
 	}
 	assert_true(tare_model_run_until(model, &copies[2], TARE_PS_MAX));
 	// 10, 20 and 30 us of work: thirds until 30, halves until 50, alone until 60.
@@ -243,25 +264,31 @@ static void engines_of_one_flow_share_its_link(void **state)
 static void a_kernel_runs_in_waves(void **state)
 {
 	// 4 units x 2 slots = 8 groups at once; a wave lasts 1 us + 32 items x 10 ns.
-	static const struct { uint64_t groups; int64_t waves; } rows[] = {
+	static const struct {
+		uint64_t groups;
+		int64_t waves;
+	} rows[] = {
 		{ 1, 1 }, { 8, 1 }, { 9, 2 }, { 16, 2 }, { 17, 3 }, { 8000, 1000 }, { 8001, 1001 },
 	};
 	(void)state;
-	struct tare_script script = script_of("kernel k fixed 2 us slots 2 wave 1 us item 10 ns\n"
-		"kernel floor fixed 2 us minimum 5 us slots 2 wave 1 us item 10 ns\n"
-		"kernel stream fixed 3 us rate 1 Gitem/s\n"
-		"kernel share fixed 2 us slots 2 wave 1 us item 10 ns share yes\n");
+	struct tare_script script =
+	    script_of("kernel k fixed 2 us slots 2 wave 1 us item 10 ns\n"
+	              "kernel floor fixed 2 us minimum 5 us slots 2 wave 1 us item 10 ns\n"
+	              "kernel stream fixed 3 us rate 1 Gitem/s\n"
+	              "kernel share fixed 2 us slots 2 wave 1 us item 10 ns share yes\n");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_model_operation k, floor, share;
 		int64_t body = rows[i].waves * 1320 * NS;
 		tare_model_kernel_cost(&script, &script.kernels[0], rows[i].groups, 32, NULL, &k);
 		assert_int_equal(k.fixed_ps + k.work_ps + k.tail_ps, 2 * US + body);
 		assert_int_equal(k.tail_ps, 0);
-		tare_model_kernel_cost(&script, &script.kernels[1], rows[i].groups, 32, NULL, &floor);
+		tare_model_kernel_cost(&script, &script.kernels[1], rows[i].groups, 32, NULL,
+		                       &floor);
 		assert_int_equal(floor.fixed_ps + floor.work_ps + floor.tail_ps,
 		                 2 * US + (body < 5 * US ? 5 * US : body));
 		// Shared: it lasts as long, but holds the engine only for what it fills.
-		tare_model_kernel_cost(&script, &script.kernels[3], rows[i].groups, 32, NULL, &share);
+		tare_model_kernel_cost(&script, &script.kernels[3], rows[i].groups, 32, NULL,
+		                       &share);
 		assert_int_equal(share.work_ps + share.tail_ps, body);
 		assert_int_equal(share.work_ps, (int64_t)rows[i].groups * 1320 * NS / 8);
 	}
@@ -280,9 +307,9 @@ static void repeats_cost_items_times_the_argument(void **state)
 		{ 0, 1000, 1, 0, 1000 * NS },
 		{ 0, 1000, 64, 0, 64000 * NS },
 		{ 0, 1000, 0, 0, 0 },
-		{ 1, 1, 1, 0, 333333333334 },  // 1/3 s, rounded up
+		{ 1, 1, 1, 0, 333333333334 }, // 1/3 s, rounded up
 		{ 1, UINT64_MAX, UINT64_MAX, 0, TARE_PS_MAX },
-		{ 1, UINT64_C(1) << 63, UINT64_C(1) << 53, 0, TARE_PS_MAX },  // 2^116 repeats
+		{ 1, UINT64_C(1) << 63, UINT64_C(1) << 53, 0, TARE_PS_MAX }, // 2^116 repeats
 		{ 1, 3000000, 1, 0, TARE_PS_MAX },
 		{ 1, 2999999, 1, 0, INT64_C(999999666666666667) },
 		// 1 Gitem/s up to 1 KiB, 0.5 up to 2 KiB, beyond that 0.1.
@@ -295,20 +322,22 @@ static void repeats_cost_items_times_the_argument(void **state)
 		{ 3, 100, 1, 1, 0 },
 	};
 	(void)state;
-	struct tare_script script = script_of("kernel k repeat 0 repeat-rate 1 Gitem/s\n"
-		"kernel slow repeat 0 repeat-rate 3 item/s\n"
-		"kernel tiered repeat 0 repeat-rate 0.1 Gitem/s span 1\n"
-		"tier tiered up-to 1 KiB rate 1 Gitem/s\ntier tiered up-to 2 KiB rate 0.5 Gitem/s\n"
-		"kernel none\n"
-		"kernel all fixed 2 us minimum 9 us slots 2 wave 1 us rate 1 Gitem/s share yes \\\n"
-		" repeat 0 repeat-rate 1 Gitem/s\n");
+	struct tare_script script = script_of(
+	    "kernel k repeat 0 repeat-rate 1 Gitem/s\n"
+	    "kernel slow repeat 0 repeat-rate 3 item/s\n"
+	    "kernel tiered repeat 0 repeat-rate 0.1 Gitem/s span 1\n"
+	    "tier tiered up-to 1 KiB rate 1 Gitem/s\ntier tiered up-to 2 KiB rate 0.5 Gitem/s\n"
+	    "kernel none\n"
+	    "kernel all fixed 2 us minimum 9 us slots 2 wave 1 us rate 1 Gitem/s share yes \\\n"
+	    " repeat 0 repeat-rate 1 Gitem/s\n");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		assert_int_equal(tare_model_repeat_ps(&script.kernels[rows[i].kernel], rows[i].items,
-		                                      &(struct tare_model_repeat){ rows[i].count,
-		                                                                   rows[i].span }),
+		assert_int_equal(tare_model_repeat_ps(
+		                     &script.kernels[rows[i].kernel], rows[i].items,
+		                     &(struct tare_model_repeat){ rows[i].count, rows[i].span }),
 		                 rows[i].ps);
 	assert_int_equal(tare_model_repeat_ps(&script.kernels[0], 1000, NULL), 0);
-	// 4 of 8 slots filled: 1 us of wave, of it 0.5 held; 0.4 us of items; 4 us of repeats; at least 9.
+	// 4 of 8 slots filled: 1 us of wave, of it 0.5 held; 0.4 us of items; 4 us of repeats; at
+	// least 9.
 	struct tare_model_operation operation;
 	tare_model_kernel_cost(&script, &script.kernels[4], 4, 100,
 	                       &(struct tare_model_repeat){ .count = 10 }, &operation);
@@ -326,13 +355,15 @@ static void a_shared_kernel_leaves_room_for_the_next(void **state)
 	struct tare_script script = script_of("kernel share slots 1 wave 8 us share yes\n");
 	struct tare_model *model = tare_model_new(&script, NULL, NULL);
 	struct tare_model_operation kernels[4];
-	// Each fills a quarter of the device: four queues together take 8 us plus three quarters' delay.
+	// Each fills a quarter of the device: four queues together take 8 us plus three quarters'
+	// delay.
 	for (int i = 0; i < 4; i++) {
 		tare_model_kernel_cost(&script, &script.kernels[0], 1, 1, NULL, &kernels[i]);
 		kernels[i].submitted_ps = 0;
 		kernels[i].held = false;
 		kernels[i].wait_count = 0;
-		tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &kernels[i]);
+		tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1),
+		                  &kernels[i]);
 	}
 	assert_true(tare_model_run_until(model, &kernels[3], TARE_PS_MAX));
 	assert_int_equal(kernels[3].end_ps, 3 * 2 * US + 8 * US);
@@ -355,9 +386,10 @@ static int64_t pipeline(const char *lines, size_t n, size_t queues, enum issue i
 		size_t chunk = issue == DEPTH_FIRST ? i / 3 : i % n;
 		size_t stage = issue == DEPTH_FIRST ? i % 3 : i / n;
 		static const enum tare_flow flows[] = { TARE_FLOW_TO_DEVICE, TARE_FLOW_KERNEL,
-		                                        TARE_FLOW_TO_HOST };
+			                                TARE_FLOW_TO_HOST };
 		struct tare_model_operation *operation = &stages[3 * chunk + stage];
-		*operation = (struct tare_model_operation){ .flow = flows[stage], .work_ps = 10 * US };
+		*operation =
+		    (struct tare_model_operation){ .flow = flows[stage], .work_ps = 10 * US };
 		tare_model_append(model, at[chunk % queues], operation);
 	}
 	tare_model_run(model, TARE_PS_MAX - 1);
@@ -388,23 +420,27 @@ static void a_pipeline_reaches_one_and_a_half_on_one_copy_engine_breadth_first(v
 		assert_int_equal(2 * serial, 3 * pipeline(ONE_COPY_ENGINE, n, n, BREADTH_FIRST));
 	}
 	// Where the engine takes work in the order of issue, depth first gains nothing.
-	assert_int_equal(pipeline("engine copy runs to-device,to-host order issue\n", 8, 8, BREADTH_FIRST),
-	                 8 * 20 * US);
-	assert_int_equal(pipeline("engine copy runs to-device,to-host order issue\n", 8, 8, DEPTH_FIRST),
-	                 8 * 30 * US);
+	assert_int_equal(
+	    pipeline("engine copy runs to-device,to-host order issue\n", 8, 8, BREADTH_FIRST),
+	    8 * 20 * US);
+	assert_int_equal(
+	    pipeline("engine copy runs to-device,to-host order issue\n", 8, 8, DEPTH_FIRST),
+	    8 * 30 * US);
 }
 
 static void one_in_order_queue_overlaps_nothing(void **state)
 {
 	(void)state;
 	for (size_t n = 1; n <= 64; n *= 4)
-		assert_int_equal(pipeline(TWO_COPY_ENGINES, n, 1, DEPTH_FIRST), (int64_t)n * 30 * US);
+		assert_int_equal(pipeline(TWO_COPY_ENGINES, n, 1, DEPTH_FIRST),
+		                 (int64_t)n * 30 * US);
 }
 
 static void gaps_and_switches_are_paid_where_they_arise(void **state)
 {
 	(void)state;
-	struct tare_script script = script_of(TWO_COPY_ENGINES "queue gap 3 us event-gap 5 us switch 2 us\n");
+	struct tare_script script =
+	    script_of(TWO_COPY_ENGINES "queue gap 3 us event-gap 5 us switch 2 us\n");
 	struct tare_model *model = tare_model_new(&script, NULL, NULL);
 	struct tare_model_queue *a = tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1);
 	struct tare_model_queue *b = tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1);
@@ -420,10 +456,10 @@ static void gaps_and_switches_are_paid_where_they_arise(void **state)
 	tare_model_append(model, b, &last);
 	tare_model_run(model, 1000 * US);
 	assert_int_equal(first.end_ps, 10 * US);
-	assert_int_equal(copy.start_ps, 13 * US);    // another engine: gap
-	assert_int_equal(second.start_ps, 26 * US);  // and back: gap
-	assert_int_equal(last.ready_ps, 28 * US);    // the other queue's event: event gap
-	assert_int_equal(last.start_ps, 38 * US);    // engine free at 36, then it switches queues
+	assert_int_equal(copy.start_ps, 13 * US);   // another engine: gap
+	assert_int_equal(second.start_ps, 26 * US); // and back: gap
+	assert_int_equal(last.ready_ps, 28 * US);   // the other queue's event: event gap
+	assert_int_equal(last.start_ps, 38 * US);   // engine free at 36, then it switches queues
 	tare_model_free(model);
 }
 
@@ -461,7 +497,7 @@ static void counters_keep_the_rational_rate_and_wrap(void **state)
 	assert_int_equal(tare_model_ticks(&timer, INT64_C(3600) * 1000000 * US).ticks,
 	                 UINT64_C(43200000000) + 2160000);
 	timer = (struct tare_script_timer){ .rate = { 1000000000, 1, 32, 1000 },
-		                                .epoch_ticks = UINT64_C(4294967000) };
+		                            .epoch_ticks = UINT64_C(4294967000) };
 	assert_int_equal(tare_model_ticks(&timer, 0).ticks, UINT64_C(4294967000));
 	// Cut to steps of 1000, then to 32 bits.
 	assert_int_equal(tare_model_ticks(&timer, 1999 * NS).ticks, 4294968000 - 4294967296);
@@ -474,10 +510,12 @@ static void absurd_costs_stop_at_the_limit(void **state)
 {
 	struct tare_model_operation operation;
 	(void)state;
-	struct tare_script script = script_of("kernel k fixed 1000 s slots 1 wave 1000 s item 1000 s\n");
+	struct tare_script script =
+	    script_of("kernel k fixed 1000 s slots 1 wave 1000 s item 1000 s\n");
 	assert_int_equal(tare_model_rate_ps(UINT64_MAX, 1), TARE_PS_MAX);
 	assert_int_equal(tare_model_add_ps(TARE_PS_MAX, TARE_PS_MAX), TARE_PS_MAX);
-	tare_model_kernel_cost(&script, &script.kernels[0], UINT64_MAX, UINT64_MAX, NULL, &operation);
+	tare_model_kernel_cost(&script, &script.kernels[0], UINT64_MAX, UINT64_MAX, NULL,
+	                       &operation);
 	assert_int_equal(operation.work_ps, TARE_PS_MAX);
 	struct tare_model *model = tare_model_new(&script, NULL, NULL);
 	operation.submitted_ps = 0;
@@ -504,7 +542,8 @@ int main(void)
 		cmocka_unit_test(repeats_cost_items_times_the_argument),
 		cmocka_unit_test(a_shared_kernel_leaves_room_for_the_next),
 		cmocka_unit_test(a_pipeline_reaches_3n_over_n_plus_2_on_two_copy_engines),
-		cmocka_unit_test(a_pipeline_reaches_one_and_a_half_on_one_copy_engine_breadth_first),
+		cmocka_unit_test(
+		    a_pipeline_reaches_one_and_a_half_on_one_copy_engine_breadth_first),
 		cmocka_unit_test(one_in_order_queue_overlaps_nothing),
 		cmocka_unit_test(gaps_and_switches_are_paid_where_they_arise),
 		cmocka_unit_test(a_held_operation_goes_when_it_is_released),

@@ -30,7 +30,10 @@ struct measured {
 	int cycles[KERNELS];
 	double issue_us;
 	size_t rows;
-	struct { int cycles, queues, chunks; double us; } row[ROWS];
+	struct {
+		int cycles, queues, chunks;
+		double us;
+	} row[ROWS];
 };
 
 static void read_copy_line(struct measured *m, const char *line)
@@ -38,14 +41,17 @@ static void read_copy_line(struct measured *m, const char *line)
 	size_t i = m->sizes++;
 	int used = 0;
 
-	assert_int_equal(sscanf(line, "c %lf %lf %lf %lf | %lf %lf%n", &m->bytes[i], &m->in_alone[i],
-	                        &m->out_alone[i], &m->both[i], &m->in[i], &m->out[i], &used), 6);
+	assert_int_equal(sscanf(line, "c %lf %lf %lf %lf | %lf %lf%n", &m->bytes[i],
+	                        &m->in_alone[i], &m->out_alone[i], &m->both[i], &m->in[i],
+	                        &m->out[i], &used),
+	                 6);
 	for (int k = 0; k < KERNELS; k++) {
 		double isolated;
 		int more = 0;
 		line += used;
 		assert_int_equal(sscanf(line, " k%d %lf/%lf%n", &m->cycles[k], &isolated,
-		                        &m->kernel[k][i], &more), 3);
+		                        &m->kernel[k][i], &more),
+		                 3);
 		used = more;
 	}
 }
@@ -124,24 +130,25 @@ static struct tare_script calibrate(const struct measured *m, double gap_us, dou
 
 	fit(m, m->in, &a[0], &b[0]);
 	fit(m, m->out, &a[1], &b[1]);
-	int used = snprintf(text, sizeof text,
-		"tare-device 1\ndevice name \"calibrated H200\" memory 141 GiB\ntimer rate 1 GHz\n"
-		"engine compute runs kernel\nengine copy runs to-device\nengine copy runs to-host\n"
-		"host append %llu ps wake %llu ps\n"
-		"queue submission %llu ps gap %llu ps switch %llu ps\n"
-		"copy pinned device fixed %llu ps rate %lld B/s\n"
-		"copy device pinned fixed %llu ps rate %lld B/s\n"
-		"concurrent to-device speed %.4f %% while to-host\n"
-		"concurrent to-host speed %.4f %% while to-device\n",
-		ps(m->issue_us), ps(wait), ps(wait), ps(gap_us), ps(switch_us),
-		ps(a[0]), llround(1e6 / b[0]), ps(a[1]), llround(1e6 / b[1]),
-		100 * slower / both, 100 * slower / both);
+	int used = snprintf(
+	    text, sizeof text,
+	    "tare-device 1\ndevice name \"calibrated H200\" memory 141 GiB\ntimer rate 1 GHz\n"
+	    "engine compute runs kernel\nengine copy runs to-device\nengine copy runs to-host\n"
+	    "host append %llu ps wake %llu ps\n"
+	    "queue submission %llu ps gap %llu ps switch %llu ps\n"
+	    "copy pinned device fixed %llu ps rate %lld B/s\n"
+	    "copy device pinned fixed %llu ps rate %lld B/s\n"
+	    "concurrent to-device speed %.4f %% while to-host\n"
+	    "concurrent to-host speed %.4f %% while to-device\n",
+	    ps(m->issue_us), ps(wait), ps(wait), ps(gap_us), ps(switch_us), ps(a[0]),
+	    llround(1e6 / b[0]), ps(a[1]), llround(1e6 / b[1]), 100 * slower / both,
+	    100 * slower / both);
 	for (int k = 0; k < KERNELS; k++) {
 		double ka, kb;
 		fit(m, m->kernel[k], &ka, &kb);
 		used += snprintf(text + used, sizeof text - (size_t)used,
-		                 "kernel k%d fixed %llu ps rate %lld item/s\n", m->cycles[k], ps(ka),
-		                 llround(1e6 / kb));
+		                 "kernel k%d fixed %llu ps rate %lld item/s\n", m->cycles[k],
+		                 ps(ka), llround(1e6 / kb));
 	}
 	if (tare_script_parse(text, (size_t)used, "h200", &script, &error) < 0)
 		fail_msg("%s", error.message);
@@ -161,14 +168,19 @@ static double predict_us(const struct tare_script *script, int kernel, int queue
 		at[i] = tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1);
 	for (int i = 0; i < 3 * chunks; i++) {
 		struct tare_model_operation *operation = &operations[i];
-		const struct tare_script_copy *in = &script->copies[TARE_PLACE_PINNED][TARE_PLACE_DEVICE];
-		const struct tare_script_copy *out = &script->copies[TARE_PLACE_DEVICE][TARE_PLACE_PINNED];
+		const struct tare_script_copy *in =
+		    &script->copies[TARE_PLACE_PINNED][TARE_PLACE_DEVICE];
+		const struct tare_script_copy *out =
+		    &script->copies[TARE_PLACE_DEVICE][TARE_PLACE_PINNED];
 		if (i % 3 == 0)
-			tare_model_copy_cost(in->fixed_ps, in->rate, bytes, TARE_FLOW_TO_DEVICE, operation);
+			tare_model_copy_cost(in->fixed_ps, in->rate, bytes, TARE_FLOW_TO_DEVICE,
+			                     operation);
 		else if (i % 3 == 1)
-			tare_model_kernel_cost(script, &script->kernels[kernel], bytes, 1, NULL, operation);
+			tare_model_kernel_cost(script, &script->kernels[kernel], bytes, 1, NULL,
+			                       operation);
 		else
-			tare_model_copy_cost(out->fixed_ps, out->rate, bytes, TARE_FLOW_TO_HOST, operation);
+			tare_model_copy_cost(out->fixed_ps, out->rate, bytes, TARE_FLOW_TO_HOST,
+			                     operation);
 		issued_ps += script->host.append_ps;
 		operation->submitted_ps = issued_ps + script->queue.submission_ps;
 		tare_model_append(model, at[i / 3 % queues], operation);
@@ -202,8 +214,8 @@ static void serial_rows_are_predicted_within_3_percent(void **state)
 			continue;
 		double us = predict_us(&script, kernel_of(&m, m.row[i].cycles), 1, 1);
 		double error = us / m.row[i].us - 1;
-		print_message("# p %d 1 1: measured %.2f us, predicted %.2f us, %+.2f %%\n", m.row[i].cycles,
-		              m.row[i].us, us, 100 * error);
+		print_message("# p %d 1 1: measured %.2f us, predicted %.2f us, %+.2f %%\n",
+		              m.row[i].cycles, m.row[i].us, us, 100 * error);
 		assert_true(fabs(error) < 0.03);
 		seen++;
 	}
@@ -213,7 +225,10 @@ static void serial_rows_are_predicted_within_3_percent(void **state)
 static void print_errors(const struct measured *m, const struct tare_script *script,
                          const char *title)
 {
-	static const struct { const char *name; int queues_low, queues_high, chunks_high; } groups[] = {
+	static const struct {
+		const char *name;
+		int queues_low, queues_high, chunks_high;
+	} groups[] = {
 		{ "one queue, 2 to 64 chunks", 1, 1, 64 },
 		{ "one queue, 2 to 1024 chunks", 1, 1, 1024 },
 		{ "2 queues, to 64 chunks", 2, 2, 64 },
@@ -224,20 +239,21 @@ static void print_errors(const struct measured *m, const struct tare_script *scr
 		double sum = 0, worst = 0;
 		int n = 0;
 		for (size_t i = 0; i < m->rows; i++) {
-			if (m->row[i].queues < groups[g].queues_low || m->row[i].queues > groups[g].queues_high ||
-			    m->row[i].chunks < 2 || m->row[i].chunks > groups[g].chunks_high)
+			if (m->row[i].queues < groups[g].queues_low ||
+			    m->row[i].queues > groups[g].queues_high || m->row[i].chunks < 2 ||
+			    m->row[i].chunks > groups[g].chunks_high)
 				continue;
-			double us = predict_us(script, kernel_of(m, m->row[i].cycles), m->row[i].queues,
-			                       m->row[i].chunks);
+			double us = predict_us(script, kernel_of(m, m->row[i].cycles),
+			                       m->row[i].queues, m->row[i].chunks);
 			double error = fabs(us / m->row[i].us - 1);
 			sum += error;
 			worst = error > worst ? error : worst;
 			n++;
 		}
-		print_message("# %s; %s: %d rows, mean error %.1f %%, worst %.1f %%\n", title, groups[g].name,
-		              n, 100 * sum / n, 100 * worst);
+		print_message("# %s; %s: %d rows, mean error %.1f %%, worst %.1f %%\n", title,
+		              groups[g].name, n, 100 * sum / n, 100 * worst);
 		assert_true(n > 0);
-		assert_true(sum / n < 0.5);  // gross errors only: the rest is information
+		assert_true(sum / n < 0.5); // gross errors only: the rest is information
 	}
 }
 

@@ -19,7 +19,7 @@ enum { QUEUES = 5, OPERATIONS = 60, WAITS = 3, ROUNDS = 400 };
 
 struct work {
 	struct tare_script script;
-	bool plain;  // no concurrency lines and no shared links: durations are exact
+	bool plain; // no concurrency lines and no shared links: durations are exact
 	struct {
 		enum tare_model_order order;
 		int engine;
@@ -61,8 +61,8 @@ static void random_script(struct tare_random *random, struct work *work)
 	script->engine_count = 1 + tare_random_below(random, 4);
 	for (size_t i = 0; i < script->engine_count; i++) {
 		script->engines[i].compute = i == 0;
-		script->engines[i].flows = i == 0 ? 8 | tare_random_below(random, 8)
-		                                  : 1 + tare_random_below(random, 7);
+		script->engines[i].flows =
+		    i == 0 ? 8 | tare_random_below(random, 8) : 1 + tare_random_below(random, 7);
 		script->engines[i].order = tare_random_below(random, 4) == 0;
 	}
 	// Engine 0 serves what no other does.
@@ -71,8 +71,10 @@ static void random_script(struct tare_random *random, struct work *work)
 		served |= script->engines[i].flows;
 	script->engines[0].flows |= 15 & ~served;
 	script->queue = (struct tare_script_queue){
-		.gap_ps = some_ps(random), .same_gap_ps = some_ps(random),
-		.event_gap_ps = some_ps(random), .switch_ps = some_ps(random),
+		.gap_ps = some_ps(random),
+		.same_gap_ps = some_ps(random),
+		.event_gap_ps = some_ps(random),
+		.switch_ps = some_ps(random),
 	};
 	script->concurrency_count = tare_random_below(random, 4);
 	for (size_t i = 0; i < script->concurrency_count; i++)
@@ -96,8 +98,8 @@ static void random_work(struct tare_random *random, struct work *work)
 
 	random_script(random, work);
 	for (size_t i = 0; i < QUEUES; i++) {
-		work->queues[i].order = tare_random_below(random, 3) ? TARE_MODEL_IN_ORDER
-		                                                     : TARE_MODEL_OUT_OF_ORDER;
+		work->queues[i].order =
+		    tare_random_below(random, 3) ? TARE_MODEL_IN_ORDER : TARE_MODEL_OUT_OF_ORDER;
 		work->queues[i].engine = -1;
 	}
 	work->completed_count = 0;
@@ -106,7 +108,8 @@ static void random_work(struct tare_random *random, struct work *work)
 		submitted += tare_random_below(random, 3) ? 0 : some_ps(random);
 		*operation = (struct tare_model_operation){
 			.flow = (enum tare_flow)tare_random_below(random, TARE_FLOW_COUNT + 1),
-			.fixed_ps = some_ps(random), .work_ps = some_ps(random),
+			.fixed_ps = some_ps(random),
+			.work_ps = some_ps(random),
 			.tail_ps = tare_random_below(random, 5) ? 0 : some_ps(random),
 			.submitted_ps = submitted,
 		};
@@ -137,7 +140,8 @@ static void run(struct work *work, struct tare_random *steps)
 	struct tare_model_queue *queues[QUEUES];
 
 	for (size_t i = 0; i < QUEUES; i++)
-		queues[i] = tare_model_queue_new(model, work->queues[i].order, work->queues[i].engine);
+		queues[i] =
+		    tare_model_queue_new(model, work->queues[i].order, work->queues[i].engine);
 	for (size_t i = 0; i < OPERATIONS; i++)
 		tare_model_append(model, queues[work->at[i].queue], &work->at[i].operation);
 	while (steps && tare_model_next_ps(model) != TARE_MODEL_NEVER)
@@ -161,7 +165,8 @@ static void check_operation(const struct work *work, size_t i)
 	for (size_t j = 0; j < work->at[i].wait_count; j++) {
 		const struct tare_model_operation *awaited = work->at[i].waits[j];
 		int64_t gap = work->at[work->at[i].wait_at[j]].queue == work->at[i].queue
-		                      ? 0 : work->script.queue.event_gap_ps;
+		                  ? 0
+		                  : work->script.queue.event_gap_ps;
 		assert_true(operation->start_ps >= awaited->end_ps + gap);
 	}
 	if (operation->flow == TARE_FLOW_NONE)
@@ -178,7 +183,8 @@ static void check_pairs(const struct work *work)
 			const struct tare_model_operation *b = &work->at[j].operation;
 			// No engine runs two at once. Where neither takes time the order is free.
 			if (a->engine == b->engine && a->flow != TARE_FLOW_NONE)
-				assert_true(a->leave_ps <= b->start_ps || b->leave_ps <= a->start_ps);
+				assert_true(a->leave_ps <= b->start_ps ||
+				            b->leave_ps <= a->start_ps);
 			// A queue keeps its order.
 			if (work->at[i].queue == work->at[j].queue &&
 			    work->queues[work->at[i].queue].order == TARE_MODEL_IN_ORDER)
@@ -195,15 +201,19 @@ static void check_bound(const struct work *work)
 		const struct tare_model_operation *operation = &work->at[i].operation;
 		int64_t before = operation->submitted_ps;
 		for (size_t j = 0; j < work->at[i].wait_count; j++)
-			before = chain[work->at[i].wait_at[j]] > before ? chain[work->at[i].wait_at[j]] : before;
+			before = chain[work->at[i].wait_at[j]] > before
+			             ? chain[work->at[i].wait_at[j]]
+			             : before;
 		for (size_t j = 0; j < i; j++)
 			if (work->at[j].queue == work->at[i].queue &&
-			    work->queues[work->at[i].queue].order == TARE_MODEL_IN_ORDER && chain[j] > before)
+			    work->queues[work->at[i].queue].order == TARE_MODEL_IN_ORDER &&
+			    chain[j] > before)
 				before = chain[j];
 		chain[i] = before + operation->fixed_ps + operation->work_ps + operation->tail_ps;
 		assert_true(operation->end_ps >= chain[i]);
 		makespan = operation->end_ps > makespan ? operation->end_ps : makespan;
-		// A link does a second's work of its flow each second, however many engines share it.
+		// A link does a second's work of its flow each second, however many engines share
+		// it.
 		if (operation->flow != TARE_FLOW_NONE)
 			flow_work[operation->flow] += operation->work_ps;
 	}
@@ -229,14 +239,17 @@ static void check_no_idling(const struct work *work)
 			continue;
 		for (size_t j = 0; j < OPERATIONS; j++) {
 			const struct tare_model_operation *other = &work->at[j].operation;
-			if (other->engine != waiting->engine || other->flow == TARE_FLOW_NONE || i == j)
+			if (other->engine != waiting->engine || other->flow == TARE_FLOW_NONE ||
+			    i == j)
 				continue;
 			int64_t from = other->start_ps - work->script.queue.switch_ps;
 			from = from > waiting->ready_ps ? from : waiting->ready_ps;
-			int64_t to = other->leave_ps < waiting->start_ps ? other->leave_ps : waiting->start_ps;
+			int64_t to = other->leave_ps < waiting->start_ps ? other->leave_ps
+			                                                 : waiting->start_ps;
 			busy += to > from ? to - from : 0;
 		}
-		assert_true(waiting->start_ps - waiting->ready_ps <= busy + work->script.queue.switch_ps);
+		assert_true(waiting->start_ps - waiting->ready_ps <=
+		            busy + work->script.queue.switch_ps);
 	}
 }
 
@@ -245,7 +258,8 @@ static void random_schedules_keep_every_rule(void **state)
 	struct tare_random random = { test_seed() };
 	struct work *work = calloc(1, sizeof *work);
 	(void)state;
-	print_message("# seed %llu (TARE_TEST_SEED repeats it)\n", (unsigned long long)random.state);
+	print_message("# seed %llu (TARE_TEST_SEED repeats it)\n",
+	              (unsigned long long)random.state);
 	for (int round = 0; round < ROUNDS; round++) {
 		random_work(&random, work);
 		run(work, NULL);

@@ -26,12 +26,16 @@ static void test_bytes_that_are_no_utf8_are_replaced(void **state)
 		{ "", "" },
 		{ "blur", "blur" },
 		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
-		{ "a\xff" "b", "a\xef\xbf\xbd" "b" },
-		{ "\xc3", "\xef\xbf\xbd" },                                         // cut
-		{ "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd" },                         // overlong
-		{ "\xe0\x80\xaf", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },         // overlong
-		{ "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },         // a surrogate
-		{ "\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" }, // beyond the end
+		{ "a\xff"
+		  "b",
+		  "a\xef\xbf\xbd"
+		  "b" },
+		{ "\xc3", "\xef\xbf\xbd" },                                 // cut
+		{ "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd" },                 // overlong
+		{ "\xe0\x80\xaf", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" }, // overlong
+		{ "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" }, // a surrogate
+		// beyond the end
+		{ "\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
 		{ "\xee\x80\x80\xf1\x80\x80\x80", "\xee\x80\x80\xf1\x80\x80\x80" },
 	};
 
@@ -51,10 +55,10 @@ static void test_messages_are_written_as_the_format_has_it(void **state)
 {
 	struct proto proto = { 0 };
 	static const unsigned char known[] = {
-		0x08, 0x96, 0x01,                   // 1: 150
-		0x12, 0x07, 't', 'e', 's', 't', 'i', 'n', 'g',
-		0x1a, 0x03, 0x08, 0x96, 0x01,       // 3: { 1: 150 }
-		0xf9, 0x02, 1, 0, 0, 0, 0, 0, 0, 0, // 47: fixed 1
+		0x08, 0x96, 0x01, // 1: 150
+		0x12, 0x07, 't',  'e',  's', 't', 'i', 'n', 'g', 0x1a,
+		0x03, 0x08, 0x96, 0x01,                             // 3: { 1: 150 }
+		0xf9, 0x02, 1,    0,    0,   0,   0,   0,   0,   0, // 47: fixed 1
 	};
 
 	(void)state;
@@ -83,7 +87,8 @@ static void test_a_long_message_gets_a_long_length(void **state)
 	proto_close(&proto, inner);
 	proto_close(&proto, outer);
 	// 303 bytes in 2, 306 in 1.
-	static const unsigned char head[] = { 0x0a, 0xb2, 0x02, 0x12, 0xaf, 0x02, 0x1a, 0xac, 0x02, 'x' };
+	static const unsigned char head[] = { 0x0a, 0xb2, 0x02, 0x12, 0xaf,
+		                              0x02, 0x1a, 0xac, 0x02, 'x' };
 	assert_int_equal(proto.used, 309);
 	assert_memory_equal(proto.bytes, head, sizeof head);
 	assert_int_equal(proto.bytes[308], 'x');
@@ -98,8 +103,8 @@ static void test_slices_of_a_lane_never_overlap_and_lanes_are_few(void **state)
 		int64_t from, to;
 		uint32_t lane;
 	} rows[] = {
-		{ 0, 10, 0 }, { 0, 5, 1 }, { 3, 4, 2 }, { 4, 20, 2 }, { 5, 6, 1 },
-		{ 6, 6, 1 }, { 6, 30, 1 }, { 10, 12, 0 }, { 30, 31, 0 },
+		{ 0, 10, 0 }, { 0, 5, 1 },  { 3, 4, 2 },   { 4, 20, 2 },  { 5, 6, 1 },
+		{ 6, 6, 1 },  { 6, 30, 1 }, { 10, 12, 0 }, { 30, 31, 0 },
 	};
 	struct lanes lanes = { 0 };
 
@@ -157,7 +162,8 @@ static void test_every_run_can_be_exported(void **state)
 		assert_true(run_fixture_make(run_fixture_names[i], &fixture));
 		FILE *file = open_memstream(&bytes, &size);
 		assert_int_equal(tare_export_perfetto(&fixture.recording, &fixture.view, NULL, file,
-		                                      &counts, &error), 0);
+		                                      &counts, &error),
+		                 0);
 		fclose(file);
 		assert_true(size > 0);
 		assert_true(counts.without_times <= counts.commands);
@@ -165,10 +171,10 @@ static void test_every_run_can_be_exported(void **state)
 			assert_true(counts.slices >= counts.commands);
 		free(bytes);
 		file = open_memstream(&bytes, &size);
-		int status = tare_export_perfetto(&fixture.recording, &fixture.view, &stopping, file,
-		                                  &counts, &error);
-		assert_true(status == -EINTR || fixture.recording.command_count +
-		                                    fixture.recording.call_count == 0);
+		int status = tare_export_perfetto(&fixture.recording, &fixture.view, &stopping,
+		                                  file, &counts, &error);
+		assert_true(status == -EINTR ||
+		            fixture.recording.command_count + fixture.recording.call_count == 0);
 		fclose(file);
 		free(bytes);
 	}
@@ -185,12 +191,13 @@ static void test_every_run_has_the_same_rows_as_csv_and_in_sqlite(void **state)
 		struct tare_error error;
 		char path[64];
 		assert_true(run_fixture_make(run_fixture_names[i], &fixture));
-		assert_int_equal(tare_export_csv(&fixture.recording, &fixture.view, NULL, folder, &csv,
-		                                 &error), 0);
+		assert_int_equal(
+		    tare_export_csv(&fixture.recording, &fixture.view, NULL, folder, &csv, &error),
+		    0);
 		assert_true(csv.rows > 12);
 		snprintf(path, sizeof path, "%s/%zu.db", folder, i);
-		int status = tare_export_sqlite(&fixture.recording, &fixture.view, NULL, path, &sqlite,
-		                                &error);
+		int status = tare_export_sqlite(&fixture.recording, &fixture.view, NULL, path,
+		                                &sqlite, &error);
 		assert_true(status == 0 || status == -ENOSYS);
 		if (status == 0)
 			assert_int_equal(sqlite.rows, csv.rows);
@@ -225,8 +232,9 @@ int main(void)
 		cmocka_unit_test(test_slices_of_a_lane_never_overlap_and_lanes_are_few),
 		cmocka_unit_test(test_as_many_lanes_as_are_open_at_once),
 		cmocka_unit_test(test_every_run_can_be_exported),
-		cmocka_unit_test_setup_teardown(test_every_run_has_the_same_rows_as_csv_and_in_sqlite,
-		                                make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+		    test_every_run_has_the_same_rows_as_csv_and_in_sqlite, make_folder,
+		    remove_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,11 +22,19 @@ static bool waits_for(cu_stream first, cu_stream second)
 static void blocking_streams_and_the_legacy_one_wait_for_each_other(void **state)
 {
 	cu_stream blocking, free_one, legacy = ABI_STREAM_LEGACY, own = (cu_stream)0x2;
-	const struct { cu_stream *first, *second; bool waits; } rows[] = {
-		{ &legacy, &blocking, true }, { &blocking, &legacy, true },
-		{ &legacy, &free_one, false }, { &free_one, &legacy, false },
-		{ &blocking, &free_one, false }, { &own, &blocking, false },
-		{ &own, &legacy, true }, { &legacy, &own, true }, { &own, &own, true },
+	const struct {
+		cu_stream *first, *second;
+		bool waits;
+	} rows[] = {
+		{ &legacy, &blocking, true },
+		{ &blocking, &legacy, true },
+		{ &legacy, &free_one, false },
+		{ &free_one, &legacy, false },
+		{ &blocking, &free_one, false },
+		{ &own, &blocking, false },
+		{ &own, &legacy, true },
+		{ &legacy, &own, true },
+		{ &own, &own, true },
 	};
 	(void)state;
 	start("");
@@ -106,7 +114,11 @@ static void copies_take_what_the_script_says(void **state)
 	ok(call.cuMemHostAlloc(&pinned, BYTES, 0));
 	ok(call.cuMemHostAlloc(&wide, BYTES, ABI_MEMHOSTALLOC_WRITECOMBINED));
 	char *heap = malloc(BYTES);
-	const struct { cu_pointer to, from; double rate; int kind, fixed_ns; } rows[] = {
+	const struct {
+		cu_pointer to, from;
+		double rate;
+		int kind, fixed_ns;
+	} rows[] = {
 		{ remote, (cu_pointer)(uintptr_t)pinned, 55.6, 1, 1300 },
 		{ (cu_pointer)(uintptr_t)pinned, remote, 55.45, 2, 1300 },
 		{ remote, (cu_pointer)(uintptr_t)wide, 55.6, 1, 1300 },
@@ -173,7 +185,11 @@ static void pageable_memory_is_read_at_the_call(void **state)
 
 static void modules_are_refused_as_a_driver_does(void **state)
 {
-	static const struct { const char *script, *text; cu_result result; const char *log; } rows[] = {
+	static const struct {
+		const char *script, *text;
+		cu_result result;
+		const char *log;
+	} rows[] = {
 		{ "", "nothing", ABI_INVALID_PTX, "Missing .version" },
 		{ "", ".version 9.1\n.entry a()", ABI_UNSUPPORTED_PTX_VERSION, "9.1" },
 		{ "driver=12040", ".version 8.5\n.entry a()", ABI_UNSUPPORTED_PTX_VERSION, "8.4" },
@@ -186,11 +202,13 @@ static void modules_are_refused_as_a_driver_does(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char log[128] = "";
-		cu_jit_option options[] = { ABI_JIT_ERROR_LOG_BUFFER, ABI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+		cu_jit_option options[] = { ABI_JIT_ERROR_LOG_BUFFER,
+			                    ABI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
 		void *values[] = { log, (void *)sizeof log };
 		cu_module module = NULL;
 		start(rows[i].script);
-		if (call.cuModuleLoadDataEx(&module, rows[i].text, 2, options, values) != rows[i].result)
+		if (call.cuModuleLoadDataEx(&module, rows[i].text, 2, options, values) !=
+		    rows[i].result)
 			fail_msg("row %zu", i);
 		assert_non_null(strstr(log, rows[i].log));
 		if (rows[i].result == ABI_SUCCESS)
@@ -200,11 +218,14 @@ static void modules_are_refused_as_a_driver_does(void **state)
 
 static void parameters_are_read_from_the_text(void **state)
 {
-	static const char text[] = ".version 8.0\n.target sm_70\n"
-		".visible .entry first(\n\t.param .u64 .ptr .global .align 4 a,\n\t.param .u32 b,\n"
-		"\t.param .f64 c,\n\t.param .align 4 .b8 d[12],\n\t.param .u8 e\n)\n{}\n"
-		".entry second\n(\n)\n{}\n.entry third{}\n";
-	static const struct { size_t offset, bytes; } expected[] = {
+	static const char text[] =
+	    ".version 8.0\n.target sm_70\n"
+	    ".visible .entry first(\n\t.param .u64 .ptr .global .align 4 a,\n\t.param .u32 b,\n"
+	    "\t.param .f64 c,\n\t.param .align 4 .b8 d[12],\n\t.param .u8 e\n)\n{}\n"
+	    ".entry second\n(\n)\n{}\n.entry third{}\n";
+	static const struct {
+		size_t offset, bytes;
+	} expected[] = {
 		{ 0, 8 }, { 8, 4 }, { 16, 8 }, { 24, 12 }, { 36, 1 },
 	};
 	cu_module module;
@@ -227,7 +248,7 @@ static void parameters_are_read_from_the_text(void **state)
 }
 
 static const char scaling[] = ".version 8.0\n.entry scale(.param .u64 a, .param .u64 b, "
-	".param .u32 c, .param .u32 d, .param .f32 e) {}\n";
+                              ".param .u32 c, .param .u32 d, .param .f32 e) {}\n";
 
 static void a_users_kernel_computes(void **state)
 {
@@ -263,8 +284,12 @@ static void a_users_kernel_computes(void **state)
 
 static void compute_modes_refuse_a_context(void **state)
 {
-	static const struct { const char *script; int mode; } rows[] = {
-		{ "exclusive", 3 }, { "prohibited", 2 },
+	static const struct {
+		const char *script;
+		int mode;
+	} rows[] = {
+		{ "exclusive", 3 },
+		{ "prohibited", 2 },
 	};
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
@@ -273,7 +298,8 @@ static void compute_modes_refuse_a_context(void **state)
 		ok(call.cuInit(0));
 		ok(call.cuDeviceGetAttribute(&mode, 20, 0));
 		assert_int_equal(mode, rows[i].mode);
-		assert_int_equal(call.cuDevicePrimaryCtxRetain(&context, 0), ABI_DEVICE_UNAVAILABLE);
+		assert_int_equal(call.cuDevicePrimaryCtxRetain(&context, 0),
+		                 ABI_DEVICE_UNAVAILABLE);
 	}
 }
 
@@ -342,8 +368,12 @@ static void devices_wait_for_each_others_events(void **state)
 static void a_shared_link_is_shared(void **state)
 {
 	enum { BYTES = 8 << 20 };
-	static const struct { const char *script; double least, most; } rows[] = {
-		{ "devices=2 shared_link", 27, 33 }, { "devices=2", 54, 56 },
+	static const struct {
+		const char *script;
+		double least, most;
+	} rows[] = {
+		{ "devices=2 shared_link", 27, 33 },
+		{ "devices=2", 54, 56 },
 	};
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {

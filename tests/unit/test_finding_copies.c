@@ -3,12 +3,12 @@
 #include "judged.h"
 
 struct copies {
-	uint8_t kind;       // WRITE
+	uint8_t kind; // WRITE
 	uint32_t count;
 	uint64_t bytes;
-	int64_t copy_ns;    // of each, in a call that blocks
-	int64_t call_ns;    // of the call beside it
-	int64_t think_ns;   // of the host, between two
+	int64_t copy_ns;  // of each, in a call that blocks
+	int64_t call_ns;  // of the call beside it
+	int64_t think_ns; // of the host, between two
 	uint8_t alignment, memory;
 	bool asynchronous;
 	bool read_first;    // the same place is read back before each
@@ -35,25 +35,26 @@ struct hand {
 // Issued before the copy, and done within its call.
 static void kernel_before(struct hand *hand, int64_t start_ns, int64_t end_ns)
 {
-	struct tare_recorded_command kernel =
-	    made_plain_command(0, 0, TARE_KIND_KERNEL, start_ns, start_ns, start_ns, start_ns, end_ns);
+	struct tare_recorded_command kernel = made_plain_command(
+	    0, 0, TARE_KIND_KERNEL, start_ns, start_ns, start_ns, start_ns, end_ns);
 	kernel.amount = TARE_NO_INDEX;
 	kernel.object = 0;
 	made_command(hand->made, kernel);
 }
 
-static void copy(struct hand *hand, const struct copies *c, uint8_t kind, uint32_t place, int64_t copy_ns,
-                 uint8_t alignment, uint8_t memory)
+static void copy(struct hand *hand, const struct copies *c, uint8_t kind, uint32_t place,
+                 int64_t copy_ns, uint8_t alignment, uint8_t memory)
 {
 	struct tare_recording *recording = &hand->made->recording;
 	int64_t enter_ns = hand->now_ns, start_ns = enter_ns + c->before_ns + c->call_ns / 2;
-	int64_t exit_ns = c->asynchronous ? enter_ns + c->call_ns : start_ns + copy_ns + c->call_ns - c->call_ns / 2;
+	int64_t exit_ns = c->asynchronous ? enter_ns + c->call_ns
+	                                  : start_ns + copy_ns + c->call_ns - c->call_ns / 2;
 	if (c->before_ns > 0)
 		kernel_before(hand, enter_ns, start_ns - c->call_ns / 2);
-	struct tare_recorded_command command =
-	    made_plain_command(0, 0, kind, enter_ns, exit_ns, start_ns, start_ns, start_ns + copy_ns);
-	command.direction = kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE
-	                                            : TARE_DIRECTION_FROM_DEVICE;
+	struct tare_recorded_command command = made_plain_command(
+	    0, 0, kind, enter_ns, exit_ns, start_ns, start_ns, start_ns + copy_ns);
+	command.direction =
+	    kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_FROM_DEVICE;
 	command.amount = c->bytes;
 	command.alignment = alignment;
 	command.memory = memory;
@@ -61,9 +62,12 @@ static void copy(struct hand *hand, const struct copies *c, uint8_t kind, uint32
 	command.flags = c->asynchronous ? 0 : TARE_COMMAND_BLOCKING;
 	uint64_t bytes = c->differ ? recording->command_count : 7;
 	hand->places[recording->place_count++] = (struct tare_recorded_place){
-		.command = (uint32_t)recording->command_count, .identity = place, .contents = c->contents,
+		.command = (uint32_t)recording->command_count,
+		.identity = place,
+		.contents = c->contents,
 		.contents_flags = c->late ? TARE_CONTENTS_LATE : 0,
-		.whole = c->contents == TARE_CONTENTS_WHOLE ? bytes : 0, .sample = bytes,
+		.whole = c->contents == TARE_CONTENTS_WHOLE ? bytes : 0,
+		.sample = bytes,
 	};
 	made_command(hand->made, command);
 	hand->now_ns = (exit_ns > start_ns + copy_ns ? exit_ns : start_ns + copy_ns) + c->think_ns;
@@ -72,8 +76,8 @@ static void copy(struct hand *hand, const struct copies *c, uint8_t kind, uint32
 static void launch(struct hand *hand, int64_t work_ns)
 {
 	struct tare_recorded_command kernel =
-	    made_plain_command(0, 0, TARE_KIND_KERNEL, hand->now_ns, hand->now_ns + 1000, hand->now_ns,
-	                       hand->now_ns + 2000, hand->now_ns + 2000 + work_ns);
+	    made_plain_command(0, 0, TARE_KIND_KERNEL, hand->now_ns, hand->now_ns + 1000,
+	                       hand->now_ns, hand->now_ns + 2000, hand->now_ns + 2000 + work_ns);
 	kernel.amount = TARE_NO_INDEX;
 	kernel.object = 0;
 	made_command(hand->made, kernel);
@@ -112,7 +116,8 @@ static struct hand *by_hand(const struct copies *c)
 	for (uint32_t i = 0; i < c->aligned; i++)
 		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, 12, c->memory);
 	for (uint32_t i = 0; i < c->pinned; i++)
-		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, c->alignment, TARE_TRACE_MEMORY_PINNED);
+		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, c->alignment,
+		     TARE_TRACE_MEMORY_PINNED);
 	launch(hand, c->work_ns);
 	recording->end_ns = hand->made->processes[0].end_ns = hand->now_ns + 1000;
 	return hand;
@@ -126,12 +131,19 @@ static void put_away(struct hand *hand, struct tare_findings *findings)
 }
 
 // By default: 40 copies of 1 MB in 100 µs each, aligned, pinned, of different places.
-#define COPIES(...)                                                                                  \
-	{ .kind = TARE_KIND_WRITE, .count = 40, .bytes = 1 << 20, .copy_ns = 100000, .call_ns = 2000, \
-	  .alignment = 12, .memory = TARE_TRACE_MEMORY_PINNED, .places = 40, .work_ns = 100000,       \
+#define COPIES(...)                                                                                \
+	{ .kind = TARE_KIND_WRITE,                                                                 \
+	  .count = 40,                                                                             \
+	  .bytes = 1 << 20,                                                                        \
+	  .copy_ns = 100000,                                                                       \
+	  .call_ns = 2000,                                                                         \
+	  .alignment = 12,                                                                         \
+	  .memory = TARE_TRACE_MEMORY_PINNED,                                                      \
+	  .places = 40,                                                                            \
+	  .work_ns = 100000,                                                                       \
 	  __VA_ARGS__ }
 // The same: all of one place, and of the same bytes.
-#define SAME(...) COPIES(.places = 1, .contents = TARE_CONTENTS_WHOLE __VA_OPT__(,) __VA_ARGS__)
+#define SAME(...) COPIES(.places = 1, .contents = TARE_CONTENTS_WHOLE __VA_OPT__(, ) __VA_ARGS__)
 #pragma GCC diagnostic ignored "-Woverride-init"
 
 static const struct {
@@ -144,19 +156,26 @@ static const struct {
 	{ "transfers-dominate", false, COPIES(.work_ns = 4100000), 0, 0, 0 },
 	{ "transfers-dominate", false, COPIES(.work_ns = 100000, .think_ns = 200000), 0, 0, 0 },
 
-	{ "small-transfers", true, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500),
-	  1000 * 199, 2000 * 199, 2500 * 199 },
-	{ "small-transfers", false, COPIES(.count = 99, .places = 99, .bytes = 256, .copy_ns = 500), 0, 0, 0 },
-	{ "small-transfers", false, COPIES(.count = 200, .places = 200, .bytes = 65537, .copy_ns = 500), 0, 0, 0 },
-	{ "small-transfers", false, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 2500), 0, 0, 0 },
-	{ "small-transfers", false, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500,
-	                                   .work_ns = 40000000), 0, 0, 0 },
+	{ "small-transfers", true,
+	  COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500), 1000 * 199, 2000 * 199,
+	  2500 * 199 },
+	{ "small-transfers", false, COPIES(.count = 99, .places = 99, .bytes = 256, .copy_ns = 500),
+	  0, 0, 0 },
+	{ "small-transfers", false,
+	  COPIES(.count = 200, .places = 200, .bytes = 65537, .copy_ns = 500), 0, 0, 0 },
+	{ "small-transfers", false,
+	  COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 2500), 0, 0, 0 },
+	{ "small-transfers", false,
+	  COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500, .work_ns = 40000000), 0,
+	  0, 0 },
 
 	// The device was busy while the calls waited for their turn: that passes without them, too.
-	{ "small-transfers", false, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500,
-	                                   .before_ns = 200000), 0, 0, 0 },
-	{ "small-transfers", true, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500,
-	                                  .before_ns = 5000), 1000 * 199, 2000 * 199, 2500 * 199 },
+	{ "small-transfers", false,
+	  COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500, .before_ns = 200000), 0,
+	  0, 0 },
+	{ "small-transfers", true,
+	  COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500, .before_ns = 5000),
+	  1000 * 199, 2000 * 199, 2500 * 199 },
 
 	{ "unaligned-transfers", true, COPIES(.alignment = 0), 0, 2000000, 4000000 },
 	{ "unaligned-transfers", true, COPIES(.alignment = 3), 0, 2000000, 4000000 },
@@ -165,23 +184,28 @@ static const struct {
 	{ "unaligned-transfers", false, COPIES(.alignment = 0, .count = 15), 0, 0, 0 },
 	{ "unaligned-transfers", false, COPIES(.alignment = 0, .bytes = 4095), 0, 0, 0 },
 	{ "unaligned-transfers", false, COPIES(.alignment = 0, .work_ns = 90000000), 0, 0, 0 },
-	{ "unaligned-transfers", true, COPIES(.alignment = 0, .aligned = 4),
-	  4000000 - 40 * 33333., 4000000 - 40 * 33333., 4000000 - 40 * 33333. },
+	{ "unaligned-transfers", true, COPIES(.alignment = 0, .aligned = 4), 4000000 - 40 * 33333.,
+	  4000000 - 40 * 33333., 4000000 - 40 * 33333. },
 
-	{ "pageable-memory", true, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true),
-	  0, 2000000, 4000000 },
+	{ "pageable-memory", true,
+	  COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true), 0, 2000000, 4000000 },
 	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE), 0, 0, 0 },
-	{ "pageable-memory", true, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true, .bytes = 65536),
-	  0, 2000000, 4000000 },
-	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true, .bytes = 65535), 0, 0, 0 },
+	{ "pageable-memory", true,
+	  COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true, .bytes = 65536), 0,
+	  2000000, 4000000 },
+	{ "pageable-memory", false,
+	  COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true, .bytes = 65535), 0, 0,
+	  0 },
 	{ "pageable-memory", false, COPIES(.asynchronous = true), 0, 0, 0 },
-	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_UNKNOWN, .asynchronous = true), 0, 0, 0 },
-	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
-	                                   .count = 3), 0, 0, 0 },
-	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
-	                                   .work_ns = 90000000), 0, 0, 0 },
-	{ "pageable-memory", true, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
-	                                  .pinned = 4),
+	{ "pageable-memory", false,
+	  COPIES(.memory = TARE_TRACE_MEMORY_UNKNOWN, .asynchronous = true), 0, 0, 0 },
+	{ "pageable-memory", false,
+	  COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true, .count = 3), 0, 0, 0 },
+	{ "pageable-memory", false,
+	  COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true, .work_ns = 90000000),
+	  0, 0, 0 },
+	{ "pageable-memory", true,
+	  COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true, .pinned = 4),
 	  4000000 - 40 * 33333., 4000000 - 40 * 33333., 4000000 - 40 * 33333. },
 
 	{ "duplicate-transfers", true, SAME(), 3900000, 3900000, 39 * 102000 },
@@ -190,10 +214,13 @@ static const struct {
 	{ "duplicate-transfers", false, SAME(.contents = 0), 0, 0, 0 },
 	{ "duplicate-transfers", false, SAME(.contents = TARE_CONTENTS_SKIPPED), 0, 0, 0 },
 	{ "duplicate-transfers", false, SAME(.contents = TARE_CONTENTS_UNREADABLE), 0, 0, 0 },
-	{ "duplicate-transfers", true, SAME(.contents = TARE_CONTENTS_SAMPLED), 0, 3900000, 39 * 102000 },
-	{ "duplicate-transfers", false, SAME(.contents = TARE_CONTENTS_SAMPLED, .differ = true), 0, 0, 0 },
+	{ "duplicate-transfers", true, SAME(.contents = TARE_CONTENTS_SAMPLED), 0, 3900000,
+	  39 * 102000 },
+	{ "duplicate-transfers", false, SAME(.contents = TARE_CONTENTS_SAMPLED, .differ = true), 0,
+	  0, 0 },
 	{ "duplicate-transfers", true, SAME(.kernel_before = true), 0, 3900000, 39 * 102000 },
-	{ "duplicate-transfers", true, SAME(.kernel_before = true, .read_only = true), 3900000, 3900000, 39 * 102000 },
+	{ "duplicate-transfers", true, SAME(.kernel_before = true, .read_only = true), 3900000,
+	  3900000, 39 * 102000 },
 	{ "duplicate-transfers", true, SAME(.think_ns = 1000000), 3900000, 3900000, 39 * 102000 },
 	{ "duplicate-transfers", true, SAME(.bytes = 4096), 3900000, 3900000, 39 * 102000 },
 	{ "duplicate-transfers", false, SAME(.bytes = 4095), 0, 0, 0 },
@@ -201,21 +228,27 @@ static const struct {
 	{ "duplicate-transfers", true, SAME(.count = 3), 200000, 200000, 2 * 102000 },
 	{ "duplicate-transfers", false, SAME(.count = 2), 0, 0, 0 },
 	{ "duplicate-transfers", false, SAME(.work_ns = 500000000), 0, 0, 0 },
-	{ "duplicate-transfers", true, SAME(.kind = TARE_KIND_READ), 3900000, 3900000, 39 * 102000 },
-	{ "duplicate-transfers", true, SAME(.kind = TARE_KIND_READ, .late = true), 0, 3900000, 39 * 102000 },
+	{ "duplicate-transfers", true, SAME(.kind = TARE_KIND_READ), 3900000, 3900000,
+	  39 * 102000 },
+	{ "duplicate-transfers", true, SAME(.kind = TARE_KIND_READ, .late = true), 0, 3900000,
+	  39 * 102000 },
 	// What is read anew after a kernel may be what that has made.
-	{ "duplicate-transfers", false, SAME(.kind = TARE_KIND_READ, .kernel_before = true), 0, 0, 0 },
+	{ "duplicate-transfers", false, SAME(.kind = TARE_KIND_READ, .kernel_before = true), 0, 0,
+	  0 },
 	// The kernel makes each way there one that may be needed, and the way back none.
 	{ "duplicate-transfers", false, SAME(.read_first = true, .kernel_before = true), 0, 0, 0 },
 
-	{ "ping-pong", true, SAME(.read_first = true, .kernel_before = true), 4000000, 8000000, 80 * 102000 },
-	{ "ping-pong", true, SAME(.read_first = true, .kernel_before = true, .late = true), 0, 8000000, 80 * 102000 },
+	{ "ping-pong", true, SAME(.read_first = true, .kernel_before = true), 4000000, 8000000,
+	  80 * 102000 },
+	{ "ping-pong", true, SAME(.read_first = true, .kernel_before = true, .late = true), 0,
+	  8000000, 80 * 102000 },
 	{ "ping-pong", true, SAME(.read_first = true), 4000000, 4100000, 41 * 102000 },
 	{ "ping-pong", false, SAME(.read_first = true, .differ = true), 0, 0, 0 },
 	{ "ping-pong", false, SAME(.read_first = true, .contents = 0), 0, 0, 0 },
 	{ "ping-pong", true, SAME(.read_first = true, .count = 1), 100000, 200000, 2 * 102000 },
 	{ "ping-pong", false, SAME(), 0, 0, 0 },
-	{ "ping-pong", false, SAME(.read_first = true, .kernel_before = true, .work_ns = 500000000), 0, 0, 0 },
+	{ "ping-pong", false, SAME(.read_first = true, .kernel_before = true, .work_ns = 500000000),
+	  0, 0, 0 },
 };
 
 static void assert_close(double value, double expected)
@@ -224,7 +257,8 @@ static void assert_close(double value, double expected)
 		fail_msg("%.0f, not %.0f", value, expected);
 }
 
-static void assert_costs(const struct tare_finding *finding, double low_ns, double best_ns, double high_ns)
+static void assert_costs(const struct tare_finding *finding, double low_ns, double best_ns,
+                         double high_ns)
 {
 	assert_close((double)finding->cost_low_ns, low_ns);
 	assert_close((double)finding->cost_ns, best_ns);
@@ -248,29 +282,34 @@ static void copies_at_the_thresholds(void **state)
 	}
 }
 
-// A rate that was measured earlier stands in for copies to compare with; small copies lose against it
-// what may be their fixed cost.
+// A rate that was measured earlier stands in for copies to compare with; small copies lose against
+// it what may be their fixed cost.
 static void kept_ceilings_stand_in(void **state)
 {
 	static const struct {
 		const char *id;
 		struct copies copies;
-		double pinned, pageable; // GB/s
+		double pinned, pageable;         // GB/s
 		double low_ns, best_ns, high_ns; // best 0: not raised
 	} kept[] = {
-		{ "pageable-memory", COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
-		                            .bytes = 4 << 20), 83.88608, 50, 2000000, 2000000, 2000000 },
-		{ "pageable-memory", COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true),
-		  20.97152, 12, 0, 2000000, 2000000 },
-		{ "pageable-memory", COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
-		                            .pinned = 4), 10.5, 10.5,
-		  4000000 - 40 * 33333., 4000000 - 40 * 33333., 4000000 - 40 * 33333. },
+		{ "pageable-memory",
+		  COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+		         .bytes = 4 << 20),
+		  83.88608, 50, 2000000, 2000000, 2000000 },
+		{ "pageable-memory",
+		  COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true), 20.97152, 12,
+		  0, 2000000, 2000000 },
+		{ "pageable-memory",
+		  COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true, .pinned = 4),
+		  10.5, 10.5, 4000000 - 40 * 33333., 4000000 - 40 * 33333., 4000000 - 40 * 33333. },
 		{ "unaligned-transfers", COPIES(.alignment = 0, .bytes = 4 << 20), 83.88608, 50,
 		  2000000, 2000000, 2000000 },
-		{ "unaligned-transfers", COPIES(.alignment = 0), 20.97152, 12, 0, 2000000, 2000000 },
+		{ "unaligned-transfers", COPIES(.alignment = 0), 20.97152, 12, 0, 2000000,
+		  2000000 },
 		{ "unaligned-transfers", COPIES(.alignment = 0), 10.5, 90, 0, 0, 0 },
-		{ "unaligned-transfers", COPIES(.alignment = 0, .memory = TARE_TRACE_MEMORY_PAGEABLE), 90,
-		  20.97152, 0, 2000000, 2000000 },
+		{ "unaligned-transfers",
+		  COPIES(.alignment = 0, .memory = TARE_TRACE_MEMORY_PAGEABLE), 90, 20.97152, 0,
+		  2000000, 2000000 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
@@ -295,12 +334,17 @@ static void kept_ceilings_stand_in(void **state)
 static void first_copies_are_held_against_kept_ceilings(void **state)
 {
 	int64_t span_ns, highs_ns[2];
-	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_ALLOCATION, .chunks = 16,
-	                                                    .in_ns = 300000, .work_ns = 300000,
-	                                                    .out_ns = 300000 }, &span_ns);
-	const struct tare_transfer_ceiling ceiling = { "device", TARE_DIRECTION_TO_DEVICE, true, 10e9, NULL };
+	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_ALLOCATION,
+	                                                    .chunks = 16,
+	                                                    .in_ns = 300000,
+	                                                    .work_ns = 300000,
+	                                                    .out_ns = 300000 },
+	                            &span_ns);
+	const struct tare_transfer_ceiling ceiling = { "device", TARE_DIRECTION_TO_DEVICE, true,
+		                                       10e9, NULL };
 	struct tare_recorded_memory memory = {
-		.created_ns = made->commands[made->recording.command_count / 2].enter_ns };
+		.created_ns = made->commands[made->recording.command_count / 2].enter_ns
+	};
 	(void)state;
 	made->recording.memories = &memory;
 	made->recording.memory_count = 1;
@@ -321,8 +365,8 @@ static void first_copies_are_held_against_kept_ceilings(void **state)
 // Two copies at the same time take it once: pinned memory cannot save more than what they leave.
 static void copies_that_overlap_are_not_saved_twice(void **state)
 {
-	struct copies copies = COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
-	                              .bytes = 4 << 20);
+	struct copies copies =
+	    COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true, .bytes = 4 << 20);
 	const struct tare_transfer_ceiling ceiling = { "device", TARE_DIRECTION_TO_DEVICE, true,
 		                                       4 * 41.94304e9, NULL };
 	struct hand *hand = by_hand(&copies);
@@ -335,12 +379,14 @@ static void copies_that_overlap_are_not_saved_twice(void **state)
 		struct tare_findings findings = judge_with(hand->made, &ceiling, known);
 		const struct tare_finding *finding = find(&findings, "pageable-memory");
 		assert_non_null(finding);
-		// Busy for 2 ms; all of them would take 1 ms, and where that is not known half is the estimate.
+		// Busy for 2 ms; all of them would take 1 ms, and where that is not known half is
+		// the estimate.
 		assert_close((double)finding->cost_ns, 1000000);
 		assert_close((double)finding->cost_high_ns, known ? 1000000 : 2000000);
 		tare_findings_free(&findings);
 	}
-	// The kernel hides all but the last half millisecond, of which they run for half: no more than that is lost to them.
+	// The kernel hides all but the last half millisecond, of which they run for half: no more
+	// than that is lost to them.
 	hand->made->commands[40].start_ns = hand->made->commands[0].start_ns;
 	hand->made->commands[40].end_ns = hand->made->commands[39].end_ns - 500000;
 	struct tare_findings findings = judge(hand->made);
@@ -355,8 +401,8 @@ static void copies_that_overlap_are_not_saved_twice(void **state)
 
 static void maps_are_compared_with(void **state)
 {
-	struct copies copies = COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
-	                              .pinned = 4);
+	struct copies copies =
+	    COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true, .pinned = 4);
 	(void)state;
 	for (int unified = 0; unified < 2; unified++) {
 		struct hand *hand = by_hand(&copies);
@@ -382,7 +428,8 @@ static void cores_take_any_address(void **state)
 		struct hand *hand = by_hand(&copies);
 		hand->made->devices[0].unified_memory = unified;
 		struct tare_findings findings = judge(hand->made);
-		assert_int_equal(find(&findings, "unaligned-transfers") != NULL, beside || !unified);
+		assert_int_equal(find(&findings, "unaligned-transfers") != NULL,
+		                 beside || !unified);
 		put_away(hand, &findings);
 	}
 }
@@ -390,7 +437,8 @@ static void cores_take_any_address(void **state)
 // The device's share of the fixed cost comes from the times of several sizes.
 static void the_fixed_cost_is_fitted(void **state)
 {
-	struct copies copies = COPIES(.count = 100, .places = 100, .bytes = 256, .copy_ns = 5000, .call_ns = 200);
+	struct copies copies =
+	    COPIES(.count = 100, .places = 100, .bytes = 256, .copy_ns = 5000, .call_ns = 200);
 	struct hand *hand = by_hand(&copies);
 	(void)state;
 	for (size_t i = 0; i < 100; i++) {
@@ -412,11 +460,13 @@ static void hashing_is_no_computing(void **state)
 {
 	(void)state;
 	for (int hashed = 0; hashed < 2; hashed++) {
-		struct copies copies = COPIES(.think_ns = 100000, .contents = TARE_CONTENTS_WHOLE, .differ = true);
+		struct copies copies =
+		    COPIES(.think_ns = 100000, .contents = TARE_CONTENTS_WHOLE, .differ = true);
 		struct hand *hand = by_hand(&copies);
 		for (size_t i = 0; i < hand->made->recording.place_count; i++) {
 			hand->places[i].from_ns = hand->made->commands[i].exit_ns;
-			hand->places[i].to_ns = hand->made->commands[i].exit_ns + (hashed ? 100000 : 0);
+			hand->places[i].to_ns =
+			    hand->made->commands[i].exit_ns + (hashed ? 100000 : 0);
 		}
 		// On a CPU all the time.
 		made_sample(hand->made, 0, 0);
@@ -432,8 +482,13 @@ static void hashing_is_no_computing(void **state)
 // Two parts of a buffer, in turn: sure unless one reaches into the other.
 static void another_part_may_reach_into_it(void **state)
 {
-	static const struct { uint64_t offset; double low_ns; } rows[] = {
-		{ 1 << 20, 38 * 100000 }, { (1 << 20) - 1, 0 }, { UINT64_MAX, 0 },
+	static const struct {
+		uint64_t offset;
+		double low_ns;
+	} rows[] = {
+		{ 1 << 20, 38 * 100000 },
+		{ (1 << 20) - 1, 0 },
+		{ UINT64_MAX, 0 },
 	};
 	(void)state;
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -505,7 +560,8 @@ static void what_is_hidden_is_not_saved(void **state)
 	put_away(hand, &findings);
 }
 
-// Without contents nobody knows; how to find out is said where it matters, and of what was not compared.
+// Without contents nobody knows; how to find out is said where it matters, and of what was not
+// compared.
 static void what_was_not_compared_is_told(void **state)
 {
 	static const struct {
@@ -535,7 +591,8 @@ static void what_was_not_compared_is_told(void **state)
 	}
 }
 
-// Copies to a device that has the host's memory need not be; that there are many is not said as well then.
+// Copies to a device that has the host's memory need not be; that there are many is not said as
+// well then.
 static void copies_in_one_memory_need_not_be(void **state)
 {
 	static const struct {

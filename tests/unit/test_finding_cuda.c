@@ -6,23 +6,24 @@
 
 #define US INT64_C(1000)
 
-// A thread launches kernels of `run_ns` into one stream; from `full` pending on each launch takes `full_ns` instead of
-// 1 µs. After each `batch` of them it copies in another stream, which is free.
+// A thread launches kernels of `run_ns` into one stream; from `full` pending on each launch takes
+// `full_ns` instead of 1 µs. After each `batch` of them it copies in another stream, which is free.
 struct launching {
 	uint32_t batches, batch, full;
 	int64_t run_ns, full_ns;
-	bool waits;   // the copy waits for the kernel before it
+	bool waits; // the copy waits for the kernel before it
 	bool opencl;
 	int64_t last_ns; // of the last copy; 0: longer than all kernels that are left
 	bool raised;
 };
 
-static void add(struct made *made, uint32_t queue, uint8_t kind, int64_t enter_ns, int64_t exit_ns, int64_t start_ns,
-                int64_t end_ns)
+static void add(struct made *made, uint32_t queue, uint8_t kind, int64_t enter_ns, int64_t exit_ns,
+                int64_t start_ns, int64_t end_ns)
 {
 	struct tare_recorded_command command =
 	    made_plain_command(0, queue, kind, enter_ns, exit_ns, exit_ns, start_ns, end_ns);
-	command.direction = kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_NONE;
+	command.direction =
+	    kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_NONE;
 	command.object = kind == TARE_KIND_KERNEL ? 0 : TARE_NO_INDEX;
 	command.amount = kind == TARE_KIND_KERNEL ? TARE_NO_INDEX : 1 << 20;
 	made_command(made, command);
@@ -33,7 +34,8 @@ static struct made *start(bool opencl)
 	struct made *made = made_new(0);
 	made_process(made, INT64_MAX);
 	made_thread(made, 0);
-	uint32_t device = made_device(made, 0, TARE_NO_INDEX, 0), api = opencl ? TARE_TRACE_OPENCL : TARE_TRACE_CUDA;
+	uint32_t device = made_device(made, 0, TARE_NO_INDEX, 0),
+	         api = opencl ? TARE_TRACE_OPENCL : TARE_TRACE_CUDA;
 	made->recording.apis = 1u << api;
 	made->devices[device].api = api;
 	for (int i = 0; i < 2; i++)
@@ -57,11 +59,15 @@ static int64_t launch(struct made *made, const struct launching *l, int64_t *aft
 			add(made, 0, TARE_KIND_KERNEL, now_ns, exit_ns, start_ns, done_ns);
 			now_ns = exit_ns;
 		}
-		int64_t copy_ns = i + 1 < l->batches ? 10 * US : l->last_ns ? l->last_ns : 20000 * US;
-		add(made, 1, TARE_KIND_WRITE, now_ns, now_ns + US, now_ns + 2 * US, now_ns + 2 * US + copy_ns);
+		int64_t copy_ns = i + 1 < l->batches ? 10 * US
+		                  : l->last_ns       ? l->last_ns
+		                                     : 20000 * US;
+		add(made, 1, TARE_KIND_WRITE, now_ns, now_ns + US, now_ns + 2 * US,
+		    now_ns + 2 * US + copy_ns);
 		last_ns = now_ns + 2 * US + copy_ns;
 		if (l->waits)
-			made_waits(made, &(uint32_t){ (uint32_t)made->recording.command_count - 2 }, 1);
+			made_waits(made, &(uint32_t){ (uint32_t)made->recording.command_count - 2 },
+			           1);
 		now_ns += US;
 	}
 	// What of the last copy no kernel hides.
@@ -77,13 +83,15 @@ static void a_full_stream_is_told_where_it_holds_up_others(void **state)
 {
 	static const struct launching cases[] = {
 		{ 5, 600, 300, 10 * US, 10 * US, .raised = true },
-		{ 5, 600, 240, 10 * US, 10 * US, .raised = false },  // not so many are pending
-		{ 5, 600, 300, 10 * US, 3500, .raised = false },     // four times what launches take
+		{ 5, 600, 240, 10 * US, 10 * US, .raised = false }, // not so many are pending
+		// four times what launches take
+		{ 5, 600, 300, 10 * US, 3500, .raised = false },
 		{ 5, 600, 300, 10 * US, 4500, .raised = true },
-		{ 3, 600, 300, 10 * US, 10 * US, .raised = false },  // nobody else, or seldom
-		{ 5, 600, 300, 10 * US, 10 * US, .waits = true },    // the copy could not have begun
+		{ 3, 600, 300, 10 * US, 10 * US, .raised = false }, // nobody else, or seldom
+		// the copy could not have begun
+		{ 5, 600, 300, 10 * US, 10 * US, .waits = true },
 		{ 5, 600, 300, 10 * US, 10 * US, .opencl = true },
-		{ 5, 600, 300, 10 * US, 10 * US, .last_ns = 10 * US },  // hidden behind the kernels
+		{ 5, 600, 300, 10 * US, 10 * US, .last_ns = 10 * US }, // hidden behind the kernels
 		{ 5, 600, 300, 10 * US, 10 * US, .last_ns = 5000 * US, .raised = true },
 	};
 	(void)state;
@@ -97,7 +105,8 @@ static void a_full_stream_is_told_where_it_holds_up_others(void **state)
 			fail_msg("case %zu %s raised", i, finding ? "was" : "was not");
 		if (finding) {
 			assert_int_equal(finding->cost_low_ns, 0);
-			assert_true(finding->cost_ns <= late_ns && (double)finding->cost_ns > 0.9 * (double)late_ns);
+			assert_true(finding->cost_ns <= late_ns &&
+			            (double)finding->cost_ns > 0.9 * (double)late_ns);
 			assert_int_equal(finding->occurrences, cases[i].batches);
 		}
 		tare_findings_free(&findings);
@@ -105,7 +114,8 @@ static void a_full_stream_is_told_where_it_holds_up_others(void **state)
 	}
 }
 
-// Each chunk's memory is freed in a call that waits until the device is done, so that nothing overlaps.
+// Each chunk's memory is freed in a call that waits until the device is done, so that nothing
+// overlaps.
 static void calls_that_wait_cost_no_more_than_what_the_device_does_not_need(void **state)
 {
 	enum { CHUNKS = 16 };
@@ -114,12 +124,15 @@ static void calls_that_wait_cost_no_more_than_what_the_device_does_not_need(void
 		struct made *made = start(false);
 		int64_t now_ns = 1000 * US;
 		for (uint32_t i = 0; i < CHUNKS; i++) {
-			made_call(made, made_plain_call(0, TARE_ROLE_ALLOCATE, now_ns, now_ns + 20 * US));
+			made_call(made,
+			          made_plain_call(0, TARE_ROLE_ALLOCATE, now_ns, now_ns + 20 * US));
 			now_ns += 20 * US;
-			add(made, 0, TARE_KIND_WRITE, now_ns, now_ns + US, now_ns + 2 * US, now_ns + 102 * US);
-			add(made, several ? 1 : 0, TARE_KIND_KERNEL, now_ns + US, now_ns + 2 * US, now_ns + 102 * US,
-			    now_ns + 302 * US);
-			made_call(made, made_plain_call(0, TARE_ROLE_ALLOCATE, now_ns + 2 * US, now_ns + 310 * US));
+			add(made, 0, TARE_KIND_WRITE, now_ns, now_ns + US, now_ns + 2 * US,
+			    now_ns + 102 * US);
+			add(made, several ? 1 : 0, TARE_KIND_KERNEL, now_ns + US, now_ns + 2 * US,
+			    now_ns + 102 * US, now_ns + 302 * US);
+			made_call(made, made_plain_call(0, TARE_ROLE_ALLOCATE, now_ns + 2 * US,
+			                                now_ns + 310 * US));
 			made->calls[made->recording.call_count - 1].flags |= TARE_CALL_RELEASED;
 			now_ns += 310 * US;
 		}
@@ -137,8 +150,8 @@ static void calls_that_wait_cost_no_more_than_what_the_device_does_not_need(void
 	}
 }
 
-// Each result, some bytes, is waited for before the next piece is issued: that is not about copies that could overlap,
-// unless much is copied.
+// Each result, some bytes, is waited for before the next piece is issued: that is not about copies
+// that could overlap, unless much is copied.
 static void waits_are_about_copies_only_where_much_is_copied(void **state)
 {
 	enum { PIECES = 40 };
@@ -148,10 +161,14 @@ static void waits_are_about_copies_only_where_much_is_copied(void **state)
 		int64_t now_ns = 1000 * US, read_ns = (much ? 50 : 2) * US;
 		for (uint32_t i = 0; i < PIECES; i++) {
 			int64_t enter_ns = now_ns, done_ns = now_ns + 103 * US + read_ns;
-			add(made, 0, TARE_KIND_KERNEL, now_ns, now_ns + US, now_ns + 2 * US, now_ns + 102 * US);
-			add(made, 0, TARE_KIND_READ, now_ns + US, now_ns + 2 * US, now_ns + 103 * US, done_ns);
-			made->commands[made->recording.command_count - 1].direction = TARE_DIRECTION_FROM_DEVICE;
-			made_call(made, made_plain_call(0, TARE_ROLE_WAIT, enter_ns + 2 * US, done_ns + 30 * US));
+			add(made, 0, TARE_KIND_KERNEL, now_ns, now_ns + US, now_ns + 2 * US,
+			    now_ns + 102 * US);
+			add(made, 0, TARE_KIND_READ, now_ns + US, now_ns + 2 * US,
+			    now_ns + 103 * US, done_ns);
+			made->commands[made->recording.command_count - 1].direction =
+			    TARE_DIRECTION_FROM_DEVICE;
+			made_call(made, made_plain_call(0, TARE_ROLE_WAIT, enter_ns + 2 * US,
+			                                done_ns + 30 * US));
 			now_ns = done_ns + 31 * US;
 		}
 		made->processes[0].end_ns = made->recording.end_ns = now_ns + 1000 * US;
@@ -167,16 +184,22 @@ static void waits_are_about_copies_only_where_much_is_copied(void **state)
 // Variables of the environment that are recorded, each by its whole name and by its value.
 static void what_makes_the_driver_build_anew_is_named(void **state)
 {
-	static const struct { const char *text, *name; } rows[] = {
-		{ "CUDA_CACHE_DISABLE=1", "CUDA_CACHE_DISABLE" }, { "CUDA_CACHE_DISABLE=0", NULL },
-		{ "CUDA_FORCE_PTX_JIT=1", "CUDA_FORCE_PTX_JIT" }, { "CUDA_CACHE_DISABLE_1=1", NULL },
+	static const struct {
+		const char *text, *name;
+	} rows[] = {
+		{ "CUDA_CACHE_DISABLE=1", "CUDA_CACHE_DISABLE" },
+		{ "CUDA_CACHE_DISABLE=0", NULL },
+		{ "CUDA_FORCE_PTX_JIT=1", "CUDA_FORCE_PTX_JIT" },
+		{ "CUDA_CACHE_DISABLE_1=1", NULL },
 		{ "CUDA_CACHE_DISABLE=", NULL },
 	};
 	const struct tare_view view = { .process = 3 };
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_recorded_variable variables[] = { { 3, "CUDA_MODULE_LOADING=EAGER" }, { 3, rows[i].text } };
-		const struct tare_recording recording = { .variables = variables, .variable_count = 2 };
+		struct tare_recorded_variable variables[] = { { 3, "CUDA_MODULE_LOADING=EAGER" },
+			                                      { 3, rows[i].text } };
+		const struct tare_recording recording = { .variables = variables,
+			                                  .variable_count = 2 };
 		struct judging judging = { .recording = &recording, .view = &view };
 		const char *said = finding_rebuilds(&judging);
 		assert_true(rows[i].name ? strstr(said, rows[i].name) != NULL : !*said);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about transfers and overlap: the forms of the pipeline example as the engine model runs them,
-// at several speeds.
+// Findings about transfers and overlap: the forms of the pipeline example as the engine model runs
+// them, at several speeds.
 #include "judged.h"
 
 static const struct {
 	enum rig_form form;
 	const char *id;
 } forms[] = {
-	{ RIG_SEQUENTIAL, "overlap-missed" }, { RIG_CONCURRENT, NULL },
+	{ RIG_SEQUENTIAL, "overlap-missed" },  { RIG_CONCURRENT, NULL },
 	{ RIG_DEFAULT_QUEUE, "single-queue" }, { RIG_BLOCKING, "blocking-call" },
-	{ RIG_PAGEABLE, "pageable-memory" }, { RIG_ALLOCATION, "allocation-in-loop" },
-	{ RIG_BUILD, "build-in-loop" }, { RIG_WAITING, "overlap-missed" },
+	{ RIG_PAGEABLE, "pageable-memory" },   { RIG_ALLOCATION, "allocation-in-loop" },
+	{ RIG_BUILD, "build-in-loop" },        { RIG_WAITING, "overlap-missed" },
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
@@ -22,8 +22,8 @@ static void check_form(size_t form, const struct made *made, const char *what)
 		if (forms[i].id) {
 			bool own = forms[form].id && strcmp(forms[i].id, forms[form].id) == 0;
 			if ((find(&findings, forms[i].id) != NULL) != own)
-				fail_msg("form %zu, %s: '%s' is%s raised; raised are:%s", form, what,
-				         forms[i].id, own ? " not" : "",
+				fail_msg("form %zu, %s: '%s' is%s raised; raised are:%s", form,
+				         what, forms[i].id, own ? " not" : "",
 				         text_of(&findings, text));
 		}
 	if (forms[form].form == RIG_CONCURRENT && findings.count > 0)
@@ -43,16 +43,18 @@ static void each_form_raises_its_own_finding_at_any_speed(void **state)
 					char what[100];
 					int64_t span_ns;
 					struct made *made = rig_run(
-					    &(struct rig_pipeline){ .form = forms[i].form,
-					                            .chunks = chunks[k],
-					                            .in_ns = speeds_ns[j],
-					                            .work_ns = (1 + one) * speeds_ns[j],
-					                            .out_ns = speeds_ns[j],
-					                            .allocate_ns = speeds_ns[j] / 10,
-					                            .one_copy_engine = one },
+					    &(struct rig_pipeline){
+					        .form = forms[i].form,
+					        .chunks = chunks[k],
+					        .in_ns = speeds_ns[j],
+					        .work_ns = (1 + one) * speeds_ns[j],
+					        .out_ns = speeds_ns[j],
+					        .allocate_ns = speeds_ns[j] / 10,
+					        .one_copy_engine = one },
 					    &span_ns);
-					snprintf(what, sizeof what, "%u chunks of %ld ns, %d engines",
-					         chunks[k], (long)speeds_ns[j], 2 - one);
+					snprintf(what, sizeof what,
+					         "%u chunks of %ld ns, %d engines", chunks[k],
+					         (long)speeds_ns[j], 2 - one);
 					check_form(i, made, what);
 					free(made);
 				}
@@ -60,8 +62,12 @@ static void each_form_raises_its_own_finding_at_any_speed(void **state)
 
 static void the_gain_is_the_models(void **state)
 {
-	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL, .chunks = 16, .in_ns = 300000,
-		                         .work_ns = 300000, .out_ns = 300000, .probe = false };
+	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL,
+		                         .chunks = 16,
+		                         .in_ns = 300000,
+		                         .work_ns = 300000,
+		                         .out_ns = 300000,
+		                         .probe = false };
 	int64_t measured_ns, true_ns;
 	struct made *made = rig_run(&pipeline, &measured_ns);
 	struct tare_findings findings = judge(made);
@@ -75,13 +81,15 @@ static void the_gain_is_the_models(void **state)
 	assert_true(finding->cost_high_ns > 0.95 * (double)(measured_ns - true_ns));
 	assert_true(finding->claim_count > 15);
 	assert_int_equal(finding->occurrences, 32);
-	assert_true(finding->cost_low_ns < finding->cost_ns && finding->cost_ns < finding->cost_high_ns);
+	assert_true(finding->cost_low_ns < finding->cost_ns &&
+	            finding->cost_ns < finding->cost_high_ns);
 	tare_findings_free(&findings);
 	free(made);
 }
 
-// The queues are CUDA's streams. With `legacy` kernels are in its legacy default stream (the rig's last queue) and
-// copies in others, as they run one after another in one queue: each waits for the one before.
+// The queues are CUDA's streams. With `legacy` kernels are in its legacy default stream (the rig's
+// last queue) and copies in others, as they run one after another in one queue: each waits for the
+// one before.
 static void make_cuda(struct made *made, bool legacy)
 {
 	made->recording.apis = 1 << TARE_TRACE_CUDA;
@@ -96,7 +104,8 @@ static void make_cuda(struct made *made, bool legacy)
 		made->commands[i].queue = made->commands[i].kind == TARE_KIND_KERNEL
 		                              ? (uint32_t)made->recording.queue_count - 1
 		                              : (uint32_t)(i / 3 % 3);
-		waits[i] = (struct tare_recorded_wait){ .command = (uint32_t)(i - 1) & INT32_MAX, .last = 1 };
+		waits[i] = (struct tare_recorded_wait){ .command = (uint32_t)(i - 1) & INT32_MAX,
+			                                .last = 1 };
 		made->commands[i].first_wait = i ? (uint32_t)i : TARE_NO_INDEX;
 	}
 	made->recording.waits = legacy ? waits : made->recording.waits;
@@ -106,8 +115,9 @@ static void make_cuda(struct made *made, bool legacy)
 // Of a form with CUDA's cause: the finding, whose gain is the model's.
 static void check_cuda(enum rig_form form, bool legacy, const char *id, const char *not_said)
 {
-	struct rig_pipeline pipeline = { .form = form, .chunks = 16, .in_ns = 300000, .work_ns = 300000,
-		                         .out_ns = 300000 };
+	struct rig_pipeline pipeline = {
+		.form = form, .chunks = 16, .in_ns = 300000, .work_ns = 300000, .out_ns = 300000
+	};
 	int64_t measured_ns, true_ns;
 	struct made *made = rig_run(&pipeline, &measured_ns);
 	make_cuda(made, legacy);
@@ -141,9 +151,13 @@ static void what_keeps_cudas_chunks_apart_is_called_by_its_name(void **state)
 // As in one queue, but in three streams, which the environment gives one connection or more.
 static void check_connections(const char *variable, bool raised)
 {
-	struct rig_pipeline pipeline = { .form = RIG_DEFAULT_QUEUE, .chunks = 16, .in_ns = 300000, .work_ns = 300000,
+	struct rig_pipeline pipeline = { .form = RIG_DEFAULT_QUEUE,
+		                         .chunks = 16,
+		                         .in_ns = 300000,
+		                         .work_ns = 300000,
 		                         .out_ns = 300000 };
-	struct tare_recorded_variable variables[] = { { 0, "CUDA_CACHE_DISABLE=1" }, { 0, variable } };
+	struct tare_recorded_variable variables[] = { { 0, "CUDA_CACHE_DISABLE=1" },
+		                                      { 0, variable } };
 	int64_t span_ns;
 	struct made *made = rig_run(&pipeline, &span_ns);
 	make_cuda(made, true);
@@ -154,7 +168,8 @@ static void check_connections(const char *variable, bool raised)
 	struct tare_findings findings = judge(made);
 	const struct tare_finding *finding = find(&findings, "single-queue");
 	assert_int_equal(finding != NULL, raised);
-	assert_true(!raised || (strstr(finding->title, "CUDA_DEVICE_MAX_CONNECTIONS=1") && finding->modelled));
+	assert_true(!raised ||
+	            (strstr(finding->title, "CUDA_DEVICE_MAX_CONNECTIONS=1") && finding->modelled));
 	tare_findings_free(&findings);
 	free(made);
 }
@@ -171,8 +186,12 @@ static void streams_of_one_connection_are_one_queue(void **state)
 static void streams_that_do_not_wait_are_not_blamed(void **state)
 {
 	int64_t span_ns;
-	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_DEFAULT_QUEUE, .chunks = 16, .in_ns = 300000,
-	                                                    .work_ns = 300000, .out_ns = 300000 }, &span_ns);
+	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_DEFAULT_QUEUE,
+	                                                    .chunks = 16,
+	                                                    .in_ns = 300000,
+	                                                    .work_ns = 300000,
+	                                                    .out_ns = 300000 },
+	                            &span_ns);
 	(void)state;
 	make_cuda(made, true);
 	for (size_t i = 0; i < made->recording.queue_count; i++)
@@ -185,8 +204,11 @@ static void streams_that_do_not_wait_are_not_blamed(void **state)
 
 static void little_gain_is_not_told(void **state)
 {
-	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL, .chunks = 16, .in_ns = 10000,
-		                         .work_ns = 3000000, .out_ns = 10000 };
+	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL,
+		                         .chunks = 16,
+		                         .in_ns = 10000,
+		                         .work_ns = 3000000,
+		                         .out_ns = 10000 };
 	int64_t span_ns;
 	struct made *made = rig_run(&pipeline, &span_ns);
 	struct tare_findings findings = judge(made);
@@ -196,11 +218,15 @@ static void little_gain_is_not_told(void **state)
 	free(made);
 }
 
-// The host computes between chunks and waits for each: it is not the copies, 5 % of the time, that keep it up.
+// The host computes between chunks and waits for each: it is not the copies, 5 % of the time, that
+// keep it up.
 static void where_little_is_copied_overlap_is_not_missed(void **state)
 {
-	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL, .chunks = 40, .in_ns = 2000,
-		                         .work_ns = 30000, .out_ns = 2000 };
+	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL,
+		                         .chunks = 40,
+		                         .in_ns = 2000,
+		                         .work_ns = 30000,
+		                         .out_ns = 2000 };
 	int64_t span_ns;
 	struct made *made = rig_run(&pipeline, &span_ns);
 	struct tare_findings findings = judge(made);
@@ -213,9 +239,12 @@ static void where_little_is_copied_overlap_is_not_missed(void **state)
 static void without_times_nothing_is_raised_and_that_is_said(void **state)
 {
 	int64_t span_ns;
-	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_DEFAULT_QUEUE, .chunks = 16,
-	                                                    .in_ns = 300000, .work_ns = 300000,
-	                                                    .out_ns = 300000 }, &span_ns);
+	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_DEFAULT_QUEUE,
+	                                                    .chunks = 16,
+	                                                    .in_ns = 300000,
+	                                                    .work_ns = 300000,
+	                                                    .out_ns = 300000 },
+	                            &span_ns);
 	(void)state;
 	for (size_t i = 0; i < made->recording.command_count; i++)
 		made->commands[i].start_ns = made->commands[i].end_ns = TARE_NO_TIME;
@@ -229,9 +258,12 @@ static void without_times_nothing_is_raised_and_that_is_said(void **state)
 static void within_the_residual_nothing_is_raised(void **state)
 {
 	int64_t span_ns;
-	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_SEQUENTIAL, .chunks = 16,
-	                                                    .in_ns = 300000, .work_ns = 300000,
-	                                                    .out_ns = 300000 }, &span_ns);
+	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_SEQUENTIAL,
+	                                                    .chunks = 16,
+	                                                    .in_ns = 300000,
+	                                                    .work_ns = 300000,
+	                                                    .out_ns = 300000 },
+	                            &span_ns);
 	(void)state;
 	made->devices[0].residual_ns = 50000000;
 	struct tare_findings findings = judge(made);
@@ -243,9 +275,12 @@ static void within_the_residual_nothing_is_raised(void **state)
 static void why_nothing_was_predicted_is_said_where_it_matters(void **state)
 {
 	int64_t span_ns;
-	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_DEFAULT_QUEUE, .chunks = 2,
-	                                                    .in_ns = 300000, .work_ns = 300000,
-	                                                    .out_ns = 300000 }, &span_ns);
+	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_DEFAULT_QUEUE,
+	                                                    .chunks = 2,
+	                                                    .in_ns = 300000,
+	                                                    .work_ns = 300000,
+	                                                    .out_ns = 300000 },
+	                            &span_ns);
 	struct tare_findings findings = judge(made);
 	(void)state;
 	assert_null(find(&findings, "single-queue"));
@@ -273,14 +308,16 @@ static void only_calls_between_kernels_count(void **state)
 		                                                    .chunks = allocations[i].chunks,
 		                                                    .in_ns = 300000,
 		                                                    .work_ns = 300000,
-		                                                    .out_ns = 300000 }, &span_ns);
+		                                                    .out_ns = 300000 },
+		                            &span_ns);
 		const struct tare_recorded_command *first = &made->commands[0];
 		const struct tare_recorded_command *last =
 		    &made->commands[made->recording.command_count - 1];
-		// In the working part, but before the first kernel's enqueue or after the last one's.
+		// In the working part, but before the first kernel's enqueue or after the last
+		// one's.
 		for (int j = 0; j < 8; j++) {
-			int64_t at_ns = allocations[i].before ? first->enter_ns
-			                                      : last->exit_ns + j * 100000;
+			int64_t at_ns =
+			    allocations[i].before ? first->enter_ns : last->exit_ns + j * 100000;
 			uint8_t role = j & 1 ? TARE_ROLE_ALLOCATE : TARE_ROLE_BUILD;
 			if (allocations[i].before || allocations[i].after)
 				made_call(made, made_plain_call(0, role, at_ns, at_ns + 100000));

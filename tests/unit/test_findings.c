@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every finding about kernels and the host: raised, not raised on either side of its threshold, inside
-// the clocks' residual, without device times; and what findings say about each other.
+// Every finding about kernels and the host: raised, not raised on either side of its threshold,
+// inside the clocks' residual, without device times; and what findings say about each other.
 #include "findings_rig.h"
 
 #include <math.h>
@@ -13,33 +13,73 @@ static const struct {
 	int64_t least_ns, most_ns; // that it costs, when raised; 0: not looked at
 	struct script script;
 } cases[] = {
-	{ "many-short-kernels", true, 590 * US, 610 * US, { .run_ns = 2 * US, .dispatch_ns = 3 * US } },
+	{ "many-short-kernels",
+	  true,
+	  590 * US,
+	  610 * US,
+	  { .run_ns = 2 * US, .dispatch_ns = 3 * US } },
 	{ "many-short-kernels", false, 0, 0, { .run_ns = 2 * US } },
 	{ "many-short-kernels", false, 0, 0, { .run_ns = 101 * US, .dispatch_ns = 60 * US } },
 	{ "many-short-kernels", true, 0, 0, { .run_ns = 99 * US, .dispatch_ns = 60 * US } },
 	{ "many-short-kernels", false, 0, 0, { .run_ns = 50 * US, .dispatch_ns = 22 * US } },
 	{ "many-short-kernels", true, 0, 0, { .run_ns = 50 * US, .dispatch_ns = 28 * US } },
-	{ "many-short-kernels", false, 0, 0, { .launches = 99, .run_ns = 2 * US, .dispatch_ns = 3 * US } },
-	{ "many-short-kernels", true, 0, 0, { .launches = 100, .run_ns = 2 * US, .dispatch_ns = 3 * US } },
-	// In a launch loop the device's clock alone measures the gaps; with another call in it both do.
-	{ "many-short-kernels", true, 590 * US, 610 * US,
+	{ "many-short-kernels",
+	  false,
+	  0,
+	  0,
+	  { .launches = 99, .run_ns = 2 * US, .dispatch_ns = 3 * US } },
+	{ "many-short-kernels",
+	  true,
+	  0,
+	  0,
+	  { .launches = 100, .run_ns = 2 * US, .dispatch_ns = 3 * US } },
+	// In a launch loop the device's clock alone measures the gaps; with another call in it both
+	// do.
+	{ "many-short-kernels",
+	  true,
+	  590 * US,
+	  610 * US,
 	  { .run_ns = 2 * US, .dispatch_ns = 3 * US, .residual_ns = 1 * MS } },
-	{ "many-short-kernels", false, 0, 0,
+	{ "many-short-kernels",
+	  false,
+	  0,
+	  0,
 	  { .run_ns = 2 * US, .api_ns = 49 * US, .residual_ns = 49 * US } },
-	{ "many-short-kernels", true, 0, 0,
+	{ "many-short-kernels",
+	  true,
+	  0,
+	  0,
 	  { .run_ns = 2 * US, .api_ns = 49 * US, .residual_ns = 47 * US } },
 	// Fewer work-items than lanes, however long they run against their launching.
-	{ "many-short-kernels", true, 9 * MS, 10 * MS,
+	{ "many-short-kernels",
+	  true,
+	  9 * MS,
+	  10 * MS,
 	  { .run_ns = 99 * US, .units = 8, .multiple = 32, .global = { 1 }, .local = { 1 } } },
-	{ "many-short-kernels", true, 0, 0,
+	{ "many-short-kernels",
+	  true,
+	  0,
+	  0,
 	  { .run_ns = 50 * US, .units = 8, .multiple = 32, .global = { 192 } } },
-	{ "many-short-kernels", false, 0, 0,
+	{ "many-short-kernels",
+	  false,
+	  0,
+	  0,
 	  { .run_ns = 50 * US, .units = 8, .multiple = 32, .global = { 256 } } },
-	{ "many-short-kernels", false, 0, 0,
+	{ "many-short-kernels",
+	  false,
+	  0,
+	  0,
 	  { .run_ns = 50 * US, .multiple = 32, .global = { 1 }, .local = { 1 } } },
-	{ "many-short-kernels", false, 0, 0,
+	{ "many-short-kernels",
+	  false,
+	  0,
+	  0,
 	  { .run_ns = 101 * US, .units = 8, .multiple = 32, .global = { 1 }, .local = { 1 } } },
-	{ "many-short-kernels", false, 0, 0,
+	{ "many-short-kernels",
+	  false,
+	  0,
+	  0,
 	  { .launches = 99, .run_ns = 50 * US, .units = 8, .global = { 1 }, .local = { 1 } } },
 	{ "synchronous-launches", true, 4100 * US, 4200 * US, { .return_ns = 20 * US } },
 	{ "synchronous-launches", false, 0, 0, { .return_ns = 9 * US } },
@@ -49,31 +89,66 @@ static const struct {
 	{ "synchronous-launches", false, 0, 0, { .return_ns = 20 * US, .residual_ns = 22 * US } },
 	{ "synchronous-launches", true, 0, 0, { .return_ns = 20 * US, .residual_ns = 19 * US } },
 	{ "synchronous-launches", false, 0, 0, { .api_ns = 249 * US } },
-	{ "synchronize-drains", true, 4000 * US, 4400 * US, { .cuda = true, .compute_ns = 20 * US } },
+	{ "synchronize-drains",
+	  true,
+	  4000 * US,
+	  4400 * US,
+	  { .cuda = true, .compute_ns = 20 * US } },
 	{ "synchronize-drains", true, 4000 * US, 4400 * US, { .cuda = true, .wake_ns = 20 * US } },
 	// What the host computes is another finding's; its waits are not, whatever the API.
 	{ "synchronize-drains", false, 0, 0, { .compute_ns = 20 * US } },
 	{ "synchronize-drains", true, 4000 * US, 4400 * US, { .wake_ns = 20 * US } },
-	{ "synchronize-drains", true, 590 * US, 1200 * US, { .run_ns = 2 * US, .dispatch_ns = 3 * US, .wait = true } },
-	{ "many-short-kernels", false, 0, 0, { .run_ns = 2 * US, .dispatch_ns = 3 * US, .wait = true } },
+	{ "synchronize-drains",
+	  true,
+	  590 * US,
+	  1200 * US,
+	  { .run_ns = 2 * US, .dispatch_ns = 3 * US, .wait = true } },
+	{ "many-short-kernels",
+	  false,
+	  0,
+	  0,
+	  { .run_ns = 2 * US, .dispatch_ns = 3 * US, .wait = true } },
 	{ "synchronize-drains", false, 0, 0, { .launches = 16, .wake_ns = 20 * US } },
 	{ "synchronize-drains", true, 0, 0, { .launches = 17, .wake_ns = 20 * US } },
 	{ "synchronize-drains", false, 0, 0, { .cuda = true, .compute_ns = 8 * US } },
 	{ "synchronize-drains", true, 0, 0, { .cuda = true, .compute_ns = 12 * US } },
-	{ "synchronize-drains", false, 0, 0, { .cuda = true, .launches = 16, .compute_ns = 40 * US } },
-	{ "synchronize-drains", true, 0, 0, { .cuda = true, .launches = 17, .compute_ns = 40 * US } },
-	{ "synchronize-drains", false, 0, 0, { .cuda = true, .compute_ns = 20 * US, .residual_ns = 22 * US } },
+	{ "synchronize-drains",
+	  false,
+	  0,
+	  0,
+	  { .cuda = true, .launches = 16, .compute_ns = 40 * US } },
+	{ "synchronize-drains",
+	  true,
+	  0,
+	  0,
+	  { .cuda = true, .launches = 17, .compute_ns = 40 * US } },
+	{ "synchronize-drains",
+	  false,
+	  0,
+	  0,
+	  { .cuda = true, .compute_ns = 20 * US, .residual_ns = 22 * US } },
 	{ "synchronize-drains", false, 0, 0, { .cuda = true } },
 	// The host's own work is the longer one: only the device's can be hidden behind it.
-	{ "synchronize-drains", true, 3900 * US, 4100 * US,
+	{ "synchronize-drains",
+	  true,
+	  3900 * US,
+	  4100 * US,
 	  { .cuda = true, .run_ns = 20 * US, .compute_ns = 100 * US } },
 	{ "idle-host-computes", false, 0, 0, { .cuda = true, .compute_ns = 20 * US } },
 	{ "idle-host-waits", false, 0, 0, { .cuda = true, .wake_ns = 20 * US } },
-	{ "idle-host-computes", true, 0, 0, { .cuda = true, .launches = 16, .compute_ns = 40 * US } },
+	{ "idle-host-computes",
+	  true,
+	  0,
+	  0,
+	  { .cuda = true, .launches = 16, .compute_ns = 40 * US } },
 	{ "launch-bound", false, 0, 0, { .return_ns = 40 * US } },
 	{ "launch-bound", true, 9 * MS, 11 * MS, { .api_ns = 249 * US } },
 	// What recording takes of the calls is not saved.
-	{ "launch-bound", true, 5500 * US, 6500 * US, { .api_ns = 249 * US, .command_cost_ns = 20 * US } },
+	{ "launch-bound",
+	  true,
+	  5500 * US,
+	  6500 * US,
+	  { .api_ns = 249 * US, .command_cost_ns = 20 * US } },
 	{ "launch-bound", false, 0, 0, { .api_ns = 190 * US } },
 	{ "launch-bound", false, 0, 0, { .api_ns = 214 * US } },
 	{ "launch-bound", true, 0, 0, { .api_ns = 230 * US } },
@@ -89,13 +164,21 @@ static const struct {
 	{ "start-up-builds", true, 0, 0, { .start_build_ns = 600 * MS, .run_ns = 8 * MS } },
 	{ "start-up-builds", false, 0, 0, { .start_build_ns = 600 * MS, .native = true } },
 	// After the first command, too; but where they rule the working part that is said instead.
-	{ "start-up-builds", true, 1100 * MS, 1100 * MS, { .start_build_ns = 600 * MS, .build_ns = 500 * MS } },
+	{ "start-up-builds",
+	  true,
+	  1100 * MS,
+	  1100 * MS,
+	  { .start_build_ns = 600 * MS, .build_ns = 500 * MS } },
 	{ "idle-host-builds", false, 0, 0, { .start_build_ns = 600 * MS, .build_ns = 500 * MS } },
 	{ "start-up-builds", true, 600 * MS, 600 * MS, { .build_ns = 600 * MS, .run_ns = 4 * MS } },
 	{ "idle-host-builds", false, 0, 0, { .build_ns = 600 * MS, .run_ns = 4 * MS } },
 	{ "start-up-builds", false, 0, 0, { .build_ns = 600 * MS } },
 	{ "idle-host-builds", true, 0, 0, { .build_ns = 600 * MS } },
-	{ "queries-in-loop", true, 199 * 20 * US, 199 * 20 * US, { .wait = true, .query_ns = 20 * US } },
+	{ "queries-in-loop",
+	  true,
+	  199 * 20 * US,
+	  199 * 20 * US,
+	  { .wait = true, .query_ns = 20 * US } },
 	{ "queries-in-loop", false, 0, 0, { .wait = true, .query_ns = 10 * US } },
 	{ "queries-in-loop", true, 0, 0, { .wait = true, .query_ns = 12 * US } },
 	{ "queries-in-loop", false, 0, 0, { .wait = true, .release_ns = 20 * US } },
@@ -104,23 +187,50 @@ static const struct {
 	{ "queries-in-loop", false, 0, 0, { .launches = 16, .wait = true, .query_ns = 40 * US } },
 	{ "queries-in-loop", true, 0, 0, { .launches = 17, .wait = true, .query_ns = 40 * US } },
 	{ "launch-bound", false, 0, 0, { .query_ns = 249 * US } },
-	{ "releases-in-loop", true, 199 * 20 * US, 199 * 20 * US, { .wait = true, .release_ns = 20 * US } },
+	{ "releases-in-loop",
+	  true,
+	  199 * 20 * US,
+	  199 * 20 * US,
+	  { .wait = true, .release_ns = 20 * US } },
 	{ "releases-in-loop", false, 0, 0, { .wait = true, .release_ns = 10 * US } },
 	{ "releases-in-loop", false, 0, 0, { .wait = true, .query_ns = 20 * US } },
 	{ "releases-in-loop", false, 0, 0, { .release_ns = 20 * US } },
-	{ "one-kernel-dominates", true, 19 * MS, 21 * MS, { .dimensions = 2, .global = { 640, 64 } } },
-	{ "one-kernel-dominates", true, 0, 0, { .launches = 1, .dimensions = 2, .global = { 640, 64 } } },
+	{ "one-kernel-dominates",
+	  true,
+	  19 * MS,
+	  21 * MS,
+	  { .dimensions = 2, .global = { 640, 64 } } },
+	{ "one-kernel-dominates",
+	  true,
+	  0,
+	  0,
+	  { .launches = 1, .dimensions = 2, .global = { 640, 64 } } },
 	{ "one-kernel-dominates", false, 0, 0, { .dimensions = 1 } },
 	{ "one-kernel-dominates", false, 0, 0, { .dimensions = 2, .global = { 640, 1 } } },
-	{ "one-kernel-dominates", false, 0, 0,
+	{ "one-kernel-dominates",
+	  false,
+	  0,
+	  0,
 	  { .dimensions = 2, .global = { 640, 64 }, .local_bytes = 1024 } },
-	{ "one-kernel-dominates", false, 0, 0,
+	{ "one-kernel-dominates",
+	  false,
+	  0,
+	  0,
 	  { .dimensions = 2, .global = { 640, 64 }, .local_bytes = UINT64_MAX } },
-	{ "one-kernel-dominates", false, 0, 0,
+	{ "one-kernel-dominates",
+	  false,
+	  0,
+	  0,
 	  { .dimensions = 2, .global = { 640, 64 }, .no_facts = true } },
-	{ "one-kernel-dominates", false, 0, 0,
+	{ "one-kernel-dominates",
+	  false,
+	  0,
+	  0,
 	  { .dimensions = 2, .global = { 640, 64 }, .compute_ns = 220 * US } },
-	{ "one-kernel-dominates", true, 0, 0,
+	{ "one-kernel-dominates",
+	  true,
+	  0,
+	  0,
 	  { .dimensions = 2, .global = { 640, 64 }, .compute_ns = 180 * US } },
 	{ "under-filled-device", true, 19 * MS, 21 * MS, { .units = 8, .global = { 4 * 64 } } },
 	{ "under-filled-device", false, 0, 0, { .units = 8, .global = { 8 * 64 } } },
@@ -130,35 +240,79 @@ static const struct {
 	{ "under-filled-device", true, 0, 0, { .units = 20, .global = { 17 * 64 } } },
 	{ "under-filled-device", false, 0, 0, { .global = { 4 * 64 } } },
 	// The same time, said of too small kernels.
-	{ "under-filled-device", false, 0, 0,
+	{ "under-filled-device",
+	  false,
+	  0,
+	  0,
 	  { .run_ns = 99 * US, .units = 8, .multiple = 64, .global = { 4 * 64 } } },
 	{ "under-filled-device", false, 0, 0, { .units = 1, .global = { 4 * 64 } } },
-	{ "under-filled-device", false, 0, 0,
+	{ "under-filled-device",
+	  false,
+	  0,
+	  0,
 	  { .units = 8, .global = { 4 * 64 }, .left_to_runtime = true } },
-	{ "under-filled-device", false, 0, 0,
+	{ "under-filled-device",
+	  false,
+	  0,
+	  0,
 	  { .units = 8, .global = { 7 * 64 }, .compute_ns = 600 * US } },
-	{ "odd-work-group-size", true, 9 * MS, 11 * MS,
+	{ "odd-work-group-size",
+	  true,
+	  9 * MS,
+	  11 * MS,
 	  { .multiple = 32, .local = { 48 }, .global = { 480 } } },
-	{ "odd-work-group-size", false, 0, 0, { .multiple = 32, .local = { 48 }, .global = { 480 }, .cpu = true } },
+	{ "odd-work-group-size",
+	  false,
+	  0,
+	  0,
+	  { .multiple = 32, .local = { 48 }, .global = { 480 }, .cpu = true } },
 	{ "odd-work-group-size", false, 0, 0, { .multiple = 32, .local = { 64 } } },
-	{ "odd-work-group-size", false, 0, 0,
+	{ "odd-work-group-size",
+	  false,
+	  0,
+	  0,
 	  { .multiple = 32, .local = { 62 }, .global = { 620 } } },
 	{ "odd-work-group-size", false, 0, 0, { .local = { 48 }, .global = { 480 } } },
-	{ "odd-work-group-size", false, 0, 0,
+	{ "odd-work-group-size",
+	  false,
+	  0,
+	  0,
 	  { .multiple = 32, .local = { 48 }, .global = { 480 }, .no_facts = true } },
-	{ "odd-work-group-size", true, 0, 0,
+	{ "odd-work-group-size",
+	  true,
+	  0,
+	  0,
 	  { .multiple = 32, .left_to_runtime = true, .group_limit = 256, .global = { 1009 } } },
-	{ "odd-work-group-size", false, 0, 0,
+	{ "odd-work-group-size",
+	  false,
+	  0,
+	  0,
 	  { .multiple = 32, .left_to_runtime = true, .group_limit = 256, .global = { 1024 } } },
-	{ "odd-work-group-size", false, 0, 0,
+	{ "odd-work-group-size",
+	  false,
+	  0,
+	  0,
 	  { .multiple = 32, .left_to_runtime = true, .global = { 1009 } } },
-	{ "odd-work-group-size", true, 0, 0,
-	  { .multiple = 32, .left_to_runtime = true, .group_limit = 32, .dimensions = 2, .global = { 24, 48 } } },
+	{ "odd-work-group-size",
+	  true,
+	  0,
+	  0,
+	  { .multiple = 32,
+	    .left_to_runtime = true,
+	    .group_limit = 32,
+	    .dimensions = 2,
+	    .global = { 24, 48 } } },
 	{ "odd-work-group-size", false, 0, 0, { .multiple = 32, .local = { 1 }, .global = { 1 } } },
 	// While each group has a unit of its own, empty lanes are nobody's loss.
-	{ "odd-work-group-size", false, 0, 0,
+	{ "odd-work-group-size",
+	  false,
+	  0,
+	  0,
 	  { .units = 10, .multiple = 32, .local = { 48 }, .global = { 480 } } },
-	{ "odd-work-group-size", true, 0, 0,
+	{ "odd-work-group-size",
+	  true,
+	  0,
+	  0,
 	  { .units = 9, .multiple = 32, .local = { 48 }, .global = { 480 } } },
 	{ "slow-first-use", true, 124 * MS, 126 * MS, { .first_ns = 125 * MS } },
 	{ "slow-first-use", false, 0, 0, { .first_ns = 115 * MS } },
@@ -180,11 +334,19 @@ static const struct {
 	{ "idle-host-computes", false, 0, 0, { .compute_ns = 20 * US, .residual_ns = 21 * US } },
 	{ "idle-host-computes", true, 0, 0, { .compute_ns = 20 * US, .residual_ns = 19 * US } },
 	// No more than the device's work, beside which it can be done.
-	{ "idle-host-computes", true, 3900 * US, 4 * MS, { .run_ns = 20 * US, .compute_ns = 100 * US } },
+	{ "idle-host-computes",
+	  true,
+	  3900 * US,
+	  4 * MS,
+	  { .run_ns = 20 * US, .compute_ns = 100 * US } },
 	{ "idle-host-waits", true, 299 * US, 301 * US, { .launches = 16, .wake_ns = 20 * US } },
 	{ "idle-host-waits", false, 0, 0, { .wake_ns = 20 * US } },
 	{ "idle-host-waits", false, 0, 0, { .launches = 16, .wake_ns = 9 * US } },
-	{ "idle-host-waits", false, 0, 0, { .launches = 16, .wake_ns = 20 * US, .residual_ns = 21 * US } },
+	{ "idle-host-waits",
+	  false,
+	  0,
+	  0,
+	  { .launches = 16, .wake_ns = 20 * US, .residual_ns = 21 * US } },
 	{ "idle-host-builds", true, 59 * MS, 61 * MS, { .build_ns = 60 * MS } },
 	{ "idle-host-builds", false, 0, 0, { .build_ns = 30 * MS } },
 	{ "idle-host-builds", false, 0, 0, { .wait = true, .later_build_ns = 60 * MS } },
@@ -238,7 +400,8 @@ static void a_graph_is_not_said_to_save_all_of_a_launch(void **state)
 {
 	(void)state;
 	for (int cuda = 0; cuda < 2; cuda++) {
-		struct scene *scene = run_script(&(struct script){ .run_ns = 2 * US, .dispatch_ns = 3 * US, .cuda = cuda });
+		struct scene *scene = run_script(
+		    &(struct script){ .run_ns = 2 * US, .dispatch_ns = 3 * US, .cuda = cuda });
 		const struct tare_finding *finding = found(scene, "many-short-kernels");
 		assert_non_null(finding);
 		int64_t least_ns = cuda ? finding->cost_ns / 2 : finding->cost_ns;
@@ -256,7 +419,8 @@ static bool is_of_run(const char *id)
 
 static bool is_timeless(const char *id)
 {
-	return strcmp(id, "host-polling") == 0 || strcmp(id, "recording-cost") == 0 || is_of_run(id);
+	return strcmp(id, "host-polling") == 0 || strcmp(id, "recording-cost") == 0 ||
+	       is_of_run(id);
 }
 
 static void without_device_times_nothing_is_claimed(void **state)
@@ -334,8 +498,9 @@ static void what_is_said_hangs_together(void **state)
 // Painted nanosecond by nanosecond, a second time.
 static void the_same_time_is_counted_once(void **state)
 {
-	static const struct script script = { .run_ns = 20 * US, .dispatch_ns = 15 * US,
-		                              .wake_ns = 10 * US, .compute_ns = 18 * US };
+	static const struct script script = {
+		.run_ns = 20 * US, .dispatch_ns = 15 * US, .wake_ns = 10 * US, .compute_ns = 18 * US
+	};
 	(void)state;
 	struct scene *scene = run_script(&script);
 	const struct tare_findings *findings = &scene->findings;
@@ -365,7 +530,9 @@ static void the_same_time_is_counted_once(void **state)
 static void claims_are_the_parts_of_gaps_that_it_is_about(void **state)
 {
 	static const struct script held = { .compute_ns = 20 * US, .held_ns = 20 * US };
-	static const struct script first = { .run_ns = 2 * US, .dispatch_ns = 3 * US, .first_ns = 4 * MS };
+	static const struct script first = { .run_ns = 2 * US,
+		                             .dispatch_ns = 3 * US,
+		                             .first_ns = 4 * MS };
 	(void)state;
 	struct scene *scene = run_script(&held);
 	assert_int_equal(length_of(found(scene, "idle-host-computes")), 199 * 20 * US);
@@ -388,7 +555,9 @@ static void find_again(struct scene *scene)
 // What was measured comes before what may be nothing, however much that may be.
 static void what_it_costs_at_least_ranks(void **state)
 {
-	static const struct script script = { .units = 8, .global = { 4 * 64 }, .compute_ns = 50 * US };
+	static const struct script script = { .units = 8,
+		                              .global = { 4 * 64 },
+		                              .compute_ns = 50 * US };
 	(void)state;
 	struct scene *scene = run_script(&script);
 	const struct tare_finding *computes = found(scene, "idle-host-computes");
@@ -400,7 +569,8 @@ static void what_it_costs_at_least_ranks(void **state)
 	free_scene(scene);
 }
 
-// Of a gap a part is known to one residual; what the loop does now and then is told with its launches.
+// Of a gap a part is known to one residual; what the loop does now and then is told with its
+// launches.
 static void the_residual_counts_once_a_gap(void **state)
 {
 	static const struct script script = { .compute_ns = 50 * US, .residual_ns = 10 * US };
@@ -427,7 +597,8 @@ static void what_a_launch_loop_does_now_and_then_is_its_own(void **state)
 	for (int rest = 0; rest < 2; rest++) {
 		for (int i = 0; i < 150; i++) {
 			if (i == 75)
-				spend(scene, scene->device_ns - scene->now_ns + (rest ? 2 * MS : 100 * US),
+				spend(scene,
+				      scene->device_ns - scene->now_ns + (rest ? 2 * MS : 100 * US),
 				      true);
 			enqueue(scene, TARE_KIND_KERNEL, 0, 4 * US, 2 * US);
 		}
@@ -543,7 +714,7 @@ static void the_driver_is_charged_for_what_was_changed(void **state)
 	size_t commands = scene->made->recording.command_count, changed = 0;
 	process->driver_rounds = 9;
 	process->driver_ps[TARE_DRIVER_BOTH] = process->driver_low_ps[TARE_DRIVER_BOTH] =
-		process->driver_high_ps[TARE_DRIVER_BOTH] = (int64_t)60 * US * 1000;
+	    process->driver_high_ps[TARE_DRIVER_BOTH] = (int64_t)60 * US * 1000;
 	scene->made->queues[0].profiling = scene->made->queues[0].profiling_added = true;
 	for (size_t i = 0; i < commands; i++) {
 		scene->made->commands[i].flags = i % 2 ? TARE_COMMAND_OWN_EVENT : 0;
@@ -616,8 +787,9 @@ static void parts_of_a_view_are_judged_alone(void **state)
 	assert_in_range(finding->cost_ns, all_ns * 48 / 100, all_ns * 52 / 100);
 	for (size_t i = 0; i < finding->claim_count; i++) {
 		const struct tare_time_span *claim = &finding->claims[i];
-		assert_true((claim->from_ns >= spans[0].from_ns && claim->to_ns <= spans[0].to_ns) ||
-		            (claim->from_ns >= spans[1].from_ns && claim->to_ns <= spans[1].to_ns));
+		assert_true(
+		    (claim->from_ns >= spans[0].from_ns && claim->to_ns <= spans[0].to_ns) ||
+		    (claim->from_ns >= spans[1].from_ns && claim->to_ns <= spans[1].to_ns));
 	}
 	free_scene(scene);
 }
@@ -628,8 +800,9 @@ static void write_rows(FILE *file)
 {
 	const struct tare_finding_words *words;
 	for (size_t row = 0; (words = tare_finding_words(row)); row++)
-		fprintf(file, "| `%s` | %s | %s | %s | `%s` | `%s` |\n", words->id, words->predicate,
-		        words->threshold, words->cost, words->raised_by, words->silent_on);
+		fprintf(file, "| `%s` | %s | %s | %s | `%s` | `%s` |\n", words->id,
+		        words->predicate, words->threshold, words->cost, words->raised_by,
+		        words->silent_on);
 }
 
 static char *read_file(const char *path)

@@ -44,7 +44,8 @@ static void header_tells_the_rank(void **state)
 		assert_int_equal(trace.header->rank, launchers[i].is_rank);
 		assert_int_equal(trace.header->rank_count, launchers[i].is_count);
 		assert_string_equal(trace.header->rank_from,
-			launchers[i].is_rank == TARE_TRACE_NO_RANK ? "" : launchers[i].rank);
+		                    launchers[i].is_rank == TARE_TRACE_NO_RANK ? ""
+		                                                               : launchers[i].rank);
 		unload(&trace);
 		tear_down(NULL);
 	}
@@ -57,7 +58,8 @@ static void header_tells_who_and_when(void **state)
 	const struct tare_trace_header *header;
 	char host[64] = "", name[256], exe[4096] = "";
 	(void)state;
-	assert_int_equal(run_recorded(folder, "strict,what=ever,,count", write_commands, &count), 0);
+	assert_int_equal(run_recorded(folder, "strict,what=ever,,count", write_commands, &count),
+	                 0);
 	trace = only_trace();
 	header = trace.header;
 	assert_memory_equal(header->magic, TARE_TRACE_MAGIC, 8);
@@ -152,11 +154,14 @@ static int define_texts(void *argument)
 	guest_begin(&plain_api);
 	for (uint32_t i = 0; i < 40; i++) {
 		union tare_trace_record object = { .object = {
-			.head = tare_trace_head(TARE_TRACE_OBJECT, 3, TARE_OBJECT_QUEUE, 0),
-			.handle = i,
-			.name = guest_string(text, text_bytes[i % TEXTS]),
-			.number = i,
-		} };
+			                               .head =
+			                                   tare_trace_head(TARE_TRACE_OBJECT, 3,
+			                                                   TARE_OBJECT_QUEUE, 0),
+			                               .handle = i,
+			                               .name = guest_string(text,
+			                                                    text_bytes[i % TEXTS]),
+			                               .number = i,
+			                           } };
 		guest_define(&object);
 	}
 	free(text);
@@ -314,7 +319,8 @@ static void errno_is_kept(void **state)
 	assert_int_equal(run_recorded(folder, "", check_errno, NULL), 0);
 }
 
-enum { STOPPED_FOR_TOO_LONG = 9 }; // for half of the delay and duration between two looks: nothing is proved
+// for half of the delay and duration between two looks: nothing is proved
+enum { STOPPED_FOR_TOO_LONG = 9 };
 static int record_a_part(void *argument)
 {
 	uint64_t span_ns = *(const uint64_t *)argument, last = raw_ns(), longest = 0;
@@ -322,7 +328,8 @@ static int record_a_part(void *argument)
 	guest_begin(&plain_api);
 	bool wrong = guest_active;
 	for (int phase = 0; phase < 2; phase++) {
-		while (atomic_load(&guest_active) == (phase == 1) && raw_ns() < deadline && longest < span_ns / 2) {
+		while (atomic_load(&guest_active) == (phase == 1) && raw_ns() < deadline &&
+		       longest < span_ns / 2) {
 			if (write_command(guest_thread()) && !phase)
 				break; // it began between the two looks
 			pause_ns(100000);
@@ -361,7 +368,8 @@ static void delay_and_duration_bound_the_events(void **state)
 		if (tare_trace_type(record->head) == TARE_TRACE_ACTIVE) {
 			uint16_t detail = tare_trace_detail(record->head);
 			assert_true(changes < 3);
-			// Its own thread begins, the helper goes on: windows are not in their order.
+			// Its own thread begins, the helper goes on: windows are not in their
+			// order.
 			for (size_t i = 0; i < 3; i++)
 				if (expected[i] == detail && !ticks[i]) {
 					ticks[i] = record->active.ticks;
@@ -393,7 +401,8 @@ static void exec_leaves_a_whole_file(void **state)
 	// The second name is the first one's with a number.
 	for (size_t i = 0; i < 2; i++) {
 		bool after = strstr(traces[i].name, "-001.trace") != NULL;
-		assert_int_equal(traces[i].header->state, after ? TARE_TRACE_ENDED : TARE_TRACE_EXEC);
+		assert_int_equal(traces[i].header->state,
+		                 after ? TARE_TRACE_ENDED : TARE_TRACE_EXEC);
 		assert_int_equal(count_records(&traces[i], TARE_TRACE_COMMAND), after ? 20 : 10);
 		assert_int_equal(traces[i].header->pid, traces[!i].header->pid);
 	}
@@ -414,8 +423,8 @@ static int write_until_killed(void *argument)
 
 static void kill_loses_no_record(void **state)
 {
-	_Atomic uint32_t *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-	                              -1, 0);
+	_Atomic uint32_t *done =
+	    mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	(void)state;
 	for (long i = 0; i < 20; i++) {
 		struct guest_place place = { 0 };
@@ -443,8 +452,9 @@ static void kill_loses_no_record(void **state)
 				assert_true(is_whole(record));
 			}
 		assert_true(number + trace.header->lost_commands >= atomic_load(done));
-		assert_int_equal(trace.header->state, trace.header->lost_records ?
-			TARE_TRACE_STOPPED : TARE_TRACE_RECORDING);
+		assert_int_equal(trace.header->state, trace.header->lost_records
+		                                          ? TARE_TRACE_STOPPED
+		                                          : TARE_TRACE_RECORDING);
 		assert_true(trace.header->alive_ticks >= trace.header->start_ticks);
 		unload(&trace);
 		tear_down(NULL);
@@ -458,7 +468,8 @@ static int compute_for_a_while(void *argument)
 {
 	(void)argument;
 	guest_begin(&plain_api);
-	uint64_t until = raw_ns() + 60000000; // and often: a busy machine may stop it for most of that
+	// and often: a busy machine may stop it for most of that
+	uint64_t until = raw_ns() + 60000000;
 	for (int count = 0; raw_ns() < until || count < 20000; count++)
 		guest_cpu_time(guest_thread(), 0, guest_ticks());
 	return 0;
@@ -485,9 +496,11 @@ static void clocks_and_cpu_times_are_recorded(void **state)
 			pairs[detail]++;
 			if (detail == TARE_CLOCK_RAW) {
 				double passed = (double)(pair->before - header->start_ticks) * 1e9 /
-					(double)header->host_hz;
-				double error = passed - (double)((int64_t)pair->value - header->start_raw_ns);
-				assert_true(error < 0.01 * passed + 10000 && error > -0.01 * passed - 10000);
+				                (double)header->host_hz;
+				double error =
+				    passed - (double)((int64_t)pair->value - header->start_raw_ns);
+				assert_true(error < 0.01 * passed + 10000 &&
+				            error > -0.01 * passed - 10000);
 			}
 		}
 		if (tare_trace_type(record->head) != TARE_TRACE_CPU_TIME)
@@ -543,8 +556,8 @@ static void count_harvest(void)
 
 static const struct guest_api counted_api = { .api = TARE_TRACE_OPENCL, .harvest = count_harvest };
 
-// What a driver registers for its end: by then nothing of it may be called any more, and what it had
-// has been taken.
+// What a driver registers for its end: by then nothing of it may be called any more, and what it
+// had has been taken.
 static void driver_ends(void)
 {
 	if (atomic_load(&guest_alive))

@@ -22,8 +22,10 @@ static uint64_t count_helpers(const struct guest_trace *trace)
 	uint64_t tracks = 0, changes = 0;
 	while ((record = next_record(trace, &place))) {
 		uint16_t detail = tare_trace_detail(record->head);
-		tracks += tare_trace_type(record->head) == TARE_TRACE_TRACK && detail == TARE_TRACE_HELPER;
-		changes += tare_trace_type(record->head) == TARE_TRACE_CHANGE && detail == TARE_CHANGE_HELPER;
+		tracks += tare_trace_type(record->head) == TARE_TRACE_TRACK &&
+		          detail == TARE_TRACE_HELPER;
+		changes += tare_trace_type(record->head) == TARE_TRACE_CHANGE &&
+		           detail == TARE_CHANGE_HELPER;
 	}
 	assert_int_equal(tracks, changes);
 	return tracks;
@@ -51,11 +53,12 @@ static int stay_alone(void *argument)
 {
 	uint64_t alive, sampled;
 	(void)argument;
-	static const struct guest_api counted = { .api = TARE_TRACE_OPENCL, .harvest = count_harvest };
+	static const struct guest_api counted = { .api = TARE_TRACE_OPENCL,
+		                                  .harvest = count_harvest };
 	guest_begin(&counted);
 	sampled = guest_header->process_cpu_ns;
-	// Harvests are 10 ms apart or more, and with the third the clocks have been paired after 10 and 20 ms
-	// more, however long others had the processor meanwhile.
+	// Harvests are 10 ms apart or more, and with the third the clocks have been paired after 10
+	// and 20 ms more, however long others had the processor meanwhile.
 	while (atomic_load(&lone_harvests) < 3)
 		write_for_ns(1000000);
 	if (count_tasks() != 1)
@@ -87,7 +90,8 @@ static void one_thread_stays_alone(void **state)
 	trace = only_trace();
 	while ((record = next_record(&trace, &place))) {
 		uint16_t detail = tare_trace_detail(record->head);
-		pairs += tare_trace_type(record->head) == TARE_TRACE_CLOCK_PAIR && detail == TARE_CLOCK_REALTIME;
+		pairs += tare_trace_type(record->head) == TARE_TRACE_CLOCK_PAIR &&
+		         detail == TARE_CLOCK_REALTIME;
 		samples += tare_trace_type(record->head) == TARE_TRACE_CPU_TIME && detail == 1;
 	}
 	assert_true(pairs >= 3); // at the beginning, after 10 ms, after 20 more
@@ -126,9 +130,11 @@ static int get_a_thread(void *argument)
 			guest_cpu_time(guest_thread(), 0, guest_ticks());
 		pause_ns(100000);
 	}
-	// It is there, and on a busy machine may not have come to its first round: only that shows in alive_ticks now.
+	// It is there, and on a busy machine may not have come to its first round: only that shows
+	// in alive_ticks now.
 	for (uint64_t turns = 0, there = guest_ticks();
-	     known && __atomic_load_n(&guest_header->alive_ticks, __ATOMIC_RELAXED) < there; turns++) {
+	     known && __atomic_load_n(&guest_header->alive_ticks, __ATOMIC_RELAXED) < there;
+	     turns++) {
 		if (turns > 200000)
 			return 4;
 		pause_ns(100000);

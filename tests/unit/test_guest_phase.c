@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks of phases in the recorder's own module, called as programs call them: what they return and
-// what stands in the trace afterwards. argv[1] is the module.
+// The hooks of phases in the recorder's own module, called as programs call them: what they return
+// and what stands in the trace afterwards. argv[1] is the module.
 #include "guest_trace.h"
 #include "programs/itt_client.h"
 #include "programs/nvtx_client.h"
@@ -29,12 +29,12 @@ static void open_module(void)
 }
 
 // In the recorded process: its exit status says which line was wrong.
-#define EXPECT(condition)                                                                     \
-	do {                                                                                  \
-		if (!(condition)) {                                                           \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);               \
-			exit(1);                                                              \
-		}                                                                             \
+#define EXPECT(condition)                                                                          \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                    \
+			exit(1);                                                                   \
+		}                                                                                  \
 	} while (0)
 
 // ---- the trace
@@ -47,7 +47,8 @@ static void text_of(const struct guest_trace *trace, uint32_t id, char *text, si
 	while (id && (record = next_record(trace, &place)))
 		if (tare_trace_type(record->head) == TARE_TRACE_STRING && record->string.id == id) {
 			assert_true(record->string.offset + record->string.bytes < size);
-			memcpy(text + record->string.offset, record->string.text, record->string.bytes);
+			memcpy(text + record->string.offset, record->string.text,
+			       record->string.bytes);
 			text[record->string.offset + record->string.bytes] = 0;
 		}
 }
@@ -65,10 +66,11 @@ static void describe(const struct guest_trace *trace, char *text, size_t size)
 			continue;
 		text_of(trace, record->phase.name, name, sizeof name);
 		text_of(trace, record->phase.domain, domain, sizeof domain);
-		used += (size_t)snprintf(text + used, size - used, "%s%c%c%s%s%s%s", used ? " " : "",
-		                         "!<>"[tare_trace_detail(record->head)],
-		                         "TIN"[tare_trace_record_flags(record->head)], name,
-		                         *domain ? "@" : "", domain, record->phase.value ? "#" : "");
+		used +=
+		    (size_t)snprintf(text + used, size - used, "%s%c%c%s%s%s%s", used ? " " : "",
+		                     "!<>"[tare_trace_detail(record->head)],
+		                     "TIN"[tare_trace_record_flags(record->head)], name,
+		                     *domain ? "@" : "", domain, record->phase.value ? "#" : "");
 		assert_true(used < size);
 	}
 }
@@ -243,7 +245,8 @@ static void marks_without_room_are_counted(void **state)
 	assert_int_equal(run_recorded(folder, "max=1310720", mark_beyond_room, NULL), 0);
 	trace = only_trace();
 	assert_true(trace.header->lost_records > 0);
-	assert_in_range(count_records(&trace, TARE_TRACE_PHASE) + trace.header->lost_records, 100000,
+	assert_in_range(count_records(&trace, TARE_TRACE_PHASE) + trace.header->lost_records,
+	                100000,
 	                100100); // CPU times may be lost too
 	unload(&trace);
 }
@@ -335,8 +338,8 @@ static int mark_itt_times(void *argument)
 
 static void itt_times_are_kept_where_they_can_be(void **state)
 {
-	unsigned long long *times = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-	                                 -1, 0);
+	unsigned long long *times =
+	    mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t ticks[9], values[9];
 	struct guest_trace trace;
 	struct guest_place place = { 0 };
@@ -396,14 +399,20 @@ static void what_is_not_itt_is_left_alone(void **state)
 
 static int mark_nvtx(void *argument)
 {
-	struct nvtx_client_attributes ascii = { .version = 3, .size = sizeof ascii, .message_type = 1,
-		.message.ascii = "ascii" };
-	struct nvtx_client_attributes wide = { .version = 3, .size = sizeof wide, .message_type = 2,
-		.message.wide = L"a\u00e4\u20ac\U0001f600\xd800" };
-	struct nvtx_client_attributes kept = { .version = 3, .size = sizeof kept, .message_type = 3 };
+	struct nvtx_client_attributes ascii = {
+		.version = 3, .size = sizeof ascii, .message_type = 1, .message.ascii = "ascii"
+	};
+	struct nvtx_client_attributes wide = { .version = 3,
+		                               .size = sizeof wide,
+		                               .message_type = 2,
+		                               .message.wide = L"a\u00e4\u20ac\U0001f600\xd800" };
+	struct nvtx_client_attributes kept = { .version = 3,
+		                               .size = sizeof kept,
+		                               .message_type = 3 };
 	struct nvtx_client_attributes none = { .version = 3, .size = sizeof none };
-	struct nvtx_client_attributes cut = { .version = 3, .size = 24, .message_type = 1,
-		.message.ascii = (const char *)1 };
+	struct nvtx_client_attributes cut = {
+		.version = 3, .size = 24, .message_type = 1, .message.ascii = (const char *)1
+	};
 	(void)argument;
 	open_module();
 	errno = 79;
@@ -452,7 +461,8 @@ static int offer_short_tables(void *argument)
 	nvtx_client_core2_count = 6;
 	nvtx_client_core[2] = NULL;
 	EXPECT(nvtx_client_attach(module, "InitializeInjectionNvtx") == 1);
-	EXPECT(nvtx.domain_pop && !nvtx.register_a && !nvtx.create_w && !nvtx.mark_a && nvtx.mark_w);
+	EXPECT(nvtx.domain_pop && !nvtx.register_a && !nvtx.create_w && !nvtx.mark_a &&
+	       nvtx.mark_w);
 	nvtx_client_callbacks.size = 8;
 	EXPECT(nvtx_client_attach(module, "InitializeInjectionNvtx2") == 0);
 	return 0;
@@ -578,18 +588,25 @@ int main(int count, char **arguments)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(own_marks_are_recorded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_come_before_delay_is_over, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_long_name_is_cut_between_characters, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_long_name_is_cut_between_characters, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(a_text_is_defined_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(names_without_end_do_not_fill_the_file, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(names_leave_most_of_a_small_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names_without_end_do_not_fill_the_file, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(names_leave_most_of_a_small_file, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(marks_without_room_are_counted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(itt_marks_are_recorded, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(itt_times_are_kept_where_they_can_be, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(itt_times_are_kept_where_they_can_be, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_itt_is_left_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nvtx_marks_are_recorded, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(tables_of_another_length_are_respected, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(nothing_is_recorded_without_a_reason, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_child_of_a_fork_has_phases_of_its_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(tables_of_another_length_are_respected, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(nothing_is_recorded_without_a_reason, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(the_child_of_a_fork_has_phases_of_its_own, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(threads_nest_for_themselves, set_up, tear_down),
 	};
 	module_path = count > 1 ? arguments[1] : "";

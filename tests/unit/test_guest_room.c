@@ -26,13 +26,14 @@ static void oldest_are_kept(void **state)
 		const union tare_trace_record *record;
 		struct guest_trace trace;
 		char options[64];
-		snprintf(options, sizeof options, "max=%llu", (unsigned long long)
-		         (TARE_TRACE_HEADER_BYTES + windows[i] * TARE_TRACE_WINDOW_BYTES + 17));
+		snprintf(options, sizeof options, "max=%llu",
+		         (unsigned long long)(TARE_TRACE_HEADER_BYTES +
+		                              windows[i] * TARE_TRACE_WINDOW_BYTES + 17));
 		set_up(NULL);
 		assert_int_equal(run_recorded(folder, options, write_commands, &count), 0);
 		trace = only_trace();
 		assert_int_equal(trace.size,
-			TARE_TRACE_HEADER_BYTES + windows[i] * TARE_TRACE_WINDOW_BYTES);
+		                 TARE_TRACE_HEADER_BYTES + windows[i] * TARE_TRACE_WINDOW_BYTES);
 		while ((record = next_record(&trace, &place)))
 			if (tare_trace_type(record->head) == TARE_TRACE_COMMAND)
 				assert_int_equal(record->command.number, ++number);
@@ -54,9 +55,11 @@ static int define_between_commands(void *argument)
 	guest_begin(&plain_api);
 	for (uint32_t i = 0; i < MANY; i++) {
 		union tare_trace_record object = { .object = {
-			.head = tare_trace_head(TARE_TRACE_OBJECT, 0, TARE_OBJECT_MEMORY, 0),
-			.number = i / 10,
-		} };
+			                               .head =
+			                                   tare_trace_head(TARE_TRACE_OBJECT, 0,
+			                                                   TARE_OBJECT_MEMORY, 0),
+			                               .number = i / 10,
+			                           } };
 		write_command(guest_thread());
 		if (i % 10 == 0)
 			guest_define(&object);
@@ -74,12 +77,14 @@ static void newest_are_kept_and_definitions_too(void **state)
 		struct guest_trace trace;
 		uint64_t number = 0, commands = 0;
 		char options[64];
-		snprintf(options, sizeof options, "keep=newest,max=%llu", (unsigned long long)
-		         (TARE_TRACE_HEADER_BYTES + windows[i] * TARE_TRACE_WINDOW_BYTES));
+		snprintf(options, sizeof options, "keep=newest,max=%llu",
+		         (unsigned long long)(TARE_TRACE_HEADER_BYTES +
+		                              windows[i] * TARE_TRACE_WINDOW_BYTES));
 		set_up(NULL);
 		assert_int_equal(run_recorded(folder, options, define_between_commands, NULL), 0);
 		trace = only_trace();
-		assert_true(trace.size <= TARE_TRACE_HEADER_BYTES + windows[i] * TARE_TRACE_WINDOW_BYTES);
+		assert_true(trace.size <=
+		            TARE_TRACE_HEADER_BYTES + windows[i] * TARE_TRACE_WINDOW_BYTES);
 		while ((record = next_record(&trace, &place))) {
 			if (tare_trace_type(record->head) != TARE_TRACE_COMMAND)
 				continue;
@@ -134,15 +139,15 @@ static void loss_is_told_when_there_is_room_again(void **state)
 	assert_int_equal(run_recorded(folder, "keep=newest", lose_for_a_while, folder), 0);
 	trace = only_trace();
 	while ((record = next_record(&trace, &place))) {
-		if (tare_trace_type(record->head) == TARE_TRACE_LOSS &&
-		    record->loss.commands) {
+		if (tare_trace_type(record->head) == TARE_TRACE_LOSS && record->loss.commands) {
 			assert_null(loss);
 			loss = record;
 		}
 		if (tare_trace_type(record->head) == TARE_TRACE_COMMAND) {
 			assert_non_null(loss); // it stands before what could be written again
 			assert_int_equal(record->command.number, 11);
-			assert_int_equal(tare_trace_track(record->head), tare_trace_track(loss->head));
+			assert_int_equal(tare_trace_track(record->head),
+			                 tare_trace_track(loss->head));
 		}
 	}
 	assert_non_null(loss);
@@ -154,7 +159,9 @@ static void loss_is_told_when_there_is_room_again(void **state)
 	unload(&trace);
 }
 
-struct limited { uint64_t bytes; };
+struct limited {
+	uint64_t bytes;
+};
 
 static int write_with_a_limit(void *argument)
 {
@@ -184,7 +191,9 @@ static void file_limit_harms_nobody(void **state)
 			assert_true(trace.size <= limited.bytes);
 			assert_int_equal(trace.header->state, TARE_TRACE_STOPPED);
 			assert_int_equal(trace.header->stop_reason, TARE_TRACE_FILE_LIMIT);
-			assert_int_equal(count_records(&trace, TARE_TRACE_COMMAND) + trace.header->lost_commands, MANY);
+			assert_int_equal(count_records(&trace, TARE_TRACE_COMMAND) +
+			                     trace.header->lost_commands,
+			                 MANY);
 			unload(&trace);
 		}
 		tear_down(NULL);

@@ -133,7 +133,8 @@ static int jump_out_of_records(void *argument)
 				return 1;
 			if (i % 10 == 0)
 				raise(SIGUSR1);
-			guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, thread->track));
+			guest_commit(record,
+			             tare_trace_head(TARE_TRACE_PHASE, 0, 0, thread->track));
 		}
 	return jumps != 1000;
 }

@@ -78,9 +78,11 @@ static void the_cost_is_that_of_the_stacks_there_were(void **state)
 	int64_t again = cost_ps(1), walked = cost_ps(44);
 	if (again < 0 || walked < 0)
 		skip_because("what stacks cost could not be calibrated");
-	printf("# %.0f ns known again, %.0f ns walked\n", (double)again / 1e3, (double)walked / 1e3);
+	printf("# %.0f ns known again, %.0f ns walked\n", (double)again / 1e3,
+	       (double)walked / 1e3);
 	assert_true(again > 10000);
-	// Of so many each has its place taken before it comes again; then it is walked, frame by frame.
+	// Of so many each has its place taken before it comes again; then it is walked, frame by
+	// frame.
 	assert_true(walked > 3 * again);
 }
 

@@ -24,7 +24,8 @@ static uint64_t last_ticks(const struct guest_trace *trace)
 	const union tare_trace_record *record;
 	uint64_t ticks = 0;
 	while ((record = next_record(trace, &place)))
-		if (tare_trace_type(record->head) == TARE_TRACE_PHASE && record->phase.ticks > ticks)
+		if (tare_trace_type(record->head) == TARE_TRACE_PHASE &&
+		    record->phase.ticks > ticks)
 			ticks = record->phase.ticks;
 	return ticks;
 }
@@ -99,7 +100,8 @@ static void newest_of_many_threads_are_kept(void **state)
 	int each = EACH * 3;
 	struct guest_trace trace;
 	(void)state;
-	assert_int_equal(run_recorded(folder, "max=6000000,keep=newest", write_from_threads, &each), 0);
+	assert_int_equal(run_recorded(folder, "max=6000000,keep=newest", write_from_threads, &each),
+	                 0);
 	trace = only_trace();
 	while ((record = next_record(&trace, &place)))
 		if (tare_trace_type(record->head) == TARE_TRACE_COMMAND) {
@@ -185,7 +187,8 @@ static void check_at_exit(void)
 			_exit(5);
 		record = guest_event(guest_thread());
 		record->phase.ticks = guest_ticks();
-		guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, guest_thread()->track));
+		guest_commit(record,
+		             tare_trace_head(TARE_TRACE_PHASE, 0, 0, guest_thread()->track));
 	}
 }
 
@@ -194,7 +197,8 @@ static int end_while_harvesting(void *argument)
 	(void)argument;
 	atexit(check_at_exit);
 	start_idle_thread();
-	static const struct guest_api slow = { .api = TARE_TRACE_OPENCL, .harvest = harvest_slowly };
+	static const struct guest_api slow = { .api = TARE_TRACE_OPENCL,
+		                               .harvest = harvest_slowly };
 	guest_begin(&slow);
 	__atomic_store_n(&guest_header->pending, 1, __ATOMIC_RELAXED);
 	while (!atomic_load(&harvests) || !atomic_load(&in_harvest))
@@ -385,7 +389,8 @@ static void child_has_a_file_of_its_own(void **state)
 	}
 }
 
-#ifdef __SANITIZE_ADDRESS__ // its locks, which threads that start take, stay locked in a fork's child
+#ifdef __SANITIZE_ADDRESS__ // its locks, which threads that start take, stay locked in a fork's
+                            // child
 enum { STRESS_FORKS = 0 };
 #else
 enum { STRESS_FORKS = 6 };
@@ -466,8 +471,8 @@ static void threads_and_forks_together(void **state)
 	for (size_t i = 0; i <= STRESS_CHILDREN; i++) {
 		bool child = traces[i].header->flags & TARE_TRACE_FORKED;
 		count_tracks(&traces[i], &tracks);
-		assert_int_equal(tracks.commands, child ? 50 :
-			5 * STRESS_THREADS * STRESS_EACH + STRESS_FORKS * 10);
+		assert_int_equal(tracks.commands,
+		                 child ? 50 : 5 * STRESS_THREADS * STRESS_EACH + STRESS_FORKS * 10);
 		assert_int_equal(traces[i].header->lost_records, 0);
 		if (!child)
 			assert_int_equal(count_records(&traces[i], TARE_TRACE_FORK), STRESS_FORKS);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder's core is made of, under threads: map, memory, lock. Built a second time for ThreadSanitizer.
-#include "guest_trace.h"
+// What the recorder's core is made of, under threads: map, memory, lock. Built a second time for
+// ThreadSanitizer.
 #include "guest/contents.h"
 #include "guest/internal.h"
+#include "guest_trace.h"
 #include "tare_config.h"
 
 #include <errno.h>
@@ -17,7 +18,12 @@
 
 enum { KEYS = 20000 };
 
-struct user { struct guest_map *map; uintptr_t base; _Atomic bool *over; int wrong; };
+struct user {
+	struct guest_map *map;
+	uintptr_t base;
+	_Atomic bool *over;
+	int wrong;
+};
 
 static void *use_map(void *argument)
 {
@@ -34,7 +40,9 @@ static void *use_map(void *argument)
 	}
 	for (uintptr_t i = 1; i <= KEYS; i++)
 		user->wrong += guest_map_find(user->map, (const void *)(user->base + i * 64), 7) !=
-			(i % 9 == 0 ? i + 1 : i % 3 == 0 ? 7 : i);
+		               (i % 9 == 0   ? i + 1
+		                : i % 3 == 0 ? 7
+		                             : i);
 	return NULL;
 }
 
@@ -86,7 +94,10 @@ static void memory_is_aligned_and_zero(void **state)
 	}
 }
 
-struct counter { guest_lock lock; uint64_t count; };
+struct counter {
+	guest_lock lock;
+	uint64_t count;
+};
 
 static void *count_up(void *argument)
 {
@@ -123,7 +134,8 @@ static struct guest_thread *begin_contents(struct tare_trace_header *header, boo
 {
 	static struct guest_thread thread;
 	guest_contents_forget();
-	header->start_ticks = guest_ticks() - (young ? 0 : guest_ticks_of_ns(INT64_C(100000000000)));
+	header->start_ticks =
+	    guest_ticks() - (young ? 0 : guest_ticks_of_ns(INT64_C(100000000000)));
 	guest_header = header;
 	return &thread;
 }
@@ -189,21 +201,24 @@ static void memory_that_is_gone_is_no_fault(void **state)
 	guest_header = before;
 }
 
-// It is for the program's time that hashing may take a share: in a run that has just begun there is none.
+// It is for the program's time that hashing may take a share: in a run that has just begun there is
+// none.
 static void hashing_keeps_to_its_share(void **state)
 {
 	enum { TIMES = 200 };
 	struct tare_trace_header header = { 0 }, *before = guest_header;
 	struct guest_thread *thread = begin_contents(&header, true);
 	char *bytes = map_pages(BIG);
-	uint64_t counts[TARE_CONTENTS_NO_ROW + 1] = { 0 }, spent = 0, longest = 0, from = header.start_ticks;
+	uint64_t counts[TARE_CONTENTS_NO_ROW + 1] = { 0 }, spent = 0, longest = 0,
+	                                       from = header.start_ticks;
 	(void)state;
 	memset(bytes, 1, BIG);
 	for (int i = 0; i < TIMES; i++) {
 		struct guest_contents contents = guest_contents_take(thread, bytes, BIG);
 		counts[contents.of]++;
 		spent += contents.to - contents.from;
-		longest = contents.to - contents.from > longest ? contents.to - contents.from : longest;
+		longest =
+		    contents.to - contents.from > longest ? contents.to - contents.from : longest;
 	}
 	assert_true(counts[TARE_CONTENTS_SKIPPED] > 0);
 	assert_true(counts[TARE_CONTENTS_WHOLE] < TIMES);

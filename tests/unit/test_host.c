@@ -5,6 +5,7 @@
 #include "measure/host_pages.h"
 #include "measure/host_step.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -177,11 +177,12 @@ static void a_full_group_leaves_nothing_not_the_unknown(void **state)
 #define HUGE (UINT64_C(2) << 20)
 #define PAGED (4 * HUGE)
 
-// New memory of such pages, touched; of that the bytes in transparent huge pages, or what was refused.
+// New memory of such pages, touched; of that the bytes in transparent huge pages, or what was
+// refused.
 static int64_t transparent_of(enum host_pages pages)
 {
-	uint8_t *room = mmap(NULL, PAGED + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-	                     -1, 0);
+	uint8_t *room =
+	    mmap(NULL, PAGED + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint8_t *at = room + (HUGE - (uintptr_t)room % HUGE) % HUGE;
 	struct tare_error error = { 0 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "result/json.h"
 
-#include "rich_result.h"
 #include "result/number.h"
+#include "rich_result.h"
 #include "tare_config.h"
 
 #include <float.h>
@@ -18,10 +18,20 @@
 
 static void numbers_have_the_digits_to_read_the_same_value_back(void **state)
 {
-	static const struct { double value; const char *text; } rows[] = {
-		{ 0, "0" }, { -0.0, "0" }, { 5, "5" }, { -2.5, "-2.5" }, { 0.1, "0.1" },
-		{ 0.1 + 0.2, "0.30000000000000004" }, { 1.0 / 3, "0.3333333333333333" },
-		{ 66.9e12, "66900000000000" }, { 1e22, "1e+22" }, { 5e-324, "4.94065645841247e-324" },
+	static const struct {
+		double value;
+		const char *text;
+	} rows[] = {
+		{ 0, "0" },
+		{ -0.0, "0" },
+		{ 5, "5" },
+		{ -2.5, "-2.5" },
+		{ 0.1, "0.1" },
+		{ 0.1 + 0.2, "0.30000000000000004" },
+		{ 1.0 / 3, "0.3333333333333333" },
+		{ 66.9e12, "66900000000000" },
+		{ 1e22, "1e+22" },
+		{ 5e-324, "4.94065645841247e-324" },
 		{ DBL_MAX, "1.7976931348623157e+308" },
 	};
 	(void)state;
@@ -34,9 +44,11 @@ static void numbers_have_the_digits_to_read_the_same_value_back(void **state)
 
 static void numbers_have_a_point_in_every_locale(void **state)
 {
-	static const struct { const char *printed, *separator, *text; } rows[] = {
+	static const struct {
+		const char *printed, *separator, *text;
+	} rows[] = {
 		{ "2,5", ",", "2.5" }, { "-2,5e-07", ",", "-2.5e-07" }, { "2.5", ".", "2.5" },
-		{ "25", ",", "25" }, { "2\u066b5", "\u066b", "2.5" }, { "2.5", "", "2.5" },
+		{ "25", ",", "25" },   { "2\u066b5", "\u066b", "2.5" }, { "2.5", "", "2.5" },
 	};
 	static const char *const names[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", NULL };
 	(void)state;
@@ -204,7 +216,8 @@ static void the_fields_come_back_with_their_values(void **state)
 	assert_true(device->facts.fact[TARE_FACT_TIMER_RESOLUTION].rate == 1000.0 / 12);
 	assert_true(device->facts.fact[TARE_FACT_UNIFIED].present);
 	assert_false(device->facts.fact[TARE_FACT_UUID].present);
-	assert_string_equal(tare_fact_reason(&device->facts, TARE_FACT_UUID), "OpenCL does not tell");
+	assert_string_equal(tare_fact_reason(&device->facts, TARE_FACT_UUID),
+	                    "OpenCL does not tell");
 	assert_int_equal(device->number, 7);
 	assert_int_equal(device->engines[1].class, TARE_ENGINE_COPY);
 	assert_false(device->engines[1].known);
@@ -252,8 +265,10 @@ static void unknown_is_null_and_never_zero(void **state)
 	char *text = write_text(result);
 	json_t *root = json_loads(text, 0, NULL);
 	json_t *absent = json_array_get(json_object_get(root, "cells"), 3);
-	static const char *const keys[] = { "min", "median", "p95", "max", "autocorrelation",
-		"effective_n", "outliers", "rate", "verified" };
+	static const char *const keys[] = {
+		"min",         "median",   "p95",  "max",     "autocorrelation",
+		"effective_n", "outliers", "rate", "verified"
+	};
 	(void)state;
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (!json_is_null(json_object_get(absent, keys[i])))
@@ -272,8 +287,9 @@ static void samples_are_one_line(void **state)
 	char *text, *at, *end;
 	(void)state;
 	assert_int_equal(rich_series(&series, 1000), 0);
-	assert_int_equal(tare_cell_take_series(tare_result_add_cell(result, "time", "ns", "host"), &series,
-	                                       TARE_CONVERGED), 0);
+	assert_int_equal(tare_cell_take_series(tare_result_add_cell(result, "time", "ns", "host"),
+	                                       &series, TARE_CONVERGED),
+	                 0);
 	text = write_text(result);
 	at = strstr(text, "\"samples\": [1000, 1003, ");
 	assert_non_null(at);
@@ -287,12 +303,23 @@ static void samples_are_one_line(void **state)
 
 static void what_a_driver_calls_a_name_cannot_break_the_document(void **state)
 {
-	static const struct { const char *name, *written; } rows[] = {
-		{ "caf\xc3\xa9", "caf\xc3\xa9" }, { "\xff", "\xef\xbf\xbd" }, { "a\xc3", "a\xef\xbf\xbd" },
-		{ "\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd" }, { "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	static const struct {
+		const char *name, *written;
+	} rows[] = {
+		{ "caf\xc3\xa9", "caf\xc3\xa9" },
+		{ "\xff", "\xef\xbf\xbd" },
+		{ "a\xc3", "a\xef\xbf\xbd" },
+		{ "\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
 		{ "\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-		{ "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" }, { "a\nb\tc", "a b c" },
-		{ "\x1b[31m", "\xef\xbf\xbd[31m" }, { "\xc2\x9b" "1m", "\xef\xbf\xbd" "1m" }, { "\x7f", "\xef\xbf\xbd" },
+		{ "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" },
+		{ "a\nb\tc", "a b c" },
+		{ "\x1b[31m", "\xef\xbf\xbd[31m" },
+		{ "\xc2\x9b"
+		  "1m",
+		  "\xef\xbf\xbd"
+		  "1m" },
+		{ "\x7f", "\xef\xbf\xbd" },
 		{ "\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd" },
 	};
 	(void)state;
@@ -355,7 +382,7 @@ static void truncated_documents_are_refused_in_one_sentence(void **state)
 // In a good document, replaces the text `from` by `to`; NULL `from`: the document is `to`.
 struct bad_row {
 	const char *from, *to;
-	const char *complaint;  // which the message must hold
+	const char *complaint; // which the message must hold
 };
 
 static const struct bad_row bad_rows[] = {
@@ -374,28 +401,40 @@ static const struct bad_row bad_rows[] = {
 	{ NULL, "{\"schema\": \"tare.result/1\"}", "tool: is missing" },
 	{ NULL, "{\"schema\": \"tare.result/1\"} x", "line 1" },
 	{ NULL, "{\"schema\": \"tare.result/1\", \"a\": \"\\u0000\"}", "line 1" },
-	{ "\"command\": \"bandwidth\"", "\"command\": 7", "command: must be a text, is a whole number" },
-	{ "\"command\": \"bandwidth\"", "\"command\": \"\\u001b[2J\"", "command: holds control characters" },
-	{ "\"command\": \"bandwidth\"", "\"command\": \"\\u009b2J\"", "command: holds control characters" },
+	{ "\"command\": \"bandwidth\"", "\"command\": 7",
+	  "command: must be a text, is a whole number" },
+	{ "\"command\": \"bandwidth\"", "\"command\": \"\\u001b[2J\"",
+	  "command: holds control characters" },
+	{ "\"command\": \"bandwidth\"", "\"command\": \"\\u009b2J\"",
+	  "command: holds control characters" },
 	{ "\"command\": \"bandwidth\"", "\"command\": \"a\", \"command\": \"b\"", "duplicate" },
 	{ "\"command\": \"bandwidth\"", "\"command\": \"\xff\"", "line " },
 	{ "\"interrupted\": true", "\"interrupted\": 1", "interrupted: must be true or false" },
-	{ "\"host\": {", "\"host\": { \"\\u001b\": 1,", "host: has a name with control characters" },
+	{ "\"host\": {", "\"host\": { \"\\u001b\": 1,",
+	  "host: has a name with control characters" },
 	{ "\"cpu\": \"a CPU\"", "\"cpu\": [1]", "host.cpu: must be a text or a whole number" },
 	{ "\"cpu\": \"a CPU\"", "\"cpu\": 1.5", "host.cpu: must be a text or a whole number" },
 	{ "\"cpu\": \"a CPU\"", "\"cpu\": \"\\u0007\"", "host.cpu: holds control characters" },
 	{ "\"seed\": 9223372036854775807", "\"seed\": 9223372036854775808", "too big integer" },
-	{ "\"backend\": \"opencl\"", "\"backend\": null", "device.backend: must be a text, is null" },
+	{ "\"backend\": \"opencl\"", "\"backend\": null",
+	  "device.backend: must be a text, is null" },
 	{ "\"origin\": \"guess\"", "\"origin\": \"rumour\"",
-	  "device.facts.type.origin: must be 'driver', 'system', 'measured', 'formula' or 'guess'" },
+	  "device.facts.type.origin: must be 'driver', 'system', 'measured', 'formula' or "
+	  "'guess'" },
 	{ "\"value\": 132", "\"value\": -1", "device.facts.compute_units.value: must be from 0" },
-	{ "\"value\": 132", "\"value\": \"many\"", "device.facts.compute_units.value: must be a whole" },
+	{ "\"value\": 132", "\"value\": \"many\"",
+	  "device.facts.compute_units.value: must be a whole" },
 	{ "\"value\": 66900000000000", "\"value\": 1e999", "line " },
-	{ "\"class\": \"copy\"", "\"class\": \"warp\"", "device.engines[1].class: must be 'compute'" },
-	{ "\"engines\": [", "\"engines\": [3, ", "device.engines[0]: must be an object, is a whole" },
-	{ "\"valid_bits\": 36", "\"valid_bits\": 65", "clock.rate.valid_bits: must be from 1 to 64" },
-	{ "\"hz_denominator\": 2", "\"hz_denominator\": 0", "clock.rate.hz_denominator: must be from 1" },
-	{ "\"18446744073709551615\"", "\"18446744073709551616\"", "clock.fit.origin_ticks: must be the digits" },
+	{ "\"class\": \"copy\"", "\"class\": \"warp\"",
+	  "device.engines[1].class: must be 'compute'" },
+	{ "\"engines\": [", "\"engines\": [3, ",
+	  "device.engines[0]: must be an object, is a whole" },
+	{ "\"valid_bits\": 36", "\"valid_bits\": 65",
+	  "clock.rate.valid_bits: must be from 1 to 64" },
+	{ "\"hz_denominator\": 2", "\"hz_denominator\": 0",
+	  "clock.rate.hz_denominator: must be from 1" },
+	{ "\"18446744073709551615\"", "\"18446744073709551616\"",
+	  "clock.fit.origin_ticks: must be the digits" },
 	{ "\"18446744073709551615\"", "\"-1\"", "clock.fit.origin_ticks: must be the digits" },
 	{ "\"18446744073709551615\"", "\"\"", "clock.fit.origin_ticks: must be the digits" },
 	{ "\"residual_ns\": 40", "\"residual_ns\": -1", "clock.fit.residual_ns: must be from 0" },
@@ -403,30 +442,41 @@ static const struct bad_row bad_rows[] = {
 	{ "\"n\": 12,", "\"n\": -1,", "cells[0].n: must be from 0" },
 	{ "\"n\": 12,", "\"n\": 1e3,", "cells[0].n: must be a whole number, is a fraction" },
 	{ "\"n\": 12,", "", "cells[0].n: is missing" },
-	{ "\"samples\": [1000, 1003", "\"samples\": [1000, null", "cells[0].samples[1]: must be a whole" },
-	{ "\"samples\": [1000, 1003", "\"samples\": [1000, 1003.5", "cells[0].samples[1]: must be a whole" },
-	{ "\"samples\": [1000, 1003", "\"samples\": [1000, 9223372036854775807", "cells[0].samples[1]: must be" },
+	{ "\"samples\": [1000, 1003", "\"samples\": [1000, null",
+	  "cells[0].samples[1]: must be a whole" },
+	{ "\"samples\": [1000, 1003", "\"samples\": [1000, 1003.5",
+	  "cells[0].samples[1]: must be a whole" },
+	{ "\"samples\": [1000, 1003", "\"samples\": [1000, 9223372036854775807",
+	  "cells[0].samples[1]: must be" },
 	{ "\"min\": 1000", "\"min\": 1001e300", "cells[0].min: must be a whole number" },
 	{ "\"max\": 1033", "\"max\": 999", "cells[0].max: must be from 1000" },
-	{ "\"median\": 1016.5", "\"median\": \"fast\"", "cells[0].median: must be a number or null" },
+	{ "\"median\": 1016.5", "\"median\": \"fast\"",
+	  "cells[0].median: must be a number or null" },
 	{ "\"ci\": [1004, 1010]", "\"ci\": [1004]", "cells[0].ci: must be a list of 2 numbers" },
-	{ "\"ci\": [1004, 1010]", "\"ci\": [1004, true]", "cells[0].ci: must be a list of numbers" },
-	{ "\"source\": \"host\"", "\"source\": \"oracle\"", "cells[1].source: must be 'device', 'host' or 'model'" },
-	{ "\"verified\": false", "\"verified\": \"no\"", "cells[1].verified: must be true or false" },
+	{ "\"ci\": [1004, 1010]", "\"ci\": [1004, true]",
+	  "cells[0].ci: must be a list of numbers" },
+	{ "\"source\": \"host\"", "\"source\": \"oracle\"",
+	  "cells[1].source: must be 'device', 'host' or 'model'" },
+	{ "\"verified\": false", "\"verified\": \"no\"",
+	  "cells[1].verified: must be true or false" },
 	{ "\"absent\": null", "\"absent\": \"why\"", "cells[0].absent: gives a reason" },
-	{ "\"kind\": \"bar\"", "\"kind\": \"pie\"", "plots[1].kind: must be 'line', 'bar' or 'timeline'" },
-	{ "[8192, 17.3, 17.25, 17.5]", "[8192, 17.3]", "plots[0].series[0].points[0]: must be a list of 4" },
+	{ "\"kind\": \"bar\"", "\"kind\": \"pie\"",
+	  "plots[1].kind: must be 'line', 'bar' or 'timeline'" },
+	{ "[8192, 17.3, 17.25, 17.5]", "[8192, 17.3]",
+	  "plots[0].series[0].points[0]: must be a list of 4" },
 	{ "\"scale\": \"linear\"", "\"scale\": 1", "plots[0].y.scale: must be a text" },
 	{ "\"id\": \"no-action\"", "\"id\": null", "warnings[1].id: must be a text, is null" },
 	{ "\"cells\": [", "\"cells\": [null, ", "cells[0]: must be an object, is null" },
 	{ "\"cells\": [", "\"sells\": [", "cells: is missing" },
 	{ "\"plots\": [", "\"devices\": [], \"plots\": [", "device: must be null" },
-	{ "\"conclusions\": [", "\"conclusions\": [null, ", "conclusions[0]: must be an object, is null" },
+	{ "\"conclusions\": [", "\"conclusions\": [null, ",
+	  "conclusions[0]: must be an object, is null" },
 	{ "\"conclusions\": [", "\"conclusions\": 3, \"x\": [", "conclusions: must be a list" },
 	{ "\"id\": \"limit\"", "\"id\": 1", "conclusions[1].id: must be a text" },
 	{ "\"text\": \"The", "\"text\": \"\\u001b[2JThe", "conclusions[1].text: holds control" },
 	{ "\"plots\": [", "\"parts\": {}, \"plots\": [", "parts: must be a list, is an object" },
-	{ "\"plots\": [", "\"parts\": [7], \"plots\": [", "parts[0]: must be an object, is a whole" },
+	{ "\"plots\": [", "\"parts\": [7], \"plots\": [",
+	  "parts[0]: must be an object, is a whole" },
 	{ "\"plots\": [", "\"parts\": [{}], \"plots\": [", "parts[0].schema: is missing" },
 	{ "\"plots\": [", "\"parts\": [{\"schema\": \"tare.result/2\"}], \"plots\": [",
 	  "parts[0].schema: must be 'tare.result/1'" },
@@ -457,8 +507,8 @@ static void bad_documents_are_refused_with_the_place(void **state)
 		struct tare_error error = { 0 };
 		int status = tare_result_read_json(bad, strlen(bad), &read, &error);
 		if (status != -EINVAL || !strstr(error.message, bad_rows[i].complaint))
-			fail_msg("%s -> %s: status %d, '%s', not '%s'", bad_rows[i].from, bad_rows[i].to,
-			         status, error.message, bad_rows[i].complaint);
+			fail_msg("%s -> %s: status %d, '%s', not '%s'", bad_rows[i].from,
+			         bad_rows[i].to, status, error.message, bad_rows[i].complaint);
 		for (const char *at = error.message; *at; at++)
 			assert_true(*at >= 0x20 && *at < 0x7f);
 		assert_null(read);
@@ -475,8 +525,10 @@ static void what_a_later_tare_adds_is_passed_over(void **state)
 	char *text = write_text(result), *again, *more;
 	struct tare_error error = { 0 };
 	(void)state;
-	more = replaced(text, &(struct bad_row){ "\"host\":", "\"new\": {\"a\": [1]}, \"host\":", "" });
-	again = replaced(more, &(struct bad_row){ "\"name\": {", "\"colour\": {\"value\": 1}, \"name\": {", "" });
+	more = replaced(text,
+	                &(struct bad_row){ "\"host\":", "\"new\": {\"a\": [1]}, \"host\":", "" });
+	again = replaced(more, &(struct bad_row){ "\"name\": {",
+	                                          "\"colour\": {\"value\": 1}, \"name\": {", "" });
 	if (tare_result_read_json(again, strlen(again), &read, &error) < 0)
 		fail_msg("%s", error.message);
 	free(more);
@@ -491,8 +543,13 @@ static void what_a_later_tare_adds_is_passed_over(void **state)
 
 static void files_are_named_in_the_error(void **state)
 {
-	static const struct { const char *path; int code; const char *complaint; } rows[] = {
-		{ "/nonexistent/result.json", -ENOENT, "cannot read /nonexistent/result.json: No such file" },
+	static const struct {
+		const char *path;
+		int code;
+		const char *complaint;
+	} rows[] = {
+		{ "/nonexistent/result.json", -ENOENT,
+		  "cannot read /nonexistent/result.json: No such file" },
 		{ "/", -EISDIR, "cannot read /: Is a directory" },
 		{ "/dev/null", -EINVAL, "/dev/null: not a tare result: it is empty" },
 		{ "/dev/zero", -EINVAL, "/dev/zero: not a tare result: it is larger" },
@@ -517,8 +574,9 @@ static void a_file_larger_than_the_first_read_comes_back_whole(void **state)
 	(void)state;
 	assert_non_null(file);
 	assert_int_equal(rich_series(&series, 100000), 0);
-	assert_int_equal(tare_cell_take_series(tare_result_add_cell(result, "time", "ns", "host"), &series,
-	                                       TARE_CONVERGED), 0);
+	assert_int_equal(tare_cell_take_series(tare_result_add_cell(result, "time", "ns", "host"),
+	                                       &series, TARE_CONVERGED),
+	                 0);
 	assert_int_equal(tare_result_write_json(result, file, NULL), 0);
 	fclose(file);
 	assert_int_equal(tare_result_read_file(path, &read, NULL), 0);
@@ -529,21 +587,21 @@ static void a_file_larger_than_the_first_read_comes_back_whole(void **state)
 	tare_result_free(read);
 }
 
-#define JSON_TESTS \
-	cmocka_unit_test(a_document_reads_back_byte_for_byte), \
-	cmocka_unit_test(a_document_with_parts_reads_back_byte_for_byte), \
-	cmocka_unit_test(what_a_document_lacks_is_not_written), \
-	cmocka_unit_test(an_empty_document_reads_back), \
-	cmocka_unit_test(the_fields_come_back_with_their_values), \
-	cmocka_unit_test(unknown_is_null_and_never_zero), \
-	cmocka_unit_test(samples_are_one_line), \
-	cmocka_unit_test(what_a_driver_calls_a_name_cannot_break_the_document), \
-	cmocka_unit_test(a_full_disk_is_an_error), \
-	cmocka_unit_test(truncated_documents_are_refused_in_one_sentence), \
-	cmocka_unit_test(bad_documents_are_refused_with_the_place), \
-	cmocka_unit_test(what_a_later_tare_adds_is_passed_over), \
-	cmocka_unit_test(files_are_named_in_the_error), \
-	cmocka_unit_test(a_file_larger_than_the_first_read_comes_back_whole),
+#define JSON_TESTS                                                                                 \
+	cmocka_unit_test(a_document_reads_back_byte_for_byte),                                     \
+	    cmocka_unit_test(a_document_with_parts_reads_back_byte_for_byte),                      \
+	    cmocka_unit_test(what_a_document_lacks_is_not_written),                                \
+	    cmocka_unit_test(an_empty_document_reads_back),                                        \
+	    cmocka_unit_test(the_fields_come_back_with_their_values),                              \
+	    cmocka_unit_test(unknown_is_null_and_never_zero),                                      \
+	    cmocka_unit_test(samples_are_one_line),                                                \
+	    cmocka_unit_test(what_a_driver_calls_a_name_cannot_break_the_document),                \
+	    cmocka_unit_test(a_full_disk_is_an_error),                                             \
+	    cmocka_unit_test(truncated_documents_are_refused_in_one_sentence),                     \
+	    cmocka_unit_test(bad_documents_are_refused_with_the_place),                            \
+	    cmocka_unit_test(what_a_later_tare_adds_is_passed_over),                               \
+	    cmocka_unit_test(files_are_named_in_the_error),                                        \
+	    cmocka_unit_test(a_file_larger_than_the_first_read_comes_back_whole),
 #else
 
 static void without_jansson_reading_and_writing_say_so(void **state)
@@ -565,8 +623,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_have_the_digits_to_read_the_same_value_back),
-		cmocka_unit_test(numbers_have_a_point_in_every_locale),
-		JSON_TESTS
+		cmocka_unit_test(numbers_have_a_point_in_every_locale), JSON_TESTS
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,8 @@ static void a_part_has_no_parts(void **state)
 	assert_true(asprintf(&to, "\"parts\": [%s, \"parts\": []},", inner) > 0);
 	at = strstr(text, "\"parts\": [");
 	assert_non_null(at);
-	assert_true(asprintf(&nested, "%.*s%s%s", (int)(at - text), text, to, at + strlen("\"parts\": [")) > 0);
+	assert_true(asprintf(&nested, "%.*s%s%s", (int)(at - text), text, to,
+	                     at + strlen("\"parts\": [")) > 0);
 	assert_int_equal(tare_result_read_json(nested, strlen(nested), &read, &error), -EINVAL);
 	assert_string_equal(error.message, "parts[0].parts: a part has no parts of its own");
 	tare_result_free(result);
@@ -65,9 +66,14 @@ static char *repeated(const char *head, const char *piece, size_t n, const char 
 
 static void absurd_documents_are_refused_before_they_cost_memory(void **state)
 {
-	static const struct { const char *head, *piece; size_t n; const char *tail, *complaint; } rows[] = {
+	static const struct {
+		const char *head, *piece;
+		size_t n;
+		const char *tail, *complaint;
+	} rows[] = {
 		{ "{\"schema\": ", "[", 1000000, "", "nested too deeply" },
-		{ "{\n\n\"a\":", "{\"a\":", 40, "", "line 3: lists and objects are nested too deeply" },
+		{ "{\n\n\"a\":", "{\"a\":", 40, "",
+		  "line 3: lists and objects are nested too deeply" },
 		{ "[", "1,", 20000000, "1]", "too many values" },
 		{ "[", "[],", 2000000, "1]", "too many values" },
 		{ "", "\"\\\\\\\"[[[[[[\"", 100, "", "line 1" },
@@ -117,11 +123,11 @@ static void too_many_parts_are_refused(void **state)
 	free(text);
 }
 
-#define LIMIT_TESTS \
-	cmocka_unit_test(a_part_has_no_parts), \
-	cmocka_unit_test(absurd_documents_are_refused_before_they_cost_memory), \
-	cmocka_unit_test(too_many_labels_are_refused), \
-	cmocka_unit_test(too_many_parts_are_refused),
+#define LIMIT_TESTS                                                                                \
+	cmocka_unit_test(a_part_has_no_parts),                                                     \
+	    cmocka_unit_test(absurd_documents_are_refused_before_they_cost_memory),                \
+	    cmocka_unit_test(too_many_labels_are_refused),                                         \
+	    cmocka_unit_test(too_many_parts_are_refused),
 #else
 
 static void there_is_nothing_to_read(void **state)

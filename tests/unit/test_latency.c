@@ -190,14 +190,14 @@ static void what_is_missing_says_why(void **state)
 		// Counters of one rate whose zeros are 1 ms apart.
 		{ SIMPLE_DEVICE SIMPLE_PAIRS "pair-timer rate 1 GHz bits 64 epoch 1000000 ticks\n",
 		  "launch to start", "device", "have different zeros: a stamp lies 99" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR,
-		  "graph of one kernel", "host", "no graphs here" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR,
-		  "launch, gated", "device", "no gates here" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR,
-		  "event done to callback", "device", "no callbacks here" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR,
-		  "copy 1 byte, pinned to device", "host", "no pinning here" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR, "graph of one kernel", "host",
+		  "no graphs here" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR, "launch, gated", "device",
+		  "no gates here" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR, "event done to callback", "device",
+		  "no callbacks here" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR, "copy 1 byte, pinned to device", "host",
+		  "no pinning here" },
 		{ SIMPLE_DEVICE SIMPLE_PAIRS "fault build \"it does not compile\"\n",
 		  "launch and wait", "host", "no empty kernel" },
 	};
@@ -321,8 +321,9 @@ static void a_callback_that_comes_too_late_touches_no_device(void **state)
 	replace_backend(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS);
 	backend.event_callback = callback_that_comes_late;
 	assert_int_equal(tare_measure_latency(&simulated.run, NULL, NULL), 0);
-	assert_non_null(strstr(find(simulated.run.result, "gate opened to callback", "host")->absent,
-	                       "not called within a second"));
+	assert_non_null(
+	    strstr(find(simulated.run.result, "gate opened to callback", "host")->absent,
+	           "not called within a second"));
 	backend.host_now = count_reads;
 	clock_reads = 0;
 	late.function(late.context);
@@ -374,7 +375,8 @@ static void cells_say_which_stamps_are_positions_in_the_stream(void **state)
 	}
 	simulated_close(&simulated);
 	measure(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS);
-	assert_null(strstr(find(simulated.run.result, "empty kernel, alone", "device")->method, note));
+	assert_null(
+	    strstr(find(simulated.run.result, "empty kernel, alone", "device")->method, note));
 	simulated_close(&simulated);
 }
 
@@ -463,8 +465,8 @@ static void queues_graphs_and_host_calls_equal_closed_forms(void **state)
 	} rows[] = {
 		{ "launch over 1 queue, issue only", "host", 1000, 10 },
 		{ "launch over 8 queues, issue only", "host", 1000, 30 },
-		// The kernels of one engine run one after another: 2 us and a gap of 0.2 us on one queue,
-		// 1 us more between two.
+		// The kernels of one engine run one after another: 2 us and a gap of 0.2 us on one
+		// queue, 1 us more between two.
 		{ "launch over 1 queue, then wait", "host", 2200, 50 },
 		{ "launch over 2 queues, then wait", "host", 3000, 50 },
 		{ "legacy default, issue only", "host", 1000, 10 },
@@ -487,9 +489,11 @@ static void queues_graphs_and_host_calls_equal_closed_forms(void **state)
 			print_error("%s: %.1f ns, not %.1f\n", rows[i].what, ns, rows[i].ns);
 		assert_true(fabs(ns - rows[i].ns) <= rows[i].tolerance_ns);
 	}
-	assert_non_null(strstr(find(simulated.run.result, "thread's default, launch and wait", "host")->absent,
-	                       "no default queue of a thread"));
-	assert_string_equal(label_text(find(simulated.run.result, "graph, node to node", "device"), "by"), "");
+	assert_non_null(
+	    strstr(find(simulated.run.result, "thread's default, launch and wait", "host")->absent,
+	           "no default queue of a thread"));
+	assert_string_equal(
+	    label_text(find(simulated.run.result, "graph, node to node", "device"), "by"), "");
 	// A kernel between two calls makes it longer by at least the kernel.
 	assert_true(median_ns(find(simulated.run.result, "host call, kernel, host call", "host")) >=
 	            5000 + 2000);
@@ -502,13 +506,15 @@ static void a_quick_look_leaves_out_what_few_ask_for(void **state)
 	struct simulated_run simulated;
 	bool queues = false, launches = false;
 	(void)state;
-	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS CALLS_AND_GRAPHS, "latency", BUDGET / 3);
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS CALLS_AND_GRAPHS, "latency",
+	               BUDGET / 3);
 	assert_int_equal(tare_measure_latency(&simulated.run, &options, NULL), 0);
 	for (size_t i = 0; i < simulated.run.result->cell_count; i++) {
 		const struct tare_cell *cell = &simulated.run.result->cells[i];
 		queues |= strcmp(label_text(cell, "group"), "queue") == 0 ||
 		          strcmp(label_text(cell, "group"), "host call") == 0;
-		launches |= strcmp(label_text(cell, "what"), "launch and wait") == 0 && !cell->absent;
+		launches |=
+		    strcmp(label_text(cell, "what"), "launch and wait") == 0 && !cell->absent;
 	}
 	assert_false(queues);
 	assert_true(launches);
@@ -541,8 +547,8 @@ static int end_trace(struct tare_device *device, struct tare_error *error)
 }
 
 // The stamps of a traced graph are those of the launch whose event was asked for.
-static int launch_graph(struct tare_graph *graph, struct tare_queue *queue, struct tare_event **event,
-                        struct tare_error *error)
+static int launch_graph(struct tare_graph *graph, struct tare_queue *queue,
+                        struct tare_event **event, struct tare_error *error)
 {
 	if (tracer.begun > tracer.ended)
 		assert_non_null(event);
@@ -556,7 +562,8 @@ static void nodes_are_timed_by_the_tracer_where_there_is_one(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		struct simulated_run simulated;
 		const struct tare_cell *cell;
-		simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS CALLS_AND_GRAPHS, "latency", BUDGET / 3);
+		simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS CALLS_AND_GRAPHS, "latency",
+		               BUDGET / 3);
 		tracer.backend = *simulated.device->backend;
 		tracer.backend.engine_stamps_begin = begin_trace;
 		tracer.backend.engine_stamps_end = end_trace;

@@ -39,10 +39,10 @@ struct scene {
 	size_t count;
 	int64_t now_ns, cpu_ns;
 	struct made *made;
-	unsigned char host[LONGEST];   // enum tare_ledger_category of the one thread
+	unsigned char host[LONGEST]; // enum tare_ledger_category of the one thread
 	unsigned char truth[LONGEST];
 	int64_t parts_ns[TARE_LEDGER_CATEGORIES];
-	int64_t edges;                 // changes of category
+	int64_t edges; // changes of category
 };
 
 static uint64_t test_seed(void)
@@ -70,7 +70,8 @@ static void host_does(struct scene *scene, enum tare_ledger_category what, int64
 		scene->cpu_ns += ns;
 }
 
-static void host_calls(struct scene *scene, uint8_t role, enum tare_ledger_category what, int64_t ns)
+static void host_calls(struct scene *scene, uint8_t role, enum tare_ledger_category what,
+                       int64_t ns)
 {
 	int64_t enter_ns = scene->now_ns;
 	made_sample(scene->made, scene->now_ns, scene->cpu_ns);
@@ -88,10 +89,12 @@ static struct operation *enqueue(struct scene *scene, int queue, int64_t work_ns
 	struct operation *operation = &scene->operations[scene->count++];
 	tare_model_run(scene->model, scene->now_ns * 1000);
 	*operation = (struct operation){
-		.model = { .flow = flows[queue], .fixed_ps = work_ns / 3 * 1000,
+		.model = { .flow = flows[queue],
+		           .fixed_ps = work_ns / 3 * 1000,
 		           .work_ps = (work_ns - work_ns / 3) * 1000,
 		           .submitted_ps = (scene->now_ns + submission_ns) * 1000 },
-		.queue = queue, .enter_ns = scene->now_ns,
+		.queue = queue,
+		.enter_ns = scene->now_ns,
 	};
 	made_sample(scene->made, scene->now_ns, scene->cpu_ns);
 	host_does(scene, TARE_LEDGER_API, call_ns);
@@ -181,7 +184,8 @@ static void make_model(struct scene *scene)
 	scene->script.engine_count = QUEUES;
 	for (int i = 0; i < QUEUES; i++)
 		scene->script.engines[i] = (struct tare_script_engine){
-			.compute = i == QUEUE_WORK, .flows = flows[i],
+			.compute = i == QUEUE_WORK,
+			.flows = flows[i],
 		};
 	scene->model = tare_model_new(&scene->script, NULL, NULL);
 	assert_non_null(scene->model);
@@ -238,8 +242,8 @@ static void paint(struct scene *scene, int queue, enum tare_ledger_category cate
 		assert_int_equal(model->start_ps % 1000 + model->end_ps % 1000, 0);
 		for (int64_t t = model->start_ps / 1000; t < model->end_ps / 1000; t++) {
 			unsigned char *at = &scene->truth[t];
-			bool other_way = category == TARE_LEDGER_FROM_DEVICE &&
-			                 *at == TARE_LEDGER_TO_DEVICE;
+			bool other_way =
+			    category == TARE_LEDGER_FROM_DEVICE && *at == TARE_LEDGER_TO_DEVICE;
 			*at = (unsigned char)(other_way ? TARE_LEDGER_BOTH_WAYS : category);
 		}
 	}
@@ -264,12 +268,13 @@ static void paint_idle_before(struct scene *scene, const struct operation *opera
 	const struct tare_model_operation *model = &operation->model;
 	int64_t waits_until_ns = free_ns(scene, operation);
 	for (int64_t t = model->start_ps / 1000 - 1; t >= 0 && scene->truth[t] == NO_CATEGORY; t--)
-		scene->truth[t] = (unsigned char)(
-		    t < operation->enter_ns ? scene->host[t]
-		    : t < operation->exit_ns && t < model->submitted_ps / 1000 ? TARE_LEDGER_API
-		    : t < waits_until_ns             ? TARE_LEDGER_DEPENDENCY
-		    : t < model->submitted_ps / 1000 ? TARE_LEDGER_HELD
-		                                     : TARE_LEDGER_DISPATCH);
+		scene->truth[t] =
+		    (unsigned char)(t < operation->enter_ns ? scene->host[t]
+		                    : t < operation->exit_ns && t < model->submitted_ps / 1000
+		                        ? TARE_LEDGER_API
+		                    : t < waits_until_ns             ? TARE_LEDGER_DEPENDENCY
+		                    : t < model->submitted_ps / 1000 ? TARE_LEDGER_HELD
+		                                                     : TARE_LEDGER_DISPATCH);
 }
 
 // What each nanosecond is for a device: 0 the first, 1 the other.
@@ -363,11 +368,11 @@ static void exact_times_give_the_exact_ledger(void **state)
 	}
 	// The scenes show what they are there to show.
 	static const int shown[] = {
-		TARE_LEDGER_KERNEL, TARE_LEDGER_TO_DEVICE, TARE_LEDGER_FROM_DEVICE,
-		TARE_LEDGER_BOTH_WAYS, TARE_LEDGER_BEFORE_FIRST, TARE_LEDGER_BUILD,
-		TARE_LEDGER_ALLOCATE, TARE_LEDGER_BLOCKING_COPY, TARE_LEDGER_WAIT, TARE_LEDGER_API,
-		TARE_LEDGER_COMPUTING, TARE_LEDGER_OFF_CPU, TARE_LEDGER_HELD,
-		TARE_LEDGER_DEPENDENCY, TARE_LEDGER_ENDED,
+		TARE_LEDGER_KERNEL,    TARE_LEDGER_TO_DEVICE,     TARE_LEDGER_FROM_DEVICE,
+		TARE_LEDGER_BOTH_WAYS, TARE_LEDGER_BEFORE_FIRST,  TARE_LEDGER_BUILD,
+		TARE_LEDGER_ALLOCATE,  TARE_LEDGER_BLOCKING_COPY, TARE_LEDGER_WAIT,
+		TARE_LEDGER_API,       TARE_LEDGER_COMPUTING,     TARE_LEDGER_OFF_CPU,
+		TARE_LEDGER_HELD,      TARE_LEDGER_DEPENDENCY,    TARE_LEDGER_ENDED,
 	};
 	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
 		if (seen_ns[shown[i]] == 0)

@@ -67,8 +67,8 @@ static void some_command(struct tare_random *random, struct made *made, uint32_t
 static void some_call(struct tare_random *random, struct made *made, uint32_t thread,
                       int64_t enter_ns, int64_t exit_ns)
 {
-	struct tare_recorded_call call = made_plain_call(
-	    thread, (uint8_t)below(random, TARE_ROLE_COUNT), enter_ns, exit_ns);
+	struct tare_recorded_call call =
+	    made_plain_call(thread, (uint8_t)below(random, TARE_ROLE_COUNT), enter_ns, exit_ns);
 	if (one_in(random, 2))
 		call.object = (uint32_t)below(random, (int64_t)made->recording.queue_count);
 	if (one_in(random, 3))
@@ -84,9 +84,8 @@ static void some_call(struct tare_random *random, struct made *made, uint32_t th
 static void some_row(struct tare_random *random, struct made *made, uint32_t thread,
                      int64_t enter_ns, int64_t exit_ns)
 {
-	struct tare_recorded_call call =
-	    made_plain_call(thread, one_in(random, 2) ? TARE_ROLE_POLL : TARE_ROLE_QUERY, enter_ns,
-	                    exit_ns);
+	struct tare_recorded_call call = made_plain_call(
+	    thread, one_in(random, 2) ? TARE_ROLE_POLL : TARE_ROLE_QUERY, enter_ns, exit_ns);
 	call.count = 2 + tare_random_below(random, 5);
 	call.inside_ns = below(random, exit_ns - enter_ns + 2);
 	made_call(made, call);
@@ -114,7 +113,8 @@ static void some_thread(struct tare_random *random, struct made *made, uint32_t 
 		at_ns = exit_ns + 1 + below(random, 20);
 	}
 	if (one_in(random, 5)) {
-		made->threads[thread].unfinished_function = (uint32_t)below(random, TARE_ROLE_COUNT);
+		made->threads[thread].unfinished_function =
+		    (uint32_t)below(random, TARE_ROLE_COUNT);
 		made->threads[thread].unfinished_since_ns = at_ns;
 	}
 	if (one_in(random, 4))
@@ -132,7 +132,8 @@ static void some_loss(struct tare_random *random, struct made *made)
 	made->losses[made->recording.loss_count++] = (struct tare_recorded_loss){
 		.process = made->threads[thread].process,
 		.thread = one_in(random, 2) ? thread : TARE_NO_INDEX,
-		.from_ns = from_ns, .to_ns = from_ns + below(random, 40),
+		.from_ns = from_ns,
+		.to_ns = from_ns + below(random, 40),
 		.why = one_in(random, 4) ? TARE_LOSS_NO_SIGN : TARE_LOSS_NO_ROOM,
 	};
 }
@@ -148,10 +149,9 @@ static struct made *some_threads(struct tare_random *random, int64_t most_residu
 		if (one_in(random, 2))
 			made->processes[p].cpu_ns = tare_random_below(random, 400);
 		for (uint32_t d = 0; d < devices; d++) {
-			int64_t residual_ns = one_in(random, 8) ? TARE_NO_TIME
-			                                        : below(random, most_residual_ns + 1);
-			uint32_t device =
-			    made_device(made, p, p ? d : TARE_NO_INDEX, residual_ns);
+			int64_t residual_ns =
+			    one_in(random, 8) ? TARE_NO_TIME : below(random, most_residual_ns + 1);
+			uint32_t device = made_device(made, p, p ? d : TARE_NO_INDEX, residual_ns);
 			for (int64_t q = 1 + below(random, 2); q > 0; q--)
 				made_queue(made, p, device, one_in(random, 2));
 		}
@@ -375,8 +375,8 @@ static void complementary_spans_add_up(void **state)
 		views[1].span_count = complement(&all, spans, views[0].span_count, others);
 		assert_int_equal(tare_ledgers_compute(&made->recording, &all, &whole, NULL), 0);
 		for (int i = 0; i < 2; i++)
-			assert_int_equal(tare_ledgers_compute(&made->recording, &views[i], &parts[i],
-			                                      NULL), 0);
+			assert_int_equal(
+			    tare_ledgers_compute(&made->recording, &views[i], &parts[i], NULL), 0);
 		for (size_t i = 0; i < whole.count; i++) {
 			const struct tare_ledger *w = &whole.ledgers[i], *l = &parts[0].ledgers[i],
 			                         *r = &parts[1].ledgers[i];
@@ -414,8 +414,8 @@ static void spans_of_all_the_time_change_nothing(void **state)
 		int64_t at_ns = all.from_ns;
 		struct tare_ledgers a, b;
 		for (int i = 0; i < 3 && at_ns < all.to_ns; i++) {
-			int64_t to_ns = i == 2 ? all.to_ns
-			                       : at_ns + 1 + below(&random, all.to_ns - at_ns);
+			int64_t to_ns =
+			    i == 2 ? all.to_ns : at_ns + 1 + below(&random, all.to_ns - at_ns);
 			spans[view.span_count++] = (struct tare_time_span){ at_ns, to_ns };
 			at_ns = to_ns;
 		}

@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-// A process and a thread each for two threads, one of which builds and the other allocates until 400.
+// A process and a thread each for two threads, one of which builds and the other allocates until
+// 400.
 static struct made *two_threads(void)
 {
 	struct made *made = made_new(1000);
@@ -19,7 +20,8 @@ static struct made *two_threads(void)
 		made_thread(made, i);
 		made_device(made, i, i ? 0 : TARE_NO_INDEX, 0);
 		made_queue(made, i, i, true);
-		made_call(made, made_plain_call(i, i ? TARE_ROLE_ALLOCATE : TARE_ROLE_BUILD, 0, 400));
+		made_call(made,
+		          made_plain_call(i, i ? TARE_ROLE_ALLOCATE : TARE_ROLE_BUILD, 0, 400));
 	}
 	return made;
 }
@@ -102,10 +104,11 @@ static void waits_that_begin_and_end_together(void **state)
 	for (int turned = 0; turned < 2; turned++) {
 		for (int copies = 0; copies < 2; copies++) {
 			struct made *made = two_threads();
-			struct tare_recorded_command copy = made_plain_command(
-			    1, 1, TARE_KIND_WRITE, 500, 700, 510, 500, 700);
+			struct tare_recorded_command copy =
+			    made_plain_command(1, 1, TARE_KIND_WRITE, 500, 700, 510, 500, 700);
 			copy.flags = TARE_COMMAND_BLOCKING;
-			made_call(made, made_plain_call((uint32_t)turned, TARE_ROLE_WAIT, 500, 700));
+			made_call(made,
+			          made_plain_call((uint32_t)turned, TARE_ROLE_WAIT, 500, 700));
 			if (copies)
 				made_command(made, copy);
 			else

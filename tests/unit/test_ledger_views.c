@@ -34,8 +34,8 @@ static void simple_busy(struct made *made)
 static void command(struct made *made, uint8_t kind, int64_t enter_ns, int64_t exit_ns,
                     int64_t submitted_ns, int64_t start_ns, int64_t end_ns)
 {
-	made_command(made, made_plain_command(0, 0, kind, enter_ns, exit_ns, submitted_ns,
-	                                      start_ns, end_ns));
+	made_command(made, made_plain_command(0, 0, kind, enter_ns, exit_ns, submitted_ns, start_ns,
+	                                      end_ns));
 }
 
 static void one_kernel(struct made *made)
@@ -142,8 +142,11 @@ static void lost_for_its_own_devices(void **state)
 	made_device(made, 1, TARE_NO_INDEX, 0);
 	made_queue(made, 1, 1, false);
 	made_command(made, made_plain_command(1, 1, K, 0, 10, 20, 100, 400));
-	made->losses[0] = (struct tare_recorded_loss){ .process = 1, .thread = TARE_NO_INDEX,
-		.from_ns = 350, .to_ns = 900, .why = TARE_LOSS_STOPPED };
+	made->losses[0] = (struct tare_recorded_loss){ .process = 1,
+		                                       .thread = TARE_NO_INDEX,
+		                                       .from_ns = 350,
+		                                       .to_ns = 900,
+		                                       .why = TARE_LOSS_STOPPED };
 	made->recording.loss_count = 1;
 	compute(made, &ledgers);
 	assert_int_equal(ledgers.count, 3);
@@ -159,12 +162,12 @@ static void near_edges(void **state)
 	static const struct {
 		int64_t residual_ns, ambiguous_ns;
 	} rows[] = {
-		{ 0, 0 }, { TARE_NO_TIME, 0 },
-		{ 1, 6 },                    // around submission 150, start 200, end 300
-		{ 10, 60 }, { 25, 150 },
-		{ 30, 170 },                 // those of submission and start run together
-		{ 60, 270 },                 // and those of start and end: 90 to 360
-		{ 400, 700 },                // cut at the beginning of the run
+		{ 0, 0 },       { TARE_NO_TIME, 0 },
+		{ 1, 6 }, // around submission 150, start 200, end 300
+		{ 10, 60 },     { 25, 150 },
+		{ 30, 170 },  // those of submission and start run together
+		{ 60, 270 },  // and those of start and end: 90 to 360
+		{ 400, 700 }, // cut at the beginning of the run
 		{ 5000, 1000 }, { INT64_MAX, 1000 },
 	};
 	(void)state;

@@ -21,12 +21,12 @@ static struct tare_driver *driver;
 static struct tare_device *device;
 static struct tare_error error;
 
-#define must(call) \
-	do { \
-		if ((call) < 0) { \
-			print_error("%s\n", error.message); \
-			fail_msg("%s", #call); \
-		} \
+#define must(call)                                                                                 \
+	do {                                                                                       \
+		if ((call) < 0) {                                                                  \
+			print_error("%s\n", error.message);                                        \
+			fail_msg("%s", #call);                                                     \
+		}                                                                                  \
 	} while (0)
 
 static void assert_says(const char *words)
@@ -54,7 +54,10 @@ static void open_driver(const char *script)
 
 static void an_integrated_gpu_is_told_as_it_is(void **state)
 {
-	static const struct { enum tare_fact_id id; const char *text; } rows[] = {
+	static const struct {
+		enum tare_fact_id id;
+		const char *text;
+	} rows[] = {
 		{ TARE_FACT_NAME, "Intel(R) UHD Graphics [fake]" },
 		{ TARE_FACT_TYPE, "GPU" },
 		{ TARE_FACT_VENDOR, "Intel" },
@@ -65,7 +68,8 @@ static void an_integrated_gpu_is_told_as_it_is(void **state)
 		{ TARE_FACT_UNITS, "24" },
 		{ TARE_FACT_LANES, "8" },
 		{ TARE_FACT_CLOCK, "1.15 GHz" },
-		{ TARE_FACT_PEAK_FP32, "442 GFLOP/s" },  // Intel's figure for the UHD 630 at 1.15 GHz
+		// Intel's figure for the UHD 630 at 1.15 GHz
+		{ TARE_FACT_PEAK_FP32, "442 GFLOP/s" },
 		{ TARE_FACT_SUB_GROUP, "32" },
 		{ TARE_FACT_MEMORY, "8 GB" },
 		{ TARE_FACT_UNIFIED, "yes" },
@@ -80,7 +84,8 @@ static void an_integrated_gpu_is_told_as_it_is(void **state)
 		{ TARE_FACT_EU_THREADS, "7" },
 		{ TARE_FACT_SUB_GROUPS, "8, 16, 32" },
 		{ TARE_FACT_MEMORIES, "0: 8 GB" },
-		{ TARE_FACT_TIMER_OLDER, "83 ns a tick, with which durations are 0.40 % too short" },
+		{ TARE_FACT_TIMER_OLDER,
+		  "83 ns a tick, with which durations are 0.40 % too short" },
 		{ TARE_FACT_TIMER_GLOBAL_BITS, "36 bit" },
 		{ TARE_FACT_QUEUE_GROUPS, "0: 1 queue for compute, copy; 1: 2 queues for copy" },
 		{ TARE_FACT_LINK_MAX, "n/a" },
@@ -97,7 +102,8 @@ static void an_integrated_gpu_is_told_as_it_is(void **state)
 	assert_int_equal(levelzero->device_count(driver), 1);
 	must(levelzero->device_facts(driver, 0, &facts, &error));
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		assert_string_equal(tare_fact_format(&facts, rows[i].id, text, sizeof text), rows[i].text);
+		assert_string_equal(tare_fact_format(&facts, rows[i].id, text, sizeof text),
+		                    rows[i].text);
 	for (int id = 0; id < TARE_FACT_COUNT_OF; id++)
 		if (!facts.fact[id].present && !facts.fact[id].text[0] && !may_be_unasked(id))
 			fail_msg("%s is absent without a reason", tare_fact_rows[id].key);
@@ -146,14 +152,19 @@ static void pairs_bracket_the_devices_clock(void **state)
 	must(tare_clock_pair(device, &first, &error));
 	tare_device_pause(device, 20000000);
 	must(tare_clock_pair(device, &last, &error));
-	int64_t elapsed = tare_ticks_to_ns(&rate, tare_ticks_elapsed(&rate, first.device, last.device));
+	int64_t elapsed =
+	    tare_ticks_to_ns(&rate, tare_ticks_elapsed(&rate, first.device, last.device));
 	assert_true(elapsed >= tare_host_elapsed_ns(first.after, last.before) - 100);
 	assert_true(elapsed <= tare_host_elapsed_ns(first.before, last.after) + 100);
 }
 
 static void what_is_missing_is_said(void **state)
 {
-	static const struct { const char *script; int code; const char *words; } rows[] = {
+	static const struct {
+		const char *script;
+		int code;
+		const char *words;
+	} rows[] = {
 		{ "init=0x78000001", -ENODEV, "install" },
 		{ "init=0x70000001", -ENODEV, "does not start" },
 		{ "no_driver", -ENODEV, "install" },
@@ -186,7 +197,9 @@ static void what_is_missing_is_said(void **state)
 
 static void a_senseless_timer_is_refused_with_its_reason(void **state)
 {
-	static const struct { const char *script, *words; } rows[] = {
+	static const struct {
+		const char *script, *words;
+	} rows[] = {
 		{ "bits=0", "kernel timestamps has 0 valid bits" },
 		{ "bits=65", "kernel timestamps has 65 valid bits" },
 		{ "wide=0", "global counter has 0 valid bits" },
@@ -202,7 +215,8 @@ static void a_senseless_timer_is_refused_with_its_reason(void **state)
 		must(levelzero->device_facts(driver, 0, &facts, &error));
 		assert_true(facts.fact[TARE_FACT_NAME].present);
 		assert_false(facts.fact[TARE_FACT_TIMER_BITS].present);
-		assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_TIMER_RATE), rows[i].words));
+		assert_non_null(
+		    strstr(tare_fact_reason(&facts, TARE_FACT_TIMER_RATE), rows[i].words));
 		assert_int_equal(levelzero->device_open(driver, 0, &device, &error), -EINVAL);
 		assert_says(rows[i].words);
 		assert_says("update");
@@ -214,7 +228,9 @@ static void a_senseless_timer_is_refused_with_its_reason(void **state)
 // 24 units at 1.15 GHz: 2 * 24 * 1.15e9 = 55.2e9 a lane.
 static void the_peak_goes_by_the_generation(void **state)
 {
-	static const struct { const char *script, *peak, *architecture; } rows[] = {
+	static const struct {
+		const char *script, *peak, *architecture;
+	} rows[] = {
 		{ "", "442 GFLOP/s", "n/a" },
 		{ "simd=16", "883 GFLOP/s", "n/a" },
 		{ "simd=32", "n/a", "n/a" },
@@ -236,10 +252,11 @@ static void the_peak_goes_by_the_generation(void **state)
 		open_driver(rows[i].script);
 		memset(&facts, 0, sizeof facts);
 		must(levelzero->device_facts(driver, 0, &facts, &error));
-		assert_string_equal(tare_fact_format(&facts, TARE_FACT_PEAK_FP32, text, sizeof text),
-		                    rows[i].peak);
-		assert_string_equal(tare_fact_format(&facts, TARE_FACT_ARCHITECTURE, text, sizeof text),
-		                    rows[i].architecture);
+		assert_string_equal(
+		    tare_fact_format(&facts, TARE_FACT_PEAK_FP32, text, sizeof text), rows[i].peak);
+		assert_string_equal(
+		    tare_fact_format(&facts, TARE_FACT_ARCHITECTURE, text, sizeof text),
+		    rows[i].architecture);
 	}
 }
 
@@ -256,7 +273,9 @@ static void our_own_driver_is_told_for_what_it_is(void **state)
 
 static void an_entry_point_that_the_loader_lacks_is_named(void **state)
 {
-	struct tare_module_source source = { .format = TARE_MODULE_OPENCL_C, .data = "", .bytes = 0 };
+	struct tare_module_source source = { .format = TARE_MODULE_OPENCL_C,
+		                             .data = "",
+		                             .bytes = 0 };
 	static const unsigned char words[20] = { 0x03, 0x02, 0x23, 0x07 };
 	struct tare_queue *queue = NULL;
 	struct tare_module *module = NULL;
@@ -264,12 +283,13 @@ static void an_entry_point_that_the_loader_lacks_is_named(void **state)
 	(void)state;
 	open_driver("");
 	must(levelzero->device_open(driver, 0, &device, &error));
-	assert_int_equal(tare_queue_create(device, &(struct tare_queue_options){ 0 }, &queue, &error),
-	                 -ENOTSUP);
+	assert_int_equal(
+	    tare_queue_create(device, &(struct tare_queue_options){ 0 }, &queue, &error), -ENOTSUP);
 	assert_says("this Level Zero loader lacks ze");
 	assert_int_equal(tare_module_create(device, &source, &module, NULL, &error), -ENOTSUP);
 	assert_says("SPIR-V");
-	source = (struct tare_module_source){ .format = TARE_MODULE_SPIRV, .data = "kernel void f",
+	source = (struct tare_module_source){ .format = TARE_MODULE_SPIRV,
+		                              .data = "kernel void f",
 		                              .bytes = 13 };
 	assert_int_equal(tare_module_create(device, &source, &module, NULL, &error), -EINVAL);
 	assert_says("no SPIR-V");
@@ -284,7 +304,7 @@ static void an_entry_point_that_the_loader_lacks_is_named(void **state)
 
 // ---- what is asked of a kernel
 
-static bool lists_largest;  // whether the driver lists the extension
+static bool lists_largest; // whether the driver lists the extension
 static uint32_t fixed_items;
 
 static ze_result_t list_extensions(ze_driver_handle_t handle, uint32_t *count,
@@ -305,9 +325,11 @@ static ze_result_t tell_kernel(ze_kernel_handle_t handle, ze_kernel_properties_t
 		if (next->stype == LEVELZERO_TYPE_MAX_GROUP_SIZE && lists_largest)
 			((struct levelzero_max_group_size *)next)->items = 96;
 		else if (next->stype == ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES)
-			((ze_kernel_preferred_group_size_properties_t *)next)->preferredMultiple = 32;
+			((ze_kernel_preferred_group_size_properties_t *)next)->preferredMultiple =
+			    32;
 		else
-			fail_msg("structure %#x is given to a driver that does not know it", next->stype);
+			fail_msg("structure %#x is given to a driver that does not know it",
+			         next->stype);
 	}
 	properties->maxSubgroupSize = 32;
 	properties->maxNumSubgroups = 8;

@@ -16,15 +16,15 @@
 #define AT_ONCE 8
 #define COPIES 4
 #define READINGS 6
-#define SKIPPED 77  // there is no loader
+#define SKIPPED 77 // there is no loader
 
-#define holds(condition, ...) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "line %d: not so: %s: ", __LINE__, #condition); \
-			fprintf(stderr, __VA_ARGS__); \
-			_exit(1); \
-		} \
+#define holds(condition, ...)                                                                      \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "line %d: not so: %s: ", __LINE__, #condition);            \
+			fprintf(stderr, __VA_ARGS__);                                              \
+			_exit(1);                                                                  \
+		}                                                                                  \
 	} while (0)
 
 struct timers {
@@ -32,7 +32,7 @@ struct timers {
 	uint32_t kernel_bits, global_bits;
 	int ppm;
 	uint64_t epoch;
-	uint64_t bytes[COPIES];  // a copy takes 3 us and 1 us a byte
+	uint64_t bytes[COPIES]; // a copy takes 3 us and 1 us a byte
 	char script[800];
 };
 
@@ -52,8 +52,9 @@ static uint32_t some_bits(struct tare_random *random)
 
 static uint64_t some_hz(struct tare_random *random)
 {
-	static const uint64_t usual[] = { 32768, 12000000, 12000048, 12048193, 12500000, 19200000,
-		                          19230769, 24576000, 25000000, 38400000, 1000000000 };
+	static const uint64_t usual[] = { 32768,    12000000, 12000048,  12048193,
+		                          12500000, 19200000, 19230769,  24576000,
+		                          25000000, 38400000, 1000000000 };
 
 	return tare_random_below(random, 3) == 0
 	           ? some(random, 1000, UINT64_C(1) << some(random, 11, 32))
@@ -142,8 +143,8 @@ static void check_span(const struct timers *timers, const struct tare_bench *ben
                        struct tare_event *const *events, const int range[2], int64_t host_ns)
 {
 	int64_t ps = 0, truth = truth_ps(timers, range[0], range[1]);
-	int status = tare_bench_span_ps(bench, events[range[0]], events[range[1]], host_ns, &ps,
-	                                &error);
+	int status =
+	    tare_bench_span_ps(bench, events[range[0]], events[range[1]], host_ns, &ps, &error);
 	bool tellable = may_be_told(&bench->rate, host_ns);
 
 	// A copy whose stamps all happen to be 0 looks as if the driver had written none.

@@ -84,7 +84,8 @@ static void thousands_of_events_are_told_apart(void **state)
 // In an in-order queue an event tells that all before it is done; in another it does not.
 static void an_event_tells_of_the_others_only_in_order(void **state)
 {
-	static const enum tare_queue_order orders[] = { TARE_QUEUE_IN_ORDER, TARE_QUEUE_OUT_OF_ORDER };
+	static const enum tare_queue_order orders[] = { TARE_QUEUE_IN_ORDER,
+		                                        TARE_QUEUE_OUT_OF_ORDER };
 	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	struct tare_memory *memory = new_memory(TARE_MEMORY_PINNED);
 	struct tare_operation blocking = copy(memory, 0, memory, 64, 64);
@@ -125,10 +126,11 @@ static void every_stamp_is_told(void **state)
 	must(tare_event_wait(event, LIMIT, &error));
 	must(tare_event_stamps(event, &stamps, &error));
 	assert_int_equal(stamps.present, 1 << TARE_STAMP_START | 1 << TARE_STAMP_END |
-	                                     1 << TARE_STAMP_ACTIVE_START | 1 << TARE_STAMP_ACTIVE_END);
+	                                     1 << TARE_STAMP_ACTIVE_START |
+	                                     1 << TARE_STAMP_ACTIVE_END);
 	assert_true(stamps.brackets_engine);
-	int64_t all = tare_ticks_elapsed_signed(rate, stamps.at[TARE_STAMP_START],
-	                                        stamps.at[TARE_STAMP_END]);
+	int64_t all =
+	    tare_ticks_elapsed_signed(rate, stamps.at[TARE_STAMP_START], stamps.at[TARE_STAMP_END]);
 	int64_t active = tare_ticks_elapsed_signed(rate, stamps.at[TARE_STAMP_ACTIVE_START],
 	                                           stamps.at[TARE_STAMP_ACTIVE_END]);
 	assert_true(all > 0 && active > 0 && active <= all);
@@ -202,19 +204,20 @@ static void a_fence_tells_when_a_list_is_done(void **state)
 	struct tare_event *event = NULL;
 	struct tare_gate *gate = NULL;
 	(void)state;
-	for (int i = 0; i < 3; i++) {  // the second time it is reset
+	for (int i = 0; i < 3; i++) { // the second time it is reset
 		must(tare_append(queue, &marker, &event, &error));
 		must(tare_finish_fenced(queue, LIMIT, &error));
 		assert_int_equal(tare_event_done(event, &error), 1);
 		tare_event_free(event);
 	}
-	must(tare_finish_fenced(queue, LIMIT, &error));  // nothing was appended
+	must(tare_finish_fenced(queue, LIMIT, &error)); // nothing was appended
 	assert_int_equal(tare_finish_fenced(immediate, LIMIT, &error), -ENOTSUP);
 	must(tare_gate_shut(queue, &gate, &error));
 	must(tare_append(queue, &marker, NULL, &error));
 	assert_int_equal(tare_finish_fenced(queue, FEW_MS, &error), -ETIMEDOUT);
 	must(tare_append(queue, &marker, NULL, &error));
-	assert_int_equal(tare_finish_fenced(queue, FEW_MS, &error), -EINVAL);  // not to be reset yet
+	// not to be reset yet
+	assert_int_equal(tare_finish_fenced(queue, FEW_MS, &error), -EINVAL);
 	assert_says("still pending");
 	must(tare_gate_open(gate, &error));
 	must(tare_finish(queue, LIMIT, &error));

@@ -5,11 +5,14 @@
 
 #include <errno.h>
 
-static ze_result_t answer;  // of the call that fails
+static ze_result_t answer; // of the call that fails
 
 // A call that fails, for each entry point of the table below.
-#define FAILING(name, ...) \
-	static ze_result_t ZE_APICALL fail_##name(__VA_ARGS__) { return answer; }
+#define FAILING(name, ...)                                                                         \
+	static ze_result_t ZE_APICALL fail_##name(__VA_ARGS__)                                     \
+	{                                                                                          \
+		return answer;                                                                     \
+	}
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 FAILING(zeMemAllocDevice, ze_context_handle_t a, const ze_device_mem_alloc_desc_t *b, size_t c,
         size_t d, ze_device_handle_t e, void **f)
@@ -44,9 +47,26 @@ FAILING(zeCommandListHostSynchronize, ze_command_list_handle_t a, uint64_t b)
 
 // What is tried, on a queue with memory, an event that is done and a shut gate on another queue.
 enum act {
-	ALLOCATE_DEVICE, ALLOCATE_PINNED, ALLOCATE_SHARED, OPEN_QUEUE, OPEN_DEFERRED, APPEND,
-	APPEND_DEFERRED, BLOCK, SUBMIT, FINISH, FINISH_BY_EVENT, FINISH_DEFERRED, WAIT, ASK, STAMP,
-	SHUT, OPEN, RECORD, LAUNCH, ADVISE,
+	ALLOCATE_DEVICE,
+	ALLOCATE_PINNED,
+	ALLOCATE_SHARED,
+	OPEN_QUEUE,
+	OPEN_DEFERRED,
+	APPEND,
+	APPEND_DEFERRED,
+	BLOCK,
+	SUBMIT,
+	FINISH,
+	FINISH_BY_EVENT,
+	FINISH_DEFERRED,
+	WAIT,
+	ASK,
+	STAMP,
+	SHUT,
+	OPEN,
+	RECORD,
+	LAUNCH,
+	ADVISE,
 };
 
 struct scene {
@@ -97,7 +117,8 @@ static void clear_scene(struct scene *scene)
 static int open_queue(enum tare_queue_order order)
 {
 	struct tare_queue *none = NULL;
-	int rc = tare_queue_create(device, &(struct tare_queue_options){ .order = order }, &none, &error);
+	int rc = tare_queue_create(device, &(struct tare_queue_options){ .order = order }, &none,
+	                           &error);
 	assert_null(none);
 	return rc;
 }
@@ -123,7 +144,8 @@ static int append_one(struct scene *scene, struct tare_queue *queue, bool blocki
 static int advise(void)
 {
 	struct tare_memory *memory = new_memory(TARE_MEMORY_SHARED);
-	int rc = tare_memory_advise((struct tare_span){ memory, 0, BYTES }, TARE_ADVISE_READ_MOSTLY, &error);
+	int rc = tare_memory_advise((struct tare_span){ memory, 0, BYTES }, TARE_ADVISE_READ_MOSTLY,
+	                            &error);
 	tare_memory_free(memory);
 	return rc;
 }
@@ -136,27 +158,45 @@ static int try(struct scene *scene, enum act act)
 	int rc;
 
 	switch (act) {
-	case ALLOCATE_DEVICE: return allocate(TARE_MEMORY_DEVICE);
-	case ALLOCATE_PINNED: return allocate(TARE_MEMORY_PINNED);
-	case ALLOCATE_SHARED: return allocate(TARE_MEMORY_SHARED);
-	case OPEN_QUEUE: return open_queue(TARE_QUEUE_IN_ORDER);
-	case OPEN_DEFERRED: return open_queue(TARE_QUEUE_DEFERRED);
-	case APPEND: return append_one(scene, scene->queue, false);
-	case APPEND_DEFERRED: return append_one(scene, scene->deferred, false);
-	case BLOCK: return append_one(scene, scene->queue, true);
-	case SUBMIT: return tare_submit(scene->deferred, &error);
-	case FINISH: return tare_finish(scene->queue, LIMIT, &error);
-	case FINISH_BY_EVENT:  // as under loaders before 1.6
+	case ALLOCATE_DEVICE:
+		return allocate(TARE_MEMORY_DEVICE);
+	case ALLOCATE_PINNED:
+		return allocate(TARE_MEMORY_PINNED);
+	case ALLOCATE_SHARED:
+		return allocate(TARE_MEMORY_SHARED);
+	case OPEN_QUEUE:
+		return open_queue(TARE_QUEUE_IN_ORDER);
+	case OPEN_DEFERRED:
+		return open_queue(TARE_QUEUE_DEFERRED);
+	case APPEND:
+		return append_one(scene, scene->queue, false);
+	case APPEND_DEFERRED:
+		return append_one(scene, scene->deferred, false);
+	case BLOCK:
+		return append_one(scene, scene->queue, true);
+	case SUBMIT:
+		return tare_submit(scene->deferred, &error);
+	case FINISH:
+		return tare_finish(scene->queue, LIMIT, &error);
+	case FINISH_BY_EVENT: // as under loaders before 1.6
 		calls()->zeCommandListHostSynchronize = NULL;
 		return tare_finish(scene->queue, LIMIT, &error);
-	case FINISH_DEFERRED: return tare_finish(scene->deferred, LIMIT, &error);
-	case WAIT: return tare_event_wait(scene->event, LIMIT, &error);
-	case ASK: return tare_event_done(scene->event, &error);
-	case STAMP: return tare_event_stamps(scene->event, &stamps, &error);
-	case SHUT: return tare_gate_shut(scene->queue, &gate, &error);
-	case OPEN: return tare_gate_open(scene->gate, &error);
-	case LAUNCH: return tare_graph_launch(scene->graph, scene->queue, NULL, &error);
-	case ADVISE: return advise();
+	case FINISH_DEFERRED:
+		return tare_finish(scene->deferred, LIMIT, &error);
+	case WAIT:
+		return tare_event_wait(scene->event, LIMIT, &error);
+	case ASK:
+		return tare_event_done(scene->event, &error);
+	case STAMP:
+		return tare_event_stamps(scene->event, &stamps, &error);
+	case SHUT:
+		return tare_gate_shut(scene->queue, &gate, &error);
+	case OPEN:
+		return tare_gate_open(scene->gate, &error);
+	case LAUNCH:
+		return tare_graph_launch(scene->graph, scene->queue, NULL, &error);
+	case ADVISE:
+		return advise();
 	case RECORD:
 		rc = tare_graph_begin(scene->queue, &error);
 		if (rc == 0)
@@ -174,54 +214,54 @@ static void failures_are_told_and_leave_nothing_behind(void **state)
 #define NO_DEVICE ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY
 #define UNKNOWN ZE_RESULT_ERROR_UNKNOWN
 #define UNSUPPORTED ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
-#define ROWS(X) \
-	X(zeMemAllocDevice, NO_DEVICE, ALLOCATE_DEVICE, -ENOMEM) \
-	X(zeMemAllocHost, NO_HOST, ALLOCATE_PINNED, -ENOMEM) \
-	X(zeMemAllocShared, UNSUPPORTED, ALLOCATE_SHARED, -ENOTSUP) \
-	X(zeMemAllocDevice, ZE_RESULT_ERROR_UNSUPPORTED_SIZE, ALLOCATE_DEVICE, -ENOMEM) \
-	X(zeCommandListCreateImmediate, NO_DEVICE, OPEN_QUEUE, -ENOMEM) \
-	X(zeCommandListCreateImmediate, UNSUPPORTED, OPEN_QUEUE, -ENOTSUP) \
-	X(zeEventHostSynchronize, LOST, BLOCK, -ENODEV) \
-	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, BLOCK, -ETIMEDOUT) \
-	X(zeCommandQueueCreate, LOST, OPEN_DEFERRED, -ENODEV) \
-	X(zeCommandListCreate, NO_HOST, APPEND_DEFERRED, -ENOMEM) \
-	X(zeCommandListCreate, NO_HOST, RECORD, -ENOMEM) \
-	X(zeCommandQueueCreate, LOST, RECORD, -ENODEV) \
-	X(zeCommandListClose, UNKNOWN, RECORD, -EIO) \
-	X(zeCommandListAppendEventReset, UNSUPPORTED, RECORD, -ENOTSUP) \
-	X(zeCommandListAppendMemoryCopy, LOST, APPEND, -ENODEV) \
-	X(zeCommandListAppendMemoryCopy, ZE_RESULT_ERROR_INVALID_ARGUMENT, BLOCK, -EINVAL) \
-	X(zeEventQueryStatus, LOST, ASK, -ENODEV) \
-	X(zeEventHostSynchronize, LOST, WAIT, -ENODEV) \
-	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, WAIT, -ETIMEDOUT) \
-	X(zeEventHostSynchronize, LOST, FINISH_BY_EVENT, -ENODEV) \
-	X(zeCommandListHostSynchronize, LOST, FINISH, -ENODEV) \
-	X(zeCommandListHostSynchronize, ZE_RESULT_NOT_READY, FINISH, -ETIMEDOUT) \
-	X(zeCommandListCreateImmediate, LOST, ADVISE, -ENODEV) \
-	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, ADVISE, -ETIMEDOUT) \
-	X(zeCommandListAppendBarrier, LOST, ADVISE, -ENODEV) \
-	X(zeEventQueryKernelTimestamp, UNKNOWN, STAMP, -EIO) \
-	X(zeEventQueryKernelTimestamp, ZE_RESULT_NOT_READY, STAMP, -EAGAIN) \
-	X(zeCommandQueueSynchronize, LOST, FINISH_DEFERRED, -ENODEV) \
-	X(zeCommandQueueSynchronize, ZE_RESULT_NOT_READY, FINISH_DEFERRED, -ETIMEDOUT) \
-	X(zeCommandListAppendBarrier, LOST, SHUT, -ENODEV) \
-	X(zeCommandListAppendBarrier, NO_DEVICE, FINISH_BY_EVENT, -ENOMEM) \
-	X(zeEventHostSignal, LOST, OPEN, -ENODEV) \
+#define ROWS(X)                                                                                    \
+	X(zeMemAllocDevice, NO_DEVICE, ALLOCATE_DEVICE, -ENOMEM)                                   \
+	X(zeMemAllocHost, NO_HOST, ALLOCATE_PINNED, -ENOMEM)                                       \
+	X(zeMemAllocShared, UNSUPPORTED, ALLOCATE_SHARED, -ENOTSUP)                                \
+	X(zeMemAllocDevice, ZE_RESULT_ERROR_UNSUPPORTED_SIZE, ALLOCATE_DEVICE, -ENOMEM)            \
+	X(zeCommandListCreateImmediate, NO_DEVICE, OPEN_QUEUE, -ENOMEM)                            \
+	X(zeCommandListCreateImmediate, UNSUPPORTED, OPEN_QUEUE, -ENOTSUP)                         \
+	X(zeEventHostSynchronize, LOST, BLOCK, -ENODEV)                                            \
+	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, BLOCK, -ETIMEDOUT)                          \
+	X(zeCommandQueueCreate, LOST, OPEN_DEFERRED, -ENODEV)                                      \
+	X(zeCommandListCreate, NO_HOST, APPEND_DEFERRED, -ENOMEM)                                  \
+	X(zeCommandListCreate, NO_HOST, RECORD, -ENOMEM)                                           \
+	X(zeCommandQueueCreate, LOST, RECORD, -ENODEV)                                             \
+	X(zeCommandListClose, UNKNOWN, RECORD, -EIO)                                               \
+	X(zeCommandListAppendEventReset, UNSUPPORTED, RECORD, -ENOTSUP)                            \
+	X(zeCommandListAppendMemoryCopy, LOST, APPEND, -ENODEV)                                    \
+	X(zeCommandListAppendMemoryCopy, ZE_RESULT_ERROR_INVALID_ARGUMENT, BLOCK, -EINVAL)         \
+	X(zeEventQueryStatus, LOST, ASK, -ENODEV)                                                  \
+	X(zeEventHostSynchronize, LOST, WAIT, -ENODEV)                                             \
+	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, WAIT, -ETIMEDOUT)                           \
+	X(zeEventHostSynchronize, LOST, FINISH_BY_EVENT, -ENODEV)                                  \
+	X(zeCommandListHostSynchronize, LOST, FINISH, -ENODEV)                                     \
+	X(zeCommandListHostSynchronize, ZE_RESULT_NOT_READY, FINISH, -ETIMEDOUT)                   \
+	X(zeCommandListCreateImmediate, LOST, ADVISE, -ENODEV)                                     \
+	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, ADVISE, -ETIMEDOUT)                         \
+	X(zeCommandListAppendBarrier, LOST, ADVISE, -ENODEV)                                       \
+	X(zeEventQueryKernelTimestamp, UNKNOWN, STAMP, -EIO)                                       \
+	X(zeEventQueryKernelTimestamp, ZE_RESULT_NOT_READY, STAMP, -EAGAIN)                        \
+	X(zeCommandQueueSynchronize, LOST, FINISH_DEFERRED, -ENODEV)                               \
+	X(zeCommandQueueSynchronize, ZE_RESULT_NOT_READY, FINISH_DEFERRED, -ETIMEDOUT)             \
+	X(zeCommandListAppendBarrier, LOST, SHUT, -ENODEV)                                         \
+	X(zeCommandListAppendBarrier, NO_DEVICE, FINISH_BY_EVENT, -ENOMEM)                         \
+	X(zeEventHostSignal, LOST, OPEN, -ENODEV)                                                  \
 	X(zeEventHostSignal, LOST, LAUNCH, -ENODEV)
 	(void)state;
-#define X(name, result, act, code) \
-	{ \
-		struct scene scene; \
-		set_scene(&scene); \
-		answer = result; \
-		calls()->name = fail_##name; \
-		int rc = try(&scene, act); \
-		*calls() = real; \
-		if (rc != code) \
-			fail_msg("%s in " #act ": %d, not %d", #name, rc, code); \
-		if (code != -ETIMEDOUT && code != -EAGAIN) \
-			assert_says(#name); \
-		clear_scene(&scene); \
+#define X(name, result, act, code)                                                                 \
+	{                                                                                          \
+		struct scene scene;                                                                \
+		set_scene(&scene);                                                                 \
+		answer = result;                                                                   \
+		calls()->name = fail_##name;                                                       \
+		int rc = try(&scene, act);                                                         \
+		*calls() = real;                                                                   \
+		if (rc != code)                                                                    \
+			fail_msg("%s in " #act ": %d, not %d", #name, rc, code);                   \
+		if (code != -ETIMEDOUT && code != -EAGAIN)                                         \
+			assert_says(#name);                                                        \
+		clear_scene(&scene);                                                               \
 	}
 	ROWS(X)
 #undef X
@@ -236,7 +276,8 @@ static void refused_operations_keep_no_events(void **state)
 	answer = ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	int blocks = block_count();
 	for (int i = 0; i < 200; i++)
-		assert_int_equal(append_one(&scene, i % 2 ? scene.queue : scene.deferred, false), -EINVAL);
+		assert_int_equal(append_one(&scene, i % 2 ? scene.queue : scene.deferred, false),
+		                 -EINVAL);
 	assert_int_equal(block_count(), blocks);
 	*calls() = real;
 	clear_scene(&scene);
@@ -261,7 +302,8 @@ static void a_list_that_cannot_be_executed_is_said(void **state)
 		closed = 0;
 		calls()->zeCommandListClose = close ? fail_zeCommandListClose : count_close;
 		if (!close)
-			calls()->zeCommandQueueExecuteCommandLists = fail_zeCommandQueueExecuteCommandLists;
+			calls()->zeCommandQueueExecuteCommandLists =
+			    fail_zeCommandQueueExecuteCommandLists;
 		assert_int_equal(try(&scene, SUBMIT), -ENOMEM);
 		assert_int_equal(try(&scene, FINISH_DEFERRED), -ENOMEM);
 		assert_int_equal(closed, close ? 0 : 1);
@@ -318,7 +360,8 @@ static void a_gate_that_cannot_be_opened_is_not_shut(void **state)
 	assert_int_equal(tare_gate_shut(queue, &gate, &error), -ENOTSUP);
 	assert_says("zeEventHostReset");
 	// The events that were tried are spare ones, not signalled.
-	for (struct levelzero_slot *slot = levelzero_device_of(device)->work->spare[false]; slot; slot = slot->next)
+	for (struct levelzero_slot *slot = levelzero_device_of(device)->work->spare[false]; slot;
+	     slot = slot->next)
 		assert_int_equal(calls()->zeEventQueryStatus(slot->handle), ZE_RESULT_NOT_READY);
 	*calls() = real;
 	must(tare_append(queue, &marker, NULL, &error));
@@ -331,14 +374,15 @@ static void a_missing_entry_point_is_named(void **state)
 	struct tare_memory *memory = NULL;
 	struct tare_queue *queue = NULL;
 	(void)state;
-#define X(name) \
-	calls()->name = NULL; \
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_PAGEABLE, 64, &memory, &error), \
-	                 -ENOTSUP); \
-	assert_says("lacks " #name); \
-	assert_int_equal(tare_queue_create(device, &(struct tare_queue_options){ 0 }, &queue, &error), \
-	                 -ENOTSUP); \
-	assert_says("lacks " #name); \
+#define X(name)                                                                                    \
+	calls()->name = NULL;                                                                      \
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_PAGEABLE, 64, &memory, &error),    \
+	                 -ENOTSUP);                                                                \
+	assert_says("lacks " #name);                                                               \
+	assert_int_equal(                                                                          \
+	    tare_queue_create(device, &(struct tare_queue_options){ 0 }, &queue, &error),          \
+	    -ENOTSUP);                                                                             \
+	assert_says("lacks " #name);                                                               \
 	*calls() = real;
 	LEVELZERO_WORK_FUNCTIONS(X)
 #undef X
@@ -414,7 +458,8 @@ static void host_functions_are_appended_where_there_are_any(void **state)
 	must(tare_append(queue, &marker, &before, &error));
 	struct tare_operation operation = { .type = TARE_OPERATION_HOST_CALL,
 		                            .call = { count_up, &called },
-		                            .waits = &before, .wait_count = 1 };
+		                            .waits = &before,
+		                            .wait_count = 1 };
 	calls()->zeCommandListAppendHostFunction = call_host;
 	answer = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 	assert_int_equal(tare_append(queue, &operation, &event, &error), -ENOTSUP);
@@ -448,7 +493,8 @@ static void a_refused_flag_is_done_without(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		answer = answers[i];
 		struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
-		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED),
+		                   *b = new_memory(TARE_MEMORY_DEVICE);
 		assert_false(((struct levelzero_queue *)queue)->chained);
 		put(a, 1);
 		shift(queue, a, b, 3);

@@ -17,14 +17,19 @@ static struct tare_graph *record_shift(struct tare_queue *queue, struct tare_mem
 // As in a queue: before each command that has one before it, and is no barrier itself.
 static void nodes_of_a_queue_keep_their_order(void **state)
 {
-	static const struct { enum tare_queue_order order; int want; } rows[] = {
-		{ TARE_QUEUE_IN_ORDER, 3 + 1 }, { TARE_QUEUE_OUT_OF_ORDER, 1 },
+	static const struct {
+		enum tare_queue_order order;
+		int want;
+	} rows[] = {
+		{ TARE_QUEUE_IN_ORDER, 3 + 1 },
+		{ TARE_QUEUE_OUT_OF_ORDER, 1 },
 	};
 	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct tare_queue *queue = new_queue(rows[i].order, 0, false);
-		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED),
+		                   *b = new_memory(TARE_MEMORY_DEVICE);
 		struct tare_graph *graph = NULL;
 		must(tare_graph_begin(queue, &error));
 		calls()->zeCommandListAppendBarrier = count_barrier;
@@ -45,7 +50,8 @@ static void a_graph_runs_each_time_it_is_launched(void **state)
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct tare_queue *queue = new_queue(orders[i], 0, true);
-		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED),
+		                   *b = new_memory(TARE_MEMORY_DEVICE);
 		struct tare_graph *graph = record_shift(queue, a, b, 2);
 		struct tare_event *event = NULL;
 		struct tare_stamps stamps;
@@ -87,8 +93,9 @@ static void nodes_have_stamps_in_their_order(void **state)
 			must(tare_graph_stamps(graph, i, &stamps, &error));
 			// Also after the last node of the launch before.
 			if (n || i)
-				assert_true(tare_ticks_elapsed_signed(rate, before.at[TARE_STAMP_END],
-				                                      stamps.at[TARE_STAMP_START]) >= 0);
+				assert_true(
+				    tare_ticks_elapsed_signed(rate, before.at[TARE_STAMP_END],
+				                              stamps.at[TARE_STAMP_START]) >= 0);
 			assert_true(tare_ticks_elapsed_signed(rate, stamps.at[TARE_STAMP_START],
 			                                      stamps.at[TARE_STAMP_END]) > 0);
 			before = stamps;
@@ -105,7 +112,8 @@ static void a_graph_of_two_engines_keeps_who_waits_for_whom(void **state)
 	enum { CHUNKS = 4, CHUNK = BYTES / CHUNKS };
 	struct tare_queue *up = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
 	struct tare_queue *down = new_queue(TARE_QUEUE_IN_ORDER, 1, false);
-	struct tare_memory *in = new_memory(TARE_MEMORY_PINNED), *out = new_memory(TARE_MEMORY_PINNED);
+	struct tare_memory *in = new_memory(TARE_MEMORY_PINNED),
+	                   *out = new_memory(TARE_MEMORY_PINNED);
 	struct tare_memory *middle = new_memory(TARE_MEMORY_DEVICE);
 	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	struct tare_event *there[CHUNKS], *end = NULL;
@@ -117,8 +125,10 @@ static void a_graph_of_two_engines_keeps_who_waits_for_whom(void **state)
 	assert_int_equal(tare_graph_begin(up, &error), -EINVAL);
 	assert_int_equal(tare_graph_begin(down, &error), -EINVAL);
 	for (int i = 0; i < CHUNKS; i++) {
-		struct tare_operation write = copy(in, (uint64_t)i * CHUNK, middle, (uint64_t)i * CHUNK, CHUNK);
-		struct tare_operation read = copy(middle, (uint64_t)i * CHUNK, out, (uint64_t)i * CHUNK, CHUNK);
+		struct tare_operation write =
+		    copy(in, (uint64_t)i * CHUNK, middle, (uint64_t)i * CHUNK, CHUNK);
+		struct tare_operation read =
+		    copy(middle, (uint64_t)i * CHUNK, out, (uint64_t)i * CHUNK, CHUNK);
 		must(tare_append(up, &write, &there[i], &error));
 		read.waits = &there[i];
 		read.wait_count = 1;
@@ -300,7 +310,8 @@ static void a_launch_that_fails_half_way(void **state)
 	waits = 0;
 	tare_graph_free(graph);
 	assert_int_equal(waits, 1);
-	// What is not executed at all leaves an event signalled, which nobody may be given as a new one.
+	// What is not executed at all leaves an event signalled, which nobody may be given as a new
+	// one.
 	graph = record_shift(queue, a, b, 2);
 	calls()->zeCommandQueueExecuteCommandLists = fail_execute;
 	assert_int_equal(tare_graph_launch(graph, queue, NULL, &error), -ENOMEM);
@@ -329,7 +340,9 @@ static void an_engine_that_cannot_record_yet(void **state)
 	(void)state;
 	must(tare_graph_begin(queue, &error));
 	must(tare_append(queue, &marker, &event, &error));
-	struct tare_operation next = { .type = TARE_OPERATION_MARKER, .waits = &event, .wait_count = 1 };
+	struct tare_operation next = { .type = TARE_OPERATION_MARKER,
+		                       .waits = &event,
+		                       .wait_count = 1 };
 	calls()->zeCommandListCreate = fail_list;
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(tare_append(other, &next, &end, &error), -ENOMEM);

@@ -9,9 +9,13 @@
 
 static void the_host_sees_all_but_device_memory(void **state)
 {
-	static const struct { enum tare_memory_kind kind; bool seen; } rows[] = {
-		{ TARE_MEMORY_PAGEABLE, true }, { TARE_MEMORY_PINNED, true }, { TARE_MEMORY_MAPPED, true },
-		{ TARE_MEMORY_SHARED, true }, { TARE_MEMORY_DEVICE, false },
+	static const struct {
+		enum tare_memory_kind kind;
+		bool seen;
+	} rows[] = {
+		{ TARE_MEMORY_PAGEABLE, true }, { TARE_MEMORY_PINNED, true },
+		{ TARE_MEMORY_MAPPED, true },   { TARE_MEMORY_SHARED, true },
+		{ TARE_MEMORY_DEVICE, false },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -27,12 +31,13 @@ static void the_host_sees_all_but_device_memory(void **state)
 // (Debian 12's) refuse it. Which this one is tells a list made beside the backend.
 static bool takes_flag(bool flag)
 {
-	const ze_command_queue_desc_t description = {
-		.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, .flags = LEVELZERO_QUEUE_IN_ORDER,
-		.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
+	const ze_command_queue_desc_t description = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+		                                      .flags = LEVELZERO_QUEUE_IN_ORDER,
+		                                      .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
 	ze_command_list_handle_t list = NULL;
-	bool taken = flag && real.zeCommandListCreateImmediate(own()->context, own()->place.device, &description,
-	                                                       &list) == ZE_RESULT_SUCCESS;
+	bool taken =
+	    flag && real.zeCommandListCreateImmediate(own()->context, own()->place.device,
+	                                              &description, &list) == ZE_RESULT_SUCCESS;
 
 	if (taken)
 		real.zeCommandListDestroy(list);
@@ -43,17 +48,23 @@ static bool takes_flag(bool flag)
 
 static void an_in_order_queue_keeps_the_order(void **state)
 {
-	static const struct { enum tare_queue_order order; bool flag; } rows[] = {
-		{ TARE_QUEUE_IN_ORDER, false }, { TARE_QUEUE_IN_ORDER, true },
-		{ TARE_QUEUE_DEFERRED, false }, { TARE_QUEUE_DEFERRED, true },
+	static const struct {
+		enum tare_queue_order order;
+		bool flag;
+	} rows[] = {
+		{ TARE_QUEUE_IN_ORDER, false },
+		{ TARE_QUEUE_IN_ORDER, true },
+		{ TARE_QUEUE_DEFERRED, false },
+		{ TARE_QUEUE_DEFERRED, true },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		// With the driver's own in-order lists, and without.
 		own()->place.version =
-			rows[i].flag ? LEVELZERO_VERSION_IN_ORDER : ZE_API_VERSION_1_4;
+		    rows[i].flag ? LEVELZERO_VERSION_IN_ORDER : ZE_API_VERSION_1_4;
 		struct tare_queue *queue = new_queue(rows[i].order, 0, false);
-		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED),
+		                   *b = new_memory(TARE_MEMORY_DEVICE);
 		if (rows[i].order == TARE_QUEUE_IN_ORDER)
 			assert_int_equal(((struct levelzero_queue *)queue)->chained,
 			                 takes_flag(rows[i].flag));
@@ -71,16 +82,23 @@ static void an_in_order_queue_keeps_the_order(void **state)
 // Before each command but the first, where the driver does not keep the order.
 static void barriers_are_few(void **state)
 {
-	static const struct { enum tare_queue_order order; bool flag; int want; } rows[] = {
-		{ TARE_QUEUE_IN_ORDER, false, 4 }, { TARE_QUEUE_IN_ORDER, true, 0 },
-		{ TARE_QUEUE_OUT_OF_ORDER, false, 0 }, { TARE_QUEUE_DEFERRED, false, 4 },
+	static const struct {
+		enum tare_queue_order order;
+		bool flag;
+		int want;
+	} rows[] = {
+		{ TARE_QUEUE_IN_ORDER, false, 4 },
+		{ TARE_QUEUE_IN_ORDER, true, 0 },
+		{ TARE_QUEUE_OUT_OF_ORDER, false, 0 },
+		{ TARE_QUEUE_DEFERRED, false, 4 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		own()->place.version =
-			rows[i].flag ? LEVELZERO_VERSION_IN_ORDER : ZE_API_VERSION_1_4;
+		    rows[i].flag ? LEVELZERO_VERSION_IN_ORDER : ZE_API_VERSION_1_4;
 		struct tare_queue *queue = new_queue(rows[i].order, 0, false);
-		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED),
+		                   *b = new_memory(TARE_MEMORY_DEVICE);
 		struct tare_operation operation = copy(a, 0, b, 0, BYTES);
 		struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 		put(a, 1);
@@ -201,8 +219,9 @@ static void engines_are_taken_by_ordinal_and_index(void **state)
 	calls()->zeCommandListCreateImmediate = note_list;
 	calls()->zeCommandQueueCreate = note_queue;
 	for (int i = 0; i < 2 * count; i++) {
-		struct tare_queue *queue = new_queue(i < count ? TARE_QUEUE_IN_ORDER : TARE_QUEUE_DEFERRED,
-		                                     (uint32_t)(i % count), true);
+		struct tare_queue *queue =
+		    new_queue(i < count ? TARE_QUEUE_IN_ORDER : TARE_QUEUE_DEFERRED,
+		              (uint32_t)(i % count), true);
 		struct levelzero_engine *engine = &((struct levelzero_queue *)queue)->engine;
 		char title[48];
 		snprintf(title, sizeof title, "ordinal %u, %s %u", asked.ordinal,
@@ -239,14 +258,24 @@ static void what_cannot_be_appended_is_refused(void **state)
 		{ { TARE_OPERATION_HOST_CALL }, -ENOTSUP, "zeCommandListAppendHostFunction" },
 		{ { TARE_OPERATION_MIGRATE, .destination = all }, -ENOTSUP, "shared" },
 		{ { TARE_OPERATION_MIGRATE, .destination = { shared, 0, BYTES }, .to_host = true },
-		  -ENOTSUP, "touch" },
-		{ { TARE_OPERATION_FILL, .destination = all, .fill = { "abc", 3 } }, -EINVAL, "3 bytes" },
+		  -ENOTSUP,
+		  "touch" },
+		{ { TARE_OPERATION_FILL, .destination = all, .fill = { "abc", 3 } },
+		  -EINVAL,
+		  "3 bytes" },
 		{ { TARE_OPERATION_FILL, .destination = { pinned, 0, 7 }, .fill = { "ab", 2 } },
-		  -EINVAL, "whole number" },
-		{ { TARE_OPERATION_FILL, .destination = heaps, .fill = { "a", 1 } }, -ENOTSUP, "fills" },
-		{ { TARE_OPERATION_COPY, .source = all, .destination = { heap, 0, 1 } }, -EINVAL, "into 1" },
+		  -EINVAL,
+		  "whole number" },
+		{ { TARE_OPERATION_FILL, .destination = heaps, .fill = { "a", 1 } },
+		  -ENOTSUP,
+		  "fills" },
+		{ { TARE_OPERATION_COPY, .source = all, .destination = { heap, 0, 1 } },
+		  -EINVAL,
+		  "into 1" },
 		{ { TARE_OPERATION_RECTANGLE, .source = all, .destination = heaps,
-		    .rectangle = { 1, 1, 1, UINT64_C(1) << 32, 0, 1, 0 } }, -ENOTSUP, "4 GiB" },
+		    .rectangle = { 1, 1, 1, UINT64_C(1) << 32, 0, 1, 0 } },
+		  -ENOTSUP,
+		  "4 GiB" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -299,7 +328,8 @@ static void a_launch_gets_its_arguments(void **state)
 	struct tare_module *module = NULL;
 	struct tare_kernel *kernel = NULL;
 	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, true), *copies = NULL;
-	struct tare_memory *in = new_memory(TARE_MEMORY_PINNED), *out = new_memory(TARE_MEMORY_MAPPED);
+	struct tare_memory *in = new_memory(TARE_MEMORY_PINNED),
+	                   *out = new_memory(TARE_MEMORY_MAPPED);
 	uint64_t length = LENGTH;
 	(void)state;
 	int rc = tare_kernel_build(device, "copy", "copy_bytes", &module, &kernel, NULL, &error);
@@ -318,7 +348,7 @@ static void a_launch_gets_its_arguments(void **state)
 	struct tare_operation launch = { .type = TARE_OPERATION_LAUNCH };
 	launch.launch = (struct tare_launch){ kernel, { 2, 1, 1 }, { 64, 1, 1 }, arguments, 3 };
 	must(tare_append(queue, &launch, NULL, &error));
-	length = 0;  // values are copied at append
+	length = 0; // values are copied at append
 	must(tare_finish(queue, LIMIT, &error));
 	for (uint64_t i = 0; i < BYTES; i++)
 		assert_int_equal(((uint8_t *)out->host)[i],
@@ -348,14 +378,20 @@ static void a_launch_gets_its_arguments(void **state)
 
 static void a_blocking_copy_comes_after_what_is_before_it(void **state)
 {
-	static const struct { enum tare_queue_order order; bool used; } rows[] = {
-		{ TARE_QUEUE_IN_ORDER, false }, { TARE_QUEUE_IN_ORDER, true }, { TARE_QUEUE_DEFERRED, false },
+	static const struct {
+		enum tare_queue_order order;
+		bool used;
+	} rows[] = {
+		{ TARE_QUEUE_IN_ORDER, false },
+		{ TARE_QUEUE_IN_ORDER, true },
+		{ TARE_QUEUE_DEFERRED, false },
 	};
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct tare_queue *queue = rows[i].used ? used_queue(rows[i].order, true)
 		                                        : new_queue(rows[i].order, 0, true);
-		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED),
+		                   *b = new_memory(TARE_MEMORY_DEVICE);
 		struct tare_operation operation = copy(a, 0, a, BYTES / 2, BYTES / 2);
 		struct tare_event *event = NULL;
 		struct tare_stamps stamps;
@@ -393,12 +429,14 @@ static void a_blocking_copy_behind_a_gate_is_refused(void **state)
 
 static void a_queue_freed_with_work_in_it_does_it(void **state)
 {
-	static const enum tare_queue_order orders[] = { TARE_QUEUE_IN_ORDER, TARE_QUEUE_OUT_OF_ORDER,
+	static const enum tare_queue_order orders[] = { TARE_QUEUE_IN_ORDER,
+		                                        TARE_QUEUE_OUT_OF_ORDER,
 		                                        TARE_QUEUE_DEFERRED };
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct tare_queue *queue = new_queue(orders[i], 0, false), *other;
-		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_PINNED);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED),
+		                   *b = new_memory(TARE_MEMORY_PINNED);
 		struct tare_operation operation = copy(a, 0, b, 0, BYTES);
 		struct tare_event *event = NULL;
 		struct tare_gate *gate = NULL;
@@ -470,7 +508,8 @@ static void a_finish_that_gave_up_leaves_its_event_alone(void **state)
 
 static void what_never_ends_is_given_up_in_time(void **state)
 {
-	static struct tare_driver *left_open;  // a driver stays open behind a device that was given up
+	// a driver stays open behind a device that was given up
+	static struct tare_driver *left_open;
 	struct tare_device *lost = NULL;
 	struct tare_queue *queue = NULL;
 	struct tare_gate *gate = NULL;
@@ -479,7 +518,8 @@ static void what_never_ends_is_given_up_in_time(void **state)
 	(void)state;
 	must(levelzero->driver_open(NULL, &left_open, &error));
 	must(levelzero->device_open(left_open, 0, &lost, &error));
-	must(tare_queue_create(lost, &(struct tare_queue_options){ .timed = true }, &queue, &error));
+	must(
+	    tare_queue_create(lost, &(struct tare_queue_options){ .timed = true }, &queue, &error));
 	must(tare_gate_shut(queue, &gate, &error));
 	must(tare_append(queue, &marker, &event, &error));
 	struct tare_host_time begun = tare_host_now();
@@ -495,7 +535,7 @@ static void what_never_ends_is_given_up_in_time(void **state)
 	tare_device_abandon(lost);
 	begun = tare_host_now();
 	assert_int_equal(tare_append(queue, &marker, NULL, &error), -ENODEV);
-	must(levelzero_gate_open(gate, &error));  // for the driver's own end of the process
+	must(levelzero_gate_open(gate, &error)); // for the driver's own end of the process
 	tare_event_free(event);
 	tare_gate_free(gate);
 	tare_queue_free(queue);
@@ -507,7 +547,8 @@ static bool unfinished;
 static int destroyed;
 static ze_result_t ZE_APICALL finish_later(ze_command_queue_handle_t native, uint64_t timeout_ns)
 {
-	return unfinished ? ZE_RESULT_NOT_READY : real.zeCommandQueueSynchronize(native, timeout_ns);
+	return unfinished ? ZE_RESULT_NOT_READY
+	                  : real.zeCommandQueueSynchronize(native, timeout_ns);
 }
 
 static ze_result_t ZE_APICALL count_destroy(ze_command_list_handle_t list)
@@ -544,7 +585,8 @@ static ze_result_t ZE_APICALL only_video(ze_device_handle_t handle, uint32_t *co
 	(void)handle;
 	*count = 1;
 	if (groups)
-		*groups = (ze_command_queue_group_properties_t){ .stype = groups->stype, .numQueues = 2 };
+		*groups =
+		    (ze_command_queue_group_properties_t){ .stype = groups->stype, .numQueues = 2 };
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -553,7 +595,8 @@ static void a_device_without_engines_says_so(void **state)
 	struct tare_memory *memory = NULL;
 	(void)state;
 	calls()->zeDeviceGetCommandQueueGroupProperties = only_video;
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_SHARED, BYTES, &memory, &error), -ENOTSUP);
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_SHARED, BYTES, &memory, &error),
+	                 -ENOTSUP);
 	assert_says("no engine to give work to");
 }
 
@@ -561,7 +604,8 @@ static void a_device_without_engines_says_so(void **state)
 static void a_driver_without_contexts_builds_nothing(void **state)
 {
 	static const uint32_t words[5] = { 0x07230203, 0x00010000, 0, 1, 0 };
-	const struct tare_module_source source = { .format = TARE_MODULE_SPIRV, .data = words,
+	const struct tare_module_source source = { .format = TARE_MODULE_SPIRV,
+		                                   .data = words,
 		                                   .bytes = sizeof words };
 	ze_context_handle_t context = own()->context;
 	struct tare_module *module = NULL;

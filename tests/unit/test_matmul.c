@@ -17,14 +17,14 @@
 
 #define BUDGET INT64_C(2000000000)
 // Times follow from the launch: 2 us, and n steps of every work-item at 10^9 a second.
-#define KERNEL(name, arguments, action)                                                           \
-	"kernel matmul_" name " fixed 2 us repeat 3 repeat-rate 1 Gitem/s arguments " arguments   \
+#define KERNEL(name, arguments, action)                                                            \
+	"kernel matmul_" name " fixed 2 us repeat 3 repeat-rate 1 Gitem/s arguments " arguments    \
 	" action " action "\n"
-#define LADDER                                                                                    \
-	KERNEL("element", "6", "matmul-element")                                                  \
-	KERNEL("naive", "4", "matmul")                                                            \
-	KERNEL("tiled", "4", "matmul")                                                            \
-	KERNEL("second", "4", "matmul")                                                           \
+#define LADDER                                                                                     \
+	KERNEL("element", "6", "matmul-element")                                                   \
+	KERNEL("naive", "4", "matmul")                                                             \
+	KERNEL("tiled", "4", "matmul")                                                             \
+	KERNEL("second", "4", "matmul")                                                            \
 	KERNEL("register", "4", "matmul")
 #define SCRIPT SIMPLE_DEVICE SIMPLE_PAIRS LADDER
 
@@ -96,11 +96,9 @@ static void kernel_times_follow_from_the_launches(void **state)
 		int64_t n;
 		double items; // of the launch
 	} rows[] = {
-		{ "naive", 32, 32 * 32 },    { "naive", 33, 48 * 48 },
-		{ "tiled", 33, 48 * 48 },    { "second", 32, 16 * 16 },
-		{ "second", 33, 32 * 32 },   { "register", 64, 64 },
-		{ "register", 100, 4 * 64 }, { "naive", 1, 256 },
-		{ "naive", 100, 112 * 112 },
+		{ "naive", 32, 32 * 32 },    { "naive", 33, 48 * 48 },  { "tiled", 33, 48 * 48 },
+		{ "second", 32, 16 * 16 },   { "second", 33, 32 * 32 }, { "register", 64, 64 },
+		{ "register", 100, 4 * 64 }, { "naive", 1, 256 },       { "naive", 100, 112 * 112 },
 	};
 	struct simulated_run simulated;
 	(void)state;
@@ -170,8 +168,8 @@ static const char *conclusion(const struct tare_result *result, const char *id)
 	return "";
 }
 
-// With four elements a work-item `second` takes a quarter of the items; where all take the fixed time
-// only, nothing is said of which is better.
+// With four elements a work-item `second` takes a quarter of the items; where all take the fixed
+// time only, nothing is said of which is better.
 static void the_advice_follows_from_the_figures(void **state)
 {
 	char script[8192];
@@ -179,7 +177,8 @@ static void the_advice_follows_from_the_figures(void **state)
 	(void)state;
 	snprintf(script, sizeof script, "%s", SCRIPT);
 	run_well(&simulated, script, "64", "naive,tiled,second");
-	assert_non_null(strstr(conclusion(simulated.run.result, "best-rung"), "best rung is second"));
+	assert_non_null(
+	    strstr(conclusion(simulated.run.result, "best-rung"), "best rung is second"));
 	assert_non_null(strstr(conclusion(simulated.run.result, "best-rung"), "3.9 times naive"));
 	assert_string_equal(conclusion(simulated.run.result, "alike"), "");
 	assert_non_null(strstr(conclusion(simulated.run.result, "tiling"), "do not help"));
@@ -233,15 +232,18 @@ static void bytes_and_shares_follow_from_the_formulas(void **state)
 		close_to(rows[i].level, cell->summary.median, rows[i].bytes / seconds * 1e-9, 1e-3);
 	}
 	seconds = us(find(simulated.run.result, "tiled", 64, "kernel")) * 1e-6;
-	close_to("measured",
-	         find_model(simulated.run.result, "tiled", 64, "share-of-measured", "")->summary.median,
-	         100 * 2 * 262144 / seconds / 1e13, 1e-6);
-	close_to("paper",
-	         find_model(simulated.run.result, "tiled", 64, "share-of-paper", "")->summary.median,
-	         100 * 2 * 262144 / seconds / 2e13, 1e-6);
-	close_to("least",
-	         find_model(simulated.run.result, "tiled", 64, "least-time-paper", "")->summary.median,
-	         2 * 262144 / 2e13 * 1e9, 1e-6);
+	close_to(
+	    "measured",
+	    find_model(simulated.run.result, "tiled", 64, "share-of-measured", "")->summary.median,
+	    100 * 2 * 262144 / seconds / 1e13, 1e-6);
+	close_to(
+	    "paper",
+	    find_model(simulated.run.result, "tiled", 64, "share-of-paper", "")->summary.median,
+	    100 * 2 * 262144 / seconds / 2e13, 1e-6);
+	close_to(
+	    "least",
+	    find_model(simulated.run.result, "tiled", 64, "least-time-paper", "")->summary.median,
+	    2 * 262144 / 2e13 * 1e9, 1e-6);
 	// 4 FLOP a byte of the cache's 20 GB/s; the naive rung's quarter of that rate is below.
 	cell = find_model(simulated.run.result, "tiled", 64, "tightest-ceiling", "");
 	close_to("ceiling", cell->summary.median, 80, 1e-6);
@@ -256,7 +258,8 @@ static void bytes_and_shares_follow_from_the_formulas(void **state)
 static void a_ceiling_that_is_passed_is_none(void **state)
 {
 	struct simulated_run simulated;
-	struct tare_matmul_options options = { .n = { 64 }, .n_count = 1,
+	struct tare_matmul_options options = { .n = { 64 },
+		                               .n_count = 1,
 		                               .rungs = 1u << TARE_RUNG_NAIVE };
 	(void)state;
 	options.peaks.present = true;
@@ -266,17 +269,18 @@ static void a_ceiling_that_is_passed_is_none(void **state)
 	options.peaks.per_second[TARE_CEILING_CACHE] = 1e9;
 	simulated_open(&simulated, SCRIPT, "matmul", BUDGET);
 	assert_int_equal(tare_measure_matmul(&simulated.run, &options, NULL), 0);
-	assert_string_equal(label_text(find_model(simulated.run.result, "naive", 64,
-	                                          "tightest-ceiling", ""),
-	                               "ceiling"),
-	                    "fp32");
+	assert_string_equal(
+	    label_text(find_model(simulated.run.result, "naive", 64, "tightest-ceiling", ""),
+	               "ceiling"),
+	    "fp32");
 	simulated_close(&simulated);
 }
 
 // Arithmetic comes from nowhere nearer: that ceiling was measured when the device was slower.
 static void a_rung_above_its_arithmetic_is_at_it(void **state)
 {
-	struct tare_matmul_options options = { .n = { 64 }, .n_count = 1,
+	struct tare_matmul_options options = { .n = { 64 },
+		                               .n_count = 1,
 		                               .rungs = 1u << TARE_RUNG_NAIVE };
 	(void)state;
 	options.peaks.present = true;
@@ -290,25 +294,31 @@ static void a_rung_above_its_arithmetic_is_at_it(void **state)
 		const char *said;
 		double share;
 		options.peaks.clock_hz[TARE_CEILING_FP32] = clocks ? 1.5e9 : NAN;
-		simulated_open(&simulated, SCRIPT "telemetry clock 2 GHz throttle 0\n", "matmul", BUDGET);
+		simulated_open(&simulated, SCRIPT "telemetry clock 2 GHz throttle 0\n", "matmul",
+		               BUDGET);
 		assert_int_equal(tare_measure_matmul(&simulated.run, &options, NULL), 0);
 		result = simulated.run.result;
 		assert_string_equal(
-		    label_text(find_model(result, "naive", 64, "tightest-ceiling", ""), "ceiling"), "fp32");
+		    label_text(find_model(result, "naive", 64, "tightest-ceiling", ""), "ceiling"),
+		    "fp32");
 		share = find_model(result, "naive", 64, "share-of-measured", "")->summary.median;
 		assert_true(share > 102);
-		close_to("distance", find_model(result, "naive", 64, "distance", "")->summary.median,
+		close_to("distance",
+		         find_model(result, "naive", 64, "distance", "")->summary.median,
 		         100 / share, 1e-9);
-		close_to("clock", find_model(result, "naive", 64, "clock", "")->summary.median, 2000, 1e-9);
+		close_to("clock", find_model(result, "naive", 64, "clock", "")->summary.median,
+		         2000, 1e-9);
 		said = conclusion(result, "at-ceiling");
 		assert_non_null(strstr(said, "naive is at 132 % of fp32"));
-		assert_non_null(strstr(said, clocks ? "measured at 1500 MHz, this at 2000 MHz: per clock 99 %"
-		                                    : "clocks is not known"));
+		assert_non_null(
+		    strstr(said, clocks ? "measured at 1500 MHz, this at 2000 MHz: per clock 99 %"
+		                        : "clocks is not known"));
 		assert_non_null(strstr(said, "the device was slower"));
 		if (clocks)
-			close_to("per clock",
-			         find_model(result, "naive", 64, "share-per-clock", "")->summary.median,
-			         share * 0.75, 1e-9);
+			close_to(
+			    "per clock",
+			    find_model(result, "naive", 64, "share-per-clock", "")->summary.median,
+			    share * 0.75, 1e-9);
 		simulated_close(&simulated);
 	}
 }
@@ -323,7 +333,8 @@ static void a_wrong_product_fails_and_the_cell_says_so(void **state)
 	         KERNEL("naive", "4", "matmul"), KERNEL("tiled", "4", "none"));
 	assert_int_equal(run(&simulated, script, "33", "naive,tiled", &error), -EBADMSG);
 	assert_non_null(strstr(error.message, "tiled, n = 33"));
-	assert_int_equal(find(simulated.run.result, "naive", 33, "kernel")->verified, TARE_VERIFIED);
+	assert_int_equal(find(simulated.run.result, "naive", 33, "kernel")->verified,
+	                 TARE_VERIFIED);
 	assert_int_equal(find(simulated.run.result, "tiled", 33, "kernel")->verified, TARE_WRONG);
 	assert_int_equal(find(simulated.run.result, "tiled", 33, "total")->verified, TARE_WRONG);
 	simulated_close(&simulated);
@@ -342,9 +353,10 @@ static void speed_ups_are_over_the_scripts_host(void **state)
 	host = find(simulated.run.result, "sequential", 300, "total");
 	close_to("host", us(host), 300 * 300 * 300 / 2e3, 0.05);
 	assert_int_equal(host->verified, TARE_NOT_VERIFIABLE);
-	close_to("speed-up",
-	         find_model(simulated.run.result, "naive", 300, "speed-up-kernel", "")->summary.median,
-	         us(host) / us(find(simulated.run.result, "naive", 300, "kernel")), 0.01);
+	close_to(
+	    "speed-up",
+	    find_model(simulated.run.result, "naive", 300, "speed-up-kernel", "")->summary.median,
+	    us(host) / us(find(simulated.run.result, "naive", 300, "kernel")), 0.01);
 	simulated_close(&simulated);
 }
 
@@ -355,9 +367,12 @@ static void what_is_not_there_says_why(void **state)
 		int64_t n;
 		const char *why;
 	} rows[] = {
-		{ "sequential", -1, "virtual time" }, { "host-blas", -1, "virtual time" },
-		{ "blas", -1, "library" },            { "element", 100, "launches" },
-		{ "naive", 2050, "fit" },       { "naive", 4096, "fit" },
+		{ "sequential", -1, "virtual time" },
+		{ "host-blas", -1, "virtual time" },
+		{ "blas", -1, "library" },
+		{ "element", 100, "launches" },
+		{ "naive", 2050, "fit" },
+		{ "naive", 4096, "fit" },
 		{ "tiled", -1, "work-groups of 256" },
 	};
 	char script[8192];
@@ -368,8 +383,8 @@ static void what_is_not_there_says_why(void **state)
 	for (size_t i = 0; i + 1 < sizeof rows / sizeof *rows; i++) {
 		bool host = strcmp(rows[i].rung, "sequential") == 0 ||
 		            strcmp(rows[i].rung, "host-blas") == 0;
-		const struct tare_cell *cell = find(simulated.run.result, rows[i].rung, rows[i].n,
-		                                    host ? "total" : "kernel");
+		const struct tare_cell *cell =
+		    find(simulated.run.result, rows[i].rung, rows[i].n, host ? "total" : "kernel");
 		if (!cell->absent || !strstr(cell->absent, rows[i].why))
 			fail_msg("%s %lld: %s", rows[i].rung, (long long)rows[i].n,
 			         cell->absent ? cell->absent : "(it is there)");
@@ -382,8 +397,8 @@ static void what_is_not_there_says_why(void **state)
 	simulated_close(&simulated);
 	replace(script, "largest 64 KiB", "work-group 99");
 	run_well(&simulated, script, "20", "tiled,register");
-	assert_non_null(strstr(find(simulated.run.result, "tiled", -1, "kernel")->absent,
-	                       rows[6].why));
+	assert_non_null(
+	    strstr(find(simulated.run.result, "tiled", -1, "kernel")->absent, rows[6].why));
 	assert_null(find(simulated.run.result, "register", 20, "kernel")->absent);
 	simulated_close(&simulated);
 }
@@ -406,8 +421,8 @@ static void without_stamps_the_host_still_measures(void **state)
 	snprintf(script, sizeof script, "%s", SCRIPT);
 	replace(script, "stamps queued,submitted,start,end", "stamps none");
 	run_well(&simulated, script, "33", "element,naive");
-	assert_non_null(strstr(find(simulated.run.result, "naive", 33, "kernel")->absent,
-	                       "no device times"));
+	assert_non_null(
+	    strstr(find(simulated.run.result, "naive", 33, "kernel")->absent, "no device times"));
 	assert_non_null(strstr(find(simulated.run.result, "element", 33, "kernels-alone")->absent,
 	                       "no device times"));
 	assert_true(us(find(simulated.run.result, "naive", 33, "total")) > 0);
@@ -439,8 +454,8 @@ static void a_lost_device_is_an_error(void **state)
 	assert_int_equal(run(&simulated, SCRIPT "fault device-lost 9\n", "33", "naive", &error),
 	                 -ENODEV);
 	simulated_close(&simulated);
-	assert_int_equal(run(&simulated, SCRIPT "fault device-lost 400\n", "16,33", "naive", &error),
-	                 -ENODEV);
+	assert_int_equal(
+	    run(&simulated, SCRIPT "fault device-lost 400\n", "16,33", "naive", &error), -ENODEV);
 	assert_non_null(find_warning(simulated.run.result, "device-lost"));
 	simulated_close(&simulated);
 }
@@ -525,7 +540,8 @@ static void rungs_are_named(void **state)
 	assert_int_equal(tare_parse_rungs("all", &rungs, &error), 0);
 	assert_int_equal(rungs, (1u << TARE_RUNG_COUNT) - 1);
 	for (int i = 0; i < TARE_RUNG_COUNT; i++) {
-		assert_int_equal(tare_parse_rungs(tare_rung_name((enum tare_rung)i), &rungs, NULL), 0);
+		assert_int_equal(tare_parse_rungs(tare_rung_name((enum tare_rung)i), &rungs, NULL),
+		                 0);
 		assert_int_equal(rungs, 1u << i);
 		assert_true(tare_rung_title((enum tare_rung)i)[0]);
 	}
@@ -539,15 +555,17 @@ static void what_takes_no_time_has_a_reason_instead(void **state)
 {
 	struct simulated_run simulated;
 	(void)state;
-	run_well(&simulated,
-	         "tare-device 1\ndevice name \"Free\" memory 64 MiB\n"
-	         "timer rate 1 GHz bits 64 resolution 1 tick\n" SIMPLE_PAIRS
-	         "host append 1 us finish 1 us wake 2 us\nengine compute runs kernel\n"
-	         "engine copy runs to-device,to-host,local\ncopy pinned device fixed 4 us rate 10 GB/s\n"
-	         "copy device pinned fixed 3 us rate 8 GB/s\n" KERNEL("naive", "4", "matmul"),
-	         "33", "naive");
+	run_well(
+	    &simulated,
+	    "tare-device 1\ndevice name \"Free\" memory 64 MiB\n"
+	    "timer rate 1 GHz bits 64 resolution 1 tick\n" SIMPLE_PAIRS
+	    "host append 1 us finish 1 us wake 2 us\nengine compute runs kernel\n"
+	    "engine copy runs to-device,to-host,local\ncopy pinned device fixed 4 us rate 10 GB/s\n"
+	    "copy device pinned fixed 3 us rate 8 GB/s\n" KERNEL("naive", "4", "matmul"),
+	    "33", "naive");
 	assert_non_null(strstr(find(simulated.run.result, "naive", -1, "build")->absent, "step"));
-	assert_non_null(strstr(find(simulated.run.result, "naive", 33, "allocate")->absent, "step"));
+	assert_non_null(
+	    strstr(find(simulated.run.result, "naive", 33, "allocate")->absent, "step"));
 	assert_null(find(simulated.run.result, "naive", 33, "kernel")->absent);
 	simulated_close(&simulated);
 }
@@ -564,18 +582,22 @@ static void the_library_is_left_out_where_building_took_the_budget(void **state)
 		struct simulated_run simulated;
 		const struct tare_cell *cell;
 		char script[2048];
-		snprintf(script, sizeof script, "%s%skernel matmul_naive fixed %s arguments 4 "
-		         "action matmul\n", SIMPLE_DEVICE, SIMPLE_PAIRS, rows[i].fixed);
+		snprintf(script, sizeof script,
+		         "%s%skernel matmul_naive fixed %s arguments 4 "
+		         "action matmul\n",
+		         SIMPLE_DEVICE, SIMPLE_PAIRS, rows[i].fixed);
 		run_well(&simulated, script, "8", "naive,blas");
 		cell = find(simulated.run.result, "blas", -1, "kernel");
-		assert_non_null(strstr(cell->absent, rows[i].left_out ? "--rungs blas" : "library"));
+		assert_non_null(
+		    strstr(cell->absent, rows[i].left_out ? "--rungs blas" : "library"));
 		simulated_close(&simulated);
 	}
 }
 
 // ---- device and host
 
-static void add_time(struct tare_result *result, const char *rung, const char *part, uint32_t n, int64_t us)
+static void add_time(struct tare_result *result, const char *rung, const char *part, uint32_t n,
+                     int64_t us)
 {
 	struct tare_cell *cell = tare_result_add_cell(result, "time", "ns", "host");
 	struct tare_series series = { .rule = tare_stopping_default() };
@@ -596,14 +618,22 @@ static void it_is_said_from_which_size_the_device_pays(void **state)
 		int64_t kernel[2], total[2], host[2];
 		const char *total_text, *kernel_text;
 	} rows[] = {
-		{ { 9, 90 }, { 40, 300 }, { 20, 900 },
+		{ { 9, 90 },
+		  { 40, 300 },
+		  { 20, 900 },
 		  "the host (sequential) is faster up to n = 64, the device from n = 256 on.",
 		  "already the device is faster than the host at every n." },
-		{ { 50, 400 }, { 60, 500 }, { 20, 450 },
-		  "the host is faster at every n (at n = 256 by sequential): not worth offloading one product "
+		{ { 50, 400 },
+		  { 60, 500 },
+		  { 20, 450 },
+		  "the host is faster at every n (at n = 256 by sequential): not worth offloading "
+		  "one product "
 		  "at a time.",
-		  "already the host (sequential) is faster up to n = 64, the device from n = 256 on." },
-		{ { 9, 500 }, { 10, 600 }, { 20, 450 },
+		  "already the host (sequential) is faster up to n = 64, the device from n = 256 "
+		  "on." },
+		{ { 9, 500 },
+		  { 10, 600 },
+		  { 20, 450 },
 		  "the host (sequential) is faster at the largest n, 256.",
 		  "already the host (sequential) is faster at the largest n, 256." },
 	};
@@ -612,7 +642,9 @@ static void it_is_said_from_which_size_the_device_pays(void **state)
 		struct tare_result *result = tare_result_new("matmul");
 		struct tare_run run = { .result = result };
 		struct tare_peaks peaks = { 0 };
-		struct matmul matmul = { .run = &run, .peaks = &peaks, .n = { 64, 256 }, .n_count = 2 };
+		struct matmul matmul = {
+			.run = &run, .peaks = &peaks, .n = { 64, 256 }, .n_count = 2
+		};
 		const char *said[2] = { "", "" };
 		for (int k = 0; k < 2; k++) {
 			add_time(result, "naive", "kernel", matmul.n[k], rows[i].kernel[k]);

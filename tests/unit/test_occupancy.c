@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Occupancy: what NVIDIA's calculator says, by hand from the tables of the CUDA C++ Programming Guide.
+// Occupancy: what NVIDIA's calculator says, by hand from the tables of the CUDA C++ Programming
+// Guide.
 #include "model/occupancy.h"
 
 #include <math.h>
@@ -12,9 +13,11 @@
 
 // Per unit, from the guide's table of compute capabilities.
 static const struct tare_occupancy_unit v100 = { 700, 2048, 32, 65536, 98304, 65536, 0 },
-	turing = { 705, 1024, 16, 65536, 65536, 65536, 0 }, p100 = { 600, 2048, 32, 65536, 65536, 65536, 0 },
-	a100 = { 800, 2048, 32, 65536, 167936, 65536, 1024 }, ampere = { 806, 1536, 16, 65536, 102400, 65536, 1024 },
-	h100 = { 900, 2048, 32, 65536, 233472, 65536, 1024 };
+                                        turing = { 705, 1024, 16, 65536, 65536, 65536, 0 },
+                                        p100 = { 600, 2048, 32, 65536, 65536, 65536, 0 },
+                                        a100 = { 800, 2048, 32, 65536, 167936, 65536, 1024 },
+                                        ampere = { 806, 1536, 16, 65536, 102400, 65536, 1024 },
+                                        h100 = { 900, 2048, 32, 65536, 233472, 65536, 1024 };
 
 static void the_least_limit_counts(void **state)
 {
@@ -37,7 +40,8 @@ static void the_least_limit_counts(void **state)
 		{ &h100, { 128, 255, 0 }, 2, TARE_OCCUPANCY_REGISTERS, 0.125 },
 		{ &h100, { 32, 16, 0 }, 32, TARE_OCCUPANCY_GROUPS, 0.5 },
 		{ &h100, { 33, 16, 0 }, 32, TARE_OCCUPANCY_ITEMS, 1 },
-		// A group takes 1 KiB more than it asks for: 228 KiB hold 4 groups of 48, and 1 of 227.
+		// A group takes 1 KiB more than it asks for: 228 KiB hold 4 groups of 48, and 1 of
+		// 227.
 		{ &h100, { 128, 16, 49152 }, 4, TARE_OCCUPANCY_LOCAL, 0.25 },
 		{ &h100, { 128, 16, 232448 }, 1, TARE_OCCUPANCY_LOCAL, 0.0625 },
 		{ &a100, { 128, 16, 41 * 1024 }, 3, TARE_OCCUPANCY_LOCAL, 0.1875 },
@@ -46,8 +50,8 @@ static void the_least_limit_counts(void **state)
 		// Nothing is reserved before 8.0; it is given in 256 bytes.
 		{ &v100, { 64, 16, 3072 + 1 }, 29, TARE_OCCUPANCY_LOCAL, 29 * 2 / 64.0 },
 		{ &turing, { 64, 32, 4096 }, 16, TARE_OCCUPANCY_ITEMS, 1 },
-		// Two halves hold 25 warps of 40 registers each, four quarters 12: 6 groups of 8 warps either way; of 88
-		// registers 11 and 5.
+		// Two halves hold 25 warps of 40 registers each, four quarters 12: 6 groups of 8
+		// warps either way; of 88 registers 11 and 5.
 		{ &p100, { 64, 88, 0 }, 11, TARE_OCCUPANCY_REGISTERS, 22 / 64.0 },
 		{ &v100, { 64, 88, 0 }, 10, TARE_OCCUPANCY_REGISTERS, 20 / 64.0 },
 	};
@@ -58,8 +62,9 @@ static void the_least_limit_counts(void **state)
 		bool known = tare_occupancy(rows[i].unit, &rows[i].group, &is);
 		if (!known || is.groups != rows[i].groups || is.limit != rows[i].limit ||
 		    fabs(is.share - rows[i].share) > 1e-9)
-			fail_msg("row %zu: %llu groups, limit %s, share %f", i, (unsigned long long)is.groups,
-			         tare_occupancy_limit_name(is.limit), is.share);
+			fail_msg("row %zu: %llu groups, limit %s, share %f", i,
+			         (unsigned long long)is.groups, tare_occupancy_limit_name(is.limit),
+			         is.share);
 	}
 }
 
@@ -82,7 +87,8 @@ static void what_is_not_told_is_not_known(void **state)
 	// One that cannot run.
 	assert_false(tare_occupancy(&h100, &(struct tare_occupancy_group){ 1024, 65, 0 }, &is));
 	assert_false(tare_occupancy(&h100, &(struct tare_occupancy_group){ 32, 32, 1 << 20 }, &is));
-	assert_false(tare_occupancy(&h100, &(struct tare_occupancy_group){ UINT64_MAX, UINT64_MAX, UINT64_MAX }, &is));
+	assert_false(tare_occupancy(
+	    &h100, &(struct tare_occupancy_group){ UINT64_MAX, UINT64_MAX, UINT64_MAX }, &is));
 }
 
 int main(void)

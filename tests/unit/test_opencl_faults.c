@@ -54,7 +54,7 @@ static void facts_come_from_extensions(void **state)
 		{ TARE_FACT_ARCHITECTURE, "compute capability 9.0" },
 		{ TARE_FACT_UNITS, "132" },
 		{ TARE_FACT_LANES, "128" },
-		{ TARE_FACT_PEAK_FP32, "66.9 TFLOP/s" },  // 132 units, 128 lanes, 2, 1.98 GHz
+		{ TARE_FACT_PEAK_FP32, "66.9 TFLOP/s" }, // 132 units, 128 lanes, 2, 1.98 GHz
 		{ TARE_FACT_PEAK_FP64, "33.5 TFLOP/s" },
 		{ TARE_FACT_CLOCK, "1.98 GHz" },
 		{ TARE_FACT_SUB_GROUP, "32" },
@@ -64,8 +64,8 @@ static void facts_come_from_extensions(void **state)
 		{ TARE_FACT_UNIFIED, "no" },
 		{ TARE_FACT_FP64, "yes" },
 		{ TARE_FACT_FP16, "no" },
-		{ TARE_FACT_CACHE, "n/a" },  // 0 is no size
-		{ TARE_FACT_ECC, "n/a" },    // refused
+		{ TARE_FACT_CACHE, "n/a" }, // 0 is no size
+		{ TARE_FACT_ECC, "n/a" },   // refused
 	};
 	struct fixture f = begin("");
 	struct tare_engine engines[8];
@@ -78,7 +78,8 @@ static void facts_come_from_extensions(void **state)
 		                    rows[i].text);
 	assert_non_null(strstr(facts.fact[TARE_FACT_LOADER].text, "driver libfake_opencl.so"));
 	assert_int_equal(tare_engines(f.device, engines, 8, &error), 4);
-	assert_true(engines[3].known && engines[3].class == TARE_ENGINE_COPY && engines[3].index == 2);
+	assert_true(engines[3].known && engines[3].class == TARE_ENGINE_COPY &&
+	            engines[3].index == 2);
 	end(&f);
 }
 
@@ -131,12 +132,13 @@ static void a_device_without_profiling_measures_by_host_only(void **state)
 		struct tare_facts facts;
 		assert_int_equal(tare_queue_create(f.device,
 		                                   &(struct tare_queue_options){ .timed = true },
-		                                   &timed, &error), -ENOTSUP);
+		                                   &timed, &error),
+		                 -ENOTSUP);
 		assert_null(timed);
 		assert_int_equal(tare_clock_pair(f.device, &pair, &error), -ENOTSUP);
 		if (rows[i].says_so) {
-			assert_int_equal(tare_clock_rate(f.device, TARE_CLOCK_STAMPS, &rate, &error),
-			                 -ENOTSUP);
+			assert_int_equal(
+			    tare_clock_rate(f.device, TARE_CLOCK_STAMPS, &rate, &error), -ENOTSUP);
 			assert_int_equal(backend->device_facts(f.driver, 0, &facts, &error), 0);
 			assert_false(facts.fact[TARE_FACT_PROFILING].present);
 			assert_false(facts.fact[TARE_FACT_TIMER_RATE].present);
@@ -154,7 +156,8 @@ static void missing_stamps_are_no_data(void **state)
 	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	(void)state;
 	assert_int_equal(tare_queue_create(f.device, &(struct tare_queue_options){ .timed = true },
-	                                   &timed, &error), 0);
+	                                   &timed, &error),
+	                 0);
 	assert_int_equal(tare_append(timed, &marker, &event, &error), 0);
 	assert_int_equal(tare_event_wait(event, 100 * MS, &error), 0);
 	assert_int_equal(tare_event_stamps(event, &stamps, &error), -ENODATA);
@@ -192,12 +195,13 @@ static void clocks_are_bracketed_either_way(void **state)
 static void running_out_of_memory_is_said_at_the_allocation(void **state)
 {
 	static const enum tare_memory_kind kinds[] = { TARE_MEMORY_DEVICE, TARE_MEMORY_PINNED,
-	                                               TARE_MEMORY_REGISTERED, TARE_MEMORY_MAPPED };
+		                                       TARE_MEMORY_REGISTERED, TARE_MEMORY_MAPPED };
 	struct fixture f = begin("allocation-limit=4096");
 	struct tare_memory *memory = NULL;
 	(void)state;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		assert_int_equal(tare_memory_create(f.device, kinds[i], 4097, &memory, &error), -ENOMEM);
+		assert_int_equal(tare_memory_create(f.device, kinds[i], 4097, &memory, &error),
+		                 -ENOMEM);
 		assert_null(memory);
 		assert_string_equal(error.native_name, "CL_MEM_OBJECT_ALLOCATION_FAILURE");
 		assert_non_null(strstr(error.message, "4097 bytes"));
@@ -213,7 +217,8 @@ static void running_out_of_memory_is_said_at_the_allocation(void **state)
 
 static void freed_host_memory_is_given_back(void **state)
 {
-	static const enum tare_memory_kind kinds[] = { TARE_MEMORY_PAGEABLE, TARE_MEMORY_REGISTERED };
+	static const enum tare_memory_kind kinds[] = { TARE_MEMORY_PAGEABLE,
+		                                       TARE_MEMORY_REGISTERED };
 	struct fixture f = begin("");
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
@@ -224,7 +229,8 @@ static void freed_host_memory_is_given_back(void **state)
 		tare_memory_free(memory);
 		assert_int_equal(mincore(host, 4096, &resident), -1);
 	}
-	// A device that does not let go of memory keeps it: lost, rather than given to someone else.
+	// A device that does not let go of memory keeps it: lost, rather than given to someone
+	// else.
 	struct tare_memory *memory = allocate(&f, TARE_MEMORY_REGISTERED, 4096);
 	void *host = memory->host;
 	unsigned char resident;
@@ -242,8 +248,9 @@ static void a_driver_without_shared_memory_says_so(void **state)
 	(void)state;
 	assert_int_equal(tare_memory_create(f.device, TARE_MEMORY_SHARED, 4096, &memory, &error),
 	                 -ENOTSUP);
-	assert_int_equal(tare_memory_create(f.device, TARE_MEMORY_WRITE_COMBINED, 4096, &memory,
-	                                    &error), -ENOTSUP);
+	assert_int_equal(
+	    tare_memory_create(f.device, TARE_MEMORY_WRITE_COMBINED, 4096, &memory, &error),
+	    -ENOTSUP);
 	end(&f);
 }
 
@@ -252,8 +259,9 @@ static void a_refused_enqueue_is_an_error_of_append(void **state)
 	struct fixture f = begin("");
 	struct tare_memory *from = allocate(&f, TARE_MEMORY_PAGEABLE, 4096);
 	struct tare_memory *to = allocate(&f, TARE_MEMORY_DEVICE, 4096);
-	struct tare_operation copy = { .type = TARE_OPERATION_COPY, .source = { from, 0, 4096 },
-	                               .destination = { to, 0, 4096 } };
+	struct tare_operation copy = { .type = TARE_OPERATION_COPY,
+		                       .source = { from, 0, 4096 },
+		                       .destination = { to, 0, 4096 } };
 	struct tare_event *event = NULL;
 	(void)state;
 	tell("enqueue-fails=2");
@@ -305,8 +313,9 @@ static void a_blocking_copy_on_the_device_is_waited_for(void **state)
 	struct fixture f = begin("");
 	struct tare_memory *from = allocate(&f, TARE_MEMORY_DEVICE, 4096);
 	struct tare_memory *to = allocate(&f, TARE_MEMORY_DEVICE, 4096);
-	struct tare_operation copy = { .type = TARE_OPERATION_COPY, .source = { from, 0, 4096 },
-	                               .destination = { to, 0, 4096 } };
+	struct tare_operation copy = { .type = TARE_OPERATION_COPY,
+		                       .source = { from, 0, 4096 },
+		                       .destination = { to, 0, 4096 } };
 	(void)state;
 	tell("event-fails=1");
 	copy.blocking = true;
@@ -341,8 +350,10 @@ static void a_call_that_can_block_is_left_to_it(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_memory *from = allocate(&f, rows[i].from, BYTES);
 		struct tare_memory *to = allocate(&f, rows[i].to, BYTES);
-		struct tare_operation operation = { .type = rows[i].type, .source = { from, 0, BYTES },
-		                                    .destination = { to, 0, BYTES }, .blocking = true };
+		struct tare_operation operation = { .type = rows[i].type,
+			                            .source = { from, 0, BYTES },
+			                            .destination = { to, 0, BYTES },
+			                            .blocking = true };
 		if (rows[i].type == TARE_OPERATION_RECTANGLE)
 			operation.rectangle = (struct tare_rectangle){ ROW, 2, 1, ROW, 0, ROW, 0 };
 		int before = events_made();
@@ -378,7 +389,8 @@ static void an_abandoned_device_is_left_alone(void **state)
 	struct tare_module *module = NULL;
 	struct tare_kernel *kernel = NULL;
 	(void)state;
-	assert_int_equal(tare_kernel_build(f.device, "empty", "empty", &module, &kernel, NULL, &error), 0);
+	assert_int_equal(
+	    tare_kernel_build(f.device, "empty", "empty", &module, &kernel, NULL, &error), 0);
 	assert_int_equal(tare_gate_shut(f.queue, &gate, &error), 0);
 	tell("event-hangs=1");
 	assert_int_equal(tare_append(f.queue, &marker, &event, &error), 0);
@@ -409,7 +421,8 @@ static void stamps_are_of_finished_operations(void **state)
 	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	(void)state;
 	assert_int_equal(tare_queue_create(f.device, &(struct tare_queue_options){ .timed = true },
-	                                   &timed, &error), 0);
+	                                   &timed, &error),
+	                 0);
 	tell("event-hangs=1");
 	assert_int_equal(tare_append(timed, &marker, &event, &error), 0);
 	assert_int_equal(tare_event_stamps(event, &stamps, &error), -EAGAIN);
@@ -473,7 +486,7 @@ static void a_host_call_that_is_refused_leaves_nothing_behind(void **state)
 	int calls = 0;
 	struct fixture f = begin("");
 	struct tare_operation call = { .type = TARE_OPERATION_HOST_CALL,
-	                               .call = { count_up, &calls } };
+		                       .call = { count_up, &calls } };
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct tare_event *event = NULL;
@@ -493,7 +506,8 @@ static void a_host_call_may_come_when_the_driver_is_closed(void **state)
 {
 	struct fixture f = begin("late-callback");
 	int calls = 0;
-	struct tare_operation call = { .type = TARE_OPERATION_HOST_CALL, .call = { count_up, &calls } };
+	struct tare_operation call = { .type = TARE_OPERATION_HOST_CALL,
+		                       .call = { count_up, &calls } };
 	void *handle = dlopen(fake, RTLD_NOW | RTLD_NOLOAD);
 	void (*call_late)(void);
 	(void)state;
@@ -515,7 +529,7 @@ static void queues_that_opencl_lacks_are_not_supported(void **state)
 {
 	static const struct tare_queue_options rows[] = {
 		{ .engine = 1 },
-		{ .order = TARE_QUEUE_OUT_OF_ORDER },  // which this device lacks
+		{ .order = TARE_QUEUE_OUT_OF_ORDER }, // which this device lacks
 		{ .order = TARE_QUEUE_DEFERRED },
 		{ .order = TARE_QUEUE_LEGACY_DEFAULT },
 	};

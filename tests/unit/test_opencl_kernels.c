@@ -11,8 +11,9 @@ static void a_device_without_a_compiler_says_that(void **state)
 	struct tare_module *module = NULL;
 	struct tare_kernel *kernel = NULL;
 	(void)state;
-	assert_int_equal(tare_kernel_build(f.device, "empty", "empty", &module, &kernel, NULL, &error),
-	                 -ENOTSUP);
+	assert_int_equal(
+	    tare_kernel_build(f.device, "empty", "empty", &module, &kernel, NULL, &error),
+	    -ENOTSUP);
 	assert_string_equal(error.native_name, "CL_COMPILER_NOT_AVAILABLE");
 	end(&f);
 }
@@ -36,13 +37,14 @@ static void a_failed_build_leaves_its_log(void **state)
 static void formats_it_cannot_take_are_not_supported(void **state)
 {
 	static const enum tare_module_format formats[] = { TARE_MODULE_SPIRV, TARE_MODULE_PTX,
-	                                                   TARE_MODULE_CUDA_C, TARE_MODULE_NATIVE };
+		                                           TARE_MODULE_CUDA_C, TARE_MODULE_NATIVE };
 	struct fixture f = begin("");
 	(void)state;
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
 		struct tare_module_source source = { formats[i], "empty", 5, NULL };
 		struct tare_module *module = NULL;
-		assert_int_equal(tare_module_create(f.device, &source, &module, NULL, &error), -ENOTSUP);
+		assert_int_equal(tare_module_create(f.device, &source, &module, NULL, &error),
+		                 -ENOTSUP);
 		assert_int_equal(error.code, -ENOTSUP);
 		assert_null(module);
 	}
@@ -77,9 +79,14 @@ static void kernel_facts_that_are_refused_are_unknown(void **state)
 // No figure where the driver answers 0 for every kernel, and 0 where a kernel really has none.
 static void local_memory_is_told_or_unknown(void **state)
 {
-	static const struct { const char *said, *text; int64_t want; } rows[] = {
-		{ "", "x __local", 4096 }, { "", "x", 0 },
-		{ "local-untold", "x __local", -1 }, { "local-untold", "x", -1 },
+	static const struct {
+		const char *said, *text;
+		int64_t want;
+	} rows[] = {
+		{ "", "x __local", 4096 },
+		{ "", "x", 0 },
+		{ "local-untold", "x __local", -1 },
+		{ "local-untold", "x", -1 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -104,7 +111,9 @@ static void local_memory_is_told_or_unknown(void **state)
 static void parameters_are_what_the_driver_tells(void **state)
 {
 	struct fixture f = begin("");
-	struct tare_module_source source = { .format = TARE_MODULE_OPENCL_C, .data = "x", .bytes = 1 };
+	struct tare_module_source source = { .format = TARE_MODULE_OPENCL_C,
+		                             .data = "x",
+		                             .bytes = 1 };
 	struct tare_module *module = NULL;
 	struct tare_kernel *kernel = NULL;
 	struct tare_parameter parameter;
@@ -141,19 +150,24 @@ static void a_missing_matrix_library_is_named_with_its_package(void **state)
 	struct tare_span ok = { memory, 0, 64 }, host = { pinned, 0, 64 }, odd = { memory, 2, 62 };
 	(void)state;
 	setenv("TARE_CLBLAST_LIBRARY", "/nonexistent/libclblast.so.1", 1);
-	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 4, ok, ok, ok, NULL, &error), -ENOENT);
+	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 4, ok, ok, ok, NULL, &error),
+	                 -ENOENT);
 	assert_non_null(strstr(error.message, "/nonexistent/libclblast.so.1"));
 	assert_non_null(strstr(error.message, "install libclblast1"));
 	assert_string_equal(tare_blas_name(f.device), "");
 	setenv("TARE_CLBLAST_LIBRARY", "libm.so.6", 1);
-	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 4, ok, ok, ok, NULL, &error), -ENOSYS);
+	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 4, ok, ok, ok, NULL, &error),
+	                 -ENOSYS);
 	assert_non_null(strstr(error.message, "CLBlastSgemm"));
 	// What does not fit is refused before any library is asked.
-	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 5, ok, ok, ok, NULL, &error), -EINVAL);
+	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 5, ok, ok, ok, NULL, &error),
+	                 -EINVAL);
 	assert_non_null(strstr(error.message, "matrix c of 5 x 5"));
-	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 3, ok, ok, odd, NULL, &error), -EINVAL);
+	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 3, ok, ok, odd, NULL, &error),
+	                 -EINVAL);
 	assert_non_null(strstr(error.message, "matrix b of 3 x 3"));
-	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 4, ok, host, ok, NULL, &error), -ENOTSUP);
+	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 4, ok, host, ok, NULL, &error),
+	                 -ENOTSUP);
 	assert_non_null(strstr(error.message, "matrix a is not in a buffer"));
 	unsetenv("TARE_CLBLAST_LIBRARY");
 	tare_memory_free(memory);

@@ -26,13 +26,15 @@ static void test_profiling_is_hidden(void **state)
 	assert_true(((struct queue *)queue)->properties & CL_QUEUE_PROFILING_ENABLE);
 	cl_command_queue_properties properties = 0;
 	assert_int_equal(cl->clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties,
-	                                           &properties, NULL), CL_SUCCESS);
+	                                           &properties, NULL),
+	                 CL_SUCCESS);
 	assert_int_equal(properties, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 	cl_event event;
 	cl_ulong end = 7;
 	launch(queue, kernel, &event);
-	assert_int_equal(cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
-	                                             NULL), CL_PROFILING_INFO_NOT_AVAILABLE);
+	assert_int_equal(
+	    cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL),
+	    CL_PROFILING_INFO_NOT_AVAILABLE);
 	assert_int_equal(end, 7);
 	struct found change = find(TARE_TRACE_CHANGE, 1, (uintptr_t)queue);
 	assert_true(change.count >= 1);
@@ -41,8 +43,9 @@ static void test_profiling_is_hidden(void **state)
 	// A queue of a program that asked for it is as it is.
 	queue = make_queue(CL_QUEUE_PROFILING_ENABLE);
 	launch(queue, kernel, &event);
-	assert_int_equal(cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
-	                                             NULL), CL_SUCCESS);
+	assert_int_equal(
+	    cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL),
+	    CL_SUCCESS);
 	assert_int_equal(end, 40);
 	cl->clReleaseEvent(event);
 }
@@ -109,7 +112,8 @@ static void test_program_event(void **state)
 	struct event *inner = (struct event *)event;
 	assert_int_equal(inner->references, 2);
 	assert_int_equal(cl->clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references,
-	                                    &references, NULL), CL_SUCCESS);
+	                                    &references, NULL),
+	                 CL_SUCCESS);
 	assert_int_equal(references, 1);
 	cl->clReleaseEvent(event);
 	assert_int_equal(live_events, before + 1);
@@ -153,8 +157,8 @@ static void test_who_harvests(void **state)
 	(void)state;
 	static char which;
 	uint8_t flags;
-	void (*const ways[])(cl_command_queue, cl_event) = {look, wait_for, wait_for_all,
-	                                                    write_and_wait};
+	void (*const ways[])(cl_command_queue, cl_event) = { look, wait_for, wait_for_all,
+		                                             write_and_wait };
 	cl_command_queue queue = make_queue(0);
 	for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
 		int by_program = 0;
@@ -180,8 +184,9 @@ static void test_failed_enqueue(void **state)
 	size_t global = 1;
 	cl_command_queue queue = make_queue(0);
 	next_result = CL_OUT_OF_RESOURCES;
-	assert_int_equal(cl->clEnqueueNDRangeKernel(queue, (cl_kernel)&which, 1, NULL, &global, NULL, 0,
-	                                            NULL, NULL), CL_OUT_OF_RESOURCES);
+	assert_int_equal(cl->clEnqueueNDRangeKernel(queue, (cl_kernel)&which, 1, NULL, &global,
+	                                            NULL, 0, NULL, NULL),
+	                 CL_OUT_OF_RESOURCES);
 	struct tare_trace_command command = command_of(&which, &flags);
 	assert_int_equal(flags, TARE_COMMAND_FAILED);
 	assert_int_equal((int64_t)command.object2, CL_OUT_OF_RESOURCES);
@@ -264,9 +269,10 @@ static void test_bytes(void **state)
 	uint8_t flags;
 	cl_command_queue queue = make_queue(0);
 	cl_mem rectangle = (cl_mem)&handles[5];
-	size_t origin[] = {4, 2, 1}, none[] = {0, 0, 0}, region[] = {32, 3, 2};
-	assert_int_equal(cl->clEnqueueReadBufferRect(queue, rectangle, CL_TRUE, origin, none, region,
-	                                             128, 1024, 64, 0, memory + 8, 0, NULL, NULL),
+	size_t origin[] = { 4, 2, 1 }, none[] = { 0, 0, 0 }, region[] = { 32, 3, 2 };
+	assert_int_equal(cl->clEnqueueReadBufferRect(queue, rectangle, CL_TRUE, origin, none,
+	                                             region, 128, 1024, 64, 0, memory + 8, 0, NULL,
+	                                             NULL),
 	                 CL_SUCCESS);
 	struct tare_trace_command command = command_of(rectangle, &flags);
 	assert_int_equal(command.kind, TARE_KIND_READ);
@@ -275,7 +281,8 @@ static void test_bytes(void **state)
 	assert_int_equal(command.alignment, 3);
 	assert_int_equal(command.memory, TARE_TRACE_MEMORY_PAGEABLE);
 	assert_int_equal(command.object2, (uintptr_t)(memory + 8));
-	assert_int_equal(flags, TARE_COMMAND_BLOCKING | TARE_COMMAND_OWN_EVENT | TARE_COMMAND_TRANSFER);
+	assert_int_equal(flags,
+	                 TARE_COMMAND_BLOCKING | TARE_COMMAND_OWN_EVENT | TARE_COMMAND_TRANSFER);
 	EVENTUALLY(times_of(command) == 1); // the program waited
 	struct found found = find(TARE_TRACE_TRANSFER, 1, command.number);
 	const struct tare_trace_transfer *transfer = (const struct tare_trace_transfer *)found.last;
@@ -285,14 +292,15 @@ static void test_bytes(void **state)
 	assert_int_equal(transfer->row_pitch, 64);
 
 	// Pitches that are left out are those of the region.
-	cl->clEnqueueReadBufferRect(queue, rectangle, CL_TRUE, origin, none, region, 0, 0, 0, 0, memory,
-	                            0, NULL, NULL);
+	cl->clEnqueueReadBufferRect(queue, rectangle, CL_TRUE, origin, none, region, 0, 0, 0, 0,
+	                            memory, 0, NULL, NULL);
 	found = find(TARE_TRACE_TRANSFER, 1, command_of(rectangle, &flags).number);
 	assert_int_equal(((const struct tare_trace_transfer *)found.last)->offset,
 	                 4 + 2 * 32 + 32 * 3);
 
-	assert_int_equal(cl->clEnqueueReadImage(queue, image, CL_FALSE, none, region, 0, 0, memory, 0,
-	                                        NULL, NULL), CL_SUCCESS);
+	assert_int_equal(cl->clEnqueueReadImage(queue, image, CL_FALSE, none, region, 0, 0, memory,
+	                                        0, NULL, NULL),
+	                 CL_SUCCESS);
 	command = command_of(image, &flags);
 	assert_int_equal(command.amount, 32 * 3 * 2 * 16);
 	assert_int_equal(command.alignment, 12);
@@ -306,8 +314,8 @@ static void test_kinds_of_memory(void **state)
 	cl_command_queue queue = make_queue(0);
 	cl_mem other = (cl_mem)&handles[6];
 	cl->clCreateBuffer(context, CL_MEM_ALLOC_HOST_PTR, 8192, NULL, NULL);
-	char *mapped = cl->clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, 4096, 0, NULL,
-	                                      NULL, &error);
+	char *mapped = cl->clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, 4096, 0,
+	                                      NULL, NULL, &error);
 	assert_non_null(mapped);
 	assert_int_equal(error, CL_SUCCESS);
 	struct tare_trace_command command = command_of(buffer, &flags);
@@ -316,9 +324,9 @@ static void test_kinds_of_memory(void **state)
 	struct {
 		const char *from;
 		uint8_t memory;
-	} rows[] = {{mapped, TARE_TRACE_MEMORY_PINNED},
-	            {mapped + 4095, TARE_TRACE_MEMORY_PINNED},
-	            {mapped + 4096, TARE_TRACE_MEMORY_PAGEABLE}};
+	} rows[] = { { mapped, TARE_TRACE_MEMORY_PINNED },
+		     { mapped + 4095, TARE_TRACE_MEMORY_PINNED },
+		     { mapped + 4096, TARE_TRACE_MEMORY_PAGEABLE } };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		cl->clEnqueueWriteBuffer(queue, other, CL_FALSE, 0, 1, rows[i].from, 0, NULL, NULL);
 		assert_int_equal(command_of(other, &flags).memory, rows[i].memory);
@@ -342,7 +350,8 @@ static void test_dependencies(void **state)
 	cl_command_queue queue = make_queue(0);
 	for (int i = 0; i < 8; i++)
 		launch(queue, kernel, &waits[i]);
-	cl->clEnqueueNDRangeKernel(queue, (cl_kernel)&which, 1, NULL, &global, NULL, 8, waits, NULL);
+	cl->clEnqueueNDRangeKernel(queue, (cl_kernel)&which, 1, NULL, &global, NULL, 8, waits,
+	                           NULL);
 	struct tare_trace_command command = command_of(&which, &flags);
 	assert_true(flags & TARE_COMMAND_DEPENDS);
 	struct found found = find(TARE_TRACE_DEPENDS, 1, command.number);
@@ -362,9 +371,10 @@ static void test_polling_is_one_record(void **state)
 	next_status = CL_RUNNING;
 	launch(queue, kernel, &event);
 	for (int i = 0; i < 1000; i++)
-		cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-	struct found polled = find(TARE_TRACE_POLLED, offsetof(struct tare_trace_polled, object) / 8,
-	                           (uintptr_t)event);
+		cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+		                   NULL);
+	struct found polled = find(
+	    TARE_TRACE_POLLED, offsetof(struct tare_trace_polled, object) / 8, (uintptr_t)event);
 	assert_int_equal(polled.count, 1);
 	assert_int_equal(((const struct tare_trace_polled *)polled.last)->count, 1000);
 	((struct event *)event)->status = CL_COMPLETE;
@@ -471,25 +481,25 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(test_table, setup),
-	    cmocka_unit_test_setup(test_own_event, setup),
-	    cmocka_unit_test_setup(test_many_pending, setup),
-	    cmocka_unit_test_setup(test_profiling_is_hidden, setup),
-	    cmocka_unit_test_setup(test_profiling_refused, setup),
-	    cmocka_unit_test_setup(test_program_event, setup),
-	    cmocka_unit_test_setup(test_who_harvests, setup),
-	    cmocka_unit_test_setup(test_failed_enqueue, setup),
-	    cmocka_unit_test_setup(test_failed_command, setup),
-	    cmocka_unit_test_setup(test_order, setup),
-	    cmocka_unit_test_setup(test_bytes, setup),
-	    cmocka_unit_test_setup(test_kinds_of_memory, setup),
-	    cmocka_unit_test_setup(test_dependencies, setup),
-	    cmocka_unit_test_setup(test_polling_is_one_record, setup),
-	    cmocka_unit_test_setup(test_callback, setup),
-	    cmocka_unit_test_setup(test_extensions, setup),
-	    cmocka_unit_test_setup(test_last_release, setup),
-	    cmocka_unit_test_setup(test_errno, setup),
-	    cmocka_unit_test_setup(test_own_cost, setup),
+		cmocka_unit_test_setup(test_table, setup),
+		cmocka_unit_test_setup(test_own_event, setup),
+		cmocka_unit_test_setup(test_many_pending, setup),
+		cmocka_unit_test_setup(test_profiling_is_hidden, setup),
+		cmocka_unit_test_setup(test_profiling_refused, setup),
+		cmocka_unit_test_setup(test_program_event, setup),
+		cmocka_unit_test_setup(test_who_harvests, setup),
+		cmocka_unit_test_setup(test_failed_enqueue, setup),
+		cmocka_unit_test_setup(test_failed_command, setup),
+		cmocka_unit_test_setup(test_order, setup),
+		cmocka_unit_test_setup(test_bytes, setup),
+		cmocka_unit_test_setup(test_kinds_of_memory, setup),
+		cmocka_unit_test_setup(test_dependencies, setup),
+		cmocka_unit_test_setup(test_polling_is_one_record, setup),
+		cmocka_unit_test_setup(test_callback, setup),
+		cmocka_unit_test_setup(test_extensions, setup),
+		cmocka_unit_test_setup(test_last_release, setup),
+		cmocka_unit_test_setup(test_errno, setup),
+		cmocka_unit_test_setup(test_own_cost, setup),
 	};
 	int failed = cmocka_run_group_tests_name("opencl_layer", tests, NULL, NULL);
 	remove_trace();

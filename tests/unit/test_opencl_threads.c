@@ -24,12 +24,14 @@ static const size_t one[] = { 1 };
 static cl_command_queue make_queue(cl_command_queue_properties properties)
 {
 	cl_int error;
-	return cl->clCreateCommandQueue((cl_context)&context, (cl_device_id)&device, properties, &error);
+	return cl->clCreateCommandQueue((cl_context)&context, (cl_device_id)&device, properties,
+	                                &error);
 }
 
 static void launch(cl_command_queue queue, cl_uint count, const cl_event *waits, cl_event *event)
 {
-	cl->clEnqueueNDRangeKernel(queue, (cl_kernel)&kernel, 1, NULL, one, NULL, count, waits, event);
+	cl->clEnqueueNDRangeKernel(queue, (cl_kernel)&kernel, 1, NULL, one, NULL, count, waits,
+	                           event);
 }
 
 static bool no_event_lives(void)
@@ -86,14 +88,17 @@ static void *work(void *argument)
 	cl_command_queue own = make_queue(0);
 	for (int i = 0; i < ROUNDS; i++) {
 		random = random * 1664525 + 1013904223;
-		cl_command_queue queue = random >> 30 == 0 ? shared : random >> 30 == 1 ? unordered : own;
+		cl_command_queue queue = random >> 30 == 0   ? shared
+		                         : random >> 30 == 1 ? unordered
+		                                             : own;
 		cl_event event = NULL;
 		cl_int status = CL_QUEUED;
 		launch(queue, 0, NULL, NULL);
 		launch(queue, 0, NULL, &event);
 		switch (random >> 24 & 7) {
 		case 0:
-			cl->clEnqueueWriteBuffer(queue, (cl_mem)&buffer, CL_TRUE, 0, 8, &event, 0, NULL, NULL);
+			cl->clEnqueueWriteBuffer(queue, (cl_mem)&buffer, CL_TRUE, 0, 8, &event, 0,
+			                         NULL, NULL);
 			break;
 		case 1:
 			cl->clWaitForEvents(1, &event);
@@ -103,14 +108,15 @@ static void *work(void *argument)
 			break;
 		case 3:
 			for (int turn = 0; turn < 8; turn++)
-				cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-				                   NULL);
+				cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+				                   sizeof status, &status, NULL);
 			break;
 		case 4:
 			// The queue's address is another queue's next.
 			cl->clFinish(own);
 			cl->clReleaseCommandQueue(own);
-			own = make_queue(random >> 20 & 1 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
+			own = make_queue(random >> 20 & 1 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+			                                  : 0);
 			break;
 		default:
 			break;
@@ -212,7 +218,8 @@ static _Atomic uint32_t *shared_number(void)
 {
 	static _Atomic uint32_t *number;
 	if (number == NULL)
-		number = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		number =
+		    mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	*number = 0;
 	return number;
 }
@@ -285,7 +292,8 @@ static int release_early(void *argument)
 		return 60;
 	cl_command_queue other = make_queue(0);
 	for (int turn = 0; turn < 11; turn++) {
-		cl_command_queue queue = make_queue(turn % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
+		cl_command_queue queue =
+		    make_queue(turn % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
 		for (int i = 0; i < 100; i++)
 			launch(queue, 0, NULL, NULL);
 		release_finishes = finishes;
@@ -373,7 +381,8 @@ static void nothing_is_lost_before_any_wait(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
 		set_up(NULL);
-		assert_true(WIFSIGNALED(run_recorded(folder, "", be_killed_before_any_wait, &counts[i])));
+		assert_true(
+		    WIFSIGNALED(run_recorded(folder, "", be_killed_before_any_wait, &counts[i])));
 		struct guest_trace trace = parents_file();
 		assert_int_equal(count_records(&trace, TARE_TRACE_COMMAND), counts[i]);
 		assert_int_equal(count_records(&trace, TARE_TRACE_TIMES), 0);
@@ -389,7 +398,8 @@ static void nothing_is_lost_before_any_wait(void **state)
 
 #ifndef UNDER_THREAD_SANITIZER
 // What the sender sees of the program: a signal that is not waited for would come again before the
-// handler has returned, and the program would never get on where handlers are slower than the sender.
+// handler has returned, and the program would never get on where handlers are slower than the
+// sender.
 static struct progress {
 	_Atomic uint32_t handled, launched;
 } *progress;
@@ -430,7 +440,8 @@ static int signals(void *argument)
 	struct sigaction action = { .sa_handler = call_from_handler };
 	if (!begin())
 		return 60;
-	progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	progress =
+	    mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (progress == MAP_FAILED)
 		return 61;
 	alarm(100); // a handler that waits for its own thread waits for ever
@@ -546,17 +557,22 @@ static void a_driver_may_give_no_event(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_command_has_its_times_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(every_command_has_its_times_once, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(forks_find_the_helper_outside_of_the_driver, set_up,
 		                                tear_down),
 		cmocka_unit_test(times_survive_an_early_release),
-		cmocka_unit_test_setup_teardown(helper_comes_when_the_driver_starts_a_thread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(helper_comes_when_the_driver_starts_a_thread,
+		                                set_up, tear_down),
 		cmocka_unit_test(nothing_is_lost_before_any_wait),
 #ifndef UNDER_THREAD_SANITIZER
-		cmocka_unit_test_setup_teardown(handler_never_waits_for_its_own_thread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(handler_never_waits_for_its_own_thread, set_up,
+		                                tear_down),
 #endif
-		cmocka_unit_test_setup_teardown(events_may_end_while_they_are_waited_for, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_command_does_not_depend_on_itself, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(events_may_end_while_they_are_waited_for, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(a_command_does_not_depend_on_itself, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(a_driver_may_give_no_event, set_up, tear_down),
 	};
 	if (argc > 1 && !strcmp(argv[1], "--probe"))

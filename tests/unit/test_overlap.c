@@ -28,7 +28,7 @@
 #define ITEMS (MB / 4)
 #define BARE                                                                                       \
 	"tare-device 1\n"                                                                          \
-	"device name \"Round\" memory 64 MiB units 16 lanes 32 work-group 1024 sub-group 32\n"      \
+	"device name \"Round\" memory 64 MiB units 16 lanes 32 work-group 1024 sub-group 32\n"     \
 	"timer rate 1 GHz\nmarker fixed 1 ns\n"                                                    \
 	"host append 100 ns wake 100 ns\n"                                                         \
 	"copy pinned device rate 10485760000 B/s\n"                                                \
@@ -37,14 +37,13 @@
 	"copy device pageable rate 10485760000 B/s staging 5 GB/s\n"
 #define HEAD                                                                                       \
 	BARE                                                                                       \
-	"kernel overlap_register repeat 5 repeat-rate 104857600000 item/s arguments 6 action "     \
-	"overlap-register\n"
+	    "kernel overlap_register repeat 5 repeat-rate 104857600000 item/s arguments 6 action " \
+	    "overlap-register\n"
 // Its 1024 groups are a wave and a few that have the next wave to themselves: twice 1 ms, beside
 // which there is room.
 #define UNDER_FILLING                                                                              \
-	BARE                                                                                       \
-	"kernel overlap_register wave 1 ms slots 60 share yes repeat 5 repeat-rate "                \
-	"104857600000000 item/s arguments 6 action overlap-register\n"
+	BARE "kernel overlap_register wave 1 ms slots 60 share yes repeat 5 repeat-rate "          \
+	     "104857600000000 item/s arguments 6 action overlap-register\n"
 #define THREE_ENGINES                                                                              \
 	"engine compute runs kernel\nengine copy runs to-device,local\nengine copy runs to-host\n"
 #define ONE_COPY_ENGINE "engine compute runs kernel\nengine copy runs to-device,to-host,local\n"
@@ -52,7 +51,8 @@
 #define KERNEL_AND_COPY_ENGINE                                                                     \
 	"engine compute runs kernel,to-device,local\nengine copy runs to-host\n"
 #define HALF_DUPLEX                                                                                \
-	"concurrent to-device speed 50 % while to-host\nconcurrent to-host speed 50 % while to-device\n"
+	"concurrent to-device speed 50 % while to-host\nconcurrent to-host speed 50 % while "      \
+	"to-device\n"
 #define BALANCED 40
 #define BUDGET INT64_C(200000000) // 200 ms: about 600 serial runs
 
@@ -71,8 +71,10 @@ static struct tare_overlap_options round_options(uint64_t cycles)
 		.bytes = MB,
 		.cycles = { cycles },
 		.cycle_count = 1,
-		.space = { .chunks = { 1, 2, 4, 8, 16 }, .chunk_count = 5,
-		           .queues = { 1, 2, 3, 4 }, .queue_count = 4,
+		.space = { .chunks = { 1, 2, 4, 8, 16 },
+		           .chunk_count = 5,
+		           .queues = { 1, 2, 3, 4 },
+		           .queue_count = 4,
 		           .orders = ALL_ORDERS },
 	};
 }
@@ -136,7 +138,8 @@ static void bounds_engines_and_verdicts_follow_from_the_script(void **state)
 		int engines;
 		const char *worth, *limit;
 	} rows[] = {
-		{ "two copy engines", HEAD THREE_ENGINES, BALANCED, 100, 3, "yes", "the longest stage" },
+		{ "two copy engines", HEAD THREE_ENGINES, BALANCED, 100, 3, "yes",
+		  "the longest stage" },
 		{ "one copy engine", HEAD ONE_COPY_ENGINE, BALANCED, 200, 2, "yes",
 		  "the copy to the device and the copy to the host never run at one moment" },
 		{ "one engine", HEAD ONE_ENGINE, BALANCED, 300, 1, "no", "one engine does it all" },
@@ -146,8 +149,8 @@ static void bounds_engines_and_verdicts_follow_from_the_script(void **state)
 		  "never run at one moment" },
 		{ "a long kernel", HEAD THREE_ENGINES, 50 * BALANCED, 5000, 3, "no",
 		  "the longest stage, the kernel" },
-		{ "a kernel that does not fill the device", UNDER_FILLING THREE_ENGINES, BALANCED + 1,
-		  1067, 3, "yes", "chunks that run side by side" },
+		{ "a kernel that does not fill the device", UNDER_FILLING THREE_ENGINES,
+		  BALANCED + 1, 1067, 3, "yes", "chunks that run side by side" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -210,8 +213,8 @@ static void figures_equal_the_closed_forms(void **state)
 	         300e3 * (chunks + 2) / (3 * chunks), 0.02);
 	close_to("speed-up", value_of(result, "bound", "what", "speed-up"),
 	         3 * chunks / (chunks + 2), 0.03);
-	close_to("share", value_of(result, "bound", "what", "share"),
-	         100 * chunks / (chunks + 2), 0.03);
+	close_to("share", value_of(result, "bound", "what", "share"), 100 * chunks / (chunks + 2),
+	         0.03);
 	// Half of everything can run beside the other half.
 	close_to("amdahl", value_of(result, "bound", "what", "amdahl"), 1.5, 0.01);
 	close_to("kernel : copy", value_of(result, "bound", "what", "kernel-to-copy"), 1, 0.01);
@@ -350,8 +353,10 @@ static void what_cannot_be_is_refused(void **state)
 	} rows[] = {
 		{ { .bytes = MB, .in_bytes = 8, .out_bytes = 4 }, "a kernel of yours" },
 		{ { .bytes = MB, .kernel.align = ITEMS + 1 }, "smaller --align" },
-		{ { .bytes = MB, .kernel.align = ITEMS / 2,
-		    .space = { .chunks = { 8 }, .chunk_count = 1 } }, "at most 2 chunks" },
+		{ { .bytes = MB,
+		    .kernel.align = ITEMS / 2,
+		    .space = { .chunks = { 8 }, .chunk_count = 1 } },
+		  "at most 2 chunks" },
 		{ { .bytes = 2 }, "0 items" },
 	};
 	(void)state;
@@ -370,12 +375,15 @@ static void what_cannot_be_is_refused(void **state)
 // ---- random devices
 
 #define DEVICES (2 * RANDOM_LAYOUTS) // they take turns
-#define RUNS 130 // of the work in sequence that the budget holds
+#define RUNS 130                     // of the work in sequence that the budget holds
 
 static const struct tare_search_space small_space = {
-	.chunks = { 1, 2, 4, 8, 16, 32, 64 }, .chunk_count = 7,
-	.queues = { 1, 2, 4 }, .queue_count = 3,
-	.orders = ALL_ORDERS, .mechanisms = (1u << TARE_MECHANISM_GRAPH) - 1,
+	.chunks = { 1, 2, 4, 8, 16, 32, 64 },
+	.chunk_count = 7,
+	.queues = { 1, 2, 4 },
+	.queue_count = 3,
+	.orders = ALL_ORDERS,
+	.mechanisms = (1u << TARE_MECHANISM_GRAPH) - 1,
 	.sizes = (1u << TARE_CHUNKS_COUNT) - 1,
 };
 
@@ -411,12 +419,13 @@ static double fastest_of_all(const struct random_pipeline *random, uint64_t alig
 	work.align = align;
 	count = tare_search_all(&small_space, &work, all, TARE_SCHEDULES_MAX);
 	for (size_t i = 0; i < count; i++) {
-		rig_must(tare_pipeline_run(rig.pipeline, &all[i], TARE_BREAK_NONE, &ns, NULL, error));
+		rig_must(
+		    tare_pipeline_run(rig.pipeline, &all[i], TARE_BREAK_NONE, &ns, NULL, error));
 		again = ns;
 		// The first run of a queue pays for turning to it.
 		if (ns < best + best / 30)
-			rig_must(tare_pipeline_run(rig.pipeline, &all[i], TARE_BREAK_NONE, &again, NULL,
-			                           error));
+			rig_must(tare_pipeline_run(rig.pipeline, &all[i], TARE_BREAK_NONE, &again,
+			                           NULL, error));
 		best = ns < best ? ns : best;
 		best = again < best ? again : best;
 	}
@@ -465,23 +474,26 @@ static void random_devices_are_seen_through(void **state)
 		options.bytes = random.work.items * 4;
 		options.cycles[0] = random.cycles;
 		if (run_overlap(&simulated, random.text, &options,
-		                (int64_t)(RUNS * random_pipeline_run_ns(&random, &one)), &error) < 0)
+		                (int64_t)(RUNS * random_pipeline_run_ns(&random, &one)),
+		                &error) < 0)
 			fail_msg("device %u: %s\n%s", i, error.message, random.text);
 		assert_null(find_warning(simulated.run.result, "bytes-short"));
 		found = best_found(simulated.run.result, &serial);
 		fastest = fastest_of_all(
 		    &random,
-		    (uint64_t)tare_labels_find(&simulated.run.result->parameters, "align_items")->number);
+		    (uint64_t)tare_labels_find(&simulated.run.result->parameters, "align_items")
+		        ->number);
 		off = fmin(found, serial) / fastest - 1;
 		worst = fmax(worst, off);
 		verdict = conclusion(simulated.run.result, "worth-it");
 		bound = value_of(simulated.run.result, "bound", "what", "bound");
-		print_message("# %2u layout %d: found %.0f us, all %.0f us (%+.2f %%), bound %.0f us; %.30s\n",
-		              i, random.layout, found / 1000, fastest / 1000, 100 * off, bound / 1000,
-		              verdict);
+		print_message("# %2u layout %d: found %.0f us, all %.0f us (%+.2f %%), bound %.0f "
+		              "us; %.30s\n",
+		              i, random.layout, found / 1000, fastest / 1000, 100 * off,
+		              bound / 1000, verdict);
 		if (off > 0.01)
-			fail_msg("device %u: %.2f %% slower than the best schedule\n%s", i, 100 * off,
-			         random.text);
+			fail_msg("device %u: %.2f %% slower than the best schedule\n%s", i,
+			         100 * off, random.text);
 		assert_int_equal(value_of(simulated.run.result, "engines", "what", "revealed"),
 		                 random.engines);
 		says(simulated.run.result, "worth-it",

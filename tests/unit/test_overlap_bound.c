@@ -81,11 +81,13 @@ static void stages_that_do_not_disturb_each_other_take_the_longest(void **state)
 
 static void two_engines_with_a_duplex_factor(void **state)
 {
-	static const struct { double h, d, speed, expected; } table[] = {
+	static const struct {
+		double h, d, speed, expected;
+	} table[] = {
 		{ 10, 10, 0.9, 10 / 0.9 },
 		{ 10, 10, 0.5, 20 },
-		{ 10, 10, 0.4, 20 },               // worse than taking turns: the bound takes turns
-		{ 10, 4, 0.8, 4 / 0.8 + 10 - 4 },  // together until the shorter one is done
+		{ 10, 10, 0.4, 20 },              // worse than taking turns: the bound takes turns
+		{ 10, 4, 0.8, 4 / 0.8 + 10 - 4 }, // together until the shorter one is done
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -138,14 +140,21 @@ static void modes_that_are_not_known_are_not_used(void **state)
 
 static void what_is_no_number_or_has_no_speed_is_refused(void **state)
 {
-	static const struct { int mode, stage; double value; const char *expected; } table[] = {
+	static const struct {
+		int mode, stage;
+		double value;
+		const char *expected;
+	} table[] = {
 		{ 0, 1, NAN, "the time of kernel alone is no usable number" },
 		{ 0, 2, INFINITY, "the time of to-host alone is no usable number" },
 		{ 0, 0, -1, "the time of to-device alone is no usable number" },
-		{ HD, 2, NAN, "the speed of to-host in the mode to-device+to-host is no usable number" },
-		{ HKD, 1, -0.1, "the speed of kernel in the mode to-device+kernel+to-host is no usable "
+		{ HD, 2, NAN,
+		  "the speed of to-host in the mode to-device+to-host is no usable number" },
+		{ HKD, 1, -0.1,
+		  "the speed of kernel in the mode to-device+kernel+to-host is no usable "
 		  "number" },
-		{ -1, 1, 0, "kernel has work to do and makes no progress in any mode that was measured" },
+		{ -1, 1, 0,
+		  "kernel has work to do and makes no progress in any mode that was measured" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -182,10 +191,10 @@ static struct tare_overlap_modes random_modes(struct tare_random *random)
 
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
 		double exponent = (double)tare_random_below(random, 7);
-		modes.alone_ns[stage] = tare_random_below(random, 6) == 0
-		                            ? 0
-		                            : (1 + (double)tare_random_below(random, 1000)) *
-		                                  pow(10, exponent);
+		modes.alone_ns[stage] =
+		    tare_random_below(random, 6) == 0
+		        ? 0
+		        : (1 + (double)tare_random_below(random, 1000)) * pow(10, exponent);
 	}
 	for (uint32_t mode = 1; mode < TARE_MODE_COUNT; mode++) {
 		bool single = (mode & (mode - 1)) == 0;
@@ -193,7 +202,7 @@ static struct tare_overlap_modes random_modes(struct tare_random *random)
 		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 			if (mode >> stage & 1)
 				modes.speed[mode][stage] =
-					single ? 1 : (double)tare_random_below(random, 11) / 10;
+				    single ? 1 : (double)tare_random_below(random, 11) / 10;
 	}
 	return modes;
 }
@@ -227,14 +236,21 @@ static double dual_of(const struct tare_overlap_modes *modes)
 				                     p[2] * (q[0] * r[1] - q[1] * r[0]);
 				if (fabs(determinant) < 1e-9)
 					continue;
-				y[0] = (p[3] * (q[1] * r[2] - q[2] * r[1]) - p[1] * (q[3] * r[2] - q[2] * r[3]) +
-				        p[2] * (q[3] * r[1] - q[1] * r[3])) / determinant;
-				y[1] = (p[0] * (q[3] * r[2] - q[2] * r[3]) - p[3] * (q[0] * r[2] - q[2] * r[0]) +
-				        p[2] * (q[0] * r[3] - q[3] * r[0])) / determinant;
-				y[2] = (p[0] * (q[1] * r[3] - q[3] * r[1]) - p[1] * (q[0] * r[3] - q[3] * r[0]) +
-				        p[3] * (q[0] * r[1] - q[1] * r[0])) / determinant;
+				y[0] = (p[3] * (q[1] * r[2] - q[2] * r[1]) -
+				        p[1] * (q[3] * r[2] - q[2] * r[3]) +
+				        p[2] * (q[3] * r[1] - q[1] * r[3])) /
+				       determinant;
+				y[1] = (p[0] * (q[3] * r[2] - q[2] * r[3]) -
+				        p[3] * (q[0] * r[2] - q[2] * r[0]) +
+				        p[2] * (q[0] * r[3] - q[3] * r[0])) /
+				       determinant;
+				y[2] = (p[0] * (q[1] * r[3] - q[3] * r[1]) -
+				        p[1] * (q[0] * r[3] - q[3] * r[0]) +
+				        p[3] * (q[0] * r[1] - q[1] * r[0])) /
+				       determinant;
 				for (int i = 0; i < planes; i++)
-					inside &= plane[i][0] * y[0] + plane[i][1] * y[1] + plane[i][2] * y[2] <=
+					inside &= plane[i][0] * y[0] + plane[i][1] * y[1] +
+					              plane[i][2] * y[2] <=
 					          plane[i][3] + 1e-9;
 				for (int i = 0; i < 3; i++)
 					value += modes->alone_ns[i] * y[i];
@@ -294,7 +310,8 @@ static void no_random_schedule_beats_the_bound_and_the_dual_meets_it(void **stat
 			sum += bound.in_mode_ns[mode];
 		}
 		close_to(sum, bound.ns);
-		// Stages may be of 1 ns and of 1 s: beside the long one the short one is a rounding.
+		// Stages may be of 1 ns and of 1 s: beside the long one the short one is a
+		// rounding.
 		assert_true(undone_ns(&modes, bound.in_mode_ns) <= bound.ns * 1e-14);
 		assert_true(bound.ns <= bound.serial_ns * (1 + 1e-9));
 		double dual = dual_of(&modes);
@@ -304,7 +321,8 @@ static void no_random_schedule_beats_the_bound_and_the_dual_meets_it(void **stat
 			double in_mode[TARE_MODE_COUNT] = { 0 }, total = 0;
 			for (uint32_t mode = 1; mode < TARE_MODE_COUNT; mode++)
 				if (modes.known[mode])
-					total += in_mode[mode] = pow((double)tare_random_below(&random, 1000), 3);
+					total += in_mode[mode] =
+					    pow((double)tare_random_below(&random, 1000), 3);
 			double times = fulfilment(&modes, in_mode);
 			if (times > 0)
 				assert_true(total / times >= bound.ns * (1 - 1e-9));
@@ -314,7 +332,7 @@ static void no_random_schedule_beats_the_bound_and_the_dual_meets_it(void **stat
 
 // ---- the engine model
 
-#define THREE_ENGINES \
+#define THREE_ENGINES                                                                              \
 	"engine compute runs kernel\nengine copy runs to-device\nengine copy runs to-host\n"
 #define ONE_COPY_ENGINE "engine compute runs kernel\nengine copy runs to-device,to-host\n"
 
@@ -323,7 +341,7 @@ static int64_t model_ps(const char *engines, const struct tare_schedule *schedul
                         const int64_t *ps)
 {
 	static const enum tare_flow flows[] = { TARE_FLOW_TO_DEVICE, TARE_FLOW_KERNEL,
-		TARE_FLOW_TO_HOST };
+		                                TARE_FLOW_TO_HOST };
 	struct tare_step steps[3 * 64];
 	struct tare_model_operation operations[3 * 64] = { 0 }, *last[64], *waits[3 * 64];
 	struct tare_model_queue *queues[64];
@@ -332,8 +350,10 @@ static int64_t model_ps(const char *engines, const struct tare_schedule *schedul
 	char text[512];
 	int64_t end_ps = 0;
 
-	int length = snprintf(text, sizeof text, "tare-device 1\ndevice name \"t\" memory 1 GiB\n"
-	                      "timer rate 1 GHz\n%s", engines);
+	int length = snprintf(text, sizeof text,
+	                      "tare-device 1\ndevice name \"t\" memory 1 GiB\n"
+	                      "timer rate 1 GHz\n%s",
+	                      engines);
 	if (tare_script_parse(text, (size_t)length, "test", &script, &error) < 0)
 		fail_msg("%s", error.message);
 	struct tare_model *model = tare_model_new(&script, NULL, NULL);
@@ -341,7 +361,8 @@ static int64_t model_ps(const char *engines, const struct tare_schedule *schedul
 		queues[i] = tare_model_queue_new(model,
 		                                 schedule->mechanism == TARE_MECHANISM_OUT_OF_ORDER
 		                                     ? TARE_MODEL_OUT_OF_ORDER
-		                                     : TARE_MODEL_IN_ORDER, -1);
+		                                     : TARE_MODEL_IN_ORDER,
+		                                 -1);
 	size_t count = tare_schedule_steps(schedule, HKD, steps);
 	for (size_t i = 0; i < count; i++) {
 		operations[i].flow = flows[steps[i].stage];
@@ -371,8 +392,10 @@ static void equal_stages_reach_the_closed_forms(void **state)
 		for (int mechanism = 0; mechanism < TARE_MECHANISM_COUNT; mechanism++) {
 			// 3n / (n + 2) of serial, exactly.
 			struct tare_schedule schedule = { n, n, TARE_ORDER_DEPTH_FIRST,
-				(enum tare_mechanism)mechanism, TARE_CHUNKS_EQUAL };
-			assert_int_equal(model_ps(THREE_ENGINES, &schedule, equal), 1000000 * (n + 2));
+				                          (enum tare_mechanism)mechanism,
+				                          TARE_CHUNKS_EQUAL };
+			assert_int_equal(model_ps(THREE_ENGINES, &schedule, equal),
+			                 1000000 * (n + 2));
 		}
 		close_to(tare_overlap_attainable_ns(&modes, n, false), n + 2);
 		close_to(3.0 * n / tare_overlap_attainable_ns(&modes, n, false), 3.0 * n / (n + 2));
@@ -397,14 +420,15 @@ static void unequal_stages_take_what_is_attainable(void **state)
 		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 			ps[stage] = 1 + (int64_t)tare_random_below(&random, 1000000);
 		struct tare_overlap_modes modes =
-			free_modes((double)ps[0] * n, (double)ps[1] * n, (double)ps[2] * n);
+		    free_modes((double)ps[0] * n, (double)ps[1] * n, (double)ps[2] * n);
 		struct tare_schedule all = { n, n, TARE_ORDER_DEPTH_FIRST };
 		struct tare_schedule breadth = { n, n, TARE_ORDER_BREADTH_FIRST };
 		close_to((double)model_ps(THREE_ENGINES, &all, ps),
 		         tare_overlap_attainable_ns(&modes, n, false));
 		close_to((double)model_ps(ONE_COPY_ENGINE, &breadth, ps),
 		         tare_overlap_attainable_ns(&modes, n, true));
-		assert_true(tare_overlap_attainable_ns(&modes, n, false) >= bound_of(&modes) * (1 - 1e-12));
+		assert_true(tare_overlap_attainable_ns(&modes, n, false) >=
+		            bound_of(&modes) * (1 - 1e-12));
 	}
 }
 
@@ -438,8 +462,9 @@ static void engines_are_counted_by_what_was_seen_together(void **state)
 			apart++;
 		if (revealed.count != table[i].count || revealed.largest_mode != table[i].largest ||
 		    revealed.apart_count != apart)
-			fail_msg("%s: %u engines by %s, %zu pairs apart", table[i].what, revealed.count,
-			         tare_mode_name(revealed.largest_mode), revealed.apart_count);
+			fail_msg("%s: %u engines by %s, %zu pairs apart", table[i].what,
+			         revealed.count, tare_mode_name(revealed.largest_mode),
+			         revealed.apart_count);
 		for (size_t j = 0; j < apart; j++)
 			assert_int_equal(revealed.apart[j], table[i].apart[j]);
 	}
@@ -461,8 +486,8 @@ static void modes_that_were_not_measured_reveal_nothing(void **state)
 
 // ---- kernels side by side
 
-// Runs n chunks in turn over queues on a device with an engine for each stage; each kernel holds its
-// engine for a `beside`th of its time, the rest it takes beside others.
+// Runs n chunks in turn over queues on a device with an engine for each stage; each kernel holds
+// its engine for a `beside`th of its time, the rest it takes beside others.
 static double run_beside(double h, double k, double d, double beside, uint32_t chunks,
                          uint32_t queues)
 {
@@ -476,8 +501,8 @@ static double run_beside(double h, double k, double d, double beside, uint32_t c
 	int64_t end = 0;
 
 	for (int i = 0; i < 3; i++)
-		script.engines[i] = (struct tare_script_engine){
-			.compute = i == 1, .flows = UINT64_C(1) << flows[i] };
+		script.engines[i] = (struct tare_script_engine){ .compute = i == 1,
+			                                         .flows = UINT64_C(1) << flows[i] };
 	model = tare_model_new(&script, NULL, NULL);
 	assert_non_null(model);
 	for (uint32_t q = 0; q < queues; q++)
@@ -485,7 +510,8 @@ static double run_beside(double h, double k, double d, double beside, uint32_t c
 	for (uint32_t i = 0; i < 3 * chunks; i++) {
 		double ps = 1000 * ns[i % 3] / chunks, held = i % 3 == 1 ? ps / beside : ps;
 		operations[i] = (struct tare_model_operation){ .flow = flows[i % 3],
-			.work_ps = (int64_t)held, .tail_ps = (int64_t)(ps - held) };
+			                                       .work_ps = (int64_t)held,
+			                                       .tail_ps = (int64_t)(ps - held) };
 		tare_model_append(model, queue[i / 3 % queues], &operations[i]);
 	}
 	tare_model_run(model, TARE_PS_MAX - 1);
@@ -497,9 +523,10 @@ static double run_beside(double h, double k, double d, double beside, uint32_t c
 
 static void no_schedule_with_kernels_side_by_side_beats_the_bound(void **state)
 {
-	static const double table[][4] = { // ns, and how many kernels run beside each other
+	static const double table[][4] = {
+		// ns, and how many kernels run beside each other
 		{ 64e3, 192e3, 64e3, 8 }, { 64e3, 192e3, 64e3, 2 }, { 1e3, 256e3, 1e3, 4 },
-		{ 64e3, 64e3, 32e3, 8 }, { 64e3, 192e3, 64e3, 1 },
+		{ 64e3, 64e3, 32e3, 8 },  { 64e3, 192e3, 64e3, 1 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -517,7 +544,8 @@ static void no_schedule_with_kernels_side_by_side_beats_the_bound(void **state)
 				    ns < tare_overlap_attainable_ns(&modes, chunks, false) *
 				             (1 - 1e-6))
 					fail_msg("%zu: %u chunks, %u queues: %.0f ns, bound %.0f, "
-					         "attainable %.0f", i, chunks, queues, ns, bound,
+					         "attainable %.0f",
+					         i, chunks, queues, ns, bound,
 					         tare_overlap_attainable_ns(&modes, chunks, false));
 				best = fmin(best, ns);
 			}

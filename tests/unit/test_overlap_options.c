@@ -106,7 +106,8 @@ static void breaks_are_read(void **state)
 		{ "none", 0 },
 		{ "all", TARE_OVERLAP_ALL_BREAKS },
 		{ "pageable", 1u << TARE_BREAK_PAGEABLE },
-		{ "blocking,default-queue", 1u << TARE_BREAK_BLOCKING | 1u << TARE_BREAK_DEFAULT_QUEUE },
+		{ "blocking,default-queue",
+		  1u << TARE_BREAK_BLOCKING | 1u << TARE_BREAK_DEFAULT_QUEUE },
 		{ "allocation,all", TARE_OVERLAP_ALL_BREAKS },
 	};
 	(void)state;

@@ -49,16 +49,19 @@ static const char *kernel_keys = ""; // of every kernel
 
 static void add_kernel(FILE *file, const char *name, unsigned width, int turns_at, const char *more)
 {
-	fprintf(file, "kernel peak_%s_%u fixed 2 us repeat %d repeat-rate 1 Gitem/s %s %s\n", name, width,
-	        turns_at, more, kernel_keys);
+	fprintf(file, "kernel peak_%s_%u fixed 2 us repeat %d repeat-rate 1 Gitem/s %s %s\n", name,
+	        width, turns_at, more, kernel_keys);
 }
 
 // SIMPLE_DEVICE with the facts that peak looks at, and all its kernels but those of `without`.
 static void make_script(char *script, size_t size, const char *facts, const char *without,
                         const char *more)
 {
-	static const struct { const char *name; int turns_at; } kernels[] = {
-		{ "fp32", 4 }, { "fp64", 4 }, { "fp16", 4 }, { "int32", 4 }, { "read", 6 },
+	static const struct {
+		const char *name;
+		int turns_at;
+	} kernels[] = {
+		{ "fp32", 4 },  { "fp64", 4 }, { "fp16", 4 },  { "int32", 4 }, { "read", 6 },
 		{ "write", 6 }, { "copy", 6 }, { "triad", 8 }, { "local", 3 },
 	};
 	FILE *file = fmemopen(script, size, "w");
@@ -168,8 +171,9 @@ static void every_rate_follows_from_the_script(void **state)
 
 static void ceilings_are_the_best_of_their_kind_with_their_share(void **state)
 {
-	static const char *const roofs[] = { "fp32, memory read", "fp32, cache", "fp32, local memory",
-		                             "fp64, memory read", "fp16, memory read" };
+	static const char *const roofs[] = { "fp32, memory read", "fp32, cache",
+		                             "fp32, local memory", "fp64, memory read",
+		                             "fp16, memory read" };
 	struct simulated_run simulated;
 	const struct tare_result *result;
 	double best = 0;
@@ -213,15 +217,18 @@ static void conclusions_name_the_ridge_and_where_a_cache_ends(void **state)
 	assert_string_equal(result->conclusions[1].id, "ridge");
 	assert_non_null(strstr(result->conclusions[1].text, "less than 8.5 FLOP"));
 	assert_string_equal(result->conclusions[2].id, "caches");
-	assert_non_null(strstr(result->conclusions[2].text, "between 256 KB and 512 KB, where a "
-	                                                    "cache nearer to the units ends (the "));
+	assert_non_null(strstr(result->conclusions[2].text,
+	                       "between 256 KB and 512 KB, where a "
+	                       "cache nearer to the units ends (the "));
 	assert_non_null(strstr(result->conclusions[2].text, "cache of 1 MB"));
 	simulated_close(&simulated);
 }
 
 static void a_fall_at_the_size_that_the_driver_tells_is_the_shared_cache(void **state)
 {
-	static const struct { const char *facts, *said; } rows[] = {
+	static const struct {
+		const char *facts, *said;
+	} rows[] = {
 		{ "memory 64 MiB units 4 cache 384 KiB fp64 yes", "where the shared cache ends (" },
 		{ "memory 64 MiB units 4 fp64 yes", "where a cache ends (" },
 	};
@@ -237,7 +244,11 @@ static void a_fall_at_the_size_that_the_driver_tells_is_the_shared_cache(void **
 
 static void one_group_on_each_unit_goes_round_the_working_set(void **state)
 {
-	static const struct { const char *facts; int64_t bytes; const char *launch; } rows[] = {
+	static const struct {
+		const char *facts;
+		int64_t bytes;
+		const char *launch;
+	} rows[] = {
 		{ "work-group 1024", 4 << 20, "; 4 groups of 1024 work-items" },
 		{ "work-group 1024", 16 << 10, "; 4 groups of 1024 work-items" },
 		// Fewer vectors than items of a group.
@@ -286,7 +297,10 @@ static void groups_are_as_small_as_a_kernel_needs_them(void **state)
 // Not every driver tells the limit: then launches fail, and others are tried.
 static void a_launch_that_fails_is_passed_over(void **state)
 {
-	static const struct { const char *keys; bool local; } rows[] = {
+	static const struct {
+		const char *keys;
+		bool local;
+	} rows[] = {
 		{ "work-group 256", true },
 		{ "work-group 32", false },
 	};
@@ -319,7 +333,11 @@ static void a_launch_that_fails_is_passed_over(void **state)
 
 static void a_ceiling_from_few_samples_says_so(void **state)
 {
-	static const struct { int samples; enum tare_verdict verdict; const char *said; } rows[] = {
+	static const struct {
+		int samples;
+		enum tare_verdict verdict;
+		const char *said;
+	} rows[] = {
 		{ 2, TARE_NOT_CONVERGED, "of its kind, from 2 samples" },
 		{ 1, TARE_NOT_CONVERGED, "of its kind, from 1 sample" },
 		{ 40, TARE_NOT_CONVERGED, "not known to 1 %, from 40 samples" },
@@ -353,7 +371,9 @@ static void a_ceiling_from_few_samples_says_so(void **state)
 
 static void what_the_device_lacks_or_cannot_build_leaves_the_rest(void **state)
 {
-	static const struct { const char *facts, *without, *type, *reason; } rows[] = {
+	static const struct {
+		const char *facts, *without, *type, *reason;
+	} rows[] = {
 		{ FACTS, "fp64", "fp64", "peak_fp64_" },
 		{ SIZES "fp64 yes fp16 no", NULL, "fp16", "no half precision" },
 		{ SIZES "fp64 no fp16 yes", NULL, "fp64", "no double precision" },

@@ -39,11 +39,13 @@ static double compute(enum peak_type type, uint32_t width, uint32_t rounds, uint
 				x[c][l] = step(type, x[c][l], fused);
 		}
 	for (uint32_t l = 0; l < width; l++) {
-		double low = narrow(type, narrow(type, x[0][l] + x[1][l]) + narrow(type, x[2][l] + x[3][l]));
+		double low =
+		    narrow(type, narrow(type, x[0][l] + x[1][l]) + narrow(type, x[2][l] + x[3][l]));
 		lanes[l] = low;
 		if (chains == 8)
-			lanes[l] = narrow(type, low + narrow(type, narrow(type, x[4][l] + x[5][l]) +
-			                                               narrow(type, x[6][l] + x[7][l])));
+			lanes[l] =
+			    narrow(type, low + narrow(type, narrow(type, x[4][l] + x[5][l]) +
+			                                        narrow(type, x[6][l] + x[7][l])));
 	}
 	for (uint32_t half = width / 2; half; half /= 2)
 		for (uint32_t l = 0; l < half; l++)
@@ -70,19 +72,23 @@ static void checks_take_what_is_right_and_nothing_else(void **state)
 				uint32_t few = peak_check_rounds(width);
 				const char *said;
 				for (uint64_t i = 0; i < 32; i++)
-					put(types[t], output, i, compute(types[t], width, few, i, fused));
+					put(types[t], output, i,
+					    compute(types[t], width, few, i, fused));
 				assert_true(peak_check_compute(types[t], width, few, output, 32));
 				said = peak_tell_fused(types[t], width, output);
 				if (!said)
-					fail_msg("type %d, width %u, fused %d", types[t], width, fused);
+					fail_msg("type %d, width %u, fused %d", types[t], width,
+					         fused);
 				assert_int_equal(strncmp(said, "fused", 5) == 0, fused);
 				// Another number of rounds; nothing done; one item off.
-				assert_false(peak_check_compute(types[t], width, few + 1, output, 32));
+				assert_false(
+				    peak_check_compute(types[t], width, few + 1, output, 32));
 				assert_false(peak_check_compute(types[t], width, 0, output, 32));
 				put(types[t], output, 31, compute(types[t], width, few, 30, fused));
 				assert_false(peak_check_compute(types[t], width, few, output, 32));
 				for (uint64_t i = 0; i < 32; i++)
-					put(types[t], output, i, compute(types[t], width, 40, i, fused));
+					put(types[t], output, i,
+					    compute(types[t], width, 40, i, fused));
 				assert_true(peak_check_compute(types[t], width, 40, output, 32));
 				put(types[t], output, 3, NAN);
 				assert_false(peak_check_compute(types[t], width, 40, output, 32));

@@ -39,8 +39,8 @@ static void add_series(struct tare_result *result, const char *group, const char
 	assert_int_equal(tare_cell_set_rate(cell, 1000 * g_per_s, "GB/s", 1e9), 0);
 }
 
-static void add(struct tare_result *result, const char *group, const char *label,
-                const char *text, double g_per_s)
+static void add(struct tare_result *result, const char *group, const char *label, const char *text,
+                double g_per_s)
 {
 	add_series(result, group, label, text, g_per_s, 40, 0, TARE_CONVERGED);
 }
@@ -95,10 +95,14 @@ static void the_best_of_each_kind_is_its_ceiling(void **state)
 // first size after the nearer one still has part of that.
 static void the_shared_cache_lies_between_two_falls(void **state)
 {
-	static const struct { int64_t bytes; double rate; } sweep[] = {
-		{ 64 << 10, 33020 }, { 128 << 10, 33022 }, { 256 << 10, 32020 }, { 512 << 10, 17211 },
-		{ 1 << 20, 16298 }, { 4 << 20, 15109 }, { 32 << 20, 13158 }, { 64 << 20, 13397 },
-		{ 128 << 20, 11300 }, { 256 << 20, 6748 },
+	static const struct {
+		int64_t bytes;
+		double rate;
+	} sweep[] = {
+		{ 64 << 10, 33020 },  { 128 << 10, 33022 }, { 256 << 10, 32020 },
+		{ 512 << 10, 17211 }, { 1 << 20, 16298 },   { 4 << 20, 15109 },
+		{ 32 << 20, 13158 },  { 64 << 20, 13397 },  { 128 << 20, 11300 },
+		{ 256 << 20, 6748 },
 	};
 	struct tare_sweep_fall falls[TARE_SWEEP_FALLS];
 	(void)state;
@@ -106,11 +110,14 @@ static void the_shared_cache_lies_between_two_falls(void **state)
 		struct tare_result *result = tare_result_new("peak");
 		struct tare_device_entry *device = tare_result_add_device(result);
 		struct tare_peaks peaks;
-		// The second time without what comes before the nearer fall: then it cannot be seen.
+		// The second time without what comes before the nearer fall: then it cannot be
+		// seen.
 		for (size_t i = from ? 4 : 0; i < sizeof sweep / sizeof *sweep; i++) {
 			add(result, "sweep", NULL, NULL, sweep[i].rate);
-			assert_int_equal(tare_labels_set_number(
-			    &result->cells[result->cell_count - 1].labels, "bytes", sweep[i].bytes), 0);
+			assert_int_equal(
+			    tare_labels_set_number(&result->cells[result->cell_count - 1].labels,
+			                           "bytes", sweep[i].bytes),
+			    0);
 		}
 		tare_fact_set_count(&device->facts, TARE_FACT_CACHE, TARE_ORIGIN_DRIVER, 60 << 20);
 		tare_peaks_of(result, &peaks);
@@ -122,7 +129,8 @@ static void the_shared_cache_lies_between_two_falls(void **state)
 			assert_int_equal(falls[0].from, 256 << 10);
 			assert_int_equal(falls[0].to, 512 << 10);
 			assert_int_equal(falls[1].cache, TARE_FALLEN_SHARED);
-			assert_float_equal(peaks.per_second[TARE_CEILING_SHARED_CACHE], 16298e9, 1e6);
+			assert_float_equal(peaks.per_second[TARE_CEILING_SHARED_CACHE], 16298e9,
+			                   1e6);
 			assert_float_equal(peaks.per_second[TARE_CEILING_CACHE], 33022e9, 1e6);
 		}
 		tare_result_free(result);
@@ -132,9 +140,14 @@ static void the_shared_cache_lies_between_two_falls(void **state)
 // The samples of 512 KB followed each other in another run of that H200, so it had no interval.
 static void a_fall_is_seen_where_samples_give_no_interval(void **state)
 {
-	static const struct { int64_t bytes; double rate; bool dependent; } sweep[] = {
-		{ 128 << 10, 32981, true },  { 256 << 10, 31981, false }, { 512 << 10, 17230, true },
-		{ 1 << 20, 16173, false },   { 32 << 20, 13075, false },  { 64 << 20, 13320, false },
+	static const struct {
+		int64_t bytes;
+		double rate;
+		bool dependent;
+	} sweep[] = {
+		{ 128 << 10, 32981, true },  { 256 << 10, 31981, false },
+		{ 512 << 10, 17230, true },  { 1 << 20, 16173, false },
+		{ 32 << 20, 13075, false },  { 64 << 20, 13320, false },
 		{ 128 << 20, 10549, false }, { 256 << 20, 6313, false },
 	};
 	struct tare_result *result = tare_result_new("peak");
@@ -144,7 +157,8 @@ static void a_fall_is_seen_where_samples_give_no_interval(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof sweep / sizeof *sweep; i++) {
 		struct tare_cell *cell;
-		add_series(result, "sweep", NULL, NULL, sweep[i].rate, 40, 10000, TARE_NOT_CONVERGED);
+		add_series(result, "sweep", NULL, NULL, sweep[i].rate, 40, 10000,
+		           TARE_NOT_CONVERGED);
 		cell = &result->cells[result->cell_count - 1];
 		if (sweep[i].dependent)
 			cell->rate.ci_low = cell->rate.ci_high = NAN;
@@ -183,7 +197,8 @@ static void what_is_known_well_goes_before_what_is_a_little_better(void **state)
 		struct tare_peaks peaks;
 		add_series(result, "compute", "type", "fp32", rows[i].rate, rows[i].samples,
 		           rows[i].scatter_ps, TARE_NOT_CONVERGED);
-		add_series(result, "compute", "type", "fp64", rows[i].rate, 2, 0, TARE_NOT_CONVERGED);
+		add_series(result, "compute", "type", "fp64", rows[i].rate, 2, 0,
+		           TARE_NOT_CONVERGED);
 		add_series(result, "compute", "type", "fp64", 100, 1, 0, TARE_NOT_CONVERGED);
 		tare_peaks_of(result, &peaks);
 		assert_float_equal(peaks.per_second[TARE_CEILING_FP32], 1e9 * rows[i].ceiling, 1e6);
@@ -261,11 +276,14 @@ static int close_folder(void **state)
 
 static void keep_then_load_finds_it_by_device_and_driver(void **state)
 {
-	static const struct { const char *backend, *uuid, *driver; bool found; } rows[] = {
+	static const struct {
+		const char *backend, *uuid, *driver;
+		bool found;
+	} rows[] = {
 		{ "opencl", "abcd", "550", true },
-		{ "cuda", "abcd", "550", true },   // the same device by another API
-		{ "opencl", "abcd", "560", false }, // another driver
-		{ "opencl", "abce", "550", false }, // another device
+		{ "cuda", "abcd", "550", true },             // the same device by another API
+		{ "opencl", "abcd", "560", false },          // another driver
+		{ "opencl", "abce", "550", false },          // another device
 		{ "opencl", "00000000-0000", "550", false }, // says nothing: by name and address
 		{ "simulated", "abcd", "550", false },
 	};
@@ -310,7 +328,8 @@ static void devices_without_a_uuid_go_by_name_and_address(void **state)
 	assert_int_equal(tare_peaks_keep(kept, NULL), 0);
 	assert_int_equal(tare_peaks_load(&kept->devices[0], NULL, &peaks, NULL), 0);
 	assert_true(peaks.present);
-	tare_fact_set_text(&kept->devices[0].facts, TARE_FACT_PCI, TARE_ORIGIN_SYSTEM, "0000:02:00.0");
+	tare_fact_set_text(&kept->devices[0].facts, TARE_FACT_PCI, TARE_ORIGIN_SYSTEM,
+	                   "0000:02:00.0");
 	assert_int_equal(tare_peaks_load(&kept->devices[0], NULL, &peaks, NULL), 0);
 	assert_false(peaks.present);
 	tare_result_free(kept);
@@ -327,7 +346,8 @@ static void neither_interrupted_nor_simulated_results_are_kept(void **state)
 	(void)state;
 	cut->interrupted = true;
 	// As ze-cpu's device has it.
-	tare_fact_set_text(&tests->devices[0].facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER, "for tests");
+	tare_fact_set_text(&tests->devices[0].facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER,
+	                   "for tests");
 	assert_int_equal(tare_peaks_keep(cut, &error), 0);
 	assert_int_equal(tare_peaks_keep(simulated, &error), 0);
 	assert_int_equal(tare_peaks_keep(tests, &error), 0);
@@ -415,7 +435,10 @@ static void a_file_is_read_for_its_own_device_only(void **state)
 
 static void the_age_is_said_in_words(void **state)
 {
-	static const struct { int64_t seconds; const char *words; } rows[] = {
+	static const struct {
+		int64_t seconds;
+		const char *words;
+	} rows[] = {
 		{ 5, "measured just now" },
 		{ 61, "measured 1 minute ago" },
 		{ 7300, "measured 2 hours ago" },
@@ -435,7 +458,8 @@ static void the_age_is_said_in_words(void **state)
 		assert_int_equal(tare_peaks_load(&kept->devices[0], NULL, &peaks, NULL), 0);
 		if (!strstr(peaks.origin, rows[i].words))
 			fail_msg("%s instead of %s", peaks.origin, rows[i].words);
-		assert_true(rows[i].seconds < 0 ? peaks.age_s == -1 : peaks.age_s >= rows[i].seconds);
+		assert_true(rows[i].seconds < 0 ? peaks.age_s == -1
+		                                : peaks.age_s >= rows[i].seconds);
 		tare_result_free(kept);
 	}
 }

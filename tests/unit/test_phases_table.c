@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phases by name: random ones against a count of every nanosecond and against the ledger of a view of
-// their spans, and what is chosen by a pattern. The seed comes from the clock and is printed.
+// Phases by name: random ones against a count of every nanosecond and against the ledger of a view
+// of their spans, and what is chosen by a pattern. The seed comes from the clock and is printed.
 #include "analysis/phases.h"
 #include "made_recording.h"
 #include "noise.h"
@@ -24,8 +24,8 @@ static int64_t below(struct tare_random *random, int64_t bound)
 
 static const struct {
 	const char *name, *domain;
-} names[] = { { "step", "" }, { "load", "" }, { "step", "app" }, { "solve", "app" }, { "step[3]", "" },
-	{ "halo[0]", "app" } };
+} names[] = { { "step", "" },     { "load", "" },    { "step", "app" },
+	      { "solve", "app" }, { "step[3]", "" }, { "halo[0]", "app" } };
 enum { NAMES = sizeof names / sizeof *names };
 
 struct world {
@@ -43,9 +43,13 @@ static void add_phase(struct world *world, uint32_t thread, size_t name, uint32_
 	size_t *count = &world->made->recording.phase_count;
 	assert_true(*count < MOST);
 	world->phases[(*count)++] = (struct tare_recorded_phase){
-		.from_ns = from_ns, .to_ns = to_ns, .thread = thread, .parent = parent,
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.thread = thread,
+		.parent = parent,
 		.depth = parent == TARE_NO_INDEX ? 0 : world->phases[parent].depth + 1,
-		.name = names[name].name, .domain = names[name].domain,
+		.name = names[name].name,
+		.domain = names[name].domain,
 	};
 }
 
@@ -79,12 +83,13 @@ static void some_commands(struct world *world, struct tare_random *random)
 	for (uint32_t thread = 0; thread < 3; thread++) {
 		int64_t at_ns = below(random, 40);
 		while (at_ns < WALL - 60) {
-			int64_t exit_ns = at_ns + below(random, 12), start_ns = exit_ns + below(random, 20);
+			int64_t exit_ns = at_ns + below(random, 12),
+			        start_ns = exit_ns + below(random, 20);
 			uint32_t queue = thread == 2 ? 2 : (uint32_t)below(random, 2);
 			uint8_t kind = below(random, 3) ? TARE_KIND_KERNEL : TARE_KIND_WRITE;
 			if (below(random, 3) == 0) {
-				made_call(world->made, made_plain_call(thread, TARE_ROLE_WAIT, at_ns,
-				                                       exit_ns));
+				made_call(world->made,
+				          made_plain_call(thread, TARE_ROLE_WAIT, at_ns, exit_ns));
 			} else {
 				struct tare_recorded_command command = made_plain_command(
 				    thread, queue, kind, at_ns, exit_ns, TARE_NO_TIME, start_ns,
@@ -169,7 +174,8 @@ static bool is_open(const struct world *world, const struct tare_phase_row *row,
                     int64_t t)
 {
 	for (size_t i = 0; i < world->made->recording.phase_count; i++)
-		if (is_of(world, row, i) && world->phases[i].from_ns <= t && t < world->phases[i].to_ns &&
+		if (is_of(world, row, i) && world->phases[i].from_ns <= t &&
+		    t < world->phases[i].to_ns &&
 		    (thread == TARE_NO_INDEX || world->phases[i].thread == thread))
 			return true;
 	return false;
@@ -177,7 +183,8 @@ static bool is_open(const struct world *world, const struct tare_phase_row *row,
 
 static int compare_doubles(const void *a, const void *b)
 {
-	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+	return (*(const double *)a > *(const double *)b) -
+	       (*(const double *)a < *(const double *)b);
 }
 
 static void check_lengths(const struct world *world, const struct tare_phase_row *row)
@@ -214,7 +221,8 @@ static void check_commands(const struct world *world, const struct tare_phase_ro
 	for (size_t i = 0; i < world->made->recording.command_count; i++) {
 		const struct tare_recorded_command *c = &world->made->commands[i];
 		uint32_t device = world->made->queues[c->queue].device;
-		commands += is_open(world, row, c->thread, c->enter_ns) && in_view(world, c->enter_ns) &&
+		commands += is_open(world, row, c->thread, c->enter_ns) &&
+		            in_view(world, c->enter_ns) &&
 		            (world->view.device == TARE_NO_INDEX || world->view.device == device);
 	}
 	assert_int_equal(row->commands, commands);
@@ -271,8 +279,8 @@ static void random_phases_agree_with_the_count(void **state)
 		some_phases(world, &random);
 		some_commands(world, &random);
 		some_view(world, &random);
-		assert_int_equal(tare_phases_compute(&world->made->recording, &world->view, &phases,
-		                                     NULL), 0);
+		assert_int_equal(
+		    tare_phases_compute(&world->made->recording, &world->view, &phases, NULL), 0);
 		assert_int_equal(phases.count, count_rows(world));
 		for (size_t i = 0; i < phases.count; i++, rows++) {
 			const struct tare_phase_row *row = &phases.rows[i];
@@ -318,7 +326,8 @@ static void a_parent_is_the_only_one(void **state)
 	add_phase(world, 0, SOLVE, TARE_NO_INDEX, 110, 120);
 	add_phase(world, 0, STEP, TARE_NO_INDEX, 130, 140);
 	add_phase(world, 0, SOLVE, 7, 132, 134);
-	assert_int_equal(tare_phases_compute(&world->made->recording, &world->view, &phases, NULL), 0);
+	assert_int_equal(tare_phases_compute(&world->made->recording, &world->view, &phases, NULL),
+	                 0);
 	assert_int_equal(phases.count, 4);
 	size_t step = find(&phases, "step");
 	assert_int_equal(step, 0);
@@ -346,12 +355,16 @@ static void the_longest_thousand_are_kept(void **state)
 	world->made->recording.end_ns = world->view.to_ns = 10 * ALL;
 	for (int i = 0; i < ALL; i++) {
 		snprintf(texts[i], sizeof texts[i], "%d", i);
-		all[i] = (struct tare_recorded_phase){ .from_ns = i, .to_ns = i + 1 + i % (ALL / 2 + 1),
-			.parent = TARE_NO_INDEX, .name = texts[i], .domain = "" };
+		all[i] = (struct tare_recorded_phase){ .from_ns = i,
+			                               .to_ns = i + 1 + i % (ALL / 2 + 1),
+			                               .parent = TARE_NO_INDEX,
+			                               .name = texts[i],
+			                               .domain = "" };
 	}
 	world->made->recording.phases = all;
 	world->made->recording.phase_count = ALL;
-	assert_int_equal(tare_phases_compute(&world->made->recording, &world->view, &phases, NULL), 0);
+	assert_int_equal(tare_phases_compute(&world->made->recording, &world->view, &phases, NULL),
+	                 0);
 	assert_int_equal(phases.count, TARE_PHASE_ROWS);
 	assert_int_equal(phases.left_out, 25);
 	// Two of each length but the longest: the 13th of the left out is one of a pair.
@@ -401,8 +414,9 @@ static void patterns_choose_spans(void **state)
 		view.process = rows[i].process;
 		view.from_ns = rows[i].from_ns;
 		view.to_ns = rows[i].to_ns;
-		assert_int_equal(tare_phase_spans(&world->made->recording, &view, rows[i].pattern,
-		                                  &spans), rows[i].count);
+		assert_int_equal(
+		    tare_phase_spans(&world->made->recording, &view, rows[i].pattern, &spans),
+		    rows[i].count);
 		assert_true((spans != NULL) == (rows[i].count > 0));
 		for (int k = 0; k < rows[i].count; k++) {
 			assert_int_equal(spans[k].from_ns, rows[i].spans[k].from_ns);
@@ -423,11 +437,15 @@ static void patterns_choose_spans(void **state)
 
 static void intervals_are_cut_to_the_view(void **state)
 {
-	static const struct tare_time_span spans[] = { { 10, 20 }, { 20, 30 }, { 50, 51 }, { 80, 100 } };
+	static const struct tare_time_span spans[] = {
+		{ 10, 20 }, { 20, 30 }, { 50, 51 }, { 80, 100 }
+	};
 	static const struct {
 		int64_t from_ns, to_ns, overlap_ns;
-	} rows[] = { { 0, 200, 41 }, { 0, 10, 0 }, { 0, 11, 1 }, { 15, 25, 10 }, { 30, 50, 0 },
-		{ 29, 51, 2 }, { 100, 300, 0 }, { 99, 300, 1 }, { 40, 40, 0 }, { 60, 40, 0 } };
+	} rows[] = {
+		{ 0, 200, 41 }, { 0, 10, 0 },    { 0, 11, 1 },   { 15, 25, 10 }, { 30, 50, 0 },
+		{ 29, 51, 2 },  { 100, 300, 0 }, { 99, 300, 1 }, { 40, 40, 0 },  { 60, 40, 0 }
+	};
 	struct world *world = make_world();
 	struct tare_view view = world->view;
 	(void)state;

@@ -23,13 +23,14 @@ static void totals_equal_closed_forms(void **state)
 	} rows[] = {
 		{ "one queue", { .queues = 1 }, true },
 		{ "three queues", { .queues = 3 }, false },
-		{ "breadth-first",
-		  { .queues = 64, .order = TARE_ORDER_BREADTH_FIRST }, false },
+		{ "breadth-first", { .queues = 64, .order = TARE_ORDER_BREADTH_FIRST }, false },
 		{ "interleaved", { .queues = 3, .order = TARE_ORDER_INTERLEAVED }, false },
 		{ "stage queues",
-		  { .queues = 3, .mechanism = TARE_MECHANISM_STAGE_QUEUES }, false },
+		  { .queues = 3, .mechanism = TARE_MECHANISM_STAGE_QUEUES },
+		  false },
 		{ "out of order",
-		  { .queues = 1, .mechanism = TARE_MECHANISM_OUT_OF_ORDER }, false },
+		  { .queues = 1, .mechanism = TARE_MECHANISM_OUT_OF_ORDER },
+		  false },
 		{ "out of order, breadth-first",
 		  { .queues = 1,
 		    .order = TARE_ORDER_BREADTH_FIRST,
@@ -42,14 +43,13 @@ static void totals_equal_closed_forms(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		for (uint32_t chunks = 1; chunks <= 60; chunks += chunks < 6 ? 1 : 6) {
 			struct tare_schedule schedule = rows[i].schedule;
-			double expected = rows[i].serial
-			                      ? 3.0 * STAGE_NS
-			                      : (double)STAGE_NS * (chunks + 2) / chunks;
+			double expected = rows[i].serial ? 3.0 * STAGE_NS
+			                                 : (double)STAGE_NS * (chunks + 2) / chunks;
 			if (3600 % chunks)
 				continue;
 			schedule.chunks = chunks;
-			near_ns(rows[i].name,
-			        (double)time_of(&device, &schedule, TARE_BREAK_NONE), expected, 3);
+			near_ns(rows[i].name, (double)time_of(&device, &schedule, TARE_BREAK_NONE),
+			        expected, 3);
 		}
 	stop(&device);
 }
@@ -110,8 +110,7 @@ static void every_schedule_computes_the_same(void **state)
 				.queues = k % 2 ? 2 : 1,
 				.sizes = k / 2 % 2 ? TARE_CHUNKS_TAPERED : TARE_CHUNKS_EQUAL,
 				.order = (enum tare_issue_order)(k / 4 % TARE_ORDER_COUNT),
-				.mechanism =
-				    (enum tare_mechanism)(k / 4 / TARE_ORDER_COUNT),
+				.mechanism = (enum tare_mechanism)(k / 4 / TARE_ORDER_COUNT),
 			};
 			enum tare_verified verified;
 			int64_t ns;
@@ -227,8 +226,7 @@ static int skipping_append(struct tare_queue *queue, const struct tare_operation
 {
 	static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	if (operation->type == skip_type &&
-	    (skip_type != TARE_OPERATION_COPY ||
-	     operation->destination.memory->kind == skip_to) &&
+	    (skip_type != TARE_OPERATION_COPY || operation->destination.memory->kind == skip_to) &&
 	    skip_in-- == 0) {
 		if (skip_status < 0)
 			return tare_fail(error, -skip_status, "refused");
@@ -303,8 +301,8 @@ static void scalars_can_be_changed(void **state)
 	struct device device;
 	(void)state;
 	start(&device, even(NULL, NULL, ""), ITEMS, 1);
-	near_ns("1 cycle", (double)time_of(&device, &schedule, TARE_BREAK_NONE),
-	        STAGE_NS * 8 / 6.0, 2);
+	near_ns("1 cycle", (double)time_of(&device, &schedule, TARE_BREAK_NONE), STAGE_NS * 8 / 6.0,
+	        2);
 	device.rig.cycles = 3;
 	tare_pipeline_set_scalar(device.rig.pipeline, 1, &device.rig.cycles);
 	near_ns("3 cycles", (double)time_of(&device, &schedule, TARE_BREAK_NONE),
@@ -325,8 +323,8 @@ static void devices_that_wait_for_a_submit_get_it_in_time(void **state)
 				                          .mechanism = (enum tare_mechanism)m };
 			struct device device;
 			int64_t ns;
-			start(&device,
-			      even(NULL, NULL, "queue flush submit\nhost append 250 ns\n"), ITEMS, 1);
+			start(&device, even(NULL, NULL, "queue flush submit\nhost append 250 ns\n"),
+			      ITEMS, 1);
 			ns = time_of(&device, &schedule, (enum tare_break)how);
 			// Appending all takes 45 us; the device begins after the first.
 			if (how == TARE_BREAK_NONE)
@@ -352,12 +350,13 @@ static void submitting_costs_less_than_an_append_each(void **state)
 			struct device device;
 			int64_t ns, issue_ns;
 			start(&device, even(NULL, NULL, "host submit 1 us\n"), ITEMS, 1);
-			rig_must(tare_pipeline_run(device.rig.pipeline, &schedule,
-			                           TARE_BREAK_NONE, &ns, &issue_ns, error));
+			rig_must(tare_pipeline_run(device.rig.pipeline, &schedule, TARE_BREAK_NONE,
+			                           &ns, &issue_ns, error));
 			// 360 appends, which are free here.
 			if (issue_ns > 190000)
-				fail_msg("%s, %s: %lld submits", tare_mechanism_name(schedule.mechanism),
-				         tare_order_name(schedule.order), (long long)issue_ns / 1000);
+				fail_msg(
+				    "%s, %s: %lld submits", tare_mechanism_name(schedule.mechanism),
+				    tare_order_name(schedule.order), (long long)issue_ns / 1000);
 			stop(&device);
 		}
 }
@@ -385,8 +384,8 @@ static void no_native_wait_comes_before_a_limited_one(void **state)
 			if (how == 0)
 				for (int s = 0; s < TARE_STAGE_COUNT; s++)
 					rig_must(tare_pipeline_stage_point(device.rig.pipeline,
-					                                   (enum tare_stage)s, 100, 5,
-					                                   &point, error));
+					                                   (enum tare_stage)s, 100,
+					                                   5, &point, error));
 			time_of(&device, &schedule, (enum tare_break)how);
 			rig_must(tare_pipeline_mode(device.rig.pipeline, 7, ps, &together, error));
 			verify(&device, &schedule, (enum tare_break)how, NULL);
@@ -439,8 +438,7 @@ static void input_and_output_may_differ_in_size(void **state)
 		}
 		rig_must(tare_pipeline_verify(device.rig.pipeline, &serial, TARE_BREAK_NONE,
 		                              &verified, NULL, error));
-		assert_int_equal(verified,
-		                 rows[i].out_bytes ? TARE_VERIFIED : TARE_NOT_VERIFIABLE);
+		assert_int_equal(verified, rows[i].out_bytes ? TARE_VERIFIED : TARE_NOT_VERIFIABLE);
 		stop(&device);
 	}
 }
@@ -474,9 +472,9 @@ static void without_pinned_memory_there_is_pageable(void **state)
 	assert_false(tare_pipeline_pinned(device.rig.pipeline));
 	assert_int_equal(verify(&device, &schedule, TARE_BREAK_NONE, NULL), TARE_VERIFIED);
 	assert_true(speed(&device, 3, TARE_STAGE_KERNEL, &together) > 0);
-	assert_int_equal(tare_pipeline_run(device.rig.pipeline, &schedule, TARE_BREAK_PAGEABLE,
-	                                   &ns, NULL, NULL),
-	                 -ENOTSUP);
+	assert_int_equal(
+	    tare_pipeline_run(device.rig.pipeline, &schedule, TARE_BREAK_PAGEABLE, &ns, NULL, NULL),
+	    -ENOTSUP);
 	stop(&device);
 }
 
@@ -496,9 +494,9 @@ static void what_the_device_lacks_is_said(void **state)
 	                     1u << TARE_MECHANISM_GRAPH);
 	assert_non_null(strstr(text, "out-of-order"));
 	assert_non_null(strstr(text, "an old driver"));
-	assert_int_equal(tare_pipeline_run(device.rig.pipeline, &schedule, TARE_BREAK_NONE, &ns,
-	                                   NULL, &why),
-	                 -ENOTSUP);
+	assert_int_equal(
+	    tare_pipeline_run(device.rig.pipeline, &schedule, TARE_BREAK_NONE, &ns, NULL, &why),
+	    -ENOTSUP);
 	stop(&device);
 	start(&device, even(NULL, NULL, ""), 1000, 1);
 	assert_int_equal(tare_pipeline_mechanisms(device.rig.pipeline, text, sizeof text),
@@ -514,15 +512,14 @@ static void work_that_does_not_fit_is_refused(void **state)
 	struct tare_pipeline *pipeline = NULL;
 	(void)state;
 	start(&device, even(NULL, NULL, ""), 0, 1);
-	assert_int_equal(tare_pipeline_open(&device.rig.bench, 16000000, &pipeline,
-	                                    &device.rig.chunk, &why),
-	                 -ENOMEM);
+	assert_int_equal(
+	    tare_pipeline_open(&device.rig.bench, 16000000, &pipeline, &device.rig.chunk, &why),
+	    -ENOMEM);
 	assert_int_equal(tare_pipeline_open(&device.rig.bench, UINT64_C(1) << 32, &pipeline,
 	                                    &device.rig.chunk, &why),
 	                 -EINVAL);
-	assert_int_equal(tare_pipeline_open(&device.rig.bench, 0, &pipeline, &device.rig.chunk,
-	                                    &why),
-	                 -EINVAL);
+	assert_int_equal(
+	    tare_pipeline_open(&device.rig.bench, 0, &pipeline, &device.rig.chunk, &why), -EINVAL);
 	assert_null(pipeline);
 	stop(&device);
 }
@@ -549,8 +546,8 @@ static void a_device_that_fails_in_the_middle_is_said(void **state)
 				status = tare_pipeline_run(device.rig.pipeline, &schedule,
 				                           TARE_BREAK_NONE, &ns, NULL, &why);
 			if (status == 0)
-				status = tare_pipeline_mode(device.rig.pipeline, 7, ps, &together,
-				                            &why);
+				status =
+				    tare_pipeline_mode(device.rig.pipeline, 7, ps, &together, &why);
 			assert_int_equal(status, rows[i].status);
 			assert_true(strlen(why.message) > 0);
 			if (status == -EIO)

@@ -16,9 +16,12 @@
 
 static void a_graph_takes_what_its_queues_take(void **state)
 {
-	static const struct { uint32_t chunks, queues; double chunk_times; } rows[] = {
-		{ 1, 1, 3 }, { 12, 1, 36 }, { 12, 3, 14 }, { 12, 12, 14 }, { 60, 4, 62 },
-		{ 12, 2, 19 },
+	static const struct {
+		uint32_t chunks, queues;
+		double chunk_times;
+	} rows[] = {
+		{ 1, 1, 3 },    { 12, 1, 36 }, { 12, 3, 14 },
+		{ 12, 12, 14 }, { 60, 4, 62 }, { 12, 2, 19 },
 	};
 	struct device device;
 	(void)state;
@@ -40,7 +43,8 @@ static void a_graph_takes_what_its_queues_take(void **state)
 
 static void a_graph_is_recorded_anew_for_other_scalars(void **state)
 {
-	struct tare_schedule schedule = { .chunks = 12, .queues = 3,
+	struct tare_schedule schedule = { .chunks = 12,
+		                          .queues = 3,
 		                          .mechanism = TARE_MECHANISM_GRAPH };
 	struct device device;
 	int32_t cycles = 3;
@@ -66,7 +70,8 @@ static void many_graphs_take_turns(void **state)
 	(void)state;
 	start(&device, even(NULL, NULL, ""), ITEMS, 1);
 	for (uint32_t k = 0; k < 40; k++) {
-		struct tare_schedule schedule = { .chunks = 2 + k * 7 % 10, .queues = 2,
+		struct tare_schedule schedule = { .chunks = 2 + k * 7 % 10,
+			                          .queues = 2,
 			                          .mechanism = TARE_MECHANISM_GRAPH };
 		assert_int_equal(verify(&device, &schedule, TARE_BREAK_NONE, NULL), TARE_VERIFIED);
 	}
@@ -75,7 +80,8 @@ static void many_graphs_take_turns(void **state)
 
 static void wrong_data_in_a_graph_is_found(void **state)
 {
-	struct tare_schedule schedule = { .chunks = 4, .queues = 2,
+	struct tare_schedule schedule = { .chunks = 4,
+		                          .queues = 2,
 		                          .mechanism = TARE_MECHANISM_GRAPH };
 	int hit = 0;
 	(void)state;
@@ -92,7 +98,8 @@ static void wrong_data_in_a_graph_is_found(void **state)
 
 static void without_graphs_there_is_a_reason(void **state)
 {
-	struct tare_schedule schedule = { .chunks = 4, .queues = 2,
+	struct tare_schedule schedule = { .chunks = 4,
+		                          .queues = 2,
 		                          .mechanism = TARE_MECHANISM_GRAPH };
 	struct tare_error why = { 0 };
 	struct device device;
@@ -103,8 +110,9 @@ static void without_graphs_there_is_a_reason(void **state)
 	assert_int_equal(tare_pipeline_mechanisms(device.rig.pipeline, text, sizeof text), 7);
 	assert_non_null(strstr(text, "graph ("));
 	assert_non_null(strstr(text, "an old driver"));
-	assert_int_equal(tare_pipeline_run(device.rig.pipeline, &schedule, TARE_BREAK_NONE, &ns,
-	                                   NULL, &why), -ENOTSUP);
+	assert_int_equal(
+	    tare_pipeline_run(device.rig.pipeline, &schedule, TARE_BREAK_NONE, &ns, NULL, &why),
+	    -ENOTSUP);
 	// Broken, it is no graph any more.
 	assert_int_equal(verify(&device, &schedule, TARE_BREAK_BLOCKING, NULL), TARE_VERIFIED);
 	stop(&device);
@@ -134,7 +142,8 @@ static void a_queue_that_joins_must_be_waited_for(void **state)
 		marker.waits = &end;
 		if (joined)
 			rig_must(tare_append(queue[0]->queue, &marker, NULL, error));
-		assert_int_equal(tare_graph_end(queue[0]->queue, &graph, &why), joined ? 0 : -EINVAL);
+		assert_int_equal(tare_graph_end(queue[0]->queue, &graph, &why),
+		                 joined ? 0 : -EINVAL);
 		tare_event_free(fork);
 		tare_event_free(end);
 		// Neither records any more.
@@ -158,8 +167,8 @@ static int count_rebuild(const void *context, struct tare_module **module,
 	const struct rig *rig = context;
 
 	rebuilt++;
-	return tare_kernel_build(rig->bench.device, "overlap", "overlap_other", module, kernel, NULL,
-	                         error);
+	return tare_kernel_build(rig->bench.device, "overlap", "overlap_other", module, kernel,
+	                         NULL, error);
 }
 
 static void a_run_may_be_the_first_of_its_kernel(void **state)
@@ -170,11 +179,14 @@ static void a_run_may_be_the_first_of_its_kernel(void **state)
 	int64_t ns;
 	(void)state;
 	// The kernel that is built anew takes its time for each launch; so it is the one that ran.
-	start(&device, even(NULL, NULL, "kernel overlap_other fixed 500 us arguments 6 action "
-	                                "overlap-register\n"), 0, 1);
+	start(&device,
+	      even(NULL, NULL,
+	           "kernel overlap_other fixed 500 us arguments 6 action "
+	           "overlap-register\n"),
+	      0, 1);
 	device.rig.chunk.rebuild = count_rebuild;
-	rig_must(tare_pipeline_open(&device.rig.bench, ITEMS, &device.rig.pipeline, &device.rig.chunk,
-	                            error));
+	rig_must(tare_pipeline_open(&device.rig.bench, ITEMS, &device.rig.pipeline,
+	                            &device.rig.chunk, error));
 	near_ns("as built", (double)time_of(&device, &schedule, TARE_BREAK_NONE),
 	        STAGE_NS * 14 / 12.0, 5);
 	assert_int_equal(rebuilt, 0);
@@ -185,27 +197,32 @@ static void a_run_may_be_the_first_of_its_kernel(void **state)
 	assert_int_equal(rebuilt, 2);
 	tare_pipeline_free(device.rig.pipeline);
 	device.rig.chunk.rebuild = NULL;
-	rig_must(tare_pipeline_open(&device.rig.bench, ITEMS, &device.rig.pipeline, &device.rig.chunk,
-	                            error));
+	rig_must(tare_pipeline_open(&device.rig.bench, ITEMS, &device.rig.pipeline,
+	                            &device.rig.chunk, error));
 	assert_int_equal(tare_pipeline_run(device.rig.pipeline, &schedule, TARE_BREAK_LAZY_LOADING,
-	                                   &ns, NULL, &why), -ENOTSUP);
+	                                   &ns, NULL, &why),
+	                 -ENOTSUP);
 	stop(&device);
 }
 
 // ---- few work-groups
 
 // A group takes 1 us for each of its 64 items' turns; the device holds four at a time.
-#define FEW                                                                                        \
-	"kernel overlap_few slots 1 item 1 us share yes arguments 6 action overlap-register\n"
+#define FEW "kernel overlap_few slots 1 item 1 us share yes arguments 6 action overlap-register\n"
 
 static void few_groups_do_all_and_leave_room_for_others(void **state)
 {
-	static const struct { uint32_t groups_most, queues; double us; } rows[] = {
+	static const struct {
+		uint32_t groups_most, queues;
+		double us;
+	} rows[] = {
 		// 16 launches of 6400 items: 100 groups, 25 at a time, each 64 us long.
 		{ 0, 1, 16 * 25 * 64 },
-		// One group does them all; four launches at a time where there are four queues, each
-		// of which holds the engine for a quarter of its time.
-		{ 1, 1, 16 * 6400 }, { 1, 2, 8 * 6400 + 1600 }, { 1, 4, 4 * 6400 + 3 * 1600 },
+		// One group does them all; four launches at a time where there are four queues,
+		// each of which holds the engine for a quarter of its time.
+		{ 1, 1, 16 * 6400 },
+		{ 1, 2, 8 * 6400 + 1600 },
+		{ 1, 4, 4 * 6400 + 3 * 1600 },
 	};
 	struct tare_stage_point point;
 	struct device device;
@@ -222,18 +239,18 @@ static void few_groups_do_all_and_leave_room_for_others(void **state)
 		device.rig.chunk.groups_most = rows[i].groups_most;
 		rig_must(tare_pipeline_open(&device.rig.bench, 16 * 6400, &device.rig.pipeline,
 		                            &device.rig.chunk, error));
-		near_ns("a run", (double)time_of(&device, &schedule, TARE_BREAK_NONE), 1e3 * rows[i].us,
-		        20e3 + 2e6 / 16);
+		near_ns("a run", (double)time_of(&device, &schedule, TARE_BREAK_NONE),
+		        1e3 * rows[i].us, 20e3 + 2e6 / 16);
 		assert_int_equal(verify(&device, &schedule, TARE_BREAK_NONE, NULL), TARE_VERIFIED);
-		// In a row each waits for the one before; over queues only where the device is full:
-		// what one more takes is the quarter of the engine that it holds.
+		// In a row each waits for the one before; over queues only where the device is
+		// full: what one more takes is the quarter of the engine that it holds.
 		rig_must(tare_pipeline_stage_point(device.rig.pipeline, TARE_STAGE_KERNEL, 6400, 4,
 		                                   &point, error));
 		rig_must(tare_pipeline_kernels_across(device.rig.pipeline, 6400, 8, &point, error));
 		near_ns("alone", point.isolated_ns, 1e3 * alone_us, 10);
 		near_ns("in a row", point.back_to_back_ns, 1e3 * alone_us, 10);
-		near_ns("across", point.across_ns,
-		        1e3 * (rows[i].groups_most ? 1600 : alone_us), 10);
+		near_ns("across", point.across_ns, 1e3 * (rows[i].groups_most ? 1600 : alone_us),
+		        10);
 		stop(&device);
 	}
 }

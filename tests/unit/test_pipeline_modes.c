@@ -19,36 +19,67 @@ static const struct mode_row {
 	bool together;
 } mode_rows[] = {
 	{ "free", NULL, NULL, "", 7, { 1, 1, 1 }, true },
-	{ "duplex 80 and 60 %", NULL, NULL,
+	{ "duplex 80 and 60 %",
+	  NULL,
+	  NULL,
 	  "concurrent to-device speed 80 % while to-host\n"
 	  "concurrent to-host speed 60 % while to-device\n",
-	  5, { 0.8, 0, 0.6 }, true },
+	  5,
+	  { 0.8, 0, 0.6 },
+	  true },
 	// The same speeds, from two engines that halve each other and from one that takes turns.
-	{ "duplex 50 %", NULL, NULL,
+	{ "duplex 50 %",
+	  NULL,
+	  NULL,
 	  "concurrent to-device speed 50 % while to-host\n"
 	  "concurrent to-host speed 50 % while to-device\n",
-	  5, { 0.5, 0, 0.5 }, true },
+	  5,
+	  { 0.5, 0, 0.5 },
+	  true },
 	{ "one copy engine", BOTH, ONE_COPY_ENGINE, "", 5, { 0.5, 0, 0.5 }, false },
 	{ "one copy engine, with the kernel", BOTH, ONE_COPY_ENGINE, "", 3, { 1, 1, 0 }, true },
 	{ "one copy engine, all", BOTH, ONE_COPY_ENGINE, "", 7, { 0.5, 1, 0.5 }, false },
-	{ "one engine", "compute runs kernel\n" BOTH,
-	  "compute runs kernel,to-device,to-host,local\n", "", 3, { 0.5, 0.5, 0 }, false },
-	{ "copies beside the kernel", NULL, NULL,
+	{ "one engine",
+	  "compute runs kernel\n" BOTH,
+	  "compute runs kernel,to-device,to-host,local\n",
+	  "",
+	  3,
+	  { 0.5, 0.5, 0 },
+	  false },
+	{ "copies beside the kernel",
+	  NULL,
+	  NULL,
 	  "concurrent to-device speed 90 % while kernel\n"
 	  "concurrent kernel speed 70 % while to-device\n",
-	  3, { 0.9, 0.7, 0 }, true },
+	  3,
+	  { 0.9, 0.7, 0 },
+	  true },
 	{ "alone", NULL, NULL, "", 4, { 0, 0, 1 }, true },
 	// The first queue is let go long before the second.
-	{ "gates that open late", NULL, NULL,
+	{ "gates that open late",
+	  NULL,
+	  NULL,
 	  "concurrent to-device speed 50 % while to-host\n"
 	  "concurrent to-host speed 50 % while to-device\nhost gate 300 us\n",
-	  5, { 0.5, 0, 0.5 }, true },
+	  5,
+	  { 0.5, 0, 0.5 },
+	  true },
 	// The copies are done long before the kernels unless there are more of them.
-	{ "a kernel that is slowed much", NULL, NULL,
-	  "concurrent kernel speed 10 % while to-device\n", 3, { 1, 0.1, 0 }, true },
+	{ "a kernel that is slowed much",
+	  NULL,
+	  NULL,
+	  "concurrent kernel speed 10 % while to-device\n",
+	  3,
+	  { 1, 0.1, 0 },
+	  true },
 	// Between operations of one queue the engine is free for long enough to take another's.
-	{ "one copy engine, with gaps", BOTH, ONE_COPY_ENGINE, "queue same-gap 2 us\n", 5,
-	  { 0.51, 0, 0.51 }, false },
+	{ "one copy engine, with gaps",
+	  BOTH,
+	  ONE_COPY_ENGINE,
+	  "queue same-gap 2 us\n",
+	  5,
+	  { 0.51, 0, 0.51 },
+	  false },
 };
 
 static void check_modes(const char *stamps)
@@ -251,15 +282,15 @@ static void stages_and_points_equal_closed_forms(void **state)
 	      even("copy pinned device rate", "copy pinned device fixed 2 us rate",
 	           "queue same-gap 300 ns submission 1 us\nhost append 1 us\n"),
 	      ITEMS, 2);
-	rig_must(tare_pipeline_stage(device.rig.pipeline, TARE_STAGE_TO_DEVICE, &ps, &by_device,
-	                             error));
+	rig_must(
+	    tare_pipeline_stage(device.rig.pipeline, TARE_STAGE_TO_DEVICE, &ps, &by_device, error));
 	assert_true(by_device);
 	assert_int_equal(ps, (STAGE_NS + 2000) * INT64_C(1000));
-	rig_must(tare_pipeline_stage(device.rig.pipeline, TARE_STAGE_KERNEL, &ps, &by_device,
-	                             error));
+	rig_must(
+	    tare_pipeline_stage(device.rig.pipeline, TARE_STAGE_KERNEL, &ps, &by_device, error));
 	assert_int_equal(ps, 2 * STAGE_NS * INT64_C(1000));
-	rig_must(tare_pipeline_stage_point(device.rig.pipeline, TARE_STAGE_TO_DEVICE, ITEMS / 8,
-	                                   20, &point, error));
+	rig_must(tare_pipeline_stage_point(device.rig.pipeline, TARE_STAGE_TO_DEVICE, ITEMS / 8, 20,
+	                                   &point, error));
 	assert_int_equal(point.amount, ITEMS / 8 * 4);
 	near_ns("alone", point.isolated_ns, STAGE_NS / 8 + 2000, 0.001);
 	near_ns("in a row", point.back_to_back_ns, STAGE_NS / 8 + 2300, 0.1);
@@ -288,7 +319,9 @@ static void bars_do_not_contradict_the_schedule(void **state)
 {
 	static const struct tare_schedule schedules[] = {
 		{ .chunks = 12, .queues = 3 },
-		{ .chunks = 12, .queues = 3, .mechanism = TARE_MECHANISM_STAGE_QUEUES,
+		{ .chunks = 12,
+		  .queues = 3,
+		  .mechanism = TARE_MECHANISM_STAGE_QUEUES,
 		  .order = TARE_ORDER_INTERLEAVED },
 		{ .chunks = 12, .queues = 1, .mechanism = TARE_MECHANISM_OUT_OF_ORDER },
 	};
@@ -299,8 +332,8 @@ static void bars_do_not_contradict_the_schedule(void **state)
 		struct tare_bar bars[36], of[12][3];
 		int64_t last = 0;
 		int count = 0;
-		rig_must(count = tare_pipeline_gantt(device.rig.pipeline, &schedules[s], bars,
-		                                     error));
+		rig_must(count =
+		             tare_pipeline_gantt(device.rig.pipeline, &schedules[s], bars, error));
 		assert_int_equal(count, 36);
 		for (int i = 0; i < 36; i++) {
 			of[bars[i].chunk][bars[i].stage] = bars[i];
@@ -329,8 +362,8 @@ static void without_bracketing_stamps_there_are_no_bars(void **state)
 		struct tare_error why = { 0 };
 		struct device device;
 		start(&device, even("stamps queued,submitted,start,end", stamps[i], ""), ITEMS, 1);
-		assert_int_equal(
-		    tare_pipeline_gantt(device.rig.pipeline, &schedule, bars, &why), -ENODATA);
+		assert_int_equal(tare_pipeline_gantt(device.rig.pipeline, &schedule, bars, &why),
+		                 -ENODATA);
 		assert_true(strlen(why.message) > 10);
 		stop(&device);
 	}

@@ -47,8 +47,8 @@ static void every_schedule_computes_the_same(void **state)
 			fail_msg("%s: item %llu is wrong",
 			         tare_schedule_text(&schedule, text, sizeof text),
 			         (unsigned long long)wrong);
-		rig_must(tare_pipeline_run(rig.pipeline, &schedule, TARE_BREAK_NONE, &ns,
-		                           &issue_ns, error));
+		rig_must(tare_pipeline_run(rig.pipeline, &schedule, TARE_BREAK_NONE, &ns, &issue_ns,
+		                           error));
 		assert_true(ns > 0 && issue_ns > 0 && issue_ns <= ns);
 	}
 }
@@ -61,8 +61,8 @@ static void every_break_computes_the_same(void **state)
 		for (int m = 0; m < 2; m++) {
 			enum tare_verified verified;
 			schedule.mechanism = (enum tare_mechanism)m;
-			rig_must(tare_pipeline_verify(rig.pipeline, &schedule,
-			                              (enum tare_break)how, &verified, NULL, error));
+			rig_must(tare_pipeline_verify(rig.pipeline, &schedule, (enum tare_break)how,
+			                              &verified, NULL, error));
 			assert_int_equal(verified, TARE_VERIFIED);
 		}
 }
@@ -74,8 +74,8 @@ static void stages_take_time(void **state)
 		struct tare_stage_point point;
 		int64_t ps;
 		bool device;
-		rig_must(tare_pipeline_stage(rig.pipeline, (enum tare_stage)stage, &ps, &device,
-		                             error));
+		rig_must(
+		    tare_pipeline_stage(rig.pipeline, (enum tare_stage)stage, &ps, &device, error));
 		assert_true(ps > 0);
 		rig_must(tare_pipeline_stage_point(rig.pipeline, (enum tare_stage)stage, ITEMS / 4,
 		                                   6, &point, error));
@@ -175,8 +175,9 @@ static void print_all(void)
 		print_run(&schedule, (enum tare_break)how);
 }
 
-// PoCL 5.0 fails in an assertion of its own, pocl_release_dlhandle_cache, also without tare: with two queues or
-// more on its device with threads, which is any but `cpu-minimal` there. Other versions do not.
+// PoCL 5.0 fails in an assertion of its own, pocl_release_dlhandle_cache, also without tare: with
+// two queues or more on its device with threads, which is any but `cpu-minimal` there. Other
+// versions do not.
 static bool aborts(const struct tare_facts *facts)
 {
 	static const char version[] = "Portable Computing Language 5.0", serial[] = "cpu-minimal";
@@ -208,8 +209,9 @@ int main(int argc, char **argv)
 	if (status == 0)
 		status = backend->device_facts(driver, 0, &facts, &error);
 	if (status == 0 && aborts(&facts)) {
-		printf("1..0 # SKIP opencl: PoCL 5.0 aborts where its device with threads has several "
-		       "queues (its pocl_release_dlhandle_cache)\n");
+		printf(
+		    "1..0 # SKIP opencl: PoCL 5.0 aborts where its device with threads has several "
+		    "queues (its pocl_release_dlhandle_cache)\n");
 		backend->driver_close(driver);
 		return 0;
 	}

@@ -12,20 +12,23 @@
 
 static void numbers_are_rounded_to_the_nearest_even(void **state)
 {
-	static const struct { float from, fp16, bf16, tf32; } rows[] = {
+	static const struct {
+		float from, fp16, bf16, tf32;
+	} rows[] = {
 		{ 0, 0, 0, 0 },
 		{ 1, 1, 1, 1 },
 		{ -2.5f, -2.5f, -2.5f, -2.5f },
-		{ 1 + 0x1p-11f, 1, 1, 1 },                                   // a tie, to even
-		{ 1 + 0x3p-11f, 1 + 0x1p-9f, 1, 1 + 0x1p-9f },                // a tie, to even
-		{ 1 + 0x1p-11f + 0x1p-20f, 1 + 0x1p-10f, 1, 1 + 0x1p-10f },  // just above it
+		{ 1 + 0x1p-11f, 1, 1, 1 },                                  // a tie, to even
+		{ 1 + 0x3p-11f, 1 + 0x1p-9f, 1, 1 + 0x1p-9f },              // a tie, to even
+		{ 1 + 0x1p-11f + 0x1p-20f, 1 + 0x1p-10f, 1, 1 + 0x1p-10f }, // just above it
 		{ 1 + 0x1p-8f, 1 + 0x1p-8f, 1, 1 + 0x1p-8f },
 		{ 1 + 0x3p-8f, 1 + 0x3p-8f, 1 + 0x1p-6f, 1 + 0x3p-8f },
 		{ 65504, 65504, 65536, 65504 },
 		{ 65519, 65504, 65536, 65504 },
 		{ 65520, INFINITY, 65536, 65536 },
 		{ 0x1p-14f, 0x1p-14f, 0x1p-14f, 0x1p-14f },
-		{ 0x3p-25f, 0x1p-23f, 0x3p-25f, 0x3p-25f },                   // a subnormal tie, to even
+		// a subnormal tie, to even
+		{ 0x3p-25f, 0x1p-23f, 0x3p-25f, 0x3p-25f },
 		{ 0x1p-25f, 0, 0x1p-25f, 0x1p-25f },
 		{ -0x1.8p-25f, -0x1p-24f, -0x1.8p-25f, -0x1.8p-25f },
 		{ INFINITY, INFINITY, INFINITY, INFINITY },
@@ -38,7 +41,8 @@ static void numbers_are_rounded_to_the_nearest_even(void **state)
 		assert_true(tare_tf32_of(rows[i].from) == rows[i].tf32);
 	}
 	for (uint32_t bits = 0; bits < 0x10000; bits++) {
-		float half = tare_fp16_value((uint16_t)bits), brain = tare_bf16_value((uint16_t)bits);
+		float half = tare_fp16_value((uint16_t)bits),
+		      brain = tare_bf16_value((uint16_t)bits);
 		assert_true(isnan(half) ? isnan(tare_fp16_value(tare_fp16_of(half)))
 		                        : tare_fp16_of(half) == bits);
 		assert_true(isnan(brain) ? isnan(tare_bf16_value(tare_bf16_of(brain)))

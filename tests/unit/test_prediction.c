@@ -31,7 +31,8 @@ static void engines_of_their_own_give_the_closed_form(void **state)
 	for (uint32_t n = 1; n <= 1024; n *= 2) {
 		close_to(predict_us(&calibration, n, 1, 0, 0), 3 * 1024, 1e-9);
 		for (int mechanism = 0; mechanism < TARE_MECHANISM_COUNT; mechanism++)
-			close_to(predict_us(&calibration, n, n, 0, mechanism), 1024.0 * (n + 2) / n, 1e-9);
+			close_to(predict_us(&calibration, n, n, 0, mechanism), 1024.0 * (n + 2) / n,
+			         1e-9);
 	}
 }
 
@@ -41,10 +42,9 @@ static void stages_never_seen_together_take_turns(void **state)
 		uint32_t apart[3];
 		double expected_us; // of 64 chunks, breadth-first, a queue each
 	} table[] = {
-		{ { 0 }, 1024.0 * 66 / 64 },
-		{ { 5 }, 2 * 1024 },                           // one copy engine: 1.5
-		{ { 3 }, 2 * 1024 + 1024.0 / 64 },             // the last copy out trails
-		{ { 6 }, 2 * 1024 + 1024.0 / 64 },             // the first copy in leads
+		{ { 0 }, 1024.0 * 66 / 64 },       { { 5 }, 2 * 1024 }, // one copy engine: 1.5
+		{ { 3 }, 2 * 1024 + 1024.0 / 64 },                      // the last copy out trails
+		{ { 6 }, 2 * 1024 + 1024.0 / 64 },                      // the first copy in leads
 		{ { 3, 5, 6 }, 3 * 1024 },
 	};
 	(void)state;
@@ -150,11 +150,16 @@ static void a_row_in_one_queue_has_gaps_that_others_do_not(void **state)
 static void costs_follow_the_points(void **state)
 {
 	static const struct tare_stage_point points[] = {
-		{ 16, 6e3, 4e3 }, { 64, 9e3, 7e3 }, { 256, 0, 30e3 },
+		{ 16, 6e3, 4e3 },
+		{ 64, 9e3, 7e3 },
+		{ 256, 0, 30e3 },
 	};
-	static const struct { uint64_t items; double expected_us; } table[] = {
-		{ 16, 4 }, { 64, 7 }, { 40, 5.5 }, { 160, 18.5 }, { 256, 30 },
-		{ 448, 53 },  // on at the last slope
+	static const struct {
+		uint64_t items;
+		double expected_us;
+	} table[] = {
+		{ 16, 4 },     { 64, 7 },   { 40, 5.5 },
+		{ 160, 18.5 }, { 256, 30 }, { 448, 53 }, // on at the last slope
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -241,7 +246,10 @@ static void what_cannot_be_predicted_is_said(void **state)
 static void the_fit_finds_what_made_the_runs(void **state)
 {
 	static const double table[][4] = {
-		{ 3e3, 2e3, 4e3, 1e3 }, { 0, 0, 0, 0 }, { 5e3, 0, 1e3, 0 }, { 200, 9e3, 0, 3e3 },
+		{ 3e3, 2e3, 4e3, 1e3 },
+		{ 0, 0, 0, 0 },
+		{ 5e3, 0, 1e3, 0 },
+		{ 200, 9e3, 0, 3e3 },
 	};
 	static const struct tare_schedule schedules[] = {
 		{ 256, 1, TARE_ORDER_DEPTH_FIRST, TARE_MECHANISM_CHUNK_QUEUES, TARE_CHUNKS_EQUAL },
@@ -292,7 +300,10 @@ struct measured {
 	double in[SIZES], out[SIZES], kernel_alone[KERNELS][SIZES], kernel[KERNELS][SIZES];
 	int cycles[KERNELS];
 	size_t rows;
-	struct { int cycles, queues, chunks; double us, issue_us; } row[ROWS];
+	struct {
+		int cycles, queues, chunks;
+		double us, issue_us;
+	} row[ROWS];
 };
 
 static const int queue_counts[QUEUES] = { 1, 2, 3, 4, 8 };
@@ -302,12 +313,15 @@ static void read_copy_line(struct measured *m, const char *line)
 	size_t i = m->sizes++;
 	int used = 0;
 
-	assert_int_equal(sscanf(line, "c %lf %lf %lf %lf | %lf %lf%n", &m->bytes[i], &m->in_alone[i],
-	                        &m->out_alone[i], &m->both[i], &m->in[i], &m->out[i], &used), 6);
+	assert_int_equal(sscanf(line, "c %lf %lf %lf %lf | %lf %lf%n", &m->bytes[i],
+	                        &m->in_alone[i], &m->out_alone[i], &m->both[i], &m->in[i],
+	                        &m->out[i], &used),
+	                 6);
 	for (int k = 0; k < KERNELS; k++) {
 		line += used;
-		assert_int_equal(sscanf(line, " k%d %lf/%lf%n", &m->cycles[k], &m->kernel_alone[k][i],
-		                        &m->kernel[k][i], &used), 3);
+		assert_int_equal(sscanf(line, " k%d %lf/%lf%n", &m->cycles[k],
+		                        &m->kernel_alone[k][i], &m->kernel[k][i], &used),
+		                 3);
 	}
 }
 
@@ -357,7 +371,7 @@ static bool is_given(const struct measured *m, size_t row)
 static struct tare_schedule schedule_of(const struct measured *m, size_t row)
 {
 	return (struct tare_schedule){ .chunks = (uint32_t)m->row[row].chunks,
-		.queues = (uint32_t)m->row[row].queues };
+		                       .queues = (uint32_t)m->row[row].queues };
 }
 
 static const struct tare_pipeline_work h200_work = { TOTAL_BYTES / 4, 4, 4, 1 };
@@ -375,12 +389,16 @@ static struct tare_calibration calibrate(const struct measured *m, int kernel)
 	double host_us = median(above, m->sizes);
 	for (size_t i = 0; i < m->sizes; i++) {
 		uint64_t bytes = (uint64_t)m->bytes[i];
-		calibration.points[TARE_STAGE_TO_DEVICE][i] = (struct tare_stage_point){ bytes,
-			1e3 * (m->in_alone[i] - host_us), 1e3 * m->in[i] };
-		calibration.points[TARE_STAGE_KERNEL][i] = (struct tare_stage_point){ bytes / 4,
-			1e3 * (m->kernel_alone[kernel][i] - host_us), 1e3 * m->kernel[kernel][i] };
-		calibration.points[TARE_STAGE_TO_HOST][i] = (struct tare_stage_point){ bytes,
-			1e3 * (m->out_alone[i] - host_us), 1e3 * m->out[i] };
+		calibration.points[TARE_STAGE_TO_DEVICE][i] =
+		    (struct tare_stage_point){ bytes, 1e3 * (m->in_alone[i] - host_us),
+			                       1e3 * m->in[i] };
+		calibration.points[TARE_STAGE_KERNEL][i] =
+		    (struct tare_stage_point){ bytes / 4,
+			                       1e3 * (m->kernel_alone[kernel][i] - host_us),
+			                       1e3 * m->kernel[kernel][i] };
+		calibration.points[TARE_STAGE_TO_HOST][i] =
+		    (struct tare_stage_point){ bytes, 1e3 * (m->out_alone[i] - host_us),
+			                       1e3 * m->out[i] };
 	}
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 		calibration.point_count[stage] = m->sizes;
@@ -391,7 +409,7 @@ static struct tare_calibration calibrate(const struct measured *m, int kernel)
 		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 			if (mode >> stage & 1)
 				calibration.modes.speed[mode][stage] =
-					(mode & 5) == 5 && stage != TARE_STAGE_KERNEL ? duplex : 1;
+				    (mode & 5) == 5 && stage != TARE_STAGE_KERNEL ? duplex : 1;
 	}
 	for (size_t i = 0; i < m->rows; i++)
 		if (is_given(m, i))
@@ -409,7 +427,8 @@ static void fit_given(const struct measured *m, struct tare_calibration calibrat
 
 	for (size_t i = 0; i < m->rows; i++)
 		if (is_given(m, i))
-			runs[count++] = (struct tare_timed_schedule){ schedule_of(m, i), 1e3 * m->row[i].us };
+			runs[count++] =
+			    (struct tare_timed_schedule){ schedule_of(m, i), 1e3 * m->row[i].us };
 	assert_int_equal(count, 2);
 	while (m->cycles[kernel] != 320)
 		kernel++;
@@ -435,18 +454,23 @@ static void predict_rows(const struct measured *m, double predicted_us[ROWS])
 		int k = 0;
 		while (m->cycles[k] != m->row[i].cycles)
 			k++;
-		must(tare_predict(&calibrations[k], &h200_work, &schedule, &predicted_us[i], &error));
+		must(tare_predict(&calibrations[k], &h200_work, &schedule, &predicted_us[i],
+		                  &error));
 		predicted_us[i] /= 1e3;
 	}
 }
 
 static void rows_of_the_h200_are_predicted_within_5_percent(void **state)
 {
-	static const struct { const char *name; int queues, chunks; double limit; } groups[] = {
+	static const struct {
+		const char *name;
+		int queues, chunks;
+		double limit;
+	} groups[] = {
 		{ "to 64 chunks", 0, 64, 0.02 }, { "to 256 chunks", 0, 256, 0.03 },
-		{ "1 queue", 1, 1024, 0.05 }, { "2 queues", 2, 1024, 0.05 },
-		{ "3 queues", 3, 1024, 0.05 }, { "4 queues", 4, 1024, 0.05 },
-		{ "8 queues", 8, 1024, 0.05 }, { "all", 0, 1024, 0.05 },
+		{ "1 queue", 1, 1024, 0.05 },    { "2 queues", 2, 1024, 0.05 },
+		{ "3 queues", 3, 1024, 0.05 },   { "4 queues", 4, 1024, 0.05 },
+		{ "8 queues", 8, 1024, 0.05 },   { "all", 0, 1024, 0.05 },
 	};
 	struct measured m = read_measured();
 	double predicted_us[ROWS];
@@ -498,8 +522,9 @@ static void chosen_chunks_are_within_3_percent_of_the_best(void **state)
 	for (int k = 0; k < KERNELS; k++) {
 		size_t chosen;
 		double lost = regret(&m, predicted_us, m.cycles[k], 0, &chosen);
-		print_message("# %d cycles: %d chunks, %d queues, %.2f %% above the best measured\n",
-		              m.cycles[k], m.row[chosen].chunks, m.row[chosen].queues, 100 * lost);
+		print_message(
+		    "# %d cycles: %d chunks, %d queues, %.2f %% above the best measured\n",
+		    m.cycles[k], m.row[chosen].chunks, m.row[chosen].queues, 100 * lost);
 		assert_true(lost <= 0.03);
 		for (int i = 0; i < QUEUES; i++) {
 			lost = regret(&m, predicted_us, m.cycles[k], queue_counts[i], &chosen);

@@ -14,7 +14,8 @@
 static void a_longer_kernel_has_the_same_launch(void **state)
 {
 	static const struct tare_stage_point before[] = {
-		{ 16, 5e3, 4e3, 0 }, { 1024, 68e3, 67e3, 66e3 },
+		{ 16, 5e3, 4e3, 0 },
+		{ 1024, 68e3, 67e3, 66e3 },
 	};
 	struct tare_stage_point points[2];
 	(void)state;
@@ -72,7 +73,8 @@ static void a_graph_is_issued_by_its_launch(void **state)
 	calibration.issue_ns = 100e3;
 	calibration.issue_event_ns = 50e3;
 	calibration.graph_launch_ns = 40e3;
-	close_to(predict_us(&calibration, 64, 4, 0, TARE_MECHANISM_GRAPH), 40 + 1024.0 * 66 / 64, 1e-9);
+	close_to(predict_us(&calibration, 64, 4, 0, TARE_MECHANISM_GRAPH), 40 + 1024.0 * 66 / 64,
+	         1e-9);
 	close_to(predict_us(&calibration, 64, 1, 0, TARE_MECHANISM_GRAPH), 40 + 3 * 1024, 1e-9);
 	calibration.graph_node_ns = 10e3;
 	close_to(predict_us(&calibration, 64, 4, 0, TARE_MECHANISM_GRAPH),
@@ -81,7 +83,11 @@ static void a_graph_is_issued_by_its_launch(void **state)
 
 static void an_engine_may_stay_with_a_queue(void **state)
 {
-	static const struct { uint32_t chunks, queues; int order; double in_turn, staying; } rows[] = {
+	static const struct {
+		uint32_t chunks, queues;
+		int order;
+		double in_turn, staying;
+	} rows[] = {
 		// Two queues with two chunks of 256 us each: as two chunks of 512 us.
 		{ 4, 2, TARE_ORDER_BREADTH_FIRST, 10 * 256, 8 * 256 },
 		// One chunk a queue, or the next one is not ready anyway: nothing to stay for.
@@ -108,9 +114,12 @@ static void an_engine_may_stay_with_a_queue(void **state)
 // Measured at 16, 32 and 128 chunks over four queues.
 static void engines_that_stay_for_a_while_are_corrected(void **state)
 {
-	static const struct { uint32_t chunks, queues; double factor; } rows[] = {
-		{ 8, 4, 2 }, { 16, 4, 2 }, { 32, 4, 1.2 }, { 64, 4, 1.1 }, { 128, 4, 1 },
-		{ 256, 4, 1 }, { 32, 2, 1.1 }, { 32, 8, 1.3 },
+	static const struct {
+		uint32_t chunks, queues;
+		double factor;
+	} rows[] = {
+		{ 8, 4, 2 },   { 16, 4, 2 },  { 32, 4, 1.2 }, { 64, 4, 1.1 },
+		{ 128, 4, 1 }, { 256, 4, 1 }, { 32, 2, 1.1 }, { 32, 8, 1.3 },
 	};
 	struct tare_calibration known = plain(), corrected;
 	(void)state;

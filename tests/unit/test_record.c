@@ -20,7 +20,8 @@ static const char *variable(char *const *environment, const char *name)
 {
 	const char *found = NULL;
 	for (; *environment; environment++)
-		if (strncmp(*environment, name, strlen(name)) == 0 && (*environment)[strlen(name)] == '=') {
+		if (strncmp(*environment, name, strlen(name)) == 0 &&
+		    (*environment)[strlen(name)] == '=') {
 			assert_null(found); // once only
 			found = *environment + strlen(name) + 1;
 		}
@@ -29,25 +30,32 @@ static const char *variable(char *const *environment, const char *name)
 
 static void the_layer_stands_before_those_that_were_there(void **state)
 {
-	static const struct { const char *before, *after; } rows[] = {
+	static const struct {
+		const char *before, *after;
+	} rows[] = {
 		{ "PATH=/bin", "/x/layer.so" },
 		{ "OPENCL_LAYERS=", "/x/layer.so" },
 		{ "OPENCL_LAYERS=/a.so:/b.so", "/x/layer.so:/a.so:/b.so" },
 		{ "OPENCL_LAYERS=/a.so:/x/layer.so", "/x/layer.so:/a.so" },
 		{ "OPENCL_LAYERS=/x/layer.so.1::", "/x/layer.so:/x/layer.so.1" },
-		{ "OPENCL_LAYERS=/y/layer.so:layer.so:/b.so", "/x/layer.so:/b.so" }, // the same elsewhere
-		{ "OPENCL_LAYERS=/layer.so/b:/y/my-layer.so", "/x/layer.so:/layer.so/b:/y/my-layer.so" },
+		// the same elsewhere
+		{ "OPENCL_LAYERS=/y/layer.so:layer.so:/b.so", "/x/layer.so:/b.so" },
+		{ "OPENCL_LAYERS=/layer.so/b:/y/my-layer.so",
+		  "/x/layer.so:/layer.so/b:/y/my-layer.so" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		char *inherited[] = { "HOME=/h", (char *)rows[i].before, "TARE_RECORD=/old",
-			              "TARE_RECORD_OPTIONS=strict", "TARE_RECORDS=kept", NULL };
+		char *inherited[] = { "HOME=/h",           (char *)rows[i].before,
+			              "TARE_RECORD=/old",  "TARE_RECORD_OPTIONS=strict",
+			              "TARE_RECORDS=kept", NULL };
 		struct tare_record_options options = { 0 };
-		char **made = tare_environment_make(inherited, "/x/layer.so", "/t/run.tare", &options, 42);
+		char **made =
+		    tare_environment_make(inherited, "/x/layer.so", "/t/run.tare", &options, 42);
 		assert_non_null(made);
 		assert_string_equal(variable(made, "OPENCL_LAYERS"), rows[i].after);
 		assert_string_equal(variable(made, "TARE_RECORD"), "/t/run.tare");
-		assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"), "start=42,times=sampled");
+		assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"),
+		                    "start=42,times=sampled");
 		assert_string_equal(variable(made, "TARE_RECORDS"), "kept");
 		assert_string_equal(variable(made, "HOME"), "/h");
 		tare_environment_free(made);
@@ -57,19 +65,26 @@ static void the_layer_stands_before_those_that_were_there(void **state)
 static void the_recorder_is_told_every_option(void **state)
 {
 	char *inherited[] = { NULL };
-	struct tare_record_options options = { .strict = true, .keep_newest = true, .max_bytes = 5000000000,
-		                               .delay_ns = 1500000000, .duration_ns = 7 };
+	struct tare_record_options options = { .strict = true,
+		                               .keep_newest = true,
+		                               .max_bytes = 5000000000,
+		                               .delay_ns = 1500000000,
+		                               .duration_ns = 7 };
 	char **made = tare_environment_make(inherited, "/l", "/d", &options, 1);
 	(void)state;
-	assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"),
-	                    "start=1,times=sampled,strict,keep=newest,max=5000000000,delay=1500000000,duration=7");
+	assert_string_equal(
+	    variable(made, "TARE_RECORD_OPTIONS"),
+	    "start=1,times=sampled,strict,keep=newest,max=5000000000,delay=1500000000,duration=7");
 	tare_environment_free(made);
 }
 
-// A loader in front keeps those that the user has put there; loaders' own writing into a list is undone.
+// A loader in front keeps those that the user has put there; loaders' own writing into a list is
+// undone.
 static void what_is_put_in_front_keeps_the_users(void **state)
 {
-	static const struct { const char *before, *after; } rows[] = {
+	static const struct {
+		const char *before, *after;
+	} rows[] = {
 		{ "LD_PRELOAD=/a.so b.so:/c.so", "/f.so:/a.so:b.so:/c.so" },
 		{ "LD_PRELOAD=/f.so:/a.so", "/f.so:/a.so" },
 		{ "LD_PRELOAD=", "/f.so" },
@@ -82,18 +97,23 @@ static void what_is_put_in_front_keeps_the_users(void **state)
 		char **made = tare_environment_make(inherited, "/l.so", "/d", &options, 1);
 		assert_non_null(made);
 		assert_string_equal(variable(made, "LD_PRELOAD"), rows[i].after);
-		assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"), "start=1,times=sampled,front");
+		assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"),
+		                    "start=1,times=sampled,front");
 		assert_string_equal(variable(made, "TARE_RECORD_LAYERS"), "/l.so:/b.so");
 		tare_environment_free(made);
 	}
 }
 
-// A tool that is there already records the program's phases; a recorder of ours is none, nor is nothing.
+// A tool that is there already records the program's phases; a recorder of ours is none, nor is
+// nothing.
 static void hooks_of_phases_lead_to_the_layer_unless_they_are_taken(void **state)
 {
 	static const char *const variables[] = { "TARE_PHASES", "INTEL_LIBITTNOTIFY64",
-		"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH" };
-	static const struct { const char *before, *after; bool taken; } rows[] = {
+		                                 "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH" };
+	static const struct {
+		const char *before, *after;
+		bool taken;
+	} rows[] = {
 		{ NULL, "/x/layer.so", false },
 		{ "", "/x/layer.so", false },
 		{ "/x/layer.so", "/x/layer.so", false },
@@ -110,13 +130,15 @@ static void hooks_of_phases_lead_to_the_layer_unless_they_are_taken(void **state
 			char *inherited[] = { "HOME=/h", rows[i].before ? entry : NULL, NULL };
 			snprintf(entry, sizeof entry, "%s=%s", variables[hook],
 			         rows[i].before ? rows[i].before : "");
-			made = tare_environment_make(inherited, "/x/layer.so", "/t/run.tare", &options, 42);
+			made = tare_environment_make(inherited, "/x/layer.so", "/t/run.tare",
+			                             &options, 42);
 			assert_non_null(made);
 			for (size_t j = 0; j < TARE_PHASE_HOOKS; j++)
 				assert_string_equal(variable(made, variables[j]),
 				                    j == hook ? rows[i].after : "/x/layer.so");
 			tare_environment_free(made);
-			name = tare_environment_elsewhere(inherited, "/x/layer.so", hook, &value, &phases);
+			name = tare_environment_elsewhere(inherited, "/x/layer.so", hook, &value,
+			                                  &phases);
 			assert_int_equal(name != NULL, rows[i].taken);
 			if (name) {
 				assert_string_equal(name, variables[hook]);
@@ -130,11 +152,15 @@ static void hooks_of_phases_lead_to_the_layer_unless_they_are_taken(void **state
 
 static void a_program_is_found_as_exec_finds_it(void **state)
 {
-	static const struct { const char *name; int status; const char *says; } rows[] = {
-		{ "tool", 0, NULL },          // in b: a has one that may not be executed
+	static const struct {
+		const char *name;
+		int status;
+		const char *says;
+	} rows[] = {
+		{ "tool", 0, NULL }, // in b: a has one that may not be executed
 		{ "locked", -EACCES, "chmod" },
 		{ "missing", -ENOENT, "in PATH" },
-		{ "here", -ENOENT, "./" },    // in this folder, which PATH does not name
+		{ "here", -ENOENT, "./" }, // in this folder, which PATH does not name
 		{ "./here", 0, NULL },
 		{ "./a", -EACCES, "folder" },
 		{ "a", -ENOENT, "in PATH" },
@@ -177,10 +203,10 @@ static void a_static_program_and_foreign_rights_are_seen(void **state)
 	assert_false(program.fixed || program.privileged);
 	tare_program_free(&program);
 	// One program header, of a part to load; then cut short; then with a linker.
-	header[32] = 64;          // e_phoff
-	header[54] = 56;          // e_phentsize
-	header[56] = 1;           // e_phnum
-	header[64] = 1;           // PT_LOAD
+	header[32] = 64; // e_phoff
+	header[54] = 56; // e_phentsize
+	header[56] = 1;  // e_phnum
+	header[64] = 1;  // PT_LOAD
 	put("fixed", header, sizeof header);
 	assert_int_equal(chmod("fixed", 0755), 0);
 	assert_int_equal(tare_program_find("./fixed", &program, NULL), 0);
@@ -209,20 +235,36 @@ static void a_static_program_and_foreign_rights_are_seen(void **state)
 
 static void the_evidence_says_why_nothing_was_recorded(void **state)
 {
-	static const struct { struct tare_program program; struct tare_loader loader; const char *says, *withheld; } rows[] = {
-		{ { .path = "p", .privileged = true, .fixed = true }, { "", false }, "set-user-ID" },
+	static const struct {
+		struct tare_program program;
+		struct tare_loader loader;
+		const char *says, *withheld;
+	} rows[] = {
+		{ { .path = "p", .privileged = true, .fixed = true },
+		  { "", false },
+		  "set-user-ID" },
 		{ { .path = "p", .fixed = true }, { "/l", true }, "no OpenCL loader" },
-		{ { .path = "p", .fixed = true, .knows_layers = true }, { "/l", true }, "no OpenCL call" },
+		{ { .path = "p", .fixed = true, .knows_layers = true },
+		  { "/l", true },
+		  "no OpenCL call" },
 		{ { .path = "p" }, { "", false }, "no libOpenCL.so.1 on this machine" },
-		{ { .path = "p" }, { "/l/libOpenCL.so.1", false }, "through /l/libOpenCL.so.1, a loader that knows no layers" },
+		{ { .path = "p" },
+		  { "/l/libOpenCL.so.1", false },
+		  "through /l/libOpenCL.so.1, a loader that knows no layers" },
 		{ { .path = "p" }, { "/l/libOpenCL.so.1", false }, "(package ocl-icd-libopencl1)" },
-		{ { .path = "p" }, { "/l/libOpenCL.so.1", false }, "without --strict /m/libOpenCL.so.1 is put", "/m/libOpenCL.so.1" },
-		{ { .path = "p" }, { "/l/libOpenCL.so.1", true }, "not through /l/libOpenCL.so.1, which knows layers" },
+		{ { .path = "p" },
+		  { "/l/libOpenCL.so.1", false },
+		  "without --strict /m/libOpenCL.so.1 is put",
+		  "/m/libOpenCL.so.1" },
+		{ { .path = "p" },
+		  { "/l/libOpenCL.so.1", true },
+		  "not through /l/libOpenCL.so.1, which knows layers" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char text[512];
-		tare_layer_explain(&rows[i].program, &rows[i].loader, rows[i].withheld, text, sizeof text);
+		tare_layer_explain(&rows[i].program, &rows[i].loader, rows[i].withheld, text,
+		                   sizeof text);
 		assert_non_null(strstr(text, rows[i].says));
 	}
 	put_text("with", "...OPENCL_LAYERS");
@@ -249,10 +291,10 @@ static void the_layer_is_taken_from_the_folder_that_is_named(void **state)
 	assert_int_equal(tare_layer_check(path, &error), -ELIBBAD);
 	assert_non_null(strstr(error.message, path));
 	char header[120] = "\177ELF\2\1\1";
-	header[32] = 64; // e_phoff
-	header[54] = 56; // e_phentsize
-	header[56] = 1;  // e_phnum
-	header[64] = 1;  // PT_LOAD
+	header[32] = 64;  // e_phoff
+	header[54] = 56;  // e_phentsize
+	header[56] = 1;   // e_phnum
+	header[64] = 1;   // PT_LOAD
 	header[96] = 121; // p_filesz
 	put(path, header, sizeof header);
 	if (sizeof(void *) == 8) {
@@ -280,8 +322,12 @@ static void the_layer_is_taken_from_the_folder_that_is_named(void **state)
 static char *document_of(char *const *program, const struct tare_launch_end *end)
 {
 	static const struct tare_record_options options = { .max_bytes = 1 << 20 };
-	struct tare_record_document document = { .program = program, .options = &options, .job = "",
-		                                 .ended = end != NULL, .end = end, .end_raw_ns = 99,
+	struct tare_record_document document = { .program = program,
+		                                 .options = &options,
+		                                 .job = "",
+		                                 .ended = end != NULL,
+		                                 .end = end,
+		                                 .end_raw_ns = 99,
 		                                 .layer_path = "/l" };
 	size_t bytes = 0;
 	char *text;
@@ -296,10 +342,22 @@ static char *document_of(char *const *program, const struct tare_launch_end *end
 static void the_document_is_complete_only_at_the_end(void **state)
 {
 	char *program[] = { "./app", NULL };
-	struct tare_launch_end exited = { .status = 3, .user_ns = 5 }, died = { .status = -1, .signal = 9 };
-	static const char *const keys[] = { "tare", "cwd", "start_raw_ns", "start_monotonic_ns",
-		"start_realtime_ns", "user_cpu_ns", "system_cpu_ns", "max_resident_bytes", "host_name",
-		"host_units", "kernel_release", "boot_id", "options", "layer" };
+	struct tare_launch_end exited = { .status = 3, .user_ns = 5 },
+	                       died = { .status = -1, .signal = 9 };
+	static const char *const keys[] = { "tare",
+		                            "cwd",
+		                            "start_raw_ns",
+		                            "start_monotonic_ns",
+		                            "start_realtime_ns",
+		                            "user_cpu_ns",
+		                            "system_cpu_ns",
+		                            "max_resident_bytes",
+		                            "host_name",
+		                            "host_units",
+		                            "kernel_release",
+		                            "boot_id",
+		                            "options",
+		                            "layer" };
 	char *text = document_of(program, NULL), key[40];
 	(void)state;
 	assert_int_equal(strncmp(text, "{\"format\": \"tare.record/1\"", 25), 0);
@@ -323,15 +381,19 @@ static void the_document_is_complete_only_at_the_end(void **state)
 
 static void arguments_of_any_bytes_make_valid_json(void **state)
 {
-	static const struct { const char *argument, *written; } rows[] = {
+	static const struct {
+		const char *argument, *written;
+	} rows[] = {
 		{ "a\"b\\c", "\"a\\\"b\\\\c\"" },
 		{ "tab\there\x7f", "\"tab\\u0009here\\u007f\"" },
 		{ "gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\"" },
 		{ "\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xe2\x82\xac\xf0\x9f\x98\x80\"" },
-		{ "\xff" "a", "\"\\ufffda\"" },
+		{ "\xff"
+		  "a",
+		  "\"\\ufffda\"" },
 		{ "\xc3", "\"\\ufffd\"" },
-		{ "\xc0\x80", "\"\\ufffd\\ufffd\"" },         // overlong
-		{ "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"" }, // a surrogate
+		{ "\xc0\x80", "\"\\ufffd\\ufffd\"" },                       // overlong
+		{ "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"" },            // a surrogate
 		{ "\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"" }, // beyond Unicode
 		{ "\xf5\x80\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"" },
 		{ "\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\"" },
@@ -350,9 +412,12 @@ static void arguments_of_any_bytes_make_valid_json(void **state)
 
 static struct tare_trace_header header_of(uint64_t calls)
 {
-	struct tare_trace_header header = { .version_major = 1, .byte_order = TARE_TRACE_BYTE_ORDER,
-		                            .state = TARE_TRACE_ENDED, .calls_seen = calls,
-		                            .windows = calls ? 2 : 1, .definition_windows = 1 };
+	struct tare_trace_header header = { .version_major = 1,
+		                            .byte_order = TARE_TRACE_BYTE_ORDER,
+		                            .state = TARE_TRACE_ENDED,
+		                            .calls_seen = calls,
+		                            .windows = calls ? 2 : 1,
+		                            .definition_windows = 1 };
 	memcpy(header.magic, TARE_TRACE_MAGIC, sizeof header.magic);
 	return header;
 }
@@ -453,14 +518,21 @@ static void living_processes_are_known_by_their_environment(void **state)
 
 static void a_loss_is_said_with_its_reason(void **state)
 {
-	static const struct { struct tare_survey survey; const char *says; } rows[] = {
+	static const struct {
+		struct tare_survey survey;
+		const char *says;
+	} rows[] = {
 		{ { 0 }, "" },
-		{ { .recycled_records = 9, .recycled_commands = 1 }, "the 9 oldest records, 1 command among them" },
-		{ { .lost_records = 1 }, "1 record, 0 commands among them, is lost: no room could be had in time" },
+		{ { .recycled_records = 9, .recycled_commands = 1 },
+		  "the 9 oldest records, 1 command among them" },
+		{ { .lost_records = 1 },
+		  "1 record, 0 commands among them, is lost: no room could be had in time" },
 		{ { .lost_records = 8, .lost_commands = 3, .stopped[TARE_TRACE_MAX_SIZE] = 1 },
 		  "8 records, 3 commands among them, are lost: --max-size was reached" },
-		{ { .stopped[TARE_TRACE_FILE_LIMIT] = 2 }, "2 processes stopped recording: the limit on the size of files" },
-		{ { .stopped[TARE_TRACE_NO_SPACE] = 1 }, "1 process stopped recording: the disk was full" },
+		{ { .stopped[TARE_TRACE_FILE_LIMIT] = 2 },
+		  "2 processes stopped recording: the limit on the size of files" },
+		{ { .stopped[TARE_TRACE_NO_SPACE] = 1 },
+		  "1 process stopped recording: the disk was full" },
 		{ { .stopped[TARE_TRACE_IO] = 1, .stop_error = EROFS }, "Read-only file system" },
 		{ { .stopped[TARE_TRACE_NO_MEMORY] = 1 }, "no memory" },
 	};

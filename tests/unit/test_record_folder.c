@@ -13,7 +13,9 @@
 
 static void a_folder_is_named_after_the_output_or_the_program(void **state)
 {
-	static const struct { const char *output, *program, *name; } rows[] = {
+	static const struct {
+		const char *output, *program, *name;
+	} rows[] = {
 		{ NULL, "app", "app.tare" },
 		{ NULL, "/usr/bin/app", "app.tare" },
 		{ NULL, "./my.tare", "my.tare.tare" },
@@ -22,7 +24,10 @@ static void a_folder_is_named_after_the_output_or_the_program(void **state)
 		{ "a/b/run.tare///", "app", "a/b/run.tare" },
 		{ "/tmp/run/", "app", "/tmp/run.tare" },
 		{ ".tare", "app", ".tare.tare" },
-		{ "/", "app", NULL }, { ".", "app", NULL }, { "a/..", "app", NULL }, { "", "app", NULL },
+		{ "/", "app", NULL },
+		{ ".", "app", NULL },
+		{ "a/..", "app", NULL },
+		{ "", "app", NULL },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -31,7 +36,8 @@ static void a_folder_is_named_after_the_output_or_the_program(void **state)
 		if (rows[i].name)
 			assert_string_equal(name, rows[i].name);
 		else
-			assert_true(!name && error.code == -EINVAL && strstr(error.message, "-o DIR"));
+			assert_true(!name && error.code == -EINVAL &&
+			            strstr(error.message, "-o DIR"));
 		free(name);
 	}
 }
@@ -69,7 +75,12 @@ static void record(const struct tare_record_claim *claim, const char *text)
 static void what_was_there_decides(void **state)
 {
 	enum { NOTHING, EMPTY, TRACE, STRANGE, FOREIGN, FILE_THERE };
-	static const struct { int there; bool force; int status; const char *says; } rows[] = {
+	static const struct {
+		int there;
+		bool force;
+		int status;
+		const char *says;
+	} rows[] = {
 		{ NOTHING, false, 0, NULL },
 		{ EMPTY, false, 0, NULL },
 		{ TRACE, false, -EEXIST, "--force" },
@@ -94,7 +105,8 @@ static void what_was_there_decides(void **state)
 			put_text("app.tare/h-1-1.trace", "old");
 		if (rows[i].there == FOREIGN)
 			put_text("app.tare/record.json", "{\"sound\": \"tare.record/1\"}");
-		assert_int_equal(tare_record_folder_claim(&claim, &claimed, &error), rows[i].status);
+		assert_int_equal(tare_record_folder_claim(&claim, &claimed, &error),
+		                 rows[i].status);
 		if (rows[i].says) {
 			assert_non_null(strstr(error.message, rows[i].says));
 			assert_non_null(strstr(error.message, "app.tare"));
@@ -155,7 +167,8 @@ static void a_folder_is_one_recordings_until_it_ends(void **state)
 	for (int force = 0; force < 2; force++) {
 		claim.force = force;
 		assert_int_equal(tare_record_folder_claim(&claim, &second, &error), -EBUSY);
-		assert_non_null(strstr(error.message, "another tare record is recording into run.tare"));
+		assert_non_null(
+		    strstr(error.message, "another tare record is recording into run.tare"));
 	}
 	assert_true(is_there("run.tare/h-1-1.trace"));
 	// Who was killed leaves the same document and no lock.
@@ -277,7 +290,8 @@ static void ranks_of_one_job_join_and_others_do_not(void **state)
 	setenv("PMIX_NAMESPACE", "12\"7", 1);
 	assert_int_equal(tare_record_folder_claim(&claim, &first, &error), 0);
 	assert_string_equal(first.job, "12_7");
-	snprintf(text, sizeof text, "{\"format\": \"tare.record/1\",\n  \"end_raw_ns\": null,\n  \"job\": \"%s\"}",
+	snprintf(text, sizeof text,
+	         "{\"format\": \"tare.record/1\",\n  \"end_raw_ns\": null,\n  \"job\": \"%s\"}",
 	         first.job);
 	assert_int_equal(tare_record_folder_draft(&first, text, strlen(text), &error), 0);
 	assert_int_equal(tare_record_folder_publish(&first, &error), 0);
@@ -301,16 +315,25 @@ static void ranks_of_one_job_join_and_others_do_not(void **state)
 	assert_int_equal(tare_record_folder_claim(&claim, &third, &error), -EEXIST);
 	// A recording that has ended is joined no more.
 	setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
-	put_text("job.tare/record.json", "{\"format\": \"tare.record/1\", \"end_raw_ns\": 5, \"job\": \"12_7\"}");
+	put_text("job.tare/record.json",
+	         "{\"format\": \"tare.record/1\", \"end_raw_ns\": 5, \"job\": \"12_7\"}");
 	assert_int_equal(tare_record_folder_claim(&claim, &third, &error), -EEXIST);
 	unsetenv("PMIX_NAMESPACE");
 }
 
 static void a_job_is_known_by_what_its_launcher_says(void **state)
 {
-	static const struct { const char *set[3][2], *job; } rows[] = {
-		{ { { "SLURM_STEP_NUM_TASKS", "2" }, { "SLURM_JOB_ID", "77" }, { "SLURM_STEP_ID", "3" } }, "77.3" },
-		{ { { "SLURM_STEP_NUM_TASKS", "1" }, { "SLURM_JOB_ID", "77" }, { "SLURM_STEP_ID", "3" } }, "" },
+	static const struct {
+		const char *set[3][2], *job;
+	} rows[] = {
+		{ { { "SLURM_STEP_NUM_TASKS", "2" },
+		    { "SLURM_JOB_ID", "77" },
+		    { "SLURM_STEP_ID", "3" } },
+		  "77.3" },
+		{ { { "SLURM_STEP_NUM_TASKS", "1" },
+		    { "SLURM_JOB_ID", "77" },
+		    { "SLURM_STEP_ID", "3" } },
+		  "" },
 		{ { { "SLURM_JOB_ID", "77" }, { "SLURM_NTASKS", "8" } }, "" }, // a script, no rank
 		{ { { "OMPI_COMM_WORLD_SIZE", "2" }, { "OMPI_MCA_ess_base_jobid", "9" } }, "9" },
 		{ { { "PMI_SIZE", "2" } }, "hydra " },

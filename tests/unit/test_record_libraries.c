@@ -28,8 +28,13 @@ static bool gather(const char *path, void *context)
 static size_t make_cache(char *bytes, size_t size)
 {
 	static const char texts[] = "libb.so\0liba.so\0/first/liba.so\0/second/liba.so\0/libb.so";
-	const struct { uint32_t flags, name, path, version; uint64_t capabilities; } entries[] = {
-		{ 0, 0, 48, 0, 0 }, { 0, 8, 16, 0, 0 }, { 0, 8, 31, 0, 0 },
+	const struct {
+		uint32_t flags, name, path, version;
+		uint64_t capabilities;
+	} entries[] = {
+		{ 0, 0, 48, 0, 0 },
+		{ 0, 8, 16, 0, 0 },
+		{ 0, 8, 31, 0, 0 },
 	};
 	const size_t before = 16, texts_at = 48 + sizeof entries;
 	char *at = bytes + before;
@@ -95,7 +100,8 @@ static void this_test_needs_the_c_library(void **state)
 	assert_true(closure.count > 1);
 	assert_non_null(closure.objects[0].interpreter);
 	for (size_t i = 1; i < closure.count; i++)
-		found |= closure.objects[i].soname && strncmp(closure.objects[i].soname, "libc.so", 7) == 0;
+		found |= closure.objects[i].soname &&
+		         strncmp(closure.objects[i].soname, "libc.so", 7) == 0;
 	assert_true(found);
 	tare_closure_free(&closure);
 }
@@ -130,17 +136,23 @@ static void a_damaged_object_does_no_harm(void **state)
 
 // ---- APIs that are not recorded
 
-#define NO_CUDA "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no other tool (--no-cupti: calls without device times)"
+#define NO_CUDA                                                                                    \
+	"recorded no CUDA call: that takes CUPTI (libcupti.so), held by no other tool "            \
+	"(--no-cupti: calls without device times)"
 
 static void a_library_tells_its_api(void **state)
 {
-	static const struct { const char *linked, *loaded, *says; } rows[] = {
+	static const struct {
+		const char *linked, *loaded, *says;
+	} rows[] = {
 		{ "libm.so.6", "/lib/libOpenCL.so.1", "" },
-		{ "libcuda.so.1", NULL, "the program is linked with libcuda.so.1, and tare " NO_CUDA },
-		{ "libcuda.so.1", "/opt/libcudart.so.12", "the program loaded libcudart.so.12, and tare " NO_CUDA },
+		{ "libcuda.so.1", NULL,
+		  "the program is linked with libcuda.so.1, and tare " NO_CUDA },
+		{ "libcuda.so.1", "/opt/libcudart.so.12",
+		  "the program loaded libcudart.so.12, and tare " NO_CUDA },
 		{ "libcudart.so.12", "/opt/libze_loader.so.1.8.0",
-		  "the program is linked with libcudart.so.12 and loaded libze_loader.so.1.8.0, and tare " NO_CUDA
-		  ", and got in between it and no driver of Level Zero" },
+		  "the program is linked with libcudart.so.12 and loaded libze_loader.so.1.8.0, "
+		  "and tare " NO_CUDA ", and got in between it and no driver of Level Zero" },
 		{ "my_libcuda.so.1", "/libcuda.so.1/libm.so", "" },
 	};
 	(void)state;
@@ -160,7 +172,10 @@ static void a_library_tells_its_api(void **state)
 // What is beside the recorder, unless the program does not bear it.
 static void a_front_is_for_programs_that_bear_it(void **state)
 {
-	static const struct { const char *interpreter, *needed; bool borne; } rows[] = {
+	static const struct {
+		const char *interpreter, *needed;
+		bool borne;
+	} rows[] = {
 		{ "/lib64/ld-linux-x86-64.so.2", "libc.so.6", true },
 		{ "/lib64/ld-linux-x86-64.so.2", "libasan.so.8", false },
 		{ "/lib64/ld-linux-x86-64.so.2", "libtsan.so.2", false },

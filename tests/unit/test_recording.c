@@ -10,20 +10,28 @@ static void definitions_become_rows(void **state)
 	(void)state;
 	rig_begin(&rig, "a", &header);
 	rig_usual(&rig);
-	rig_fact(&rig, TARE_TRACE_FACT_VENDOR, (struct tare_trace_fact_record){ .object = DEVICE,
-		.ticks = START }, "Maker");
-	rig_fact(&rig, TARE_TRACE_FACT_COMPUTE_UNITS, (struct tare_trace_fact_record){ .object = DEVICE,
-		.ticks = START, .value = 12 }, NULL);
-	rig_fact(&rig, TARE_TRACE_FACT_GROUP_LIMIT, (struct tare_trace_fact_record){ .object = DEVICE,
-		.ticks = START, .value = 4096 }, NULL);
-	rig_fact(&rig, TARE_TRACE_FACT_GROUP_LIMIT, (struct tare_trace_fact_record){ .object = NORM,
-		.ticks = START, .value = 256, .device = DEVICE }, NULL);
-	rig_fact(&rig, TARE_TRACE_FACT_PRIVATE_BYTES, (struct tare_trace_fact_record){ .object = NORM,
-		.ticks = START, .value = 80, .device = DEVICE }, NULL);
-	rig_fact(&rig, TARE_TRACE_FACT_SOURCE_HASH, (struct tare_trace_fact_record){ .object = PROGRAM,
-		.ticks = START, .value = 0xabc }, NULL);
-	rig_fact(&rig, TARE_TRACE_FACT_BUILD_OPTIONS, (struct tare_trace_fact_record){ .object = PROGRAM,
-		.ticks = START }, "-O2");
+	rig_fact(&rig, TARE_TRACE_FACT_VENDOR,
+	         (struct tare_trace_fact_record){ .object = DEVICE, .ticks = START }, "Maker");
+	rig_fact(&rig, TARE_TRACE_FACT_COMPUTE_UNITS,
+	         (struct tare_trace_fact_record){ .object = DEVICE, .ticks = START, .value = 12 },
+	         NULL);
+	rig_fact(&rig, TARE_TRACE_FACT_GROUP_LIMIT,
+	         (struct tare_trace_fact_record){ .object = DEVICE, .ticks = START, .value = 4096 },
+	         NULL);
+	rig_fact(&rig, TARE_TRACE_FACT_GROUP_LIMIT,
+	         (struct tare_trace_fact_record){
+	             .object = NORM, .ticks = START, .value = 256, .device = DEVICE },
+	         NULL);
+	rig_fact(&rig, TARE_TRACE_FACT_PRIVATE_BYTES,
+	         (struct tare_trace_fact_record){
+	             .object = NORM, .ticks = START, .value = 80, .device = DEVICE },
+	         NULL);
+	rig_fact(
+	    &rig, TARE_TRACE_FACT_SOURCE_HASH,
+	    (struct tare_trace_fact_record){ .object = PROGRAM, .ticks = START, .value = 0xabc },
+	    NULL);
+	rig_fact(&rig, TARE_TRACE_FACT_BUILD_OPTIONS,
+	         (struct tare_trace_fact_record){ .object = PROGRAM, .ticks = START }, "-O2");
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_int_equal(r->process_count, 1);
@@ -73,27 +81,40 @@ static void a_handle_means_the_latest_object_before(void **state)
 	rig_begin(&rig, "a", &header);
 	rig_usual(&rig);
 	// In no order of time.
-	rig_object(&rig, TARE_OBJECT_KERNEL, (struct tare_trace_object){ .handle = SCALE,
-		.ticks = START + 30 * MS, .parent = PROGRAM }, "third");
-	rig_object(&rig, TARE_OBJECT_KERNEL, (struct tare_trace_object){ .handle = SCALE,
-		.ticks = START + 20 * MS, .parent = PROGRAM }, "second");
-	rig_object(&rig, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = BUFFER,
-		.ticks = START + 20 * MS, .parent = CONTEXT, .bytes = 5 }, NULL);
+	rig_object(&rig, TARE_OBJECT_KERNEL,
+	           (struct tare_trace_object){
+	               .handle = SCALE, .ticks = START + 30 * MS, .parent = PROGRAM },
+	           "third");
+	rig_object(&rig, TARE_OBJECT_KERNEL,
+	           (struct tare_trace_object){
+	               .handle = SCALE, .ticks = START + 20 * MS, .parent = PROGRAM },
+	           "second");
+	rig_object(&rig, TARE_OBJECT_MEMORY,
+	           (struct tare_trace_object){
+	               .handle = BUFFER, .ticks = START + 20 * MS, .parent = CONTEXT, .bytes = 5 },
+	           NULL);
 	// A kernel where a buffer was, and a buffer again.
-	rig_object(&rig, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = NORM,
-		.ticks = START + 15 * MS, .parent = BUFFER, .bytes = 6 }, NULL);
+	rig_object(&rig, TARE_OBJECT_MEMORY,
+	           (struct tare_trace_object){
+	               .handle = NORM, .ticks = START + 15 * MS, .parent = BUFFER, .bytes = 6 },
+	           NULL);
 	for (int64_t at = 1; at < 40; at += 10) {
 		rig_command(&rig, 1, START + at * MS, 0, (struct tare_trace_command){ 0 });
-		rig_command(&rig, 1, START + (at + 1) * MS, 0, (struct tare_trace_command){
-			.kind = TARE_KIND_WRITE, .object = BUFFER, .amount = 77 });
+		rig_command(&rig, 1, START + (at + 1) * MS, 0,
+		            (struct tare_trace_command){
+		                .kind = TARE_KIND_WRITE, .object = BUFFER, .amount = 77 });
 	}
-	rig_call(&rig, 1, F_RELEASE, TARE_CALL_RELEASED, (struct tare_trace_call){
-		.enter = START + 50 * MS, .exit = START + 51 * MS, .object = BUFFER });
+	rig_call(&rig, 1, F_RELEASE, TARE_CALL_RELEASED,
+	         (struct tare_trace_call){
+	             .enter = START + 50 * MS, .exit = START + 51 * MS, .object = BUFFER });
 	// Not there yet.
-	rig_command(&rig, 1, START + 52 * MS, 0, (struct tare_trace_command){
-		.kind = TARE_KIND_WRITE, .object = 0x999, .amount = 77 });
-	rig_object(&rig, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = 0x999,
-		.ticks = START + 60 * MS, .parent = CONTEXT, .bytes = 7 }, NULL);
+	rig_command(
+	    &rig, 1, START + 52 * MS, 0,
+	    (struct tare_trace_command){ .kind = TARE_KIND_WRITE, .object = 0x999, .amount = 77 });
+	rig_object(&rig, TARE_OBJECT_MEMORY,
+	           (struct tare_trace_object){
+	               .handle = 0x999, .ticks = START + 60 * MS, .parent = CONTEXT, .bytes = 7 },
+	           NULL);
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_int_equal(r->command_count, 9);
@@ -124,21 +145,33 @@ static void calls_are_about_the_right_object(void **state)
 	(void)state;
 	rig_begin(&rig, "a", &header);
 	rig_usual(&rig);
-	rig_object(&rig, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = BUFFER,
-		.ticks = START + 25, .parent = CONTEXT, .bytes = 5 }, NULL);
-	rig_call(&rig, 1, F_RELEASE, TARE_CALL_RELEASED, (struct tare_trace_call){
-		.enter = START + 20, .exit = START + 30, .object = BUFFER });
-	rig_call(&rig, 1, F_CREATE, 0, (struct tare_trace_call){
-		.enter = START + 40, .exit = START + 60, .object = BUFFER + 8, .bytes = 9 });
-	rig_object(&rig, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = BUFFER + 8,
-		.ticks = START + 50, .parent = CONTEXT, .bytes = 9 }, NULL);
-	rig_call(&rig, 1, F_FINISH, 0, (struct tare_trace_call){
-		.enter = START + 70, .exit = START + 80, .object = QUEUE });
-	rig_call(&rig, 1, F_BUILD, TARE_CALL_FAILED, (struct tare_trace_call){
-		.enter = START + 90, .exit = START + 99, .object = PROGRAM, .result = -11 });
-	rig_add(&rig, (union tare_trace_record){ .polled = {
-		.head = tare_trace_head(TARE_TRACE_POLLED, TARE_CALL_NESTED, F_POLL, 1),
-		.first_enter = START + 100, .last_exit = START + 200, .count = 40, .ticks = 30 } });
+	rig_object(&rig, TARE_OBJECT_MEMORY,
+	           (struct tare_trace_object){
+	               .handle = BUFFER, .ticks = START + 25, .parent = CONTEXT, .bytes = 5 },
+	           NULL);
+	rig_call(
+	    &rig, 1, F_RELEASE, TARE_CALL_RELEASED,
+	    (struct tare_trace_call){ .enter = START + 20, .exit = START + 30, .object = BUFFER });
+	rig_call(&rig, 1, F_CREATE, 0,
+	         (struct tare_trace_call){
+	             .enter = START + 40, .exit = START + 60, .object = BUFFER + 8, .bytes = 9 });
+	rig_object(&rig, TARE_OBJECT_MEMORY,
+	           (struct tare_trace_object){
+	               .handle = BUFFER + 8, .ticks = START + 50, .parent = CONTEXT, .bytes = 9 },
+	           NULL);
+	rig_call(
+	    &rig, 1, F_FINISH, 0,
+	    (struct tare_trace_call){ .enter = START + 70, .exit = START + 80, .object = QUEUE });
+	rig_call(&rig, 1, F_BUILD, TARE_CALL_FAILED,
+	         (struct tare_trace_call){
+	             .enter = START + 90, .exit = START + 99, .object = PROGRAM, .result = -11 });
+	rig_add(&rig, (union tare_trace_record){
+	                  .polled = { .head = tare_trace_head(TARE_TRACE_POLLED, TARE_CALL_NESTED,
+	                                                      F_POLL, 1),
+	                              .first_enter = START + 100,
+	                              .last_exit = START + 200,
+	                              .count = 40,
+	                              .ticks = 30 } });
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_int_equal(r->call_count, 5);
@@ -175,25 +208,34 @@ static void what_comes_later_is_joined(void **state)
 	for (uint32_t i = 1; i <= 6; i++)
 		rig_command(&rig, 1, START + i * MS, i == 6 ? TARE_COMMAND_LONG : 0,
 		            (struct tare_trace_command){ .call_ticks = i == 6 ? UINT32_MAX : 300 });
-	rig_add(&rig, (union tare_trace_record){ .call_end = {
-		.head = tare_trace_head(TARE_TRACE_CALL_END, 0, 0, 1), .number = 6,
-		.exit = START + 9000 * MS } });
+	rig_add(&rig, (union tare_trace_record){
+	                  .call_end = { .head = tare_trace_head(TARE_TRACE_CALL_END, 0, 0, 1),
+	                                .number = 6,
+	                                .exit = START + 9000 * MS } });
 	static const uint32_t order[] = { 3, 1, 6 };
 	for (uint32_t k = 0; k < 3; k++) {
 		uint64_t at = START + order[k] * MS;
-		rig_times(&rig, k == 1 ? 1 : 2, order[k], (struct tare_trace_times){
-			.queued = at + 100, .submitted = at + 200, .start = at + 300,
-			.end = at + 400 + order[k], .observed = START + 9001 * MS });
+		rig_times(&rig, k == 1 ? 1 : 2, order[k],
+		          (struct tare_trace_times){ .queued = at + 100,
+		                                     .submitted = at + 200,
+		                                     .start = at + 300,
+		                                     .end = at + 400 + order[k],
+		                                     .observed = START + 9001 * MS });
 	}
-	rig_add(&rig, (union tare_trace_record){ .untimed = {
-		.head = tare_trace_head(TARE_TRACE_UNTIMED, 0, TARE_UNTIMED_FAILED, 1),
-		.command_track = 1, .command_number = 2, .value = -5,
-		.observed = START + 9002 * MS } });
+	rig_add(&rig, (union tare_trace_record){
+	                  .untimed = { .head = tare_trace_head(TARE_TRACE_UNTIMED, 0,
+	                                                       TARE_UNTIMED_FAILED, 1),
+	                               .command_track = 1,
+	                               .command_number = 2,
+	                               .value = -5,
+	                               .observed = START + 9002 * MS } });
 	// Of a command that is not in the trace any more, and one told twice.
-	rig_times(&rig, 1, 77, (struct tare_trace_times){ .start = START, .end = START + 1,
-		.observed = START + 9003 * MS });
-	rig_times(&rig, 1, 1, (struct tare_trace_times){ .start = START, .end = START + 1,
-		.observed = START + 9003 * MS });
+	rig_times(&rig, 1, 77,
+	          (struct tare_trace_times){
+	              .start = START, .end = START + 1, .observed = START + 9003 * MS });
+	rig_times(&rig, 1, 1,
+	          (struct tare_trace_times){
+	              .start = START, .end = START + 1, .observed = START + 9003 * MS });
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_int_equal(r->command_count, 6);
@@ -280,10 +322,10 @@ static void dependencies_follow_the_latest_event(void **state)
 	rig_begin(&rig, "a", &header);
 	rig_usual(&rig);
 	rig_track(&rig, 2, 4712, "worker");
-	rig_object(&rig, TARE_OBJECT_EVENT, (struct tare_trace_object){ .handle = 0xe9,
-		.ticks = START + 1 }, NULL);
-	rig_object(&rig, TARE_OBJECT_EVENT, (struct tare_trace_object){ .handle = 0xe2,
-		.ticks = START + 40 * MS }, NULL);
+	rig_object(&rig, TARE_OBJECT_EVENT,
+	           (struct tare_trace_object){ .handle = 0xe9, .ticks = START + 1 }, NULL);
+	rig_object(&rig, TARE_OBJECT_EVENT,
+	           (struct tare_trace_object){ .handle = 0xe2, .ticks = START + 40 * MS }, NULL);
 	// Entered first, returned last.
 	rig_command(&rig, 2, START + 1 * MS, TARE_COMMAND_BLOCKING | TARE_COMMAND_DEPENDS,
 	            (struct tare_trace_command){ .call_ticks = 30 * MS, .event = 0xe3 });
@@ -295,16 +337,19 @@ static void dependencies_follow_the_latest_event(void **state)
 	            (struct tare_trace_command){ .event = 0xe4 });
 	rig_depends(&rig, 1, 0, 3, 2, (const uint64_t[]){ 0xe1, 0xe2 });
 	rig_command(&rig, 1, START + 5 * MS, 0, (struct tare_trace_command){ .event = 0xe1 });
-	rig_command(&rig, 1, START + 6 * MS, TARE_COMMAND_DEPENDS, (struct tare_trace_command){ 0 });
+	rig_command(&rig, 1, START + 6 * MS, TARE_COMMAND_DEPENDS,
+	            (struct tare_trace_command){ 0 });
 	rig_depends(&rig, 1, 0, 5, 6, (const uint64_t[]){ 0xe1, 0xe1, 0xe2, 0xe2, 0xe4, 0xe9 });
 	rig_depends(&rig, 1, 0, 5, 1, (const uint64_t[]){ 0xe1 });
-	rig_command(&rig, 1, START + 45 * MS, TARE_COMMAND_DEPENDS, (struct tare_trace_command){ 0 });
+	rig_command(&rig, 1, START + 45 * MS, TARE_COMMAND_DEPENDS,
+	            (struct tare_trace_command){ 0 });
 	// 0xe2 is a user event by now.
 	rig_depends(&rig, 1, 0, 6, 2, (const uint64_t[]){ 0xe3, 0xe2 });
 	// The recorder's own event is nobody else's, though its handle be the same.
 	rig_command(&rig, 1, START + 50 * MS, TARE_COMMAND_OWN_EVENT,
 	            (struct tare_trace_command){ .event = 0xe3 });
-	rig_command(&rig, 1, START + 51 * MS, TARE_COMMAND_DEPENDS, (struct tare_trace_command){ 0 });
+	rig_command(&rig, 1, START + 51 * MS, TARE_COMMAND_DEPENDS,
+	            (struct tare_trace_command){ 0 });
 	rig_depends(&rig, 1, 0, 8, 1, (const uint64_t[]){ 0xe3 });
 	rig_depends(&rig, 1, 0, 77, 1, (const uint64_t[]){ 0xe3 }); // of no command
 	rig_end(&rig);
@@ -332,21 +377,29 @@ static void a_wait_for_events_is_about_their_queue(void **state)
 	(void)state;
 	rig_begin(&rig, "a", &header);
 	rig_usual(&rig);
-	rig_object(&rig, TARE_OBJECT_QUEUE, (struct tare_trace_object){ .handle = QUEUE + 8,
-		.ticks = START, .parent = CONTEXT, .device = DEVICE, .number = 2 }, NULL);
+	rig_object(&rig, TARE_OBJECT_QUEUE,
+	           (struct tare_trace_object){ .handle = QUEUE + 8,
+	                                       .ticks = START,
+	                                       .parent = CONTEXT,
+	                                       .device = DEVICE,
+	                                       .number = 2 },
+	           NULL);
 	rig_command(&rig, 1, START + 1 * MS, 0, (struct tare_trace_command){ .event = 0xe1 });
-	rig_command(&rig, 1, START + 2 * MS, 0, (struct tare_trace_command){ .event = 0xe2,
-		.queue = 2 });
-	rig_call(&rig, 1, F_WAIT, 0, (struct tare_trace_call){ .enter = START + 3 * MS,
-		.exit = START + 4 * MS, .value = 1 });
+	rig_command(&rig, 1, START + 2 * MS, 0,
+	            (struct tare_trace_command){ .event = 0xe2, .queue = 2 });
+	rig_call(&rig, 1, F_WAIT, 0,
+	         (struct tare_trace_call){
+	             .enter = START + 3 * MS, .exit = START + 4 * MS, .value = 1 });
 	rig_depends(&rig, 1, TARE_DEPENDS_OF_CALL, START + 3 * MS, 1, (const uint64_t[]){ 0xe2 });
 	// Told before the call, and of two queues.
 	rig_depends(&rig, 1, TARE_DEPENDS_OF_CALL, START + 5 * MS, 2,
 	            (const uint64_t[]){ 0xe1, 0xe2 });
-	rig_call(&rig, 1, F_WAIT, 0, (struct tare_trace_call){ .enter = START + 5 * MS,
-		.exit = START + 6 * MS, .value = 2 });
-	rig_call(&rig, 1, F_WAIT, 0, (struct tare_trace_call){ .enter = START + 7 * MS,
-		.exit = START + 8 * MS, .value = 2 });
+	rig_call(&rig, 1, F_WAIT, 0,
+	         (struct tare_trace_call){
+	             .enter = START + 5 * MS, .exit = START + 6 * MS, .value = 2 });
+	rig_call(&rig, 1, F_WAIT, 0,
+	         (struct tare_trace_call){
+	             .enter = START + 7 * MS, .exit = START + 8 * MS, .value = 2 });
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_int_equal(r->call_count, 3);
@@ -369,30 +422,47 @@ static void changes_queues_losses_and_samples(void **state)
 	rig_begin(&rig, "a", &header);
 	rig_usual(&rig);
 	rig_track(&rig, 2, 4712, "worker");
-	rig_object(&rig, TARE_OBJECT_QUEUE, (struct tare_trace_object){ .handle = QUEUE + 8,
-		.ticks = START, .device = DEVICE, .number = 2, .properties = 3 }, NULL);
-	rig_add(&rig, (union tare_trace_record){ .change = {
-		.head = tare_trace_head(TARE_TRACE_CHANGE, 0, TARE_CHANGE_PROFILING, 0),
-		.object = QUEUE, .ticks = START, .to = 2 } });
-	rig_add(&rig, (union tare_trace_record){ .change = {
-		.head = tare_trace_head(TARE_TRACE_CHANGE, 0, TARE_CHANGE_EVENT, 0),
-		.object = QUEUE, .ticks = START } });
+	rig_object(&rig, TARE_OBJECT_QUEUE,
+	           (struct tare_trace_object){ .handle = QUEUE + 8,
+	                                       .ticks = START,
+	                                       .device = DEVICE,
+	                                       .number = 2,
+	                                       .properties = 3 },
+	           NULL);
+	rig_add(&rig, (union tare_trace_record){
+	                  .change = { .head = tare_trace_head(TARE_TRACE_CHANGE, 0,
+	                                                      TARE_CHANGE_PROFILING, 0),
+	                              .object = QUEUE,
+	                              .ticks = START,
+	                              .to = 2 } });
+	rig_add(&rig,
+	        (union tare_trace_record){
+	            .change = { .head = tare_trace_head(TARE_TRACE_CHANGE, 0, TARE_CHANGE_EVENT, 0),
+	                        .object = QUEUE,
+	                        .ticks = START } });
 	for (uint32_t i = 1; i <= 5; i++)
 		rig_command(&rig, 1, START + i * MS, i < 4 ? TARE_COMMAND_OWN_EVENT : 0,
 		            (struct tare_trace_command){ .event = 0xe0 + i });
 	for (uint64_t i = 0; i < 6; i++)
-		rig_add(&rig, (union tare_trace_record){ .cpu_time = {
-			.head = tare_trace_head(TARE_TRACE_CPU_TIME, 0, 0, 1 + i % 2),
-			.ticks = START + i * MS, .cpu_ns = 1000 * i } });
-	rig_add(&rig, (union tare_trace_record){ .cpu_time = {
-		.head = tare_trace_head(TARE_TRACE_CPU_TIME, 0, 1, 2),
-		.ticks = START + 9 * MS, .cpu_ns = 123456 } });
-	rig_add(&rig, (union tare_trace_record){ .loss = {
-		.head = tare_trace_head(TARE_TRACE_LOSS, 0, 0, 2), .from = START + 9 * MS,
-		.to = START + 10 * MS, .records = 7, .commands = 3 } });
-	rig_add(&rig, (union tare_trace_record){ .callback = {
-		.head = tare_trace_head(TARE_TRACE_CALLBACK, 0, F_WAIT, 2), .enter = START + 11 * MS,
-		.exit = START + 12 * MS } });
+		rig_add(&rig, (union tare_trace_record){
+		                  .cpu_time = {
+		                      .head = tare_trace_head(TARE_TRACE_CPU_TIME, 0, 0, 1 + i % 2),
+		                      .ticks = START + i * MS,
+		                      .cpu_ns = 1000 * i } });
+	rig_add(&rig, (union tare_trace_record){
+	                  .cpu_time = { .head = tare_trace_head(TARE_TRACE_CPU_TIME, 0, 1, 2),
+	                                .ticks = START + 9 * MS,
+	                                .cpu_ns = 123456 } });
+	rig_add(&rig, (union tare_trace_record){
+	                  .loss = { .head = tare_trace_head(TARE_TRACE_LOSS, 0, 0, 2),
+	                            .from = START + 9 * MS,
+	                            .to = START + 10 * MS,
+	                            .records = 7,
+	                            .commands = 3 } });
+	rig_add(&rig, (union tare_trace_record){
+	                  .callback = { .head = tare_trace_head(TARE_TRACE_CALLBACK, 0, F_WAIT, 2),
+	                                .enter = START + 11 * MS,
+	                                .exit = START + 12 * MS } });
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_true(r->queues[0].profiling_added && r->queues[0].profiling);
@@ -442,16 +512,19 @@ static void many_threads_are_put_in_order(void **state)
 			if (i % 5 == 0)
 				rig_command(&rig, track, enter + 100, TARE_COMMAND_NESTED,
 				            (struct tare_trace_command){ .call_ticks = 200,
-				                    .event = 1000000 * track + (uint64_t)i });
+				                                         .event = 1000000 * track +
+				                                                  (uint64_t)i });
 			if (i % 5 == 1)
 				rig_call(&rig, track, F_FINISH, TARE_CALL_NESTED,
 				         (struct tare_trace_call){ .enter = (uint64_t)enter + 10,
-				                 .exit = (uint64_t)enter + 20, .value = track });
-			rig_command(&rig, track, enter, 0, (struct tare_trace_command){
-				.call_ticks = (uint32_t)length });
-			rig_call(&rig, track, F_FINISH, 0, (struct tare_trace_call){
-				.enter = (uint64_t)(enter + length),
-				.exit = (uint64_t)(enter + length + 50) });
+				                                   .exit = (uint64_t)enter + 20,
+				                                   .value = track });
+			rig_command(&rig, track, enter, 0,
+			            (struct tare_trace_command){ .call_ticks = (uint32_t)length });
+			rig_call(
+			    &rig, track, F_FINISH, 0,
+			    (struct tare_trace_call){ .enter = (uint64_t)(enter + length),
+			                              .exit = (uint64_t)(enter + length + 50) });
 		}
 	rig_end(&rig);
 	r = rig_load(&rig);
@@ -475,20 +548,33 @@ static void many_threads_are_put_in_order(void **state)
 
 static void region(struct rig *rig, uint32_t track, uint32_t number, uint64_t offset)
 {
-	rig_add(rig, (union tare_trace_record){ .transfer = {
-		.head = tare_trace_head(TARE_TRACE_TRANSFER, 0, 0, track), .number = number,
-		.offset = offset, .region = { 64, 1, 1 } } });
+	rig_add(rig, (union tare_trace_record){
+	                 .transfer = { .head = tare_trace_head(TARE_TRACE_TRANSFER, 0, 0, track),
+	                               .number = number,
+	                               .offset = offset,
+	                               .region = { 64, 1, 1 } } });
 }
 
 // Where writes and reads take place: by the part of the memory object.
 static void transfers_of_the_same_bytes_have_one_place(void **state)
 {
-	static const struct { uint8_t kind; uint64_t host; int64_t offset; uint32_t track; } rows[] = {
-		{ TARE_KIND_WRITE, 0x1000, -1, 1 }, { TARE_KIND_WRITE, 0x1000, -1, 1 }, // the same
-		{ TARE_KIND_WRITE, 0x2000, -1, 1 },                                     // from another address
-		{ TARE_KIND_WRITE, 0x1000, 64, 1 }, { TARE_KIND_READ, 0x1000, 64, 1 },  // another part, twice
-		{ TARE_KIND_COPY, 0x1000, -1, 1 }, { TARE_KIND_WRITE, 0, -1, 1 },       // no place
-		{ TARE_KIND_WRITE, 0x1000, -1, 2 },                                     // of another thread
+	static const struct {
+		uint8_t kind;
+		uint64_t host;
+		int64_t offset;
+		uint32_t track;
+	} rows[] = {
+		{ TARE_KIND_WRITE, 0x1000, -1, 1 },
+		{ TARE_KIND_WRITE, 0x1000, -1, 1 }, // the same
+		// from another address
+		{ TARE_KIND_WRITE, 0x2000, -1, 1 },
+		// another part, twice
+		{ TARE_KIND_WRITE, 0x1000, 64, 1 },
+		{ TARE_KIND_READ, 0x1000, 64, 1 },
+		{ TARE_KIND_COPY, 0x1000, -1, 1 },
+		{ TARE_KIND_WRITE, 0, -1, 1 }, // no place
+		// of another thread
+		{ TARE_KIND_WRITE, 0x1000, -1, 2 },
 		{ TARE_KIND_WRITE, 0x1000, 128, 1 },
 	};
 	static const uint32_t commands[] = { 0, 1, 2, 3, 4, 7, 8 };
@@ -505,8 +591,10 @@ static void transfers_of_the_same_bytes_have_one_place(void **state)
 	region(&rig, 1, 7, 0);
 	for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		uint32_t number = rig_command(&rig, rows[i].track, START + (i + 1) * MS, 0,
-			(struct tare_trace_command){ .kind = rows[i].kind, .object2 = rows[i].host,
-				.object = BUFFER, .amount = 64 });
+		                              (struct tare_trace_command){ .kind = rows[i].kind,
+		                                                           .object2 = rows[i].host,
+		                                                           .object = BUFFER,
+		                                                           .amount = 64 });
 		if (rows[i].offset >= 0)
 			region(&rig, rows[i].track, number, (uint64_t)rows[i].offset);
 	}
@@ -517,7 +605,8 @@ static void transfers_of_the_same_bytes_have_one_place(void **state)
 	for (uint32_t i = 0; i < r->place_count; i++) {
 		assert_int_equal(r->places[i].command, commands[i]);
 		for (uint32_t k = 0; k < i; k++)
-			if ((r->places[i].identity == r->places[k].identity) != (letters[i] == letters[k]))
+			if ((r->places[i].identity == r->places[k].identity) !=
+			    (letters[i] == letters[k]))
 				fail_msg("places %u and %u", k, i);
 	}
 	tare_recording_free(r);
@@ -530,7 +619,9 @@ static void places_go_with_their_commands(void **state)
 {
 	struct rig rig = rig_new();
 	struct tare_trace_header header = rig_header(42);
-	struct tare_trace_command write = { .kind = TARE_KIND_WRITE, .object = BUFFER, .amount = 64 };
+	struct tare_trace_command write = { .kind = TARE_KIND_WRITE,
+		                            .object = BUFFER,
+		                            .amount = 64 };
 	struct tare_recording *r;
 	(void)state;
 	rig_begin(&rig, "a", &header);

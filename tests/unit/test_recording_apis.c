@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that uses two APIs, whose handles are all equal: what each record means is told by whose
-// handles they are. And what was written before records told that.
+// A process that uses two APIs, whose handles are all equal: what each record means is told by
+// whose handles they are. And what was written before records told that.
 #include "trace_rig.h"
 
 enum { CUDA = TARE_TRACE_CUDA, F_LAUNCH = 2 * 4096 + 1, F_SYNCHRONIZE = F_LAUNCH + 1 };
@@ -17,17 +17,23 @@ static void second_object(struct rig *rig, enum tare_trace_object_kind kind,
 static void second_fact(struct rig *rig, enum tare_trace_fact key, uint64_t object, uint64_t value,
                         const char *text)
 {
-	rig_add(rig, (union tare_trace_record){ .fact = {
-		.head = tare_trace_head(TARE_TRACE_FACT, CUDA, key, 0), .object = object,
-		.ticks = START, .value = value, .device = key == TARE_TRACE_FACT_PRIVATE_BYTES ? DEVICE : 0,
-		.text = text ? tare_trace_writer_text(rig->writer, text) : 0 } });
+	rig_add(rig,
+	        (union tare_trace_record){
+	            .fact = { .head = tare_trace_head(TARE_TRACE_FACT, CUDA, key, 0),
+	                      .object = object,
+	                      .ticks = START,
+	                      .value = value,
+	                      .device = key == TARE_TRACE_FACT_PRIVATE_BYTES ? DEVICE : 0,
+	                      .text = text ? tare_trace_writer_text(rig->writer, text) : 0 } });
 }
 
 static void second_function(struct rig *rig, uint16_t number, const char *name, uint32_t role)
 {
-	rig_add(rig, (union tare_trace_record){ .function = {
-		.head = tare_trace_head(TARE_TRACE_FUNCTION, 0, number, 0),
-		.name = tare_trace_writer_text(rig->writer, name), .api = CUDA, .role = role } });
+	rig_add(rig, (union tare_trace_record){
+	                 .function = { .head = tare_trace_head(TARE_TRACE_FUNCTION, 0, number, 0),
+	                               .name = tare_trace_writer_text(rig->writer, name),
+	                               .api = CUDA,
+	                               .role = role } });
 }
 
 // What rig_usual defines, once more, of the other API; its queue has number 2.
@@ -35,16 +41,23 @@ static void define_second(struct rig *rig)
 {
 	second_function(rig, F_LAUNCH, "cuLaunchKernel", TARE_ROLE_COMMAND);
 	second_function(rig, F_SYNCHRONIZE, "cuStreamSynchronize", TARE_ROLE_WAIT);
-	second_object(rig, TARE_OBJECT_PLATFORM, (struct tare_trace_object){ .handle = PLATFORM }, "Other");
-	second_object(rig, TARE_OBJECT_DEVICE, (struct tare_trace_object){ .handle = DEVICE,
-		.parent = PLATFORM, .bytes = 1 << 20, .number = 1 }, "Device Y");
-	second_object(rig, TARE_OBJECT_QUEUE, (struct tare_trace_object){ .handle = QUEUE,
-		.device = DEVICE, .number = 2 }, NULL);
-	second_object(rig, TARE_OBJECT_PROGRAM, (struct tare_trace_object){ .handle = PROGRAM }, NULL);
-	second_object(rig, TARE_OBJECT_KERNEL, (struct tare_trace_object){ .handle = SCALE,
-		.parent = PROGRAM }, "gemm");
-	second_object(rig, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = BUFFER,
-		.bytes = 99, .number = TARE_TRACE_MEMORY_BUFFER }, NULL);
+	second_object(rig, TARE_OBJECT_PLATFORM, (struct tare_trace_object){ .handle = PLATFORM },
+	              "Other");
+	second_object(rig, TARE_OBJECT_DEVICE,
+	              (struct tare_trace_object){
+	                  .handle = DEVICE, .parent = PLATFORM, .bytes = 1 << 20, .number = 1 },
+	              "Device Y");
+	second_object(rig, TARE_OBJECT_QUEUE,
+	              (struct tare_trace_object){ .handle = QUEUE, .device = DEVICE, .number = 2 },
+	              NULL);
+	second_object(rig, TARE_OBJECT_PROGRAM, (struct tare_trace_object){ .handle = PROGRAM },
+	              NULL);
+	second_object(rig, TARE_OBJECT_KERNEL,
+	              (struct tare_trace_object){ .handle = SCALE, .parent = PROGRAM }, "gemm");
+	second_object(rig, TARE_OBJECT_MEMORY,
+	              (struct tare_trace_object){
+	                  .handle = BUFFER, .bytes = 99, .number = TARE_TRACE_MEMORY_BUFFER },
+	              NULL);
 }
 
 static uint32_t second_command(struct rig *rig, int64_t enter, struct tare_trace_command c)
@@ -83,20 +96,30 @@ static void equal_handles_are_objects_of_their_api(void **state)
 	rig = begin(header);
 	second_fact(&rig, TARE_TRACE_FACT_COMPUTE_UNITS, DEVICE, 132, NULL);
 	second_fact(&rig, TARE_TRACE_FACT_PRIVATE_BYTES, SCALE, 17, NULL);
-	rig_fact(&rig, TARE_TRACE_FACT_COMPUTE_UNITS, (struct tare_trace_fact_record){ .object = DEVICE,
-		.ticks = START, .value = 8 }, NULL);
-	rig_add(&rig, (union tare_trace_record){ .change = {
-		.head = tare_trace_head(TARE_TRACE_CHANGE, CUDA, TARE_CHANGE_PROFILING, 0),
-		.object = QUEUE, .ticks = START, .to = 2 } });
+	rig_fact(&rig, TARE_TRACE_FACT_COMPUTE_UNITS,
+	         (struct tare_trace_fact_record){ .object = DEVICE, .ticks = START, .value = 8 },
+	         NULL);
+	rig_add(&rig, (union tare_trace_record){
+	                  .change = { .head = tare_trace_head(TARE_TRACE_CHANGE, CUDA,
+	                                                      TARE_CHANGE_PROFILING, 0),
+	                              .object = QUEUE,
+	                              .ticks = START,
+	                              .to = 2 } });
 	rig_command(&rig, 1, START + 1 * MS, 0, (struct tare_trace_command){ .amount = 1 });
-	second_command(&rig, START + 2 * MS, (struct tare_trace_command){ .kind = TARE_KIND_KERNEL,
-		.object = SCALE, .amount = 1 });
-	second_command(&rig, START + 3 * MS, (struct tare_trace_command){ .kind = TARE_KIND_WRITE,
-		.object = BUFFER, .amount = 99 });
-	rig_call(&rig, 1, F_FINISH, 0, (struct tare_trace_call){ .enter = START + 4 * MS,
-		.exit = START + 5 * MS, .object = QUEUE });
-	rig_call(&rig, 1, F_SYNCHRONIZE, 0, (struct tare_trace_call){ .enter = START + 6 * MS,
-		.exit = START + 7 * MS, .object = QUEUE, .device = DEVICE });
+	second_command(
+	    &rig, START + 2 * MS,
+	    (struct tare_trace_command){ .kind = TARE_KIND_KERNEL, .object = SCALE, .amount = 1 });
+	second_command(
+	    &rig, START + 3 * MS,
+	    (struct tare_trace_command){ .kind = TARE_KIND_WRITE, .object = BUFFER, .amount = 99 });
+	rig_call(&rig, 1, F_FINISH, 0,
+	         (struct tare_trace_call){
+	             .enter = START + 4 * MS, .exit = START + 5 * MS, .object = QUEUE });
+	rig_call(&rig, 1, F_SYNCHRONIZE, 0,
+	         (struct tare_trace_call){ .enter = START + 6 * MS,
+	                                   .exit = START + 7 * MS,
+	                                   .object = QUEUE,
+	                                   .device = DEVICE });
 	r = end(&rig);
 	assert_int_equal(r->processes[0].apis, header.apis);
 	assert_int_equal(r->apis, header.apis);
@@ -135,14 +158,19 @@ static void equal_events_are_commands_of_their_api(void **state)
 	struct tare_recording *r;
 	(void)state;
 	rig_command(&rig, 1, START + 1 * MS, 0, (struct tare_trace_command){ .event = 0xe1 });
-	second_command(&rig, START + 2 * MS, (struct tare_trace_command){ .kind = TARE_KIND_MARKER, .event = 0xe1 });
-	rig_command(&rig, 1, START + 3 * MS, TARE_COMMAND_DEPENDS, (struct tare_trace_command){ .event = 0xe2 });
+	second_command(&rig, START + 2 * MS,
+	               (struct tare_trace_command){ .kind = TARE_KIND_MARKER, .event = 0xe1 });
+	rig_command(&rig, 1, START + 3 * MS, TARE_COMMAND_DEPENDS,
+	            (struct tare_trace_command){ .event = 0xe2 });
 	rig_depends(&rig, 1, 0, 3, 1, event);
-	second_command(&rig, START + 4 * MS, (struct tare_trace_command){ .kind = TARE_KIND_MARKER });
+	second_command(&rig, START + 4 * MS,
+	               (struct tare_trace_command){ .kind = TARE_KIND_MARKER });
 	rig_depends(&rig, 1, CUDA << TARE_DEPENDS_API_SHIFT, 4, 1, event);
-	rig_call(&rig, 1, F_SYNCHRONIZE, 0, (struct tare_trace_call){ .enter = START + 5 * MS,
-		.exit = START + 6 * MS, .value = 1 });
-	rig_depends(&rig, 1, CUDA << TARE_DEPENDS_API_SHIFT | TARE_DEPENDS_OF_CALL, START + 5 * MS, 1, event);
+	rig_call(&rig, 1, F_SYNCHRONIZE, 0,
+	         (struct tare_trace_call){
+	             .enter = START + 5 * MS, .exit = START + 6 * MS, .value = 1 });
+	rig_depends(&rig, 1, CUDA << TARE_DEPENDS_API_SHIFT | TARE_DEPENDS_OF_CALL, START + 5 * MS,
+	            1, event);
 	r = end(&rig);
 	assert_int_equal(r->waits[r->commands[2].first_wait].command, 0);
 	assert_int_equal(r->waits[r->commands[3].first_wait].command, 1);
@@ -160,8 +188,9 @@ static void one_card_is_one_device(void **state)
 	struct tare_recording *r;
 	(void)state;
 	second_fact(&rig, TARE_TRACE_FACT_UUID, DEVICE, 0, "00112233445566778899aabbccddeeff");
-	rig_fact(&rig, TARE_TRACE_FACT_UUID, (struct tare_trace_fact_record){ .object = DEVICE,
-		.ticks = START }, "00112233445566778899aabbccddeeff");
+	rig_fact(&rig, TARE_TRACE_FACT_UUID,
+	         (struct tare_trace_fact_record){ .object = DEVICE, .ticks = START },
+	         "00112233445566778899aabbccddeeff");
 	r = end(&rig);
 	assert_int_equal(r->devices[1].same_as, 0);
 	tare_recording_free(r);

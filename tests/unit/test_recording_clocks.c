@@ -10,7 +10,8 @@ static int64_t worst_ns(const struct tare_device_clock *clock, const struct comm
 	for (size_t i = 0; i < n; i++) {
 		const int64_t at[] = { commands[i].queued, commands[i].start, commands[i].end };
 		for (size_t k = 0; k < 3; k++) {
-			int64_t off = llabs(tare_device_clock_map(clock, shows(truth, at[k])) - at[k]);
+			int64_t off =
+			    llabs(tare_device_clock_map(clock, shows(truth, at[k])) - at[k]);
 			worst = off > worst ? off : worst;
 		}
 	}
@@ -43,7 +44,8 @@ static void clocks_are_mapped_within_their_residual(void **state)
 		for (int repeat = 0; repeat < 4; repeat++) {
 			struct truth truth = { rows[i].first, rows[i].fast_ppm, rows[i].step_ns };
 			static struct command commands[N];
-			struct tare_device_clock *clock = tare_device_clock_new(50, rows[i].step_ns);
+			struct tare_device_clock *clock =
+			    tare_device_clock_new(50, rows[i].step_ns);
 			int64_t worst;
 			assert_non_null(clock);
 			make_commands(commands, N, rows[i].gap_ns, rows[i].length_ns, &random);
@@ -58,10 +60,11 @@ static void clocks_are_mapped_within_their_residual(void **state)
 					tare_device_clock_pair(clock, &pair);
 			}
 			assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
-			assert_int_equal(clock->source, rows[i].pairs ? TARE_CLOCK_PAIRS :
-			                                                TARE_CLOCK_CAUSAL);
+			assert_int_equal(clock->source,
+			                 rows[i].pairs ? TARE_CLOCK_PAIRS : TARE_CLOCK_CAUSAL);
 			worst = worst_ns(clock, commands, N, &truth);
-			if (worst > clock->residual_ns || clock->residual_ns > rows[i].residual_most_ns)
+			if (worst > clock->residual_ns ||
+			    clock->residual_ns > rows[i].residual_most_ns)
 				fail_msg("row %zu: off by %lld ns, residual %lld", i,
 				         (long long)worst, (long long)clock->residual_ns);
 			assert_true(fabs(clock->drift_ppm + rows[i].fast_ppm) < 50);
@@ -78,8 +81,10 @@ static void the_hosts_own_clock_is_known(void **state)
 		int64_t early_ns, late_ns; // by which the calls are longer
 		enum tare_clock_source source;
 	} rows[] = {
-		{ 0, 2000, 0, 0, 0, TARE_CLOCK_SAME }, { 0, 3, 0, 0, 0, TARE_CLOCK_SAME },
-		{ 0, 2, 0, 0, 0, TARE_CLOCK_CAUSAL }, { 0, 2000, 20, 0, 0, TARE_CLOCK_SAME },
+		{ 0, 2000, 0, 0, 0, TARE_CLOCK_SAME },
+		{ 0, 3, 0, 0, 0, TARE_CLOCK_SAME },
+		{ 0, 2, 0, 0, 0, TARE_CLOCK_CAUSAL },
+		{ 0, 2000, 20, 0, 0, TARE_CLOCK_SAME },
 		{ 0, 2000, 100, 0, 0, TARE_CLOCK_CAUSAL },
 		{ 249000000, 2000, 0, 0, 0, TARE_CLOCK_CAUSAL }, // CLOCK_MONOTONIC
 		{ 60000, 2000, 0, 0, 0, TARE_CLOCK_CAUSAL },     // near, and still another
@@ -121,7 +126,8 @@ static void the_hosts_own_clock_is_known(void **state)
 	}
 }
 
-// A timer that can be read says more of a clock that is near the host's, or says that it is the host's.
+// A timer that can be read says more of a clock that is near the host's, or says that it is the
+// host's.
 static void readings_of_the_timer_tell_the_hosts_clock_from_one_near_it(void **state)
 {
 	static const struct {
@@ -129,11 +135,10 @@ static void readings_of_the_timer_tell_the_hosts_clock_from_one_near_it(void **s
 		size_t odd;
 		enum tare_clock_source source;
 	} rows[] = {
-		{ 0, 100, 0, TARE_CLOCK_SAME }, { 0, 50000, 0, TARE_CLOCK_SAME },
-		{ 0, 100, 1, TARE_CLOCK_SAME }, { 0, 100, 2, TARE_CLOCK_PAIRS }, // of sixty
+		{ 0, 100, 0, TARE_CLOCK_SAME },      { 0, 50000, 0, TARE_CLOCK_SAME },
+		{ 0, 100, 1, TARE_CLOCK_SAME },      { 0, 100, 2, TARE_CLOCK_PAIRS }, // of sixty
 		{ 8000, 100, 0, TARE_CLOCK_PAIRS }, // by the commands alone it would be the host's
-		{ -8000, 100, 0, TARE_CLOCK_PAIRS },
-		{ 249000000, 100, 0, TARE_CLOCK_PAIRS },
+		{ -8000, 100, 0, TARE_CLOCK_PAIRS }, { 249000000, 100, 0, TARE_CLOCK_PAIRS },
 	};
 	struct tare_random random = unchosen_seed();
 	(void)state;
@@ -196,7 +201,8 @@ static void the_narrowest_readings_of_all_the_run_are_kept(void **state)
 	assert_in_range(filled, TARE_CLOCK_BINS / 2, TARE_CLOCK_BINS);
 	// One of them may lie in a long pause.
 	assert_true(clock->commands.filled[0]);
-	assert_true(clock->commands.filled[1] || clock->commands.filled[2] || clock->commands.filled[3]);
+	assert_true(clock->commands.filled[1] || clock->commands.filled[2] ||
+	            clock->commands.filled[3]);
 	assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
 	assert_true(worst_ns(clock, commands, N, &truth) <= clock->residual_ns);
 	if (clock->residual_ns > 3000)
@@ -313,8 +319,9 @@ static void long_commands_are_longer_on_a_fast_clock(void **state)
 	(void)state;
 	for (int64_t k = 0; k < 20; k++) {
 		int64_t at = START + k * 1100000000;
-		commands[k] = (struct command){ at, at + 200, at + 1000001000, at + 300, at + 400,
-			at + 1000000400, at + 1000000900 };
+		commands[k] =
+		    (struct command){ at,       at + 200,        at + 1000001000, at + 300,
+			              at + 400, at + 1000000400, at + 1000000900 };
 		struct tare_stamps stamps = stamps_of(&commands[k], &truth);
 		assert_true(tare_device_clock_command(clock, &stamps));
 	}
@@ -324,8 +331,8 @@ static void long_commands_are_longer_on_a_fast_clock(void **state)
 	free(clock);
 }
 
-// Where half of the stamps are false, nobody knows which. (A quarter may be; what is kept of each stretch is
-// chance, so that a third is a quarter sometimes.)
+// Where half of the stamps are false, nobody knows which. (A quarter may be; what is kept of each
+// stretch is chance, so that a third is a quarter sometimes.)
 static void too_many_odd_stamps_are_no_clock(void **state)
 {
 	struct truth truth = { UINT64_C(7200000000000), 80, 1 };
@@ -377,8 +384,10 @@ static void what_says_nothing_is_no_clock(void **state)
 	struct tare_reading backwards = { START + 1000, START, 5 };
 	(void)state;
 	for (int64_t k = 0; k < 5; k++) {
-		struct tare_stamps stamps = { START + k, START + k + 100, START + 5000000000, 0, 0,
-			(uint64_t)(7777 + k), (uint64_t)(8888 + k) };
+		struct tare_stamps stamps = {
+			START + k, START + k + 100,      START + 5000000000,  0,
+			0,         (uint64_t)(7777 + k), (uint64_t)(8888 + k)
+		};
 		assert_true(tare_device_clock_command(clock, &stamps));
 	}
 	tare_device_clock_pair(clock, &backwards);
@@ -392,7 +401,8 @@ static void what_says_nothing_is_no_clock(void **state)
 static void stamps_that_cannot_be_are_refused(void **state)
 {
 	static const struct tare_stamps rows[] = {
-		{ 1000, 1100, 9000, 1050, 1060, 0, 2000 }, { 1000, 1100, 9000, 1050, 1060, 1500, 0 },
+		{ 1000, 1100, 9000, 1050, 1060, 0, 2000 },
+		{ 1000, 1100, 9000, 1050, 1060, 1500, 0 },
 		{ 1000, 1100, 9000, 1050, 1060, 2000, 1500 },
 		// Longer than the host saw it.
 		{ 1000, 1100, 9000, 1050, 1060, 2000, 80000 },

@@ -26,7 +26,8 @@ static void assert_commands(const struct tare_recording *r)
 		assert_true(c->enter_ns <= c->exit_ns);
 		assert_true(c->thread < r->thread_count && c->function < r->function_count);
 		assert_index(c->queue, r->queue_count);
-		assert_index(c->object, c->kind == TARE_KIND_KERNEL ? r->kernel_count : r->memory_count);
+		assert_index(c->object,
+		             c->kind == TARE_KIND_KERNEL ? r->kernel_count : r->memory_count);
 		if (c->kind == TARE_KIND_KERNEL)
 			assert_index((uint32_t)c->amount, r->shape_count);
 		assert_index(c->first_wait, r->wait_count);
@@ -41,7 +42,8 @@ static void assert_commands(const struct tare_recording *r)
 		assert_true(c->start_ns <= c->end_ns);
 		if (c->start_ns != TARE_NO_TIME)
 			assert_int_equal(c->untimed, 0);
-		assert_true(c->untimed <= TARE_UNTIMED_NOT_ASKED || c->untimed == TARE_UNTIMED_UNUSABLE);
+		assert_true(c->untimed <= TARE_UNTIMED_NOT_ASKED ||
+		            c->untimed == TARE_UNTIMED_UNUSABLE);
 		assert_time(c->enter_ns);
 		assert_time(c->exit_ns);
 		assert_time(c->submitted_ns);
@@ -140,25 +142,32 @@ static void assert_sane(const struct tare_recording *r)
 static uint64_t field(struct tare_random *random)
 {
 	switch (tare_random_below(random, 12)) {
-	case 0: return tare_random_next(random);
-	case 1: return UINT64_MAX - tare_random_below(random, 3);
-	case 2: return (uint64_t)INT64_MAX + tare_random_below(random, 3);
+	case 0:
+		return tare_random_next(random);
+	case 1:
+		return UINT64_MAX - tare_random_below(random, 3);
+	case 2:
+		return (uint64_t)INT64_MAX + tare_random_below(random, 3);
 	case 3:
 	case 4:
 	case 5:
-	case 6: return (uint64_t)START + tare_random_below(random, 1000000000);
-	default: return tare_random_below(random, 6);
+	case 6:
+		return (uint64_t)START + tare_random_below(random, 1000000000);
+	default:
+		return tare_random_below(random, 6);
 	}
 }
 
 static union tare_trace_record random_record(struct tare_random *random)
 {
-	static const uint8_t types[] = { 3, 4, 5, 5, 5, 6, 6, 7, 8, 9, 9, 9, 9, 10, 16, 17, 18, 18, 18,
-		18, 19, 20, 20, 21, 21, 21, 22, 23, 24, 25, 26, 27, 27, 28, 31, 31, 33, 33 };
+	static const uint8_t types[] = { 3,  4,  5,  5,  5,  6,  6,  7,  8,  9,  9,  9,  9,
+		                         10, 16, 17, 18, 18, 18, 18, 19, 20, 20, 21, 21, 21,
+		                         22, 23, 24, 25, 26, 27, 27, 28, 31, 31, 33, 33 };
 	union tare_trace_record record;
 	uint8_t type = types[tare_random_below(random, sizeof types)];
 	// Of definitions whose handles they are: mostly one API's, at times another's or nobody's.
-	bool tagged = type >= TARE_TRACE_OBJECT && type <= TARE_TRACE_CHANGE && tare_random_below(random, 4);
+	bool tagged =
+	    type >= TARE_TRACE_OBJECT && type <= TARE_TRACE_CHANGE && tare_random_below(random, 4);
 	for (size_t i = 0; i < 8; i++)
 		record.words[i] = field(random);
 	record.head = tare_trace_head(type, (uint8_t)tare_random_below(random, tagged ? 2 : 16),
@@ -231,8 +240,8 @@ static void random_records_make_a_sane_recording(void **state)
 		rig_free(&rig);
 	}
 	// Otherwise nothing was tried.
-	printf("# %zu commands, %zu with an object, %zu timed, %zu waits\n", commands, resolved, timed,
-	       waits);
+	printf("# %zu commands, %zu with an object, %zu timed, %zu waits\n", commands, resolved,
+	       timed, waits);
 	printf("# %zu stacks, %zu commands with one, %zu phases\n", stacks, sited, phases);
 	assert_true(commands > 1000 && waits > 100 && resolved > 100);
 	assert_true(stacks > 100 && sited > 10 && phases > 100);
@@ -256,8 +265,12 @@ static void changed_bytes_make_a_sane_recording(void **state)
 		rig_command(&rig, 1, (int64_t)at, TARE_COMMAND_DEPENDS,
 		            (struct tare_trace_command){ .event = 0xe0 + i % 7 });
 		rig_depends(&rig, 1, 0, i + 1, 2, (const uint64_t[]){ 0xe1, 0xe2 });
-		rig_times(&rig, 1, i + 1, (struct tare_trace_times){ .queued = at + 10,
-			.submitted = at + 20, .start = at + 1100, .end = at + 2000, .observed = at + 3000 });
+		rig_times(&rig, 1, i + 1,
+		          (struct tare_trace_times){ .queued = at + 10,
+		                                     .submitted = at + 20,
+		                                     .start = at + 1100,
+		                                     .end = at + 2000,
+		                                     .observed = at + 3000 });
 	}
 	rig_end(&rig);
 	snprintf(path, sizeof path, "%s/a.trace", rig.directory);
@@ -296,10 +309,14 @@ static void no_time_of_day_makes_a_sum_overflow(void **state)
 {
 	static const int64_t days[] = { INT64_MAX, INT64_MAX - START, INT64_MIN, -1, 0, 1 };
 	static const char *const records[] = {
-		NULL, "{}", "{\"host_name\":\"there\",\"start_realtime_ns\":2305843009213693952}",
-		"{\"host_name\":\"there\",\"start_realtime_ns\":0,\"start_raw_ns\":2305843009213693952,"
+		NULL,
+		"{}",
+		"{\"host_name\":\"there\",\"start_realtime_ns\":2305843009213693952}",
+		"{\"host_name\":\"there\",\"start_realtime_ns\":0,\"start_raw_ns\":"
+		"2305843009213693952,"
 		"\"end_raw_ns\":2305843009213693952}",
-		"{\"host_name\":\"there\",\"start_realtime_ns\":2305843009213693952,\"start_raw_ns\":0,"
+		"{\"host_name\":\"there\",\"start_realtime_ns\":2305843009213693952,\"start_raw_"
+		"ns\":0,"
 		"\"end_raw_ns\":2305843009213693952}",
 	};
 	(void)state;
@@ -356,11 +373,15 @@ static void the_map_keeps_what_was_put(void **state)
 
 // ---- many
 
-static void stack(struct rig *rig, uint32_t id, uint32_t total, uint32_t offset, uint16_t frames, uint64_t frame)
+static void stack(struct rig *rig, uint32_t id, uint32_t total, uint32_t offset, uint16_t frames,
+                  uint64_t frame)
 {
-	rig_add(rig, (union tare_trace_record){ .stack = {
-		.head = tare_trace_head(TARE_TRACE_STACK, 0, frames, 0), .id = id, .total = total,
-		.offset = offset, .frame = { frame, frame, frame, frame, frame } } });
+	rig_add(rig, (union tare_trace_record){
+	                 .stack = { .head = tare_trace_head(TARE_TRACE_STACK, 0, frames, 0),
+	                            .id = id,
+	                            .total = total,
+	                            .offset = offset,
+	                            .frame = { frame, frame, frame, frame, frame } } });
 }
 
 // What a stack promises is not what is kept, and of one id the first definition counts.
@@ -377,8 +398,10 @@ static void stacks_that_promise_much_take_little(void **state)
 		stack(&rig, 2 + i, i % 2 ? UINT32_MAX : 1024, 0, 5, 8);
 	stack(&rig, 1, 2, 0, 2, 9);
 	rig_command(&rig, 1, START + MS, 0, (struct tare_trace_command){ 0 });
-	rig_add(&rig, (union tare_trace_record){ .site = {
-		.head = tare_trace_head(TARE_TRACE_SITE, 0, 0, 1), .of = 1, .stack = 1 } });
+	rig_add(&rig,
+	        (union tare_trace_record){
+	            .site = {
+	                .head = tare_trace_head(TARE_TRACE_SITE, 0, 0, 1), .of = 1, .stack = 1 } });
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_sane(r);
@@ -393,9 +416,10 @@ static void stacks_that_promise_much_take_little(void **state)
 
 static void mark(struct rig *rig, uint32_t track, uint16_t what, int64_t ticks, uint64_t value)
 {
-	rig_add(rig, (union tare_trace_record){ .phase = {
-		.head = tare_trace_head(TARE_TRACE_PHASE, 0, what, track), .ticks = (uint64_t)ticks,
-		.value = value } });
+	rig_add(rig, (union tare_trace_record){
+	                 .phase = { .head = tare_trace_head(TARE_TRACE_PHASE, 0, what, track),
+	                            .ticks = (uint64_t)ticks,
+	                            .value = value } });
 }
 
 // None of it may be looked for one by one: of millions that would take hours.
@@ -410,15 +434,19 @@ static void marks_and_transfers_without_balance_are_loaded(void **state)
 	rig_begin(&rig, "a", &header);
 	rig_usual(&rig);
 	rig_track(&rig, 2, 4712, "other");
-	rig_command(&rig, 2, at, 0, (struct tare_trace_command){ .kind = TARE_KIND_WRITE, .object2 = 64 });
+	rig_command(&rig, 2, at, 0,
+	            (struct tare_trace_command){ .kind = TARE_KIND_WRITE, .object2 = 64 });
 	for (uint64_t i = 0; i < MANY; i++, at += 1000) {
 		rig_command(&rig, 1, at, 0,
 		            (struct tare_trace_command){ .kind = TARE_KIND_WRITE, .object2 = 64 });
 		// Of a command that many have followed.
-		rig_add(&rig, (union tare_trace_record){ .transfer = {
-			.head = tare_trace_head(TARE_TRACE_TRANSFER, 0, 0, 2), .number = 1, .offset = i } });
-		mark(&rig, 1, 1, at, 0);        // begins that nothing ends
-		mark(&rig, 1, 1, at, i + 1);    // of ranges
+		rig_add(&rig,
+		        (union tare_trace_record){
+		            .transfer = { .head = tare_trace_head(TARE_TRACE_TRANSFER, 0, 0, 2),
+		                          .number = 1,
+		                          .offset = i } });
+		mark(&rig, 1, 1, at, 0);                  // begins that nothing ends
+		mark(&rig, 1, 1, at, i + 1);              // of ranges
 		mark(&rig, 2, 2, at, i % 2 * (i + MANY)); // ends of nothing
 	}
 	rig_end(&rig);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lists as a recorder of Level Zero writes them: what is appended runs once an execution, is
-// counted when nothing is told of it, and no record makes more of it than the file could hold.
+// Command lists as a recorder of Level Zero writes them: what is appended runs once an execution,
+// is counted when nothing is told of it, and no record makes more of it than the file could hold.
 #include "analysis/intervals.h"
 #include "analysis/ledger.h"
 #include "analysis/tables.h"
@@ -9,19 +9,26 @@
 enum { LIST = 0x800, NUMBER = 7, EVENT = 0x900, F_EXECUTE = 9 };
 #define CALL_NS 1000
 
-
 static void add_list(struct rig *rig, uint64_t handle, uint32_t number, int64_t at_ns)
 {
-	rig_object(rig, TARE_OBJECT_GRAPH, (struct tare_trace_object){ .handle = handle,
-		.ticks = (uint64_t)at_ns, .parent = CONTEXT, .device = DEVICE, .number = number }, NULL);
+	rig_object(rig, TARE_OBJECT_GRAPH,
+	           (struct tare_trace_object){ .handle = handle,
+	                                       .ticks = (uint64_t)at_ns,
+	                                       .parent = CONTEXT,
+	                                       .device = DEVICE,
+	                                       .number = number },
+	           NULL);
 }
 
 static void read_clocks(struct rig *rig, int64_t at_ns, int64_t width_ns, uint64_t value)
 {
-	rig_add(rig, (union tare_trace_record){ .clock_pair = {
-		.head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0, TARE_CLOCK_DEVICE, 1),
-		.before = (uint64_t)at_ns, .after = (uint64_t)(at_ns + width_ns), .value = value,
-		.device = DEVICE } });
+	rig_add(rig, (union tare_trace_record){
+	                 .clock_pair = { .head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0,
+	                                                         TARE_CLOCK_DEVICE, 1),
+	                                 .before = (uint64_t)at_ns,
+	                                 .after = (uint64_t)(at_ns + width_ns),
+	                                 .value = value,
+	                                 .device = DEVICE } });
 }
 
 static void begin_bare(struct rig *rig)
@@ -63,8 +70,13 @@ static uint32_t call_execute(struct rig *rig, int64_t at_ns, uint64_t list)
 {
 	struct tare_trace_command c = {
 		.head = tare_trace_head(TARE_TRACE_COMMAND, TARE_COMMAND_NO_TIMES, F_EXECUTE, 1),
-		.enter = (uint64_t)at_ns, .call_ticks = CALL_NS, .number = ++rig->number[1],
-		.kind = TARE_KIND_GRAPH, .queue = 1, .object = list };
+		.enter = (uint64_t)at_ns,
+		.call_ticks = CALL_NS,
+		.number = ++rig->number[1],
+		.kind = TARE_KIND_GRAPH,
+		.queue = 1,
+		.object = list
+	};
 	rig_add(rig, (union tare_trace_record){ .command = c });
 	return c.number;
 }
@@ -72,9 +84,13 @@ static uint32_t call_execute(struct rig *rig, int64_t at_ns, uint64_t list)
 static void tell_execute(struct rig *rig, uint32_t number, uint64_t list, uint64_t execution,
                          uint64_t nodes)
 {
-	rig_add(rig, (union tare_trace_record){ .execute = {
-		.head = tare_trace_head(TARE_TRACE_EXECUTE, 0, 0, 1), .command_track = 1,
-		.command_number = number, .graph = list, .execution = execution, .nodes = nodes } });
+	rig_add(rig, (union tare_trace_record){
+	                 .execute = { .head = tare_trace_head(TARE_TRACE_EXECUTE, 0, 0, 1),
+	                              .command_track = 1,
+	                              .command_number = number,
+	                              .graph = list,
+	                              .execution = execution,
+	                              .nodes = nodes } });
 }
 
 static void execute(struct rig *rig, int64_t at_ns, uint64_t execution, uint64_t nodes)
@@ -85,8 +101,11 @@ static void execute(struct rig *rig, int64_t at_ns, uint64_t execution, uint64_t
 static void run_times(struct rig *rig, uint32_t template, uint64_t execution, int64_t from_ns,
                       int64_t to_ns)
 {
-	rig_times(rig, 1, template, (struct tare_trace_times){ .start = (uint64_t)from_ns,
-		.end = (uint64_t)to_ns, .observed = (uint64_t)to_ns + 500, .execution = execution });
+	rig_times(rig, 1, template,
+	          (struct tare_trace_times){ .start = (uint64_t)from_ns,
+	                                     .end = (uint64_t)to_ns,
+	                                     .observed = (uint64_t)to_ns + 500,
+	                                     .execution = execution });
 }
 
 static struct tare_tables tables_of(const struct tare_recording *r, struct tare_ledgers *ledgers)
@@ -108,8 +127,8 @@ static void parts_are_the_wall(const struct tare_ledgers *ledgers)
 	}
 }
 
-// A write and a kernel, run so many times 10 µs and 30 µs each, 100 µs apart. With `missing` one time
-// of each ten does not come.
+// A write and a kernel, run so many times 10 µs and 30 µs each, 100 µs apart. With `missing` one
+// time of each ten does not come.
 static void run_many(int executions, bool missing)
 {
 	struct rig rig;
@@ -118,8 +137,11 @@ static void run_many(int executions, bool missing)
 	uint32_t write, kernel;
 	int64_t timed = 0;
 	begin(&rig);
-	write = append(&rig, START + 1000, 0, (struct tare_trace_command){ .kind = TARE_KIND_WRITE,
-		.direction = TARE_DIRECTION_TO_DEVICE, .object = BUFFER, .amount = 4096 });
+	write = append(&rig, START + 1000, 0,
+	               (struct tare_trace_command){ .kind = TARE_KIND_WRITE,
+	                                            .direction = TARE_DIRECTION_TO_DEVICE,
+	                                            .object = BUFFER,
+	                                            .amount = 4096 });
 	kernel = append(&rig, START + 3000, 0, (struct tare_trace_command){ 0 });
 	for (int i = 0; i < executions; i++) {
 		int64_t at_ns = START + MS + i * INT64_C(100000);
@@ -158,7 +180,8 @@ static void run_many(int executions, bool missing)
 			assert_int_equal(tables.api[i].count, 1);
 		}
 	parts_are_the_wall(&ledgers);
-	assert_true(ledgers.ledgers[0].parts_ns[TARE_LEDGER_KERNEL] == 30000 * (timed - executions));
+	assert_true(ledgers.ledgers[0].parts_ns[TARE_LEDGER_KERNEL] ==
+	            30000 * (timed - executions));
 	assert_true(ledgers.ledgers[0].parts_ns[TARE_LEDGER_TO_DEVICE] == 10000 * executions);
 	// What was not observed is no idle time that something else is said of.
 	assert_true((ledgers.ledgers[0].parts_ns[TARE_LEDGER_UNTIMED] > 0) == missing);
@@ -177,7 +200,8 @@ static void each_execution_is_a_run(void **state)
 	run_many(1000, true);
 }
 
-// The idle time before a run ends with the call that executes its list, not with the one that appended.
+// The idle time before a run ends with the call that executes its list, not with the one that
+// appended.
 static void a_run_is_enqueued_when_its_list_is_executed(void **state)
 {
 	struct rig rig;
@@ -211,8 +235,9 @@ static void one_call_may_execute_several(void **state)
 	begin(&rig);
 	add_list(&rig, LIST + 8, NUMBER + 1, START);
 	first = append(&rig, START + 1000, 0, (struct tare_trace_command){ 0 });
-	second = append(&rig, START + 3000, 0, (struct tare_trace_command){ .queue = NUMBER + 1,
-		.object = NORM, .amount = 1 });
+	second =
+	    append(&rig, START + 3000, 0,
+	           (struct tare_trace_command){ .queue = NUMBER + 1, .object = NORM, .amount = 1 });
 	one = call_execute(&rig, START + MS, LIST);
 	two = call_execute(&rig, START + MS, LIST + 8);
 	tell_execute(&rig, one, LIST, 1, 1);
@@ -248,8 +273,9 @@ static void a_list_that_is_reset_is_another(void **state)
 		before = append(&rig, START + 1000, 0, (struct tare_trace_command){ 0 });
 		execute(&rig, START + MS, 1, 1);
 		run_times(&rig, before, 1, START + 2 * MS, START + 3 * MS);
-		after = append(&rig, START + 6 * MS, 0, (struct tare_trace_command){ .queue = number,
-			.object = NORM, .amount = 1 });
+		after = append(
+		    &rig, START + 6 * MS, 0,
+		    (struct tare_trace_command){ .queue = number, .object = NORM, .amount = 1 });
 		execute(&rig, START + 7 * MS, 2, 1);
 		run_times(&rig, after, 2, START + 8 * MS, START + 9 * MS);
 		struct tare_recording *r = end(&rig);
@@ -271,13 +297,15 @@ static void dependencies_are_of_the_same_execution(void **state)
 	(void)state;
 	begin(&rig);
 	first = append(&rig, START + 1000, 0, (struct tare_trace_command){ .event = EVENT });
-	second = append(&rig, START + 3000, TARE_COMMAND_DEPENDS, (struct tare_trace_command){
-		.object = NORM, .amount = 1 });
+	second = append(&rig, START + 3000, TARE_COMMAND_DEPENDS,
+	                (struct tare_trace_command){ .object = NORM, .amount = 1 });
 	rig_depends(&rig, 1, 0, second, 1, &event);
 	for (int i = 1; i <= 2; i++) {
 		execute(&rig, START + i * 10 * MS, (uint64_t)i, 2);
-		run_times(&rig, first, (uint64_t)i, START + i * 10 * MS + 10000, START + (i * 10 + 1) * MS);
-		run_times(&rig, second, (uint64_t)i, START + (i * 10 + 2) * MS, START + (i * 10 + 3) * MS);
+		run_times(&rig, first, (uint64_t)i, START + i * 10 * MS + 10000,
+		          START + (i * 10 + 1) * MS);
+		run_times(&rig, second, (uint64_t)i, START + (i * 10 + 2) * MS,
+		          START + (i * 10 + 3) * MS);
 	}
 	struct tare_recording *r = end(&rig);
 	assert_int_equal(r->command_count, 6);
@@ -303,7 +331,8 @@ static void what_is_not_known_is_counted(void **state)
 	kernel = append(&rig, START + 1000, 0, (struct tare_trace_command){ 0 });
 	execute(&rig, START + MS, 1, 5); // four were appended before recording began
 	run_times(&rig, kernel, 1, START + 2 * MS, START + 3 * MS);
-	tell_execute(&rig, call_execute(&rig, START + 10 * MS, LIST + 64), LIST + 64, 1, 3); // unknown
+	// unknown
+	tell_execute(&rig, call_execute(&rig, START + 10 * MS, LIST + 64), LIST + 64, 1, 3);
 	struct tare_recording *r = end(&rig);
 	tables = tables_of(r, &ledgers);
 	assert_int_equal(tables.coverage.enqueued, 5 + 3);
@@ -325,16 +354,21 @@ static void each_cause_is_told(void **state)
 	(void)state;
 	begin(&rig);
 	kernel = append(&rig, START + 1000, 0, (struct tare_trace_command){ 0 });
-	strict = append(&rig, START + 3000, TARE_COMMAND_NO_TIMES, (struct tare_trace_command){ 0 });
+	strict =
+	    append(&rig, START + 3000, TARE_COMMAND_NO_TIMES, (struct tare_trace_command){ 0 });
 	(void)strict;
 	for (int i = 1; i <= 3; i++)
 		execute(&rig, START + i * MS, (uint64_t)i, 2);
-	rig_add(&rig, (union tare_trace_record){ .untimed = {
-		.head = tare_trace_head(TARE_TRACE_UNTIMED, 0, TARE_UNTIMED_REUSED, 1),
-		.command_track = 1, .command_number = kernel, .execution = 2 } });
+	rig_add(&rig, (union tare_trace_record){
+	                  .untimed = { .head = tare_trace_head(TARE_TRACE_UNTIMED, 0,
+	                                                       TARE_UNTIMED_REUSED, 1),
+	                               .command_track = 1,
+	                               .command_number = kernel,
+	                               .execution = 2 } });
 	struct tare_recording *r = end(&rig);
-	static const enum tare_unobserved truth[] = { TARE_UNOBSERVED_PENDING, TARE_UNOBSERVED_REUSED,
-		TARE_UNOBSERVED_PENDING };
+	static const enum tare_unobserved truth[] = { TARE_UNOBSERVED_PENDING,
+		                                      TARE_UNOBSERVED_REUSED,
+		                                      TARE_UNOBSERVED_PENDING };
 	assert_int_equal(r->command_count, 9);
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_int_equal(tare_command_unobserved(&r->commands[3 * i + 1]), truth[i]);
@@ -355,14 +389,15 @@ static void lies_make_nothing_large(void **state)
 	(void)state;
 	begin(&rig);
 	for (int i = 0; i < TEMPLATES; i++)
-		kernel = append(&rig, START + i * 10, 0, (struct tare_trace_command){ .call_ticks = 5 });
+		kernel =
+		    append(&rig, START + i * 10, 0, (struct tare_trace_command){ .call_ticks = 5 });
 	number = call_execute(&rig, START + 2 * MS, LIST);
 	tell_execute(&rig, number, LIST, 1, UINT64_MAX);
-	tell_execute(&rig, number, LIST, 2, UINT64_MAX);      // the same command again
-	tell_execute(&rig, number + 99, LIST, 3, 1);          // of no command
+	tell_execute(&rig, number, LIST, 2, UINT64_MAX);             // the same command again
+	tell_execute(&rig, number + 99, LIST, 3, 1);                 // of no command
 	run_times(&rig, kernel, 77, START + 3 * MS, START + 4 * MS); // of no execution
 	run_times(&rig, kernel, 1, START + 3 * MS, START + 4 * MS);
-	run_times(&rig, kernel, 1, START + 5 * MS, START + 6 * MS);  // it has times already
+	run_times(&rig, kernel, 1, START + 5 * MS, START + 6 * MS); // it has times already
 	for (int i = 0; i < EXECUTIONS; i++)
 		execute(&rig, START + 10 * MS + i * 1000, UINT64_MAX - (uint64_t)i, TEMPLATES);
 	struct tare_recording *r = end(&rig);
@@ -385,33 +420,44 @@ static void counters_wrap(void **state)
 	static const struct {
 		uint64_t hz;
 		uint32_t bits;
-	} rows[] = { { 12000000, 32 }, { 12500000, 36 }, { 19200000, 32 }, { 1000000000, 32 },
-		{ 1000000000, 36 }, { 12500000, 20 }, { 0, 0 } };
+	} rows[] = { { 12000000, 32 },   { 12500000, 36 }, { 19200000, 32 }, { 1000000000, 32 },
+		     { 1000000000, 36 }, { 12500000, 20 }, { 0, 0 } };
 	(void)state;
 	for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
 		const uint64_t hz = rows[row].hz ? rows[row].hz : 1000000000;
-		const uint64_t mask = rows[row].bits ? (UINT64_C(1) << rows[row].bits) - 1 : UINT64_MAX;
+		const uint64_t mask =
+		    rows[row].bits ? (UINT64_C(1) << rows[row].bits) - 1 : UINT64_MAX;
 		const int64_t tick_ns = (int64_t)(1000000000 / hz) + 1, step_ns = 11 * MS;
 		// It wraps after a twentieth of the run at the latest, whatever the width.
 		const uint64_t ahead = mask - (uint64_t)(step_ns / 3);
 		struct rig rig;
 		uint32_t number;
 		begin_bare(&rig);
-		rig_fact(&rig, TARE_TRACE_FACT_TIMER_HZ, (struct tare_trace_fact_record){
-			.object = DEVICE, .ticks = START, .value = rows[row].hz }, NULL);
-		rig_fact(&rig, TARE_TRACE_FACT_STAMP_BITS, (struct tare_trace_fact_record){
-			.object = DEVICE, .ticks = START, .value = rows[row].bits }, NULL);
-		rig_fact(&rig, TARE_TRACE_FACT_PAIR_BITS, (struct tare_trace_fact_record){
-			.object = DEVICE, .ticks = START, .value = rows[row].bits ? 48 : 0 }, NULL);
-#define TICKS(ns) ((uint64_t)((unsigned __int128)(uint64_t)((ns) - START) * hz / 1000000000) + \
-	           (rows[row].bits ? ahead : 1000))
+		rig_fact(&rig, TARE_TRACE_FACT_TIMER_HZ,
+		         (struct tare_trace_fact_record){
+		             .object = DEVICE, .ticks = START, .value = rows[row].hz },
+		         NULL);
+		rig_fact(&rig, TARE_TRACE_FACT_STAMP_BITS,
+		         (struct tare_trace_fact_record){
+		             .object = DEVICE, .ticks = START, .value = rows[row].bits },
+		         NULL);
+		rig_fact(&rig, TARE_TRACE_FACT_PAIR_BITS,
+		         (struct tare_trace_fact_record){
+		             .object = DEVICE, .ticks = START, .value = rows[row].bits ? 48 : 0 },
+		         NULL);
+#define TICKS(ns)                                                                                  \
+	((uint64_t)((unsigned __int128)(uint64_t)((ns) - START) * hz / 1000000000) +               \
+	 (rows[row].bits ? ahead : 1000))
 		for (int i = 0; i < 100; i++) {
 			int64_t at_ns = START + MS + i * step_ns;
 			read_clocks(&rig, at_ns, 200, TICKS(at_ns + 100));
-			number = rig_command(&rig, 1, at_ns + 1000, 0, (struct tare_trace_command){ 0 });
-			rig_times(&rig, 1, number, (struct tare_trace_times){
-				.start = TICKS(at_ns + 5000) & mask, .end = TICKS(at_ns + MS) & mask,
-				.observed = (uint64_t)at_ns + 2 * MS });
+			number =
+			    rig_command(&rig, 1, at_ns + 1000, 0, (struct tare_trace_command){ 0 });
+			rig_times(
+			    &rig, 1, number,
+			    (struct tare_trace_times){ .start = TICKS(at_ns + 5000) & mask,
+			                               .end = TICKS(at_ns + MS) & mask,
+			                               .observed = (uint64_t)at_ns + 2 * MS });
 		}
 		struct tare_recording *r = end(&rig);
 		assert_int_equal(r->command_count, 100);

@@ -12,9 +12,11 @@ static void begin(struct rig *rig, const struct tare_trace_header *header)
 {
 	rig_begin(rig, "a", header);
 	rig_usual(rig);
-	rig_add(rig, (union tare_trace_record){ .track = {
-		.head = tare_trace_head(TARE_TRACE_TRACK, 0, TARE_TRACE_HELPER, HELPER),
-		.ticks = START - MS, .tid = 99 } });
+	rig_add(rig, (union tare_trace_record){
+	                 .track = { .head = tare_trace_head(TARE_TRACE_TRACK, 0, TARE_TRACE_HELPER,
+	                                                    HELPER),
+	                            .ticks = START - MS,
+	                            .tid = 99 } });
 }
 
 static void command_at(struct rig *rig, uint32_t track, int64_t at_ns)
@@ -24,16 +26,17 @@ static void command_at(struct rig *rig, uint32_t track, int64_t at_ns)
 
 static void cpu_time_at(struct rig *rig, uint32_t track, int64_t at_ns)
 {
-	rig_add(rig, (union tare_trace_record){ .cpu_time = {
-		.head = tare_trace_head(TARE_TRACE_CPU_TIME, 0, 0, track),
-		.ticks = (uint64_t)at_ns, .cpu_ns = 1 } });
+	rig_add(rig, (union tare_trace_record){
+	                 .cpu_time = { .head = tare_trace_head(TARE_TRACE_CPU_TIME, 0, 0, track),
+	                               .ticks = (uint64_t)at_ns,
+	                               .cpu_ns = 1 } });
 }
 
 static void active_at(struct rig *rig, uint16_t on, int64_t at_ns)
 {
-	rig_add(rig, (union tare_trace_record){ .active = {
-		.head = tare_trace_head(TARE_TRACE_ACTIVE, 0, on, HELPER),
-		.ticks = (uint64_t)at_ns } });
+	rig_add(rig, (union tare_trace_record){
+	                 .active = { .head = tare_trace_head(TARE_TRACE_ACTIVE, 0, on, HELPER),
+	                             .ticks = (uint64_t)at_ns } });
 }
 
 struct lost {
@@ -160,12 +163,15 @@ static void records_that_were_overwritten(void **state)
 static void delay_and_duration(void **state)
 {
 	static const struct {
-		struct { int32_t on, at_ms; } marks[3]; // at 0: no more
+		struct {
+			int32_t on, at_ms;
+		} marks[3]; // at 0: no more
 		struct lost lost[2];
 		size_t count;
 	} rows[] = {
 		{ { { 0, 1 }, { 1, 100 }, { 0, 400 } },
-		  { { 1, 100, TARE_LOSS_INACTIVE }, { 400, 1000, TARE_LOSS_INACTIVE } }, 2 },
+		  { { 1, 100, TARE_LOSS_INACTIVE }, { 400, 1000, TARE_LOSS_INACTIVE } },
+		  2 },
 		{ { { 0, 1 }, { 1, 100 } }, { { 1, 100, TARE_LOSS_INACTIVE } }, 1 },
 		{ { { 0, 300 } }, { { 300, 1000, TARE_LOSS_INACTIVE } }, 1 },
 		// The record that said it was not active has been overwritten.
@@ -191,7 +197,7 @@ static void a_process_without_an_end(void **state)
 {
 	static const struct {
 		uint32_t state;
-		uint64_t end_ms;    // 0: none
+		uint64_t end_ms; // 0: none
 		int64_t run_ms;
 		bool helper;
 		struct lost lost;
@@ -222,9 +228,12 @@ static void a_process_without_an_end(void **state)
 		rig_begin(&rig, "a", &header);
 		rig_usual(&rig);
 		if (rows[i].helper)
-			rig_add(&rig, (union tare_trace_record){ .track = {
-				.head = tare_trace_head(TARE_TRACE_TRACK, 0, TARE_TRACE_HELPER,
-				                        HELPER), .ticks = START, .tid = 99 } });
+			rig_add(&rig,
+			        (union tare_trace_record){
+			            .track = { .head = tare_trace_head(TARE_TRACE_TRACK, 0,
+			                                               TARE_TRACE_HELPER, HELPER),
+			                       .ticks = START,
+			                       .tid = 99 } });
 		command_at(&rig, 1, START + 10 * MS);
 		rig_end(&rig);
 		if (rows[i].state == TARE_TRACE_EXEC)

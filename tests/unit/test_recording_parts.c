@@ -7,10 +7,19 @@ enum { FIRST = 0x210, SECOND = 0x220, SECONDS = 5 };
 
 static void sub_device(struct rig *rig, uint64_t handle, uint64_t number)
 {
-	rig_add(rig, (union tare_trace_record){ .object = { .head = tare_trace_head(TARE_TRACE_OBJECT, 0, TARE_OBJECT_DEVICE, 1),
-		.handle = handle, .ticks = START, .parent = PLATFORM } });
-	rig_add(rig, (union tare_trace_record){ .fact = { .head = tare_trace_head(TARE_TRACE_FACT, 0, TARE_TRACE_FACT_SUB_DEVICE, 1),
-		.object = handle, .ticks = START, .value = number, .device = DEVICE } });
+	rig_add(rig, (union tare_trace_record){
+	                 .object = {
+	                     .head = tare_trace_head(TARE_TRACE_OBJECT, 0, TARE_OBJECT_DEVICE, 1),
+	                     .handle = handle,
+	                     .ticks = START,
+	                     .parent = PLATFORM } });
+	rig_add(rig, (union tare_trace_record){
+	                 .fact = { .head = tare_trace_head(TARE_TRACE_FACT, 0,
+	                                                   TARE_TRACE_FACT_SUB_DEVICE, 1),
+	                           .object = handle,
+	                           .ticks = START,
+	                           .value = number,
+	                           .device = DEVICE } });
 }
 
 // Host and device count the same nanoseconds.
@@ -24,9 +33,13 @@ static void begin(struct rig *rig)
 	sub_device(rig, FIRST, 0);
 	sub_device(rig, SECOND, 1);
 	for (int64_t at_ns = START; at_ns < START + SECONDS * 1000 * MS; at_ns += 1000 * MS)
-		rig_add(rig, (union tare_trace_record){ .clock_pair = {
-			.head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0, TARE_CLOCK_DEVICE, 1), .before = (uint64_t)at_ns,
-			.after = (uint64_t)at_ns, .value = (uint64_t)at_ns, .device = DEVICE } });
+		rig_add(rig, (union tare_trace_record){
+		                 .clock_pair = { .head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0,
+		                                                         TARE_CLOCK_DEVICE, 1),
+		                                 .before = (uint64_t)at_ns,
+		                                 .after = (uint64_t)at_ns,
+		                                 .value = (uint64_t)at_ns,
+		                                 .device = DEVICE } });
 }
 
 static uint32_t enqueue(struct rig *rig, int64_t at_ms)
@@ -35,19 +48,29 @@ static uint32_t enqueue(struct rig *rig, int64_t at_ms)
 }
 
 // Milliseconds since START, here and below.
-static void part(struct rig *rig, uint32_t number, uint8_t parts, uint16_t which, int64_t from_ms, int64_t to_ms)
+static void part(struct rig *rig, uint32_t number, uint8_t parts, uint16_t which, int64_t from_ms,
+                 int64_t to_ms)
 {
-	rig_add(rig, (union tare_trace_record){ .part = { .head = tare_trace_head(TARE_TRACE_PART, parts, which, 1),
-		.command_track = 1, .command_number = number, .start = (uint64_t)(START + from_ms * MS),
-		.end = (uint64_t)(START + to_ms * MS), .observed = START + 4000 * MS } });
+	rig_add(rig, (union tare_trace_record){
+	                 .part = { .head = tare_trace_head(TARE_TRACE_PART, parts, which, 1),
+	                           .command_track = 1,
+	                           .command_number = number,
+	                           .start = (uint64_t)(START + from_ms * MS),
+	                           .end = (uint64_t)(START + to_ms * MS),
+	                           .observed = START + 4000 * MS } });
 }
 
 static void whole(struct rig *rig, uint32_t number, int64_t from_ms, int64_t to_ms)
 {
-	rig_add(rig, (union tare_trace_record){ .times = {
-		.head = tare_trace_head(TARE_TRACE_TIMES, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END, 0, 1),
-		.command_track = 1, .command_number = number, .start = (uint64_t)(START + from_ms * MS),
-		.end = (uint64_t)(START + to_ms * MS), .observed = START + 4000 * MS } });
+	rig_add(rig, (union tare_trace_record){
+	                 .times = { .head = tare_trace_head(
+	                                TARE_TRACE_TIMES,
+	                                TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END, 0, 1),
+	                            .command_track = 1,
+	                            .command_number = number,
+	                            .start = (uint64_t)(START + from_ms * MS),
+	                            .end = (uint64_t)(START + to_ms * MS),
+	                            .observed = START + 4000 * MS } });
 }
 
 static struct tare_recording *end(struct rig *rig)
@@ -59,7 +82,8 @@ static struct tare_recording *end(struct rig *rig)
 	return r;
 }
 
-static int64_t of(const struct tare_ledgers *ledgers, uint32_t device, enum tare_ledger_category category)
+static int64_t of(const struct tare_ledgers *ledgers, uint32_t device,
+                  enum tare_ledger_category category)
 {
 	for (size_t i = 0; i < ledgers->count; i++)
 		if (ledgers->ledgers[i].device == device)
@@ -153,7 +177,8 @@ static void parts_that_cannot_be_are_left_out(void **state)
 		uint16_t which[2];
 		int64_t from_ms[2], to_ms[2];
 	} wrong[] = {
-		{ 3, { 0, 1 }, { 100, 130 }, { 180, 200 } }, // another number than there are sub-devices
+		// another number than there are sub-devices
+		{ 3, { 0, 1 }, { 100, 130 }, { 180, 200 } },
 		{ 2, { 0, 0 }, { 100, 130 }, { 180, 200 } }, // one is missing
 		{ 2, { 0, 1 }, { 90, 130 }, { 180, 200 } },  // begins before the command
 		{ 2, { 0, 1 }, { 100, 130 }, { 180, 210 } }, // ends behind it
@@ -166,7 +191,8 @@ static void parts_that_cannot_be_are_left_out(void **state)
 		begin(&rig);
 		number = enqueue(&rig, 10);
 		for (int k = 0; k < 2; k++)
-			part(&rig, number, wrong[i].parts, wrong[i].which[k], wrong[i].from_ms[k], wrong[i].to_ms[k]);
+			part(&rig, number, wrong[i].parts, wrong[i].which[k], wrong[i].from_ms[k],
+			     wrong[i].to_ms[k]);
 		part(&rig, 77, 2, 0, 100, 110); // of no command
 		whole(&rig, number, 100, 200);
 		r = end(&rig);

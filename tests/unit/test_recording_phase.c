@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks become phases: joined, nested, ended with the process, in order; by hand and at random against
-// rules written a second time.
+// Marks become phases: joined, nested, ended with the process, in order; by hand and at random
+// against rules written a second time.
 #include "trace_rig.h"
 
 enum { INSTANT = 0, BEGIN = 1, END = 2 };
 
-static void mark(struct rig *rig, uint32_t track, uint16_t what, enum tare_trace_phase_source source,
-                 struct tare_trace_phase phase)
+static void mark(struct rig *rig, uint32_t track, uint16_t what,
+                 enum tare_trace_phase_source source, struct tare_trace_phase phase)
 {
 	tare_trace_writer_phase(rig->writer, track, what, source, &phase);
 }
 
-static const struct tare_recorded_phase *phase_called(const struct tare_recording *r, const char *name)
+static const struct tare_recorded_phase *phase_called(const struct tare_recording *r,
+                                                      const char *name)
 {
 	const struct tare_recorded_phase *found = NULL;
 	for (size_t i = 0; i < r->phase_count; i++)
@@ -32,9 +33,11 @@ static const char *parent_of(const struct tare_recording *r, const struct tare_r
 // ---- by hand: what is written, a letter a mark, and what must come of it
 
 struct row {
-	const char *marks; // "a(" begins a, ")" ends the last, "x!" an instant, "t[" and "t]" a range t;
-	                   // '/' changes the domain to the other, '2' and '1' the thread, '*' NVTX to ITT
-	const char *phases; // "name<parent:depth", by name; '+' unended, '!' an instant, '~' a range
+	const char
+	    *marks; // "a(" begins a, ")" ends the last, "x!" an instant, "t[" and "t]" a range t;
+	            // '/' changes the domain to the other, '2' and '1' the thread, '*' NVTX to ITT
+	// "name<parent:depth", by name; '+' unended, '!' an instant, '~' a range
+	const char *phases;
 };
 
 static const struct row rows[] = {
@@ -42,22 +45,22 @@ static const struct row rows[] = {
 	{ "a()", "a<:0" },
 	{ "a(b(c()))", "a<:0 b<a:1 c<b:2" },
 	{ "a(b()c())d()", "a<:0 b<a:1 c<a:1 d<:0" },
-	{ ")a())", "a<:0" },                       // ends without a begin
-	{ "a(b(", "a+<:0 b+<a:1" },                // never ended
+	{ ")a())", "a<:0" },        // ends without a begin
+	{ "a(b(", "a+<:0 b+<a:1" }, // never ended
 	{ "a(b()", "a+<:0 b<a:1" },
 	{ "x!a(y!b(z!))", "a<:0 b<a:1 x!<:0 y!<a:1 z!<b:2" },
-	{ "a(t[b()t])", "a<:0 b<a:1 t~<:0" },      // a range is in nobody's nest
+	{ "a(t[b()t])", "a<:0 b<a:1 t~<:0" }, // a range is in nobody's nest
 	{ "a(t[)t]b()", "a<:0 b<:0 t~<:0" },
 	{ "t[", "t+~<:0" },
 	{ "t]t[t]t]", "t~<:0" },
-	{ "a(2b()1)", "a<:0 b<:0" },               // another thread's nest
-	{ "a(2)1b())", "a<:0 b<a:1" },             // nor does its end end ours
-	{ "t[2t]b()", "b<:0 t~<:0" },              // but a range's does
-	{ "*t[/t]/", "t+~<:0" },                   // unless it is of another domain
-	{ "t[/t]/", "t~<:0" },                     // of NVTX's, as nvtxRangeEnd names none, even so
-	{ "a(/b(/)/)/c()", "a<:0 b<:0 c<:0" },     // they cross
+	{ "a(2b()1)", "a<:0 b<:0" },           // another thread's nest
+	{ "a(2)1b())", "a<:0 b<a:1" },         // nor does its end end ours
+	{ "t[2t]b()", "b<:0 t~<:0" },          // but a range's does
+	{ "*t[/t]/", "t+~<:0" },               // unless it is of another domain
+	{ "t[/t]/", "t~<:0" },                 // of NVTX's, as nvtxRangeEnd names none, even so
+	{ "a(/b(/)/)/c()", "a<:0 b<:0 c<:0" }, // they cross
 	{ "a(/b(/c()/)/)", "a<:0 b<a:1 c<b:2" },
-	{ "a(/)/b())", "a<:0 b<a:1" },             // the end of another domain
+	{ "a(/)/b())", "a<:0 b<a:1" }, // the end of another domain
 	{ "a(/b(c(/)d(/", "a<:0 b+<:0 c+<b:1 d+<c:2" },
 };
 
@@ -71,7 +74,8 @@ static void write_marks(struct rig *rig, const char *marks)
 		domain_texts[i] = tare_trace_writer_text(rig->writer, domains[i]);
 	for (const char *at = marks; *at; at++) {
 		char name[2] = { *at, 0 };
-		struct tare_trace_phase phase = { .ticks = now += 10, .domain = domain_texts[domain] };
+		struct tare_trace_phase phase = { .ticks = now += 10,
+			                          .domain = domain_texts[domain] };
 		if (*at == '/') {
 			domain = !domain;
 		} else if (*at == '1' || *at == '2') {
@@ -87,8 +91,11 @@ static void write_marks(struct rig *rig, const char *marks)
 				phase.value = name[0];
 			if (*at == ']')
 				phase.name = 0;
-			mark(rig, track, *at == '!' ? INSTANT : *at == ']' ? END : BEGIN, source,
-			     phase);
+			mark(rig, track,
+			     *at == '!'   ? INSTANT
+			     : *at == ']' ? END
+			                  : BEGIN,
+			     source, phase);
 		}
 	}
 }
@@ -149,12 +156,12 @@ static void all_members_are_filled(void **state)
 	rig_begin(&rig, "a", &header);
 	uint32_t name = tare_trace_writer_text(rig.writer, "solve");
 	uint32_t domain = tare_trace_writer_text(rig.writer, "lib");
-	mark(&rig, 3, BEGIN, TARE_PHASE_ITT, (struct tare_trace_phase){ .ticks = START + 10,
-		.name = name, .domain = domain });
+	mark(&rig, 3, BEGIN, TARE_PHASE_ITT,
+	     (struct tare_trace_phase){ .ticks = START + 10, .name = name, .domain = domain });
 	mark(&rig, 3, BEGIN, TARE_PHASE_TARE, (struct tare_trace_phase){ .ticks = START + 20 });
 	mark(&rig, 3, END, TARE_PHASE_TARE, (struct tare_trace_phase){ .ticks = START + 30 });
-	mark(&rig, 3, END, TARE_PHASE_ITT, (struct tare_trace_phase){ .ticks = START + 40,
-		.domain = domain });
+	mark(&rig, 3, END, TARE_PHASE_ITT,
+	     (struct tare_trace_phase){ .ticks = START + 40, .domain = domain });
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_int_equal(r->phase_count, 2);
@@ -172,8 +179,8 @@ static void all_members_are_filled(void **state)
 	rig_free(&rig);
 }
 
-// Two processes with the same tracks, texts and identities have nothing to do with each other, and what
-// a source has begun another one does not end.
+// Two processes with the same tracks, texts and identities have nothing to do with each other, and
+// what a source has begun another one does not end.
 static void processes_and_sources_are_apart(void **state)
 {
 	struct rig rig = rig_new();
@@ -185,13 +192,14 @@ static void processes_and_sources_are_apart(void **state)
 		rig_begin(&rig, i ? "b" : "a", &header);
 		uint32_t name = tare_trace_writer_text(rig.writer, i ? "second" : "first");
 		if (!i)
-			mark(&rig, 1, BEGIN, TARE_PHASE_ITT, (struct tare_trace_phase){
-				.ticks = START + 10, .name = name, .value = 7 });
-		mark(&rig, 1, END, i ? TARE_PHASE_ITT : TARE_PHASE_NVTX, (struct tare_trace_phase){
-			.ticks = START + 20, .value = 7 });
+			mark(&rig, 1, BEGIN, TARE_PHASE_ITT,
+			     (struct tare_trace_phase){
+			         .ticks = START + 10, .name = name, .value = 7 });
+		mark(&rig, 1, END, i ? TARE_PHASE_ITT : TARE_PHASE_NVTX,
+		     (struct tare_trace_phase){ .ticks = START + 20, .value = 7 });
 		if (i)
-			mark(&rig, 1, BEGIN, TARE_PHASE_ITT, (struct tare_trace_phase){
-				.ticks = START + 30, .name = name });
+			mark(&rig, 1, BEGIN, TARE_PHASE_ITT,
+			     (struct tare_trace_phase){ .ticks = START + 30, .name = name });
 		rig_end(&rig);
 	}
 	r = rig_load(&rig);
@@ -209,9 +217,9 @@ enum { MOST = 300, THREADS = 3 };
 struct truth {
 	uint32_t track, what, source, domain;
 	uint64_t value;
-	int64_t ns;           // as it counts
-	int64_t end_ns;       // TARE_NO_TIME: never
-	size_t end;           // of which mark; SIZE_MAX: never
+	int64_t ns;     // as it counts
+	int64_t end_ns; // TARE_NO_TIME: never
+	size_t end;     // of which mark; SIZE_MAX: never
 };
 
 static uint32_t dice(uint64_t *seed, uint32_t sides)
@@ -223,8 +231,8 @@ static uint32_t dice(uint64_t *seed, uint32_t sides)
 static bool same_key(const struct truth *a, const struct truth *b)
 {
 	bool alone = a->value && a->source == TARE_PHASE_NVTX;
-	return a->source == b->source && (alone || a->domain == b->domain) && a->value == b->value &&
-	       (a->value || a->track == b->track);
+	return a->source == b->source && (alone || a->domain == b->domain) &&
+	       a->value == b->value && (a->value || a->track == b->track);
 }
 
 // Each end is that of the last begin before it that is like it and has none yet.
@@ -265,8 +273,11 @@ static size_t write_random(struct rig *rig, uint64_t *seed, struct truth *marks)
 	for (size_t i = 0; i < count; i++) {
 		struct truth *m = &marks[i];
 		char name[24];
-		*m = (struct truth){ .track = 1 + dice(seed, THREADS), .what = dice(seed, 7),
-			.source = dice(seed, 3), .domain = dice(seed, 3), .value = dice(seed, 9) };
+		*m = (struct truth){ .track = 1 + dice(seed, THREADS),
+			             .what = dice(seed, 7),
+			             .source = dice(seed, 3),
+			             .domain = dice(seed, 3),
+			             .value = dice(seed, 9) };
 		m->what = m->what == 0 ? INSTANT : m->what < 4 ? BEGIN : END;
 		m->value = m->value < 6 || m->what == INSTANT ? 0 : m->value - 5;
 		// At the same moment only on the same thread: else the order would not be told.
@@ -276,9 +287,12 @@ static size_t write_random(struct rig *rig, uint64_t *seed, struct truth *marks)
 		if (m->ns < START)
 			m->ns = START;
 		snprintf(name, sizeof name, "p%zu", i);
-		mark(rig, m->track, m->what, m->source, (struct tare_trace_phase){ .ticks = m->ns,
-			.name = m->what == END ? 0 : tare_trace_writer_text(rig->writer, name),
-			.domain = domains[m->domain], .value = m->value });
+		mark(rig, m->track, m->what, m->source,
+		     (struct tare_trace_phase){
+		         .ticks = m->ns,
+		         .name = m->what == END ? 0 : tare_trace_writer_text(rig->writer, name),
+		         .domain = domains[m->domain],
+		         .value = m->value });
 		// Marks that nest never go back in time.
 		if (!m->value && m->ns < last[m->track])
 			m->ns = last[m->track];
@@ -304,8 +318,8 @@ static void compare(const struct tare_recording *r, struct truth *marks, size_t 
 			snprintf(parent, sizeof parent, "p%zu", in);
 		p = phase_called(r, name);
 		assert_int_equal(p->from_ns, marks[i].ns);
-		assert_int_equal(p->to_ns, marks[i].end_ns == TARE_NO_TIME ? r->processes[0].end_ns :
-		                                                              marks[i].end_ns);
+		assert_int_equal(p->to_ns, marks[i].end_ns == TARE_NO_TIME ? r->processes[0].end_ns
+		                                                           : marks[i].end_ns);
 		assert_int_equal(p->unended, marks[i].end == SIZE_MAX);
 		assert_int_equal(r->threads[p->thread].track, marks[i].track);
 		assert_string_equal(parent_of(r, p), parent);

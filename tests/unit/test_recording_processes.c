@@ -10,17 +10,25 @@ static void add_devices(struct rig *rig, const struct device *devices, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint64_t platform = 0x1000 + (uint64_t)(unsigned char)devices[i].platform[0];
-		rig_object(rig, TARE_OBJECT_PLATFORM, (struct tare_trace_object){
-			.handle = platform, .ticks = START + i }, devices[i].platform);
-		rig_object(rig, TARE_OBJECT_DEVICE, (struct tare_trace_object){
-			.handle = 0x2000 + 8 * i, .ticks = START + i, .parent = platform,
-			.number = (uint32_t)i }, devices[i].name);
+		rig_object(rig, TARE_OBJECT_PLATFORM,
+		           (struct tare_trace_object){ .handle = platform, .ticks = START + i },
+		           devices[i].platform);
+		rig_object(rig, TARE_OBJECT_DEVICE,
+		           (struct tare_trace_object){ .handle = 0x2000 + 8 * i,
+		                                       .ticks = START + i,
+		                                       .parent = platform,
+		                                       .number = (uint32_t)i },
+		           devices[i].name);
 		if (devices[i].uuid)
-			rig_fact(rig, TARE_TRACE_FACT_UUID, (struct tare_trace_fact_record){
-				.object = 0x2000 + 8 * i, .ticks = START + i }, devices[i].uuid);
+			rig_fact(rig, TARE_TRACE_FACT_UUID,
+			         (struct tare_trace_fact_record){ .object = 0x2000 + 8 * i,
+			                                          .ticks = START + i },
+			         devices[i].uuid);
 		if (devices[i].pci)
-			rig_fact(rig, TARE_TRACE_FACT_PCI, (struct tare_trace_fact_record){
-				.object = 0x2000 + 8 * i, .ticks = START + i }, devices[i].pci);
+			rig_fact(rig, TARE_TRACE_FACT_PCI,
+			         (struct tare_trace_fact_record){ .object = 0x2000 + 8 * i,
+			                                          .ticks = START + i },
+			         devices[i].pci);
 	}
 }
 
@@ -33,37 +41,59 @@ static void devices_of_processes_are_joined(void **state)
 		uint32_t same_as[6];
 	} rows[] = {
 		// Two cards of one name are two, in each process.
-		{ { { "P", "X" }, { "P", "X" } }, { { "P", "X" }, { "P", "X" } }, "here",
+		{ { { "P", "X" }, { "P", "X" } },
+		  { { "P", "X" }, { "P", "X" } },
+		  "here",
 		  { 0, 1, 0, 1 } },
-		{ { { "P", "X" }, { "P", "Y" } }, { { "P", "Y" }, { "P", "X" } }, "here",
+		{ { { "P", "X" }, { "P", "Y" } },
+		  { { "P", "Y" }, { "P", "X" } },
+		  "here",
 		  { 0, 1, 1, 0 } },
 		// Another host has another card.
 		{ { { "P", "X" } }, { { "P", "X" } }, "there", { 0, 1 } },
 		// Numbers say more than names and places in the list.
 		{ { { "P", "X", "aa", NULL }, { "P", "X", "bb", NULL } },
-		  { { "P", "X", "bb", NULL } }, "here", { 0, 1, 1 } },
+		  { { "P", "X", "bb", NULL } },
+		  "here",
+		  { 0, 1, 1 } },
 		{ { { "P", "X", NULL, "0000:01:00.0" }, { "P", "X", NULL, "0000:02:00.0" } },
-		  { { "P", "X", NULL, "0000:02:00.0" } }, "here", { 0, 1, 1 } },
+		  { { "P", "X", NULL, "0000:02:00.0" } },
+		  "here",
+		  { 0, 1, 1 } },
 		// A driver that gives both cards one number.
 		{ { { "P", "X", "aa", NULL }, { "P", "X", "aa", NULL } },
-		  { { "P", "X", "aa", NULL }, { "P", "X", "aa", NULL } }, "here", { 0, 1, 0, 1 } },
+		  { { "P", "X", "aa", NULL }, { "P", "X", "aa", NULL } },
+		  "here",
+		  { 0, 1, 0, 1 } },
 		{ { { "P", "X", "0000-00", NULL }, { "P", "Y", "0000-00", NULL } },
-		  { { "P", "Y", "0000-00", NULL } }, "here", { 0, 1, 1 } },
+		  { { "P", "Y", "0000-00", NULL } },
+		  "here",
+		  { 0, 1, 1 } },
 		// One card on two platforms; without a number they are two.
-		{ { { "P", "X", "aa", NULL }, { "Q", "X", "aa", NULL } }, { { "Q", "X", "aa", NULL } },
-		  "here", { 0, 0, 0 } },
+		{ { { "P", "X", "aa", NULL }, { "Q", "X", "aa", NULL } },
+		  { { "Q", "X", "aa", NULL } },
+		  "here",
+		  { 0, 0, 0 } },
 		{ { { "P", "X" }, { "Q", "X" } }, { { "Q", "X" } }, "here", { 0, 1, 1 } },
 		// Parts of one card.
 		{ { { "P", "X", "aa", "0000:01:00.0" }, { "P", "X", "bb", "0000:01:00.0" } },
-		  { { "P", "X", "bb", "0000:01:00.0" } }, "here", { 0, 1, 1 } },
-		{ { { "P", "X", "aa", "0000:01:00.0" } }, { { "P", "X", "bb", "0000:01:00.0" } },
-		  "here", { 0, 1 } },
+		  { { "P", "X", "bb", "0000:01:00.0" } },
+		  "here",
+		  { 0, 1, 1 } },
+		{ { { "P", "X", "aa", "0000:01:00.0" } },
+		  { { "P", "X", "bb", "0000:01:00.0" } },
+		  "here",
+		  { 0, 1 } },
 		// One number in two places is no number.
-		{ { { "P", "X", "aa", "0000:01:00.0" } }, { { "P", "X", "aa", "0000:02:00.0" } },
-		  "here", { 0, 1 } },
+		{ { { "P", "X", "aa", "0000:01:00.0" } },
+		  { { "P", "X", "aa", "0000:02:00.0" } },
+		  "here",
+		  { 0, 1 } },
 		// By the place in the bus where only one of them tells a number.
-		{ { { "P", "X", "aa", "0000:01:00.0" } }, { { "Q", "Z", NULL, "0000:01:00.0" } },
-		  "here", { 0, 0 } },
+		{ { { "P", "X", "aa", "0000:01:00.0" } },
+		  { { "Q", "Z", NULL, "0000:01:00.0" } },
+		  "here",
+		  { 0, 0 } },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -100,7 +130,8 @@ static void other_machines_are_aligned_by_the_time_of_day(void **state)
 	static const struct {
 		uint64_t boot;
 		int64_t realtime_ns;
-		int64_t lies_at_ms;    // its command, since START, where its own clock says 5 h + 10 ms
+		// its command, since START, where its own clock says 5 h + 10 ms
+		int64_t lies_at_ms;
 		const char *says;
 	} rows[] = {
 		{ 99, INT64_C(1700000000000000000) + 2000 * MS, 2010, "time of day" },
@@ -181,12 +212,12 @@ static void kernels_and_functions_of_processes(void **state)
 		rig_usual(&rig);
 		rig_shape(&rig, 2, 1024, 64); // the same again
 		rig_shape(&rig, 3, 1024, 32);
-		rig_command(&rig, 1, START + 1 * MS, 0, (struct tare_trace_command){
-			.object = NORM, .amount = 2 });
-		rig_command(&rig, 1, START + 2 * MS, 0, (struct tare_trace_command){
-			.object = NORM, .amount = 3 });
-		rig_command(&rig, 1, START + 3 * MS, 0, (struct tare_trace_command){
-			.object = NORM, .amount = 4 });
+		rig_command(&rig, 1, START + 1 * MS, 0,
+		            (struct tare_trace_command){ .object = NORM, .amount = 2 });
+		rig_command(&rig, 1, START + 2 * MS, 0,
+		            (struct tare_trace_command){ .object = NORM, .amount = 3 });
+		rig_command(&rig, 1, START + 3 * MS, 0,
+		            (struct tare_trace_command){ .object = NORM, .amount = 4 });
 		rig_end(&rig);
 	}
 	r = rig_load(&rig);
@@ -210,12 +241,19 @@ static void a_view_has_what_overlaps_it(void **state)
 	static char scale[] = "scale", norm[] = "norm2";
 	struct tare_recorded_thread threads[] = { { .process = 0 }, { .process = 1 } };
 	struct tare_recorded_device devices[] = { { .process = 0, .same_as = 0 },
-		{ .process = 1, .same_as = 0 }, { .process = 1, .same_as = 2 } };
-	struct tare_recorded_queue queues[] = { { .device = 0 }, { .process = 1, .device = 1 },
-		{ .process = 1, .device = 2 }, { .device = TARE_NO_INDEX } };
+		                                  { .process = 1, .same_as = 0 },
+		                                  { .process = 1, .same_as = 2 } };
+	struct tare_recorded_queue queues[] = { { .device = 0 },
+		                                { .process = 1, .device = 1 },
+		                                { .process = 1, .device = 2 },
+		                                { .device = TARE_NO_INDEX } };
 	struct tare_recorded_kernel kernels[] = { { .name = scale }, { .name = norm } };
-	struct tare_recording r = { .start_ns = 100, .end_ns = 900, .threads = threads,
-		.devices = devices, .queues = queues, .kernels = kernels };
+	struct tare_recording r = { .start_ns = 100,
+		                    .end_ns = 900,
+		                    .threads = threads,
+		                    .devices = devices,
+		                    .queues = queues,
+		                    .kernels = kernels };
 	// Enter 200, exit 210; ran from 300 to 400.
 	static const struct {
 		struct tare_view view;
@@ -240,16 +278,26 @@ static void a_view_has_what_overlaps_it(void **state)
 		{ { 100, 900, TARE_NO_INDEX, TARE_NO_INDEX, "norm?" }, 0, 0, 0, 1, true, false },
 		{ { 100, 900, TARE_NO_INDEX, TARE_NO_INDEX, "norm?" }, 0, 0, 1, 1, true, true },
 		{ { 100, 900, TARE_NO_INDEX, TARE_NO_INDEX, "norm?" }, 0, 0, 0, 3, true, true },
-		{ { 100, 900, TARE_NO_INDEX, TARE_NO_INDEX, "n*" }, 0, 0, TARE_NO_INDEX, 1, true,
+		{ { 100, 900, TARE_NO_INDEX, TARE_NO_INDEX, "n*" },
+		  0,
+		  0,
+		  TARE_NO_INDEX,
+		  1,
+		  true,
 		  false },
 	};
 	struct tare_view all = tare_view_all(&r);
 	(void)state;
 	assert_true(all.from_ns == 100 && all.to_ns == 900 && !all.kernel);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_recorded_command c = { .enter_ns = 200, .exit_ns = 210, .start_ns = 300,
-			.end_ns = 400, .thread = rows[i].thread, .queue = rows[i].queue,
-			.object = rows[i].object, .kind = rows[i].kind };
+		struct tare_recorded_command c = { .enter_ns = 200,
+			                           .exit_ns = 210,
+			                           .start_ns = 300,
+			                           .end_ns = 400,
+			                           .thread = rows[i].thread,
+			                           .queue = rows[i].queue,
+			                           .object = rows[i].object,
+			                           .kind = rows[i].kind };
 		if (!rows[i].timed)
 			c.start_ns = c.end_ns = TARE_NO_TIME;
 		if (tare_view_has_command(&r, &rows[i].view, &c) != rows[i].has)
@@ -258,8 +306,10 @@ static void a_view_has_what_overlaps_it(void **state)
 	// One that takes no time belongs to the moment at which it begins.
 	for (int64_t from = 198; from < 202; from++) {
 		struct tare_view one = { from, from + 1, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
-		struct tare_recorded_command c = { .enter_ns = 200, .exit_ns = 200,
-			.start_ns = TARE_NO_TIME, .end_ns = TARE_NO_TIME };
+		struct tare_recorded_command c = { .enter_ns = 200,
+			                           .exit_ns = 200,
+			                           .start_ns = TARE_NO_TIME,
+			                           .end_ns = TARE_NO_TIME };
 		assert_int_equal(tare_view_has_command(&r, &one, &c), from == 200);
 	}
 	assert_true(tare_view_has_device(&r, &all, 2));

@@ -19,12 +19,14 @@ static void record_json_tells_the_run(void **state)
 		  "\"host_units\":2,\"layer\":{\"state\":\"loaded\"}}",
 		  "./app --n 'a b' 'it'\\''s' ''", 3, 0, true, -5, 900, NULL },
 		{ "{\"program\":[\"./app\"],\"start_raw_ns\":999995000000,\"exit_signal\":9,"
-		  "\"end_raw_ns\":1000900000000}", "./app", -1, 9, true, -5, 900, NULL },
+		  "\"end_raw_ns\":1000900000000}",
+		  "./app", -1, 9, true, -5, 900, NULL },
 		// Still running, or killed: the processes say until when.
-		{ "{\"program\":[\"./app\"],\"start_raw_ns\":999995000000}", "./app", -1, 0, false, -5,
-		  100, NULL },
+		{ "{\"program\":[\"./app\"],\"start_raw_ns\":999995000000}", "./app", -1, 0, false,
+		  -5, 100, NULL },
 		{ NULL, "app --n 3", -1, 0, false, 0, 100, NULL },
-		{ "{\"program\":7,\"start_raw_ns\":\"x\",\"end_raw_ns\":[],\"exit_status\":300,\"exit_signal\":4711}",
+		{ "{\"program\":7,\"start_raw_ns\":\"x\",\"end_raw_ns\":[],\"exit_status\":300,"
+		  "\"exit_signal\":4711}",
 		  "app --n 3", -1, 0, false, 0, 100, NULL },
 		{ "{\"start_raw_ns\":5,\"end_raw_ns\":4}", "app --n 3", -1, 0, true, 0, 100,
 		  "before it began" },
@@ -32,8 +34,8 @@ static void record_json_tells_the_run(void **state)
 		{ "{\"program\": [", "app --n 3", -1, 0, false, 0, 100, "record.json" },
 		{ "{\"end_raw_ns\":99999999999999999999999}", "app --n 3", -1, 0, false, 0, 100,
 		  "record.json" },
-		{ "{\"start_raw_ns\":-4,\"end_raw_ns\":9223372036854775807}", "app --n 3", -1, 0, false,
-		  0, 100, NULL },
+		{ "{\"start_raw_ns\":-4,\"end_raw_ns\":9223372036854775807}", "app --n 3", -1, 0,
+		  false, 0, 100, NULL },
 		{ "", "app --n 3", -1, 0, false, 0, 100, "record.json" },
 	};
 	(void)state;

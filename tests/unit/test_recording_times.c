@@ -5,11 +5,15 @@
 static void write_command(struct rig *rig, const struct command *c, const struct truth *truth,
                           uint64_t odd)
 {
-	uint32_t number = rig_command(rig, 1, c->enter, 0, (struct tare_trace_command){
-		.call_ticks = (uint32_t)(c->exit - c->enter) });
-	rig_times(rig, 1, number, (struct tare_trace_times){ .queued = shows(truth, c->queued) + odd,
-		.submitted = shows(truth, c->submitted) + odd, .start = shows(truth, c->start) + odd,
-		.end = shows(truth, c->end) + odd, .observed = (uint64_t)c->observed });
+	uint32_t number = rig_command(
+	    rig, 1, c->enter, 0,
+	    (struct tare_trace_command){ .call_ticks = (uint32_t)(c->exit - c->enter) });
+	rig_times(rig, 1, number,
+	          (struct tare_trace_times){ .queued = shows(truth, c->queued) + odd,
+	                                     .submitted = shows(truth, c->submitted) + odd,
+	                                     .start = shows(truth, c->start) + odd,
+	                                     .end = shows(truth, c->end) + odd,
+	                                     .observed = (uint64_t)c->observed });
 }
 
 static void a_drifting_device_is_mapped_in_each_process(void **state)
@@ -75,7 +79,8 @@ static void most_contradictions_are_no_clock(void **state)
 	rig_begin(&rig, "a", &header);
 	rig_usual(&rig);
 	for (size_t i = 0; i < N; i++)
-		write_command(&rig, &commands[i], &truth, tare_random_below(&random, 3600000000000));
+		write_command(&rig, &commands[i], &truth,
+		              tare_random_below(&random, 3600000000000));
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_int_equal(r->devices[0].clock_source, TARE_CLOCK_NONE);
@@ -127,7 +132,9 @@ static void a_clock_that_most_commands_contradict_is_none(void **state)
 static void stamps_that_cannot_be_are_counted(void **state)
 {
 	static const struct tare_trace_times rows[] = {
-		{ .start = 0, .end = 500 }, { .start = 500, .end = 0 }, { .start = 500, .end = 400 },
+		{ .start = 0, .end = 500 },
+		{ .start = 500, .end = 0 },
+		{ .start = 500, .end = 400 },
 		{ .start = 500, .end = 900000000 },
 		// Possible by itself, but a second before its call.
 		{ .start = (uint64_t)-1000000000, .end = (uint64_t)-999999900 },
@@ -146,9 +153,13 @@ static void stamps_that_cannot_be_are_counted(void **state)
 	rig_usual(&rig);
 	for (uint64_t i = 0; i < GOOD + ROWS; i++) {
 		uint64_t at = (uint64_t)START + i * 100000;
-		uint32_t number = rig_command(&rig, 1, (int64_t)at, 0, (struct tare_trace_command){ 0 });
-		struct tare_trace_times t = { .queued = at + 100, .submitted = at + 200,
-			.start = at + 1000, .end = at + 2000, .observed = at + 3000 };
+		uint32_t number =
+		    rig_command(&rig, 1, (int64_t)at, 0, (struct tare_trace_command){ 0 });
+		struct tare_trace_times t = { .queued = at + 100,
+			                      .submitted = at + 200,
+			                      .start = at + 1000,
+			                      .end = at + 2000,
+			                      .observed = at + 3000 };
 		if (i >= GOOD) {
 			const struct tare_trace_times *row = &rows[i - GOOD];
 			t.submitted = row->submitted ? at + row->submitted : 0;
@@ -184,16 +195,22 @@ static void a_graph_lasts_from_its_first_node_to_its_last(void **state)
 	rig_usual(&rig);
 	for (uint32_t i = 1; i <= 5; i++) {
 		uint64_t at = (uint64_t)START + i * 100000;
-		rig_command(&rig, 1, (int64_t)at, 0, (struct tare_trace_command){
-			.kind = TARE_KIND_GRAPH });
+		rig_command(&rig, 1, (int64_t)at, 0,
+		            (struct tare_trace_command){ .kind = TARE_KIND_GRAPH });
 		for (uint64_t node = 1; node <= 3; node++)
-			rig_times(&rig, 1, i, (struct tare_trace_times){ .queued = at + 100,
-				.start = at + 4000 - 1000 * node, .end = at + 4900 + 1000 * (node == 2),
-				.observed = at + 9000 + node, .execution = node });
+			rig_times(&rig, 1, i,
+			          (struct tare_trace_times){ .queued = at + 100,
+			                                     .start = at + 4000 - 1000 * node,
+			                                     .end = at + 4900 + 1000 * (node == 2),
+			                                     .observed = at + 9000 + node,
+			                                     .execution = node });
 		// Said of a command whose times are known, it takes nothing away.
-		rig_add(&rig, (union tare_trace_record){ .untimed = {
-			.head = tare_trace_head(TARE_TRACE_UNTIMED, 0, TARE_UNTIMED_NO_ROOM, 1),
-			.command_track = 1, .command_number = i, .observed = at + 10000 } });
+		rig_add(&rig, (union tare_trace_record){
+		                  .untimed = { .head = tare_trace_head(TARE_TRACE_UNTIMED, 0,
+		                                                       TARE_UNTIMED_NO_ROOM, 1),
+		                               .command_track = 1,
+		                               .command_number = i,
+		                               .observed = at + 10000 } });
 	}
 	rig_end(&rig);
 	r = rig_load(&rig);
@@ -222,11 +239,14 @@ static void pairs_in_the_trace_are_used(void **state)
 	for (size_t i = 0; i < N; i++) {
 		int64_t at = commands[i].enter - 100;
 		if (i % 50 == 0)
-			rig_add(&rig, (union tare_trace_record){ .clock_pair = {
-				.head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0,
-				                        TARE_CLOCK_DEVICE, 1),
-				.before = (uint64_t)at - 300, .value = shows(&truth, at),
-				.after = (uint64_t)at + 90, .device = DEVICE } });
+			rig_add(&rig, (union tare_trace_record){
+			                  .clock_pair = {
+			                      .head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0,
+			                                              TARE_CLOCK_DEVICE, 1),
+			                      .before = (uint64_t)at - 300,
+			                      .value = shows(&truth, at),
+			                      .after = (uint64_t)at + 90,
+			                      .device = DEVICE } });
 		write_command(&rig, &commands[i], &truth, 0);
 	}
 	rig_end(&rig);

@@ -32,9 +32,17 @@ static void filters_pick_what_they_name(void **state)
 		{ { .from = NULL }, 0, 12410 * S / 1000, TARE_NO_INDEX, TARE_NO_INDEX },
 		{ { .from = "1" }, S, 12410 * S / 1000, TARE_NO_INDEX, TARE_NO_INDEX },
 		{ { .to = "2.5" }, 0, 2500 * S / 1000, TARE_NO_INDEX, TARE_NO_INDEX },
-		{ { .from = "10%", .to = "90%" }, 1241 * S / 1000, 11169 * S / 1000, TARE_NO_INDEX, TARE_NO_INDEX },
+		{ { .from = "10%", .to = "90%" },
+		  1241 * S / 1000,
+		  11169 * S / 1000,
+		  TARE_NO_INDEX,
+		  TARE_NO_INDEX },
 		{ { .to = "99" }, 0, 12410 * S / 1000, TARE_NO_INDEX, TARE_NO_INDEX },
-		{ { .from = "0", .to = "100%" }, 0, 12410 * S / 1000, TARE_NO_INDEX, TARE_NO_INDEX },
+		{ { .from = "0", .to = "100%" },
+		  0,
+		  12410 * S / 1000,
+		  TARE_NO_INDEX,
+		  TARE_NO_INDEX },
 		{ { .process = "0" }, 0, 12410 * S / 1000, 0, TARE_NO_INDEX },
 		{ { .process = "1" }, 0, 12410 * S / 1000, 1, TARE_NO_INDEX },
 		{ { .process = "4125" }, 0, 12410 * S / 1000, 1, TARE_NO_INDEX },
@@ -49,15 +57,18 @@ static void filters_pick_what_they_name(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_view view;
 		struct tare_error error = { 0 };
-		int status = tare_report_view_parse(&rows[i].settings, &fixture.recording, &view, &spans, &error);
+		int status = tare_report_view_parse(&rows[i].settings, &fixture.recording, &view,
+		                                    &spans, &error);
 		if (status != TARE_EXIT_OK)
 			fail_msg("row %zu: %s", i, error.message);
 		if (view.from_ns - fixture.recording.start_ns != rows[i].from_ns ||
-		    view.to_ns - fixture.recording.start_ns != rows[i].to_ns || view.process != rows[i].process ||
-		    view.device != rows[i].device || view.kernel != rows[i].settings.task)
+		    view.to_ns - fixture.recording.start_ns != rows[i].to_ns ||
+		    view.process != rows[i].process || view.device != rows[i].device ||
+		    view.kernel != rows[i].settings.task)
 			fail_msg("row %zu: %lld to %lld, process %u, device %u", i,
 			         (long long)(view.from_ns - fixture.recording.start_ns),
-			         (long long)(view.to_ns - fixture.recording.start_ns), view.process, view.device);
+			         (long long)(view.to_ns - fixture.recording.start_ns), view.process,
+			         view.device);
 	}
 }
 
@@ -81,26 +92,34 @@ static void what_is_not_there_is_refused_with_what_is(void **state)
 		{ { .from = "5", .to = "5" }, "--from 5 is not before --to 5" },
 		{ { .from = "90%", .to = "1" }, "--from 90% is not before --to 1" },
 		{ { .to = "0" }, "--from 0 is not before --to 0" },
-		{ { .process = "2" }, "no process '2' in this trace; there are 0 (pid 4120, simulate), "
-		                      "1 (pid 4125, worker)" },
+		{ { .process = "2" },
+		  "no process '2' in this trace; there are 0 (pid 4120, simulate), "
+		  "1 (pid 4125, worker)" },
 		{ { .process = "orker" }, "no process 'orker' in this trace" },
 		{ { .process = "" }, "no process '' in this trace" },
-		{ { .device = "2" }, "no device '2' in this trace; there are 0 (NVIDIA H200), 1 (NVIDIA A100)" },
-		{ { .device = "nvidia" }, "'nvidia' could be any of several; there are 0 (NVIDIA H200), 1" },
+		{ { .device = "2" },
+		  "no device '2' in this trace; there are 0 (NVIDIA H200), 1 (NVIDIA A100)" },
+		{ { .device = "nvidia" },
+		  "'nvidia' could be any of several; there are 0 (NVIDIA H200), 1" },
 		{ { .device = "Arc" }, "no device 'Arc'" },
 		{ { .task = "x*" }, "no kernel of this trace matches 'x*'; there are step, norm2" },
-		{ { .phase = "x*" }, "--phase: no phase of this trace matches 'x*'; there are app/step, _ZTS??[31m" },
+		{ { .phase = "x*" },
+		  "--phase: no phase of this trace matches 'x*'; there are app/step, _ZTS??[31m" },
 		{ { .phase = "Step" }, "NNN..., MPI/exchange, load" },
-		{ { .phase = "step", .from = "2" }, "no phase 'step' was open in the part of the run that --from" },
-		{ { .phase = "step", .process = "1" }, "--phase: this process marks no phases; it could with tare/phase.h" },
+		{ { .phase = "step", .from = "2" },
+		  "no phase 'step' was open in the part of the run that --from" },
+		{ { .phase = "step", .process = "1" },
+		  "--phase: this process marks no phases; it could with tare/phase.h" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_view view;
 		struct tare_error error = { 0 };
-		int status = tare_report_view_parse(&rows[i].settings, &fixture.recording, &view, &spans, &error);
+		int status = tare_report_view_parse(&rows[i].settings, &fixture.recording, &view,
+		                                    &spans, &error);
 		if (status != TARE_EXIT_USAGE || !strstr(error.message, rows[i].words))
-			fail_msg("row %zu: %d, '%s', not '%s'", i, status, error.message, rows[i].words);
+			fail_msg("row %zu: %d, '%s', not '%s'", i, status, error.message,
+			         rows[i].words);
 	}
 }
 
@@ -110,8 +129,9 @@ static void phases_give_the_parts_of_the_run(void **state)
 		const char *phase, *from;
 		int64_t from_ms, to_ms;
 	} rows[] = {
-		{ "step", NULL, 0, 1000 }, { "app/*", NULL, 0, 1000 }, { "*", NULL, 0, 4000 },
-		{ "exchange", "2.5", 2500, 3000 }, { "[el]*", NULL, 2, 4000 },
+		{ "step", NULL, 0, 1000 },  { "app/*", NULL, 0, 1000 },
+		{ "*", NULL, 0, 4000 },     { "exchange", "2.5", 2500, 3000 },
+		{ "[el]*", NULL, 2, 4000 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -119,8 +139,9 @@ static void phases_give_the_parts_of_the_run(void **state)
 		int64_t start_ns = fixture.recording.start_ns;
 		struct tare_view view;
 		struct tare_error error = { 0 };
-		assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans,
-		                                        &error), TARE_EXIT_OK);
+		assert_int_equal(
+		    tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error),
+		    TARE_EXIT_OK);
 		assert_ptr_equal(view.spans, spans);
 		assert_ptr_equal(view.phase, rows[i].phase);
 		assert_int_equal(view.span_count, 1);
@@ -138,8 +159,12 @@ static void a_program_without_phases_is_told_how(void **state)
 	struct tare_error error = { 0 };
 	(void)state;
 	fixture.recording.phase_count = 0;
-	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error), TARE_EXIT_USAGE);
-	assert_non_null(strstr(error.message, "this program marks no phases; it could with tare/phase.h, ITT or NVTX"));
+	assert_int_equal(
+	    tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error),
+	    TARE_EXIT_USAGE);
+	assert_non_null(
+	    strstr(error.message,
+	           "this program marks no phases; it could with tare/phase.h, ITT or NVTX"));
 	assert_null(spans);
 	fixture.recording.phase_count = before;
 }
@@ -151,15 +176,23 @@ static void a_name_of_several_processes_is_refused_with_their_pids(void **state)
 	struct tare_error error = { 0 };
 	(void)state;
 	fixture.recording.processes[1].executable = "/opt/simulate";
-	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error), TARE_EXIT_USAGE);
-	assert_non_null(strstr(error.message, "several are called 'simulate': 0 (pid 4120, simulate), 1 (pid 4125"));
+	assert_int_equal(
+	    tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error),
+	    TARE_EXIT_USAGE);
+	assert_non_null(strstr(
+	    error.message, "several are called 'simulate': 0 (pid 4120, simulate), 1 (pid 4125"));
 	// The whole name before one that only begins so.
 	fixture.recording.processes[1].executable = "/opt/simulate.11";
-	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error), TARE_EXIT_OK);
+	assert_int_equal(
+	    tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error),
+	    TARE_EXIT_OK);
 	assert_int_equal(view.process, 0);
 	settings.process = "simul";
-	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error), TARE_EXIT_USAGE);
-	assert_non_null(strstr(error.message, "several are called 'simul': 0 (pid 4120, simulate), 1 (pid 4125"));
+	assert_int_equal(
+	    tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error),
+	    TARE_EXIT_USAGE);
+	assert_non_null(strstr(error.message,
+	                       "several are called 'simul': 0 (pid 4120, simulate), 1 (pid 4125"));
 	fixture.recording.processes[1].executable = "/opt/worker";
 }
 
@@ -178,7 +211,9 @@ static void names_of_the_program_are_cut_and_cleaned_and_lists_end(void **state)
 		kernels[i].name = i % 2 ? name : name + 1 + i;
 	fixture.recording.kernels = kernels;
 	fixture.recording.kernel_count = 40;
-	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error), TARE_EXIT_USAGE);
+	assert_int_equal(
+	    tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error),
+	    TARE_EXIT_USAGE);
 	assert_null(strchr(error.message, '\033'));
 	assert_non_null(strstr(error.message, "kk?kk"));
 	assert_non_null(strstr(error.message, "..."));
@@ -189,13 +224,17 @@ static void names_of_the_program_are_cut_and_cleaned_and_lists_end(void **state)
 static void an_empty_trace_has_nothing_to_filter(void **state)
 {
 	static struct run_fixture empty;
-	static const struct tare_settings rows[] = { { .process = "0" }, { .device = "0" }, { .task = "*" } };
+	static const struct tare_settings rows[] = { { .process = "0" },
+		                                     { .device = "0" },
+		                                     { .task = "*" } };
 	(void)state;
 	assert_true(run_fixture_make("nothing", &empty));
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_view view;
 		struct tare_error error = { 0 };
-		assert_int_equal(tare_report_view_parse(&rows[i], &empty.recording, &view, &spans, &error), TARE_EXIT_USAGE);
+		assert_int_equal(
+		    tare_report_view_parse(&rows[i], &empty.recording, &view, &spans, &error),
+		    TARE_EXIT_USAGE);
 		assert_non_null(strstr(error.message, "there are none"));
 	}
 }
@@ -263,8 +302,12 @@ static void add_phases(struct tare_recording *recording)
 	for (size_t i = 0; i < 4; i++)
 		phases[i] = (struct tare_recorded_phase){
 			.from_ns = recording->start_ns + (int64_t)i * S / 1000,
-			.to_ns = recording->start_ns + (int64_t)(i + 1) * S, .thread = 0,
-			.parent = TARE_NO_INDEX, .name = made[i].name, .domain = made[i].domain };
+			.to_ns = recording->start_ns + (int64_t)(i + 1) * S,
+			.thread = 0,
+			.parent = TARE_NO_INDEX,
+			.name = made[i].name,
+			.domain = made[i].domain
+		};
 	recording->phases = phases;
 	recording->phase_count = 4;
 }

@@ -57,7 +57,8 @@ static void labels_are_replaced_by_name_and_keep_their_order(void **state)
 	assert_null(tare_labels_find(labels, "n2")->text);
 	assert_null(tare_labels_find(labels, "n40"));
 	// A label may be set from its own text.
-	assert_int_equal(tare_labels_set_text(labels, "n1", tare_labels_find(labels, "n1")->text), 0);
+	assert_int_equal(tare_labels_set_text(labels, "n1", tare_labels_find(labels, "n1")->text),
+	                 0);
 	assert_string_equal(labels->at[1].text, "text");
 	tare_result_free(result);
 }
@@ -99,8 +100,12 @@ static void a_series_without_samples_has_no_figure(void **state)
 
 static void a_rate_is_the_work_over_the_time_in_the_cells_unit(void **state)
 {
-	static const struct { const char *unit; double scale, median, low, high, lowest; } rows[] = {
-		{ "ns", 1e9, 4, 1, INFINITY, 2 }, { "ps", 1e9, 4000, 1000, INFINITY, 2000 },
+	static const struct {
+		const char *unit;
+		double scale, median, low, high, lowest;
+	} rows[] = {
+		{ "ns", 1e9, 4, 1, INFINITY, 2 },
+		{ "ps", 1e9, 4000, 1000, INFINITY, 2000 },
 		{ "ns", 1e6, 4000, 1000, INFINITY, 2000 },
 	};
 	struct tare_result *result = tare_result_new("bandwidth");
@@ -108,8 +113,13 @@ static void a_rate_is_the_work_over_the_time_in_the_cells_unit(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_cell *cell = tare_result_add_cell(result, "time", rows[i].unit, "host");
 		struct tare_series series = three_samples(1, 2, 4);
-		series.summary = (struct tare_summary){ .n = 3, .min = 1, .max = 4, .median = 2, .p95 = 4,
-			.ci_low = i ? 0 : -1, .ci_high = 8 };
+		series.summary = (struct tare_summary){ .n = 3,
+			                                .min = 1,
+			                                .max = 4,
+			                                .median = 2,
+			                                .p95 = 4,
+			                                .ci_low = i ? 0 : -1,
+			                                .ci_high = 8 };
 		assert_int_equal(tare_cell_take_series(cell, &series, TARE_CONVERGED), 0);
 		assert_int_equal(tare_cell_set_rate(cell, 8, "x/s", rows[i].scale), 0);
 		assert_true(cell->rate.present);
@@ -170,7 +180,8 @@ static void check_row(const struct tare_cell *cell, const struct sort_row *row)
 {
 	const struct tare_label *line = tare_labels_find(&cell->labels, "line");
 	const struct tare_label *bytes = tare_labels_find(&cell->labels, "bytes");
-	const struct tare_label *other = row->name ? tare_labels_find(&cell->labels, row->name) : NULL;
+	const struct tare_label *other =
+	    row->name ? tare_labels_find(&cell->labels, row->name) : NULL;
 	assert_string_equal(line ? line->text : "", row->line ? row->line : "");
 	assert_int_equal(bytes ? bytes->number : 0, row->bytes);
 	assert_int_equal(other != NULL, row->name != NULL);
@@ -197,11 +208,12 @@ static void cells_are_sorted_whatever_the_order_of_measuring(void **state)
 		{ NULL, 4, NULL, NULL, "time", "host" },
 	};
 	enum { ROWS = sizeof rows / sizeof *rows };
-	// Steps that are coprime with the number of rows give permutations; the lines keep their first
-	// appearance, because a cell of each is added before.
+	// Steps that are coprime with the number of rows give permutations; the lines keep their
+	// first appearance, because a cell of each is added before.
 	static const size_t steps[] = { 1, 5, 7, 11 };
 	static const struct sort_row first[] = {
-		{ "write", 0, NULL, NULL, "a", "device" }, { "read", 0, NULL, NULL, "a", "device" },
+		{ "write", 0, NULL, NULL, "a", "device" },
+		{ "read", 0, NULL, NULL, "a", "device" },
 		{ NULL, 0, NULL, NULL, "a", "device" },
 	};
 	(void)state;
@@ -216,7 +228,9 @@ static void cells_are_sorted_whatever_the_order_of_measuring(void **state)
 		assert_int_equal(result->cell_count, ROWS + 3);
 		for (size_t i = 0; i < ROWS; i++) {
 			if (i == 0 || i == 9 || i == 11)
-				check_row(&result->cells[at++], &first[i == 0 ? 0 : i == 9 ? 1 : 2]);
+				check_row(&result->cells[at++], &first[i == 0   ? 0
+				                                       : i == 9 ? 1
+				                                                : 2]);
 			check_row(&result->cells[at++], &rows[i]);
 		}
 		tare_result_free(result);
@@ -260,7 +274,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_document_knows_its_command_and_nothing_else),
 		cmocka_unit_test(labels_are_replaced_by_name_and_keep_their_order),
-		cmocka_unit_test(a_cell_takes_over_a_series_and_summarises_what_came_after_the_last_look),
+		cmocka_unit_test(
+		    a_cell_takes_over_a_series_and_summarises_what_came_after_the_last_look),
 		cmocka_unit_test(a_series_without_samples_has_no_figure),
 		cmocka_unit_test(a_rate_is_the_work_over_the_time_in_the_cells_unit),
 		cmocka_unit_test(an_absent_cell_has_a_reason_and_no_figure),

@@ -54,8 +54,11 @@ static void a_process_without_an_exit(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_recorded_command command = { .start_ns = rows[i].timed ? 1 : TARE_NO_TIME,
-			.end_ns = 2, .flags = rows[i].flags, .untimed = rows[i].untimed };
+		struct tare_recorded_command command = { .start_ns =
+			                                     rows[i].timed ? 1 : TARE_NO_TIME,
+			                                 .end_ns = 2,
+			                                 .flags = rows[i].flags,
+			                                 .untimed = rows[i].untimed };
 		struct tare_run_problems problems;
 		const struct tare_run_problem *problem;
 		assert_true(run_fixture_make("simulate", &fixture));
@@ -66,7 +69,8 @@ static void a_process_without_an_exit(void **state)
 		problem = find(&problems, rows[i].id);
 		if (!problem != !rows[i].text)
 			fail_msg("row %zu: '%s'", i, problem ? problem->text : "nothing");
-		if (problem && (problem->figures != rows[i].figures || !strstr(problem->text, rows[i].text)))
+		if (problem &&
+		    (problem->figures != rows[i].figures || !strstr(problem->text, rows[i].text)))
 			fail_msg("row %zu: %d, '%s'", i, problem->figures, problem->text);
 		// Nothing goes on when nothing is missing.
 		if (problem && !rows[i].figures)
@@ -84,9 +88,11 @@ static void time_that_was_not_recorded(void **state)
 		const char *text; // NULL: not worth a word
 	} rows[] = {
 		{ 124, TARE_LOSS_STOPPED, TARE_TRACE_MAX_SIZE, NULL },
-		{ 130, TARE_LOSS_STOPPED, TARE_TRACE_MAX_SIZE, "1.0 % of the time was not recorded: its file "
-		                                               "reached --max-size; record with a larger one" },
-		{ 6205, TARE_LOSS_STOPPED, TARE_TRACE_NO_SPACE, "50.0 % of the time was not recorded: no space" },
+		{ 130, TARE_LOSS_STOPPED, TARE_TRACE_MAX_SIZE,
+		  "1.0 % of the time was not recorded: its file "
+		  "reached --max-size; record with a larger one" },
+		{ 6205, TARE_LOSS_STOPPED, TARE_TRACE_NO_SPACE,
+		  "50.0 % of the time was not recorded: no space" },
 		{ 6205, TARE_LOSS_STOPPED, TARE_TRACE_FILE_LIMIT, "raise ulimit -f" },
 		{ 6205, TARE_LOSS_STOPPED, TARE_TRACE_IO, "the recording stopped" },
 		{ 6205, TARE_LOSS_RECYCLED, 0, "(--keep newest); a larger --max-size keeps more" },
@@ -100,14 +106,18 @@ static void time_that_was_not_recorded(void **state)
 		struct tare_run_problems problems;
 		const struct tare_run_problem *problem;
 		assert_true(run_fixture_make("simulate", &fixture));
-		fixture.ledgers.ledgers[1].parts_ns[TARE_LEDGER_NOT_RECORDED] = rows[i].part_ms * MS;
+		fixture.ledgers.ledgers[1].parts_ns[TARE_LEDGER_NOT_RECORDED] =
+		    rows[i].part_ms * MS;
 		fixture.recording.processes[0].stop_reason = rows[i].stop_reason;
 		// The longest within the view says why.
-		losses[1] = (struct tare_recorded_loss){ .thread = TARE_NO_INDEX, .from_ns = 0,
-			.to_ns = fixture.view.from_ns + 5, .why = TARE_LOSS_NO_SIGN };
+		losses[1] = (struct tare_recorded_loss){ .thread = TARE_NO_INDEX,
+			                                 .from_ns = 0,
+			                                 .to_ns = fixture.view.from_ns + 5,
+			                                 .why = TARE_LOSS_NO_SIGN };
 		losses[0] = (struct tare_recorded_loss){ .thread = TARE_NO_INDEX,
-			.from_ns = fixture.view.from_ns, .to_ns = fixture.view.from_ns + 100 * MS,
-			.why = rows[i].why };
+			                                 .from_ns = fixture.view.from_ns,
+			                                 .to_ns = fixture.view.from_ns + 100 * MS,
+			                                 .why = rows[i].why };
 		fixture.recording.losses = losses;
 		fixture.recording.loss_count = 2;
 		problem = find(&problems, "not-recorded");

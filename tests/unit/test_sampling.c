@@ -232,7 +232,8 @@ static void a_weight_is_a_larger_share(void **state)
 		struct thing things[4] = { 0 };
 		struct bench bench;
 		for (size_t i = 0; i < 4; i++)
-			things[i] = (struct thing){ .takes_ns = 10 * MS, .value = 100000, .noise = 1 };
+			things[i] =
+			    (struct thing){ .takes_ns = 10 * MS, .value = 100000, .noise = 1 };
 		open_bench(&bench, things, 4, 16 * S, seed);
 		for (size_t i = 0; i < 4; i++)
 			bench.measurements[i].weight = weights[i];
@@ -240,7 +241,8 @@ static void a_weight_is_a_larger_share(void **state)
 		for (size_t i = 0; i < 4; i++) {
 			int64_t share_ns = (int64_t)((weights[i] > 1 ? weights[i] : 1) * (double)S);
 			// A tenth is left to verification; what one leaves goes to the rest.
-			assert_in_range(things[i].spent_ns, share_ns * 85 / 100, share_ns * 160 / 100);
+			assert_in_range(things[i].spent_ns, share_ns * 85 / 100,
+			                share_ns * 160 / 100);
 		}
 		close_bench(&bench);
 	}
@@ -388,7 +390,8 @@ static void the_worst_is_what_a_row_shows(void **state)
 	assert_int_equal(bench.run.open_figures, 1);
 	assert_true(bench.run.worst > 0.01);
 	assert_true(fabs(bench.run.worst * noisy->median -
-	                 fmax(noisy->median - noisy->ci_low, noisy->ci_high - noisy->median)) < 1e-3);
+	                 fmax(noisy->median - noisy->ci_low, noisy->ci_high - noisy->median)) <
+	            1e-3);
 	close_bench(&bench);
 }
 
@@ -405,7 +408,8 @@ static void nobody_is_told_to_measure_for_an_hour(void **state)
 		bench.run.needed_ns = 60e9 * minutes;
 		assert_int_equal(tare_run_warn_convergence(&bench.run), 0);
 		assert_int_equal(bench.run.result->warning_count, said + 1);
-		assert_int_equal(strstr(bench.run.result->warnings[said].action, "--budget") != NULL,
+		assert_int_equal(strstr(bench.run.result->warnings[said].action, "--budget") !=
+		                     NULL,
 		                 minutes == 5);
 		assert_non_null(strstr(bench.run.result->warnings[said].message,
 		                       "; 1 of them is as sure as the clocks allow"));

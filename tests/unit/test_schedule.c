@@ -19,7 +19,8 @@ static struct tare_schedule schedule_of(uint32_t chunks, uint32_t queues, int or
                                         int sizes)
 {
 	return (struct tare_schedule){ chunks, queues, (enum tare_issue_order)order,
-		(enum tare_mechanism)mechanism, (enum tare_chunk_sizes)sizes };
+		                       (enum tare_mechanism)mechanism,
+		                       (enum tare_chunk_sizes)sizes };
 }
 
 // ---- steps
@@ -38,7 +39,11 @@ static const char *spell(const struct tare_schedule *schedule, uint32_t stages, 
 
 static void orders_are_as_named(void **state)
 {
-	static const struct { int order; uint32_t stages; const char *expected; } table[] = {
+	static const struct {
+		int order;
+		uint32_t stages;
+		const char *expected;
+	} table[] = {
 		{ TARE_ORDER_DEPTH_FIRST, ALL_STAGES, "H0 K0 D0 H1 K1 D1 H2 K2 D2" },
 		{ TARE_ORDER_BREADTH_FIRST, ALL_STAGES, "H0 H1 H2 K0 K1 K2 D0 D1 D2" },
 		{ TARE_ORDER_INTERLEAVED, ALL_STAGES, "H0 H1 K0 H2 K1 D0 K2 D1 D2" },
@@ -104,8 +109,8 @@ static void every_order_is_a_permutation_that_keeps_each_chunk_in_order(void **s
 			for (uint32_t chunks = 1; chunks <= MOST; chunks = chunks * 3 / 2 + 1)
 				for (uint32_t queues = 1; queues <= 5; queues++)
 					for (uint32_t stages = 1; stages <= ALL_STAGES; stages++) {
-						struct tare_schedule schedule =
-							schedule_of(chunks, queues, order, mechanism, 0);
+						struct tare_schedule schedule = schedule_of(
+						    chunks, queues, order, mechanism, 0);
 						check_steps(&schedule, stages);
 					}
 }
@@ -172,10 +177,11 @@ static void chunks_have_the_sizes_that_they_should(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct tare_schedule schedule =
-			schedule_of(table[i].chunks, 1, 0, 0, table[i].sizes);
+		    schedule_of(table[i].chunks, 1, 0, 0, table[i].sizes);
 		uint64_t starts[7], sizes[7];
 		assert_int_equal(tare_schedule_chunks(&schedule, table[i].items, table[i].align,
-		                                      starts, sizes, NULL), 0);
+		                                      starts, sizes, NULL),
+		                 0);
 		for (uint32_t chunk = 0; chunk < table[i].chunks; chunk++)
 			assert_int_equal(sizes[chunk], table[i].expected[chunk]);
 	}
@@ -183,7 +189,10 @@ static void chunks_have_the_sizes_that_they_should(void **state)
 
 static void too_many_chunks_are_refused(void **state)
 {
-	static const struct { uint32_t chunks; uint64_t items, align; } table[] = {
+	static const struct {
+		uint32_t chunks;
+		uint64_t items, align;
+	} table[] = {
 		{ 0, 10, 1 }, { 11, 10, 1 }, { 4, 10, 4 }, { 1, 0, 1 }, { 2, 100, 100 },
 	};
 	uint64_t starts[16], sizes[16];
@@ -192,24 +201,30 @@ static void too_many_chunks_are_refused(void **state)
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct tare_schedule schedule = schedule_of(table[i].chunks, 1, 0, 0, 0);
 		assert_int_equal(tare_schedule_chunks(&schedule, table[i].items, table[i].align,
-		                                      starts, sizes, &error), -ERANGE);
+		                                      starts, sizes, &error),
+		                 -ERANGE);
 	}
 	assert_string_equal(error.message, "100 items cannot be cut into 2 chunks that begin at "
-	                    "multiples of 100 items; use at most 1");
+	                                   "multiples of 100 items; use at most 1");
 }
 
 // ---- words
 
 static void schedules_are_said_in_words(void **state)
 {
-	static const struct { struct tare_schedule schedule; const char *expected; } table[] = {
+	static const struct {
+		struct tare_schedule schedule;
+		const char *expected;
+	} table[] = {
 		{ { 32, 3, TARE_ORDER_INTERLEAVED, TARE_MECHANISM_CHUNK_QUEUES, TARE_CHUNKS_EQUAL },
 		  "32 chunks, 3 queues, interleaved" },
 		{ { 1, 1, TARE_ORDER_DEPTH_FIRST, TARE_MECHANISM_CHUNK_QUEUES, TARE_CHUNKS_EQUAL },
 		  "1 chunk, 1 queue" },
-		{ { 8, 3, TARE_ORDER_DEPTH_FIRST, TARE_MECHANISM_STAGE_QUEUES, TARE_CHUNKS_TAPERED },
+		{ { 8, 3, TARE_ORDER_DEPTH_FIRST, TARE_MECHANISM_STAGE_QUEUES,
+		    TARE_CHUNKS_TAPERED },
 		  "8 tapered chunks, a queue for each stage" },
-		{ { 8, 1, TARE_ORDER_BREADTH_FIRST, TARE_MECHANISM_OUT_OF_ORDER, TARE_CHUNKS_EQUAL },
+		{ { 8, 1, TARE_ORDER_BREADTH_FIRST, TARE_MECHANISM_OUT_OF_ORDER,
+		    TARE_CHUNKS_EQUAL },
 		  "8 chunks, one out-of-order queue, breadth-first" },
 	};
 	char text[128], little[8];
@@ -217,7 +232,8 @@ static void schedules_are_said_in_words(void **state)
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		assert_string_equal(tare_schedule_text(&table[i].schedule, text, sizeof text),
 		                    table[i].expected);
-	assert_string_equal(tare_schedule_text(&table[0].schedule, little, sizeof little), "32 chun");
+	assert_string_equal(tare_schedule_text(&table[0].schedule, little, sizeof little),
+	                    "32 chun");
 	assert_string_equal(tare_order_name(TARE_ORDER_COUNT), "");
 	assert_string_equal(tare_mechanism_name(TARE_MECHANISM_STAGE_QUEUES), "stage-queues");
 	assert_string_equal(tare_chunk_sizes_name(TARE_CHUNKS_TAPERED), "tapered");

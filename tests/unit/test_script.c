@@ -14,8 +14,9 @@
 
 #include <cmocka.h>
 
-#define BASE "tare-device 1\ndevice name \"d\" memory 1 GiB\ntimer rate 1 GHz\n" \
-             "engine compute runs kernel\nengine copy runs to-device,to-host,local\n"
+#define BASE                                                                                       \
+	"tare-device 1\ndevice name \"d\" memory 1 GiB\ntimer rate 1 GHz\n"                        \
+	"engine compute runs kernel\nengine copy runs to-device,to-host,local\n"
 #define BASE_LINES 5
 
 static struct tare_script script;
@@ -35,12 +36,17 @@ static void must_parse(const char *text)
 
 static void numbers_are_exact(void **state)
 {
-	static const struct { const char *line; int64_t fixed_ps; uint64_t rate; } rows[] = {
+	static const struct {
+		const char *line;
+		int64_t fixed_ps;
+		uint64_t rate;
+	} rows[] = {
 		{ "fixed 2.83 us rate 55.6 GB/s", 2830000, UINT64_C(55600000000) },
 		{ "fixed 2.83 µs rate 1 B/s", 2830000, 1 },
 		{ "fixed 0 ps rate 0.001 KB/s", 0, 1 },
 		{ "fixed 0.000001 us rate 1 TB/s", 1, UINT64_C(1000000000000) },
-		{ "fixed 1000 s rate 1000 TB/s", INT64_C(1000000000000000), UINT64_C(1000000000000000) },
+		{ "fixed 1000 s rate 1000 TB/s", INT64_C(1000000000000000),
+		  UINT64_C(1000000000000000) },
 		{ "rate 123456789.012345 MB/s fixed 0.1 ns", 100, UINT64_C(123456789012345) },
 	};
 	char text[512];
@@ -49,7 +55,7 @@ static void numbers_are_exact(void **state)
 		snprintf(text, sizeof text, BASE "copy pinned device %s\n", rows[i].line);
 		must_parse(text);
 		const struct tare_script_copy *copy =
-			&script.copies[TARE_PLACE_PINNED][TARE_PLACE_DEVICE];
+		    &script.copies[TARE_PLACE_PINNED][TARE_PLACE_DEVICE];
 		assert_int_equal(copy->line, BASE_LINES + 1);
 		assert_int_equal(copy->fixed_ps, rows[i].fixed_ps);
 		assert_int_equal(copy->rate, rows[i].rate);
@@ -58,16 +64,22 @@ static void numbers_are_exact(void **state)
 
 static void timers_keep_their_fraction(void **state)
 {
-	static const struct { const char *rate; uint64_t numerator, denominator; } rows[] = {
-		{ "12.5 MHz", 12500000, 1 }, { "19.2 MHz", 19200000, 1 }, { "1000/83 MHz", 1000000000, 83 },
-		{ "0.5 kHz", 500, 1 }, { "1 GHz", 1000000000, 1 }, { "32768.5 Hz", 327685, 10 },
+	static const struct {
+		const char *rate;
+		uint64_t numerator, denominator;
+	} rows[] = {
+		{ "12.5 MHz", 12500000, 1 },       { "19.2 MHz", 19200000, 1 },
+		{ "1000/83 MHz", 1000000000, 83 }, { "0.5 kHz", 500, 1 },
+		{ "1 GHz", 1000000000, 1 },        { "32768.5 Hz", 327685, 10 },
 	};
 	char text[512];
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		snprintf(text, sizeof text, "tare-device 1\ndevice name \"d\" memory 1 B\n"
+		snprintf(text, sizeof text,
+		         "tare-device 1\ndevice name \"d\" memory 1 B\n"
 		         "timer rate %s bits 36 resolution 4 ticks drift -12.5 ppm epoch 7 ticks\n"
-		         "engine compute runs kernel\n", rows[i].rate);
+		         "engine compute runs kernel\n",
+		         rows[i].rate);
 		must_parse(text);
 		assert_int_equal(script.timer.rate.hz_numerator, rows[i].numerator);
 		assert_int_equal(script.timer.rate.hz_denominator, rows[i].denominator);
@@ -94,34 +106,43 @@ static void lines_may_be_laid_out_freely(void **state)
 static void every_statement_is_read(void **state)
 {
 	(void)state;
-	must_parse("tare-device 1\n"
-		"device name \"n\" vendor \"v\" driver \"d\" architecture \"a\" uuid \"u\" pci \"p\" units 1 \\\n"
-		" lanes 2 clock 3 Hz work-group 4 sub-group 5 memory 6 B largest 5 B cache 7 B local 8 B \\\n"
-		" memory-clock 9 Hz memory-bus 10 memory-rate 11 B/s unified yes fp64 yes fp16 no ecc yes\n"
-		"link generation 4 width 16 rate 31.5 GB/s\n"
-		"timer rate 1 GHz\npair-timer rate 12 MHz bits 32\npairs before 1 ns after 2 ns\n"
-		"stamps start,end,active,stream\n"
-		"host clock 1 ps append 2 ps event 3 ps submit 4 ps finish 5 ps wake 6 ps query 7 ps \\\n"
-		" callback 8 ps gate 9 ps allocate 10 ps register 11 ps build 12 ps\n"
-		"queue submission 1 ps gap 2 ps same-gap 3 ps event-gap 4 ps switch 5 ps flush submit \\\n"
-		" route queue gate-capacity 6\n"
-		"engine compute runs kernel,local title \"c\"\n"
-		"engine copy runs to-device,to-host order issue known no\n"
-		"copy pageable device rate 2 B/s staging 1 B/s chunk 3 B\n"
-		"rectangle row 1 ps\nunaligned boundary 64 B speed 71.5 %\n"
-		"concurrent to-device speed 94 % while to-host,kernel\n"
-		"fill fixed 1 ps rate 2 B/s\nmap fixed 3 ps\nunmap fixed 4 ps rate 5 B/s\n"
-		"marker fixed 6 ps\ncall fixed 7 ps\n"
-		"touch page 4 KiB fault 1 ps\nmigrate page 64 KiB fault 2 ps fixed 3 ps rate 4 B/s\n"
-		"kernel k fixed 1 ps minimum 2 ps slots 3 wave 4 ps item 5 ps rate 6 item/s share yes \\\n"
-		" action add work-group 64 registers 7 local 8 B repeat 0 repeat-rate 9 item/s span 15 arguments 16\n"
-		"tier k up-to 1 KiB rate 3 item/s\ntier k up-to 2 KiB rate 2 item/s\n"
-		"kernel plain action matmul-element\n"
-		"graph instantiate 1 ps launch 2 ps node 3 ps\n"
-		"telemetry clock 1 Hz memory-clock 2 Hz power 3.5 W temperature 40 C throttle 4\n"
-		"jitter range 2 % seed 9\n"
-		"lacks gates reason \"no gates\"\n"
-		"fault device-lost 1 wrong-data 2 failure 3 hang 4 out-of-memory-above 5 B build \"log\"\n");
+	must_parse(
+	    "tare-device 1\n"
+	    "device name \"n\" vendor \"v\" driver \"d\" architecture \"a\" uuid \"u\" pci \"p\" "
+	    "units 1 \\\n"
+	    " lanes 2 clock 3 Hz work-group 4 sub-group 5 memory 6 B largest 5 B cache 7 B local 8 "
+	    "B \\\n"
+	    " memory-clock 9 Hz memory-bus 10 memory-rate 11 B/s unified yes fp64 yes fp16 no ecc "
+	    "yes\n"
+	    "link generation 4 width 16 rate 31.5 GB/s\n"
+	    "timer rate 1 GHz\npair-timer rate 12 MHz bits 32\npairs before 1 ns after 2 ns\n"
+	    "stamps start,end,active,stream\n"
+	    "host clock 1 ps append 2 ps event 3 ps submit 4 ps finish 5 ps wake 6 ps query 7 ps "
+	    "\\\n"
+	    " callback 8 ps gate 9 ps allocate 10 ps register 11 ps build 12 ps\n"
+	    "queue submission 1 ps gap 2 ps same-gap 3 ps event-gap 4 ps switch 5 ps flush submit "
+	    "\\\n"
+	    " route queue gate-capacity 6\n"
+	    "engine compute runs kernel,local title \"c\"\n"
+	    "engine copy runs to-device,to-host order issue known no\n"
+	    "copy pageable device rate 2 B/s staging 1 B/s chunk 3 B\n"
+	    "rectangle row 1 ps\nunaligned boundary 64 B speed 71.5 %\n"
+	    "concurrent to-device speed 94 % while to-host,kernel\n"
+	    "fill fixed 1 ps rate 2 B/s\nmap fixed 3 ps\nunmap fixed 4 ps rate 5 B/s\n"
+	    "marker fixed 6 ps\ncall fixed 7 ps\n"
+	    "touch page 4 KiB fault 1 ps\nmigrate page 64 KiB fault 2 ps fixed 3 ps rate 4 B/s\n"
+	    "kernel k fixed 1 ps minimum 2 ps slots 3 wave 4 ps item 5 ps rate 6 item/s share yes "
+	    "\\\n"
+	    " action add work-group 64 registers 7 local 8 B repeat 0 repeat-rate 9 item/s span 15 "
+	    "arguments 16\n"
+	    "tier k up-to 1 KiB rate 3 item/s\ntier k up-to 2 KiB rate 2 item/s\n"
+	    "kernel plain action matmul-element\n"
+	    "graph instantiate 1 ps launch 2 ps node 3 ps\n"
+	    "telemetry clock 1 Hz memory-clock 2 Hz power 3.5 W temperature 40 C throttle 4\n"
+	    "jitter range 2 % seed 9\n"
+	    "lacks gates reason \"no gates\"\n"
+	    "fault device-lost 1 wrong-data 2 failure 3 hang 4 out-of-memory-above 5 B build "
+	    "\"log\"\n");
 	assert_string_equal(script.device.pci, "p");
 	assert_int_equal(script.device.memory_rate, 11);
 	assert_int_equal(script.device.ecc, 1);
@@ -131,7 +152,7 @@ static void every_statement_is_read(void **state)
 	assert_int_equal(script.pairs.after_ps, 2000);
 	assert_true(script.has_pairs);
 	assert_int_equal(script.stamps, TARE_STAMPS_START | TARE_STAMPS_END | TARE_STAMPS_ACTIVE |
-	                                        TARE_STAMPS_STREAM);
+	                                    TARE_STAMPS_STREAM);
 	assert_int_equal(script.host.build_ps, 12);
 	assert_int_equal(script.queue.flush, TARE_FLUSH_SUBMIT);
 	assert_int_equal(script.queue.route, TARE_ROUTE_QUEUE);
@@ -143,7 +164,8 @@ static void every_statement_is_read(void **state)
 	assert_int_equal(script.engines[1].flows, 3);
 	assert_int_equal(script.copies[TARE_PLACE_PAGEABLE][TARE_PLACE_DEVICE].chunk_bytes, 3);
 	assert_int_equal(script.unaligned_speed_ppm, 715000);
-	assert_int_equal(script.concurrencies[0].others, 1 << TARE_FLOW_TO_HOST | 1 << TARE_FLOW_KERNEL);
+	assert_int_equal(script.concurrencies[0].others,
+	                 1 << TARE_FLOW_TO_HOST | 1 << TARE_FLOW_KERNEL);
 	assert_int_equal(script.concurrencies[0].speed_ppm, 940000);
 	assert_int_equal(script.unmap.rate, 5);
 	assert_int_equal(script.migrate.rate, 4);
@@ -177,17 +199,21 @@ static void must_refuse(const char *text, unsigned line, const char *part)
 	snprintf(place, sizeof place, "x.tare-device:%u: ", line);
 	if (status != -EINVAL || strncmp(error.message, place, strlen(place)) != 0 ||
 	    !strstr(error.message, part) || strchr(error.message, '\n'))
-		fail_msg("%s -> %d '%s'; expected %s... %s", text, status, error.message, place, part);
+		fail_msg("%s -> %d '%s'; expected %s... %s", text, status, error.message, place,
+		         part);
 }
 
 static void what_is_wrong_is_said_with_its_line(void **state)
 {
-	static const struct { const char *line, *part; } rows[] = {
+	static const struct {
+		const char *line, *part;
+	} rows[] = {
 		{ "frobnicate 3", "'frobnicate' is not a statement" },
 		{ "timer rate 2 GHz", "'timer' was already given in line 3" },
 		{ "copy pinned device fixed 1 us", "'copy' lacks 'rate'" },
 		{ "copy pinned device rate 0 GB/s", "'rate 0 GB/s' must be above zero" },
-		{ "copy pinned device rate 0.0000000001 GB/s", "finer than the model's step of 1 B/s" },
+		{ "copy pinned device rate 0.0000000001 GB/s",
+		  "finer than the model's step of 1 B/s" },
 		{ "copy pinned device rate 1001 TB/s", "too large" },
 		{ "copy pinned device rate 99999999999999999999 GB/s", "at most 18" },
 		{ "copy pinned device rate 999999999999999999 GB/s", "too large" },
@@ -197,7 +223,8 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{ "copy pinned device rate 1. GB/s", "is not a number" },
 		{ "copy pinned device rate .5 GB/s", "is not a number" },
 		{ "copy pinned device rate 1.2.3 GB/s", "is not a number" },
-		{ "copy pinned device rate 5", "lacks its unit; write B/s, KB/s, MB/s, GB/s or TB/s" },
+		{ "copy pinned device rate 5",
+		  "lacks its unit; write B/s, KB/s, MB/s, GB/s or TB/s" },
 		{ "copy pinned device rate 5 furlongs", "'furlongs' is not a unit of 'rate'" },
 		{ "copy pinned device rate 5 GB/s fixed 0.0000005 us", "step of 1 ps" },
 		{ "copy pinned device rate 5 GB/s rate 5 GB/s", "'rate' is given twice" },
@@ -214,7 +241,8 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{ "engine copy runs ,", "does not belong" },
 		{ "kernel", "needs a name" },
 		{ "kernel k slots 0", "must be above zero" },
-		{ "kernel k action dance", "'dance' does not belong after 'action'; write none, copy, add, "
+		{ "kernel k action dance",
+		  "'dance' does not belong after 'action'; write none, copy, add, "
 		  "overlap-volatile, overlap-register, matmul or matmul-element" },
 		{ "kernel k repeat 5", "kernel 'k' needs both of 'repeat' and 'repeat-rate'" },
 		{ "kernel k repeat-rate 5 item/s", "kernel 'k' needs both of 'repeat' and" },
@@ -227,7 +255,8 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{ "kernel k arguments 17", "too large" },
 		{ "kernel k repeat 4 repeat-rate 5 item/s arguments 4",
 		  "kernel 'k' takes 4 arguments, from 0; 'repeat' and 'span' are among them" },
-		{ "kernel k repeat 0 repeat-rate 5 item/s span 4 arguments 4", "takes 4 arguments" },
+		{ "kernel k repeat 0 repeat-rate 5 item/s span 4 arguments 4",
+		  "takes 4 arguments" },
 		{ "tier", "needs the name of a kernel that was given before, not ''" },
 		{ "tier k up-to 1 KiB rate 5 item/s", "given before, not 'k'" },
 		{ "concurrent uphill speed 5 % while kernel", "needs a flow" },
@@ -260,7 +289,8 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{ "pair-timer rate 1 GHz drift 1001 ppm", "too large" },
 		{ "marker fixed 1 us \\", "ends after a \\" },
 		{ "marker \x01", "is no text" },
-		{ "lacks gates reason \"1234567890123456789012345678901234567890123456789012345678901234\"",
+		{ "lacks gates reason "
+		  "\"1234567890123456789012345678901234567890123456789012345678901234\"",
 		  "longer than 63 bytes" },
 	};
 	char text[1024];
@@ -286,16 +316,19 @@ static void what_contradicts_another_line_is_refused(void **state)
 	must_refuse("tare-device 1\ndevice name \"d\" memory 1 B\nengine compute runs kernel\n", 3,
 	            "ends without 'timer'");
 	must_refuse("tare-device 1\ndevice name \"d\" memory 1 B\ntimer rate 1 GHz\n"
-	            "engine copy runs local\n", 4, "the first engine must be the compute engine");
-	must_refuse("tare-device 1\ndevice name \"d\" memory 1 B\ntimer rate 1 GHz\n"
-	            "engine compute runs kernel\ncopy device pinned rate 1 B/s\nmarker fixed 1 us\n", 5,
-	            "no engine runs to-host, which this line needs");
+	            "engine copy runs local\n",
+	            4, "the first engine must be the compute engine");
+	must_refuse(
+	    "tare-device 1\ndevice name \"d\" memory 1 B\ntimer rate 1 GHz\n"
+	    "engine compute runs kernel\ncopy device pinned rate 1 B/s\nmarker fixed 1 us\n",
+	    5, "no engine runs to-host, which this line needs");
 	must_refuse(BASE "copy pinned device rate 1 B/s\n\ncopy pinned device rate 1 B/s\n",
 	            BASE_LINES + 3, "'copy pinned device' was already given in line 6");
 	must_refuse(BASE "kernel k\nkernel k\n", BASE_LINES + 2,
 	            "kernel 'k' was already given in line 6");
 	// Tiers: of a kernel with a span, complete, in order, at most four.
-	must_refuse(BASE "kernel k repeat 0 repeat-rate 9 item/s\ntier k up-to 1 KiB rate 5 item/s\n",
+	must_refuse(BASE
+	            "kernel k repeat 0 repeat-rate 9 item/s\ntier k up-to 1 KiB rate 5 item/s\n",
 	            BASE_LINES + 2, "kernel 'k' has no 'span'");
 	must_refuse(TIERED "tier k up-to 1 KiB\n", BASE_LINES + 2, "'tier' lacks 'rate'");
 	must_refuse(TIERED "tier k rate 1 item/s\n", BASE_LINES + 2, "'tier' lacks 'up-to'");
@@ -343,10 +376,11 @@ static void too_much_of_anything_is_refused(void **state)
 // sentence; never in more.
 static void cut_and_damaged_scripts_end_well(void **state)
 {
-	static const char good[] = BASE "copy pinned device fixed 2.83 us rate 55.6 GB/s\n"
-		"kernel k slots 2 wave 1 us\nlacks gates reason \"no\"\npairs before 1 ns after 2 ns\n";
-	static const char bytes[] = { '\0', '"', '\\', '\n', '#', ' ', '0', '9', '-', '.', ',', '/', '\x7f',
-		                          (char)0xff };
+	static const char good[] = BASE
+	    "copy pinned device fixed 2.83 us rate 55.6 GB/s\n"
+	    "kernel k slots 2 wave 1 us\nlacks gates reason \"no\"\npairs before 1 ns after 2 ns\n";
+	static const char bytes[] = { '\0', '"', '\\', '\n', '#', ' ',    '0',
+		                      '9',  '-', '.',  ',',  '/', '\x7f', (char)0xff };
 	char text[sizeof good];
 	(void)state;
 	for (size_t length = 0; length < sizeof good; length++) {
@@ -383,13 +417,15 @@ static void files_that_cannot_be_read_are_named(void **state)
 
 static void the_scripts_for_tests_are_sound(void **state)
 {
-	static const char *const names[] = { "exact", "integrated", "no-profiling", "no-pairs",
-		"device-lost", "wrong-data", "out-of-memory", "hang", "failure", "build-failure", "kernels",
-		"wrong-kernel" };
+	static const char *const names[] = { "exact",         "integrated",  "no-profiling",
+		                             "no-pairs",      "device-lost", "wrong-data",
+		                             "out-of-memory", "hang",        "failure",
+		                             "build-failure", "kernels",     "wrong-kernel" };
 	char path[1024];
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		snprintf(path, sizeof path, "%s/%s.tare-device", getenv("TARE_TEST_DATA"), names[i]);
+		snprintf(path, sizeof path, "%s/%s.tare-device", getenv("TARE_TEST_DATA"),
+		         names[i]);
 		if (tare_script_read(path, &script, &error) < 0)
 			fail_msg("%s", error.message);
 	}

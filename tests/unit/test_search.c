@@ -20,9 +20,13 @@
 enum { DEVICES = 21, LIKELY = 12, CONTROLS = 4, ALL_BITS = 7 };
 
 static const struct tare_search_space space = {
-	.chunks = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128 }, .chunk_count = 14,
-	.queues = { 1, 2, 3, 4, 8 }, .queue_count = 5,
-	.orders = ALL_BITS, .mechanisms = ALL_BITS, .sizes = 3,
+	.chunks = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128 },
+	.chunk_count = 14,
+	.queues = { 1, 2, 3, 4, 8 },
+	.queue_count = 5,
+	.orders = ALL_BITS,
+	.mechanisms = ALL_BITS,
+	.sizes = 3,
 };
 
 static uint64_t test_seed(void)
@@ -46,8 +50,9 @@ static void fit_runs(const struct random_pipeline *pipeline, struct tare_calibra
 	struct tare_error error = { 0 };
 
 	for (size_t i = 0; i < 4; i++)
-		runs[i] = (struct tare_timed_schedule){ schedules[i],
-			random_pipeline_run_ns(pipeline, &schedules[i]) };
+		runs[i] =
+		    (struct tare_timed_schedule){ schedules[i],
+			                          random_pipeline_run_ns(pipeline, &schedules[i]) };
 	if (tare_calibration_fit(calibration, &pipeline->work, runs, 4, &error) < 0)
 		fail_msg("%s", error.message);
 }
@@ -70,8 +75,9 @@ static void try_everything(const struct random_pipeline *pipeline,
 		double ns = random_pipeline_run_ns(pipeline, &all[i]);
 		if (i % 5 == 0) {
 			double predicted, error;
-			assert_int_equal(tare_predict(calibration, &pipeline->work, &all[i], &predicted, NULL),
-			                 0);
+			assert_int_equal(
+			    tare_predict(calibration, &pipeline->work, &all[i], &predicted, NULL),
+			    0);
 			error = fabs(predicted / ns - 1);
 			outcome->mean_error += error / (double)((count + 4) / 5);
 			outcome->worst_error = fmax(outcome->worst_error, error);
@@ -91,8 +97,8 @@ static void try_candidates(const struct random_pipeline *pipeline,
 {
 	struct tare_candidate candidates[LIKELY + CONTROLS];
 	struct tare_error error = { 0 };
-	int count = tare_search_candidates(calibration, &pipeline->work, &space, 1, LIKELY, CONTROLS,
-	                                   candidates, LIKELY + CONTROLS, &error);
+	int count = tare_search_candidates(calibration, &pipeline->work, &space, 1, LIKELY,
+	                                   CONTROLS, candidates, LIKELY + CONTROLS, &error);
 
 	assert_int_equal(count, LIKELY + CONTROLS);
 	outcome->found_ns = INFINITY;
@@ -101,7 +107,8 @@ static void try_candidates(const struct random_pipeline *pipeline,
 		assert_int_equal(candidates[i].control, i >= LIKELY);
 		if (ns < outcome->found_ns) {
 			outcome->found_ns = ns;
-			tare_schedule_text(&candidates[i].schedule, outcome->found, sizeof outcome->found);
+			tare_schedule_text(&candidates[i].schedule, outcome->found,
+			                   sizeof outcome->found);
 		}
 	}
 }
@@ -125,16 +132,19 @@ static void the_best_schedule_is_found_on_random_devices(void **state)
 		try_candidates(&pipeline, &calibration, &outcome);
 		assert_int_equal(tare_overlap_bound(&calibration.modes, &bound, NULL), 0);
 		tare_engines_reveal(&calibration.modes, &revealed);
-		print_message("# layout %d: %u engines, serial %.0f us, best %.1f us (%s), found +%.2f %% "
-		              "(%s), bound %.1f us, prediction off by %.2f %%, at worst %.2f %%\n",
-		              (int)pipeline.layout, revealed.count, outcome.serial_ns / 1e3,
-		              outcome.exhaustive_ns / 1e3, outcome.best,
-		              100 * (outcome.found_ns / outcome.exhaustive_ns - 1), outcome.found,
-		              bound.ns / 1e3, 100 * outcome.mean_error, 100 * outcome.worst_error);
+		print_message(
+		    "# layout %d: %u engines, serial %.0f us, best %.1f us (%s), found +%.2f %% "
+		    "(%s), bound %.1f us, prediction off by %.2f %%, at worst %.2f %%\n",
+		    (int)pipeline.layout, revealed.count, outcome.serial_ns / 1e3,
+		    outcome.exhaustive_ns / 1e3, outcome.best,
+		    100 * (outcome.found_ns / outcome.exhaustive_ns - 1), outcome.found,
+		    bound.ns / 1e3, 100 * outcome.mean_error, 100 * outcome.worst_error);
 		behind += outcome.found_ns > 1.01 * outcome.exhaustive_ns;
 		unlike += outcome.mean_error > 0.05;
 		if (outcome.found_ns > 1.05 * outcome.exhaustive_ns || outcome.mean_error > 0.15)
-			fail_msg("the best candidate is far behind, or the prediction far off, on\n%s", pipeline.text);
+			fail_msg(
+			    "the best candidate is far behind, or the prediction far off, on\n%s",
+			    pipeline.text);
 		assert_int_equal(revealed.count, pipeline.engines);
 		assert_int_equal(revealed.apart_count, pipeline.apart_count);
 		for (size_t j = 0; j < revealed.apart_count; j++)
@@ -166,7 +176,8 @@ static void the_space_has_every_schedule_once(void **state)
 		// One chunk is one schedule, whatever it is called.
 		{ { { 1 }, 1, { 1, 2, 3 }, 3, 7, 7, 3 }, 100, 1, 1 },
 		{ { { 1, 1, 0 }, 3, { 4 }, 1, 7, 7, 3 }, 100, 1, 1 },
-		// Two chunks: three orders by 1 or 2 queues, by stage queues, out of order; not tapered.
+		// Two chunks: three orders by 1 or 2 queues, by stage queues, out of order; not
+		// tapered.
 		{ { { 2 }, 1, { 1, 2, 3, 8 }, 4, 7, 7, 3 }, 100, 1, 3 * (2 + 1 + 1) },
 		{ { { 8 }, 1, { 1, 2, 3, 8 }, 4, 7, 7, 3 }, 100, 1, 3 * 2 * (4 + 1 + 1) },
 		{ { { 8 }, 1, { 1, 2, 3, 8 }, 4, 1, 1, 2 }, 100, 1, 4 },
@@ -192,20 +203,24 @@ static void the_space_has_every_schedule_once(void **state)
 			for (size_t b = 0; b < a; b++)
 				assert_false(same(&all[a], &all[b]));
 		}
-		assert_int_equal(tare_search_all(&table[i].space, &work, all, 2), count < 2 ? count : 2);
+		assert_int_equal(tare_search_all(&table[i].space, &work, all, 2),
+		                 count < 2 ? count : 2);
 	}
 	free(all);
 }
 
 static struct tare_calibration three_engines(void)
 {
-	struct tare_calibration calibration = { .issue_ns = 500, .finish_ns = 3000, .gap_ns = 2000,
-		.switch_ns = 1000, .event_gap_ns = 1000 };
+	struct tare_calibration calibration = { .issue_ns = 500,
+		                                .finish_ns = 3000,
+		                                .gap_ns = 2000,
+		                                .switch_ns = 1000,
+		                                .event_gap_ns = 1000 };
 
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
 		for (uint64_t amount = 4096; amount <= 16 << 20; amount *= 16)
 			calibration.points[stage][calibration.point_count[stage]++] =
-				(struct tare_stage_point){ amount, 0, 2000 + 0.05 * (double)amount };
+			    (struct tare_stage_point){ amount, 0, 2000 + 0.05 * (double)amount };
 	}
 	for (uint32_t mode = 1; mode < TARE_MODE_COUNT; mode++) {
 		calibration.modes.known[mode] = calibration.modes.together[mode] = true;
@@ -223,15 +238,16 @@ static void candidates_are_likely_ones_of_every_kind_and_then_controls(void **st
 	uint32_t mechanisms = 0, orders = 0, sizes = 0, counts = 0;
 	double best = INFINITY;
 	(void)state;
-	assert_int_equal(tare_search_candidates(&calibration, &work, &space, 5, 14, 6, first, 20, NULL),
-	                 20);
-	assert_int_equal(tare_search_candidates(&calibration, &work, &space, 5, 14, 6, again, 20, NULL),
-	                 20);
+	assert_int_equal(
+	    tare_search_candidates(&calibration, &work, &space, 5, 14, 6, first, 20, NULL), 20);
+	assert_int_equal(
+	    tare_search_candidates(&calibration, &work, &space, 5, 14, 6, again, 20, NULL), 20);
 	for (int i = 0; i < 20; i++) {
 		double ns;
 		assert_int_equal(first[i].control, i >= 14);
 		assert_true(same(&first[i].schedule, &again[i].schedule));
-		assert_int_equal(tare_predict(&calibration, &work, &first[i].schedule, &ns, NULL), 0);
+		assert_int_equal(tare_predict(&calibration, &work, &first[i].schedule, &ns, NULL),
+		                 0);
 		assert_true(fabs(ns - first[i].predicted_ns) < 1e-3);
 		for (int j = 0; j < i; j++)
 			assert_false(same(&first[i].schedule, &first[j].schedule));
@@ -263,8 +279,8 @@ static void candidates_are_likely_ones_of_every_kind_and_then_controls(void **st
 	free(all);
 	// Another seed draws other controls and the same likely ones.
 	bool other = false;
-	assert_int_equal(tare_search_candidates(&calibration, &work, &space, 6, 14, 6, again, 20, NULL),
-	                 20);
+	assert_int_equal(
+	    tare_search_candidates(&calibration, &work, &space, 6, 14, 6, again, 20, NULL), 20);
 	for (int i = 0; i < 20; i++)
 		if (i < 14)
 			assert_true(same(&first[i].schedule, &again[i].schedule));
@@ -281,24 +297,27 @@ static void a_small_space_is_given_whole(void **state)
 	struct tare_candidate candidates[8];
 	struct tare_error error = { 0 };
 	(void)state;
-	assert_int_equal(tare_search_candidates(&calibration, &work, &small, 1, 12, 4, candidates, 8,
-	                                        NULL), 3);
-	assert_int_equal(tare_search_candidates(&calibration, &work, &small, 1, 1, 4, candidates, 2,
-	                                        NULL), 2);
+	assert_int_equal(
+	    tare_search_candidates(&calibration, &work, &small, 1, 12, 4, candidates, 8, NULL), 3);
+	assert_int_equal(
+	    tare_search_candidates(&calibration, &work, &small, 1, 1, 4, candidates, 2, NULL), 2);
 	assert_true(candidates[1].control);
 	// Controls are drawn without putting back.
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		assert_int_equal(tare_search_candidates(&calibration, &work, &small, seed, 1, 8,
-		                                        candidates, 8, NULL), 3);
+		                                        candidates, 8, NULL),
+		                 3);
 		for (int i = 0; i < 3; i++)
 			for (int j = 0; j < i; j++)
-				assert_false(same(&candidates[i].schedule, &candidates[j].schedule));
+				assert_false(
+				    same(&candidates[i].schedule, &candidates[j].schedule));
 	}
-	assert_int_equal(tare_search_candidates(&calibration, &work, &small, 1, 0, 0, candidates, 2,
-	                                        NULL), 0);
+	assert_int_equal(
+	    tare_search_candidates(&calibration, &work, &small, 1, 0, 0, candidates, 2, NULL), 0);
 	calibration.point_count[TARE_STAGE_KERNEL] = 0;
-	assert_int_equal(tare_search_candidates(&calibration, &work, &small, 1, 12, 4, candidates, 8,
-	                                        &error), -ENODATA);
+	assert_int_equal(
+	    tare_search_candidates(&calibration, &work, &small, 1, 12, 4, candidates, 8, &error),
+	    -ENODATA);
 }
 
 int main(void)

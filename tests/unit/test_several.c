@@ -46,7 +46,9 @@ static void only_the_time_in_which_all_are_at_work_counts(void **state)
 		int status;
 	} rows[] = {
 		{ { { 0, 100, 40, 1, 0, 0 }, { 0, 200, 20, 1, 0, 0 } }, { 100e3, 200e3 }, 0 },
-		{ { { 0, 100, 60, 1, 1000, 300 }, { 1000, 200, 20, 1, 0, 0 } }, { 300e3, 200e3 }, 0 },
+		{ { { 0, 100, 60, 1, 1000, 300 }, { 1000, 200, 20, 1, 0, 0 } },
+		  { 300e3, 200e3 },
+		  0 },
 		{ { { 0, 100, 40, 1, 1000, 300 }, { 0, 100, 10, 1, 0, 0 } }, { 100e3, 100e3 }, 0 },
 		{ { { 0, 100, 10, 1, 0, 0 }, { 0, 100, 40, 1, 1000, 300 } }, { 100e3, 100e3 }, 0 },
 		{ { { 0, 100, 40, 4, 0, 0 }, { 0, 50, 80, 8, 0, 0 } }, { 100e3, 50e3 }, 0 },
@@ -65,7 +67,8 @@ static void only_the_time_in_which_all_are_at_work_counts(void **state)
 		if (status != rows[i].status)
 			fail_msg("row %zu: status %d", i, status);
 		for (int k = 0; k < 2 && status == 0; k++)
-			if (lanes[k].ps < 0.999 * rows[i].ps[k] || lanes[k].ps > 1.001 * rows[i].ps[k])
+			if (lanes[k].ps < 0.999 * rows[i].ps[k] ||
+			    lanes[k].ps > 1.001 * rows[i].ps[k])
 				fail_msg("row %zu, lane %d: %g ps, not %g", i, k, lanes[k].ps,
 				         rows[i].ps[k]);
 		free(lanes[0].marks);
@@ -92,22 +95,44 @@ static void what_two_devices_share(void **state)
 	} rows[] = {
 		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0/0000:0e:00.0/0000:0f:00.0",
 		    "pci0000:0c/0000:0c:01.0/0000:0d:00.0/0000:0e:01.0/0000:10:00.0" },
-		  { "0", "0" }, TARE_NEAR_SWITCH, "0000:0d:00.0" },
-		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0", "pci0000:0c/0000:0c:01.0/0000:0d:00.1" },
-		  { "0", "0" }, TARE_NEAR_ROOT_PORT, "0000:0c:01.0" },
+		  { "0", "0" },
+		  TARE_NEAR_SWITCH,
+		  "0000:0d:00.0" },
+		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0",
+		    "pci0000:0c/0000:0c:01.0/0000:0d:00.1" },
+		  { "0", "0" },
+		  TARE_NEAR_ROOT_PORT,
+		  "0000:0c:01.0" },
 		// Two parts of one device: it is no bridge to itself.
-		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0", "pci0000:0c/0000:0c:01.0/0000:0d:00.0" },
-		  { "0", "0" }, TARE_NEAR_ROOT_PORT, "0000:0c:01.0" },
-		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0", "pci0000:0c/0000:0c:02.0/0000:0e:00.0" },
-		  { "0", "0" }, TARE_NEAR_HOST_BRIDGE, "pci0000:0c" },
-		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0", "pci0000:1c/0000:1c:01.0/0000:1d:00.0" },
-		  { "0", "0" }, TARE_NEAR_NUMA, "" },
-		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0", "pci0000:1c/0000:1c:01.0/0000:1d:00.0" },
-		  { "0", "1" }, TARE_NEAR_NOTHING, "" },
+		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0",
+		    "pci0000:0c/0000:0c:01.0/0000:0d:00.0" },
+		  { "0", "0" },
+		  TARE_NEAR_ROOT_PORT,
+		  "0000:0c:01.0" },
+		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0",
+		    "pci0000:0c/0000:0c:02.0/0000:0e:00.0" },
+		  { "0", "0" },
+		  TARE_NEAR_HOST_BRIDGE,
+		  "pci0000:0c" },
+		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0",
+		    "pci0000:1c/0000:1c:01.0/0000:1d:00.0" },
+		  { "0", "0" },
+		  TARE_NEAR_NUMA,
+		  "" },
+		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0",
+		    "pci0000:1c/0000:1c:01.0/0000:1d:00.0" },
+		  { "0", "1" },
+		  TARE_NEAR_NOTHING,
+		  "" },
 		// A name that another begins with is another.
 		{ { "pci0000:0c/0000:0c:01.0/0000:0d:00.0", "pci0000:0/0000:0c:01.0/0000:0d:01.0" },
-		  { "", "0" }, TARE_NEAR_UNKNOWN, "" },
-		{ { "", "pci0000:0c/0000:0c:01.0/0000:0d:00.0" }, { "1", "1" }, TARE_NEAR_NUMA, "" },
+		  { "", "0" },
+		  TARE_NEAR_UNKNOWN,
+		  "" },
+		{ { "", "pci0000:0c/0000:0c:01.0/0000:0d:00.0" },
+		  { "1", "1" },
+		  TARE_NEAR_NUMA,
+		  "" },
 		{ { "", "" }, { "", "" }, TARE_NEAR_UNKNOWN, "" },
 	};
 	(void)state;

@@ -9,16 +9,25 @@
 
 static void every_line_costs_what_the_script_says(void **state)
 {
-	enum { A = TARE_MEMORY_PAGEABLE, P = TARE_MEMORY_PINNED, D = TARE_MEMORY_DEVICE,
-	       S = TARE_MEMORY_SHARED };
-	static const struct { int from, to; uint64_t offset, bytes; int64_t device_ns, host_ns; } rows[] = {
+	enum {
+		A = TARE_MEMORY_PAGEABLE,
+		P = TARE_MEMORY_PINNED,
+		D = TARE_MEMORY_DEVICE,
+		S = TARE_MEMORY_SHARED
+	};
+	static const struct {
+		int from, to;
+		uint64_t offset, bytes;
+		int64_t device_ns, host_ns;
+	} rows[] = {
 		{ P, D, 0, 1000000, 4 * US + 100 * US, AROUND + 104 * US },
 		{ P, D, 0, 1, 4 * US, AROUND + 4 * US },
 		{ P, D, 64, 1000000, 104 * US, AROUND + 104 * US },
 		{ P, D, 1, 1000000, 4 * US + 200 * US, AROUND + 204 * US },
 		{ D, P, 0, 1000000, 3 * US + 125 * US, AROUND + 128 * US },
 		{ D, D, 0, 1000000, 2 * US + 20 * US, AROUND + 22 * US },
-		// Staging at 5 GB/s: the first 64 KiB before the engine begins, the engine no faster.
+		// Staging at 5 GB/s: the first 64 KiB before the engine begins, the engine no
+		// faster.
 		{ A, D, 0, 1000000, 4 * US + 200 * US, AROUND + 204 * US + 13107 },
 		// Back at 4 GB/s, and the last 64 KiB are copied out when the engine is done.
 		{ D, A, 0, 1000000, 3 * US + 250 * US + 16384, AROUND + 253 * US + 16384 },
@@ -34,21 +43,26 @@ static void every_line_costs_what_the_script_says(void **state)
 		}
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int64_t host_ns;
-		int64_t ns = device_ns(queue, copy_of(at[rows[i].from][0], rows[i].offset,
-		                                      at[rows[i].to][1], 0, rows[i].bytes), &host_ns);
+		int64_t ns = device_ns(queue,
+		                       copy_of(at[rows[i].from][0], rows[i].offset,
+		                               at[rows[i].to][1], 0, rows[i].bytes),
+		                       &host_ns);
 		assert_in_range(ns, rows[i].device_ns, rows[i].device_ns + 1);
 		assert_in_range(host_ns, rows[i].host_ns, rows[i].host_ns + 1);
 	}
-	// Shared memory: 32 pages of 64 KiB fault and move once, then it stays; back at the asked-for cost.
+	// Shared memory: 32 pages of 64 KiB fault and move once, then it stays; back at the
+	// asked-for cost.
 	struct tare_operation shared = copy_of(at[S][0], 0, at[S][1], 0, 1 * MB);
-	int64_t resident = 2 * US + 20971;  // 1 MiB at 50 GB/s
-	int64_t moved = 32 * 2 * US + 2 * 209715;  // 2 MiB at 5 GB/s
+	int64_t resident = 2 * US + 20971;        // 1 MiB at 50 GB/s
+	int64_t moved = 32 * 2 * US + 2 * 209715; // 2 MiB at 5 GB/s
 	assert_in_range(device_ns(queue, shared, NULL), resident + moved, resident + moved + 3);
 	assert_in_range(device_ns(queue, shared, NULL), resident, resident + 1);
 	struct tare_operation back = { .type = TARE_OPERATION_MIGRATE,
-		.destination = { at[S][0], 0, 1 * MB }, .to_host = true };
+		                       .destination = { at[S][0], 0, 1 * MB },
+		                       .to_host = true };
 	assert_in_range(device_ns(queue, back, NULL), 10 * US + 209715, 10 * US + 209717);
-	assert_in_range(device_ns(queue, shared, NULL), resident + moved / 2, resident + moved / 2 + 3);
+	assert_in_range(device_ns(queue, shared, NULL), resident + moved / 2,
+	                resident + moved / 2 + 3);
 	// A copy that the script does not name.
 	struct tare_operation none = copy_of(at[S][0], 0, at[P][0], 0, 1);
 	assert_int_equal(tare_append(queue, &none, NULL, &error), -ENOTSUP);
@@ -66,12 +80,14 @@ static void other_operations_cost_what_the_script_says(void **state)
 	struct tare_memory *pinned = memory_of(TARE_MEMORY_PINNED, 1 * MB);
 	uint32_t pattern = 0x01020304;
 	struct tare_operation operation = { .type = TARE_OPERATION_FILL,
-		.destination = { memory, 0, 400000 }, .fill = { &pattern, 4 } };
+		                            .destination = { memory, 0, 400000 },
+		                            .fill = { &pattern, 4 } };
 	(void)state;
 	assert_int_equal(device_ns(queue, operation, NULL), 1 * US + 10 * US);
 	assert_null(memory->host);
 	operation = (struct tare_operation){ .type = TARE_OPERATION_MAP,
-		.destination = { memory, 0, 800000 }, .access = TARE_MAP_READ | TARE_MAP_WRITE };
+		                             .destination = { memory, 0, 800000 },
+		                             .access = TARE_MAP_READ | TARE_MAP_WRITE };
 	assert_int_equal(device_ns(queue, operation, NULL), 5 * US + 100 * US);
 	assert_int_equal(((uint32_t *)memory->host)[99999], pattern);
 	assert_int_equal(((uint32_t *)memory->host)[100000], 0);
@@ -89,8 +105,11 @@ static void other_operations_cost_what_the_script_says(void **state)
 	// 10 rows of 1000 bytes: a copy of 10,000 and ten times the row cost.
 	operation = copy_of(pinned, 0, memory, 0, 64 * KB);
 	operation.type = TARE_OPERATION_RECTANGLE;
-	operation.rectangle = (struct tare_rectangle){ .row_bytes = 1000, .rows = 10, .layers = 1,
-		.source_row_pitch = 2000, .destination_row_pitch = 1000 };
+	operation.rectangle = (struct tare_rectangle){ .row_bytes = 1000,
+		                                       .rows = 10,
+		                                       .layers = 1,
+		                                       .source_row_pitch = 2000,
+		                                       .destination_row_pitch = 1000 };
 	assert_int_equal(device_ns(queue, operation, NULL), 4 * US + 1 * US + 100);
 	tare_memory_free(memory);
 	tare_memory_free(pinned);
@@ -171,8 +190,9 @@ static void bytes_move_when_the_copy_completes(void **state)
 
 static struct tare_kernel *kernel_of(const char *name, struct tare_module **module)
 {
-	struct tare_module_source source = { .format = TARE_MODULE_NATIVE, .data = name,
-		                                 .bytes = strlen(name) };
+	struct tare_module_source source = { .format = TARE_MODULE_NATIVE,
+		                             .data = name,
+		                             .bytes = strlen(name) };
 	struct tare_kernel *kernel = NULL;
 	must(tare_module_create(device, &source, module, NULL, &error));
 	must(tare_kernel_create(*module, name, &kernel, &error));
@@ -188,9 +208,12 @@ static void kernels_compute_and_cost_by_waves(void **state)
 	struct tare_kernel_facts facts;
 	float *values = memory->host;
 	struct tare_argument arguments[3];
-	struct tare_operation launch = { .type = TARE_OPERATION_LAUNCH, .launch = {
-		.kernel = kernel, .groups = { 17, 1, 1 }, .group_size = { 64, 1, 1 },
-		.arguments = arguments, .argument_count = 3 } };
+	struct tare_operation launch = { .type = TARE_OPERATION_LAUNCH,
+		                         .launch = { .kernel = kernel,
+		                                     .groups = { 17, 1, 1 },
+		                                     .group_size = { 64, 1, 1 },
+		                                     .arguments = arguments,
+		                                     .argument_count = 3 } };
 	(void)state;
 	for (int i = 0; i < 3; i++)
 		arguments[i] = (struct tare_argument){ .span = { memory, i * 16 * KB, 0 } };
@@ -228,7 +251,7 @@ static void callbacks_come_at_their_own_time(void **state)
 	int64_t called = -1, host_call = -1, begin = now_ns();
 	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	struct tare_operation call = { .type = TARE_OPERATION_HOST_CALL,
-		                           .call = { note_time, &host_call } };
+		                       .call = { note_time, &host_call } };
 	(void)state;
 	must(tare_append(queue, &marker, &event, &error));
 	must(tare_event_callback(event, note_time, &called, &error));
@@ -250,8 +273,10 @@ static void graphs_cost_one_call(void **state)
 	struct tare_queue *queue = queue_of(TARE_QUEUE_IN_ORDER);
 	struct tare_module *module;
 	struct tare_kernel *kernel = kernel_of("empty", &module);
-	struct tare_operation launch = { .type = TARE_OPERATION_LAUNCH, .launch = {
-		.kernel = kernel, .groups = { 1, 1, 1 }, .group_size = { 1, 1, 1 } } };
+	struct tare_operation launch = {
+		.type = TARE_OPERATION_LAUNCH,
+		.launch = { .kernel = kernel, .groups = { 1, 1, 1 }, .group_size = { 1, 1, 1 } }
+	};
 	struct tare_graph *graph = NULL;
 	struct tare_event *event = NULL;
 	struct tare_stamps first, last;
@@ -272,7 +297,8 @@ static void graphs_cost_one_call(void **state)
 		assert_int_equal(now_ns() - begin, 3 * US + 2 * US + 10 * US + 2 * US);
 		must(tare_graph_stamps(graph, 0, &first, &error));
 		must(tare_graph_stamps(graph, 9, &last, &error));
-		assert_int_equal(last.at[TARE_STAMP_END].ticks - first.at[TARE_STAMP_START].ticks, 10 * US);
+		assert_int_equal(last.at[TARE_STAMP_END].ticks - first.at[TARE_STAMP_START].ticks,
+		                 10 * US);
 		tare_event_free(event);
 	}
 	assert_int_equal(tare_graph_stamps(graph, 10, &last, &error), -EINVAL);
@@ -305,8 +331,10 @@ static void out_of_order_queues_keep_barriers_only(void **state)
 	struct tare_memory *pinned = memory_of(TARE_MEMORY_PINNED, 1 * MB);
 	struct tare_memory *memory = memory_of(TARE_MEMORY_DEVICE, 1 * MB);
 	struct tare_operation operations[] = {
-		copy_of(pinned, 0, memory, 0, 1000000), copy_of(memory, 0, pinned, 0, 8),
-		{ .type = TARE_OPERATION_MARKER }, copy_of(memory, 0, pinned, 0, 8),
+		copy_of(pinned, 0, memory, 0, 1000000),
+		copy_of(memory, 0, pinned, 0, 8),
+		{ .type = TARE_OPERATION_MARKER },
+		copy_of(memory, 0, pinned, 0, 8),
 	};
 	struct tare_event *events[4];
 	struct tare_stamps at[4];
@@ -397,7 +425,7 @@ static void the_same_calls_take_the_same_time(void **state)
 		open_script(NULL);
 		sums[i] = mixture();
 		close_script();
-		free(malloc(12345));  // moves what is allocated next
+		free(malloc(12345)); // moves what is allocated next
 	}
 	assert_true(sums[0] == sums[1]);
 }
@@ -468,8 +496,8 @@ int main(void)
 		exact(out_of_order_queues_keep_barriers_only),
 		exact(the_default_stream_waits_for_the_others),
 		exact(clock_pairs_bracket_the_device),
-		cmocka_unit_test_setup_teardown(the_integrated_device_maps_without_moving, open_integrated,
-		                                close_any),
+		cmocka_unit_test_setup_teardown(the_integrated_device_maps_without_moving,
+		                                open_integrated, close_any),
 		cmocka_unit_test(the_same_calls_take_the_same_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

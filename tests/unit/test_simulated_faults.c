@@ -34,7 +34,8 @@ static void scripted_faults_strike_where_they_say(void **state)
 	assert_int_equal(copy_often(600, &at), -ENODEV);
 	assert_int_equal(at, 500);
 	assert_non_null(strstr(error.message, "lost"));
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, 1, &memory, &error), -ENODEV);
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, 1, &memory, &error),
+	                 -ENODEV);
 	assert_int_equal(tare_clock_pair(device, &pair, &error), -ENODEV);
 	close_script();
 
@@ -58,7 +59,8 @@ static void scripted_faults_strike_where_they_say(void **state)
 	close_script();
 
 	open_script("out-of-memory");
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, MB + 1, &memory, &error), -ENOMEM);
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, MB + 1, &memory, &error),
+	                 -ENOMEM);
 	must(tare_memory_create(device, TARE_MEMORY_DEVICE, MB, &memory, &error));
 	tare_memory_free(memory);
 	close_script();
@@ -103,7 +105,9 @@ static void what_is_not_profiled_or_built_says_so(void **state)
 	struct tare_stamps stamps;
 	struct tare_clock_rate rate;
 	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
-	struct tare_module_source source = { .format = TARE_MODULE_NATIVE, .data = "empty", .bytes = 5 };
+	struct tare_module_source source = { .format = TARE_MODULE_NATIVE,
+		                             .data = "empty",
+		                             .bytes = 5 };
 	struct tare_module *module = NULL;
 	char *log = NULL;
 	(void)state;
@@ -137,13 +141,20 @@ static void misuse_is_refused(void **state)
 	struct tare_memory *memory = memory_of(TARE_MEMORY_DEVICE, 4096);
 	struct tare_memory *large = NULL;
 	struct tare_operation rows[] = {
-		copy_of(pinned, 1, memory, 0, 4096), copy_of(pinned, 0, memory, 4097, 0),
-		copy_of(pinned, UINT64_MAX, memory, 0, 2), copy_of(NULL, 0, memory, 0, 1),
+		copy_of(pinned, 1, memory, 0, 4096),
+		copy_of(pinned, 0, memory, 4097, 0),
+		copy_of(pinned, UINT64_MAX, memory, 0, 2),
+		copy_of(NULL, 0, memory, 0, 1),
 		copy_of(pinned, 0, NULL, 0, 1),
 		{ .type = TARE_OPERATION_UNMAP, .destination = { memory, 0, 1 } },
-		{ .type = TARE_OPERATION_FILL, .destination = { memory, 0, 5 }, .fill = { "ab", 2 } },
-		{ .type = TARE_OPERATION_FILL, .destination = { memory, 0, 6 }, .fill = { "abc", 3 } },
-		{ .type = TARE_OPERATION_HOST_CALL }, { .type = (enum tare_operation_type)99 },
+		{ .type = TARE_OPERATION_FILL,
+		  .destination = { memory, 0, 5 },
+		  .fill = { "ab", 2 } },
+		{ .type = TARE_OPERATION_FILL,
+		  .destination = { memory, 0, 6 },
+		  .fill = { "abc", 3 } },
+		{ .type = TARE_OPERATION_HOST_CALL },
+		{ .type = (enum tare_operation_type)99 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -152,10 +163,14 @@ static void misuse_is_refused(void **state)
 	rows[0].source.offset_bytes = 0;
 	rows[0].rectangle = (struct tare_rectangle){ 64, UINT64_MAX, 1, 64, 0, 64, 0 };
 	assert_int_equal(tare_append(queue, &rows[0], NULL, &error), -EINVAL);
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, 0, &large, &error), -EINVAL);
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, 129 * MB, &large, &error), -ENOMEM);
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, UINT64_MAX, &large, &error), -ENOMEM);
-	assert_int_equal(tare_memory_create(device, TARE_MEMORY_PINNED, UINT64_MAX, &large, &error), -ENOMEM);
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, 0, &large, &error),
+	                 -EINVAL);
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, 129 * MB, &large, &error),
+	                 -ENOMEM);
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_DEVICE, UINT64_MAX, &large, &error),
+	                 -ENOMEM);
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_PINNED, UINT64_MAX, &large, &error),
+	                 -ENOMEM);
 	// The wrong ones left nothing behind.
 	must(tare_finish(queue, LIMIT, &error));
 	tare_memory_free(pinned);
@@ -175,7 +190,7 @@ static void freeing_in_any_order_is_safe(void **state)
 	must(tare_gate_shut(queue, &gate, &error));
 	must(tare_append(queue, &write, &event, &error));
 	must(tare_event_callback(event, note_time, &(int64_t){ 0 }, &error));
-	tare_queue_free(queue);  // what can never end is dropped
+	tare_queue_free(queue); // what can never end is dropped
 	assert_int_equal(tare_event_wait(event, LIMIT, &error), -EIO);
 	tare_gate_free(gate);
 	tare_event_free(event);

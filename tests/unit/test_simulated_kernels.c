@@ -24,15 +24,16 @@ struct loaded {
 
 static void load(struct loaded *loaded, const char *name)
 {
-	struct tare_module_source source = { .format = TARE_MODULE_NATIVE, .data = name,
+	struct tare_module_source source = { .format = TARE_MODULE_NATIVE,
+		                             .data = name,
 		                             .bytes = strlen(name) };
 	memset(loaded, 0, sizeof *loaded);
 	must(tare_module_create(device, &source, &loaded->module, NULL, &error));
 	must(tare_kernel_create(loaded->module, name, &loaded->kernel, &error));
 	loaded->queue = queue_of(TARE_QUEUE_IN_ORDER);
 	loaded->launch.type = TARE_OPERATION_LAUNCH;
-	loaded->launch.launch = (struct tare_launch){ loaded->kernel, { 1, 1, 1 }, { 1, 1, 1 },
-		                                      loaded->arguments, 0 };
+	loaded->launch.launch =
+	    (struct tare_launch){ loaded->kernel, { 1, 1, 1 }, { 1, 1, 1 }, loaded->arguments, 0 };
 }
 
 static void unload(struct loaded *loaded)
@@ -45,13 +46,13 @@ static void unload(struct loaded *loaded)
 static void give_memory(struct loaded *loaded, struct tare_memory *memory, uint64_t offset)
 {
 	loaded->arguments[loaded->launch.launch.argument_count++] =
-		(struct tare_argument){ .type = TARE_ARGUMENT_MEMORY, .span = { memory, offset, 0 } };
+	    (struct tare_argument){ .type = TARE_ARGUMENT_MEMORY, .span = { memory, offset, 0 } };
 }
 
 static void give_value(struct loaded *loaded, const void *value, size_t bytes)
 {
 	loaded->arguments[loaded->launch.launch.argument_count++] =
-		(struct tare_argument){ .type = TARE_ARGUMENT_VALUE, .value = value, .bytes = bytes };
+	    (struct tare_argument){ .type = TARE_ARGUMENT_VALUE, .value = value, .bytes = bytes };
 }
 
 static void refused(struct loaded *loaded, const char *words)
@@ -64,16 +65,19 @@ static void refused(struct loaded *loaded, const char *words)
 static void overlap_loops_compute_what_their_source_says(void **state)
 {
 	enum { ITEMS = 1000, OFFSET = 3 };
-	static const struct { const char *kernel; uint32_t first, count, groups; int32_t add, cycles; }
-	rows[] = {
+	static const struct {
+		const char *kernel;
+		uint32_t first, count, groups;
+		int32_t add, cycles;
+	} rows[] = {
 		{ "overlap_volatile", 0, ITEMS, 4, 5, 100 },
 		{ "overlap_volatile", 10, 300, 2, -7, 123 },
-		{ "overlap_volatile", 0, ITEMS, 4, 2000000000, 17 },  // wraps round
+		{ "overlap_volatile", 0, ITEMS, 4, 2000000000, 17 }, // wraps round
 		{ "overlap_volatile", 0, ITEMS, 4, 5, 0 },
 		{ "overlap_register", 0, ITEMS, 4, 12345, 1 },
 		{ "overlap_register", 500, 500, 2, 12345, 1000 },
 		{ "overlap_register", 999, 1, 1, -1, 1023 },
-		{ "overlap_register", 0, ITEMS, 3, 1, 64 },  // fewer work-items than items
+		{ "overlap_register", 0, ITEMS, 3, 1, 64 }, // fewer work-items than items
 		{ "overlap_handbook", 7, 900, 1, 3, 5 },
 		{ "overlap_register", 0, ITEMS, 4, 1, -3 },
 		{ "overlap_register", ITEMS, 0, 1, 1, 3 },
@@ -92,7 +96,7 @@ static void overlap_loops_compute_what_their_source_says(void **state)
 		memcpy((char *)in->host + OFFSET, input, sizeof input);
 		memcpy(out->host, before, sizeof before);
 		load(&l, rows[i].kernel);
-		give_memory(&l, in, OFFSET);  // a span may begin anywhere
+		give_memory(&l, in, OFFSET); // a span may begin anywhere
 		give_memory(&l, out, 0);
 		give_value(&l, &rows[i].first, 4);
 		give_value(&l, &rows[i].count, 4);
@@ -238,7 +242,8 @@ static void one_element_is_summed_as_a_group_of_64_does(void **state)
 			for (uint32_t item = 0; item < other; item++)
 				sums[item] += sums[item + other];
 		for (uint32_t i = 0; i < n * n; i++)
-			assert_memory_equal(&c[i], i == row * n + column ? &sums[0] : &(float){ 0 }, 4);
+			assert_memory_equal(&c[i], i == row * n + column ? &sums[0] : &(float){ 0 },
+			                    4);
 		row = n;
 		refused(&l, "is to compute row");
 		unload(&l);
@@ -249,12 +254,14 @@ static void one_element_is_summed_as_a_group_of_64_does(void **state)
 
 static void repeats_and_working_sets_cost_what_the_script_says(void **state)
 {
-	static const struct { uint64_t span; uint32_t repeats; int64_t ns; } rows[] = {
-		{ 1024, 4, 2 * US + 256 },       // 256 items x 4 at 4 Gitem/s
-		{ 1025, 4, 2 * US + 512 },
-		{ 65536, 4, 2 * US + 512 },
-		{ 65537, 4, 2 * US + 1024 },
-		{ 65537, 0, 2 * US },
+	static const struct {
+		uint64_t span;
+		uint32_t repeats;
+		int64_t ns;
+	} rows[] = {
+		{ 1024, 4, 2 * US + 256 }, // 256 items x 4 at 4 Gitem/s
+		{ 1025, 4, 2 * US + 512 },   { 65536, 4, 2 * US + 512 },
+		{ 65537, 4, 2 * US + 1024 }, { 65537, 0, 2 * US },
 	};
 	struct loaded l;
 	uint32_t n = 8, first = 0, count = 256, cycles = 40;
@@ -288,11 +295,12 @@ static void repeats_and_working_sets_cost_what_the_script_says(void **state)
 	give_value(&l, &cycles, 4);
 	l.launch.launch.group_size[0] = 256;
 	assert_int_equal(device_ns(l.queue, l.launch, NULL), 2 * US + 256 * 40 / 4);
-	l.arguments[5] = (struct tare_argument){ .type = TARE_ARGUMENT_VALUE, .value = &long_cycles,
+	l.arguments[5] = (struct tare_argument){ .type = TARE_ARGUMENT_VALUE,
+		                                 .value = &long_cycles,
 		                                 .bytes = 8 };
 	refused(&l, "argument 5 of kernel 'overlap_register' is a value of 4 bytes");
-	l.arguments[5] = (struct tare_argument){ .type = TARE_ARGUMENT_VALUE, .value = &cycles,
-		                                 .bytes = 4 };
+	l.arguments[5] =
+	    (struct tare_argument){ .type = TARE_ARGUMENT_VALUE, .value = &cycles, .bytes = 4 };
 	give_value(&l, &cycles, 4);
 	refused(&l, "kernel 'overlap_register' takes 6 arguments, not 7");
 	l.launch.launch.argument_count = 6;

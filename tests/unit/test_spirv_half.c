@@ -15,7 +15,21 @@ enum { IMPORT = 11, FUNCTION = 12, UNDEF = 1, EXTRACT = 81, INSERT = 82, CONVERT
 enum { FMA = 26, FRACT = 30, LDEXP = 34, MAD = 42, NEXTAFTER = 47, BITSELECT = 186 };
 // Ids: types, the set, constants, the kernel.
 enum {
-	HALF = 20, HALF2, HALF3, FLOAT2, UINT2, SET = 30, A = 40, B, A2, N, N2, A3, TYPE = 50, KERNEL, LABEL,
+	HALF = 20,
+	HALF2,
+	HALF3,
+	FLOAT2,
+	UINT2,
+	SET = 30,
+	A = 40,
+	B,
+	A2,
+	N,
+	N2,
+	A3,
+	TYPE = 50,
+	KERNEL,
+	LABEL,
 	RESULT = 60,
 };
 
@@ -32,10 +46,10 @@ static void put_half_head(struct assembly *to, const char *set, bool float2)
 		put_types(to);
 	else
 		PUT(to, I(SPIRV_TYPE_VOID, 2), VOID, I(SPIRV_TYPE_INT, 4), UINT, 32, 0);
-	PUT(to, I(22, 3), HALF, 16, I(23, 4), HALF2, HALF, 2, I(23, 4), HALF3, HALF, 3,
-	    I(23, 4), UINT2, UINT, 2, I(43, 4), HALF, A, 0x3c00, I(43, 4), HALF, B, 0x4000,
-	    I(44, 5), HALF2, A2, A, B, I(43, 4), UINT, N, 2, I(44, 5), UINT2, N2, N, N,
-	    I(44, 6), HALF3, A3, A, B, B);
+	PUT(to, I(22, 3), HALF, 16, I(23, 4), HALF2, HALF, 2, I(23, 4), HALF3, HALF, 3, I(23, 4),
+	    UINT2, UINT, 2, I(43, 4), HALF, A, 0x3c00, I(43, 4), HALF, B, 0x4000, I(44, 5), HALF2,
+	    A2, A, B, I(43, 4), UINT, N, 2, I(44, 5), UINT2, N2, N, N, I(44, 6), HALF3, A3, A, B,
+	    B);
 	if (float2)
 		PUT(to, I(23, 4), FLOAT2, FLOAT, 2);
 	PUT(to, I(33, 3), TYPE, VOID, I(54, 5), VOID, KERNEL, 0, TYPE, I(248, 2), LABEL);
@@ -115,12 +129,14 @@ static void a_scalar(void **state)
 }
 
 // Follows a vector made part by part: each part is the conversion of that part of `from`.
-static void check_parts(const struct spirv_words *words, uint32_t vector, uint32_t size, uint32_t from)
+static void check_parts(const struct spirv_words *words, uint32_t vector, uint32_t size,
+                        uint32_t from)
 {
 	for (uint32_t i = size; i-- > 0;) {
 		const uint32_t *insert = made_by(words, vector, INSERT);
 		assert_int_equal(insert[5], i);
-		const uint32_t *extract = made_by(words, made_by(words, insert[3], CONVERT)[3], EXTRACT);
+		const uint32_t *extract =
+		    made_by(words, made_by(words, insert[3], CONVERT)[3], EXTRACT);
 		assert_int_equal(extract[3], from);
 		assert_int_equal(extract[4], i);
 		vector = insert[4];
@@ -130,18 +146,21 @@ static void check_parts(const struct spirv_words *words, uint32_t vector, uint32
 
 static void vectors(void **state)
 {
-	static const struct { uint32_t type, size, value; } rows[] = { { HALF2, 2, A2 }, { HALF3, 3, A3 } };
+	static const struct {
+		uint32_t type, size, value;
+	} rows[] = { { HALF2, 2, A2 }, { HALF3, 3, A3 } };
 	struct assembly assembly;
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		put_half_head(&assembly, "OpenCL.std", true);
-		PUT(&assembly, I(FUNCTION, 8), rows[i].type, RESULT, SET, FMA, rows[i].value, rows[i].value,
-		    rows[i].value);
+		PUT(&assembly, I(FUNCTION, 8), rows[i].type, RESULT, SET, FMA, rows[i].value,
+		    rows[i].value, rows[i].value);
 		put_end(&assembly);
 		struct spirv_words words = lowered(&assembly);
 		const uint32_t *last = made_by(&words, RESULT, INSERT);
 		assert_int_equal(last[1], rows[i].type);
-		const uint32_t *extract = made_by(&words, made_by(&words, last[3], CONVERT)[3], EXTRACT);
+		const uint32_t *extract =
+		    made_by(&words, made_by(&words, last[3], CONVERT)[3], EXTRACT);
 		const uint32_t *function = made_by(&words, extract[3], FUNCTION);
 		check_parts(&words, RESULT, rows[i].size, function[2]);
 		check_parts(&words, function[5], rows[i].size, rows[i].value);
@@ -174,7 +193,10 @@ static void an_exponent(void **state)
 // Functions of bits and pointers, of other sets and other types, and calls of a wrong length.
 static void what_stays(void **state)
 {
-	static const struct { const char *set; uint32_t words[8], count; } rows[] = {
+	static const struct {
+		const char *set;
+		uint32_t words[8], count;
+	} rows[] = {
 		{ "OpenCL.std", { I(FUNCTION, 7), HALF, RESULT, SET, NEXTAFTER, A, B }, 7 },
 		{ "OpenCL.std", { I(FUNCTION, 8), HALF, RESULT, SET, BITSELECT, A, B, A }, 8 },
 		{ "OpenCL.std", { I(FUNCTION, 7), HALF, RESULT, SET, FRACT, A, B }, 7 },
@@ -208,21 +230,21 @@ static void damage_is_told(void **state)
 	put_end(&assembly);
 	// No ids are left for the floats.
 	assembly.words[3] = UINT32_MAX;
-	assert_int_equal(spirv_half(assembly.words, assembly.count * 4, &changed, &bytes, &error), -EINVAL);
+	assert_int_equal(spirv_half(assembly.words, assembly.count * 4, &changed, &bytes, &error),
+	                 -EINVAL);
 	assert_non_null(strstr(error.message, "leaves no ids"));
 	assert_null(changed);
 	assert_int_equal(bytes, 0);
 	assembly.words[5] = 0;
-	assert_int_equal(spirv_half(assembly.words, assembly.count * 4, &changed, &bytes, &error), -EINVAL);
+	assert_int_equal(spirv_half(assembly.words, assembly.count * 4, &changed, &bytes, &error),
+	                 -EINVAL);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_scalar),
-		cmocka_unit_test(vectors),
-		cmocka_unit_test(an_exponent),
-		cmocka_unit_test(what_stays),
+		cmocka_unit_test(a_scalar),       cmocka_unit_test(vectors),
+		cmocka_unit_test(an_exponent),    cmocka_unit_test(what_stays),
 		cmocka_unit_test(damage_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

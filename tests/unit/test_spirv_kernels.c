@@ -19,33 +19,89 @@ static const struct module_row {
 	uint32_t kernels;
 	const char *kernel;
 	uint32_t parameters;
-	struct { int kind; int64_t bytes; const char *name; } parameter[9];
+	struct {
+		int kind;
+		int64_t bytes;
+		const char *name;
+	} parameter[9];
 } rows[] = {
 	{ "empty", 1, "empty", 0, { { 0 } } },
-	{ "overlap", 3, "overlap_register", 6,
-	  { { MEMORY, -1, "input" }, { MEMORY, -1, "output" }, { VALUE, 4, "first" }, { VALUE, 4, "count" },
-	    { VALUE, 4, "add" }, { VALUE, 4, "cycles" } } },
-	{ "matmul", 5, "matmul_tiled", 4,
+	{ "overlap",
+	  3,
+	  "overlap_register",
+	  6,
+	  { { MEMORY, -1, "input" },
+	    { MEMORY, -1, "output" },
+	    { VALUE, 4, "first" },
+	    { VALUE, 4, "count" },
+	    { VALUE, 4, "add" },
+	    { VALUE, 4, "cycles" } } },
+	{ "matmul",
+	  5,
+	  "matmul_tiled",
+	  4,
 	  { { MEMORY, -1, "c" }, { MEMORY, -1, "a" }, { MEMORY, -1, "b" }, { VALUE, 4, "n" } } },
-	{ "peak_fp32", 5, "peak_fp32_4", 5,
-	  { { MEMORY, -1, "output" }, { MEMORY, -1, "start" }, { VALUE, 4, "factor" },
-	    { VALUE, 4, "addend" }, { VALUE, 4, "rounds" } } },
-	{ "peak_fp64", 5, "peak_fp64_16", 5,
-	  { { MEMORY, -1, "output" }, { MEMORY, -1, "start" }, { VALUE, 8, "factor" },
-	    { VALUE, 8, "addend" }, { VALUE, 4, "rounds" } } },
-	{ "peak_fp16", 5, "peak_fp16_8", 5,
-	  { { MEMORY, -1, "output" }, { MEMORY, -1, "start" }, { VALUE, 4, "factor" },
-	    { VALUE, 4, "addend" }, { VALUE, 4, "rounds" } } },
-	{ "peak_integer", 5, "peak_int32_1", 5,
-	  { { MEMORY, -1, "output" }, { MEMORY, -1, "start" }, { VALUE, 4, "factor" },
-	    { VALUE, 4, "addend" }, { VALUE, 4, "rounds" } } },
-	{ "peak_memory", 22, "peak_triad_16", 9,
-	  { { MEMORY, -1, "output" }, { MEMORY, -1, "input" }, { MEMORY, -1, "second" },
-	    { MEMORY, -1, "status" }, { VALUE, 4, "group_step" }, { VALUE, 4, "item_step" },
-	    { VALUE, 4, "step" }, { VALUE, 4, "scale" }, { VALUE, 4, "turns" } } },
-	{ "peak_local", 5, "peak_local_2", 4,
-	  { { MEMORY, -1, "output" }, { VALUE, 4, "mask" }, { VALUE, 4, "add" }, { VALUE, 4, "turns" } } },
-	{ "copy", 1, "copy_bytes", 3,
+	{ "peak_fp32",
+	  5,
+	  "peak_fp32_4",
+	  5,
+	  { { MEMORY, -1, "output" },
+	    { MEMORY, -1, "start" },
+	    { VALUE, 4, "factor" },
+	    { VALUE, 4, "addend" },
+	    { VALUE, 4, "rounds" } } },
+	{ "peak_fp64",
+	  5,
+	  "peak_fp64_16",
+	  5,
+	  { { MEMORY, -1, "output" },
+	    { MEMORY, -1, "start" },
+	    { VALUE, 8, "factor" },
+	    { VALUE, 8, "addend" },
+	    { VALUE, 4, "rounds" } } },
+	{ "peak_fp16",
+	  5,
+	  "peak_fp16_8",
+	  5,
+	  { { MEMORY, -1, "output" },
+	    { MEMORY, -1, "start" },
+	    { VALUE, 4, "factor" },
+	    { VALUE, 4, "addend" },
+	    { VALUE, 4, "rounds" } } },
+	{ "peak_integer",
+	  5,
+	  "peak_int32_1",
+	  5,
+	  { { MEMORY, -1, "output" },
+	    { MEMORY, -1, "start" },
+	    { VALUE, 4, "factor" },
+	    { VALUE, 4, "addend" },
+	    { VALUE, 4, "rounds" } } },
+	{ "peak_memory",
+	  22,
+	  "peak_triad_16",
+	  9,
+	  { { MEMORY, -1, "output" },
+	    { MEMORY, -1, "input" },
+	    { MEMORY, -1, "second" },
+	    { MEMORY, -1, "status" },
+	    { VALUE, 4, "group_step" },
+	    { VALUE, 4, "item_step" },
+	    { VALUE, 4, "step" },
+	    { VALUE, 4, "scale" },
+	    { VALUE, 4, "turns" } } },
+	{ "peak_local",
+	  5,
+	  "peak_local_2",
+	  4,
+	  { { MEMORY, -1, "output" },
+	    { VALUE, 4, "mask" },
+	    { VALUE, 4, "add" },
+	    { VALUE, 4, "turns" } } },
+	{ "copy",
+	  1,
+	  "copy_bytes",
+	  3,
 	  { { MEMORY, -1, "destination" }, { MEMORY, -1, "source" }, { VALUE, 8, "bytes" } } },
 };
 
@@ -70,7 +126,8 @@ static void every_kernel_is_carried_with_its_parameters(void **state)
 		if (tare_spirv_read(source.data, source.bytes, &module, &error) < 0)
 			fail_msg("%s: %s", row->module, error.message);
 		assert_int_equal(module->kernel_count, row->kernels);
-		assert_int_equal(module->variable_count + module->constant_count + module->import_count, 0);
+		assert_int_equal(
+		    module->variable_count + module->constant_count + module->import_count, 0);
 		const struct tare_spirv_kernel *kernel = tare_spirv_kernel(module, row->kernel);
 		assert_non_null(kernel);
 		assert_int_equal(kernel->parameter_count, row->parameters);
@@ -123,7 +180,8 @@ int main(void)
 
 	if (tare_kernel_source("empty", TARE_MODULE_SPIRV, &source, &error) == -ENOTSUP) {
 		printf("1..0 # SKIP %s\n", error.message);
-		return strstr(error.message, "carries no SPIR-V kernels: it was built without") ? 0 : 1;
+		return strstr(error.message, "carries no SPIR-V kernels: it was built without") ? 0
+		                                                                                : 1;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

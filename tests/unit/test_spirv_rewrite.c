@@ -16,8 +16,8 @@ enum { FUNCTION_TYPE = 190, KERNEL, LABEL };
 // Closes a module with a kernel "k" that does nothing.
 static void put_kernel(struct assembly *to)
 {
-	PUT(to, I(33, 3), FUNCTION_TYPE, VOID, I(54, 5), VOID, KERNEL, 0, FUNCTION_TYPE,
-	    I(248, 2), LABEL, I(253, 1), I(56, 1));
+	PUT(to, I(33, 3), FUNCTION_TYPE, VOID, I(54, 5), VOID, KERNEL, 0, FUNCTION_TYPE, I(248, 2),
+	    LABEL, I(253, 1), I(56, 1));
 }
 
 // The changed module; fails the test where there is none, or spirv-val does not like it.
@@ -48,8 +48,8 @@ static int refused(const struct assembly *from, const struct spirv_specialisatio
 	struct tare_error error = { 0 };
 	size_t bytes = 1;
 	void *changed = &bytes;
-	int status = spirv_rewrite(from->words, from->count * 4, constant, constant != NULL, placement,
-	                           placement != NULL, &changed, &bytes, &error);
+	int status = spirv_rewrite(from->words, from->count * 4, constant, constant != NULL,
+	                           placement, placement != NULL, &changed, &bytes, &error);
 
 	if (status == 0 || changed || bytes || !strstr(error.message, says))
 		fail_msg("%d, '%s' instead of '%s'", status, error.message, says);
@@ -66,9 +66,9 @@ static void put_constants(struct assembly *to)
 	for (uint32_t i = 0; i < 6; i++)
 		PUT(to, I(71, 4), 50 + i, SPIRV_SPEC_ID, i);
 	put_types(to);
-	PUT(to, I(21, 4), 20, 16, 0, I(50, 4), UINT, 50, 7, I(50, 5), ULONG, 51, 7, 7, I(50, 4), UCHAR, 52, 7,
-	    I(50, 4), FLOAT, 53, 7, I(48, 3), BOOL, 54, I(50, 4), 20, 55, 7,
-	    I(52, 6), UINT, 56, 128, 50, 50);
+	PUT(to, I(21, 4), 20, 16, 0, I(50, 4), UINT, 50, 7, I(50, 5), ULONG, 51, 7, 7, I(50, 4),
+	    UCHAR, 52, 7, I(50, 4), FLOAT, 53, 7, I(48, 3), BOOL, 54, I(50, 4), 20, 55, 7, I(52, 6),
+	    UINT, 56, 128, 50, 50);
 	put_kernel(to);
 }
 
@@ -97,10 +97,13 @@ static void values_of_constants(void **state)
 		size_t at = spirv_find_op(&words, id, rows[i].op);
 		assert_int_not_equal(at, 0);
 		if (rows[i].op == SPIRV_CONSTANT)
-			assert_memory_equal(words.words + at + 3, rows[i].words, rows[i].bytes > 4 ? 8 : 4);
-		assert_int_equal(spirv_length(&words, at),
-		                 rows[i].op != SPIRV_CONSTANT ? 3 : rows[i].bytes > 4 ? 5 : 4);
-		// It can be specialised no more, the others can, and what is made of it stays as it is.
+			assert_memory_equal(words.words + at + 3, rows[i].words,
+			                    rows[i].bytes > 4 ? 8 : 4);
+		assert_int_equal(spirv_length(&words, at), rows[i].op != SPIRV_CONSTANT ? 3
+		                                           : rows[i].bytes > 4          ? 5
+		                                                                        : 4);
+		// It can be specialised no more, the others can, and what is made of it stays as it
+		// is.
 		assert_int_equal(spirv_decorated(&words, id, SPIRV_SPEC_ID), 0);
 		assert_int_not_equal(spirv_decorated(&words, id == 50 ? 51 : 50, SPIRV_SPEC_ID), 0);
 		assert_int_not_equal(spirv_find_op(&words, 56, SPIRV_SPEC_OP), 0);
@@ -111,7 +114,10 @@ static void values_of_constants(void **state)
 // A narrow number with a sign is kept extended in its word.
 static void a_constant_with_a_sign(void **state)
 {
-	static const struct { int16_t value; uint32_t word; } rows[] = { { -2, 0xfffffffe }, { 5, 5 } };
+	static const struct {
+		int16_t value;
+		uint32_t word;
+	} rows[] = { { -2, 0xfffffffe }, { 5, 5 } };
 	struct assembly assembly;
 	(void)state;
 	put_head(&assembly);
@@ -126,10 +132,12 @@ static void a_constant_with_a_sign(void **state)
 		void *changed;
 		size_t bytes;
 		struct spirv_specialisation given = { 0, &rows[i].value, 2 };
-		assert_int_equal(spirv_rewrite(assembly.words, assembly.count * 4, &given, 1, NULL, 0, &changed,
-		                               &bytes, &error), 0);
+		assert_int_equal(spirv_rewrite(assembly.words, assembly.count * 4, &given, 1, NULL,
+		                               0, &changed, &bytes, &error),
+		                 0);
 		assert_int_equal(spirv_words_read(changed, bytes, &words, &error), 0);
-		assert_int_equal(words.words[spirv_find_op(&words, 50, SPIRV_CONSTANT) + 3], rows[i].word);
+		assert_int_equal(words.words[spirv_find_op(&words, 50, SPIRV_CONSTANT) + 3],
+		                 rows[i].word);
 		spirv_words_free(&words);
 		free(changed);
 	}
@@ -142,9 +150,11 @@ static void constants_that_are_not_there(void **state)
 	(void)state;
 	put_constants(&assembly);
 	assert_int_equal(refused(&assembly, &(struct spirv_specialisation){ 9, &value, 4 }, NULL,
-	                         "no specialisation constant 9"), -EINVAL);
+	                         "no specialisation constant 9"),
+	                 -EINVAL);
 	assert_int_equal(refused(&assembly, &(struct spirv_specialisation){ 1, &value, 4 }, NULL,
-	                         "constant 1 has another size than the 4 bytes given"), -EINVAL);
+	                         "constant 1 has another size than the 4 bytes given"),
+	                 -EINVAL);
 }
 
 // ---- variables
@@ -168,17 +178,15 @@ static void put_variables(struct assembly *to)
 	PUT(to, I(71, 4), 60, SPIRV_ALIGNMENT, 8, I(71, 4), 90, SPIRV_ALIGNMENT, 8,
 	    I(SPIRV_GROUP, 2), 90, I(74, 4), 90, 61, 64, I(71, 4), 50, SPIRV_SPEC_ID, 3);
 	put_types(to);
-	PUT(to, I(28, 4), 20, UINT, THREE, I(30, 5), 21, UCHAR, ULONG, 20, I(28, 4), 22, ULONG, THREE,
-	    I(32, 4), 23, 5, ULONG, I(32, 4), 30, 5, 21, I(32, 4), 31, 5, 22, I(32, 4), 32, 5, 23,
-	    I(32, 4), 33, 0, UINT,
-	    I(43, 4), UCHAR, 40, 200, I(43, 5), ULONG, 41, 1, 2, I(43, 4), UINT, 42, 9, I(43, 4), UINT, 43, 2,
-	    I(46, 3), ULONG, 44, I(50, 4), UINT, 50, 5, I(52, 6), UINT, 51, 128, 50, 42,
-	    I(44, 6), 20, 45, 42, 51, 43, I(44, 6), 21, 46, 40, 41, 45, I(1, 3), ULONG, 47,
-	    I(44, 6), 22, 48, 41, 44, 47,
-	    I(59, 5), 30, 60, 5, 46, I(59, 5), 31, 61, 5, 48,
-	    I(52, 7), 23, 52, 70, 61, 44, 43, I(59, 5), 32, 62, 5, 52,
-	    I(59, 5), 33, 63, 0, 51, I(59, 4), 31, 64, 5,
-	    I(52, 7), 23, 53, 67, 61, 43, 44, I(59, 5), 32, 65, 5, 53);
+	PUT(to, I(28, 4), 20, UINT, THREE, I(30, 5), 21, UCHAR, ULONG, 20, I(28, 4), 22, ULONG,
+	    THREE, I(32, 4), 23, 5, ULONG, I(32, 4), 30, 5, 21, I(32, 4), 31, 5, 22, I(32, 4), 32,
+	    5, 23, I(32, 4), 33, 0, UINT, I(43, 4), UCHAR, 40, 200, I(43, 5), ULONG, 41, 1, 2,
+	    I(43, 4), UINT, 42, 9, I(43, 4), UINT, 43, 2, I(46, 3), ULONG, 44, I(50, 4), UINT, 50,
+	    5, I(52, 6), UINT, 51, 128, 50, 42, I(44, 6), 20, 45, 42, 51, 43, I(44, 6), 21, 46, 40,
+	    41, 45, I(1, 3), ULONG, 47, I(44, 6), 22, 48, 41, 44, 47, I(59, 5), 30, 60, 5, 46,
+	    I(59, 5), 31, 61, 5, 48, I(52, 7), 23, 52, 70, 61, 44, 43, I(59, 5), 32, 62, 5, 52,
+	    I(59, 5), 33, 63, 0, 51, I(59, 4), 31, 64, 5, I(52, 7), 23, 53, 67, 61, 43, 44,
+	    I(59, 5), 32, 65, 5, 53);
 	put_kernel(to);
 }
 
@@ -237,8 +245,8 @@ static void a_packed_structure(void **state)
 	ENTRY(&assembly, KERNEL, "k");
 	PUT(&assembly, I(71, 3), 21, SPIRV_PACKED);
 	put_types(&assembly);
-	PUT(&assembly, I(30, 5), 21, UCHAR, ULONG, UINT, I(32, 4), 30, 5, 21, I(43, 4), UCHAR, 40, 200,
-	    I(43, 5), ULONG, 41, 1, 2, I(43, 4), UINT, 42, 9, I(44, 6), 21, 46, 40, 41, 42,
+	PUT(&assembly, I(30, 5), 21, UCHAR, ULONG, UINT, I(32, 4), 30, 5, 21, I(43, 4), UCHAR, 40,
+	    200, I(43, 5), ULONG, 41, 1, 2, I(43, 4), UINT, 42, 9, I(44, 6), 21, 46, 40, 41, 42,
 	    I(59, 5), 30, 60, 5, 46);
 	put_kernel(&assembly);
 	struct spirv_words words = changed_module(&assembly, NULL, 0, &placement, 1);
@@ -261,38 +269,58 @@ static void the_type_of_addresses(void **state)
 			PUT(&assembly, I(17, 2), 11);
 		PUT(&assembly, I(14, 3), 2, 2);
 		ENTRY(&assembly, KERNEL, "k");
-		PUT(&assembly, I(19, 2), VOID, I(21, 4), UINT, 32, 0, I(43, 4), UINT, 40, 123, I(32, 4), 30, 5, UINT,
-		    I(59, 5), 30, 60, 5, 40);
+		PUT(&assembly, I(19, 2), VOID, I(21, 4), UINT, 32, 0, I(43, 4), UINT, 40, 123,
+		    I(32, 4), 30, 5, UINT, I(59, 5), 30, 60, 5, 40);
 		if (later)
 			PUT(&assembly, I(21, 4), ULONG, 64, 0);
 		put_kernel(&assembly);
 		struct spirv_words words = changed_module(&assembly, NULL, 0, &placement, 1);
 		assert_int_equal(number, 123);
 		size_t types = 0;
-		for (size_t at = SPIRV_HEADER_WORDS; at < words.count; at += spirv_length(&words, at))
-			types += spirv_op(&words, at) == SPIRV_TYPE_INT && words.words[at + 2] == 64;
+		for (size_t at = SPIRV_HEADER_WORDS; at < words.count;
+		     at += spirv_length(&words, at))
+			types +=
+			    spirv_op(&words, at) == SPIRV_TYPE_INT && words.words[at + 2] == 64;
 		assert_int_equal(types, 1);
 		spirv_words_free(&words);
 	}
 }
 
-// Initial values by operations on constants: the second and third operands of each are 0xfffffff9 (-7
-// with a sign) and 2.
+// Initial values by operations on constants: the second and third operands of each are 0xfffffff9
+// (-7 with a sign) and 2.
 static void operations_on_constants(void **state)
 {
-	static const struct { uint32_t op, operands[3], count, result; } rows[] = {
-		{ 128, { 40, 41 }, 2, 0xfffffffb }, { 130, { 40, 41 }, 2, 0xfffffff7 },
-		{ 132, { 40, 41 }, 2, 0xfffffff2 }, { 134, { 40, 41 }, 2, 0x7ffffffc },
-		{ 135, { 40, 41 }, 2, 0xfffffffd }, { 137, { 40, 41 }, 2, 1 },
-		{ 138, { 40, 41 }, 2, 0xffffffff }, { 194, { 40, 41 }, 2, 0x3ffffffe },
-		{ 195, { 40, 41 }, 2, 0xfffffffe }, { 196, { 40, 41 }, 2, 0xffffffe4 },
-		{ 197, { 40, 41 }, 2, 0xfffffffb }, { 198, { 40, 41 }, 2, 0xfffffffb },
-		{ 199, { 40, 41 }, 2, 0 }, { 200, { 40 }, 1, 6 }, { 126, { 40 }, 1, 7 },
-		{ 114, { 42 }, 1, 0xfffffff9 }, { 113, { 42 }, 1, 0xf9 }, { 169, { 43, 40, 41 }, 3, 0xfffffff9 },
-		{ 169, { 44, 40, 41 }, 3, 2 }, { 134, { 40, 45 }, 2, 0 }, { 135, { 46, 40 }, 2, 0x12492492 },
-		// By zero, by more places than there are, beyond the width, the quotient that does not fit.
-		{ 135, { 40, 45 }, 2, 0 }, { 195, { 40, 40 }, 2, 0xffffffff }, { 196, { 40, 40 }, 2, 0 },
-		{ 134, { 47, 41 }, 2, 4 }, { 113, { 52 }, 1, 0 },
+	static const struct {
+		uint32_t op, operands[3], count, result;
+	} rows[] = {
+		{ 128, { 40, 41 }, 2, 0xfffffffb },
+		{ 130, { 40, 41 }, 2, 0xfffffff7 },
+		{ 132, { 40, 41 }, 2, 0xfffffff2 },
+		{ 134, { 40, 41 }, 2, 0x7ffffffc },
+		{ 135, { 40, 41 }, 2, 0xfffffffd },
+		{ 137, { 40, 41 }, 2, 1 },
+		{ 138, { 40, 41 }, 2, 0xffffffff },
+		{ 194, { 40, 41 }, 2, 0x3ffffffe },
+		{ 195, { 40, 41 }, 2, 0xfffffffe },
+		{ 196, { 40, 41 }, 2, 0xffffffe4 },
+		{ 197, { 40, 41 }, 2, 0xfffffffb },
+		{ 198, { 40, 41 }, 2, 0xfffffffb },
+		{ 199, { 40, 41 }, 2, 0 },
+		{ 200, { 40 }, 1, 6 },
+		{ 126, { 40 }, 1, 7 },
+		{ 114, { 42 }, 1, 0xfffffff9 },
+		{ 113, { 42 }, 1, 0xf9 },
+		{ 169, { 43, 40, 41 }, 3, 0xfffffff9 },
+		{ 169, { 44, 40, 41 }, 3, 2 },
+		{ 134, { 40, 45 }, 2, 0 },
+		{ 135, { 46, 40 }, 2, 0x12492492 },
+		// By zero, by more places than there are, beyond the width, the quotient that does
+		// not fit.
+		{ 135, { 40, 45 }, 2, 0 },
+		{ 195, { 40, 40 }, 2, 0xffffffff },
+		{ 196, { 40, 40 }, 2, 0 },
+		{ 134, { 47, 41 }, 2, 4 },
+		{ 113, { 52 }, 1, 0 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -302,11 +330,11 @@ static void operations_on_constants(void **state)
 		put_head(&assembly);
 		ENTRY(&assembly, KERNEL, "k");
 		put_types(&assembly);
-		PUT(&assembly, I(43, 4), UINT, 40, 0xfffffff9, I(43, 4), UINT, 41, 2, I(43, 4), UCHAR, 42, 0xf9,
-		    I(41, 3), BOOL, 43, I(42, 3), BOOL, 44, I(46, 3), UINT, 45, I(43, 4), UINT, 46, 0x80000000,
-		    I(43, 4), UINT, 48, 16, I(52, 6), UINT, 47, 128, 40, 48,
-		    I(43, 5), ULONG, 49, 0, 0x80000000, I(43, 5), ULONG, 51, UINT32_MAX, UINT32_MAX,
-		    I(52, 6), ULONG, 52, 135, 49, 51, I(32, 4), 30, 5, UINT,
+		PUT(&assembly, I(43, 4), UINT, 40, 0xfffffff9, I(43, 4), UINT, 41, 2, I(43, 4),
+		    UCHAR, 42, 0xf9, I(41, 3), BOOL, 43, I(42, 3), BOOL, 44, I(46, 3), UINT, 45,
+		    I(43, 4), UINT, 46, 0x80000000, I(43, 4), UINT, 48, 16, I(52, 6), UINT, 47, 128,
+		    40, 48, I(43, 5), ULONG, 49, 0, 0x80000000, I(43, 5), ULONG, 51, UINT32_MAX,
+		    UINT32_MAX, I(52, 6), ULONG, 52, 135, 49, 51, I(32, 4), 30, 5, UINT,
 		    I(52, 4 + rows[i].count), UINT, 50, rows[i].op);
 		put_words(&assembly, rows[i].operands, rows[i].count);
 		PUT(&assembly, I(59, 5), 30, 60, 5, 50);
@@ -314,7 +342,8 @@ static void operations_on_constants(void **state)
 		struct spirv_words words = changed_module(&assembly, NULL, 0, &placement, 1);
 		spirv_words_free(&words);
 		if (number != rows[i].result)
-			fail_msg("operation %u: 0x%x instead of 0x%x", rows[i].op, number, rows[i].result);
+			fail_msg("operation %u: 0x%x instead of 0x%x", rows[i].op, number,
+			         rows[i].result);
 	}
 }
 
@@ -324,17 +353,31 @@ static void variables_that_cannot_be_placed(void **state)
 	uint64_t at[4];
 	(void)state;
 	put_variables(&assembly);
-	assert_int_equal(refused(&assembly, NULL, &(struct spirv_placement){ 42, at },
-	                         "no variable 42"), -EINVAL);
-	assert_int_equal(refused(&assembly, NULL, &(struct spirv_placement){ 62, at },
-	                         "has the address of"), -ENOTSUP);
+	assert_int_equal(
+	    refused(&assembly, NULL, &(struct spirv_placement){ 42, at }, "no variable 42"),
+	    -EINVAL);
+	assert_int_equal(
+	    refused(&assembly, NULL, &(struct spirv_placement){ 62, at }, "has the address of"),
+	    -ENOTSUP);
 	// Operation 65535 is none; a constant of another type; a constant that is itself.
-	static const struct { uint32_t words[8], count, initial; const char *says; int status; } rows[] = {
+	static const struct {
+		uint32_t words[8], count, initial;
+		const char *says;
+		int status;
+	} rows[] = {
 		{ { I(52, 5), UINT, 50, 65535, 40 }, 5, 50, "operation 65535", -ENOTSUP },
 		{ { I(52, 8), UINT, 50, 128, 40, 40, 40, 40 }, 8, 50, "operation 128", -ENOTSUP },
 		{ { I(43, 4), FLOAT, 50, 1 }, 4, 50, "a constant of a wrong type", -EINVAL },
-		{ { I(52, 6), UINT, 50, 128, 50, 50 }, 6, 50, "a constant of a wrong type", -EINVAL },
-		{ { I(52, 6), UINT, 50, 128, 40, 177 }, 6, 50, "a constant of a wrong type", -EINVAL },
+		{ { I(52, 6), UINT, 50, 128, 50, 50 },
+		  6,
+		  50,
+		  "a constant of a wrong type",
+		  -EINVAL },
+		{ { I(52, 6), UINT, 50, 128, 40, 177 },
+		  6,
+		  50,
+		  "a constant of a wrong type",
+		  -EINVAL },
 		{ { I(52, 4), UINT, 50, 128 }, 4, 50, "a constant of a wrong type", -EINVAL },
 		{ { I(43, 4), UINT, 50, 1 }, 4, VOID, "a constant of a wrong type", -EINVAL },
 		{ { I(43, 4), UINT, 50, 1 }, 4, 150, "a constant of a wrong type", -EINVAL },
@@ -347,8 +390,9 @@ static void variables_that_cannot_be_placed(void **state)
 		put_words(&assembly, rows[i].words, rows[i].count);
 		PUT(&assembly, I(59, 5), 30, 60, 5, rows[i].initial);
 		put_kernel(&assembly);
-		assert_int_equal(refused(&assembly, NULL, &(struct spirv_placement){ 60, at }, rows[i].says),
-		                 rows[i].status);
+		assert_int_equal(
+		    refused(&assembly, NULL, &(struct spirv_placement){ 60, at }, rows[i].says),
+		    rows[i].status);
 	}
 }
 
@@ -366,12 +410,13 @@ static void constants_of_constants_of_constants(void **state)
 		PUT(&assembly, I(52, 6), UINT, 101 + i, 128, 100 + i, 100 + i);
 	PUT(&assembly, I(59, 5), 30, 60, 5, 140);
 	put_kernel(&assembly);
-	assert_int_equal(refused(&assembly, NULL, &(struct spirv_placement){ 60, &number },
-	                         "too many steps"), -ENOTSUP);
+	assert_int_equal(
+	    refused(&assembly, NULL, &(struct spirv_placement){ 60, &number }, "too many steps"),
+	    -ENOTSUP);
 }
 
-// Constants of 64 bits that have one word each grow to two; a group gives all of them one number, so
-// that nothing else becomes shorter.
+// Constants of 64 bits that have one word each grow to two; a group gives all of them one number,
+// so that nothing else becomes shorter.
 static void constants_that_grow(void **state)
 {
 	enum { COUNT = 300, FIRST = 1000 };
@@ -392,8 +437,9 @@ static void constants_that_grow(void **state)
 	PUT(&assembly, I(SPIRV_TYPE_INT, 4), ULONG, 64, 0);
 	for (uint32_t i = 0; i < COUNT; i++)
 		PUT(&assembly, I(SPIRV_SPEC_CONSTANT, 4), ULONG, FIRST + i, 1);
-	assert_int_equal(spirv_rewrite(assembly.words, assembly.count * 4, &given, 1, NULL, 0, &changed,
-	                               &bytes, &error), 0);
+	assert_int_equal(spirv_rewrite(assembly.words, assembly.count * 4, &given, 1, NULL, 0,
+	                               &changed, &bytes, &error),
+	                 0);
 	assert_true(bytes > (assembly.count + COUNT / 2) * 4);
 	assert_int_equal(spirv_words_read(changed, bytes, &words, &error), 0);
 	spirv_words_free(&words);
@@ -415,8 +461,9 @@ static void damage_is_told(void **state)
 	put_variables(&assembly);
 	assembly.words[3] = UINT32_MAX;
 	uint64_t at[4];
-	assert_int_equal(refused(&assembly, NULL, &(struct spirv_placement){ 60, at }, "leaves no ids"),
-	                 -EINVAL);
+	assert_int_equal(
+	    refused(&assembly, NULL, &(struct spirv_placement){ 60, at }, "leaves no ids"),
+	    -EINVAL);
 }
 
 int main(void)

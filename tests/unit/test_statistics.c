@@ -61,7 +61,9 @@ static void selecting_finds_what_sorting_finds(void **state)
 
 static void quantiles_lie_between_neighbours(void **state)
 {
-	static const struct { double p, quantile; } rows[] = {
+	static const struct {
+		double p, quantile;
+	} rows[] = {
 		{ 0, 10 }, { 0.25, 20 }, { 0.5, 30 }, { 0.95, 48 }, { 1, 50 },
 	};
 	(void)state;
@@ -134,10 +136,14 @@ static void the_interval_is_never_narrower_than_the_timer(void **state)
 
 static void effective_n_follows_the_autocorrelation(void **state)
 {
-	// The signs of a normal series of correlation r^k have 2/pi asin(r^k); summed over k that is
-	// a time of 1, 2.2 and 13.5 samples.
-	static const struct { double correlation, time, lag1; } rows[] = {
-		{ 0, 1, 0 }, { 0.5, 2.2, 0.333 }, { 0.9, 13.5, 0.713 },
+	// The signs of a normal series of correlation r^k have 2/pi asin(r^k); summed over k that
+	// is a time of 1, 2.2 and 13.5 samples.
+	static const struct {
+		double correlation, time, lag1;
+	} rows[] = {
+		{ 0, 1, 0 },
+		{ 0.5, 2.2, 0.333 },
+		{ 0.9, 13.5, 0.713 },
 	};
 	struct tare_random random = { 4 };
 	(void)state;
@@ -180,9 +186,9 @@ static void outliers_are_classed_by_tukeys_fences(void **state)
 	// 1 to 99: quartiles 25.5 and 74.5 before the strangers are put in.
 	for (size_t i = 0; i < 99; i++)
 		samples[i] = (int64_t)(i + 1);
-	samples[10] = 170;  // beyond 1.5 ranges
+	samples[10] = 170; // beyond 1.5 ranges
 	samples[15] = 215;
-	samples[20] = 400;  // beyond 3
+	samples[20] = 400; // beyond 3
 	samples[30] = -400;
 	assert_int_equal(tare_summarise(samples, 99, 0, &summary), 0);
 	assert_int_equal(summary.outliers_mild, 2);
@@ -288,8 +294,12 @@ static void the_rule_looks_at_growing_n_only(void **state)
 
 static void the_maximum_ends_it_either_way(void **state)
 {
-	static const struct { double noise; enum tare_verdict verdict; } rows[] = {
-		{ 0.5, TARE_NOT_CONVERGED }, { 0.001, TARE_CONVERGED },
+	static const struct {
+		double noise;
+		enum tare_verdict verdict;
+	} rows[] = {
+		{ 0.5, TARE_NOT_CONVERGED },
+		{ 0.001, TARE_CONVERGED },
 	};
 	struct tare_random random = { 6 };
 	(void)state;
@@ -315,7 +325,7 @@ static void warm_up_is_found_where_it_is(void **state)
 		double factor;
 		size_t least, most;
 	} rows[] = {
-		{ 16, 1, 3, 1, 1 },       // the first call loads something
+		{ 16, 1, 3, 1, 1 }, // the first call loads something
 		{ 100, 1, 10, 1, 1 },
 		{ 100, 3, 2, 3, 4 },
 		{ 400, 20, 1.2, 16, 30 }, // not one of them an outlier
@@ -336,8 +346,14 @@ static void warm_up_is_found_where_it_is(void **state)
 
 static void warm_up_is_rarely_found_where_there_is_none(void **state)
 {
-	static const struct { size_t n; double correlation; } rows[] = {
-		{ 32, 0 }, { 400, 0 }, { 400, 0.5 }, { 1000, 0.9 },
+	static const struct {
+		size_t n;
+		double correlation;
+	} rows[] = {
+		{ 32, 0 },
+		{ 400, 0 },
+		{ 400, 0.5 },
+		{ 1000, 0.9 },
 	};
 	struct tare_random random = { 8 };
 	(void)state;
@@ -382,23 +398,20 @@ static void drift_is_told_from_noise(void **state)
 	static const struct {
 		size_t n;
 		double correlation, trend;
-		size_t least, most;  // of 200
+		size_t least, most; // of 200
 	} rows[] = {
-		{ 500, 0, 0, 0, 3 },
-		{ 2000, 0.9, 0, 0, 3 },       // wanders, but comes back
-		{ 2000, 0.99, 0, 0, 3 },
-		{ 500, 0, 0.10, 195, 200 },
-		{ 500, 0, -0.10, 195, 200 },
-		{ 4000, 0.5, 0.05, 190, 200 },
-		{ 500, 0, 0.005, 0, 20 },     // smaller than the interval
-		{ 30, 0, 1, 0, 0 },           // too few to tell
+		{ 500, 0, 0, 0, 3 },         { 2000, 0.9, 0, 0, 3 }, // wanders, but comes back
+		{ 2000, 0.99, 0, 0, 3 },     { 500, 0, 0.10, 195, 200 },
+		{ 500, 0, -0.10, 195, 200 }, { 4000, 0.5, 0.05, 190, 200 },
+		{ 500, 0, 0.005, 0, 20 }, // smaller than the interval
+		{ 30, 0, 1, 0, 0 },       // too few to tell
 	};
 	struct tare_random random = { 9 };
 	(void)state;
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-		assert_in_range(times_drifting(rows[k].n, 0.05, rows[k].correlation, rows[k].trend,
-		                               &random),
-		                rows[k].least, rows[k].most);
+		assert_in_range(
+		    times_drifting(rows[k].n, 0.05, rows[k].correlation, rows[k].trend, &random),
+		    rows[k].least, rows[k].most);
 }
 
 static void a_trend_within_a_tick_is_no_drift(void **state)

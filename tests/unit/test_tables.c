@@ -12,9 +12,11 @@ static void nothing_recorded_gives_empty_tables(void **state)
 	struct tare_ledgers ledgers = { 0 };
 	struct tare_tables tables;
 	(void)state;
-	assert_int_equal(tare_tables_compute(&recording, &view, &ledgers, NULL, 0, &tables, NULL), 0);
+	assert_int_equal(tare_tables_compute(&recording, &view, &ledgers, NULL, 0, &tables, NULL),
+	                 0);
 	assert_int_equal(tables.task_count + tables.transfer_count + tables.api_count +
-	                     tables.build_count + tables.queue_count, 0);
+	                     tables.build_count + tables.queue_count,
+	                 0);
 	assert_true(isnan(tables.summary.device_utilisation));
 	assert_true(isnan(tables.summary.kernel_share));
 	assert_true(isnan(tables.summary.cpu_utilisation));
@@ -43,11 +45,12 @@ static void fill_of_the_device_by_model(void **state)
 		{ 1, { 1024, 1, 1 }, { 64, 1, 1 }, 0, 4, 16, 4, 4, 0 },
 		{ 1, { 1024, 1, 1 }, { 64, 1, 1 }, 0, 6, 16, 16.0 / 6, 3, 2.0 / 6 },
 		{ 1, { 100, 1, 1 }, { 64, 1, 1 }, 0, 4, 2, 0.5, 1, 0.5 }, // not a whole number
-		{ 2, { 64, 48, 7 }, { 16, 16, 0 }, 0, 4, 12, 3, 3, 0 },   // the third does not count
+		// the third does not count
+		{ 2, { 64, 48, 7 }, { 16, 16, 0 }, 0, 4, 12, 3, 3, 0 },
 		{ 3, { 8, 8, 8 }, { 4, 4, 2 }, 0, 5, 16, 3.2, 4, 0.8 },
 		{ 3, { 8, 8, 8 }, { 0, 0, 0 }, PACKED(8, 4, 2), 4, 8, 2, 2, 0 }, // as compiled
 		{ 1, { 1024, 1, 1 }, { 64, 1, 1 }, PACKED(2, 1, 1), 4, 16, 4, 4, 0 },
-		{ 1, { 1024, 1, 1 }, { 0, 0, 0 }, 0, 4, 0, NAN, NAN, NAN }, // up to the runtime
+		{ 1, { 1024, 1, 1 }, { 0, 0, 0 }, 0, 4, 0, NAN, NAN, NAN },   // up to the runtime
 		{ 1, { 1024, 1, 1 }, { 64, 1, 1 }, 0, 0, 16, NAN, NAN, NAN }, // units not told
 		{ 1, { 0, 1, 1 }, { 64, 1, 1 }, 0, 4, 0, NAN, NAN, NAN },
 		{ 3, { UINT64_MAX, UINT64_MAX, 9 }, { 1, 1, 1 }, 0, 4, 0, NAN, NAN, NAN },
@@ -56,8 +59,9 @@ static void fill_of_the_device_by_model(void **state)
 	add(run, TARE_KIND_KERNEL, 0, 100, 200);
 	run->recording.shape_count = 1;
 	run->recording.kernel_fact_count = 2;
-	run->facts[0] = (struct tare_recorded_kernel_fact){ .device = 1,
-		.compiled_group = PACKED(3, 3, 3) }; // another device's
+	run->facts[0] = (struct tare_recorded_kernel_fact){
+		.device = 1, .compiled_group = PACKED(3, 3, 3)
+	}; // another device's
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const struct tare_task *task;
 		run->shapes[0].dimensions = rows[i].dimensions;
@@ -141,9 +145,12 @@ static void a_trend_is_told_from_none(void **state)
 		double from_ns, to_ns, noise_ns; // length of the first and the last; deviation
 		bool told;
 	} rows[] = {
-		{ 1500, 1000, 1000, 0, false }, { 1500, 1000, 1000, 100, false },
-		{ 1500, 1000, 1500, 0, true },  { 1500, 1000, 1500, 50, true },
-		{ 1500, 1500, 1000, 50, true }, { 200, 1000, 1500, 10, true },
+		{ 1500, 1000, 1000, 0, false },
+		{ 1500, 1000, 1000, 100, false },
+		{ 1500, 1000, 1500, 0, true },
+		{ 1500, 1000, 1500, 50, true },
+		{ 1500, 1500, 1000, 50, true },
+		{ 200, 1000, 1500, 10, true },
 		{ 20, 1000, 1500, 0, false }, // too few to say
 		{ 1500, 1000, 1001, 100, false },
 		{ 1500, 10000, 10050, 0, false }, // sure, but next to nothing
@@ -158,7 +165,8 @@ static void a_trend_is_told_from_none(void **state)
 		run->recording.command_count = 0;
 		for (int k = 0; k < rows[i].count; k++) {
 			double along = (double)k / (rows[i].count - 1);
-			double length = rows[i].from_ns + along * (rows[i].to_ns - rows[i].from_ns) +
+			double length = rows[i].from_ns +
+			                along * (rows[i].to_ns - rows[i].from_ns) +
 			                rows[i].noise_ns * normal(&random);
 			int64_t at_ns = 10000 * (int64_t)k;
 			add(run, TARE_KIND_KERNEL, at_ns, at_ns, at_ns + llround(fmax(1, length)));
@@ -171,8 +179,8 @@ static void a_trend_is_told_from_none(void **state)
 	}
 }
 
-// Falls by 46 % while most launches are close together in time: the change is of the durations, never
-// of a line drawn on.
+// Falls by 46 % while most launches are close together in time: the change is of the durations,
+// never of a line drawn on.
 static void a_trend_is_what_the_ends_differ_by(void **state)
 {
 	struct run *run = *state;
@@ -240,14 +248,22 @@ static void ceilings_are_of_the_same_device_direction_and_memory(void **state)
 		uint32_t queue;
 		double ceiling, pinned;
 	} rows[] = {
-		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PINNED, 0, 55e9, 55e9 },
-		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_MAPPED, 0, 55e9, 55e9 },
-		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PAGEABLE, 0, 12e9, 55e9 },
-		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_UNKNOWN, 0, NAN, 55e9 },
-		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PINNED, 1, 5e9, 5e9 },
-		{ TARE_KIND_READ, TARE_DIRECTION_FROM_DEVICE, TARE_TRACE_MEMORY_PINNED, 0, 50e9, 50e9 },
-		{ TARE_KIND_READ, TARE_DIRECTION_FROM_DEVICE, TARE_TRACE_MEMORY_PAGEABLE, 0, NAN, 50e9 },
-		{ TARE_KIND_COPY, TARE_DIRECTION_LOCAL, TARE_TRACE_MEMORY_UNKNOWN, 0, 2000e9, 2000e9 },
+		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PINNED, 0, 55e9,
+		  55e9 },
+		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_MAPPED, 0, 55e9,
+		  55e9 },
+		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PAGEABLE, 0, 12e9,
+		  55e9 },
+		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_UNKNOWN, 0, NAN,
+		  55e9 },
+		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PINNED, 1, 5e9,
+		  5e9 },
+		{ TARE_KIND_READ, TARE_DIRECTION_FROM_DEVICE, TARE_TRACE_MEMORY_PINNED, 0, 50e9,
+		  50e9 },
+		{ TARE_KIND_READ, TARE_DIRECTION_FROM_DEVICE, TARE_TRACE_MEMORY_PAGEABLE, 0, NAN,
+		  50e9 },
+		{ TARE_KIND_COPY, TARE_DIRECTION_LOCAL, TARE_TRACE_MEMORY_UNKNOWN, 0, 2000e9,
+		  2000e9 },
 		{ TARE_KIND_FILL, TARE_DIRECTION_LOCAL, TARE_TRACE_MEMORY_UNKNOWN, 0, NAN, NAN },
 	};
 	struct run *run = *state;
@@ -260,16 +276,17 @@ static void ceilings_are_of_the_same_device_direction_and_memory(void **state)
 		command->memory = rows[i].memory;
 		command->queue = rows[i].queue;
 		tare_tables_free(&run->tables);
-		assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers, ceilings,
-		                                     sizeof ceilings / sizeof *ceilings, &run->tables,
-		                                     NULL), 0);
+		assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers,
+		                                     ceilings, sizeof ceilings / sizeof *ceilings,
+		                                     &run->tables, NULL),
+		                 0);
 		assert_near(run->tables.transfers[0].ceiling, rows[i].ceiling);
 		assert_near(run->tables.transfers[0].pinned_ceiling, rows[i].pinned);
 	}
 }
 
-// A rate of 10 GB/s and 6 us for each copy: what copies of several sizes reach of that is not what large
-// ones do.
+// A rate of 10 GB/s and 6 us for each copy: what copies of several sizes reach of that is not what
+// large ones do.
 static void the_ceiling_of_a_row_is_that_of_its_sizes(void **state)
 {
 	static const struct {
@@ -292,14 +309,16 @@ static void the_ceiling_of_a_row_is_that_of_its_sizes(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		run->recording.command_count = 0;
 		for (int k = 0; k < 3; k++) {
-			struct tare_recorded_command *command = add(run, TARE_KIND_WRITE, 0, 100, 200);
+			struct tare_recorded_command *command =
+			    add(run, TARE_KIND_WRITE, 0, 100, 200);
 			command->direction = TARE_DIRECTION_TO_DEVICE;
 			command->memory = TARE_TRACE_MEMORY_PINNED;
 			command->amount = rows[i].bytes[k];
 		}
 		tare_tables_free(&run->tables);
-		assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers, &ceiling, 1,
-		                                     &run->tables, NULL), 0);
+		assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers,
+		                                     &ceiling, 1, &run->tables, NULL),
+		                 0);
 		assert_near(run->tables.transfers[0].sized_ceiling, 1e9 * rows[i].rate);
 		assert_near(run->tables.transfers[0].ceiling, 10e9);
 	}
@@ -321,7 +340,8 @@ static void wild_times_do_no_harm(void **state)
 				    add(run, kind, 0, wild[b], wild[c]);
 				command->enter_ns = wild[a];
 				command->exit_ns = wild[(a + c) % 6];
-				command->amount = kind == TARE_KIND_KERNEL ? (uint64_t)wild[b] : UINT64_MAX;
+				command->amount =
+				    kind == TARE_KIND_KERNEL ? (uint64_t)wild[b] : UINT64_MAX;
 			}
 	for (int i = 0; i < 4; i++) {
 		struct tare_recorded_call *call = add_call(run, i % 2 ? BUILD : FINISH, 0, 0);
@@ -351,16 +371,16 @@ static void work_that_two_apis_recorded_is_counted_once(void **state)
 		int64_t enter_ns, exit_ns, start_ns;
 	} rows[] = {
 		{ TARE_KIND_KERNEL, 0, 0, 90, 100 },
-		{ TARE_KIND_KERNEL, 1, 10, 20, 100 },           // the same: within the call
-		{ TARE_KIND_WRITE, 1, 30, 40, 95 },             // the driver's own
+		{ TARE_KIND_KERNEL, 1, 10, 20, 100 }, // the same: within the call
+		{ TARE_KIND_WRITE, 1, 30, 40, 95 },   // the driver's own
 		{ TARE_KIND_WRITE, 0, 200, 290, 300 },
-		{ TARE_KIND_WRITE, 1, 210, 220, 300 },          // the same
+		{ TARE_KIND_WRITE, 1, 210, 220, 300 }, // the same
 		{ TARE_KIND_KERNEL, 0, 400, 410, 500 },
-		{ TARE_KIND_KERNEL, 1, 411, 420, 600 },         // the program's, behind it
+		{ TARE_KIND_KERNEL, 1, 411, 420, 600 }, // the program's, behind it
 		{ TARE_KIND_KERNEL, 0, 700, 790, TARE_NO_TIME },
-		{ TARE_KIND_KERNEL, 1, 710, 720, 800 },         // which knows more
+		{ TARE_KIND_KERNEL, 1, 710, 720, 800 }, // which knows more
 		{ TARE_KIND_KERNEL, 0, 900, 990, 1000 },
-		{ TARE_KIND_KERNEL, 0, 910, 920, 1000 },        // of the same API: another one
+		{ TARE_KIND_KERNEL, 0, 910, 920, 1000 }, // of the same API: another one
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_recorded_command *command =

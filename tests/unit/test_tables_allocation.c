@@ -51,7 +51,8 @@ static void every_refusal_is_an_error(void **state)
 	for (int i = 0; i < 60; i++) {
 		add_shape(run, 64 * (i % 5 + 1), 64);
 		add(run, i % 3 ? TARE_KIND_KERNEL : TARE_KIND_WRITE, 100 * i, 100 * i + 50,
-		    100 * i + 90 + i)->amount = i;
+		    100 * i + 90 + i)
+		    ->amount = i;
 	}
 	add_call(run, FINISH, 6000, 6500);
 	add_call(run, BUILD, 6600, 6700);

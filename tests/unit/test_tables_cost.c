@@ -8,9 +8,14 @@ enum { LAUNCHES = 1500 };
 static void be_measured(struct run *run)
 {
 	struct tare_recorded_process *process = &run->processes[0];
-	*process = (struct tare_recorded_process){ .self_cost_ps = 100000, .self_call_cost_ps = 50000,
-		.self_untimed_cost_ps = 40000, .driver_rounds = 9, .setup_ns = 77, .calibration_ns = 700,
-		.self_low_ps = { 90000, 35000 }, .self_high_ps = { 130000, 60000 } };
+	*process = (struct tare_recorded_process){ .self_cost_ps = 100000,
+		                                   .self_call_cost_ps = 50000,
+		                                   .self_untimed_cost_ps = 40000,
+		                                   .driver_rounds = 9,
+		                                   .setup_ns = 77,
+		                                   .calibration_ns = 700,
+		                                   .self_low_ps = { 90000, 35000 },
+		                                   .self_high_ps = { 130000, 60000 } };
 	for (int i = 0; i < TARE_DRIVER_COST_COUNT; i++) {
 		process->driver_ps[i] = (i + 1) * 1000000;
 		process->driver_low_ps[i] = process->driver_ps[i] - 100000;
@@ -51,19 +56,23 @@ static void only_what_was_changed_costs(void **state)
 		bool timed = !(rows[i].flags & TARE_COMMAND_NO_TIMES);
 		run->recording.command_count = 0;
 		struct tare_recorded_command *command =
-		    add(run, rows[i].transfer ? TARE_KIND_WRITE : TARE_KIND_KERNEL, 100, timed ? 200 : TARE_NO_TIME,
-		        timed ? 300 : TARE_NO_TIME);
+		    add(run, rows[i].transfer ? TARE_KIND_WRITE : TARE_KIND_KERNEL, 100,
+		        timed ? 200 : TARE_NO_TIME, timed ? 300 : TARE_NO_TIME);
 		command->queue = rows[i].queue;
 		command->flags = rows[i].flags;
 		command->untimed = rows[i].untimed;
 		compute(run);
 		assert_int_equal(coverage->driver_ns, rows[i].cost_ns);
-		assert_int_equal(coverage->driver_low_ns, rows[i].cost_ns ? rows[i].cost_ns - 100 : 0);
-		assert_int_equal(coverage->driver_high_ns, rows[i].cost_ns ? rows[i].cost_ns + 200 : 0);
+		assert_int_equal(coverage->driver_low_ns,
+		                 rows[i].cost_ns ? rows[i].cost_ns - 100 : 0);
+		assert_int_equal(coverage->driver_high_ns,
+		                 rows[i].cost_ns ? rows[i].cost_ns + 200 : 0);
 		assert_int_equal(coverage->self_cost_ns, timed ? 100 : 40);
 		assert_int_equal(coverage->cost_ns, rows[i].cost_ns + (timed ? 100 : 40) + 777);
-		assert_int_equal(coverage->cost_low_ns, coverage->driver_low_ns + (timed ? 90 : 35) + 777);
-		assert_int_equal(coverage->cost_high_ns, coverage->driver_high_ns + (timed ? 130 : 60) + 777);
+		assert_int_equal(coverage->cost_low_ns,
+		                 coverage->driver_low_ns + (timed ? 90 : 35) + 777);
+		assert_int_equal(coverage->cost_high_ns,
+		                 coverage->driver_high_ns + (timed ? 130 : 60) + 777);
 		assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
 		assert_near(coverage->cost_share, (double)coverage->cost_ns / 1000000);
 	}
@@ -160,15 +169,24 @@ static void executed_lists(struct run *run)
 	run->processes[0].apis = UINT64_C(1) << TARE_TRACE_LEVELZERO;
 	run->queues[0].api = TARE_TRACE_LEVELZERO;
 	for (uint32_t i = 0; i < 2; i++) {
-		run->calls[i] = (struct tare_recorded_call){ .enter_ns = 10, .exit_ns = 11, .count = 1, .role = TARE_ROLE_COMMAND,
-			.object = TARE_NO_INDEX, .device = TARE_NO_INDEX, .stack = TARE_NO_INDEX,
-			.flags = (uint8_t)(TARE_CALL_TIMED | TARE_CALL_OWN_EVENT | (i ? TARE_CALL_LIKE_KERNEL : 0)) };
+		run->calls[i] = (struct tare_recorded_call){
+			.enter_ns = 10,
+			.exit_ns = 11,
+			.count = 1,
+			.role = TARE_ROLE_COMMAND,
+			.object = TARE_NO_INDEX,
+			.device = TARE_NO_INDEX,
+			.stack = TARE_NO_INDEX,
+			.flags = (uint8_t)(TARE_CALL_TIMED | TARE_CALL_OWN_EVENT |
+			                   (i ? TARE_CALL_LIKE_KERNEL : 0))
+		};
 		run->recording.call_count++;
 	}
 	for (uint32_t execution = 0; execution < 2; execution++)
 		for (int i = 0; i < 3; i++) {
 			struct tare_recorded_command *command =
-			    add(run, i ? TARE_KIND_KERNEL : TARE_KIND_GRAPH, 100, i ? 200 : TARE_NO_TIME, i ? 300 : TARE_NO_TIME);
+			    add(run, i ? TARE_KIND_KERNEL : TARE_KIND_GRAPH, 100,
+			        i ? 200 : TARE_NO_TIME, i ? 300 : TARE_NO_TIME);
 			command->flags = i ? TARE_COMMAND_OWN_EVENT : TARE_COMMAND_NO_TIMES;
 			command->part = i ? TARE_RUN : TARE_EXECUTES;
 			command->execution = execution;
@@ -210,7 +228,8 @@ static void runs_without_recording_go_before(void **state)
 	struct run *run = *state;
 	const struct tare_coverage *coverage = &run->tables.coverage;
 	be_measured(run);
-	run->recording.comparison = (struct tare_run_comparison){ 5, 900000, 50000, 40000, 70000, 1, 1, 1 };
+	run->recording.comparison =
+	    (struct tare_run_comparison){ 5, 900000, 50000, 40000, 70000, 1, 1, 1 };
 	add(run, TARE_KIND_KERNEL, 100, 200, 300)->flags = TARE_COMMAND_OWN_EVENT;
 	compute(run);
 	assert_int_equal(coverage->cost_source, TARE_COST_COMPARED);
@@ -222,8 +241,9 @@ static void runs_without_recording_go_before(void **state)
 	struct tare_view view = tare_view_all(&run->recording);
 	view.to_ns = 500000;
 	tare_tables_free(&run->tables);
-	assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers, NULL, 0, &run->tables,
-	                                     NULL), 0);
+	assert_int_equal(
+	    tare_tables_compute(&run->recording, &view, &run->ledgers, NULL, 0, &run->tables, NULL),
+	    0);
 	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
 	// When measuring was, is not known.
 	assert_int_equal(coverage->cost_ns, 100 + 2000);
@@ -236,14 +256,15 @@ static uint32_t number(uint32_t *state)
 	return *state = *state * 1664525 + 1013904223;
 }
 
-// Launches whose kernel takes longer and longer, all timed at first, then one in `chance`. Returns what
-// they took altogether.
+// Launches whose kernel takes longer and longer, all timed at first, then one in `chance`. Returns
+// what they took altogether.
 static double launch_sampled(struct run *run, uint32_t *random, uint32_t chance)
 {
 	double truth_ns = 0;
 	run->recording.command_count = 0;
 	for (int i = 0; i < LAUNCHES; i++) {
-		int64_t from_ns = 100 + i * 600, ns = 100 + i / 10 + number(random) / (UINT32_MAX / 100);
+		int64_t from_ns = 100 + i * 600,
+		        ns = 100 + i / 10 + number(random) / (UINT32_MAX / 100);
 		bool timed = i < 200 || number(random) / 65536 % chance == 0;
 		struct tare_recorded_command *command =
 		    add(run, TARE_KIND_KERNEL, from_ns, timed ? from_ns + 20 : TARE_NO_TIME,
@@ -274,7 +295,8 @@ static void the_interval_holds_the_truth(void **state)
 	}
 	// 95 of 100; the numbers are always the same ones.
 	assert_in_range(within, 180, 199);
-	// Count times the mean of all timed ones would be 20 % too little: the early ones are short.
+	// Count times the mean of all timed ones would be 20 % too little: the early ones are
+	// short.
 	assert_true(fabs(mean_off) < 0.005);
 }
 
@@ -293,8 +315,8 @@ static void too_few_are_no_estimate(void **state)
 {
 	struct run *run = *state;
 	for (int i = 0; i < 3; i++) {
-		struct tare_recorded_command *command = add(run, TARE_KIND_KERNEL, 100 * i + 100, TARE_NO_TIME,
-		                                            TARE_NO_TIME);
+		struct tare_recorded_command *command =
+		    add(run, TARE_KIND_KERNEL, 100 * i + 100, TARE_NO_TIME, TARE_NO_TIME);
 		command->flags = TARE_COMMAND_NOT_SAMPLED;
 		command->untimed = TARE_UNTIMED_NOT_SAMPLED;
 	}
@@ -344,16 +366,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_what_was_changed_costs, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(without_its_interval_there_is_no_upper_end, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_unknown_driver_is_a_lower_limit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(threads_of_the_driver_hide_its_part, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_its_interval_there_is_no_upper_end, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(an_unknown_driver_is_a_lower_limit, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(threads_of_the_driver_hide_its_part, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(only_opencl_has_prices, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(executing_has_a_price_where_it_was_measured, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(runs_without_recording_go_before, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(executing_has_a_price_where_it_was_measured, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(runs_without_recording_go_before, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(the_interval_holds_the_truth, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_all_timed_is_not_estimated, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_all_timed_is_not_estimated, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(too_few_are_no_estimate, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(transfers_are_estimated_by_their_size, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(transfers_are_estimated_by_their_size, set_up,
+		                                tear_down),
 	};
 	return cmocka_run_group_tests_name("tables_cost", tests, NULL, NULL);
 }

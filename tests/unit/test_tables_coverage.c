@@ -92,8 +92,10 @@ static void gaps_have_the_causes_that_the_ledger_lists(void **state)
 {
 	struct run *run = *state;
 	struct tare_gap gaps[] = {
-		{ 1700, 2000, 0, 3, TARE_LEDGER_WAIT }, { 600, 800, 0, 2, TARE_LEDGER_COMPUTING },
-		{ 250, 400, 0, 1, TARE_LEDGER_COMPUTING }, { 600, 700, 1, 2, TARE_LEDGER_BUILD },
+		{ 1700, 2000, 0, 3, TARE_LEDGER_WAIT },
+		{ 600, 800, 0, 2, TARE_LEDGER_COMPUTING },
+		{ 250, 400, 0, 1, TARE_LEDGER_COMPUTING },
+		{ 600, 700, 1, 2, TARE_LEDGER_BUILD },
 		{ 0, 100, 0, 0, TARE_LEDGER_BEFORE_FIRST },
 	};
 	add(run, TARE_KIND_KERNEL, 0, 100, 200);
@@ -144,17 +146,32 @@ static void what_a_queue_does_not_tell_is_not_known(void **state)
 static void parts_hold_no_memory_of_their_own(void **state)
 {
 	struct tare_recorded_memory memories[] = {
-		{ .kind = TARE_TRACE_MEMORY_BUFFER, .bytes = 100, .parent = TARE_NO_INDEX,
-		  .created_ns = 10, .released_ns = 50 },
-		{ .kind = TARE_TRACE_MEMORY_PART, .bytes = 60, .parent = 0, .created_ns = 20,
+		{ .kind = TARE_TRACE_MEMORY_BUFFER,
+		  .bytes = 100,
+		  .parent = TARE_NO_INDEX,
+		  .created_ns = 10,
+		  .released_ns = 50 },
+		{ .kind = TARE_TRACE_MEMORY_PART,
+		  .bytes = 60,
+		  .parent = 0,
+		  .created_ns = 20,
 		  .released_ns = 30 },
-		{ .kind = TARE_TRACE_MEMORY_PART, .bytes = 50, .parent = TARE_NO_INDEX,
-		  .created_ns = 20, .released_ns = TARE_NO_TIME },
-		{ .kind = TARE_TRACE_MEMORY_IMAGE, .bytes = 40, .parent = TARE_NO_INDEX,
-		  .created_ns = 30, .released_ns = TARE_NO_TIME },
+		{ .kind = TARE_TRACE_MEMORY_PART,
+		  .bytes = 50,
+		  .parent = TARE_NO_INDEX,
+		  .created_ns = 20,
+		  .released_ns = TARE_NO_TIME },
+		{ .kind = TARE_TRACE_MEMORY_IMAGE,
+		  .bytes = 40,
+		  .parent = TARE_NO_INDEX,
+		  .created_ns = 30,
+		  .released_ns = TARE_NO_TIME },
 		// Made in the moment in which the first is let go of.
-		{ .kind = TARE_TRACE_MEMORY_BUFFER, .bytes = 90, .parent = TARE_NO_INDEX,
-		  .created_ns = 50, .released_ns = 60 },
+		{ .kind = TARE_TRACE_MEMORY_BUFFER,
+		  .bytes = 90,
+		  .parent = TARE_NO_INDEX,
+		  .created_ns = 50,
+		  .released_ns = 60 },
 	};
 	struct run *run = *state;
 	run->recording.memories = memories;
@@ -179,9 +196,9 @@ static void commands_that_nothing_started(void **state)
 		uint64_t never;
 	} rows[] = {
 		{ -1, 0, 0, 0, 2 },
-		{ FLUSH, 0, 0, 1500, 1 },              // after the first, before the second
+		{ FLUSH, 0, 0, 1500, 1 }, // after the first, before the second
 		{ FLUSH, 0, 0, 2500, 0 },
-		{ FLUSH, 1, 0, 2500, 2 },              // of another queue
+		{ FLUSH, 1, 0, 2500, 2 }, // of another queue
 		{ FINISH, 0, TARE_CALL_FAILED, 2500, 2 },
 		{ FINISH, TARE_NO_INDEX, 0, 2500, 0 }, // a wait for events: of any queue
 		{ RELEASE_QUEUE, TARE_NO_INDEX, 0, 2500, 0 },
@@ -248,7 +265,8 @@ static void each_untimed_command_has_its_reason(void **state)
 		{ TARE_NO_TIME, TARE_NO_TIME, 0, TARE_COMMAND_NO_TIMES, TARE_UNOBSERVED_NOT_ASKED },
 		{ TARE_NO_TIME, TARE_NO_TIME, TARE_UNTIMED_REFUSED, 0, TARE_UNOBSERVED_REFUSED },
 		{ TARE_NO_TIME, TARE_NO_TIME, TARE_UNTIMED_FAILED, 0, TARE_UNOBSERVED_FAILED },
-		{ TARE_NO_TIME, TARE_NO_TIME, TARE_UNTIMED_ABANDONED, 0, TARE_UNOBSERVED_ABANDONED },
+		{ TARE_NO_TIME, TARE_NO_TIME, TARE_UNTIMED_ABANDONED, 0,
+		  TARE_UNOBSERVED_ABANDONED },
 		{ TARE_NO_TIME, TARE_NO_TIME, TARE_UNTIMED_NO_ROOM, 0, TARE_UNOBSERVED_NO_ROOM },
 		{ TARE_NO_TIME, TARE_NO_TIME, TARE_UNTIMED_UNUSABLE, 0, TARE_UNOBSERVED_UNUSABLE },
 		{ 20, 10, 0, 0, TARE_UNOBSERVED_UNUSABLE },
@@ -275,10 +293,16 @@ static void losses_and_cost_come_from_the_processes(void **state)
 	struct run *run = *state;
 	struct tare_recorded_process *process = &run->processes[0];
 	const struct tare_coverage *coverage = &run->tables.coverage;
-	*process = (struct tare_recorded_process){ .lost_records = 7, .lost_commands = 3,
-		.recycled_records = 20, .recycled_commands = 10, .passed_calls = 5,
-		.helper_cpu_ns = 77, .stalled_ns = 88, .damaged_windows = 2,
-		.self_cost_ps = 150000, .self_call_cost_ps = 50000 };
+	*process = (struct tare_recorded_process){ .lost_records = 7,
+		                                   .lost_commands = 3,
+		                                   .recycled_records = 20,
+		                                   .recycled_commands = 10,
+		                                   .passed_calls = 5,
+		                                   .helper_cpu_ns = 77,
+		                                   .stalled_ns = 88,
+		                                   .damaged_windows = 2,
+		                                   .self_cost_ps = 150000,
+		                                   .self_call_cost_ps = 50000 };
 	run->devices[0].contradictions = 4;
 	run->recording.unresolved = 6;
 	add(run, TARE_KIND_KERNEL, 0, 100, 200);
@@ -304,8 +328,9 @@ static void losses_and_cost_come_from_the_processes(void **state)
 	view.spans = (const struct tare_time_span[]){ { 0, 600 }, { 1000, 1400 } };
 	view.span_count = 2;
 	tare_tables_free(&run->tables);
-	assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers, NULL, 0, &run->tables,
-	                                     NULL), 0);
+	assert_int_equal(
+	    tare_tables_compute(&run->recording, &view, &run->ledgers, NULL, 0, &run->tables, NULL),
+	    0);
 	assert_near(coverage->self_cost_share, 450.0 / 1000);
 	process->harvest_cost_ps = 40000;
 	compute(run);

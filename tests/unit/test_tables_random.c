@@ -14,8 +14,19 @@
 
 #include <cmocka.h>
 
-enum { DEVICES = 3, SAME = 2, QUEUES = 5, KERNELS = 5, SHAPES = 4, THREADS = 3, MOST = 400,
-       SPAN_NS = 4000, MEMORIES = 12, RUNS = 150, SPANS = 6 };
+enum {
+	DEVICES = 3,
+	SAME = 2,
+	QUEUES = 5,
+	KERNELS = 5,
+	SHAPES = 4,
+	THREADS = 3,
+	MOST = 400,
+	SPAN_NS = 4000,
+	MEMORIES = 12,
+	RUNS = 150,
+	SPANS = 6
+};
 
 struct world {
 	struct tare_recording recording;
@@ -43,28 +54,40 @@ static void make_objects(struct world *world, struct tare_random *random)
 	// Device 2 is device 0 as the second process sees it.
 	for (uint32_t i = 0; i < DEVICES; i++)
 		world->devices[i] = (struct tare_recorded_device){ .process = i == 2,
-			.same_as = i == 2 ? 0 : i, .name = i == 1 ? "B" : "A", .compute_units = 4 };
+			                                           .same_as = i == 2 ? 0 : i,
+			                                           .name = i == 1 ? "B" : "A",
+			                                           .compute_units = 4 };
 	for (uint32_t i = 0; i < THREADS; i++)
-		world->threads[i] = (struct tare_recorded_thread){ .process = i == 2,
-			.unfinished_function = TARE_NO_INDEX };
+		world->threads[i] =
+		    (struct tare_recorded_thread){ .process = i == 2,
+			                           .unfinished_function = TARE_NO_INDEX };
 	for (uint32_t i = 0; i < QUEUES; i++)
 		world->queues[i] = (struct tare_recorded_queue){ .process = i == 4,
-			.device = i == 4 ? 2 : i == 3 ? TARE_NO_INDEX : i % 2, .number = i };
+			                                         .device = i == 4   ? 2
+			                                                   : i == 3 ? TARE_NO_INDEX
+			                                                            : i % 2,
+			                                         .number = i };
 	for (uint32_t i = 0; i < KERNELS; i++)
 		world->kernels[i] = (struct tare_recorded_kernel){ .process = i > 2,
-			.program = TARE_NO_INDEX, .name = names[i] };
+			                                           .program = TARE_NO_INDEX,
+			                                           .name = names[i] };
 	for (uint32_t i = 0; i < SHAPES; i++) // the last is the first again
 		world->shapes[i] = (struct tare_recorded_shape){ .dimensions = 1,
-			.global = { 64 << i % 3, 1, 1 }, .local = { 16, 1, 1 } };
+			                                         .global = { 64 << i % 3, 1, 1 },
+			                                         .local = { 16, 1, 1 } };
 	world->functions[0] = (struct tare_recorded_function){ "clEnqueueNDRangeKernel", 1, 1 };
 	world->functions[1] = (struct tare_recorded_function){ "clEnqueueWriteBuffer", 1, 1 };
 	world->functions[2] = (struct tare_recorded_function){ "clEnqueueNDRangeKernel", 1, 1 };
 	for (uint32_t i = 0; i < MEMORIES; i++) {
 		int64_t at_ns = below(random, SPAN_NS);
-		world->memories[i] = (struct tare_recorded_memory){ .process = i % 2,
-			.kind = TARE_TRACE_MEMORY_BUFFER, .bytes = 1 + below(random, 1000),
-			.parent = i % 5 == 4 ? i - 1 : TARE_NO_INDEX, .created_ns = at_ns,
-			.released_ns = i % 3 == 0 ? TARE_NO_TIME : at_ns + below(random, 900) };
+		world->memories[i] = (struct tare_recorded_memory){
+			.process = i % 2,
+			.kind = TARE_TRACE_MEMORY_BUFFER,
+			.bytes = 1 + below(random, 1000),
+			.parent = i % 5 == 4 ? i - 1 : TARE_NO_INDEX,
+			.created_ns = at_ns,
+			.released_ns = i % 3 == 0 ? TARE_NO_TIME : at_ns + below(random, 900)
+		};
 	}
 }
 
@@ -84,12 +107,19 @@ static struct tare_recorded_command make_command(struct tare_random *random)
 	int64_t exit_ns = enter_ns + below(random, 60);
 	int64_t start_ns = enter_ns + below(random, 300);
 	struct tare_recorded_command command = {
-		.enter_ns = enter_ns, .exit_ns = exit_ns, .submitted_ns = TARE_NO_TIME,
-		.start_ns = start_ns, .end_ns = start_ns + below(random, 250),
-		.thread = queue == 4 ? 2 : below(random, 2), .queue = queue,
-		.first_wait = TARE_NO_INDEX, .alignment = below(random, 13),
+		.enter_ns = enter_ns,
+		.exit_ns = exit_ns,
+		.submitted_ns = TARE_NO_TIME,
+		.start_ns = start_ns,
+		.end_ns = start_ns + below(random, 250),
+		.thread = queue == 4 ? 2 : below(random, 2),
+		.queue = queue,
+		.first_wait = TARE_NO_INDEX,
+		.alignment = below(random, 13),
 		.function = kernel ? 2 * (queue == 4) : 1,
-		.kind = kernel ? TARE_KIND_KERNEL : write ? TARE_KIND_WRITE : TARE_KIND_READ,
+		.kind = kernel  ? TARE_KIND_KERNEL
+		        : write ? TARE_KIND_WRITE
+		                : TARE_KIND_READ,
 		.direction = kernel  ? TARE_DIRECTION_NONE
 		             : write ? TARE_DIRECTION_TO_DEVICE
 		                     : TARE_DIRECTION_FROM_DEVICE,
@@ -117,8 +147,10 @@ static void make_view(struct world *world, struct tare_random *random)
 		for (size_t i = 0; i < count && at_ns < world->view.to_ns; i++) {
 			struct tare_time_span *span = &world->spans[world->view.span_count++];
 			// Some touch the one before, or the ends of the view.
-			span->from_ns = at_ns + below(random, 2) * below(random, world->view.to_ns - at_ns);
-			span->to_ns = span->from_ns + 1 + below(random, world->view.to_ns - span->from_ns);
+			span->from_ns =
+			    at_ns + below(random, 2) * below(random, world->view.to_ns - at_ns);
+			span->to_ns =
+			    span->from_ns + 1 + below(random, world->view.to_ns - span->from_ns);
 			at_ns = span->to_ns;
 		}
 	}
@@ -138,14 +170,28 @@ static void make_world(struct world *world, struct tare_random *random)
 		world->commands[i] = make_command(random);
 	qsort(world->commands, commands, sizeof *world->commands, compare_enters);
 	world->recording = (struct tare_recording){
-		.start_ns = 0, .end_ns = SPAN_NS, .user_cpu_ns = TARE_NO_TIME,
-		.system_cpu_ns = TARE_NO_TIME, .processes = world->processes, .process_count = 2,
-		.threads = world->threads, .thread_count = THREADS, .devices = world->devices,
-		.device_count = DEVICES, .queues = world->queues, .queue_count = QUEUES,
-		.kernels = world->kernels, .kernel_count = KERNELS, .shapes = world->shapes,
-		.shape_count = SHAPES, .functions = world->functions, .function_count = 3,
-		.commands = world->commands, .command_count = commands,
-		.memories = world->memories, .memory_count = MEMORIES,
+		.start_ns = 0,
+		.end_ns = SPAN_NS,
+		.user_cpu_ns = TARE_NO_TIME,
+		.system_cpu_ns = TARE_NO_TIME,
+		.processes = world->processes,
+		.process_count = 2,
+		.threads = world->threads,
+		.thread_count = THREADS,
+		.devices = world->devices,
+		.device_count = DEVICES,
+		.queues = world->queues,
+		.queue_count = QUEUES,
+		.kernels = world->kernels,
+		.kernel_count = KERNELS,
+		.shapes = world->shapes,
+		.shape_count = SHAPES,
+		.functions = world->functions,
+		.function_count = 3,
+		.commands = world->commands,
+		.command_count = commands,
+		.memories = world->memories,
+		.memory_count = MEMORIES,
 	};
 	make_view(world, random);
 }
@@ -185,12 +231,14 @@ static bool between(const struct tare_view *view, int64_t at_ns)
 	       at_ns < view->spans[view->span_count - 1].to_ns && !in_spans(view, at_ns);
 }
 
-static bool is_in(const struct world *world, const struct tare_recorded_command *command, bool named)
+static bool is_in(const struct world *world, const struct tare_recorded_command *command,
+                  bool named)
 {
 	const struct tare_view *view = &world->view;
 	if (!in_time(view, is_timed(command) ? command->start_ns : command->enter_ns))
 		return false;
-	if (view->process != TARE_NO_INDEX && view->process != world->threads[command->thread].process)
+	if (view->process != TARE_NO_INDEX &&
+	    view->process != world->threads[command->thread].process)
 		return false;
 	if (view->device != TARE_NO_INDEX && view->device != device_of(world, command))
 		return false;
@@ -212,7 +260,7 @@ static int64_t painted(const struct grid *grid, const struct grid *and, bool and
 {
 	int64_t ns = 0;
 	for (size_t t = 0; t < 2 * SPAN_NS; t++)
-		ns += grid->at[t] && (!and || and->at[t] == and_is);
+		ns += grid->at[t] && (!and|| and->at[t] == and_is);
 	return ns;
 }
 
@@ -232,7 +280,8 @@ static struct grid kernels_of(const struct world *world, uint32_t device, bool o
 
 static int compare_doubles(const void *a, const void *b)
 {
-	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+	return (*(const double *)a > *(const double *)b) -
+	       (*(const double *)a < *(const double *)b);
 }
 
 // Type 7 of Hyndman and Fan, of sorted values.
@@ -340,14 +389,18 @@ static void check_transfer(const struct world *world, const struct tare_transfer
 		int64_t ns = command->end_ns - command->start_ns;
 		if (command->kind != row->kind || !is_in(world, command, true) ||
 		    device_of(world, command) != row->device || command->memory != row->memory ||
-		    (command->flags & TARE_COMMAND_BLOCKING) != (row->blocking ? TARE_COMMAND_BLOCKING : 0))
+		    (command->flags & TARE_COMMAND_BLOCKING) !=
+		        (row->blocking ? TARE_COMMAND_BLOCKING : 0))
 			continue;
 		truth.count++;
 		truth.bytes += command->amount;
 		truth.unaligned += command->alignment < 6;
-		truth.smallest = command->amount < truth.smallest ? command->amount : truth.smallest;
+		truth.smallest =
+		    command->amount < truth.smallest ? command->amount : truth.smallest;
 		truth.largest = command->amount > truth.largest ? command->amount : truth.largest;
-		truth.sizes[command->amount < 64 ? 0 : (size_t)(log2((double)command->amount) / 2 - 2)]++;
+		truth.sizes[command->amount < 64
+		                ? 0
+		                : (size_t)(log2((double)command->amount) / 2 - 2)]++;
 		if (!is_timed(command))
 			continue;
 		truth.timed++;
@@ -370,7 +423,8 @@ static void check_transfer(const struct world *world, const struct tare_transfer
 	assert_int_equal(row->exposed_ns, painted(&own, &kernels, false));
 	assert_near(row->bytes_per_second,
 	            truth.total_ns ? 1e9 * (double)timed_bytes / (double)truth.total_ns : NAN);
-	assert_near(row->median_bytes_per_second, rate_count ? quantile(rates, rate_count, 0.5) : NAN);
+	assert_near(row->median_bytes_per_second,
+	            rate_count ? quantile(rates, rate_count, 0.5) : NAN);
 }
 
 static void check_transfers(const struct world *world, const struct tare_tables *tables)
@@ -414,13 +468,15 @@ static void check_queue(const struct world *world, const struct tare_queue_row *
 		first_start = command->start_ns < first_start ? command->start_ns : first_start;
 		last_end = command->end_ns > last_end ? command->end_ns : last_end;
 		if (!(command->flags & TARE_COMMAND_BLOCKING))
-			latencies[count++] = fmax(0, (double)(command->start_ns - command->exit_ns));
+			latencies[count++] =
+			    fmax(0, (double)(command->start_ns - command->exit_ns));
 	}
 	for (size_t t = 0; t < 2 * SPAN_NS; t++) {
 		bool counts = !between(&world->view, (int64_t)t);
 		area += counts ? depth[t] : 0;
 		lasts_ns += timed && counts && (int64_t)t >= first_enter && (int64_t)t < last_end;
-		gaps_ns += timed && counts && (int64_t)t >= first_start && (int64_t)t < last_end && !busy.at[t];
+		gaps_ns += timed && counts && (int64_t)t >= first_start && (int64_t)t < last_end &&
+		           !busy.at[t];
 		deepest = depth[t] > deepest ? depth[t] : deepest;
 	}
 	qsort(latencies, count, sizeof *latencies, compare_doubles);
@@ -460,7 +516,8 @@ static void check_memory(const struct world *world, const struct tare_memory_use
 			    (view->process != TARE_NO_INDEX && view->process != memory->process))
 				continue;
 			held += memory->created_ns <= t && (!released || memory->released_ns > t)
-			            ? memory->bytes : 0;
+			            ? memory->bytes
+			            : 0;
 		}
 		most = held > most ? held : most;
 	}
@@ -508,8 +565,9 @@ static void random_recordings_agree_with_the_count(void **state)
 		struct tare_error error;
 		assert_non_null(world);
 		make_world(world, &random);
-		assert_int_equal(tare_tables_compute(&world->recording, &world->view, &none, NULL, 0,
-		                                     &tables, &error), 0);
+		assert_int_equal(tare_tables_compute(&world->recording, &world->view, &none, NULL,
+		                                     0, &tables, &error),
+		                 0);
 		check_tasks(world, &tables);
 		check_transfers(world, &tables);
 		for (size_t i = 0; i < tables.queue_count; i++)
@@ -545,15 +603,18 @@ static void views_in_a_row_add_up(void **state)
 		views[4].spans = outer;
 		views[4].span_count = 1 + (b_ns < SPAN_NS);
 		for (int i = 0; i < 5; i++)
-			assert_int_equal(tare_tables_compute(&world->recording, &views[i], &none, NULL, 0,
-			                                     &tables[i], NULL), 0);
+			assert_int_equal(tare_tables_compute(&world->recording, &views[i], &none,
+			                                     NULL, 0, &tables[i], NULL),
+			                 0);
 		assert_int_equal(tables[0].coverage.enqueued,
 		                 tables[1].coverage.enqueued + tables[2].coverage.enqueued);
 		assert_int_equal(tables[0].coverage.enqueued, world->recording.command_count);
-		assert_int_equal(tables[0].memory.bytes, tables[1].memory.bytes + tables[2].memory.bytes);
+		assert_int_equal(tables[0].memory.bytes,
+		                 tables[1].memory.bytes + tables[2].memory.bytes);
 		assert_int_equal(tables[0].coverage.enqueued,
 		                 tables[3].coverage.enqueued + tables[4].coverage.enqueued);
-		assert_int_equal(tables[0].memory.bytes, tables[3].memory.bytes + tables[4].memory.bytes);
+		assert_int_equal(tables[0].memory.bytes,
+		                 tables[3].memory.bytes + tables[4].memory.bytes);
 		for (int i = 0; i < 5; i++)
 			tare_tables_free(&tables[i]);
 		free(world);

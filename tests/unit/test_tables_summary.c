@@ -41,17 +41,29 @@ static int set_up(void **state)
 	run->devices[0].name = "A";
 	run->kernels[0].name = "add";
 	run->functions[0] = (struct tare_recorded_function){ "clEnqueueNDRangeKernel",
-		TARE_TRACE_OPENCL, TARE_ROLE_COMMAND };
-	run->functions[1] = (struct tare_recorded_function){ "clFinish", TARE_TRACE_OPENCL,
-		TARE_ROLE_WAIT };
-	run->recording = (struct tare_recording){ .end_ns = WALL_NS, .user_cpu_ns = TARE_NO_TIME,
-		.system_cpu_ns = TARE_NO_TIME, .processes = run->processes, .process_count = 1,
-		.threads = run->threads, .thread_count = 1, .devices = run->devices,
-		.device_count = 1, .queues = run->queues, .queue_count = 1,
-		.kernels = run->kernels, .kernel_count = 1, .functions = run->functions,
-		.function_count = 2, .commands = run->commands, .calls = run->calls };
-	run->ledger = (struct tare_ledger){ .scope = "union", .name = "all devices",
-		.device = TARE_NO_INDEX, .wall_ns = WALL_NS };
+		                                             TARE_TRACE_OPENCL, TARE_ROLE_COMMAND };
+	run->functions[1] =
+	    (struct tare_recorded_function){ "clFinish", TARE_TRACE_OPENCL, TARE_ROLE_WAIT };
+	run->recording = (struct tare_recording){ .end_ns = WALL_NS,
+		                                  .user_cpu_ns = TARE_NO_TIME,
+		                                  .system_cpu_ns = TARE_NO_TIME,
+		                                  .processes = run->processes,
+		                                  .process_count = 1,
+		                                  .threads = run->threads,
+		                                  .thread_count = 1,
+		                                  .devices = run->devices,
+		                                  .device_count = 1,
+		                                  .queues = run->queues,
+		                                  .queue_count = 1,
+		                                  .kernels = run->kernels,
+		                                  .kernel_count = 1,
+		                                  .functions = run->functions,
+		                                  .function_count = 2,
+		                                  .commands = run->commands,
+		                                  .calls = run->calls };
+	run->ledger = (struct tare_ledger){
+		.scope = "union", .name = "all devices", .device = TARE_NO_INDEX, .wall_ns = WALL_NS
+	};
 	run->view = tare_view_all(&run->recording);
 	*state = run;
 	return 0;
@@ -70,9 +82,13 @@ static struct tare_recorded_command *add(struct run *run, int64_t enter_ns, int6
 {
 	struct tare_recorded_command *command = &run->commands[run->recording.command_count++];
 	*command = (struct tare_recorded_command){ .enter_ns = enter_ns,
-		.exit_ns = enter_ns + call_ns, .submitted_ns = TARE_NO_TIME, .start_ns = start_ns,
-		.end_ns = end_ns, .first_wait = TARE_NO_INDEX, .kind = TARE_KIND_KERNEL,
-		.amount = TARE_NO_INDEX };
+		                                   .exit_ns = enter_ns + call_ns,
+		                                   .submitted_ns = TARE_NO_TIME,
+		                                   .start_ns = start_ns,
+		                                   .end_ns = end_ns,
+		                                   .first_wait = TARE_NO_INDEX,
+		                                   .kind = TARE_KIND_KERNEL,
+		                                   .amount = TARE_NO_INDEX };
 	return command;
 }
 
@@ -89,11 +105,13 @@ static void add_kernels(struct run *run, int count, int64_t call_ns, int64_t len
 
 static const struct tare_run_summary *compute(struct run *run)
 {
-	struct tare_ledgers ledgers = { .ledgers = &run->ledger, .count = 1, .gaps = run->gaps,
-		.gap_count = run->gap_count };
+	struct tare_ledgers ledgers = {
+		.ledgers = &run->ledger, .count = 1, .gaps = run->gaps, .gap_count = run->gap_count
+	};
 	tare_tables_free(&run->tables);
-	assert_int_equal(tare_tables_compute(&run->recording, &run->view, &ledgers, NULL, 0,
-	                                     &run->tables, NULL), 0);
+	assert_int_equal(
+	    tare_tables_compute(&run->recording, &run->view, &ledgers, NULL, 0, &run->tables, NULL),
+	    0);
 	return &run->tables.summary;
 }
 
@@ -112,78 +130,193 @@ static const struct {
 	const char *verdict;
 	struct part parts[5];
 } judged[] = {
-	{ 10, 1000, 80000, 0, TARE_BOUND_DEVICE,
+	{ 10,
+	  1000,
+	  80000,
+	  0,
+	  TARE_BOUND_DEVICE,
 	  "This run is device-bound: the device works on kernels and local copies 81.0 % of the "
 	  "time",
 	  { { TARE_LEDGER_KERNEL, 800 }, { TARE_LEDGER_LOCAL, 10 }, { TARE_LEDGER_API, 190 } } },
-	{ 10, 1000, 40000, 0, TARE_BOUND_TRANSFER,
+	{ 10,
+	  1000,
+	  40000,
+	  0,
+	  TARE_BOUND_TRANSFER,
 	  "This run is transfer-bound: the device waits for data 60.0 % of the time",
-	  { { TARE_LEDGER_KERNEL, 400 }, { TARE_LEDGER_TO_DEVICE, 300 },
-	    { TARE_LEDGER_FROM_DEVICE, 100 }, { TARE_LEDGER_BOTH_WAYS, 100 },
+	  { { TARE_LEDGER_KERNEL, 400 },
+	    { TARE_LEDGER_TO_DEVICE, 300 },
+	    { TARE_LEDGER_FROM_DEVICE, 100 },
+	    { TARE_LEDGER_BOTH_WAYS, 100 },
 	    { TARE_LEDGER_BLOCKING_COPY, 100 } } },
-	{ 100, 700, 300, 0, TARE_BOUND_LAUNCH,
+	{ 100,
+	  700,
+	  300,
+	  0,
+	  TARE_BOUND_LAUNCH,
 	  "This run is launch-bound: the device waits for short commands to be issued 70.0 % of "
 	  "the time",
-	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_API, 500 }, { TARE_LEDGER_HELD, 100 },
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_API, 500 },
+	    { TARE_LEDGER_HELD, 100 },
 	    { TARE_LEDGER_DISPATCH, 100 } } },
 	// A call with its arguments takes 1400 ns.
-	{ 100, 700, 1000, 0, TARE_BOUND_LAUNCH, NULL,
+	{ 100,
+	  700,
+	  1000,
+	  0,
+	  TARE_BOUND_LAUNCH,
+	  NULL,
 	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_API, 700 } } },
-	{ 100, 700, 1500, 0, TARE_BOUND_HOST, NULL,
+	{ 100,
+	  700,
+	  1500,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
 	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_API, 700 } } },
 	// The same ledger with few long kernels is other calls' doing.
-	{ 2, 700, 150000, 0, TARE_BOUND_HOST,
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_HOST,
 	  "This run is host-bound: the device waits for what the program does on the host 70.0 % "
 	  "of the time",
 	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_API, 700 } } },
-	{ 2, 700, 150000, 0, TARE_BOUND_HOST, NULL,
-	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_COMPUTING, 300 },
-	    { TARE_LEDGER_BUILD, 100 }, { TARE_LEDGER_ALLOCATE, 100 },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_COMPUTING, 300 },
+	    { TARE_LEDGER_BUILD, 100 },
+	    { TARE_LEDGER_ALLOCATE, 100 },
 	    { TARE_LEDGER_OFF_CPU, 200 } } },
-	{ 2, 700, 150000, 0, TARE_BOUND_HOST, NULL,
-	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_BEFORE_FIRST, 400 },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_BEFORE_FIRST, 400 },
 	    { TARE_LEDGER_ENDED, 300 } } },
-	{ 2, 700, 150000, 0, TARE_BOUND_SYNCHRONISATION,
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_SYNCHRONISATION,
 	  "This run is synchronisation-bound: the device idles while host and device wait for "
 	  "each other 70.0 % of the time",
-	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_WAIT, 400 },
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_WAIT, 400 },
 	    { TARE_LEDGER_DEPENDENCY, 300 } } },
-	{ 2, 700, 450000, 0, TARE_BOUND_SYNCHRONISATION, NULL,
-	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
+	{ 2,
+	  700,
+	  450000,
+	  0,
+	  TARE_BOUND_SYNCHRONISATION,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_HELD, 300 },
 	    { TARE_LEDGER_DISPATCH, 400 } } },
-	{ 2, 700, 450000, 0, TARE_BOUND_DEVICE,
+	{ 2,
+	  700,
+	  450000,
+	  0,
+	  TARE_BOUND_DEVICE,
 	  "This run is device-bound: the device works on local copies 90.0 % of the time",
 	  { { TARE_LEDGER_LOCAL, 900 }, { TARE_LEDGER_WAIT, 100 } } },
 	// What delays a kernel of more than 100 us is not its issuing, however long it takes.
-	{ 2, 700, 100100, 0, TARE_BOUND_SYNCHRONISATION, NULL,
-	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
+	{ 2,
+	  700,
+	  100100,
+	  0,
+	  TARE_BOUND_SYNCHRONISATION,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_HELD, 300 },
 	    { TARE_LEDGER_DISPATCH, 400 } } },
 	// Few of them are start-up.
-	{ 2, 700, 99900, 0, TARE_BOUND_HOST, NULL,
-	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
+	{ 2,
+	  700,
+	  99900,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_HELD, 300 },
 	    { TARE_LEDGER_DISPATCH, 400 } } },
-	{ 9, 700, 60000, 0, TARE_BOUND_HOST, NULL,
-	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
+	{ 9,
+	  700,
+	  60000,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_HELD, 300 },
 	    { TARE_LEDGER_DISPATCH, 400 } } },
-	{ 2, 700, 40000, 0, TARE_BOUND_HOST, NULL,
+	{ 2,
+	  700,
+	  40000,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
 	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_API, 600 }, { TARE_LEDGER_HELD, 100 } } },
-	{ 10, 700, 60000, 0, TARE_BOUND_LAUNCH, NULL,
-	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
+	{ 10,
+	  700,
+	  60000,
+	  0,
+	  TARE_BOUND_LAUNCH,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_HELD, 300 },
 	    { TARE_LEDGER_DISPATCH, 400 } } },
-	{ 2, 700, 150000, 0, TARE_BOUND_NOT_CLEAR,
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_NOT_CLEAR,
 	  "It is not clear what bounds this run: transfers not hidden 52.0 %, kernels 48.0 % of "
 	  "the time",
 	  { { TARE_LEDGER_KERNEL, 480 }, { TARE_LEDGER_TO_DEVICE, 520 } } },
-	{ 2, 700, 150000, 0, TARE_BOUND_TRANSFER, NULL,
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_TRANSFER,
+	  NULL,
 	  { { TARE_LEDGER_KERNEL, 470 }, { TARE_LEDGER_TO_DEVICE, 530 } } },
-	{ 2, 700, 150000, 60, TARE_BOUND_NOT_CLEAR, NULL,
+	{ 2,
+	  700,
+	  150000,
+	  60,
+	  TARE_BOUND_NOT_CLEAR,
+	  NULL,
 	  { { TARE_LEDGER_KERNEL, 470 }, { TARE_LEDGER_TO_DEVICE, 530 } } },
-	{ 2, 700, 150000, 0, TARE_BOUND_NOT_CLEAR, NULL,
-	  { { TARE_LEDGER_KERNEL, 500 }, { TARE_LEDGER_WAIT, 250 },
-	    { TARE_LEDGER_UNTIMED, 150 }, { TARE_LEDGER_UNKNOWN, 100 } } },
-	{ 2, 700, 150000, 0, TARE_BOUND_DEVICE, NULL,
-	  { { TARE_LEDGER_KERNEL, 600 }, { TARE_LEDGER_WAIT, 150 },
-	    { TARE_LEDGER_UNTIMED, 150 }, { TARE_LEDGER_UNKNOWN, 100 } } },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_NOT_CLEAR,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 500 },
+	    { TARE_LEDGER_WAIT, 250 },
+	    { TARE_LEDGER_UNTIMED, 150 },
+	    { TARE_LEDGER_UNKNOWN, 100 } } },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_DEVICE,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 600 },
+	    { TARE_LEDGER_WAIT, 150 },
+	    { TARE_LEDGER_UNTIMED, 150 },
+	    { TARE_LEDGER_UNKNOWN, 100 } } },
 };
 
 static void the_largest_part_bounds_the_run(void **state)
@@ -263,9 +396,10 @@ static void first_launches_are_the_hosts(void **state)
 	assert_int_equal(summary->bound, TARE_BOUND_HOST);
 	assert_int_equal(summary->bound_ns[TARE_BOUND_HOST], 598000);
 	assert_int_equal(summary->bound_ns[TARE_BOUND_LAUNCH], 242000);
-	assert_string_equal(summary->verdict,
-	                    "This run is host-bound: the device waits for the host, mostly at first "
-	                    "launches of kernels, 59.8 % of the time");
+	assert_string_equal(
+	    summary->verdict,
+	    "This run is host-bound: the device waits for the host, mostly at first "
+	    "launches of kernels, 59.8 % of the time");
 	assert_non_null(strstr(summary->evidence, "; the host's part includes first launches of 1 "
 	                                          "kernel, when many drivers compile: 59.8 %"));
 	// What they took does not make the others' issuing long.
@@ -312,7 +446,8 @@ static void the_evidence_has_the_figures(void **state)
 	run->ledger.parts_ns[TARE_LEDGER_API] = 430000;
 	run->ledger.parts_ns[TARE_LEDGER_WAIT] = 70000;
 	summary = compute(run);
-	assert_non_null(strstr(summary->evidence, "; 8.0 % that are not known could turn the order"));
+	assert_non_null(
+	    strstr(summary->evidence, "; 8.0 % that are not known could turn the order"));
 }
 
 static void without_commands_or_times_nothing_is_claimed(void **state)
@@ -320,8 +455,9 @@ static void without_commands_or_times_nothing_is_claimed(void **state)
 	struct run *run = *state;
 	const struct tare_run_summary *summary = compute(run);
 	assert_int_equal(summary->bound, TARE_BOUND_NOTHING);
-	assert_string_equal(summary->verdict, "No command was enqueued: nothing bounds this run but "
-	                                      "the program itself");
+	assert_string_equal(summary->verdict,
+	                    "No command was enqueued: nothing bounds this run but "
+	                    "the program itself");
 	assert_int_equal(summary->working_from_ns, TARE_NO_TIME);
 	assert_true(isnan(summary->mean_launch_ns));
 	run->ledger.parts_ns[TARE_LEDGER_UNTIMED] = WALL_NS;
@@ -329,8 +465,9 @@ static void without_commands_or_times_nothing_is_claimed(void **state)
 		add(run, i * 10, 5, TARE_NO_TIME, TARE_NO_TIME);
 	summary = compute(run);
 	assert_int_equal(summary->bound, TARE_BOUND_NOT_CLEAR);
-	assert_string_equal(summary->verdict,
-	                    "What bounds this run cannot be told: of 3 commands, none has device times");
+	assert_string_equal(
+	    summary->verdict,
+	    "What bounds this run cannot be told: of 3 commands, none has device times");
 	assert_int_equal(summary->bound_ns[TARE_BOUND_NOT_CLEAR],
 	                 summary->working_to_ns - summary->working_from_ns);
 	assert_true(isnan(summary->device_utilisation) && isnan(summary->kernel_share));
@@ -340,7 +477,8 @@ static void without_commands_or_times_nothing_is_claimed(void **state)
 // 0.9 s of start-up must not hide that kernels bound the rest. The ledger of that part is the real
 // one; the hand-made one says host and would win if it were asked.
 // They lie one behind the other, each summed up by what it went into.
-static void assert_parts(const struct tare_run_summary *summary, const int64_t lengths_ns[TARE_PARTS])
+static void assert_parts(const struct tare_run_summary *summary,
+                         const int64_t lengths_ns[TARE_PARTS])
 {
 	for (int i = 0; i < TARE_PARTS; i++) {
 		const struct tare_run_part *part = &summary->parts[i];
@@ -366,9 +504,14 @@ static void start_up_is_not_judged(void **state)
 	for (int i = 0; i < 8; i++)
 		add(run, 900 * ms + 10 * ms * i, 1000, 900 * ms + 10 * ms * i + 2000,
 		    900 * ms + 10 * ms * i + 9 * ms);
-	run->calls[0] = (struct tare_recorded_call){ .enter_ns = 980 * ms, .exit_ns = 981 * ms,
-		.count = 1, .inside_ns = ms, .object = TARE_NO_INDEX, .device = TARE_NO_INDEX,
-		.function = 1, .role = TARE_ROLE_WAIT };
+	run->calls[0] = (struct tare_recorded_call){ .enter_ns = 980 * ms,
+		                                     .exit_ns = 981 * ms,
+		                                     .count = 1,
+		                                     .inside_ns = ms,
+		                                     .object = TARE_NO_INDEX,
+		                                     .device = TARE_NO_INDEX,
+		                                     .function = 1,
+		                                     .role = TARE_ROLE_WAIT };
 	run->recording.call_count = 1;
 	summary = compute(run);
 	assert_int_equal(summary->working_from_ns, 900 * ms);
@@ -376,13 +519,17 @@ static void start_up_is_not_judged(void **state)
 	assert_int_equal(summary->bound, TARE_BOUND_DEVICE);
 	assert_int_equal(summary->bound_ns[TARE_BOUND_DEVICE], 8 * (9 * ms - 2000));
 	assert_string_equal(summary->verdict,
-	                    "Start-up takes 90.0 % of this run (1.00 s): 900 ms, mostly what the program did before its "
-	                    "first API call. Its working part, 79.0 ms, is device-bound: the device works on kernels "
+	                    "Start-up takes 90.0 % of this run (1.00 s): 900 ms, mostly what the "
+	                    "program did before its "
+	                    "first API call. Its working part, 79.0 ms, is device-bound: the "
+	                    "device works on kernels "
 	                    "91.1 % of it; tear-down took 21.0 ms, mostly what is not known");
 	assert_true(summary->has_parts);
 	assert_parts(summary, (const int64_t[]){ 900 * ms, 79 * ms, 21 * ms });
-	assert_int_equal(summary->parts[TARE_PART_START_UP].parts_ns[TARE_LEDGER_BEFORE_FIRST], 900 * ms);
-	assert_int_equal(summary->parts[TARE_PART_WORKING].parts_ns[TARE_LEDGER_KERNEL], 8 * (9 * ms - 2000));
+	assert_int_equal(summary->parts[TARE_PART_START_UP].parts_ns[TARE_LEDGER_BEFORE_FIRST],
+	                 900 * ms);
+	assert_int_equal(summary->parts[TARE_PART_WORKING].parts_ns[TARE_LEDGER_KERNEL],
+	                 8 * (9 * ms - 2000));
 	assert_null(strstr(summary->evidence, "not judged"));
 	// Shares are of the whole.
 	assert_true(fabs(summary->kernel_share - 0.08) < 1e-12);
@@ -400,7 +547,9 @@ static void a_long_tear_down_is_said_first(void **state)
 		add(run, 10 * ms * i, 1000, 10 * ms * i + 2000, 10 * ms * i + 9 * ms);
 	summary = compute(run);
 	assert_parts(summary, (const int64_t[]){ 0, 79 * ms, 921 * ms });
-	assert_int_equal(strncmp(summary->verdict, "Tear-down takes 92.1 % of this run (1.00 s): 921 ms", 51), 0);
+	assert_int_equal(
+	    strncmp(summary->verdict, "Tear-down takes 92.1 % of this run (1.00 s): 921 ms", 51),
+	    0);
 	assert_non_null(strstr(summary->verdict, "Its working part, 79.0 ms, is device-bound"));
 	assert_null(strstr(summary->verdict, "start-up"));
 	// Of a part of the run nothing is said to be start-up or tear-down.
@@ -411,8 +560,8 @@ static void a_long_tear_down_is_said_first(void **state)
 	assert_non_null(strstr(summary->evidence, " before and 920 ms after are not judged"));
 }
 
-// What the program calls a phase has no start-up: the view's ledger is judged, whatever was enqueued
-// when.
+// What the program calls a phase has no start-up: the view's ledger is judged, whatever was
+// enqueued when.
 static void all_of_a_phase_is_judged(void **state)
 {
 	static const struct tare_time_span spans[] = { { 0, 300000 }, { 500000, 1000000 } };
@@ -432,8 +581,9 @@ static void all_of_a_phase_is_judged(void **state)
 	assert_int_equal(summary->working_to_ns, 1000000);
 	assert_int_equal(summary->bound, TARE_BOUND_HOST);
 	assert_int_equal(summary->bound_ns[TARE_BOUND_HOST], 700000);
-	assert_string_equal(summary->verdict, "This phase is host-bound: the device waits for what the program "
-	                                      "does on the host 87.5 % of the time");
+	assert_string_equal(summary->verdict,
+	                    "This phase is host-bound: the device waits for what the program "
+	                    "does on the host 87.5 % of the time");
 	assert_null(strstr(summary->evidence, "not judged"));
 	assert_true(isnan(summary->cpu_utilisation));
 }
@@ -512,9 +662,13 @@ static void a_call_that_executes_is_shared_once(void **state)
 		{ .enter_ns = 100, .exit_ns = 400, .part = TARE_RUN },
 		{ .enter_ns = 100, .exit_ns = 400, .part = TARE_RUN },
 	};
-	struct tare_recorded_execution execution = { .command = 0, .nodes = 5, .runs = 2, .shares = 3 };
-	struct tare_recording recording = { .commands = commands, .command_count = 3,
-		.executions = &execution, .execution_count = 1 };
+	struct tare_recorded_execution execution = {
+		.command = 0, .nodes = 5, .runs = 2, .shares = 3
+	};
+	struct tare_recording recording = { .commands = commands,
+		                            .command_count = 3,
+		                            .executions = &execution,
+		                            .execution_count = 1 };
 	(void)state;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(tare_command_launch_ns(&recording, &commands[i]), 100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands took of which a sample has times, against what they did take: durations that change in all
-// the ways in which they may, drawn from as the recorder draws (src/guest/opencl/sample.c).
+// What commands took of which a sample has times, against what they did take: durations that change
+// in all the ways in which they may, drawn from as the recorder draws (src/guest/opencl/sample.c).
 #include "analysis/tables_internal.h"
 
 #include <math.h>
@@ -81,7 +81,8 @@ static void choose(struct sampler *sampler, double now, int count, int next)
 	own = fmax(own, (now - sampler->passed) / 10);
 	sampler->spent += taken;
 	double rate = own / count / sampler->event / 64;
-	double chance = rate + ((now - sampler->start) / 64 - sampler->spent) / sampler->event / next;
+	double chance =
+	    rate + ((now - sampler->start) / 64 - sampler->spent) / sampler->event / next;
 	sampler->chance = fmin(1, fmax(fmax(chance, rate / 2), 1.0 / 1024));
 	sampler->passed = now;
 	sampler->timed = 0;
@@ -99,7 +100,8 @@ static bool draw(struct sampler *sampler, int i, double now)
 	}
 	if (--sampler->left == 0) {
 		int count = sampler->epoch;
-		sampler->epoch = sampler->epoch < LONGEST_EPOCH ? 2 * sampler->epoch : LONGEST_EPOCH;
+		sampler->epoch =
+		    sampler->epoch < LONGEST_EPOCH ? 2 * sampler->epoch : LONGEST_EPOCH;
 		sampler->left = sampler->epoch;
 		choose(sampler, now, count, sampler->epoch);
 	}
@@ -108,8 +110,8 @@ static bool draw(struct sampler *sampler, int i, double now)
 	return timed;
 }
 
-// One run; device-bound: it takes what the commands take. Adds up how far the estimate is off, and whether
-// its interval has the truth.
+// One run; device-bound: it takes what the commands take. Adds up how far the estimate is off, and
+// whether its interval has the truth.
 static void run(double (*duration)(int), bool device_bound, uint64_t seed, double *off, int *within)
 {
 	struct tables_estimate estimate = { 0 };
@@ -142,9 +144,9 @@ static void the_truth_lies_within(void **state)
 		const char *name;
 		double (*duration)(int);
 	} rows[] = {
-		{ "steady", steady }, { "warming up", warming_up }, { "drifting", drifting },
-		{ "periodic", periodic }, { "phases", in_phases }, { "waves", in_waves },
-		{ "sizes", by_size }, { "long", now_and_then_long },
+		{ "steady", steady },     { "warming up", warming_up },  { "drifting", drifting },
+		{ "periodic", periodic }, { "phases", in_phases },       { "waves", in_waves },
+		{ "sizes", by_size },     { "long", now_and_then_long },
 	};
 	(void)state;
 	int seeds = test_is_quick() ? SEEDS / 2 : SEEDS;
@@ -156,9 +158,10 @@ static void the_truth_lies_within(void **state)
 				run(rows[row].duration, bound, seed, &off, &within);
 			// 95 of 100 intervals; the numbers are always the same ones.
 			if (within < 0.9 * seeds || fabs(off) / seeds > 0.005)
-				fail_msg("%s, bound by the %s: off by %+.2f %% in the mean, %d of %d within",
-				         rows[row].name, bound ? "device" : "host", 100 * off / seeds,
-				         within, seeds);
+				fail_msg("%s, bound by the %s: off by %+.2f %% in the mean, %d of "
+				         "%d within",
+				         rows[row].name, bound ? "device" : "host",
+				         100 * off / seeds, within, seeds);
 		}
 	}
 }

@@ -34,8 +34,10 @@ static void nap(int64_t ns)
 static void idle_readings_do_not_count_beside_others(void **state)
 {
 	struct tare_telemetry readings[] = {
-		clock_and_reasons(300, BIT(IDLE)), clock_and_reasons(2000, 0),
-		clock_and_reasons(1990, BIT(POWER_CAP)), clock_and_reasons(1500, BIT(POWER_CAP) | BIT(HEAT)),
+		clock_and_reasons(300, BIT(IDLE)),
+		clock_and_reasons(2000, 0),
+		clock_and_reasons(1990, BIT(POWER_CAP)),
+		clock_and_reasons(1500, BIT(POWER_CAP) | BIT(HEAT)),
 		clock_and_reasons(1980, BIT(SETTING)),
 	};
 	struct tare_telemetry_summary summary;
@@ -94,17 +96,24 @@ static void what_is_not_told_is_not_a_number(void **state)
 
 static void reasons_have_names(void **state)
 {
-	static const struct { uint64_t bits; const char *text; } rows[] = {
-		{ 0, "no" }, { 1, "idle" }, { 0x44, "power cap, hardware thermal" },
-		{ 0x1ff, "idle, applications clocks, power cap, hardware slowdown, sync boost, thermal, "
-		         "hardware thermal, hardware power brake, display clocks" },
+	static const struct {
+		uint64_t bits;
+		const char *text;
+	} rows[] = {
+		{ 0, "no" },
+		{ 1, "idle" },
+		{ 0x44, "power cap, hardware thermal" },
+		{ 0x1ff,
+		  "idle, applications clocks, power cap, hardware slowdown, sync boost, thermal, "
+		  "hardware thermal, hardware power brake, display clocks" },
 		{ UINT64_C(1) << 40 | 4, "power cap, bit 40" },
 	};
 	char text[256], tiny[8];
 	(void)state;
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		assert_string_equal(tare_throttle_list(rows[i].bits, text, sizeof text), rows[i].text);
+		assert_string_equal(tare_throttle_list(rows[i].bits, text, sizeof text),
+		                    rows[i].text);
 	assert_string_equal(tare_throttle_list(0x44, tiny, sizeof tiny), "power c");
 	assert_int_equal(tare_throttle_of_bit(9), TARE_THROTTLE_OTHER);
 	assert_int_equal(tare_throttle_class_of(TARE_THROTTLE_OTHER), TARE_THROTTLE_CLASS_SLOWS);
@@ -115,11 +124,11 @@ static void reasons_have_names(void **state)
 // What the device's telemetry does, and how often it was asked.
 static struct {
 	int fails_with, fails_from, slow_ms;
-	int slow_at;  // the one reading that lasts 20 ms; 0: none
-	int before_ms, after_ms;  // how long a thread's reading lasts before and after it is made
+	int slow_at;             // the one reading that lasts 20 ms; 0: none
+	int before_ms, after_ms; // how long a thread's reading lasts before and after it is made
 	atomic_int asked;
 	_Atomic uint64_t clock_hz, throttle;
-	uint64_t falling_to;  // the clock of every other reading; 0: as above
+	uint64_t falling_to; // the clock of every other reading; 0: as above
 } script;
 
 static pthread_t measuring;
@@ -163,13 +172,21 @@ static struct tare_host_time virtual_now(struct tare_device *device)
 }
 
 static const struct tare_backend real_backend = {
-	.name = "opencl", .title = "Real", .host_now = real_now, .telemetry = telemetry,
+	.name = "opencl",
+	.title = "Real",
+	.host_now = real_now,
+	.telemetry = telemetry,
 };
 static const struct tare_backend simulated_backend = {
-	.name = "simulated", .title = "Simulated", .host_now = virtual_now, .telemetry = telemetry,
+	.name = "simulated",
+	.title = "Simulated",
+	.host_now = virtual_now,
+	.telemetry = telemetry,
 };
 static const struct tare_backend dumb_backend = {
-	.name = "opencl", .title = "Dumb", .host_now = real_now,
+	.name = "opencl",
+	.title = "Dumb",
+	.host_now = real_now,
 };
 
 static size_t threads(void)
@@ -187,7 +204,7 @@ static size_t threads(void)
 struct bench {
 	struct tare_device device;
 	struct tare_run run;
-	int64_t sample_ns, rest_ns;  // how long a sample and what follows it last
+	int64_t sample_ns, rest_ns; // how long a sample and what follows it last
 	size_t samples, most_threads, mark;
 	struct tare_clock_range range;
 	int clock_status;
@@ -240,7 +257,8 @@ static void open_bench(struct bench *bench, const struct tare_backend *backend, 
 {
 	*bench = (struct bench){ .device = { .backend = backend }, .sample_ns = 2 * MS };
 	script.clock_hz = script.clock_hz ? (uint64_t)script.clock_hz : 1980000000;
-	bench->run = (struct tare_run){ .device = &bench->device, .budget_ns = budget_ns,
+	bench->run = (struct tare_run){ .device = &bench->device,
+		                        .budget_ns = budget_ns,
 		                        .result = tare_result_new("latency") };
 	assert_non_null(bench->run.result);
 	assert_int_equal(tare_run_begin(&bench->run, budget_ns, NULL), 0);
@@ -256,7 +274,8 @@ static void measure(struct bench *bench, size_t count)
 		measurements[i].begin = begin;
 		measurements[i].sample = sample;
 		measurements[i].end = end;
-		assert_non_null(tare_measurement_add(&measurements[i], "time", "ns", "host", "how"));
+		assert_non_null(
+		    tare_measurement_add(&measurements[i], "time", "ns", "host", "how"));
 	}
 	assert_int_equal(tare_run_measure(&bench->run, measurements, count, NULL), 0);
 	for (size_t i = 0; i < count; i++)
@@ -316,9 +335,12 @@ static void a_thread_watches_while_samples_are_taken_and_then_is_gone(void **sta
 // The thread's reading is under way when samples end: what it read may be the device at rest.
 static void readings_at_rest_do_not_count(void **state)
 {
-	static const struct { int before_ms, after_ms; int64_t rest_ns; } rows[] = {
-		{ 50, 10, 150 * MS },  // over while the device rests
-		{ 30, 60, 50 * MS },   // over when the next measurement is under way
+	static const struct {
+		int before_ms, after_ms;
+		int64_t rest_ns;
+	} rows[] = {
+		{ 50, 10, 150 * MS }, // over while the device rests
+		{ 30, 60, 50 * MS },  // over when the next measurement is under way
 	};
 	(void)state;
 
@@ -465,8 +487,12 @@ static void a_mark_tells_one_measurements_clock(void **state)
 
 static void a_device_that_is_held_back_is_warned_of(void **state)
 {
-	static const struct { uint64_t throttle, falls_to; const char *id, *message, *action; } rows[] = {
-		{ BIT(POWER_CAP), 0, "throttled", "power cap in 100 % of the readings", "nvidia-smi -pl" },
+	static const struct {
+		uint64_t throttle, falls_to;
+		const char *id, *message, *action;
+	} rows[] = {
+		{ BIT(POWER_CAP), 0, "throttled", "power cap in 100 % of the readings",
+		  "nvidia-smi -pl" },
 		{ BIT(HEAT), 0, "throttled", "thermal in 100 %", "cooling" },
 		{ BIT(POWER_BRAKE), 0, "throttled", "hardware power brake", "power supply" },
 		{ UINT64_C(1) << 50, 0, "throttled", "another reason", "PERFORMANCE" },
@@ -474,7 +500,8 @@ static void a_device_that_is_held_back_is_warned_of(void **state)
 		{ 0, 1900000000, "clock-moved", "between 1.90 GHz and 1.98 GHz", "-lgc" },
 		// One matter, one warning.
 		{ BIT(POWER_CAP), 1900000000, "throttled",
-		  "100 % of the readings; its clock moved between 1.90 GHz and 1.98 GHz", "per clock" },
+		  "100 % of the readings; its clock moved between 1.90 GHz and 1.98 GHz",
+		  "per clock" },
 	};
 	(void)state;
 
@@ -517,8 +544,12 @@ static void a_reason_takes_the_place_of_a_clock_that_moved(void **state)
 
 static void a_steady_or_idle_device_is_not(void **state)
 {
-	static const struct { uint64_t throttle, falls_to; } rows[] = {
-		{ 0, 0 }, { BIT(IDLE), 0 }, { 0, 1965000000 },
+	static const struct {
+		uint64_t throttle, falls_to;
+	} rows[] = {
+		{ 0, 0 },
+		{ BIT(IDLE), 0 },
+		{ 0, 1965000000 },
 	};
 	(void)state;
 

@@ -34,8 +34,8 @@ static struct tare_result *document(void)
 		readings[i].link_width = 16;
 		assert_int_equal(tare_result_add_reading(result, &readings[i]), 0);
 	}
-	assert_int_equal(tare_telemetry_summarise(result->telemetry.readings, 3,
-	                                          &result->telemetry.summary), 0);
+	assert_int_equal(
+	    tare_telemetry_summarise(result->telemetry.readings, 3, &result->telemetry.summary), 0);
 	return result;
 }
 
@@ -74,7 +74,8 @@ static void the_section_survives_json(void **state)
 	again = as_json(second);
 	assert_string_equal(text, again);
 	assert_int_equal(second->telemetry.summary.of[TARE_TELEMETRY_OF_CLOCK].n, 2);
-	assert_float_equal(second->telemetry.summary.throttle_share[TARE_THROTTLE_POWER_CAP], 0.5, 0);
+	assert_float_equal(second->telemetry.summary.throttle_share[TARE_THROTTLE_POWER_CAP], 0.5,
+	                   0);
 	assert_float_equal(second->telemetry.summary.throttle_share[TARE_THROTTLE_HEAT], 0, 0);
 	free(text);
 	free(again);
@@ -107,11 +108,16 @@ static void an_absent_section_keeps_its_reason(void **state)
 
 static void a_section_that_cannot_be_is_refused(void **state)
 {
-	static const struct { const char *from, *to, *path; } rows[] = {
-		{ "\"slowed_share\": 0.5", "\"slowed_share\": 1.5", "telemetry.throttle.slowed_share" },
-		{ "\"power_cap\": 0.5", "\"power_cap\": -1", "telemetry.throttle.reasons.power_cap" },
+	static const struct {
+		const char *from, *to, *path;
+	} rows[] = {
+		{ "\"slowed_share\": 0.5", "\"slowed_share\": 1.5",
+		  "telemetry.throttle.slowed_share" },
+		{ "\"power_cap\": 0.5", "\"power_cap\": -1",
+		  "telemetry.throttle.reasons.power_cap" },
 		{ "\"readings\": 3", "\"readings\": 0", "telemetry.readings" },
-		{ "\"clock_moved_share\": 0.5", "\"clock_moved_share\": [5]", "telemetry.clock_moved_share" },
+		{ "\"clock_moved_share\": 0.5", "\"clock_moved_share\": [5]",
+		  "telemetry.clock_moved_share" },
 	};
 	struct tare_result *first = document();
 	char *text = as_json(first);
@@ -125,7 +131,8 @@ static void a_section_that_cannot_be_is_refused(void **state)
 		assert_non_null(at);
 		assert_true(asprintf(&wrong, "%.*s%s%s", (int)(at - text), text, rows[i].to,
 		                     at + strlen(rows[i].from)) > 0);
-		assert_int_equal(tare_result_read_json(wrong, strlen(wrong), &read, &error), -EINVAL);
+		assert_int_equal(tare_result_read_json(wrong, strlen(wrong), &read, &error),
+		                 -EINVAL);
 		assert_non_null(strstr(error.message, rows[i].path));
 		free(wrong);
 	}

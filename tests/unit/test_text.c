@@ -26,7 +26,11 @@ static char *verdict(const struct tare_text_options *options, const char *lead, 
 
 static void the_first_sentence_of_a_verdict_is_bold_and_lines_are_wrapped(void **state)
 {
-	static const struct { unsigned columns; bool colour; const char *lead, *words, *written; } rows[] = {
+	static const struct {
+		unsigned columns;
+		bool colour;
+		const char *lead, *words, *written;
+	} rows[] = {
 		{ 80, false, "", "Worth it.", "Worth it.\n" },
 		{ 80, true, "", "Worth it.", "\033[1mWorth it.\033[0m\n" },
 		{ 80, true, "- ", "Worth it: 2.5 times. Use 3 queues. So.",
@@ -40,14 +44,18 @@ static void the_first_sentence_of_a_verdict_is_bold_and_lines_are_wrapped(void *
 		{ 26, true, "", "Worth it: 2.5 times. Use three queues.",
 		  "\033[1mWorth it: 2.5 times.\033[0m Use\n  three queues.\n" },
 		// A number and its unit stay together.
-		{ 20, false, "", "It took about 12.5 ms, no more.", "It took about\n  12.5 ms, no more.\n" },
-		{ 20, false, "", "It took only some 91 %: count.", "It took only some\n  91 %: count.\n" },
-		{ 20, false, "", "It took only some 91 rather dull", "It took only some 91\n  rather dull\n" },
+		{ 20, false, "", "It took about 12.5 ms, no more.",
+		  "It took about\n  12.5 ms, no more.\n" },
+		{ 20, false, "", "It took only some 91 %: count.",
+		  "It took only some\n  91 %: count.\n" },
+		{ 20, false, "", "It took only some 91 rather dull",
+		  "It took only some 91\n  rather dull\n" },
 		{ 80, false, "", "A\033[2J name. B\n", "A?[2J name. B\n" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_text_options options = { .columns = rows[i].columns, .colour = rows[i].colour };
+		struct tare_text_options options = { .columns = rows[i].columns,
+			                             .colour = rows[i].colour };
 		char *written = verdict(&options, rows[i].lead, rows[i].words);
 		if (strcmp(written, rows[i].written) != 0)
 			fail_msg("row %zu: '%s', not '%s'", i, written, rows[i].written);
@@ -74,7 +82,8 @@ static void assert_order(const char *text, const char *const *words, size_t coun
 	for (size_t i = 0; i < count; i++) {
 		const char *found = strstr(at, words[i]);
 		if (!found)
-			fail_msg("no '%s' after '%s' in\n%s", words[i], i ? words[i - 1] : "", text);
+			fail_msg("no '%s' after '%s' in\n%s", words[i], i ? words[i - 1] : "",
+			         text);
 		at = found + strlen(words[i]);
 	}
 }
@@ -89,8 +98,10 @@ static size_t occurrences(const char *text, const char *word)
 
 static void conclusions_come_after_the_figures_and_before_warnings(void **state)
 {
-	static const char *const order[] = { "host-to-device", "\n\nWorth it: 2.50 times. So say 3 queues.\n",
-		"The link limits it.\n", "\n 3 of 46 cells: --budget 60", "Interrupted" };
+	static const char *const order[] = { "host-to-device",
+		                             "\n\nWorth it: 2.50 times. So say 3 queues.\n",
+		                             "The link limits it.\n",
+		                             "\n 3 of 46 cells: --budget 60", "Interrupted" };
 	struct tare_result *result = tare_result_new("latency");
 	char *text;
 	(void)state;
@@ -107,9 +118,13 @@ static void conclusions_come_after_the_figures_and_before_warnings(void **state)
 
 static void each_part_has_a_heading_and_all_have_one_head(void **state)
 {
-	static const char *const order[] = { "GPU \"one\"", "Overlap pays.", "== devices ====", "compute units 132",
-		"== latency ====", "host-to-device", "Worth it", " 3 of 46 cells", "== together ====",
-		" Two sizes were left out. --budget 120\n" };
+	static const char *const order[] = {
+		"GPU \"one\"",      "Overlap pays.",
+		"== devices ====",  "compute units 132",
+		"== latency ====",  "host-to-device",
+		"Worth it",         " 3 of 46 cells",
+		"== together ====", " Two sizes were left out. --budget 120\n"
+	};
 	struct tare_result *result = tare_result_new("checkup");
 	char *text;
 	(void)state;

@@ -15,14 +15,14 @@ static int64_t amount(uint64_t value)
 }
 
 // Compares a column with an expression of `row`.
-#define CHECK(table, column, expected) \
-	do { \
-		int64_t *values_ = decoded_column(decoded, table, column); \
-		for (size_t row = 0; row < decoded_count(decoded, table); row++) \
-			if (values_[row] != (int64_t)(expected)) \
-				fail_msg(table "." column " row %zu: %lld, not %lld", row, \
-				         (long long)values_[row], (long long)(expected)); \
-		free(values_); \
+#define CHECK(table, column, expected)                                                             \
+	do {                                                                                       \
+		int64_t *values_ = decoded_column(decoded, table, column);                         \
+		for (size_t row = 0; row < decoded_count(decoded, table); row++)                   \
+			if (values_[row] != (int64_t)(expected))                                   \
+				fail_msg(table "." column " row %zu: %lld, not %lld", row,         \
+				         (long long)values_[row], (long long)(expected));          \
+		free(values_);                                                                     \
 	} while (0)
 
 static void check_commands(const struct rig *rig, const struct decoded *decoded)
@@ -46,9 +46,11 @@ static void check_commands(const struct rig *rig, const struct decoded *decoded)
 	CHECK("commands", "flags", c[row].flags);
 	CHECK("commands", "untimed", c[row].untimed);
 	CHECK("commands", "object", place(c[row].object));
-	CHECK("commands", "amount", c[row].kind == TARE_KIND_KERNEL ? DECODED_UNKNOWN : amount(c[row].amount));
-	CHECK("commands", "shape", c[row].kind == TARE_KIND_KERNEL && c[row].amount < SHAPES
-	                               ? (int64_t)c[row].amount : DECODED_UNKNOWN);
+	CHECK("commands", "amount",
+	      c[row].kind == TARE_KIND_KERNEL ? DECODED_UNKNOWN : amount(c[row].amount));
+	CHECK("commands", "shape",
+	      c[row].kind == TARE_KIND_KERNEL && c[row].amount < SHAPES ? (int64_t)c[row].amount
+	                                                                : DECODED_UNKNOWN);
 	CHECK("commands", "function", c[row].function);
 	CHECK("commands", "stack", DECODED_UNKNOWN);
 }
@@ -64,10 +66,12 @@ static void check_waits(const struct rig *rig, const struct decoded *decoded)
 		uint32_t wait = recording->commands[row].first_wait;
 		for (int64_t i = 0; i < counts[row]; i++, at++, wait++) {
 			uint32_t command = recording->waits[wait].command;
-			assert_int_equal(waits[at], command == MADE_NO_COMMAND ? DECODED_UNKNOWN : command);
+			assert_int_equal(waits[at],
+			                 command == MADE_NO_COMMAND ? DECODED_UNKNOWN : command);
 			assert_int_equal(recording->waits[wait].last, i + 1 == counts[row]);
 		}
-		assert_int_equal(counts[row] == 0, recording->commands[row].first_wait == TARE_NO_INDEX);
+		assert_int_equal(counts[row] == 0,
+		                 recording->commands[row].first_wait == TARE_NO_INDEX);
 	}
 	assert_int_equal(at, decoded_count(decoded, "waits"));
 	free(counts);
@@ -91,14 +95,15 @@ static void check_calls(const struct rig *rig, const struct decoded *decoded)
 	CHECK("calls", "flags", c[row].flags);
 	CHECK("calls", "result", c[row].result);
 	CHECK("calls", "object", place(c[row].object));
-	CHECK("calls", "device", c[row].device == TARE_NO_INDEX ? DECODED_UNKNOWN
-	                         : recording->devices[c[row].device].same_as);
+	CHECK("calls", "device",
+	      c[row].device == TARE_NO_INDEX ? DECODED_UNKNOWN
+	                                     : recording->devices[c[row].device].same_as);
 	CHECK("calls", "bytes", amount(c[row].bytes));
 	CHECK("calls", "stack", DECODED_UNKNOWN);
 }
 
-static void check_string(const struct decoded *decoded, const char *table, const char *column, size_t row,
-                         const char *text)
+static void check_string(const struct decoded *decoded, const char *table, const char *column,
+                         size_t row, const char *text)
 {
 	json_t *strings = json_object_get(decoded->header, "strings");
 	const char *is = json_string_value(
@@ -122,7 +127,8 @@ static void check_others(const struct rig *rig, const struct decoded *decoded)
 	CHECK("phases", "flags", p[row].instant + 2 * p[row].unended + 4 * p[row].range);
 	for (size_t i = 0; i < PHASES; i++) {
 		check_string(decoded, "phases", "name", i, p[i].name);
-		check_string(decoded, "phases", "domain", i, p[i].domain[0] ? "lib\xef\xbf\xbd" : "");
+		check_string(decoded, "phases", "domain", i,
+		             p[i].domain[0] ? "lib\xef\xbf\xbd" : "");
 	}
 	CHECK("callbacks", "enter", since(c[row].enter_ns));
 	CHECK("callbacks", "exit", since(c[row].exit_ns));
@@ -140,12 +146,14 @@ static void check_others(const struct rig *rig, const struct decoded *decoded)
 // ---- lanes
 
 // No two rows with the same `group` and `lane` overlap; 255 has no lane.
-static void check_lanes(const struct decoded *decoded, const char *table, const char *from, const char *to,
-                        const char *group, const char *lane)
+static void check_lanes(const struct decoded *decoded, const char *table, const char *from,
+                        const char *to, const char *group, const char *lane)
 {
 	size_t count = decoded_count(decoded, table);
-	int64_t *froms = decoded_column(decoded, table, from), *tos = decoded_column(decoded, table, to);
-	int64_t *groups = decoded_column(decoded, table, group), *lanes = decoded_column(decoded, table, lane);
+	int64_t *froms = decoded_column(decoded, table, from),
+	        *tos = decoded_column(decoded, table, to);
+	int64_t *groups = decoded_column(decoded, table, group),
+	        *lanes = decoded_column(decoded, table, lane);
 
 	for (size_t a = 0; a < count; a++)
 		for (size_t b = 0; b < a; b++)
@@ -158,12 +166,14 @@ static void check_lanes(const struct decoded *decoded, const char *table, const 
 }
 
 // The lane of a row is the lowest that is free when it begins.
-static void check_lowest(const struct decoded *decoded, const char *table, const char *from, const char *to,
-                         const char *group, const char *lane)
+static void check_lowest(const struct decoded *decoded, const char *table, const char *from,
+                         const char *to, const char *group, const char *lane)
 {
 	size_t count = decoded_count(decoded, table);
-	int64_t *froms = decoded_column(decoded, table, from), *tos = decoded_column(decoded, table, to);
-	int64_t *groups = decoded_column(decoded, table, group), *lanes = decoded_column(decoded, table, lane);
+	int64_t *froms = decoded_column(decoded, table, from),
+	        *tos = decoded_column(decoded, table, to);
+	int64_t *groups = decoded_column(decoded, table, group),
+	        *lanes = decoded_column(decoded, table, lane);
 
 	for (size_t a = 0; a < count; a++)
 		for (int64_t below_it = 0; lanes[a] != 255 && below_it < lanes[a]; below_it++) {
@@ -195,7 +205,8 @@ static void check_depths(const struct decoded *decoded)
 		for (size_t a = 0; a < decoded_count(decoded, tables[t]); a++) {
 			bool inside = columns[t][3][a] == 0;
 			for (int u = 0; u < 2; u++)
-				for (size_t b = 0; b < decoded_count(decoded, tables[u]) && !inside; b++)
+				for (size_t b = 0; b < decoded_count(decoded, tables[u]) && !inside;
+				     b++)
 					inside = columns[u][2][b] == columns[t][2][a] &&
 					         columns[u][3][b] == columns[t][3][a] - 1 &&
 					         columns[u][0][b] <= columns[t][0][a] &&
@@ -208,8 +219,11 @@ static void check_depths(const struct decoded *decoded)
 
 static int engine_of(const struct tare_recorded_command *command)
 {
-	static const int engines[] = { [TARE_EFFECT_NONE] = 255, [TARE_EFFECT_KERNEL] = 0,
-		[TARE_EFFECT_TO_DEVICE] = 1, [TARE_EFFECT_FROM_DEVICE] = 2, [TARE_EFFECT_LOCAL] = 3 };
+	static const int engines[] = { [TARE_EFFECT_NONE] = 255,
+		                       [TARE_EFFECT_KERNEL] = 0,
+		                       [TARE_EFFECT_TO_DEVICE] = 1,
+		                       [TARE_EFFECT_FROM_DEVICE] = 2,
+		                       [TARE_EFFECT_LOCAL] = 3 };
 
 	return engines[tare_command_effect(command)];
 }
@@ -233,14 +247,18 @@ static void check_placing(const struct rig *rig, const struct decoded *decoded)
 		assert_int_equal(value_at(decoded, "commands", "lane", a) == 255, !placed);
 		assert_int_equal(lanes[a] == 255, !placed || engine_of(&c[a]) == 255);
 		for (size_t b = 0; b < a; b++)
-			if (lanes[a] != 255 && lanes[a] == lanes[b] && engine_of(&c[a]) == engine_of(&c[b]) &&
-			    tare_command_device(recording, &c[a]) == tare_command_device(recording, &c[b]))
-				assert_true(c[a].start_ns >= c[b].end_ns || c[b].start_ns >= c[a].end_ns);
+			if (lanes[a] != 255 && lanes[a] == lanes[b] &&
+			    engine_of(&c[a]) == engine_of(&c[b]) &&
+			    tare_command_device(recording, &c[a]) ==
+			        tare_command_device(recording, &c[b]))
+				assert_true(c[a].start_ns >= c[b].end_ns ||
+				            c[b].start_ns >= c[a].end_ns);
 		// The lane below is taken when it begins.
 		bool taken = lanes[a] == 0 || lanes[a] == 255;
 		for (size_t b = 0; b < recording->command_count && !taken; b++)
 			taken = lanes[b] == lanes[a] - 1 && engine_of(&c[a]) == engine_of(&c[b]) &&
-			        tare_command_device(recording, &c[a]) == tare_command_device(recording, &c[b]) &&
+			        tare_command_device(recording, &c[a]) ==
+			            tare_command_device(recording, &c[b]) &&
 			        c[b].start_ns <= c[a].start_ns && c[b].end_ns > c[a].start_ns;
 		assert_true(taken);
 	}
@@ -251,20 +269,25 @@ static void check_placing(const struct rig *rig, const struct decoded *decoded)
 
 static void check_gaps(const struct rig *rig, const struct decoded *decoded)
 {
-	int64_t *from = decoded_column(decoded, "gaps", "from"), *to = decoded_column(decoded, "gaps", "to");
-	int64_t *device = decoded_column(decoded, "gaps", "device"), *cause = decoded_column(decoded, "gaps", "cause");
+	int64_t *from = decoded_column(decoded, "gaps", "from"),
+	        *to = decoded_column(decoded, "gaps", "to");
+	int64_t *device = decoded_column(decoded, "gaps", "device"),
+	        *cause = decoded_column(decoded, "gaps", "cause");
 	int64_t *command = decoded_column(decoded, "gaps", "command");
 	int64_t *starts = decoded_column(decoded, "commands", "start");
 	struct tare_ledgers ledgers;
 
-	assert_int_equal(tare_ledgers_compute(&rig->made->recording, &rig->view, &ledgers, NULL), 0);
+	assert_int_equal(tare_ledgers_compute(&rig->made->recording, &rig->view, &ledgers, NULL),
+	                 0);
 	for (size_t i = 0; i < ledgers.count; i++) {
 		const struct tare_ledger *ledger = &ledgers.ledgers[i];
-		int64_t sums_ns[TARE_LEDGER_CATEGORIES] = { 0 }, idle_ns = 0, told_ns = 0, last_ns = 0;
+		int64_t sums_ns[TARE_LEDGER_CATEGORIES] = { 0 }, idle_ns = 0, told_ns = 0,
+		        last_ns = 0;
 		if (ledger->device == TARE_NO_INDEX)
 			continue;
 		for (size_t k = 0; k < decoded_count(decoded, "gaps"); k++) {
-			if (device[k] != tare_run_device_number(&rig->made->recording, ledger->device))
+			if (device[k] !=
+			    tare_run_device_number(&rig->made->recording, ledger->device))
 				continue;
 			assert_true(from[k] >= last_ns && to[k] > from[k]);
 			assert_true(command[k] == DECODED_UNKNOWN || to[k] <= starts[command[k]]);
@@ -276,10 +299,13 @@ static void check_gaps(const struct rig *rig, const struct decoded *decoded)
 			idle_ns += ledger->parts_ns[c];
 		assert_int_equal(told_ns, idle_ns);
 		// What no row of calls and no CPU clock divides is exact by cause, too.
-		assert_int_equal(sums_ns[TARE_LEDGER_DEPENDENCY], ledger->parts_ns[TARE_LEDGER_DEPENDENCY]);
+		assert_int_equal(sums_ns[TARE_LEDGER_DEPENDENCY],
+		                 ledger->parts_ns[TARE_LEDGER_DEPENDENCY]);
 		assert_int_equal(sums_ns[TARE_LEDGER_HELD], ledger->parts_ns[TARE_LEDGER_HELD]);
-		assert_int_equal(sums_ns[TARE_LEDGER_DISPATCH], ledger->parts_ns[TARE_LEDGER_DISPATCH]);
-		assert_int_equal(sums_ns[TARE_LEDGER_BEFORE_FIRST], ledger->parts_ns[TARE_LEDGER_BEFORE_FIRST]);
+		assert_int_equal(sums_ns[TARE_LEDGER_DISPATCH],
+		                 ledger->parts_ns[TARE_LEDGER_DISPATCH]);
+		assert_int_equal(sums_ns[TARE_LEDGER_BEFORE_FIRST],
+		                 ledger->parts_ns[TARE_LEDGER_BEFORE_FIRST]);
 		assert_int_equal(sums_ns[TARE_LEDGER_BUILD], ledger->parts_ns[TARE_LEDGER_BUILD]);
 	}
 	tare_ledgers_free(&ledgers);
@@ -316,17 +342,22 @@ static void everything_is_there(void **state)
 // Times and sizes beyond what the page's numbers hold are not known; their neighbours are.
 static void extremes_are_not_known(void **state)
 {
-	static const int64_t times_ns[] = { INT64_MAX, INT64_MAX - 1, KNOWN + START, KNOWN + START + 1, -KNOWN + START,
-		-KNOWN + START - 1, INT64_MIN + 1, 0, START, START + 77 };
+	static const int64_t times_ns[] = { INT64_MAX,      INT64_MAX - 1,
+		                            KNOWN + START,  KNOWN + START + 1,
+		                            -KNOWN + START, -KNOWN + START - 1,
+		                            INT64_MIN + 1,  0,
+		                            START,          START + 77 };
 	struct rig *rig = rig_new(1000);
 	uint32_t thread = made_thread(rig->made, made_process(rig->made, START + 1000));
-	uint32_t queue = made_queue(rig->made, 0, made_device(rig->made, 0, TARE_NO_INDEX, 0), true);
+	uint32_t queue =
+	    made_queue(rig->made, 0, made_device(rig->made, 0, TARE_NO_INDEX, 0), true);
 	struct decoded decoded;
 	(void)state;
 
 	for (size_t i = 0; i < sizeof times_ns / sizeof *times_ns; i++) {
-		struct tare_recorded_command command = made_plain_command(thread, queue, TARE_KIND_WRITE, START + (int64_t)i,
-			START + (int64_t)i + 5, times_ns[i], START + 10, START + 20);
+		struct tare_recorded_command command =
+		    made_plain_command(thread, queue, TARE_KIND_WRITE, START + (int64_t)i,
+		                       START + (int64_t)i + 5, times_ns[i], START + 10, START + 20);
 		command.amount = i % 2 ? (uint64_t)KNOWN + i : 7 + i;
 		made_command(rig->made, command);
 	}
@@ -339,7 +370,8 @@ static void extremes_are_not_known(void **state)
 			assert_int_equal(is, DECODED_UNKNOWN);
 		else
 			assert_int_equal(is, (int64_t)since_ns);
-		assert_int_equal(value_at(&decoded, "commands", "amount", i), i % 2 ? DECODED_UNKNOWN : (int64_t)(7 + i));
+		assert_int_equal(value_at(&decoded, "commands", "amount", i),
+		                 i % 2 ? DECODED_UNKNOWN : (int64_t)(7 + i));
 		assert_int_equal(value_at(&decoded, "commands", "end", i), 20);
 	}
 	decoded_free(&decoded);
@@ -351,16 +383,19 @@ static void too_many_at_once(void **state)
 {
 	struct rig *rig = rig_new(100000);
 	uint32_t thread = made_thread(rig->made, made_process(rig->made, START + 100000));
-	uint32_t queue = made_queue(rig->made, 0, made_device(rig->made, 0, TARE_NO_INDEX, 0), true);
+	uint32_t queue =
+	    made_queue(rig->made, 0, made_device(rig->made, 0, TARE_NO_INDEX, 0), true);
 	struct decoded decoded;
 	size_t without = 0;
 	(void)state;
 
 	for (int64_t i = 0; i < 300; i++)
-		made_command(rig->made, made_plain_command(thread, queue, TARE_KIND_KERNEL, START + i, START + i + 1,
-		                                           START + i, START + 1000 + i, START + 90000 - i));
+		made_command(rig->made, made_plain_command(thread, queue, TARE_KIND_KERNEL,
+		                                           START + i, START + i + 1, START + i,
+		                                           START + 1000 + i, START + 90000 - i));
 	for (int64_t i = 0; i < 300; i++)
-		made_call(rig->made, made_plain_call(thread, TARE_ROLE_WAIT, START + 2000 + i, START + 80000 - i));
+		made_call(rig->made, made_plain_call(thread, TARE_ROLE_WAIT, START + 2000 + i,
+		                                     START + 80000 - i));
 	decoded = read_rig(rig, NO_LIMIT, NULL);
 	check_lanes(&decoded, "commands", "start", "end", "queue", "lane");
 	check_lanes(&decoded, "calls", "enter", "exit", "thread", "depth");
@@ -377,25 +412,29 @@ static void little_or_nothing(void **state)
 		int64_t wall_ns;
 		int commands, calls;
 		bool timed;
-	} rows[] = { { 0, 0, 0, true }, { 0, 1, 1, true }, { 1000, 0, 1, true }, { 1000, 1, 0, true },
-		{ 1000, 1, 0, false }, { 1000, 0, 0, true } };
+	} rows[] = { { 0, 0, 0, true },    { 0, 1, 1, true },     { 1000, 0, 1, true },
+		     { 1000, 1, 0, true }, { 1000, 1, 0, false }, { 1000, 0, 0, true } };
 	(void)state;
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct rig *rig = rig_new(rows[i].wall_ns);
 		struct decoded decoded;
-		uint32_t thread = made_thread(rig->made, made_process(rig->made, START + rows[i].wall_ns));
-		uint32_t queue = made_queue(rig->made, 0, made_device(rig->made, 0, TARE_NO_INDEX, TARE_NO_TIME), false);
+		uint32_t thread =
+		    made_thread(rig->made, made_process(rig->made, START + rows[i].wall_ns));
+		uint32_t queue = made_queue(
+		    rig->made, 0, made_device(rig->made, 0, TARE_NO_INDEX, TARE_NO_TIME), false);
 		int64_t start_ns = rows[i].timed ? START : TARE_NO_TIME;
 		if (rows[i].commands)
-			made_command(rig->made, made_plain_command(thread, queue, TARE_KIND_KERNEL, START, START,
-			                                           start_ns, start_ns, start_ns));
+			made_command(rig->made,
+			             made_plain_command(thread, queue, TARE_KIND_KERNEL, START,
+			                                START, start_ns, start_ns, start_ns));
 		if (rows[i].calls)
 			made_call(rig->made, made_plain_call(thread, TARE_ROLE_WAIT, START, START));
 		decoded = read_rig(rig, NO_LIMIT, NULL);
 		assert_int_equal(decoded_count(&decoded, "commands"), rows[i].commands);
 		assert_int_equal(decoded_count(&decoded, "calls"), rows[i].calls);
-		assert_int_equal(json_integer_value(json_object_get(decoded.header, "run_ns")), rows[i].wall_ns);
+		assert_int_equal(json_integer_value(json_object_get(decoded.header, "run_ns")),
+		                 rows[i].wall_ns);
 		assert_true(json_is_null(json_object_get(
 		    json_array_get(json_object_get(decoded.header, "devices"), 0), "residual_ns")));
 		decoded_free(&decoded);
@@ -428,7 +467,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_is_there), cmocka_unit_test(extremes_are_not_known),
-		cmocka_unit_test(too_many_at_once), cmocka_unit_test(little_or_nothing),
+		cmocka_unit_test(too_many_at_once),    cmocka_unit_test(little_or_nothing),
 		cmocka_unit_test(a_part_of_the_run),
 	};
 

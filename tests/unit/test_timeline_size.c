@@ -8,7 +8,8 @@
 
 static int64_t left_out_of(const struct decoded *decoded, const char *key)
 {
-	return json_integer_value(json_object_get(json_object_get(decoded->header, "left_out"), key));
+	return json_integer_value(
+	    json_object_get(json_object_get(decoded->header, "left_out"), key));
 }
 
 // Rows are some of the recording's, in their order, and what they wait for is still right.
@@ -60,17 +61,23 @@ static void what_is_too_much_is_left_out(void **state)
 			}
 			decoded = decode_timeline(text, written);
 			free(text);
-			assert_int_equal(decoded_count(&decoded, "commands") + left_out.commands, recording->command_count);
-			assert_int_equal(decoded_count(&decoded, "calls") + left_out.calls, recording->call_count);
-			assert_int_equal(decoded_count(&decoded, "phases") + left_out.phases, PHASES);
-			assert_int_equal(decoded_count(&decoded, "callbacks") + left_out.callbacks, CALLBACKS);
+			assert_int_equal(decoded_count(&decoded, "commands") + left_out.commands,
+			                 recording->command_count);
+			assert_int_equal(decoded_count(&decoded, "calls") + left_out.calls,
+			                 recording->call_count);
+			assert_int_equal(decoded_count(&decoded, "phases") + left_out.phases,
+			                 PHASES);
+			assert_int_equal(decoded_count(&decoded, "callbacks") + left_out.callbacks,
+			                 CALLBACKS);
 			assert_int_equal(decoded_count(&decoded, "gaps") + left_out.gaps, gaps);
-			assert_int_equal(decoded_count(&decoded, "waits") + left_out.waits, recording->wait_count);
+			assert_int_equal(decoded_count(&decoded, "waits") + left_out.waits,
+			                 recording->wait_count);
 			assert_int_equal(left_out_of(&decoded, "commands"), left_out.commands);
 			assert_int_equal(left_out_of(&decoded, "calls"), left_out.calls);
 			assert_int_equal(left_out_of(&decoded, "waits"), left_out.waits);
 			// No command goes while there are calls.
-			assert_true(left_out.commands == 0 || decoded_count(&decoded, "calls") == 0);
+			assert_true(left_out.commands == 0 ||
+			            decoded_count(&decoded, "calls") == 0);
 			check_some_commands(rig, &decoded);
 			decoded_free(&decoded);
 		}
@@ -97,12 +104,14 @@ static void the_shortest_go_first(void **state)
 		for (size_t i = 0; i < decoded_count(&decoded, "calls"); i++)
 			assert_true(roles[i] == TARE_ROLE_WAIT);
 		for (size_t i = 0; i < count; i++) {
-			int64_t ns = rig->made->commands[numbers[i]].end_ns - rig->made->commands[numbers[i]].start_ns;
+			int64_t ns = rig->made->commands[numbers[i]].end_ns -
+			             rig->made->commands[numbers[i]].start_ns;
 			shortest_ns = ns < shortest_ns ? ns : shortest_ns;
 		}
 		// Of those as long as the shortest some are gone; of those clearly longer none.
 		for (size_t i = 0; i < 1900; i++)
-			longer += rig->made->commands[i].end_ns - rig->made->commands[i].start_ns > shortest_ns * 9 / 8;
+			longer += rig->made->commands[i].end_ns - rig->made->commands[i].start_ns >
+			          shortest_ns * 9 / 8;
 		assert_true(longer <= count && count <= last);
 		// Most of what there is room for is used.
 		if (left_out.commands > 0)
@@ -133,7 +142,8 @@ static void calls_go_in_steps(void **state)
 	free(write_timeline(rig, NO_LIMIT, &length, NULL));
 	for (int thousandths = 999; thousandths > 880; thousandths -= 6) {
 		struct tare_page_left_out left_out;
-		struct decoded decoded = read_rig(rig, length * (uint64_t)thousandths / 1000, &left_out);
+		struct decoded decoded =
+		    read_rig(rig, length * (uint64_t)thousandths / 1000, &left_out);
 		size_t calls = decoded_count(&decoded, "calls");
 		assert_true(calls == waits || calls == long_waits || calls == 0);
 		if (left_out.commands == 0)
@@ -175,9 +185,11 @@ static void a_full_disk_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_too_much_is_left_out), cmocka_unit_test(the_shortest_go_first),
+		cmocka_unit_test(what_is_too_much_is_left_out),
+		cmocka_unit_test(the_shortest_go_first),
 		cmocka_unit_test(calls_go_in_steps),
-		cmocka_unit_test(nothing_fits), cmocka_unit_test(a_full_disk_is_told),
+		cmocka_unit_test(nothing_fits),
+		cmocka_unit_test(a_full_disk_is_told),
 	};
 
 	seed_timelines();

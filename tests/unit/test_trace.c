@@ -13,47 +13,60 @@ static struct seen seen, again;
 
 static void every_kind_of_record_comes_as_it_was_written(void **state)
 {
-	struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){ .start_raw_ns = 50 });
+	struct tare_trace_writer *writer =
+	    begin_trace("a", (struct tare_trace_header){ .start_raw_ns = 50 });
 	// Of the events; those without a time have that of the one before.
-	static const int64_t times[] = { 100, 110, 115, 120, 120, 120, 130, 131, 131, 132, 133, 134, 135,
-		136, 137, 138, 138 };
+	static const int64_t times[] = { 100, 110, 115, 120, 120, 120, 130, 131, 131,
+		                         132, 133, 134, 135, 136, 137, 138, 138 };
 	union tare_trace_record written[40];
 	size_t count = 0;
 	struct tare_trace *trace;
 
 	(void)state;
-#define DETAIL(type, flags, detail, ...)                                                    \
-	(union tare_trace_record)                                                           \
-	{                                                                                   \
-		__VA_ARGS__.head = tare_trace_head(TARE_TRACE_##type, flags, detail, 3)     \
+#define DETAIL(type, flags, detail, ...)                                                           \
+	(union tare_trace_record)                                                                  \
+	{                                                                                          \
+		__VA_ARGS__.head = tare_trace_head(TARE_TRACE_##type, flags, detail, 3)            \
 	}
 	written[count++] = DETAIL(TRACK, 0, 1, .track.tid = 12, .track);
-	written[count++] = DETAIL(FUNCTION, 0, 65535, .function.role = 8, .function.api = 3, .function);
+	written[count++] =
+	    DETAIL(FUNCTION, 0, 65535, .function.role = 8, .function.api = 3, .function);
 	written[count++] = DETAIL(OBJECT, 0, 7, .object.number = 10, .object.bytes = 4096, .object);
 	written[count++] = DETAIL(FACT, 0, 26, .fact.value = 1, .fact);
 	written[count++] = DETAIL(SHAPE, 0, 0, .shape.id = 1, .shape.dimensions = 3, .shape);
 	written[count++] = DETAIL(CHANGE, 0, 6, .change.to = 2, .change);
 	written[count++] = DETAIL(STACK, 0, 5, .stack.id = 1, .stack.total = 9, .stack.offset = 4,
 	                          .stack.frame = { 1, 2, 3, 4, UINT64_MAX }, .stack);
-	written[count++] = DETAIL(MODULE, 0, 0, .module.from = 7, .module.to = 8, .module.bias = 6, .module);
-	written[count++] = DETAIL(CALL, 3, 9, .call.enter = 100, .call.exit = 100, .call.result = -5, .call);
+	written[count++] =
+	    DETAIL(MODULE, 0, 0, .module.from = 7, .module.to = 8, .module.bias = 6, .module);
+	written[count++] =
+	    DETAIL(CALL, 3, 9, .call.enter = 100, .call.exit = 100, .call.result = -5, .call);
 	written[count++] = DETAIL(POLLED, 0, 9, .polled.first_enter = 100, .polled.last_exit = 110,
 	                          .polled.count = 4, .polled);
 	written[count++] = DETAIL(COMMAND, 255, 2, .command.enter = 110, .command.call_ticks = 5,
 	                          .command.number = 1, .command.kind = 13, .command.direction = 4,
 	                          .command.alignment = 255, .command.memory = 10, .command);
-	written[count++] = DETAIL(CALL_END, 0, 0, .call_end.number = 1, .call_end.exit = 120, .call_end);
-	written[count++] = DETAIL(TRANSFER, 0, 0, .transfer.number = 1, .transfer.offset = 8, .transfer);
-	written[count++] = DETAIL(DEPENDS, 1, 6, .depends.of = 100, .depends.event = { 1, 2, 3, 4, 5, 6 }, .depends);
+	written[count++] =
+	    DETAIL(CALL_END, 0, 0, .call_end.number = 1, .call_end.exit = 120, .call_end);
+	written[count++] =
+	    DETAIL(TRANSFER, 0, 0, .transfer.number = 1, .transfer.offset = 8, .transfer);
+	written[count++] = DETAIL(DEPENDS, 1, 6, .depends.of = 100,
+	                          .depends.event = { 1, 2, 3, 4, 5, 6 }, .depends);
 	written[count++] = DETAIL(TIMES, 15, 0, .times.command_number = 1, .times.start = 9,
 	                          .times.end = 8, .times.observed = 130, .times);
-	written[count++] = DETAIL(UNTIMED, 0, 4, .untimed.command_number = 1, .untimed.observed = 131, .untimed);
-	written[count++] = DETAIL(EXECUTE, 0, 0, .execute.command_number = 1, .execute.nodes = 9, .execute);
-	written[count++] = DETAIL(CALLBACK, 0, 2, .callback.enter = 131, .callback.exit = 132, .callback);
-	written[count++] = DETAIL(CPU_TIME, 0, 1, .cpu_time.ticks = 133, .cpu_time.cpu_ns = 7, .cpu_time);
-	written[count++] = DETAIL(CLOCK_PAIR, 0, 4, .clock_pair.before = 133, .clock_pair.after = 134, .clock_pair);
+	written[count++] =
+	    DETAIL(UNTIMED, 0, 4, .untimed.command_number = 1, .untimed.observed = 131, .untimed);
+	written[count++] =
+	    DETAIL(EXECUTE, 0, 0, .execute.command_number = 1, .execute.nodes = 9, .execute);
+	written[count++] =
+	    DETAIL(CALLBACK, 0, 2, .callback.enter = 131, .callback.exit = 132, .callback);
+	written[count++] =
+	    DETAIL(CPU_TIME, 0, 1, .cpu_time.ticks = 133, .cpu_time.cpu_ns = 7, .cpu_time);
+	written[count++] = DETAIL(CLOCK_PAIR, 0, 4, .clock_pair.before = 133,
+	                          .clock_pair.after = 134, .clock_pair);
 	written[count++] = DETAIL(PHASE, 0, 2, .phase.ticks = 135, .phase);
-	written[count++] = DETAIL(LOSS, 0, 0, .loss.from = 3, .loss.to = 136, .loss.records = 2, .loss);
+	written[count++] =
+	    DETAIL(LOSS, 0, 0, .loss.from = 3, .loss.to = 136, .loss.records = 2, .loss);
 	written[count++] = DETAIL(FORK, 0, 0, .fork.ticks = 137, .fork.child = 99, .fork);
 	written[count++] = DETAIL(ACTIVE, 0, 1, .active.ticks = 138, .active);
 	written[count++] = DETAIL(SITE, 1, 0, .site.of = 100, .site.stack = 1, .site);
@@ -131,7 +144,8 @@ static void a_record_that_was_given_up_is_passed_over(void **state)
 	struct tare_trace *trace;
 
 	(void)state;
-	add(writer, (union tare_trace_record){ .words = { TARE_TRACE_VOID, UINT64_MAX, 1, UINT64_MAX } });
+	add(writer,
+	    (union tare_trace_record){ .words = { TARE_TRACE_VOID, UINT64_MAX, 1, UINT64_MAX } });
 	add(writer, a_call(0, 10, 20, 1));
 	end_trace(writer);
 	trace = read_folder(&seen);
@@ -159,8 +173,9 @@ static void windows_may_lie_in_any_order(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 500; i++) {
 		if (i % 7 == 0)
-			add(writer, (union tare_trace_record){ .fact = {
-				.head = tare_trace_head(TARE_TRACE_FACT, 0, 5, 0), .value = i } });
+			add(writer, (union tare_trace_record){
+			                .fact = { .head = tare_trace_head(TARE_TRACE_FACT, 0, 5, 0),
+			                          .value = i } });
 		add(writer, a_call((uint32_t)(i % 3), i, i, i));
 	}
 	end_trace(writer);
@@ -178,7 +193,8 @@ static void windows_may_lie_in_any_order(void **state)
 	tare_trace_close(read_folder(&again));
 	assert_int_equal(again.count, 572);
 	assert_memory_equal(again.records, seen.records, again.count * TARE_TRACE_RECORD_BYTES);
-	assert_memory_equal(again.written_ns, seen.written_ns, again.count * sizeof *seen.written_ns);
+	assert_memory_equal(again.written_ns, seen.written_ns,
+	                    again.count * sizeof *seen.written_ns);
 }
 
 // Thread 1 ends, 2 goes on in its window and claims another; 3 goes on in that one.
@@ -192,13 +208,15 @@ static void a_window_may_be_handed_over(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 3 * (RECORDS - 1); i++)
-		add(writer, a_call(1, 10, 1000 - i, i)); // back in time: only their order holds them
+		add(writer,
+		    a_call(1, 10, 1000 - i, i)); // back in time: only their order holds them
 	add(writer, a_call(9, 10, 500, 100));
 	end_trace(writer);
 	bytes = file_bytes("a.trace", &size);
 	for (size_t slot = 0; slot < 3; slot++)
 		for (size_t i = 0; i < RECORDS; i++) {
-			uint64_t *head = &((union tare_trace_record *)window_at(bytes, slot, WINDOW) + i)->head;
+			uint64_t *head =
+			    &((union tare_trace_record *)window_at(bytes, slot, WINDOW) + i)->head;
 			uint32_t track = (uint32_t)(slot + 1 - (slot > 0 && i < 8));
 			*head = (uint32_t)*head | (uint64_t)track << 32;
 		}
@@ -252,8 +270,10 @@ static void calls_that_never_returned_are_told(void **state)
 
 static void a_trace_may_grow_while_it_is_read(void **state)
 {
-	struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){
-		.window_bytes = WINDOW, .state = TARE_TRACE_RECORDING, .flags = TARE_TRACE_KEEP_NEWEST });
+	struct tare_trace_writer *writer =
+	    begin_trace("a", (struct tare_trace_header){ .window_bytes = WINDOW,
+	                                                 .state = TARE_TRACE_RECORDING,
+	                                                 .flags = TARE_TRACE_KEEP_NEWEST });
 	struct tare_trace *trace;
 	uint8_t *bytes;
 	size_t size;
@@ -278,7 +298,8 @@ static void a_trace_may_grow_while_it_is_read(void **state)
 	put_file("a.trace", bytes, size);
 	assert_int_equal(see_all(trace, 0, &seen), 0);
 	assert_int_equal(seen.count, 4);
-	assert_non_null(strstr(tare_trace_file(trace, 0)->problem, "was written to while it was read"));
+	assert_non_null(
+	    strstr(tare_trace_file(trace, 0)->problem, "was written to while it was read"));
 	put_file("b.trace", bytes, size);
 	assert_int_equal(rename(trace_path("b.trace"), trace_path("a.trace")), 0);
 	assert_int_equal(see_all(trace, 0, &seen), -ESTALE);
@@ -290,7 +311,9 @@ static void a_trace_may_grow_while_it_is_read(void **state)
 
 // ---- the visitor and the folder
 
-struct stop { size_t definitions, events, at; };
+struct stop {
+	size_t definitions, events, at;
+};
 
 static int stop_definition(void *context, const union tare_trace_record *record)
 {
@@ -319,9 +342,13 @@ static int stop_unfinished(void *context, uint32_t track, uint32_t function, int
 
 static void a_visitor_may_stop_the_reading(void **state)
 {
-	static const struct { size_t at; int value; size_t definitions, events; } rows[] = {
-		{ 0, 0, 3, 4 }, { 1, 42, 1, 0 }, { 3, 42, 3, 0 }, { 4, -7, 3, 1 }, { 7, -7, 3, 4 },
-		{ 8, 9, 3, 4 },
+	static const struct {
+		size_t at;
+		int value;
+		size_t definitions, events;
+	} rows[] = {
+		{ 0, 0, 3, 4 },  { 1, 42, 1, 0 }, { 3, 42, 3, 0 },
+		{ 4, -7, 3, 1 }, { 7, -7, 3, 4 }, { 8, 9, 3, 4 },
 	};
 	struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){ 0 });
 	struct tare_trace *trace;
@@ -330,8 +357,9 @@ static void a_visitor_may_stop_the_reading(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 3; i++)
-		add(writer, (union tare_trace_record){ .fact = {
-			.head = tare_trace_head(TARE_TRACE_FACT, 0, 5, 0), .value = i } });
+		add(writer, (union tare_trace_record){
+		                .fact = { .head = tare_trace_head(TARE_TRACE_FACT, 0, 5, 0),
+		                          .value = i } });
 	for (uint64_t i = 0; i < 4; i++)
 		add(writer, a_call((uint32_t)(i % 2), i, i, i));
 	end_trace(writer);
@@ -342,7 +370,8 @@ static void a_visitor_may_stop_the_reading(void **state)
 	trace = must_open(trace_path("a.trace"));
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct stop stop = { .at = rows[i].at };
-		struct tare_trace_visitor visitor = { stop_definition, stop_event, stop_unfinished, &stop };
+		struct tare_trace_visitor visitor = { stop_definition, stop_event, stop_unfinished,
+			                              &stop };
 		assert_int_equal(tare_trace_read(trace, 0, &visitor), rows[i].value);
 		assert_int_equal(stop.definitions, rows[i].definitions);
 		assert_int_equal(stop.events, rows[i].events);
@@ -362,8 +391,11 @@ static void a_folder_has_a_file_for_each_process(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		struct tare_trace_writer *writer = begin_trace(names[i], (struct tare_trace_header){
-			.pid = (uint64_t)names[i][2] - '0', .executable = "app", .rank = i, .rank_count = 3 });
+		struct tare_trace_writer *writer = begin_trace(
+		    names[i], (struct tare_trace_header){ .pid = (uint64_t)names[i][2] - '0',
+		                                          .executable = "app",
+		                                          .rank = i,
+		                                          .rank_count = 3 });
 		add(writer, a_call(1, 10, 20, i));
 		tare_trace_writer_text(writer, names[i]);
 		end_trace(writer);
@@ -379,7 +411,8 @@ static void a_folder_has_a_file_for_each_process(void **state)
 		assert_string_equal(file->header->executable, "app");
 		assert_int_equal(file->name[0], 'a' + (int)i);
 		assert_int_equal(tare_trace_text(trace, i, 1)[0], 'a' + (int)i);
-		assert_int_equal(file->bytes, TARE_TRACE_HEADER_BYTES + 2 * TARE_TRACE_WINDOW_BYTES);
+		assert_int_equal(file->bytes,
+		                 TARE_TRACE_HEADER_BYTES + 2 * TARE_TRACE_WINDOW_BYTES);
 		assert_int_equal(see_all(trace, i, &seen), 0);
 		assert_int_equal(seen.records[0].call.bytes, (i == 0) ? 1 : (i == 1) ? 0 : 2);
 	}

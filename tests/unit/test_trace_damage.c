@@ -36,11 +36,15 @@ static int make_whole(void **state)
 
 	if (make_trace_folder(state))
 		return -1;
-	writer = begin_trace("a", (struct tare_trace_header){
-		.window_bytes = WINDOW, .start_raw_ns = 5, .pid = 77, .executable = "app" });
+	writer = begin_trace(
+	    "a", (struct tare_trace_header){
+	             .window_bytes = WINDOW, .start_raw_ns = 5, .pid = 77, .executable = "app" });
 	tare_trace_writer_text(writer, "a kernel with a name that takes two records");
-	add(writer, (union tare_trace_record){ .object = {
-		.head = tare_trace_head(TARE_TRACE_OBJECT, 0, TARE_OBJECT_KERNEL, 0), .handle = 1, .name = 1 } });
+	add(writer,
+	    (union tare_trace_record){
+	        .object = { .head = tare_trace_head(TARE_TRACE_OBJECT, 0, TARE_OBJECT_KERNEL, 0),
+	                    .handle = 1,
+	                    .name = 1 } });
 	for (uint64_t i = 0; i < CALLS; i++)
 		add(writer, a_call(1 + (uint32_t)i / (RECORDS - 1), 10 + i, 20 + i, 1000 + i));
 	end_trace(writer);
@@ -61,13 +65,13 @@ static size_t at_record(size_t window, size_t record)
 
 struct row {
 	const char *what;
-	size_t offset;      // of the change
-	const char *bytes;  // put there
+	size_t offset;     // of the change
+	const char *bytes; // put there
 	size_t length;
-	int status;         // of opening
-	size_t lost;        // events that do not come
-	uint64_t damaged;   // windows
-	const char *says;   // part of the sentence; NULL: there is none
+	int status;       // of opening
+	size_t lost;      // events that do not come
+	uint64_t damaged; // windows
+	const char *says; // part of the sentence; NULL: there is none
 };
 #define AT(member) offsetof(struct tare_trace_header, member)
 #define PUT(text) text, sizeof text - 1
@@ -114,16 +118,18 @@ static const struct row rows[] = {
 	{ "window among events", VICTIM, PUT("\1"), 0, 1, 1, "contradicts the format" },
 	{ "exit before enter", VICTIM + 8, PUT("\xff\xff"), 0, 1, 1, "contradicts the format" },
 	{ "event among definitions", FIRST + 192, PUT("\x10"), 0, 1, 1, "contradicts the format" },
-	{ "site among definitions", FIRST + 192,
-	  PUT("\x21\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1"), 0, 1, 1, "contradicts the format" },
-	{ "no type among definitions", FIRST + 192, PUT("\x30"), 0, 1, 1, "record at byte 4288 is of a kind" },
+	{ "site among definitions", FIRST + 192, PUT("\x21\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1"), 0, 1,
+	  1, "contradicts the format" },
+	{ "no type among definitions", FIRST + 192, PUT("\x30"), 0, 1, 1,
+	  "record at byte 4288 is of a kind" },
 	{ "text's id", FIRST + 64 + 8, PUT("\0"), 0, 0, 1, "contradicts the format" },
 	{ "text's total", FIRST + 64 + 12, PUT("\xff\xff\xff\xff"), 0, 0, 1,
 	  "contradicts the format" },
 	{ "text's offset", FIRST + 128 + 16, PUT("\1"), 0, 0, 1,
 	  "text without the part before it" },
 	{ "text's bytes", FIRST + 128 + 20, PUT("\x29"), 0, 0, 1, "contradicts the format" },
-	{ "text's other total", FIRST + 128 + 12, PUT("\x30"), 0, 0, 1, "text without the part before it" },
+	{ "text's other total", FIRST + 128 + 12, PUT("\x30"), 0, 0, 1,
+	  "text without the part before it" },
 	{ "text's other id", FIRST + 128 + 8, PUT("\2"), 0, 0, 1,
 	  "text without the part before it" },
 };
@@ -164,7 +170,11 @@ static void damage_is_left_out_counted_and_named(void **state)
 
 static void a_newer_minor_version_may_know_more(void **state)
 {
-	static const struct { size_t offset; uint8_t value; uint64_t unknown, damaged; } cases[] = {
+	static const struct {
+		size_t offset;
+		uint8_t value;
+		uint64_t unknown, damaged;
+	} cases[] = {
 		{ VICTIM, 200, 1, 0 },
 		{ FIRST + 192, 15, 1, 0 },
 		{ TARE_TRACE_HEADER_BYTES + 194, 200, 1, 0 },
@@ -209,7 +219,8 @@ static void every_cut_is_noticed(void **state)
 		status = tare_trace_open(trace_folder, &trace, message, sizeof message);
 		if (size < TARE_TRACE_HEADER_BYTES) {
 			assert_int_equal(status, -ENODATA);
-			assert_non_null(strstr(message, size ? "is cut inside its header" : "is empty"));
+			assert_non_null(
+			    strstr(message, size ? "is cut inside its header" : "is empty"));
 			continue;
 		}
 		assert_int_equal(status, 0);
@@ -243,7 +254,8 @@ static void check_header_flip(const struct tare_trace_file *file, size_t at)
 	                 (at >= AT(state) && at < member_end(AT(stop_reason), 4));
 
 	assert_true(header->api <= TARE_TRACE_CUDA && header->state >= TARE_TRACE_RECORDING &&
-	            header->state <= TARE_TRACE_STOPPED && header->stop_reason <= TARE_TRACE_NO_MEMORY);
+	            header->state <= TARE_TRACE_STOPPED &&
+	            header->stop_reason <= TARE_TRACE_NO_MEMORY);
 	assert_int_equal(header->window_bytes % TARE_TRACE_RECORD_BYTES, 0);
 	assert_true(!header->end_ticks || header->end_ticks >= header->start_ticks);
 	assert_true(header->start_raw_ns >= 0);
@@ -252,7 +264,8 @@ static void check_header_flip(const struct tare_trace_file *file, size_t at)
 	assert_int_equal(header->executable[sizeof header->executable - 1], 0);
 	assert_int_equal(header->command_line[sizeof header->command_line - 1], 0);
 	// Another value that can be is the one thing that cannot be told.
-	if (structure && !file->problem && at != AT(state) && at != AT(api) && at != AT(stop_reason))
+	if (structure && !file->problem && at != AT(state) && at != AT(api) &&
+	    at != AT(stop_reason))
 		fail_msg("byte %zu of the header is wrong, and nothing says so", at);
 }
 
@@ -369,7 +382,9 @@ static void text_without_end_is_not_kept(void **state)
 {
 	struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){ 0 });
 	union tare_trace_record part = { .string = {
-		.head = tare_trace_head(TARE_TRACE_STRING, 0, 0, 0), .total = 65536, .bytes = 40 } };
+		                             .head = tare_trace_head(TARE_TRACE_STRING, 0, 0, 0),
+		                             .total = 65536,
+		                             .bytes = 40 } };
 	struct tare_trace *trace;
 
 	(void)state;
@@ -395,9 +410,13 @@ static void a_text_without_its_beginning_is_damage(void **state)
 	struct tare_trace *trace;
 
 	(void)state;
-	add(writer, (union tare_trace_record){ .string = {
-		.head = tare_trace_head(TARE_TRACE_STRING, 0, 0, 0), .id = 5, .total = 44, .offset = 40,
-		.bytes = 4, .text = "tail" } });
+	add(writer, (union tare_trace_record){
+	                .string = { .head = tare_trace_head(TARE_TRACE_STRING, 0, 0, 0),
+	                            .id = 5,
+	                            .total = 44,
+	                            .offset = 40,
+	                            .bytes = 4,
+	                            .text = "tail" } });
 	end_trace(writer);
 	assert_int_equal(tare_trace_open(trace_folder, &trace, message, sizeof message), 0);
 	assert_string_equal(tare_trace_text(trace, 0, 5), "");
@@ -410,7 +429,11 @@ static void a_text_is_defined_once(void **state)
 {
 	struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){ 0 });
 	union tare_trace_record part = { .string = {
-		.head = tare_trace_head(TARE_TRACE_STRING, 0, 0, 0), .id = 9, .total = 3, .bytes = 3, .text = "one" } };
+		                             .head = tare_trace_head(TARE_TRACE_STRING, 0, 0, 0),
+		                             .id = 9,
+		                             .total = 3,
+		                             .bytes = 3,
+		                             .text = "one" } };
 	struct tare_trace *trace;
 
 	(void)state;
@@ -428,21 +451,49 @@ static void a_text_is_defined_once(void **state)
 
 static void a_call_site_that_cannot_be_is_damage(void **state)
 {
-#define STACK(frames, id_, total_, offset_)                                                 \
-	{ .stack = { .head = tare_trace_head(TARE_TRACE_STACK, 0, frames, 3), .id = id_,    \
-		     .total = total_, .offset = offset_ } }
-#define MODULE(from_, to_)                                                                  \
-	{ .module = { .head = tare_trace_head(TARE_TRACE_MODULE, 0, 0, 3), .from = from_, .to = to_ } }
-#define SITE(of_, stack_)                                                                   \
-	{ .site = { .head = tare_trace_head(TARE_TRACE_SITE, 0, 0, 3), .of = of_, .stack = stack_ } }
+#define STACK(frames, id_, total_, offset_)                                                        \
+	{                                                                                          \
+		.stack = {                                                                         \
+			.head = tare_trace_head(TARE_TRACE_STACK, 0, frames, 3),                   \
+			.id = id_,                                                                 \
+			.total = total_,                                                           \
+			.offset = offset_                                                          \
+		}                                                                                  \
+	}
+#define MODULE(from_, to_)                                                                         \
+	{                                                                                          \
+		.module = {                                                                        \
+			.head = tare_trace_head(TARE_TRACE_MODULE, 0, 0, 3),                       \
+			.from = from_,                                                             \
+			.to = to_                                                                  \
+		}                                                                                  \
+	}
+#define SITE(of_, stack_)                                                                          \
+	{                                                                                          \
+		.site = {                                                                          \
+			.head = tare_trace_head(TARE_TRACE_SITE, 0, 0, 3),                         \
+			.of = of_,                                                                 \
+			.stack = stack_                                                            \
+		}                                                                                  \
+	}
 	const union tare_trace_record good[] = {
-		STACK(1, 1, 1, 0), STACK(5, 2, UINT32_MAX, UINT32_MAX - 5), MODULE(0, UINT64_MAX),
+		STACK(1, 1, 1, 0),
+		STACK(5, 2, UINT32_MAX, UINT32_MAX - 5),
+		MODULE(0, UINT64_MAX),
 		SITE(UINT64_MAX, UINT32_MAX),
 	};
 	const union tare_trace_record bad[] = {
-		STACK(0, 1, 1, 0), STACK(6, 1, 9, 0), STACK(1, 0, 1, 0), STACK(2, 1, 1, 0),
-		STACK(1, 1, 0, 0), STACK(5, 2, UINT32_MAX, UINT32_MAX - 4),
-		STACK(65535, 1, UINT32_MAX, 0), MODULE(8, 8), MODULE(UINT64_MAX, 0), SITE(0, 1), SITE(1, 0),
+		STACK(0, 1, 1, 0),
+		STACK(6, 1, 9, 0),
+		STACK(1, 0, 1, 0),
+		STACK(2, 1, 1, 0),
+		STACK(1, 1, 0, 0),
+		STACK(5, 2, UINT32_MAX, UINT32_MAX - 4),
+		STACK(65535, 1, UINT32_MAX, 0),
+		MODULE(8, 8),
+		MODULE(UINT64_MAX, 0),
+		SITE(0, 1),
+		SITE(1, 0),
 	};
 	const size_t goods = sizeof good / sizeof *good;
 
@@ -460,7 +511,8 @@ static void a_call_site_that_cannot_be_is_damage(void **state)
 		assert_int_equal(see_all(trace, 0, &seen), 0);
 		if (seen.count != goods)
 			fail_msg("record %zu: %zu came", i, seen.count);
-		assert_non_null(strstr(tare_trace_file(trace, 0)->problem, "contradicts the format"));
+		assert_non_null(
+		    strstr(tare_trace_file(trace, 0)->problem, "contradicts the format"));
 		assert_int_equal(tare_trace_file(trace, 0)->damaged_windows, 1);
 		tare_trace_close(trace);
 	}

@@ -28,12 +28,16 @@ static int compare_expected(const void *a, const void *b)
 
 // Many threads, each mostly in the order of time; the truth is a sort of all by the largest time
 // that a thread has come to.
-static void check_merge(uint32_t tracks, size_t events, uint32_t window_bytes, struct tare_random *random)
+static void check_merge(uint32_t tracks, size_t events, uint32_t window_bytes,
+                        struct tare_random *random)
 {
 	struct expected *expected = calloc(events, sizeof *expected);
-	struct { uint64_t key, ticks; uint32_t chain; } *threads = calloc(tracks, sizeof *threads);
-	struct tare_trace_writer *writer =
-	    begin_trace("a", (struct tare_trace_header){ .start_raw_ns = 100, .window_bytes = window_bytes });
+	struct {
+		uint64_t key, ticks;
+		uint32_t chain;
+	} *threads = calloc(tracks, sizeof *threads);
+	struct tare_trace_writer *writer = begin_trace(
+	    "a", (struct tare_trace_header){ .start_raw_ns = 100, .window_bytes = window_bytes });
 	const uint64_t began = UINT64_C(1000000000000000); // days after the machine was started
 	uint32_t chains = 0;
 	struct tare_trace *trace;
@@ -67,9 +71,13 @@ static void check_merge(uint32_t tracks, size_t events, uint32_t window_bytes, s
 
 static void tracks_are_merged_by_the_time_of_writing(void **state)
 {
-	static const struct { uint32_t tracks; size_t events; uint32_t window_bytes; } rows[] = {
-		{ 1, 5000, WINDOW }, { 2, 3000, WINDOW }, { 3, 3000, 0 }, { 7, 9000, 64 * 1024 },
-		{ 100, 20000, 4096 }, { 3000, 30000, WINDOW },
+	static const struct {
+		uint32_t tracks;
+		size_t events;
+		uint32_t window_bytes;
+	} rows[] = {
+		{ 1, 5000, WINDOW },    { 2, 3000, WINDOW },  { 3, 3000, 0 },
+		{ 7, 9000, 64 * 1024 }, { 100, 20000, 4096 }, { 3000, 30000, WINDOW },
 	};
 	struct tare_random random = unchosen_seed();
 
@@ -80,9 +88,11 @@ static void tracks_are_merged_by_the_time_of_writing(void **state)
 
 static void what_has_no_time_of_its_own_follows_the_record_before(void **state)
 {
-	struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){ .start_raw_ns = 7 });
-	union tare_trace_record depends = { .depends = {
-		.head = tare_trace_head(TARE_TRACE_DEPENDS, 0, 1, 1), .of = 1 } };
+	struct tare_trace_writer *writer =
+	    begin_trace("a", (struct tare_trace_header){ .start_raw_ns = 7 });
+	union tare_trace_record depends = {
+		.depends = { .head = tare_trace_head(TARE_TRACE_DEPENDS, 0, 1, 1), .of = 1 }
+	};
 	struct tare_trace *trace;
 
 	(void)state;
@@ -109,16 +119,22 @@ static void a_time_far_ahead_of_both_neighbours_is_not_believed(void **state)
 {
 	const uint64_t day = UINT64_C(86400000000000);
 	// A buffer holds 1024 records: the row's second number is what stands before the false one.
-	static const struct { uint32_t window_bytes; uint64_t before; bool last; } rows[] = {
-		{ 0, 0, false }, { 0, 3, false }, { 0, 1022, false }, { 0, 1023, false },
-		{ 0, 3, true }, { WINDOW, RECORDS - 3, false },
+	static const struct {
+		uint32_t window_bytes;
+		uint64_t before;
+		bool last;
+	} rows[] = {
+		{ 0, 0, false },    { 0, 3, false }, { 0, 1022, false },
+		{ 0, 1023, false }, { 0, 3, true },  { WINDOW, RECORDS - 3, false },
 	};
 
 	(void)state;
 	for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
-		struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){
-			.start_raw_ns = (int64_t)day, .end_ticks = day + 100000, .alive_ticks = day,
-			.window_bytes = rows[row].window_bytes });
+		struct tare_trace_writer *writer = begin_trace(
+		    "a", (struct tare_trace_header){ .start_raw_ns = (int64_t)day,
+		                                     .end_ticks = day + 100000,
+		                                     .alive_ticks = day,
+		                                     .window_bytes = rows[row].window_bytes });
 		struct tare_trace *trace;
 		for (uint64_t i = 0; i < rows[row].before; i++)
 			add(writer, a_call(1, day + i, day + i, i));
@@ -145,10 +161,14 @@ static void a_long_silence_is_believed(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof before / sizeof *before; i++)
 		for (int follower = 0; follower < 3; follower++) {
-			struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){ 0 });
-			union tare_trace_record next = follower ? a_call(1, hours + 5, hours + 9, 7)
-				: (union tare_trace_record){ .depends = {
-					.head = tare_trace_head(TARE_TRACE_DEPENDS, 0, 1, 1) } };
+			struct tare_trace_writer *writer =
+			    begin_trace("a", (struct tare_trace_header){ 0 });
+			union tare_trace_record next =
+			    follower ? a_call(1, hours + 5, hours + 9, 7)
+			             : (union tare_trace_record){
+				               .depends = { .head = tare_trace_head(
+				                                TARE_TRACE_DEPENDS, 0, 1, 1) }
+			               };
 			struct tare_trace *trace;
 			for (uint64_t j = 0; j < before[i]; j++)
 				add(writer, a_call(1, j, j, j));
@@ -167,15 +187,21 @@ static void a_long_silence_is_believed(void **state)
 
 static void the_last_time_is_the_latest_that_is_known(void **state)
 {
-	static const struct { uint64_t end, alive, record, last; } rows[] = {
-		{ 0, 50, 90, 90 }, { 0, 90, 50, 90 }, { 90, 50, 60, 90 }, { 60, 50, 90, 90 }, { 50, 50, 0, 50 },
+	static const struct {
+		uint64_t end, alive, record, last;
+	} rows[] = {
+		{ 0, 50, 90, 90 },  { 0, 90, 50, 90 }, { 90, 50, 60, 90 },
+		{ 60, 50, 90, 90 }, { 50, 50, 0, 50 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){
-			.start_raw_ns = 10, .state = rows[i].end ? TARE_TRACE_ENDED : TARE_TRACE_RECORDING,
-			.end_ticks = rows[i].end, .alive_ticks = rows[i].alive });
+		struct tare_trace_writer *writer = begin_trace(
+		    "a", (struct tare_trace_header){ .start_raw_ns = 10,
+		                                     .state = rows[i].end ? TARE_TRACE_ENDED
+		                                                          : TARE_TRACE_RECORDING,
+		                                     .end_ticks = rows[i].end,
+		                                     .alive_ticks = rows[i].alive });
 		struct tare_trace *trace;
 		if (rows[i].record) {
 			add(writer, a_call(1, 20, rows[i].record, 0));
@@ -194,9 +220,11 @@ static void the_last_time_is_the_latest_that_is_known(void **state)
 // Ticks of 2 GHz; every other pair is wide, and there are more than are kept.
 static void ticks_become_nanoseconds_by_the_narrowest_pairs(void **state)
 {
-	struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){
-		.host_clock = TARE_TRACE_CLOCK_TSC, .host_hz = 2000010000,
-		.start_ticks = 5000, .start_raw_ns = 100000 });
+	struct tare_trace_writer *writer =
+	    begin_trace("a", (struct tare_trace_header){ .host_clock = TARE_TRACE_CLOCK_TSC,
+	                                                 .host_hz = 2000010000,
+	                                                 .start_ticks = 5000,
+	                                                 .start_raw_ns = 100000 });
 	struct tare_trace *trace;
 
 	(void)state;
@@ -219,15 +247,22 @@ static void ticks_become_nanoseconds_by_the_narrowest_pairs(void **state)
 
 static void a_clock_that_tells_little_is_said_to(void **state)
 {
-	static const struct { uint64_t hz; size_t pairs, wrong; const char *says; } rows[] = {
-		{ 0, 0, 9, "does not tell how fast its clock ticks" }, { 1000, 0, 9, NULL },
-		{ 0, 8, 9, NULL }, { 0, 8, 4, "has 1 clock readings that contradict the others" },
+	static const struct {
+		uint64_t hz;
+		size_t pairs, wrong;
+		const char *says;
+	} rows[] = {
+		{ 0, 0, 9, "does not tell how fast its clock ticks" },
+		{ 1000, 0, 9, NULL },
+		{ 0, 8, 9, NULL },
+		{ 0, 8, 4, "has 1 clock readings that contradict the others" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){
-			.host_clock = TARE_TRACE_CLOCK_TSC, .host_hz = rows[i].hz });
+		struct tare_trace_writer *writer =
+		    begin_trace("a", (struct tare_trace_header){ .host_clock = TARE_TRACE_CLOCK_TSC,
+		                                                 .host_hz = rows[i].hz });
 		struct tare_trace *trace;
 		const char *problem;
 		for (uint64_t j = 1; j <= rows[i].pairs; j++)

@@ -27,8 +27,14 @@ static void fill(size_t n, double latency_ns, double rate, double noise, struct 
 
 static void a_line_without_noise_is_found_exactly(void **state)
 {
-	static const struct { size_t n; double latency_ns, rate; } rows[] = {
-		{ 3, 9200, 12e9 }, { 18, 2850, 55.5e9 }, { 18, 1900, 2081e9 }, { 18, 0, 1e9 },
+	static const struct {
+		size_t n;
+		double latency_ns, rate;
+	} rows[] = {
+		{ 3, 9200, 12e9 },
+		{ 18, 2850, 55.5e9 },
+		{ 18, 1900, 2081e9 },
+		{ 18, 0, 1e9 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -41,8 +47,9 @@ static void a_line_without_noise_is_found_exactly(void **state)
 		assert_true(fabs(fit.latency_ns - rows[i].latency_ns) < 0.01);
 		assert_true(fabs(fit.rate_bytes_per_s / rows[i].rate - 1) < 1e-6);
 		if (rows[i].latency_ns > 0)
-			assert_true(fabs(fit.half_rate_bytes /
-			                 (rows[i].latency_ns * rows[i].rate / 1e9) - 1) < 1e-4);
+			assert_true(
+			    fabs(fit.half_rate_bytes / (rows[i].latency_ns * rows[i].rate / 1e9) -
+			         1) < 1e-4);
 		assert_true(fit.worst_relative_residual < 1e-6);
 		assert_int_equal(fit.points, rows[i].n);
 	}
@@ -50,9 +57,12 @@ static void a_line_without_noise_is_found_exactly(void **state)
 
 static void intervals_cover_the_truth(void **state)
 {
-	static const struct { size_t n; double latency_ns, rate, noise; } rows[] = {
+	static const struct {
+		size_t n;
+		double latency_ns, rate, noise;
+	} rows[] = {
 		{ 18, 2850, 55.5e9, 0.01 }, { 18, 9200, 12e9, 0.05 }, { 5, 9200, 12e9, 0.02 },
-		{ 3, 500, 12e9, 0.003 }, { 18, 9200, 12e9, 0.15 },
+		{ 3, 500, 12e9, 0.003 },    { 18, 9200, 12e9, 0.15 },
 	};
 	enum { RUNS = 4000 };
 	struct tare_random random = unchosen_seed();

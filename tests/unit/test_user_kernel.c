@@ -67,12 +67,42 @@ static void local_memory_is_an_argument(void **state)
 static void other_arguments_are_refused(void **state)
 {
 	static const char *const rows[] = {
-		"", "5", "int", "int:", ":5", "int:1x", "int: 1", "int:+1", "int:0x", "int:1.5",
-		"int:2147483648", "int:-2147483649", "uint:-1", "uint:4294967296", "char:128",
-		"char:-129", "uchar:256", "ushort:65536", "short:32768", "long:9223372036854775808",
-		"ulong:18446744073709551616", "ulong:-1", "float:", "float:x", "float:1e99",
-		"float:1 ", "float: 1", "double:1e999", "local:", "local:0", "local:-1", "local:1G",
-		"half:1", "Int:1", "int:99999999999999999999999", "bool:1",
+		"",
+		"5",
+		"int",
+		"int:",
+		":5",
+		"int:1x",
+		"int: 1",
+		"int:+1",
+		"int:0x",
+		"int:1.5",
+		"int:2147483648",
+		"int:-2147483649",
+		"uint:-1",
+		"uint:4294967296",
+		"char:128",
+		"char:-129",
+		"uchar:256",
+		"ushort:65536",
+		"short:32768",
+		"long:9223372036854775808",
+		"ulong:18446744073709551616",
+		"ulong:-1",
+		"float:",
+		"float:x",
+		"float:1e99",
+		"float:1 ",
+		"float: 1",
+		"double:1e999",
+		"local:",
+		"local:0",
+		"local:-1",
+		"local:1G",
+		"half:1",
+		"Int:1",
+		"int:99999999999999999999999",
+		"bool:1",
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -90,11 +120,16 @@ static void formats_follow_from_names(void **state)
 		const char *file;
 		int format; // -1: refused
 	} rows[] = {
-		{ "a.cl", TARE_MODULE_OPENCL_C }, { "/x.y/b.spv", TARE_MODULE_SPIRV },
-		{ "c.ptx", TARE_MODULE_PTX },     { "d.cu", TARE_MODULE_CUDA_C },
-		{ "e.tare", TARE_MODULE_NATIVE }, { "f", -1 },
-		{ "g.c", -1 },                    { "h.cl/", -1 },
-		{ "i.clx", -1 },                  { ".cl", TARE_MODULE_OPENCL_C },
+		{ "a.cl", TARE_MODULE_OPENCL_C },
+		{ "/x.y/b.spv", TARE_MODULE_SPIRV },
+		{ "c.ptx", TARE_MODULE_PTX },
+		{ "d.cu", TARE_MODULE_CUDA_C },
+		{ "e.tare", TARE_MODULE_NATIVE },
+		{ "f", -1 },
+		{ "g.c", -1 },
+		{ "h.cl/", -1 },
+		{ "i.clx", -1 },
+		{ ".cl", TARE_MODULE_OPENCL_C },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -118,25 +153,27 @@ static void kernels_are_found_in_sources(void **state)
 		{ TARE_MODULE_OPENCL_C, "__kernel\nvoid two (int x){}\nkernel void three(){}",
 		  "two, three", 2 },
 		{ TARE_MODULE_OPENCL_C,
-		  "kernel __attribute__((reqd_work_group_size(64, 1, 1))) void four(int a) {}", "four",
-		  1 },
-		{ TARE_MODULE_OPENCL_C, "// kernel void not(int a)\n/* kernel void nor(int b) */", "", 0 },
+		  "kernel __attribute__((reqd_work_group_size(64, 1, 1))) void four(int a) {}",
+		  "four", 1 },
+		{ TARE_MODULE_OPENCL_C, "// kernel void not(int a)\n/* kernel void nor(int b) */",
+		  "", 0 },
 		{ TARE_MODULE_OPENCL_C, "constant char *t = \"kernel void not(int)\";", "", 0 },
 		{ TARE_MODULE_OPENCL_C, "void helper(int a) {} int kernels(int b) {}", "", 0 },
 		{ TARE_MODULE_OPENCL_C, "kernel", "", 0 },
 		{ TARE_MODULE_OPENCL_C, "kernel void five(", "five", 1 },
 		{ TARE_MODULE_CUDA_C, "extern \"C\" __global__ void six(int *a) {}", "six", 1 },
-		{ TARE_MODULE_CUDA_C, "__global__ void __launch_bounds__(256) seven(int *a) {}", "seven",
+		{ TARE_MODULE_CUDA_C, "__global__ void __launch_bounds__(256) seven(int *a) {}",
+		  "seven", 1 },
+		{ TARE_MODULE_PTX, ".version 7.0\n.visible .entry eight(\n.param .u64 a)", "eight",
 		  1 },
-		{ TARE_MODULE_PTX, ".version 7.0\n.visible .entry eight(\n.param .u64 a)", "eight", 1 },
 		{ TARE_MODULE_PTX, "// .entry no(\n.func entry(", "", 0 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char names[64];
-		assert_int_equal(tare_user_kernel_names(rows[i].format, rows[i].source, names,
-		                                        sizeof names),
-		                 rows[i].count);
+		assert_int_equal(
+		    tare_user_kernel_names(rows[i].format, rows[i].source, names, sizeof names),
+		    rows[i].count);
 		assert_string_equal(names, rows[i].names);
 	}
 }
@@ -146,8 +183,8 @@ static void names_that_do_not_fit_are_left_out_whole(void **state)
 	char names[8];
 	(void)state;
 	assert_int_equal(tare_user_kernel_names(TARE_MODULE_OPENCL_C,
-	                                        "kernel void ab(){} kernel void cdefghijk(){}", names,
-	                                        sizeof names),
+	                                        "kernel void ab(){} kernel void cdefghijk(){}",
+	                                        names, sizeof names),
 	                 2);
 	assert_string_equal(names, "ab");
 }
@@ -219,7 +256,8 @@ static void what_breaks_the_contract_is_refused(void **state)
 			                            .arguments = arguments,
 			                            .argument_count = rows[i].arguments };
 		struct tare_error error;
-		if (build(DEVICE, rows[i].suffix, rows[i].text, rows[i].bytes, &options, &error) == 0)
+		if (build(DEVICE, rows[i].suffix, rows[i].text, rows[i].bytes, &options, &error) ==
+		    0)
 			fail_msg("row %zu was taken", i);
 		if (!strstr(error.message, rows[i].says))
 			fail_msg("row %zu: %s", i, error.message);

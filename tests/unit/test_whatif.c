@@ -52,8 +52,8 @@ static void check_known(struct rig_pipeline pipeline, double *worst)
 	int64_t measured_ns;
 	struct tare_overlap_gain gain = predict(pipeline, &measured_ns);
 	double true_ns = (double)truth(pipeline), error = gain.predicted_ns / true_ns - 1;
-	assert_int_equal(gain.copies, pipeline.one_copy_engine ? TARE_TOGETHER_APART
-	                                                       : TARE_TOGETHER_SEEN);
+	assert_int_equal(gain.copies,
+	                 pipeline.one_copy_engine ? TARE_TOGETHER_APART : TARE_TOGETHER_SEEN);
 	assert_int_equal(gain.chunks, pipeline.chunks);
 	if (fabs(error) > 0.05)
 		fail_msg("%u chunks of %ld, %ld, %ld ns, %s: predicted %.0f, true %.0f (%+.1f %%)",
@@ -70,11 +70,14 @@ static void known_engines_are_within_five_percent(void **state)
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
 		for (size_t j = 0; j < sizeof chunk_counts / sizeof *chunk_counts; j++)
 			for (int one = 0; one < 2; one++)
-				check_known((struct rig_pipeline){
-				    .form = RIG_SEQUENTIAL, .chunks = chunk_counts[j],
-				    .in_ns = shapes[i].in_ns, .work_ns = shapes[i].work_ns,
-				    .out_ns = shapes[i].out_ns, .one_copy_engine = one,
-				    .probe = true }, &worst);
+				check_known((struct rig_pipeline){ .form = RIG_SEQUENTIAL,
+				                                   .chunks = chunk_counts[j],
+				                                   .in_ns = shapes[i].in_ns,
+				                                   .work_ns = shapes[i].work_ns,
+				                                   .out_ns = shapes[i].out_ns,
+				                                   .one_copy_engine = one,
+				                                   .probe = true },
+				            &worst);
 	print_message("# engines known: worst error %.2f %%\n", 100 * worst);
 }
 
@@ -85,10 +88,14 @@ static void a_shared_link_is_known_from_the_rates(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof duplexes / sizeof *duplexes; i++)
 		for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++)
-			check_known((struct rig_pipeline){
-			    .form = RIG_SEQUENTIAL, .chunks = 16, .in_ns = shapes[j].in_ns,
-			    .work_ns = shapes[j].work_ns, .out_ns = shapes[j].out_ns,
-			    .duplex = duplexes[i], .probe = true }, &worst);
+			check_known((struct rig_pipeline){ .form = RIG_SEQUENTIAL,
+			                                   .chunks = 16,
+			                                   .in_ns = shapes[j].in_ns,
+			                                   .work_ns = shapes[j].work_ns,
+			                                   .out_ns = shapes[j].out_ns,
+			                                   .duplex = duplexes[i],
+			                                   .probe = true },
+			            &worst);
 	print_message("# link shared: worst error %.2f %%\n", 100 * worst);
 }
 
@@ -114,11 +121,14 @@ static void engines_not_known_give_a_range(void **state)
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
 		for (size_t j = 0; j < sizeof chunk_counts / sizeof *chunk_counts; j++)
 			for (int device = 0; device < 3; device++)
-				check_range((struct rig_pipeline){
-				    .form = RIG_SEQUENTIAL, .chunks = chunk_counts[j],
-				    .in_ns = shapes[i].in_ns, .work_ns = shapes[i].work_ns,
-				    .out_ns = shapes[i].out_ns, .one_copy_engine = device == 1,
-				    .duplex = device == 2 ? 0.6 : 0 });
+				check_range(
+				    (struct rig_pipeline){ .form = RIG_SEQUENTIAL,
+				                           .chunks = chunk_counts[j],
+				                           .in_ns = shapes[i].in_ns,
+				                           .work_ns = shapes[i].work_ns,
+				                           .out_ns = shapes[i].out_ns,
+				                           .one_copy_engine = device == 1,
+				                           .duplex = device == 2 ? 0.6 : 0 });
 }
 
 // Against the closed forms, which no engine model is needed for.
@@ -130,13 +140,13 @@ static void equal_chunks_take_filling_pace_and_draining(void **state)
 			int64_t measured_ns;
 			double in = (double)shapes[i].in_ns, out = (double)shapes[i].out_ns;
 			double work = (double)shapes[i].work_ns, n = chunk_counts[j];
-			struct tare_overlap_gain gain = predict(
-			    (struct rig_pipeline){ .form = RIG_SEQUENTIAL,
-			                           .chunks = chunk_counts[j],
-			                           .in_ns = shapes[i].in_ns,
-			                           .work_ns = shapes[i].work_ns,
-			                           .out_ns = shapes[i].out_ns },
-			    &measured_ns);
+			struct tare_overlap_gain gain =
+			    predict((struct rig_pipeline){ .form = RIG_SEQUENTIAL,
+			                                   .chunks = chunk_counts[j],
+			                                   .in_ns = shapes[i].in_ns,
+			                                   .work_ns = shapes[i].work_ns,
+			                                   .out_ns = shapes[i].out_ns },
+			            &measured_ns);
 			double three = in + work + out + (n - 1) * fmax(in, fmax(work, out));
 			double shared = fmax(n * (in + out), in + out + n * work);
 			assert_true(fabs(gain.predicted_low_ns / three - 1) < 0.01);
@@ -148,8 +158,12 @@ static void equal_chunks_take_filling_pace_and_draining(void **state)
 static void the_pace_is_named(void **state)
 {
 	int64_t measured_ns;
-	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL, .chunks = 8, .in_ns = 500000,
-		                         .work_ns = 300000, .out_ns = 200000, .probe = true };
+	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL,
+		                         .chunks = 8,
+		                         .in_ns = 500000,
+		                         .work_ns = 300000,
+		                         .out_ns = 200000,
+		                         .probe = true };
 	(void)state;
 	assert_string_equal(predict(pipeline, &measured_ns).limit, "copies to the device");
 	pipeline.out_ns = 700000;
@@ -165,8 +179,12 @@ static void the_pace_is_named(void **state)
 static void host_work_is_no_gain_for_sure(void **state)
 {
 	int64_t measured_ns;
-	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL, .chunks = 16, .in_ns = 300000,
-		                         .work_ns = 300000, .out_ns = 300000, .probe = true,
+	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL,
+		                         .chunks = 16,
+		                         .in_ns = 300000,
+		                         .work_ns = 300000,
+		                         .out_ns = 300000,
+		                         .probe = true,
 		                         .pause_ns = 1000000 };
 	struct tare_overlap_gain gain = predict(pipeline, &measured_ns);
 	(void)state;
@@ -184,14 +202,14 @@ static void what_overlaps_already_gains_nothing(void **state)
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
 		for (int one = 0; one < 2; one++) {
 			int64_t measured_ns;
-			struct tare_overlap_gain gain = predict(
-			    (struct rig_pipeline){ .form = RIG_CONCURRENT,
-			                           .chunks = 16,
-			                           .in_ns = shapes[i].in_ns,
-			                           .work_ns = shapes[i].work_ns,
-			                           .out_ns = shapes[i].out_ns,
-			                           .one_copy_engine = one },
-			    &measured_ns);
+			struct tare_overlap_gain gain =
+			    predict((struct rig_pipeline){ .form = RIG_CONCURRENT,
+			                                   .chunks = 16,
+			                                   .in_ns = shapes[i].in_ns,
+			                                   .work_ns = shapes[i].work_ns,
+			                                   .out_ns = shapes[i].out_ns,
+			                                   .one_copy_engine = one },
+			            &measured_ns);
 			assert_int_equal(gain.beside, TARE_TOGETHER_SEEN);
 			assert_true((double)measured_ns > 0.98 * gain.predicted_low_ns);
 			assert_true((double)measured_ns < 1.05 * gain.predicted_high_ns);
@@ -206,7 +224,8 @@ static void what_overlaps_already_gains_nothing(void **state)
 
 // ---- what is no pipeline
 
-static void add_chunk(struct made *made, int64_t at_ns, int64_t in_ns, int64_t work_ns, int64_t out_ns)
+static void add_chunk(struct made *made, int64_t at_ns, int64_t in_ns, int64_t work_ns,
+                      int64_t out_ns)
 {
 	static const uint8_t kinds[] = { TARE_KIND_WRITE, TARE_KIND_KERNEL, TARE_KIND_READ };
 	const int64_t times_ns[] = { in_ns, work_ns, out_ns };
@@ -312,11 +331,14 @@ static void issuing_is_no_gain(void **state)
 	(void)state;
 	for (int chunk = 0; chunk < CHUNKS; chunk++)
 		for (int i = 0; i < KERNELS + 2; i++) {
-			uint8_t kind = i == 0 ? TARE_KIND_WRITE : i > KERNELS ? TARE_KIND_READ : TARE_KIND_KERNEL;
+			uint8_t kind = i == 0        ? TARE_KIND_WRITE
+			               : i > KERNELS ? TARE_KIND_READ
+			                             : TARE_KIND_KERNEL;
 			int64_t at_ns = 1000 + (int64_t)count * CALL_NS;
 			made->recording.command_count = 0;
-			made_command(made, made_plain_command(0, 0, kind, at_ns, at_ns + CALL_NS - 10, at_ns + 100,
-			                                      at_ns + CALL_NS, at_ns + CALL_NS + RUN_NS));
+			made_command(made, made_plain_command(
+			                       0, 0, kind, at_ns, at_ns + CALL_NS - 10, at_ns + 100,
+			                       at_ns + CALL_NS, at_ns + CALL_NS + RUN_NS));
 			commands[count++] = made->commands[0];
 		}
 	made->recording.commands = commands;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of the Level Zero CPU driver that count, under a script and without: signalled at first, and
-// each time anew, while what waited for them before still waits for that.
+// Events of the Level Zero CPU driver that count, under a script and without: signalled at first,
+// and each time anew, while what waited for them before still waits for that.
 #include "backend/levelzero/newer.h"
 #include "sleeping_thread.h"
 #include "ze_time_rig.h"
@@ -14,13 +14,12 @@
 
 enum { BYTES = 100000, BOTH = LEVELZERO_COUNTER_IMMEDIATE | LEVELZERO_COUNTER_REGULAR };
 
-static const char script[] =
-	HEAD "engine copy runs to-device,to-host,local\n"
-	"queue route queue\n"
-	"copy pinned device rate 1 GB/s\n"
-	"copy device pinned rate 500 MB/s\n"
-	"call fixed 3 us\n"
-	"marker fixed 700 ns\n";
+static const char script[] = HEAD "engine copy runs to-device,to-host,local\n"
+                                  "queue route queue\n"
+                                  "copy pinned device rate 1 GB/s\n"
+                                  "copy device pinned rate 500 MB/s\n"
+                                  "call fixed 3 us\n"
+                                  "marker fixed 700 ns\n";
 
 struct counters {
 	struct ze ze;
@@ -43,8 +42,10 @@ static struct counters counters_open(const char *text)
 {
 	struct counters made = { .ze = ze_open(text), .scripted = text };
 
-	made.create = (levelzero_create_counter_event *)newer(&made.ze, "zeEventCounterBasedCreate");
-	made.flags_of = (levelzero_get_counter_flags *)newer(&made.ze, "zeEventGetCounterBasedFlags");
+	made.create =
+	    (levelzero_create_counter_event *)newer(&made.ze, "zeEventCounterBasedCreate");
+	made.flags_of =
+	    (levelzero_get_counter_flags *)newer(&made.ze, "zeEventGetCounterBasedFlags");
 	made.device = ze_device_memory(&made.ze, MIB);
 	made.host = ze_host_memory(&made.ze, MIB);
 	return made;
@@ -132,11 +133,13 @@ static void other_ways(const void *row, int attempt)
 {
 	struct counters with = counters_open(row);
 	struct levelzero_counter_pool counting = { .stype = LEVELZERO_TYPE_COUNTER_POOL };
-	ze_event_pool_desc_t pool = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .pNext = &counting,
-		                      .flags = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, .count = EVENTS };
+	ze_event_pool_desc_t pool = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+		                      .pNext = &counting,
+		                      .flags = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
+		                      .count = EVENTS };
 	ze_command_list_handle_t list = immediate(&with, with.ze.compute);
 	levelzero_create_counter_event *intel =
-		(levelzero_create_counter_event *)newer(&with.ze, "zexCounterBasedEventCreate2");
+	    (levelzero_create_counter_event *)newer(&with.ze, "zexCounterBasedEventCreate2");
 	ze_event_handle_t events[2];
 
 	(void)attempt;
@@ -190,11 +193,15 @@ static void refusals(const void *row, int attempt)
 	(void)attempt;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct levelzero_counter_event bad = { LEVELZERO_TYPE_COUNTER_EVENT, rows[i].next,
-			                               rows[i].flags, rows[i].signal, rows[i].wait };
-		answers(rows[i].expected, with.create(with.ze.context, with.ze.device, &bad, &event));
+			                               rows[i].flags, rows[i].signal,
+			                               rows[i].wait };
+		answers(rows[i].expected,
+		        with.create(with.ze.context, with.ze.device, &bad, &event));
 	}
-	answers(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, with.create(NULL, with.ze.device, &good, &event));
-	answers(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, with.create(with.ze.context, NULL, &good, &event));
+	answers(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+	        with.create(NULL, with.ze.device, &good, &event));
+	answers(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+	        with.create(with.ze.context, NULL, &good, &event));
 	answers(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
 	        with.create(with.ze.context, with.ze.device, NULL, &event));
 	answers(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
@@ -206,8 +213,10 @@ static void kinds_of_lists(const void *row, int attempt)
 {
 	struct counters with = counters_open(row);
 	ze_command_list_handle_t lists[] = {
-		immediate(&with, with.ze.compute), regular(&with, with.ze.compute),
-		ze_immediate(&with.ze, with.ze.compute, 0), ze_list(&with.ze, with.ze.compute),
+		immediate(&with, with.ze.compute),
+		regular(&with, with.ze.compute),
+		ze_immediate(&with.ze, with.ze.compute, 0),
+		ze_list(&with.ze, with.ze.compute),
 	};
 	const uint32_t flags[] = { LEVELZERO_COUNTER_IMMEDIATE, LEVELZERO_COUNTER_REGULAR, 0 };
 
@@ -277,8 +286,8 @@ static void lists_again(const void *row, int attempt)
 	must(zeCommandListAppendWaitOnEvents(ze_immediate(ze, ze->compute, 0), 1, &gate));
 	for (int turn = 0; turn < TURNS; turn++) {
 		lists[1] = ze_list(ze, ze->compute);
-		must(zeCommandListAppendQueryKernelTimestamps(lists[1], 2, events, results + 4 * turn,
-		                                              offsets, NULL, 0, NULL));
+		must(zeCommandListAppendQueryKernelTimestamps(
+		    lists[1], 2, events, results + 4 * turn, offsets, NULL, 0, NULL));
 		must(zeCommandListClose(lists[1]));
 		must(zeCommandQueueExecuteCommandLists(queue, 2, lists, NULL));
 		must(zeCommandListDestroy(lists[1]));
@@ -310,7 +319,8 @@ static void lists_that_wait_for_each_other(const void *row, int attempt)
 	struct counters with = counters_open(row);
 	struct ze *ze = &with.ze;
 	ze_command_list_handle_t one = regular(&with, ze->compute), two = regular(&with, ze->copy);
-	ze_command_queue_handle_t queues[] = { ze_queue(ze, ze->compute, 0), ze_queue(ze, ze->copy, 0) };
+	ze_command_queue_handle_t queues[] = { ze_queue(ze, ze->compute, 0),
+		                               ze_queue(ze, ze->copy, 0) };
 	ze_event_handle_t a = counter(&with, BOTH), b = counter(&with, BOTH);
 	ze_event_handle_t gate = ze_event(ze);
 
@@ -439,10 +449,11 @@ static void lists_and_functions(const void *row, int attempt)
 	struct counters with = counters_open(row);
 	struct ze *ze = &with.ze;
 	append_lists *append =
-		(append_lists *)newer(ze, "zeCommandListImmediateAppendCommandListsExp");
+	    (append_lists *)newer(ze, "zeCommandListImmediateAppendCommandListsExp");
 	levelzero_append_host_function *call =
-		(levelzero_append_host_function *)newer(ze, "zeCommandListAppendHostFunction");
-	ze_command_list_handle_t list = regular(&with, ze->compute), open = regular(&with, ze->compute);
+	    (levelzero_append_host_function *)newer(ze, "zeCommandListAppendHostFunction");
+	ze_command_list_handle_t list = regular(&with, ze->compute),
+	                         open = regular(&with, ze->compute);
 	ze_command_list_handle_t in_order = immediate(&with, ze->compute);
 	ze_event_handle_t inner = stamped(&with), before = stamped(&with), done = stamped(&with);
 	ze_event_handle_t called = stamped(&with), gate = ze_event(ze);

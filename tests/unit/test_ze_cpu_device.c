@@ -72,7 +72,8 @@ static const char *in_child(const char *script, void (*body)(void))
 		_exit(0);
 	}
 	close(ends[1]);
-	while (used < sizeof said - 1 && (got = read(ends[0], said + used, sizeof said - 1 - used)) > 0)
+	while (used < sizeof said - 1 &&
+	       (got = read(ends[0], said + used, sizeof said - 1 - used)) > 0)
 		used += (size_t)got;
 	said[used] = '\0';
 	close(ends[0]);
@@ -89,15 +90,16 @@ static void ask_both_encodings(struct rig rig, uint64_t ns, uint64_t hz, uint32_
                                uint32_t kernel)
 {
 	ze_base_properties_t unknown = { .stype = (ze_structure_type_t)0x7abcdef };
-	ze_device_properties_t old = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES, .pNext = &unknown };
+	ze_device_properties_t old = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
+		                       .pNext = &unknown };
 	ze_device_properties_t new = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 };
 
 	MUST(zeDeviceGetProperties(rig.device, &old));
 	MUST(zeDeviceGetProperties(rig.device, &new));
 	CHECK(old.timerResolution == ns && new.timerResolution == hz);
 	CHECK(old.stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES && old.pNext == &unknown);
-	CHECK(new.timestampValidBits == global && old.timestampValidBits == global);
-	CHECK(new.kernelTimestampValidBits == kernel && old.kernelTimestampValidBits == kernel);
+	CHECK(new.timestampValidBits == global &&old.timestampValidBits == global);
+	CHECK(new.kernelTimestampValidBits == kernel &&old.kernelTimestampValidBits == kernel);
 }
 
 static void as_this_cpu(void)
@@ -141,8 +143,8 @@ static void without_a_script(void **state)
 
 #define SCRIPT(timer, engines)                                                                     \
 	"tare-device 1\ndevice name \"Toy\" vendor \"Intel\" units 24 lanes 8 clock 1 GHz "        \
-	"memory 64 MiB largest 16 MiB cache 1 MiB local 64 KiB work-group 512 sub-group 32\n"       \
-	timer "\n" engines "\ncopy pageable device rate 1 GB/s\n"
+	"memory 64 MiB largest 16 MiB cache 1 MiB local 64 KiB work-group 512 sub-group "          \
+	"32\n" timer "\n" engines "\ncopy pageable device rate 1 GB/s\n"
 #define ENGINES                                                                                    \
 	"engine compute runs kernel\nengine compute runs kernel,to-device,to-host,local\n"         \
 	"engine copy runs to-device,to-host,local\nengine copy runs to-device,to-host,local"
@@ -162,7 +164,9 @@ static void as_scripted(void)
 	MUST(zeDeviceGetProperties(rig.device, &properties));
 	CHECK(strcmp(properties.name, "Toy (ze-cpu, scripted)") == 0);
 	CHECK(properties.vendorId == 0x8086 && properties.coreClockRate == 1000);
-	CHECK(properties.numSlices * properties.numSubslicesPerSlice * properties.numEUsPerSubslice == 24);
+	CHECK(properties.numSlices * properties.numSubslicesPerSlice *
+	          properties.numEUsPerSubslice ==
+	      24);
 	CHECK(properties.physicalEUSimdWidth == 8 && properties.maxMemAllocSize == 16 << 20);
 	MUST(zeDeviceGetComputeProperties(rig.device, &compute));
 	CHECK(compute.maxTotalGroupSize == 512 && compute.subGroupSizes[0] == 32);
@@ -186,7 +190,9 @@ static void under_a_script(void **state)
 {
 	(void)state;
 	in_child(SCRIPT("timer rate 12.5 MHz bits 32\npair-timer rate 12.5 MHz bits 40 epoch "
-	                "500000000000 ticks", ENGINES), as_scripted);
+	                "500000000000 ticks",
+	                ENGINES),
+	         as_scripted);
 }
 
 // Copy engines of one direction each are one group, which copies.
@@ -204,8 +210,10 @@ static void as_parts(void)
 static void under_a_script_of_one_way_engines(void **state)
 {
 	(void)state;
-	in_child(SCRIPT("timer rate 1 GHz", "engine compute runs kernel\nengine copy runs to-device,"
-	                "local\nengine copy runs to-host\nengine copy runs local"), as_parts);
+	in_child(SCRIPT("timer rate 1 GHz",
+	                "engine compute runs kernel\nengine copy runs to-device,"
+	                "local\nengine copy runs to-host\nengine copy runs local"),
+	         as_parts);
 }
 
 static void refused(void)
@@ -215,19 +223,24 @@ static void refused(void)
 
 static void scripts_that_no_device_can_be(void **state)
 {
-	static const struct { const char *script, *said; } rows[] = {
+	static const struct {
+		const char *script, *said;
+	} rows[] = {
 		{ SCRIPT("timer rate 12 MHz\npair-timer rate 19.2 MHz", ENGINES),
 		  ":4: 'pair-timer' has another rate than 'timer'" },
-		{ SCRIPT("timer rate 1 GHz", "engine compute runs kernel\nengine copy runs to-device"),
+		{ SCRIPT("timer rate 1 GHz",
+		         "engine compute runs kernel\nengine copy runs to-device"),
 		  ":5: this engine copies in some directions only" },
-		{ SCRIPT("timer rate 1 GHz\nqueue route queue", "engine compute runs kernel\nengine copy "
+		{ SCRIPT("timer rate 1 GHz\nqueue route queue",
+		         "engine compute runs kernel\nengine copy "
 		         "runs to-device,local\nengine copy runs to-host"),
 		  ":6: this engine copies in some directions only" },
-		{ SCRIPT("timer rate 1000/83 MHz", ENGINES), ":3: Level Zero tells a timer's rate in whole" },
+		{ SCRIPT("timer rate 1000/83 MHz", ENGINES),
+		  ":3: Level Zero tells a timer's rate in whole" },
 		{ SCRIPT("timer rate 1 GHz", "engine compute runs to-device,to-host,local"),
 		  ":4: this compute engine runs no kernels" },
 		{ SCRIPT("timer rate 1 GHz", "engine compute runs kernel\nengine copy runs "
-		         "kernel,to-device,to-host,local"),
+		                             "kernel,to-device,to-host,local"),
 		  ":5: this copy engine runs kernels" },
 		{ SCRIPT("timer rate 0 Hz", ENGINES), ":3: " },
 		{ "no script\n", ":1: " },
@@ -244,7 +257,8 @@ static void scripts_that_no_device_can_be(void **state)
 
 // ---- memory
 
-static ze_device_mem_alloc_desc_t device_desc = { .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC };
+static ze_device_mem_alloc_desc_t device_desc = { .stype =
+	                                              ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC };
 static ze_host_mem_alloc_desc_t host_desc = { .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC };
 
 static void memory_is_known(void)
@@ -260,18 +274,21 @@ static void memory_is_known(void)
 
 	for (size_t i = 0; i < 300; i++) {
 		if (i % 3 == 0)
-			MUST(zeMemAllocDevice(rig.context, &device_desc, i + 1, 0, rig.device, (void **)&at[i]));
-		else if (i % 3 == 1)
-			MUST(zeMemAllocHost(rig.context, &host_desc, i + 1, (size_t)1 << i % 22, (void **)&at[i]));
-		else
-			MUST(zeMemAllocShared(rig.context, &device_desc, &host_desc, i + 1, 8192, rig.device,
+			MUST(zeMemAllocDevice(rig.context, &device_desc, i + 1, 0, rig.device,
 			                      (void **)&at[i]));
+		else if (i % 3 == 1)
+			MUST(zeMemAllocHost(rig.context, &host_desc, i + 1, (size_t)1 << i % 22,
+			                    (void **)&at[i]));
+		else
+			MUST(zeMemAllocShared(rig.context, &device_desc, &host_desc, i + 1, 8192,
+			                      rig.device, (void **)&at[i]));
 		memset(at[i], (int)i, i + 1);
 		if (i % 3 == 1)
 			CHECK((uintptr_t)at[i] % ((size_t)1 << i % 22) == 0);
 	}
 	for (size_t i = 0; i < 300; i++) {
-		static const ze_memory_type_t types[] = { ZE_MEMORY_TYPE_DEVICE, ZE_MEMORY_TYPE_HOST,
+		static const ze_memory_type_t types[] = { ZE_MEMORY_TYPE_DEVICE,
+			                                  ZE_MEMORY_TYPE_HOST,
 			                                  ZE_MEMORY_TYPE_SHARED };
 		MUST(zeMemGetAllocProperties(rig.context, at[i] + i, &properties, &device));
 		CHECK(properties.type == types[i % 3]);
@@ -297,7 +314,8 @@ static void freed_in_use(void)
 		.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES,
 	};
 	ze_command_queue_desc_t queue = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC };
-	ze_event_pool_desc_t pool_desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .count = 2,
+	ze_event_pool_desc_t pool_desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+		                           .count = 2,
 		                           .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE };
 	ze_event_desc_t event_desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_DESC };
 	ze_command_list_handle_t list;
@@ -346,7 +364,8 @@ static void bad_allocations(void)
 	      ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 	// The script's device has 64 MiB.
 	for (int i = 0; i < 4; i++)
-		MUST(zeMemAllocDevice(rig.context, &device_desc, 16 << 20, 0, rig.device, &filled[i]));
+		MUST(zeMemAllocDevice(rig.context, &device_desc, 16 << 20, 0, rig.device,
+		                      &filled[i]));
 	CHECK(zeMemAllocDevice(rig.context, &device_desc, 4096, 0, rig.device, &at) ==
 	      ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
 	MUST(zeMemFree(rig.context, filled[2]));
@@ -363,7 +382,8 @@ static void addresses_and_physical_memory(void)
 	void *at;
 
 	MUST(zeVirtualMemQueryPageSize(rig.context, rig.device, 100, &page));
-	CHECK(zeVirtualMemReserve(rig.context, NULL, page + 1, &at) == ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+	CHECK(zeVirtualMemReserve(rig.context, NULL, page + 1, &at) ==
+	      ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
 	MUST(zeVirtualMemReserve(rig.context, NULL, 4 * page, &at));
 	char *first = at, *second = first + 2 * page;
 	desc.size = 2 * page;
@@ -371,7 +391,8 @@ static void addresses_and_physical_memory(void)
 	MUST(zeVirtualMemMap(rig.context, first, 2 * page, memory, 0,
 	                     ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
 	CHECK(zeVirtualMemMap(rig.context, first + page, page, memory, 0,
-	                      ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+	                      ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE) ==
+	      ZE_RESULT_ERROR_INVALID_ARGUMENT);
 	// The same memory at two places.
 	MUST(zeVirtualMemMap(rig.context, second, page, memory, page,
 	                     ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY));
@@ -379,7 +400,8 @@ static void addresses_and_physical_memory(void)
 	CHECK(second[5] == 7);
 	MUST(zeVirtualMemGetAccessAttribute(rig.context, first, 4 * page, &access, &same));
 	CHECK(access == ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE && same == 2 * page);
-	MUST(zeVirtualMemSetAccessAttribute(rig.context, first, page, ZE_MEMORY_ACCESS_ATTRIBUTE_NONE));
+	MUST(zeVirtualMemSetAccessAttribute(rig.context, first, page,
+	                                    ZE_MEMORY_ACCESS_ATTRIBUTE_NONE));
 	MUST(zeVirtualMemGetAccessAttribute(rig.context, first, 2 * page, &access, &same));
 	CHECK(access == ZE_MEMORY_ACCESS_ATTRIBUTE_NONE && same == page);
 	MUST(zePhysicalMemDestroy(rig.context, memory));
@@ -413,7 +435,7 @@ static int next_file(void)
 // A handle that was damaged on its way costs no descriptor.
 static void open_damaged(struct rig *rig, ze_ipc_mem_handle_t handle)
 {
-	static const size_t at_bytes = 32;  // its size, in memory_ipc.c
+	static const size_t at_bytes = 32; // its size, in memory_ipc.c
 	int file = next_file();
 	void *other;
 
@@ -455,7 +477,8 @@ static void in_another_process(void)
 	CHECK(read(back[0], &byte, 1) == 1 && at[0] == 'c');
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 	open_damaged(&rig, handle);
-	// The same process, by the descriptor alone, as programs pass it that know no more of a handle.
+	// The same process, by the descriptor alone, as programs pass it that know no more of a
+	// handle.
 	memset(handle.data + sizeof(int), 0, sizeof handle.data - sizeof(int));
 	MUST(zeMemOpenIpcHandle(rig.context, rig.device, handle, 0, &other));
 	CHECK(other != at && ((char *)other)[4999] == 'p');

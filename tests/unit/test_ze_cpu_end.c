@@ -40,7 +40,8 @@ static bool start_work(void)
 	if (zeCommandListAppendBarrier(lists[0], NULL, 1, &gate) != 0)
 		return false;
 	for (int i = 0; i < 50; i++)
-		if (zeCommandListAppendMemoryCopy(lists[1], to, from, sizeof to, NULL, 0, NULL) != 0)
+		if (zeCommandListAppendMemoryCopy(lists[1], to, from, sizeof to, NULL, 0, NULL) !=
+		    0)
 			return false;
 	return true;
 }
@@ -63,7 +64,8 @@ static int child_ends_well(bool at_once)
 
 	if (child == 0) {
 		alarm(LIMIT_S);
-		// The address sanitizer takes no locks of its own in fork(): a child that frees may hang.
+		// The address sanitizer takes no locks of its own in fork(): a child that frees may
+		// hang.
 #ifdef __SANITIZE_ADDRESS__
 		at_once = true;
 #endif
@@ -73,7 +75,8 @@ static int child_ends_well(bool at_once)
 			_exit(1);
 		exit(0);
 	}
-	return waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : 1;
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status) ? 0
+	                                                                                        : 1;
 }
 
 static int end_while_a_kernel_runs(void)
@@ -105,8 +108,8 @@ static void end_slowly(void)
 	usleep(300000);
 }
 
-// Launches of ever new group sizes: each is compiled anew. To end in the middle of that is fatal where the
-// compiler works on without what exit() has taken down.
+// Launches of ever new group sizes: each is compiled anew. To end in the middle of that is fatal
+// where the compiler works on without what exit() has taken down.
 static int end_while_it_compiles(void)
 {
 	static struct rig rig;
@@ -223,8 +226,8 @@ static ze_result_t copy_region_there(ze_command_list_handle_t list, void *nothin
 {
 	ze_copy_region_t region = { .width = 4, .height = 4 };
 
-	return zeCommandListAppendMemoryCopyRegion(list, nothing, &region, 8, 0, from, &region, 8, 0,
-	                                           done, 0, NULL);
+	return zeCommandListAppendMemoryCopyRegion(list, nothing, &region, 8, 0, from, &region, 8,
+	                                           0, done, 0, NULL);
 }
 
 // Of memory with one page behind which the next allocation lies.
@@ -237,8 +240,8 @@ static ze_result_t copy_huge_region(ze_command_list_handle_t list, void *page)
 {
 	ze_copy_region_t region = { 0, UINT32_MAX, UINT32_MAX, 16, 1, 1 };
 
-	return zeCommandListAppendMemoryCopyRegion(list, page, &region, UINT32_MAX, UINT32_MAX, from,
-	                                           &region, 0, 0, done, 0, NULL);
+	return zeCommandListAppendMemoryCopyRegion(list, page, &region, UINT32_MAX, UINT32_MAX,
+	                                           from, &region, 0, 0, done, 0, NULL);
 }
 
 static ze_result_t stamp_there(ze_command_list_handle_t list, void *nothing)
@@ -286,8 +289,8 @@ static int no_memory_there(void)
 	// Rows of no bytes are done at once, however many they are.
 	ze_copy_region_t flat = { .height = UINT32_MAX, .depth = UINT32_MAX };
 	ze_command_list_handle_t list = immediate_new(true);
-	must(zeCommandListAppendMemoryCopyRegion(list, pages, &flat, 0, 0, below, &flat, 0, 0, NULL, 0,
-	                                         NULL));
+	must(zeCommandListAppendMemoryCopyRegion(list, pages, &flat, 0, 0, below, &flat, 0, 0, NULL,
+	                                         0, NULL));
 	must(zeCommandListDestroy(list));
 	return 0;
 }
@@ -298,8 +301,8 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } cases[] = {
-	{ "kernel", end_while_a_kernel_runs }, { "thread", exit_from_another_thread },
-	{ "dlclose", close_the_loader },       { "fork", fork_while_it_works },
+	{ "kernel", end_while_a_kernel_runs },  { "thread", exit_from_another_thread },
+	{ "dlclose", close_the_loader },        { "fork", fork_while_it_works },
 	{ "context", context_destroyed_first }, { "nothing", no_memory_there },
 };
 
@@ -326,8 +329,8 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 	return remove(path);
 }
 
-// At several moments, each with a cache of compiled kernels that is empty. What is still being made then is no
-// leak.
+// At several moments, each with a cache of compiled kernels that is empty. What is still being made
+// then is no leak.
 static void ends_while_it_compiles(void **state)
 {
 	const char *asan = getenv("ASAN_OPTIONS");

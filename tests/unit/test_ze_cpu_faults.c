@@ -11,11 +11,9 @@
 
 enum { BYTES = 100000 };
 
-static const char fault_script[] =
-	HEAD
-	"copy pinned device rate 1 GB/s\n"
-	"fill rate 1 GB/s\n"
-	"fault %s 2\n";
+static const char fault_script[] = HEAD "copy pinned device rate 1 GB/s\n"
+                                        "fill rate 1 GB/s\n"
+                                        "fault %s 2\n";
 
 static struct ze open_fault(const char *fault)
 {
@@ -108,7 +106,8 @@ static void failure(const void *row, int attempt)
 	must(zeCommandListClose(list));
 	for (int i = 0; i < 3; i++) {
 		must(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
-		holds((zeCommandQueueSynchronize(queue, UINT64_MAX) == ZE_RESULT_SUCCESS) == (i != 1));
+		holds((zeCommandQueueSynchronize(queue, UINT64_MAX) == ZE_RESULT_SUCCESS) ==
+		      (i != 1));
 		// No figures of what came to nothing.
 		holds(zeEventQueryKernelTimestamp(event, &stamps) ==
 		      (i == 1 ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS));

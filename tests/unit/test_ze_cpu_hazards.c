@@ -110,9 +110,9 @@ static void event_destroyed_while_pending(void **state)
 
 struct waiter {
 	pthread_t thread;
-	ze_event_handle_t event;  // NULL: it waits for the fence
+	ze_event_handle_t event; // NULL: it waits for the fence
 	ze_fence_handle_t fence;
-	atomic_long number;  // of the thread, once it begins to wait
+	atomic_long number; // of the thread, once it begins to wait
 	ze_result_t result;
 };
 
@@ -144,7 +144,8 @@ static void destroyed_while_waited_for(void **state)
 	(void)state;
 	must(zeFenceCreate(queue, &described, &waiters[1].fence));
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&waiters[i].thread, NULL, wait_shortly, &waiters[i]), 0);
+		assert_int_equal(
+		    pthread_create(&waiters[i].thread, NULL, wait_shortly, &waiters[i]), 0);
 	for (int i = 0; i < 2; i++)
 		await_sleep(&waiters[i].number);
 	must(zeEventDestroy(waiters[0].event));
@@ -195,8 +196,8 @@ static void many_events(void **state)
 	must(zeCommandListClose(list));
 	must(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
 	for (uint32_t i = 0; i < COUNT; i++)
-		signalled += zeEventQueryStatus(events[i]) == (i % 2 ? ZE_RESULT_NOT_READY
-		                                                     : ZE_RESULT_SUCCESS);
+		signalled += zeEventQueryStatus(events[i]) ==
+		             (i % 2 ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS);
 	assert_int_equal(signalled, COUNT);
 	for (uint32_t i = 0; i < COUNT; i++)
 		must(zeEventDestroy(events[i]));
@@ -236,7 +237,8 @@ static void pass_ns(uint64_t ns)
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	do
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	while ((uint64_t)((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec) < ns);
+	while ((uint64_t)((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec) <
+	       ns);
 }
 
 // A thread that left its engine to an urgent queue goes on when that queue wants it no longer.
@@ -244,7 +246,8 @@ static void event_reset_before_an_urgent_queue(void **state)
 {
 	enum { BYTES = 1 << 17, RESET_TURNS = 500 };
 	ze_command_queue_desc_t described = queue_description(0, false);
-	ze_event_handle_t gate = event_of(pool, 0), done = event_of(pool, 1), ran = event_of(pool, 2);
+	ze_event_handle_t gate = event_of(pool, 0), done = event_of(pool, 1),
+	                  ran = event_of(pool, 2);
 	ze_command_list_handle_t urgent = NULL, list = immediate_new(false);
 	struct tare_random random = { 5 };
 	uint8_t *memory = shared_new(2 * BYTES), byte = 0;
@@ -254,7 +257,8 @@ static void event_reset_before_an_urgent_queue(void **state)
 	must(zeCommandListCreateImmediate(context, device, &described, &urgent));
 	must(zeCommandListAppendMemoryCopy(urgent, &byte, memory, 1, ran, 1, &gate));
 	for (int turn = 0; turn < RESET_TURNS; turn++) {
-		must(zeCommandListAppendMemoryCopy(list, memory, memory + BYTES, BYTES, done, 0, NULL));
+		must(zeCommandListAppendMemoryCopy(list, memory, memory + BYTES, BYTES, done, 0,
+		                                   NULL));
 		// About when the thread of `list` wakes.
 		pass_ns(tare_random_below(&random, 100000));
 		must(zeEventHostSignal(gate));
@@ -264,7 +268,8 @@ static void event_reset_before_an_urgent_queue(void **state)
 		must(zeEventHostReset(done));
 		if (zeEventQueryStatus(ran) == ZE_RESULT_SUCCESS) {
 			must(zeEventHostReset(ran));
-			must(zeCommandListAppendMemoryCopy(urgent, &byte, memory, 1, ran, 1, &gate));
+			must(
+			    zeCommandListAppendMemoryCopy(urgent, &byte, memory, 1, ran, 1, &gate));
 		}
 	}
 	must(zeEventHostSignal(gate));
@@ -322,7 +327,8 @@ static void memory_freed_in_use(void **state)
 static void queue_destroyed_with_work(void **state)
 {
 	ze_command_list_handle_t list = immediate_new(false);
-	ze_event_handle_t never = event_of(pool, 0), done = event_of(pool, 1), not = event_of(pool, 2);
+	ze_event_handle_t never = event_of(pool, 0), done = event_of(pool, 1),
+	                  not = event_of(pool, 2);
 	int *from = shared_new(sizeof *from), *to = shared_new(sizeof *to);
 
 	(void)state;
@@ -410,11 +416,11 @@ static void refused_arguments(void **state)
 	assert_int_equal(zeCommandListAppendMemoryCopy(NULL, words, words, 8, NULL, 0, NULL),
 	                 ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 	assert_int_equal(zeCommandListAppendWriteGlobalTimestamp(
-				 list, (uint64_t *)(void *)((char *)words + 4), NULL, 0, NULL),
+	                     list, (uint64_t *)(void *)((char *)words + 4), NULL, 0, NULL),
 	                 ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
-	assert_int_equal(zeCommandListAppendMemAdvise(list, device, words, 8,
-	                                              (ze_memory_advice_t)99),
-	                 ZE_RESULT_ERROR_INVALID_ENUMERATION);
+	assert_int_equal(
+	    zeCommandListAppendMemAdvise(list, device, words, 8, (ze_memory_advice_t)99),
+	    ZE_RESULT_ERROR_INVALID_ENUMERATION);
 	described.ordinal = 77;
 	assert_int_equal(zeCommandQueueCreate(context, device, &described, &queue),
 	                 ZE_RESULT_ERROR_INVALID_ARGUMENT);

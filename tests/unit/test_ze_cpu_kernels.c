@@ -18,8 +18,8 @@ static void vector_add(void **state)
 	uint32_t count = COUNT;
 
 	(void)state;
-	assert_good(zeMemAllocShared(rig.context, &of_device, &of_host, (COUNT + OFFSET) * sizeof *a, 64,
-	                             rig.device, &shared));
+	assert_good(zeMemAllocShared(rig.context, &of_device, &of_host,
+	                             (COUNT + OFFSET) * sizeof *a, 64, rig.device, &shared));
 	a = (float *)shared + OFFSET;
 	for (int i = 0; i < COUNT; i++) {
 		a[i] = (float)i;
@@ -96,17 +96,19 @@ static void local_pointer(void **state)
 // Each fits, both do not; and their sum may not wrap.
 static void too_much_local(void **state)
 {
-	ze_device_compute_properties_t device = {
-		.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES };
+	ze_device_compute_properties_t device = { .stype =
+		                                      ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES };
 	ze_kernel_handle_t kernel = kernel_of(rig.module, "two_stores");
 	int out = 0, *at = &out;
 
 	(void)state;
 	assert_good(zeDeviceGetComputeProperties(rig.device, &device));
-	const struct { size_t bytes; ze_result_t expected; } rows[] = {
-		{ device.maxSharedLocalMemory, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY },
-		{ (size_t)1 << 63, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY },
-		{ 64, ZE_RESULT_SUCCESS } };
+	const struct {
+		size_t bytes;
+		ze_result_t expected;
+	} rows[] = { { device.maxSharedLocalMemory, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY },
+		     { (size_t)1 << 63, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY },
+		     { 64, ZE_RESULT_SUCCESS } };
 	set(kernel, 2, at);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		assert_good(zeKernelSetArgumentValue(kernel, 0, rows[i].bytes, NULL));
@@ -155,7 +157,11 @@ static void arguments_of_append(void **state)
 
 static void values(void **state)
 {
-	struct { int scale; float shift; long factors[4]; } settings = { 4, 2.5f, { 1, -2, 3, 1L << 40 } };
+	struct {
+		int scale;
+		float shift;
+		long factors[4];
+	} settings = { 4, 2.5f, { 1, -2, 3, 1L << 40 } };
 	float __attribute__((aligned(16))) numbers[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	float *at = numbers, factor[4] = { 2, 3, 4, 5 };
 	long out[6] = { 0 }, *at_out = out;
@@ -204,7 +210,8 @@ static void grid(void **state)
 	set(shaped, 0, at);
 	assert_good(zeKernelSuggestGroupSize(shaped, 8, 2, 1, &x, &y, &z));
 	assert_true(x == 4 && y == 2 && z == 1);
-	assert_ze(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, zeKernelSetGroupSize(shaped, 2, 2, 1));
+	assert_ze(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
+	          zeKernelSetGroupSize(shaped, 2, 2, 1));
 	assert_good(launch(&rig, shaped, 2, 1));
 	assert_int_equal(out[0], 42);
 	assert_int_equal(out[1], 42);
@@ -235,33 +242,44 @@ static void null_pointer(void **state)
 static void refusals(void **state)
 {
 	ze_kernel_handle_t kernel = kernel_of(rig.module, "add"), none = NULL;
-	ze_kernel_desc_t description = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "nobody" };
-	ze_device_compute_properties_t device = {
-		.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES };
+	ze_kernel_desc_t description = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+		                         .pKernelName = "nobody" };
+	ze_device_compute_properties_t device = { .stype =
+		                                      ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES };
 	uint64_t wide[2] = { 0, 0 };
 	uint32_t x, y, z;
 
 	(void)state;
 	assert_good(zeDeviceGetComputeProperties(rig.device, &device));
-	const struct { uint32_t x, y, z; } sizes[] = { { 0, 1, 1 }, { 1, 0, 1 }, { 1, 1, 0 },
-		{ device.maxGroupSizeX + 1, 1, 1 }, { device.maxTotalGroupSize, 2, 1 },
-		{ UINT32_MAX, UINT32_MAX, UINT32_MAX } };
+	const struct {
+		uint32_t x, y, z;
+	} sizes[] = { { 0, 1, 1 },
+		      { 1, 0, 1 },
+		      { 1, 1, 0 },
+		      { device.maxGroupSizeX + 1, 1, 1 },
+		      { device.maxTotalGroupSize, 2, 1 },
+		      { UINT32_MAX, UINT32_MAX, UINT32_MAX } };
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
 		assert_ze(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
 		          zeKernelSetGroupSize(kernel, sizes[i].x, sizes[i].y, sizes[i].z));
-	const struct { uint32_t index; size_t bytes; ze_result_t expected; } arguments[] = {
-		{ 0, 4, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
-		{ 0, 16, ZE_RESULT_SUCCESS },
-		{ 3, 2, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
-		{ 3, 8, ZE_RESULT_SUCCESS },
-		{ 3, 0, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
-		{ 4, 4, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX },
-		{ UINT32_MAX, 4, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX },
-		{ 3, 4, ZE_RESULT_SUCCESS } };
+	const struct {
+		uint32_t index;
+		size_t bytes;
+		ze_result_t expected;
+	} arguments[] = { { 0, 4, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
+		          { 0, 16, ZE_RESULT_SUCCESS },
+		          { 3, 2, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
+		          { 3, 8, ZE_RESULT_SUCCESS },
+		          { 3, 0, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
+		          { 4, 4, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX },
+		          { UINT32_MAX, 4, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX },
+		          { 3, 4, ZE_RESULT_SUCCESS } };
 	for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
-		assert_ze(arguments[i].expected, zeKernelSetArgumentValue(kernel, arguments[i].index,
-		                                                          arguments[i].bytes, wide));
-	assert_ze(ZE_RESULT_ERROR_INVALID_KERNEL_NAME, zeKernelCreate(rig.module, &description, &none));
+		assert_ze(
+		    arguments[i].expected,
+		    zeKernelSetArgumentValue(kernel, arguments[i].index, arguments[i].bytes, wide));
+	assert_ze(ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
+	          zeKernelCreate(rig.module, &description, &none));
 	assert_null(none);
 	assert_ze(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION,
 	          zeKernelSuggestGroupSize(kernel, 0, 1, 1, &x, &y, &z));
@@ -273,8 +291,14 @@ static void larger_arguments(void **state)
 {
 	ze_kernel_handle_t kernel = kernel_of(rig.module, "count");
 	int counter = 5;
-	struct { int *at; long rest; } to = { &counter, -1 };
-	struct { int step; int rest[8]; } by = { 3, { -1, -1, -1, -1, -1, -1, -1, -1 } };
+	struct {
+		int *at;
+		long rest;
+	} to = { &counter, -1 };
+	struct {
+		int step;
+		int rest[8];
+	} by = { 3, { -1, -1, -1, -1, -1, -1, -1, -1 } };
 
 	(void)state;
 	set(kernel, 0, to);
@@ -287,7 +311,8 @@ static void larger_arguments(void **state)
 
 static void properties(void **state)
 {
-	ze_kernel_handle_t add = kernel_of(rig.module, "add"), shaped = kernel_of(rig.module, "shaped");
+	ze_kernel_handle_t add = kernel_of(rig.module, "add"),
+	                   shaped = kernel_of(rig.module, "shaped");
 	ze_kernel_properties_t of_add = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
 	ze_kernel_properties_t of_shaped = of_add;
 	const char *names[32];
@@ -318,10 +343,13 @@ static void properties(void **state)
 	assert_int_equal(count, 14);
 	assert_good(zeModuleGetKernelNames(rig.module, &count, names));
 	assert_string_equal(names[0], "add");
-	const uint32_t items[][3] = { { 1024, 1, 1 }, { 1000003, 1, 1 }, { 60, 60, 60 },
-		{ UINT32_MAX, UINT32_MAX, UINT32_MAX } };
+	const uint32_t items[][3] = { { 1024, 1, 1 },
+		                      { 1000003, 1, 1 },
+		                      { 60, 60, 60 },
+		                      { UINT32_MAX, UINT32_MAX, UINT32_MAX } };
 	for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
-		assert_good(zeKernelSuggestGroupSize(add, items[i][0], items[i][1], items[i][2], &x, &y, &z));
+		assert_good(zeKernelSuggestGroupSize(add, items[i][0], items[i][1], items[i][2], &x,
+		                                     &y, &z));
 		assert_true(items[i][0] % x == 0 && items[i][1] % y == 0 && items[i][2] % z == 0);
 		assert_good(zeKernelSetGroupSize(add, x, y, z));
 	}
@@ -336,7 +364,8 @@ static void local_and_cooperative(void **state)
 	const uint32_t bytes[] = { 0, 2 * 8 * 8 * sizeof(float) };
 	ze_group_count_t groups = { 1, 1, 2 };
 	ze_command_queue_group_properties_t group = {
-		.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES };
+		.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES
+	};
 	uint32_t count = 1;
 
 	(void)state;
@@ -346,8 +375,8 @@ static void local_and_cooperative(void **state)
 		assert_good(zeKernelGetProperties(kernel, &facts));
 		assert_int_equal(facts.localMemSize, bytes[i]);
 		assert_ze(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-		          zeCommandListAppendLaunchCooperativeKernel(rig.list, kernel, &groups, NULL, 0,
-		                                                     NULL));
+		          zeCommandListAppendLaunchCooperativeKernel(rig.list, kernel, &groups,
+		                                                     NULL, 0, NULL));
 		zeKernelDestroy(kernel);
 	}
 	assert_good(zeDeviceGetCommandQueueGroupProperties(rig.device, &count, &group));
@@ -394,7 +423,8 @@ static void *launch_often(void *argument)
 	struct rig own = rig;
 	ze_command_queue_desc_t description = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
 		                                .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS };
-	ze_kernel_desc_t named = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "write_at" };
+	ze_kernel_desc_t named = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+		                   .pKernelName = "write_at" };
 	ze_kernel_handle_t kernel;
 	int out[64], *at = out;
 
@@ -476,7 +506,7 @@ static void large_private_memory(void **state)
 // mad, ldexp and sqrt of halves, fmax of four and trunc of three.
 static void halves(void **state)
 {
-	static const uint16_t values[4] = { 0x3e00, 0x4000, 0x3400, 0x4400 };  // 1.5, 2, 0.25, 4
+	static const uint16_t values[4] = { 0x3e00, 0x4000, 0x3400, 0x4400 }; // 1.5, 2, 0.25, 4
 	static const uint16_t expected[12] = {
 		0x4280, 0x4000, 0x4200, 0, 0x4400, 0x4000, 0x4000, 0x4400, 0x3c00, 0x4000, 0, 0,
 	};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of the Level Zero CPU driver by entry points newer than the loader: with arguments, with
-// parameters; and atomics by generic pointers. Arguments: the driver, and the folder with the .spv files.
+// parameters; and atomics by generic pointers. Arguments: the driver, and the folder with the .spv
+// files.
 #include "ze_cpu_kernels_rig.h"
 
 #include "backend/levelzero/newer.h"
@@ -21,15 +22,18 @@ static void *newer(const char *name)
 
 static levelzero_launch_with_arguments *with_arguments(void)
 {
-	return (levelzero_launch_with_arguments *)newer("zeCommandListAppendLaunchKernelWithArguments");
+	return (levelzero_launch_with_arguments *)newer(
+	    "zeCommandListAppendLaunchKernelWithArguments");
 }
 
 // Pointers, a size of local memory, and what the kernel keeps of them for a launch of the old kind.
 static void arguments_come_with_the_launch(void **state)
 {
 	levelzero_launch_with_arguments *append = with_arguments();
-	ze_kernel_handle_t turn = kernel_of(rig.module, "turn"), count = kernel_of(rig.module, "count");
-	int numbers[8] = { 0, 1, 2, 3, 4, 5, 6, 7 }, *at = numbers, counter = 0, *to = &counter, step = 3;
+	ze_kernel_handle_t turn = kernel_of(rig.module, "turn"),
+	                   count = kernel_of(rig.module, "count");
+	int numbers[8] = { 0, 1, 2, 3, 4, 5, 6, 7 }, *at = numbers, counter = 0, *to = &counter,
+	    step = 3;
 	size_t local_bytes = 4 * sizeof(int);
 	void *of_turn[] = { &at, &local_bytes }, *of_count[] = { &to, &step };
 
@@ -39,7 +43,8 @@ static void arguments_come_with_the_launch(void **state)
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(numbers[i], i / 4 * 4 + 3 - i % 4);
 	assert_good(append(rig.list, count, (ze_group_count_t){ 3, 1, 1 },
-	                   (struct levelzero_group_size){ 5, 1, 1 }, of_count, NULL, NULL, 0, NULL));
+	                   (struct levelzero_group_size){ 5, 1, 1 }, of_count, NULL, NULL, 0,
+	                   NULL));
 	assert_int_equal(counter, 15 * 3);
 	assert_good(launch(&rig, count, 2, 1));
 	assert_int_equal(counter, 25 * 3);
@@ -67,8 +72,8 @@ static void arguments_are_read_at_the_append(void **state)
 		to = &counters[i];
 		step = 10 + i;
 		assert_good(append(list, kernel, (ze_group_count_t){ 1, 1, 1 },
-		                   (struct levelzero_group_size){ (uint32_t)i + 1, 1, 1 }, arguments, NULL,
-		                   NULL, 0, NULL));
+		                   (struct levelzero_group_size){ (uint32_t)i + 1, 1, 1 },
+		                   arguments, NULL, NULL, 0, NULL));
 	}
 	to = NULL;
 	assert_good(zeCommandListClose(list));
@@ -106,7 +111,8 @@ static void bad_arguments_are_refused(void **state)
 		  ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION },
 		{ rig.list, kernel, &size, NULL, NULL, 0, ZE_RESULT_ERROR_INVALID_ARGUMENT },
 		{ rig.list, kernel, &size, missing, NULL, 0, ZE_RESULT_ERROR_INVALID_ARGUMENT },
-		{ rig.list, kernel, &size, arguments, &unknown, 0, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE },
+		{ rig.list, kernel, &size, arguments, &unknown, 0,
+		  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE },
 		{ rig.list, kernel, &size, arguments, NULL, 1, ZE_RESULT_ERROR_INVALID_SIZE },
 		{ rig.list, kernel, &size, arguments, NULL, 0, ZE_RESULT_SUCCESS },
 	};
@@ -115,8 +121,8 @@ static void bad_arguments_are_refused(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		assert_int_equal(counter, 0);
 		assert_ze(rows[i].expected,
-		          append(rows[i].list, rows[i].kernel, groups, *rows[i].size, rows[i].arguments,
-		                 rows[i].next, NULL, rows[i].waits, NULL));
+		          append(rows[i].list, rows[i].kernel, groups, *rows[i].size,
+		                 rows[i].arguments, rows[i].next, NULL, rows[i].waits, NULL));
 	}
 	assert_int_equal(counter, 1);
 	zeKernelDestroy(kernel);
@@ -125,8 +131,8 @@ static void bad_arguments_are_refused(void **state)
 // A cooperative launch by its parameter is one: of one group, since more do not surely run at once.
 static void parameters_of_a_launch(void **state)
 {
-	levelzero_launch_with_parameters *append =
-		(levelzero_launch_with_parameters *)newer("zeCommandListAppendLaunchKernelWithParameters");
+	levelzero_launch_with_parameters *append = (levelzero_launch_with_parameters *)newer(
+	    "zeCommandListAppendLaunchKernelWithParameters");
 	ze_kernel_handle_t kernel = kernel_of(rig.module, "count");
 	struct levelzero_cooperative cooperative = { LEVELZERO_TYPE_COOPERATIVE, NULL, 1 };
 	ze_base_desc_t unknown = { .stype = (ze_structure_type_t)0x7ffffff0 };
@@ -162,13 +168,14 @@ static void generic_atomics(void **state)
 	enum { ITEMS = 64, GROUPS = 2 };
 	int counts[8] = { [3] = 1000, [4] = -1 }, *at = counts;
 	const int expected[8] = {
-		ITEMS * GROUPS / 2 * 3,  // odd items add to global memory
-		ITEMS * GROUPS / 2 * 3,  // even ones to local memory
-		ITEMS * GROUPS - 1,      // the largest
-		0,                       // the smallest
-		5,                       // what was exchanged
-		1,                       // a flag that one item found unset
-		7, 7,                    // stored, and loaded again
+		ITEMS * GROUPS / 2 * 3, // odd items add to global memory
+		ITEMS * GROUPS / 2 * 3, // even ones to local memory
+		ITEMS * GROUPS - 1,     // the largest
+		0,                      // the smallest
+		5,                      // what was exchanged
+		1,                      // a flag that one item found unset
+		7,
+		7, // stored, and loaded again
 	};
 
 	(void)state;

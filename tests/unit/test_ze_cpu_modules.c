@@ -66,8 +66,10 @@ static void constants(void **state)
 	int32_t narrow = -3;
 	const void *values[] = { &wide, &narrow };
 	ze_module_constants_t given = { 2, ids, values }, wrong = { 1, unknown, values };
-	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV, .inputSize = file.bytes,
-		                         .pInputModule = file.data, .pConstants = &given };
+	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV,
+		                         .inputSize = file.bytes,
+		                         .pInputModule = file.data,
+		                         .pConstants = &given };
 	ze_module_handle_t module;
 	size_t bytes = 0;
 	char *log;
@@ -82,7 +84,8 @@ static void constants(void **state)
 	assert_ze(ZE_RESULT_ERROR_INVALID_SIZE, zeModuleGetNativeBinary(module, &less, binary));
 	assert_good(zeModuleGetNativeBinary(module, &bytes, binary));
 	zeModuleDestroy(module);
-	ze_module_desc_t native = { .format = ZE_MODULE_FORMAT_NATIVE, .inputSize = bytes,
+	ze_module_desc_t native = { .format = ZE_MODULE_FORMAT_NATIVE,
+		                    .inputSize = bytes,
 		                    .pInputModule = binary };
 	assert_good(make_module(&rig, native, &module, NULL));
 	run_specialised(module, -3, wide);
@@ -115,8 +118,10 @@ static bool on_path(const char *name)
 static void linking(void **state)
 {
 	ze_module_handle_t exporter = module_of(&rig, "ze_cpu_globals");
-	ze_module_handle_t importer = module_of(&rig, "ze_cpu_import"), both[2] = { importer, exporter };
-	ze_kernel_desc_t named = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "imported" };
+	ze_module_handle_t importer = module_of(&rig, "ze_cpu_import"),
+	                   both[2] = { importer, exporter };
+	ze_kernel_desc_t named = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+		                   .pKernelName = "imported" };
 	ze_module_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_MODULE_PROPERTIES };
 	ze_module_build_log_handle_t log;
 	ze_kernel_handle_t kernel;
@@ -129,7 +134,8 @@ static void linking(void **state)
 	assert_int_equal(properties.flags, ZE_MODULE_PROPERTY_FLAG_IMPORTS);
 	assert_good(zeModuleGetProperties(exporter, &properties));
 	assert_int_equal(properties.flags, 0);
-	assert_ze(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED, zeKernelCreate(importer, &named, &kernel));
+	assert_ze(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
+	          zeKernelCreate(importer, &named, &kernel));
 	assert_ze(ZE_RESULT_ERROR_MODULE_LINK_FAILURE, zeModuleDynamicLink(1, both, &log));
 	assert_good(zeModuleBuildLogGetString(log, &bytes, text));
 	assert_non_null(strstr(text, "no module exports twice"));
@@ -156,7 +162,8 @@ static void linking(void **state)
 // A module that cannot be: the code and what the log must say.
 static void refused(const struct spirv_file *file, ze_result_t expected, const char *said)
 {
-	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV, .inputSize = file->bytes,
+	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV,
+		                         .inputSize = file->bytes,
 		                         .pInputModule = file->data };
 	ze_module_handle_t module = NULL;
 	char *log;
@@ -173,7 +180,8 @@ static void damaged(void **state)
 {
 	struct spirv_file file = read_spirv(rig.folder, "ze_cpu_import");
 	uint8_t text[] = "kernel void not_spirv(void) {}";
-	struct spirv_file short_file = { file.data, file.bytes / 2 / 4 * 4 }, empty = { file.data, 0 };
+	struct spirv_file short_file = { file.data, file.bytes / 2 / 4 * 4 },
+	                  empty = { file.data, 0 };
 	struct spirv_file source = { text, sizeof text }, header = { file.data, 20 };
 
 	(void)state;
@@ -192,19 +200,22 @@ static void hear_child(int number)
 	children_heard++;
 }
 
-// Without any translator: a device that takes SPIR-V itself needs none and says nothing of it, every
-// other one is refused with what to install. (One that were taken for the other kind builds nothing.)
+// Without any translator: a device that takes SPIR-V itself needs none and says nothing of it,
+// every other one is refused with what to install. (One that were taken for the other kind builds
+// nothing.)
 static void no_translator(const struct spirv_file *file)
 {
-	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV, .inputSize = file->bytes,
+	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV,
+		                         .inputSize = file->bytes,
 		                         .pInputModule = file->data };
 	ze_module_handle_t module = NULL;
 	char *log;
 
 	ze_result_t result = make_module(&rig, description, &module, &log);
 	assert_non_null(log);
-	assert_true(result == ZE_RESULT_SUCCESS ? !strstr(log, "llvm-spirv")
-	                                        : strstr(log, "there is no llvm-spirv on PATH") != NULL);
+	assert_true(result == ZE_RESULT_SUCCESS
+	                ? !strstr(log, "llvm-spirv")
+	                : strstr(log, "there is no llvm-spirv on PATH") != NULL);
 	if (result == ZE_RESULT_SUCCESS)
 		zeModuleDestroy(module);
 	else
@@ -215,7 +226,9 @@ static void no_translator(const struct spirv_file *file)
 // Translators that are scripts. Whatever they do, the program hears nothing of them.
 static void translators(void **state)
 {
-	const struct { const char *script, *said; } rows[] = {
+	const struct {
+		const char *script, *said;
+	} rows[] = {
 		{ "#!/bin/sh\necho cannot read this >&2\nexit 3\n", "cannot read this" },
 		{ "#!/bin/sh\nexit 3\n", "refused the SPIR-V (exit status 3)" },
 		{ "#!/nonexistent/shell\n", "did not run" },
@@ -242,7 +255,8 @@ static void translators(void **state)
 		fputs(rows[i].script, script);
 		fclose(script);
 		assert_int_equal(chmod(path, 0700), 0);
-		setenv("ZE_CPU_LLVM_SPIRV_LIMIT_S", strstr(rows[i].script, "sleep") ? "0.2" : "60", 1);
+		setenv("ZE_CPU_LLVM_SPIRV_LIMIT_S", strstr(rows[i].script, "sleep") ? "0.2" : "60",
+		       1);
 		refused(&file, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, rows[i].said);
 		unlink(path);
 	}
@@ -372,7 +386,8 @@ static int trap(const char *how)
 // A handler with SA_RESETHAND counts on the default action behind it.
 static int handler_for_once(void)
 {
-	struct sigaction once = { .sa_handler = own_handler_returns, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction once = { .sa_handler = own_handler_returns,
+		                  .sa_flags = (int)SA_RESETHAND };
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 	int *bad = (int *)16, value = 1;
 	ze_kernel_handle_t kernel = kernel_of(rig.module, "write_at");
@@ -391,14 +406,16 @@ static int handler_for_once(void)
 static int without_opencl(void)
 {
 	struct spirv_file file = read_spirv(rig.folder, "ze_cpu_import");
-	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV, .inputSize = file.bytes,
+	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV,
+		                         .inputSize = file.bytes,
 		                         .pInputModule = file.data };
 	ze_module_handle_t module = NULL;
 	char *log = NULL, from[4] = "abc", to[4] = "";
 
 	if (make_module(&rig, description, &module, &log) != ZE_RESULT_ERROR_MODULE_BUILD_FAILURE)
 		return 1;
-	if (!log || !strstr(log, "/nonexistent/libopencl.so") || !strstr(log, "install pocl-opencl-icd"))
+	if (!log || !strstr(log, "/nonexistent/libopencl.so") ||
+	    !strstr(log, "install pocl-opencl-icd"))
 		return 2;
 	if (zeCommandListAppendMemoryCopy(rig.list, to, from, sizeof to, NULL, 0, NULL))
 		return 3;
@@ -409,7 +426,8 @@ static int without_opencl(void)
 static int stopped_and_continued(void)
 {
 	struct spirv_file file = read_spirv(rig.folder, "ze_cpu_import");
-	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV, .inputSize = file.bytes,
+	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV,
+		                         .inputSize = file.bytes,
 		                         .pInputModule = file.data };
 	struct sigaction hear = { .sa_handler = hear_child };
 	ze_module_handle_t module = NULL;
@@ -418,14 +436,16 @@ static int stopped_and_continued(void)
 
 	if (descriptor < 0 || setpgid(0, 0) != 0 || sigaction(SIGCHLD, &hear, NULL) != 0)
 		return 1;
-	dprintf(descriptor, "#!/bin/sh\nkill -s STOP -- -%d\nsleep 0.05\nkill -s CONT -- -%d\nexit 3\n",
+	dprintf(descriptor,
+	        "#!/bin/sh\nkill -s STOP -- -%d\nsleep 0.05\nkill -s CONT -- -%d\nexit 3\n",
 	        getpid(), getpid());
 	fchmod(descriptor, 0700);
 	close(descriptor);
 	setenv("ZE_CPU_LLVM_SPIRV", path, 1);
 	ze_result_t result = make_module(&rig, description, &module, &log);
 	unlink(path);
-	if (result != ZE_RESULT_ERROR_MODULE_BUILD_FAILURE || !log || !strstr(log, "(exit status 3)"))
+	if (result != ZE_RESULT_ERROR_MODULE_BUILD_FAILURE || !log ||
+	    !strstr(log, "(exit status 3)"))
 		return 2;
 	return children_heard ? 3 : 0;
 }
@@ -433,10 +453,10 @@ static int stopped_and_continued(void)
 // Its wait status.
 static int end_of_child(const char *how, const char *devices)
 {
-	// Made before the fork: a child of threads may not allocate under the address sanitizer, whose locks
-	// they may hold. The first of a name counts.
-	char *environment[512], *arguments[] = { (char *)own_path, (char *)driver_path, (char *)rig.folder,
-	                                          (char *)how, NULL };
+	// Made before the fork: a child of threads may not allocate under the address sanitizer,
+	// whose locks they may hold. The first of a name counts.
+	char *environment[512], *arguments[] = { (char *)own_path, (char *)driver_path,
+		                                 (char *)rig.folder, (char *)how, NULL };
 	char pocl[64];
 	size_t count = 0;
 	int status = 0;
@@ -493,14 +513,10 @@ static void no_opencl(void **state)
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(globals),
-		cmocka_unit_test(constants),
-		cmocka_unit_test(linking),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(translators),
-		cmocka_unit_test(a_stop_is_no_news_of_children),
-		cmocka_unit_test(traps),
-		cmocka_unit_test(no_opencl),
+		cmocka_unit_test(globals),     cmocka_unit_test(constants),
+		cmocka_unit_test(linking),     cmocka_unit_test(damaged),
+		cmocka_unit_test(translators), cmocka_unit_test(a_stop_is_no_news_of_children),
+		cmocka_unit_test(traps),       cmocka_unit_test(no_opencl),
 	};
 
 	if (count != 3 && count != 4) {

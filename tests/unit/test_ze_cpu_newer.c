@@ -14,7 +14,7 @@
 static void mapped_stamps(void **state)
 {
 	levelzero_query_stamps *query =
-		(levelzero_query_stamps *)newer_entry("zeEventQueryKernelTimestampsExt");
+	    (levelzero_query_stamps *)newer_entry("zeEventQueryKernelTimestampsExt");
 	ze_event_pool_handle_t mapped = pool_new(1, LEVELZERO_EVENT_POOL_MAPPED_TIMESTAMP);
 	ze_event_handle_t event = event_of(mapped, 0), plain = event_of(pool, 0);
 	ze_command_list_handle_t list = immediate_new(true);
@@ -37,8 +37,8 @@ static void mapped_stamps(void **state)
 	must(zeCommandListAppendMemoryCopy(list, memory, memory + 2048, 2048, plain, 0, NULL));
 	clock_gettime(CLOCK_MONOTONIC_RAW, &after);
 	must(query(event, device, &count, &results));
-	assert_true(host.global.start_ns >= (uint64_t)before.tv_sec * 1000000000 +
-	                                            (uint64_t)before.tv_nsec);
+	assert_true(host.global.start_ns >=
+	            (uint64_t)before.tv_sec * 1000000000 + (uint64_t)before.tv_nsec);
 	assert_true(host.global.start_ns <= host.global.end_ns);
 	assert_true(host.global.end_ns <=
 	            (uint64_t)after.tv_sec * 1000000000 + (uint64_t)after.tv_nsec);
@@ -57,7 +57,7 @@ static void add_one(void *at)
 static void host_functions(void **state)
 {
 	levelzero_append_host_function *append =
-		(levelzero_append_host_function *)newer_entry("zeCommandListAppendHostFunction");
+	    (levelzero_append_host_function *)newer_entry("zeCommandListAppendHostFunction");
 	ze_command_list_handle_t list = list_new();
 	ze_command_queue_handle_t queue = queue_new(true);
 	int calls = 0, seen[2] = { 0 };
@@ -92,23 +92,20 @@ static void newer_facts(void **state)
 	ze_bool_t immediate = 7;
 
 	(void)state;
-	ze_result_t (*is_immediate)(ze_command_list_handle_t, ze_bool_t *) =
-		(ze_result_t (*)(ze_command_list_handle_t, ze_bool_t *))newer_entry(
-			"zeCommandListIsImmediate");
+	ze_result_t (*is_immediate)(ze_command_list_handle_t, ze_bool_t *) = (ze_result_t(*)(
+	    ze_command_list_handle_t, ze_bool_t *))newer_entry("zeCommandListIsImmediate");
 	ze_result_t (*number[2])(ze_command_list_handle_t, uint32_t *);
-	number[0] = (ze_result_t (*)(ze_command_list_handle_t, uint32_t *))newer_entry(
-		"zeCommandListGetOrdinal");
-	number[1] = (ze_result_t (*)(ze_command_list_handle_t, uint32_t *))newer_entry(
-		"zeCommandListImmediateGetIndex");
-	ze_result_t (*pool_of)(ze_event_handle_t, ze_event_pool_handle_t *) =
-		(ze_result_t (*)(ze_event_handle_t, ze_event_pool_handle_t *))newer_entry(
-			"zeEventGetEventPool");
-	ze_result_t (*scope_of)(ze_event_handle_t, ze_event_scope_flags_t *) =
-		(ze_result_t (*)(ze_event_handle_t, ze_event_scope_flags_t *))newer_entry(
-			"zeEventGetSignalScope");
+	number[0] = (ze_result_t(*)(ze_command_list_handle_t, uint32_t *))newer_entry(
+	    "zeCommandListGetOrdinal");
+	number[1] = (ze_result_t(*)(ze_command_list_handle_t, uint32_t *))newer_entry(
+	    "zeCommandListImmediateGetIndex");
+	ze_result_t (*pool_of)(ze_event_handle_t, ze_event_pool_handle_t *) = (ze_result_t(*)(
+	    ze_event_handle_t, ze_event_pool_handle_t *))newer_entry("zeEventGetEventPool");
+	ze_result_t (*scope_of)(ze_event_handle_t, ze_event_scope_flags_t *) = (ze_result_t(*)(
+	    ze_event_handle_t, ze_event_scope_flags_t *))newer_entry("zeEventGetSignalScope");
 	ze_result_t (*context_of)(ze_command_list_handle_t, ze_context_handle_t *) =
-		(ze_result_t (*)(ze_command_list_handle_t, ze_context_handle_t *))newer_entry(
-			"zeCommandListGetContextHandle");
+	    (ze_result_t(*)(ze_command_list_handle_t, ze_context_handle_t *))newer_entry(
+	        "zeCommandListGetContextHandle");
 	for (int i = 0; i < 2; i++) {
 		must(is_immediate(lists[i], &immediate));
 		assert_int_equal(immediate, i);
@@ -136,7 +133,7 @@ static void lists_in_immediate_lists(void **state)
 	                                 ze_command_list_handle_t *, ze_event_handle_t, uint32_t,
 	                                 ze_event_handle_t *);
 	append_lists *append =
-		(append_lists *)newer_entry("zeCommandListImmediateAppendCommandListsExp");
+	    (append_lists *)newer_entry("zeCommandListImmediateAppendCommandListsExp");
 	ze_command_list_handle_t immediate = immediate_new(false), list = list_new();
 	ze_event_handle_t gate = event_of(pool, 0), done = event_of(pool, 1);
 	int from = 3, to = 0;
@@ -175,8 +172,7 @@ static void the_default_context(void **state)
 static int make_pool(void **state)
 {
 	(void)state;
-	pool = pool_new(2,
-	                ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+	pool = pool_new(2, ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
 	return 0;
 }
 
@@ -190,10 +186,8 @@ static int free_pool(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mapped_stamps),
-		cmocka_unit_test(host_functions),
-		cmocka_unit_test(newer_facts),
-		cmocka_unit_test(lists_in_immediate_lists),
+		cmocka_unit_test(mapped_stamps),       cmocka_unit_test(host_functions),
+		cmocka_unit_test(newer_facts),         cmocka_unit_test(lists_in_immediate_lists),
 		cmocka_unit_test(the_default_context),
 	};
 	int status = argc < 2 ? 77 : rig_open(argv[1]);

@@ -16,12 +16,11 @@ enum { BYTES = 100000, PARTS = 2 };
 #define COMPUTE "engine compute runs kernel,to-device,to-host,local\n"
 #define COPY "engine copy runs to-device,to-host,local\n"
 
-static const char script[] =
-	DEVICE "sub-devices 2 stagger 3 us\n" TIMER COMPUTE COMPUTE COPY COPY COPY COPY
-	"queue route queue\n"
-	"copy pinned device rate 1 GB/s\n"
-	"copy device pinned rate 1 GB/s\n"
-	"marker fixed 1 us\n";
+static const char script[] = DEVICE
+    "sub-devices 2 stagger 3 us\n" TIMER COMPUTE COMPUTE COPY COPY COPY COPY "queue route queue\n"
+    "copy pinned device rate 1 GB/s\n"
+    "copy device pinned rate 1 GB/s\n"
+    "marker fixed 1 us\n";
 
 // Their part of the whole: numbers, units, engines.
 static void shares(const void *row, int attempt)
@@ -92,8 +91,9 @@ static void engines(const void *row, int attempt)
 		done[i] = ze_event(&ze);
 		must(zeCommandListCreateImmediate(ze.context, on, &description, &list));
 		// Not in one direction at once: those would share a link.
-		must(zeCommandListAppendMemoryCopy(list, i == 0 ? device : host, i == 0 ? host : device,
-		                                   BYTES, done[i], 1, &gate));
+		must(zeCommandListAppendMemoryCopy(list, i == 0 ? device : host,
+		                                   i == 0 ? host : device, BYTES, done[i], 1,
+		                                   &gate));
 	}
 	description.index = 1;
 	near(zeCommandListCreateImmediate(ze.context, parts[0], &description, &list),
@@ -102,8 +102,8 @@ static void engines(const void *row, int attempt)
 	uint64_t start = ze_stamps(done[0]).global.kernelStart;
 	for (int i = 0; i < 4; i++) {
 		near(ze_duration_ns(&ze, done[i]), BYTES, 0);
-		near((int64_t)(ze_stamps(done[i]).global.kernelStart - start), i < 2 ? 0 : (i - 1) * BYTES,
-		     0);
+		near((int64_t)(ze_stamps(done[i]).global.kernelStart - start),
+		     i < 2 ? 0 : (i - 1) * BYTES, 0);
 	}
 }
 
@@ -115,7 +115,8 @@ static void results(const void *row, int attempt)
 	ze_command_list_handle_t list = ze_immediate(&ze, ze.compute, 0);
 	ze_event_handle_t event = ze_event(&ze), short_one = ze_event(&ze);
 	ze_kernel_timestamp_result_t parts[4], again[4], one;
-	struct levelzero_stamps_results wanted = { .stype = LEVELZERO_TYPE_STAMPS_RESULTS, .ticks = again };
+	struct levelzero_stamps_results wanted = { .stype = LEVELZERO_TYPE_STAMPS_RESULTS,
+		                                   .ticks = again };
 	levelzero_query_stamps *query;
 	ze_device_handle_t subs[PARTS];
 	void *address = NULL;
@@ -123,7 +124,8 @@ static void results(const void *row, int attempt)
 
 	(void)row;
 	(void)attempt;
-	must(zeDriverGetExtensionFunctionAddress(ze.driver, "zeEventQueryKernelTimestampsExt", &address));
+	must(zeDriverGetExtensionFunctionAddress(ze.driver, "zeEventQueryKernelTimestampsExt",
+	                                         &address));
 	query = (levelzero_query_stamps *)address;
 	must(zeEventQueryTimestampsExp(event, ze.device, &count, NULL));
 	near(count, PARTS, 0);

@@ -11,25 +11,24 @@
 
 #include <cmocka.h>
 
-#define TWO_COPY_ENGINES \
-	"engine copy runs to-device,to-host,local\n" \
+#define TWO_COPY_ENGINES                                                                           \
+	"engine copy runs to-device,to-host,local\n"                                               \
 	"engine copy runs to-device,to-host,local\n"
 
 // ---- costs
 
 static const char costs_script[] =
-	HEAD
-	"copy pinned   device   fixed 4 us rate 1 GB/s\n"
-	"copy device   pinned   fixed 3 us rate 500 MB/s\n"
-	"copy pageable device   fixed 5 us rate 1 GB/s staging 250 MB/s\n"
-	"copy device   device   fixed 2 us rate 2 GB/s\n"
-	"copy shared   device   fixed 1 us rate 2 GB/s\n"
-	"unaligned boundary 64 B speed 50 %\n"
-	"rectangle row 10 ns\n"
-	"fill fixed 6 us rate 4 GB/s\n"
-	"marker fixed 700 ns\n"
-	"migrate page 64 KiB fault 2 us fixed 10 us rate 1 GB/s\n"
-	"touch page 32 KiB fault 300 ns\n";
+    HEAD "copy pinned   device   fixed 4 us rate 1 GB/s\n"
+         "copy device   pinned   fixed 3 us rate 500 MB/s\n"
+         "copy pageable device   fixed 5 us rate 1 GB/s staging 250 MB/s\n"
+         "copy device   device   fixed 2 us rate 2 GB/s\n"
+         "copy shared   device   fixed 1 us rate 2 GB/s\n"
+         "unaligned boundary 64 B speed 50 %\n"
+         "rectangle row 10 ns\n"
+         "fill fixed 6 us rate 4 GB/s\n"
+         "marker fixed 700 ns\n"
+         "migrate page 64 KiB fault 2 us fixed 10 us rate 1 GB/s\n"
+         "touch page 32 KiB fault 300 ns\n";
 
 enum { BYTES = 100000 };
 
@@ -56,14 +55,15 @@ static void costs(const void *row, int attempt)
 	must(zeCommandListAppendMemoryCopy(list, device, other, BYTES, e[3], 0, NULL));
 	must(zeCommandListAppendMemoryCopy(list, device, pinned + 4, BYTES, e[4], 0, NULL));
 	must(zeCommandListAppendMemoryFill(list, device, &pattern, 4, BYTES, e[5], 0, NULL));
-	must(zeCommandListAppendMemoryCopyRegion(list, device, &region, 128, 0, pinned, &region, 128,
-	                                         0, e[6], 0, NULL));
+	must(zeCommandListAppendMemoryCopyRegion(list, device, &region, 128, 0, pinned, &region,
+	                                         128, 0, e[6], 0, NULL));
 	must(zeCommandListAppendBarrier(list, e[7], 0, NULL));
 	// The host has written two pages of 64 KiB and nobody the third.
 	memset(shared, 1, 2 * 65536);
 	must(zeCommandListAppendMemoryCopy(list, device, shared, 65536, e[8], 0, NULL));
 	must(zeCommandListAppendMemoryCopy(list, device, shared, 65536, e[9], 0, NULL));
-	must(zeCommandListAppendMemoryCopy(list, device, shared + 65536, 2 * 65536, e[10], 0, NULL));
+	must(
+	    zeCommandListAppendMemoryCopy(list, device, shared + 65536, 2 * 65536, e[10], 0, NULL));
 	must(zeCommandListAppendMemoryPrefetch(list, shared, 4 * 65536));
 	must(zeCommandListAppendSignalEvent(list, e[11]));
 	must(zeEventHostSignal(e[15]));
@@ -86,7 +86,8 @@ static void costs(const void *row, int attempt)
 // those that it left alone.
 static void pages(const void *row, int attempt)
 {
-	struct ze ze = ze_open(HEAD "copy shared device rate 1 GB/s\nmigrate page 64 KiB fault 2 us\n");
+	struct ze ze =
+	    ze_open(HEAD "copy shared device rate 1 GB/s\nmigrate page 64 KiB fault 2 us\n");
 	ze_command_list_handle_t list = ze_immediate(&ze, ze.compute, 0);
 	char *device = ze_device_memory(&ze, MIB), *shared = ze_shared_memory(&ze, MIB);
 	static const int touched[] = { 16, 0, 1, 16, 0 };
@@ -110,7 +111,8 @@ static void pages(const void *row, int attempt)
 	memset(shared, 7, MIB);
 	for (int i = 0; i < 2; i++) {
 		ze_event_handle_t part = ze_event(&ze);
-		must(zeCommandListAppendMemoryCopy(list, device, shared + 4096, 4096, part, 0, NULL));
+		must(zeCommandListAppendMemoryCopy(list, device, shared + 4096, 4096, part, 0,
+		                                   NULL));
 		near(ze_duration_ns(&ze, part), (i == 0 ? 2000 : 0) + 4096, 0);
 	}
 }
@@ -118,10 +120,9 @@ static void pages(const void *row, int attempt)
 // ---- order and gaps
 
 static const char gaps_script[] =
-	HEAD TWO_COPY_ENGINES
-	"queue same-gap 3 us event-gap 5 us switch 7 us submission 2 us\n"
-	"copy pinned device rate 1 GB/s\n"
-	"copy device pinned rate 1 GB/s\n";
+    HEAD TWO_COPY_ENGINES "queue same-gap 3 us event-gap 5 us switch 7 us submission 2 us\n"
+                          "copy pinned device rate 1 GB/s\n"
+                          "copy device pinned rate 1 GB/s\n";
 
 static void gaps(const void *row, int attempt)
 {
@@ -154,7 +155,8 @@ static void events_again(const void *row, int attempt)
 {
 	struct ze ze = ze_open(gaps_script);
 	ze_command_list_handle_t ping = ze_list(&ze, ze.copy), pong = ze_list(&ze, ze.copy);
-	ze_command_queue_handle_t queues[] = { ze_queue(&ze, ze.copy, 0), ze_queue(&ze, ze.copy, 1) };
+	ze_command_queue_handle_t queues[] = { ze_queue(&ze, ze.copy, 0),
+		                               ze_queue(&ze, ze.copy, 1) };
 	ze_event_handle_t to = ze_event(&ze), fro = ze_event(&ze), seen = ze_event(&ze);
 	char *device = ze_device_memory(&ze, MIB), *host = ze_host_memory(&ze, MIB);
 	uint64_t *stamps = ze_host_memory(&ze, 64);
@@ -184,8 +186,8 @@ static void events_again(const void *row, int attempt)
 		holds(zeEventQueryStatus(seen) == ZE_RESULT_NOT_READY);
 	}
 	must(zeEventHostReset(fro));
-	must(zeCommandListAppendMemoryCopy(ze_immediate(&ze, ze.copy, 0), device, host, BYTES, seen, 1,
-	                                   &fro));
+	must(zeCommandListAppendMemoryCopy(ze_immediate(&ze, ze.copy, 0), device, host, BYTES, seen,
+	                                   1, &fro));
 	holds(zeEventHostSynchronize(seen, 20000000) == ZE_RESULT_NOT_READY);
 	must(zeEventHostSignal(fro));
 	near(ze_duration_ns(&ze, seen), BYTES, 0);
@@ -194,11 +196,10 @@ static void events_again(const void *row, int attempt)
 // ---- engines
 
 static const char duplex_script[] =
-	HEAD TWO_COPY_ENGINES
-	"copy pinned device rate 1 GB/s\n"
-	"copy device pinned rate 1 GB/s\n"
-	"concurrent to-device speed 80 % while to-host\n"
-	"concurrent to-host   speed 50 % while to-device\n";
+    HEAD TWO_COPY_ENGINES "copy pinned device rate 1 GB/s\n"
+                          "copy device pinned rate 1 GB/s\n"
+                          "concurrent to-device speed 80 % while to-host\n"
+                          "concurrent to-host   speed 50 % while to-device\n";
 
 // Both begin at the host's signal. To the host goes at 50 % until to the device, at 80 %, is done.
 static void duplex(const void *row, int attempt)
@@ -230,7 +231,8 @@ static void duplex(const void *row, int attempt)
 
 struct pipeline {
 	const char *name, *engines;
-	uint32_t up, fill, down;  // index of the queue's engine in the group of copies, or 9: compute
+	// index of the queue's engine in the group of copies, or 9: compute
+	uint32_t up, fill, down;
 	// Time of n chunks whose stages take 1 each: whole + each * n.
 	int64_t whole, each;
 };
@@ -251,7 +253,8 @@ static void pipeline(const void *context, int attempt)
 	(void)attempt;
 	snprintf(script, sizeof script,
 	         HEAD "%scopy pinned device rate 1 GB/s\ncopy device pinned rate 1 GB/s\n"
-	              "fill rate 1 GB/s\n", row->engines);
+	              "fill rate 1 GB/s\n",
+	         row->engines);
 	struct ze ze = ze_open(script);
 	const uint32_t engines[] = { row->up, row->fill, row->down };
 	ze_command_list_handle_t stages[3];
@@ -269,8 +272,8 @@ static void pipeline(const void *context, int attempt)
 		                                   i == 0, &gate));
 		must(zeCommandListAppendMemoryFill(stages[1], at, &(char){ (char)i }, 1, STAGE,
 		                                   filled[i], 1, &up[i]));
-		must(zeCommandListAppendMemoryCopy(stages[2], host + i * STAGE, at, STAGE, down[i], 1,
-		                                   &filled[i]));
+		must(zeCommandListAppendMemoryCopy(stages[2], host + i * STAGE, at, STAGE, down[i],
+		                                   1, &filled[i]));
 	}
 	must(zeEventHostSignal(gate));
 	uint64_t end = ze_stamps(down[N - 1]).global.kernelEnd;
@@ -283,22 +286,24 @@ static void pipeline(const void *context, int attempt)
 // ---- kernels
 
 static const char kernels_script[] =
-	HEAD
-	"stamps start,end,active\n"
-	"copy pinned pinned rate 1 GB/s\n"
-	"kernel named fixed 2 us slots 2 wave 1 us repeat 0 repeat-rate 1 Gitem/s span 1\n"
-	"tier named up-to 64 KiB rate 4 Gitem/s\n"
-	"kernel part fixed 1 us slots 2 wave 10 us share yes\n"
-	"kernel any fixed 9 us\n";
+    HEAD "stamps start,end,active\n"
+         "copy pinned pinned rate 1 GB/s\n"
+         "kernel named fixed 2 us slots 2 wave 1 us repeat 0 repeat-rate 1 Gitem/s span 1\n"
+         "tier named up-to 64 KiB rate 4 Gitem/s\n"
+         "kernel part fixed 1 us slots 2 wave 10 us share yes\n"
+         "kernel any fixed 9 us\n";
 
 // A module in SPIR-V of three kernels of two unsigned 64-bit values each, that do nothing.
 static size_t write_module(uint32_t *words)
 {
 	static const char *const names[] = { "named", "part", "other" };
-	static const uint32_t head[] = { 0x07230203, 0x00010000, 0, 40, 0, 2 << 16 | 17, 4, 2 << 16 | 17,
-		                         6, 2 << 16 | 17, 11, 3 << 16 | 14, 2, 2 };
-	static const uint32_t types[] = { 3 << 16 | 3, 3, 102000, 2 << 16 | 19, 1, 4 << 16 | 21, 2, 64,
-		                          0, 5 << 16 | 33, 3, 1, 2, 2 };
+	static const uint32_t head[] = {
+		0x07230203, 0x00010000,   0, 40, 0, 2 << 16 | 17, 4, 2 << 16 | 17, 6, 2 << 16 | 17,
+		11,         3 << 16 | 14, 2, 2
+	};
+	static const uint32_t types[] = { 3 << 16 | 3, 3,  102000, 2 << 16 | 19, 1, 4 << 16 | 21,
+		                          2,           64, 0,      5 << 16 | 33, 3, 1,
+		                          2,           2 };
 	uint32_t *at = words;
 
 	memcpy(at, head, sizeof head);
@@ -313,8 +318,20 @@ static size_t write_module(uint32_t *words)
 	at += sizeof types / 4;
 	for (uint32_t i = 0; i < 3; i++) {
 		uint32_t f = 10 + i * 10;
-		const uint32_t body[] = { 5 << 16 | 54, 1, f, 0, 3, 3 << 16 | 55, 2, f + 1,
-			                  3 << 16 | 55, 2, f + 2, 2 << 16 | 248, f + 3, 1 << 16 | 253,
+		const uint32_t body[] = { 5 << 16 | 54,
+			                  1,
+			                  f,
+			                  0,
+			                  3,
+			                  3 << 16 | 55,
+			                  2,
+			                  f + 1,
+			                  3 << 16 | 55,
+			                  2,
+			                  f + 2,
+			                  2 << 16 | 248,
+			                  f + 3,
+			                  1 << 16 | 253,
 			                  1 << 16 | 56 };
 		memcpy(at, body, sizeof body);
 		at += sizeof body / 4;
@@ -349,7 +366,8 @@ static ze_module_handle_t make_module(struct ze *ze)
 	size_t bytes = sizeof said;
 	ze_result_t result = zeModuleCreate(ze->context, ze->device, &description, &module, &log);
 
-	if (result != ZE_RESULT_SUCCESS && log && zeModuleBuildLogGetString(log, &bytes, said) == ZE_RESULT_SUCCESS &&
+	if (result != ZE_RESULT_SUCCESS && log &&
+	    zeModuleBuildLogGetString(log, &bytes, said) == ZE_RESULT_SUCCESS &&
 	    (strstr(said, "no OpenCL CPU device") || strstr(said, "no llvm-spirv"))) {
 		printf("# %s\n", said);
 		fflush(stdout);
@@ -375,25 +393,25 @@ static void kernels(const void *row, int attempt)
 	for (int i = 0; i < 7; i++)
 		e[i] = ze_event(&ze);
 	must(zeDriverGetExtensionFunctionAddress(
-		ze.driver, "zeCommandListAppendLaunchKernelWithArguments", &append));
+	    ze.driver, "zeCommandListAppendLaunchKernelWithArguments", &append));
 	*grid = (ze_group_count_t){ 5, 5, 1 };
 	*later = (ze_group_count_t){ 0 };
-	must(zeCommandListAppendLaunchKernel(list, make_kernel(module, "named", 1000, 100000), &nine,
-	                                     e[0], 1, &e[5]));
+	must(zeCommandListAppendLaunchKernel(list, make_kernel(module, "named", 1000, 100000),
+	                                     &nine, e[0], 1, &e[5]));
 	must(zeCommandListAppendLaunchKernel(list, make_kernel(module, "named", 1000, 65536), &nine,
 	                                     e[1], 0, NULL));
-	must(zeCommandListAppendLaunchKernel(list, make_kernel(module, "part", 0, 0), &four, e[2], 0,
-	                                     NULL));
-	must(zeCommandListAppendLaunchKernel(list, make_kernel(module, "other", 0, 0), &four, e[3], 0,
-	                                     NULL));
+	must(zeCommandListAppendLaunchKernel(list, make_kernel(module, "part", 0, 0), &four, e[2],
+	                                     0, NULL));
+	must(zeCommandListAppendLaunchKernel(list, make_kernel(module, "other", 0, 0), &four, e[3],
+	                                     0, NULL));
 	// Its grid is written by a copy just before: 25 groups, 4 waves.
 	must(zeCommandListAppendMemoryCopy(list, later, grid, sizeof *grid, NULL, 0, NULL));
-	must(zeCommandListAppendLaunchKernelIndirect(list, make_kernel(module, "named", 0, 0), later,
-	                                             e[4], 0, NULL));
+	must(zeCommandListAppendLaunchKernelIndirect(list, make_kernel(module, "named", 0, 0),
+	                                             later, e[4], 0, NULL));
 	// What comes with the launch is what costs, not what the kernel was told before.
 	must(((levelzero_launch_with_arguments *)append)(
-		list, make_kernel(module, "named", 1, 1), nine, (struct levelzero_group_size){ 16, 1, 1 },
-		arguments, NULL, e[6], 0, NULL));
+	    list, make_kernel(module, "named", 1, 1), nine,
+	    (struct levelzero_group_size){ 16, 1, 1 }, arguments, NULL, e[6], 0, NULL));
 	must(zeEventHostSignal(e[5]));
 	near(ze_duration_ns(&ze, e[0]), 2000 + 2000 + 9 * 16 * 1000, 0);
 	near(ze_duration_ns(&ze, e[1]), 2000 + 2000 + 9 * 16 * 1000 / 4, 0);

@@ -20,18 +20,36 @@ typedef ze_result_t (*fill_function)(ze_api_version_t version, void *members);
 // How many members each table has had since which specification 1.N.
 static const struct {
 	const char *name;
-	struct { unsigned since, members; } steps[12];
+	struct {
+		unsigned since, members;
+	} steps[12];
 } tables[] = {
 	{ "zeGetGlobalProcAddrTable", { { 0, 1 }, { 10, 2 } } },
 	{ "zeGetDriverProcAddrTable", { { 0, 5 }, { 1, 6 }, { 6, 7 }, { 13, 8 }, { 14, 9 } } },
 	{ "zeGetDeviceProcAddrTable",
-	  { { 0, 14 }, { 1, 15 }, { 2, 17 }, { 3, 18 }, { 7, 19 }, { 12, 21 }, { 13, 22 }, { 14, 23 },
-	    { 15, 24 }, { 16, 27 }, { 17, 28 } } },
+	  { { 0, 14 },
+	    { 1, 15 },
+	    { 2, 17 },
+	    { 3, 18 },
+	    { 7, 19 },
+	    { 12, 21 },
+	    { 13, 22 },
+	    { 14, 23 },
+	    { 15, 24 },
+	    { 16, 27 },
+	    { 17, 28 } } },
 	{ "zeGetDeviceExpProcAddrTable", { { 4, 1 } } },
 	{ "zeGetContextProcAddrTable", { { 0, 8 }, { 1, 9 } } },
 	{ "zeGetCommandQueueProcAddrTable", { { 0, 4 }, { 9, 6 }, { 17, 9 } } },
 	{ "zeGetCommandListProcAddrTable",
-	  { { 0, 26 }, { 3, 28 }, { 6, 29 }, { 9, 34 }, { 12, 36 }, { 14, 38 }, { 16, 41 }, { 17, 52 } } },
+	  { { 0, 26 },
+	    { 3, 28 },
+	    { 6, 29 },
+	    { 9, 34 },
+	    { 12, 36 },
+	    { 14, 38 },
+	    { 16, 41 },
+	    { 17, 52 } } },
 	{ "zeGetCommandListExpProcAddrTable", { { 9, 6 }, { 10, 8 }, { 17, 9 } } },
 	{ "zeGetImageProcAddrTable", { { 0, 3 }, { 3, 4 }, { 5, 5 } } },
 	{ "zeGetImageExpProcAddrTable", { { 2, 2 }, { 9, 3 } } },
@@ -58,36 +76,48 @@ static const struct {
 	const char *name;
 	uint64_t places;
 } present[] = {
-	{ "zeGetGlobalProcAddrTable", 1 },
-	{ "zeGetDriverProcAddrTable", 0x3f },
-	{ "zeGetDeviceProcAddrTable", 0x3ffff },
-	{ "zeGetContextProcAddrTable", 0x13f },
-	{ "zeGetCommandQueueProcAddrTable", 0xf },
-	{ "zeGetCommandListProcAddrTable", 0x3ff0fff },
-	{ "zeGetFenceProcAddrTable", 0x1f },
-	{ "zeGetEventPoolProcAddrTable", 0x1f },
-	{ "zeGetEventProcAddrTable", 0x7f },
-	{ "zeGetModuleProcAddrTable", 0x7f },
-	{ "zeGetModuleBuildLogProcAddrTable", 3 },
-	{ "zeGetKernelProcAddrTable", 0xfff },
-	{ "zeGetPhysicalMemProcAddrTable", 3 },
-	{ "zeGetMemProcAddrTable", 0x3ff },
+	{ "zeGetGlobalProcAddrTable", 1 },         { "zeGetDriverProcAddrTable", 0x3f },
+	{ "zeGetDeviceProcAddrTable", 0x3ffff },   { "zeGetContextProcAddrTable", 0x13f },
+	{ "zeGetCommandQueueProcAddrTable", 0xf }, { "zeGetCommandListProcAddrTable", 0x3ff0fff },
+	{ "zeGetFenceProcAddrTable", 0x1f },       { "zeGetEventPoolProcAddrTable", 0x1f },
+	{ "zeGetEventProcAddrTable", 0x7f },       { "zeGetModuleProcAddrTable", 0x7f },
+	{ "zeGetModuleBuildLogProcAddrTable", 3 }, { "zeGetKernelProcAddrTable", 0xfff },
+	{ "zeGetPhysicalMemProcAddrTable", 3 },    { "zeGetMemProcAddrTable", 0x3ff },
 	{ "zeGetVirtualMemProcAddrTable", 0x7f },
 };
 
 // What the loader asks for beyond the core; it gives up without some of them.
 static const char *const others[] = {
-	"zetGetDeviceProcAddrTable", "zetGetContextProcAddrTable", "zetGetCommandListProcAddrTable",
-	"zetGetModuleProcAddrTable", "zetGetKernelProcAddrTable", "zetGetMetricGroupProcAddrTable",
-	"zetGetMetricGroupExpProcAddrTable", "zetGetMetricProcAddrTable",
-	"zetGetMetricStreamerProcAddrTable", "zetGetMetricQueryPoolProcAddrTable",
-	"zetGetMetricQueryProcAddrTable", "zetGetTracerExpProcAddrTable", "zetGetDebugProcAddrTable",
-	"zesGetDriverProcAddrTable", "zesGetDeviceProcAddrTable", "zesGetSchedulerProcAddrTable",
-	"zesGetPerformanceFactorProcAddrTable", "zesGetPowerProcAddrTable",
-	"zesGetFrequencyProcAddrTable", "zesGetEngineProcAddrTable", "zesGetStandbyProcAddrTable",
-	"zesGetFirmwareProcAddrTable", "zesGetMemoryProcAddrTable", "zesGetFabricPortProcAddrTable",
-	"zesGetTemperatureProcAddrTable", "zesGetPsuProcAddrTable", "zesGetFanProcAddrTable",
-	"zesGetLedProcAddrTable", "zesGetRasProcAddrTable", "zesGetDiagnosticsProcAddrTable",
+	"zetGetDeviceProcAddrTable",
+	"zetGetContextProcAddrTable",
+	"zetGetCommandListProcAddrTable",
+	"zetGetModuleProcAddrTable",
+	"zetGetKernelProcAddrTable",
+	"zetGetMetricGroupProcAddrTable",
+	"zetGetMetricGroupExpProcAddrTable",
+	"zetGetMetricProcAddrTable",
+	"zetGetMetricStreamerProcAddrTable",
+	"zetGetMetricQueryPoolProcAddrTable",
+	"zetGetMetricQueryProcAddrTable",
+	"zetGetTracerExpProcAddrTable",
+	"zetGetDebugProcAddrTable",
+	"zesGetDriverProcAddrTable",
+	"zesGetDeviceProcAddrTable",
+	"zesGetSchedulerProcAddrTable",
+	"zesGetPerformanceFactorProcAddrTable",
+	"zesGetPowerProcAddrTable",
+	"zesGetFrequencyProcAddrTable",
+	"zesGetEngineProcAddrTable",
+	"zesGetStandbyProcAddrTable",
+	"zesGetFirmwareProcAddrTable",
+	"zesGetMemoryProcAddrTable",
+	"zesGetFabricPortProcAddrTable",
+	"zesGetTemperatureProcAddrTable",
+	"zesGetPsuProcAddrTable",
+	"zesGetFanProcAddrTable",
+	"zesGetLedProcAddrTable",
+	"zesGetRasProcAddrTable",
+	"zesGetDiagnosticsProcAddrTable",
 };
 
 static void *library;
@@ -108,7 +138,8 @@ static unsigned members_of(size_t table, unsigned minor)
 	unsigned members = 0;
 
 	for (size_t i = 0; i < sizeof tables->steps / sizeof *tables->steps; i++)
-		if (tables[table].steps[i].since <= minor && tables[table].steps[i].members > members)
+		if (tables[table].steps[i].since <= minor &&
+		    tables[table].steps[i].members > members)
 			members = tables[table].steps[i].members;
 	return members;
 }
@@ -131,8 +162,8 @@ static void nothing_is_written_beyond_the_version(void **state)
 			fill(tables[table].name, minor, members);
 			for (size_t i = members_of(table, minor); i < MEMBERS; i++)
 				if (members[i] != GUARD)
-					fail_msg("%s of 1.%u: member %zu was written", tables[table].name,
-					         minor, i);
+					fail_msg("%s of 1.%u: member %zu was written",
+					         tables[table].name, minor, i);
 		}
 }
 
@@ -144,7 +175,8 @@ static void what_there_is_has_an_address(void **state)
 	for (size_t i = 0; i < sizeof present / sizeof *present; i++) {
 		fill(present[i].name, 4, members);
 		for (size_t place = 0; place < MEMBERS; place++)
-			if (present[i].places >> place & 1 && (!members[place] || members[place] == GUARD))
+			if (present[i].places >> place & 1 &&
+			    (!members[place] || members[place] == GUARD))
 				fail_msg("%s: member %zu is missing", present[i].name, place);
 	}
 }
@@ -164,13 +196,20 @@ static void what_there_is_not_is_null(void **state)
 // Where specification 1.17 has them.
 static void newer_entries_have_their_places(void **state)
 {
-	static const struct { const char *table; size_t place; unsigned since; const char *entry; } rows[] = {
+	static const struct {
+		const char *table;
+		size_t place;
+		unsigned since;
+		const char *entry;
+	} rows[] = {
 		{ "zeGetGlobalProcAddrTable", 1, 10, "zeInitDrivers" },
 		{ "zeGetDriverProcAddrTable", 6, 6, "zeDriverGetLastErrorDescription" },
 		{ "zeGetDeviceProcAddrTable", 18, 7, "zeDeviceGetRootDevice" },
 		{ "zeGetCommandListProcAddrTable", 28, 6, "zeCommandListHostSynchronize" },
-		{ "zeGetCommandListProcAddrTable", 36, 14, "zeCommandListAppendLaunchKernelWithParameters" },
-		{ "zeGetCommandListProcAddrTable", 37, 14, "zeCommandListAppendLaunchKernelWithArguments" },
+		{ "zeGetCommandListProcAddrTable", 36, 14,
+		  "zeCommandListAppendLaunchKernelWithParameters" },
+		{ "zeGetCommandListProcAddrTable", 37, 14,
+		  "zeCommandListAppendLaunchKernelWithArguments" },
 		{ "zeGetEventProcAddrTable", 7, 6, "zeEventQueryKernelTimestampsExt" },
 		{ "zeGetMemProcAddrTable", 10, 6, "zeMemPutIpcHandle" },
 	};
@@ -197,7 +236,8 @@ static void bad_requests_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < TABLES + sizeof others / sizeof *others; i++) {
 		fill_function function = find(i < TABLES ? tables[i].name : others[i - TABLES]);
-		assert_int_equal(function(ZE_API_VERSION_1_4, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+		assert_int_equal(function(ZE_API_VERSION_1_4, NULL),
+		                 ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 		assert_int_equal(function((ze_api_version_t)ZE_MAKE_VERSION(2, 0), members),
 		                 ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
 		assert_int_equal(function((ze_api_version_t)ZE_MAKE_VERSION(0, 91), members),

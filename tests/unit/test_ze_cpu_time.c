@@ -16,7 +16,7 @@ enum wrap { NEVER, IN_COMMAND, BEFORE_START };
 
 struct row {
 	const char *name;
-	const char *rate;             // as the script says it
+	const char *rate; // as the script says it
 	uint64_t hz;
 	unsigned kernel_bits, global_bits;
 	int ppm;
@@ -40,7 +40,8 @@ static const struct row rows[] = {
 	{ "25 MHz, 36 bits wrap in a command", "25 MHz", 25000000, 36, 36, 0, IN_COMMAND, 1 },
 	{ "1 GHz, 56 bits wrap in a command", "1 GHz", 1000000000, 56, 56, 0, IN_COMMAND, 1 },
 	{ "12 MHz, 32 bits wrap before it", "12 MHz", 12000000, 32, 32, 0, BEFORE_START, -0.004 },
-	{ "19.2 MHz, 36 bits wrap before it", "19.2 MHz", 19200000, 36, 36, 0, BEFORE_START, -0.0016 },
+	{ "19.2 MHz, 36 bits wrap before it", "19.2 MHz", 19200000, 36, 36, 0, BEFORE_START,
+	  -0.0016 },
 	{ "25 MHz, both wrap before it", "25 MHz", 25000000, 36, 32, -50, BEFORE_START, -0.00005 },
 };
 
@@ -112,9 +113,9 @@ static int64_t elapsed_ps(const struct tare_clock_rate *rate, uint64_t a, uint64
 
 // What one submission left behind: a timestamp, a copy with an event, a barrier, a timestamp.
 struct seen {
-	uint64_t first, last;  // the written timestamps
+	uint64_t first, last; // the written timestamps
 	ze_kernel_timestamp_result_t queried, appended;
-	int64_t before_ns, after_ns;  // around the submission
+	int64_t before_ns, after_ns; // around the submission
 };
 
 static struct seen run_sequence(struct ze *ze, size_t bytes)
@@ -174,7 +175,8 @@ static void check_stamps(const struct row *row, const struct ze *ze, const struc
 	holds((at->global.kernelEnd & ~tare_ticks_mask(&ze->kernel)) == 0);
 	near(elapsed_ps(&ze->global, seen->first, seen->last),
 	     as_counted_ps(row, copy_ps + 7000000), tick_ps);
-	// Both counters begin alike but for their width, so the first timestamp is the copy's start.
+	// Both counters begin alike but for their width, so the first timestamp is the copy's
+	// start.
 	if (ze->kernel.valid_bits == ze->global.valid_bits)
 		holds(seen->first == at->global.kernelStart);
 }

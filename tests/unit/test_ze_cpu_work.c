@@ -58,7 +58,8 @@ static void when_arguments_are_read(void **state)
 	uint8_t pattern = 5, filled[4] = { 0 }, source[4] = { 1, 1, 1, 1 }, copied[4] = { 0 };
 
 	(void)state;
-	must(zeCommandListAppendMemoryFill(list, filled, &pattern, 1, sizeof filled, NULL, 0, NULL));
+	must(
+	    zeCommandListAppendMemoryFill(list, filled, &pattern, 1, sizeof filled, NULL, 0, NULL));
 	must(zeCommandListAppendMemoryCopy(list, copied, source, sizeof source, NULL, 0, NULL));
 	must(zeCommandListClose(list));
 	pattern = 6;
@@ -95,9 +96,12 @@ static void regions(void **state)
 				.originX = (uint32_t)tare_random_below(&random, 9),
 				.originY = (uint32_t)tare_random_below(&random, 9),
 				.originZ = depth ? (uint32_t)tare_random_below(&random, 4) : 0,
-				.width = width, .height = height, .depth = depth,
+				.width = width,
+				.height = height,
+				.depth = depth,
 			};
-			pitch[r] = width + region[r].originX + (uint32_t)tare_random_below(&random, 30);
+			pitch[r] =
+			    width + region[r].originX + (uint32_t)tare_random_below(&random, 30);
 			slice[r] = pitch[r] * (height + region[r].originY) +
 			           (uint32_t)tare_random_below(&random, 50);
 		}
@@ -108,10 +112,10 @@ static void regions(void **state)
 			for (uint32_t y = 0; y < height; y++)
 				for (uint32_t x = 0; x < width; x++)
 					wanted[cell(&region[0], pitch[0], slice[0], x, y, z)] =
-						from[cell(&region[1], pitch[1], slice[1], x, y, z)];
-		must(zeCommandListAppendMemoryCopyRegion(list, to, &region[0], pitch[0], slice[0], from,
-		                                         &region[1], pitch[1], slice[1], NULL, 0,
-		                                         NULL));
+					    from[cell(&region[1], pitch[1], slice[1], x, y, z)];
+		must(zeCommandListAppendMemoryCopyRegion(list, to, &region[0], pitch[0], slice[0],
+		                                         from, &region[1], pitch[1], slice[1], NULL,
+		                                         0, NULL));
 		assert_memory_equal(to, wanted, sizeof to);
 	}
 	must(zeCommandListDestroy(list));
@@ -155,8 +159,7 @@ static void steps_interpret(const struct step *steps, uint8_t *buffers[])
 
 static bool touch_the_same(const struct step *a, const struct step *b)
 {
-	return a->to == b->to || (!a->fills && a->from == b->to) ||
-	       (!b->fills && a->to == b->from);
+	return a->to == b->to || (!a->fills && a->from == b->to) || (!b->fills && a->to == b->from);
 }
 
 // Each step waits for the earlier ones in other queues that touch what it touches; odd queues are
@@ -184,8 +187,9 @@ static void steps_run(const struct step *steps, uint8_t *buffers[])
 			must(zeCommandListAppendMemoryFill(list, buffers[step->to], &step->value, 4,
 			                                   step->bytes, events[i], count, waits));
 		else
-			must(zeCommandListAppendMemoryCopy(list, buffers[step->to], buffers[step->from],
-			                                   step->bytes, events[i], count, waits));
+			must(zeCommandListAppendMemoryCopy(list, buffers[step->to],
+			                                   buffers[step->from], step->bytes,
+			                                   events[i], count, waits));
 	}
 	for (int q = 1; q < QUEUES; q += 2) {
 		must(zeCommandListClose(lists[q]));
@@ -248,7 +252,7 @@ static void waits_hold_no_engine(void **state)
 	must(zeCommandListAppendSignalEvent(free_one, gate));
 	must(zeCommandListAppendBarrier(blocked, NULL, 0, NULL));
 	levelzero_list_host_synchronize *synchronise =
-		(levelzero_list_host_synchronize *)newer_entry("zeCommandListHostSynchronize");
+	    (levelzero_list_host_synchronize *)newer_entry("zeCommandListHostSynchronize");
 	assert_non_null(synchronise);
 	must(synchronise(blocked, FOR_EVER));
 	assert_int_equal(late, 4);
@@ -270,8 +274,8 @@ static void an_engine_works_for_one_queue_at_a_time(void **state)
 		lists[i] = immediate_new(false);
 		events[i] = event_of(pool, i);
 		must(zeCommandListAppendMemoryCopy(lists[i], memory + 2 * i * BYTES,
-		                                   memory + (2 * i + 1) * BYTES, BYTES, events[i], 1,
-		                                   &gate));
+		                                   memory + (2 * i + 1) * BYTES, BYTES, events[i],
+		                                   1, &gate));
 	}
 	must(zeEventHostSignal(gate));
 	for (uint32_t i = 0; i < LISTS; i++) {
@@ -280,8 +284,9 @@ static void an_engine_works_for_one_queue_at_a_time(void **state)
 	}
 	for (uint32_t i = 0; i < LISTS; i++)
 		for (uint32_t j = 0; j < i; j++)
-			assert_true(stamps_of[i].global.kernelEnd <= stamps_of[j].global.kernelStart ||
-			            stamps_of[j].global.kernelEnd <= stamps_of[i].global.kernelStart);
+			assert_true(
+			    stamps_of[i].global.kernelEnd <= stamps_of[j].global.kernelStart ||
+			    stamps_of[j].global.kernelEnd <= stamps_of[i].global.kernelStart);
 	for (uint32_t i = 0; i < LISTS; i++) {
 		must(zeCommandListDestroy(lists[i]));
 		must(zeEventDestroy(events[i]));
@@ -316,9 +321,9 @@ static void urgent_queues_go_first(void **state)
 			bool behind = turn % 2;
 			if (behind)
 				must(zeCommandListAppendWaitOnEvents(lists[i], 1, &gate));
-			must(zeCommandListAppendMemoryCopy(lists[i], memory + 2 * i * BYTES,
-			                                   memory + (2 * i + 1) * BYTES, BYTES, events[i],
-			                                   behind ? 0 : 1, behind ? NULL : &gate));
+			must(zeCommandListAppendMemoryCopy(
+			    lists[i], memory + 2 * i * BYTES, memory + (2 * i + 1) * BYTES, BYTES,
+			    events[i], behind ? 0 : 1, behind ? NULL : &gate));
 		}
 		must(zeEventHostSignal(gate));
 		for (uint32_t i = 0; i < 3; i++) {
@@ -522,9 +527,11 @@ static void stamps(void **state)
 	(void)state;
 	memset(written, 0x5a, sizeof written);
 	must(zeCommandListAppendWriteGlobalTimestamp(list, &global[0], NULL, 0, NULL));
-	must(zeCommandListAppendMemoryCopy(list, memory, memory + BYTES, BYTES, events[0], 0, NULL));
+	must(
+	    zeCommandListAppendMemoryCopy(list, memory, memory + BYTES, BYTES, events[0], 0, NULL));
 	must(zeCommandListAppendWriteGlobalTimestamp(list, &global[1], NULL, 1, events));
-	must(zeCommandListAppendMemoryCopy(list, memory, memory + BYTES, BYTES, events[1], 0, NULL));
+	must(
+	    zeCommandListAppendMemoryCopy(list, memory, memory + BYTES, BYTES, events[1], 0, NULL));
 	must(zeCommandListAppendWriteGlobalTimestamp(list, &global[2], NULL, 0, NULL));
 	must(zeCommandListAppendQueryKernelTimestamps(list, 2, events, written, offsets, NULL, 0,
 	                                              NULL));
@@ -541,7 +548,8 @@ static void stamps(void **state)
 	assert_int_equal(((uint8_t *)&written[1])[0], 0x5a);
 	assert_int_equal(((uint8_t *)&written[3])[0], 0x5a);
 	must(zeCommandListReset(list));
-	must(zeCommandListAppendQueryKernelTimestamps(list, 2, events, written, NULL, NULL, 0, NULL));
+	must(zeCommandListAppendQueryKernelTimestamps(list, 2, events, written, NULL, NULL, 0,
+	                                              NULL));
 	must(zeCommandListClose(list));
 	must(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
 	assert_memory_equal(&written[1], &stamp, sizeof stamp);

@@ -13,7 +13,8 @@
 
 static int digit(char c)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const char *at = c ? strchr(digits, c) : NULL;
 
 	return at ? (int)(at - digits) : -1;
@@ -135,7 +136,8 @@ int64_t *decoded_column(const struct decoded *decoded, const char *table, const 
 		if (strcmp(type, "delta") == 0)
 			previous = values[i] += previous;
 		if (base)
-			values[i] = bases[i] == DECODED_UNKNOWN ? DECODED_UNKNOWN : values[i] + bases[i];
+			values[i] =
+			    bases[i] == DECODED_UNKNOWN ? DECODED_UNKNOWN : values[i] + bases[i];
 	}
 	free(bases);
 	assert_ptr_equal(at, decoded->bytes + decoded->columns + offset + bytes);

@@ -8,7 +8,7 @@
 
 struct decoded {
 	json_t *header;
-	unsigned char *bytes;  // inflated
+	unsigned char *bytes;   // inflated
 	size_t length, columns; // where columns begin
 };
 

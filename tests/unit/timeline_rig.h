@@ -70,7 +70,9 @@ static inline struct rig *rig_new(int64_t wall_ns)
 	recording->shapes = rig->shapes;
 	recording->memories = rig->memories;
 	rig->view = tare_view_all(recording);
-	rig->run = (struct tare_run_report){ .recording = recording, .view = &rig->view, .tables = &rig->tables };
+	rig->run = (struct tare_run_report){ .recording = recording,
+		                             .view = &rig->view,
+		                             .tables = &rig->tables };
 	return rig;
 }
 
@@ -88,7 +90,8 @@ static inline void some_command(struct rig *rig, int64_t at_ns)
 	struct tare_recorded_command command = made_plain_command(
 	    thread, one_in(30) ? TARE_NO_INDEX : (uint32_t)below((int64_t)recording->queue_count),
 	    (uint8_t)(1 + below(TARE_KIND_KINDS - 1)), at_ns, at_ns + below(200),
-	    one_in(5) ? TARE_NO_TIME : at_ns + below(400), start_ns, start_ns + (one_in(6) ? 0 : below(4000)));
+	    one_in(5) ? TARE_NO_TIME : at_ns + below(400), start_ns,
+	    start_ns + (one_in(6) ? 0 : below(4000)));
 	uint32_t waits[4];
 	size_t count = (size_t)below(5);
 
@@ -100,14 +103,16 @@ static inline void some_command(struct rig *rig, int64_t at_ns)
 	command.flags = (uint8_t)below(256);
 	command.untimed = (uint8_t)below(5);
 	command.object = one_in(4) ? TARE_NO_INDEX : (uint32_t)below(2);
-	command.amount = command.kind == TARE_KIND_KERNEL ? (one_in(4) ? TARE_NO_INDEX : (uint64_t)below(SHAPES))
-	                 : one_in(9)                      ? UINT64_MAX
-	                                                  : tare_random_next(&rng) >> below(64);
+	command.amount = command.kind == TARE_KIND_KERNEL
+	                     ? (one_in(4) ? TARE_NO_INDEX : (uint64_t)below(SHAPES))
+	                 : one_in(9) ? UINT64_MAX
+	                             : tare_random_next(&rng) >> below(64);
 	command.function = (uint16_t)below(TARE_ROLE_COUNT);
 	command.stack = TARE_NO_INDEX;
 	made_command(rig->made, command);
 	for (size_t i = 0; i < count; i++)
-		waits[i] = one_in(6) ? MADE_NO_COMMAND : (uint32_t)below((int64_t)recording->command_count);
+		waits[i] = one_in(6) ? MADE_NO_COMMAND
+		                     : (uint32_t)below((int64_t)recording->command_count);
 	made_waits(rig->made, waits, count);
 }
 
@@ -138,21 +143,35 @@ static inline void some_others(struct rig *rig, int64_t wall_ns)
 	int64_t at_ns = START;
 
 	for (int i = 0; i < PHASES; i++, at_ns += below(wall_ns / PHASES))
-		rig->phases[recording->phase_count++] = (struct tare_recorded_phase){ .from_ns = at_ns,
-			.to_ns = at_ns + below(3000), .thread = (uint32_t)below((int64_t)recording->thread_count),
-			.parent = TARE_NO_INDEX, .depth = (uint32_t)below(400), .name = one_in(2) ? "step" : "a \"b\" </script>",
-			.domain = one_in(2) ? "" : "lib\xff", .source = (uint8_t)below(3), .instant = one_in(3),
-			.unended = one_in(4), .range = one_in(2) };
+		rig->phases[recording->phase_count++] = (struct tare_recorded_phase){
+			.from_ns = at_ns,
+			.to_ns = at_ns + below(3000),
+			.thread = (uint32_t)below((int64_t)recording->thread_count),
+			.parent = TARE_NO_INDEX,
+			.depth = (uint32_t)below(400),
+			.name = one_in(2) ? "step" : "a \"b\" </script>",
+			.domain = one_in(2) ? "" : "lib\xff",
+			.source = (uint8_t)below(3),
+			.instant = one_in(3),
+			.unended = one_in(4),
+			.range = one_in(2)
+		};
 	at_ns = START;
 	for (int i = 0; i < CALLBACKS; i++, at_ns += below(wall_ns / CALLBACKS))
-		rig->callbacks[recording->callback_count++] = (struct tare_recorded_callback){ at_ns,
-			at_ns + below(50), (uint32_t)below((int64_t)recording->thread_count), (uint16_t)below(9) };
+		rig->callbacks[recording->callback_count++] = (struct tare_recorded_callback){
+			at_ns, at_ns + below(50), (uint32_t)below((int64_t)recording->thread_count),
+			(uint16_t)below(9)
+		};
 	for (int i = 0; i < SHAPES; i++)
-		rig->shapes[recording->shape_count++] = (struct tare_recorded_shape){ 1 + (uint32_t)i,
-			{ tare_random_next(&rng) >> below(64), 2, 3 }, { 64, (uint32_t)i, 0 } };
+		rig->shapes[recording->shape_count++] =
+		    (struct tare_recorded_shape){ 1 + (uint32_t)i,
+			                          { tare_random_next(&rng) >> below(64), 2, 3 },
+			                          { 64, (uint32_t)i, 0 } };
 	for (int i = 0; i < MEMORIES; i++)
-		rig->memories[recording->memory_count++] = (struct tare_recorded_memory){ .kind = 1 + (uint32_t)i,
-			.bytes = tare_random_next(&rng) >> below(64), .parent = i ? 0 : TARE_NO_INDEX };
+		rig->memories[recording->memory_count++] =
+		    (struct tare_recorded_memory){ .kind = 1 + (uint32_t)i,
+			                           .bytes = tare_random_next(&rng) >> below(64),
+			                           .parent = i ? 0 : TARE_NO_INDEX };
 }
 
 static inline struct rig *some_rig(void)
@@ -181,20 +200,21 @@ static inline struct rig *some_rig(void)
 // ---- writing and reading
 
 static inline char *write_timeline(const struct rig *rig, uint64_t most_bytes, size_t *length,
-                            struct tare_page_left_out *left_out)
+                                   struct tare_page_left_out *left_out)
 {
 	struct tare_error error = { 0 };
 	char *text = NULL;
 	FILE *stream = open_memstream(&text, length);
 
 	assert_non_null(stream);
-	assert_int_equal(tare_report_timeline_write(&rig->run, most_bytes, stream, left_out, &error), 0);
+	assert_int_equal(
+	    tare_report_timeline_write(&rig->run, most_bytes, stream, left_out, &error), 0);
 	assert_int_equal(fclose(stream), 0);
 	return text;
 }
 
 static inline struct decoded read_rig(const struct rig *rig, uint64_t most_bytes,
-                               struct tare_page_left_out *left_out)
+                                      struct tare_page_left_out *left_out)
 {
 	size_t length;
 	char *text = write_timeline(rig, most_bytes, &length, left_out);
@@ -210,19 +230,25 @@ static inline struct rig *long_rig(void)
 {
 	struct rig *rig = rig_new(2000000);
 	uint32_t thread = made_thread(rig->made, made_process(rig->made, START + 2000000));
-	uint32_t queue = made_queue(rig->made, 0, made_device(rig->made, 0, TARE_NO_INDEX, 0), false);
+	uint32_t queue =
+	    made_queue(rig->made, 0, made_device(rig->made, 0, TARE_NO_INDEX, 0), false);
 
 	for (int64_t i = 0; i < 1900; i++) {
 		int64_t at_ns = START + 1000 * i;
-		made_command(rig->made, made_plain_command(thread, queue, TARE_KIND_KERNEL, at_ns, at_ns + 50 + below(50),
-		                                           at_ns + below(60), at_ns + 100, at_ns + 200 + i * 7 % 600));
-		made_call(rig->made, made_plain_call(thread, TARE_ROLE_QUERY, at_ns + 500, at_ns + 510 + below(9)));
-		made_call(rig->made, made_plain_call(thread, TARE_ROLE_WAIT, at_ns + 600, at_ns + 601 + below(399)));
+		made_command(rig->made,
+		             made_plain_command(thread, queue, TARE_KIND_KERNEL, at_ns,
+		                                at_ns + 50 + below(50), at_ns + below(60),
+		                                at_ns + 100, at_ns + 200 + i * 7 % 600));
+		made_call(rig->made, made_plain_call(thread, TARE_ROLE_QUERY, at_ns + 500,
+		                                     at_ns + 510 + below(9)));
+		made_call(rig->made, made_plain_call(thread, TARE_ROLE_WAIT, at_ns + 600,
+		                                     at_ns + 601 + below(399)));
 	}
 	return rig;
 }
 
-static inline int64_t value_at(const struct decoded *decoded, const char *table, const char *column, size_t row)
+static inline int64_t value_at(const struct decoded *decoded, const char *table, const char *column,
+                               size_t row)
 {
 	int64_t *values = decoded_column(decoded, table, column);
 	int64_t value = values[row];

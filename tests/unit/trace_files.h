@@ -30,7 +30,8 @@ static inline int make_trace_folder(void **state)
 	const char *parent = getenv("TMPDIR");
 
 	(void)state;
-	snprintf(trace_folder, sizeof trace_folder, "%s/tare-trace-XXXXXX", parent ? parent : "/tmp");
+	snprintf(trace_folder, sizeof trace_folder, "%s/tare-trace-XXXXXX",
+	         parent ? parent : "/tmp");
 	return mkdtemp(trace_folder) ? 0 : -1;
 }
 
@@ -75,7 +76,8 @@ static inline void put_file(const char *name, const void *bytes, size_t size)
 
 // ---- records
 
-static inline struct tare_trace_writer *begin_trace(const char *name, struct tare_trace_header header)
+static inline struct tare_trace_writer *begin_trace(const char *name,
+                                                    struct tare_trace_header header)
 {
 	struct tare_trace_writer *writer;
 	struct tare_error error = { 0 };
@@ -103,28 +105,39 @@ static inline void add(struct tare_trace_writer *writer, union tare_trace_record
 }
 
 // `bytes` tells one call from another.
-static inline union tare_trace_record a_call(uint32_t track, uint64_t enter, uint64_t exit, uint64_t bytes)
+static inline union tare_trace_record a_call(uint32_t track, uint64_t enter, uint64_t exit,
+                                             uint64_t bytes)
 {
 	return (union tare_trace_record){ .call = {
-		.head = tare_trace_head(TARE_TRACE_CALL, 0, 1, track),
-		.enter = enter, .exit = exit, .bytes = bytes,
-	} };
+		                              .head = tare_trace_head(TARE_TRACE_CALL, 0, 1, track),
+		                              .enter = enter,
+		                              .exit = exit,
+		                              .bytes = bytes,
+		                          } };
 }
 
-static inline union tare_trace_record a_command(uint32_t track, uint64_t enter, uint32_t took, uint32_t number)
+static inline union tare_trace_record a_command(uint32_t track, uint64_t enter, uint32_t took,
+                                                uint32_t number)
 {
-	return (union tare_trace_record){ .command = {
-		.head = tare_trace_head(TARE_TRACE_COMMAND, 0, 2, track),
-		.enter = enter, .call_ticks = took, .number = number, .kind = TARE_KIND_KERNEL,
-	} };
+	return (
+	    union tare_trace_record){ .command = {
+		                          .head = tare_trace_head(TARE_TRACE_COMMAND, 0, 2, track),
+		                          .enter = enter,
+		                          .call_ticks = took,
+		                          .number = number,
+		                          .kind = TARE_KIND_KERNEL,
+		                      } };
 }
 
 static inline union tare_trace_record host_pair(uint64_t before, uint64_t after, uint64_t ns)
 {
 	return (union tare_trace_record){ .clock_pair = {
-		.head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0, TARE_CLOCK_RAW, 0),
-		.before = before, .value = ns, .after = after,
-	} };
+		                              .head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0,
+		                                                      TARE_CLOCK_RAW, 0),
+		                              .before = before,
+		                              .value = ns,
+		                              .after = after,
+		                          } };
 }
 
 // ---- what was read
@@ -136,7 +149,10 @@ struct seen {
 	int64_t written_ns[MOST_SEEN];
 	size_t count;
 	size_t definitions; // the first so many of the records
-	struct { uint32_t track, function; int64_t since_ns; } unfinished[64];
+	struct {
+		uint32_t track, function;
+		int64_t since_ns;
+	} unfinished[64];
 	size_t unfinished_count;
 };
 
@@ -152,7 +168,8 @@ static inline int see_definition(void *context, const union tare_trace_record *r
 	return 0;
 }
 
-static inline int see_event(void *context, const union tare_trace_record *record, int64_t written_ns)
+static inline int see_event(void *context, const union tare_trace_record *record,
+                            int64_t written_ns)
 {
 	struct seen *seen = context;
 

@@ -39,4 +39,5 @@ static inline void assert_no_problem(const struct tare_trace *trace)
 			fail_msg("%s", tare_trace_file(trace, i)->problem);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_trace_folder, remove_trace_folder)
+#define IN_FOLDER(test)                                                                            \
+	cmocka_unit_test_setup_teardown(test, make_trace_folder, remove_trace_folder)

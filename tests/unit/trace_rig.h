@@ -23,10 +23,26 @@
 
 // What most traces have: one platform, device, context, program with kernels "scale" and "norm",
 // one buffer, one in-order queue with number 1.
-enum { PLATFORM = 0x100, DEVICE = 0x200, CONTEXT = 0x300, QUEUE = 0x400, PROGRAM = 0x500,
-	SCALE = 0x600, NORM = 0x608, BUFFER = 0x700 };
-enum { F_KERNEL = 1, F_WRITE = 2, F_FINISH = 3, F_WAIT = 4, F_CREATE = 5, F_RELEASE = 6,
-	F_BUILD = 7, F_POLL = 8 };
+enum {
+	PLATFORM = 0x100,
+	DEVICE = 0x200,
+	CONTEXT = 0x300,
+	QUEUE = 0x400,
+	PROGRAM = 0x500,
+	SCALE = 0x600,
+	NORM = 0x608,
+	BUFFER = 0x700
+};
+enum {
+	F_KERNEL = 1,
+	F_WRITE = 2,
+	F_FINISH = 3,
+	F_WAIT = 4,
+	F_CREATE = 5,
+	F_RELEASE = 6,
+	F_BUILD = 7,
+	F_POLL = 8
+};
 
 static struct tare_error rig_error;
 
@@ -60,12 +76,21 @@ static inline void rig_free(struct rig *rig)
 static inline struct tare_trace_header rig_header(uint64_t pid)
 {
 	struct tare_trace_header header = {
-		.host_clock = TARE_TRACE_CLOCK_RAW, .host_hz = 1000000000, .api = TARE_TRACE_OPENCL,
-		.pid = pid, .parent_pid = 1, .rank = TARE_TRACE_NO_RANK, .start_ticks = START,
-		.start_raw_ns = START, .start_monotonic_ns = START + 7,
-		.start_realtime_ns = INT64_C(1700000000000000000), .boot_id = { 11, 22 },
-		.host_name = "here", .executable = "/bin/app",
-		.command_line = "app\0--n\0003", .state = TARE_TRACE_ENDED,
+		.host_clock = TARE_TRACE_CLOCK_RAW,
+		.host_hz = 1000000000,
+		.api = TARE_TRACE_OPENCL,
+		.pid = pid,
+		.parent_pid = 1,
+		.rank = TARE_TRACE_NO_RANK,
+		.start_ticks = START,
+		.start_raw_ns = START,
+		.start_monotonic_ns = START + 7,
+		.start_realtime_ns = INT64_C(1700000000000000000),
+		.boot_id = { 11, 22 },
+		.host_name = "here",
+		.executable = "/bin/app",
+		.command_line = "app\0--n\0003",
+		.state = TARE_TRACE_ENDED,
 	};
 	return header;
 }
@@ -121,24 +146,31 @@ static inline void rig_fact(struct rig *rig, enum tare_trace_fact key,
 static inline void rig_function(struct rig *rig, uint16_t number, const char *name,
                                 enum tare_trace_role role)
 {
-	rig_add(rig, (union tare_trace_record){ .function = {
-		.head = tare_trace_head(TARE_TRACE_FUNCTION, 0, number, 0),
-		.name = tare_trace_writer_text(rig->writer, name),
-		.api = TARE_TRACE_OPENCL, .role = role } });
+	rig_add(rig, (union tare_trace_record){
+	                 .function = { .head = tare_trace_head(TARE_TRACE_FUNCTION, 0, number, 0),
+	                               .name = tare_trace_writer_text(rig->writer, name),
+	                               .api = TARE_TRACE_OPENCL,
+	                               .role = role } });
 }
 
 static inline void rig_track(struct rig *rig, uint32_t track, uint64_t tid, const char *name)
 {
-	rig_add(rig, (union tare_trace_record){ .track = {
-		.head = tare_trace_head(TARE_TRACE_TRACK, 0, TARE_TRACE_THREAD, track),
-		.ticks = START, .tid = tid, .name = tare_trace_writer_text(rig->writer, name) } });
+	rig_add(rig, (union tare_trace_record){
+	                 .track = {
+	                     .head = tare_trace_head(TARE_TRACE_TRACK, 0, TARE_TRACE_THREAD, track),
+	                     .ticks = START,
+	                     .tid = tid,
+	                     .name = tare_trace_writer_text(rig->writer, name) } });
 }
 
 static inline void rig_shape(struct rig *rig, uint32_t id, uint64_t global, uint32_t local)
 {
-	rig_add(rig, (union tare_trace_record){ .shape = {
-		.head = tare_trace_head(TARE_TRACE_SHAPE, 0, 0, 0), .id = id, .dimensions = 1,
-		.global = { global, 1, 1 }, .local = { local, 1, 1 } } });
+	rig_add(rig, (union tare_trace_record){
+	                 .shape = { .head = tare_trace_head(TARE_TRACE_SHAPE, 0, 0, 0),
+	                            .id = id,
+	                            .dimensions = 1,
+	                            .global = { global, 1, 1 },
+	                            .local = { local, 1, 1 } } });
 }
 
 static inline void rig_usual(struct rig *rig)
@@ -152,23 +184,36 @@ static inline void rig_usual(struct rig *rig)
 	rig_function(rig, F_BUILD, "clBuildProgram", TARE_ROLE_BUILD);
 	rig_function(rig, F_POLL, "clGetEventInfo", TARE_ROLE_POLL);
 	rig_track(rig, 1, 4711, "main");
-	rig_object(rig, TARE_OBJECT_PLATFORM, (struct tare_trace_object){ .handle = PLATFORM,
-		.ticks = START }, "Portable");
-	rig_object(rig, TARE_OBJECT_DEVICE, (struct tare_trace_object){ .handle = DEVICE,
-		.ticks = START, .parent = PLATFORM, .bytes = 1 << 30 }, "Device X");
-	rig_object(rig, TARE_OBJECT_CONTEXT, (struct tare_trace_object){ .handle = CONTEXT,
-		.ticks = START }, NULL);
-	rig_object(rig, TARE_OBJECT_QUEUE, (struct tare_trace_object){ .handle = QUEUE,
-		.ticks = START, .parent = CONTEXT, .device = DEVICE, .number = 1 }, NULL);
-	rig_object(rig, TARE_OBJECT_PROGRAM, (struct tare_trace_object){ .handle = PROGRAM,
-		.ticks = START, .parent = CONTEXT }, NULL);
-	rig_object(rig, TARE_OBJECT_KERNEL, (struct tare_trace_object){ .handle = SCALE,
-		.ticks = START, .parent = PROGRAM }, "scale");
-	rig_object(rig, TARE_OBJECT_KERNEL, (struct tare_trace_object){ .handle = NORM,
-		.ticks = START, .parent = PROGRAM }, "norm");
-	rig_object(rig, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = BUFFER,
-		.ticks = START, .parent = CONTEXT, .bytes = 4096,
-		.number = TARE_TRACE_MEMORY_BUFFER }, NULL);
+	rig_object(rig, TARE_OBJECT_PLATFORM,
+	           (struct tare_trace_object){ .handle = PLATFORM, .ticks = START }, "Portable");
+	rig_object(rig, TARE_OBJECT_DEVICE,
+	           (struct tare_trace_object){
+	               .handle = DEVICE, .ticks = START, .parent = PLATFORM, .bytes = 1 << 30 },
+	           "Device X");
+	rig_object(rig, TARE_OBJECT_CONTEXT,
+	           (struct tare_trace_object){ .handle = CONTEXT, .ticks = START }, NULL);
+	rig_object(
+	    rig, TARE_OBJECT_QUEUE,
+	    (struct tare_trace_object){
+	        .handle = QUEUE, .ticks = START, .parent = CONTEXT, .device = DEVICE, .number = 1 },
+	    NULL);
+	rig_object(
+	    rig, TARE_OBJECT_PROGRAM,
+	    (struct tare_trace_object){ .handle = PROGRAM, .ticks = START, .parent = CONTEXT },
+	    NULL);
+	rig_object(rig, TARE_OBJECT_KERNEL,
+	           (struct tare_trace_object){ .handle = SCALE, .ticks = START, .parent = PROGRAM },
+	           "scale");
+	rig_object(rig, TARE_OBJECT_KERNEL,
+	           (struct tare_trace_object){ .handle = NORM, .ticks = START, .parent = PROGRAM },
+	           "norm");
+	rig_object(rig, TARE_OBJECT_MEMORY,
+	           (struct tare_trace_object){ .handle = BUFFER,
+	                                       .ticks = START,
+	                                       .parent = CONTEXT,
+	                                       .bytes = 4096,
+	                                       .number = TARE_TRACE_MEMORY_BUFFER },
+	           NULL);
 	rig_shape(rig, 1, 1024, 64);
 }
 
@@ -224,7 +269,8 @@ static inline void rig_depends(struct rig *rig, uint32_t track, uint8_t flags, u
                                uint16_t events, const uint64_t *event)
 {
 	struct tare_trace_depends d = {
-		.head = tare_trace_head(TARE_TRACE_DEPENDS, flags, events, track), .of = of };
+		.head = tare_trace_head(TARE_TRACE_DEPENDS, flags, events, track), .of = of
+	};
 	memcpy(d.event, event, events * sizeof *event);
 	rig_add(rig, (union tare_trace_record){ .depends = d });
 }

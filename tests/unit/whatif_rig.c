@@ -9,9 +9,16 @@
 #include <cmocka.h>
 
 enum {
-	OPERATIONS = 400, QUEUES = 5, FIRST_PROBE = 3,
-	CALL_NS = 1500, SUBMISSION_NS = 900, WAKE_NS = 4000, ALLOCATE_NS = 30000,
-	START_NS = 100000, PROBES = 6, PROBE_NS = 300000,
+	OPERATIONS = 400,
+	QUEUES = 5,
+	FIRST_PROBE = 3,
+	CALL_NS = 1500,
+	SUBMISSION_NS = 900,
+	WAKE_NS = 4000,
+	ALLOCATE_NS = 30000,
+	START_NS = 100000,
+	PROBES = 6,
+	PROBE_NS = 300000,
 };
 
 struct rig {
@@ -31,8 +38,8 @@ static void make_engines(struct rig *rig)
 	struct tare_script *script = &rig->script;
 	bool one = rig->pipeline->one_copy_engine;
 	script->engine_count = one ? 2 : 3;
-	script->engines[0] = (struct tare_script_engine){ .compute = true,
-		                                          .flows = 1 << TARE_FLOW_KERNEL };
+	script->engines[0] =
+	    (struct tare_script_engine){ .compute = true, .flows = 1 << TARE_FLOW_KERNEL };
 	script->engines[1] = (struct tare_script_engine){ .flows = one ? in | out : in };
 	script->engines[2] = (struct tare_script_engine){ .flows = out };
 	script->queue.gap_ps = 1000000;
@@ -77,17 +84,20 @@ static void wait_for(struct rig *rig, const struct tare_model_operation *operati
 		rig->now_ns = done_ns;
 }
 
-static void enqueue(struct rig *rig, int queue, uint8_t kind, int64_t ns, bool blocking, bool stages)
+static void enqueue(struct rig *rig, int queue, uint8_t kind, int64_t ns, bool blocking,
+                    bool stages)
 {
 	static const enum tare_flow flows[TARE_KIND_KINDS] = {
-		[TARE_KIND_KERNEL] = TARE_FLOW_KERNEL, [TARE_KIND_WRITE] = TARE_FLOW_TO_DEVICE,
+		[TARE_KIND_KERNEL] = TARE_FLOW_KERNEL,
+		[TARE_KIND_WRITE] = TARE_FLOW_TO_DEVICE,
 		[TARE_KIND_READ] = TARE_FLOW_TO_HOST,
 	};
 	assert_true(rig->count < OPERATIONS);
 	struct tare_model_operation *operation = &rig->operations[rig->count++];
 	int64_t enter_ns = rig->now_ns, submitted_ns = enter_ns + SUBMISSION_NS;
 	tare_model_run(rig->model, enter_ns * 1000);
-	*operation = (struct tare_model_operation){ .flow = flows[kind], .work_ps = ns * 1000,
+	*operation = (struct tare_model_operation){ .flow = flows[kind],
+		                                    .work_ps = ns * 1000,
 		                                    .submitted_ps = submitted_ns * 1000 };
 	tare_model_append(rig->model, rig->queues[queue], operation);
 	host_works(rig, CALL_NS);

@@ -10,10 +10,11 @@ enum rig_form {
 	RIG_CONCURRENT,    // three queues, nothing waits until the end
 	RIG_DEFAULT_QUEUE, // one queue, nothing waits
 	RIG_BLOCKING,      // three queues, copies block
-	RIG_PAGEABLE,      // three queues, plain memory: the call of a copy returns when it has ended
-	RIG_ALLOCATION,    // three queues, two buffers made for each chunk
-	RIG_BUILD,         // three queues, a program built for each chunk
-	RIG_WAITING,       // three queues, nothing blocks, but a wait for each chunk
+	// three queues, plain memory: the call of a copy returns when it has ended
+	RIG_PAGEABLE,
+	RIG_ALLOCATION, // three queues, two buffers made for each chunk
+	RIG_BUILD,      // three queues, a program built for each chunk
+	RIG_WAITING,    // three queues, nothing blocks, but a wait for each chunk
 };
 
 struct rig_pipeline {
@@ -21,11 +22,11 @@ struct rig_pipeline {
 	uint32_t chunks;
 	int64_t in_ns, work_ns, out_ns; // of a chunk
 	bool one_copy_engine;
-	double duplex;                  // speed of copies beside the other direction; 0: 1
-	bool probe;                     // copies of both directions before, at once and alone
-	int64_t pause_ns;               // the host computes before each chunk
-	int64_t build_ns;               // of a program; 0: 3000000
-	int64_t allocate_ns;            // of a buffer; 0: 30000
+	double duplex;       // speed of copies beside the other direction; 0: 1
+	bool probe;          // copies of both directions before, at once and alone
+	int64_t pause_ns;    // the host computes before each chunk
+	int64_t build_ns;    // of a program; 0: 3000000
+	int64_t allocate_ns; // of a buffer; 0: 30000
 };
 
 // Runs it. *span_ns is from the start of the pipeline's first command to the end of its last.

@@ -17,11 +17,11 @@
 #define assert_good(call) assert_ze(ZE_RESULT_SUCCESS, call)
 
 struct rig {
-	const char *folder;  // of the .spv files
+	const char *folder; // of the .spv files
 	ze_device_handle_t device;
 	ze_context_handle_t context;
-	ze_command_list_handle_t list;  // immediate, synchronous
-	ze_module_handle_t module;      // ze_cpu_kernels
+	ze_command_list_handle_t list; // immediate, synchronous
+	ze_module_handle_t module;     // ze_cpu_kernels
 };
 
 struct spirv_file {
@@ -53,8 +53,8 @@ static inline ze_result_t make_module(const struct rig *rig, ze_module_desc_t de
 	size_t bytes = 0;
 
 	description.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
-	ze_result_t result = zeModuleCreate(rig->context, rig->device, &description, module,
-	                                    log ? &handle : NULL);
+	ze_result_t result =
+	    zeModuleCreate(rig->context, rig->device, &description, module, log ? &handle : NULL);
 	if (!log)
 		return result;
 	*log = NULL;
@@ -69,7 +69,8 @@ static inline ze_result_t make_module(const struct rig *rig, ze_module_desc_t de
 static inline ze_module_handle_t module_of(const struct rig *rig, const char *name)
 {
 	struct spirv_file file = read_spirv(rig->folder, name);
-	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV, .inputSize = file.bytes,
+	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV,
+		                         .inputSize = file.bytes,
 		                         .pInputModule = file.data };
 	ze_module_handle_t module = NULL;
 	char *log = NULL;
@@ -86,14 +87,15 @@ static inline ze_module_handle_t module_of(const struct rig *rig, const char *na
 
 static inline ze_kernel_handle_t kernel_of(ze_module_handle_t module, const char *name)
 {
-	ze_kernel_desc_t description = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name };
+	ze_kernel_desc_t description = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+		                         .pKernelName = name };
 	ze_kernel_handle_t kernel = NULL;
 
 	assert_good(zeKernelCreate(module, &description, &kernel));
 	return kernel;
 }
 
-#define set(kernel, index, value) \
+#define set(kernel, index, value)                                                                  \
 	assert_good(zeKernelSetArgumentValue(kernel, index, sizeof(value), &(value)))
 
 static inline ze_result_t launch(const struct rig *rig, ze_kernel_handle_t kernel, uint32_t x,
@@ -104,7 +106,8 @@ static inline ze_result_t launch(const struct rig *rig, ze_kernel_handle_t kerne
 	return zeCommandListAppendLaunchKernel(rig->list, kernel, &groups, NULL, 0, NULL);
 }
 
-// False, with the reason printed: there is no such device here, or it has nothing to run kernels on.
+// False, with the reason printed: there is no such device here, or it has nothing to run kernels
+// on.
 static inline bool open_rig(struct rig *rig, const char *driver, const char *folder)
 {
 	uint32_t count = 1;
@@ -123,17 +126,19 @@ static inline bool open_rig(struct rig *rig, const char *driver, const char *fol
 	return zeDeviceGet(first, &count, &rig->device) == ZE_RESULT_SUCCESS &&
 	       zeContextCreate(first, &context, &rig->context) == ZE_RESULT_SUCCESS &&
 	       zeCommandListCreateImmediate(rig->context, rig->device, &queue, &rig->list) ==
-	               ZE_RESULT_SUCCESS;
+	           ZE_RESULT_SUCCESS;
 }
 
 // Builds ze_cpu_kernels. False, with the reason printed: nothing here runs or translates kernels.
 static inline bool open_kernels(struct rig *rig)
 {
 	struct spirv_file file = read_spirv(rig->folder, "ze_cpu_kernels");
-	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV, .inputSize = file.bytes,
+	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV,
+		                         .inputSize = file.bytes,
 		                         .pInputModule = file.data };
 	char *log = NULL;
-	bool good = file.data && make_module(rig, description, &rig->module, &log) == ZE_RESULT_SUCCESS;
+	bool good =
+	    file.data && make_module(rig, description, &rig->module, &log) == ZE_RESULT_SUCCESS;
 	bool missing = log && (strstr(log, "no OpenCL CPU device") || strstr(log, "no llvm-spirv"));
 
 	if (!good)

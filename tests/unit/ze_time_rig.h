@@ -14,17 +14,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CASE_TOO_LATE 75  // the machine was slow: try again with more time
+#define CASE_TOO_LATE 75 // the machine was slow: try again with more time
 
 #define EVENTS 64
 
 // The beginning of most scripts: everything costs whole nanoseconds, which the counter shows.
 #define MIB ((size_t)1 << 20)
 
-#define HEAD \
-	"tare-device 1\n" \
-	"device name \"model\" memory 1 GiB units 4\n" \
-	"timer rate 1 GHz bits 64\n" \
+#define HEAD                                                                                       \
+	"tare-device 1\n"                                                                          \
+	"device name \"model\" memory 1 GiB units 4\n"                                             \
+	"timer rate 1 GHz bits 64\n"                                                               \
 	"engine compute runs kernel,to-device,to-host,local\n"
 
 struct ze {
@@ -225,9 +225,9 @@ static inline ze_kernel_timestamp_result_t ze_stamps(ze_event_handle_t event)
 // From tick a to tick b of the events' counter, in nanoseconds.
 static inline int64_t ze_ns(const struct ze *ze, uint64_t a, uint64_t b)
 {
-	return tare_ticks_to_ns(&ze->kernel,
-	                        tare_ticks_elapsed(&ze->kernel, (struct tare_ticks){ a },
-	                                           (struct tare_ticks){ b }));
+	return tare_ticks_to_ns(
+	    &ze->kernel,
+	    tare_ticks_elapsed(&ze->kernel, (struct tare_ticks){ a }, (struct tare_ticks){ b }));
 }
 
 static inline int64_t ze_duration_ns(const struct ze *ze, ze_event_handle_t event)
@@ -273,12 +273,12 @@ static inline int ze_end_case(pid_t child)
 enum { ZE_SKIPPED = 77 };
 
 // A test of one case.
-#define CASE(name, body) \
-	static void name(void **state) \
-	{ \
-		int status = ze_end_case(ze_start_case(body, NULL, 0)); \
-		(void)state; \
-		if (status == ZE_SKIPPED) \
-			skip_because("see above"); \
-		assert_int_equal(status, 0); \
+#define CASE(name, body)                                                                           \
+	static void name(void **state)                                                             \
+	{                                                                                          \
+		int status = ze_end_case(ze_start_case(body, NULL, 0));                            \
+		(void)state;                                                                       \
+		if (status == ZE_SKIPPED)                                                          \
+			skip_because("see above");                                                 \
+		assert_int_equal(status, 0);                                                       \
 	}

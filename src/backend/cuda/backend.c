@@ -48,7 +48,8 @@ static uint32_t device_count(const struct tare_driver *driver)
 static int ask(const struct cuda_device *device, cu_attribute attribute)
 {
 	int value = 0;
-	if (device->driver->call.cuDeviceGetAttribute(&value, attribute, device->handle) != ABI_SUCCESS)
+	if (device->driver->call.cuDeviceGetAttribute(&value, attribute, device->handle) !=
+	    ABI_SUCCESS)
 		return 0;
 	return value;
 }
@@ -67,7 +68,8 @@ static void device_close(struct tare_device *base)
 		cuda_epoch_give(device, device->epoch);
 		for (int timed = 0; timed < 2; timed++)
 			while (device->pooled[timed])
-				call->cuEventDestroy_v2(device->pool[timed][--device->pooled[timed]]);
+				call->cuEventDestroy_v2(
+				    device->pool[timed][--device->pooled[timed]]);
 		for (uint32_t i = 0; i < device->callback_stream_count; i++)
 			call->cuStreamDestroy_v2(device->callback_streams[i]);
 		if (device->clock_stream)
@@ -91,8 +93,8 @@ static int device_open(struct tare_driver *base, uint32_t index, struct tare_dev
 	int status;
 
 	if (index >= driver->count)
-		return tare_fail(error, EINVAL,
-		                 "CUDA has no device %u; it has %u", index, driver->count);
+		return tare_fail(error, EINVAL, "CUDA has no device %u; it has %u", index,
+		                 driver->count);
 	opened = calloc(1, sizeof *opened);
 	if (!opened)
 		return tare_fail(error, ENOMEM, "out of memory");
@@ -113,8 +115,8 @@ static int device_open(struct tare_driver *base, uint32_t index, struct tare_dev
 	result = driver->call.cuStreamCreate(&opened->clock_stream, ABI_STREAM_NON_BLOCKING);
 	if (result != ABI_SUCCESS) {
 		opened->clock_stream = NULL;
-		status = cuda_fail(driver, result, "cuStreamCreate", error, "cannot open CUDA device %u",
-		                   index);
+		status = cuda_fail(driver, result, "cuStreamCreate", error,
+		                   "cannot open CUDA device %u", index);
 		goto fail;
 	}
 	opened->warp_size = ask(opened, ABI_ATTRIBUTE_WARP_SIZE);
@@ -162,7 +164,8 @@ const struct tare_backend tare_backend_cuda = {
 	.gate_shut = cuda_gate_shut,
 	.gate_open = cuda_gate_open,
 	.gate_free = cuda_gate_free,
-	.module_formats = 1u << TARE_MODULE_PTX | 1u << TARE_MODULE_CUDA_C | 1u << TARE_MODULE_NATIVE,
+	.module_formats =
+	    1u << TARE_MODULE_PTX | 1u << TARE_MODULE_CUDA_C | 1u << TARE_MODULE_NATIVE,
 	.module_create = cuda_module_create,
 	.module_free = cuda_module_free,
 	.module_kernels = cuda_module_kernels,

@@ -25,7 +25,7 @@
 #define EPOCH_LINK_NS 8e9
 #define EPOCH_LIMIT_NS INT64_C(1000000000)
 #define RESOLUTION_EVENTS 129
-#define DOCUMENTED_RESOLUTION_NS 500  // cuEventElapsedTime: "around 0.5 microseconds"
+#define DOCUMENTED_RESOLUTION_NS 500 // cuEventElapsedTime: "around 0.5 microseconds"
 
 struct tare_host_time cuda_host_now(struct tare_device *device)
 {
@@ -63,7 +63,8 @@ static int record(struct cuda_device *device, cu_event event, struct tare_error 
 {
 	cu_result result = device->driver->call.cuEventRecord(event, device->clock_stream);
 	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuEventRecord", error, "cannot record an event");
+		return cuda_fail(device->driver, result, "cuEventRecord", error,
+		                 "cannot record an event");
 	return 0;
 }
 
@@ -103,8 +104,7 @@ static int resolve(struct cuda_device *device, struct cuda_epoch *epoch, struct 
 	return 0;
 }
 
-int cuda_epoch_take(struct cuda_device *device, struct cuda_epoch **epoch,
-                    struct tare_error *error)
+int cuda_epoch_take(struct cuda_device *device, struct cuda_epoch **epoch, struct tare_error *error)
 {
 	struct tare_host_time now = tare_host_now();
 	struct cuda_epoch *last = device->epoch, *next;
@@ -128,13 +128,12 @@ int cuda_epoch_take(struct cuda_device *device, struct cuda_epoch **epoch,
 	}
 	// The last epoch is done by now unless a gate is shut: settle it, so that the chain stays
 	// short. It is not waited for.
-	if (last && last->previous &&
-	    device->driver->call.cuEventQuery(last->event) == ABI_SUCCESS)
+	if (last && last->previous && device->driver->call.cuEventQuery(last->event) == ABI_SUCCESS)
 		resolve(device, last, NULL);
 	next->recorded = now;
 	next->number = 1;
-	next->previous = last;  // takes over the device's use of it
-	next->users = 2;        // the device's and the caller's
+	next->previous = last; // takes over the device's use of it
+	next->users = 2;       // the device's and the caller's
 	device->epoch = next;
 	*epoch = next;
 	return 0;
@@ -199,13 +198,13 @@ static int measure_resolution(struct cuda_device *device, struct tare_error *err
 	return 0;
 }
 
-int cuda_clock_rate(struct tare_device *base, enum tare_clock clock,
-                    struct tare_clock_rate *rate, struct tare_error *error)
+int cuda_clock_rate(struct tare_device *base, enum tare_clock clock, struct tare_clock_rate *rate,
+                    struct tare_error *error)
 {
 	struct cuda_device *device = cuda_device_of(base);
 	int status = cuda_enter(device, error);
 
-	(void)clock;  // pairs are made of the same events that stamp operations
+	(void)clock; // pairs are made of the same events that stamp operations
 	if (status == 0 && !device->resolution_ns)
 		status = measure_resolution(device, error);
 	if (status < 0)
@@ -234,7 +233,7 @@ int cuda_clock_pair(struct tare_device *base, struct tare_clock_pair *pair,
 		status = cuda_epoch_take(device, &epoch, error);
 	if (status < 0)
 		return status;
-	status = resolve(device, epoch, error);  // and with that the stream is idle
+	status = resolve(device, epoch, error); // and with that the stream is idle
 	if (status == 0)
 		status = cuda_event_take(device, true, &event, error);
 	if (status == 0) {

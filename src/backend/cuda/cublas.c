@@ -2,8 +2,8 @@
 // The matrix product of cuBLAS, opened at run time when it is first asked for. cuBLAS counts
 // columns first: row-major c = a * b is its c' = b' * a', with the factors swapped and nothing
 // transposed.
-#include "backend/cuda/internal.h"
 #include "backend/cuda/cublas_abi.h"
+#include "backend/cuda/internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,8 +29,8 @@ struct cuda_blas {
 	struct tare_library *library;
 	struct cublas_functions call;
 	cublas_handle handle;
-	int version;  // 130100; 0: not known
-	int major, minor;  // the device's compute capability
+	int version;      // 130100; 0: not known
+	int major, minor; // the device's compute capability
 	struct ready ready[MOST_READY];
 	uint32_t ready_count, next_ready;
 	char name[64];
@@ -42,7 +42,7 @@ static const struct {
 	cublas_compute compute;
 	cublas_math math;
 	uint32_t bytes;
-	int capability;  // 10 * major + minor that has it in hardware
+	int capability; // 10 * major + minor that has it in hardware
 } precisions[TARE_BLAS_PRECISION_COUNT] = {
 	[TARE_BLAS_FP32] = { "FP32", ABI_CUBLAS_R_32F, ABI_CUBLAS_COMPUTE_32F,
 	                     ABI_CUBLAS_DEFAULT_MATH, 4, 0 },
@@ -103,10 +103,10 @@ static int fail(struct cuda_device *device, cu_stream stream, cublas_status stat
 
 	if (result != ABI_SUCCESS && cuda_errno(result) == -ENODEV)
 		return cuda_fail(device->driver, result, call, error, "%s", what);
-	return tare_fail_native(error, status_errno(status), "cublas", call, status,
-	                        status_name(status), "%s%s", what,
-	                        status == ABI_CUBLAS_ALLOC_FAILED
-	                        ? ": the device's memory has no room for the library" : "");
+	return tare_fail_native(
+	    error, status_errno(status), "cublas", call, status, status_name(status), "%s%s", what,
+	    status == ABI_CUBLAS_ALLOC_FAILED ? ": the device's memory has no room for the library"
+	                                      : "");
 }
 
 // ---- opening
@@ -162,16 +162,19 @@ static int say_missing(const struct cuda_driver *driver, struct tare_error *erro
 
 	if (chosen && *chosen)
 		return tare_fail(error, ENOENT,
-		                 "TARE_CUBLAS_LIBRARY names '%.200s', which cannot be opened", chosen);
+		                 "TARE_CUBLAS_LIBRARY names '%.200s', which cannot be opened",
+		                 chosen);
 	if (major > OLDEST_MAJOR)
-		return tare_fail(error, ENOENT,
-		                 "cuBLAS is not here (libcublas.so.%d to .%d); install libcublas of "
-		                 "CUDA %d, or name it in TARE_CUBLAS_LIBRARY; all else works without",
-		                 major, OLDEST_MAJOR, major);
-	return tare_fail(error, ENOENT,
-	                 "cuBLAS is not here (libcublas.so.%d); install libcublas of CUDA %d, or name "
-	                 "it in TARE_CUBLAS_LIBRARY; all else works without", OLDEST_MAJOR,
-	                 OLDEST_MAJOR);
+		return tare_fail(
+		    error, ENOENT,
+		    "cuBLAS is not here (libcublas.so.%d to .%d); install libcublas of "
+		    "CUDA %d, or name it in TARE_CUBLAS_LIBRARY; all else works without",
+		    major, OLDEST_MAJOR, major);
+	return tare_fail(
+	    error, ENOENT,
+	    "cuBLAS is not here (libcublas.so.%d); install libcublas of CUDA %d, or name "
+	    "it in TARE_CUBLAS_LIBRARY; all else works without",
+	    OLDEST_MAJOR, OLDEST_MAJOR);
 }
 
 static int load(struct cuda_device *device, struct cuda_blas *blas, struct tare_error *error)
@@ -180,9 +183,9 @@ static int load(struct cuda_device *device, struct cuda_blas *blas, struct tare_
 	int status;
 
 	list_names(device->driver, &names);
-	status = tare_library_open((const char *const *)names.list, symbols,
-	                           sizeof symbols / sizeof *symbols, &blas->call, &blas->library,
-	                           error);
+	status =
+	    tare_library_open((const char *const *)names.list, symbols,
+	                      sizeof symbols / sizeof *symbols, &blas->call, &blas->library, error);
 	for (size_t i = 0; i < names.count; i++)
 		free(names.list[i]);
 	if (status == -ENOENT)
@@ -275,12 +278,12 @@ static int check_matrix(const struct cuda_device *device, uint32_t n, const stru
 	if (!memory || memory->device != &device->base)
 		return tare_fail(error, EINVAL, "matrix %s is no memory of this device", name);
 	if (!cuda_device_address(span))
-		return tare_fail(error, ENOTSUP, "matrix %s lies where the device cannot address it",
-		                 name);
+		return tare_fail(error, ENOTSUP,
+		                 "matrix %s lies where the device cannot address it", name);
 	if (n == 0 || n > INT32_MAX || span->offset_bytes % number_bytes ||
 	    span->offset_bytes > memory->bytes || bytes > memory->bytes - span->offset_bytes)
-		return tare_fail(error, EINVAL, "matrix %s of %u x %u does not fit its memory", name, n,
-		                 n);
+		return tare_fail(error, EINVAL, "matrix %s of %u x %u does not fit its memory",
+		                 name, n, n);
 	return 0;
 }
 
@@ -292,13 +295,16 @@ static int check_override(enum tare_blas_precision precision, struct tare_error 
 	if (!text || !*text)
 		return 0;
 	if (precision == TARE_BLAS_TF32 && strcmp(text, "0") == 0)
-		return tare_fail(error, ENOTSUP,
-		                 "NVIDIA_TF32_OVERRIDE=0 in the environment keeps cuBLAS from TF32; "
-		                 "unset it");
+		return tare_fail(
+		    error, ENOTSUP,
+		    "NVIDIA_TF32_OVERRIDE=0 in the environment keeps cuBLAS from TF32; "
+		    "unset it");
 	if (precision == TARE_BLAS_FP32 && strcmp(text, "0") != 0)
-		return tare_fail(error, ENOTSUP,
-		                 "NVIDIA_TF32_OVERRIDE=%.20s in the environment may turn cuBLAS's single "
-		                 "precision into TF32; unset it", text);
+		return tare_fail(
+		    error, ENOTSUP,
+		    "NVIDIA_TF32_OVERRIDE=%.20s in the environment may turn cuBLAS's single "
+		    "precision into TF32; unset it",
+		    text);
 	return 0;
 }
 
@@ -333,10 +339,10 @@ static int check_first(struct cuda_queue *queue, enum tare_blas_precision precis
 {
 	struct cuda_device *device = cuda_device_of(queue->base.device);
 
-	if ((!device->gates && !queue->capturing) || is_ready(device->blas, precision, n, queue->stream))
+	if ((!device->gates && !queue->capturing) ||
+	    is_ready(device->blas, precision, n, queue->stream))
 		return 0;
-	return tare_fail(error, EINVAL,
-	                 "the first %s product of n = %u %s; run one before",
+	return tare_fail(error, EINVAL, "the first %s product of n = %u %s; run one before",
 	                 precisions[precision].title, n,
 	                 queue->capturing ? "cannot be recorded into a graph"
 	                                  : "behind a shut gate might wait for ever");
@@ -363,10 +369,10 @@ static int call_gemm(struct cuda_queue *queue, enum tare_blas_precision precisio
 	if (status == ABI_CUBLAS_SUCCESS) {
 		call = "cublasGemmEx";
 		status = blas->call.cublasGemmEx(
-			blas->handle, ABI_CUBLAS_NOT_TRANSPOSED, ABI_CUBLAS_NOT_TRANSPOSED, (int)n, (int)n,
-			(int)n, &one, at[2], type, (int)n, at[1], type, (int)n, &zero, at[0],
-			ABI_CUBLAS_R_32F, (int)n, precisions[precision].compute,
-			ABI_CUBLAS_DEFAULT_ALGORITHM);
+		    blas->handle, ABI_CUBLAS_NOT_TRANSPOSED, ABI_CUBLAS_NOT_TRANSPOSED, (int)n,
+		    (int)n, (int)n, &one, at[2], type, (int)n, at[1], type, (int)n, &zero, at[0],
+		    ABI_CUBLAS_R_32F, (int)n, precisions[precision].compute,
+		    ABI_CUBLAS_DEFAULT_ALGORITHM);
 	}
 	if (status == ABI_CUBLAS_SUCCESS) {
 		if (is_ready(blas, precision, n, queue->stream))

@@ -43,12 +43,12 @@ static const struct {
 
 static struct {
 	pthread_mutex_t lock;
-	struct tare_library *library;  // NULL: not open
+	struct tare_library *library; // NULL: not open
 	struct cupti_functions call;
 	uint32_t version;
 	cupti_subscriber subscriber;
-	struct cuda_device *device;    // that is traced; NULL: none
-	uint64_t tickets;              // given so far
+	struct cuda_device *device; // that is traced; NULL: none
+	uint64_t tickets;           // given so far
 } cupti = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static _Thread_local struct cuda_graph *recorded_graph;
@@ -76,7 +76,7 @@ static void add_matches(struct names *names, const char *pattern)
 
 	if (glob(pattern, 0, NULL, &found) != 0)
 		return;
-	for (size_t i = found.gl_pathc; i-- > 0;)  // newest toolkit first
+	for (size_t i = found.gl_pathc; i-- > 0;) // newest toolkit first
 		add_name(names, found.gl_pathv[i]);
 	globfree(&found);
 }
@@ -122,7 +122,8 @@ static int library_missing(const char *chosen, struct tare_error *error)
 {
 	if (chosen)
 		return tare_fail(error, ENOENT,
-		                 "TARE_CUPTI_LIBRARY names '%.200s', which cannot be opened", chosen);
+		                 "TARE_CUPTI_LIBRARY names '%.200s', which cannot be opened",
+		                 chosen);
 	return tare_fail(error, ENOENT,
 	                 "no CUPTI library (libcupti.so), which tells when engines worked; install "
 	                 "the CUDA toolkit's cuda-cupti package, or name the library with "
@@ -147,8 +148,8 @@ static int library_open(int driver_version, struct tare_error *error)
 		list_names(names, driver_version);
 		prefer_loaded(names);
 	}
-	status = tare_library_open(names->list, symbols, sizeof symbols / sizeof *symbols, &cupti.call,
-	                           &cupti.library, error);
+	status = tare_library_open(names->list, symbols, sizeof symbols / sizeof *symbols,
+	                           &cupti.call, &cupti.library, error);
 	if (status == -ENOENT)
 		status = library_missing(chosen, error);
 	else if (status == -ENOSYS) {
@@ -175,7 +176,8 @@ static int fail(cupti_result result, const char *call, struct tare_error *error)
 	if (cupti.call.cuptiGetResultString(result, &name) != ABI_CUPTI_SUCCESS)
 		name = NULL;
 	if (result == ABI_CUPTI_INSUFFICIENT_PRIVILEGES)
-		hint = "; run as root, or have NVreg_RestrictProfilingToAdminUsers=0 set for the driver";
+		hint = "; run as root, or have NVreg_RestrictProfilingToAdminUsers=0 set for the "
+		       "driver";
 	else if (result == ABI_CUPTI_NOT_INITIALIZED)
 		hint = "; it may not fit the driver: name another one with TARE_CUPTI_LIBRARY";
 	return tare_fail_native(error, ENOTSUP, "cupti", call, result, name,
@@ -188,13 +190,16 @@ static int held_by_another(const char *holder, struct tare_error *error)
 	const char *injected = getenv("CUDA_INJECTION64_PATH");
 
 	if (holder[0])
-		return tare_fail(error, ENOTSUP,
-		                 "another tool traces this process with CUPTI already (%s); run tare "
-		                 "without it", holder);
+		return tare_fail(
+		    error, ENOTSUP,
+		    "another tool traces this process with CUPTI already (%s); run tare "
+		    "without it",
+		    holder);
 	if (injected && *injected)
 		return tare_fail(error, ENOTSUP,
 		                 "another tool traces this process with CUPTI already "
-		                 "(CUDA_INJECTION64_PATH is %.200s); run tare without it", injected);
+		                 "(CUDA_INJECTION64_PATH is %.200s); run tare without it",
+		                 injected);
 	return tare_fail(error, ENOTSUP,
 	                 "another tool traces this process with CUPTI already; run tare without "
 	                 "Nsight Systems, Nsight Compute or cuda-gdb");
@@ -236,8 +241,9 @@ static int subscribe(struct tare_error *error)
 	cupti_subscription subscription = { sizeof subscription, "tare", holder, sizeof holder };
 	bool second = cupti.call.cuptiSubscribe_v2 != NULL;
 	cupti_result result =
-		second ? cupti.call.cuptiSubscribe_v2(&cupti.subscriber, on_resource, NULL, &subscription)
-		       : cupti.call.cuptiSubscribe(&cupti.subscriber, on_resource, NULL);
+	    second
+	        ? cupti.call.cuptiSubscribe_v2(&cupti.subscriber, on_resource, NULL, &subscription)
+	        : cupti.call.cuptiSubscribe(&cupti.subscriber, on_resource, NULL);
 
 	holder[sizeof holder - 1] = '\0';
 	if (result == ABI_CUPTI_MULTIPLE_SUBSCRIBERS)
@@ -313,11 +319,12 @@ int cuda_engine_stamps_begin(struct tare_device *base, struct tare_error *error)
 	trace->users = 1;
 	pthread_mutex_lock(&cupti.lock);
 	if (cupti.device)
-		status = tare_fail(error, ENOTSUP, "%s",
-		                   cupti.device->base.lost
-		                       ? "CUPTI is held by a device that was lost while it was traced"
-		                       : "another device's engines are being traced; CUPTI traces for "
-		                         "one at a time");
+		status =
+		    tare_fail(error, ENOTSUP, "%s",
+		              cupti.device->base.lost
+		                  ? "CUPTI is held by a device that was lost while it was traced"
+		                  : "another device's engines are being traced; CUPTI traces for "
+		                    "one at a time");
 	if (status == 0)
 		status = library_open(device->driver->version, error);
 	if (status == 0)
@@ -363,7 +370,8 @@ int cuda_engine_stamps_end(struct tare_device *base, struct tare_error *error)
 	if (!device->trace)
 		return tare_fail(error, EINVAL, "this device's engines are not traced");
 	if (device->gates)
-		return tare_fail(error, EINVAL, "a gate is shut; what waits behind it cannot be traced");
+		return tare_fail(error, EINVAL,
+		                 "a gate is shut; what waits behind it cannot be traced");
 	// CUPTI hands out whole records only of what is over, and does not wait itself.
 	for (struct cuda_event *event = device->trace->live; event && status == 0;
 	     event = event->next_live) {
@@ -432,7 +440,7 @@ int cuda_trace_push(struct cuda_device *device, struct cuda_event *event, struct
 	trace->live = event;
 	trace->users++;
 	event->pushed = cupti.call.cuptiActivityPushExternalCorrelationId(
-				ABI_CUPTI_EXTERNAL_CUSTOM0, cupti.tickets) == ABI_CUPTI_SUCCESS;
+	                    ABI_CUPTI_EXTERNAL_CUSTOM0, cupti.tickets) == ABI_CUPTI_SUCCESS;
 	return 0;
 }
 
@@ -479,11 +487,14 @@ int cuda_trace_tell(const struct cuda_trace *trace, const struct cuda_engine_tim
                     struct tare_stamps *stamps, struct tare_error *error)
 {
 	if (!trace->done)
-		return tare_fail(error, EAGAIN, "engine stamps can be had once their recording has ended");
+		return tare_fail(error, EAGAIN,
+		                 "engine stamps can be had once their recording has ended");
 	if (trace->dropped)
-		return tare_fail(error, ENODATA,
-		                 "CUPTI dropped %zu records for lack of memory; an operation's may be "
-		                 "among them", trace->dropped);
+		return tare_fail(
+		    error, ENODATA,
+		    "CUPTI dropped %zu records for lack of memory; an operation's may be "
+		    "among them",
+		    trace->dropped);
 	if (!times->records)
 		return tare_fail(error, ENODATA, "CUPTI saw no engine at work for this operation");
 	if (times->timeless)

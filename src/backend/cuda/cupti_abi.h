@@ -6,7 +6,7 @@
 #pragma once
 #include "backend/cuda/abi.h"
 
-#ifndef TARE_CUPTI_ABI_CHECK  // the check puts NVIDIA's types here
+#ifndef TARE_CUPTI_ABI_CHECK // the check puts NVIDIA's types here
 typedef int cupti_result;
 typedef unsigned int cupti_kind;
 typedef unsigned int cupti_external_kind;
@@ -20,10 +20,10 @@ typedef struct {
 } cupti_record;
 
 typedef struct {
-	size_t bytes;           // of this structure
-	const char *name;       // ours
-	char *holder;           // returns who holds the library already; NULL: not asked
-	size_t holder_bytes;    // at least 64
+	size_t bytes;        // of this structure
+	const char *name;    // ours
+	char *holder;        // returns who holds the library already; NULL: not asked
+	size_t holder_bytes; // at least 64
 } cupti_subscription;
 
 // Which counter of unified memory is wanted.
@@ -180,41 +180,67 @@ struct cupti_graph_resource {
 };
 
 // required(name, parameters), optional(name, parameters); all of them return cupti_result.
-#define CUPTI_FUNCTIONS(required, optional) \
-	required(cuptiGetVersion, (uint32_t *version)) \
-	required(cuptiGetResultString, (cupti_result result, const char **text)) \
-	required(cuptiSubscribe, (cupti_subscriber *subscriber, cupti_callback callback, \
-	                          void *context)) \
-	optional(cuptiSubscribe_v2, (cupti_subscriber *subscriber, cupti_callback callback, \
-	                             void *context, cupti_subscription *subscription)) \
-	required(cuptiUnsubscribe, (cupti_subscriber subscriber)) \
-	optional(cuptiEnableCallback, (uint32_t enable, cupti_subscriber subscriber, \
-	                               cupti_domain domain, uint32_t id)) \
-	optional(cuptiEnableDomain, (uint32_t enable, cupti_subscriber subscriber, cupti_domain domain)) \
-	optional(cuptiEnableAllDomains, (uint32_t enable, cupti_subscriber subscriber)) \
-	optional(cuptiGetCallbackState, (uint32_t *enable, cupti_subscriber subscriber, cupti_domain domain, \
-	                                 uint32_t id)) \
-	optional(cuptiFinalize, (void)) \
-	optional(cuptiGetCallbackName, (cupti_domain domain, uint32_t id, const char **name)) \
-	optional(cuptiGetDeviceId, (cu_context context, uint32_t *device)) \
-	optional(cuptiGetGraphNodeId, (cu_graph_node node, uint64_t *id)) \
-	required(cuptiActivityRegisterTimestampCallback, (cupti_timestamp now)) \
-	optional(cuptiActivityEnableLatencyTimestamps, (uint8_t enable)) \
-	required(cuptiActivityRegisterCallbacks, (cupti_buffer_requested requested, \
-	                                          cupti_buffer_completed completed)) \
-	required(cuptiActivityEnable, (cupti_kind kind)) \
-	required(cuptiActivityDisable, (cupti_kind kind)) \
-	required(cuptiActivityFlushAll, (uint32_t flag)) \
-	optional(cuptiActivityConfigureUnifiedMemoryCounter, (cupti_pages_config *configs, uint32_t count)) \
-	required(cuptiActivityGetNextRecord, (uint8_t *buffer, size_t valid_bytes, \
-	                                      cupti_record **record)) \
-	required(cuptiActivityGetNumDroppedRecords, (cu_context context, uint32_t stream, \
-	                                             size_t *dropped)) \
-	required(cuptiActivityPushExternalCorrelationId, (cupti_external_kind kind, uint64_t id)) \
-	required(cuptiActivityPopExternalCorrelationId, (cupti_external_kind kind, uint64_t *last))
+#define CUPTI_FUNCTIONS(required, optional)                                                        \
+	required(cuptiGetVersion, (uint32_t *version))                                             \
+	    required(cuptiGetResultString, (cupti_result result, const char **text)) required(     \
+	        cuptiSubscribe,                                                                    \
+	        (cupti_subscriber * subscriber, cupti_callback callback,                           \
+	         void *context)) optional(cuptiSubscribe_v2,                                       \
+	                                  (cupti_subscriber * subscriber, cupti_callback callback, \
+	                                   void *context, cupti_subscription *subscription))       \
+	        required(cuptiUnsubscribe, (cupti_subscriber subscriber)) optional(                \
+	            cuptiEnableCallback,                                                           \
+	            (uint32_t enable, cupti_subscriber subscriber, cupti_domain domain,            \
+	             uint32_t id)) optional(cuptiEnableDomain,                                     \
+	                                    (uint32_t enable, cupti_subscriber subscriber,         \
+	                                     cupti_domain domain))                                 \
+	            optional(cuptiEnableAllDomains,                                                \
+	                     (uint32_t enable,                                                     \
+	                      cupti_subscriber subscriber)) optional(cuptiGetCallbackState,        \
+	                                                             (uint32_t *enable,            \
+	                                                              cupti_subscriber subscriber, \
+	                                                              cupti_domain domain,         \
+	                                                              uint32_t id))                \
+	                optional(cuptiFinalize, (void)) optional(                                  \
+	                    cuptiGetCallbackName,                                                  \
+	                    (cupti_domain domain, uint32_t id,                                     \
+	                     const char                                                            \
+	                         **name)) optional(cuptiGetDeviceId,                               \
+	                                           (cu_context context, uint32_t *device))         \
+	                    optional(                                                              \
+	                        cuptiGetGraphNodeId,                                               \
+	                        (cu_graph_node node,                                               \
+	                         uint64_t *                                                        \
+	                             id)) required(cuptiActivityRegisterTimestampCallback,         \
+	                                           (cupti_timestamp now))                          \
+	                        optional(                                                          \
+	                            cuptiActivityEnableLatencyTimestamps,                          \
+	                            (                                                              \
+	                                uint8_t                                                    \
+	                                    enable)) required(cuptiActivityRegisterCallbacks,      \
+	                                                      (cupti_buffer_requested requested,   \
+	                                                       cupti_buffer_completed completed))  \
+	                            required(cuptiActivityEnable, (cupti_kind kind)) required(     \
+	                                cuptiActivityDisable, (cupti_kind kind))                   \
+	                                required(cuptiActivityFlushAll, (uint32_t flag)) optional( \
+	                                    cuptiActivityConfigureUnifiedMemoryCounter,            \
+	                                    (cupti_pages_config * configs, uint32_t count))        \
+	                                    required(cuptiActivityGetNextRecord,                   \
+	                                             (uint8_t *buffer, size_t valid_bytes,         \
+	                                              cupti_record **record))                      \
+	                                        required(cuptiActivityGetNumDroppedRecords,        \
+	                                                 (cu_context context,                      \
+	                                                  uint32_t stream, size_t *dropped))       \
+	                                            required(                                      \
+	                                                cuptiActivityPushExternalCorrelationId,    \
+	                                                (cupti_external_kind kind, uint64_t id))   \
+	                                                required(                                  \
+	                                                    cuptiActivityPopExternalCorrelationId, \
+	                                                    (cupti_external_kind kind,             \
+	                                                     uint64_t *last))
 
 struct cupti_functions {
-#define X(name, parameters) cupti_result (*name) parameters;
+#define X(name, parameters) cupti_result(*name) parameters;
 	CUPTI_FUNCTIONS(X, X)
 #undef X
 };

@@ -19,13 +19,13 @@ struct link {
 struct work {
 	uint32_t correlation;
 	uint64_t queued, submitted, start, end, graph_node;
-	uint64_t ticket;  // of the call, once they are matched
+	uint64_t ticket; // of the call, once they are matched
 };
 
 static struct {
 	pthread_mutex_t lock;
 	struct cupti_functions call;
-	bool graph_nodes;  // records carry them
+	bool graph_nodes; // records carry them
 	struct link *links;
 	struct work *works;
 	size_t link_count, link_capacity, work_count, work_capacity;
@@ -48,7 +48,7 @@ static void *grow(void *array, size_t count, size_t *capacity, size_t bytes)
 static void keep_link(uint32_t correlation, uint64_t ticket)
 {
 	struct link *grown =
-		grow(store.links, store.link_count, &store.link_capacity, sizeof *store.links);
+	    grow(store.links, store.link_count, &store.link_capacity, sizeof *store.links);
 
 	if (!grown) {
 		store.dropped++;
@@ -61,7 +61,7 @@ static void keep_link(uint32_t correlation, uint64_t ticket)
 static void keep_work(struct work work)
 {
 	struct work *grown =
-		grow(store.works, store.work_count, &store.work_capacity, sizeof *store.works);
+	    grow(store.works, store.work_count, &store.work_capacity, sizeof *store.works);
 
 	if (!grown) {
 		store.dropped++;
@@ -73,14 +73,16 @@ static void keep_work(struct work work)
 
 static void keep(const cupti_record *record)
 {
-	// A record of an older library ends before its graph_node: it is copied only where it is there.
+	// A record of an older library ends before its graph_node: it is copied only where it is
+	// there.
 	bool nodes = store.graph_nodes;
 
 	switch (record->kind) {
 	case ABI_CUPTI_KIND_CONCURRENT_KERNEL: {
 		const struct cupti_kernel *kernel = (const void *)record;
 		keep_work((struct work){ kernel->correlation, kernel->queued, kernel->submitted,
-		                         kernel->start, kernel->end, nodes ? kernel->graph_node : 0, 0 });
+		                         kernel->start, kernel->end, nodes ? kernel->graph_node : 0,
+		                         0 });
 		break;
 	}
 	case ABI_CUPTI_KIND_MEMCPY: {
@@ -125,7 +127,7 @@ void cuda_records_requested(uint8_t **buffer, size_t *bytes, size_t *most_record
 {
 	*buffer = aligned_alloc(BUFFER_ALIGNMENT, BUFFER_BYTES);
 	*bytes = *buffer ? BUFFER_BYTES : 0;
-	*most_records = 0;  // as many as fit
+	*most_records = 0; // as many as fit
 }
 
 void cuda_records_completed(cu_context context, uint32_t stream, uint8_t *buffer, size_t bytes,
@@ -140,7 +142,7 @@ void cuda_records_completed(cu_context context, uint32_t stream, uint8_t *buffer
 	pthread_mutex_lock(&store.lock);
 	while (buffer && valid_bytes &&
 	       store.call.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
-	               ABI_CUPTI_SUCCESS)
+	           ABI_CUPTI_SUCCESS)
 		keep(record);
 	if (store.call.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == ABI_CUPTI_SUCCESS)
 		store.dropped += dropped;
@@ -195,13 +197,13 @@ static void match(struct cuda_trace *trace, struct work *work)
 
 	work->ticket = ticket_of(work);
 	if (work->ticket && trace->count)
-		traced = bsearch(&(struct cuda_traced){ .ticket = work->ticket }, trace->at, trace->count,
-		                 sizeof *trace->at, compare_tickets);
+		traced = bsearch(&(struct cuda_traced){ .ticket = work->ticket }, trace->at,
+		                 trace->count, sizeof *trace->at, compare_tickets);
 	if (!traced)
 		return;
 	add(&traced->times, work);
 	struct cuda_engine_times *node =
-		traced->graph ? cuda_graph_node_times(traced->graph, work->graph_node) : NULL;
+	    traced->graph ? cuda_graph_node_times(traced->graph, work->graph_node) : NULL;
 	if (node)
 		add(node, work);
 }

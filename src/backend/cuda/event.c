@@ -19,9 +19,10 @@ int cuda_event_take(struct cuda_device *device, bool timed, cu_event *event,
 		return 0;
 	}
 	cu_result result = device->driver->call.cuEventCreate(
-		event, timed ? ABI_EVENT_DEFAULT : ABI_EVENT_DISABLE_TIMING);
+	    event, timed ? ABI_EVENT_DEFAULT : ABI_EVENT_DISABLE_TIMING);
 	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuEventCreate", error, "cannot create an event");
+		return cuda_fail(device->driver, result, "cuEventCreate", error,
+		                 "cannot create an event");
 	return 0;
 }
 
@@ -40,7 +41,8 @@ static int record(struct cuda_queue *queue, cu_event event, struct tare_error *e
 	struct cuda_device *device = cuda_device_of(queue->base.device);
 	cu_result result = device->driver->call.cuEventRecord(event, queue->stream);
 	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuEventRecord", error, "cannot record an event");
+		return cuda_fail(device->driver, result, "cuEventRecord", error,
+		                 "cannot record an event");
 	return 0;
 }
 
@@ -80,8 +82,7 @@ int cuda_bracket_begin(struct cuda_queue *queue, struct cuda_event **event,
 	return cuda_bracket_graph(queue, NULL, event, error);
 }
 
-int cuda_bracket_end(struct cuda_queue *queue, struct cuda_event *event,
-                     struct tare_error *error)
+int cuda_bracket_end(struct cuda_queue *queue, struct cuda_event *event, struct tare_error *error)
 {
 	cuda_trace_pop(event);
 	return record(queue, event->end, error);
@@ -143,7 +144,8 @@ int cuda_event_wait(struct tare_event *base, int64_t limit_ns, struct tare_error
 	}
 	cu_result result = device->driver->call.cuEventSynchronize(event->end);
 	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuEventSynchronize", error, "waiting failed");
+		return cuda_fail(device->driver, result, "cuEventSynchronize", error,
+		                 "waiting failed");
 	return 0;
 }
 
@@ -180,7 +182,8 @@ static int callback_stream(struct cuda_device *device, cu_stream *stream, bool *
 	}
 	cu_result result = call->cuStreamCreate(stream, ABI_STREAM_NON_BLOCKING);
 	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuStreamCreate", error, "cannot create a stream");
+		return cuda_fail(device->driver, result, "cuStreamCreate", error,
+		                 "cannot create a stream");
 	*keep = device->callback_stream_count < CUDA_CALLBACK_STREAMS;
 	if (*keep)
 		device->callback_streams[device->callback_stream_count++] = *stream;
@@ -214,14 +217,13 @@ int cuda_event_callback(struct tare_event *base, void (*function)(void *context)
 		result = call->cuLaunchHostFunc(stream, function, context);
 	}
 	if (!keep)
-		call->cuStreamDestroy_v2(stream);  // goes when the callback has run
+		call->cuStreamDestroy_v2(stream); // goes when the callback has run
 	if (result != ABI_SUCCESS)
 		return cuda_fail(device->driver, result, name, error, "cannot call back");
 	return 0;
 }
 
-int cuda_event_stamps(struct tare_event *base, struct tare_stamps *stamps,
-                      struct tare_error *error)
+int cuda_event_stamps(struct tare_event *base, struct tare_stamps *stamps, struct tare_error *error)
 {
 	struct cuda_event *event = (struct cuda_event *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
@@ -231,8 +233,9 @@ int cuda_event_stamps(struct tare_event *base, struct tare_stamps *stamps,
 
 	*stamps = (struct tare_stamps){ 0 };
 	if (event->captured)
-		return tare_fail(error, ENODATA,
-		                 "this event belongs to a graph, whose nodes have stamps of their own");
+		return tare_fail(
+		    error, ENODATA,
+		    "this event belongs to a graph, whose nodes have stamps of their own");
 	if (!event->start && !event->trace)
 		return tare_fail(error, ENODATA, "the queue was not created to be timed");
 	status = cuda_event_done(base, error);
@@ -244,8 +247,8 @@ int cuda_event_stamps(struct tare_event *base, struct tare_stamps *stamps,
 		return cuda_trace_tell(event->trace, &event->trace->at[event->traced].times, stamps,
 		                       error);
 	status = cuda_epoch_stamp(device, event->epoch, event->start, &start, error);
-	// The duration comes from the operation's own two events, which keeps it as exact as a float
-	// can be; the difference of two distances from the epoch would not.
+	// The duration comes from the operation's own two events, which keeps it as exact as a
+	// float can be; the difference of two distances from the epoch would not.
 	if (status == 0)
 		status = cuda_elapsed(device, event->start, event->end, &duration_ns, error);
 	if (status < 0)

@@ -125,10 +125,10 @@ static void engine_facts(struct cuda_driver *driver, cu_device device, struct ta
 static void mode_fact(struct cuda_driver *driver, cu_device device, struct tare_facts *facts)
 {
 	int mode = attribute(driver, device, ABI_ATTRIBUTE_COMPUTE_MODE);
-	const char *text = mode == 0                                   ? "default: shared by processes"
+	const char *text = mode == 0 ? "default: shared by processes"
 	                   : mode == ABI_COMPUTEMODE_EXCLUSIVE_PROCESS ? "exclusive process"
-	                   : mode == ABI_COMPUTEMODE_PROHIBITED        ? "prohibited: nothing may run"
-	                                                               : NULL;
+	                   : mode == ABI_COMPUTEMODE_PROHIBITED ? "prohibited: nothing may run"
+	                                                        : NULL;
 
 	if (text)
 		tare_fact_set_text(facts, TARE_FACT_COMPUTE_MODE, TARE_ORIGIN_DRIVER, text);
@@ -138,7 +138,8 @@ static void mode_fact(struct cuda_driver *driver, cu_device device, struct tare_
 
 static void clock_facts(struct tare_facts *facts)
 {
-	static const char differences[] = "CUDA has no readable counter, only differences of events";
+	static const char differences[] =
+	    "CUDA has no readable counter, only differences of events";
 	tare_fact_absent(facts, TARE_FACT_TIMER_RATE, differences);
 	tare_fact_absent(facts, TARE_FACT_TIMER_BITS, differences);
 	tare_fact_absent(facts, TARE_FACT_TIMER_RESOLUTION,
@@ -157,8 +158,8 @@ static void compute_facts(struct cuda_driver *driver, cu_device device, struct t
 	char text[128] = "";
 
 	if (major > 0) {
-		snprintf(text, sizeof text, "%s%scompute capability %d.%d", lanes ? lanes->architecture : "",
-		         lanes ? ", " : "", major, minor);
+		snprintf(text, sizeof text, "%s%scompute capability %d.%d",
+		         lanes ? lanes->architecture : "", lanes ? ", " : "", major, minor);
 		tare_fact_set_text(facts, TARE_FACT_ARCHITECTURE, TARE_ORIGIN_DRIVER, text);
 		tare_fact_set_count(facts, TARE_FACT_FP64, TARE_ORIGIN_DRIVER, 1);
 		tare_fact_set_count(facts, TARE_FACT_FP16, TARE_ORIGIN_DRIVER,
@@ -193,11 +194,12 @@ int cuda_facts(struct tare_driver *base, uint32_t index, struct tare_facts *fact
 	char pci[32];
 
 	if (index >= driver->count)
-		return tare_fail(error, EINVAL,
-		                 "CUDA has no device %u; it has %u", index, driver->count);
+		return tare_fail(error, EINVAL, "CUDA has no device %u; it has %u", index,
+		                 driver->count);
 	cu_result result = driver->call.cuDeviceGet(&device, (int)index);
 	if (result != ABI_SUCCESS)
-		return cuda_fail(driver, result, "cuDeviceGet", error, "cannot ask CUDA device %u", index);
+		return cuda_fail(driver, result, "cuDeviceGet", error, "cannot ask CUDA device %u",
+		                 index);
 	identity_facts(driver, device, facts);
 	attribute_facts(driver, device, facts);
 	engine_facts(driver, device, facts);
@@ -235,7 +237,8 @@ int cuda_engines(struct tare_device *device, struct tare_engine *engines, uint32
 			.known = true,
 		};
 		if (i)
-			snprintf(engines[i].title, sizeof engines[i].title, "copy engine %u", i - 1);
+			snprintf(engines[i].title, sizeof engines[i].title, "copy engine %u",
+			         i - 1);
 		else
 			snprintf(engines[i].title, sizeof engines[i].title, "compute");
 	}

@@ -10,14 +10,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SLOT_STRIDE 16  // words: a cache line
+#define SLOT_STRIDE 16 // words: a cache line
 #define NO_SLOT CUDA_GATE_SLOTS
 
 struct cuda_gate_block {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	bool open;
-	int users;  // the gate and the host function
+	int users; // the gate and the host function
 };
 
 static void give_block(struct cuda_gate_block *block)
@@ -70,9 +70,11 @@ static int make_words(struct cuda_device *device)
 	if (device->gate_words)
 		return 0;
 	if (call->cuMemHostAlloc(&words, CUDA_GATE_SLOTS * SLOT_STRIDE * sizeof(uint32_t),
-	                         ABI_MEMHOSTALLOC_DEVICEMAP | ABI_MEMHOSTALLOC_PORTABLE) != ABI_SUCCESS)
+	                         ABI_MEMHOSTALLOC_DEVICEMAP | ABI_MEMHOSTALLOC_PORTABLE) !=
+	    ABI_SUCCESS)
 		return -ENOTSUP;
-	if (call->cuMemHostGetDevicePointer_v2(&device->gate_words_device, words, 0) != ABI_SUCCESS) {
+	if (call->cuMemHostGetDevicePointer_v2(&device->gate_words_device, words, 0) !=
+	    ABI_SUCCESS) {
 		call->cuMemFreeHost(words);
 		return -ENOTSUP;
 	}
@@ -95,8 +97,8 @@ static int shut_by_word(struct cuda_device *device, struct cuda_gate *gate)
 	// yet when the slot is used again has still been let go.
 	uint32_t generation = device->gate_generation[slot] + 1;
 	cu_result result = call->cuStreamWaitValue32_v2(
-		gate->queue->stream, device->gate_words_device + slot * SLOT_STRIDE * sizeof(uint32_t),
-		generation, ABI_STREAM_WAIT_VALUE_GEQ);
+	    gate->queue->stream, device->gate_words_device + slot * SLOT_STRIDE * sizeof(uint32_t),
+	    generation, ABI_STREAM_WAIT_VALUE_GEQ);
 	if (result != ABI_SUCCESS)
 		return -ENOTSUP;
 	device->gate_generation[slot] = generation;
@@ -120,12 +122,14 @@ static int shut_by_function(struct cuda_device *device, struct cuda_gate *gate,
 	pthread_cond_init(&gate->block->changed, NULL);
 	gate->block->users = 2;
 	gate->slot = NO_SLOT;
-	cu_result result = call->cuLaunchHostFunc(gate->queue->stream, hold_host_function, gate->block);
+	cu_result result =
+	    call->cuLaunchHostFunc(gate->queue->stream, hold_host_function, gate->block);
 	if (result == ABI_SUCCESS)
 		return 0;
 	gate->block->users = 1;
 	give_block(gate->block);
-	return cuda_fail(device->driver, result, "cuLaunchHostFunc", error, "cannot hold the stream");
+	return cuda_fail(device->driver, result, "cuLaunchHostFunc", error,
+	                 "cannot hold the stream");
 }
 
 int cuda_gate_shut(struct tare_queue *base, struct tare_gate **gate, struct tare_error *error)

@@ -19,7 +19,8 @@ int cuda_graph_begin(struct tare_queue *base, struct tare_error *error)
 	if (status < 0)
 		return status;
 	if (!call->cuStreamBeginCapture_v2 || !call->cuStreamEndCapture || !call->cuGraphLaunch ||
-	    !call->cuGraphInstantiateWithFlags || !call->cuGraphDestroy || !call->cuGraphExecDestroy)
+	    !call->cuGraphInstantiateWithFlags || !call->cuGraphDestroy ||
+	    !call->cuGraphExecDestroy)
 		return tare_fail(error, ENOTSUP,
 		                 "this CUDA driver has no graphs (they need 11.4 or later)");
 	if (queue->legacy)
@@ -32,8 +33,8 @@ int cuda_graph_begin(struct tare_queue *base, struct tare_error *error)
 	if (!graph)
 		return tare_fail(error, ENOMEM, "out of memory");
 	// Relaxed: what else this thread does meanwhile (allocate, ask events) is no mistake here.
-	cu_result result = call->cuStreamBeginCapture_v2(queue->stream,
-	                                                 ABI_STREAM_CAPTURE_MODE_RELAXED);
+	cu_result result =
+	    call->cuStreamBeginCapture_v2(queue->stream, ABI_STREAM_CAPTURE_MODE_RELAXED);
 	if (result != ABI_SUCCESS) {
 		free(graph);
 		return cuda_fail(device->driver, result, "cuStreamBeginCapture_v2", error,
@@ -123,7 +124,7 @@ static void keep(struct cuda_graph *graph, uint64_t id, uint32_t node)
 		uint32_t wanted = graph->id_capacity ? 2 * graph->id_capacity : 64;
 		struct cuda_node_id *grown = realloc(graph->ids, wanted * sizeof *grown);
 		if (!grown)
-			return;  // its stamps are absent
+			return; // its stamps are absent
 		graph->ids = grown;
 		graph->id_capacity = wanted;
 	}
@@ -185,7 +186,8 @@ void cuda_graph_leave(struct cuda_queue *queue)
 	if (!queue->capturing || !graph)
 		return;
 	// One that joined takes its part with it, and the rest cannot be ended without it.
-	if (graph->origin && call->cuStreamEndCapture(graph->origin->stream, &recorded) == ABI_SUCCESS)
+	if (graph->origin &&
+	    call->cuStreamEndCapture(graph->origin->stream, &recorded) == ABI_SUCCESS)
 		call->cuGraphDestroy(recorded);
 	cuda_graph_free(&stop_recording(device)->base);
 }
@@ -207,7 +209,8 @@ int cuda_graph_end(struct tare_queue *base, struct tare_graph **graph, struct ta
 	stop_recording(device);
 	if (result != ABI_SUCCESS) {
 		cuda_graph_free(&made->base);
-		return cuda_fail(device->driver, result, "cuStreamEndCapture", error, "cannot record a graph");
+		return cuda_fail(device->driver, result, "cuStreamEndCapture", error,
+		                 "cannot record a graph");
 	}
 	made->recorded = true;
 	if (device->trace)
@@ -270,7 +273,8 @@ int cuda_graph_launch(struct tare_graph *base, struct tare_queue *base_queue,
 		return status;
 	cu_result result = device->driver->call.cuGraphLaunch(graph->exec, queue->stream);
 	if (result != ABI_SUCCESS)
-		status = cuda_fail(device->driver, result, "cuGraphLaunch", error, "cannot launch the graph");
+		status = cuda_fail(device->driver, result, "cuGraphLaunch", error,
+		                   "cannot launch the graph");
 	if (status == 0 && made)
 		status = cuda_bracket_end(queue, made, error);
 	if (status == 0)
@@ -322,17 +326,19 @@ int cuda_graph_stamps(struct tare_graph *base, uint32_t index, struct tare_stamp
 	if (!graph->launched)
 		return tare_fail(error, EAGAIN, "the graph was not launched yet");
 	if (graph->trace && !graph->id_count && !cuda_graph_in_order(graph))
-		return tare_fail(error, ENODATA,
-		                 "the graph's nodes do not follow one another, and it was recorded "
-		                 "before its engines were traced, or this CUPTI does not number nodes");
+		return tare_fail(
+		    error, ENODATA,
+		    "the graph's nodes do not follow one another, and it was recorded "
+		    "before its engines were traced, or this CUPTI does not number nodes");
 	if (graph->trace)
 		return cuda_trace_tell(graph->trace, &graph->nodes[index].times, stamps, error);
 	if (graph->timed)
 		return position_stamps(graph, &graph->nodes[index], stamps, error);
-	return tare_fail(error, ENODATA,
-	                 device->driver->call.cuEventRecordWithFlags
-	                 ? "the graph was not recorded on a timed queue"
-	                 : "this CUDA driver has no event nodes in graphs (they need 11.1 or later)");
+	return tare_fail(
+	    error, ENODATA,
+	    device->driver->call.cuEventRecordWithFlags
+	        ? "the graph was not recorded on a timed queue"
+	        : "this CUDA driver has no event nodes in graphs (they need 11.1 or later)");
 }
 
 void cuda_graph_free(struct tare_graph *base)

@@ -4,7 +4,7 @@
 #include "backend/cuda/trace.h"
 
 struct cuda_node {
-	cu_event start, end;  // recorded by nodes around it at each launch; NULL: not timed
+	cu_event start, end; // recorded by nodes around it at each launch; NULL: not timed
 	struct cuda_engine_times times;
 };
 
@@ -16,21 +16,21 @@ struct cuda_node_id {
 
 struct cuda_graph {
 	struct tare_graph base;
-	cu_graph_exec exec;         // NULL while it is recorded
-	struct cuda_queue *origin;  // where it is recorded
-	struct cuda_queue *joined;  // other queues that it has come to by waits
-	bool timed;                 // nodes have events
-	bool recorded;              // nodes that are made from now on are copies of its own
-	bool chain;                 // recorded on one queue: its nodes follow one another
-	uint32_t idle;              // nodes that no engine works for
+	cu_graph_exec exec;        // NULL while it is recorded
+	struct cuda_queue *origin; // where it is recorded
+	struct cuda_queue *joined; // other queues that it has come to by waits
+	bool timed;                // nodes have events
+	bool recorded;             // nodes that are made from now on are copies of its own
+	bool chain;                // recorded on one queue: its nodes follow one another
+	uint32_t idle;             // nodes that no engine works for
 	struct cuda_node *nodes;
 	uint32_t count, capacity;
 	struct cuda_node_id *ids;
 	uint32_t id_count, id_capacity;
 	bool launched;
-	struct cuda_epoch *epoch;   // of the last launch, if timed
-	struct cuda_trace *trace;   // of the last launch, if it was traced
-	uint32_t traced;            // its place there
+	struct cuda_epoch *epoch; // of the last launch, if timed
+	struct cuda_trace *trace; // of the last launch, if it was traced
+	uint32_t traced;          // its place there
 };
 
 // Of the node with CUPTI's number; NULL: there is none.

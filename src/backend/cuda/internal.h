@@ -15,8 +15,8 @@ struct cuda_driver {
 	struct cuda_functions call;
 	struct tare_library *library;
 	struct cuda_nvml nvml;
-	struct cuda_nvrtc *nvrtc;  // NULL until it is first wanted
-	int version;     // 13000
+	struct cuda_nvrtc *nvrtc; // NULL until it is first wanted
+	int version;              // 13000
 	uint32_t count;
 };
 
@@ -24,9 +24,9 @@ struct cuda_driver {
 
 struct cuda_epoch {
 	cu_event event;
-	struct cuda_epoch *previous;        // NULL once its distance is known
-	bool done;                          // known to be recorded
-	double ns;                          // since the first epoch
+	struct cuda_epoch *previous; // NULL once its distance is known
+	bool done;                   // known to be recorded
+	double ns;                   // since the first epoch
 	uint32_t number;
 	struct tare_host_time recorded;
 	uint32_t users;
@@ -36,14 +36,14 @@ struct cuda_epoch {
 
 #define CUDA_GATE_SLOTS 64
 #define CUDA_GATE_CAPACITY 256
-#define CUDA_GATE_ENTRIES 896  // of a stream; about 1,000 would block the host
+#define CUDA_GATE_ENTRIES 896 // of a stream; about 1,000 would block the host
 
 struct cuda_gate {
 	struct tare_gate base;
-	struct cuda_queue *queue;  // NULL when that was freed first
-	struct cuda_gate *next;    // in the device's list of shut gates
+	struct cuda_queue *queue; // NULL when that was freed first
+	struct cuda_gate *next;   // in the device's list of shut gates
 	bool open;
-	uint32_t slot;             // CUDA_GATE_SLOTS: a host function blocks instead
+	uint32_t slot; // CUDA_GATE_SLOTS: a host function blocks instead
 	struct cuda_gate_block *block;
 };
 
@@ -55,31 +55,31 @@ struct cuda_device {
 	struct cuda_driver *driver;
 	cu_device handle;
 	cu_context context;
-	uint64_t serial;              // of this opening; see cuda_enter
+	uint64_t serial; // of this opening; see cuda_enter
 	int warp_size;
 	bool managed, concurrent_managed, pageable_access, register_supported;
-	cu_stream clock_stream;       // for epochs and clock pairs; nothing else runs there
+	cu_stream clock_stream; // for epochs and clock pairs; nothing else runs there
 	struct cuda_epoch *epoch;
-	uint64_t resolution_ns;       // 0: not measured yet
-	cu_event pool[2][CUDA_POOL_EVENTS];  // free events: [0] without timing, [1] with
+	uint64_t resolution_ns;             // 0: not measured yet
+	cu_event pool[2][CUDA_POOL_EVENTS]; // free events: [0] without timing, [1] with
 	uint32_t pooled[2];
 	cu_stream callback_streams[CUDA_CALLBACK_STREAMS];
 	uint32_t callback_stream_count;
-	volatile uint32_t *gate_words;  // pinned; one word a slot, a cache line apart
+	volatile uint32_t *gate_words; // pinned; one word a slot, a cache line apart
 	cu_pointer gate_words_device;
-	uint64_t gate_slots_used;       // a bit a slot
+	uint64_t gate_slots_used; // a bit a slot
 	uint32_t gate_generation[CUDA_GATE_SLOTS];
-	struct cuda_gate *gates;        // shut ones
-	struct cuda_trace *trace;       // see trace.h; NULL: the engines are not traced
-	struct cuda_graph *recording;   // NULL: none
-	bool used_once;                 // see gate.c
-	struct cuda_blas *blas;         // NULL until it is first asked for
+	struct cuda_gate *gates;      // shut ones
+	struct cuda_trace *trace;     // see trace.h; NULL: the engines are not traced
+	struct cuda_graph *recording; // NULL: none
+	bool used_once;               // see gate.c
+	struct cuda_blas *blas;       // NULL until it is first asked for
 };
 
 struct cuda_memory {
 	struct tare_memory base;
-	cu_pointer device;   // 0: the device cannot address it
-	void *pages;         // mapped by us: PAGEABLE, REGISTERED
+	cu_pointer device; // 0: the device cannot address it
+	void *pages;       // mapped by us: PAGEABLE, REGISTERED
 	bool registered, imported;
 };
 
@@ -87,42 +87,42 @@ struct cuda_queue {
 	struct tare_queue base;
 	cu_stream stream;
 	bool timed, adopted, legacy, capturing;
-	bool of_thread;      // the default stream of the thread that made it
+	bool of_thread; // the default stream of the thread that made it
 	pthread_t thread;
-	struct cuda_queue *next_joined;  // of those that record the same graph
-	uint32_t gates;      // shut gates at present
-	bool depends;        // on another queue, and a gate of the device was shut then
-	uint32_t held;       // operations appended behind either, since the last finish
-	uint32_t entries;    // what they take of the stream: waits and event records as well
+	struct cuda_queue *next_joined; // of those that record the same graph
+	uint32_t gates;                 // shut gates at present
+	bool depends;                   // on another queue, and a gate of the device was shut then
+	uint32_t held;                  // operations appended behind either, since the last finish
+	uint32_t entries; // what they take of the stream: waits and event records as well
 };
 
 struct cuda_event {
 	struct tare_event base;
-	cu_event start;      // NULL: not timed
+	cu_event start; // NULL: not timed
 	cu_event end;
 	struct cuda_epoch *epoch;
-	bool captured;       // belongs to a graph; can only be waited for inside it
-	struct cuda_trace *trace;  // NULL: its engine is not traced
-	uint32_t traced;     // its place there
-	bool pushed;         // calls of this thread are traced for it
+	bool captured;            // belongs to a graph; can only be waited for inside it
+	struct cuda_trace *trace; // NULL: its engine is not traced
+	uint32_t traced;          // its place there
+	bool pushed;              // calls of this thread are traced for it
 	struct cuda_event *next_live, *previous_live;
 };
 
 struct cuda_module {
 	struct tare_module base;
 	cu_module handle;
-	char *ptx;      // its text; NULL where there is none, and for tare's own
-	char *source;   // CUDA C; NULL for other formats
-	char *entry, *lowered;  // an expression for a kernel, and the kernel's name
+	char *ptx;             // its text; NULL where there is none, and for tare's own
+	char *source;          // CUDA C; NULL for other formats
+	char *entry, *lowered; // an expression for a kernel, and the kernel's name
 };
 
-struct cuda_graph;  // graph.h
-struct cuda_trace;  // trace.h
+struct cuda_graph; // graph.h
+struct cuda_trace; // trace.h
 
 struct cuda_kernel {
 	struct tare_kernel base;
 	cu_function handle;
-	char *name;     // as the module has it, which may be mangled
+	char *name; // as the module has it, which may be mangled
 };
 
 static inline struct cuda_device *cuda_device_of(struct tare_device *device)
@@ -139,7 +139,7 @@ int cuda_open_failed(const struct cuda_driver *driver, uint32_t index, cu_device
 // Turns a failed call into errno and a sentence. NULL driver: the name of the code is not known.
 int cuda_fail(const struct cuda_driver *driver, cu_result result, const char *call,
               struct tare_error *error, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+    __attribute__((format(printf, 5, 6)));
 // Negative errno of a result: the context is lost -> -ENODEV, and so on.
 int cuda_errno(cu_result result);
 // Makes the device's context current in this thread.
@@ -220,8 +220,7 @@ int cuda_bracket_begin(struct cuda_queue *queue, struct cuda_event **event,
 // The same around the launch of a graph, whose nodes' engines are traced as well.
 int cuda_bracket_graph(struct cuda_queue *queue, struct cuda_graph *graph,
                        struct cuda_event **event, struct tare_error *error);
-int cuda_bracket_end(struct cuda_queue *queue, struct cuda_event *event,
-                     struct tare_error *error);
+int cuda_bracket_end(struct cuda_queue *queue, struct cuda_event *event, struct tare_error *error);
 // Hands the bracket's event to the caller, or frees it after a failure. `made` is NULL where no
 // event was wanted. Returns `status`.
 int cuda_bracket_give(struct cuda_event *made, int status, struct tare_event **event);
@@ -237,8 +236,8 @@ void cuda_event_free(struct tare_event *event);
 
 struct tare_host_time cuda_host_now(struct tare_device *device);
 void cuda_host_pause(struct tare_device *device, int64_t ns);
-int cuda_clock_rate(struct tare_device *device, enum tare_clock clock,
-                    struct tare_clock_rate *rate, struct tare_error *error);
+int cuda_clock_rate(struct tare_device *device, enum tare_clock clock, struct tare_clock_rate *rate,
+                    struct tare_error *error);
 int cuda_clock_pair(struct tare_device *device, struct tare_clock_pair *pair,
                     struct tare_error *error);
 // The epoch for an event that is recorded now; a new one where the last has aged.
@@ -287,8 +286,8 @@ int cuda_node_end(struct cuda_queue *queue, struct tare_error *error);
 // The queue is about to be freed: what it records is given up.
 void cuda_graph_leave(struct cuda_queue *queue);
 int cuda_graph_end(struct tare_queue *queue, struct tare_graph **graph, struct tare_error *error);
-int cuda_graph_launch(struct tare_graph *graph, struct tare_queue *queue,
-                      struct tare_event **event, struct tare_error *error);
+int cuda_graph_launch(struct tare_graph *graph, struct tare_queue *queue, struct tare_event **event,
+                      struct tare_error *error);
 int cuda_graph_stamps(struct tare_graph *graph, uint32_t node, struct tare_stamps *stamps,
                       struct tare_error *error);
 void cuda_graph_free(struct tare_graph *graph);

@@ -37,7 +37,8 @@ int cuda_errno(cu_result result)
 	case ABI_JIT_COMPILER_NOT_FOUND:
 	case ABI_JIT_COMPILATION_DISABLED:
 		return -ENOTSUP;
-	// After these the context can do nothing more (cuda.h: "must be terminated and relaunched").
+	// After these the context can do nothing more (cuda.h: "must be terminated and
+	// relaunched").
 	case ABI_DEVICE_UNAVAILABLE:
 	case ABI_NO_DEVICE:
 	case ABI_INVALID_DEVICE:
@@ -93,8 +94,7 @@ static const char *forbidden_file(void)
 }
 
 // Why cuInit failed, in words that say what to do.
-static int init_failed(const struct cuda_driver *driver, cu_result result,
-                       struct tare_error *error)
+static int init_failed(const struct cuda_driver *driver, cu_result result, struct tare_error *error)
 {
 	const char *name = NULL, *file = NULL, *visible = getenv("CUDA_VISIBLE_DEVICES");
 	const char *library = tare_library_name(driver->library);
@@ -109,19 +109,24 @@ static int init_failed(const struct cuda_driver *driver, cu_result result,
 		why = "that is the toolkit's stub for linking, not a driver; install the NVIDIA "
 		      "driver, or take the stubs' folder off LD_LIBRARY_PATH";
 	} else if (file) {
-		snprintf(text, sizeof text, "you may not open %s; ask for the group that may (`ls -l "
-		         "/dev/nvidia*`)", file);
+		snprintf(text, sizeof text,
+		         "you may not open %s; ask for the group that may (`ls -l "
+		         "/dev/nvidia*`)",
+		         file);
 		why = text;
 	} else if (result == ABI_NO_DEVICE && visible) {
-		snprintf(text, sizeof text, "CUDA_VISIBLE_DEVICES='%.60s' leaves no GPU visible; unset it "
-		         "or name one of `nvidia-smi -L`", visible);
+		snprintf(text, sizeof text,
+		         "CUDA_VISIBLE_DEVICES='%.60s' leaves no GPU visible; unset it "
+		         "or name one of `nvidia-smi -L`",
+		         visible);
 		why = text;
 	} else if (result == ABI_NO_DEVICE) {
 		why = "it finds no NVIDIA GPU; see `nvidia-smi`, and CUDA_VISIBLE_DEVICES";
 	} else if (result == ABI_SYSTEM_DRIVER_MISMATCH) {
 		why = "it does not fit the loaded kernel module; restart after a driver update";
 	} else if (result == ABI_COMPAT_NOT_SUPPORTED_ON_DEVICE) {
-		why = "it is a compatibility package newer than the installed driver, which this GPU does "
+		why = "it is a compatibility package newer than the installed driver, which this "
+		      "GPU does "
 		      "not allow; take it off LD_LIBRARY_PATH, or update the driver";
 	} else if (result == ABI_UNKNOWN) {
 		why = "the driver does not start; is the kernel module loaded (`nvidia-smi`), and "
@@ -141,10 +146,12 @@ int cuda_open_failed(const struct cuda_driver *driver, uint32_t index, cu_device
 	    result != ABI_NOT_PERMITTED)
 		return cuda_fail(driver, result, "cuDevicePrimaryCtxRetain", error,
 		                 "cannot open CUDA device %u", index);
-	if (driver->call.cuDeviceGetAttribute(&mode, ABI_ATTRIBUTE_COMPUTE_MODE, device) != ABI_SUCCESS)
+	if (driver->call.cuDeviceGetAttribute(&mode, ABI_ATTRIBUTE_COMPUTE_MODE, device) !=
+	    ABI_SUCCESS)
 		mode = 0;
 	if (result == ABI_OUT_OF_MEMORY)
-		why = "its memory is full, a context of its own needs some hundred MB; `nvidia-smi` tells "
+		why = "its memory is full, a context of its own needs some hundred MB; "
+		      "`nvidia-smi` tells "
 		      "who uses it";
 	else if (mode == ABI_COMPUTEMODE_PROHIBITED)
 		why = "its compute mode is prohibited; as root: `nvidia-smi -c DEFAULT`";
@@ -169,15 +176,17 @@ static int too_old(struct tare_error *error)
 
 	snprintf(why, sizeof why, "%.199s", error ? error->message : "");
 	why[strcspn(why, ";")] = '\0';
-	return tare_fail(error, ENODEV,
-	                 "the CUDA driver is too old (%s): tare needs one of CUDA 11.0 or newer, so update "
-	                 "the NVIDIA driver; OpenCL on the same GPU works meanwhile", why);
+	return tare_fail(
+	    error, ENODEV,
+	    "the CUDA driver is too old (%s): tare needs one of CUDA 11.0 or newer, so update "
+	    "the NVIDIA driver; OpenCL on the same GPU works meanwhile",
+	    why);
 }
 
 int cuda_library_open(struct cuda_driver *driver, struct tare_error *error)
 {
 	static const char advice[] =
-		"no CUDA driver library (libcuda.so.1); it comes with the NVIDIA driver";
+	    "no CUDA driver library (libcuda.so.1); it comes with the NVIDIA driver";
 	const char *chosen = getenv("TARE_CUDA_LIBRARY");
 	const char *names[] = { chosen && *chosen ? chosen : "libcuda.so.1", NULL };
 	int count = 0;
@@ -186,10 +195,10 @@ int cuda_library_open(struct cuda_driver *driver, struct tare_error *error)
 
 	if (status == -ENOENT)
 		return chosen && *chosen
-			? tare_fail(error, ENOENT,
-			            "TARE_CUDA_LIBRARY names '%.200s', which cannot be opened",
-			            chosen)
-			: tare_fail(error, ENOENT, "%s", advice);
+		           ? tare_fail(error, ENOENT,
+		                       "TARE_CUDA_LIBRARY names '%.200s', which cannot be opened",
+		                       chosen)
+		           : tare_fail(error, ENOENT, "%s", advice);
 	if (status == -ENOSYS)
 		return too_old(error);
 	if (status < 0)
@@ -203,7 +212,8 @@ int cuda_library_open(struct cuda_driver *driver, struct tare_error *error)
 		driver->version = 0;
 	result = driver->call.cuDeviceGetCount(&count);
 	if (result != ABI_SUCCESS)
-		return cuda_fail(driver, result, "cuDeviceGetCount", error, "cannot count the devices");
+		return cuda_fail(driver, result, "cuDeviceGetCount", error,
+		                 "cannot count the devices");
 	if (count <= 0)
 		return init_failed(driver, ABI_NO_DEVICE, error);
 	driver->count = (uint32_t)count;

@@ -38,16 +38,18 @@ static int page_lock(struct cuda_device *device, struct cuda_memory *memory,
 	                                              ABI_MEMHOSTREGISTER_PORTABLE);
 	if (result != ABI_SUCCESS)
 		return cuda_fail(device->driver, result, "cuMemHostRegister_v2", error,
-		                 "cannot page-lock %llu bytes", (unsigned long long)memory->base.bytes);
+		                 "cannot page-lock %llu bytes",
+		                 (unsigned long long)memory->base.bytes);
 	memory->registered = true;
 	// Not every platform gives such memory a device address; copies do without.
-	if (call->cuMemHostGetDevicePointer_v2(&memory->device, memory->base.host, 0) != ABI_SUCCESS)
+	if (call->cuMemHostGetDevicePointer_v2(&memory->device, memory->base.host, 0) !=
+	    ABI_SUCCESS)
 		memory->device = 0;
 	return 0;
 }
 
-static int allocate_host(struct cuda_device *device, struct cuda_memory *memory,
-                         unsigned int flags, struct tare_error *error)
+static int allocate_host(struct cuda_device *device, struct cuda_memory *memory, unsigned int flags,
+                         struct tare_error *error)
 {
 	const struct cuda_functions *call = &device->driver->call;
 	cu_result result = call->cuMemHostAlloc(&memory->base.host, memory->base.bytes,
@@ -59,7 +61,8 @@ static int allocate_host(struct cuda_device *device, struct cuda_memory *memory,
 		                 "cannot allocate %llu bytes of page-locked memory",
 		                 (unsigned long long)memory->base.bytes);
 	}
-	if (call->cuMemHostGetDevicePointer_v2(&memory->device, memory->base.host, 0) != ABI_SUCCESS)
+	if (call->cuMemHostGetDevicePointer_v2(&memory->device, memory->base.host, 0) !=
+	    ABI_SUCCESS)
 		memory->device = 0;
 	if (!memory->device && memory->base.kind == TARE_MEMORY_MAPPED)
 		return tare_fail(error, ENOTSUP, "this device cannot address host memory");
@@ -84,8 +87,8 @@ static int allocate_managed(struct cuda_device *device, struct cuda_memory *memo
 {
 	if (!device->managed)
 		return tare_fail(error, ENOTSUP, "this device has no managed memory");
-	cu_result result = device->driver->call.cuMemAllocManaged(&memory->device, memory->base.bytes,
-	                                                          ABI_MEM_ATTACH_GLOBAL);
+	cu_result result = device->driver->call.cuMemAllocManaged(
+	    &memory->device, memory->base.bytes, ABI_MEM_ATTACH_GLOBAL);
 	if (result != ABI_SUCCESS) {
 		memory->device = 0;
 		return cuda_fail(device->driver, result, "cuMemAllocManaged", error,
@@ -115,7 +118,8 @@ static int allocate(struct cuda_device *device, struct cuda_memory *memory,
 		return allocate_host(device, memory, ABI_MEMHOSTALLOC_DEVICEMAP, error);
 	case TARE_MEMORY_WRITE_COMBINED:
 		return allocate_host(device, memory,
-		                     ABI_MEMHOSTALLOC_DEVICEMAP | ABI_MEMHOSTALLOC_WRITECOMBINED, error);
+		                     ABI_MEMHOSTALLOC_DEVICEMAP | ABI_MEMHOSTALLOC_WRITECOMBINED,
+		                     error);
 	case TARE_MEMORY_DEVICE:
 		return allocate_device(device, memory, error);
 	case TARE_MEMORY_SHARED:
@@ -163,7 +167,10 @@ int cuda_memory_import(struct tare_device *device, void *host, uint64_t bytes,
 	if (!created)
 		return tare_fail(error, ENOMEM, "out of memory");
 	created->base = (struct tare_memory){
-		.device = device, .kind = TARE_MEMORY_REGISTERED, .bytes = bytes, .host = host,
+		.device = device,
+		.kind = TARE_MEMORY_REGISTERED,
+		.bytes = bytes,
+		.host = host,
 	};
 	created->imported = true;
 	status = page_lock(self, created, error);
@@ -212,10 +219,10 @@ static int advise(struct cuda_device *device, const struct tare_span *span, cu_a
 	cu_pointer at = cuda_device_address(span);
 	const char *name = call->cuMemAdvise_v2 ? "cuMemAdvise_v2" : "cuMemAdvise";
 	cu_result result =
-		call->cuMemAdvise_v2
-			? call->cuMemAdvise_v2(at, span->bytes, advice, location_of(device, host))
-			: call->cuMemAdvise(at, span->bytes, advice,
-			                    host ? ABI_DEVICE_CPU : device->handle);
+	    call->cuMemAdvise_v2
+	        ? call->cuMemAdvise_v2(at, span->bytes, advice, location_of(device, host))
+	        : call->cuMemAdvise(at, span->bytes, advice,
+	                            host ? ABI_DEVICE_CPU : device->handle);
 
 	if (result != ABI_SUCCESS)
 		return cuda_fail(device->driver, result, name, error,
@@ -262,8 +269,8 @@ int cuda_memory_migrate(struct cuda_device *device, const struct tare_span *span
 {
 	const struct cuda_functions *call = &device->driver->call;
 	cu_pointer at = cuda_device_address(span);
-	const char *name = call->cuMemPrefetchAsync_v2 ? "cuMemPrefetchAsync_v2"
-	                                               : "cuMemPrefetchAsync";
+	const char *name =
+	    call->cuMemPrefetchAsync_v2 ? "cuMemPrefetchAsync_v2" : "cuMemPrefetchAsync";
 	cu_result result;
 
 	if (span->memory->kind != TARE_MEMORY_SHARED)
@@ -277,11 +284,10 @@ int cuda_memory_migrate(struct cuda_device *device, const struct tare_span *span
 		                 "this CUDA driver prefetches no managed memory (it needs 8.0 or "
 		                 "later)");
 	result = call->cuMemPrefetchAsync_v2
-	                 ? call->cuMemPrefetchAsync_v2(at, span->bytes,
-	                                               location_of(device, to_host), 0, stream)
-	                 : call->cuMemPrefetchAsync(at, span->bytes,
-	                                            to_host ? ABI_DEVICE_CPU : device->handle,
-	                                            stream);
+	             ? call->cuMemPrefetchAsync_v2(at, span->bytes, location_of(device, to_host), 0,
+	                                           stream)
+	             : call->cuMemPrefetchAsync(at, span->bytes,
+	                                        to_host ? ABI_DEVICE_CPU : device->handle, stream);
 	if (result != ABI_SUCCESS)
 		return cuda_fail(device->driver, result, name, error, "cannot migrate %llu bytes",
 		                 (unsigned long long)span->bytes);

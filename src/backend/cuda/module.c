@@ -29,9 +29,10 @@ static int check_ptx(const struct tare_module_source *source, struct tare_error 
 		return tare_fail(error, ENOTSUP,
 		                 "the CUDA driver takes no build options for PTX; leave them out");
 	if (is_binary(source))
-		return tare_fail(error, EINVAL,
-		                 "this is a GPU binary (cubin or fatbin), not PTX; give the source, or "
-		                 "what nvcc -ptx writes");
+		return tare_fail(
+		    error, EINVAL,
+		    "this is a GPU binary (cubin or fatbin), not PTX; give the source, or "
+		    "what nvcc -ptx writes");
 	if (memchr(source->data, '\0', source->bytes))
 		return tare_fail(error, EINVAL, "this is no text, and so no PTX");
 	if (!contains(source, ".version"))
@@ -54,9 +55,10 @@ static int check_format(const struct tare_module_source *source, struct tare_err
 			return tare_fail(error, EINVAL, "this is no text, and so no CUDA C");
 		if (!contains(source, "__global__") &&
 		    (contains(source, "get_global_id") || contains(source, "__kernel")))
-			return tare_fail(error, EINVAL,
-			                 "this is OpenCL C, which CUDA does not take; a kernel of CUDA C "
-			                 "is a __global__ function");
+			return tare_fail(
+			    error, EINVAL,
+			    "this is OpenCL C, which CUDA does not take; a kernel of CUDA C "
+			    "is a __global__ function");
 		return 0;
 	case TARE_MODULE_OPENCL_C:
 	case TARE_MODULE_SPIRV:
@@ -88,10 +90,11 @@ static bool say_misfit(const struct cuda_device *device, cu_result result, const
 
 	if (result == ABI_UNSUPPORTED_PTX_VERSION) {
 		snprintf(text, size,
-		         "this is PTX %.*s, newer than the driver takes (CUDA %d.%d); update the driver, "
+		         "this is PTX %.*s, newer than the driver takes (CUDA %d.%d); update the "
+		         "driver, "
 		         "or write the PTX with the toolkit of CUDA %d.%d or older",
-		         (int)version.length, version.at, cuda / 1000, cuda % 1000 / 10, cuda / 1000,
-		         cuda % 1000 / 10);
+		         (int)version.length, version.at, cuda / 1000, cuda % 1000 / 10,
+		         cuda / 1000, cuda % 1000 / 10);
 		return true;
 	}
 	if (target.length < 4 || target.length > 12 ||
@@ -102,13 +105,16 @@ static bool say_misfit(const struct cuda_device *device, cu_result result, const
 	if (wants <= has && !(special && wants != has))
 		return false;
 	if (own)
-		snprintf(text, size, "tare's kernels need compute capability %d.%d; this device has %d.%d",
+		snprintf(text, size,
+		         "tare's kernels need compute capability %d.%d; this device has %d.%d",
 		         wants / 10, wants % 10, has / 10, has % 10);
 	else
-		snprintf(text, size,
-		         "this PTX is for %.*s, this device has compute capability %d.%d; write it for "
-		         "compute_%d%s", (int)target.length, target.at, has / 10, has % 10, has,
-		         special ? "" : " or older");
+		snprintf(
+		    text, size,
+		    "this PTX is for %.*s, this device has compute capability %d.%d; write it for "
+		    "compute_%d%s",
+		    (int)target.length, target.at, has / 10, has % 10, has,
+		    special ? "" : " or older");
 	return true;
 }
 
@@ -123,16 +129,19 @@ static int load_failed(const struct cuda_device *device, cu_result result, const
 	char text[256];
 
 	if (result == ABI_JIT_COMPILER_NOT_FOUND)
-		what = "the driver's PTX compiler (libnvidia-ptxjitcompiler.so.1) is not installed; it "
+		what = "the driver's PTX compiler (libnvidia-ptxjitcompiler.so.1) is not "
+		       "installed; it "
 		       "comes with the NVIDIA driver";
 	else if (result == ABI_JIT_COMPILATION_DISABLED)
 		what = "the driver may not compile PTX: CUDA_DISABLE_PTX_JIT is set; unset it";
 	else if (refused && source->format == TARE_MODULE_CUDA_C && nvrtc && version &&
 	         nvrtc->major * 1000 + nvrtc->minor * 10 > version) {
-		snprintf(text, sizeof text,
-		         "NVRTC %d.%d is newer than the driver (CUDA %d.%d); update the driver, or name "
-		         "an NVRTC of CUDA %d with TARE_NVRTC_LIBRARY", nvrtc->major, nvrtc->minor,
-		         version / 1000, version % 1000 / 10, version / 1000);
+		snprintf(
+		    text, sizeof text,
+		    "NVRTC %d.%d is newer than the driver (CUDA %d.%d); update the driver, or name "
+		    "an NVRTC of CUDA %d with TARE_NVRTC_LIBRARY",
+		    nvrtc->major, nvrtc->minor, version / 1000, version % 1000 / 10,
+		    version / 1000);
 		what = text;
 	} else if (refused && ptx &&
 	           say_misfit(device, result, ptx, source->ends, text, sizeof text)) {
@@ -165,8 +174,8 @@ static int load(struct cuda_device *device, struct cuda_module *module, const ch
 		                    ABI_JIT_INFO_LOG_BUFFER, ABI_JIT_INFO_LOG_BUFFER_SIZE_BYTES };
 	void *values[] = { said, (void *)(uintptr_t)(LOG_BYTES - 1), said + LOG_BYTES,
 		           (void *)(uintptr_t)(LOG_BYTES - 1) };
-	cu_result result = device->driver->call.cuModuleLoadDataEx(&module->handle, image, 4, options,
-	                                                           values);
+	cu_result result =
+	    device->driver->call.cuModuleLoadDataEx(&module->handle, image, 4, options, values);
 	if (result != ABI_SUCCESS) {
 		status = load_failed(device, result, ptx, source, said[0] != '\0', error);
 		if (status == -EINVAL)
@@ -212,7 +221,8 @@ int cuda_module_create(struct tare_device *base, const struct tare_module_source
 		memcpy(text, source->data, source->bytes);
 	made->base.device = base;
 	const char *ptx = source->format == TARE_MODULE_PTX ? text : compiled.ptx;
-	status = load(device, made, compiled.image ? compiled.image : text, ptx, source, log, error);
+	status =
+	    load(device, made, compiled.image ? compiled.image : text, ptx, source, log, error);
 	if (status < 0)
 		goto out;
 	if (source->format == TARE_MODULE_CUDA_C) {
@@ -258,7 +268,8 @@ int cuda_module_kernels(struct tare_module *base, char *names, size_t size,
 	struct cuda_module *module = (struct cuda_module *)base;
 
 	if (!module->ptx)
-		return tare_fail(error, ENODATA, "the driver does not list the kernels of this module");
+		return tare_fail(error, ENODATA,
+		                 "the driver does not list the kernels of this module");
 	return (int)cuda_ptx_names(module->ptx, names, size);
 }
 
@@ -324,10 +335,11 @@ int cuda_kernel_create(struct tare_module *base, const char *name, struct tare_k
 		                 "the module has no kernel '%.80s'%s%s%s", name,
 		                 names[0] ? "; it has: " : "", names,
 		                 module->source && strstr(module->source, "template")
-		                 ? "; a template is made by its name and type, 'NAME<TYPE>'" : "");
+		                     ? "; a template is made by its name and type, 'NAME<TYPE>'"
+		                     : "");
 	}
-	// CUDA loads a kernel lazily, at its first launch, and may synchronise for it; behind a shut
-	// gate that would never end. So have it loaded now.
+	// CUDA loads a kernel lazily, at its first launch, and may synchronise for it; behind a
+	// shut gate that would never end. So have it loaded now.
 	if (call->cuFuncLoad)
 		call->cuFuncLoad(made->handle);
 	else
@@ -339,7 +351,7 @@ int cuda_kernel_create(struct tare_module *base, const char *name, struct tare_k
 void cuda_kernel_free(struct tare_kernel *kernel)
 {
 	if (kernel)
-		kernel_release((struct cuda_kernel *)kernel);  // the function belongs to the module
+		kernel_release((struct cuda_kernel *)kernel); // the function belongs to the module
 }
 
 int cuda_kernel_facts(struct tare_kernel *base, struct tare_kernel_facts *facts,
@@ -348,25 +360,31 @@ int cuda_kernel_facts(struct tare_kernel *base, struct tare_kernel_facts *facts,
 	struct cuda_kernel *kernel = (struct cuda_kernel *)base;
 	struct cuda_device *device = cuda_device_of(base->module->device);
 	int64_t *const members[] = {
-		&facts->registers, &facts->local_bytes, &facts->private_bytes, &facts->max_group_size,
+		&facts->registers,
+		&facts->local_bytes,
+		&facts->private_bytes,
+		&facts->max_group_size,
 	};
 	static const cu_function_attribute attributes[] = {
-		ABI_FUNCTION_NUM_REGS, ABI_FUNCTION_SHARED_SIZE_BYTES, ABI_FUNCTION_LOCAL_SIZE_BYTES,
+		ABI_FUNCTION_NUM_REGS,
+		ABI_FUNCTION_SHARED_SIZE_BYTES,
+		ABI_FUNCTION_LOCAL_SIZE_BYTES,
 		ABI_FUNCTION_MAX_THREADS_PER_BLOCK,
 	};
 	int status = cuda_enter(device, error);
 
 	if (status < 0)
 		return status;
-	// What does not fit into registers is part of a thread's local memory, beside its arrays. CUDA
-	// does not tell them apart; but where there is none, nothing was spilled.
-	*facts = (struct tare_kernel_facts){ .spill_bytes = -1, .simd_width = device->warp_size,
-	                                     .preferred_multiple = device->warp_size,
-	                                     .arguments = cuda_parameter_count(kernel) };
+	// What does not fit into registers is part of a thread's local memory, beside its arrays.
+	// CUDA does not tell them apart; but where there is none, nothing was spilled.
+	*facts = (struct tare_kernel_facts){ .spill_bytes = -1,
+		                             .simd_width = device->warp_size,
+		                             .preferred_multiple = device->warp_size,
+		                             .arguments = cuda_parameter_count(kernel) };
 	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
 		int value = -1;
-		if (device->driver->call.cuFuncGetAttribute(&value, attributes[i], kernel->handle) !=
-		    ABI_SUCCESS)
+		if (device->driver->call.cuFuncGetAttribute(&value, attributes[i],
+		                                            kernel->handle) != ABI_SUCCESS)
 			value = -1;
 		*members[i] = value;
 	}

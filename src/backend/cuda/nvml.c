@@ -79,7 +79,8 @@ int cuda_nvml_find(struct cuda_nvml *nvml, const char *pci_address, nvml_device 
 		return -ENOTSUP;
 	}
 	if (!pci_address[0]) {
-		snprintf(reason, size, "NVML knows devices by PCI address, which CUDA does not tell");
+		snprintf(reason, size,
+		         "NVML knows devices by PCI address, which CUDA does not tell");
 		return -ENOTSUP;
 	}
 	// Finding one can take a millisecond, and telemetry asks over and over.

@@ -11,10 +11,13 @@
 
 struct cuda_nvml {
 	struct nvml_functions call;
-	struct tare_library *library;  // NULL: not there
-	char reason[256];              // why not
-	pthread_mutex_t lock;          // of what follows: telemetry is asked from any thread
-	struct { char pci_address[32]; nvml_device device; } known[CUDA_NVML_KNOWN];
+	struct tare_library *library; // NULL: not there
+	char reason[256];             // why not
+	pthread_mutex_t lock;         // of what follows: telemetry is asked from any thread
+	struct {
+		char pci_address[32];
+		nvml_device device;
+	} known[CUDA_NVML_KNOWN];
 	size_t known_count;
 };
 
@@ -26,7 +29,7 @@ void cuda_nvml_close(struct cuda_nvml *nvml);
 int cuda_nvml_find(struct cuda_nvml *nvml, const char *pci_address, nvml_device *device,
                    char *reason, size_t size);
 // Whether an optional getter of NVML (of `nvml` in scope) is there and answers.
-#define CUDA_NVML_ASK(function, ...) \
+#define CUDA_NVML_ASK(function, ...)                                                               \
 	(nvml->call.function && nvml->call.function(__VA_ARGS__) == ABI_NVML_SUCCESS)
 // Why the clock is not the highest now, in bits (1 << enum tare_throttle). False: not told.
 bool cuda_nvml_throttle(const struct cuda_nvml *nvml, nvml_device device,

@@ -3,7 +3,7 @@
 // Everything is optional: without NVML the facts it would give are absent, with the reason.
 #pragma once
 
-#ifndef TARE_CUDA_ABI_CHECK  // the check puts NVIDIA's types here
+#ifndef TARE_CUDA_ABI_CHECK // the check puts NVIDIA's types here
 typedef int nvml_result;
 typedef int nvml_clock;
 typedef int nvml_sensor;
@@ -31,47 +31,72 @@ enum {
 	ABI_NVML_ENABLED = 1,
 	ABI_NVML_CORRECTED = 0,
 	ABI_NVML_UNCORRECTED = 1,
-	ABI_NVML_VOLATILE = 0,   // since the driver was loaded
+	ABI_NVML_VOLATILE = 0, // since the driver was loaded
 	ABI_NVML_LINKS = 18,
 };
 
-#define NVML_FUNCTIONS(required, optional) \
-	required(nvmlInit_v2, (void)) \
-	required(nvmlShutdown, (void)) \
-	required(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, nvml_device *device)) \
-	optional(nvmlSystemGetDriverVersion, (char *text, unsigned int length)) \
-	optional(nvmlDeviceGetClockInfo, (nvml_device device, nvml_clock clock, unsigned int *mhz)) \
-	optional(nvmlDeviceGetMaxClockInfo, (nvml_device device, nvml_clock clock, unsigned int *mhz)) \
-	optional(nvmlDeviceGetMaxPcieLinkGeneration, (nvml_device device, unsigned int *generation)) \
-	optional(nvmlDeviceGetMaxPcieLinkWidth, (nvml_device device, unsigned int *width)) \
-	optional(nvmlDeviceGetCurrPcieLinkGeneration, (nvml_device device, unsigned int *generation)) \
-	optional(nvmlDeviceGetCurrPcieLinkWidth, (nvml_device device, unsigned int *width)) \
-	optional(nvmlDeviceGetPowerUsage, (nvml_device device, unsigned int *milliwatts)) \
-	optional(nvmlDeviceGetEnforcedPowerLimit, (nvml_device device, unsigned int *milliwatts)) \
-	optional(nvmlDeviceGetTemperature, (nvml_device device, nvml_sensor sensor, \
-	                                    unsigned int *celsius)) \
-	optional(nvmlDeviceGetCurrentClocksEventReasons, (nvml_device device, \
-	                                                  unsigned long long *reasons)) \
-	optional(nvmlDeviceGetCurrentClocksThrottleReasons, (nvml_device device, \
-	                                                     unsigned long long *reasons)) \
-	optional(nvmlDeviceGetApplicationsClock, (nvml_device device, nvml_clock clock, \
-	                                          unsigned int *mhz)) \
-	optional(nvmlDeviceGetPowerManagementLimitConstraints, (nvml_device device, \
-	                                                        unsigned int *least_milliwatts, \
-	                                                        unsigned int *most_milliwatts)) \
-	optional(nvmlDeviceGetTemperatureThreshold, (nvml_device device, nvml_threshold threshold, \
-	                                             unsigned int *celsius)) \
-	optional(nvmlDeviceGetTotalEccErrors, (nvml_device device, nvml_memory_error error, \
-	                                       nvml_ecc_counter counter, \
-	                                       unsigned long long *count)) \
-	optional(nvmlDeviceGetPersistenceMode, (nvml_device device, nvml_state *state)) \
-	optional(nvmlDeviceGetMigMode, (nvml_device device, unsigned int *now, \
-	                                unsigned int *pending)) \
-	optional(nvmlDeviceGetNvLinkState, (nvml_device device, unsigned int link, \
-	                                    nvml_state *state))
+#define NVML_FUNCTIONS(required, optional)                                                         \
+	required(nvmlInit_v2, (void)) required(nvmlShutdown, (void)) required(                     \
+	    nvmlDeviceGetHandleByPciBusId_v2, (const char *address, nvml_device *device))          \
+	    optional(nvmlSystemGetDriverVersion, (char *text, unsigned int length)) optional(      \
+	        nvmlDeviceGetClockInfo, (nvml_device device, nvml_clock clock, unsigned int *mhz)) \
+	        optional(                                                                          \
+	            nvmlDeviceGetMaxClockInfo,                                                     \
+	            (nvml_device device, nvml_clock clock,                                         \
+	             unsigned int *mhz)) optional(nvmlDeviceGetMaxPcieLinkGeneration,              \
+	                                          (nvml_device device, unsigned int *generation))  \
+	            optional(nvmlDeviceGetMaxPcieLinkWidth,                                        \
+	                     (nvml_device device,                                                  \
+	                      unsigned int *width)) optional(nvmlDeviceGetCurrPcieLinkGeneration,  \
+	                                                     (nvml_device device,                  \
+	                                                      unsigned int *generation))           \
+	                optional(nvmlDeviceGetCurrPcieLinkWidth,                                   \
+	                         (nvml_device device,                                              \
+	                          unsigned int *width)) optional(nvmlDeviceGetPowerUsage,          \
+	                                                         (nvml_device device,              \
+	                                                          unsigned int *milliwatts))       \
+	                    optional(nvmlDeviceGetEnforcedPowerLimit,                              \
+	                             (nvml_device device, unsigned int *milliwatts))               \
+	                        optional(nvmlDeviceGetTemperature,                                 \
+	                                 (nvml_device device, nvml_sensor sensor,                  \
+	                                  unsigned int *celsius))                                  \
+	                            optional(nvmlDeviceGetCurrentClocksEventReasons,               \
+	                                     (nvml_device device, unsigned long long *reasons))    \
+	                                optional(                                                  \
+	                                    nvmlDeviceGetCurrentClocksThrottleReasons,             \
+	                                    (nvml_device device, unsigned long long *reasons))     \
+	                                    optional(nvmlDeviceGetApplicationsClock,               \
+	                                             (nvml_device device, nvml_clock clock,        \
+	                                              unsigned int *mhz))                          \
+	                                        optional(                                          \
+	                                            nvmlDeviceGetPowerManagementLimitConstraints,  \
+	                                            (nvml_device device,                           \
+	                                             unsigned int *least_milliwatts,               \
+	                                             unsigned int *most_milliwatts))               \
+	                                            optional(nvmlDeviceGetTemperatureThreshold,    \
+	                                                     (nvml_device device,                  \
+	                                                      nvml_threshold threshold,            \
+	                                                      unsigned int *celsius))              \
+	                                                optional(nvmlDeviceGetTotalEccErrors,      \
+	                                                         (nvml_device device,              \
+	                                                          nvml_memory_error error,         \
+	                                                          nvml_ecc_counter counter,        \
+	                                                          unsigned long long *count))      \
+	                                                    optional(nvmlDeviceGetPersistenceMode, \
+	                                                             (nvml_device device,          \
+	                                                              nvml_state * state))         \
+	                                                        optional(nvmlDeviceGetMigMode,     \
+	                                                                 (nvml_device device,      \
+	                                                                  unsigned int *now,       \
+	                                                                  unsigned int *pending))  \
+	                                                            optional(                      \
+	                                                                nvmlDeviceGetNvLinkState,  \
+	                                                                (nvml_device device,       \
+	                                                                 unsigned int link,        \
+	                                                                 nvml_state *state))
 
 struct nvml_functions {
-#define X(name, parameters) nvml_result (*name) parameters;
+#define X(name, parameters) nvml_result(*name) parameters;
 	NVML_FUNCTIONS(X, X)
 #undef X
 };

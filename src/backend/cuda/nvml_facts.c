@@ -127,9 +127,11 @@ static void heat_facts(const struct cuda_nvml *nvml, nvml_device device, struct 
 		not_told(facts, TARE_FACT_TEMPERATURE);
 	}
 	slows = ASK(nvmlDeviceGetTemperatureThreshold, device, ABI_NVML_THRESHOLD_SLOWDOWN,
-	            &slowdown) && slowdown;
+	            &slowdown) &&
+	        slowdown;
 	ends = ASK(nvmlDeviceGetTemperatureThreshold, device, ABI_NVML_THRESHOLD_SHUTDOWN,
-	           &shutdown) && shutdown;
+	           &shutdown) &&
+	       shutdown;
 	if (slows && ends)
 		snprintf(text, sizeof text, "slows down at %u C, shuts down at %u C", slowdown,
 		         shutdown);
@@ -217,11 +219,14 @@ static void driver_fact(const struct cuda_nvml *nvml, struct tare_facts *facts)
 void cuda_nvml_facts(struct cuda_nvml *nvml, const char *pci_address, struct tare_facts *facts)
 {
 	static const enum tare_fact_id ours[] = {
-		TARE_FACT_LINK_NOW, TARE_FACT_LINK_MAX, TARE_FACT_PEAK_LINK,
-		TARE_FACT_NVLINK, TARE_FACT_CLOCK_NOW, TARE_FACT_CLOCK_SETTING,
-		TARE_FACT_MEMORY_CLOCK_NOW, TARE_FACT_POWER_NOW, TARE_FACT_POWER_LIMIT,
-		TARE_FACT_POWER_LIMIT_MAX, TARE_FACT_TEMPERATURE, TARE_FACT_TEMPERATURE_LIMITS,
-		TARE_FACT_THROTTLE, TARE_FACT_ECC_CORRECTED, TARE_FACT_ECC_UNCORRECTED, TARE_FACT_MIG,
+		TARE_FACT_LINK_NOW,         TARE_FACT_LINK_MAX,
+		TARE_FACT_PEAK_LINK,        TARE_FACT_NVLINK,
+		TARE_FACT_CLOCK_NOW,        TARE_FACT_CLOCK_SETTING,
+		TARE_FACT_MEMORY_CLOCK_NOW, TARE_FACT_POWER_NOW,
+		TARE_FACT_POWER_LIMIT,      TARE_FACT_POWER_LIMIT_MAX,
+		TARE_FACT_TEMPERATURE,      TARE_FACT_TEMPERATURE_LIMITS,
+		TARE_FACT_THROTTLE,         TARE_FACT_ECC_CORRECTED,
+		TARE_FACT_ECC_UNCORRECTED,  TARE_FACT_MIG,
 		TARE_FACT_PERSISTENCE,
 	};
 	char reason[256];

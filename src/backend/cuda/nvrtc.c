@@ -14,7 +14,7 @@
 struct options {
 	const char *option[OPTIONS_MOST];
 	int count;
-	char *words;  // of the user, cut apart
+	char *words; // of the user, cut apart
 	char architecture[40], beside[PATH_MAX + 16], toolkit[PATH_MAX + 16];
 };
 
@@ -77,14 +77,18 @@ static int choose_architecture(const struct cuda_nvrtc *nvrtc, int capability, c
 		least = known < least ? known : least;
 	}
 	if (nvrtc->count && !best)
-		return tare_fail(error, ENOTSUP,
-		                 "NVRTC %d.%d compiles for compute capability %d.%d and later, this "
-		                 "device has %d.%d; name an older NVRTC with TARE_NVRTC_LIBRARY, or "
-		                 "give PTX", nvrtc->major, nvrtc->minor, least / 10, least % 10,
-		                 capability / 10, capability % 10);
+		return tare_fail(
+		    error, ENOTSUP,
+		    "NVRTC %d.%d compiles for compute capability %d.%d and later, this "
+		    "device has %d.%d; name an older NVRTC with TARE_NVRTC_LIBRARY, or "
+		    "give PTX",
+		    nvrtc->major, nvrtc->minor, least / 10, least % 10, capability / 10,
+		    capability % 10);
 	snprintf(text, 40, "--gpu-architecture=%s_%d",
 	         best == capability && nvrtc->call.nvrtcGetCUBIN && nvrtc->call.nvrtcGetCUBINSize
-	         ? "sm" : "compute", best ? best : capability);
+	             ? "sm"
+	             : "compute",
+	         best ? best : capability);
 	return 0;
 }
 
@@ -101,7 +105,8 @@ static int make_options(struct cuda_device *device, const struct tare_module_sou
 	if (status < 0)
 		return status;
 	if (!has(options, "-arch") && !has(options, "--gpu-architecture")) {
-		status = choose_architecture(nvrtc, major * 10 + minor, options->architecture, error);
+		status =
+		    choose_architecture(nvrtc, major * 10 + minor, options->architecture, error);
 		add(options, options->architecture);
 	}
 	if (source->file) {
@@ -161,10 +166,12 @@ static int compile_failed(const struct cuda_nvrtc *nvrtc, nvrtc_result result, c
 	if (result == ABI_NVRTC_INVALID_OPTION)
 		what = "NVRTC does not take a build option";
 	else if (strstr(log, "could not open source file") && !nvrtc->include[0])
-		what = "a header is not found, and no headers of the toolkit lie beside NVRTC; name "
-		       "their folder by CUDA_HOME, or with the build option -IFOLDER";
+		what =
+		    "a header is not found, and no headers of the toolkit lie beside NVRTC; name "
+		    "their folder by CUDA_HOME, or with the build option -IFOLDER";
 	else if (strstr(log, "is considered a host function"))
-		what = "NVRTC compiles no host code; put it between #ifndef __CUDACC_RTC__ and #endif";
+		what =
+		    "NVRTC compiles no host code; put it between #ifndef __CUDACC_RTC__ and #endif";
 	return nvrtc_fail(nvrtc, result, "nvrtcCompileProgram", EINVAL, what, error);
 }
 
@@ -237,7 +244,7 @@ int cuda_compile(struct cuda_device *device, const struct tare_module_source *so
 	if (status == 0) {
 		const struct nvrtc_functions *call = &device->driver->nvrtc->call;
 		nvrtc_result result = call->nvrtcCreateProgram(
-			&program, text, slash ? slash + 1 : source->file, 0, NULL, NULL);
+		    &program, text, slash ? slash + 1 : source->file, 0, NULL, NULL);
 		if (result == ABI_NVRTC_SUCCESS) {
 			status = compile(device->driver->nvrtc, source, &options, program, &said,
 			                 compiled, error);

@@ -11,8 +11,8 @@ struct cuda_nvrtc {
 	struct nvrtc_functions call;
 	struct tare_library *library;
 	int major, minor;
-	int architectures[64], count;  // 90 is compute capability 9.0; count 0: it does not tell
-	char include[PATH_MAX];        // the toolkit's headers; "": not found
+	int architectures[64], count; // 90 is compute capability 9.0; count 0: it does not tell
+	char include[PATH_MAX];       // the toolkit's headers; "": not found
 };
 
 // Opens NVRTC when it is first wanted; it stays with the driver. TARE_NVRTC_LIBRARY names one;
@@ -23,9 +23,10 @@ int cuda_nvrtc_open(struct cuda_driver *driver, struct tare_error *error);
 void cuda_nvrtc_close(struct cuda_driver *driver);
 
 struct cuda_compiled {
-	char *image;    // what the driver loads: a GPU binary or PTX
-	char *ptx;      // the same as PTX; NULL where NVRTC gives none
-	char *lowered;  // the name of the kernel that source->entry is an expression for; NULL: none
+	char *image; // what the driver loads: a GPU binary or PTX
+	char *ptx;   // the same as PTX; NULL where NVRTC gives none
+	// the name of the kernel that source->entry is an expression for; NULL: none
+	char *lowered;
 };
 
 // Compiles CUDA C for the device. 0; -EINVAL when it does not compile, with *log to free() as

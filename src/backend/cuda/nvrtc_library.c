@@ -18,19 +18,32 @@ static const struct tare_symbol symbols[] = {
 #undef OPTIONAL
 };
 
-static const struct { int major; const char *name; } sonames[] = {
-	{ 14, "libnvrtc.so.14" }, { 13, "libnvrtc.so.13" }, { 12, "libnvrtc.so.12" },
+static const struct {
+	int major;
+	const char *name;
+} sonames[] = {
+	{ 14, "libnvrtc.so.14" },
+	{ 13, "libnvrtc.so.13" },
+	{ 12, "libnvrtc.so.12" },
 	{ 11, "libnvrtc.so.11.2" },
 };
 
 // Folders of the toolkit, of distributions and of Python's packages, as patterns; with a variable
 // before the slash its value comes first, and without it the row is left out.
-static const struct { const char *variable, *pattern; } places[] = {
-	{ "CUDA_PATH", "/lib64" }, { "CUDA_PATH", "/lib" }, { "CUDA_PATH", "/cuda_nvrtc/lib" },
-	{ "CUDA_HOME", "/lib64" }, { "CUDA_HOME", "/lib" }, { "CUDA_HOME", "/cuda_nvrtc/lib" },
-	{ NULL, "" },  // the loader's own path
-	{ NULL, "/usr/local/cuda/lib64" }, { NULL, "/usr/local/cuda-*/lib64" },
-	{ NULL, "/opt/cuda/lib64" }, { "CONDA_PREFIX", "/lib" },
+static const struct {
+	const char *variable, *pattern;
+} places[] = {
+	{ "CUDA_PATH", "/lib64" },
+	{ "CUDA_PATH", "/lib" },
+	{ "CUDA_PATH", "/cuda_nvrtc/lib" },
+	{ "CUDA_HOME", "/lib64" },
+	{ "CUDA_HOME", "/lib" },
+	{ "CUDA_HOME", "/cuda_nvrtc/lib" },
+	{ NULL, "" }, // the loader's own path
+	{ NULL, "/usr/local/cuda/lib64" },
+	{ NULL, "/usr/local/cuda-*/lib64" },
+	{ NULL, "/opt/cuda/lib64" },
+	{ "CONDA_PREFIX", "/lib" },
 	{ "VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib" },
 	{ "HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib" },
 	{ NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib" },
@@ -109,8 +122,8 @@ static void find_headers(struct cuda_nvrtc *nvrtc)
 	}
 	for (size_t i = 0; i < 3; i++) {
 		const char *home = i < 2 ? getenv(variables[i]) : "/usr/local/cuda";
-		if (!home || (size_t)snprintf(folder, sizeof folder, "%s/include", home) >=
-		                 sizeof folder)
+		if (!home ||
+		    (size_t)snprintf(folder, sizeof folder, "%s/include", home) >= sizeof folder)
 			continue;
 		if (has_headers(folder) && realpath(folder, nvrtc->include))
 			return;
@@ -144,16 +157,18 @@ static int open_first_time(struct cuda_driver *driver, struct tare_error *error)
 		if (status == -ENOENT)
 			tare_fail(error, ENOTSUP,
 			          "TARE_NVRTC_LIBRARY names '%.200s', which cannot be opened; PTX "
-			          "needs no NVRTC", chosen);
+			          "needs no NVRTC",
+			          chosen);
 	} else {
 		status = find(nvrtc, driver->version ? driver->version / 1000 : INT_MAX);
 		if (status < 0)
-			tare_fail(error, ENOTSUP,
-			          "CUDA C is compiled by NVRTC, which is not found (tried "
-			          "libnvrtc.so.14, .13, .12, .11.2 in CUDA_PATH, CUDA_HOME, the "
-			          "loader's path, /usr/local/cuda*, Python's packages); install it (in a "
-			          "CUDA toolkit, or pip's nvidia-cuda-nvrtc) or name it with "
-			          "TARE_NVRTC_LIBRARY; PTX needs no NVRTC");
+			tare_fail(
+			    error, ENOTSUP,
+			    "CUDA C is compiled by NVRTC, which is not found (tried "
+			    "libnvrtc.so.14, .13, .12, .11.2 in CUDA_PATH, CUDA_HOME, the "
+			    "loader's path, /usr/local/cuda*, Python's packages); install it (in a "
+			    "CUDA toolkit, or pip's nvidia-cuda-nvrtc) or name it with "
+			    "TARE_NVRTC_LIBRARY; PTX needs no NVRTC");
 	}
 	if (status == 0 &&
 	    nvrtc->call.nvrtcVersion(&nvrtc->major, &nvrtc->minor) != ABI_NVRTC_SUCCESS)

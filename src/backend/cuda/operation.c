@@ -45,31 +45,32 @@ static int copy(struct cuda_queue *queue, const struct tare_operation *operation
 		return cuda_peer_copy(device_of(queue), from, to, queue->stream, error);
 	if (source == SIDE_HOST && destination == SIDE_DEVICE) {
 		name = native ? "cuMemcpyHtoD_v2" : "cuMemcpyHtoDAsync_v2";
-		result = native ? call->cuMemcpyHtoD_v2(cuda_device_address(to), cuda_host_address(from),
-		                                        to->bytes)
+		result = native ? call->cuMemcpyHtoD_v2(cuda_device_address(to),
+		                                        cuda_host_address(from), to->bytes)
 		                : call->cuMemcpyHtoDAsync_v2(cuda_device_address(to),
 		                                             cuda_host_address(from), to->bytes,
 		                                             queue->stream);
 	} else if (source == SIDE_DEVICE && destination == SIDE_HOST) {
 		name = native ? "cuMemcpyDtoH_v2" : "cuMemcpyDtoHAsync_v2";
-		result = native ? call->cuMemcpyDtoH_v2(cuda_host_address(to), cuda_device_address(from),
-		                                        to->bytes)
+		result = native ? call->cuMemcpyDtoH_v2(cuda_host_address(to),
+		                                        cuda_device_address(from), to->bytes)
 		                : call->cuMemcpyDtoHAsync_v2(cuda_host_address(to),
 		                                             cuda_device_address(from), to->bytes,
 		                                             queue->stream);
 	} else if (source == SIDE_DEVICE && destination == SIDE_DEVICE && !native) {
 		name = "cuMemcpyDtoDAsync_v2";
-		result = call->cuMemcpyDtoDAsync_v2(cuda_device_address(to), cuda_device_address(from),
-		                                    to->bytes, queue->stream);
+		result = call->cuMemcpyDtoDAsync_v2(
+		    cuda_device_address(to), cuda_device_address(from), to->bytes, queue->stream);
 	} else {
 		name = native ? "cuMemcpy" : "cuMemcpyAsync";
-		result = native ? call->cuMemcpy(unified_address(to), unified_address(from), to->bytes)
-		                : call->cuMemcpyAsync(unified_address(to), unified_address(from),
-		                                      to->bytes, queue->stream);
+		result = native
+		             ? call->cuMemcpy(unified_address(to), unified_address(from), to->bytes)
+		             : call->cuMemcpyAsync(unified_address(to), unified_address(from),
+		                                   to->bytes, queue->stream);
 	}
 	if (result != ABI_SUCCESS)
-		return cuda_fail(device_of(queue)->driver, result, name, error, "cannot copy %llu bytes",
-		                 (unsigned long long)to->bytes);
+		return cuda_fail(device_of(queue)->driver, result, name, error,
+		                 "cannot copy %llu bytes", (unsigned long long)to->bytes);
 	return 0;
 }
 
@@ -136,7 +137,8 @@ static int shorten(const void *pattern, uint32_t *bytes, uint32_t *value, struct
 
 	while (*bytes > 4) {
 		if (memcmp(at, at + *bytes / 2, *bytes / 2) != 0)
-			return tare_fail(error, ENOTSUP, "CUDA fills with patterns of at most 4 bytes");
+			return tare_fail(error, ENOTSUP,
+			                 "CUDA fills with patterns of at most 4 bytes");
 		*bytes /= 2;
 	}
 	*value = 0;
@@ -156,9 +158,11 @@ static int fill(struct cuda_queue *queue, const struct tare_operation *operation
 	int status;
 
 	if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)))
-		return tare_fail(error, EINVAL, "a pattern of %u bytes; it is 1, 2, 4, 8 or 16", bytes);
+		return tare_fail(error, EINVAL, "a pattern of %u bytes; it is 1, 2, 4, 8 or 16",
+		                 bytes);
 	if (!at)
-		return tare_fail(error, ENOTSUP, "CUDA fills only memory that the device addresses");
+		return tare_fail(error, ENOTSUP,
+		                 "CUDA fills only memory that the device addresses");
 	if (to->bytes % bytes)
 		return tare_fail(error, EINVAL, "%llu bytes are no whole number of patterns",
 		                 (unsigned long long)to->bytes);
@@ -170,14 +174,15 @@ static int fill(struct cuda_queue *queue, const struct tare_operation *operation
 		result = call->cuMemsetD8Async(at, (unsigned char)value, to->bytes, queue->stream);
 	} else if (bytes == 2) {
 		name = "cuMemsetD16Async";
-		result = call->cuMemsetD16Async(at, (unsigned short)value, to->bytes / 2, queue->stream);
+		result =
+		    call->cuMemsetD16Async(at, (unsigned short)value, to->bytes / 2, queue->stream);
 	} else {
 		name = "cuMemsetD32Async";
 		result = call->cuMemsetD32Async(at, value, to->bytes / 4, queue->stream);
 	}
 	if (result != ABI_SUCCESS)
-		return cuda_fail(device_of(queue)->driver, result, name, error, "cannot fill %llu bytes",
-		                 (unsigned long long)to->bytes);
+		return cuda_fail(device_of(queue)->driver, result, name, error,
+		                 "cannot fill %llu bytes", (unsigned long long)to->bytes);
 	return 0;
 }
 
@@ -193,7 +198,8 @@ static int launch(struct cuda_queue *queue, const struct tare_operation *operati
 	void *parameters[CUDA_MAX_ARGUMENTS];
 
 	if (what->argument_count > CUDA_MAX_ARGUMENTS)
-		return tare_fail(error, EINVAL, "a kernel with %u arguments; tare passes at most %d",
+		return tare_fail(error, EINVAL,
+		                 "a kernel with %u arguments; tare passes at most %d",
 		                 what->argument_count, CUDA_MAX_ARGUMENTS);
 	for (uint32_t i = 0; i < what->argument_count; i++) {
 		const struct tare_argument *argument = &what->arguments[i];
@@ -201,8 +207,9 @@ static int launch(struct cuda_queue *queue, const struct tare_operation *operati
 		case TARE_ARGUMENT_MEMORY:
 			addresses[i] = cuda_device_address(&argument->span);
 			if (!addresses[i])
-				return tare_fail(error, EINVAL,
-				                 "argument %u is memory that the device cannot address", i);
+				return tare_fail(
+				    error, EINVAL,
+				    "argument %u is memory that the device cannot address", i);
 			parameters[i] = &addresses[i];
 			break;
 		case TARE_ARGUMENT_VALUE:
@@ -220,14 +227,14 @@ static int launch(struct cuda_queue *queue, const struct tare_operation *operati
 		}
 	}
 	cu_result result = device_of(queue)->driver->call.cuLaunchKernel(
-		((struct cuda_kernel *)what->kernel)->handle, what->groups[0], what->groups[1],
-		what->groups[2], what->group_size[0], what->group_size[1], what->group_size[2],
-		(uint32_t)shared_bytes, queue->stream, parameters, NULL);
+	    ((struct cuda_kernel *)what->kernel)->handle, what->groups[0], what->groups[1],
+	    what->groups[2], what->group_size[0], what->group_size[1], what->group_size[2],
+	    (uint32_t)shared_bytes, queue->stream, parameters, NULL);
 	if (result != ABI_SUCCESS)
 		return cuda_fail(device_of(queue)->driver, result, "cuLaunchKernel", error,
-		                 "cannot launch %u x %u x %u groups of %u x %u x %u", what->groups[0],
-		                 what->groups[1], what->groups[2], what->group_size[0],
-		                 what->group_size[1], what->group_size[2]);
+		                 "cannot launch %u x %u x %u groups of %u x %u x %u",
+		                 what->groups[0], what->groups[1], what->groups[2],
+		                 what->group_size[0], what->group_size[1], what->group_size[2]);
 	return 0;
 }
 
@@ -263,7 +270,7 @@ static int perform(struct cuda_queue *queue, const struct tare_operation *operat
 	case TARE_OPERATION_LAUNCH:
 		return launch(queue, operation, error);
 	case TARE_OPERATION_MARKER:
-		return 0;  // the order of the stream and the waits do it
+		return 0; // the order of the stream and the waits do it
 	case TARE_OPERATION_HOST_CALL:
 		return host_call(queue, operation, error);
 	case TARE_OPERATION_MAP:
@@ -295,7 +302,8 @@ int cuda_count_held(struct cuda_queue *queue, uint32_t wait_count, bool event,
 	if (queue->held >= CUDA_GATE_CAPACITY || queue->entries + entries > CUDA_GATE_ENTRIES)
 		return tare_fail(error, EINVAL,
 		                 "more than %d operations, or too many waits, behind a shut gate; "
-		                 "CUDA would block", CUDA_GATE_CAPACITY);
+		                 "CUDA would block",
+		                 CUDA_GATE_CAPACITY);
 	queue->held++;
 	queue->entries += (uint32_t)entries;
 	return 0;
@@ -306,7 +314,7 @@ static bool waits_now(const struct cuda_queue *queue, const struct tare_operatio
 {
 	for (uint32_t i = 0; i < operation->wait_count; i++)
 		if (device_of(queue)->driver->call.cuEventQuery(
-			    ((struct cuda_event *)operation->waits[i])->end) != ABI_SUCCESS)
+		        ((struct cuda_event *)operation->waits[i])->end) != ABI_SUCCESS)
 			return true;
 	return false;
 }
@@ -327,8 +335,9 @@ static int check_gate(struct cuda_queue *queue, const struct tare_operation *ope
 		                 "a blocking operation behind a shut gate would wait for ever");
 	// The driver stages pageable memory while the caller waits.
 	if (is_pageable(&operation->source) || is_pageable(&operation->destination))
-		return tare_fail(error, EINVAL,
-		                 "a copy of pageable memory behind a shut gate would wait for ever");
+		return tare_fail(
+		    error, EINVAL,
+		    "a copy of pageable memory behind a shut gate would wait for ever");
 	return cuda_count_held(queue, operation->wait_count, event, error);
 }
 
@@ -337,20 +346,19 @@ static int wait_for_others(struct cuda_queue *queue, const struct tare_operation
 {
 	for (uint32_t i = 0; i < operation->wait_count; i++) {
 		struct cuda_event *event = (struct cuda_event *)operation->waits[i];
-		cu_result result = device_of(queue)->driver->call.cuStreamWaitEvent(queue->stream,
-		                                                                    event->end, 0);
+		cu_result result =
+		    device_of(queue)->driver->call.cuStreamWaitEvent(queue->stream, event->end, 0);
 		if (result == ABI_SUCCESS)
 			cuda_graph_join(queue, event);
 		if (result != ABI_SUCCESS)
-			return cuda_fail(device_of(queue)->driver, result, "cuStreamWaitEvent", error,
-			                 "cannot wait for an event");
+			return cuda_fail(device_of(queue)->driver, result, "cuStreamWaitEvent",
+			                 error, "cannot wait for an event");
 	}
 	return 0;
 }
 
 // The blocking forms of the legacy stream wait themselves, except between two device memories.
-static bool blocks_by_itself(const struct cuda_queue *queue,
-                             const struct tare_operation *operation)
+static bool blocks_by_itself(const struct cuda_queue *queue, const struct tare_operation *operation)
 {
 	return queue->legacy && operation->type == TARE_OPERATION_COPY &&
 	       (side_of(operation->source.memory) == SIDE_HOST ||

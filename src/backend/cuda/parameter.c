@@ -80,7 +80,8 @@ static bool find_kernel(const char **at, const char *name, struct cuda_text *lis
 			*list = parentheses(at);
 			if (is(before, name))
 				return true;
-			// Else it belongs to __launch_bounds__ or an attribute, and the name follows.
+			// Else it belongs to __launch_bounds__ or an attribute, and the name
+			// follows.
 		} else if (is(token, "{") || is(token, ";")) {
 			kernel = false;
 		}
@@ -119,19 +120,45 @@ static bool source_parameter(struct cuda_text list, uint32_t index, struct cuda_
 // The words of C for the types of --arg, as tare names them; "" for others.
 static const char *known_type(const char *words)
 {
-	static const struct { const char *words, *type; } rows[] = {
-		{ "float", "float" }, { "double", "double" }, { "half", "half" }, { "__half", "half" },
-		{ "int", "int" }, { "signed", "int" }, { "signed int", "int" }, { "int32_t", "int" },
-		{ "uint", "uint" }, { "unsigned", "uint" }, { "unsigned int", "uint" },
-		{ "uint32_t", "uint" }, { "long", "long" }, { "long int", "long" },
-		{ "long long", "long" }, { "long long int", "long" }, { "int64_t", "long" },
-		{ "unsigned long", "ulong" }, { "unsigned long int", "ulong" },
-		{ "unsigned long long", "ulong" }, { "unsigned long long int", "ulong" },
-		{ "uint64_t", "ulong" }, { "size_t", "ulong" }, { "ulong", "ulong" },
-		{ "short", "short" }, { "int16_t", "short" }, { "unsigned short", "ushort" },
-		{ "uint16_t", "ushort" }, { "ushort", "ushort" }, { "char", "char" },
-		{ "signed char", "char" }, { "int8_t", "char" }, { "unsigned char", "uchar" },
-		{ "uint8_t", "uchar" }, { "uchar", "uchar" }, { "bool", "uchar" },
+	static const struct {
+		const char *words, *type;
+	} rows[] = {
+		{ "float", "float" },
+		{ "double", "double" },
+		{ "half", "half" },
+		{ "__half", "half" },
+		{ "int", "int" },
+		{ "signed", "int" },
+		{ "signed int", "int" },
+		{ "int32_t", "int" },
+		{ "uint", "uint" },
+		{ "unsigned", "uint" },
+		{ "unsigned int", "uint" },
+		{ "uint32_t", "uint" },
+		{ "long", "long" },
+		{ "long int", "long" },
+		{ "long long", "long" },
+		{ "long long int", "long" },
+		{ "int64_t", "long" },
+		{ "unsigned long", "ulong" },
+		{ "unsigned long int", "ulong" },
+		{ "unsigned long long", "ulong" },
+		{ "unsigned long long int", "ulong" },
+		{ "uint64_t", "ulong" },
+		{ "size_t", "ulong" },
+		{ "ulong", "ulong" },
+		{ "short", "short" },
+		{ "int16_t", "short" },
+		{ "unsigned short", "ushort" },
+		{ "uint16_t", "ushort" },
+		{ "ushort", "ushort" },
+		{ "char", "char" },
+		{ "signed char", "char" },
+		{ "int8_t", "char" },
+		{ "unsigned char", "uchar" },
+		{ "uint8_t", "uchar" },
+		{ "uchar", "uchar" },
+		{ "bool", "uchar" },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (strcmp(words, rows[i].words) == 0)
@@ -141,8 +168,9 @@ static const char *known_type(const char *words)
 
 static bool is_qualifier(struct cuda_text word)
 {
-	static const char *const words[] = { "const", "volatile", "restrict", "__restrict__",
-		                             "__restrict", "__grid_constant__", "std" };
+	static const char *const words[] = { "const",        "volatile",   "restrict",
+		                             "__restrict__", "__restrict", "__grid_constant__",
+		                             "std" };
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (is(word, words[i]))
 			return true;
@@ -161,11 +189,13 @@ static void read_source(struct cuda_text text, struct tare_parameter *parameter)
 		if (is(token, "*") || is(token, "[") || is(token, "&"))
 			pointer = true;
 		constant = constant || (!pointer && is(token, "const"));
-		if (!is_word(token.at[0]) || isdigit((unsigned char)token.at[0]) || is_qualifier(token))
+		if (!is_word(token.at[0]) || isdigit((unsigned char)token.at[0]) ||
+		    is_qualifier(token))
 			continue;
 		// The last word is the name, those before it are the type.
 		size_t used = strlen(words);
-		snprintf(words + used, sizeof words - used, "%s%s", used && last[0] ? " " : "", last);
+		snprintf(words + used, sizeof words - used, "%s%s", used && last[0] ? " " : "",
+		         last);
 		snprintf(last, sizeof last, "%.*s", (int)token.length, token.at);
 	}
 	type = known_type(words);
@@ -218,9 +248,9 @@ static int64_t driver_bytes(const struct cuda_kernel *kernel, uint32_t index)
 
 	if (!device->driver->call.cuFuncGetParamInfo || cuda_enter(device, NULL) < 0)
 		return -ENODATA;
-	cu_result result = device->driver->call.cuFuncGetParamInfo(kernel->handle, index, &offset,
-	                                                           &bytes);
-	return result == ABI_SUCCESS        ? (int64_t)bytes
+	cu_result result =
+	    device->driver->call.cuFuncGetParamInfo(kernel->handle, index, &offset, &bytes);
+	return result == ABI_SUCCESS         ? (int64_t)bytes
 	       : result == ABI_INVALID_VALUE ? -EINVAL
 	                                     : -ENODATA;
 }
@@ -249,11 +279,11 @@ int cuda_kernel_parameter(struct tare_kernel *base, uint32_t index,
 
 	*parameter = (struct tare_parameter){ .kind = TARE_PARAMETER_UNKNOWN, .bytes = -1 };
 	if (count < 0)
-		return tare_fail(error, ENODATA,
-		                 "this driver does not tell a kernel's parameters (CUDA 12.4 does)");
+		return tare_fail(
+		    error, ENODATA,
+		    "this driver does not tell a kernel's parameters (CUDA 12.4 does)");
 	if (index >= (uint64_t)count)
-		return tare_fail(error, EINVAL, "the kernel has %lld parameters",
-		                 (long long)count);
+		return tare_fail(error, EINVAL, "the kernel has %lld parameters", (long long)count);
 	if (module->ptx)
 		cuda_ptx_parameter(module->ptx, kernel->name, index, parameter);
 	bytes = driver_bytes(kernel, index);

@@ -7,8 +7,7 @@
 
 // Access is a matter of the context, and contexts are the process's own: another library may have
 // given it already.
-int cuda_peer_enable(struct tare_device *device, struct tare_device *peer,
-                     struct tare_error *error)
+int cuda_peer_enable(struct tare_device *device, struct tare_device *peer, struct tare_error *error)
 {
 	struct cuda_device *self = cuda_device_of(device), *other = cuda_device_of(peer);
 	const struct cuda_functions *call = &self->driver->call;

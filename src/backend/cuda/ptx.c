@@ -109,14 +109,14 @@ void cuda_readable_name(struct cuda_text mangled, char *text, size_t size)
 	nested = *at == 'N';
 	at += nested;
 	while (at < end) {
-		at += *at == 'L';  // internal linkage
+		at += *at == 'L'; // internal linkage
 		size_t length = 0;
 		while (at < end && isdigit((unsigned char)*at) && length < NAME_MOST)
 			length = length * 10 + (size_t)(*at++ - '0');
 		if (!length || length > (size_t)(end - at))
 			break;
-		int written = snprintf(text + used, size - used, "%s%.*s", used ? "::" : "",
-		                       (int)length, at);
+		int written =
+		    snprintf(text + used, size - used, "%s%.*s", used ? "::" : "", (int)length, at);
 		at += length;
 		if (written < 0 || (size_t)written >= size - used)
 			return;
@@ -124,7 +124,7 @@ void cuda_readable_name(struct cuda_text mangled, char *text, size_t size)
 		if (!nested)
 			break;
 	}
-	if (!used)  // something else than a plain name
+	if (!used) // something else than a plain name
 		snprintf(text, size, "%.*s", (int)mangled.length, mangled.at);
 	else if (at < end && *at == 'I')
 		snprintf(text + used, size - used, "<>");
@@ -231,11 +231,16 @@ int64_t cuda_ptx_parameter_count(const char *ptx, const char *name)
 // Bytes of a PTX type, 0 where it is none; *type: the word of C for it, "" where it is not told.
 static int64_t type_bytes(struct cuda_text token, const char **type)
 {
-	static const struct { const char *ptx, *c; int64_t bytes; } rows[] = {
-		{ "u8", "uchar", 1 }, { "s8", "char", 1 }, { "b8", "", 1 }, { "u16", "ushort", 2 },
-		{ "s16", "short", 2 }, { "b16", "", 2 }, { "f16", "half", 2 }, { "u32", "uint", 4 },
-		{ "s32", "int", 4 }, { "b32", "", 4 }, { "f32", "float", 4 }, { "u64", "ulong", 8 },
-		{ "s64", "long", 8 }, { "b64", "", 8 }, { "f64", "double", 8 }, { "b128", "", 16 },
+	static const struct {
+		const char *ptx, *c;
+		int64_t bytes;
+	} rows[] = {
+		{ "u8", "uchar", 1 },   { "s8", "char", 1 },   { "b8", "", 1 },
+		{ "u16", "ushort", 2 }, { "s16", "short", 2 }, { "b16", "", 2 },
+		{ "f16", "half", 2 },   { "u32", "uint", 4 },  { "s32", "int", 4 },
+		{ "b32", "", 4 },       { "f32", "float", 4 }, { "u64", "ulong", 8 },
+		{ "s64", "long", 8 },   { "b64", "", 8 },      { "f64", "double", 8 },
+		{ "b128", "", 16 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (is(token, rows[i].ptx)) {

@@ -27,14 +27,15 @@ static cu_result look(const struct query *query)
 	                    : query->call->cuStreamQuery(query->stream);
 }
 
-static int poll_until_done(struct cuda_device *device, const struct query *query,
-                           int64_t limit_ns, struct tare_error *error)
+static int poll_until_done(struct cuda_device *device, const struct query *query, int64_t limit_ns,
+                           struct tare_error *error)
 {
 	const char *call = query->event ? "cuEventQuery" : "cuStreamQuery";
 	struct tare_host_time begun = tare_host_now();
 
 	for (;;) {
-		// Before the look: whose process is stopped meanwhile looks again before it gives up.
+		// Before the look: whose process is stopped meanwhile looks again before it gives
+		// up.
 		int64_t waited_ns = tare_host_elapsed_ns(begun, tare_host_now());
 		cu_result result = look(query);
 		if (result == ABI_SUCCESS)
@@ -103,7 +104,8 @@ int cuda_queue_create(struct tare_device *device, const struct tare_queue_option
 		return tare_fail(error, ENOTSUP,
 		                 "a CUDA stream runs what it gets at once; use a graph");
 	if (options->engine != 0)
-		return tare_fail(error, ENOTSUP, "CUDA chooses the engine itself, by the operation");
+		return tare_fail(error, ENOTSUP,
+		                 "CUDA chooses the engine itself, by the operation");
 	status = make(device, ABI_STREAM_LEGACY, &made, error);
 	if (status < 0)
 		return status;
@@ -114,10 +116,12 @@ int cuda_queue_create(struct tare_device *device, const struct tare_queue_option
 		made->stream = ABI_STREAM_PER_THREAD;
 		made->thread = pthread_self();
 	} else if (!made->legacy) {
-		cu_result result = self->driver->call.cuStreamCreate(&made->stream, ABI_STREAM_NON_BLOCKING);
+		cu_result result =
+		    self->driver->call.cuStreamCreate(&made->stream, ABI_STREAM_NON_BLOCKING);
 		if (result != ABI_SUCCESS) {
 			free(made);
-			return cuda_fail(self->driver, result, "cuStreamCreate", error, "cannot create a stream");
+			return cuda_fail(self->driver, result, "cuStreamCreate", error,
+			                 "cannot create a stream");
 		}
 	}
 	*queue = &made->base;
@@ -188,7 +192,8 @@ int cuda_finish(struct tare_queue *base, int64_t limit_ns, struct tare_error *er
 	}
 	cu_result result = device->driver->call.cuStreamSynchronize(queue->stream);
 	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuStreamSynchronize", error, "waiting failed");
+		return cuda_fail(device->driver, result, "cuStreamSynchronize", error,
+		                 "waiting failed");
 	forget_held(queue);
 	return 0;
 }

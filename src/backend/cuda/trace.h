@@ -12,23 +12,23 @@
 struct cuda_engine_times {
 	uint64_t queued, submitted, start, end;
 	uint32_t records;
-	bool timeless;  // a record had no times
+	bool timeless; // a record had no times
 };
 
 struct cuda_traced {
 	uint64_t ticket;
 	struct cuda_engine_times times;
-	struct cuda_graph *graph;  // whose nodes get their times as well; NULL: none
+	struct cuda_graph *graph; // whose nodes get their times as well; NULL: none
 };
 
 struct cuda_trace {
 	struct cuda_device *device;
-	uint32_t users;            // the device while it traces, and each event with a ticket
+	uint32_t users; // the device while it traces, and each event with a ticket
 	bool done;
-	size_t dropped;            // records that CUPTI had no room for
-	struct cuda_traced *at;    // by ticket, rising
+	size_t dropped;         // records that CUPTI had no room for
+	struct cuda_traced *at; // by ticket, rising
 	uint32_t count, capacity;
-	struct cuda_event *live;   // events with a ticket
+	struct cuda_event *live; // events with a ticket
 };
 
 // The epoch of all engine stamps: they are on one clock, the host's.

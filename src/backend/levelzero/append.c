@@ -9,16 +9,16 @@
 
 // Native events to wait for, and one place more. A queue that waits for what another still gathers
 // would wait for ever: that is submitted.
-static int gather_waits(const struct levelzero_queue *queue,
-                        const struct tare_operation *operation, ze_event_handle_t *waits,
-                        struct tare_error *error)
+static int gather_waits(const struct levelzero_queue *queue, const struct tare_operation *operation,
+                        ze_event_handle_t *waits, struct tare_error *error)
 {
 	for (uint32_t i = 0; i < operation->wait_count; i++) {
 		const struct levelzero_event *event = (struct levelzero_event *)operation->waits[i];
 		int status = 0;
 		if (event->graph)
-			return tare_fail(error, EINVAL,
-			                 "an operation waits for one of a graph, which is not running");
+			return tare_fail(
+			    error, EINVAL,
+			    "an operation waits for one of a graph, which is not running");
 		if (event->queue != queue->number)
 			status = levelzero_event_submit(event, error);
 		if (status < 0)
@@ -44,7 +44,7 @@ static int refuse_to_hang(const struct levelzero_queue *queue,
 }
 
 static int append_command(struct levelzero_queue *queue, struct levelzero_append *append,
-                        struct tare_error *error)
+                          struct tare_error *error)
 {
 	bool marker = append->operation->type == TARE_OPERATION_MARKER;
 	int status = levelzero_list_of(queue, &append->list, error);
@@ -85,8 +85,8 @@ static int append_with(struct levelzero_queue *queue, const struct tare_operatio
 	}
 	mark_waits(operation, queue->last);
 	status = operation->blocking
-		? levelzero_event_wait(&event->base, TARE_LIMIT_DEFAULT_NS, error)
-		: 0;
+	             ? levelzero_event_wait(&event->base, TARE_LIMIT_DEFAULT_NS, error)
+	             : 0;
 	// The event is in the queue, and the caller will not have it.
 	if (status < 0) {
 		levelzero_slot_give(append.device, event->slot, false);
@@ -125,8 +125,8 @@ int levelzero_append(struct tare_queue *base, const struct tare_operation *opera
 	if (queue->recording)
 		return levelzero_graph_append(queue, operation, event, error);
 	status = refuse_to_hang(queue, operation, error);
-	// The API's own blocking form, a list that works synchronously, has no limit and would wait for
-	// ever for a device that does nothing: a blocking operation waits for its event.
+	// The API's own blocking form, a list that works synchronously, has no limit and would wait
+	// for ever for a device that does nothing: a blocking operation waits for its event.
 	if (status == 0 && (event || operation->blocking))
 		status = levelzero_event_make(base->device, event && queue->timed, &made, error);
 	if (status == 0)
@@ -142,8 +142,8 @@ int levelzero_append(struct tare_queue *base, const struct tare_operation *opera
 	return status;
 }
 
-// It is ordered as a command is, by barriers where the list keeps no order by itself: else it could be
-// written before what it should follow is done.
+// It is ordered as a command is, by barriers where the list keeps no order by itself: else it could
+// be written before what it should follow is done.
 int levelzero_append_clock(struct tare_queue *base, struct tare_span to, struct tare_error *error)
 {
 	struct levelzero_queue *queue = (struct levelzero_queue *)base;
@@ -152,17 +152,17 @@ int levelzero_append_clock(struct tare_queue *base, struct tare_span to, struct 
 	int status;
 
 	if (!call->zeCommandListAppendWriteGlobalTimestamp || queue->recording)
-		return tare_fail(error, ENOTSUP, queue->recording
-		                                     ? "a graph writes no clock"
-		                                     : "this Level Zero loader lacks "
-		                                       "zeCommandListAppendWriteGlobalTimestamp");
+		return tare_fail(error, ENOTSUP,
+		                 queue->recording ? "a graph writes no clock"
+		                                  : "this Level Zero loader lacks "
+		                                    "zeCommandListAppendWriteGlobalTimestamp");
 	status = levelzero_list_of(queue, &list, error);
 	if (status == 0)
 		status = levelzero_order(queue, list, error);
 	if (status < 0)
 		return status;
 	ze_result_t result = call->zeCommandListAppendWriteGlobalTimestamp(
-		list, (uint64_t *)levelzero_address(&to), NULL, 0, NULL);
+	    list, (uint64_t *)levelzero_address(&to), NULL, 0, NULL);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendWriteGlobalTimestamp", error,
 		                      "cannot write the device's clock");

@@ -62,8 +62,7 @@ static void device_close(struct tare_device *base)
 
 // The context of the device's driver, made when the first of its devices is opened. A driver that
 // makes none can still be asked; what needs a context says that there is none.
-static int enter_context(struct levelzero_device *device, uint32_t index,
-                         struct tare_error *error)
+static int enter_context(struct levelzero_device *device, uint32_t index, struct tare_error *error)
 {
 	const ze_context_desc_t wanted = { .stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC };
 	struct levelzero_driver *driver = device->driver;
@@ -77,7 +76,8 @@ static int enter_context(struct levelzero_device *device, uint32_t index,
 		if (result != ZE_RESULT_SUCCESS)
 			driver->contexts[first] = NULL;
 		if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
-			return levelzero_fail(result, "zeContextCreate", error, "cannot open the device");
+			return levelzero_fail(result, "zeContextCreate", error,
+			                      "cannot open the device");
 	}
 	device->context = driver->contexts[first];
 	return 0;
@@ -144,11 +144,10 @@ static int clock_pair(struct tare_device *base, struct tare_clock_pair *pair,
 
 	if (!call->zeDeviceGetGlobalTimestamps)
 		return tare_fail(error, ENOTSUP, "this loader lacks zeDeviceGetGlobalTimestamps");
-	// The driver's own host time is of a clock that the specification does not name exactly, and
-	// "close together" is no bound. Ours are.
+	// The driver's own host time is of a clock that the specification does not name exactly,
+	// and "close together" is no bound. Ours are.
 	pair->before = tare_host_now();
-	ze_result_t result =
-		call->zeDeviceGetGlobalTimestamps(device->place.device, &host, &ticks);
+	ze_result_t result = call->zeDeviceGetGlobalTimestamps(device->place.device, &host, &ticks);
 	pair->after = tare_host_now();
 	if (result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
 		return tare_fail(error, ENOTSUP, "this device's clock cannot be read");

@@ -42,8 +42,8 @@ int levelzero_event_submit(const struct levelzero_event *event, struct tare_erro
 		return 0;
 	queue = levelzero_queue_numbered(levelzero_device_of(event->base.device), event->queue);
 	return queue && queue->deferred && queue->submitted < event->serial
-		? levelzero_submit(&queue->base, error)
-		: 0;
+	           ? levelzero_submit(&queue->base, error)
+	           : 0;
 }
 
 static int refuse_node(const struct levelzero_event *event, struct tare_error *error)
@@ -58,7 +58,7 @@ static int refuse_node(const struct levelzero_event *event, struct tare_error *e
 static void is_done(struct levelzero_event *event)
 {
 	struct levelzero_queue *queue =
-		levelzero_queue_numbered(levelzero_device_of(event->base.device), event->queue);
+	    levelzero_queue_numbered(levelzero_device_of(event->base.device), event->queue);
 
 	event->done = true;
 	if (queue && !queue->out_of_order && queue->done < event->serial)
@@ -133,8 +133,9 @@ int levelzero_event_stamps(struct tare_event *base, struct tare_stamps *stamps,
 
 	*stamps = (struct tare_stamps){ 0 };
 	if (event->graph)
-		return tare_fail(error, ENODATA,
-		                 "this event belongs to a graph, whose nodes have stamps of their own");
+		return tare_fail(
+		    error, ENODATA,
+		    "this event belongs to a graph, whose nodes have stamps of their own");
 	if (!event->timed)
 		return tare_fail(error, ENODATA, "the queue was not created to be timed");
 	done = levelzero_event_done(base, error);

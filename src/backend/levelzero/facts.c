@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-int levelzero_properties(const struct levelzero_driver *driver,
-                         const struct levelzero_place *place, ze_device_properties_t *properties,
-                         struct tare_error *error)
+int levelzero_properties(const struct levelzero_driver *driver, const struct levelzero_place *place,
+                         ze_device_properties_t *properties, struct tare_error *error)
 {
 	// The type is an input: this one asks for the timer in cycles a second. The older one asks
 	// for whole nanoseconds a cycle, which is off by 0.4 % at 12 MHz.
 	*properties = (ze_device_properties_t){ .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 };
 	ze_result_t result = driver->call.zeDeviceGetProperties(place->device, properties);
 	if (result != ZE_RESULT_SUCCESS)
-		return levelzero_fail(result, "zeDeviceGetProperties", error, "cannot ask a device");
+		return levelzero_fail(result, "zeDeviceGetProperties", error,
+		                      "cannot ask a device");
 	return 0;
 }
 
@@ -35,8 +35,9 @@ static void identity_facts(const struct levelzero_driver *driver,
                            const ze_device_properties_t *properties, struct tare_facts *facts)
 {
 	static const char *const types[] = {
-		[ZE_DEVICE_TYPE_GPU] = "GPU", [ZE_DEVICE_TYPE_CPU] = "CPU", [ZE_DEVICE_TYPE_FPGA] = "FPGA",
-		[ZE_DEVICE_TYPE_MCA] = "accelerator", [ZE_DEVICE_TYPE_VPU] = "VPU",
+		[ZE_DEVICE_TYPE_GPU] = "GPU",   [ZE_DEVICE_TYPE_CPU] = "CPU",
+		[ZE_DEVICE_TYPE_FPGA] = "FPGA", [ZE_DEVICE_TYPE_MCA] = "accelerator",
+		[ZE_DEVICE_TYPE_VPU] = "VPU",
 	};
 	ze_driver_properties_t version = { .stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES };
 	unsigned type = properties->type;
@@ -45,7 +46,8 @@ static void identity_facts(const struct levelzero_driver *driver,
 
 	tare_fact_set_text(facts, TARE_FACT_NAME, TARE_ORIGIN_DRIVER, properties->name);
 	tare_fact_set_text(facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER,
-	                   type < sizeof types / sizeof *types && types[type] ? types[type] : "other");
+	                   type < sizeof types / sizeof *types && types[type] ? types[type]
+	                                                                      : "other");
 	snprintf(text, sizeof text, "0x%04x", properties->vendorId);
 	if (properties->vendorId)
 		tare_fact_set_text(facts, TARE_FACT_VENDOR, TARE_ORIGIN_DRIVER,
@@ -71,10 +73,11 @@ static void identity_facts(const struct levelzero_driver *driver,
 	snprintf(text, sizeof text, "0x%04x", properties->deviceId);
 	tare_fact_set_text(facts, TARE_FACT_DEVICE_ID, TARE_ORIGIN_DRIVER, text);
 	if (is_ze_cpu(properties))
-		tare_fact_set_text(facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER,
-		                   levelzero_is_scripted(properties)
-		                   ? "ze-cpu is a driver for tests; its times are those of its script"
-		                   : "ze-cpu is a driver for tests; its speed means nothing");
+		tare_fact_set_text(
+		    facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER,
+		    levelzero_is_scripted(properties)
+		        ? "ze-cpu is a driver for tests; its times are those of its script"
+		        : "ze-cpu is a driver for tests; its speed means nothing");
 }
 
 // All extensions, to free(); *count of them. NULL where the driver lists none.
@@ -87,11 +90,12 @@ static ze_driver_extension_properties_t *read_extensions(const struct levelzero_
 	*count = 0;
 	if (!driver->call.zeDriverGetExtensionProperties ||
 	    driver->call.zeDriverGetExtensionProperties(place->driver, count, NULL) !=
-	        ZE_RESULT_SUCCESS || *count == 0)
+	        ZE_RESULT_SUCCESS ||
+	    *count == 0)
 		return NULL;
 	list = calloc(*count, sizeof *list);
 	if (list && driver->call.zeDriverGetExtensionProperties(place->driver, count, list) !=
-	            ZE_RESULT_SUCCESS) {
+	                ZE_RESULT_SUCCESS) {
 		free(list);
 		return NULL;
 	}
@@ -156,7 +160,8 @@ static void pci_facts(const struct levelzero_driver *driver, const struct levelz
 	tare_fact_set_text(facts, TARE_FACT_PCI, TARE_ORIGIN_DRIVER, text);
 	// -1: not known, or no link at all.
 	if (pci.maxSpeed.genVersion > 0 && pci.maxSpeed.width > 0) {
-		snprintf(text, sizeof text, "PCIe %d.0 x%d", pci.maxSpeed.genVersion, pci.maxSpeed.width);
+		snprintf(text, sizeof text, "PCIe %d.0 x%d", pci.maxSpeed.genVersion,
+		         pci.maxSpeed.width);
 		tare_fact_set_text(facts, TARE_FACT_LINK_MAX, TARE_ORIGIN_DRIVER, text);
 	} else {
 		tare_fact_absent(facts, TARE_FACT_LINK_MAX, "the driver does not tell");

@@ -57,16 +57,19 @@ int levelzero_rates(const struct levelzero_driver *driver, const struct levelzer
 	};
 
 	if (resolution == 0)
-		return tare_fail(error, EINVAL,
-		                 "the driver says that the device's timer has a rate of 0, and no time can "
-		                 "be told by it; update the device's driver");
+		return tare_fail(
+		    error, EINVAL,
+		    "the driver says that the device's timer has a rate of 0, and no time can "
+		    "be told by it; update the device's driver");
 	bool nanoseconds = tells_nanoseconds(driver, place, resolution);
 	for (int i = 0; i < 2; i++) {
 		if (bits[i] == 0 || bits[i] > 64)
-			return tare_fail(error, EINVAL,
-			                 "the driver says that the device's %s has %u valid bits, where 1 to "
-			                 "64 can be, and no time can be told by it; update the device's "
-			                 "driver", names[i], bits[i]);
+			return tare_fail(
+			    error, EINVAL,
+			    "the driver says that the device's %s has %u valid bits, where 1 to "
+			    "64 can be, and no time can be told by it; update the device's "
+			    "driver",
+			    names[i], bits[i]);
 		rates[i] = (struct tare_clock_rate){
 			.hz_numerator = nanoseconds ? 1000000000 : resolution,
 			.hz_denominator = nanoseconds ? resolution : 1,
@@ -80,8 +83,8 @@ int levelzero_rates(const struct levelzero_driver *driver, const struct levelzer
 // What a program gets that asks for the timer the older way, in whole nanoseconds a tick, and how
 // wrong its durations are: tick_ns * rate / 1e9 - 1.
 static void older_encoding(const struct levelzero_driver *driver,
-                           const struct levelzero_place *place,
-                           const struct tare_clock_rate *rate, struct tare_facts *facts)
+                           const struct levelzero_place *place, const struct tare_clock_rate *rate,
+                           struct tare_facts *facts)
 {
 	ze_device_properties_t older = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES };
 	uint64_t hz = rate->hz_numerator / rate->hz_denominator;
@@ -101,12 +104,14 @@ static void older_encoding(const struct levelzero_driver *driver,
 	if (older.timerResolution == 0)
 		snprintf(text, sizeof text, "0 ns a tick, with which every duration is 0");
 	else if (older.timerResolution >= SLOWEST_HZ && !are_reciprocal(older.timerResolution, hz))
-		snprintf(text, sizeof text, "%llu: cycles a second here as well, against the specification",
+		snprintf(text, sizeof text,
+		         "%llu: cycles a second here as well, against the specification",
 		         (unsigned long long)older.timerResolution);
 	else if (fabs(off) < 0.0005)
 		snprintf(text, sizeof text, "%.0f ns a tick, which is exact", ns);
 	else
-		snprintf(text, sizeof text, "%.0f ns a tick, with which durations are %.*f %% too %s", ns,
+		snprintf(text, sizeof text,
+		         "%.0f ns a tick, with which durations are %.*f %% too %s", ns,
 		         fabs(off) < 0.01 ? 4 : 2, fabs(off), off < 0 ? "short" : "long");
 	tare_fact_set_text(facts, TARE_FACT_TIMER_OLDER, TARE_ORIGIN_DRIVER, text);
 }
@@ -115,8 +120,8 @@ static void rate_facts(const struct levelzero_driver *driver, const struct level
                        const ze_device_properties_t *properties, struct tare_facts *facts)
 {
 	static const enum tare_fact_id ours[] = {
-		TARE_FACT_TIMER_RATE, TARE_FACT_TIMER_RESOLUTION, TARE_FACT_TIMER_BITS,
-		TARE_FACT_TIMER_GLOBAL_BITS, TARE_FACT_TIMER_OLDER, TARE_FACT_TIMER_PAIRS,
+		TARE_FACT_TIMER_RATE,        TARE_FACT_TIMER_RESOLUTION, TARE_FACT_TIMER_BITS,
+		TARE_FACT_TIMER_GLOBAL_BITS, TARE_FACT_TIMER_OLDER,      TARE_FACT_TIMER_PAIRS,
 	};
 	struct tare_clock_rate rates[2];
 	struct tare_error error;

@@ -7,14 +7,14 @@
 // Generations of Intel GPUs by the number that the driver tells (bits 22 and up, 14 to 21), with
 // the lanes of one execution unit in single precision; later rows of a number win.
 static const struct generation {
-	uint32_t major, minor;  // from this one on
+	uint32_t major, minor; // from this one on
 	uint32_t lanes;
 	const char *name;
 } generations[] = {
-	{ 9, 0, 8, "Gen9" },      { 10, 0, 0, NULL },     { 11, 0, 8, "Gen11" },
-	{ 12, 0, 8, "Xe-LP" },    { 12, 50, 8, "Xe-HP" }, { 12, 55, 8, "Xe-HPG" },
+	{ 9, 0, 8, "Gen9" },      { 10, 0, 0, NULL },      { 11, 0, 8, "Gen11" },
+	{ 12, 0, 8, "Xe-LP" },    { 12, 50, 8, "Xe-HP" },  { 12, 55, 8, "Xe-HPG" },
 	{ 12, 60, 16, "Xe-HPC" }, { 12, 70, 8, "Xe-LPG" }, { 13, 0, 0, NULL },
-	{ 20, 0, 16, "Xe2" },     { 30, 0, 16, "Xe3" },   { 31, 0, 0, NULL },
+	{ 20, 0, 16, "Xe2" },     { 30, 0, 16, "Xe3" },    { 31, 0, 0, NULL },
 };
 
 // Device numbers of generations that are 16 wide, for drivers that do not tell the generation.
@@ -42,7 +42,8 @@ static uint32_t ip_version_of(const struct levelzero_driver *driver,
 {
 	struct levelzero_ip_version version = { .stype = LEVELZERO_TYPE_IP_VERSION };
 	ze_device_properties_t properties = {
-		.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2, .pNext = &version,
+		.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
+		.pNext = &version,
 	};
 
 	if (!levelzero_has_extension(driver, place, "ZE_extension_device_ip_version") ||
@@ -51,10 +52,10 @@ static uint32_t ip_version_of(const struct levelzero_driver *driver,
 	return version.version;
 }
 
-// Lanes of one execution unit in single precision, 0 where they are not known; sets the architecture.
-// The generation comes first: physicalEUSimdWidth is the compiler's smallest width in some drivers.
-static uint32_t lanes_of(const struct levelzero_driver *driver,
-                         const struct levelzero_place *place,
+// Lanes of one execution unit in single precision, 0 where they are not known; sets the
+// architecture. The generation comes first: physicalEUSimdWidth is the compiler's smallest width in
+// some drivers.
+static uint32_t lanes_of(const struct levelzero_driver *driver, const struct levelzero_place *place,
                          const ze_device_properties_t *properties, struct tare_facts *facts)
 {
 	uint32_t version = ip_version_of(driver, place), width = properties->physicalEUSimdWidth;
@@ -82,8 +83,8 @@ static uint32_t lanes_of(const struct levelzero_driver *driver,
 // A lane does one FMA a clock, which is two operations: an execution unit does 16 a clock on Gen9
 // to Xe-HPG (8 wide) and 32 on Xe-HPC and Xe2 (16 wide). Peak = 2 * lanes * units * clock.
 static void peak_facts(const struct levelzero_driver *driver, const struct levelzero_place *place,
-                       const ze_device_properties_t *properties, uint64_t units,
-                       uint64_t clock_hz, struct tare_facts *facts)
+                       const ze_device_properties_t *properties, uint64_t units, uint64_t clock_hz,
+                       struct tare_facts *facts)
 {
 	const char *unknown = NULL;
 	uint32_t lanes = 0;
@@ -120,7 +121,8 @@ static void group_facts(const struct levelzero_driver *driver, const struct leve
 	char text[96] = "";
 	size_t used = 0;
 
-	if (driver->call.zeDeviceGetComputeProperties(place->device, &compute) != ZE_RESULT_SUCCESS) {
+	if (driver->call.zeDeviceGetComputeProperties(place->device, &compute) !=
+	    ZE_RESULT_SUCCESS) {
 		for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 			tare_fact_absent(facts, ours[i], "the driver does not tell");
 		return;
@@ -190,6 +192,8 @@ void levelzero_compute_facts(const struct levelzero_driver *driver,
 	peak_facts(driver, place, properties, units, clock_hz, facts);
 	tare_fact_absent(facts, TARE_FACT_PEAK_FP64, "Level Zero does not tell the FP64 lanes");
 	for (int id = TARE_FACT_PEAK_TENSOR; id <= TARE_FACT_PEAK_FP64_TENSOR; id++)
-		tare_fact_absent(facts, (enum tare_fact_id)id, "Level Zero does not tell the matrix units");
-	tare_fact_absent(facts, TARE_FACT_PEAK_LOCAL, "Level Zero does not tell local memory's rate");
+		tare_fact_absent(facts, (enum tare_fact_id)id,
+		                 "Level Zero does not tell the matrix units");
+	tare_fact_absent(facts, TARE_FACT_PEAK_LOCAL,
+	                 "Level Zero does not tell local memory's rate");
 }

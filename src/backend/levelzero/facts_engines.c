@@ -11,8 +11,8 @@
 #define COMPUTE ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE
 #define COPY ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY
 
-// All queue groups, to free(); *count of them. NULL: none (*count is 0), or a failure. The number is
-// asked for first: a count that is too large stays as it is in Intel's driver 22.43.
+// All queue groups, to free(); *count of them. NULL: none (*count is 0), or a failure. The number
+// is asked for first: a count that is too large stays as it is in Intel's driver 22.43.
 static ze_command_queue_group_properties_t *read_groups(const struct levelzero_driver *driver,
                                                         const struct levelzero_place *place,
                                                         uint32_t *count, ze_result_t *result)
@@ -38,9 +38,8 @@ static ze_command_queue_group_properties_t *read_groups(const struct levelzero_d
 	return list;
 }
 
-int levelzero_engines_of(const struct levelzero_driver *driver,
-                         const struct levelzero_place *place, struct tare_engine *engines,
-                         uint32_t capacity, struct tare_error *error)
+int levelzero_engines_of(const struct levelzero_driver *driver, const struct levelzero_place *place,
+                         struct tare_engine *engines, uint32_t capacity, struct tare_error *error)
 {
 	uint32_t count, found = 0, of_class[2] = { 0, 0 };
 	ze_result_t result;
@@ -59,9 +58,10 @@ int levelzero_engines_of(const struct levelzero_driver *driver,
 			uint32_t index = of_class[compute]++;
 			if (found >= capacity)
 				continue;
-			engines[found] = (struct tare_engine){ .class = class, .index = index, .known = true };
-			snprintf(engines[found].title, sizeof engines[found].title, "ordinal %u, %s %u",
-			         ordinal, compute ? "compute" : "copy", i);
+			engines[found] =
+			    (struct tare_engine){ .class = class, .index = index, .known = true };
+			snprintf(engines[found].title, sizeof engines[found].title,
+			         "ordinal %u, %s %u", ordinal, compute ? "compute" : "copy", i);
 		}
 	}
 	free(groups);
@@ -72,7 +72,10 @@ int levelzero_engines_of(const struct levelzero_driver *driver,
 static size_t write_group(const ze_command_queue_group_properties_t *group, uint32_t ordinal,
                           char *text, size_t size)
 {
-	static const struct { uint32_t flag; const char *word; } words[] = {
+	static const struct {
+		uint32_t flag;
+		const char *word;
+	} words[] = {
 		{ COMPUTE, "compute" },
 		{ COPY, "copy" },
 		{ ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS, "cooperative" },
@@ -85,14 +88,16 @@ static size_t write_group(const ze_command_queue_group_properties_t *group, uint
 
 	for (size_t i = 0; i < sizeof words / sizeof *words && used < size; i++)
 		if (group->flags & words[i].flag) {
-			used += (size_t)snprintf(text + used, size - used, "%s%s", join, words[i].word);
+			used +=
+			    (size_t)snprintf(text + used, size - used, "%s%s", join, words[i].word);
 			join = ", ";
 		}
 	if (used < size && group->maxMemoryFillPatternSize == SIZE_MAX)
 		used += (size_t)snprintf(text + used, size - used, ", fills by any pattern");
 	else if (used < size && group->maxMemoryFillPatternSize)
-		used += (size_t)snprintf(text + used, size - used, ", fills by up to %s",
-		                         tare_format_bytes(group->maxMemoryFillPatternSize, pattern));
+		used +=
+		    (size_t)snprintf(text + used, size - used, ", fills by up to %s",
+		                     tare_format_bytes(group->maxMemoryFillPatternSize, pattern));
 	return used;
 }
 
@@ -123,7 +128,8 @@ void levelzero_engine_facts(const struct levelzero_driver *driver,
 	char text[64];
 	int count = levelzero_engines_of(driver, place, engines, 64, &error);
 
-	tare_fact_absent(facts, TARE_FACT_OUT_OF_ORDER, "Level Zero orders by events, not by queue");
+	tare_fact_absent(facts, TARE_FACT_OUT_OF_ORDER,
+	                 "Level Zero orders by events, not by queue");
 	group_facts(driver, place, facts);
 	if (count < 0) {
 		tare_fact_absent(facts, TARE_FACT_ENGINES, "%s", error.message);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// All memories, to free(); *count of them. NULL where the driver tells none. The number is asked for
-// first: a count that is too large stays as it is in Intel's driver 22.43.
+// All memories, to free(); *count of them. NULL where the driver tells none. The number is asked
+// for first: a count that is too large stays as it is in Intel's driver 22.43.
 static ze_device_memory_properties_t *read_memories(const struct levelzero_driver *driver,
                                                     const struct levelzero_place *place,
                                                     uint32_t *count)
@@ -17,7 +17,8 @@ static ze_device_memory_properties_t *read_memories(const struct levelzero_drive
 
 	*count = 0;
 	if (driver->call.zeDeviceGetMemoryProperties(place->device, count, NULL) !=
-	        ZE_RESULT_SUCCESS || *count == 0 || !(list = calloc(*count, sizeof *list)))
+	        ZE_RESULT_SUCCESS ||
+	    *count == 0 || !(list = calloc(*count, sizeof *list)))
 		return NULL;
 	for (uint32_t i = 0; i < *count; i++)
 		list[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
@@ -54,7 +55,8 @@ static void ordinal_facts(const struct levelzero_driver *driver,
 			                         list[i].name[0] ? " " : "", list[i].name);
 	}
 	levelzero_count_fact(facts, TARE_FACT_MEMORY, bytes);
-	levelzero_count_fact(facts, TARE_FACT_MEMORY_CLOCK, list[0].maxClockRate * UINT64_C(1000000));
+	levelzero_count_fact(facts, TARE_FACT_MEMORY_CLOCK,
+	                     list[0].maxClockRate * UINT64_C(1000000));
 	levelzero_count_fact(facts, TARE_FACT_MEMORY_BUS, list[0].maxBusWidth);
 	tare_fact_set_text(facts, TARE_FACT_MEMORIES, TARE_ORIGIN_DRIVER, text);
 	free(list);
@@ -68,12 +70,13 @@ static void cache_facts(const struct levelzero_driver *driver, const struct leve
 	ze_device_cache_properties_t *list = NULL;
 
 	if (driver->call.zeDeviceGetCacheProperties(place->device, &count, NULL) ==
-	        ZE_RESULT_SUCCESS && count > 0)
+	        ZE_RESULT_SUCCESS &&
+	    count > 0)
 		list = calloc(count, sizeof *list);
 	for (uint32_t i = 0; list && i < count; i++)
 		list[i].stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES;
 	if (list && driver->call.zeDeviceGetCacheProperties(place->device, &count, list) ==
-	            ZE_RESULT_SUCCESS)
+	                ZE_RESULT_SUCCESS)
 		for (uint32_t i = 0; i < count; i++)
 			if (list[i].cacheSize > largest)
 				largest = list[i].cacheSize;

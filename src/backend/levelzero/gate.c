@@ -29,8 +29,7 @@ int levelzero_try_to_open(struct levelzero_device *device, const struct levelzer
 	return 0;
 }
 
-int levelzero_gate_shut(struct tare_queue *base, struct tare_gate **gate,
-                        struct tare_error *error)
+int levelzero_gate_shut(struct tare_queue *base, struct tare_gate **gate, struct tare_error *error)
 {
 	struct levelzero_queue *queue = (struct levelzero_queue *)base;
 	struct levelzero_device *device = levelzero_device_of(base->device);
@@ -52,7 +51,7 @@ int levelzero_gate_shut(struct tare_queue *base, struct tare_gate **gate,
 		status = levelzero_list_of(queue, &list, error);
 	if (status == 0) {
 		ze_result_t result = device->driver->call.zeCommandListAppendBarrier(
-			list, NULL, 1, &made->slot->handle);
+		    list, NULL, 1, &made->slot->handle);
 		if (result != ZE_RESULT_SUCCESS)
 			status = levelzero_fail(result, "zeCommandListAppendBarrier", error,
 			                        "cannot hold a queue");

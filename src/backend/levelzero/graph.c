@@ -124,7 +124,7 @@ static int record(struct levelzero_queue *queue, struct levelzero_append *append
 
 	for (uint32_t i = 0; i < append->wait_count; i++) {
 		const struct levelzero_event *event =
-			(struct levelzero_event *)append->operation->waits[i];
+		    (struct levelzero_event *)append->operation->waits[i];
 		if (event->graph != graph->number)
 			return tare_fail(error, EINVAL,
 			                 "a recorded operation waits only for others of its graph");
@@ -232,7 +232,8 @@ static int let_begin(struct levelzero_graph *graph, struct levelzero_queue *queu
 	if (queue->done == queue->last) {
 		result = call->zeEventHostSignal(graph->before->handle);
 		if (result != ZE_RESULT_SUCCESS)
-			return levelzero_fail(result, "zeEventHostSignal", error, "cannot launch the graph");
+			return levelzero_fail(result, "zeEventHostSignal", error,
+			                      "cannot launch the graph");
 		return 0;
 	}
 	status = levelzero_list_of(queue, &list, error);
@@ -253,7 +254,7 @@ static int execute(struct levelzero_graph *graph, struct tare_error *error)
 		struct levelzero_track *track = &graph->tracks[i];
 		ze_command_list_handle_t lists[2] = { i ? track->body : graph->head, track->body };
 		ze_result_t result =
-			call->zeCommandQueueExecuteCommandLists(track->native, i ? 1 : 2, lists, NULL);
+		    call->zeCommandQueueExecuteCommandLists(track->native, i ? 1 : 2, lists, NULL);
 		if (result != ZE_RESULT_SUCCESS)
 			return levelzero_fail(result, "zeCommandQueueExecuteCommandLists", error,
 			                      "cannot launch the graph");
@@ -300,8 +301,9 @@ int levelzero_graph_launch(struct tare_graph *base, struct tare_queue *base_queu
 	if (queue->recording)
 		return tare_fail(error, EINVAL, "a graph cannot contain another");
 	if (graph->broken)
-		return tare_fail(error, EINVAL,
-		                 "a launch of this graph failed half way, and may still run; record it again");
+		return tare_fail(
+		    error, EINVAL,
+		    "a launch of this graph failed half way, and may still run; record it again");
 	if (graph->launched && graph->queue != queue->number && !is_over(graph))
 		return tare_fail(error, EINVAL,
 		                 "the graph may still run in another queue; finish that first");
@@ -328,7 +330,8 @@ int levelzero_graph_launch(struct tare_graph *base, struct tare_queue *base_queu
 		made->queue = queue->number;
 		made->serial = queue->last;
 		made->timed = queue->timed;
-		made->unstamped = "nothing stamps a graph's launch as a whole; its nodes have stamps";
+		made->unstamped =
+		    "nothing stamps a graph's launch as a whole; its nodes have stamps";
 		*event = &made->base;
 	}
 	return 0;
@@ -345,7 +348,8 @@ static int look_whether_done(struct levelzero_graph *graph, struct tare_error *e
 	if (result == ZE_RESULT_NOT_READY)
 		return tare_fail(error, EAGAIN, "the graph is not finished");
 	if (result != ZE_RESULT_SUCCESS)
-		return levelzero_fail(result, "zeCommandQueueSynchronize", error, "the graph failed");
+		return levelzero_fail(result, "zeCommandQueueSynchronize", error,
+		                      "the graph failed");
 	graph->done = true;
 	return 0;
 }
@@ -358,8 +362,8 @@ int levelzero_graph_stamps(struct tare_graph *base, uint32_t index, struct tare_
 
 	*stamps = (struct tare_stamps){ 0 };
 	if (index >= graph->count)
-		return tare_fail(error, EINVAL, "a graph of %u operations has no number %u", graph->count,
-		                 index);
+		return tare_fail(error, EINVAL, "a graph of %u operations has no number %u",
+		                 graph->count, index);
 	if (!graph->launched)
 		return tare_fail(error, EAGAIN, "the graph was not launched yet");
 	if (!graph->timed)
@@ -383,8 +387,10 @@ void levelzero_graph_free(struct tare_graph *base)
 	if (!graph)
 		return;
 	for (uint32_t i = 0; graph->launched && i < graph->track_count; i++)
-		over = over && levelzero_calls(base->device)->zeCommandQueueSynchronize(
-				   graph->tracks[i].native, FREE_LIMIT_NS) == ZE_RESULT_SUCCESS;
+		over =
+		    over && levelzero_calls(base->device)
+		                    ->zeCommandQueueSynchronize(graph->tracks[i].native,
+		                                                FREE_LIMIT_NS) == ZE_RESULT_SUCCESS;
 	// What the device still works on is left behind.
 	if (over)
 		levelzero_graph_free_lists(graph);

@@ -8,19 +8,19 @@ struct levelzero_track {
 	struct levelzero_engine engine;
 	ze_command_list_handle_t body;
 	ze_command_queue_handle_t native;
-	struct levelzero_slot *start, *end;  // NULL for the first track
+	struct levelzero_slot *start, *end; // NULL for the first track
 	bool unordered;
 };
 
 struct levelzero_node {
-	struct levelzero_slot *slot;   // NULL: it signals nothing
+	struct levelzero_slot *slot; // NULL: it signals nothing
 	const char *unstamped;
 };
 
 struct levelzero_graph {
 	struct tare_graph base;
 	uint64_t number;
-	const struct levelzero_queue *origin;  // NULL once it is recorded
+	const struct levelzero_queue *origin; // NULL once it is recorded
 	bool timed;
 	struct levelzero_track *tracks;
 	uint32_t track_count;

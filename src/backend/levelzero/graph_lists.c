@@ -18,8 +18,9 @@ static int barrier(const struct levelzero_graph *graph, ze_command_list_handle_t
                    struct tare_error *error)
 {
 	ze_event_handle_t waited = wait ? wait->handle : NULL;
-	ze_result_t result = levelzero_calls(graph->base.device)->zeCommandListAppendBarrier(
-		list, signal ? signal->handle : NULL, wait ? 1 : 0, wait ? &waited : NULL);
+	ze_result_t result = levelzero_calls(graph->base.device)
+	                         ->zeCommandListAppendBarrier(list, signal ? signal->handle : NULL,
+	                                                      wait ? 1 : 0, wait ? &waited : NULL);
 
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendBarrier", error,
@@ -30,8 +31,8 @@ static int barrier(const struct levelzero_graph *graph, ze_command_list_handle_t
 static int reset(const struct levelzero_graph *graph, ze_command_list_handle_t list,
                  const struct levelzero_slot *slot, struct tare_error *error)
 {
-	ze_result_t result = levelzero_calls(graph->base.device)->zeCommandListAppendEventReset(
-		list, slot->handle);
+	ze_result_t result =
+	    levelzero_calls(graph->base.device)->zeCommandListAppendEventReset(list, slot->handle);
 
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendEventReset", error,
@@ -91,7 +92,8 @@ int levelzero_track_of(struct levelzero_graph *graph, const struct levelzero_eng
 {
 	for (uint32_t i = 0; i < graph->track_count; i++) {
 		*track = &graph->tracks[i];
-		if ((*track)->engine.ordinal == engine->ordinal && (*track)->engine.index == engine->index)
+		if ((*track)->engine.ordinal == engine->ordinal &&
+		    (*track)->engine.index == engine->index)
 			return 0;
 	}
 	*track = &graph->tracks[graph->track_count];
@@ -120,7 +122,8 @@ static int end_bodies(struct levelzero_graph *graph, struct tare_error *error)
 static int write_head(struct levelzero_graph *graph, struct tare_error *error)
 {
 	struct levelzero_device *device = levelzero_device_of(graph->base.device);
-	int status = levelzero_regular_list_open(device, &graph->tracks[0].engine, &graph->head, error);
+	int status =
+	    levelzero_regular_list_open(device, &graph->tracks[0].engine, &graph->head, error);
 
 	if (status == 0)
 		status = wait_and_reset(graph, graph->head, graph->before, error);
@@ -131,7 +134,7 @@ static int write_head(struct levelzero_graph *graph, struct tare_error *error)
 		status = barrier(graph, graph->head, NULL, NULL, error);
 	for (uint32_t i = 1; status == 0 && i < graph->track_count; i++) {
 		ze_result_t result = device->driver->call.zeCommandListAppendSignalEvent(
-			graph->head, graph->tracks[i].start->handle);
+		    graph->head, graph->tracks[i].start->handle);
 		if (result != ZE_RESULT_SUCCESS)
 			status = levelzero_fail(result, "zeCommandListAppendSignalEvent", error,
 			                        "cannot record a graph");
@@ -178,8 +181,8 @@ void levelzero_graph_free_lists(struct levelzero_graph *graph)
 			levelzero_slot_give_unused(device, graph->nodes[i].slot);
 	}
 	give_back(graph, graph->before);
-	// The launching queue may still have to reset it; then it is never seen signalled again, and
-	// waits in limbo for the device to be closed.
+	// The launching queue may still have to reset it; then it is never seen signalled again,
+	// and waits in limbo for the device to be closed.
 	if (graph->after)
 		graph->after->waited = graph->serial;
 	levelzero_slot_give(device, graph->after, false);

@@ -11,12 +11,13 @@ static const struct levelzero_functions *calls_of(const struct tare_module *modu
 	return &((struct levelzero_device *)module->device)->driver->call;
 }
 
-int levelzero_kernel_create(struct tare_module *base, const char *name,
-                            struct tare_kernel **kernel, struct tare_error *error)
+int levelzero_kernel_create(struct tare_module *base, const char *name, struct tare_kernel **kernel,
+                            struct tare_error *error)
 {
 	struct levelzero_module *module = (struct levelzero_module *)base;
 	const struct levelzero_functions *call = calls_of(base);
-	const ze_kernel_desc_t wanted = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name };
+	const ze_kernel_desc_t wanted = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+		                          .pKernelName = name };
 	struct levelzero_kernel *made;
 	char names[256] = "";
 
@@ -61,9 +62,9 @@ static int64_t told(uint32_t value)
 	return value ? (int64_t)value : -1;
 }
 
-// What the driver says of a kernel, with the extensions that it knows. The preferred size belongs to
-// the specification (1.2); the largest is asked only of a driver that lists it: one (Intel's 22.43)
-// goes round for ever on a structure that it does not know.
+// What the driver says of a kernel, with the extensions that it knows. The preferred size belongs
+// to the specification (1.2); the largest is asked only of a driver that lists it: one (Intel's
+// 22.43) goes round for ever on a structure that it does not know.
 static ze_result_t ask(const struct levelzero_device *device, ze_kernel_handle_t kernel,
                        ze_kernel_properties_t *properties,
                        ze_kernel_preferred_group_size_properties_t *preferred,
@@ -106,13 +107,15 @@ int levelzero_kernel_facts(struct tare_kernel *base, struct tare_kernel_facts *f
 	ze_kernel_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
 
 	if (!call->zeKernelGetProperties)
-		return tare_fail(error, ENOTSUP, "this Level Zero loader lacks zeKernelGetProperties");
+		return tare_fail(error, ENOTSUP,
+		                 "this Level Zero loader lacks zeKernelGetProperties");
 	ze_result_t result = ask((struct levelzero_device *)base->module->device, kernel->handle,
 	                         &properties, &preferred, &largest);
 	if (result != ZE_RESULT_SUCCESS)
-		return levelzero_fail(result, "zeKernelGetProperties", error, "cannot ask a kernel");
+		return levelzero_fail(result, "zeKernelGetProperties", error,
+		                      "cannot ask a kernel");
 	*facts = (struct tare_kernel_facts){
-		.registers = -1,  // no Level Zero driver tells
+		.registers = -1, // no Level Zero driver tells
 		.local_bytes = properties.localMemSize,
 		.private_bytes = properties.privateMemSize,
 		.spill_bytes = properties.spillMemSize,

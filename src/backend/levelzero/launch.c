@@ -9,7 +9,8 @@ static int refused(ze_result_t result, uint32_t index, struct tare_error *error)
 {
 	if (result == ZE_RESULT_SUCCESS)
 		return 0;
-	return levelzero_fail(result, "zeKernelSetArgumentValue", error, "argument %u refused", index);
+	return levelzero_fail(result, "zeKernelSetArgumentValue", error, "argument %u refused",
+	                      index);
 }
 
 static int set_memory(const struct levelzero_append *append, ze_kernel_handle_t kernel,
@@ -18,9 +19,9 @@ static int set_memory(const struct levelzero_append *append, ze_kernel_handle_t 
 	const void *at = levelzero_address(span);
 
 	if (span->memory->kind == TARE_MEMORY_PAGEABLE && !levelzero_reaches_heap(append->device))
-		return tare_fail(error, ENOTSUP,
-		                 "this device's kernels cannot address plain host memory (argument %u)",
-		                 index);
+		return tare_fail(
+		    error, ENOTSUP,
+		    "this device's kernels cannot address plain host memory (argument %u)", index);
 	return refused(append->call->zeKernelSetArgumentValue(kernel, index, sizeof at, &at), index,
 	               error);
 }
@@ -35,10 +36,11 @@ static int set_arguments(const struct levelzero_append *append, ze_kernel_handle
 		if (argument->type == TARE_ARGUMENT_MEMORY)
 			status = set_memory(append, kernel, i, &argument->span, error);
 		else
-			status = refused(append->call->zeKernelSetArgumentValue(
-			                     kernel, i, argument->bytes,
-			                     argument->type == TARE_ARGUMENT_LOCAL ? NULL : argument->value),
-			                 i, error);
+			status = refused(
+			    append->call->zeKernelSetArgumentValue(
+			        kernel, i, argument->bytes,
+			        argument->type == TARE_ARGUMENT_LOCAL ? NULL : argument->value),
+			    i, error);
 	}
 	return status;
 }
@@ -57,14 +59,13 @@ int levelzero_append_launch(const struct levelzero_append *append, struct tare_e
 	if (status < 0)
 		return status;
 	ze_result_t result = append->call->zeKernelSetGroupSize(
-		kernel, launch->group_size[0], launch->group_size[1], launch->group_size[2]);
+	    kernel, launch->group_size[0], launch->group_size[1], launch->group_size[2]);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeKernelSetGroupSize", error,
 		                      "groups of %u x %u x %u are refused", launch->group_size[0],
 		                      launch->group_size[1], launch->group_size[2]);
-	result = append->call->zeCommandListAppendLaunchKernel(append->list, kernel, &groups,
-	                                                       append->signal, append->wait_count,
-	                                                       append->waits);
+	result = append->call->zeCommandListAppendLaunchKernel(
+	    append->list, kernel, &groups, append->signal, append->wait_count, append->waits);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendLaunchKernel", error,
 		                      "cannot launch %u x %u x %u groups of %u x %u x %u",

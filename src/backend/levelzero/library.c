@@ -13,7 +13,7 @@ static const struct tare_symbol symbols[] = {
 #define OPTIONAL(name) TARE_SYMBOL_OPTIONAL(struct levelzero_functions, name),
 	LEVELZERO_FUNCTIONS(REQUIRED, OPTIONAL)
 #define NEWER(name, type) TARE_SYMBOL_OPTIONAL(struct levelzero_functions, name),
-	LEVELZERO_NEWER_FUNCTIONS(NEWER)
+	    LEVELZERO_NEWER_FUNCTIONS(NEWER)
 #undef REQUIRED
 #undef OPTIONAL
 #undef NEWER
@@ -74,29 +74,33 @@ int levelzero_fail(ze_result_t result, const char *call, struct tare_error *erro
 			code = results[i].code;
 			name = results[i].name;
 		}
-	return tare_fail_native(error, code, "levelzero", call, (long)result, name, "%s%s", message,
-	                        result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
-	                            ? "; a newer driver may do it" : "");
+	return tare_fail_native(
+	    error, code, "levelzero", call, (long)result, name, "%s%s", message,
+	    result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ? "; a newer driver may do it" : "");
 }
 
 static const char no_driver[] =
-	"the Level Zero loader finds no driver; for Intel GPUs install intel-level-zero-gpu or, on "
-	"Debian 12, intel-opencl-icd; --ze-cpu does without a GPU";
+    "the Level Zero loader finds no driver; for Intel GPUs install intel-level-zero-gpu or, on "
+    "Debian 12, intel-opencl-icd; --ze-cpu does without a GPU";
 
 static int fail_no_driver(struct tare_error *error)
 {
 	const char *named = getenv("ZE_ENABLE_ALT_DRIVERS");
 
-	// By --ze-cpu, so there is nothing to unset; where its script is wrong it has said so itself.
+	// By --ze-cpu, so there is nothing to unset; where its script is wrong it has said so
+	// itself.
 	if (named && strstr(named, "/libze_cpu.so") && !strchr(named, ','))
-		return tare_fail(error, ENODEV,
-		                 "the CPU driver does not start; where it does not say why, see that the "
-		                 "Level Zero loader opens '%.200s' (ldd)", named);
+		return tare_fail(
+		    error, ENODEV,
+		    "the CPU driver does not start; where it does not say why, see that the "
+		    "Level Zero loader opens '%.200s' (ldd)",
+		    named);
 	return named && *named
-		? tare_fail(error, ENODEV,
-		            "the Level Zero loader finds no driver that starts in what "
-		            "ZE_ENABLE_ALT_DRIVERS names, '%.200s'; unset it or mend it", named)
-		: tare_fail(error, ENODEV, "%s", no_driver);
+	           ? tare_fail(error, ENODEV,
+	                       "the Level Zero loader finds no driver that starts in what "
+	                       "ZE_ENABLE_ALT_DRIVERS names, '%.200s'; unset it or mend it",
+	                       named)
+	           : tare_fail(error, ENODEV, "%s", no_driver);
 }
 
 static int add_devices(struct levelzero_driver *driver, ze_driver_handle_t handle,
@@ -108,8 +112,10 @@ static int add_devices(struct levelzero_driver *driver, ze_driver_handle_t handl
 	ze_result_t result = driver->call.zeDriverGetApiVersion(handle, &version);
 
 	if (result != ZE_RESULT_SUCCESS)
-		return levelzero_fail(result, "zeDriverGetApiVersion", error, "cannot ask a driver");
-	// Asked for the number first: Intel's driver 22.43 leaves a count that is too large as it is.
+		return levelzero_fail(result, "zeDriverGetApiVersion", error,
+		                      "cannot ask a driver");
+	// Asked for the number first: Intel's driver 22.43 leaves a count that is too large as it
+	// is.
 	result = driver->call.zeDeviceGet(handle, &count, NULL);
 	if (count > room)
 		count = room;
@@ -120,7 +126,7 @@ static int add_devices(struct levelzero_driver *driver, ze_driver_handle_t handl
 		return levelzero_fail(result, "zeDeviceGet", error, "cannot list the devices");
 	for (uint32_t i = 0; i < count; i++)
 		driver->places[driver->count++] =
-			(struct levelzero_place){ handle, devices[i], version };
+		    (struct levelzero_place){ handle, devices[i], version };
 	return 0;
 }
 
@@ -135,11 +141,13 @@ int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *e
 
 	if (status == -ENOENT)
 		return chosen && *chosen
-			? tare_fail(error, ENOENT,
-			            "TARE_LEVELZERO_LIBRARY names '%.200s', which cannot be opened; "
-			            "unset it for the system's loader", chosen)
-			: tare_fail(error, ENOENT,
-			            "no Level Zero loader (libze_loader.so.1); install libze1");
+		           ? tare_fail(
+		                 error, ENOENT,
+		                 "TARE_LEVELZERO_LIBRARY names '%.200s', which cannot be opened; "
+		                 "unset it for the system's loader",
+		                 chosen)
+		           : tare_fail(error, ENOENT,
+		                       "no Level Zero loader (libze_loader.so.1); install libze1");
 	if (status < 0)
 		return status;
 	// Drivers leave threads and exit handlers behind: once open it stays mapped.
@@ -167,7 +175,8 @@ int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *e
 		return fail_no_driver(error);
 	if (status == 0 && driver->count == 0)
 		return tare_fail(error, ENODEV,
-		                 "the Level Zero driver finds no device; install its driver, and see that you may "
+		                 "the Level Zero driver finds no device; install its driver, and "
+		                 "see that you may "
 		                 "open /dev/dri/render*");
 	return status;
 }

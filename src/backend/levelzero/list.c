@@ -23,7 +23,7 @@ int levelzero_order(struct levelzero_queue *queue, ze_command_list_handle_t list
 	if (queue->chained || queue->out_of_order || !queue->unordered)
 		return 0;
 	ze_result_t result =
-		levelzero_calls(queue->base.device)->zeCommandListAppendBarrier(list, NULL, 0, NULL);
+	    levelzero_calls(queue->base.device)->zeCommandListAppendBarrier(list, NULL, 0, NULL);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendBarrier", error,
 		                      "cannot put operations in order");
@@ -112,13 +112,15 @@ int levelzero_submit_list(struct levelzero_queue *queue, ze_fence_handle_t fence
 
 	if (!list)
 		return 0;
-	ze_result_t result = list->closed ? ZE_RESULT_SUCCESS : call->zeCommandListClose(list->handle);
+	ze_result_t result =
+	    list->closed ? ZE_RESULT_SUCCESS : call->zeCommandListClose(list->handle);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListClose", error, "cannot submit");
 	list->closed = true;
 	result = call->zeCommandQueueExecuteCommandLists(queue->native, 1, &list->handle, fence);
 	if (result != ZE_RESULT_SUCCESS)
-		return levelzero_fail(result, "zeCommandQueueExecuteCommandLists", error, "cannot submit");
+		return levelzero_fail(result, "zeCommandQueueExecuteCommandLists", error,
+		                      "cannot submit");
 	queue->gathering = NULL;
 	list->next = queue->flying;
 	queue->flying = list;

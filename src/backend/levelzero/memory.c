@@ -69,10 +69,11 @@ static int allocate(struct levelzero_device *device, struct levelzero_memory *me
 		                                device->place.device, &memory->at);
 	} else if (memory->base.kind == TARE_MEMORY_SHARED) {
 		name = "zeMemAllocShared";
-		result = call->zeMemAllocShared(device->context, &on_device, &on_host, bytes, ALIGNMENT,
-		                                device->place.device, &memory->at);
+		result = call->zeMemAllocShared(device->context, &on_device, &on_host, bytes,
+		                                ALIGNMENT, device->place.device, &memory->at);
 	} else {
-		result = call->zeMemAllocHost(device->context, &on_host, bytes, ALIGNMENT, &memory->at);
+		result =
+		    call->zeMemAllocHost(device->context, &on_host, bytes, ALIGNMENT, &memory->at);
 	}
 	if (result == ZE_RESULT_SUCCESS && memory->at)
 		return 0;
@@ -96,12 +97,14 @@ int levelzero_memory_create(struct tare_device *base, enum tare_memory_kind kind
 		return tare_fail(error, ENOTSUP,
 		                 "Level Zero's core cannot page-lock memory that exists already");
 	if (kind == TARE_MEMORY_WRITE_COMBINED)
-		return tare_fail(error, ENOTSUP, "Level Zero has no memory that is surely write-combined");
+		return tare_fail(error, ENOTSUP,
+		                 "Level Zero has no memory that is surely write-combined");
 	made = calloc(1, sizeof *made);
 	if (!made)
 		return tare_fail(error, ENOMEM, "out of memory");
 	made->base = (struct tare_memory){ .device = base, .kind = kind, .bytes = bytes };
-	status = kind == TARE_MEMORY_PAGEABLE ? map_pages(made, error) : allocate(device, made, error);
+	status =
+	    kind == TARE_MEMORY_PAGEABLE ? map_pages(made, error) : allocate(device, made, error);
 	if (status < 0) {
 		free(made);
 		return status;
@@ -122,8 +125,9 @@ int levelzero_memory_import(struct tare_device *device, void *host, uint64_t byt
 	if (!made)
 		return tare_fail(error, ENOMEM, "out of memory");
 	// Copies take any host address: there is nothing to do to it, and it stays pageable.
-	made->base = (struct tare_memory){ .device = device, .kind = TARE_MEMORY_PAGEABLE,
-		                           .bytes = bytes, .host = host };
+	made->base = (struct tare_memory){
+		.device = device, .kind = TARE_MEMORY_PAGEABLE, .bytes = bytes, .host = host
+	};
 	made->at = host;
 	made->imported = true;
 	*memory = &made->base;
@@ -154,8 +158,8 @@ static int wait_for_service(struct levelzero_device *device, struct tare_error *
 
 	if (status < 0)
 		return status;
-	ze_result_t result = device->driver->call.zeCommandListAppendBarrier(
-		device->work->service, slot->handle, 0, NULL);
+	ze_result_t result = device->driver->call.zeCommandListAppendBarrier(device->work->service,
+	                                                                     slot->handle, 0, NULL);
 	if (result != ZE_RESULT_SUCCESS) {
 		levelzero_slot_give_unused(device, slot);
 		return levelzero_fail(result, "zeCommandListAppendBarrier", error,
@@ -194,8 +198,8 @@ int levelzero_memory_advise(struct tare_span span, enum tare_advice advice,
 		return status;
 	for (int i = 0; i < (words[advice][0] == words[advice][1] ? 1 : 2); i++) {
 		ze_result_t result = call->zeCommandListAppendMemAdvise(
-			device->work->service, device->place.device, levelzero_address(&span), span.bytes,
-			words[advice][i]);
+		    device->work->service, device->place.device, levelzero_address(&span),
+		    span.bytes, words[advice][i]);
 		if (result != ZE_RESULT_SUCCESS)
 			return levelzero_fail(result, "zeCommandListAppendMemAdvise", error,
 			                      "the advice was not taken");

@@ -31,7 +31,8 @@ static int check_format(const struct tare_module_source *source, struct tare_err
 		return 0;
 	case TARE_MODULE_NATIVE:
 		if (is_spirv(source))
-			return tare_fail(error, EINVAL, "this is SPIR-V, not the device's own binary");
+			return tare_fail(error, EINVAL,
+			                 "this is SPIR-V, not the device's own binary");
 		return 0;
 	case TARE_MODULE_OPENCL_C:
 	case TARE_MODULE_PTX:
@@ -101,9 +102,10 @@ static int build(struct levelzero_device *device, struct levelzero_module *modul
 	if (!call->zeModuleCreate)
 		return tare_fail(error, ENOTSUP, "this Level Zero loader lacks zeModuleCreate");
 	if (!device->context)
-		return tare_fail(error, ENOTSUP, "this driver makes no context (zeContextCreate); update it");
-	ze_result_t result =
-		call->zeModuleCreate(device->context, device->place.device, &wanted, &module->handle, &said);
+		return tare_fail(error, ENOTSUP,
+		                 "this driver makes no context (zeContextCreate); update it");
+	ze_result_t result = call->zeModuleCreate(device->context, device->place.device, &wanted,
+	                                          &module->handle, &said);
 	text = read_log(call, said);
 	if (result != ZE_RESULT_SUCCESS)
 		status = build_failed(result, source, text, error);
@@ -134,7 +136,8 @@ int levelzero_module_create(struct tare_device *base, const struct tare_module_s
 	made->base.device = base;
 	made->ends = source->ends;
 	status = build((struct levelzero_device *)base, made, source, log, error);
-	// What the driver takes may still be more than tare can read; it is then built all the same.
+	// What the driver takes may still be more than tare can read; it is then built all the
+	// same.
 	if (status == 0 && source->format == TARE_MODULE_SPIRV &&
 	    tare_spirv_read(source->data, source->bytes, &made->spirv, &unread) < 0)
 		made->spirv = NULL;

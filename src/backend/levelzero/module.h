@@ -7,14 +7,15 @@
 struct levelzero_module {
 	struct tare_module base;
 	ze_module_handle_t handle;
-	struct tare_spirv *spirv;  // what the SPIR-V tells of itself; NULL: native, or it is unreadable
-	bool ends;                 // its kernels are known to end
+	// what the SPIR-V tells of itself; NULL: native, or it is unreadable
+	struct tare_spirv *spirv;
+	bool ends; // its kernels are known to end
 };
 
 struct levelzero_kernel {
 	struct tare_kernel base;
 	ze_kernel_handle_t handle;
-	const struct tare_spirv_kernel *spirv;  // the module's; NULL where that is not known
+	const struct tare_spirv_kernel *spirv; // the module's; NULL where that is not known
 };
 
 // The members of struct tare_backend of these names.

@@ -35,8 +35,8 @@ typedef ze_result_t ZE_APICALL levelzero_list_host_synchronize(ze_command_list_h
 // Extension of 1.17: a host function takes its place in a list.
 typedef void levelzero_host_function(void *context);
 typedef ze_result_t ZE_APICALL levelzero_append_host_function(
-	ze_command_list_handle_t list, levelzero_host_function *function, void *context,
-	const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
+    ze_command_list_handle_t list, levelzero_host_function *function, void *context,
+    const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
 
 // Core since 1.6: stamps of events also as times of the host. Pools with this flag have both.
 #define LEVELZERO_EVENT_POOL_MAPPED_TIMESTAMP ((ze_event_pool_flags_t)8)
@@ -50,8 +50,8 @@ struct levelzero_host_stamps {
 struct levelzero_stamps_results {
 	ze_structure_type_t stype;
 	void *pNext;
-	ze_kernel_timestamp_result_t *ticks;   // may be NULL
-	struct levelzero_host_stamps *host;    // may be NULL
+	ze_kernel_timestamp_result_t *ticks; // may be NULL
+	struct levelzero_host_stamps *host;  // may be NULL
 };
 // *count 0: tells how many there are.
 typedef ze_result_t ZE_APICALL levelzero_query_stamps(ze_event_handle_t event,
@@ -64,7 +64,7 @@ typedef ze_result_t ZE_APICALL levelzero_query_stamps(ze_event_handle_t event,
 struct levelzero_init_drivers {
 	ze_structure_type_t stype;
 	const void *pNext;
-	uint32_t flags;  // all kinds: UINT32_MAX
+	uint32_t flags; // all kinds: UINT32_MAX
 };
 
 // Core since 1.14: a launch with more parameters, each a structure of a chain.
@@ -75,8 +75,8 @@ struct levelzero_cooperative {
 	ze_bool_t cooperative;
 };
 typedef ze_result_t ZE_APICALL levelzero_launch_with_parameters(
-	ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,
-	const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,
+    const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
 
 // The same with the size of a group and all arguments, which the kernel keeps. Each
 // argument is a pointer to its value; to the size, a size_t, where it is local memory.
@@ -84,9 +84,9 @@ struct levelzero_group_size {
 	uint32_t x, y, z;
 };
 typedef ze_result_t ZE_APICALL levelzero_launch_with_arguments(
-	ze_command_list_handle_t list, ze_kernel_handle_t kernel, ze_group_count_t groups,
-	struct levelzero_group_size size, void **arguments, const void *next,
-	ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, ze_group_count_t groups,
+    struct levelzero_group_size size, void **arguments, const void *next, ze_event_handle_t signal,
+    uint32_t wait_count, ze_event_handle_t *waits);
 
 // Events that count (core since 1.15, an extension of event pools since 1.9): signalled by lists in
 // order only, each time anew and without a reset, and signalled at first. By default for immediate
@@ -104,12 +104,14 @@ struct levelzero_counter_event {
 	uint32_t flags;
 	ze_event_scope_flags_t signal, wait;
 };
-// zeEventCounterBasedCreate, and Intel's older zexCounterBasedEventCreate2, a function of an extension.
+// zeEventCounterBasedCreate, and Intel's older zexCounterBasedEventCreate2, a function of an
+// extension.
 typedef ze_result_t ZE_APICALL levelzero_create_counter_event(
-	ze_context_handle_t context, ze_device_handle_t device,
-	const struct levelzero_counter_event *description, ze_event_handle_t *event);
+    ze_context_handle_t context, ze_device_handle_t device,
+    const struct levelzero_counter_event *description, ze_event_handle_t *event);
 // Core since 1.17; 0 of a regular event.
-typedef ze_result_t ZE_APICALL levelzero_get_counter_flags(ze_event_handle_t event, uint32_t *flags);
+typedef ze_result_t ZE_APICALL levelzero_get_counter_flags(ze_event_handle_t event,
+                                                           uint32_t *flags);
 // Appended to ze_event_pool_desc_t: with the first two flags.
 #define LEVELZERO_TYPE_COUNTER_POOL ((ze_structure_type_t)0x20014)
 #define LEVELZERO_NAME_COUNTER_POOL "ZE_experimental_event_pool_counter_based"
@@ -126,9 +128,10 @@ struct levelzero_counter_pool {
 #if defined ZE_API_VERSION_CURRENT_M && ZE_API_VERSION_CURRENT_M >= ZE_MAKE_VERSION(1, 15)
 #define LEVELZERO_SAME(ours, our_last, theirs, their_last)                                         \
 	_Static_assert(sizeof(struct ours) == sizeof(theirs) &&                                    \
-	                       offsetof(struct ours, our_last) == offsetof(theirs, their_last),    \
+	                   offsetof(struct ours, our_last) == offsetof(theirs, their_last),        \
 	               #theirs)
-LEVELZERO_SAME(levelzero_stamps_results, host, ze_event_query_kernel_timestamps_results_ext_properties_t,
+LEVELZERO_SAME(levelzero_stamps_results, host,
+               ze_event_query_kernel_timestamps_results_ext_properties_t,
                pSynchronizedTimestampsBuffer);
 LEVELZERO_SAME(levelzero_init_drivers, flags, ze_init_driver_type_desc_t, flags);
 LEVELZERO_SAME(levelzero_cooperative, cooperative,
@@ -138,9 +141,9 @@ LEVELZERO_SAME(levelzero_counter_event, wait, ze_event_counter_based_desc_t, wai
 LEVELZERO_SAME(levelzero_counter_pool, flags, ze_event_pool_counter_based_exp_desc_t, flags);
 #undef LEVELZERO_SAME
 _Static_assert(LEVELZERO_COUNTER_HOST_STAMPS == ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP &&
-                       LEVELZERO_TYPE_COUNTER_EVENT == ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC &&
-                       LEVELZERO_TYPE_SYNC_MODE == ZE_STRUCTURE_TYPE_EVENT_SYNC_MODE_DESC &&
-                       LEVELZERO_LIST_IN_ORDER == ZE_COMMAND_LIST_FLAG_IN_ORDER &&
-                       LEVELZERO_QUEUE_IN_ORDER == ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
+                   LEVELZERO_TYPE_COUNTER_EVENT == ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC &&
+                   LEVELZERO_TYPE_SYNC_MODE == ZE_STRUCTURE_TYPE_EVENT_SYNC_MODE_DESC &&
+                   LEVELZERO_LIST_IN_ORDER == ZE_COMMAND_LIST_FLAG_IN_ORDER &&
+                   LEVELZERO_QUEUE_IN_ORDER == ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
                "values of newer headers");
 #endif

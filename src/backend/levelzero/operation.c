@@ -14,8 +14,8 @@ static int append_copy(const struct levelzero_append *append, struct tare_error 
 		return tare_fail(error, EINVAL, "a copy of %llu bytes into %llu",
 		                 (unsigned long long)from->bytes, (unsigned long long)to->bytes);
 	ze_result_t result = append->call->zeCommandListAppendMemoryCopy(
-		append->list, levelzero_address(to), levelzero_address(from), to->bytes, append->signal,
-		append->wait_count, append->waits);
+	    append->list, levelzero_address(to), levelzero_address(from), to->bytes, append->signal,
+	    append->wait_count, append->waits);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendMemoryCopy", error,
 		                      "cannot copy %llu bytes", (unsigned long long)to->bytes);
@@ -25,13 +25,19 @@ static int append_copy(const struct levelzero_append *append, struct tare_error 
 static int append_rectangle(const struct levelzero_append *append, struct tare_error *error)
 {
 	const struct tare_rectangle *shape = &append->operation->rectangle;
-	const uint64_t from_layer = shape->source_layer_pitch ? shape->source_layer_pitch
-	                                                      : shape->rows * shape->source_row_pitch;
+	const uint64_t from_layer = shape->source_layer_pitch
+	                                ? shape->source_layer_pitch
+	                                : shape->rows * shape->source_row_pitch;
 	const uint64_t to_layer = shape->destination_layer_pitch
-		? shape->destination_layer_pitch
-		: shape->rows * shape->destination_row_pitch;
-	const uint64_t all[] = { shape->row_bytes, shape->rows, shape->layers, shape->source_row_pitch,
-		                 shape->destination_row_pitch, from_layer, to_layer };
+	                              ? shape->destination_layer_pitch
+	                              : shape->rows * shape->destination_row_pitch;
+	const uint64_t all[] = { shape->row_bytes,
+		                 shape->rows,
+		                 shape->layers,
+		                 shape->source_row_pitch,
+		                 shape->destination_row_pitch,
+		                 from_layer,
+		                 to_layer };
 	const ze_copy_region_t region = {
 		.width = (uint32_t)shape->row_bytes,
 		.height = (uint32_t)shape->rows,
@@ -40,15 +46,16 @@ static int append_rectangle(const struct levelzero_append *append, struct tare_e
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i] > UINT32_MAX)
-			return tare_fail(error, ENOTSUP,
-			                 "Level Zero's rectangles have sizes and pitches below 4 GiB");
+			return tare_fail(
+			    error, ENOTSUP,
+			    "Level Zero's rectangles have sizes and pitches below 4 GiB");
 	// Spans say where each begins, so that both regions begin at their own origin.
 	ze_result_t result = append->call->zeCommandListAppendMemoryCopyRegion(
-		append->list, levelzero_address(&append->operation->destination), &region,
-		(uint32_t)shape->destination_row_pitch, (uint32_t)to_layer,
-		levelzero_address(&append->operation->source), &region,
-		(uint32_t)shape->source_row_pitch, (uint32_t)from_layer, append->signal,
-		append->wait_count, append->waits);
+	    append->list, levelzero_address(&append->operation->destination), &region,
+	    (uint32_t)shape->destination_row_pitch, (uint32_t)to_layer,
+	    levelzero_address(&append->operation->source), &region,
+	    (uint32_t)shape->source_row_pitch, (uint32_t)from_layer, append->signal,
+	    append->wait_count, append->waits);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendMemoryCopyRegion", error,
 		                      "cannot copy a rectangle");
@@ -62,7 +69,8 @@ static int append_fill(const struct levelzero_append *append, struct tare_error 
 	size_t bytes = append->operation->fill.pattern_bytes;
 
 	if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)))
-		return tare_fail(error, EINVAL, "a pattern of %zu bytes; it is 1, 2, 4, 8 or 16", bytes);
+		return tare_fail(error, EINVAL, "a pattern of %zu bytes; it is 1, 2, 4, 8 or 16",
+		                 bytes);
 	if (to->bytes % bytes)
 		return tare_fail(error, EINVAL, "%llu bytes are no whole number of patterns",
 		                 (unsigned long long)to->bytes);
@@ -73,11 +81,12 @@ static int append_fill(const struct levelzero_append *append, struct tare_error 
 	       memcmp(pattern, pattern + bytes / 2, bytes / 2) == 0)
 		bytes /= 2;
 	if (bytes > append->engine->fill_pattern_bytes)
-		return tare_fail(error, ENOTSUP, "ordinal %u fills with patterns of at most %zu bytes",
+		return tare_fail(error, ENOTSUP,
+		                 "ordinal %u fills with patterns of at most %zu bytes",
 		                 append->engine->ordinal, append->engine->fill_pattern_bytes);
 	ze_result_t result = append->call->zeCommandListAppendMemoryFill(
-		append->list, levelzero_address(to), pattern, bytes, to->bytes, append->signal,
-		append->wait_count, append->waits);
+	    append->list, levelzero_address(to), pattern, bytes, to->bytes, append->signal,
+	    append->wait_count, append->waits);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendMemoryFill", error,
 		                      "cannot fill %llu bytes", (unsigned long long)to->bytes);
@@ -88,7 +97,7 @@ static int append_barrier(const struct levelzero_append *append, ze_event_handle
                           uint32_t wait_count, struct tare_error *error)
 {
 	ze_result_t result = append->call->zeCommandListAppendBarrier(
-		append->list, signal, wait_count, wait_count ? append->waits : NULL);
+	    append->list, signal, wait_count, wait_count ? append->waits : NULL);
 
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendBarrier", error,
@@ -105,15 +114,16 @@ static int append_migrate(struct levelzero_append *append, struct tare_error *er
 	if (span->memory->kind != TARE_MEMORY_SHARED)
 		return tare_fail(error, ENOTSUP, "Level Zero moves shared memory only");
 	if (append->operation->to_host)
-		return tare_fail(error, ENOTSUP,
-		                 "Level Zero 1.4 prefetches to the device only; touch the memory to move "
-		                 "it to the host");
+		return tare_fail(
+		    error, ENOTSUP,
+		    "Level Zero 1.4 prefetches to the device only; touch the memory to move "
+		    "it to the host");
 	if (append->wait_count)
 		status = append_barrier(append, NULL, append->wait_count, error);
 	if (status < 0)
 		return status;
 	ze_result_t result = append->call->zeCommandListAppendMemoryPrefetch(
-		append->list, levelzero_address(span), span->bytes);
+	    append->list, levelzero_address(span), span->bytes);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendMemoryPrefetch", error,
 		                      "cannot move %llu bytes", (unsigned long long)span->bytes);
@@ -124,13 +134,13 @@ static int append_migrate(struct levelzero_append *append, struct tare_error *er
 static int append_host_call(const struct levelzero_append *append, struct tare_error *error)
 {
 	static const char lacks[] =
-		"this Level Zero has no zeCommandListAppendHostFunction (it needs 1.17)";
+	    "this Level Zero has no zeCommandListAppendHostFunction (it needs 1.17)";
 
 	if (!append->call->zeCommandListAppendHostFunction)
 		return tare_fail(error, ENOTSUP, lacks);
 	ze_result_t result = append->call->zeCommandListAppendHostFunction(
-		append->list, append->operation->call.function, append->operation->call.context, NULL,
-		append->signal, append->wait_count, append->waits);
+	    append->list, append->operation->call.function, append->operation->call.context, NULL,
+	    append->signal, append->wait_count, append->waits);
 	if (result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
 		return tare_fail(error, ENOTSUP, lacks);
 	if (result != ZE_RESULT_SUCCESS)
@@ -158,8 +168,9 @@ int levelzero_append_command(struct levelzero_append *append, struct tare_error 
 		return append_host_call(append, error);
 	case TARE_OPERATION_MAP:
 	case TARE_OPERATION_UNMAP:
-		return tare_fail(error, ENOTSUP,
-		                 "Level Zero has no mapping: host and shared memory are addressed directly");
+		return tare_fail(
+		    error, ENOTSUP,
+		    "Level Zero has no mapping: host and shared memory are addressed directly");
 	}
 	return tare_fail(error, EINVAL, "unknown operation %d", (int)append->operation->type);
 }

@@ -12,7 +12,8 @@
 // Nothing that was appended up to the command `serial` can still wait.
 static bool waits_are_over(const struct levelzero_work *work, uint64_t serial)
 {
-	for (const struct levelzero_queue *queue = work->queues; serial && queue; queue = queue->next)
+	for (const struct levelzero_queue *queue = work->queues; serial && queue;
+	     queue = queue->next)
 		if (queue->done < queue->last && queue->done < serial)
 			return false;
 	return true;
@@ -55,7 +56,8 @@ static uint32_t sweep(struct levelzero_device *device, bool timed)
 
 	device->work->limbo[timed] = NULL;
 	for (; list; list = next) {
-		bool done = device->driver->call.zeEventQueryStatus(list->handle) == ZE_RESULT_SUCCESS;
+		bool done =
+		    device->driver->call.zeEventQueryStatus(list->handle) == ZE_RESULT_SUCCESS;
 		next = list->next;
 		if (done && renew(device, list))
 			found++;
@@ -76,7 +78,8 @@ static int fill_block(struct levelzero_device *device, struct levelzero_block *b
 		.count = block->count,
 	};
 	ze_device_handle_t handle = device->place.device;
-	ze_result_t result = call->zeEventPoolCreate(device->context, &pool, 1, &handle, &block->handle);
+	ze_result_t result =
+	    call->zeEventPoolCreate(device->context, &pool, 1, &handle, &block->handle);
 
 	if (result != ZE_RESULT_SUCCESS) {
 		block->handle = NULL;
@@ -84,8 +87,8 @@ static int fill_block(struct levelzero_device *device, struct levelzero_block *b
 		                      block->count, timed ? " with kernel timestamps" : "");
 	}
 	for (uint32_t i = 0; i < block->count; i++) {
-		// The host reads results once an event is there, and opens gates by events: both need the
-		// widest scope.
+		// The host reads results once an event is there, and opens gates by events: both
+		// need the widest scope.
 		ze_event_desc_t event = {
 			.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
 			.index = i,
@@ -96,7 +99,8 @@ static int fill_block(struct levelzero_device *device, struct levelzero_block *b
 		result = call->zeEventCreate(block->handle, &event, &block->slots[i].handle);
 		if (result != ZE_RESULT_SUCCESS) {
 			block->slots[i].handle = NULL;
-			return levelzero_fail(result, "zeEventCreate", error, "cannot make an event");
+			return levelzero_fail(result, "zeEventCreate", error,
+			                      "cannot make an event");
 		}
 	}
 	return 0;

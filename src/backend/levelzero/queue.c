@@ -13,8 +13,8 @@
 
 static int check_functions(const struct levelzero_functions *call, struct tare_error *error)
 {
-#define X(name) \
-	if (!call->name) \
+#define X(name)                                                                                    \
+	if (!call->name)                                                                           \
 		return tare_fail(error, ENOTSUP, "this Level Zero loader lacks " #name);
 	LEVELZERO_WORK_FUNCTIONS(X)
 #undef X
@@ -33,12 +33,12 @@ static int find_engines(struct levelzero_device *device, struct tare_error *erro
 		};
 	// Asked for the number first: not every driver lowers one that is too large.
 	ze_result_t result = device->driver->call.zeDeviceGetCommandQueueGroupProperties(
-		device->place.device, &count, NULL);
+	    device->place.device, &count, NULL);
 	if (count > LEVELZERO_GROUPS)
 		count = LEVELZERO_GROUPS;
 	if (result == ZE_RESULT_SUCCESS && count > 0)
 		result = device->driver->call.zeDeviceGetCommandQueueGroupProperties(
-			device->place.device, &count, groups);
+		    device->place.device, &count, groups);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeDeviceGetCommandQueueGroupProperties", error,
 		                      "cannot list the engines");
@@ -49,12 +49,13 @@ static int find_engines(struct levelzero_device *device, struct tare_error *erro
 		return tare_fail(error, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < count && i < LEVELZERO_GROUPS; i++)
 		// As levelzero_engines_of counts: a group for something else (media) has no engine.
-		for (uint32_t each = 0; groups[i].flags & LEVELZERO_GROUP_FLAGS &&
-		                        each < groups[i].numQueues; each++)
+		for (uint32_t each = 0;
+		     groups[i].flags & LEVELZERO_GROUP_FLAGS && each < groups[i].numQueues; each++)
 			work->engines[work->engine_count++] = (struct levelzero_engine){
 				.ordinal = i,
 				.index = each,
-				.compute = groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE,
+				.compute =
+				    groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE,
 				.fill_pattern_bytes = groups[i].maxMemoryFillPatternSize,
 			};
 	if (work->engine_count == 0)
@@ -72,7 +73,8 @@ int levelzero_works(struct levelzero_device *device, struct tare_error *error)
 	if (status < 0)
 		return status;
 	if (!device->context)
-		return tare_fail(error, ENOTSUP, "this driver makes no context (zeContextCreate); update it");
+		return tare_fail(error, ENOTSUP,
+		                 "this driver makes no context (zeContextCreate); update it");
 	device->work = calloc(1, sizeof *device->work);
 	if (!device->work)
 		return tare_fail(error, ENOMEM, "out of memory");
@@ -98,8 +100,8 @@ struct levelzero_queue *levelzero_queue_numbered(const struct levelzero_device *
 // ---- native handles
 
 int levelzero_list_open(struct levelzero_device *device, const struct levelzero_engine *engine,
-                        ze_command_queue_mode_t mode, bool in_order,
-                        ze_command_list_handle_t *list, struct tare_error *error)
+                        ze_command_queue_mode_t mode, bool in_order, ze_command_list_handle_t *list,
+                        struct tare_error *error)
 {
 	const ze_command_queue_desc_t wanted = {
 		.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
@@ -110,7 +112,7 @@ int levelzero_list_open(struct levelzero_device *device, const struct levelzero_
 		.priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
 	};
 	ze_result_t result = device->driver->call.zeCommandListCreateImmediate(
-		device->context, device->place.device, &wanted, list);
+	    device->context, device->place.device, &wanted, list);
 
 	if (result == ZE_RESULT_SUCCESS)
 		return 0;
@@ -129,7 +131,7 @@ int levelzero_regular_list_open(struct levelzero_device *device,
 		.commandQueueGroupOrdinal = engine->ordinal,
 	};
 	ze_result_t result = device->driver->call.zeCommandListCreate(
-		device->context, device->place.device, &wanted, list);
+	    device->context, device->place.device, &wanted, list);
 
 	if (result == ZE_RESULT_SUCCESS)
 		return 0;
@@ -150,7 +152,7 @@ int levelzero_native_queue_open(struct levelzero_device *device,
 		.priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
 	};
 	ze_result_t result = device->driver->call.zeCommandQueueCreate(
-		device->context, device->place.device, &wanted, queue);
+	    device->context, device->place.device, &wanted, queue);
 
 	if (result == ZE_RESULT_SUCCESS)
 		return 0;
@@ -190,7 +192,8 @@ static void reap(struct levelzero_device *device)
 		next = queue->next;
 		if (!queue->retired)
 			continue;
-		ze_result_t result = queue->native ? call->zeCommandQueueSynchronize(queue->native, 0)
+		ze_result_t result = queue->native
+		                         ? call->zeCommandQueueSynchronize(queue->native, 0)
 		                     : queue->token ? call->zeEventQueryStatus(queue->token->handle)
 		                                    : ZE_RESULT_NOT_READY;
 		if (result == ZE_RESULT_SUCCESS) {
@@ -209,15 +212,18 @@ static int open_queue(struct levelzero_device *device, struct levelzero_queue *q
 
 	if (queue->deferred)
 		return levelzero_native_queue_open(device, &queue->engine, &queue->native, error);
-	queue->chained = !queue->out_of_order && device->place.version >= LEVELZERO_VERSION_IN_ORDER;
+	queue->chained =
+	    !queue->out_of_order && device->place.version >= LEVELZERO_VERSION_IN_ORDER;
 	if (queue->chained)
-		status = levelzero_list_open(device, &queue->engine, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
-		                             true, &queue->list, error);
+		status =
+		    levelzero_list_open(device, &queue->engine, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+		                        true, &queue->list, error);
 	// A layer of an older loader may refuse the flag that the driver knows.
 	if (status == -ENOTSUP || status == -EINVAL) {
 		queue->chained = false;
-		status = levelzero_list_open(device, &queue->engine, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
-		                             false, &queue->list, error);
+		status =
+		    levelzero_list_open(device, &queue->engine, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+		                        false, &queue->list, error);
 	}
 	return status;
 }
@@ -246,11 +252,12 @@ int levelzero_queue_create(struct tare_device *base, const struct tare_queue_opt
 
 	if (status < 0)
 		return status;
-	if (options->order == TARE_QUEUE_LEGACY_DEFAULT || options->order == TARE_QUEUE_THREAD_DEFAULT)
+	if (options->order == TARE_QUEUE_LEGACY_DEFAULT ||
+	    options->order == TARE_QUEUE_THREAD_DEFAULT)
 		return tare_fail(error, ENOTSUP, "Level Zero has no default queue");
 	if (options->engine >= device->work->engine_count)
-		return tare_fail(error, EINVAL, "this device has no engine %u; it has %u", options->engine,
-		                 device->work->engine_count);
+		return tare_fail(error, EINVAL, "this device has no engine %u; it has %u",
+		                 options->engine, device->work->engine_count);
 	reap(device);
 	status = new_queue(base, &device->work->engines[options->engine], &made, error);
 	if (status < 0)
@@ -297,8 +304,8 @@ int levelzero_queue_adopt(struct tare_device *base, void *native, struct tare_qu
 static bool is_idle(const struct levelzero_device *device, const struct levelzero_queue *queue)
 {
 	return queue->done == queue->last &&
-	       (!queue->flying || device->driver->call.zeCommandQueueSynchronize(queue->native, 0) ==
-	                              ZE_RESULT_SUCCESS);
+	       (!queue->flying || device->driver->call.zeCommandQueueSynchronize(
+	                              queue->native, 0) == ZE_RESULT_SUCCESS);
 }
 
 // What was appended still runs; an event tells when it has.

@@ -39,7 +39,7 @@ int levelzero_slot_wait(const struct levelzero_device *device, ze_event_handle_t
                         int64_t limit_ns, const char *what, struct tare_error *error)
 {
 	ze_result_t result =
-		device->driver->call.zeEventHostSynchronize(handle, timeout(&device->base, limit_ns));
+	    device->driver->call.zeEventHostSynchronize(handle, timeout(&device->base, limit_ns));
 
 	return outcome(result, "zeEventHostSynchronize", limit_ns, what, &device->base, error);
 }
@@ -54,11 +54,12 @@ static int finish_by_event(struct levelzero_queue *queue, int64_t limit_ns,
 
 	if (status < 0)
 		return status;
-	ze_result_t result = device->driver->call.zeCommandListAppendBarrier(queue->list, slot->handle,
-	                                                                     0, NULL);
+	ze_result_t result =
+	    device->driver->call.zeCommandListAppendBarrier(queue->list, slot->handle, 0, NULL);
 	if (result != ZE_RESULT_SUCCESS) {
 		levelzero_slot_give_unused(device, slot);
-		return levelzero_fail(result, "zeCommandListAppendBarrier", error, "cannot finish a queue");
+		return levelzero_fail(result, "zeCommandListAppendBarrier", error,
+		                      "cannot finish a queue");
 	}
 	queue->unordered = false;
 	status = levelzero_slot_wait(device, slot->handle, limit_ns, "a queue", error);
@@ -73,8 +74,8 @@ static int finish_immediate(struct levelzero_queue *queue, int64_t limit_ns,
 	const struct levelzero_functions *call = &device->driver->call;
 
 	if (call->zeCommandListHostSynchronize) {
-		ze_result_t result =
-			call->zeCommandListHostSynchronize(queue->list, timeout(&device->base, limit_ns));
+		ze_result_t result = call->zeCommandListHostSynchronize(
+		    queue->list, timeout(&device->base, limit_ns));
 		if (result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
 			return outcome(result, "zeCommandListHostSynchronize", limit_ns, "a queue",
 			               &device->base, error);
@@ -91,10 +92,10 @@ int levelzero_finish(struct tare_queue *base, int64_t limit_ns, struct tare_erro
 	if (queue->deferred) {
 		status = levelzero_submit(base, error);
 		if (status == 0)
-			status = outcome(call->zeCommandQueueSynchronize(queue->native,
-			                                                 timeout(base->device, limit_ns)),
-			                 "zeCommandQueueSynchronize", limit_ns, "a queue", base->device,
-			                 error);
+			status = outcome(call->zeCommandQueueSynchronize(
+			                     queue->native, timeout(base->device, limit_ns)),
+			                 "zeCommandQueueSynchronize", limit_ns, "a queue",
+			                 base->device, error);
 	} else {
 		status = finish_immediate(queue, limit_ns, error);
 	}
@@ -114,7 +115,8 @@ static int need_fence(struct levelzero_queue *queue, const struct levelzero_func
 	    !call->zeFenceDestroy)
 		return tare_fail(error, ENOTSUP, "this loader has no fences (zeFenceCreate)");
 	if (queue->fence_pending)
-		return tare_fail(error, EINVAL, "the queue's fence is still pending from an earlier wait");
+		return tare_fail(error, EINVAL,
+		                 "the queue's fence is still pending from an earlier wait");
 	result = queue->fence ? call->zeFenceReset(queue->fence)
 	                      : call->zeFenceCreate(queue->native, &description, &queue->fence);
 	return result == ZE_RESULT_SUCCESS
@@ -138,9 +140,9 @@ int levelzero_finish_fenced(struct tare_queue *base, int64_t limit_ns, struct ta
 		status = levelzero_submit_list(queue, queue->fence, error);
 	queue->fence_pending = queue->fence_pending || status == 0;
 	if (status == 0)
-		status = outcome(call->zeFenceHostSynchronize(queue->fence,
-		                                              timeout(base->device, limit_ns)),
-		                 "zeFenceHostSynchronize", limit_ns, "a queue", base->device, error);
+		status = outcome(
+		    call->zeFenceHostSynchronize(queue->fence, timeout(base->device, limit_ns)),
+		    "zeFenceHostSynchronize", limit_ns, "a queue", base->device, error);
 	if (status == 0)
 		levelzero_queue_is_done(queue);
 	return status;

@@ -13,8 +13,8 @@ struct levelzero_graph;
 // A native event of the device's pools. It is used again when it is signalled and nobody names it.
 struct levelzero_slot {
 	ze_event_handle_t handle;
-	bool timed;              // of a pool whose events carry kernel timestamps
-	uint64_t waited;         // serial of the last command that waits for it; 0: none
+	bool timed;      // of a pool whose events carry kernel timestamps
+	uint64_t waited; // serial of the last command that waits for it; 0: none
 	struct levelzero_slot *next;
 };
 
@@ -32,7 +32,7 @@ struct levelzero_block {
 struct levelzero_engine {
 	uint32_t ordinal, index;
 	bool compute;
-	size_t fill_pattern_bytes;  // the longest pattern of a fill there
+	size_t fill_pattern_bytes; // the longest pattern of a fill there
 };
 
 // A regular list of a deferred queue.
@@ -44,60 +44,61 @@ struct levelzero_list {
 
 struct levelzero_queue {
 	struct tare_queue base;
-	struct levelzero_queue *next;    // of the device's
-	uint64_t number;                 // never used again, unlike its address
+	struct levelzero_queue *next; // of the device's
+	uint64_t number;              // never used again, unlike its address
 	struct levelzero_engine engine;
 	bool timed, out_of_order, deferred, adopted;
-	bool chained;                    // the driver keeps the order itself
-	bool retired;                    // freed by the caller while work was in it
-	ze_command_list_handle_t list;   // immediate; deferred: NULL
-	ze_command_queue_handle_t native;    // deferred: where lists are executed
-	ze_fence_handle_t fence;             // of `native`; NULL until wanted
-	bool fence_pending;                  // nobody saw it signalled: not to be reset yet
-	struct levelzero_list *flying, *idle;  // deferred: executed; ready to gather again
-	struct levelzero_list *gathering;    // deferred: what commands go to; NULL: none began
+	bool chained;                         // the driver keeps the order itself
+	bool retired;                         // freed by the caller while work was in it
+	ze_command_list_handle_t list;        // immediate; deferred: NULL
+	ze_command_queue_handle_t native;     // deferred: where lists are executed
+	ze_fence_handle_t fence;              // of `native`; NULL until wanted
+	bool fence_pending;                   // nobody saw it signalled: not to be reset yet
+	struct levelzero_list *flying, *idle; // deferred: executed; ready to gather again
+	struct levelzero_list *gathering;     // deferred: what commands go to; NULL: none began
 	uint32_t flying_count;
-	bool unordered;                  // commands were appended since the last barrier
-	uint64_t last, submitted, done;  // serials: appended, handed to the device, known to be done
+	bool unordered; // commands were appended since the last barrier
+	// serials: appended, handed to the device, known to be done
+	uint64_t last, submitted, done;
 	uint32_t shut_gates;
-	struct levelzero_slot *token;    // retired: signalled when all is done
+	struct levelzero_slot *token; // retired: signalled when all is done
 	struct levelzero_graph *recording;
 };
 
 struct levelzero_work {
 	struct levelzero_engine *engines;
 	uint32_t engine_count;
-	struct levelzero_slot *spare[2];   // by `timed`: not signalled, named by nobody
-	struct levelzero_slot *limbo[2];   // given back before it could be known that they are done
+	struct levelzero_slot *spare[2]; // by `timed`: not signalled, named by nobody
+	struct levelzero_slot *limbo[2]; // given back before it could be known that they are done
 	struct levelzero_block *blocks;
-	uint32_t block_events[2];          // how many the last block of each sort had
+	uint32_t block_events[2]; // how many the last block of each sort had
 	struct levelzero_queue *queues;
-	struct levelzero_gate *gates;      // shut ones
-	bool opens_gates;                  // the host can signal events, as was tried
+	struct levelzero_gate *gates; // shut ones
+	bool opens_gates;             // the host can signal events, as was tried
 	struct levelzero_graph *recording;
-	ze_command_list_handle_t service;  // for what has no queue; NULL until wanted
-	uint64_t serial;                   // of the last command appended to any queue
-	uint64_t numbers;                  // of queues and graphs, the last that was given
+	ze_command_list_handle_t service; // for what has no queue; NULL until wanted
+	uint64_t serial;                  // of the last command appended to any queue
+	uint64_t numbers;                 // of queues and graphs, the last that was given
 };
 
 // ---- events (event.c)
 
 struct levelzero_event {
 	struct tare_event base;
-	struct levelzero_slot *slot;  // NULL: it was part of a graph, which owns the slot
-	uint64_t queue;               // number of its queue, which may be gone
+	struct levelzero_slot *slot; // NULL: it was part of a graph, which owns the slot
+	uint64_t queue;              // number of its queue, which may be gone
 	uint64_t serial;
-	uint64_t graph;               // number of the graph that it is a node of; 0: none
-	ze_event_handle_t node;       // its native event there
+	uint64_t graph;         // number of the graph that it is a node of; 0: none
+	ze_event_handle_t node; // its native event there
 	bool timed;
-	bool done;                    // was seen signalled
-	const char *unstamped;        // why an event of a timed queue has no stamps; NULL: it has
+	bool done;             // was seen signalled
+	const char *unstamped; // why an event of a timed queue has no stamps; NULL: it has
 };
 
 struct levelzero_gate {
 	struct tare_gate base;
 	struct levelzero_slot *slot;
-	uint64_t queue;               // number of its queue, which may be gone
+	uint64_t queue; // number of its queue, which may be gone
 	struct levelzero_gate *next;
 	bool open;
 };
@@ -135,8 +136,8 @@ struct levelzero_queue *levelzero_queue_numbered(const struct levelzero_device *
 // An immediate list, a regular list, and a queue that executes such, on an engine. The caller's to
 // destroy; NULL with the error of the call.
 int levelzero_list_open(struct levelzero_device *device, const struct levelzero_engine *engine,
-                        ze_command_queue_mode_t mode, bool in_order,
-                        ze_command_list_handle_t *list, struct tare_error *error);
+                        ze_command_queue_mode_t mode, bool in_order, ze_command_list_handle_t *list,
+                        struct tare_error *error);
 int levelzero_regular_list_open(struct levelzero_device *device,
                                 const struct levelzero_engine *engine,
                                 ze_command_list_handle_t *list, struct tare_error *error);
@@ -185,10 +186,10 @@ struct levelzero_append {
 	const struct levelzero_engine *engine;
 	const struct tare_operation *operation;
 	ze_command_list_handle_t list;
-	ze_event_handle_t signal;       // NULL: none
+	ze_event_handle_t signal; // NULL: none
 	uint32_t wait_count;
 	ze_event_handle_t *waits;
-	const char *unstamped;          // out: why its event will have no stamps
+	const char *unstamped; // out: why its event will have no stamps
 };
 
 int levelzero_append(struct tare_queue *queue, const struct tare_operation *operation,
@@ -220,8 +221,8 @@ int levelzero_event_submit(const struct levelzero_event *event, struct tare_erro
 int levelzero_gate_shut(struct tare_queue *queue, struct tare_gate **gate,
                         struct tare_error *error);
 int levelzero_gate_open(struct tare_gate *gate, struct tare_error *error);
-// Whether the host can signal an event, and reset it, before anything waits for one. The slot is unused,
-// and stays so. -ENOTSUP or what the driver answered.
+// Whether the host can signal an event, and reset it, before anything waits for one. The slot is
+// unused, and stays so. -ENOTSUP or what the driver answered.
 int levelzero_try_to_open(struct levelzero_device *device, const struct levelzero_slot *slot,
                           struct tare_error *error);
 void levelzero_gate_free(struct tare_gate *gate);
@@ -230,9 +231,8 @@ void levelzero_gates_open(struct levelzero_device *device);
 
 // ---- memory.c
 
-int levelzero_memory_create(struct tare_device *device, enum tare_memory_kind kind,
-                            uint64_t bytes, struct tare_memory **memory,
-                            struct tare_error *error);
+int levelzero_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
+                            struct tare_memory **memory, struct tare_error *error);
 int levelzero_memory_import(struct tare_device *device, void *host, uint64_t bytes,
                             struct tare_memory **memory, struct tare_error *error);
 void levelzero_memory_free(struct tare_memory *memory);

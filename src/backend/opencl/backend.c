@@ -183,8 +183,9 @@ static void read_abilities(struct opencl_device *device)
 	// holds that command's lock, and so locks itself out (its commit ed19fb187), on this device
 	// only.
 	device->user_events = !device->runs_inside_calls || version >= 5;
-	// PoCL 6 enqueues a buffer's move to the host while it holds the buffer's lock, which the end of
-	// the move wants (pocl_create_migration_commands; not so in 5 and 7). Here one thread does both.
+	// PoCL 6 enqueues a buffer's move to the host while it holds the buffer's lock, which the
+	// end of the move wants (pocl_create_migration_commands; not so in 5 and 7). Here one
+	// thread does both.
 	device->moves_to_host = !device->runs_inside_calls || version != 6;
 	device->timer_pairs = device->profiling && opencl_timer_pairs(cl, &device->entry);
 }
@@ -299,8 +300,8 @@ const struct tare_backend tare_backend_opencl = {
 	.gate_shut = opencl_gate_shut,
 	.gate_open = opencl_gate_open,
 	.gate_free = opencl_gate_free,
-	.module_formats = 1u << TARE_MODULE_OPENCL_C | 1u << TARE_MODULE_SPIRV |
-	                  1u << TARE_MODULE_NATIVE,
+	.module_formats =
+	    1u << TARE_MODULE_OPENCL_C | 1u << TARE_MODULE_SPIRV | 1u << TARE_MODULE_NATIVE,
 	.module_create = opencl_module_create,
 	.module_free = opencl_module_free,
 	.kernel_create = opencl_kernel_create,

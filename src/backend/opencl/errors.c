@@ -57,7 +57,7 @@ static const struct {
 	ROW(CL_INVALID_EVENT_WAIT_LIST, EINVAL),
 	ROW(CL_INVALID_EVENT, EINVAL),
 	ROW(CL_INVALID_OPERATION, EINVAL),
-	ROW(CL_INVALID_BUFFER_SIZE, ENOMEM),  // larger than the device's largest allocation
+	ROW(CL_INVALID_BUFFER_SIZE, ENOMEM), // larger than the device's largest allocation
 	ROW(CL_INVALID_GLOBAL_WORK_SIZE, EINVAL),
 	ROW(CL_INVALID_PROPERTY, ENOTSUP),
 	ROW(CL_INVALID_COMPILER_OPTIONS, EINVAL),
@@ -116,8 +116,7 @@ int opencl_fail_status(struct tare_error *error, cl_int status)
 
 	if (status == CL_OUT_OF_RESOURCES || (code != ENODEV && code != ENOMEM))
 		code = EIO;
-	return tare_fail_native(error, code, "opencl", "command status", status,
-	                        opencl_code_name(status),
-	                        code == ENODEV ? "the device was lost" :
-	                        "an operation failed on the device");
+	return tare_fail_native(
+	    error, code, "opencl", "command status", status, opencl_code_name(status),
+	    code == ENODEV ? "the device was lost" : "an operation failed on the device");
 }

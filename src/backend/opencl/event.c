@@ -59,7 +59,8 @@ int opencl_wait(const struct opencl_device *device, cl_event event, int64_t limi
 	struct tare_host_time begun = tare_host_now();
 	flush_queue_of(device, event);
 	for (;;) {
-		// Before the look: whose process is stopped meanwhile looks again before it gives up.
+		// Before the look: whose process is stopped meanwhile looks again before it gives
+		// up.
 		int64_t passed_ns = tare_host_elapsed_ns(begun, tare_host_now());
 		cl_int status;
 		cl_int code = read_status(device, event, &status);

@@ -54,8 +54,9 @@ int opencl_image_create(struct tare_device *base, const struct tare_image *shape
 		if (code == CL_INVALID_IMAGE_SIZE || code == CL_IMAGE_FORMAT_NOT_SUPPORTED)
 			return tare_fail(error, ENOTSUP, "this device has no image of %u x %u x %u",
 			                 shape->width, shape->height, shape->depth);
-		return opencl_fail(error, "clCreateImage", code, "cannot make an image of %u x %u x %u",
-		                   shape->width, shape->height, shape->depth);
+		return opencl_fail(error, "clCreateImage", code,
+		                   "cannot make an image of %u x %u x %u", shape->width,
+		                   shape->height, shape->depth);
 	}
 	*memory = &made->base;
 	return 0;
@@ -80,13 +81,14 @@ int opencl_append_image(const struct opencl_append *append, struct tare_error *e
 
 	if (!host->memory->host || opencl_is_image(host->memory))
 		return tare_fail(error, ENOTSUP, "images are copied from and to host memory only");
-	if (image->offset_bytes || image->bytes != image->memory->bytes || host->bytes != image->bytes)
+	if (image->offset_bytes || image->bytes != image->memory->bytes ||
+	    host->bytes != image->bytes)
 		return tare_fail(error, EINVAL, "images are copied as a whole only");
 	char *at = (char *)host->memory->host + host->offset_bytes;
 	if (in)
-		code = cl->clEnqueueWriteImage(append->queue->queue, own->buffer,
-		                               append->operation->blocking, origin, region, 0, 0, at,
-		                               append->wait_count, append->waits, append->event);
+		code = cl->clEnqueueWriteImage(
+		    append->queue->queue, own->buffer, append->operation->blocking, origin, region,
+		    0, 0, at, append->wait_count, append->waits, append->event);
 	else
 		code = cl->clEnqueueReadImage(append->queue->queue, own->buffer,
 		                              append->operation->blocking, origin, region, 0, 0, at,

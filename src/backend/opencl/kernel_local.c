@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local memory that a kernel declares. Some drivers (PoCL 6.0) answer 0 for every kernel: that is told
-// from a kernel without any by one of our own, which has some.
+// Local memory that a kernel declares. Some drivers (PoCL 6.0) answer 0 for every kernel: that is
+// told from a kernel without any by one of our own, which has some.
 #include "backend/opencl/opencl.h"
 
 #include <string.h>
 
 #define DECLARED_BYTES 256
 
-static const char declares[] =
-	"__kernel void declares(__global uint *a)\n"
-	"{\n"
-	"	__local uint t[64];\n"
-	"	t[get_local_id(0) % 64] = a[0];\n"
-	"	barrier(CLK_LOCAL_MEM_FENCE);\n"
-	"	a[0] = t[1];\n"
-	"}\n";
+static const char declares[] = "__kernel void declares(__global uint *a)\n"
+                               "{\n"
+                               "	__local uint t[64];\n"
+                               "	t[get_local_id(0) % 64] = a[0];\n"
+                               "	barrier(CLK_LOCAL_MEM_FENCE);\n"
+                               "	a[0] = t[1];\n"
+                               "}\n";
 
 static int64_t ask(const struct opencl_device *device, cl_kernel kernel)
 {
 	cl_ulong bytes = 0;
 
-	return device->cl->clGetKernelWorkGroupInfo(kernel, device->entry.id, CL_KERNEL_LOCAL_MEM_SIZE,
-	                                            sizeof bytes, &bytes, NULL) == CL_SUCCESS
-	               ? (int64_t)bytes : -1;
+	return device->cl->clGetKernelWorkGroupInfo(kernel, device->entry.id,
+	                                            CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes,
+	                                            NULL) == CL_SUCCESS
+	           ? (int64_t)bytes
+	           : -1;
 }
 
 // What the driver tells of our kernel; -1 where that does not build.
@@ -33,7 +34,8 @@ static int64_t ask_of_ours(const struct opencl_device *device)
 	size_t length = strlen(declares);
 	cl_int code = CL_SUCCESS;
 	int64_t bytes = -1;
-	cl_program program = cl->clCreateProgramWithSource(device->context, 1, &text, &length, &code);
+	cl_program program =
+	    cl->clCreateProgramWithSource(device->context, 1, &text, &length, &code);
 
 	if (code != CL_SUCCESS || !program)
 		return -1;

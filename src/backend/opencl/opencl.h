@@ -9,7 +9,7 @@
 struct opencl_entry {
 	cl_platform_id platform;
 	cl_device_id id;
-	uint32_t version;  // 100 * major + 10 * minor: the lower one of platform and device
+	uint32_t version; // 100 * major + 10 * minor: the lower one of platform and device
 };
 
 struct opencl_driver {
@@ -25,49 +25,50 @@ struct opencl_device {
 	const struct opencl_functions *cl;
 	struct opencl_entry entry;
 	cl_context context;
-	cl_command_queue service;  // our own in-order queue: mappings, clock pairs
+	cl_command_queue service; // our own in-order queue: mappings, clock pairs
 	bool profiling, out_of_order, service_timed;
-	bool timer_pairs;          // clGetDeviceAndHostTimer works here
-	bool user_events;          // false on a driver that hangs on them
-	bool local_asked, local_untold;  // whether it tells of kernels' local memory (kernel_local.c)
-	bool moves_to_host;        // the same for buffers migrated to the host
-	uint64_t resolution_ns;    // of the profiling timer, at least 1
+	bool timer_pairs; // clGetDeviceAndHostTimer works here
+	bool user_events; // false on a driver that hangs on them
+	// whether it tells of kernels' local memory (kernel_local.c)
+	bool local_asked, local_untold;
+	bool moves_to_host;     // the same for buffers migrated to the host
+	uint64_t resolution_ns; // of the profiling timer, at least 1
 	cl_device_svm_capabilities svm;
-	struct opencl_blas *blas;    // NULL until it is asked for
-	bool runs_inside_calls;      // an enqueue returns when the kernel has run
-	int64_t launch_limit_ns;     // for such an enqueue
-	struct opencl_aside *aside;  // NULL until it is needed
+	struct opencl_blas *blas;   // NULL until it is asked for
+	bool runs_inside_calls;     // an enqueue returns when the kernel has run
+	int64_t launch_limit_ns;    // for such an enqueue
+	struct opencl_aside *aside; // NULL until it is needed
 };
 
 struct opencl_queue {
 	struct tare_queue base;
 	cl_command_queue queue;
-	cl_context context;        // borrowed; differs from the device's when the queue was adopted
+	cl_context context; // borrowed; differs from the device's when the queue was adopted
 	bool timed, out_of_order;
 };
 
 struct opencl_event {
 	struct tare_event base;
 	cl_event event;
-	cl_event begun;  // several commands in one: its end is their start; else NULL
+	cl_event begun; // several commands in one: its end is their start; else NULL
 	bool timed;
 };
 
 struct opencl_memory {
 	struct tare_memory base;
-	cl_mem buffer;         // NULL for PAGEABLE; for SHARED a wrapper of `svm`, may be NULL
-	void *svm;             // SHARED
-	void *mapped;          // what mapping gave, and unmapping wants; NULL while not mapped
-	void *reserved;        // our own mmap
+	cl_mem buffer;  // NULL for PAGEABLE; for SHARED a wrapper of `svm`, may be NULL
+	void *svm;      // SHARED
+	void *mapped;   // what mapping gave, and unmapping wants; NULL while not mapped
+	void *reserved; // our own mmap
 	size_t reserved_bytes;
 	struct tare_image image; // `buffer` is an image of this shape; width 0: it is none
-	bool svm_fine;         // SHARED: the host may touch it without mapping
+	bool svm_fine;           // SHARED: the host may touch it without mapping
 };
 
 struct opencl_module {
 	struct tare_module base;
 	cl_program program;
-	bool ends;  // what it holds is known to end
+	bool ends; // what it holds is known to end
 };
 
 struct opencl_kernel {
@@ -88,9 +89,9 @@ const char *opencl_code_name(cl_int code);
 int opencl_errno(cl_int code);
 // Fills *error for a failed OpenCL call and returns the negative errno of `code`.
 int opencl_fail(struct tare_error *error, const char *call, cl_int code, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+    __attribute__((format(printf, 4, 5)));
 // 0 for CL_SUCCESS, else as opencl_fail.
-#define opencl_result(error, call, code, ...) \
+#define opencl_result(error, call, code, ...)                                                      \
 	((code) == CL_SUCCESS ? 0 : opencl_fail(error, call, code, __VA_ARGS__))
 // As opencl_fail, for a command that the device ended with a negative status. CL_OUT_OF_RESOURCES
 // is -EIO here: NVIDIA's driver says so when a kernel faults, not only when memory is short.
@@ -155,8 +156,8 @@ struct opencl_append {
 	struct opencl_queue *queue;
 	const struct tare_operation *operation;
 	cl_uint wait_count;
-	const cl_event *waits;  // NULL when wait_count is 0
-	cl_event *event;        // where the runtime leaves the handle; NULL when nobody wants it
+	const cl_event *waits; // NULL when wait_count is 0
+	cl_event *event;       // where the runtime leaves the handle; NULL when nobody wants it
 };
 
 // Whether a COPY or RECTANGLE is done by a call from buffer to buffer, which has no blocking form.
@@ -202,8 +203,8 @@ int opencl_wait(const struct opencl_device *device, cl_event event, int64_t limi
                 const char *what, struct tare_error *error);
 int opencl_event_wait(struct tare_event *event, int64_t limit_ns, struct tare_error *error);
 int opencl_event_done(struct tare_event *event, struct tare_error *error);
-int opencl_event_callback(struct tare_event *event, void (*function)(void *context),
-                          void *context, struct tare_error *error);
+int opencl_event_callback(struct tare_event *event, void (*function)(void *context), void *context,
+                          struct tare_error *error);
 int opencl_event_stamps(struct tare_event *event, struct tare_stamps *stamps,
                         struct tare_error *error);
 void opencl_event_free(struct tare_event *event);
@@ -222,8 +223,8 @@ void opencl_gate_free(struct tare_gate *gate);
 int opencl_module_create(struct tare_device *device, const struct tare_module_source *source,
                          struct tare_module **module, char **log, struct tare_error *error);
 void opencl_module_free(struct tare_module *module);
-int opencl_kernel_create(struct tare_module *module, const char *name,
-                         struct tare_kernel **kernel, struct tare_error *error);
+int opencl_kernel_create(struct tare_module *module, const char *name, struct tare_kernel **kernel,
+                         struct tare_error *error);
 void opencl_kernel_free(struct tare_kernel *kernel);
 int opencl_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *facts,
                         struct tare_error *error);

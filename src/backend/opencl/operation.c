@@ -87,9 +87,10 @@ static int append_migrate(const struct opencl_append *append, struct tare_error 
 	if (span->offset_bytes || span->bytes != span->memory->bytes)
 		return tare_fail(error, EINVAL, "OpenCL moves whole buffers only");
 	if (append->operation->to_host && !append->device->moves_to_host)
-		return tare_fail(error, ENOTSUP,
-		                 "PoCL 6 hangs when its device without threads moves a buffer to the host; "
-		                 "its other devices do not (POCL_DEVICES=pthread)");
+		return tare_fail(
+		    error, ENOTSUP,
+		    "PoCL 6 hangs when its device without threads moves a buffer to the host; "
+		    "its other devices do not (POCL_DEVICES=pthread)");
 	code = cl->clEnqueueMigrateMemObjects(append->queue->queue, 1, &memory->buffer, flags,
 	                                      append->wait_count, append->waits, append->event);
 	if (code != CL_SUCCESS)

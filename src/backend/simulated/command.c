@@ -111,9 +111,11 @@ int simulated_command_fill(struct simulated_command *command,
 		command->operation.fill.pattern = command->pattern;
 	}
 	if (operation->type == TARE_OPERATION_LAUNCH) {
-		// A graph's node knows its kernel already; the handle may be gone when it is launched.
+		// A graph's node knows its kernel already; the handle may be gone when it is
+		// launched.
 		if (!command->kernel)
-			command->kernel = ((struct simulated_kernel *)operation->launch.kernel)->script;
+			command->kernel =
+			    ((struct simulated_kernel *)operation->launch.kernel)->script;
 		return copy_arguments(command, &operation->launch, error);
 	}
 	return 0;

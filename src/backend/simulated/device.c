@@ -271,8 +271,10 @@ int simulated_device_open(struct tare_driver *base, uint32_t index, struct tare_
 	struct simulated_device *opened = calloc(1, sizeof *opened);
 	if (!opened)
 		return tare_fail(error, ENOMEM, "out of memory");
-	opened->base = (struct tare_device){ .backend = &tare_backend_simulated, .index = 0,
-		                              .host_rate = (double)driver->script.host.multiply_rate };
+	opened->base =
+	    (struct tare_device){ .backend = &tare_backend_simulated,
+		                  .index = 0,
+		                  .host_rate = (double)driver->script.host.multiply_rate };
 	opened->script = &driver->script;
 	opened->callback_ps = -1;
 	opened->jitter.state = driver->script.jitter.seed;

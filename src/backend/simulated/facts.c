@@ -65,7 +65,8 @@ static void compute_facts(const struct tare_script_device *device, struct tare_f
 		                 "the script lacks units, lanes or clock to compute it from");
 	tare_fact_absent(facts, TARE_FACT_PEAK_FP64, "the script has no FP64 rate");
 	for (int id = TARE_FACT_PEAK_TENSOR; id <= TARE_FACT_PEAK_FP64_TENSOR; id++)
-		tare_fact_absent(facts, (enum tare_fact_id)id, "the simulated device has no tensor units");
+		tare_fact_absent(facts, (enum tare_fact_id)id,
+		                 "the simulated device has no tensor units");
 	tare_fact_absent(facts, TARE_FACT_PEAK_LOCAL, "the script has no rate of local memory");
 }
 

@@ -166,10 +166,10 @@ static inline __attribute__((always_inline)) void product(unsigned char *c, cons
 #define FUSED __attribute__((target("avx2,fma")))
 enum { ROWS = 4, COLUMNS = 16 };
 
-// Not watched by sanitizers, under which it would be most of what a run costs: matmul touches the ends of
-// what it reads and writes.
-FUSED __attribute__((no_sanitize("address", "undefined"))) static void fused_tile(unsigned char *c, const unsigned char *a, const unsigned char *b,
-                             uint64_t n)
+// Not watched by sanitizers, under which it would be most of what a run costs: matmul touches the
+// ends of what it reads and writes.
+FUSED __attribute__((no_sanitize("address", "undefined"))) static void
+fused_tile(unsigned char *c, const unsigned char *a, const unsigned char *b, uint64_t n)
 {
 	__m256 sums[ROWS][2];
 

@@ -20,8 +20,7 @@ static int check_grid(const struct simulated_command *command, uint64_t *groups,
                       struct tare_error *error)
 {
 	const struct tare_launch *launch = &command->operation.launch;
-	uint64_t largest =
-	    simulated_group_limit(command->kernel, &command->device->script->device);
+	uint64_t largest = simulated_group_limit(command->kernel, &command->device->script->device);
 
 	*groups = *items = 1;
 	for (int i = 0; i < 3; i++) {
@@ -114,9 +113,9 @@ static int check_memories(const struct simulated_command *command, uint64_t item
 	uint64_t reached = 0, bytes;
 	int status = reach(command, items, &reached, error);
 
-	bytes = command->kernel->action == TARE_KERNEL_COPY
-	            ? simulated_copied_bytes(launch, items)
-	            : reached > UINT64_MAX / 4 ? UINT64_MAX : reached * 4;
+	bytes = command->kernel->action == TARE_KERNEL_COPY ? simulated_copied_bytes(launch, items)
+	        : reached > UINT64_MAX / 4                  ? UINT64_MAX
+	                                                    : reached * 4;
 	for (uint32_t i = 0; status == 0 && i < launch->argument_count; i++) {
 		struct tare_span span = launch->arguments[i].span;
 		if (launch->arguments[i].type != TARE_ARGUMENT_MEMORY)
@@ -177,11 +176,11 @@ static int link_cost(struct simulated_command *command, uint64_t items, struct t
 		return 0;
 	copy = &command->device->script->copies[from][to];
 	if (!copy->line)
-		return tare_fail(error, ENOTSUP,
-		                 "this device's kernels do not reach mapped memory (no 'copy %s %s' "
-		                 "in the script)",
-		                 tare_place_name((enum tare_place)from),
-		                 tare_place_name((enum tare_place)to));
+		return tare_fail(
+		    error, ENOTSUP,
+		    "this device's kernels do not reach mapped memory (no 'copy %s %s' "
+		    "in the script)",
+		    tare_place_name((enum tare_place)from), tare_place_name((enum tare_place)to));
 	link_ps = tare_model_rate_ps(simulated_copied_bytes(launch, items), copy->rate);
 	if (command->model.work_ps < link_ps)
 		command->model.work_ps = link_ps;

@@ -94,8 +94,8 @@ static int64_t known(uint64_t value)
 uint64_t simulated_group_limit(const struct tare_script_kernel *kernel,
                                const struct tare_script_device *device)
 {
-	bool own = kernel->work_group &&
-	           (!device->work_group || kernel->work_group < device->work_group);
+	bool own =
+	    kernel->work_group && (!device->work_group || kernel->work_group < device->work_group);
 
 	return own ? kernel->work_group : device->work_group;
 }

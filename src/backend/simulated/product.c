@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last large matrix product. Every rung of a ladder multiplies the same matrices again and again, by the
-// same rule to the last bit: comparing them costs a hundredth of multiplying them.
+// The last large matrix product. Every rung of a ladder multiplies the same matrices again and
+// again, by the same rule to the last bit: comparing them costs a hundredth of multiplying them.
 #include "backend/simulated/simulated.h"
 
 #include <stdlib.h>

@@ -30,25 +30,24 @@ struct simulated_device {
 	struct tare_device base;
 	const struct tare_script *script;
 	struct tare_model *model;
-	int64_t host_ps;          // the host's clock
-	int64_t callback_ps;      // what a callback reads while one runs; -1: none runs
+	int64_t host_ps;     // the host's clock
+	int64_t callback_ps; // what a callback reads while one runs; -1: none runs
 	bool lost;
-	uint64_t commands;        // executed or to be executed so far; numbers the faults
-	uint64_t device_bytes;    // allocated
+	uint64_t commands;     // executed or to be executed so far; numbers the faults
+	uint64_t device_bytes; // allocated
 	struct tare_random jitter;
 	struct simulated_queue *queues;
-	struct simulated_callback *callbacks;  // by due time
-	struct simulated_product product;      // the last large one
+	struct simulated_callback *callbacks; // by due time
+	struct simulated_product product;     // the last large one
 };
-
 
 struct simulated_memory {
 	struct tare_memory base;
 	unsigned char *bytes;
-	bool owned;                   // ours to unmap
-	bool touched;                 // host pages need no first touch
-	enum tare_map_access mapped;  // 0: not mapped
-	unsigned char *resident;      // SHARED: one bit a script page, set where the device has it
+	bool owned;                  // ours to unmap
+	bool touched;                // host pages need no first touch
+	enum tare_map_access mapped; // 0: not mapped
+	unsigned char *resident;     // SHARED: one bit a script page, set where the device has it
 };
 
 struct simulated_queue {
@@ -57,27 +56,29 @@ struct simulated_queue {
 	struct tare_model_queue *model;
 	enum tare_queue_order order;
 	bool timed;
-	bool deferred;   // operations wait for submit
-	bool adopted;    // shares another's model queue
-	struct simulated_queue *owner;  // itself, or the queue adopted; live commands are kept there
-	struct simulated_command *first, *last;  // not done, in the order of appending
-	struct simulated_command *barrier;       // out-of-order: later commands wait for it; not done
+	bool deferred; // operations wait for submit
+	bool adopted;  // shares another's model queue
+	// itself, or the queue adopted; live commands are kept there
+	struct simulated_queue *owner;
+	struct simulated_command *first, *last; // not done, in the order of appending
+	// out-of-order: later commands wait for it; not done
+	struct simulated_command *barrier;
 	struct simulated_graph *recording;
-	uint32_t gates;      // shut
+	uint32_t gates; // shut
 	uint32_t behind_gate;
-	uint64_t failed;     // number of a command that failed and was not reported yet; 0: none
+	uint64_t failed; // number of a command that failed and was not reported yet; 0: none
 };
 
 // One operation on its way through the model. Counted references: the model's until it is done,
 // each event's, each waiting command's.
 struct simulated_command {
-	struct tare_model_operation model;  // first, so that the one is found from the other
+	struct tare_model_operation model; // first, so that the one is found from the other
 	struct simulated_device *device;
-	struct simulated_queue *queue;      // NULL once done or the queue is gone
+	struct simulated_queue *queue; // NULL once done or the queue is gone
 	struct simulated_command *previous, *next;
 	unsigned references;
-	int status;                         // once done: 0, -EIO, -ENODEV
-	uint64_t number;                    // counts what faults may strike; 0: none may
+	int status;      // once done: 0, -EIO, -ENODEV
+	uint64_t number; // counts what faults may strike; 0: none may
 	int64_t queued_ps;
 	bool timed, wrong;
 	struct tare_model_operation **waits;
@@ -86,13 +87,13 @@ struct simulated_command {
 	struct tare_operation operation;
 	unsigned char pattern[16];
 	struct tare_argument *arguments;
-	const struct tare_script_kernel *kernel;  // LAUNCH
+	const struct tare_script_kernel *kernel; // LAUNCH
 	bool is_gate;
 };
 
 struct simulated_event {
 	struct tare_event base;
-	struct simulated_command *command;  // NULL: a node of a graph that is being recorded
+	struct simulated_command *command; // NULL: a node of a graph that is being recorded
 	const struct simulated_graph *graph;
 	uint32_t node; // of the graph
 };
@@ -128,12 +129,12 @@ struct simulated_place {
 
 struct simulated_graph {
 	struct tare_graph base;
-	struct simulated_queue *queue;         // that it was recorded from
-	struct simulated_lane *lanes;          // beside that queue those that waited for its nodes
+	struct simulated_queue *queue; // that it was recorded from
+	struct simulated_lane *lanes;  // beside that queue those that waited for its nodes
 	uint32_t lane_count;
-	struct simulated_place *places;        // of the nodes
-	struct simulated_command **nodes;      // templates
-	struct simulated_command **launched;   // of the last launch; NULL before
+	struct simulated_place *places;      // of the nodes
+	struct simulated_command **nodes;    // templates
+	struct simulated_command **launched; // of the last launch; NULL before
 	uint32_t count, capacity;
 };
 
@@ -204,8 +205,8 @@ void simulated_command_leave(struct simulated_command *command);
 
 // What the host does for a command beside the call itself.
 struct simulated_host_work {
-	int64_t before_ps;  // until the device may begin: first touch, the first chunk of staging
-	int64_t during_ps;  // while the device works: the other chunks
+	int64_t before_ps; // until the device may begin: first touch, the first chunk of staging
+	int64_t during_ps; // while the device works: the other chunks
 };
 
 // Checks an operation and fills the command's costs in the model.

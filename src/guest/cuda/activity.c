@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's activity records: what the device did and when. CUPTI asks for buffers and gives them back from
-// threads of its own; who harvests reads them.
+// CUPTI's activity records: what the device did and when. CUPTI asks for buffers and gives them
+// back from threads of its own; who harvests reads them.
 #include "guest/cuda/cuda.h"
 
 enum { BUFFER_BYTES = 1 << 20, MOST_BUFFERS = 64, FLUSH_MS = 100, MOST_EARLY = 1024 };
@@ -18,8 +18,9 @@ _Static_assert(offsetof(struct buffer, records) % 64 == 0, "");
 struct activity {
 	uint32_t correlation;
 	uint64_t queued, submitted, start, end;
-	uint64_t seen;             // host ticks
-	uint32_t node;             // of a graph: its id in the trace; 0: of none, or an old CUPTI does not say
+	uint64_t seen; // host ticks
+	// of a graph: its id in the trace; 0: of none, or an old CUPTI does not say
+	uint32_t node;
 	const struct cupti_kernel *kernel; // while its buffer is read
 };
 
@@ -30,7 +31,7 @@ static uint32_t made;
 static guest_lock lock, harvesting; // the first for a few stores
 static uint64_t flushed_ticks;
 static _Atomic bool tracing;
-static _Atomic bool left;   // to the program
+static _Atomic bool left; // to the program
 // Activities of calls that have not returned yet.
 static struct activity early[MOST_EARLY];
 static uint32_t early_count;
@@ -51,12 +52,14 @@ static void requested(uint8_t **records, size_t *bytes, size_t *most_records)
 	guest_release(&lock);
 	if (more)
 		buffer = guest_memory(sizeof *buffer);
-	*records = buffer ? buffer->records : NULL; // none: CUPTI drops records, and those commands stay untimed
+	// none: CUPTI drops records, and those commands stay untimed
+	*records = buffer ? buffer->records : NULL;
 	*bytes = buffer ? sizeof buffer->records : 0;
 	*most_records = 0;
 }
 
-static void completed(cu_context context, uint32_t stream, uint8_t *records, size_t bytes, size_t valid)
+static void completed(cu_context context, uint32_t stream, uint8_t *records, size_t bytes,
+                      size_t valid)
 {
 	struct buffer *buffer;
 	(void)context, (void)stream, (void)bytes;
@@ -90,7 +93,8 @@ static void give_back(struct buffer *buffer)
 
 // ---- what they say
 
-static void write_times(struct guest_thread *thread, const struct cuda_pending *of, const struct activity *activity)
+static void write_times(struct guest_thread *thread, const struct cuda_pending *of,
+                        const struct activity *activity)
 {
 	union tare_trace_record *record;
 	uint64_t observed;
@@ -103,21 +107,31 @@ static void write_times(struct guest_thread *thread, const struct cuda_pending *
 	record = guest_event(thread);
 	if (!record)
 		return;
-	// Not when the activity was read: the call may have ended since, and times come after their command.
+	// Not when the activity was read: the call may have ended since, and times come after their
+	// command.
 	observed = guest_ticks();
 	if (timed) {
 		bool node = of->many && activity->node;
-		record->times = (struct tare_trace_times){ .command_track = of->track, .command_number = of->number,
-			.queued = activity->queued, .submitted = activity->submitted, .start = activity->start,
-			.end = activity->end, .observed = observed, .execution = node ? activity->node : of->many };
-		guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, present,
-		                                     node ? TARE_TIMES_OF_NODE : TARE_TIMES_OF_COMMAND,
-		                                     thread->track));
+		record->times =
+		    (struct tare_trace_times){ .command_track = of->track,
+			                       .command_number = of->number,
+			                       .queued = activity->queued,
+			                       .submitted = activity->submitted,
+			                       .start = activity->start,
+			                       .end = activity->end,
+			                       .observed = observed,
+			                       .execution = node ? activity->node : of->many };
+		guest_commit(record,
+		             tare_trace_head(TARE_TRACE_TIMES, present,
+		                             node ? TARE_TIMES_OF_NODE : TARE_TIMES_OF_COMMAND,
+		                             thread->track));
 		return;
 	}
 	record->untimed = (struct tare_trace_untimed_record){ .command_track = of->track,
-		.command_number = of->number, .observed = observed };
-	guest_commit(record, tare_trace_head(TARE_TRACE_UNTIMED, 0, TARE_UNTIMED_REFUSED, thread->track));
+		                                              .command_number = of->number,
+		                                              .observed = observed };
+	guest_commit(record,
+	             tare_trace_head(TARE_TRACE_UNTIMED, 0, TARE_UNTIMED_REFUSED, thread->track));
 }
 
 // False: no command of that correlation is known, or not yet.
@@ -133,8 +147,8 @@ static bool settle(struct guest_thread *thread, const struct activity *activity)
 	return true;
 }
 
-// CUPTI says that records have their call only while calls are recorded, too. Of version 13 they have it anyway,
-// and those records are the better part of what tracing costs.
+// CUPTI says that records have their call only while calls are recorded, too. Of version 13 they
+// have it anyway, and those records are the better part of what tracing costs.
 static void ask_for_correlations(void)
 {
 	static _Atomic bool asked;
@@ -142,7 +156,8 @@ static void ask_for_correlations(void)
 		cuda_cupti.cuptiActivityEnable(ABI_CUPTI_KIND_DRIVER);
 }
 
-// Work of a call that is not recorded: reports say how often that was. It may be one that was not to be.
+// Work of a call that is not recorded: reports say how often that was. It may be one that was not
+// to be.
 static void unknown(void)
 {
 	if (!guest_options.delay_ns && !guest_options.duration_ns)
@@ -169,29 +184,35 @@ static bool read_record(const cupti_record *record, struct activity *activity)
 	switch (record->kind) {
 	case ABI_CUPTI_KIND_CONCURRENT_KERNEL: {
 		const struct cupti_kernel *kernel = (const void *)record;
-		*activity = (struct activity){ .correlation = kernel->correlation, .start = kernel->start,
-			.end = kernel->end, .kernel = kernel };
+		*activity = (struct activity){ .correlation = kernel->correlation,
+			                       .start = kernel->start,
+			                       .end = kernel->end,
+			                       .kernel = kernel };
 		return true;
 	}
 	case ABI_CUPTI_KIND_MEMCPY: {
 		const struct cupti_memcpy *copy = (const void *)record;
-		*activity = (struct activity){ .correlation = copy->correlation, .start = copy->start,
-			.end = copy->end };
+		*activity = (struct activity){ .correlation = copy->correlation,
+			                       .start = copy->start,
+			                       .end = copy->end };
 		return true;
 	}
 	case ABI_CUPTI_KIND_MEMCPY_PEER: {
 		const struct cupti_memcpy_peer *copy = (const void *)record;
-		*activity = (struct activity){ .correlation = copy->correlation, .start = copy->start,
-			.end = copy->end };
+		*activity = (struct activity){ .correlation = copy->correlation,
+			                       .start = copy->start,
+			                       .end = copy->end };
 		return true;
 	}
 	case ABI_CUPTI_KIND_MEMSET: {
 		const struct cupti_memset *fill = (const void *)record;
-		*activity = (struct activity){ .correlation = fill->correlation, .start = fill->start,
-			.end = fill->end };
+		*activity = (struct activity){ .correlation = fill->correlation,
+			                       .start = fill->start,
+			                       .end = fill->end };
 		return true;
 	}
-	default: return false;
+	default:
+		return false;
 	}
 }
 
@@ -199,8 +220,8 @@ static void read_buffer(struct guest_thread *thread, struct buffer *buffer)
 {
 	cupti_record *record = NULL;
 	uint64_t now = guest_ticks();
-	while (buffer->valid &&
-	       cuda_cupti.cuptiActivityGetNextRecord(buffer->records, buffer->valid, &record) == ABI_CUPTI_SUCCESS) {
+	while (buffer->valid && cuda_cupti.cuptiActivityGetNextRecord(
+	                            buffer->records, buffer->valid, &record) == ABI_CUPTI_SUCCESS) {
 		struct activity activity;
 		if (record->kind == ABI_CUPTI_KIND_PAGES)
 			cuda_pages_tell(thread, (const void *)record);
@@ -212,7 +233,8 @@ static void read_buffer(struct guest_thread *thread, struct buffer *buffer)
 	}
 }
 
-// What came before its call's end comes again; after a second nothing is to come: the call is none that is recorded.
+// What came before its call's end comes again; after a second nothing is to come: the call is none
+// that is recorded.
 static void read_early(struct guest_thread *thread, bool last)
 {
 	uint64_t now = guest_ticks(), most = last ? 0 : guest_ticks_of_ns(1000000000);
@@ -256,7 +278,8 @@ void cuda_harvest(void)
 	struct guest_thread *thread = tracing ? guest_thread() : NULL;
 	if (!thread || !atomic_load(&guest_alive) || !guest_try(&harvesting))
 		return;
-	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED) || atomic_load(&cuda_pages_told))
+	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED) ||
+	    atomic_load(&cuda_pages_told))
 		flush_if_due();
 	cuda_clock_pairs(thread, false);
 	read_all(thread);
@@ -293,13 +316,17 @@ void cuda_activity_in_child(void)
 static uint64_t timestamp(void)
 {
 	struct timespec now;
-	clock_gettime(atomic_load_explicit(&left, memory_order_relaxed) ? CLOCK_REALTIME : CLOCK_MONOTONIC_RAW, &now);
+	clock_gettime(atomic_load_explicit(&left, memory_order_relaxed) ? CLOCK_REALTIME
+	                                                                : CLOCK_MONOTONIC_RAW,
+	              &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static const cupti_kind kinds[] = { ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY, ABI_CUPTI_KIND_MEMSET,
-	                            ABI_CUPTI_KIND_MEMCPY_PEER, ABI_CUPTI_KIND_DRIVER };
-enum { NEEDED_KINDS = 3 }; // older versions may not have the next; the last is asked for when it is needed
+static const cupti_kind kinds[] = { ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY,
+	                            ABI_CUPTI_KIND_MEMSET, ABI_CUPTI_KIND_MEMCPY_PEER,
+	                            ABI_CUPTI_KIND_DRIVER };
+// older versions may not have the next; the last is asked for when it is needed
+enum { NEEDED_KINDS = 3 };
 
 bool cuda_activity_is_ours(void)
 {

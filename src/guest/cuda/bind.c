@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leads the program's calls of some functions to us, by the places that the loader keeps for them in each library
-// that it has loaded (System V ABI, "Dynamic Linking"). Only what is bound to the function that we know, or not yet
-// bound, is changed: another copy of that library keeps its callers.
+// Leads the program's calls of some functions to us, by the places that the loader keeps for them
+// in each library that it has loaded (System V ABI, "Dynamic Linking"). Only what is bound to the
+// function that we know, or not yet bound, is changed: another copy of that library keeps its
+// callers.
 #include "guest/cuda/cuda.h"
 
 #include <elf.h>
@@ -21,17 +22,18 @@ enum { OF_CALL = -1, OF_ADDRESS = -1, IS_64 = -1 };
 struct search {
 	struct cuda_binding *bindings;
 	uint32_t count, led;
-	const void *const *vendors; // addresses in libraries that only some bindings are changed of; ends with NULL
+	// addresses in libraries that only some bindings are changed of; ends with NULL
+	const void *const *vendors;
 	uint64_t loaded; // libraries ever
 	uint32_t visited;
 };
 
 struct library {
-	uintptr_t base, from, to;                // its first and last address
-	uintptr_t protected_from, protected_to;  // what the loader made read-only
-	const ElfW(Sym) *symbols;
+	uintptr_t base, from, to;               // its first and last address
+	uintptr_t protected_from, protected_to; // what the loader made read-only
+	const ElfW(Sym) * symbols;
 	const char *names;
-	const ElfW(Rela) *calls, *others;
+	const ElfW(Rela) * calls, *others;
 	size_t call_bytes, other_bytes;
 	bool program, vendors;
 };
@@ -42,17 +44,30 @@ static const void *address_of(const struct library *library, ElfW(Addr) value)
 	return (const void *)(value < library->base ? library->base + value : value);
 }
 
-static void read_dynamic(struct library *library, const ElfW(Dyn) *entry)
+static void read_dynamic(struct library *library, const ElfW(Dyn) * entry)
 {
 	for (; entry->d_tag != DT_NULL; entry++) {
 		switch (entry->d_tag) {
-		case DT_SYMTAB: library->symbols = address_of(library, entry->d_un.d_ptr); break;
-		case DT_STRTAB: library->names = address_of(library, entry->d_un.d_ptr); break;
-		case DT_JMPREL: library->calls = address_of(library, entry->d_un.d_ptr); break;
-		case DT_PLTRELSZ: library->call_bytes = entry->d_un.d_val; break;
-		case DT_RELA: library->others = address_of(library, entry->d_un.d_ptr); break;
-		case DT_RELASZ: library->other_bytes = entry->d_un.d_val; break;
-		default: break;
+		case DT_SYMTAB:
+			library->symbols = address_of(library, entry->d_un.d_ptr);
+			break;
+		case DT_STRTAB:
+			library->names = address_of(library, entry->d_un.d_ptr);
+			break;
+		case DT_JMPREL:
+			library->calls = address_of(library, entry->d_un.d_ptr);
+			break;
+		case DT_PLTRELSZ:
+			library->call_bytes = entry->d_un.d_val;
+			break;
+		case DT_RELA:
+			library->others = address_of(library, entry->d_un.d_ptr);
+			break;
+		case DT_RELASZ:
+			library->other_bytes = entry->d_un.d_val;
+			break;
+		default:
+			break;
 		}
 	}
 }
@@ -81,7 +96,8 @@ static bool write_place(const struct library *library, void **place, void *value
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	void *start = (void *)((uintptr_t)place & ~(page - 1));
-	bool is_protected = (uintptr_t)place >= library->protected_from && (uintptr_t)place < library->protected_to;
+	bool is_protected =
+	    (uintptr_t)place >= library->protected_from && (uintptr_t)place < library->protected_to;
 	if (is_protected && mprotect(start, page, PROT_READ | PROT_WRITE) != 0)
 		return false;
 	__atomic_store_n(place, value, __ATOMIC_RELEASE);
@@ -90,13 +106,14 @@ static bool write_place(const struct library *library, void **place, void *value
 	return true;
 }
 
-static void lead(struct search *search, const struct library *library, const ElfW(Rela) *relocation)
+static void lead(struct search *search, const struct library *library,
+                 const ElfW(Rela) * relocation)
 {
 	int type = (int)ELF64_R_TYPE(relocation->r_info);
 	const ElfW(Sym) *symbol = &library->symbols[ELF64_R_SYM(relocation->r_info)];
 	void **place = (void **)(library->base + relocation->r_offset);
-	if ((type != OF_CALL && type != OF_ADDRESS && type != IS_64) || symbol->st_shndx != SHN_UNDEF ||
-	    relocation->r_addend != 0)
+	if ((type != OF_CALL && type != OF_ADDRESS && type != IS_64) ||
+	    symbol->st_shndx != SHN_UNDEF || relocation->r_addend != 0)
 		return;
 	for (uint32_t i = 0; i < search->count; i++) {
 		struct cuda_binding *binding = &search->bindings[i];
@@ -105,8 +122,10 @@ static void lead(struct search *search, const struct library *library, const Elf
 		if (library->vendors && binding->of_program)
 			return;
 		void *now = __atomic_load_n(place, __ATOMIC_RELAXED);
-		bool unbound = type == OF_CALL && (uintptr_t)now >= library->from && (uintptr_t)now < library->to;
-		// A library may have been bound when it was loaded (RTLD_NOW); of a program it is likely that it has called.
+		bool unbound = type == OF_CALL && (uintptr_t)now >= library->from &&
+		               (uintptr_t)now < library->to;
+		// A library may have been bound when it was loaded (RTLD_NOW); of a program it is
+		// likely that it has called.
 		binding->called |= library->program && now == binding->theirs;
 		if (binding->theirs && (now == binding->theirs || unbound))
 			search->led += write_place(library, place, binding->ours);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder itself costs, measured when it begins: both callbacks of a call, and of the runtime's call around
-// it, on records that are thrown away. What CUPTI takes is not in it, nor what a cold cache costs.
+// What the recorder itself costs, measured when it begins: both callbacks of a call, and of the
+// runtime's call around it, on records that are thrown away. What CUPTI takes is not in it, nor
+// what a cold cache costs.
 #include "guest/cuda/cuda.h"
 #include "guest/region.h"
 #include "guest/stack.h"
@@ -37,17 +38,22 @@ static void rewind_bench(struct bench *bench)
 static void one(struct bench *bench, uint32_t function, const void *parameters)
 {
 	cu_result result = ABI_SUCCESS;
-	struct cupti_call told = { .parameters = parameters, .result = &result, .symbol = symbol,
-		.context = (cu_context)(uintptr_t)bench, .correlation = ++bench->correlation };
+	struct cupti_call told = { .parameters = parameters,
+		                   .result = &result,
+		                   .symbol = symbol,
+		                   .context = (cu_context)(uintptr_t)bench,
+		                   .correlation = ++bench->correlation };
 	// As callbacks do, each of which asks for its thread.
 	__asm__ volatile("" : : "r"(guest_thread_of(TARE_TRACE_CUDA)));
 	if (bench->runtime)
-		cuda_bench_runtime(&bench->thread, &told, CUDA_MOST_FUNCTIONS + bench->runtime - 1, false);
+		cuda_bench_runtime(&bench->thread, &told, CUDA_MOST_FUNCTIONS + bench->runtime - 1,
+		                   false);
 	cuda_bench_call(&bench->thread, &told, function, false);
 	__asm__ volatile("" : : "r"(guest_thread_of(TARE_TRACE_CUDA)) : "memory");
 	cuda_bench_call(&bench->thread, &told, function, true);
 	if (bench->runtime)
-		cuda_bench_runtime(&bench->thread, &told, CUDA_MOST_FUNCTIONS + bench->runtime - 1, true);
+		cuda_bench_runtime(&bench->thread, &told, CUDA_MOST_FUNCTIONS + bench->runtime - 1,
+		                   true);
 }
 
 // What CUPTI would tell of them nobody awaits.
@@ -114,8 +120,9 @@ static int64_t median_ps(struct bench *bench, uint64_t (*time)(struct bench *))
 			sorted[at] = sorted[at - 1];
 		sorted[at] = ticks;
 	}
-	return ticks_of_ms == 0 ? 0 : (int64_t)((double)sorted[ROUNDS / 2] / (double)COMMANDS * 1e9 /
-	                                        (double)ticks_of_ms);
+	return ticks_of_ms == 0 ? 0
+	                        : (int64_t)((double)sorted[ROUNDS / 2] / (double)COMMANDS * 1e9 /
+	                                    (double)ticks_of_ms);
 }
 
 // Everything is known already, as it mostly is to a program's call.
@@ -137,14 +144,17 @@ static void prepare(struct bench *bench)
 	bench->mine.stream = &bench->stream;
 	bench->mine.kernel = &bench->kernel;
 	// A shape that is in no trace.
-	bench->mine.shape = (struct tare_trace_shape){ .dimensions = 1, .global = { 1, 1, 1 }, .local = { 1, 1, 1 } };
+	bench->mine.shape = (struct tare_trace_shape){ .dimensions = 1,
+		                                       .global = { 1, 1, 1 },
+		                                       .local = { 1, 1, 1 } };
 	bench->mine.shape_process = process;
 }
 
 // The names are defined by the program's first call, not by ours.
 static void measure(struct bench *bench, int64_t ps[4])
 {
-	uint32_t names[] = { bench->launch, bench->call, CUDA_MOST_FUNCTIONS + (bench->runtime ? bench->runtime - 1 : 0) };
+	uint32_t names[] = { bench->launch, bench->call,
+		             CUDA_MOST_FUNCTIONS + (bench->runtime ? bench->runtime - 1 : 0) };
 	bool stacks = guest_stacks, timed = cuda_timed;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		atomic_store(&cuda_defined[names[i]], bench->thread.process);
@@ -168,7 +178,8 @@ void cuda_calibrate(void)
 	uint64_t from = guest_ticks();
 	int64_t ps[4];
 	// The header has one set of costs.
-	if (!guest_header || !atomic_load(&guest_active) || guest_header->apis != UINT64_C(1) << TARE_TRACE_CUDA)
+	if (!guest_header || !atomic_load(&guest_active) ||
+	    guest_header->apis != UINT64_C(1) << TARE_TRACE_CUDA)
 		return;
 	bench = guest_memory(sizeof *bench);
 	if (!bench)
@@ -187,5 +198,6 @@ void cuda_calibrate(void)
 	__atomic_store_n(&guest_header->self_untimed_cost_ps, ps[1], __ATOMIC_RELAXED);
 	__atomic_store_n(&guest_header->self_call_cost_ps, ps[2], __ATOMIC_RELAXED);
 	__atomic_store_n(&guest_header->self_stack_cost_ps, ps[3], __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
+	                 __ATOMIC_RELAXED);
 }

@@ -8,7 +8,8 @@
 
 // ---- what they say
 
-static void know_memory(const void *address, uint64_t bytes, uint8_t memory, const struct cupti_call *told)
+static void know_memory(const void *address, uint64_t bytes, uint8_t memory,
+                        const struct cupti_call *told)
 {
 	if (!address)
 		return;
@@ -16,7 +17,8 @@ static void know_memory(const void *address, uint64_t bytes, uint8_t memory, con
 	cuda_define(TARE_OBJECT_MEMORY, address, told->context, NULL, 0, bytes, 0, memory);
 }
 
-static struct cuda_said allocated(const struct cuda_call *call, const struct cuda_function *function)
+static struct cuda_said allocated(const struct cuda_call *call,
+                                  const struct cuda_function *function)
 {
 	const struct cupti_call *told = call->told;
 	const void *const *made = cuda_parameter(told, 0);
@@ -46,7 +48,8 @@ static uint64_t module_of(const struct cupti_call *told)
 static uint64_t stream_object(struct guest_thread *thread, const struct cuda_call *call)
 {
 	cu_stream handle = (cu_stream)(uintptr_t)cuda_parameter(call->told, 0);
-	const struct cuda_stream *stream = cuda_stream_of(thread, call->told, handle, call->of_thread);
+	const struct cuda_stream *stream =
+	    cuda_stream_of(thread, call->told, handle, call->of_thread);
 	return !stream ? 0 : (uintptr_t)handle <= 2 ? (uintptr_t)stream : (uintptr_t)handle;
 }
 
@@ -96,16 +99,33 @@ struct cuda_said cuda_said_of(struct guest_thread *thread, const struct cuda_cal
 	switch (function->form) {
 	case CUDA_ALLOCATE:
 	case CUDA_ALLOCATE_PITCH:
-	case CUDA_REGISTER: return allocated(call, function);
-	case CUDA_FREE: return (struct cuda_said){ (uintptr_t)cuda_parameter(call->told, 0), 0, true };
-	case CUDA_MODULE: said.object = module_of(call->told); return said;
-	case CUDA_OF_STREAM: said.object = stream_object(thread, call); return said;
-	case CUDA_EVENT_RECORD: event_recorded(thread, call); return said;
-	case CUDA_EVENT_AWAIT: event_awaited(thread, call); return said;
-	case CUDA_STREAM_CREATE: stream_made(thread, call); return said;
-	case CUDA_GRAPH_MADE: graph_made(call->told); return said;
-	case CUDA_CAPTURE_BEGIN: atomic_fetch_add(&cuda_captures, 1); return said;
-	default: return said;
+	case CUDA_REGISTER:
+		return allocated(call, function);
+	case CUDA_FREE:
+		return (struct cuda_said){ (uintptr_t)cuda_parameter(call->told, 0), 0, true };
+	case CUDA_MODULE:
+		said.object = module_of(call->told);
+		return said;
+	case CUDA_OF_STREAM:
+		said.object = stream_object(thread, call);
+		return said;
+	case CUDA_EVENT_RECORD:
+		event_recorded(thread, call);
+		return said;
+	case CUDA_EVENT_AWAIT:
+		event_awaited(thread, call);
+		return said;
+	case CUDA_STREAM_CREATE:
+		stream_made(thread, call);
+		return said;
+	case CUDA_GRAPH_MADE:
+		graph_made(call->told);
+		return said;
+	case CUDA_CAPTURE_BEGIN:
+		atomic_fetch_add(&cuda_captures, 1);
+		return said;
+	default:
+		return said;
 	}
 }
 
@@ -134,7 +154,8 @@ static bool adds_up(enum tare_trace_role role)
 }
 
 // Calls of one function in a row are one record.
-static bool count_polled(struct guest_thread *thread, const struct cuda_call *call, uint64_t exit, bool failed)
+static bool count_polled(struct guest_thread *thread, const struct cuda_call *call, uint64_t exit,
+                         bool failed)
 {
 	union tare_trace_record *last = thread->polled;
 	struct tare_trace_polled *polled;
@@ -157,8 +178,11 @@ static void asked(struct guest_thread *thread, const struct cuda_call *call, uin
 	record = guest_event(thread);
 	if (!record)
 		return;
-	record->polled = (struct tare_trace_polled){ .first_enter = call->enter, .last_exit = exit, .count = 1,
-		.ticks = exit - call->enter, .failed = failed };
+	record->polled = (struct tare_trace_polled){ .first_enter = call->enter,
+		                                     .last_exit = exit,
+		                                     .count = 1,
+		                                     .ticks = exit - call->enter,
+		                                     .failed = failed };
 	guest_commit(record, tare_trace_head(TARE_TRACE_POLLED, call->nested ? TARE_CALL_NESTED : 0,
 	                                     cuda_detail(call->name), thread->track));
 	thread->polled = record;
@@ -188,12 +212,16 @@ void cuda_call_end(struct guest_thread *thread, const struct cuda_call *call)
 	record = guest_event(thread);
 	if (!record)
 		return;
-	record->call = (struct tare_trace_call){ .enter = call->enter, .exit = exit, .result = (int64_t)call->result,
-		.object = said.object, .bytes = said.bytes };
+	record->call = (struct tare_trace_call){ .enter = call->enter,
+		                                 .exit = exit,
+		                                 .result = (int64_t)call->result,
+		                                 .object = said.object,
+		                                 .bytes = said.bytes };
 	flags = failed ? TARE_CALL_FAILED : 0;
 	flags |= said.released ? TARE_CALL_RELEASED : 0;
 	flags |= call->nested ? TARE_CALL_NESTED : 0;
-	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, cuda_detail(call->name), thread->track));
+	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, cuda_detail(call->name),
+	                                     thread->track));
 	if (function->form == CUDA_EVENT_WAIT)
 		event_waited(thread, call);
 	if (CUDA_UNLIKELY(guest_stacks) && has_site(function->role))
@@ -217,9 +245,12 @@ void cuda_runtime_call_end(struct guest_thread *thread, const struct cuda_call *
 	record = guest_event(thread);
 	if (!record)
 		return;
-	record->call = (struct tare_trace_call){ .enter = call->enter, .exit = exit, .result = (int64_t)call->result };
+	record->call = (struct tare_trace_call){ .enter = call->enter,
+		                                 .exit = exit,
+		                                 .result = (int64_t)call->result };
 	flags |= call->nested ? TARE_CALL_NESTED : 0;
-	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, cuda_detail(call->name), thread->track));
+	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, cuda_detail(call->name),
+	                                     thread->track));
 	if (CUDA_UNLIKELY(guest_stacks) && has_site(role))
 		guest_site(thread, TARE_SITE_OF_CALL, call->enter, guest_stack());
 	guest_cpu_time(thread, call->enter, exit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a command, written after the driver's return.
-#include "guest/cuda/cuda.h"
 #include "guest/contents.h"
+#include "guest/cuda/cuda.h"
 #include "guest/region.h"
 #include "guest/stack.h"
 
@@ -14,12 +14,12 @@ bool cuda_launches_wait;
 struct work {
 	cu_stream stream;
 	uint64_t object, amount, object2;
-	uint64_t part;             // of the device's memory, where a copy of the host's begins
-	const void *host;          // NULL: none
+	uint64_t part;    // of the device's memory, where a copy of the host's begins
+	const void *host; // NULL: none
 	struct cuda_kernel *kernel;
 	uint8_t kind, direction, memory;
-	bool many;                 // pieces of work
-	bool nothing;              // a copy of no bytes: the driver does not put it anywhere
+	bool many;    // pieces of work
+	bool nothing; // a copy of no bytes: the driver does not put it anywhere
 	bool waits;
 };
 
@@ -71,8 +71,9 @@ static uint8_t ask_memory(uint64_t address)
 		return TARE_TRACE_MEMORY_UNKNOWN;
 	if (managed & 0xff)
 		return TARE_TRACE_MEMORY_SHARED;
-	return type == OF_HOST ? TARE_TRACE_MEMORY_PINNED
-	       : type == OF_DEVICE || type == OF_ARRAY ? TARE_TRACE_MEMORY_BUFFER : TARE_TRACE_MEMORY_PAGEABLE;
+	return type == OF_HOST                         ? TARE_TRACE_MEMORY_PINNED
+	       : type == OF_DEVICE || type == OF_ARRAY ? TARE_TRACE_MEMORY_BUFFER
+	                                               : TARE_TRACE_MEMORY_PAGEABLE;
 }
 
 static uint8_t memory_of(uint64_t address)
@@ -92,7 +93,9 @@ static bool is_hosts(uint8_t memory)
 static uint64_t object_at(uint64_t address)
 {
 	struct guest_region region;
-	return guest_region_find((const void *)(uintptr_t)address, &region) ? (uintptr_t)region.start : address;
+	return guest_region_find((const void *)(uintptr_t)address, &region)
+	           ? (uintptr_t)region.start
+	           : address;
 }
 
 // ---- what the kinds of calls say
@@ -156,14 +159,17 @@ static void between(struct work *work, uint64_t to, uint64_t from, uint64_t byte
 
 // Sides of a rectangle: addresses, or arrays, which are the device's.
 struct side {
-	bool host, typed;          // typed: not to be found out by the address
+	bool host, typed; // typed: not to be found out by the address
 	uint64_t address;
 };
 
 static struct side side_of(int type, const void *host, cu_pointer device, const void *array)
 {
-	return (struct side){ .host = type == SIDE_HOST, .typed = type != OF_BOTH,
-		.address = type == SIDE_HOST ? (uintptr_t)host : type == OF_ARRAY ? (uintptr_t)array : device };
+	return (struct side){ .host = type == SIDE_HOST,
+		              .typed = type != OF_BOTH,
+		              .address = type == SIDE_HOST  ? (uintptr_t)host
+		                         : type == OF_ARRAY ? (uintptr_t)array
+		                                            : device };
 }
 
 static void rectangle(struct work *work, struct side to, struct side from, uint64_t bytes)
@@ -183,7 +189,8 @@ static void rectangle(struct work *work, struct side to, struct side from, uint6
 static void rectangle_2d(struct work *work, const struct rectangle *r)
 {
 	rectangle(work,
-	          side_of(r->destination.type, r->destination.host, r->destination.device, r->destination.array),
+	          side_of(r->destination.type, r->destination.host, r->destination.device,
+	                  r->destination.array),
 	          side_of(r->source.type, r->source.host, r->source.device, r->source.array),
 	          (uint64_t)r->width_bytes * r->height);
 }
@@ -191,7 +198,8 @@ static void rectangle_2d(struct work *work, const struct rectangle *r)
 static void rectangle_3d(struct work *work, const cu_memcpy3d *r)
 {
 	rectangle(work,
-	          side_of(r->destination_type, r->destination_host, r->destination_device, r->destination_array),
+	          side_of(r->destination_type, r->destination_host, r->destination_device,
+	                  r->destination_array),
 	          side_of(r->source_type, r->source_host, r->source_device, r->source_array),
 	          (uint64_t)r->width_bytes * r->height * r->depth);
 }
@@ -213,17 +221,21 @@ static void batch(struct work *work, const struct cupti_call *told)
 
 static bool same_shape(const struct tare_trace_shape *a, const struct tare_trace_shape *b)
 {
-	return a->local_bytes == b->local_bytes && memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0 &&
-	       a->global[0] == b->global[0] && a->global[1] == b->global[1] && a->global[2] == b->global[2] &&
-	       a->local[0] == b->local[0] && a->local[1] == b->local[1] && a->local[2] == b->local[2];
+	return a->local_bytes == b->local_bytes &&
+	       memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0 &&
+	       a->global[0] == b->global[0] && a->global[1] == b->global[1] &&
+	       a->global[2] == b->global[2] && a->local[0] == b->local[0] &&
+	       a->local[1] == b->local[1] && a->local[2] == b->local[2];
 }
 
-static uint32_t shape_of(struct guest_thread *thread, const struct launch_sizes *sizes, const uint8_t cluster[3])
+static uint32_t shape_of(struct guest_thread *thread, const struct launch_sizes *sizes,
+                         const uint8_t cluster[3])
 {
 	struct cuda_thread *mine = cuda_of(thread);
 	const unsigned int *groups = sizes->groups, *items = sizes->items;
-	struct tare_trace_shape shape = { .dimensions = 1, .local_bytes = sizes->shared_bytes,
-		.cluster = { cluster[0], cluster[1], cluster[2] } };
+	struct tare_trace_shape shape = { .dimensions = 1,
+		                          .local_bytes = sizes->shared_bytes,
+		                          .cluster = { cluster[0], cluster[1], cluster[2] } };
 	for (uint32_t i = 0; i < 3; i++) {
 		shape.local[i] = items[i] ? items[i] : 1;
 		shape.global[i] = (uint64_t)groups[i] * shape.local[i];
@@ -243,7 +255,8 @@ static uint32_t shape_of(struct guest_thread *thread, const struct launch_sizes 
 }
 
 static void launched(struct guest_thread *thread, struct work *work, const struct cupti_call *told,
-                     cu_function function, const struct launch_sizes *sizes, const uint8_t cluster[3])
+                     cu_function function, const struct launch_sizes *sizes,
+                     const uint8_t cluster[3])
 {
 	work->kernel = cuda_kernel_of(thread, function, told->symbol);
 	work->object = (uintptr_t)function;
@@ -267,7 +280,8 @@ static void describe(struct guest_thread *thread, const struct cuda_call *call, 
 	uint8_t cluster[3] = { 0 };
 	switch (function->form) {
 	case CUDA_LAUNCH: {
-		const struct launch_sizes *sizes = (const void *)((const void *const *)told->parameters + 1);
+		const struct launch_sizes *sizes =
+		    (const void *)((const void *const *)told->parameters + 1);
 		launched(thread, work, told, (cu_function)(uintptr_t)first, sizes, cluster);
 		break;
 	}
@@ -275,27 +289,49 @@ static void describe(struct guest_thread *thread, const struct cuda_call *call, 
 		const struct launch_config *config = first;
 		work->stream = config->stream;
 		cluster_of(config, cluster);
-		launched(thread, work, told, (cu_function)(uintptr_t)number_at(told, 1), &config->sizes, cluster);
+		launched(thread, work, told, (cu_function)(uintptr_t)number_at(told, 1),
+		         &config->sizes, cluster);
 		break;
 	}
 	case CUDA_GRAPH:
 		work->object = number_at(told, 0);
 		work->many = true;
 		break;
-	case CUDA_BATCH: batch(work, told); break;
-	case CUDA_TO_DEVICE: to_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 2)); break;
-	case CUDA_FROM_DEVICE: from_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 2)); break;
-	case CUDA_WITHIN: within(work, number_at(told, 0), number_at(told, 1), number_at(told, 2)); break;
-	case CUDA_BETWEEN: between(work, number_at(told, 0), number_at(told, 1), number_at(told, 2)); break;
-	case CUDA_PEER: within(work, number_at(told, 0), number_at(told, 2), number_at(told, 4)); break;
-	case CUDA_RECTANGLE_2D: rectangle_2d(work, first); break;
-	case CUDA_RECTANGLE_3D: rectangle_3d(work, first); break;
-	case CUDA_HOST_TO_ARRAY: to_device(work, number_at(told, 0), number_at(told, 2), number_at(told, 3)); break;
-	case CUDA_ARRAY_TO_HOST: from_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 3)); break;
+	case CUDA_BATCH:
+		batch(work, told);
+		break;
+	case CUDA_TO_DEVICE:
+		to_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 2));
+		break;
+	case CUDA_FROM_DEVICE:
+		from_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 2));
+		break;
+	case CUDA_WITHIN:
+		within(work, number_at(told, 0), number_at(told, 1), number_at(told, 2));
+		break;
+	case CUDA_BETWEEN:
+		between(work, number_at(told, 0), number_at(told, 1), number_at(told, 2));
+		break;
+	case CUDA_PEER:
+		within(work, number_at(told, 0), number_at(told, 2), number_at(told, 4));
+		break;
+	case CUDA_RECTANGLE_2D:
+		rectangle_2d(work, first);
+		break;
+	case CUDA_RECTANGLE_3D:
+		rectangle_3d(work, first);
+		break;
+	case CUDA_HOST_TO_ARRAY:
+		to_device(work, number_at(told, 0), number_at(told, 2), number_at(told, 3));
+		break;
+	case CUDA_ARRAY_TO_HOST:
+		from_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 3));
+		break;
 	case CUDA_ARRAY: {
 		// The array is followed by its offset.
 		bool to_array = function->called[8] == 'D';
-		within(work, number_at(told, 0), number_at(told, to_array ? 2 : 1), number_at(told, 3));
+		within(work, number_at(told, 0), number_at(told, to_array ? 2 : 1),
+		       number_at(told, 3));
 		break;
 	}
 	case CUDA_FILL:
@@ -306,16 +342,19 @@ static void describe(struct guest_thread *thread, const struct cuda_call *call, 
 		work->object = object_at(number_at(told, 0));
 		work->amount = number_at(told, 3) * number_at(told, 4) * function->detail;
 		break;
-	default: break;
+	default:
+		break;
 	}
-	work->nothing = work->kind != TARE_KIND_KERNEL && work->kind != TARE_KIND_GRAPH && !work->amount;
+	work->nothing =
+	    work->kind != TARE_KIND_KERNEL && work->kind != TARE_KIND_GRAPH && !work->amount;
 }
 
 // What goes into a graph that is being captured is no command: the graph's launches are.
 bool cuda_is_captured(cu_stream stream)
 {
 	int status = 0;
-	return atomic_load_explicit(&cuda_captures, memory_order_relaxed) > 0 && cuda_driver.cuStreamIsCapturing &&
+	return atomic_load_explicit(&cuda_captures, memory_order_relaxed) > 0 &&
+	       cuda_driver.cuStreamIsCapturing &&
 	       cuda_driver.cuStreamIsCapturing(stream, &status) == ABI_SUCCESS && status != 0;
 }
 
@@ -345,11 +384,13 @@ static unsigned flags_of(const struct cuda_call *call, const struct work *work, 
 }
 
 // Returns the command's number; 0: there was no room.
-static uint32_t write_record(struct guest_thread *thread, const struct cuda_call *call, const struct work *work,
-                             struct cuda_stream *stream, unsigned flags, uint64_t exit)
+static uint32_t write_record(struct guest_thread *thread, const struct cuda_call *call,
+                             const struct work *work, struct cuda_stream *stream, unsigned flags,
+                             uint64_t exit)
 {
 	uint64_t waits[CUDA_MOST_WAITS];
-	uint32_t wait_count = stream && !(flags & TARE_COMMAND_FAILED) ? cuda_order_waits(stream, waits) : 0;
+	uint32_t wait_count =
+	    stream && !(flags & TARE_COMMAND_FAILED) ? cuda_order_waits(stream, waits) : 0;
 	union tare_trace_record *record = guest_command(thread);
 	struct tare_trace_command *written;
 	uint32_t number;
@@ -359,7 +400,8 @@ static uint32_t write_record(struct guest_thread *thread, const struct cuda_call
 	written = &record->command;
 	number = ++thread->command_number;
 	written->enter = call->enter;
-	written->call_ticks = flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - call->enter);
+	written->call_ticks =
+	    flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - call->enter);
 	written->number = number;
 	written->kind = work->kind;
 	written->direction = work->direction;
@@ -369,29 +411,35 @@ static uint32_t write_record(struct guest_thread *thread, const struct cuda_call
 	written->object = work->object;
 	written->amount = work->amount;
 	written->event = flags & TARE_COMMAND_FAILED ? 0 : cuda_event_id(thread->track, number);
-	written->object2 = flags & TARE_COMMAND_FAILED ? (uint64_t)(int64_t)call->result : work->object2;
-	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, cuda_detail(call->name),
-	                                     thread->track));
+	written->object2 =
+	    flags & TARE_COMMAND_FAILED ? (uint64_t)(int64_t)call->result : work->object2;
+	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
+	                                     cuda_detail(call->name), thread->track));
 	if (CUDA_UNLIKELY(flags & TARE_COMMAND_LONG))
 		write_call_end(thread, number, exit);
 	if (CUDA_UNLIKELY(wait_count))
 		cuda_write_depends(thread, 0, number, wait_count, waits);
 	if (stream && !(flags & TARE_COMMAND_FAILED))
-		atomic_store_explicit(&stream->last, cuda_event_id(thread->track, number), memory_order_relaxed);
+		atomic_store_explicit(&stream->last, cuda_event_id(thread->track, number),
+		                      memory_order_relaxed);
 	if (CUDA_UNLIKELY(guest_stacks))
 		guest_site(thread, 0, number, guest_stack());
 	return number;
 }
 
-static void compare(struct guest_thread *thread, const struct cuda_function *function, const struct work *work,
-                    uint32_t number)
+static void compare(struct guest_thread *thread, const struct cuda_function *function,
+                    const struct work *work, uint32_t number)
 {
 	if (work->part)
 		cuda_write_part(thread, number, work->part);
-	cuda_compare(thread, number, &(struct cuda_copied){
-		.host = work->host, .bytes = work->amount, .to_device = work->kind == TARE_KIND_WRITE,
-		.waits = work->waits, .row = function->form == CUDA_TO_DEVICE || function->form == CUDA_FROM_DEVICE ||
-		                             function->form == CUDA_BETWEEN });
+	cuda_compare(thread, number,
+	             &(struct cuda_copied){ .host = work->host,
+	                                    .bytes = work->amount,
+	                                    .to_device = work->kind == TARE_KIND_WRITE,
+	                                    .waits = work->waits,
+	                                    .row = function->form == CUDA_TO_DEVICE ||
+	                                           function->form == CUDA_FROM_DEVICE ||
+	                                           function->form == CUDA_BETWEEN });
 }
 
 void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
@@ -399,7 +447,8 @@ void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 	const struct cuda_function *function = &cuda_functions[call->function];
 	uint64_t exit = guest_ticks();
 	struct work work = { .kind = function->kind,
-		.waits = function->waits || (cuda_launches_wait && function->kind == TARE_KIND_KERNEL) };
+		             .waits = function->waits ||
+		                      (cuda_launches_wait && function->kind == TARE_KIND_KERNEL) };
 	struct cuda_stream *stream;
 	unsigned flags;
 	uint32_t number;

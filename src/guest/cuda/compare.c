@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which copies' bytes are hashed (--contents): what is written, and what is read by a copy that blocks. When others
-// are complete is told by CUPTI, some time later.
+// Which copies' bytes are hashed (--contents): what is written, and what is read by a copy that
+// blocks. When others are complete is told by CUPTI, some time later.
 #include "guest/cuda/cuda.h"
 
 #include "guest/contents.h"
@@ -20,7 +20,8 @@ void cuda_compare(struct guest_thread *thread, uint32_t number, const struct cud
 	bool seen = copied->to_device || copied->waits;
 	struct guest_contents contents;
 	if (!copied->row || !seen)
-		contents = guest_contents_none(copied->row ? TARE_CONTENTS_UNSEEN : TARE_CONTENTS_NO_ROW, copied->bytes);
+		contents = guest_contents_none(
+		    copied->row ? TARE_CONTENTS_UNSEEN : TARE_CONTENTS_NO_ROW, copied->bytes);
 	else
 		contents = guest_contents_take(thread, copied->host, copied->bytes);
 	guest_contents_write(thread, &of, &contents);

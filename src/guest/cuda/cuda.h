@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the CUDA recorder share. Calls of the driver come from CUPTI's callbacks, device times
-// from its activity records; docs/recorder-cuda.md says what happens to a command.
+// What the parts of the CUDA recorder share. Calls of the driver come from CUPTI's callbacks,
+// device times from its activity records; docs/recorder-cuda.md says what happens to a command.
 #pragma once
 #include "backend/cuda/cupti_abi.h"
 #include "guest/api.h"
@@ -22,16 +22,18 @@ struct cuda_driver_calls {
 	cu_result (*cuStreamIsCapturing)(cu_stream stream, int *status);
 	cu_result (*cuStreamGetFlags)(cu_stream stream, unsigned int *flags);
 	cu_result (*cuStreamGetPriority)(cu_stream stream, int *priority);
-	cu_result (*cuPointerGetAttributes)(unsigned int count, int *attributes, void **data, cu_pointer pointer);
+	cu_result (*cuPointerGetAttributes)(unsigned int count, int *attributes, void **data,
+	                                    cu_pointer pointer);
 	cu_result (*cuFuncGetName)(const char **name, cu_function function);
 	cu_result (*cuCtxGetCurrent)(cu_context *context);
 	cu_result (*cuCtxGetDevice)(cu_device *device);
 };
 extern struct cuda_driver_calls cuda_driver; // members are NULL where the driver lacks them
 extern struct cupti_functions cuda_cupti;
-extern char cuda_library[256];               // the driver's file
+extern char cuda_library[256]; // the driver's file
 
-// Whether an address lies in a driver of CUDA that programs can call: that of NVIDIA's OpenCL offers no functions.
+// Whether an address lies in a driver of CUDA that programs can call: that of NVIDIA's OpenCL
+// offers no functions.
 bool cuda_is_driver(const void *caller);
 // Opens it, from within cuInit; `caller`: an address in the driver's library.
 void cuda_driver_open(const void *caller);
@@ -42,48 +44,61 @@ bool cuda_cupti_open(void);
 
 // What a function's parameters are, as CUPTI hands them over: a structure of them in their order.
 enum cuda_form {
-	CUDA_NOTHING,       // nothing of them is looked at
-	CUDA_ASKED,         // the same, and of those within another call there is no record
-	CUDA_LAUNCH, CUDA_LAUNCH_EX, CUDA_GRAPH,
-	CUDA_TO_DEVICE, CUDA_FROM_DEVICE, CUDA_WITHIN, CUDA_BETWEEN, CUDA_PEER,
-	CUDA_RECTANGLE_2D, CUDA_RECTANGLE_3D,
-	CUDA_BATCH,         // pointers to destinations, sources, sizes; how many
-	CUDA_HOST_TO_ARRAY, CUDA_ARRAY_TO_HOST, CUDA_ARRAY,
-	CUDA_FILL, CUDA_FILL_2D,
-	CUDA_OF_STREAM,     // the first is a stream
-	CUDA_ALLOCATE,      // pointer to the address, bytes
+	CUDA_NOTHING, // nothing of them is looked at
+	CUDA_ASKED,   // the same, and of those within another call there is no record
+	CUDA_LAUNCH,
+	CUDA_LAUNCH_EX,
+	CUDA_GRAPH,
+	CUDA_TO_DEVICE,
+	CUDA_FROM_DEVICE,
+	CUDA_WITHIN,
+	CUDA_BETWEEN,
+	CUDA_PEER,
+	CUDA_RECTANGLE_2D,
+	CUDA_RECTANGLE_3D,
+	CUDA_BATCH, // pointers to destinations, sources, sizes; how many
+	CUDA_HOST_TO_ARRAY,
+	CUDA_ARRAY_TO_HOST,
+	CUDA_ARRAY,
+	CUDA_FILL,
+	CUDA_FILL_2D,
+	CUDA_OF_STREAM, // the first is a stream
+	CUDA_ALLOCATE,  // pointer to the address, bytes
 	CUDA_ALLOCATE_PITCH,
-	CUDA_REGISTER,      // address, bytes
-	CUDA_FREE,          // address
-	CUDA_MODULE,        // pointer to the module
-	CUDA_CAPTURE_BEGIN, CUDA_CAPTURE_END,
+	CUDA_REGISTER, // address, bytes
+	CUDA_FREE,     // address
+	CUDA_MODULE,   // pointer to the module
+	CUDA_CAPTURE_BEGIN,
+	CUDA_CAPTURE_END,
 	CUDA_STREAM_CREATE, // pointer to the stream
 	CUDA_STREAM_DESTROY,
-	CUDA_EVENT_RECORD,  // event, stream
-	CUDA_EVENT_AWAIT,   // stream, event
-	CUDA_EVENT_WAIT,    // event
+	CUDA_EVENT_RECORD, // event, stream
+	CUDA_EVENT_AWAIT,  // stream, event
+	CUDA_EVENT_WAIT,   // event
 	CUDA_EVENT_DESTROY,
-	CUDA_GRAPH_MADE,    // pointer to what can be launched
+	CUDA_GRAPH_MADE, // pointer to what can be launched
 };
 enum { CUDA_NO_STREAM = 255 };
 
 struct cuda_function {
-	const char *called;  // by CUPTI, without _ptsz and _ptds
+	const char *called; // by CUPTI, without _ptsz and _ptds
 	enum tare_trace_role role;
 	enum cuda_form form;
-	uint8_t kind;        // enum tare_trace_command_kind; 0: no command
-	uint8_t stream;      // where its stream is among the parameters, in 8 bytes; or CUDA_NO_STREAM
-	uint8_t detail;      // of a fill the bytes of an element; of memory enum tare_trace_memory
-	bool waits;          // it returns when the device got somewhere
+	uint8_t kind; // enum tare_trace_command_kind; 0: no command
+	// where its stream is among the parameters, in 8 bytes; or CUDA_NO_STREAM
+	uint8_t stream;
+	uint8_t detail; // of a fill the bytes of an element; of memory enum tare_trace_memory
+	bool waits;     // it returns when the device got somewhere
 };
 enum { CUDA_MOST_FUNCTIONS = 256, CUDA_MOST_RUNTIME = 128, CUDA_MOST_CALLBACKS = 4096 };
-enum { CUDA_MOST_NAMES = CUDA_MOST_FUNCTIONS + CUDA_MOST_RUNTIME }; // the runtime's behind the driver's
+// the runtime's behind the driver's
+enum { CUDA_MOST_NAMES = CUDA_MOST_FUNCTIONS + CUDA_MOST_RUNTIME };
 extern const struct cuda_function cuda_functions[];
 extern const uint32_t cuda_function_count;
 _Static_assert(CUDA_MOST_NAMES <= GUEST_FUNCTIONS, "");
 
-// Of a callback's id: 1 + the function's place; 0: not recorded. With CUDA_OF_THREAD: the default stream
-// is the thread's own.
+// Of a callback's id: 1 + the function's place; 0: not recorded. With CUDA_OF_THREAD: the default
+// stream is the thread's own.
 enum { CUDA_OF_THREAD = 0x8000 };
 extern uint16_t cuda_by_callback[CUDA_MOST_CALLBACKS];
 uint16_t cuda_function_of(const char *name); // the same by its name
@@ -103,7 +118,8 @@ extern _Atomic uint32_t cuda_defined[CUDA_MOST_NAMES];
 void cuda_define_function(uint32_t name, uint32_t process);
 static inline void cuda_know_function(const struct guest_thread *thread, uint32_t name)
 {
-	if (CUDA_UNLIKELY(atomic_load_explicit(&cuda_defined[name], memory_order_relaxed) != thread->process))
+	if (CUDA_UNLIKELY(atomic_load_explicit(&cuda_defined[name], memory_order_relaxed) !=
+	                  thread->process))
 		cuda_define_function(name, thread->process);
 }
 static inline uint16_t cuda_detail(uint32_t name)
@@ -114,15 +130,19 @@ static inline uint16_t cuda_detail(uint32_t name)
 // One of the driver's, before and after; `known` as in cuda_by_callback.
 void cuda_record_call(const struct cupti_call *told, uint32_t known);
 
-// What recording costs is measured with a thread of nobody's, before calls are told: into the file's header.
+// What recording costs is measured with a thread of nobody's, before calls are told: into the
+// file's header.
 void cuda_calibrate(void);
-void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told, uint32_t number, bool exit);
-void cuda_bench_runtime(struct guest_thread *thread, const struct cupti_call *told, uint32_t name, bool exit);
+void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told, uint32_t number,
+                     bool exit);
+void cuda_bench_runtime(struct guest_thread *thread, const struct cupti_call *told, uint32_t name,
+                        bool exit);
 
 // ---- without CUPTI: calls come from the front that `tare record` has preloaded (front/front.h)
 
 extern bool cuda_fronted;
-// Whether there is a front in this process that can be used; then it tells us of calls when cuda_front_listen is called.
+// Whether there is a front in this process that can be used; then it tells us of calls when
+// cuda_front_listen is called.
 bool cuda_front_find(void);
 // Whether `tare record` was not told --no-cupti.
 bool cuda_cupti_is_wanted(void);
@@ -136,9 +156,9 @@ struct cuda_binding {
 	bool called;         // it may have been called before it was led
 	bool of_program;     // not in the vendor's libraries
 };
-// Leads to `ours` what the libraries that are loaded have bound to `theirs`, or not bound yet; only if libraries
-// have been loaded since the last call. `vendors`: an address in each library that is not the program's; ends with
-// NULL. Returns how many places were changed.
+// Leads to `ours` what the libraries that are loaded have bound to `theirs`, or not bound yet; only
+// if libraries have been loaded since the last call. `vendors`: an address in each library that is
+// not the program's; ends with NULL. Returns how many places were changed.
 uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count, const void *const *vendors);
 void cuda_share_begin(cupti_subscriber subscriber); // with our subscription
 void cuda_share_look(void);                         // for what has been loaded since
@@ -164,19 +184,19 @@ struct cuda_kernel;
 struct cuda_stream;
 struct cuda_thread {
 	_Atomic uint64_t calls;
-	uint64_t enter;                   // of the call that it is in; 0: none
+	uint64_t enter; // of the call that it is in; 0: none
 	// The runtime's call that it is in, until the driver's is told that it ends in.
 	struct cuda_outer {
-		uint32_t name;                // 0: none
+		uint32_t name; // 0: none
 		uint32_t correlation;
-		bool ended;                   // it is, or has been
+		bool ended; // it is, or has been
 		uint64_t enter;
 	} outer;
 	struct cuda_open open[CUDA_MOST_OPEN];
 	uint32_t open_count;
-	struct cuda_kernel *kernel;       // last launched
-	struct cuda_stream *stream;       // last used
-	struct tare_trace_shape shape;    // last used, with its id
+	struct cuda_kernel *kernel;    // last launched
+	struct cuda_stream *stream;    // last used
+	struct tare_trace_shape shape; // last used, with its id
 	uint32_t shape_process;
 	struct cuda_thread *following;
 };
@@ -205,27 +225,28 @@ void cuda_clock_pairs(struct guest_thread *thread, bool due);
 
 enum { CUDA_MOST_WAITS = 12 };
 struct cuda_stream {
-	cu_stream handle;              // as the program names it
+	cu_stream handle; // as the program names it
 	uint32_t context_id;
 	uint32_t number;
-	bool of_thread;                // the default stream of one thread
-	bool again;                    // its handle meant another one before
-	int priority;                  // less is more urgent
-	bool legacy, blocking;         // blocking: it and the legacy stream wait for each other
+	bool of_thread;        // the default stream of one thread
+	bool again;            // its handle meant another one before
+	int priority;          // less is more urgent
+	bool legacy, blocking; // blocking: it and the legacy stream wait for each other
 	struct cuda_device *device;
 	_Atomic uint32_t process;
 	// See order.c.
 	struct cuda_stream *following; // of all
 	_Atomic bool gone;
-	_Atomic uint64_t last;         // its last command; 0: none
-	_Atomic uint64_t waited;       // of a blocking one: its last command that the legacy one waits for already
-	uint64_t legacy_waited;        // the legacy stream's last command that it waits for already
-	_Atomic uint32_t wait_count;   // what its next command waits for
+	_Atomic uint64_t last; // its last command; 0: none
+	// of a blocking one: its last command that the legacy one waits for already
+	_Atomic uint64_t waited;
+	uint64_t legacy_waited;      // the legacy stream's last command that it waits for already
+	_Atomic uint32_t wait_count; // what its next command waits for
 	uint64_t waits[CUDA_MOST_WAITS];
 };
 // The stream that a call names, made known when it was not; NULL: there is no context or no memory.
-struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cupti_call *call, cu_stream handle,
-                                   bool of_thread);
+struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cupti_call *call,
+                                   cu_stream handle, bool of_thread);
 void cuda_stream_forget(cu_stream handle);
 
 // ---- order among streams: what a command waits for in others
@@ -251,29 +272,34 @@ void cuda_write_depends(struct guest_thread *thread, uint8_t flags, uint64_t of,
 
 struct cuda_kernel {
 	cu_function handle;
-	const char *symbol;            // the driver's, not to be read after the call
-	uint64_t hash;                 // of what it says
-	bool again;                    // its handle meant another one before
+	const char *symbol; // the driver's, not to be read after the call
+	uint64_t hash;      // of what it says
+	bool again;         // its handle meant another one before
 	_Atomic uint32_t process;
-	uint32_t told_process;         // in whose file its registers are
-	uint64_t told;                 // of which devices, a bit each
+	uint32_t told_process; // in whose file its registers are
+	uint64_t told;         // of which devices, a bit each
 };
-struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle, const char *symbol);
+struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle,
+                                   const char *symbol);
 void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record);
-// The kernel that only its name is known of (of a graph's node); its place is its handle. NULL: no memory.
+// The kernel that only its name is known of (of a graph's node); its place is its handle. NULL: no
+// memory.
 struct cuda_kernel *cuda_kernel_named(const char *symbol);
 
 bool cuda_nodes_begin(void);
-// The id of the graph's node that a record with such a node is of, defined when it was not; 0: it is of none.
+// The id of the graph's node that a record with such a node is of, defined when it was not; 0: it
+// is of none.
 uint32_t cuda_node_of(const cupti_record *record);
 
 bool cuda_objects_begin(void);
 void cuda_objects_now(void); // recording has begun
-// The environment as it is when the driver begins; facts of the platform, each in so many files as it is defined in.
+// The environment as it is when the driver begins; facts of the platform, each in so many files as
+// it is defined in.
 void cuda_variables_begin(void);
 void cuda_variables_define(const void *platform);
-void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
-                 uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number);
+void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
+                 const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
+                 uint32_t number);
 void cuda_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);
 void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value, uint32_t text);
 
@@ -284,17 +310,18 @@ struct cuda_call {
 	const struct cupti_call *told;
 	uint64_t enter;
 	uint32_t function;
-	uint32_t name;                 // what the program has called: the function, or one of the runtime's
+	// what the program has called: the function, or one of the runtime's
+	uint32_t name;
 	cu_result result;
 	bool of_thread;
-	bool nested;                   // within another call that is recorded
+	bool nested; // within another call that is recorded
 };
 // One of the runtime's that did not end in a recorded call of the driver.
 void cuda_runtime_call_end(struct guest_thread *thread, const struct cuda_call *call);
 void cuda_call_end(struct guest_thread *thread, const struct cuda_call *call);
 void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call);
-// compare.c: a copy between host and device; where it begins in the device's memory, and its bytes, once its record
-// is written.
+// compare.c: a copy between host and device; where it begins in the device's memory, and its bytes,
+// once its record is written.
 struct cuda_copied {
 	const void *host;
 	uint64_t bytes;
@@ -323,7 +350,8 @@ static inline const void *cuda_parameter(const struct cupti_call *told, size_t p
 
 // Whether they are asked for.
 extern bool cuda_timed;
-// Launches wait for their kernels: CUDA_LAUNCH_BLOCKING, which the driver reads when it begins, as we do.
+// Launches wait for their kernels: CUDA_LAUNCH_BLOCKING, which the driver reads when it begins, as
+// we do.
 extern bool cuda_launches_wait;
 bool cuda_activity_begin(void);
 void cuda_activity_in_child(void);
@@ -335,18 +363,20 @@ bool cuda_pending_begin(void);
 // What waits for its times.
 struct cuda_pending {
 	uint32_t track, number;
-	bool many;                     // a graph, a batch: any number of activities has this correlation
+	// a graph, a batch: any number of activities has this correlation
+	bool many;
 	struct cuda_kernel *kernel;
 };
 // Takes it, or leaves it where there are to be more. `first`: it is the first activity of it.
 bool cuda_pending_find(uint32_t correlation, struct cuda_pending *found, bool *first);
 void cuda_harvest(void); // for the core
 
-// Managed memory: whether what the driver does with it is told; asks for it, once, when memory is allocated in a
-// context; writes what is told.
+// Managed memory: whether what the driver does with it is told; asks for it, once, when memory is
+// allocated in a context; writes what is told.
 extern _Atomic bool cuda_pages_told;
 void cuda_pages_begin(cu_context context);
 void cuda_pages_tell(struct guest_thread *thread, const struct cupti_pages *told);
-// The queue that stands for it of the device with this number of CUPTI's; of the host's faults, of any. 0: none.
+// The queue that stands for it of the device with this number of CUPTI's; of the host's faults, of
+// any. 0: none.
 uint32_t cuda_pages_queue(uint32_t device, bool any);
 void cuda_flush_at_exit(void);

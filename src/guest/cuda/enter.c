@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry by which the driver lets us in (CUDA_INJECTION64_PATH), within the program's first cuInit, and
-// CUPTI's callback, which stands before and after each call of the driver.
+// The entry by which the driver lets us in (CUDA_INJECTION64_PATH), within the program's first
+// cuInit, and CUPTI's callback, which stands before and after each call of the driver.
 #include "guest/cuda/cuda.h"
 #include "guest/region.h"
 #include "guest/stack.h"
@@ -14,8 +14,8 @@
 EXPORTED int InitializeInjection(void);
 
 static cupti_subscriber subscriber;
-// We were let in by another API's driver, which may use CUDA's (NVIDIA's OpenCL): device times are asked for when the
-// program itself gives CUDA work.
+// We were let in by another API's driver, which may use CUDA's (NVIDIA's OpenCL): device times are
+// asked for when the program itself gives CUDA work.
 static _Atomic bool deferred;
 static struct cuda_thread *_Atomic all_threads;
 
@@ -100,8 +100,10 @@ static struct cuda_open close_call(struct cuda_thread *mine, uint32_t correlatio
 	return (struct cuda_open){ 0 };
 }
 
-static __attribute__((always_inline)) inline void call_begin(struct guest_thread *thread, const struct cupti_call *told,
-                                                             const struct cuda_function *function, uint32_t number)
+static __attribute__((always_inline)) inline void call_begin(struct guest_thread *thread,
+                                                             const struct cupti_call *told,
+                                                             const struct cuda_function *function,
+                                                             uint32_t number)
 {
 	struct cuda_thread *mine = cuda_of(thread);
 	uint64_t enter;
@@ -110,14 +112,17 @@ static __attribute__((always_inline)) inline void call_begin(struct guest_thread
 	if (function->form == CUDA_ASKED && (thread->depth != 0 || mine->outer.name))
 		return;
 	thread->depth++;
-	atomic_store_explicit(&mine->calls, atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
+	atomic_store_explicit(&mine->calls,
+	                      atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
 	                      memory_order_relaxed);
-	if (CUDA_UNLIKELY(atomic_load_explicit(&deferred, memory_order_relaxed)) && thread->depth == 1 && function->kind)
+	if (CUDA_UNLIKELY(atomic_load_explicit(&deferred, memory_order_relaxed)) &&
+	    thread->depth == 1 && function->kind)
 		begin_deferred();
 	if (CUDA_UNLIKELY(function->form == CUDA_FREE || function->form == CUDA_STREAM_DESTROY ||
 	                  function->form == CUDA_EVENT_DESTROY))
 		cuda_before_free(told, function);
-	// Not by the helper: the child of a fork that comes meanwhile would find the loader's lock taken.
+	// Not by the helper: the child of a fork that comes meanwhile would find the loader's lock
+	// taken.
 	if (CUDA_UNLIKELY(function->role == TARE_ROLE_BUILD || function->role == TARE_ROLE_CREATE))
 		cuda_share_look();
 	ends_outer = mine->outer.name && !mine->outer.ended && thread->depth == 1 &&
@@ -131,12 +136,16 @@ static __attribute__((always_inline)) inline void call_begin(struct guest_thread
 	open_call(mine, (struct cuda_open){ told->correlation, ends_outer, enter });
 }
 
-static __attribute__((always_inline)) inline void call_end(struct guest_thread *thread, const struct cupti_call *told,
-                                                           const struct cuda_function *function, uint32_t number,
-                                                           bool of_thread)
+static __attribute__((always_inline)) inline void call_end(struct guest_thread *thread,
+                                                           const struct cupti_call *told,
+                                                           const struct cuda_function *function,
+                                                           uint32_t number, bool of_thread)
 {
-	struct cuda_call call = { .told = told, .function = number, .name = number,
-		.result = *(const cu_result *)told->result, .of_thread = of_thread };
+	struct cuda_call call = { .told = told,
+		                  .function = number,
+		                  .name = number,
+		                  .result = *(const cu_result *)told->result,
+		                  .of_thread = of_thread };
 	struct cuda_open opened = close_call(cuda_of(thread), told->correlation);
 	struct cuda_outer *outer;
 	if (!opened.enter)
@@ -193,7 +202,10 @@ void cuda_record_call(const struct cupti_call *told, uint32_t known)
 {
 	bool enters = told->site == ABI_CUPTI_SITE_ENTER, exits = told->site == ABI_CUPTI_SITE_EXIT;
 	uint32_t number = (known & ~(uint32_t)CUDA_OF_THREAD) - 1;
-	struct guest_thread *thread = !known ? NULL : enters ? thread_of_call() : exits ? thread_within() : NULL;
+	struct guest_thread *thread = !known   ? NULL
+	                              : enters ? thread_of_call()
+	                              : exits  ? thread_within()
+	                                       : NULL;
 	if (!thread)
 		return;
 	if (enters)
@@ -205,7 +217,10 @@ void cuda_record_call(const struct cupti_call *told, uint32_t known)
 static void record_runtime(const struct cupti_call *told, uint32_t runtime)
 {
 	bool enters = told->site == ABI_CUPTI_SITE_ENTER, exits = told->site == ABI_CUPTI_SITE_EXIT;
-	struct guest_thread *thread = !runtime ? NULL : enters ? thread_of_call() : exits ? thread_within() : NULL;
+	struct guest_thread *thread = !runtime ? NULL
+	                              : enters ? thread_of_call()
+	                              : exits  ? thread_within()
+	                                       : NULL;
 	if (!thread)
 		return;
 	if (enters)
@@ -224,7 +239,8 @@ static void record_callback(cupti_domain domain, uint32_t id, const struct cupti
 		cuda_record_call(told, cuda_by_callback[id]);
 }
 
-void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told, uint32_t number, bool exit)
+void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told, uint32_t number,
+                     bool exit)
 {
 	if (exit)
 		call_end(thread, told, &cuda_functions[number], number, false);
@@ -232,7 +248,8 @@ void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told,
 		call_begin(thread, told, &cuda_functions[number], number);
 }
 
-void cuda_bench_runtime(struct guest_thread *thread, const struct cupti_call *told, uint32_t name, bool exit)
+void cuda_bench_runtime(struct guest_thread *thread, const struct cupti_call *told, uint32_t name,
+                        bool exit)
 {
 	if (exit)
 		runtime_end(thread, told);
@@ -268,8 +285,10 @@ static void enable_callbacks(void)
 	}
 }
 
-static const struct guest_api cuda = { .api = TARE_TRACE_CUDA, .harvest = cuda_harvest, .calls = cuda_calls_seen,
-	.in_child = in_child };
+static const struct guest_api cuda = { .api = TARE_TRACE_CUDA,
+	                               .harvest = cuda_harvest,
+	                               .calls = cuda_calls_seen,
+	                               .in_child = in_child };
 
 static void begun(void)
 {
@@ -283,7 +302,8 @@ static bool begin_with_cupti(enum tare_trace_front *why)
 	bool nested = guest_this && guest_this->depth;
 	bool timed;
 	*why = TARE_FRONT_NO_CUPTI;
-	if (!cuda_cupti_open() || !cuda_functions_find() || !cuda_pending_begin() || !cuda_nodes_begin())
+	if (!cuda_cupti_open() || !cuda_functions_find() || !cuda_pending_begin() ||
+	    !cuda_nodes_begin())
 		return false;
 	// Until driver 610 a process has one subscriber. Another one keeps it.
 	*why = TARE_FRONT_CUPTI_TAKEN;
@@ -314,7 +334,8 @@ static void begin(const void *caller)
 	if (!cuda_objects_begin())
 		return;
 	guest_regions_begin();
-	if ((cuda_cupti_is_wanted() && begin_with_cupti(&why)) || !cuda_front_find() || !guest_begin(&cuda))
+	if ((cuda_cupti_is_wanted() && begin_with_cupti(&why)) || !cuda_front_find() ||
+	    !guest_begin(&cuda))
 		return;
 	begun();
 	cuda_front_listen(why);
@@ -324,7 +345,8 @@ int InitializeInjection(void)
 {
 	static _Atomic bool entered;
 	int error = errno;
-	// NVIDIA's OpenCL has a driver of its own inside, which calls us too: that is not the program's CUDA.
+	// NVIDIA's OpenCL has a driver of its own inside, which calls us too: that is not the
+	// program's CUDA.
 	if (cuda_is_driver(__builtin_return_address(0)) && !atomic_exchange(&entered, true)) {
 		const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
 		cuda_launches_wait = blocking && strtol(blocking, NULL, 10) != 0;

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's functions that are recorded, by the names that CUPTI has for them: its numbers need not be
-// known, and a newer driver's are found as well. Runtime functions (cudaMemcpy) call these.
+// The driver's functions that are recorded, by the names that CUPTI has for them: its numbers need
+// not be known, and a newer driver's are found as well. Runtime functions (cudaMemcpy) call these.
 #include "guest/cuda/cuda.h"
 
 #include <string.h>
 
-#define COPY(name, form, kind, waits) { name, TARE_ROLE_COMMAND, form, kind, CUDA_NO_STREAM, 0, waits }
-#define COPY_ASYNC(name, form, kind, stream) { name, TARE_ROLE_COMMAND, form, kind, stream, 0, false }
-#define FILL(name, form, stream, element) \
+#define COPY(name, form, kind, waits)                                                              \
+	{ name, TARE_ROLE_COMMAND, form, kind, CUDA_NO_STREAM, 0, waits }
+#define COPY_ASYNC(name, form, kind, stream)                                                       \
+	{ name, TARE_ROLE_COMMAND, form, kind, stream, 0, false }
+#define FILL(name, form, stream, element)                                                          \
 	{ name, TARE_ROLE_COMMAND, form, TARE_KIND_FILL, stream, element, false }
 #define CALL(name, role, form) { name, role, form, 0, CUDA_NO_STREAM, 0, (role) == TARE_ROLE_WAIT }
-#define MEMORY(name, form, memory) { name, TARE_ROLE_ALLOCATE, form, 0, CUDA_NO_STREAM, memory, false }
+#define MEMORY(name, form, memory)                                                                 \
+	{ name, TARE_ROLE_ALLOCATE, form, 0, CUDA_NO_STREAM, memory, false }
 
 const struct cuda_function cuda_functions[] = {
 	{ "cuLaunchKernel", TARE_ROLE_COMMAND, CUDA_LAUNCH, TARE_KIND_KERNEL, 5, 0, false },
-	{ "cuLaunchCooperativeKernel", TARE_ROLE_COMMAND, CUDA_LAUNCH, TARE_KIND_KERNEL, 5, 0, false },
-	{ "cuLaunchKernelEx", TARE_ROLE_COMMAND, CUDA_LAUNCH_EX, TARE_KIND_KERNEL, CUDA_NO_STREAM, 0, false },
+	{ "cuLaunchCooperativeKernel", TARE_ROLE_COMMAND, CUDA_LAUNCH, TARE_KIND_KERNEL, 5, 0,
+	  false },
+	{ "cuLaunchKernelEx", TARE_ROLE_COMMAND, CUDA_LAUNCH_EX, TARE_KIND_KERNEL, CUDA_NO_STREAM,
+	  0, false },
 	{ "cuGraphLaunch", TARE_ROLE_COMMAND, CUDA_GRAPH, TARE_KIND_GRAPH, 1, 0, false },
 	COPY("cuMemcpyHtoD_v2", CUDA_TO_DEVICE, TARE_KIND_WRITE, true),
 	COPY("cuMemcpyDtoH_v2", CUDA_FROM_DEVICE, TARE_KIND_READ, true),
@@ -28,7 +33,8 @@ const struct cuda_function cuda_functions[] = {
 	COPY("cuMemcpyHtoA_v2", CUDA_HOST_TO_ARRAY, TARE_KIND_WRITE, true),
 	COPY("cuMemcpyAtoH_v2", CUDA_ARRAY_TO_HOST, TARE_KIND_READ, true),
 	COPY("cuMemcpy3DPeer", CUDA_RECTANGLE_3D, TARE_KIND_COPY, false),
-	COPY("cuMemcpyAtoA_v2", CUDA_PEER, TARE_KIND_COPY, false), // both sides have an offset behind them
+	// both sides have an offset behind them
+	COPY("cuMemcpyAtoA_v2", CUDA_PEER, TARE_KIND_COPY, false),
 	COPY("cuMemcpyDtoA_v2", CUDA_ARRAY, TARE_KIND_COPY, false),
 	COPY("cuMemcpyAtoD_v2", CUDA_ARRAY, TARE_KIND_COPY, false),
 	COPY_ASYNC("cuMemcpyHtoDAsync_v2", CUDA_TO_DEVICE, TARE_KIND_WRITE, 3),
@@ -148,7 +154,8 @@ _Atomic uint32_t cuda_defined[CUDA_MOST_NAMES];
 static size_t plain_length(const char *name, bool *of_thread)
 {
 	size_t length = strlen(name);
-	*of_thread = length > 5 && (strcmp(name + length - 5, "_ptsz") == 0 || strcmp(name + length - 5, "_ptds") == 0);
+	*of_thread = length > 5 && (strcmp(name + length - 5, "_ptsz") == 0 ||
+	                            strcmp(name + length - 5, "_ptds") == 0);
 	return *of_thread ? length - 5 : length;
 }
 
@@ -169,7 +176,9 @@ uint32_t cuda_functions_find(void)
 	uint32_t found = 0;
 	for (uint32_t id = 1; id < CUDA_MOST_CALLBACKS; id++) {
 		const char *name = NULL;
-		if (cuda_cupti.cuptiGetCallbackName(ABI_CUPTI_DOMAIN_DRIVER, id, &name) != ABI_CUPTI_SUCCESS || !name)
+		if (cuda_cupti.cuptiGetCallbackName(ABI_CUPTI_DOMAIN_DRIVER, id, &name) !=
+		        ABI_CUPTI_SUCCESS ||
+		    !name)
 			break;
 		cuda_by_callback[id] = cuda_function_of(name);
 		found += cuda_by_callback[id] != 0;
@@ -187,7 +196,8 @@ void cuda_define_function(uint32_t named, uint32_t process)
 		return;
 	if (named >= CUDA_MOST_FUNCTIONS) {
 		uint32_t runtime = named - CUDA_MOST_FUNCTIONS;
-		guest_define_function(TARE_TRACE_CUDA, named, cuda_runtime_name(runtime), cuda_runtime_role(runtime));
+		guest_define_function(TARE_TRACE_CUDA, named, cuda_runtime_name(runtime),
+		                      cuda_runtime_role(runtime));
 		return;
 	}
 	if (length > 3 && strncmp(row->called + length - 3, "_v", 2) == 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording without CUPTI: the front tells of calls before and after. What CUPTI tells beside, the context and the
-// name of a kernel, is asked of the driver and taken from the calls by which the program got the kernel.
+// Recording without CUPTI: the front tells of calls before and after. What CUPTI tells beside, the
+// context and the name of a kernel, is asked of the driver and taken from the calls by which the
+// program got the kernel.
 #include "guest/cuda/cuda.h"
 #include "guest/cuda/front/front.h"
 #include "guest/environment.h"
@@ -16,7 +17,7 @@ bool cuda_fronted;
 static struct cuda_front *front;
 static uint16_t numbers[CUDA_FRONT_MOST]; // as in cuda_by_callback
 static enum how { NOT_NAMED, NAMED, NAMED_BY_KERNEL } names_it[CUDA_FRONT_MOST];
-static struct guest_map *names;           // of kernels, by their handles
+static struct guest_map *names; // of kernels, by their handles
 
 bool cuda_cupti_is_wanted(void)
 {
@@ -50,17 +51,19 @@ static void keep_name(const void *handle, const char *name)
 	guest_map_put(names, handle, (uintptr_t)kept);
 }
 
-// cuModuleGetFunction and cuLibraryGetKernel: where the handle goes, of what, its name. cuKernelGetFunction: where it
-// goes, the kernel.
+// cuModuleGetFunction and cuLibraryGetKernel: where the handle goes, of what, its name.
+// cuKernelGetFunction: where it goes, the kernel.
 static void learn_name(const struct cupti_call *told, enum how how)
 {
 	const void *const *made = cuda_parameter(told, 0);
-	const char *name = how == NAMED ? cuda_parameter(told, 2) : name_of(cuda_parameter(told, 1));
+	const char *name =
+	    how == NAMED ? cuda_parameter(told, 2) : name_of(cuda_parameter(told, 1));
 	if (*(const cu_result *)told->result == ABI_SUCCESS && made && *made && name)
 		keep_name(*made, name);
 }
 
-// The driver is not asked for it: it takes kernels of libraries in place of functions here, and not everywhere.
+// The driver is not asked for it: it takes kernels of libraries in place of functions here, and not
+// everywhere.
 static const char *symbol_of(const void *handle)
 {
 	const char *known = name_of(handle);
@@ -77,15 +80,18 @@ static const char *symbol_of(const void *handle)
 
 static const void *launched(const struct cupti_call *told, const struct cuda_function *function)
 {
-	return function->form == CUDA_LAUNCH ? cuda_parameter(told, 0)
-	       : function->form == CUDA_LAUNCH_EX ? cuda_parameter(told, 1) : NULL;
+	return function->form == CUDA_LAUNCH      ? cuda_parameter(told, 0)
+	       : function->form == CUDA_LAUNCH_EX ? cuda_parameter(told, 1)
+	                                          : NULL;
 }
 
 static void complete(struct cupti_call *told, uint32_t place)
 {
-	const struct cuda_function *function = &cuda_functions[(numbers[place] & ~CUDA_OF_THREAD) - 1];
+	const struct cuda_function *function =
+	    &cuda_functions[(numbers[place] & ~CUDA_OF_THREAD) - 1];
 	const void *kernel = launched(told, function);
-	if (cuda_driver.cuCtxGetCurrent && cuda_driver.cuCtxGetCurrent(&told->context) != ABI_SUCCESS)
+	if (cuda_driver.cuCtxGetCurrent &&
+	    cuda_driver.cuCtxGetCurrent(&told->context) != ABI_SUCCESS)
 		told->context = NULL;
 	told->context_id = (uint32_t)((uintptr_t)told->context >> 4);
 	if (kernel)
@@ -117,8 +123,11 @@ void cuda_front_listen(enum tare_trace_front why)
 	for (uint32_t i = 0; i < CUDA_FRONT_MOST; i++) {
 		const char *name = front->names[i];
 		numbers[i] = cuda_function_of(name);
-		names_it[i] = strcmp(name, "cuModuleGetFunction") == 0 || strcmp(name, "cuLibraryGetKernel") == 0 ? NAMED
-		              : strcmp(name, "cuKernelGetFunction") == 0 ? NAMED_BY_KERNEL : NOT_NAMED;
+		names_it[i] = strcmp(name, "cuModuleGetFunction") == 0 ||
+		                      strcmp(name, "cuLibraryGetKernel") == 0
+		                  ? NAMED
+		              : strcmp(name, "cuKernelGetFunction") == 0 ? NAMED_BY_KERNEL
+		                                                         : NOT_NAMED;
 	}
 	cuda_fronted = true;
 	cuda_change(TARE_CHANGE_FRONT, NULL, why, 1);

@@ -52,11 +52,13 @@ void cuda_driver_open(const void *caller)
 {
 #define SYMBOL(name) { #name, &cuda_driver.name, false }
 	static const struct symbol symbols[] = {
-		SYMBOL(cuDriverGetVersion), SYMBOL(cuDeviceGet), SYMBOL(cuDeviceGetName),
-		SYMBOL(cuDeviceGetUuid_v2), SYMBOL(cuDeviceTotalMem_v2), SYMBOL(cuDeviceGetAttribute),
-		SYMBOL(cuDeviceGetPCIBusId), SYMBOL(cuStreamIsCapturing), SYMBOL(cuStreamGetFlags),
-		SYMBOL(cuStreamGetPriority),
-		SYMBOL(cuPointerGetAttributes), SYMBOL(cuFuncGetName), SYMBOL(cuCtxGetCurrent), SYMBOL(cuCtxGetDevice),
+		SYMBOL(cuDriverGetVersion),     SYMBOL(cuDeviceGet),
+		SYMBOL(cuDeviceGetName),        SYMBOL(cuDeviceGetUuid_v2),
+		SYMBOL(cuDeviceTotalMem_v2),    SYMBOL(cuDeviceGetAttribute),
+		SYMBOL(cuDeviceGetPCIBusId),    SYMBOL(cuStreamIsCapturing),
+		SYMBOL(cuStreamGetFlags),       SYMBOL(cuStreamGetPriority),
+		SYMBOL(cuPointerGetAttributes), SYMBOL(cuFuncGetName),
+		SYMBOL(cuCtxGetCurrent),        SYMBOL(cuCtxGetDevice),
 	};
 #undef SYMBOL
 	void *library = library_of(caller, cuda_library);
@@ -140,5 +142,6 @@ bool cuda_cupti_open(void)
 	int version = 0;
 	if (cuda_driver.cuDriverGetVersion)
 		cuda_driver.cuDriverGetVersion(&version);
-	return cupti_find(version) && cuda_cupti.cuptiEnableCallback && cuda_cupti.cuptiGetCallbackName;
+	return cupti_find(version) && cuda_cupti.cuptiEnableCallback &&
+	       cuda_cupti.cuptiGetCallbackName;
 }

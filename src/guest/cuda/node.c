@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of graphs, as the records of their work tell them: a graph's launch is one call, and what it does is
-// known by these alone. A node whose parameters the program changes is another one from then on.
+// Nodes of graphs, as the records of their work tell them: a graph's launch is one call, and what
+// it does is known by these alone. A node whose parameters the program changes is another one from
+// then on.
 #include "guest/cuda/cuda.h"
 
 #include <string.h>
@@ -29,9 +30,16 @@ static uint32_t id_of(const struct content *content)
 	if (CUDA_LIKELY(id))
 		return id;
 	id = atomic_fetch_add(&last_id, 1) + 1;
-	record.node = (struct tare_trace_node){ .head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_NODE, 0), .id = id,
-		.kind = content->kind, .direction = content->direction, .memory = content->memory,
-		.node = content->node, .object = content->object, .amount = content->amount, .ticks = guest_ticks() };
+	record.node =
+	    (struct tare_trace_node){ .head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_NODE, 0),
+		                      .id = id,
+		                      .kind = content->kind,
+		                      .direction = content->direction,
+		                      .memory = content->memory,
+		                      .node = content->node,
+		                      .object = content->object,
+		                      .amount = content->amount,
+		                      .ticks = guest_ticks() };
 	guest_define(&record);
 	guest_map_put(ids, key, id);
 	return id;
@@ -39,10 +47,12 @@ static uint32_t id_of(const struct content *content)
 
 static uint64_t shape_of(const struct cupti_kernel *kernel)
 {
-	struct tare_trace_shape shape = { .dimensions = 1, .local_bytes = (uint32_t)kernel->dynamic_shared };
+	struct tare_trace_shape shape = { .dimensions = 1,
+		                          .local_bytes = (uint32_t)kernel->dynamic_shared };
 	for (uint32_t i = 0; i < 3; i++) {
 		shape.local[i] = kernel->block[i] > 0 ? (uint32_t)kernel->block[i] : 1;
-		shape.global[i] = (kernel->grid[i] > 0 ? (uint64_t)kernel->grid[i] : 1) * shape.local[i];
+		shape.global[i] =
+		    (kernel->grid[i] > 0 ? (uint64_t)kernel->grid[i] : 1) * shape.local[i];
 		if (shape.global[i] > 1)
 			shape.dimensions = i + 1;
 	}
@@ -66,20 +76,34 @@ static void tell_kernel(struct content *content, const struct cupti_kernel *reco
 // The kind of memory of one side of a copy, as CUPTI numbers it.
 static uint8_t memory_of(uint8_t kind)
 {
-	enum { PAGEABLE = 1, PINNED = 2, DEVICE = 3, ARRAY = 4, MANAGED = 5, DEVICE_STATIC = 6, MANAGED_STATIC = 7 };
+	enum {
+		PAGEABLE = 1,
+		PINNED = 2,
+		DEVICE = 3,
+		ARRAY = 4,
+		MANAGED = 5,
+		DEVICE_STATIC = 6,
+		MANAGED_STATIC = 7
+	};
 	switch (kind) {
-	case PAGEABLE: return TARE_TRACE_MEMORY_PAGEABLE;
-	case PINNED: return TARE_TRACE_MEMORY_PINNED;
+	case PAGEABLE:
+		return TARE_TRACE_MEMORY_PAGEABLE;
+	case PINNED:
+		return TARE_TRACE_MEMORY_PINNED;
 	case DEVICE:
 	case ARRAY:
-	case DEVICE_STATIC: return TARE_TRACE_MEMORY_BUFFER;
+	case DEVICE_STATIC:
+		return TARE_TRACE_MEMORY_BUFFER;
 	case MANAGED:
-	case MANAGED_STATIC: return TARE_TRACE_MEMORY_SHARED;
-	default: return TARE_TRACE_MEMORY_UNKNOWN;
+	case MANAGED_STATIC:
+		return TARE_TRACE_MEMORY_SHARED;
+	default:
+		return TARE_TRACE_MEMORY_UNKNOWN;
 	}
 }
 
-static void tell_copy(struct content *content, uint8_t copy_kind, uint8_t source, uint8_t destination)
+static void tell_copy(struct content *content, uint8_t copy_kind, uint8_t source,
+                      uint8_t destination)
 {
 	enum { HTOD = 1, DTOH = 2, HTOA = 3, ATOH = 4, HTOH = 9 };
 	content->kind = TARE_KIND_COPY;
@@ -104,7 +128,9 @@ uint32_t cuda_node_of(const cupti_record *record)
 	memset(&content, 0, sizeof content);
 	content.process = atomic_load_explicit(&guest_process, memory_order_relaxed);
 	switch (record->kind) {
-	case ABI_CUPTI_KIND_CONCURRENT_KERNEL: tell_kernel(&content, (const void *)record); break;
+	case ABI_CUPTI_KIND_CONCURRENT_KERNEL:
+		tell_kernel(&content, (const void *)record);
+		break;
 	case ABI_CUPTI_KIND_MEMCPY: {
 		const struct cupti_memcpy *copy = (const void *)record;
 		content.node = copy->graph_node;
@@ -126,7 +152,8 @@ uint32_t cuda_node_of(const cupti_record *record)
 		content.kind = TARE_KIND_FILL;
 		break;
 	}
-	default: break;
+	default:
+		break;
 	}
 	return content.node && content.kind ? id_of(&content) : 0;
 }

@@ -5,17 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAIRS_NS = 20000000, MOST_DEVICES = 64, TEXT_BYTES = 256, NVIDIA_GPU = 4, STREAM_NON_BLOCKING = 1,
-       WARP_ITEMS = 32 };
+enum {
+	PAIRS_NS = 20000000,
+	MOST_DEVICES = 64,
+	TEXT_BYTES = 256,
+	NVIDIA_GPU = 4,
+	STREAM_NON_BLOCKING = 1,
+	WARP_ITEMS = 32
+};
 
 static struct cuda_device devices[MOST_DEVICES];
 static const char platform; // its address is the handle
 static _Atomic uint32_t platform_process;
 static struct guest_map *streams, *kernels;
-static guest_lock lock;     // of what is made; never across a call
+static guest_lock lock; // of what is made; never across a call
 
-// Devices, default streams, functions: they were there before any call, and several threads may be the first to
-// name them. What a handle meant later is told with the call that first names it.
+// Devices, default streams, functions: they were there before any call, and several threads may be
+// the first to name them. What a handle meant later is told with the call that first names it.
 static uint64_t begin_ticks;
 
 void cuda_objects_now(void)
@@ -39,36 +45,53 @@ static uint64_t definition_ticks(void)
 	return mine && mine->enter ? mine->enter : guest_ticks();
 }
 
-static void define_at(uint64_t ticks, enum tare_trace_object_kind kind, const void *handle, const void *parent,
-                      const void *device, uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number)
+static void define_at(uint64_t ticks, enum tare_trace_object_kind kind, const void *handle,
+                      const void *parent, const void *device, uint64_t properties, uint64_t bytes,
+                      uint32_t name, uint32_t number)
 {
-	union tare_trace_record record = { .object = {
-		.head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_OBJECT, (uint16_t)kind),
-		.handle = (uintptr_t)handle, .ticks = ticks, .parent = (uintptr_t)parent,
-		.device = (uintptr_t)device, .properties = properties, .bytes = bytes, .name = name,
-		.number = number } };
+	union tare_trace_record record = { .object = { .head = guest_api_head(TARE_TRACE_CUDA,
+		                                                              TARE_TRACE_OBJECT,
+		                                                              (uint16_t)kind),
+		                                       .handle = (uintptr_t)handle,
+		                                       .ticks = ticks,
+		                                       .parent = (uintptr_t)parent,
+		                                       .device = (uintptr_t)device,
+		                                       .properties = properties,
+		                                       .bytes = bytes,
+		                                       .name = name,
+		                                       .number = number } };
 	guest_define(&record);
 }
 
-void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
-                 uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number)
+void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
+                 const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
+                 uint32_t number)
 {
-	define_at(definition_ticks(), kind, handle, parent, device, properties, bytes, name, number);
+	define_at(definition_ticks(), kind, handle, parent, device, properties, bytes, name,
+	          number);
 }
 
 void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value, uint32_t text)
 {
-	union tare_trace_record record = { .fact = {
-		.head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_FACT, (uint16_t)fact),
-		.object = (uintptr_t)object, .ticks = definition_ticks(), .value = value, .text = text } };
+	union tare_trace_record record = {
+		.fact = { .head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_FACT, (uint16_t)fact),
+		          .object = (uintptr_t)object,
+		          .ticks = definition_ticks(),
+		          .value = value,
+		          .text = text }
+	};
 	guest_define(&record);
 }
 
 void cuda_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to)
 {
-	union tare_trace_record record = { .change = {
-		.head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_CHANGE, (uint16_t)change),
-		.object = (uintptr_t)object, .ticks = definition_ticks(), .from = from, .to = to } };
+	union tare_trace_record record = { .change = { .head = guest_api_head(TARE_TRACE_CUDA,
+		                                                              TARE_TRACE_CHANGE,
+		                                                              (uint16_t)change),
+		                                       .object = (uintptr_t)object,
+		                                       .ticks = definition_ticks(),
+		                                       .from = from,
+		                                       .to = to } };
 	guest_define(&record);
 }
 
@@ -85,9 +108,11 @@ static void define_platform(uint32_t process)
 	char text[32];
 	if (atomic_exchange(&platform_process, process) == process)
 		return;
-	define_at(begin_ticks, TARE_OBJECT_PLATFORM, &platform, NULL, NULL, 0, 0, text_of("NVIDIA CUDA"), 0);
+	define_at(begin_ticks, TARE_OBJECT_PLATFORM, &platform, NULL, NULL, 0, 0,
+	          text_of("NVIDIA CUDA"), 0);
 	cuda_fact(TARE_TRACE_FACT_VENDOR, &platform, 0, text_of("NVIDIA"));
-	if (cuda_driver.cuDriverGetVersion && cuda_driver.cuDriverGetVersion(&version) == ABI_SUCCESS) {
+	if (cuda_driver.cuDriverGetVersion &&
+	    cuda_driver.cuDriverGetVersion(&version) == ABI_SUCCESS) {
 		snprintf(text, sizeof text, "CUDA %d.%d", version / 1000, version % 1000 / 10);
 		cuda_fact(TARE_TRACE_FACT_API_VERSION, &platform, 0, text_of(text));
 	}
@@ -96,31 +121,39 @@ static void define_platform(uint32_t process)
 	cuda_variables_define(&platform);
 }
 
-static void attribute_fact(const struct cuda_device *device, enum tare_trace_fact fact, cu_attribute attribute,
-                           uint64_t factor)
+static void attribute_fact(const struct cuda_device *device, enum tare_trace_fact fact,
+                           cu_attribute attribute, uint64_t factor)
 {
 	int value = 0;
 	if (cuda_driver.cuDeviceGetAttribute &&
-	    cuda_driver.cuDeviceGetAttribute(&value, attribute, device->ordinal) == ABI_SUCCESS && value >= 0)
+	    cuda_driver.cuDeviceGetAttribute(&value, attribute, device->ordinal) == ABI_SUCCESS &&
+	    value >= 0)
 		cuda_fact(fact, device, (uint64_t)value * factor, 0);
 }
 
 static void occupancy_facts(const struct cuda_device *device)
 {
-	static const struct { enum tare_trace_fact fact; cu_attribute attribute; } facts[] = {
+	static const struct {
+		enum tare_trace_fact fact;
+		cu_attribute attribute;
+	} facts[] = {
 		{ TARE_TRACE_FACT_UNIT_ITEMS, ABI_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR },
 		{ TARE_TRACE_FACT_UNIT_GROUPS, ABI_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR },
 		{ TARE_TRACE_FACT_UNIT_REGISTERS, ABI_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR },
-		{ TARE_TRACE_FACT_UNIT_LOCAL_BYTES, ABI_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR },
+		{ TARE_TRACE_FACT_UNIT_LOCAL_BYTES,
+		  ABI_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR },
 		{ TARE_TRACE_FACT_GROUP_REGISTERS, ABI_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK },
-		{ TARE_TRACE_FACT_GROUP_RESERVED_BYTES, ABI_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK },
+		{ TARE_TRACE_FACT_GROUP_RESERVED_BYTES,
+		  ABI_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK },
 	};
 	int major = 0, minor = 0;
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
 		attribute_fact(device, facts[i].fact, facts[i].attribute, 1);
 	if (cuda_driver.cuDeviceGetAttribute &&
-	    cuda_driver.cuDeviceGetAttribute(&major, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device->ordinal) == ABI_SUCCESS &&
-	    cuda_driver.cuDeviceGetAttribute(&minor, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device->ordinal) == ABI_SUCCESS)
+	    cuda_driver.cuDeviceGetAttribute(&major, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+	                                     device->ordinal) == ABI_SUCCESS &&
+	    cuda_driver.cuDeviceGetAttribute(&minor, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+	                                     device->ordinal) == ABI_SUCCESS)
 		cuda_fact(TARE_TRACE_FACT_CAPABILITY, device, (uint64_t)(100 * major + minor), 0);
 }
 
@@ -168,10 +201,12 @@ static void define_device(const struct cuda_device *device)
 		cuda_driver.cuDeviceGetName(name, sizeof name - 1, device->ordinal);
 	if (cuda_driver.cuDeviceTotalMem_v2)
 		cuda_driver.cuDeviceTotalMem_v2(&bytes, device->ordinal);
-	define_at(begin_ticks, TARE_OBJECT_DEVICE, device, &platform, NULL, 0, bytes, text_of(name), device->number);
+	define_at(begin_ticks, TARE_OBJECT_DEVICE, device, &platform, NULL, 0, bytes, text_of(name),
+	          device->number);
 	cuda_fact(TARE_TRACE_FACT_VENDOR, device, 0, text_of("NVIDIA"));
 	cuda_fact(TARE_TRACE_FACT_DEVICE_TYPE, device, NVIDIA_GPU, 0);
-	attribute_fact(device, TARE_TRACE_FACT_COMPUTE_UNITS, ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1);
+	attribute_fact(device, TARE_TRACE_FACT_COMPUTE_UNITS, ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+	               1);
 	attribute_fact(device, TARE_TRACE_FACT_CLOCK_HZ, ABI_ATTRIBUTE_CLOCK_RATE, 1000);
 	attribute_fact(device, TARE_TRACE_FACT_GROUP_LIMIT, ABI_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1);
 	occupancy_facts(device);
@@ -188,7 +223,8 @@ static bool ordinal_of(cu_context context, uint32_t *ordinal)
 	if (!context)
 		return false;
 	if (!cuda_fronted)
-		return cuda_cupti.cuptiGetDeviceId && cuda_cupti.cuptiGetDeviceId(context, ordinal) == ABI_CUPTI_SUCCESS;
+		return cuda_cupti.cuptiGetDeviceId &&
+		       cuda_cupti.cuptiGetDeviceId(context, ordinal) == ABI_CUPTI_SUCCESS;
 	if (!cuda_driver.cuCtxGetDevice || cuda_driver.cuCtxGetDevice(&current) != ABI_SUCCESS)
 		return false;
 	*ordinal = (uint32_t)current;
@@ -229,8 +265,11 @@ static struct tare_trace_clock_pair read_pair(void)
 		clock_gettime(CLOCK_MONOTONIC_RAW, &now);
 		after = guest_ticks();
 		if (i == 0 || after - before < best.after - best.before)
-			best = (struct tare_trace_clock_pair){ .before = before, .after = after,
-				.value = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec };
+			best = (struct tare_trace_clock_pair){
+				.before = before,
+				.after = after,
+				.value = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec
+			};
 	}
 	return best;
 }
@@ -243,7 +282,8 @@ void cuda_clock_pairs(struct guest_thread *thread, bool due)
 		uint64_t now = guest_ticks(), last = atomic_load(&device->paired_ticks);
 		struct tare_trace_clock_pair pair;
 		union tare_trace_record *record;
-		if (atomic_load(&device->process) != process || (!due && last && now - last < guest_ticks_of_ns(PAIRS_NS)) ||
+		if (atomic_load(&device->process) != process ||
+		    (!due && last && now - last < guest_ticks_of_ns(PAIRS_NS)) ||
 		    !atomic_compare_exchange_strong(&device->paired_ticks, &last, now))
 			continue;
 		pair = read_pair();
@@ -252,8 +292,8 @@ void cuda_clock_pairs(struct guest_thread *thread, bool due)
 		if (!record)
 			continue;
 		record->clock_pair = pair;
-		guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, TARE_TRACE_CUDA, TARE_CLOCK_DEVICE,
-		                                     thread->track));
+		guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, TARE_TRACE_CUDA,
+		                                     TARE_CLOCK_DEVICE, thread->track));
 	}
 }
 
@@ -264,11 +304,13 @@ static bool is_default(cu_stream handle)
 	return (uintptr_t)handle <= 2; // none, legacy, the thread's own
 }
 
-static const void *stream_key(const struct guest_thread *thread, uint32_t context_id, cu_stream handle,
-                              bool of_thread)
+static const void *stream_key(const struct guest_thread *thread, uint32_t context_id,
+                              cu_stream handle, bool of_thread)
 {
 	const uint32_t parts[] = { context_id, of_thread, of_thread ? thread->track : 0 };
-	return is_default(handle) ? guest_hash_key(guest_hash(GUEST_HASH_START, parts, sizeof parts)) : handle;
+	return is_default(handle)
+	           ? guest_hash_key(guest_hash(GUEST_HASH_START, parts, sizeof parts))
+	           : handle;
 }
 
 // In the trace a default stream's handle is where we keep it: NULL is none.
@@ -281,13 +323,17 @@ static void define_stream(const struct cuda_stream *stream, const struct cupti_c
 {
 	enum { PROFILING = 2, NON_BLOCKING = 0x100, LEGACY = 0x200 };
 	const char *name = !is_default(stream->handle) ? NULL
-	                   : stream->of_thread ? "default stream of a thread" : "default stream";
-	define_at(stream->again ? definition_ticks() : begin_ticks, TARE_OBJECT_QUEUE, traced_handle(stream),
-	          call->context, stream->device, (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING) |
-	              (stream->legacy ? LEGACY : 0), 0, name ? text_of(name) : 0, stream->number);
+	                   : stream->of_thread         ? "default stream of a thread"
+	                                               : "default stream";
+	define_at(stream->again ? definition_ticks() : begin_ticks, TARE_OBJECT_QUEUE,
+	          traced_handle(stream), call->context, stream->device,
+	          (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING) |
+	              (stream->legacy ? LEGACY : 0),
+	          0, name ? text_of(name) : 0, stream->number);
 	cuda_fact(TARE_TRACE_FACT_PROFILING, traced_handle(stream), cuda_timed, 0);
 	if (stream->priority)
-		cuda_fact(TARE_TRACE_FACT_PRIORITY, traced_handle(stream), (uint64_t)(int64_t)stream->priority, 0);
+		cuda_fact(TARE_TRACE_FACT_PRIORITY, traced_handle(stream),
+		          (uint64_t)(int64_t)stream->priority, 0);
 	if (cuda_timed)
 		cuda_change(TARE_CHANGE_PROFILING, traced_handle(stream), 0, PROFILING); // by CUPTI
 }
@@ -297,15 +343,16 @@ uint32_t cuda_pages_queue(uint32_t ordinal, bool any)
 	enum { ANY_ORDER = 1, PROFILING = 2 };
 	uint32_t process = atomic_load(&guest_process);
 	struct cuda_device *device = ordinal < MOST_DEVICES ? &devices[ordinal] : NULL;
-	for (uint32_t i = 0; any && i < MOST_DEVICES && (!device || atomic_load(&device->process) != process); i++)
+	for (uint32_t i = 0;
+	     any && i < MOST_DEVICES && (!device || atomic_load(&device->process) != process); i++)
 		device = &devices[i];
 	if (!device || atomic_load(&device->process) != process)
 		return 0;
 	if (device->pages_process != process) {
 		device->pages_process = process;
 		device->pages_queue = guest_queue_number();
-		define_at(begin_ticks, TARE_OBJECT_QUEUE, &device->pages_queue, NULL, device, ANY_ORDER | PROFILING, 0,
-		          text_of("unified memory"), device->pages_queue);
+		define_at(begin_ticks, TARE_OBJECT_QUEUE, &device->pages_queue, NULL, device,
+		          ANY_ORDER | PROFILING, 0, text_of("unified memory"), device->pages_queue);
 	}
 	return device->pages_queue;
 }
@@ -355,8 +402,8 @@ static struct cuda_stream *stream_new(struct guest_thread *thread, const struct 
 	return keep_stream(stream_key(thread, call->context_id, handle, of_thread), stream);
 }
 
-struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cupti_call *call, cu_stream handle,
-                                   bool of_thread)
+struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cupti_call *call,
+                                   cu_stream handle, bool of_thread)
 {
 	struct cuda_thread *mine = cuda_of(thread);
 	struct cuda_stream *stream = mine->stream;
@@ -366,7 +413,8 @@ struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cup
 	if (CUDA_LIKELY(stream && stream->handle == handle && !of_thread && !stream->of_thread &&
 	                !atomic_load_explicit(&stream->gone, memory_order_relaxed) &&
 	                (!is_default(handle) || stream->context_id == call->context_id) &&
-	                atomic_load_explicit(&stream->process, memory_order_relaxed) == thread->process))
+	                atomic_load_explicit(&stream->process, memory_order_relaxed) ==
+	                    thread->process))
 		return stream;
 	const void *key = stream_key(thread, call->context_id, handle, of_thread);
 	stream = known_stream(key, &again);
@@ -381,7 +429,8 @@ struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cup
 	return stream;
 }
 
-// The others' `stream` may still be it: a program that uses a stream after it has destroyed it is wrong.
+// The others' `stream` may still be it: a program that uses a stream after it has destroyed it is
+// wrong.
 void cuda_stream_forget(cu_stream handle)
 {
 	struct cuda_stream *stream;
@@ -403,12 +452,14 @@ static uint64_t hash_of(const char *symbol)
 
 static void define_kernel(const struct cuda_kernel *kernel, const char *symbol)
 {
-	define_at(kernel->again ? definition_ticks() : begin_ticks, TARE_OBJECT_KERNEL, kernel->handle, NULL, NULL, 0, 0, symbol ? text_of(symbol) : 0, 0);
+	define_at(kernel->again ? definition_ticks() : begin_ticks, TARE_OBJECT_KERNEL,
+	          kernel->handle, NULL, NULL, 0, 0, symbol ? text_of(symbol) : 0, 0);
 }
 
 static struct cuda_kernel *kernel_find(cu_function handle, const char *symbol)
 {
-	struct cuda_kernel *kernel = (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, handle, 0);
+	struct cuda_kernel *kernel =
+	    (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, handle, 0);
 	bool again = kernel != NULL;
 	if (kernel && kernel->symbol != symbol && kernel->hash != hash_of(symbol))
 		kernel = NULL; // another module's, at the same place
@@ -419,13 +470,15 @@ static struct cuda_kernel *kernel_find(cu_function handle, const char *symbol)
 	kernel = guest_memory(sizeof *kernel);
 	if (!kernel)
 		return NULL;
-	*kernel = (struct cuda_kernel){ .handle = handle, .symbol = symbol, .hash = hash_of(symbol),
-		.again = again };
+	*kernel = (struct cuda_kernel){
+		.handle = handle, .symbol = symbol, .hash = hash_of(symbol), .again = again
+	};
 	guest_map_put(kernels, handle, (uintptr_t)kernel);
 	return kernel;
 }
 
-struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle, const char *symbol)
+struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle,
+                                   const char *symbol)
 {
 	struct cuda_thread *mine = cuda_of(thread);
 	struct cuda_kernel *kernel = mine->kernel;
@@ -434,7 +487,8 @@ struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function hand
 	if (CUDA_UNLIKELY(!kernel || kernel->handle != handle || kernel->symbol != symbol))
 		kernel = kernel_find(handle, symbol);
 	if (kernel &&
-	    CUDA_UNLIKELY(atomic_load_explicit(&kernel->process, memory_order_relaxed) != thread->process) &&
+	    CUDA_UNLIKELY(atomic_load_explicit(&kernel->process, memory_order_relaxed) !=
+	                  thread->process) &&
 	    atomic_exchange(&kernel->process, thread->process) != thread->process)
 		define_kernel(kernel, symbol);
 	mine->kernel = kernel;
@@ -446,7 +500,8 @@ struct cuda_kernel *cuda_kernel_named(const char *symbol)
 	uint32_t process = atomic_load(&guest_process);
 	uint64_t hash = hash_of(symbol);
 	const void *key = guest_hash_key(hash);
-	struct cuda_kernel *kernel = (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, key, 0);
+	struct cuda_kernel *kernel =
+	    (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, key, 0);
 	if (!kernel) {
 		kernel = guest_memory(sizeof *kernel);
 		if (!kernel)
@@ -459,13 +514,16 @@ struct cuda_kernel *cuda_kernel_named(const char *symbol)
 	return kernel;
 }
 
-static void kernel_fact(enum tare_trace_fact fact, const struct cuda_kernel *kernel, const struct cuda_device *device,
-                        uint64_t value)
+static void kernel_fact(enum tare_trace_fact fact, const struct cuda_kernel *kernel,
+                        const struct cuda_device *device, uint64_t value)
 {
-	union tare_trace_record record = { .fact = {
-		.head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_FACT, (uint16_t)fact),
-		.object = (uintptr_t)kernel->handle, .ticks = definition_ticks(), .value = value,
-		.device = (uintptr_t)device } };
+	union tare_trace_record record = {
+		.fact = { .head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_FACT, (uint16_t)fact),
+		          .object = (uintptr_t)kernel->handle,
+		          .ticks = definition_ticks(),
+		          .value = value,
+		          .device = (uintptr_t)device }
+	};
 	guest_define(&record);
 }
 
@@ -473,8 +531,10 @@ static void kernel_fact(enum tare_trace_fact fact, const struct cuda_kernel *ker
 void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record)
 {
 	uint32_t process = atomic_load(&guest_process);
-	const struct cuda_device *device = record->device < MOST_DEVICES ? &devices[record->device] : NULL;
-	if (!device || atomic_load(&device->process) != process || atomic_load(&kernel->process) != process)
+	const struct cuda_device *device =
+	    record->device < MOST_DEVICES ? &devices[record->device] : NULL;
+	if (!device || atomic_load(&device->process) != process ||
+	    atomic_load(&kernel->process) != process)
 		return;
 	if (kernel->told_process != process)
 		kernel->told = 0;
@@ -485,7 +545,8 @@ void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *rec
 	kernel_fact(TARE_TRACE_FACT_REGISTERS, kernel, device, record->registers);
 	kernel_fact(TARE_TRACE_FACT_LOCAL_BYTES, kernel, device,
 	            (uint64_t)record->static_shared + (uint64_t)record->dynamic_shared);
-	kernel_fact(TARE_TRACE_FACT_FIXED_LOCAL_BYTES, kernel, device, (uint64_t)record->static_shared);
+	kernel_fact(TARE_TRACE_FACT_FIXED_LOCAL_BYTES, kernel, device,
+	            (uint64_t)record->static_shared);
 	kernel_fact(TARE_TRACE_FACT_PRIVATE_BYTES, kernel, device, record->local_a_thread);
 	kernel_fact(TARE_TRACE_FACT_SUB_GROUP, kernel, device, WARP_ITEMS);
 }

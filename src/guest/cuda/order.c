@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command waits for in other streams. The trace names events by handles that each command signals. On
-// CUDA an event is a position in a stream, so what it stands for is the stream's last command when it was
-// recorded, and that command's name is its handle. Added to it is what CUDA does by itself: the legacy default
-// stream waits for all blocking streams of its context, and they wait for it.
+// What a command waits for in other streams. The trace names events by handles that each command
+// signals. On CUDA an event is a position in a stream, so what it stands for is the stream's last
+// command when it was recorded, and that command's name is its handle. Added to it is what CUDA
+// does by itself: the legacy default stream waits for all blocking streams of its context, and they
+// wait for it.
 #include "guest/cuda/cuda.h"
 
 // An event that was recorded.
@@ -60,7 +61,8 @@ static void add(struct cuda_stream *stream, uint64_t id)
 
 static bool of_one_context(const struct cuda_stream *a, const struct cuda_stream *b)
 {
-	return a != b && a->context_id == b->context_id && !atomic_load_explicit(&b->gone, memory_order_relaxed);
+	return a != b && a->context_id == b->context_id &&
+	       !atomic_load_explicit(&b->gone, memory_order_relaxed);
 }
 
 // The legacy stream's part, with the lock.
@@ -70,7 +72,8 @@ static void add_legacy(struct cuda_stream *stream)
 		uint64_t last = atomic_load_explicit(&other->last, memory_order_relaxed);
 		if (!of_one_context(stream, other) || !last)
 			continue;
-		if (stream->legacy && other->blocking && atomic_exchange(&other->waited, last) != last)
+		if (stream->legacy && other->blocking &&
+		    atomic_exchange(&other->waited, last) != last)
 			add(stream, last);
 		if (stream->blocking && other->legacy && stream->legacy_waited != last) {
 			stream->legacy_waited = last;
@@ -124,7 +127,8 @@ void cuda_order_recorded(struct cuda_stream *stream, const void *handle)
 	if (last)
 		event->ids[event->count++] = last;
 	// What the stream waits for and no command has taken yet.
-	for (uint32_t i = 0; i < atomic_load(&stream->wait_count) && event->count < CUDA_MOST_WAITS; i++)
+	for (uint32_t i = 0; i < atomic_load(&stream->wait_count) && event->count < CUDA_MOST_WAITS;
+	     i++)
 		event->ids[event->count++] = stream->waits[i];
 	guest_let_go(&lock);
 	if (find(handle) != event)
@@ -184,7 +188,8 @@ void cuda_write_depends(struct guest_thread *thread, uint8_t flags, uint64_t of,
 		record->depends = (struct tare_trace_depends){ .of = of };
 		for (uint32_t i = 0; i < part; i++)
 			record->depends.event[i] = waits[done + i];
-		guest_commit(record, tare_trace_head(TARE_TRACE_DEPENDS, flags, (uint16_t)part, thread->track));
+		guest_commit(record, tare_trace_head(TARE_TRACE_DEPENDS, flags, (uint16_t)part,
+		                                     thread->track));
 		done += part;
 	}
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's functions, by which most programs call the driver. CUPTI tells of those that end in a call that is
-// recorded; that call then has the runtime's name, for it is what the program has written, and begins with it. What
-// the runtime asks of the driver before that (loading, contexts) is nested in it.
+// The runtime's functions, by which most programs call the driver. CUPTI tells of those that end in
+// a call that is recorded; that call then has the runtime's name, for it is what the program has
+// written, and begins with it. What the runtime asks of the driver before that (loading, contexts)
+// is nested in it.
 #include "guest/cuda/cuda.h"
 
 #include <string.h>
@@ -101,7 +102,8 @@ static const struct row {
 _Static_assert(COUNT <= CUDA_MOST_RUNTIME, "");
 
 uint16_t cuda_runtime_by_callback[CUDA_MOST_CALLBACKS];
-static uint64_t ends[CUDA_MOST_RUNTIME][CUDA_MOST_FUNCTIONS / 64]; // in which of the driver's functions
+// in which of the driver's functions
+static uint64_t ends[CUDA_MOST_RUNTIME][CUDA_MOST_FUNCTIONS / 64];
 
 // ---- what CUPTI has
 
@@ -116,7 +118,8 @@ static bool begins_with_one_of(const char *name, const char *beginnings)
 	return false;
 }
 
-// Names are as in "cudaMemcpyAsync_ptsz_v7000", and "__cudaLaunchKernel_v13000", which <<<>>> calls since CUDA 13.
+// Names are as in "cudaMemcpyAsync_ptsz_v7000", and "__cudaLaunchKernel_v13000", which <<<>>> calls
+// since CUDA 13.
 static bool is_called(const char *name, const char *called)
 {
 	size_t length = strlen(called);
@@ -125,7 +128,8 @@ static bool is_called(const char *name, const char *called)
 		return false;
 	if (strncmp(rest, "_ptsz", 5) == 0 || strncmp(rest, "_ptds", 5) == 0)
 		rest += 5;
-	return rest[0] == '\0' || (rest[0] == '_' && rest[1] == 'v' && rest[2] >= '0' && rest[2] <= '9');
+	return rest[0] == '\0' ||
+	       (rest[0] == '_' && rest[1] == 'v' && rest[2] >= '0' && rest[2] <= '9');
 }
 
 void cuda_runtime_find(void)
@@ -136,7 +140,9 @@ void cuda_runtime_find(void)
 				ends[i][f / 64] |= UINT64_C(1) << f % 64;
 	for (uint32_t id = 1; id < CUDA_MOST_CALLBACKS; id++) {
 		const char *name = NULL;
-		if (cuda_cupti.cuptiGetCallbackName(ABI_CUPTI_DOMAIN_RUNTIME, id, &name) != ABI_CUPTI_SUCCESS || !name)
+		if (cuda_cupti.cuptiGetCallbackName(ABI_CUPTI_DOMAIN_RUNTIME, id, &name) !=
+		        ABI_CUPTI_SUCCESS ||
+		    !name)
 			break;
 		for (uint32_t i = 0; i < COUNT; i++)
 			if (is_called(name, rows[i].called))

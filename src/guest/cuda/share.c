@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses CUPTI itself, as PyTorch's profiler does. A process has one subscriber and one pair of buffer
-// callbacks, and both are ours; so its libraries' calls of CUPTI come to us (bind.c).
+// A program that uses CUPTI itself, as PyTorch's profiler does. A process has one subscriber and
+// one pair of buffer callbacks, and both are ours; so its libraries' calls of CUPTI come to us
+// (bind.c).
 //  - Its subscription is a part of ours: it gets the callbacks that it has enabled.
 //  - With the first call for activity records, those are its own from then on: ours end.
 #include "guest/cuda/cuda.h"
@@ -11,8 +12,8 @@
 
 enum { DOMAINS = 8 };
 
-static cupti_subscriber shared;                  // ours
-static cupti_callback _Atomic theirs;            // NULL: no subscription
+static cupti_subscriber shared;       // ours
+static cupti_callback _Atomic theirs; // NULL: no subscription
 static void *their_context;
 static _Atomic uint8_t wanted[DOMAINS][CUDA_MOST_CALLBACKS / 8];
 
@@ -36,9 +37,10 @@ static void set_wanted(cupti_domain domain, uint32_t id, bool wants)
 
 static bool we_want(cupti_domain domain, uint32_t id)
 {
-	return id < CUDA_MOST_CALLBACKS && (domain == ABI_CUPTI_DOMAIN_DRIVER    ? cuda_by_callback[id] != 0
-	                                    : domain == ABI_CUPTI_DOMAIN_RUNTIME ? cuda_runtime_by_callback[id] != 0
-	                                                                         : false);
+	return id < CUDA_MOST_CALLBACKS &&
+	       (domain == ABI_CUPTI_DOMAIN_DRIVER    ? cuda_by_callback[id] != 0
+	        : domain == ABI_CUPTI_DOMAIN_RUNTIME ? cuda_runtime_by_callback[id] != 0
+	                                             : false);
 }
 
 void cuda_share_callback(cupti_domain domain, uint32_t id, const void *data)
@@ -63,8 +65,8 @@ static cupti_result subscribe(cupti_subscriber *subscriber, cupti_callback callb
 	return ABI_CUPTI_SUCCESS;
 }
 
-static cupti_result subscribe_v2(cupti_subscriber *subscriber, cupti_callback callback, void *context,
-                                 cupti_subscription *subscription)
+static cupti_result subscribe_v2(cupti_subscriber *subscriber, cupti_callback callback,
+                                 void *context, cupti_subscription *subscription)
 {
 	if (shared && subscriber && callback && !atomic_load(&theirs))
 		return subscribe(subscriber, callback, context);
@@ -76,7 +78,8 @@ static bool is_theirs(cupti_subscriber subscriber)
 	return subscriber && subscriber == shared && atomic_load(&theirs);
 }
 
-static cupti_result enable_callback(uint32_t enable, cupti_subscriber subscriber, cupti_domain domain, uint32_t id)
+static cupti_result enable_callback(uint32_t enable, cupti_subscriber subscriber,
+                                    cupti_domain domain, uint32_t id)
 {
 	cupti_result result = ABI_CUPTI_SUCCESS;
 	if (!is_theirs(subscriber))
@@ -127,7 +130,8 @@ static cupti_result enable_all_domains(uint32_t enable, cupti_subscriber subscri
 	return enable ? cuda_cupti.cuptiEnableAllDomains(1, subscriber) : ABI_CUPTI_SUCCESS;
 }
 
-static cupti_result callback_state(uint32_t *enable, cupti_subscriber subscriber, cupti_domain domain, uint32_t id)
+static cupti_result callback_state(uint32_t *enable, cupti_subscriber subscriber,
+                                   cupti_domain domain, uint32_t id)
 {
 	cupti_result result = cuda_cupti.cuptiGetCallbackState(enable, subscriber, domain, id);
 	if (result == ABI_CUPTI_SUCCESS && is_theirs(subscriber))
@@ -152,7 +156,8 @@ static cupti_result finalize(void)
 	return ABI_CUPTI_SUCCESS;
 }
 
-static cupti_result register_callbacks(cupti_buffer_requested requested, cupti_buffer_completed completed)
+static cupti_result register_callbacks(cupti_buffer_requested requested,
+                                       cupti_buffer_completed completed)
 {
 	if (requested && completed)
 		cuda_activity_leave();
@@ -187,13 +192,15 @@ static const void *vendors[4]; // in the driver, in CUPTI, in ourselves
 static void add(const char *name, void *ours, void *known)
 {
 	if (known)
-		bindings[binding_count++] = (struct cuda_binding){ .name = name, .ours = ours, .theirs = known };
+		bindings[binding_count++] =
+		    (struct cuda_binding){ .name = name, .ours = ours, .theirs = known };
 }
 
 // Who is not linked with CUPTI asks dlsym for its functions, as the profilers of JAX and Triton do.
 #ifdef LOOKUP
 __attribute__((visibility("hidden"))) void *cuda_share_dlsym(void *library, const char *name);
-__attribute__((visibility("hidden"))) struct lookup_answer cuda_share_answer(void *library, const char *name);
+__attribute__((visibility("hidden"))) struct lookup_answer cuda_share_answer(void *library,
+                                                                             const char *name);
 LOOKUP(cuda_share_dlsym, cuda_share_answer);
 
 struct lookup_answer cuda_share_answer(void *library, const char *name)
@@ -202,7 +209,8 @@ struct lookup_answer cuda_share_answer(void *library, const char *name)
 	struct lookup_answer asked = { NULL, 1 };
 	void *found;
 	memcpy(&asked.address, &pointer, sizeof pointer);
-	if (CUDA_LIKELY(!name || strncmp(name, "cupti", 5) != 0) || library == RTLD_NEXT || library == RTLD_DEFAULT)
+	if (CUDA_LIKELY(!name || strncmp(name, "cupti", 5) != 0) || library == RTLD_NEXT ||
+	    library == RTLD_DEFAULT)
 		return asked;
 	found = dlsym(library, name);
 	for (uint32_t i = 0; i < binding_count && found; i++)
@@ -213,7 +221,8 @@ struct lookup_answer cuda_share_answer(void *library, const char *name)
 
 static void add_lookup(void)
 {
-	void *(*of_c)(void *, const char *) = dlsym, *(*of_ours)(void *, const char *) = cuda_share_dlsym;
+	void *(*of_c)(void *, const char *) = dlsym,
+	                                 *(*of_ours)(void *, const char *) = cuda_share_dlsym;
 	struct cuda_binding *binding = &bindings[binding_count++];
 	*binding = (struct cuda_binding){ .name = "dlsym", .of_program = true };
 	memcpy(&binding->theirs, &of_c, sizeof of_c);
@@ -227,13 +236,13 @@ static void add_lookup(void)
 
 void cuda_share_begin(cupti_subscriber subscriber)
 {
-#define ADD(name, function) \
-	do { \
-		__typeof__(&function) pointer = function; \
-		void *ours, *known; \
-		memcpy(&ours, &pointer, sizeof ours); \
-		memcpy(&known, &cuda_cupti.name, sizeof known); \
-		add(#name, ours, known); \
+#define ADD(name, function)                                                                        \
+	do {                                                                                       \
+		__typeof__(&function) pointer = function;                                          \
+		void *ours, *known;                                                                \
+		memcpy(&ours, &pointer, sizeof ours);                                              \
+		memcpy(&known, &cuda_cupti.name, sizeof known);                                    \
+		add(#name, ours, known);                                                           \
 	} while (0)
 	shared = subscriber;
 	ADD(cuptiSubscribe, subscribe);
@@ -259,7 +268,8 @@ void cuda_share_begin(cupti_subscriber subscriber)
 bool cuda_share_traces(void)
 {
 	for (uint32_t i = 0; i < binding_count; i++)
-		if (bindings[i].called && strcmp(bindings[i].name, "cuptiActivityRegisterCallbacks") == 0)
+		if (bindings[i].called &&
+		    strcmp(bindings[i].name, "cuptiActivityRegisterCallbacks") == 0)
 			return true;
 	return false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of the environment by which a user makes the driver behave in another way. They are taken when it begins,
-// for the program may set them later, which changes nothing.
+// Variables of the environment by which a user makes the driver behave in another way. They are
+// taken when it begins, for the program may set them later, which changes nothing.
 #include "guest/cuda/cuda.h"
 
 #include <stdio.h>
@@ -9,12 +9,28 @@
 
 // NVIDIA's, CUDA Programming Guide, "CUDA Environment Variables".
 static const char *const known[] = {
-	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_MAX_CONNECTIONS",
-	"CUDA_DEVICE_MAX_COPY_CONNECTIONS", "CUDA_SCALE_LAUNCH_QUEUES", "CUDA_AUTO_BOOST", "CUDA_MODULE_LOADING",
-	"CUDA_MODULE_DATA_LOADING", "CUDA_BINARY_LOADER_THREAD_COUNT", "CUDA_CACHE_DISABLE", "CUDA_CACHE_PATH",
-	"CUDA_CACHE_MAXSIZE", "CUDA_FORCE_PTX_JIT", "CUDA_DISABLE_PTX_JIT", "CUDA_FORCE_JIT", "CUDA_DISABLE_JIT",
-	"CUDA_MANAGED_FORCE_DEVICE_ALLOC", "CUDA_GRAPHS_USE_NODE_PRIORITY", "CUDA_DEVICE_DEFAULT_PERSISTING_L2_CACHE_PERCENTAGE_LIMIT",
-	"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_MPS_PIPE_DIRECTORY",
+	"CUDA_VISIBLE_DEVICES",
+	"CUDA_DEVICE_ORDER",
+	"CUDA_LAUNCH_BLOCKING",
+	"CUDA_DEVICE_MAX_CONNECTIONS",
+	"CUDA_DEVICE_MAX_COPY_CONNECTIONS",
+	"CUDA_SCALE_LAUNCH_QUEUES",
+	"CUDA_AUTO_BOOST",
+	"CUDA_MODULE_LOADING",
+	"CUDA_MODULE_DATA_LOADING",
+	"CUDA_BINARY_LOADER_THREAD_COUNT",
+	"CUDA_CACHE_DISABLE",
+	"CUDA_CACHE_PATH",
+	"CUDA_CACHE_MAXSIZE",
+	"CUDA_FORCE_PTX_JIT",
+	"CUDA_DISABLE_PTX_JIT",
+	"CUDA_FORCE_JIT",
+	"CUDA_DISABLE_JIT",
+	"CUDA_MANAGED_FORCE_DEVICE_ALLOC",
+	"CUDA_GRAPHS_USE_NODE_PRIORITY",
+	"CUDA_DEVICE_DEFAULT_PERSISTING_L2_CACHE_PERCENTAGE_LIMIT",
+	"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+	"CUDA_MPS_PIPE_DIRECTORY",
 };
 enum { COUNT = sizeof known / sizeof *known };
 
@@ -36,5 +52,6 @@ void cuda_variables_define(const void *platform)
 {
 	for (size_t i = 0; i < COUNT; i++)
 		if (texts[i])
-			cuda_fact(TARE_TRACE_FACT_ENVIRONMENT, platform, 0, guest_text(texts[i], strlen(texts[i])));
+			cuda_fact(TARE_TRACE_FACT_ENVIRONMENT, platform, 0,
+			          guest_text(texts[i], strlen(texts[i])));
 }

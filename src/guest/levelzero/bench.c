@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/levelzero/bench.h"
 
-static ze_result_t ZE_APICALL no_pool(ze_context_handle_t context, const ze_event_pool_desc_t *desc, uint32_t count,
-                                      ze_device_handle_t *devices, ze_event_pool_handle_t *made)
+static ze_result_t ZE_APICALL no_pool(ze_context_handle_t context, const ze_event_pool_desc_t *desc,
+                                      uint32_t count, ze_device_handle_t *devices,
+                                      ze_event_pool_handle_t *made)
 {
 	(void)context, (void)desc, (void)count, (void)devices;
 	*made = (ze_event_pool_handle_t)(uintptr_t)64;
@@ -49,7 +50,7 @@ struct ze_bench *ze_bench(void)
 	bench->mine.list = &bench->list;
 	bench->mine.kernel = &bench->kernel;
 	// A shape that is in no trace.
-	bench->mine.launched = (struct ze_launched){.groups = {1, 1, 1}, .process = process};
+	bench->mine.launched = (struct ze_launched){ .groups = { 1, 1, 1 }, .process = process };
 	return bench;
 }
 
@@ -59,20 +60,23 @@ void ze_bench_rewind(struct ze_bench *bench)
 	guest_bench_rewind(&bench->on, WANTED);
 }
 
-ze_result_t ze_bench_command(struct ze_bench *bench, bool takes_event, ze_bench_vendor *vendor, void *context,
-                             uint32_t at)
+ze_result_t ze_bench_command(struct ze_bench *bench, bool takes_event, ze_bench_vendor *vendor,
+                             void *context, uint32_t at)
 {
-	static const ze_group_count_t one = {1, 1, 1};
+	static const ze_group_count_t one = { 1, 1, 1 };
 	struct guest_thread *thread = &bench->on.thread;
 	struct ze_command command;
 	// As ze_enter, which would count a call of the program's.
 	__asm__ volatile("" : : "r"(guest_thread_of(TARE_TRACE_LEVELZERO)));
 	thread->depth++;
-	ze_command_begin(thread, &command, ZE_zeCommandListAppendLaunchKernel, bench->list.handle, NULL, takes_event);
+	ze_command_begin(thread, &command, ZE_zeCommandListAppendLaunchKernel, bench->list.handle,
+	                 NULL, takes_event);
 	ze_result_t result = vendor(context, at);
 	ze_command_end(thread, &command, result,
-	               &(struct ze_what){.kind = TARE_KIND_KERNEL, .kernel = bench->kernel.handle, .groups = &one}, 0,
-	               NULL);
+	               &(struct ze_what){ .kind = TARE_KIND_KERNEL,
+	                                  .kernel = bench->kernel.handle,
+	                                  .groups = &one },
+	               0, NULL);
 	ze_leave(thread);
 	return result;
 }

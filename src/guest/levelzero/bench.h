@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wrapper's two halves on a thread, a list and records that nobody else sees: what is timed to know what our own code
-// costs (calibrate.c, driver_cost.c, execute_cost.c).
+// A wrapper's two halves on a thread, a list and records that nobody else sees: what is timed to
+// know what our own code costs (calibrate.c, driver_cost.c, execute_cost.c).
 #pragma once
 #include "guest/bench.h"
 #include "guest/levelzero/ze.h"
@@ -25,7 +25,8 @@ struct ze_bench *ze_bench(void);
 // Has room for ZE_BENCH_COMMANDS commands.
 void ze_bench_rewind(struct ze_bench *bench);
 // A launch on an immediate list, with an event of ours or without, the driver's part in between.
-ze_result_t ze_bench_command(struct ze_bench *bench, bool takes_event, ze_bench_vendor *vendor, void *context,
-                             uint32_t at);
-// Lets go of what is pending. What harvesting takes is measured while the program runs (harvest_ticks).
+ze_result_t ze_bench_command(struct ze_bench *bench, bool takes_event, ze_bench_vendor *vendor,
+                             void *context, uint32_t at);
+// Lets go of what is pending. What harvesting takes is measured while the program runs
+// (harvest_ticks).
 void ze_bench_forget(struct ze_bench *bench);

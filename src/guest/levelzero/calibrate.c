@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder itself costs, measured when it begins: the wrappers' two halves around functions that do
-// nothing, on records that are thrown away. What the driver takes is not in it (driver_cost.c), nor what a cold
-// cache costs.
+// What the recorder itself costs, measured when it begins: the wrappers' two halves around
+// functions that do nothing, on records that are thrown away. What the driver takes is not in it
+// (driver_cost.c), nor what a cold cache costs.
 #include "guest/levelzero/bench.h"
 
 enum { COMMANDS = ZE_BENCH_COMMANDS };
@@ -41,7 +41,8 @@ static uint64_t time_calls(void *context)
 	for (uint32_t i = 0; i < COMMANDS; i++) {
 		uint64_t enter = ze_call_begin(&bench->on.thread, ZE_zeMemFree, false);
 		ze_result_t result = no_command(NULL, i);
-		ze_call_end(&bench->on.thread, ZE_zeMemFree, enter, false, &(struct ze_said){.status = result});
+		ze_call_end(&bench->on.thread, ZE_zeMemFree, enter, false,
+		            &(struct ze_said){ .status = result });
 	}
 	return guest_ticks() - from;
 }
@@ -77,8 +78,10 @@ void ze_calibrate(void)
 	bool stacks = guest_stacks;
 	guest_stacks = false;
 	int64_t untimed_ps = median_ps(bench, time_untimed);
-	int64_t timed_ps = bench->list.own != NULL && ze_may_change() ? median_ps(bench, time_timed) : untimed_ps;
-	int64_t call_ps = median_ps(bench, time_calls), stack_ps = stacks ? median_ps(bench, time_stacks) : 0;
+	int64_t timed_ps =
+	    bench->list.own != NULL && ze_may_change() ? median_ps(bench, time_timed) : untimed_ps;
+	int64_t call_ps = median_ps(bench, time_calls),
+	        stack_ps = stacks ? median_ps(bench, time_stacks) : 0;
 	if (stacks)
 		guest_stacks_cost(stack_ps, median_ps(bench, time_stacks_again));
 	guest_stacks = stacks;
@@ -91,5 +94,6 @@ void ze_calibrate(void)
 	guest_options.self_stack_cost_ps = stack_ps;
 	guest_tell_self_cost(guest_header);
 	__atomic_store_n(&guest_header->self_stack_cost_ps, stack_ps, __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
+	                 __ATOMIC_RELAXED);
 }

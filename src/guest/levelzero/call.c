@@ -35,21 +35,25 @@ void ze_call_end(struct guest_thread *thread, uint32_t function, uint64_t enter,
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
-	record->call = (struct tare_trace_call){.enter = enter, .exit = exit, .result = (int64_t)said->status,
-	                                        .object = said->object, .bytes = said->bytes};
+	record->call = (struct tare_trace_call){ .enter = enter,
+		                                 .exit = exit,
+		                                 .result = (int64_t)said->status,
+		                                 .object = said->object,
+		                                 .bytes = said->bytes };
 	uint8_t flags = 0;
 	flags |= said->status != ZE_RESULT_SUCCESS ? TARE_CALL_FAILED : 0;
 	flags |= said->released && said->status == ZE_RESULT_SUCCESS ? TARE_CALL_RELEASED : 0;
 	flags |= thread->depth > 1 ? TARE_CALL_NESTED : 0;
-	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, ze_detail(function), thread->track));
+	guest_commit(record,
+	             tare_trace_head(TARE_TRACE_CALL, flags, ze_detail(function), thread->track));
 	if (ZE_UNLIKELY(guest_stacks) && has_site(function))
 		guest_site(thread, TARE_SITE_OF_CALL, enter, guest_stack());
 	guest_cpu_time(thread, enter, exit);
 }
 
 // The first call of a row that only asks, or one that failed.
-static void asked_first(struct guest_thread *thread, uint32_t function, uint64_t enter, uint64_t exit,
-                        ze_result_t status, uint64_t object, bool poll)
+static void asked_first(struct guest_thread *thread, uint32_t function, uint64_t enter,
+                        uint64_t exit, ze_result_t status, uint64_t object, bool poll)
 {
 	ze_know_function(thread, function);
 	union tare_trace_record *record = guest_event(thread);
@@ -57,16 +61,22 @@ static void asked_first(struct guest_thread *thread, uint32_t function, uint64_t
 		return;
 	uint8_t nested = thread->depth > 1 ? TARE_CALL_NESTED : 0;
 	if (status != ZE_RESULT_SUCCESS && !poll) {
-		record->call = (struct tare_trace_call){.enter = enter, .exit = exit, .result = (int64_t)status,
-		                                        .object = object};
+		record->call = (struct tare_trace_call){
+			.enter = enter, .exit = exit, .result = (int64_t)status, .object = object
+		};
 		guest_commit(record, tare_trace_head(TARE_TRACE_CALL, TARE_CALL_FAILED | nested,
 		                                     ze_detail(function), thread->track));
 		return;
 	}
-	record->polled = (struct tare_trace_polled){
-	    .first_enter = enter, .last_exit = exit, .count = 1, .ticks = exit - enter, .object = object,
-	    .failed = status != ZE_RESULT_SUCCESS && status != ZE_RESULT_NOT_READY};
-	guest_commit(record, tare_trace_head(TARE_TRACE_POLLED, nested, ze_detail(function), thread->track));
+	record->polled = (struct tare_trace_polled){ .first_enter = enter,
+		                                     .last_exit = exit,
+		                                     .count = 1,
+		                                     .ticks = exit - enter,
+		                                     .object = object,
+		                                     .failed = status != ZE_RESULT_SUCCESS &&
+		                                               status != ZE_RESULT_NOT_READY };
+	guest_commit(
+	    record, tare_trace_head(TARE_TRACE_POLLED, nested, ze_detail(function), thread->track));
 	thread->polled = record;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command appended to a list: which event it is given, and its record, written between the driver's
-// return and ours.
-#include "guest/levelzero/ze.h"
+// A command appended to a list: which event it is given, and its record, written between the
+// driver's return and ours.
 #include "guest/contents.h"
+#include "guest/levelzero/ze.h"
 #include "guest/region.h"
 
 #include <string.h>
@@ -11,20 +11,22 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
                       ze_command_list_handle_t handle, ze_event_handle_t event, bool takes_event)
 {
 	struct ze_list *list = ze_list_find(thread, handle);
-	*command = (struct ze_command){.list = list, .event = event, .function = function};
+	*command = (struct ze_command){ .list = list, .event = event, .function = function };
 	if (list != NULL && list->next_mutable != 0) {
 		command->may_become = list->next_mutable;
 		list->next_mutable = 0;
 	}
-	command->passed = list != NULL && atomic_load_explicit(&list->capturing, memory_order_relaxed);
+	command->passed =
+	    list != NULL && atomic_load_explicit(&list->capturing, memory_order_relaxed);
 	if (event != NULL) {
 		struct ze_event *known = ze_event_find(event);
 		if (known != NULL && known->timed) {
 			// By a list that is not known it is signalled, and nothing is kept of that.
 			command->known = list != NULL ? known : NULL;
-			// Of what it says now nothing is left when it is signalled again; and it is kept in one
-			// place only.
-			if (list == NULL || list->immediate || known->content == NULL || known->counts)
+			// Of what it says now nothing is left when it is signalled again; and it is
+			// kept in one place only.
+			if (list == NULL || list->immediate || known->content == NULL ||
+			    known->counts)
 				ze_event_before(thread, known);
 			if (known->counts && (list == NULL || known->content != list->content))
 				ze_node_gone(thread, known);
@@ -43,14 +45,15 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
 		guest_waiting(thread, ze_detail(function), command->enter);
 }
 
-void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events)
+void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count,
+                      ze_event_handle_t *events)
 {
 	for (uint32_t done = 0; done < count;) {
 		union tare_trace_record *record = guest_event(thread);
 		if (record == NULL)
 			return;
 		uint32_t part = count - done < 6 ? count - done : 6;
-		record->depends = (struct tare_trace_depends){.of = of};
+		record->depends = (struct tare_trace_depends){ .of = of };
 		for (uint32_t i = 0; i < part; i++)
 			record->depends.event[i] = (uintptr_t)events[done + i];
 		guest_commit(record, tare_trace_head(TARE_TRACE_DEPENDS,
@@ -65,7 +68,7 @@ void ze_write_call_end(struct guest_thread *thread, uint32_t number, uint64_t ex
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
-	record->call_end = (struct tare_trace_call_end){.number = number, .exit = exit};
+	record->call_end = (struct tare_trace_call_end){ .number = number, .exit = exit };
 	guest_commit(record, tare_trace_head(TARE_TRACE_CALL_END, 0, 0, thread->track));
 }
 
@@ -81,16 +84,16 @@ static struct side side_of(const void *address)
 {
 	struct guest_region region;
 	if (address == NULL)
-		return (struct side){0};
+		return (struct side){ 0 };
 	if (!guest_region_find(address, &region))
-		return (struct side){address, (uintptr_t)address, TARE_TRACE_MEMORY_PAGEABLE};
-	return (struct side){address, (uintptr_t)region.start, region.memory};
+		return (struct side){ address, (uintptr_t)address, TARE_TRACE_MEMORY_PAGEABLE };
+	return (struct side){ address, (uintptr_t)region.start, region.memory };
 }
 
 static bool is_host(const struct side *side)
 {
-	return side->memory == TARE_TRACE_MEMORY_PAGEABLE || side->memory == TARE_TRACE_MEMORY_PINNED ||
-	       side->memory == TARE_TRACE_MEMORY_MAPPED;
+	return side->memory == TARE_TRACE_MEMORY_PAGEABLE ||
+	       side->memory == TARE_TRACE_MEMORY_PINNED || side->memory == TARE_TRACE_MEMORY_MAPPED;
 }
 
 static uint8_t alignment_of(const void *host)
@@ -99,7 +102,8 @@ static uint8_t alignment_of(const void *host)
 	return (uint8_t)(host == NULL ? 255 : bits > 12 ? 12 : bits);
 }
 
-static void from_host(struct tare_trace_command *record, const struct side *host, const struct side *device)
+static void from_host(struct tare_trace_command *record, const struct side *host,
+                      const struct side *device)
 {
 	record->object = device->object;
 	record->object2 = (uintptr_t)host->address;
@@ -109,7 +113,7 @@ static void from_host(struct tare_trace_command *record, const struct side *host
 
 static struct side image_side(ze_image_handle_t image)
 {
-	return (struct side){NULL, (uintptr_t)image, TARE_TRACE_MEMORY_IMAGE};
+	return (struct side){ NULL, (uintptr_t)image, TARE_TRACE_MEMORY_IMAGE };
 }
 
 // A copy between addresses or images: where they lie decides what it is.
@@ -117,7 +121,8 @@ static void copied(struct tare_trace_command *record, const struct ze_what *what
 {
 	struct side from = what->source != NULL ? image_side(what->source) : side_of(what->from);
 	struct side to = what->image != NULL ? image_side(what->image) : side_of(what->to);
-	bool host_from = what->from != NULL && is_host(&from), host_to = what->to != NULL && is_host(&to);
+	bool host_from = what->from != NULL && is_host(&from),
+	     host_to = what->to != NULL && is_host(&to);
 	if (host_from && !host_to) {
 		record->kind = TARE_KIND_WRITE;
 		record->direction = TARE_DIRECTION_TO_DEVICE;
@@ -141,13 +146,14 @@ static uint64_t bytes_of(const struct ze_what *what)
 		return (uint64_t)region->width * (region->height != 0 ? region->height : 1) *
 		       (region->depth != 0 ? region->depth : 1);
 	if (what->image != NULL || what->source != NULL)
-		return ze_image_bytes(what->image != NULL ? what->image : what->source, what->extent);
+		return ze_image_bytes(what->image != NULL ? what->image : what->source,
+		                      what->extent);
 	return what->bytes;
 }
 
 static uint32_t shape_defined(const struct ze_launched *launched)
 {
-	struct tare_trace_shape shape = {.dimensions = 1};
+	struct tare_trace_shape shape = { .dimensions = 1 };
 	for (uint32_t i = 0; i < 3; i++) {
 		shape.local[i] = launched->group[i] != 0 ? launched->group[i] : 1;
 		shape.global[i] = (uint64_t)launched->groups[i] * shape.local[i];
@@ -166,10 +172,11 @@ static uint32_t shape_of(struct guest_thread *thread, const struct ze_what *what
 		return 0;
 	const ze_group_count_t *groups = what->groups;
 	const struct ze_newer_size *given = what->group;
-	const struct ze_launched now = {
-	    .groups = {groups->groupCountX, groups->groupCountY, groups->groupCountZ},
-	    .group = {given != NULL ? given->x : kernel->group[0], given != NULL ? given->y : kernel->group[1],
-	              given != NULL ? given->z : kernel->group[2]}};
+	const struct ze_launched now = { .groups = { groups->groupCountX, groups->groupCountY,
+		                                     groups->groupCountZ },
+		                         .group = { given != NULL ? given->x : kernel->group[0],
+		                                    given != NULL ? given->y : kernel->group[1],
+		                                    given != NULL ? given->z : kernel->group[2] } };
 	if (ZE_LIKELY(last->process == thread->process &&
 	              memcmp(&now, last, offsetof(struct ze_launched, shape)) == 0))
 		return last->shape;
@@ -215,15 +222,17 @@ static void unknown_parts(uint32_t may_become, struct tare_trace_command *record
 		record->object = 0;
 }
 
-static unsigned flags_of(const struct guest_thread *thread, const struct ze_command *command, ze_result_t status,
-                         uint32_t wait_count, const void *waits, uint64_t exit)
+static unsigned flags_of(const struct guest_thread *thread, const struct ze_command *command,
+                         ze_result_t status, uint32_t wait_count, const void *waits, uint64_t exit)
 {
 	unsigned flags = exit - command->enter >= UINT32_MAX ? TARE_COMMAND_LONG : 0;
 	flags |= thread->depth > 1 ? TARE_COMMAND_NESTED : 0;
 	if (status != ZE_RESULT_SUCCESS)
 		return flags | TARE_COMMAND_FAILED;
 	flags |= command->own ? TARE_COMMAND_OWN_EVENT : 0;
-	flags |= command->list != NULL && command->list->immediate && command->list->waits ? TARE_COMMAND_BLOCKING : 0;
+	flags |= command->list != NULL && command->list->immediate && command->list->waits
+	             ? TARE_COMMAND_BLOCKING
+	             : 0;
 	flags |= !command->own && command->known == NULL ? TARE_COMMAND_NO_TIMES : 0;
 	return flags | (wait_count != 0 && waits != NULL ? TARE_COMMAND_DEPENDS : 0);
 }
@@ -255,8 +264,9 @@ static uint32_t queue_of(const struct ze_list *list)
 }
 
 // What follows the record of a command.
-static void recorded(struct guest_thread *thread, struct ze_command *command, const struct tare_trace_command *told,
-                     const struct ze_what *what, unsigned flags, uint64_t exit)
+static void recorded(struct guest_thread *thread, struct ze_command *command,
+                     const struct tare_trace_command *told, const struct ze_what *what,
+                     unsigned flags, uint64_t exit)
 {
 	struct ze_list *list = command->list;
 	uint32_t number = told->number;
@@ -297,13 +307,15 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 		guest_waiting(thread, 0, 0);
 	ze_know_function(thread, command->function);
 	unsigned flags = flags_of(thread, command, status, wait_count, waits, exit);
-	if (status == ZE_RESULT_SUCCESS && list != NULL && !list->immediate && list->content != NULL)
+	if (status == ZE_RESULT_SUCCESS && list != NULL && !list->immediate &&
+	    list->content != NULL)
 		list->content->appended++;
 	// Before there is a place for the record: it may define a shape.
 	uint32_t shape = what->kind == TARE_KIND_KERNEL ? shape_of(thread, what) : 0;
 	union tare_trace_record *record = guest_command(thread);
 	if (ZE_UNLIKELY(record == NULL)) {
-		// The driver is to signal its event all the same: it is waited for, and nothing written of it.
+		// The driver is to signal its event all the same: it is waited for, and nothing
+		// written of it.
 		if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED))
 			unused(command);
 		else
@@ -312,19 +324,26 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	}
 	uint32_t number = ++thread->command_number;
 	record->command = (struct tare_trace_command){
-	    .enter = command->enter,
-	    .call_ticks = flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - command->enter),
-	    .number = number, .kind = what->kind, .alignment = 255, .queue = queue_of(list), .amount = shape,
-	    .event = status == ZE_RESULT_SUCCESS ? (uintptr_t)command->event : 0};
+		.enter = command->enter,
+		.call_ticks =
+		    flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - command->enter),
+		.number = number,
+		.kind = what->kind,
+		.alignment = 255,
+		.queue = queue_of(list),
+		.amount = shape,
+		.event = status == ZE_RESULT_SUCCESS ? (uintptr_t)command->event : 0
+	};
 	fill(&record->command, what);
 	if (ZE_UNLIKELY(command->may_become != 0))
 		unknown_parts(command->may_become, &record->command);
 	if (status != ZE_RESULT_SUCCESS)
 		record->command.object2 = (uint64_t)(int64_t)status;
-	if (guest_compares() && status == ZE_RESULT_SUCCESS && ze_part_of(&record->command, what) != 0)
+	if (guest_compares() && status == ZE_RESULT_SUCCESS &&
+	    ze_part_of(&record->command, what) != 0)
 		flags |= TARE_COMMAND_TRANSFER;
-	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, ze_detail(command->function),
-	                                     thread->track));
+	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
+	                                     ze_detail(command->function), thread->track));
 	if (ZE_UNLIKELY(flags & TARE_COMMAND_LONG))
 		ze_write_call_end(thread, number, exit);
 	if (flags & TARE_COMMAND_DEPENDS)

@@ -41,7 +41,7 @@ static void define_platform(const struct ze_driver *driver, ze_driver_handle_t h
 {
 	const char *library = library_of(driver);
 	const char *slash = library != NULL ? strrchr(library, '/') : NULL;
-	ze_driver_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES};
+	ze_driver_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES };
 	ze_define(TARE_OBJECT_PLATFORM, handle, NULL, NULL, 0, 0,
 	          library != NULL ? text(slash != NULL ? slash + 1 : library) : 0, 0);
 	if (library != NULL)
@@ -76,11 +76,12 @@ static void platform_seen(const struct ze_driver *driver, ze_driver_handle_t han
 		define_platform(driver, handle);
 }
 
-void ze_after_zeDriverGet(struct guest_thread *thread, const struct ze_driver *driver, uint32_t *count,
-                          ze_driver_handle_t *found, ze_result_t result)
+void ze_after_zeDriverGet(struct guest_thread *thread, const struct ze_driver *driver,
+                          uint32_t *count, ze_driver_handle_t *found, ze_result_t result)
 {
 	(void)thread;
-	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++)
+	for (uint32_t i = 0;
+	     result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++)
 		platform_seen(driver, found[i]);
 }
 
@@ -104,26 +105,35 @@ static struct ze_device *entry_of(const struct ze_driver *driver, ze_device_hand
 	return entry;
 }
 
-// Ticks a second. Some drivers tell nanoseconds a tick whatever is asked; no timer is as slow as that
-// number would be in hertz.
+// Ticks a second. Some drivers tell nanoseconds a tick whatever is asked; no timer is as slow as
+// that number would be in hertz.
 static uint64_t timer_hz(uint64_t resolution)
 {
 	enum { SLOWEST_HZ = 1000 };
-	return resolution >= SLOWEST_HZ ? resolution : resolution != 0 ? 1000000000 / resolution : 0;
+	return resolution >= SLOWEST_HZ ? resolution
+	       : resolution != 0        ? 1000000000 / resolution
+	                                : 0;
 }
 
 static void pci_fact(const struct ze_driver *driver, ze_device_handle_t device)
 {
-	ze_pci_ext_properties_t pci = {.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES};
+	ze_pci_ext_properties_t pci = { .stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES };
 	if (driver->call.zeDevicePciGetPropertiesExt == NULL ||
 	    driver->call.zeDevicePciGetPropertiesExt(device, &pci) != ZE_RESULT_SUCCESS)
 		return;
 	const ze_pci_address_ext_t *at = &pci.address;
-	const char address[] = {digits[at->domain >> 12 & 15], digits[at->domain >> 8 & 15],
-	                        digits[at->domain >> 4 & 15],  digits[at->domain & 15],   ':',
-	                        digits[at->bus >> 4 & 15],     digits[at->bus & 15],      ':',
-	                        digits[at->device >> 4 & 15],  digits[at->device & 15],   '.',
-	                        digits[at->function & 15]};
+	const char address[] = { digits[at->domain >> 12 & 15],
+		                 digits[at->domain >> 8 & 15],
+		                 digits[at->domain >> 4 & 15],
+		                 digits[at->domain & 15],
+		                 ':',
+		                 digits[at->bus >> 4 & 15],
+		                 digits[at->bus & 15],
+		                 ':',
+		                 digits[at->device >> 4 & 15],
+		                 digits[at->device & 15],
+		                 '.',
+		                 digits[at->function & 15] };
 	ze_fact(TARE_TRACE_FACT_PCI, device, 0, NULL, guest_text(address, sizeof address));
 }
 
@@ -152,7 +162,7 @@ static void clock_facts(const ze_device_properties_t *properties, ze_device_hand
 
 static uint64_t memory_bytes(const struct ze_driver *driver, ze_device_handle_t device)
 {
-	ze_device_memory_properties_t found[8] = {0};
+	ze_device_memory_properties_t found[8] = { 0 };
 	uint32_t count = sizeof found / sizeof *found;
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < count; i++)
@@ -169,15 +179,17 @@ static uint64_t memory_bytes(const struct ze_driver *driver, ze_device_handle_t 
 static uint32_t copying_groups(const struct ze_driver *driver, ze_device_handle_t device)
 {
 	enum { MOST_GROUPS = 32 };
-	ze_command_queue_group_properties_t found[MOST_GROUPS] = {0};
+	ze_command_queue_group_properties_t found[MOST_GROUPS] = { 0 };
 	uint32_t count = 0, copying = 0;
 	if (driver->call.zeDeviceGetCommandQueueGroupProperties == NULL ||
-	    driver->call.zeDeviceGetCommandQueueGroupProperties(device, &count, NULL) != ZE_RESULT_SUCCESS)
+	    driver->call.zeDeviceGetCommandQueueGroupProperties(device, &count, NULL) !=
+	        ZE_RESULT_SUCCESS)
 		return 0;
 	count = count < MOST_GROUPS ? count : MOST_GROUPS;
 	for (uint32_t i = 0; i < count; i++)
 		found[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-	if (driver->call.zeDeviceGetCommandQueueGroupProperties(device, &count, found) != ZE_RESULT_SUCCESS)
+	if (driver->call.zeDeviceGetCommandQueueGroupProperties(device, &count, found) !=
+	    ZE_RESULT_SUCCESS)
 		return 0;
 	for (uint32_t i = 0; i < count && i < MOST_GROUPS; i++)
 		if ((found[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) == 0)
@@ -218,7 +230,7 @@ static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 {
 	const struct ze_driver *driver = entry->driver;
 	ze_device_handle_t device = entry->handle;
-	ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
+	ze_device_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 };
 	bool known = driver->call.zeDeviceGetProperties != NULL &&
 	             driver->call.zeDeviceGetProperties(device, &properties) == ZE_RESULT_SUCCESS;
 	properties.name[sizeof properties.name - 1] = '\0';
@@ -230,8 +242,10 @@ static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 	ze_fact(TARE_TRACE_FACT_DEVICE_TYPE, device, type_of(properties.type), NULL, 0);
 	ze_fact(TARE_TRACE_FACT_COMPUTE_UNITS, device,
 	        (uint64_t)properties.numSlices * properties.numSubslicesPerSlice *
-	            properties.numEUsPerSubslice, NULL, 0);
-	ze_fact(TARE_TRACE_FACT_CLOCK_HZ, device, properties.coreClockRate * UINT64_C(1000000), NULL, 0);
+	            properties.numEUsPerSubslice,
+	        NULL, 0);
+	ze_fact(TARE_TRACE_FACT_CLOCK_HZ, device, properties.coreClockRate * UINT64_C(1000000),
+	        NULL, 0);
 	ze_fact(TARE_TRACE_FACT_UNIFIED_MEMORY, device,
 	        (properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0, NULL, 0);
 	entry->timer_hz = timer_hz(properties.timerResolution);
@@ -240,7 +254,9 @@ static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 	clock_facts(&properties, device);
 	uuid_fact(device, properties.uuid.id);
 	pci_fact(driver, device);
-	ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
+	ze_device_compute_properties_t compute = {
+		.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES
+	};
 	if (driver->call.zeDeviceGetComputeProperties != NULL &&
 	    driver->call.zeDeviceGetComputeProperties(device, &compute) == ZE_RESULT_SUCCESS) {
 		ze_fact(TARE_TRACE_FACT_GROUP_LIMIT, device, compute.maxTotalGroupSize, NULL, 0);
@@ -266,32 +282,36 @@ struct ze_device *ze_device_find(const struct ze_driver *driver, ze_device_handl
 void ze_sub_devices_define(struct ze_device *device)
 {
 	enum { MOST = 16 };
-	ze_device_handle_t found[MOST] = {NULL};
+	ze_device_handle_t found[MOST] = { NULL };
 	uint32_t process = atomic_load(&guest_process), count = device->sub_devices;
 	if (count > MOST || atomic_exchange(&device->parted, process) == process ||
-	    device->driver->call.zeDeviceGetSubDevices(device->handle, &count, found) != ZE_RESULT_SUCCESS)
+	    device->driver->call.zeDeviceGetSubDevices(device->handle, &count, found) !=
+	        ZE_RESULT_SUCCESS)
 		return;
 	for (uint32_t i = 0; i < count && i < MOST; i++)
 		if (device_seen(device->driver, found[i], NULL) != NULL)
 			ze_fact(TARE_TRACE_FACT_SUB_DEVICE, found[i], i, device->handle, 0);
 }
 
-void ze_after_zeDeviceGet(struct guest_thread *thread, const struct ze_driver *driver, ze_driver_handle_t platform,
-                          uint32_t *count, ze_device_handle_t *found, ze_result_t result)
+void ze_after_zeDeviceGet(struct guest_thread *thread, const struct ze_driver *driver,
+                          ze_driver_handle_t platform, uint32_t *count, ze_device_handle_t *found,
+                          ze_result_t result)
 {
 	(void)thread;
-	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++) {
+	for (uint32_t i = 0;
+	     result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++) {
 		platform_seen(driver, platform);
 		device_seen(driver, found[i], platform);
 	}
 }
 
 void ze_after_zeDeviceGetSubDevices(struct guest_thread *thread, const struct ze_driver *driver,
-                                    ze_device_handle_t device, uint32_t *count, ze_device_handle_t *found,
-                                    ze_result_t result)
+                                    ze_device_handle_t device, uint32_t *count,
+                                    ze_device_handle_t *found, ze_result_t result)
 {
 	(void)thread, (void)device;
-	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++)
+	for (uint32_t i = 0;
+	     result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++)
 		device_seen(driver, found[i], NULL);
 }
 
@@ -300,24 +320,29 @@ static bool read_clock(const struct ze_device *device, struct tare_trace_clock_p
 {
 	for (int i = 0; i < READINGS; i++) {
 		uint64_t host_ns = 0, device_ticks = 0, before = guest_ticks();
-		if (device->driver->call.zeDeviceGetGlobalTimestamps(device->handle, &host_ns, &device_ticks) !=
-		    ZE_RESULT_SUCCESS)
+		if (device->driver->call.zeDeviceGetGlobalTimestamps(
+		        device->handle, &host_ns, &device_ticks) != ZE_RESULT_SUCCESS)
 			return false;
 		uint64_t after = guest_ticks();
 		if (i == 0 || after - before < best->after - best->before)
-			*best = (struct tare_trace_clock_pair){
-			    .before = before, .value = device_ticks, .after = after, .device = (uintptr_t)device->handle};
+			*best =
+			    (struct tare_trace_clock_pair){ .before = before,
+				                            .value = device_ticks,
+				                            .after = after,
+				                            .device = (uintptr_t)device->handle };
 	}
 	return true;
 }
 
-static void pair_after(struct guest_thread *thread, struct ze_device *device, uint64_t last, uint64_t now)
+static void pair_after(struct guest_thread *thread, struct ze_device *device, uint64_t last,
+                       uint64_t now)
 {
 	struct tare_trace_clock_pair pair;
 	if (atomic_load_explicit(&device->no_timer, memory_order_relaxed) ||
 	    !atomic_compare_exchange_strong(&device->paired_ticks, &last, now))
 		return;
-	if (device->driver->call.zeDeviceGetGlobalTimestamps == NULL || !read_clock(device, &pair)) {
+	if (device->driver->call.zeDeviceGetGlobalTimestamps == NULL ||
+	    !read_clock(device, &pair)) {
 		atomic_store(&device->no_timer, true);
 		return;
 	}
@@ -327,16 +352,20 @@ static void pair_after(struct guest_thread *thread, struct ze_device *device, ui
 	if (record == NULL)
 		return;
 	record->clock_pair = pair;
-	guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, TARE_TRACE_LEVELZERO, TARE_CLOCK_DEVICE,
-	                                     thread->track));
+	guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, TARE_TRACE_LEVELZERO,
+	                                     TARE_CLOCK_DEVICE, thread->track));
 }
 
-// A quarter of the time that is known already: a run of 10 ms has a few readings, one of an hour ten a second.
+// A quarter of the time that is known already: a run of 10 ms has a few readings, one of an hour
+// ten a second.
 void ze_clock_pair(struct guest_thread *thread, struct ze_device *device)
 {
-	uint64_t now = guest_ticks(), last = atomic_load_explicit(&device->paired_ticks, memory_order_relaxed);
-	uint64_t known = last - atomic_load_explicit(&device->first_paired_ticks, memory_order_relaxed);
-	uint64_t least = guest_ticks_of_ns(LEAST_PAIRING_NS), most = guest_ticks_of_ns(MOST_PAIRING_NS);
+	uint64_t now = guest_ticks(),
+	         last = atomic_load_explicit(&device->paired_ticks, memory_order_relaxed);
+	uint64_t known =
+	    last - atomic_load_explicit(&device->first_paired_ticks, memory_order_relaxed);
+	uint64_t least = guest_ticks_of_ns(LEAST_PAIRING_NS),
+	         most = guest_ticks_of_ns(MOST_PAIRING_NS);
 	uint64_t spacing = known / 4 < least ? least : known / 4 > most ? most : known / 4;
 	if (last == 0 || (now > last && now - last >= spacing))
 		pair_after(thread, device, last, now);
@@ -344,7 +373,8 @@ void ze_clock_pair(struct guest_thread *thread, struct ze_device *device)
 
 void ze_clock_pair_behind(struct guest_thread *thread, struct ze_device *device)
 {
-	uint64_t now = guest_ticks(), last = atomic_load_explicit(&device->paired_ticks, memory_order_relaxed);
+	uint64_t now = guest_ticks(),
+	         last = atomic_load_explicit(&device->paired_ticks, memory_order_relaxed);
 	if (last == 0 || (now > last && now - last >= guest_ticks_of_ns(LEAST_PAIRING_NS / 10)))
 		pair_after(thread, device, last, now);
 }
@@ -354,7 +384,8 @@ void ze_clock_pair_behind(struct guest_thread *thread, struct ze_device *device)
 static void define_context(ze_result_t result, const ze_context_handle_t *made)
 {
 	if (result == ZE_RESULT_SUCCESS && made != NULL)
-		ze_define(TARE_OBJECT_CONTEXT, *made, NULL, NULL, 0, 0, 0, atomic_fetch_add(&context_count, 1) + 1);
+		ze_define(TARE_OBJECT_CONTEXT, *made, NULL, NULL, 0, 0, 0,
+		          atomic_fetch_add(&context_count, 1) + 1);
 }
 
 void ze_after_zeContextCreate(struct guest_thread *thread, const struct ze_driver *driver,
@@ -366,8 +397,9 @@ void ze_after_zeContextCreate(struct guest_thread *thread, const struct ze_drive
 }
 
 void ze_after_zeContextCreateEx(struct guest_thread *thread, const struct ze_driver *driver,
-                                ze_driver_handle_t platform, const ze_context_desc_t *desc, uint32_t count,
-                                ze_device_handle_t *list, ze_context_handle_t *made, ze_result_t result)
+                                ze_driver_handle_t platform, const ze_context_desc_t *desc,
+                                uint32_t count, ze_device_handle_t *list, ze_context_handle_t *made,
+                                ze_result_t result)
 {
 	(void)thread, (void)driver, (void)platform, (void)desc, (void)count, (void)list;
 	define_context(result, made);

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver takes longer to append a command because of our event, or because an event of the program's has
-// timestamps: measured on a list of our own that is never executed, so the device gets nothing to do. A fill of 64
-// bytes stands for kernels (one would have to be built), a copy of 64 bytes for the rest. The trials take turns, so
-// that what the machine does meanwhile falls on all of them; a cost is the median over the rounds of a difference
-// within a round. Whatever fails, or takes too long, means that nothing is known. What the driver takes to execute the
-// lists that read times is measured apart (execute_cost.c). Our own code is measured around the same fills: in a row by
-// itself it is faster than between a driver's calls.
+// What the driver takes longer to append a command because of our event, or because an event of the
+// program's has timestamps: measured on a list of our own that is never executed, so the device
+// gets nothing to do. A fill of 64 bytes stands for kernels (one would have to be built), a copy of
+// 64 bytes for the rest. The trials take turns, so that what the machine does meanwhile falls on
+// all of them; a cost is the median over the rounds of a difference within a round. Whatever fails,
+// or takes too long, means that nothing is known. What the driver takes to execute the lists that
+// read times is measured apart (execute_cost.c). Our own code is measured around the same fills: in
+// a row by itself it is faster than between a driver's calls.
 #include "guest/levelzero/bench.h"
 
 #include <errno.h>
 
-#define MOST_NS 4000000 // that a measurement is to take; the least rounds may take BUSY times as long
+#define MOST_NS                                                                                    \
+	4000000 // that a measurement is to take; the least rounds may take BUSY times as long
 
 enum { COMMANDS = 32, ROUNDS = 21, LEAST_ROUNDS = 5, BUSY = 8, BYTES = 64 };
-// Without an event, with one, with one that has timestamps; the last two: NATIVE and STAMPED with our own code around.
+// Without an event, with one, with one that has timestamps; the last two: NATIVE and STAMPED with
+// our own code around.
 enum trial { NATIVE, PLAIN, STAMPED, TRIALS, OURS_UNTIMED = TRIALS, OURS, ALL_TRIALS };
 enum work { FILL, COPY, WORKS };
 
@@ -34,10 +37,11 @@ static bool append(const struct bench *bench, enum work work, ze_event_handle_t 
 {
 	static const unsigned char pattern;
 	ze_result_t result =
-	    work == FILL ? bench->call->zeCommandListAppendMemoryFill(bench->list, bench->memory, &pattern, sizeof pattern,
-	                                                              BYTES, event, 0, NULL)
-	                 : bench->call->zeCommandListAppendMemoryCopy(bench->list, bench->memory, bench->memory + BYTES,
-	                                                              BYTES, event, 0, NULL);
+	    work == FILL
+	        ? bench->call->zeCommandListAppendMemoryFill(bench->list, bench->memory, &pattern,
+	                                                     sizeof pattern, BYTES, event, 0, NULL)
+	        : bench->call->zeCommandListAppendMemoryCopy(
+	              bench->list, bench->memory, bench->memory + BYTES, BYTES, event, 0, NULL);
 	return result == ZE_RESULT_SUCCESS;
 }
 
@@ -60,7 +64,8 @@ static ze_result_t append_without(void *context, uint32_t at)
 static ze_result_t append_stamped(void *context, uint32_t at)
 {
 	const struct bench *bench = context;
-	return append(bench, FILL, bench->events[STAMPED][at]) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+	return append(bench, FILL, bench->events[STAMPED][at]) ? ZE_RESULT_SUCCESS
+	                                                       : ZE_RESULT_ERROR_UNKNOWN;
 }
 
 static bool try_ours(struct bench *bench, bool timed, uint64_t *ticks)
@@ -69,8 +74,9 @@ static bool try_ours(struct bench *bench, bool timed, uint64_t *ticks)
 	ze_bench_rewind(bench->ours);
 	uint64_t from = guest_ticks();
 	for (uint32_t i = 0; i < COMMANDS; i++)
-		well &= ze_bench_command(bench->ours, timed, timed ? append_stamped : append_without, bench, i) ==
-		        ZE_RESULT_SUCCESS;
+		well &=
+		    ze_bench_command(bench->ours, timed, timed ? append_stamped : append_without,
+		                     bench, i) == ZE_RESULT_SUCCESS;
 	*ticks = guest_ticks() - from;
 	ze_bench_forget(bench->ours);
 	return bench->call->zeCommandListReset(bench->list) == ZE_RESULT_SUCCESS && well;
@@ -80,25 +86,30 @@ static bool try_all(struct bench *bench, uint64_t ticks[WORKS][ALL_TRIALS])
 {
 	bool well = true;
 	for (int i = 0; i < WORKS * TRIALS && well; i++)
-		well = try_one(bench, (enum work)(i / TRIALS), (enum trial)(i % TRIALS), &ticks[i / TRIALS][i % TRIALS]);
-	return well && (bench->ours == NULL || (try_ours(bench, false, &ticks[FILL][OURS_UNTIMED]) &&
-	                                        try_ours(bench, true, &ticks[FILL][OURS])));
+		well = try_one(bench, (enum work)(i / TRIALS), (enum trial)(i % TRIALS),
+		               &ticks[i / TRIALS][i % TRIALS]);
+	return well &&
+	       (bench->ours == NULL || (try_ours(bench, false, &ticks[FILL][OURS_UNTIMED]) &&
+	                                try_ours(bench, true, &ticks[FILL][OURS])));
 }
 
 static uint32_t measure(struct bench *bench)
 {
-	uint64_t ticks[WORKS][ALL_TRIALS] = {0}, most = guest_ticks_of_ns(MOST_NS);
+	uint64_t ticks[WORKS][ALL_TRIALS] = { 0 }, most = guest_ticks_of_ns(MOST_NS);
 	uint32_t rounds = 0;
 	// The first makes what the driver makes but once.
 	if (most == 0 || !try_all(bench, ticks))
 		return 0;
 	uint64_t from = guest_ticks();
-	while (rounds < ROUNDS && guest_ticks() - from < (rounds < LEAST_ROUNDS ? BUSY * most : most) &&
+	while (rounds < ROUNDS &&
+	       guest_ticks() - from < (rounds < LEAST_ROUNDS ? BUSY * most : most) &&
 	       try_all(bench, ticks)) {
 		for (enum work work = FILL; work < WORKS; work++) {
 			uint32_t at = work == FILL ? 0 : TARE_DRIVER_TRANSFER;
-			found[at + TARE_DRIVER_EVENT][rounds] = (int64_t)(ticks[work][STAMPED] - ticks[work][NATIVE]);
-			found[at + TARE_DRIVER_PROFILED_EVENT][rounds] = (int64_t)(ticks[work][STAMPED] - ticks[work][PLAIN]);
+			found[at + TARE_DRIVER_EVENT][rounds] =
+			    (int64_t)(ticks[work][STAMPED] - ticks[work][NATIVE]);
+			found[at + TARE_DRIVER_PROFILED_EVENT][rounds] =
+			    (int64_t)(ticks[work][STAMPED] - ticks[work][PLAIN]);
 		}
 		own[0][rounds] = (int64_t)(ticks[FILL][OURS] - ticks[FILL][STAMPED]);
 		own[1][rounds] = (int64_t)(ticks[FILL][OURS_UNTIMED] - ticks[FILL][NATIVE]);
@@ -117,7 +128,8 @@ static int64_t each_ps(int64_t ticks)
 static struct guest_middle each_of(int64_t *ticks, uint32_t rounds)
 {
 	const struct guest_middle middle = guest_middle_of(ticks, rounds);
-	return (struct guest_middle){each_ps(middle.low), each_ps(middle.best), each_ps(middle.high)};
+	return (struct guest_middle){ each_ps(middle.low), each_ps(middle.best),
+		                      each_ps(middle.high) };
 }
 
 static void tell(uint32_t rounds, bool ours)
@@ -141,16 +153,20 @@ static void tell(uint32_t rounds, bool ours)
 static bool make_events(struct bench *bench, const struct ze_list *like, enum trial trial)
 {
 	ze_event_pool_flags_t stamps = trial == STAMPED ? ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP : 0;
-	const ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
-	                                   .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | stamps, .count = COMMANDS};
-	if (bench->call->zeEventPoolCreate(like->context, &desc, 0, NULL, &bench->pools[trial]) != ZE_RESULT_SUCCESS) {
+	const ze_event_pool_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+		                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | stamps,
+		                            .count = COMMANDS };
+	if (bench->call->zeEventPoolCreate(like->context, &desc, 0, NULL, &bench->pools[trial]) !=
+	    ZE_RESULT_SUCCESS) {
 		bench->pools[trial] = NULL;
 		return false;
 	}
 	for (uint32_t i = 0; i < COMMANDS; i++) {
-		const ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = i,
-		                               .signal = ZE_EVENT_SCOPE_FLAG_HOST};
-		if (bench->call->zeEventCreate(bench->pools[trial], &event, &bench->events[trial][i]) != ZE_RESULT_SUCCESS) {
+		const ze_event_desc_t event = { .stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+			                        .index = i,
+			                        .signal = ZE_EVENT_SCOPE_FLAG_HOST };
+		if (bench->call->zeEventCreate(bench->pools[trial], &event,
+		                               &bench->events[trial][i]) != ZE_RESULT_SUCCESS) {
 			bench->events[trial][i] = NULL;
 			return false;
 		}
@@ -160,15 +176,17 @@ static bool make_events(struct bench *bench, const struct ze_list *like, enum tr
 
 static bool make(struct bench *bench, const struct ze_list *like)
 {
-	const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
-	                                     .commandQueueGroupOrdinal = like->ordinal};
-	const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	const ze_command_list_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+		                              .commandQueueGroupOrdinal = like->ordinal };
+	const ze_host_mem_alloc_desc_t host = { .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC };
 	void *memory = NULL;
-	if (bench->call->zeMemAllocHost(like->context, &host, 2 * BYTES, 64, &memory) != ZE_RESULT_SUCCESS)
+	if (bench->call->zeMemAllocHost(like->context, &host, 2 * BYTES, 64, &memory) !=
+	    ZE_RESULT_SUCCESS)
 		return false;
 	bench->memory = memory;
 	const struct ze_device *device = like->device;
-	if (bench->call->zeCommandListCreate(like->context, device->handle, &desc, &bench->list) != ZE_RESULT_SUCCESS) {
+	if (bench->call->zeCommandListCreate(like->context, device->handle, &desc, &bench->list) !=
+	    ZE_RESULT_SUCCESS) {
 		bench->list = NULL;
 		return false;
 	}
@@ -213,6 +231,7 @@ void ze_driver_cost_first(const struct guest_thread *thread, const struct ze_lis
 	if (rounds != 0)
 		tell(rounds, bench.ours != NULL);
 	guest_options.calibration_ticks += guest_ticks() - from;
-	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
+	                 __ATOMIC_RELAXED);
 	errno = saved;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry by which the stubs (stub/stub.c) take us between the loader and the drivers, and extension functions.
+// The entry by which the stubs (stub/stub.c) take us between the loader and the drivers, and
+// extension functions.
 #include "guest/levelzero/ze.h"
 #include "guest/region.h"
 
@@ -9,7 +10,8 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-EXPORTED void tare_levelzero_table(unsigned slot, const char *table, uint32_t version, void *members);
+EXPORTED void tare_levelzero_table(unsigned slot, const char *table, uint32_t version,
+                                   void *members);
 
 struct ze_driver ze_drivers[ZE_SLOTS];
 static guest_lock lock; // of the drivers' functions
@@ -17,8 +19,10 @@ static guest_lock lock; // of the drivers' functions
 // Recording begins, or nothing is wrapped.
 static bool begin(void)
 {
-	static const struct guest_api levelzero = {.api = TARE_TRACE_LEVELZERO, .harvest = ze_harvest,
-	                                           .calls = ze_calls_seen, .in_child = ze_in_child};
+	static const struct guest_api levelzero = { .api = TARE_TRACE_LEVELZERO,
+		                                    .harvest = ze_harvest,
+		                                    .calls = ze_calls_seen,
+		                                    .in_child = ze_in_child };
 	static _Atomic uint32_t begun; // 1: it is under way, 2: it failed, 3: it is done
 	uint32_t before = 0;
 	if (!atomic_compare_exchange_strong(&begun, &before, 1))
@@ -58,8 +62,9 @@ static bool is_ours(const struct ze_row *row, const void *function)
 	return false;
 }
 
-// Keeps the driver's function and puts ours in its place. A table ends where its version's does: what an
-// older one lacks lies in somebody else's memory, what a newer one has beyond ours stays as it is.
+// Keeps the driver's function and puts ours in its place. A table ends where its version's does:
+// what an older one lacks lies in somebody else's memory, what a newer one has beyond ours stays as
+// it is.
 static void replace(struct ze_driver *driver, const struct ze_row *row, void **member)
 {
 	guest_acquire(&lock);
@@ -88,7 +93,8 @@ void tare_levelzero_table(unsigned slot, const char *table, uint32_t version, vo
 	if (slot < ZE_SLOTS && ZE_MAJOR_VERSION(version) == 1 && members != NULL && begin()) {
 		void **functions = members;
 		for (const struct ze_row *row = ze_rows; row != ze_rows + ZE_FUNCTIONS; row++) {
-			if (strcmp(row->table, table) != 0 || row->since > ZE_MINOR_VERSION(version))
+			if (strcmp(row->table, table) != 0 ||
+			    row->since > ZE_MINOR_VERSION(version))
 				continue;
 			replace(&ze_drivers[slot], row, &functions[row->place]);
 			tell_driver(slot);
@@ -109,10 +115,12 @@ static bool only_asks(const char *name)
 	return false;
 }
 
-ze_result_t ze_do_zeDriverGetExtensionFunctionAddress(const struct ze_driver *driver, ze_driver_handle_t handle,
-                                                      const char *name, void **address)
+ze_result_t ze_do_zeDriverGetExtensionFunctionAddress(const struct ze_driver *driver,
+                                                      ze_driver_handle_t handle, const char *name,
+                                                      void **address)
 {
-	ze_result_t result = driver->call.zeDriverGetExtensionFunctionAddress(handle, name, address);
+	ze_result_t result =
+	    driver->call.zeDriverGetExtensionFunctionAddress(handle, name, address);
 	if (result != ZE_RESULT_SUCCESS || name == NULL || address == NULL || *address == NULL)
 		return result;
 	struct ze_driver *mine = &ze_drivers[driver - ze_drivers];
@@ -135,7 +143,8 @@ ze_result_t ze_do_zeDriverGetExtensionFunctionAddress(const struct ze_driver *dr
 	return result;
 }
 
-// A loader that may call the driver through a table within its handles, from 1.29 on, would go past us.
+// A loader that may call the driver through a table within its handles, from 1.29 on, would go past
+// us.
 ze_result_t ze_do_zeDriverGetProperties(const struct ze_driver *driver, ze_driver_handle_t handle,
                                         ze_driver_properties_t *properties)
 {
@@ -146,7 +155,8 @@ ze_result_t ze_do_zeDriverGetProperties(const struct ze_driver *driver, ze_drive
 		uint32_t flags;
 	};
 	ze_result_t result = driver->call.zeDriverGetProperties(handle, properties);
-	struct handles *next = result == ZE_RESULT_SUCCESS && properties != NULL ? properties->pNext : NULL;
+	struct handles *next =
+	    result == ZE_RESULT_SUCCESS && properties != NULL ? properties->pNext : NULL;
 	for (int i = 0; next != NULL && i < MOST; i++, next = next->pNext)
 		if ((uint32_t)next->stype == HANDLES_EXTENSION)
 			next->flags &= ~(uint32_t)SUPPORTED;

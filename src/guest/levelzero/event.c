@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's events: whether they can be read, and what is to be read of them before they are used again.
+// The program's events: whether they can be read, and what is to be read of them before they are
+// used again.
 #include "guest/levelzero/ze.h"
 
 #include <errno.h>
@@ -50,7 +51,8 @@ ze_result_t ze_do_zeEventPoolCreate(const struct ze_driver *driver, ze_context_h
                                     const ze_event_pool_desc_t *desc, uint32_t count,
                                     ze_device_handle_t *devices, ze_event_pool_handle_t *made)
 {
-	const ze_event_pool_flags_t ours = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+	const ze_event_pool_flags_t ours =
+	    ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
 	ze_result_t result = ZE_RESULT_ERROR_UNKNOWN;
 	bool known = desc != NULL && made != NULL && guest_thread_of(TARE_TRACE_LEVELZERO) != NULL;
 	bool flagged = known && may_flag(desc) && (desc->flags & ours) != ours;
@@ -64,8 +66,10 @@ ze_result_t ze_do_zeEventPoolCreate(const struct ze_driver *driver, ze_context_h
 		result = driver->call.zeEventPoolCreate(context, desc, count, devices, made);
 	if (!known || result != ZE_RESULT_SUCCESS)
 		return result;
-	bool timed = flagged || ((desc->flags & ours) == ours && (desc->flags & MAPPED_TIMESTAMP) == 0);
-	guest_map_put(pools, *made, POOL_KNOWN | (timed ? POOL_TIMED : 0u) | (counts(desc) ? POOL_COUNTS : 0u));
+	bool timed =
+	    flagged || ((desc->flags & ours) == ours && (desc->flags & MAPPED_TIMESTAMP) == 0);
+	guest_map_put(pools, *made,
+	              POOL_KNOWN | (timed ? POOL_TIMED : 0u) | (counts(desc) ? POOL_COUNTS : 0u));
 	if (flagged)
 		ze_change(TARE_CHANGE_FLAG, *made, desc->flags, desc->flags | ours);
 	return result;
@@ -73,7 +77,8 @@ ze_result_t ze_do_zeEventPoolCreate(const struct ze_driver *driver, ze_context_h
 
 // ---- events
 
-static void event_made(ze_event_handle_t handle, ze_event_pool_handle_t pool, bool timed, bool counting)
+static void event_made(ze_event_handle_t handle, ze_event_pool_handle_t pool, bool timed,
+                       bool counting)
 {
 	struct ze_event *event = ze_take(&spares, sizeof *event);
 	if (event == NULL)
@@ -86,8 +91,8 @@ static void event_made(ze_event_handle_t handle, ze_event_pool_handle_t pool, bo
 }
 
 void ze_after_zeEventCreate(struct guest_thread *thread, const struct ze_driver *driver,
-                            ze_event_pool_handle_t pool, const ze_event_desc_t *desc, ze_event_handle_t *made,
-                            ze_result_t result)
+                            ze_event_pool_handle_t pool, const ze_event_desc_t *desc,
+                            ze_event_handle_t *made, ze_result_t result)
 {
 	(void)thread, (void)driver, (void)desc;
 	uint64_t of = guest_map_find(pools, pool, POOL_KNOWN);
@@ -97,17 +102,19 @@ void ze_after_zeEventCreate(struct guest_thread *thread, const struct ze_driver 
 
 // ---- events that count: each signal of theirs is another, without a reset
 
-typedef ze_result_t (ZE_APICALL *counter_create)(ze_context_handle_t, ze_device_handle_t, const void *,
-                                                 ze_event_handle_t *);
+typedef ze_result_t(ZE_APICALL *counter_create)(ze_context_handle_t, ze_device_handle_t,
+                                                const void *, ze_event_handle_t *);
 
 // Without a description they are as the driver likes, and without times.
-static ze_result_t counter_made(counter_create create, ze_context_handle_t context, ze_device_handle_t device,
-                                const struct counter_desc *desc, ze_event_handle_t *made)
+static ze_result_t counter_made(counter_create create, ze_context_handle_t context,
+                                ze_device_handle_t device, const struct counter_desc *desc,
+                                ze_event_handle_t *made)
 {
 	const uint32_t ours = COUNTER_DEVICE_STAMPS | COUNTER_HOST_VISIBLE;
 	ze_result_t result = ZE_RESULT_ERROR_UNKNOWN;
 	bool known = desc != NULL && made != NULL && guest_thread_of(TARE_TRACE_LEVELZERO) != NULL;
-	bool flagged = known && ze_may_change() && (desc->flags & (COUNTER_IPC | COUNTER_HOST_STAMPS)) == 0 &&
+	bool flagged = known && ze_may_change() &&
+	               (desc->flags & (COUNTER_IPC | COUNTER_HOST_STAMPS)) == 0 &&
 	               (desc->flags & ours) != ours;
 	if (flagged) {
 		struct counter_desc altered = *desc;
@@ -119,33 +126,39 @@ static ze_result_t counter_made(counter_create create, ze_context_handle_t conte
 		result = create(context, device, desc, made);
 	if (!known || result != ZE_RESULT_SUCCESS)
 		return result;
-	event_made(*made, NULL, flagged || ((desc->flags & ours) == ours &&
-	                                    (desc->flags & COUNTER_HOST_STAMPS) == 0), true);
+	event_made(*made, NULL,
+	           flagged ||
+	               ((desc->flags & ours) == ours && (desc->flags & COUNTER_HOST_STAMPS) == 0),
+	           true);
 	if (flagged)
 		ze_change(TARE_CHANGE_FLAG, *made, desc->flags, desc->flags | ours);
 	return result;
 }
 
-ze_result_t ze_do_zeEventCounterBasedCreate(const struct ze_driver *driver, ze_context_handle_t context,
-                                            ze_device_handle_t device, const void *desc, ze_event_handle_t *made)
+ze_result_t ze_do_zeEventCounterBasedCreate(const struct ze_driver *driver,
+                                            ze_context_handle_t context, ze_device_handle_t device,
+                                            const void *desc, ze_event_handle_t *made)
 {
 	return counter_made(driver->call.zeEventCounterBasedCreate, context, device, desc, made);
 }
 
-ze_result_t ze_do_zexCounterBasedEventCreate2(const struct ze_driver *driver, ze_context_handle_t context,
-                                              ze_device_handle_t device, const void *desc, ze_event_handle_t *made)
+ze_result_t ze_do_zexCounterBasedEventCreate2(const struct ze_driver *driver,
+                                              ze_context_handle_t context,
+                                              ze_device_handle_t device, const void *desc,
+                                              ze_event_handle_t *made)
 {
 	return counter_made(driver->call.zexCounterBasedEventCreate2, context, device, desc, made);
 }
 
-// ---- what the program lets go of while a query of ours is still to read it: destroyed when that is done
+// ---- what the program lets go of while a query of ours is still to read it: destroyed when that
+// is done
 
 struct deferred {
 	void *spare;
 	struct deferred *following;
 	const struct ze_driver *driver;
-	bool going;                      // it is being destroyed just now
-	ze_event_handle_t event;         // NULL: the pool itself
+	bool going;              // it is being destroyed just now
+	ze_event_handle_t event; // NULL: the pool itself
 	ze_event_pool_handle_t pool;
 	const struct ze_content *content;
 };
@@ -168,7 +181,8 @@ static bool defer(const struct deferred *what)
 	return true;
 }
 
-// One whose time has come; NULL: none. It stays in the list until it is destroyed, for its pool is to go last.
+// One whose time has come; NULL: none. It stays in the list until it is destroyed, for its pool is
+// to go last.
 static struct deferred *due(void)
 {
 	struct deferred *found = NULL;
@@ -228,7 +242,7 @@ static bool has_deferred(ze_event_pool_handle_t pool)
 ze_result_t ze_do_zeEventPoolDestroy(const struct ze_driver *driver, ze_event_pool_handle_t pool)
 {
 	guest_map_remove(pools, pool);
-	if (has_deferred(pool) && defer(&(struct deferred){.driver = driver, .pool = pool}))
+	if (has_deferred(pool) && defer(&(struct deferred){ .driver = driver, .pool = pool }))
 		return ZE_RESULT_SUCCESS;
 	return driver->call.zeEventPoolDestroy(pool);
 }
@@ -251,14 +265,18 @@ ze_result_t ze_do_zeEventDestroy(const struct ze_driver *driver, ze_event_handle
 	bool later = false;
 	if (event != NULL) {
 		ze_event_before(thread, event);
-		const struct ze_content *content = atomic_load_explicit(&event->content, memory_order_relaxed);
+		const struct ze_content *content =
+		    atomic_load_explicit(&event->content, memory_order_relaxed);
 		later = event->list != NULL && content != NULL && content->in_flight != 0 &&
-		        defer(&(struct deferred){.driver = driver, .event = handle, .pool = event->pool,
-		                                 .content = content});
+		        defer(&(struct deferred){ .driver = driver,
+		                                  .event = handle,
+		                                  .pool = event->pool,
+		                                  .content = content });
 		guest_map_remove(events, handle);
 		event->list = NULL;
 		event->content = NULL;
-		// Nobody begins to ask now. One who never ends asking keeps it: it is never destroyed then.
+		// Nobody begins to ask now. One who never ends asking keeps it: it is never
+		// destroyed then.
 		if (!is_left_alone(event))
 			return ZE_RESULT_SUCCESS;
 		ze_give(&spares, event);

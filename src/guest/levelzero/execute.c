@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists that a queue executes, or an immediate list: each is an execution, with a list of ours behind it
-// (query.c) that reads its times.
+// Lists that a queue executes, or an immediate list: each is an execution, with a list of ours
+// behind it (query.c) that reads its times.
 #include "guest/levelzero/ze.h"
 
 enum { LISTS_ON_STACK = 64, MOST_LISTS = 1 << 16 };
@@ -18,7 +18,8 @@ struct batch {
 	uint32_t function, queue; // queue: its number in the trace
 	uint32_t count;
 	ze_command_list_handle_t *lists;
-	ze_result_t (*submit)(const struct batch *batch, uint32_t count, ze_command_list_handle_t *lists);
+	ze_result_t (*submit)(const struct batch *batch, uint32_t count,
+	                      ze_command_list_handle_t *lists);
 	ze_command_queue_handle_t on;
 	ze_fence_handle_t fence;
 	ze_command_list_handle_t onto;
@@ -31,10 +32,11 @@ struct batch {
 	uint64_t enter, exit;
 };
 
-static void run_begin(struct guest_thread *thread, struct run *run, ze_command_list_handle_t handle, bool query)
+static void run_begin(struct guest_thread *thread, struct run *run, ze_command_list_handle_t handle,
+                      bool query)
 {
 	struct ze_list *list = ze_list_find(thread, handle);
-	*run = (struct run){.list = list};
+	*run = (struct run){ .list = list };
 	if (list == NULL || list->immediate || list->content == NULL)
 		return;
 	run->execution = ++list->executions;
@@ -44,7 +46,8 @@ static void run_begin(struct guest_thread *thread, struct run *run, ze_command_l
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
 	ze_execute_cost_first(thread, list);
 	// What is complete is read when a query is needed, so that none is made where one will do.
-	if (list->content->idle == NULL && list->content->in_flight != 0 && guest_try(&list->harvesting)) {
+	if (list->content->idle == NULL && list->content->in_flight != 0 &&
+	    guest_try(&list->harvesting)) {
 		ze_contents_harvest(thread, list);
 		guest_release(&list->harvesting);
 	}
@@ -72,13 +75,16 @@ static void write_execute(struct guest_thread *thread, uint32_t number, const st
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
-	record->execute = (struct tare_trace_execute){
-	    .command_track = thread->track, .command_number = number, .graph = (uintptr_t)run->list->handle,
-	    .execution = run->execution, .nodes = run->list->content->appended};
+	record->execute = (struct tare_trace_execute){ .command_track = thread->track,
+		                                       .command_number = number,
+		                                       .graph = (uintptr_t)run->list->handle,
+		                                       .execution = run->execution,
+		                                       .nodes = run->list->content->appended };
 	guest_commit(record, tare_trace_head(TARE_TRACE_EXECUTE, 0, 0, thread->track));
 }
 
-static unsigned flags_of(const struct guest_thread *thread, const struct batch *batch, ze_result_t status)
+static unsigned flags_of(const struct guest_thread *thread, const struct batch *batch,
+                         ze_result_t status)
 {
 	unsigned flags = TARE_COMMAND_NO_TIMES | (thread->depth > 1 ? TARE_COMMAND_NESTED : 0) |
 	                 (batch->exit - batch->enter >= UINT32_MAX ? TARE_COMMAND_LONG : 0);
@@ -90,12 +96,14 @@ static unsigned flags_of(const struct guest_thread *thread, const struct batch *
 
 static enum tare_trace_untimed why_not(const struct ze_content *content)
 {
-	return !ze_may_change() ? TARE_UNTIMED_NOT_ASKED : content->shared ? TARE_UNTIMED_REUSED : TARE_UNTIMED_NO_ROOM;
+	return !ze_may_change()  ? TARE_UNTIMED_NOT_ASKED
+	       : content->shared ? TARE_UNTIMED_REUSED
+	                         : TARE_UNTIMED_NO_ROOM;
 }
 
 // One record a list, of the same call. What signals the call's event is the last.
-static void write_run(struct guest_thread *thread, const struct run *run, const struct batch *batch, uint32_t at,
-                      ze_result_t status)
+static void write_run(struct guest_thread *thread, const struct run *run, const struct batch *batch,
+                      uint32_t at, ze_result_t status)
 {
 	union tare_trace_record *record = guest_command(thread);
 	unsigned flags = flags_of(thread, batch, status);
@@ -103,14 +111,21 @@ static void write_run(struct guest_thread *thread, const struct run *run, const 
 		return;
 	uint32_t number = ++thread->command_number;
 	record->command = (struct tare_trace_command){
-	    .enter = batch->enter,
-	    .call_ticks = flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(batch->exit - batch->enter),
-	    .number = number, .kind = TARE_KIND_GRAPH, .alignment = 255, .queue = batch->queue,
-	    .object = (uintptr_t)batch->lists[at],
-	    .object2 = status != ZE_RESULT_SUCCESS ? (uint64_t)(int64_t)status : 0,
-	    .event = status == ZE_RESULT_SUCCESS && at + 1 == batch->count ? (uintptr_t)batch->signal : 0};
-	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, ze_detail(batch->function),
-	                                     thread->track));
+		.enter = batch->enter,
+		.call_ticks =
+		    flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(batch->exit - batch->enter),
+		.number = number,
+		.kind = TARE_KIND_GRAPH,
+		.alignment = 255,
+		.queue = batch->queue,
+		.object = (uintptr_t)batch->lists[at],
+		.object2 = status != ZE_RESULT_SUCCESS ? (uint64_t)(int64_t)status : 0,
+		.event = status == ZE_RESULT_SUCCESS && at + 1 == batch->count
+		             ? (uintptr_t)batch->signal
+		             : 0
+	};
+	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
+	                                     ze_detail(batch->function), thread->track));
 	if (ZE_UNLIKELY(flags & TARE_COMMAND_LONG))
 		ze_write_call_end(thread, number, batch->exit);
 	if (flags & TARE_COMMAND_DEPENDS)
@@ -122,7 +137,8 @@ static void write_run(struct guest_thread *thread, const struct run *run, const 
 	write_execute(thread, number, run);
 	// Of all that it runs; of a clone no node is known.
 	const struct ze_content *content = run->list->content;
-	if (run->query == NULL && (content->count != 0 || (content->shared && content->appended != 0)))
+	if (run->query == NULL &&
+	    (content->count != 0 || (content->shared && content->appended != 0)))
 		ze_write_untimed(thread, thread->track, number, 0, why_not(run->list->content), 0);
 }
 
@@ -184,7 +200,8 @@ static ze_result_t without_queries(struct guest_thread *thread, struct batch *ba
 	return result;
 }
 
-// The thread's own room for the lists of one call. NULL: there is none, or a signal handler has come in between.
+// The thread's own room for the lists of one call. NULL: there is none, or a signal handler has
+// come in between.
 static struct run *arena_take(struct ze_thread *mine, uint32_t count)
 {
 	struct ze_arena *arena = &mine->arena;
@@ -214,41 +231,51 @@ static ze_result_t execute(struct guest_thread *thread, struct batch *batch)
 	struct run *runs = arena_take(mine, batch->count);
 	if (runs == NULL)
 		return without_queries(thread, batch);
-	ze_result_t result = with_queries(thread, batch, runs, (ze_command_list_handle_t *)(runs + batch->count));
+	ze_result_t result =
+	    with_queries(thread, batch, runs, (ze_command_list_handle_t *)(runs + batch->count));
 	mine->arena.taken = false;
 	return result;
 }
 
 // ---- on a queue
 
-static ze_result_t submit_to_queue(const struct batch *batch, uint32_t count, ze_command_list_handle_t *lists)
+static ze_result_t submit_to_queue(const struct batch *batch, uint32_t count,
+                                   ze_command_list_handle_t *lists)
 {
-	return batch->driver->call.zeCommandQueueExecuteCommandLists(batch->on, count, lists, batch->fence);
+	return batch->driver->call.zeCommandQueueExecuteCommandLists(batch->on, count, lists,
+	                                                             batch->fence);
 }
 
-ze_result_t ze_own_zeCommandQueueExecuteCommandLists(struct guest_thread *thread, const struct ze_driver *driver,
-                                                     ze_command_queue_handle_t queue, uint32_t count,
-                                                     ze_command_list_handle_t *lists, ze_fence_handle_t fence)
+ze_result_t ze_own_zeCommandQueueExecuteCommandLists(
+    struct guest_thread *thread, const struct ze_driver *driver, ze_command_queue_handle_t queue,
+    uint32_t count, ze_command_list_handle_t *lists, ze_fence_handle_t fence)
 {
 	if (lists == NULL || count == 0)
 		return driver->call.zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
 	const struct ze_queue *known = ze_queue_find(queue);
-	struct batch batch = {.driver = driver, .function = ZE_zeCommandQueueExecuteCommandLists,
-	                      .queue = known != NULL ? known->number : 0, .count = count, .lists = lists,
-	                      .submit = submit_to_queue, .on = queue, .fence = fence};
+	struct batch batch = { .driver = driver,
+		               .function = ZE_zeCommandQueueExecuteCommandLists,
+		               .queue = known != NULL ? known->number : 0,
+		               .count = count,
+		               .lists = lists,
+		               .submit = submit_to_queue,
+		               .on = queue,
+		               .fence = fence };
 	return execute(thread, &batch);
 }
 
 // ---- on an immediate list
 
-static ze_result_t submit_onto_list(const struct batch *batch, uint32_t count, ze_command_list_handle_t *lists)
+static ze_result_t submit_onto_list(const struct batch *batch, uint32_t count,
+                                    ze_command_list_handle_t *lists)
 {
 	const struct ze_calls *call = &batch->driver->call;
 	return batch->function == ZE_zeCommandListImmediateAppendCommandListsWithParameters
 	           ? call->zeCommandListImmediateAppendCommandListsWithParameters(
-	                 batch->onto, count, lists, batch->next, batch->signal, batch->wait_count, batch->waits)
-	           : call->zeCommandListImmediateAppendCommandListsExp(batch->onto, count, lists, batch->signal,
-	                                                               batch->wait_count, batch->waits);
+	                 batch->onto, count, lists, batch->next, batch->signal, batch->wait_count,
+	                 batch->waits)
+	           : call->zeCommandListImmediateAppendCommandListsExp(
+	                 batch->onto, count, lists, batch->signal, batch->wait_count, batch->waits);
 }
 
 static ze_result_t execute_onto(struct guest_thread *thread, struct batch *batch)
@@ -257,7 +284,8 @@ static ze_result_t execute_onto(struct guest_thread *thread, struct batch *batch
 	struct ze_event *known = batch->signal != NULL ? ze_event_find(batch->signal) : NULL;
 	if (batch->lists == NULL || batch->count == 0)
 		return submit_onto_list(batch, batch->count, batch->lists);
-	if (immediate != NULL && atomic_load_explicit(&immediate->capturing, memory_order_relaxed)) {
+	if (immediate != NULL &&
+	    atomic_load_explicit(&immediate->capturing, memory_order_relaxed)) {
 		guest_count(&guest_header->passed_calls, 1);
 		return submit_onto_list(batch, batch->count, batch->lists);
 	}
@@ -287,23 +315,35 @@ static ze_result_t execute_onto(struct guest_thread *thread, struct batch *batch
 }
 
 ze_result_t ze_own_zeCommandListImmediateAppendCommandListsExp(
-    struct guest_thread *thread, const struct ze_driver *driver, ze_command_list_handle_t onto, uint32_t count,
-    ze_command_list_handle_t *lists, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+    struct guest_thread *thread, const struct ze_driver *driver, ze_command_list_handle_t onto,
+    uint32_t count, ze_command_list_handle_t *lists, ze_event_handle_t signal, uint32_t wait_count,
+    ze_event_handle_t *waits)
 {
-	struct batch batch = {.driver = driver, .function = ZE_zeCommandListImmediateAppendCommandListsExp,
-	                      .count = count, .lists = lists, .onto = onto, .signal = signal, .waits = waits,
-	                      .wait_count = wait_count};
+	struct batch batch = { .driver = driver,
+		               .function = ZE_zeCommandListImmediateAppendCommandListsExp,
+		               .count = count,
+		               .lists = lists,
+		               .onto = onto,
+		               .signal = signal,
+		               .waits = waits,
+		               .wait_count = wait_count };
 	return execute_onto(thread, &batch);
 }
 
 ze_result_t ze_own_zeCommandListImmediateAppendCommandListsWithParameters(
-    struct guest_thread *thread, const struct ze_driver *driver, ze_command_list_handle_t onto, uint32_t count,
-    ze_command_list_handle_t *lists, const void *next, ze_event_handle_t signal, uint32_t wait_count,
-    ze_event_handle_t *waits)
+    struct guest_thread *thread, const struct ze_driver *driver, ze_command_list_handle_t onto,
+    uint32_t count, ze_command_list_handle_t *lists, const void *next, ze_event_handle_t signal,
+    uint32_t wait_count, ze_event_handle_t *waits)
 {
-	struct batch batch = {.driver = driver,
-	                      .function = ZE_zeCommandListImmediateAppendCommandListsWithParameters,
-	                      .count = count, .lists = lists, .onto = onto, .next = next, .signal = signal,
-	                      .waits = waits, .wait_count = wait_count};
+	struct batch batch = { .driver = driver,
+		               .function =
+		                   ZE_zeCommandListImmediateAppendCommandListsWithParameters,
+		               .count = count,
+		               .lists = lists,
+		               .onto = onto,
+		               .next = next,
+		               .signal = signal,
+		               .waits = waits,
+		               .wait_count = wait_count };
 	return execute_onto(thread, &batch);
 }

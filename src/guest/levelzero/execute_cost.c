@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it takes to execute a list with one of ours behind it, measured before the program's first such execution, on a
-// queue of our own in its context, with lists of our own that hold nothing but barriers. The device does these, some
-// thousand: a change. Executed are, by turns: a list as the program would have it; one with events and a ready list of
-// ours behind it; the same by our wrapper, on a thread and records that nobody else sees. Of one command and of
-// several, for what is read is more then. Timed is the call alone; the wait for the device has a limit. Whatever fails, or takes
-// too long, means that nothing is known.
+// What it takes to execute a list with one of ours behind it, measured before the program's first
+// such execution, on a queue of our own in its context, with lists of our own that hold nothing but
+// barriers. The device does these, some thousand: a change. Executed are, by turns: a list as the
+// program would have it; one with events and a ready list of ours behind it; the same by our
+// wrapper, on a thread and records that nobody else sees. Of one command and of several, for what
+// is read is more then. Timed is the call alone; the wait for the device has a limit. Whatever
+// fails, or takes too long, means that nothing is known.
 #include "guest/levelzero/bench.h"
 
 #include <errno.h>
 
-#define MOST_NS 6000000    // that a measurement is to take; the least rounds may take BUSY times as long
-#define WAIT_NS 20000000   // for the device, each time
+#define MOST_NS                                                                                    \
+	6000000 // that a measurement is to take; the least rounds may take BUSY times as long
+#define WAIT_NS 20000000 // for the device, each time
 
 // Of those at once the first is not timed: it may have to wake threads of the driver's.
-enum { AT_ONCE = 7, TIMED = AT_ONCE - 1, ROUNDS = 21, LEAST_ROUNDS = 5, BUSY = 8, FEW = 1, SEVERAL = 9 };
+enum {
+	AT_ONCE = 7,
+	TIMED = AT_ONCE - 1,
+	ROUNDS = 21,
+	LEAST_ROUNDS = 5,
+	BUSY = 8,
+	FEW = 1,
+	SEVERAL = 9
+};
 enum size { ONE, MANY, SIZES };
 enum trial { NATIVE, QUERIED, OURS, TRIALS };
 
@@ -25,21 +35,23 @@ struct bench {
 	struct ze_list lists[SIZES]; // with events
 	uint64_t executions;
 	struct ze_bench *ours;
-	bool stuck;                  // the device has not come back: nothing of it may be destroyed
+	bool stuck; // the device has not come back: nothing of it may be destroyed
 };
 
-static const uint32_t counts[SIZES] = {FEW, SEVERAL};
+static const uint32_t counts[SIZES] = { FEW, SEVERAL };
 static int64_t found[TARE_EXECUTE_COST_COUNT][ROUNDS];
 
 static bool finish(struct bench *bench)
 {
-	bench->stuck = bench->call->zeCommandQueueSynchronize(bench->queue, WAIT_NS) != ZE_RESULT_SUCCESS;
+	bench->stuck =
+	    bench->call->zeCommandQueueSynchronize(bench->queue, WAIT_NS) != ZE_RESULT_SUCCESS;
 	return !bench->stuck;
 }
 
 static bool execute(const struct bench *bench, uint32_t count, ze_command_list_handle_t *lists)
 {
-	return bench->call->zeCommandQueueExecuteCommandLists(bench->queue, count, lists, NULL) == ZE_RESULT_SUCCESS;
+	return bench->call->zeCommandQueueExecuteCommandLists(bench->queue, count, lists, NULL) ==
+	       ZE_RESULT_SUCCESS;
 }
 
 static bool try_native(struct bench *bench, enum size size, uint64_t *ticks)
@@ -83,8 +95,9 @@ static bool try_queried(struct bench *bench, enum size size, uint64_t *ticks)
 
 static bool execute_ours(struct bench *bench, struct ze_list *list)
 {
-	return ze_own_zeCommandQueueExecuteCommandLists(&bench->ours->on.thread, list->driver, bench->queue, 1,
-	                                                &list->handle, NULL) == ZE_RESULT_SUCCESS;
+	return ze_own_zeCommandQueueExecuteCommandLists(&bench->ours->on.thread, list->driver,
+	                                                bench->queue, 1, &list->handle,
+	                                                NULL) == ZE_RESULT_SUCCESS;
 }
 
 static bool try_ours(struct bench *bench, enum size size, uint64_t *ticks)
@@ -108,7 +121,8 @@ static bool try_ours(struct bench *bench, enum size size, uint64_t *ticks)
 static bool try_all(struct bench *bench, uint64_t ticks[SIZES][TRIALS])
 {
 	for (enum size size = ONE; size < SIZES; size++)
-		if (!try_native(bench, size, &ticks[size][NATIVE]) || !try_queried(bench, size, &ticks[size][QUERIED]))
+		if (!try_native(bench, size, &ticks[size][NATIVE]) ||
+		    !try_queried(bench, size, &ticks[size][QUERIED]))
 			return false;
 	return try_ours(bench, ONE, &ticks[ONE][OURS]);
 }
@@ -121,7 +135,8 @@ static uint32_t measure(struct bench *bench)
 	if (most == 0 || !try_all(bench, ticks))
 		return 0;
 	uint64_t from = guest_ticks();
-	while (rounds < ROUNDS && guest_ticks() - from < (rounds < LEAST_ROUNDS ? BUSY * most : most) &&
+	while (rounds < ROUNDS &&
+	       guest_ticks() - from < (rounds < LEAST_ROUNDS ? BUSY * most : most) &&
 	       try_all(bench, ticks)) {
 		int64_t few = (int64_t)(ticks[ONE][QUERIED] - ticks[ONE][NATIVE]);
 		int64_t several = (int64_t)(ticks[MANY][QUERIED] - ticks[MANY][NATIVE]);
@@ -145,7 +160,8 @@ static void tell(uint32_t rounds)
 		const struct guest_middle middle = guest_middle_of(found[i], rounds);
 		__atomic_store_n(&header->execute_ps[i], each_ps(middle.best), __ATOMIC_RELAXED);
 		__atomic_store_n(&header->execute_low_ps[i], each_ps(middle.low), __ATOMIC_RELAXED);
-		__atomic_store_n(&header->execute_high_ps[i], each_ps(middle.high), __ATOMIC_RELAXED);
+		__atomic_store_n(&header->execute_high_ps[i], each_ps(middle.high),
+		                 __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&header->execute_rounds, rounds, __ATOMIC_RELEASE);
 }
@@ -154,16 +170,19 @@ static void tell(uint32_t rounds)
 
 static ze_command_list_handle_t make_list(const struct bench *bench, const struct ze_list *like)
 {
-	const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
-	                                     .commandQueueGroupOrdinal = like->ordinal};
+	const ze_command_list_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+		                              .commandQueueGroupOrdinal = like->ordinal };
 	const struct ze_device *device = like->device;
 	ze_command_list_handle_t list = NULL;
-	return bench->call->zeCommandListCreate(bench->context, device->handle, &desc, &list) == ZE_RESULT_SUCCESS ? list
-	                                                                                                          : NULL;
+	return bench->call->zeCommandListCreate(bench->context, device->handle, &desc, &list) ==
+	               ZE_RESULT_SUCCESS
+	           ? list
+	           : NULL;
 }
 
 // A list of barriers, with events of ours or without.
-static bool fill(const struct bench *bench, ze_command_list_handle_t handle, struct ze_list *list, uint32_t count)
+static bool fill(const struct bench *bench, ze_command_list_handle_t handle, struct ze_list *list,
+                 uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		ze_event_handle_t event = list != NULL ? ze_own_take(list->own) : NULL;
@@ -171,7 +190,8 @@ static bool fill(const struct bench *bench, ze_command_list_handle_t handle, str
 			return false;
 		if (list != NULL)
 			ze_node_add(&bench->ours->on.thread, list, event, NULL, 0);
-		if (bench->call->zeCommandListAppendBarrier(handle, event, 0, NULL) != ZE_RESULT_SUCCESS)
+		if (bench->call->zeCommandListAppendBarrier(handle, event, 0, NULL) !=
+		    ZE_RESULT_SUCCESS)
 			return false;
 	}
 	return bench->call->zeCommandListClose(handle) == ZE_RESULT_SUCCESS;
@@ -190,16 +210,20 @@ static bool make_lists(struct bench *bench, const struct ze_list *like, enum siz
 	list->told_queries = list->ours = true;
 	atomic_store(&list->process, atomic_load(&guest_process));
 	atomic_store(&list->state, ZE_LIST_USED);
-	return bench->plain[size] != NULL && list->handle != NULL && list->own != NULL && ze_content_new(list) != NULL &&
-	       fill(bench, bench->plain[size], NULL, counts[size]) && fill(bench, list->handle, list, counts[size]);
+	return bench->plain[size] != NULL && list->handle != NULL && list->own != NULL &&
+	       ze_content_new(list) != NULL &&
+	       fill(bench, bench->plain[size], NULL, counts[size]) &&
+	       fill(bench, list->handle, list, counts[size]);
 }
 
 static bool make(struct bench *bench, const struct ze_list *like)
 {
-	const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, .ordinal = like->ordinal,
-	                                      .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+		                               .ordinal = like->ordinal,
+		                               .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
 	const struct ze_device *device = like->device;
-	if (bench->call->zeCommandQueueCreate(bench->context, device->handle, &desc, &bench->queue) != ZE_RESULT_SUCCESS) {
+	if (bench->call->zeCommandQueueCreate(bench->context, device->handle, &desc,
+	                                      &bench->queue) != ZE_RESULT_SUCCESS) {
 		bench->queue = NULL;
 		return false;
 	}
@@ -233,21 +257,24 @@ static void end(struct bench *bench)
 		bench->call->zeCommandQueueDestroy(bench->queue);
 }
 
-// A driver may lack what the program does not need: one that only knows immediate lists has no queues.
+// A driver may lack what the program does not need: one that only knows immediate lists has no
+// queues.
 static bool can_measure(const struct ze_calls *call)
 {
 	return call->zeCommandQueueCreate != NULL && call->zeCommandQueueDestroy != NULL &&
-	       call->zeCommandQueueExecuteCommandLists != NULL && call->zeCommandQueueSynchronize != NULL &&
-	       call->zeCommandListCreate != NULL && call->zeCommandListDestroy != NULL &&
-	       call->zeCommandListClose != NULL && call->zeCommandListAppendBarrier != NULL;
+	       call->zeCommandQueueExecuteCommandLists != NULL &&
+	       call->zeCommandQueueSynchronize != NULL && call->zeCommandListCreate != NULL &&
+	       call->zeCommandListDestroy != NULL && call->zeCommandListClose != NULL &&
+	       call->zeCommandListAppendBarrier != NULL;
 }
 
 void ze_execute_cost_first(const struct guest_thread *thread, const struct ze_list *like)
 {
 	static struct bench bench; // the program's stack may be a small one
 	static _Atomic bool begun;
-	if (ZE_LIKELY(atomic_load_explicit(&begun, memory_order_relaxed)) || thread->depth != 1 || like->device == NULL ||
-	    like->copies || guest_options.calibrated != TARE_TRACE_LEVELZERO || !can_measure(&like->driver->call) ||
+	if (ZE_LIKELY(atomic_load_explicit(&begun, memory_order_relaxed)) || thread->depth != 1 ||
+	    like->device == NULL || like->copies ||
+	    guest_options.calibrated != TARE_TRACE_LEVELZERO || !can_measure(&like->driver->call) ||
 	    atomic_exchange(&begun, true))
 		return;
 	int saved = errno;
@@ -265,6 +292,7 @@ void ze_execute_cost_first(const struct guest_thread *thread, const struct ze_li
 	if (rounds != 0)
 		tell(rounds);
 	guest_options.calibration_ticks += guest_ticks() - from;
-	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
+	                 __ATOMIC_RELAXED);
 	errno = saved;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device times: read when the program has waited anyway, by the helper, or when an event is about to be used
-// again. Pushing takes a lock for a few stores; harvesting is done by who gets the try-lock.
+// Device times: read when the program has waited anyway, by the helper, or when an event is about
+// to be used again. Pushing takes a lock for a few stores; harvesting is done by who gets the
+// try-lock.
 #include "guest/levelzero/ze.h"
 
 #include <errno.h>
@@ -13,31 +14,39 @@ bool ze_may_call(void)
 	return atomic_load_explicit(&guest_alive, memory_order_relaxed);
 }
 
-void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
-                      enum tare_trace_untimed why, int64_t value)
+void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t number,
+                      uint64_t execution, enum tare_trace_untimed why, int64_t value)
 {
 	// Of a command that is not recorded (0) there are no times.
 	union tare_trace_record *record = number != 0 ? guest_event(thread) : NULL;
 	if (record == NULL)
 		return;
-	record->untimed = (struct tare_trace_untimed_record){
-	    .command_track = track, .command_number = number, .value = value, .observed = guest_ticks(),
-	    .execution = execution};
+	record->untimed = (struct tare_trace_untimed_record){ .command_track = track,
+		                                              .command_number = number,
+		                                              .value = value,
+		                                              .observed = guest_ticks(),
+		                                              .execution = execution };
 	guest_commit(record, tare_trace_head(TARE_TRACE_UNTIMED, 0, (uint16_t)why, thread->track));
 }
 
-void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
-                    const ze_kernel_timestamp_result_t *stamps)
+void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number,
+                    uint64_t execution, const ze_kernel_timestamp_result_t *stamps)
 {
 	union tare_trace_record *record = number != 0 ? guest_event(thread) : NULL;
 	if (record == NULL)
 		return;
-	record->times = (struct tare_trace_times){
-	    .command_track = track, .command_number = number, .start = stamps->global.kernelStart,
-	    .end = stamps->global.kernelEnd, .queued = stamps->context.kernelStart,
-	    .submitted = stamps->context.kernelEnd, .observed = guest_ticks(), .execution = execution};
-	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END |
-	                                                           TARE_TRACE_STAMP_ACTIVE, 0, thread->track));
+	record->times = (struct tare_trace_times){ .command_track = track,
+		                                   .command_number = number,
+		                                   .start = stamps->global.kernelStart,
+		                                   .end = stamps->global.kernelEnd,
+		                                   .queued = stamps->context.kernelStart,
+		                                   .submitted = stamps->context.kernelEnd,
+		                                   .observed = guest_ticks(),
+		                                   .execution = execution };
+	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES,
+	                                     TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END |
+	                                         TARE_TRACE_STAMP_ACTIVE,
+	                                     0, thread->track));
 }
 
 // ---- the right to harvest
@@ -67,17 +76,19 @@ bool ze_take_right(struct ze_list *list)
 bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps)
 {
 	return !atomic_load_explicit(&known->read, memory_order_acquire) || known->counts ||
-	       (known->start != stamps->global.kernelStart && known->end != stamps->global.kernelEnd);
+	       (known->start != stamps->global.kernelStart &&
+	        known->end != stamps->global.kernelEnd);
 }
 
 static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint32_t at);
 
-// What an event says of a command. NOT_READY: it is not complete. An event that was not reset before it was
-// signalled again says the old times until then.
-static ze_result_t ask(struct guest_thread *thread, struct ze_list *list, const struct ze_pending *pending,
-                       ze_kernel_timestamp_result_t *stamps)
+// What an event says of a command. NOT_READY: it is not complete. An event that was not reset
+// before it was signalled again says the old times until then.
+static ze_result_t ask(struct guest_thread *thread, struct ze_list *list,
+                       const struct ze_pending *pending, ze_kernel_timestamp_result_t *stamps)
 {
-	if (pending->is_behind && pending->slot == NULL && !harvest_one(thread, list, pending->behind))
+	if (pending->is_behind && pending->slot == NULL &&
+	    !harvest_one(thread, list, pending->behind))
 		return ZE_RESULT_NOT_READY;
 	if (pending->slot != NULL) {
 		ze_result_t status = list->driver->call.zeEventQueryStatus(pending->event);
@@ -86,7 +97,8 @@ static ze_result_t ask(struct guest_thread *thread, struct ze_list *list, const 
 		return status;
 	}
 	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(pending->event, stamps);
-	if (result == ZE_RESULT_SUCCESS && pending->known != NULL && !ze_is_new(pending->known, stamps))
+	if (result == ZE_RESULT_SUCCESS && pending->known != NULL &&
+	    !ze_is_new(pending->known, stamps))
 		return ZE_RESULT_NOT_READY;
 	return result;
 }
@@ -95,7 +107,7 @@ static ze_result_t ask(struct guest_thread *thread, struct ze_list *list, const 
 static struct ze_pending look(struct ze_list *list, uint32_t at, bool asks)
 {
 	guest_hold(&list->push);
-	struct ze_pending pending = {0};
+	struct ze_pending pending = { 0 };
 	if (at - atomic_load(&list->tail) < atomic_load(&list->head) - atomic_load(&list->tail))
 		pending = list->ring[at & list->mask];
 	if (asks && pending.event != NULL && pending.known != NULL)
@@ -117,8 +129,8 @@ static void keep_stamps(struct ze_event *event, const ze_kernel_timestamp_result
 	atomic_store_explicit(&event->read, true, memory_order_release);
 }
 
-// Of those who have asked for a command's times, who gets true writes them: the thread that is about to reset
-// the event need not wait for one that harvests. `stamps` NULL: it has none.
+// Of those who have asked for a command's times, who gets true writes them: the thread that is
+// about to reset the event need not wait for one that harvests. `stamps` NULL: it has none.
 static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pending,
                   const ze_kernel_timestamp_result_t *stamps)
 {
@@ -128,7 +140,8 @@ static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pe
 	bool mine = entry->event != NULL && entry->event == pending->event;
 	if (mine) {
 		entry->event = NULL;
-		if (known != NULL && known->list == list && known->content == NULL && known->at == at)
+		if (known != NULL && known->list == list && known->content == NULL &&
+		    known->at == at)
 			atomic_store_explicit(&known->list, NULL, memory_order_relaxed);
 		// Before the next command that signals it is asked.
 		if (stamps != NULL && said != NULL)
@@ -139,17 +152,20 @@ static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pe
 }
 
 // Writes what was said of a command that was claimed.
-static void settle(struct guest_thread *thread, struct ze_list *list, const struct ze_pending *pending,
-                   ze_result_t result, const ze_kernel_timestamp_result_t *stamps)
+static void settle(struct guest_thread *thread, struct ze_list *list,
+                   const struct ze_pending *pending, ze_result_t result,
+                   const ze_kernel_timestamp_result_t *stamps)
 {
 	struct ze_event *known = pending->known;
 	if (result == ZE_RESULT_SUCCESS) {
 		if (pending->slot == NULL)
-			ze_write_parts(thread, list, pending->event, pending->track, pending->number, 0, stamps);
+			ze_write_parts(thread, list, pending->event, pending->track,
+			               pending->number, 0, stamps);
 		ze_write_times(thread, pending->track, pending->number, 0, stamps);
 	} else {
 		ze_write_untimed(thread, pending->track, pending->number, 0,
-		                 result == ZE_RESULT_NOT_READY ? TARE_UNTIMED_REUSED : TARE_UNTIMED_FAILED,
+		                 result == ZE_RESULT_NOT_READY ? TARE_UNTIMED_REUSED
+		                                               : TARE_UNTIMED_FAILED,
 		                 (int64_t)result);
 	}
 	ze_compare_come(thread, pending->track, pending->number);
@@ -181,7 +197,8 @@ static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint3
 	return ready || look(list, at, false).event == NULL;
 }
 
-bool ze_is_copied_elsewhere(struct guest_thread *thread, const struct ze_event *event, const struct ze_list *list)
+bool ze_is_copied_elsewhere(struct guest_thread *thread, const struct ze_event *event,
+                            const struct ze_list *list)
 {
 	struct ze_list *by = event->copied_list;
 	if (ZE_LIKELY(by == NULL) || by == list)
@@ -198,7 +215,8 @@ static void harvest_ring(struct guest_thread *thread, struct ze_list *list)
 	uint32_t tail = atomic_load_explicit(&list->tail, memory_order_relaxed);
 	bool gap = false;
 	for (uint32_t at = tail; at != head; at++) {
-		if (!ze_may_call() || atomic_load_explicit(&list->wanted, memory_order_relaxed) != 0)
+		if (!ze_may_call() ||
+		    atomic_load_explicit(&list->wanted, memory_order_relaxed) != 0)
 			return;
 		if (!harvest_one(thread, list, at)) {
 			gap = true;
@@ -213,7 +231,7 @@ static void harvest_ring(struct guest_thread *thread, struct ze_list *list)
 // The entry of the command that signals the event; its event NULL: there is none.
 static struct ze_pending entry_of(struct ze_list *list, const struct ze_event *event, uint32_t at)
 {
-	struct ze_pending pending = {0};
+	struct ze_pending pending = { 0 };
 	guest_hold(&list->push);
 	if (event->list == list && event->content == NULL &&
 	    at - atomic_load(&list->tail) < atomic_load(&list->head) - atomic_load(&list->tail))
@@ -224,7 +242,8 @@ static struct ze_pending entry_of(struct ze_list *list, const struct ze_event *e
 	return pending;
 }
 
-static void before_in_ring(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
+static void before_in_ring(struct guest_thread *thread, struct ze_list *list,
+                           struct ze_event *event)
 {
 	uint32_t at = event->at;
 	struct ze_pending pending = entry_of(list, event, at);
@@ -243,7 +262,8 @@ bool ze_pending_read(struct guest_thread *thread, struct ze_event *event)
 {
 	struct ze_list *list = event->list;
 	uint32_t at = event->at;
-	struct ze_pending pending = list != NULL ? entry_of(list, event, at) : (struct ze_pending){0};
+	struct ze_pending pending =
+	    list != NULL ? entry_of(list, event, at) : (struct ze_pending){ 0 };
 	ze_kernel_timestamp_result_t stamps;
 	if (pending.event == NULL)
 		return true;
@@ -255,13 +275,15 @@ bool ze_pending_read(struct guest_thread *thread, struct ze_event *event)
 	return true;
 }
 
-void ze_pending_exchange(struct ze_list *list, struct ze_event *event, const struct ze_pending *copy)
+void ze_pending_exchange(struct ze_list *list, struct ze_event *event,
+                         const struct ze_pending *copy)
 {
 	guest_hold(&list->push);
 	struct ze_pending *entry = &list->ring[event->at & list->mask];
-	// The helper may have read it meanwhile: then what is copied is not needed, and not used again until the
-	// context goes, for the copy is still to be made.
-	if (event->list == list && event->content == NULL && entry->known == event && entry->event == event->handle) {
+	// The helper may have read it meanwhile: then what is copied is not needed, and not used
+	// again until the context goes, for the copy is still to be made.
+	if (event->list == list && event->content == NULL && entry->known == event &&
+	    entry->event == event->handle) {
 		entry->event = copy->event;
 		entry->known = NULL;
 		entry->copied = copy->copied;
@@ -295,7 +317,8 @@ void ze_event_before_slow(struct guest_thread *thread, struct ze_event *event)
 static void grow(struct ze_list *list, uint32_t mask)
 {
 	uint32_t capacity = mask != 0 ? (mask + 1) * 2 : FIRST_RING;
-	struct ze_pending *ring = capacity <= LARGEST_RING ? guest_memory(capacity * sizeof *ring) : NULL;
+	struct ze_pending *ring =
+	    capacity <= LARGEST_RING ? guest_memory(capacity * sizeof *ring) : NULL;
 	if (ring == NULL)
 		return;
 	guest_hold(&list->push);
@@ -319,7 +342,8 @@ static bool push(struct ze_list *list, const struct ze_pending *pending, bool *h
 	if (room) {
 		list->ring[head & list->mask] = *pending;
 		if (pending->known != NULL) {
-			list->ring[head & list->mask].is_behind = pending->known->copied_list == list;
+			list->ring[head & list->mask].is_behind =
+			    pending->known->copied_list == list;
 			list->ring[head & list->mask].behind = pending->known->copied_at;
 			atomic_store_explicit(&pending->known->list, list, memory_order_relaxed);
 			atomic_store_explicit(&pending->known->content, NULL, memory_order_relaxed);
@@ -331,10 +355,12 @@ static bool push(struct ze_list *list, const struct ze_pending *pending, bool *h
 	return room;
 }
 
-void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event, struct ze_event *known,
-             uint32_t number)
+void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
+             struct ze_event *known, uint32_t number)
 {
-	const struct ze_pending pending = {.event = event, .known = known, .track = thread->track, .number = number};
+	const struct ze_pending pending = {
+		.event = event, .known = known, .track = thread->track, .number = number
+	};
 	uint32_t mask = list->mask;
 	bool half, pushed = push(list, &pending, &half);
 	if (ZE_UNLIKELY(!pushed || half)) {
@@ -360,7 +386,8 @@ bool ze_harvest_list(struct guest_thread *thread, struct ze_list *list)
 	if (!ring && atomic_load_explicit(&list->in_flight, memory_order_relaxed) == 0 &&
 	    (list->content == NULL || atomic_load(&list->state) != ZE_LIST_ENDED))
 		return true;
-	if (!ze_may_call() || atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
+	if (!ze_may_call() ||
+	    atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
 		return true;
 	int saved = errno;
 	if (!(thread->helper ? guest_try(&list->harvesting) : ze_take_right(list)))
@@ -384,11 +411,13 @@ bool ze_harvest_list(struct guest_thread *thread, struct ze_list *list)
 // One that the program has destroyed and from which nothing is to come may be used again.
 static void use_again(struct ze_list *list)
 {
-	if (atomic_load(&list->state) != ZE_LIST_ENDED || atomic_load(&list->head) != atomic_load(&list->tail) ||
+	if (atomic_load(&list->state) != ZE_LIST_ENDED ||
+	    atomic_load(&list->head) != atomic_load(&list->tail) ||
 	    atomic_load(&list->in_flight) != 0 || !guest_try(&list->harvesting))
 		return;
 	bool empty = true;
-	for (const struct ze_content *content = list->content; content != NULL; content = content->following)
+	for (const struct ze_content *content = list->content; content != NULL;
+	     content = content->following)
 		empty = empty && content->empty;
 	uint32_t ended = ZE_LIST_ENDED;
 	if (empty && list->handle != NULL) {
@@ -444,7 +473,8 @@ static void seen_all(struct guest_thread *thread)
 }
 
 void ze_after_zeCommandQueueSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
-                                        ze_command_queue_handle_t queue, uint64_t timeout, ze_result_t result)
+                                        ze_command_queue_handle_t queue, uint64_t timeout,
+                                        ze_result_t result)
 {
 	(void)driver, (void)queue, (void)timeout;
 	if (result == ZE_RESULT_SUCCESS)
@@ -475,8 +505,10 @@ void ze_after_zeDeviceSynchronize(struct guest_thread *thread, const struct ze_d
 		seen_all(thread);
 }
 
-void ze_after_zeCommandListHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
-                                           ze_command_list_handle_t handle, uint64_t timeout, ze_result_t result)
+void ze_after_zeCommandListHostSynchronize(struct guest_thread *thread,
+                                           const struct ze_driver *driver,
+                                           ze_command_list_handle_t handle, uint64_t timeout,
+                                           ze_result_t result)
 {
 	(void)driver, (void)timeout, (void)handle;
 	// It may have executed others.

@@ -41,19 +41,20 @@ struct ze_queue *ze_queue_find(ze_command_queue_handle_t handle)
 
 void ze_after_zeCommandQueueCreate(struct guest_thread *thread, const struct ze_driver *driver,
                                    ze_context_handle_t context, ze_device_handle_t device,
-                                   const ze_command_queue_desc_t *desc, ze_command_queue_handle_t *made,
-                                   ze_result_t result)
+                                   const ze_command_queue_desc_t *desc,
+                                   ze_command_queue_handle_t *made, ze_result_t result)
 {
 	(void)thread;
-	struct ze_queue *queue = result == ZE_RESULT_SUCCESS ? ze_take(&spare_queues, sizeof *queue) : NULL;
+	struct ze_queue *queue =
+	    result == ZE_RESULT_SUCCESS ? ze_take(&spare_queues, sizeof *queue) : NULL;
 	if (queue == NULL)
 		return;
 	queue->handle = *made;
 	queue->device = ze_device_find(driver, device);
 	queue->number = guest_queue_number();
 	guest_map_put(queues, *made, (uintptr_t)queue);
-	ze_define(TARE_OBJECT_QUEUE, *made, context, device, properties_of(desc->ordinal, desc->index, false), 0, 0,
-	          queue->number);
+	ze_define(TARE_OBJECT_QUEUE, *made, context, device,
+	          properties_of(desc->ordinal, desc->index, false), 0, 0, queue->number);
 	if (queue->device != NULL)
 		ze_clock_pair(thread, queue->device);
 }
@@ -103,11 +104,12 @@ static void define(const struct ze_list *list, uint32_t index)
 		          properties_of(list->ordinal, index, !list->in_order), 0, 0, list->number);
 	else
 		ze_define(TARE_OBJECT_GRAPH, list->handle, list->context, device,
-		          properties_of(list->ordinal, 0, !list->in_order), 0, 0, list->content->number);
+		          properties_of(list->ordinal, 0, !list->in_order), 0, 0,
+		          list->content->number);
 }
 
-static struct ze_list *made(struct guest_thread *thread, const struct ze_driver *driver, const struct ze_list *like,
-                            uint32_t index)
+static struct ze_list *made(struct guest_thread *thread, const struct ze_driver *driver,
+                            const struct ze_list *like, uint32_t index)
 {
 	struct ze_list *list = take_list();
 	if (list == NULL)
@@ -119,7 +121,8 @@ static struct ze_list *made(struct guest_thread *thread, const struct ze_driver 
 	list->own = ze_own_events_of(driver, like->context);
 	list->ordinal = like->ordinal;
 	const struct ze_device *device = like->device;
-	list->copies = device != NULL && like->ordinal < 32 && (device->copying >> like->ordinal & 1) != 0;
+	list->copies =
+	    device != NULL && like->ordinal < 32 && (device->copying >> like->ordinal & 1) != 0;
 	list->immediate = like->immediate;
 	list->in_order = like->in_order;
 	list->waits = like->waits;
@@ -147,38 +150,51 @@ static struct ze_list *made(struct guest_thread *thread, const struct ze_driver 
 
 void ze_after_zeCommandListCreate(struct guest_thread *thread, const struct ze_driver *driver,
                                   ze_context_handle_t context, ze_device_handle_t device,
-                                  const ze_command_list_desc_t *desc, ze_command_list_handle_t *list,
-                                  ze_result_t result)
+                                  const ze_command_list_desc_t *desc,
+                                  ze_command_list_handle_t *list, ze_result_t result)
 {
 	if (result == ZE_RESULT_SUCCESS)
-		made(thread, driver, &(struct ze_list){
-		         .handle = *list, .context = context, .device = ze_device_find(driver, device),
-		         .ordinal = desc->commandQueueGroupOrdinal,
-		         .in_order = (desc->flags & FLAG_LIST_IN_ORDER) != 0}, 0);
+		made(thread, driver,
+		     &(struct ze_list){ .handle = *list,
+		                        .context = context,
+		                        .device = ze_device_find(driver, device),
+		                        .ordinal = desc->commandQueueGroupOrdinal,
+		                        .in_order = (desc->flags & FLAG_LIST_IN_ORDER) != 0 },
+		     0);
 }
 
-void ze_list_cloned(struct guest_thread *thread, const struct ze_list *list, ze_command_list_handle_t handle)
+void ze_list_cloned(struct guest_thread *thread, const struct ze_list *list,
+                    ze_command_list_handle_t handle)
 {
-	const struct ze_list *clone = made(thread, list->driver, &(struct ze_list){
-	                                       .handle = handle, .context = list->context, .device = list->device,
-	                                       .ordinal = list->ordinal, .in_order = list->in_order}, 0);
+	const struct ze_list *clone = made(thread, list->driver,
+	                                   &(struct ze_list){ .handle = handle,
+	                                                      .context = list->context,
+	                                                      .device = list->device,
+	                                                      .ordinal = list->ordinal,
+	                                                      .in_order = list->in_order },
+	                                   0);
 	if (clone == NULL)
 		return;
 	clone->content->shared = true;
 	clone->content->appended = list->content->appended;
 }
 
-void ze_after_zeCommandListCreateImmediate(struct guest_thread *thread, const struct ze_driver *driver,
+void ze_after_zeCommandListCreateImmediate(struct guest_thread *thread,
+                                           const struct ze_driver *driver,
                                            ze_context_handle_t context, ze_device_handle_t device,
-                                           const ze_command_queue_desc_t *desc, ze_command_list_handle_t *list,
-                                           ze_result_t result)
+                                           const ze_command_queue_desc_t *desc,
+                                           ze_command_list_handle_t *list, ze_result_t result)
 {
 	if (result == ZE_RESULT_SUCCESS)
-		made(thread, driver, &(struct ze_list){
-		         .handle = *list, .context = context, .device = ze_device_find(driver, device),
-		         .ordinal = desc->ordinal, .immediate = true,
-		         .in_order = (desc->flags & FLAG_QUEUE_IN_ORDER) != 0,
-		         .waits = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS}, desc->index);
+		made(thread, driver,
+		     &(struct ze_list){ .handle = *list,
+		                        .context = context,
+		                        .device = ze_device_find(driver, device),
+		                        .ordinal = desc->ordinal,
+		                        .immediate = true,
+		                        .in_order = (desc->flags & FLAG_QUEUE_IN_ORDER) != 0,
+		                        .waits = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS },
+		     desc->index);
 }
 
 struct ze_list *ze_list_find(struct guest_thread *thread, ze_command_list_handle_t handle)
@@ -188,7 +204,8 @@ struct ze_list *ze_list_find(struct guest_thread *thread, ze_command_list_handle
 	if (list == NULL || list->handle != handle || atomic_load(&list->state) != ZE_LIST_USED)
 		list = (struct ze_list *)(uintptr_t)guest_map_find(lists, handle, 0);
 	// What was made before a fork is the parent's.
-	if (list != NULL && atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
+	if (list != NULL &&
+	    atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
 		return NULL;
 	return mine->list = list;
 }
@@ -250,7 +267,8 @@ void ze_before_zeContextDestroy(struct guest_thread *thread, const struct ze_dri
 	ze_harvest_all(thread);
 	// Nothing may be asked of what lived in it any more.
 	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
-		if (list->context != context || list->driver != driver || atomic_load(&list->state) < ZE_LIST_USED)
+		if (list->context != context || list->driver != driver ||
+		    atomic_load(&list->state) < ZE_LIST_USED)
 			continue;
 		for (int turns = 0; turns < 50 && !ze_harvest_list(thread, list); turns++)
 			sched_yield();

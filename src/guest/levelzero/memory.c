@@ -22,16 +22,17 @@ void ze_after_zeMemAllocShared(struct guest_thread *thread, const struct ze_driv
 }
 
 void ze_after_zeMemAllocDevice(struct guest_thread *thread, const struct ze_driver *driver,
-                               ze_context_handle_t context, const ze_device_mem_alloc_desc_t *desc, size_t bytes,
-                               size_t alignment, ze_device_handle_t device, void **made, ze_result_t result)
+                               ze_context_handle_t context, const ze_device_mem_alloc_desc_t *desc,
+                               size_t bytes, size_t alignment, ze_device_handle_t device,
+                               void **made, ze_result_t result)
 {
 	(void)thread, (void)driver, (void)desc, (void)alignment;
 	allocated(result, made, context, device, bytes, TARE_TRACE_MEMORY_BUFFER);
 }
 
 void ze_after_zeMemAllocHost(struct guest_thread *thread, const struct ze_driver *driver,
-                             ze_context_handle_t context, const ze_host_mem_alloc_desc_t *desc, size_t bytes,
-                             size_t alignment, void **made, ze_result_t result)
+                             ze_context_handle_t context, const ze_host_mem_alloc_desc_t *desc,
+                             size_t bytes, size_t alignment, void **made, ze_result_t result)
 {
 	(void)thread, (void)driver, (void)desc, (void)alignment;
 	allocated(result, made, context, NULL, bytes, TARE_TRACE_MEMORY_PINNED);
@@ -46,7 +47,8 @@ void ze_before_zeMemFree(struct guest_thread *thread, const struct ze_driver *dr
 }
 
 void ze_before_zeMemFreeExt(struct guest_thread *thread, const struct ze_driver *driver,
-                            ze_context_handle_t context, const ze_memory_free_ext_desc_t *desc, void *memory)
+                            ze_context_handle_t context, const ze_memory_free_ext_desc_t *desc,
+                            void *memory)
 {
 	(void)thread, (void)driver, (void)context, (void)desc;
 	guest_region_forget(memory);

@@ -29,7 +29,8 @@ void ze_after_zeModuleCreate(struct guest_thread *thread, const struct ze_driver
 	if (result != ZE_RESULT_SUCCESS)
 		return;
 	guest_map_put(devices, *made, (uintptr_t)device);
-	ze_define(TARE_OBJECT_PROGRAM, *made, context, device, desc->format == ZE_MODULE_FORMAT_NATIVE ? TARE_PROGRAM_NATIVE : 0, 0, 0, 0);
+	ze_define(TARE_OBJECT_PROGRAM, *made, context, device,
+	          desc->format == ZE_MODULE_FORMAT_NATIVE ? TARE_PROGRAM_NATIVE : 0, 0, 0, 0);
 	if (desc->pInputModule != NULL) {
 		ze_fact(TARE_TRACE_FACT_SOURCE_HASH, *made,
 		        guest_hash(GUEST_HASH_START, desc->pInputModule, desc->inputSize), NULL, 0);
@@ -50,9 +51,10 @@ struct ze_kernel *ze_kernel_find(struct guest_thread *thread, ze_kernel_handle_t
 	return mine->kernel = (struct ze_kernel *)(uintptr_t)guest_map_find(kernels, handle, 0);
 }
 
-static void kernel_facts(const struct ze_driver *driver, ze_kernel_handle_t kernel, const void *device)
+static void kernel_facts(const struct ze_driver *driver, ze_kernel_handle_t kernel,
+                         const void *device)
 {
-	ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+	ze_kernel_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
 	if (driver->call.zeKernelGetProperties == NULL ||
 	    driver->call.zeKernelGetProperties(kernel, &properties) != ZE_RESULT_SUCCESS)
 		return;
@@ -63,16 +65,19 @@ static void kernel_facts(const struct ze_driver *driver, ze_kernel_handle_t kern
 		ze_fact(TARE_TRACE_FACT_SUB_GROUP, kernel, properties.maxSubgroupSize, device, 0);
 	if (properties.requiredGroupSizeX != 0)
 		ze_fact(TARE_TRACE_FACT_COMPILED_GROUP, kernel,
-		        (uint64_t)properties.requiredGroupSizeX | (uint64_t)properties.requiredGroupSizeY << 21 |
-		            (uint64_t)properties.requiredGroupSizeZ << 42, device, 0);
+		        (uint64_t)properties.requiredGroupSizeX |
+		            (uint64_t)properties.requiredGroupSizeY << 21 |
+		            (uint64_t)properties.requiredGroupSizeZ << 42,
+		        device, 0);
 }
 
 void ze_after_zeKernelCreate(struct guest_thread *thread, const struct ze_driver *driver,
-                             ze_module_handle_t module, const ze_kernel_desc_t *desc, ze_kernel_handle_t *made,
-                             ze_result_t result)
+                             ze_module_handle_t module, const ze_kernel_desc_t *desc,
+                             ze_kernel_handle_t *made, ze_result_t result)
 {
 	(void)thread;
-	struct ze_kernel *kernel = result == ZE_RESULT_SUCCESS ? ze_take(&spares, sizeof *kernel) : NULL;
+	struct ze_kernel *kernel =
+	    result == ZE_RESULT_SUCCESS ? ze_take(&spares, sizeof *kernel) : NULL;
 	if (kernel == NULL)
 		return;
 	kernel->handle = *made;
@@ -95,10 +100,12 @@ void ze_before_zeKernelDestroy(struct guest_thread *thread, const struct ze_driv
 
 // Too many to be recorded each: they only say what the next launch is to be.
 ze_result_t ze_own_zeKernelSetGroupSize(struct guest_thread *thread, const struct ze_driver *driver,
-                                        ze_kernel_handle_t handle, uint32_t x, uint32_t y, uint32_t z)
+                                        ze_kernel_handle_t handle, uint32_t x, uint32_t y,
+                                        uint32_t z)
 {
 	ze_result_t result = driver->call.zeKernelSetGroupSize(handle, x, y, z);
-	struct ze_kernel *kernel = result == ZE_RESULT_SUCCESS ? ze_kernel_find(thread, handle) : NULL;
+	struct ze_kernel *kernel =
+	    result == ZE_RESULT_SUCCESS ? ze_kernel_find(thread, handle) : NULL;
 	if (kernel != NULL) {
 		kernel->group[0] = x;
 		kernel->group[1] = y;
@@ -112,7 +119,8 @@ ze_result_t ze_own_zeKernelSetGroupSize(struct guest_thread *thread, const struc
 void ze_after_zeCommandListAppendLaunchKernelWithArguments(
     struct guest_thread *thread, const struct ze_driver *driver, ze_command_list_handle_t list,
     ze_kernel_handle_t handle, ze_group_count_t groups, struct ze_newer_size size, void **arguments,
-    const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits, ze_result_t result)
+    const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits,
+    ze_result_t result)
 {
 	struct ze_kernel *kernel = ze_kernel_find(thread, handle);
 	(void)driver, (void)list, (void)groups, (void)arguments, (void)next, (void)signal;

@@ -22,7 +22,8 @@ bool ze_thread_make(struct guest_thread *thread)
 uint64_t ze_calls_seen(void)
 {
 	uint64_t sum = 0;
-	for (struct ze_thread *mine = atomic_load(&all_threads); mine != NULL; mine = mine->following)
+	for (struct ze_thread *mine = atomic_load(&all_threads); mine != NULL;
+	     mine = mine->following)
 		sum += atomic_load_explicit(&mine->calls, memory_order_relaxed);
 	return sum;
 }
@@ -30,7 +31,8 @@ uint64_t ze_calls_seen(void)
 // The child of a fork counts its own calls. Its lists are the parent's: see `process`.
 void ze_in_child(void)
 {
-	for (struct ze_thread *mine = atomic_load(&all_threads); mine != NULL; mine = mine->following) {
+	for (struct ze_thread *mine = atomic_load(&all_threads); mine != NULL;
+	     mine = mine->following) {
 		atomic_store(&mine->calls, 0);
 		mine->arena.taken = false;
 	}
@@ -39,7 +41,8 @@ void ze_in_child(void)
 void ze_define_function(uint32_t function, uint32_t process)
 {
 	if (atomic_exchange(&ze_defined[function], process) != process)
-		guest_define_function(TARE_TRACE_LEVELZERO, function, ze_rows[function].name, ze_rows[function].role);
+		guest_define_function(TARE_TRACE_LEVELZERO, function, ze_rows[function].name,
+		                      ze_rows[function].role);
 }
 
 // The exit of this thread's last call, or now.
@@ -50,31 +53,47 @@ static uint64_t definition_ticks(void)
 	return mine != NULL && mine->exit != 0 ? mine->exit : guest_ticks();
 }
 
-void ze_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
-               uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number)
+void ze_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
+               const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
+               uint32_t number)
 {
-	union tare_trace_record record = {.object = {
-	    .head = guest_api_head(TARE_TRACE_LEVELZERO, TARE_TRACE_OBJECT, (uint16_t)kind),
-	    .handle = (uintptr_t)handle, .ticks = definition_ticks(), .parent = (uintptr_t)parent,
-	    .device = (uintptr_t)device, .properties = properties, .bytes = bytes, .name = name,
-	    .number = number}};
+	union tare_trace_record record = { .object = { .head = guest_api_head(TARE_TRACE_LEVELZERO,
+		                                                              TARE_TRACE_OBJECT,
+		                                                              (uint16_t)kind),
+		                                       .handle = (uintptr_t)handle,
+		                                       .ticks = definition_ticks(),
+		                                       .parent = (uintptr_t)parent,
+		                                       .device = (uintptr_t)device,
+		                                       .properties = properties,
+		                                       .bytes = bytes,
+		                                       .name = name,
+		                                       .number = number } };
 	guest_define(&record);
 }
 
-void ze_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device, uint32_t text)
+void ze_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device,
+             uint32_t text)
 {
-	union tare_trace_record record = {.fact = {
-	    .head = guest_api_head(TARE_TRACE_LEVELZERO, TARE_TRACE_FACT, (uint16_t)fact),
-	    .object = (uintptr_t)object, .ticks = definition_ticks(), .value = value,
-	    .device = (uintptr_t)device, .text = text}};
+	union tare_trace_record record = { .fact = { .head = guest_api_head(TARE_TRACE_LEVELZERO,
+		                                                            TARE_TRACE_FACT,
+		                                                            (uint16_t)fact),
+		                                     .object = (uintptr_t)object,
+		                                     .ticks = definition_ticks(),
+		                                     .value = value,
+		                                     .device = (uintptr_t)device,
+		                                     .text = text } };
 	guest_define(&record);
 }
 
 void ze_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to)
 {
-	union tare_trace_record record = {.change = {
-	    .head = guest_api_head(TARE_TRACE_LEVELZERO, TARE_TRACE_CHANGE, (uint16_t)change),
-	    .object = (uintptr_t)object, .ticks = definition_ticks(), .from = from, .to = to}};
+	union tare_trace_record record = { .change = { .head = guest_api_head(TARE_TRACE_LEVELZERO,
+		                                                              TARE_TRACE_CHANGE,
+		                                                              (uint16_t)change),
+		                                       .object = (uintptr_t)object,
+		                                       .ticks = definition_ticks(),
+		                                       .from = from,
+		                                       .to = to } };
 	guest_define(&record);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each sub-device did of a command that was given to the whole device, where the driver spreads it over several.
-// An event tells that of the last command that has signalled it, and only to the host. So it is compared with what is
-// known of the command: what another one did is not told.
+// What each sub-device did of a command that was given to the whole device, where the driver
+// spreads it over several. An event tells that of the last command that has signalled it, and only
+// to the host. So it is compared with what is known of the command: what another one did is not
+// told.
 #include "guest/levelzero/ze.h"
 
 enum { MOST_PARTS = 16 };
@@ -10,12 +11,15 @@ enum { MOST_PARTS = 16 };
 static bool are_of(const struct ze_device *device, const ze_kernel_timestamp_result_t *whole,
                    const ze_kernel_timestamp_result_t *parts, uint32_t count)
 {
-	uint64_t mask = device->stamp_bits > 0 && device->stamp_bits < 64 ? (UINT64_C(1) << device->stamp_bits) - 1
-	                                                                  : UINT64_MAX;
-	uint64_t begin = whole->global.kernelStart, length = (whole->global.kernelEnd - begin) & mask;
+	uint64_t mask = device->stamp_bits > 0 && device->stamp_bits < 64
+	                    ? (UINT64_C(1) << device->stamp_bits) - 1
+	                    : UINT64_MAX;
+	uint64_t begin = whole->global.kernelStart,
+	         length = (whole->global.kernelEnd - begin) & mask;
 	uint64_t first = UINT64_MAX, last = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t from = (parts[i].global.kernelStart - begin) & mask, to = (parts[i].global.kernelEnd - begin) & mask;
+		uint64_t from = (parts[i].global.kernelStart - begin) & mask,
+		         to = (parts[i].global.kernelEnd - begin) & mask;
 		if (from > to)
 			return false;
 		first = from < first ? from : first;
@@ -25,23 +29,27 @@ static bool are_of(const struct ze_device *device, const ze_kernel_timestamp_res
 }
 
 // How many there are in `parts`; 0: no more than one, or not known.
-static uint32_t ask(const struct ze_list *list, ze_event_handle_t event, ze_kernel_timestamp_result_t parts[MOST_PARTS])
+static uint32_t ask(const struct ze_list *list, ze_event_handle_t event,
+                    ze_kernel_timestamp_result_t parts[MOST_PARTS])
 {
 	const struct ze_calls *call = &list->driver->call;
 	ze_device_handle_t device = list->device->handle;
 	uint32_t count = 0;
-	if (call->zeEventQueryTimestampsExp(event, device, &count, NULL) != ZE_RESULT_SUCCESS || count < 2 ||
-	    count > MOST_PARTS)
+	if (call->zeEventQueryTimestampsExp(event, device, &count, NULL) != ZE_RESULT_SUCCESS ||
+	    count < 2 || count > MOST_PARTS)
 		return 0;
 	uint32_t given = count;
-	return call->zeEventQueryTimestampsExp(event, device, &given, parts) == ZE_RESULT_SUCCESS && given == count ? count
-	                                                                                                            : 0;
+	return call->zeEventQueryTimestampsExp(event, device, &given, parts) == ZE_RESULT_SUCCESS &&
+	               given == count
+	           ? count
+	           : 0;
 }
 
-void ze_write_parts(struct guest_thread *thread, const struct ze_list *list, ze_event_handle_t event, uint32_t track,
-                    uint32_t number, uint64_t execution, const ze_kernel_timestamp_result_t *whole)
+void ze_write_parts(struct guest_thread *thread, const struct ze_list *list,
+                    ze_event_handle_t event, uint32_t track, uint32_t number, uint64_t execution,
+                    const ze_kernel_timestamp_result_t *whole)
 {
-	ze_kernel_timestamp_result_t parts[MOST_PARTS] = {0};
+	ze_kernel_timestamp_result_t parts[MOST_PARTS] = { 0 };
 	struct ze_device *device = list->device;
 	if (ZE_LIKELY(device == NULL || device->sub_devices == 0) || number == 0 ||
 	    list->driver->call.zeEventQueryTimestampsExp == NULL)
@@ -54,10 +62,16 @@ void ze_write_parts(struct guest_thread *thread, const struct ze_list *list, ze_
 		union tare_trace_record *record = guest_event(thread);
 		if (record == NULL)
 			return;
-		record->part = (struct tare_trace_part){
-		    .command_track = track, .command_number = number, .start = parts[i].global.kernelStart,
-		    .end = parts[i].global.kernelEnd, .active_start = parts[i].context.kernelStart,
-		    .active_end = parts[i].context.kernelEnd, .observed = guest_ticks(), .execution = execution};
-		guest_commit(record, tare_trace_head(TARE_TRACE_PART, (uint8_t)count, (uint16_t)i, thread->track));
+		record->part =
+		    (struct tare_trace_part){ .command_track = track,
+			                      .command_number = number,
+			                      .start = parts[i].global.kernelStart,
+			                      .end = parts[i].global.kernelEnd,
+			                      .active_start = parts[i].context.kernelStart,
+			                      .active_end = parts[i].context.kernelEnd,
+			                      .observed = guest_ticks(),
+			                      .execution = execution };
+		guest_commit(record, tare_trace_head(TARE_TRACE_PART, (uint8_t)count, (uint16_t)i,
+		                                     thread->track));
 	}
 }

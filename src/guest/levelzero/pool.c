@@ -58,7 +58,8 @@ static bool make_room(struct ze_own_events *own, uint32_t count)
 	if (own->made + count <= own->room)
 		return true;
 	uint32_t room = own->room != 0 ? own->room * 2 : EVENTS_A_POOL;
-	ze_event_handle_t *larger = room <= MOST_EVENTS ? guest_memory(room * sizeof(*larger)) : NULL;
+	ze_event_handle_t *larger =
+	    room <= MOST_EVENTS ? guest_memory(room * sizeof(*larger)) : NULL;
 	if (larger == NULL)
 		return false;
 	if (own->free_count != 0)
@@ -71,17 +72,21 @@ static bool make_room(struct ze_own_events *own, uint32_t count)
 static uint32_t make_events(const struct ze_own_events *own, ze_event_pool_handle_t *pool,
                             ze_event_handle_t events[EVENTS_A_POOL])
 {
-	const ze_event_pool_desc_t desc = {
-	    .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
-	    .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
-	    .count = EVENTS_A_POOL};
+	const ze_event_pool_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+		                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE |
+		                                     ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
+		                            .count = EVENTS_A_POOL };
 	uint32_t made = 0;
-	if (own->driver->call.zeEventPoolCreate(own->context, &desc, 0, NULL, pool) != ZE_RESULT_SUCCESS)
+	if (own->driver->call.zeEventPoolCreate(own->context, &desc, 0, NULL, pool) !=
+	    ZE_RESULT_SUCCESS)
 		return 0;
 	for (; made < EVENTS_A_POOL; made++) {
-		const ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = made,
-		                               .signal = ZE_EVENT_SCOPE_FLAG_HOST, .wait = 0};
-		if (own->driver->call.zeEventCreate(*pool, &event, &events[made]) != ZE_RESULT_SUCCESS)
+		const ze_event_desc_t event = { .stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+			                        .index = made,
+			                        .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+			                        .wait = 0 };
+		if (own->driver->call.zeEventCreate(*pool, &event, &events[made]) !=
+		    ZE_RESULT_SUCCESS)
 			break;
 	}
 	return made;
@@ -120,7 +125,7 @@ void ze_own_give(struct ze_own_events *own, ze_event_handle_t event)
 ze_kernel_timestamp_result_t *ze_slot_take(struct ze_own_events *own)
 {
 	enum { SLOTS_AT_A_TIME = 128 };
-	const ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	const ze_host_mem_alloc_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC };
 	void *made = NULL;
 	if (own == NULL)
 		return NULL;
@@ -129,8 +134,9 @@ ze_kernel_timestamp_result_t *ze_slot_take(struct ze_own_events *own)
 	if (slot != NULL)
 		own->slots = slot->following;
 	guest_let_go(&own->lock);
-	if (slot == NULL && own->driver->call.zeMemAllocHost(own->context, &desc, SLOTS_AT_A_TIME * sizeof *slot, 64,
-	                                                     &made) == ZE_RESULT_SUCCESS) {
+	if (slot == NULL &&
+	    own->driver->call.zeMemAllocHost(own->context, &desc, SLOTS_AT_A_TIME * sizeof *slot,
+	                                     64, &made) == ZE_RESULT_SUCCESS) {
 		slot = made;
 		for (int i = 1; i < SLOTS_AT_A_TIME; i++)
 			ze_slot_give(own, &slot[i].stamps);
@@ -151,8 +157,8 @@ void ze_slot_give(struct ze_own_events *own, ze_kernel_timestamp_result_t *stamp
 void ze_own_end(const struct ze_driver *driver, ze_context_handle_t context)
 {
 	for (struct ze_own_events *own = atomic_load(&all); own != NULL; own = own->following) {
-		if (own->context != context || own->driver != driver || atomic_exchange(&own->ended, true) ||
-		    own->free_count != own->made)
+		if (own->context != context || own->driver != driver ||
+		    atomic_exchange(&own->ended, true) || own->free_count != own->made)
 			continue;
 		for (uint32_t i = 0; i < own->free_count; i++)
 			driver->call.zeEventDestroy(own->free[i]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regular lists: what was appended to them, and the times of each execution. A list may be executed again
-// before anybody has read what its events said of the last time. So behind each, in the same call, goes a
-// list of ours that copies what they say into a place of this execution's: nothing waits for anything.
+// Regular lists: what was appended to them, and the times of each execution. A list may be executed
+// again before anybody has read what its events said of the last time. So behind each, in the same
+// call, goes a list of ours that copies what they say into a place of this execution's: nothing
+// waits for anything.
 #include "guest/levelzero/ze.h"
 
 #include <string.h>
@@ -82,7 +83,8 @@ void ze_node_gone(struct guest_thread *thread, struct ze_event *event)
 bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot)
 {
 	struct ze_content *content = list->content;
-	if (event->at >= content->count || content->nodes[event->at].known != event || content->nodes[event->at].lost)
+	if (event->at >= content->count || content->nodes[event->at].known != event ||
+	    content->nodes[event->at].lost)
 		return false;
 	content->nodes[event->at].slot = slot;
 	// What signals it from here on is another node.
@@ -101,7 +103,9 @@ void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_han
 		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
 		return;
 	}
-	content->nodes[content->count] = (struct ze_node){.event = event, .known = known, .track = thread->track, .number = number};
+	content->nodes[content->count] = (struct ze_node){
+		.event = event, .known = known, .track = thread->track, .number = number
+	};
 	if (known != NULL) {
 		atomic_store_explicit(&known->list, list, memory_order_relaxed);
 		atomic_store_explicit(&known->content, content, memory_order_relaxed);
@@ -136,52 +140,58 @@ static bool is_queried(const struct ze_node *node)
 }
 
 // What the list itself has copied of events that it resets goes behind what is queried.
-static bool copy_slots(const struct ze_list *list, const struct ze_content *content, const struct ze_query *query,
-                       uint32_t queried)
+static bool copy_slots(const struct ze_list *list, const struct ze_content *content,
+                       const struct ze_query *query, uint32_t queried)
 {
 	bool copied = true;
 	for (uint32_t i = 0; i < content->count && copied && query->results != NULL; i++) {
 		const struct ze_node *node = &content->nodes[i];
 		if (!node->lost && node->slot != NULL)
 			copied = list->driver->call.zeCommandListAppendMemoryCopy(
-			             query->list, &query->results[queried++], node->slot, sizeof *node->slot, NULL, 0,
-			             NULL) == ZE_RESULT_SUCCESS;
+			             query->list, &query->results[queried++], node->slot,
+			             sizeof *node->slot, NULL, 0, NULL) == ZE_RESULT_SUCCESS;
 	}
 	return copied;
 }
 
 // Commands of a list may overlap: the barriers keep what is read from being too early, or too late.
-static bool query_append(const struct ze_list *list, struct ze_content *content, const struct ze_query *query)
+static bool query_append(const struct ze_list *list, struct ze_content *content,
+                         const struct ze_query *query)
 {
 	const struct ze_calls *call = &list->driver->call;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < content->count; i++)
 		if (is_queried(&content->nodes[i]))
 			content->handles[count++] = content->nodes[i].event;
-	return call->zeCommandListAppendBarrier(query->list, query->begun, 0, NULL) == ZE_RESULT_SUCCESS &&
+	return call->zeCommandListAppendBarrier(query->list, query->begun, 0, NULL) ==
+	           ZE_RESULT_SUCCESS &&
 	       copy_slots(list, content, query, count) &&
 	       (content->no_query || count == 0 ||
-	        call->zeCommandListAppendQueryKernelTimestamps(query->list, count, content->handles, query->results,
-	                                                       NULL, NULL, 0, NULL) == ZE_RESULT_SUCCESS) &&
-	       call->zeCommandListAppendBarrier(query->list, query->done, 0, NULL) == ZE_RESULT_SUCCESS &&
+	        call->zeCommandListAppendQueryKernelTimestamps(query->list, count, content->handles,
+	                                                       query->results, NULL, NULL, 0,
+	                                                       NULL) == ZE_RESULT_SUCCESS) &&
+	       call->zeCommandListAppendBarrier(query->list, query->done, 0, NULL) ==
+	           ZE_RESULT_SUCCESS &&
 	       call->zeCommandListClose(query->list) == ZE_RESULT_SUCCESS;
 }
 
-static bool query_make(const struct ze_list *list, struct ze_content *content, struct ze_query *query)
+static bool query_make(const struct ze_list *list, struct ze_content *content,
+                       struct ze_query *query)
 {
 	const struct ze_calls *call = &list->driver->call;
-	const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
-	                                     .commandQueueGroupOrdinal = list->ordinal};
-	const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	const ze_command_list_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+		                              .commandQueueGroupOrdinal = list->ordinal };
+	const ze_host_mem_alloc_desc_t host = { .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC };
 	void *results = NULL;
 	query->begun = ze_own_take(list->own);
 	query->done = ze_own_take(list->own);
 	if (query->begun == NULL || query->done == NULL || list->device == NULL ||
-	    call->zeCommandListCreate(list->context, list->device->handle, &desc, &query->list) != ZE_RESULT_SUCCESS)
+	    call->zeCommandListCreate(list->context, list->device->handle, &desc, &query->list) !=
+	        ZE_RESULT_SUCCESS)
 		query->list = NULL;
 	if (query->list != NULL && !content->no_query &&
-	    call->zeMemAllocHost(list->context, &host, content->timed * sizeof *query->results, 64, &results) ==
-	        ZE_RESULT_SUCCESS)
+	    call->zeMemAllocHost(list->context, &host, content->timed * sizeof *query->results, 64,
+	                         &results) == ZE_RESULT_SUCCESS)
 		query->results = results;
 	if (query->list != NULL && (query->results != NULL || content->no_query) &&
 	    query_append(list, content, query)) {
@@ -192,8 +202,10 @@ static bool query_make(const struct ze_list *list, struct ze_content *content, s
 	return false;
 }
 
-// Where the driver refuses, the events are read from the host. What this takes is a part of asking for times.
-static bool query_ready(const struct ze_list *list, struct ze_content *content, struct ze_query *query)
+// Where the driver refuses, the events are read from the host. What this takes is a part of asking
+// for times.
+static bool query_ready(const struct ze_list *list, struct ze_content *content,
+                        struct ze_query *query)
 {
 	uint64_t from = guest_ticks();
 	bool ready = query_make(list, content, query);
@@ -240,11 +252,12 @@ static bool make_settled(struct ze_query *query, const struct ze_content *conten
 	return query->settled != NULL;
 }
 
-// Events are read from the host where the driver cannot do it in a list of this kind (an engine that only
-// copies). What they say is then of the last execution.
+// Events are read from the host where the driver cannot do it in a list of this kind (an engine
+// that only copies). What they say is then of the last execution.
 static void overwrite(struct ze_content *content)
 {
-	for (struct ze_query *query = content->oldest; content->no_query && query != NULL; query = query->next)
+	for (struct ze_query *query = content->oldest; content->no_query && query != NULL;
+	     query = query->next)
 		query->overwritten = true;
 }
 
@@ -269,7 +282,8 @@ struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution)
 {
 	enum { MOST_IN_FLIGHT = 1024, MOST_BYTES = 64 << 20 };
 	struct ze_content *content = list->content;
-	uint64_t bytes = (uint64_t)content->in_flight * content->timed * sizeof(ze_kernel_timestamp_result_t);
+	uint64_t bytes =
+	    (uint64_t)content->in_flight * content->timed * sizeof(ze_kernel_timestamp_result_t);
 	// A program may be any number of executions ahead of its device.
 	if (content->idle == NULL && (content->in_flight >= MOST_IN_FLIGHT || bytes > MOST_BYTES))
 		return NULL;
@@ -278,7 +292,8 @@ struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution)
 		return NULL;
 	if (query->count != content->timed && query->count != 0)
 		query_end(list, query);
-	bool ready = make_settled(query, content) && (query->count != 0 || query_ready(list, content, query));
+	bool ready = make_settled(query, content) &&
+	             (query->count != 0 || query_ready(list, content, query));
 	if (!ready) {
 		be_idle(list, content, query);
 		return NULL;
@@ -318,8 +333,10 @@ static bool is_given(const ze_kernel_timestamp_result_t *stamps)
 	return stamps->global.kernelStart != 0 || stamps->global.kernelEnd != 0;
 }
 
-// What the node's event says is known: should it not be reset, it says nothing new until it is signalled again.
-static void node_was_read(struct ze_list *list, const struct ze_node *node, const ze_kernel_timestamp_result_t *stamps)
+// What the node's event says is known: should it not be reset, it says nothing new until it is
+// signalled again.
+static void node_was_read(struct ze_list *list, const struct ze_node *node,
+                          const ze_kernel_timestamp_result_t *stamps)
 {
 	struct ze_event *known = node->known;
 	if (known == NULL || known->counts || node->slot != NULL)
@@ -335,25 +352,29 @@ static void node_was_read(struct ze_list *list, const struct ze_node *node, cons
 	guest_let_go(&list->push);
 }
 
-static void read_node(struct guest_thread *thread, struct ze_list *list, const struct ze_content *content,
-                      const struct ze_query *query, const struct ze_node *node, uint32_t at)
+static void read_node(struct guest_thread *thread, struct ze_list *list,
+                      const struct ze_content *content, const struct ze_query *query,
+                      const struct ze_node *node, uint32_t at)
 {
-	ze_kernel_timestamp_result_t stamps = {0};
+	ze_kernel_timestamp_result_t stamps = { 0 };
 	bool told = !__atomic_load_n(&node->gone, __ATOMIC_RELAXED) && !content->shared;
 	if (told && query->results != NULL)
 		stamps = query->results[at];
 	else if (told && !query->overwritten && node->slot != NULL)
 		stamps = *node->slot;
-	else if (told && !query->overwritten && list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
-	                                    ZE_RESULT_SUCCESS)
-		stamps = (ze_kernel_timestamp_result_t){0};
+	else if (told && !query->overwritten &&
+	         list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
+	             ZE_RESULT_SUCCESS)
+		stamps = (ze_kernel_timestamp_result_t){ 0 };
 	if (is_given(&stamps)) {
 		if (node->slot == NULL)
-			ze_write_parts(thread, list, node->event, node->track, node->number, query->execution, &stamps);
+			ze_write_parts(thread, list, node->event, node->track, node->number,
+			               query->execution, &stamps);
 		ze_write_times(thread, node->track, node->number, query->execution, &stamps);
 		node_was_read(list, node, &stamps);
 	} else {
-		ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
+		ze_write_untimed(thread, node->track, node->number, query->execution,
+		                 TARE_UNTIMED_REUSED, 0);
 	}
 }
 
@@ -367,12 +388,14 @@ static bool settle(const struct ze_query *query, uint32_t node, uint64_t executi
 	return false;
 }
 
-// A program that has waited for the event itself uses it again while the query, which comes behind the whole
-// list, has yet to read it. Of several executions in flight the older ones have been read by their queries,
-// for those hold up the next; whether the event says the last or the one before cannot be told.
+// A program that has waited for the event itself uses it again while the query, which comes behind
+// the whole list, has yet to read it. Of several executions in flight the older ones have been read
+// by their queries, for those hold up the next; whether the event says the last or the one before
+// cannot be told.
 void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
 {
-	const struct ze_content *content = atomic_load_explicit(&event->content, memory_order_relaxed);
+	const struct ze_content *content =
+	    atomic_load_explicit(&event->content, memory_order_relaxed);
 	ze_kernel_timestamp_result_t stamps;
 	uint64_t execution = 0;
 	if (content == NULL)
@@ -385,19 +408,24 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 	guest_let_go(&list->push);
 	if (last == NULL || event->at >= content->count)
 		return;
-	// What the queries have copied nobody can use again any more; each is behind those before it.
-	if (!content->no_query && list->driver->call.zeEventQueryStatus(last->done) == ZE_RESULT_SUCCESS)
+	// What the queries have copied nobody can use again any more; each is behind those before
+	// it.
+	if (!content->no_query &&
+	    list->driver->call.zeEventQueryStatus(last->done) == ZE_RESULT_SUCCESS)
 		return;
 	const struct ze_node node = content->nodes[event->at];
 	if (node.lost || node.known != event ||
-	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps) != ZE_RESULT_SUCCESS ||
+	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps) !=
+	        ZE_RESULT_SUCCESS ||
 	    !ze_is_new(event, &stamps) || !settle(last, event->at, execution))
 		return;
 	if (in_flight == 1) {
-		ze_write_parts(thread, list, event->handle, node.track, node.number, execution, &stamps);
+		ze_write_parts(thread, list, event->handle, node.track, node.number, execution,
+		               &stamps);
 		ze_write_times(thread, node.track, node.number, execution, &stamps);
 	} else {
-		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED, 0);
+		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED,
+		                 0);
 	}
 }
 
@@ -428,8 +456,8 @@ void ze_queries_tell(struct ze_list *list)
 	list->queries = list->queries_ns = 0;
 }
 
-static void read_query(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
-                       struct ze_query *query)
+static void read_query(struct guest_thread *thread, struct ze_list *list,
+                       struct ze_content *content, struct ze_query *query)
 {
 	uint32_t queried = 0, at = 0;
 	for (uint32_t i = 0; i < content->count; i++)
@@ -438,7 +466,8 @@ static void read_query(struct guest_thread *thread, struct ze_list *list, struct
 		const struct ze_node *node = &content->nodes[i];
 		bool settled = !settle(query, i, query->execution);
 		if (node->lost)
-			ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
+			ze_write_untimed(thread, node->track, node->number, query->execution,
+			                 TARE_UNTIMED_REUSED, 0);
 		else if (node->slot != NULL)
 			read_node(thread, list, content, query, node, queried++);
 		else if (settled)
@@ -478,7 +507,8 @@ static void empty(struct ze_list *list, struct ze_content *content)
 }
 
 // The one in flight behind `query`; NULL: the first.
-static struct ze_query *next_of(struct ze_list *list, const struct ze_content *content, const struct ze_query *query)
+static struct ze_query *next_of(struct ze_list *list, const struct ze_content *content,
+                                const struct ze_query *query)
 {
 	guest_hold(&list->push);
 	struct ze_query *next = query == NULL ? content->oldest : query->next;
@@ -489,12 +519,14 @@ static struct ze_query *next_of(struct ze_list *list, const struct ze_content *c
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 {
 	enum { INCOMPLETE_AT_A_LOOK = 4, TOLD_AT_ONCE = 4096 };
-	for (struct ze_content *content = list->content; content != NULL; content = content->following) {
+	for (struct ze_content *content = list->content; content != NULL;
+	     content = content->following) {
 		int incomplete = 0;
-		for (struct ze_query *query = next_of(list, content, NULL), *next; query != NULL && ze_may_call();
-		     query = next) {
+		for (struct ze_query *query = next_of(list, content, NULL), *next;
+		     query != NULL && ze_may_call(); query = next) {
 			next = next_of(list, content, query);
-			if (list->driver->call.zeEventQueryStatus(query->done) != ZE_RESULT_NOT_READY)
+			if (list->driver->call.zeEventQueryStatus(query->done) !=
+			    ZE_RESULT_NOT_READY)
 				read_query(thread, list, content, query);
 			else if (++incomplete == INCOMPLETE_AT_A_LOOK)
 				break;

@@ -2,13 +2,15 @@
 // An event that a list resets: what it says until then is copied by the list itself, just before.
 #include "guest/levelzero/ze.h"
 
-// `copied` is what the barrier waits for, `done` what the host asks: it may be reset as soon as it is signalled.
-static ze_result_t append(const struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot,
-                          ze_event_handle_t copied, ze_event_handle_t done)
+// `copied` is what the barrier waits for, `done` what the host asks: it may be reset as soon as it
+// is signalled.
+static ze_result_t append(const struct ze_list *list, struct ze_event *event,
+                          ze_kernel_timestamp_result_t *slot, ze_event_handle_t copied,
+                          ze_event_handle_t done)
 {
 	const struct ze_calls *call = &list->driver->call;
-	ze_result_t result = call->zeCommandListAppendQueryKernelTimestamps(list->handle, 1, &event->handle, slot, NULL,
-	                                                                    copied, 1, &event->handle);
+	ze_result_t result = call->zeCommandListAppendQueryKernelTimestamps(
+	    list->handle, 1, &event->handle, slot, NULL, copied, 1, &event->handle);
 	// The reset behind it is held up until the query is done.
 	if (result == ZE_RESULT_SUCCESS)
 		result = call->zeCommandListAppendBarrier(list->handle, done, copied != NULL,
@@ -26,7 +28,8 @@ static void give_back(const struct ze_list *list, ze_event_handle_t event)
 static void reset_pending(const struct ze_list *list, struct ze_event *event)
 {
 	struct ze_list *of = event->list;
-	ze_event_handle_t copied = ze_own_take(list->own), done = copied != NULL ? ze_own_take(list->own) : NULL;
+	ze_event_handle_t copied = ze_own_take(list->own),
+	                  done = copied != NULL ? ze_own_take(list->own) : NULL;
 	ze_kernel_timestamp_result_t *slot = done != NULL ? ze_slot_take(list->own) : NULL;
 	if (slot == NULL) {
 		give_back(list, copied);
@@ -35,11 +38,15 @@ static void reset_pending(const struct ze_list *list, struct ze_event *event)
 	}
 	// What was refused half way may still be written to: all are lost then.
 	if (append(list, event, slot, copied, done) == ZE_RESULT_SUCCESS)
-		ze_pending_exchange(of, event, &(struct ze_pending){.event = done, .copied = copied, .slot = slot});
+		ze_pending_exchange(
+		    of, event,
+		    &(struct ze_pending){ .event = done, .copied = copied, .slot = slot });
 }
 
-void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const struct ze_driver *driver,
-                                             ze_command_list_handle_t handle, ze_event_handle_t reset)
+void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread,
+                                             const struct ze_driver *driver,
+                                             ze_command_list_handle_t handle,
+                                             ze_event_handle_t reset)
 {
 	(void)driver;
 	struct ze_event *event = ze_event_find(reset);
@@ -50,8 +57,8 @@ void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const 
 	bool may = ze_may_change() && ze_may_call() && !list->copies;
 	if (list->immediate && event->list != NULL && event->content == NULL) {
 		if (!ze_pending_read(thread, event) && event->list != NULL) {
-			// Of another list it may be signalled only after something that stands behind us: a
-			// query that waits for it could wait for ever.
+			// Of another list it may be signalled only after something that stands
+			// behind us: a query that waits for it could wait for ever.
 			if (may && event->list == list)
 				reset_pending(list, event);
 			else

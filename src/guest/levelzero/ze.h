@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the Level Zero recorder share. The wrappers are generated (tools/gen_levelzero.py);
-// docs/recorder-levelzero.md says what happens to a command.
+// What the parts of the Level Zero recorder share. The wrappers are generated
+// (tools/gen_levelzero.py); docs/recorder-levelzero.md says what happens to a command.
 #pragma once
 #include "guest/api.h"
 #include "guest/stack.h"
@@ -30,10 +30,10 @@ extern struct ze_driver ze_drivers[ZE_SLOTS];
 struct ze_row {
 	const char *name, *table; // table: name of its getter
 	enum tare_trace_role role;
-	uint16_t place;           // in the table
-	uint16_t since;           // specification 1.N
-	size_t offset;            // in struct ze_calls
-	void *via[ZE_SLOTS];      // NULL: not wrapped
+	uint16_t place;      // in the table
+	uint16_t since;      // specification 1.N
+	size_t offset;       // in struct ze_calls
+	void *via[ZE_SLOTS]; // NULL: not wrapped
 };
 extern const struct ze_row ze_rows[ZE_FUNCTIONS];
 // Names of functions that only ask and have no row; NULL ends them.
@@ -45,7 +45,8 @@ extern _Atomic uint32_t ze_defined[ZE_FUNCTIONS];
 void ze_define_function(uint32_t function, uint32_t process);
 static inline void ze_know_function(const struct guest_thread *thread, uint32_t function)
 {
-	if (ZE_UNLIKELY(atomic_load_explicit(&ze_defined[function], memory_order_relaxed) != thread->process))
+	if (ZE_UNLIKELY(atomic_load_explicit(&ze_defined[function], memory_order_relaxed) !=
+	                thread->process))
 		ze_define_function(function, thread->process);
 }
 static inline uint16_t ze_detail(uint32_t function)
@@ -65,17 +66,18 @@ struct ze_arena {
 // The last launch's groups and their size, as given, and the shape that they are.
 struct ze_launched {
 	uint32_t groups[3], group[3];
-	uint32_t shape, process;          // process: in whose file the shape is defined
+	uint32_t shape, process; // process: in whose file the shape is defined
 };
 
 struct ze_thread {
 	_Atomic uint64_t calls;
-	uint64_t exit;                    // of the last call that was no command
-	struct ze_list *list;             // last used
-	struct ze_kernel *kernel;         // last launched
+	uint64_t exit;            // of the last call that was no command
+	struct ze_list *list;     // last used
+	struct ze_kernel *kernel; // last launched
 	struct ze_launched launched;
 	struct ze_arena arena;
-	bool stands_by;                   // in a call that waits: what it sees complete is as it was read
+	// in a call that waits: what it sees complete is as it was read
+	bool stands_by;
 	struct ze_thread *following;
 };
 uint64_t ze_calls_seen(void);
@@ -89,11 +91,13 @@ static inline struct ze_thread *ze_of(const struct guest_thread *thread)
 static inline struct guest_thread *ze_enter(void)
 {
 	struct guest_thread *thread = guest_thread_of(TARE_TRACE_LEVELZERO);
-	if (ZE_UNLIKELY(thread == NULL) || (ZE_UNLIKELY(ze_of(thread) == NULL) && !ze_thread_make(thread)))
+	if (ZE_UNLIKELY(thread == NULL) ||
+	    (ZE_UNLIKELY(ze_of(thread) == NULL) && !ze_thread_make(thread)))
 		return NULL;
 	struct ze_thread *mine = ze_of(thread);
 	thread->depth++;
-	atomic_store_explicit(&mine->calls, atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
+	atomic_store_explicit(&mine->calls,
+	                      atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
 	                      memory_order_relaxed);
 	return thread;
 }
@@ -105,9 +109,11 @@ static inline void ze_leave(struct guest_thread *thread)
 
 // ---- definitions
 
-void ze_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
-               uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number);
-void ze_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device, uint32_t text);
+void ze_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
+               const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
+               uint32_t number);
+void ze_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device,
+             uint32_t text);
 void ze_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);
 
 // ---- objects: handles to what is kept of them
@@ -116,8 +122,8 @@ struct ze_spares {
 	guest_lock lock;
 	void *first;
 };
-// `bytes` of zeroed memory, of `spares` or new; its first member is a pointer that links it among them.
-// NULL: there is none.
+// `bytes` of zeroed memory, of `spares` or new; its first member is a pointer that links it among
+// them. NULL: there is none.
 void *ze_take(struct ze_spares *spares, size_t bytes);
 void ze_give(struct ze_spares *spares, void *object);
 
@@ -125,12 +131,13 @@ struct ze_device {
 	ze_device_handle_t handle;
 	const struct ze_driver *driver;
 	uint32_t number;
-	_Atomic uint32_t process;      // in whose file it is defined
-	uint64_t timer_hz;             // of stamps; 0: not known
+	_Atomic uint32_t process; // in whose file it is defined
+	uint64_t timer_hz;        // of stamps; 0: not known
 	uint32_t stamp_bits;
-	uint32_t sub_devices;          // over which the driver may spread a command; 0: it has none
-	_Atomic uint32_t parted;       // in whose file these are defined
-	uint32_t copying;              // bits of the queue groups, by ordinal, whose engines run no kernels
+	uint32_t sub_devices;    // over which the driver may spread a command; 0: it has none
+	_Atomic uint32_t parted; // in whose file these are defined
+	// bits of the queue groups, by ordinal, whose engines run no kernels
+	uint32_t copying;
 	_Atomic bool no_timer;         // zeDeviceGetGlobalTimestamps does not work
 	_Atomic uint64_t paired_ticks; // when the clocks were last read; 0: never
 	_Atomic uint64_t first_paired_ticks;
@@ -141,14 +148,15 @@ struct ze_device *ze_device_find(const struct ze_driver *driver, ze_device_handl
 void ze_sub_devices_define(struct ze_device *device);
 // Reads the device's clock between two host ticks, unless that was done a short while ago.
 void ze_clock_pair(struct guest_thread *thread, struct ze_device *device);
-// The same where work ends: what lies between two readings is known better than what comes after the last.
+// The same where work ends: what lies between two readings is known better than what comes after
+// the last.
 void ze_clock_pair_behind(struct guest_thread *thread, struct ze_device *device);
 
 struct ze_kernel {
 	void *spare;
 	ze_kernel_handle_t handle; // NULL: destroyed
 	uint32_t group[3];
-	bool unsure;           // a launch that was refused may have changed it
+	bool unsure; // a launch that was refused may have changed it
 };
 struct ze_kernel *ze_kernel_find(struct guest_thread *thread, ze_kernel_handle_t handle);
 
@@ -159,18 +167,22 @@ struct ze_event {
 	void *spare;
 	ze_event_handle_t handle;
 	ze_event_pool_handle_t pool;
-	bool timed;            // its pool has timestamps that may be read
-	bool counts;           // it stands for the last command that was appended with it, and is never reset
-	_Atomic bool doubtful; // somebody else signals it, too, and until it is reset nobody knows whose times it says
-	_Atomic bool read;     // and they were, since the host reset it: what it says next differs from
+	bool timed; // its pool has timestamps that may be read
+	// it stands for the last command that was appended with it, and is never reset
+	bool counts;
+	// somebody else signals it, too, and until it is reset nobody knows whose times it says
+	_Atomic bool doubtful;
+	// and they were, since the host reset it: what it says next differs from
+	_Atomic bool read;
 	_Atomic uint64_t start, end; // these
-	// The last command that signals it and was not read yet; changed under the list's lock `push`.
+	// The last command that signals it and was not read yet; changed under the list's lock
+	// `push`.
 	_Atomic(struct ze_list *) list;       // NULL: none
 	_Atomic uint32_t at;                  // in that list's ring, or among its nodes
 	_Atomic(struct ze_content *) content; // those nodes; NULL: it is in the ring
-	_Atomic uint32_t asked; // by so many threads that harvest, just now
-	// The last command whose times an immediate list copies before it resets this event. Until the reset has
-	// run the event says that command's times.
+	_Atomic uint32_t asked;               // by so many threads that harvest, just now
+	// The last command whose times an immediate list copies before it resets this event. Until
+	// the reset has run the event says that command's times.
 	_Atomic(struct ze_list *) copied_list; // NULL: none
 	_Atomic uint32_t copied_at;            // in that list's ring
 };
@@ -211,33 +223,36 @@ struct ze_pending {
 	ze_event_handle_t event;
 	struct ze_event *known; // the program's; NULL: the event is ours
 	uint32_t track, number;
-	ze_kernel_timestamp_result_t *slot; // where its times are when the event is signalled; NULL: in that
+	// where its times are when the event is signalled; NULL: in that
+	ze_kernel_timestamp_result_t *slot;
 	ze_event_handle_t copied; // with a slot: ours, for which a barrier waits
 	struct ze_event *of;      // and the program's event, from which the times are copied
-	bool is_behind;      // its event was copied and reset in this list, by the command
-	uint32_t behind;     // at this place; before that is done the event says its times
+	bool is_behind;           // its event was copied and reset in this list, by the command
+	uint32_t behind;          // at this place; before that is done the event says its times
 };
 
 // A command in a regular list.
 struct ze_node {
-	ze_event_handle_t event;  // NULL: not timed
+	ze_event_handle_t event; // NULL: not timed
 	struct ze_event *known;
 	uint32_t track, number;
-	bool lost;                // the list itself uses its event again
-	bool gone;                // its event, which counts, has become another command's
-	ze_kernel_timestamp_result_t *slot; // where the list itself puts its times; NULL: they are in the event
+	bool lost; // the list itself uses its event again
+	bool gone; // its event, which counts, has become another command's
+	// where the list itself puts its times; NULL: they are in the event
+	ze_kernel_timestamp_result_t *slot;
 };
 
 // Behind a list, in the same call: reads its nodes' times of one execution.
 struct ze_query {
-	struct ze_query *following;            // of all that its content has
-	struct ze_query *next;                 // of those in flight, or of the idle ones
+	struct ze_query *following; // of all that its content has
+	struct ze_query *next;      // of those in flight, or of the idle ones
 	ze_command_list_handle_t list;
 	ze_event_handle_t begun, done;
 	ze_kernel_timestamp_result_t *results; // of `count` nodes
 	uint32_t count;
-	bool overwritten;                      // executed again before it could be read
-	// Of each node the last execution that somebody writes the times of, or has: who gets it higher writes.
+	bool overwritten; // executed again before it could be read
+	// Of each node the last execution that somebody writes the times of, or has: who gets it
+	// higher writes.
 	_Atomic uint32_t *settled;
 	uint32_t settled_room;
 	uint64_t execution;
@@ -246,55 +261,61 @@ struct ze_query {
 // What was appended to a regular list since it was made or reset.
 struct ze_content {
 	_Atomic(struct ze_content *) following; // of its list, older ones
-	uint32_t number;              // its templates' queue
+	uint32_t number;                        // its templates' queue
 	struct ze_node *nodes;
 	uint32_t count, room, timed;
-	uint32_t appended;            // commands, whether they are timed or not
+	uint32_t appended; // commands, whether they are timed or not
 	struct ze_query *queries;
-	// Under the list's lock `push`; only who has the right to harvest takes one out of those in flight.
+	// Under the list's lock `push`; only who has the right to harvest takes one out of those in
+	// flight.
 	_Atomic(struct ze_query *) idle;
 	struct ze_query *oldest, *newest; // of those in flight
 	_Atomic uint32_t in_flight;
-	ze_event_handle_t *handles;   // of the timed nodes, for a query
-	_Atomic bool dropped;         // the program has reset or destroyed it
-	_Atomic bool empty;           // and nothing of ours is left in it: it can be used again
-	_Atomic bool no_query;        // the driver cannot query in a list of this kind: see query.c
-	_Atomic bool shared;          // its events are signalled by what is not known, too: none of it is timed
+	ze_event_handle_t *handles; // of the timed nodes, for a query
+	_Atomic bool dropped;       // the program has reset or destroyed it
+	_Atomic bool empty;         // and nothing of ours is left in it: it can be used again
+	_Atomic bool no_query;      // the driver cannot query in a list of this kind: see query.c
+	// its events are signalled by what is not known, too: none of it is timed
+	_Atomic bool shared;
 };
 
 enum ze_list_state { ZE_LIST_FREE, ZE_LIST_MADE, ZE_LIST_USED, ZE_LIST_ENDED };
 struct ze_list {
-	struct ze_list *following;    // of all that ever were
+	struct ze_list *following; // of all that ever were
 	ze_command_list_handle_t handle;
 	const struct ze_driver *driver;
 	ze_context_handle_t context;
 	_Atomic(struct ze_device *) device;
 	struct ze_own_events *own;
 	uint32_t ordinal;
-	bool copies;                  // its engine runs no kernels: see query.c
-	uint32_t number;              // of the queue that an immediate one is
+	bool copies;                     // its engine runs no kernels: see query.c
+	uint32_t number;                 // of the queue that an immediate one is
 	bool immediate, in_order, waits; // waits: an append returns when the command is done
-	_Atomic uint32_t state;       // enum ze_list_state
-	_Atomic uint32_t process;     // in whose file it is defined
+	_Atomic uint32_t state;          // enum ze_list_state
+	_Atomic uint32_t process;        // in whose file it is defined
 	_Atomic bool told;
 	guest_lock push, harvesting;
-	_Atomic uint32_t wanted;      // a thread of the program's would like to have the right to harvest
+	// a thread of the program's would like to have the right to harvest
+	_Atomic uint32_t wanted;
 	struct ze_pending *ring;
-	uint32_t mask;                // capacity - 1; 0: no ring yet
-	_Atomic uint32_t head, tail;  // count up without end
+	uint32_t mask;                        // capacity - 1; 0: no ring yet
+	_Atomic uint32_t head, tail;          // count up without end
 	_Atomic(struct ze_content *) content; // of a regular one; the newest first
-	_Atomic uint32_t in_flight;   // queries of all its contents
-	uint64_t queries, queries_ns; // that were read and not told yet, and what they took of the device
+	_Atomic uint32_t in_flight;           // queries of all its contents
+	// that were read and not told yet, and what they took of the device
+	uint64_t queries, queries_ns;
 	bool told_queries;
-	bool ours;                    // of the recorder's own measuring: execute_cost.c
+	bool ours; // of the recorder's own measuring: execute_cost.c
 	uint64_t executions;
-	uint32_t next_mutable;        // flags of mutable.c: what the next command may become before it runs
-	_Atomic bool capturing;       // what is appended goes into a graph and is not run
+	// flags of mutable.c: what the next command may become before it runs
+	uint32_t next_mutable;
+	_Atomic bool capturing; // what is appended goes into a graph and is not run
 };
 struct ze_list *ze_lists(void);
 struct ze_list *ze_list_find(struct guest_thread *thread, ze_command_list_handle_t handle);
 // `handle` is a copy of the list: how much it runs is known, and nothing of that is timed.
-void ze_list_cloned(struct guest_thread *thread, const struct ze_list *list, ze_command_list_handle_t handle);
+void ze_list_cloned(struct guest_thread *thread, const struct ze_list *list,
+                    ze_command_list_handle_t handle);
 // Whether commands are to be given events of ours, and pools our flags.
 static inline bool ze_may_change(void)
 {
@@ -311,7 +332,7 @@ struct ze_command {
 	struct ze_event *known;  // the program's, if it has times
 	bool own, passed;        // passed: of it nothing is recorded
 	uint32_t function;
-	uint32_t may_become;     // as next_mutable
+	uint32_t may_become; // as next_mutable
 };
 struct ze_what {
 	uint8_t kind;
@@ -342,15 +363,17 @@ void ze_call_end(struct guest_thread *thread, uint32_t function, uint64_t enter,
                  const struct ze_said *said);
 void ze_asked(struct guest_thread *thread, uint32_t function, uint64_t enter, ze_result_t status,
               uint64_t object, bool poll);
-void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events);
+void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count,
+                      ze_event_handle_t *events);
 void ze_write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit);
 uint64_t ze_begin_ticks_slow(struct guest_thread *thread, uint64_t enter);
 // Host ticks at the beginning of a call, after the thread's CPU clock was read if it was time.
 static inline uint64_t ze_begin_ticks(struct guest_thread *thread)
 {
 	uint64_t enter = guest_ticks();
-	return ZE_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter)) ? ze_begin_ticks_slow(thread, enter)
-	                                                                             : enter;
+	return ZE_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter))
+	           ? ze_begin_ticks_slow(thread, enter)
+	           : enter;
 }
 
 // What a command may become after it was appended. The first three as in the API.
@@ -364,22 +387,24 @@ enum {
 // ---- harvest
 
 // Keeps a command of an immediate list until its times can be had.
-void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event, struct ze_event *known,
-             uint32_t number);
+void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
+             struct ze_event *known, uint32_t number);
 // Keeps a command of a regular list.
 void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
                  struct ze_event *known, uint32_t number);
-// The list itself resets the event, or signals it again: of an earlier node in it nothing can be read.
+// The list itself resets the event, or signals it again: of an earlier node in it nothing can be
+// read.
 void ze_node_lose(struct ze_list *list, struct ze_event *event);
 // Takes the times of what is complete. False: another thread is at it.
 bool ze_harvest_list(struct guest_thread *thread, struct ze_list *list);
-// compare.c: where a copy between host and device begins in the device's memory; its TRANSFER record; and its
-// bytes, once its record is written and before its event is pushed.
+// compare.c: where a copy between host and device begins in the device's memory; its TRANSFER
+// record; and its bytes, once its record is written and before its event is pushed.
 uint64_t ze_part_of(const struct tare_trace_command *command, const struct ze_what *what);
 void ze_write_part(struct guest_thread *thread, uint32_t number, uint64_t offset);
-void ze_compare(struct guest_thread *thread, const struct tare_trace_command *command, const struct ze_what *what,
-                unsigned flags);
-// Of a read whose bytes are still to be hashed: whether who harvests stands by, or nobody has for a while.
+void ze_compare(struct guest_thread *thread, const struct tare_trace_command *command,
+                const struct ze_what *what, unsigned flags);
+// Of a read whose bytes are still to be hashed: whether who harvests stands by, or nobody has for a
+// while.
 bool ze_may_settle(const struct guest_thread *thread, uint32_t track, uint32_t number);
 void ze_compare_come(struct guest_thread *thread, uint32_t track, uint32_t number);
 // That of all lists, after the program has waited.
@@ -388,13 +413,15 @@ void ze_harvest(void); // for the core
 bool ze_may_call(void);
 // The right to harvest a list, and to change its contents: some microseconds are waited for it.
 bool ze_take_right(struct ze_list *list);
-void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
-                    const ze_kernel_timestamp_result_t *stamps);
-// Before its times: what each sub-device did of the command, if `event` still tells that. `whole`: its times.
-void ze_write_parts(struct guest_thread *thread, const struct ze_list *list, ze_event_handle_t event, uint32_t track,
-                    uint32_t number, uint64_t execution, const ze_kernel_timestamp_result_t *whole);
-void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
-                      enum tare_trace_untimed why, int64_t value);
+void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number,
+                    uint64_t execution, const ze_kernel_timestamp_result_t *stamps);
+// Before its times: what each sub-device did of the command, if `event` still tells that. `whole`:
+// its times.
+void ze_write_parts(struct guest_thread *thread, const struct ze_list *list,
+                    ze_event_handle_t event, uint32_t track, uint32_t number, uint64_t execution,
+                    const ze_kernel_timestamp_result_t *whole);
+void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t number,
+                      uint64_t execution, enum tare_trace_untimed why, int64_t value);
 // Of regular lists, with the right to harvest.
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list);
 void ze_content_drop(struct ze_list *list);
@@ -406,15 +433,19 @@ void ze_node_gone(struct guest_thread *thread, struct ze_event *event);
 bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot);
 // Reads the command in a ring that signals the event, if it is complete. False: it is not.
 bool ze_pending_read(struct guest_thread *thread, struct ze_event *event);
-// Whether an event says something else than when it was read last: without a reset in between it may.
+// Whether an event says something else than when it was read last: without a reset in between it
+// may.
 bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps);
 // Whether another list than `list` is still to copy and reset what the event says.
-bool ze_is_copied_elsewhere(struct guest_thread *thread, const struct ze_event *event, const struct ze_list *list);
-// From now on the copy's event tells that its times are in its slot; what it has is given back when they were
-// read.
-void ze_pending_exchange(struct ze_list *list, struct ze_event *event, const struct ze_pending *copy);
+bool ze_is_copied_elsewhere(struct guest_thread *thread, const struct ze_event *event,
+                            const struct ze_list *list);
+// From now on the copy's event tells that its times are in its slot; what it has is given back when
+// they were read.
+void ze_pending_exchange(struct ze_list *list, struct ze_event *event,
+                         const struct ze_pending *copy);
 struct ze_content *ze_content_new(struct ze_list *list);
-// A list to go behind this one's next execution; NULL: none can be had. Whoever harvests is not waited for.
+// A list to go behind this one's next execution; NULL: none can be had. Whoever harvests is not
+// waited for.
 struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution);
 // Says how many queries have run, of which nothing was said yet. With the right to harvest.
 void ze_queries_tell(struct ze_list *list);
@@ -425,10 +456,12 @@ void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze
 
 // Measures what our own code takes, where no other API is recorded in the process.
 void ze_calibrate(void);
-// A list was made, the program's first one: what the driver takes for an event is measured on a list of ours.
+// A list was made, the program's first one: what the driver takes for an event is measured on a
+// list of ours.
 void ze_driver_cost_first(const struct guest_thread *thread, const struct ze_list *like);
 
-// A list is about to be executed with one of ours behind it, for the first time: what that takes is measured.
+// A list is about to be executed with one of ours behind it, for the first time: what that takes is
+// measured.
 void ze_execute_cost_first(const struct guest_thread *thread, const struct ze_list *like);
 
 // ---- the rest

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which memory kernels may write (--contents): what is given to them as an argument that is neither constant nor
-// said to be. A FACT each time that a kernel gets a memory object for the first time.
+// Which memory kernels may write (--contents): what is given to them as an argument that is neither
+// constant nor said to be. A FACT each time that a kernel gets a memory object for the first time.
 #include "guest/opencl/layer.h"
 
 static struct guest_map *told; // by kernel, argument and memory object
@@ -19,22 +19,28 @@ static bool is_read_only(cl_kernel kernel, cl_uint index)
 	cl_kernel_arg_access_qualifier access = 0;
 	if (layer_next.clGetKernelArgInfo == NULL)
 		return false;
-	if (layer_next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof address, &address,
-	                                  NULL) == CL_SUCCESS && address == CL_KERNEL_ARG_ADDRESS_CONSTANT)
+	if (layer_next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+	                                  sizeof address, &address, NULL) == CL_SUCCESS &&
+	    address == CL_KERNEL_ARG_ADDRESS_CONSTANT)
 		return true;
-	if (layer_next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof type, &type, NULL) ==
-	        CL_SUCCESS && type & CL_KERNEL_ARG_TYPE_CONST)
+	if (layer_next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof type,
+	                                  &type, NULL) == CL_SUCCESS &&
+	    type & CL_KERNEL_ARG_TYPE_CONST)
 		return true;
-	return layer_next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access,
-	                                     NULL) == CL_SUCCESS && access == CL_KERNEL_ARG_ACCESS_READ_ONLY;
+	return layer_next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER,
+	                                     sizeof access, &access, NULL) == CL_SUCCESS &&
+	       access == CL_KERNEL_ARG_ACCESS_READ_ONLY;
 }
 
 static void tell(cl_kernel kernel, cl_mem memory)
 {
 	// Not the ticks of this thread's last call: another thread may have made the object since.
-	const union tare_trace_record record = {.fact = {
-	    .head = guest_api_head(TARE_TRACE_OPENCL, TARE_TRACE_FACT, TARE_TRACE_FACT_MAY_WRITE),
-	    .object = (uintptr_t)kernel, .ticks = guest_ticks(), .value = (uintptr_t)memory}};
+	const union tare_trace_record record = { .fact = { .head = guest_api_head(
+		                                               TARE_TRACE_OPENCL, TARE_TRACE_FACT,
+		                                               TARE_TRACE_FACT_MAY_WRITE),
+		                                           .object = (uintptr_t)kernel,
+		                                           .ticks = guest_ticks(),
+		                                           .value = (uintptr_t)memory } };
 	guest_define(&record);
 }
 
@@ -45,7 +51,8 @@ static __attribute__((noinline)) void given(cl_kernel kernel, cl_uint index, cl_
 	struct guest_thread *thread = object != NULL && told != NULL ? layer_thread() : NULL;
 	if (thread == NULL)
 		return;
-	uint64_t parts[] = {(uintptr_t)kernel, of != NULL ? of->serial : 0, index, object->serial};
+	uint64_t parts[] = { (uintptr_t)kernel, of != NULL ? of->serial : 0, index,
+		             object->serial };
 	const void *key = guest_hash_key(guest_hash(GUEST_HASH_START, parts, sizeof parts));
 	if (guest_map_find(told, key, 0) != 0 || !guest_map_put(told, key, 1))
 		return;
@@ -55,8 +62,8 @@ static __attribute__((noinline)) void given(cl_kernel kernel, cl_uint index, cl_
 	guest_aside_end(thread, aside);
 }
 
-cl_int layer_do_clSetKernelArg(layer_next_clSetKernelArg next, cl_kernel kernel, cl_uint index, size_t bytes,
-                               const void *value)
+cl_int layer_do_clSetKernelArg(layer_next_clSetKernelArg next, cl_kernel kernel, cl_uint index,
+                               size_t bytes, const void *value)
 {
 	cl_int result = next(kernel, index, bytes, value);
 	if (guest_compares() && result == CL_SUCCESS && bytes == sizeof(cl_mem) && value != NULL) {

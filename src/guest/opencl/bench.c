@@ -25,8 +25,8 @@ void layer_bench_rewind(struct layer_bench *bench)
 	guest_bench_rewind(&bench->on, WANTED);
 }
 
-static const size_t one[] = {1};
-static const struct layer_range range = {.dimensions = 1, .globals = one};
+static const size_t one[] = { 1 };
+static const struct layer_range range = { .dimensions = 1, .globals = one };
 
 // From now on a sample is drawn, and nothing is of it when its first ones are through.
 static void draw_none(struct layer_bench *bench)
@@ -58,8 +58,8 @@ cl_int layer_bench_command(struct layer_bench *bench, layer_bench_vendor *vendor
 	// As layer_enter, which would count a call of the program's.
 	__asm__ volatile("" : : "r"(layer_thread()));
 	thread->depth++;
-	layer_command_begin(thread, &command, LAYER_clEnqueueNDRangeKernel, (cl_command_queue)(uintptr_t)bench,
-	                    NULL, true, false, &range, 0);
+	layer_command_begin(thread, &command, LAYER_clEnqueueNDRangeKernel,
+	                    (cl_command_queue)(uintptr_t)bench, NULL, true, false, &range, 0);
 	cl_int result = vendor(context, command.event);
 	layer_kernel_end(thread, &command, result, &range, 0, NULL);
 	layer_give_event(&command);
@@ -69,6 +69,6 @@ cl_int layer_bench_command(struct layer_bench *bench, layer_bench_vendor *vendor
 
 void layer_bench_harvest(struct layer_bench *bench)
 {
-	layer_harvest_queue(&bench->on.thread, &bench->queue, UINT32_MAX, atomic_load(&bench->queue.head),
-	                    guest_ticks());
+	layer_harvest_queue(&bench->on.thread, &bench->queue, UINT32_MAX,
+	                    atomic_load(&bench->queue.head), guest_ticks());
 }

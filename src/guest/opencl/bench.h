@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wrapper's two halves on a thread, a queue and records that nobody else sees: what is timed to know
-// what our own code costs (calibrate.c, driver_cost.c).
+// A wrapper's two halves on a thread, a queue and records that nobody else sees: what is timed to
+// know what our own code costs (calibrate.c, driver_cost.c).
 #pragma once
 #include "guest/bench.h"
 #include "guest/opencl/wrap.h"
@@ -13,7 +13,7 @@ struct layer_bench {
 	struct layer_queue queue;
 	struct layer_pending ring[LAYER_BENCH_RING];
 	union tare_trace_record records[1 + 4 * LAYER_BENCH_COMMANDS];
-	uint64_t harvest;                // ticks that the last commands' took
+	uint64_t harvest; // ticks that the last commands' took
 };
 
 // The vendor's part of a command; `event` as a wrapper hands it on.

@@ -40,8 +40,8 @@ static uint64_t time_commands(void *context)
 	for (int i = 0; i < COMMANDS; i++)
 		layer_bench_command(bench, no_command, NULL);
 	uint64_t ticks = guest_ticks() - from;
-	// What harvesting takes is measured while the program runs (harvest_ticks). What our own code takes
-	// of it is a part of what a sample saves.
+	// What harvesting takes is measured while the program runs (harvest_ticks). What our own
+	// code takes of it is a part of what a sample saves.
 	layer_bench_harvest(bench);
 	bench->harvest = guest_ticks() - from - ticks;
 	return ticks;
@@ -63,7 +63,7 @@ static uint64_t time_calls(void *context)
 		uint64_t enter = layer_call_begin(&bench->on.thread, LAYER_clFlush, false);
 		cl_int result = no_command(NULL, NULL);
 		layer_call_end(&bench->on.thread, LAYER_clFlush, enter, false,
-		               &(struct layer_said){.status = result});
+		               &(struct layer_said){ .status = result });
 	}
 	return guest_ticks() - from;
 }
@@ -111,7 +111,8 @@ void layer_calibrate(void)
 	layer_next = next;
 	guest_stacks = stacks;
 	if (!guest_options.count_only && !guest_options.strict)
-		layer_timed_cost_ps = (command_ps > untimed_ps ? command_ps - untimed_ps : 0) + harvest_ps;
+		layer_timed_cost_ps =
+		    (command_ps > untimed_ps ? command_ps - untimed_ps : 0) + harvest_ps;
 	// For the children of a fork, too.
 	guest_options.calibration_ticks = guest_ticks() - from;
 	guest_options.self_untimed_cost_ps = untimed_ps;
@@ -119,6 +120,7 @@ void layer_calibrate(void)
 	guest_options.self_call_cost_ps = call_ps;
 	guest_options.self_stack_cost_ps = stack_ps;
 	guest_tell_self_cost(guest_header);
-	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
+	                 __ATOMIC_RELAXED);
 	__atomic_store_n(&guest_header->self_stack_cost_ps, stack_ps, __ATOMIC_RELAXED);
 }

@@ -107,10 +107,11 @@ static void end(struct guest_thread *thread, uint64_t enter, uint32_t function, 
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
-	record->callback = (struct tare_trace_callback){.enter = enter, .exit = exit,
-	                                                .object = (uintptr_t)object, .status = status};
-	guest_commit(record, tare_trace_head(TARE_TRACE_CALLBACK, 0, (uint16_t)function,
-	                                     thread->track));
+	record->callback = (struct tare_trace_callback){
+		.enter = enter, .exit = exit, .object = (uintptr_t)object, .status = status
+	};
+	guest_commit(record,
+	             tare_trace_head(TARE_TRACE_CALLBACK, 0, (uint16_t)function, thread->track));
 }
 
 static void CL_CALLBACK on_event(cl_event event, cl_int status, void *data)
@@ -165,7 +166,8 @@ static void CL_CALLBACK on_error(const char *text, const void *private, size_t b
 
 // ---- registration
 
-cl_int layer_do_clSetEventCallback(layer_next_clSetEventCallback next, cl_event event, cl_int status,
+cl_int layer_do_clSetEventCallback(layer_next_clSetEventCallback next, cl_event event,
+                                   cl_int status,
                                    void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
 {
 	struct trampoline *ours = notify != NULL ? take(LAYER_clSetEventCallback, data) : NULL;
@@ -186,13 +188,14 @@ cl_int layer_do_clBuildProgram(layer_next_clBuildProgram next, cl_program progra
 	if (ours == NULL)
 		return next(program, count, devices, options, notify, data);
 	ours->own.program = notify;
-	// A build that fails calls it too: only arguments that are refused do not, and then it is lost.
+	// A build that fails calls it too: only arguments that are refused do not, and then it is
+	// lost.
 	return next(program, count, devices, options, on_program, ours);
 }
 
-cl_int layer_do_clCompileProgram(layer_next_clCompileProgram next, cl_program program, cl_uint count,
-                                 const cl_device_id *devices, const char *options, cl_uint headers,
-                                 const cl_program *header, const char **names,
+cl_int layer_do_clCompileProgram(layer_next_clCompileProgram next, cl_program program,
+                                 cl_uint count, const cl_device_id *devices, const char *options,
+                                 cl_uint headers, const cl_program *header, const char **names,
                                  void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
 	struct trampoline *ours = notify != NULL ? take(LAYER_clCompileProgram, data) : NULL;
@@ -210,7 +213,8 @@ cl_program layer_do_clLinkProgram(layer_next_clLinkProgram next, cl_context cont
 {
 	struct trampoline *ours = notify != NULL ? take(LAYER_clLinkProgram, data) : NULL;
 	if (ours == NULL)
-		return next(context, count, devices, options, programs, program, notify, data, error);
+		return next(context, count, devices, options, programs, program, notify, data,
+		            error);
 	ours->own.program = notify;
 	return next(context, count, devices, options, programs, program, on_program, ours, error);
 }
@@ -263,12 +267,11 @@ cl_int layer_do_clSetContextDestructorCallback(layer_next_clSetContextDestructor
 	return result;
 }
 
-cl_context layer_do_clCreateContext(layer_next_clCreateContext next,
-                                    const cl_context_properties *properties, cl_uint count,
-                                    const cl_device_id *devices,
-                                    void(CL_CALLBACK *notify)(const char *, const void *, size_t,
-                                                              void *),
-                                    void *data, cl_int *error)
+cl_context
+layer_do_clCreateContext(layer_next_clCreateContext next, const cl_context_properties *properties,
+                         cl_uint count, const cl_device_id *devices,
+                         void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+                         void *data, cl_int *error)
 {
 	struct trampoline *ours = notify != NULL ? take(LAYER_clCreateContext, data) : NULL;
 	if (ours == NULL)
@@ -277,12 +280,10 @@ cl_context layer_do_clCreateContext(layer_next_clCreateContext next,
 	return next(properties, count, devices, on_error, ours, error);
 }
 
-cl_context layer_do_clCreateContextFromType(layer_next_clCreateContextFromType next,
-                                            const cl_context_properties *properties,
-                                            cl_device_type type,
-                                            void(CL_CALLBACK *notify)(const char *, const void *,
-                                                                      size_t, void *),
-                                            void *data, cl_int *error)
+cl_context layer_do_clCreateContextFromType(
+    layer_next_clCreateContextFromType next, const cl_context_properties *properties,
+    cl_device_type type, void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+    void *data, cl_int *error)
 {
 	struct trampoline *ours = notify != NULL ? take(LAYER_clCreateContextFromType, data) : NULL;
 	if (ours == NULL)

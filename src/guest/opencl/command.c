@@ -11,7 +11,7 @@ static struct tare_trace_depends *begin_depends(struct guest_thread *thread, uin
 	*record = guest_event(thread);
 	if (*record == NULL)
 		return NULL;
-	(*record)->depends = (struct tare_trace_depends){.of = of};
+	(*record)->depends = (struct tare_trace_depends){ .of = of };
 	return &(*record)->depends;
 }
 
@@ -55,9 +55,10 @@ static void write_transfer(struct guest_thread *thread, uint32_t number,
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
-	struct tare_trace_transfer transfer = {.number = number, .offset = offset_of(what),
-	                                       .row_pitch = saturated(what->row_pitch),
-	                                       .slice_pitch = what->slice_pitch};
+	struct tare_trace_transfer transfer = { .number = number,
+		                                .offset = offset_of(what),
+		                                .row_pitch = saturated(what->row_pitch),
+		                                .slice_pitch = what->slice_pitch };
 	for (int i = 0; what->region != NULL && i < 3; i++)
 		transfer.region[i] = saturated(what->region[i]);
 	record->transfer = transfer;
@@ -69,7 +70,7 @@ static void write_call_end(struct guest_thread *thread, uint32_t number, uint64_
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
-	record->call_end = (struct tare_trace_call_end){.number = number, .exit = exit};
+	record->call_end = (struct tare_trace_call_end){ .number = number, .exit = exit };
 	guest_commit(record, tare_trace_head(TARE_TRACE_CALL_END, 0, 0, thread->track));
 }
 
@@ -83,7 +84,8 @@ static uint64_t element_bytes(cl_mem image)
 	size_t bytes = 0;
 	if (layer_next.clGetImageInfo == NULL ||
 	    layer_next.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, NULL) !=
-	        CL_SUCCESS || bytes == 0)
+	        CL_SUCCESS ||
+	    bytes == 0)
 		return 1;
 	return bytes;
 }
@@ -178,9 +180,11 @@ static void mapped(const struct layer_what *what, struct moved *moved)
 // Transfers of a succeeded call: bytes, direction, the host's side.
 static void find_moved(const struct layer_what *what, struct moved *moved)
 {
-	*moved = (struct moved){.bytes = what->bytes, .object = what->object,
-	                        .object2 = what->object2, .host = what->host,
-	                        .direction = what->direction};
+	*moved = (struct moved){ .bytes = what->bytes,
+		                 .object = what->object,
+		                 .object2 = what->object2,
+		                 .host = what->host,
+		                 .direction = what->direction };
 	if (what->region != NULL)
 		moved->bytes = (uint64_t)what->region[0] * what->region[1] * what->region[2] *
 		               (what->image != NULL ? element_bytes(what->image) : 1);
@@ -194,7 +198,8 @@ static void find_moved(const struct layer_what *what, struct moved *moved)
 		if (what->flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)
 			moved->bytes = 0;
 		moved->direction = what->flags & CL_MIGRATE_MEM_OBJECT_HOST
-		                       ? TARE_DIRECTION_FROM_DEVICE : TARE_DIRECTION_TO_DEVICE;
+		                       ? TARE_DIRECTION_FROM_DEVICE
+		                       : TARE_DIRECTION_TO_DEVICE;
 		if (what->memories != NULL && what->count != 0)
 			moved->object = (uintptr_t)what->memories[0];
 		else if (what->pointers != NULL && what->count != 0)
@@ -214,15 +219,14 @@ uint64_t layer_begin_ticks_slow(struct guest_thread *thread, uint64_t enter)
 	return guest_ticks();
 }
 
-// Most launches are like the one before: the last shape of one dimension is compared as it is given,
-// before one is put together.
+// Most launches are like the one before: the last shape of one dimension is compared as it is
+// given, before one is put together.
 static inline bool is_last_shape(const struct guest_thread *thread, const struct layer_shape *last,
                                  const struct layer_range *range)
 {
 	return last != NULL && last->dimensions == 1 && last->process == thread->process &&
 	       range->dimensions == 1 && range->globals != NULL && range->offsets == NULL &&
-	       last->global[0] == range->globals[0] &&
-	       last->local[1] == (range->locals != NULL) &&
+	       last->global[0] == range->globals[0] && last->local[1] == (range->locals != NULL) &&
 	       last->local[0] == (range->locals != NULL ? saturated(range->locals[0]) : 0);
 }
 
@@ -231,7 +235,7 @@ static uint32_t shape_of(struct guest_thread *thread, const struct layer_range *
 	const struct layer_shape *last = layer_of(thread)->last_shape;
 	if (LAYER_LIKELY(is_last_shape(thread, last, range)))
 		return last->id;
-	struct layer_shape shape = {.global = {1, 1, 1}, .local = {1, 1, 1}, .dimensions = 1};
+	struct layer_shape shape = { .global = { 1, 1, 1 }, .local = { 1, 1, 1 }, .dimensions = 1 };
 	if (range->globals == NULL)
 		return layer_shape_id(thread, &shape);
 	shape.dimensions = range->dimensions;
@@ -269,7 +273,8 @@ static inline void tell_once(_Atomic bool *told, enum tare_trace_change change,
 }
 
 // Keeps the command's event for its times.
-static inline void keep_event(struct guest_thread *thread, struct layer_command *command, uint32_t number)
+static inline void keep_event(struct guest_thread *thread, struct layer_command *command,
+                              uint32_t number)
 {
 	struct layer_queue *queue = command->queue;
 	if (LAYER_UNLIKELY(command->wanted != NULL)) {
@@ -298,17 +303,24 @@ struct part {
 
 static struct part part_of(cl_int status, const struct layer_what *what)
 {
-	struct moved moved = {.bytes = what->bytes, .object = what->object,
-	                      .direction = what->direction, .host = what->host};
+	struct moved moved = { .bytes = what->bytes,
+		               .object = what->object,
+		               .direction = what->direction,
+		               .host = what->host };
 	if (status == CL_SUCCESS)
 		find_moved(what, &moved);
-	return (struct part){.object = moved.object, .amount = moved.bytes, .object2 = moved.object2,
-	                     .host = moved.host, .kind = what->kind, .direction = moved.direction,
-	                     .alignment = alignment_of(moved.host), .memory = moved.memory};
+	return (struct part){ .object = moved.object,
+		              .amount = moved.bytes,
+		              .object2 = moved.object2,
+		              .host = moved.host,
+		              .kind = what->kind,
+		              .direction = moved.direction,
+		              .alignment = alignment_of(moved.host),
+		              .memory = moved.memory };
 }
 
-// What all commands have in common, of one that failed, depends on others, took long, or is the first
-// that is seen of its function or queue.
+// What all commands have in common, of one that failed, depends on others, took long, or is the
+// first that is seen of its function or queue.
 static __attribute__((noinline)) unsigned flags_of_any(struct guest_thread *thread,
                                                        struct layer_command *command, cl_int status,
                                                        cl_uint wait_count, const cl_event *waits,
@@ -326,7 +338,8 @@ static __attribute__((noinline)) unsigned flags_of_any(struct guest_thread *thre
 	bool has_event = command->own != NULL;
 	flags |= has_event && command->wanted == NULL ? TARE_COMMAND_OWN_EVENT : 0;
 	flags |= !has_event || command->queue == NULL || !command->queue->timed
-	             ? TARE_COMMAND_NO_TIMES : 0;
+	             ? TARE_COMMAND_NO_TIMES
+	             : 0;
 	flags |= LAYER_UNLIKELY(command->unsampled) ? TARE_COMMAND_NOT_SAMPLED : 0;
 	return flags | (wait_count != 0 && waits != NULL ? TARE_COMMAND_DEPENDS : 0);
 }
@@ -336,9 +349,11 @@ static inline unsigned flags_of(struct guest_thread *thread, struct layer_comman
                                 uint64_t exit)
 {
 	const struct layer_queue *queue = command->queue;
-	uint32_t defined = atomic_load_explicit(&layer_defined[command->function], memory_order_relaxed);
-	if (LAYER_UNLIKELY(command->waits | (queue == NULL) | (status != CL_SUCCESS) | (wait_count != 0) |
-	                   (defined != thread->process) | (exit - command->enter >= UINT32_MAX)))
+	uint32_t defined =
+	    atomic_load_explicit(&layer_defined[command->function], memory_order_relaxed);
+	if (LAYER_UNLIKELY(command->waits | (queue == NULL) | (status != CL_SUCCESS) |
+	                   (wait_count != 0) | (defined != thread->process) |
+	                   (exit - command->enter >= UINT32_MAX)))
 		return flags_of_any(thread, command, status, wait_count, waits, exit);
 	bool has_event = command->own != NULL;
 	unsigned flags = thread->depth > 1 ? TARE_COMMAND_NESTED : 0;
@@ -348,21 +363,23 @@ static inline unsigned flags_of(struct guest_thread *thread, struct layer_comman
 }
 
 // Writes the record and those that follow any command. Returns its number; 0: there was no room.
-static inline __attribute__((always_inline)) uint32_t
-write_record(struct guest_thread *thread, struct layer_command *command, cl_int status, unsigned flags,
-             const struct part *part, uint64_t exit, cl_uint wait_count, const cl_event *waits)
+static inline __attribute__((always_inline)) uint32_t write_record(
+    struct guest_thread *thread, struct layer_command *command, cl_int status, unsigned flags,
+    const struct part *part, uint64_t exit, cl_uint wait_count, const cl_event *waits)
 {
 	union tare_trace_record *record = guest_command(thread);
 	if (LAYER_UNLIKELY(record == NULL)) {
 		unrecorded(command, status);
 		return 0;
 	}
-	// Member by member: a record put together elsewhere would be read back before it was written.
+	// Member by member: a record put together elsewhere would be read back before it was
+	// written.
 	struct tare_trace_command *written = &record->command;
 	uint32_t number = ++thread->command_number;
 	bool failed = flags & TARE_COMMAND_FAILED;
 	written->enter = command->enter;
-	written->call_ticks = flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - command->enter);
+	written->call_ticks =
+	    flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - command->enter);
 	written->number = number;
 	written->kind = part->kind;
 	written->direction = part->direction;
@@ -391,15 +408,19 @@ static inline bool is_plain(const struct guest_thread *thread, const struct laye
                             uint64_t exit)
 {
 	const struct layer_queue *queue = command->queue;
-	uint32_t defined = atomic_load_explicit(&layer_defined[command->function], memory_order_relaxed);
-	uint64_t rare = (uint32_t)status | wait_count | (uintptr_t)command->wanted | command->waits |
-	                (exit - command->enter + 1) >> 32 | (defined ^ thread->process);
+	uint32_t defined =
+	    atomic_load_explicit(&layer_defined[command->function], memory_order_relaxed);
+	uint64_t rare = (uint32_t)status | wait_count | (uintptr_t)command->wanted |
+	                command->waits | (exit - command->enter + 1) >> 32 |
+	                (defined ^ thread->process);
 	return LAYER_LIKELY(rare == 0) && queue != NULL && !guest_stacks &&
 	       is_last_shape(thread, layer_of(thread)->last_shape, range) &&
-	       (command->own == NULL || atomic_load_explicit(&queue->told_supply, memory_order_relaxed));
+	       (command->own == NULL ||
+	        atomic_load_explicit(&queue->told_supply, memory_order_relaxed));
 }
 
-static inline void plain_kernel_end(struct guest_thread *thread, const struct layer_command *command,
+static inline void plain_kernel_end(struct guest_thread *thread,
+                                    const struct layer_command *command,
                                     const struct layer_range *range, uint64_t exit)
 {
 	enum { NO_ADDRESS = 255 };
@@ -411,7 +432,7 @@ static inline void plain_kernel_end(struct guest_thread *thread, const struct la
 		return;
 	}
 	struct tare_trace_command *written = &record->command;
-	unsigned flags = event != NULL ? TARE_COMMAND_OWN_EVENT
+	unsigned flags = event != NULL        ? TARE_COMMAND_OWN_EVENT
 	                 : command->unsampled ? TARE_COMMAND_NO_TIMES | TARE_COMMAND_NOT_SAMPLED
 	                                      : TARE_COMMAND_NO_TIMES;
 	uint32_t number = ++thread->command_number;
@@ -428,8 +449,8 @@ static inline void plain_kernel_end(struct guest_thread *thread, const struct la
 	written->event = (uintptr_t)event;
 	written->object2 = 0;
 	flags |= thread->depth > 1 ? TARE_COMMAND_NESTED : 0;
-	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, (uint16_t)command->function,
-	                                     thread->track));
+	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
+	                                     (uint16_t)command->function, thread->track));
 	if (LAYER_LIKELY(event != NULL))
 		layer_push(thread, queue, event, number);
 }
@@ -441,11 +462,13 @@ static __attribute__((noinline)) void any_kernel_end(struct guest_thread *thread
                                                      uint64_t exit)
 {
 	unsigned flags = flags_of(thread, command, status, wait_count, waits, exit);
-	struct part part = {.object = (uintptr_t)range->kernel, .kind = TARE_KIND_KERNEL,
-	                    .alignment = 255};
+	struct part part = { .object = (uintptr_t)range->kernel,
+		             .kind = TARE_KIND_KERNEL,
+		             .alignment = 255 };
 	if (LAYER_LIKELY(status == CL_SUCCESS))
 		part.amount = shape_of(thread, range);
-	uint32_t number = write_record(thread, command, status, flags, &part, exit, wait_count, waits);
+	uint32_t number =
+	    write_record(thread, command, status, flags, &part, exit, wait_count, waits);
 	if (LAYER_UNLIKELY(number == 0))
 		return;
 	if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED))
@@ -472,10 +495,11 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 	thread->left_ticks = exit;
 	unsigned flags = flags_of(thread, command, status, what->wait_count, what->waits, exit);
 	bool transfer = status == CL_SUCCESS && (what->region != NULL || what->offset != 0);
-	flags |= (what->blocking ? TARE_COMMAND_BLOCKING : 0) | (transfer ? TARE_COMMAND_TRANSFER : 0);
+	flags |=
+	    (what->blocking ? TARE_COMMAND_BLOCKING : 0) | (transfer ? TARE_COMMAND_TRANSFER : 0);
 	struct part part = part_of(status, what);
-	uint32_t number = write_record(thread, command, status, flags, &part, exit, what->wait_count,
-	                               what->waits);
+	uint32_t number = write_record(thread, command, status, flags, &part, exit,
+	                               what->wait_count, what->waits);
 	if (LAYER_UNLIKELY(number == 0))
 		return;
 	if (transfer)
@@ -494,7 +518,8 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 	if (what->blocking) {
 		guest_cpu_time(thread, command->enter, exit);
 		layer_of(thread)->stands_by = true;
-		// In order, all before it is complete now, and it may be the last call of the program.
+		// In order, all before it is complete now, and it may be the last call of the
+		// program.
 		layer_harvest_queue(thread, queue, queue->out_of_order ? 256 : UINT32_MAX - 1,
 		                    command->known_head, queue->out_of_order ? 0 : exit);
 		layer_harvest_released(thread);
@@ -533,15 +558,20 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
-	record->call = (struct tare_trace_call){
-	    .enter = enter, .exit = exit, .result = said->status, .object = said->object,
-	    .bytes = said->bytes, .value = said->waits != NULL ? said->wait_count : said->value,
-	    .device = device != NULL ? (uintptr_t)device->handle : 0};
+	record->call =
+	    (struct tare_trace_call){ .enter = enter,
+		                      .exit = exit,
+		                      .result = said->status,
+		                      .object = said->object,
+		                      .bytes = said->bytes,
+		                      .value = said->waits != NULL ? said->wait_count : said->value,
+		                      .device = device != NULL ? (uintptr_t)device->handle : 0 };
 	uint8_t flags = 0;
 	flags |= said->status != CL_SUCCESS ? TARE_CALL_FAILED : 0;
 	flags |= said->released ? TARE_CALL_RELEASED : 0;
 	flags |= thread->depth > 1 ? TARE_CALL_NESTED : 0;
-	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, (uint16_t)function, thread->track));
+	guest_commit(record,
+	             tare_trace_head(TARE_TRACE_CALL, flags, (uint16_t)function, thread->track));
 	if (said->waits != NULL && said->wait_count != 0)
 		write_depends(thread, TARE_DEPENDS_OF_CALL, enter, said->wait_count, said->waits);
 	if (LAYER_UNLIKELY(guest_stacks) && has_site(function))
@@ -568,16 +598,20 @@ void layer_asked_first(struct guest_thread *thread, uint32_t function, uint64_t 
 		return;
 	uint8_t nested = thread->depth > 1 ? TARE_CALL_NESTED : 0;
 	if (status != CL_SUCCESS && !poll) {
-		record->call = (struct tare_trace_call){.enter = enter, .exit = exit, .result = status,
-		                                        .object = object};
+		record->call = (struct tare_trace_call){
+			.enter = enter, .exit = exit, .result = status, .object = object
+		};
 		guest_commit(record, tare_trace_head(TARE_TRACE_CALL, TARE_CALL_FAILED | nested,
 		                                     (uint16_t)function, thread->track));
 		return;
 	}
-	record->polled = (struct tare_trace_polled){
-	    .first_enter = enter, .last_exit = exit, .count = 1, .ticks = exit - enter,
-	    .object = object, .failed = status != CL_SUCCESS};
-	guest_commit(record, tare_trace_head(TARE_TRACE_POLLED, nested, (uint16_t)function,
-	                                     thread->track));
+	record->polled = (struct tare_trace_polled){ .first_enter = enter,
+		                                     .last_exit = exit,
+		                                     .count = 1,
+		                                     .ticks = exit - enter,
+		                                     .object = object,
+		                                     .failed = status != CL_SUCCESS };
+	guest_commit(record,
+	             tare_trace_head(TARE_TRACE_POLLED, nested, (uint16_t)function, thread->track));
 	thread->polled = record;
 }

@@ -54,14 +54,16 @@ static void define_platform(cl_platform_id platform)
 {
 	layer_define(TARE_OBJECT_PLATFORM, platform, NULL, NULL, 0, 0,
 	             platform_text(platform, CL_PLATFORM_NAME), 0);
-	layer_fact(TARE_TRACE_FACT_VENDOR, platform, 0, NULL, platform_text(platform, CL_PLATFORM_VENDOR));
+	layer_fact(TARE_TRACE_FACT_VENDOR, platform, 0, NULL,
+	           platform_text(platform, CL_PLATFORM_VENDOR));
 	layer_fact(TARE_TRACE_FACT_API_VERSION, platform, 0, NULL,
 	           platform_text(platform, CL_PLATFORM_VERSION));
 	// Every object of an installable driver begins with a pointer to its functions.
 	const void *const *const *table = (const void *const *const *)platform;
 	const char *library = layer_pin((*table)[0]);
 	if (library != NULL)
-		layer_fact(TARE_TRACE_FACT_LIBRARY, platform, 0, NULL, guest_text(library, strlen(library)));
+		layer_fact(TARE_TRACE_FACT_LIBRARY, platform, 0, NULL,
+		           guest_text(library, strlen(library)));
 }
 
 void layer_platform_seen(cl_platform_id platform)
@@ -128,7 +130,7 @@ static void identity_facts(cl_device_id device)
 		}
 		layer_fact(TARE_TRACE_FACT_UUID, device, 0, NULL, guest_text(text, sizeof text));
 	}
-	cl_uint pci[4] = {0}; // domain, bus, device, function
+	cl_uint pci[4] = { 0 }; // domain, bus, device, function
 	bool known = ask(device, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof pci, pci);
 	if (!known && ask(device, PCI_BUS_NV, sizeof pci[1], &pci[1])) {
 		cl_uint slot = 0;
@@ -139,9 +141,18 @@ static void identity_facts(cl_device_id device)
 	}
 	if (known) {
 		char text[40];
-		const unsigned values[] = {pci[0] >> 12 & 15, pci[0] >> 8 & 15, pci[0] >> 4 & 15,
-		                           pci[0] & 15, 16, pci[1] >> 4 & 15, pci[1] & 15, 16,
-		                           pci[2] >> 4 & 15, pci[2] & 15, 17, pci[3] & 15};
+		const unsigned values[] = { pci[0] >> 12 & 15,
+			                    pci[0] >> 8 & 15,
+			                    pci[0] >> 4 & 15,
+			                    pci[0] & 15,
+			                    16,
+			                    pci[1] >> 4 & 15,
+			                    pci[1] & 15,
+			                    16,
+			                    pci[2] >> 4 & 15,
+			                    pci[2] & 15,
+			                    17,
+			                    pci[3] & 15 };
 		for (size_t i = 0; i < 12; i++)
 			text[i] = values[i] < 16 ? digits[values[i]] : values[i] == 16 ? ':' : '.';
 		layer_fact(TARE_TRACE_FACT_PCI, device, 0, NULL, guest_text(text, 12));
@@ -159,15 +170,18 @@ static void define_device(const struct layer_device *entry)
 	text_fact(device, TARE_TRACE_FACT_DRIVER_VERSION, CL_DRIVER_VERSION);
 	text_fact(device, TARE_TRACE_FACT_API_VERSION, CL_DEVICE_VERSION);
 	number_fact(device, TARE_TRACE_FACT_DEVICE_TYPE, CL_DEVICE_TYPE, sizeof(cl_device_type), 1);
-	number_fact(device, TARE_TRACE_FACT_COMPUTE_UNITS, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint), 1);
-	number_fact(device, TARE_TRACE_FACT_CLOCK_HZ, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint),
-	            1000000);
-	number_fact(device, TARE_TRACE_FACT_GROUP_LIMIT, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t), 1);
-	number_fact(device, TARE_TRACE_FACT_LOCAL_BYTES, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong), 1);
-	number_fact(device, TARE_TRACE_FACT_TIMER_RESOLUTION_NS, CL_DEVICE_PROFILING_TIMER_RESOLUTION,
+	number_fact(device, TARE_TRACE_FACT_COMPUTE_UNITS, CL_DEVICE_MAX_COMPUTE_UNITS,
+	            sizeof(cl_uint), 1);
+	number_fact(device, TARE_TRACE_FACT_CLOCK_HZ, CL_DEVICE_MAX_CLOCK_FREQUENCY,
+	            sizeof(cl_uint), 1000000);
+	number_fact(device, TARE_TRACE_FACT_GROUP_LIMIT, CL_DEVICE_MAX_WORK_GROUP_SIZE,
 	            sizeof(size_t), 1);
-	number_fact(device, TARE_TRACE_FACT_UNIFIED_MEMORY, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool),
+	number_fact(device, TARE_TRACE_FACT_LOCAL_BYTES, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong),
 	            1);
+	number_fact(device, TARE_TRACE_FACT_TIMER_RESOLUTION_NS,
+	            CL_DEVICE_PROFILING_TIMER_RESOLUTION, sizeof(size_t), 1);
+	number_fact(device, TARE_TRACE_FACT_UNIFIED_MEMORY, CL_DEVICE_HOST_UNIFIED_MEMORY,
+	            sizeof(cl_bool), 1);
 	identity_facts(device);
 }
 
@@ -212,7 +226,8 @@ void layer_clock_pair(struct guest_thread *thread, struct layer_device *device, 
 	uint64_t before = guest_ticks();
 	bool told = layer_next.clGetDeviceAndHostTimer != NULL &&
 	            layer_next.clGetDeviceAndHostTimer(device->handle, &device_time, &host_time) ==
-	                CL_SUCCESS && device_time != 0;
+	                CL_SUCCESS &&
+	            device_time != 0;
 	uint64_t after = guest_ticks();
 	guest_aside_end(thread, aside);
 	if (!told) {
@@ -222,11 +237,12 @@ void layer_clock_pair(struct guest_thread *thread, struct layer_device *device, 
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
-	record->clock_pair = (struct tare_trace_clock_pair){
-	    .before = before, .value = device_time, .after = after,
-	    .device = (uintptr_t)device->handle};
-	guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, TARE_TRACE_OPENCL, TARE_CLOCK_DEVICE,
-	                                     thread->track));
+	record->clock_pair = (struct tare_trace_clock_pair){ .before = before,
+		                                             .value = device_time,
+		                                             .after = after,
+		                                             .device = (uintptr_t)device->handle };
+	guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, TARE_TRACE_OPENCL,
+	                                     TARE_CLOCK_DEVICE, thread->track));
 }
 
 // ---- what the program does

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver takes for profiling, for an event with each command, for its times and for its release:
-// measured on two queues of our own on a context of the program's, with a fill of 64 bytes, which drivers
-// treat like a small kernel (a kernel would have to be built), and with a write of 64 bytes for the rest:
-// NVIDIA's driver makes kernels pay for the event and transfers for the queue's profiling. Our own code is
-// measured around the same fills: in a row by itself it is faster than between a driver's locks and caches.
-// The trials take
-// turns, so that what the machine does meanwhile falls on all of them; a cost is the median over the
-// rounds of a difference within a round. Whatever fails, or takes too long, means that nothing is known.
+// What the driver takes for profiling, for an event with each command, for its times and for its
+// release: measured on two queues of our own on a context of the program's, with a fill of 64
+// bytes, which drivers treat like a small kernel (a kernel would have to be built), and with a
+// write of 64 bytes for the rest: NVIDIA's driver makes kernels pay for the event and transfers for
+// the queue's profiling. Our own code is measured around the same fills: in a row by itself it is
+// faster than between a driver's locks and caches. The trials take turns, so that what the machine
+// does meanwhile falls on all of them; a cost is the median over the rounds of a difference within
+// a round. Whatever fails, or takes too long, means that nothing is known.
 #include "guest/opencl/bench.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define MOST_NS 6000000     // that a measurement is to take
 #define WARM_UP_NS 20000000 // that the device may take to do the first command
-#define AGAIN 40            // so many times as long as it took must have passed before it is done again
+#define AGAIN 40 // so many times as long as it took must have passed before it is done again
 
 enum {
 	COMMANDS = 48,
@@ -24,22 +24,30 @@ enum {
 	LEAST_ROUNDS = 5,
 	BUSY = 8,  // times the time that it is to take, for the least rounds
 	TIMES = 3, // that it is done in a process
-	OTHERS = 4, // other threads compute when they take more than one so-manieth of this one's CPU time
+	// other threads compute when they take more than one so-manieth of this one's CPU time
+	OTHERS = 4,
 	BYTES = 64,
 };
-// The last two are PROFILED (NATIVE where nothing is to have times) and BOTH with our own code around it.
+// The last two are PROFILED (NATIVE where nothing is to have times) and BOTH with our own code
+// around it.
 enum trial { NATIVE, PROFILED, EVENT, BOTH, TRIALS, OURS_UNTIMED = TRIALS, OURS, ALL_TRIALS };
 enum work { FILL, WRITE, WORKS };
-// What is found: the driver's costs as in the header, what a command takes that nothing was changed for, and
-// our own code's.
-enum { FOUND_NATIVE = TARE_DRIVER_COST_COUNT, FOUND_OURS_UNTIMED, FOUND_OURS, FOUND_HARVEST, FOUND_COUNT };
+// What is found: the driver's costs as in the header, what a command takes that nothing was changed
+// for, and our own code's.
+enum {
+	FOUND_NATIVE = TARE_DRIVER_COST_COUNT,
+	FOUND_OURS_UNTIMED,
+	FOUND_OURS,
+	FOUND_HARVEST,
+	FOUND_COUNT
+};
 
 struct bench {
 	cl_command_queue queues[2]; // without and with profiling
 	cl_mem memory;
 	cl_event events[COMMANDS];
-	uint32_t commands;          // of a trial
-	struct layer_bench *ours;   // NULL: our own code is not measured here
+	uint32_t commands;        // of a trial
+	struct layer_bench *ours; // NULL: our own code is not measured here
 };
 
 // Ticks of one trial's commands; of the last BOTH also what comes after them.
@@ -55,8 +63,8 @@ struct told {
 // Of the measurement that is under way, in the order of measuring.
 static int64_t found[FOUND_COUNT][ROUNDS];
 static uint32_t found_count;
-// Of all measurements so far: the last one's, for at the first the driver's memory is as tidy as it will
-// never be again; the interval reaches to the middle of the one before.
+// Of all measurements so far: the last one's, for at the first the driver's memory is as tidy as it
+// will never be again; the interval reaches to the middle of the one before.
 static struct told told;
 static uint32_t told_rounds, times_done;
 static bool others_compute;
@@ -66,11 +74,10 @@ _Atomic uint64_t layer_event_ticks;
 
 static bool can_measure(void)
 {
-	return !guest_options.strict &&
-	       layer_next.clCreateCommandQueue != NULL && layer_next.clReleaseCommandQueue != NULL &&
-	       layer_next.clCreateBuffer != NULL && layer_next.clReleaseMemObject != NULL &&
-	       layer_next.clEnqueueFillBuffer != NULL && layer_next.clEnqueueWriteBuffer != NULL &&
-	       layer_next.clFlush != NULL &&
+	return !guest_options.strict && layer_next.clCreateCommandQueue != NULL &&
+	       layer_next.clReleaseCommandQueue != NULL && layer_next.clCreateBuffer != NULL &&
+	       layer_next.clReleaseMemObject != NULL && layer_next.clEnqueueFillBuffer != NULL &&
+	       layer_next.clEnqueueWriteBuffer != NULL && layer_next.clFlush != NULL &&
 	       layer_next.clFinish != NULL && layer_next.clGetEventInfo != NULL &&
 	       layer_next.clGetEventProfilingInfo != NULL && layer_next.clReleaseEvent != NULL;
 }
@@ -80,13 +87,14 @@ static bool enqueue(const struct bench *bench, enum work work, bool profiled, cl
 	static const cl_uchar pattern, host[BYTES];
 	cl_command_queue queue = bench->queues[profiled];
 	if (work == WRITE)
-		return layer_next.clEnqueueWriteBuffer(queue, bench->memory, CL_FALSE, 0, BYTES, host, 0,
-		                                       NULL, event) == CL_SUCCESS;
-	return layer_next.clEnqueueFillBuffer(queue, bench->memory, &pattern, sizeof pattern, 0, BYTES, 0,
-	                                      NULL, event) == CL_SUCCESS;
+		return layer_next.clEnqueueWriteBuffer(queue, bench->memory, CL_FALSE, 0, BYTES,
+		                                       host, 0, NULL, event) == CL_SUCCESS;
+	return layer_next.clEnqueueFillBuffer(queue, bench->memory, &pattern, sizeof pattern, 0,
+	                                      BYTES, 0, NULL, event) == CL_SUCCESS;
 }
 
-// The device may be busy with another process's work, or hang: only once it has answered is it waited for.
+// The device may be busy with another process's work, or hang: only once it has answered is it
+// waited for.
 static bool warm_up(const struct bench *bench)
 {
 	cl_event event = NULL;
@@ -96,8 +104,8 @@ static bool warm_up(const struct bench *bench)
 	if (!enqueue(bench, FILL, profiled, &event) || event == NULL)
 		return false;
 	layer_next.clFlush(bench->queues[profiled]);
-	while (layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-	                                 NULL) == CL_SUCCESS &&
+	while (layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+	                                 &status, NULL) == CL_SUCCESS &&
 	       status > CL_COMPLETE && guest_ticks() < until)
 		;
 	layer_next.clReleaseEvent(event);
@@ -116,9 +124,10 @@ static bool release(struct bench *bench, uint32_t count)
 // As many questions as harvest.c asks.
 static bool query(const struct bench *bench)
 {
-	static const cl_profiling_info names[] = {CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED,
-	                                          CL_PROFILING_COMMAND_SUBMIT,
-	                                          CL_PROFILING_COMMAND_START};
+	static const cl_profiling_info names[] = { CL_PROFILING_COMMAND_END,
+		                                   CL_PROFILING_COMMAND_QUEUED,
+		                                   CL_PROFILING_COMMAND_SUBMIT,
+		                                   CL_PROFILING_COMMAND_START };
 	bool all = true;
 	for (uint32_t i = 0; i < bench->commands; i++) {
 		for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
@@ -133,13 +142,15 @@ static bool query(const struct bench *bench)
 
 static bool try_one(struct bench *bench, enum work work, enum trial trial, struct round *round)
 {
-	bool profiled = trial == PROFILED || trial == BOTH, events = trial == EVENT || trial == BOTH;
+	bool profiled = trial == PROFILED || trial == BOTH,
+	     events = trial == EVENT || trial == BOTH;
 	uint32_t done = 0;
 	uint64_t from = guest_ticks();
 	while (done < bench->commands &&
 	       enqueue(bench, work, profiled, events ? &bench->events[done] : NULL))
 		done++;
-	bool well = layer_next.clFinish(bench->queues[profiled]) == CL_SUCCESS && done == bench->commands;
+	bool well =
+	    layer_next.clFinish(bench->queues[profiled]) == CL_SUCCESS && done == bench->commands;
 	uint64_t finished = guest_ticks();
 	round->commands[work][trial] = finished - from;
 	if (!events)
@@ -163,7 +174,8 @@ struct launch {
 static cl_int launch(void *context, cl_event *event)
 {
 	const struct launch *launch = context;
-	return enqueue(launch->bench, FILL, launch->profiled, event) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+	return enqueue(launch->bench, FILL, launch->profiled, event) ? CL_SUCCESS
+	                                                             : CL_OUT_OF_RESOURCES;
 }
 
 // What a command without times is compared with: a sample leaves the queue's profiling as it is.
@@ -174,14 +186,16 @@ static enum trial untimed_base(void)
 
 static bool try_ours(struct bench *bench, enum trial trial, struct round *round)
 {
-	struct launch of = {bench, trial == OURS || untimed_base() == PROFILED};
+	struct launch of = { bench, trial == OURS || untimed_base() == PROFILED };
 	uint32_t done = 0;
 	layer_bench_times(bench->ours, trial == OURS);
 	layer_bench_rewind(bench->ours);
 	uint64_t from = guest_ticks();
-	while (done < bench->commands && layer_bench_command(bench->ours, launch, &of) == CL_SUCCESS)
+	while (done < bench->commands &&
+	       layer_bench_command(bench->ours, launch, &of) == CL_SUCCESS)
 		done++;
-	bool well = layer_next.clFinish(bench->queues[of.profiled]) == CL_SUCCESS && done == bench->commands;
+	bool well = layer_next.clFinish(bench->queues[of.profiled]) == CL_SUCCESS &&
+	            done == bench->commands;
 	uint64_t finished = guest_ticks();
 	round->commands[FILL][trial] = finished - from;
 	layer_bench_harvest(bench->ours);
@@ -193,7 +207,8 @@ static bool is_tried(const struct bench *bench, enum work work, enum trial trial
 {
 	if (trial >= TRIALS && (bench->ours == NULL || work != FILL))
 		return false;
-	return !guest_options.count_only || (work == FILL && (trial == NATIVE || trial == OURS_UNTIMED));
+	return !guest_options.count_only ||
+	       (work == FILL && (trial == NATIVE || trial == OURS_UNTIMED));
 }
 
 static bool try_all(struct bench *bench, struct round *round)
@@ -204,7 +219,8 @@ static bool try_all(struct bench *bench, struct round *round)
 		enum work work = (enum work)(i / ALL_TRIALS);
 		enum trial trial = (enum trial)(i % ALL_TRIALS);
 		if (is_tried(bench, work, trial) &&
-		    !(trial < TRIALS ? try_one(bench, work, trial, round) : try_ours(bench, trial, round)))
+		    !(trial < TRIALS ? try_one(bench, work, trial, round)
+		                     : try_ours(bench, trial, round)))
 			return false;
 	}
 	return true;
@@ -215,12 +231,13 @@ static void keep(const struct bench *bench, const struct round *round)
 	uint64_t ticks_of_ms = guest_ticks_of_ns(1000000);
 	const uint64_t *fills = round->commands[FILL];
 	int64_t ticks[FOUND_COUNT] = {
-	    [TARE_DRIVER_QUERIES] = (int64_t)round->queries,
-	    [TARE_DRIVER_RELEASE] = (int64_t)round->release,
-	    [FOUND_NATIVE] = (int64_t)fills[NATIVE],
-	    [FOUND_OURS_UNTIMED] = (int64_t)(fills[OURS_UNTIMED] - fills[untimed_base()]),
-	    [FOUND_OURS] = (int64_t)(fills[OURS] - fills[BOTH]),
-	    [FOUND_HARVEST] = (int64_t)(round->harvest - round->queries - round->release)};
+		[TARE_DRIVER_QUERIES] = (int64_t)round->queries,
+		[TARE_DRIVER_RELEASE] = (int64_t)round->release,
+		[FOUND_NATIVE] = (int64_t)fills[NATIVE],
+		[FOUND_OURS_UNTIMED] = (int64_t)(fills[OURS_UNTIMED] - fills[untimed_base()]),
+		[FOUND_OURS] = (int64_t)(fills[OURS] - fills[BOTH]),
+		[FOUND_HARVEST] = (int64_t)(round->harvest - round->queries - round->release)
+	};
 	for (enum work work = FILL; work < WORKS; work++) {
 		int64_t *of = &ticks[work == FILL ? 0 : TARE_DRIVER_TRANSFER];
 		const uint64_t *took = round->commands[work];
@@ -230,20 +247,20 @@ static void keep(const struct bench *bench, const struct round *round)
 		of[TARE_DRIVER_EVENT] = (int64_t)(took[BOTH] - took[PROFILED]);
 	}
 	for (int i = 0; i < FOUND_COUNT; i++)
-		found[i][found_count] = (int64_t)((double)ticks[i] / bench->commands * 1e9 /
-		                                  (double)ticks_of_ms);
+		found[i][found_count] =
+		    (int64_t)((double)ticks[i] / bench->commands * 1e9 / (double)ticks_of_ms);
 	found_count++;
 }
 
 static int64_t ns_of(clockid_t clock)
 {
-	struct timespec now = {0};
+	struct timespec now = { 0 };
 	clock_gettime(clock, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// CPU time of the process's other threads. A device whose commands they execute takes of the host what no
-// clock of the calling thread's sees, and whose turn is whose changes from run to run.
+// CPU time of the process's other threads. A device whose commands they execute takes of the host
+// what no clock of the calling thread's sees, and whose turn is whose changes from run to run.
 static int64_t others_cpu_ns(void)
 {
 	return ns_of(CLOCK_PROCESS_CPUTIME_ID) - ns_of(CLOCK_THREAD_CPUTIME_ID);
@@ -269,10 +286,12 @@ static bool measure(struct bench *bench)
 	uint64_t one = ticks_of(&round) / LEAST_COMMANDS + 1;
 	int64_t others_ns = others_cpu_ns(), own_ns = ns_of(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t fit = most / (2 * LEAST_ROUNDS) / one;
-	bench->commands = fit >= COMMANDS ? COMMANDS : fit > LEAST_COMMANDS ? (uint32_t)fit : LEAST_COMMANDS;
+	bench->commands = fit >= COMMANDS        ? COMMANDS
+	                  : fit > LEAST_COMMANDS ? (uint32_t)fit
+	                                         : LEAST_COMMANDS;
 	// On a busy machine the least takes longer.
-	for (uint32_t i = 0; i < ROUNDS && guest_ticks() - from < (i < LEAST_ROUNDS ? BUSY * most : most);
-	     i++) {
+	for (uint32_t i = 0;
+	     i < ROUNDS && guest_ticks() - from < (i < LEAST_ROUNDS ? BUSY * most : most); i++) {
 		if (!try_all(bench, &round))
 			break;
 		keep(bench, &round);
@@ -290,9 +309,11 @@ static void tell_ours(void)
 {
 	for (int i = 0; i < 2; i++) {
 		int at = i == 0 && !guest_options.count_only ? FOUND_OURS : FOUND_OURS_UNTIMED;
-		guest_bench_own(i, (struct guest_middle){told.low[at], told.middle[at], told.high[at]});
+		guest_bench_own(
+		    i, (struct guest_middle){ told.low[at], told.middle[at], told.high[at] });
 	}
-	int64_t timed_ps = told.middle[FOUND_OURS] - told.middle[FOUND_OURS_UNTIMED] + told.middle[FOUND_HARVEST];
+	int64_t timed_ps =
+	    told.middle[FOUND_OURS] - told.middle[FOUND_OURS_UNTIMED] + told.middle[FOUND_HARVEST];
 	if (!guest_options.count_only && timed_ps > layer_timed_cost_ps)
 		layer_timed_cost_ps = timed_ps;
 }
@@ -335,9 +356,11 @@ void layer_driver_cost_tell(void)
 		__atomic_store_n(&header->driver_low_ps[i], told.low[i], __ATOMIC_RELAXED);
 		__atomic_store_n(&header->driver_high_ps[i], told.high[i], __ATOMIC_RELAXED);
 	}
-	__atomic_store_n(&header->driver_native_ps, told.middle[TARE_DRIVER_COST_COUNT], __ATOMIC_RELAXED);
+	__atomic_store_n(&header->driver_native_ps, told.middle[TARE_DRIVER_COST_COUNT],
+	                 __ATOMIC_RELAXED);
 	__atomic_store_n(&header->driver_rounds, told_rounds, __ATOMIC_RELEASE);
-	int64_t event_ps = header->driver_ps[TARE_DRIVER_EVENT] + header->driver_ps[TARE_DRIVER_QUERIES] +
+	int64_t event_ps = header->driver_ps[TARE_DRIVER_EVENT] +
+	                   header->driver_ps[TARE_DRIVER_QUERIES] +
 	                   header->driver_ps[TARE_DRIVER_RELEASE];
 	if (guest_options.event_ns > 0)
 		event_ps = guest_options.event_ns * 1000;
@@ -359,8 +382,8 @@ static void measure_on(cl_context context, cl_device_id device)
 	times_done++;
 	bench.queues[0] = layer_next.clCreateCommandQueue(context, device, 0, &error);
 	if (!guest_options.count_only)
-		bench.queues[1] =
-		    layer_next.clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &error);
+		bench.queues[1] = layer_next.clCreateCommandQueue(
+		    context, device, CL_QUEUE_PROFILING_ENABLE, &error);
 	bench.memory = layer_next.clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &error);
 	bench.ours = layer_bench();
 	if (bench.ours != NULL)
@@ -387,7 +410,8 @@ static void measure_on(cl_context context, cl_device_id device)
 	errno = saved;
 }
 
-void layer_driver_cost_first(const struct guest_thread *thread, cl_context context, cl_device_id device)
+void layer_driver_cost_first(const struct guest_thread *thread, cl_context context,
+                             cl_device_id device)
 {
 	if (!can_measure() || device == NULL || thread->depth != 1 || atomic_exchange(&at_it, true))
 		return;
@@ -406,7 +430,8 @@ void layer_driver_cost_again(const struct guest_thread *thread, const struct lay
 	    atomic_exchange(&at_it, true))
 		return;
 	bool others = false;
-	for (const struct layer_queue *queue = layer_queues(); queue != NULL; queue = queue->following)
+	for (const struct layer_queue *queue = layer_queues(); queue != NULL;
+	     queue = queue->following)
 		others |= queue != last && atomic_load(&queue->free) == LAYER_QUEUE_USED &&
 		          (queue->object.handle != NULL ||
 		           atomic_load(&queue->head) != atomic_load(&queue->tail));

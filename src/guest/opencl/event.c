@@ -41,9 +41,8 @@ cl_int layer_do_clGetEventInfo(layer_next_clGetEventInfo next, cl_event event, c
 static bool is_hidden(cl_event event)
 {
 	cl_command_queue handle = NULL;
-	if (event == NULL ||
-	    layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) !=
-	        CL_SUCCESS)
+	if (event == NULL || layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle,
+	                                               &handle, NULL) != CL_SUCCESS)
 		return false;
 	const struct layer_queue *queue =
 	    (const struct layer_queue *)layer_object_find(TARE_OBJECT_QUEUE, handle);
@@ -65,8 +64,8 @@ void layer_before_clWaitForEvents(struct guest_thread *thread, cl_uint count,
 {
 	struct layer_thread *mine = layer_of(thread);
 	uint32_t known = 0;
-	for (cl_uint i = 0; events != NULL && i < count && i < 4 * LAYER_WAITED && known < LAYER_WAITED;
-	     i++) {
+	for (cl_uint i = 0;
+	     events != NULL && i < count && i < 4 * LAYER_WAITED && known < LAYER_WAITED; i++) {
 		struct layer_queue *queue =
 		    events[i] != NULL ? layer_queue_of_event(thread, events[i]) : NULL;
 		bool again = queue == NULL;

@@ -52,7 +52,8 @@ void *layer_do_clGetExtensionFunctionAddress(layer_next_clGetExtensionFunctionAd
 }
 
 void *layer_do_clGetExtensionFunctionAddressForPlatform(
-    layer_next_clGetExtensionFunctionAddressForPlatform next, cl_platform_id platform, const char *name)
+    layer_next_clGetExtensionFunctionAddressForPlatform next, cl_platform_id platform,
+    const char *name)
 {
 	return replace(name, next(platform, name));
 }

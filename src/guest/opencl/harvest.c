@@ -29,16 +29,18 @@ static void write_untimed(struct guest_thread *thread, const struct layer_pendin
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
-	record->untimed = (struct tare_trace_untimed_record){
-	    .command_track = pending->track, .command_number = pending->number, .value = value,
-	    .observed = observed};
+	record->untimed = (struct tare_trace_untimed_record){ .command_track = pending->track,
+		                                              .command_number = pending->number,
+		                                              .value = value,
+		                                              .observed = observed };
 	guest_commit(record, tare_trace_head(TARE_TRACE_UNTIMED, 0, (uint16_t)why, thread->track));
 }
 
 static inline unsigned ask(cl_event event, cl_profiling_info name, uint64_t *stamp, unsigned flag)
 {
 	cl_ulong told;
-	bool well = layer_next.clGetEventProfilingInfo(event, name, sizeof told, &told, NULL) == CL_SUCCESS;
+	bool well =
+	    layer_next.clGetEventProfilingInfo(event, name, sizeof told, &told, NULL) == CL_SUCCESS;
 	*stamp = well ? told : 0;
 	return well ? flag : 0;
 }
@@ -53,10 +55,12 @@ static inline void write_times(struct guest_thread *thread, const struct layer_p
 	unsigned present = TARE_TRACE_STAMP_END;
 	times->command_track = pending->track;
 	times->command_number = pending->number;
-	present |= ask(pending->event, CL_PROFILING_COMMAND_QUEUED, &times->queued, TARE_TRACE_STAMP_QUEUED);
+	present |= ask(pending->event, CL_PROFILING_COMMAND_QUEUED, &times->queued,
+	               TARE_TRACE_STAMP_QUEUED);
 	present |= ask(pending->event, CL_PROFILING_COMMAND_SUBMIT, &times->submitted,
 	               TARE_TRACE_STAMP_SUBMITTED);
-	present |= ask(pending->event, CL_PROFILING_COMMAND_START, &times->start, TARE_TRACE_STAMP_START);
+	present |=
+	    ask(pending->event, CL_PROFILING_COMMAND_START, &times->start, TARE_TRACE_STAMP_START);
 	times->end = end;
 	times->observed = observed;
 	times->execution = 0;
@@ -65,14 +69,14 @@ static inline void write_times(struct guest_thread *thread, const struct layer_p
 
 static inline cl_int read_end(cl_event event, cl_ulong *end)
 {
-	cl_int code = layer_next.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof *end,
-	                                                 end, NULL);
+	cl_int code = layer_next.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END,
+	                                                 sizeof *end, end, NULL);
 	return code == CL_SUCCESS && *end == 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : code;
 }
 
 // The driver does not tell the end of the command. False: it is not complete.
-static __attribute__((noinline)) bool harvest_untold(struct guest_thread *thread,
-                                                     const struct layer_pending *pending, uint64_t known)
+static __attribute__((noinline)) bool
+harvest_untold(struct guest_thread *thread, const struct layer_pending *pending, uint64_t known)
 {
 	cl_int status = CL_QUEUED;
 	cl_ulong end = 0;
@@ -111,8 +115,8 @@ static inline bool harvest_one(struct guest_thread *thread, const struct layer_p
 	return true;
 }
 
-// The ring may grow while it is harvested, so it is touched under the spinlock only; what lies between
-// tail and head changes for who harvests alone.
+// The ring may grow while it is harvested, so it is touched under the spinlock only; what lies
+// between tail and head changes for who harvests alone.
 static void copy_pending(struct layer_queue *queue, uint32_t at, uint32_t count,
                          struct layer_pending *pending)
 {
@@ -144,8 +148,8 @@ static void harvest_any_order(struct guest_thread *thread, struct layer_queue *q
 	atomic_store_explicit(&queue->tail, kept, memory_order_release);
 }
 
-static void harvest_in_order(struct guest_thread *thread, struct layer_queue *queue,
-                             uint32_t limit, uint32_t known_head, uint64_t known_ticks)
+static void harvest_in_order(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
+                             uint32_t known_head, uint64_t known_ticks)
 {
 	enum { AT_A_TIME = 32 };
 	struct layer_pending pending[AT_A_TIME];
@@ -186,7 +190,8 @@ static void count_pending(struct layer_queue *queue)
 	layer_unlock(&queue->push);
 }
 
-// What it takes of a thread of the program's is the recording's cost, and on some drivers most of it.
+// What it takes of a thread of the program's is the recording's cost, and on some drivers most of
+// it.
 static void harvest_locked(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
                            uint32_t known_head, uint64_t known_ticks)
 {
@@ -204,8 +209,8 @@ static void harvest_locked(struct guest_thread *thread, struct layer_queue *queu
 	count_pending(queue);
 }
 
-// The right to harvest. Where the program has waited anyway (no limit), whoever is at it is asked to
-// stop, and given the time of a few of the vendor's calls.
+// The right to harvest. Where the program has waited anyway (no limit), whoever is at it is asked
+// to stop, and given the time of a few of the vendor's calls.
 static bool take_right(struct layer_queue *queue, uint32_t limit)
 {
 	enum { TURNS = 2000 };
@@ -237,10 +242,11 @@ bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue,
 	int saved = errno;
 	if (!take_right(queue, limit))
 		return false;
-	// While there are events there is their queue, and while there is that, its device: one that is
-	// a part of another ends with the last of them.
+	// While there are events there is their queue, and while there is that, its device: one
+	// that is a part of another ends with the last of them.
 	if (queue->device != NULL && pending_count(queue) != 0)
-		layer_clock_pair(thread, queue->device, known_ticks != 0 ? known_ticks : guest_ticks());
+		layer_clock_pair(thread, queue->device,
+		                 known_ticks != 0 ? known_ticks : guest_ticks());
 	harvest_locked(thread, queue, limit, known_head, known_ticks);
 	guest_release(&queue->harvesting);
 	errno = saved;
@@ -288,8 +294,9 @@ void layer_push_slow(struct guest_thread *thread, struct layer_queue *queue, cl_
 	if (used != UINT32_MAX && mask + 1 >= LARGEST_RING && used % 256 != 0)
 		return;
 	make_room(thread, queue, mask);
-	if (used == UINT32_MAX && layer_put(queue, event, thread->track, number, &mask) == UINT32_MAX) {
-		write_untimed(thread, &(struct layer_pending){event, thread->track, number},
+	if (used == UINT32_MAX &&
+	    layer_put(queue, event, thread->track, number, &mask) == UINT32_MAX) {
+		write_untimed(thread, &(struct layer_pending){ event, thread->track, number },
 		              TARE_UNTIMED_NO_ROOM, 0, guest_ticks());
 		layer_next.clReleaseEvent(event);
 	}
@@ -300,7 +307,8 @@ uint32_t layer_held(struct layer_queue *queue, cl_event event)
 	uint32_t held = 0;
 	layer_lock(&queue->push);
 	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
-	for (uint32_t at = atomic_load_explicit(&queue->tail, memory_order_acquire); at != head; at++)
+	for (uint32_t at = atomic_load_explicit(&queue->tail, memory_order_acquire); at != head;
+	     at++)
 		held += queue->ring[at & queue->mask].event == event;
 	layer_unlock(&queue->push);
 	return held;
@@ -323,8 +331,9 @@ bool layer_forget_pending(struct layer_queue *queue, uint32_t process)
 struct layer_queue *layer_queue_of_event(struct guest_thread *thread, cl_event event)
 {
 	cl_command_queue handle = NULL;
-	if (layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) !=
-	        CL_SUCCESS || handle == NULL)
+	if (layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle,
+	                              NULL) != CL_SUCCESS ||
+	    handle == NULL)
 		return NULL;
 	return layer_queue_find(thread, handle);
 }

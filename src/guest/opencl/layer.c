@@ -50,9 +50,10 @@ CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t room, 
 	return CL_INVALID_VALUE;
 }
 
-// A loader that reads its list of layers cuts it behind the first one (ocl-icd and Khronos' both do),
-// in the environment itself. What this process starts is to have all of it. The entry is exchanged
-// for a whole one, which takes one store and no memory of malloc's; the loader goes on in the old one.
+// A loader that reads its list of layers cuts it behind the first one (ocl-icd and Khronos' both
+// do), in the environment itself. What this process starts is to have all of it. The entry is
+// exchanged for a whole one, which takes one store and no memory of malloc's; the loader goes on in
+// the old one.
 static void restore_list(void)
 {
 	static const char name[] = "OPENCL_LAYERS=";
@@ -70,7 +71,8 @@ static void restore_list(void)
 			__atomic_store_n(at, entry, __ATOMIC_RELEASE);
 }
 
-// The loader in front came with LD_PRELOAD, unless the program has taken that away for this process.
+// The loader in front came with LD_PRELOAD, unless the program has taken that away for this
+// process.
 static void tell_front(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -81,8 +83,10 @@ static void tell_front(void)
 // Recording begins, or nothing is wrapped.
 static bool begin(void)
 {
-	static const struct guest_api opencl = {.api = TARE_TRACE_OPENCL, .harvest = layer_harvest,
-	                                        .calls = layer_calls, .in_child = layer_in_child};
+	static const struct guest_api opencl = { .api = TARE_TRACE_OPENCL,
+		                                 .harvest = layer_harvest,
+		                                 .calls = layer_calls,
+		                                 .in_child = layer_in_child };
 	if (!guest_begin(&opencl) || !layer_objects_begin())
 		return false;
 	guest_regions_begin();
@@ -127,8 +131,7 @@ static cl_int begin_layer(cl_uint entries, const cl_icd_dispatch *target, cl_uin
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *target,
-                                            cl_uint *entries_ret,
-                                            const cl_icd_dispatch **table_ret)
+                                            cl_uint *entries_ret, const cl_icd_dispatch **table_ret)
 {
 	int saved = errno;
 	cl_int result = begin_layer(entries, target, entries_ret, table_ret);

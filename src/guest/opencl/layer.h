@@ -43,7 +43,8 @@ struct layer_extension {
 extern struct layer_extension layer_extensions[LAYER_EXTENSIONS + 1];
 
 // OpenCL's numbers of functions are the trace's as they are.
-_Static_assert(GUEST_FUNCTION_BASE(TARE_TRACE_OPENCL) == 0 && LAYER_FUNCTIONS <= GUEST_FUNCTIONS, "");
+_Static_assert(GUEST_FUNCTION_BASE(TARE_TRACE_OPENCL) == 0 && LAYER_FUNCTIONS <= GUEST_FUNCTIONS,
+               "");
 // The generation of the file in which a function was defined.
 extern _Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
 void layer_define_function(uint32_t function, uint32_t process);
@@ -65,16 +66,16 @@ struct layer_sampled_kind {
 	uint32_t seen; // so often since the sample began, at most as often as all are taken
 };
 struct layer_sampler {
-	bool on;            // a sample, else all
-	uint32_t look_in;   // commands until the cost is looked at
-	uint32_t chance;    // of 2^32
+	bool on;              // a sample, else all
+	uint32_t look_in;     // commands until the cost is looked at
+	uint32_t chance;      // of 2^32
 	uint32_t left, epoch; // commands until the chance is reckoned anew, and of all such
-	uint64_t state;     // of the generator
-	uint32_t timed;     // since the chance was chosen
-	uint64_t start;     // host ticks of the recording's begin
-	uint64_t chosen;    // when the chance was chosen, or the cost last looked at
-	uint64_t commands;  // of this thread that were timed before there was a sample
-	double spent;       // host ticks on those timed, before `chosen`
+	uint64_t state;       // of the generator
+	uint32_t timed;       // since the chance was chosen
+	uint64_t start;       // host ticks of the recording's begin
+	uint64_t chosen;      // when the chance was chosen, or the cost last looked at
+	uint64_t commands;    // of this thread that were timed before there was a sample
+	double spent;         // host ticks on those timed, before `chosen`
 	struct layer_sampled_kind kinds[LAYER_KINDS];
 };
 struct layer_thread {
@@ -84,7 +85,8 @@ struct layer_thread {
 	uint32_t callbacks;        // of the program that this thread is inside of
 	uint32_t waited_count;
 	struct layer_queue *waited[LAYER_WAITED]; // of the events that are waited for
-	bool stands_by;            // in a call that waits, which has not returned: what it sees complete is as it was read
+	// in a call that waits, which has not returned: what it sees complete is as it was read
+	bool stands_by;
 	struct guest_contents unmapping; // what is being unmapped held; `bytes` 0: nothing
 	struct layer_thread *following;
 	struct layer_sampler sampler;
@@ -104,11 +106,11 @@ static inline struct layer_thread *layer_of(const struct guest_thread *thread)
 // ---- objects
 
 struct layer_object {
-	const void *_Atomic handle;   // NULL: not in use
-	_Atomic uint32_t references;  // that the program holds
-	uint8_t kind;                 // enum tare_trace_object_kind
-	uint8_t memory;               // enum tare_trace_memory
-	uint32_t element_bytes;       // of an image, else 0
+	const void *_Atomic handle;  // NULL: not in use
+	_Atomic uint32_t references; // that the program holds
+	uint8_t kind;                // enum tare_trace_object_kind
+	uint8_t memory;              // enum tare_trace_memory
+	uint32_t element_bytes;      // of an image, else 0
 	uint64_t flags, bytes;
 	uint64_t serial;
 	struct layer_object *following; // in the list of those to be used again
@@ -161,27 +163,27 @@ struct layer_pending {
 enum { LAYER_ASKED_LIST = 16 };
 enum layer_queue_use { LAYER_QUEUE_USED = 0, LAYER_QUEUE_FREE = 1, LAYER_QUEUE_TAKEN = 2 };
 struct layer_queue {
-	struct layer_object object;   // handle, references
+	struct layer_object object; // handle, references
 	cl_context context;
 	struct layer_device *device;
 	uint32_t number;
-	_Atomic uint32_t process;     // in whose file it is defined
+	_Atomic uint32_t process; // in whose file it is defined
 	cl_command_queue_properties asked, made;
 	cl_queue_properties list[LAYER_ASKED_LIST]; // as the program gave it
-	uint32_t list_count;          // 0: none
-	bool altered;                 // the program asked for no profiling
-	bool supply;                  // we ask for events where the program does not
-	bool timed;                   // events are harvested
+	uint32_t list_count;                        // 0: none
+	bool altered;                               // the program asked for no profiling
+	bool supply;                                // we ask for events where the program does not
+	bool timed;                                 // events are harvested
 	bool out_of_order;
 	_Atomic bool told_supply, told_retain;
-	_Atomic uint32_t free;        // enum layer_queue_use
+	_Atomic uint32_t free; // enum layer_queue_use
 	guest_lock push, harvesting;
-	_Atomic uint32_t wanted;      // a thread that has waited anyway would like to harvest
-	uint32_t quiet_head;          // of `head`, when the helper last looked
+	_Atomic uint32_t wanted; // a thread that has waited anyway would like to harvest
+	uint32_t quiet_head;     // of `head`, when the helper last looked
 	struct layer_pending *ring;
-	uint32_t mask;                // capacity - 1; 0: no ring yet
-	_Atomic uint32_t head, tail;  // count up without end
-	uint32_t counted;             // of header->pending, due to this queue
+	uint32_t mask;                 // capacity - 1; 0: no ring yet
+	_Atomic uint32_t head, tail;   // count up without end
+	uint32_t counted;              // of header->pending, due to this queue
 	struct layer_queue *following; // of all queues that ever were
 };
 struct layer_queue *layer_queues(void);
@@ -206,8 +208,8 @@ static inline struct guest_thread *layer_thread(void)
 	return guest_thread_of(TARE_TRACE_OPENCL);
 }
 
-// Puts an event into the queue's ring. Returns how full that is now, of `mask` + 1; UINT32_MAX when there
-// was no room.
+// Puts an event into the queue's ring. Returns how full that is now, of `mask` + 1; UINT32_MAX when
+// there was no room.
 static inline uint32_t layer_put(struct layer_queue *queue, cl_event event, uint32_t track,
                                  uint32_t number, uint32_t *mask)
 {
@@ -219,7 +221,7 @@ static inline uint32_t layer_put(struct layer_queue *queue, cl_event event, uint
 		layer_unlock(&queue->push);
 		return UINT32_MAX;
 	}
-	queue->ring[head & queue->mask] = (struct layer_pending){event, track, number};
+	queue->ring[head & queue->mask] = (struct layer_pending){ event, track, number };
 	atomic_store_explicit(&queue->head, head + 1, memory_order_release);
 	if (LAYER_UNLIKELY(queue->counted == 0)) {
 		queue->counted = 1;
@@ -233,8 +235,8 @@ static inline uint32_t layer_put(struct layer_queue *queue, cl_event event, uint
 void layer_push_slow(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
                      uint32_t number, uint32_t used, uint32_t mask);
 // Keeps the event of a command until its times can be had.
-static inline void layer_push(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
-                              uint32_t number)
+static inline void layer_push(struct guest_thread *thread, struct layer_queue *queue,
+                              cl_event event, uint32_t number)
 {
 	uint32_t mask;
 	uint32_t used = layer_put(queue, event, thread->track, number, &mask);
@@ -246,11 +248,12 @@ static inline void layer_push(struct guest_thread *thread, struct layer_queue *q
 // false when another thread is at it.
 bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
                          uint32_t known_head, uint64_t known_ticks);
-// Of a read whose bytes are still to be hashed: whether who harvests stands by, or nobody has for a while.
+// Of a read whose bytes are still to be hashed: whether who harvests stands by, or nobody has for a
+// while.
 bool layer_may_harvest(const struct guest_thread *thread, const struct layer_pending *pending);
 void layer_contents_come(struct guest_thread *thread, const struct layer_pending *pending);
-// The same for queues that the program has let go of before their commands were complete, if there are
-// any: nobody waits for those by name.
+// The same for queues that the program has let go of before their commands were complete, if there
+// are any: nobody waits for those by name.
 void layer_harvest_released_slow(struct guest_thread *thread);
 extern _Atomic bool layer_released_pending;
 static inline void layer_harvest_released(struct guest_thread *thread)
@@ -262,8 +265,8 @@ static inline void layer_harvest_released(struct guest_thread *thread)
 struct layer_queue *layer_queue_of_event(struct guest_thread *thread, cl_event event);
 // How many references to it are in a ring.
 uint32_t layer_held(struct layer_queue *queue, cl_event event);
-void layer_harvest(void);        // for the helper
-void layer_harvest_stop(void);   // the loader goes away
+void layer_harvest(void);      // for the helper
+void layer_harvest_stop(void); // the loader goes away
 // In the child of a fork, before a queue's first use there: what is pending is the parent's.
 // Returns whether no other thread has done it.
 bool layer_forget_pending(struct layer_queue *queue, uint32_t process);
@@ -288,17 +291,18 @@ cl_command_queue layer_graph_queue(const void *graph);
 uint32_t layer_shape_id(struct guest_thread *thread, const struct layer_shape *shape);
 // Measures what a command and a call cost by the recorder itself, for the file's header.
 void layer_calibrate(void);
-// Measures what the driver takes for what is changed in the program, on queues of ours: at the program's
-// first context, and, where it let time pass since then, when it releases its last queue, whose commands
-// are all harvested. A few milliseconds; whatever fails, it stays unknown.
-void layer_driver_cost_first(const struct guest_thread *thread, cl_context context, cl_device_id device);
+// Measures what the driver takes for what is changed in the program, on queues of ours: at the
+// program's first context, and, where it let time pass since then, when it releases its last queue,
+// whose commands are all harvested. A few milliseconds; whatever fails, it stays unknown.
+void layer_driver_cost_first(const struct guest_thread *thread, cl_context context,
+                             cl_device_id device);
 void layer_driver_cost_again(const struct guest_thread *thread, const struct layer_queue *last);
 // Writes what is known of it into the file's header; in the child of a fork that is another one.
 void layer_driver_cost_tell(void);
 // What our own code takes more for a command with times than for one without.
 extern int64_t layer_timed_cost_ps;
-// Host ticks that the times of a command take: our own code, the event, its questions and its release; 0:
-// not known.
+// Host ticks that the times of a command take: our own code, the event, its questions and its
+// release; 0: not known.
 extern _Atomic uint64_t layer_event_ticks;
 // Where a function of the vendor's lies stays loaded to the end of the process.
 const char *layer_pin(const void *address);

@@ -44,8 +44,8 @@ static void define_image(cl_mem image, cl_context context, cl_mem_flags flags, c
 	    define(image, context, flags, size_of(image), TARE_TRACE_MEMORY_IMAGE, host);
 	size_t element = 0;
 	if (object != NULL && layer_next.clGetImageInfo != NULL &&
-	    layer_next.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL) ==
-	        CL_SUCCESS)
+	    layer_next.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element,
+	                              NULL) == CL_SUCCESS)
 		object->element_bytes = (uint32_t)element;
 }
 
@@ -92,14 +92,15 @@ void layer_after_clImportMemoryARM(struct guest_thread *thread, cl_mem result, c
 }
 
 void layer_after_clCreateSubBuffer(struct guest_thread *thread, cl_mem result, cl_mem parent,
-                                   cl_mem_flags flags, cl_buffer_create_type type,
-                                   const void *info, cl_int *error)
+                                   cl_mem_flags flags, cl_buffer_create_type type, const void *info,
+                                   cl_int *error)
 {
 	(void)thread, (void)error;
 	if (result == NULL)
 		return;
 	uint64_t bytes = type == CL_BUFFER_CREATE_TYPE_REGION && info != NULL
-	                     ? ((const cl_buffer_region *)info)->size : size_of(result);
+	                     ? ((const cl_buffer_region *)info)->size
+	                     : size_of(result);
 	const struct layer_object *whole = layer_object_find(TARE_OBJECT_MEMORY, parent);
 	struct layer_object *part =
 	    define(result, parent, flags, bytes, TARE_TRACE_MEMORY_PART, NULL);
@@ -151,7 +152,8 @@ void layer_after_clCreatePipe(struct guest_thread *thread, cl_mem result, cl_con
 {
 	(void)thread, (void)properties, (void)error;
 	if (result != NULL)
-		define(result, context, flags, (uint64_t)packet * packets, TARE_TRACE_MEMORY_PIPE, NULL);
+		define(result, context, flags, (uint64_t)packet * packets, TARE_TRACE_MEMORY_PIPE,
+		       NULL);
 }
 
 // ---- of others
@@ -222,8 +224,8 @@ void layer_after_clEnqueueMapBuffer(struct guest_thread *thread, void *result,
 void layer_after_clEnqueueMapImage(struct guest_thread *thread, void *result,
                                    cl_command_queue queue, cl_mem image, cl_bool blocking,
                                    cl_map_flags flags, const size_t *origin, const size_t *region,
-                                   size_t *row, size_t *slice, cl_uint count,
-                                   const cl_event *waits, cl_event *event, cl_int *error)
+                                   size_t *row, size_t *slice, cl_uint count, const cl_event *waits,
+                                   cl_event *event, cl_int *error)
 {
 	(void)thread, (void)queue, (void)blocking, (void)origin, (void)count, (void)waits;
 	(void)event, (void)error;
@@ -238,7 +240,8 @@ uint8_t layer_mapped_memory(const void *memory)
 {
 	const struct layer_object *object = layer_object_find(TARE_OBJECT_MEMORY, memory);
 	return object != NULL && object->memory == TARE_TRACE_MEMORY_BUFFER_HOST
-	           ? TARE_TRACE_MEMORY_PINNED : TARE_TRACE_MEMORY_MAPPED;
+	           ? TARE_TRACE_MEMORY_PINNED
+	           : TARE_TRACE_MEMORY_MAPPED;
 }
 
 // ---- memory of the library that is plain addresses

@@ -11,7 +11,8 @@ static _Atomic uint64_t serials;
 static struct layer_thread *_Atomic all_threads;
 _Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
 
-// The child of a fork counts its own calls and begins its own sample, and the parent's callbacks are not its.
+// The child of a fork counts its own calls and begins its own sample, and the parent's callbacks
+// are not its.
 void layer_in_child(void)
 {
 	for (struct layer_thread *mine = atomic_load(&all_threads); mine != NULL;
@@ -37,7 +38,8 @@ bool layer_thread_make(struct guest_thread *thread)
 	struct layer_thread *mine = guest_memory(sizeof *mine);
 	if (mine == NULL)
 		return false;
-	// Known to all before it is the thread's: the child of a fork in between would count nothing.
+	// Known to all before it is the thread's: the child of a fork in between would count
+	// nothing.
 	mine->following = atomic_load(&all_threads);
 	while (!atomic_compare_exchange_weak(&all_threads, &mine->following, mine))
 		;
@@ -75,29 +77,43 @@ void layer_define(enum tare_trace_object_kind kind, const void *handle, const vo
                   const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
                   uint32_t number)
 {
-	union tare_trace_record record = {.object = {
-	    .head = guest_api_head(TARE_TRACE_OPENCL, TARE_TRACE_OBJECT, (uint16_t)kind),
-	    .handle = (uintptr_t)handle, .ticks = layer_definition_ticks(),
-	    .parent = (uintptr_t)parent, .device = (uintptr_t)device, .properties = properties,
-	    .bytes = bytes, .name = name, .number = number}};
+	union tare_trace_record record = { .object = { .head = guest_api_head(TARE_TRACE_OPENCL,
+		                                                              TARE_TRACE_OBJECT,
+		                                                              (uint16_t)kind),
+		                                       .handle = (uintptr_t)handle,
+		                                       .ticks = layer_definition_ticks(),
+		                                       .parent = (uintptr_t)parent,
+		                                       .device = (uintptr_t)device,
+		                                       .properties = properties,
+		                                       .bytes = bytes,
+		                                       .name = name,
+		                                       .number = number } };
 	guest_define(&record);
 }
 
 void layer_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device,
                 uint32_t text)
 {
-	union tare_trace_record record = {.fact = {
-	    .head = guest_api_head(TARE_TRACE_OPENCL, TARE_TRACE_FACT, (uint16_t)fact),
-	    .object = (uintptr_t)object, .ticks = layer_definition_ticks(), .value = value,
-	    .device = (uintptr_t)device, .text = text}};
+	union tare_trace_record record = { .fact = { .head = guest_api_head(TARE_TRACE_OPENCL,
+		                                                            TARE_TRACE_FACT,
+		                                                            (uint16_t)fact),
+		                                     .object = (uintptr_t)object,
+		                                     .ticks = layer_definition_ticks(),
+		                                     .value = value,
+		                                     .device = (uintptr_t)device,
+		                                     .text = text } };
 	guest_define(&record);
 }
 
 void layer_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to)
 {
-	union tare_trace_record record = {.change = {
-	    .head = guest_api_head(TARE_TRACE_OPENCL, TARE_TRACE_CHANGE, (uint16_t)change),
-	    .object = (uintptr_t)object, .ticks = layer_definition_ticks(), .from = from, .to = to}};
+	union tare_trace_record record = { .change = { .head = guest_api_head(TARE_TRACE_OPENCL,
+		                                                              TARE_TRACE_CHANGE,
+		                                                              (uint16_t)change),
+		                                       .object = (uintptr_t)object,
+		                                       .ticks = layer_definition_ticks(),
+		                                       .from = from,
+		                                       .to = to } };
 	guest_define(&record);
 }
 
@@ -135,7 +151,7 @@ struct layer_object *layer_object_new(enum tare_trace_object_kind kind, const vo
 		layer_unlock(&spare_lock);
 		object = part;
 	}
-	*object = (struct layer_object){.handle = NULL};
+	*object = (struct layer_object){ .handle = NULL };
 	layer_object_put(object, kind, handle);
 	return object;
 }
@@ -200,8 +216,8 @@ static bool same_shape(const struct layer_shape *a, const struct layer_shape *b)
 // A shape that this thread did not use lately: known in the process, or new.
 static uint32_t find_shape(const struct layer_shape *shape)
 {
-	struct tare_trace_shape record = {.dimensions = shape->dimensions & 15,
-	                                  .has_offset = shape->dimensions > 15};
+	struct tare_trace_shape record = { .dimensions = shape->dimensions & 15,
+		                           .has_offset = shape->dimensions > 15 };
 	memcpy(record.global, shape->global, sizeof shape->global);
 	memcpy(record.local, shape->local, sizeof shape->local);
 	return guest_shape(&record);

@@ -12,10 +12,12 @@ enum { MOST_DEVICES = 32, NAME_BYTES = 4096 };
 
 static struct guest_map *_Atomic described; // kernels whose facts were written, by program and name
 
-static void define_program(cl_program program, cl_context context, bool native, uint64_t hash, uint64_t bytes)
+static void define_program(cl_program program, cl_context context, bool native, uint64_t hash,
+                           uint64_t bytes)
 {
 	layer_object_new(TARE_OBJECT_PROGRAM, program);
-	layer_define(TARE_OBJECT_PROGRAM, program, context, NULL, native ? TARE_PROGRAM_NATIVE : 0, 0, 0, 0);
+	layer_define(TARE_OBJECT_PROGRAM, program, context, NULL, native ? TARE_PROGRAM_NATIVE : 0,
+	             0, 0, 0);
 	if (bytes == 0)
 		return;
 	layer_fact(TARE_TRACE_FACT_SOURCE_HASH, program, hash, NULL, 0);
@@ -47,8 +49,8 @@ void layer_after_clCreateProgramWithBinary(struct guest_thread *thread, cl_progr
 	(void)thread, (void)devices, (void)status, (void)error;
 	// One device's is enough to know it again.
 	if (result != NULL && count != 0)
-		define_program(result, context, true, guest_hash(GUEST_HASH_START, binaries[0], lengths[0]),
-		               lengths[0]);
+		define_program(result, context, true,
+		               guest_hash(GUEST_HASH_START, binaries[0], lengths[0]), lengths[0]);
 }
 
 void layer_after_clCreateProgramWithBuiltInKernels(struct guest_thread *thread, cl_program result,
@@ -58,8 +60,8 @@ void layer_after_clCreateProgramWithBuiltInKernels(struct guest_thread *thread, 
 {
 	(void)thread, (void)count, (void)devices, (void)error;
 	if (result != NULL)
-		define_program(result, context, true, guest_hash(GUEST_HASH_START, names, strlen(names)),
-		               strlen(names));
+		define_program(result, context, true,
+		               guest_hash(GUEST_HASH_START, names, strlen(names)), strlen(names));
 }
 
 void layer_after_clCreateProgramWithIL(struct guest_thread *thread, cl_program result,
@@ -68,7 +70,8 @@ void layer_after_clCreateProgramWithIL(struct guest_thread *thread, cl_program r
 {
 	(void)thread, (void)error;
 	if (result != NULL)
-		define_program(result, context, false, guest_hash(GUEST_HASH_START, text, bytes), bytes);
+		define_program(result, context, false, guest_hash(GUEST_HASH_START, text, bytes),
+		               bytes);
 }
 
 void layer_after_clCreateProgramWithILKHR(struct guest_thread *thread, cl_program result,
@@ -90,7 +93,8 @@ static void built(cl_program program, const char *options, cl_int result, cl_int
 		layer_fact(TARE_TRACE_FACT_BUILD_OPTIONS, program, 0, NULL,
 		           guest_text(options, strlen(options)));
 	if (result != CL_SUCCESS)
-		layer_fact(TARE_TRACE_FACT_BUILD_FAILED, program, (uint64_t)(int64_t)result, NULL, 0);
+		layer_fact(TARE_TRACE_FACT_BUILD_FAILED, program, (uint64_t)(int64_t)result, NULL,
+		           0);
 }
 
 void layer_after_clBuildProgram(struct guest_thread *thread, cl_int result, cl_program program,
@@ -167,15 +171,15 @@ static bool is_pocl(cl_device_id device)
 	static const char name[] = "Portable Computing Language";
 	char text[sizeof name + 1] = "";
 	cl_platform_id platform = NULL;
-	return layer_next.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) ==
-	           CL_SUCCESS &&
-	       layer_next.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL) ==
-	           CL_SUCCESS &&
+	return layer_next.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform,
+	                                  NULL) == CL_SUCCESS &&
+	       layer_next.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text,
+	                                    NULL) == CL_SUCCESS &&
 	       strcmp(text, name) == 0;
 }
 
-// PoCL from 4 on says 0 for both where it knows neither: of every kernel on a CPU, also of those that
-// have local memory. That is no fact.
+// PoCL from 4 on says 0 for both where it knows neither: of every kernel on a CPU, also of those
+// that have local memory. That is no fact.
 static void memory_facts(cl_kernel kernel, cl_device_id device)
 {
 	cl_ulong local = 0, own = 0;
@@ -191,11 +195,12 @@ static void memory_facts(cl_kernel kernel, cl_device_id device)
 
 static void facts_for(cl_kernel kernel, cl_device_id device)
 {
-	number_fact(kernel, device, TARE_TRACE_FACT_GROUP_LIMIT, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t));
+	number_fact(kernel, device, TARE_TRACE_FACT_GROUP_LIMIT, CL_KERNEL_WORK_GROUP_SIZE,
+	            sizeof(size_t));
 	memory_facts(kernel, device);
 	number_fact(kernel, device, TARE_TRACE_FACT_PREFERRED_MULTIPLE,
 	            CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof(size_t));
-	size_t compiled[3] = {0};
+	size_t compiled[3] = { 0 };
 	if (ask(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof compiled, compiled) &&
 	    compiled[0] != 0)
 		layer_fact(TARE_TRACE_FACT_COMPILED_GROUP, kernel,
@@ -206,8 +211,8 @@ static void facts_for(cl_kernel kernel, cl_device_id device)
 	cl_uint vendor = 0;
 	layer_next.clGetDeviceInfo(device, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
 	if (vendor == 0x8086)
-		number_fact(kernel, device, TARE_TRACE_FACT_SPILL_BYTES, CL_KERNEL_SPILL_MEM_SIZE_INTEL,
-		            sizeof(cl_ulong));
+		number_fact(kernel, device, TARE_TRACE_FACT_SPILL_BYTES,
+		            CL_KERNEL_SPILL_MEM_SIZE_INTEL, sizeof(cl_ulong));
 }
 
 // Whether this is the first kernel of that name of that program.
@@ -216,8 +221,9 @@ static bool is_first(const struct layer_object *program, const char *name)
 	struct guest_map *map = atomic_load(&described);
 	if (map == NULL) {
 		struct guest_map *made = guest_map_new();
-		map = atomic_compare_exchange_strong(&described, &map, made) ? made
-		                                                             : atomic_load(&described);
+		map = atomic_compare_exchange_strong(&described, &map, made)
+		          ? made
+		          : atomic_load(&described);
 	}
 	if (map == NULL || program == NULL)
 		return true;
@@ -245,12 +251,13 @@ static void define_kernel(cl_kernel kernel, cl_program program, const char *name
 {
 	char own[NAME_BYTES] = "";
 	if (name == NULL) {
-		layer_next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof own - 1, own, NULL);
+		layer_next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof own - 1, own,
+		                           NULL);
 		name = own;
 	}
 	layer_object_new(TARE_OBJECT_KERNEL, kernel);
-	layer_define(TARE_OBJECT_KERNEL, kernel, program, NULL, 0, 0, guest_text(name, strlen(name)),
-	             0);
+	layer_define(TARE_OBJECT_KERNEL, kernel, program, NULL, 0, 0,
+	             guest_text(name, strlen(name)), 0);
 	if (!is_first(layer_object_find(TARE_OBJECT_PROGRAM, program), name))
 		return;
 	cl_device_id devices[MOST_DEVICES];
@@ -277,7 +284,8 @@ void layer_after_clCreateKernelsInProgram(struct guest_thread *thread, cl_int re
 		return;
 	if (count == NULL) {
 		size_t there = 0;
-		layer_next.clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof there, &there, NULL);
+		layer_next.clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof there, &there,
+		                            NULL);
 		made = (cl_uint)there;
 	}
 	for (cl_uint i = 0; i < made && i < room; i++)
@@ -297,9 +305,8 @@ void layer_after_clCloneKernel(struct guest_thread *thread, cl_kernel result, cl
 
 // ---- command buffers
 
-void layer_after_clCreateCommandBufferKHR(struct guest_thread *thread,
-                                          cl_command_buffer_khr result, cl_uint count,
-                                          const cl_command_queue *queues,
+void layer_after_clCreateCommandBufferKHR(struct guest_thread *thread, cl_command_buffer_khr result,
+                                          cl_uint count, const cl_command_queue *queues,
                                           const cl_command_buffer_properties_khr *properties,
                                           cl_int *error)
 {

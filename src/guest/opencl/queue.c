@@ -41,7 +41,8 @@ static void define(struct layer_queue *queue)
 	layer_fact(TARE_TRACE_FACT_PROFILING, queue->object.handle,
 	           (queue->made & CL_QUEUE_PROFILING_ENABLE) != 0, NULL, 0);
 	if (queue->altered)
-		layer_change(TARE_CHANGE_PROFILING, queue->object.handle, queue->asked, queue->made);
+		layer_change(TARE_CHANGE_PROFILING, queue->object.handle, queue->asked,
+		             queue->made);
 }
 
 static void decide_timing(struct layer_queue *queue)
@@ -115,8 +116,8 @@ struct layer_queue *layer_queue_adopt(struct guest_thread *thread, cl_command_qu
 	cl_device_id device = NULL;
 	if (handle == NULL || layer_next.clGetCommandQueueInfo == NULL)
 		return NULL;
-	layer_next.clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
-	                                 NULL);
+	layer_next.clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties,
+	                                 &properties, NULL);
 	layer_next.clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
 	layer_next.clGetCommandQueueInfo(handle, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
 	made(handle, context, device, properties, properties, NULL, 0);
@@ -128,8 +129,8 @@ void layer_queue_releasing(struct layer_queue *queue)
 {
 	enum { TURNS = 50 };
 	struct guest_thread *thread = layer_thread();
-	// The helper may be at it just now; a little patience, for this is the last chance at a time
-	// that the program has chosen.
+	// The helper may be at it just now; a little patience, for this is the last chance at a
+	// time that the program has chosen.
 	for (int i = 0; thread != NULL && i < TURNS; i++) {
 		if (layer_harvest_queue(thread, queue, UINT32_MAX, 0, 0))
 			break;
@@ -149,8 +150,8 @@ static bool may_alter(cl_command_queue_properties asked)
 	       (asked & (CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE)) == 0;
 }
 
-cl_command_queue layer_do_clCreateCommandQueue(layer_next_clCreateCommandQueue next, cl_context context,
-                                               cl_device_id device,
+cl_command_queue layer_do_clCreateCommandQueue(layer_next_clCreateCommandQueue next,
+                                               cl_context context, cl_device_id device,
                                                cl_command_queue_properties asked, cl_int *error)
 {
 	cl_command_queue_properties properties = asked;
@@ -187,7 +188,7 @@ static cl_command_queue create(create_with_list *next, cl_context context, cl_de
                                const cl_queue_properties *list, cl_int *error)
 {
 	uint32_t length = list_length(list);
-	cl_queue_properties changed[LAYER_ASKED_LIST + 2] = {0};
+	cl_queue_properties changed[LAYER_ASKED_LIST + 2] = { 0 };
 	cl_command_queue_properties asked = 0;
 	uint32_t at = length != 0 ? length - 1 : 0;
 	for (uint32_t i = 0; i + 1 < length; i++) {
@@ -210,8 +211,8 @@ static cl_command_queue create(create_with_list *next, cl_context context, cl_de
 		properties = asked;
 		queue = next(context, device, list, error);
 		if (queue != NULL && too_long && layer_next.clGetCommandQueueInfo != NULL) {
-			layer_next.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof asked, &asked,
-			                                 NULL);
+			layer_next.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof asked,
+			                                 &asked, NULL);
 			properties = asked;
 		}
 	}
@@ -220,16 +221,18 @@ static cl_command_queue create(create_with_list *next, cl_context context, cl_de
 	return queue;
 }
 
-cl_command_queue layer_do_clCreateCommandQueueWithProperties(
-    layer_next_clCreateCommandQueueWithProperties next, cl_context context, cl_device_id device,
-    const cl_queue_properties *list, cl_int *error)
+cl_command_queue
+layer_do_clCreateCommandQueueWithProperties(layer_next_clCreateCommandQueueWithProperties next,
+                                            cl_context context, cl_device_id device,
+                                            const cl_queue_properties *list, cl_int *error)
 {
 	return create(next, context, device, list, error);
 }
 
-cl_command_queue layer_do_clCreateCommandQueueWithPropertiesKHR(
-    clCreateCommandQueueWithPropertiesKHR_fn next, cl_context context, cl_device_id device,
-    const cl_queue_properties_khr *list, cl_int *error)
+cl_command_queue
+layer_do_clCreateCommandQueueWithPropertiesKHR(clCreateCommandQueueWithPropertiesKHR_fn next,
+                                               cl_context context, cl_device_id device,
+                                               const cl_queue_properties_khr *list, cl_int *error)
 {
 	return create(next, context, device, list, error);
 }
@@ -239,9 +242,9 @@ static struct layer_queue *known(cl_command_queue handle)
 	return (struct layer_queue *)layer_object_find(TARE_OBJECT_QUEUE, handle);
 }
 
-cl_int layer_do_clGetCommandQueueInfo(layer_next_clGetCommandQueueInfo next, cl_command_queue handle,
-                                      cl_command_queue_info name, size_t bytes, void *value,
-                                      size_t *bytes_ret)
+cl_int layer_do_clGetCommandQueueInfo(layer_next_clGetCommandQueueInfo next,
+                                      cl_command_queue handle, cl_command_queue_info name,
+                                      size_t bytes, void *value, size_t *bytes_ret)
 {
 	struct layer_queue *queue = known(handle);
 	struct guest_thread *thread = layer_thread();

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which commands get device times, where all of them would cost too much (--times sampled). Every command
-// does until that, the driver's part for events, questions and release and our own, has taken 5 % of the
-// thread's run so far.
-// From then on chance decides, one command by itself, so that no period of the program's can fall in step
-// with it: a kind of commands is always seen 32 times, then each is taken with a probability at which that
-// part takes 1.6 % of the time. All are counted, in either case.
+// Which commands get device times, where all of them would cost too much (--times sampled). Every
+// command does until that, the driver's part for events, questions and release and our own, has
+// taken 5 % of the thread's run so far. From then on chance decides, one command by itself, so that
+// no period of the program's can fall in step with it: a kind of commands is always seen 32 times,
+// then each is taken with a probability at which that part takes 1.6 % of the time. All are
+// counted, in either case.
 #include "guest/opencl/wrap.h"
 
 enum {
-	LOOK_AFTER = 64,  // commands, until the cost is looked at
-	FIRST = 32,       // of a kind that are all taken
-	PLACES = 4,       // that are looked at for it
+	LOOK_AFTER = 64, // commands, until the cost is looked at
+	FIRST = 32,      // of a kind that are all taken
+	PLACES = 4,      // that are looked at for it
 	FIRST_EPOCH = 256,
 	LONGEST_EPOCH = 16384,
-	MOST_SHARE = 20,  // one so-manieth of the time: more than that, and there is to be a sample
-	SHARE = 64,       // what the sample is to take
+	MOST_SHARE = 20, // one so-manieth of the time: more than that, and there is to be a sample
+	SHARE = 64,      // what the sample is to take
 	LEAST_CHANCE = 1024, // one in so many at least
 };
 
@@ -29,12 +29,13 @@ static uint32_t random_of(struct layer_sampler *sampler)
 	return (uint32_t)(state * UINT64_C(0x2545f4914f6cdd1d) >> 32);
 }
 
-// The probability for the `next` commands, in parts of 2^32: as if commands went on to come as often as the
-// `count` since the last choice, and less or more where the sample has taken more or less than its share of
-// the run. Never less than half of what it would be by their rate alone: else a run's beginning, of which
-// everything is timed, would leave the rest without. It depends on what was, never on the command that it
-// is used for.
-static void choose_chance(struct layer_sampler *sampler, uint64_t now, uint32_t count, uint32_t next)
+// The probability for the `next` commands, in parts of 2^32: as if commands went on to come as
+// often as the `count` since the last choice, and less or more where the sample has taken more or
+// less than its share of the run. Never less than half of what it would be by their rate alone:
+// else a run's beginning, of which everything is timed, would leave the rest without. It depends on
+// what was, never on the command that it is used for.
+static void choose_chance(struct layer_sampler *sampler, uint64_t now, uint32_t count,
+                          uint32_t next)
 {
 	double event = (double)atomic_load_explicit(&layer_event_ticks, memory_order_relaxed);
 	double taken = event * sampler->timed, passed = (double)(now - sampler->chosen);
@@ -75,7 +76,8 @@ void layer_sample_look(struct guest_thread *thread)
 		sampler->start = guest_header != NULL ? guest_header->start_ticks : now;
 	} else {
 		sampler->commands += LOOK_AFTER;
-		if (guest_options.may_sample && sampler->commands * event * MOST_SHARE > now - sampler->start)
+		if (guest_options.may_sample &&
+		    sampler->commands * event * MOST_SHARE > now - sampler->start)
 			begin(sampler, now);
 	}
 	sampler->chosen = now;
@@ -93,7 +95,8 @@ static uint64_t key_of(uint32_t function, const struct layer_range *range, size_
 	return key;
 }
 
-// Whether the kind has not been seen often enough. One whose places are taken by others is left to chance.
+// Whether the kind has not been seen often enough. One whose places are taken by others is left to
+// chance.
 static bool is_new(struct layer_sampler *sampler, uint64_t key)
 {
 	uint64_t place = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
@@ -111,8 +114,8 @@ static bool is_new(struct layer_sampler *sampler, uint64_t key)
 	return false;
 }
 
-bool layer_sample_draw(struct guest_thread *thread, uint32_t function, const struct layer_range *range,
-                       size_t bytes)
+bool layer_sample_draw(struct guest_thread *thread, uint32_t function,
+                       const struct layer_range *range, size_t bytes)
 {
 	struct layer_sampler *sampler = &layer_of(thread)->sampler;
 	if (--sampler->left == 0) {
@@ -122,7 +125,8 @@ bool layer_sample_draw(struct guest_thread *thread, uint32_t function, const str
 		sampler->left = sampler->epoch;
 		choose_chance(sampler, guest_ticks(), count, sampler->epoch);
 	}
-	bool timed = is_new(sampler, key_of(function, range, bytes)) || random_of(sampler) <= sampler->chance;
+	bool timed = is_new(sampler, key_of(function, range, bytes)) ||
+	             random_of(sampler) <= sampler->chance;
 	sampler->timed += timed;
 	return timed;
 }

@@ -8,13 +8,13 @@ struct layer_command {
 	uint64_t enter;
 	struct layer_queue *queue; // NULL: not known
 	cl_command_queue handle;
-	cl_event *event;     // what the vendor is given: NULL or &own
-	cl_event *wanted;    // where the program wants it; NULL: it does not
+	cl_event *event;  // what the vendor is given: NULL or &own
+	cl_event *wanted; // where the program wants it; NULL: it does not
 	cl_event own;
 	uint32_t function;
 	uint32_t known_head; // commands of the queue that were pushed before
 	bool waits;
-	bool unsampled;      // its times are left out by choice
+	bool unsampled; // its times are left out by choice
 };
 
 // An ND-range.
@@ -32,7 +32,7 @@ struct layer_what {
 	uint64_t bytes, offset;
 	uint64_t flags;
 	const size_t *origin, *region;
-	size_t row_pitch, slice_pitch;     // of the host's side
+	size_t row_pitch, slice_pitch; // of the host's side
 	size_t memory_row, memory_slice;
 	const void *host, *svm, *from, *to;
 	cl_mem image;
@@ -61,9 +61,9 @@ void layer_kernel_end(struct guest_thread *thread, struct layer_command *command
 void layer_command_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
                        const struct layer_what *what);
 // What a transfer carries, once its record is written (--contents). `number`: the command's.
-void layer_contents(struct guest_thread *thread, const struct layer_command *command, uint32_t number,
-                    bool timed, const struct layer_what *what, uint8_t direction, uint64_t bytes,
-                    const void *host);
+void layer_contents(struct guest_thread *thread, const struct layer_command *command,
+                    uint32_t number, bool timed, const struct layer_what *what, uint8_t direction,
+                    uint64_t bytes, const void *host);
 void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t enter, bool waits,
                     const struct layer_said *said);
 void layer_asked_first(struct guest_thread *thread, uint32_t function, uint64_t enter,
@@ -111,14 +111,15 @@ static inline __attribute__((always_inline)) uint64_t layer_begin_ticks(struct g
 	return enter;
 }
 
-// Whether a command is to have device times: by the kind that its kernel and size, or its function and
-// bytes, make it.
+// Whether a command is to have device times: by the kind that its kernel and size, or its function
+// and bytes, make it.
 void layer_sample_look(struct guest_thread *thread);
-bool layer_sample_draw(struct guest_thread *thread, uint32_t function, const struct layer_range *range,
-                       size_t bytes);
-static inline __attribute__((always_inline)) bool
-layer_is_sampled(struct guest_thread *thread, uint32_t function, const struct layer_range *range,
-                 size_t bytes)
+bool layer_sample_draw(struct guest_thread *thread, uint32_t function,
+                       const struct layer_range *range, size_t bytes);
+static inline __attribute__((always_inline)) bool layer_is_sampled(struct guest_thread *thread,
+                                                                   uint32_t function,
+                                                                   const struct layer_range *range,
+                                                                   size_t bytes)
 {
 	struct layer_sampler *sampler = &layer_of(thread)->sampler;
 	if (LAYER_UNLIKELY(sampler->on))
@@ -141,8 +142,8 @@ layer_command_begin(struct guest_thread *thread, struct layer_command *command, 
 		queue = layer_queue_find(thread, handle);
 	command->queue = queue;
 	command->handle = handle;
-	// Never the program's own place: that may be in its wait list, too, and whether the vendor has
-	// written to it could not be seen.
+	// Never the program's own place: that may be in its wait list, too, and whether the vendor
+	// has written to it could not be seen.
 	command->event = event != NULL ? &command->own : NULL;
 	command->wanted = event;
 	command->known_head = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loader that knows no layers, as NVIDIA's toolkit brings one: it answers to the usual soname and has
-// no more functions than loads.c needs. Behind it is the machine's own, to which the list of layers is
-// hidden; its variable's name is not in this file as a text.
+// A loader that knows no layers, as NVIDIA's toolkit brings one: it answers to the usual soname and
+// has no more functions than loads.c needs. Behind it is the machine's own, to which the list of
+// layers is hidden; its variable's name is not in this file as a text.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dlsym(3), which the program's calls of it are bound to, for we are preloaded. Of the functions that the front stands
-// before it gives ours; every other question goes on to the C library as it came.
+// dlsym(3), which the program's calls of it are bound to, for we are preloaded. Of the functions
+// that the front stands before it gives ours; every other question goes on to the C library as it
+// came.
 #include "guest/cuda/front/internal.h"
 #include "guest/cuda/front/lookup.h"
 
@@ -43,9 +44,11 @@ static void *driver; // stored atomically; stays open, for the front keeps its a
 static void keep_driver(const void *function)
 {
 	Dl_info where;
-	if (__atomic_load_n(&driver, __ATOMIC_ACQUIRE) || !dladdr(function, &where) || !where.dli_fname)
+	if (__atomic_load_n(&driver, __ATOMIC_ACQUIRE) || !dladdr(function, &where) ||
+	    !where.dli_fname)
 		return;
-	__atomic_store_n(&driver, dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD), __ATOMIC_RELEASE);
+	__atomic_store_n(&driver, dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD),
+	                 __ATOMIC_RELEASE);
 }
 
 front_function front_driver_function(const char *name)
@@ -81,7 +84,9 @@ static uint32_t slot_of(const char *name)
 static struct lookup_answer ours_if_any(uint32_t slot, void *address)
 {
 	bool is_there = front_real(slot) != NULL;
-	return (struct lookup_answer){ is_there ? address : c_library()(RTLD_NEXT, front_name(slot)), 0 };
+	return (struct lookup_answer){ is_there ? address
+		                                : c_library()(RTLD_NEXT, front_name(slot)),
+		                       0 };
 }
 
 struct lookup_answer front_dlsym(void *library, const char *name)

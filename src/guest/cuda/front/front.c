@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands before some functions of CUDA's driver, in programs for which there is no CUPTI. Whoever links the driver
-// is bound to ours by their names; who asks dlsym or cuGetProcAddress for them gets ours (dlsym.c). All others are
-// the driver's own. Until the recorder wants to be told, a call is passed on and nothing else.
+// Stands before some functions of CUDA's driver, in programs for which there is no CUPTI. Whoever
+// links the driver is bound to ours by their names; who asks dlsym or cuGetProcAddress for them
+// gets ours (dlsym.c). All others are the driver's own. Until the recorder wants to be told, a call
+// is passed on and nothing else.
 #include "guest/cuda/front/internal.h"
 
 #include <string.h>
@@ -21,7 +22,8 @@ static const char *const names[] = {
 #define NAME(count, name) #name,
 	CUDA_FRONT_FUNCTIONS(NAME)
 #undef NAME
-	"cuGetProcAddress", "cuGetProcAddress_v2",
+	    "cuGetProcAddress",
+	"cuGetProcAddress_v2",
 };
 
 EXPORTED struct cuda_front tare_cuda_front = { CUDA_FRONT_MOST, names, NULL };
@@ -38,7 +40,8 @@ const char *front_name(uint32_t slot)
 front_function front_keep(uint32_t slot, front_function found)
 {
 	front_function none = NULL;
-	if (!found || __atomic_compare_exchange_n(&reals[slot], &none, found, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!found || __atomic_compare_exchange_n(&reals[slot], &none, found, false,
+	                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return found;
 	return none;
 }
@@ -62,8 +65,10 @@ static bool before(struct cupti_call *call, uint32_t slot, const A *parameters)
 	cuda_front_tell tell = __atomic_load_n(&tare_cuda_front.tell, __ATOMIC_ACQUIRE);
 	if (__builtin_expect(!tell, 1))
 		return false;
-	*call = (struct cupti_call){ .site = ABI_CUPTI_SITE_ENTER, .function = names[slot], .parameters = parameters,
-		.correlation = ++numbers };
+	*call = (struct cupti_call){ .site = ABI_CUPTI_SITE_ENTER,
+		                     .function = names[slot],
+		                     .parameters = parameters,
+		                     .correlation = ++numbers };
 	tell(slot, call);
 	return true;
 }
@@ -102,8 +107,8 @@ static cu_result after(struct cupti_call *call, uint32_t slot, cu_result result)
 #define VALUES_9 a, b, c, d, e, f, g, h, i
 #define VALUES_10 a, b, c, d, e, f, g, h, i, j
 #define VALUES_11 a, b, c, d, e, f, g, h, i, j, k
-// As they lie in CUPTI's structure. Only launches have several of 4 bytes one after another: the grid, the block and
-// the bytes of shared memory, between the function and the stream.
+// As they lie in CUPTI's structure. Only launches have several of 4 bytes one after another: the
+// grid, the block and the bytes of shared memory, between the function and the stream.
 #define TWO(low, high) ((low) & 0xffffffff) | (high) << 32
 #define LAID_0 0
 #define LAID_1 VALUES_1
@@ -118,24 +123,26 @@ static cu_result after(struct cupti_call *call, uint32_t slot, cu_result result)
 #define LAID_11 LAID_10, k
 _Static_assert(sizeof(A) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "how parameters lie");
 
-#define FUNCTION(count, name) \
-	EXPORTED cu_result name(PARAMETERS_##count); \
-	cu_result name(PARAMETERS_##count) \
-	{ \
-		cu_result (*real)(PARAMETERS_##count) = (cu_result (*)(PARAMETERS_##count))front_real(SLOT_##name); \
-		struct cupti_call call; \
-		const A laid[] = { LAID_##count }; \
-		if (!real) \
-			return ABI_STUB_LIBRARY; \
-		if (!before(&call, SLOT_##name, laid)) \
-			return real(VALUES_##count); \
-		return after(&call, SLOT_##name, real(VALUES_##count)); \
+#define FUNCTION(count, name)                                                                      \
+	EXPORTED cu_result name(PARAMETERS_##count);                                               \
+	cu_result name(PARAMETERS_##count)                                                         \
+	{                                                                                          \
+		cu_result (*real)(PARAMETERS_##count) =                                            \
+		    (cu_result(*)(PARAMETERS_##count))front_real(SLOT_##name);                     \
+		struct cupti_call call;                                                            \
+		const A laid[] = { LAID_##count };                                                 \
+		if (!real)                                                                         \
+			return ABI_STUB_LIBRARY;                                                   \
+		if (!before(&call, SLOT_##name, laid))                                             \
+			return real(VALUES_##count);                                               \
+		return after(&call, SLOT_##name, real(VALUES_##count));                            \
 	}
 CUDA_FRONT_FUNCTIONS(FUNCTION)
 
 // ---- cuGetProcAddress, by which the runtime gets them
 
-// What it gives is known by its address: a version of a function that this tare does not know stays the driver's own.
+// What it gives is known by its address: a version of a function that this tare does not know stays
+// the driver's own.
 static void lead(const char *symbol, void **found)
 {
 	size_t length = strlen(symbol);
@@ -154,7 +161,8 @@ static void lead(const char *symbol, void **found)
 }
 
 typedef cu_result (*get)(const char *symbol, void **found, int version, uint64_t flags);
-typedef cu_result (*get_v2)(const char *symbol, void **found, int version, uint64_t flags, int *status);
+typedef cu_result (*get_v2)(const char *symbol, void **found, int version, uint64_t flags,
+                            int *status);
 
 EXPORTED cu_result cuGetProcAddress(const char *symbol, void **found, int version, uint64_t flags);
 cu_result cuGetProcAddress(const char *symbol, void **found, int version, uint64_t flags)
@@ -166,8 +174,10 @@ cu_result cuGetProcAddress(const char *symbol, void **found, int version, uint64
 	return result;
 }
 
-EXPORTED cu_result cuGetProcAddress_v2(const char *symbol, void **found, int version, uint64_t flags, int *status);
-cu_result cuGetProcAddress_v2(const char *symbol, void **found, int version, uint64_t flags, int *status)
+EXPORTED cu_result cuGetProcAddress_v2(const char *symbol, void **found, int version,
+                                       uint64_t flags, int *status);
+cu_result cuGetProcAddress_v2(const char *symbol, void **found, int version, uint64_t flags,
+                              int *status)
 {
 	get_v2 real = (get_v2)front_real(FRONT_GET_V2);
 	cu_result result = real ? real(symbol, found, version, flags, status) : ABI_STUB_LIBRARY;
@@ -177,10 +187,11 @@ cu_result cuGetProcAddress_v2(const char *symbol, void **found, int version, uin
 }
 
 static const front_function all_ours[] = {
-#define OURS(count, name) (front_function)name,
+#define OURS(count, name) (front_function) name,
 	CUDA_FRONT_FUNCTIONS(OURS)
 #undef OURS
-	(front_function)cuGetProcAddress, (front_function)cuGetProcAddress_v2,
+	    (front_function) cuGetProcAddress,
+	(front_function)cuGetProcAddress_v2,
 };
 _Static_assert(sizeof all_ours / sizeof *all_ours == FRONT_SLOTS, "");
 

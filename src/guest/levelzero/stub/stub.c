@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in the place of a Level Zero driver: the loader asks it for tables of functions, and gets the
-// driver's own, in which the recorder may have replaced some. Without state: it can be loaded as often as the
-// loader likes. One that cannot find the recorder is the driver, as far as anybody can see.
+// Stands in the place of a Level Zero driver: the loader asks it for tables of functions, and gets
+// the driver's own, in which the recorder may have replaced some. Without state: it can be loaded
+// as often as the loader likes. One that cannot find the recorder is the driver, as far as anybody
+// can see.
 #include "guest/environment.h"
 
 #include <dlfcn.h>
@@ -21,7 +22,8 @@
 typedef int get_table(uint32_t version, void *members);
 typedef void patch_table(unsigned slot, const char *table, uint32_t version, void *members);
 
-// Part `at` of the list that `tare record` has made: the recorder first, then the drivers. NULL: none.
+// Part `at` of the list that `tare record` has made: the recorder first, then the drivers. NULL:
+// none.
 static const char *part(unsigned at, char room[PATH_MAX])
 {
 	const char *list = getenv(TARE_ENVIRONMENT_LEVELZERO);
@@ -55,7 +57,8 @@ static int fill(const char *table, uint32_t version, void *members)
 	int result;
 	if (!driver)
 		return UNINITIALIZED;
-	// A table that the driver has not is empty: the loader answers that its functions are unsupported.
+	// A table that the driver has not is empty: the loader answers that its functions are
+	// unsupported.
 	if (!get)
 		return strncmp(table, "zer", 3) == 0 ? UNSUPPORTED_FEATURE : SUCCESS;
 	result = get(version, members);
@@ -75,41 +78,79 @@ static int fill(const char *table, uint32_t version, void *members)
 		return result;                                                                     \
 	}
 
-TABLE(zeGetGlobalProcAddrTable) TABLE(zeGetDriverProcAddrTable)
-TABLE(zeGetDriverExpProcAddrTable) TABLE(zeGetDeviceProcAddrTable)
-TABLE(zeGetDeviceExpProcAddrTable) TABLE(zeGetContextProcAddrTable)
-TABLE(zeGetCommandQueueProcAddrTable) TABLE(zeGetCommandListProcAddrTable)
-TABLE(zeGetCommandListExpProcAddrTable) TABLE(zeGetEventProcAddrTable)
-TABLE(zeGetEventExpProcAddrTable) TABLE(zeGetEventPoolProcAddrTable)
-TABLE(zeGetFenceProcAddrTable) TABLE(zeGetImageProcAddrTable) TABLE(zeGetImageExpProcAddrTable)
-TABLE(zeGetKernelProcAddrTable) TABLE(zeGetKernelExpProcAddrTable) TABLE(zeGetMemProcAddrTable)
-TABLE(zeGetMemExpProcAddrTable) TABLE(zeGetModuleProcAddrTable)
-TABLE(zeGetModuleBuildLogProcAddrTable) TABLE(zeGetPhysicalMemProcAddrTable)
-TABLE(zeGetSamplerProcAddrTable) TABLE(zeGetVirtualMemProcAddrTable)
-TABLE(zeGetFabricVertexExpProcAddrTable) TABLE(zeGetFabricEdgeExpProcAddrTable)
-TABLE(zeGetGraphProcAddrTable) TABLE(zeGetExecutableGraphProcAddrTable)
-TABLE(zeGetRTASBuilderProcAddrTable) TABLE(zeGetRTASBuilderExpProcAddrTable)
-TABLE(zeGetRTASParallelOperationProcAddrTable) TABLE(zeGetRTASParallelOperationExpProcAddrTable)
+TABLE(zeGetGlobalProcAddrTable)
+TABLE(zeGetDriverProcAddrTable)
+TABLE(zeGetDriverExpProcAddrTable)
+TABLE(zeGetDeviceProcAddrTable)
+TABLE(zeGetDeviceExpProcAddrTable)
+TABLE(zeGetContextProcAddrTable)
+TABLE(zeGetCommandQueueProcAddrTable)
+TABLE(zeGetCommandListProcAddrTable)
+TABLE(zeGetCommandListExpProcAddrTable)
+TABLE(zeGetEventProcAddrTable)
+TABLE(zeGetEventExpProcAddrTable)
+TABLE(zeGetEventPoolProcAddrTable)
+TABLE(zeGetFenceProcAddrTable)
+TABLE(zeGetImageProcAddrTable)
+TABLE(zeGetImageExpProcAddrTable)
+TABLE(zeGetKernelProcAddrTable)
+TABLE(zeGetKernelExpProcAddrTable)
+TABLE(zeGetMemProcAddrTable)
+TABLE(zeGetMemExpProcAddrTable)
+TABLE(zeGetModuleProcAddrTable)
+TABLE(zeGetModuleBuildLogProcAddrTable)
+TABLE(zeGetPhysicalMemProcAddrTable)
+TABLE(zeGetSamplerProcAddrTable)
+TABLE(zeGetVirtualMemProcAddrTable)
+TABLE(zeGetFabricVertexExpProcAddrTable)
+TABLE(zeGetFabricEdgeExpProcAddrTable)
+TABLE(zeGetGraphProcAddrTable)
+TABLE(zeGetExecutableGraphProcAddrTable)
+TABLE(zeGetRTASBuilderProcAddrTable)
+TABLE(zeGetRTASBuilderExpProcAddrTable)
+TABLE(zeGetRTASParallelOperationProcAddrTable)
+TABLE(zeGetRTASParallelOperationExpProcAddrTable)
 TABLE(zerGetGlobalProcAddrTable)
-TABLE(zesGetDeviceProcAddrTable) TABLE(zesGetDeviceExpProcAddrTable)
-TABLE(zesGetDiagnosticsProcAddrTable) TABLE(zesGetDriverProcAddrTable)
-TABLE(zesGetDriverExpProcAddrTable) TABLE(zesGetEngineProcAddrTable)
-TABLE(zesGetFabricPortProcAddrTable) TABLE(zesGetFanProcAddrTable)
-TABLE(zesGetFirmwareProcAddrTable) TABLE(zesGetFirmwareExpProcAddrTable)
-TABLE(zesGetFrequencyProcAddrTable) TABLE(zesGetGlobalProcAddrTable)
-TABLE(zesGetLedProcAddrTable) TABLE(zesGetMemoryProcAddrTable)
-TABLE(zesGetOverclockProcAddrTable) TABLE(zesGetPerformanceFactorProcAddrTable)
-TABLE(zesGetPowerProcAddrTable) TABLE(zesGetPsuProcAddrTable) TABLE(zesGetRasProcAddrTable)
-TABLE(zesGetRasExpProcAddrTable) TABLE(zesGetSchedulerProcAddrTable)
-TABLE(zesGetStandbyProcAddrTable) TABLE(zesGetTemperatureProcAddrTable)
+TABLE(zesGetDeviceProcAddrTable)
+TABLE(zesGetDeviceExpProcAddrTable)
+TABLE(zesGetDiagnosticsProcAddrTable)
+TABLE(zesGetDriverProcAddrTable)
+TABLE(zesGetDriverExpProcAddrTable)
+TABLE(zesGetEngineProcAddrTable)
+TABLE(zesGetFabricPortProcAddrTable)
+TABLE(zesGetFanProcAddrTable)
+TABLE(zesGetFirmwareProcAddrTable)
+TABLE(zesGetFirmwareExpProcAddrTable)
+TABLE(zesGetFrequencyProcAddrTable)
+TABLE(zesGetGlobalProcAddrTable)
+TABLE(zesGetLedProcAddrTable)
+TABLE(zesGetMemoryProcAddrTable)
+TABLE(zesGetOverclockProcAddrTable)
+TABLE(zesGetPerformanceFactorProcAddrTable)
+TABLE(zesGetPowerProcAddrTable)
+TABLE(zesGetPsuProcAddrTable)
+TABLE(zesGetRasProcAddrTable)
+TABLE(zesGetRasExpProcAddrTable)
+TABLE(zesGetSchedulerProcAddrTable)
+TABLE(zesGetStandbyProcAddrTable)
+TABLE(zesGetTemperatureProcAddrTable)
 TABLE(zesGetVFManagementExpProcAddrTable)
-TABLE(zetGetCommandListProcAddrTable) TABLE(zetGetCommandListExpProcAddrTable)
-TABLE(zetGetContextProcAddrTable) TABLE(zetGetDebugProcAddrTable)
-TABLE(zetGetDeviceProcAddrTable) TABLE(zetGetDeviceExpProcAddrTable)
-TABLE(zetGetKernelProcAddrTable) TABLE(zetGetMetricDecoderExpProcAddrTable)
-TABLE(zetGetMetricExpProcAddrTable) TABLE(zetGetMetricGroupExpProcAddrTable)
-TABLE(zetGetMetricGroupProcAddrTable) TABLE(zetGetMetricProcAddrTable)
-TABLE(zetGetMetricProgrammableExpProcAddrTable) TABLE(zetGetMetricQueryPoolProcAddrTable)
-TABLE(zetGetMetricQueryProcAddrTable) TABLE(zetGetMetricStreamerProcAddrTable)
-TABLE(zetGetMetricTracerExpProcAddrTable) TABLE(zetGetModuleProcAddrTable)
+TABLE(zetGetCommandListProcAddrTable)
+TABLE(zetGetCommandListExpProcAddrTable)
+TABLE(zetGetContextProcAddrTable)
+TABLE(zetGetDebugProcAddrTable)
+TABLE(zetGetDeviceProcAddrTable)
+TABLE(zetGetDeviceExpProcAddrTable)
+TABLE(zetGetKernelProcAddrTable)
+TABLE(zetGetMetricDecoderExpProcAddrTable)
+TABLE(zetGetMetricExpProcAddrTable)
+TABLE(zetGetMetricGroupExpProcAddrTable)
+TABLE(zetGetMetricGroupProcAddrTable)
+TABLE(zetGetMetricProcAddrTable)
+TABLE(zetGetMetricProgrammableExpProcAddrTable)
+TABLE(zetGetMetricQueryPoolProcAddrTable)
+TABLE(zetGetMetricQueryProcAddrTable)
+TABLE(zetGetMetricStreamerProcAddrTable)
+TABLE(zetGetMetricTracerExpProcAddrTable)
+TABLE(zetGetModuleProcAddrTable)
 TABLE(zetGetTracerExpProcAddrTable)
