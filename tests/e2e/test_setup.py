@@ -74,6 +74,13 @@ def test_the_translator_has_the_number_that_apt_knows(machine, known, taken):
     assert f"setup: missing: {taken}\n" in done.stdout
 
 
+@pytest.mark.parametrize("known, taken", [(("clang-format-19-doc",), False), (("clang-format-19",), True)])
+def test_the_formatter_is_for_checks_where_apt_knows_it(machine, known, taken):
+    for kind, wanted in (("demo", False), ("check", taken)):
+        done, _ = machine(kind, "--dry-run", missing=["clang-format-19"], known=known)
+        assert ("setup: missing: clang-format-19\n" in done.stdout) == wanted, done.stdout
+
+
 def test_sudo_is_used_where_it_is_and_the_command_is_told_where_it_is_not(machine):
     done, log = machine(missing=["gcc"], root=False, sudo=False)
     assert done.returncode == 1 and log == []
