@@ -198,7 +198,7 @@ int cuda_library_open(struct cuda_driver *driver, struct tare_error *error)
 		           ? tare_fail(error, ENOENT,
 		                       "TARE_CUDA_LIBRARY names '%.200s', which cannot be opened",
 		                       chosen)
-		           : tare_fail(error, ENOENT, "%s", advice);
+		           : tare_advises(error, tare_fail(error, ENOENT, "%s", advice));
 	if (status == -ENOSYS)
 		return too_old(error);
 	if (status < 0)

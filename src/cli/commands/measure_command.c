@@ -133,7 +133,7 @@ static void say_nothing_was_measured(struct tare_error *error)
 {
 	size_t length = strlen(error->message);
 
-	if (!strchr(error->message, '?')) // it asks what to look at already
+	if (!error->advises)
 		snprintf(error->message + length, sizeof error->message - length,
 		         "; nothing was measured: does the device hang? stop what else uses it, or "
 		         "reset it");

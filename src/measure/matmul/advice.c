@@ -302,9 +302,8 @@ static int conclude_rounded(struct matmul *matmul, uint32_t n)
 static bool is_cpu(const struct matmul *matmul)
 {
 	const struct tare_facts *facts = matmul->run->facts;
-	const struct tare_fact *type = facts ? &facts->fact[TARE_FACT_TYPE] : NULL;
 
-	return type && type->present && strcasestr(type->text, "CPU");
+	return facts && tare_facts_type(facts) == TARE_DEVICE_CPU;
 }
 
 // Up to here launching may hide what the rungs differ in.
@@ -380,13 +379,13 @@ static int conclude_without_peaks(struct matmul *matmul)
 {
 	if (matmul->peaks->present || matmul->run->simulated)
 		return 0;
-	return tare_result_warn(
-	    matmul->run->result, "no-peaks",
-	    matmul->run->facts && matmul->run->facts->fact[TARE_FACT_NOTE].present
-	        ? "give --peaks FILE, a result of tare peak on this device"
-	        : "run tare peak once, or give --peaks FILE",
-	    "shares of measured ceilings are missing: %s",
-	    matmul->peaks->origin[0] ? matmul->peaks->origin : "there are no measured ceilings");
+	return tare_result_warn(matmul->run->result, "no-peaks",
+	                        matmul->run->facts && matmul->run->facts->doubt
+	                            ? "give --peaks FILE, a result of tare peak on this device"
+	                            : "run tare peak once, or give --peaks FILE",
+	                        "shares of measured ceilings are missing: %s",
+	                        matmul->peaks->origin[0] ? matmul->peaks->origin
+	                                                 : "there are no measured ceilings");
 }
 
 int matmul_add_advice(struct matmul *matmul)

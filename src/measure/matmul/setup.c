@@ -70,10 +70,9 @@ static uint64_t fact_count(const struct matmul *matmul, enum tare_fact_id id)
 static bool lives_in_host_memory(const struct matmul *matmul)
 {
 	const struct tare_facts *facts = matmul->run->facts;
-	const struct tare_fact *type = facts ? &facts->fact[TARE_FACT_TYPE] : NULL;
 
 	return fact_count(matmul, TARE_FACT_UNIFIED) ||
-	       (type && type->present && strcasestr(type->text, "CPU"));
+	       (facts && tare_facts_type(facts) == TARE_DEVICE_CPU);
 }
 
 // Whether matrices of n fit; else why not. A quarter of all memory stays free.
