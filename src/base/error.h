@@ -8,8 +8,8 @@
 struct tare_error {
 	int code;             // negative errno, the value the failing function returned
 	char api[16];         // "opencl", "cuda", "" when no vendor API is involved
-	char call[48];        // the vendor function that failed, "" if none
-	long native;          // the vendor's code; meaningful only when call is not empty
+	char call[48];        // the vendor function that failed or is missing, "" if none
+	long native;          // the vendor's code; 0 for what is missing
 	char native_name[48]; // the vendor's name of it: "CL_OUT_OF_RESOURCES"
 	char message[512]; // a sentence that names the thing and the way out, without a full stop;
 	                   // one line without control characters, whatever it quotes

@@ -90,6 +90,15 @@ const char *tare_fact_reason(const struct tare_facts *facts, enum tare_fact_id i
 	return facts->fact[id].text[0] ? facts->fact[id].text : TARE_FACT_NOT_ASKED;
 }
 
+bool tare_fact_says_guessed(const struct tare_facts *facts, enum tare_fact_id id)
+{
+	const char *text = facts->fact[id].text;
+	size_t length = strlen(text), own = sizeof TARE_FACT_GUESSED - 1;
+
+	return tare_fact_rows[id].type == TARE_FACT_TEXT && length >= own &&
+	       memcmp(text + length - own, TARE_FACT_GUESSED, own) == 0;
+}
+
 static const char *format_rate(double rate, const char *unit, char *text, size_t size)
 {
 	static const char *const prefixes[] = { "", "k", "M", "G", "T", "P" };

@@ -182,6 +182,9 @@ void tare_facts_set_type(struct tare_facts *facts, enum tare_device_type type);
 enum tare_device_type tare_facts_type(const struct tare_facts *facts);
 // Says why no figure of the device is to be quoted: `doubt`, and the note in words.
 void tare_facts_doubt(struct tare_facts *facts, enum tare_doubt doubt, const char *note);
+// A text may end with this; whether it does.
+#define TARE_FACT_GUESSED " (guessed)"
+bool tare_fact_says_guessed(const struct tare_facts *facts, enum tare_fact_id id);
 // Records why a fact has no value: "CUDA does not tell".
 void tare_fact_absent(struct tare_facts *facts, enum tare_fact_id id, const char *reason_format,
                       ...) __attribute__((format(printf, 3, 4)));

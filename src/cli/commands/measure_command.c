@@ -151,7 +151,7 @@ static const char *why_nothing(const struct tare_result *result)
 		size_t same = 0;
 		if (!absent)
 			return NULL;
-		if (strstr(absent, "budget") || strstr(absent, "interrupted"))
+		if (result->cells[i].absence != TARE_ABSENT_OTHER)
 			continue;
 		for (size_t k = i; k < result->cell_count; k++)
 			same += result->cells[k].absent && !strcmp(result->cells[k].absent, absent);

@@ -149,7 +149,7 @@ static bool has_measured(const struct tare_result *result)
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (!cell->absent && strcmp(cell->source, "model") != 0)
+		if (!cell->absent && !tare_cell_is_model(cell))
 			return true;
 	}
 	for (size_t i = 0; i < result->part_count; i++)

@@ -28,7 +28,7 @@ static void summarise_engines(const struct tare_device_entry *entry, struct tare
 			length += (size_t)snprintf(text + length, sizeof text - length, "%s%zu %s",
 			                           length ? ", " : "", counts[c], words[c]);
 	if (known < entry->engine_count && length < sizeof text)
-		snprintf(text + length, sizeof text - length, " (guessed)");
+		snprintf(text + length, sizeof text - length, TARE_FACT_GUESSED);
 	tare_fact_set_text(facts, TARE_FACT_ENGINES,
 	                   known == entry->engine_count ? TARE_ORIGIN_DRIVER : TARE_ORIGIN_GUESS,
 	                   text);
