@@ -214,10 +214,11 @@ const char *tare_format_hz(double hz, char text[TARE_UNIT_TEXT])
 
 const char *tare_format_hz_without(double hz, double like_hz, char text[TARE_UNIT_TEXT])
 {
+	double scaled = hz;
 	char number[TARE_UNIT_TEXT];
 
-	if (!isfinite(hz) || !isfinite(like_hz) || scale(&hz, 4) != scale(&like_hz, 4))
-		return format_scaled(hz, hz_names, 4, text);
-	snprintf(text, TARE_UNIT_TEXT, "%.20s", tare_format_significant(hz, 3, number));
+	if (!isfinite(hz) || !isfinite(like_hz) || scale(&scaled, 4) != scale(&like_hz, 4))
+		return tare_format_hz(hz, text);
+	snprintf(text, TARE_UNIT_TEXT, "%.20s", tare_format_significant(scaled, 3, number));
 	return text;
 }

@@ -312,14 +312,12 @@ int tare_completion_write(const struct tare_command *const *commands, const char
 // The lines of bandwidth in scdoc, by group.
 static void write_man_lines(FILE *file)
 {
-	const char *group = "";
-
 	for (size_t i = 0; i < TARE_LINE_COUNT; i++) {
-		if (strcmp(group, tare_lines[i].group) != 0)
-			fprintf(file, "%s*%s*\n\t", i ? "\n\n" : "", tare_lines[i].group);
+		if (i == 0 || tare_lines[i].group != tare_lines[i - 1].group)
+			fprintf(file, "%s*%s*\n\t", i ? "\n\n" : "",
+			        tare_line_group_name(tare_lines[i].group));
 		else
 			fputs(", ", file);
-		group = tare_lines[i].group;
 		fprintf(file, "*%s*", tare_lines[i].name);
 	}
 	fputs("\n\n", file);

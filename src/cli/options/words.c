@@ -29,8 +29,8 @@ static void put_lines(struct writer *writer)
 	for (size_t i = 0; i < TARE_LINE_COUNT; i++)
 		put(writer, tare_lines[i].name);
 	for (size_t i = 0; i < TARE_LINE_COUNT; i++)
-		if (i == 0 || strcmp(tare_lines[i].group, tare_lines[i - 1].group) != 0)
-			put(writer, tare_lines[i].group);
+		if (i == 0 || tare_lines[i].group != tare_lines[i - 1].group)
+			put(writer, tare_line_group_name(tare_lines[i].group));
 }
 
 void tare_words_write(enum tare_words words, const char *separator, FILE *file)

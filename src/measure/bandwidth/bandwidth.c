@@ -93,19 +93,19 @@ static struct sizes few_sizes(const struct bandwidth *bandwidth, uint64_t row_by
 
 static struct sizes sizes_of(const struct bandwidth *bandwidth, enum tare_line line)
 {
-	const char *group = tare_lines[line].group;
+	enum tare_line_group group = tare_lines[line].group;
 	uint64_t row_bytes = 0;
 
-	if (strcmp(group, "copy") == 0)
+	if (group == TARE_LINES_COPY)
 		return all_sizes(bandwidth);
 	if (line == TARE_LINE_NARROW_TO_DEVICE || line == TARE_LINE_NARROW_TO_HOST)
 		row_bytes = BANDWIDTH_NARROW_BYTES;
-	else if (strcmp(group, "rectangle") == 0)
+	else if (group == TARE_LINES_RECTANGLE)
 		row_bytes = BANDWIDTH_ROW_BYTES;
-	struct sizes sizes = few_sizes(bandwidth, row_bytes, strcmp(group, "map") == 0);
-	if (strcmp(group, "image") == 0)
+	struct sizes sizes = few_sizes(bandwidth, row_bytes, group == TARE_LINES_MAP);
+	if (group == TARE_LINES_IMAGE)
 		keep_powers(&sizes);
-	if (strcmp(group, "pages") != 0)
+	if (group != TARE_LINES_PAGES)
 		return sizes;
 	keep_multiples(&sizes, BANDWIDTH_HUGE_BYTES);
 	if (sizes.count == 0 && bandwidth->to_bytes >= BANDWIDTH_HUGE_BYTES)
@@ -223,7 +223,7 @@ static int bound_by_budget(struct bandwidth *bandwidth, struct tare_error *error
 // share of the budget would end after a few. Pageable ones are slower, and vary more.
 static double weight_of(const struct transfer *transfer)
 {
-	if (strcmp(tare_lines[transfer->line].group, "copy") != 0)
+	if (tare_lines[transfer->line].group != TARE_LINES_COPY)
 		return 1;
 	return (tare_lines[transfer->line].host_is_main ? 2 : 1) *
 	       (2 + 2 * (double)transfer->bytes / (double)WEIGHT_BYTES);
@@ -240,7 +240,7 @@ static size_t most_samples(const struct transfer *transfer)
 
 static int plan_one(struct transfer *transfer, struct tare_measurement *measurement)
 {
-	const char *group = tare_lines[transfer->line].group;
+	enum tare_line_group group = tare_lines[transfer->line].group;
 	char text[TARE_UNIT_TEXT];
 
 	measurement->weight = weight_of(transfer);
@@ -248,23 +248,23 @@ static int plan_one(struct transfer *transfer, struct tare_measurement *measurem
 	snprintf(measurement->title, sizeof measurement->title, "%s, %s",
 	         tare_lines[transfer->line].title, tare_format_bytes(transfer->bytes, text));
 	measurement->context = transfer;
-	if (strcmp(group, "both") == 0)
+	if (group == TARE_LINES_BOTH)
 		return transfer_plan_both(transfer, measurement);
-	if (strcmp(group, "map") == 0)
+	if (group == TARE_LINES_MAP)
 		return transfer_plan_map(transfer, measurement);
-	if (strcmp(group, "rectangle") == 0)
+	if (group == TARE_LINES_RECTANGLE)
 		return transfer_plan_rectangle(transfer, measurement);
-	if (strcmp(group, "host-memory") == 0)
+	if (group == TARE_LINES_HOST_MEMORY)
 		return transfer_plan_host_memory(transfer, measurement);
-	if (strcmp(group, "kernel") == 0)
+	if (group == TARE_LINES_KERNEL)
 		return transfer_plan_kernel(transfer, measurement);
-	if (strcmp(group, "shared") == 0)
+	if (group == TARE_LINES_SHARED)
 		return transfer_plan_shared(transfer, measurement);
-	if (strcmp(group, "first-touch") == 0)
+	if (group == TARE_LINES_FIRST_TOUCH)
 		return transfer_plan_first_touch(transfer, measurement);
-	if (strcmp(group, "pages") == 0)
+	if (group == TARE_LINES_PAGES)
 		return transfer_plan_pages(transfer, measurement);
-	if (strcmp(group, "image") == 0)
+	if (group == TARE_LINES_IMAGE)
 		return transfer_plan_image(transfer, measurement);
 	return transfer_plan_copy(transfer, measurement);
 }
@@ -277,9 +277,9 @@ static int add_sizeless(struct bandwidth *bandwidth, enum tare_line line)
 
 	if (!cell || tare_labels_set_text(&cell->labels, "line", tare_lines[line].name) < 0)
 		return -ENOMEM;
-	if (strcmp(tare_lines[line].group, "image") == 0)
+	if (tare_lines[line].group == TARE_LINES_IMAGE)
 		return tare_cell_set_absent(cell, "needs a size that is a power of two");
-	if (strcmp(tare_lines[line].group, "pages") == 0)
+	if (tare_lines[line].group == TARE_LINES_PAGES)
 		return tare_cell_set_absent(cell,
 		                            "needs a size that is a multiple of 2 MB, a huge page");
 	return tare_cell_set_absent(

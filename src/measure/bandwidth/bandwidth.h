@@ -60,9 +60,28 @@ enum tare_line {
 	TARE_LINE_COUNT
 };
 
+// The lines of one stand together, in this order.
+enum tare_line_group {
+	TARE_LINES_COPY,
+	TARE_LINES_TWICE,
+	TARE_LINES_BOTH,
+	TARE_LINES_HOST_MEMORY,
+	TARE_LINES_KERNEL,
+	TARE_LINES_SHARED,
+	TARE_LINES_MAP,
+	TARE_LINES_RECTANGLE,
+	TARE_LINES_UNALIGNED,
+	TARE_LINES_FIRST_TOUCH,
+	TARE_LINES_PAGES,
+	TARE_LINES_IMAGE,
+	TARE_LINE_GROUPS
+};
+// The word in --lines: "copy", "both", "map" …
+const char *tare_line_group_name(enum tare_line_group group);
+
 struct tare_line_row {
-	const char *name;  // "host-to-device": the word in --lines and the label `line`
-	const char *group; // "copy", "both", "map", ...; the lines of one stand together
+	const char *name; // "host-to-device": the word in --lines and the label `line`
+	enum tare_line_group group;
 	const char *title; // "host → device (pinned)"
 	const char *note;  // what a reader of its figure should know; may be NULL
 	bool host_is_main; // the figure of this line is the host's time; else the device's

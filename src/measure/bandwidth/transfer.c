@@ -39,7 +39,7 @@ int transfer_need(const struct transfer *transfer, enum buffer buffer, struct ta
 {
 	struct bandwidth *bandwidth = transfer->bandwidth;
 	// A rectangle's rows lie apart by their own length.
-	bool rectangle = strcmp(tare_lines[transfer->line].group, "rectangle") == 0;
+	bool rectangle = tare_lines[transfer->line].group == TARE_LINES_RECTANGLE;
 	uint64_t bytes = (rectangle ? 2 : 1) * transfer->bytes + BANDWIDTH_SLACK;
 	int status;
 
@@ -144,7 +144,7 @@ int transfer_sample(struct tare_measurement *measurement, int64_t *values, struc
 static struct tare_operation part_of(const struct transfer *transfer)
 {
 	struct tare_operation part = transfer->operation;
-	bool whole = strcmp(tare_lines[transfer->line].group, "image") == 0;
+	bool whole = tare_lines[transfer->line].group == TARE_LINES_IMAGE;
 
 	if (part.type == TARE_OPERATION_COPY && transfer->bytes >= BANDWIDTH_LARGE && !whole)
 		part.source.bytes = part.destination.bytes = PART_BYTES;

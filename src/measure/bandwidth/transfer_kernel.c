@@ -23,8 +23,8 @@ int bandwidth_open_kernel(struct bandwidth *bandwidth, struct tare_error *error)
 	int status;
 
 	for (int line = 0; line < TARE_LINE_COUNT; line++)
-		if (strcmp(tare_lines[line].group, "kernel") == 0 ||
-		    strcmp(tare_lines[line].group, "shared") == 0)
+		if (tare_lines[line].group == TARE_LINES_KERNEL ||
+		    tare_lines[line].group == TARE_LINES_SHARED)
 			needed |= UINT64_C(1) << line;
 	if (!(bandwidth->lines & needed))
 		return 0;

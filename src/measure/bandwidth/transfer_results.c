@@ -164,7 +164,7 @@ int bandwidth_add_fits(struct bandwidth *bandwidth)
 	for (int line = 0; line < TARE_LINE_COUNT; line++) {
 		struct points points;
 		int status;
-		if (!(bandwidth->lines >> line & 1) || strcmp(tare_lines[line].group, "copy") != 0)
+		if (!(bandwidth->lines >> line & 1) || tare_lines[line].group != TARE_LINES_COPY)
 			continue;
 		points = points_of(bandwidth->run->result, (enum tare_line)line);
 		if (points.count == 0)
@@ -218,7 +218,7 @@ static bool has_rates(const struct tare_result *result, uint64_t from, uint64_t 
 			if (!cell->absent && cell->rate.present &&
 			    is_of(cell, (enum tare_line)line, &bytes) && (uint64_t)bytes >= from &&
 			    (uint64_t)bytes <= to &&
-			    (!copies_only || strcmp(tare_lines[line].group, "copy") == 0))
+			    (!copies_only || tare_lines[line].group == TARE_LINES_COPY))
 				return true;
 		}
 	return false;
@@ -266,7 +266,7 @@ static int add_lines(struct bandwidth *bandwidth)
 	for (int line = 0; line < TARE_LINE_COUNT; line++) {
 		const char *source = main_source(result, (enum tare_line)line);
 		for (int i = 0; source && i < 2; i++) {
-			bool both_clocks = strcmp(tare_lines[line].group, "copy") == 0 &&
+			bool both_clocks = tare_lines[line].group == TARE_LINES_COPY &&
 			                   tare_lines[line].host_is_main;
 			if (!both_clocks && strcmp(sources[i], source) != 0)
 				continue;

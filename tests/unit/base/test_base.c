@@ -81,6 +81,9 @@ static void numbers_are_written_to_three_digits(void **state)
 	assert_string_equal(tare_format_ns(43903514, text), "43.9 ms");
 	assert_string_equal(tare_format_ns(999.6, text), "1.00 µs");
 	assert_string_equal(tare_format_hz(12.5e6, text), "12.5 MHz");
+	assert_string_equal(tare_format_hz_without(1.75e9, 1.98e9, text), "1.75");
+	assert_string_equal(tare_format_hz_without(210e6, 1.98e9, text), "210 MHz");
+	assert_string_equal(tare_format_hz_without(999.6e6, 1e9, text), "1.00");
 	assert_string_equal(tare_format_significant(0.0041, 2, text), "0.0041");
 	assert_string_equal(tare_format_significant(9.996, 3, text), "10.0");
 }

@@ -134,10 +134,11 @@ static void a_library_that_is_not_there_is_named(void **state)
 	setenv("TARE_CUDA_LIBRARY", "/nonexistent/libcuda.so", 1);
 	assert_int_equal(cuda->driver_open(NULL, &driver, &error), -ENOENT);
 	assert_says("/nonexistent/libcuda.so");
+	assert_false(error.advises);
 	// A library that is no CUDA driver.
 	setenv("TARE_CUDA_LIBRARY", getenv("TARE_NVML_LIBRARY"), 1);
 	assert_int_equal(cuda->driver_open(NULL, &driver, &error), -ENODEV);
-	assert_says("cuInit");
+	assert_says("lacks the function cuInit): ");
 	assert_says("too old");
 	setenv("TARE_CUDA_LIBRARY", real, 1);
 	free(real);

@@ -164,11 +164,12 @@ static void what_is_missing_is_said(void **state)
 		const char *script;
 		int code;
 		const char *words;
+		bool advises;
 	} rows[] = {
-		{ "init=0x78000001", -ENODEV, "install" },
-		{ "init=0x70000001", -ENODEV, "does not start" },
-		{ "no_driver", -ENODEV, "install" },
-		{ "no_device", -ENODEV, "/dev/dri" },
+		{ "init=0x78000001", -ENODEV, "install", true },
+		{ "init=0x70000001", -ENODEV, "does not start", false },
+		{ "no_driver", -ENODEV, "install", true },
+		{ "no_device", -ENODEV, "/dev/dri", true },
 	};
 	char *real = strdup(getenv("TARE_LEVELZERO_LIBRARY"));
 	struct tare_facts facts = { 0 };
@@ -180,6 +181,7 @@ static void what_is_missing_is_said(void **state)
 		assert_int_equal(levelzero->driver_open(NULL, &driver, &error), rows[i].code);
 		assert_int_equal(error.code, rows[i].code);
 		assert_says(rows[i].words);
+		assert_int_equal(error.advises, rows[i].advises);
 		assert_null(driver);
 	}
 	setenv("TARE_LEVELZERO_LIBRARY", "/nonexistent.so", 1);
@@ -267,6 +269,7 @@ static void our_own_driver_is_told_for_what_it_is(void **state)
 	open_driver("cpu ze-cpu");
 	must(levelzero->device_facts(driver, 0, &facts, &error));
 	assert_int_equal(facts.doubt, TARE_DOUBT_FOR_TESTS);
+	assert_int_equal(tare_facts_type(&facts), TARE_DEVICE_CPU);
 	assert_non_null(strstr(facts.fact[TARE_FACT_NOTE].text, "its speed means nothing"));
 	assert_false(facts.fact[TARE_FACT_PEAK_FP32].present);
 	assert_false(facts.fact[TARE_FACT_LANES].present);

@@ -74,7 +74,7 @@ static void the_first_cell_of_a_line_is_its_figure(void **state)
 	(void)state;
 	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "copy", MB, MB);
 	for (size_t l = 0; l < TARE_LINE_COUNT; l++) {
-		if (strcmp(tare_lines[l].group, "copy") != 0)
+		if (tare_lines[l].group != TARE_LINES_COPY)
 			continue;
 		for (size_t i = 0; i < simulated.run.result->cell_count; i++) {
 			const struct tare_cell *cell = &simulated.run.result->cells[i];

@@ -247,8 +247,8 @@ static void the_rest_is_measured_on_request_only(void **state)
 		if (found == tare_lines[line].extra)
 			fail_msg("%s", tare_lines[line].name);
 		extra += tare_lines[line].extra;
-		groups += strcmp(group, tare_lines[line].group) != 0;
-		group = tare_lines[line].group;
+		groups += strcmp(group, tare_line_group_name(tare_lines[line].group)) != 0;
+		group = tare_line_group_name(tare_lines[line].group);
 	}
 	assert_int_equal(extra, 7);
 	assert_int_equal(groups, 12); // each is in one place

@@ -565,6 +565,7 @@ static void a_spent_budget_is_said_not_overrun(void **state)
 			skipped++;
 			assert_non_null(
 			    strstr(bench.run.result->cells[i].absent, "budget ran out"));
+			assert_int_equal(bench.run.result->cells[i].absence, TARE_ABSENT_NO_TURN);
 		}
 	assert_int_equal(skipped, 7);
 	assert_int_equal(tare_run_warn_convergence(&bench.run), 0);
