@@ -332,7 +332,7 @@ static inline __attribute__((always_inline)) uint32_t write_record(
 	// Member by member: a record put together elsewhere would be read back before it was
 	// written.
 	struct tare_trace_command *written = &record->command;
-	uint32_t number = ++thread->command_number;
+	uint32_t number = guest_next_number(thread);
 	bool failed = flags & TARE_COMMAND_FAILED;
 	written->enter = command->enter;
 	written->call_ticks =

@@ -87,23 +87,26 @@ static inline uint32_t write_plain(struct guest_thread *thread, const struct lay
 	struct layer_run *run = &layer_of(thread)->run;
 	union tare_trace_record *last = run->last, *record = last;
 	uint32_t shape = layer_of(thread)->last_shape->id;
-	uint64_t after = command->enter - run->exit;
 	__atomic_store_n(&run->last, NULL, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	// Before anything is taken: a handler leaves the numbers of its own run here.
+	const uint64_t after = command->enter - run->exit;
+	const uint32_t expected = run->number + 1, windows = run->windows;
 	bool more = last != NULL && run->head == head && run->kernel == range->kernel &&
 	            run->queue == command->queue->number && run->shape == shape &&
 	            after <= UINT32_MAX;
 	uint32_t room = more ? run->room : 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (room == 0) {
 		record = guest_command(thread);
 		if (LAYER_UNLIKELY(record == NULL))
 			return 0;
-		more = more && record == last + 1 && run->windows == thread->windows;
+		more = more && record == last + 1 && windows == thread->windows;
 		room = TARE_LAUNCHES_MOST;
 	}
-	uint32_t number = ++thread->command_number;
-	more = more && number == run->number + 1;
-	if (record == last && LAYER_UNLIKELY(!more || !guest_is_last(thread, last, run->windows))) {
+	uint32_t number = guest_next_number(thread);
+	more = more && number == expected;
+	if (record == last && LAYER_UNLIKELY(!more || !guest_is_last(thread, last, windows))) {
 		more = false;
 		record = guest_command(thread);
 		if (record == NULL)

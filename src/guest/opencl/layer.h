@@ -82,7 +82,7 @@ struct layer_sampler {
 	uint32_t left, epoch; // commands until the chance is reckoned anew, and of all such
 	uint64_t state;       // of the generator
 	uint32_t timed;       // since the chance was chosen
-	uint64_t start;       // host ticks of the recording's begin
+	uint64_t start;       // host ticks of the first command
 	uint64_t chosen;      // when the chance was chosen, or the cost last looked at
 	uint64_t commands;    // of this thread that were timed before there was a sample
 	double spent;         // host ticks on those timed, before `chosen`
