@@ -54,80 +54,94 @@ enum {
 // (MORE_TIMES).
 struct times_run {
 	union tare_trace_record *last; // TIMES or MORE_TIMES; NULL: none
-	struct layer_pending of;       // whose they are
+	uint32_t track, number;        // of the command
 	uint64_t queued, observed;
 	uint32_t windows; // of the thread, then
 	uint32_t room;    // for so many more in that record
 };
 
-// Whether `times` can be told as ticks behind those before.
-static inline bool are_near(const struct times_run *run, const struct tare_trace_times *times)
-{
-	return ((times->queued - run->queued) | (times->submitted - times->queued) |
-	        (times->start - times->submitted) | (times->end - times->start)) <= UINT32_MAX;
-}
+struct stamps {
+	uint64_t queued, submitted, start, end;
+};
 
-// Puts them into the record of those before, or behind it. False: they take a record of their own,
-// `*record` if that is not NULL.
+// Puts them into the record of those before, or behind it. Returns false with the record that they
+// take by themselves; NULL: there is no room.
 static inline bool write_more(struct guest_thread *thread, struct times_run *run,
-                              const struct tare_trace_times *times,
-                              union tare_trace_record **record)
+                              const struct stamps *stamps, union tare_trace_record **record)
 {
-	*record = run->last;
+	union tare_trace_record *last = run->last;
+	*record = last;
 	if (run->room == 0) {
 		*record = guest_event(thread);
-		if (*record != run->last + 1 || run->windows != thread->windows)
+		if (LAYER_UNLIKELY(*record != last + 1 || run->windows != thread->windows))
 			return false;
 		run->room = TARE_MORE_TIMES_MOST;
-	} else if (LAYER_UNLIKELY(!guest_is_last(thread, run->last, run->windows))) {
+	} else if (LAYER_UNLIKELY(!guest_is_last(thread, last, run->windows))) {
 		*record = guest_event(thread);
 		return false;
 	}
 	uint32_t count = TARE_MORE_TIMES_MOST - run->room--;
 	uint32_t *ticks = &(*record)->more_times.ticks[4 * count];
-	ticks[0] = (uint32_t)(times->queued - run->queued);
-	ticks[1] = (uint32_t)(times->submitted - times->queued);
-	ticks[2] = (uint32_t)(times->start - times->submitted);
-	ticks[3] = (uint32_t)(times->end - times->start);
+	ticks[0] = (uint32_t)(stamps->queued - run->queued);
+	ticks[1] = (uint32_t)(stamps->submitted - stamps->queued);
+	ticks[2] = (uint32_t)(stamps->start - stamps->submitted);
+	ticks[3] = (uint32_t)(stamps->end - stamps->start);
 	guest_commit(*record, tare_trace_head(TARE_TRACE_MORE_TIMES, 0, (uint16_t)(count + 1),
 	                                      thread->track));
+	run->last = *record;
 	return true;
+}
+
+static __attribute__((noinline)) void
+write_alone(struct guest_thread *thread, union tare_trace_record *record, struct times_run *run,
+            const struct layer_pending *pending, const struct stamps *stamps, unsigned present,
+            uint64_t observed)
+{
+	run->last = NULL;
+	if (record == NULL)
+		return;
+	struct tare_trace_times *times = &record->times;
+	times->command_track = pending->track;
+	times->command_number = pending->number;
+	times->queued = stamps->queued;
+	times->submitted = stamps->submitted;
+	times->start = stamps->start;
+	times->end = stamps->end;
+	times->observed = observed;
+	times->execution = 0;
+	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, (uint8_t)present, 0, thread->track));
+	if (present != ALL_STAMPS)
+		return;
+	run->last = record;
+	run->track = pending->track;
+	run->observed = observed;
+	run->windows = thread->windows;
+	run->room = 0;
 }
 
 static inline void write_times(struct guest_thread *thread, struct times_run *run,
                                const struct layer_pending *pending, uint64_t end, uint64_t observed)
 {
-	struct tare_trace_times times = { .command_track = pending->track,
-		                          .command_number = pending->number,
-		                          .end = end,
-		                          .observed = observed };
+	struct stamps stamps = { .end = end };
 	unsigned present = TARE_TRACE_STAMP_END;
-	present |= ask(pending->event, CL_PROFILING_COMMAND_QUEUED, &times.queued,
+	present |= ask(pending->event, CL_PROFILING_COMMAND_QUEUED, &stamps.queued,
 	               TARE_TRACE_STAMP_QUEUED);
-	present |= ask(pending->event, CL_PROFILING_COMMAND_SUBMIT, &times.submitted,
+	present |= ask(pending->event, CL_PROFILING_COMMAND_SUBMIT, &stamps.submitted,
 	               TARE_TRACE_STAMP_SUBMITTED);
 	present |=
-	    ask(pending->event, CL_PROFILING_COMMAND_START, &times.start, TARE_TRACE_STAMP_START);
+	    ask(pending->event, CL_PROFILING_COMMAND_START, &stamps.start, TARE_TRACE_STAMP_START);
+	uint64_t far = (stamps.queued - run->queued) | (stamps.submitted - stamps.queued) |
+	               (stamps.start - stamps.submitted) | (end - stamps.start);
+	uint64_t unlike = (present ^ ALL_STAMPS) | (observed ^ run->observed) |
+	                  (pending->track ^ run->track) | (pending->number ^ (run->number + 1)) |
+	                  far >> 32;
 	union tare_trace_record *record;
-	if (run->last == NULL || present != ALL_STAMPS || observed != run->observed ||
-	    pending->track != run->of.track || pending->number != run->of.number + 1 ||
-	    !are_near(run, &times)) {
-		record = guest_event(thread);
-	} else if (LAYER_LIKELY(write_more(thread, run, &times, &record))) {
-		run->last = record;
-		run->of = *pending;
-		run->queued = times.queued;
-		return;
-	}
-	run->last = NULL;
-	if (LAYER_UNLIKELY(record == NULL))
-		return;
-	times.head = tare_trace_head(TARE_TRACE_TIMES, (uint8_t)present, 0, thread->track);
-	memcpy(&record->words[1], &times.command_track, sizeof times - sizeof times.head);
-	guest_commit(record, times.head);
-	if (present == ALL_STAMPS)
-		*run = (struct times_run){ record,   *pending,        times.queued,
-			                   observed, thread->windows, 0 };
+	if (LAYER_UNLIKELY(unlike != 0 || run->last == NULL))
+		write_alone(thread, guest_event(thread), run, pending, &stamps, present, observed);
+	else if (LAYER_UNLIKELY(!write_more(thread, run, &stamps, &record)))
+		write_alone(thread, record, run, pending, &stamps, present, observed);
+	run->number = pending->number;
+	run->queued = stamps.queued;
 }
 
 static inline cl_int read_end(cl_event event, cl_ulong *end)

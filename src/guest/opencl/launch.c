@@ -78,6 +78,28 @@ static __attribute__((noinline)) void write_launch(const struct guest_thread *th
 	guest_commit(record, head);
 }
 
+// Writes a launch to the record that others like it may follow. Returns its number.
+static __attribute__((noinline)) uint32_t begin_run(struct guest_thread *thread,
+                                                    const struct layer_command *command,
+                                                    union tare_trace_record *record, uint64_t head,
+                                                    uint32_t number, uint64_t exit,
+                                                    const struct layer_range *range)
+{
+	struct layer_run *run = &layer_of(thread)->run;
+	run->windows = thread->windows;
+	write_launch(thread, command, record, head, number, exit, range);
+	run->head = head;
+	run->kernel = range->kernel;
+	run->queue = command->queue->number;
+	run->shape = layer_of(thread)->last_shape->id;
+	run->exit = exit;
+	run->number = number;
+	run->room = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&run->last, record, __ATOMIC_RELAXED);
+	return number;
+}
+
 // Puts a launch into the record of those before it, if it is like them, or behind them. Returns its
 // number; 0: there was no room. A signal handler may do the same at any moment: meanwhile it finds
 // no run, what it writes lies behind, and numbers and places tell us.
@@ -86,15 +108,16 @@ static inline uint32_t write_plain(struct guest_thread *thread, const struct lay
 {
 	struct layer_run *run = &layer_of(thread)->run;
 	union tare_trace_record *last = run->last, *record = last;
-	uint32_t shape = layer_of(thread)->last_shape->id;
 	__atomic_store_n(&run->last, NULL, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	// Before anything is taken: a handler leaves the numbers of its own run here.
 	const uint64_t after = command->enter - run->exit;
 	const uint32_t expected = run->number + 1, windows = run->windows;
-	bool more = last != NULL && run->head == head && run->kernel == range->kernel &&
-	            run->queue == command->queue->number && run->shape == shape &&
-	            after <= UINT32_MAX;
+	const uint64_t unlike = (run->head ^ head) |
+	                        ((uintptr_t)run->kernel ^ (uintptr_t)range->kernel) |
+	                        (run->queue ^ command->queue->number) |
+	                        (run->shape ^ layer_of(thread)->last_shape->id) | after >> 32;
+	bool more = last != NULL && unlike == 0;
 	uint32_t room = more ? run->room : 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (room == 0) {
@@ -112,24 +135,16 @@ static inline uint32_t write_plain(struct guest_thread *thread, const struct lay
 		if (record == NULL)
 			return 0;
 	}
-	if (more) {
-		uint32_t count = TARE_LAUNCHES_MOST - room--;
-		record->launches.ticks[2 * count] = (uint32_t)after;
-		record->launches.ticks[2 * count + 1] = (uint32_t)(exit - command->enter);
-		guest_commit(record, tare_trace_head(TARE_TRACE_LAUNCHES, 0, (uint16_t)(count + 1),
-		                                     thread->track));
-	} else {
-		write_launch(thread, command, record, head, number, exit, range);
-		run->head = head;
-		run->kernel = range->kernel;
-		run->queue = command->queue->number;
-		run->shape = shape;
-		run->windows = thread->windows;
-		room = 0;
-	}
+	if (!more)
+		return begin_run(thread, command, record, head, number, exit, range);
+	uint32_t count = TARE_LAUNCHES_MOST - room;
+	record->launches.ticks[2 * count] = (uint32_t)after;
+	record->launches.ticks[2 * count + 1] = (uint32_t)(exit - command->enter);
+	guest_commit(record,
+	             tare_trace_head(TARE_TRACE_LAUNCHES, 0, (uint16_t)(count + 1), thread->track));
 	run->exit = exit;
 	run->number = number;
-	run->room = room;
+	run->room = room - 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&run->last, record, __ATOMIC_RELAXED);
 	return number;
