@@ -79,10 +79,12 @@ union tare_trace_record {
 	struct tare_trace_call call;
 	struct tare_trace_polled polled;
 	struct tare_trace_command command;
+	struct tare_trace_launches launches;
 	struct tare_trace_call_end call_end;
 	struct tare_trace_depends depends;
 	struct tare_trace_transfer transfer;
 	struct tare_trace_times times;
+	struct tare_trace_more_times more_times;
 	struct tare_trace_untimed_record untimed;
 	struct tare_trace_execute execute;
 	struct tare_trace_callback callback;
@@ -110,7 +112,7 @@ struct tare_trace_visitor {
 	// times), so that a handle's latest meaning is known when it is used. `written_ns` never
 	// decreases: a record without a time, or with an earlier one than the record before it on
 	// its thread, has that one's. Of equal times the thread whose first window is older comes
-	// first. May be NULL.
+	// first. LAUNCHES and MORE_TIMES come as what they are short for. May be NULL.
 	int (*event)(void *context, const union tare_trace_record *record, int64_t written_ns);
 	// The call that a thread was in when the file ended, if it may wait. May be NULL.
 	int (*unfinished)(void *context, uint32_t track, uint32_t function, int64_t since_ns);

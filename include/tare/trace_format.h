@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 7 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 8 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -226,6 +226,8 @@ enum tare_trace_type {
 	TARE_TRACE_PAGES = 34,
 	TARE_TRACE_PART = 35,
 	TARE_TRACE_CONTENTS = 36,
+	TARE_TRACE_LAUNCHES = 37,
+	TARE_TRACE_MORE_TIMES = 38,
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -574,6 +576,16 @@ struct tare_trace_command {
 	uint64_t object2; // host address; destination of a copy; code of a failed one
 };
 
+// Further commands like that of the record before it, which is a COMMAND or LAUNCHES in the same
+// window: the same in all but number, enter and call_ticks. Each one's number is one higher; their
+// events are the recorder's and are not told. detail: how many, from 1 to TARE_LAUNCHES_MOST.
+#define TARE_LAUNCHES_MOST 7
+struct tare_trace_launches {
+	uint64_t head;
+	// of each two: host ticks from the exit of the one before to its enter, and its call_ticks
+	uint32_t ticks[14];
+};
+
 // The end of a command's call that took long. Follows its command in the same window or the next.
 struct tare_trace_call_end {
 	uint64_t head;
@@ -636,6 +648,18 @@ struct tare_trace_times {
 	uint64_t queued, submitted, start, end;
 	uint64_t observed;  // host ticks: the command was complete by then
 	uint64_t execution; // 0 for the only one; from 1 for nodes and repetitions of a graph
+};
+
+// Times of the commands that follow that of the record before it, which is a TIMES or MORE_TIMES in
+// the same window: all four stamps of the next numbers, with the same observed. detail: how many,
+// from 1 to TARE_MORE_TIMES_MOST.
+#define TARE_MORE_TIMES_MOST 3
+struct tare_trace_more_times {
+	uint64_t head;
+	// of each four: queued after that of the one before, submitted after queued, start after
+	// submitted, end after start
+	uint32_t ticks[12];
+	uint64_t reserved;
 };
 
 // A command whose times will not come. detail: enum tare_trace_untimed.

@@ -38,6 +38,7 @@ void guest_bench_rewind(struct guest_bench *bench, size_t wanted)
 	size_t count =
 	    bench->room != NULL ? TARE_TRACE_WINDOW_BYTES / sizeof *all : bench->record_count;
 	thread->cpu_read_ticks = thread->left_ticks = guest_ticks();
+	thread->windows++;
 	// A window is gone through once: its lines are as cold as those of the program's will be.
 	if (bench->room != NULL && thread->end != NULL &&
 	    (size_t)(thread->end - thread->next) >= wanted)

@@ -76,6 +76,7 @@ struct guest_thread {
 	union tare_trace_record *next, *end; // room in the window; equal: none
 	struct tare_trace_window *window;    // NULL: none yet
 	uint32_t track;
+	uint32_t windows;        // that it has had: a place in one before is not looked at again
 	uint32_t command_number; // of the last command
 	uint32_t depth;          // calls, of any API, that this thread is inside of
 	// spinlocks that an API's recorder holds in this thread

@@ -144,6 +144,30 @@ static inline void guest_waiting(struct guest_thread *thread, uint32_t function,
 	__atomic_store_n(&window->in_call, ticks ? (uint64_t)function + 1 : 0, __ATOMIC_RELEASE);
 }
 
+// The number of this thread's next command. A signal handler may take one at any moment; only this
+// thread does it, so one instruction is enough and needs no bus lock.
+static inline uint32_t guest_next_number(struct guest_thread *thread)
+{
+	uint32_t number = 1;
+#if defined(__x86_64__)
+	__asm__ volatile("xaddl %0, %1" : "+r"(number), "+m"(thread->command_number));
+#else
+	number = __atomic_fetch_add(&thread->command_number, 1, __ATOMIC_RELAXED);
+#endif
+	return number + 1;
+}
+
+// Whether `last`, which this thread wrote in the window that it has had as the `windows`th, is
+// still the last record of it, so that more may be put into it. A signal handler may have been
+// here.
+static inline bool guest_is_last(const struct guest_thread *thread,
+                                 const union tare_trace_record *last, uint32_t windows)
+{
+	return __atomic_load_n(&thread->next, __ATOMIC_RELAXED) == last + 1 &&
+	       thread->windows == windows &&
+	       atomic_load_explicit(&guest_active, memory_order_relaxed);
+}
+
 // Many short calls in a row are read once for all: what a thread does for 50 µs is seen by itself.
 static inline bool guest_cpu_time_is_due(const struct guest_thread *thread, uint64_t since,
                                          uint64_t now)

@@ -89,6 +89,7 @@ struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind)
 		thread->cpu_read_ticks = 0;
 		thread->left_ticks = guest_ticks();
 		thread->polled = NULL;
+		thread->windows++;
 		thread->lost_records = thread->lost_commands = 0;
 		thread->loss_from = thread->loss_to = 0;
 		thread->forking = NULL;
@@ -137,6 +138,7 @@ void guest_thread_forget(void)
 		thread->next = thread->end = NULL;
 		thread->window = NULL;
 		thread->polled = NULL;
+		thread->windows++;
 		atomic_store(&thread->taken, 0);
 	}
 	guest_this = NULL;
@@ -162,6 +164,7 @@ static void change_window(struct guest_thread *thread, struct tare_trace_window 
 {
 	struct tare_trace_window *before = thread->window;
 	thread->polled = NULL;
+	thread->windows++;
 	__atomic_store_n(&thread->end, NULL, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->window = window;

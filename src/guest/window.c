@@ -95,6 +95,8 @@ static struct tare_trace_window *recycle(void)
 	for (record = guest_window_first(window); record < end && record->head; record++) {
 		records++;
 		commands += tare_trace_type(record->head) == TARE_TRACE_COMMAND;
+		if (tare_trace_type(record->head) == TARE_TRACE_LAUNCHES)
+			commands += tare_trace_detail(record->head);
 	}
 	// Counted at once: a process that ends in between has lost them uncounted.
 	__atomic_store_n(&window->head, 0, __ATOMIC_RELEASE);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second pass: definitions, then the events of all chains merged by the time at which they were
 // written. A chain is read through a small buffer, so memory does not grow with the file.
+#include "trace/expand.h"
 #include "trace/internal.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ struct run {
 	union tare_trace_record *buffer;
 	uint32_t window, last_window; // places in the order
 	uint32_t read;                // records of the window that were read
+	struct tare_trace_expansion expansion;
 };
 
 struct merge {
@@ -148,6 +150,8 @@ static int refill(struct merge *merge, struct run *run)
 		if (have == 0)
 			continue;
 		run->at = run->buffer + (run->read == 0);
+		if (run->read == 0)
+			run->expansion = (struct tare_trace_expansion){ 0 };
 		run->end = run->buffer + have;
 		run->read += (uint32_t)have;
 		if (run->at < run->end)
@@ -156,30 +160,47 @@ static int refill(struct merge *merge, struct run *run)
 	return 0;
 }
 
-// Finds the chain's next event. Returns 1, 0 at the end, or a negative errno.
-static int advance(struct merge *merge, struct run *run)
+// The next record that is passed on, or what stands for it. Returns 1, 0 at the end, or a negative
+// errno.
+static int next_record(struct merge *merge, struct run *run)
 {
 	for (;;) {
-		const union tare_trace_record *record;
-		uint64_t ticks, settled;
+		const union tare_trace_record *record = tare_trace_expand_next(&run->expansion);
+		bool sound;
+		if (record) {
+			run->record = record;
+			return 1;
+		}
 		if (run->at == run->end) {
 			int status = refill(merge, run);
 			if (status <= 0)
 				return status;
 		}
 		record = run->at++;
-		if (!passed_on(record, false))
+		sound = passed_on(record, false);
+		if (!tare_trace_expand(&run->expansion, record, sound) || !sound ||
+		    tare_trace_is_short(record->head))
 			continue;
-		ticks = tare_trace_written_ticks(record, run->key);
-		settled = tare_trace_settle(run->key, ticks, 0);
-		// Looking ahead may take a read, and is rarely of use.
-		if (settled < ticks && ticks > run->key)
-			settled =
-			    tare_trace_settle(run->key, ticks, time_after(merge, run, record));
-		run->key = settled;
 		run->record = record;
 		return 1;
 	}
+}
+
+// Finds the chain's next event. Returns 1, 0 at the end, or a negative errno.
+static int advance(struct merge *merge, struct run *run)
+{
+	int status = next_record(merge, run);
+	uint64_t ticks, settled;
+
+	if (status <= 0)
+		return status;
+	ticks = tare_trace_written_ticks(run->record, run->key);
+	settled = tare_trace_settle(run->key, ticks, 0);
+	// Looking ahead may take a read, and is rarely of use.
+	if (settled < ticks && ticks > run->key)
+		settled = tare_trace_settle(run->key, ticks, time_after(merge, run, run->at - 1));
+	run->key = settled;
+	return 1;
 }
 
 static bool before(const struct run *a, const struct run *b)

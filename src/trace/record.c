@@ -3,7 +3,7 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_CONTENTS,
+	LAST_TYPE = TARE_TRACE_MORE_TIMES,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
 	LAST_FACT = TARE_TRACE_FACT_MAY_WRITE,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
@@ -176,6 +176,10 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		return both(known(detail, TARE_CONTENTS_WHOLE, TARE_CONTENTS_NO_ROW),
 		            sound_if(record->contents.command_number > 0 &&
 		                     record->contents.from <= record->contents.to));
+	case TARE_TRACE_LAUNCHES:
+		return sound_if(detail >= 1 && detail <= TARE_LAUNCHES_MOST);
+	case TARE_TRACE_MORE_TIMES:
+		return sound_if(detail >= 1 && detail <= TARE_MORE_TIMES_MOST);
 	case TARE_TRACE_VOID:
 		return TARE_TRACE_SOUND;
 	default:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first pass over a file: finds its windows, judges every record, and keeps what must be known
 // before the first event can be passed on.
+#include "trace/expand.h"
 #include "trace/internal.h"
 
 #include <errno.h>
@@ -22,8 +23,9 @@ struct scan {
 	uint64_t slots; // windows that it has room for, the last one perhaps cut
 	union tare_trace_record *window;
 	struct tare_trace_chains chains;
-	bool damaged;        // something of this window was left out
-	uint64_t complaints; // windows of which nothing could be read
+	struct tare_trace_expansion expansion; // of this window
+	bool damaged;                          // something of this window was left out
+	uint64_t complaints;                   // windows of which nothing could be read
 };
 
 // ---- finding windows
@@ -265,8 +267,12 @@ static bool ends(const struct scan *scan, size_t at, size_t records)
 static int scan_record(struct scan *scan, struct tare_trace_place *place, size_t at)
 {
 	const union tare_trace_record *record = &scan->window[at];
+	enum tare_trace_verdict verdict = tare_trace_judge(record, place->definitions);
+	bool follows = tare_trace_expand(&scan->expansion, record, verdict == TARE_TRACE_SOUND);
 
-	switch (tare_trace_judge(record, place->definitions)) {
+	if (verdict == TARE_TRACE_SOUND && !follows)
+		verdict = TARE_TRACE_FALSE;
+	switch (verdict) {
 	case TARE_TRACE_SOUND:
 		return keep_record(scan, place, at);
 	case TARE_TRACE_UNKNOWN:
@@ -280,6 +286,16 @@ static int scan_record(struct scan *scan, struct tare_trace_place *place, size_t
 		          record->head ? "contradicts the format" : "was never completed");
 		return 0;
 	}
+}
+
+// When the last of what a record stands for was written.
+static uint64_t last_written(struct scan *scan, uint64_t previous)
+{
+	const union tare_trace_record *next;
+
+	while ((next = tare_trace_expand_next(&scan->expansion)))
+		previous = tare_trace_settle(previous, tare_trace_written_ticks(next, previous), 0);
+	return previous;
 }
 
 // Judges the records of a window that has been read. Its latest time goes into the file's.
@@ -307,6 +323,7 @@ static int scan_records(struct scan *scan, struct tare_trace_place *place, size_
 			next = tare_trace_written_ticks(record + 1, UINT64_MAX);
 		written =
 		    tare_trace_settle(written, tare_trace_written_ticks(record, written), next);
+		written = last_written(scan, written);
 	}
 	if (written > scan->source->last_ticks)
 		scan->source->last_ticks = written;
@@ -324,6 +341,7 @@ static int scan_window(struct scan *scan, struct tare_trace_place *place)
 	if ((size_t)have < whole)
 		tell_cut(scan, place->slot);
 	scan->damaged = false;
+	scan->expansion = (struct tare_trace_expansion){ 0 };
 	place->records = 1;
 	scan->source->open.windows++;
 	return scan_records(scan, place, (size_t)have / TARE_TRACE_RECORD_BYTES);

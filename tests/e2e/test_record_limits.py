@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from recorded import PROGRAMS, QUIET, built, counting_environment, kernel_cache, part, read_counts, recorder  # noqa: E402, F401
 
 pytestmark = built()
-HEADER, COMMAND = 4096, 18  # of the trace file: bytes of the first page, the type of a command's record
+HEADER, COMMAND, LAUNCHES = 4096, 18, 37  # of the trace file: bytes of the first page, types of records
 COMMANDS = 40000
 STRESS = [PROGRAMS / "stress", str(COMMANDS)]
 IN_ALL = COMMANDS + 1  # and one before the loop
@@ -37,7 +37,13 @@ def numbers_in(folder):
     """The numbers of the commands whose records are in the trace file of a process, unordered."""
     path, = folder.glob("*.trace")
     content = path.read_bytes()[HEADER:]
-    return [number for head, number in struct.iter_unpack("=B19xI40x", content) if head == COMMAND]
+    numbers = []
+    for kind, count, number in struct.iter_unpack("=BxH16xI40x", content):
+        if kind == COMMAND:
+            numbers.append(number)
+        elif kind == LAUNCHES:
+            numbers += range(numbers[-1] + 1, numbers[-1] + 1 + count)
+    return numbers
 
 
 def size_of(folder):

@@ -14,6 +14,7 @@ MAGIC = bytes.fromhex("89746172650d0a1a")
 STRING, TRACK, FUNCTION, OBJECT, FACT, SHAPE, CHANGE = range(2, 9)
 CALL, POLLED, COMMAND, CALL_END, DEPENDS, TIMES, UNTIMED, EXECUTE, CALLBACK = range(16, 25)
 CLOCK_PAIR, VOID = 26, 32
+LAUNCHES, MORE_TIMES = 37, 38
 CLOCK_RAW = 1
 HOST_CLOCK_RAW = 1
 ROLES = ["other", "command", "wait", "flush", "build", "allocate", "create", "start", "poll", "query", "release"]
@@ -173,7 +174,31 @@ class Trace:
                 if not struct.unpack_from("<Q", data, place)[0]:
                     break
                 records.append(data[place:place + 64])
-            yield records
+            yield list(self.long(records))
+
+    @staticmethod
+    def long(records):
+        """The same with COMMANDs and TIMES in the place of LAUNCHES and MORE_TIMES."""
+        last = None
+        for record in records:
+            kind, _, count, _ = struct.unpack_from("<BBHI", record)
+            if kind not in (LAUNCHES, MORE_TIMES):
+                last = record
+                yield record
+                continue
+            size = 8 if kind == LAUNCHES else 16
+            for at in range(8, 8 + count * size, size):
+                if kind == LAUNCHES:
+                    after, took = struct.unpack_from("<II", record, at)
+                    enter, before, number = struct.unpack_from("<QII", last, 8)
+                    last = (last[:8] + struct.pack("<QII", enter + before + after, took, number + 1)
+                            + last[24:48] + bytes(8) + last[56:])
+                else:
+                    steps = struct.unpack_from("<4I", record, at)
+                    number, first = struct.unpack_from("<IQ", last, 12)
+                    stamps = [first + sum(steps[:1 + i]) for i in range(4)]
+                    last = last[:12] + struct.pack("<I4Q", number + 1, *stamps) + last[48:]
+                yield last
 
     def read_record(self, record):
         kind, flags, detail, track = struct.unpack_from("<BBHI", record)

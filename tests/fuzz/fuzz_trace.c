@@ -58,7 +58,8 @@ static void check_file(struct tare_trace *trace, size_t size)
 
 	FUZZ_CHECK(tare_trace_file_count(trace) == 1 && file);
 	FUZZ_CHECK(tare_trace_read(trace, 0, &visitor) == 0);
-	FUZZ_CHECK((seen.definitions + seen.events) * TARE_TRACE_RECORD_BYTES <= size);
+	FUZZ_CHECK((seen.definitions + seen.events) * TARE_TRACE_RECORD_BYTES <=
+	           TARE_LAUNCHES_MOST * size);
 	FUZZ_CHECK(file->first_ns <= file->last_ns && file->residual_ns >= 0);
 	FUZZ_CHECK(!file->damaged_windows || file->problem);
 	FUZZ_CHECK(strlen(file->header->command_line) < sizeof file->header->command_line);

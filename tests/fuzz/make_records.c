@@ -204,6 +204,32 @@ static void commands(const char *folder)
 	end(w);
 }
 
+// Ten launches of one kernel in a row and their times.
+static void launches(const char *folder)
+{
+	enum { ALL = 15 };
+	struct tare_trace_writer *w = begin_usual(folder, "launches");
+	base_objects(w);
+	add(w, RECORD(shape, SHAPE, 0, 1, .id = 1, .dimensions = 1, .global = { 64, 1, 1 },
+	              .local = { 8, 1, 1 }));
+	add(w, FLAGGED(command, COMMAND, TARE_COMMAND_OWN_EVENT, WRITE, 1, .enter = t0,
+	               .call_ticks = 9, .number = 1, .kind = TARE_KIND_KERNEL, .alignment = 255,
+	               .queue = 1, .object = KERNEL, .amount = 1, .event = 0x600));
+	add(w, RECORD(launches, LAUNCHES, 7, 1,
+	              .ticks = { 1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6, 9, 7, 9 }));
+	add(w, RECORD(launches, LAUNCHES, 2, 1, .ticks = { 8, 9, 100, 9 }));
+	add(w, FLAGGED(times, TIMES, ALL, 0, 1, .command_track = 1, .command_number = 1,
+	               .queued = t0 + 1, .submitted = t0 + 2, .start = t0 + 3, .end = t0 + 9,
+	               .observed = t0 + 700));
+	for (uint32_t i = 0; i < 3; i++)
+		add(w, RECORD(more_times, MORE_TIMES, 3, 1,
+		              .ticks = { 15, 1, 2, 8, 14, 0, 3, 7, 13, 1, 1, 9 }));
+	add(w, FLAGGED(command, COMMAND, TARE_COMMAND_FAILED, WRITE, 1, .enter = t0 + 800,
+	               .call_ticks = 9, .number = 11, .kind = TARE_KIND_KERNEL, .queue = 1,
+	               .object = KERNEL, .amount = 1));
+	end(w);
+}
+
 // Writes and reads with what they carry, the same bytes now and then; the last two of no such
 // command.
 static void contents(const char *folder)
@@ -519,6 +545,7 @@ void every_record(const char *folder)
 	objects(folder);
 	facts(folder);
 	commands(folder);
+	launches(folder);
 	contents(folder);
 	calls(folder);
 	marks(folder);

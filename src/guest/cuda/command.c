@@ -398,7 +398,7 @@ static uint32_t write_record(struct guest_thread *thread, const struct cuda_call
 		return 0;
 	flags |= wait_count ? TARE_COMMAND_DEPENDS : 0;
 	written = &record->command;
-	number = ++thread->command_number;
+	number = guest_next_number(thread);
 	written->enter = call->enter;
 	written->call_ticks =
 	    flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - call->enter);

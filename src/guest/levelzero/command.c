@@ -322,7 +322,7 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 			keep(thread, command, 0);
 		return;
 	}
-	uint32_t number = ++thread->command_number;
+	uint32_t number = guest_next_number(thread);
 	record->command = (struct tare_trace_command){
 		.enter = command->enter,
 		.call_ticks =

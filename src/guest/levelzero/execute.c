@@ -109,7 +109,7 @@ static void write_run(struct guest_thread *thread, const struct run *run, const 
 	unsigned flags = flags_of(thread, batch, status);
 	if (record == NULL)
 		return;
-	uint32_t number = ++thread->command_number;
+	uint32_t number = guest_next_number(thread);
 	record->command = (struct tare_trace_command){
 		.enter = batch->enter,
 		.call_ticks =

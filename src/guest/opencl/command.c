@@ -34,11 +34,6 @@ static void write_depends(struct guest_thread *thread, uint8_t flags, uint64_t o
 	}
 }
 
-static uint32_t saturated(uint64_t value)
-{
-	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-}
-
 // Where a transfer begins on the device's side. An image's origin is no number of bytes: 0.
 static uint64_t offset_of(const struct layer_what *what)
 {
@@ -57,10 +52,10 @@ static void write_transfer(struct guest_thread *thread, uint32_t number,
 		return;
 	struct tare_trace_transfer transfer = { .number = number,
 		                                .offset = offset_of(what),
-		                                .row_pitch = saturated(what->row_pitch),
+		                                .row_pitch = layer_saturated(what->row_pitch),
 		                                .slice_pitch = what->slice_pitch };
 	for (int i = 0; what->region != NULL && i < 3; i++)
-		transfer.region[i] = saturated(what->region[i]);
+		transfer.region[i] = layer_saturated(what->region[i]);
 	record->transfer = transfer;
 	guest_commit(record, tare_trace_head(TARE_TRACE_TRANSFER, 0, 0, thread->track));
 }
@@ -219,37 +214,6 @@ uint64_t layer_begin_ticks_slow(struct guest_thread *thread, uint64_t enter)
 	return guest_ticks();
 }
 
-// Most launches are like the one before: the last shape of one dimension is compared as it is
-// given, before one is put together.
-static inline bool is_last_shape(const struct guest_thread *thread, const struct layer_shape *last,
-                                 const struct layer_range *range)
-{
-	return last != NULL && last->dimensions == 1 && last->process == thread->process &&
-	       range->dimensions == 1 && range->globals != NULL && range->offsets == NULL &&
-	       last->global[0] == range->globals[0] && last->local[1] == (range->locals != NULL) &&
-	       last->local[0] == (range->locals != NULL ? saturated(range->locals[0]) : 0);
-}
-
-static uint32_t shape_of(struct guest_thread *thread, const struct layer_range *range)
-{
-	const struct layer_shape *last = layer_of(thread)->last_shape;
-	if (LAYER_LIKELY(is_last_shape(thread, last, range)))
-		return last->id;
-	struct layer_shape shape = { .global = { 1, 1, 1 }, .local = { 1, 1, 1 }, .dimensions = 1 };
-	if (range->globals == NULL)
-		return layer_shape_id(thread, &shape);
-	shape.dimensions = range->dimensions;
-	for (cl_uint i = 0; i < range->dimensions && i < 3; i++) {
-		shape.global[i] = range->globals[i];
-		shape.local[i] = range->locals != NULL ? saturated(range->locals[i]) : 0;
-		if (range->offsets != NULL && range->offsets[i] != 0)
-			shape.dimensions |= 16;
-	}
-	if (range->locals == NULL)
-		memset(shape.local, 0, sizeof shape.local);
-	return layer_shape_id(thread, &shape);
-}
-
 static uint8_t alignment_of(const void *host)
 {
 	if (host == NULL)
@@ -285,13 +249,6 @@ static inline void keep_event(struct guest_thread *thread, struct layer_command 
 		tell_once(&queue->told_supply, TARE_CHANGE_EVENT, queue);
 	}
 	layer_push(thread, queue, command->own, number);
-}
-
-// The recorder has no record for it: an event of ours is let go of.
-static void unrecorded(const struct layer_command *command, cl_int status)
-{
-	if (status == CL_SUCCESS && command->wanted == NULL && command->own != NULL)
-		layer_next.clReleaseEvent(command->own);
 }
 
 // What the kinds of commands differ in.
@@ -369,13 +326,13 @@ static inline __attribute__((always_inline)) uint32_t write_record(
 {
 	union tare_trace_record *record = guest_command(thread);
 	if (LAYER_UNLIKELY(record == NULL)) {
-		unrecorded(command, status);
+		layer_unrecorded(command, status);
 		return 0;
 	}
 	// Member by member: a record put together elsewhere would be read back before it was
 	// written.
 	struct tare_trace_command *written = &record->command;
-	uint32_t number = ++thread->command_number;
+	uint32_t number = guest_next_number(thread);
 	bool failed = flags & TARE_COMMAND_FAILED;
 	written->enter = command->enter;
 	written->call_ticks =
@@ -402,90 +359,24 @@ static inline __attribute__((always_inline)) uint32_t write_record(
 	return number;
 }
 
-// A launch like the one before that depends on nothing: nearly all are.
-static inline bool is_plain(const struct guest_thread *thread, const struct layer_command *command,
-                            cl_int status, const struct layer_range *range, cl_uint wait_count,
-                            uint64_t exit)
-{
-	const struct layer_queue *queue = command->queue;
-	uint32_t defined =
-	    atomic_load_explicit(&layer_defined[command->function], memory_order_relaxed);
-	uint64_t rare = (uint32_t)status | wait_count | (uintptr_t)command->wanted |
-	                command->waits | (exit - command->enter + 1) >> 32 |
-	                (defined ^ thread->process);
-	return LAYER_LIKELY(rare == 0) && queue != NULL && !guest_stacks &&
-	       is_last_shape(thread, layer_of(thread)->last_shape, range) &&
-	       (command->own == NULL ||
-	        atomic_load_explicit(&queue->told_supply, memory_order_relaxed));
-}
-
-static inline void plain_kernel_end(struct guest_thread *thread,
-                                    const struct layer_command *command,
-                                    const struct layer_range *range, uint64_t exit)
-{
-	enum { NO_ADDRESS = 255 };
-	union tare_trace_record *record = guest_command(thread);
-	struct layer_queue *queue = command->queue;
-	cl_event event = command->own;
-	if (LAYER_UNLIKELY(record == NULL)) {
-		unrecorded(command, CL_SUCCESS);
-		return;
-	}
-	struct tare_trace_command *written = &record->command;
-	unsigned flags = event != NULL        ? TARE_COMMAND_OWN_EVENT
-	                 : command->unsampled ? TARE_COMMAND_NO_TIMES | TARE_COMMAND_NOT_SAMPLED
-	                                      : TARE_COMMAND_NO_TIMES;
-	uint32_t number = ++thread->command_number;
-	written->enter = command->enter;
-	written->call_ticks = (uint32_t)(exit - command->enter);
-	written->number = number;
-	written->kind = TARE_KIND_KERNEL;
-	written->direction = 0;
-	written->alignment = NO_ADDRESS;
-	written->memory = 0;
-	written->queue = queue->number;
-	written->object = (uintptr_t)range->kernel;
-	written->amount = layer_of(thread)->last_shape->id;
-	written->event = (uintptr_t)event;
-	written->object2 = 0;
-	flags |= thread->depth > 1 ? TARE_COMMAND_NESTED : 0;
-	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
-	                                     (uint16_t)command->function, thread->track));
-	if (LAYER_LIKELY(event != NULL))
-		layer_push(thread, queue, event, number);
-}
-
-static __attribute__((noinline)) void any_kernel_end(struct guest_thread *thread,
-                                                     struct layer_command *command, cl_int status,
-                                                     const struct layer_range *range,
-                                                     cl_uint wait_count, const cl_event *waits,
-                                                     uint64_t exit)
+void layer_any_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
+                          const struct layer_range *range, cl_uint wait_count,
+                          const cl_event *waits, uint64_t exit)
 {
 	unsigned flags = flags_of(thread, command, status, wait_count, waits, exit);
 	struct part part = { .object = (uintptr_t)range->kernel,
 		             .kind = TARE_KIND_KERNEL,
 		             .alignment = 255 };
 	if (LAYER_LIKELY(status == CL_SUCCESS))
-		part.amount = shape_of(thread, range);
+		part.amount = layer_shape_of(thread, range);
 	uint32_t number =
 	    write_record(thread, command, status, flags, &part, exit, wait_count, waits);
 	if (LAYER_UNLIKELY(number == 0))
 		return;
 	if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED))
-		unrecorded(command, status);
+		layer_unrecorded(command, status);
 	else
 		keep_event(thread, command, number);
-}
-
-void layer_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
-                      const struct layer_range *range, cl_uint wait_count, const cl_event *waits)
-{
-	uint64_t exit = guest_ticks();
-	thread->left_ticks = exit;
-	if (LAYER_LIKELY(is_plain(thread, command, status, range, wait_count, exit)))
-		plain_kernel_end(thread, command, range, exit);
-	else
-		any_kernel_end(thread, command, status, range, wait_count, waits, exit);
 }
 
 void layer_command_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
@@ -509,7 +400,7 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 		               part.direction, part.amount, part.host);
 	struct layer_queue *queue = command->queue;
 	if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED)) {
-		unrecorded(command, status);
+		layer_unrecorded(command, status);
 		if (!command->unsampled || flags & TARE_COMMAND_FAILED)
 			return;
 	} else {

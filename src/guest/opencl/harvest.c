@@ -45,26 +45,103 @@ static inline unsigned ask(cl_event event, cl_profiling_info name, uint64_t *sta
 	return well ? flag : 0;
 }
 
-static inline void write_times(struct guest_thread *thread, const struct layer_pending *pending,
-                               uint64_t end, uint64_t observed)
+enum {
+	ALL_STAMPS = TARE_TRACE_STAMP_QUEUED | TARE_TRACE_STAMP_SUBMITTED | TARE_TRACE_STAMP_START |
+	             TARE_TRACE_STAMP_END
+};
+
+// The last times that a harvest has written, which those of the next command are put behind
+// (MORE_TIMES).
+struct times_run {
+	union tare_trace_record *last; // TIMES or MORE_TIMES; NULL: none
+	uint32_t track, number;        // of the command
+	uint64_t queued, observed;
+	uint32_t windows; // of the thread, then
+	uint32_t room;    // for so many more in that record
+};
+
+struct stamps {
+	uint64_t queued, submitted, start, end;
+};
+
+// Puts them into the record of those before, or behind it. Returns false with the record that they
+// take by themselves; NULL: there is no room.
+static inline bool write_more(struct guest_thread *thread, struct times_run *run,
+                              const struct stamps *stamps, union tare_trace_record **record)
 {
-	union tare_trace_record *record = guest_event(thread);
-	if (LAYER_UNLIKELY(record == NULL))
+	union tare_trace_record *last = run->last;
+	*record = last;
+	if (run->room == 0) {
+		*record = guest_event(thread);
+		if (LAYER_UNLIKELY(*record != last + 1 || run->windows != thread->windows))
+			return false;
+		run->room = TARE_MORE_TIMES_MOST;
+	} else if (LAYER_UNLIKELY(!guest_is_last(thread, last, run->windows))) {
+		*record = guest_event(thread);
+		return false;
+	}
+	uint32_t count = TARE_MORE_TIMES_MOST - run->room--;
+	uint32_t *ticks = &(*record)->more_times.ticks[4 * count];
+	ticks[0] = (uint32_t)(stamps->queued - run->queued);
+	ticks[1] = (uint32_t)(stamps->submitted - stamps->queued);
+	ticks[2] = (uint32_t)(stamps->start - stamps->submitted);
+	ticks[3] = (uint32_t)(stamps->end - stamps->start);
+	guest_commit(*record, tare_trace_head(TARE_TRACE_MORE_TIMES, 0, (uint16_t)(count + 1),
+	                                      thread->track));
+	run->last = *record;
+	return true;
+}
+
+static __attribute__((noinline)) void
+write_alone(struct guest_thread *thread, union tare_trace_record *record, struct times_run *run,
+            const struct layer_pending *pending, const struct stamps *stamps, unsigned present,
+            uint64_t observed)
+{
+	run->last = NULL;
+	if (record == NULL)
 		return;
 	struct tare_trace_times *times = &record->times;
-	unsigned present = TARE_TRACE_STAMP_END;
 	times->command_track = pending->track;
 	times->command_number = pending->number;
-	present |= ask(pending->event, CL_PROFILING_COMMAND_QUEUED, &times->queued,
-	               TARE_TRACE_STAMP_QUEUED);
-	present |= ask(pending->event, CL_PROFILING_COMMAND_SUBMIT, &times->submitted,
-	               TARE_TRACE_STAMP_SUBMITTED);
-	present |=
-	    ask(pending->event, CL_PROFILING_COMMAND_START, &times->start, TARE_TRACE_STAMP_START);
-	times->end = end;
+	times->queued = stamps->queued;
+	times->submitted = stamps->submitted;
+	times->start = stamps->start;
+	times->end = stamps->end;
 	times->observed = observed;
 	times->execution = 0;
 	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, (uint8_t)present, 0, thread->track));
+	if (present != ALL_STAMPS)
+		return;
+	run->last = record;
+	run->track = pending->track;
+	run->observed = observed;
+	run->windows = thread->windows;
+	run->room = 0;
+}
+
+static inline void write_times(struct guest_thread *thread, struct times_run *run,
+                               const struct layer_pending *pending, uint64_t end, uint64_t observed)
+{
+	struct stamps stamps = { .end = end };
+	unsigned present = TARE_TRACE_STAMP_END;
+	present |= ask(pending->event, CL_PROFILING_COMMAND_QUEUED, &stamps.queued,
+	               TARE_TRACE_STAMP_QUEUED);
+	present |= ask(pending->event, CL_PROFILING_COMMAND_SUBMIT, &stamps.submitted,
+	               TARE_TRACE_STAMP_SUBMITTED);
+	present |=
+	    ask(pending->event, CL_PROFILING_COMMAND_START, &stamps.start, TARE_TRACE_STAMP_START);
+	uint64_t far = (stamps.queued - run->queued) | (stamps.submitted - stamps.queued) |
+	               (stamps.start - stamps.submitted) | (end - stamps.start);
+	uint64_t unlike = (present ^ ALL_STAMPS) | (observed ^ run->observed) |
+	                  (pending->track ^ run->track) | (pending->number ^ (run->number + 1)) |
+	                  far >> 32;
+	union tare_trace_record *record;
+	if (LAYER_UNLIKELY(unlike != 0 || run->last == NULL))
+		write_alone(thread, guest_event(thread), run, pending, &stamps, present, observed);
+	else if (LAYER_UNLIKELY(!write_more(thread, run, &stamps, &record)))
+		write_alone(thread, record, run, pending, &stamps, present, observed);
+	run->number = pending->number;
+	run->queued = stamps.queued;
 }
 
 static inline cl_int read_end(cl_event event, cl_ulong *end)
@@ -75,8 +152,10 @@ static inline cl_int read_end(cl_event event, cl_ulong *end)
 }
 
 // The driver does not tell the end of the command. False: it is not complete.
-static __attribute__((noinline)) bool
-harvest_untold(struct guest_thread *thread, const struct layer_pending *pending, uint64_t known)
+static __attribute__((noinline)) bool harvest_untold(struct guest_thread *thread,
+                                                     struct times_run *run,
+                                                     const struct layer_pending *pending,
+                                                     uint64_t known)
 {
 	cl_int status = CL_QUEUED;
 	cl_ulong end = 0;
@@ -91,7 +170,7 @@ harvest_untold(struct guest_thread *thread, const struct layer_pending *pending,
 	else if (code != CL_SUCCESS)
 		write_untimed(thread, pending, TARE_UNTIMED_REFUSED, code, now);
 	if (code == CL_SUCCESS)
-		write_times(thread, pending, end, known != 0 ? known : guest_ticks());
+		write_times(thread, run, pending, end, known != 0 ? known : guest_ticks());
 	layer_next.clReleaseEvent(pending->event);
 	if (guest_compares())
 		layer_contents_come(thread, pending);
@@ -100,15 +179,15 @@ harvest_untold(struct guest_thread *thread, const struct layer_pending *pending,
 
 // Takes the times of one command. False: it is not complete. `known` 0: when it was complete is to
 // be found here.
-static inline bool harvest_one(struct guest_thread *thread, const struct layer_pending *pending,
-                               uint64_t known)
+static inline bool harvest_one(struct guest_thread *thread, struct times_run *run,
+                               const struct layer_pending *pending, uint64_t known)
 {
 	cl_ulong end = 0;
 	if (guest_compares() && !layer_may_harvest(thread, pending))
 		return false;
 	if (LAYER_UNLIKELY(read_end(pending->event, &end) != CL_SUCCESS))
-		return harvest_untold(thread, pending, known);
-	write_times(thread, pending, end, known != 0 ? known : guest_ticks());
+		return harvest_untold(thread, run, pending, known);
+	write_times(thread, run, pending, end, known != 0 ? known : guest_ticks());
 	layer_next.clReleaseEvent(pending->event);
 	if (guest_compares())
 		layer_contents_come(thread, pending);
@@ -134,12 +213,13 @@ static void harvest_any_order(struct guest_thread *thread, struct layer_queue *q
 	uint32_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
 	uint32_t end = head - tail > limit ? tail + limit : head;
 	uint32_t kept = end;
+	struct times_run run = { 0 };
 	for (uint32_t at = end; at != tail;) {
 		at--;
 		struct layer_pending pending;
 		copy_pending(queue, at, 1, &pending);
 		bool known = known_ticks != 0 && (int32_t)(known_head - at) > 0;
-		if (harvest_one(thread, &pending, known ? known_ticks : 0))
+		if (harvest_one(thread, &run, &pending, known ? known_ticks : 0))
 			continue;
 		layer_lock(&queue->push);
 		queue->ring[--kept & queue->mask] = pending;
@@ -153,6 +233,7 @@ static void harvest_in_order(struct guest_thread *thread, struct layer_queue *qu
 {
 	enum { AT_A_TIME = 32 };
 	struct layer_pending pending[AT_A_TIME];
+	struct times_run run = { 0 };
 	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed), count, at = 0;
 	// What is pushed meanwhile is taken too: who pushed it may have found us at it and gone on.
 	for (count = 0; limit-- > 0; tail++) {
@@ -166,7 +247,7 @@ static void harvest_in_order(struct guest_thread *thread, struct layer_queue *qu
 		    atomic_load_explicit(&queue->wanted, memory_order_relaxed))
 			break;
 		bool known = known_ticks != 0 && (int32_t)(known_head - tail) > 0;
-		if (!harvest_one(thread, &pending[at++], known ? known_ticks : 0))
+		if (!harvest_one(thread, &run, &pending[at++], known ? known_ticks : 0))
 			break;
 		// At once: harvesting may go on for long, and the room is wanted.
 		atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);

@@ -59,6 +59,16 @@ struct layer_shape {
 	uint32_t id;         // 0: none
 	uint32_t process;
 };
+// The last launch of a thread, which those like it are put behind (LAUNCHES).
+struct layer_run {
+	union tare_trace_record *last; // COMMAND or LAUNCHES; NULL: none, or it is being changed
+	uint64_t head;                 // of the COMMAND
+	uint64_t exit;
+	cl_kernel kernel;
+	uint32_t queue, shape, number;
+	uint32_t windows; // of the thread, then
+	uint32_t room;    // for so many more in that record
+};
 // Which commands of a thread get device times (sample.c).
 enum { LAYER_KINDS = 256 };
 struct layer_sampled_kind {
@@ -72,7 +82,7 @@ struct layer_sampler {
 	uint32_t left, epoch; // commands until the chance is reckoned anew, and of all such
 	uint64_t state;       // of the generator
 	uint32_t timed;       // since the chance was chosen
-	uint64_t start;       // host ticks of the recording's begin
+	uint64_t start;       // host ticks of the first command
 	uint64_t chosen;      // when the chance was chosen, or the cost last looked at
 	uint64_t commands;    // of this thread that were timed before there was a sample
 	double spent;         // host ticks on those timed, before `chosen`
@@ -89,6 +99,7 @@ struct layer_thread {
 	bool stands_by;
 	struct guest_contents unmapping; // what is being unmapped held; `bytes` 0: nothing
 	struct layer_thread *following;
+	struct layer_run run;
 	struct layer_sampler sampler;
 	const struct layer_shape *last_shape; // one of these; NULL: none yet
 	struct layer_shape shapes[LAYER_SHAPES];

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which commands get device times, where all of them would cost too much (--times sampled). Every
 // command does until that, the driver's part for events, questions and release and our own, has
-// taken 5 % of the thread's run so far. From then on chance decides, one command by itself, so that
-// no period of the program's can fall in step with it: a kind of commands is always seen 32 times,
-// then each is taken with a probability at which that part takes 1.6 % of the time. All are
-// counted, in either case.
+// taken 5 % of the recording so far, or of the time since the thread's first command, once 256 have
+// been timed: how long a program took to start says nothing of its commands. From then on chance
+// decides, one command by itself, so that no period of the program's can fall in step with it: a
+// kind of commands is always seen 32 times, then each is taken with a probability at which that
+// part takes 1.6 % of the time. All are counted, in either case.
 #include "guest/opencl/wrap.h"
 
 enum {
 	LOOK_AFTER = 64, // commands, until the cost is looked at
+	ENOUGH = 256,    // that are timed, whatever they cost of the time since the first
 	FIRST = 32,      // of a kind that are all taken
 	PLACES = 4,      // that are looked at for it
 	FIRST_EPOCH = 256,
@@ -67,17 +69,23 @@ static void begin(struct layer_sampler *sampler, uint64_t now)
 		                            __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+static bool costs_too_much(const struct layer_sampler *sampler, uint64_t event, uint64_t now)
+{
+	uint64_t cost = sampler->commands * event * MOST_SHARE;
+	uint64_t recorded = guest_header != NULL ? now - guest_header->start_ticks : UINT64_MAX;
+	return cost > recorded || (cost > now - sampler->start && sampler->commands >= ENOUGH);
+}
+
 void layer_sample_look(struct guest_thread *thread)
 {
 	struct layer_sampler *sampler = &layer_of(thread)->sampler;
 	uint64_t event = atomic_load_explicit(&layer_event_ticks, memory_order_relaxed);
 	uint64_t now = guest_ticks();
 	if (sampler->start == 0) {
-		sampler->start = guest_header != NULL ? guest_header->start_ticks : now;
+		sampler->start = now;
 	} else {
 		sampler->commands += LOOK_AFTER;
-		if (guest_options.may_sample &&
-		    sampler->commands * event * MOST_SHARE > now - sampler->start)
+		if (guest_options.may_sample && costs_too_much(sampler, event, now))
 			begin(sampler, now);
 	}
 	sampler->chosen = now;

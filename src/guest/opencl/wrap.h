@@ -58,6 +58,12 @@ struct layer_said {
 // Write the records of a command whose vendor's call has just returned `status`.
 void layer_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
                       const struct layer_range *range, cl_uint wait_count, const cl_event *waits);
+// Of any that is not like the one before; `exit`: when the vendor's call returned.
+void layer_any_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
+                          const struct layer_range *range, cl_uint wait_count,
+                          const cl_event *waits, uint64_t exit);
+// The number of its shape, defined if it was not yet; 0: no memory.
+uint32_t layer_shape_of(struct guest_thread *thread, const struct layer_range *range);
 void layer_command_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
                        const struct layer_what *what);
 // What a transfer carries, once its record is written (--contents). `number`: the command's.
@@ -68,6 +74,18 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
                     const struct layer_said *said);
 void layer_asked_first(struct guest_thread *thread, uint32_t function, uint64_t enter,
                        uint64_t exit, cl_int status, uint64_t object, bool poll);
+
+static inline uint32_t layer_saturated(uint64_t value)
+{
+	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+// The recorder has no record for it: an event of ours is let go of.
+static inline void layer_unrecorded(const struct layer_command *command, cl_int status)
+{
+	if (status == CL_SUCCESS && command->wanted == NULL && command->own != NULL)
+		layer_next.clReleaseEvent(command->own);
+}
 
 // Begins a call: this thread, or NULL when nothing is recorded. Ends with layer_leave.
 static inline __attribute__((always_inline)) struct guest_thread *layer_enter(void)

@@ -3,6 +3,7 @@
 // that knows nothing but the layout.
 #pragma once
 #include "guest/api.h"
+#include "tests/unit/guest/short_records.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -121,11 +122,14 @@ static inline void unload(struct guest_trace *trace)
 	trace->bytes = NULL;
 }
 
-// The records of a file, window by window in the order of claiming, heads of windows included.
-// NULL at the end. Begin with a zeroed place.
+// The records of a file, window by window in the order of claiming, heads of windows included, and
+// what short ones stand for instead of them, which is valid until the next. NULL at the end. Begin
+// with a zeroed place.
 struct guest_place {
 	uint64_t sequence;
 	size_t window, record; // window: its offset, 0: none yet
+	uint32_t done;         // of what that record stands for
+	union tare_trace_record latest;
 };
 
 static inline const union tare_trace_record *window_at(const struct guest_trace *trace,
@@ -147,7 +151,7 @@ static inline bool next_window(const struct guest_trace *trace, struct guest_pla
 		}
 	}
 	place->sequence = best;
-	place->record = 0;
+	place->record = place->done = 0;
 	return best != UINT64_MAX;
 }
 
@@ -155,10 +159,17 @@ static inline const union tare_trace_record *next_record(const struct guest_trac
                                                          struct guest_place *place)
 {
 	while (place->window || next_window(trace, place)) {
-		const union tare_trace_record *record = window_at(trace, place->window);
+		const union tare_trace_record *record =
+		    window_at(trace, place->window) + place->record;
 		if (place->record < TARE_TRACE_WINDOW_BYTES / TARE_TRACE_RECORD_BYTES &&
-		    record[place->record].head)
-			return &record[place->record++];
+		    record->head) {
+			stand_for(&place->latest, record->words, place->done);
+			if (++place->done >= stands_for(record->words)) {
+				place->record++;
+				place->done = 0;
+			}
+			return is_short(record->words) ? &place->latest : record;
+		}
 		place->window = 0;
 	}
 	return NULL;

@@ -7,6 +7,7 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
 #include "tare/trace_format.h"
+#include "tests/unit/guest/short_records.h"
 
 #include <CL/cl_ext.h>
 #include <CL/cl_layer.h>
@@ -298,22 +299,28 @@ static void open_trace(void)
 	close(file);
 }
 
-// Records of a type whose word `word` is `value` (word 0: any).
+// Records of a type whose word `word` is `value` (word 0: any). The last one is valid until the
+// next search.
 static struct found find(enum tare_trace_type type, size_t word, uint64_t value)
 {
+	static union tare_trace_record last;
 	struct found found = { 0 };
 	open_trace();
 	for (size_t at = TARE_TRACE_HEADER_BYTES; at + TARE_TRACE_WINDOW_BYTES <= trace_bytes;
 	     at += TARE_TRACE_WINDOW_BYTES) {
 		const uint64_t *record = (const uint64_t *)(trace + at);
+		union tare_trace_record one = { 0 };
 		for (size_t i = 0; i < TARE_TRACE_WINDOW_BYTES / 64 && record[0] != 0;
-		     i++, record += 8) {
-			if (tare_trace_type(record[0]) != type ||
-			    (word != 0 && record[word] != value))
-				continue;
-			found.count++;
-			found.last = record;
-		}
+		     i++, record += 8)
+			for (uint32_t done = 0; done < stands_for(record); done++) {
+				stand_for(&one, record, done);
+				if (tare_trace_type(one.head) != type ||
+				    (word != 0 && one.words[word] != value))
+					continue;
+				found.count++;
+				last = one;
+				found.last = last.words;
+			}
 	}
 	return found;
 }

@@ -290,11 +290,15 @@ static size_t flagged(uint8_t flags)
 	for (size_t at = TARE_TRACE_HEADER_BYTES; at + TARE_TRACE_WINDOW_BYTES <= trace_bytes;
 	     at += TARE_TRACE_WINDOW_BYTES) {
 		const uint64_t *record = (const uint64_t *)(trace + at);
+		union tare_trace_record one = { 0 };
 		for (size_t i = 0; i < TARE_TRACE_WINDOW_BYTES / 64 && record[0] != 0;
 		     i++, record += 8)
-			count += tare_trace_type(record[0]) == TARE_TRACE_COMMAND &&
-			         (tare_trace_record_flags(record[0]) & TARE_COMMAND_NOT_SAMPLED) ==
-			             flags;
+			for (uint32_t done = 0; done < stands_for(record); done++) {
+				stand_for(&one, record, done);
+				count += tare_trace_type(one.head) == TARE_TRACE_COMMAND &&
+				         (tare_trace_record_flags(one.head) &
+				          TARE_COMMAND_NOT_SAMPLED) == flags;
+			}
 	}
 	return count;
 }

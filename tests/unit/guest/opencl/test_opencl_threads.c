@@ -5,7 +5,7 @@
 #include "guest/opencl/layer.h"
 
 #include "opencl_threads_rig.h"
-#include "tests/unit/guest/guest_trace.h"
+#include "opencl_threads_trace.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -45,30 +45,6 @@ static bool no_event_lives(void)
 		usleep(1000);
 	}
 	return false;
-}
-
-// Each command of the trace has its times once; there are `count` of them.
-static bool is_complete_trace(const struct guest_trace *trace, size_t count)
-{
-	enum { TRACKS = 64, NUMBERS = 1 << 16 };
-	static uint8_t seen[TRACKS][NUMBERS];
-	struct guest_place place = { 0 };
-	const union tare_trace_record *record;
-	size_t found = 0, timed = 0;
-	memset(seen, 0, sizeof seen);
-	while ((record = next_record(trace, &place))) {
-		if (tare_trace_type(record->head) == TARE_TRACE_COMMAND)
-			found++;
-		if (tare_trace_type(record->head) != TARE_TRACE_TIMES)
-			continue;
-		uint32_t track = record->times.command_track, number = record->times.command_number;
-		if (track >= TRACKS || number >= NUMBERS || seen[track][number]++)
-			return false;
-		timed++;
-	}
-	if (found != count || timed != count)
-		print_message("%zu commands, %zu found, %zu timed\n", count, found, timed);
-	return found == count && timed == count;
 }
 
 // ---- threads
@@ -404,10 +380,13 @@ static struct progress {
 	_Atomic uint32_t handled, launched;
 } *progress;
 
+static char kernel_of_handlers;
+
 static void call_from_handler(int number)
 {
 	(void)number;
-	launch(shared, 0, NULL, NULL);
+	cl->clEnqueueNDRangeKernel(shared, (cl_kernel)&kernel_of_handlers, 1, NULL, one, NULL, 0,
+	                           NULL, NULL);
 	cl->clFinish(shared);
 	progress->handled++;
 }
@@ -440,10 +419,6 @@ static int signals(void *argument)
 	struct sigaction action = { .sa_handler = call_from_handler };
 	if (!begin())
 		return 60;
-	progress =
-	    mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (progress == MAP_FAILED)
-		return 61;
 	alarm(100); // a handler that waits for its own thread waits for ever
 	shared = make_queue(0);
 	sigaction(SIGUSR1, &action, NULL);
@@ -469,7 +444,14 @@ static int signals(void *argument)
 static void handler_never_waits_for_its_own_thread(void **state)
 {
 	(void)state;
+	progress =
+	    mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(progress, MAP_FAILED);
 	assert_int_equal(run_recorded(folder, "", signals, NULL), 0);
+	struct guest_trace trace = parents_file();
+	check_launches(&trace, progress->launched, progress->handled, &kernel_of_handlers);
+	unload(&trace);
+	munmap(progress, sizeof *progress);
 }
 #endif
 
