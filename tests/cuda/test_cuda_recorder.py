@@ -268,6 +268,16 @@ def test_without_the_devices_limits_there_is_no_occupancy(on):
     assert [task["occupancy"] for task in report["tasks"]] == [None, None]
 
 
+def test_memory_that_is_mapped_is_an_object_and_what_is_unknown_is_none(on):
+    done = on.record([STREAMS, "mapped=3"])
+    assert done.status == 0
+    trace = Trace(done.folder)
+    assert sorted(bool(each.object) for each in trace.commands.values()) == [False] * 3 + [True] * 3
+    report = on.report(done.folder)
+    assert report["coverage"]["unresolved"] == 0 and not report["problems"]
+    assert {call["function"]: call["count"] for call in report["api"]}["cuMemMap"] == 1
+
+
 def test_managed_memory_that_the_driver_moves_is_transfers_of_their_own(on):
     """1 MiB to the device for the first kernel, then half of it to and fro, at 40 GB/s and 1.2 us a page's fault."""
     (on.folder / "script").write_text(SCRIPT + "kernel takes fixed 30 us\n"
