@@ -526,6 +526,8 @@ def test_a_program_that_traces_has_its_records_and_ours_are_calls_from_then_on(o
     assert report["coverage"]["unobserved"] == 17
     text, = (each["text"] for each in report["problems"] if "traces its own work" in each["text"])
     assert "17 commands" in text and 0 < float(text.split("from ")[1].split()[0]) < report["wall_ns"] / 1e9
+    untimed, = (each["text"] for each in report["problems"] if each["text"] != text)
+    assert untimed.endswith("(17 traced by the program itself)")
 
 
 def test_a_library_that_could_trace_takes_nothing_from_us(on):
@@ -541,6 +543,8 @@ def test_a_program_that_traces_from_its_beginning_keeps_its_records(on, how):
     assert "own-flush: 5 kernels, 0 other records, 0 calls, 0 at other times" in said
     trace = Trace(done.folder)
     assert len(trace.commands) == 5 and not trace.times and trace.changes[LEFT] == 1
+    text, = (each["text"] for each in on.report(done.folder)["problems"])
+    assert "traces its own work" in text and "of 5 commands" in text
 
 
 def test_an_injection_of_the_users_stays(on):

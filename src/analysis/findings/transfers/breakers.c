@@ -402,11 +402,11 @@ int finding_build_in_loop(struct judging *judging, struct tare_error *error)
 	double gaps_ns = idle_ns(judging, TARE_LEDGER_BUILD, &row);
 	tare_format_ns(found.ns, ns);
 	tare_format_ns(gaps_ns, idle);
-	finding_title(&draft, "%s are built %llu times after the first kernel was enqueued",
-	              finding_word(judging, FINDING_WORD_PROGRAMS), (unsigned long long)found.made);
-	finding_evidence(&draft, "the calls took %s; the device was idle for %s of builds", ns,
-	                 idle);
-	finding_advice(&draft, "Build once before the work begins, or keep the binaries %s%s",
+	finding_title(&draft, "%s are %s %llu times after the first kernel was enqueued",
+	              finding_word(judging, FINDING_WORD_PROGRAMS),
+	              finding_word(judging, FINDING_WORD_BUILT), (unsigned long long)found.made);
+	finding_evidence(&draft, "the calls took %s; the device was idle for %s of them", ns, idle);
+	finding_advice(&draft, "%s %s%s", finding_word(judging, FINDING_WORD_BUILD_ONCE),
 	               finding_word(judging, FINDING_WORD_KEEP_BINARIES),
 	               finding_rebuilds(judging));
 	finding_figure(&draft, "builds", (double)found.made, "counted");
