@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 7 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 8 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -475,8 +475,11 @@ struct tare_trace_stack {
 	uint32_t total;  // frames of the whole stack
 	uint32_t offset; // of this part
 	uint32_t reserved32;
-	uint64_t frame[5]; // return addresses
+	uint64_t frame[5]; // return addresses; with TARE_TRACE_FRAME_TEXT a line of a script
 };
+// A frame of an interpreter's: bits 0 to 31 are a string, "FILE\nFUNCTION", 32 to 55 the line (0:
+// not known). The frames of the interpreter itself, and what called it, are left out.
+#define TARE_TRACE_FRAME_TEXT (UINT64_C(1) << 63)
 
 // A file with code that the process has loaded. One that is loaded at the same addresses later
 // takes its place from `ticks` on.

@@ -81,7 +81,7 @@ static const struct row rows[] = {
 	{ "magic", 1, PUT("x"), -ENODATA, 0, 0, "is no trace of tare" },
 	{ "line ends", 5, PUT("\n\n"), -ENODATA, 0, 0, "is no trace of tare" },
 	{ "newer", AT(version_major), PUT("\2"), -EPROTO, 0, 0,
-	  "newer tare (trace version 2.7, this one reads 1)" },
+	  "newer tare (trace version 2.8, this one reads 1)" },
 	{ "no version", AT(version_major), PUT("\0"), -ENODATA, 0, 0, "byte 8" },
 	{ "other order", AT(byte_order), PUT("\1\2\3\4"), -ENODATA, 0, 0, "other byte order" },
 	{ "no order", AT(byte_order), PUT("\0"), -ENODATA, 0, 0, "byte 12" },
