@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum {
-	PACKET_SEQUENCE = 10,
 	PACKET_DESCRIPTOR = 60, // TracePacket
 	// TrackDescriptor
 	TRACK_UUID = 1,
@@ -24,7 +23,6 @@ enum {
 	THREAD_PID = 1,
 	THREAD_TID = 2,
 	THREAD_NAME = 5, // ThreadDescriptor
-	SEQUENCE = 1,
 };
 #define NAME_BYTES 400
 // Linux gives out numbers below 2^22.
@@ -170,7 +168,7 @@ static bool is_shown(const struct perfetto *p, uint32_t thread)
 	const struct tare_recorded_thread *t = &p->recording->threads[thread];
 
 	return t->process < p->recording->process_count &&
-	       tare_members_has_process(p->members, t->process);
+	       tare_view_filter_has_process(p->members, t->process);
 }
 
 int perfetto_tracks(struct perfetto *p)
@@ -193,7 +191,7 @@ int perfetto_tracks(struct perfetto *p)
 		numbers[i] = (struct number){ { r->threads[i].process, r->threads[i].tid }, i };
 	make_numbers(numbers, r->thread_count, tids);
 	for (uint32_t i = 0; i < r->process_count; i++)
-		if (tare_members_has_process(p->members, i))
+		if (tare_view_filter_has_process(p->members, i))
 			put_process(p, i);
 	for (uint32_t i = 0; i < r->thread_count; i++)
 		if (is_shown(p, i))

@@ -9,54 +9,6 @@
 
 enum { MOST_THREADS = 1024 };
 
-int loading_fail(struct loading *l, int code, const char *what)
-{
-	if (!l->status)
-		l->status = tare_fail(l->error, code, "no memory for the trace's %s", what);
-	return l->status;
-}
-
-const char *loading_text(struct loading *l, const char *text)
-{
-	size_t bytes = text ? strlen(text) + 1 : 1;
-	struct text_block *block = l->texts;
-	char *copy;
-
-	if (bytes == 1)
-		return "";
-	if (!block || block->room - block->used < bytes) {
-		size_t room = bytes > 65536 ? bytes : 65536;
-		block = malloc(sizeof *block + room);
-		if (!block) {
-			loading_fail(l, ENOMEM, "texts");
-			return "";
-		}
-		*block = (struct text_block){ .next = l->texts, .room = room };
-		l->texts = block;
-	}
-	copy = block->text + block->used;
-	memcpy(copy, text, bytes);
-	block->used += bytes;
-	return copy;
-}
-
-int64_t loading_cut(int64_t ns)
-{
-	const int64_t most = INT64_C(1) << 61;
-
-	return ns < 0 ? 0 : ns > most ? most : ns;
-}
-
-int64_t loading_shift(const struct loading *l, int64_t ns)
-{
-	return loading_cut(loading_cut(ns) + l->shift_ns);
-}
-
-int64_t loading_ns(const struct loading *l, uint64_t ticks)
-{
-	return loading_shift(l, tare_trace_ns(l->trace, l->file, ticks));
-}
-
 // Arguments are joined by NUL; the text always ends with one.
 static const char *command_line(struct loading *l, const struct tare_trace_header *header)
 {
@@ -332,29 +284,29 @@ static int64_t day_at_boot_ns(const struct tare_trace_header *header)
 static void set_bounds(struct tare_recording *r, const struct tare_trace_header *reference,
                        const struct load_record *record)
 {
-	bool told = record->start_raw_ns != TARE_NO_TIME;
+	bool known = record->start_raw_ns != TARE_NO_TIME;
 	bool elsewhere = reference && record->host_name[0] &&
 	                 strcmp(record->host_name, reference->host_name) != 0;
 	int64_t shift = 0;
 
-	if (elsewhere && told && record->start_realtime_ns != TARE_NO_TIME)
+	if (elsewhere && known && record->start_realtime_ns != TARE_NO_TIME)
 		shift =
 		    (record->start_realtime_ns - record->start_raw_ns) - day_at_boot_ns(reference);
-	r->start_ns = told ? loading_cut(record->start_raw_ns + shift) : INT64_MAX;
-	r->end_ns = told && record->end_raw_ns != TARE_NO_TIME
+	r->start_ns = known ? loading_cut(record->start_raw_ns + shift) : INT64_MAX;
+	r->end_ns = known && record->end_raw_ns != TARE_NO_TIME
 	                ? loading_cut(record->end_raw_ns + shift)
 	                : 0;
 	for (size_t i = 0; i < r->process_count; i++) {
 		const struct tare_recorded_process *p = &r->processes[i];
 		// The start of a process is known to 10 ms only; record.json knows better.
-		if (p->recorded_from_ns < r->start_ns || (!told && p->start_ns < r->start_ns))
-			r->start_ns = told ? p->recorded_from_ns : p->start_ns;
+		if (p->recorded_from_ns < r->start_ns || (!known && p->start_ns < r->start_ns))
+			r->start_ns = known ? p->recorded_from_ns : p->start_ns;
 		if (p->end_ns > r->end_ns)
 			r->end_ns = p->end_ns;
 	}
 	if (r->start_ns == INT64_MAX)
 		r->start_ns = 0;
-	for (size_t i = 0; told && i < r->process_count; i++)
+	for (size_t i = 0; known && i < r->process_count; i++)
 		if (r->processes[i].start_ns < r->start_ns)
 			r->processes[i].start_ns = r->start_ns;
 	if (r->end_ns < r->start_ns)
