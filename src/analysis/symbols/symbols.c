@@ -428,6 +428,8 @@ const char *tare_symbols_text(struct tare_symbols *s, uint32_t index)
 	length = symbols_short_name(site->module, &name);
 	if (site->file && site->line > 0)
 		snprintf(text, sizeof text, "%.400s:%d", base_of(site->file), site->line);
+	else if (site->function && !length)
+		snprintf(text, sizeof text, "%.300s", site->function);
 	else if (site->function)
 		snprintf(text, sizeof text, "%.300s (%.*s)", site->function,
 		         (int)(length < 100 ? length : 100), name);
