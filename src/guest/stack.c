@@ -4,7 +4,7 @@
 #include "guest/stack.h"
 
 #include "guest/internal.h"
-#include "guest/python.h"
+#include "guest/python/python.h"
 
 #include <pthread.h>
 #include <setjmp.h>

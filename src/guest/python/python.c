@@ -1,42 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/python.h"
+#include "guest/python/python.h"
 
 #include "guest/api.h"
 #include "guest/internal.h"
+#include "guest/python/layout.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
 
-// Where members are, in bytes, of a 64-bit CPython; compared with the headers of 3.11.7, 3.12.1 and
-// 3.13.0. `frame` is a member of what `c_frame` points to or, where that is 0, of the thread.
-static const struct layout {
-	uint8_t minor, c_frame, frame;     // of PyThreadState
-	uint8_t code, previous, at, owner; // of _PyInterpreterFrame
-	uint8_t instructions;              // of PyCodeObject
-	uint8_t text;                      // of a compact string of ASCII characters
-} layouts[] = {
-	{ 11, 56, 8, 32, 48, 56, 69, 184, 48 },
-	{ 12, 56, 0, 0, 8, 56, 70, 192, 40 },
-	{ 13, 0, 72, 0, 8, 56, 70, 200, 40 },
-};
 enum {
-	TYPE = 8,         // of an object
-	INTERPRETER = 16, // of PyThreadState
-	FILE_NAME = 112,
-	NAME = 128, // as it is qualified
-	LENGTH = 16,
-	STATE = 32,
-	COMPACT_ASCII = 0x60,
-	OWNER_C = 3, // of a frame that stands for C's
 	MOST_PASSED = 64,
 	MOST_TEXT = 400,
+	COUNT = sizeof guest_python_layouts / sizeof *guest_python_layouts,
 	LINE_SHIFT = 32,
 	MOST_LINE = (1 << 24) - 1,
 };
 
-static const struct layout *layout; // NULL: none that is known
+static const struct guest_python_layout *layout; // NULL: none that is known
 static uint64_t python_from, python_to;
 static const void *code_type, *text_type;
 static struct guest_map *known; // frames as records have them, by what they are
@@ -78,7 +60,7 @@ static bool find(const char *name, void *function)
 	return address != NULL;
 }
 
-static const struct layout *find_layout(void)
+static const struct guest_python_layout *find_layout(void)
 {
 	const unsigned long *version;
 	void *free_threads;
@@ -87,9 +69,9 @@ static const struct layout *find_layout(void)
 	// Without the global lock its structures are others.
 	if (find("_Py_MergeZeroLocalRefcount", &free_threads))
 		return NULL;
-	for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
-		if (layouts[i].minor == (*version >> 16 & 255))
-			return &layouts[i];
+	for (size_t i = 0; i < COUNT; i++)
+		if (guest_python_layouts[i].minor == (*version >> 16 & 255))
+			return &guest_python_layouts[i];
 	return NULL;
 }
 
@@ -111,7 +93,7 @@ static bool find_functions(void)
 
 void guest_python_begin(void)
 {
-	const struct layout *found;
+	const struct guest_python_layout *found;
 	bool is_there = false;
 	// dlsym(3) leaves an error behind where it finds nothing: only Python is asked.
 	dl_iterate_phdr(look_at, &is_there);
@@ -134,7 +116,7 @@ static const char *innermost(void)
 	char *thread = this_thread();
 	const char *holder = thread;
 	// A thread of another layout does not tell its interpreter where we look for it.
-	if (!thread || pointer_at(thread, INTERPRETER) != interpreter_of(thread))
+	if (!thread || pointer_at(thread, GUEST_PYTHON_INTERPRETER) != interpreter_of(thread))
 		return NULL;
 	if (layout->c_frame)
 		holder = pointer_at(thread, layout->c_frame);
@@ -152,8 +134,8 @@ void guest_python_now(struct guest_python *now)
 	for (uint32_t i = 0; frame && i < MOST_PASSED && now->count < GUEST_PYTHON_FRAMES; i++) {
 		const char *code = pointer_at(frame, layout->code);
 		const char *at = pointer_at(frame, layout->at);
-		if (frame[layout->owner] != OWNER_C && code &&
-		    pointer_at(code, TYPE) == code_type) {
+		if (frame[layout->owner] != GUEST_PYTHON_OWNER_C && code &&
+		    pointer_at(code, GUEST_PYTHON_TYPE) == code_type) {
 			now->code[now->count] = code;
 			now->instruction[now->count++] = at;
 			now->key = (now->key ^ (uintptr_t)at) * UINT64_C(0x9e3779b97f4a7c15);
@@ -170,11 +152,11 @@ static size_t copy_text(char *to, size_t room, const char *text)
 	const char *from = none;
 	size_t length = 1;
 	uint32_t state;
-	if (text && pointer_at(text, TYPE) == text_type) {
-		memcpy(&state, text + STATE, sizeof state);
-		if ((state & COMPACT_ASCII) == COMPACT_ASCII) {
+	if (text && pointer_at(text, GUEST_PYTHON_TYPE) == text_type) {
+		memcpy(&state, text + GUEST_PYTHON_STATE, sizeof state);
+		if ((state & GUEST_PYTHON_COMPACT_ASCII) == GUEST_PYTHON_COMPACT_ASCII) {
 			from = text + layout->text;
-			memcpy(&length, text + LENGTH, sizeof length);
+			memcpy(&length, text + GUEST_PYTHON_LENGTH, sizeof length);
 		}
 	}
 	if (length > room) { // the end of a path says more
@@ -188,11 +170,11 @@ static size_t copy_text(char *to, size_t room, const char *text)
 static uint64_t define(const char *code, const char *instruction)
 {
 	char text[2 * MOST_TEXT + 1];
-	size_t bytes = copy_text(text, MOST_TEXT, pointer_at(code, FILE_NAME));
+	size_t bytes = copy_text(text, MOST_TEXT, pointer_at(code, GUEST_PYTHON_FILE_NAME));
 	int line = line_of(code, (int)(instruction - (code + layout->instructions)));
 	uint32_t id;
 	text[bytes++] = '\n';
-	bytes += copy_text(text + bytes, MOST_TEXT, pointer_at(code, NAME));
+	bytes += copy_text(text + bytes, MOST_TEXT, pointer_at(code, GUEST_PYTHON_NAME));
 	id = guest_text(text, bytes);
 	line = line > 0 && line <= MOST_LINE ? line : 0;
 	return id ? TARE_TRACE_FRAME_TEXT | (uint64_t)line << LINE_SHIFT | id : 0;
@@ -202,8 +184,8 @@ uint64_t guest_python_frame(const struct guest_python *now, uint32_t i)
 {
 	const char *code = now->code[i];
 	// Another one may be made where one was: it seldom has the same names, too.
-	const void *what[] = { now->instruction[i], pointer_at(code, FILE_NAME),
-		               pointer_at(code, NAME),
+	const void *what[] = { now->instruction[i], pointer_at(code, GUEST_PYTHON_FILE_NAME),
+		               pointer_at(code, GUEST_PYTHON_NAME),
 		               (const void *)(uintptr_t)atomic_load(&guest_process) };
 	const void *key = guest_hash_key(guest_hash(GUEST_HASH_START, what, sizeof what));
 	uint64_t frame = guest_map_find(known, key, 0);
