@@ -477,8 +477,11 @@ struct tare_trace_stack {
 	uint32_t total;  // frames of the whole stack
 	uint32_t offset; // of this part
 	uint32_t reserved32;
-	uint64_t frame[5]; // return addresses
+	uint64_t frame[5]; // return addresses; with TARE_TRACE_FRAME_TEXT a line of a script
 };
+// A frame of an interpreter's: bits 0 to 31 are a string, "FILE\nFUNCTION", 32 to 55 the line (0:
+// not known). The frames of the interpreter itself, and what called it, are left out.
+#define TARE_TRACE_FRAME_TEXT (UINT64_C(1) << 63)
 
 // A file with code that the process has loaded. One that is loaded at the same addresses later
 // takes its place from `ticks` on.

@@ -4,6 +4,7 @@
 #include "guest/stack.h"
 
 #include "guest/internal.h"
+#include "guest/python/python.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -28,6 +29,7 @@ struct guest_walk {
 	bool interrupted;    // it went through a signal handler
 	struct again *again; // filled on the way; NULL: not wanted
 	uint64_t frame[MOST_FRAMES];
+	struct guest_python python; // where Python is, the interpreter's frames are left out
 	jmp_buf out;
 };
 
@@ -35,6 +37,7 @@ struct guest_walk {
 // address lay, and what it was. Only x86-64 has them all below a frame's CFA.
 struct again {
 	uint64_t frame, caller; // of guest_stack, and the frame pointer of who called it
+	uint64_t python;        // the key of Python's frames
 	uint32_t process, id, count;
 	const uint64_t *slot[MOST_STEPS];
 	uint64_t value[MOST_STEPS];
@@ -114,8 +117,10 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
 	walk->interrupted |= interrupted;
 	if (walk->again)
 		note_slot(walk, address);
+	if (walk->python.count && guest_python_is(address))
+		return _URC_NORMAL_STOP;
 	add_frame(walk, address + (interrupted != 0));
-	return walk->count == MOST_FRAMES ? _URC_NORMAL_STOP : _URC_NO_REASON;
+	return walk->count == MOST_FRAMES - walk->python.count ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
 static void walk_stack(struct guest_thread *thread, struct guest_walk *walk)
@@ -129,6 +134,11 @@ static void walk_stack(struct guest_thread *thread, struct guest_walk *walk)
 		_Unwind_Backtrace(on_frame, walk);
 	}
 	thread->walk = walk->outer;
+	for (uint32_t i = 0; i < walk->python.count && walk->count < MOST_FRAMES; i++) {
+		uint64_t frame = guest_python_frame(&walk->python, i);
+		if (frame)
+			walk->frame[walk->count++] = frame;
+	}
 }
 
 static const void *key_of(const struct guest_walk *walk)
@@ -157,7 +167,8 @@ static __attribute__((noinline)) uint32_t define(const struct guest_walk *walk, 
 		return 0;
 	// What the reader resolves a stack with comes before it.
 	for (uint32_t i = 0; i < walk->count; i++)
-		guest_module_know(walk->frame[i] - 1);
+		if (!(walk->frame[i] & TARE_TRACE_FRAME_TEXT))
+			guest_module_know(walk->frame[i] - 1);
 	id = guest_stack_define(walk->frame, walk->count);
 	if (id && process == atomic_load(&guest_process))
 		guest_map_put(stacks, key, id);
@@ -290,6 +301,7 @@ __attribute__((noinline)) uint32_t guest_stack(void)
 	if (!thread)
 		return 0;
 	walk.again = NULL;
+	guest_python_now(&walk.python);
 #if defined(__x86_64__)
 	const uint64_t *frame = __builtin_frame_address(0);
 	struct guest_walks *walks = walks_of(thread);
@@ -298,7 +310,8 @@ __attribute__((noinline)) uint32_t guest_stack(void)
 	struct again *again =
 	    walks ? place_again(walks, (uint64_t)(uintptr_t)frame, frame[1]) : NULL;
 	if (again && again->id && again->frame == (uint64_t)(uintptr_t)frame &&
-	    again->caller == frame[0] && again->process == thread->process && holds(again)) {
+	    again->caller == frame[0] && again->process == thread->process &&
+	    again->python == walk.python.key && holds(again)) {
 		walks->hits++;
 		return again->id;
 	}
@@ -307,6 +320,7 @@ __attribute__((noinline)) uint32_t guest_stack(void)
 		again->frame = (uint64_t)(uintptr_t)frame;
 		again->caller = frame[0];
 		again->process = thread->process;
+		again->python = walk.python.key;
 		atomic_fetch_add(&all_walks, 1);
 		walks->told = false;
 		if (!walks->begun)
@@ -328,6 +342,7 @@ uint32_t guest_stack_seen(void)
 	struct guest_thread *thread = guest_this;
 	struct guest_walk walk;
 	walk.again = NULL;
+	guest_python_now(&walk.python);
 	return thread ? find(thread, &walk, false) : 0;
 }
 
@@ -371,6 +386,7 @@ void guest_stacks_begin(const void *ours)
 	}
 	if (guest_options.max_bytes && guest_options.max_bytes / 4 / STACK_BYTES < MOST_STACKS)
 		most_stacks = (uint32_t)(guest_options.max_bytes / 4 / STACK_BYTES);
+	guest_python_begin();
 	stacks = guest_map_new();
 	guest_stacks = stacks != NULL;
 }

@@ -397,10 +397,31 @@ static void *address_of(const char *name)
 	snprintf(symbol, sizeof symbol, "%.*s",
 	         (int)(length - (length > 3 && strcmp(name + length - 3, "_v2") == 0 ? 3 : 0)),
 	         name);
-	if (get_address(symbol, &found, 13000, 0, NULL) == 0 &&
+	// The second version of cuCtxSynchronize, of CUDA 13, takes a context.
+	int version = strcmp(name, "cuCtxSynchronize") == 0 ? 12000 : 13000;
+	if (get_address(symbol, &found, version, 0, NULL) == 0 &&
 	    strcmp(symbol, "cuGetProcAddress") == 0)
 		*(void **)&get_address = found;
 	return found;
+}
+
+// Addresses that are reserved, and memory that is mapped into half of them: copies to both halves.
+static void mapped(int n)
+{
+	cu_result (*reserve)(cu_pointer *, size_t, size_t, cu_pointer, uint64_t) = NULL;
+	cu_result (*map)(cu_pointer, size_t, size_t, uint64_t, uint64_t) = NULL;
+	cu_result (*unmap)(cu_pointer, size_t) = NULL;
+	cu_pointer at;
+	*(void **)&reserve = address_of("cuMemAddressReserve");
+	*(void **)&map = address_of("cuMemMap");
+	*(void **)&unmap = address_of("cuMemUnmap");
+	check(reserve(&at, 2 * BYTES, 0, 0, 0), "cuMemAddressReserve");
+	check(map(at, BYTES, 0, 0, 0), "cuMemMap");
+	for (int i = 0; i < n; i++) {
+		DO(cuMemcpyHtoD_v2, at + 4096, pageable, 4096);
+		DO(cuMemcpyHtoD_v2, at + BYTES, pageable, 4096);
+	}
+	check(unmap(at, BYTES), "cuMemUnmap");
 }
 
 // What a program sees of the driver by the ways to look: nothing where there is none, and no error
@@ -548,7 +569,7 @@ int main(int count, char **arguments)
 		       { "waits", waits },      { "pageable", from_pageable },
 		       { "foreign", foreign },  { "runtime", by_runtime },
 		       { "second", on_second }, { "watched", watched },
-		       { "looks", looks } };
+		       { "looks", looks },      { "mapped", mapped } };
 #ifdef WITH_OPENCL
 	(void)early;
 	within_opencl(begin);

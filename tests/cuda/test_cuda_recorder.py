@@ -268,6 +268,16 @@ def test_without_the_devices_limits_there_is_no_occupancy(on):
     assert [task["occupancy"] for task in report["tasks"]] == [None, None]
 
 
+def test_memory_that_is_mapped_is_an_object_and_what_is_unknown_is_none(on):
+    done = on.record([STREAMS, "mapped=3"])
+    assert done.status == 0
+    trace = Trace(done.folder)
+    assert sorted(bool(each.object) for each in trace.commands.values()) == [False] * 3 + [True] * 3
+    report = on.report(done.folder)
+    assert report["coverage"]["unresolved"] == 0 and not report["problems"]
+    assert {call["function"]: call["count"] for call in report["api"]}["cuMemMap"] == 1
+
+
 def test_managed_memory_that_the_driver_moves_is_transfers_of_their_own(on):
     """1 MiB to the device for the first kernel, then half of it to and fro, at 40 GB/s and 1.2 us a page's fault."""
     (on.folder / "script").write_text(SCRIPT + "kernel takes fixed 30 us\n"
@@ -516,6 +526,8 @@ def test_a_program_that_traces_has_its_records_and_ours_are_calls_from_then_on(o
     assert report["coverage"]["unobserved"] == 17
     text, = (each["text"] for each in report["problems"] if "traces its own work" in each["text"])
     assert "17 commands" in text and 0 < float(text.split("from ")[1].split()[0]) < report["wall_ns"] / 1e9
+    untimed, = (each["text"] for each in report["problems"] if each["text"] != text)
+    assert untimed.endswith("(17 traced by the program itself)")
 
 
 def test_a_library_that_could_trace_takes_nothing_from_us(on):
@@ -531,6 +543,8 @@ def test_a_program_that_traces_from_its_beginning_keeps_its_records(on, how):
     assert "own-flush: 5 kernels, 0 other records, 0 calls, 0 at other times" in said
     trace = Trace(done.folder)
     assert len(trace.commands) == 5 and not trace.times and trace.changes[LEFT] == 1
+    text, = (each["text"] for each in on.report(done.folder)["problems"])
+    assert "traces its own work" in text and "of 5 commands" in text
 
 
 def test_an_injection_of_the_users_stays(on):

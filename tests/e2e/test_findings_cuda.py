@@ -89,7 +89,7 @@ def check(found):
         assert 0 <= finding["cost_low_ns"] <= finding["cost_ns"] <= finding["cost_high_ns"]
         assert finding["cost_ns"] <= finding["claims_ns"] and finding["shared_ns"] <= finding["claims_ns"]
         for text in (finding["title"], finding["evidence"], finding["advice"]):
-            assert not re.search(r"\bcl[A-Z]|\bCL_|\bze[A-Z]|,,|\.$", text), text
+            assert not re.search(r"\bcl[A-Z]|\bCL_|\bze[A-Z]|,,|\.$|Modules are built", text), text
 
 
 def test_every_finding_has_its_twin():

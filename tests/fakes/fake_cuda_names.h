@@ -30,6 +30,12 @@
 	X(cuMemAllocManaged, (cu_pointer * pointer, size_t bytes, unsigned int flags),             \
 	  (pointer, bytes, flags), cu_pointer *pointer;                                            \
 	  size_t bytes; unsigned int flags;)                                                       \
+	X(cuMemMap,                                                                                \
+	  (cu_pointer pointer, size_t bytes, size_t offset, uint64_t handle, uint64_t flags),      \
+	  (pointer, bytes, offset, handle, flags), cu_pointer pointer;                             \
+	  size_t bytes, offset; uint64_t handle, flags;)                                           \
+	X(cuMemUnmap, (cu_pointer pointer, size_t bytes), (pointer, bytes), cu_pointer pointer;    \
+	  size_t bytes;)                                                                           \
 	X(cuMemcpyAsync, (cu_pointer to, cu_pointer from, size_t bytes, cu_stream stream),         \
 	  (to, from, bytes, stream), cu_pointer to, from;                                          \
 	  size_t bytes; cu_stream stream;)                                                         \
@@ -126,6 +132,8 @@
 #define cuMemHostRegister_v2 fake_cuMemHostRegister_v2
 #define cuMemHostUnregister fake_cuMemHostUnregister
 #define cuMemAllocManaged fake_cuMemAllocManaged
+#define cuMemMap fake_cuMemMap
+#define cuMemUnmap fake_cuMemUnmap
 #define cuMemcpyAsync fake_cuMemcpyAsync
 #define cuMemcpyHtoDAsync_v2 fake_cuMemcpyHtoDAsync_v2
 #define cuMemcpyDtoHAsync_v2 fake_cuMemcpyDtoHAsync_v2

@@ -49,6 +49,16 @@ static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 		[TARE_TRACE_LEVELZERO] = "Modules",
 		[TARE_TRACE_CUDA] = "Modules",
 	},
+	[FINDING_WORD_BUILT] = {
+		[TARE_TRACE_OPENCL] = "built",
+		[TARE_TRACE_LEVELZERO] = "built",
+		[TARE_TRACE_CUDA] = "loaded",
+	},
+	[FINDING_WORD_BUILD_ONCE] = {
+		[TARE_TRACE_OPENCL] = "Build once before the work begins, or keep the binaries",
+		[TARE_TRACE_LEVELZERO] = "Build once before the work begins, or keep the binaries",
+		[TARE_TRACE_CUDA] = "Use each kernel once before what is timed, and load no module again in the loop",
+	},
 	[FINDING_WORD_ASYNCHRONOUS] = {
 		[TARE_TRACE_OPENCL] = "Enqueue kernels without waiting for each",
 		[TARE_TRACE_LEVELZERO] = "Make the immediate list asynchronous (ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS)",

@@ -67,8 +67,8 @@ struct loading {
 	size_t process_room, thread_room, device_room, queue_room, kernel_room, kernel_fact_room,
 	    program_room, memory_room, shape_room, command_room, wait_room, call_room,
 	    callback_room, function_room, changed_room, loss_room, sample_room, module_room,
-	    stack_room, frame_room, place_room, argument_room, list_room, execution_room, part_room,
-	    variable_room;
+	    stack_room, frame_room, script_room, place_room, argument_room, list_room,
+	    execution_room, part_room, variable_room;
 	uint32_t *sample_threads; // of each CPU sample
 	size_t sample_thread_room;
 	struct tare_id_map shapes, functions; // by content
@@ -111,6 +111,7 @@ struct loading {
 	struct tare_id_map pending;     // commands without times, by track and number
 	struct tare_id_map event_of;    // the latest command of an event handle
 	struct tare_id_map stack_of;    // by id
+	struct tare_id_map script_of;   // by frame
 	struct tare_id_map part_of;     // sub-devices by their device and number
 	struct tare_id_map contents_of; // commands whose contents may be told, by track and number
 	// of the stack whose parts are coming, and frames that it lacks

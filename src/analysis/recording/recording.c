@@ -174,9 +174,10 @@ static int on_unfinished(void *context, uint32_t track, uint32_t function, int64
 
 static void forget_process(struct loading *l)
 {
-	struct tare_id_map *maps[] = { &l->object_at, &l->queue_of, &l->shape_of, &l->function_of,
-		                       &l->kernel_of, &l->fact_of,  &l->track_of, &l->pending,
-		                       &l->event_of,  &l->stack_of, &l->part_of,  &l->contents_of };
+	struct tare_id_map *maps[] = { &l->object_at,  &l->queue_of, &l->shape_of,  &l->function_of,
+		                       &l->kernel_of,  &l->fact_of,  &l->track_of,  &l->pending,
+		                       &l->event_of,   &l->stack_of, &l->script_of, &l->part_of,
+		                       &l->contents_of };
 
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		tare_id_map_free(maps[i]);
@@ -489,6 +490,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->modules);
 	free(r->stacks);
 	free(r->frames);
+	free(r->scripts);
 	free(r->places);
 	free(r->parts);
 	free(r->arguments);

@@ -328,6 +328,12 @@ struct tare_recorded_stack {
 	int64_t seen_ns; // modules that were seen later are none of its
 };
 
+// With TARE_TRACE_FRAME_TEXT a frame is this | an index of scripts: a line of a script.
+struct tare_recorded_script {
+	const char *text; // "FILE\nFUNCTION"
+	uint32_t line;    // 0: not known
+};
+
 // What a kernel may write: a memory object that was its argument at some time. Told of OpenCL's
 // kernels where contents were asked for.
 struct tare_recorded_argument {
@@ -445,6 +451,7 @@ struct tare_recording {
 	struct tare_recorded_module *modules;
 	struct tare_recorded_stack *stacks;
 	uint64_t *frames;
+	struct tare_recorded_script *scripts; // each once a file
 	struct tare_recorded_place *places;
 	struct tare_recorded_part *parts;
 	struct tare_recorded_argument *arguments;
@@ -453,8 +460,8 @@ struct tare_recording {
 	size_t process_count, thread_count, device_count, queue_count, kernel_count,
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
-	    phase_count, module_count, stack_count, frame_count, place_count, argument_count,
-	    list_count, execution_count, part_count, variable_count;
+	    phase_count, module_count, stack_count, frame_count, script_count, place_count,
+	    argument_count, list_count, execution_count, part_count, variable_count;
 	uint64_t failed_commands; // enqueues that the API refused; their calls are in `calls`
 	// records that name an object, queue or event that was not found
 	uint64_t unresolved;

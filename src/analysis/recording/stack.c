@@ -4,6 +4,7 @@
 
 // More than any recorder writes; a stack that claims more is damaged.
 #define MOST_FRAMES 1024
+#define LINE_MASK 0xffffff
 
 // Parts of a stack come one directly after another; of one that is not whole nothing is kept.
 static void drop_open(struct loading *l)
@@ -39,6 +40,27 @@ static bool begin_stack(struct loading *l, const struct tare_trace_stack *s)
 	return true;
 }
 
+// A line of a script, as the recording has it.
+static uint64_t script_frame(struct loading *l, uint64_t frame)
+{
+	uint32_t index = tare_id_map_find(&l->script_of, frame);
+	struct tare_recorded_script *script;
+
+	if (index != TARE_ID_ABSENT)
+		return TARE_TRACE_FRAME_TEXT | index;
+	script = LOADING_ADD(l, scripts, script_count, script_room);
+	if (!script)
+		return 0;
+	index = (uint32_t)(l->recording->script_count - 1);
+	*script = (struct tare_recorded_script){
+		.text = loading_text(l, tare_trace_text(l->trace, l->file, (uint32_t)frame)),
+		.line = (uint32_t)(frame >> 32) & LINE_MASK,
+	};
+	if (!tare_id_map_put(&l->script_of, frame, index))
+		loading_fail(l, ENOMEM, "call stacks");
+	return TARE_TRACE_FRAME_TEXT | index;
+}
+
 int loading_stack(struct loading *l, const struct tare_trace_stack *s)
 {
 	struct tare_recording *r = l->recording;
@@ -61,7 +83,8 @@ int loading_stack(struct loading *l, const struct tare_trace_stack *s)
 		uint64_t *frame = LOADING_ADD(l, frames, frame_count, frame_room);
 		if (!frame)
 			return l->status;
-		*frame = s->frame[i];
+		*frame = s->frame[i] & TARE_TRACE_FRAME_TEXT ? script_frame(l, s->frame[i])
+		                                             : s->frame[i];
 	}
 	stack->frame_count += count;
 	l->stack_left -= count;

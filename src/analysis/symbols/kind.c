@@ -121,3 +121,15 @@ size_t symbols_short_name(const char *path, const char **name)
 	}
 	return strlen(base);
 }
+
+enum symbols_kind symbols_kind_of_script(const char *path)
+{
+	static const char *const installed[] = { "/site-packages/", "/dist-packages/",
+		                                 "/lib/python3" };
+	if (!*path || *path == '<')
+		return SYMBOLS_PACKAGE;
+	for (size_t i = 0; i < sizeof installed / sizeof *installed; i++)
+		if (strstr(path, installed[i]))
+			return SYMBOLS_PACKAGE;
+	return SYMBOLS_SCRIPT;
+}

@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 enum symbols_kind {
+	SYMBOLS_SCRIPT,   // a line of a script
+	SYMBOLS_PACKAGE,  // a line of an installed one
 	SYMBOLS_PROGRAM,  // the program, and libraries that are not the system's
 	SYMBOLS_LIBRARY,  // of the system
 	SYMBOLS_RUNTIME,  // of a language: it runs what is meant
@@ -15,6 +17,10 @@ enum symbols_kind {
 
 // `executable`: of the process; it may be cut at its beginning. An empty path is plumbing.
 enum symbols_kind symbols_kind_of(const char *path, const char *executable);
+
+// Of a script, by the path of its file: SYMBOLS_SCRIPT or, of what is installed, of the language's
+// own and of what has no file, SYMBOLS_PACKAGE.
+enum symbols_kind symbols_kind_of_script(const char *path);
 
 // Whether a source file is one that programs only include: of the system, or the API's C++
 // wrappers.

@@ -227,14 +227,51 @@ static const struct place *find_place(struct tare_symbols *s, uint32_t index, ui
 	return place;
 }
 
+// A line of a script; kept among the places that are in no file.
+static const struct place *place_of_script(struct tare_symbols *s, uint64_t frame)
+{
+	const struct tare_recording *r = s->recording;
+	struct file *none = &s->files[s->file_count - 1];
+	uint32_t known = tare_id_map_find(&none->places, frame);
+	const struct tare_recorded_script *script = &r->scripts[(uint32_t)frame];
+	const char *name = strchr(script->text, '\n');
+	struct tare_frame *found;
+	struct place *place;
+	char *file;
+
+	if (known != TARE_ID_ABSENT)
+		return &s->places[known];
+	found = keep(s, sizeof *found);
+	file = keep(s, strlen(script->text) + 1);
+	place = TARE_ROOM_FOR(s->places, s->place_room, s->place_count);
+	if (!found || !file || !place ||
+	    !tare_id_map_put(&none->places, frame, (uint32_t)s->place_count))
+		return NULL;
+	strcpy(file, script->text);
+	file[name ? name - script->text : 0] = '\0';
+	*found = (struct tare_frame){
+		.function = name && name[1] ? name + 1 : NULL,
+		.file = *file ? file : NULL,
+		.line = (int)script->line,
+		.module = "",
+	};
+	*place =
+	    (struct place){ found, 1, symbols_kind_of_script(file), (uint32_t)(s->file_count - 1) };
+	s->place_count++;
+	return place;
+}
+
 // What is at frame `i` of a stack, where its call is: the address before the one it returns to.
 static const struct place *place_of_frame(struct tare_symbols *s,
                                           const struct tare_recorded_stack *stack, uint32_t i)
 {
 	const struct tare_recording *r = s->recording;
-	uint64_t address = r->frames[stack->first_frame + i] - 1;
-	uint32_t module = module_at(s, stack, address);
+	uint64_t frame = r->frames[stack->first_frame + i], address = frame - 1;
+	uint32_t module;
 
+	if (frame & TARE_TRACE_FRAME_TEXT)
+		return place_of_script(s, frame);
+	module = module_at(s, stack, address);
 	if (module == TARE_NO_INDEX)
 		return find_place(s, (uint32_t)(s->file_count - 1), address);
 	return find_place(s, s->file_of[module], address - r->modules[module].bias);
@@ -317,27 +354,56 @@ static const struct tare_frame *frame_of_place(const struct place *place)
 	return NULL;
 }
 
+static bool ends_in_script(const struct tare_symbols *s, const struct tare_recorded_stack *stack)
+{
+	return stack->frame_count &&
+	       s->recording->frames[stack->first_frame + stack->frame_count - 1] &
+	           TARE_TRACE_FRAME_TEXT;
+}
+
 const struct tare_frame *tare_symbols_site(struct tare_symbols *s, uint32_t index)
 {
 	const struct tare_recorded_stack *stack = stack_at(s, index);
 	struct place chosen = { .kind = SYMBOLS_KINDS };
+	enum symbols_kind best;
 	struct found_stack *found;
 
 	if (!stack || s->stacks[index].sited)
 		return stack ? s->stacks[index].site : NULL;
 	found = &s->stacks[index];
 	found->sited = true;
-	for (uint32_t i = 0; i < stack->frame_count && chosen.kind != SYMBOLS_PROGRAM; i++) {
+	// Frames of scripts come last.
+	best = ends_in_script(s, stack) ? SYMBOLS_SCRIPT : SYMBOLS_PROGRAM;
+	for (uint32_t i = 0; i < stack->frame_count && chosen.kind > best; i++) {
 		const struct place *place = place_of_frame(s, stack, i);
 		const struct tare_frame *frame = place ? frame_of_place(place) : NULL;
-		if (!frame || place->kind >= chosen.kind)
+		enum symbols_kind kind = place ? place->kind : SYMBOLS_KINDS;
+		// A library of the program's own, with its lines, says more than the script.
+		if (kind == SYMBOLS_PROGRAM && frame && frame->file)
+			kind = best;
+		if (!frame || kind >= chosen.kind)
 			continue;
 		found->site = frame;
 		chosen = *place;
+		chosen.kind = kind;
 	}
 	if (found->site)
 		judge_site(s, &chosen);
 	return found->site;
+}
+
+size_t tare_symbols_callers(struct tare_symbols *s, uint32_t index,
+                            const struct tare_frame **frames)
+{
+	size_t count = tare_symbols_frames(s, index, frames), first = 0;
+	const struct tare_recorded_stack *stack = stack_at(s, index);
+
+	if (!count || !ends_in_script(s, stack))
+		return count;
+	while (first < count && (*(*frames)[first].module || !(*frames)[first].file))
+		first++;
+	*frames += first < count ? first : 0;
+	return first < count ? count - first : count;
 }
 
 static const char *base_of(const char *path)
@@ -362,6 +428,8 @@ const char *tare_symbols_text(struct tare_symbols *s, uint32_t index)
 	length = symbols_short_name(site->module, &name);
 	if (site->file && site->line > 0)
 		snprintf(text, sizeof text, "%.400s:%d", base_of(site->file), site->line);
+	else if (site->function && !length)
+		snprintf(text, sizeof text, "%.300s", site->function);
 	else if (site->function)
 		snprintf(text, sizeof text, "%.300s (%.*s)", site->function,
 		         (int)(length < 100 ? length : 100), name);

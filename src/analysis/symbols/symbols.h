@@ -26,7 +26,11 @@ void tare_symbols_free(struct tare_symbols *symbols); // accepts NULL
 // tare_symbols_free. 0 for TARE_NO_INDEX.
 size_t tare_symbols_frames(struct tare_symbols *symbols, uint32_t stack,
                            const struct tare_frame **frames);
-// The frame to show for a stack: the innermost one of the program itself or, where it has none, of
+// The same without what a line of a script calls, where a script is what the stack is of.
+size_t tare_symbols_callers(struct tare_symbols *symbols, uint32_t stack,
+                            const struct tare_frame **frames);
+// The frame to show for a stack: the innermost line of a script that is not installed, else the
+// innermost frame of an installed one, of the program itself or, where it has none, of
 // a library that is no part of the API or the C library. NULL: none.
 const struct tare_frame *tare_symbols_site(struct tare_symbols *symbols, uint32_t stack);
 // "step.c:214", "advance (app)", "app+0x12f4"; "" where there is none.

@@ -89,13 +89,14 @@ static bool is_hosts(uint8_t memory)
 	return memory == TARE_TRACE_MEMORY_PAGEABLE || memory == TARE_TRACE_MEMORY_PINNED;
 }
 
-// Where an allocation begins, by which the trace names it.
+// Where an allocation begins, by which the trace names it; 0: none that we were told of, as a
+// variable of a module.
 static uint64_t object_at(uint64_t address)
 {
 	struct guest_region region;
 	return guest_region_find((const void *)(uintptr_t)address, &region)
 	           ? (uintptr_t)region.start
-	           : address;
+	           : 0;
 }
 
 // ---- what the kinds of calls say
@@ -110,7 +111,7 @@ static void to_device(struct work *work, uint64_t to, uint64_t from, uint64_t by
 	work->kind = TARE_KIND_WRITE;
 	work->direction = TARE_DIRECTION_TO_DEVICE;
 	work->object = object_at(to);
-	work->part = to - work->object;
+	work->part = work->object ? to - work->object : 0;
 	work->object2 = from;
 	work->host = (const void *)(uintptr_t)from;
 	work->amount = bytes;
@@ -122,7 +123,7 @@ static void from_device(struct work *work, uint64_t to, uint64_t from, uint64_t 
 	work->kind = TARE_KIND_READ;
 	work->direction = TARE_DIRECTION_FROM_DEVICE;
 	work->object = object_at(from);
-	work->part = from - work->object;
+	work->part = work->object ? from - work->object : 0;
 	work->object2 = to;
 	work->host = (const void *)(uintptr_t)to;
 	work->amount = bytes;
@@ -135,6 +136,8 @@ static void within(struct work *work, uint64_t to, uint64_t from, uint64_t bytes
 	work->direction = TARE_DIRECTION_LOCAL;
 	work->object = object_at(from);
 	work->object2 = object_at(to);
+	if (!work->object2)
+		work->object2 = to;
 	work->amount = bytes;
 	work->waits = false; // the host goes on
 }

@@ -228,7 +228,7 @@ static int name_stacks(struct timeline *timeline)
 	timeline->stack_count = recording->stack_count;
 	for (uint32_t i = 0; i < recording->stack_count; i++) {
 		const struct tare_frame *frames = NULL;
-		size_t count = tare_symbols_frames(symbols, i, &frames);
+		size_t count = tare_symbols_callers(symbols, i, &frames);
 		timeline->stack_site[i] =
 		    timeline_string(timeline->strings, tare_symbols_text(symbols, i));
 		timeline->frame_count[i] = (uint32_t)(count < FRAMES ? count : FRAMES);

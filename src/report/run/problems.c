@@ -265,19 +265,52 @@ static bool was_strict(const struct finder *finder)
 	return false;
 }
 
-// " (1 ended with an error, 3 queue without profiling)"; nothing when no reason is known.
-static const char *list_reasons(const struct tare_coverage *coverage, char *text, size_t size)
+// Commands of a process that the recorder had no times for, because the program traces for itself.
+static uint64_t count_left(const struct tare_recording *recording,
+                           const struct tare_recorded_change *left)
 {
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		count += command->thread < recording->thread_count &&
+		         recording->threads[command->thread].process == left->process &&
+		         command->flags & TARE_COMMAND_NO_TIMES &&
+		         command->enter_ns >= left->first_ns;
+	}
+	return count;
+}
+
+// Of all processes together, as far as they are in the view.
+static uint64_t count_all_left(const struct finder *finder)
+{
+	const struct tare_recording *recording = finder->run->recording;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < recording->change_count; i++)
+		if (recording->changes[i].change == TARE_CHANGE_LEFT &&
+		    tare_view_has_process(finder->run->view, recording->changes[i].process))
+			count += count_left(recording, &recording->changes[i]);
+	return count;
+}
+
+// " (1 ended with an error, 3 queue without profiling)"; nothing when no reason is known.
+static const char *list_reasons(const struct finder *finder, char *text, size_t size)
+{
+	const struct tare_coverage *coverage = &finder->run->tables->coverage;
+	uint64_t left = count_all_left(finder);
 	const char *separator = " (";
 	size_t at = 0;
 
 	text[0] = '\0';
 	for (uint32_t i = 0; i < TARE_UNOBSERVED_REASONS; i++) {
+		bool own = i == TARE_UNOBSERVED_NOT_ASKED && left >= coverage->unobserved_by[i];
 		int length;
 		if (coverage->unobserved_by[i] == 0)
 			continue;
-		length = snprintf(text + at, size - at, "%s%llu %s", separator,
-		                  big(coverage->unobserved_by[i]), tare_report_unobserved_title(i));
+		length = snprintf(
+		    text + at, size - at, "%s%llu %s", separator, big(coverage->unobserved_by[i]),
+		    own ? "traced by the program itself" : tare_report_unobserved_title(i));
 		at += length < 0 ? 0 : (size_t)length;
 		if (at + 2 > size)
 			return text;
@@ -307,8 +340,10 @@ static void find_untimed(struct finder *finder)
 	uint64_t unprofiled = coverage->unobserved_by[TARE_UNOBSERVED_NOT_ASKED];
 	const char *why = was_strict(finder) ? " (--strict changes none)" : "";
 	if (!any_command(finder) || coverage->unobserved == 0 ||
-	    (unprofiled >= coverage->unobserved && front_of(finder)))
-		return;
+	    (unprofiled >= coverage->unobserved && front_of(finder)) ||
+	    (coverage->completed == 0 && unprofiled >= coverage->unobserved &&
+	     count_all_left(finder) >= unprofiled))
+		return; // said by find_front, by find_left
 	if (coverage->completed > 0 && unsampled >= coverage->unobserved) {
 		add(finder, "sampled", true,
 		    "%llu of %llu commands have device times, a random sample from where they cost "
@@ -321,7 +356,7 @@ static void find_untimed(struct finder *finder)
 		char reasons[400];
 		add(finder, "untimed", many, "%llu of %llu commands have no device times%s",
 		    big(coverage->unobserved), big(coverage->enqueued),
-		    list_reasons(coverage, reasons, sizeof reasons));
+		    list_reasons(finder, reasons, sizeof reasons));
 	} else if (unprofiled >= coverage->unobserved) {
 		add(finder, "no-profiling", true,
 		    "no device times: the queues have no profiling%s; %llu commands, host times "
@@ -519,22 +554,6 @@ static void find_lesser(struct finder *finder)
 	if (tare_symbols_problem(finder->run->symbols))
 		add(finder, "call-sites", false, "%.400s",
 		    tare_symbols_problem(finder->run->symbols));
-}
-
-// Commands of a process that the recorder had no times for, because the program traces for itself.
-static uint64_t count_left(const struct tare_recording *recording,
-                           const struct tare_recorded_change *left)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
-		count += command->thread < recording->thread_count &&
-		         recording->threads[command->thread].process == left->process &&
-		         command->flags & TARE_COMMAND_NO_TIMES &&
-		         command->enter_ns >= left->first_ns;
-	}
-	return count;
 }
 
 static void find_left(struct finder *finder)

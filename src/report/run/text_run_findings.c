@@ -92,12 +92,12 @@ static int write_place(const struct tare_text *text, const struct tare_report *r
 	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
 	return tare_text_paragraph(
 	    text, TARE_STYLE_FAINT, lead, indent + 2,
-	    "- %s%s%s: %s time%s, %s; the costliest at %s for %s",
+	    "- %s%s%s: %s time%s, %s; the costliest in the %s from %s on",
 	    what[0] ? tare_report_cut(text, what, 40, name) : "somewhere", site[0] ? ", " : "",
 	    tare_report_cut(text, site, 48, where), tare_report_count(place->count, count),
 	    tare_report_plural(place->count), tare_report_span(place->cost_ns, cost),
-	    tare_report_span(place->from_ns - run->recording->start_ns, at),
-	    tare_report_span(place->to_ns - place->from_ns, length));
+	    tare_report_span(place->to_ns - place->from_ns, length),
+	    tare_report_span(place->from_ns - run->recording->start_ns, at));
 }
 
 // ---- one finding

@@ -70,7 +70,7 @@ static int write_stack(const struct tare_text *text, const struct tare_report *r
                        const struct tare_site_row *row)
 {
 	const struct tare_frame *frames;
-	size_t count = tare_symbols_frames(run->symbols, row->stack, &frames);
+	size_t count = tare_symbols_callers(run->symbols, row->stack, &frames);
 	size_t columns = text->options->columns > 8 ? text->options->columns - 8 : 12;
 	char name[RUN_TEXT], cut[RUN_TEXT], also[64] = "";
 	int status;

@@ -407,12 +407,11 @@ int finding_build_in_loop(struct evaluation *evaluation, struct tare_error *erro
 	double gaps_ns = idle_ns(evaluation, TARE_LEDGER_BUILD, &row);
 	tare_format_ns(found.ns, ns);
 	tare_format_ns(gaps_ns, idle);
-	finding_title(&draft, "%s are built %llu times after the first kernel was enqueued",
+	finding_title(&draft, "%s are %s %llu times after the first kernel was enqueued",
 	              finding_word(evaluation, FINDING_WORD_PROGRAMS),
-	              (unsigned long long)found.made);
-	finding_evidence(&draft, "the calls took %s; the device was idle for %s of builds", ns,
-	                 idle);
-	finding_advice(&draft, "Build once before the work begins, or keep the binaries %s%s",
+	              finding_word(evaluation, FINDING_WORD_BUILT), (unsigned long long)found.made);
+	finding_evidence(&draft, "the calls took %s; the device was idle for %s of them", ns, idle);
+	finding_advice(&draft, "%s %s%s", finding_word(evaluation, FINDING_WORD_BUILD_ONCE),
 	               finding_word(evaluation, FINDING_WORD_KEEP_BINARIES),
 	               finding_rebuilds(evaluation));
 	finding_figure(&draft, "builds", (double)found.made, "counted");

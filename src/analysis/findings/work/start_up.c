@@ -96,8 +96,9 @@ static void say(struct finding_draft *draft, const struct builds *builds, double
 	tare_format_ns((double)summary->wall_ns, wall);
 	tare_format_ns((double)builds->longest_ns, longest);
 	tare_format_ns(beside_ns(builds, ns), beside);
-	finding_title(draft, "%s are built before the first kernel for %.1f %% of the run",
+	finding_title(draft, "%s are %s before the first kernel for %.1f %% of the run",
 	              finding_word(evaluation, FINDING_WORD_PROGRAMS),
+	              finding_word(evaluation, FINDING_WORD_BUILT),
 	              100 * ns / (double)summary->wall_ns);
 	finding_evidence(draft,
 	                 "%llu build calls take %s of %s, the longest %s; side by side they could "

@@ -300,6 +300,47 @@ static void a_file_that_is_another_gives_addresses(void **state)
 	}
 }
 
+// Of a stack that ends in a script the site is the script's line, unless the program's own library
+// on the way has lines; a script that is installed is better than a library without lines.
+static void the_site_of_a_script_is_its_line(void **state)
+{
+	static struct tare_recorded_script scripts[] = {
+		{ "/home/me/train.py\nWork.step", 18 },
+		{ "/opt/lib/python3.12/site-packages/tool/a.py\nf", 7 },
+		{ "/home/me/train.py\nstep", 0 },
+	};
+	struct made *made = make(2, 4);
+	const char *wanted[] = { "train.py:18", "a.py:7", "step", NULL };
+	const struct tare_frame *frames;
+	char own[64];
+	int inner, outer;
+	(void)state;
+	made->recording.scripts = scripts;
+	made->recording.script_count = 3;
+	made->modules[0] = own_module(own_path, own_id, 0);
+	made->modules[1] = (struct tare_recorded_module){
+		.from = 0x1000, .to = 0x2000, .path = "/nowhere/libtorch.so", .build_id = ""
+	};
+	for (uint64_t i = 0; i < 4; i++) {
+		made->frames[2 * i] = 0x1011;
+		made->frames[2 * i + 1] = TARE_TRACE_FRAME_TEXT | (i < 3 ? i : 0);
+	}
+	made->frames[6] = outer_address(&inner, &outer);
+	snprintf(own, sizeof own, "test_call_stacks.c:%d", inner);
+	wanted[3] = TARE_HAVE_SYMBOLS ? own : "train.py:18";
+	open_symbols(made);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_string_equal(tare_symbols_text(made->symbols, i), wanted[i]);
+	assert_int_equal(tare_symbols_frames(made->symbols, 0, &frames), 2);
+	assert_string_equal(frames[0].module, "/nowhere/libtorch.so");
+	assert_int_equal(tare_symbols_callers(made->symbols, 0, &frames), 1);
+	assert_string_equal(frames[0].function, "Work.step");
+	assert_string_equal(frames[0].file, "/home/me/train.py");
+	assert_int_equal(frames[0].line, 18);
+	assert_null(tare_symbols_problem(made->symbols));
+	tare_symbols_free(made->symbols);
+}
+
 // The module that a stack is of is the latest that was there when the stack was defined.
 static void a_module_takes_the_place_of_another(void **state)
 {
@@ -497,6 +538,7 @@ int main(void)
 		cmocka_unit_test(damaged_stacks_are_left_out),
 		cmocka_unit_test(an_address_is_its_lines),
 		cmocka_unit_test(a_file_that_is_another_gives_addresses),
+		cmocka_unit_test(the_site_of_a_script_is_its_line),
 		cmocka_unit_test(a_module_takes_the_place_of_another),
 		cmocka_unit_test(the_site_is_the_innermost_of_the_program),
 		cmocka_unit_test(names_are_short),
