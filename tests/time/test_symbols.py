@@ -7,7 +7,7 @@ import subprocess
 
 HERE = pathlib.Path(__file__).parent
 SAVED = (HERE / "symbols.txt").read_text(encoding="utf-8").split()
-HEADER = HERE.parents[1] / "include" / "tare" / "time.h"
+HEADERS = [HERE.parents[1] / "include" / "tare" / name for name in ("time.h", "time_series.h")]
 
 
 def shown():
@@ -22,7 +22,8 @@ def test_the_library_shows_what_is_saved():
 
 
 def test_the_header_declares_what_is_saved():
-    declared = re.findall(r"TARE_TIME_API[^;(]*?\b(tare_time_\w+)\(", HEADER.read_text(encoding="utf-8"))
+    text = "".join(header.read_text(encoding="utf-8") for header in HEADERS)
+    declared = re.findall(r"TARE_TIME_API[^;(]*?\b(tare_time_\w+)\(", text)
     assert sorted(declared) == SAVED
 
 
