@@ -75,13 +75,13 @@ struct tare_time_figure {
 	double min_ns, p95_ns, max_ns;
 	double effective_n; // independent results that they are worth
 	double floor_ns;    // of the last result; NaN: not known
-	double step_ns;     // of the clock. CUDA's is documented as 500; here it is the smallest
-	                    // difference seen between two results, if that is less
-	double enqueue_ns;  // median of host_ns; NaN: of events
-	int below_floor;    // 1: the median is no longer than the floor and a step
-	int drifting;       // 1: a trend over the results is larger than the interval
-	double gb_s;        // throughput at the median in 10^9 bytes a second; NaN: none. The floor
-	                    // is in the time, so that the work itself may be faster
+	double step_ns; // of the clock, as documented, or the smallest difference seen between two
+	                // results in a row if that is less
+	double enqueue_ns; // median of host_ns; NaN: of events
+	int below_floor;   // 1: the median is no longer than the floor and a step
+	int drifting;      // 1: a trend over the results is larger than the interval
+	double gb_s;       // throughput at the median in 10^9 bytes a second; NaN: none. The floor
+	                   // is in the time, so that the work itself may be faster
 };
 
 // What is known so far. Returns 0; -ENOMEM.

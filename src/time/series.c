@@ -59,20 +59,23 @@ static int refuse(struct tare_time_series *series, const struct tare_time_result
 	return tare_time_fail(error, ENODATA, "%s", result->sentence);
 }
 
-// Where no counter is known (CUDA), what is documented is a bound: two readings that differ by less
-// show that the clock's step is no larger than that.
+// What is documented of a clock's step is a bound, and may be far too large (CUDA's 500 ns,
+// NVIDIA's OpenCL 1000): two readings that differ by less show that it is no larger than that. A
+// counter's tick it is at least.
 static double step_of(const struct tare_time_series *series, const struct tare_time_result *result)
 {
 	size_t n = series->device.n;
 	double before = series->device.rule.quantum, step, apart;
+	double tick = result->rate.hz_numerator ? tare_tick_ns(&result->rate) : 0;
 
-	if (result->rate.hz_numerator)
-		return fmax(before, tare_step_ns(&result->rate));
-	step = (double)(result->uncertainty_ns - (result->floor_ns > 0 ? result->floor_ns : 0));
+	step =
+	    tick > 0
+	        ? tare_step_ns(&result->rate)
+	        : (double)(result->uncertainty_ns - (result->floor_ns > 0 ? result->floor_ns : 0));
 	if (n == 0)
 		return step;
 	apart = fabs((double)(result->device_ns - series->device.samples[n - 1]));
-	return apart > 0 ? fmin(before, apart) : before;
+	return apart > 0 ? fmax(tick, fmin(before, apart)) : before;
 }
 
 static enum tare_time_known decide(struct tare_time_series *series, int64_t now_ns)

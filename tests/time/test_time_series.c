@@ -202,6 +202,14 @@ static void a_difference_seen_bounds_an_unknown_step(void **state)
 	assert_int_equal(figure_of(series).known, TARE_TIME_CONVERGED);
 	equal(figure_of(series).step_ns, 32);
 	tare_time_series_close(series);
+	// A counter's step is at least its tick, however the nanoseconds are rounded.
+	series = open_series("counter", NULL);
+	results[0] = result_of(10000000), results[1] = result_of(10000083);
+	results[0].rate = results[1].rate = (struct tare_clock_rate){ 12000000, 1, 32, 12 };
+	for (int64_t i = 0; i < 10; i++)
+		tare_time_series_add_at(series, &results[i % 2], 2 * MS * i, &error);
+	equal(figure_of(series).step_ns, 1e9 / 12e6);
+	tare_time_series_close(series);
 }
 
 static void what_is_no_time_is_no_sample(void **state)
