@@ -50,7 +50,7 @@ function ceilingCell(result, name, quantity) {
 		cell.quantity === quantity && !cell.absent && isKnown(cell.median));
 }
 
-// What the ceiling is the median of: a faster one may be too unsure (src/measure/peaks.h).
+// What the ceiling is the median of: a faster one may be too unsure (src/measure/core/peaks.h).
 function ceilingOf(result, name, cells) {
 	const known = ceilingCell(result, name, 'attainable');
 	return (known && cells.find((cell) => isRated(cell) && Math.abs(cell.rate.median - known.median) <= 1e-9 * known.median)) ||

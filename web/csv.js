@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table to download: the same as `tare render --csv` writes (src/report/csv.c).
+// The table to download: the same as `tare render --csv` writes (src/report/result/csv.c).
 'use strict';
 
 const FIGURE_COLUMNS = ['quantity', 'unit', 'n', 'min', 'median', 'p95', 'ci_low', 'ci_high', 'converged', 'source',

@@ -89,7 +89,7 @@ function lineTitle(line) {
 	return String(line).replace(/-to-/g, ' → ').replaceAll('_', ' ');
 }
 
-// Of the cells of one line and size the first is the line's figure (src/measure/bandwidth.h): the
+// Of the cells of one line and size the first is the line's figure (src/measure/bandwidth/bandwidth.h): the
 // host's time where the device's stamps leave something out.
 function mainCells(cells) {
 	const sizes = new Set();

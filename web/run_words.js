@@ -3,7 +3,7 @@
 // that none is told by its colour alone.
 'use strict';
 
-// Categories of the ledger (src/analysis/ledger.h), in its order: title, light, dark, pattern.
+// Categories of the ledger (src/analysis/ledger/ledger.h), in its order: title, light, dark, pattern.
 const CATEGORIES = {
 	kernel: ['kernels', '#0072B2', '#56B4E9', 'solid'],
 	transfer_to_device: ['transfers not hidden, to device', '#C44E00', '#FF9548', 'solid'],

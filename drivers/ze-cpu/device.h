@@ -3,7 +3,7 @@
 #pragma once
 #include "ze_cpu.h"
 
-#include "model/script_levelzero.h"
+#include "model/script/script_levelzero.h"
 
 // Describes this machine's CPU: one compute engine, two copy engines, timers of 1 GHz (56 bits for
 // kernels, 64 that can be read). What the system does not tell stays 0.

@@ -26,8 +26,8 @@
 #pragma once
 #include "backend/levelzero/newer.h"
 #include "base/error.h"
-#include "model/engine.h"
-#include "model/script.h"
+#include "model/engine/engine.h"
+#include "model/script/script.h"
 
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>

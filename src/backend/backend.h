@@ -34,7 +34,7 @@ struct tare_device {
 	const struct tare_backend *backend;
 	uint32_t index; // within its backend
 	bool lost;      // see tare_device_abandon (backend/call.h)
-	bool probed;    // measure/probe.h has seen it work
+	bool probed;    // measure/core/probe.h has seen it work
 	bool scripted;  // the host does its work, at the times of a script: what the host's clock
 	                // shows of that says nothing of the script
 	// a host of virtual time: multiply-adds a second of one of its cores; 0: none told
@@ -288,7 +288,7 @@ struct tare_backend {
 	// chooses an engine for each operation.
 	bool binds_queues;
 	// Its drivers have modes in which they take work, say that all went well and do none (Level
-	// Zero's capture modes): a device is tried before it is measured (measure/probe.h).
+	// Zero's capture modes): a device is tried before it is measured (measure/core/probe.h).
 	bool needs_probe;
 
 	// Opens the library (and, for `simulated`, reads the script named by `option`, which may be

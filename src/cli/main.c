@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/option.h"
-#include "cli/output.h"
-#include "cli/ze_cpu.h"
+#include "cli/devices/ze_cpu.h"
+#include "cli/options/option.h"
+#include "cli/terminal/output.h"
 
 #include <locale.h>
 #include <stdio.h>

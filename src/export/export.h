@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording for other tools: docs/export.md. The recording is in memory already; a writer goes
 // over it and keeps beside it only what its comment says. What belongs to the view is what the
-// report counts (analysis/members.h).
+// report counts (analysis/tables/members.h).
 #pragma once
-#include "analysis/recording.h"
+#include "analysis/recording/recording.h"
 
 #include <stdio.h>
 

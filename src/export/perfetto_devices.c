@@ -2,9 +2,9 @@
 // Tracks of queues and of a device's engines: when commands ran.
 #include "export/perfetto_internal.h"
 
-#include "analysis/intervals.h"
-#include "report/run_report.h"
-#include "report/run_words.h"
+#include "analysis/recording/intervals.h"
+#include "report/run/report.h"
+#include "report/run/words.h"
 
 #include <errno.h>
 #include <inttypes.h>

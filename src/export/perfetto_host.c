@@ -4,9 +4,9 @@
 // trace) goes to lanes of its own beside the thread.
 #include "export/perfetto_internal.h"
 
-#include "analysis/intervals.h"
-#include "analysis/tables.h"
-#include "report/run_words.h"
+#include "analysis/recording/intervals.h"
+#include "analysis/tables/tables.h"
+#include "report/run/words.h"
 
 #include <errno.h>
 #include <stdlib.h>

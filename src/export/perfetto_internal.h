@@ -2,8 +2,8 @@
 // The parts of the Perfetto writer. Field numbers are those of protos/perfetto/trace of
 // github.com/google/perfetto; each constant names its message.
 #pragma once
-#include "analysis/members.h"
-#include "analysis/symbols.h"
+#include "analysis/symbols/symbols.h"
+#include "analysis/tables/members.h"
 #include "export/export.h"
 #include "export/lanes.h"
 #include "export/proto.h"

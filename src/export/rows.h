@@ -2,9 +2,9 @@
 // The tables of a recording, row after row, for SQLite and CSV alike (docs/export.md). Moments are
 // nanoseconds from the start of the run; what is not known is NULL.
 #pragma once
-#include "analysis/ledger.h"
-#include "analysis/members.h"
-#include "analysis/symbols.h"
+#include "analysis/ledger/ledger.h"
+#include "analysis/symbols/symbols.h"
+#include "analysis/tables/members.h"
 #include "export/export.h"
 
 enum export_type { EXPORT_INTEGER, EXPORT_REAL, EXPORT_TEXT };

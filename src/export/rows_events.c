@@ -2,9 +2,9 @@
 // Tables of what happened: commands and what they wait for, calls, phases, callbacks, losses.
 #include "export/rows.h"
 
-#include "analysis/intervals.h"
-#include "analysis/tables.h"
-#include "report/run_words.h"
+#include "analysis/recording/intervals.h"
+#include "analysis/tables/tables.h"
+#include "report/run/words.h"
 
 #include <inttypes.h>
 

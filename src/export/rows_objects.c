@@ -3,8 +3,8 @@
 // the view are left out.
 #include "export/rows.h"
 
-#include "report/run_report.h"
-#include "report/run_words.h"
+#include "report/run/report.h"
+#include "report/run/words.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What recording adds to a program: it is run in pairs, with the recorder and without.
 #pragma once
-#include "record/layer.h"
+#include "record/loader/layer.h"
 
 enum {
 	TARE_COMPARE_PAIRS = 5, // at most

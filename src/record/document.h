@@ -4,7 +4,7 @@
 #include "base/other_api.h"
 #include "record/compare.h"
 #include "record/launch.h"
-#include "record/layer.h"
+#include "record/loader/layer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/environment.h"
 
-#include "record/driver.h"
-#include "record/layer.h"
+#include "record/loader/driver.h"
+#include "record/loader/layer.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writers of a result document. All of them only read the document.
 #pragma once
-#include "report/text_options.h"
+#include "report/terminal/options.h"
 #include "result/result.h"
 
 #include <stdio.h>

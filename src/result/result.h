@@ -4,9 +4,9 @@
 // read it; strings belong to the document.
 #pragma once
 #include "base/error.h"
-#include "model/clock_fit.h"
 #include "model/fact.h"
-#include "model/statistics.h"
+#include "model/statistics/clock_fit.h"
+#include "model/statistics/statistics.h"
 #include "model/telemetry.h"
 #include "result/kernels.h"
 
@@ -152,8 +152,9 @@ struct tare_result {
 	size_t absence_count;
 	struct tare_clock_quality clock;
 	struct tare_telemetry_section telemetry;
-	struct tare_labels kernel_timestamp; // raw stamps of one launch (measure/raw_stamps.h),
-	                                     // where the API has both counters; else empty
+	struct tare_labels
+	    kernel_timestamp; // raw stamps of one launch (measure/core/raw_stamps.h),
+	                      // where the API has both counters; else empty
 	struct tare_cell *cells;
 	size_t cell_count;
 	struct tare_plot *plots;

@@ -3,7 +3,7 @@
 #pragma once
 #include "tare/time_series.h"
 
-#include "model/statistics.h"
+#include "model/statistics/statistics.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 // render_fixture FILE.json OUT.html: the page around a JSON text as it stands, without reading it
 // into a document first, so that the page itself meets whatever a text may hold.
 #include "base/cleanup.h"
-#include "report/page.h"
+#include "report/page/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>

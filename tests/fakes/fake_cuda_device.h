@@ -2,7 +2,7 @@
 // What the files of the stand-in for libcuda share. Everything below is to be used with `mutex`
 // held, which ENTER takes and leave gives back.
 //
-// Each device is an engine model (src/model/engine.h) that a script describes, on the real
+// Each device is an engine model (src/model/engine/engine.h) that a script describes, on the real
 // CLOCK_MONOTONIC_RAW: an operation is done, and its data has moved, when the model says so. A
 // stream is an in-order queue of the model. What waits for something else (an event, the legacy
 // stream, a word, a host function) is held in the model until that is done.
@@ -10,8 +10,8 @@
 #include "fake_cuda_names.h"
 
 #include "fake_cuda.h"
-#include "model/engine.h"
-#include "model/script.h"
+#include "model/engine/engine.h"
+#include "model/script/script.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 // no_link, throttle=BITS, sm=MHZ[:MHZ...] (one after the other, over and over), slow=MS (a call for
 // the clock), dies=N (after so many calls for the clock), mig, devices=N (at 3b, 3c and so on),
 // no_ecc, slices=CODE (of the question for MIG), loaded=MS (how long that while is, not 100).
-#include "backend/cuda/nvml_abi.h"
+#include "backend/cuda/nvml/nvml_abi.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

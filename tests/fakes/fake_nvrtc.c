@@ -4,7 +4,7 @@
 // binary for sm_XY and none for compute_XY. Of the language it knows function heads and braces.
 //
 // TARE_FAKE_NVRTC holds words: version=12.4, archs=75,80,90, no_builtins.
-#include "backend/cuda/nvrtc_abi.h"
+#include "backend/cuda/nvrtc/nvrtc_abi.h"
 
 #include <ctype.h>
 #include <stdarg.h>

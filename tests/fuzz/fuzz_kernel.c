@@ -4,7 +4,7 @@
 #include "target.h"
 
 #include "backend/cuda/ptx.h"
-#include "measure/user_kernel.h"
+#include "measure/overlap/user_kernel.h"
 
 #include <errno.h>
 #include <string.h>

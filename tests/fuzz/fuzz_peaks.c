@@ -3,9 +3,9 @@
 // the document is of and for one that is always the same: "Device" with driver 1.
 #include "target.h"
 
-#include "measure/bandwidth_cache.h"
-#include "measure/kept.h"
-#include "measure/peaks.h"
+#include "measure/bandwidth/cache.h"
+#include "measure/core/kept.h"
+#include "measure/core/peaks.h"
 #include "result/json.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 // Any bytes as the program that is to be recorded: what is told of it without running it.
 #include "target.h"
 
-#include "record/program.h"
+#include "record/loader/program.h"
 
 #include <string.h>
 

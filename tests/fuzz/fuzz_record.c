@@ -2,7 +2,7 @@
 // Any bytes as record.json: alone, and beside the trace of a process of another machine.
 #include "target.h"
 
-#include "analysis/recording.h"
+#include "analysis/recording/recording.h"
 #include "trace/writer.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "change_trace.h"
 
 #include "export/export.h"
-#include "report/run_report.h"
+#include "report/run/report.h"
 #include "tare_config.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 // refuses, it refuses with one sentence that names the line.
 #include "target.h"
 
-#include "model/engine.h"
-#include "model/script_levelzero.h"
+#include "model/engine/engine.h"
+#include "model/script/script_levelzero.h"
 
 #include <errno.h>
 #include <string.h>

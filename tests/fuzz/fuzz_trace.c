@@ -3,7 +3,7 @@
 // loader must cope with it.
 #include "change_trace.h"
 
-#include "analysis/recording.h"
+#include "analysis/recording/recording.h"
 #include "tare/trace.h"
 
 #include <errno.h>

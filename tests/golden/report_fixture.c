@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // report_fixture NAME json | NAME text COLUMNS VERBOSITY [ascii|colour]: the report of a run made
 // by hand, on standard output.
-#include "run_fixture.h"
+#include "tests/unit/report/run/run_fixture.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 
 // First our own types, unchanged, against the sizes that NVIDIA's have.
 #include "backend/cuda/abi.h"
-#include "backend/cuda/nvml_abi.h"
+#include "backend/cuda/nvml/nvml_abi.h"
 #include "model/telemetry.h"
 
 #define SAME_SIZE(ours, theirs)                                                                    \

@@ -4,7 +4,7 @@
 #include <nvrtc.h>
 #include <stdio.h>
 
-#include "backend/cuda/nvrtc_abi.h"
+#include "backend/cuda/nvrtc/nvrtc_abi.h"
 
 _Static_assert(sizeof(nvrtc_result) == sizeof(nvrtcResult), "nvrtc_result differs in size");
 _Static_assert(sizeof(nvrtc_program) == sizeof(nvrtcProgram), "nvrtc_program differs in size");

@@ -23,6 +23,31 @@ ARROWS = {
     "time": set(),
     "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export"},
 }
+# Inside a folder: each of its rooms and those it may include. "" is the folder's own files.
+CORE = {"core", "host"}
+ROOMS = {
+    "model": {"": set(), "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
+    "record": {"": {"loader"}, "loader": set()},
+    "analysis": {
+        "core": set(), "recording": {"core"}, "ledger": {"core", "recording"},
+        "symbols": {"core", "recording", "ledger"},
+        "tables": {"core", "recording", "ledger", "symbols"}, "whatif": {"core", "recording", "ledger", "tables"},
+        "findings": {"core", "recording", "ledger", "tables", "whatif"},
+        "findings/transfers": {"findings", "core", "recording", "ledger", "tables", "whatif"},
+        "findings/work": {"findings", "core", "recording", "ledger", "tables", "whatif"},
+    },
+    "report": {"": {"terminal"}, "terminal": set(), "result": {"", "terminal"}, "run": {"", "terminal"},
+               "page": {"", "run"}},
+    "measure": {
+        "devices": set(), "host": set(), "core": {"devices", "host"}, "latency": CORE, "bandwidth": CORE, "peak": CORE,
+        "matmul": CORE, "pipeline": CORE, "overlap": CORE | {"pipeline"}, "several": CORE,
+        "checkup": CORE | {"devices", "latency", "bandwidth", "peak", "matmul", "overlap"},
+    },
+    "cli": {"": {"devices", "options", "terminal"}, "options": set(), "terminal": {"options"},
+            "devices": {"options", "terminal"}, "run": {"options", "terminal"}, "commands": {"options", "terminal", "devices", "run"}},
+}
+# Files of one kind that a person still finds something among.
+MOST_FILES = 30
 # The Level Zero driver for CPUs stands outside: of src it knows the script, its arithmetic, the reader of
 # SPIR-V and the declarations that Debian's headers lack, and nothing of src knows it.
 DRIVER = ROOT / "drivers" / "ze-cpu"
@@ -62,6 +87,38 @@ def test_a_folder_includes_only_what_is_below_it(folder):
     assert {path: names for path, names in wrong.items() if names} == {}
 
 
+def rooms_of(folder):
+    """The folders under `folder` that have files of C, as ROOMS names them."""
+    return {"" if (room := str(path.parent.relative_to(SOURCE / folder))) == "." else room
+            for path in (SOURCE / folder).rglob("*.[ch]")}
+
+
+def wrong_rooms(folder, room, text):
+    """Rooms of the same folder that a file of `room` includes and may not."""
+    found = re.findall(rf'#[ \t]*include[ \t]+"{folder}/([^">]+)', text)
+    named = {str(pathlib.PurePath(name).parent) for name in found}
+    named = {"" if name == "." else name for name in named}
+    return sorted(named - ROOMS[folder][room] - {room})
+
+
+@pytest.mark.parametrize("folder", ROOMS)
+def test_a_room_includes_only_what_is_below_it(folder):
+    assert rooms_of(folder) == set(ROOMS[folder])
+    wrong = {}
+    for room in ROOMS[folder]:
+        for path in (SOURCE / folder / room).glob("*.[ch]"):
+            names = wrong_rooms(folder, room, path.read_text(encoding="utf-8"))
+            if names:
+                wrong[str(path.relative_to(ROOT))] = names
+    assert wrong == {}
+
+
+def test_no_folder_is_a_heap():
+    heaps = {str(folder.relative_to(ROOT)): count for folder in SOURCE.rglob("*") if folder.is_dir()
+             and (count := len(list(folder.glob("*.[ch]")))) > MOST_FILES}
+    assert heaps == {}
+
+
 def test_the_driver_knows_little_of_src_and_src_nothing_of_it():
     files = {path: path.read_text(encoding="utf-8") for path in DRIVER.iterdir() if path.suffix in (".c", ".h")}
     assert len(files) > 20
@@ -75,7 +132,7 @@ def test_a_wrong_arrow_is_seen():
     assert wrong_includes("result", '\t# include "report/report.h"\n') == ["report"]
     assert wrong_includes("measure", '#include "backend/call.h"\n#include <sys/stat.h>\n') == []
     assert wrong_includes("guest", '#include "backend/cuda/abi.h"\n#include "backend/cuda/internal.h"\n') == ["backend"]
-    assert wrong_in_driver('#include "model/engine.h"\n#include "backend/call.h"\n') == ["backend/call.h"]
+    assert wrong_in_driver('#include "model/engine/engine.h"\n#include "backend/call.h"\n') == ["backend/call.h"]
     assert SRC_KNOWS_DRIVER.search('#include "../../drivers/ze-cpu/run.h"')
 
 

@@ -2,7 +2,7 @@
 // Spans on lists of the Level Zero CPU driver under scripts, through the loader and the public
 // header: the times are the script's, whatever the counter's rate and width and wherever it wraps.
 // Argument: the driver.
-#include "../unit/ze_time_rig.h"
+#include "tests/unit/ze_cpu/ze_time_rig.h"
 
 #include "tare/time.h"
 

@@ -2,8 +2,8 @@
 // Spans on the simulated device, through the library's inner table: its host's clock is computed,
 // so that each span equals what the script says, to the nanosecond, and so does what was waited
 // for.
-#include "../unit/simulated_device.h"
 #include "tare/time_series.h"
+#include "tests/unit/backend/simulated/simulated_device.h"
 #include "time/internal.h"
 
 #define SPANS 8

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA through its driver library, opened at run time.
-#include "backend/cuda/nvrtc.h"
+#include "backend/cuda/nvrtc/nvrtc.h"
 #include "backend/cuda/trace.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #pragma once
 #include "backend/backend.h"
 #include "backend/cuda/abi.h"
-#include "backend/cuda/nvml.h"
+#include "backend/cuda/nvml/nvml.h"
 #include "base/library.h"
 
 #include <pthread.h>

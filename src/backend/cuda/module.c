@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/internal.h"
-#include "backend/cuda/nvrtc.h"
+#include "backend/cuda/nvrtc/nvrtc.h"
 #include "backend/cuda/ptx.h"
 
 #include <errno.h>

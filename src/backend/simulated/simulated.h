@@ -4,8 +4,8 @@
 #pragma once
 #include "backend/backend.h"
 #include "base/random.h"
-#include "model/engine.h"
-#include "model/script.h"
+#include "model/engine/engine.h"
+#include "model/script/script.h"
 
 struct simulated_driver {
 	struct tare_driver base;

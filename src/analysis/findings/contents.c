@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/findings/contents.h"
+
+#include "base/cleanup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const struct tare_recorded_place *finding_place_of(const struct tare_recording *recording,
+                                                   uint32_t command)
+{
+	size_t low = 0, high = recording->place_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (recording->places[middle].command < command)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < recording->place_count && recording->places[low].command == command
+	           ? &recording->places[low]
+	           : NULL;
+}
+
+bool finding_was_compared(const struct judging *judging)
+{
+	for (size_t i = 0; i < judging->recording->process_count; i++)
+		if (judging->recording->processes[i].flags & TARE_TRACE_COMPARED)
+			return true;
+	return false;
+}
+
+int finding_say_not_compared(struct judging *judging)
+{
+	static const char *const why[] = {
+		[0] = "not followed",
+		[TARE_CONTENTS_SKIPPED] = "hashing had taken its share of the run",
+		[TARE_CONTENTS_UNREADABLE] = "memory that could not be read",
+		[TARE_CONTENTS_UNSEEN] =
+		    "the program may have changed them before the recorder saw that they were read",
+		[TARE_CONTENTS_NO_ROW] = "rectangles and images",
+	};
+	enum { REASONS = sizeof why / sizeof *why };
+	const struct tare_recording *recording = judging->recording;
+	uint64_t counts[REASONS] = { 0 }, copies = 0, none = 0;
+	char text[400] = "";
+	size_t used = 0;
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *command =
+		    &recording->commands[judging->order[i]];
+		if (!finding_is_copy(judging, command))
+			continue;
+		const struct tare_recorded_place *place =
+		    finding_place_of(recording, judging->order[i]);
+		uint8_t contents = place ? place->contents : 0;
+		copies++;
+		if (contents == TARE_CONTENTS_WHOLE || contents == TARE_CONTENTS_SAMPLED)
+			continue;
+		counts[contents < REASONS ? contents : 0]++;
+		none++;
+	}
+	for (size_t i = 0; i < REASONS && used < sizeof text; i++)
+		if (counts[i] > 0)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %llu",
+			                         used ? "; " : "", why[i],
+			                         (unsigned long long)counts[i]);
+	if (none == 0)
+		return 0;
+	return finding_unjudged(
+	    judging,
+	    "whether %llu of %llu copies move the same bytes again: their contents were "
+	    "not compared (%s)",
+	    (unsigned long long)none, (unsigned long long)copies, text);
+}
+
+int finding_leave_out_hashing(struct judging *judging)
+{
+	const struct tare_recording *recording = judging->recording;
+	TARE_FREE struct tare_time_span *spans = calloc(recording->place_count + 1, sizeof *spans);
+	size_t count = 0, first = 0;
+	if (!spans)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->place_count; i++)
+		if (recording->places[i].from_ns < recording->places[i].to_ns)
+			spans[count++] = (struct tare_time_span){ recording->places[i].from_ns,
+				                                  recording->places[i].to_ns };
+	count = tare_spans_unite(spans, count);
+	for (size_t i = 0; i < judging->gap_count; i++) {
+		struct judged_gap *gap = &judging->gaps[i];
+		float *parts = gap->parts_ns, hashing = 0;
+		while (first < count && spans[first].to_ns <= gap->from_ns)
+			first++;
+		for (size_t k = first; k < count && spans[k].from_ns < gap->to_ns; k++) {
+			int64_t from_ns =
+			    spans[k].from_ns > gap->from_ns ? spans[k].from_ns : gap->from_ns;
+			int64_t to_ns = spans[k].to_ns < gap->to_ns ? spans[k].to_ns : gap->to_ns;
+			hashing += (float)(to_ns - from_ns);
+		}
+		float computing =
+		    parts[TARE_LEDGER_COMPUTING] < hashing ? parts[TARE_LEDGER_COMPUTING] : hashing;
+		float off = parts[TARE_LEDGER_OFF_CPU] < hashing - computing
+		                ? parts[TARE_LEDGER_OFF_CPU]
+		                : hashing - computing;
+		parts[TARE_LEDGER_COMPUTING] -= computing;
+		parts[TARE_LEDGER_OFF_CPU] -= off;
+		judging->steady_ns -= (int64_t)(computing + off);
+	}
+	return 0;
+}

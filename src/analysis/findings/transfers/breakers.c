@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+// What breaks the concurrency of work that is issued well: plain memory, allocations, builds.
+#include "analysis/findings/transfers/internal.h"
+
+#include "base/cleanup.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- plain memory
+
+enum { FEWEST_COPIES = 4, SIZE_FACTOR = 4, LEAST_BYTES = 65536 };
+#define COPY_SHARE 0.05 // of the working part
+#define FASTER 1.1      // pinned memory must be that much faster to matter
+
+struct pageable {
+	uint32_t device;
+	uint64_t count, blocking;
+	double ns, bytes, call_ns;
+	double pinned_ns, pinned_bytes; // of pinned copies in this recording, about as large
+	// at the rate of pinned copies that was measured earlier; NaN
+	double ceiling_ns;
+};
+
+// What the copies would take from pinned memory, and how that is known.
+struct pinned {
+	double ns;   // NaN: not known
+	bool beside; // from copies of this recording
+	bool sharp;  // no less may be saved
+};
+
+static bool is_pinned(const struct tare_recorded_command *command)
+{
+	return command->memory == TARE_TRACE_MEMORY_PINNED ||
+	       command->memory == TARE_TRACE_MEMORY_MAPPED ||
+	       command->memory == TARE_TRACE_MEMORY_BUFFER_HOST;
+}
+
+// Copies, and maps that move something.
+static bool moves(const struct judging *judging, const struct tare_recorded_command *c,
+                  uint8_t direction)
+{
+	const struct tare_recording *recording = judging->recording;
+	uint32_t device = tare_command_device(recording, c);
+	bool is_map = c->kind == TARE_KIND_MAP || c->kind == TARE_KIND_UNMAP;
+	if (c->direction != direction || !tare_command_timed(c) || !judging_has_command(judging, c))
+		return false;
+	return finding_is_copy(judging, c) || (is_map && device < recording->device_count &&
+	                                       !recording->devices[device].unified_memory);
+}
+
+static void gather_pageable(const struct judging *judging, struct pageable *p, uint8_t kind,
+                            struct finding_draft *draft)
+{
+	const struct tare_recording *recording = judging->recording;
+	uint8_t direction =
+	    kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_FROM_DEVICE;
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
+		int64_t ns = c->end_ns - c->start_ns;
+		if (!finding_is_copy(judging, c) || c->kind != kind ||
+		    tare_command_device(recording, c) != p->device ||
+		    c->memory != TARE_TRACE_MEMORY_PAGEABLE)
+			continue;
+		// What small ones take is their fixed cost, wherever their bytes are.
+		if (c->flags & TARE_COMMAND_BLOCKING || c->amount < LEAST_BYTES)
+			continue;
+		p->count++;
+		p->ns += (double)ns;
+		p->bytes += (double)c->amount;
+		p->call_ns += (double)tare_command_launch_ns(recording, c);
+		const struct tare_transfer_row *row = finding_row_of(judging, c);
+		p->ceiling_ns += row ? 1e9 * (double)c->amount / row->pinned_ceiling : NAN;
+		finding_claim(draft, c->start_ns, c->end_ns);
+		finding_saw_command(draft, judging->order[i], c->start_ns, c->end_ns, ns);
+	}
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
+		double mean = p->bytes / (double)(p->count ? p->count : 1);
+		if (!moves(judging, c, direction) || !is_pinned(c) ||
+		    tare_command_device(recording, c) != p->device ||
+		    (double)c->amount * (double)SIZE_FACTOR < mean ||
+		    (double)c->amount > (double)SIZE_FACTOR * mean)
+			continue;
+		p->pinned_ns += (double)(c->end_ns - c->start_ns);
+		p->pinned_bytes += (double)c->amount;
+	}
+}
+
+static struct pinned pinned_of(const struct pageable *way)
+{
+	struct pinned pinned = { .ns = way->ceiling_ns };
+	if (way->count == 0)
+		return (struct pinned){ 0, true, true };
+	if (way->pinned_bytes > 0)
+		pinned =
+		    (struct pinned){ way->bytes * way->pinned_ns / way->pinned_bytes, true, true };
+	else
+		pinned.sharp = way->bytes >= (double)FINDING_FULL_RATE_BYTES * (double)way->count;
+	return pinned;
+}
+
+// Copies that overlap share the time that they take: no more can be saved than what all of them
+// leave beside copies from pinned memory, one direction after the other (low) or beside it.
+static void cut_to_union(struct finding_draft *draft, const struct pinned pinned[2], double *low_ns,
+                         double *best_ns)
+{
+	struct tare_finding *finding = &draft->finding;
+	double ns = 0, in_ns = isnan(pinned[0].ns) ? 0 : pinned[0].ns,
+	       out_ns = isnan(pinned[1].ns) ? 0 : pinned[1].ns;
+	finding->claim_count = tare_spans_unite(finding->claims, finding->claim_count);
+	for (size_t i = 0; i < finding->claim_count; i++)
+		ns += (double)(finding->claims[i].to_ns - finding->claims[i].from_ns);
+	*low_ns = fmax(0, fmin(*low_ns, ns - in_ns - out_ns));
+	// Where nothing is known half of that time is the estimate, as of each copy.
+	bool unknown = isnan(pinned[0].ns) || isnan(pinned[1].ns);
+	*best_ns =
+	    fmax(0, fmin(*best_ns, unknown && *low_ns <= 0 ? ns / 2 : ns - fmax(in_ns, out_ns)));
+}
+
+static bool is_plain(const struct judging *judging, const struct tare_recorded_command *c,
+                     uint32_t device)
+{
+	return finding_is_copy(judging, c) &&
+	       tare_command_device(judging->recording, c) == device &&
+	       c->memory == TARE_TRACE_MEMORY_PAGEABLE && !(c->flags & TARE_COMMAND_BLOCKING) &&
+	       c->amount >= LEAST_BYTES;
+}
+
+// How long these copies alone kept the device busy: faster ones end the run no earlier than that.
+// INFINITY: no memory.
+static double alone_ns(const struct judging *judging, uint32_t device)
+{
+	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	double both_ns[2];
+	if (!spans)
+		return INFINITY;
+	for (int others = 0; others < 2; others++) {
+		size_t count = 0;
+		for (size_t i = 0; i < judging->order_count; i++) {
+			const struct tare_recorded_command *c =
+			    &judging->recording->commands[judging->order[i]];
+			if (!others || !is_plain(judging, c, device))
+				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
+		}
+		both_ns[others] = (double)tables_union(spans, count);
+	}
+	return both_ns[0] - both_ns[1];
+}
+
+static int judge_pageable(struct judging *judging, uint32_t device)
+{
+	struct pageable ways[2] = { { .device = device }, { .device = device } };
+	struct finding_draft draft;
+	char ns[TARE_UNIT_TEXT], call[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT];
+	double low_ns = 0, best_ns = 0, high_ns = 0;
+	struct pinned pinned[2];
+	bool known = true, beside = true;
+	finding_begin(judging, &draft, "pageable-memory");
+	gather_pageable(judging, &ways[0], TARE_KIND_WRITE, &draft);
+	gather_pageable(judging, &ways[1], TARE_KIND_READ, &draft);
+	for (int i = 0; i < 2; i++) {
+		pinned[i] = pinned_of(&ways[i]);
+		bool unknown = isnan(pinned[i].ns), faster = pinned[i].ns * FASTER < ways[i].ns;
+		double saved_ns = unknown ? ways[i].ns / 2 : faster ? ways[i].ns - pinned[i].ns : 0;
+		known &= !unknown;
+		beside &= pinned[i].beside;
+		best_ns += saved_ns;
+		low_ns += unknown || !pinned[i].sharp ? 0 : saved_ns;
+		high_ns += unknown ? ways[i].ns : saved_ns;
+	}
+	cut_to_union(&draft, pinned, &low_ns, &best_ns);
+	double most_ns =
+	    ways[0].count + ways[1].count >= FEWEST_COPIES ? alone_ns(judging, device) : INFINITY;
+	low_ns = fmin(low_ns, most_ns);
+	best_ns = fmin(best_ns, most_ns);
+	high_ns = known ? best_ns : fmin(high_ns, most_ns);
+	uint64_t count = ways[0].count + ways[1].count;
+	if (count < FEWEST_COPIES ||
+	    ways[0].ns + ways[1].ns < COPY_SHARE * (double)judging->working_ns ||
+	    !finding_matters(judging, device, best_ns, 2, count, 0, FINDING_SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	tare_format_ns(ways[0].ns + ways[1].ns, ns);
+	tare_format_ns((ways[0].call_ns + ways[1].call_ns) / (double)count, call);
+	tare_format_bytes((uint64_t)(ways[0].bytes + ways[1].bytes), bytes);
+	finding_title(&draft, "%llu copies that do not block use plain host memory",
+	              (unsigned long long)count);
+	finding_evidence(
+	    &draft, "%s in %s of copies; each call took %s; %s", bytes, ns, call,
+	    known && beside ? "pinned memory is faster in this run"
+	    : known         ? "pinned memory is faster by the rate that `tare bandwidth` measured "
+	                      "here"
+	    : low_ns > 0    ? "what pinned memory would do is known for one direction only"
+	                    : "no pinned copy of this run to compare with, so what it costs is "
+	                      "not known (`tare bandwidth` on this machine tells)");
+	finding_advice(&draft,
+	               "Copy from pinned memory %s: a driver stages plain memory, and may block; "
+	               "`tare bandwidth` measures both",
+	               finding_word(judging, FINDING_WORD_PINNED));
+	finding_figure(&draft, "copies", (double)count, "counted");
+	finding_figure(&draft, "copy_ns", ways[0].ns + ways[1].ns, "device timestamp");
+	finding_figure(&draft, "mean_call_ns", (ways[0].call_ns + ways[1].call_ns) / (double)count,
+	               "host clock");
+	finding_cost(&draft, low_ns, best_ns, high_ns);
+	finding_figure(&draft, "saved_ns", known ? best_ns : NAN,
+	               beside ? "device timestamp" : "model");
+	draft.finding.modelled = !(known && beside);
+	draft.finding.confidence = low_ns > 0 ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	draft.finding.device = device;
+	return finding_raise(&draft);
+}
+
+int finding_pageable_memory(struct judging *judging, struct tare_error *error)
+{
+	const struct tare_recording *recording = judging->recording;
+	int code = 0;
+	(void)error;
+	// Where it keeps chunks apart that was said (finding_overlap). A device in the host's
+	// memory copies from either kind alike: there is no bus, and nothing is staged.
+	for (uint32_t i = 0; i < recording->device_count && !code; i++)
+		if (recording->devices[i].same_as == i && !recording->devices[i].unified_memory &&
+		    !finding_is_raised(judging, "pageable-memory", i))
+			code = judge_pageable(judging, i);
+	return code;
+}
+
+// ---- calls between kernels
+
+enum { FEWEST_ALLOCATIONS = 4, KERNELS_AN_ALLOCATION = 4 };
+
+// The enqueues of kernels: first and last; TARE_NO_TIME: there is none.
+struct kernel_row {
+	int64_t first_ns, last_ns;
+	uint64_t count;
+};
+
+static struct kernel_row kernels_of(const struct judging *judging)
+{
+	const struct tare_recording *recording = judging->recording;
+	struct kernel_row row = { TARE_NO_TIME, TARE_NO_TIME, 0 };
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[i];
+		if (!tables_is_kernel(c) || !tables_has_command_of_any_name(&judging->context, c))
+			continue;
+		if (row.count++ == 0)
+			row.first_ns = c->enter_ns;
+		row.last_ns = c->enter_ns;
+	}
+	return row;
+}
+
+struct between {
+	uint64_t calls, made; // made: calls that made something
+	uint64_t before;      // kernels that have such a call before them
+	double ns, bytes;
+};
+
+// Calls of a role between the first kernel and the last one.
+static struct between calls_between(const struct judging *judging, uint8_t role,
+                                    const struct kernel_row *row, struct finding_draft *draft)
+{
+	const struct tare_recording *recording = judging->recording;
+	struct between found = { 0 };
+	size_t command = 0;
+	bool pending = false;
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		if (call->role != role || (call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) ||
+		    call->enter_ns < row->first_ns || call->enter_ns > row->last_ns ||
+		    !judging_has_call(judging, call))
+			continue;
+		for (; command < recording->command_count &&
+		       recording->commands[command].enter_ns < call->enter_ns;
+		     command++) {
+			const struct tare_recorded_command *c = &recording->commands[command];
+			if (pending && tables_is_kernel(c) &&
+			    tables_has_command_of_any_name(&judging->context, c)) {
+				found.before++;
+				pending = false;
+			}
+		}
+		found.calls++;
+		if (!(call->flags & TARE_CALL_RELEASED)) {
+			found.made++;
+			found.bytes += (double)call->bytes;
+			pending = true;
+		}
+		found.ns += (double)call->inside_ns;
+		finding_claim(draft, call->enter_ns, call->exit_ns);
+		finding_saw_call(draft, (uint32_t)i, call->enter_ns, call->exit_ns,
+		                 call->inside_ns);
+	}
+	found.before += pending;
+	return found;
+}
+
+// Device time of the first copies to or from the objects that were made between kernels, and what
+// of it a copy at the rate that was measured earlier does not explain (all, where none was): new
+// memory costs most drivers something on its first use, which is not told apart from the copy.
+static int first_copies_ns(const struct judging *judging, const struct kernel_row *row,
+                           struct finding_draft *draft, double *ns, double *beyond_ns)
+{
+	const struct tare_recording *recording = judging->recording;
+	TARE_FREE bool *fresh = calloc(recording->memory_count + 1, sizeof *fresh);
+	*ns = *beyond_ns = 0;
+	if (!fresh)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->memory_count; i++)
+		fresh[i] = recording->memories[i].created_ns >= row->first_ns &&
+		           recording->memories[i].created_ns <= row->last_ns;
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[i];
+		if (!finding_is_copy(judging, c) || c->object >= recording->memory_count ||
+		    !fresh[c->object])
+			continue;
+		const struct tare_transfer_row *table_row = finding_row_of(judging, c);
+		double copy_ns = (double)(c->end_ns - c->start_ns);
+		double least_ns = table_row ? 1e9 * (double)c->amount / table_row->ceiling : NAN;
+		*ns += copy_ns;
+		*beyond_ns += isnan(least_ns) ? copy_ns : fmax(0, copy_ns - least_ns);
+		finding_claim(draft, c->start_ns, c->end_ns);
+		fresh[c->object] = false;
+	}
+	return 0;
+}
+
+// Of the idle gaps, the part of a category.
+static double idle_ns(const struct judging *judging, enum tare_ledger_category category,
+                      const struct kernel_row *row)
+{
+	double sum_ns = 0;
+	for (size_t i = 0; i < judging->gap_count; i++)
+		if (judging->gaps[i].from_ns >= row->first_ns)
+			sum_ns += (double)judging->gaps[i].parts_ns[category];
+	return sum_ns;
+}
+
+int finding_allocation_in_loop(struct judging *judging, struct tare_error *error)
+{
+	struct finding_draft draft;
+	struct kernel_row row = kernels_of(judging);
+	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT], first[TARE_UNIT_TEXT],
+	    beyond[TARE_UNIT_TEXT];
+	(void)error;
+	finding_begin(judging, &draft, "allocation-in-loop");
+	struct between found = calls_between(judging, TARE_ROLE_ALLOCATE, &row, &draft);
+	double first_ns = 0, beyond_ns = 0, most_ns = INFINITY;
+	int code = row.count ? first_copies_ns(judging, &row, &draft, &first_ns, &beyond_ns) : 0;
+	if (!code && found.calls > 0)
+		code = finding_stall_most_ns(judging, TARE_ROLE_ALLOCATE, &most_ns);
+	double best_ns = fmin(found.ns, most_ns);
+	if (code || row.count == 0 || found.before < FEWEST_ALLOCATIONS ||
+	    found.before * KERNELS_AN_ALLOCATION < row.count ||
+	    !finding_matters(judging, TARE_NO_INDEX, fmin(found.ns + first_ns, most_ns), 0, 0,
+	                     found.calls, FINDING_SHARE)) {
+		finding_drop(&draft);
+		return code;
+	}
+	double gaps_ns = idle_ns(judging, TARE_LEDGER_ALLOCATE, &row);
+	tare_format_ns(found.ns, ns);
+	tare_format_bytes((uint64_t)found.bytes, bytes);
+	finding_title(&draft, "%llu memory objects are made between kernels, before %llu of %llu",
+	              (unsigned long long)found.made, (unsigned long long)found.before,
+	              (unsigned long long)row.count);
+	tare_format_ns(first_ns, first);
+	tare_format_ns(beyond_ns, beyond);
+	finding_evidence(
+	    &draft,
+	    "%s; the calls took %s, and the device %s; the first copies of these objects "
+	    "took %s, of which what new memory costs is not known: %s at most",
+	    bytes, ns, gaps_ns > 0 ? "idled for some of it" : "never idled for them", first,
+	    beyond);
+	finding_advice(&draft, "Make the buffers once before the loop and use them again; %s",
+	               finding_word(judging, FINDING_WORD_MEMORY_WAITS));
+	finding_figure(&draft, "objects", (double)found.made, "counted");
+	finding_figure(&draft, "calls_ns", found.ns, "host clock");
+	finding_cost(&draft, fmin(gaps_ns, best_ns), best_ns, fmin(found.ns + beyond_ns, most_ns));
+	draft.finding.confidence =
+	    gaps_ns >= found.ns / 2 ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	return finding_raise(&draft);
+}
+
+int finding_build_in_loop(struct judging *judging, struct tare_error *error)
+{
+	struct finding_draft draft;
+	struct kernel_row row = kernels_of(judging);
+	char ns[TARE_UNIT_TEXT], idle[TARE_UNIT_TEXT];
+	double most_ns = INFINITY;
+	(void)error;
+	finding_begin(judging, &draft, "build-in-loop");
+	struct between found = calls_between(judging, TARE_ROLE_BUILD, &row, &draft);
+	int code = found.made > 0 ? finding_stall_most_ns(judging, TARE_ROLE_BUILD, &most_ns) : 0;
+	double best_ns = fmin(found.ns, most_ns);
+	if (code || row.count == 0 || found.made == 0 ||
+	    !finding_matters(judging, TARE_NO_INDEX, best_ns, 0, 0, found.calls, FINDING_SHARE)) {
+		finding_drop(&draft);
+		return code;
+	}
+	double gaps_ns = idle_ns(judging, TARE_LEDGER_BUILD, &row);
+	tare_format_ns(found.ns, ns);
+	tare_format_ns(gaps_ns, idle);
+	finding_title(&draft, "%s are built %llu times after the first kernel was enqueued",
+	              finding_word(judging, FINDING_WORD_PROGRAMS), (unsigned long long)found.made);
+	finding_evidence(&draft, "the calls took %s; the device was idle for %s of builds", ns,
+	                 idle);
+	finding_advice(&draft, "Build once before the work begins, or keep the binaries %s%s",
+	               finding_word(judging, FINDING_WORD_KEEP_BINARIES),
+	               finding_rebuilds(judging));
+	finding_figure(&draft, "builds", (double)found.made, "counted");
+	finding_figure(&draft, "calls_ns", found.ns, "host clock");
+	finding_cost(&draft, fmin(gaps_ns, best_ns), best_ns, best_ns);
+	draft.finding.confidence =
+	    gaps_ns >= found.ns / 2 ? TARE_CONFIDENCE_SURE : TARE_CONFIDENCE_LIKELY;
+	return finding_raise(&draft);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies that are too small, and too many.
+#include "analysis/findings/transfers/internal.h"
+
+#include "base/cleanup.h"
+#include "base/units.h"
+#include "model/statistics/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SMALL_BYTES = 65536, FEWEST_SMALL = 100, SIZES = 24, FEWEST_OF_SIZE = 3 };
+#define SMALL_SHARE 0.02
+#define FIXED_SHARE 0.5 // of what the copies and their calls take
+
+struct small {
+	uint64_t count, bytes;
+	double device_ns, alone_ns; // alone: while nothing else ran
+	struct gap_sum idle;        // by which the copies kept the device idle
+};
+
+// Calls of small copies, for what of the idle time lies in them. Returns how many there are.
+static size_t find_calls(const struct judging *judging, uint8_t kind, uint32_t device,
+                         struct tare_time_span *calls)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *c =
+		    &judging->recording->commands[judging->order[i]];
+		if (finding_is_copy_of(judging, c, kind, device) && c->amount <= SMALL_BYTES)
+			calls[count++] = (struct tare_time_span){ c->enter_ns, c->exit_ns };
+	}
+	return tare_spans_unite(calls, count);
+}
+
+// What no longer passes without the copies: no device runs anything, and the host is in the call of
+// one, or one has been handed over and does not start. What the device did while a call waited for
+// its turn passes without it, too.
+static int sum_idle(struct judging *judging, uint8_t kind, uint32_t device, struct small *small,
+                    struct finding_draft *draft)
+{
+	TARE_FREE struct tare_time_span *calls = calloc(judging->order_count + 1, sizeof *calls);
+	size_t first = 0;
+	if (!calls)
+		return -ENOMEM;
+	size_t count = find_calls(judging, kind, device, calls);
+	for (size_t i = 0; i < judging->gap_count && count > 0; i++) {
+		const struct judged_gap *gap = &judging->gaps[i];
+		double part_ns = judging_within_gap(gap, calls, count, &first), behind_ns = 0;
+		const struct tare_recorded_command *c =
+		    gap->command < judging->recording->command_count
+		        ? &judging->recording->commands[gap->command]
+		        : NULL;
+		if (c && finding_is_copy_of(judging, c, kind, device) && c->amount <= SMALL_BYTES) {
+			behind_ns = (double)gap->parts_ns[TARE_LEDGER_HELD] +
+			            (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
+			finding_claim(draft, gap->from_ns, gap->to_ns);
+			finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns,
+			                    llround(fmax(part_ns, behind_ns)));
+		}
+		if (part_ns > 0 || behind_ns > 0)
+			judging_add_part(judging, device, gap, fmax(part_ns, behind_ns),
+			                 &small->idle);
+	}
+	return 0;
+}
+
+// The median time of a size, of `spans` as room. Returns how many copies there are.
+static size_t median_of_size(const struct judging *judging, uint8_t kind, uint32_t device,
+                             uint64_t bytes, struct tables_span *spans, double *median_ns)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *c =
+		    &judging->recording->commands[judging->order[i]];
+		if (finding_is_copy_of(judging, c, kind, device) && c->amount == bytes)
+			spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
+	}
+	*median_ns = count ? tables_median_length(spans, count) : 0;
+	return count;
+}
+
+static size_t find_sizes(const struct judging *judging, uint8_t kind, uint32_t device,
+                         uint64_t sizes[SIZES])
+{
+	size_t count = 0;
+	for (size_t i = 0; i < judging->order_count && count < SIZES; i++) {
+		const struct tare_recorded_command *c =
+		    &judging->recording->commands[judging->order[i]];
+		size_t at = 0;
+		if (!finding_is_copy_of(judging, c, kind, device) || c->amount == 0)
+			continue;
+		while (at < count && sizes[at] != c->amount)
+			at++;
+		if (at == count)
+			sizes[count++] = c->amount;
+	}
+	return count;
+}
+
+// The device's fixed cost of a copy, from the times of three sizes or more; 0 where they do not
+// tell.
+static int fixed_cost(const struct judging *judging, uint8_t kind, uint32_t device,
+                      double *fixed_ns)
+{
+	uint64_t sizes[SIZES], fitted[SIZES];
+	double medians_ns[SIZES];
+	struct tare_transfer_fit fit;
+	size_t count = find_sizes(judging, kind, device, sizes), n = 0;
+	*fixed_ns = 0;
+	if (count < 3)
+		return 0;
+	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	if (!spans)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		double median_ns;
+		size_t copies = median_of_size(judging, kind, device, sizes[i], spans, &median_ns);
+		if (copies < FEWEST_OF_SIZE || !(median_ns > 0))
+			continue;
+		fitted[n] = sizes[i];
+		medians_ns[n++] = median_ns;
+	}
+	int code = n < 3 ? -EINVAL : tare_fit_transfer(fitted, medians_ns, n, &fit);
+	if (code == 0 && fit.latency_ns > 0)
+		*fixed_ns = fit.latency_ns;
+	return code == -ENOMEM ? code : 0;
+}
+
+// How long small copies alone kept the device busy: all that runs without what runs beside them.
+static int find_alone(struct judging *judging, uint8_t kind, uint32_t device, struct small *small)
+{
+	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	double both_ns[2];
+	if (!spans)
+		return -ENOMEM;
+	for (int others = 0; others < 2; others++) {
+		size_t count = 0;
+		for (size_t i = 0; i < judging->order_count; i++) {
+			const struct tare_recorded_command *c =
+			    &judging->recording->commands[judging->order[i]];
+			bool is_small = finding_is_copy_of(judging, c, kind, device) &&
+			                c->amount <= SMALL_BYTES;
+			if (!others || !is_small)
+				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
+		}
+		both_ns[others] = (double)tables_union(spans, count);
+	}
+	small->alone_ns = both_ns[0] - both_ns[1];
+	return 0;
+}
+
+static int gather(struct judging *judging, uint8_t kind, uint32_t device, struct small *small,
+                  struct finding_draft *draft)
+{
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *c =
+		    &judging->recording->commands[judging->order[i]];
+		if (!finding_is_copy_of(judging, c, kind, device) || c->amount > SMALL_BYTES)
+			continue;
+		small->count++;
+		small->bytes += c->amount;
+		small->device_ns += (double)(c->end_ns - c->start_ns);
+		finding_claim(draft, c->enter_ns, c->exit_ns);
+		finding_claim(draft, c->start_ns, c->end_ns);
+	}
+	int code = small->count < FEWEST_SMALL ? 0 : find_alone(judging, kind, device, small);
+	return code || small->count < FEWEST_SMALL ? code
+	                                           : sum_idle(judging, kind, device, small, draft);
+}
+
+static int judge_small(struct judging *judging, uint8_t kind, uint32_t device)
+{
+	struct small small = { 0 };
+	struct finding_draft draft;
+	char each[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT], mean[TARE_UNIT_TEXT];
+	double fixed_ns;
+	int code = fixed_cost(judging, kind, device, &fixed_ns);
+	if (code)
+		return code;
+	finding_begin(judging, &draft, "small-transfers");
+	code = gather(judging, kind, device, &small, &draft);
+	double count = (double)small.count,
+	       joined = ceil((double)small.bytes / (double)SMALL_BYTES);
+	double whole_ns = small.idle.ns + small.device_ns, most_ns = small.idle.ns + small.alone_ns;
+	double each_ns =
+	    small.count ? (small.idle.ns + fmin(fixed_ns * count, small.alone_ns)) / count : 0;
+	double saved = small.count ? (count - joined) / count : 0;
+	double cost_ns = each_ns * count * saved;
+	if (code || small.count < FEWEST_SMALL || each_ns * count < FIXED_SHARE * whole_ns ||
+	    !finding_matters(judging, device, cost_ns, 0, small.count, 0, SMALL_SHARE)) {
+		finding_drop(&draft);
+		return code;
+	}
+	tare_format_ns(each_ns, each);
+	tare_format_ns(whole_ns, all);
+	tare_format_bytes((uint64_t)((double)small.bytes / count), mean);
+	finding_title(&draft, "%llu copies %s the device move %s each on average",
+	              (unsigned long long)small.count, kind == TARE_KIND_WRITE ? "to" : "from",
+	              mean);
+	finding_evidence(
+	    &draft, "each has a fixed cost of %s%s, %.0f %% of the %s that they take", each,
+	    fixed_ns > 0 ? " (the device idle for it, and in it)"
+	                 : " (the device idle for it: too few sizes to tell the copy's own)",
+	    fmin(100, 100 * each_ns * count / whole_ns), all);
+	finding_advice(
+	    &draft, "Gather the pieces in one buffer and copy it at once, or pass small values as "
+	            "kernel arguments");
+	finding_figure(&draft, "copies", count, "counted");
+	finding_figure(&draft, "fixed_ns", each_ns, fixed_ns > 0 ? "model" : "host clock");
+	finding_figure(&draft, "bytes", (double)small.bytes, "counted");
+	// Gathering costs the host something, too.
+	finding_cost(&draft, small.idle.low_ns * saved / 2, cost_ns,
+	             fixed_ns > 0 ? cost_ns : most_ns * saved);
+	draft.finding.modelled = fixed_ns > 0;
+	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
+	draft.finding.device = device;
+	return finding_raise(&draft);
+}
+
+int finding_small_transfers(struct judging *judging, struct tare_error *error)
+{
+	(void)error;
+	return finding_each_way(judging, judge_small);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls between kernels that do no work for them: queries, and releases of objects.
+#include "analysis/findings/work/internal.h"
+
+#include "base/units.h"
+
+#include <math.h>
+
+// Between so many kernels at least, or it is no loop.
+#define FEWEST 16
+// Of the working part: less is the price of any program.
+#define SHARE 0.05
+
+struct loop_calls {
+	const char *id;
+	uint32_t role;
+	enum tare_ledger_category category;
+	const char *title; // takes how many, the function and percent
+	const char *advice;
+};
+
+struct found {
+	uint64_t calls, before; // before: kernels with such a call since the one before them
+	double ns;
+	uint32_t function; // where most of the time went
+	double function_ns;
+	int64_t first_ns, last_ns; // of the kernels
+};
+
+static bool is_kernel_of_view(const struct judging *judging,
+                              const struct tare_recorded_command *command)
+{
+	return tables_is_kernel(command) &&
+	       tables_has_command_of_any_name(&judging->context, command);
+}
+
+static void find_kernels(const struct judging *judging, struct found *found)
+{
+	const struct tare_recording *recording = judging->recording;
+	found->first_ns = INT64_MAX;
+	found->last_ns = INT64_MIN;
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		if (!is_kernel_of_view(judging, command))
+			continue;
+		found->first_ns =
+		    command->enter_ns < found->first_ns ? command->enter_ns : found->first_ns;
+		found->last_ns =
+		    command->enter_ns > found->last_ns ? command->enter_ns : found->last_ns;
+	}
+}
+
+static void take_call(struct finding_draft *draft, uint32_t index, struct found *found)
+{
+	const struct tare_recorded_call *call = &draft->judging->recording->calls[index];
+	found->calls += call->count;
+	found->ns += (double)call->inside_ns;
+	if ((double)call->inside_ns > found->function_ns) {
+		found->function_ns = (double)call->inside_ns;
+		found->function = call->function;
+	}
+	finding_claim(draft, call->enter_ns, call->exit_ns);
+	finding_saw_call(draft, index, call->enter_ns, call->exit_ns, call->inside_ns);
+}
+
+// Calls and commands are both in the order of time.
+static struct found find_calls(const struct judging *judging, uint32_t role,
+                               struct finding_draft *draft)
+{
+	const struct tare_recording *recording = judging->recording;
+	struct found found = { .function = TARE_NO_INDEX };
+	size_t command = 0;
+	bool pending = false;
+	find_kernels(judging, &found);
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		if (call->role != role || call->flags & TARE_CALL_NESTED ||
+		    call->enter_ns < found.first_ns || call->enter_ns > found.last_ns ||
+		    !judging_has_call(judging, call))
+			continue;
+		for (; command < recording->command_count &&
+		       recording->commands[command].enter_ns < call->enter_ns;
+		     command++)
+			if (pending && is_kernel_of_view(judging, &recording->commands[command])) {
+				found.before++;
+				pending = false;
+			}
+		pending = true;
+		take_call(draft, (uint32_t)i, &found);
+	}
+	found.before += pending;
+	return found;
+}
+
+// Of the idle gaps what passed in such calls.
+static struct gap_sum idle_in(const struct judging *judging, const struct loop_calls *calls,
+                              const struct found *found)
+{
+	struct gap_sum sum = { 0 };
+	for (size_t i = 0; i < judging->gap_count; i++) {
+		const struct judged_gap *gap = &judging->gaps[i];
+		double part_ns = (double)gap->parts_ns[calls->category];
+		if (part_ns > 0 && gap->from_ns >= found->first_ns &&
+		    gap->from_ns <= found->last_ns)
+			judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, &sum);
+	}
+	return sum;
+}
+
+static int judge_calls(struct judging *judging, const struct loop_calls *calls)
+{
+	const struct tare_recording *recording = judging->recording;
+	struct finding_draft draft;
+	char inside[TARE_UNIT_TEXT], idle[TARE_UNIT_TEXT];
+	finding_begin(judging, &draft, calls->id);
+	struct found found = find_calls(judging, calls->role, &draft);
+	struct gap_sum sum = idle_in(judging, calls, &found);
+	if (found.before < FEWEST ||
+	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps),
+	                     sum.gaps, found.calls, SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	tare_format_ns(found.ns, inside);
+	tare_format_ns(sum.ns, idle);
+	finding_title(&draft, calls->title, (unsigned long long)found.calls,
+	              found.function < recording->function_count
+	                  ? recording->functions[found.function].name
+	                  : "",
+	              judging_percent(judging, sum.ns));
+	finding_evidence(
+	    &draft, "they took %s, for %s of which no device ran anything; before %llu kernels",
+	    inside, idle, (unsigned long long)found.before);
+	finding_advice(&draft, "%s", calls->advice);
+	finding_figure(&draft, "calls", (double)found.calls, "counted");
+	finding_figure(&draft, "calls_ns", found.ns, "host clock");
+	finding_figure(&draft, "idle_ns", sum.ns, "device timestamp");
+	finding_cost(&draft, sum.low_ns, sum.ns, fmin(sum.high_ns, fmax(sum.ns, found.ns)));
+	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
+	return finding_raise(&draft);
+}
+
+int finding_queries_in_loop(struct judging *judging, struct tare_error *error)
+{
+	static const struct loop_calls calls = {
+		.id = "queries-in-loop",
+		.role = TARE_ROLE_QUERY,
+		.category = TARE_LEDGER_QUERY,
+		.title = "%llu queries between kernels, most of their time in %s: the device is "
+		         "idle %.1f %% of the working "
+		         "part for them",
+		.advice = "Ask once before the loop and keep the answer",
+	};
+	(void)error;
+	return judge_calls(judging, &calls);
+}
+
+int finding_releases_in_loop(struct judging *judging, struct tare_error *error)
+{
+	static const struct loop_calls calls = {
+		.id = "releases-in-loop",
+		.role = TARE_ROLE_RELEASE,
+		.category = TARE_LEDGER_RELEASE,
+		.title = "%llu objects are released between kernels, most of the time in %s: the "
+		         "device is idle %.1f %% of "
+		         "the working part for that",
+		.advice = "Make such objects once and use them again, or release them when the "
+		          "work is done",
+	};
+	(void)error;
+	return judge_calls(judging, &calls);
+}

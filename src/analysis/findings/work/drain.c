@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits after which the device has nothing to do until the host has issued more, again and again.
+#include "analysis/findings/work/internal.h"
+
+#include "base/cleanup.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define FEWEST_DRAINS 16
+#define DRAIN_SHARE 0.05
+
+// The wait that a thread came out of last, before it enqueued a command; exit_ns TARE_NO_TIME:
+// none.
+struct wait {
+	int64_t enter_ns, exit_ns;
+	uint32_t call; // TARE_NO_INDEX: a command that blocks
+};
+
+struct drains {
+	uint32_t thread; // whose waits they are
+	uint64_t count;
+	int64_t from_ns, to_ns;   // the first one's begin, the last one's end
+	double idle_ns;           // behind waits
+	double woken_ns;          // of it, until the wait had returned
+	double gaps_ns, waits_ns; // within from_ns and to_ns: the device idle, the thread in waits
+	uint32_t function;        // in which most of them are; TARE_NO_INDEX: copies that block
+};
+
+static bool is_wait(const struct judging *judging, const struct tare_recorded_call *call)
+{
+	return call->role == TARE_ROLE_WAIT &&
+	       !(call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) &&
+	       tables_has_call(&judging->context, call);
+}
+
+// Copies that block are waits of CUDA programs, which read results by them. Those of OpenCL and
+// Level Zero do their work in the call as often as not: other findings are about them.
+static bool is_cuda(const struct tare_recording *recording, const struct tare_recorded_command *c)
+{
+	return c->queue < recording->queue_count &&
+	       recording->queues[c->queue].api == TARE_TRACE_CUDA;
+}
+
+// Of every command the last wait of its thread.
+static int find_waits(const struct judging *judging, struct wait *before)
+{
+	const struct tare_recording *recording = judging->recording;
+	TARE_FREE struct wait *last = malloc((recording->thread_count + 1) * sizeof *last);
+	size_t at = 0;
+	if (!last)
+		return -ENOMEM;
+	for (size_t i = 0; i <= recording->thread_count; i++)
+		last[i] = (struct wait){ TARE_NO_TIME, TARE_NO_TIME, TARE_NO_INDEX };
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[i];
+		for (; at < recording->call_count && recording->calls[at].enter_ns < c->enter_ns;
+		     at++) {
+			const struct tare_recorded_call *call = &recording->calls[at];
+			if (is_wait(judging, call) && call->thread < recording->thread_count)
+				last[call->thread] =
+				    (struct wait){ call->enter_ns, call->exit_ns, (uint32_t)at };
+		}
+		before[i] = c->thread < recording->thread_count ? last[c->thread]
+		                                                : last[recording->thread_count];
+		if (c->flags & TARE_COMMAND_BLOCKING && c->kind != TARE_KIND_KERNEL &&
+		    is_cuda(recording, c) && c->thread < recording->thread_count)
+			last[c->thread] = (struct wait){ c->enter_ns, c->exit_ns, TARE_NO_INDEX };
+	}
+	return 0;
+}
+
+// Whether the wait and what it takes to issue more are what the gap is about. What the host
+// computes in it is another finding's (idle-host-computes), but for CUDA, whose programs compute
+// little between looking at a result and going on.
+static bool is_about_waiting(const struct judging *judging, const struct judged_gap *gap)
+{
+	switch (gap->cause) {
+	case TARE_LEDGER_WAIT:
+	case TARE_LEDGER_API:
+	case TARE_LEDGER_HELD:
+	case TARE_LEDGER_DISPATCH:
+		return true;
+	default:
+		return is_cuda(judging->recording, &judging->recording->commands[gap->command]);
+	}
+}
+
+// Whether the device ran out of work while the thread that then issued more was in that wait.
+static bool is_drain(const struct judging *judging, const struct judged_gap *gap,
+                     const struct wait *before)
+{
+	const struct tare_recording *recording = judging->recording;
+	int64_t doubt_ns = judging_residual_ns(judging, TARE_NO_INDEX);
+	if (gap->command >= recording->command_count)
+		return false;
+	const struct wait *wait = &before[gap->command];
+	return is_about_waiting(judging, gap) && wait->exit_ns != TARE_NO_TIME &&
+	       wait->enter_ns - doubt_ns <= gap->from_ns &&
+	       wait->exit_ns + doubt_ns >= gap->from_ns;
+}
+
+// The thread with the most of them.
+static int find_thread(const struct judging *judging, const struct wait *before, uint32_t *thread)
+{
+	const struct tare_recording *recording = judging->recording;
+	TARE_FREE uint64_t *counts = calloc(recording->thread_count + 1, sizeof *counts);
+	if (!counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < judging->gap_count; i++)
+		if (is_drain(judging, &judging->gaps[i], before))
+			counts[recording->commands[judging->gaps[i].command].thread]++;
+	*thread = 0;
+	for (uint32_t i = 1; i < recording->thread_count; i++)
+		if (counts[i] > counts[*thread])
+			*thread = i;
+	return 0;
+}
+
+static void add_drains(struct judging *judging, const struct wait *before, struct drains *sums,
+                       struct finding_draft *draft)
+{
+	for (size_t i = 0; i < judging->gap_count; i++) {
+		struct judged_gap *gap = &judging->gaps[i];
+		if (!is_drain(judging, gap, before) ||
+		    judging->recording->commands[gap->command].thread != sums->thread)
+			continue;
+		const struct wait *wait = &before[gap->command];
+		double woken_ns = fmin((double)gap->parts_ns[TARE_LEDGER_WAIT],
+		                       (double)(wait->exit_ns - gap->from_ns));
+		if (sums->count++ == 0)
+			sums->from_ns = gap->from_ns;
+		sums->to_ns = gap->to_ns;
+		sums->idle_ns += (double)(gap->to_ns - gap->from_ns);
+		sums->woken_ns +=
+		    fmax(0, woken_ns - (double)judging_residual_ns(judging, TARE_NO_INDEX));
+		gap->drained = true;
+		finding_claim(draft, gap->from_ns, gap->to_ns);
+		if (wait->call != TARE_NO_INDEX)
+			finding_saw_call(draft, wait->call, gap->from_ns, gap->to_ns,
+			                 gap->to_ns - gap->from_ns);
+		else
+			finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns,
+			                    gap->to_ns - gap->from_ns);
+	}
+}
+
+// What of [from, to) lies between the first drain and the last.
+static double within(const struct drains *sums, int64_t from_ns, int64_t to_ns)
+{
+	int64_t least_ns = from_ns > sums->from_ns ? from_ns : sums->from_ns;
+	int64_t most_ns = to_ns < sums->to_ns ? to_ns : sums->to_ns;
+	return most_ns > least_ns ? (double)(most_ns - least_ns) : 0;
+}
+
+static void measure(const struct judging *judging, struct drains *sums)
+{
+	const struct tare_recording *recording = judging->recording;
+	for (size_t i = 0; i < judging->gap_count; i++)
+		sums->gaps_ns += within(sums, judging->gaps[i].from_ns, judging->gaps[i].to_ns);
+	for (size_t i = 0; i < recording->call_count; i++)
+		if (recording->calls[i].thread == sums->thread &&
+		    is_wait(judging, &recording->calls[i]))
+			sums->waits_ns +=
+			    within(sums, recording->calls[i].enter_ns, recording->calls[i].exit_ns);
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[i];
+		if (c->thread == sums->thread && c->flags & TARE_COMMAND_BLOCKING &&
+		    c->kind != TARE_KIND_KERNEL)
+			sums->waits_ns += within(sums, c->enter_ns, c->exit_ns);
+	}
+}
+
+// The function in which most of the waits are: the program's own word for them.
+static int find_function(const struct judging *judging, const struct wait *before,
+                         struct drains *sums)
+{
+	const struct tare_recording *recording = judging->recording;
+	TARE_FREE uint64_t *counts = calloc(recording->function_count + 1, sizeof *counts);
+	size_t most = recording->function_count;
+	if (!counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < judging->gap_count; i++) {
+		if (!judging->gaps[i].drained)
+			continue;
+		uint32_t call = before[judging->gaps[i].command].call;
+		uint32_t function =
+		    call < recording->call_count ? recording->calls[call].function : TARE_NO_INDEX;
+		size_t at =
+		    function < recording->function_count ? function : recording->function_count;
+		if (++counts[at] > counts[most])
+			most = at;
+	}
+	sums->function = most < recording->function_count ? (uint32_t)most : TARE_NO_INDEX;
+	return 0;
+}
+
+static void describe(const struct judging *judging, const struct drains *sums, double host_ns,
+                     double device_ns, struct finding_draft *draft)
+{
+	char idle[TARE_UNIT_TEXT], woken[TARE_UNIT_TEXT], host[TARE_UNIT_TEXT],
+	    device[TARE_UNIT_TEXT];
+	tare_format_ns(sums->idle_ns, idle);
+	tare_format_ns(sums->woken_ns, woken);
+	tare_format_ns(host_ns, host);
+	tare_format_ns(device_ns, device);
+	finding_title(
+	    draft,
+	    "%llu times the host waits (%.60s) until the device is done, and only then issues more",
+	    (unsigned long long)sums->count,
+	    sums->function == TARE_NO_INDEX ? "in copies that block"
+	                                    : judging->recording->functions[sums->function].name);
+	finding_evidence(draft,
+	                 "behind these waits the device idles %s (%.1f %% of the working part), %s "
+	                 "of it until they "
+	                 "have returned; from the first to the last the host's own work is %s and "
+	                 "the device's is %s, "
+	                 "and side by side they take no less than the longer one",
+	                 idle, judging_percent(judging, sums->idle_ns), woken, host, device);
+	finding_advice(draft,
+	               "Issue the next piece before waiting for this one: %s; if the host needs "
+	               "what was waited for "
+	               "to issue the next piece, this gains nothing",
+	               finding_word(judging, FINDING_WORD_DRAIN));
+	finding_figure(draft, "waits", (double)sums->count, "counted");
+	finding_figure(draft, "idle_ns", sums->idle_ns, "device timestamp");
+	finding_figure(draft, "woken_ns", sums->woken_ns, "device timestamp");
+	finding_figure(draft, "host_ns", host_ns, "host clock");
+	finding_figure(draft, "device_ns", device_ns, "device timestamp");
+}
+
+static int judge_drains(struct judging *judging, const struct wait *before)
+{
+	struct drains sums = { 0 };
+	struct finding_draft draft;
+	int code = find_thread(judging, before, &sums.thread);
+	if (code)
+		return code;
+	finding_begin(judging, &draft, "synchronize-drains");
+	add_drains(judging, before, &sums, &draft);
+	measure(judging, &sums);
+	code = find_function(judging, before, &sums);
+	double all_ns = (double)(sums.to_ns - sums.from_ns);
+	double host_ns = fmax(0, all_ns - sums.waits_ns),
+	       device_ns = fmax(0, all_ns - sums.gaps_ns);
+	double saved_ns = fmin(sums.idle_ns, all_ns - fmax(host_ns, device_ns));
+	if (code || sums.count < FEWEST_DRAINS ||
+	    !finding_matters(judging, TARE_NO_INDEX, saved_ns, judging_edges(judging, sums.count),
+	                     sums.count, sums.count, DRAIN_SHARE)) {
+		finding_drop(&draft);
+		for (size_t i = 0; i < judging->gap_count; i++)
+			judging->gaps[i].drained = false;
+		return code;
+	}
+	describe(judging, &sums, host_ns, device_ns, &draft);
+	draft.finding.modelled = true;
+	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
+	finding_cost(&draft, fmin(sums.woken_ns, saved_ns), saved_ns, saved_ns);
+	return finding_raise(&draft);
+}
+
+// Whether there are waits enough, before memory is taken for all commands.
+static bool may_drain(const struct judging *judging)
+{
+	const struct tare_recording *recording = judging->recording;
+	uint64_t waits = recording->apis >> TARE_TRACE_CUDA & 1 ? FEWEST_DRAINS : 0;
+	for (size_t i = 0; i < recording->call_count && waits < FEWEST_DRAINS; i++)
+		waits += is_wait(judging, &recording->calls[i]);
+	return waits >= FEWEST_DRAINS && judging->gap_count >= FEWEST_DRAINS;
+}
+
+int finding_synchronize_drains(struct judging *judging, struct tare_error *error)
+{
+	const struct tare_recording *recording = judging->recording;
+	(void)error;
+	if (!may_drain(judging))
+		return 0;
+	TARE_FREE struct wait *before = malloc((recording->command_count + 1) * sizeof *before);
+	int code = before ? find_waits(judging, before) : -ENOMEM;
+	return code ? code : judge_drains(judging, before);
+}

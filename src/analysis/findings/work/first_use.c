@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changes over a run: the first use that is slower than the rest, and drift.
+#include "analysis/findings/work/internal.h"
+
+#include "base/cleanup.h"
+#include "base/units.h"
+#include "model/statistics/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- first use
+
+// One start-up is no finding unless it dominates; that of many kernels is from a tenth on.
+#define ONE 0.75
+#define MANY 0.10
+#define MANY_KERNELS 4
+// A first run is slow that takes so many times the median of the rest.
+#define SLOWER 3
+
+struct first_uses {
+	uint64_t count;
+	double gap_ns, run_ns;
+};
+
+// What the first instance of a task ran for beyond the median of the others.
+static double slow_run_ns(const struct tare_task *task, const struct tare_recorded_command *first)
+{
+	double run_ns = (double)(first->end_ns - first->start_ns);
+	bool compared = task->timed >= 3 && task->shapes == 1 && task->median_ns > 0;
+	return compared && run_ns > SLOWER * task->median_ns ? run_ns - task->median_ns : 0;
+}
+
+// Whether the wait for a command's start is a first use already.
+static bool has_slow_gap(const struct judging *judging, const struct tare_recorded_command *command)
+{
+	size_t low = 0, high = judging->gap_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (judging->gaps[middle].to_ns < command->start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < judging->gap_count &&
+	       judging_first_use_ns(judging, &judging->gaps[low]) >= FINDING_LEAST_NS &&
+	       judging->gaps[low].to_ns == command->start_ns;
+}
+
+static void add_slow_runs(struct judging *judging, struct finding_draft *draft,
+                          struct first_uses *sums)
+{
+	const struct tare_recording *recording = judging->recording;
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *command =
+		    &recording->commands[judging->order[i]];
+		if (!judging_is_first_launch(judging, judging->order[i]) ||
+		    !judging_has_command(judging, command))
+			continue;
+		for (size_t t = 0; t < judging->tables->task_count; t++) {
+			const struct tare_task *task = &judging->tables->tasks[t];
+			double run_ns = slow_run_ns(task, command);
+			if (run_ns <= 0 || !finding_is_of_task(judging, task, command))
+				continue;
+			sums->run_ns += run_ns;
+			sums->count += !has_slow_gap(judging, command);
+			finding_claim(draft, command->start_ns, command->end_ns);
+			finding_saw_command(draft, judging->order[i], command->start_ns,
+			                    command->end_ns, llround(run_ns));
+			break;
+		}
+	}
+}
+
+static void add_slow_gaps(struct judging *judging, struct finding_draft *draft,
+                          struct first_uses *sums)
+{
+	for (size_t i = 0; i < judging->gap_count; i++) {
+		const struct judged_gap *gap = &judging->gaps[i];
+		int64_t first_ns = judging_first_use_ns(judging, gap);
+		if (first_ns < FINDING_LEAST_NS)
+			continue;
+		sums->count++;
+		sums->gap_ns += (double)first_ns;
+		finding_claim(draft, gap->enter_ns, gap->to_ns);
+		finding_saw_command(draft, gap->command, gap->enter_ns, gap->to_ns, first_ns);
+	}
+}
+
+// CUDA's default, and what a program can ask for.
+static bool is_lazy(const struct judging *judging)
+{
+	const char *loading = finding_variable(judging, "CUDA_MODULE_LOADING");
+	return judging->recording->apis >> TARE_TRACE_CUDA & 1 &&
+	       (!loading || strcmp(loading, "EAGER") != 0);
+}
+
+int finding_slow_first_use(struct judging *judging, struct tare_error *error)
+{
+	struct first_uses sums = { 0 };
+	struct finding_draft draft;
+	char cost[TARE_UNIT_TEXT];
+	(void)error;
+	finding_begin(judging, &draft, "slow-first-use");
+	add_slow_gaps(judging, &draft, &sums);
+	add_slow_runs(judging, &draft, &sums);
+	double all_ns = sums.gap_ns + sums.run_ns;
+	double share = sums.count >= MANY_KERNELS ? MANY : ONE;
+	if (all_ns < share * (double)judging->working_ns ||
+	    !finding_matters(judging, TARE_NO_INDEX, all_ns, 2 * draft.finding.occurrences,
+	                     draft.finding.occurrences, 0, FINDING_SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	tare_format_ns(all_ns, cost);
+	finding_title(
+	    &draft, "The first launch%s of %llu kernel%s take%s %.0f %% of the working part",
+	    sums.count == 1 ? "" : "es", (unsigned long long)sums.count, sums.count == 1 ? "" : "s",
+	    sums.count == 1 ? "s" : "", 100 * all_ns / (double)judging->working_ns);
+	finding_evidence(
+	    &draft,
+	    "%s from the call to the start and beyond the usual run; many drivers %s, which is not "
+	    "seen, only when",
+	    cost, finding_word(judging, FINDING_WORD_FIRST_USE));
+	finding_advice(
+	    &draft,
+	    "Launch each kernel once before what is timed, keep the driver's cache, or "
+	    "build for the device ahead of time%s%s",
+	    is_lazy(judging) ? "; CUDA_MODULE_LOADING=EAGER loads all kernels at the start" : "",
+	    finding_rebuilds(judging));
+	finding_figure(&draft, "kernels", (double)sums.count, "counted");
+	finding_figure(&draft, "before_start_ns", sums.gap_ns, "device timestamp");
+	finding_figure(&draft, "slower_run_ns", sums.run_ns, "device timestamp");
+	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
+	finding_cost(&draft, sums.gap_ns, all_ns, all_ns);
+	return finding_raise(&draft);
+}
+
+// ---- drift
+
+#define DRIFT 0.15
+#define INSTANCES 100
+#define DRIFT_SHARE 0.03
+
+static int judge_drift(struct judging *judging, const struct tare_task *task)
+{
+	struct finding_draft draft;
+	char from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT];
+	double trend = task->trend_per_run, faster_ns = fmin(task->first_ns, task->last_ns);
+	double most_ns = fabs(task->last_ns - task->first_ns) * (double)task->timed;
+	double cost_ns =
+	    fmin(most_ns, task->mean_ns * (double)task->timed - faster_ns * (double)task->timed);
+	if (task->timed < INSTANCES || !(fabs(trend) >= DRIFT) ||
+	    !finding_matters(judging, task->device, cost_ns, 0, task->timed, 0, DRIFT_SHARE))
+		return 0;
+	finding_begin(judging, &draft, "drift");
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *command =
+		    &judging->recording->commands[judging->order[i]];
+		if (!judging_has_command(judging, command) ||
+		    !finding_is_of_task(judging, task, command))
+			continue;
+		finding_claim(&draft, command->start_ns, command->end_ns);
+		finding_saw_command(&draft, judging->order[i], command->start_ns, command->end_ns,
+		                    llround(cost_ns / (double)task->timed));
+	}
+	tare_format_ns(task->first_ns, from);
+	tare_format_ns(task->last_ns, to);
+	finding_title(&draft, "'%.60s' gets %.0f %% %s over the run: from %s to %s", task->name,
+	              100 * fabs(trend), trend > 0 ? "slower" : "faster", from, to);
+	finding_evidence(
+	    &draft,
+	    "over %llu launches of one shape, the median of the last sixteenth against that of "
+	    "the first; chance gives such an order once in a thousand; the cost is against "
+	    "the faster end",
+	    (unsigned long long)task->timed);
+	finding_advice(&draft, "%s",
+	               trend > 0
+	                   ? "Look for a clock that sinks with heat or power, for work that grows "
+	                     "with its arguments, or for others on the device; --from and --to "
+	                     "compare the two ends"
+	                   : "Look for a clock or a cache that warms up, or for work that shrinks "
+	                     "with its arguments; --from and --to compare the two ends");
+	finding_figure(&draft, "trend", trend, "device timestamp");
+	finding_figure(&draft, "median_ns", task->median_ns, "device timestamp");
+	finding_figure(&draft, "launches", (double)task->timed, "counted");
+	draft.finding.device = task->device;
+	finding_cost(&draft, 0, cost_ns, most_ns);
+	return finding_raise(&draft);
+}
+
+int finding_drift(struct judging *judging, struct tare_error *error)
+{
+	int code = 0;
+	(void)error;
+	for (size_t i = 0; i < judging->tables->task_count && !code; i++) {
+		const struct tare_task *task = &judging->tables->tasks[i];
+		if (task->shapes <= 1)
+			code = judge_drift(judging, task);
+		for (size_t j = 0; j < task->shape_rows && !code; j++)
+			code = judge_drift(judging,
+			                   &judging->tables->task_shapes[task->first_shape + j]);
+	}
+	return code;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// All devices are idle because of what the host does, or has not done.
+#include "analysis/findings/work/internal.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// The least share of the working part, first uses left out: less is the price of any program that
+// talks to a device. A thread is off the CPU, too, when others have it: that takes more to be said.
+#define SHARE 0.05
+#define OFF_CPU_SHARE 0.10
+#define OFF_CPU_GAPS 3
+// Start-up is a finding only where it dominates; what is built later is another one.
+#define BUILD_SHARE 0.5
+// Less in one gap is how commands are issued, no matter of computing or flushing.
+#define LEAST_PART_NS 5e3
+
+struct idle {
+	const char *id;
+	enum tare_ledger_category category;
+	enum tare_confidence confidence;
+	const char *title; // takes percent and time
+	const char *advice;
+	bool launched;   // the part lies behind the enqueue of the command that ends the gap
+	double least_ns; // in one gap
+	double share;
+	uint64_t gaps; // at least
+	bool start_up; // before the first kernel only
+	// saved by doing it beside the device's work: no more than that work lasts
+	bool beside;
+};
+
+// Of the parts, what the device's work behind each of them can hide.
+struct beside {
+	double saved_ns, low_ns, work_ns;
+	double part_ns, part_low_ns; // of the last gap that counts; NAN: none
+	double run_ns;               // and the device's work since
+};
+
+static int64_t find_first_kernel(const struct judging *judging)
+{
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *command =
+		    &judging->recording->commands[judging->order[i]];
+		if (tables_is_kernel(command))
+			return command->start_ns;
+	}
+	return INT64_MAX;
+}
+
+// The device's work behind a gap, up to the next one: all but idle gaps.
+static double work_behind(const struct judging *judging, size_t gap)
+{
+	int64_t to_ns =
+	    gap + 1 < judging->gap_count ? judging->gaps[gap + 1].from_ns : judging->to_ns;
+	return (double)(to_ns - judging->gaps[gap].to_ns);
+}
+
+static void close_part(struct beside *beside)
+{
+	beside->saved_ns += fmin(beside->part_ns, beside->run_ns);
+	beside->low_ns += fmin(beside->part_low_ns, beside->run_ns);
+	beside->work_ns += beside->run_ns;
+	beside->part_ns = beside->part_low_ns = beside->run_ns = 0;
+}
+
+// How long the device works while the host does nothing of its own, but waits or is inside the API.
+static double free_host_ns(const struct judging *judging)
+{
+	static const enum tare_host_state states[] = { TARE_HOST_WAIT, TARE_HOST_BLOCKING_COPY,
+		                                       TARE_HOST_API };
+	double sum_ns = 0;
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		for (int device = 0; device < TARE_DEVICE_IDLE; device++)
+			sum_ns += (double)judging->ledger.matrix_ns[states[i]][device];
+	return sum_ns;
+}
+
+// Bounds what was summed by what can be done side by side.
+static void cut_to_beside(const struct judging *judging, struct beside *beside, struct gap_sum *sum)
+{
+	double most_ns = free_host_ns(judging);
+	close_part(beside);
+	sum->ns = fmin(beside->saved_ns, most_ns);
+	sum->low_ns = fmin(beside->low_ns, most_ns);
+	sum->high_ns = fmin(sum->high_ns, fmin(beside->work_ns, most_ns));
+}
+
+static void describe(const struct judging *judging, const struct idle *idle, double idle_ns,
+                     double saved_ns, double longest_ns, struct finding_draft *draft)
+{
+	char cost[TARE_UNIT_TEXT], longest[TARE_UNIT_TEXT], saved[TARE_UNIT_TEXT], bound[128] = "";
+	tare_format_ns(idle_ns, cost);
+	tare_format_ns(longest_ns, longest);
+	if (saved_ns < idle_ns)
+		snprintf(bound, sizeof bound,
+		         "; beside the device's work %s of it can be hidden, which is what that "
+		         "work lasts",
+		         tare_format_ns(saved_ns, saved));
+	finding_title(draft, idle->title, judging_percent(judging, idle_ns));
+	finding_evidence(
+	    draft,
+	    "%s in %llu gaps in which no device ran anything, the longest %s; from the "
+	    "first enqueue to the last completion%s",
+	    cost, (unsigned long long)draft->finding.occurrences, longest, bound);
+	finding_advice(draft, "%s%s", idle->advice,
+	               idle->category == TARE_LEDGER_BUILD ? finding_rebuilds(judging) : "");
+	finding_figure(draft, "idle_ns", idle_ns, "device timestamp");
+	finding_figure(draft, "longest_ns", longest_ns, "device timestamp");
+}
+
+static int judge_idle(struct judging *judging, const struct idle *idle)
+{
+	struct finding_draft draft;
+	struct gap_sum sum = { 0 };
+	struct beside beside = { 0 };
+	double longest_ns = 0, idle_ns;
+	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(judging) : 0;
+	finding_begin(judging, &draft, idle->id);
+	for (size_t i = 0; i < judging->gap_count; i++) {
+		const struct judged_gap *gap = &judging->gaps[i];
+		double part_ns = (double)gap->parts_ns[idle->category], low_ns = sum.low_ns;
+		if (i > 0)
+			beside.run_ns += work_behind(judging, i - 1);
+		int64_t from_ns = idle->launched ? gap->enter_ns : gap->from_ns;
+		int64_t to_ns = idle->launched ? gap->to_ns : gap->enter_ns;
+		if (part_ns <= 0 || part_ns < idle->least_ns)
+			continue;
+		if (gap->looped && idle->category == TARE_LEDGER_COMPUTING)
+			continue;
+		if (gap->drained &&
+		    (idle->category == TARE_LEDGER_COMPUTING || idle->category == TARE_LEDGER_WAIT))
+			continue;
+		if (idle->start_up && gap->from_ns > first_kernel_ns)
+			break;
+		close_part(&beside);
+		judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, &sum);
+		beside.part_ns = part_ns;
+		beside.part_low_ns = sum.low_ns - low_ns;
+		longest_ns = part_ns > longest_ns ? part_ns : longest_ns;
+		finding_claim(&draft, from_ns, to_ns);
+		finding_saw_command(&draft, gap->command, from_ns, to_ns, (int64_t)part_ns);
+	}
+	if (judging->gap_count > 0)
+		beside.run_ns += work_behind(judging, judging->gap_count - 1);
+	idle_ns = sum.ns;
+	if (idle->beside)
+		cut_to_beside(judging, &beside, &sum);
+	if (draft.finding.occurrences < idle->gaps ||
+	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps),
+	                     sum.gaps, sum.gaps, idle->share)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	describe(judging, idle, idle_ns, sum.ns, longest_ns, &draft);
+	draft.finding.confidence = idle->confidence;
+	finding_cost(&draft, sum.low_ns, sum.ns, sum.high_ns);
+	return finding_raise(&draft);
+}
+
+int finding_idle_host_computes(struct judging *judging, struct tare_error *error)
+{
+	static const struct idle idle = {
+		.id = "idle-host-computes",
+		.category = TARE_LEDGER_COMPUTING,
+		.confidence = TARE_CONFIDENCE_LIKELY,
+		.title = "The device is idle %.1f %% of the working part while the host computes",
+		.advice = "Enqueue the next piece before computing on the last one, or compute in "
+		          "another "
+		          "thread; if the next piece needs what is computed, this gains nothing",
+		.least_ns = LEAST_PART_NS,
+		.share = SHARE,
+		.beside = true,
+	};
+	(void)error;
+	return judge_idle(judging, &idle);
+}
+
+int finding_idle_host_waits(struct judging *judging, struct tare_error *error)
+{
+	static const struct idle idle = {
+		.id = "idle-host-waits",
+		.category = TARE_LEDGER_WAIT,
+		.confidence = TARE_CONFIDENCE_LIKELY,
+		.title =
+		    "The device is idle %.1f %% of the working part while the host wakes up from "
+		    "waiting for it",
+		.advice =
+		    "Wait less often: enqueue several steps, let events order them, and wait once",
+		.share = SHARE,
+	};
+	(void)error;
+	return judge_idle(judging, &idle);
+}
+
+int finding_idle_host_builds(struct judging *judging, struct tare_error *error)
+{
+	bool cuda = judging->recording->apis == 1 << TARE_TRACE_CUDA;
+	const struct idle idle = {
+		.id = "idle-host-builds",
+		.category = TARE_LEDGER_BUILD,
+		.confidence = TARE_CONFIDENCE_LIKELY,
+		.title = cuda ? "The device is idle %.1f %% of the working part while modules are "
+		                "loaded before the first kernel"
+		              : "The device is idle %.1f %% of the working part while programs are "
+		                "built before the first kernel",
+		.advice =
+		    cuda
+		        ? "Compile for this GPU instead of from PTX, keep the driver's cache "
+		          "(CUDA_CACHE_PATH on a disk of "
+		          "this machine), or load before or while the data are made "
+		          "(CUDA_MODULE_LOADING=EAGER)"
+		        : "Keep the programs' binaries, or build before or while the data are made",
+		.share = BUILD_SHARE,
+		.start_up = true,
+	};
+	(void)error;
+	return judge_idle(judging, &idle);
+}
+
+int finding_idle_host_sleeps(struct judging *judging, struct tare_error *error)
+{
+	static const struct idle idle = {
+		.id = "idle-host-sleeps",
+		.category = TARE_LEDGER_OFF_CPU,
+		.confidence = TARE_CONFIDENCE_LIKELY,
+		.title =
+		    "The device is idle %.1f %% of the working part while the host is off the CPU: "
+		    "asleep, waiting for input or a lock, or without a CPU to run on",
+		.advice =
+		    "Wait for events rather than sleep, read input in another thread, and see that "
+		    "others leave it a CPU",
+		.least_ns = LEAST_PART_NS,
+		.share = OFF_CPU_SHARE,
+		.gaps = OFF_CPU_GAPS,
+	};
+	(void)error;
+	return judge_idle(judging, &idle);
+}
+
+int finding_unflushed_queue(struct judging *judging, struct tare_error *error)
+{
+	const struct idle idle = {
+		.id = "unflushed-queue",
+		.category = TARE_LEDGER_HELD,
+		.confidence = TARE_CONFIDENCE_LIKELY,
+		.title =
+		    "The device is idle %.1f %% of the working part while commands that could run "
+		    "are not handed over to it",
+		.advice = finding_word(judging, FINDING_WORD_HAND_OVER),
+		.launched = true,
+		.least_ns = LEAST_PART_NS,
+		.share = SHARE,
+	};
+	(void)error;
+	return judge_idle(judging, &idle);
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// What launching costs: kernels that are short against it, and a host that is slower than its
+// device.
+#include "analysis/findings/work/internal.h"
+
+#include "base/cleanup.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Fewer launches are no loop; a kernel that takes longer is not short whatever launching costs.
+#define LAUNCHES 100
+#define SHORT_NS 100e3
+// A launch costs at least so much of what the kernel runs for.
+#define AGAINST_RUN 0.5
+#define SHARE 0.02
+// A kernel of so few work-items could have its loop made into the range of one launch.
+#define FEW_ITEMS 4096
+// Commands that are looked through for the one that the same thread enqueued before.
+#define LOOK_BACK 16
+// So many turns of a loop do nothing but launch, for it to be a loop that launches.
+#define QUICK_TURNS 0.9
+// Of what launching costs: the program's own time beside it is told from this on.
+#define HOST_WORTH_SAYING 0.1
+
+bool finding_is_of_task(const struct judging *judging, const struct tare_task *task,
+                        const struct tare_recorded_command *command)
+{
+	const struct tare_recording *recording = judging->recording;
+	const struct tables_context *context = &judging->context;
+	if (!tables_is_kernel(command) || tables_device(context, command) != task->device)
+		return false;
+	if (task->kernel >= recording->kernel_count || command->object >= recording->kernel_count)
+		return task->kernel >= recording->kernel_count &&
+		       command->object >= recording->kernel_count;
+	return context->name_of[command->object] == context->name_of[task->kernel] &&
+	       (task->shape >= recording->shape_count ||
+	        command->amount >= recording->shape_count ||
+	        context->shape_of[command->amount] == context->shape_of[task->shape]);
+}
+
+// What of a gap is the launch of the command that ends it: inside the API, handing over, dispatch.
+static double launch_ns(const struct judging *judging, const struct judged_gap *gap)
+{
+	double sum_ns = (double)gap->parts_ns[TARE_LEDGER_API] +
+	                (double)gap->parts_ns[TARE_LEDGER_HELD] +
+	                (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
+	return fmax(0, sum_ns - (double)judging_first_use_ns(judging, gap));
+}
+
+// Of gaps ended by kernels of one name.
+struct launches {
+	uint64_t count; // launches in the working part, timed
+	// gaps between two turns of a launch loop, whole: the device's clock alone
+	double loop_ns;
+	struct gap_sum part; // of other gaps: launching
+	double host_ns;      // of these: the program's own time
+	// and of that, between two launches with nothing enqueued between them
+	double turn_host_ns;
+	uint64_t turns, quick_turns;
+	double items, lanes; // work-items of a launch, and of the device at once; lanes 0: not few
+	double empty_ns;     // with few: device time × lanes that have no work-item
+};
+
+// What of it is saved at least. A graph, which CUDA's launches can be made into, still dispatches
+// its nodes one by one.
+static double launched_share(const struct judging *judging)
+{
+	return judging->recording->apis >> TARE_TRACE_CUDA & 1 ? 0.5 : 1;
+}
+
+static double launched_ns(const struct launches *sums)
+{
+	return sums->loop_ns + sums->part.ns;
+}
+
+// Whether launching costs much against what the kernel runs for.
+static bool is_short(const struct tare_task *task, const struct launches *sums)
+{
+	return launched_ns(sums) >= AGAINST_RUN * task->median_ns * (double)sums->count;
+}
+
+// The command that the same thread enqueued before.
+static const struct tare_recorded_command *previous_of(const struct judging *judging,
+                                                       uint32_t index)
+{
+	const struct tare_recorded_command *commands = judging->recording->commands;
+	for (uint32_t i = 0; i < LOOK_BACK && i < index; i++)
+		if (commands[index - 1 - i].thread == commands[index].thread &&
+		    !tare_command_only_executes(&commands[index - 1 - i]))
+			return &commands[index - 1 - i];
+	return NULL;
+}
+
+// Whether the thread enqueued nothing between the command that ends the gap and another of the
+// task.
+static bool is_turn(const struct judging *judging, const struct tare_task *task,
+                    const struct judged_gap *gap)
+{
+	const struct tare_recorded_command *before = previous_of(judging, gap->command);
+	return before && finding_is_of_task(judging, task, before);
+}
+
+// Whether such a gap is of a loop that does little but launch: by the host's clock, less passes
+// between the calls than in the call. All of the gap is the loop's then, wherever in it the clocks'
+// error may put the calls.
+static bool is_launch_loop(const struct judging *judging, const struct tare_task *task,
+                           const struct judged_gap *gap)
+{
+	const struct tare_recorded_command *command = &judging->recording->commands[gap->command];
+	const struct tare_recorded_command *before = previous_of(judging, gap->command);
+	double known_ns = (double)gap->parts_ns[TARE_LEDGER_API] +
+	                  (double)gap->parts_ns[TARE_LEDGER_HELD] +
+	                  (double)gap->parts_ns[TARE_LEDGER_DISPATCH] +
+	                  (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
+	return is_turn(judging, task, gap) &&
+	       command->enter_ns - before->exit_ns <= command->exit_ns - command->enter_ns &&
+	       known_ns >= (double)(gap->to_ns - gap->from_ns - 1) &&
+	       judging_edges(judging, 1) == 1;
+}
+
+static bool is_gap_of(const struct judging *judging, const struct tare_task *task,
+                      const struct judged_gap *gap)
+{
+	return gap->command < judging->recording->command_count &&
+	       !judging_is_first_launch(judging, gap->command) &&
+	       finding_is_of_task(judging, task, &judging->recording->commands[gap->command]);
+}
+
+static void sum_launches(struct judging *judging, const struct tare_task *task,
+                         struct launches *sums, struct finding_draft *draft)
+{
+	for (size_t i = 0; i < judging->gap_count; i++) {
+		const struct judged_gap *gap = &judging->gaps[i];
+		double cost_ns = (double)(gap->to_ns - gap->from_ns);
+		// Waits come first: without them the host issues ahead of the device.
+		if (gap->drained || !is_gap_of(judging, task, gap))
+			continue;
+		bool turn = is_turn(judging, task, gap);
+		sums->turns += turn;
+		if (turn && is_launch_loop(judging, task, gap)) {
+			sums->quick_turns++;
+			sums->loop_ns += cost_ns;
+		} else {
+			cost_ns = launch_ns(judging, gap);
+			judging_add_part(judging, task->device, gap, cost_ns, &sums->part);
+			sums->host_ns += (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
+			if (turn)
+				sums->turn_host_ns += (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
+		}
+		finding_claim(draft, gap->from_ns, gap->to_ns);
+		finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns,
+		                    llround(cost_ns));
+	}
+	sums->count = task->timed;
+}
+
+static double items_of(const struct judging *judging, uint32_t index)
+{
+	double items = 1;
+	if (index >= judging->recording->shape_count)
+		return NAN;
+	const struct tare_recorded_shape *shape = &judging->recording->shapes[index];
+	for (uint32_t i = 0; i < shape->dimensions && i < 3; i++)
+		items *= (double)shape->global[i];
+	return items;
+}
+
+// Whether launches have fewer work-items than the device runs at once, at the very least: units ×
+// the multiple that the driver prefers. They are small then, however long a driver takes for one.
+static void judge_fill(const struct judging *judging, const struct tare_task *task,
+                       struct launches *sums)
+{
+	const struct tare_recording *recording = judging->recording;
+	uint64_t multiple = finding_multiple(task);
+	sums->items = items_of(judging, task->frequent_shape);
+	if (task->shapes != 1 || task->device >= recording->device_count)
+		return;
+	double lanes = (double)recording->devices[task->device].compute_units *
+	               (double)(multiple > 0 ? multiple : 1);
+	if (sums->items < lanes)
+		sums->lanes = lanes;
+}
+
+// ---- words
+
+static void advise_short(const struct judging *judging, const struct launches *sums,
+                         struct finding_draft *draft)
+{
+	double items = sums->items;
+	if (items < FEW_ITEMS)
+		finding_advice(
+		    draft,
+		    "Put the loop that launches it into the kernel's range: one launch with a "
+		    "work-item for every turn, instead of %.0f item%s a launch",
+		    items, items == 1 ? "" : "s");
+	else
+		finding_advice(draft,
+		               "Give each launch more work, fuse kernels that follow each other, "
+		               "or %s",
+		               finding_word(judging, FINDING_WORD_REPLAY));
+}
+
+static void title_short(const struct tare_task *task, const struct launches *sums,
+                        struct finding_draft *draft)
+{
+	char run[TARE_UNIT_TEXT], one[TARE_UNIT_TEXT];
+	double each_ns = launched_ns(sums) / (double)sums->count;
+	double call_ns = (double)task->launch_total_ns / (double)task->instances;
+	tare_format_ns(task->median_ns, run);
+	if (is_short(task, sums))
+		finding_title(
+		    draft,
+		    "Too many small kernels: %llu launches of '%.60s' run %s each, and each "
+		    "costs %s to launch",
+		    (unsigned long long)sums->count, task->name, run, tare_format_ns(each_ns, one));
+	else
+		finding_title(
+		    draft,
+		    "Too many small kernels: %llu launches of '%.60s' with %.0f work-item%s "
+		    "run %s each, and the call for each takes %s",
+		    (unsigned long long)sums->count, task->name, sums->items,
+		    sums->items == 1 ? "" : "s", run, tare_format_ns(call_ns, one));
+}
+
+static void tell_short(struct judging *judging, const struct launches *sums,
+                       struct finding_draft *draft)
+{
+	char all[TARE_UNIT_TEXT], own[TARE_UNIT_TEXT], empty[TARE_UNIT_TEXT];
+	char host[128] = "", fill[256] = "";
+	double cost_ns = launched_ns(sums);
+	if (sums->host_ns > HOST_WORTH_SAYING * cost_ns)
+		snprintf(host, sizeof host,
+		         "; %s of the program's own time between them is beside that",
+		         tare_format_ns(sums->host_ns, own));
+	if (sums->lanes > 0)
+		snprintf(
+		    fill, sizeof fill,
+		    "; while they run, work-items fill %.2g %% of the device (%.0f where it takes "
+		    "%.0f at once): the rest is %s by model, half of it in the estimate",
+		    100 * sums->items / sums->lanes, sums->items, sums->lanes,
+		    tare_format_ns(sums->empty_ns, empty));
+	finding_evidence(
+	    draft,
+	    "between them the device idles %s (%.1f %% of the working part) while they are "
+	    "issued, handed over and dispatched; first launches are left out%s%s%s",
+	    tare_format_ns(cost_ns, all), judging_percent(judging, cost_ns), host, fill,
+	    launched_share(judging) < 1
+	        ? "; a graph's nodes have a gap between them, too, which was not "
+	          "measured: at least half of it is taken to be saved"
+	        : "");
+}
+
+static void describe_short(struct judging *judging, const struct tare_task *task,
+                           const struct launches *sums, struct finding_draft *draft)
+{
+	double cost_ns = launched_ns(sums);
+	title_short(task, sums, draft);
+	tell_short(judging, sums, draft);
+	advise_short(judging, sums, draft);
+	finding_figure(draft, "median_ns", task->median_ns, "device timestamp");
+	finding_figure(draft, "launch_ns", cost_ns / (double)sums->count, "device timestamp");
+	finding_figure(draft, "launches", (double)sums->count, "counted");
+	finding_figure(draft, "work_items", sums->items, "counted");
+	if (sums->lanes > 0)
+		finding_figure(draft, "empty_ns", sums->empty_ns, "model");
+	draft->finding.device = task->device;
+	draft->finding.confidence = TARE_CONFIDENCE_LIKELY;
+	// The program's own time between launches goes with them, if the loop moves to the device.
+	finding_cost(draft, launched_share(judging) * (sums->loop_ns + sums->part.low_ns),
+	             cost_ns + sums->empty_ns / 2, cost_ns + sums->host_ns + sums->empty_ns);
+}
+
+// Others do not claim again what was raised here. What the program does now and then in such a loop
+// goes with it, unless that is more than all the rest.
+static void mark_told(struct judging *judging, size_t row, const struct launches *sums)
+{
+	const struct tare_task *task = &judging->tables->tasks[row];
+	bool all_turns = (double)sums->quick_turns >= QUICK_TURNS * (double)sums->turns &&
+	                 sums->turn_host_ns < launched_ns(sums) + sums->empty_ns / 2;
+	judging->small_task[row] = sums->lanes > 0;
+	for (size_t i = 0; i < judging->gap_count; i++) {
+		struct judged_gap *gap = &judging->gaps[i];
+		if (is_gap_of(judging, task, gap))
+			gap->looped = is_launch_loop(judging, task, gap) ||
+			              (all_turns && is_turn(judging, task, gap));
+	}
+}
+
+static int judge_short(struct judging *judging, size_t row)
+{
+	const struct tare_task *task = &judging->tables->tasks[row];
+	struct launches sums = { 0 };
+	struct finding_draft draft;
+	finding_begin(judging, &draft, "many-short-kernels");
+	judge_fill(judging, task, &sums);
+	sum_launches(judging, task, &sums, &draft);
+	uint64_t gaps = draft.finding.occurrences;
+	double empty = sums.lanes > 0 ? 1 - sums.items / sums.lanes : 0;
+	// Places are gaps, or the kernels where there is none.
+	if (empty > 0)
+		sums.empty_ns =
+		    empty * finding_claim_alone(judging, task, &draft, gaps ? 0 : empty);
+	if ((!is_short(task, &sums) && sums.lanes == 0) ||
+	    !finding_matters(judging, task->device, launched_ns(&sums) + sums.empty_ns / 2,
+	                     judging_edges(judging, sums.part.gaps),
+	                     sums.lanes > 0 ? task->timed : gaps, gaps, SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	describe_short(judging, task, &sums, &draft);
+	mark_told(judging, row, &sums);
+	return finding_raise(&draft);
+}
+
+int finding_many_short_kernels(struct judging *judging, struct tare_error *error)
+{
+	int code = 0;
+	(void)error;
+	for (size_t i = 0; i < judging->tables->task_count && !code; i++) {
+		const struct tare_task *task = &judging->tables->tasks[i];
+		if (task->timed >= LAUNCHES && task->median_ns < SHORT_NS)
+			code = judge_short(judging, i);
+	}
+	return code;
+}
+
+// ---- the host is slower than the device
+
+#define BOUND_SHARE 0.10
+// The device has run out of work before so many of the commands.
+#define RAN_OUT 0.5
+// Not said again when short kernels are so much of it.
+#define EXPLAINED 0.5
+
+// What findings of that id cost together.
+static double found_ns(const struct judging *judging, const char *id)
+{
+	double sum_ns = 0;
+	for (size_t i = 0; i < judging->findings->count; i++)
+		if (strcmp(judging->findings->at[i].id, id) == 0)
+			sum_ns += (double)judging->findings->at[i].cost_ns;
+	return sum_ns;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+	return (left > right) - (left < right);
+}
+
+// When commands were issued, in the order of time.
+static int64_t *find_issues(const struct judging *judging, size_t *count)
+{
+	const struct tare_recording *recording = judging->recording;
+	int64_t *at_ns = calloc(recording->command_count + 1, sizeof *at_ns);
+	*count = 0;
+	for (size_t i = 0; at_ns && i < recording->command_count; i++)
+		if (tables_has_command_of_any_name(&judging->context, &recording->commands[i]))
+			at_ns[(*count)++] = recording->commands[i].enter_ns;
+	if (at_ns)
+		qsort(at_ns, *count, sizeof *at_ns, compare_times);
+	return at_ns;
+}
+
+// What of a gap went into recording the commands issued in it, of its part inside the API; *first
+// as judging_within_gap's. Nobody saves that by issuing less.
+static double recorders_ns(const struct judging *judging, const struct judged_gap *gap,
+                           double api_ns, const int64_t *at_ns, size_t count, size_t *first)
+{
+	size_t last;
+	while (*first < count && at_ns[*first] < gap->from_ns)
+		++*first;
+	for (last = *first; last < count && at_ns[last] < gap->to_ns;)
+		last++;
+	return fmin(api_ns, (double)judging->command_cost_ps / 1e3 * (double)(last - *first));
+}
+
+int finding_launch_bound(struct judging *judging, struct tare_error *error)
+{
+	struct finding_draft draft;
+	char cost[TARE_UNIT_TEXT];
+	struct gap_sum sum = { 0 };
+	uint64_t runs = 0;
+	size_t issued, first = 0;
+	double recorder_ns = 0;
+	TARE_FREE int64_t *issues = find_issues(judging, &issued);
+	(void)error;
+	if (!issues)
+		return -ENOMEM;
+	for (size_t i = 0; i < judging->order_count; i++)
+		runs += tare_command_effect(&judging->recording->commands[judging->order[i]]) !=
+		        TARE_EFFECT_NONE;
+	finding_begin(judging, &draft, "launch-bound");
+	double explained_ns = found_ns(judging, "many-short-kernels") +
+	                      found_ns(judging, "synchronous-launches") +
+	                      found_ns(judging, "synchronize-drains");
+	for (size_t i = 0; i < judging->gap_count; i++) {
+		const struct judged_gap *gap = &judging->gaps[i];
+		double api_ns = (double)gap->parts_ns[TARE_LEDGER_API] -
+		                (double)judging_first_use_ns(judging, gap);
+		if (gap->command == TARE_NO_INDEX || api_ns <= 0)
+			continue;
+		judging_add_part(judging, TARE_NO_INDEX, gap, api_ns, &sum);
+		recorder_ns += recorders_ns(judging, gap, api_ns, issues, issued, &first);
+		finding_claim(&draft, gap->from_ns, gap->to_ns);
+		finding_saw_command(&draft, gap->command, gap->from_ns, gap->to_ns,
+		                    llround(api_ns));
+	}
+	if (runs < LAUNCHES || (double)sum.gaps < RAN_OUT * (double)runs ||
+	    explained_ns > EXPLAINED * sum.ns ||
+	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps),
+	                     sum.gaps, sum.gaps, BOUND_SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	tare_format_ns(sum.ns, cost);
+	finding_title(
+	    &draft,
+	    "The host issues work more slowly than the device executes it: before %.0f %% "
+	    "of the commands the device had run out of work",
+	    100 * (double)sum.gaps / (double)runs);
+	finding_evidence(
+	    &draft,
+	    "the device idles %s (%.1f %% of the working part) while the host is inside "
+	    "the API, before %llu of %llu commands",
+	    cost, judging_percent(judging, sum.ns), (unsigned long long)sum.gaps,
+	    (unsigned long long)runs);
+	finding_advice(&draft,
+	               "Enqueue ahead of the device, set arguments once, and make fewer and larger "
+	               "commands");
+	finding_figure(&draft, "idle_in_api_ns", sum.ns, "device timestamp");
+	finding_figure(&draft, "commands", (double)runs, "counted");
+	finding_figure(&draft, "ran_out", (double)sum.gaps, "counted");
+	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
+	// How much fewer commands can be is the program's: half of it at least, where that is done
+	// at all.
+	finding_cost(&draft, fmax(0, sum.low_ns - recorder_ns) / 2, sum.ns - recorder_ns,
+	             sum.high_ns);
+	return finding_raise(&draft);
+}

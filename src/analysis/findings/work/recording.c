@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recording costs, and threads that do nothing but ask.
+#include "analysis/findings/work/internal.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- recording
+
+// Beyond this the program that was recorded is another one; beyond the second nothing of it can be
+// told.
+#define HIGH 0.10
+#define TOO_HIGH 0.50
+
+int finding_recording_cost(struct judging *judging, struct tare_error *error)
+{
+	const struct tare_recording *recording = judging->recording;
+	struct finding_draft draft;
+	char cost[TARE_UNIT_TEXT], stalled[TARE_UNIT_TEXT];
+	uint64_t commands = 0, untimed = 0, calls = 0;
+	(void)error;
+	for (size_t i = 0; i < recording->command_count; i++)
+		if (!tare_command_is_run(&recording->commands[i]) &&
+		    judging_has_command(judging, &recording->commands[i])) {
+			commands++;
+			untimed += (recording->commands[i].flags & TARE_COMMAND_NO_TIMES) != 0;
+		}
+	for (size_t i = 0; i < recording->call_count; i++)
+		if (judging_has_call(judging, &recording->calls[i]))
+			calls += recording->calls[i].count;
+	if (judging->command_cost_ps <= 0 || judging->call_cost_ps < 0)
+		return finding_unjudged(judging, "what recording cost: it was not calibrated");
+	double cost_ns = (double)(commands - untimed) * (double)judging->command_cost_ps / 1e3 +
+	                 (double)untimed * (double)judging->untimed_cost_ps / 1e3 +
+	                 (double)calls * (double)judging->call_cost_ps / 1e3;
+	cost_ns += (double)judging->tables->coverage.stalled_ns;
+	double everywhere = cost_ns / (double)judging->working_ns;
+	// Asking for times is done in a few places, mostly after waits: it does not blur the rest.
+	cost_ns += (double)judging->tables->coverage.harvest_ns;
+	// So is hashing, behind the call, and left out of idle gaps.
+	cost_ns += (double)judging->tables->coverage.contents_ns;
+	double share = cost_ns / (double)judging->working_ns;
+	if (share < HIGH || cost_ns < FINDING_LEAST_NS)
+		return 0;
+	judging->cost_drowns = everywhere >= TOO_HIGH;
+	tare_format_ns(cost_ns, cost);
+	finding_begin(judging, &draft, "recording-cost");
+	finding_claim(&draft, judging->from_ns, judging->to_ns);
+	finding_title(&draft, "Recording itself took about %.0f %% of the working part: %s",
+	              100 * fmin(1, share),
+	              judging->cost_drowns ? "too much to conclude anything else"
+	                                   : "short calls and gaps look longer than they are");
+	finding_evidence(
+	    &draft,
+	    "about %s: %llu commands and %llu other calls, by the cost of one (measured "
+	    "when the program started, and while it ran), and %s of waiting for room; an "
+	    "upper bound where several threads share it",
+	    cost, (unsigned long long)commands, (unsigned long long)calls,
+	    tare_format_ns((double)judging->tables->coverage.stalled_ns, stalled));
+	bool hashing = (double)judging->tables->coverage.contents_ns > cost_ns / 2;
+	finding_advice(
+	    &draft,
+	    hashing ? "Record once more without --contents for the times: most of it is hashing "
+	              "what transfers carry"
+	            : "Make fewer calls (arguments need not be set again when they stay), and "
+	              "trust counts here more than times");
+	finding_figure(&draft, "cost_ns", cost_ns, "model");
+	finding_figure(&draft, "stalled_ns", (double)judging->tables->coverage.stalled_ns,
+	               "host clock");
+	finding_figure(&draft, "harvest_ns", (double)judging->tables->coverage.harvest_ns,
+	               "host clock");
+	if (judging->tables->coverage.contents_ns > 0)
+		finding_figure(&draft, "contents_ns", (double)judging->tables->coverage.contents_ns,
+		               "host clock");
+	finding_figure(&draft, "commands", (double)commands, "counted");
+	finding_figure(&draft, "calls", (double)calls, "counted");
+	draft.finding.modelled = true;
+	draft.finding.occurrences = commands + calls;
+	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
+	finding_cost(&draft, 0, cost_ns, cost_ns);
+	return finding_raise(&draft);
+}
+
+// ---- polling
+
+#define POLLS 1000
+#define POLLING 0.10
+// Slower polls leave the CPU to others.
+#define BETWEEN_NS 20e3
+
+int finding_host_polling(struct judging *judging, struct tare_error *error)
+{
+	const struct tare_recording *recording = judging->recording;
+	struct finding_draft draft;
+	char cost[TARE_UNIT_TEXT];
+	uint64_t polls = 0;
+	double spent_ns = 0;
+	(void)error;
+	finding_begin(judging, &draft, "host-polling");
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		int64_t row_ns = call->exit_ns - call->enter_ns;
+		if (call->role != TARE_ROLE_POLL || call->count < 2 || row_ns <= 0 ||
+		    !judging_has_call(judging, call) ||
+		    (double)row_ns / (double)call->count > BETWEEN_NS)
+			continue;
+		polls += call->count;
+		spent_ns += (double)row_ns;
+		finding_claim(&draft, call->enter_ns, call->exit_ns);
+		finding_saw_call(&draft, (uint32_t)i, call->enter_ns, call->exit_ns, row_ns);
+	}
+	if (polls < POLLS ||
+	    !finding_matters(judging, TARE_NO_INDEX, spent_ns, 0, 0, polls, POLLING)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	tare_format_ns(spent_ns, cost);
+	finding_title(&draft,
+	              "The host asks %llu times whether work is done, instead of waiting for it",
+	              (unsigned long long)polls);
+	finding_evidence(&draft,
+	                 "%s in loops that ask every %.2g µs; what it costs is a CPU that is kept "
+	                 "busy, and not wall time unless others need that CPU",
+	                 cost, spent_ns / (double)polls / 1e3);
+	finding_advice(&draft, "%s, or do other work between two questions",
+	               finding_word(judging, FINDING_WORD_WAIT));
+	finding_figure(&draft, "polls", (double)polls, "counted");
+	finding_figure(&draft, "polling_ns", spent_ns, "host clock");
+	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
+	finding_cost(&draft, 0, spent_ns, spent_ns);
+	return finding_raise(&draft);
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/ledger/host_internal.h"
+#include "analysis/recording/intervals.h"
+
+#include <stdlib.h>
+
+// A thread that asks again within this time does nothing else in between.
+static const int64_t polling_ns = 10000;
+
+struct ledger_walk {
+	const struct ledger_hosts *hosts;
+	struct host_cursor *cursors; // one a thread
+	bool *begun;
+};
+
+int64_t host_share(int64_t n, int64_t part, int64_t whole)
+{
+	return whole > 0 ? (int64_t)((__int128)n * part / whole) : 0;
+}
+
+// ---- calls in progress
+
+static bool make_room(struct host_cursor *cursor)
+{
+	if (cursor->open_count < cursor->open_capacity)
+		return true;
+	size_t capacity = cursor->open_capacity ? 2 * cursor->open_capacity : 8;
+	struct host_open *open = reallocarray(cursor->open, capacity, sizeof *open);
+	if (!open)
+		return false;
+	cursor->open = open;
+	cursor->open_capacity = capacity;
+	return true;
+}
+
+static void enter_call(struct host_cursor *cursor, int64_t exit_ns, enum tare_host_state state)
+{
+	if (exit_ns <= cursor->now_ns)
+		return;
+	if (!make_room(cursor)) {
+		cursor->failed = true;
+		return;
+	}
+	size_t at = cursor->open_count++;
+	for (; at > 0 && cursor->open[(at - 1) / 2].exit_ns > exit_ns; at = (at - 1) / 2)
+		cursor->open[at] = cursor->open[(at - 1) / 2];
+	cursor->open[at] = (struct host_open){ exit_ns, state };
+	cursor->inside[state]++;
+}
+
+static void leave_first(struct host_cursor *cursor)
+{
+	struct host_open *open = cursor->open;
+	cursor->inside[open[0].state]--;
+	struct host_open moved = open[--cursor->open_count];
+	size_t at = 0, child = 1;
+	for (; child < cursor->open_count; child = 2 * at + 1) {
+		if (child + 1 < cursor->open_count && open[child + 1].exit_ns < open[child].exit_ns)
+			child++;
+		if (moved.exit_ns <= open[child].exit_ns)
+			break;
+		open[at] = open[child];
+		at = child;
+	}
+	open[at] = moved;
+}
+
+// A row of calls with time between them: part of the time is the program's own.
+static bool is_loose_row(const struct tare_recorded_call *call)
+{
+	int64_t span_ns = call->exit_ns - call->enter_ns;
+	if (call->count <= 1 || call->inside_ns >= span_ns)
+		return false;
+	return call->role != TARE_ROLE_POLL ||
+	       (uint64_t)((span_ns - 1) / polling_ns) >= call->count;
+}
+
+static void begin_call(struct host_cursor *cursor, const struct tare_recorded_call *call)
+{
+	enum tare_host_state state = ledger_state_of_role(call->role);
+	if (!is_loose_row(call)) {
+		enter_call(cursor, call->exit_ns, state);
+		return;
+	}
+	cursor->row_from_ns = call->enter_ns;
+	cursor->row_to_ns = call->exit_ns;
+	cursor->row_inside_ns = call->inside_ns > 0 ? call->inside_ns : 0;
+	cursor->row_state = state;
+}
+
+// ---- one thread
+
+static int64_t interval_end_ns(const struct ledger_hosts *hosts, const struct host_thread *thread,
+                               size_t interval)
+{
+	return interval < thread->sample_count
+	           ? hosts->recording->cpu_samples[thread->sample + interval].at_ns
+	           : INT64_MAX;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+// Takes in what begins and ends at now_ns, and finds out until when nothing more does.
+static void refresh(const struct ledger_hosts *hosts, const struct host_thread *thread,
+                    struct host_cursor *cursor)
+{
+	const struct tare_recording *recording = hosts->recording;
+	const struct host_extra *extras = hosts->extras + thread->extra;
+	int64_t now_ns = cursor->now_ns, until_ns = INT64_MAX;
+
+	for (; cursor->command != TARE_NO_INDEX;
+	     cursor->command = hosts->next_command[cursor->command]) {
+		const struct tare_recorded_command *command = &recording->commands[cursor->command];
+		if (command->enter_ns > now_ns) {
+			until_ns = command->enter_ns;
+			break;
+		}
+		enter_call(cursor, command->exit_ns, ledger_state_of_command(command));
+	}
+	for (; cursor->call != TARE_NO_INDEX; cursor->call = hosts->next_call[cursor->call]) {
+		const struct tare_recorded_call *call = &recording->calls[cursor->call];
+		if (call->enter_ns > now_ns) {
+			until_ns = earlier(until_ns, call->enter_ns);
+			break;
+		}
+		begin_call(cursor, call);
+	}
+	for (; cursor->extra < thread->extra_count; cursor->extra++) {
+		const struct host_extra *extra = &extras[cursor->extra];
+		if (extra->enter_ns > now_ns) {
+			until_ns = earlier(until_ns, extra->enter_ns);
+			break;
+		}
+		enter_call(cursor, extra->exit_ns, extra->state);
+	}
+	while (cursor->open_count && cursor->open[0].exit_ns <= now_ns)
+		leave_first(cursor);
+	if (cursor->open_count)
+		until_ns = earlier(until_ns, cursor->open[0].exit_ns);
+	if (cursor->row_to_ns > now_ns)
+		until_ns = earlier(until_ns, cursor->row_to_ns);
+	while (interval_end_ns(hosts, thread, cursor->interval) <= now_ns) {
+		cursor->interval++;
+		cursor->outside_ns = 0;
+	}
+	until_ns = earlier(until_ns, interval_end_ns(hosts, thread, cursor->interval));
+	if (thread->gone_ns > now_ns)
+		until_ns = earlier(until_ns, thread->gone_ns);
+	cursor->until_ns = until_ns;
+}
+
+// Damaged traces hold times that add up to more than fits.
+static void add(int64_t *sum_ns, int64_t ns)
+{
+	if (__builtin_add_overflow(*sum_ns, ns, sum_ns))
+		*sum_ns = ns < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static void spend_inside(struct host_cursor *cursor, int64_t ns, enum tare_host_state state,
+                         int64_t states[TARE_HOST_STATES])
+{
+	add(&states[state], ns);
+	bool may_sleep = state == TARE_HOST_WAIT || state == TARE_HOST_BLOCKING_COPY ||
+	                 state == TARE_HOST_NOT_RECORDED;
+	if (cursor->measure && may_sleep)
+		add(&cursor->measure[cursor->interval].off_ns, ns);
+}
+
+static void spend_outside(const struct ledger_hosts *hosts, const struct host_thread *thread,
+                          struct host_cursor *cursor, int64_t ns, int64_t states[TARE_HOST_STATES])
+{
+	const struct host_interval *interval =
+	    &hosts->intervals[thread->interval + cursor->interval];
+	int64_t before_ns = cursor->outside_ns;
+	add(&cursor->outside_ns, ns);
+	if (cursor->measure) {
+		add(&cursor->measure[cursor->interval].outside_ns, ns);
+		return;
+	}
+	if (interval->off_ns < 0) {
+		add(&states[TARE_HOST_UNKNOWN], ns);
+		return;
+	}
+	int64_t off_ns = host_share(cursor->outside_ns, interval->off_ns, interval->outside_ns) -
+	                 host_share(before_ns, interval->off_ns, interval->outside_ns);
+	add(&states[TARE_HOST_OFF_CPU], off_ns);
+	add(&states[TARE_HOST_COMPUTING], ns - off_ns);
+}
+
+// The calls that the thread is inside of: the first of these states wins.
+static bool inside_call(const struct host_cursor *cursor, enum tare_host_state *state)
+{
+	for (*state = TARE_HOST_BUILD; *state <= TARE_HOST_QUERY; (*state)++)
+		if (cursor->inside[*state])
+			return true;
+	return false;
+}
+
+static void spend(const struct ledger_hosts *hosts, const struct host_thread *thread,
+                  struct host_cursor *cursor, int64_t to_ns, int64_t states[TARE_HOST_STATES])
+{
+	int64_t ns = to_ns - cursor->now_ns;
+	enum tare_host_state state;
+	if (cursor->now_ns >= thread->gone_ns) {
+		add(&states[TARE_HOST_GONE], ns);
+	} else if (inside_call(cursor, &state)) {
+		spend_inside(cursor, ns, state, states);
+	} else if (cursor->row_to_ns > cursor->now_ns) {
+		int64_t row_ns = cursor->row_to_ns - cursor->row_from_ns;
+		int64_t inside_ns =
+		    host_share(to_ns - cursor->row_from_ns, cursor->row_inside_ns, row_ns) -
+		    host_share(cursor->now_ns - cursor->row_from_ns, cursor->row_inside_ns, row_ns);
+		spend_inside(cursor, inside_ns, cursor->row_state, states);
+		spend_outside(hosts, thread, cursor, ns - inside_ns, states);
+	} else if (cursor->inside[TARE_HOST_NOT_RECORDED]) {
+		spend_inside(cursor, ns, TARE_HOST_NOT_RECORDED, states);
+	} else {
+		spend_outside(hosts, thread, cursor, ns, states);
+	}
+	cursor->now_ns = to_ns;
+}
+
+void host_cursor_begin(const struct ledger_hosts *hosts, uint32_t index, struct host_cursor *cursor)
+{
+	const struct host_thread *thread = &hosts->threads[index];
+	*cursor = (struct host_cursor){
+		.now_ns = thread->first_ns,
+		.until_ns = thread->first_ns,
+		.command = thread->command,
+		.call = thread->call,
+		.row_to_ns = INT64_MIN,
+	};
+}
+
+void host_cursor_go(const struct ledger_hosts *hosts, const struct host_thread *thread,
+                    struct host_cursor *cursor, int64_t to_ns, int64_t states[TARE_HOST_STATES])
+{
+	while (cursor->now_ns < to_ns) {
+		if (cursor->now_ns >= cursor->until_ns)
+			refresh(hosts, thread, cursor);
+		spend(hosts, thread, cursor, earlier(cursor->until_ns, to_ns), states);
+	}
+}
+
+// ---- all threads
+
+struct ledger_walk *ledger_walk_new(const struct ledger_hosts *hosts)
+{
+	size_t count = hosts->recording->thread_count;
+	struct ledger_walk *walk = calloc(1, sizeof *walk);
+	if (!walk)
+		return NULL;
+	walk->hosts = hosts;
+	walk->cursors = calloc(count + 1, sizeof *walk->cursors);
+	walk->begun = calloc(count + 1, sizeof *walk->begun);
+	if (!walk->cursors || !walk->begun) {
+		ledger_walk_free(walk);
+		return NULL;
+	}
+	return walk;
+}
+
+void ledger_walk_free(struct ledger_walk *walk)
+{
+	if (!walk)
+		return;
+	for (size_t i = 0; walk->cursors && i < walk->hosts->recording->thread_count; i++)
+		free(walk->cursors[i].open);
+	free(walk->cursors);
+	free(walk->begun);
+	free(walk);
+}
+
+// Who counts for `thread` at a time, and until when; TARE_NO_INDEX: nobody has called yet.
+static uint32_t stand_in(const struct ledger_hosts *hosts, uint32_t thread, int64_t at_ns,
+                         int64_t *until_ns)
+{
+	while (thread != TARE_NO_INDEX && hosts->threads[thread].first_ns > at_ns) {
+		*until_ns = earlier(*until_ns, hosts->threads[thread].first_ns);
+		thread = hosts->threads[thread].stand_in;
+	}
+	return thread;
+}
+
+// The cursor of a thread at a time, or beyond.
+static struct host_cursor *cursor_at(struct ledger_walk *walk, uint32_t thread, int64_t at_ns)
+{
+	struct host_cursor *cursor = &walk->cursors[thread];
+	int64_t skipped[TARE_HOST_STATES] = { 0 };
+	if (!walk->begun[thread]) {
+		host_cursor_begin(walk->hosts, thread, cursor);
+		walk->begun[thread] = true;
+	}
+	host_cursor_go(walk->hosts, &walk->hosts->threads[thread], cursor, at_ns, skipped);
+	return cursor;
+}
+
+// As ledger_walk_spend, by what was recorded alone.
+static void spend_recorded(struct ledger_walk *walk, uint32_t thread, int64_t from_ns,
+                           int64_t to_ns, int64_t states[TARE_HOST_STATES])
+{
+	const struct ledger_hosts *hosts = walk->hosts;
+	while (from_ns < to_ns) {
+		int64_t until_ns = to_ns;
+		uint32_t who = stand_in(hosts, thread, from_ns, &until_ns);
+		if (who == TARE_NO_INDEX)
+			add(&states[TARE_HOST_BEFORE_FIRST], until_ns - from_ns);
+		else
+			host_cursor_go(hosts, &hosts->threads[who], cursor_at(walk, who, from_ns),
+			               until_ns, states);
+		from_ns = until_ns;
+	}
+}
+
+int64_t ledger_walk_steady_ns(struct ledger_walk *walk, uint32_t thread, int64_t at_ns)
+{
+	const struct ledger_hosts *hosts = walk->hosts;
+	uint32_t process = thread < hosts->recording->thread_count
+	                       ? hosts->recording->threads[thread].process
+	                       : TARE_NO_INDEX;
+	int64_t until_ns;
+	host_lost_at(hosts, process, at_ns, &until_ns);
+	uint32_t who = stand_in(hosts, thread, at_ns, &until_ns);
+	if (who == TARE_NO_INDEX)
+		return until_ns;
+	struct host_cursor *cursor = cursor_at(walk, who, at_ns);
+	// One that stands beyond has been asked about this time before.
+	if (cursor->now_ns > at_ns)
+		return earlier(until_ns, cursor->now_ns);
+	if (cursor->now_ns >= cursor->until_ns)
+		refresh(hosts, &hosts->threads[who], cursor);
+	return earlier(until_ns, cursor->until_ns);
+}
+
+// Where a process was not recorded only calls that were say what its threads did.
+void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
+                       int64_t states[TARE_HOST_STATES])
+{
+	const struct ledger_hosts *hosts = walk->hosts;
+	uint32_t process = thread < hosts->recording->thread_count
+	                       ? hosts->recording->threads[thread].process
+	                       : TARE_NO_INDEX;
+	while (from_ns < to_ns) {
+		int64_t until_ns, recorded[TARE_HOST_STATES] = { 0 };
+		bool lost = host_lost_at(hosts, process, from_ns, &until_ns);
+		until_ns = earlier(until_ns, to_ns);
+		spend_recorded(walk, thread, from_ns, until_ns, recorded);
+		for (enum tare_host_state i = 0; i < TARE_HOST_STATES; i++) {
+			bool call = i >= TARE_HOST_BUILD && i <= TARE_HOST_QUERY;
+			add(&states[lost && !call ? TARE_HOST_NOT_RECORDED : i], recorded[i]);
+		}
+		from_ns = until_ns;
+	}
+}
+
+bool ledger_walk_failed(const struct ledger_walk *walk)
+{
+	for (size_t i = 0; i < walk->hosts->recording->thread_count; i++)
+		if (walk->cursors[i].failed)
+			return true;
+	return false;
+}

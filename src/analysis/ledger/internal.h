@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the files of the ledger; nobody else's business. docs/ledger.md has the rules.
+#pragma once
+#include "analysis/ledger/host_state.h"
+#include "analysis/ledger/ledger.h"
+#include "analysis/recording/intervals.h"
+
+// What one ledger is about.
+struct ledger_scope {
+	const struct tare_recording *recording;
+	const struct tare_view *view;
+	uint32_t device;       // same_as; TARE_NO_INDEX: all of the view
+	const bool *processes; // those that have a queue on it; NULL: all
+	// when what else ran on it is not known: disjoint, in order
+	const struct tare_time_span *unknown;
+	size_t unknown_count;
+};
+
+// The device of a queue as same_as; TARE_NO_INDEX.
+uint32_t ledger_queue_device(const struct tare_recording *recording, uint32_t queue);
+// Whether a thread is of the view and of a process that has a queue on the device.
+bool ledger_has_thread(const struct ledger_scope *scope, uint32_t thread);
+// Whether a command goes to a device of the scope.
+bool ledger_has_command(const struct ledger_scope *scope,
+                        const struct tare_recorded_command *command);
+// Whether a call waits for a device of the scope, or asks whether it is done. One that does not
+// say for which device counts for every device.
+bool ledger_has_wait(const struct ledger_scope *scope, const struct tare_recorded_call *call);
+// Error of a command's stamps on the host clock, at least 0.
+int64_t ledger_residual_ns(const struct tare_recording *recording,
+                           const struct tare_recorded_command *command);
+
+// ---- order.c
+
+// Indices of the view's commands that have times, by start; the key goes on so far that neither the
+// order of the arrays nor the numbers of threads decide. *order is the caller's to free.
+// Returns 0 or -ENOMEM.
+int ledger_order(const struct tare_recording *recording, const struct tare_view *view,
+                 uint32_t **order, size_t *count);
+
+// ---- attention.c
+
+// Which thread a device depends on: one that is inside an enqueue to it or a wait for it, else the
+// one that will be next, else the one that was last.
+struct ledger_attention;
+// Returns NULL when memory ran out.
+struct ledger_attention *ledger_attention_new(const struct ledger_scope *scope,
+                                              const struct ledger_hosts *hosts);
+void ledger_attention_free(struct ledger_attention *attention);
+// The thread at a time (TARE_NO_INDEX: there is none) and until when it stays so. Times must not
+// decrease from call to call.
+uint32_t ledger_attention_at(struct ledger_attention *attention, int64_t at_ns, int64_t *until_ns);
+// The one that was last: whose enqueue or wait ended last, without any the one whose call did.
+uint32_t ledger_attention_last(const struct ledger_attention *attention);
+bool ledger_attention_failed(const struct ledger_attention *attention); // memory ran out
+
+// ---- untimed.c
+
+// When commands without times may have been running: disjoint, in order; the caller's to free.
+// Returns 0 or -ENOMEM.
+int ledger_untimed(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count);
+
+// ---- parts.c
+
+// A recording in which what sub-devices did of their whole device's commands are commands of
+// theirs.
+struct ledger_parted {
+	struct tare_recording recording; // queues, commands and waits are its own
+	uint32_t *parts_at;   // of each queue that was there: where those of its parts begin
+	uint32_t *command_of; // of each command: which it is, or is a part of
+	bool *has;            // of each device, by same_as: whether there are parts on it
+};
+// *parted: to be freed, NULL where there are no parts. Returns 0 or -ENOMEM.
+int ledger_parts_new(const struct tare_recording *recording, struct ledger_parted **parted);
+void ledger_parts_free(struct ledger_parted *parted); // accepts NULL
+// When commands of the whole device ran, or may have, of which the parts are not known. The scope
+// is of a sub-device, and of a recording as it is. *spans: disjoint, in order, to be freed, also
+// where it fails. Returns 0 or -ENOMEM.
+int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_time_span **spans,
+                         size_t *count);
+
+// ---- lost.c
+
+// A time in which idle time is of one category, whatever the host does and commands wait for.
+struct ledger_override {
+	struct tare_time_span span;
+	enum tare_ledger_category category; // NOT_RECORDED, UNTIMED
+};
+// Disjoint, in order; the caller's to free. Returns 0 or -ENOMEM.
+int ledger_overrides(const struct ledger_scope *scope, struct ledger_override **overrides,
+                     size_t *count);
+
+// ---- sweep.c
+
+enum { LEDGER_GAPS = 64 };
+
+struct ledger_gap_list {
+	struct tare_gap at[LEDGER_GAPS]; // longest first, then earliest
+	size_t count;
+	// Every gap there is, in the order of time, with the ledger's parts of it; NULL: nobody
+	// asks. Other than 0: memory ran out.
+	int (*each)(void *context, const struct tare_gap *gap,
+	            const int64_t parts_ns[TARE_LEDGER_CATEGORIES]);
+	// Every piece of idle time whose cause does not change, in the order of time; NULL: nobody
+	// asks. Other than 0: memory ran out.
+	int (*piece)(void *context, const struct tare_gap *piece);
+	void *context;
+};
+
+// Where a part of the time begins or ends.
+struct ledger_mark {
+	int64_t at_ns; // within the view
+	uint32_t row;  // the ledger that has that part
+	bool begins;
+};
+
+// Ledgers that one sweep fills, each of its own parts of the time: disjoint ones for one row, any
+// for different rows.
+struct ledger_rows {
+	const struct ledger_mark *marks; // in order of time
+	size_t mark_count;
+	struct tare_ledger *at; // whose figures are 0 at first
+};
+
+// Fills the figures of ledgers whose names and scopes are set. `gaps` may be NULL, and must be
+// unless there is one row, whose parts do not touch. Returns 0 or -ENOMEM.
+int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *hosts,
+                 const uint32_t *order, size_t count, const struct ledger_rows *rows,
+                 struct ledger_gap_list *gaps);
+
+// ---- ledger.c
+
+// Where the parts of a view begin and end, for one row; *marks is to be freed. Returns 0 or
+// -ENOMEM.
+int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *count);
+// The ledgers of the union of devices for as many rows. Only names, scopes and figures of
+// `rows->at` are written, `row_count` of them. Returns 0 or -ENOMEM.
+int ledger_of_rows(const struct tare_recording *recording, const struct tare_view *view,
+                   const struct ledger_rows *rows, size_t row_count);

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/ledger/ledger.h"
+
+#include "analysis/ledger/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *title;
+} categories[TARE_LEDGER_CATEGORIES] = {
+	[TARE_LEDGER_KERNEL] = { "kernel", "kernels" },
+	[TARE_LEDGER_TO_DEVICE] = { "transfer_to_device", "transfers not hidden, to device" },
+	[TARE_LEDGER_FROM_DEVICE] = { "transfer_from_device", "transfers not hidden, to host" },
+	[TARE_LEDGER_BOTH_WAYS] = { "transfer_both_ways", "transfers not hidden, both ways" },
+	[TARE_LEDGER_LOCAL] = { "local_copy", "copies and fills on the device" },
+	[TARE_LEDGER_BEFORE_FIRST] = { "before_first_call", "idle: before the first API call" },
+	[TARE_LEDGER_BUILD] = { "host_build", "idle: building kernels" },
+	[TARE_LEDGER_ALLOCATE] = { "host_allocate", "idle: allocating memory" },
+	[TARE_LEDGER_BLOCKING_COPY] = { "host_blocking_copy", "idle: waiting for a blocking copy" },
+	[TARE_LEDGER_WAIT] = { "host_wait", "idle: host was in a wait" },
+	[TARE_LEDGER_API] = { "host_api", "idle: host was in other API calls" },
+	[TARE_LEDGER_RELEASE] = { "host_release", "idle: host was releasing objects" },
+	[TARE_LEDGER_QUERY] = { "host_query", "idle: host was in queries" },
+	[TARE_LEDGER_COMPUTING] = { "host_computing", "idle: host was computing" },
+	[TARE_LEDGER_OFF_CPU] = { "host_off_cpu", "idle: host was off the CPU" },
+	[TARE_LEDGER_HELD] = { "held", "idle: enqueued, not submitted" },
+	[TARE_LEDGER_DEPENDENCY] = { "dependency", "idle: waiting for another command" },
+	[TARE_LEDGER_DISPATCH] = { "dispatch", "idle: submitted, not started" },
+	[TARE_LEDGER_ENDED] = { "process_ended", "idle: the program had ended" },
+	[TARE_LEDGER_UNTIMED] = { "untimed", "not timed: commands were in flight" },
+	[TARE_LEDGER_NOT_RECORDED] = { "not_recorded", "not recorded" },
+	[TARE_LEDGER_UNKNOWN] = { "unknown", "unknown" },
+};
+
+static const char *const host_states[TARE_HOST_STATES] = {
+	[TARE_HOST_BEFORE_FIRST] = "before_first_call",
+	[TARE_HOST_BUILD] = "build",
+	[TARE_HOST_ALLOCATE] = "allocate",
+	[TARE_HOST_BLOCKING_COPY] = "blocking_copy",
+	[TARE_HOST_WAIT] = "wait",
+	[TARE_HOST_API] = "api",
+	[TARE_HOST_RELEASE] = "release",
+	[TARE_HOST_QUERY] = "query",
+	[TARE_HOST_COMPUTING] = "computing",
+	[TARE_HOST_OFF_CPU] = "off_cpu",
+	[TARE_HOST_GONE] = "process_ended",
+	[TARE_HOST_NOT_RECORDED] = "not_recorded",
+	[TARE_HOST_UNKNOWN] = "unknown",
+};
+
+static const char *const device_states[TARE_DEVICE_STATES] = {
+	[TARE_DEVICE_KERNEL] = "kernel",
+	[TARE_DEVICE_KERNEL_AND_TRANSFER] = "kernel_and_transfer",
+	[TARE_DEVICE_TO_DEVICE] = "transfer_to_device",
+	[TARE_DEVICE_FROM_DEVICE] = "transfer_from_device",
+	[TARE_DEVICE_BOTH_WAYS] = "transfer_both_ways",
+	[TARE_DEVICE_LOCAL] = "local_copy",
+	[TARE_DEVICE_IDLE] = "idle",
+};
+
+const char *tare_ledger_category_name(enum tare_ledger_category category)
+{
+	return categories[category].name;
+}
+
+const char *tare_ledger_category_title(enum tare_ledger_category category)
+{
+	return categories[category].title;
+}
+
+const char *tare_host_state_name(enum tare_host_state state)
+{
+	return host_states[state];
+}
+
+const char *tare_device_state_name(enum tare_device_state state)
+{
+	return device_states[state];
+}
+
+// ---- scopes
+
+uint32_t ledger_queue_device(const struct tare_recording *recording, uint32_t queue)
+{
+	if (queue >= recording->queue_count)
+		return TARE_NO_INDEX;
+	uint32_t device = recording->queues[queue].device;
+	return device < recording->device_count ? recording->devices[device].same_as
+	                                        : TARE_NO_INDEX;
+}
+
+static bool has_device(const struct ledger_scope *scope, uint32_t device)
+{
+	if (scope->view->device != TARE_NO_INDEX && device != scope->view->device)
+		return false;
+	return scope->device == TARE_NO_INDEX || device == scope->device;
+}
+
+static bool view_has_thread(const struct ledger_scope *scope, uint32_t thread)
+{
+	const struct tare_recording *recording = scope->recording;
+	return thread < recording->thread_count &&
+	       recording->threads[thread].process < recording->process_count &&
+	       (scope->view->process == TARE_NO_INDEX ||
+	        recording->threads[thread].process == scope->view->process);
+}
+
+bool ledger_has_thread(const struct ledger_scope *scope, uint32_t thread)
+{
+	return view_has_thread(scope, thread) &&
+	       (!scope->processes || scope->processes[scope->recording->threads[thread].process]);
+}
+
+bool ledger_has_command(const struct ledger_scope *scope,
+                        const struct tare_recorded_command *command)
+{
+	return view_has_thread(scope, command->thread) &&
+	       has_device(scope, ledger_queue_device(scope->recording, command->queue));
+}
+
+bool ledger_has_wait(const struct ledger_scope *scope, const struct tare_recorded_call *call)
+{
+	const struct tare_recording *recording = scope->recording;
+	uint32_t device = TARE_NO_INDEX;
+	if ((call->role != TARE_ROLE_WAIT && call->role != TARE_ROLE_POLL) ||
+	    !ledger_has_thread(scope, call->thread))
+		return false;
+	if (call->device < recording->device_count)
+		device = recording->devices[call->device].same_as;
+	else if (call->role == TARE_ROLE_WAIT)
+		device = ledger_queue_device(recording, call->object);
+	return device == TARE_NO_INDEX || has_device(scope, device);
+}
+
+int64_t ledger_residual_ns(const struct tare_recording *recording,
+                           const struct tare_recorded_command *command)
+{
+	if (command->queue >= recording->queue_count ||
+	    recording->queues[command->queue].device >= recording->device_count)
+		return 0;
+	int64_t residual_ns =
+	    recording->devices[recording->queues[command->queue].device].residual_ns;
+	return residual_ns > 0 ? residual_ns : 0;
+}
+
+// ---- the ledgers of a view
+
+struct making {
+	const struct tare_recording *recording;
+	struct tare_view view;
+	struct ledger_hosts *hosts;
+	uint32_t *order; // commands with times, by start
+	size_t count;
+	bool *used;                // devices of the view that have a queue, by same_as
+	bool *processes;           // that have a queue of the ledger being made
+	bool strangers;            // a queue's device is not known
+	struct ledger_mark *marks; // of the view's spans
+	size_t mark_count;
+	struct tare_time_span *unknown; // of the device that is at work (parts.c)
+	size_t unknown_count;
+};
+
+// Whether a queue belongs to the view, and its device.
+static bool view_has_queue(const struct making *making, uint32_t queue, uint32_t *device)
+{
+	const struct ledger_scope all = { .recording = making->recording,
+		                          .view = &making->view,
+		                          .device = TARE_NO_INDEX };
+	*device = ledger_queue_device(making->recording, queue);
+	return (making->view.process == TARE_NO_INDEX ||
+	        making->recording->queues[queue].process == making->view.process) &&
+	       has_device(&all, *device);
+}
+
+static size_t find_devices(struct making *making)
+{
+	size_t count = 0;
+	for (uint32_t i = 0; i < making->recording->queue_count; i++) {
+		uint32_t device;
+		if (!view_has_queue(making, i, &device))
+			continue;
+		if (device >= making->recording->device_count) {
+			making->strangers = true;
+		} else if (!making->used[device]) {
+			making->used[device] = true;
+			count++;
+		}
+	}
+	for (size_t i = 0; i < making->recording->command_count && !making->strangers; i++)
+		making->strangers =
+		    making->recording->commands[i].queue >= making->recording->queue_count;
+	return count;
+}
+
+int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *mark_count)
+{
+	struct tare_time_span all = { view->from_ns, view->to_ns };
+	size_t count = view->spans ? view->span_count : 1;
+	struct tare_time_span *spans = calloc(count + 1, sizeof *spans);
+	struct ledger_mark *made = calloc(2 * count + 1, sizeof *made);
+	if (!spans || !made) {
+		free(spans);
+		free(made);
+		return -ENOMEM;
+	}
+	memcpy(spans, view->spans ? view->spans : &all, count * sizeof *spans);
+	for (size_t i = 0; i < count; i++) {
+		if (spans[i].from_ns < view->from_ns)
+			spans[i].from_ns = view->from_ns;
+		if (spans[i].to_ns > view->to_ns)
+			spans[i].to_ns = view->to_ns;
+	}
+	// Those that touch are one: a gap goes on from one to the other.
+	count = tare_spans_unite(spans, count);
+	for (size_t i = 0; i < count; i++) {
+		made[2 * i] = (struct ledger_mark){ spans[i].from_ns, 0, true };
+		made[2 * i + 1] = (struct ledger_mark){ spans[i].to_ns, 0, false };
+	}
+	*marks = made;
+	*mark_count = 2 * count;
+	free(spans);
+	return 0;
+}
+
+static int make_ledgers(struct making *making, uint32_t device, const struct ledger_rows *rows,
+                        size_t row_count, struct ledger_gap_list *gaps)
+{
+	const struct tare_recording *recording = making->recording;
+	struct ledger_scope scope = { recording,         &making->view,   device,
+		                      making->processes, making->unknown, making->unknown_count };
+	memset(making->processes, 0, recording->process_count * sizeof *making->processes);
+	for (uint32_t i = 0; i < recording->queue_count; i++) {
+		uint32_t of;
+		if (recording->queues[i].process < recording->process_count &&
+		    view_has_queue(making, i, &of) && has_device(&scope, of))
+			making->processes[recording->queues[i].process] = true;
+	}
+	if (device == TARE_NO_INDEX)
+		scope.processes = NULL;
+	for (size_t i = 0; i < row_count; i++)
+		rows->at[i] = (struct tare_ledger){
+			.scope = device == TARE_NO_INDEX ? "union" : "device",
+			.name = device == TARE_NO_INDEX ? "all devices"
+			                                : recording->devices[device].name,
+			.device = device,
+		};
+	return ledger_sweep(&scope, making->hosts, making->order, making->count, rows, gaps);
+}
+
+// The view as it is, and with the parts of commands, from which the ledgers of their sub-devices
+// are.
+struct both {
+	struct making plain, with;
+	struct ledger_parted *parts; // NULL: there are none
+};
+
+static struct making *making_of(struct both *both, uint32_t device)
+{
+	return both->parts && both->parts->has[device] ? &both->with : &both->plain;
+}
+
+// The ledger of one device. Its gaps end with commands, not with parts of them.
+static int make_device(struct both *both, uint32_t device, struct tare_ledger *ledger,
+                       struct ledger_gap_list *gaps)
+{
+	struct making *making = making_of(both, device);
+	struct ledger_rows row = { making->marks, making->mark_count, ledger };
+	struct ledger_scope scope = { .recording = both->plain.recording,
+		                      .view = &making->view,
+		                      .device = device };
+	int rc = 0;
+	if (making == &both->with)
+		rc = ledger_parts_unknown(&scope, &making->unknown, &making->unknown_count);
+	if (!rc)
+		rc = make_ledgers(making, device, &row, 1, gaps);
+	for (size_t i = 0; gaps && making == &both->with && i < gaps->count; i++)
+		if (gaps->at[i].command != TARE_NO_INDEX)
+			gaps->at[i].command = both->parts->command_of[gaps->at[i].command];
+	free(making->unknown);
+	making->unknown = NULL;
+	making->unknown_count = 0;
+	return rc;
+}
+
+static int make_devices(struct both *both, struct tare_ledgers *ledgers)
+{
+	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
+	int rc = gaps ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < both->plain.recording->device_count && !rc; i++) {
+		if (!making_of(both, i)->used[i])
+			continue;
+		gaps->count = 0;
+		// Of one that was given nothing itself the whole device's gaps are told.
+		rc = make_device(both, i, &ledgers->ledgers[ledgers->count],
+		                 both->plain.used[i] ? gaps : NULL);
+		if (rc)
+			break;
+		ledgers->count++;
+		memcpy(ledgers->gaps + ledgers->gap_count, gaps->at,
+		       gaps->count * sizeof *gaps->at);
+		ledgers->gap_count += gaps->count;
+	}
+	free(gaps);
+	return rc;
+}
+
+// *devices: of the view, that have a queue.
+static int prepare(struct making *making, size_t *devices)
+{
+	const struct tare_recording *recording = making->recording;
+	if (making->view.to_ns < making->view.from_ns)
+		making->view.to_ns = making->view.from_ns;
+	making->used = calloc(recording->device_count + 1, sizeof *making->used);
+	making->processes = calloc(recording->process_count + 1, sizeof *making->processes);
+	if (!making->used || !making->processes)
+		return -ENOMEM;
+	*devices = find_devices(making);
+	int rc = ledger_mark_view(&making->view, &making->marks, &making->mark_count);
+	if (!rc && !making->hosts)
+		rc = ledger_hosts_new(recording, &making->view, &making->hosts);
+	return rc ? rc : ledger_order(recording, &making->view, &making->order, &making->count);
+}
+
+static void finish(struct making *making)
+{
+	free(making->used);
+	free(making->processes);
+	free(making->marks);
+	free(making->order);
+	ledger_hosts_free(making->hosts);
+}
+
+// *devices: of the view, that have a queue, or parts of commands.
+static int prepare_both(struct both *both, const struct tare_recording *recording,
+                        const struct tare_view *view, size_t *devices)
+{
+	size_t more = 0;
+	*both = (struct both){ .plain = { .recording = recording, .view = *view } };
+	int rc = prepare(&both->plain, devices);
+	if (!rc)
+		rc = ledger_parts_new(recording, &both->parts);
+	if (rc || !both->parts)
+		return rc;
+	// What the host did is what it did for the commands.
+	both->with = (struct making){ .recording = &both->parts->recording,
+		                      .view = *view,
+		                      .hosts = both->plain.hosts };
+	rc = prepare(&both->with, &more);
+	*devices += more;
+	return rc;
+}
+
+static void finish_both(struct both *both)
+{
+	both->with.hosts = NULL;
+	finish(&both->plain);
+	finish(&both->with);
+	ledger_parts_free(both->parts);
+}
+
+static int make_all(struct both *both, size_t devices, struct tare_ledgers *ledgers)
+{
+	ledgers->ledgers = calloc(devices + 1, sizeof *ledgers->ledgers);
+	ledgers->gaps = calloc(devices * LEDGER_GAPS + 1, sizeof *ledgers->gaps);
+	if (!ledgers->ledgers || !ledgers->gaps)
+		return -ENOMEM;
+	int rc = make_devices(both, ledgers);
+	if (rc)
+		return rc;
+	// Where the whole device was at work its sub-devices add nothing.
+	struct tare_ledger *all = &ledgers->ledgers[ledgers->count];
+	if (ledgers->count == 1 && !both->plain.strangers) {
+		*all = ledgers->ledgers[0];
+		all->scope = "union";
+		all->name = "all devices";
+		all->device = TARE_NO_INDEX;
+	} else {
+		struct ledger_rows row = { both->plain.marks, both->plain.mark_count, all };
+		rc = make_ledgers(&both->plain, TARE_NO_INDEX, &row, 1, NULL);
+	}
+	ledgers->count++;
+	return rc;
+}
+
+int ledger_of_rows(const struct tare_recording *recording, const struct tare_view *view,
+                   const struct ledger_rows *rows, size_t row_count)
+{
+	struct making making = { .recording = recording, .view = *view };
+	uint32_t device = TARE_NO_INDEX;
+	size_t devices;
+	int rc = prepare(&making, &devices);
+	if (!rc) {
+		// The union of one device is that device's ledger.
+		for (uint32_t i = 0; devices == 1 && i < recording->device_count; i++)
+			if (making.used[i] && !making.strangers)
+				device = i;
+		rc = make_ledgers(&making, device, rows, row_count, NULL);
+	}
+	for (size_t i = 0; i < row_count; i++) {
+		rows->at[i].scope = "union";
+		rows->at[i].name = "all devices";
+		rows->at[i].device = TARE_NO_INDEX;
+	}
+	finish(&making);
+	return rc;
+}
+
+int tare_ledgers_compute(const struct tare_recording *recording, const struct tare_view *view,
+                         struct tare_ledgers *ledgers, struct tare_error *error)
+{
+	struct both both;
+	size_t devices;
+	*ledgers = (struct tare_ledgers){ 0 };
+	int rc = prepare_both(&both, recording, view, &devices);
+	if (!rc)
+		rc = make_all(&both, devices, ledgers);
+	finish_both(&both);
+	if (rc) {
+		tare_ledgers_free(ledgers);
+		return tare_fail(error, ENOMEM, "no memory for the ledger of %zu commands",
+		                 recording->command_count);
+	}
+	return 0;
+}
+
+// Who takes pieces, to whom a part of a command is that command.
+struct taking {
+	int (*take)(void *context, const struct tare_gap *piece);
+	void *context;
+	const uint32_t *command_of; // NULL: there are no parts
+};
+
+static int take_piece(void *context, const struct tare_gap *piece)
+{
+	const struct taking *taking = context;
+	struct tare_gap told = *piece;
+	if (taking->command_of && told.command != TARE_NO_INDEX)
+		told.command = taking->command_of[told.command];
+	return taking->take(taking->context, &told);
+}
+
+int tare_ledgers_pieces(const struct tare_recording *recording, const struct tare_view *view,
+                        int (*take)(void *context, const struct tare_gap *piece), void *context,
+                        struct tare_error *error)
+{
+	struct both both;
+	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
+	size_t devices;
+	int rc = prepare_both(&both, recording, view, &devices);
+	if (!gaps)
+		rc = -ENOMEM;
+	for (uint32_t i = 0; i < recording->device_count && !rc; i++) {
+		struct tare_ledger ledger;
+		bool parts = making_of(&both, i) == &both.with;
+		struct taking taking = { take, context, parts ? both.parts->command_of : NULL };
+		if (!both.plain.used[i])
+			continue;
+		*gaps = (struct ledger_gap_list){ .piece = take_piece, .context = &taking };
+		rc = make_device(&both, i, &ledger, gaps);
+	}
+	finish_both(&both);
+	free(gaps);
+	if (rc)
+		return tare_fail(error, ENOMEM, "no memory for the idle time of %zu commands",
+		                 recording->command_count);
+	return 0;
+}
+
+void tare_ledgers_free(struct tare_ledgers *ledgers)
+{
+	free(ledgers->ledgers);
+	free(ledgers->gaps);
+	*ledgers = (struct tare_ledgers){ 0 };
+}

@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events of one process: commands and what belongs to them, calls, callbacks, CPU samples, losses.
+#include "analysis/recording/internal.h"
+
+#include <string.h>
+
+// As in struct tare_recorded_wait.
+#define NO_COMMAND 0x7fffffff
+
+// ---- commands
+
+// Moves the list of what the last command waits for to its place. Other threads' lists may have
+// come in between, and a list is in one piece.
+static int finish_wait(struct loading *l, struct load_track *track)
+{
+	struct tare_recording *r = l->recording;
+	size_t first = r->wait_count;
+
+	if (!track->wait_count || track->command == TARE_NO_INDEX || l->status)
+		return l->status;
+	for (size_t i = 0; i < track->wait_count; i++) {
+		struct tare_recorded_wait *wait = LOADING_ADD(l, waits, wait_count, wait_room);
+		if (!wait)
+			return l->status;
+		*wait = track->waits[i];
+		wait->last = i + 1 == track->wait_count;
+	}
+	r->commands[track->command].first_wait = (uint32_t)first;
+	track->wait_count = 0;
+	return 0;
+}
+
+int loading_finish_waits(struct loading *l)
+{
+	for (size_t i = 0; i < l->track_count && !l->status; i++)
+		finish_wait(l, &l->tracks[i]);
+	return l->status;
+}
+
+static uint32_t queue_of_number(struct loading *l, uint32_t number)
+{
+	uint32_t queue = tare_id_map_find(&l->queue_of, number);
+
+	if (queue != TARE_ID_ABSENT)
+		return queue;
+	l->recording->unresolved += !loading_is_list(l, number);
+	return TARE_NO_INDEX;
+}
+
+static int64_t not_before(int64_t ns, int64_t earliest_ns)
+{
+	return ns > earliest_ns ? ns : earliest_ns;
+}
+
+static uint64_t command_exit(const struct tare_trace_command *c)
+{
+	return c->call_ticks > UINT64_MAX - c->enter ? UINT64_MAX : c->enter + c->call_ticks;
+}
+
+// An enqueue that the API refused is a call.
+static int add_failed(struct loading *l, struct load_track *track,
+                      const struct tare_trace_command *c)
+{
+	struct tare_recorded_call *call = LOADING_ADD(l, calls, call_count, call_room);
+	uint8_t flags = tare_trace_record_flags(c->head);
+
+	l->recording->failed_commands++;
+	if (!call)
+		return l->status;
+	*call = (struct tare_recorded_call){
+		.enter_ns = loading_ns(l, c->enter),
+		.count = 1,
+		.thread = track->thread,
+		.role = TARE_ROLE_COMMAND,
+		.function =
+		    (uint16_t)loading_function(l, tare_trace_detail(c->head), TARE_ROLE_COMMAND),
+		.flags = TARE_CALL_FAILED,
+		.result = (int32_t)(int64_t)c->object2,
+		.object = queue_of_number(l, c->queue),
+		.device = TARE_NO_INDEX,
+		.stack = TARE_NO_INDEX,
+		.bytes = c->kind == TARE_KIND_KERNEL ? 0 : c->amount,
+	};
+	if (flags & TARE_COMMAND_NESTED)
+		call->flags |= TARE_CALL_NESTED;
+	call->exit_ns = not_before(loading_ns(l, command_exit(c)), call->enter_ns);
+	call->inside_ns = call->exit_ns - call->enter_ns;
+	if (call->object != TARE_NO_INDEX)
+		call->device = l->recording->queues[call->object].device;
+	track->call = (uint32_t)(l->recording->call_count - 1);
+	track->call_enter = c->enter;
+	track->command = TARE_NO_INDEX;
+	track->command_number = c->number;
+	track->template = TARE_NO_INDEX;
+	return l->status;
+}
+
+static uint8_t api_of(const struct loading *l, uint32_t command)
+{
+	return loading_api_of_function(l, l->recording->commands[command].function);
+}
+
+static uint64_t event_key(uint8_t api, uint64_t event)
+{
+	return event ^ (uint64_t)api << 60;
+}
+
+void loading_put_event(struct loading *l, uint8_t api, uint64_t event, uint32_t index)
+{
+	if (!tare_id_map_put(&l->event_of, event_key(api, event), index))
+		loading_fail(l, ENOMEM, "events");
+}
+
+// What becomes known later is joined by (track, number), dependencies by the event's handle.
+static void remember(struct loading *l, const struct tare_trace_command *c, uint32_t index)
+{
+	uint8_t flags = tare_trace_record_flags(c->head);
+	uint64_t identity = (uint64_t)tare_trace_track(c->head) << 32 | c->number;
+
+	if (!(flags & TARE_COMMAND_NO_TIMES) && !tare_id_map_put(&l->pending, identity, index))
+		loading_fail(l, ENOMEM, "commands");
+	bool sampled = (flags & TARE_COMMAND_NOT_SAMPLED) != TARE_COMMAND_NOT_SAMPLED;
+	if (sampled && flags & TARE_COMMAND_OWN_EVENT) {
+		l->own_events++; // the program does not know its handle
+	} else if (c->event) {
+		l->retained_events += !(flags & TARE_COMMAND_NO_TIMES);
+		loading_put_event(l, api_of(l, index), c->event, index);
+	}
+}
+
+// The last command of a track, when it has this number.
+static struct tare_recorded_command *last_command(struct loading *l, uint32_t head_track,
+                                                  uint64_t number, struct load_track **track)
+{
+	*track = loading_track(l, head_track);
+	if (!*track)
+		return NULL;
+	if ((*track)->command_number == number && (*track)->command != TARE_NO_INDEX)
+		return &l->recording->commands[(*track)->command];
+	return NULL;
+}
+
+// An unmap does not say which part of the memory object it is about; the address does.
+uint32_t loading_place_identity(uint8_t kind, uint64_t address)
+{
+	uint64_t part = kind == TARE_KIND_UNMAP ? address : 0;
+	return (uint32_t)tare_hash_bytes(TARE_HASH_START, &part, sizeof part);
+}
+
+uint32_t loading_transfer_identity(uint32_t identity, const struct tare_trace_transfer *t)
+{
+	return (uint32_t)tare_hash_bytes(identity, &t->offset,
+	                                 sizeof *t - offsetof(typeof(*t), offset));
+}
+
+int loading_add_place(struct loading *l, uint32_t command, uint32_t identity)
+{
+	struct tare_recorded_place *place = LOADING_ADD(l, places, place_count, place_room);
+
+	if (place)
+		*place = (struct tare_recorded_place){ .command = command, .identity = identity };
+	return l->status;
+}
+
+// Those of the host's memory that have an address.
+static int add_place(struct loading *l, const struct tare_trace_command *c, uint32_t index)
+{
+	bool back = c->kind == TARE_KIND_UNMAP && c->direction == TARE_DIRECTION_TO_DEVICE;
+	uint64_t identity = (uint64_t)tare_trace_track(c->head) << 32 | c->number;
+
+	if ((c->kind != TARE_KIND_WRITE && c->kind != TARE_KIND_READ && !back) || !c->object2)
+		return l->status;
+	if (l->recording->processes[l->process].flags & TARE_TRACE_COMPARED &&
+	    !tare_id_map_put(&l->contents_of, identity, index))
+		return loading_fail(l, ENOMEM, "contents");
+	return loading_add_place(l, index, loading_place_identity(c->kind, c->object2));
+}
+
+// They come in the order of the commands, of all threads. NULL: it has none.
+static struct tare_recorded_place *place_of(const struct loading *l, uint32_t command)
+{
+	const struct tare_recording *r = l->recording;
+	size_t low = 0, high = r->place_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (r->places[middle].command < command)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->place_count && r->places[low].command == command ? &r->places[low] : NULL;
+}
+
+static int add_contents(struct loading *l, const struct tare_trace_contents *c)
+{
+	uint64_t identity = (uint64_t)c->command_track << 32 | c->command_number;
+	uint32_t command = c->execution ? loading_run_of(l, identity, c->execution)
+	                                : tare_id_map_find(&l->contents_of, identity);
+	struct tare_recorded_place *place = NULL;
+
+	if (command != TARE_ID_ABSENT && command != TARE_NO_RUN)
+		place = place_of(l, command);
+	if (!place) {
+		l->recording->unresolved++;
+		return l->status;
+	}
+	place->contents = (uint8_t)tare_trace_detail(c->head);
+	place->contents_flags = tare_trace_record_flags(c->head);
+	place->whole = c->whole;
+	place->sample = c->sample;
+	place->from_ns = loading_ns(l, c->from);
+	place->to_ns = not_before(loading_ns(l, c->to), place->from_ns);
+	return l->status;
+}
+
+// The rest of the place of a transfer: other threads' commands may have come since.
+static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
+{
+	struct load_track *track;
+	const struct tare_recorded_command *c =
+	    last_command(l, tare_trace_track(t->head), t->number, &track);
+	struct tare_recorded_place *place = c ? place_of(l, track->command) : NULL;
+
+	if (!c && track && loading_is_template(l, track->template, t->number))
+		loading_append_transfer(l, track->template, t);
+	else if (!c && track && track->command_number != t->number)
+		l->recording->unresolved++;
+	if (place) {
+		place->identity = loading_transfer_identity(place->identity, t);
+		place->offset = t->region[0] ? UINT64_MAX : t->offset;
+	}
+	return l->status;
+}
+
+// A call may execute several lists: the first command has the call, the others are within it.
+// Returns the number of the command before, if it is of the same call, else 0.
+static uint32_t same_call(struct loading *l, const struct load_track *track,
+                          const struct tare_trace_command *c, struct tare_recorded_command *added)
+{
+	const struct tare_recorded_command *before =
+	    track->command == TARE_NO_INDEX ? NULL : &l->recording->commands[track->command];
+
+	if (!before || before->kind != TARE_KIND_GRAPH || before->function != added->function ||
+	    track->command_enter != c->enter)
+		return 0;
+	added->flags |= TARE_COMMAND_NESTED;
+	return track->command_number;
+}
+
+static int add_command(struct loading *l, const struct tare_trace_command *c)
+{
+	struct load_track *track = loading_track(l, tare_trace_track(c->head));
+	uint32_t index = (uint32_t)l->recording->command_count;
+	struct tare_recorded_command *added;
+
+	if (!track || finish_wait(l, track))
+		return l->status;
+	if (tare_trace_record_flags(c->head) & TARE_COMMAND_FAILED)
+		return add_failed(l, track, c);
+	if (loading_is_list(l, c->queue))
+		return loading_append(l, track, c);
+	added = LOADING_ADD(l, commands, command_count, command_room);
+	if (!added)
+		return l->status;
+	*added = (struct tare_recorded_command){
+		.enter_ns = loading_ns(l, c->enter),
+		.submitted_ns = TARE_NO_TIME,
+		.start_ns = TARE_NO_TIME,
+		.end_ns = TARE_NO_TIME,
+		.amount = c->amount,
+		.thread = track->thread,
+		.queue = queue_of_number(l, c->queue),
+		.first_wait = TARE_NO_INDEX,
+		.stack = TARE_NO_INDEX,
+		.function =
+		    (uint16_t)loading_function(l, tare_trace_detail(c->head), TARE_ROLE_COMMAND),
+		.kind = c->kind,
+		.direction = c->direction,
+		.alignment = c->alignment,
+		.memory = c->memory,
+		.flags = tare_trace_record_flags(c->head),
+	};
+	// A command of ours that has no event has its event's flag for another reason.
+	if ((added->flags & TARE_COMMAND_NOT_SAMPLED) == TARE_COMMAND_NOT_SAMPLED) {
+		added->untimed = TARE_UNTIMED_NOT_SAMPLED;
+		if (c->event)
+			added->flags &= (uint8_t)~TARE_COMMAND_OWN_EVENT;
+	}
+	added->exit_ns = not_before(loading_ns(l, command_exit(c)), added->enter_ns);
+	if (c->kind == TARE_KIND_KERNEL) {
+		added->object =
+		    loading_resolve(l, api_of(l, index), TARE_OBJECT_KERNEL, c->object, c->enter);
+		added->amount = loading_shape(l, c->amount);
+	} else if (c->kind != TARE_KIND_GRAPH) {
+		added->object =
+		    loading_resolve(l, api_of(l, index), TARE_OBJECT_MEMORY, c->object, c->enter);
+	} else {
+		uint32_t list =
+		    loading_resolve(l, api_of(l, index), TARE_OBJECT_GRAPH, c->object, c->enter);
+		added->object = TARE_NO_INDEX;
+		loading_executes(l, c, index, list, same_call(l, track, c, added));
+	}
+	track->command = index;
+	track->template = TARE_NO_INDEX;
+	track->command_number = c->number;
+	track->command_enter = c->enter;
+	remember(l, c, index);
+	return add_place(l, c, index);
+}
+
+static int add_call_end(struct loading *l, const struct tare_trace_call_end *e)
+{
+	struct load_track *track;
+	struct tare_recorded_command *c =
+	    last_command(l, tare_trace_track(e->head), e->number, &track);
+	int64_t exit_ns = loading_ns(l, e->exit);
+
+	if (c) {
+		c->exit_ns = not_before(exit_ns, c->enter_ns);
+	} else if (track && track->command_number == e->number && track->call != TARE_NO_INDEX) {
+		struct tare_recorded_call *call = &l->recording->calls[track->call];
+		call->exit_ns = not_before(exit_ns, call->enter_ns);
+		call->inside_ns = call->exit_ns - call->enter_ns;
+	} else {
+		l->recording->unresolved++;
+	}
+	return l->status;
+}
+
+// ---- what is waited for
+
+// The command that an event handle meant at `ticks`; NO_COMMAND for an event of the user's, and,
+// counted, for one that was not seen.
+uint32_t loading_command_of_event(struct loading *l, uint8_t api, uint64_t event, uint64_t ticks,
+                                  int64_t before_ns)
+{
+	const struct tare_recording *r = l->recording;
+	uint32_t index = tare_id_map_find(&l->event_of, event_key(api, event));
+	const struct load_object *user = loading_find(l, api, TARE_OBJECT_EVENT, event, ticks);
+
+	// The handle may have been used again: what was made later, but not after, is meant.
+	if (index != TARE_ID_ABSENT && r->commands[index].enter_ns <= before_ns &&
+	    (!user || loading_ns(l, user->ticks) <= r->commands[index].enter_ns))
+		return index;
+	l->recording->unresolved += !user;
+	return NO_COMMAND;
+}
+
+static uint8_t api_of_depends(const struct loading *l, const struct tare_trace_depends *d)
+{
+	return loading_api(l, tare_trace_record_flags(d->head) >> TARE_DEPENDS_API_SHIFT);
+}
+
+// Waiting calls are about a queue and a device when all their events are.
+static void tell_call(const struct load_track *track, struct tare_recorded_call *call)
+{
+	if (call->object == TARE_NO_INDEX)
+		call->object = track->waits_queue;
+	if (call->device == TARE_NO_INDEX)
+		call->device = track->waits_device;
+}
+
+static void add_waits_of_call(struct loading *l, struct load_track *track,
+                              const struct tare_trace_depends *d, uint32_t events)
+{
+	const struct tare_recording *r = l->recording;
+	int64_t enter_ns = loading_ns(l, d->of);
+	bool first = !track->waits_told || track->waits_of != d->of;
+
+	for (uint32_t i = 0; i < events; i++) {
+		uint32_t command =
+		    loading_command_of_event(l, api_of_depends(l, d), d->event[i], d->of, enter_ns);
+		uint32_t queue = command == NO_COMMAND ? TARE_NO_INDEX : r->commands[command].queue;
+		uint32_t device = queue == TARE_NO_INDEX ? queue : r->queues[queue].device;
+		if (first || track->waits_queue != queue)
+			track->waits_queue = first ? queue : TARE_NO_INDEX;
+		if (first || track->waits_device != device)
+			track->waits_device = first ? device : TARE_NO_INDEX;
+		first = false;
+	}
+	track->waits_of = d->of;
+	track->waits_told = true;
+	if (track->call != TARE_NO_INDEX && track->call_enter == d->of)
+		tell_call(track, &r->calls[track->call]);
+}
+
+static int add_depends(struct loading *l, const struct tare_trace_depends *d)
+{
+	uint32_t events = tare_trace_detail(d->head) <= 6 ? tare_trace_detail(d->head) : 6;
+	struct tare_recorded_command *c;
+	struct load_track *track;
+	uint64_t enter_ticks;
+
+	c = last_command(l, tare_trace_track(d->head), d->of, &track);
+	if (!track)
+		return l->status;
+	if (tare_trace_record_flags(d->head) & TARE_DEPENDS_OF_CALL) {
+		add_waits_of_call(l, track, d, events);
+		return l->status;
+	}
+	if (!c && loading_is_template(l, track->template, d->of))
+		return loading_append_depends(l, track->template, api_of_depends(l, d), d, events);
+	if (!c) {
+		// What a refused command would have waited for does not matter.
+		l->recording->unresolved += track->command_number != d->of;
+		return l->status;
+	}
+	enter_ticks = track->command_enter;
+	for (uint32_t i = 0; i < events; i++) {
+		uint32_t command = loading_command_of_event(l, api_of_depends(l, d), d->event[i],
+		                                            enter_ticks, c->enter_ns);
+		struct tare_recorded_wait *wait =
+		    TARE_ROOM_FOR(track->waits, track->wait_room, track->wait_count);
+		if (!wait)
+			return loading_fail(l, ENOMEM, "dependencies");
+		wait->command = (command == track->command ? NO_COMMAND : command) & NO_COMMAND;
+		wait->last = false;
+		track->wait_count++;
+	}
+	return l->status;
+}
+
+// ---- calls
+
+// What a call is about: an object of the kind that goes with its role.
+static uint32_t object_of_call(struct loading *l, const struct tare_trace_call *c, uint8_t api,
+                               uint32_t role)
+{
+	bool released = tare_trace_record_flags(c->head) & TARE_CALL_RELEASED;
+	// What a call makes is there at its end; what it lets go of may be another by then.
+	uint64_t ticks = !released && (role == TARE_ROLE_ALLOCATE || role == TARE_ROLE_BUILD)
+	                     ? c->exit
+	                     : c->enter;
+
+	switch (role) {
+	case TARE_ROLE_WAIT:
+	case TARE_ROLE_FLUSH: {
+		const struct load_object *queue =
+		    loading_find(l, api, TARE_OBJECT_QUEUE, c->object, ticks);
+		return queue ? queue->index : TARE_NO_INDEX; // waits may be for events
+	}
+	case TARE_ROLE_BUILD:
+		return loading_resolve(l, api, TARE_OBJECT_PROGRAM, c->object, ticks);
+	case TARE_ROLE_ALLOCATE:
+		if (tare_trace_record_flags(c->head) & TARE_CALL_FAILED)
+			return TARE_NO_INDEX;
+		return loading_resolve(l, api, TARE_OBJECT_MEMORY, c->object, ticks);
+	default:
+		return TARE_NO_INDEX;
+	}
+}
+
+static int add_call(struct loading *l, const struct tare_trace_call *c)
+{
+	struct tare_recording *r = l->recording;
+	struct load_track *track = loading_track(l, tare_trace_track(c->head));
+	struct tare_recorded_call *call;
+	uint32_t function, role;
+	uint8_t api;
+
+	if (!track || finish_wait(l, track))
+		return l->status;
+	call = LOADING_ADD(l, calls, call_count, call_room);
+	if (!call)
+		return l->status;
+	function = loading_function(l, tare_trace_detail(c->head), TARE_ROLE_OTHER);
+	role = l->status ? 0 : r->functions[function].role;
+	api = loading_api_of_function(l, function);
+	*call = (struct tare_recorded_call){
+		.enter_ns = loading_ns(l, c->enter),
+		.count = 1,
+		.bytes = c->bytes,
+		.thread = track->thread,
+		.object = object_of_call(l, c, api, role),
+		.device = TARE_NO_INDEX,
+		.function = (uint16_t)function,
+		.role = (uint8_t)role,
+		.stack = TARE_NO_INDEX,
+		.flags = tare_trace_record_flags(c->head),
+		.result =
+		    c->result < INT32_MIN || c->result > INT32_MAX ? INT32_MIN : (int32_t)c->result,
+	};
+	call->exit_ns = not_before(loading_ns(l, c->exit), call->enter_ns);
+	call->inside_ns = call->exit_ns - call->enter_ns;
+	if (c->device)
+		call->device = loading_resolve(l, api, TARE_OBJECT_DEVICE, c->device, c->exit);
+	if (role == TARE_ROLE_WAIT || role == TARE_ROLE_FLUSH) {
+		if (call->object != TARE_NO_INDEX && call->device == TARE_NO_INDEX)
+			call->device = r->queues[call->object].device;
+		if (track->waits_told && track->waits_of == c->enter)
+			tell_call(track, call);
+	}
+	if (role == TARE_ROLE_ALLOCATE && call->object != TARE_NO_INDEX &&
+	    call->flags & TARE_CALL_RELEASED)
+		r->memories[call->object].released_ns = call->enter_ns;
+	track->call = (uint32_t)(r->call_count - 1);
+	track->call_enter = c->enter;
+	return l->status;
+}
+
+static int add_polled(struct loading *l, const struct tare_trace_polled *p)
+{
+	struct load_track *track = loading_track(l, tare_trace_track(p->head));
+	struct tare_recorded_call *call;
+	uint32_t function;
+	int64_t longest_ns;
+
+	if (!track || finish_wait(l, track))
+		return l->status;
+	call = LOADING_ADD(l, calls, call_count, call_room);
+	if (!call)
+		return l->status;
+	function = loading_function(l, tare_trace_detail(p->head), TARE_ROLE_POLL);
+	*call = (struct tare_recorded_call){
+		.enter_ns = loading_ns(l, p->first_enter),
+		.count = p->count,
+		.thread = track->thread,
+		.object = TARE_NO_INDEX,
+		.device = TARE_NO_INDEX,
+		.function = (uint16_t)function,
+		.stack = TARE_NO_INDEX,
+		.flags = (tare_trace_record_flags(p->head) & TARE_CALL_NESTED) |
+		         (p->failed ? TARE_CALL_FAILED : 0),
+	};
+	if (!l->status)
+		call->role = (uint8_t)l->recording->functions[function].role;
+	call->exit_ns = not_before(loading_ns(l, p->last_exit), call->enter_ns);
+	longest_ns = call->exit_ns - call->enter_ns;
+	call->inside_ns = longest_ns;
+	if (p->ticks < p->last_exit - p->first_enter)
+		call->inside_ns = loading_ns(l, p->first_enter + p->ticks) - call->enter_ns;
+	if (call->inside_ns < 0 || call->inside_ns > longest_ns)
+		call->inside_ns = longest_ns;
+	return l->status;
+}
+
+// ---- the rest
+
+static int add_callback(struct loading *l, const struct tare_trace_callback *c)
+{
+	const struct load_track *track = loading_track(l, tare_trace_track(c->head));
+	struct tare_recorded_callback *added =
+	    track ? LOADING_ADD(l, callbacks, callback_count, callback_room) : NULL;
+
+	if (!added)
+		return l->status;
+	added->enter_ns = loading_ns(l, c->enter);
+	added->exit_ns = not_before(loading_ns(l, c->exit), added->enter_ns);
+	added->thread = track->thread;
+	added->function =
+	    (uint16_t)loading_function(l, tare_trace_detail(c->head), TARE_ROLE_OTHER);
+	return l->status;
+}
+
+static int add_cpu_time(struct loading *l, const struct tare_trace_cpu_time *c)
+{
+	struct tare_recording *r = l->recording;
+	const struct load_track *track;
+	struct tare_cpu_sample *sample;
+	uint32_t *thread;
+
+	if (tare_trace_detail(c->head) == 1) {
+		struct tare_recorded_process *p = &r->processes[l->process];
+		if (c->cpu_ns > p->cpu_ns && c->cpu_ns < INT64_MAX)
+			p->cpu_ns = c->cpu_ns;
+		return 0;
+	}
+	track = loading_track(l, tare_trace_track(c->head));
+	if (!track || tare_trace_detail(c->head))
+		return l->status;
+	thread = TARE_ROOM_FOR(l->sample_threads, l->sample_thread_room, r->cpu_sample_count);
+	sample = LOADING_ADD(l, cpu_samples, cpu_sample_count, sample_room);
+	if (!thread || !sample)
+		return loading_fail(l, ENOMEM, "CPU times");
+	*thread = track->thread;
+	sample->at_ns = loading_ns(l, c->ticks);
+	sample->cpu_ns = loading_cut(c->cpu_ns > INT64_MAX ? INT64_MAX : (int64_t)c->cpu_ns);
+	return l->status;
+}
+
+static int add_loss(struct loading *l, const struct tare_trace_loss *loss)
+{
+	const struct load_track *track = loading_track(l, tare_trace_track(loss->head));
+	struct tare_recorded_loss *added =
+	    track ? LOADING_ADD(l, losses, loss_count, loss_room) : NULL;
+
+	if (!added)
+		return l->status;
+	*added = (struct tare_recorded_loss){
+		l->process,    track->thread,  loading_ns(l, loss->from), 0,
+		loss->records, loss->commands, TARE_LOSS_NO_ROOM
+	};
+	added->to_ns = not_before(loading_ns(l, loss->to), added->from_ns);
+	return 0;
+}
+
+int loading_event(struct loading *l, const union tare_trace_record *record)
+{
+	switch (tare_trace_type(record->head)) {
+	case TARE_TRACE_CALL:
+		return add_call(l, &record->call);
+	case TARE_TRACE_POLLED:
+		return add_polled(l, &record->polled);
+	case TARE_TRACE_COMMAND:
+		return add_command(l, &record->command);
+	case TARE_TRACE_CALL_END:
+		return add_call_end(l, &record->call_end);
+	case TARE_TRACE_DEPENDS:
+		return add_depends(l, &record->depends);
+	case TARE_TRACE_TIMES:
+		return loading_times(l, &record->times);
+	case TARE_TRACE_UNTIMED:
+		return loading_untimed(l, &record->untimed);
+	case TARE_TRACE_EXECUTE:
+		return loading_execute(l, &record->execute);
+	case TARE_TRACE_CALLBACK:
+		return add_callback(l, &record->callback);
+	case TARE_TRACE_CPU_TIME:
+		return add_cpu_time(l, &record->cpu_time);
+	case TARE_TRACE_CLOCK_PAIR:
+		return loading_clock_pair(l, &record->clock_pair);
+	case TARE_TRACE_PHASE:
+		return loading_phase(l, &record->phase);
+	case TARE_TRACE_LOSS:
+		return add_loss(l, &record->loss);
+	case TARE_TRACE_SITE:
+		return loading_site(l, &record->site);
+	case TARE_TRACE_ACTIVE:
+		return loading_active(l, &record->active);
+	case TARE_TRACE_PAGES:
+		return loading_pages(l, &record->pages);
+	case TARE_TRACE_PART:
+		return loading_part(l, &record->part);
+	case TARE_TRACE_TRANSFER:
+		return add_transfer(l, &record->transfer);
+	case TARE_TRACE_CONTENTS:
+		return add_contents(l, &record->contents);
+	default:
+		return l->status;
+	}
+}

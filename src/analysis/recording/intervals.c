@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/recording/intervals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum tare_effect transfer_effect(const struct tare_recorded_command *command,
+                                        enum tare_effect untold)
+{
+	switch (command->direction) {
+	case TARE_DIRECTION_TO_DEVICE:
+		return TARE_EFFECT_TO_DEVICE;
+	case TARE_DIRECTION_FROM_DEVICE:
+		return TARE_EFFECT_FROM_DEVICE;
+	case TARE_DIRECTION_LOCAL:
+	case TARE_DIRECTION_HOST:
+		return TARE_EFFECT_LOCAL;
+	default:
+		return untold;
+	}
+}
+
+enum tare_effect tare_command_effect(const struct tare_recorded_command *command)
+{
+	if (tare_command_only_executes(command))
+		return TARE_EFFECT_NONE;
+	switch (command->kind) {
+	case TARE_KIND_KERNEL:
+	case TARE_KIND_TASK:
+	case TARE_KIND_GRAPH:
+		return TARE_EFFECT_KERNEL;
+	case TARE_KIND_WRITE:
+		return transfer_effect(command, TARE_EFFECT_TO_DEVICE);
+	case TARE_KIND_READ:
+		return transfer_effect(command, TARE_EFFECT_FROM_DEVICE);
+	case TARE_KIND_MAP:
+	case TARE_KIND_UNMAP:
+	case TARE_KIND_MIGRATE:
+		return transfer_effect(command, TARE_EFFECT_NONE);
+	case TARE_KIND_COPY:
+	case TARE_KIND_FILL:
+	case TARE_KIND_OTHER:
+		return transfer_effect(command, TARE_EFFECT_LOCAL);
+	default:
+		return TARE_EFFECT_NONE;
+	}
+}
+
+// Times of a damaged trace may be anything.
+static int64_t call_ns(const struct tare_recorded_command *command)
+{
+	return tare_earlier_ns(command->exit_ns, command->enter_ns);
+}
+
+int64_t tare_command_launch_ns(const struct tare_recording *recording,
+                               const struct tare_recorded_command *command)
+{
+	if (tare_command_only_executes(command))
+		return 0;
+	bool executes = command->part == TARE_EXECUTES_MORE;
+	if (!tare_command_is_run(command) && !executes)
+		return call_ns(command);
+	if (command->execution >= recording->execution_count)
+		return executes ? call_ns(command) : 0;
+	// Of lists that one call executes the first command has the call; what they ran shares it.
+	uint32_t call = recording->executions[command->execution].call;
+	if (call >= recording->command_count)
+		return 0;
+	const struct tare_recorded_command *by = &recording->commands[call];
+	if (by->flags & TARE_COMMAND_NESTED || by->execution >= recording->execution_count)
+		return 0;
+	uint64_t shares = recording->executions[by->execution].shares;
+	return shares > 0 && shares <= INT64_MAX ? call_ns(by) / (int64_t)shares : 0;
+}
+
+int64_t tare_later_ns(int64_t at_ns, int64_t by_ns)
+{
+	int64_t sum;
+	return __builtin_add_overflow(at_ns, by_ns, &sum) ? INT64_MAX : sum;
+}
+
+int64_t tare_earlier_ns(int64_t at_ns, int64_t by_ns)
+{
+	int64_t difference;
+	return __builtin_sub_overflow(at_ns, by_ns, &difference) ? INT64_MIN + 1 : difference;
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct tare_time_span *x = a, *y = b;
+	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+size_t tare_spans_unite(struct tare_time_span *spans, size_t count)
+{
+	size_t kept = 0;
+	if (count > 1)
+		qsort(spans, count, sizeof *spans, compare_spans);
+	for (size_t i = 0; i < count; i++) {
+		if (spans[i].from_ns >= spans[i].to_ns)
+			continue;
+		if (kept == 0 || spans[i].from_ns > spans[kept - 1].to_ns)
+			spans[kept++] = spans[i];
+		else if (spans[i].to_ns > spans[kept - 1].to_ns)
+			spans[kept - 1].to_ns = spans[i].to_ns;
+	}
+	return kept;
+}
+
+// Takes spans out that end before a time.
+static void settle_before(struct tare_cover *cover, int64_t reached_ns)
+{
+	size_t done = 0;
+	while (done < cover->count && cover->spans[done].to_ns < reached_ns) {
+		cover->settled_ns += cover->spans[done].to_ns - cover->spans[done].from_ns;
+		if (cover->take)
+			cover->take(cover->context, &cover->spans[done]);
+		done++;
+	}
+	if (done == 0)
+		return;
+	cover->count -= done;
+	memmove(cover->spans, cover->spans + done, cover->count * sizeof *cover->spans);
+}
+
+static int make_room(struct tare_cover *cover, int64_t at_ns)
+{
+	if (cover->count < cover->capacity)
+		return 0;
+	// Nothing can reach those any more.
+	settle_before(cover, tare_earlier_ns(at_ns, cover->reach_ns));
+	// Half of it free, or moving spans down would take more than linear time.
+	if (cover->capacity && cover->count <= cover->capacity / 2)
+		return 0;
+	size_t capacity = cover->capacity ? 2 * cover->capacity : 64;
+	struct tare_time_span *spans = reallocarray(cover->spans, capacity, sizeof *spans);
+	if (!spans)
+		return -ENOMEM;
+	cover->spans = spans;
+	cover->capacity = capacity;
+	return 0;
+}
+
+int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns)
+{
+	struct tare_time_span span = { tare_earlier_ns(at_ns, by_ns), tare_later_ns(at_ns, by_ns) };
+	if (span.from_ns < cover->from_ns)
+		span.from_ns = cover->from_ns;
+	if (span.to_ns > cover->to_ns)
+		span.to_ns = cover->to_ns;
+	if (span.from_ns >= span.to_ns)
+		return 0;
+	while (cover->count && cover->spans[cover->count - 1].to_ns >= span.from_ns) {
+		const struct tare_time_span *last = &cover->spans[--cover->count];
+		if (last->from_ns < span.from_ns)
+			span.from_ns = last->from_ns;
+		if (last->to_ns > span.to_ns)
+			span.to_ns = last->to_ns;
+	}
+	if (make_room(cover, at_ns))
+		return -ENOMEM;
+	cover->spans[cover->count++] = span;
+	return 0;
+}
+
+int64_t tare_cover_ns(const struct tare_cover *cover)
+{
+	int64_t sum_ns = cover->settled_ns;
+	for (size_t i = 0; i < cover->count; i++)
+		sum_ns += cover->spans[i].to_ns - cover->spans[i].from_ns;
+	return sum_ns;
+}
+
+void tare_cover_finish(struct tare_cover *cover)
+{
+	settle_before(cover, INT64_MAX);
+}
+
+void tare_cover_free(struct tare_cover *cover)
+{
+	free(cover->spans);
+	cover->spans = NULL;
+	cover->count = cover->capacity = 0;
+}

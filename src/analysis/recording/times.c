@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device times: joined to their commands, then put on the host's clock.
+#include "analysis/recording/internal.h"
+
+struct tare_device_clock *loading_clock(struct loading *l, uint32_t device)
+{
+	size_t at = device - l->first_device;
+
+	if (!l->clocks[at])
+		l->clocks[at] = tare_device_clock_new(
+		    l->recording->processes[l->process].host_residual_ns, l->resolutions_ns[at]);
+	if (!l->clocks[at])
+		loading_fail(l, ENOMEM, "clocks");
+	return l->clocks[at];
+}
+
+int loading_clock_pair(struct loading *l, const struct tare_trace_clock_pair *pair)
+{
+	struct tare_reading reading = { loading_ns(l, pair->before), loading_ns(l, pair->after),
+		                        pair->value };
+	struct tare_device_clock *clock;
+	uint32_t device;
+
+	if (tare_trace_detail(pair->head) != TARE_CLOCK_DEVICE)
+		return l->status;
+	device = loading_resolve(l, loading_api_of_head(l, pair->head), TARE_OBJECT_DEVICE,
+	                         pair->device, pair->after);
+	if (device == TARE_NO_INDEX)
+		return l->status;
+	clock = loading_clock(l, device);
+	reading.ticks = loading_pair_ns(l, device, &reading);
+	if (clock)
+		tare_device_clock_pair(clock, &reading);
+	return l->status;
+}
+
+static uint64_t stamp(const struct tare_trace_times *t, enum tare_trace_stamps which,
+                      uint64_t ticks)
+{
+	return tare_trace_record_flags(t->head) & which ? ticks : 0;
+}
+
+static uint32_t device_of(const struct tare_recording *r, const struct tare_recorded_command *c)
+{
+	return c->queue == TARE_NO_INDEX ? TARE_NO_INDEX : r->queues[c->queue].device;
+}
+
+bool loading_keep_observed(struct loading *l, uint32_t command, int64_t observed_ns)
+{
+	size_t at = command - l->first_command;
+
+	while (l->observed_room <= at) {
+		int64_t *grown = tare_make_room(l->observed_ns, &l->observed_room, l->observed_room,
+		                                sizeof *grown);
+		if (!grown) {
+			loading_fail(l, ENOMEM, "commands");
+			return false;
+		}
+		l->observed_ns = grown;
+	}
+	l->observed_ns[at] = observed_ns;
+	return true;
+}
+
+// A graph's nodes have times of their own: the command lasts from the first start to the last end.
+static void widen(struct tare_recorded_command *c, const struct tare_stamps *stamps)
+{
+	if ((int64_t)(stamps->start - (uint64_t)c->start_ns) < 0)
+		c->start_ns = (int64_t)stamps->start;
+	if ((int64_t)(stamps->end - (uint64_t)c->end_ns) > 0)
+		c->end_ns = (int64_t)stamps->end;
+}
+
+int loading_times(struct loading *l, const struct tare_trace_times *t)
+{
+	struct tare_recording *r = l->recording;
+	uint64_t identity = (uint64_t)t->command_track << 32 | t->command_number;
+	bool node = tare_trace_detail(t->head) == TARE_TIMES_OF_NODE;
+	uint32_t index =
+	    !node && t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
+	bool run = index != TARE_NO_RUN;
+	struct tare_recorded_command *c;
+	struct tare_device_clock *clock;
+	struct tare_stamps stamps;
+	uint32_t device;
+
+	if (node) {
+		index = loading_run_of_node(l, t);
+		if (index == TARE_NO_INDEX)
+			return l->status;
+	} else if (!run)
+		index = t->execution ? tare_id_map_find(&l->pending, identity)
+		                     : tare_id_map_take(&l->pending, identity);
+	// A run has times once.
+	if (index == TARE_ID_ABSENT || (run && r->commands[index].untimed)) {
+		r->unresolved++;
+		return l->status;
+	}
+	c = &r->commands[index];
+	device = device_of(r, c);
+	stamps = (struct tare_stamps){ c->enter_ns,
+		                       c->exit_ns,
+		                       loading_ns(l, t->observed),
+		                       stamp(t, TARE_TRACE_STAMP_QUEUED, t->queued),
+		                       stamp(t, TARE_TRACE_STAMP_SUBMITTED, t->submitted),
+		                       stamp(t, TARE_TRACE_STAMP_START, t->start),
+		                       stamp(t, TARE_TRACE_STAMP_END, t->end) };
+	if (device == TARE_NO_INDEX) {
+		c->untimed = TARE_UNTIMED_UNUSABLE; // of which clock?
+		return l->status;
+	}
+	if (tare_trace_record_flags(t->head) & TARE_TRACE_STAMP_ACTIVE)
+		c->active_ns = loading_active_ns(l, device, t->queued, t->submitted);
+	loading_stamps_ns(l, device, tare_trace_record_flags(t->head), &stamps);
+	clock = loading_clock(l, device);
+	if (!clock || !loading_keep_observed(l, index, stamps.observed_ns))
+		return l->status;
+	if (!tare_device_clock_command(clock, &stamps)) {
+		r->devices[device].contradictions++;
+		if (c->untimed != LOADING_RAW)
+			c->untimed = TARE_UNTIMED_UNUSABLE;
+	} else if (c->untimed == LOADING_RAW) {
+		widen(c, &stamps);
+	} else {
+		c->submitted_ns = (int64_t)stamps.submitted;
+		c->start_ns = (int64_t)stamps.start;
+		c->end_ns = (int64_t)stamps.end;
+		c->untimed = LOADING_RAW;
+	}
+	return l->status;
+}
+
+int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u)
+{
+	uint64_t identity = (uint64_t)u->command_track << 32 | u->command_number;
+	uint32_t index = tare_id_map_take(&l->pending, identity);
+	uint8_t why = tare_trace_detail(u->head) <= TARE_UNTIMED_NOT_ASKED
+	                  ? (uint8_t)tare_trace_detail(u->head)
+	                  : TARE_UNTIMED_UNUSABLE;
+
+	if (loading_untimed_list(l, identity, u->execution, why))
+		return l->status;
+	if (index == TARE_ID_ABSENT)
+		l->recording->unresolved++;
+	else if (l->recording->commands[index].untimed != LOADING_RAW)
+		l->recording->commands[index].untimed = why;
+	return l->status;
+}
+
+// ---- mapping
+
+static void forget_times(struct tare_recorded_command *c)
+{
+	c->submitted_ns = c->start_ns = c->end_ns = TARE_NO_TIME;
+	c->untimed = TARE_UNTIMED_UNUSABLE;
+}
+
+// By how much the times are outside what the host saw: 0 when they are inside.
+static int64_t outside_ns(const struct tare_recorded_command *c, int64_t start_ns, int64_t end_ns,
+                          int64_t observed_ns)
+{
+	int64_t before = c->enter_ns - start_ns;
+	int64_t after = end_ns - observed_ns;
+	int64_t most = before > after ? before : after;
+
+	return most > 0 ? most : 0;
+}
+
+// Beyond the residual a stamp contradicts; so far beyond it, it is not used.
+static int64_t farthest_ns(int64_t residual_ns)
+{
+	return residual_ns > 100000 ? 10 * residual_ns : 1000000;
+}
+
+// The command's stamps on the host's clock, or none when they are far from where they can be.
+// Returns whether they contradict.
+static bool map_command(const struct tare_device_clock *clock, struct tare_recorded_command *c,
+                        int64_t observed_ns)
+{
+	int64_t start_ns = tare_device_clock_map(clock, (uint64_t)c->start_ns);
+	int64_t end_ns = tare_device_clock_map(clock, (uint64_t)c->end_ns);
+	int64_t submitted_ns = TARE_NO_TIME;
+	int64_t outside;
+
+	if (start_ns == TARE_NO_TIME || end_ns == TARE_NO_TIME) {
+		forget_times(c);
+		return true;
+	}
+	if (c->submitted_ns)
+		submitted_ns = tare_device_clock_map(clock, (uint64_t)c->submitted_ns);
+	outside = outside_ns(c, start_ns, end_ns, observed_ns);
+	if (outside > farthest_ns(clock->residual_ns)) {
+		forget_times(c);
+		return true;
+	}
+	// The mapping may put what began at the machine's start a little before it.
+	c->start_ns = loading_cut(start_ns);
+	c->end_ns = loading_cut(end_ns < start_ns ? start_ns : end_ns);
+	// A submission that was not between the two says nothing.
+	c->submitted_ns = TARE_NO_TIME;
+	if (submitted_ns != TARE_NO_TIME && submitted_ns <= start_ns &&
+	    submitted_ns >= c->enter_ns - clock->residual_ns)
+		c->submitted_ns = loading_cut(submitted_ns);
+	c->untimed = 0;
+	return outside > clock->residual_ns;
+}
+
+// What was settled of a device's clock goes into the recording; one that most commands contradict
+// is none. The mapping stretches the device's time to the host's: what it adds is what the device's
+// clock loses.
+static double device_drift_ppm(const struct tare_device_clock *clock)
+{
+	return 1e6 * (1 / (1 + clock->drift_ppm / 1e6) - 1);
+}
+
+static void tell_devices(struct loading *l, const uint64_t *timed, const uint64_t *contradict)
+{
+	for (size_t i = 0; i < l->clock_count; i++) {
+		struct tare_recorded_device *d = &l->recording->devices[l->first_device + i];
+		struct tare_device_clock *clock = l->clocks[i];
+		d->contradictions += contradict[i];
+		if (!clock)
+			continue;
+		if (2 * contradict[i] > timed[i])
+			tare_device_clock_refuse(clock);
+		d->clock_source = clock->source;
+		d->residual_ns = clock->residual_ns;
+		d->drift_ppm = device_drift_ppm(clock);
+		d->clock_pairs = clock->rests_on;
+	}
+}
+
+// Maps the commands whose stamps are raw and counts, for each device, all and those that
+// contradict.
+static void map_commands(struct loading *l, uint64_t *timed, uint64_t *contradict)
+{
+	struct tare_recording *r = l->recording;
+
+	for (size_t i = l->first_command; i < r->command_count; i++) {
+		struct tare_recorded_command *c = &r->commands[i];
+		const struct tare_device_clock *clock;
+		size_t device;
+		if (c->untimed != LOADING_RAW)
+			continue;
+		device = device_of(r, c) - l->first_device;
+		clock = l->clocks[device];
+		if (clock->source == TARE_CLOCK_NONE) {
+			forget_times(c);
+			continue;
+		}
+		timed[device]++;
+		contradict[device] += map_command(clock, c, l->observed_ns[i - l->first_command]);
+	}
+}
+
+// Takes the times of commands whose device's clock turned out to be none.
+static void unmap_commands(struct loading *l)
+{
+	struct tare_recording *r = l->recording;
+
+	for (size_t i = l->first_command; i < r->command_count; i++) {
+		struct tare_recorded_command *c = &r->commands[i];
+		if (c->start_ns != TARE_NO_TIME &&
+		    l->clocks[device_of(r, c) - l->first_device]->source == TARE_CLOCK_NONE)
+			forget_times(c);
+	}
+}
+
+int loading_map_times(struct loading *l)
+{
+	uint64_t *timed = calloc(l->clock_count + 1, 2 * sizeof *timed);
+	uint64_t *contradict = timed + l->clock_count + 1;
+	bool refused = false;
+
+	if (!timed)
+		return loading_fail(l, ENOMEM, "clocks");
+	for (size_t i = 0; i < l->clock_count && !l->status; i++)
+		if (l->clocks[i] && tare_device_clock_settle(l->clocks[i], l->error))
+			l->status = -ENOMEM;
+	if (!l->status) {
+		map_commands(l, timed, contradict);
+		tell_devices(l, timed, contradict);
+		for (size_t i = 0; i < l->clock_count; i++)
+			refused |= timed[i] && l->clocks[i]->source == TARE_CLOCK_NONE;
+		if (refused)
+			unmap_commands(l);
+	}
+	free(timed);
+	return l->status;
+}

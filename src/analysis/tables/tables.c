@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/tables/internal.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- equal names and shapes
+
+static int compare_names(const void *a, const void *b, void *context)
+{
+	const struct tare_recorded_kernel *kernels = context;
+	return strcmp(kernels[*(const uint32_t *)a].name, kernels[*(const uint32_t *)b].name);
+}
+
+static int compare_shapes(const void *a, const void *b, void *context)
+{
+	const struct tare_recorded_shape *shapes = context;
+	const struct tare_recorded_shape *x = &shapes[*(const uint32_t *)a];
+	const struct tare_recorded_shape *y = &shapes[*(const uint32_t *)b];
+	if (x->local_bytes != y->local_bytes)
+		return x->local_bytes < y->local_bytes ? -1 : 1;
+	if (memcmp(x->cluster, y->cluster, sizeof x->cluster) != 0)
+		return memcmp(x->cluster, y->cluster, sizeof x->cluster);
+	if (x->dimensions != y->dimensions)
+		return x->dimensions < y->dimensions ? -1 : 1;
+	for (size_t i = 0; i < 3; i++)
+		if (x->global[i] != y->global[i])
+			return x->global[i] < y->global[i] ? -1 : 1;
+	for (size_t i = 0; i < 3; i++)
+		if (x->local[i] != y->local[i])
+			return x->local[i] < y->local[i] ? -1 : 1;
+	return 0;
+}
+
+// Gives each of n things a number that equal ones share; NULL without memory.
+static uint32_t *number_equals(void *things, size_t n,
+                               int (*compare)(const void *, const void *, void *))
+{
+	TARE_FREE uint32_t *order = malloc((n + 1) * sizeof *order);
+	uint32_t *number = malloc((n + 1) * sizeof *number);
+	if (!order || !number) {
+		free(number);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, n, sizeof *order, compare, things);
+	for (size_t i = 0; i < n; i++)
+		number[order[i]] = i > 0 && compare(&order[i - 1], &order[i], things) == 0
+		                       ? number[order[i - 1]]
+		                       : order[i];
+	return number;
+}
+
+// ---- the view
+
+static void find_members(struct tables_context *context)
+{
+	const struct tare_recording *recording = context->recording;
+	const struct tare_view *view = context->view;
+	for (uint32_t i = 0; i < recording->process_count; i++)
+		context->process_in[i] = tare_view_has_process(view, i);
+	// Not by the device's process: those of others go by the number of the first.
+	for (uint32_t i = 0; i < recording->device_count; i++)
+		context->device_in[i] =
+		    view->device == TARE_NO_INDEX || view->device == recording->devices[i].same_as;
+	context->device_in[recording->device_count] = view->device == TARE_NO_INDEX;
+	for (size_t i = 0; i <= recording->kernel_count; i++)
+		context->kernel_in[i] =
+		    !view->kernel ||
+		    fnmatch(view->kernel,
+		            i < recording->kernel_count ? recording->kernels[i].name : "", 0) == 0;
+	for (size_t i = 0; i < recording->queue_count; i++) {
+		uint32_t device = recording->queues[i].device;
+		if (device < recording->device_count)
+			device = recording->devices[device].same_as;
+		context->device_of[i] =
+		    device < recording->device_count ? device : (uint32_t)recording->device_count;
+	}
+}
+
+// Copies the parts of the view.
+static int open_spans(struct tables_context *context)
+{
+	const struct tare_view *view = context->view;
+	struct tare_time_span whole = { view->from_ns, view->to_ns };
+	size_t count = view->spans ? view->span_count : 1;
+	context->spans = malloc((count + 1) * sizeof *context->spans);
+	context->between_ns = calloc(count + 1, sizeof *context->between_ns);
+	if (!context->spans || !context->between_ns)
+		return -ENOMEM;
+	memcpy(context->spans, view->spans ? view->spans : &whole, count * sizeof whole);
+	for (size_t i = 0; i < count; i++) {
+		struct tare_time_span *span = &context->spans[i];
+		if (span->from_ns <= view->from_ns)
+			span->from_ns = context->from_ns;
+		if (span->to_ns >= view->to_ns)
+			span->to_ns = context->to_ns;
+	}
+	context->span_count = tare_spans_unite(context->spans, count);
+	for (size_t i = 1; i < context->span_count; i++)
+		context->between_ns[i] =
+		    context->between_ns[i - 1] +
+		    tables_length(context->spans[i - 1].to_ns, context->spans[i].from_ns);
+	return 0;
+}
+
+int tables_context_open(const struct tare_recording *recording, const struct tare_view *view,
+                        const struct tare_ledgers *ledgers, struct tables_context *context)
+{
+	*context = (struct tables_context){
+		.recording = recording,
+		.view = view,
+		.ledgers = ledgers,
+		// Device times may lie outside of the run by the clock's residual.
+		.from_ns = view->from_ns <= recording->start_ns ? INT64_MIN : view->from_ns,
+		.to_ns = view->to_ns >= recording->end_ns ? INT64_MAX : view->to_ns,
+		.process_in = malloc((recording->process_count + 1) * sizeof(bool)),
+		.device_in = malloc((recording->device_count + 1) * sizeof(bool)),
+		.kernel_in = malloc((recording->kernel_count + 1) * sizeof(bool)),
+		.device_of = malloc((recording->queue_count + 1) * sizeof(uint32_t)),
+		.name_of =
+		    number_equals(recording->kernels, recording->kernel_count, compare_names),
+		.shape_of =
+		    number_equals(recording->shapes, recording->shape_count, compare_shapes),
+	};
+	if (!context->process_in || !context->device_in || !context->kernel_in ||
+	    !context->device_of || !context->name_of || !context->shape_of)
+		return -ENOMEM;
+	find_members(context);
+	int code = tables_find_twice(recording, &context->twice);
+	return code ? code : open_spans(context);
+}
+
+void tables_context_close(struct tables_context *context)
+{
+	free(context->spans);
+	free(context->between_ns);
+	free(context->process_in);
+	free(context->device_in);
+	free(context->kernel_in);
+	free(context->device_of);
+	free(context->name_of);
+	free(context->shape_of);
+	free(context->twice);
+}
+
+uint32_t tables_process(const struct tare_recording *recording, uint32_t thread)
+{
+	return thread < recording->thread_count ? recording->threads[thread].process
+	                                        : TARE_NO_INDEX;
+}
+
+bool tables_timed(const struct tare_recorded_command *command, struct tables_span *span)
+{
+	if (command->start_ns == TARE_NO_TIME || command->end_ns == TARE_NO_TIME ||
+	    command->end_ns < command->start_ns)
+		return false;
+	*span = (struct tables_span){ tables_bounded(command->start_ns),
+		                      tables_bounded(command->end_ns) };
+	return true;
+}
+
+bool tables_is_transfer(const struct tare_recorded_command *command)
+{
+	switch (command->kind) {
+	case TARE_KIND_WRITE:
+	case TARE_KIND_READ:
+	case TARE_KIND_COPY:
+	case TARE_KIND_FILL:
+	case TARE_KIND_MAP:
+	case TARE_KIND_UNMAP:
+	case TARE_KIND_MIGRATE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+// The first part of the view that ends after a time; span_count: none. Where the view goes to the
+// end of the run it has no end.
+static size_t first_span_after(const struct tables_context *context, int64_t time_ns)
+{
+	size_t low = 0, high = context->span_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (context->spans[middle].to_ns > time_ns ||
+		    context->spans[middle].to_ns == INT64_MAX)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+bool tables_in_time(const struct tables_context *context, int64_t time_ns)
+{
+	size_t next = first_span_after(context, time_ns);
+	return next < context->span_count && context->spans[next].from_ns <= time_ns;
+}
+
+int64_t tables_first_moment(const struct tables_context *context, int64_t from_ns, int64_t to_ns)
+{
+	size_t next = first_span_after(context, from_ns);
+	if (next == context->span_count)
+		return TARE_NO_TIME;
+	if (context->spans[next].from_ns > from_ns)
+		from_ns = context->spans[next].from_ns;
+	return from_ns < to_ns ? from_ns : TARE_NO_TIME;
+}
+
+// How much of the time before a moment lies between parts of the view.
+static int64_t between_before(const struct tables_context *context, int64_t time_ns)
+{
+	size_t next = first_span_after(context, time_ns);
+	if (next == 0)
+		return 0;
+	if (next == context->span_count)
+		return context->between_ns[next - 1];
+	if (context->spans[next].from_ns <= time_ns)
+		return context->between_ns[next];
+	return context->between_ns[next - 1] +
+	       tables_length(context->spans[next - 1].to_ns, time_ns);
+}
+
+int64_t tables_inside_ns(const struct tables_context *context, int64_t from_ns, int64_t to_ns)
+{
+	int64_t ns = tables_length(from_ns, to_ns);
+	if (context->span_count < 2 || ns == 0)
+		return ns;
+	return ns - (between_before(context, to_ns) - between_before(context, from_ns));
+}
+
+static bool has_thread(const struct tables_context *context, uint32_t thread)
+{
+	uint32_t process = tables_process(context->recording, thread);
+	return process < context->recording->process_count
+	           ? context->process_in[process]
+	           : context->view->process == TARE_NO_INDEX;
+}
+
+bool tables_has_command_of_any_name(const struct tables_context *context,
+                                    const struct tare_recorded_command *command)
+{
+	struct tables_span span;
+	int64_t time = tables_timed(command, &span) ? command->start_ns : command->enter_ns;
+	return tables_in_time(context, time) &&
+	       context->device_in[tables_device(context, command)] &&
+	       has_thread(context, command->thread);
+}
+
+bool tables_has_command(const struct tables_context *context,
+                        const struct tare_recorded_command *command)
+{
+	size_t kernels = context->recording->kernel_count;
+	if (command->kind == TARE_KIND_KERNEL &&
+	    !context->kernel_in[command->object < kernels ? command->object : kernels])
+		return false;
+	return tables_has_command_of_any_name(context, command);
+}
+
+bool tables_has_call(const struct tables_context *context, const struct tare_recorded_call *call)
+{
+	return tables_in_time(context, call->enter_ns) && has_thread(context, call->thread) &&
+	       (call->device >= context->recording->device_count ||
+	        context->device_in[call->device]);
+}
+
+// ---- all of them
+
+static int compute(struct tables_context *context, const struct tare_transfer_ceiling *ceilings,
+                   size_t ceiling_count, struct tare_tables *tables)
+{
+	int code = tables_transfers(context, ceilings, ceiling_count, tables);
+	if (code == 0)
+		code = tables_tasks(context, tables);
+	if (code == 0)
+		code = tables_api_calls(context, tables);
+	if (code == 0)
+		code = tables_builds(context, tables);
+	if (code == 0)
+		code = tables_memory(context, &tables->memory);
+	if (code == 0)
+		code = tables_queues(context, tables);
+	if (code == 0)
+		code = tables_coverage(context, &tables->coverage);
+	return code == 0 ? tables_summary(context, &tables->summary) : code;
+}
+
+int tare_tables_compute(const struct tare_recording *recording, const struct tare_view *view,
+                        const struct tare_ledgers *ledgers,
+                        const struct tare_transfer_ceiling *ceilings, size_t ceiling_count,
+                        struct tare_tables *tables, struct tare_error *error)
+{
+	struct tables_context context;
+	int code;
+	*tables = (struct tare_tables){ 0 };
+	code = tables_context_open(recording, view, ledgers, &context);
+	if (code == 0)
+		code = compute(&context, ceilings, ceiling_count, tables);
+	tables_context_close(&context);
+	if (code == 0)
+		return 0;
+	tare_tables_free(tables);
+	return tare_fail(error, -code,
+	                 "no memory for the tables of %zu commands; "
+	                 "--from and --to report a part of the run",
+	                 recording->command_count);
+}
+
+void tare_tables_free(struct tare_tables *tables)
+{
+	if (!tables)
+		return;
+	free(tables->tasks);
+	free(tables->task_shapes);
+	free(tables->transfers);
+	free(tables->api);
+	free(tables->builds);
+	free(tables->queues);
+	*tables = (struct tare_tables){ 0 };
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a recording shows of a device's engines: which kinds of work ran beside each other, and
+// which waited for each other although they were ready.
+#include "analysis/ledger/internal.h"
+#include "analysis/whatif/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// Kinds are stages. Commands apart are counted only where nothing else explains the wait.
+enum {
+	TIMES_APART = 3, // so often at least
+	SAMPLES_OF_RATE = 3,
+};
+#define TOGETHER_SHARE 0.01 // of the shorter kind, and more than the stamps' error
+#define IN_CALLER_SHARE 0.9
+#define BESIDE_SHARE 0.8
+#define ALONE_SHARE 0.05
+
+#define CL_DEVICE_TYPE_CPU_BIT 2u
+
+struct kind_spans {
+	struct tables_span *spans; // merged; to: when; before: time of the kind until `from`
+	int64_t *before_ns;
+	size_t count;
+	int64_t sum_ns;
+};
+
+static int kind_of(const struct tare_recorded_command *command)
+{
+	switch (tare_command_effect(command)) {
+	case TARE_EFFECT_TO_DEVICE:
+		return TARE_STAGE_TO_DEVICE;
+	case TARE_EFFECT_KERNEL:
+		return TARE_STAGE_KERNEL;
+	case TARE_EFFECT_FROM_DEVICE:
+		return TARE_STAGE_TO_HOST;
+	default:
+		return -1;
+	}
+}
+
+static int gather(const struct whatif_scope *scope, int kind, struct kind_spans *spans)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < scope->count; i++)
+		count += kind_of(&scope->recording->commands[scope->order[i]]) == kind;
+	spans->spans = calloc(count + 1, sizeof *spans->spans);
+	spans->before_ns = calloc(count + 1, sizeof *spans->before_ns);
+	if (!spans->spans || !spans->before_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < scope->count; i++) {
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
+		if (kind_of(c) == kind)
+			spans->spans[spans->count++] =
+			    (struct tables_span){ c->start_ns, c->end_ns };
+	}
+	spans->count = tables_merge(spans->spans, spans->count);
+	for (size_t i = 0; i < spans->count; i++) {
+		spans->before_ns[i] = spans->sum_ns;
+		spans->sum_ns =
+		    tables_add(spans->sum_ns, spans->spans[i].to - spans->spans[i].from);
+	}
+	return 0;
+}
+
+// The first of merged spans that ends after a time.
+static size_t span_after(const struct kind_spans *spans, int64_t at_ns)
+{
+	size_t low = 0, high = spans->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (spans->spans[middle].to > at_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+// For how long the kind ran until a time.
+static int64_t ran_before(const struct kind_spans *spans, int64_t at_ns)
+{
+	size_t at = span_after(spans, at_ns);
+	if (at == spans->count)
+		return spans->sum_ns;
+	int64_t into_ns = at_ns - spans->spans[at].from;
+	return spans->before_ns[at] + (into_ns > 0 ? into_ns : 0);
+}
+
+static int64_t ran_within(const struct kind_spans *spans, int64_t from_ns, int64_t to_ns)
+{
+	return from_ns < to_ns ? ran_before(spans, to_ns) - ran_before(spans, from_ns) : 0;
+}
+
+static int64_t residual_of(const struct whatif_scope *scope)
+{
+	int64_t most_ns = 0;
+	for (size_t i = 0; i < scope->recording->device_count; i++) {
+		const struct tare_recorded_device *device = &scope->recording->devices[i];
+		if (device->same_as == scope->device && device->residual_ns != TARE_NO_TIME &&
+		    device->residual_ns > most_ns)
+			most_ns = device->residual_ns;
+	}
+	return most_ns;
+}
+
+// ---- together
+
+static bool ran_together(const struct kind_spans *a, const struct kind_spans *b, int64_t error_ns)
+{
+	int64_t both_ns = 0;
+	int64_t shorter_ns = a->sum_ns < b->sum_ns ? a->sum_ns : b->sum_ns;
+	for (size_t i = 0; i < a->count; i++)
+		both_ns = tables_add(both_ns, ran_within(b, a->spans[i].from, a->spans[i].to));
+	return both_ns > error_ns && (double)both_ns > TOGETHER_SHARE * (double)shorter_ns;
+}
+
+// ---- apart
+
+// When the last command of a queue, and what a command waits for, had ended.
+static int64_t free_since(const struct tare_recording *recording,
+                          const struct tare_recorded_command *command, int64_t queue_end_ns)
+{
+	int64_t free_ns = recording->queues[command->queue].out_of_order ? INT64_MIN : queue_end_ns;
+	for (size_t i = command->first_wait; i < recording->wait_count; i++) {
+		const struct tare_recorded_wait *wait = &recording->waits[i];
+		if (wait->command >= recording->command_count ||
+		    !tare_command_timed(&recording->commands[wait->command]))
+			return command->start_ns; // when that came is not known
+		if (recording->commands[wait->command].end_ns > free_ns)
+			free_ns = recording->commands[wait->command].end_ns;
+		if (wait->last)
+			break;
+	}
+	return free_ns;
+}
+
+// Which kinds ran beside each other, and how often one waited for the other.
+struct evidence {
+	bool together[TARE_STAGE_COUNT][TARE_STAGE_COUNT];
+	uint64_t apart[TARE_STAGE_COUNT][TARE_STAGE_COUNT];
+};
+
+// Counts the commands that were ready, started only when the other kind had ended, and had nothing
+// else before them that they could have waited for.
+static void count_apart(const struct whatif_scope *scope, const struct kind_spans *kinds,
+                        const int64_t *queue_end_ns, const struct tare_recorded_command *command,
+                        struct evidence *evidence)
+{
+	int kind = kind_of(command), other = -1;
+	int64_t ready_ns = free_since(scope->recording, command, queue_end_ns[command->queue]);
+	int64_t submitted_ns =
+	    command->submitted_ns != TARE_NO_TIME ? command->submitted_ns : command->exit_ns;
+	if (submitted_ns > ready_ns)
+		ready_ns = submitted_ns;
+	if (kind < 0 || ready_ns >= command->start_ns)
+		return;
+	for (int i = 0; i < TARE_STAGE_COUNT; i++) {
+		if ((i != kind && evidence->together[kind][i]) ||
+		    ran_within(&kinds[i], ready_ns, command->start_ns) == 0)
+			continue;
+		if (i == kind || other >= 0)
+			return;
+		other = i;
+	}
+	if (other < 0)
+		return;
+	int64_t waited_ns = command->start_ns - ready_ns;
+	int64_t shortest_ns = (command->end_ns - command->start_ns) / 4;
+	int64_t beside_ns = ran_within(&kinds[other], ready_ns, command->start_ns);
+	if (waited_ns >= shortest_ns && (double)beside_ns >= BESIDE_SHARE * (double)waited_ns)
+		evidence->apart[kind][other]++;
+}
+
+static int find_apart(const struct whatif_scope *scope, const struct kind_spans *kinds,
+                      struct evidence *evidence)
+{
+	const struct tare_recording *recording = scope->recording;
+	int64_t *queue_end_ns = calloc(recording->queue_count + 1, sizeof *queue_end_ns);
+	if (!queue_end_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->queue_count; i++)
+		queue_end_ns[i] = INT64_MIN;
+	for (size_t i = 0; i < scope->count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[scope->order[i]];
+		count_apart(scope, kinds, queue_end_ns, command, evidence);
+		if (command->end_ns > queue_end_ns[command->queue])
+			queue_end_ns[command->queue] = command->end_ns;
+	}
+	free(queue_end_ns);
+	return 0;
+}
+
+static enum tare_seen_together judge(const struct evidence *evidence, int a, int b)
+{
+	return evidence->together[a][b] ? TARE_TOGETHER_SEEN
+	       : evidence->apart[a][b] + evidence->apart[b][a] >= TIMES_APART
+	           ? TARE_TOGETHER_APART
+	           : TARE_TOGETHER_UNKNOWN;
+}
+
+// Of two pairs, one that was seen together speaks for both.
+static enum tare_seen_together either(enum tare_seen_together a, enum tare_seen_together b)
+{
+	if (a == TARE_TOGETHER_SEEN || b == TARE_TOGETHER_SEEN)
+		return TARE_TOGETHER_SEEN;
+	return a == TARE_TOGETHER_UNKNOWN ? b : a;
+}
+
+// ---- rates
+
+struct rates {
+	double bytes[2], ns[2]; // alone, beside the other direction
+	size_t count[2];
+};
+
+static double largest_amount(const struct whatif_scope *scope, int kind)
+{
+	double most = 0;
+	for (size_t i = 0; i < scope->count; i++) {
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
+		if (kind_of(c) == kind && (double)c->amount > most)
+			most = (double)c->amount;
+	}
+	return most;
+}
+
+// Speed beside the other direction over speed alone, of large copies; NaN where there are too few.
+static double duplex_of(const struct whatif_scope *scope, const struct kind_spans *kinds, int kind,
+                        int other)
+{
+	struct rates rates = { 0 };
+	double most = largest_amount(scope, kind);
+	for (size_t i = 0; i < scope->count; i++) {
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
+		double ns = (double)(c->end_ns - c->start_ns);
+		if (kind_of(c) != kind || (double)c->amount < most / 4 || !(ns > 0))
+			continue;
+		double share = (double)ran_within(&kinds[other], c->start_ns, c->end_ns) / ns;
+		if (share > ALONE_SHARE && share < BESIDE_SHARE)
+			continue;
+		int beside = share >= BESIDE_SHARE;
+		rates.bytes[beside] += (double)c->amount;
+		rates.ns[beside] += ns;
+		rates.count[beside]++;
+	}
+	if (rates.count[0] < SAMPLES_OF_RATE || rates.count[1] < SAMPLES_OF_RATE)
+		return NAN;
+	return fmin(1, (rates.bytes[1] / rates.ns[1]) / (rates.bytes[0] / rates.ns[0]));
+}
+
+// ---- what the device is
+
+static bool run_in_caller(const struct whatif_scope *scope)
+{
+	size_t kernels = 0, inside = 0;
+	for (size_t i = 0; i < scope->count; i++) {
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
+		if (kind_of(c) != TARE_STAGE_KERNEL || (c->flags & TARE_COMMAND_BLOCKING))
+			continue;
+		kernels++;
+		inside += c->start_ns >= c->enter_ns && c->end_ns <= c->exit_ns;
+	}
+	return kernels > 0 && (double)inside >= IN_CALLER_SHARE * (double)kernels;
+}
+
+static bool shares_host(const struct whatif_scope *scope)
+{
+	for (size_t i = 0; i < scope->recording->device_count; i++) {
+		const struct tare_recorded_device *device = &scope->recording->devices[i];
+		if (device->same_as == scope->device &&
+		    (device->unified_memory || (device->type & CL_DEVICE_TYPE_CPU_BIT)))
+			return true;
+	}
+	return false;
+}
+
+int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *gain)
+{
+	struct kind_spans kinds[TARE_STAGE_COUNT] = { { NULL, NULL, 0, 0 } };
+	struct evidence evidence = { .together = { { false } } };
+	const int in = TARE_STAGE_TO_DEVICE, work = TARE_STAGE_KERNEL, out = TARE_STAGE_TO_HOST;
+	int64_t error_ns = 2 * residual_of(scope);
+	int code = 0;
+	for (int kind = 0; !code && kind < TARE_STAGE_COUNT; kind++)
+		code = gather(scope, kind, &kinds[kind]);
+	for (int a = 0; !code && a < TARE_STAGE_COUNT; a++)
+		for (int b = 0; b < TARE_STAGE_COUNT; b++)
+			evidence.together[a][b] =
+			    a != b && ran_together(&kinds[a], &kinds[b], error_ns);
+	if (!code)
+		code = find_apart(scope, kinds, &evidence);
+	if (!code) {
+		gain->copies = judge(&evidence, in, out);
+		gain->beside = either(judge(&evidence, in, work), judge(&evidence, out, work));
+		gain->in_caller = run_in_caller(scope);
+		if (gain->in_caller && gain->beside == TARE_TOGETHER_UNKNOWN)
+			gain->beside = TARE_TOGETHER_APART;
+		double there = duplex_of(scope, kinds, in, out);
+		double back = duplex_of(scope, kinds, out, in);
+		gain->duplex = isnan(there) ? back : isnan(back) ? there : (there + back) / 2;
+		gain->shares_host = shares_host(scope);
+	}
+	for (int kind = 0; kind < TARE_STAGE_COUNT; kind++) {
+		free(kinds[kind].spans);
+		free(kinds[kind].before_ns);
+	}
+	return code;
+}

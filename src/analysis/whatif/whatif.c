@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/whatif/internal.h"
+
+#include "analysis/ledger/internal.h"
+#include "base/cleanup.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// FEWEST chunks make a pipeline; of a run with many parts the longest are looked at.
+enum { FEWEST_CHUNKS = 3, MOST_PARTS = 8 };
+
+// Chunks [first, first + count) of a list, without a long pause between them.
+struct part {
+	size_t first, count, pipelined;
+	int64_t from_ns, to_ns;
+};
+
+// ---- parts
+
+// Cuts what is no pipeline off both ends.
+static struct part trimmed(const struct whatif_chunks *chunks, struct part part)
+{
+	while (part.count > 0 && !whatif_chunk_overlaps(&chunks->at[part.first])) {
+		part.first++;
+		part.count--;
+	}
+	while (part.count > 0 && !whatif_chunk_overlaps(&chunks->at[part.first + part.count - 1]))
+		part.count--;
+	part.pipelined = 0;
+	for (size_t i = 0; i < part.count; i++) {
+		const struct whatif_chunk *chunk = &chunks->at[part.first + i];
+		part.pipelined += whatif_chunk_overlaps(chunk);
+		if (i == 0 || chunk->from_ns < part.from_ns)
+			part.from_ns = chunk->from_ns;
+		if (i == 0 || chunk->to_ns > part.to_ns)
+			part.to_ns = chunk->to_ns;
+	}
+	return part;
+}
+
+// Keeps the longest parts, longest first.
+static size_t keep_part(struct part parts[MOST_PARTS], size_t kept, struct part part)
+{
+	size_t at = kept;
+	if (part.pipelined < FEWEST_CHUNKS)
+		return kept;
+	while (at > 0 && parts[at - 1].to_ns - parts[at - 1].from_ns < part.to_ns - part.from_ns)
+		at--;
+	if (kept < MOST_PARTS)
+		kept++;
+	for (size_t i = kept; i-- > at + 1;)
+		parts[i] = parts[i - 1];
+	if (at < kept)
+		parts[at] = part;
+	return kept;
+}
+
+static size_t find_parts(const struct whatif_chunks *chunks, struct part parts[MOST_PARTS])
+{
+	size_t kept = 0, first = 0;
+	int64_t reach_ns = INT64_MIN;
+	for (size_t i = 0; i < chunks->count; i++) {
+		const struct whatif_chunk *chunk = &chunks->at[i];
+		if (i > first &&
+		    (double)tare_earlier_ns(chunk->from_ns, reach_ns) > chunks->pause_ns) {
+			kept = keep_part(
+			    parts, kept,
+			    trimmed(chunks, (struct part){ .first = first, .count = i - first }));
+			first = i;
+		}
+		if (i == first || chunk->to_ns > reach_ns)
+			reach_ns = chunk->to_ns;
+	}
+	return keep_part(
+	    parts, kept,
+	    trimmed(chunks, (struct part){ .first = first, .count = chunks->count - first }));
+}
+
+// ---- measured
+
+static int stage_of(const struct tare_recorded_command *command)
+{
+	switch (tare_command_effect(command)) {
+	case TARE_EFFECT_NONE:
+		return -1;
+	case TARE_EFFECT_TO_DEVICE:
+		return TARE_STAGE_TO_DEVICE;
+	case TARE_EFFECT_FROM_DEVICE:
+		return TARE_STAGE_TO_HOST;
+	default:
+		return TARE_STAGE_KERNEL;
+	}
+}
+
+// Time of each stage within the part, what runs at once counted once. Returns 0 or -ENOMEM.
+static int measure_stages(const struct whatif_scope *scope, const struct part *part,
+                          double stage_ns[TARE_STAGE_COUNT])
+{
+	TARE_FREE struct tables_span *spans = calloc(scope->count + 1, sizeof *spans);
+	if (!spans)
+		return -ENOMEM;
+	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
+		size_t count = 0;
+		for (size_t i = 0; i < scope->count; i++) {
+			const struct tare_recorded_command *c =
+			    &scope->recording->commands[scope->order[i]];
+			if (stage_of(c) == stage && c->start_ns >= part->from_ns &&
+			    c->end_ns <= part->to_ns)
+				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
+		}
+		stage_ns[stage] = (double)tables_union(spans, count);
+	}
+	return 0;
+}
+
+// The host's own work in the part, and how much of it kept the device idle; and what the device
+// did.
+static int measure_host(const struct whatif_scope *scope, const struct part *part,
+                        struct tare_overlap_gain *gain, double *idle_ns)
+{
+	static const enum tare_host_state own[] = { TARE_HOST_BUILD, TARE_HOST_ALLOCATE,
+		                                    TARE_HOST_COMPUTING, TARE_HOST_OFF_CPU };
+	struct tare_view view = *scope->view;
+	struct tare_ledgers ledgers;
+	view.device = scope->device;
+	view.from_ns = part->from_ns;
+	view.to_ns = part->to_ns;
+	view.spans = NULL;
+	view.span_count = 0;
+	int code = tare_ledgers_compute(scope->recording, &view, &ledgers, NULL);
+	if (code)
+		return code;
+	const struct tare_ledger *ledger = &ledgers.ledgers[0];
+	*idle_ns = 0;
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+		*idle_ns += (double)ledger->matrix_ns[own[i]][TARE_DEVICE_IDLE];
+		for (int state = 0; state < TARE_DEVICE_STATES; state++)
+			gain->host_ns += ledger->matrix_ns[own[i]][state];
+	}
+	gain->exposed_ns = ledger->parts_ns[TARE_LEDGER_TO_DEVICE] +
+	                   ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] +
+	                   ledger->parts_ns[TARE_LEDGER_BOTH_WAYS];
+	tare_ledgers_free(&ledgers);
+	return 0;
+}
+
+// ---- predicted
+
+static const char *limit_of(const struct tare_overlap_gain *gain)
+{
+	double in = (double)gain->to_device_ns, out = (double)gain->from_device_ns;
+	double work = (double)gain->kernel_ns, host = (double)gain->host_ns;
+	if (host > in && host > out && host > work)
+		return "the host";
+	if (gain->copies != TARE_TOGETHER_SEEN && in + out > work)
+		return gain->copies == TARE_TOGETHER_APART ? "copies, one at a time" : "copies";
+	if (in > work || out > work)
+		return in > out ? "copies to the device" : "copies from the device";
+	return "kernels";
+}
+
+// A device that copies with its own cores: kernels take all of them, a copy one.
+static double shared_cores_ns(const struct whatif_scope *scope,
+                              const struct tare_overlap_gain *gain)
+{
+	uint64_t units = scope->recording->devices[scope->device].compute_units;
+	if (!gain->shares_host || units == 0)
+		return 0;
+	return (double)gain->kernel_ns +
+	       (double)(gain->to_device_ns + gain->from_device_ns) / (double)units;
+}
+
+// What an enqueue that does not block usually costs the host, by the kernels' calls. Of a call in
+// which the kernel itself ran, only what was before: a device of the host's cores may have taken
+// this one. 0: not known.
+static int issue_time(const struct whatif_scope *scope, double *issue_ns)
+{
+	TARE_FREE struct tables_span *calls = calloc(scope->count + 1, sizeof *calls);
+	size_t count = 0;
+	if (!calls)
+		return -ENOMEM;
+	for (size_t i = 0; i < scope->count; i++) {
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
+		if (tare_command_is_run(c)) {
+			int64_t share_ns = tare_command_launch_ns(scope->recording, c);
+			if (c->kind == TARE_KIND_KERNEL && share_ns > 0)
+				calls[count++] = (struct tables_span){ 0, share_ns };
+			continue;
+		}
+		int64_t issued_ns =
+		    c->end_ns <= c->exit_ns && c->start_ns < c->exit_ns ? c->start_ns : c->exit_ns;
+		if (c->kind == TARE_KIND_KERNEL && !(c->flags & TARE_COMMAND_BLOCKING) &&
+		    issued_ns > c->enter_ns)
+			calls[count++] = (struct tables_span){ c->enter_ns, issued_ns };
+	}
+	*issue_ns = count ? tables_median_length(calls, count) : 0;
+	return 0;
+}
+
+// Fills the prediction for chunks whose stages have been brought to what they take of the device.
+static int predict(const struct whatif_scope *scope, const struct whatif_chunk *chunks,
+                   size_t count, double idle_ns, struct tare_overlap_gain *gain)
+{
+	bool apart = gain->beside == TARE_TOGETHER_APART;
+	bool seen = gain->beside == TARE_TOGETHER_SEEN;
+	double duplex = isnan(gain->duplex) ? 1 : gain->duplex;
+	struct whatif_host host = { .own_ns = (double)gain->host_ns };
+	if (issue_time(scope, &host.issue_ns))
+		return -ENOMEM;
+	enum whatif_engines best = apart                                 ? WHATIF_ONE
+	                           : gain->copies == TARE_TOGETHER_APART ? WHATIF_ONE_COPY
+	                                                                 : WHATIF_THREE;
+	enum whatif_engines worst = apart || (gain->shares_host && !seen) ? WHATIF_ONE
+	                            : gain->copies == TARE_TOGETHER_SEEN  ? WHATIF_THREE
+	                                                                  : WHATIF_ONE_COPY;
+	struct whatif_time fast, slow;
+	int code = whatif_simulate(chunks, count, best, duplex, &host, &fast);
+	// Whether the host's own work needs what it has just read back is not recorded: at worst
+	// the device idles for it as it did.
+	host.own_ns = fmax(0, host.own_ns - idle_ns);
+	if (!code)
+		code = whatif_simulate(chunks, count, worst, duplex, &host, &slow);
+	if (code)
+		return code;
+	double least_ns = shared_cores_ns(scope, gain);
+	gain->predicted_low_ns = fmax(fast.low_ns, least_ns);
+	gain->predicted_high_ns = fmax(slow.high_ns + idle_ns, gain->predicted_low_ns);
+	gain->predicted_ns = (fmax(fast.ns, least_ns) + fmax(slow.ns + idle_ns, least_ns)) / 2;
+	gain->limit = apart ? "one engine for copies and kernels" : limit_of(gain);
+	return 0;
+}
+
+// Looks at one part. `chunks` is room for as many as it has.
+static int look_at(const struct whatif_scope *scope, const struct whatif_chunks *all,
+                   const struct part *part, struct whatif_chunk *chunks,
+                   struct tare_overlap_gain *gain)
+{
+	double stage_ns[TARE_STAGE_COUNT], sum_ns[TARE_STAGE_COUNT] = { 0 }, idle_ns = 0;
+	int code = measure_stages(scope, part, stage_ns);
+	if (!code)
+		code = measure_host(scope, part, gain, &idle_ns);
+	if (code)
+		return code;
+	for (size_t i = 0; i < part->count; i++)
+		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
+			sum_ns[stage] += all->at[part->first + i].stage_ns[stage];
+	// What ran at once took no longer than one of it.
+	for (size_t i = 0; i < part->count; i++) {
+		chunks[i] = all->at[part->first + i];
+		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
+			if (sum_ns[stage] > 0)
+				chunks[i].stage_ns[stage] *=
+				    fmin(1, stage_ns[stage] / sum_ns[stage]);
+	}
+	gain->from_ns = part->from_ns;
+	gain->to_ns = part->to_ns;
+	gain->chunks = part->pipelined;
+	gain->measured_ns = part->to_ns - part->from_ns;
+	gain->to_device_ns = llround(stage_ns[TARE_STAGE_TO_DEVICE]);
+	gain->kernel_ns = llround(stage_ns[TARE_STAGE_KERNEL]);
+	gain->from_device_ns = llround(stage_ns[TARE_STAGE_TO_HOST]);
+	return predict(scope, chunks, part->count, idle_ns, gain);
+}
+
+static int look_at_parts(const struct whatif_scope *scope, const struct whatif_chunks *chunks,
+                         struct tare_overlap_gain *gain)
+{
+	struct part parts[MOST_PARTS];
+	struct tare_overlap_gain found = *gain;
+	TARE_FREE struct whatif_chunk *room = calloc(chunks->count + 1, sizeof *room);
+	size_t count = find_parts(chunks, parts);
+	if (!room)
+		return -ENOMEM;
+	if (count == 0)
+		return -ENODATA;
+	for (size_t i = 0; i < count; i++) {
+		struct tare_overlap_gain each = found;
+		int code = look_at(scope, chunks, &parts[i], room, &each);
+		if (code)
+			return code;
+		if (i == 0 || (double)each.measured_ns - each.predicted_ns >
+		                  (double)gain->measured_ns - gain->predicted_ns)
+			*gain = each;
+	}
+	gain->why_not = NULL;
+	return 0;
+}
+
+static const char *why_none(const struct whatif_chunks *chunks)
+{
+	size_t overlapping = 0, copies = 0, kernels = 0;
+	for (size_t i = 0; i < chunks->count; i++) {
+		overlapping += whatif_chunk_overlaps(&chunks->at[i]);
+		copies += chunks->at[i].copies;
+		kernels += chunks->at[i].kernels;
+	}
+	return chunks->count == 0 ? "no command of the device has times"
+	       : kernels == 0     ? "no kernel ran"
+	       : copies == 0      ? "nothing was copied"
+	       : overlapping < FEWEST_CHUNKS
+	           ? "copies and kernels do not repeat, and whether the work could be cut into "
+	             "chunks is not recorded"
+	           : "long pauses divide the repetitions";
+}
+
+int tare_whatif_overlap(const struct tare_recording *recording, const struct tare_view *view,
+                        uint32_t device, struct tare_overlap_gain *gain, struct tare_error *error)
+{
+	struct tare_view of_device = *view;
+	struct whatif_scope scope = { recording, &of_device, device, NULL, 0 };
+	struct whatif_chunks chunks = { 0 };
+	*gain = (struct tare_overlap_gain){ .device = device,
+		                            .predicted_ns = NAN,
+		                            .predicted_low_ns = NAN,
+		                            .predicted_high_ns = NAN,
+		                            .duplex = NAN };
+	of_device.device = device;
+	of_device.kernel = NULL;
+	if (device >= recording->device_count) {
+		gain->why_not = "there is no such device";
+		return -ENODATA;
+	}
+	int code = ledger_order(recording, &of_device, &scope.order, &scope.count);
+	if (!code)
+		code = whatif_chunks_find(&scope, &chunks);
+	if (!code)
+		code = whatif_evidence(&scope, gain);
+	if (!code)
+		code = look_at_parts(&scope, &chunks, gain);
+	if (code == -ENODATA)
+		gain->why_not = why_none(&chunks);
+	else if (code)
+		tare_fail(error, ENOMEM, "no memory to predict what overlapping would gain");
+	free(scope.order);
+	free(chunks.at);
+	return code;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/measure_command.h"
+#include "cli/options/command.h"
+#include "cli/terminal/signals.h"
+#include "result/json.h"
+
+int tare_command_render(const struct tare_settings *settings, struct tare_error *error)
+{
+	struct tare_result *result = NULL;
+	struct tare_outputs outputs;
+	int status;
+
+	// Read first: the result may be rendered over itself.
+	if (tare_result_read_file(settings->operands[0], &result, error) < 0)
+		return TARE_EXIT_FAILED;
+	tare_signals_install(false);
+	status = tare_outputs_open(settings, &outputs, error);
+	if (status == TARE_EXIT_OK) {
+		status = tare_report_all(settings, &outputs, result, error);
+		tare_outputs_close(&outputs);
+	}
+	tare_result_free(result);
+	return status;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/command.h"
+#include "cli/run/report_view.h"
+#include "cli/run/report_write.h"
+#include "cli/run/run_analysis.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/signals.h"
+#include "cli/terminal/terminal.h"
+
+#include <stdlib.h>
+
+#define PAGE_BYTES (UINT64_C(40) << 20)
+
+struct report {
+	const struct tare_run_report *run;
+	uint64_t page_bytes; // most of the timeline's data
+	struct tare_page_left_out *left_out;
+};
+
+static int write_format(enum tare_format format, const void *document, FILE *file,
+                        struct tare_error *error)
+{
+	const struct report *report = document;
+
+	return format == TARE_FORMAT_HTML ? tare_report_run_page(report->run, report->page_bytes,
+	                                                         file, report->left_out, error)
+	                                  : tare_report_run_json(report->run, file, error);
+}
+
+int tare_report_write(const struct tare_settings *settings, const struct tare_run_report *run,
+                      struct tare_outputs *outputs, struct tare_error *error)
+{
+	struct tare_text_options options = tare_terminal_text_options(settings->verbosity);
+	struct tare_page_left_out left_out = { 0 };
+	struct report report = { run, settings->page_bytes ? settings->page_bytes : PAGE_BYTES,
+		                 &left_out };
+	int status = tare_outputs_write_with(outputs, write_format, &report, error);
+
+	if (status != TARE_EXIT_OK)
+		return status;
+	if (tare_outputs_take_stdout(outputs)) {
+		tare_report_left_out_text(&left_out, &options, stderr);
+		return status;
+	}
+	if (tare_report_run_text(run, &options, stdout, error) < 0)
+		return TARE_EXIT_FAILED;
+	tare_outputs_print_paths(outputs, stdout);
+	tare_report_left_out_text(&left_out, &options, stdout);
+	return tare_stdout_finish(error);
+}
+
+int tare_report_trace_at(const struct tare_settings *settings, const char *path, const char *choice,
+                         struct tare_outputs *outputs, struct tare_error *error)
+{
+	struct tare_recording *recording = NULL;
+	struct tare_run_analysis analysis;
+	int status;
+
+	if (tare_recording_load(path, &recording, error) < 0)
+		return TARE_EXIT_FAILED;
+	status = tare_run_analyse(settings, recording, &analysis, error);
+	if (status == TARE_EXIT_OK) {
+		struct tare_run_report run = tare_run_analysis_report(&analysis, recording, choice);
+		status = tare_report_write(settings, &run, outputs, error);
+	}
+	tare_run_analysis_free(&analysis);
+	tare_recording_free(recording);
+	return status;
+}
+
+int tare_command_report(const struct tare_settings *settings, struct tare_error *error)
+{
+	struct tare_report_trace trace;
+	struct tare_outputs outputs;
+	int status;
+
+	tare_signals_install(false);
+	status = tare_report_trace_find(settings->operands[0], &trace, error);
+	if (status != TARE_EXIT_OK)
+		return status;
+	// A file that cannot be written is found before a long trace is read.
+	status = tare_outputs_open(settings, &outputs, error);
+	if (status == TARE_EXIT_OK) {
+		status = tare_report_trace_at(settings, trace.path, trace.choice, &outputs, error);
+		tare_outputs_close(&outputs);
+	}
+	free(trace.path);
+	return status;
+}

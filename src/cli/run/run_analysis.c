@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run/run_analysis.h"
+
+#include "cli/run/report_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compute(const struct tare_recording *recording, struct tare_run_analysis *a,
+                   struct tare_error *error)
+{
+	const struct tare_view *view = &a->view;
+	int status = tare_report_ceilings_find(recording, &a->ceilings, error);
+
+	if (status == 0)
+		status = tare_ledgers_compute(recording, view, &a->ledgers, error);
+	if (status == 0)
+		status = tare_tables_compute(recording, view, &a->ledgers, a->ceilings.at,
+		                             a->ceilings.count, &a->tables, error);
+	if (status == 0)
+		status = tare_findings_find(recording, view, &a->ledgers, &a->tables, &a->findings,
+		                            error);
+	if (status == 0)
+		status = tare_phases_compute(recording, view, &a->phases, error);
+	if (status == 0 && recording->stack_count > 0)
+		status = tare_symbols_open(recording, &a->symbols, error);
+	if (status == 0 && recording->stack_count > 0)
+		status =
+		    tare_sites_compute(recording, view, &a->ledgers, a->symbols, &a->sites, error);
+	return status;
+}
+
+int tare_run_analyse(const struct tare_settings *settings, const struct tare_recording *recording,
+                     struct tare_run_analysis *analysis, struct tare_error *error)
+{
+	int status;
+
+	memset(analysis, 0, sizeof *analysis);
+	status =
+	    tare_report_view_parse(settings, recording, &analysis->view, &analysis->spans, error);
+	if (status != TARE_EXIT_OK)
+		return status;
+	return compute(recording, analysis, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
+}
+
+void tare_run_analysis_free(struct tare_run_analysis *analysis)
+{
+	tare_sites_free(&analysis->sites);
+	tare_symbols_free(analysis->symbols);
+	tare_phases_free(&analysis->phases);
+	tare_findings_free(&analysis->findings);
+	tare_tables_free(&analysis->tables);
+	tare_ledgers_free(&analysis->ledgers);
+	tare_report_ceilings_free(&analysis->ceilings);
+	free(analysis->spans);
+}
+
+struct tare_run_report tare_run_analysis_report(const struct tare_run_analysis *analysis,
+                                                const struct tare_recording *recording,
+                                                const char *choice)
+{
+	return (struct tare_run_report){
+		.recording = recording,
+		.view = &analysis->view,
+		.ledgers = &analysis->ledgers,
+		.tables = &analysis->tables,
+		.findings = &analysis->findings,
+		.phases = &analysis->phases,
+		.sites = &analysis->sites,
+		.symbols = analysis->symbols,
+		.choice = choice,
+	};
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a copy of one byte costs, alone and in a row: a transfer's fixed part.
+#include "backend/call.h"
+#include "measure/latency/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BYTES 4096
+
+int latency_plan_copy(struct latency_task *task, struct tare_measurement *measurement)
+{
+	bool pinned = task->row->kind == TARE_MEMORY_PINNED;
+	const char *what =
+	    task->row->to_device
+	        ? (pinned ? "copy 1 byte, pinned to device" : "copy 1 byte, pageable to device")
+	        : (pinned ? "copy 1 byte, device to pinned" : "copy 1 byte, device to pageable");
+	char method[160];
+
+	snprintf(
+	    method, sizeof method,
+	    "start to end of the same copy on a queue with profiling; shorter than 100 ticks: %s",
+	    tare_bench_batch_note(&task->latency->bench));
+	return latency_figure(
+	           task, measurement, what, "host", 1,
+	           "one blocking copy of 1 byte; a queue without profiling, used just before") &&
+	               latency_figure(task, measurement, what, "device", 1, method)
+	           ? 0
+	           : -ENOMEM;
+}
+
+static struct tare_operation copy_of(const struct latency_task *task)
+{
+	struct tare_span host = { task->host, 0, 1 }, device = { task->device, 0, 1 };
+
+	return (struct tare_operation){
+		.type = TARE_OPERATION_COPY,
+		.source = task->row->to_device ? host : device,
+		.destination = task->row->to_device ? device : host,
+		.blocking = true,
+	};
+}
+
+static int calibrate(struct latency_task *task, struct tare_measurement *measurement,
+                     struct tare_error *error)
+{
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_figure *figure = &measurement->figures[1];
+	struct tare_operation copy = copy_of(task);
+	int64_t ps;
+	int status;
+
+	copy.blocking = false;
+	status = tare_bench_run(bench->timed, &copy, error);
+	if (status == 0)
+		status = tare_bench_batch_ps(bench, &copy, 1, &ps, error);
+	if (status < 0)
+		return status;
+	task->batch = tare_bench_batch(bench, &copy, ps);
+	figure->quantum = tare_bench_batch_step_ps(bench, task->batch);
+	if (task->batch > 1 && tare_labels_set_number(&figure->labels, "batch", task->batch) < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
+	return 0;
+}
+
+static int make_memories(struct latency_task *task, struct tare_error *error)
+{
+	struct tare_device *device = task->latency->bench.device;
+	int status = tare_memory_create(device, task->row->kind, BYTES, &task->host, error);
+
+	if (status == 0)
+		status =
+		    tare_memory_create(device, TARE_MEMORY_DEVICE, BYTES, &task->device, error);
+	if (status == 0 && task->host->host)
+		memset(task->host->host, 0x5a, BYTES);
+	return status;
+}
+
+int latency_begin_copy(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_operation copy;
+	int status = make_memories(task, error);
+
+	if (status < 0)
+		return status;
+	if (!bench->stamped)
+		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent,
+		         "%s", bench->unstamped);
+	copy = copy_of(task);
+	copy.blocking = false;
+	status = tare_bench_run(bench->plain, &copy, error);
+	return status < 0 || !bench->stamped ? status : calibrate(task, measurement, error);
+}
+
+int latency_sample_copy(struct tare_measurement *measurement, int64_t *values,
+                        struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_operation copy = copy_of(task);
+	struct tare_host_time begin;
+	int status = tare_bench_turn_to(bench->plain, &copy, error);
+
+	begin = tare_device_now(bench->device);
+	if (status == 0)
+		status = tare_append(bench->plain, &copy, NULL, error);
+	values[0] = latency_ps(begin, tare_device_now(bench->device), 1);
+	if (status < 0 || !bench->stamped)
+		return status;
+	return tare_bench_batch_ps(bench, &copy, task->batch, &values[1], error);
+}
+
+// ---- in a row, not waited for
+
+int latency_plan_copies(struct latency_task *task, struct tare_measurement *measurement)
+{
+	bool to_device = task->row->to_device;
+
+	task->batch = task->latency->batch;
+	return latency_figure(task, measurement,
+	                      to_device ? "1 B copies to device, then wait"
+	                                : "1 B copies to pinned, then wait",
+	                      "host", task->batch,
+	                      "copies of 1 byte in a row, then finish: host time of the whole, per "
+	                      "copy") &&
+	               latency_figure(task, measurement,
+	                              to_device ? "1 B copies to device, issue only"
+	                                        : "1 B copies to pinned, issue only",
+	                              "host", task->batch, LATENCY_ISSUED ", per copy")
+	           ? 0
+	           : -ENOMEM;
+}
+
+int latency_begin_copies(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	struct tare_operation copy;
+	int status = make_memories(task, error);
+
+	if (status < 0)
+		return status;
+	copy = copy_of(task);
+	copy.blocking = false;
+	return tare_bench_run(task->latency->bench.plain, &copy, error);
+}
+
+int latency_sample_copies(struct tare_measurement *measurement, int64_t *values,
+                          struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_operation copy = copy_of(task);
+	struct tare_host_time begin = tare_device_now(bench->device), issued;
+	int status = 0;
+
+	copy.blocking = false;
+	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
+		status = tare_append(bench->plain, &copy, NULL, error);
+	if (status == 0)
+		status = tare_submit(bench->plain, error);
+	issued = tare_device_now(bench->device);
+	if (status == 0)
+		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
+	values[0] = latency_ps(begin, tare_device_now(bench->device), task->batch);
+	values[1] = latency_ps(begin, issued, task->batch);
+	return status;
+}

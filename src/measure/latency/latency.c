@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/latency/latency.h"
+
+#include "backend/call.h"
+#include "backend/kernels.h"
+#include "measure/core/traced.h"
+#include "measure/latency/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_DEFAULT 256
+#define FIT_NS INT64_C(200000000)
+
+#define ROW(name)                                                                                  \
+	.plan = latency_plan_##name, .begin = latency_begin_##name, .sample = latency_sample_##name
+
+static const struct latency_row rows[] = {
+	{ "clock", "host clock", ROW(host_clock) },
+	{ "clock", "device clock", ROW(device_clock), .needs_stamps = true },
+	{ "clock", "clock pairs", ROW(pair) },
+	{ "clock", "global timestamps", ROW(written), .needs_stamps = true, .bound = true },
+	{ "launch", "launch, isolated", ROW(isolated), .needs_kernel = true },
+	{ "launch", "launch, batched", ROW(batched), .needs_kernel = true },
+	{ "launch", "launch, gated", ROW(gated), .needs_kernel = true, .needs_stamps = true,
+	  .needs_gate = true },
+	{ "launch", "launch to start", ROW(to_start), .needs_kernel = true, .needs_stamps = true },
+	{ "launch", "empty kernel, traced", ROW(traced), .extra = true, .needs_kernel = true,
+	  .needs_stamps = true, .traced = true },
+	{ "queue", "launch over 1 queue", ROW(spread), .extra = true, .needs_kernel = true,
+	  .nodes = 1 },
+	{ "queue", "launch over 2 queues", ROW(spread), .extra = true, .needs_kernel = true,
+	  .nodes = 2 },
+	{ "queue", "launch over 4 queues", ROW(spread), .extra = true, .needs_kernel = true,
+	  .nodes = 4 },
+	{ "queue", "launch over 8 queues", ROW(spread), .extra = true, .needs_kernel = true,
+	  .nodes = LATENCY_QUEUES },
+	{ "queue", "legacy default queue", ROW(default), .extra = true, .needs_kernel = true,
+	  .order = TARE_QUEUE_LEGACY_DEFAULT },
+	{ "queue", "thread's default queue", ROW(default), .extra = true, .needs_kernel = true,
+	  .order = TARE_QUEUE_THREAD_DEFAULT },
+	{ "queue", "create a queue", ROW(create), .extra = true },
+	{ "list", "regular list", ROW(list), .needs_kernel = true, .bound = true },
+	{ "list", "host signal", ROW(signal), .needs_kernel = true, .needs_stamps = true,
+	  .needs_gate = true, .bound = true },
+	{ "graph", "graph of one", ROW(graph), .needs_kernel = true, .nodes = 1 },
+	{ "graph", "graph of many", ROW(graph), .needs_kernel = true },
+	{ "graph", "graph, by its nodes", ROW(nodes), .extra = true, .needs_kernel = true,
+	  .needs_stamps = true, .traced = true, .stamped_else = true },
+	{ "synchronise", "finish", ROW(finish) },
+	{ "synchronise", "wait for an event", ROW(wait) },
+	{ "copy", "1 byte, pinned to device", ROW(copy), .kind = TARE_MEMORY_PINNED,
+	  .to_device = true },
+	{ "copy", "1 byte, device to pinned", ROW(copy), .kind = TARE_MEMORY_PINNED },
+	{ "copy", "1 byte, pageable to device", ROW(copy), .kind = TARE_MEMORY_PAGEABLE,
+	  .to_device = true },
+	{ "copy", "1 byte, device to pageable", ROW(copy), .kind = TARE_MEMORY_PAGEABLE },
+	{ "copy", "1 byte in a row, pinned to device", ROW(copies), .extra = true,
+	  .kind = TARE_MEMORY_PINNED, .to_device = true },
+	{ "copy", "1 byte in a row, device to pinned", ROW(copies), .extra = true,
+	  .kind = TARE_MEMORY_PINNED },
+	{ "event", "event record", ROW(record) },
+	{ "event", "event query", ROW(query) },
+	{ "event", "wait across queues", ROW(across), .needs_stamps = true, .needs_second = true },
+	{ "event", "callback", ROW(callback) },
+	{ "host call", "host call", ROW(call), .extra = true },
+	{ "host call", "host call and kernel", ROW(call_kernel), .extra = true,
+	  .needs_kernel = true },
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+struct tare_figure *latency_figure(struct latency_task *task, struct tare_measurement *measurement,
+                                   const char *what, const char *source, uint32_t batch,
+                                   const char *method)
+{
+	bool device = strcmp(source, "device") == 0;
+	struct tare_figure *figure =
+	    tare_measurement_add(measurement, "time", "ps", source, "%s%s", method,
+	                         device ? tare_bench_stamp_note(&task->latency->bench) : "");
+
+	if (!figure || tare_labels_set_text(&figure->labels, "group", task->row->group) < 0 ||
+	    tare_labels_set_text(&figure->labels, "what", what) < 0 ||
+	    (batch > 1 && tare_labels_set_number(&figure->labels, "batch", batch) < 0))
+		return NULL;
+	figure->quantum = (device ? task->latency->bench.step_ps
+	                          : 1000 * (double)task->latency->run->host_step_ns) /
+	                  batch;
+	// A median of 0 is no figure.
+	figure->floor = 1;
+	return figure;
+}
+
+struct tare_operation latency_launch(const struct latency *latency)
+{
+	return (struct tare_operation){
+		.type = TARE_OPERATION_LAUNCH,
+		.launch = { .kernel = latency->kernel,
+		            .groups = { 1, 1, 1 },
+		            .group_size = { 1, 1, 1 } },
+	};
+}
+
+int64_t latency_ps(struct tare_host_time a, struct tare_host_time b, uint32_t batch)
+{
+	return tare_host_elapsed_ns(a, b) * 1000 / batch;
+}
+
+// Refuses what the device lacks with the reason found at the start, then hands on.
+static int begin_row(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	const struct latency *latency = task->latency;
+	const struct tare_bench *bench = &latency->bench;
+
+	if (task->row->needs_kernel && !latency->kernel)
+		return tare_fail(error, ENOTSUP, "%s", latency->no_kernel);
+	if (task->row->needs_stamps && !bench->stamped)
+		return tare_fail(error, ENOTSUP, "%s", bench->unstamped);
+	if (task->row->needs_gate && !bench->gated)
+		return tare_fail(error, ENOTSUP, "%s", bench->ungated);
+	if (task->row->needs_second && !bench->second)
+		return tare_fail(error, ENOTSUP, "the device gives no second queue");
+	return task->row->begin(measurement, error);
+}
+
+static int end_row(struct tare_measurement *measurement, enum tare_verified *verified,
+                   struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+
+	(void)verified;
+	(void)error;
+	tare_graph_free(task->graph);
+	tare_event_free(task->event);
+	for (size_t i = 0; i < LATENCY_CALLS; i++)
+		tare_event_free(task->events[i]);
+	for (size_t i = 0; i < LATENCY_QUEUES; i++)
+		tare_queue_free(task->queues[i]);
+	free(task->calls);
+	tare_memory_free(task->host);
+	tare_memory_free(task->device);
+	task->graph = NULL;
+	task->event = NULL;
+	task->host = task->device = NULL;
+	task->calls = NULL;
+	memset(task->events, 0, sizeof task->events);
+	memset(task->queues, 0, sizeof task->queues);
+	return 0;
+}
+
+// A tracer that is there may cost what is timed after it: its rows are measured when all others
+// are.
+static bool is_of_pass(const struct latency *latency, const struct latency_row *row, bool traced)
+{
+	if ((latency->coarse && row->extra) ||
+	    (row->bound && !latency->run->device->backend->binds_queues))
+		return false;
+	if (!row->traced || (row->stamped_else && !latency->traceable))
+		return !traced;
+	return traced && latency->traceable;
+}
+
+// *count: how many there are to measure, of all passes so far.
+static int plan(struct latency *latency, bool traced, struct latency_task *tasks,
+                struct tare_measurement *measurements, size_t *count)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		struct latency_task *task = &tasks[*count];
+		struct tare_measurement *measurement = &measurements[*count];
+		if (!is_of_pass(latency, &rows[i], traced))
+			continue;
+		++*count;
+		*task = (struct latency_task){ .latency = latency, .row = &rows[i], .batch = 1 };
+		snprintf(measurement->title, sizeof measurement->title, "%s", rows[i].title);
+		measurement->begin = begin_row;
+		measurement->sample = rows[i].sample;
+		measurement->end = end_row;
+		measurement->context = task;
+		if (rows[i].plan(task, measurement) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int open_kernel(struct latency *latency, struct tare_error *error)
+{
+	struct tare_error why = { 0 };
+	char *log = NULL;
+	int status = tare_kernel_build(latency->run->device, "empty", "empty", &latency->module,
+	                               &latency->kernel, &log, &why);
+
+	free(log);
+	if (status == -ENODEV || status == -ETIMEDOUT) {
+		if (error)
+			*error = why;
+		return status;
+	}
+	if (status < 0) {
+		latency->kernel = NULL;
+		snprintf(latency->no_kernel, sizeof latency->no_kernel, "no empty kernel: %.290s",
+		         why.message);
+	}
+	return 0;
+}
+
+static uint32_t choose_batch(const struct latency *latency,
+                             const struct tare_latency_options *options)
+{
+	uint32_t batch = options && options->batch ? options->batch : BATCH_DEFAULT;
+	uint32_t capacity = latency->bench.gate_capacity;
+
+	return capacity > 8 && batch > capacity - 4 ? capacity - 4 : batch;
+}
+
+static int measure(struct latency *latency, struct tare_error *error)
+{
+	struct tare_measurement *measurements = calloc(ROWS, sizeof *measurements);
+	struct latency_task *tasks = calloc(ROWS, sizeof *tasks);
+	struct tare_run *run = latency->run;
+	size_t mapping = 0, count = 0, first;
+	int status = -ENOMEM;
+
+	if (measurements && tasks)
+		status = latency_add_mapping(latency, &mapping);
+	if (status == 0)
+		status = plan(latency, false, tasks, measurements, &count);
+	first = count;
+	if (status == 0)
+		status = plan(latency, true, tasks, measurements, &count);
+	if (status < 0) {
+		tare_fail(error, -status, "out of memory");
+	} else {
+		run->cells_total = run->cells_done + count;
+		status = tare_run_measure(run, measurements, first, error);
+	}
+	if (count > first && (status == 0 || status == -EINTR)) {
+		int traced = tare_run_measure(run, measurements + first, count - first, error);
+		status = status < 0 ? status : traced;
+		if (latency_gather(run->result) < 0)
+			status = tare_fail(error, ENOMEM, "out of memory");
+	}
+	if (latency->floor_ps > 0)
+		run->result->clock.floor_ns = (int64_t)(latency->floor_ps / 1000 + 0.999);
+	if (status != -ENOMEM)
+		latency_fill_mapping(latency, mapping);
+	for (size_t i = 0; measurements && i < ROWS; i++)
+		tare_measurement_clear(&measurements[i]);
+	free(measurements);
+	free(tasks);
+	return status;
+}
+
+int tare_measure_latency(struct tare_run *run, const struct tare_latency_options *options,
+                         struct tare_error *error)
+{
+	struct latency latency = { .run = run, .coarse = options && options->coarse };
+	int status = tare_run_begin(run, TARE_LATENCY_BUDGET_NS, error);
+
+	if (status == 0)
+		status = tare_bench_open(run, FIT_NS, &latency.bench, error);
+	if (status == 0)
+		status = open_kernel(&latency, error);
+	latency.traceable = status == 0 && tare_traced_possible(&latency.bench);
+	if (status == 0) {
+		latency.batch = choose_batch(&latency, options);
+		status = tare_labels_set_number(&run->result->parameters, "batch", latency.batch);
+	}
+	// Building the kernel and fitting the clock are not part of the budget.
+	tare_run_restart(run);
+	if (status == 0)
+		status = measure(&latency, error);
+	if (status == -ENODEV || status == -ETIMEDOUT)
+		tare_device_abandon(run->device);
+	tare_kernel_free(latency.kernel);
+	tare_module_free(latency.module);
+	tare_bench_close(&latency.bench);
+	if (status == 0 || tare_run_is_partial(run, status)) {
+		int added = latency_add_plots(run->result);
+		if (added == 0)
+			added = tare_run_warn_convergence(run);
+		if (added == 0)
+			added = tare_run_warn_lost(run, status, error);
+		if (added < 0)
+			status = tare_fail(error, -added, "out of memory");
+	}
+	return status;
+}

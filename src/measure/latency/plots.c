@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charts of `latency`: all medians as bars, and how each group's samples are distributed.
+#include "measure/latency/internal.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUANTILES 40
+
+static bool drawable(const struct tare_cell *cell)
+{
+	return !cell->absent && strcmp(cell->source, "model") != 0 && cell->summary.n > 0 &&
+	       cell->summary.median > 0;
+}
+
+static double unit_ns(const struct tare_cell *cell)
+{
+	return strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1;
+}
+
+// A logarithmic axis has no place for what is not above zero.
+static double positive(double value)
+{
+	return value > 0 ? value : NAN;
+}
+
+static int add_bars(struct tare_result *result)
+{
+	struct tare_plot *plot =
+	    tare_result_add_plot(result, "latency", "What each step costs", TARE_PLOT_BAR);
+	char name[192];
+
+	if (!plot || tare_plot_axes(plot, "step", "", false, "time", "ns", true) < 0 ||
+	    tare_set_string(&plot->note,
+	                    "Medians with their intervals; host or device says whose clock.") < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct tare_cell *cell = &result->cells[i];
+		const struct tare_summary *summary = &cell->summary;
+		double unit = unit_ns(cell);
+		struct tare_plot_series *series;
+		if (!drawable(cell))
+			continue;
+		snprintf(name, sizeof name, "%s (%s)", tare_cell_text(cell, "what"), cell->source);
+		series = tare_plot_add_series(plot, name);
+		if (!series || tare_plot_series_add(
+		                   series, (struct tare_point){ 0, unit * summary->median,
+		                                                positive(unit * summary->ci_low),
+		                                                unit * summary->ci_high }) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+	return (left > right) - (left < right);
+}
+
+// Share of the samples that took at most so long, at evenly spread quantiles.
+static int add_distribution(struct tare_plot *plot, const struct tare_cell *cell)
+{
+	size_t n = cell->summary.n;
+	TARE_FREE int64_t *sorted = malloc(n * sizeof *sorted);
+	struct tare_plot_series *series;
+	char name[192];
+
+	snprintf(name, sizeof name, "%s (%s)", tare_cell_text(cell, "what"), cell->source);
+	series = tare_plot_add_series(plot, name);
+	if (!series || !sorted)
+		return -ENOMEM;
+	memcpy(sorted, cell->samples, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, compare);
+	for (size_t q = 0; q <= QUANTILES; q++) {
+		size_t rank = q * (n - 1) / QUANTILES;
+		double x = positive(unit_ns(cell) * (double)sorted[rank]);
+		struct tare_point point = { x, 100.0 * (double)q / QUANTILES, NAN, NAN };
+		if (!isnan(x) && tare_plot_series_add(series, point) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_group(struct tare_result *result, const char *group)
+{
+	struct tare_plot *plot = NULL;
+	char id[64], title[96];
+
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct tare_cell *cell = &result->cells[i];
+		if (!drawable(cell) || strcmp(tare_cell_text(cell, "group"), group) != 0)
+			continue;
+		if (!plot) {
+			snprintf(id, sizeof id, "distribution-%s", group);
+			snprintf(title, sizeof title, "How the samples spread: %s", group);
+			plot = tare_result_add_plot(result, id, title, TARE_PLOT_LINE);
+			if (!plot ||
+			    tare_plot_axes(plot, "time", "ns", true,
+			                   "samples that took at most so long", "%", false) < 0)
+				return -ENOMEM;
+		}
+		if (add_distribution(plot, cell) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int latency_add_plots(struct tare_result *result)
+{
+	static const char *const groups[] = { "launch",      "queue", "list",  "graph",
+		                              "synchronise", "copy",  "event", "host call" };
+	bool any = false;
+	int status = 0;
+
+	for (size_t i = 0; i < result->cell_count; i++)
+		any = any || drawable(&result->cells[i]);
+	if (!any)
+		return 0;
+	status = add_bars(result);
+	for (size_t g = 0; status == 0 && g < sizeof groups / sizeof *groups; g++)
+		status = add_group(result, groups[g]);
+	return status;
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the figures of `matmul` mean, in plain words, and which step comes next.
+#include "measure/matmul/internal.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Below this factor two figures are called alike.
+#define ALIKE 1.05
+
+static double kernel_s(const struct matmul *matmul, enum tare_rung rung, uint32_t n)
+{
+	return matmul_cell_s(matmul_kernel_cell(matmul->run->result, rung, n));
+}
+
+static double part_s(const struct matmul *matmul, enum tare_rung rung, uint32_t n, const char *part)
+{
+	return matmul_cell_s(matmul_cell(matmul->run->result, rung, n, part));
+}
+
+struct best {
+	int rung; // -1: none
+	uint32_t n;
+	double s;
+};
+
+// The fastest of the device's rungs (or of the host's) at n, by kernel or by total; those whose
+// factors are rounded are another product.
+static struct best fastest(const struct matmul *matmul, uint32_t n, bool host, bool total)
+{
+	struct best best = { .rung = -1, .n = n, .s = INFINITY };
+
+	for (int i = 0; i < TARE_RUNG_COUNT; i++) {
+		enum tare_rung rung = (enum tare_rung)i;
+		double s;
+		if (matmul_on_host(rung) != host || matmul_is_rounded(rung))
+			continue;
+		s = total ? part_s(matmul, rung, n, "total") : kernel_s(matmul, rung, n);
+		if (s > 0 && s < best.s)
+			best = (struct best){ i, n, s };
+	}
+	return best;
+}
+
+static struct best fastest_at_largest(const struct matmul *matmul)
+{
+	struct best best = { .rung = -1 };
+
+	for (size_t i = matmul->n_count; best.rung < 0 && i-- > 0;)
+		best = fastest(matmul, matmul->n[i], false, false);
+	return best;
+}
+
+static const char *significant(double value, char text[TARE_UNIT_TEXT])
+{
+	return tare_format_significant(value, value >= 100 ? 3 : 2, text);
+}
+
+// Whether a rung cannot be told from the best: their intervals meet, or there are none and the
+// medians are close.
+static bool is_alike(const struct matmul *matmul, const struct best *best, enum tare_rung rung)
+{
+	const struct tare_cell *first =
+	    matmul_kernel_cell(matmul->run->result, (enum tare_rung)best->rung, best->n);
+	const struct tare_cell *other = matmul_kernel_cell(matmul->run->result, rung, best->n);
+
+	if (matmul_on_host(rung) || matmul_is_rounded(rung) || (int)rung == best->rung ||
+	    !(matmul_cell_s(other) > 0))
+		return false;
+	if (isfinite(first->summary.ci_high) && isfinite(other->summary.ci_low))
+		return other->summary.ci_low <= first->summary.ci_high;
+	return matmul_cell_s(other) < ALIKE * best->s;
+}
+
+static int conclude_alike(struct matmul *matmul, const struct best *best)
+{
+	char names[128] = "";
+	size_t used = 0, count = 0;
+
+	for (int i = 0; i < TARE_RUNG_COUNT && used < sizeof names; i++)
+		if (is_alike(matmul, best, (enum tare_rung)i))
+			used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+			                         count++ ? ", " : "",
+			                         tare_rung_name((enum tare_rung)i));
+	if (count == 0)
+		return 0;
+	return tare_result_conclude(matmul->run->result, "alike",
+	                            "Within the error of measuring %s %s as fast.", names,
+	                            count == 1 ? "is" : "are");
+}
+
+static int conclude_best(struct matmul *matmul, const struct best *best)
+{
+	struct tare_result *result = matmul->run->result;
+	enum tare_rung rung = (enum tare_rung)best->rung;
+	double factor = kernel_s(matmul, TARE_RUNG_NAIVE, best->n) / best->s;
+	double rate = matmul_flop(best->n) / best->s * 1e-9;
+	char times[TARE_UNIT_TEXT], rates[TARE_UNIT_TEXT], beside[96] = "";
+	bool others = false;
+
+	for (int i = TARE_RUNG_TILED; i <= TARE_RUNG_BLAS; i++)
+		others |= kernel_s(matmul, (enum tare_rung)i, best->n) > 0;
+	if (rung == TARE_RUNG_NAIVE && others)
+		snprintf(beside, sizeof beside, "; no other rung beats it here");
+	else if (rung != TARE_RUNG_NAIVE && factor > 0)
+		snprintf(beside, sizeof beside, ", %s times naive", significant(factor, times));
+	return tare_result_conclude(result, "best-rung",
+	                            "At n = %u the best rung is %s (%s): %s GFLOP/s%s.", best->n,
+	                            tare_rung_name(rung), tare_rung_title(rung),
+	                            tare_format_significant(rate, 3, rates), beside);
+}
+
+// Where the host is faster, with copies and launches counted or on data that is on the device
+// already.
+static int conclude_against_host(struct matmul *matmul, const char *id, const char *counted,
+                                 bool total)
+{
+	struct tare_result *result = matmul->run->result;
+	uint32_t loses = 0, wins = 0;
+	bool compared = false, always = true;
+	const char *rung = NULL;
+
+	for (size_t i = 0; i < matmul->n_count; i++) {
+		struct best device = fastest(matmul, matmul->n[i], false, total);
+		struct best host = fastest(matmul, matmul->n[i], true, true);
+		if (device.rung < 0 || host.rung < 0)
+			continue;
+		compared = true;
+		if (host.s < device.s) {
+			loses = matmul->n[i];
+			rung = tare_rung_name((enum tare_rung)host.rung);
+			wins = 0;
+		} else {
+			always = false;
+			wins = wins ? wins : matmul->n[i];
+		}
+	}
+	if (!compared)
+		return 0;
+	if (!loses)
+		return tare_result_conclude(
+		    result, id, "%s the device is faster than the host at every n.", counted);
+	if (always)
+		return tare_result_conclude(
+		    result, id, "%s the host is faster at every n (at n = %u by %s)%s.", counted,
+		    loses, rung, total ? ": not worth offloading one product at a time" : "");
+	if (!wins)
+		return tare_result_conclude(result, id,
+		                            "%s the host (%s) is faster at the largest n, %u.",
+		                            counted, rung, loses);
+	return tare_result_conclude(
+	    result, id, "%s the host (%s) is faster up to n = %u, the device from n = %u on.",
+	    counted, rung, loses, wins);
+}
+
+// One launch an element: how much of the time is launching.
+static int conclude_element(struct matmul *matmul)
+{
+	for (size_t i = matmul->n_count; i-- > 0;) {
+		uint32_t n = matmul->n[i];
+		double launch = part_s(matmul, TARE_RUNG_ELEMENT, n, "launch");
+		double complete = part_s(matmul, TARE_RUNG_ELEMENT, n, "submit-to-complete");
+		double alone = part_s(matmul, TARE_RUNG_ELEMENT, n, "kernels-alone");
+		double launches = (double)n * n, naive = kernel_s(matmul, TARE_RUNG_NAIVE, n);
+		char each[TARE_UNIT_TEXT], times[TARE_UNIT_TEXT], share[64] = "", against[80] = "";
+		if (!(launch + complete > 0))
+			continue;
+		if (alone > 0)
+			snprintf(share, sizeof share, "; the device works for %.0f %% of that",
+			         fmin(100, 100 * alone / (launch + complete)));
+		if (naive > 0)
+			snprintf(against, sizeof against,
+			         " One launch for all (naive) is %s times as fast.",
+			         significant((launch + complete) / naive, times));
+		return tare_result_conclude(
+		    matmul->run->result, "launch-bound",
+		    "element, n = %u: %.0f launches cost %s each%s.%s Give a launch more work.", n,
+		    launches, tare_format_ns((launch + complete) / launches * 1e9, each), share,
+		    against);
+	}
+	return 0;
+}
+
+static int conclude_transfers(struct matmul *matmul, const struct best *best)
+{
+	enum tare_rung rung = (enum tare_rung)best->rung;
+	double in = part_s(matmul, rung, best->n, "copy-in");
+	double out = part_s(matmul, rung, best->n, "copy-out");
+	double total = part_s(matmul, rung, best->n, "total"), share = 100 * (in + out) / total;
+
+	if (!isfinite(share) || share < 10)
+		return 0;
+	return tare_result_conclude(matmul->run->result, "transfer-share",
+	                            "%s, n = %u: copies are %.0f %% of the total. Keep matrices on "
+	                            "the device between products; see tare overlap.",
+	                            tare_rung_name(rung), best->n, share);
+}
+
+// Whether a rung is at the measured ceiling of its arithmetic, or above it.
+static bool is_at_arithmetic(const struct matmul *matmul, enum tare_rung rung, uint32_t n)
+{
+	return matmul_model(matmul->run->result, rung, n, "share-of-measured") >
+	       100 / MATMUL_BROKEN;
+}
+
+// "; it was measured at 1582 MHz, this at 1980 MHz: per clock 82 %"
+static void compare_clocks(const struct matmul *matmul, enum tare_rung rung, size_t size,
+                           double share, char *text, size_t room)
+{
+	double per_clock = matmul_share_per_clock(matmul, rung, size, share);
+	double ceiling = matmul->peaks->clock_hz[matmul_compute_ceiling(rung)];
+
+	text[0] = '\0';
+	if (isfinite(per_clock))
+		snprintf(text, room, " (measured at %.0f MHz, this at %.0f MHz: per clock %.0f %%)",
+		         ceiling / 1e6, matmul->clocks[rung][size].median_hz / 1e6, per_clock);
+	else if (share > 100)
+		snprintf(text, room, " (at which clocks is not known)");
+}
+
+// Rungs that are as fast as what was measured to be the most; above it the device was slower then.
+static int conclude_at_ceiling(struct matmul *matmul, const struct best *best)
+{
+	char text[768] = "", clocks[128];
+	size_t used = 0, size = 0;
+	bool above = false;
+
+	while (size + 1 < matmul->n_count && matmul->n[size] != best->n)
+		size++;
+	for (int i = 0; i < TARE_RUNG_COUNT && used < sizeof text; i++) {
+		enum tare_rung rung = (enum tare_rung)i;
+		double share =
+		    matmul_model(matmul->run->result, rung, best->n, "share-of-measured");
+		if (!is_at_arithmetic(matmul, rung, best->n))
+			continue;
+		compare_clocks(matmul, rung, size, share, clocks, sizeof clocks);
+		above |= share > 100;
+		used +=
+		    (size_t)snprintf(text + used, sizeof text - used, "%s%s is at %.0f %% of %s%s",
+		                     used ? ", " : "", tare_rung_name(rung), share,
+		                     tare_ceiling_name(matmul_compute_ceiling(rung)), clocks);
+	}
+	if (used == 0)
+		return 0;
+	return tare_result_conclude(
+	    matmul->run->result, "at-ceiling",
+	    "Measured ceilings that are reached at n = %u: %s.%s", best->n, text,
+	    above ? " What is above its ceiling tells that the device was slower when tare peak "
+	            "measured that: at a lower clock, or held back."
+	          : "");
+}
+
+// How far the best rung is from what limits it by the model.
+static int conclude_ceiling(struct matmul *matmul, const struct best *best)
+{
+	enum tare_rung rung = (enum tare_rung)best->rung;
+	struct matmul_roof roof =
+	    matmul_tightest(matmul->peaks, rung, best->n, matmul_flop(best->n) / best->s);
+	double distance = roof.flops * best->s / matmul_flop(best->n);
+	char times[TARE_UNIT_TEXT];
+
+	if (!roof.name || !(distance > 0) || is_at_arithmetic(matmul, rung, best->n))
+		return 0;
+	return tare_result_conclude(matmul->run->result, "ceiling",
+	                            "%s, n = %u: its tightest measured ceiling is %s, %s times its "
+	                            "rate (a model, no counter "
+	                            "was read).",
+	                            tare_rung_name(rung), best->n, roof.name,
+	                            significant(distance, times));
+}
+
+// What the library gains with factors of fewer bits over itself, and what it costs in digits.
+static int conclude_rounded(struct matmul *matmul, uint32_t n)
+{
+	static const char *const kept[TARE_BLAS_PRECISION_COUNT] = {
+		[TARE_BLAS_TF32] = "11 significant bits",
+		[TARE_BLAS_FP16] = "11 significant bits, magnitudes up to 65504",
+		[TARE_BLAS_BF16] = "8 significant bits",
+	};
+	double blas = kernel_s(matmul, TARE_RUNG_BLAS, n);
+	char text[320] = "", times[TARE_UNIT_TEXT];
+	size_t used = 0;
+
+	for (int i = TARE_RUNG_BLAS_TF32; i < TARE_RUNG_COUNT && used < sizeof text; i++) {
+		double s = kernel_s(matmul, (enum tare_rung)i, n);
+		if (ALIKE * s < blas)
+			used += (size_t)snprintf(
+			    text + used, sizeof text - used, "%s%s is %s times as fast (%s)",
+			    used ? ", " : "", tare_rung_name((enum tare_rung)i),
+			    significant(blas / s, times), kept[matmul_rungs[i].precision]);
+	}
+	if (used == 0)
+		return 0;
+	return tare_result_conclude(
+	    matmul->run->result, "fewer-bits",
+	    "Where factors of fewer bits will do: against blas at n = %u, %s.", n, text);
+}
+
+static bool is_cpu(const struct matmul *matmul)
+{
+	const struct tare_facts *facts = matmul->run->facts;
+	const struct tare_fact *type = facts ? &facts->fact[TARE_FACT_TYPE] : NULL;
+
+	return type && type->present && strcasestr(type->text, "CPU");
+}
+
+// Up to here launching may hide what the rungs differ in.
+#define SHORT_N 256
+
+static bool is_too_short(const struct matmul *matmul, const struct best *best)
+{
+	bool any = false;
+
+	if (best->n >= SHORT_N)
+		return false;
+	for (int i = 0; i < TARE_RUNG_COUNT; i++)
+		any |= is_alike(matmul, best, (enum tare_rung)i) &&
+		       (i == TARE_RUNG_NAIVE || best->rung == TARE_RUNG_NAIVE);
+	return any;
+}
+
+// Whether local memory alone is worth it here.
+static int conclude_tiling(struct matmul *matmul, const struct best *best)
+{
+	double naive = kernel_s(matmul, TARE_RUNG_NAIVE, best->n);
+	double tiled = kernel_s(matmul, TARE_RUNG_TILED, best->n);
+	char times[TARE_UNIT_TEXT];
+
+	if (!(naive > 0) || !(tiled > 0) || tiled < naive / ALIKE || is_too_short(matmul, best))
+		return 0;
+	return tare_result_conclude(
+	    matmul->run->result, "tiling",
+	    "At n = %u tiles in local memory alone do not help (%s times naive's rate)%s.", best->n,
+	    significant(naive / tiled, times),
+	    is_cpu(matmul)
+	        ? ": on a CPU local memory is ordinary memory, and its caches keep "
+	          "tiles by themselves"
+	        : ": the caches keep what tiles would; give each work-item more elements");
+}
+
+static int conclude_next(struct matmul *matmul, const struct best *best)
+{
+	static const char *const steps[TARE_RUNG_COUNT] = {
+		[TARE_RUNG_ELEMENT] =
+		    "offload the outer loops too: one launch for the whole product",
+		[TARE_RUNG_NAIVE] =
+		    "let each work-item compute several elements (second, register)",
+		[TARE_RUNG_TILED] =
+		    "let each work-item compute several elements (second, register)",
+		[TARE_RUNG_SECOND] = "block in registers, 8 x 8 elements a work-item (register)",
+		[TARE_RUNG_REGISTER] =
+		    "use the vendor's library, or tune tile sizes to this device",
+		[TARE_RUNG_BLAS] =
+		    "keep the library; what is left to gain is in copies and launches",
+	};
+	enum tare_rung rung = (enum tare_rung)best->rung;
+	const char *step = steps[rung];
+	double blas = kernel_s(matmul, TARE_RUNG_BLAS, best->n);
+
+	if (is_too_short(matmul, best))
+		return tare_result_conclude(
+		    matmul->run->result, "next-step",
+		    "Next: larger --n; products of n = %u are too short to tell "
+		    "the rungs apart.",
+		    best->n);
+	if ((rung == TARE_RUNG_NAIVE || rung == TARE_RUNG_TILED) &&
+	    kernel_s(matmul, TARE_RUNG_REGISTER, best->n) > 0)
+		step = "keep this rung here: the steps beyond it do not pay on this device";
+	else if (rung == TARE_RUNG_SECOND && kernel_s(matmul, TARE_RUNG_REGISTER, best->n) > 0)
+		step = "tune tile sizes to this device: larger blocks did not pay";
+	else if (rung == TARE_RUNG_REGISTER && blas > 0)
+		step = "tune tile sizes to this device: the library is slower here";
+	return step ? tare_result_conclude(matmul->run->result, "next-step", "Next: %s.", step) : 0;
+}
+
+static int conclude_without_peaks(struct matmul *matmul)
+{
+	if (matmul->peaks->present || matmul->run->simulated)
+		return 0;
+	return tare_result_warn(
+	    matmul->run->result, "no-peaks",
+	    matmul->run->facts && matmul->run->facts->fact[TARE_FACT_NOTE].present
+	        ? "give --peaks FILE, a result of tare peak on this device"
+	        : "run tare peak once, or give --peaks FILE",
+	    "shares of measured ceilings are missing: %s",
+	    matmul->peaks->origin[0] ? matmul->peaks->origin : "there are no measured ceilings");
+}
+
+int matmul_add_advice(struct matmul *matmul)
+{
+	struct best best = fastest_at_largest(matmul);
+	int status = 0;
+
+	if (best.rung >= 0) {
+		status = conclude_best(matmul, &best);
+		if (status == 0)
+			status = conclude_rounded(matmul, best.n);
+		if (status == 0)
+			status = conclude_alike(matmul, &best);
+		if (status == 0)
+			status = conclude_ceiling(matmul, &best);
+		if (status == 0)
+			status = conclude_at_ceiling(matmul, &best);
+		if (status == 0)
+			status = conclude_tiling(matmul, &best);
+		if (status == 0)
+			status = conclude_element(matmul);
+		if (status == 0)
+			status = conclude_transfers(matmul, &best);
+		if (status == 0)
+			status = conclude_against_host(matmul, TARE_MATMUL_TOTAL,
+			                               "With copies and launches counted", true);
+		if (status == 0)
+			status =
+			    conclude_against_host(matmul, TARE_MATMUL_KERNELS,
+			                          "On data that is on the device already", false);
+		if (status == 0)
+			status = conclude_next(matmul, &best);
+	}
+	return status < 0 ? status : conclude_without_peaks(matmul);
+}

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+// The experiment from beginning to end; each step is a file of its own (internal.h).
+#include "measure/overlap/overlap.h"
+
+#include "backend/call.h"
+#include "base/units.h"
+#include "measure/overlap/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIT_NS INT64_C(50000000)
+// Runs of everything in sequence that a point takes to be known well (measured: sequential 20,
+// modes 40, search 40, finalists 50). Where the budget holds fewer, points are left out.
+#define RUNS_A_POINT 60.0
+#define RANGE_SAMPLES 6
+
+// ---- what the files share
+
+void overlap_phase(struct overlap *overlap, double share)
+{
+	struct tare_run *run = overlap->run;
+	int64_t used = tare_host_elapsed_ns(run->started, tare_run_now(run));
+	int64_t end = used + (int64_t)(share * (double)overlap->budget_ns);
+
+	run->budget_ns = end < overlap->budget_ns ? end : overlap->budget_ns;
+}
+
+int64_t overlap_phase_left_ns(const struct overlap *overlap)
+{
+	return tare_run_remaining_ns(overlap->run);
+}
+
+void overlap_progress(struct overlap *overlap, const char *what)
+{
+	struct tare_run *run = overlap->run;
+
+	if (run->progress)
+		run->progress(run->progress_context, what, run->cells_done,
+		              run->cells_total > run->cells_done ? run->cells_total
+		                                                 : run->cells_done + 1,
+		              -1);
+}
+
+int overlap_go_on(const struct overlap *overlap, struct tare_error *error)
+{
+	return tare_run_interrupted(overlap->run) ? tare_fail(error, EINTR, "interrupted") : 0;
+}
+
+struct overlap_time overlap_time_of(const struct overlap *overlap, size_t cell)
+{
+	const struct tare_cell *at = &overlap->run->result->cells[cell];
+	const struct tare_summary *summary = &at->summary;
+	double unit = strcmp(at->unit, "ps") == 0 ? 1e-3 : 1, doubt = 1;
+	struct overlap_time time = { 0 };
+
+	if (at->absent || !(summary->median > 0))
+		return time;
+	time.present = true;
+	time.ns = unit * summary->median;
+	// The range of six samples holds the median in 97 of 100 cases; fewer tell next to nothing,
+	// but where a script tells the time all are alike.
+	if (summary->n < RANGE_SAMPLES && !overlap->run->simulated &&
+	    !tare_pipeline_by_device(overlap->pipeline))
+		doubt = 2;
+	time.low =
+	    unit * (isfinite(summary->ci_low) ? summary->ci_low : (double)summary->min / doubt);
+	time.high =
+	    unit * (isfinite(summary->ci_high) ? summary->ci_high : (double)summary->max * doubt);
+	return time;
+}
+
+const char *overlap_run_source(const struct overlap *overlap)
+{
+	return tare_pipeline_by_device(overlap->pipeline) ? "device" : "host";
+}
+
+const char *overlap_run_method(const struct overlap *overlap, const char *by_host)
+{
+	return tare_pipeline_by_device(overlap->pipeline)
+	           ? "device time of a run, all of it issued before: its clock, written before the "
+	             "first operation and when each queue is done, for the host's shows how busy "
+	             "this machine is, which does the device's work"
+	           : by_host;
+}
+
+double overlap_run_step_ns(const struct overlap *overlap)
+{
+	double step_ns = tare_pipeline_device_step_ns(overlap->pipeline);
+
+	return step_ns > 0 ? step_ns : (double)overlap->run->host_step_ns;
+}
+
+int overlap_label_point(const struct overlap *overlap, const struct overlap_point *point,
+                        struct tare_labels *labels)
+{
+	return overlap->own ? tare_labels_set_number(labels, "cycles", (int64_t)point->cycles) : 0;
+}
+
+int overlap_label_schedule(const struct tare_schedule *schedule, struct tare_labels *labels)
+{
+	int status = tare_labels_set_number(labels, "chunks", schedule->chunks);
+
+	if (status == 0)
+		status = tare_labels_set_number(labels, "queues", tare_schedule_queues(schedule));
+	if (status == 0)
+		status = tare_labels_set_text(labels, "order", tare_order_name(schedule->order));
+	if (status == 0)
+		status = tare_labels_set_text(labels, "mechanism",
+		                              tare_mechanism_name(schedule->mechanism));
+	return status < 0
+	           ? status
+	           : tare_labels_set_text(labels, "sizes", tare_chunk_sizes_name(schedule->sizes));
+}
+
+struct tare_cell *overlap_model(struct overlap *overlap, const char *group, const char *what,
+                                const struct overlap_point *point, const char *quantity,
+                                const char *unit)
+{
+	struct tare_cell *cell =
+	    tare_result_add_cell(overlap->run->result, quantity, unit, "model");
+
+	if (!cell || tare_labels_set_text(&cell->labels, "group", group) < 0 ||
+	    (point && overlap_label_point(overlap, point, &cell->labels) < 0) ||
+	    (what && tare_labels_set_text(&cell->labels, "what", what) < 0))
+		return NULL;
+	return cell;
+}
+
+bool overlap_same_schedule(const struct tare_schedule *a, const struct tare_schedule *b)
+{
+	return a->chunks == b->chunks && tare_schedule_queues(a) == tare_schedule_queues(b) &&
+	       a->order == b->order && a->mechanism == b->mechanism && a->sizes == b->sizes;
+}
+
+int overlap_verify(struct overlap *overlap, const struct tare_schedule *schedule,
+                   enum tare_break how, bool *right, struct tare_error *error)
+{
+	enum tare_verified verified = TARE_NOT_VERIFIABLE;
+	char text[96];
+	int status;
+
+	*right = true;
+	for (size_t i = 0; how == TARE_BREAK_NONE && i < overlap->verified_count; i++)
+		if (overlap_same_schedule(&overlap->verified[i], schedule))
+			return 0;
+	status = tare_pipeline_verify(overlap->pipeline, schedule, how, &verified,
+	                              &overlap->wrong_item, error);
+	if (status < 0)
+		return status;
+	*right = verified != TARE_WRONG;
+	if (*right && how == TARE_BREAK_NONE && overlap->verified_count < OVERLAP_TIMED_MAX)
+		overlap->verified[overlap->verified_count++] = *schedule;
+	if (*right || overlap->wrong[0])
+		return 0;
+	tare_schedule_text(schedule, text, sizeof text);
+	if (overlap->own || schedule->chunks == 1)
+		snprintf(overlap->wrong, sizeof overlap->wrong,
+		         "the result is wrong from item %llu on (%s)",
+		         (unsigned long long)overlap->wrong_item, text);
+	else
+		snprintf(overlap->wrong, sizeof overlap->wrong,
+		         "kernel %s: cut into chunks it computes something else than in one piece, "
+		         "from item %llu on (%s); does it read neighbours (a halo), or use "
+		         "get_global_size, or leave out 'first'?",
+		         overlap->built.title, (unsigned long long)overlap->wrong_item, text);
+	return 0;
+}
+
+// ---- options
+
+static const uint32_t default_chunks[] = { 1,  2,  3,  4,  6,  8,   12,  16,
+	                                   24, 32, 48, 64, 96, 128, 192, 256 };
+static const uint32_t default_queues[] = { 1, 2, 3, 4, 6, 8 };
+
+static int fill_space(struct overlap *overlap, struct tare_error *error)
+{
+	struct tare_search_space *space = &overlap->options.space;
+	uint32_t can;
+	char why[320] = "";
+
+	if (space->chunk_count == 0) {
+		memcpy(space->chunks, default_chunks, sizeof default_chunks);
+		space->chunk_count = sizeof default_chunks / sizeof *default_chunks;
+	}
+	if (space->queue_count == 0) {
+		memcpy(space->queues, default_queues, sizeof default_queues);
+		space->queue_count = sizeof default_queues / sizeof *default_queues;
+	}
+	if (!space->orders)
+		space->orders = (1u << TARE_ORDER_COUNT) - 1;
+	if (!space->sizes)
+		space->sizes = (1u << TARE_CHUNKS_COUNT) - 1;
+	can = tare_pipeline_mechanisms(overlap->pipeline, why, sizeof why);
+	if (!space->mechanisms)
+		space->mechanisms = (1u << TARE_MECHANISM_COUNT) - 1;
+	if (space->mechanisms & ~can &&
+	    tare_result_warn(overlap->run->result, "mechanisms", NULL, "not searched: %s",
+	                     why[0] ? why : "a mechanism that this device cannot do") < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
+	space->mechanisms &= can;
+	// Without device times that is said already.
+	if (overlap->run->device->scripted && overlap->bench.stamped &&
+	    !tare_pipeline_by_device(overlap->pipeline) &&
+	    tare_result_warn(overlap->run->result, "host-times",
+	                     "schedules are timed by the host's clock, and hold this machine's own "
+	                     "work",
+	                     "%s",
+	                     overlap->bench.ungated[0] ? overlap->bench.ungated
+	                     : tare_pipeline_pinned(overlap->pipeline)
+	                         ? "the device's clock cannot be read"
+	                         : "the driver gives no pinned memory") < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
+	return 0;
+}
+
+// How many chunks there can be: the last one may lack a part of a block.
+static uint64_t blocks_of(const struct overlap *overlap)
+{
+	return (overlap->items + overlap->work.align - 1) / overlap->work.align;
+}
+
+// A chunk count of the user's that cannot be had is not passed over in silence.
+static int check_space(struct overlap *overlap, bool warn, struct tare_error *error)
+{
+	const struct tare_search_space *space = &overlap->options.space;
+	struct tare_schedule *all = calloc(TARE_SCHEDULES_MAX, sizeof *all);
+	uint64_t blocks = blocks_of(overlap);
+	size_t count;
+
+	if (!all)
+		return tare_fail(error, ENOMEM, "out of memory");
+	count = tare_search_all(space, &overlap->work, all, TARE_SCHEDULES_MAX);
+	free(all);
+	if (count == 0)
+		return tare_fail(error, EINVAL,
+		                 "%llu items in blocks of %llu (--align) make at most %llu chunks; "
+		                 "--chunks asks for more",
+		                 (unsigned long long)overlap->items,
+		                 (unsigned long long)overlap->work.align,
+		                 (unsigned long long)blocks);
+	if (warn && space->chunks[space->chunk_count - 1] > blocks &&
+	    tare_result_warn(overlap->run->result, "chunks-short",
+	                     "take more --bytes or a smaller --align",
+	                     "chunk counts above %llu were left out: chunks begin at multiples of "
+	                     "%llu of the %llu items",
+	                     (unsigned long long)blocks, (unsigned long long)overlap->work.align,
+	                     (unsigned long long)overlap->items) < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
+	return 0;
+}
+
+static int add_parameters(const struct overlap *overlap)
+{
+	struct tare_labels *parameters = &overlap->run->result->parameters;
+	const struct tare_chunk_kernel *chunk = &overlap->built.chunk;
+	const struct {
+		const char *name;
+		uint64_t number;
+	} numbers[] = {
+		{ "in_bytes", overlap->items * chunk->in_bytes },
+		{ "out_bytes", overlap->items * chunk->out_bytes },
+		{ "items", overlap->items },
+		{ "align_items", overlap->work.align },
+		{ "group_size", chunk->group_size },
+		{ "pinned", tare_pipeline_pinned(overlap->pipeline) },
+	};
+
+	if (tare_labels_set_text(parameters, "kernel", overlap->built.title) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (tare_labels_set_number(parameters, numbers[i].name,
+		                           (int64_t)numbers[i].number) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+// ---- points that the budget holds
+
+// Orders them by how near they are to balance, so that cutting leaves the most telling ones.
+static int compare_points(const void *a, const void *b)
+{
+	double left = fabs(log(((const struct overlap_point *)a)->ratio));
+	double right = fabs(log(((const struct overlap_point *)b)->ratio));
+	return (left > right) - (left < right);
+}
+
+static int compare_cycles(const void *a, const void *b)
+{
+	const struct overlap_point *left = a, *right = b;
+	return (left->cycles > right->cycles) - (left->cycles < right->cycles);
+}
+
+// What one run in sequence takes at each point, from a run; then keeps what the budget holds.
+static int cut_points(struct overlap *overlap, struct tare_error *error)
+{
+	static const struct tare_schedule serial = { .chunks = 1, .queues = 1 };
+	struct overlap_point *points = overlap->points;
+	size_t count = overlap->point_count, kept = 0;
+	double runs_ns = 0, balanced;
+	int status = 0;
+
+	qsort(points, count, sizeof *points, compare_points);
+	for (; status == 0 && kept < count; kept++) {
+		int64_t ns = 0;
+		overlap_set_cycles(overlap, points[kept].cycles);
+		status = overlap_go_on(overlap, error);
+		if (status == 0)
+			status = tare_pipeline_run(overlap->pipeline, &serial, TARE_BREAK_NONE, &ns,
+			                           NULL, error);
+		points[kept].serial_once_ns = (double)ns;
+		runs_ns += RUNS_A_POINT * (double)ns;
+		if (kept > 0 && runs_ns > (double)overlap->budget_ns)
+			break;
+	}
+	if (status < 0)
+		return status;
+	overlap->point_count = kept;
+	balanced = points[0].ratio;
+	qsort(points, kept, sizeof *points, compare_cycles);
+	for (size_t i = 0; i < kept; i++)
+		if (points[i].ratio == balanced)
+			overlap->balanced = i;
+	if (kept < count &&
+	    tare_result_warn(overlap->run->result, "points-short", "more --budget or fewer --bytes",
+	                     "measured at %zu of %zu values of cycles, those nearest to balance: "
+	                     "the budget does not hold more",
+	                     kept, count) < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
+	return 0;
+}
+
+// ---- the flow
+
+static int conclude(struct overlap *overlap)
+{
+	int status;
+
+	overlap->run->budget_ns = overlap->budget_ns;
+	status = overlap_conclude_bounds(overlap);
+	if (status == 0)
+		status = overlap_conclude_schedules(overlap);
+	if (status == 0)
+		status = overlap_conclude_engines(overlap);
+	if (status == 0)
+		status = overlap_add_plots(overlap);
+	if (status == 0)
+		status = overlap_add_verdict(overlap);
+	return status < 0 ? status : tare_run_warn_convergence(overlap->run);
+}
+
+static int measure(struct overlap *overlap, struct tare_error *error)
+{
+	static int (*const phases[])(struct overlap *, struct tare_error *) = {
+		overlap_measure_sequential, overlap_measure_modes,
+		overlap_calibrate,          overlap_search,
+		overlap_measure_breaks,     overlap_verify_timed,
+		overlap_add_timeline,
+	};
+	int status = 0, concluded;
+
+	for (size_t i = 0; status == 0 && i < sizeof phases / sizeof *phases; i++)
+		status = phases[i](overlap, error);
+	if (status < 0 && !tare_run_is_partial(overlap->run, status))
+		return status;
+	if (status == -EINTR)
+		overlap->run->result->interrupted = true;
+	concluded = conclude(overlap);
+	if (concluded == 0)
+		concluded = tare_run_warn_lost(overlap->run, status, error);
+	return concluded < 0 ? tare_fail(error, -concluded, "out of memory") : status;
+}
+
+// A kernel whose chunks do not add up to the whole ends the run before figures are made of it.
+static int verify_first(struct overlap *overlap, struct tare_error *error)
+{
+	struct tare_schedule cut = { .chunks = 1, .queues = 1 };
+	bool right = true;
+	int status = overlap_verify(overlap, &cut, TARE_BREAK_NONE, &right, error);
+
+	cut.chunks = 3;
+	if (status == 0 && right && blocks_of(overlap) >= cut.chunks) {
+		tare_pipeline_set_backwards(overlap->pipeline, true);
+		status = overlap_verify(overlap, &cut, TARE_BREAK_NONE, &right, error);
+		tare_pipeline_set_backwards(overlap->pipeline, false);
+		overlap->verified_count = 0;
+		if (status == 0 && right)
+			status = overlap_verify(overlap, &cut, TARE_BREAK_NONE, &right, error);
+	}
+	if (status == 0 && !right)
+		return tare_fail(error, EBADMSG, "%s", overlap->wrong);
+	return status;
+}
+
+static int prepare(struct overlap *overlap, char **log, struct tare_error *error)
+{
+	bool chunks_given = overlap->options.space.chunk_count > 0;
+	int status = tare_bench_open(overlap->run, FIT_NS, &overlap->bench, error);
+
+	overlap_progress(overlap, "building the kernel");
+	if (status == 0)
+		status = overlap_build_kernel(overlap, log, error);
+	if (status == 0)
+		status = overlap_open_pipeline(overlap, error);
+	if (status == 0)
+		status = fill_space(overlap, error);
+	if (status == 0)
+		status = check_space(overlap, false, error);
+	if (status == 0)
+		status = verify_first(overlap, error);
+	tare_run_restart(overlap->run);
+	overlap_progress(overlap, "choosing cycles");
+	if (status == 0)
+		status = overlap_choose_points(overlap, error);
+	// Over how many bytes is known now. A pipeline that was opened anew has verified nothing.
+	if (status == 0)
+		status = check_space(overlap, chunks_given, error);
+	if (status == 0 && overlap->verified_count == 0)
+		status = verify_first(overlap, error);
+	if (status == 0 && (overlap_warn_work(overlap) < 0 || add_parameters(overlap) < 0))
+		status = tare_fail(error, ENOMEM, "out of memory");
+	if (status == 0)
+		status = cut_points(overlap, error);
+	if (status == -EOVERFLOW && error) {
+		struct tare_error why = *error;
+		tare_fail(error, EOVERFLOW, "a stage of the work %.300s; fewer --bytes may do",
+		          why.message);
+	}
+	return status;
+}
+
+static void overlap_free(struct overlap *overlap)
+{
+	tare_pipeline_free(overlap->pipeline);
+	tare_built_kernel_free(&overlap->built);
+	tare_bench_close(&overlap->bench);
+	for (size_t i = 0; overlap->timed && i < overlap->timed_count; i++)
+		tare_series_clear(&overlap->timed[i].series);
+	free(overlap->timed);
+	free(overlap);
+}
+
+int tare_measure_overlap(struct tare_run *run, const struct tare_overlap_options *options,
+                         char **log, struct tare_error *error)
+{
+	struct overlap *overlap = calloc(1, sizeof *overlap);
+	int status = tare_run_begin(run, TARE_OVERLAP_BUDGET_NS, error);
+
+	if (overlap)
+		overlap->timed = calloc(OVERLAP_TIMED_MAX, sizeof *overlap->timed);
+	if (!overlap || !overlap->timed)
+		status = tare_fail(error, ENOMEM, "out of memory");
+	if (status == 0) {
+		overlap->run = run;
+		overlap->budget_ns = run->budget_ns;
+		if (options)
+			overlap->options = *options;
+		else
+			overlap->options.breaks = TARE_OVERLAP_ALL_BREAKS;
+		status = prepare(overlap, log, error);
+		run->result->interrupted = status == -EINTR;
+	}
+	if (status == 0)
+		status = measure(overlap, error);
+	run->budget_ns = overlap ? overlap->budget_ns : run->budget_ns;
+	if (status == -ENODEV || status == -ETIMEDOUT)
+		tare_device_abandon(run->device);
+	if (status == 0 && overlap->wrong[0])
+		status = tare_fail(error, EBADMSG, "%s", overlap->wrong);
+	if (overlap)
+		overlap_free(overlap);
+	return status;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of a recorded run; docs/page-run.md.
+#include "report/run/report.h"
+
+#include <errno.h>
+
+#if TARE_HAVE_PAGE
+
+#include "base/cleanup.h"
+#include "report/page/page_template.h"
+#include "report/page_run_parts.h"
+
+#include <string.h>
+
+#define X(symbol, mark) extern const char symbol[];
+RUN_PARTS(X)
+#undef X
+extern const char tare_web_run_html[];
+
+static const struct tare_page_part parts[] = {
+#define X(symbol, mark) { mark, symbol },
+	RUN_PARTS(X)
+#undef X
+};
+
+struct run_page {
+	const struct tare_run_report *run;
+	uint64_t most_bytes;
+	struct tare_page_left_out *left_out;
+};
+
+// What the window and a bookmark are called: "./simulate --steps 200 - tare".
+static void write_title(const struct tare_run_report *run, FILE *file)
+{
+	const char *program = run->recording->program;
+
+	tare_page_html_text(program && program[0] ? program : run->recording->name, file);
+	fputs(" - tare", file);
+}
+
+static int write_report(const struct tare_run_report *run, FILE *file, struct tare_error *error)
+{
+	TARE_FREE char *json = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&json, &length);
+	int code;
+
+	if (!stream)
+		return tare_fail(error, ENOMEM, "no memory for the page");
+	code = tare_report_run_json(run, stream, error);
+	// Closing is what makes json and length valid, and where a short write shows.
+	if (fclose(stream) != 0 && code == 0)
+		code = tare_fail(error, ENOMEM, "no memory for the page");
+	if (code == 0)
+		tare_page_json(json, length, file);
+	return code;
+}
+
+static int write_mark(void *context, const char *mark, FILE *file, struct tare_error *error)
+{
+	const struct run_page *page = context;
+
+	if (strcmp(mark, "title") == 0)
+		write_title(page->run, file);
+	else if (strcmp(mark, "version") == 0)
+		tare_page_html_text(TARE_VERSION, file);
+	else if (strcmp(mark, "report") == 0)
+		return write_report(page->run, file, error);
+	else if (strcmp(mark, "timeline") == 0)
+		return tare_report_timeline_write(page->run, page->most_bytes, file, page->left_out,
+		                                  error);
+	else
+		return -ENOENT;
+	return 0;
+}
+
+int tare_report_run_page(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
+                         struct tare_page_left_out *left_out, struct tare_error *error)
+{
+	struct run_page page = { run, most_bytes, left_out };
+
+	return tare_page_expand(tare_web_run_html, parts, sizeof parts / sizeof *parts, write_mark,
+	                        &page, file, error);
+}
+
+#else
+
+int tare_report_run_page(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
+                         struct tare_page_left_out *left_out, struct tare_error *error)
+{
+	return tare_report_timeline_write(run, most_bytes, file, left_out, error);
+}
+
+#endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where slices lie, so that none covers another.
+#include "analysis/recording/intervals.h"
+#include "report/page/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- lanes: the lowest that is free
+
+struct open_slice {
+	int64_t end_ns;
+	uint8_t lane;
+};
+
+struct lanes {
+	struct open_slice open[TIMELINE_NO_LANE]; // a heap: the first to end on top
+	size_t count;
+	bool used[TIMELINE_NO_LANE];
+	size_t lowest; // no lane below it is free
+};
+
+static void lanes_reset(struct lanes *lanes)
+{
+	lanes->count = lanes->lowest = 0;
+	memset(lanes->used, 0, sizeof lanes->used);
+}
+
+static void release_first(struct lanes *lanes)
+{
+	struct open_slice *open = lanes->open;
+	struct open_slice moved = open[--lanes->count];
+	size_t at = 0, child = 1;
+
+	lanes->used[open[0].lane] = false;
+	if (open[0].lane < lanes->lowest)
+		lanes->lowest = open[0].lane;
+	for (; child < lanes->count; child = 2 * at + 1) {
+		if (child + 1 < lanes->count && open[child + 1].end_ns < open[child].end_ns)
+			child++;
+		if (moved.end_ns <= open[child].end_ns)
+			break;
+		open[at] = open[child];
+		at = child;
+	}
+	open[at] = moved;
+}
+
+// The lane for a slice that begins no earlier than all before it.
+static uint8_t lanes_take(struct lanes *lanes, int64_t from_ns, int64_t to_ns)
+{
+	size_t at;
+
+	while (lanes->count > 0 && lanes->open[0].end_ns <= from_ns)
+		release_first(lanes);
+	while (lanes->lowest < TIMELINE_NO_LANE && lanes->used[lanes->lowest])
+		lanes->lowest++;
+	if (lanes->lowest == TIMELINE_NO_LANE)
+		return TIMELINE_NO_LANE;
+	lanes->used[lanes->lowest] = true;
+	at = lanes->count++;
+	for (; at > 0 && lanes->open[(at - 1) / 2].end_ns > to_ns; at = (at - 1) / 2)
+		lanes->open[at] = lanes->open[(at - 1) / 2];
+	lanes->open[at] = (struct open_slice){ to_ns, (uint8_t)lanes->lowest };
+	return (uint8_t)lanes->lowest;
+}
+
+// ---- commands on queues and engines
+
+struct placing {
+	const struct timeline *timeline;
+	bool engines;
+};
+
+static uint8_t engine_of(const struct tare_recorded_command *command)
+{
+	switch (tare_command_effect(command)) {
+	case TARE_EFFECT_KERNEL:
+		return 0;
+	case TARE_EFFECT_TO_DEVICE:
+		return 1;
+	case TARE_EFFECT_FROM_DEVICE:
+		return 2;
+	case TARE_EFFECT_LOCAL:
+		return 3;
+	default:
+		return TIMELINE_NO_LANE;
+	}
+}
+
+// The drawing's row that a command is in.
+static uint64_t group_of(const struct placing *placing, uint32_t index)
+{
+	const struct tare_recording *recording = placing->timeline->recording;
+	const struct tare_recorded_command *command = &recording->commands[index];
+
+	if (!placing->engines)
+		return command->queue;
+	return (uint64_t)tare_command_device(recording, command) << 8 |
+	       placing->timeline->engine[index];
+}
+
+static int compare_commands(const void *left, const void *right, void *context)
+{
+	const struct placing *placing = context;
+	const struct tare_recorded_command *commands = placing->timeline->recording->commands;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	uint64_t group_a = group_of(placing, a), group_b = group_of(placing, b);
+
+	if (group_a != group_b)
+		return group_a < group_b ? -1 : 1;
+	if (commands[a].start_ns != commands[b].start_ns)
+		return commands[a].start_ns < commands[b].start_ns ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static void place_commands(struct placing *placing, uint32_t *order, size_t count,
+                           struct lanes *lanes, uint8_t *lane)
+{
+	const struct tare_recorded_command *commands = placing->timeline->recording->commands;
+	uint64_t group = 0;
+
+	qsort_r(order, count, sizeof *order, compare_commands, placing);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t of = group_of(placing, order[i]);
+		if (i == 0 || of != group)
+			lanes_reset(lanes);
+		group = of;
+		lane[order[i]] =
+		    lanes_take(lanes, commands[order[i]].start_ns, commands[order[i]].end_ns);
+	}
+}
+
+static int place_on_device(struct timeline *timeline, struct lanes *lanes)
+{
+	const struct timeline_rows *rows = &timeline->all[TIMELINE_COMMANDS];
+	const struct tare_recorded_command *commands = timeline->recording->commands;
+	struct placing placing = { timeline, false };
+	uint32_t *order = calloc(rows->count + 1, sizeof *order);
+	size_t count = 0, moving = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows->count; i++) {
+		uint32_t index = rows->at[i];
+		timeline->lane[index] = timeline->engine_lane[index] = TIMELINE_NO_LANE;
+		timeline->engine[index] = engine_of(&commands[index]);
+		if (tare_command_timed(&commands[index]))
+			order[count++] = index;
+	}
+	place_commands(&placing, order, count, lanes, timeline->lane);
+	for (size_t i = 0; i < count; i++)
+		if (timeline->engine[order[i]] != TIMELINE_NO_LANE)
+			order[moving++] = order[i];
+	placing.engines = true;
+	place_commands(&placing, order, moving, lanes, timeline->engine_lane);
+	free(order);
+	return 0;
+}
+
+// ---- calls within calls
+
+struct call_stack {
+	int64_t *exits;
+	size_t count, capacity;
+};
+
+static int enter_call(struct call_stack *stack, int64_t enter_ns, int64_t exit_ns, uint8_t *depth)
+{
+	while (stack->count > 0 && stack->exits[stack->count - 1] <= enter_ns)
+		stack->count--;
+	*depth = stack->count < UINT8_MAX ? (uint8_t)stack->count : UINT8_MAX;
+	if (stack->count == stack->capacity) {
+		size_t capacity = stack->capacity ? 2 * stack->capacity : 8;
+		int64_t *exits = reallocarray(stack->exits, capacity, sizeof *exits);
+		if (!exits)
+			return -ENOMEM;
+		stack->exits = exits;
+		stack->capacity = capacity;
+	}
+	stack->exits[stack->count++] = exit_ns;
+	return 0;
+}
+
+// Whether the command's call comes first: the earlier one or, at the same moment, the longer one.
+static bool command_first(const struct tare_recorded_command *command,
+                          const struct tare_recorded_call *call)
+{
+	return command->enter_ns != call->enter_ns ? command->enter_ns < call->enter_ns
+	                                           : command->exit_ns >= call->exit_ns;
+}
+
+static int enter_calls(struct timeline *timeline, struct call_stack *stacks)
+{
+	const struct tare_recording *recording = timeline->recording;
+	const struct timeline_rows *commands = &timeline->all[TIMELINE_COMMANDS];
+	const struct timeline_rows *calls = &timeline->all[TIMELINE_CALLS];
+	size_t command_at = 0, call_at = 0;
+	int code = 0;
+
+	while (!code && (command_at < commands->count || call_at < calls->count)) {
+		const struct tare_recorded_command *command =
+		    command_at < commands->count ? &recording->commands[commands->at[command_at]]
+		                                 : NULL;
+		const struct tare_recorded_call *call =
+		    call_at < calls->count ? &recording->calls[calls->at[call_at]] : NULL;
+		if (command && tare_command_is_run(command))
+			// It is in the call of the command that executes its list.
+			timeline->command_depth[commands->at[command_at++]] = 0;
+		else if (command && (!call || command_first(command, call)))
+			code = enter_call(&stacks[command->thread], command->enter_ns,
+			                  command->exit_ns,
+			                  &timeline->command_depth[commands->at[command_at++]]);
+		else
+			code = enter_call(&stacks[call->thread], call->enter_ns, call->exit_ns,
+			                  &timeline->call_depth[calls->at[call_at++]]);
+	}
+	return code;
+}
+
+static int place_calls(struct timeline *timeline)
+{
+	size_t threads = timeline->recording->thread_count;
+	struct call_stack *stacks = calloc(threads + 1, sizeof *stacks);
+	int code = stacks ? enter_calls(timeline, stacks) : -ENOMEM;
+
+	for (size_t i = 0; stacks && i < threads; i++)
+		free(stacks[i].exits);
+	free(stacks);
+	return code;
+}
+
+// ---- phases
+
+static int compare_phases(const void *left, const void *right, void *context)
+{
+	const struct timeline *timeline = context;
+	const struct tare_recorded_phase *phases = timeline->recording->phases;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+	if (phases[a].thread != phases[b].thread)
+		return phases[a].thread < phases[b].thread ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int place_phases(struct timeline *timeline, struct lanes *lanes)
+{
+	const struct timeline_rows *rows = &timeline->all[TIMELINE_PHASES];
+	const struct tare_recorded_phase *phases = timeline->recording->phases;
+	uint32_t *order = calloc(rows->count + 1, sizeof *order);
+
+	if (!order)
+		return -ENOMEM;
+	if (rows->count)
+		memcpy(order, rows->at, rows->count * sizeof *order);
+	qsort_r(order, rows->count, sizeof *order, compare_phases, timeline);
+	for (size_t i = 0; i < rows->count; i++) {
+		if (i == 0 || phases[order[i]].thread != phases[order[i - 1]].thread)
+			lanes_reset(lanes);
+		timeline->phase_lane[order[i]] =
+		    lanes_take(lanes, phases[order[i]].from_ns, phases[order[i]].to_ns);
+	}
+	free(order);
+	return 0;
+}
+
+int timeline_place(struct timeline *timeline)
+{
+	struct lanes *lanes = calloc(1, sizeof *lanes);
+	int code = lanes ? place_on_device(timeline, lanes) : -ENOMEM;
+
+	if (!code)
+		code = place_calls(timeline);
+	if (!code)
+		code = place_phases(timeline, lanes);
+	free(lanes);
+	return code;
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands around the table of `bandwidth`: times without a rate, reasons, methods, all cells.
+#include "report/result/pivot.h"
+
+#include "base/units.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Lines with a time but no rate (a mapping that moves nothing), at the largest size.
+int tare_pivot_write_times(const struct tare_pivot *pivot)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < pivot->result->cell_count; i++) {
+		const struct tare_cell *cell = &pivot->result->cells[i], *largest = cell;
+		const char *line = tare_text_label_of(cell, "line");
+		char size[TARE_UNIT_TEXT], time[TARE_UNIT_TEXT], first_size[TARE_UNIT_TEXT],
+		    first_time[TARE_UNIT_TEXT];
+		double scale = strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1;
+		bool said = false;
+
+		if (cell->absent || cell->rate.present || tare_pivot_bytes(cell) < 0 ||
+		    !isfinite(cell->summary.median))
+			continue;
+		for (size_t j = 0; j < i; j++) {
+			const struct tare_cell *other = &pivot->result->cells[j];
+			said |= !other->absent && !other->rate.present &&
+			        tare_pivot_bytes(other) >= 0 &&
+			        strcmp(tare_text_label_of(other, "line"), line) == 0;
+		}
+		if (said)
+			continue;
+		for (size_t j = i; j < pivot->result->cell_count; j++) {
+			const struct tare_cell *other = &pivot->result->cells[j];
+			if (!other->absent && !other->rate.present &&
+			    tare_pivot_bytes(other) > tare_pivot_bytes(largest) &&
+			    strcmp(other->source, cell->source) == 0 &&
+			    strcmp(other->unit, cell->unit) == 0 &&
+			    strcmp(tare_text_label_of(other, "line"), line) == 0)
+				largest = other;
+		}
+		tare_format_bytes((uint64_t)tare_pivot_bytes(cell), first_size);
+		tare_format_ns(cell->summary.median * scale, first_time);
+		tare_format_bytes((uint64_t)tare_pivot_bytes(largest), size);
+		tare_format_ns(largest->summary.median * scale, time);
+		status =
+		    tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 5,
+		                        "%s: moves nothing; %s for %s, %s for %s (%s time)", line,
+		                        first_time, first_size, time, size, cell->source);
+	}
+	return status;
+}
+
+// What a figure counts, where its name alone could be read otherwise.
+static const struct {
+	const char *line, *text;
+} countings[] = {
+	{ "device-to-device-twice",
+	  "device-to-device counts the bytes copied, device-to-device-twice "
+	  "the bytes read and the bytes written" },
+	{ "both-to-device",
+	  "both-to-device and both-to-host are each direction's own rate while the "
+	  "other one runs; both-total is their sum" },
+};
+
+static bool has_row(const struct tare_pivot *pivot, const char *line)
+{
+	for (size_t r = 0; r < pivot->row_count; r++)
+		if (strcmp(pivot->rows[r].line, line) == 0)
+			return true;
+	return false;
+}
+
+// What the words of the lines are called by the API, and who copied.
+static int write_words(const struct tare_pivot *pivot)
+{
+	const struct tare_result *result = pivot->result;
+	const struct tare_label *engine = tare_labels_find(&result->parameters, "engine");
+
+	if (!result->device_count || strcmp(result->devices[0].backend, "levelzero") != 0)
+		return 0;
+	return tare_text_paragraph(
+	    pivot->text, TARE_STYLE_PLAIN, "", 0,
+	    "heap is malloc, host zeMemAllocHost, device zeMemAllocDevice, shared "
+	    "zeMemAllocShared%s%s",
+	    engine ? "; engine: " : "", engine && engine->text ? engine->text : "");
+}
+
+int tare_pivot_write_countings(const struct tare_pivot *pivot)
+{
+	int status = write_words(pivot);
+
+	for (size_t i = 0; status == 0 && i < sizeof countings / sizeof *countings; i++)
+		if (has_row(pivot, countings[i].line))
+			status = tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 0, "%s",
+			                             countings[i].text);
+	return status;
+}
+
+// Whether cell `index` is the first with its reason, its line too if `line`, its size too if
+// `size`.
+static bool is_first(const struct tare_result *result, size_t index, bool line, bool size)
+{
+	const struct tare_cell *cell = &result->cells[index];
+
+	for (size_t i = 0; i < index; i++) {
+		const struct tare_cell *other = &result->cells[i];
+		if (other->absent && strcmp(other->absent, cell->absent) == 0 &&
+		    (!line || strcmp(tare_text_label_of(other, "line"),
+		                     tare_text_label_of(cell, "line")) == 0) &&
+		    (!size || tare_pivot_bytes(other) == tare_pivot_bytes(cell)))
+			return false;
+	}
+	return true;
+}
+
+// " (64 KB, 1 MB)": where a line that has figures lacks some for this reason.
+static void print_sizes(const struct tare_pivot *pivot, size_t first, FILE *file)
+{
+	const struct tare_result *result = pivot->result;
+	const struct tare_cell *cell = &result->cells[first];
+	const char *line = tare_text_label_of(cell, "line"), *separator = " (";
+	char text[TARE_UNIT_TEXT];
+
+	if (!has_row(pivot, line))
+		return;
+	for (size_t i = first; i < result->cell_count; i++) {
+		const struct tare_cell *other = &result->cells[i];
+		if (!other->absent || strcmp(other->absent, cell->absent) != 0 ||
+		    tare_pivot_bytes(other) < 0 ||
+		    strcmp(tare_text_label_of(other, "line"), line) != 0 ||
+		    !is_first(result, i, true, true))
+			continue;
+		fprintf(file, "%s%s", separator,
+		        tare_format_bytes((uint64_t)tare_pivot_bytes(other), text));
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		fputc(')', file);
+}
+
+// One reason, with every line that shares it.
+static int write_reason(const struct tare_pivot *pivot, size_t first)
+{
+	const struct tare_result *result = pivot->result;
+	const char *reason = result->cells[first].absent, *separator = "";
+	char *names = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&names, &size);
+	int status;
+
+	if (!file)
+		return -ENOMEM;
+	for (size_t i = first; i < result->cell_count; i++) {
+		const struct tare_cell *cell = &result->cells[i];
+		if (!cell->absent || strcmp(cell->absent, reason) != 0 ||
+		    !is_first(result, i, true, false))
+			continue;
+		fprintf(file, "%s%s", separator, tare_text_label_of(cell, "line"));
+		print_sizes(pivot, i, file);
+		separator = ", ";
+	}
+	if (fclose(file) != 0)
+		return -ENOMEM;
+	status =
+	    tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "n/a  ", 5, "%s: %s", names, reason);
+	free(names);
+	return status;
+}
+
+int tare_pivot_write_absent(const struct tare_pivot *pivot)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < pivot->result->cell_count; i++)
+		if (pivot->result->cells[i].absent && is_first(pivot->result, i, false, false))
+			status = write_reason(pivot, i);
+	return status;
+}
+
+// With -v: how the figures were measured, each way once.
+int tare_pivot_write_methods(const struct tare_pivot *pivot)
+{
+	struct tare_text_reasons *ways = tare_text_reasons_new();
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < pivot->result->cell_count; i++) {
+		const struct tare_cell *cell = &pivot->result->cells[i];
+		const struct tare_label *fit = tare_labels_find(&cell->labels, "fit");
+		if (cell->method)
+			status = tare_text_reasons_add(
+			    ways, fit && fit->text ? fit->text : tare_text_label_of(cell, "line"),
+			    cell->method);
+	}
+	if (status < 0) {
+		tare_text_reasons_free(ways);
+		return status;
+	}
+	fputc('\n', pivot->text->file);
+	return tare_text_reasons_print(ways, pivot->text, TARE_STYLE_FAINT, "");
+}
+
+// With -v: every size, one row a cell.
+int tare_pivot_write_cells(const struct tare_pivot *pivot)
+{
+	struct tare_text_table *table = tare_text_table_new(pivot->text, 0);
+	static const char *const columns[] = { "size", "clock", "GB/s", "±", "time", "p95", "n" };
+	char text[TARE_PIVOT_TEXT], width[TARE_UNIT_TEXT];
+	const char *line = "";
+
+	tare_text_column(table, "line", TARE_COLUMN_CUT);
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		tare_text_column(table, columns[i], i == 1 ? 0 : TARE_COLUMN_RIGHT);
+	for (size_t i = 0; i < pivot->result->cell_count; i++) {
+		const struct tare_cell *cell = &pivot->result->cells[i];
+		double scale = strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1;
+		if (cell->absent || tare_pivot_bytes(cell) < 0)
+			continue;
+		tare_text_row(table, TARE_STYLE_PLAIN);
+		tare_text_cell(table, "%s",
+		               strcmp(line, tare_text_label_of(cell, "line")) == 0
+		                   ? ""
+		                   : tare_text_label_of(cell, "line"));
+		line = tare_text_label_of(cell, "line");
+		tare_text_cell(table, "%s",
+		               tare_format_bytes((uint64_t)tare_pivot_bytes(cell), text));
+		tare_text_cell(table, "%s", cell->source);
+		tare_text_cell(table, "%s", tare_pivot_rate(cell, text));
+		tare_text_cell(table, "%s", tare_text_plus_minus(cell, 1, width));
+		tare_text_cell(table, "%s", tare_format_ns(cell->summary.median * scale, text));
+		tare_text_cell(table, "%s", tare_format_ns(cell->summary.p95 * scale, text));
+		tare_text_cell(table, "%zu", cell->summary.n);
+	}
+	return tare_text_table_print(table);
+}

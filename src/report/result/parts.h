@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the text report, one a command. Internal to src/report. All return 0 or -ENOMEM.
+#pragma once
+#include "base/units.h"
+#include "report/report.h"
+#include "report/terminal/write.h"
+
+int tare_text_devices(const struct tare_text *text, const struct tare_result *result);
+// The kernels of `devices --kernel`, a table a device and API; `more`: after the device's own
+// facts.
+bool tare_text_has_kernels(const struct tare_result *result);
+int tare_text_kernels(const struct tare_text *text, const struct tare_result *result, bool more);
+int tare_text_latency(const struct tare_text *text, const struct tare_result *result);
+int tare_text_bandwidth(const struct tare_text *text, const struct tare_result *result);
+int tare_text_peak(const struct tare_text *text, const struct tare_result *result);
+int tare_text_matmul(const struct tare_text *text, const struct tare_result *result);
+int tare_text_overlap(const struct tare_text *text, const struct tare_result *result);
+int tare_text_checkup(const struct tare_text *text, const struct tare_result *result);
+// A document of several devices (tare_result_is_several): heads, tables and ends of all.
+int tare_text_several(const struct tare_text *text, const struct tare_result *result);
+
+// A rule with a name in it, between the parts of a document.
+int tare_text_heading(const struct tare_text *text, const char *name);
+#define TARE_TEXT_LINK 96
+// The link as it was found, and at most; "" where it is not known.
+const char *tare_text_link(const struct tare_device_entry *entry, char text[TARE_TEXT_LINK]);
+// The line of device and clock.
+int tare_text_head(const struct tare_text *text, const struct tare_result *result);
+
+// The line about the device while it was measured; nothing where it was not watched.
+int tare_text_telemetry(const struct tare_text *text, const struct tare_result *result);
+
+// Tables of a document by its command, without the line of device and clock.
+int tare_text_body(const struct tare_text *text, const struct tare_result *result);
+// With -v: the raw stamps of one launch; nothing where there are none.
+int tare_text_stamps(const struct tare_text *text, const struct tare_result *result);
+// What follows from the figures.
+int tare_text_conclusions(const struct tare_text *text, const struct tare_result *result);
+// That, unless the result has parts (its writer has said it then), what to do, and whether the
+// command was interrupted.
+int tare_text_end(const struct tare_text *text, const struct tare_result *result);
+
+// The label's text or number as a person reads it (bytes as "64 KB"). Returns buffer.
+const char *tare_text_label(const struct tare_label *label, char *buffer, size_t size);
+// The label `name` of a cell as text; "" when it has none.
+const char *tare_text_label_of(const struct tare_cell *cell, const char *name);
+// A schedule of `overlap` in words: "32 chunks, 3 queues, interleaved"; brief: in 30 columns.
+const char *tare_text_schedule(const struct tare_cell *cell, bool brief, char *text, size_t size);
+// Half the interval of a cell's median: "1.2 %", or where a part of the median means nothing (a
+// figure around zero, a model's) the half-width itself times `scale`. "?" when it is not known,
+// nothing for a model without one; with a "*" when the cell did not converge. Returns buffer.
+const char *tare_text_plus_minus(const struct tare_cell *cell, double scale,
+                                 char buffer[TARE_UNIT_TEXT]);
+
+// Why figures are missing, or how they were measured: one paragraph a reason, with the names of
+// those that share it.
+struct tare_text_reasons;
+struct tare_text_reasons *tare_text_reasons_new(void);
+void tare_text_reasons_free(struct tare_text_reasons *reasons);
+// Both texts must stay valid until printing. A name that is there already is not repeated.
+int tare_text_reasons_add(struct tare_text_reasons *reasons, const char *name, const char *reason);
+// Prints "LEAD NAME, NAME: reason" for each reason, and frees. Returns 0 or -ENOMEM.
+int tare_text_reasons_print(struct tare_text_reasons *reasons, const struct tare_text *text,
+                            enum tare_text_style style, const char *lead);

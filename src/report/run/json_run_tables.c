@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a recorded run as JSON.
+#include "report/run/json_run.h"
+
+#if TARE_HAVE_JSON
+
+#include "report/run/words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#define BUCKETS (sizeof((struct tare_transfer_row *)0)->sizes / sizeof(uint64_t))
+
+// ---- tasks
+
+static json_t *sizes(struct tare_json *json, const uint64_t *size, uint32_t dimensions)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < dimensions && i < 3; i++)
+		tare_json_push(json, list, tare_json_unsigned(size[i]));
+	return list;
+}
+
+static json_t *work(struct tare_json *json, const struct tare_recording *recording, uint32_t index)
+{
+	const struct tare_recorded_shape *shape;
+	uint64_t local[3];
+	json_t *object;
+
+	if (index >= recording->shape_count)
+		return json_null();
+	shape = &recording->shapes[index];
+	for (size_t i = 0; i < 3; i++)
+		local[i] = shape->local[i];
+	object = json_object();
+	tare_json_put(json, object, "global", sizes(json, shape->global, shape->dimensions));
+	tare_json_put(json, object, "local",
+	              local[0] ? sizes(json, local, shape->dimensions) : json_null());
+	return object;
+}
+
+static json_t *fill(struct tare_json *json, const struct tare_task *task)
+{
+	json_t *object;
+
+	if (!isfinite(task->waves) || task->groups == 0)
+		return json_null();
+	object = json_object();
+	tare_json_put(json, object, "groups", tare_json_unsigned(task->groups));
+	tare_json_put(json, object, "groups_per_unit", tare_json_number(task->groups_per_unit));
+	tare_json_put(json, object, "waves", tare_json_number(task->waves));
+	tare_json_put(json, object, "tail", tare_json_number(task->tail));
+	return object;
+}
+
+// How many groups a unit holds at once, and what limits them.
+static json_t *occupancy(struct tare_json *json, const struct tare_recording *recording,
+                         const struct tare_task *task)
+{
+	const struct tare_occupancy *told = &task->occupancy;
+	const struct tare_recorded_shape *shape;
+	json_t *object, *limits;
+	uint64_t cluster[3];
+
+	if (told->groups == 0 || task->frequent_shape >= recording->shape_count)
+		return json_null();
+	shape = &recording->shapes[task->frequent_shape];
+	for (size_t i = 0; i < 3; i++)
+		cluster[i] = shape->cluster[i];
+	object = json_object();
+	limits = json_object();
+	tare_json_put(json, object, "share", tare_json_number(told->share));
+	tare_json_put(json, object, "groups_at_once", tare_json_unsigned(told->groups));
+	tare_json_put(json, object, "limit",
+	              tare_json_text(tare_occupancy_limit_name(told->limit)));
+	for (enum tare_occupancy_limit i = 0; i < TARE_OCCUPANCY_LIMITS; i++)
+		tare_json_put(json, limits, tare_occupancy_limit_name(i),
+		              told->by[i] == UINT64_MAX ? json_null()
+		                                        : tare_json_unsigned(told->by[i]));
+	tare_json_put(json, object, "groups_by", limits);
+	tare_json_put(json, object, "registers", tare_json_unsigned(task->facts.registers));
+	tare_json_put(json, object, "local_bytes",
+	              tare_json_unsigned(task->facts.fixed_local_bytes + shape->local_bytes));
+	tare_json_put(json, object, "cluster", cluster[0] ? sizes(json, cluster, 3) : json_null());
+	tare_json_put(json, object, "waves", tare_json_number(task->occupancy_waves));
+	return object;
+}
+
+// 21 bits a dimension, the first one lowest.
+static json_t *compiled_group(struct tare_json *json, uint64_t packed)
+{
+	uint64_t size[3];
+
+	if (packed == 0)
+		return json_null();
+	for (unsigned i = 0; i < 3; i++)
+		size[i] = packed >> 21 * i & 0x1fffff;
+	return sizes(json, size, 3);
+}
+
+static json_t *facts(struct tare_json *json, const struct tare_task *task)
+{
+	const struct tare_recorded_kernel_fact *told = &task->facts;
+	json_t *object;
+
+	if (told->kernel == TARE_NO_INDEX)
+		return json_null();
+	object = json_object();
+	tare_json_put(json, object, "group_limit", tare_json_told(told->group_limit));
+	tare_json_put(json, object, "local_bytes",
+	              told->local_bytes == UINT64_MAX ? json_null()
+	                                              : tare_json_unsigned(told->local_bytes));
+	tare_json_put(json, object, "private_bytes", tare_json_unsigned(told->private_bytes));
+	tare_json_put(json, object, "preferred_multiple", tare_json_told(told->preferred_multiple));
+	tare_json_put(json, object, "sub_group", tare_json_told(told->sub_group));
+	tare_json_put(json, object, "spill_bytes",
+	              told->spill_bytes == UINT64_MAX ? json_null()
+	                                              : tare_json_unsigned(told->spill_bytes));
+	tare_json_put(json, object, "compiled_group", compiled_group(json, told->compiled_group));
+	return object;
+}
+
+static const struct tare_recorded_program *program_of(const struct tare_recording *recording,
+                                                      uint32_t kernel)
+{
+	uint32_t program =
+	    kernel < recording->kernel_count ? recording->kernels[kernel].program : TARE_NO_INDEX;
+
+	return program < recording->program_count ? &recording->programs[program] : NULL;
+}
+
+// What was built: the hash of its source in hexadecimal, and with which options.
+static void put_program(struct tare_json *json, json_t *object,
+                        const struct tare_recorded_program *program)
+{
+	char hash[24] = "";
+
+	if (program && program->source_hash)
+		snprintf(hash, sizeof hash, "%016" PRIx64, program->source_hash);
+	tare_json_put(json, object, "source_hash", hash[0] ? tare_json_text(hash) : json_null());
+	tare_json_put(json, object, "build_options",
+	              program && program->build_options ? tare_json_text(program->build_options)
+	                                                : json_null());
+}
+
+// What all of a row took, estimated from a random sample of them.
+static void put_estimate(struct tare_json *json, json_t *object,
+                         const struct tare_estimate *estimate)
+{
+	bool known = estimate->unsampled > 0;
+
+	tare_json_put(json, object, "unsampled", tare_json_unsigned(estimate->unsampled));
+	tare_json_put(json, object, "estimated_total_ns",
+	              tare_json_number(known ? estimate->ns : NAN));
+	tare_json_put(json, object, "estimated_low_ns",
+	              tare_json_number(known ? estimate->low_ns : NAN));
+	tare_json_put(json, object, "estimated_high_ns",
+	              tare_json_number(known ? estimate->high_ns : NAN));
+}
+
+static void put_durations(struct tare_json *json, json_t *object, const struct tare_task *task)
+{
+	const struct {
+		const char *key;
+		double value;
+	} figures[] = {
+		{ "mean_ns", task->mean_ns }, { "median_ns", task->median_ns },
+		{ "min_ns", task->min_ns },   { "max_ns", task->max_ns },
+		{ "p95_ns", task->p95_ns },   { "share", task->share },
+	};
+
+	tare_json_put(json, object, "total_ns",
+	              task->timed ? json_integer(task->total_ns) : json_null());
+	put_estimate(json, object, &task->estimate);
+	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+		tare_json_put(json, object, figures[i].key,
+		              task->timed ? tare_json_number(figures[i].value) : json_null());
+}
+
+// Instances and durations of each shape, where there are several.
+static json_t *by_shape(struct tare_json *json, const struct tare_run_report *run,
+                        const struct tare_task *task)
+{
+	const struct tare_tables *tables = run->tables;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < task->shape_rows && task->first_shape + i < tables->task_shape_count;
+	     i++) {
+		const struct tare_task *row = &tables->task_shapes[task->first_shape + i];
+		json_t *object = json_object();
+		tare_json_put(json, object, "instances", tare_json_unsigned(row->instances));
+		tare_json_put(json, object, "timed", tare_json_unsigned(row->timed));
+		put_durations(json, object, row);
+		tare_json_put(json, object, "work", work(json, run->recording, row->shape));
+		tare_json_put(json, object, "occupancy", occupancy(json, run->recording, row));
+		tare_json_push(json, list, object);
+	}
+	return list;
+}
+
+static void put_tasks(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+{
+	const struct tare_recording *recording = run->recording;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < run->tables->task_count; i++) {
+		const struct tare_task *task = &run->tables->tasks[i];
+		json_t *object = json_object();
+		tare_json_put(json, object, "name", tare_json_text(task->name));
+		tare_json_put_device(json, object, recording, task->device);
+		tare_json_put(json, object, "instances", tare_json_unsigned(task->instances));
+		tare_json_put(json, object, "timed", tare_json_unsigned(task->timed));
+		put_durations(json, object, task);
+		tare_json_put(json, object, "launch_total_ns", json_integer(task->launch_total_ns));
+		tare_json_put(json, object, "shapes", json_integer(task->shapes));
+		tare_json_put(json, object, "work", work(json, recording, task->frequent_shape));
+		tare_json_put(json, object, "by_shape", by_shape(json, run, task));
+		tare_json_put(json, object, "fill", fill(json, task));
+		tare_json_put(json, object, "occupancy", occupancy(json, recording, task));
+		tare_json_put(json, object, "trend_per_run", tare_json_number(task->trend_per_run));
+		tare_json_put(json, object, "facts", facts(json, task));
+		put_program(json, object, program_of(recording, task->kernel));
+		tare_json_push(json, list, object);
+	}
+	tare_json_put(json, root, "tasks", list);
+}
+
+// ---- transfers
+
+static json_t *histogram(struct tare_json *json, const struct tare_transfer_row *row)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < BUCKETS; i++) {
+		json_t *bucket;
+		if (row->sizes[i] == 0)
+			continue;
+		bucket = json_object();
+		tare_json_put(json, bucket, "from_bytes",
+		              json_integer(i ? INT64_C(64) << 2 * (i - 1) : 0));
+		tare_json_put(json, bucket, "below_bytes",
+		              i + 1 < BUCKETS ? json_integer(INT64_C(64) << 2 * i) : json_null());
+		tare_json_put(json, bucket, "count", tare_json_unsigned(row->sizes[i]));
+		tare_json_push(json, list, bucket);
+	}
+	return list;
+}
+
+static void put_transfer(struct tare_json *json, json_t *object,
+                         const struct tare_transfer_row *row)
+{
+	bool timed = row->timed > 0;
+
+	tare_json_put(json, object, "count", tare_json_unsigned(row->count));
+	tare_json_put(json, object, "timed", tare_json_unsigned(row->timed));
+	tare_json_put(json, object, "bytes", tare_json_unsigned(row->bytes));
+	tare_json_put(json, object, "total_ns", timed ? json_integer(row->total_ns) : json_null());
+	put_estimate(json, object, &row->estimate);
+	tare_json_put(json, object, "exposed_ns",
+	              timed ? json_integer(row->exposed_ns) : json_null());
+	tare_json_put(json, object, "hidden_ns",
+	              timed ? json_integer(row->hidden_ns) : json_null());
+	tare_json_put(json, object, "bytes_per_second",
+	              tare_json_number(timed ? row->bytes_per_second : NAN));
+	tare_json_put(json, object, "median_bytes_per_second",
+	              tare_json_number(timed ? row->median_bytes_per_second : NAN));
+	tare_json_put(json, object, "ceiling_bytes_per_second",
+	              tare_json_number(row->sized_ceiling));
+	tare_json_put(json, object, "smallest_bytes",
+	              row->count ? tare_json_unsigned(row->smallest) : json_null());
+	tare_json_put(json, object, "largest_bytes",
+	              row->count ? tare_json_unsigned(row->largest) : json_null());
+	tare_json_put(json, object, "unaligned", tare_json_unsigned(row->unaligned));
+	tare_json_put(json, object, "sizes", histogram(json, row));
+}
+
+static void put_transfers(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < run->tables->transfer_count; i++) {
+		const struct tare_transfer_row *row = &run->tables->transfers[i];
+		json_t *object = json_object();
+		tare_json_put(json, object, "kind", tare_json_text(tare_run_kind(row->kind)));
+		tare_json_put(json, object, "direction",
+		              tare_json_text(tare_run_direction(row->direction)));
+		tare_json_put(json, object, "memory", tare_json_text(tare_run_memory(row->memory)));
+		tare_json_put(json, object, "blocking", json_boolean(row->blocking));
+		tare_json_put(json, object, "in_place", json_boolean(row->in_place));
+		tare_json_put_device(json, object, run->recording, row->device);
+		put_transfer(json, object, row);
+		tare_json_push(json, list, object);
+	}
+	tare_json_put(json, root, "transfers", list);
+}
+
+// ---- the host's side
+
+static void put_api(struct tare_json *json, const struct tare_tables *tables, json_t *root)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < tables->api_count; i++) {
+		const struct tare_api_row *row = &tables->api[i];
+		json_t *object = json_object();
+		tare_json_put(json, object, "function", tare_json_text(row->function));
+		tare_json_put(json, object, "api", tare_json_text(tare_run_api(row->api)));
+		tare_json_put(json, object, "role", tare_json_text(tare_run_role(row->role)));
+		tare_json_put(json, object, "count", tare_json_unsigned(row->count));
+		tare_json_put(json, object, "failed", tare_json_unsigned(row->failed));
+		tare_json_put(json, object, "nested", tare_json_unsigned(row->nested));
+		tare_json_put(json, object, "total_ns", json_integer(row->total_ns));
+		tare_json_put(json, object, "max_ns", json_integer(row->max_ns));
+		tare_json_push(json, list, object);
+	}
+	tare_json_put(json, root, "api", list);
+}
+
+static void put_builds(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+{
+	const struct tare_recording *recording = run->recording;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < run->tables->build_count; i++) {
+		const struct tare_build *build = &run->tables->builds[i];
+		json_t *object = json_object();
+		tare_json_put(json, object, "function", tare_json_text(build->function));
+		tare_json_put(json, object, "at_ns",
+		              json_integer(build->at_ns - recording->start_ns));
+		tare_json_put(json, object, "ns", json_integer(build->ns));
+		tare_json_put(json, object, "error", json_integer(build->error));
+		put_program(json, object,
+		            build->program < recording->program_count
+		                ? &recording->programs[build->program]
+		                : NULL);
+		tare_json_push(json, list, object);
+	}
+	tare_json_put(json, root, "builds", list);
+}
+
+static void put_memory(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+{
+	const struct tare_memory_use *memory = &run->tables->memory;
+	json_t *object = json_object();
+
+	tare_json_put(json, object, "objects", tare_json_unsigned(memory->objects));
+	tare_json_put(json, object, "bytes", tare_json_unsigned(memory->bytes));
+	tare_json_put(json, object, "peak_bytes", tare_json_unsigned(memory->peak_bytes));
+	tare_json_put(json, object, "peak_at_ns",
+	              memory->peak_at_ns == TARE_NO_TIME
+	                  ? json_null()
+	                  : json_integer(memory->peak_at_ns - run->recording->start_ns));
+	tare_json_put(json, object, "held_at_end", tare_json_unsigned(memory->held_at_end));
+	tare_json_put(json, root, "memory", object);
+}
+
+// ---- queues
+
+static json_t *causes(struct tare_json *json, const struct tare_queue_row *row)
+{
+	json_t *list = json_array();
+
+	for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
+		json_t *part;
+		if (row->gap_causes_ns[c] == 0)
+			continue;
+		part = json_object();
+		tare_json_put(json, part, "category", tare_json_text(tare_ledger_category_name(c)));
+		tare_json_put(json, part, "ns", json_integer(row->gap_causes_ns[c]));
+		tare_json_push(json, list, part);
+	}
+	return list;
+}
+
+static void put_queue(struct tare_json *json, json_t *object,
+                      const struct tare_recording *recording, uint32_t index)
+{
+	const struct tare_recorded_queue *queue =
+	    index < recording->queue_count ? &recording->queues[index] : NULL;
+
+	tare_json_put(json, object, "process", queue ? json_integer(queue->process) : json_null());
+	tare_json_put(json, object, "number", queue ? json_integer(queue->number) : json_null());
+	tare_json_put_device(json, object, recording, queue ? queue->device : TARE_NO_INDEX);
+	tare_json_put(json, object, "out_of_order",
+	              queue ? json_boolean(queue->out_of_order) : json_null());
+	tare_json_put(json, object, "profiling",
+	              queue ? json_boolean(queue->profiling) : json_null());
+	tare_json_put(json, object, "priority", json_integer(queue ? queue->priority : 0));
+	tare_json_put(json, object, "profiling_added",
+	              queue ? json_boolean(queue->profiling_added) : json_null());
+}
+
+static void put_queues(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < run->tables->queue_count; i++) {
+		const struct tare_queue_row *row = &run->tables->queues[i];
+		json_t *object = json_object();
+		put_queue(json, object, run->recording, row->queue);
+		tare_json_put(json, object, "commands", tare_json_unsigned(row->commands));
+		tare_json_put(json, object, "timed", tare_json_unsigned(row->timed));
+		tare_json_put(json, object, "busy_ns",
+		              row->timed ? json_integer(row->busy_ns) : json_null());
+		tare_json_put(json, object, "mean_depth", tare_json_number(row->mean_depth));
+		tare_json_put(json, object, "max_depth", tare_json_told(row->max_depth));
+		tare_json_put(json, object, "gaps_ns",
+		              row->timed ? json_integer(row->gaps_ns) : json_null());
+		tare_json_put(json, object, "gap_causes", causes(json, row));
+		tare_json_put(json, object, "median_latency_ns",
+		              tare_json_time(row->median_latency_ns));
+		tare_json_push(json, list, object);
+	}
+	tare_json_put(json, root, "queues", list);
+}
+
+void tare_json_put_tables(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+{
+	put_tasks(json, run, root);
+	put_transfers(json, run, root);
+	put_api(json, run->tables, root);
+	put_builds(json, run, root);
+	put_memory(json, run, root);
+	put_queues(json, run, root);
+}
+
+#endif

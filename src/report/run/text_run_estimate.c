@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Totals that are estimated from a random sample.
+#include "report/run/text_run.h"
+
+#include <math.h>
+
+bool tare_run_is_estimated(const struct tare_estimate *estimate)
+{
+	return estimate->unsampled > 0 && isfinite(estimate->ns);
+}
+
+void tare_run_estimate_cell(struct tare_text_table *table, const struct tare_estimate *estimate,
+                            struct tare_run_unit unit)
+{
+	char figure[RUN_TEXT], about[TARE_UNIT_TEXT];
+	tare_text_cell(
+	    table, "~%s ±%s", tare_run_time(estimate->ns, unit, figure),
+	    tare_format_significant((estimate->high_ns - estimate->ns) / unit.ns, 2, about));
+}
+
+const char *tare_run_estimate_remark(bool estimated)
+{
+	return estimated
+	           ? "; but ~ is estimated of all from a random sample, ± with 95 % confidence"
+	           : "";
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings: what to change, by what it costs, and what could not be judged.
+#include "report/run/text_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define COST 14 // columns of what a finding costs
+
+// ---- what it costs
+
+// "2.4–2.9 s" where the estimates differ by a twentieth or more, else "2.61 s"; "at most 2.9 s"
+// where it may cost nothing.
+static const char *write_cost(const struct tare_finding *finding, char buffer[RUN_TEXT])
+{
+	double low_ns = (double)finding->cost_low_ns, high_ns = (double)finding->cost_high_ns;
+	struct tare_run_unit unit = tare_run_unit_for(high_ns);
+	char low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT];
+
+	if (high_ns - low_ns < 0.05 * high_ns)
+		return tare_run_span(finding->cost_ns, buffer);
+	tare_format_significant(high_ns / unit.ns, 2, high);
+	if (low_ns < 0.005 * high_ns)
+		snprintf(buffer, RUN_TEXT, "at most %s %s", high, unit.name);
+	else
+		snprintf(buffer, RUN_TEXT, "%s–%s %s",
+		         tare_format_significant(low_ns / unit.ns, 2, low), high, unit.name);
+	return buffer;
+}
+
+// " 1  2.4–2.9 s    ", and its columns.
+static size_t write_lead(size_t rank, const struct tare_finding *finding, char lead[RUN_TEXT])
+{
+	char cost[RUN_TEXT];
+	size_t width = tare_text_width(write_cost(finding, cost));
+
+	snprintf(lead, RUN_TEXT, "%2zu  %.60s%*s", rank, cost,
+	         width < COST ? (int)(COST - width) + 2 : 2, "");
+	return tare_text_width(lead);
+}
+
+// A finding's confidence, where it is not sure, and whether a model says so.
+static const char *doubt(const struct tare_finding *finding)
+{
+	switch (finding->confidence) {
+	case TARE_CONFIDENCE_SURE:
+		return finding->modelled ? " (by a model)" : "";
+	case TARE_CONFIDENCE_LIKELY:
+		return finding->modelled ? " (likely, by a model)" : " (likely)";
+	case TARE_CONFIDENCE_POSSIBLE:
+		return finding->modelled ? " (possible, by a model)" : " (possible)";
+	}
+	return "";
+}
+
+// ---- where it was seen
+
+// "step.c:214"; "" without recorded stacks.
+static const char *site_of(const struct tare_run_report *run,
+                           const struct tare_finding_place *place)
+{
+	const char *site = run->symbols && place->stack < run->recording->stack_count
+	                       ? tare_symbols_text(run->symbols, place->stack)
+	                       : NULL;
+	return site ? site : "";
+}
+
+// "step.c:214 (200 times). "; "" where nothing is known.
+static void write_site(const struct tare_text *text, const struct tare_run_report *run,
+                       const struct tare_finding *finding, char buffer[RUN_TEXT])
+{
+	const char *site = finding->place_count > 0 ? site_of(run, &finding->places[0]) : "";
+	char name[RUN_TEXT], count[RUN_TEXT];
+
+	buffer[0] = '\0';
+	if (!site[0])
+		return;
+	snprintf(buffer, RUN_TEXT, "%.200s (%.30s time%s). ", tare_run_cut(text, site, 48, name),
+	         tare_run_count(finding->places[0].count, count),
+	         tare_run_plural(finding->places[0].count));
+}
+
+// With -v: what it was, how often, and when the costliest of it was.
+static int write_place(const struct tare_text *text, const struct tare_run_report *run,
+                       const struct tare_finding_place *place, size_t indent)
+{
+	const char *site = site_of(run, place), *what = tare_finding_what(run->recording, place);
+	char lead[RUN_TEXT], where[RUN_TEXT], name[RUN_TEXT], at[RUN_TEXT], length[RUN_TEXT],
+	    cost[RUN_TEXT], count[RUN_TEXT];
+
+	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
+	return tare_text_paragraph(
+	    text, TARE_STYLE_FAINT, lead, indent + 2,
+	    "- %s%s%s: %s time%s, %s; the costliest at %s for %s",
+	    what[0] ? tare_run_cut(text, what, 40, name) : "somewhere", site[0] ? ", " : "",
+	    tare_run_cut(text, site, 48, where), tare_run_count(place->count, count),
+	    tare_run_plural(place->count), tare_run_span(place->cost_ns, cost),
+	    tare_run_span(place->from_ns - run->recording->start_ns, at),
+	    tare_run_span(place->to_ns - place->from_ns, length));
+}
+
+// ---- one finding
+
+// "median_ns 12.3": the unit is in the name.
+static int write_figures(const struct tare_text *text, const struct tare_finding *finding,
+                         size_t indent)
+{
+	char lead[RUN_TEXT], number[TARE_UNIT_TEXT];
+	int status = 0;
+
+	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
+	for (size_t i = 0; i < finding->figure_count && status == 0; i++) {
+		const struct tare_finding_figure *figure = &finding->figures[i];
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_FAINT, lead, indent + 2, "%s %s (%s)", figure->name,
+		    isfinite(figure->value) ? tare_format_significant(figure->value, 4, number)
+		                            : "n/a",
+		    figure->source);
+	}
+	return status;
+}
+
+static int write_details(const struct tare_text *text, const struct tare_run_report *run,
+                         const struct tare_finding *finding, size_t indent)
+{
+	char lead[RUN_TEXT], shared[RUN_TEXT];
+	int status;
+
+	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
+	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s",
+	                             finding->evidence, finding->evidence[0] ? "." : "");
+	if (status == 0 && finding->shared_ns > 0)
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent,
+		                             "%s of its time is claimed above, too.",
+		                             tare_run_span(finding->shared_ns, shared));
+	if (status == 0)
+		status = write_figures(text, finding, indent);
+	for (size_t i = 0; i < finding->place_count && status == 0; i++)
+		status = write_place(text, run, &finding->places[i], indent);
+	return status;
+}
+
+static int write_finding(const struct tare_text *text, const struct tare_run_report *run,
+                         size_t rank, const struct tare_finding *finding)
+{
+	char lead[RUN_TEXT], place[RUN_TEXT], device[RUN_TEXT], on[RUN_TEXT + 8] = "";
+	size_t indent = write_lead(rank, finding, lead);
+	int status;
+
+	write_site(text, run, finding, place);
+	if (finding->device != TARE_NO_INDEX && tare_run_several_devices(run))
+		snprintf(
+		    on, sizeof on, ", on %s",
+		    tare_run_device_name(run->recording, finding->device, device, sizeof device));
+	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s%s.",
+	                             finding->title, on, doubt(finding));
+	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
+	if (status == 0 && (place[0] || finding->advice[0]))
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s%s", place,
+		                             finding->advice, finding->advice[0] ? "." : "");
+	if (status == 0 && text->options->verbosity > 0)
+		status = write_details(text, run, finding, indent);
+	return status;
+}
+
+// ---- all of them
+
+static bool any_shared(const struct tare_findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->at[i].shared_ns > 0)
+			return true;
+	return false;
+}
+
+// What is known of commands where none is: they may be elsewhere, or lost.
+static const char *why_nothing(const struct tare_run_report *run)
+{
+	const struct tare_recording *recording = run->recording;
+	const struct tare_view *view = run->view;
+
+	if (view->spans || view->from_ns > recording->start_ns || view->to_ns < recording->end_ns ||
+	    view->process != TARE_NO_INDEX || view->device != TARE_NO_INDEX || view->kernel)
+		return "recorded in this part of the run";
+	return recording->process_count == 0 || run->tables->coverage.lost_commands ? "recorded"
+	                                                                            : "enqueued";
+}
+
+static int write_none(const struct tare_text *text, const struct tare_run_report *run)
+{
+	if (run->tables->summary.bound == TARE_BOUND_NOTHING)
+		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
+		                           "none: no command was %s.", why_nothing(run));
+	if (run->findings->unjudged_count > 0)
+		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
+		                           "none of those that could be judged.");
+	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
+	                           "none: nothing that tare looks for costs enough to stand out "
+	                           "from the noise.");
+}
+
+int tare_run_text_findings(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const struct tare_findings *findings = run->findings;
+	char together[RUN_TEXT];
+	int status = tare_run_heading(text, "What to change, by what it costs", "");
+
+	if (status == 0 && findings->count == 0)
+		status = write_none(text, run);
+	for (size_t i = 0; i < findings->count && status == 0; i++)
+		status = write_finding(text, run, i + 1, &findings->at[i]);
+	if (status == 0 && any_shared(findings))
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, " ", 1,
+		    "Some of these claim the same time: counted once, they cost about %s "
+		    "together.",
+		    tare_run_span(findings->together_ns, together));
+	for (size_t i = 0; i < findings->unjudged_count && status == 0; i++)
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "Not judged: %s.",
+		                             findings->unjudged[i]);
+	return status;
+}

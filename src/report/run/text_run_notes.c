@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of the report: what the figures rest on. Coverage, changes, clocks, cost, processes.
+#include "report/run/text_run.h"
+
+#include "report/run/words.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAD 12 // columns of the words at the left
+
+static int write_coverage(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const struct tare_coverage *coverage = &run->tables->coverage;
+	char enqueued[RUN_TEXT], completed[RUN_TEXT], calls[RUN_TEXT], unobserved[RUN_TEXT];
+
+	return tare_text_paragraph(
+	    text, TARE_STYLE_PLAIN, " coverage   ", LEAD,
+	    "%s enqueued, %s completed with device times, %s not observed; %s calls; %" PRIu64
+	    " records dropped, %" PRIu64 " damaged windows",
+	    tare_run_count(coverage->enqueued, enqueued),
+	    tare_run_count(coverage->completed, completed),
+	    tare_run_count(coverage->unobserved, unobserved),
+	    tare_run_count(coverage->calls, calls), coverage->dropped, coverage->damaged_windows);
+}
+
+// ---- changes
+
+static const char *change_words(uint32_t change)
+{
+	static const char *const words[] = {
+		[TARE_CHANGE_PROFILING] = "profiling was switched on for %s queue%s",
+		[TARE_CHANGE_EVENT] =
+		    "events were asked for in %s queue%s where the program did not",
+		[TARE_CHANGE_EVENT_RETAINED] = "events live a little longer in %s queue%s",
+		[TARE_CHANGE_CALLBACK] = "callbacks go through the recorder in %s case%s",
+		[TARE_CHANGE_HELPER] = "%s thread%s started by the recorder",
+		[TARE_CHANGE_FLAG] = "a flag was added to %s object%s",
+		[TARE_CHANGE_LOADER] =
+		    "an OpenCL loader that knows layers was put in front in %s case%s",
+		[TARE_CHANGE_CALIBRATION] =
+		    "queues of tare's own ran on the first context for some milliseconds, or a "
+		    "list was filled and not run, in %s process%s",
+		[TARE_CHANGE_LISTS] = "lists of tare's own ran behind %s command list%s",
+		[TARE_CHANGE_DRIVER] = "a library of tare's stood in the place of %s driver%s",
+		[TARE_CHANGE_CUPTI] = "the program's own calls of CUPTI, and of dlsym, which may "
+		                      "ask for them, go through the recorder in %s place%s",
+		[TARE_CHANGE_LEFT] =
+		    "device times were left to the program's own tracing %s time%s",
+		[TARE_CHANGE_FRONT] =
+		    "a library of tare's stood in front of CUDA's driver in %s process%s",
+	};
+	return change < sizeof words / sizeof *words && words[change]
+	           ? words[change]
+	           : "%s change%s of a kind that this tare does not know";
+}
+
+// All processes of the view together.
+static void sum_changes(const struct tare_run_report *run, uint32_t change, uint64_t *count,
+                        uint64_t *commands, uint64_t *device_ns)
+{
+	*count = *commands = *device_ns = 0;
+	for (size_t i = 0; i < run->recording->change_count; i++) {
+		const struct tare_recorded_change *made = &run->recording->changes[i];
+		if (made->change != change || !tare_view_has_process(run->view, made->process))
+			continue;
+		*count += made->count;
+		*commands += made->commands;
+		*device_ns += made->device_ns;
+	}
+}
+
+static void put_change(FILE *file, uint32_t change, uint64_t count, uint64_t commands,
+                       uint64_t device_ns)
+{
+	const char *words = change_words(change), *number = strstr(words, "%s");
+	const char *ending = strstr(number + 2, "%s");
+	char figure[RUN_TEXT];
+
+	fprintf(file, "%.*s%s%.*s%s%s", (int)(number - words), words, tare_run_count(count, figure),
+	        (int)(ending - number - 2), number + 2, tare_run_plural(count), ending + 2);
+	if (commands && change == TARE_CHANGE_LISTS)
+		fprintf(file, " (%s times, %.3f ms of the device)",
+		        tare_run_count(commands, figure), (double)device_ns / 1e6);
+	else if (commands)
+		fprintf(file, " (%s commands)", tare_run_count(commands, figure));
+}
+
+static int write_changes(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const char *separator = "";
+	char *words = NULL;
+	size_t size = 0;
+	FILE *file;
+	int status;
+
+	if (run->recording->process_count == 0)
+		return 0;
+	file = open_memstream(&words, &size);
+	if (!file)
+		return -ENOMEM;
+	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_FRONT + 1; change++) {
+		uint64_t count, commands, device_ns;
+		sum_changes(run, change, &count, &commands, &device_ns);
+		if (count == 0)
+			continue;
+		fputs(separator, file);
+		put_change(file, change, count, commands, device_ns);
+		separator = "; ";
+	}
+	if (fclose(file) != 0)
+		return -ENOMEM;
+	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " changes    ", LEAD, "%s",
+	                             size ? words : "none in the program");
+	free(words);
+	return status;
+}
+
+// Of several processes each text once.
+static bool is_said_before(const struct tare_run_report *run, size_t index)
+{
+	const struct tare_recorded_variable *variables = run->recording->variables;
+
+	for (size_t i = 0; i < index; i++)
+		if (tare_view_has_process(run->view, variables[i].process) &&
+		    strcmp(variables[i].text, variables[index].text) == 0)
+			return true;
+	return false;
+}
+
+static int write_environment(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const struct tare_recording *recording = run->recording;
+	char *words = NULL;
+	size_t size = 0;
+	FILE *file = recording->variable_count ? open_memstream(&words, &size) : NULL;
+	int status = 0;
+
+	if (recording->variable_count && !file)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->variable_count; i++)
+		if (tare_view_has_process(run->view, recording->variables[i].process) &&
+		    !is_said_before(run, i))
+			fprintf(file, "%s%s", ftell(file) > 0 ? ", " : "",
+			        recording->variables[i].text);
+	if (file && fclose(file) != 0)
+		status = -ENOMEM;
+	if (size && status == 0)
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_PLAIN, " environ    ", LEAD, "%s", words);
+	free(words);
+	return status;
+}
+
+// ---- clocks and cost
+
+static int write_clocks(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const struct tare_recording *recording = run->recording;
+	char name[RUN_TEXT], residual[RUN_TEXT], drift[64];
+	const char *lead = " clocks     ";
+	int status = 0;
+
+	for (size_t i = 0; i < recording->device_count && status == 0; i++) {
+		const struct tare_recorded_device *device = &recording->devices[i];
+		const char *source = tare_run_clock_title(device->clock_source);
+		if (!tare_view_has_process(run->view, device->process) ||
+		    !tare_view_has_device(recording, run->view, (uint32_t)i))
+			continue;
+		// Devices that were only looked at have no clock to speak of.
+		if (device->clock_source == TARE_CLOCK_NONE && text->options->verbosity < 1)
+			continue;
+		drift[0] = '\0';
+		if (device->clock_source == TARE_CLOCK_PAIRS && isfinite(device->drift_ppm))
+			snprintf(drift, sizeof drift, ", the device's clock %s %.1f µs a second",
+			         device->drift_ppm < 0 ? "loses" : "gains",
+			         fabs(device->drift_ppm));
+		tare_run_device_name(recording, (uint32_t)i, name, sizeof name);
+		if (device->residual_ns == TARE_NO_TIME)
+			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s",
+			                             name, source ? source : "?");
+		else
+			status = tare_text_paragraph(
+			    text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s (%" PRIu64 "), %s%s", name,
+			    source ? source : "?", device->clock_pairs,
+			    tare_run_error(device->residual_ns, residual), drift);
+		lead = "            ";
+	}
+	return status;
+}
+
+static int write_cost(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const struct tare_coverage *coverage = &run->tables->coverage;
+	char self[TARE_UNIT_TEXT], helper[RUN_TEXT], stalled[RUN_TEXT], waited[128] = "";
+	char harvest[TARE_UNIT_TEXT], asked[128] = "", driver[RUN_TEXT], calibration[RUN_TEXT];
+	char words[RUN_TEXT], hashing[RUN_TEXT], compared[RUN_TEXT + 40] = "";
+
+	if (run->recording->process_count == 0)
+		return 0;
+	if (coverage->contents_ns)
+		snprintf(compared, sizeof compared,
+		         "; hashing what transfers carry took %s, measured",
+		         tare_run_span(coverage->contents_ns, hashing));
+	if (coverage->harvest_ns >= 1000)
+		snprintf(asked, sizeof asked,
+		         ", but for %.40s of it, measured: asking the driver for times",
+		         tare_format_ns((double)coverage->harvest_ns, harvest));
+	if (coverage->self_cost_ns != TARE_NO_TIME)
+		snprintf(words, sizeof words,
+		         "our own code about %s in the program's calls, by calibration%s",
+		         tare_format_ns((double)coverage->self_cost_ns, self), asked);
+	else
+		snprintf(words, sizeof words,
+		         "our own code in the program's calls is not calibrated");
+	if (coverage->stalled_ns)
+		snprintf(waited, sizeof waited, "; %.40s waiting for room",
+		         tare_run_span(coverage->stalled_ns, stalled));
+	return tare_text_paragraph(
+	    text, TARE_STYLE_PLAIN, " recording  ", LEAD,
+	    "%s; %s%s%s; %s of CPU time in the recorder's own threads%s%s", words,
+	    tare_run_driver_cost(run, driver), waited, compared,
+	    tare_run_span(coverage->helper_cpu_ns, helper),
+	    coverage->once_ns ? "; beginning, measuring these costs and ending took " : "",
+	    coverage->once_ns ? tare_run_span(coverage->once_ns, calibration) : "");
+}
+
+// ---- processes
+
+static bool several_hosts(const struct tare_recording *recording)
+{
+	for (size_t i = 1; i < recording->process_count; i++)
+		if (strcmp(recording->processes[i].host_name, recording->processes[0].host_name) !=
+		    0)
+			return true;
+	return false;
+}
+
+static void write_process(const struct tare_text *text, struct tare_text_table *table,
+                          size_t number, const struct tare_recorded_process *process,
+                          bool with_host)
+{
+	const char *state = tare_run_state(process->state);
+	char name[RUN_TEXT], host[RUN_TEXT], time[TARE_UNIT_TEXT], cpu[TARE_UNIT_TEXT];
+
+	tare_text_row(table, TARE_STYLE_PLAIN);
+	tare_text_cell(table, "%zu", number);
+	tare_text_cell(table, "%" PRIu64, process->pid);
+	if (with_host)
+		tare_text_cell(table, "%s", tare_run_cut(text, process->host_name, 16, host));
+	if (process->rank == TARE_TRACE_NO_RANK)
+		tare_text_cell(table, "–");
+	else
+		tare_text_cell(table, "%" PRIu64, process->rank);
+	tare_text_cell(table, "%s",
+	               tare_format_ns((double)(process->end_ns - process->start_ns), time));
+	tare_text_cell(table, "%s",
+	               process->cpu_ns ? tare_format_ns((double)process->cpu_ns, cpu) : "–");
+	tare_text_cell(table, "%s", state ? state : "?");
+	tare_text_cell(table, "%s",
+	               tare_run_cut(text, process->command_line,
+	                            tare_run_room(text, with_host ? 62 : 46), name));
+}
+
+static int write_processes(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const struct tare_recording *recording = run->recording;
+	bool with_host = several_hosts(recording);
+	struct tare_text_table *table;
+	size_t rows = 0, most = text->options->verbosity > 0 ? SIZE_MAX : 8;
+	int status;
+
+	if (recording->process_count == 0 ||
+	    (recording->process_count == 1 && text->options->verbosity < 1))
+		return 0;
+	status = tare_run_heading(text, "Processes", "");
+	if (status < 0)
+		return status;
+	table = tare_text_table_new(text, 2);
+	tare_text_column(table, "", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "pid", TARE_COLUMN_RIGHT);
+	if (with_host)
+		tare_text_column(table, "host", 0);
+	tare_text_column(table, "rank", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "for", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "CPU", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "state", 0);
+	tare_text_column(table, "command", TARE_COLUMN_CUT);
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (tare_view_has_process(run->view, (uint32_t)i) && rows++ < most)
+			write_process(text, table, i, &recording->processes[i], with_host);
+	status = tare_text_table_print(table);
+	if (status == 0 && rows > most)
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                             "and %zu more (-v lists them)", rows - most);
+	return status;
+}
+
+int tare_run_text_notes(const struct tare_text *text, const struct tare_run_report *run,
+                        const struct tare_run_problems *problems)
+{
+	int status = write_processes(text, run);
+
+	if (status == 0)
+		status = tare_run_heading(text, "What the figures rest on", "");
+	if (status == 0)
+		status = write_coverage(text, run);
+	if (status == 0)
+		status = write_changes(text, run);
+	if (status == 0)
+		status = write_environment(text, run);
+	if (status == 0)
+		status = write_clocks(text, run);
+	if (status == 0)
+		status = write_cost(text, run);
+	for (size_t i = 0; i < problems->count && status == 0; i++)
+		if (!problems->at[i].figures)
+			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " note       ", LEAD,
+			                             "%s", problems->at[i].text);
+	return status;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Phases that the program marks: how often, how long, and where the time in them went.
+#include "report/run/text_run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN 12
+#define LEDGERS 3
+#define DEEPEST 6 // levels of indentation
+
+// In few columns, for the table.
+static const char *const causes[TARE_LEDGER_CATEGORIES] = {
+	[TARE_LEDGER_BEFORE_FIRST] = "start-up",    [TARE_LEDGER_BUILD] = "building",
+	[TARE_LEDGER_ALLOCATE] = "allocating",      [TARE_LEDGER_BLOCKING_COPY] = "blocking copy",
+	[TARE_LEDGER_WAIT] = "host in wait",        [TARE_LEDGER_API] = "API calls",
+	[TARE_LEDGER_RELEASE] = "releasing",        [TARE_LEDGER_QUERY] = "queries",
+	[TARE_LEDGER_COMPUTING] = "host computing", [TARE_LEDGER_OFF_CPU] = "host off CPU",
+	[TARE_LEDGER_HELD] = "not submitted",       [TARE_LEDGER_DEPENDENCY] = "dependency",
+	[TARE_LEDGER_DISPATCH] = "not started",     [TARE_LEDGER_ENDED] = "ended",
+	[TARE_LEDGER_UNTIMED] = "times unknown",    [TARE_LEDGER_NOT_RECORDED] = "not recorded",
+	[TARE_LEDGER_UNKNOWN] = "unknown",
+};
+
+static double share_of(int64_t ns, const struct tare_ledger *ledger)
+{
+	return ledger->wall_ns > 0 ? (double)ns / (double)ledger->wall_ns : NAN;
+}
+
+static int64_t idle_ns(const struct tare_ledger *ledger)
+{
+	int64_t ns = 0;
+
+	for (enum tare_ledger_category c = TARE_LEDGER_BEFORE_FIRST; c < TARE_LEDGER_CATEGORIES;
+	     c++)
+		ns += ledger->parts_ns[c];
+	return ns;
+}
+
+static const char *main_cause(const struct tare_ledger *ledger)
+{
+	enum tare_ledger_category most = TARE_LEDGER_BEFORE_FIRST;
+
+	for (enum tare_ledger_category c = most; c < TARE_LEDGER_CATEGORIES; c++)
+		if (ledger->parts_ns[c] > ledger->parts_ns[most])
+			most = c;
+	return ledger->parts_ns[most] > 0 ? causes[most] : "–";
+}
+
+// Without its sign, which the column's title has.
+static const char *write_share(double share, char buffer[RUN_TEXT])
+{
+	char *sign;
+
+	tare_run_percent(share, buffer);
+	sign = strstr(buffer, " %");
+	if (sign)
+		*sign = '\0';
+	return buffer;
+}
+
+static const char *name_phase(const struct tare_phase_row *row, char buffer[RUN_TEXT])
+{
+	snprintf(buffer, RUN_TEXT, "%.200s%s%.400s", row->domain, row->domain[0] ? "/" : "",
+	         row->name);
+	return buffer;
+}
+
+// ---- the order: below each row those that lie in it
+
+struct ordering {
+	const struct tare_phases *phases;
+	size_t shown;  // of the longest
+	size_t *at;    // rows in the order of printing
+	size_t *depth; // of these
+	size_t count;
+};
+
+static size_t parent_of(const struct ordering *ordering, size_t row)
+{
+	size_t parent = ordering->phases->rows[row].parent;
+
+	return parent < ordering->shown && parent != row ? parent : SIZE_MAX;
+}
+
+// The row that follows: the first child, else the next one beside it or beside one that it lies in.
+static size_t next_row(const struct ordering *ordering, size_t parent, size_t after)
+{
+	for (size_t i = after; i < ordering->shown; i++)
+		if (parent_of(ordering, i) == parent)
+			return i;
+	return SIZE_MAX;
+}
+
+static void put_in_order(struct ordering *ordering)
+{
+	size_t parent = SIZE_MAX, depth = 0, row = next_row(ordering, parent, 0);
+
+	while (ordering->count < ordering->shown) {
+		if (row == SIZE_MAX) {
+			if (parent == SIZE_MAX)
+				return;
+			row = next_row(ordering, parent_of(ordering, parent), parent + 1);
+			parent = parent_of(ordering, parent);
+			depth--;
+			continue;
+		}
+		ordering->at[ordering->count] = row;
+		ordering->depth[ordering->count++] = depth;
+		parent = row;
+		depth++;
+		row = next_row(ordering, parent, 0);
+	}
+}
+
+// ---- the table
+
+struct units {
+	struct tare_run_unit total, median;
+};
+
+static struct units find_units(const struct tare_phases *phases)
+{
+	double most_total = 0, least = INFINITY, most = 0;
+
+	for (size_t i = 0; i < phases->count; i++) {
+		const struct tare_phase_row *row = &phases->rows[i];
+		most_total = fmax(most_total, (double)row->total_ns);
+		if (row->median_ns > 0) {
+			least = fmin(least, row->median_ns);
+			most = fmax(most, row->median_ns);
+		}
+	}
+	return (struct units){ tare_run_unit_of_totals(most_total),
+		               tare_run_unit_between(isfinite(least) ? least : 0, most) };
+}
+
+// What the devices did is not known where no command has times.
+static double known(bool timed, double share)
+{
+	return timed ? share : NAN;
+}
+
+static void add_row(struct tare_text_table *table, const struct tare_text *text,
+                    const struct tare_phase_row *row, size_t depth, bool timed,
+                    const struct units *units)
+{
+	const struct tare_ledger *ledger = &row->ledger;
+	const int64_t shares_ns[] = {
+		ledger->parts_ns[TARE_LEDGER_KERNEL],
+		ledger->parts_ns[TARE_LEDGER_TO_DEVICE] +
+		    ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] +
+		    ledger->parts_ns[TARE_LEDGER_BOTH_WAYS],
+		idle_ns(ledger),
+	};
+	char name[RUN_TEXT], cut[RUN_TEXT], figure[RUN_TEXT];
+	size_t indent = 2 * (depth < DEEPEST ? depth : DEEPEST);
+	size_t room = tare_run_room(text, 64);
+
+	tare_text_row(table, TARE_STYLE_PLAIN);
+	tare_run_cut(text, name_phase(row, name), room > indent + 4 ? room - indent : 4, cut);
+	tare_text_cell(table, "%*s%s", (int)indent, "", cut);
+	tare_text_cell(table, "%s", tare_run_count(row->count, figure));
+	tare_text_cell(
+	    table, "%s",
+	    tare_run_time(row->count ? (double)row->total_ns : NAN, units->total, figure));
+	tare_text_cell(table, "%s", tare_run_time(row->median_ns, units->median, figure));
+	for (size_t i = 0; i < sizeof shares_ns / sizeof *shares_ns; i++)
+		tare_text_cell(table, "%s",
+		               write_share(known(timed, share_of(shares_ns[i], ledger)), figure));
+	tare_text_cell(table, "%s", tare_run_count(row->commands, figure));
+	tare_text_cell(table, "%s", main_cause(ledger));
+}
+
+static int write_table(const struct tare_text *text, const struct ordering *ordering, bool timed)
+{
+	struct units units = find_units(ordering->phases);
+	struct tare_text_table *table = tare_text_table_new(text, 2);
+	char title[64];
+
+	tare_text_column(table, "phase", TARE_COLUMN_CUT);
+	tare_text_column(table, "count", TARE_COLUMN_RIGHT);
+	snprintf(title, sizeof title, "total %s", units.total.name);
+	tare_text_column(table, title, TARE_COLUMN_RIGHT);
+	snprintf(title, sizeof title, "med. %s", units.median.name);
+	tare_text_column(table, title, TARE_COLUMN_RIGHT);
+	tare_text_column(table, "kern.%", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "copy%", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "idle%", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "cmds", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "idle mostly", TARE_COLUMN_CUT);
+	for (size_t i = 0; i < ordering->count; i++)
+		add_row(table, text, &ordering->phases->rows[ordering->at[i]], ordering->depth[i],
+		        timed, &units);
+	return tare_text_table_print(table);
+}
+
+// ---- remarks
+
+// Whether phases count time more than once that passed once: those of several threads.
+static bool do_overlap(const struct tare_phases *phases)
+{
+	for (size_t i = 0; i < phases->count; i++)
+		if (phases->rows[i].total_ns > phases->rows[i].covered_ns &&
+		    phases->rows[i].count > 1)
+			return true;
+	return false;
+}
+
+static int write_unended(const struct tare_text *text, const struct tare_phases *phases)
+{
+	uint64_t unended = 0;
+	const struct tare_phase_row *one = NULL;
+	char name[RUN_TEXT], cut[RUN_TEXT], count[RUN_TEXT];
+
+	for (size_t i = 0; i < phases->count; i++) {
+		unended += phases->rows[i].unended;
+		one = phases->rows[i].unended ? &phases->rows[i] : one;
+	}
+	if (unended == 0)
+		return 0;
+	if (unended == 1)
+		return tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3,
+		                           "%s was begun and never ended: taken to last until the "
+		                           "recording ended, and in no median",
+		                           tare_run_cut(text, name_phase(one, name), 40, cut));
+	return tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3,
+	                           "%s phases were begun and never ended: taken to last until the "
+	                           "recording ended, and in no median",
+	                           tare_run_count(unended, count));
+}
+
+static int write_remarks(const struct tare_text *text, const struct tare_phases *phases,
+                         size_t shown)
+{
+	size_t more = phases->count - shown + phases->left_out;
+	char count[RUN_TEXT];
+	int status = 0;
+
+	if (more)
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 2, "and %s more%s", tare_run_count(more, count),
+		    shown < phases->count ? " (-v lists them)" : ", the shortest");
+	if (status == 0)
+		status = write_unended(text, phases);
+	if (status == 0 && text->options->verbosity >= 0)
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3,
+		    "%%: of the time in which at least one was open, whatever other threads did "
+		    "then; copy: transfers not hidden; cmds: enqueued in it by its thread%s",
+		    do_overlap(phases)
+		        ? "; total: phases of several threads overlap, and each counts"
+		        : "");
+	return status;
+}
+
+static int write_ledgers(const struct tare_text *text, const struct tare_phases *phases)
+{
+	size_t count = phases->count < LEDGERS ? phases->count : LEDGERS;
+	double largest = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
+			const struct tare_ledger *ledger = &phases->rows[i].ledger;
+			largest = fmax(largest, share_of(ledger->parts_ns[c], ledger));
+		}
+	for (size_t i = 0; i < count && status == 0; i++) {
+		const struct tare_phase_row *row = &phases->rows[i];
+		char name[RUN_TEXT], cut[RUN_TEXT], remark[RUN_TEXT], span[RUN_TEXT];
+		if (row->ledger.wall_ns == 0)
+			continue;
+		snprintf(remark, sizeof remark, "%.400s, %.40s",
+		         tare_run_cut(text, name_phase(row, name), 32, cut),
+		         tare_run_span(row->covered_ns, span));
+		status = tare_run_heading(text, "Where the time of a phase went", remark);
+		if (status == 0)
+			status = tare_run_text_ledger_of(text, &row->ledger, largest, false);
+	}
+	return status;
+}
+
+int tare_run_text_phases(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const struct tare_phases *phases = run->phases;
+	struct ordering ordering = { .phases = phases, .shown = phases->count };
+	int status;
+
+	if (phases->count == 0)
+		return 0;
+	if (text->options->verbosity < 1 && ordering.shown > SHOWN)
+		ordering.shown = SHOWN;
+	ordering.at = calloc(ordering.shown, sizeof *ordering.at);
+	ordering.depth = calloc(ordering.shown, sizeof *ordering.depth);
+	status = ordering.at && ordering.depth ? tare_run_heading(text, "Phases", "") : -ENOMEM;
+	if (status == 0) {
+		put_in_order(&ordering);
+		status = write_table(text, &ordering, !tare_run_nothing_timed(run));
+	}
+	free(ordering.at);
+	free(ordering.depth);
+	if (status == 0)
+		status = write_remarks(text, phases, ordering.shown);
+	if (status == 0 && text->options->verbosity > 0)
+		status = write_ledgers(text, phases);
+	return status;
+}

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ledger of random recordings: the same as by the rules applied to every nanosecond, whatever
+// the order of events and threads. The seed comes from the clock and is printed; TARE_TEST_SEED
+// repeats a run.
+#include "analysis/ledger/ledger.h"
+#include "ledger_oracle.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { WALL = 300, ROUNDS = 150, PROPERTY_ROUNDS = 400 };
+
+static uint64_t test_seed(void)
+{
+	const char *given = getenv("TARE_TEST_SEED");
+	uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+	print_message("# TARE_TEST_SEED=%llu\n", (unsigned long long)seed);
+	return seed;
+}
+
+static int64_t below(struct tare_random *random, int64_t bound)
+{
+	return (int64_t)tare_random_below(random, (uint64_t)bound);
+}
+
+static bool one_in(struct tare_random *random, uint64_t n)
+{
+	return tare_random_below(random, n) == 0;
+}
+
+static void some_command(struct tare_random *random, struct made *made, uint32_t thread,
+                         int64_t enter_ns, int64_t exit_ns)
+{
+	uint32_t queue;
+	do
+		queue = (uint32_t)below(random, (int64_t)made->recording.queue_count);
+	while (made->queues[queue].process != made->threads[thread].process);
+	int64_t start_ns = enter_ns + below(random, 40) - 3;
+	struct tare_recorded_command command = made_plain_command(
+	    thread, queue, (uint8_t)(1 + below(random, TARE_KIND_KINDS - 1)), enter_ns, exit_ns,
+	    one_in(random, 5) ? TARE_NO_TIME : enter_ns + below(random, 30) - 2, start_ns,
+	    start_ns + (one_in(random, 6) ? 0 : below(random, 25)));
+	if (one_in(random, 8))
+		command.start_ns = TARE_NO_TIME;
+	if (one_in(random, 20))
+		command.end_ns = TARE_NO_TIME;
+	command.direction = (uint8_t)below(random, 5);
+	command.flags = one_in(random, 3) ? TARE_COMMAND_BLOCKING : 0;
+	command.object = (uint32_t)below(random, 3);
+	made_command(made, command);
+	uint32_t waits[3];
+	size_t count = one_in(random, 2) ? (size_t)below(random, 4) : 0;
+	for (size_t i = 0; i < count; i++)
+		waits[i] = one_in(random, 6)
+		               ? MADE_NO_COMMAND
+		               : (uint32_t)below(random, (int64_t)made->recording.command_count);
+	made_waits(made, waits, count);
+}
+
+static void some_call(struct tare_random *random, struct made *made, uint32_t thread,
+                      int64_t enter_ns, int64_t exit_ns)
+{
+	struct tare_recorded_call call =
+	    made_plain_call(thread, (uint8_t)below(random, TARE_ROLE_COUNT), enter_ns, exit_ns);
+	if (one_in(random, 2))
+		call.object = (uint32_t)below(random, (int64_t)made->recording.queue_count);
+	if (one_in(random, 3))
+		call.device = (uint32_t)below(random, (int64_t)made->recording.device_count);
+	if (one_in(random, 8))
+		call.flags = TARE_CALL_FAILED;
+	made_call(made, call);
+	if (exit_ns > enter_ns + 2 && one_in(random, 4))
+		made_call(made, made_plain_call(thread, (uint8_t)below(random, TARE_ROLE_COUNT),
+		                                enter_ns + below(random, 2), exit_ns - 1));
+}
+
+static void some_row(struct tare_random *random, struct made *made, uint32_t thread,
+                     int64_t enter_ns, int64_t exit_ns)
+{
+	struct tare_recorded_call call = made_plain_call(
+	    thread, one_in(random, 2) ? TARE_ROLE_POLL : TARE_ROLE_QUERY, enter_ns, exit_ns);
+	call.count = 2 + tare_random_below(random, 5);
+	call.inside_ns = below(random, exit_ns - enter_ns + 2);
+	made_call(made, call);
+}
+
+static void some_thread(struct tare_random *random, struct made *made, uint32_t process)
+{
+	uint32_t thread = made_thread(made, process);
+	int64_t at_ns = below(random, 120), cpu_ns = 0;
+	while (at_ns < WALL - 60) {
+		int64_t exit_ns = at_ns + below(random, 25);
+		switch (below(random, 8)) {
+		case 0:
+		case 1:
+		case 2:
+		case 3:
+			some_command(random, made, thread, at_ns, exit_ns);
+			break;
+		case 4:
+			some_row(random, made, thread, at_ns, exit_ns);
+			break;
+		default:
+			some_call(random, made, thread, at_ns, exit_ns);
+		}
+		at_ns = exit_ns + 1 + below(random, 20);
+	}
+	if (one_in(random, 5)) {
+		made->threads[thread].unfinished_function =
+		    (uint32_t)below(random, TARE_ROLE_COUNT);
+		made->threads[thread].unfinished_since_ns = at_ns;
+	}
+	if (one_in(random, 4))
+		return;
+	for (at_ns = below(random, 40); at_ns < WALL; at_ns += below(random, 50)) {
+		made_sample(made, at_ns, cpu_ns);
+		cpu_ns += below(random, 45);
+	}
+}
+
+static void some_loss(struct tare_random *random, struct made *made)
+{
+	uint32_t thread = (uint32_t)below(random, (int64_t)made->recording.thread_count);
+	int64_t from_ns = below(random, WALL);
+	made->losses[made->recording.loss_count++] = (struct tare_recorded_loss){
+		.process = made->threads[thread].process,
+		.thread = one_in(random, 2) ? thread : TARE_NO_INDEX,
+		.from_ns = from_ns,
+		.to_ns = from_ns + below(random, 40),
+		.why = one_in(random, 4) ? TARE_LOSS_NO_SIGN : TARE_LOSS_NO_ROOM,
+	};
+}
+
+// At most so many threads in all, if not 0.
+static struct made *some_threads(struct tare_random *random, int64_t most_residual_ns,
+                                 size_t most_threads)
+{
+	struct made *made = made_new(WALL);
+	int64_t processes = 1 + one_in(random, 3), devices = 1 + below(random, 2);
+	for (uint32_t p = 0; p < processes; p++) {
+		made_process(made, WALL - below(random, 40));
+		if (one_in(random, 2))
+			made->processes[p].cpu_ns = tare_random_below(random, 400);
+		for (uint32_t d = 0; d < devices; d++) {
+			int64_t residual_ns =
+			    one_in(random, 8) ? TARE_NO_TIME : below(random, most_residual_ns + 1);
+			uint32_t device = made_device(made, p, p ? d : TARE_NO_INDEX, residual_ns);
+			for (int64_t q = 1 + below(random, 2); q > 0; q--)
+				made_queue(made, p, device, one_in(random, 2));
+		}
+	}
+	for (uint32_t p = 0; p < processes; p++)
+		for (int64_t t = 1 + below(random, 3); t > 0; t--)
+			if (!most_threads || made->recording.thread_count < most_threads)
+				some_thread(random, made, p);
+	while (one_in(random, 3))
+		some_loss(random, made);
+	made_sort(made);
+	return made;
+}
+
+static struct made *some_recording(struct tare_random *random, int64_t most_residual_ns)
+{
+	return some_threads(random, most_residual_ns, 0);
+}
+
+enum { SPANS = 12 };
+
+// Spans of a view: none, one or several, some of which touch. Returns how many.
+static size_t some_spans(struct tare_random *random, const struct tare_view *view,
+                         struct tare_time_span spans[SPANS])
+{
+	int64_t at_ns = view->from_ns;
+	size_t count = 0, most = (size_t)below(random, SPANS);
+	while (count < most && at_ns < view->to_ns) {
+		int64_t from_ns = at_ns + (one_in(random, 4) ? 0 : below(random, 40));
+		int64_t to_ns = from_ns + 1 + (one_in(random, 4) ? 0 : below(random, 50));
+		to_ns = one_in(random, 8) || to_ns > view->to_ns ? view->to_ns : to_ns;
+		if (from_ns >= to_ns)
+			break;
+		spans[count++] = (struct tare_time_span){ from_ns, to_ns };
+		at_ns = to_ns;
+	}
+	return count;
+}
+
+// What is left of a view beside spans. Returns how many.
+static size_t complement(const struct tare_view *view, const struct tare_time_span *spans,
+                         size_t count, struct tare_time_span others[SPANS + 1])
+{
+	int64_t at_ns = view->from_ns;
+	size_t n = 0;
+	for (size_t i = 0; i <= count; i++) {
+		int64_t to_ns = i < count ? spans[i].from_ns : view->to_ns;
+		if (at_ns < to_ns)
+			others[n++] = (struct tare_time_span){ at_ns, to_ns };
+		at_ns = i < count ? spans[i].to_ns : at_ns;
+	}
+	return n;
+}
+
+static struct tare_view some_view(struct tare_random *random, const struct made *made)
+{
+	struct tare_view view = { 0, WALL, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
+	if (one_in(random, 2)) {
+		view.from_ns = below(random, WALL);
+		view.to_ns = view.from_ns + below(random, WALL - view.from_ns + 1);
+	}
+	if (one_in(random, 5))
+		view.process = (uint32_t)below(random, (int64_t)made->recording.process_count);
+	if (one_in(random, 5))
+		view.device = (uint32_t)below(random, 2);
+	return view;
+}
+
+static void every_nanosecond_is_where_the_rules_say(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct made *made = some_recording(&random, 6);
+		struct tare_view view = some_view(&random, made);
+		assert_ledgers_agree(made, &view);
+		free(made);
+	}
+}
+
+static void every_nanosecond_of_spans_is_where_the_rules_say(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct made *made = some_recording(&random, 6);
+		struct tare_view view = some_view(&random, made);
+		struct tare_time_span spans[SPANS];
+		view.span_count = some_spans(&random, &view, spans);
+		view.spans = spans;
+		assert_ledgers_agree(made, &view);
+		free(made);
+	}
+}
+
+// ---- properties
+
+static void compute(const struct made *made, int64_t from_ns, int64_t to_ns,
+                    struct tare_ledgers *ledgers)
+{
+	struct tare_view view = { from_ns, to_ns, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
+	assert_int_equal(tare_ledgers_compute(&made->recording, &view, ledgers, NULL), 0);
+}
+
+static void assert_sums(const struct tare_ledger *ledger)
+{
+	int64_t parts_ns = 0, matrix_ns = 0, kernel_ns = 0;
+	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++) {
+		assert_true(ledger->parts_ns[i] >= 0);
+		parts_ns += ledger->parts_ns[i];
+	}
+	for (int h = 0; h < TARE_HOST_STATES; h++) {
+		for (int d = 0; d < TARE_DEVICE_STATES; d++) {
+			assert_true(ledger->matrix_ns[h][d] >= 0);
+			matrix_ns += ledger->matrix_ns[h][d];
+		}
+		kernel_ns += ledger->matrix_ns[h][TARE_DEVICE_KERNEL] +
+		             ledger->matrix_ns[h][TARE_DEVICE_KERNEL_AND_TRANSFER];
+	}
+	assert_int_equal(parts_ns, ledger->wall_ns);
+	assert_int_equal(matrix_ns, ledger->wall_ns);
+	assert_int_equal(kernel_ns, ledger->parts_ns[TARE_LEDGER_KERNEL]);
+	assert_in_range(ledger->ambiguous_ns, 0, ledger->wall_ns);
+}
+
+static void assert_equal_ledgers(const struct tare_ledgers *a, const struct tare_ledgers *b)
+{
+	assert_int_equal(a->count, b->count);
+	for (size_t i = 0; i < a->count; i++) {
+		const struct tare_ledger *x = &a->ledgers[i], *y = &b->ledgers[i];
+		assert_memory_equal(x->parts_ns, y->parts_ns, sizeof x->parts_ns);
+		assert_memory_equal(x->matrix_ns, y->matrix_ns, sizeof x->matrix_ns);
+		assert_int_equal(x->ambiguous_ns, y->ambiguous_ns);
+		assert_int_equal(x->hidden_to_device_ns, y->hidden_to_device_ns);
+		assert_int_equal(x->hidden_from_device_ns, y->hidden_from_device_ns);
+	}
+	assert_int_equal(a->gap_count, b->gap_count);
+	for (size_t i = 0; i < a->gap_count; i++) {
+		assert_int_equal(a->gaps[i].from_ns, b->gaps[i].from_ns);
+		assert_int_equal(a->gaps[i].to_ns, b->gaps[i].to_ns);
+		assert_int_equal(a->gaps[i].cause, b->gaps[i].cause);
+	}
+}
+
+static void parts_sum_to_the_wall(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
+		struct made *made = some_recording(&random, 400);
+		struct tare_ledgers ledgers;
+		compute(made, 0, WALL, &ledgers);
+		for (size_t i = 0; i < ledgers.count; i++)
+			assert_sums(&ledgers.ledgers[i]);
+		tare_ledgers_free(&ledgers);
+		free(made);
+	}
+}
+
+static void order_and_names_do_not_matter(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
+		struct made *made = some_recording(&random, 6);
+		struct made *other = made_shuffled(made, &random);
+		struct tare_ledgers a, b;
+		compute(made, 0, WALL, &a);
+		compute(other, 0, WALL, &b);
+		assert_equal_ledgers(&a, &b);
+		tare_ledgers_free(&a);
+		tare_ledgers_free(&b);
+		free(made);
+		free(other);
+	}
+}
+
+static void views_side_by_side_add_up(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
+		struct made *made = some_recording(&random, 30);
+		int64_t cut_ns = below(&random, WALL + 1);
+		struct tare_ledgers whole, left, right;
+		compute(made, 0, WALL, &whole);
+		compute(made, 0, cut_ns, &left);
+		compute(made, cut_ns, WALL, &right);
+		for (size_t i = 0; i < whole.count; i++) {
+			const struct tare_ledger *w = &whole.ledgers[i], *l = &left.ledgers[i],
+			                         *r = &right.ledgers[i];
+			for (int k = 0; k < TARE_LEDGER_CATEGORIES; k++)
+				assert_int_equal(l->parts_ns[k] + r->parts_ns[k], w->parts_ns[k]);
+			for (int h = 0; h < TARE_HOST_STATES; h++)
+				for (int d = 0; d < TARE_DEVICE_STATES; d++)
+					assert_int_equal(l->matrix_ns[h][d] + r->matrix_ns[h][d],
+					                 w->matrix_ns[h][d]);
+			assert_int_equal(l->ambiguous_ns + r->ambiguous_ns, w->ambiguous_ns);
+			assert_int_equal(l->hidden_to_device_ns + r->hidden_to_device_ns,
+			                 w->hidden_to_device_ns);
+		}
+		tare_ledgers_free(&whole);
+		tare_ledgers_free(&left);
+		tare_ledgers_free(&right);
+		free(made);
+	}
+}
+
+static void complementary_spans_add_up(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
+		struct made *made = some_recording(&random, 30);
+		struct tare_view all = some_view(&random, made), views[2] = { all, all };
+		struct tare_time_span spans[SPANS], others[SPANS + 1];
+		struct tare_ledgers whole, parts[2];
+		views[0].spans = spans;
+		views[0].span_count = some_spans(&random, &all, spans);
+		views[1].spans = others;
+		views[1].span_count = complement(&all, spans, views[0].span_count, others);
+		assert_int_equal(tare_ledgers_compute(&made->recording, &all, &whole, NULL), 0);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(
+			    tare_ledgers_compute(&made->recording, &views[i], &parts[i], NULL), 0);
+		for (size_t i = 0; i < whole.count; i++) {
+			const struct tare_ledger *w = &whole.ledgers[i], *l = &parts[0].ledgers[i],
+			                         *r = &parts[1].ledgers[i];
+			assert_sums(l);
+			assert_int_equal(l->wall_ns, tare_view_ns(&views[0]));
+			assert_int_equal(l->wall_ns + r->wall_ns, w->wall_ns);
+			for (int k = 0; k < TARE_LEDGER_CATEGORIES; k++)
+				assert_int_equal(l->parts_ns[k] + r->parts_ns[k], w->parts_ns[k]);
+			for (int h = 0; h < TARE_HOST_STATES; h++)
+				for (int d = 0; d < TARE_DEVICE_STATES; d++)
+					assert_int_equal(l->matrix_ns[h][d] + r->matrix_ns[h][d],
+					                 w->matrix_ns[h][d]);
+			assert_int_equal(l->ambiguous_ns + r->ambiguous_ns, w->ambiguous_ns);
+			assert_int_equal(l->hidden_to_device_ns + r->hidden_to_device_ns,
+			                 w->hidden_to_device_ns);
+			assert_int_equal(l->hidden_from_device_ns + r->hidden_from_device_ns,
+			                 w->hidden_from_device_ns);
+		}
+		tare_ledgers_free(&whole);
+		tare_ledgers_free(&parts[0]);
+		tare_ledgers_free(&parts[1]);
+		free(made);
+	}
+}
+
+// In one piece, or in several that touch.
+static void spans_of_all_the_time_change_nothing(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
+		struct made *made = some_recording(&random, 6);
+		struct tare_view all = some_view(&random, made), view = all;
+		struct tare_time_span spans[3];
+		int64_t at_ns = all.from_ns;
+		struct tare_ledgers a, b;
+		for (int i = 0; i < 3 && at_ns < all.to_ns; i++) {
+			int64_t to_ns =
+			    i == 2 ? all.to_ns : at_ns + 1 + below(&random, all.to_ns - at_ns);
+			spans[view.span_count++] = (struct tare_time_span){ at_ns, to_ns };
+			at_ns = to_ns;
+		}
+		// What of a span is beyond the view counts for nothing.
+		if (view.span_count > 0) {
+			spans[0].from_ns -= below(&random, 20);
+			spans[view.span_count - 1].to_ns += below(&random, 20);
+		}
+		view.spans = spans;
+		assert_int_equal(tare_ledgers_compute(&made->recording, &all, &a, NULL), 0);
+		assert_int_equal(tare_ledgers_compute(&made->recording, &view, &b, NULL), 0);
+		assert_int_equal(a.ledgers[0].wall_ns, b.ledgers[0].wall_ns);
+		assert_equal_ledgers(&a, &b);
+		tare_ledgers_free(&a);
+		tare_ledgers_free(&b);
+		free(made);
+	}
+}
+
+// With several threads it may change which of them was the last to call.
+static void a_wait_in_two_parts_is_one_wait(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
+		struct made *made = some_threads(&random, 6, 1);
+		struct tare_ledgers a, b;
+		size_t calls = made->recording.call_count;
+		compute(made, 0, WALL, &a);
+		for (size_t i = 0; i < calls; i++) {
+			struct tare_recorded_call *call = &made->calls[i];
+			// A wait for a queue also tells by when its commands were complete.
+			if (call->role != TARE_ROLE_WAIT || call->exit_ns - call->enter_ns < 2 ||
+			    call->object != TARE_NO_INDEX)
+				continue;
+			struct tare_recorded_call second = *call;
+			call->exit_ns = second.enter_ns =
+			    call->enter_ns + 1 + below(&random, call->exit_ns - call->enter_ns - 1);
+			made_call(made, second);
+		}
+		made_sort(made);
+		compute(made, 0, WALL, &b);
+		assert_equal_ledgers(&a, &b);
+		tare_ledgers_free(&a);
+		tare_ledgers_free(&b);
+		free(made);
+	}
+}
+
+static void exact_clocks_leave_nothing_ambiguous(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
+		struct made *made = some_recording(&random, 0);
+		struct tare_ledgers ledgers;
+		compute(made, 0, WALL, &ledgers);
+		for (size_t i = 0; i < ledgers.count; i++)
+			assert_int_equal(ledgers.ledgers[i].ambiguous_ns, 0);
+		tare_ledgers_free(&ledgers);
+		free(made);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_nanosecond_is_where_the_rules_say),
+		cmocka_unit_test(every_nanosecond_of_spans_is_where_the_rules_say),
+		cmocka_unit_test(complementary_spans_add_up),
+		cmocka_unit_test(spans_of_all_the_time_change_nothing),
+		cmocka_unit_test(parts_sum_to_the_wall),
+		cmocka_unit_test(order_and_names_do_not_matter),
+		cmocka_unit_test(views_side_by_side_add_up),
+		cmocka_unit_test(a_wait_in_two_parts_is_one_wait),
+		cmocka_unit_test(exact_clocks_leave_nothing_ambiguous),
+	};
+	return cmocka_run_group_tests_name("ledger_random", tests, NULL, NULL);
+}

@@ -1,0 +1,707 @@
+// SPDX-License-Identifier: Apache-2.0
+// The summary of a run, what bounds it, and how that is said: ledgers made by hand.
+#include "analysis/recording/intervals.h"
+#include "analysis/tables/tables.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WALL_NS = 1000000, MOST = 1000 };
+
+struct run {
+	struct tare_recording recording;
+	struct tare_recorded_process processes[1];
+	struct tare_recorded_thread threads[1];
+	struct tare_recorded_device devices[1];
+	struct tare_recorded_queue queues[1];
+	struct tare_recorded_kernel kernels[1];
+	struct tare_recorded_function functions[2];
+	struct tare_recorded_command commands[MOST];
+	struct tare_recorded_call calls[2];
+	struct tare_ledger ledger;
+	struct tare_gap gaps[3];
+	size_t gap_count;
+	struct tare_view view;
+	struct tare_tables tables;
+};
+
+static int set_up(void **state)
+{
+	struct run *run = calloc(1, sizeof *run);
+	if (!run)
+		return -1;
+	run->threads[0].unfinished_function = TARE_NO_INDEX;
+	run->devices[0].name = "A";
+	run->kernels[0].name = "add";
+	run->functions[0] = (struct tare_recorded_function){ "clEnqueueNDRangeKernel",
+		                                             TARE_TRACE_OPENCL, TARE_ROLE_COMMAND };
+	run->functions[1] =
+	    (struct tare_recorded_function){ "clFinish", TARE_TRACE_OPENCL, TARE_ROLE_WAIT };
+	run->recording = (struct tare_recording){ .end_ns = WALL_NS,
+		                                  .user_cpu_ns = TARE_NO_TIME,
+		                                  .system_cpu_ns = TARE_NO_TIME,
+		                                  .processes = run->processes,
+		                                  .process_count = 1,
+		                                  .threads = run->threads,
+		                                  .thread_count = 1,
+		                                  .devices = run->devices,
+		                                  .device_count = 1,
+		                                  .queues = run->queues,
+		                                  .queue_count = 1,
+		                                  .kernels = run->kernels,
+		                                  .kernel_count = 1,
+		                                  .functions = run->functions,
+		                                  .function_count = 2,
+		                                  .commands = run->commands,
+		                                  .calls = run->calls };
+	run->ledger = (struct tare_ledger){
+		.scope = "union", .name = "all devices", .device = TARE_NO_INDEX, .wall_ns = WALL_NS
+	};
+	run->view = tare_view_all(&run->recording);
+	*state = run;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct run *run = *state;
+	tare_tables_free(&run->tables);
+	free(run);
+	return 0;
+}
+
+static struct tare_recorded_command *add(struct run *run, int64_t enter_ns, int64_t call_ns,
+                                         int64_t start_ns, int64_t end_ns)
+{
+	struct tare_recorded_command *command = &run->commands[run->recording.command_count++];
+	*command = (struct tare_recorded_command){ .enter_ns = enter_ns,
+		                                   .exit_ns = enter_ns + call_ns,
+		                                   .submitted_ns = TARE_NO_TIME,
+		                                   .start_ns = start_ns,
+		                                   .end_ns = end_ns,
+		                                   .first_wait = TARE_NO_INDEX,
+		                                   .kind = TARE_KIND_KERNEL,
+		                                   .amount = TARE_NO_INDEX };
+	return command;
+}
+
+// The first is enqueued when the run begins, the last ends when it does.
+static void add_kernels(struct run *run, int count, int64_t call_ns, int64_t length_ns)
+{
+	run->recording.command_count = 0;
+	for (int i = 0; i < count; i++) {
+		int64_t at_ns = (int64_t)i * WALL_NS / count;
+		int64_t end_ns = i == count - 1 ? WALL_NS : at_ns + call_ns + length_ns;
+		add(run, at_ns, call_ns, end_ns - length_ns, end_ns);
+	}
+}
+
+static const struct tare_run_summary *compute(struct run *run)
+{
+	struct tare_ledgers ledgers = {
+		.ledgers = &run->ledger, .count = 1, .gaps = run->gaps, .gap_count = run->gap_count
+	};
+	tare_tables_free(&run->tables);
+	assert_int_equal(
+	    tare_tables_compute(&run->recording, &run->view, &ledgers, NULL, 0, &run->tables, NULL),
+	    0);
+	return &run->tables.summary;
+}
+
+// ---- what bounds the run
+
+struct part {
+	enum tare_ledger_category category;
+	int thousandths;
+};
+
+static const struct {
+	int kernels;
+	int64_t call_ns, length_ns;
+	int ambiguous; // thousandths
+	enum tare_bound bound;
+	const char *verdict;
+	struct part parts[5];
+} judged[] = {
+	{ 10,
+	  1000,
+	  80000,
+	  0,
+	  TARE_BOUND_DEVICE,
+	  "This run is device-bound: the device works on kernels and local copies 81.0 % of the "
+	  "time",
+	  { { TARE_LEDGER_KERNEL, 800 }, { TARE_LEDGER_LOCAL, 10 }, { TARE_LEDGER_API, 190 } } },
+	{ 10,
+	  1000,
+	  40000,
+	  0,
+	  TARE_BOUND_TRANSFER,
+	  "This run is transfer-bound: the device waits for data 60.0 % of the time",
+	  { { TARE_LEDGER_KERNEL, 400 },
+	    { TARE_LEDGER_TO_DEVICE, 300 },
+	    { TARE_LEDGER_FROM_DEVICE, 100 },
+	    { TARE_LEDGER_BOTH_WAYS, 100 },
+	    { TARE_LEDGER_BLOCKING_COPY, 100 } } },
+	{ 100,
+	  700,
+	  300,
+	  0,
+	  TARE_BOUND_LAUNCH,
+	  "This run is launch-bound: the device waits for short commands to be issued 70.0 % of "
+	  "the time",
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_API, 500 },
+	    { TARE_LEDGER_HELD, 100 },
+	    { TARE_LEDGER_DISPATCH, 100 } } },
+	// A call with its arguments takes 1400 ns.
+	{ 100,
+	  700,
+	  1000,
+	  0,
+	  TARE_BOUND_LAUNCH,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_API, 700 } } },
+	{ 100,
+	  700,
+	  1500,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_API, 700 } } },
+	// The same ledger with few long kernels is other calls' doing.
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_HOST,
+	  "This run is host-bound: the device waits for what the program does on the host 70.0 % "
+	  "of the time",
+	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_API, 700 } } },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_COMPUTING, 300 },
+	    { TARE_LEDGER_BUILD, 100 },
+	    { TARE_LEDGER_ALLOCATE, 100 },
+	    { TARE_LEDGER_OFF_CPU, 200 } } },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_BEFORE_FIRST, 400 },
+	    { TARE_LEDGER_ENDED, 300 } } },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_SYNCHRONISATION,
+	  "This run is synchronisation-bound: the device idles while host and device wait for "
+	  "each other 70.0 % of the time",
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_WAIT, 400 },
+	    { TARE_LEDGER_DEPENDENCY, 300 } } },
+	{ 2,
+	  700,
+	  450000,
+	  0,
+	  TARE_BOUND_SYNCHRONISATION,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_HELD, 300 },
+	    { TARE_LEDGER_DISPATCH, 400 } } },
+	{ 2,
+	  700,
+	  450000,
+	  0,
+	  TARE_BOUND_DEVICE,
+	  "This run is device-bound: the device works on local copies 90.0 % of the time",
+	  { { TARE_LEDGER_LOCAL, 900 }, { TARE_LEDGER_WAIT, 100 } } },
+	// What delays a kernel of more than 100 us is not its issuing, however long it takes.
+	{ 2,
+	  700,
+	  100100,
+	  0,
+	  TARE_BOUND_SYNCHRONISATION,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_HELD, 300 },
+	    { TARE_LEDGER_DISPATCH, 400 } } },
+	// Few of them are start-up.
+	{ 2,
+	  700,
+	  99900,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_HELD, 300 },
+	    { TARE_LEDGER_DISPATCH, 400 } } },
+	{ 9,
+	  700,
+	  60000,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_HELD, 300 },
+	    { TARE_LEDGER_DISPATCH, 400 } } },
+	{ 2,
+	  700,
+	  40000,
+	  0,
+	  TARE_BOUND_HOST,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_API, 600 }, { TARE_LEDGER_HELD, 100 } } },
+	{ 10,
+	  700,
+	  60000,
+	  0,
+	  TARE_BOUND_LAUNCH,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 300 },
+	    { TARE_LEDGER_HELD, 300 },
+	    { TARE_LEDGER_DISPATCH, 400 } } },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_NOT_CLEAR,
+	  "It is not clear what bounds this run: transfers not hidden 52.0 %, kernels 48.0 % of "
+	  "the time",
+	  { { TARE_LEDGER_KERNEL, 480 }, { TARE_LEDGER_TO_DEVICE, 520 } } },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_TRANSFER,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 470 }, { TARE_LEDGER_TO_DEVICE, 530 } } },
+	{ 2,
+	  700,
+	  150000,
+	  60,
+	  TARE_BOUND_NOT_CLEAR,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 470 }, { TARE_LEDGER_TO_DEVICE, 530 } } },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_NOT_CLEAR,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 500 },
+	    { TARE_LEDGER_WAIT, 250 },
+	    { TARE_LEDGER_UNTIMED, 150 },
+	    { TARE_LEDGER_UNKNOWN, 100 } } },
+	{ 2,
+	  700,
+	  150000,
+	  0,
+	  TARE_BOUND_DEVICE,
+	  NULL,
+	  { { TARE_LEDGER_KERNEL, 600 },
+	    { TARE_LEDGER_WAIT, 150 },
+	    { TARE_LEDGER_UNTIMED, 150 },
+	    { TARE_LEDGER_UNKNOWN, 100 } } },
+};
+
+static void the_largest_part_bounds_the_run(void **state)
+{
+	struct run *run = *state;
+	for (size_t i = 0; i < sizeof judged / sizeof *judged; i++) {
+		const struct tare_run_summary *summary;
+		int64_t sum_ns = 0;
+		add_kernels(run, judged[i].kernels, judged[i].call_ns, judged[i].length_ns);
+		memset(run->ledger.parts_ns, 0, sizeof run->ledger.parts_ns);
+		for (size_t k = 0; k < 5; k++)
+			run->ledger.parts_ns[judged[i].parts[k].category] +=
+			    judged[i].parts[k].thousandths * (WALL_NS / 1000);
+		run->ledger.ambiguous_ns = judged[i].ambiguous * (WALL_NS / 1000);
+		summary = compute(run);
+		if (summary->bound != judged[i].bound)
+			print_error("row %zu: %s: %s\n", i, summary->verdict, summary->evidence);
+		assert_int_equal(summary->bound, judged[i].bound);
+		if (judged[i].verdict)
+			assert_string_equal(summary->verdict, judged[i].verdict);
+		for (int k = 0; k < TARE_BOUND_COUNT; k++)
+			sum_ns += summary->bound_ns[k];
+		assert_int_equal(sum_ns, WALL_NS);
+		assert_int_equal(summary->working_to_ns - summary->working_from_ns, WALL_NS);
+	}
+}
+
+// Some devices run a kernel inside the call that enqueues it: that is no cost of issuing it.
+static void a_kernel_that_runs_inside_its_call_is_not_short(void **state)
+{
+	struct run *run = *state;
+	for (int i = 0; i < 100; i++)
+		add(run, 10000 * i, 1000, 10000 * i + 50, i < 99 ? 10000 * i + 950 : WALL_NS);
+	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 90000;
+	run->ledger.parts_ns[TARE_LEDGER_API] = 910000;
+	assert_int_equal(compute(run)->bound, TARE_BOUND_HOST);
+	assert_int_equal(run->tables.summary.launch_ns, 100000);
+	for (int i = 0; i < 99; i++) { // after it
+		run->commands[i].start_ns += 1000;
+		run->commands[i].end_ns += 1000;
+	}
+	assert_int_equal(compute(run)->bound, TARE_BOUND_LAUNCH);
+}
+
+// A long kernel among short ones and a call that compiled do not change what the others are.
+static void what_is_usual_decides(void **state)
+{
+	struct run *run = *state;
+	add_kernels(run, 100, 700, 300);
+	run->commands[50].start_ns -= 5000;
+	run->commands[50].end_ns += 900000;
+	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 300000;
+	run->ledger.parts_ns[TARE_LEDGER_API] = 700000;
+	assert_int_equal(compute(run)->bound, TARE_BOUND_LAUNCH);
+	add_kernels(run, 100, 700, 1500);
+	run->commands[50].exit_ns += 500000;
+	assert_int_equal(compute(run)->bound, TARE_BOUND_HOST);
+}
+
+// The first kernel is compiled by its first launch, after the call or within it.
+static void first_launches_are_the_hosts(void **state)
+{
+	struct run *run = *state;
+	const struct tare_run_summary *summary;
+	add(run, 0, 1000, 600000, 690000)->submitted_ns = 2000;
+	add(run, 700000, 1000, 930000, WALL_NS)->submitted_ns = 702000;
+	// Others, so that it is no mere start-up.
+	for (int i = 1; i <= 8; i++)
+		add(run, 700000 + i, 1000, 930000, 950000)->submitted_ns = 702000;
+	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 160000;
+	run->ledger.parts_ns[TARE_LEDGER_API] = 12000;
+	run->ledger.parts_ns[TARE_LEDGER_DISPATCH] = 828000;
+	run->gaps[0] = (struct tare_gap){ 0, 600000, 0, 0, TARE_LEDGER_DISPATCH };
+	run->gaps[1] = (struct tare_gap){ 690000, 930000, 0, 1, TARE_LEDGER_DISPATCH };
+	run->gap_count = 2;
+	summary = compute(run);
+	assert_int_equal(summary->bound, TARE_BOUND_HOST);
+	assert_int_equal(summary->bound_ns[TARE_BOUND_HOST], 598000);
+	assert_int_equal(summary->bound_ns[TARE_BOUND_LAUNCH], 242000);
+	assert_string_equal(
+	    summary->verdict,
+	    "This run is host-bound: the device waits for the host, mostly at first "
+	    "launches of kernels, 59.8 % of the time");
+	assert_non_null(strstr(summary->evidence, "; the host's part includes first launches of 1 "
+	                                          "kernel, when many drivers compile: 59.8 %"));
+	// What they took does not make the others' issuing long.
+	run->ledger.parts_ns[TARE_LEDGER_DISPATCH] = 698000;
+	run->ledger.parts_ns[TARE_LEDGER_WAIT] = 130000;
+	assert_int_equal(compute(run)->bound_ns[TARE_BOUND_LAUNCH], 0);
+	run->ledger.parts_ns[TARE_LEDGER_WAIT] = 0;
+	// In the call, before which the thread did something else.
+	run->commands[0].enter_ns = 100;
+	run->commands[0].submitted_ns = run->commands[0].exit_ns = 560000;
+	run->gaps[0].cause = TARE_LEDGER_API;
+	run->ledger.parts_ns[TARE_LEDGER_API] = 600000;
+	run->ledger.parts_ns[TARE_LEDGER_DISPATCH] = 240000;
+	assert_int_equal(compute(run)->bound_ns[TARE_BOUND_HOST], 559900);
+	// Held back, perhaps until the program flushes: nobody's first launch.
+	run->gaps[0].cause = TARE_LEDGER_HELD;
+	assert_int_equal(compute(run)->bound_ns[TARE_BOUND_HOST], 0);
+	// Of several devices none is the union.
+	run->gaps[0].cause = TARE_LEDGER_API;
+	run->gaps[1].device = 1;
+	assert_int_equal(compute(run)->bound_ns[TARE_BOUND_HOST], 0);
+}
+
+static void the_evidence_has_the_figures(void **state)
+{
+	struct run *run = *state;
+	const struct tare_run_summary *summary;
+	add_kernels(run, 100, 1700, 900);
+	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 90000;
+	run->ledger.parts_ns[TARE_LEDGER_API] = 800000;
+	run->ledger.parts_ns[TARE_LEDGER_DISPATCH] = 30000;
+	run->ledger.parts_ns[TARE_LEDGER_UNKNOWN] = 80000;
+	summary = compute(run);
+	assert_string_equal(summary->evidence,
+	                    "kernels 9.0 %, issuing commands 83.0 %, not known 8.0 %; "
+	                    "the median kernel runs for 900 ns, issuing one takes 2.00 \u00b5s");
+	run->ledger.parts_ns[TARE_LEDGER_API] = 400000;
+	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 390000;
+	run->ledger.parts_ns[TARE_LEDGER_WAIT] = 100000;
+	summary = compute(run);
+	assert_string_equal(summary->evidence,
+	                    "kernels 39.0 %, issuing commands 43.0 %, synchronisation 10.0 %, not "
+	                    "known 8.0 %; the two largest are within 5 % of each other");
+	run->ledger.parts_ns[TARE_LEDGER_API] = 430000;
+	run->ledger.parts_ns[TARE_LEDGER_WAIT] = 70000;
+	summary = compute(run);
+	assert_non_null(
+	    strstr(summary->evidence, "; 8.0 % that are not known could turn the order"));
+}
+
+static void without_commands_or_times_nothing_is_claimed(void **state)
+{
+	struct run *run = *state;
+	const struct tare_run_summary *summary = compute(run);
+	assert_int_equal(summary->bound, TARE_BOUND_NOTHING);
+	assert_string_equal(summary->verdict,
+	                    "No command was enqueued: nothing bounds this run but "
+	                    "the program itself");
+	assert_int_equal(summary->working_from_ns, TARE_NO_TIME);
+	assert_true(isnan(summary->mean_launch_ns));
+	run->ledger.parts_ns[TARE_LEDGER_UNTIMED] = WALL_NS;
+	for (int i = 0; i < 3; i++)
+		add(run, i * 10, 5, TARE_NO_TIME, TARE_NO_TIME);
+	summary = compute(run);
+	assert_int_equal(summary->bound, TARE_BOUND_NOT_CLEAR);
+	assert_string_equal(
+	    summary->verdict,
+	    "What bounds this run cannot be told: of 3 commands, none has device times");
+	assert_int_equal(summary->bound_ns[TARE_BOUND_NOT_CLEAR],
+	                 summary->working_to_ns - summary->working_from_ns);
+	assert_true(isnan(summary->device_utilisation) && isnan(summary->kernel_share));
+	assert_true(isnan(summary->transfer_share) && isnan(summary->exposed_transfer_share));
+}
+
+// 0.9 s of start-up must not hide that kernels bound the rest. The ledger of that part is the real
+// one; the hand-made one says host and would win if it were asked.
+// They lie one behind the other, each summed up by what it went into.
+static void assert_parts(const struct tare_run_summary *summary,
+                         const int64_t lengths_ns[TARE_PARTS])
+{
+	for (int i = 0; i < TARE_PARTS; i++) {
+		const struct tare_run_part *part = &summary->parts[i];
+		int64_t sum_ns = 0;
+		assert_int_equal(part->to_ns - part->from_ns, lengths_ns[i]);
+		assert_true(i == 0 || part->from_ns == summary->parts[i - 1].to_ns);
+		for (int c = 0; c < TARE_LEDGER_CATEGORIES; c++)
+			sum_ns += part->parts_ns[c];
+		assert_int_equal(sum_ns, lengths_ns[i]);
+	}
+}
+
+static void start_up_is_not_judged(void **state)
+{
+	struct run *run = *state;
+	const struct tare_run_summary *summary;
+	const int64_t ms = 1000000;
+	run->recording.end_ns = run->processes[0].end_ns = 1000 * ms;
+	run->view = tare_view_all(&run->recording);
+	run->ledger.wall_ns = 1000 * ms;
+	run->ledger.parts_ns[TARE_LEDGER_COMPUTING] = 920 * ms;
+	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 80 * ms;
+	for (int i = 0; i < 8; i++)
+		add(run, 900 * ms + 10 * ms * i, 1000, 900 * ms + 10 * ms * i + 2000,
+		    900 * ms + 10 * ms * i + 9 * ms);
+	run->calls[0] = (struct tare_recorded_call){ .enter_ns = 980 * ms,
+		                                     .exit_ns = 981 * ms,
+		                                     .count = 1,
+		                                     .inside_ns = ms,
+		                                     .object = TARE_NO_INDEX,
+		                                     .device = TARE_NO_INDEX,
+		                                     .function = 1,
+		                                     .role = TARE_ROLE_WAIT };
+	run->recording.call_count = 1;
+	summary = compute(run);
+	assert_int_equal(summary->working_from_ns, 900 * ms);
+	assert_int_equal(summary->working_to_ns, 979 * ms);
+	assert_int_equal(summary->bound, TARE_BOUND_DEVICE);
+	assert_int_equal(summary->bound_ns[TARE_BOUND_DEVICE], 8 * (9 * ms - 2000));
+	assert_string_equal(summary->verdict,
+	                    "Start-up takes 90.0 % of this run (1.00 s): 900 ms, mostly what the "
+	                    "program did before its "
+	                    "first API call. Its working part, 79.0 ms, is device-bound: the "
+	                    "device works on kernels "
+	                    "91.1 % of it; tear-down took 21.0 ms, mostly what is not known");
+	assert_true(summary->has_parts);
+	assert_parts(summary, (const int64_t[]){ 900 * ms, 79 * ms, 21 * ms });
+	assert_int_equal(summary->parts[TARE_PART_START_UP].parts_ns[TARE_LEDGER_BEFORE_FIRST],
+	                 900 * ms);
+	assert_int_equal(summary->parts[TARE_PART_WORKING].parts_ns[TARE_LEDGER_KERNEL],
+	                 8 * (9 * ms - 2000));
+	assert_null(strstr(summary->evidence, "not judged"));
+	// Shares are of the whole.
+	assert_true(fabs(summary->kernel_share - 0.08) < 1e-12);
+}
+
+static void a_long_tear_down_is_said_first(void **state)
+{
+	struct run *run = *state;
+	const struct tare_run_summary *summary;
+	const int64_t ms = 1000000;
+	run->recording.end_ns = run->processes[0].end_ns = 1000 * ms;
+	run->view = tare_view_all(&run->recording);
+	run->ledger.wall_ns = 1000 * ms;
+	for (int i = 0; i < 8; i++)
+		add(run, 10 * ms * i, 1000, 10 * ms * i + 2000, 10 * ms * i + 9 * ms);
+	summary = compute(run);
+	assert_parts(summary, (const int64_t[]){ 0, 79 * ms, 921 * ms });
+	assert_int_equal(
+	    strncmp(summary->verdict, "Tear-down takes 92.1 % of this run (1.00 s): 921 ms", 51),
+	    0);
+	assert_non_null(strstr(summary->verdict, "Its working part, 79.0 ms, is device-bound"));
+	assert_null(strstr(summary->verdict, "start-up"));
+	// Of a part of the run nothing is said to be start-up or tear-down.
+	run->view.to_ns = 999 * ms;
+	summary = compute(run);
+	assert_false(summary->has_parts);
+	assert_non_null(strstr(summary->verdict, "of its working part"));
+	assert_non_null(strstr(summary->evidence, " before and 920 ms after are not judged"));
+}
+
+// What the program calls a phase has no start-up: the view's ledger is judged, whatever was
+// enqueued when.
+static void all_of_a_phase_is_judged(void **state)
+{
+	static const struct tare_time_span spans[] = { { 0, 300000 }, { 500000, 1000000 } };
+	struct run *run = *state;
+	const struct tare_run_summary *summary;
+	run->view.spans = spans;
+	run->view.span_count = 2;
+	run->view.phase = "load";
+	run->processes[0].cpu_ns = 600000;
+	run->ledger.wall_ns = 800000;
+	run->ledger.parts_ns[TARE_LEDGER_COMPUTING] = 700000;
+	run->ledger.parts_ns[TARE_LEDGER_TO_DEVICE] = 100000;
+	add(run, 600000, 1000, 610000, 710000);
+	summary = compute(run);
+	assert_int_equal(summary->wall_ns, 800000);
+	assert_int_equal(summary->working_from_ns, 0);
+	assert_int_equal(summary->working_to_ns, 1000000);
+	assert_int_equal(summary->bound, TARE_BOUND_HOST);
+	assert_int_equal(summary->bound_ns[TARE_BOUND_HOST], 700000);
+	assert_string_equal(summary->verdict,
+	                    "This phase is host-bound: the device waits for what the program "
+	                    "does on the host 87.5 % of the time");
+	assert_null(strstr(summary->evidence, "not judged"));
+	assert_true(isnan(summary->cpu_utilisation));
+}
+
+// ---- figures
+
+static void shares_are_of_the_unions_ledger(void **state)
+{
+	struct run *run = *state;
+	const struct tare_run_summary *summary;
+	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 400000;
+	run->ledger.parts_ns[TARE_LEDGER_TO_DEVICE] = 100000;
+	run->ledger.parts_ns[TARE_LEDGER_FROM_DEVICE] = 50000;
+	run->ledger.parts_ns[TARE_LEDGER_BOTH_WAYS] = 20000;
+	run->ledger.parts_ns[TARE_LEDGER_LOCAL] = 30000;
+	run->ledger.parts_ns[TARE_LEDGER_COMPUTING] = 400000;
+	run->ledger.matrix_ns[TARE_HOST_WAIT][TARE_DEVICE_KERNEL_AND_TRANSFER] = 60000;
+	run->ledger.matrix_ns[TARE_HOST_API][TARE_DEVICE_KERNEL_AND_TRANSFER] = 20000;
+	add_kernels(run, 4, 100, 1000);
+	summary = compute(run);
+	assert_true(fabs(summary->kernel_share - 0.4) < 1e-12);
+	assert_true(fabs(summary->exposed_transfer_share - 0.17) < 1e-12);
+	assert_true(fabs(summary->transfer_share - 0.25) < 1e-12);
+	assert_true(fabs(summary->device_utilisation - 0.6) < 1e-12);
+	assert_int_equal(summary->wall_ns, WALL_NS);
+	run->ledger.device = 0; // a device's, no union
+	summary = compute(run);
+	assert_true(isnan(summary->kernel_share));
+	assert_true(isnan(summary->device_utilisation));
+}
+
+static void launches_are_calls_that_do_not_block(void **state)
+{
+	struct run *run = *state;
+	const struct tare_run_summary *summary;
+	add(run, 0, 100, 200, 300);
+	add(run, 400, 300, 800, 900)->kind = TARE_KIND_WRITE;
+	add(run, 1000, 5000, 1100, 5900)->flags = TARE_COMMAND_BLOCKING;
+	add(run, 7000, 50, 7100, 7200)->flags = TARE_COMMAND_NESTED;
+	summary = compute(run);
+	assert_int_equal(summary->launch_ns, 400);
+	assert_true(fabs(summary->mean_launch_ns - 200) < 1e-9);
+}
+
+static void cpu_time_is_known_for_the_whole_run_only(void **state)
+{
+	struct run *run = *state;
+	assert_true(isnan(compute(run)->cpu_utilisation)); // nothing told
+	run->processes[0].cpu_ns = 600000;
+	run->processes[0].helper_cpu_ns = 100000;
+	assert_true(fabs(compute(run)->cpu_utilisation - 0.5) < 1e-12);
+	run->recording.user_cpu_ns = 1500000;
+	run->recording.system_cpu_ns = 100000;
+	assert_true(fabs(compute(run)->cpu_utilisation - 1.5) < 1e-12);
+	run->view.process = 0;
+	assert_true(fabs(compute(run)->cpu_utilisation - 0.5) < 1e-12);
+	run->view.from_ns = 10;
+	assert_true(isnan(compute(run)->cpu_utilisation));
+}
+
+static void every_bound_has_a_name(void **state)
+{
+	(void)state;
+	for (int i = 0; i < TARE_BOUND_COUNT; i++) {
+		assert_non_null(tare_bound_name(i));
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(tare_bound_name(i), tare_bound_name(k));
+	}
+	assert_string_equal(tare_bound_name(TARE_BOUND_COUNT), "unknown");
+}
+
+static void a_call_that_executes_is_shared_once(void **state)
+{
+	struct tare_recorded_command commands[] = {
+		{ .enter_ns = 100, .exit_ns = 400, .part = TARE_EXECUTES_MORE },
+		{ .enter_ns = 100, .exit_ns = 400, .part = TARE_RUN },
+		{ .enter_ns = 100, .exit_ns = 400, .part = TARE_RUN },
+	};
+	struct tare_recorded_execution execution = {
+		.command = 0, .nodes = 5, .runs = 2, .shares = 3
+	};
+	struct tare_recording recording = { .commands = commands,
+		                            .command_count = 3,
+		                            .executions = &execution,
+		                            .execution_count = 1 };
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(tare_command_launch_ns(&recording, &commands[i]), 100);
+	// Nothing else was run: the runs share all of it.
+	commands[0].part = TARE_EXECUTES;
+	execution.shares = 2;
+	assert_int_equal(tare_command_launch_ns(&recording, &commands[0]), 0);
+	assert_int_equal(tare_command_launch_ns(&recording, &commands[1]), 150);
+	// Of none that it ran anything is known.
+	commands[0].part = TARE_EXECUTES_MORE;
+	execution.runs = 0;
+	execution.shares = 1;
+	assert_int_equal(tare_command_launch_ns(&recording, &commands[0]), 300);
+}
+
+int main(void)
+{
+#define WITH_RUN(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		WITH_RUN(the_largest_part_bounds_the_run),
+		WITH_RUN(a_kernel_that_runs_inside_its_call_is_not_short),
+		WITH_RUN(what_is_usual_decides),
+		WITH_RUN(first_launches_are_the_hosts),
+		WITH_RUN(the_evidence_has_the_figures),
+		WITH_RUN(all_of_a_phase_is_judged),
+		WITH_RUN(without_commands_or_times_nothing_is_claimed),
+		WITH_RUN(start_up_is_not_judged),
+		WITH_RUN(a_long_tear_down_is_said_first),
+		WITH_RUN(shares_are_of_the_unions_ledger),
+		WITH_RUN(launches_are_calls_that_do_not_block),
+		WITH_RUN(cpu_time_is_known_for_the_whole_run_only),
+		cmocka_unit_test(every_bound_has_a_name),
+		cmocka_unit_test(a_call_that_executes_is_shared_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
