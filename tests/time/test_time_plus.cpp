@@ -106,7 +106,7 @@ static void time_series(cl_command_queue queue)
 	expect(thrown([&] { tare::series::write({ &series }, "/nowhere/at/all"); }) == -ENOENT,
 	       "a file that cannot be written is an error");
 	bool passed = false;
-	tare::series interrupted("interrupted");
+	tare::series interrupted("interrupted", options);
 	try {
 		interrupted.repeat(timer, limit, [] { throw 7; });
 	} catch (int seven) {
