@@ -58,7 +58,8 @@ TARE_TIME_API int tare_time_series_take(struct tare_time_series *series, struct 
 
 enum tare_time_known {
 	TARE_TIME_OPEN,      // more results are wanted
-	TARE_TIME_CONVERGED, // the interval is as narrow as was asked for
+	TARE_TIME_CONVERGED, // the interval is as narrow as was asked for, and rests on results
+	                     // that are worth at least 24 independent ones
 	TARE_TIME_GIVEN_UP,  // a limit was reached before
 	TARE_TIME_COARSE,    // the device's clock is too coarse for it; more results would not help
 	TARE_TIME_ABSENT,    // a result was not available

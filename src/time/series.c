@@ -150,6 +150,16 @@ int tare_time_series_take(struct tare_time_series *series, struct tare_timer *ti
 	                  : tare_time_series_add_at(series, &result, tare_time_now(timer), error);
 }
 
+// As model/statistics/series.c has it: samples that are worth fewer make nothing known.
+#define FEWEST_RESULTS 32
+#define FEWEST_EFFECTIVE 24
+
+static bool hang_together(const struct tare_time_series *series)
+{
+	return series->device.n >= FEWEST_RESULTS &&
+	       series->device.summary.effective_n < FEWEST_EFFECTIVE;
+}
+
 static const char *sentence_of(const struct tare_time_series *series, bool below_floor)
 {
 	switch (series->known) {
@@ -158,7 +168,10 @@ static const char *sentence_of(const struct tare_time_series *series, bool below
 	case TARE_TIME_OPEN:
 		return "more results are wanted";
 	case TARE_TIME_GIVEN_UP:
-		return "given up before the interval was as narrow as was asked for";
+		return hang_together(series)
+		           ? "given up: its results depend on each other, and are worth too few "
+		             "independent ones"
+		           : "given up before the interval was as narrow as was asked for";
 	case TARE_TIME_COARSE:
 		return "the device's clock is too coarse for so short a span; put more work into "
 		       "each";

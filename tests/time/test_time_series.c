@@ -164,6 +164,20 @@ static void limits_end_it(void **state)
 	}
 	assert_true(figure_of(series).known == TARE_TIME_CONVERGED && n < 100);
 	tare_time_series_close(series);
+	// Thirty in a row are the same.
+	const struct tare_time_series_options rows = { .most = 200 };
+	series = open_series("rows", &rows);
+	status = 1;
+	int64_t more_ns = 0;
+	for (int64_t i = 0; status > 0; i++) {
+		more_ns = i % 30 == 0 ? noise(&seed) / 100 : more_ns;
+		struct tare_time_result result = result_of(MS + more_ns);
+		status = tare_time_series_add_at(series, &result, i * MS / 1000, &error);
+	}
+	figure = figure_of(series);
+	assert_true(figure.known == TARE_TIME_GIVEN_UP && figure.effective_n < 24);
+	assert_non_null(strstr(figure.sentence, "independent"));
+	tare_time_series_close(series);
 }
 
 // 50 steps are 2 % of the figure, whatever is added.
