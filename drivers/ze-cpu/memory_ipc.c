@@ -71,7 +71,7 @@ ze_result_t cpu_zeMemGetIpcHandle(ze_context_handle_t context, const void *at,
 	        sizeof header ||
 	    lseek(file, (off_t)offset, SEEK_SET) < 0 || fstat(file, &status) != 0)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	struct ipc_handle told = {
+	struct ipc_handle known = {
 		.file = file,
 		.exported = file,
 		.magic = MAGIC,
@@ -82,15 +82,15 @@ ze_result_t cpu_zeMemGetIpcHandle(ze_context_handle_t context, const void *at,
 		.node = status.st_ino,
 	};
 	memset(handle, 0, sizeof *handle);
-	memcpy(handle->data, &told, sizeof told);
+	memcpy(handle->data, &known, sizeof known);
 	return ZE_RESULT_SUCCESS;
 }
 
 static void close_export(struct memory_record *record, void *context)
 {
-	const struct ipc_handle *told = context;
+	const struct ipc_handle *known = context;
 
-	if (record->ipc >= 0 && record->ipc == told->exported)
+	if (record->ipc >= 0 && record->ipc == known->exported)
 		close(record->ipc);
 	record->ipc = -1;
 }
@@ -98,41 +98,41 @@ static void close_export(struct memory_record *record, void *context)
 // Only the exporter has anything to put back; the memory stays.
 ze_result_t cpu_zeMemPutIpcHandle(ze_context_handle_t context, ze_ipc_mem_handle_t handle)
 {
-	struct ipc_handle told;
+	struct ipc_handle known;
 	void *base;
 
 	if (!context)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-	memcpy(&told, handle.data, sizeof told);
-	base =
-	    told.magic == MAGIC && told.process == getpid() ? memory_exporter(told.exported) : NULL;
-	if (!base || !memory_change(base, close_export, &told))
+	memcpy(&known, handle.data, sizeof known);
+	base = known.magic == MAGIC && known.process == getpid() ? memory_exporter(known.exported)
+	                                                         : NULL;
+	if (!base || !memory_change(base, close_export, &known))
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	return ZE_RESULT_SUCCESS;
 }
 
 // ---- importing
 
-static bool is_file(int file, const struct ipc_handle *told)
+static bool is_file(int file, const struct ipc_handle *known)
 {
 	struct stat status;
 
-	return fstat(file, &status) == 0 && status.st_dev == told->device &&
-	       status.st_ino == told->node;
+	return fstat(file, &status) == 0 && status.st_dev == known->device &&
+	       status.st_ino == known->node;
 }
 
 // The exporter's file, to be closed; -1: there is no way to it.
-static int open_import(const struct ipc_handle *told)
+static int open_import(const struct ipc_handle *known)
 {
 	char path[64];
 	int file;
 
 	// Passed as a descriptor, or from this very process.
-	if (is_file(told->file, told))
-		return fcntl(told->file, F_DUPFD_CLOEXEC, 0);
-	snprintf(path, sizeof path, "/proc/%lld/fd/%d", (long long)told->process, told->exported);
+	if (is_file(known->file, known))
+		return fcntl(known->file, F_DUPFD_CLOEXEC, 0);
+	snprintf(path, sizeof path, "/proc/%lld/fd/%d", (long long)known->process, known->exported);
 	file = open(path, O_RDWR | O_CLOEXEC);
-	if (file >= 0 && is_file(file, told))
+	if (file >= 0 && is_file(file, known))
 		return file;
 	if (file >= 0)
 		close(file);
@@ -140,21 +140,21 @@ static int open_import(const struct ipc_handle *told)
 }
 
 // Completes a handle of which only the descriptor came through. False: it is none of ours.
-static bool complete(struct ipc_handle *told)
+static bool complete(struct ipc_handle *known)
 {
 	struct ipc_header header;
 	struct stat status;
-	off_t offset = lseek(told->file, 0, SEEK_CUR);
+	off_t offset = lseek(known->file, 0, SEEK_CUR);
 
-	if (offset < (off_t)memory_page() || fstat(told->file, &status) != 0 ||
-	    pread(told->file, &header, sizeof header, offset - (off_t)memory_page()) !=
+	if (offset < (off_t)memory_page() || fstat(known->file, &status) != 0 ||
+	    pread(known->file, &header, sizeof header, offset - (off_t)memory_page()) !=
 	        sizeof header ||
 	    header.magic != MAGIC)
 		return false;
-	told->offset = (uint64_t)offset;
-	told->bytes = header.bytes;
-	told->device = status.st_dev;
-	told->node = status.st_ino;
+	known->offset = (uint64_t)offset;
+	known->bytes = header.bytes;
+	known->device = status.st_dev;
+	known->node = status.st_ino;
 	return true;
 }
 
@@ -162,7 +162,7 @@ ze_result_t cpu_zeMemOpenIpcHandle(ze_context_handle_t context, ze_device_handle
                                    ze_ipc_mem_handle_t handle, ze_ipc_memory_flags_t flags,
                                    void **at)
 {
-	struct ipc_handle told;
+	struct ipc_handle known;
 
 	if (!context || !device)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
@@ -170,23 +170,23 @@ ze_result_t cpu_zeMemOpenIpcHandle(ze_context_handle_t context, ze_device_handle
 		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
 	if (!at)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	memcpy(&told, handle.data, sizeof told);
-	if (told.magic != MAGIC && !complete(&told))
+	memcpy(&known, handle.data, sizeof known);
+	if (known.magic != MAGIC && !complete(&known))
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-	size_t bytes = memory_pages(told.bytes);
-	if (!told.bytes || bytes == SIZE_MAX)
+	size_t bytes = memory_pages(known.bytes);
+	if (!known.bytes || bytes == SIZE_MAX)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-	int file = open_import(&told);
+	int file = open_import(&known);
 	if (file < 0)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	void *made =
-	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)told.offset);
+	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)known.offset);
 	close(file);
 	if (made == MAP_FAILED)
 		return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 	struct memory_record record = {
 		.is = { .base = made,
-		        .bytes = told.bytes,
+		        .bytes = known.bytes,
 		        .type = ZE_MEMORY_TYPE_DEVICE,
 		        .context = context },
 		.device = device,

@@ -59,7 +59,7 @@ static bool is_kernel(const struct spirv_words *module, size_t at)
 
 // The modes of a module's kernels: each names an entry point's function, which several may share.
 static void read_modes(const struct spirv_words *module, const size_t *entries,
-                       struct tare_spirv *told)
+                       struct tare_spirv *answer)
 {
 	for (size_t at = SPIRV_HEADER_WORDS; at < module->count; at += spirv_length(module, at)) {
 		uint32_t op = spirv_op(module, at);
@@ -67,13 +67,13 @@ static void read_modes(const struct spirv_words *module, const size_t *entries,
 			return;
 		if (op != SPIRV_EXECUTION_MODE && op != SPIRV_EXECUTION_MODE_ID)
 			continue;
-		for (uint32_t i = 0; i < told->kernel_count; i++)
+		for (uint32_t i = 0; i < answer->kernel_count; i++)
 			if (module->words[entries[i] + 2] == module->words[at + 1])
-				read_mode(module, at, &told->kernels[i]);
+				read_mode(module, at, &answer->kernels[i]);
 	}
 }
 
-static int read_kernels(const struct spirv_words *module, struct tare_spirv *told,
+static int read_kernels(const struct spirv_words *module, struct tare_spirv *answer,
                         struct tare_error *error)
 {
 	size_t count = 0;
@@ -82,8 +82,8 @@ static int read_kernels(const struct spirv_words *module, struct tare_spirv *tol
 	for (size_t at = SPIRV_HEADER_WORDS; at < module->count; at += spirv_length(module, at))
 		count += is_kernel(module, at);
 	size_t *entries = calloc(count + 1, sizeof *entries);
-	told->kernels = calloc(count + 1, sizeof *told->kernels);
-	if (!entries || !told->kernels) {
+	answer->kernels = calloc(count + 1, sizeof *answer->kernels);
+	if (!entries || !answer->kernels) {
 		free(entries);
 		return no_memory(error);
 	}
@@ -91,11 +91,11 @@ static int read_kernels(const struct spirv_words *module, struct tare_spirv *tol
 	     at += spirv_length(module, at)) {
 		if (!is_kernel(module, at))
 			continue;
-		entries[told->kernel_count] = at;
-		status = read_kernel(module, at, &told->kernels[told->kernel_count++], error);
+		entries[answer->kernel_count] = at;
+		status = read_kernel(module, at, &answer->kernels[answer->kernel_count++], error);
 	}
 	if (status == 0)
-		read_modes(module, entries, told);
+		read_modes(module, entries, answer);
 	free(entries);
 	return status;
 }
@@ -119,7 +119,7 @@ static void mark_addressed(const struct spirv_words *module, unsigned char *addr
 }
 
 static int read_variable(const struct spirv_words *module, size_t at,
-                         const unsigned char *addressed, struct tare_spirv *told,
+                         const unsigned char *addressed, struct tare_spirv *answer,
                          struct tare_error *error)
 {
 	uint32_t id = module->words[at + 2], storage = module->words[at + 3];
@@ -136,7 +136,7 @@ static int read_variable(const struct spirv_words *module, size_t at,
 	char *name = strdup(linkage ? linkage : spirv_name(module, id));
 	if (!name)
 		return no_memory(error);
-	told->variables[told->variable_count++] = (struct tare_spirv_variable){
+	answer->variables[answer->variable_count++] = (struct tare_spirv_variable){
 		id,
 		name,
 		type->bytes,
@@ -147,7 +147,7 @@ static int read_variable(const struct spirv_words *module, size_t at,
 	return 0;
 }
 
-static void read_constant(const struct spirv_words *module, size_t at, struct tare_spirv *told)
+static void read_constant(const struct spirv_words *module, size_t at, struct tare_spirv *answer)
 {
 	const uint32_t *words = module->words + at;
 	size_t decoration = spirv_decorated(module, words[2], SPIRV_SPEC_ID);
@@ -156,13 +156,13 @@ static void read_constant(const struct spirv_words *module, size_t at, struct ta
 	if (!decoration || spirv_length(module, decoration) < 4 || !type ||
 	    type->bytes == SPIRV_UNKNOWN_BYTES || type->bytes > 8)
 		return;
-	told->constants[told->constant_count++] = (struct tare_spirv_constant){
+	answer->constants[answer->constant_count++] = (struct tare_spirv_constant){
 		module->words[decoration + 3],
 		(uint32_t)type->bytes,
 	};
 }
 
-static int read_linkage(const struct spirv_words *module, size_t at, struct tare_spirv *told,
+static int read_linkage(const struct spirv_words *module, size_t at, struct tare_spirv *answer,
                         struct tare_error *error)
 {
 	bool import = false;
@@ -170,15 +170,15 @@ static int read_linkage(const struct spirv_words *module, size_t at, struct tare
 	const char *name = spirv_linkage(module, id, &import);
 
 	// What has an entry point's name is the function that the entry point calls.
-	if (!name || (!import && tare_spirv_kernel(told, name)))
+	if (!name || (!import && tare_spirv_kernel(answer, name)))
 		return 0;
 	char *copy = strdup(name);
 	if (!copy)
 		return no_memory(error);
 	if (import)
-		told->imports[told->import_count++] = copy;
+		answer->imports[answer->import_count++] = copy;
 	else
-		told->functions[told->function_count++] = copy;
+		answer->functions[answer->function_count++] = copy;
 	return 0;
 }
 
@@ -187,7 +187,7 @@ static bool is_specialisation(uint32_t op)
 	return op == SPIRV_SPEC_TRUE || op == SPIRV_SPEC_FALSE || op == SPIRV_SPEC_CONSTANT;
 }
 
-static int make_room(const struct spirv_words *module, struct tare_spirv *told,
+static int make_room(const struct spirv_words *module, struct tare_spirv *answer,
                      struct tare_error *error)
 {
 	size_t variables = 0, constants = 0, functions = 0;
@@ -197,20 +197,20 @@ static int make_room(const struct spirv_words *module, struct tare_spirv *told,
 		constants += is_specialisation(spirv_op(module, at));
 		functions += spirv_op(module, at) == SPIRV_FUNCTION;
 	}
-	told->variables = calloc(variables + 1, sizeof *told->variables);
-	told->constants = calloc(constants + 1, sizeof *told->constants);
-	told->imports = calloc(functions + 1, sizeof *told->imports);
-	told->functions = calloc(functions + 1, sizeof *told->functions);
-	if (!told->variables || !told->constants || !told->imports || !told->functions)
+	answer->variables = calloc(variables + 1, sizeof *answer->variables);
+	answer->constants = calloc(constants + 1, sizeof *answer->constants);
+	answer->imports = calloc(functions + 1, sizeof *answer->imports);
+	answer->functions = calloc(functions + 1, sizeof *answer->functions);
+	if (!answer->variables || !answer->constants || !answer->imports || !answer->functions)
 		return no_memory(error);
 	return 0;
 }
 
-static int read_globals(const struct spirv_words *module, struct tare_spirv *told,
+static int read_globals(const struct spirv_words *module, struct tare_spirv *answer,
                         struct tare_error *error)
 {
 	unsigned char *addressed = calloc(module->count, 1);
-	int status = addressed ? make_room(module, told, error) : no_memory(error);
+	int status = addressed ? make_room(module, answer, error) : no_memory(error);
 
 	if (status == 0)
 		mark_addressed(module, addressed);
@@ -218,11 +218,11 @@ static int read_globals(const struct spirv_words *module, struct tare_spirv *tol
 	     at += spirv_length(module, at)) {
 		uint32_t op = spirv_op(module, at);
 		if (op == SPIRV_VARIABLE)
-			status = read_variable(module, at, addressed, told, error);
+			status = read_variable(module, at, addressed, answer, error);
 		else if (op == SPIRV_FUNCTION)
-			status = read_linkage(module, at, told, error);
+			status = read_linkage(module, at, answer, error);
 		else if (is_specialisation(op))
-			read_constant(module, at, told);
+			read_constant(module, at, answer);
 	}
 	free(addressed);
 	return status;
@@ -239,21 +239,21 @@ int tare_spirv_read(const void *data, size_t bytes, struct tare_spirv **module,
 	int status = spirv_words_read(data, bytes, &words, error);
 	if (status < 0)
 		return status;
-	struct tare_spirv *told = calloc(1, sizeof *told);
-	if (!told) {
+	struct tare_spirv *answer = calloc(1, sizeof *answer);
+	if (!answer) {
 		spirv_words_free(&words);
 		return no_memory(error);
 	}
-	told->version = words.version;
-	told->address_bits = words.address_bits;
-	status = read_kernels(&words, told, error);
+	answer->version = words.version;
+	answer->address_bits = words.address_bits;
+	status = read_kernels(&words, answer, error);
 	if (status == 0)
-		status = read_globals(&words, told, error);
+		status = read_globals(&words, answer, error);
 	spirv_words_free(&words);
 	if (status < 0)
-		tare_spirv_free(told);
+		tare_spirv_free(answer);
 	else
-		*module = told;
+		*module = answer;
 	return status;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording for other tools: docs/export.md. The recording is in memory already; a writer goes
 // over it and keeps beside it only what its comment says. What belongs to the view is what the
-// report counts (analysis/tables/members.h).
+// report counts (analysis/tables/view_filter.h).
 #pragma once
 #include "analysis/recording/recording.h"
 

@@ -128,7 +128,7 @@ const char *perfetto_name(const struct perfetto *p, uint64_t number)
 	at -= r->kernel_count;
 	if (at == 0)
 		return "(unknown kernel)";
-	word = tare_run_kind((uint32_t)at - 1);
+	word = tare_report_kind((uint32_t)at - 1);
 	return word ? word : "(unknown command)";
 }
 
@@ -350,12 +350,12 @@ int tare_export_perfetto(const struct tare_recording *recording, const struct ta
 
 	*counts = (struct tare_export_counts){ 0 };
 	if (p.named && p.process_track && p.process_pid && p.thread_track)
-		status = tare_members_open(recording, view, &p.members, error);
+		status = tare_view_filter_open(recording, view, &p.members, error);
 	if (status == 0)
 		status = tare_symbols_open(recording, &p.symbols, error);
 	if (status == 0)
 		status = write_all(&p);
-	tare_members_close(p.members);
+	tare_view_filter_close(p.members);
 	tare_symbols_free(p.symbols);
 	free(p.proto.bytes);
 	free(p.named);

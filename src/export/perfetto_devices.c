@@ -52,7 +52,7 @@ static int find_order(struct devices *d)
 	for (size_t i = 0; i < r->command_count; i++) {
 		const struct tare_recorded_command *command = &r->commands[i];
 		if (tare_command_only_executes(command) ||
-		    !tare_members_has_command(d->p->members, command))
+		    !tare_view_filter_has_command(d->p->members, command))
 			continue;
 		d->p->counts->commands++;
 		if (!tare_command_timed(command)) {
@@ -80,7 +80,7 @@ static void each_wait(struct devices *d, uint32_t waiting,
 	for (; at < r->wait_count; at++) {
 		uint32_t source = r->waits[at].command;
 		if (source < r->command_count && tare_command_timed(&r->commands[source]) &&
-		    tare_members_has_command(d->p->members, &r->commands[source]))
+		    tare_view_filter_has_command(d->p->members, &r->commands[source]))
 			edge(d, source);
 		if (r->waits[at].last)
 			break;
@@ -159,7 +159,7 @@ static uint64_t queue_track(struct devices *d, const struct tare_recorded_comman
 		const struct tare_recorded_queue *queue = &r->queues[at];
 		snprintf(name, sizeof name, "queue %" PRIu32 "%s, %s", queue->number,
 		         queue->out_of_order ? " out of order" : "",
-		         tare_run_device_name(r, queue->device, device, sizeof device));
+		         tare_report_device_name(r, queue->device, device, sizeof device));
 		if (queue->process < r->process_count)
 			parent = d->p->process_track[queue->process];
 	}
@@ -174,7 +174,7 @@ static uint64_t device_track(struct devices *d, uint32_t device)
 
 	if (line->track)
 		return line->track;
-	snprintf(name, sizeof name, "%s", tare_run_device_name(r, device, text, sizeof text));
+	snprintf(name, sizeof name, "%s", tare_report_device_name(r, device, text, sizeof text));
 	if (d->p->several_hosts && device < r->device_count)
 		snprintf(name + strlen(name), sizeof name - strlen(name), " on %.100s",
 		         r->processes[r->devices[device].process].host_name);
@@ -241,7 +241,7 @@ static void note_command(struct perfetto *p, uint32_t index)
 	int64_t took = command->end_ns - command->start_ns;
 
 	perfetto_note_number(p, NOTE_COMMAND, index);
-	perfetto_note_text(p, NOTE_KIND, tare_run_kind(command->kind));
+	perfetto_note_text(p, NOTE_KIND, tare_report_kind(command->kind));
 	if (command->queue < p->recording->queue_count)
 		perfetto_note_number(p, NOTE_QUEUE, p->recording->queues[command->queue].number);
 	if (command->kind == TARE_KIND_KERNEL) {
@@ -252,7 +252,7 @@ static void note_command(struct perfetto *p, uint32_t index)
 			perfetto_note_real(p, NOTE_RATE,
 			                   (double)command->amount / ((double)took * 1e-9));
 	}
-	perfetto_note_text(p, NOTE_MEMORY, tare_run_memory(command->memory));
+	perfetto_note_text(p, NOTE_MEMORY, tare_report_memory(command->memory));
 	if (command->flags & TARE_COMMAND_BLOCKING)
 		perfetto_note_number(p, NOTE_BLOCKING, 1);
 	perfetto_note_signed(p, NOTE_TO_START, command->start_ns - command->enter_ns);

@@ -60,12 +60,12 @@ static bool is_wanted(const struct perfetto *p, const struct item *item)
 	if (item->thread >= r->thread_count)
 		return false;
 	if (item->source == SOURCE_CALL)
-		return tare_members_has_call(p->members, &r->calls[item->index]);
+		return tare_view_filter_has_call(p->members, &r->calls[item->index]);
 	// Runs of a list are in the call of the command that executes it.
 	if (item->source == SOURCE_COMMAND)
 		return !tare_command_is_run(&r->commands[item->index]) &&
-		       tare_members_has_command(p->members, &r->commands[item->index]);
-	return tare_members_has_moment(p->members, item->thread, item->from_ns);
+		       tare_view_filter_has_command(p->members, &r->commands[item->index]);
+	return tare_view_filter_has_moment(p->members, item->thread, item->from_ns);
 }
 
 static bool is_before(const struct item *a, const struct item *b)
@@ -171,7 +171,7 @@ static void note_command(struct perfetto *p, size_t index)
 		p->counts->flows++;
 	} else {
 		perfetto_note_text(p, NOTE_UNTIMED,
-		                   tare_run_unobserved(tare_command_unobserved(command)));
+		                   tare_report_unobserved(tare_command_unobserved(command)));
 	}
 }
 

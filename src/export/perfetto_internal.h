@@ -3,7 +3,7 @@
 // github.com/google/perfetto; each constant names its message.
 #pragma once
 #include "analysis/symbols/symbols.h"
-#include "analysis/tables/members.h"
+#include "analysis/tables/view_filter.h"
 #include "export/export.h"
 #include "export/lanes.h"
 #include "export/proto.h"
@@ -50,7 +50,7 @@ enum perfetto_note {
 
 struct perfetto {
 	const struct tare_recording *recording;
-	struct tare_members *members;
+	struct tare_view_filter *members;
 	struct tare_symbols *symbols;
 	const struct tare_export_watch *watch;
 	FILE *file;

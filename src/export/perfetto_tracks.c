@@ -170,7 +170,7 @@ static bool is_shown(const struct perfetto *p, uint32_t thread)
 	const struct tare_recorded_thread *t = &p->recording->threads[thread];
 
 	return t->process < p->recording->process_count &&
-	       tare_members_has_process(p->members, t->process);
+	       tare_view_filter_has_process(p->members, t->process);
 }
 
 int perfetto_tracks(struct perfetto *p)
@@ -193,7 +193,7 @@ int perfetto_tracks(struct perfetto *p)
 		numbers[i] = (struct number){ { r->threads[i].process, r->threads[i].tid }, i };
 	make_numbers(numbers, r->thread_count, tids);
 	for (uint32_t i = 0; i < r->process_count; i++)
-		if (tare_members_has_process(p->members, i))
+		if (tare_view_filter_has_process(p->members, i))
 			put_process(p, i);
 	for (uint32_t i = 0; i < r->thread_count; i++)
 		if (is_shown(p, i))

@@ -62,7 +62,7 @@ void rows_unsigned(struct rows *rows, uint64_t value)
 		rows_integer(rows, (int64_t)value);
 }
 
-void rows_told(struct rows *rows, uint64_t value)
+void rows_known(struct rows *rows, uint64_t value)
 {
 	if (value == 0)
 		rows_null(rows);
@@ -178,7 +178,7 @@ int export_rows(const struct tare_recording *recording, const struct tare_view *
 		.context = context,
 		.counts = counts,
 	};
-	int status = tare_members_open(recording, view, &rows.members, error);
+	int status = tare_view_filter_open(recording, view, &rows.members, error);
 
 	*counts = (struct tare_export_counts){ 0 };
 	if (status == 0)
@@ -189,7 +189,7 @@ int export_rows(const struct tare_recording *recording, const struct tare_view *
 		status = write_tables(&rows, watch);
 	tare_symbols_free(rows.symbols);
 	tare_ledgers_free(&rows.ledgers);
-	tare_members_close(rows.members);
+	tare_view_filter_close(rows.members);
 	if (status == -EINTR)
 		tare_fail(error, EINTR, "interrupted");
 	return status;

@@ -4,7 +4,7 @@
 #pragma once
 #include "analysis/ledger/ledger.h"
 #include "analysis/symbols/symbols.h"
-#include "analysis/tables/members.h"
+#include "analysis/tables/view_filter.h"
 #include "export/export.h"
 
 enum export_type { EXPORT_INTEGER, EXPORT_REAL, EXPORT_TEXT };
@@ -40,7 +40,7 @@ struct export_sink {
 struct rows {
 	const struct tare_recording *recording;
 	const struct tare_view *view;
-	struct tare_members *members;
+	struct tare_view_filter *members;
 	struct tare_ledgers ledgers;
 	struct tare_symbols *symbols;
 	const struct export_sink *sink;
@@ -62,7 +62,7 @@ int export_rows(const struct tare_recording *recording, const struct tare_view *
 void rows_null(struct rows *rows);
 void rows_integer(struct rows *rows, int64_t value);
 void rows_unsigned(struct rows *rows, uint64_t value);            // NULL above 2^63 - 1
-void rows_told(struct rows *rows, uint64_t value);                // 0 is not told: NULL
+void rows_known(struct rows *rows, uint64_t value);               // 0 is not told: NULL
 void rows_index(struct rows *rows, uint32_t index, size_t count); // NULL from `count` on
 void rows_real(struct rows *rows, double value);                  // NULL when not finite
 void rows_text(struct rows *rows, const char *value);             // NULL for NULL

@@ -50,9 +50,9 @@ static void put_shape(struct rows *rows, const struct tare_recorded_command *c)
 	        : NULL;
 
 	for (uint32_t i = 0; i < 3; i++)
-		rows_told(rows, shape ? shape->global[i] : 0);
+		rows_known(rows, shape ? shape->global[i] : 0);
 	for (uint32_t i = 0; i < 3; i++)
-		rows_told(rows, shape && shape->local[0] ? shape->local[i] : 0);
+		rows_known(rows, shape && shape->local[0] ? shape->local[i] : 0);
 }
 
 static void put_command_times(struct rows *rows, const struct tare_recorded_command *c)
@@ -66,7 +66,7 @@ static void put_command_times(struct rows *rows, const struct tare_recorded_comm
 	rows_moment(rows, timed ? c->end_ns : TARE_NO_TIME);
 	rows_text(rows, timed || tare_command_only_executes(c)
 	                    ? NULL
-	                    : tare_run_unobserved(tare_command_unobserved(c)));
+	                    : tare_report_unobserved(tare_command_unobserved(c)));
 }
 
 static void put_command(struct rows *rows, size_t index)
@@ -75,7 +75,7 @@ static void put_command(struct rows *rows, size_t index)
 	const struct tare_recorded_command *c = &r->commands[index];
 	bool kernel = c->kind == TARE_KIND_KERNEL, task = c->kind == TARE_KIND_TASK;
 
-	if (!tare_members_has_command(rows->members, c))
+	if (!tare_view_filter_has_command(rows->members, c))
 		return;
 	rows->counts->commands += !tare_command_only_executes(c);
 	rows->counts->without_times += !tare_command_only_executes(c) && !tare_command_timed(c);
@@ -84,12 +84,12 @@ static void put_command(struct rows *rows, size_t index)
 	rows_index(rows, c->queue, r->queue_count);
 	rows_index(rows, tare_command_device(r, c), r->device_count);
 	rows_index(rows, c->function, r->function_count);
-	rows_text(rows, tare_run_kind(c->kind));
+	rows_text(rows, tare_report_kind(c->kind));
 	rows_index(rows, kernel ? c->object : TARE_NO_INDEX, r->kernel_count);
 	rows_index(rows, kernel || task ? TARE_NO_INDEX : c->object, r->memory_count);
 	rows_text(rows,
-	          c->direction == TARE_DIRECTION_NONE ? NULL : tare_run_direction(c->direction));
-	rows_text(rows, tare_run_memory(c->memory));
+	          c->direction == TARE_DIRECTION_NONE ? NULL : tare_report_direction(c->direction));
+	rows_text(rows, tare_report_memory(c->memory));
 	if (c->alignment < 64)
 		rows_integer(rows, INT64_C(1) << c->alignment);
 	else
@@ -103,9 +103,9 @@ static void put_command(struct rows *rows, size_t index)
 	rows_integer(rows, (c->flags & TARE_COMMAND_NESTED) != 0);
 	put_command_times(rows, c);
 	rows_index(rows, c->stack, r->stack_count);
-	rows_name(rows, tare_run_part(c->part));
+	rows_name(rows, tare_recording_part(c->part));
 	rows_index(rows, c->part == TARE_ALONE ? TARE_NO_INDEX : c->execution, r->execution_count);
-	rows_told(rows, (uint64_t)c->active_ns);
+	rows_known(rows, (uint64_t)c->active_ns);
 	rows_end(rows);
 }
 
@@ -123,7 +123,7 @@ static void put_waits(struct rows *rows, size_t index)
 	const struct tare_recording *r = rows->recording;
 
 	if (r->commands[index].first_wait >= r->wait_count ||
-	    !tare_members_has_command(rows->members, &r->commands[index]))
+	    !tare_view_filter_has_command(rows->members, &r->commands[index]))
 		return;
 	for (size_t at = r->commands[index].first_wait; at < r->wait_count; at++) {
 		rows_integer(rows, (int64_t)index);
@@ -173,17 +173,17 @@ static void put_call(struct rows *rows, size_t index)
 	const struct tare_recording *r = rows->recording;
 	const struct tare_recorded_call *c = &r->calls[index];
 
-	if (!tare_members_has_call(rows->members, c))
+	if (!tare_view_filter_has_call(rows->members, c))
 		return;
 	rows_integer(rows, (int64_t)index);
 	put_thread(rows, c->thread);
 	rows_index(rows, c->function, r->function_count);
-	rows_text(rows, tare_run_role(c->role));
+	rows_text(rows, tare_report_role(c->role));
 	rows_moment(rows, c->enter_ns);
 	rows_moment(rows, c->exit_ns);
 	rows_unsigned(rows, c->count);
 	rows_length(rows, c->inside_ns);
-	rows_told(rows, c->bytes);
+	rows_known(rows, c->bytes);
 	put_call_object(rows, c);
 	rows_integer(rows, (c->flags & TARE_CALL_FAILED) != 0);
 	rows_integer(rows, (c->flags & TARE_CALL_NESTED) != 0);
@@ -215,7 +215,7 @@ static void put_phase(struct rows *rows, size_t index)
 	const struct tare_recording *r = rows->recording;
 	const struct tare_recorded_phase *p = &r->phases[index];
 
-	if (!tare_members_has_moment(rows->members, p->thread, p->from_ns))
+	if (!tare_view_filter_has_moment(rows->members, p->thread, p->from_ns))
 		return;
 	rows_integer(rows, (int64_t)index);
 	put_thread(rows, p->thread);
@@ -250,7 +250,7 @@ static void put_callback(struct rows *rows, size_t index)
 {
 	const struct tare_recorded_callback *c = &rows->recording->callbacks[index];
 
-	if (!tare_members_has_moment(rows->members, c->thread, c->enter_ns))
+	if (!tare_view_filter_has_moment(rows->members, c->thread, c->enter_ns))
 		return;
 	rows_integer(rows, (int64_t)index);
 	put_thread(rows, c->thread);
@@ -285,7 +285,7 @@ static void put_loss(struct rows *rows, size_t index)
 	const struct tare_recording *r = rows->recording;
 	const struct tare_recorded_loss *l = &r->losses[index];
 
-	if (!tare_members_has_process(rows->members, l->process))
+	if (!tare_view_filter_has_process(rows->members, l->process))
 		return;
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, l->process, r->process_count);
@@ -293,8 +293,8 @@ static void put_loss(struct rows *rows, size_t index)
 	rows_text(rows, l->why < sizeof why / sizeof *why ? why[l->why] : NULL);
 	rows_moment(rows, l->from_ns);
 	rows_moment(rows, l->to_ns);
-	rows_told(rows, l->records);
-	rows_told(rows, l->commands);
+	rows_known(rows, l->records);
+	rows_known(rows, l->commands);
 	rows_end(rows);
 }
 

@@ -21,7 +21,7 @@ static void put_list(struct rows *rows, size_t index)
 {
 	const struct tare_recorded_list *list = &rows->recording->lists[index];
 
-	if (!tare_members_has_process(rows->members, list->process))
+	if (!tare_view_filter_has_process(rows->members, list->process))
 		return;
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, list->process, rows->recording->process_count);
@@ -53,7 +53,7 @@ static void put_execution(struct rows *rows, size_t index)
 	const struct tare_recorded_execution *x = &r->executions[index];
 
 	if (x->command >= r->command_count ||
-	    !tare_members_has_command(rows->members, &r->commands[x->command]))
+	    !tare_view_filter_has_command(rows->members, &r->commands[x->command]))
 		return;
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, x->command, r->command_count);

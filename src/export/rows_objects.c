@@ -44,21 +44,21 @@ static void put_process(struct rows *rows, size_t index)
 {
 	const struct tare_recorded_process *p = &rows->recording->processes[index];
 
-	if (!tare_members_has_process(rows->members, (uint32_t)index))
+	if (!tare_view_filter_has_process(rows->members, (uint32_t)index))
 		return;
 	rows_integer(rows, (int64_t)index);
 	rows_unsigned(rows, p->pid);
-	rows_told(rows, p->parent_pid);
+	rows_known(rows, p->parent_pid);
 	rows_name(rows, p->host_name);
 	rows_name(rows, p->executable);
 	rows_name(rows, p->command_line);
 	rows_unsigned(rows, p->rank); // TARE_TRACE_NO_RANK is beyond what can be
-	rows_text(rows, tare_run_state(p->state));
+	rows_text(rows, tare_report_state(p->state));
 	rows_moment(rows, p->start_ns);
 	rows_moment(rows, p->end_ns);
 	rows_moment(rows, p->recorded_from_ns);
 	rows_integer(rows, p->came_to_exit);
-	rows_told(rows, p->cpu_ns);
+	rows_known(rows, p->cpu_ns);
 	rows_unsigned(rows, p->helper_cpu_ns);
 	rows_length(rows, p->host_residual_ns);
 	rows_unsigned(rows, p->lost_records + p->recycled_records);
@@ -85,7 +85,7 @@ static void put_thread(struct rows *rows, size_t index)
 {
 	const struct tare_recorded_thread *t = &rows->recording->threads[index];
 
-	if (!tare_members_has_process(rows->members, t->process))
+	if (!tare_view_filter_has_process(rows->members, t->process))
 		return;
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, t->process, rows->recording->process_count);
@@ -122,18 +122,18 @@ static void put_device(struct rows *rows, size_t index)
 		return;
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, d->same_as, rows->recording->device_count);
-	rows_integer(rows, tare_run_device_number(rows->recording, (uint32_t)index));
+	rows_integer(rows, tare_report_device_number(rows->recording, (uint32_t)index));
 	rows_index(rows, d->process, rows->recording->process_count);
 	rows_name(rows, d->name);
-	rows_text(rows, tare_run_api(d->api));
+	rows_text(rows, tare_report_api(d->api));
 	rows_name(rows, d->platform);
 	rows_name(rows, d->vendor);
 	rows_name(rows, d->driver_version);
-	rows_told(rows, d->compute_units);
-	rows_told(rows, d->clock_hz);
-	rows_told(rows, d->memory_bytes);
+	rows_known(rows, d->compute_units);
+	rows_known(rows, d->clock_hz);
+	rows_known(rows, d->memory_bytes);
 	rows_integer(rows, d->unified_memory);
-	rows_text(rows, tare_run_clock(d->clock_source));
+	rows_text(rows, tare_report_clock(d->clock_source));
 	rows_length(rows, mapped ? d->residual_ns : TARE_NO_TIME);
 	if (mapped)
 		rows_real(rows, d->drift_ppm);
@@ -170,7 +170,7 @@ static void put_queue(struct rows *rows, size_t index)
 {
 	const struct tare_recorded_queue *q = &rows->recording->queues[index];
 
-	if (!tare_members_has_process(rows->members, q->process))
+	if (!tare_view_filter_has_process(rows->members, q->process))
 		return;
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, q->process, rows->recording->process_count);
@@ -202,14 +202,14 @@ static void put_program(struct rows *rows, size_t index)
 	const struct tare_recorded_program *p = &rows->recording->programs[index];
 	char hash[24] = "";
 
-	if (!tare_members_has_process(rows->members, p->process))
+	if (!tare_view_filter_has_process(rows->members, p->process))
 		return;
 	if (p->source_hash)
 		snprintf(hash, sizeof hash, "%016" PRIx64, p->source_hash);
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, p->process, rows->recording->process_count);
 	rows_name(rows, hash);
-	rows_told(rows, p->source_bytes);
+	rows_known(rows, p->source_bytes);
 	rows_text(rows, p->build_options);
 	rows_integer(rows, p->build_error);
 	rows_end(rows);
@@ -235,7 +235,7 @@ static void put_kernel(struct rows *rows, size_t index)
 {
 	const struct tare_recorded_kernel *k = &rows->recording->kernels[index];
 
-	if (!tare_members_has_process(rows->members, k->process))
+	if (!tare_view_filter_has_process(rows->members, k->process))
 		return;
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, k->process, rows->recording->process_count);
@@ -263,11 +263,11 @@ static void put_memory(struct rows *rows, size_t index)
 {
 	const struct tare_recorded_memory *m = &rows->recording->memories[index];
 
-	if (!tare_members_has_process(rows->members, m->process))
+	if (!tare_view_filter_has_process(rows->members, m->process))
 		return;
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, m->process, rows->recording->process_count);
-	rows_text(rows, tare_run_memory(m->kind));
+	rows_text(rows, tare_report_memory(m->kind));
 	rows_unsigned(rows, m->flags);
 	rows_unsigned(rows, m->bytes);
 	rows_index(rows, m->parent, rows->recording->memory_count);
@@ -298,7 +298,7 @@ static void put_function(struct rows *rows, size_t index)
 
 	rows_integer(rows, (int64_t)index);
 	rows_name(rows, f->name);
-	rows_text(rows, tare_run_role(f->role));
+	rows_text(rows, tare_report_role(f->role));
 	rows_end(rows);
 }
 

@@ -14,7 +14,7 @@ static void put_frame(struct rows *rows, const struct tare_frame *frame)
 {
 	rows_text(rows, frame ? frame->function : NULL);
 	rows_text(rows, frame ? frame->file : NULL);
-	rows_told(rows, frame && frame->line > 0 ? (uint64_t)frame->line : 0);
+	rows_known(rows, frame && frame->line > 0 ? (uint64_t)frame->line : 0);
 	rows_name(rows, frame ? frame->module : NULL);
 	if (frame)
 		rows_unsigned(rows, frame->address);
@@ -33,7 +33,7 @@ static void put_stack(struct rows *rows, size_t index)
 {
 	const struct tare_recorded_stack *s = &rows->recording->stacks[index];
 
-	if (!tare_members_has_process(rows->members, s->process))
+	if (!tare_view_filter_has_process(rows->members, s->process))
 		return;
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, s->process, rows->recording->process_count);
@@ -56,7 +56,7 @@ static void put_frames(struct rows *rows, size_t index)
 	const struct tare_frame *frames;
 	size_t count;
 
-	if (!tare_members_has_process(rows->members, rows->recording->stacks[index].process))
+	if (!tare_view_filter_has_process(rows->members, rows->recording->stacks[index].process))
 		return;
 	count = tare_symbols_frames(rows->symbols, (uint32_t)index, &frames);
 	for (size_t i = 0; i < count; i++) {

@@ -139,13 +139,13 @@ static struct tare_telemetry_range range_of(const double *sorted, size_t n)
 static void share_throttles(const struct tare_telemetry *readings, size_t n, bool loaded_only,
                             struct tare_telemetry_summary *summary)
 {
-	size_t seen[TARE_THROTTLE_COUNT] = { 0 }, told = 0, slowed = 0;
+	size_t seen[TARE_THROTTLE_COUNT] = { 0 }, known = 0, slowed = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		bool has[TARE_THROTTLE_COUNT] = { false }, slows = false;
 		if (!tare_telemetry_has(&readings[i], TARE_TELEMETRY_THROTTLE))
 			continue;
-		told++;
+		known++;
 		for (unsigned bit = 0; bit < 64; bit++)
 			if (readings[i].throttle >> bit & 1)
 				has[tare_throttle_of_bit(bit)] = true;
@@ -168,7 +168,7 @@ static void share_throttles(const struct tare_telemetry *readings, size_t n, boo
 	for (int r = 0; r < TARE_THROTTLE_COUNT; r++)
 		summary->throttle_share[r] =
 		    (double)seen[r] /
-		    (double)(r == TARE_THROTTLE_IDLE ? told : summary->throttle_n);
+		    (double)(r == TARE_THROTTLE_IDLE ? known : summary->throttle_n);
 }
 
 int tare_telemetry_summarise(const struct tare_telemetry *readings, size_t n,

@@ -2,7 +2,7 @@
 #include "record/compare.h"
 
 #include "base/time.h"
-#include "record/launch.h"
+#include "record/child.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -88,7 +88,7 @@ static void empty_folder(const char *path)
 
 // Starts the program with standard output on /dev/null.
 static int start_silent(const struct comparing *comparing, char *const *environment,
-                        struct tare_launch *launch, struct tare_error *error)
+                        struct tare_child *launch, struct tare_error *error)
 {
 	int before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
 	    none = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -96,7 +96,7 @@ static int start_silent(const struct comparing *comparing, char *const *environm
 	bool own;
 
 	if (before >= 0 && none >= 0 && dup2(none, STDOUT_FILENO) >= 0) {
-		status = tare_launch_start(comparing->arguments, environment, launch, &own, error);
+		status = tare_child_start(comparing->arguments, environment, launch, &own, error);
 		dup2(before, STDOUT_FILENO);
 	} else {
 		tare_fail(error, EMFILE, "no descriptors for /dev/null");
@@ -118,8 +118,8 @@ static bool is_fault(int signal)
 static int run(const struct comparing *comparing, char *const *environment,
                struct tare_compared_run *took, struct tare_error *error)
 {
-	struct tare_launch launch;
-	struct tare_launch_end end;
+	struct tare_child launch;
+	struct tare_child_end end;
 	int64_t from_ns = tare_host_now().ns;
 
 	if (comparing->input >= 0)
@@ -127,7 +127,7 @@ static int run(const struct comparing *comparing, char *const *environment,
 	int status = start_silent(comparing, environment, &launch, error);
 	if (status < 0)
 		return status;
-	status = tare_launch_wait(&launch, &end, error);
+	status = tare_child_wait(&launch, &end, error);
 	if (status < 0)
 		return status;
 	*took =

@@ -129,9 +129,9 @@ static void put_options(FILE *file, const struct tare_record_options *options)
 
 static void put_end(FILE *file, const struct tare_record_document *document)
 {
-	static const struct tare_launch_end unknown = { .status = -1 };
+	static const struct tare_child_end unknown = { .status = -1 };
 	bool ended = document->ended;
-	const struct tare_launch_end *end = ended ? document->end : &unknown;
+	const struct tare_child_end *end = ended ? document->end : &unknown;
 
 	put_number(file, "end_raw_ns", ended, document->end_raw_ns);
 	put_number(file, "exit_status", ended && end->signal == 0, end->status);

@@ -2,8 +2,8 @@
 // record.json: the run as tare record saw it from outside. docs/record-json.md has its keys.
 #pragma once
 #include "base/other_api.h"
+#include "record/child.h"
 #include "record/compare.h"
-#include "record/launch.h"
 #include "record/loader/layer.h"
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ struct tare_record_document {
 	int64_t start_raw_ns, start_monotonic_ns, start_realtime_ns;
 	bool ended; // the members below are known
 	int64_t end_raw_ns;
-	const struct tare_launch_end *end;
+	const struct tare_child_end *end;
 	const char *layer_path, *loader, *layer_state; // NULL: not known (yet)
 	const struct tare_other_uses *others;          // as far as was seen
 	struct tare_comparison comparison;             // with runs that were not recorded

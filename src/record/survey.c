@@ -169,10 +169,10 @@ static void write_reason(const struct tare_survey *survey, char *text, size_t si
 	for (int i = 1; i < TARE_SURVEY_REASONS; i++) {
 		if (survey->stopped[i] == 0)
 			continue;
-		bool told =
+		bool known =
 		    i == TARE_TRACE_IO && survey->stop_error > 0 && survey->stop_error < 4096;
-		snprintf(text, size, "%s%s%s", reasons[i], told ? ": " : "",
-		         told ? strerror((int)survey->stop_error) : "");
+		snprintf(text, size, "%s%s%s", reasons[i], known ? ": " : "",
+		         known ? strerror((int)survey->stop_error) : "");
 		return;
 	}
 }

@@ -4,8 +4,8 @@
 #include "target.h"
 
 #include "measure/bandwidth/cache.h"
-#include "measure/core/kept.h"
 #include "measure/core/peaks.h"
+#include "measure/core/result_cache.h"
 #include "result/json.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@ static void keep(const char *input)
 	           setenv("XDG_CACHE_HOME", folder, 1) == 0);
 	snprintf(path, sizeof path, "%s/tare", folder);
 	FUZZ_CHECK(mkdir(path, 0700) == 0);
-	links[0] = tare_kept_path("peak", "Device", IDENTITY, "1", NULL);
-	links[1] = tare_kept_path("bandwidth", "Device", "Device", "1", NULL);
+	links[0] = tare_result_cache_path("peak", "Device", IDENTITY, "1", NULL);
+	links[1] = tare_result_cache_path("bandwidth", "Device", "Device", "1", NULL);
 	for (size_t i = 0; i < 2; i++)
 		FUZZ_CHECK(links[i] && symlink(input, links[i]) == 0);
 }

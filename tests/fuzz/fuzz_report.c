@@ -28,7 +28,7 @@ static void check_plain(const char *text, size_t length)
 	}
 }
 
-static void write_text(const struct tare_run_report *run)
+static void write_text(const struct tare_report *run)
 {
 	for (int verbosity = -1; verbosity <= 1; verbosity += 2) {
 		struct tare_text_options options = { .columns = 80, .verbosity = verbosity };
@@ -42,7 +42,7 @@ static void write_text(const struct tare_run_report *run)
 	}
 }
 
-static void write_others(const struct tare_run_report *run)
+static void write_others(const struct tare_report *run)
 {
 	struct tare_export_counts counts;
 	char *text = NULL;
@@ -67,7 +67,7 @@ static void report(const struct tare_recording *r)
 	FUZZ_CHECK(tare_tables_compute(r, &a.view, &a.ledgers, NULL, 0, &a.tables, &error) == 0);
 	FUZZ_CHECK(tare_findings_find(r, &a.view, &a.ledgers, &a.tables, &a.findings, &error) == 0);
 	FUZZ_CHECK(tare_phases_compute(r, &a.view, &a.phases, &error) == 0);
-	const struct tare_run_report run = {
+	const struct tare_report run = {
 		.recording = r,
 		.view = &a.view,
 		.ledgers = &a.ledgers,

@@ -3,17 +3,17 @@
 
 #include <stdlib.h>
 
-int finding_alone_open(const struct judging *judging, const bool *left_out,
+int finding_alone_open(const struct evaluation *evaluation, const bool *left_out,
                        struct finding_alone *alone)
 {
-	*alone = (struct finding_alone){ .spans = calloc(judging->order_count + 1,
+	*alone = (struct finding_alone){ .spans = calloc(evaluation->order_count + 1,
 		                                         sizeof *alone->spans) };
 	if (!alone->spans)
 		return -ENOMEM;
-	for (size_t i = 0; i < judging->order_count; i++) {
+	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &judging->recording->commands[judging->order[i]];
-		if (!left_out[judging->order[i]] && command->start_ns < command->end_ns)
+		    &evaluation->recording->commands[evaluation->order[i]];
+		if (!left_out[evaluation->order[i]] && command->start_ns < command->end_ns)
 			alone->spans[alone->count++] =
 			    (struct tare_time_span){ command->start_ns, command->end_ns };
 	}

@@ -9,7 +9,7 @@ struct finding_alone {
 };
 // `left_out`, by command: the copies in question. Returns 0 or -ENOMEM; finding_alone_close in
 // either case.
-int finding_alone_open(const struct judging *judging, const bool *left_out,
+int finding_alone_open(const struct evaluation *evaluation, const bool *left_out,
                        struct finding_alone *alone);
 void finding_alone_close(struct finding_alone *alone);
 // Of a command that is left out, with times.

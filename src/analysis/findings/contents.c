@@ -22,15 +22,15 @@ const struct tare_recorded_place *finding_place_of(const struct tare_recording *
 	           : NULL;
 }
 
-bool finding_was_compared(const struct judging *judging)
+bool finding_was_compared(const struct evaluation *evaluation)
 {
-	for (size_t i = 0; i < judging->recording->process_count; i++)
-		if (judging->recording->processes[i].flags & TARE_TRACE_COMPARED)
+	for (size_t i = 0; i < evaluation->recording->process_count; i++)
+		if (evaluation->recording->processes[i].flags & TARE_TRACE_COMPARED)
 			return true;
 	return false;
 }
 
-int finding_say_not_compared(struct judging *judging)
+int finding_say_not_compared(struct evaluation *evaluation)
 {
 	static const char *const why[] = {
 		[0] = "not followed",
@@ -41,17 +41,17 @@ int finding_say_not_compared(struct judging *judging)
 		[TARE_CONTENTS_NO_ROW] = "rectangles and images",
 	};
 	enum { REASONS = sizeof why / sizeof *why };
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	uint64_t counts[REASONS] = { 0 }, copies = 0, none = 0;
 	char text[400] = "";
 	size_t used = 0;
-	for (size_t i = 0; i < judging->order_count; i++) {
+	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &recording->commands[judging->order[i]];
-		if (!finding_is_copy(judging, command))
+		    &recording->commands[evaluation->order[i]];
+		if (!finding_is_copy(evaluation, command))
 			continue;
 		const struct tare_recorded_place *place =
-		    finding_place_of(recording, judging->order[i]);
+		    finding_place_of(recording, evaluation->order[i]);
 		uint8_t contents = place ? place->contents : 0;
 		copies++;
 		if (contents == TARE_CONTENTS_WHOLE || contents == TARE_CONTENTS_SAMPLED)
@@ -67,15 +67,15 @@ int finding_say_not_compared(struct judging *judging)
 	if (none == 0)
 		return 0;
 	return finding_unjudged(
-	    judging,
+	    evaluation,
 	    "whether %llu of %llu copies move the same bytes again: their contents were "
 	    "not compared (%s)",
 	    (unsigned long long)none, (unsigned long long)copies, text);
 }
 
-int finding_leave_out_hashing(struct judging *judging)
+int finding_leave_out_hashing(struct evaluation *evaluation)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE struct tare_time_span *spans = calloc(recording->place_count + 1, sizeof *spans);
 	size_t count = 0, first = 0;
 	if (!spans)
@@ -85,8 +85,8 @@ int finding_leave_out_hashing(struct judging *judging)
 			spans[count++] = (struct tare_time_span){ recording->places[i].from_ns,
 				                                  recording->places[i].to_ns };
 	count = tare_spans_unite(spans, count);
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		struct judged_gap *gap = &judging->gaps[i];
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		struct evaluated_gap *gap = &evaluation->gaps[i];
 		float *parts = gap->parts_ns, hashing = 0;
 		while (first < count && spans[first].to_ns <= gap->from_ns)
 			first++;
@@ -103,7 +103,7 @@ int finding_leave_out_hashing(struct judging *judging)
 		                : hashing - computing;
 		parts[TARE_LEDGER_COMPUTING] -= computing;
 		parts[TARE_LEDGER_OFF_CPU] -= off;
-		judging->steady_ns -= (int64_t)(computing + off);
+		evaluation->steady_ns -= (int64_t)(computing + off);
 	}
 	return 0;
 }

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void finding_begin(struct judging *judging, struct finding_draft *draft, const char *id)
+void finding_begin(struct evaluation *evaluation, struct finding_draft *draft, const char *id)
 {
-	*draft = (struct finding_draft){ .judging = judging };
+	*draft = (struct finding_draft){ .evaluation = evaluation };
 	draft->finding.id = id;
 	draft->finding.confidence = TARE_CONFIDENCE_POSSIBLE;
 	draft->finding.device = TARE_NO_INDEX;
@@ -24,7 +24,7 @@ void finding_drop(struct finding_draft *draft)
 	free(draft->finding.claims);
 	free(draft->places);
 	tare_id_map_free(&draft->place_of);
-	*draft = (struct finding_draft){ .judging = draft->judging };
+	*draft = (struct finding_draft){ .evaluation = draft->evaluation };
 }
 
 // ---- words
@@ -62,10 +62,10 @@ void finding_figure(struct finding_draft *draft, const char *name, double value,
 		    (struct tare_finding_figure){ name, value, source };
 }
 
-const char *finding_kernel_name(const struct judging *judging,
+const char *finding_kernel_name(const struct evaluation *evaluation,
                                 const struct tare_recorded_command *command, char text[128])
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	if (command->kind != TARE_KIND_KERNEL || command->object >= recording->kernel_count ||
 	    !recording->kernels[command->object].name[0])
 		return strcpy(text, "a kernel");
@@ -192,7 +192,7 @@ static uint64_t key_of(uint32_t stack, uint32_t thing, uint32_t kind)
 void finding_saw_command(struct finding_draft *draft, uint32_t command, int64_t from_ns,
                          int64_t to_ns, int64_t cost_ns)
 {
-	const struct tare_recording *recording = draft->judging->recording;
+	const struct tare_recording *recording = draft->evaluation->recording;
 	struct tare_finding_place seen = { from_ns,       to_ns, command, TARE_NO_INDEX,
 		                           TARE_NO_INDEX, 1,     cost_ns };
 	uint32_t thing = TARE_NO_INDEX, kind = 0;
@@ -200,7 +200,7 @@ void finding_saw_command(struct finding_draft *draft, uint32_t command, int64_t 
 		const struct tare_recorded_command *row = &recording->commands[command];
 		kind = row->kind;
 		if (row->kind == TARE_KIND_KERNEL && row->object < recording->kernel_count)
-			thing = draft->judging->context.name_of[row->object];
+			thing = draft->evaluation->context.name_of[row->object];
 		if (row->stack < recording->stack_count)
 			seen.stack = row->stack;
 	}
@@ -210,7 +210,7 @@ void finding_saw_command(struct finding_draft *draft, uint32_t command, int64_t 
 void finding_saw_call(struct finding_draft *draft, uint32_t call, int64_t from_ns, int64_t to_ns,
                       int64_t cost_ns)
 {
-	const struct tare_recording *recording = draft->judging->recording;
+	const struct tare_recording *recording = draft->evaluation->recording;
 	struct tare_finding_place seen = { from_ns,       to_ns, TARE_NO_INDEX, call,
 		                           TARE_NO_INDEX, 1,     cost_ns };
 	uint32_t function = TARE_NO_INDEX;
@@ -243,16 +243,16 @@ static void keep_places(struct finding_draft *draft)
 
 // ---- handing in
 
-static int append(struct judging *judging, const struct tare_finding *finding)
+static int append(struct evaluation *evaluation, const struct tare_finding *finding)
 {
-	struct tare_findings *findings = judging->findings;
-	if (findings->count == judging->room) {
-		size_t room = judging->room ? 2 * judging->room : 16;
+	struct tare_findings *findings = evaluation->findings;
+	if (findings->count == evaluation->room) {
+		size_t room = evaluation->room ? 2 * evaluation->room : 16;
 		struct tare_finding *at = reallocarray(findings->at, room, sizeof *at);
 		if (!at)
 			return -ENOMEM;
 		findings->at = at;
-		judging->room = room;
+		evaluation->room = room;
 	}
 	findings->at[findings->count++] = *finding;
 	return 0;
@@ -261,12 +261,12 @@ static int append(struct judging *judging, const struct tare_finding *finding)
 int finding_raise(struct finding_draft *draft)
 {
 	struct tare_finding *finding = &draft->finding;
-	const struct judging *judging = draft->judging;
-	const struct tare_time_span view = { judging->view->from_ns, judging->view->to_ns };
+	const struct evaluation *evaluation = draft->evaluation;
+	const struct tare_time_span view = { evaluation->view->from_ns, evaluation->view->to_ns };
 	int64_t claimed_ns = draft->failed ? -ENOMEM
 	                     : draft->of_run
 	                         ? cut_claims(&view, 1, finding)
-	                         : cut_claims(judging->spans, judging->span_count, finding);
+	                         : cut_claims(evaluation->spans, evaluation->span_count, finding);
 	int code = claimed_ns < 0 ? -ENOMEM : 0;
 	if (!code && finding->title && claimed_ns > 0 && finding->cost_ns > 0) {
 		finding->cost_ns = at_most(finding->cost_ns, claimed_ns);
@@ -277,7 +277,7 @@ int finding_raise(struct finding_draft *draft)
 		if (!finding->advice)
 			finding_advice(draft, "%s", "");
 		keep_places(draft);
-		code = draft->failed ? -ENOMEM : append(draft->judging, finding);
+		code = draft->failed ? -ENOMEM : append(draft->evaluation, finding);
 		if (!code)
 			finding->title = finding->evidence = finding->advice = NULL;
 		if (!code)
@@ -287,18 +287,18 @@ int finding_raise(struct finding_draft *draft)
 	return code;
 }
 
-bool finding_is_raised(const struct judging *judging, const char *id, uint32_t device)
+bool finding_is_raised(const struct evaluation *evaluation, const char *id, uint32_t device)
 {
-	const struct tare_findings *findings = judging->findings;
+	const struct tare_findings *findings = evaluation->findings;
 	for (size_t i = 0; i < findings->count; i++)
 		if (strcmp(findings->at[i].id, id) == 0 && findings->at[i].device == device)
 			return true;
 	return false;
 }
 
-bool finding_take_back(struct judging *judging, const char *id, double cost_ns)
+bool finding_take_back(struct evaluation *evaluation, const char *id, double cost_ns)
 {
-	struct tare_findings *findings = judging->findings;
+	struct tare_findings *findings = evaluation->findings;
 	size_t kept = 0;
 	bool left = false;
 	for (size_t i = 0; i < findings->count; i++) {
@@ -318,9 +318,9 @@ bool finding_take_back(struct judging *judging, const char *id, double cost_ns)
 	return left;
 }
 
-int finding_unjudged(struct judging *judging, const char *format, ...)
+int finding_unjudged(struct evaluation *evaluation, const char *format, ...)
 {
-	struct tare_findings *findings = judging->findings;
+	struct tare_findings *findings = evaluation->findings;
 	char *text = NULL;
 	va_list arguments;
 	va_start(arguments, format);

@@ -114,7 +114,7 @@ static int find_shared(struct tare_findings *findings)
 // ---- asking
 
 // Findings that were not looked for, by their ids.
-static int say_withheld(struct judging *judging)
+static int say_withheld(struct evaluation *evaluation)
 {
 	const struct finding_rule *rule;
 	char names[600] = "";
@@ -124,36 +124,37 @@ static int say_withheld(struct judging *judging)
 			at += (size_t)snprintf(names + at, sizeof names - at, "%s%s",
 			                       at ? ", " : "", rule->words.id);
 	return finding_unjudged(
-	    judging,
+	    evaluation,
 	    "%llu of %llu commands are not of the sample (--times), so that neither "
 	    "the gaps between commands nor the sums of their times are known: %s",
-	    (unsigned long long)judging->unsampled, (unsigned long long)judging->commands, names);
+	    (unsigned long long)evaluation->unsampled, (unsigned long long)evaluation->commands,
+	    names);
 }
 
-static int ask(struct judging *judging, struct tare_error *error)
+static int ask(struct evaluation *evaluation, struct tare_error *error)
 {
 	size_t untimed = 0;
-	bool withheld = judging->unsampled > 0 && judging->timed > 0;
+	bool withheld = evaluation->unsampled > 0 && evaluation->timed > 0;
 	const struct finding_rule *rule;
 	for (size_t row = 0; (rule = rule_at(row)); row++) {
 		int code = 0;
-		if (judging->commands > 0 && rule->needs != FINDING_NEEDS_NOTHING &&
-		    judging->timed == 0)
+		if (evaluation->commands > 0 && rule->needs != FINDING_NEEDS_NOTHING &&
+		    evaluation->timed == 0)
 			untimed++;
 		else if (withheld && rule->needs != FINDING_NEEDS_NOTHING)
 			continue;
-		else if (rule->judge && judging->commands > 0 && judging->working_ns > 0)
-			code = rule->judge(judging, error);
+		else if (rule->evaluate && evaluation->commands > 0 && evaluation->working_ns > 0)
+			code = rule->evaluate(evaluation, error);
 		if (code)
 			return code;
-		if (judging->cost_drowns)
+		if (evaluation->cost_drowns)
 			return 0;
 	}
 	if (withheld)
-		return say_withheld(judging);
+		return say_withheld(evaluation);
 	if (untimed == 0)
 		return 0;
-	return finding_unjudged(judging,
+	return finding_unjudged(evaluation,
 	                        "no command has device times: %zu of the findings need them "
 	                        "(record without --strict and --times none, on a device that "
 	                        "profiles; CUDA with CUPTI)",
@@ -164,16 +165,16 @@ int tare_findings_find(const struct tare_recording *recording, const struct tare
                        const struct tare_ledgers *ledgers, const struct tare_tables *tables,
                        struct tare_findings *findings, struct tare_error *error)
 {
-	struct judging judging;
+	struct evaluation evaluation;
 	*findings = (struct tare_findings){ 0 };
-	int code = judging_open(&judging, recording, view, ledgers, tables, findings);
+	int code = evaluation_open(&evaluation, recording, view, ledgers, tables, findings);
 	if (!code)
-		code = ask(&judging, error);
+		code = ask(&evaluation, error);
 	if (!code && findings->count > 0) {
 		qsort(findings->at, findings->count, sizeof *findings->at, compare_findings);
 		code = find_shared(findings);
 	}
-	judging_close(&judging);
+	evaluation_close(&evaluation);
 	if (!code)
 		return 0;
 	tare_findings_free(findings);

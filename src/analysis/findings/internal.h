@@ -7,7 +7,7 @@
 
 // An idle gap of all devices together, within the working part: none of them ran anything. Its
 // parts are the ledger's, so that findings and ledger never disagree.
-struct judged_gap {
+struct evaluated_gap {
 	int64_t from_ns, to_ns;
 	// within the gap: from when on the command that ends it was being enqueued
 	int64_t enter_ns;
@@ -24,7 +24,7 @@ struct gap_sum {
 	uint64_t gaps;
 };
 
-struct judging {
+struct evaluation {
 	const struct tare_recording *recording;
 	const struct tare_view *view;
 	const struct tare_ledgers *ledgers;
@@ -43,11 +43,11 @@ struct judging {
 	size_t order_count;
 	// of the view, of any kernel name; and of these with device times
 	uint64_t commands, timed;
-	uint64_t unsampled;      // and those without because others stand for them
-	struct judged_gap *gaps; // in the order of time
+	uint64_t unsampled;         // and those without because others stand for them
+	struct evaluated_gap *gaps; // in the order of time
 	size_t gap_count;
 	// Many drivers compile or load a kernel when it is launched for the first time: what of the
-	// working part that takes (see judging_first_use_ns). Shares are of the rest, steady_ns.
+	// working part that takes (see evaluation_first_use_ns). Shares are of the rest, steady_ns.
 	uint32_t *first_launch; // command of each kernel that was enqueued first; TARE_NO_INDEX
 	int64_t first_use_ns, steady_ns;
 	bool *small_task;          // by row of tables->tasks: raised as kernels of few work-items
@@ -70,16 +70,16 @@ struct finding_rule {
 	struct tare_finding_words words;
 	enum finding_needs needs; // else it is not asked, and that is said
 	// Returns 0, whether it raises something or not, or -ENOMEM.
-	int (*judge)(struct judging *judging, struct tare_error *error);
+	int (*evaluate)(struct evaluation *evaluation, struct tare_error *error);
 };
 extern const struct finding_rule finding_rules_work[], finding_rules_transfers[];
 extern const size_t finding_rule_work_count, finding_rule_transfer_count;
 
-// Prepares everything that rules judge with. Returns 0 or -ENOMEM; judging_close in either case.
-int judging_open(struct judging *judging, const struct tare_recording *recording,
-                 const struct tare_view *view, const struct tare_ledgers *ledgers,
-                 const struct tare_tables *tables, struct tare_findings *findings);
-void judging_close(struct judging *judging);
+// Prepares everything that rules judge with. Returns 0 or -ENOMEM; evaluation_close in either case.
+int evaluation_open(struct evaluation *evaluation, const struct tare_recording *recording,
+                    const struct tare_view *view, const struct tare_ledgers *ledgers,
+                    const struct tare_tables *tables, struct tare_findings *findings);
+void evaluation_close(struct evaluation *evaluation);
 
 // ---- noise
 
@@ -90,43 +90,45 @@ void judging_close(struct judging *judging);
 // FINDING_LEAST_NS, the clocks' residual on `device` (TARE_NO_INDEX: the worst) at `edges`
 // boundaries between times of device and host (0: host times, or differences of one clock, only),
 // and above what recording so many commands and calls costs.
-bool finding_matters(const struct judging *judging, uint32_t device, double cost_ns, uint64_t edges,
-                     uint64_t commands, uint64_t calls, double share);
+bool finding_matters(const struct evaluation *evaluation, uint32_t device, double cost_ns,
+                     uint64_t edges, uint64_t commands, uint64_t calls, double share);
 // Adds a part of a gap. A gap's length is a difference of one clock. Where host times cut it, they
 // are all shifted by the same error: one of its parts loses at most the residual, which another one
 // gains.
-void judging_add_part(const struct judging *judging, uint32_t device, const struct judged_gap *gap,
-                      double part_ns, struct gap_sum *sum);
+void evaluation_add_part(const struct evaluation *evaluation, uint32_t device,
+                         const struct evaluated_gap *gap, double part_ns, struct gap_sum *sum);
 // How much of the spans, in order and disjoint, lies in a gap; *first is the first span that may, 0
 // before the first gap: gaps are asked for in the order of time.
-double judging_within_gap(const struct judged_gap *gap, const struct tare_time_span *spans,
-                          size_t count, size_t *first);
+double evaluation_within_gap(const struct evaluated_gap *gap, const struct tare_time_span *spans,
+                             size_t count, size_t *first);
 // Boundaries of the two clocks that the parts of so many gaps rest on: one each; two where the ends
 // of a gap may be of several devices' clocks.
-uint64_t judging_edges(const struct judging *judging, uint64_t gaps);
+uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps);
 // Error of the stamps of a device (same_as) on the host clock, the largest of all processes; at
 // least 0.
-int64_t judging_residual_ns(const struct judging *judging, uint32_t device);
+int64_t evaluation_residual_ns(const struct evaluation *evaluation, uint32_t device);
 // Whether a moment is in the working part and in what the view asks for.
-bool judging_has_time(const struct judging *judging, int64_t at_ns);
+bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns);
 // Of the working part without first uses, in percent.
-double judging_percent(const struct judging *judging, double ns);
+double evaluation_percent(const struct evaluation *evaluation, double ns);
 // Whether the command is the first launch of its kernel.
-bool judging_is_first_launch(const struct judging *judging, uint32_t command);
+bool evaluation_is_first_launch(const struct evaluation *evaluation, uint32_t command);
 // Of a gap that a kernel's first launch ends: what lies inside that launch's call, and from its
 // submission to its start. Not what it was held before: the program may not have flushed.
-int64_t judging_first_use_ns(const struct judging *judging, const struct judged_gap *gap);
+int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
+                                const struct evaluated_gap *gap);
 // Whether the command is of the view (and its kernel has a name that the view asks for) and begins,
 // or without times was enqueued, in the working part.
-bool judging_has_command(const struct judging *judging,
-                         const struct tare_recorded_command *command);
-bool judging_has_call(const struct judging *judging, const struct tare_recorded_call *call);
+bool evaluation_has_command(const struct evaluation *evaluation,
+                            const struct tare_recorded_command *command);
+bool evaluation_has_call(const struct evaluation *evaluation,
+                         const struct tare_recorded_call *call);
 
 // ---- putting a finding together
 
 // A finding in the making. Lack of memory sticks to it and comes out of finding_raise.
 struct finding_draft {
-	struct judging *judging;
+	struct evaluation *evaluation;
 	// figures, cost, confidence, device, modelled: set them directly
 	struct tare_finding finding;
 	size_t claim_room;
@@ -139,7 +141,7 @@ struct finding_draft {
 
 // Begins one of a row's id; possible, measured, no device in particular, nothing claimed.
 // End with finding_raise or finding_drop.
-void finding_begin(struct judging *judging, struct finding_draft *draft, const char *id);
+void finding_begin(struct evaluation *evaluation, struct finding_draft *draft, const char *id);
 void finding_drop(struct finding_draft *draft);
 // Hands it in, unless title, cost or claims are missing. Claims are cut to the working part and
 // united; no cost is let above their sum. The costliest places stay. Returns 0 or -ENOMEM; the
@@ -165,13 +167,13 @@ enum finding_word {
 	FINDING_WORD_MEMORY_WAITS,  // what making and freeing memory does
 	FINDING_WORDS
 };
-const char *finding_word(const struct judging *judging, enum finding_word word);
+const char *finding_word(const struct evaluation *evaluation, enum finding_word word);
 // The value that a variable of the environment had for an API's driver, in a process of the view;
 // NULL: not set, or not one that is recorded.
-const char *finding_variable(const struct judging *judging, const char *name);
+const char *finding_variable(const struct evaluation *evaluation, const char *name);
 // What to do about a variable that makes the driver build anew each time, behind advice: "; ...";
 // "": none is set.
-const char *finding_rebuilds(const struct judging *judging);
+const char *finding_rebuilds(const struct evaluation *evaluation);
 
 // Sentences without a full stop. A second call replaces the first.
 void finding_title(struct finding_draft *draft, const char *format, ...)
@@ -194,26 +196,26 @@ void finding_saw_call(struct finding_draft *draft, uint32_t call, int64_t from_n
 void finding_cost(struct finding_draft *draft, double low_ns, double best_ns, double high_ns);
 
 // Whether one of the id was raised for the device.
-bool finding_is_raised(const struct judging *judging, const char *id, uint32_t device);
+bool finding_is_raised(const struct evaluation *evaluation, const char *id, uint32_t device);
 // Takes back those of the id that cost no more than this. Returns whether one is left that costs
 // more.
-bool finding_take_back(struct judging *judging, const char *id, double cost_ns);
+bool finding_take_back(struct evaluation *evaluation, const char *id, double cost_ns);
 // What could not be judged and why, a sentence without a full stop; the same one once only.
 // Returns 0 or -ENOMEM.
-int finding_unjudged(struct judging *judging, const char *format, ...)
+int finding_unjudged(struct evaluation *evaluation, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // The name of a kernel as findings write it: quoted, cut, nothing that is not for a terminal's eye
 // is decided here (writers do). "'norm2'"; "a kernel" for one without a name.
-const char *finding_kernel_name(const struct judging *judging,
+const char *finding_kernel_name(const struct evaluation *evaluation,
                                 const struct tare_recorded_command *command, char text[128]);
 
 // Whether a command is a write or a read between host and device that has times and lies in the
 // working part: maps, which may move nothing, and copies within the device are not.
-static inline bool finding_is_copy(const struct judging *judging,
+static inline bool finding_is_copy(const struct evaluation *evaluation,
                                    const struct tare_recorded_command *command)
 {
 	return (command->kind == TARE_KIND_WRITE || command->kind == TARE_KIND_READ) &&
-	       tare_command_timed(command) && command->queue < judging->recording->queue_count &&
-	       judging_has_command(judging, command);
+	       tare_command_timed(command) && command->queue < evaluation->recording->queue_count &&
+	       evaluation_has_command(evaluation, command);
 }

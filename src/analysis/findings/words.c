@@ -97,39 +97,39 @@ static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 	},
 };
 
-const char *finding_word(const struct judging *judging, enum finding_word word)
+const char *finding_word(const struct evaluation *evaluation, enum finding_word word)
 {
 	for (uint32_t api = TARE_TRACE_OPENCL; api < TARE_TRACE_API_COUNT; api++)
-		if (judging->recording->apis >> api & 1 && words[word][api])
+		if (evaluation->recording->apis >> api & 1 && words[word][api])
 			return words[word][api];
 	return words[word][TARE_TRACE_OPENCL];
 }
 
-const char *finding_variable(const struct judging *judging, const char *name)
+const char *finding_variable(const struct evaluation *evaluation, const char *name)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	size_t length = strlen(name);
 	for (size_t i = 0; i < recording->variable_count; i++) {
 		const struct tare_recorded_variable *variable = &recording->variables[i];
-		if (tare_view_has_process(judging->view, variable->process) &&
+		if (tare_view_has_process(evaluation->view, variable->process) &&
 		    strncmp(variable->text, name, length) == 0 && variable->text[length] == '=')
 			return variable->text + length + 1;
 	}
 	return NULL;
 }
 
-static bool is_on(const struct judging *judging, const char *name)
+static bool is_on(const struct evaluation *evaluation, const char *name)
 {
-	const char *value = finding_variable(judging, name);
+	const char *value = finding_variable(evaluation, name);
 	return value && strtol(value, NULL, 10) != 0;
 }
 
-const char *finding_rebuilds(const struct judging *judging)
+const char *finding_rebuilds(const struct evaluation *evaluation)
 {
-	if (is_on(judging, "CUDA_CACHE_DISABLE"))
+	if (is_on(evaluation, "CUDA_CACHE_DISABLE"))
 		return "; CUDA_CACHE_DISABLE is set, without which the driver keeps what it "
 		       "compiles";
-	if (is_on(judging, "CUDA_FORCE_PTX_JIT"))
+	if (is_on(evaluation, "CUDA_FORCE_PTX_JIT"))
 		return "; CUDA_FORCE_PTX_JIT is set, without which what was compiled for this GPU "
 		       "is loaded";
 	return "";

@@ -435,10 +435,10 @@ struct taking {
 static int take_piece(void *context, const struct tare_gap *piece)
 {
 	const struct taking *taking = context;
-	struct tare_gap told = *piece;
-	if (taking->command_of && told.command != TARE_NO_INDEX)
-		told.command = taking->command_of[told.command];
-	return taking->take(taking->context, &told);
+	struct tare_gap answer = *piece;
+	if (taking->command_of && answer.command != TARE_NO_INDEX)
+		answer.command = taking->command_of[answer.command];
+	return taking->take(taking->context, &answer);
 }
 
 int tare_ledgers_pieces(const struct tare_recording *recording, const struct tare_view *view,

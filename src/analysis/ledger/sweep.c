@@ -335,8 +335,8 @@ static struct cuts cut_gap(const struct sweep *sweep, int64_t from_ns, int64_t t
                            const struct tare_recorded_command *command)
 {
 	struct cuts cuts = { .enter_ns = between(from_ns, command->enter_ns, to_ns) };
-	bool told = command->submitted_ns != TARE_NO_TIME;
-	int64_t submitted_ns = told ? command->submitted_ns : command->exit_ns;
+	bool known = command->submitted_ns != TARE_NO_TIME;
+	int64_t submitted_ns = known ? command->submitted_ns : command->exit_ns;
 	int64_t ready_ns = dependency_end_ns(sweep, command, &cuts.ready_residual_ns);
 	cuts.returned_ns = between(cuts.enter_ns, earlier(command->exit_ns, submitted_ns), to_ns);
 	cuts.ready_ns = between(cuts.returned_ns, ready_ns, to_ns);
@@ -346,7 +346,7 @@ static struct cuts cut_gap(const struct sweep *sweep, int64_t from_ns, int64_t t
 	// clock.
 	cuts.handed_over_ns =
 	    submitted_ns <= command->exit_ns ? cuts.returned_ns : cuts.submitted_ns;
-	if (told && cuts.handed_over_ns == submitted_ns)
+	if (known && cuts.handed_over_ns == submitted_ns)
 		cuts.submitted_residual_ns = ledger_residual_ns(sweep->scope->recording, command);
 	return cuts;
 }

@@ -95,7 +95,7 @@ void tare_device_clock_pair(struct tare_device_clock *clock, const struct tare_r
 
 // Whether the command is possible when the device counts the host's clock, and what it says of the
 // offset then.
-static void try_same(struct tare_device_clock *clock, const struct tare_stamps *stamps,
+static void try_same(struct tare_device_clock *clock, const struct tare_command_stamps *stamps,
                      uint64_t first)
 {
 	int64_t slack = clock->host_residual_ns + (int64_t)clock->resolution_ns;
@@ -117,7 +117,8 @@ static void try_same(struct tare_device_clock *clock, const struct tare_stamps *
 		clock->offset_high_ns = high;
 }
 
-bool tare_device_clock_command(struct tare_device_clock *clock, const struct tare_stamps *stamps)
+bool tare_device_clock_command(struct tare_device_clock *clock,
+                               const struct tare_command_stamps *stamps)
 {
 	struct tare_reading reading = { stamps->enter_ns, stamps->observed_ns, stamps->start };
 	int64_t length, bound;

@@ -24,7 +24,7 @@ struct tare_reading_bins {
 
 // What one command tells: stamps in device ticks (nanoseconds of the device's clock), 0 where there
 // is none, and when the host was where.
-struct tare_stamps {
+struct tare_command_stamps {
 	int64_t enter_ns, exit_ns; // of the call that enqueued it
 	int64_t observed_ns;       // it was complete by then
 	uint64_t queued, submitted, start, end;
@@ -58,7 +58,8 @@ void tare_device_clock_pair(struct tare_device_clock *clock, const struct tare_r
 
 // A command that ran. Returns false, and takes no notice, when its stamps cannot be: no start or
 // end, an end before the start, or a longer time on the device than the host saw.
-bool tare_device_clock_command(struct tare_device_clock *clock, const struct tare_stamps *stamps);
+bool tare_device_clock_command(struct tare_device_clock *clock,
+                               const struct tare_command_stamps *stamps);
 
 // Chooses the source and fits. Without evidence that agrees, or where the mapping could be off by
 // more than a second, source is TARE_CLOCK_NONE. Returns 0 or -ENOMEM.

@@ -182,9 +182,9 @@ struct load_track *loading_track(struct loading *l, uint32_t track);
 int loading_link(struct loading *l);
 // The API that a record says its handles are of; where it says none, as before 1.3, that of the
 // file.
-static inline uint8_t loading_api(const struct loading *l, uint32_t told)
+static inline uint8_t loading_api(const struct loading *l, uint32_t known)
 {
-	return told && told < TARE_TRACE_API_COUNT ? (uint8_t)told : l->api;
+	return known && known < TARE_TRACE_API_COUNT ? (uint8_t)known : l->api;
 }
 // That of an OBJECT, FACT, CHANGE or CLOCK_PAIR.
 static inline uint8_t loading_api_of_head(const struct loading *l, uint64_t head)
@@ -333,7 +333,7 @@ void loading_tick_fact(struct loading *l, uint32_t device, uint16_t key, uint64_
 // What the counter showed, and the stamps that are present, as nanoseconds of its clock.
 uint64_t loading_pair_ns(struct loading *l, uint32_t device, const struct tare_reading *reading);
 void loading_stamps_ns(struct loading *l, uint32_t device, uint8_t present,
-                       struct tare_stamps *stamps);
+                       struct tare_command_stamps *stamps);
 // From a context's counter at a command's start and end, in the ticks and bits of the device's
 // stamps.
 int64_t loading_active_ns(struct loading *l, uint32_t device, uint64_t start, uint64_t end);

@@ -44,7 +44,7 @@ struct load_template {
 struct load_executing {
 	uint32_t command, list; // list: TARE_NO_INDEX: not known
 	uint32_t call;          // the first command of the same call
-	bool told;              // by an EXECUTE record
+	bool known;             // by an EXECUTE record
 };
 
 struct load_lists {
@@ -449,7 +449,7 @@ int loading_execute(struct loading *l, const struct tare_trace_execute *e)
 	uint32_t *first_run;
 	uint64_t key;
 
-	if (at == TARE_ID_ABSENT || s->executing[at].told) {
+	if (at == TARE_ID_ABSENT || s->executing[at].known) {
 		r->unresolved++;
 		return l->status;
 	}
@@ -459,7 +459,7 @@ int loading_execute(struct loading *l, const struct tare_trace_execute *e)
 		return loading_fail(l, ENOMEM, "command lists");
 	*first_run = (uint32_t)r->command_count;
 	s->run_count++;
-	s->executing[at].told = true;
+	s->executing[at].known = true;
 	*x = (struct tare_recorded_execution){ .command = s->executing[at].command,
 		                               .list = s->executing[at].list,
 		                               .call = s->executing[at].call,
@@ -496,10 +496,10 @@ uint32_t loading_launch(struct loading *l, uint64_t identity)
 	if (at == TARE_ID_ABSENT)
 		return TARE_NO_INDEX;
 	command = s->executing[at].command;
-	if (s->executing[at].told) {
-		uint32_t told = r->commands[command].execution;
-		return s->first_run[told - s->first_execution] == TARE_NO_INDEX ? told
-		                                                                : TARE_NO_INDEX;
+	if (s->executing[at].known) {
+		uint32_t known = r->commands[command].execution;
+		return s->first_run[known - s->first_execution] == TARE_NO_INDEX ? known
+		                                                                 : TARE_NO_INDEX;
 	}
 	first_run = TARE_ROOM_FOR(s->first_run, s->run_room, s->run_count);
 	x = first_run ? LOADING_ADD(l, executions, execution_count, execution_room) : NULL;
@@ -509,7 +509,7 @@ uint32_t loading_launch(struct loading *l, uint64_t identity)
 	}
 	*first_run = TARE_NO_INDEX;
 	s->run_count++;
-	s->executing[at].told = true;
+	s->executing[at].known = true;
 	*x = (struct tare_recorded_execution){ .command = command,
 		                               .list = TARE_NO_INDEX,
 		                               .call = command,

@@ -11,10 +11,10 @@ static int add_move(struct loading *l, const struct tare_trace_pages *p, uint32_
 		                              [TARE_PAGES_BETWEEN] = TARE_DIRECTION_LOCAL };
 	struct tare_recording *r = l->recording;
 	uint32_t device = r->queues[queue].device, index = (uint32_t)r->command_count;
-	struct tare_stamps stamps = { .enter_ns = loading_ns(l, p->observed),
-		                      .observed_ns = loading_ns(l, p->observed),
-		                      .start = p->start,
-		                      .end = p->end };
+	struct tare_command_stamps stamps = { .enter_ns = loading_ns(l, p->observed),
+		                              .observed_ns = loading_ns(l, p->observed),
+		                              .start = p->start,
+		                              .end = p->end };
 	struct tare_recorded_command *c = LOADING_ADD(l, commands, command_count, command_room);
 
 	if (!c)
@@ -50,9 +50,9 @@ static int add_move(struct loading *l, const struct tare_trace_pages *p, uint32_
 static void count(struct loading *l, const struct tare_trace_pages *p, uint32_t device)
 {
 	struct tare_recorded_faults *faults = &l->recording->devices[device].faults;
-	struct tare_stamps stamps = { .enter_ns = loading_ns(l, p->observed),
-		                      .start = p->start,
-		                      .end = p->end };
+	struct tare_command_stamps stamps = { .enter_ns = loading_ns(l, p->observed),
+		                              .start = p->start,
+		                              .end = p->end };
 
 	switch (tare_trace_detail(p->head)) {
 	case TARE_PAGES_HOST_FAULTS:
@@ -91,7 +91,7 @@ int loading_pages(struct loading *l, const struct tare_trace_pages *p)
 		l->recording->unresolved++;
 		return l->status;
 	}
-	l->recording->devices[l->recording->queues[queue].device].faults.told = true;
+	l->recording->devices[l->recording->queues[queue].device].faults.known = true;
 	if (tare_trace_detail(p->head) <= TARE_PAGES_BETWEEN)
 		return add_move(l, p, queue, track);
 	count(l, p, l->recording->queues[queue].device);

@@ -33,9 +33,9 @@ static uint32_t device_of_part(const struct loading *l, uint32_t root,
 	uint32_t found = tare_id_map_find(&l->part_of, key),
 	         parts = tare_trace_record_flags(p->head);
 
-	bool told = found != TARE_ID_ABSENT && l->recording->devices[root].sub_devices == parts;
+	bool known = found != TARE_ID_ABSENT && l->recording->devices[root].sub_devices == parts;
 
-	return told && tare_trace_detail(p->head) < parts ? found : TARE_NO_INDEX;
+	return known && tare_trace_detail(p->head) < parts ? found : TARE_NO_INDEX;
 }
 
 int loading_part(struct loading *l, const struct tare_trace_part *p)
@@ -56,11 +56,11 @@ int loading_part(struct loading *l, const struct tare_trace_part *p)
 	device = device_of_part(l, root, p);
 	if (device == TARE_NO_INDEX)
 		return l->status;
-	struct tare_stamps stamps = { .enter_ns = r->commands[index].enter_ns,
-		                      .exit_ns = r->commands[index].exit_ns,
-		                      .observed_ns = loading_ns(l, p->observed),
-		                      .start = p->start,
-		                      .end = p->end };
+	struct tare_command_stamps stamps = { .enter_ns = r->commands[index].enter_ns,
+		                              .exit_ns = r->commands[index].exit_ns,
+		                              .observed_ns = loading_ns(l, p->observed),
+		                              .start = p->start,
+		                              .end = p->end };
 	loading_stamps_ns(l, root, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END, &stamps);
 	part = LOADING_ADD(l, parts, part_count, part_room);
 	if (part)

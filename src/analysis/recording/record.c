@@ -118,7 +118,7 @@ static bool read_three(const json_t *list, int64_t *low_ns, int64_t *ns, int64_t
 
 static void read_comparison(struct tare_recording *r, const json_t *from)
 {
-	struct tare_run_comparison read = { 0 };
+	struct tare_recorded_comparison read = { 0 };
 	json_int_t pairs = json_integer_value(json_object_get(from, "pairs"));
 
 	read.native_wall_ns = time_of(from, "native_wall_ns");

@@ -331,29 +331,29 @@ static int64_t day_at_boot_ns(const struct tare_trace_header *header)
 static void set_bounds(struct tare_recording *r, const struct tare_trace_header *reference,
                        const struct load_record *record)
 {
-	bool told = record->start_raw_ns != TARE_NO_TIME;
+	bool known = record->start_raw_ns != TARE_NO_TIME;
 	bool elsewhere = reference && record->host_name[0] &&
 	                 strcmp(record->host_name, reference->host_name) != 0;
 	int64_t shift = 0;
 
-	if (elsewhere && told && record->start_realtime_ns != TARE_NO_TIME)
+	if (elsewhere && known && record->start_realtime_ns != TARE_NO_TIME)
 		shift =
 		    (record->start_realtime_ns - record->start_raw_ns) - day_at_boot_ns(reference);
-	r->start_ns = told ? loading_cut(record->start_raw_ns + shift) : INT64_MAX;
-	r->end_ns = told && record->end_raw_ns != TARE_NO_TIME
+	r->start_ns = known ? loading_cut(record->start_raw_ns + shift) : INT64_MAX;
+	r->end_ns = known && record->end_raw_ns != TARE_NO_TIME
 	                ? loading_cut(record->end_raw_ns + shift)
 	                : 0;
 	for (size_t i = 0; i < r->process_count; i++) {
 		const struct tare_recorded_process *p = &r->processes[i];
 		// The start of a process is known to 10 ms only; record.json knows better.
-		if (p->recorded_from_ns < r->start_ns || (!told && p->start_ns < r->start_ns))
-			r->start_ns = told ? p->recorded_from_ns : p->start_ns;
+		if (p->recorded_from_ns < r->start_ns || (!known && p->start_ns < r->start_ns))
+			r->start_ns = known ? p->recorded_from_ns : p->start_ns;
 		if (p->end_ns > r->end_ns)
 			r->end_ns = p->end_ns;
 	}
 	if (r->start_ns == INT64_MAX)
 		r->start_ns = 0;
-	for (size_t i = 0; told && i < r->process_count; i++)
+	for (size_t i = 0; known && i < r->process_count; i++)
 		if (r->processes[i].start_ns < r->start_ns)
 			r->processes[i].start_ns = r->start_ns;
 	if (r->end_ns < r->start_ns)

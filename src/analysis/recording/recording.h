@@ -96,7 +96,7 @@ enum tare_same_by {
 
 // What a driver did by itself with pages of managed memory, beside moving them.
 struct tare_recorded_faults {
-	bool told;
+	bool known;
 	uint64_t host_faults, device_faults;                       // of device_groups groups
 	uint64_t device_groups, thrashing, throttled, remote_maps; // how often
 	int64_t throttled_ns;
@@ -398,7 +398,7 @@ struct tare_recorded_loss {
 
 // What recording added to the whole program, from pairs of runs with and without it (`tare record
 // --calibrate`): the median over the pairs, the smallest and the largest.
-struct tare_run_comparison {
+struct tare_recorded_comparison {
 	uint32_t pairs;         // 0: there were none
 	int64_t native_wall_ns; // without recording, the median
 	int64_t wall_ns, wall_low_ns, wall_high_ns;
@@ -418,7 +418,7 @@ struct tare_recording {
 	uint32_t host_units;                // logical CPUs; 0: not known
 	const char *layer;   // what became of the layer, when no process was recorded
 	const char *problem; // of the folder, NULL: none
-	struct tare_run_comparison comparison; // with runs that were not recorded
+	struct tare_recorded_comparison comparison; // with runs that were not recorded
 	// APIs whose libraries the program had and that are not recorded
 	struct tare_other_uses others;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 // Some drivers tell a number that is all zero.
-static bool is_told(const char *identity)
+static bool is_known(const char *identity)
 {
 	return identity[strspn(identity, "0-:. ")] != '\0';
 }
@@ -56,10 +56,10 @@ static uint64_t numbered_key(struct loading *l, struct tare_id_map *seen,
 static bool may_be_same(const struct tare_recorded_device *a, const struct tare_recorded_device *b)
 {
 	// Parts of one card share its place but not its number.
-	if (is_told(a->uuid) && is_told(b->uuid) &&
+	if (is_known(a->uuid) && is_known(b->uuid) &&
 	    hash_digits(TARE_HASH_START, a->uuid) != hash_digits(TARE_HASH_START, b->uuid))
 		return false;
-	return !is_told(a->pci) || !is_told(b->pci) || strcmp(a->pci, b->pci) == 0;
+	return !is_known(a->pci) || !is_known(b->pci) || strcmp(a->pci, b->pci) == 0;
 }
 
 // Joins a device to the first one of the key, or makes it the first.
@@ -87,7 +87,7 @@ int loading_same_devices(struct loading *l)
 	for (size_t i = 0; i < r->device_count && !l->status; i++) {
 		const struct tare_recorded_device *d = &r->devices[i];
 		r->apis |= UINT64_C(1) << d->api;
-		bool uuid = is_told(d->uuid), pci = is_told(d->pci);
+		bool uuid = is_known(d->uuid), pci = is_known(d->pci);
 		if (uuid)
 			join(l, &known, (uint32_t)i,
 			     numbered_key(l, &seen, d, identity_key(r, d, "uuid")),

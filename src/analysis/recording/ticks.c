@@ -140,7 +140,7 @@ uint64_t loading_pair_ns(struct loading *l, uint32_t device, const struct tare_r
 }
 
 void loading_stamps_ns(struct loading *l, uint32_t device, uint8_t present,
-                       struct tare_stamps *stamps)
+                       struct tare_command_stamps *stamps)
 {
 	struct load_ticks *t = &l->ticks[device - l->first_device];
 	uint64_t *const all[] = { &stamps->queued, &stamps->submitted, &stamps->start,

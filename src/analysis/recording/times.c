@@ -63,7 +63,7 @@ bool loading_keep_observed(struct loading *l, uint32_t command, int64_t observed
 }
 
 // A graph's nodes have times of their own: the command lasts from the first start to the last end.
-static void widen(struct tare_recorded_command *c, const struct tare_stamps *stamps)
+static void widen(struct tare_recorded_command *c, const struct tare_command_stamps *stamps)
 {
 	if ((int64_t)(stamps->start - (uint64_t)c->start_ns) < 0)
 		c->start_ns = (int64_t)stamps->start;
@@ -81,7 +81,7 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 	bool run = index != TARE_NO_RUN;
 	struct tare_recorded_command *c;
 	struct tare_device_clock *clock;
-	struct tare_stamps stamps;
+	struct tare_command_stamps stamps;
 	uint32_t device;
 
 	if (node) {
@@ -98,13 +98,13 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 	}
 	c = &r->commands[index];
 	device = device_of(r, c);
-	stamps = (struct tare_stamps){ c->enter_ns,
-		                       c->exit_ns,
-		                       loading_ns(l, t->observed),
-		                       stamp(t, TARE_TRACE_STAMP_QUEUED, t->queued),
-		                       stamp(t, TARE_TRACE_STAMP_SUBMITTED, t->submitted),
-		                       stamp(t, TARE_TRACE_STAMP_START, t->start),
-		                       stamp(t, TARE_TRACE_STAMP_END, t->end) };
+	stamps = (struct tare_command_stamps){ c->enter_ns,
+		                               c->exit_ns,
+		                               loading_ns(l, t->observed),
+		                               stamp(t, TARE_TRACE_STAMP_QUEUED, t->queued),
+		                               stamp(t, TARE_TRACE_STAMP_SUBMITTED, t->submitted),
+		                               stamp(t, TARE_TRACE_STAMP_START, t->start),
+		                               stamp(t, TARE_TRACE_STAMP_END, t->end) };
 	if (device == TARE_NO_INDEX) {
 		c->untimed = TARE_UNTIMED_UNUSABLE; // of which clock?
 		return l->status;

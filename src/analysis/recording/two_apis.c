@@ -14,7 +14,7 @@ struct known_device {
 	uint64_t apis;
 };
 
-static bool is_told(const char *identity)
+static bool is_known(const char *identity)
 {
 	return identity[strspn(identity, "0-:. ")] != '\0';
 }
@@ -47,9 +47,9 @@ static bool may_be_one(const struct tare_recorded_device *a, const struct tare_r
 {
 	if (a->type && b->type && a->type != b->type)
 		return false;
-	if (is_told(a->uuid) && is_told(b->uuid))
+	if (is_known(a->uuid) && is_known(b->uuid))
 		return false; // they are different, or the two were joined
-	return !is_told(a->pci) || !is_told(b->pci);
+	return !is_known(a->pci) || !is_known(b->pci);
 }
 
 // Of the devices that the other APIs show, how many have the name.

@@ -77,9 +77,9 @@ static bool is_under(const char *path, const char *folder)
 
 static bool is_executable(const char *path, const char *executable)
 {
-	size_t bytes = strlen(path), told = strlen(executable);
+	size_t bytes = strlen(path), known = strlen(executable);
 
-	return told > 0 && told <= bytes && strcmp(path + bytes - told, executable) == 0;
+	return known > 0 && known <= bytes && strcmp(path + bytes - known, executable) == 0;
 }
 
 enum symbols_kind symbols_kind_of(const char *path, const char *executable)

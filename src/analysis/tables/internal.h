@@ -174,7 +174,7 @@ struct tare_estimate tables_estimate_tell(const struct tables_estimate *estimate
 // The members of `coverage` about cost, from those that tables_coverage has filled.
 void tables_cost(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage);
-int tables_summary(const struct tables_context *context, struct tare_run_summary *summary);
+int tables_summary(const struct tables_context *context, struct tare_recorded_summary *summary);
 
 // What bounds a run: figures beside the ledger (of all devices, of the working part).
 struct tables_pace {
@@ -197,7 +197,7 @@ enum tare_no_command tables_why_no_command(const struct tables_context *context,
                                            size_t size);
 // Finds the parts of the run, where the view is all of it: start-up, working part (as set),
 // tear-down. Returns 0 or -ENOMEM.
-int tables_run_parts(const struct tables_context *context, struct tare_run_summary *summary);
+int tables_run_parts(const struct tables_context *context, struct tare_recorded_summary *summary);
 // Fills bound_ns, bound, verdict and evidence, of a view with commands.
 void tables_judge(const struct tare_ledger *working, const struct tables_pace *pace,
-                  struct tare_run_summary *summary);
+                  struct tare_recorded_summary *summary);

@@ -11,7 +11,7 @@ struct tare_recorded_faults tare_device_faults(const struct tare_recording *reco
 		if (recording->devices[i].same_as != device ||
 		    !tare_view_has_process(view, recording->devices[i].process))
 			continue;
-		sum.told |= each->told;
+		sum.known |= each->known;
 		sum.host_faults += each->host_faults;
 		sum.device_faults += each->device_faults;
 		sum.device_groups += each->device_groups;

@@ -187,7 +187,7 @@ static int64_t sum_of(int64_t rest_ns, int64_t own_ns, int64_t driver_ns)
 
 static void conclude(const struct tables_context *context, struct tare_coverage *coverage)
 {
-	const struct tare_run_comparison *comparison = &context->recording->comparison;
+	const struct tare_recorded_comparison *comparison = &context->recording->comparison;
 	int64_t wall_ns = tare_view_ns(context->view);
 	coverage->cost_source = coverage->self_cost_ns == TARE_NO_TIME ? TARE_COST_UNKNOWN
 	                        : coverage->driver_ns == TARE_NO_TIME  ? TARE_COST_OWN_CODE

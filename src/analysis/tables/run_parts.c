@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-const char *tare_run_part_name(enum tare_run_part_of part)
+const char *tare_recording_part_name(enum tare_recording_part_of part)
 {
 	static const char *const names[TARE_PARTS] = {
 		[TARE_PART_START_UP] = "start_up",
@@ -15,7 +15,7 @@ const char *tare_run_part_name(enum tare_run_part_of part)
 	return (unsigned)part < TARE_PARTS ? names[part] : "unknown";
 }
 
-const char *tare_run_part_words(enum tare_ledger_category category)
+const char *tare_recording_part_words(enum tare_ledger_category category)
 {
 	static const char *const words[TARE_LEDGER_CATEGORIES] = {
 		[TARE_LEDGER_KERNEL] = "kernels",
@@ -54,7 +54,7 @@ static bool is_whole_run(const struct tables_context *context)
 	       view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX && !view->kernel;
 }
 
-int tables_run_parts(const struct tables_context *context, struct tare_run_summary *summary)
+int tables_run_parts(const struct tables_context *context, struct tare_recorded_summary *summary)
 {
 	const struct tare_view *view = context->view;
 	const int64_t borders_ns[TARE_PARTS + 1] = { view->from_ns, summary->working_from_ns,
@@ -72,7 +72,7 @@ int tables_run_parts(const struct tables_context *context, struct tare_run_summa
 	if (code)
 		return code;
 	for (uint32_t i = 0; i < TARE_PARTS; i++) {
-		struct tare_run_part *part = &summary->parts[i];
+		struct tare_recording_part *part = &summary->parts[i];
 		part->from_ns = borders_ns[i];
 		part->to_ns = borders_ns[i + 1];
 		memcpy(part->parts_ns, ledgers[i].parts_ns, sizeof part->parts_ns);

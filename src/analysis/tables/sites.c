@@ -5,7 +5,7 @@
 #include "analysis/core/id_map.h"
 #include "analysis/core/room.h"
 #include "analysis/recording/intervals.h"
-#include "analysis/tables/members.h"
+#include "analysis/tables/view_filter.h"
 
 #include <errno.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static int64_t between(int64_t from_ns, int64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-static void add_commands(struct gathering *g, const struct tare_members *members)
+static void add_commands(struct gathering *g, const struct tare_view_filter *members)
 {
 	const struct tare_recording *r = g->recording;
 
@@ -121,7 +121,7 @@ static void add_commands(struct gathering *g, const struct tare_members *members
 		const struct tare_recorded_command *c = &r->commands[i];
 		struct tare_site_row *row;
 		g->row_of[i] = TARE_NO_INDEX;
-		if (!tare_members_has_command(members, c))
+		if (!tare_view_filter_has_command(members, c))
 			continue;
 		g->row_of[i] = row_of(g, c->stack, c->kind, what_of(r, c));
 		if (g->row_of[i] == TARE_NO_INDEX) {
@@ -137,7 +137,7 @@ static void add_commands(struct gathering *g, const struct tare_members *members
 	}
 }
 
-static void add_calls(struct gathering *g, const struct tare_members *members)
+static void add_calls(struct gathering *g, const struct tare_view_filter *members)
 {
 	const struct tare_recording *r = g->recording;
 
@@ -146,7 +146,7 @@ static void add_calls(struct gathering *g, const struct tare_members *members)
 		const char *function =
 		    c->function < r->function_count ? r->functions[c->function].name : "?";
 		uint32_t row;
-		if (c->stack >= r->stack_count || !tare_members_has_call(members, c))
+		if (c->stack >= r->stack_count || !tare_view_filter_has_call(members, c))
 			continue;
 		row = row_of(g, c->stack, 0, function);
 		if (row == TARE_NO_INDEX)
@@ -191,8 +191,8 @@ int tare_sites_compute(const struct tare_recording *recording, const struct tare
                        struct tare_sites *sites, struct tare_error *error)
 {
 	struct gathering g = { .recording = recording, .symbols = symbols, .sites = sites };
-	struct tare_members *members;
-	int status = tare_members_open(recording, view, &members, error);
+	struct tare_view_filter *members;
+	int status = tare_view_filter_open(recording, view, &members, error);
 
 	*sites = (struct tare_sites){ 0 };
 	if (status < 0)
@@ -209,7 +209,7 @@ int tare_sites_compute(const struct tare_recording *recording, const struct tare
 		if (sites->count)
 			qsort(sites->rows, sites->count, sizeof *sites->rows, compare);
 	}
-	tare_members_close(members);
+	tare_view_filter_close(members);
 	tare_id_map_free(&g.rows);
 	tare_id_map_free(&g.stacks);
 	free(g.row_of);

@@ -22,7 +22,7 @@ static double share(int64_t part_ns, int64_t wall_ns)
 	return wall_ns > 0 ? (double)part_ns / (double)wall_ns : NAN;
 }
 
-static void find_shares(const struct tare_ledger *all, struct tare_run_summary *summary)
+static void find_shares(const struct tare_ledger *all, struct tare_recorded_summary *summary)
 {
 	const int64_t *parts_ns = all->parts_ns;
 	int64_t exposed_ns = parts_ns[TARE_LEDGER_TO_DEVICE] + parts_ns[TARE_LEDGER_FROM_DEVICE] +
@@ -112,7 +112,7 @@ static bool ends_work(const struct tare_recorded_command *command)
 
 static void sum_command(const struct tare_recording *recording,
                         const struct tare_recorded_command *command, struct sums *sums,
-                        struct tables_pace *pace, struct tare_run_summary *summary)
+                        struct tables_pace *pace, struct tare_recorded_summary *summary)
 {
 	int64_t call_ns = tables_length(0, tare_command_launch_ns(recording, command));
 	int64_t last_ns = command->exit_ns;
@@ -176,7 +176,7 @@ static int find_medians(const struct tables_context *context, struct tables_pace
 }
 
 static void sum_commands(const struct tables_context *context, struct tables_pace *pace,
-                         struct tare_run_summary *summary)
+                         struct tare_recorded_summary *summary)
 {
 	const struct tare_recording *recording = context->recording;
 	const struct tare_view *view = context->view;
@@ -283,7 +283,7 @@ static int sum_first_launches(const struct tables_context *context,
 }
 
 static int judge_by(const struct tables_context *context, const struct tare_ledgers *ledgers,
-                    struct tables_pace *pace, struct tare_run_summary *summary)
+                    struct tables_pace *pace, struct tare_recorded_summary *summary)
 {
 	int code = sum_first_launches(context, ledgers, pace);
 	if (code == 0)
@@ -293,7 +293,7 @@ static int judge_by(const struct tables_context *context, const struct tare_ledg
 
 // Judges by the view's ledger, or by one of the working part when that is clearly shorter.
 static int judge(const struct tables_context *context, const struct tare_ledger *all,
-                 struct tables_pace *pace, struct tare_run_summary *summary)
+                 struct tables_pace *pace, struct tare_recorded_summary *summary)
 {
 	struct tare_view working = *context->view;
 	int64_t working_ns =
@@ -324,7 +324,7 @@ static int judge(const struct tables_context *context, const struct tare_ledger 
 	return code;
 }
 
-int tables_summary(const struct tables_context *context, struct tare_run_summary *summary)
+int tables_summary(const struct tables_context *context, struct tare_recorded_summary *summary)
 {
 	const struct tare_ledger *all = union_of(context->ledgers);
 	struct tables_pace pace = { .phase = context->view->phase != NULL };

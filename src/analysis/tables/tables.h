@@ -222,16 +222,22 @@ static inline bool tare_no_command_is_known(enum tare_no_command why)
 }
 
 // A run in time: before the first command is enqueued, until the last one is complete, and after.
-enum tare_run_part_of { TARE_PART_START_UP, TARE_PART_WORKING, TARE_PART_TEAR_DOWN, TARE_PARTS };
-const char *tare_run_part_name(enum tare_run_part_of part); // "start_up", ...: the JSON names
+enum tare_recording_part_of {
+	TARE_PART_START_UP,
+	TARE_PART_WORKING,
+	TARE_PART_TEAR_DOWN,
+	TARE_PARTS
+};
+const char *
+tare_recording_part_name(enum tare_recording_part_of part); // "start_up", ...: the JSON names
 // What a part went into, for a sentence: "building programs".
-const char *tare_run_part_words(enum tare_ledger_category category);
-struct tare_run_part {
+const char *tare_recording_part_words(enum tare_ledger_category category);
+struct tare_recording_part {
 	int64_t from_ns, to_ns;
 	int64_t parts_ns[TARE_LEDGER_CATEGORIES]; // of all devices together; sum is to - from
 };
 
-struct tare_run_summary {
+struct tare_recorded_summary {
 	int64_t wall_ns;
 	double cpu_utilisation;    // CPU time of the processes over wall (1.0 = one CPU busy); NaN:
 	                           // not known, or the view is a part of the run
@@ -246,7 +252,7 @@ struct tare_run_summary {
 	// Of the whole run alone, and where the working part is clearly shorter: their sum is
 	// wall_ns.
 	bool has_parts;
-	struct tare_run_part parts[TARE_PARTS];
+	struct tare_recording_part parts[TARE_PARTS];
 	int64_t bound_ns[TARE_BOUND_COUNT]; // of it; NOT_CLEAR: what is not known. Sum: working to
 	                                    // - from, of a view with spans their sum
 	enum tare_bound bound;
@@ -267,7 +273,7 @@ struct tare_transfer_ceiling {
 };
 
 struct tare_tables {
-	struct tare_run_summary summary;
+	struct tare_recorded_summary summary;
 	struct tare_task *tasks;       // by total time, longest first
 	struct tare_task *task_shapes; // of tasks that have several; see tare_task.first_shape
 	struct tare_transfer_row *transfers; // by total time

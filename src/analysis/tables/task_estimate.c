@@ -83,12 +83,12 @@ void tables_estimate_add(struct tables_estimate *sum, const struct tables_estima
 struct tare_estimate tables_estimate_tell(const struct tables_estimate *estimate, int64_t total_ns)
 {
 	double about_ns = NORMAL_95 * sqrt(estimate->variance);
-	struct tare_estimate told = { estimate->unsampled, NAN, NAN, NAN };
+	struct tare_estimate answer = { estimate->unsampled, NAN, NAN, NAN };
 	if (estimate->unsampled == 0 || estimate->unknown)
-		return told;
+		return answer;
 	// What was timed is known: nothing can be less.
-	told.ns = (double)total_ns + estimate->total_ns;
-	told.low_ns = fmax((double)total_ns, told.ns - about_ns);
-	told.high_ns = told.ns + about_ns;
-	return told;
+	answer.ns = (double)total_ns + estimate->total_ns;
+	answer.low_ns = fmax((double)total_ns, answer.ns - about_ns);
+	answer.high_ns = answer.ns + about_ns;
+	return answer;
 }

@@ -179,7 +179,7 @@ static const char *part_words(const struct tare_ledger *working, enum tare_bound
 }
 
 static const char *because(const struct tare_ledger *working, const struct tables_pace *pace,
-                           const struct tare_run_summary *summary)
+                           const struct tare_recorded_summary *summary)
 {
 	int64_t first_ns = first_dispatch_ns(working, pace) + first_call_ns(working, pace);
 	switch (summary->bound) {
@@ -198,16 +198,16 @@ static const char *because(const struct tare_ledger *working, const struct table
 	}
 }
 
-static int64_t length_of(const struct tare_run_part *part)
+static int64_t length_of(const struct tare_recording_part *part)
 {
 	return part->to_ns - part->from_ns;
 }
 
 // "31.1 s" and "mostly building programs", where one thing takes more than half of the part.
-static void say_outer_part(struct tare_run_summary *summary, const char *before,
-                           enum tare_run_part_of which)
+static void say_outer_part(struct tare_recorded_summary *summary, const char *before,
+                           enum tare_recording_part_of which)
 {
-	const struct tare_run_part *part = &summary->parts[which];
+	const struct tare_recording_part *part = &summary->parts[which];
 	char ns[TARE_UNIT_TEXT];
 	int most = 0;
 	for (int i = 1; i < TARE_LEDGER_CATEGORIES; i++)
@@ -217,20 +217,21 @@ static void say_outer_part(struct tare_run_summary *summary, const char *before,
 	    tare_format_ns((double)length_of(part), ns));
 	if (part->parts_ns[most] > length_of(part) / 2)
 		say(summary->verdict, sizeof summary->verdict, ", mostly %s",
-		    tare_run_part_words((enum tare_ledger_category)most));
+		    tare_recording_part_words((enum tare_ledger_category)most));
 }
 
-static bool is_worth_saying(const struct tare_run_summary *summary, enum tare_run_part_of part)
+static bool is_worth_saying(const struct tare_recorded_summary *summary,
+                            enum tare_recording_part_of part)
 {
 	return (double)length_of(&summary->parts[part]) >= WORTH_SAYING * (double)summary->wall_ns;
 }
 
 // Start-up or tear-down that takes more than half of the run is said first; TARE_PARTS: neither.
-static enum tare_run_part_of leading_part(const struct tare_run_summary *summary)
+static enum tare_recording_part_of leading_part(const struct tare_recorded_summary *summary)
 {
 	if (!summary->has_parts)
 		return TARE_PARTS;
-	for (enum tare_run_part_of part = 0; part < TARE_PARTS; part++)
+	for (enum tare_recording_part_of part = 0; part < TARE_PARTS; part++)
 		if (part != TARE_PART_WORKING &&
 		    length_of(&summary->parts[part]) > summary->wall_ns / 2)
 			return part;
@@ -241,7 +242,8 @@ static const char *const part_titles[TARE_PARTS] = { [TARE_PART_START_UP] = "Sta
 	                                             [TARE_PART_WORKING] = "The working part",
 	                                             [TARE_PART_TEAR_DOWN] = "Tear-down" };
 
-static void say_leading_part(struct tare_run_summary *summary, enum tare_run_part_of leading)
+static void say_leading_part(struct tare_recorded_summary *summary,
+                             enum tare_recording_part_of leading)
 {
 	char share[64], wall[TARE_UNIT_TEXT];
 	if (leading == TARE_PARTS)
@@ -254,7 +256,7 @@ static void say_leading_part(struct tare_run_summary *summary, enum tare_run_par
 }
 
 // What the parts took that the verdict is not about.
-static void say_others(struct tare_run_summary *summary, enum tare_run_part_of leading)
+static void say_others(struct tare_recorded_summary *summary, enum tare_recording_part_of leading)
 {
 	const char *before = "; start-up took ";
 	if (!summary->has_parts)
@@ -271,8 +273,8 @@ static void say_others(struct tare_run_summary *summary, enum tare_run_part_of l
 
 // What is judged: "this run", "the working part of this run, 1.46 s of 33.7 s,", or where another
 // part was said first "its working part, 1.46 s,".
-static void say_subject(const struct tables_pace *pace, const struct tare_run_summary *summary,
-                        enum tare_run_part_of leading, char subject[SUBJECT])
+static void say_subject(const struct tables_pace *pace, const struct tare_recorded_summary *summary,
+                        enum tare_recording_part_of leading, char subject[SUBJECT])
 {
 	char part[TARE_UNIT_TEXT], wall[TARE_UNIT_TEXT];
 	if (!summary->has_parts)
@@ -290,11 +292,11 @@ static void say_subject(const struct tables_pace *pace, const struct tare_run_su
 
 static void say_verdict(const struct tare_ledger *working, const struct tables_pace *pace,
                         enum tare_bound second, enum tare_bound largest,
-                        struct tare_run_summary *summary)
+                        struct tare_recorded_summary *summary)
 {
 	bool whole = pace->outside_before_ns + pace->outside_after_ns == 0;
 	const char *time = summary->has_parts ? "it" : whole ? "the time" : "its working part";
-	enum tare_run_part_of leading = leading_part(summary);
+	enum tare_recording_part_of leading = leading_part(summary);
 	char *text = summary->verdict, subject[SUBJECT];
 	size_t bytes = sizeof summary->verdict, begin;
 	say_subject(pace, summary, leading, subject);
@@ -320,7 +322,7 @@ static void say_verdict(const struct tare_ledger *working, const struct tables_p
 	say_others(summary, leading);
 }
 
-static void say_parts(const struct tare_ledger *working, struct tare_run_summary *summary)
+static void say_parts(const struct tare_ledger *working, struct tare_recorded_summary *summary)
 {
 	char *text = summary->evidence;
 	const char *comma = "";
@@ -335,7 +337,7 @@ static void say_parts(const struct tare_ledger *working, struct tare_run_summary
 }
 
 static void say_pace(const struct tare_ledger *working, const struct tables_pace *pace,
-                     struct tare_run_summary *summary)
+                     struct tare_recorded_summary *summary)
 {
 	char run[TARE_UNIT_TEXT], issue[TARE_UNIT_TEXT];
 	if (pace->issued == 0 || summary->bound != TARE_BOUND_LAUNCH)
@@ -347,7 +349,7 @@ static void say_pace(const struct tare_ledger *working, const struct tables_pace
 }
 
 static void say_start_up(const struct tare_ledger *working, const struct tables_pace *pace,
-                         struct tare_run_summary *summary)
+                         struct tare_recorded_summary *summary)
 {
 	if (kind_of(working, pace) == PACE_START_UP)
 		say(summary->evidence, sizeof summary->evidence,
@@ -358,7 +360,7 @@ static void say_start_up(const struct tare_ledger *working, const struct tables_
 }
 
 static void say_first_launches(const struct tare_ledger *working, const struct tables_pace *pace,
-                               struct tare_run_summary *summary)
+                               struct tare_recorded_summary *summary)
 {
 	int64_t first_ns = first_dispatch_ns(working, pace) + first_call_ns(working, pace);
 	if ((double)first_ns < WORTH_SAYING * (double)working->wall_ns || first_ns == 0)
@@ -372,7 +374,7 @@ static void say_first_launches(const struct tare_ledger *working, const struct t
 }
 
 static void say_outside(const struct tare_ledger *working, const struct tables_pace *pace,
-                        struct tare_run_summary *summary)
+                        struct tare_recorded_summary *summary)
 {
 	char part[TARE_UNIT_TEXT], before[TARE_UNIT_TEXT], after[TARE_UNIT_TEXT];
 	int64_t outside_ns = pace->outside_before_ns + pace->outside_after_ns;
@@ -389,7 +391,7 @@ static void say_outside(const struct tare_ledger *working, const struct tables_p
 }
 
 static void say_doubt(const struct tare_ledger *working, int64_t lead_ns, int64_t unknown_ns,
-                      struct tare_run_summary *summary)
+                      struct tare_recorded_summary *summary)
 {
 	if (summary->bound != TARE_BOUND_NOT_CLEAR)
 		return;
@@ -406,7 +408,7 @@ static void say_doubt(const struct tare_ledger *working, int64_t lead_ns, int64_
 }
 
 static bool say_nothing(const struct tare_ledger *working, const struct tables_pace *pace,
-                        struct tare_run_summary *summary)
+                        struct tare_recorded_summary *summary)
 {
 	summary->bound = TARE_BOUND_NOT_CLEAR;
 	if (pace->timed == 0 || !working || working->wall_ns <= 0) {
@@ -421,7 +423,7 @@ static bool say_nothing(const struct tare_ledger *working, const struct tables_p
 }
 
 void tables_judge(const struct tare_ledger *working, const struct tables_pace *pace,
-                  struct tare_run_summary *summary)
+                  struct tare_recorded_summary *summary)
 {
 	enum tare_bound largest, second;
 	int64_t lead_ns, unknown_ns;

@@ -103,8 +103,8 @@ int levelzero_event_done(struct tare_event *base, struct tare_error *error)
 int levelzero_read_stamps(const struct levelzero_device *device, ze_event_handle_t handle,
                           struct tare_stamps *stamps, struct tare_error *error)
 {
-	ze_kernel_timestamp_result_t told = { 0 };
-	ze_result_t result = device->driver->call.zeEventQueryKernelTimestamp(handle, &told);
+	ze_kernel_timestamp_result_t answer = { 0 };
+	ze_result_t result = device->driver->call.zeEventQueryKernelTimestamp(handle, &answer);
 
 	if (result == ZE_RESULT_NOT_READY)
 		return tare_fail(error, EAGAIN, "the operation is not finished");
@@ -112,13 +112,13 @@ int levelzero_read_stamps(const struct levelzero_device *device, ze_event_handle
 		return levelzero_fail(result, "zeEventQueryKernelTimestamp", error,
 		                      "cannot read the operation's stamps");
 	// A clock that has run since the machine started is at 0 once in a wrap, not four times.
-	if (!told.global.kernelStart && !told.global.kernelEnd && !told.context.kernelStart &&
-	    !told.context.kernelEnd)
+	if (!answer.global.kernelStart && !answer.global.kernelEnd && !answer.context.kernelStart &&
+	    !answer.context.kernelEnd)
 		return tare_fail(error, ENODATA, "the driver wrote no stamps for this operation");
-	stamps->at[TARE_STAMP_START].ticks = told.global.kernelStart;
-	stamps->at[TARE_STAMP_END].ticks = told.global.kernelEnd;
-	stamps->at[TARE_STAMP_ACTIVE_START].ticks = told.context.kernelStart;
-	stamps->at[TARE_STAMP_ACTIVE_END].ticks = told.context.kernelEnd;
+	stamps->at[TARE_STAMP_START].ticks = answer.global.kernelStart;
+	stamps->at[TARE_STAMP_END].ticks = answer.global.kernelEnd;
+	stamps->at[TARE_STAMP_ACTIVE_START].ticks = answer.context.kernelStart;
+	stamps->at[TARE_STAMP_ACTIVE_END].ticks = answer.context.kernelEnd;
 	stamps->present = 1u << TARE_STAMP_START | 1u << TARE_STAMP_END |
 	                  1u << TARE_STAMP_ACTIVE_START | 1u << TARE_STAMP_ACTIVE_END;
 	stamps->brackets_engine = true;

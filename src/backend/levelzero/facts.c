@@ -129,7 +129,7 @@ static void extension_facts(const struct levelzero_driver *driver,
 }
 
 // What Level Zero has no word for, or only in its system management.
-static void untold_facts(struct tare_facts *facts)
+static void unknown_facts(struct tare_facts *facts)
 {
 	static const char sysman[] = "Level Zero tells it only through its system management";
 
@@ -202,6 +202,6 @@ int levelzero_facts(struct tare_driver *base, uint32_t index, struct tare_facts 
 	levelzero_memory_facts(driver, place, &properties, facts);
 	levelzero_clock_facts(driver, place, &properties, facts);
 	levelzero_engine_facts(driver, place, facts);
-	untold_facts(facts);
+	unknown_facts(facts);
 	return 0;
 }

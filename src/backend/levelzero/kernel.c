@@ -57,7 +57,7 @@ void levelzero_kernel_free(struct tare_kernel *base)
 }
 
 // -1 for the 0 of a driver that leaves a field alone where 0 can be no answer.
-static int64_t told(uint32_t value)
+static int64_t known(uint32_t value)
 {
 	return value ? (int64_t)value : -1;
 }
@@ -119,9 +119,9 @@ int levelzero_kernel_facts(struct tare_kernel *base, struct tare_kernel_facts *f
 		.local_bytes = properties.localMemSize,
 		.private_bytes = properties.privateMemSize,
 		.spill_bytes = properties.spillMemSize,
-		.simd_width = told(properties.maxSubgroupSize),
+		.simd_width = known(properties.maxSubgroupSize),
 		.max_group_size = group_limit(&properties, largest.items),
-		.preferred_multiple = told(preferred.preferredMultiple),
+		.preferred_multiple = known(preferred.preferredMultiple),
 		.arguments = properties.numKernelArgs,
 	};
 	return 0;

@@ -3,14 +3,14 @@
 #include "base/units.h"
 #include "cli/options/command.h"
 #include "cli/run/record_program.h"
+#include "record/child.h"
 #include "record/document.h"
 #include "record/folder.h"
-#include "record/inner.h"
-#include "record/launch.h"
 #include "record/loader/cupti.h"
 #include "record/loader/driver.h"
 #include "record/loader/layer.h"
 #include "record/loader/program.h"
+#include "record/nested.h"
 #include "record/survey.h"
 #include "record/watch.h"
 #include "tare_config.h"
@@ -37,11 +37,11 @@ struct session {
 	char **environment;
 	struct tare_record_folder folder;
 	struct tare_record_document document;
-	struct tare_launch launch;
+	struct tare_child launch;
 	struct tare_watch *watch;
 	struct tare_drivers drivers;   // of Level Zero, behind stubs
 	struct tare_other_uses others; // libraries of APIs that are not recorded yet
-	struct tare_launch_end end;
+	struct tare_child_end end;
 	struct tare_survey survey;
 	char inner[PATH_MAX]; // the trace of a tare record inside the program; "": none
 	char state[512];      // what became of the layer
@@ -250,9 +250,9 @@ static int start(struct session *session, struct tare_error *error)
 
 	// Of an earlier run that was killed.
 	if (!session->folder.joined)
-		tare_inner_hear(session->folder.data, stale, sizeof stale);
-	status = tare_launch_start(session->settings->program, session->environment,
-	                           &session->launch, &own, error);
+		tare_nested_take(session->folder.data, stale, sizeof stale);
+	status = tare_child_start(session->settings->program, session->environment,
+	                          &session->launch, &own, error);
 	if (status < 0)
 		return own ? TARE_EXIT_RECORD : status_of(status);
 	// From here on the program runs, and its status is what counts.
@@ -260,7 +260,7 @@ static int start(struct session *session, struct tare_error *error)
 	if (!session->folder.joined && tare_record_folder_publish(&session->folder, &why) < 0)
 		say(session, why.message);
 	tare_record_folder_begun(&session->folder);
-	tare_inner_tell(session->folder.absolute);
+	tare_nested_tell(session->folder.absolute);
 	return TARE_EXIT_OK;
 }
 
@@ -475,7 +475,7 @@ static void conclude(struct session *session)
 	if (session->survey.apis >> TARE_TRACE_LEVELZERO & 1)
 		session->others.of[TARE_OTHER_LEVEL_ZERO].seen = false;
 	if (!session->folder.joined)
-		tare_inner_hear(session->folder.data, session->inner, sizeof session->inner);
+		tare_nested_take(session->folder.data, session->inner, sizeof session->inner);
 	judge_layer(session);
 	session->document.ended = true;
 	session->document.end = &session->end;
@@ -524,7 +524,7 @@ int tare_record_program(const struct tare_settings *settings, bool reported,
 		session_free(&session);
 		return status;
 	}
-	status = tare_launch_wait(&session.launch, &session.end, error);
+	status = tare_child_wait(&session.launch, &session.end, error);
 	tare_watch_stop(session.watch, &session.others);
 	if (status < 0) {
 		session_free(&session);

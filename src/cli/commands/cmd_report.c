@@ -12,7 +12,7 @@
 #define PAGE_BYTES (UINT64_C(40) << 20)
 
 struct report {
-	const struct tare_run_report *run;
+	const struct tare_report *run;
 	uint64_t page_bytes; // most of the timeline's data
 	struct tare_page_left_out *left_out;
 };
@@ -27,7 +27,7 @@ static int write_format(enum tare_format format, const void *document, FILE *fil
 	                                  : tare_report_run_json(report->run, file, error);
 }
 
-int tare_report_write(const struct tare_settings *settings, const struct tare_run_report *run,
+int tare_report_write(const struct tare_settings *settings, const struct tare_report *run,
                       struct tare_outputs *outputs, struct tare_error *error)
 {
 	struct tare_text_options options = tare_terminal_text_options(settings->verbosity);
@@ -53,17 +53,17 @@ int tare_report_trace_at(const struct tare_settings *settings, const char *path,
                          struct tare_outputs *outputs, struct tare_error *error)
 {
 	struct tare_recording *recording = NULL;
-	struct tare_run_analysis analysis;
+	struct tare_analysis analysis;
 	int status;
 
 	if (tare_recording_load(path, &recording, error) < 0)
 		return TARE_EXIT_FAILED;
-	status = tare_run_analyse(settings, recording, &analysis, error);
+	status = tare_analyse(settings, recording, &analysis, error);
 	if (status == TARE_EXIT_OK) {
-		struct tare_run_report run = tare_run_analysis_report(&analysis, recording, choice);
+		struct tare_report run = tare_analysis_report(&analysis, recording, choice);
 		status = tare_report_write(settings, &run, outputs, error);
 	}
-	tare_run_analysis_free(&analysis);
+	tare_analysis_free(&analysis);
 	tare_recording_free(recording);
 	return status;
 }

@@ -2,14 +2,14 @@
 // Running a program under the recorder, for record and run (cmd_record.c).
 #pragma once
 #include "cli/options/option.h"
-#include "record/launch.h"
+#include "record/child.h"
 
 #include <limits.h>
 #include <stdbool.h>
 
 // A program that ran.
 struct tare_recorded_program_end {
-	struct tare_launch_end end;
+	struct tare_child_end end;
 	char path[PATH_MAX]; // of the trace, as a person would type it
 	bool joined;         // another rank of the same parallel job made the folder
 };

@@ -293,7 +293,7 @@ static int refuse_device(const char *text, const struct tare_recording *recordin
 			continue;
 		clean_name(recording->devices[i].name, name, sizeof name);
 		snprintf(item, sizeof item, "%" PRIu32 " (%s)",
-		         tare_run_device_number(recording, i), name);
+		         tare_report_device_number(recording, i), name);
 		list_add(&list, item);
 	}
 	if (several)
@@ -313,7 +313,7 @@ static int parse_device(const char *text, const struct tare_recording *recording
 	for (uint32_t i = 0; i < recording->device_count; i++) {
 		if (recording->devices[i].same_as != i)
 			continue;
-		if (whole ? tare_run_device_number(recording, i) != number
+		if (whole ? tare_report_device_number(recording, i) != number
 		          : !strcasestr(recording->devices[i].name, text))
 			continue;
 		view->device = i;

@@ -8,5 +8,5 @@
 int tare_report_trace_at(const struct tare_settings *settings, const char *path, const char *choice,
                          struct tare_outputs *outputs, struct tare_error *error);
 // The report of what was computed already.
-int tare_report_write(const struct tare_settings *settings, const struct tare_run_report *run,
+int tare_report_write(const struct tare_settings *settings, const struct tare_report *run,
                       struct tare_outputs *outputs, struct tare_error *error);

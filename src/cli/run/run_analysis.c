@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compute(const struct tare_recording *recording, struct tare_run_analysis *a,
+static int compute(const struct tare_recording *recording, struct tare_analysis *a,
                    struct tare_error *error)
 {
 	const struct tare_view *view = &a->view;
@@ -30,8 +30,8 @@ static int compute(const struct tare_recording *recording, struct tare_run_analy
 	return status;
 }
 
-int tare_run_analyse(const struct tare_settings *settings, const struct tare_recording *recording,
-                     struct tare_run_analysis *analysis, struct tare_error *error)
+int tare_analyse(const struct tare_settings *settings, const struct tare_recording *recording,
+                 struct tare_analysis *analysis, struct tare_error *error)
 {
 	int status;
 
@@ -43,7 +43,7 @@ int tare_run_analyse(const struct tare_settings *settings, const struct tare_rec
 	return compute(recording, analysis, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
 }
 
-void tare_run_analysis_free(struct tare_run_analysis *analysis)
+void tare_analysis_free(struct tare_analysis *analysis)
 {
 	tare_sites_free(&analysis->sites);
 	tare_symbols_free(analysis->symbols);
@@ -55,11 +55,10 @@ void tare_run_analysis_free(struct tare_run_analysis *analysis)
 	free(analysis->spans);
 }
 
-struct tare_run_report tare_run_analysis_report(const struct tare_run_analysis *analysis,
-                                                const struct tare_recording *recording,
-                                                const char *choice)
+struct tare_report tare_analysis_report(const struct tare_analysis *analysis,
+                                        const struct tare_recording *recording, const char *choice)
 {
-	return (struct tare_run_report){
+	return (struct tare_report){
 		.recording = recording,
 		.view = &analysis->view,
 		.ledgers = &analysis->ledgers,

@@ -5,7 +5,7 @@
 #include "cli/run/report_ceilings.h"
 #include "report/run/report.h"
 
-struct tare_run_analysis {
+struct tare_analysis {
 	struct tare_view view;
 	struct tare_time_span *spans; // of the view, when --phase asks for a part
 	struct tare_report_ceilings ceilings;
@@ -18,12 +18,11 @@ struct tare_run_analysis {
 };
 
 // Computes all of it for the part of the run that the settings ask for. Returns TARE_EXIT_OK,
-// TARE_EXIT_USAGE or TARE_EXIT_FAILED with a sentence. Free with tare_run_analysis_free in any
+// TARE_EXIT_USAGE or TARE_EXIT_FAILED with a sentence. Free with tare_analysis_free in any
 // case.
-int tare_run_analyse(const struct tare_settings *settings, const struct tare_recording *recording,
-                     struct tare_run_analysis *analysis, struct tare_error *error);
-void tare_run_analysis_free(struct tare_run_analysis *analysis);
+int tare_analyse(const struct tare_settings *settings, const struct tare_recording *recording,
+                 struct tare_analysis *analysis, struct tare_error *error);
+void tare_analysis_free(struct tare_analysis *analysis);
 // What the writers take; points into both.
-struct tare_run_report tare_run_analysis_report(const struct tare_run_analysis *analysis,
-                                                const struct tare_recording *recording,
-                                                const char *choice);
+struct tare_report tare_analysis_report(const struct tare_analysis *analysis,
+                                        const struct tare_recording *recording, const char *choice);

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "measure/bandwidth/bandwidth.h"
-#include "measure/core/kept.h"
+#include "measure/core/result_cache.h"
 #include "result/json.h"
 
 #include <errno.h>
@@ -134,7 +134,8 @@ static const char *last_word(const char *driver)
 
 static char *find_path(const char *device_name, const char *driver, struct tare_error *error)
 {
-	return tare_kept_path("bandwidth", device_name, device_name, last_word(driver), error);
+	return tare_result_cache_path("bandwidth", device_name, device_name, last_word(driver),
+	                              error);
 }
 
 // Whether the driver of a result is of that version.
@@ -171,12 +172,13 @@ int tare_bandwidth_keep(const struct tare_result *result, struct tare_error *err
 	if (!part || part->device_count == 0)
 		return tare_fail(error, EINVAL, "no result of tare bandwidth to keep");
 	device = &part->devices[0];
-	if (part->interrupted || tare_kept_never(device) || !fact_text(device, TARE_FACT_NAME)[0] ||
-	    !fact_text(device, TARE_FACT_DRIVER)[0] || !is_complete(part))
+	if (part->interrupted || tare_result_cache_refuses(device) ||
+	    !fact_text(device, TARE_FACT_NAME)[0] || !fact_text(device, TARE_FACT_DRIVER)[0] ||
+	    !is_complete(part))
 		return 0;
 	path =
 	    find_path(fact_text(device, TARE_FACT_NAME), fact_text(device, TARE_FACT_DRIVER), &why);
-	status = path ? tare_kept_write(path, part, &why) : why.code;
+	status = path ? tare_result_cache_write(path, part, &why) : why.code;
 	if (status < 0 && error)
 		*error = why;
 	return status;

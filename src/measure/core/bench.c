@@ -62,7 +62,7 @@ static int check_against_host(const struct tare_bench *bench, int64_t ps, int64_
                               struct tare_error *error)
 {
 	double most_ns = (double)host_ns * (1 + wrong_rate) + tare_step_ns(&bench->rate);
-	char told[TARE_UNIT_TEXT], seen[TARE_UNIT_TEXT];
+	char known[TARE_UNIT_TEXT], seen[TARE_UNIT_TEXT];
 
 	if (host_ns == 0 || (double)ps / 1000 <= most_ns)
 		return 0;
@@ -70,7 +70,7 @@ static int check_against_host(const struct tare_bench *bench, int64_t ps, int64_
 	    error, EIO,
 	    "by its stamps it lasted %s, but by the host's clock it was over after %s: "
 	    "the device clock jumped, or its rate is not what the driver says",
-	    tare_format_ns((double)ps / 1000, told), tare_format_ns((double)host_ns, seen));
+	    tare_format_ns((double)ps / 1000, known), tare_format_ns((double)host_ns, seen));
 }
 
 int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,

@@ -2,7 +2,7 @@
 #include "measure/core/peaks.h"
 
 #include "base/cleanup.h"
-#include "measure/core/kept.h"
+#include "measure/core/result_cache.h"
 #include "result/json.h"
 
 #include <errno.h>
@@ -285,8 +285,8 @@ static char *find_path(const struct tare_device_entry *device, struct tare_error
 	char identity[512];
 
 	identify(device, identity, sizeof identity);
-	return tare_kept_path("peak", fact_text(device, TARE_FACT_NAME), identity,
-	                      fact_text(device, TARE_FACT_DRIVER), error);
+	return tare_result_cache_path("peak", fact_text(device, TARE_FACT_NAME), identity,
+	                              fact_text(device, TARE_FACT_DRIVER), error);
 }
 
 int tare_peaks_keep(const struct tare_result *result, struct tare_error *error)
@@ -297,11 +297,11 @@ int tare_peaks_keep(const struct tare_result *result, struct tare_error *error)
 
 	if (!part || part->device_count == 0)
 		return tare_fail(error, EINVAL, "no result of tare peak to keep");
-	if (part->interrupted || tare_kept_never(&part->devices[0]))
+	if (part->interrupted || tare_result_cache_refuses(&part->devices[0]))
 		return 0;
 	struct tare_error why = { 0 };
 	path = find_path(&part->devices[0], &why);
-	status = path ? tare_kept_write(path, part, &why) : why.code;
+	status = path ? tare_result_cache_write(path, part, &why) : why.code;
 	if (status < 0 && error)
 		*error = why;
 	return status;
@@ -385,7 +385,7 @@ int tare_peaks_load(const struct tare_device_entry *device, const char *from,
 		return load_file(device, from, peaks, error);
 	if (from)
 		return 0;
-	if (tare_kept_never(device)) {
+	if (tare_result_cache_refuses(device)) {
 		snprintf(peaks->origin, sizeof peaks->origin, "results of %s are not kept",
 		         strcmp(device->backend, "simulated") == 0 ? "the simulated device"
 		                                                   : "a device that is for tests");

@@ -24,14 +24,14 @@ static int describe_parameters(struct tare_kernel *kernel, int64_t count, char *
 	char *text = NULL;
 	size_t size = 0;
 	FILE *file = open_memstream(&text, &size);
-	bool told = count >= 0;
+	bool known = count >= 0;
 
 	if (!file)
 		return -ENOMEM;
-	for (int64_t i = 0; told && i < count; i++) {
+	for (int64_t i = 0; known && i < count; i++) {
 		struct tare_parameter parameter = { 0 };
-		told = tare_kernel_parameter(kernel, (uint32_t)i, &parameter, NULL) == 0;
-		if (told)
+		known = tare_kernel_parameter(kernel, (uint32_t)i, &parameter, NULL) == 0;
+		if (known)
 			fprintf(file, "%s%s%s%s%s%s", i ? ", " : "",
 			        parameter.read_only ? "const " : "",
 			        parameter.kind == TARE_PARAMETER_LOCAL ? "local " : "",
@@ -42,7 +42,7 @@ static int describe_parameters(struct tare_kernel *kernel, int64_t count, char *
 		free(text);
 		return -ENOMEM;
 	}
-	if (told)
+	if (known)
 		*parameters = text;
 	else
 		free(text);

@@ -365,15 +365,15 @@ static int conclude_caches(const struct peak *peak)
 	struct tare_result *result = peak->run->result;
 	struct tare_sweep_fall falls[TARE_SWEEP_FALLS];
 	size_t count = tare_sweep_falls(result, peak->cache_bytes, falls), used = 0;
-	char text[400] = "", told[80], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT];
+	char text[400] = "", known[80], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT];
 
 	if (count == 0)
 		return 0;
 	if (peak->cache_bytes)
-		snprintf(told, sizeof told, "a last-level cache of %s",
+		snprintf(known, sizeof known, "a last-level cache of %s",
 		         tare_format_bytes(peak->cache_bytes, from));
 	else
-		snprintf(told, sizeof told, "no size of its last-level cache");
+		snprintf(known, sizeof known, "no size of its last-level cache");
 	for (size_t i = 0; i < count && used < sizeof text; i++)
 		used += (size_t)snprintf(
 		    text + used, sizeof text - used, "%s%s and %s, where %s",
@@ -382,7 +382,7 @@ static int conclude_caches(const struct peak *peak)
 	return tare_result_conclude(result, "caches",
 	                            "Reading a working set, each unit all of it, slows down "
 	                            "between %s (the driver tells %s).",
-	                            text, told);
+	                            text, known);
 }
 
 // ---- warnings

@@ -158,7 +158,8 @@ int several_open(struct several *several, struct tare_error *error)
 	for (size_t i = 0; status == 0 && i < several->count; i++) {
 		struct tare_error why = { 0 };
 		int opened = open_one(several, i, &why);
-		tare_place_of(several->devices[i].member->facts, NULL, &several->devices[i].place);
+		tare_attachment_of(several->devices[i].member->facts, NULL,
+		                   &several->devices[i].place);
 		if (opened < 0)
 			status = several_drop(several, i, opened, &why);
 	}

@@ -47,7 +47,7 @@ int several_speeds(struct several_lane *const *lanes, size_t count);
 
 struct several_device {
 	const struct tare_several_member *member;
-	struct tare_place place;
+	struct tare_attachment place;
 	struct tare_memory *host_in, *host_out, *device_in, *device_out;
 	struct tare_queue *queues[2];
 	struct several_mark *marks[2];

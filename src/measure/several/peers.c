@@ -48,8 +48,8 @@ static int add_labels(const struct several *several, struct tare_labels *labels,
                       uint32_t to, const char *path)
 {
 	char bridge[32];
-	enum tare_nearness near =
-	    tare_places_share(&several->devices[from].place, &several->devices[to].place, bridge);
+	enum tare_nearness near = tare_attachments_share(&several->devices[from].place,
+	                                                 &several->devices[to].place, bridge);
 
 	if (tare_labels_set_text(labels, "peer", name_of(several, to)) < 0 ||
 	    tare_labels_set_text(labels, "path", path) < 0 ||

@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tare_place_of(const struct tare_facts *facts, const char *root, struct tare_place *place)
+void tare_attachment_of(const struct tare_facts *facts, const char *root,
+                        struct tare_attachment *place)
 {
 	const struct tare_fact *pci = &facts->fact[TARE_FACT_PCI];
 	const struct tare_fact *numa = &facts->fact[TARE_FACT_NUMA];
 	char link[300], resolved[PATH_MAX], address[32];
 	const char *at;
 
-	*place = (struct tare_place){ 0 };
+	*place = (struct tare_attachment){ 0 };
 	if (numa->present)
 		snprintf(place->numa, sizeof place->numa, "%.31s", numa->text);
 	if (!pci->present || strchr(pci->text, '/'))
@@ -34,8 +35,8 @@ void tare_place_of(const struct tare_facts *facts, const char *root, struct tare
 		snprintf(place->path, sizeof place->path, "%.255s", at + 1);
 }
 
-enum tare_nearness tare_places_share(const struct tare_place *a, const struct tare_place *b,
-                                     char bridge[32])
+enum tare_nearness tare_attachments_share(const struct tare_attachment *a,
+                                          const struct tare_attachment *b, char bridge[32])
 {
 	const char *left = a->path, *right = b->path;
 	size_t shared = 0, length;
@@ -88,7 +89,7 @@ static void say(struct words *words, const char *text)
 
 // "cuda:0 and cuda:1 share the root port 0000:0c:01.0": each group of those that are so near to
 // one another, named once, at its first device. Returns how many groups there are.
-static size_t say_groups(struct words *words, const struct tare_place *places,
+static size_t say_groups(struct words *words, const struct tare_attachment *places,
                          const char *const *names, size_t count, enum tare_nearness nearness,
                          const char *what)
 {
@@ -99,8 +100,8 @@ static size_t say_groups(struct words *words, const struct tare_place *places,
 		size_t members = 0, said = 0;
 		bool first = true;
 		for (size_t k = 0; k < count; k++) {
-			bool near =
-			    k != i && tare_places_share(&places[i], &places[k], other) == nearness;
+			bool near = k != i && tare_attachments_share(&places[i], &places[k],
+			                                             other) == nearness;
 			first = first && !(near && k < i);
 			if (near)
 				snprintf(bridge, sizeof bridge, "%s", other);
@@ -112,7 +113,7 @@ static size_t say_groups(struct words *words, const struct tare_place *places,
 		say(words, names[i]);
 		for (size_t k = 0; k < count; k++)
 			if (k != i &&
-			    tare_places_share(&places[i], &places[k], other) == nearness) {
+			    tare_attachments_share(&places[i], &places[k], other) == nearness) {
 				say(words, ++said == members ? " and " : ", ");
 				say(words, names[k]);
 			}
@@ -125,8 +126,8 @@ static size_t say_groups(struct words *words, const struct tare_place *places,
 	return groups;
 }
 
-void tare_places_describe(const struct tare_place *places, const char *const *names, size_t count,
-                          char *text, size_t size)
+void tare_attachments_describe(const struct tare_attachment *places, const char *const *names,
+                               size_t count, char *text, size_t size)
 {
 	struct words words = { text, size, 0 };
 	bool known = true, numa = true;

@@ -22,14 +22,14 @@ static size_t present(const struct several *several)
 static int conclude_places(struct several *several)
 {
 	const char *names[TARE_SEVERAL_MOST];
-	struct tare_place places[TARE_SEVERAL_MOST];
+	struct tare_attachment places[TARE_SEVERAL_MOST];
 	char text[2048];
 
 	for (size_t i = 0; i < several->count; i++) {
 		names[i] = several->devices[i].member->name;
 		places[i] = several->devices[i].place;
 	}
-	tare_places_describe(places, names, several->count, text, sizeof text);
+	tare_attachments_describe(places, names, several->count, text, sizeof text);
 	return tare_result_conclude(several->run->result, "places", "On the way to the host: %s.",
 	                            text);
 }

@@ -32,7 +32,7 @@ int tare_measure_several(struct tare_run *run, const struct tare_several_member 
 // ---- where devices sit (places.c)
 
 // The bridges from the host to a device, and its NUMA node.
-struct tare_place {
+struct tare_attachment {
 	char path[256]; // "pci0000:0c/0000:0c:01.0/0000:0d:00.0"; "" where the system does not tell
 	char numa[32];  // "0"; "" where it is not known
 };
@@ -47,12 +47,13 @@ enum tare_nearness {
 };
 
 // Reads the place of the device with these facts. `root`: NULL for "/sys/bus/pci/devices".
-void tare_place_of(const struct tare_facts *facts, const char *root, struct tare_place *place);
+void tare_attachment_of(const struct tare_facts *facts, const char *root,
+                        struct tare_attachment *place);
 // What the two share; *bridge is the address of the deepest bridge, or "".
-enum tare_nearness tare_places_share(const struct tare_place *a, const struct tare_place *b,
-                                     char bridge[32]);
+enum tare_nearness tare_attachments_share(const struct tare_attachment *a,
+                                          const struct tare_attachment *b, char bridge[32]);
 // "same switch", "other NUMA node", "not told".
 const char *tare_nearness_name(enum tare_nearness nearness);
 // A sentence or two on who shares what among `count` devices, into text. `names` as in the members.
-void tare_places_describe(const struct tare_place *places, const char *const *names, size_t count,
-                          char *text, size_t size);
+void tare_attachments_describe(const struct tare_attachment *places, const char *const *names,
+                               size_t count, char *text, size_t size);

@@ -27,11 +27,11 @@ static bool cupti_is_found(const char *library_path, const char *cache)
 	static const char *const versions[] = { CUPTI_VERSIONS }, *const folders[] = {
 		CUPTI_FOLDERS
 	};
-	const char *told = getenv(CUPTI_VARIABLE);
+	const char *answer = getenv(CUPTI_VARIABLE);
 	char text[256];
 
-	if (told && told[0])
-		return tare_library_is_found(told, library_path, cache);
+	if (answer && answer[0])
+		return tare_library_is_found(answer, library_path, cache);
 	for (size_t v = 0; v < sizeof versions / sizeof *versions; v++) {
 		snprintf(text, sizeof text, "libcupti.so.%s", versions[v]);
 		if (tare_library_is_found(text, library_path, cache))

@@ -39,17 +39,17 @@ char *tare_layer_find(struct tare_error *error)
 {
 	// As installed, then as built.
 	static const char *const folders[] = { TARE_LAYER_INSTALLED, "../guest" };
-	const char *told = getenv(TARE_LAYER_FOLDER);
+	const char *answer = getenv(TARE_LAYER_FOLDER);
 	char base[PATH_MAX], *path = NULL;
 
-	if (told && told[0]) {
-		path = look_in(".", told);
+	if (answer && answer[0]) {
+		path = look_in(".", answer);
 		if (!path)
 			tare_fail(error, ENOENT,
 			          "$" TARE_LAYER_FOLDER
 			          " is %.200s, where there is no " TARE_RECORDER
 			          " that may be read",
-			          told);
+			          answer);
 	} else {
 		own_folder(base, sizeof base);
 		for (size_t i = 0; base[0] && !path && i < sizeof folders / sizeof *folders; i++)

@@ -24,13 +24,13 @@ static const struct tare_page_part parts[] = {
 };
 
 struct run_page {
-	const struct tare_run_report *run;
+	const struct tare_report *run;
 	uint64_t most_bytes;
 	struct tare_page_left_out *left_out;
 };
 
 // What the window and a bookmark are called: "./simulate --steps 200 - tare".
-static void write_title(const struct tare_run_report *run, FILE *file)
+static void write_title(const struct tare_report *run, FILE *file)
 {
 	const char *program = run->recording->program;
 
@@ -38,7 +38,7 @@ static void write_title(const struct tare_run_report *run, FILE *file)
 	fputs(" - tare", file);
 }
 
-static int write_report(const struct tare_run_report *run, FILE *file, struct tare_error *error)
+static int write_report(const struct tare_report *run, FILE *file, struct tare_error *error)
 {
 	TARE_FREE char *json = NULL;
 	size_t length = 0;
@@ -74,7 +74,7 @@ static int write_mark(void *context, const char *mark, FILE *file, struct tare_e
 	return 0;
 }
 
-int tare_report_run_page(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
+int tare_report_run_page(const struct tare_report *run, uint64_t most_bytes, FILE *file,
                          struct tare_page_left_out *left_out, struct tare_error *error)
 {
 	struct run_page page = { run, most_bytes, left_out };
@@ -85,7 +85,7 @@ int tare_report_run_page(const struct tare_run_report *run, uint64_t most_bytes,
 
 #else
 
-int tare_report_run_page(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
+int tare_report_run_page(const struct tare_report *run, uint64_t most_bytes, FILE *file,
                          struct tare_page_left_out *left_out, struct tare_error *error)
 {
 	return tare_report_timeline_write(run, most_bytes, file, left_out, error);

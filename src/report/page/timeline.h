@@ -26,7 +26,7 @@ enum timeline_kind {
 };
 
 struct timeline {
-	const struct tare_run_report *run;
+	const struct tare_report *run;
 	const struct tare_recording *recording;
 	struct timeline_rows all[TIMELINE_KINDS];  // of the view
 	struct timeline_rows rows[TIMELINE_KINDS]; // of these, in the page
@@ -66,7 +66,7 @@ int timeline_place(struct timeline *timeline);
 // ---- timeline_rows.c
 
 // Finds the rows of the view and what they name. Returns 0 or -ENOMEM.
-int timeline_open(struct timeline *timeline, const struct tare_run_report *run,
+int timeline_open(struct timeline *timeline, const struct tare_report *run,
                   struct tare_error *error);
 void timeline_close(struct timeline *timeline);
 // How far rows are left out: 0 nothing, 1 calls that ask, 2 short calls, 3 all calls, 4 all but a

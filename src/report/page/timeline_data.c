@@ -185,7 +185,7 @@ static int write_text(const char *text, size_t length, FILE *file, struct tare_e
 	return 0;
 }
 
-int tare_report_timeline_write(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
+int tare_report_timeline_write(const struct tare_report *run, uint64_t most_bytes, FILE *file,
                                struct tare_page_left_out *left_out, struct tare_error *error)
 {
 	struct timeline timeline;
@@ -217,7 +217,7 @@ int tare_report_timeline_write(const struct tare_run_report *run, uint64_t most_
 
 #else
 
-int tare_report_timeline_write(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
+int tare_report_timeline_write(const struct tare_report *run, uint64_t most_bytes, FILE *file,
                                struct tare_page_left_out *left_out, struct tare_error *error)
 {
 	(void)run, (void)most_bytes, (void)file, (void)left_out;

@@ -115,7 +115,7 @@ static void put_functions(struct tare_json *json, const struct timeline *timelin
 		json_t *object = json_object();
 		tare_json_put(json, object, "name", tare_json_text(recording->functions[i].name));
 		tare_json_put(json, object, "role",
-		              tare_json_text(tare_run_role(recording->functions[i].role)));
+		              tare_json_text(tare_report_role(recording->functions[i].role)));
 		tare_json_push(json, list, object);
 	}
 	tare_json_put(json, root, "functions", list);
@@ -146,19 +146,19 @@ static const char *untimed(uint32_t why)
 {
 	switch (why) {
 	case TARE_UNTIMED_REFUSED:
-		return tare_run_unobserved(TARE_UNOBSERVED_REFUSED);
+		return tare_report_unobserved(TARE_UNOBSERVED_REFUSED);
 	case TARE_UNTIMED_FAILED:
-		return tare_run_unobserved(TARE_UNOBSERVED_FAILED);
+		return tare_report_unobserved(TARE_UNOBSERVED_FAILED);
 	case TARE_UNTIMED_ABANDONED:
-		return tare_run_unobserved(TARE_UNOBSERVED_ABANDONED);
+		return tare_report_unobserved(TARE_UNOBSERVED_ABANDONED);
 	case TARE_UNTIMED_NO_ROOM:
-		return tare_run_unobserved(TARE_UNOBSERVED_NO_ROOM);
+		return tare_report_unobserved(TARE_UNOBSERVED_NO_ROOM);
 	case TARE_UNTIMED_NOT_SAMPLED:
-		return tare_run_unobserved(TARE_UNOBSERVED_NOT_SAMPLED);
+		return tare_report_unobserved(TARE_UNOBSERVED_NOT_SAMPLED);
 	case TARE_UNTIMED_REUSED:
-		return tare_run_unobserved(TARE_UNOBSERVED_REUSED);
+		return tare_report_unobserved(TARE_UNOBSERVED_REUSED);
 	case TARE_UNTIMED_NOT_ASKED:
-		return tare_run_unobserved(TARE_UNOBSERVED_NOT_ASKED);
+		return tare_report_unobserved(TARE_UNOBSERVED_NOT_ASKED);
 	default:
 		return NULL;
 	}
@@ -171,10 +171,10 @@ static void put_words(struct tare_json *json, json_t *root)
 		uint32_t count;
 		const char *(*word)(uint32_t number);
 	} lists[] = {
-		{ "kinds", TARE_KIND_KINDS, tare_run_kind },
-		{ "directions", TARE_DIRECTION_HOST + 1, tare_run_direction },
-		{ "memory_kinds", TARE_TRACE_MEMORY_MAPPED + 1, tare_run_memory },
-		{ "roles", TARE_ROLE_COUNT, tare_run_role },
+		{ "kinds", TARE_KIND_KINDS, tare_report_kind },
+		{ "directions", TARE_DIRECTION_HOST + 1, tare_report_direction },
+		{ "memory_kinds", TARE_TRACE_MEMORY_MAPPED + 1, tare_report_memory },
+		{ "roles", TARE_ROLE_COUNT, tare_report_role },
 		{ "causes", TARE_LEDGER_CATEGORIES, cause_name },
 		{ "cause_titles", TARE_LEDGER_CATEGORIES, cause_title },
 		{ "untimed", TARE_UNTIMED_NOT_ASKED + 1, untimed },

@@ -275,7 +275,7 @@ static int name_all(struct timeline *timeline)
 		    timeline_string(timeline->strings, recording->phases[i].domain);
 	}
 	for (uint32_t i = 0; i < recording->device_count; i++)
-		timeline->device_number[i] = tare_run_device_number(recording, i);
+		timeline->device_number[i] = tare_report_device_number(recording, i);
 	code = name_stacks(timeline);
 	return !code && timeline_strings_failed(timeline->strings) ? -ENOMEM : code;
 }
@@ -347,13 +347,13 @@ static int make_room(struct timeline *timeline)
 	           : -ENOMEM;
 }
 
-int timeline_open(struct timeline *timeline, const struct tare_run_report *run,
+int timeline_open(struct timeline *timeline, const struct tare_report *run,
                   struct tare_error *error)
 {
 	int code = 0;
 
 	*timeline = (struct timeline){ .run = run, .recording = run->recording };
-	if (tare_run_devices_known(run))
+	if (tare_report_devices_known(run))
 		code = tare_ledgers_pieces(run->recording, run->view, take_piece, timeline, error);
 	if (!code)
 		code = find_rows(timeline);

@@ -6,12 +6,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool tare_run_nothing_timed(const struct tare_run_report *run)
+bool tare_report_nothing_timed(const struct tare_report *run)
 {
 	return run->tables->coverage.enqueued > 0 && run->tables->coverage.completed == 0;
 }
 
-uint32_t tare_run_device_number(const struct tare_recording *recording, uint32_t device)
+uint32_t tare_report_device_number(const struct tare_recording *recording, uint32_t device)
 {
 	uint32_t number = 0, same;
 
@@ -23,7 +23,7 @@ uint32_t tare_run_device_number(const struct tare_recording *recording, uint32_t
 	return number;
 }
 
-uint64_t tare_run_device_apis(const struct tare_recording *recording, uint32_t device)
+uint64_t tare_report_device_apis(const struct tare_recording *recording, uint32_t device)
 {
 	uint64_t apis = 0;
 
@@ -33,7 +33,7 @@ uint64_t tare_run_device_apis(const struct tare_recording *recording, uint32_t d
 	return apis;
 }
 
-uint32_t tare_run_joined_by(const struct tare_recording *recording, uint32_t device)
+uint32_t tare_report_joined_by(const struct tare_recording *recording, uint32_t device)
 {
 	const struct tare_recorded_device *devices = recording->devices;
 
@@ -48,25 +48,25 @@ uint32_t tare_run_joined_by(const struct tare_recording *recording, uint32_t dev
 static void add_apis(const struct tare_recording *recording, uint32_t device, char *text,
                      size_t size)
 {
-	uint64_t apis = tare_run_device_apis(recording, device);
+	uint64_t apis = tare_report_device_apis(recording, device);
 	const char *before = " (";
 	size_t used = strlen(text);
 
 	if ((recording->apis & (recording->apis - 1)) == 0)
 		return;
 	for (uint32_t api = 0; api < TARE_TRACE_API_COUNT && used < size; api++) {
-		if (!(apis >> api & 1) || !tare_run_api_title(api))
+		if (!(apis >> api & 1) || !tare_report_api_title(api))
 			continue;
 		used += (size_t)snprintf(text + used, size - used, "%s%s", before,
-		                         tare_run_api_title(api));
+		                         tare_report_api_title(api));
 		before = ", ";
 	}
 	if (used < size && before[0] == ',')
 		snprintf(text + used, size - used, ")");
 }
 
-const char *tare_run_device_name(const struct tare_recording *recording, uint32_t device,
-                                 char *text, size_t size)
+const char *tare_report_device_name(const struct tare_recording *recording, uint32_t device,
+                                    char *text, size_t size)
 {
 	unsigned different = 0;
 
@@ -78,7 +78,7 @@ const char *tare_run_device_name(const struct tare_recording *recording, uint32_
 		different += recording->devices[i].same_as == i;
 	if (different > 1)
 		snprintf(text, size, "#%" PRIu32 " %.120s",
-		         tare_run_device_number(recording, device),
+		         tare_report_device_number(recording, device),
 		         recording->devices[device].name);
 	else
 		snprintf(text, size, "%.120s", recording->devices[device].name);

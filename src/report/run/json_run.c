@@ -9,7 +9,7 @@
 
 #if !TARE_HAVE_JSON
 
-int tare_report_run_json(const struct tare_run_report *run, FILE *file, struct tare_error *error)
+int tare_report_run_json(const struct tare_report *run, FILE *file, struct tare_error *error)
 {
 	(void)run;
 	(void)file;
@@ -20,7 +20,7 @@ int tare_report_run_json(const struct tare_run_report *run, FILE *file, struct t
 
 #include <math.h>
 
-static void put_run(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_run(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
 	json_t *trace = json_object();
@@ -67,7 +67,7 @@ static void put_others(struct tare_json *json, const struct tare_other_uses *oth
 	tare_json_put(json, root, "other_apis", list);
 }
 
-static void put_view(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_view(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
 	const struct tare_view *view = run->view;
@@ -77,7 +77,7 @@ static void put_view(struct tare_json *json, const struct tare_run_report *run, 
 	tare_json_put(json, object, "to_ns", json_integer(view->to_ns - recording->start_ns));
 	tare_json_put(json, object, "process", tare_json_index(view->process));
 	tare_json_put(json, object, "device",
-	              tare_json_index(tare_run_device_number(recording, view->device)));
+	              tare_json_index(tare_report_device_number(recording, view->device)));
 	tare_json_put(json, object, "kernel", tare_json_text(view->kernel));
 	tare_json_put(json, object, "phase", tare_json_text(view->phase));
 	tare_json_put(json, object, "spans",
@@ -85,7 +85,7 @@ static void put_view(struct tare_json *json, const struct tare_run_report *run, 
 	tare_json_put(json, root, "view", object);
 }
 
-static void put_problems(struct tare_json *json, const struct tare_run_problems *problems,
+static void put_problems(struct tare_json *json, const struct tare_report_problems *problems,
                          json_t *root)
 {
 	json_t *list = json_array();
@@ -119,7 +119,7 @@ static json_t *parts(struct tare_json *json, const int64_t *parts_ns)
 	return list;
 }
 
-static json_t *went_into(struct tare_json *json, const struct tare_run_part *part)
+static json_t *went_into(struct tare_json *json, const struct tare_recording_part *part)
 {
 	json_t *list = json_array();
 
@@ -129,7 +129,7 @@ static json_t *went_into(struct tare_json *json, const struct tare_run_part *par
 			continue;
 		row = json_object();
 		tare_json_put(json, row, "category", tare_json_text(tare_ledger_category_name(c)));
-		tare_json_put(json, row, "words", tare_json_text(tare_run_part_words(c)));
+		tare_json_put(json, row, "words", tare_json_text(tare_recording_part_words(c)));
 		tare_json_put(json, row, "ns", json_integer(part->parts_ns[c]));
 		tare_json_push(json, list, row);
 	}
@@ -137,15 +137,15 @@ static json_t *went_into(struct tare_json *json, const struct tare_run_part *par
 }
 
 // Start-up, working part and tear-down; none of a part of the run.
-static json_t *run_parts(struct tare_json *json, const struct tare_run_report *run)
+static json_t *run_parts(struct tare_json *json, const struct tare_report *run)
 {
-	const struct tare_run_summary *summary = &run->tables->summary;
+	const struct tare_recorded_summary *summary = &run->tables->summary;
 	json_t *list = json_array();
 
-	for (enum tare_run_part_of i = 0; i < TARE_PARTS && summary->has_parts; i++) {
-		const struct tare_run_part *part = &summary->parts[i];
+	for (enum tare_recording_part_of i = 0; i < TARE_PARTS && summary->has_parts; i++) {
+		const struct tare_recording_part *part = &summary->parts[i];
 		json_t *object = json_object();
-		tare_json_put(json, object, "part", tare_json_text(tare_run_part_name(i)));
+		tare_json_put(json, object, "part", tare_json_text(tare_recording_part_name(i)));
 		tare_json_put(json, object, "from_ns", since_start(run->recording, part->from_ns));
 		tare_json_put(json, object, "to_ns", since_start(run->recording, part->to_ns));
 		tare_json_put(json, object, "share",
@@ -157,9 +157,9 @@ static json_t *run_parts(struct tare_json *json, const struct tare_run_report *r
 	return list;
 }
 
-static void put_summary(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_summary(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
-	const struct tare_run_summary *summary = &run->tables->summary;
+	const struct tare_recorded_summary *summary = &run->tables->summary;
 	const struct {
 		const char *key;
 		double value;
@@ -175,7 +175,7 @@ static void put_summary(struct tare_json *json, const struct tare_run_report *ru
 	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
 		tare_json_put(
 		    json, object, shares[i].key,
-		    tare_json_number(tare_run_nothing_timed(run) ? NAN : shares[i].value));
+		    tare_json_number(tare_report_nothing_timed(run) ? NAN : shares[i].value));
 	tare_json_put(json, object, "launch_ns", json_integer(summary->launch_ns));
 	tare_json_put(json, object, "mean_launch_ns", tare_json_number(summary->mean_launch_ns));
 	tare_json_put(json, object, "working_from_ns",
@@ -233,12 +233,12 @@ void tare_json_put_ledger(struct tare_json *json, json_t *object, const struct t
 	tare_json_put(json, object, "matrix", matrix(json, ledger));
 }
 
-static void put_ledgers(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_ledgers(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < run->ledgers->count && tare_run_devices_known(run); i++) {
+	for (size_t i = 0; i < run->ledgers->count && tare_report_devices_known(run); i++) {
 		const struct tare_ledger *ledger = &run->ledgers->ledgers[i];
 		bool device = ledger->device < recording->device_count;
 		json_t *object = json_object();
@@ -246,20 +246,21 @@ static void put_ledgers(struct tare_json *json, const struct tare_run_report *ru
 		tare_json_put(json, object, "name",
 		              tare_json_text(device ? recording->devices[ledger->device].name
 		                                    : ledger->name));
-		tare_json_put(json, object, "device_number",
-		              tare_json_index(tare_run_device_number(recording, ledger->device)));
+		tare_json_put(
+		    json, object, "device_number",
+		    tare_json_index(tare_report_device_number(recording, ledger->device)));
 		tare_json_put_ledger(json, object, ledger);
 		tare_json_push(json, list, object);
 	}
 	tare_json_put(json, root, "ledgers", list);
 }
 
-static void put_gaps(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_gaps(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < run->ledgers->gap_count && tare_run_devices_known(run); i++) {
+	for (size_t i = 0; i < run->ledgers->gap_count && tare_report_devices_known(run); i++) {
 		const struct tare_gap *gap = &run->ledgers->gaps[i];
 		json_t *object = json_object();
 		tare_json_put_device(json, object, recording, gap->device);
@@ -324,7 +325,7 @@ static void put_coverage(struct tare_json *json, const struct tare_coverage *cov
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		tare_json_put(json, object, counts[i].key, tare_json_unsigned(counts[i].value));
 	for (uint32_t i = 0; i < TARE_UNOBSERVED_REASONS; i++)
-		tare_json_put(json, reasons, tare_run_unobserved(i),
+		tare_json_put(json, reasons, tare_report_unobserved(i),
 		              tare_json_unsigned(coverage->unobserved_by[i]));
 	tare_json_put(json, object, "unobserved_by", reasons);
 	tare_json_put(json, object, "stacks", tare_json_unsigned(coverage->stacks));
@@ -337,7 +338,7 @@ static void put_coverage(struct tare_json *json, const struct tare_coverage *cov
 	tare_json_put(json, root, "coverage", object);
 }
 
-static void put_changes(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_changes(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	json_t *list = json_array();
 
@@ -348,7 +349,7 @@ static void put_changes(struct tare_json *json, const struct tare_run_report *ru
 			continue;
 		object = json_object();
 		tare_json_put(json, object, "change",
-		              tare_json_text(tare_run_change(made->change)));
+		              tare_json_text(tare_report_change(made->change)));
 		tare_json_put(json, object, "process", json_integer(made->process));
 		tare_json_put(json, object, "count", tare_json_unsigned(made->count));
 		tare_json_put(json, object, "commands", tare_json_unsigned(made->commands));
@@ -360,7 +361,7 @@ static void put_changes(struct tare_json *json, const struct tare_run_report *ru
 	tare_json_put(json, root, "changes", list);
 }
 
-static void put_environment(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_environment(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	json_t *list = json_array();
 
@@ -377,8 +378,8 @@ static void put_environment(struct tare_json *json, const struct tare_run_report
 	tare_json_put(json, root, "environment", list);
 }
 
-static int build(struct tare_json *json, const struct tare_run_report *run,
-                 const struct tare_run_problems *problems, json_t *root)
+static int build(struct tare_json *json, const struct tare_report *run,
+                 const struct tare_report_problems *problems, json_t *root)
 {
 	json_t *tool = json_object();
 
@@ -405,12 +406,12 @@ static int build(struct tare_json *json, const struct tare_run_report *run,
 	return json->failed ? -ENOMEM : 0;
 }
 
-int tare_report_run_json(const struct tare_run_report *run, FILE *file, struct tare_error *error)
+int tare_report_run_json(const struct tare_report *run, FILE *file, struct tare_error *error)
 {
 	struct tare_json json = { false };
-	struct tare_run_problems problems;
+	struct tare_report_problems problems;
 	json_t *root = json_object();
-	int status = tare_run_problems_find(run, &problems);
+	int status = tare_report_problems_find(run, &problems);
 
 	if (!root)
 		status = -ENOMEM;
@@ -418,7 +419,7 @@ int tare_report_run_json(const struct tare_run_report *run, FILE *file, struct t
 		status = build(&json, run, &problems, root);
 	if (status == 0)
 		status = tare_json_layout(root, file);
-	tare_run_problems_free(&problems);
+	tare_report_problems_free(&problems);
 	json_decref(root);
 	return status < 0 ? tare_fail(error, ENOMEM, "no memory left for the report as JSON") : 0;
 }

@@ -22,7 +22,7 @@ json_t *tare_json_number(double value);
 json_t *tare_json_time(int64_t ns);
 json_t *tare_json_index(uint32_t index);
 json_t *tare_json_unsigned(uint64_t value); // at most 2^63 - 1
-json_t *tare_json_told(uint64_t value);     // 0 is not told
+json_t *tare_json_known(uint64_t value);    // 0 is not told
 // "device" (its name) and "device_number".
 void tare_json_put_device(struct tare_json *json, json_t *object,
                           const struct tare_recording *recording, uint32_t device);
@@ -30,15 +30,13 @@ void tare_json_put_device(struct tare_json *json, json_t *object,
 // "wall_ns", "parts", "ambiguous_ns", "hidden_to_device_ns", "hidden_from_device_ns", "matrix".
 void tare_json_put_ledger(struct tare_json *json, json_t *object, const struct tare_ledger *ledger);
 // "tasks", "transfers", "api", "builds", "memory", "queues".
-void tare_json_put_tables(struct tare_json *json, const struct tare_run_report *run, json_t *root);
+void tare_json_put_tables(struct tare_json *json, const struct tare_report *run, json_t *root);
 // "findings", "findings_together_ns", "unjudged".
-void tare_json_put_findings(struct tare_json *json, const struct tare_run_report *run,
-                            json_t *root);
+void tare_json_put_findings(struct tare_json *json, const struct tare_report *run, json_t *root);
 // "phases", "phases_left_out".
-void tare_json_put_phases(struct tare_json *json, const struct tare_run_report *run, json_t *root);
+void tare_json_put_phases(struct tare_json *json, const struct tare_report *run, json_t *root);
 // "sites".
-void tare_json_put_sites(struct tare_json *json, const struct tare_run_report *run, json_t *root);
+void tare_json_put_sites(struct tare_json *json, const struct tare_report *run, json_t *root);
 // "clock", "devices", "processes".
-void tare_json_put_machines(struct tare_json *json, const struct tare_run_report *run,
-                            json_t *root);
+void tare_json_put_machines(struct tare_json *json, const struct tare_report *run, json_t *root);
 #endif

@@ -19,7 +19,7 @@ static json_t *figures(struct tare_json *json, const struct tare_finding *findin
 	return list;
 }
 
-static json_t *places(struct tare_json *json, const struct tare_run_report *run,
+static json_t *places(struct tare_json *json, const struct tare_report *run,
                       const struct tare_finding *finding)
 {
 	const struct tare_recording *recording = run->recording;
@@ -47,7 +47,7 @@ static json_t *places(struct tare_json *json, const struct tare_run_report *run,
 	return list;
 }
 
-static json_t *finding_of(struct tare_json *json, const struct tare_run_report *run,
+static json_t *finding_of(struct tare_json *json, const struct tare_report *run,
                           const struct tare_finding *finding)
 {
 	json_t *object = json_object();
@@ -75,7 +75,7 @@ static json_t *finding_of(struct tare_json *json, const struct tare_run_report *
 	return object;
 }
 
-void tare_json_put_findings(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+void tare_json_put_findings(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	const struct tare_findings *findings = run->findings;
 	json_t *list = json_array();

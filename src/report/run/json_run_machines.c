@@ -40,7 +40,7 @@ json_t *tare_json_unsigned(uint64_t value)
 	return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
 }
 
-json_t *tare_json_told(uint64_t value)
+json_t *tare_json_known(uint64_t value)
 {
 	return value ? tare_json_unsigned(value) : json_null();
 }
@@ -53,7 +53,7 @@ void tare_json_put_device(struct tare_json *json, json_t *object,
 	                  ? tare_json_text(recording->devices[device].name)
 	                  : json_null());
 	tare_json_put(json, object, "device_number",
-	              tare_json_index(tare_run_device_number(recording, device)));
+	              tare_json_index(tare_report_device_number(recording, device)));
 }
 
 // A text that "" says is not known.
@@ -62,13 +62,13 @@ static json_t *text_or_null(const char *text)
 	return text && text[0] ? tare_json_text(text) : json_null();
 }
 
-static bool in_view(const struct tare_run_report *run, uint32_t device)
+static bool in_view(const struct tare_report *run, uint32_t device)
 {
 	return tare_view_has_process(run->view, run->recording->devices[device].process) &&
 	       tare_view_has_device(run->recording, run->view, device);
 }
 
-static void put_clock(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_clock(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
 	json_t *object = json_object(), *list = json_array();
@@ -88,7 +88,7 @@ static void put_clock(struct tare_json *json, const struct tare_run_report *run,
 		tare_json_put(json, entry, "process", json_integer(device->process));
 		tare_json_put_device(json, entry, recording, i);
 		tare_json_put(json, entry, "source",
-		              tare_json_text(tare_run_clock(device->clock_source)));
+		              tare_json_text(tare_report_clock(device->clock_source)));
 		tare_json_put(json, entry, "residual_ns",
 		              mapped ? tare_json_time(device->residual_ns) : json_null());
 		tare_json_put(json, entry, "drift_ppm",
@@ -106,12 +106,12 @@ static void put_clock(struct tare_json *json, const struct tare_run_report *run,
 static json_t *device_apis(struct tare_json *json, const struct tare_recording *recording,
                            uint32_t device)
 {
-	uint64_t apis = tare_run_device_apis(recording, device);
+	uint64_t apis = tare_report_device_apis(recording, device);
 	json_t *list = json_array();
 
 	for (uint32_t api = 0; api < TARE_TRACE_API_COUNT; api++)
-		if (apis >> api & 1 && tare_run_api(api))
-			tare_json_push(json, list, tare_json_text(tare_run_api(api)));
+		if (apis >> api & 1 && tare_report_api(api))
+			tare_json_push(json, list, tare_json_text(tare_report_api(api)));
 	return list;
 }
 
@@ -119,13 +119,13 @@ static json_t *device_apis(struct tare_json *json, const struct tare_recording *
 static void put_same(struct tare_json *json, const struct tare_recording *recording,
                      uint32_t device, json_t *object)
 {
-	const char *by = tare_run_same_by(tare_run_joined_by(recording, device));
+	const char *by = tare_report_same_by(tare_report_joined_by(recording, device));
 	uint32_t maybe = recording->devices[device].maybe_same;
 
 	tare_json_put(json, object, "one_by", by ? tare_json_text(by) : json_null());
-	tare_json_put(
-	    json, object, "maybe_same",
-	    tare_json_index(maybe ? tare_run_device_number(recording, maybe - 1) : TARE_NO_INDEX));
+	tare_json_put(json, object, "maybe_same",
+	              tare_json_index(maybe ? tare_report_device_number(recording, maybe - 1)
+	                                    : TARE_NO_INDEX));
 }
 
 // Each different device once.
@@ -133,7 +133,7 @@ static json_t *managed(struct tare_json *json, struct tare_recorded_faults fault
 {
 	json_t *object;
 
-	if (!faults.told)
+	if (!faults.known)
 		return json_null();
 	object = json_object();
 	tare_json_put(json, object, "host_faults", tare_json_unsigned(faults.host_faults));
@@ -149,7 +149,7 @@ static json_t *managed(struct tare_json *json, struct tare_recorded_faults fault
 
 // Of commands of the view that were given to the whole device of which this one (a same_as) is a
 // part.
-static uint64_t count_parts(const struct tare_run_report *run, uint32_t device)
+static uint64_t count_parts(const struct tare_report *run, uint32_t device)
 {
 	const struct tare_recording *recording = run->recording;
 	uint64_t count = 0;
@@ -164,18 +164,18 @@ static uint64_t count_parts(const struct tare_run_report *run, uint32_t device)
 	return count;
 }
 
-static void put_sub_device(struct tare_json *json, const struct tare_run_report *run,
-                           uint32_t device, json_t *object)
+static void put_sub_device(struct tare_json *json, const struct tare_report *run, uint32_t device,
+                           json_t *object)
 {
 	uint32_t whole = run->recording->devices[device].sub_device_of;
 
 	tare_json_put(json, object, "sub_device_of",
-	              tare_json_index(whole ? tare_run_device_number(run->recording, whole - 1)
+	              tare_json_index(whole ? tare_report_device_number(run->recording, whole - 1)
 	                                    : TARE_NO_INDEX));
 	tare_json_put(json, object, "parts", tare_json_unsigned(count_parts(run, device)));
 }
 
-static void put_devices(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_devices(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
 	json_t *list = json_array();
@@ -187,7 +187,7 @@ static void put_devices(struct tare_json *json, const struct tare_run_report *ru
 			continue;
 		object = json_object();
 		tare_json_put(json, object, "number",
-		              tare_json_index(tare_run_device_number(recording, i)));
+		              tare_json_index(tare_report_device_number(recording, i)));
 		tare_json_put(json, object, "name", tare_json_text(device->name));
 		tare_json_put(json, object, "apis", device_apis(json, recording, i));
 		put_same(json, recording, i, object);
@@ -195,12 +195,13 @@ static void put_devices(struct tare_json *json, const struct tare_run_report *ru
 		tare_json_put(json, object, "platform", text_or_null(device->platform));
 		tare_json_put(json, object, "vendor", text_or_null(device->vendor));
 		tare_json_put(json, object, "driver_version", text_or_null(device->driver_version));
-		tare_json_put(json, object, "type", tare_json_told(device->type));
-		tare_json_put(json, object, "compute_units", tare_json_told(device->compute_units));
-		tare_json_put(json, object, "clock_hz", tare_json_told(device->clock_hz));
-		tare_json_put(json, object, "memory_bytes", tare_json_told(device->memory_bytes));
-		tare_json_put(json, object, "local_bytes", tare_json_told(device->local_bytes));
-		tare_json_put(json, object, "group_limit", tare_json_told(device->group_limit));
+		tare_json_put(json, object, "type", tare_json_known(device->type));
+		tare_json_put(json, object, "compute_units",
+		              tare_json_known(device->compute_units));
+		tare_json_put(json, object, "clock_hz", tare_json_known(device->clock_hz));
+		tare_json_put(json, object, "memory_bytes", tare_json_known(device->memory_bytes));
+		tare_json_put(json, object, "local_bytes", tare_json_known(device->local_bytes));
+		tare_json_put(json, object, "group_limit", tare_json_known(device->group_limit));
 		tare_json_put(json, object, "unified_memory", json_boolean(device->unified_memory));
 		tare_json_put(json, object, "managed_memory",
 		              managed(json, tare_device_faults(recording, run->view, i)));
@@ -231,19 +232,19 @@ static void put_identity(struct tare_json *json, const struct tare_recorded_proc
 	bool ranked = process->rank != TARE_TRACE_NO_RANK;
 
 	tare_json_put(json, object, "pid", tare_json_unsigned(process->pid));
-	tare_json_put(json, object, "parent_pid", tare_json_told(process->parent_pid));
+	tare_json_put(json, object, "parent_pid", tare_json_known(process->parent_pid));
 	tare_json_put(json, object, "rank",
 	              ranked ? tare_json_unsigned(process->rank) : json_null());
 	tare_json_put(json, object, "rank_count",
-	              ranked ? tare_json_told(process->rank_count) : json_null());
+	              ranked ? tare_json_known(process->rank_count) : json_null());
 	tare_json_put(json, object, "rank_from",
 	              ranked ? text_or_null(process->rank_from) : json_null());
 	tare_json_put(json, object, "host_name", text_or_null(process->host_name));
 	tare_json_put(json, object, "executable", text_or_null(process->executable));
 	tare_json_put(json, object, "command_line", text_or_null(process->command_line));
-	tare_json_put(json, object, "state", tare_json_text(tare_run_state(process->state)));
+	tare_json_put(json, object, "state", tare_json_text(tare_report_state(process->state)));
 	tare_json_put(json, object, "stop_reason",
-	              tare_json_text(tare_run_stop(process->stop_reason)));
+	              tare_json_text(tare_report_stop(process->stop_reason)));
 	tare_json_put(json, object, "strict", json_boolean(process->flags & TARE_TRACE_STRICT));
 	tare_json_put(json, object, "forked", json_boolean(process->flags & TARE_TRACE_FORKED));
 }
@@ -269,8 +270,8 @@ static void put_process(struct tare_json *json, const struct tare_recording *rec
 	tare_json_put(json, object, "number", json_integer((json_int_t)number));
 	put_identity(json, process, object);
 	// Nothing runs in no time: 0 is a clock that was not read before the process was gone.
-	tare_json_put(json, object, "cpu_ns", tare_json_told(process->cpu_ns));
-	tare_json_put(json, object, "helper_cpu_ns", tare_json_told(process->helper_cpu_ns));
+	tare_json_put(json, object, "cpu_ns", tare_json_known(process->cpu_ns));
+	tare_json_put(json, object, "helper_cpu_ns", tare_json_known(process->helper_cpu_ns));
 	tare_json_put(json, object, "threads",
 	              json_integer((json_int_t)count_threads(recording, number)));
 	tare_json_put(json, object, "start_ns",
@@ -284,7 +285,7 @@ static void put_process(struct tare_json *json, const struct tare_recording *rec
 	tare_json_put(json, object, "problem", tare_json_text(process->problem));
 }
 
-static void put_processes(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_processes(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	json_t *list = json_array();
 
@@ -299,7 +300,7 @@ static void put_processes(struct tare_json *json, const struct tare_run_report *
 	tare_json_put(json, root, "processes", list);
 }
 
-void tare_json_put_machines(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+void tare_json_put_machines(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	put_clock(json, run, root);
 	put_devices(json, run, root);

@@ -2,7 +2,7 @@
 #include "report/run/json_run.h"
 
 #if TARE_HAVE_JSON
-void tare_json_put_phases(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+void tare_json_put_phases(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	json_t *list = json_array();
 

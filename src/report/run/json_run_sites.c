@@ -13,7 +13,7 @@ static json_t *text_or_null(const char *text)
 	return text && text[0] ? tare_json_text(text) : json_null();
 }
 
-static json_t *frames_of(struct tare_json *json, const struct tare_run_report *run, uint32_t stack)
+static json_t *frames_of(struct tare_json *json, const struct tare_report *run, uint32_t stack)
 {
 	const struct tare_frame *frames;
 	size_t count = tare_symbols_frames(run->symbols, stack, &frames);
@@ -33,7 +33,7 @@ static json_t *frames_of(struct tare_json *json, const struct tare_run_report *r
 	return list;
 }
 
-void tare_json_put_sites(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+void tare_json_put_sites(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	json_t *list = json_array();
 
@@ -42,7 +42,7 @@ void tare_json_put_sites(struct tare_json *json, const struct tare_run_report *r
 		json_t *object = json_object();
 		tare_json_put(json, object, "site", tare_json_text(row->text));
 		tare_json_put(json, object, "kind",
-		              row->kind ? text_or_null(tare_run_kind(row->kind)) : json_null());
+		              row->kind ? text_or_null(tare_report_kind(row->kind)) : json_null());
 		tare_json_put(json, object, "what", tare_json_text(row->what));
 		tare_json_put(json, object, "count", tare_json_unsigned(row->count));
 		tare_json_put(json, object, "bytes", tare_json_unsigned(row->bytes));

@@ -59,26 +59,26 @@ static json_t *fill(struct tare_json *json, const struct tare_task *task)
 static json_t *occupancy(struct tare_json *json, const struct tare_recording *recording,
                          const struct tare_task *task)
 {
-	const struct tare_occupancy *told = &task->occupancy;
+	const struct tare_occupancy *answer = &task->occupancy;
 	const struct tare_recorded_shape *shape;
 	json_t *object, *limits;
 	uint64_t cluster[3];
 
-	if (told->groups == 0 || task->frequent_shape >= recording->shape_count)
+	if (answer->groups == 0 || task->frequent_shape >= recording->shape_count)
 		return json_null();
 	shape = &recording->shapes[task->frequent_shape];
 	for (size_t i = 0; i < 3; i++)
 		cluster[i] = shape->cluster[i];
 	object = json_object();
 	limits = json_object();
-	tare_json_put(json, object, "share", tare_json_number(told->share));
-	tare_json_put(json, object, "groups_at_once", tare_json_unsigned(told->groups));
+	tare_json_put(json, object, "share", tare_json_number(answer->share));
+	tare_json_put(json, object, "groups_at_once", tare_json_unsigned(answer->groups));
 	tare_json_put(json, object, "limit",
-	              tare_json_text(tare_occupancy_limit_name(told->limit)));
+	              tare_json_text(tare_occupancy_limit_name(answer->limit)));
 	for (enum tare_occupancy_limit i = 0; i < TARE_OCCUPANCY_LIMITS; i++)
 		tare_json_put(json, limits, tare_occupancy_limit_name(i),
-		              told->by[i] == UINT64_MAX ? json_null()
-		                                        : tare_json_unsigned(told->by[i]));
+		              answer->by[i] == UINT64_MAX ? json_null()
+		                                          : tare_json_unsigned(answer->by[i]));
 	tare_json_put(json, object, "groups_by", limits);
 	tare_json_put(json, object, "registers", tare_json_unsigned(task->facts.registers));
 	tare_json_put(json, object, "local_bytes",
@@ -102,23 +102,24 @@ static json_t *compiled_group(struct tare_json *json, uint64_t packed)
 
 static json_t *facts(struct tare_json *json, const struct tare_task *task)
 {
-	const struct tare_recorded_kernel_fact *told = &task->facts;
+	const struct tare_recorded_kernel_fact *answer = &task->facts;
 	json_t *object;
 
-	if (told->kernel == TARE_NO_INDEX)
+	if (answer->kernel == TARE_NO_INDEX)
 		return json_null();
 	object = json_object();
-	tare_json_put(json, object, "group_limit", tare_json_told(told->group_limit));
+	tare_json_put(json, object, "group_limit", tare_json_known(answer->group_limit));
 	tare_json_put(json, object, "local_bytes",
-	              told->local_bytes == UINT64_MAX ? json_null()
-	                                              : tare_json_unsigned(told->local_bytes));
-	tare_json_put(json, object, "private_bytes", tare_json_unsigned(told->private_bytes));
-	tare_json_put(json, object, "preferred_multiple", tare_json_told(told->preferred_multiple));
-	tare_json_put(json, object, "sub_group", tare_json_told(told->sub_group));
+	              answer->local_bytes == UINT64_MAX ? json_null()
+	                                                : tare_json_unsigned(answer->local_bytes));
+	tare_json_put(json, object, "private_bytes", tare_json_unsigned(answer->private_bytes));
+	tare_json_put(json, object, "preferred_multiple",
+	              tare_json_known(answer->preferred_multiple));
+	tare_json_put(json, object, "sub_group", tare_json_known(answer->sub_group));
 	tare_json_put(json, object, "spill_bytes",
-	              told->spill_bytes == UINT64_MAX ? json_null()
-	                                              : tare_json_unsigned(told->spill_bytes));
-	tare_json_put(json, object, "compiled_group", compiled_group(json, told->compiled_group));
+	              answer->spill_bytes == UINT64_MAX ? json_null()
+	                                                : tare_json_unsigned(answer->spill_bytes));
+	tare_json_put(json, object, "compiled_group", compiled_group(json, answer->compiled_group));
 	return object;
 }
 
@@ -180,7 +181,7 @@ static void put_durations(struct tare_json *json, json_t *object, const struct t
 }
 
 // Instances and durations of each shape, where there are several.
-static json_t *by_shape(struct tare_json *json, const struct tare_run_report *run,
+static json_t *by_shape(struct tare_json *json, const struct tare_report *run,
                         const struct tare_task *task)
 {
 	const struct tare_tables *tables = run->tables;
@@ -200,7 +201,7 @@ static json_t *by_shape(struct tare_json *json, const struct tare_run_report *ru
 	return list;
 }
 
-static void put_tasks(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_tasks(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
 	json_t *list = json_array();
@@ -276,17 +277,18 @@ static void put_transfer(struct tare_json *json, json_t *object,
 	tare_json_put(json, object, "sizes", histogram(json, row));
 }
 
-static void put_transfers(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_transfers(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < run->tables->transfer_count; i++) {
 		const struct tare_transfer_row *row = &run->tables->transfers[i];
 		json_t *object = json_object();
-		tare_json_put(json, object, "kind", tare_json_text(tare_run_kind(row->kind)));
+		tare_json_put(json, object, "kind", tare_json_text(tare_report_kind(row->kind)));
 		tare_json_put(json, object, "direction",
-		              tare_json_text(tare_run_direction(row->direction)));
-		tare_json_put(json, object, "memory", tare_json_text(tare_run_memory(row->memory)));
+		              tare_json_text(tare_report_direction(row->direction)));
+		tare_json_put(json, object, "memory",
+		              tare_json_text(tare_report_memory(row->memory)));
 		tare_json_put(json, object, "blocking", json_boolean(row->blocking));
 		tare_json_put(json, object, "in_place", json_boolean(row->in_place));
 		tare_json_put_device(json, object, run->recording, row->device);
@@ -306,8 +308,8 @@ static void put_api(struct tare_json *json, const struct tare_tables *tables, js
 		const struct tare_api_row *row = &tables->api[i];
 		json_t *object = json_object();
 		tare_json_put(json, object, "function", tare_json_text(row->function));
-		tare_json_put(json, object, "api", tare_json_text(tare_run_api(row->api)));
-		tare_json_put(json, object, "role", tare_json_text(tare_run_role(row->role)));
+		tare_json_put(json, object, "api", tare_json_text(tare_report_api(row->api)));
+		tare_json_put(json, object, "role", tare_json_text(tare_report_role(row->role)));
 		tare_json_put(json, object, "count", tare_json_unsigned(row->count));
 		tare_json_put(json, object, "failed", tare_json_unsigned(row->failed));
 		tare_json_put(json, object, "nested", tare_json_unsigned(row->nested));
@@ -318,7 +320,7 @@ static void put_api(struct tare_json *json, const struct tare_tables *tables, js
 	tare_json_put(json, root, "api", list);
 }
 
-static void put_builds(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_builds(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
 	json_t *list = json_array();
@@ -340,7 +342,7 @@ static void put_builds(struct tare_json *json, const struct tare_run_report *run
 	tare_json_put(json, root, "builds", list);
 }
 
-static void put_memory(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_memory(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	const struct tare_memory_use *memory = &run->tables->memory;
 	json_t *object = json_object();
@@ -392,7 +394,7 @@ static void put_queue(struct tare_json *json, json_t *object,
 	              queue ? json_boolean(queue->profiling_added) : json_null());
 }
 
-static void put_queues(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+static void put_queues(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	json_t *list = json_array();
 
@@ -405,7 +407,7 @@ static void put_queues(struct tare_json *json, const struct tare_run_report *run
 		tare_json_put(json, object, "busy_ns",
 		              row->timed ? json_integer(row->busy_ns) : json_null());
 		tare_json_put(json, object, "mean_depth", tare_json_number(row->mean_depth));
-		tare_json_put(json, object, "max_depth", tare_json_told(row->max_depth));
+		tare_json_put(json, object, "max_depth", tare_json_known(row->max_depth));
 		tare_json_put(json, object, "gaps_ns",
 		              row->timed ? json_integer(row->gaps_ns) : json_null());
 		tare_json_put(json, object, "gap_causes", causes(json, row));
@@ -416,7 +418,7 @@ static void put_queues(struct tare_json *json, const struct tare_run_report *run
 	tare_json_put(json, root, "queues", list);
 }
 
-void tare_json_put_tables(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+void tare_json_put_tables(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
 	put_tasks(json, run, root);
 	put_transfers(json, run, root);

@@ -16,8 +16,8 @@
 #define DEAR_PROFILING 0.15
 
 struct finder {
-	const struct tare_run_report *run;
-	struct tare_run_problems *problems;
+	const struct tare_report *run;
+	struct tare_report_problems *problems;
 	bool failed;
 };
 
@@ -26,8 +26,8 @@ static void add(struct finder *finder, const char *id, bool figures, const char 
 
 static void add(struct finder *finder, const char *id, bool figures, const char *format, ...)
 {
-	struct tare_run_problems *problems = finder->problems;
-	struct tare_run_problem *grown;
+	struct tare_report_problems *problems = finder->problems;
+	struct tare_report_problem *grown;
 	va_list arguments;
 	char *text = NULL;
 	int length;
@@ -44,7 +44,7 @@ static void add(struct finder *finder, const char *id, bool figures, const char 
 	}
 	problems->at = grown;
 	grown[problems->count++] =
-	    (struct tare_run_problem){ .id = id, .figures = figures, .text = text };
+	    (struct tare_report_problem){ .id = id, .figures = figures, .text = text };
 }
 
 static unsigned long long big(uint64_t value)
@@ -157,7 +157,7 @@ static void add_processes(struct finder *finder, enum about about)
 		add_unended(finder, about, who);
 		break;
 	case STOPPED: {
-		const char *why = tare_run_stop_title(first->stop_reason);
+		const char *why = tare_report_stop_title(first->stop_reason);
 		add(finder, "stopped", true,
 		    "the recording of %s stopped before its end: %s; what came later is missing",
 		    who, why ? why : "for a reason that this tare does not know");
@@ -277,7 +277,7 @@ static const char *list_reasons(const struct tare_coverage *coverage, char *text
 		if (coverage->unobserved_by[i] == 0)
 			continue;
 		length = snprintf(text + at, size - at, "%s%llu %s", separator,
-		                  big(coverage->unobserved_by[i]), tare_run_unobserved_title(i));
+		                  big(coverage->unobserved_by[i]), tare_report_unobserved_title(i));
 		at += length < 0 ? 0 : (size_t)length;
 		if (at + 2 > size)
 			return text;
@@ -400,7 +400,7 @@ static void find_clocks(struct finder *finder)
 			continue;
 		add(finder, "no-clock", true,
 		    "the stamps of %s could not be put on the host's clock: its times are missing",
-		    tare_run_device_name(recording, (uint32_t)i, name, sizeof name));
+		    tare_report_device_name(recording, (uint32_t)i, name, sizeof name));
 		break;
 	}
 	if (contradictions)
@@ -425,21 +425,21 @@ static void find_of_two_apis(struct finder *finder)
 
 	for (uint32_t i = 0; i < recording->device_count; i++) {
 		const struct tare_recorded_device *device = &recording->devices[i];
-		uint32_t same_by = tare_run_joined_by(recording, i);
+		uint32_t same_by = tare_report_joined_by(recording, i);
 		if (device->same_as != i || !tare_view_has_device(recording, finder->run->view, i))
 			continue;
 		if (same_by != TARE_SAME_BY_NOTHING)
 			add(finder, "one-device", false,
 			    "%s is one device for the APIs that show it: %s",
-			    tare_run_device_name(recording, i, name, sizeof name), by[same_by]);
+			    tare_report_device_name(recording, i, name, sizeof name), by[same_by]);
 		if (device->maybe_same)
 			add(finder, "two-devices", false,
 			    "two devices? %s and %s may be one: the APIs do not both tell a UUID "
 			    "or a "
 			    "place on the bus, and the names do not say; they have a ledger each",
-			    tare_run_device_name(recording, device->maybe_same - 1, other,
-			                         sizeof other),
-			    tare_run_device_name(recording, i, name, sizeof name));
+			    tare_report_device_name(recording, device->maybe_same - 1, other,
+			                            sizeof other),
+			    tare_report_device_name(recording, i, name, sizeof name));
 	}
 }
 
@@ -455,15 +455,15 @@ static void find_in_ledgers(struct finder *finder)
 			add(finder, "unknown-time", true, "%.1f %% of the time of %s is not known",
 			    100 * unknown / (double)ledger->wall_ns,
 			    ledger->device < finder->run->recording->device_count
-			        ? tare_run_device_name(finder->run->recording, ledger->device, name,
-			                               sizeof name)
+			        ? tare_report_device_name(finder->run->recording, ledger->device,
+			                                  name, sizeof name)
 			        : "the run");
 			break;
 		}
 	}
 }
 
-static bool is_part(const struct tare_run_report *run)
+static bool is_part(const struct tare_report *run)
 {
 	const struct tare_view *view = run->view;
 
@@ -577,12 +577,12 @@ static void find_front(struct finder *finder)
 		    why[front->why]);
 }
 
-int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_problems *problems)
+int tare_report_problems_find(const struct tare_report *run, struct tare_report_problems *problems)
 {
 	struct finder finder = { .run = run, .problems = problems };
 	const struct tare_recording *recording = run->recording;
 
-	*problems = (struct tare_run_problems){ 0 };
+	*problems = (struct tare_report_problems){ 0 };
 	find_nothing(&finder);
 	if (recording->problem)
 		add(&finder, "folder", true, "%.400s", recording->problem);
@@ -609,10 +609,10 @@ int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_pr
 	return finder.failed ? -ENOMEM : 0;
 }
 
-void tare_run_problems_free(struct tare_run_problems *problems)
+void tare_report_problems_free(struct tare_report_problems *problems)
 {
 	for (size_t i = 0; i < problems->count; i++)
 		free(problems->at[i].text);
 	free(problems->at);
-	*problems = (struct tare_run_problems){ 0 };
+	*problems = (struct tare_report_problems){ 0 };
 }

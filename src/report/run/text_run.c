@@ -10,39 +10,39 @@
 
 #define QUIET_PARTS 2 // with -q: where the time went, and what to change
 
-int tare_report_run_text(const struct tare_run_report *run, const struct tare_text_options *options,
+int tare_report_run_text(const struct tare_report *run, const struct tare_text_options *options,
                          FILE *file, struct tare_error *error)
 {
-	static int (*const parts[])(const struct tare_text *, const struct tare_run_report *) = {
-		tare_run_text_ledgers, tare_run_text_findings,  tare_run_text_phases,
-		tare_run_text_tasks,   tare_run_text_transfers, tare_run_text_sites,
-		tare_run_text_calls,   tare_run_text_queues,
+	static int (*const parts[])(const struct tare_text *, const struct tare_report *) = {
+		tare_report_text_ledgers, tare_report_text_findings,  tare_report_text_phases,
+		tare_report_text_tasks,   tare_report_text_transfers, tare_report_text_sites,
+		tare_report_text_calls,   tare_report_text_queues,
 	};
 	bool quiet = options->verbosity < 0;
 	size_t count = quiet ? QUIET_PARTS : sizeof parts / sizeof *parts;
 	struct tare_text text = { options, file };
-	struct tare_run_problems problems;
-	int status = tare_run_problems_find(run, &problems);
+	struct tare_report_problems problems;
+	int status = tare_report_problems_find(run, &problems);
 
 	if (status == 0)
-		status = tare_run_text_head(&text, run, &problems);
+		status = tare_report_text_head(&text, run, &problems);
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = parts[i](&text, run);
 	if (status == 0 && !quiet)
-		status = tare_run_text_notes(&text, run, &problems);
-	tare_run_problems_free(&problems);
+		status = tare_report_text_notes(&text, run, &problems);
+	tare_report_problems_free(&problems);
 	return status < 0 ? tare_fail(error, ENOMEM, "no memory left for the report") : 0;
 }
 
-int tare_run_heading(const struct tare_text *text, const char *title, const char *remark)
+int tare_report_heading(const struct tare_text *text, const char *title, const char *remark)
 {
 	fputc('\n', text->file);
 	return tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s%s%s%s", title,
 	                           remark[0] ? " (" : "", remark, remark[0] ? ")" : "");
 }
 
-const char *tare_run_cut(const struct tare_text *text, const char *name, size_t columns,
-                         char buffer[RUN_TEXT])
+const char *tare_report_cut(const struct tare_text *text, const char *name, size_t columns,
+                            char buffer[RUN_TEXT])
 {
 	// A character takes four bytes at most, so that what is left out here would be cut anyway.
 	char *part = strndup(name, columns * 4 + 4),
@@ -66,16 +66,18 @@ const char *tare_run_cut(const struct tare_text *text, const char *name, size_t 
 	return buffer;
 }
 
-size_t tare_run_room(const struct tare_text *text, size_t others)
+size_t tare_report_room(const struct tare_text *text, size_t others)
 {
 	size_t columns = text->options->columns, room = columns > others ? columns - others : 0;
 
 	return room < 12 ? 12 : room > 60 ? 60 : room;
 }
 
-struct tare_run_unit tare_run_unit_for(double most_ns)
+struct tare_report_unit tare_report_unit_for(double most_ns)
 {
-	static const struct tare_run_unit units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "µs", 1e3 } };
+	static const struct tare_report_unit units[] = { { "s", 1e9 },
+		                                         { "ms", 1e6 },
+		                                         { "µs", 1e3 } };
 
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
 		if (most_ns >= 0.9995 * units[i].ns)
@@ -83,21 +85,21 @@ struct tare_run_unit tare_run_unit_for(double most_ns)
 	return units[2];
 }
 
-struct tare_run_unit tare_run_unit_of_totals(double most_ns)
+struct tare_report_unit tare_report_unit_of_totals(double most_ns)
 {
-	return tare_run_unit_for(most_ns / 10);
+	return tare_report_unit_for(most_ns / 10);
 }
 
-struct tare_run_unit tare_run_unit_between(double least_ns, double most_ns)
+struct tare_report_unit tare_report_unit_between(double least_ns, double most_ns)
 {
-	struct tare_run_unit unit = tare_run_unit_for(least_ns);
+	struct tare_report_unit unit = tare_report_unit_for(least_ns);
 
 	while (most_ns >= 0.9995e7 * unit.ns && unit.ns < 1e9)
-		unit = tare_run_unit_for(unit.ns * 1000);
+		unit = tare_report_unit_for(unit.ns * 1000);
 	return unit;
 }
 
-const char *tare_run_span(int64_t ns, char buffer[RUN_TEXT])
+const char *tare_report_span(int64_t ns, char buffer[RUN_TEXT])
 {
 	char number[TARE_UNIT_TEXT];
 
@@ -105,9 +107,9 @@ const char *tare_run_span(int64_t ns, char buffer[RUN_TEXT])
 	return buffer;
 }
 
-const char *tare_run_error(int64_t ns, char buffer[RUN_TEXT])
+const char *tare_report_error(int64_t ns, char buffer[RUN_TEXT])
 {
-	static const struct tare_run_unit units[] = {
+	static const struct tare_report_unit units[] = {
 		{ "ns", 1 }, { "µs", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }
 	};
 	size_t unit = 0;
@@ -122,7 +124,7 @@ const char *tare_run_error(int64_t ns, char buffer[RUN_TEXT])
 	return buffer;
 }
 
-const char *tare_run_time(double ns, struct tare_run_unit unit, char buffer[RUN_TEXT])
+const char *tare_report_time(double ns, struct tare_report_unit unit, char buffer[RUN_TEXT])
 {
 	double value = ns / unit.ns;
 	char number[TARE_UNIT_TEXT];
@@ -138,7 +140,7 @@ const char *tare_run_time(double ns, struct tare_run_unit unit, char buffer[RUN_
 	return buffer;
 }
 
-const char *tare_run_percent(double share, char buffer[RUN_TEXT])
+const char *tare_report_percent(double share, char buffer[RUN_TEXT])
 {
 	if (!isfinite(share))
 		snprintf(buffer, RUN_TEXT, "–");
@@ -151,7 +153,7 @@ const char *tare_run_percent(double share, char buffer[RUN_TEXT])
 	return buffer;
 }
 
-const char *tare_run_count(uint64_t count, char buffer[RUN_TEXT])
+const char *tare_report_count(uint64_t count, char buffer[RUN_TEXT])
 {
 	char digits[24];
 	size_t length, to = 0;
@@ -167,17 +169,17 @@ const char *tare_run_count(uint64_t count, char buffer[RUN_TEXT])
 	return buffer;
 }
 
-const char *tare_run_rate(double bytes_per_second, char buffer[RUN_TEXT])
+const char *tare_report_rate(double bytes_per_second, char buffer[RUN_TEXT])
 {
-	return tare_run_time(bytes_per_second, (struct tare_run_unit){ "GB/s", 1e9 }, buffer);
+	return tare_report_time(bytes_per_second, (struct tare_report_unit){ "GB/s", 1e9 }, buffer);
 }
 
-const char *tare_run_plural(uint64_t count)
+const char *tare_report_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
-bool tare_run_several_devices(const struct tare_run_report *run)
+bool tare_report_several_devices(const struct tare_report *run)
 {
 	size_t devices = 0;
 
@@ -186,18 +188,18 @@ bool tare_run_several_devices(const struct tare_run_report *run)
 	return devices > 1;
 }
 
-void tare_run_device_column(struct tare_text_table *table, const struct tare_run_report *run)
+void tare_report_device_column(struct tare_text_table *table, const struct tare_report *run)
 {
-	if (tare_run_several_devices(run))
+	if (tare_report_several_devices(run))
 		tare_text_column(table, "dev.", TARE_COLUMN_RIGHT);
 }
 
-void tare_run_device_cell(struct tare_text_table *table, const struct tare_run_report *run,
-                          uint32_t device)
+void tare_report_device_cell(struct tare_text_table *table, const struct tare_report *run,
+                             uint32_t device)
 {
-	uint32_t number = tare_run_device_number(run->recording, device);
+	uint32_t number = tare_report_device_number(run->recording, device);
 
-	if (!tare_run_several_devices(run))
+	if (!tare_report_several_devices(run))
 		return;
 	if (number == TARE_NO_INDEX)
 		tare_text_cell(table, "?");

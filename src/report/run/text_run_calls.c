@@ -34,9 +34,9 @@ static bool any_failed(const struct tare_tables *tables, size_t rows)
 
 static int write_api(const struct tare_text *text, const struct tare_tables *tables)
 {
-	size_t rows = shown(text, tables->api_count, TOP_CALLS), room = tare_run_room(text, 50);
+	size_t rows = shown(text, tables->api_count, TOP_CALLS), room = tare_report_room(text, 50);
 	bool failed = any_failed(tables, rows);
-	struct tare_run_unit total, each;
+	struct tare_report_unit total, each;
 	struct tare_text_table *table;
 	char name[RUN_TEXT], figure[RUN_TEXT];
 	double most = 0, least_mean = INFINITY, most_each = 0;
@@ -47,8 +47,8 @@ static int write_api(const struct tare_text *text, const struct tare_tables *tab
 			least_mean = fmin(least_mean, mean_of(&tables->api[i]));
 		most_each = fmax(most_each, (double)tables->api[i].max_ns);
 	}
-	total = tare_run_unit_of_totals(most);
-	each = tare_run_unit_between(fmin(least_mean, most_each), most_each);
+	total = tare_report_unit_of_totals(most);
+	each = tare_report_unit_between(fmin(least_mean, most_each), most_each);
 	table = tare_text_table_new(text, 2);
 	tare_text_column(table, "call", TARE_COLUMN_CUT);
 	tare_text_column(table, "what for", 0);
@@ -62,16 +62,16 @@ static int write_api(const struct tare_text *text, const struct tare_tables *tab
 	tare_text_column(table, "max", TARE_COLUMN_RIGHT);
 	for (size_t i = 0; i < rows; i++) {
 		const struct tare_api_row *row = &tables->api[i];
-		const char *role = tare_run_role(row->role);
+		const char *role = tare_report_role(row->role);
 		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", tare_run_cut(text, row->function, room, name));
+		tare_text_cell(table, "%s", tare_report_cut(text, row->function, room, name));
 		tare_text_cell(table, "%s", role ? role : "?");
 		tare_text_cell(table, "%" PRIu64, row->count);
 		if (failed)
 			tare_text_cell(table, "%" PRIu64, row->failed);
-		tare_text_cell(table, "%s", tare_run_time((double)row->total_ns, total, figure));
-		tare_text_cell(table, "%s", tare_run_time(mean_of(row), each, figure));
-		tare_text_cell(table, "%s", tare_run_time((double)row->max_ns, each, figure));
+		tare_text_cell(table, "%s", tare_report_time((double)row->total_ns, total, figure));
+		tare_text_cell(table, "%s", tare_report_time(mean_of(row), each, figure));
+		tare_text_cell(table, "%s", tare_report_time((double)row->max_ns, each, figure));
 	}
 	return tare_text_table_print(table);
 }
@@ -86,7 +86,7 @@ static int write_calls(const struct tare_text *text, const struct tare_tables *t
 
 	if (tables->api_count == 0)
 		return 0;
-	status = tare_run_heading(text, "API calls", "host time inside");
+	status = tare_report_heading(text, "API calls", "host time inside");
 	if (status == 0)
 		status = write_api(text, tables);
 	for (size_t i = rows; i < tables->api_count; i++) {
@@ -97,7 +97,7 @@ static int write_calls(const struct tare_text *text, const struct tare_tables *t
 		status =
 		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
 		                        "and %s calls of %zu more functions, %s (-v lists them)",
-		                        tare_run_count(count, number), tables->api_count - rows,
+		                        tare_report_count(count, number), tables->api_count - rows,
 		                        tare_format_ns((double)rest, time));
 	return status;
 }
@@ -121,7 +121,7 @@ static bool among_longest(const struct tare_tables *tables, size_t build, size_t
 
 static void add_build(struct tare_text_table *table, const struct tare_text *text,
                       const struct tare_recording *recording, const struct tare_build *build,
-                      struct tare_run_unit unit)
+                      struct tare_report_unit unit)
 {
 	const char *options = "";
 	char figure[RUN_TEXT], at[TARE_UNIT_TEXT], name[RUN_TEXT];
@@ -131,22 +131,22 @@ static void add_build(struct tare_text_table *table, const struct tare_text *tex
 		options = recording->programs[build->program].build_options;
 	tare_text_row(table, build->error ? TARE_STYLE_WARNING : TARE_STYLE_PLAIN);
 	tare_text_cell(table, "%s",
-	               tare_run_cut(text, build->function, tare_run_room(text, 56), name));
+	               tare_report_cut(text, build->function, tare_report_room(text, 56), name));
 	tare_text_cell(table, "%s",
 	               tare_format_ns((double)(build->at_ns - recording->start_ns), at));
-	tare_text_cell(table, "%s", tare_run_time((double)build->ns, unit, figure));
+	tare_text_cell(table, "%s", tare_report_time((double)build->ns, unit, figure));
 	if (build->error)
 		tare_text_cell(table, "failed: %" PRId64, build->error);
 	else
-		tare_text_cell(table, "%s", tare_run_cut(text, options, 30, name));
+		tare_text_cell(table, "%s", tare_report_cut(text, options, 30, name));
 }
 
-static int write_builds(const struct tare_text *text, const struct tare_run_report *run)
+static int write_builds(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_tables *tables = run->tables;
 	size_t top = shown(text, tables->build_count, TOP_BUILDS);
 	struct tare_text_table *table;
-	struct tare_run_unit unit;
+	struct tare_report_unit unit;
 	double most = 0;
 	int64_t total = 0;
 	char remark[RUN_TEXT], time[TARE_UNIT_TEXT], count[RUN_TEXT];
@@ -158,11 +158,11 @@ static int write_builds(const struct tare_text *text, const struct tare_run_repo
 		most = fmax(most, (double)tables->builds[i].ns);
 		total += tables->builds[i].ns;
 	}
-	unit = tare_run_unit_of_totals(most);
-	snprintf(remark, sizeof remark, "%.40s, %s%s", tare_run_count(tables->build_count, count),
-	         tare_format_ns((double)total, time),
+	unit = tare_report_unit_of_totals(most);
+	snprintf(remark, sizeof remark, "%.40s, %s%s",
+	         tare_report_count(tables->build_count, count), tare_format_ns((double)total, time),
 	         top < tables->build_count ? "; the longest" : "");
-	status = tare_run_heading(text, "Builds", remark);
+	status = tare_report_heading(text, "Builds", remark);
 	if (status < 0)
 		return status;
 	table = tare_text_table_new(text, 2);
@@ -178,7 +178,7 @@ static int write_builds(const struct tare_text *text, const struct tare_run_repo
 
 // ---- memory
 
-static int write_memory(const struct tare_text *text, const struct tare_run_report *run)
+static int write_memory(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_memory_use *memory = &run->tables->memory;
 	char bytes[TARE_UNIT_TEXT], peak[TARE_UNIT_TEXT], at[RUN_TEXT], count[RUN_TEXT];
@@ -187,7 +187,7 @@ static int write_memory(const struct tare_text *text, const struct tare_run_repo
 
 	if (memory->objects == 0 && memory->peak_at_ns == TARE_NO_TIME)
 		return 0;
-	status = tare_run_heading(text, "Memory", "by the sizes asked for");
+	status = tare_report_heading(text, "Memory", "by the sizes asked for");
 	if (status < 0)
 		return status;
 	if (memory->held_at_end)
@@ -195,15 +195,15 @@ static int write_memory(const struct tare_text *text, const struct tare_run_repo
 		         memory->held_at_end);
 	if (memory->peak_at_ns != TARE_NO_TIME)
 		snprintf(moment, sizeof moment, ", %.40s into the run",
-		         tare_run_span(memory->peak_at_ns - run->recording->start_ns, at));
+		         tare_report_span(memory->peak_at_ns - run->recording->start_ns, at));
 	return tare_text_paragraph(
 	    text, TARE_STYLE_PLAIN, "  ", 3, "%s object%s, %s in all; at most %s at once%s%s",
-	    tare_run_count(memory->objects, count), tare_run_plural(memory->objects),
+	    tare_report_count(memory->objects, count), tare_report_plural(memory->objects),
 	    tare_format_bytes(memory->bytes, bytes), tare_format_bytes(memory->peak_bytes, peak),
 	    moment, held);
 }
 
-int tare_run_text_calls(const struct tare_text *text, const struct tare_run_report *run)
+int tare_report_text_calls(const struct tare_text *text, const struct tare_report *run)
 {
 	int status = write_calls(text, run->tables);
 

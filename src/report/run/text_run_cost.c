@@ -5,7 +5,7 @@
 #include <math.h>
 
 // "about 32 % of the time (29 to 35 %)".
-const char *tare_run_cost_share(const struct tare_run_report *run, char words[RUN_TEXT])
+const char *tare_report_cost_share(const struct tare_report *run, char words[RUN_TEXT])
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	double share = coverage->cost_share, low, high;
@@ -37,7 +37,7 @@ const char *tare_run_cost_share(const struct tare_run_report *run, char words[RU
 }
 
 // "the driver about 12 ms (9.5 to 14 ms) for profiling and events".
-const char *tare_run_driver_cost(const struct tare_run_report *run, char words[RUN_TEXT])
+const char *tare_report_driver_cost(const struct tare_report *run, char words[RUN_TEXT])
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	char best[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT];

@@ -4,21 +4,21 @@
 
 #include <math.h>
 
-bool tare_run_is_estimated(const struct tare_estimate *estimate)
+bool tare_report_is_estimated(const struct tare_estimate *estimate)
 {
 	return estimate->unsampled > 0 && isfinite(estimate->ns);
 }
 
-void tare_run_estimate_cell(struct tare_text_table *table, const struct tare_estimate *estimate,
-                            struct tare_run_unit unit)
+void tare_report_estimate_cell(struct tare_text_table *table, const struct tare_estimate *estimate,
+                               struct tare_report_unit unit)
 {
 	char figure[RUN_TEXT], about[TARE_UNIT_TEXT];
 	tare_text_cell(
-	    table, "~%s ±%s", tare_run_time(estimate->ns, unit, figure),
+	    table, "~%s ±%s", tare_report_time(estimate->ns, unit, figure),
 	    tare_format_significant((estimate->high_ns - estimate->ns) / unit.ns, 2, about));
 }
 
-const char *tare_run_estimate_remark(bool estimated)
+const char *tare_report_estimate_remark(bool estimated)
 {
 	return estimated
 	           ? "; but ~ is estimated of all from a random sample, ± with 95 % confidence"

@@ -16,11 +16,11 @@
 static const char *write_cost(const struct tare_finding *finding, char buffer[RUN_TEXT])
 {
 	double low_ns = (double)finding->cost_low_ns, high_ns = (double)finding->cost_high_ns;
-	struct tare_run_unit unit = tare_run_unit_for(high_ns);
+	struct tare_report_unit unit = tare_report_unit_for(high_ns);
 	char low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT];
 
 	if (high_ns - low_ns < 0.05 * high_ns)
-		return tare_run_span(finding->cost_ns, buffer);
+		return tare_report_span(finding->cost_ns, buffer);
 	tare_format_significant(high_ns / unit.ns, 2, high);
 	if (low_ns < 0.005 * high_ns)
 		snprintf(buffer, RUN_TEXT, "at most %s %s", high, unit.name);
@@ -58,8 +58,7 @@ static const char *doubt(const struct tare_finding *finding)
 // ---- where it was seen
 
 // "step.c:214"; "" without recorded stacks.
-static const char *site_of(const struct tare_run_report *run,
-                           const struct tare_finding_place *place)
+static const char *site_of(const struct tare_report *run, const struct tare_finding_place *place)
 {
 	const char *site = run->symbols && place->stack < run->recording->stack_count
 	                       ? tare_symbols_text(run->symbols, place->stack)
@@ -68,7 +67,7 @@ static const char *site_of(const struct tare_run_report *run,
 }
 
 // "step.c:214 (200 times). "; "" where nothing is known.
-static void write_site(const struct tare_text *text, const struct tare_run_report *run,
+static void write_site(const struct tare_text *text, const struct tare_report *run,
                        const struct tare_finding *finding, char buffer[RUN_TEXT])
 {
 	const char *site = finding->place_count > 0 ? site_of(run, &finding->places[0]) : "";
@@ -77,13 +76,13 @@ static void write_site(const struct tare_text *text, const struct tare_run_repor
 	buffer[0] = '\0';
 	if (!site[0])
 		return;
-	snprintf(buffer, RUN_TEXT, "%.200s (%.30s time%s). ", tare_run_cut(text, site, 48, name),
-	         tare_run_count(finding->places[0].count, count),
-	         tare_run_plural(finding->places[0].count));
+	snprintf(buffer, RUN_TEXT, "%.200s (%.30s time%s). ", tare_report_cut(text, site, 48, name),
+	         tare_report_count(finding->places[0].count, count),
+	         tare_report_plural(finding->places[0].count));
 }
 
 // With -v: what it was, how often, and when the costliest of it was.
-static int write_place(const struct tare_text *text, const struct tare_run_report *run,
+static int write_place(const struct tare_text *text, const struct tare_report *run,
                        const struct tare_finding_place *place, size_t indent)
 {
 	const char *site = site_of(run, place), *what = tare_finding_what(run->recording, place);
@@ -94,11 +93,11 @@ static int write_place(const struct tare_text *text, const struct tare_run_repor
 	return tare_text_paragraph(
 	    text, TARE_STYLE_FAINT, lead, indent + 2,
 	    "- %s%s%s: %s time%s, %s; the costliest at %s for %s",
-	    what[0] ? tare_run_cut(text, what, 40, name) : "somewhere", site[0] ? ", " : "",
-	    tare_run_cut(text, site, 48, where), tare_run_count(place->count, count),
-	    tare_run_plural(place->count), tare_run_span(place->cost_ns, cost),
-	    tare_run_span(place->from_ns - run->recording->start_ns, at),
-	    tare_run_span(place->to_ns - place->from_ns, length));
+	    what[0] ? tare_report_cut(text, what, 40, name) : "somewhere", site[0] ? ", " : "",
+	    tare_report_cut(text, site, 48, where), tare_report_count(place->count, count),
+	    tare_report_plural(place->count), tare_report_span(place->cost_ns, cost),
+	    tare_report_span(place->from_ns - run->recording->start_ns, at),
+	    tare_report_span(place->to_ns - place->from_ns, length));
 }
 
 // ---- one finding
@@ -122,7 +121,7 @@ static int write_figures(const struct tare_text *text, const struct tare_finding
 	return status;
 }
 
-static int write_details(const struct tare_text *text, const struct tare_run_report *run,
+static int write_details(const struct tare_text *text, const struct tare_report *run,
                          const struct tare_finding *finding, size_t indent)
 {
 	char lead[RUN_TEXT], shared[RUN_TEXT];
@@ -134,7 +133,7 @@ static int write_details(const struct tare_text *text, const struct tare_run_rep
 	if (status == 0 && finding->shared_ns > 0)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent,
 		                             "%s of its time is claimed above, too.",
-		                             tare_run_span(finding->shared_ns, shared));
+		                             tare_report_span(finding->shared_ns, shared));
 	if (status == 0)
 		status = write_figures(text, finding, indent);
 	for (size_t i = 0; i < finding->place_count && status == 0; i++)
@@ -142,18 +141,18 @@ static int write_details(const struct tare_text *text, const struct tare_run_rep
 	return status;
 }
 
-static int write_finding(const struct tare_text *text, const struct tare_run_report *run,
-                         size_t rank, const struct tare_finding *finding)
+static int write_finding(const struct tare_text *text, const struct tare_report *run, size_t rank,
+                         const struct tare_finding *finding)
 {
 	char lead[RUN_TEXT], place[RUN_TEXT], device[RUN_TEXT], on[RUN_TEXT + 8] = "";
 	size_t indent = write_lead(rank, finding, lead);
 	int status;
 
 	write_site(text, run, finding, place);
-	if (finding->device != TARE_NO_INDEX && tare_run_several_devices(run))
-		snprintf(
-		    on, sizeof on, ", on %s",
-		    tare_run_device_name(run->recording, finding->device, device, sizeof device));
+	if (finding->device != TARE_NO_INDEX && tare_report_several_devices(run))
+		snprintf(on, sizeof on, ", on %s",
+		         tare_report_device_name(run->recording, finding->device, device,
+		                                 sizeof device));
 	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s%s.",
 	                             finding->title, on, doubt(finding));
 	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
@@ -176,7 +175,7 @@ static bool any_shared(const struct tare_findings *findings)
 }
 
 // What is known of commands where none is: they may be elsewhere, or lost.
-static const char *why_nothing(const struct tare_run_report *run)
+static const char *why_nothing(const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
 	const struct tare_view *view = run->view;
@@ -188,7 +187,7 @@ static const char *why_nothing(const struct tare_run_report *run)
 	                                                                            : "enqueued";
 }
 
-static int write_none(const struct tare_text *text, const struct tare_run_report *run)
+static int write_none(const struct tare_text *text, const struct tare_report *run)
 {
 	if (run->tables->summary.bound == TARE_BOUND_NOTHING)
 		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
@@ -201,11 +200,11 @@ static int write_none(const struct tare_text *text, const struct tare_run_report
 	                           "from the noise.");
 }
 
-int tare_run_text_findings(const struct tare_text *text, const struct tare_run_report *run)
+int tare_report_text_findings(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_findings *findings = run->findings;
 	char together[RUN_TEXT];
-	int status = tare_run_heading(text, "What to change, by what it costs", "");
+	int status = tare_report_heading(text, "What to change, by what it costs", "");
 
 	if (status == 0 && findings->count == 0)
 		status = write_none(text, run);
@@ -216,7 +215,7 @@ int tare_run_text_findings(const struct tare_text *text, const struct tare_run_r
 		    text, TARE_STYLE_PLAIN, " ", 1,
 		    "Some of these claim the same time: counted once, they cost about %s "
 		    "together.",
-		    tare_run_span(findings->together_ns, together));
+		    tare_report_span(findings->together_ns, together));
 	for (size_t i = 0; i < findings->unjudged_count && status == 0; i++)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "Not judged: %s.",
 		                             findings->unjudged[i]);

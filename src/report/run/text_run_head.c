@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t count_threads(const struct tare_run_report *run)
+static uint64_t count_threads(const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
 	uint64_t count = 0;
@@ -18,7 +18,7 @@ static uint64_t count_threads(const struct tare_run_report *run)
 	return count;
 }
 
-static uint64_t count_processes(const struct tare_run_report *run)
+static uint64_t count_processes(const struct tare_report *run)
 {
 	uint64_t count = 0;
 
@@ -27,7 +27,7 @@ static uint64_t count_processes(const struct tare_run_report *run)
 	return count;
 }
 
-static uint64_t count_devices(const struct tare_run_report *run)
+static uint64_t count_devices(const struct tare_report *run)
 {
 	uint64_t count = 0;
 
@@ -45,20 +45,20 @@ static const char *program_of(const struct tare_recording *recording)
 	return recording->name;
 }
 
-static bool is_whole(const struct tare_run_report *run)
+static bool is_whole(const struct tare_report *run)
 {
 	return run->view->from_ns <= run->recording->start_ns &&
 	       run->view->to_ns >= run->recording->end_ns;
 }
 
 // Whether all of the run's time is in the view.
-static bool is_all(const struct tare_run_report *run)
+static bool is_all(const struct tare_report *run)
 {
 	return is_whole(run) && !run->view->spans;
 }
 
 // "12.4 s wall, 1 process, 3 threads, 1 device"; RUN_TEXT bytes.
-static void write_facts(const struct tare_run_report *run, char facts[RUN_TEXT])
+static void write_facts(const struct tare_report *run, char facts[RUN_TEXT])
 {
 	uint64_t processes = count_processes(run), threads = count_threads(run),
 	         devices = count_devices(run);
@@ -73,19 +73,20 @@ static void write_facts(const struct tare_run_report *run, char facts[RUN_TEXT])
 	snprintf(facts, RUN_TEXT, "%s%s%s wall, %llu process%s, %llu thread%s, %llu device%s",
 	         is_all(run) ? "" : tare_format_ns((double)run->tables->summary.wall_ns, wall),
 	         is_all(run) ? "" : " of ", all, (unsigned long long)processes,
-	         processes == 1 ? "" : "es", (unsigned long long)threads, tare_run_plural(threads),
-	         (unsigned long long)devices, tare_run_plural(devices));
+	         processes == 1 ? "" : "es", (unsigned long long)threads,
+	         tare_report_plural(threads), (unsigned long long)devices,
+	         tare_report_plural(devices));
 }
 
 // The program at the left, the facts at the right where both fit, else below.
-static int write_title(const struct tare_text *text, const struct tare_run_report *run)
+static int write_title(const struct tare_text *text, const struct tare_report *run)
 {
 	char name[RUN_TEXT], facts[RUN_TEXT];
 	size_t columns = text->options->columns, wide, gap;
 	int status;
 
 	write_facts(run, facts);
-	tare_run_cut(text, program_of(run->recording), columns < 150 ? columns : 150, name);
+	tare_report_cut(text, program_of(run->recording), columns < 150 ? columns : 150, name);
 	wide = tare_text_width(name) + tare_text_width(facts);
 	gap = wide < 34 ? 36 - wide : wide + 3 <= columns ? 3 : 0;
 	if (tare_text_width(name) <= 32 && 33 + tare_text_width(facts) <= columns)
@@ -118,7 +119,7 @@ static int write_end(const struct tare_text *text, const struct tare_recording *
 }
 
 // "clock fit ±60 ns", of the worst device that has times.
-static void write_clock(const struct tare_run_report *run, char words[RUN_TEXT])
+static void write_clock(const struct tare_report *run, char words[RUN_TEXT])
 {
 	const struct tare_recording *recording = run->recording;
 	int64_t worst = TARE_NO_TIME;
@@ -136,10 +137,10 @@ static void write_clock(const struct tare_run_report *run, char words[RUN_TEXT])
 	}
 	if (worst != TARE_NO_TIME)
 		snprintf(words, RUN_TEXT, "; clock %s %.40s", causal ? "bounded to" : "fit",
-		         tare_run_error(worst, number));
+		         tare_report_error(worst, number));
 }
 
-static int write_recording(const struct tare_text *text, const struct tare_run_report *run)
+static int write_recording(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	// What was lost is said as a problem.
@@ -148,7 +149,7 @@ static int write_recording(const struct tare_text *text, const struct tare_run_r
 
 	if (run->recording->process_count == 0)
 		return 0;
-	tare_run_count(recorded, count);
+	tare_report_count(recorded, count);
 	if (recorded == 0)
 		snprintf(timed, sizeof timed, "%s", "");
 	else if (coverage->completed == recorded)
@@ -156,14 +157,14 @@ static int write_recording(const struct tare_text *text, const struct tare_run_r
 	else if (coverage->completed == 0)
 		snprintf(timed, sizeof timed, ", none timed");
 	else {
-		tare_run_count(coverage->completed, cost);
+		tare_report_count(coverage->completed, cost);
 		snprintf(timed, sizeof timed, ", %.40s timed", cost);
 	}
 	write_clock(run, clock);
-	tare_run_cost_share(run, cost);
+	tare_report_cost_share(run, cost);
 	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
 	                           "recorded %s command%s%s%s; recording cost %s", count,
-	                           tare_run_plural(recorded), timed, clock, cost);
+	                           tare_report_plural(recorded), timed, clock, cost);
 }
 
 // "12.4 s" of `ns` since the start of the run.
@@ -173,18 +174,18 @@ static const char *moment(const struct tare_recording *recording, int64_t ns,
 	return tare_format_ns((double)(ns - recording->start_ns), text);
 }
 
-static int write_choice(const struct tare_text *text, const struct tare_run_report *run)
+static int write_choice(const struct tare_text *text, const struct tare_report *run)
 {
 	char name[RUN_TEXT];
 
 	if (!run->choice || !run->choice[0] || text->options->verbosity < 0)
 		return 0;
 	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "trace %s, %s",
-	                           tare_run_cut(text, run->recording->path, 100, name),
+	                           tare_report_cut(text, run->recording->path, 100, name),
 	                           run->choice);
 }
 
-static int write_view(const struct tare_text *text, const struct tare_run_report *run)
+static int write_view(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_view *view = run->view;
 	const struct tare_recording *recording = run->recording;
@@ -204,13 +205,14 @@ static int write_view(const struct tare_text *text, const struct tare_run_report
 		        (unsigned long long)recording->processes[view->process].pid);
 	if (view->device < recording->device_count)
 		fprintf(file, ", %s",
-		        tare_run_device_name(recording, view->device, name, sizeof name));
+		        tare_report_device_name(recording, view->device, name, sizeof name));
 	if (view->kernel)
-		fprintf(file, ", kernels %s", tare_run_cut(text, view->kernel, 60, name));
+		fprintf(file, ", kernels %s", tare_report_cut(text, view->kernel, 60, name));
 	if (view->phase)
 		fprintf(file, ", phase %s (%s part%s of the run)",
-		        tare_run_cut(text, view->phase, 60, name),
-		        tare_run_count(view->span_count, count), tare_run_plural(view->span_count));
+		        tare_report_cut(text, view->phase, 60, name),
+		        tare_report_count(view->span_count, count),
+		        tare_report_plural(view->span_count));
 	if (fclose(file) != 0)
 		return -ENOMEM;
 	if (size)
@@ -219,9 +221,9 @@ static int write_view(const struct tare_text *text, const struct tare_run_report
 	return status;
 }
 
-static int write_summary(const struct tare_text *text, const struct tare_run_report *run)
+static int write_summary(const struct tare_text *text, const struct tare_report *run)
 {
-	const struct tare_run_summary *summary = &run->tables->summary;
+	const struct tare_recorded_summary *summary = &run->tables->summary;
 	char cpu[TARE_UNIT_TEXT], device[RUN_TEXT], launch[TARE_UNIT_TEXT], mean[TARE_UNIT_TEXT];
 	char launches[128] = "", cpus[64] = "CPU use n/a", devices[64] = "device use n/a";
 
@@ -234,16 +236,16 @@ static int write_summary(const struct tare_text *text, const struct tare_run_rep
 	if (isfinite(summary->cpu_utilisation))
 		snprintf(cpus, sizeof cpus, "%s CPUs busy on average",
 		         tare_format_significant(summary->cpu_utilisation, 2, cpu));
-	if (isfinite(summary->device_utilisation) && !tare_run_nothing_timed(run))
+	if (isfinite(summary->device_utilisation) && !tare_report_nothing_timed(run))
 		snprintf(devices, sizeof devices, "%s busy %.20s of the time",
-		         tare_run_several_devices(run) ? "a device" : "device",
-		         tare_run_percent(summary->device_utilisation, device));
+		         tare_report_several_devices(run) ? "a device" : "device",
+		         tare_report_percent(summary->device_utilisation, device));
 	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s; %s%s", cpus, devices,
 	                           launches);
 }
 
-int tare_run_text_head(const struct tare_text *text, const struct tare_run_report *run,
-                       const struct tare_run_problems *problems)
+int tare_report_text_head(const struct tare_text *text, const struct tare_report *run,
+                          const struct tare_report_problems *problems)
 {
 	int status = write_title(text, run);
 

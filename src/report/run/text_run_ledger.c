@@ -35,13 +35,13 @@ static const char *write_bar(const struct tare_text *text, double share, size_t 
 // As many decimals as show four digits of the wall time, the same in all rows.
 static const char *write_part(int64_t ns, int64_t wall_ns, char buffer[RUN_TEXT])
 {
-	struct tare_run_unit unit = tare_run_unit_for((double)wall_ns);
+	struct tare_report_unit unit = tare_report_unit_for((double)wall_ns);
 	double wall = (double)wall_ns / unit.ns, value = (double)ns / unit.ns;
 	int decimals = wall >= 999.5 ? 0 : wall >= 99.95 ? 1 : wall >= 9.995 ? 2 : 3;
 
 	// What would come out as 0 keeps its own unit.
 	if (ns > 0 && value < 0.5 * pow(10, -decimals))
-		tare_run_span(ns, buffer);
+		tare_report_span(ns, buffer);
 	else
 		snprintf(buffer, RUN_TEXT, "%.*f %s", decimals, value, unit.name);
 	return buffer;
@@ -88,7 +88,7 @@ static int write_categories(const struct tare_text *text, const struct tare_ledg
 			continue;
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", tare_ledger_category_title(c));
-		tare_text_cell(table, "%s", tare_run_percent(share, percent));
+		tare_text_cell(table, "%s", tare_report_percent(share, percent));
 		tare_text_cell(table, "%s", write_part(ledger->parts_ns[c], ledger->wall_ns, part));
 		tare_text_cell(table, "%s", write_bar(text, share / largest, room, bar));
 	}
@@ -121,8 +121,8 @@ static int write_remarks(const struct tare_text *text, const struct tare_ledger 
 	return status;
 }
 
-int tare_run_text_ledger_of(const struct tare_text *text, const struct tare_ledger *ledger,
-                            double largest, bool all)
+int tare_report_text_ledger_of(const struct tare_text *text, const struct tare_ledger *ledger,
+                               double largest, bool all)
 {
 	int status = write_categories(text, ledger, largest, all);
 
@@ -190,7 +190,7 @@ static int write_matrix(const struct tare_text *text, const struct tare_ledger *
 			double share = share_of(ledger->matrix_ns[h][d], ledger->wall_ns);
 			if (!any_in_column(ledger, d))
 				continue;
-			tare_run_percent(share, percent);
+			tare_report_percent(share, percent);
 			// The unit is in the corner.
 			if (strstr(percent, " %"))
 				*strstr(percent, " %") = '\0';
@@ -202,23 +202,23 @@ static int write_matrix(const struct tare_text *text, const struct tare_ledger *
 
 // ---- all of them
 
-static int write_ledger(const struct tare_text *text, const struct tare_run_report *run,
+static int write_ledger(const struct tare_text *text, const struct tare_report *run,
                         const struct tare_ledger *ledger)
 {
 	char name[RUN_TEXT], cut[RUN_TEXT];
 	bool device = ledger->device < run->recording->device_count;
-	int status = tare_run_heading(
+	int status = tare_report_heading(
 	    text, "Where the time went",
-	    tare_run_cut(text,
-	                 device
-	                     ? tare_run_device_name(run->recording, ledger->device, name, RUN_TEXT)
-	                 : tare_run_several_devices(run) ? "all devices together"
-	                                                 : "no device",
-	                 56, cut));
+	    tare_report_cut(
+	        text,
+	        device ? tare_report_device_name(run->recording, ledger->device, name, RUN_TEXT)
+	        : tare_report_several_devices(run) ? "all devices together"
+	                                           : "no device",
+	        56, cut));
 
 	if (status == 0)
-		status = tare_run_text_ledger_of(text, ledger, largest_share(run->ledgers),
-		                                 text->options->verbosity > 0);
+		status = tare_report_text_ledger_of(text, ledger, largest_share(run->ledgers),
+		                                    text->options->verbosity > 0);
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_matrix(text, ledger);
 	return status;
@@ -231,14 +231,14 @@ static int write_ledger(const struct tare_text *text, const struct tare_run_repo
 // A tear-down that took this much of the run is worth saying what it went into.
 #define SPLIT 0.05
 
-static int64_t part_length(const struct tare_run_part *part)
+static int64_t part_length(const struct tare_recording_part *part)
 {
 	return part->to_ns - part->from_ns;
 }
 
 // "Start-up went into building programs 24.6 s (79.1 %), queries 3.77 s (12.1 %), others 0.2 s (0.6
 // %)."
-static int write_went_into(const struct tare_text *text, const struct tare_run_part *part,
+static int write_went_into(const struct tare_text *text, const struct tare_recording_part *part,
                            const char *title)
 {
 	char words[2048] = "", percent[RUN_TEXT], time[RUN_TEXT];
@@ -260,30 +260,30 @@ static int write_went_into(const struct tare_text *text, const struct tare_run_p
 		for (enum tare_ledger_category c = most; c < TARE_LEDGER_CATEGORIES; c++) {
 			if (part->parts_ns[c] != below_ns)
 				continue;
-			tare_run_percent(share_of(below_ns, part_length(part)), percent);
+			tare_report_percent(share_of(below_ns, part_length(part)), percent);
 			at += (size_t)snprintf(words + at, sizeof words - at, "%s%s %s (%s)",
-			                       at ? ", " : "", tare_run_part_words(c),
-			                       tare_run_span(below_ns, time), percent);
+			                       at ? ", " : "", tare_recording_part_words(c),
+			                       tare_report_span(below_ns, time), percent);
 			left_ns -= below_ns;
 		}
 	}
 	if (left_ns > 0) {
-		tare_run_percent(share_of(left_ns, part_length(part)), percent);
+		tare_report_percent(share_of(left_ns, part_length(part)), percent);
 		snprintf(words + at, sizeof words - at, "%sothers %s (%s)", at ? ", " : "",
-		         tare_run_span(left_ns, time), percent);
+		         tare_report_span(left_ns, time), percent);
 	}
 	return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "%s went into %s.", title,
 	                           words);
 }
 
-static int write_parts(const struct tare_text *text, const struct tare_run_summary *summary)
+static int write_parts(const struct tare_text *text, const struct tare_recorded_summary *summary)
 {
 	static const char *const titles[TARE_PARTS] = { "start-up", "working part", "tear-down" };
 	struct tare_text_table *table;
 	char percent[RUN_TEXT], part[RUN_TEXT], bar[BAR * 3 + 4];
 	size_t columns = text->options->columns, room = columns > 45 ? columns - 45 : 0;
-	int status =
-	    tare_run_heading(text, "Parts of the run", "working: first enqueue to last completion");
+	int status = tare_report_heading(text, "Parts of the run",
+	                                 "working: first enqueue to last completion");
 
 	if (status < 0)
 		return status;
@@ -292,12 +292,12 @@ static int write_parts(const struct tare_text *text, const struct tare_run_summa
 	tare_text_column(table, "", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "", 0);
-	for (enum tare_run_part_of i = 0; i < TARE_PARTS; i++) {
+	for (enum tare_recording_part_of i = 0; i < TARE_PARTS; i++) {
 		int64_t ns = part_length(&summary->parts[i]);
 		double share = share_of(ns, summary->wall_ns);
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", titles[i]);
-		tare_text_cell(table, "%s", tare_run_percent(share, percent));
+		tare_text_cell(table, "%s", tare_report_percent(share, percent));
 		tare_text_cell(table, "%s", write_part(ns, summary->wall_ns, part));
 		tare_text_cell(table, "%s", write_bar(text, share, room > BAR ? BAR : room, bar));
 	}
@@ -312,7 +312,7 @@ static int write_parts(const struct tare_text *text, const struct tare_run_summa
 }
 
 // The whole evidence follows the verdict, which alone is bold.
-static int write_verdict(const struct tare_text *text, const struct tare_run_summary *summary)
+static int write_verdict(const struct tare_text *text, const struct tare_recorded_summary *summary)
 {
 	int status;
 
@@ -326,7 +326,7 @@ static int write_verdict(const struct tare_text *text, const struct tare_run_sum
 	return status;
 }
 
-int tare_run_text_ledgers(const struct tare_text *text, const struct tare_run_report *run)
+int tare_report_text_ledgers(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_ledgers *ledgers = run->ledgers;
 	size_t devices = 0;
@@ -334,7 +334,8 @@ int tare_run_text_ledgers(const struct tare_text *text, const struct tare_run_re
 
 	for (size_t i = 0; i < ledgers->count; i++)
 		devices += ledgers->ledgers[i].device != TARE_NO_INDEX;
-	for (size_t i = 0; i < ledgers->count && status == 0 && tare_run_devices_known(run); i++) {
+	for (size_t i = 0; i < ledgers->count && status == 0 && tare_report_devices_known(run);
+	     i++) {
 		// The union of one device is that device.
 		if (ledgers->ledgers[i].device == TARE_NO_INDEX && devices == 1)
 			continue;

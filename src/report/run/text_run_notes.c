@@ -12,7 +12,7 @@
 
 #define LEAD 12 // columns of the words at the left
 
-static int write_coverage(const struct tare_text *text, const struct tare_run_report *run)
+static int write_coverage(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	char enqueued[RUN_TEXT], completed[RUN_TEXT], calls[RUN_TEXT], unobserved[RUN_TEXT];
@@ -21,10 +21,11 @@ static int write_coverage(const struct tare_text *text, const struct tare_run_re
 	    text, TARE_STYLE_PLAIN, " coverage   ", LEAD,
 	    "%s enqueued, %s completed with device times, %s not observed; %s calls; %" PRIu64
 	    " records dropped, %" PRIu64 " damaged windows",
-	    tare_run_count(coverage->enqueued, enqueued),
-	    tare_run_count(coverage->completed, completed),
-	    tare_run_count(coverage->unobserved, unobserved),
-	    tare_run_count(coverage->calls, calls), coverage->dropped, coverage->damaged_windows);
+	    tare_report_count(coverage->enqueued, enqueued),
+	    tare_report_count(coverage->completed, completed),
+	    tare_report_count(coverage->unobserved, unobserved),
+	    tare_report_count(coverage->calls, calls), coverage->dropped,
+	    coverage->damaged_windows);
 }
 
 // ---- changes
@@ -59,7 +60,7 @@ static const char *change_words(uint32_t change)
 }
 
 // All processes of the view together.
-static void sum_changes(const struct tare_run_report *run, uint32_t change, uint64_t *count,
+static void sum_changes(const struct tare_report *run, uint32_t change, uint64_t *count,
                         uint64_t *commands, uint64_t *device_ns)
 {
 	*count = *commands = *device_ns = 0;
@@ -80,16 +81,17 @@ static void put_change(FILE *file, uint32_t change, uint64_t count, uint64_t com
 	const char *ending = strstr(number + 2, "%s");
 	char figure[RUN_TEXT];
 
-	fprintf(file, "%.*s%s%.*s%s%s", (int)(number - words), words, tare_run_count(count, figure),
-	        (int)(ending - number - 2), number + 2, tare_run_plural(count), ending + 2);
+	fprintf(file, "%.*s%s%.*s%s%s", (int)(number - words), words,
+	        tare_report_count(count, figure), (int)(ending - number - 2), number + 2,
+	        tare_report_plural(count), ending + 2);
 	if (commands && change == TARE_CHANGE_LISTS)
 		fprintf(file, " (%s times, %.3f ms of the device)",
-		        tare_run_count(commands, figure), (double)device_ns / 1e6);
+		        tare_report_count(commands, figure), (double)device_ns / 1e6);
 	else if (commands)
-		fprintf(file, " (%s commands)", tare_run_count(commands, figure));
+		fprintf(file, " (%s commands)", tare_report_count(commands, figure));
 }
 
-static int write_changes(const struct tare_text *text, const struct tare_run_report *run)
+static int write_changes(const struct tare_text *text, const struct tare_report *run)
 {
 	const char *separator = "";
 	char *words = NULL;
@@ -120,7 +122,7 @@ static int write_changes(const struct tare_text *text, const struct tare_run_rep
 }
 
 // Of several processes each text once.
-static bool is_said_before(const struct tare_run_report *run, size_t index)
+static bool is_said_before(const struct tare_report *run, size_t index)
 {
 	const struct tare_recorded_variable *variables = run->recording->variables;
 
@@ -131,7 +133,7 @@ static bool is_said_before(const struct tare_run_report *run, size_t index)
 	return false;
 }
 
-static int write_environment(const struct tare_text *text, const struct tare_run_report *run)
+static int write_environment(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
 	char *words = NULL;
@@ -157,7 +159,7 @@ static int write_environment(const struct tare_text *text, const struct tare_run
 
 // ---- clocks and cost
 
-static int write_clocks(const struct tare_text *text, const struct tare_run_report *run)
+static int write_clocks(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
 	char name[RUN_TEXT], residual[RUN_TEXT], drift[64];
@@ -166,7 +168,7 @@ static int write_clocks(const struct tare_text *text, const struct tare_run_repo
 
 	for (size_t i = 0; i < recording->device_count && status == 0; i++) {
 		const struct tare_recorded_device *device = &recording->devices[i];
-		const char *source = tare_run_clock_title(device->clock_source);
+		const char *source = tare_report_clock_title(device->clock_source);
 		if (!tare_view_has_process(run->view, device->process) ||
 		    !tare_view_has_device(recording, run->view, (uint32_t)i))
 			continue;
@@ -178,7 +180,7 @@ static int write_clocks(const struct tare_text *text, const struct tare_run_repo
 			snprintf(drift, sizeof drift, ", the device's clock %s %.1f µs a second",
 			         device->drift_ppm < 0 ? "loses" : "gains",
 			         fabs(device->drift_ppm));
-		tare_run_device_name(recording, (uint32_t)i, name, sizeof name);
+		tare_report_device_name(recording, (uint32_t)i, name, sizeof name);
 		if (device->residual_ns == TARE_NO_TIME)
 			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s",
 			                             name, source ? source : "?");
@@ -186,13 +188,13 @@ static int write_clocks(const struct tare_text *text, const struct tare_run_repo
 			status = tare_text_paragraph(
 			    text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s (%" PRIu64 "), %s%s", name,
 			    source ? source : "?", device->clock_pairs,
-			    tare_run_error(device->residual_ns, residual), drift);
+			    tare_report_error(device->residual_ns, residual), drift);
 		lead = "            ";
 	}
 	return status;
 }
 
-static int write_cost(const struct tare_text *text, const struct tare_run_report *run)
+static int write_cost(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	char self[TARE_UNIT_TEXT], helper[RUN_TEXT], stalled[RUN_TEXT], waited[128] = "";
@@ -204,7 +206,7 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 	if (coverage->contents_ns)
 		snprintf(compared, sizeof compared,
 		         "; hashing what transfers carry took %s, measured",
-		         tare_run_span(coverage->contents_ns, hashing));
+		         tare_report_span(coverage->contents_ns, hashing));
 	if (coverage->harvest_ns >= 1000)
 		snprintf(asked, sizeof asked,
 		         ", but for %.40s of it, measured: asking the driver for times",
@@ -218,14 +220,14 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 		         "our own code in the program's calls is not calibrated");
 	if (coverage->stalled_ns)
 		snprintf(waited, sizeof waited, "; %.40s waiting for room",
-		         tare_run_span(coverage->stalled_ns, stalled));
+		         tare_report_span(coverage->stalled_ns, stalled));
 	return tare_text_paragraph(
 	    text, TARE_STYLE_PLAIN, " recording  ", LEAD,
 	    "%s; %s%s%s; %s of CPU time in the recorder's own threads%s%s", words,
-	    tare_run_driver_cost(run, driver), waited, compared,
-	    tare_run_span(coverage->helper_cpu_ns, helper),
+	    tare_report_driver_cost(run, driver), waited, compared,
+	    tare_report_span(coverage->helper_cpu_ns, helper),
 	    coverage->once_ns ? "; beginning, measuring these costs and ending took " : "",
-	    coverage->once_ns ? tare_run_span(coverage->once_ns, calibration) : "");
+	    coverage->once_ns ? tare_report_span(coverage->once_ns, calibration) : "");
 }
 
 // ---- processes
@@ -243,14 +245,14 @@ static void write_process(const struct tare_text *text, struct tare_text_table *
                           size_t number, const struct tare_recorded_process *process,
                           bool with_host)
 {
-	const char *state = tare_run_state(process->state);
+	const char *state = tare_report_state(process->state);
 	char name[RUN_TEXT], host[RUN_TEXT], time[TARE_UNIT_TEXT], cpu[TARE_UNIT_TEXT];
 
 	tare_text_row(table, TARE_STYLE_PLAIN);
 	tare_text_cell(table, "%zu", number);
 	tare_text_cell(table, "%" PRIu64, process->pid);
 	if (with_host)
-		tare_text_cell(table, "%s", tare_run_cut(text, process->host_name, 16, host));
+		tare_text_cell(table, "%s", tare_report_cut(text, process->host_name, 16, host));
 	if (process->rank == TARE_TRACE_NO_RANK)
 		tare_text_cell(table, "–");
 	else
@@ -261,11 +263,11 @@ static void write_process(const struct tare_text *text, struct tare_text_table *
 	               process->cpu_ns ? tare_format_ns((double)process->cpu_ns, cpu) : "–");
 	tare_text_cell(table, "%s", state ? state : "?");
 	tare_text_cell(table, "%s",
-	               tare_run_cut(text, process->command_line,
-	                            tare_run_room(text, with_host ? 62 : 46), name));
+	               tare_report_cut(text, process->command_line,
+	                               tare_report_room(text, with_host ? 62 : 46), name));
 }
 
-static int write_processes(const struct tare_text *text, const struct tare_run_report *run)
+static int write_processes(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
 	bool with_host = several_hosts(recording);
@@ -276,7 +278,7 @@ static int write_processes(const struct tare_text *text, const struct tare_run_r
 	if (recording->process_count == 0 ||
 	    (recording->process_count == 1 && text->options->verbosity < 1))
 		return 0;
-	status = tare_run_heading(text, "Processes", "");
+	status = tare_report_heading(text, "Processes", "");
 	if (status < 0)
 		return status;
 	table = tare_text_table_new(text, 2);
@@ -299,13 +301,13 @@ static int write_processes(const struct tare_text *text, const struct tare_run_r
 	return status;
 }
 
-int tare_run_text_notes(const struct tare_text *text, const struct tare_run_report *run,
-                        const struct tare_run_problems *problems)
+int tare_report_text_notes(const struct tare_text *text, const struct tare_report *run,
+                           const struct tare_report_problems *problems)
 {
 	int status = write_processes(text, run);
 
 	if (status == 0)
-		status = tare_run_heading(text, "What the figures rest on", "");
+		status = tare_report_heading(text, "What the figures rest on", "");
 	if (status == 0)
 		status = write_coverage(text, run);
 	if (status == 0)

@@ -21,10 +21,10 @@ int tare_report_left_out_text(const struct tare_page_left_out *left_out,
 		return 0;
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		if (counts[i].count > 0)
-			used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s%s",
-			                         used ? ", " : "",
-			                         tare_run_count(counts[i].count, number),
-			                         counts[i].one, tare_run_plural(counts[i].count));
+			used += (size_t)snprintf(
+			    list + used, sizeof list - used, "%s%s %s%s", used ? ", " : "",
+			    tare_report_count(counts[i].count, number), counts[i].one,
+			    tare_report_plural(counts[i].count));
 	return tare_text_paragraph(&text, TARE_STYLE_PLAIN, "page: ", 1, "%s%s%s", left_out->why,
 	                           used ? ": " : "", list);
 }

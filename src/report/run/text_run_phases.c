@@ -54,7 +54,7 @@ static const char *write_share(double share, char buffer[RUN_TEXT])
 {
 	char *sign;
 
-	tare_run_percent(share, buffer);
+	tare_report_percent(share, buffer);
 	sign = strstr(buffer, " %");
 	if (sign)
 		*sign = '\0';
@@ -118,7 +118,7 @@ static void put_in_order(struct ordering *ordering)
 // ---- the table
 
 struct units {
-	struct tare_run_unit total, median;
+	struct tare_report_unit total, median;
 };
 
 static struct units find_units(const struct tare_phases *phases)
@@ -133,8 +133,8 @@ static struct units find_units(const struct tare_phases *phases)
 			most = fmax(most, row->median_ns);
 		}
 	}
-	return (struct units){ tare_run_unit_of_totals(most_total),
-		               tare_run_unit_between(isfinite(least) ? least : 0, most) };
+	return (struct units){ tare_report_unit_of_totals(most_total),
+		               tare_report_unit_between(isfinite(least) ? least : 0, most) };
 }
 
 // What the devices did is not known where no command has times.
@@ -157,20 +157,20 @@ static void add_row(struct tare_text_table *table, const struct tare_text *text,
 	};
 	char name[RUN_TEXT], cut[RUN_TEXT], figure[RUN_TEXT];
 	size_t indent = 2 * (depth < DEEPEST ? depth : DEEPEST);
-	size_t room = tare_run_room(text, 64);
+	size_t room = tare_report_room(text, 64);
 
 	tare_text_row(table, TARE_STYLE_PLAIN);
-	tare_run_cut(text, name_phase(row, name), room > indent + 4 ? room - indent : 4, cut);
+	tare_report_cut(text, name_phase(row, name), room > indent + 4 ? room - indent : 4, cut);
 	tare_text_cell(table, "%*s%s", (int)indent, "", cut);
-	tare_text_cell(table, "%s", tare_run_count(row->count, figure));
+	tare_text_cell(table, "%s", tare_report_count(row->count, figure));
 	tare_text_cell(
 	    table, "%s",
-	    tare_run_time(row->count ? (double)row->total_ns : NAN, units->total, figure));
-	tare_text_cell(table, "%s", tare_run_time(row->median_ns, units->median, figure));
+	    tare_report_time(row->count ? (double)row->total_ns : NAN, units->total, figure));
+	tare_text_cell(table, "%s", tare_report_time(row->median_ns, units->median, figure));
 	for (size_t i = 0; i < sizeof shares_ns / sizeof *shares_ns; i++)
 		tare_text_cell(table, "%s",
 		               write_share(known(timed, share_of(shares_ns[i], ledger)), figure));
-	tare_text_cell(table, "%s", tare_run_count(row->commands, figure));
+	tare_text_cell(table, "%s", tare_report_count(row->commands, figure));
 	tare_text_cell(table, "%s", main_cause(ledger));
 }
 
@@ -225,11 +225,11 @@ static int write_unended(const struct tare_text *text, const struct tare_phases 
 		return tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3,
 		                           "%s was begun and never ended: taken to last until the "
 		                           "recording ended, and in no median",
-		                           tare_run_cut(text, name_phase(one, name), 40, cut));
+		                           tare_report_cut(text, name_phase(one, name), 40, cut));
 	return tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3,
 	                           "%s phases were begun and never ended: taken to last until the "
 	                           "recording ended, and in no median",
-	                           tare_run_count(unended, count));
+	                           tare_report_count(unended, count));
 }
 
 static int write_remarks(const struct tare_text *text, const struct tare_phases *phases,
@@ -240,9 +240,10 @@ static int write_remarks(const struct tare_text *text, const struct tare_phases 
 	int status = 0;
 
 	if (more)
-		status = tare_text_paragraph(
-		    text, TARE_STYLE_PLAIN, "  ", 2, "and %s more%s", tare_run_count(more, count),
-		    shown < phases->count ? " (-v lists them)" : ", the shortest");
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "and %s more%s",
+		                             tare_report_count(more, count),
+		                             shown < phases->count ? " (-v lists them)"
+		                                                   : ", the shortest");
 	if (status == 0)
 		status = write_unended(text, phases);
 	if (status == 0 && text->options->verbosity >= 0)
@@ -273,16 +274,16 @@ static int write_ledgers(const struct tare_text *text, const struct tare_phases 
 		if (row->ledger.wall_ns == 0)
 			continue;
 		snprintf(remark, sizeof remark, "%.400s, %.40s",
-		         tare_run_cut(text, name_phase(row, name), 32, cut),
-		         tare_run_span(row->covered_ns, span));
-		status = tare_run_heading(text, "Where the time of a phase went", remark);
+		         tare_report_cut(text, name_phase(row, name), 32, cut),
+		         tare_report_span(row->covered_ns, span));
+		status = tare_report_heading(text, "Where the time of a phase went", remark);
 		if (status == 0)
-			status = tare_run_text_ledger_of(text, &row->ledger, largest, false);
+			status = tare_report_text_ledger_of(text, &row->ledger, largest, false);
 	}
 	return status;
 }
 
-int tare_run_text_phases(const struct tare_text *text, const struct tare_run_report *run)
+int tare_report_text_phases(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_phases *phases = run->phases;
 	struct ordering ordering = { .phases = phases, .shown = phases->count };
@@ -294,10 +295,10 @@ int tare_run_text_phases(const struct tare_text *text, const struct tare_run_rep
 		ordering.shown = SHOWN;
 	ordering.at = calloc(ordering.shown, sizeof *ordering.at);
 	ordering.depth = calloc(ordering.shown, sizeof *ordering.depth);
-	status = ordering.at && ordering.depth ? tare_run_heading(text, "Phases", "") : -ENOMEM;
+	status = ordering.at && ordering.depth ? tare_report_heading(text, "Phases", "") : -ENOMEM;
 	if (status == 0) {
 		put_in_order(&ordering);
-		status = write_table(text, &ordering, !tare_run_nothing_timed(run));
+		status = write_table(text, &ordering, !tare_report_nothing_timed(run));
 	}
 	free(ordering.at);
 	free(ordering.depth);

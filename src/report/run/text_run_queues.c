@@ -35,8 +35,7 @@ static const char *cause_title(enum tare_ledger_category category)
 
 // "0:2" of process and queue where there are several processes, else "2"; "o" out of order, "p"
 // profiling was added.
-static const char *name_queue(const struct tare_run_report *run, uint32_t queue,
-                              char buffer[RUN_TEXT])
+static const char *name_queue(const struct tare_report *run, uint32_t queue, char buffer[RUN_TEXT])
 {
 	const struct tare_recording *recording = run->recording;
 	const struct tare_recorded_queue *made;
@@ -54,24 +53,24 @@ static const char *name_queue(const struct tare_run_report *run, uint32_t queue,
 }
 
 static void add_row(struct tare_text_table *table, const struct tare_text *text,
-                    const struct tare_run_report *run, const struct tare_queue_row *row,
-                    struct tare_run_unit unit)
+                    const struct tare_report *run, const struct tare_queue_row *row,
+                    struct tare_report_unit unit)
 {
 	char name[RUN_TEXT], cut[RUN_TEXT], figure[RUN_TEXT];
 
 	tare_text_row(table, TARE_STYLE_PLAIN);
-	tare_text_cell(
-	    table, "%s",
-	    tare_run_cut(text, name_queue(run, row->queue, name), tare_run_room(text, 62), cut));
-	tare_run_device_cell(table, run,
-	                     row->queue < run->recording->queue_count
-	                         ? run->recording->queues[row->queue].device
-	                         : TARE_NO_INDEX);
+	tare_text_cell(table, "%s",
+	               tare_report_cut(text, name_queue(run, row->queue, name),
+	                               tare_report_room(text, 62), cut));
+	tare_report_device_cell(table, run,
+	                        row->queue < run->recording->queue_count
+	                            ? run->recording->queues[row->queue].device
+	                            : TARE_NO_INDEX);
 	tare_text_cell(table, "%" PRIu64, row->commands);
 	tare_text_cell(table, "%s",
-	               tare_run_time(row->timed ? (double)row->busy_ns : NAN, unit, figure));
+	               tare_report_time(row->timed ? (double)row->busy_ns : NAN, unit, figure));
 	tare_text_cell(table, "%s",
-	               tare_run_time(row->timed ? (double)row->gaps_ns : NAN, unit, figure));
+	               tare_report_time(row->timed ? (double)row->gaps_ns : NAN, unit, figure));
 	tare_text_cell(
 	    table, "%s",
 	    isfinite(row->mean_depth) ? tare_format_significant(row->mean_depth, 2, figure) : "–");
@@ -84,23 +83,23 @@ static void add_row(struct tare_text_table *table, const struct tare_text *text,
 	               row->median_latency_ns == TARE_NO_TIME ? "–"
 	               : row->median_latency_ns == 0
 	                   ? "in call"
-	                   : tare_run_span(row->median_latency_ns, figure));
-	tare_text_cell(table, "%s", tare_run_cut(text, cause_title(main_cause(row)), 24, cut));
+	                   : tare_report_span(row->median_latency_ns, figure));
+	tare_text_cell(table, "%s", tare_report_cut(text, cause_title(main_cause(row)), 24, cut));
 }
 
-static int write_rows(const struct tare_text *text, const struct tare_run_report *run, size_t rows)
+static int write_rows(const struct tare_text *text, const struct tare_report *run, size_t rows)
 {
 	struct tare_text_table *table = tare_text_table_new(text, 2);
-	struct tare_run_unit unit;
+	struct tare_report_unit unit;
 	char header[64];
 	double most = 0;
 
 	for (size_t i = 0; i < rows; i++)
 		most = fmax(most, fmax((double)run->tables->queues[i].busy_ns,
 		                       (double)run->tables->queues[i].gaps_ns));
-	unit = tare_run_unit_of_totals(most);
+	unit = tare_report_unit_of_totals(most);
 	tare_text_column(table, "queue", TARE_COLUMN_CUT);
-	tare_run_device_column(table, run);
+	tare_report_device_column(table, run);
 	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
 	snprintf(header, sizeof header, "busy %s", unit.name);
 	tare_text_column(table, header, TARE_COLUMN_RIGHT);
@@ -115,14 +114,14 @@ static int write_rows(const struct tare_text *text, const struct tare_run_report
 }
 
 // The call site of the command that ended a gap.
-static const char *ended_by(const struct tare_run_report *run, const struct tare_gap *gap)
+static const char *ended_by(const struct tare_report *run, const struct tare_gap *gap)
 {
 	if (gap->command >= run->recording->command_count)
 		return "";
 	return tare_symbols_text(run->symbols, run->recording->commands[gap->command].stack);
 }
 
-static int write_gaps(const struct tare_text *text, const struct tare_run_report *run)
+static int write_gaps(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_ledgers *ledgers = run->ledgers;
 	struct tare_text_table *table;
@@ -134,7 +133,7 @@ static int write_gaps(const struct tare_text *text, const struct tare_run_report
 	table = tare_text_table_new(text, 2);
 	tare_text_column(table, "idle gap at", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "for", TARE_COLUMN_RIGHT);
-	tare_run_device_column(table, run);
+	tare_report_device_column(table, run);
 	tare_text_column(table, "most of it", TARE_COLUMN_CUT);
 	if (run->symbols)
 		tare_text_column(table, "ended by", TARE_COLUMN_CUT);
@@ -153,7 +152,7 @@ static int write_gaps(const struct tare_text *text, const struct tare_run_report
 		    tare_format_ns((double)(gap->from_ns - run->recording->start_ns), at));
 		tare_text_cell(table, "%s",
 		               tare_format_ns((double)(gap->to_ns - gap->from_ns), length));
-		tare_run_device_cell(table, run, gap->device);
+		tare_report_device_cell(table, run, gap->device);
 		tare_text_cell(table, "%s", cause_title(gap->cause));
 		if (run->symbols)
 			tare_text_cell(table, "%s", ended_by(run, gap));
@@ -161,7 +160,7 @@ static int write_gaps(const struct tare_text *text, const struct tare_run_report
 	return tare_text_table_print(table);
 }
 
-int tare_run_text_queues(const struct tare_text *text, const struct tare_run_report *run)
+int tare_report_text_queues(const struct tare_text *text, const struct tare_report *run)
 {
 	size_t count = run->tables->queue_count;
 	size_t rows = text->options->verbosity > 0 || count <= TOP ? count : TOP;
@@ -169,7 +168,7 @@ int tare_run_text_queues(const struct tare_text *text, const struct tare_run_rep
 
 	if (count == 0)
 		return 0;
-	status = tare_run_heading(text, "Queues", "depth: commands enqueued and not complete");
+	status = tare_report_heading(text, "Queues", "depth: commands enqueued and not complete");
 	if (status == 0)
 		status = write_rows(text, run, rows);
 	if (status == 0 && rows < count)

@@ -16,14 +16,14 @@ static int64_t cost_of(const struct tare_site_row *row)
 	return row->device_ns > row->host_ns ? row->device_ns : row->host_ns;
 }
 
-static int write_table(const struct tare_text *text, const struct tare_run_report *run, size_t rows)
+static int write_table(const struct tare_text *text, const struct tare_report *run, size_t rows)
 {
 	const struct tare_sites *sites = run->sites;
 	struct tare_text_table *table = tare_text_table_new(text, 2);
 	// The table itself cuts the two where they are too wide together.
-	size_t room = tare_run_room(text, 56);
+	size_t room = tare_report_room(text, 56);
 	char name[RUN_TEXT], figure[RUN_TEXT], header[64];
-	struct tare_run_unit unit = tare_run_unit_of_totals((double)cost_of(&sites->rows[0]));
+	struct tare_report_unit unit = tare_report_unit_of_totals((double)cost_of(&sites->rows[0]));
 
 	tare_text_column(table, "call site", TARE_COLUMN_CUT);
 	tare_text_column(table, "what", TARE_COLUMN_CUT);
@@ -35,16 +35,16 @@ static int write_table(const struct tare_text *text, const struct tare_run_repor
 	for (size_t i = 0; i < rows; i++) {
 		const struct tare_site_row *row = &sites->rows[i];
 		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", tare_run_cut(text, row->text, room, name));
-		tare_text_cell(table, "%s", tare_run_cut(text, row->what, room, name));
+		tare_text_cell(table, "%s", tare_report_cut(text, row->text, room, name));
+		tare_text_cell(table, "%s", tare_report_cut(text, row->what, room, name));
 		tare_text_cell(table, "%" PRIu64, row->count);
 		tare_text_cell(
 		    table, "%s",
-		    tare_run_time(row->device_ns ? (double)row->device_ns : NAN, unit, figure));
-		tare_text_cell(table, "%s", tare_run_time((double)row->host_ns, unit, figure));
+		    tare_report_time(row->device_ns ? (double)row->device_ns : NAN, unit, figure));
+		tare_text_cell(table, "%s", tare_report_time((double)row->host_ns, unit, figure));
 		tare_text_cell(
 		    table, "%s",
-		    tare_run_time(row->gap_ns ? (double)row->gap_ns : NAN, unit, figure));
+		    tare_report_time(row->gap_ns ? (double)row->gap_ns : NAN, unit, figure));
 	}
 	return tare_text_table_print(table);
 }
@@ -66,7 +66,7 @@ static void name_frame(const struct tare_frame *frame, char buffer[RUN_TEXT])
 		         frame->address);
 }
 
-static int write_stack(const struct tare_text *text, const struct tare_run_report *run,
+static int write_stack(const struct tare_text *text, const struct tare_report *run,
                        const struct tare_site_row *row)
 {
 	const struct tare_frame *frames;
@@ -86,7 +86,7 @@ static int write_stack(const struct tare_text *text, const struct tare_run_repor
 	for (size_t i = 0; i < count && i < FRAMES && status == 0; i++) {
 		name_frame(&frames[i], name);
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "     ", 7, "%s",
-		                             tare_run_cut(text, name, columns, cut));
+		                             tare_report_cut(text, name, columns, cut));
 	}
 	if (status == 0 && count > FRAMES)
 		status = tare_text_paragraph(text, TARE_STYLE_FAINT, "     ", 7,
@@ -94,8 +94,7 @@ static int write_stack(const struct tare_text *text, const struct tare_run_repor
 	return status;
 }
 
-static int write_remarks(const struct tare_text *text, const struct tare_run_report *run,
-                         size_t rows)
+static int write_remarks(const struct tare_text *text, const struct tare_report *run, size_t rows)
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	const struct tare_sites *sites = run->sites;
@@ -105,11 +104,11 @@ static int write_remarks(const struct tare_text *text, const struct tare_run_rep
 	if (rows < sites->count)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more row%s (-v lists them)",
-		    sites->count - rows, tare_run_plural(sites->count - rows));
+		    sites->count - rows, tare_report_plural(sites->count - rows));
 	if (status == 0 && sites->without)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3, "%s command%s without a known call site",
-		    tare_run_count(sites->without, count), tare_run_plural(sites->without));
+		    tare_report_count(sites->without, count), tare_report_plural(sites->without));
 	if (status == 0 && coverage->unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED] > 0)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
 		                             "device times are of the sample only, not of all");
@@ -145,14 +144,14 @@ static void name_sites(const struct tare_text *text, const struct tare_sites *si
 		          strcmp(sites->rows[i].what, first->what) == 0;
 	if (others)
 		snprintf(more, sizeof more, " and %zu more", others);
-	snprintf(buffer, RUN_TEXT, "%.500s%s", tare_run_cut(text, first->text, 40, site), more);
+	snprintf(buffer, RUN_TEXT, "%.500s%s", tare_report_cut(text, first->text, 40, site), more);
 }
 
-int tare_run_text_issued(const struct tare_text *text, const struct tare_run_report *run,
-                         bool kernels)
+int tare_report_text_issued(const struct tare_text *text, const struct tare_report *run,
+                            bool kernels)
 {
 	const struct tare_sites *sites = run->sites;
-	const struct tare_site_row *told[ISSUED];
+	const struct tare_site_row *answer[ISSUED];
 	char line[3 * RUN_TEXT] = "", what[RUN_TEXT], where[RUN_TEXT];
 	size_t count = 0, used = 0;
 
@@ -161,21 +160,21 @@ int tare_run_text_issued(const struct tare_text *text, const struct tare_run_rep
 		bool known = !is_of(row, kernels);
 		for (size_t k = 0; k < count; k++)
 			known |=
-			    told[k]->kind == row->kind && strcmp(told[k]->what, row->what) == 0;
+			    answer[k]->kind == row->kind && strcmp(answer[k]->what, row->what) == 0;
 		if (known)
 			continue;
 		name_sites(text, sites, i, where);
 		used += (size_t)snprintf(line + used, sizeof line - used, "%s%.160s: %.160s",
-		                         count ? "; " : "", tare_run_cut(text, row->what, 40, what),
-		                         where);
-		told[count++] = row;
+		                         count ? "; " : "",
+		                         tare_report_cut(text, row->what, 40, what), where);
+		answer[count++] = row;
 	}
 	return count == 0
 	           ? 0
 	           : tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "issued from %s", line);
 }
 
-int tare_run_text_sites(const struct tare_text *text, const struct tare_run_report *run)
+int tare_report_text_sites(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_sites *sites = run->sites;
 	size_t rows = sites ? sites->count : 0;
@@ -185,7 +184,7 @@ int tare_run_text_sites(const struct tare_text *text, const struct tare_run_repo
 		return 0;
 	if (rows > TOP && text->options->verbosity < 1)
 		rows = TOP;
-	status = tare_run_heading(text, "Call sites", "");
+	status = tare_report_heading(text, "Call sites", "");
 	if (status == 0)
 		status = write_table(text, run, rows);
 	if (status == 0)

@@ -15,9 +15,9 @@ static size_t shown(const struct tare_text *text, size_t count)
 }
 
 // Columns of the figures beside a name.
-static size_t room_of_figures(const struct tare_run_report *run)
+static size_t room_of_figures(const struct tare_report *run)
 {
-	return tare_run_several_devices(run) ? 60 : 55;
+	return tare_report_several_devices(run) ? 60 : 55;
 }
 
 static double most_total(const struct tare_tables *tables)
@@ -32,7 +32,7 @@ static double most_total(const struct tare_tables *tables)
 	return most;
 }
 
-static struct tare_run_unit unit_of_each(const struct tare_tables *tables, size_t count)
+static struct tare_report_unit unit_of_each(const struct tare_tables *tables, size_t count)
 {
 	double least = INFINITY, most = 0;
 
@@ -42,12 +42,12 @@ static struct tare_run_unit unit_of_each(const struct tare_tables *tables, size_
 		least = fmin(least, tables->tasks[i].median_ns);
 		most = fmax(most, tables->tasks[i].max_ns);
 	}
-	return tare_run_unit_between(least > most ? most : least, most);
+	return tare_report_unit_between(least > most ? most : least, most);
 }
 
 // The unit is said once, in the first of the columns that share it.
 static void add_time_column(struct tare_text_table *table, const char *title,
-                            struct tare_run_unit unit)
+                            struct tare_report_unit unit)
 {
 	char header[64];
 
@@ -56,21 +56,21 @@ static void add_time_column(struct tare_text_table *table, const char *title,
 }
 
 static void add_times(struct tare_text_table *table, const struct tare_task *task,
-                      struct tare_run_unit total, struct tare_run_unit each)
+                      struct tare_report_unit total, struct tare_report_unit each)
 {
 	const double times[] = { task->mean_ns, task->median_ns, task->min_ns, task->max_ns };
 	char figure[RUN_TEXT];
 
-	if (tare_run_is_estimated(&task->estimate))
-		tare_run_estimate_cell(table, &task->estimate, total);
+	if (tare_report_is_estimated(&task->estimate))
+		tare_report_estimate_cell(table, &task->estimate, total);
 	else
 		tare_text_cell(table, "%s",
-		               task->timed ? tare_run_time((double)task->total_ns, total, figure)
+		               task->timed ? tare_report_time((double)task->total_ns, total, figure)
 		                           : "–");
-	tare_text_cell(table, "%s", tare_run_percent(task->timed ? task->share : NAN, figure));
+	tare_text_cell(table, "%s", tare_report_percent(task->timed ? task->share : NAN, figure));
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 		tare_text_cell(table, "%s",
-		               tare_run_time(task->timed ? times[i] : NAN, each, figure));
+		               tare_report_time(task->timed ? times[i] : NAN, each, figure));
 }
 
 static int write_rest(const struct tare_text *text, const struct tare_tables *tables, size_t rows)
@@ -88,23 +88,23 @@ static int write_rest(const struct tare_text *text, const struct tare_tables *ta
 	}
 	return tare_text_paragraph(
 	    text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more with %s instances, %s%s (-v lists them)",
-	    tables->task_count - rows, tare_run_count(instances, count),
+	    tables->task_count - rows, tare_report_count(instances, count),
 	    timed ? tare_format_ns((double)total, time) : "none timed", timed ? " together" : "");
 }
 
-static int write_times(const struct tare_text *text, const struct tare_run_report *run, size_t rows)
+static int write_times(const struct tare_text *text, const struct tare_report *run, size_t rows)
 {
 	const struct tare_tables *tables = run->tables;
-	struct tare_run_unit total = tare_run_unit_of_totals(most_total(tables));
-	struct tare_run_unit each = unit_of_each(tables, rows);
+	struct tare_report_unit total = tare_report_unit_of_totals(most_total(tables));
+	struct tare_report_unit each = unit_of_each(tables, rows);
 	struct tare_text_table *table = tare_text_table_new(text, 2);
-	size_t room = tare_run_room(text, room_of_figures(run));
+	size_t room = tare_report_room(text, room_of_figures(run));
 	char name[RUN_TEXT];
 	bool untimed = false, estimated = false;
 	int status;
 
 	tare_text_column(table, "kernel", TARE_COLUMN_CUT);
-	tare_run_device_column(table, run);
+	tare_report_device_column(table, run);
 	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
 	add_time_column(table, "total", total);
 	tare_text_column(table, "share", TARE_COLUMN_RIGHT);
@@ -115,10 +115,10 @@ static int write_times(const struct tare_text *text, const struct tare_run_repor
 	for (size_t i = 0; i < rows; i++) {
 		const struct tare_task *task = &tables->tasks[i];
 		untimed |= task->timed < task->instances;
-		estimated |= tare_run_is_estimated(&task->estimate);
+		estimated |= tare_report_is_estimated(&task->estimate);
 		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", tare_run_cut(text, task->name, room, name));
-		tare_run_device_cell(table, run, task->device);
+		tare_text_cell(table, "%s", tare_report_cut(text, task->name, room, name));
+		tare_report_device_cell(table, run, task->device);
 		tare_text_cell(table, "%" PRIu64 "%s", task->instances,
 		               task->timed < task->instances ? "*" : "");
 		add_times(table, task, total, each);
@@ -128,7 +128,7 @@ static int write_times(const struct tare_text *text, const struct tare_run_repor
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
 		    "* not all have device times: figures are of those that do%s",
-		    tare_run_estimate_remark(estimated));
+		    tare_report_estimate_remark(estimated));
 	return status < 0 ? status : write_rest(text, tables, rows);
 }
 
@@ -181,7 +181,7 @@ static void add_fill(struct tare_text_table *table, const struct tare_task *task
 		tare_text_cell(table, "–");
 	if (isfinite(task->waves) && task->waves > 0) {
 		tare_text_cell(table, "%s", tare_format_significant(task->waves, 3, number));
-		tare_text_cell(table, "%s", tare_run_percent(task->tail, percent));
+		tare_text_cell(table, "%s", tare_report_percent(task->tail, percent));
 	} else {
 		tare_text_cell(table, "–");
 		tare_text_cell(table, "–");
@@ -196,10 +196,10 @@ static void add_fill(struct tare_text_table *table, const struct tare_task *task
 		tare_text_cell(table, "–");
 }
 
-static int write_work(const struct tare_text *text, const struct tare_run_report *run, size_t rows)
+static int write_work(const struct tare_text *text, const struct tare_report *run, size_t rows)
 {
 	struct tare_text_table *table;
-	size_t room = tare_run_room(text, room_of_figures(run));
+	size_t room = tare_report_room(text, room_of_figures(run));
 	char name[RUN_TEXT];
 	bool several = false;
 	size_t known = 0;
@@ -212,7 +212,7 @@ static int write_work(const struct tare_text *text, const struct tare_run_report
 	fputc('\n', text->file);
 	table = tare_text_table_new(text, 2);
 	tare_text_column(table, "kernel", TARE_COLUMN_CUT);
-	tare_run_device_column(table, run);
+	tare_report_device_column(table, run);
 	tare_text_column(table, "work-items", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "group", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "groups", TARE_COLUMN_RIGHT);
@@ -223,8 +223,8 @@ static int write_work(const struct tare_text *text, const struct tare_run_report
 	for (size_t i = 0; i < rows; i++) {
 		const struct tare_task *task = &run->tables->tasks[i];
 		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", tare_run_cut(text, task->name, room, name));
-		tare_run_device_cell(table, run, task->device);
+		tare_text_cell(table, "%s", tare_report_cut(text, task->name, room, name));
+		tare_report_device_cell(table, run, task->device);
 		add_shape(table, run->recording, task);
 		add_fill(table, task);
 		several |= task->shapes > 1;
@@ -264,14 +264,13 @@ static void add_occupancy(struct tare_text_table *table, const struct tare_recor
 	tare_text_cell(table, "%" PRIu64, task->facts.registers);
 	tare_text_cell(table, "%s", tare_format_bytes(local, number));
 	tare_text_cell(table, "%" PRIu64, task->occupancy.groups);
-	tare_text_cell(table, "%s", tare_run_percent(task->occupancy.share, percent));
+	tare_text_cell(table, "%s", tare_report_percent(task->occupancy.share, percent));
 	tare_text_cell(table, "%s",
 	               task->occupancy.share < 1 ? limit_title(task->occupancy.limit) : "–");
 	tare_text_cell(table, "%s", tare_format_significant(task->occupancy_waves, 3, number));
 }
 
-static int write_occupancy(const struct tare_text *text, const struct tare_run_report *run,
-                           size_t rows)
+static int write_occupancy(const struct tare_text *text, const struct tare_report *run, size_t rows)
 {
 	struct tare_text_table *table;
 	char name[RUN_TEXT];
@@ -285,7 +284,7 @@ static int write_occupancy(const struct tare_text *text, const struct tare_run_r
 	fputc('\n', text->file);
 	table = tare_text_table_new(text, 2);
 	tare_text_column(table, "kernel on a unit", TARE_COLUMN_CUT);
-	tare_run_device_column(table, run);
+	tare_report_device_column(table, run);
 	tare_text_column(table, "registers", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "local", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "at once", TARE_COLUMN_RIGHT);
@@ -298,8 +297,8 @@ static int write_occupancy(const struct tare_text *text, const struct tare_run_r
 			continue;
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s",
-		               tare_run_cut(text, task->name, tare_run_room(text, 64), name));
-		tare_run_device_cell(table, run, task->device);
+		               tare_report_cut(text, task->name, tare_report_room(text, 64), name));
+		tare_report_device_cell(table, run, task->device);
 		add_occupancy(table, run->recording, task);
 	}
 	status = tare_text_table_print(table);
@@ -314,12 +313,12 @@ static int write_occupancy(const struct tare_text *text, const struct tare_run_r
 
 // ---- sizes of one kernel, with -v
 
-static int write_shapes(const struct tare_text *text, const struct tare_run_report *run)
+static int write_shapes(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_tables *tables = run->tables;
 	struct tare_text_table *table;
-	struct tare_run_unit total = tare_run_unit_of_totals(most_total(tables));
-	struct tare_run_unit each = unit_of_each(tables, tables->task_count);
+	struct tare_report_unit total = tare_report_unit_of_totals(most_total(tables));
+	struct tare_report_unit each = unit_of_each(tables, tables->task_count);
 	char name[RUN_TEXT];
 
 	if (tables->task_shape_count == 0)
@@ -327,7 +326,7 @@ static int write_shapes(const struct tare_text *text, const struct tare_run_repo
 	fputc('\n', text->file);
 	table = tare_text_table_new(text, 2);
 	tare_text_column(table, "kernel by size", TARE_COLUMN_CUT);
-	tare_run_device_column(table, run);
+	tare_report_device_column(table, run);
 	tare_text_column(table, "work-items", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "group", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
@@ -337,16 +336,16 @@ static int write_shapes(const struct tare_text *text, const struct tare_run_repo
 		const struct tare_task *row = &tables->task_shapes[i];
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s",
-		               tare_run_cut(text, row->name, tare_run_room(text, 54), name));
-		tare_run_device_cell(table, run, row->device);
+		               tare_report_cut(text, row->name, tare_report_room(text, 54), name));
+		tare_report_device_cell(table, run, row->device);
 		add_shape(table, run->recording, row);
 		tare_text_cell(table, "%" PRIu64 "%s", row->instances,
 		               row->timed < row->instances ? "*" : "");
 		tare_text_cell(
 		    table, "%s",
-		    tare_run_time(row->timed ? (double)row->total_ns : NAN, total, name));
+		    tare_report_time(row->timed ? (double)row->total_ns : NAN, total, name));
 		tare_text_cell(table, "%s",
-		               tare_run_time(row->timed ? row->median_ns : NAN, each, name));
+		               tare_report_time(row->timed ? row->median_ns : NAN, each, name));
 	}
 	return tare_text_table_print(table);
 }
@@ -360,11 +359,11 @@ static void add_bytes(struct tare_text_table *table, uint64_t bytes, bool known)
 	tare_text_cell(table, "%s", known ? tare_format_bytes(bytes, text) : "–");
 }
 
-static int write_facts(const struct tare_text *text, const struct tare_run_report *run)
+static int write_facts(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
 	struct tare_text_table *table;
-	size_t room = tare_run_room(text, 54), known = 0;
+	size_t room = tare_report_room(text, 54), known = 0;
 	char name[RUN_TEXT];
 
 	for (size_t i = 0; i < run->tables->task_count; i++)
@@ -374,7 +373,7 @@ static int write_facts(const struct tare_text *text, const struct tare_run_repor
 	fputc('\n', text->file);
 	table = tare_text_table_new(text, 2);
 	tare_text_column(table, "kernel, as the driver says", TARE_COLUMN_CUT);
-	tare_run_device_column(table, run);
+	tare_report_device_column(table, run);
 	tare_text_column(table, "group at most", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "local", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "private", TARE_COLUMN_RIGHT);
@@ -391,8 +390,8 @@ static int write_facts(const struct tare_text *text, const struct tare_run_repor
 			built = recording->programs[recording->kernels[task->kernel].program]
 			            .build_options;
 		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", tare_run_cut(text, task->name, room, name));
-		tare_run_device_cell(table, run, task->device);
+		tare_text_cell(table, "%s", tare_report_cut(text, task->name, room, name));
+		tare_report_device_cell(table, run, task->device);
 		if (facts->group_limit)
 			tare_text_cell(table, "%" PRIu64, facts->group_limit);
 		else
@@ -400,23 +399,23 @@ static int write_facts(const struct tare_text *text, const struct tare_run_repor
 		add_bytes(table, facts->local_bytes, facts->local_bytes != UINT64_MAX);
 		add_bytes(table, facts->private_bytes, true);
 		add_bytes(table, facts->spill_bytes, facts->spill_bytes != UINT64_MAX);
-		tare_text_cell(table, "%s", tare_run_cut(text, built ? built : "", 30, name));
+		tare_text_cell(table, "%s", tare_report_cut(text, built ? built : "", 30, name));
 	}
 	return tare_text_table_print(table);
 }
 
-int tare_run_text_tasks(const struct tare_text *text, const struct tare_run_report *run)
+int tare_report_text_tasks(const struct tare_text *text, const struct tare_report *run)
 {
 	size_t rows = shown(text, run->tables->task_count);
 	int status;
 
 	if (rows == 0)
 		return 0;
-	status = tare_run_heading(text, "Computing tasks", "device time");
+	status = tare_report_heading(text, "Computing tasks", "device time");
 	if (status == 0)
 		status = write_times(text, run, rows);
 	if (status == 0)
-		status = tare_run_text_issued(text, run, true);
+		status = tare_report_text_issued(text, run, true);
 	if (status == 0)
 		status = write_work(text, run, rows);
 	if (status == 0)

@@ -16,45 +16,47 @@
 static const char *name_row(const struct tare_text *text, const struct tare_transfer_row *row,
                             size_t room, char buffer[RUN_TEXT])
 {
-	const char *kind = tare_run_kind(row->kind), *memory = tare_run_memory_title(row->memory);
-	const char *direction = tare_run_direction_title(row->direction);
-	bool told = row->kind == TARE_KIND_WRITE || row->kind == TARE_KIND_READ ||
-	            row->kind == TARE_KIND_FILL;
+	const char *kind = tare_report_kind(row->kind),
+	           *memory = tare_report_memory_title(row->memory);
+	const char *direction = tare_report_direction_title(row->direction);
+	bool known = row->kind == TARE_KIND_WRITE || row->kind == TARE_KIND_READ ||
+	             row->kind == TARE_KIND_FILL;
 	char whole[RUN_TEXT];
 
 	snprintf(whole, sizeof whole, "%s%s%s%s%s%s%s", kind ? kind : "?",
-	         !told && direction && direction[0] ? " " : "", !told && direction ? direction : "",
-	         memory && memory[0] ? ", " : "", memory ? memory : "",
-	         row->blocking ? ", blocking" : "", row->in_place ? ", in place" : "");
-	return tare_run_cut(text, whole, room, buffer);
+	         !known && direction && direction[0] ? " " : "",
+	         !known && direction ? direction : "", memory && memory[0] ? ", " : "",
+	         memory ? memory : "", row->blocking ? ", blocking" : "",
+	         row->in_place ? ", in place" : "");
+	return tare_report_cut(text, whole, room, buffer);
 }
 
 static const char *share_of_ceiling(const struct tare_transfer_row *row, char figure[RUN_TEXT])
 {
 	double share = row->timed ? row->bytes_per_second / row->sized_ceiling : NAN;
 
-	return share > 1.005 ? ">100 %" : tare_run_percent(share, figure);
+	return share > 1.005 ? ">100 %" : tare_report_percent(share, figure);
 }
 
-static int write_table(const struct tare_text *text, const struct tare_run_report *run, size_t rows)
+static int write_table(const struct tare_text *text, const struct tare_report *run, size_t rows)
 {
 	const struct tare_tables *tables = run->tables;
 	struct tare_text_table *table = tare_text_table_new(text, 2);
-	size_t room = tare_run_room(text, tare_run_several_devices(run) ? 50 : 45);
+	size_t room = tare_report_room(text, tare_report_several_devices(run) ? 50 : 45);
 	char name[RUN_TEXT], figure[RUN_TEXT], bytes[TARE_UNIT_TEXT], header[64];
-	struct tare_run_unit unit;
+	struct tare_report_unit unit;
 	double most = 0;
 	bool ceilings = false;
 
 	for (size_t i = 0; i < rows; i++) {
 		const struct tare_estimate *estimate = &tables->transfers[i].estimate;
 		most = fmax(most, (double)tables->transfers[i].total_ns);
-		most = tare_run_is_estimated(estimate) ? fmax(most, estimate->ns) : most;
+		most = tare_report_is_estimated(estimate) ? fmax(most, estimate->ns) : most;
 		ceilings |= isfinite(tables->transfers[i].sized_ceiling);
 	}
-	unit = tare_run_unit_of_totals(most);
+	unit = tare_report_unit_of_totals(most);
 	tare_text_column(table, "transfer", TARE_COLUMN_CUT);
-	tare_run_device_column(table, run);
+	tare_report_device_column(table, run);
 	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "bytes", TARE_COLUMN_RIGHT);
 	snprintf(header, sizeof header, "total %s", unit.name);
@@ -69,19 +71,19 @@ static int write_table(const struct tare_text *text, const struct tare_run_repor
 		const int64_t times[] = { row->total_ns, row->exposed_ns, row->hidden_ns };
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", name_row(text, row, room, name));
-		tare_run_device_cell(table, run, row->device);
+		tare_report_device_cell(table, run, row->device);
 		tare_text_cell(table, "%" PRIu64 "%s", row->count,
 		               row->timed < row->count ? "*" : "");
 		tare_text_cell(table, "%s", tare_format_bytes(row->bytes, bytes));
-		bool estimated = tare_run_is_estimated(&row->estimate);
+		bool estimated = tare_report_is_estimated(&row->estimate);
 		if (estimated)
-			tare_run_estimate_cell(table, &row->estimate, unit);
+			tare_report_estimate_cell(table, &row->estimate, unit);
 		for (size_t t = estimated; t < 3; t++)
 			tare_text_cell(
 			    table, "%s",
-			    tare_run_time(row->timed ? (double)times[t] : NAN, unit, figure));
+			    tare_report_time(row->timed ? (double)times[t] : NAN, unit, figure));
 		tare_text_cell(table, "%s",
-		               tare_run_rate(row->timed ? row->bytes_per_second : NAN, figure));
+		               tare_report_rate(row->timed ? row->bytes_per_second : NAN, figure));
 		if (ceilings)
 			tare_text_cell(table, "%s", share_of_ceiling(row, figure));
 	}
@@ -100,7 +102,7 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		unaligned += tables->transfers[i].unaligned;
 		count += tables->transfers[i].count;
 		untimed |= i < rows && tables->transfers[i].timed < tables->transfers[i].count;
-		estimated |= i < rows && tare_run_is_estimated(&tables->transfers[i].estimate);
+		estimated |= i < rows && tare_report_is_estimated(&tables->transfers[i].estimate);
 		ceilings |= isfinite(tables->transfers[i].sized_ceiling);
 		above |= tables->transfers[i].bytes_per_second > tables->transfers[i].sized_ceiling;
 	}
@@ -109,15 +111,16 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
 		                        "* not all have device times: times and rates are of those "
 		                        "that do%s",
-		                        tare_run_estimate_remark(estimated));
+		                        tare_report_estimate_remark(estimated));
 	if (status == 0 && rows < tables->transfer_count)
-		status = tare_text_paragraph(
-		    text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more row%s (-v lists them)",
-		    tables->transfer_count - rows, tare_run_plural(tables->transfer_count - rows));
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                             "and %zu more row%s (-v lists them)",
+		                             tables->transfer_count - rows,
+		                             tare_report_plural(tables->transfer_count - rows));
 	if (status == 0 && unaligned)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3, "%s of %s host addresses are not on 64 bytes",
-		    tare_run_count(unaligned, number), tare_run_count(count, all));
+		    tare_report_count(unaligned, number), tare_report_count(count, all));
 	if (status == 0 && text->options->verbosity >= 0)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_FAINT, "  ", 3,
@@ -139,7 +142,7 @@ static uint64_t bucket_from(size_t i)
 	return i ? UINT64_C(64) << 2 * (i - 1) : 0;
 }
 
-static int write_sizes(const struct tare_text *text, const struct tare_run_report *run)
+static int write_sizes(const struct tare_text *text, const struct tare_report *run)
 {
 	struct tare_text_table *table;
 	char name[RUN_TEXT], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT], rate[RUN_TEXT];
@@ -147,7 +150,7 @@ static int write_sizes(const struct tare_text *text, const struct tare_run_repor
 	fputc('\n', text->file);
 	table = tare_text_table_new(text, 2);
 	tare_text_column(table, "sizes", TARE_COLUMN_CUT);
-	tare_run_device_column(table, run);
+	tare_report_device_column(table, run);
 	tare_text_column(table, "from", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "to below", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
@@ -160,9 +163,9 @@ static int write_sizes(const struct tare_text *text, const struct tare_run_repor
 				continue;
 			tare_text_row(table, TARE_STYLE_PLAIN);
 			tare_text_cell(table, "%s",
-			               first ? name_row(text, row, tare_run_room(text, 52), name)
+			               first ? name_row(text, row, tare_report_room(text, 52), name)
 			                     : "");
-			tare_run_device_cell(table, run, row->device);
+			tare_report_device_cell(table, run, row->device);
 			tare_text_cell(table, "%s", tare_format_bytes(bucket_from(k), from));
 			tare_text_cell(table, "%s",
 			               k + 1 < BUCKETS ? tare_format_bytes(bucket_from(k + 1), to)
@@ -170,8 +173,8 @@ static int write_sizes(const struct tare_text *text, const struct tare_run_repor
 			tare_text_cell(table, "%" PRIu64, row->sizes[k]);
 			tare_text_cell(
 			    table, "%s",
-			    first ? tare_run_rate(row->timed ? row->median_bytes_per_second : NAN,
-			                          rate)
+			    first ? tare_report_rate(
+			                row->timed ? row->median_bytes_per_second : NAN, rate)
 			          : "");
 			first = false;
 		}
@@ -180,7 +183,7 @@ static int write_sizes(const struct tare_text *text, const struct tare_run_repor
 }
 
 // Faults of managed memory, where there were any.
-static int write_faults(const struct tare_text *text, const struct tare_run_report *run)
+static int write_faults(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
 	int status = 0;
@@ -189,7 +192,7 @@ static int write_faults(const struct tare_text *text, const struct tare_run_repo
 		struct tare_recorded_faults faults = tare_device_faults(recording, run->view, i);
 		char waited[RUN_TEXT] = "", number[TARE_UNIT_TEXT];
 		if (recording->devices[i].same_as != i ||
-		    !tare_view_has_device(recording, run->view, i) || !faults.told)
+		    !tare_view_has_device(recording, run->view, i) || !faults.known)
 			continue;
 		if (faults.throttled)
 			snprintf(waited, sizeof waited,
@@ -208,7 +211,7 @@ static int write_faults(const struct tare_text *text, const struct tare_run_repo
 	return status;
 }
 
-int tare_run_text_transfers(const struct tare_text *text, const struct tare_run_report *run)
+int tare_report_text_transfers(const struct tare_text *text, const struct tare_report *run)
 {
 	size_t count = run->tables->transfer_count;
 	size_t rows = text->options->verbosity > 0 || count <= TOP ? count : TOP;
@@ -216,7 +219,7 @@ int tare_run_text_transfers(const struct tare_text *text, const struct tare_run_
 
 	if (count == 0)
 		return 0;
-	status = tare_run_heading(text, "Transfers", "device time");
+	status = tare_report_heading(text, "Transfers", "device time");
 	if (status == 0)
 		status = write_table(text, run, rows);
 	if (status == 0)
@@ -224,7 +227,7 @@ int tare_run_text_transfers(const struct tare_text *text, const struct tare_run_
 	if (status == 0)
 		status = write_faults(text, run);
 	if (status == 0)
-		status = tare_run_text_issued(text, run, false);
+		status = tare_report_text_issued(text, run, false);
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_sizes(text, run);
 	return status;

@@ -7,7 +7,7 @@
 
 #define LOOK_UP(words, index) ((index) < sizeof(words) / sizeof *(words) ? (words)[index] : NULL)
 
-const char *tare_run_kind(uint32_t kind)
+const char *tare_report_kind(uint32_t kind)
 {
 	static const char *const words[] = {
 		[TARE_KIND_KERNEL] = "kernel",   [TARE_KIND_TASK] = "task",
@@ -21,7 +21,7 @@ const char *tare_run_kind(uint32_t kind)
 	return LOOK_UP(words, kind);
 }
 
-const char *tare_run_direction(uint32_t direction)
+const char *tare_report_direction(uint32_t direction)
 {
 	static const char *const words[] = {
 		[TARE_DIRECTION_NONE] = "none",
@@ -33,7 +33,7 @@ const char *tare_run_direction(uint32_t direction)
 	return LOOK_UP(words, direction);
 }
 
-const char *tare_run_direction_title(uint32_t direction)
+const char *tare_report_direction_title(uint32_t direction)
 {
 	static const char *const words[] = {
 		[TARE_DIRECTION_NONE] = "",
@@ -45,7 +45,7 @@ const char *tare_run_direction_title(uint32_t direction)
 	return LOOK_UP(words, direction);
 }
 
-const char *tare_run_memory(uint32_t memory)
+const char *tare_report_memory(uint32_t memory)
 {
 	static const char *const words[] = {
 		[TARE_TRACE_MEMORY_BUFFER] = "buffer",
@@ -62,7 +62,7 @@ const char *tare_run_memory(uint32_t memory)
 	return LOOK_UP(words, memory);
 }
 
-const char *tare_run_memory_title(uint32_t memory)
+const char *tare_report_memory_title(uint32_t memory)
 {
 	static const char *const words[] = {
 		[TARE_TRACE_MEMORY_UNKNOWN] = "",
@@ -80,7 +80,7 @@ const char *tare_run_memory_title(uint32_t memory)
 	return LOOK_UP(words, memory);
 }
 
-const char *tare_run_role(uint32_t role)
+const char *tare_report_role(uint32_t role)
 {
 	static const char *const words[] = {
 		[TARE_ROLE_OTHER] = "other",     [TARE_ROLE_COMMAND] = "command",
@@ -93,7 +93,7 @@ const char *tare_run_role(uint32_t role)
 	return LOOK_UP(words, role);
 }
 
-const char *tare_run_change(uint32_t change)
+const char *tare_report_change(uint32_t change)
 {
 	static const char *const words[] = {
 		[TARE_CHANGE_PROFILING] = "profiling",
@@ -113,7 +113,7 @@ const char *tare_run_change(uint32_t change)
 	return LOOK_UP(words, change);
 }
 
-const char *tare_run_state(uint32_t state)
+const char *tare_report_state(uint32_t state)
 {
 	static const char *const words[] = {
 		[TARE_TRACE_RECORDING] = "recording",
@@ -124,7 +124,7 @@ const char *tare_run_state(uint32_t state)
 	return LOOK_UP(words, state);
 }
 
-const char *tare_run_stop(uint32_t reason)
+const char *tare_report_stop(uint32_t reason)
 {
 	static const char *const words[] = {
 		[TARE_TRACE_MAX_SIZE] = "max_size",     [TARE_TRACE_NO_SPACE] = "no_space",
@@ -134,7 +134,7 @@ const char *tare_run_stop(uint32_t reason)
 	return LOOK_UP(words, reason);
 }
 
-const char *tare_run_stop_title(uint32_t reason)
+const char *tare_report_stop_title(uint32_t reason)
 {
 	static const char *const words[] = {
 		[TARE_TRACE_MAX_SIZE] = "its file reached --max-size",
@@ -146,7 +146,7 @@ const char *tare_run_stop_title(uint32_t reason)
 	return LOOK_UP(words, reason);
 }
 
-const char *tare_run_clock(uint32_t source)
+const char *tare_report_clock(uint32_t source)
 {
 	static const char *const words[] = {
 		[TARE_CLOCK_NONE] = "none",
@@ -157,7 +157,7 @@ const char *tare_run_clock(uint32_t source)
 	return LOOK_UP(words, source);
 }
 
-const char *tare_run_clock_title(uint32_t source)
+const char *tare_report_clock_title(uint32_t source)
 {
 	static const char *const words[] = {
 		[TARE_CLOCK_NONE] = "not known",
@@ -168,7 +168,7 @@ const char *tare_run_clock_title(uint32_t source)
 	return LOOK_UP(words, source);
 }
 
-const char *tare_run_unobserved(uint32_t reason)
+const char *tare_report_unobserved(uint32_t reason)
 {
 	static const char *const words[] = {
 		[TARE_UNOBSERVED_PENDING] = "pending",
@@ -185,7 +185,7 @@ const char *tare_run_unobserved(uint32_t reason)
 	return LOOK_UP(words, reason);
 }
 
-const char *tare_run_unobserved_title(uint32_t reason)
+const char *tare_report_unobserved_title(uint32_t reason)
 {
 	static const char *const words[] = {
 		[TARE_UNOBSERVED_PENDING] = "not seen before the recording ended",
@@ -202,7 +202,7 @@ const char *tare_run_unobserved_title(uint32_t reason)
 	return LOOK_UP(words, reason);
 }
 
-const char *tare_run_api(uint32_t api)
+const char *tare_report_api(uint32_t api)
 {
 	static const char *const words[] = {
 		[TARE_TRACE_OPENCL] = "opencl",
@@ -212,7 +212,7 @@ const char *tare_run_api(uint32_t api)
 	return LOOK_UP(words, api);
 }
 
-const char *tare_run_api_title(uint32_t api)
+const char *tare_report_api_title(uint32_t api)
 {
 	static const char *const words[] = {
 		[TARE_TRACE_OPENCL] = "OpenCL",
@@ -222,7 +222,7 @@ const char *tare_run_api_title(uint32_t api)
 	return LOOK_UP(words, api);
 }
 
-const char *tare_run_same_by(uint32_t by)
+const char *tare_report_same_by(uint32_t by)
 {
 	static const char *const words[] = { [TARE_SAME_BY_UUID] = "uuid",
 		                             [TARE_SAME_BY_PCI] = "pci",
@@ -230,7 +230,7 @@ const char *tare_run_same_by(uint32_t by)
 	return by < sizeof words / sizeof *words ? words[by] : NULL;
 }
 
-const char *tare_run_part(uint32_t part)
+const char *tare_recording_part(uint32_t part)
 {
 	static const char *const words[] = { [TARE_ALONE] = NULL,
 		                             [TARE_EXECUTES] = "executes",

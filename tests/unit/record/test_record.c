@@ -319,7 +319,7 @@ static void the_layer_is_taken_from_the_folder_that_is_named(void **state)
 
 // ---- record.json
 
-static char *document_of(char *const *program, const struct tare_launch_end *end)
+static char *document_of(char *const *program, const struct tare_child_end *end)
 {
 	static const struct tare_record_options options = { .max_bytes = 1 << 20 };
 	struct tare_record_document document = { .program = program,
@@ -342,8 +342,8 @@ static char *document_of(char *const *program, const struct tare_launch_end *end
 static void the_document_is_complete_only_at_the_end(void **state)
 {
 	char *program[] = { "./app", NULL };
-	struct tare_launch_end exited = { .status = 3, .user_ns = 5 },
-	                       died = { .status = -1, .signal = 9 };
+	struct tare_child_end exited = { .status = 3, .user_ns = 5 },
+	                      died = { .status = -1, .signal = 9 };
 	static const char *const keys[] = { "tare",
 		                            "cwd",
 		                            "start_raw_ns",

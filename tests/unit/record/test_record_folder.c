@@ -3,7 +3,7 @@
 #include "record_folder.h"
 
 #include "record/folder.h"
-#include "record/inner.h"
+#include "record/nested.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -243,17 +243,17 @@ static void a_recording_inside_another_leaves_word_once(void **state)
 {
 	char heard[300];
 	(void)state;
-	assert_false(tare_inner_hear(folder, heard, sizeof heard));
+	assert_false(tare_nested_take(folder, heard, sizeof heard));
 	unsetenv("TARE_RECORD");
-	tare_inner_tell("/t/nobody.tare");
-	assert_false(tare_inner_hear(folder, heard, sizeof heard));
+	tare_nested_tell("/t/nobody.tare");
+	assert_false(tare_nested_take(folder, heard, sizeof heard));
 	setenv("TARE_RECORD", folder, 1);
-	tare_inner_tell("/t/first-of-two.tare");
-	tare_inner_tell("/t/b.tare");
+	tare_nested_tell("/t/first-of-two.tare");
+	tare_nested_tell("/t/b.tare");
 	unsetenv("TARE_RECORD");
-	assert_true(tare_inner_hear(folder, heard, sizeof heard));
+	assert_true(tare_nested_take(folder, heard, sizeof heard));
 	assert_string_equal(heard, "/t/b.tare");
-	assert_false(tare_inner_hear(folder, heard, sizeof heard));
+	assert_false(tare_nested_take(folder, heard, sizeof heard));
 	assert_int_equal(system("test $(ls -A | wc -l) = 0"), 0);
 }
 

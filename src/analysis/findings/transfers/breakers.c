@@ -38,28 +38,29 @@ static bool is_pinned(const struct tare_recorded_command *command)
 }
 
 // Copies, and maps that move something.
-static bool moves(const struct judging *judging, const struct tare_recorded_command *c,
+static bool moves(const struct evaluation *evaluation, const struct tare_recorded_command *c,
                   uint8_t direction)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	uint32_t device = tare_command_device(recording, c);
 	bool is_map = c->kind == TARE_KIND_MAP || c->kind == TARE_KIND_UNMAP;
-	if (c->direction != direction || !tare_command_timed(c) || !judging_has_command(judging, c))
+	if (c->direction != direction || !tare_command_timed(c) ||
+	    !evaluation_has_command(evaluation, c))
 		return false;
-	return finding_is_copy(judging, c) || (is_map && device < recording->device_count &&
-	                                       !recording->devices[device].unified_memory);
+	return finding_is_copy(evaluation, c) || (is_map && device < recording->device_count &&
+	                                          !recording->devices[device].unified_memory);
 }
 
-static void gather_pageable(const struct judging *judging, struct pageable *p, uint8_t kind,
+static void gather_pageable(const struct evaluation *evaluation, struct pageable *p, uint8_t kind,
                             struct finding_draft *draft)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	uint8_t direction =
 	    kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_FROM_DEVICE;
-	for (size_t i = 0; i < judging->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
 		int64_t ns = c->end_ns - c->start_ns;
-		if (!finding_is_copy(judging, c) || c->kind != kind ||
+		if (!finding_is_copy(evaluation, c) || c->kind != kind ||
 		    tare_command_device(recording, c) != p->device ||
 		    c->memory != TARE_TRACE_MEMORY_PAGEABLE)
 			continue;
@@ -70,15 +71,15 @@ static void gather_pageable(const struct judging *judging, struct pageable *p, u
 		p->ns += (double)ns;
 		p->bytes += (double)c->amount;
 		p->call_ns += (double)tare_command_launch_ns(recording, c);
-		const struct tare_transfer_row *row = finding_row_of(judging, c);
+		const struct tare_transfer_row *row = finding_row_of(evaluation, c);
 		p->ceiling_ns += row ? 1e9 * (double)c->amount / row->pinned_ceiling : NAN;
 		finding_claim(draft, c->start_ns, c->end_ns);
-		finding_saw_command(draft, judging->order[i], c->start_ns, c->end_ns, ns);
+		finding_saw_command(draft, evaluation->order[i], c->start_ns, c->end_ns, ns);
 	}
-	for (size_t i = 0; i < judging->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
 		double mean = p->bytes / (double)(p->count ? p->count : 1);
-		if (!moves(judging, c, direction) || !is_pinned(c) ||
+		if (!moves(evaluation, c, direction) || !is_pinned(c) ||
 		    tare_command_device(recording, c) != p->device ||
 		    (double)c->amount * (double)SIZE_FACTOR < mean ||
 		    (double)c->amount > (double)SIZE_FACTOR * mean)
@@ -119,29 +120,29 @@ static void cut_to_union(struct finding_draft *draft, const struct pinned pinned
 	    fmax(0, fmin(*best_ns, unknown && *low_ns <= 0 ? ns / 2 : ns - fmax(in_ns, out_ns)));
 }
 
-static bool is_plain(const struct judging *judging, const struct tare_recorded_command *c,
+static bool is_plain(const struct evaluation *evaluation, const struct tare_recorded_command *c,
                      uint32_t device)
 {
-	return finding_is_copy(judging, c) &&
-	       tare_command_device(judging->recording, c) == device &&
+	return finding_is_copy(evaluation, c) &&
+	       tare_command_device(evaluation->recording, c) == device &&
 	       c->memory == TARE_TRACE_MEMORY_PAGEABLE && !(c->flags & TARE_COMMAND_BLOCKING) &&
 	       c->amount >= LEAST_BYTES;
 }
 
 // How long these copies alone kept the device busy: faster ones end the run no earlier than that.
 // INFINITY: no memory.
-static double alone_ns(const struct judging *judging, uint32_t device)
+static double alone_ns(const struct evaluation *evaluation, uint32_t device)
 {
-	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count + 1, sizeof *spans);
 	double both_ns[2];
 	if (!spans)
 		return INFINITY;
 	for (int others = 0; others < 2; others++) {
 		size_t count = 0;
-		for (size_t i = 0; i < judging->order_count; i++) {
+		for (size_t i = 0; i < evaluation->order_count; i++) {
 			const struct tare_recorded_command *c =
-			    &judging->recording->commands[judging->order[i]];
-			if (!others || !is_plain(judging, c, device))
+			    &evaluation->recording->commands[evaluation->order[i]];
+			if (!others || !is_plain(evaluation, c, device))
 				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
 		}
 		both_ns[others] = (double)tables_union(spans, count);
@@ -149,7 +150,7 @@ static double alone_ns(const struct judging *judging, uint32_t device)
 	return both_ns[0] - both_ns[1];
 }
 
-static int judge_pageable(struct judging *judging, uint32_t device)
+static int evaluate_pageable(struct evaluation *evaluation, uint32_t device)
 {
 	struct pageable ways[2] = { { .device = device }, { .device = device } };
 	struct finding_draft draft;
@@ -157,9 +158,9 @@ static int judge_pageable(struct judging *judging, uint32_t device)
 	double low_ns = 0, best_ns = 0, high_ns = 0;
 	struct pinned pinned[2];
 	bool known = true, beside = true;
-	finding_begin(judging, &draft, "pageable-memory");
-	gather_pageable(judging, &ways[0], TARE_KIND_WRITE, &draft);
-	gather_pageable(judging, &ways[1], TARE_KIND_READ, &draft);
+	finding_begin(evaluation, &draft, "pageable-memory");
+	gather_pageable(evaluation, &ways[0], TARE_KIND_WRITE, &draft);
+	gather_pageable(evaluation, &ways[1], TARE_KIND_READ, &draft);
 	for (int i = 0; i < 2; i++) {
 		pinned[i] = pinned_of(&ways[i]);
 		bool unknown = isnan(pinned[i].ns), faster = pinned[i].ns * FASTER < ways[i].ns;
@@ -171,15 +172,16 @@ static int judge_pageable(struct judging *judging, uint32_t device)
 		high_ns += unknown ? ways[i].ns : saved_ns;
 	}
 	cut_to_union(&draft, pinned, &low_ns, &best_ns);
-	double most_ns =
-	    ways[0].count + ways[1].count >= FEWEST_COPIES ? alone_ns(judging, device) : INFINITY;
+	double most_ns = ways[0].count + ways[1].count >= FEWEST_COPIES
+	                     ? alone_ns(evaluation, device)
+	                     : INFINITY;
 	low_ns = fmin(low_ns, most_ns);
 	best_ns = fmin(best_ns, most_ns);
 	high_ns = known ? best_ns : fmin(high_ns, most_ns);
 	uint64_t count = ways[0].count + ways[1].count;
 	if (count < FEWEST_COPIES ||
-	    ways[0].ns + ways[1].ns < COPY_SHARE * (double)judging->working_ns ||
-	    !finding_matters(judging, device, best_ns, 2, count, 0, FINDING_SHARE)) {
+	    ways[0].ns + ways[1].ns < COPY_SHARE * (double)evaluation->working_ns ||
+	    !finding_matters(evaluation, device, best_ns, 2, count, 0, FINDING_SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
@@ -199,7 +201,7 @@ static int judge_pageable(struct judging *judging, uint32_t device)
 	finding_advice(&draft,
 	               "Copy from pinned memory %s: a driver stages plain memory, and may block; "
 	               "`tare bandwidth` measures both",
-	               finding_word(judging, FINDING_WORD_PINNED));
+	               finding_word(evaluation, FINDING_WORD_PINNED));
 	finding_figure(&draft, "copies", (double)count, "counted");
 	finding_figure(&draft, "copy_ns", ways[0].ns + ways[1].ns, "device timestamp");
 	finding_figure(&draft, "mean_call_ns", (ways[0].call_ns + ways[1].call_ns) / (double)count,
@@ -213,17 +215,17 @@ static int judge_pageable(struct judging *judging, uint32_t device)
 	return finding_raise(&draft);
 }
 
-int finding_pageable_memory(struct judging *judging, struct tare_error *error)
+int finding_pageable_memory(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	int code = 0;
 	(void)error;
 	// Where it keeps chunks apart that was said (finding_overlap). A device in the host's
 	// memory copies from either kind alike: there is no bus, and nothing is staged.
 	for (uint32_t i = 0; i < recording->device_count && !code; i++)
 		if (recording->devices[i].same_as == i && !recording->devices[i].unified_memory &&
-		    !finding_is_raised(judging, "pageable-memory", i))
-			code = judge_pageable(judging, i);
+		    !finding_is_raised(evaluation, "pageable-memory", i))
+			code = evaluate_pageable(evaluation, i);
 	return code;
 }
 
@@ -237,13 +239,14 @@ struct kernel_row {
 	uint64_t count;
 };
 
-static struct kernel_row kernels_of(const struct judging *judging)
+static struct kernel_row kernels_of(const struct evaluation *evaluation)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	struct kernel_row row = { TARE_NO_TIME, TARE_NO_TIME, 0 };
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *c = &recording->commands[i];
-		if (!tables_is_kernel(c) || !tables_has_command_of_any_name(&judging->context, c))
+		if (!tables_is_kernel(c) ||
+		    !tables_has_command_of_any_name(&evaluation->context, c))
 			continue;
 		if (row.count++ == 0)
 			row.first_ns = c->enter_ns;
@@ -259,10 +262,10 @@ struct between {
 };
 
 // Calls of a role between the first kernel and the last one.
-static struct between calls_between(const struct judging *judging, uint8_t role,
+static struct between calls_between(const struct evaluation *evaluation, uint8_t role,
                                     const struct kernel_row *row, struct finding_draft *draft)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	struct between found = { 0 };
 	size_t command = 0;
 	bool pending = false;
@@ -270,14 +273,14 @@ static struct between calls_between(const struct judging *judging, uint8_t role,
 		const struct tare_recorded_call *call = &recording->calls[i];
 		if (call->role != role || (call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) ||
 		    call->enter_ns < row->first_ns || call->enter_ns > row->last_ns ||
-		    !judging_has_call(judging, call))
+		    !evaluation_has_call(evaluation, call))
 			continue;
 		for (; command < recording->command_count &&
 		       recording->commands[command].enter_ns < call->enter_ns;
 		     command++) {
 			const struct tare_recorded_command *c = &recording->commands[command];
 			if (pending && tables_is_kernel(c) &&
-			    tables_has_command_of_any_name(&judging->context, c)) {
+			    tables_has_command_of_any_name(&evaluation->context, c)) {
 				found.before++;
 				pending = false;
 			}
@@ -300,10 +303,10 @@ static struct between calls_between(const struct judging *judging, uint8_t role,
 // Device time of the first copies to or from the objects that were made between kernels, and what
 // of it a copy at the rate that was measured earlier does not explain (all, where none was): new
 // memory costs most drivers something on its first use, which is not told apart from the copy.
-static int first_copies_ns(const struct judging *judging, const struct kernel_row *row,
+static int first_copies_ns(const struct evaluation *evaluation, const struct kernel_row *row,
                            struct finding_draft *draft, double *ns, double *beyond_ns)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE bool *fresh = calloc(recording->memory_count + 1, sizeof *fresh);
 	*ns = *beyond_ns = 0;
 	if (!fresh)
@@ -313,10 +316,10 @@ static int first_copies_ns(const struct judging *judging, const struct kernel_ro
 		           recording->memories[i].created_ns <= row->last_ns;
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *c = &recording->commands[i];
-		if (!finding_is_copy(judging, c) || c->object >= recording->memory_count ||
+		if (!finding_is_copy(evaluation, c) || c->object >= recording->memory_count ||
 		    !fresh[c->object])
 			continue;
-		const struct tare_transfer_row *table_row = finding_row_of(judging, c);
+		const struct tare_transfer_row *table_row = finding_row_of(evaluation, c);
 		double copy_ns = (double)(c->end_ns - c->start_ns);
 		double least_ns = table_row ? 1e9 * (double)c->amount / table_row->ceiling : NAN;
 		*ns += copy_ns;
@@ -328,38 +331,38 @@ static int first_copies_ns(const struct judging *judging, const struct kernel_ro
 }
 
 // Of the idle gaps, the part of a category.
-static double idle_ns(const struct judging *judging, enum tare_ledger_category category,
+static double idle_ns(const struct evaluation *evaluation, enum tare_ledger_category category,
                       const struct kernel_row *row)
 {
 	double sum_ns = 0;
-	for (size_t i = 0; i < judging->gap_count; i++)
-		if (judging->gaps[i].from_ns >= row->first_ns)
-			sum_ns += (double)judging->gaps[i].parts_ns[category];
+	for (size_t i = 0; i < evaluation->gap_count; i++)
+		if (evaluation->gaps[i].from_ns >= row->first_ns)
+			sum_ns += (double)evaluation->gaps[i].parts_ns[category];
 	return sum_ns;
 }
 
-int finding_allocation_in_loop(struct judging *judging, struct tare_error *error)
+int finding_allocation_in_loop(struct evaluation *evaluation, struct tare_error *error)
 {
 	struct finding_draft draft;
-	struct kernel_row row = kernels_of(judging);
+	struct kernel_row row = kernels_of(evaluation);
 	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT], first[TARE_UNIT_TEXT],
 	    beyond[TARE_UNIT_TEXT];
 	(void)error;
-	finding_begin(judging, &draft, "allocation-in-loop");
-	struct between found = calls_between(judging, TARE_ROLE_ALLOCATE, &row, &draft);
+	finding_begin(evaluation, &draft, "allocation-in-loop");
+	struct between found = calls_between(evaluation, TARE_ROLE_ALLOCATE, &row, &draft);
 	double first_ns = 0, beyond_ns = 0, most_ns = INFINITY;
-	int code = row.count ? first_copies_ns(judging, &row, &draft, &first_ns, &beyond_ns) : 0;
+	int code = row.count ? first_copies_ns(evaluation, &row, &draft, &first_ns, &beyond_ns) : 0;
 	if (!code && found.calls > 0)
-		code = finding_stall_most_ns(judging, TARE_ROLE_ALLOCATE, &most_ns);
+		code = finding_stall_most_ns(evaluation, TARE_ROLE_ALLOCATE, &most_ns);
 	double best_ns = fmin(found.ns, most_ns);
 	if (code || row.count == 0 || found.before < FEWEST_ALLOCATIONS ||
 	    found.before * KERNELS_AN_ALLOCATION < row.count ||
-	    !finding_matters(judging, TARE_NO_INDEX, fmin(found.ns + first_ns, most_ns), 0, 0,
+	    !finding_matters(evaluation, TARE_NO_INDEX, fmin(found.ns + first_ns, most_ns), 0, 0,
 	                     found.calls, FINDING_SHARE)) {
 		finding_drop(&draft);
 		return code;
 	}
-	double gaps_ns = idle_ns(judging, TARE_LEDGER_ALLOCATE, &row);
+	double gaps_ns = idle_ns(evaluation, TARE_LEDGER_ALLOCATE, &row);
 	tare_format_ns(found.ns, ns);
 	tare_format_bytes((uint64_t)found.bytes, bytes);
 	finding_title(&draft, "%llu memory objects are made between kernels, before %llu of %llu",
@@ -374,7 +377,7 @@ int finding_allocation_in_loop(struct judging *judging, struct tare_error *error
 	    bytes, ns, gaps_ns > 0 ? "idled for some of it" : "never idled for them", first,
 	    beyond);
 	finding_advice(&draft, "Make the buffers once before the loop and use them again; %s",
-	               finding_word(judging, FINDING_WORD_MEMORY_WAITS));
+	               finding_word(evaluation, FINDING_WORD_MEMORY_WAITS));
 	finding_figure(&draft, "objects", (double)found.made, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
 	finding_cost(&draft, fmin(gaps_ns, best_ns), best_ns, fmin(found.ns + beyond_ns, most_ns));
@@ -383,32 +386,35 @@ int finding_allocation_in_loop(struct judging *judging, struct tare_error *error
 	return finding_raise(&draft);
 }
 
-int finding_build_in_loop(struct judging *judging, struct tare_error *error)
+int finding_build_in_loop(struct evaluation *evaluation, struct tare_error *error)
 {
 	struct finding_draft draft;
-	struct kernel_row row = kernels_of(judging);
+	struct kernel_row row = kernels_of(evaluation);
 	char ns[TARE_UNIT_TEXT], idle[TARE_UNIT_TEXT];
 	double most_ns = INFINITY;
 	(void)error;
-	finding_begin(judging, &draft, "build-in-loop");
-	struct between found = calls_between(judging, TARE_ROLE_BUILD, &row, &draft);
-	int code = found.made > 0 ? finding_stall_most_ns(judging, TARE_ROLE_BUILD, &most_ns) : 0;
+	finding_begin(evaluation, &draft, "build-in-loop");
+	struct between found = calls_between(evaluation, TARE_ROLE_BUILD, &row, &draft);
+	int code =
+	    found.made > 0 ? finding_stall_most_ns(evaluation, TARE_ROLE_BUILD, &most_ns) : 0;
 	double best_ns = fmin(found.ns, most_ns);
 	if (code || row.count == 0 || found.made == 0 ||
-	    !finding_matters(judging, TARE_NO_INDEX, best_ns, 0, 0, found.calls, FINDING_SHARE)) {
+	    !finding_matters(evaluation, TARE_NO_INDEX, best_ns, 0, 0, found.calls,
+	                     FINDING_SHARE)) {
 		finding_drop(&draft);
 		return code;
 	}
-	double gaps_ns = idle_ns(judging, TARE_LEDGER_BUILD, &row);
+	double gaps_ns = idle_ns(evaluation, TARE_LEDGER_BUILD, &row);
 	tare_format_ns(found.ns, ns);
 	tare_format_ns(gaps_ns, idle);
 	finding_title(&draft, "%s are built %llu times after the first kernel was enqueued",
-	              finding_word(judging, FINDING_WORD_PROGRAMS), (unsigned long long)found.made);
+	              finding_word(evaluation, FINDING_WORD_PROGRAMS),
+	              (unsigned long long)found.made);
 	finding_evidence(&draft, "the calls took %s; the device was idle for %s of builds", ns,
 	                 idle);
 	finding_advice(&draft, "Build once before the work begins, or keep the binaries %s%s",
-	               finding_word(judging, FINDING_WORD_KEEP_BINARIES),
-	               finding_rebuilds(judging));
+	               finding_word(evaluation, FINDING_WORD_KEEP_BINARIES),
+	               finding_rebuilds(evaluation));
 	finding_figure(&draft, "builds", (double)found.made, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
 	finding_cost(&draft, fmin(gaps_ns, best_ns), best_ns, best_ns);

@@ -4,37 +4,37 @@
 #include "analysis/findings/internal.h"
 
 // overlap.c: raises overlap-missed, single-queue, blocking-call
-int finding_overlap(struct judging *judging, struct tare_error *error);
+int finding_overlap(struct evaluation *evaluation, struct tare_error *error);
 // breakers.c
-int finding_pageable_memory(struct judging *judging, struct tare_error *error);
-int finding_allocation_in_loop(struct judging *judging, struct tare_error *error);
-int finding_build_in_loop(struct judging *judging, struct tare_error *error);
+int finding_pageable_memory(struct evaluation *evaluation, struct tare_error *error);
+int finding_allocation_in_loop(struct evaluation *evaluation, struct tare_error *error);
+int finding_build_in_loop(struct evaluation *evaluation, struct tare_error *error);
 // stall.c: what calls of a role that may wait for the device, as CUDA's of memory and
 // modules do, cost no more than: the working part beyond what its work takes at least. *most_ns is
 // INFINITY where no such call was made.
-int finding_stall_most_ns(const struct judging *judging, uint8_t role, double *most_ns);
+int finding_stall_most_ns(const struct evaluation *evaluation, uint8_t role, double *most_ns);
 // managed.c
-int finding_managed_memory(struct judging *judging, struct tare_error *error);
+int finding_managed_memory(struct evaluation *evaluation, struct tare_error *error);
 // transfers.c
-int finding_transfers_dominate(struct judging *judging, struct tare_error *error);
-int finding_unaligned_transfers(struct judging *judging, struct tare_error *error);
+int finding_transfers_dominate(struct evaluation *evaluation, struct tare_error *error);
+int finding_unaligned_transfers(struct evaluation *evaluation, struct tare_error *error);
 // small.c
-int finding_small_transfers(struct judging *judging, struct tare_error *error);
+int finding_small_transfers(struct evaluation *evaluation, struct tare_error *error);
 // repeats.c: raises duplicate-transfers, ping-pong
-int finding_repeats(struct judging *judging, struct tare_error *error);
+int finding_repeats(struct evaluation *evaluation, struct tare_error *error);
 // zero_copy.c; may take transfers-dominate back, behind which it comes
-int finding_zero_copy(struct judging *judging, struct tare_error *error);
+int finding_zero_copy(struct evaluation *evaluation, struct tare_error *error);
 
 // The transfer table's row of a copy, for its ceilings; NULL. None where the memory is the host's:
 // no bus is between, and the rate of a copy is that of a busy or an idle machine.
-const struct tare_transfer_row *finding_row_of(const struct judging *judging,
+const struct tare_transfer_row *finding_row_of(const struct evaluation *evaluation,
                                                const struct tare_recorded_command *command);
 // Ceilings are rates of large copies: what smaller ones lose against them may be their fixed cost.
 enum { FINDING_FULL_RATE_BYTES = 4 << 20 };
 
 // Whether it is such a copy of that kind, on that device (same_as).
-bool finding_is_copy_of(const struct judging *judging, const struct tare_recorded_command *c,
+bool finding_is_copy_of(const struct evaluation *evaluation, const struct tare_recorded_command *c,
                         uint8_t kind, uint32_t device);
 // Asks for each device, to it and from it. Returns 0 or -ENOMEM.
-int finding_each_way(struct judging *judging,
-                     int (*judge)(struct judging *judging, uint8_t kind, uint32_t device));
+int finding_each_way(struct evaluation *evaluation,
+                     int (*evaluate)(struct evaluation *evaluation, uint8_t kind, uint32_t device));

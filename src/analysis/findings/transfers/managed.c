@@ -15,41 +15,41 @@ struct moves {
 	double ns; // in which anything was moved
 };
 
-static bool is_move(const struct judging *judging, const struct tare_recorded_command *c,
+static bool is_move(const struct evaluation *evaluation, const struct tare_recorded_command *c,
                     uint32_t device)
 {
 	return c->kind == TARE_KIND_MIGRATE && c->part == TARE_RUN &&
 	       c->execution == TARE_OF_DRIVER &&
-	       tare_command_device(judging->recording, c) == device &&
-	       judging_has_command(judging, c);
+	       tare_command_device(evaluation->recording, c) == device &&
+	       evaluation_has_command(evaluation, c);
 }
 
-static int add_moves(struct judging *judging, uint32_t device, struct moves *moves,
+static int add_moves(struct evaluation *evaluation, uint32_t device, struct moves *moves,
                      struct finding_draft *draft)
 {
-	const struct tare_recording *recording = judging->recording;
-	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	const struct tare_recording *recording = evaluation->recording;
+	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count + 1, sizeof *spans);
 	if (!spans)
 		return -ENOMEM;
-	for (size_t i = 0; i < judging->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
-		if (!is_move(judging, c, device))
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
+		if (!is_move(evaluation, c, device))
 			continue;
 		spans[moves->count++] = (struct tables_span){ c->start_ns, c->end_ns };
 		moves->to_bytes += c->direction == TARE_DIRECTION_TO_DEVICE ? (double)c->amount : 0;
 		moves->from_bytes +=
 		    c->direction == TARE_DIRECTION_FROM_DEVICE ? (double)c->amount : 0;
 		finding_claim(draft, c->start_ns, c->end_ns);
-		finding_saw_command(draft, judging->order[i], c->start_ns, c->end_ns,
+		finding_saw_command(draft, evaluation->order[i], c->start_ns, c->end_ns,
 		                    c->end_ns - c->start_ns);
 	}
 	moves->ns = (double)tables_union(spans, moves->count);
 	return 0;
 }
 
-static double managed_bytes(const struct judging *judging)
+static double managed_bytes(const struct evaluation *evaluation)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	double sum = 0;
 	for (size_t i = 0; i < recording->memory_count; i++)
 		if (recording->memories[i].kind == TARE_TRACE_MEMORY_SHARED &&
@@ -64,19 +64,19 @@ static double again(double bytes, double managed)
 	return bytes > managed ? bytes - managed : 0;
 }
 
-static int judge_device(struct judging *judging, uint32_t device, double managed)
+static int evaluate_device(struct evaluation *evaluation, uint32_t device, double managed)
 {
 	struct tare_recorded_faults faults =
-	    tare_device_faults(judging->recording, judging->view, device);
+	    tare_device_faults(evaluation->recording, evaluation->view, device);
 	struct finding_draft draft;
 	struct moves moves = { 0 };
 	char to[TARE_UNIT_TEXT], from[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT], ns[TARE_UNIT_TEXT];
-	finding_begin(judging, &draft, "managed-memory-moves");
-	int code = add_moves(judging, device, &moves, &draft);
+	finding_begin(evaluation, &draft, "managed-memory-moves");
+	int code = add_moves(evaluation, device, &moves, &draft);
 	double more = again(moves.to_bytes, managed) + again(moves.from_bytes, managed);
 	double part = more > 0 ? more / (moves.to_bytes + moves.from_bytes) : 0;
 	if (code || more < managed ||
-	    !finding_matters(judging, device, part * moves.ns, 0, 0, 0, MOVED_SHARE)) {
+	    !finding_matters(evaluation, device, part * moves.ns, 0, 0, 0, MOVED_SHARE)) {
 		finding_drop(&draft);
 		return code;
 	}
@@ -112,14 +112,14 @@ static int judge_device(struct judging *judging, uint32_t device, double managed
 	return finding_raise(&draft);
 }
 
-int finding_managed_memory(struct judging *judging, struct tare_error *error)
+int finding_managed_memory(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
-	double managed = managed_bytes(judging);
+	const struct tare_recording *recording = evaluation->recording;
+	double managed = managed_bytes(evaluation);
 	int code = 0;
 	(void)error;
 	for (uint32_t i = 0; i < recording->device_count && managed > 0 && !code; i++)
 		if (recording->devices[i].same_as == i)
-			code = judge_device(judging, i, managed);
+			code = evaluate_device(evaluation, i, managed);
 	return code;
 }

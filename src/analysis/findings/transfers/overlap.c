@@ -44,23 +44,23 @@ static const char *const ids[] = {
 	[APART_CONNECTION] = "single-queue", // in effect
 };
 
-static bool in_chunks(const struct judging *judging, const struct tare_overlap_gain *gain,
+static bool in_chunks(const struct evaluation *evaluation, const struct tare_overlap_gain *gain,
                       const struct tare_recorded_command *command)
 {
-	return tare_command_device(judging->recording, command) == gain->device &&
+	return tare_command_device(evaluation->recording, command) == gain->device &&
 	       command->start_ns >= gain->from_ns && command->end_ns <= gain->to_ns;
 }
 
 // Waits that end before the last enqueue of the chunks; a row of polls is one.
-static uint64_t waits_between(const struct judging *judging, int64_t from_ns, int64_t to_ns)
+static uint64_t waits_between(const struct evaluation *evaluation, int64_t from_ns, int64_t to_ns)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	uint64_t count = 0;
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		count += call->role == TARE_ROLE_WAIT && !(call->flags & TARE_CALL_NESTED) &&
 		         call->enter_ns >= from_ns && call->exit_ns <= to_ns &&
-		         tables_has_call(&judging->context, call);
+		         tables_has_call(&evaluation->context, call);
 	}
 	return count;
 }
@@ -73,19 +73,19 @@ static bool is_staged(const struct tare_recording *recording, const struct tare_
 	       2 * (c->exit_ns - c->enter_ns) >= c->end_ns - c->start_ns;
 }
 
-static int look(const struct judging *judging, const struct tare_overlap_gain *gain,
+static int look(const struct evaluation *evaluation, const struct tare_overlap_gain *gain,
                 struct issue *issue)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE bool *queues = calloc(recording->queue_count + 1, sizeof *queues);
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
 	const char *connections;
 	*issue = (struct issue){ 0 };
 	if (!queues)
 		return -ENOMEM;
-	for (size_t i = 0; i < judging->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
-		if (!in_chunks(judging, gain, c) || tare_command_effect(c) == TARE_EFFECT_NONE)
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
+		if (!in_chunks(evaluation, gain, c) || tare_command_effect(c) == TARE_EFFECT_NONE)
 			continue;
 		issue->queues += !queues[c->queue];
 		queues[c->queue] = true;
@@ -99,8 +99,8 @@ static int look(const struct judging *judging, const struct tare_overlap_gain *g
 		first_ns = c->enter_ns < first_ns ? c->enter_ns : first_ns;
 		last_ns = c->enter_ns > last_ns ? c->enter_ns : last_ns;
 	}
-	issue->waits = waits_between(judging, first_ns, last_ns);
-	connections = finding_variable(judging, "CUDA_DEVICE_MAX_CONNECTIONS");
+	issue->waits = waits_between(evaluation, first_ns, last_ns);
+	connections = finding_variable(evaluation, "CUDA_DEVICE_MAX_CONNECTIONS");
 	issue->connection = connections && strtol(connections, NULL, 10) == 1;
 	return 0;
 }
@@ -122,15 +122,15 @@ static enum apart apart_of(const struct issue *issue, uint64_t chunks)
 }
 
 // The chunks' time without their kernels, which the prediction does not shorten.
-static void claim(const struct judging *judging, const struct tare_overlap_gain *gain,
+static void claim(const struct evaluation *evaluation, const struct tare_overlap_gain *gain,
                   struct finding_draft *draft)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	int64_t reach_ns = gain->from_ns;
-	for (size_t i = 0; i < judging->order_count; i++) {
-		uint32_t at = judging->order[i];
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		uint32_t at = evaluation->order[i];
 		const struct tare_recorded_command *c = &recording->commands[at];
-		if (!in_chunks(judging, gain, c))
+		if (!in_chunks(evaluation, gain, c))
 			continue;
 		if (tables_is_transfer(c))
 			finding_saw_command(draft, at, c->start_ns, c->end_ns,
@@ -156,7 +156,7 @@ static const char *why_range(const struct tare_overlap_gain *gain)
 	           : "; from two copy engines at full rate to one";
 }
 
-static void title(const struct judging *judging, const struct tare_overlap_gain *gain,
+static void title(const struct evaluation *evaluation, const struct tare_overlap_gain *gain,
                   const struct issue *issue, enum apart apart, struct finding_draft *draft)
 {
 	unsigned long long chunks = gain->chunks, copies = issue->copies;
@@ -165,7 +165,7 @@ static void title(const struct judging *judging, const struct tare_overlap_gain 
 		finding_title(
 		    draft,
 		    "Copies could overlap with kernels and do not: all %llu chunks are in %s",
-		    chunks, finding_word(judging, FINDING_WORD_ONE_QUEUE));
+		    chunks, finding_word(evaluation, FINDING_WORD_ONE_QUEUE));
 		break;
 	case APART_CONNECTION:
 		finding_title(draft,
@@ -178,7 +178,7 @@ static void title(const struct judging *judging, const struct tare_overlap_gain 
 		finding_title(draft, "%llu of %llu copies block, so that the %llu %s take turns",
 		              (unsigned long long)issue->blocking, copies,
 		              (unsigned long long)issue->queues,
-		              finding_word(judging, FINDING_WORD_QUEUE_NOUN));
+		              finding_word(evaluation, FINDING_WORD_QUEUE_NOUN));
 		break;
 	case APART_STAGES:
 		finding_title(draft,
@@ -187,7 +187,7 @@ static void title(const struct judging *judging, const struct tare_overlap_gain 
 		              "host up, so that the %llu %s take turns",
 		              (unsigned long long)issue->staged, copies,
 		              (unsigned long long)issue->queues,
-		              finding_word(judging, FINDING_WORD_QUEUE_NOUN));
+		              finding_word(evaluation, FINDING_WORD_QUEUE_NOUN));
 		break;
 	case APART_LEGACY:
 		finding_title(draft,
@@ -206,14 +206,14 @@ static void title(const struct judging *judging, const struct tare_overlap_gain 
 	}
 }
 
-static void advise(const struct judging *judging, const struct issue *issue, enum apart apart,
+static void advise(const struct evaluation *evaluation, const struct issue *issue, enum apart apart,
                    struct finding_draft *draft)
 {
 	static const char needed[] = "if chunks need each other's results, this gains nothing";
 	switch (apart) {
 	case APART_ONE_QUEUE:
 		finding_advice(draft, "Put the chunks in turn into %s, with pinned memory; %s",
-		               finding_word(judging, FINDING_WORD_QUEUES), needed);
+		               finding_word(evaluation, FINDING_WORD_QUEUES), needed);
 		break;
 	case APART_CONNECTION:
 		finding_advice(draft,
@@ -224,13 +224,13 @@ static void advise(const struct judging *judging, const struct issue *issue, enu
 		break;
 	case APART_BLOCKS:
 		finding_advice(draft, "%s and wait once at the end, with pinned memory; %s",
-		               finding_word(judging, FINDING_WORD_NOT_BLOCK), needed);
+		               finding_word(evaluation, FINDING_WORD_NOT_BLOCK), needed);
 		break;
 	case APART_STAGES:
 		finding_advice(
 		    draft,
 		    "Copy from pinned memory %s, which is faster on top of what is said here; %s",
-		    finding_word(judging, FINDING_WORD_PINNED), needed);
+		    finding_word(evaluation, FINDING_WORD_PINNED), needed);
 		break;
 	case APART_LEGACY:
 		finding_advice(draft,
@@ -245,7 +245,7 @@ static void advise(const struct judging *judging, const struct issue *issue, enu
 		    draft,
 		    "Enqueue the next chunk before waiting for this one: %s, pinned memory, "
 		    "copies that do not block; %s; `tare overlap` shows what this device can do",
-		    issue->queues == 1 ? finding_word(judging, FINDING_WORD_QUEUES)
+		    issue->queues == 1 ? finding_word(evaluation, FINDING_WORD_QUEUES)
 		                       : "no wait between chunks",
 		    needed);
 	}
@@ -278,31 +278,31 @@ static void add_figures(const struct tare_overlap_gain *gain, struct finding_dra
 	finding_figure(draft, "exposed_ns", (double)gain->exposed_ns, "device timestamp");
 }
 
-static int judge_gain(struct judging *judging, const struct tare_overlap_gain *gain)
+static int evaluate_gain(struct evaluation *evaluation, const struct tare_overlap_gain *gain)
 {
 	struct finding_draft draft;
 	struct issue issue;
 	double measured_ns = (double)gain->measured_ns, saved_ns = measured_ns - gain->predicted_ns;
 	if (gain->beside == TARE_TOGETHER_APART || saved_ns < LEAST_GAIN * measured_ns)
 		return 0;
-	int code = look(judging, gain, &issue);
+	int code = look(evaluation, gain, &issue);
 	enum apart apart = code ? APART_NOT : apart_of(&issue, gain->chunks);
-	if (apart == APART_NOT || !finding_matters(judging, gain->device, saved_ns, 2,
+	if (apart == APART_NOT || !finding_matters(evaluation, gain->device, saved_ns, 2,
 	                                           3 * gain->chunks, issue.waits, FINDING_SHARE))
 		return code;
 	// Both are about the host's waits; where little is copied it is not the copies that could
 	// overlap.
 	bool waits = apart == APART_WAITS || apart == APART_BLOCKS;
 	bool copies = (double)gain->exposed_ns >= (waits ? LEAST_COPIES : LEAST_GAIN) * measured_ns;
-	if ((waits && finding_take_back(judging, "synchronize-drains", copies ? saved_ns : 0)) ||
+	if ((waits && finding_take_back(evaluation, "synchronize-drains", copies ? saved_ns : 0)) ||
 	    !copies)
 		return 0;
-	finding_begin(judging, &draft, ids[apart]);
-	title(judging, gain, &issue, apart, &draft);
+	finding_begin(evaluation, &draft, ids[apart]);
+	title(evaluation, gain, &issue, apart, &draft);
 	tell(gain, &draft);
-	advise(judging, &issue, apart, &draft);
+	advise(evaluation, &issue, apart, &draft);
 	add_figures(gain, &draft);
-	claim(judging, gain, &draft);
+	claim(evaluation, gain, &draft);
 	finding_cost(&draft, measured_ns - gain->predicted_high_ns, saved_ns,
 	             measured_ns - gain->predicted_low_ns);
 	draft.finding.modelled = true;
@@ -312,31 +312,31 @@ static int judge_gain(struct judging *judging, const struct tare_overlap_gain *g
 	return finding_raise(&draft);
 }
 
-static double exposed_share(const struct judging *judging, uint32_t device)
+static double exposed_share(const struct evaluation *evaluation, uint32_t device)
 {
 	double exposed_ns = 0;
-	for (size_t i = 0; i < judging->tables->transfer_count; i++)
-		if (judging->tables->transfers[i].device == device)
-			exposed_ns += (double)judging->tables->transfers[i].exposed_ns;
-	return exposed_ns / (double)judging->working_ns;
+	for (size_t i = 0; i < evaluation->tables->transfer_count; i++)
+		if (evaluation->tables->transfers[i].device == device)
+			exposed_ns += (double)evaluation->tables->transfers[i].exposed_ns;
+	return exposed_ns / (double)evaluation->working_ns;
 }
 
-int finding_overlap(struct judging *judging, struct tare_error *error)
+int finding_overlap(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	int code = 0;
 	for (uint32_t i = 0; i < recording->device_count && !code; i++) {
 		struct tare_overlap_gain gain;
 		if (recording->devices[i].same_as != i ||
-		    !tare_view_has_device(recording, judging->view, i))
+		    !tare_view_has_device(recording, evaluation->view, i))
 			continue;
-		code = tare_whatif_overlap(recording, judging->view, i, &gain, error);
+		code = tare_whatif_overlap(recording, evaluation->view, i, &gain, error);
 		if (code == 0)
-			code = judge_gain(judging, &gain);
+			code = evaluate_gain(evaluation, &gain);
 		else if (code == -ENODATA)
-			code = exposed_share(judging, i) < EXPOSED_SHARE
+			code = exposed_share(evaluation, i) < EXPOSED_SHARE
 			           ? 0
-			           : finding_unjudged(judging,
+			           : finding_unjudged(evaluation,
 			                              "what overlapping copies with kernels "
 			                              "would gain: %s",
 			                              gain.why_not);

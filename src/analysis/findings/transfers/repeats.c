@@ -35,7 +35,7 @@ struct repeat {
 };
 
 struct repeats {
-	struct judging *judging;
+	struct evaluation *evaluation;
 	uint64_t step; // counts commands
 	// of each memory object: the step at which anything but the copy of a part changed it
 	uint64_t *changed;
@@ -90,8 +90,8 @@ static bool kernels_may_write(const struct tare_recording *recording,
 static bool reaches_into(const struct repeats *r, const struct last_copy *a,
                          const struct last_copy *b)
 {
-	const struct tare_recorded_command *x = &r->judging->recording->commands[a->command];
-	const struct tare_recorded_command *y = &r->judging->recording->commands[b->command];
+	const struct tare_recorded_command *x = &r->evaluation->recording->commands[a->command];
+	const struct tare_recorded_command *y = &r->evaluation->recording->commands[b->command];
 	if (x->object != y->object || a->place->offset == UINT64_MAX ||
 	    b->place->offset == UINT64_MAX || x->kind == TARE_KIND_UNMAP ||
 	    y->kind == TARE_KIND_UNMAP)
@@ -114,9 +114,9 @@ static void note_write(struct repeats *r, const struct last_copy *now)
 }
 
 // Whether all memory that a kernel may write is told.
-static bool is_told(const struct repeats *r, const struct tare_recorded_command *kernel)
+static bool is_known(const struct repeats *r, const struct tare_recorded_command *kernel)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	uint32_t process = tables_process(recording, kernel->thread);
 	if (kernel->kind != TARE_KIND_KERNEL || kernel->object >= recording->kernel_count ||
 	    kernel->queue >= recording->queue_count || process >= recording->process_count ||
@@ -130,8 +130,8 @@ static bool is_told(const struct repeats *r, const struct tare_recorded_command 
 
 static void note_kernel(struct repeats *r, const struct tare_recorded_command *kernel)
 {
-	const struct tare_recording *recording = r->judging->recording;
-	bool known = is_told(r, kernel);
+	const struct tare_recording *recording = r->evaluation->recording;
+	bool known = is_known(r, kernel);
 	for (uint32_t i = known ? r->writes[kernel->object] : 0;
 	     known && i < r->writes[kernel->object + 1]; i++) {
 		uint32_t memory = root_of(recording, r->written[i]);
@@ -148,7 +148,7 @@ static void note_kernel(struct repeats *r, const struct tare_recorded_command *k
 // The arguments by kernel. Returns 0 or -ENOMEM.
 static int sort_arguments(struct repeats *r)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	r->writes = calloc(recording->kernel_count + 2, sizeof *r->writes);
 	r->written = calloc(recording->argument_count + 1, sizeof *r->written);
 	if (!r->writes || !r->written)
@@ -168,7 +168,7 @@ static int sort_arguments(struct repeats *r)
 // A command that is no copy of a part.
 static void note_change(struct repeats *r, const struct tare_recorded_command *command)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	switch (command->kind) {
 	case TARE_KIND_READ:
 	case TARE_KIND_MARKER:
@@ -197,7 +197,7 @@ static void note_change(struct repeats *r, const struct tare_recorded_command *c
 static bool is_overwritten(const struct repeats *r, const struct last_copy *before,
                            const struct tare_recorded_command *now)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	return r->changed[before->root] > before->step || before->changed > before->step ||
 	       (r->any_changed > before->step && kernels_may_write(recording, now));
 }
@@ -231,7 +231,7 @@ static int add_repeat(struct repeats *r, const struct repeat *repeat)
 // A copy and the one before it of the same part. Sets *same where the part holds what it held.
 static int compare(struct repeats *r, struct last_copy *before, struct last_copy *now, bool *same)
 {
-	const struct tare_recorded_command *commands = r->judging->recording->commands;
+	const struct tare_recorded_command *commands = r->evaluation->recording->commands;
 	const struct tare_recorded_command *then_row = &commands[before->command],
 	                                   *row = &commands[now->command];
 	bool overwritten = is_overwritten(r, before, row), whole;
@@ -276,7 +276,7 @@ static void note_again(struct repeats *r, const struct tare_recorded_command *co
 
 static int see(struct repeats *r, uint32_t at, const struct tare_recorded_place *place)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	const struct tare_recorded_command *command = &recording->commands[at];
 	uint64_t parts[3] = { command->object, command->amount, place->identity };
 	struct last_copy now = { .command = at,
@@ -313,7 +313,7 @@ static int see(struct repeats *r, uint32_t at, const struct tare_recorded_place 
 // Where images are copied to is not recorded; shared memory the host changes without a copy.
 static bool is_followed(const struct repeats *r, const struct tare_recorded_command *command)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	if (command->object >= recording->memory_count)
 		return false;
 	uint32_t kind = recording->memories[command->object].kind;
@@ -323,9 +323,9 @@ static bool is_followed(const struct repeats *r, const struct tare_recorded_comm
 
 static int walk(struct repeats *r)
 {
-	const struct tare_recording *recording = r->judging->recording;
-	for (size_t i = 0; i < r->judging->order_count; i++) {
-		uint32_t at = r->judging->order[i];
+	const struct tare_recording *recording = r->evaluation->recording;
+	for (size_t i = 0; i < r->evaluation->order_count; i++) {
+		uint32_t at = r->evaluation->order[i];
 		const struct tare_recorded_command *command = &recording->commands[at];
 		const struct tare_recorded_place *place = finding_place_of(recording, at);
 		int code = 0;
@@ -363,7 +363,7 @@ static void add_to(struct sum *sum, struct finding_draft *draft, const struct re
 
 static int add_up(struct repeats *r, bool ping_pong, struct sum *sum, struct finding_draft *draft)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	struct finding_alone alone = { 0 };
 	TARE_FREE bool *repeated = calloc(recording->command_count + 1, sizeof *repeated);
 	int code = repeated ? 0 : -ENOMEM;
@@ -371,7 +371,7 @@ static int add_up(struct repeats *r, bool ping_pong, struct sum *sum, struct fin
 	for (size_t i = 0; i < r->found_count && !code; i++)
 		repeated[r->found[i].command] = true;
 	if (!code)
-		code = finding_alone_open(r->judging, repeated, &alone);
+		code = finding_alone_open(r->evaluation, repeated, &alone);
 	for (size_t i = 0; i < r->found_count && !code; i++) {
 		const struct tare_recorded_command *row = &recording->commands[r->found[i].command];
 		if (r->found[i].ping_pong == ping_pong)
@@ -410,15 +410,15 @@ static void tell(struct finding_draft *draft, const struct sum *sum)
 
 static bool matters(struct repeats *r, const struct sum *sum)
 {
-	return sum->count >= FEWEST && finding_matters(r->judging, TARE_NO_INDEX, sum->best_ns, 2,
-	                                               sum->count, 0, REPEAT_SHARE);
+	return sum->count >= FEWEST && finding_matters(r->evaluation, TARE_NO_INDEX, sum->best_ns,
+	                                               2, sum->count, 0, REPEAT_SHARE);
 }
 
 static int raise_kind(struct repeats *r, bool ping_pong)
 {
 	struct finding_draft draft;
 	struct sum sum;
-	finding_begin(r->judging, &draft, ping_pong ? "ping-pong" : "duplicate-transfers");
+	finding_begin(r->evaluation, &draft, ping_pong ? "ping-pong" : "duplicate-transfers");
 	int code = add_up(r, ping_pong, &sum, &draft);
 	if (code || !matters(r, &sum)) {
 		finding_drop(&draft);
@@ -446,25 +446,25 @@ static int raise_kind(struct repeats *r, bool ping_pong)
 static int hint(struct repeats *r)
 {
 	char bytes[TARE_UNIT_TEXT], ns[TARE_UNIT_TEXT];
-	if (r->again < FEWEST_HINT || r->again_ns < REPEAT_SHARE * (double)r->judging->steady_ns)
+	if (r->again < FEWEST_HINT || r->again_ns < REPEAT_SHARE * (double)r->evaluation->steady_ns)
 		return 0;
 	tare_format_bytes(r->again_bytes, bytes);
 	tare_format_ns(r->again_ns, ns);
 	return finding_unjudged(
-	    r->judging,
+	    r->evaluation,
 	    "whether %llu copies to where something was copied before (%s in %s) move "
 	    "the same bytes again: `tare record --contents` compares them",
 	    (unsigned long long)r->again, bytes, ns);
 }
 
-int finding_repeats(struct judging *judging, struct tare_error *error)
+int finding_repeats(struct evaluation *evaluation, struct tare_error *error)
 {
-	struct repeats r = { .judging = judging,
-		             .all_seen = judging->commands == judging->timed &&
-		                         !judging->view->spans &&
-		                         judging->view->device == TARE_NO_INDEX };
+	struct repeats r = { .evaluation = evaluation,
+		             .all_seen = evaluation->commands == evaluation->timed &&
+		                         !evaluation->view->spans &&
+		                         evaluation->view->device == TARE_NO_INDEX };
 	(void)error;
-	size_t memories = judging->recording->memory_count;
+	size_t memories = evaluation->recording->memory_count;
 	r.changed = calloc(memories + 1, sizeof *r.changed);
 	r.first = malloc((memories + 1) * sizeof *r.first);
 	for (size_t i = 0; r.first && i < memories; i++)
@@ -477,7 +477,8 @@ int finding_repeats(struct judging *judging, struct tare_error *error)
 	if (!code)
 		code = raise_kind(&r, true);
 	if (!code)
-		code = finding_was_compared(judging) ? finding_say_not_compared(judging) : hint(&r);
+		code = finding_was_compared(evaluation) ? finding_say_not_compared(evaluation)
+		                                        : hint(&r);
 	tare_id_map_free(&r.part_of);
 	free(r.changed);
 	free(r.first);

@@ -20,14 +20,14 @@ struct small {
 };
 
 // Calls of small copies, for what of the idle time lies in them. Returns how many there are.
-static size_t find_calls(const struct judging *judging, uint8_t kind, uint32_t device,
+static size_t find_calls(const struct evaluation *evaluation, uint8_t kind, uint32_t device,
                          struct tare_time_span *calls)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < judging->order_count; i++) {
+	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *c =
-		    &judging->recording->commands[judging->order[i]];
-		if (finding_is_copy_of(judging, c, kind, device) && c->amount <= SMALL_BYTES)
+		    &evaluation->recording->commands[evaluation->order[i]];
+		if (finding_is_copy_of(evaluation, c, kind, device) && c->amount <= SMALL_BYTES)
 			calls[count++] = (struct tare_time_span){ c->enter_ns, c->exit_ns };
 	}
 	return tare_spans_unite(calls, count);
@@ -36,22 +36,23 @@ static size_t find_calls(const struct judging *judging, uint8_t kind, uint32_t d
 // What no longer passes without the copies: no device runs anything, and the host is in the call of
 // one, or one has been handed over and does not start. What the device did while a call waited for
 // its turn passes without it, too.
-static int sum_idle(struct judging *judging, uint8_t kind, uint32_t device, struct small *small,
-                    struct finding_draft *draft)
+static int sum_idle(struct evaluation *evaluation, uint8_t kind, uint32_t device,
+                    struct small *small, struct finding_draft *draft)
 {
-	TARE_FREE struct tare_time_span *calls = calloc(judging->order_count + 1, sizeof *calls);
+	TARE_FREE struct tare_time_span *calls = calloc(evaluation->order_count + 1, sizeof *calls);
 	size_t first = 0;
 	if (!calls)
 		return -ENOMEM;
-	size_t count = find_calls(judging, kind, device, calls);
-	for (size_t i = 0; i < judging->gap_count && count > 0; i++) {
-		const struct judged_gap *gap = &judging->gaps[i];
-		double part_ns = judging_within_gap(gap, calls, count, &first), behind_ns = 0;
+	size_t count = find_calls(evaluation, kind, device, calls);
+	for (size_t i = 0; i < evaluation->gap_count && count > 0; i++) {
+		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		double part_ns = evaluation_within_gap(gap, calls, count, &first), behind_ns = 0;
 		const struct tare_recorded_command *c =
-		    gap->command < judging->recording->command_count
-		        ? &judging->recording->commands[gap->command]
+		    gap->command < evaluation->recording->command_count
+		        ? &evaluation->recording->commands[gap->command]
 		        : NULL;
-		if (c && finding_is_copy_of(judging, c, kind, device) && c->amount <= SMALL_BYTES) {
+		if (c && finding_is_copy_of(evaluation, c, kind, device) &&
+		    c->amount <= SMALL_BYTES) {
 			behind_ns = (double)gap->parts_ns[TARE_LEDGER_HELD] +
 			            (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
 			finding_claim(draft, gap->from_ns, gap->to_ns);
@@ -59,36 +60,36 @@ static int sum_idle(struct judging *judging, uint8_t kind, uint32_t device, stru
 			                    llround(fmax(part_ns, behind_ns)));
 		}
 		if (part_ns > 0 || behind_ns > 0)
-			judging_add_part(judging, device, gap, fmax(part_ns, behind_ns),
-			                 &small->idle);
+			evaluation_add_part(evaluation, device, gap, fmax(part_ns, behind_ns),
+			                    &small->idle);
 	}
 	return 0;
 }
 
 // The median time of a size, of `spans` as room. Returns how many copies there are.
-static size_t median_of_size(const struct judging *judging, uint8_t kind, uint32_t device,
+static size_t median_of_size(const struct evaluation *evaluation, uint8_t kind, uint32_t device,
                              uint64_t bytes, struct tables_span *spans, double *median_ns)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < judging->order_count; i++) {
+	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *c =
-		    &judging->recording->commands[judging->order[i]];
-		if (finding_is_copy_of(judging, c, kind, device) && c->amount == bytes)
+		    &evaluation->recording->commands[evaluation->order[i]];
+		if (finding_is_copy_of(evaluation, c, kind, device) && c->amount == bytes)
 			spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
 	}
 	*median_ns = count ? tables_median_length(spans, count) : 0;
 	return count;
 }
 
-static size_t find_sizes(const struct judging *judging, uint8_t kind, uint32_t device,
+static size_t find_sizes(const struct evaluation *evaluation, uint8_t kind, uint32_t device,
                          uint64_t sizes[SIZES])
 {
 	size_t count = 0;
-	for (size_t i = 0; i < judging->order_count && count < SIZES; i++) {
+	for (size_t i = 0; i < evaluation->order_count && count < SIZES; i++) {
 		const struct tare_recorded_command *c =
-		    &judging->recording->commands[judging->order[i]];
+		    &evaluation->recording->commands[evaluation->order[i]];
 		size_t at = 0;
-		if (!finding_is_copy_of(judging, c, kind, device) || c->amount == 0)
+		if (!finding_is_copy_of(evaluation, c, kind, device) || c->amount == 0)
 			continue;
 		while (at < count && sizes[at] != c->amount)
 			at++;
@@ -100,22 +101,23 @@ static size_t find_sizes(const struct judging *judging, uint8_t kind, uint32_t d
 
 // The device's fixed cost of a copy, from the times of three sizes or more; 0 where they do not
 // tell.
-static int fixed_cost(const struct judging *judging, uint8_t kind, uint32_t device,
+static int fixed_cost(const struct evaluation *evaluation, uint8_t kind, uint32_t device,
                       double *fixed_ns)
 {
 	uint64_t sizes[SIZES], fitted[SIZES];
 	double medians_ns[SIZES];
 	struct tare_transfer_fit fit;
-	size_t count = find_sizes(judging, kind, device, sizes), n = 0;
+	size_t count = find_sizes(evaluation, kind, device, sizes), n = 0;
 	*fixed_ns = 0;
 	if (count < 3)
 		return 0;
-	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count + 1, sizeof *spans);
 	if (!spans)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		double median_ns;
-		size_t copies = median_of_size(judging, kind, device, sizes[i], spans, &median_ns);
+		size_t copies =
+		    median_of_size(evaluation, kind, device, sizes[i], spans, &median_ns);
 		if (copies < FEWEST_OF_SIZE || !(median_ns > 0))
 			continue;
 		fitted[n] = sizes[i];
@@ -128,18 +130,19 @@ static int fixed_cost(const struct judging *judging, uint8_t kind, uint32_t devi
 }
 
 // How long small copies alone kept the device busy: all that runs without what runs beside them.
-static int find_alone(struct judging *judging, uint8_t kind, uint32_t device, struct small *small)
+static int find_alone(struct evaluation *evaluation, uint8_t kind, uint32_t device,
+                      struct small *small)
 {
-	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count + 1, sizeof *spans);
 	double both_ns[2];
 	if (!spans)
 		return -ENOMEM;
 	for (int others = 0; others < 2; others++) {
 		size_t count = 0;
-		for (size_t i = 0; i < judging->order_count; i++) {
+		for (size_t i = 0; i < evaluation->order_count; i++) {
 			const struct tare_recorded_command *c =
-			    &judging->recording->commands[judging->order[i]];
-			bool is_small = finding_is_copy_of(judging, c, kind, device) &&
+			    &evaluation->recording->commands[evaluation->order[i]];
+			bool is_small = finding_is_copy_of(evaluation, c, kind, device) &&
 			                c->amount <= SMALL_BYTES;
 			if (!others || !is_small)
 				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
@@ -150,13 +153,13 @@ static int find_alone(struct judging *judging, uint8_t kind, uint32_t device, st
 	return 0;
 }
 
-static int gather(struct judging *judging, uint8_t kind, uint32_t device, struct small *small,
+static int gather(struct evaluation *evaluation, uint8_t kind, uint32_t device, struct small *small,
                   struct finding_draft *draft)
 {
-	for (size_t i = 0; i < judging->order_count; i++) {
+	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *c =
-		    &judging->recording->commands[judging->order[i]];
-		if (!finding_is_copy_of(judging, c, kind, device) || c->amount > SMALL_BYTES)
+		    &evaluation->recording->commands[evaluation->order[i]];
+		if (!finding_is_copy_of(evaluation, c, kind, device) || c->amount > SMALL_BYTES)
 			continue;
 		small->count++;
 		small->bytes += c->amount;
@@ -164,22 +167,23 @@ static int gather(struct judging *judging, uint8_t kind, uint32_t device, struct
 		finding_claim(draft, c->enter_ns, c->exit_ns);
 		finding_claim(draft, c->start_ns, c->end_ns);
 	}
-	int code = small->count < FEWEST_SMALL ? 0 : find_alone(judging, kind, device, small);
-	return code || small->count < FEWEST_SMALL ? code
-	                                           : sum_idle(judging, kind, device, small, draft);
+	int code = small->count < FEWEST_SMALL ? 0 : find_alone(evaluation, kind, device, small);
+	return code || small->count < FEWEST_SMALL
+	           ? code
+	           : sum_idle(evaluation, kind, device, small, draft);
 }
 
-static int judge_small(struct judging *judging, uint8_t kind, uint32_t device)
+static int evaluate_small(struct evaluation *evaluation, uint8_t kind, uint32_t device)
 {
 	struct small small = { 0 };
 	struct finding_draft draft;
 	char each[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT], mean[TARE_UNIT_TEXT];
 	double fixed_ns;
-	int code = fixed_cost(judging, kind, device, &fixed_ns);
+	int code = fixed_cost(evaluation, kind, device, &fixed_ns);
 	if (code)
 		return code;
-	finding_begin(judging, &draft, "small-transfers");
-	code = gather(judging, kind, device, &small, &draft);
+	finding_begin(evaluation, &draft, "small-transfers");
+	code = gather(evaluation, kind, device, &small, &draft);
 	double count = (double)small.count,
 	       joined = ceil((double)small.bytes / (double)SMALL_BYTES);
 	double whole_ns = small.idle.ns + small.device_ns, most_ns = small.idle.ns + small.alone_ns;
@@ -188,7 +192,7 @@ static int judge_small(struct judging *judging, uint8_t kind, uint32_t device)
 	double saved = small.count ? (count - joined) / count : 0;
 	double cost_ns = each_ns * count * saved;
 	if (code || small.count < FEWEST_SMALL || each_ns * count < FIXED_SHARE * whole_ns ||
-	    !finding_matters(judging, device, cost_ns, 0, small.count, 0, SMALL_SHARE)) {
+	    !finding_matters(evaluation, device, cost_ns, 0, small.count, 0, SMALL_SHARE)) {
 		finding_drop(&draft);
 		return code;
 	}
@@ -218,8 +222,8 @@ static int judge_small(struct judging *judging, uint8_t kind, uint32_t device)
 	return finding_raise(&draft);
 }
 
-int finding_small_transfers(struct judging *judging, struct tare_error *error)
+int finding_small_transfers(struct evaluation *evaluation, struct tare_error *error)
 {
 	(void)error;
-	return finding_each_way(judging, judge_small);
+	return finding_each_way(evaluation, evaluate_small);
 }

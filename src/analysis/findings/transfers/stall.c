@@ -7,14 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool is_stall(const struct judging *judging, const struct tare_recorded_call *call,
+static bool is_stall(const struct evaluation *evaluation, const struct tare_recorded_call *call,
                      uint8_t role)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	return call->role == role && !(call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) &&
 	       call->function < recording->function_count &&
 	       recording->functions[call->function].api == TARE_TRACE_CUDA &&
-	       judging_has_call(judging, call);
+	       evaluation_has_call(evaluation, call);
 }
 
 // Kernels (and what else keeps them company), copies in, copies out.
@@ -25,13 +25,13 @@ static int kind_of(const struct tare_recorded_command *command)
 }
 
 // Work of one kind (-1: any), what ran at once counted once; *mean_ns: of a command, 0 without any.
-static double work_ns(const struct judging *judging, int kind, struct tables_span *spans,
+static double work_ns(const struct evaluation *evaluation, int kind, struct tables_span *spans,
                       double *mean_ns)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	size_t count = 0;
-	for (size_t i = 0; i < judging->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
 		if (tare_command_effect(c) != TARE_EFFECT_NONE && (kind < 0 || kind_of(c) == kind))
 			spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
 	}
@@ -41,11 +41,11 @@ static double work_ns(const struct judging *judging, int kind, struct tables_spa
 }
 
 // The longest kind, and one command of each other, with which a pipeline begins and ends.
-static double least_of_kinds(const struct judging *judging, struct tables_span *spans)
+static double least_of_kinds(const struct evaluation *evaluation, struct tables_span *spans)
 {
 	double longest_ns = 0, means_ns = 0, mean_of_longest_ns = 0;
 	for (int kind = 0; kind < 3; kind++) {
-		double mean_ns, sum_ns = work_ns(judging, kind, spans, &mean_ns);
+		double mean_ns, sum_ns = work_ns(evaluation, kind, spans, &mean_ns);
 		means_ns += mean_ns;
 		if (sum_ns <= longest_ns)
 			continue;
@@ -55,31 +55,31 @@ static double least_of_kinds(const struct judging *judging, struct tables_span *
 	return longest_ns + means_ns - mean_of_longest_ns;
 }
 
-static bool has_several_queues(const struct judging *judging)
+static bool has_several_queues(const struct evaluation *evaluation)
 {
-	const struct tare_recording *recording = judging->recording;
-	for (size_t i = 1; i < judging->order_count; i++)
-		if (recording->commands[judging->order[i]].queue !=
-		    recording->commands[judging->order[0]].queue)
+	const struct tare_recording *recording = evaluation->recording;
+	for (size_t i = 1; i < evaluation->order_count; i++)
+		if (recording->commands[evaluation->order[i]].queue !=
+		    recording->commands[evaluation->order[0]].queue)
 			return true;
 	return false;
 }
 
-int finding_stall_most_ns(const struct judging *judging, uint8_t role, double *most_ns)
+int finding_stall_most_ns(const struct evaluation *evaluation, uint8_t role, double *most_ns)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	bool any = false;
 	double mean_ns;
 	*most_ns = INFINITY;
 	for (size_t i = 0; i < recording->call_count && !any; i++)
-		any = is_stall(judging, &recording->calls[i], role);
-	if (!any || judging->order_count == 0 || judging->timed < judging->commands)
+		any = is_stall(evaluation, &recording->calls[i], role);
+	if (!any || evaluation->order_count == 0 || evaluation->timed < evaluation->commands)
 		return 0;
-	TARE_FREE struct tables_span *spans = calloc(judging->order_count, sizeof *spans);
+	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count, sizeof *spans);
 	if (!spans)
 		return -ENOMEM;
-	double least_ns = has_several_queues(judging) ? least_of_kinds(judging, spans)
-	                                              : work_ns(judging, -1, spans, &mean_ns);
-	*most_ns = fmax(0, (double)judging->working_ns - least_ns);
+	double least_ns = has_several_queues(evaluation) ? least_of_kinds(evaluation, spans)
+	                                                 : work_ns(evaluation, -1, spans, &mean_ns);
+	*most_ns = fmax(0, (double)evaluation->working_ns - least_ns);
 	return 0;
 }

@@ -6,15 +6,15 @@
 
 #include <math.h>
 
-const struct tare_transfer_row *finding_row_of(const struct judging *judging,
+const struct tare_transfer_row *finding_row_of(const struct evaluation *evaluation,
                                                const struct tare_recorded_command *command)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	uint32_t device = tare_command_device(recording, command);
 	if (device < recording->device_count && recording->devices[device].unified_memory)
 		return NULL;
-	for (size_t i = 0; i < judging->tables->transfer_count; i++) {
-		const struct tare_transfer_row *row = &judging->tables->transfers[i];
+	for (size_t i = 0; i < evaluation->tables->transfer_count; i++) {
+		const struct tare_transfer_row *row = &evaluation->tables->transfers[i];
 		if (row->kind == command->kind && row->direction == command->direction &&
 		    row->memory == command->memory && row->device == device &&
 		    row->blocking == !!(command->flags & TARE_COMMAND_BLOCKING))
@@ -27,10 +27,10 @@ const struct tare_transfer_row *finding_row_of(const struct judging *judging,
 
 #define DOMINATING_SHARE 0.4 // of the working part
 
-int finding_transfers_dominate(struct judging *judging, struct tare_error *error)
+int finding_transfers_dominate(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
-	const int64_t *parts_ns = judging->ledger.parts_ns;
+	const struct tare_recording *recording = evaluation->recording;
+	const int64_t *parts_ns = evaluation->ledger.parts_ns;
 	struct finding_draft draft;
 	char cost[TARE_UNIT_TEXT], work[TARE_UNIT_TEXT], moved[TARE_UNIT_TEXT];
 	double in_ns = (double)parts_ns[TARE_LEDGER_TO_DEVICE];
@@ -38,20 +38,20 @@ int finding_transfers_dominate(struct judging *judging, struct tare_error *error
 	double cost_ns = in_ns + out_ns + (double)parts_ns[TARE_LEDGER_BOTH_WAYS], bytes = 0;
 	double kernel_ns = (double)parts_ns[TARE_LEDGER_KERNEL];
 	(void)error;
-	finding_begin(judging, &draft, "transfers-dominate");
-	for (size_t i = 0; i < judging->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
-		if (!tables_is_transfer(c) || !judging_has_command(judging, c))
+	finding_begin(evaluation, &draft, "transfers-dominate");
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
+		if (!tables_is_transfer(c) || !evaluation_has_command(evaluation, c))
 			continue;
 		finding_claim(&draft, c->start_ns, c->end_ns);
-		if (!finding_is_copy(judging, c))
+		if (!finding_is_copy(evaluation, c))
 			continue;
 		bytes += (double)c->amount;
-		finding_saw_command(&draft, judging->order[i], c->start_ns, c->end_ns,
+		finding_saw_command(&draft, evaluation->order[i], c->start_ns, c->end_ns,
 		                    c->end_ns - c->start_ns);
 	}
 	if (cost_ns <= kernel_ns ||
-	    !finding_matters(judging, TARE_NO_INDEX, cost_ns, 2, draft.finding.occurrences, 0,
+	    !finding_matters(evaluation, TARE_NO_INDEX, cost_ns, 2, draft.finding.occurrences, 0,
 	                     DOMINATING_SHARE)) {
 		finding_drop(&draft);
 		return 0;
@@ -61,7 +61,7 @@ int finding_transfers_dominate(struct judging *judging, struct tare_error *error
 	tare_format_bytes((uint64_t)fmin(bytes, 0x1p63), moved);
 	finding_title(&draft,
 	              "The device copies, and runs no kernel, for %.0f %% of the working part",
-	              judging_percent(judging, cost_ns));
+	              evaluation_percent(evaluation, cost_ns));
 	finding_evidence(&draft, "%s of transfers not hidden, %s of kernels; %s moved", cost, work,
 	                 moved);
 	finding_advice(
@@ -77,24 +77,24 @@ int finding_transfers_dominate(struct judging *judging, struct tare_error *error
 	return finding_raise(&draft);
 }
 
-bool finding_is_copy_of(const struct judging *judging, const struct tare_recorded_command *c,
+bool finding_is_copy_of(const struct evaluation *evaluation, const struct tare_recorded_command *c,
                         uint8_t kind, uint32_t device)
 {
-	return finding_is_copy(judging, c) && c->kind == kind &&
-	       tare_command_device(judging->recording, c) == device;
+	return finding_is_copy(evaluation, c) && c->kind == kind &&
+	       tare_command_device(evaluation->recording, c) == device;
 }
 
-int finding_each_way(struct judging *judging,
-                     int (*judge)(struct judging *judging, uint8_t kind, uint32_t device))
+int finding_each_way(struct evaluation *evaluation,
+                     int (*evaluate)(struct evaluation *evaluation, uint8_t kind, uint32_t device))
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	int code = 0;
 	for (uint32_t i = 0; i < recording->device_count && !code; i++) {
 		if (recording->devices[i].same_as != i)
 			continue;
-		code = judge(judging, TARE_KIND_WRITE, i);
+		code = evaluate(evaluation, TARE_KIND_WRITE, i);
 		if (!code)
-			code = judge(judging, TARE_KIND_READ, i);
+			code = evaluate(evaluation, TARE_KIND_READ, i);
 	}
 	return code;
 }
@@ -117,17 +117,18 @@ struct way {
 	uint64_t count;
 };
 
-static struct way gather_unaligned(const struct judging *judging, uint8_t kind, uint32_t device,
-                                   struct finding_draft *draft)
+static struct way gather_unaligned(const struct evaluation *evaluation, uint8_t kind,
+                                   uint32_t device, struct finding_draft *draft)
 {
 	struct way way = { .count = 0 };
 	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < judging->order_count; i++) {
-			uint32_t at = judging->order[i];
-			const struct tare_recorded_command *c = &judging->recording->commands[at];
+		for (size_t i = 0; i < evaluation->order_count; i++) {
+			uint32_t at = evaluation->order[i];
+			const struct tare_recorded_command *c =
+			    &evaluation->recording->commands[at];
 			double mean = way.bytes[0] / (double)(way.count ? way.count : 1);
 			double amount = (double)c->amount;
-			if (!finding_is_copy_of(judging, c, kind, device) ||
+			if (!finding_is_copy_of(evaluation, c, kind, device) ||
 			    c->amount < WORTH_BYTES || c->alignment == NO_ADDRESS ||
 			    (c->alignment >= ALIGNED_LOG2) != pass)
 				continue;
@@ -138,7 +139,7 @@ static struct way gather_unaligned(const struct judging *judging, uint8_t kind, 
 			way.bytes[pass] += amount;
 			if (pass == 1)
 				continue;
-			const struct tare_transfer_row *row = finding_row_of(judging, c);
+			const struct tare_transfer_row *row = finding_row_of(evaluation, c);
 			way.count++;
 			way.ceiling_ns += row ? 1e9 * amount / row->ceiling : NAN;
 			finding_claim(draft, c->start_ns, c->end_ns);
@@ -148,12 +149,12 @@ static struct way gather_unaligned(const struct judging *judging, uint8_t kind, 
 	return way;
 }
 
-static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t device)
+static int evaluate_unaligned(struct evaluation *evaluation, uint8_t kind, uint32_t device)
 {
 	struct finding_draft draft;
 	char ns[TARE_UNIT_TEXT];
-	finding_begin(judging, &draft, "unaligned-transfers");
-	struct way way = gather_unaligned(judging, kind, device, &draft);
+	finding_begin(evaluation, &draft, "unaligned-transfers");
+	struct way way = gather_unaligned(evaluation, kind, device, &draft);
 	bool beside = way.bytes[1] > 0, known = beside || isfinite(way.ceiling_ns);
 	bool sharp = beside || way.bytes[0] >= (double)FINDING_FULL_RATE_BYTES * (double)way.count;
 	double aligned_ns = beside  ? way.bytes[0] * way.ns[1] / way.bytes[1]
@@ -162,11 +163,11 @@ static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t devic
 	double cost_ns = known ? way.ns[0] - aligned_ns : way.ns[0] / 2;
 	// The host's own memory is copied by its cores, which take any address about alike: nothing
 	// is said without a proof.
-	if ((!known && judging->recording->devices[device].unified_memory) ||
+	if ((!known && evaluation->recording->devices[device].unified_memory) ||
 	    way.count < FEWEST_UNALIGNED ||
-	    way.ns[0] < UNALIGNED_SHARE * (double)judging->working_ns ||
+	    way.ns[0] < UNALIGNED_SHARE * (double)evaluation->working_ns ||
 	    (known && way.ns[0] < FASTER * aligned_ns) ||
-	    !finding_matters(judging, device, cost_ns, 2, way.count, 0, FINDING_SHARE)) {
+	    !finding_matters(evaluation, device, cost_ns, 2, way.count, 0, FINDING_SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
@@ -196,8 +197,8 @@ static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t devic
 	return finding_raise(&draft);
 }
 
-int finding_unaligned_transfers(struct judging *judging, struct tare_error *error)
+int finding_unaligned_transfers(struct evaluation *evaluation, struct tare_error *error)
 {
 	(void)error;
-	return finding_each_way(judging, judge_unaligned);
+	return finding_each_way(evaluation, evaluate_unaligned);
 }

@@ -30,18 +30,19 @@ static bool shares_memory(const struct tare_recording *recording, uint32_t devic
 }
 
 // An image is laid out as the device likes it: it must be copied.
-static bool need_not_be(const struct judging *judging, const struct tare_recorded_command *command)
+static bool need_not_be(const struct evaluation *evaluation,
+                        const struct tare_recorded_command *command)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	bool image = command->object < recording->memory_count &&
 	             recording->memories[command->object].kind == TARE_TRACE_MEMORY_IMAGE;
-	return finding_is_copy(judging, command) && command->amount >= LEAST_BYTES && !image &&
+	return finding_is_copy(evaluation, command) && command->amount >= LEAST_BYTES && !image &&
 	       shares_memory(recording, tare_command_device(recording, command));
 }
 
 static void add(struct zero_copy *sum, struct finding_draft *draft, uint32_t at, int64_t alone_ns)
 {
-	const struct tare_recorded_command *command = &draft->judging->recording->commands[at];
+	const struct tare_recorded_command *command = &draft->evaluation->recording->commands[at];
 	bool blocking = command->flags & TARE_COMMAND_BLOCKING && !tare_command_is_run(command);
 	int64_t call_ns = blocking ? command->exit_ns - command->enter_ns : 0;
 	int64_t rest_ns = call_ns - (command->end_ns - command->start_ns);
@@ -55,14 +56,14 @@ static void add(struct zero_copy *sum, struct finding_draft *draft, uint32_t at,
 	finding_saw_command(draft, at, command->start_ns, command->end_ns, alone_ns);
 }
 
-static int add_up(struct judging *judging, const bool *copies, uint32_t device,
+static int add_up(struct evaluation *evaluation, const bool *copies, uint32_t device,
                   struct zero_copy *sum, struct finding_draft *draft)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	struct finding_alone alone;
-	int code = finding_alone_open(judging, copies, &alone);
-	for (size_t i = 0; i < judging->order_count && !code; i++) {
-		uint32_t at = judging->order[i];
+	int code = finding_alone_open(evaluation, copies, &alone);
+	for (size_t i = 0; i < evaluation->order_count && !code; i++) {
+		uint32_t at = evaluation->order[i];
 		if (copies[at] &&
 		    tare_command_device(recording, &recording->commands[at]) == device)
 			add(sum, draft, at, finding_alone_ns(&alone, &recording->commands[at]));
@@ -71,15 +72,15 @@ static int add_up(struct judging *judging, const bool *copies, uint32_t device,
 	return code;
 }
 
-static int judge(struct judging *judging, const bool *copies, uint32_t device)
+static int evaluate(struct evaluation *evaluation, const bool *copies, uint32_t device)
 {
 	struct finding_draft draft;
 	struct zero_copy sum = { 0 };
 	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT];
-	finding_begin(judging, &draft, "zero-copy");
-	int code = add_up(judging, copies, device, &sum, &draft);
+	finding_begin(evaluation, &draft, "zero-copy");
+	int code = add_up(evaluation, copies, device, &sum, &draft);
 	if (code || sum.copies < FEWEST ||
-	    !finding_matters(judging, device, sum.alone_ns, 2, sum.copies, 0, ZERO_COPY_SHARE)) {
+	    !finding_matters(evaluation, device, sum.alone_ns, 2, sum.copies, 0, ZERO_COPY_SHARE)) {
 		finding_drop(&draft);
 		return code;
 	}
@@ -94,7 +95,7 @@ static int judge(struct judging *judging, const bool *copies, uint32_t device)
 	                 "part of it, where "
 	                 "it is the first to touch what no copy has brought near",
 	                 bytes, ns);
-	finding_advice(&draft, "%s", finding_word(judging, FINDING_WORD_IN_PLACE));
+	finding_advice(&draft, "%s", finding_word(evaluation, FINDING_WORD_IN_PLACE));
 	finding_figure(&draft, "copies", (double)sum.copies, "counted");
 	finding_figure(&draft, "bytes", sum.bytes, "counted");
 	finding_figure(&draft, "alone_ns", sum.alone_ns, "device timestamp");
@@ -102,21 +103,21 @@ static int judge(struct judging *judging, const bool *copies, uint32_t device)
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
 	draft.finding.device = device;
 	// That so much is copied is said once, with what to do about it here.
-	finding_take_back(judging, "transfers-dominate", sum.alone_ns / SURE_PART);
+	finding_take_back(evaluation, "transfers-dominate", sum.alone_ns / SURE_PART);
 	return finding_raise(&draft);
 }
 
-int finding_zero_copy(struct judging *judging, struct tare_error *error)
+int finding_zero_copy(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE bool *copies = calloc(recording->command_count + 1, sizeof *copies);
 	int code = copies ? 0 : -ENOMEM;
 	(void)error;
-	for (size_t i = 0; i < judging->order_count && !code; i++)
-		copies[judging->order[i]] =
-		    need_not_be(judging, &recording->commands[judging->order[i]]);
+	for (size_t i = 0; i < evaluation->order_count && !code; i++)
+		copies[evaluation->order[i]] =
+		    need_not_be(evaluation, &recording->commands[evaluation->order[i]]);
 	for (uint32_t i = 0; i < recording->device_count && !code; i++)
 		if (recording->devices[i].same_as == i && shares_memory(recording, i))
-			code = judge(judging, copies, i);
+			code = evaluate(evaluation, copies, i);
 	return code;
 }

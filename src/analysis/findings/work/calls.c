@@ -27,21 +27,21 @@ struct found {
 	int64_t first_ns, last_ns; // of the kernels
 };
 
-static bool is_kernel_of_view(const struct judging *judging,
+static bool is_kernel_of_view(const struct evaluation *evaluation,
                               const struct tare_recorded_command *command)
 {
 	return tables_is_kernel(command) &&
-	       tables_has_command_of_any_name(&judging->context, command);
+	       tables_has_command_of_any_name(&evaluation->context, command);
 }
 
-static void find_kernels(const struct judging *judging, struct found *found)
+static void find_kernels(const struct evaluation *evaluation, struct found *found)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	found->first_ns = INT64_MAX;
 	found->last_ns = INT64_MIN;
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
-		if (!is_kernel_of_view(judging, command))
+		if (!is_kernel_of_view(evaluation, command))
 			continue;
 		found->first_ns =
 		    command->enter_ns < found->first_ns ? command->enter_ns : found->first_ns;
@@ -52,7 +52,7 @@ static void find_kernels(const struct judging *judging, struct found *found)
 
 static void take_call(struct finding_draft *draft, uint32_t index, struct found *found)
 {
-	const struct tare_recorded_call *call = &draft->judging->recording->calls[index];
+	const struct tare_recorded_call *call = &draft->evaluation->recording->calls[index];
 	found->calls += call->count;
 	found->ns += (double)call->inside_ns;
 	if ((double)call->inside_ns > found->function_ns) {
@@ -64,24 +64,25 @@ static void take_call(struct finding_draft *draft, uint32_t index, struct found 
 }
 
 // Calls and commands are both in the order of time.
-static struct found find_calls(const struct judging *judging, uint32_t role,
+static struct found find_calls(const struct evaluation *evaluation, uint32_t role,
                                struct finding_draft *draft)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	struct found found = { .function = TARE_NO_INDEX };
 	size_t command = 0;
 	bool pending = false;
-	find_kernels(judging, &found);
+	find_kernels(evaluation, &found);
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		if (call->role != role || call->flags & TARE_CALL_NESTED ||
 		    call->enter_ns < found.first_ns || call->enter_ns > found.last_ns ||
-		    !judging_has_call(judging, call))
+		    !evaluation_has_call(evaluation, call))
 			continue;
 		for (; command < recording->command_count &&
 		       recording->commands[command].enter_ns < call->enter_ns;
 		     command++)
-			if (pending && is_kernel_of_view(judging, &recording->commands[command])) {
+			if (pending &&
+			    is_kernel_of_view(evaluation, &recording->commands[command])) {
 				found.before++;
 				pending = false;
 			}
@@ -93,31 +94,31 @@ static struct found find_calls(const struct judging *judging, uint32_t role,
 }
 
 // Of the idle gaps what passed in such calls.
-static struct gap_sum idle_in(const struct judging *judging, const struct loop_calls *calls,
+static struct gap_sum idle_in(const struct evaluation *evaluation, const struct loop_calls *calls,
                               const struct found *found)
 {
 	struct gap_sum sum = { 0 };
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		const struct judged_gap *gap = &judging->gaps[i];
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		const struct evaluated_gap *gap = &evaluation->gaps[i];
 		double part_ns = (double)gap->parts_ns[calls->category];
 		if (part_ns > 0 && gap->from_ns >= found->first_ns &&
 		    gap->from_ns <= found->last_ns)
-			judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, &sum);
+			evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, &sum);
 	}
 	return sum;
 }
 
-static int judge_calls(struct judging *judging, const struct loop_calls *calls)
+static int evaluate_calls(struct evaluation *evaluation, const struct loop_calls *calls)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	struct finding_draft draft;
 	char inside[TARE_UNIT_TEXT], idle[TARE_UNIT_TEXT];
-	finding_begin(judging, &draft, calls->id);
-	struct found found = find_calls(judging, calls->role, &draft);
-	struct gap_sum sum = idle_in(judging, calls, &found);
-	if (found.before < FEWEST ||
-	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps),
-	                     sum.gaps, found.calls, SHARE)) {
+	finding_begin(evaluation, &draft, calls->id);
+	struct found found = find_calls(evaluation, calls->role, &draft);
+	struct gap_sum sum = idle_in(evaluation, calls, &found);
+	if (found.before < FEWEST || !finding_matters(evaluation, TARE_NO_INDEX, sum.ns,
+	                                              evaluation_edges(evaluation, sum.gaps),
+	                                              sum.gaps, found.calls, SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
@@ -127,7 +128,7 @@ static int judge_calls(struct judging *judging, const struct loop_calls *calls)
 	              found.function < recording->function_count
 	                  ? recording->functions[found.function].name
 	                  : "",
-	              judging_percent(judging, sum.ns));
+	              evaluation_percent(evaluation, sum.ns));
 	finding_evidence(
 	    &draft, "they took %s, for %s of which no device ran anything; before %llu kernels",
 	    inside, idle, (unsigned long long)found.before);
@@ -140,7 +141,7 @@ static int judge_calls(struct judging *judging, const struct loop_calls *calls)
 	return finding_raise(&draft);
 }
 
-int finding_queries_in_loop(struct judging *judging, struct tare_error *error)
+int finding_queries_in_loop(struct evaluation *evaluation, struct tare_error *error)
 {
 	static const struct loop_calls calls = {
 		.id = "queries-in-loop",
@@ -152,10 +153,10 @@ int finding_queries_in_loop(struct judging *judging, struct tare_error *error)
 		.advice = "Ask once before the loop and keep the answer",
 	};
 	(void)error;
-	return judge_calls(judging, &calls);
+	return evaluate_calls(evaluation, &calls);
 }
 
-int finding_releases_in_loop(struct judging *judging, struct tare_error *error)
+int finding_releases_in_loop(struct evaluation *evaluation, struct tare_error *error)
 {
 	static const struct loop_calls calls = {
 		.id = "releases-in-loop",
@@ -168,5 +169,5 @@ int finding_releases_in_loop(struct judging *judging, struct tare_error *error)
 		          "work is done",
 	};
 	(void)error;
-	return judge_calls(judging, &calls);
+	return evaluate_calls(evaluation, &calls);
 }

@@ -28,11 +28,11 @@ struct drains {
 	uint32_t function;        // in which most of them are; TARE_NO_INDEX: copies that block
 };
 
-static bool is_wait(const struct judging *judging, const struct tare_recorded_call *call)
+static bool is_wait(const struct evaluation *evaluation, const struct tare_recorded_call *call)
 {
 	return call->role == TARE_ROLE_WAIT &&
 	       !(call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) &&
-	       tables_has_call(&judging->context, call);
+	       tables_has_call(&evaluation->context, call);
 }
 
 // Copies that block are waits of CUDA programs, which read results by them. Those of OpenCL and
@@ -44,9 +44,9 @@ static bool is_cuda(const struct tare_recording *recording, const struct tare_re
 }
 
 // Of every command the last wait of its thread.
-static int find_waits(const struct judging *judging, struct wait *before)
+static int find_waits(const struct evaluation *evaluation, struct wait *before)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE struct wait *last = malloc((recording->thread_count + 1) * sizeof *last);
 	size_t at = 0;
 	if (!last)
@@ -58,7 +58,7 @@ static int find_waits(const struct judging *judging, struct wait *before)
 		for (; at < recording->call_count && recording->calls[at].enter_ns < c->enter_ns;
 		     at++) {
 			const struct tare_recorded_call *call = &recording->calls[at];
-			if (is_wait(judging, call) && call->thread < recording->thread_count)
+			if (is_wait(evaluation, call) && call->thread < recording->thread_count)
 				last[call->thread] =
 				    (struct wait){ call->enter_ns, call->exit_ns, (uint32_t)at };
 		}
@@ -74,7 +74,7 @@ static int find_waits(const struct judging *judging, struct wait *before)
 // Whether the wait and what it takes to issue more are what the gap is about. What the host
 // computes in it is another finding's (idle-host-computes), but for CUDA, whose programs compute
 // little between looking at a result and going on.
-static bool is_about_waiting(const struct judging *judging, const struct judged_gap *gap)
+static bool is_about_waiting(const struct evaluation *evaluation, const struct evaluated_gap *gap)
 {
 	switch (gap->cause) {
 	case TARE_LEDGER_WAIT:
@@ -83,34 +83,36 @@ static bool is_about_waiting(const struct judging *judging, const struct judged_
 	case TARE_LEDGER_DISPATCH:
 		return true;
 	default:
-		return is_cuda(judging->recording, &judging->recording->commands[gap->command]);
+		return is_cuda(evaluation->recording,
+		               &evaluation->recording->commands[gap->command]);
 	}
 }
 
 // Whether the device ran out of work while the thread that then issued more was in that wait.
-static bool is_drain(const struct judging *judging, const struct judged_gap *gap,
+static bool is_drain(const struct evaluation *evaluation, const struct evaluated_gap *gap,
                      const struct wait *before)
 {
-	const struct tare_recording *recording = judging->recording;
-	int64_t doubt_ns = judging_residual_ns(judging, TARE_NO_INDEX);
+	const struct tare_recording *recording = evaluation->recording;
+	int64_t doubt_ns = evaluation_residual_ns(evaluation, TARE_NO_INDEX);
 	if (gap->command >= recording->command_count)
 		return false;
 	const struct wait *wait = &before[gap->command];
-	return is_about_waiting(judging, gap) && wait->exit_ns != TARE_NO_TIME &&
+	return is_about_waiting(evaluation, gap) && wait->exit_ns != TARE_NO_TIME &&
 	       wait->enter_ns - doubt_ns <= gap->from_ns &&
 	       wait->exit_ns + doubt_ns >= gap->from_ns;
 }
 
 // The thread with the most of them.
-static int find_thread(const struct judging *judging, const struct wait *before, uint32_t *thread)
+static int find_thread(const struct evaluation *evaluation, const struct wait *before,
+                       uint32_t *thread)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE uint64_t *counts = calloc(recording->thread_count + 1, sizeof *counts);
 	if (!counts)
 		return -ENOMEM;
-	for (size_t i = 0; i < judging->gap_count; i++)
-		if (is_drain(judging, &judging->gaps[i], before))
-			counts[recording->commands[judging->gaps[i].command].thread]++;
+	for (size_t i = 0; i < evaluation->gap_count; i++)
+		if (is_drain(evaluation, &evaluation->gaps[i], before))
+			counts[recording->commands[evaluation->gaps[i].command].thread]++;
 	*thread = 0;
 	for (uint32_t i = 1; i < recording->thread_count; i++)
 		if (counts[i] > counts[*thread])
@@ -118,13 +120,13 @@ static int find_thread(const struct judging *judging, const struct wait *before,
 	return 0;
 }
 
-static void add_drains(struct judging *judging, const struct wait *before, struct drains *sums,
-                       struct finding_draft *draft)
+static void add_drains(struct evaluation *evaluation, const struct wait *before,
+                       struct drains *sums, struct finding_draft *draft)
 {
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		struct judged_gap *gap = &judging->gaps[i];
-		if (!is_drain(judging, gap, before) ||
-		    judging->recording->commands[gap->command].thread != sums->thread)
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		struct evaluated_gap *gap = &evaluation->gaps[i];
+		if (!is_drain(evaluation, gap, before) ||
+		    evaluation->recording->commands[gap->command].thread != sums->thread)
 			continue;
 		const struct wait *wait = &before[gap->command];
 		double woken_ns = fmin((double)gap->parts_ns[TARE_LEDGER_WAIT],
@@ -134,7 +136,7 @@ static void add_drains(struct judging *judging, const struct wait *before, struc
 		sums->to_ns = gap->to_ns;
 		sums->idle_ns += (double)(gap->to_ns - gap->from_ns);
 		sums->woken_ns +=
-		    fmax(0, woken_ns - (double)judging_residual_ns(judging, TARE_NO_INDEX));
+		    fmax(0, woken_ns - (double)evaluation_residual_ns(evaluation, TARE_NO_INDEX));
 		gap->drained = true;
 		finding_claim(draft, gap->from_ns, gap->to_ns);
 		if (wait->call != TARE_NO_INDEX)
@@ -154,14 +156,15 @@ static double within(const struct drains *sums, int64_t from_ns, int64_t to_ns)
 	return most_ns > least_ns ? (double)(most_ns - least_ns) : 0;
 }
 
-static void measure(const struct judging *judging, struct drains *sums)
+static void measure(const struct evaluation *evaluation, struct drains *sums)
 {
-	const struct tare_recording *recording = judging->recording;
-	for (size_t i = 0; i < judging->gap_count; i++)
-		sums->gaps_ns += within(sums, judging->gaps[i].from_ns, judging->gaps[i].to_ns);
+	const struct tare_recording *recording = evaluation->recording;
+	for (size_t i = 0; i < evaluation->gap_count; i++)
+		sums->gaps_ns +=
+		    within(sums, evaluation->gaps[i].from_ns, evaluation->gaps[i].to_ns);
 	for (size_t i = 0; i < recording->call_count; i++)
 		if (recording->calls[i].thread == sums->thread &&
-		    is_wait(judging, &recording->calls[i]))
+		    is_wait(evaluation, &recording->calls[i]))
 			sums->waits_ns +=
 			    within(sums, recording->calls[i].enter_ns, recording->calls[i].exit_ns);
 	for (size_t i = 0; i < recording->command_count; i++) {
@@ -173,18 +176,18 @@ static void measure(const struct judging *judging, struct drains *sums)
 }
 
 // The function in which most of the waits are: the program's own word for them.
-static int find_function(const struct judging *judging, const struct wait *before,
+static int find_function(const struct evaluation *evaluation, const struct wait *before,
                          struct drains *sums)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE uint64_t *counts = calloc(recording->function_count + 1, sizeof *counts);
 	size_t most = recording->function_count;
 	if (!counts)
 		return -ENOMEM;
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		if (!judging->gaps[i].drained)
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		if (!evaluation->gaps[i].drained)
 			continue;
-		uint32_t call = before[judging->gaps[i].command].call;
+		uint32_t call = before[evaluation->gaps[i].command].call;
 		uint32_t function =
 		    call < recording->call_count ? recording->calls[call].function : TARE_NO_INDEX;
 		size_t at =
@@ -196,7 +199,7 @@ static int find_function(const struct judging *judging, const struct wait *befor
 	return 0;
 }
 
-static void describe(const struct judging *judging, const struct drains *sums, double host_ns,
+static void describe(const struct evaluation *evaluation, const struct drains *sums, double host_ns,
                      double device_ns, struct finding_draft *draft)
 {
 	char idle[TARE_UNIT_TEXT], woken[TARE_UNIT_TEXT], host[TARE_UNIT_TEXT],
@@ -209,20 +212,21 @@ static void describe(const struct judging *judging, const struct drains *sums, d
 	    draft,
 	    "%llu times the host waits (%.60s) until the device is done, and only then issues more",
 	    (unsigned long long)sums->count,
-	    sums->function == TARE_NO_INDEX ? "in copies that block"
-	                                    : judging->recording->functions[sums->function].name);
+	    sums->function == TARE_NO_INDEX
+	        ? "in copies that block"
+	        : evaluation->recording->functions[sums->function].name);
 	finding_evidence(draft,
 	                 "behind these waits the device idles %s (%.1f %% of the working part), %s "
 	                 "of it until they "
 	                 "have returned; from the first to the last the host's own work is %s and "
 	                 "the device's is %s, "
 	                 "and side by side they take no less than the longer one",
-	                 idle, judging_percent(judging, sums->idle_ns), woken, host, device);
+	                 idle, evaluation_percent(evaluation, sums->idle_ns), woken, host, device);
 	finding_advice(draft,
 	               "Issue the next piece before waiting for this one: %s; if the host needs "
 	               "what was waited for "
 	               "to issue the next piece, this gains nothing",
-	               finding_word(judging, FINDING_WORD_DRAIN));
+	               finding_word(evaluation, FINDING_WORD_DRAIN));
 	finding_figure(draft, "waits", (double)sums->count, "counted");
 	finding_figure(draft, "idle_ns", sums->idle_ns, "device timestamp");
 	finding_figure(draft, "woken_ns", sums->woken_ns, "device timestamp");
@@ -230,30 +234,31 @@ static void describe(const struct judging *judging, const struct drains *sums, d
 	finding_figure(draft, "device_ns", device_ns, "device timestamp");
 }
 
-static int judge_drains(struct judging *judging, const struct wait *before)
+static int evaluate_drains(struct evaluation *evaluation, const struct wait *before)
 {
 	struct drains sums = { 0 };
 	struct finding_draft draft;
-	int code = find_thread(judging, before, &sums.thread);
+	int code = find_thread(evaluation, before, &sums.thread);
 	if (code)
 		return code;
-	finding_begin(judging, &draft, "synchronize-drains");
-	add_drains(judging, before, &sums, &draft);
-	measure(judging, &sums);
-	code = find_function(judging, before, &sums);
+	finding_begin(evaluation, &draft, "synchronize-drains");
+	add_drains(evaluation, before, &sums, &draft);
+	measure(evaluation, &sums);
+	code = find_function(evaluation, before, &sums);
 	double all_ns = (double)(sums.to_ns - sums.from_ns);
 	double host_ns = fmax(0, all_ns - sums.waits_ns),
 	       device_ns = fmax(0, all_ns - sums.gaps_ns);
 	double saved_ns = fmin(sums.idle_ns, all_ns - fmax(host_ns, device_ns));
 	if (code || sums.count < FEWEST_DRAINS ||
-	    !finding_matters(judging, TARE_NO_INDEX, saved_ns, judging_edges(judging, sums.count),
-	                     sums.count, sums.count, DRAIN_SHARE)) {
+	    !finding_matters(evaluation, TARE_NO_INDEX, saved_ns,
+	                     evaluation_edges(evaluation, sums.count), sums.count, sums.count,
+	                     DRAIN_SHARE)) {
 		finding_drop(&draft);
-		for (size_t i = 0; i < judging->gap_count; i++)
-			judging->gaps[i].drained = false;
+		for (size_t i = 0; i < evaluation->gap_count; i++)
+			evaluation->gaps[i].drained = false;
 		return code;
 	}
-	describe(judging, &sums, host_ns, device_ns, &draft);
+	describe(evaluation, &sums, host_ns, device_ns, &draft);
 	draft.finding.modelled = true;
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
 	finding_cost(&draft, fmin(sums.woken_ns, saved_ns), saved_ns, saved_ns);
@@ -261,22 +266,22 @@ static int judge_drains(struct judging *judging, const struct wait *before)
 }
 
 // Whether there are waits enough, before memory is taken for all commands.
-static bool may_drain(const struct judging *judging)
+static bool may_drain(const struct evaluation *evaluation)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	uint64_t waits = recording->apis >> TARE_TRACE_CUDA & 1 ? FEWEST_DRAINS : 0;
 	for (size_t i = 0; i < recording->call_count && waits < FEWEST_DRAINS; i++)
-		waits += is_wait(judging, &recording->calls[i]);
-	return waits >= FEWEST_DRAINS && judging->gap_count >= FEWEST_DRAINS;
+		waits += is_wait(evaluation, &recording->calls[i]);
+	return waits >= FEWEST_DRAINS && evaluation->gap_count >= FEWEST_DRAINS;
 }
 
-int finding_synchronize_drains(struct judging *judging, struct tare_error *error)
+int finding_synchronize_drains(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	(void)error;
-	if (!may_drain(judging))
+	if (!may_drain(evaluation))
 		return 0;
 	TARE_FREE struct wait *before = malloc((recording->command_count + 1) * sizeof *before);
-	int code = before ? find_waits(judging, before) : -ENOMEM;
-	return code ? code : judge_drains(judging, before);
+	int code = before ? find_waits(evaluation, before) : -ENOMEM;
+	return code ? code : evaluate_drains(evaluation, before);
 }

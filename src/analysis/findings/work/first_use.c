@@ -33,52 +33,53 @@ static double slow_run_ns(const struct tare_task *task, const struct tare_record
 }
 
 // Whether the wait for a command's start is a first use already.
-static bool has_slow_gap(const struct judging *judging, const struct tare_recorded_command *command)
+static bool has_slow_gap(const struct evaluation *evaluation,
+                         const struct tare_recorded_command *command)
 {
-	size_t low = 0, high = judging->gap_count;
+	size_t low = 0, high = evaluation->gap_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (judging->gaps[middle].to_ns < command->start_ns)
+		if (evaluation->gaps[middle].to_ns < command->start_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < judging->gap_count &&
-	       judging_first_use_ns(judging, &judging->gaps[low]) >= FINDING_LEAST_NS &&
-	       judging->gaps[low].to_ns == command->start_ns;
+	return low < evaluation->gap_count &&
+	       evaluation_first_use_ns(evaluation, &evaluation->gaps[low]) >= FINDING_LEAST_NS &&
+	       evaluation->gaps[low].to_ns == command->start_ns;
 }
 
-static void add_slow_runs(struct judging *judging, struct finding_draft *draft,
+static void add_slow_runs(struct evaluation *evaluation, struct finding_draft *draft,
                           struct first_uses *sums)
 {
-	const struct tare_recording *recording = judging->recording;
-	for (size_t i = 0; i < judging->order_count; i++) {
+	const struct tare_recording *recording = evaluation->recording;
+	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &recording->commands[judging->order[i]];
-		if (!judging_is_first_launch(judging, judging->order[i]) ||
-		    !judging_has_command(judging, command))
+		    &recording->commands[evaluation->order[i]];
+		if (!evaluation_is_first_launch(evaluation, evaluation->order[i]) ||
+		    !evaluation_has_command(evaluation, command))
 			continue;
-		for (size_t t = 0; t < judging->tables->task_count; t++) {
-			const struct tare_task *task = &judging->tables->tasks[t];
+		for (size_t t = 0; t < evaluation->tables->task_count; t++) {
+			const struct tare_task *task = &evaluation->tables->tasks[t];
 			double run_ns = slow_run_ns(task, command);
-			if (run_ns <= 0 || !finding_is_of_task(judging, task, command))
+			if (run_ns <= 0 || !finding_is_of_task(evaluation, task, command))
 				continue;
 			sums->run_ns += run_ns;
-			sums->count += !has_slow_gap(judging, command);
+			sums->count += !has_slow_gap(evaluation, command);
 			finding_claim(draft, command->start_ns, command->end_ns);
-			finding_saw_command(draft, judging->order[i], command->start_ns,
+			finding_saw_command(draft, evaluation->order[i], command->start_ns,
 			                    command->end_ns, llround(run_ns));
 			break;
 		}
 	}
 }
 
-static void add_slow_gaps(struct judging *judging, struct finding_draft *draft,
+static void add_slow_gaps(struct evaluation *evaluation, struct finding_draft *draft,
                           struct first_uses *sums)
 {
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		const struct judged_gap *gap = &judging->gaps[i];
-		int64_t first_ns = judging_first_use_ns(judging, gap);
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		int64_t first_ns = evaluation_first_use_ns(evaluation, gap);
 		if (first_ns < FINDING_LEAST_NS)
 			continue;
 		sums->count++;
@@ -89,26 +90,26 @@ static void add_slow_gaps(struct judging *judging, struct finding_draft *draft,
 }
 
 // CUDA's default, and what a program can ask for.
-static bool is_lazy(const struct judging *judging)
+static bool is_lazy(const struct evaluation *evaluation)
 {
-	const char *loading = finding_variable(judging, "CUDA_MODULE_LOADING");
-	return judging->recording->apis >> TARE_TRACE_CUDA & 1 &&
+	const char *loading = finding_variable(evaluation, "CUDA_MODULE_LOADING");
+	return evaluation->recording->apis >> TARE_TRACE_CUDA & 1 &&
 	       (!loading || strcmp(loading, "EAGER") != 0);
 }
 
-int finding_slow_first_use(struct judging *judging, struct tare_error *error)
+int finding_slow_first_use(struct evaluation *evaluation, struct tare_error *error)
 {
 	struct first_uses sums = { 0 };
 	struct finding_draft draft;
 	char cost[TARE_UNIT_TEXT];
 	(void)error;
-	finding_begin(judging, &draft, "slow-first-use");
-	add_slow_gaps(judging, &draft, &sums);
-	add_slow_runs(judging, &draft, &sums);
+	finding_begin(evaluation, &draft, "slow-first-use");
+	add_slow_gaps(evaluation, &draft, &sums);
+	add_slow_runs(evaluation, &draft, &sums);
 	double all_ns = sums.gap_ns + sums.run_ns;
 	double share = sums.count >= MANY_KERNELS ? MANY : ONE;
-	if (all_ns < share * (double)judging->working_ns ||
-	    !finding_matters(judging, TARE_NO_INDEX, all_ns, 2 * draft.finding.occurrences,
+	if (all_ns < share * (double)evaluation->working_ns ||
+	    !finding_matters(evaluation, TARE_NO_INDEX, all_ns, 2 * draft.finding.occurrences,
 	                     draft.finding.occurrences, 0, FINDING_SHARE)) {
 		finding_drop(&draft);
 		return 0;
@@ -117,18 +118,18 @@ int finding_slow_first_use(struct judging *judging, struct tare_error *error)
 	finding_title(
 	    &draft, "The first launch%s of %llu kernel%s take%s %.0f %% of the working part",
 	    sums.count == 1 ? "" : "es", (unsigned long long)sums.count, sums.count == 1 ? "" : "s",
-	    sums.count == 1 ? "s" : "", 100 * all_ns / (double)judging->working_ns);
+	    sums.count == 1 ? "s" : "", 100 * all_ns / (double)evaluation->working_ns);
 	finding_evidence(
 	    &draft,
 	    "%s from the call to the start and beyond the usual run; many drivers %s, which is not "
 	    "seen, only when",
-	    cost, finding_word(judging, FINDING_WORD_FIRST_USE));
+	    cost, finding_word(evaluation, FINDING_WORD_FIRST_USE));
 	finding_advice(
 	    &draft,
 	    "Launch each kernel once before what is timed, keep the driver's cache, or "
 	    "build for the device ahead of time%s%s",
-	    is_lazy(judging) ? "; CUDA_MODULE_LOADING=EAGER loads all kernels at the start" : "",
-	    finding_rebuilds(judging));
+	    is_lazy(evaluation) ? "; CUDA_MODULE_LOADING=EAGER loads all kernels at the start" : "",
+	    finding_rebuilds(evaluation));
 	finding_figure(&draft, "kernels", (double)sums.count, "counted");
 	finding_figure(&draft, "before_start_ns", sums.gap_ns, "device timestamp");
 	finding_figure(&draft, "slower_run_ns", sums.run_ns, "device timestamp");
@@ -143,7 +144,7 @@ int finding_slow_first_use(struct judging *judging, struct tare_error *error)
 #define INSTANCES 100
 #define DRIFT_SHARE 0.03
 
-static int judge_drift(struct judging *judging, const struct tare_task *task)
+static int evaluate_drift(struct evaluation *evaluation, const struct tare_task *task)
 {
 	struct finding_draft draft;
 	char from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT];
@@ -152,18 +153,18 @@ static int judge_drift(struct judging *judging, const struct tare_task *task)
 	double cost_ns =
 	    fmin(most_ns, task->mean_ns * (double)task->timed - faster_ns * (double)task->timed);
 	if (task->timed < INSTANCES || !(fabs(trend) >= DRIFT) ||
-	    !finding_matters(judging, task->device, cost_ns, 0, task->timed, 0, DRIFT_SHARE))
+	    !finding_matters(evaluation, task->device, cost_ns, 0, task->timed, 0, DRIFT_SHARE))
 		return 0;
-	finding_begin(judging, &draft, "drift");
-	for (size_t i = 0; i < judging->order_count; i++) {
+	finding_begin(evaluation, &draft, "drift");
+	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &judging->recording->commands[judging->order[i]];
-		if (!judging_has_command(judging, command) ||
-		    !finding_is_of_task(judging, task, command))
+		    &evaluation->recording->commands[evaluation->order[i]];
+		if (!evaluation_has_command(evaluation, command) ||
+		    !finding_is_of_task(evaluation, task, command))
 			continue;
 		finding_claim(&draft, command->start_ns, command->end_ns);
-		finding_saw_command(&draft, judging->order[i], command->start_ns, command->end_ns,
-		                    llround(cost_ns / (double)task->timed));
+		finding_saw_command(&draft, evaluation->order[i], command->start_ns,
+		                    command->end_ns, llround(cost_ns / (double)task->timed));
 	}
 	tare_format_ns(task->first_ns, from);
 	tare_format_ns(task->last_ns, to);
@@ -190,17 +191,17 @@ static int judge_drift(struct judging *judging, const struct tare_task *task)
 	return finding_raise(&draft);
 }
 
-int finding_drift(struct judging *judging, struct tare_error *error)
+int finding_drift(struct evaluation *evaluation, struct tare_error *error)
 {
 	int code = 0;
 	(void)error;
-	for (size_t i = 0; i < judging->tables->task_count && !code; i++) {
-		const struct tare_task *task = &judging->tables->tasks[i];
+	for (size_t i = 0; i < evaluation->tables->task_count && !code; i++) {
+		const struct tare_task *task = &evaluation->tables->tasks[i];
 		if (task->shapes <= 1)
-			code = judge_drift(judging, task);
+			code = evaluate_drift(evaluation, task);
 		for (size_t j = 0; j < task->shape_rows && !code; j++)
-			code = judge_drift(judging,
-			                   &judging->tables->task_shapes[task->first_shape + j]);
+			code = evaluate_drift(
+			    evaluation, &evaluation->tables->task_shapes[task->first_shape + j]);
 	}
 	return code;
 }

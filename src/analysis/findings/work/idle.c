@@ -39,11 +39,11 @@ struct beside {
 	double run_ns;               // and the device's work since
 };
 
-static int64_t find_first_kernel(const struct judging *judging)
+static int64_t find_first_kernel(const struct evaluation *evaluation)
 {
-	for (size_t i = 0; i < judging->order_count; i++) {
+	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &judging->recording->commands[judging->order[i]];
+		    &evaluation->recording->commands[evaluation->order[i]];
 		if (tables_is_kernel(command))
 			return command->start_ns;
 	}
@@ -51,11 +51,11 @@ static int64_t find_first_kernel(const struct judging *judging)
 }
 
 // The device's work behind a gap, up to the next one: all but idle gaps.
-static double work_behind(const struct judging *judging, size_t gap)
+static double work_behind(const struct evaluation *evaluation, size_t gap)
 {
 	int64_t to_ns =
-	    gap + 1 < judging->gap_count ? judging->gaps[gap + 1].from_ns : judging->to_ns;
-	return (double)(to_ns - judging->gaps[gap].to_ns);
+	    gap + 1 < evaluation->gap_count ? evaluation->gaps[gap + 1].from_ns : evaluation->to_ns;
+	return (double)(to_ns - evaluation->gaps[gap].to_ns);
 }
 
 static void close_part(struct beside *beside)
@@ -67,28 +67,29 @@ static void close_part(struct beside *beside)
 }
 
 // How long the device works while the host does nothing of its own, but waits or is inside the API.
-static double free_host_ns(const struct judging *judging)
+static double free_host_ns(const struct evaluation *evaluation)
 {
 	static const enum tare_host_state states[] = { TARE_HOST_WAIT, TARE_HOST_BLOCKING_COPY,
 		                                       TARE_HOST_API };
 	double sum_ns = 0;
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		for (int device = 0; device < TARE_DEVICE_IDLE; device++)
-			sum_ns += (double)judging->ledger.matrix_ns[states[i]][device];
+			sum_ns += (double)evaluation->ledger.matrix_ns[states[i]][device];
 	return sum_ns;
 }
 
 // Bounds what was summed by what can be done side by side.
-static void cut_to_beside(const struct judging *judging, struct beside *beside, struct gap_sum *sum)
+static void cut_to_beside(const struct evaluation *evaluation, struct beside *beside,
+                          struct gap_sum *sum)
 {
-	double most_ns = free_host_ns(judging);
+	double most_ns = free_host_ns(evaluation);
 	close_part(beside);
 	sum->ns = fmin(beside->saved_ns, most_ns);
 	sum->low_ns = fmin(beside->low_ns, most_ns);
 	sum->high_ns = fmin(sum->high_ns, fmin(beside->work_ns, most_ns));
 }
 
-static void describe(const struct judging *judging, const struct idle *idle, double idle_ns,
+static void describe(const struct evaluation *evaluation, const struct idle *idle, double idle_ns,
                      double saved_ns, double longest_ns, struct finding_draft *draft)
 {
 	char cost[TARE_UNIT_TEXT], longest[TARE_UNIT_TEXT], saved[TARE_UNIT_TEXT], bound[128] = "";
@@ -99,31 +100,31 @@ static void describe(const struct judging *judging, const struct idle *idle, dou
 		         "; beside the device's work %s of it can be hidden, which is what that "
 		         "work lasts",
 		         tare_format_ns(saved_ns, saved));
-	finding_title(draft, idle->title, judging_percent(judging, idle_ns));
+	finding_title(draft, idle->title, evaluation_percent(evaluation, idle_ns));
 	finding_evidence(
 	    draft,
 	    "%s in %llu gaps in which no device ran anything, the longest %s; from the "
 	    "first enqueue to the last completion%s",
 	    cost, (unsigned long long)draft->finding.occurrences, longest, bound);
 	finding_advice(draft, "%s%s", idle->advice,
-	               idle->category == TARE_LEDGER_BUILD ? finding_rebuilds(judging) : "");
+	               idle->category == TARE_LEDGER_BUILD ? finding_rebuilds(evaluation) : "");
 	finding_figure(draft, "idle_ns", idle_ns, "device timestamp");
 	finding_figure(draft, "longest_ns", longest_ns, "device timestamp");
 }
 
-static int judge_idle(struct judging *judging, const struct idle *idle)
+static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 {
 	struct finding_draft draft;
 	struct gap_sum sum = { 0 };
 	struct beside beside = { 0 };
 	double longest_ns = 0, idle_ns;
-	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(judging) : 0;
-	finding_begin(judging, &draft, idle->id);
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		const struct judged_gap *gap = &judging->gaps[i];
+	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(evaluation) : 0;
+	finding_begin(evaluation, &draft, idle->id);
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		const struct evaluated_gap *gap = &evaluation->gaps[i];
 		double part_ns = (double)gap->parts_ns[idle->category], low_ns = sum.low_ns;
 		if (i > 0)
-			beside.run_ns += work_behind(judging, i - 1);
+			beside.run_ns += work_behind(evaluation, i - 1);
 		int64_t from_ns = idle->launched ? gap->enter_ns : gap->from_ns;
 		int64_t to_ns = idle->launched ? gap->to_ns : gap->enter_ns;
 		if (part_ns <= 0 || part_ns < idle->least_ns)
@@ -136,31 +137,32 @@ static int judge_idle(struct judging *judging, const struct idle *idle)
 		if (idle->start_up && gap->from_ns > first_kernel_ns)
 			break;
 		close_part(&beside);
-		judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, &sum);
+		evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, &sum);
 		beside.part_ns = part_ns;
 		beside.part_low_ns = sum.low_ns - low_ns;
 		longest_ns = part_ns > longest_ns ? part_ns : longest_ns;
 		finding_claim(&draft, from_ns, to_ns);
 		finding_saw_command(&draft, gap->command, from_ns, to_ns, (int64_t)part_ns);
 	}
-	if (judging->gap_count > 0)
-		beside.run_ns += work_behind(judging, judging->gap_count - 1);
+	if (evaluation->gap_count > 0)
+		beside.run_ns += work_behind(evaluation, evaluation->gap_count - 1);
 	idle_ns = sum.ns;
 	if (idle->beside)
-		cut_to_beside(judging, &beside, &sum);
+		cut_to_beside(evaluation, &beside, &sum);
 	if (draft.finding.occurrences < idle->gaps ||
-	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps),
-	                     sum.gaps, sum.gaps, idle->share)) {
+	    !finding_matters(evaluation, TARE_NO_INDEX, sum.ns,
+	                     evaluation_edges(evaluation, sum.gaps), sum.gaps, sum.gaps,
+	                     idle->share)) {
 		finding_drop(&draft);
 		return 0;
 	}
-	describe(judging, idle, idle_ns, sum.ns, longest_ns, &draft);
+	describe(evaluation, idle, idle_ns, sum.ns, longest_ns, &draft);
 	draft.finding.confidence = idle->confidence;
 	finding_cost(&draft, sum.low_ns, sum.ns, sum.high_ns);
 	return finding_raise(&draft);
 }
 
-int finding_idle_host_computes(struct judging *judging, struct tare_error *error)
+int finding_idle_host_computes(struct evaluation *evaluation, struct tare_error *error)
 {
 	static const struct idle idle = {
 		.id = "idle-host-computes",
@@ -175,10 +177,10 @@ int finding_idle_host_computes(struct judging *judging, struct tare_error *error
 		.beside = true,
 	};
 	(void)error;
-	return judge_idle(judging, &idle);
+	return evaluate_idle(evaluation, &idle);
 }
 
-int finding_idle_host_waits(struct judging *judging, struct tare_error *error)
+int finding_idle_host_waits(struct evaluation *evaluation, struct tare_error *error)
 {
 	static const struct idle idle = {
 		.id = "idle-host-waits",
@@ -192,12 +194,12 @@ int finding_idle_host_waits(struct judging *judging, struct tare_error *error)
 		.share = SHARE,
 	};
 	(void)error;
-	return judge_idle(judging, &idle);
+	return evaluate_idle(evaluation, &idle);
 }
 
-int finding_idle_host_builds(struct judging *judging, struct tare_error *error)
+int finding_idle_host_builds(struct evaluation *evaluation, struct tare_error *error)
 {
-	bool cuda = judging->recording->apis == 1 << TARE_TRACE_CUDA;
+	bool cuda = evaluation->recording->apis == 1 << TARE_TRACE_CUDA;
 	const struct idle idle = {
 		.id = "idle-host-builds",
 		.category = TARE_LEDGER_BUILD,
@@ -217,10 +219,10 @@ int finding_idle_host_builds(struct judging *judging, struct tare_error *error)
 		.start_up = true,
 	};
 	(void)error;
-	return judge_idle(judging, &idle);
+	return evaluate_idle(evaluation, &idle);
 }
 
-int finding_idle_host_sleeps(struct judging *judging, struct tare_error *error)
+int finding_idle_host_sleeps(struct evaluation *evaluation, struct tare_error *error)
 {
 	static const struct idle idle = {
 		.id = "idle-host-sleeps",
@@ -237,10 +239,10 @@ int finding_idle_host_sleeps(struct judging *judging, struct tare_error *error)
 		.gaps = OFF_CPU_GAPS,
 	};
 	(void)error;
-	return judge_idle(judging, &idle);
+	return evaluate_idle(evaluation, &idle);
 }
 
-int finding_unflushed_queue(struct judging *judging, struct tare_error *error)
+int finding_unflushed_queue(struct evaluation *evaluation, struct tare_error *error)
 {
 	const struct idle idle = {
 		.id = "unflushed-queue",
@@ -249,11 +251,11 @@ int finding_unflushed_queue(struct judging *judging, struct tare_error *error)
 		.title =
 		    "The device is idle %.1f %% of the working part while commands that could run "
 		    "are not handed over to it",
-		.advice = finding_word(judging, FINDING_WORD_HAND_OVER),
+		.advice = finding_word(evaluation, FINDING_WORD_HAND_OVER),
 		.launched = true,
 		.least_ns = LEAST_PART_NS,
 		.share = SHARE,
 	};
 	(void)error;
-	return judge_idle(judging, &idle);
+	return evaluate_idle(evaluation, &idle);
 }

@@ -4,44 +4,44 @@
 #include "analysis/findings/internal.h"
 
 // recording.c
-int finding_recording_cost(struct judging *judging, struct tare_error *error);
-int finding_host_polling(struct judging *judging, struct tare_error *error);
+int finding_recording_cost(struct evaluation *evaluation, struct tare_error *error);
+int finding_host_polling(struct evaluation *evaluation, struct tare_error *error);
 // launch.c
-int finding_many_short_kernels(struct judging *judging, struct tare_error *error);
-int finding_launch_bound(struct judging *judging, struct tare_error *error);
+int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error *error);
+int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error);
 // lists.c
-int finding_list_rebuilt(struct judging *judging, struct tare_error *error);
-int finding_synchronous_launches(struct judging *judging, struct tare_error *error);
+int finding_list_rebuilt(struct evaluation *evaluation, struct tare_error *error);
+int finding_synchronous_launches(struct evaluation *evaluation, struct tare_error *error);
 // drain.c
-int finding_synchronize_drains(struct judging *judging, struct tare_error *error);
+int finding_synchronize_drains(struct evaluation *evaluation, struct tare_error *error);
 // queue_full.c
-int finding_launch_queue_full(struct judging *judging, struct tare_error *error);
+int finding_launch_queue_full(struct evaluation *evaluation, struct tare_error *error);
 // occupancy.c
-int finding_low_occupancy(struct judging *judging, struct tare_error *error);
+int finding_low_occupancy(struct evaluation *evaluation, struct tare_error *error);
 // kernel.c
-int finding_one_kernel_dominates(struct judging *judging, struct tare_error *error);
-int finding_under_filled_device(struct judging *judging, struct tare_error *error);
-int finding_odd_work_group_size(struct judging *judging, struct tare_error *error);
+int finding_one_kernel_dominates(struct evaluation *evaluation, struct tare_error *error);
+int finding_under_filled_device(struct evaluation *evaluation, struct tare_error *error);
+int finding_odd_work_group_size(struct evaluation *evaluation, struct tare_error *error);
 // first_use.c
-int finding_slow_first_use(struct judging *judging, struct tare_error *error);
-int finding_drift(struct judging *judging, struct tare_error *error);
+int finding_slow_first_use(struct evaluation *evaluation, struct tare_error *error);
+int finding_drift(struct evaluation *evaluation, struct tare_error *error);
 // idle.c
-int finding_idle_host_computes(struct judging *judging, struct tare_error *error);
-int finding_idle_host_waits(struct judging *judging, struct tare_error *error);
-int finding_idle_host_builds(struct judging *judging, struct tare_error *error);
-int finding_idle_host_sleeps(struct judging *judging, struct tare_error *error);
-int finding_unflushed_queue(struct judging *judging, struct tare_error *error);
+int finding_idle_host_computes(struct evaluation *evaluation, struct tare_error *error);
+int finding_idle_host_waits(struct evaluation *evaluation, struct tare_error *error);
+int finding_idle_host_builds(struct evaluation *evaluation, struct tare_error *error);
+int finding_idle_host_sleeps(struct evaluation *evaluation, struct tare_error *error);
+int finding_unflushed_queue(struct evaluation *evaluation, struct tare_error *error);
 
 // start_up.c
-int finding_start_up_builds(struct judging *judging, struct tare_error *error);
+int finding_start_up_builds(struct evaluation *evaluation, struct tare_error *error);
 // calls.c
-int finding_queries_in_loop(struct judging *judging, struct tare_error *error);
-int finding_releases_in_loop(struct judging *judging, struct tare_error *error);
+int finding_queries_in_loop(struct evaluation *evaluation, struct tare_error *error);
+int finding_releases_in_loop(struct evaluation *evaluation, struct tare_error *error);
 
 // Claims the parts of a task's instances in which no other kernel of the device ran: only these get
 // shorter with the task. Of each `part` (0 to 1) is what it costs there; 0: no places. Returns
 // their sum.
-double finding_claim_alone(struct judging *judging, const struct tare_task *task,
+double finding_claim_alone(struct evaluation *evaluation, const struct tare_task *task,
                            struct finding_draft *draft, double part);
 
 // Of how many work-items the group of a task's kernel is to be a multiple: what the driver prefers;
@@ -50,5 +50,5 @@ uint64_t finding_multiple(const struct tare_task *task);
 
 // Whether a command of the stream is one of a task's: its kernel's name, device and, unless the
 // task has several, its shape.
-bool finding_is_of_task(const struct judging *judging, const struct tare_task *task,
+bool finding_is_of_task(const struct evaluation *evaluation, const struct tare_task *task,
                         const struct tare_recorded_command *command);

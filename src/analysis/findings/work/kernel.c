@@ -13,39 +13,39 @@
 
 // ---- the time of a task
 
-double finding_claim_alone(struct judging *judging, const struct tare_task *task,
+double finding_claim_alone(struct evaluation *evaluation, const struct tare_task *task,
                            struct finding_draft *draft, double part)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	double sum_ns = 0;
 	int64_t busy_until_ns = INT64_MIN;
-	for (size_t i = 0; i < judging->order_count; i++) {
+	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &recording->commands[judging->order[i]];
+		    &recording->commands[evaluation->order[i]];
 		int64_t from_ns = command->start_ns, to_ns = command->end_ns;
 		if (!tables_is_kernel(command) ||
-		    tables_device(&judging->context, command) != task->device)
+		    tables_device(&evaluation->context, command) != task->device)
 			continue;
 		if (busy_until_ns > from_ns)
 			from_ns = busy_until_ns;
 		if (command->end_ns > busy_until_ns)
 			busy_until_ns = command->end_ns;
-		for (size_t j = i + 1; j < judging->order_count; j++) {
+		for (size_t j = i + 1; j < evaluation->order_count; j++) {
 			const struct tare_recorded_command *next =
-			    &recording->commands[judging->order[j]];
+			    &recording->commands[evaluation->order[j]];
 			if (next->start_ns >= to_ns)
 				break;
 			if (tables_is_kernel(next) &&
-			    tables_device(&judging->context, next) == task->device)
+			    tables_device(&evaluation->context, next) == task->device)
 				to_ns = next->start_ns;
 		}
-		if (from_ns >= to_ns || !judging_has_command(judging, command) ||
-		    !finding_is_of_task(judging, task, command))
+		if (from_ns >= to_ns || !evaluation_has_command(evaluation, command) ||
+		    !finding_is_of_task(evaluation, task, command))
 			continue;
 		sum_ns += (double)(to_ns - from_ns);
 		finding_claim(draft, from_ns, to_ns);
 		if (part > 0)
-			finding_saw_command(draft, judging->order[i], command->start_ns,
+			finding_saw_command(draft, evaluation->order[i], command->start_ns,
 			                    command->end_ns,
 			                    llround(part * (double)(to_ns - from_ns)));
 	}
@@ -53,11 +53,11 @@ double finding_claim_alone(struct judging *judging, const struct tare_task *task
 	return sum_ns;
 }
 
-static const struct tare_recorded_device *device_of(const struct judging *judging,
+static const struct tare_recorded_device *device_of(const struct evaluation *evaluation,
                                                     const struct tare_task *task)
 {
-	return task->device < judging->recording->device_count
-	           ? &judging->recording->devices[task->device]
+	return task->device < evaluation->recording->device_count
+	           ? &evaluation->recording->devices[task->device]
 	           : NULL;
 }
 
@@ -69,11 +69,11 @@ uint64_t finding_multiple(const struct tare_task *task)
 	                                          : task->facts.sub_group;
 }
 
-static const struct tare_recorded_shape *shape_of(const struct judging *judging,
+static const struct tare_recorded_shape *shape_of(const struct evaluation *evaluation,
                                                   const struct tare_task *task)
 {
-	return task->frequent_shape < judging->recording->shape_count
-	           ? &judging->recording->shapes[task->frequent_shape]
+	return task->frequent_shape < evaluation->recording->shape_count
+	           ? &evaluation->recording->shapes[task->frequent_shape]
 	           : NULL;
 }
 
@@ -83,18 +83,18 @@ static const struct tare_recorded_shape *shape_of(const struct judging *judging,
 
 // What each of these reads could be fetched again and again: two dimensions or more, and no local
 // memory.
-static bool may_fetch_again(const struct judging *judging, const struct tare_task *task)
+static bool may_fetch_again(const struct evaluation *evaluation, const struct tare_task *task)
 {
-	const struct tare_recorded_shape *shape = shape_of(judging, task);
+	const struct tare_recorded_shape *shape = shape_of(evaluation, task);
 	return shape && shape->dimensions >= 2 && shape->global[1] > 1 &&
 	       task->facts.kernel != TARE_NO_INDEX &&
 	       (task->facts.local_bytes == 0 || task->facts.local_bytes == UINT64_MAX);
 }
 
-static void describe_dominating(struct judging *judging, const struct tare_task *task,
+static void describe_dominating(struct evaluation *evaluation, const struct tare_task *task,
                                 double alone_ns, struct finding_draft *draft)
 {
-	const struct tare_recorded_device *device = device_of(judging, task);
+	const struct tare_recorded_device *device = device_of(evaluation, task);
 	char total[TARE_UNIT_TEXT], fill[96] =
 	                                "its fill is not known, as its group size was left to the "
 	                                "runtime";
@@ -106,8 +106,8 @@ static void describe_dominating(struct judging *judging, const struct tare_task 
 	finding_title(draft,
 	              "One kernel, '%.60s', takes %.0f %% of the working part, and works in %u "
 	              "dimensions without local memory",
-	              task->name, 100 * alone_ns / (double)judging->steady_ns,
-	              shape_of(judging, task)->dimensions);
+	              task->name, 100 * alone_ns / (double)evaluation->steady_ns,
+	              shape_of(evaluation, task)->dimensions);
 	finding_evidence(
 	    draft,
 	    "%llu launch%s, %s in all; %s; not known without counters: whether memory or "
@@ -120,26 +120,27 @@ static void describe_dominating(struct judging *judging, const struct tare_task 
 	    "(`tare matmul` shows by how much)%s; hold its rate against `tare peak`",
 	    cpu ? ", though on a CPU that may gain nothing" : "");
 	finding_figure(draft, "alone_ns", alone_ns, "device timestamp");
-	finding_figure(draft, "share", alone_ns / (double)judging->steady_ns, "device timestamp");
+	finding_figure(draft, "share", alone_ns / (double)evaluation->steady_ns,
+	               "device timestamp");
 	finding_figure(draft, "launches", (double)task->timed, "counted");
 	finding_figure(draft, "waves", task->waves, "model");
 	draft->finding.modelled = true;
 	finding_cost(draft, 0, alone_ns / 2, alone_ns);
 }
 
-int finding_one_kernel_dominates(struct judging *judging, struct tare_error *error)
+int finding_one_kernel_dominates(struct evaluation *evaluation, struct tare_error *error)
 {
 	int code = 0;
 	(void)error;
-	for (size_t i = 0; i < judging->tables->task_count && !code; i++) {
-		const struct tare_task *task = &judging->tables->tasks[i];
+	for (size_t i = 0; i < evaluation->tables->task_count && !code; i++) {
+		const struct tare_task *task = &evaluation->tables->tasks[i];
 		struct finding_draft draft;
-		if ((double)task->total_ns < DOMINATES * (double)judging->steady_ns ||
-		    !may_fetch_again(judging, task))
+		if ((double)task->total_ns < DOMINATES * (double)evaluation->steady_ns ||
+		    !may_fetch_again(evaluation, task))
 			continue;
-		finding_begin(judging, &draft, "one-kernel-dominates");
-		double alone_ns = finding_claim_alone(judging, task, &draft, 0.5);
-		if (!finding_matters(judging, task->device, alone_ns, 0, task->timed, 0,
+		finding_begin(evaluation, &draft, "one-kernel-dominates");
+		double alone_ns = finding_claim_alone(evaluation, task, &draft, 0.5);
+		if (!finding_matters(evaluation, task->device, alone_ns, 0, task->timed, 0,
 		                     DOMINATES)) {
 			finding_drop(&draft);
 			continue;
@@ -147,13 +148,13 @@ int finding_one_kernel_dominates(struct judging *judging, struct tare_error *err
 		if (task->facts.local_bytes == UINT64_MAX) {
 			finding_drop(&draft);
 			code =
-			    finding_unjudged(judging,
+			    finding_unjudged(evaluation,
 			                     "'%.60s', which takes most of the working part: the "
 			                     "driver does not tell whether it uses local memory",
 			                     task->name);
 			continue;
 		}
-		describe_dominating(judging, task, alone_ns, &draft);
+		describe_dominating(evaluation, task, alone_ns, &draft);
 		code = finding_raise(&draft);
 	}
 	return code;
@@ -165,18 +166,18 @@ int finding_one_kernel_dominates(struct judging *judging, struct tare_error *err
 #define LOST 0.10
 
 // Part of the device's units that have no group, over all waves.
-static double lost_part(const struct judging *judging, const struct tare_task *task)
+static double lost_part(const struct evaluation *evaluation, const struct tare_task *task)
 {
-	const struct tare_recorded_device *device = device_of(judging, task);
+	const struct tare_recorded_device *device = device_of(evaluation, task);
 	if (!device || !isfinite(task->waves) || task->groups == 0)
 		return 0;
 	return 1 - (double)task->groups / (task->waves * (double)device->compute_units);
 }
 
-static void describe_fill(struct judging *judging, const struct tare_task *task, double lost,
+static void describe_fill(struct evaluation *evaluation, const struct tare_task *task, double lost,
                           double alone_ns, struct finding_draft *draft)
 {
-	const struct tare_recorded_device *device = device_of(judging, task);
+	const struct tare_recorded_device *device = device_of(evaluation, task);
 	bool fewer = task->groups < device->compute_units;
 	if (fewer)
 		finding_title(
@@ -214,25 +215,25 @@ static void describe_fill(struct judging *judging, const struct tare_task *task,
 	finding_cost(draft, 0, lost * alone_ns, lost * alone_ns);
 }
 
-int finding_under_filled_device(struct judging *judging, struct tare_error *error)
+int finding_under_filled_device(struct evaluation *evaluation, struct tare_error *error)
 {
 	int code = 0;
 	(void)error;
-	for (size_t i = 0; i < judging->tables->task_count && !code; i++) {
-		const struct tare_task *task = &judging->tables->tasks[i];
+	for (size_t i = 0; i < evaluation->tables->task_count && !code; i++) {
+		const struct tare_task *task = &evaluation->tables->tasks[i];
 		struct finding_draft draft;
-		double lost = lost_part(judging, task);
-		if (judging->small_task[i] || lost < LOST ||
-		    lost * (double)task->total_ns < SHARE * (double)judging->steady_ns)
+		double lost = lost_part(evaluation, task);
+		if (evaluation->small_task[i] || lost < LOST ||
+		    lost * (double)task->total_ns < SHARE * (double)evaluation->steady_ns)
 			continue;
-		finding_begin(judging, &draft, "under-filled-device");
-		double alone_ns = finding_claim_alone(judging, task, &draft, lost);
-		if (!finding_matters(judging, task->device, lost * alone_ns, 0, task->timed, 0,
+		finding_begin(evaluation, &draft, "under-filled-device");
+		double alone_ns = finding_claim_alone(evaluation, task, &draft, lost);
+		if (!finding_matters(evaluation, task->device, lost * alone_ns, 0, task->timed, 0,
 		                     SHARE)) {
 			finding_drop(&draft);
 			continue;
 		}
-		describe_fill(judging, task, lost, alone_ns, &draft);
+		describe_fill(evaluation, task, lost, alone_ns, &draft);
 		code = finding_raise(&draft);
 	}
 	return code;
@@ -251,10 +252,10 @@ static uint64_t largest_divisor(uint64_t size, uint64_t most)
 
 // Work-items of a group: as told, as compiled, or the most that a runtime can choose which cuts
 // every dimension evenly. 0: not known.
-static uint64_t group_items(const struct judging *judging, const struct tare_task *task,
+static uint64_t group_items(const struct evaluation *evaluation, const struct tare_task *task,
                             bool *chosen)
 {
-	const struct tare_recorded_shape *shape = shape_of(judging, task);
+	const struct tare_recorded_shape *shape = shape_of(evaluation, task);
 	uint64_t items = 1, most = task->facts.group_limit;
 	*chosen = false;
 	if (!shape)
@@ -274,19 +275,19 @@ static uint64_t group_items(const struct judging *judging, const struct tare_tas
 	return *chosen && task->facts.group_limit == 0 ? 0 : items;
 }
 
-static double wasted_part(const struct judging *judging, const struct tare_task *task,
+static double wasted_part(const struct evaluation *evaluation, const struct tare_task *task,
                           uint64_t *items, bool *chosen)
 {
-	const struct tare_recorded_shape *shape = shape_of(judging, task);
+	const struct tare_recorded_shape *shape = shape_of(evaluation, task);
 	uint64_t multiple = finding_multiple(task);
 	double all = 1;
-	*items = group_items(judging, task, chosen);
+	*items = group_items(evaluation, task, chosen);
 	if (multiple < 2 || *items == 0)
 		return 0;
 	for (uint32_t i = 0; i < shape->dimensions && i < 3; i++)
 		all *= (double)shape->global[i];
 	// While each group has a unit of its own, nothing waits for the lanes that are empty.
-	const struct tare_recorded_device *device = device_of(judging, task);
+	const struct tare_recorded_device *device = device_of(evaluation, task);
 	// On a CPU a group is a loop, whose last turn is as long as it has work-items.
 	if (all < (double)multiple || (device && device->type & DEVICE_TYPE_CPU) ||
 	    (device && ceil(all / (double)*items) <= (double)device->compute_units))
@@ -330,22 +331,22 @@ static void describe_odd(const struct tare_task *task, double wasted, bool chose
 	finding_cost(draft, 0, wasted * alone_ns, wasted * alone_ns);
 }
 
-int finding_odd_work_group_size(struct judging *judging, struct tare_error *error)
+int finding_odd_work_group_size(struct evaluation *evaluation, struct tare_error *error)
 {
 	int code = 0;
 	(void)error;
-	for (size_t i = 0; i < judging->tables->task_count && !code; i++) {
-		const struct tare_task *task = &judging->tables->tasks[i];
+	for (size_t i = 0; i < evaluation->tables->task_count && !code; i++) {
+		const struct tare_task *task = &evaluation->tables->tasks[i];
 		struct finding_draft draft;
 		uint64_t items;
 		bool chosen;
-		double wasted = wasted_part(judging, task, &items, &chosen);
+		double wasted = wasted_part(evaluation, task, &items, &chosen);
 		if (wasted < LOST ||
-		    wasted * (double)task->total_ns < SHARE * (double)judging->steady_ns)
+		    wasted * (double)task->total_ns < SHARE * (double)evaluation->steady_ns)
 			continue;
-		finding_begin(judging, &draft, "odd-work-group-size");
-		double alone_ns = finding_claim_alone(judging, task, &draft, wasted);
-		if (!finding_matters(judging, task->device, wasted * alone_ns, 0, task->timed, 0,
+		finding_begin(evaluation, &draft, "odd-work-group-size");
+		double alone_ns = finding_claim_alone(evaluation, task, &draft, wasted);
+		if (!finding_matters(evaluation, task->device, wasted * alone_ns, 0, task->timed, 0,
 		                     SHARE)) {
 			finding_drop(&draft);
 			continue;

@@ -27,11 +27,11 @@
 // Of what launching costs: the program's own time beside it is told from this on.
 #define HOST_WORTH_SAYING 0.1
 
-bool finding_is_of_task(const struct judging *judging, const struct tare_task *task,
+bool finding_is_of_task(const struct evaluation *evaluation, const struct tare_task *task,
                         const struct tare_recorded_command *command)
 {
-	const struct tare_recording *recording = judging->recording;
-	const struct tables_context *context = &judging->context;
+	const struct tare_recording *recording = evaluation->recording;
+	const struct tables_context *context = &evaluation->context;
 	if (!tables_is_kernel(command) || tables_device(context, command) != task->device)
 		return false;
 	if (task->kernel >= recording->kernel_count || command->object >= recording->kernel_count)
@@ -44,12 +44,12 @@ bool finding_is_of_task(const struct judging *judging, const struct tare_task *t
 }
 
 // What of a gap is the launch of the command that ends it: inside the API, handing over, dispatch.
-static double launch_ns(const struct judging *judging, const struct judged_gap *gap)
+static double launch_ns(const struct evaluation *evaluation, const struct evaluated_gap *gap)
 {
 	double sum_ns = (double)gap->parts_ns[TARE_LEDGER_API] +
 	                (double)gap->parts_ns[TARE_LEDGER_HELD] +
 	                (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
-	return fmax(0, sum_ns - (double)judging_first_use_ns(judging, gap));
+	return fmax(0, sum_ns - (double)evaluation_first_use_ns(evaluation, gap));
 }
 
 // Of gaps ended by kernels of one name.
@@ -68,9 +68,9 @@ struct launches {
 
 // What of it is saved at least. A graph, which CUDA's launches can be made into, still dispatches
 // its nodes one by one.
-static double launched_share(const struct judging *judging)
+static double launched_share(const struct evaluation *evaluation)
 {
-	return judging->recording->apis >> TARE_TRACE_CUDA & 1 ? 0.5 : 1;
+	return evaluation->recording->apis >> TARE_TRACE_CUDA & 1 ? 0.5 : 1;
 }
 
 static double launched_ns(const struct launches *sums)
@@ -85,10 +85,10 @@ static bool is_short(const struct tare_task *task, const struct launches *sums)
 }
 
 // The command that the same thread enqueued before.
-static const struct tare_recorded_command *previous_of(const struct judging *judging,
+static const struct tare_recorded_command *previous_of(const struct evaluation *evaluation,
                                                        uint32_t index)
 {
-	const struct tare_recorded_command *commands = judging->recording->commands;
+	const struct tare_recorded_command *commands = evaluation->recording->commands;
 	for (uint32_t i = 0; i < LOOK_BACK && i < index; i++)
 		if (commands[index - 1 - i].thread == commands[index].thread &&
 		    !tare_command_only_executes(&commands[index - 1 - i]))
@@ -98,56 +98,57 @@ static const struct tare_recorded_command *previous_of(const struct judging *jud
 
 // Whether the thread enqueued nothing between the command that ends the gap and another of the
 // task.
-static bool is_turn(const struct judging *judging, const struct tare_task *task,
-                    const struct judged_gap *gap)
+static bool is_turn(const struct evaluation *evaluation, const struct tare_task *task,
+                    const struct evaluated_gap *gap)
 {
-	const struct tare_recorded_command *before = previous_of(judging, gap->command);
-	return before && finding_is_of_task(judging, task, before);
+	const struct tare_recorded_command *before = previous_of(evaluation, gap->command);
+	return before && finding_is_of_task(evaluation, task, before);
 }
 
 // Whether such a gap is of a loop that does little but launch: by the host's clock, less passes
 // between the calls than in the call. All of the gap is the loop's then, wherever in it the clocks'
 // error may put the calls.
-static bool is_launch_loop(const struct judging *judging, const struct tare_task *task,
-                           const struct judged_gap *gap)
+static bool is_launch_loop(const struct evaluation *evaluation, const struct tare_task *task,
+                           const struct evaluated_gap *gap)
 {
-	const struct tare_recorded_command *command = &judging->recording->commands[gap->command];
-	const struct tare_recorded_command *before = previous_of(judging, gap->command);
+	const struct tare_recorded_command *command =
+	    &evaluation->recording->commands[gap->command];
+	const struct tare_recorded_command *before = previous_of(evaluation, gap->command);
 	double known_ns = (double)gap->parts_ns[TARE_LEDGER_API] +
 	                  (double)gap->parts_ns[TARE_LEDGER_HELD] +
 	                  (double)gap->parts_ns[TARE_LEDGER_DISPATCH] +
 	                  (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
-	return is_turn(judging, task, gap) &&
+	return is_turn(evaluation, task, gap) &&
 	       command->enter_ns - before->exit_ns <= command->exit_ns - command->enter_ns &&
 	       known_ns >= (double)(gap->to_ns - gap->from_ns - 1) &&
-	       judging_edges(judging, 1) == 1;
+	       evaluation_edges(evaluation, 1) == 1;
 }
 
-static bool is_gap_of(const struct judging *judging, const struct tare_task *task,
-                      const struct judged_gap *gap)
+static bool is_gap_of(const struct evaluation *evaluation, const struct tare_task *task,
+                      const struct evaluated_gap *gap)
 {
-	return gap->command < judging->recording->command_count &&
-	       !judging_is_first_launch(judging, gap->command) &&
-	       finding_is_of_task(judging, task, &judging->recording->commands[gap->command]);
+	return gap->command < evaluation->recording->command_count &&
+	       !evaluation_is_first_launch(evaluation, gap->command) &&
+	       finding_is_of_task(evaluation, task, &evaluation->recording->commands[gap->command]);
 }
 
-static void sum_launches(struct judging *judging, const struct tare_task *task,
+static void sum_launches(struct evaluation *evaluation, const struct tare_task *task,
                          struct launches *sums, struct finding_draft *draft)
 {
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		const struct judged_gap *gap = &judging->gaps[i];
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		const struct evaluated_gap *gap = &evaluation->gaps[i];
 		double cost_ns = (double)(gap->to_ns - gap->from_ns);
 		// Waits come first: without them the host issues ahead of the device.
-		if (gap->drained || !is_gap_of(judging, task, gap))
+		if (gap->drained || !is_gap_of(evaluation, task, gap))
 			continue;
-		bool turn = is_turn(judging, task, gap);
+		bool turn = is_turn(evaluation, task, gap);
 		sums->turns += turn;
-		if (turn && is_launch_loop(judging, task, gap)) {
+		if (turn && is_launch_loop(evaluation, task, gap)) {
 			sums->quick_turns++;
 			sums->loop_ns += cost_ns;
 		} else {
-			cost_ns = launch_ns(judging, gap);
-			judging_add_part(judging, task->device, gap, cost_ns, &sums->part);
+			cost_ns = launch_ns(evaluation, gap);
+			evaluation_add_part(evaluation, task->device, gap, cost_ns, &sums->part);
 			sums->host_ns += (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
 			if (turn)
 				sums->turn_host_ns += (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
@@ -159,12 +160,12 @@ static void sum_launches(struct judging *judging, const struct tare_task *task,
 	sums->count = task->timed;
 }
 
-static double items_of(const struct judging *judging, uint32_t index)
+static double items_of(const struct evaluation *evaluation, uint32_t index)
 {
 	double items = 1;
-	if (index >= judging->recording->shape_count)
+	if (index >= evaluation->recording->shape_count)
 		return NAN;
-	const struct tare_recorded_shape *shape = &judging->recording->shapes[index];
+	const struct tare_recorded_shape *shape = &evaluation->recording->shapes[index];
 	for (uint32_t i = 0; i < shape->dimensions && i < 3; i++)
 		items *= (double)shape->global[i];
 	return items;
@@ -172,12 +173,12 @@ static double items_of(const struct judging *judging, uint32_t index)
 
 // Whether launches have fewer work-items than the device runs at once, at the very least: units ×
 // the multiple that the driver prefers. They are small then, however long a driver takes for one.
-static void judge_fill(const struct judging *judging, const struct tare_task *task,
-                       struct launches *sums)
+static void evaluate_fill(const struct evaluation *evaluation, const struct tare_task *task,
+                          struct launches *sums)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	uint64_t multiple = finding_multiple(task);
-	sums->items = items_of(judging, task->frequent_shape);
+	sums->items = items_of(evaluation, task->frequent_shape);
 	if (task->shapes != 1 || task->device >= recording->device_count)
 		return;
 	double lanes = (double)recording->devices[task->device].compute_units *
@@ -188,7 +189,7 @@ static void judge_fill(const struct judging *judging, const struct tare_task *ta
 
 // ---- words
 
-static void advise_short(const struct judging *judging, const struct launches *sums,
+static void advise_short(const struct evaluation *evaluation, const struct launches *sums,
                          struct finding_draft *draft)
 {
 	double items = sums->items;
@@ -202,7 +203,7 @@ static void advise_short(const struct judging *judging, const struct launches *s
 		finding_advice(draft,
 		               "Give each launch more work, fuse kernels that follow each other, "
 		               "or %s",
-		               finding_word(judging, FINDING_WORD_REPLAY));
+		               finding_word(evaluation, FINDING_WORD_REPLAY));
 }
 
 static void title_short(const struct tare_task *task, const struct launches *sums,
@@ -227,7 +228,7 @@ static void title_short(const struct tare_task *task, const struct launches *sum
 		    sums->items == 1 ? "" : "s", run, tare_format_ns(call_ns, one));
 }
 
-static void tell_short(struct judging *judging, const struct launches *sums,
+static void tell_short(struct evaluation *evaluation, const struct launches *sums,
                        struct finding_draft *draft)
 {
 	char all[TARE_UNIT_TEXT], own[TARE_UNIT_TEXT], empty[TARE_UNIT_TEXT];
@@ -248,20 +249,20 @@ static void tell_short(struct judging *judging, const struct launches *sums,
 	    draft,
 	    "between them the device idles %s (%.1f %% of the working part) while they are "
 	    "issued, handed over and dispatched; first launches are left out%s%s%s",
-	    tare_format_ns(cost_ns, all), judging_percent(judging, cost_ns), host, fill,
-	    launched_share(judging) < 1
+	    tare_format_ns(cost_ns, all), evaluation_percent(evaluation, cost_ns), host, fill,
+	    launched_share(evaluation) < 1
 	        ? "; a graph's nodes have a gap between them, too, which was not "
 	          "measured: at least half of it is taken to be saved"
 	        : "");
 }
 
-static void describe_short(struct judging *judging, const struct tare_task *task,
+static void describe_short(struct evaluation *evaluation, const struct tare_task *task,
                            const struct launches *sums, struct finding_draft *draft)
 {
 	double cost_ns = launched_ns(sums);
 	title_short(task, sums, draft);
-	tell_short(judging, sums, draft);
-	advise_short(judging, sums, draft);
+	tell_short(evaluation, sums, draft);
+	advise_short(evaluation, sums, draft);
 	finding_figure(draft, "median_ns", task->median_ns, "device timestamp");
 	finding_figure(draft, "launch_ns", cost_ns / (double)sums->count, "device timestamp");
 	finding_figure(draft, "launches", (double)sums->count, "counted");
@@ -271,60 +272,60 @@ static void describe_short(struct judging *judging, const struct tare_task *task
 	draft->finding.device = task->device;
 	draft->finding.confidence = TARE_CONFIDENCE_LIKELY;
 	// The program's own time between launches goes with them, if the loop moves to the device.
-	finding_cost(draft, launched_share(judging) * (sums->loop_ns + sums->part.low_ns),
+	finding_cost(draft, launched_share(evaluation) * (sums->loop_ns + sums->part.low_ns),
 	             cost_ns + sums->empty_ns / 2, cost_ns + sums->host_ns + sums->empty_ns);
 }
 
 // Others do not claim again what was raised here. What the program does now and then in such a loop
 // goes with it, unless that is more than all the rest.
-static void mark_told(struct judging *judging, size_t row, const struct launches *sums)
+static void mark_told(struct evaluation *evaluation, size_t row, const struct launches *sums)
 {
-	const struct tare_task *task = &judging->tables->tasks[row];
+	const struct tare_task *task = &evaluation->tables->tasks[row];
 	bool all_turns = (double)sums->quick_turns >= QUICK_TURNS * (double)sums->turns &&
 	                 sums->turn_host_ns < launched_ns(sums) + sums->empty_ns / 2;
-	judging->small_task[row] = sums->lanes > 0;
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		struct judged_gap *gap = &judging->gaps[i];
-		if (is_gap_of(judging, task, gap))
-			gap->looped = is_launch_loop(judging, task, gap) ||
-			              (all_turns && is_turn(judging, task, gap));
+	evaluation->small_task[row] = sums->lanes > 0;
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		struct evaluated_gap *gap = &evaluation->gaps[i];
+		if (is_gap_of(evaluation, task, gap))
+			gap->looped = is_launch_loop(evaluation, task, gap) ||
+			              (all_turns && is_turn(evaluation, task, gap));
 	}
 }
 
-static int judge_short(struct judging *judging, size_t row)
+static int evaluate_short(struct evaluation *evaluation, size_t row)
 {
-	const struct tare_task *task = &judging->tables->tasks[row];
+	const struct tare_task *task = &evaluation->tables->tasks[row];
 	struct launches sums = { 0 };
 	struct finding_draft draft;
-	finding_begin(judging, &draft, "many-short-kernels");
-	judge_fill(judging, task, &sums);
-	sum_launches(judging, task, &sums, &draft);
+	finding_begin(evaluation, &draft, "many-short-kernels");
+	evaluate_fill(evaluation, task, &sums);
+	sum_launches(evaluation, task, &sums, &draft);
 	uint64_t gaps = draft.finding.occurrences;
 	double empty = sums.lanes > 0 ? 1 - sums.items / sums.lanes : 0;
 	// Places are gaps, or the kernels where there is none.
 	if (empty > 0)
 		sums.empty_ns =
-		    empty * finding_claim_alone(judging, task, &draft, gaps ? 0 : empty);
+		    empty * finding_claim_alone(evaluation, task, &draft, gaps ? 0 : empty);
 	if ((!is_short(task, &sums) && sums.lanes == 0) ||
-	    !finding_matters(judging, task->device, launched_ns(&sums) + sums.empty_ns / 2,
-	                     judging_edges(judging, sums.part.gaps),
+	    !finding_matters(evaluation, task->device, launched_ns(&sums) + sums.empty_ns / 2,
+	                     evaluation_edges(evaluation, sums.part.gaps),
 	                     sums.lanes > 0 ? task->timed : gaps, gaps, SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
-	describe_short(judging, task, &sums, &draft);
-	mark_told(judging, row, &sums);
+	describe_short(evaluation, task, &sums, &draft);
+	mark_told(evaluation, row, &sums);
 	return finding_raise(&draft);
 }
 
-int finding_many_short_kernels(struct judging *judging, struct tare_error *error)
+int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error *error)
 {
 	int code = 0;
 	(void)error;
-	for (size_t i = 0; i < judging->tables->task_count && !code; i++) {
-		const struct tare_task *task = &judging->tables->tasks[i];
+	for (size_t i = 0; i < evaluation->tables->task_count && !code; i++) {
+		const struct tare_task *task = &evaluation->tables->tasks[i];
 		if (task->timed >= LAUNCHES && task->median_ns < SHORT_NS)
-			code = judge_short(judging, i);
+			code = evaluate_short(evaluation, i);
 	}
 	return code;
 }
@@ -338,12 +339,12 @@ int finding_many_short_kernels(struct judging *judging, struct tare_error *error
 #define EXPLAINED 0.5
 
 // What findings of that id cost together.
-static double found_ns(const struct judging *judging, const char *id)
+static double found_ns(const struct evaluation *evaluation, const char *id)
 {
 	double sum_ns = 0;
-	for (size_t i = 0; i < judging->findings->count; i++)
-		if (strcmp(judging->findings->at[i].id, id) == 0)
-			sum_ns += (double)judging->findings->at[i].cost_ns;
+	for (size_t i = 0; i < evaluation->findings->count; i++)
+		if (strcmp(evaluation->findings->at[i].id, id) == 0)
+			sum_ns += (double)evaluation->findings->at[i].cost_ns;
 	return sum_ns;
 }
 
@@ -354,13 +355,13 @@ static int compare_times(const void *a, const void *b)
 }
 
 // When commands were issued, in the order of time.
-static int64_t *find_issues(const struct judging *judging, size_t *count)
+static int64_t *find_issues(const struct evaluation *evaluation, size_t *count)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	int64_t *at_ns = calloc(recording->command_count + 1, sizeof *at_ns);
 	*count = 0;
 	for (size_t i = 0; at_ns && i < recording->command_count; i++)
-		if (tables_has_command_of_any_name(&judging->context, &recording->commands[i]))
+		if (tables_has_command_of_any_name(&evaluation->context, &recording->commands[i]))
 			at_ns[(*count)++] = recording->commands[i].enter_ns;
 	if (at_ns)
 		qsort(at_ns, *count, sizeof *at_ns, compare_times);
@@ -368,8 +369,8 @@ static int64_t *find_issues(const struct judging *judging, size_t *count)
 }
 
 // What of a gap went into recording the commands issued in it, of its part inside the API; *first
-// as judging_within_gap's. Nobody saves that by issuing less.
-static double recorders_ns(const struct judging *judging, const struct judged_gap *gap,
+// as evaluation_within_gap's. Nobody saves that by issuing less.
+static double recorders_ns(const struct evaluation *evaluation, const struct evaluated_gap *gap,
                            double api_ns, const int64_t *at_ns, size_t count, size_t *first)
 {
 	size_t last;
@@ -377,10 +378,10 @@ static double recorders_ns(const struct judging *judging, const struct judged_ga
 		++*first;
 	for (last = *first; last < count && at_ns[last] < gap->to_ns;)
 		last++;
-	return fmin(api_ns, (double)judging->command_cost_ps / 1e3 * (double)(last - *first));
+	return fmin(api_ns, (double)evaluation->command_cost_ps / 1e3 * (double)(last - *first));
 }
 
-int finding_launch_bound(struct judging *judging, struct tare_error *error)
+int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error)
 {
 	struct finding_draft draft;
 	char cost[TARE_UNIT_TEXT];
@@ -388,33 +389,35 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error)
 	uint64_t runs = 0;
 	size_t issued, first = 0;
 	double recorder_ns = 0;
-	TARE_FREE int64_t *issues = find_issues(judging, &issued);
+	TARE_FREE int64_t *issues = find_issues(evaluation, &issued);
 	(void)error;
 	if (!issues)
 		return -ENOMEM;
-	for (size_t i = 0; i < judging->order_count; i++)
-		runs += tare_command_effect(&judging->recording->commands[judging->order[i]]) !=
-		        TARE_EFFECT_NONE;
-	finding_begin(judging, &draft, "launch-bound");
-	double explained_ns = found_ns(judging, "many-short-kernels") +
-	                      found_ns(judging, "synchronous-launches") +
-	                      found_ns(judging, "synchronize-drains");
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		const struct judged_gap *gap = &judging->gaps[i];
+	for (size_t i = 0; i < evaluation->order_count; i++)
+		runs +=
+		    tare_command_effect(&evaluation->recording->commands[evaluation->order[i]]) !=
+		    TARE_EFFECT_NONE;
+	finding_begin(evaluation, &draft, "launch-bound");
+	double explained_ns = found_ns(evaluation, "many-short-kernels") +
+	                      found_ns(evaluation, "synchronous-launches") +
+	                      found_ns(evaluation, "synchronize-drains");
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		const struct evaluated_gap *gap = &evaluation->gaps[i];
 		double api_ns = (double)gap->parts_ns[TARE_LEDGER_API] -
-		                (double)judging_first_use_ns(judging, gap);
+		                (double)evaluation_first_use_ns(evaluation, gap);
 		if (gap->command == TARE_NO_INDEX || api_ns <= 0)
 			continue;
-		judging_add_part(judging, TARE_NO_INDEX, gap, api_ns, &sum);
-		recorder_ns += recorders_ns(judging, gap, api_ns, issues, issued, &first);
+		evaluation_add_part(evaluation, TARE_NO_INDEX, gap, api_ns, &sum);
+		recorder_ns += recorders_ns(evaluation, gap, api_ns, issues, issued, &first);
 		finding_claim(&draft, gap->from_ns, gap->to_ns);
 		finding_saw_command(&draft, gap->command, gap->from_ns, gap->to_ns,
 		                    llround(api_ns));
 	}
 	if (runs < LAUNCHES || (double)sum.gaps < RAN_OUT * (double)runs ||
 	    explained_ns > EXPLAINED * sum.ns ||
-	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps),
-	                     sum.gaps, sum.gaps, BOUND_SHARE)) {
+	    !finding_matters(evaluation, TARE_NO_INDEX, sum.ns,
+	                     evaluation_edges(evaluation, sum.gaps), sum.gaps, sum.gaps,
+	                     BOUND_SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
@@ -428,7 +431,7 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error)
 	    &draft,
 	    "the device idles %s (%.1f %% of the working part) while the host is inside "
 	    "the API, before %llu of %llu commands",
-	    cost, judging_percent(judging, sum.ns), (unsigned long long)sum.gaps,
+	    cost, evaluation_percent(evaluation, sum.ns), (unsigned long long)sum.gaps,
 	    (unsigned long long)runs);
 	finding_advice(&draft,
 	               "Enqueue ahead of the device, set arguments once, and make fewer and larger "

@@ -22,7 +22,7 @@ struct alike {
 };
 
 struct rebuilt {
-	struct judging *judging;
+	struct evaluation *evaluation;
 	uint64_t *content; // of each execution: a hash of what it runs
 	uint32_t *of_list; // the group of each list; TARE_NO_INDEX
 	struct tare_id_map group_of;
@@ -36,7 +36,7 @@ struct rebuilt {
 // Of kernels, sizes and memory; arguments are not recorded.
 static void hash_contents(struct rebuilt *r)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	for (size_t i = 0; i < recording->execution_count; i++)
 		r->content[i] = TARE_HASH_START;
 	for (size_t i = 0; i < recording->command_count; i++) {
@@ -51,7 +51,7 @@ static void hash_contents(struct rebuilt *r)
 
 static int group_lists(struct rebuilt *r)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	for (size_t i = 0; i < recording->execution_count; i++) {
 		const struct tare_recorded_execution *x = &recording->executions[i];
 		uint32_t number;
@@ -78,11 +78,11 @@ static int group_lists(struct rebuilt *r)
 	return 0;
 }
 
-static bool is_append(const struct judging *judging, const struct tare_recorded_call *call)
+static bool is_append(const struct evaluation *evaluation, const struct tare_recorded_call *call)
 {
 	return call->role == TARE_ROLE_COMMAND && call->object == TARE_NO_INDEX &&
 	       !(call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) &&
-	       judging_has_call(judging, call);
+	       evaluation_has_call(evaluation, call);
 }
 
 // The first call that was entered at a time or later.
@@ -104,11 +104,11 @@ static size_t first_call(const struct tare_recording *recording, int64_t from_ns
 static size_t add_appends(struct rebuilt *r, const struct tare_recorded_command *by, size_t from,
                           struct finding_draft *draft)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	size_t at = from;
 	for (; at < recording->call_count && recording->calls[at].enter_ns < by->enter_ns; at++) {
 		const struct tare_recorded_call *call = &recording->calls[at];
-		if (call->thread != by->thread || !is_append(r->judging, call))
+		if (call->thread != by->thread || !is_append(r->evaluation, call))
 			continue;
 		r->spans[r->span_count++] =
 		    (struct tare_time_span){ call->enter_ns, call->exit_ns };
@@ -123,7 +123,7 @@ static size_t add_appends(struct rebuilt *r, const struct tare_recorded_command 
 // order of time, and none of its calls is taken twice.
 static int find_appends(struct rebuilt *r, struct finding_draft *draft)
 {
-	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recording *recording = r->evaluation->recording;
 	TARE_FREE bool *seen = calloc(r->group_count + 1, sizeof *seen);
 	TARE_FREE size_t *next = calloc(recording->thread_count + 1, sizeof *next);
 	if (!seen || !next)
@@ -151,32 +151,33 @@ static int find_appends(struct rebuilt *r, struct finding_draft *draft)
 // What of the calls lies in idle gaps, and all of them.
 static void measure_appends(struct rebuilt *r, struct gap_sum *sum, double *all_ns)
 {
-	const struct judging *judging = r->judging;
+	const struct evaluation *evaluation = r->evaluation;
 	size_t count = tare_spans_unite(r->spans, r->span_count), first = 0;
 	*all_ns = 0;
 	for (size_t i = 0; i < count; i++)
 		*all_ns += (double)(r->spans[i].to_ns - r->spans[i].from_ns);
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		const struct judged_gap *gap = &judging->gaps[i];
-		double part_ns = judging_within_gap(gap, r->spans, count, &first);
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		double part_ns = evaluation_within_gap(gap, r->spans, count, &first);
 		if (part_ns > 0)
-			judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, sum);
+			evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, sum);
 	}
 }
 
-static int judge_rebuilt(struct rebuilt *r)
+static int evaluate_rebuilt(struct rebuilt *r)
 {
-	struct judging *judging = r->judging;
+	struct evaluation *evaluation = r->evaluation;
 	struct finding_draft draft;
 	struct gap_sum sum = { 0 };
 	char idle[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT];
 	double all_ns;
-	finding_begin(judging, &draft, "list-rebuilt");
+	finding_begin(evaluation, &draft, "list-rebuilt");
 	int code = find_appends(r, &draft);
 	measure_appends(r, &sum, &all_ns);
 	if (code || r->lists < FEWEST_LISTS - 1 ||
-	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps), 0,
-	                     r->span_count, REBUILT_SHARE)) {
+	    !finding_matters(evaluation, TARE_NO_INDEX, sum.ns,
+	                     evaluation_edges(evaluation, sum.gaps), 0, r->span_count,
+	                     REBUILT_SHARE)) {
 		finding_drop(&draft);
 		return code;
 	}
@@ -201,14 +202,14 @@ static int judge_rebuilt(struct rebuilt *r)
 	return finding_raise(&draft);
 }
 
-int finding_list_rebuilt(struct judging *judging, struct tare_error *error)
+int finding_list_rebuilt(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
-	struct rebuilt r = { .judging = judging };
+	const struct tare_recording *recording = evaluation->recording;
+	struct rebuilt r = { .evaluation = evaluation };
 	int code = 0;
 	(void)error;
 	// Between commands of a sample there are no gaps that are known.
-	if (recording->execution_count < FEWEST_LISTS || judging->unsampled > 0)
+	if (recording->execution_count < FEWEST_LISTS || evaluation->unsampled > 0)
 		return 0;
 	r.content = calloc(recording->execution_count, sizeof *r.content);
 	r.of_list = malloc((recording->list_count + 1) * sizeof *r.of_list);
@@ -222,7 +223,7 @@ int finding_list_rebuilt(struct judging *judging, struct tare_error *error)
 		code = group_lists(&r);
 	}
 	if (!code)
-		code = judge_rebuilt(&r);
+		code = evaluate_rebuilt(&r);
 	tare_id_map_free(&r.group_of);
 	free(r.groups);
 	free(r.content);
@@ -237,9 +238,9 @@ int finding_list_rebuilt(struct judging *judging, struct tare_error *error)
 #define WAITING_SHARE 0.05
 
 // The command that the thread of another one enqueued before it, of all: an index a thread.
-static int find_previous(const struct judging *judging, uint32_t *previous)
+static int find_previous(const struct evaluation *evaluation, uint32_t *previous)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE uint32_t *last = malloc((recording->thread_count + 1) * sizeof *last);
 	if (!last)
 		return -ENOMEM;
@@ -255,16 +256,16 @@ static int find_previous(const struct judging *judging, uint32_t *previous)
 	return 0;
 }
 
-static bool waits(const struct judging *judging, uint32_t command)
+static bool waits(const struct evaluation *evaluation, uint32_t command)
 {
-	const struct tare_recorded_command *c = command < judging->recording->command_count
-	                                            ? &judging->recording->commands[command]
+	const struct tare_recorded_command *c = command < evaluation->recording->command_count
+	                                            ? &evaluation->recording->commands[command]
 	                                            : NULL;
 	return c && c->kind == TARE_KIND_KERNEL && c->flags & TARE_COMMAND_BLOCKING &&
 	       tare_command_timed(c);
 }
 
-static void add_waiting(struct judging *judging, const struct judged_gap *gap,
+static void add_waiting(struct evaluation *evaluation, const struct evaluated_gap *gap,
                         const struct tare_recorded_command *before, struct finding_draft *draft,
                         struct gap_sum *sum, double *woken_ns)
 {
@@ -275,37 +276,38 @@ static void add_waiting(struct judging *judging, const struct judged_gap *gap,
 	double return_ns = (double)(before->exit_ns - gap->from_ns);
 	if (part_ns <= 0 || return_ns <= 0)
 		return;
-	judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, sum);
+	evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, sum);
 	*woken_ns +=
-	    fmin(part_ns, fmax(0, return_ns - (double)judging_residual_ns(judging, TARE_NO_INDEX)));
+	    fmin(part_ns,
+	         fmax(0, return_ns - (double)evaluation_residual_ns(evaluation, TARE_NO_INDEX)));
 	finding_claim(draft, gap->from_ns, gap->to_ns);
 	finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns, llround(part_ns));
 }
 
-int finding_synchronous_launches(struct judging *judging, struct tare_error *error)
+int finding_synchronous_launches(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE uint32_t *previous = malloc((recording->command_count + 1) * sizeof *previous);
 	struct finding_draft draft;
 	struct gap_sum sum = { 0 };
 	double woken_ns = 0;
 	char cost[TARE_UNIT_TEXT], woken[TARE_UNIT_TEXT];
 	(void)error;
-	if (!previous || find_previous(judging, previous))
+	if (!previous || find_previous(evaluation, previous))
 		return -ENOMEM;
-	if (judging->unsampled > 0)
+	if (evaluation->unsampled > 0)
 		return 0;
-	finding_begin(judging, &draft, "synchronous-launches");
-	for (size_t i = 0; i < judging->gap_count; i++) {
-		const struct judged_gap *gap = &judging->gaps[i];
+	finding_begin(evaluation, &draft, "synchronous-launches");
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		const struct evaluated_gap *gap = &evaluation->gaps[i];
 		if (gap->command < recording->command_count &&
-		    waits(judging, previous[gap->command]))
-			add_waiting(judging, gap, &recording->commands[previous[gap->command]],
+		    waits(evaluation, previous[gap->command]))
+			add_waiting(evaluation, gap, &recording->commands[previous[gap->command]],
 			            &draft, &sum, &woken_ns);
 	}
-	if (sum.gaps < FEWEST_LAUNCHES ||
-	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps),
-	                     sum.gaps, sum.gaps, WAITING_SHARE)) {
+	if (sum.gaps < FEWEST_LAUNCHES || !finding_matters(evaluation, TARE_NO_INDEX, sum.ns,
+	                                                   evaluation_edges(evaluation, sum.gaps),
+	                                                   sum.gaps, sum.gaps, WAITING_SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
@@ -319,9 +321,9 @@ int finding_synchronous_launches(struct judging *judging, struct tare_error *err
 	                 "the device idles %s (%.1f %% of the working part) from the end of a "
 	                 "kernel to the start "
 	                 "of what is issued next, %s of it before the call has returned",
-	                 cost, judging_percent(judging, sum.ns), woken);
+	                 cost, evaluation_percent(evaluation, sum.ns), woken);
 	finding_advice(&draft, "%s, and wait once behind the last",
-	               finding_word(judging, FINDING_WORD_ASYNCHRONOUS));
+	               finding_word(evaluation, FINDING_WORD_ASYNCHRONOUS));
 	finding_figure(&draft, "launches", (double)sum.gaps, "counted");
 	finding_figure(&draft, "idle_ns", sum.ns, "device timestamp");
 	finding_figure(&draft, "return_ns", woken_ns, "device timestamp");

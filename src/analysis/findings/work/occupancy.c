@@ -66,22 +66,22 @@ static void describe(const struct tare_task *task, double alone_ns, struct findi
 	             (1 - occupancy->share) * alone_ns);
 }
 
-int finding_low_occupancy(struct judging *judging, struct tare_error *error)
+int finding_low_occupancy(struct evaluation *evaluation, struct tare_error *error)
 {
 	int code = 0;
 	(void)error;
-	for (size_t i = 0; i < judging->tables->task_count && !code; i++) {
-		const struct tare_task *task = &judging->tables->tasks[i];
+	for (size_t i = 0; i < evaluation->tables->task_count && !code; i++) {
+		const struct tare_task *task = &evaluation->tables->tasks[i];
 		struct finding_draft draft;
 		// One that leaves units empty is under-filled-device's.
 		if (task->occupancy.groups == 0 || task->occupancy.share >= LOW ||
 		    !(task->occupancy_waves >= 1) ||
-		    (double)task->total_ns < OCCUPANCY_SHARE * (double)judging->steady_ns)
+		    (double)task->total_ns < OCCUPANCY_SHARE * (double)evaluation->steady_ns)
 			continue;
-		finding_begin(judging, &draft, "low-occupancy");
+		finding_begin(evaluation, &draft, "low-occupancy");
 		double lost = 1 - task->occupancy.share;
-		double alone_ns = finding_claim_alone(judging, task, &draft, lost / 2);
-		if (!finding_matters(judging, task->device, alone_ns, 0, task->timed, 0,
+		double alone_ns = finding_claim_alone(evaluation, task, &draft, lost / 2);
+		if (!finding_matters(evaluation, task->device, alone_ns, 0, task->timed, 0,
 		                     OCCUPANCY_SHARE)) {
 			finding_drop(&draft);
 			continue;

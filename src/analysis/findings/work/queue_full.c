@@ -29,7 +29,7 @@ struct queue_state {
 };
 
 struct full {
-	struct judging *judging;
+	struct evaluation *evaluation;
 	struct queue_state *queues;
 	struct held *threads;
 	uint32_t *pending; // of each command: how many others its stream held when it was enqueued
@@ -49,7 +49,7 @@ static bool is_launch(const struct tare_recorded_command *c)
 // How many commands of the queue have not ended when `c` is enqueued; `c` becomes one of them.
 static int count_pending(struct full *full, uint32_t index)
 {
-	const struct tare_recorded_command *commands = full->judging->recording->commands;
+	const struct tare_recorded_command *commands = full->evaluation->recording->commands;
 	struct queue_state *queue = &full->queues[commands[index].queue];
 	for (; queue->first < queue->count &&
 	       commands[queue->at[queue->first]].end_ns <= commands[index].enter_ns;
@@ -80,7 +80,7 @@ static bool is_looked_at(const struct tare_recording *recording,
 // Fills in how many are pending, and what a launch takes while they are few.
 static int find_usual(struct full *full)
 {
-	const struct tare_recording *recording = full->judging->recording;
+	const struct tare_recording *recording = full->evaluation->recording;
 	TARE_FREE struct tables_span *calls = calloc(recording->command_count + 1, sizeof *calls);
 	size_t count = 0;
 	int code = calls ? 0 : -ENOMEM;
@@ -100,13 +100,13 @@ static int find_usual(struct full *full)
 static void add_late(struct full *full, struct held *held, uint32_t index,
                      struct finding_draft *draft)
 {
-	const struct tare_recorded_command *c = &full->judging->recording->commands[index];
+	const struct tare_recorded_command *c = &full->evaluation->recording->commands[index];
 	int64_t reach_ns = full->queues[c->queue].reach_ns;
 	int64_t from_ns = reach_ns > held->since_ns ? reach_ns : held->since_ns;
 	double late_ns = (double)(c->start_ns - from_ns);
 	late_ns = late_ns < held->ns ? late_ns : held->ns;
 	if (late_ns > 0 && c->first_wait == TARE_NO_INDEX &&
-	    judging_has_command(full->judging, c)) {
+	    evaluation_has_command(full->evaluation, c)) {
 		full->held++;
 		full->late_ns += late_ns;
 		finding_claim(draft, c->start_ns - (int64_t)late_ns, c->start_ns);
@@ -118,7 +118,7 @@ static void add_late(struct full *full, struct held *held, uint32_t index,
 
 static void look_at(struct full *full, uint32_t index, struct finding_draft *draft)
 {
-	const struct tare_recorded_command *c = &full->judging->recording->commands[index];
+	const struct tare_recorded_command *c = &full->evaluation->recording->commands[index];
 	struct held *held = &full->threads[c->thread];
 	double call_ns = (double)(c->exit_ns - c->enter_ns), over_ns = call_ns - full->usual_ns;
 	uint32_t pending = full->pending[index];
@@ -142,17 +142,17 @@ static void look_at(struct full *full, uint32_t index, struct finding_draft *dra
 // earlier.
 static int find_after(struct full *full)
 {
-	const struct judging *judging = full->judging;
-	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	const struct evaluation *evaluation = full->evaluation;
+	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count + 1, sizeof *spans);
 	double both_ns[2];
 	if (!spans)
 		return -ENOMEM;
 	for (int full_only = 0; full_only < 2; full_only++) {
 		size_t count = 0;
-		for (size_t i = 0; i < judging->order_count; i++) {
+		for (size_t i = 0; i < evaluation->order_count; i++) {
 			const struct tare_recorded_command *c =
-			    &judging->recording->commands[judging->order[i]];
-			bool is_full = c->queue < judging->recording->queue_count &&
+			    &evaluation->recording->commands[evaluation->order[i]];
+			bool is_full = c->queue < evaluation->recording->queue_count &&
 			               full->queues[c->queue].full;
 			if (is_full || !full_only)
 				spans[count++] =
@@ -168,12 +168,12 @@ static int find_after(struct full *full)
 
 static int raise_full(struct full *full, struct finding_draft *draft)
 {
-	struct judging *judging = full->judging;
+	struct evaluation *evaluation = full->evaluation;
 	char blocked[TARE_UNIT_TEXT], usual[TARE_UNIT_TEXT], late[TARE_UNIT_TEXT],
 	    after[TARE_UNIT_TEXT];
 	double saved_ns = full->late_ns < full->after_ns ? full->late_ns : full->after_ns;
 	if (full->held < FEWEST_HELD ||
-	    !finding_matters(judging, TARE_NO_INDEX, saved_ns, full->held, full->launches, 0,
+	    !finding_matters(evaluation, TARE_NO_INDEX, saved_ns, full->held, full->launches, 0,
 	                     FINDING_SHARE)) {
 		finding_drop(draft);
 		return 0;
@@ -197,7 +197,7 @@ static int raise_full(struct full *full, struct finding_draft *draft)
 	finding_advice(draft,
 	               "Issue the other streams' work first or from a thread of its own, or make "
 	               "fewer launches: %s",
-	               finding_word(judging, FINDING_WORD_REPLAY));
+	               finding_word(evaluation, FINDING_WORD_REPLAY));
 	finding_figure(draft, "launches", (double)full->launches, "counted");
 	finding_figure(draft, "blocked_ns", full->blocked_ns, "host clock");
 	finding_figure(draft, "usual_ns", full->usual_ns, "host clock");
@@ -208,14 +208,14 @@ static int raise_full(struct full *full, struct finding_draft *draft)
 	return finding_raise(draft);
 }
 
-static int judge_full(struct full *full)
+static int evaluate_full(struct full *full)
 {
-	const struct tare_recording *recording = full->judging->recording;
+	const struct tare_recording *recording = full->evaluation->recording;
 	struct finding_draft draft;
 	int code = find_usual(full);
 	for (size_t i = 0; i < recording->thread_count; i++)
 		full->threads[i].queue = TARE_NO_INDEX;
-	finding_begin(full->judging, &draft, "launch-queue-full");
+	finding_begin(full->evaluation, &draft, "launch-queue-full");
 	for (uint32_t i = 0; i < recording->command_count && !code && full->usual_ns > 0; i++)
 		if (is_looked_at(recording, &recording->commands[i]))
 			look_at(full, i, &draft);
@@ -227,10 +227,10 @@ static int judge_full(struct full *full)
 	return code;
 }
 
-int finding_launch_queue_full(struct judging *judging, struct tare_error *error)
+int finding_launch_queue_full(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
-	struct full full = { .judging = judging };
+	const struct tare_recording *recording = evaluation->recording;
+	struct full full = { .evaluation = evaluation };
 	(void)error;
 	if (!(recording->apis >> TARE_TRACE_CUDA & 1) || recording->command_count < PENDING)
 		return 0;
@@ -239,7 +239,7 @@ int finding_launch_queue_full(struct judging *judging, struct tare_error *error)
 	full.pending = calloc(recording->command_count, sizeof *full.pending);
 	for (size_t i = 0; full.queues && i < recording->queue_count; i++)
 		full.queues[i].reach_ns = INT64_MIN;
-	int code = full.queues && full.threads && full.pending ? judge_full(&full) : -ENOMEM;
+	int code = full.queues && full.threads && full.pending ? evaluate_full(&full) : -ENOMEM;
 	for (size_t i = 0; full.queues && i < recording->queue_count; i++)
 		free(full.queues[i].at);
 	free(full.queues);

@@ -14,52 +14,52 @@
 #define HIGH 0.10
 #define TOO_HIGH 0.50
 
-int finding_recording_cost(struct judging *judging, struct tare_error *error)
+int finding_recording_cost(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	struct finding_draft draft;
 	char cost[TARE_UNIT_TEXT], stalled[TARE_UNIT_TEXT];
 	uint64_t commands = 0, untimed = 0, calls = 0;
 	(void)error;
 	for (size_t i = 0; i < recording->command_count; i++)
 		if (!tare_command_is_run(&recording->commands[i]) &&
-		    judging_has_command(judging, &recording->commands[i])) {
+		    evaluation_has_command(evaluation, &recording->commands[i])) {
 			commands++;
 			untimed += (recording->commands[i].flags & TARE_COMMAND_NO_TIMES) != 0;
 		}
 	for (size_t i = 0; i < recording->call_count; i++)
-		if (judging_has_call(judging, &recording->calls[i]))
+		if (evaluation_has_call(evaluation, &recording->calls[i]))
 			calls += recording->calls[i].count;
-	if (judging->command_cost_ps <= 0 || judging->call_cost_ps < 0)
-		return finding_unjudged(judging, "what recording cost: it was not calibrated");
-	double cost_ns = (double)(commands - untimed) * (double)judging->command_cost_ps / 1e3 +
-	                 (double)untimed * (double)judging->untimed_cost_ps / 1e3 +
-	                 (double)calls * (double)judging->call_cost_ps / 1e3;
-	cost_ns += (double)judging->tables->coverage.stalled_ns;
-	double everywhere = cost_ns / (double)judging->working_ns;
+	if (evaluation->command_cost_ps <= 0 || evaluation->call_cost_ps < 0)
+		return finding_unjudged(evaluation, "what recording cost: it was not calibrated");
+	double cost_ns = (double)(commands - untimed) * (double)evaluation->command_cost_ps / 1e3 +
+	                 (double)untimed * (double)evaluation->untimed_cost_ps / 1e3 +
+	                 (double)calls * (double)evaluation->call_cost_ps / 1e3;
+	cost_ns += (double)evaluation->tables->coverage.stalled_ns;
+	double everywhere = cost_ns / (double)evaluation->working_ns;
 	// Asking for times is done in a few places, mostly after waits: it does not blur the rest.
-	cost_ns += (double)judging->tables->coverage.harvest_ns;
+	cost_ns += (double)evaluation->tables->coverage.harvest_ns;
 	// So is hashing, behind the call, and left out of idle gaps.
-	cost_ns += (double)judging->tables->coverage.contents_ns;
-	double share = cost_ns / (double)judging->working_ns;
+	cost_ns += (double)evaluation->tables->coverage.contents_ns;
+	double share = cost_ns / (double)evaluation->working_ns;
 	if (share < HIGH || cost_ns < FINDING_LEAST_NS)
 		return 0;
-	judging->cost_drowns = everywhere >= TOO_HIGH;
+	evaluation->cost_drowns = everywhere >= TOO_HIGH;
 	tare_format_ns(cost_ns, cost);
-	finding_begin(judging, &draft, "recording-cost");
-	finding_claim(&draft, judging->from_ns, judging->to_ns);
+	finding_begin(evaluation, &draft, "recording-cost");
+	finding_claim(&draft, evaluation->from_ns, evaluation->to_ns);
 	finding_title(&draft, "Recording itself took about %.0f %% of the working part: %s",
 	              100 * fmin(1, share),
-	              judging->cost_drowns ? "too much to conclude anything else"
-	                                   : "short calls and gaps look longer than they are");
+	              evaluation->cost_drowns ? "too much to conclude anything else"
+	                                      : "short calls and gaps look longer than they are");
 	finding_evidence(
 	    &draft,
 	    "about %s: %llu commands and %llu other calls, by the cost of one (measured "
 	    "when the program started, and while it ran), and %s of waiting for room; an "
 	    "upper bound where several threads share it",
 	    cost, (unsigned long long)commands, (unsigned long long)calls,
-	    tare_format_ns((double)judging->tables->coverage.stalled_ns, stalled));
-	bool hashing = (double)judging->tables->coverage.contents_ns > cost_ns / 2;
+	    tare_format_ns((double)evaluation->tables->coverage.stalled_ns, stalled));
+	bool hashing = (double)evaluation->tables->coverage.contents_ns > cost_ns / 2;
 	finding_advice(
 	    &draft,
 	    hashing ? "Record once more without --contents for the times: most of it is hashing "
@@ -67,13 +67,13 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 	            : "Make fewer calls (arguments need not be set again when they stay), and "
 	              "trust counts here more than times");
 	finding_figure(&draft, "cost_ns", cost_ns, "model");
-	finding_figure(&draft, "stalled_ns", (double)judging->tables->coverage.stalled_ns,
+	finding_figure(&draft, "stalled_ns", (double)evaluation->tables->coverage.stalled_ns,
 	               "host clock");
-	finding_figure(&draft, "harvest_ns", (double)judging->tables->coverage.harvest_ns,
+	finding_figure(&draft, "harvest_ns", (double)evaluation->tables->coverage.harvest_ns,
 	               "host clock");
-	if (judging->tables->coverage.contents_ns > 0)
-		finding_figure(&draft, "contents_ns", (double)judging->tables->coverage.contents_ns,
-		               "host clock");
+	if (evaluation->tables->coverage.contents_ns > 0)
+		finding_figure(&draft, "contents_ns",
+		               (double)evaluation->tables->coverage.contents_ns, "host clock");
 	finding_figure(&draft, "commands", (double)commands, "counted");
 	finding_figure(&draft, "calls", (double)calls, "counted");
 	draft.finding.modelled = true;
@@ -90,20 +90,20 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 // Slower polls leave the CPU to others.
 #define BETWEEN_NS 20e3
 
-int finding_host_polling(struct judging *judging, struct tare_error *error)
+int finding_host_polling(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	struct finding_draft draft;
 	char cost[TARE_UNIT_TEXT];
 	uint64_t polls = 0;
 	double spent_ns = 0;
 	(void)error;
-	finding_begin(judging, &draft, "host-polling");
+	finding_begin(evaluation, &draft, "host-polling");
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		int64_t row_ns = call->exit_ns - call->enter_ns;
 		if (call->role != TARE_ROLE_POLL || call->count < 2 || row_ns <= 0 ||
-		    !judging_has_call(judging, call) ||
+		    !evaluation_has_call(evaluation, call) ||
 		    (double)row_ns / (double)call->count > BETWEEN_NS)
 			continue;
 		polls += call->count;
@@ -112,7 +112,7 @@ int finding_host_polling(struct judging *judging, struct tare_error *error)
 		finding_saw_call(&draft, (uint32_t)i, call->enter_ns, call->exit_ns, row_ns);
 	}
 	if (polls < POLLS ||
-	    !finding_matters(judging, TARE_NO_INDEX, spent_ns, 0, 0, polls, POLLING)) {
+	    !finding_matters(evaluation, TARE_NO_INDEX, spent_ns, 0, 0, polls, POLLING)) {
 		finding_drop(&draft);
 		return 0;
 	}
@@ -125,7 +125,7 @@ int finding_host_polling(struct judging *judging, struct tare_error *error)
 	                 "busy, and not wall time unless others need that CPU",
 	                 cost, spent_ns / (double)polls / 1e3);
 	finding_advice(&draft, "%s, or do other work between two questions",
-	               finding_word(judging, FINDING_WORD_WAIT));
+	               finding_word(evaluation, FINDING_WORD_WAIT));
 	finding_figure(&draft, "polls", (double)polls, "counted");
 	finding_figure(&draft, "polling_ns", spent_ns, "host clock");
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;

@@ -19,14 +19,14 @@ struct builds {
 	int64_t longest_ns;
 };
 
-static int64_t first_kernel_ns(const struct judging *judging)
+static int64_t first_kernel_ns(const struct evaluation *evaluation)
 {
-	const struct tare_recording *recording = judging->recording;
+	const struct tare_recording *recording = evaluation->recording;
 	for (size_t i = 0; i < recording->command_count; i++)
 		if (tables_is_kernel(&recording->commands[i]) &&
-		    tables_has_command_of_any_name(&judging->context, &recording->commands[i]))
+		    tables_has_command_of_any_name(&evaluation->context, &recording->commands[i]))
 			return recording->commands[i].enter_ns;
-	return judging->to_ns;
+	return evaluation->to_ns;
 }
 
 static bool is_native(const struct tare_recording *recording, const struct tare_recorded_call *call)
@@ -34,16 +34,16 @@ static bool is_native(const struct tare_recording *recording, const struct tare_
 	return call->object < recording->program_count && recording->programs[call->object].native;
 }
 
-static struct builds find_builds(const struct judging *judging, struct finding_draft *draft)
+static struct builds find_builds(const struct evaluation *evaluation, struct finding_draft *draft)
 {
-	const struct tare_recording *recording = judging->recording;
-	int64_t until_ns = first_kernel_ns(judging);
+	const struct tare_recording *recording = evaluation->recording;
+	int64_t until_ns = first_kernel_ns(evaluation);
 	struct builds builds = { 0 };
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		int64_t to_ns = call->exit_ns < until_ns ? call->exit_ns : until_ns;
 		if (call->role != TARE_ROLE_BUILD || call->flags & TARE_CALL_NESTED ||
-		    call->enter_ns >= until_ns || !tables_has_call(&judging->context, call))
+		    call->enter_ns >= until_ns || !tables_has_call(&evaluation->context, call))
 			continue;
 		int64_t ns = tables_length(call->enter_ns, to_ns);
 		if (is_native(recording, call)) {
@@ -54,7 +54,7 @@ static struct builds find_builds(const struct judging *judging, struct finding_d
 		builds.count++;
 		builds.ns = tables_add(builds.ns, ns);
 		builds.longest_ns = ns > builds.longest_ns ? ns : builds.longest_ns;
-		if (call->enter_ns < judging->from_ns)
+		if (call->enter_ns < evaluation->from_ns)
 			builds.outside_ns = tables_add(builds.outside_ns, ns);
 		finding_claim(draft, call->enter_ns, to_ns);
 		finding_saw_call(draft, (uint32_t)i, call->enter_ns, to_ns, ns);
@@ -81,15 +81,15 @@ static double beside_ns(const struct builds *builds, double ns)
 }
 
 // CUDA's modules may be machine code as well as PTX, and which of them is not recorded.
-static bool is_told(const struct judging *judging)
+static bool is_known(const struct evaluation *evaluation)
 {
-	return !(judging->recording->apis >> TARE_TRACE_CUDA & 1);
+	return !(evaluation->recording->apis >> TARE_TRACE_CUDA & 1);
 }
 
 static void say(struct finding_draft *draft, const struct builds *builds, double ns)
 {
-	const struct judging *judging = draft->judging;
-	const struct tare_run_summary *summary = &judging->tables->summary;
+	const struct evaluation *evaluation = draft->evaluation;
+	const struct tare_recorded_summary *summary = &evaluation->tables->summary;
 	char built[TARE_UNIT_TEXT], wall[TARE_UNIT_TEXT], beside[TARE_UNIT_TEXT],
 	    longest[TARE_UNIT_TEXT];
 	tare_format_ns(ns, built);
@@ -97,51 +97,51 @@ static void say(struct finding_draft *draft, const struct builds *builds, double
 	tare_format_ns((double)builds->longest_ns, longest);
 	tare_format_ns(beside_ns(builds, ns), beside);
 	finding_title(draft, "%s are built before the first kernel for %.1f %% of the run",
-	              finding_word(judging, FINDING_WORD_PROGRAMS),
+	              finding_word(evaluation, FINDING_WORD_PROGRAMS),
 	              100 * ns / (double)summary->wall_ns);
 	finding_evidence(draft,
 	                 "%llu build calls take %s of %s, the longest %s; side by side they could "
 	                 "save %s at most; "
 	                 "%s",
 	                 (unsigned long long)builds->count, built, wall, longest, beside,
-	                 is_told(judging)
+	                 is_known(evaluation)
 	                     ? "what loading the binaries takes instead is not known"
 	                     : "whether they were compiled, or only loaded, is not told");
 	finding_advice(draft,
 	               "Keep the binaries %s, or a cache that lasts, and build from source only "
 	               "where they do not "
 	               "fit; build the rest in parallel, or while the data are made",
-	               finding_word(judging, FINDING_WORD_KEEP_BINARIES));
+	               finding_word(evaluation, FINDING_WORD_KEEP_BINARIES));
 	finding_figure(draft, "builds", (double)builds->count, "counted");
 	finding_figure(draft, "builds_ns", ns, "host clock");
 	finding_figure(draft, "longest_ns", (double)builds->longest_ns, "host clock");
 	finding_figure(draft, "side_by_side_ns", beside_ns(builds, ns), "model");
 }
 
-int finding_start_up_builds(struct judging *judging, struct tare_error *error)
+int finding_start_up_builds(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_run_summary *summary = &judging->tables->summary;
+	const struct tare_recorded_summary *summary = &evaluation->tables->summary;
 	struct finding_draft draft;
 	(void)error;
 	// What comes before a part of the run, or a phase, is no start-up.
 	if (!summary->has_parts)
 		return 0;
-	finding_begin(judging, &draft, "start-up-builds");
+	finding_begin(evaluation, &draft, "start-up-builds");
 	draft.of_run = true;
-	struct builds builds = find_builds(judging, &draft);
+	struct builds builds = find_builds(evaluation, &draft);
 	double ns = unite(&draft);
 	// Those between the first enqueue and the first kernel are another finding's, where that
 	// was raised.
-	bool elsewhere = finding_is_raised(judging, "idle-host-builds", TARE_NO_INDEX) &&
+	bool elsewhere = finding_is_raised(evaluation, "idle-host-builds", TARE_NO_INDEX) &&
 	                 builds.outside_ns <= builds.ns / 2;
 	if (elsewhere || ns < LEAST_NS || ns < RUN_SHARE * (double)summary->wall_ns) {
 		finding_drop(&draft);
 		return 0;
 	}
-	finding_take_back(judging, "idle-host-builds", ns);
+	finding_take_back(evaluation, "idle-host-builds", ns);
 	say(&draft, &builds, ns);
-	finding_cost(&draft, is_told(judging) ? LOADING * ns : 0, ns, ns);
+	finding_cost(&draft, is_known(evaluation) ? LOADING * ns : 0, ns, ns);
 	draft.finding.confidence =
-	    is_told(judging) ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	    is_known(evaluation) ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
 	return finding_raise(&draft);
 }

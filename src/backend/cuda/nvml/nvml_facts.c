@@ -8,7 +8,7 @@
 #define ASK CUDA_NVML_ASK
 #define MHZ UINT64_C(1000000)
 
-static void not_told(struct tare_facts *facts, enum tare_fact_id id)
+static void is_unknown(struct tare_facts *facts, enum tare_fact_id id)
 {
 	tare_fact_absent(facts, id, "NVML does not tell it of this device");
 }
@@ -52,21 +52,21 @@ static void link_facts(const struct cuda_nvml *nvml, nvml_device device, struct 
 
 static void nvlink_fact(const struct cuda_nvml *nvml, nvml_device device, struct tare_facts *facts)
 {
-	unsigned int active = 0, told = 0;
+	unsigned int active = 0, known = 0;
 	nvml_state state;
 	char text[64];
 
 	for (unsigned int link = 0; link < ABI_NVML_LINKS; link++) {
 		if (!ASK(nvmlDeviceGetNvLinkState, device, link, &state))
 			continue;
-		told++;
+		known++;
 		active += state == ABI_NVML_ENABLED;
 	}
-	if (told == 0) {
+	if (known == 0) {
 		tare_fact_absent(facts, TARE_FACT_NVLINK, "NVML tells of no NVLink of this device");
 		return;
 	}
-	snprintf(text, sizeof text, "%u of %u links active", active, told);
+	snprintf(text, sizeof text, "%u of %u links active", active, known);
 	tare_fact_set_text(facts, TARE_FACT_NVLINK, TARE_ORIGIN_DRIVER, text);
 }
 
@@ -77,25 +77,25 @@ static void clock_facts(const struct cuda_nvml *nvml, nvml_device device, struct
 	if (ASK(nvmlDeviceGetClockInfo, device, ABI_NVML_CLOCK_SM, &mhz) && mhz)
 		tare_fact_set_count(facts, TARE_FACT_CLOCK_NOW, TARE_ORIGIN_DRIVER, mhz * MHZ);
 	else
-		not_told(facts, TARE_FACT_CLOCK_NOW);
+		is_unknown(facts, TARE_FACT_CLOCK_NOW);
 	if (ASK(nvmlDeviceGetApplicationsClock, device, ABI_NVML_CLOCK_SM, &mhz) && mhz)
 		tare_fact_set_count(facts, TARE_FACT_CLOCK_SETTING, TARE_ORIGIN_DRIVER, mhz * MHZ);
 	else
-		not_told(facts, TARE_FACT_CLOCK_SETTING);
+		is_unknown(facts, TARE_FACT_CLOCK_SETTING);
 	if (ASK(nvmlDeviceGetClockInfo, device, ABI_NVML_CLOCK_MEM, &mhz) && mhz)
 		tare_fact_set_count(facts, TARE_FACT_MEMORY_CLOCK_NOW, TARE_ORIGIN_DRIVER,
 		                    mhz * MHZ);
 	else
-		not_told(facts, TARE_FACT_MEMORY_CLOCK_NOW);
+		is_unknown(facts, TARE_FACT_MEMORY_CLOCK_NOW);
 }
 
-static void set_watts(struct tare_facts *facts, enum tare_fact_id id, bool told,
+static void set_watts(struct tare_facts *facts, enum tare_fact_id id, bool known,
                       unsigned int milliwatts)
 {
 	char text[32];
 
-	if (!told || milliwatts == 0) {
-		not_told(facts, id);
+	if (!known || milliwatts == 0) {
+		is_unknown(facts, id);
 		return;
 	}
 	snprintf(text, sizeof text, "%u W", (milliwatts + 500) / 1000);
@@ -105,13 +105,13 @@ static void set_watts(struct tare_facts *facts, enum tare_fact_id id, bool told,
 static void power_facts(const struct cuda_nvml *nvml, nvml_device device, struct tare_facts *facts)
 {
 	unsigned int milliwatts = 0, least = 0;
-	bool told = ASK(nvmlDeviceGetPowerUsage, device, &milliwatts);
+	bool known = ASK(nvmlDeviceGetPowerUsage, device, &milliwatts);
 
-	set_watts(facts, TARE_FACT_POWER_NOW, told, milliwatts);
-	told = ASK(nvmlDeviceGetEnforcedPowerLimit, device, &milliwatts);
-	set_watts(facts, TARE_FACT_POWER_LIMIT, told, milliwatts);
-	told = ASK(nvmlDeviceGetPowerManagementLimitConstraints, device, &least, &milliwatts);
-	set_watts(facts, TARE_FACT_POWER_LIMIT_MAX, told, milliwatts);
+	set_watts(facts, TARE_FACT_POWER_NOW, known, milliwatts);
+	known = ASK(nvmlDeviceGetEnforcedPowerLimit, device, &milliwatts);
+	set_watts(facts, TARE_FACT_POWER_LIMIT, known, milliwatts);
+	known = ASK(nvmlDeviceGetPowerManagementLimitConstraints, device, &least, &milliwatts);
+	set_watts(facts, TARE_FACT_POWER_LIMIT_MAX, known, milliwatts);
 }
 
 static void heat_facts(const struct cuda_nvml *nvml, nvml_device device, struct tare_facts *facts)
@@ -124,7 +124,7 @@ static void heat_facts(const struct cuda_nvml *nvml, nvml_device device, struct 
 		snprintf(text, sizeof text, "%u C", celsius);
 		tare_fact_set_text(facts, TARE_FACT_TEMPERATURE, TARE_ORIGIN_DRIVER, text);
 	} else {
-		not_told(facts, TARE_FACT_TEMPERATURE);
+		is_unknown(facts, TARE_FACT_TEMPERATURE);
 	}
 	slows = ASK(nvmlDeviceGetTemperatureThreshold, device, ABI_NVML_THRESHOLD_SLOWDOWN,
 	            &slowdown) &&
@@ -142,7 +142,7 @@ static void heat_facts(const struct cuda_nvml *nvml, nvml_device device, struct 
 	if (slows || ends)
 		tare_fact_set_text(facts, TARE_FACT_TEMPERATURE_LIMITS, TARE_ORIGIN_DRIVER, text);
 	else
-		not_told(facts, TARE_FACT_TEMPERATURE_LIMITS);
+		is_unknown(facts, TARE_FACT_TEMPERATURE_LIMITS);
 }
 
 static void throttle_fact(const struct cuda_nvml *nvml, nvml_device device,
@@ -181,7 +181,7 @@ static void mig_fact(const struct cuda_nvml *nvml, nvml_device device, struct ta
 		result = nvml->call.nvmlDeviceGetMigMode(device, &mig, &pending);
 	if (!nvml->call.nvmlDeviceGetMigMode ||
 	    (result != ABI_NVML_SUCCESS && result != ABI_NVML_NOT_SUPPORTED))
-		not_told(facts, TARE_FACT_MIG);
+		is_unknown(facts, TARE_FACT_MIG);
 	else if (result == ABI_NVML_NOT_SUPPORTED)
 		tare_fact_absent(facts, TARE_FACT_MIG, "this device has none");
 	else
@@ -200,7 +200,7 @@ static void mode_facts(const struct cuda_nvml *nvml, nvml_device device, struct 
 		tare_fact_set_count(facts, TARE_FACT_PERSISTENCE, TARE_ORIGIN_DRIVER,
 		                    persistent == ABI_NVML_ENABLED);
 	else
-		not_told(facts, TARE_FACT_PERSISTENCE);
+		is_unknown(facts, TARE_FACT_PERSISTENCE);
 }
 
 // This it tells also where it may not look at a device.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings about transfers: copies made by hand at the thresholds.
-#include "judged.h"
+#include "evaluated.h"
 
 struct copies {
 	uint8_t kind; // WRITE
@@ -270,7 +270,7 @@ static void copies_at_the_thresholds(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct hand *hand = by_hand(&cases[i].copies);
-		struct tare_findings findings = judge(hand->made);
+		struct tare_findings findings = evaluate(hand->made);
 		const struct tare_finding *finding = find(&findings, cases[i].id);
 		char text[400];
 		if ((finding != NULL) != cases[i].raised)
@@ -320,7 +320,7 @@ static void kept_ceilings_stand_in(void **state)
 			{ "another", TARE_DIRECTION_TO_DEVICE, true, 1e12, NULL },
 		};
 		struct hand *hand = by_hand(&kept[i].copies);
-		struct tare_findings findings = judge_with(hand->made, ceilings, 4);
+		struct tare_findings findings = evaluate_with(hand->made, ceilings, 4);
 		const struct tare_finding *finding = find(&findings, kept[i].id);
 		if ((finding != NULL) != (kept[i].best_ns > 0))
 			fail_msg("case %zu was%s raised", i, finding ? "" : " not");
@@ -352,7 +352,7 @@ static void first_copies_are_held_against_kept_ceilings(void **state)
 		if (made->commands[i].kind != TARE_KIND_KERNEL)
 			made->commands[i].object = 0;
 	for (int i = 0; i < 2; i++) {
-		struct tare_findings findings = judge_with(made, &ceiling, i);
+		struct tare_findings findings = evaluate_with(made, &ceiling, i);
 		const struct tare_finding *finding = find(&findings, "allocation-in-loop");
 		assert_non_null(finding);
 		highs_ns[i] = finding->cost_high_ns;
@@ -376,7 +376,7 @@ static void copies_that_overlap_are_not_saved_twice(void **state)
 		hand->made->commands[i].end_ns = hand->made->commands[i - 1].end_ns;
 	}
 	for (int known = 0; known < 2; known++) {
-		struct tare_findings findings = judge_with(hand->made, &ceiling, known);
+		struct tare_findings findings = evaluate_with(hand->made, &ceiling, known);
 		const struct tare_finding *finding = find(&findings, "pageable-memory");
 		assert_non_null(finding);
 		// Busy for 2 ms; all of them would take 1 ms, and where that is not known half is
@@ -389,7 +389,7 @@ static void copies_that_overlap_are_not_saved_twice(void **state)
 	// than that is lost to them.
 	hand->made->commands[40].start_ns = hand->made->commands[0].start_ns;
 	hand->made->commands[40].end_ns = hand->made->commands[39].end_ns - 500000;
-	struct tare_findings findings = judge(hand->made);
+	struct tare_findings findings = evaluate(hand->made);
 	const struct tare_finding *finding = find(&findings, "pageable-memory");
 	assert_non_null(finding);
 	assert_in_range(finding->cost_ns, 200000, 300000);
@@ -409,7 +409,7 @@ static void maps_are_compared_with(void **state)
 		for (size_t i = 40; i < 44; i++)
 			hand->made->commands[i].kind = TARE_KIND_UNMAP;
 		hand->made->devices[0].unified_memory = unified;
-		struct tare_findings findings = judge(hand->made);
+		struct tare_findings findings = evaluate(hand->made);
 		const struct tare_finding *finding = find(&findings, "pageable-memory");
 		// Of the host's own memory nothing is said.
 		assert_int_equal(finding != NULL, !unified);
@@ -427,7 +427,7 @@ static void cores_take_any_address(void **state)
 		struct copies copies = COPIES(.alignment = 0, .aligned = beside ? 4 : 0);
 		struct hand *hand = by_hand(&copies);
 		hand->made->devices[0].unified_memory = unified;
-		struct tare_findings findings = judge(hand->made);
+		struct tare_findings findings = evaluate(hand->made);
 		assert_int_equal(find(&findings, "unaligned-transfers") != NULL,
 		                 beside || !unified);
 		put_away(hand, &findings);
@@ -446,7 +446,7 @@ static void the_fixed_cost_is_fitted(void **state)
 		command->amount = 256 * (1 + i % 4);
 		command->end_ns = command->start_ns + 4000 + (int64_t)(i % 4) * 100;
 	}
-	struct tare_findings findings = judge(hand->made);
+	struct tare_findings findings = evaluate(hand->made);
 	const struct tare_finding *finding = find(&findings, "small-transfers");
 	assert_non_null(finding);
 	assert_true(finding->modelled);
@@ -471,7 +471,7 @@ static void hashing_is_no_computing(void **state)
 		// On a CPU all the time.
 		made_sample(hand->made, 0, 0);
 		made_sample(hand->made, hand->now_ns, (uint64_t)hand->now_ns);
-		struct tare_findings findings = judge(hand->made);
+		struct tare_findings findings = evaluate(hand->made);
 		const struct tare_finding *finding = find(&findings, "idle-host-computes");
 		if ((finding != NULL) == hashed)
 			fail_msg("idle-host-computes is%s raised", hashed ? "" : " not");
@@ -498,7 +498,7 @@ static void another_part_may_reach_into_it(void **state)
 			hand->places[i].identity = 5;
 			hand->places[i].offset = rows[k].offset;
 		}
-		struct tare_findings findings = judge(hand->made);
+		struct tare_findings findings = evaluate(hand->made);
 		const struct tare_finding *finding = find(&findings, "duplicate-transfers");
 		assert_non_null(finding);
 		assert_close((double)finding->cost_low_ns, rows[k].low_ns);
@@ -534,7 +534,7 @@ static void kernels_change_what_they_may_write(void **state)
 		hand->made->recording.kernel_count = rows[i].kernels;
 		hand->made->processes[0].flags = rows[i].flags;
 		hand->made->processes[0].lost_records = rows[i].lost;
-		struct tare_findings findings = judge(hand->made);
+		struct tare_findings findings = evaluate(hand->made);
 		const struct tare_finding *finding = find(&findings, "duplicate-transfers");
 		assert_non_null(finding);
 		if ((double)finding->cost_low_ns != rows[i].low_ns)
@@ -553,7 +553,7 @@ static void what_is_hidden_is_not_saved(void **state)
 	kernel->enter_ns = kernel->exit_ns = kernel->submitted_ns = 1000;
 	kernel->start_ns = hand->made->commands[0].start_ns;
 	kernel->end_ns = hand->made->commands[20].start_ns;
-	struct tare_findings findings = judge(hand->made);
+	struct tare_findings findings = evaluate(hand->made);
 	const struct tare_finding *finding = find(&findings, "duplicate-transfers");
 	assert_non_null(finding);
 	assert_close((double)finding->cost_low_ns, 20 * 100000);
@@ -584,7 +584,7 @@ static void what_was_not_compared_is_told(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct hand *hand = by_hand(&rows[i].copies);
-		struct tare_findings findings = judge(hand->made);
+		struct tare_findings findings = evaluate(hand->made);
 		if (says(&findings, rows[i].words) != rows[i].said)
 			fail_msg("row %zu", i);
 		put_away(hand, &findings);
@@ -618,7 +618,7 @@ static void copies_in_one_memory_need_not_be(void **state)
 		hand->made->devices[0].type = rows[i].type;
 		if (rows[i].image)
 			hand->memory.kind = TARE_TRACE_MEMORY_IMAGE;
-		struct tare_findings findings = judge(hand->made);
+		struct tare_findings findings = evaluate(hand->made);
 		const struct tare_finding *finding = find(&findings, "zero-copy");
 		if ((finding != NULL) != rows[i].raised)
 			fail_msg("row %zu is%s raised", i, finding ? "" : " not");
@@ -637,7 +637,7 @@ static void copies_to_images_are_not_compared(void **state)
 	struct hand *hand = by_hand(&copies);
 	(void)state;
 	hand->memory.kind = TARE_TRACE_MEMORY_IMAGE;
-	struct tare_findings findings = judge(hand->made);
+	struct tare_findings findings = evaluate(hand->made);
 	assert_null(find(&findings, "duplicate-transfers"));
 	put_away(hand, &findings);
 }

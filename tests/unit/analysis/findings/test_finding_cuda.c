@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings with CUDA's causes: streams that are full, and calls of memory that wait for the device.
-#include "judged.h"
+#include "evaluated.h"
 
 #include "analysis/findings/internal.h"
 
@@ -99,7 +99,7 @@ static void a_full_stream_is_told_where_it_holds_up_others(void **state)
 		struct made *made = start(cases[i].opencl);
 		int64_t after_ns, late_ns = launch(made, &cases[i], &after_ns);
 		late_ns = late_ns < after_ns ? late_ns : after_ns;
-		struct tare_findings findings = judge(made);
+		struct tare_findings findings = evaluate(made);
 		const struct tare_finding *finding = find(&findings, "launch-queue-full");
 		if (!!finding != cases[i].raised)
 			fail_msg("case %zu %s raised", i, finding ? "was" : "was not");
@@ -138,7 +138,7 @@ static void calls_that_wait_cost_no_more_than_what_the_device_does_not_need(void
 		}
 		made->processes[0].end_ns = made->recording.end_ns = now_ns + 1000 * US;
 		made_sort(made);
-		struct tare_findings findings = judge(made);
+		struct tare_findings findings = evaluate(made);
 		const struct tare_finding *finding = find(&findings, "allocation-in-loop");
 		// A chunk takes 330 µs, of which 200 are kernels and 300 the device's work.
 		int64_t most_ns = (several ? 130 : 30) * CHUNKS * US;
@@ -173,7 +173,7 @@ static void waits_are_about_copies_only_where_much_is_copied(void **state)
 		}
 		made->processes[0].end_ns = made->recording.end_ns = now_ns + 1000 * US;
 		made_sort(made);
-		struct tare_findings findings = judge(made);
+		struct tare_findings findings = evaluate(made);
 		assert_int_equal(find(&findings, "synchronize-drains") != NULL, !much);
 		assert_int_equal(find(&findings, "overlap-missed") != NULL, much);
 		tare_findings_free(&findings);
@@ -200,12 +200,12 @@ static void what_makes_the_driver_build_anew_is_named(void **state)
 			                                      { 3, rows[i].text } };
 		const struct tare_recording recording = { .variables = variables,
 			                                  .variable_count = 2 };
-		struct judging judging = { .recording = &recording, .view = &view };
-		const char *said = finding_rebuilds(&judging);
+		struct evaluation evaluation = { .recording = &recording, .view = &view };
+		const char *said = finding_rebuilds(&evaluation);
 		assert_true(rows[i].name ? strstr(said, rows[i].name) != NULL : !*said);
-		assert_string_equal(finding_variable(&judging, "CUDA_MODULE_LOADING"), "EAGER");
+		assert_string_equal(finding_variable(&evaluation, "CUDA_MODULE_LOADING"), "EAGER");
 		variables[1].process = 2; // not in the view
-		assert_string_equal(finding_rebuilds(&judging), "");
+		assert_string_equal(finding_rebuilds(&evaluation), "");
 	}
 }
 

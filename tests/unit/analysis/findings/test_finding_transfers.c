@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings about transfers and overlap: the forms of the pipeline example as the engine model runs
 // them, at several speeds.
-#include "judged.h"
+#include "evaluated.h"
 
 static const struct {
 	enum rig_form form;
@@ -16,7 +16,7 @@ enum { FORMS = sizeof forms / sizeof *forms };
 
 static void check_form(size_t form, const struct made *made, const char *what)
 {
-	struct tare_findings findings = judge(made);
+	struct tare_findings findings = evaluate(made);
 	char text[400];
 	for (size_t i = 0; i < FORMS; i++)
 		if (forms[i].id) {
@@ -70,7 +70,7 @@ static void the_gain_is_the_models(void **state)
 		                         .probe = false };
 	int64_t measured_ns, true_ns;
 	struct made *made = rig_run(&pipeline, &measured_ns);
-	struct tare_findings findings = judge(made);
+	struct tare_findings findings = evaluate(made);
 	const struct tare_finding *finding = find(&findings, "overlap-missed");
 	(void)state;
 	pipeline.form = RIG_CONCURRENT;
@@ -121,7 +121,7 @@ static void check_cuda(enum rig_form form, bool legacy, const char *id, const ch
 	int64_t measured_ns, true_ns;
 	struct made *made = rig_run(&pipeline, &measured_ns);
 	make_cuda(made, legacy);
-	struct tare_findings findings = judge(made);
+	struct tare_findings findings = evaluate(made);
 	const struct tare_finding *finding = find(&findings, id);
 	pipeline.form = RIG_CONCURRENT;
 	free(rig_run(&pipeline, &true_ns));
@@ -165,7 +165,7 @@ static void check_connections(const char *variable, bool raised)
 		made->queues[i].blocking = made->queues[i].legacy = false;
 	made->recording.variables = variables;
 	made->recording.variable_count = 2;
-	struct tare_findings findings = judge(made);
+	struct tare_findings findings = evaluate(made);
 	const struct tare_finding *finding = find(&findings, "single-queue");
 	assert_int_equal(finding != NULL, raised);
 	assert_true(!raised ||
@@ -196,7 +196,7 @@ static void streams_that_do_not_wait_are_not_blamed(void **state)
 	make_cuda(made, true);
 	for (size_t i = 0; i < made->recording.queue_count; i++)
 		made->queues[i].blocking = false;
-	struct tare_findings findings = judge(made);
+	struct tare_findings findings = evaluate(made);
 	assert_null(find(&findings, "legacy-default-stream"));
 	tare_findings_free(&findings);
 	free(made);
@@ -211,7 +211,7 @@ static void little_gain_is_not_told(void **state)
 		                         .out_ns = 10000 };
 	int64_t span_ns;
 	struct made *made = rig_run(&pipeline, &span_ns);
-	struct tare_findings findings = judge(made);
+	struct tare_findings findings = evaluate(made);
 	(void)state;
 	assert_null(find(&findings, "overlap-missed"));
 	tare_findings_free(&findings);
@@ -229,7 +229,7 @@ static void where_little_is_copied_overlap_is_not_missed(void **state)
 		                         .out_ns = 2000 };
 	int64_t span_ns;
 	struct made *made = rig_run(&pipeline, &span_ns);
-	struct tare_findings findings = judge(made);
+	struct tare_findings findings = evaluate(made);
 	(void)state;
 	assert_null(find(&findings, "overlap-missed"));
 	tare_findings_free(&findings);
@@ -248,7 +248,7 @@ static void without_times_nothing_is_raised_and_that_is_said(void **state)
 	(void)state;
 	for (size_t i = 0; i < made->recording.command_count; i++)
 		made->commands[i].start_ns = made->commands[i].end_ns = TARE_NO_TIME;
-	struct tare_findings findings = judge(made);
+	struct tare_findings findings = evaluate(made);
 	assert_int_equal(findings.count, 0);
 	assert_true(says(&findings, "no command has device times"));
 	tare_findings_free(&findings);
@@ -266,7 +266,7 @@ static void within_the_residual_nothing_is_raised(void **state)
 	                            &span_ns);
 	(void)state;
 	made->devices[0].residual_ns = 50000000;
-	struct tare_findings findings = judge(made);
+	struct tare_findings findings = evaluate(made);
 	assert_int_equal(findings.count, 0);
 	tare_findings_free(&findings);
 	free(made);
@@ -281,7 +281,7 @@ static void why_nothing_was_predicted_is_said_where_it_matters(void **state)
 	                                                    .work_ns = 300000,
 	                                                    .out_ns = 300000 },
 	                            &span_ns);
-	struct tare_findings findings = judge(made);
+	struct tare_findings findings = evaluate(made);
 	(void)state;
 	assert_null(find(&findings, "single-queue"));
 	assert_true(says(&findings, "copies and kernels do not repeat"));
@@ -323,7 +323,7 @@ static void only_calls_between_kernels_count(void **state)
 				made_call(made, made_plain_call(0, role, at_ns, at_ns + 100000));
 		}
 		made_sort(made);
-		struct tare_findings findings = judge(made);
+		struct tare_findings findings = evaluate(made);
 		if ((find(&findings, "allocation-in-loop") != NULL) != allocations[i].raised)
 			fail_msg("case %zu", i);
 		assert_null(find(&findings, "build-in-loop"));

@@ -769,7 +769,7 @@ static void one_command_and_no_length_have_none(void **state)
 }
 
 // Findings are about the parts that a view asks for, cut exactly.
-static void parts_of_a_view_are_judged_alone(void **state)
+static void parts_of_a_view_are_evaluated_alone(void **state)
 {
 	static const struct script script = { .compute_ns = 50 * US };
 	(void)state;
@@ -881,7 +881,7 @@ int main(void)
 		cmocka_unit_test(what_recording_costs_is_no_finding),
 		cmocka_unit_test(an_empty_recording_has_none),
 		cmocka_unit_test(one_command_and_no_length_have_none),
-		cmocka_unit_test(parts_of_a_view_are_judged_alone),
+		cmocka_unit_test(parts_of_a_view_are_evaluated_alone),
 		cmocka_unit_test(the_page_has_the_table_of_the_code),
 		cmocka_unit_test(every_row_has_all_words_and_its_own_id),
 	};

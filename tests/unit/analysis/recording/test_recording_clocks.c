@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device clocks whose truth is known: offset by hours, drifting, odd at times. Every time that is
 // told must be within the residual that is told with it.
-#include "tests/unit/model/statistics/clock_truth.h"
+#include "clock_truth.h"
 
 static int64_t worst_ns(const struct tare_device_clock *clock, const struct command *commands,
                         size_t n, const struct truth *truth)
@@ -50,7 +50,7 @@ static void clocks_are_mapped_within_their_residual(void **state)
 			assert_non_null(clock);
 			make_commands(commands, N, rows[i].gap_ns, rows[i].length_ns, &random);
 			for (size_t k = 0; k < N; k++) {
-				struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+				struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 				int64_t at = commands[k].enter - 50;
 				int64_t before = at - some(&random, 500);
 				int64_t after = at + some(&random, 500);
@@ -103,7 +103,7 @@ static void the_hosts_own_clock_is_known(void **state)
 		size_t n = rows[i].commands;
 		make_commands(commands, n, 1e5, 5e4, &random);
 		for (size_t k = 0; k < n; k++) {
-			struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+			struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 			stamps.enter_ns -= rows[i].early_ns;
 			stamps.exit_ns += rows[i].late_ns;
 			stamps.observed_ns += rows[i].late_ns;
@@ -148,7 +148,7 @@ static void readings_of_the_timer_tell_the_hosts_clock_from_one_near_it(void **s
 		static struct command commands[60];
 		make_commands(commands, 60, 1e6, 5e4, &random);
 		for (size_t k = 0; k < 60; k++) {
-			struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+			struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 			int64_t at = stamps.enter_ns - 100000;
 			struct tare_reading pair = { at - rows[i].wide_ns, at + rows[i].wide_ns,
 				                     shows(&truth, at) };
@@ -181,7 +181,7 @@ static void the_narrowest_readings_of_all_the_run_are_kept(void **state)
 	(void)state;
 	make_commands(commands, N, 1e8, 5e4, &random);
 	for (size_t k = 0; k < N; k++) {
-		struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+		struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 		if (k % 40 != 20) {
 			stamps.enter_ns -= 10000000;
 			stamps.exit_ns += 10000000;
@@ -220,7 +220,7 @@ static void starts_and_ends_alone_bound_the_clock(void **state)
 	(void)state;
 	make_commands(commands, N, 1e6, 5e4, &random);
 	for (size_t k = 0; k < N; k++) {
-		struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+		struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 		stamps.queued = stamps.submitted = 0;
 		assert_true(tare_device_clock_command(clock, &stamps));
 	}
@@ -243,7 +243,7 @@ static void odd_stamps_do_not_move_the_others(void **state)
 		static struct command commands[N];
 		make_commands(commands, N, 1e6, 5e4, &random);
 		for (size_t k = 0; k < N; k++) {
-			struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+			struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 			if (k % 100 == 42) {
 				// Its bracket is the narrowest of all near it.
 				stamps.exit_ns = stamps.enter_ns + 1;
@@ -273,7 +273,7 @@ static void pairs_of_another_clock_are_not_used(void **state)
 	(void)state;
 	make_commands(commands, N, 1e6, 5e4, &random);
 	for (size_t k = 0; k < N; k++) {
-		struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+		struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 		int64_t at = commands[k].enter - 50;
 		struct tare_reading pair = { at - 10, at + 10, shows(&other, at) };
 		tare_device_clock_command(clock, &stamps);
@@ -296,7 +296,7 @@ static void the_residual_reaches_beyond_the_pairs(void **state)
 		static struct command commands[N];
 		make_commands(commands, N, 1e7, 5e4, &random);
 		for (size_t k = 0; k < N; k++) {
-			struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+			struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 			int64_t at = commands[k].enter - 50;
 			struct tare_reading pair = { at - 400, at + 400, shows(&truth, at) };
 			tare_device_clock_command(clock, &stamps);
@@ -322,7 +322,7 @@ static void long_commands_are_longer_on_a_fast_clock(void **state)
 		commands[k] =
 		    (struct command){ at,       at + 200,        at + 1000001000, at + 300,
 			              at + 400, at + 1000000400, at + 1000000900 };
-		struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+		struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 		assert_true(tare_device_clock_command(clock, &stamps));
 	}
 	assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
@@ -342,7 +342,7 @@ static void too_many_odd_stamps_are_no_clock(void **state)
 	(void)state;
 	make_commands(commands, 250, 1e7, 5e4, &random);
 	for (size_t k = 0; k < 250; k++) {
-		struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+		struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 		if (k % 2 == 0) {
 			stamps.queued += 3600000000000;
 			stamps.submitted += 3600000000000;
@@ -367,7 +367,7 @@ static void the_hosts_own_error_comes_on_top(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct tare_device_clock *clock = tare_device_clock_new(i ? 777 : 0, 1);
 		for (size_t k = 0; k < N; k++) {
-			struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+			struct tare_command_stamps stamps = stamps_of(&commands[k], &truth);
 			tare_device_clock_command(clock, &stamps);
 		}
 		assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
@@ -384,7 +384,7 @@ static void what_says_nothing_is_no_clock(void **state)
 	struct tare_reading backwards = { START + 1000, START, 5 };
 	(void)state;
 	for (int64_t k = 0; k < 5; k++) {
-		struct tare_stamps stamps = {
+		struct tare_command_stamps stamps = {
 			START + k, START + k + 100,      START + 5000000000,  0,
 			0,         (uint64_t)(7777 + k), (uint64_t)(8888 + k)
 		};
@@ -400,7 +400,7 @@ static void what_says_nothing_is_no_clock(void **state)
 
 static void stamps_that_cannot_be_are_refused(void **state)
 {
-	static const struct tare_stamps rows[] = {
+	static const struct tare_command_stamps rows[] = {
 		{ 1000, 1100, 9000, 1050, 1060, 0, 2000 },
 		{ 1000, 1100, 9000, 1050, 1060, 1500, 0 },
 		{ 1000, 1100, 9000, 1050, 1060, 2000, 1500 },

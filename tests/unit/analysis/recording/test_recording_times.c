@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device times through a whole trace: mapped, refused, counted.
-#include "tests/unit/model/statistics/clock_truth.h"
+#include "clock_truth.h"
 
 static void write_command(struct rig *rig, const struct command *c, const struct truth *truth,
                           uint64_t odd)

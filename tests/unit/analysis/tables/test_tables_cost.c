@@ -229,7 +229,7 @@ static void runs_without_recording_go_before(void **state)
 	const struct tare_coverage *coverage = &run->tables.coverage;
 	be_measured(run);
 	run->recording.comparison =
-	    (struct tare_run_comparison){ 5, 900000, 50000, 40000, 70000, 1, 1, 1 };
+	    (struct tare_recorded_comparison){ 5, 900000, 50000, 40000, 70000, 1, 1, 1 };
 	add(run, TARE_KIND_KERNEL, 100, 200, 300)->flags = TARE_COMMAND_OWN_EVENT;
 	compute(run);
 	assert_int_equal(coverage->cost_source, TARE_COST_COMPARED);

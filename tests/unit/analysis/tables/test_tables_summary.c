@@ -103,7 +103,7 @@ static void add_kernels(struct run *run, int count, int64_t call_ns, int64_t len
 	}
 }
 
-static const struct tare_run_summary *compute(struct run *run)
+static const struct tare_recorded_summary *compute(struct run *run)
 {
 	struct tare_ledgers ledgers = {
 		.ledgers = &run->ledger, .count = 1, .gaps = run->gaps, .gap_count = run->gap_count
@@ -323,7 +323,7 @@ static void the_largest_part_bounds_the_run(void **state)
 {
 	struct run *run = *state;
 	for (size_t i = 0; i < sizeof judged / sizeof *judged; i++) {
-		const struct tare_run_summary *summary;
+		const struct tare_recorded_summary *summary;
 		int64_t sum_ns = 0;
 		add_kernels(run, judged[i].kernels, judged[i].call_ns, judged[i].length_ns);
 		memset(run->ledger.parts_ns, 0, sizeof run->ledger.parts_ns);
@@ -380,7 +380,7 @@ static void what_is_usual_decides(void **state)
 static void first_launches_are_the_hosts(void **state)
 {
 	struct run *run = *state;
-	const struct tare_run_summary *summary;
+	const struct tare_recorded_summary *summary;
 	add(run, 0, 1000, 600000, 690000)->submitted_ns = 2000;
 	add(run, 700000, 1000, 930000, WALL_NS)->submitted_ns = 702000;
 	// Others, so that it is no mere start-up.
@@ -426,7 +426,7 @@ static void first_launches_are_the_hosts(void **state)
 static void the_evidence_has_the_figures(void **state)
 {
 	struct run *run = *state;
-	const struct tare_run_summary *summary;
+	const struct tare_recorded_summary *summary;
 	add_kernels(run, 100, 1700, 900);
 	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 90000;
 	run->ledger.parts_ns[TARE_LEDGER_API] = 800000;
@@ -453,7 +453,7 @@ static void the_evidence_has_the_figures(void **state)
 static void without_commands_or_times_nothing_is_claimed(void **state)
 {
 	struct run *run = *state;
-	const struct tare_run_summary *summary = compute(run);
+	const struct tare_recorded_summary *summary = compute(run);
 	assert_int_equal(summary->bound, TARE_BOUND_NOTHING);
 	assert_string_equal(summary->verdict,
 	                    "No command was enqueued: nothing bounds this run but "
@@ -477,11 +477,11 @@ static void without_commands_or_times_nothing_is_claimed(void **state)
 // 0.9 s of start-up must not hide that kernels bound the rest. The ledger of that part is the real
 // one; the hand-made one says host and would win if it were asked.
 // They lie one behind the other, each summed up by what it went into.
-static void assert_parts(const struct tare_run_summary *summary,
+static void assert_parts(const struct tare_recorded_summary *summary,
                          const int64_t lengths_ns[TARE_PARTS])
 {
 	for (int i = 0; i < TARE_PARTS; i++) {
-		const struct tare_run_part *part = &summary->parts[i];
+		const struct tare_recording_part *part = &summary->parts[i];
 		int64_t sum_ns = 0;
 		assert_int_equal(part->to_ns - part->from_ns, lengths_ns[i]);
 		assert_true(i == 0 || part->from_ns == summary->parts[i - 1].to_ns);
@@ -494,7 +494,7 @@ static void assert_parts(const struct tare_run_summary *summary,
 static void start_up_is_not_judged(void **state)
 {
 	struct run *run = *state;
-	const struct tare_run_summary *summary;
+	const struct tare_recorded_summary *summary;
 	const int64_t ms = 1000000;
 	run->recording.end_ns = run->processes[0].end_ns = 1000 * ms;
 	run->view = tare_view_all(&run->recording);
@@ -538,7 +538,7 @@ static void start_up_is_not_judged(void **state)
 static void a_long_tear_down_is_said_first(void **state)
 {
 	struct run *run = *state;
-	const struct tare_run_summary *summary;
+	const struct tare_recorded_summary *summary;
 	const int64_t ms = 1000000;
 	run->recording.end_ns = run->processes[0].end_ns = 1000 * ms;
 	run->view = tare_view_all(&run->recording);
@@ -566,7 +566,7 @@ static void all_of_a_phase_is_judged(void **state)
 {
 	static const struct tare_time_span spans[] = { { 0, 300000 }, { 500000, 1000000 } };
 	struct run *run = *state;
-	const struct tare_run_summary *summary;
+	const struct tare_recorded_summary *summary;
 	run->view.spans = spans;
 	run->view.span_count = 2;
 	run->view.phase = "load";
@@ -593,7 +593,7 @@ static void all_of_a_phase_is_judged(void **state)
 static void shares_are_of_the_unions_ledger(void **state)
 {
 	struct run *run = *state;
-	const struct tare_run_summary *summary;
+	const struct tare_recorded_summary *summary;
 	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 400000;
 	run->ledger.parts_ns[TARE_LEDGER_TO_DEVICE] = 100000;
 	run->ledger.parts_ns[TARE_LEDGER_FROM_DEVICE] = 50000;
@@ -618,7 +618,7 @@ static void shares_are_of_the_unions_ledger(void **state)
 static void launches_are_calls_that_do_not_block(void **state)
 {
 	struct run *run = *state;
-	const struct tare_run_summary *summary;
+	const struct tare_recorded_summary *summary;
 	add(run, 0, 100, 200, 300);
 	add(run, 400, 300, 800, 900)->kind = TARE_KIND_WRITE;
 	add(run, 1000, 5000, 1100, 5900)->flags = TARE_COMMAND_BLOCKING;

@@ -78,9 +78,9 @@ static void only_the_time_in_which_all_are_at_work_counts(void **state)
 
 // ---- places
 
-static struct tare_place place(const char *path, const char *numa)
+static struct tare_attachment place(const char *path, const char *numa)
 {
-	struct tare_place place = { 0 };
+	struct tare_attachment place = { 0 };
 	snprintf(place.path, sizeof place.path, "%s", path);
 	snprintf(place.numa, sizeof place.numa, "%s", numa);
 	return place;
@@ -137,13 +137,13 @@ static void what_two_devices_share(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_place a = place(rows[i].paths[0], rows[i].numas[0]);
-		struct tare_place b = place(rows[i].paths[1], rows[i].numas[1]);
+		struct tare_attachment a = place(rows[i].paths[0], rows[i].numas[0]);
+		struct tare_attachment b = place(rows[i].paths[1], rows[i].numas[1]);
 		char bridge[32], back[32];
-		if (tare_places_share(&a, &b, bridge) != rows[i].nearness ||
-		    tare_places_share(&b, &a, back) != rows[i].nearness)
+		if (tare_attachments_share(&a, &b, bridge) != rows[i].nearness ||
+		    tare_attachments_share(&b, &a, back) != rows[i].nearness)
 			fail_msg("row %zu: %s", i,
-			         tare_nearness_name(tare_places_share(&a, &b, bridge)));
+			         tare_nearness_name(tare_attachments_share(&a, &b, bridge)));
 		assert_string_equal(bridge, rows[i].bridge);
 		assert_string_equal(back, rows[i].bridge);
 	}
@@ -153,24 +153,24 @@ static void a_sentence_says_who_shares_what(void **state)
 {
 	static const char *const names[] = { "cuda:0", "cuda:1", "cuda:2", "cuda:3" };
 	char text[512];
-	struct tare_place places[4] = {
+	struct tare_attachment places[4] = {
 		place("pci0000:0c/0000:0c:01.0/0000:0d:00.0/0000:0e:00.0/0000:0f:00.0", "0"),
 		place("pci0000:1c/0000:1c:01.0/0000:1d:00.0", "1"),
 		place("pci0000:0c/0000:0c:01.0/0000:0d:00.0/0000:0e:01.0/0000:10:00.0", "0"),
 		place("pci0000:2c/0000:2c:01.0/0000:2d:00.0", "1"),
 	};
 	(void)state;
-	tare_places_describe(places, names, 4, text, sizeof text);
+	tare_attachments_describe(places, names, 4, text, sizeof text);
 	assert_string_equal(text, "cuda:0 and cuda:2 share the switch at 0000:0d:00.0; "
 	                          "cuda:1 and cuda:3 are on NUMA node 1");
-	tare_places_describe(places, names, 2, text, sizeof text);
+	tare_attachments_describe(places, names, 2, text, sizeof text);
 	assert_string_equal(text, "no two share a host bridge");
 	places[1] = place("", "");
-	tare_places_describe(places, names, 2, text, sizeof text);
+	tare_attachments_describe(places, names, 2, text, sizeof text);
 	assert_string_equal(text, "the system does not tell which bridges the devices share");
 	// A text that does not fit is cut, not overrun.
 	places[1] = places[2];
-	tare_places_describe(places, names, 4, text, 20);
+	tare_attachments_describe(places, names, 4, text, 20);
 	assert_int_equal(strlen(text), 19);
 }
 
@@ -178,7 +178,7 @@ static void the_kernel_tells_the_bridges(void **state)
 {
 	char root[] = "/tmp/tare-several-XXXXXX", path[300], link[300];
 	struct tare_facts facts = { 0 };
-	struct tare_place found;
+	struct tare_attachment found;
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
@@ -191,18 +191,18 @@ static void the_kernel_tells_the_bridges(void **state)
 	snprintf(link, sizeof link, "%s/0000:0d:00.0", root);
 	assert_int_equal(symlink(path, link), 0);
 
-	tare_place_of(&facts, root, &found);
+	tare_attachment_of(&facts, root, &found);
 	assert_string_equal(found.path, "");
 	tare_fact_set_text(&facts, TARE_FACT_PCI, TARE_ORIGIN_DRIVER, "00000000:0D:00.0");
 	tare_fact_set_text(&facts, TARE_FACT_NUMA, TARE_ORIGIN_SYSTEM, "1");
-	tare_place_of(&facts, root, &found);
+	tare_attachment_of(&facts, root, &found);
 	assert_string_equal(found.path, "pci0000:0c/0000:0c:01.0/0000:0d:00.0");
 	assert_string_equal(found.numa, "1");
 	tare_fact_set_text(&facts, TARE_FACT_PCI, TARE_ORIGIN_DRIVER, "0000:0e:00.0");
-	tare_place_of(&facts, root, &found);
+	tare_attachment_of(&facts, root, &found);
 	assert_string_equal(found.path, "");
 	tare_fact_set_text(&facts, TARE_FACT_PCI, TARE_ORIGIN_DRIVER, "./0000:0d:00.0");
-	tare_place_of(&facts, root, &found);
+	tare_attachment_of(&facts, root, &found);
 	assert_string_equal(found.path, "");
 
 	unlink(link);

@@ -287,7 +287,7 @@ static void check_gaps(const struct rig *rig, const struct decoded *decoded)
 			continue;
 		for (size_t k = 0; k < decoded_count(decoded, "gaps"); k++) {
 			if (device[k] !=
-			    tare_run_device_number(&rig->made->recording, ledger->device))
+			    tare_report_device_number(&rig->made->recording, ledger->device))
 				continue;
 			assert_true(from[k] >= last_ns && to[k] > from[k]);
 			assert_true(command[k] == DECODED_UNKNOWN || to[k] <= starts[command[k]]);

@@ -29,7 +29,7 @@ struct rig {
 	struct tare_recorded_memory memories[MEMORIES];
 	struct tare_view view;
 	struct tare_tables tables; // of a run with commands
-	struct tare_run_report run;
+	struct tare_report run;
 };
 
 static struct tare_random rng;
@@ -70,9 +70,9 @@ static inline struct rig *rig_new(int64_t wall_ns)
 	recording->shapes = rig->shapes;
 	recording->memories = rig->memories;
 	rig->view = tare_view_all(recording);
-	rig->run = (struct tare_run_report){ .recording = recording,
-		                             .view = &rig->view,
-		                             .tables = &rig->tables };
+	rig->run = (struct tare_report){ .recording = recording,
+		                         .view = &rig->view,
+		                         .tables = &rig->tables };
 	return rig;
 }
 

@@ -383,8 +383,8 @@ static void set_host_side(void)
 
 static void set_summary(struct tare_tables *tables)
 {
-	struct tare_run_summary *summary = &tables->summary;
-	*summary = (struct tare_run_summary){
+	struct tare_recorded_summary *summary = &tables->summary;
+	*summary = (struct tare_recorded_summary){
 		.wall_ns = 12410 * MS,
 		.cpu_utilisation = 0.3304,
 		.device_utilisation = 0.7317,
@@ -404,24 +404,24 @@ static void set_summary(struct tare_tables *tables)
 		    "transfers that no kernel hides 31.8 %, blocking copies 7.9 %; kernels 41.3 %"
 	};
 	summary->bound_ns[TARE_BOUND_TRANSFER] = 11100 * MS;
-	struct tare_run_part *parts = summary->parts;
+	struct tare_recording_part *parts = summary->parts;
 	parts[TARE_PART_START_UP] =
-	    (struct tare_run_part){ START,
-		                    START + 1200 * MS,
-		                    { [TARE_LEDGER_BEFORE_FIRST] = 90 * MS,
-		                      [TARE_LEDGER_BUILD] = 400 * MS,
-		                      [TARE_LEDGER_API] = 90 * MS,
-		                      [TARE_LEDGER_QUERY] = 50 * MS,
-		                      [TARE_LEDGER_RELEASE] = 1 * MS,
-		                      [TARE_LEDGER_COMPUTING] = 569 * MS } };
-	parts[TARE_PART_WORKING] = (struct tare_run_part){
+	    (struct tare_recording_part){ START,
+		                          START + 1200 * MS,
+		                          { [TARE_LEDGER_BEFORE_FIRST] = 90 * MS,
+		                            [TARE_LEDGER_BUILD] = 400 * MS,
+		                            [TARE_LEDGER_API] = 90 * MS,
+		                            [TARE_LEDGER_QUERY] = 50 * MS,
+		                            [TARE_LEDGER_RELEASE] = 1 * MS,
+		                            [TARE_LEDGER_COMPUTING] = 569 * MS } };
+	parts[TARE_PART_WORKING] = (struct tare_recording_part){
 		START + 1200 * MS,
 		START + 12300 * MS,
 		{ [TARE_LEDGER_KERNEL] = 5130 * MS, [TARE_LEDGER_TO_DEVICE] = 5970 * MS }
 	};
-	parts[TARE_PART_TEAR_DOWN] = (struct tare_run_part){ START + 12300 * MS,
-		                                             START + 12410 * MS,
-		                                             { [TARE_LEDGER_ENDED] = 110 * MS } };
+	parts[TARE_PART_TEAR_DOWN] = (struct tare_recording_part){
+		START + 12300 * MS, START + 12410 * MS, { [TARE_LEDGER_ENDED] = 110 * MS }
+	};
 }
 
 static void set_tables(struct tare_tables *tables)
@@ -814,12 +814,12 @@ bool run_fixture_make(const char *name, struct run_fixture *fixture)
 	fixture->ledgers = (struct tare_ledgers){ ledgers, 2, gaps, 6 };
 	fixture->view =
 	    (struct tare_view){ START, START + 12410 * MS, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
-	fixture->run = (struct tare_run_report){ .recording = &fixture->recording,
-		                                 .view = &fixture->view,
-		                                 .ledgers = &fixture->ledgers,
-		                                 .tables = &fixture->tables,
-		                                 .findings = &fixture->findings,
-		                                 .phases = &fixture->phases,
-		                                 .sites = &fixture->sites };
+	fixture->run = (struct tare_report){ .recording = &fixture->recording,
+		                             .view = &fixture->view,
+		                             .ledgers = &fixture->ledgers,
+		                             .tables = &fixture->tables,
+		                             .findings = &fixture->findings,
+		                             .phases = &fixture->phases,
+		                             .sites = &fixture->sites };
 	return make(name, fixture);
 }

@@ -11,7 +11,7 @@ struct run_fixture {
 	struct tare_findings findings;
 	struct tare_phases phases;
 	struct tare_sites sites;
-	struct tare_run_report run; // of the above; points into this fixture
+	struct tare_report run; // of the above; points into this fixture
 };
 
 // Names of all of them, ended by NULL:

@@ -16,9 +16,9 @@
 static struct run_fixture fixture;
 
 // The problem of an id in the fixture; NULL: it is not among them.
-static const struct tare_run_problem *find(struct tare_run_problems *problems, const char *id)
+static const struct tare_report_problem *find(struct tare_report_problems *problems, const char *id)
 {
-	assert_int_equal(tare_run_problems_find(&fixture.run, problems), 0);
+	assert_int_equal(tare_report_problems_find(&fixture.run, problems), 0);
 	for (size_t i = 0; i < problems->count; i++)
 		if (strcmp(problems->at[i].id, id) == 0)
 			return &problems->at[i];
@@ -59,8 +59,8 @@ static void a_process_without_an_exit(void **state)
 			                                 .end_ns = 2,
 			                                 .flags = rows[i].flags,
 			                                 .untimed = rows[i].untimed };
-		struct tare_run_problems problems;
-		const struct tare_run_problem *problem;
+		struct tare_report_problems problems;
+		const struct tare_report_problem *problem;
 		assert_true(run_fixture_make("simulate", &fixture));
 		fixture.recording.commands = &command;
 		fixture.recording.command_count = 1;
@@ -75,7 +75,7 @@ static void a_process_without_an_exit(void **state)
 		// Nothing goes on when nothing is missing.
 		if (problem && !rows[i].figures)
 			assert_null(strstr(problem->text, ";"));
-		tare_run_problems_free(&problems);
+		tare_report_problems_free(&problems);
 	}
 }
 
@@ -103,8 +103,8 @@ static void time_that_was_not_recorded(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_recorded_loss losses[2];
-		struct tare_run_problems problems;
-		const struct tare_run_problem *problem;
+		struct tare_report_problems problems;
+		const struct tare_report_problem *problem;
 		assert_true(run_fixture_make("simulate", &fixture));
 		fixture.ledgers.ledgers[1].parts_ns[TARE_LEDGER_NOT_RECORDED] =
 		    rows[i].part_ms * MS;
@@ -124,7 +124,7 @@ static void time_that_was_not_recorded(void **state)
 		if (!problem != !rows[i].text ||
 		    (problem && (!problem->figures || !strstr(problem->text, rows[i].text))))
 			fail_msg("row %zu: '%s'", i, problem ? problem->text : "nothing");
-		tare_run_problems_free(&problems);
+		tare_report_problems_free(&problems);
 	}
 }
 

@@ -9,14 +9,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct tare_launch {
+struct tare_child {
 	pid_t child;
 	sigset_t mask;                   // of signals, as tare was given it
 	struct sigaction actions[_NSIG]; // the same for what is done with them
 };
 
 // How the program ended.
-struct tare_launch_end {
+struct tare_child_end {
 	int status; // exit status; -1: a signal ended it
 	int signal; // that signal; 0: none
 	// SIGINT, SIGQUIT, SIGTERM or SIGHUP that came meanwhile; 0: none
@@ -31,14 +31,14 @@ struct tare_launch_end {
 // when tare is killed. From then on signals sent to tare go to the program, except those that the
 // terminal sends to both. Returns 0 once the program runs, or the negative errno of the exec (or of
 // tare's own failure to start it: then *own is true) with a sentence.
-int tare_launch_start(char *const *arguments, char *const *environment, struct tare_launch *launch,
-                      bool *own, struct tare_error *error);
+int tare_child_start(char *const *arguments, char *const *environment, struct tare_child *launch,
+                     bool *own, struct tare_error *error);
 
 // Waits for the program's end; stops when it stops. Signals are no longer handed on afterwards.
 // Returns 0, or a negative errno with a sentence.
-int tare_launch_wait(struct tare_launch *launch, struct tare_launch_end *end,
-                     struct tare_error *error);
+int tare_child_wait(struct tare_child *launch, struct tare_child_end *end,
+                    struct tare_error *error);
 
 // Ends this process by the signal that ended the program, without a core file of its own. Returns
 // only when that signal does not end it; then 128 + signal is the status to exit with.
-int tare_launch_die_alike(const struct tare_launch_end *end);
+int tare_launch_die_alike(const struct tare_child_end *end);

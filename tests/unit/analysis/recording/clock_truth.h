@@ -2,7 +2,7 @@
 // Device clocks and commands whose truth is known, for the tests of mapping.
 #pragma once
 #include "analysis/recording/device_clock.h"
-#include "noise.h"
+#include "tests/unit/model/statistics/noise.h"
 #include "tests/unit/trace/trace_rig.h"
 
 enum { N = 2000 }; // commands of most runs
@@ -51,13 +51,14 @@ static inline void make_commands(struct command *commands, size_t n, double gap_
 	}
 }
 
-static inline struct tare_stamps stamps_of(const struct command *c, const struct truth *truth)
+static inline struct tare_command_stamps stamps_of(const struct command *c,
+                                                   const struct truth *truth)
 {
-	return (struct tare_stamps){ c->enter,
-		                     c->exit,
-		                     c->observed,
-		                     shows(truth, c->queued),
-		                     shows(truth, c->submitted),
-		                     shows(truth, c->start),
-		                     shows(truth, c->end) };
+	return (struct tare_command_stamps){ c->enter,
+		                             c->exit,
+		                             c->observed,
+		                             shows(truth, c->queued),
+		                             shows(truth, c->submitted),
+		                             shows(truth, c->start),
+		                             shows(truth, c->end) };
 }

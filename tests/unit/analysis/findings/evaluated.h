@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 static inline struct tare_findings
-judge_with(const struct made *made, const struct tare_transfer_ceiling *ceilings, size_t count)
+evaluate_with(const struct made *made, const struct tare_transfer_ceiling *ceilings, size_t count)
 {
 	struct tare_view view = tare_view_all(&made->recording);
 	struct tare_ledgers ledgers;
@@ -31,9 +31,9 @@ judge_with(const struct made *made, const struct tare_transfer_ceiling *ceilings
 	return findings;
 }
 
-static inline struct tare_findings judge(const struct made *made)
+static inline struct tare_findings evaluate(const struct made *made)
 {
-	return judge_with(made, NULL, 0);
+	return evaluate_with(made, NULL, 0);
 }
 
 static inline const struct tare_finding *find(const struct tare_findings *findings, const char *id)

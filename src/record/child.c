@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/launch.h"
+#include "record/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ static void take_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static void give_signals_back(const struct tare_launch *launch)
+static void give_signals_back(const struct tare_child *launch)
 {
 	for (int number = 1; number < _NSIG; number++)
 		if (!is_own(number) || number == SIGPIPE || number == SIGCHLD)
@@ -72,7 +72,7 @@ static void give_signals_back(const struct tare_launch *launch)
 
 // In the child: becomes the program, or says by `told` why not.
 static void become(char *const *arguments, char *const *environment,
-                   const struct tare_launch *launch, pid_t parent, int told)
+                   const struct tare_child *launch, pid_t parent, int answer)
 {
 	int why = 0;
 
@@ -84,19 +84,19 @@ static void become(char *const *arguments, char *const *environment,
 		_exit(1);
 	execvpe(arguments[0], arguments, environment);
 	why = errno;
-	while (write(told, &why, sizeof why) < 0 && errno == EINTR)
+	while (write(answer, &why, sizeof why) < 0 && errno == EINTR)
 		;
 	_exit(127);
 }
 
 // The errno of the exec, 0 when it succeeded.
-static int hear(int told)
+static int hear(int answer)
 {
 	int why = 0;
 	ssize_t got;
 
 	do
-		got = read(told, &why, sizeof why);
+		got = read(answer, &why, sizeof why);
 	while (got < 0 && errno == EINTR);
 	return got == (ssize_t)sizeof why ? why : 0;
 }
@@ -120,15 +120,15 @@ static int fail_exec(const char *program, int why, struct tare_error *error)
 	return tare_fail(error, why, "cannot run '%.200s': %s", program, strerror(why));
 }
 
-int tare_launch_start(char *const *arguments, char *const *environment, struct tare_launch *launch,
-                      bool *own, struct tare_error *error)
+int tare_child_start(char *const *arguments, char *const *environment, struct tare_child *launch,
+                     bool *own, struct tare_error *error)
 {
 	pid_t parent = getpid();
 	int ends[2], why;
 	sigset_t all;
 
 	*own = true;
-	*launch = (struct tare_launch){ .child = -1 };
+	*launch = (struct tare_child){ .child = -1 };
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return fail_own(errno, error);
 	// Whatever comes before the handlers are there waits for them.
@@ -188,8 +188,7 @@ static void stop_alike(int number)
 		sigaction(number, &before, NULL);
 }
 
-int tare_launch_wait(struct tare_launch *launch, struct tare_launch_end *end,
-                     struct tare_error *error)
+int tare_child_wait(struct tare_child *launch, struct tare_child_end *end, struct tare_error *error)
 {
 	struct rusage usage = { 0 };
 	int status = 0;
@@ -217,7 +216,7 @@ int tare_launch_wait(struct tare_launch *launch, struct tare_launch_end *end,
 ended:
 	give_signals_back(launch);
 	signal(SIGPIPE, SIG_IGN);
-	*end = (struct tare_launch_end){
+	*end = (struct tare_child_end){
 		.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
 		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
 		.asked = (int)asked,
@@ -228,7 +227,7 @@ ended:
 	return 0;
 }
 
-int tare_launch_die_alike(const struct tare_launch_end *end)
+int tare_launch_die_alike(const struct tare_child_end *end)
 {
 	struct rlimit none = { 0 };
 	sigset_t one;

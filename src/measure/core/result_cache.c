@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/core/kept.h"
+#include "measure/core/result_cache.h"
 
 #include "base/cleanup.h"
 #include "result/json.h"
@@ -60,14 +60,14 @@ static char *find_folder(struct tare_error *error)
 	return folder;
 }
 
-bool tare_kept_never(const struct tare_device_entry *device)
+bool tare_result_cache_refuses(const struct tare_device_entry *device)
 {
 	return (device->backend && strcmp(device->backend, "simulated") == 0) ||
 	       device->facts.fact[TARE_FACT_NOTE].present;
 }
 
-char *tare_kept_path(const char *command, const char *name, const char *identity,
-                     const char *driver, struct tare_error *error)
+char *tare_result_cache_path(const char *command, const char *name, const char *identity,
+                             const char *driver, struct tare_error *error)
 {
 	TARE_FREE char *folder = find_folder(error);
 	char slug[40], *path = NULL;
@@ -137,7 +137,7 @@ static int write_at(const char *path, const struct tare_result *result, struct t
 	return status;
 }
 
-int tare_kept_write(char *path, const struct tare_result *result, struct tare_error *error)
+int tare_result_cache_write(char *path, const struct tare_result *result, struct tare_error *error)
 {
 	int status = make_folders(path, error);
 	return status == 0 ? write_at(path, result, error) : status;

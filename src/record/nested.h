@@ -7,8 +7,8 @@
 
 // Leaves word for the recording around this process, where there is one (TARE_RECORD names its
 // folder), that the trace is in `folder`, an absolute path. Failing is no matter.
-void tare_inner_tell(const char *folder);
+void tare_nested_tell(const char *folder);
 
 // Takes the last word that was left in `data`, where the outer recording's processes write: the
 // inner trace's path. Returns whether there was one; it is there no more.
-bool tare_inner_hear(const char *data, char *folder, size_t size);
+bool tare_nested_take(const char *data, char *folder, size_t size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/inner.h"
+#include "record/nested.h"
 
 #include "guest/environment.h"
 
@@ -18,7 +18,7 @@ static char *note_path(const char *data)
 	return asprintf(&path, "%s/" NOTE, data) < 0 ? NULL : path;
 }
 
-void tare_inner_tell(const char *folder)
+void tare_nested_tell(const char *folder)
 {
 	const char *outer = getenv(TARE_ENVIRONMENT_DIRECTORY);
 	char *path = outer && outer[0] == '/' ? note_path(outer) : NULL;
@@ -34,7 +34,7 @@ void tare_inner_tell(const char *folder)
 	free(path);
 }
 
-bool tare_inner_hear(const char *data, char *folder, size_t size)
+bool tare_nested_take(const char *data, char *folder, size_t size)
 {
 	char *path = note_path(data);
 	int file = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules judge with: the working part of a view, its commands by start, its idle gaps.
+#include "analysis/findings/contents.h"
+#include "analysis/findings/internal.h"
+#include "analysis/ledger/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- the working part
+
+static int cut_spans(struct evaluation *evaluation)
+{
+	const struct tare_view *view = evaluation->view;
+	const struct tare_time_span whole = { evaluation->from_ns, evaluation->to_ns };
+	const struct tare_time_span *spans = view->spans ? view->spans : &whole;
+	size_t count = view->spans ? view->span_count : 1;
+	evaluation->spans = calloc(count + 1, sizeof *evaluation->spans);
+	if (!evaluation->spans)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct tare_time_span span = spans[i];
+		if (span.from_ns < evaluation->from_ns)
+			span.from_ns = evaluation->from_ns;
+		if (span.to_ns > evaluation->to_ns)
+			span.to_ns = evaluation->to_ns;
+		if (span.from_ns >= span.to_ns)
+			continue;
+		evaluation->spans[evaluation->span_count++] = span;
+		evaluation->working_ns += span.to_ns - span.from_ns;
+	}
+	return 0;
+}
+
+static int open_working_part(struct evaluation *evaluation)
+{
+	const struct tare_recorded_summary *summary = &evaluation->tables->summary;
+	if (summary->working_from_ns == TARE_NO_TIME || summary->working_to_ns == TARE_NO_TIME)
+		return 0;
+	evaluation->from_ns = summary->working_from_ns;
+	evaluation->to_ns = summary->working_to_ns;
+	return cut_spans(evaluation);
+}
+
+static void count_commands(struct evaluation *evaluation)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		if (tare_command_only_executes(command) ||
+		    !tables_has_command_of_any_name(&evaluation->context, command))
+			continue;
+		evaluation->commands++;
+		evaluation->timed += tare_command_timed(command);
+		evaluation->unsampled += command->untimed == TARE_UNTIMED_NOT_SAMPLED;
+	}
+}
+
+// What the driver was charged with, of a command in the mean: nothing was added to many.
+static int64_t driver_cost_ps(const struct tare_coverage *coverage)
+{
+	uint64_t commands = coverage->completed + coverage->unobserved;
+	if (coverage->driver_ns == TARE_NO_TIME || coverage->driver_ns <= 0 || commands == 0)
+		return 0;
+	return llround(fmin(1e18, (double)coverage->driver_ns * 1e3 / (double)commands));
+}
+
+// The dearest process stands for all.
+static void find_recording_costs(struct evaluation *evaluation)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	int64_t driver_ps = driver_cost_ps(&evaluation->tables->coverage);
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct tare_recorded_process *process = &recording->processes[i];
+		int64_t cost_ps = process->self_cost_ps;
+		int64_t untimed_ps = process->self_untimed_cost_ps > 0
+		                         ? process->self_untimed_cost_ps
+		                         : process->self_cost_ps;
+		if (process->self_cost_ps > 0) {
+			cost_ps = tables_add(cost_ps, driver_ps);
+			untimed_ps = tables_add(untimed_ps, driver_ps);
+		}
+		if (cost_ps > evaluation->command_cost_ps)
+			evaluation->command_cost_ps = cost_ps;
+		if (untimed_ps > evaluation->untimed_cost_ps)
+			evaluation->untimed_cost_ps = untimed_ps;
+		if (process->self_call_cost_ps > evaluation->call_cost_ps)
+			evaluation->call_cost_ps = process->self_call_cost_ps;
+	}
+}
+
+// ---- gaps
+
+static int make_gap_room(struct evaluation *evaluation)
+{
+	size_t room = evaluation->gap_room ? 2 * evaluation->gap_room : 256;
+	if (evaluation->gap_count < evaluation->gap_room)
+		return 0;
+	struct evaluated_gap *gaps = reallocarray(evaluation->gaps, room, sizeof *gaps);
+	if (!gaps)
+		return -ENOMEM;
+	evaluation->gaps = gaps;
+	evaluation->gap_room = room;
+	return 0;
+}
+
+static int take_gap(void *context, const struct tare_gap *gap,
+                    const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
+{
+	struct evaluation *evaluation = context;
+	const struct tare_recording *recording = evaluation->recording;
+	if (!evaluation_has_time(evaluation, gap->from_ns) ||
+	    !evaluation_has_time(evaluation, gap->to_ns - 1))
+		return 0;
+	if (make_gap_room(evaluation))
+		return -ENOMEM;
+	struct evaluated_gap *evaluated = &evaluation->gaps[evaluation->gap_count++];
+	*evaluated = (struct evaluated_gap){ .from_ns = gap->from_ns,
+		                             .to_ns = gap->to_ns,
+		                             .enter_ns = gap->to_ns,
+		                             .command = gap->command,
+		                             .cause = gap->cause };
+	if (gap->command < recording->command_count) {
+		int64_t enter_ns = recording->commands[gap->command].enter_ns;
+		evaluated->enter_ns = enter_ns < gap->from_ns ? gap->from_ns
+		                      : enter_ns > gap->to_ns ? gap->to_ns
+		                                              : enter_ns;
+	}
+	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
+		evaluated->parts_ns[i] = (float)parts_ns[i];
+	return 0;
+}
+
+static int find_gaps(struct evaluation *evaluation)
+{
+	struct tare_view working = *evaluation->view;
+	struct ledger_scope scope = { .recording = evaluation->recording,
+		                      .view = &working,
+		                      .device = TARE_NO_INDEX };
+	struct ledger_hosts *hosts = NULL;
+	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
+	struct ledger_rows row = { .at = &evaluation->ledger };
+	struct ledger_mark *marks = NULL;
+	int code = gaps ? 0 : -ENOMEM;
+	working.from_ns = evaluation->from_ns;
+	working.to_ns = evaluation->to_ns;
+	if (!code)
+		code = ledger_mark_view(&working, &marks, &row.mark_count);
+	row.marks = marks;
+	if (!code)
+		code = ledger_hosts_new(evaluation->recording, &working, &hosts);
+	if (!code)
+		code = ledger_order(evaluation->recording, &working, &evaluation->order,
+		                    &evaluation->order_count);
+	if (!code) {
+		gaps->each = take_gap;
+		gaps->context = evaluation;
+		code = ledger_sweep(&scope, hosts, evaluation->order, evaluation->order_count, &row,
+		                    gaps);
+	}
+	ledger_hosts_free(hosts);
+	free(marks);
+	free(gaps);
+	return code;
+}
+
+static void keep_working_commands(struct evaluation *evaluation)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *command =
+		    &evaluation->recording->commands[evaluation->order[i]];
+		if (tables_has_command_of_any_name(&evaluation->context, command) &&
+		    !tables_is_twice(&evaluation->context, command) &&
+		    command->start_ns <= evaluation->to_ns)
+			evaluation->order[kept++] = evaluation->order[i];
+	}
+	evaluation->order_count = kept;
+}
+
+// ---- first uses
+
+static int find_first_launches(struct evaluation *evaluation)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	evaluation->first_launch =
+	    calloc(recording->kernel_count + 1, sizeof *evaluation->first_launch);
+	if (!evaluation->first_launch)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->kernel_count; i++)
+		evaluation->first_launch[i] = TARE_NO_INDEX;
+	for (size_t i = recording->command_count; i-- > 0;)
+		if (recording->commands[i].kind == TARE_KIND_KERNEL &&
+		    recording->commands[i].object < recording->kernel_count)
+			evaluation->first_launch[recording->commands[i].object] = (uint32_t)i;
+	return 0;
+}
+
+bool evaluation_is_first_launch(const struct evaluation *evaluation, uint32_t command)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	return command < recording->command_count &&
+	       recording->commands[command].kind == TARE_KIND_KERNEL &&
+	       recording->commands[command].object < recording->kernel_count &&
+	       evaluation->first_launch[recording->commands[command].object] == command;
+}
+
+int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
+                                const struct evaluated_gap *gap)
+{
+	int64_t launch_ns = gap->to_ns - gap->enter_ns;
+	double spent_ns =
+	    (double)gap->parts_ns[TARE_LEDGER_API] + (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
+	if (!evaluation_is_first_launch(evaluation, gap->command))
+		return 0;
+	return (double)launch_ns < spent_ns ? launch_ns : llround(spent_ns);
+}
+
+static void sum_first_uses(struct evaluation *evaluation)
+{
+	for (size_t i = 0; i < evaluation->gap_count; i++)
+		evaluation->first_use_ns +=
+		    evaluation_first_use_ns(evaluation, &evaluation->gaps[i]);
+	evaluation->steady_ns = evaluation->working_ns - evaluation->first_use_ns;
+}
+
+// ---- open and close
+
+int evaluation_open(struct evaluation *evaluation, const struct tare_recording *recording,
+                    const struct tare_view *view, const struct tare_ledgers *ledgers,
+                    const struct tare_tables *tables, struct tare_findings *findings)
+{
+	*evaluation = (struct evaluation){ .recording = recording,
+		                           .view = view,
+		                           .ledgers = ledgers,
+		                           .tables = tables,
+		                           .findings = findings };
+	int code = tables_context_open(recording, view, ledgers, &evaluation->context);
+	if (code)
+		return code;
+	count_commands(evaluation);
+	find_recording_costs(evaluation);
+	evaluation->small_task = calloc(tables->task_count + 1, sizeof *evaluation->small_task);
+	code = evaluation->small_task ? open_working_part(evaluation) : -ENOMEM;
+	if (!code)
+		code = find_first_launches(evaluation);
+	if (!code && evaluation->working_ns > 0)
+		code = find_gaps(evaluation);
+	if (code)
+		return code;
+	keep_working_commands(evaluation);
+	sum_first_uses(evaluation);
+	return finding_leave_out_hashing(evaluation);
+}
+
+void evaluation_close(struct evaluation *evaluation)
+{
+	tables_context_close(&evaluation->context);
+	free(evaluation->spans);
+	free(evaluation->order);
+	free(evaluation->gaps);
+	free(evaluation->first_launch);
+	free(evaluation->small_task);
+}
+
+// ---- membership and noise
+
+bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns)
+{
+	size_t low = 0, high = evaluation->span_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (evaluation->spans[middle].to_ns <= at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < evaluation->span_count && evaluation->spans[low].from_ns <= at_ns;
+}
+
+bool evaluation_has_command(const struct evaluation *evaluation,
+                            const struct tare_recorded_command *command)
+{
+	int64_t at_ns = tare_command_timed(command) ? command->start_ns : command->enter_ns;
+	// The last completion may be a command of no length.
+	if (at_ns == evaluation->to_ns)
+		at_ns--;
+	return tables_has_command(&evaluation->context, command) &&
+	       evaluation_has_time(evaluation, at_ns);
+}
+
+bool evaluation_has_call(const struct evaluation *evaluation, const struct tare_recorded_call *call)
+{
+	return tables_has_call(&evaluation->context, call) &&
+	       evaluation_has_time(evaluation, call->enter_ns);
+}
+
+double evaluation_percent(const struct evaluation *evaluation, double ns)
+{
+	return evaluation->steady_ns > 0 ? 100 * ns / (double)evaluation->steady_ns : NAN;
+}
+
+int64_t evaluation_residual_ns(const struct evaluation *evaluation, uint32_t device)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	int64_t worst_ns = 0;
+	for (size_t i = 0; i < recording->device_count; i++) {
+		const struct tare_recorded_device *row = &recording->devices[i];
+		if ((device == TARE_NO_INDEX || row->same_as == device) &&
+		    row->residual_ns != TARE_NO_TIME && row->residual_ns > worst_ns)
+			worst_ns = row->residual_ns;
+	}
+	return worst_ns;
+}
+
+uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps)
+{
+	return evaluation->recording->device_count > 1 ? 2 * gaps : gaps;
+}
+
+void evaluation_add_part(const struct evaluation *evaluation, uint32_t device,
+                         const struct evaluated_gap *gap, double part_ns, struct gap_sum *sum)
+{
+	double doubt_ns = (double)evaluation_residual_ns(evaluation, device) *
+	                  (double)evaluation_edges(evaluation, 1);
+	sum->gaps++;
+	sum->ns += part_ns;
+	sum->low_ns += fmax(0, part_ns - doubt_ns);
+	sum->high_ns += fmin((double)(gap->to_ns - gap->from_ns), part_ns + doubt_ns);
+}
+
+double evaluation_within_gap(const struct evaluated_gap *gap, const struct tare_time_span *spans,
+                             size_t count, size_t *first)
+{
+	double sum_ns = 0;
+	while (*first < count && spans[*first].to_ns <= gap->from_ns)
+		++*first;
+	for (size_t i = *first; i < count && spans[i].from_ns < gap->to_ns; i++) {
+		int64_t from_ns = spans[i].from_ns > gap->from_ns ? spans[i].from_ns : gap->from_ns;
+		int64_t to_ns = spans[i].to_ns < gap->to_ns ? spans[i].to_ns : gap->to_ns;
+		sum_ns += (double)(to_ns - from_ns);
+	}
+	return sum_ns;
+}
+
+bool finding_matters(const struct evaluation *evaluation, uint32_t device, double cost_ns,
+                     uint64_t edges, uint64_t commands, uint64_t calls, double share)
+{
+	double residual_ns = (double)evaluation_residual_ns(evaluation, device) * (double)edges;
+	double recording_ns = (double)evaluation->command_cost_ps / 1e3 * (double)commands +
+	                      (double)evaluation->call_cost_ps / 1e3 * (double)calls;
+	return cost_ns >= FINDING_LEAST_NS && cost_ns >= share * (double)evaluation->steady_ns &&
+	       cost_ns > residual_ns && cost_ns > recording_ns;
+}
