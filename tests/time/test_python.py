@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -90,6 +91,13 @@ def test_a_series_is_repeated_until_it_is_known(cl, tmp_path):
     assert figure.n == len(calls) <= 40 and figure.name == "markers"
     assert figure.known in (tare_time.Known.CONVERGED, tare_time.Known.GIVEN_UP, tare_time.Known.COARSE)
     assert figure.min_ns <= figure.median_ns <= figure.p95_ns <= figure.max_ns and figure.enqueue_ns > 0
+    assert figure.below_floor in (True, False) and figure.drifting in (True, False) and isinstance(figure.sentence, str)
+    one = tare_time.Series("one", most=1)
+    with timer.span() as span:
+        marker(cl, queue)
+    assert not span.take(one, LIMIT_NS) and one.figure().n == 1
+    with pytest.raises(tare_time.Error, match="no such span"):
+        span.read(0)
     with pytest.raises(tare_time.Error, match="ended already"):
         series.repeat(timer, lambda: None)
     own = tare_time.Series("own", limit_ns=1)
@@ -123,6 +131,26 @@ def test_a_span_may_go_after_its_timer(cl):
     timer.__del__()
     span.__del__()
     timer.__del__()
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no cc")
+def test_the_documents_first_program_runs(cl, tmp_path):
+    """docs/own-program.md begins with a program that runs as it stands."""
+    assert cl
+    page = (ROOT / "docs" / "own-program.md").read_text(encoding="utf-8")
+    program, library = tmp_path / "program.c", pathlib.Path(os.environ["TARE_TIME_LIBRARY"])
+    program.write_text(re.search(r"```c\n(.*?)```", page, re.S)[1], encoding="utf-8")
+    for name in ("libtare.so", "libtare.so.0.1"):
+        (tmp_path / name).symlink_to(library)
+    done = subprocess.run([*shlex.split(os.environ.get("TARE_CC", "cc")), "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}",
+                           str(program), "-o", str(tmp_path / "program"), f"-L{tmp_path}", "-ltare", "-l:libOpenCL.so.1"],
+                          check=False, capture_output=True, text=True)
+    if "cl.h" in done.stderr or "libOpenCL" in done.stderr:
+        pytest.skip("there is no OpenCL to build with")
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = subprocess.run([str(tmp_path / "program")], check=True, capture_output=True, text=True, timeout=100,
+                           env={**os.environ, "LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}"}).stdout
+    assert re.fullmatch(r"fill: [\d.]+ \w+ on the device, \+- .*\n", shown), shown
 
 
 def test_errors_say_what_is_wrong(cl):

@@ -105,6 +105,14 @@ static void time_series(cl_command_queue queue)
 	       "a table shows them");
 	expect(thrown([&] { tare::series::write({ &series }, "/nowhere/at/all"); }) == -ENOENT,
 	       "a file that cannot be written is an error");
+	tare_time_series *native = nullptr;
+	tare_time_span span;
+	expect(tare_time_series_open(&native, "native", nullptr, nullptr) == 0 &&
+	           tare_time_begin(timer.get(), nullptr, &span, nullptr) == 0 &&
+	           tare_time_end(timer.get(), span, nullptr) == 0 &&
+	           tare_time_series_take(native, timer.get(), span, limit, nullptr) == 1,
+	       "C's functions are C++'s");
+	tare_time_series_close(native);
 	bool passed = false;
 	tare::series interrupted("interrupted", options);
 	try {
