@@ -62,7 +62,7 @@ void print_throughput(const struct tare_time_result *result, size_t bytes)
 		       (double)bytes / (double)result->device_ns);
 	else
 		printf("  throughput: %.3f to %.3f GB/s (10^9 bytes a second), without and with "
-		       "the floor taken off\n",
+		       "what may be the span's own taken off\n",
 		       (double)bytes / (double)result->device_ns, (double)bytes / (double)least_ns);
 }
 

@@ -31,7 +31,8 @@ static int tell_time(const struct tare_time_result *result, const char *name, ch
 	char device[TARE_TIME_DURATION], floor[TARE_TIME_DURATION], step[TARE_TIME_DURATION],
 	    host[TARE_TIME_DURATION];
 	const char *modulo = result->wraps_excluded ? "" : ", if less than the clock's period";
-	int64_t step_ns = result->uncertainty_ns - (result->floor_ns > 0 ? result->floor_ns : 0);
+	int64_t own_ns = result->floor_ns > 0 ? TARE_TIME_GAPS * result->floor_ns : 0;
+	int64_t step_ns = result->uncertainty_ns - own_ns;
 
 	tare_time_duration(device, result->device_ns);
 	tare_time_duration(step, step_ns);
@@ -44,11 +45,11 @@ static int tell_time(const struct tare_time_result *result, const char *name, ch
 		    text, size,
 		    "%s: %s on the device, +- %s, with a floor that is not known%s; %s to enqueue",
 		    name, device, step, modulo, host);
-	tare_time_duration(floor, result->floor_ns);
-	return snprintf(
-	    text, size,
-	    "%s: %s on the device, +- %s, of which about %s are the span's own%s; %s to enqueue",
-	    name, device, step, floor, modulo, host);
+	tare_time_duration(floor, own_ns);
+	return snprintf(text, size,
+	                "%s: %s on the device, +- %s, of which up to about %s are the span's "
+	                "own%s; %s to enqueue",
+	                name, device, step, floor, modulo, host);
 }
 
 static int tell_floor(const struct tare_time_result *result, const char *name, char *text,

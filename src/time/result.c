@@ -160,7 +160,8 @@ static void set_interval(struct tare_time_result *result, const struct tare_time
 	}
 	result->device_ns = llrint(span_ns);
 	result->floor_ns = floor_ns < 0 ? -1 : llrint(floor_ns);
-	result->uncertainty_ns = (int64_t)ceil(step_ns) + (floor_ns > 0 ? result->floor_ns : 0);
+	result->uncertainty_ns =
+	    (int64_t)ceil(step_ns) + (floor_ns > 0 ? TARE_TIME_GAPS * result->floor_ns : 0);
 	result->state = TARE_TIME_OK;
 	if (span_ns < step_ns || (floor_ns > 0 && span_ns <= floor_ns + step_ns)) {
 		result->state = TARE_TIME_BELOW_FLOOR;

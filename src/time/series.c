@@ -68,10 +68,9 @@ static double step_of(const struct tare_time_series *series, const struct tare_t
 	double before = series->device.rule.quantum, step, apart;
 	double tick = result->rate.hz_numerator ? tare_tick_ns(&result->rate) : 0;
 
-	step =
-	    tick > 0
-	        ? tare_step_ns(&result->rate)
-	        : (double)(result->uncertainty_ns - (result->floor_ns > 0 ? result->floor_ns : 0));
+	step = tick > 0 ? tare_step_ns(&result->rate)
+	                : (double)(result->uncertainty_ns -
+	                           (result->floor_ns > 0 ? TARE_TIME_GAPS * result->floor_ns : 0));
 	if (n == 0)
 		return step;
 	apart = fabs((double)(result->device_ns - series->device.samples[n - 1]));

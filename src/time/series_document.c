@@ -111,7 +111,8 @@ static void put_method(FILE *file, const struct tare_time_figure *figure)
 	if (figure->floor_ns > 0)
 		snprintf(text, sizeof text,
 		         "on the device's clock, between marks that libtare put around the span; "
-		         "an empty span takes about %s there, which is not taken off",
+		         "an empty span takes about %s there, which is not taken off; around a "
+		         "command it may be twice that",
 		         tare_time_duration(floor, llrint(figure->floor_ns)));
 	else
 		snprintf(text, sizeof text,

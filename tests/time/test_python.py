@@ -65,7 +65,7 @@ def test_a_span_is_timed(cl):
         # These say that the structure is read as the library writes it.
         assert result.device_ns == result.end_ticks - result.start_ticks
         assert (result.rate.hz_numerator, result.rate.hz_denominator, result.rate.valid_bits) == (10**9, 1, 64)
-        assert 0 <= result.host_ns < 10**10 and 0 <= result.floor_ns <= result.uncertainty_ns
+        assert 0 <= result.host_ns < 10**10 and 0 <= 2 * result.floor_ns <= result.uncertainty_ns
         assert result.reason == tare_time.Reason.NO_REASON and result.wraps_excluded
         assert result.line().startswith("markers: ")
     own = timer.event(marker(cl, queue).value, "own", LIMIT_NS)

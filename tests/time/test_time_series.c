@@ -264,7 +264,7 @@ static void fill_below(struct tare_time_series *series)
 
 	result.state = TARE_TIME_BELOW_FLOOR;
 	result.floor_ns = 1000;
-	result.uncertainty_ns = 1001;
+	result.uncertainty_ns = 2001;
 	repeat(series, result);
 }
 
@@ -339,7 +339,7 @@ static void the_document_is_read_back(void **state)
 	for (int64_t i = 0; status > 0; i++) {
 		struct tare_time_result result = result_of(900000 + noise(&seed));
 		result.floor_ns = 1204;
-		result.uncertainty_ns = 1205;
+		result.uncertainty_ns = 2409;
 		status = tare_time_series_add_at(series[0], &result, 2 * MS * i, &error);
 	}
 	tare_time_series_add(series[1], &absent, NULL);
