@@ -121,9 +121,9 @@ struct tare_time_span {
 TARE_TIME_API int tare_time_begin(struct tare_timer *timer, const char *name,
                                   struct tare_time_span *span, struct tare_time_error *error);
 
-// The span ends here. -ESTALE: there is no such span (any more); -EALREADY: it has ended; -EPERM:
-// another thread began it, and it goes on; -EIO: the API refused, and the span has ended without a
-// device time.
+// The span ends here. -ESTALE: there is no such span (any more), or it is of another timer;
+// -EALREADY: it has ended; -EPERM: another thread began it, and it goes on; -EIO: the API refused,
+// and the span has ended without a device time.
 TARE_TIME_API int tare_time_end(struct tare_timer *timer, struct tare_time_span span,
                                 struct tare_time_error *error);
 

@@ -215,7 +215,8 @@ static int claim_span(struct tare_timer *timer, struct tare_time_span span,
 	if (!slot)
 		return tare_time_fail(
 		    error, ESTALE,
-		    "this timer has no such span; it was never begun, or it was released");
+		    "this timer has no such span; it was never begun, was released, or is another "
+		    "timer's");
 	start_result(result, slot->name);
 	if (slot->state == TARE_TIME_BEGUN)
 		return tare_time_fail(error, EBUSY, "this span has not ended; end it first");
