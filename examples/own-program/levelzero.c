@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel, a copy with its throughput, and a sequence, timed by libtare on regular lists; and
-// beside each what code says that is often copied, and why it differs.
+// A kernel, copies with their throughput, a sequence and a matrix product, timed by libtare on
+// regular lists; and beside each what code says that is often copied, and why it differs.
 //   ZE_ENABLE_ALT_DRIVERS=/path/to/libze_cpu.so own-levelzero --n 256
 #include "example.h"
-
-#include <tare/time.h>
+#include "own.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define LIMIT_NS INT64_C(60000000000)
 #define GROUP 16
 
 struct program {
@@ -20,12 +18,6 @@ struct program {
 	size_t n, bytes;
 	void *host, *a, *b, *c;
 };
-
-static void need(int status, const struct tare_time_error *error)
-{
-	if (status < 0)
-		stop("%s", error->message);
-}
 
 static struct tare_timer *timer_of(const struct program *program, ze_command_list_handle_t list)
 {
@@ -38,20 +30,6 @@ static struct tare_timer *timer_of(const struct program *program, ze_command_lis
 	return timer;
 }
 
-static void begin(struct tare_timer *timer, const char *name, struct tare_time_span *span)
-{
-	struct tare_time_error error;
-
-	need(tare_time_begin(timer, name, span, &error), &error);
-}
-
-static void end(struct tare_timer *timer, struct tare_time_span span)
-{
-	struct tare_time_error error;
-
-	need(tare_time_end(timer, span, &error), &error);
-}
-
 static struct tare_time_result result_of(struct tare_timer *timer, struct tare_time_span span)
 {
 	struct tare_time_result result;
@@ -59,14 +37,6 @@ static struct tare_time_result result_of(struct tare_timer *timer, struct tare_t
 
 	need(tare_time_read(timer, span, LIMIT_NS, &result, &error), &error);
 	return result;
-}
-
-static void print(const struct tare_time_result *result)
-{
-	char line[TARE_TIME_LINE];
-
-	tare_time_line(result, line, sizeof line);
-	puts(line);
 }
 
 // A list is run, and gone together with its timer: then nothing can write the timer's memory any
@@ -101,6 +71,15 @@ static void append_copy(ze_command_list_handle_t list, void *to, const void *fro
 	      "zeCommandListAppendMemoryCopy");
 }
 
+static void copy_now(const struct program *program, void *to, const void *from)
+{
+	ze_command_list_handle_t list = list_of(&program->device, program->device.compute);
+
+	append_copy(list, to, from, program->bytes);
+	run(program, list);
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+}
+
 // Ticks as whole nanoseconds each, without the counter's width.
 static uint64_t copied_code_ns(const struct program *program, uint64_t start, uint64_t end_ticks)
 {
@@ -129,24 +108,13 @@ static void time_kernel(const struct program *program)
 	printf("  the host's clock around submission and wait: %.0f ns, which is not the kernel's "
 	       "time\n",
 	       wall_ns);
+	printf("  timerResolution: %" PRIu64 ", nanoseconds a tick, for the older type of the "
+	       "properties; %" PRIu64 ", ticks a second, for the type 1.2. Copied code tests the "
+	       "type that it set itself, so that it takes the first for either\n",
+	       program->device.older_resolution_ns, program->device.properties.timerResolution);
 	check(zeEventDestroy(event), "zeEventDestroy");
 	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
 	drop(list, timer);
-}
-
-static void print_throughput(const struct tare_time_result *result, size_t bytes)
-{
-	int64_t least_ns = result->device_ns - result->uncertainty_ns;
-
-	if (result->state != TARE_TIME_OK || result->device_ns <= 0)
-		puts("  throughput: n/a, because there is no time to rely on");
-	else if (least_ns <= 0)
-		printf("  throughput: at least %.3f GB/s\n",
-		       (double)bytes / (double)result->device_ns);
-	else
-		printf("  throughput: %.3f to %.3f GB/s (10^9 bytes a second), without and with "
-		       "the floor taken off\n",
-		       (double)bytes / (double)result->device_ns, (double)bytes / (double)least_ns);
 }
 
 static void time_copy(const struct program *program)
@@ -197,6 +165,78 @@ static void time_sequence(const struct program *program)
 	drop(list, timer);
 }
 
+// A list each, executed until the copy is known.
+static void time_copies(const struct program *program)
+{
+	static const struct {
+		const char *name;
+		enum memory from, to;
+	} copies[] = {
+		{ "heap to device", HEAP, DEVICE },     { "device to heap", DEVICE, HEAP },
+		{ "host to device", HOST, DEVICE },     { "device to host", DEVICE, HOST },
+		{ "shared to shared", SHARED, SHARED }, { "device to device", DEVICE, DEVICE }
+	};
+	enum { COUNT = sizeof copies / sizeof *copies };
+	struct tare_time_series *series[COUNT];
+	struct tare_time_error error;
+	int status;
+
+	for (size_t i = 0; i < COUNT; i++) {
+		ze_command_list_handle_t list = list_of(&program->device, program->device.compute);
+		struct tare_timer *timer = timer_of(program, list);
+		void *from = memory_of(&program->device, copies[i].from, program->bytes),
+		     *to = memory_of(&program->device, copies[i].to, program->bytes);
+		struct tare_time_span span;
+		series[i] = series_of(copies[i].name, program->bytes);
+		begin(timer, NULL, &span);
+		append_copy(list, to, from, program->bytes);
+		end(timer, span);
+		run(program, list);
+		do {
+			struct tare_time_result result = result_of(timer, span);
+			status = tare_time_series_add(series[i], &result, &error);
+			need(status, &error);
+			run_ns(program->queue, list);
+		} while (status > 0);
+		drop(list, timer);
+		free_memory(&program->device, copies[i].from, from);
+		free_memory(&program->device, copies[i].to, to);
+	}
+	print_table(series, COUNT);
+	puts("  copied code has the first run in its mean, with what only that one takes; and its "
+	     "shared memory was made with other flags than the rest");
+}
+
+// Without copies, as the speed-ups are of the product alone.
+static int time_product(const struct program *program)
+{
+	ze_command_list_handle_t list = list_of(&program->device, program->device.compute);
+	struct tare_timer *timer = timer_of(program, list);
+	struct tare_time_error error;
+	struct tare_time_span span;
+	struct product product;
+	double wall_ns;
+	int status;
+
+	product_open(&product, program->n);
+	copy_now(program, program->a, product.a);
+	copy_now(program, program->b, product.b);
+	begin(timer, NULL, &span);
+	append_kernel(program, list, NULL);
+	end(timer, span);
+	wall_ns = run(program, list);
+	do {
+		struct tare_time_result result = result_of(timer, span);
+		product_wall(&product, wall_ns);
+		status = tare_time_series_add(product.device, &result, &error);
+		need(status, &error);
+		wall_ns = run_ns(program->queue, list);
+	} while (status > 0);
+	drop(list, timer);
+	copy_now(program, product.found, program->c);
+	return product_close(&product);
+}
+
 static void prepare(struct program *program)
 {
 	const struct device *device = &program->device;
@@ -236,6 +276,7 @@ static void finish(struct program *program)
 int main(int count, char **arguments)
 {
 	struct program program = { .n = 256 };
+	int status;
 	const struct option options[] = {
 		{ "--n", "rows of the matrices, rounded to a multiple of 16", &program.n, GROUP,
 		  8192, NULL },
@@ -250,7 +291,9 @@ int main(int count, char **arguments)
 	prepare(&program);
 	time_kernel(&program);
 	time_copy(&program);
+	time_copies(&program);
 	time_sequence(&program);
+	status = time_product(&program);
 	finish(&program);
-	return 0;
+	return status;
 }

@@ -121,9 +121,9 @@ struct tare_time_span {
 TARE_TIME_API int tare_time_begin(struct tare_timer *timer, const char *name,
                                   struct tare_time_span *span, struct tare_time_error *error);
 
-// The span ends here. -ESTALE: there is no such span (any more); -EALREADY: it has ended; -EPERM:
-// another thread began it, and it goes on; -EIO: the API refused, and the span has ended without a
-// device time.
+// The span ends here. -ESTALE: there is no such span (any more), or it is of another timer;
+// -EALREADY: it has ended; -EPERM: another thread began it, and it goes on; -EIO: the API refused,
+// and the span has ended without a device time.
 TARE_TIME_API int tare_time_end(struct tare_timer *timer, struct tare_time_span span,
                                 struct tare_time_error *error);
 
@@ -162,9 +162,10 @@ struct tare_time_result {
 	int64_t device_ns;
 	int64_t floor_ns; // what an empty span takes on this queue: the median of up to 7 that the
 	                  // timer's first spans begin with; 0 for tare_time_event; -1: not known
-	int64_t uncertainty_ns; // the clock's step and the floor (the step alone where there is
-	                        // none). The work between took device_ns, give or take a step, less
-	                        // at most about the floor
+	int64_t uncertainty_ns; // the clock's step and twice the floor (the step alone where there
+	                        // is none). The work between took device_ns, give or take a step,
+	                        // less at most about twice the floor: an empty span is one gap
+	                        // between marks, one around a command has a gap on each side of it
 	int64_t host_ns; // from the return of begin to the call of end on the host's raw monotonic
 	                 // clock: what enqueueing took, not the work; -1: none
 	uint64_t start_ticks, end_ticks; // as the device wrote them; 0 on CUDA

@@ -13,10 +13,13 @@
 #ifndef TARE_TIME_HPP
 #define TARE_TIME_HPP
 #include <tare/time.h>
+#include <tare/time_series.h>
 
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace tare
 {
@@ -153,6 +156,82 @@ class span
 	std::shared_ptr<tare_timer> timer_;
 	tare_time_span span_;
 	bool open_;
+};
+
+// Results of one span that is repeated until it is known (tare/time_series.h):
+//
+//	tare::series solve("solve");
+//	solve.repeat(timer, 1000000000, [&] { ... });  // enqueues what is to be timed
+//	std::fputs(tare::series::table({ &solve }).c_str(), stdout);
+class series
+{
+      public:
+	explicit series(const char *name,
+	                const tare_time_series_options &options = tare_time_series_options())
+	{
+		tare_time_error error = tare_time_error();
+		time_check(tare_time_series_open(&series_, name, &options, &error), error);
+	}
+	series(const series &) = delete;
+	series &operator=(const series &) = delete;
+	~series()
+	{
+		tare_time_series_close(series_);
+	}
+	// Whether more results are wanted.
+	bool add(const tare_time_result &result)
+	{
+		tare_time_error error = tare_time_error();
+		int status = tare_time_series_add(series_, &result, &error);
+		time_check(status, error);
+		return status > 0;
+	}
+	// Calls `work` in a span, and waits for it, until its time is known or given up.
+	template <class Work> tare_time_figure repeat(const timer &of, int64_t limit_ns, Work work)
+	{
+		int status = 1;
+		while (status > 0) {
+			span each(of, nullptr);
+			work();
+			each.end();
+			status = add(each.result(limit_ns));
+		}
+		return figure();
+	}
+	tare_time_figure figure() const
+	{
+		tare_time_figure figure = tare_time_figure();
+		tare_time_error error = tare_time_error();
+		time_check(tare_time_series_figure(series_, &figure, &error), error);
+		return figure;
+	}
+	static std::string table(std::initializer_list<const series *> of)
+	{
+		const std::vector<tare_time_series *> native = natives(of);
+		int length = tare_time_table(native.data(), native.size(), nullptr, 0);
+		std::string text(length > 0 ? static_cast<size_t>(length) + 1 : 1, '\0');
+		tare_time_table(native.data(), native.size(), &text[0], text.size());
+		text.resize(text.size() - 1);
+		return text;
+	}
+	// A document for `tare render`.
+	static void write(std::initializer_list<const series *> of, const std::string &path)
+	{
+		const std::vector<tare_time_series *> native = natives(of);
+		tare_time_error error = tare_time_error();
+		time_check(tare_time_write(native.data(), native.size(), path.c_str(), &error),
+		           error);
+	}
+
+      private:
+	static std::vector<tare_time_series *> natives(std::initializer_list<const series *> of)
+	{
+		std::vector<tare_time_series *> native;
+		for (const series *each : of)
+			native.push_back(each->series_);
+		return native;
+	}
+	tare_time_series *series_ = nullptr;
 };
 
 } // namespace tare

@@ -117,3 +117,10 @@ void tare_time_phase_begin(const void *owner, uint32_t slot, uint32_t turn, cons
 void tare_time_phase_end(const void *owner, uint32_t slot, uint32_t turn);
 // An address that only this thread has.
 const void *tare_time_thread(void);
+
+// An empty span is the gap between two marks; one around a command has one on each side of it.
+#define TARE_TIME_GAPS 2
+
+#define TARE_TIME_DURATION 32
+// "1.204 ms": enough digits to tell figures apart, not more than a clock has. Returns text.
+const char *tare_time_duration(char text[TARE_TIME_DURATION], int64_t ns);

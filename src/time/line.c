@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-// Enough digits to tell figures apart, not more than a clock has.
-static const char *duration(char text[32], int64_t ns)
+const char *tare_time_duration(char text[TARE_TIME_DURATION], int64_t ns)
 {
 	static const struct {
 		int64_t below;
@@ -21,43 +20,45 @@ static const char *duration(char text[32], int64_t ns)
 
 	while (i < 3 && ns >= units[i].below)
 		i++;
-	snprintf(text, 32, i == 0 ? "%.0f %s" : "%.3f %s", (double)ns / units[i].unit,
-	         units[i].name);
+	snprintf(text, TARE_TIME_DURATION, i == 0 ? "%.0f %s" : "%.3f %s",
+	         (double)ns / units[i].unit, units[i].name);
 	return text;
 }
 
 static int tell_time(const struct tare_time_result *result, const char *name, char *text,
                      size_t size)
 {
-	char device[32], floor[32], step[32], host[32];
+	char device[TARE_TIME_DURATION], floor[TARE_TIME_DURATION], step[TARE_TIME_DURATION],
+	    host[TARE_TIME_DURATION];
 	const char *modulo = result->wraps_excluded ? "" : ", if less than the clock's period";
-	int64_t step_ns = result->uncertainty_ns - (result->floor_ns > 0 ? result->floor_ns : 0);
+	int64_t own_ns = result->floor_ns > 0 ? TARE_TIME_GAPS * result->floor_ns : 0;
+	int64_t step_ns = result->uncertainty_ns - own_ns;
 
-	duration(device, result->device_ns);
-	duration(step, step_ns);
+	tare_time_duration(device, result->device_ns);
+	tare_time_duration(step, step_ns);
 	if (result->floor_ns == 0)
 		return snprintf(text, size, "%s: %s on the device, +- %s%s", name, device, step,
 		                modulo);
-	duration(host, result->host_ns);
+	tare_time_duration(host, result->host_ns);
 	if (result->floor_ns < 0)
 		return snprintf(
 		    text, size,
 		    "%s: %s on the device, +- %s, with a floor that is not known%s; %s to enqueue",
 		    name, device, step, modulo, host);
-	duration(floor, result->floor_ns);
-	return snprintf(
-	    text, size,
-	    "%s: %s on the device, +- %s, of which about %s are the span's own%s; %s to enqueue",
-	    name, device, step, floor, modulo, host);
+	tare_time_duration(floor, own_ns);
+	return snprintf(text, size,
+	                "%s: %s on the device, +- %s, of which up to about %s are the span's "
+	                "own%s; %s to enqueue",
+	                name, device, step, floor, modulo, host);
 }
 
 static int tell_floor(const struct tare_time_result *result, const char *name, char *text,
                       size_t size)
 {
-	char bound[32];
+	char bound[TARE_TIME_DURATION];
 
 	return snprintf(text, size, "%s: below the floor, no more than %s: %s", name,
-	                duration(bound, result->device_ns + result->uncertainty_ns),
+	                tare_time_duration(bound, result->device_ns + result->uncertainty_ns),
 	                result->sentence);
 }
 

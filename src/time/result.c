@@ -160,7 +160,8 @@ static void set_interval(struct tare_time_result *result, const struct tare_time
 	}
 	result->device_ns = llrint(span_ns);
 	result->floor_ns = floor_ns < 0 ? -1 : llrint(floor_ns);
-	result->uncertainty_ns = (int64_t)ceil(step_ns) + (floor_ns > 0 ? result->floor_ns : 0);
+	result->uncertainty_ns =
+	    (int64_t)ceil(step_ns) + (floor_ns > 0 ? TARE_TIME_GAPS * result->floor_ns : 0);
 	result->state = TARE_TIME_OK;
 	if (span_ns < step_ns || (floor_ns > 0 && span_ns <= floor_ns + step_ns)) {
 		result->state = TARE_TIME_BELOW_FLOOR;
@@ -214,7 +215,8 @@ static int claim_span(struct tare_timer *timer, struct tare_time_span span,
 	if (!slot)
 		return tare_time_fail(
 		    error, ESTALE,
-		    "this timer has no such span; it was never begun, or it was released");
+		    "this timer has no such span; it was never begun, was released, or is another "
+		    "timer's");
 	start_result(result, slot->name);
 	if (slot->state == TARE_TIME_BEGUN)
 		return tare_time_fail(error, EBUSY, "this span has not ended; end it first");

@@ -13,7 +13,7 @@ import ctypes
 import enum
 import os
 
-__all__ = ["Error", "List", "Reason", "Result", "Span", "State", "Timer", "version"]
+__all__ = ["Error", "Figure", "Known", "List", "Reason", "Result", "Series", "Span", "State", "Timer", "table", "version", "write"]
 
 _SONAME = "libtare.so.0.1"
 FOREVER_NS = (1 << 63) - 1
@@ -34,6 +34,14 @@ class Reason(enum.IntEnum):
     DEVICE_LOST = 4
     IMPOSSIBLE = 5
     NOT_APPENDED = 6
+
+
+class Known(enum.IntEnum):
+    OPEN = 0
+    CONVERGED = 1
+    GIVEN_UP = 2
+    COARSE = 3
+    ABSENT = 4
 
 
 class List(enum.IntEnum):
@@ -95,6 +103,41 @@ class Result(ctypes.Structure):
         return text.value.decode(errors="replace")
 
 
+class _SeriesOptions(ctypes.Structure):
+    _fields_ = [("half_width", ctypes.c_double), ("most", ctypes.c_uint32), ("limit_ns", ctypes.c_int64),
+                ("bytes", ctypes.c_uint64)]
+
+
+class Figure(ctypes.Structure):
+    """struct tare_time_figure of tare/time_series.h, whose comments say what its members are."""
+    _fields_ = [("_known", ctypes.c_int), ("_sentence", ctypes.c_char_p), ("_name", ctypes.c_char * 64), ("n", ctypes.c_uint64),
+                ("median_ns", ctypes.c_double), ("low_ns", ctypes.c_double), ("high_ns", ctypes.c_double),
+                ("min_ns", ctypes.c_double), ("p95_ns", ctypes.c_double), ("max_ns", ctypes.c_double),
+                ("effective_n", ctypes.c_double), ("floor_ns", ctypes.c_double), ("step_ns", ctypes.c_double),
+                ("enqueue_ns", ctypes.c_double), ("_below_floor", ctypes.c_int), ("_drifting", ctypes.c_int),
+                ("gb_s", ctypes.c_double)]
+
+    @property
+    def known(self):
+        return Known(self._known)
+
+    @property
+    def sentence(self):
+        return self._sentence.decode(errors="replace")
+
+    @property
+    def name(self):
+        return self._name.decode(errors="replace")
+
+    @property
+    def below_floor(self):
+        return bool(self._below_floor)
+
+    @property
+    def drifting(self):
+        return bool(self._drifting)
+
+
 class Error(Exception):
     """What tare/time.h says of an error: code (a negative errno), call and native of the vendor."""
 
@@ -119,9 +162,16 @@ def _library():
                 "end": [handle, span, error], "release": [handle, span, error],
                 "read": [handle, span, ctypes.c_int64, result, error],
                 "event": [handle, ctypes.c_char_p, handle, ctypes.c_int64, result, error],
-                "line": [result, ctypes.c_char_p, ctypes.c_size_t]}.items():
+                "line": [result, ctypes.c_char_p, ctypes.c_size_t],
+                "series_open": [made, ctypes.c_char_p, ctypes.POINTER(_SeriesOptions), error],
+                "series_close": [handle], "series_add": [handle, result, error],
+                "series_take": [handle, handle, span, ctypes.c_int64, error],
+                "series_figure": [handle, ctypes.POINTER(Figure), error],
+                "table": [made, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t],
+                "write": [made, ctypes.c_size_t, ctypes.c_char_p, error]}.items():
             getattr(library, f"tare_time_{name}").argtypes = arguments
         library.tare_time_version.restype = ctypes.c_char_p
+        library.tare_time_series_close.restype = None
         _loaded = library
     return _loaded
 
@@ -133,8 +183,10 @@ def version():
 
 def _call(name, *arguments):
     error = _Error()
-    if getattr(_library(), f"tare_time_{name}")(*arguments, ctypes.byref(error)) < 0:
+    status = getattr(_library(), f"tare_time_{name}")(*arguments, ctypes.byref(error))
+    if status < 0:
         raise Error(error)
+    return status
 
 
 def _handle(thing):
@@ -167,7 +219,9 @@ class Timer:
     def __del__(self):
         # Where the library refuses, the timer is left behind rather than taken from under the device.
         if getattr(self, "_timer", None) and _loaded is not None:
-            _loaded.tare_time_close(self._timer, None)
+            # Python may finalise a span after its timer, where both are garbage of one cycle.
+            if _loaded.tare_time_close(self._timer, None) == 0:
+                self._timer = None
 
     def span(self, name=None):
         """A span, for `with`."""
@@ -189,6 +243,12 @@ class Span:
     def _call(self, name, *arguments):
         _call(name, self._timer._timer, self._span, *arguments)  # pylint: disable=protected-access
 
+    def take(self, series, limit_ns=FOREVER_NS):
+        """Waits, adds the result to a Series and releases the span; whether that wants more."""
+        more = _call("series_take", series._series, self._timer._timer, self._span, limit_ns)  # pylint: disable=protected-access
+        self._span = _Span(0, 0)
+        return more > 0
+
     def __enter__(self):
         if self._span.turn:
             self._call("release")
@@ -200,7 +260,7 @@ class Span:
         self._call("end")
 
     def __del__(self):
-        if self._span.turn and _loaded is not None:
+        if self._span.turn and _loaded is not None and self._timer._timer:  # pylint: disable=protected-access
             _loaded.tare_time_release(self._timer._timer, self._span, None)  # pylint: disable=protected-access
 
     def read(self, limit_ns=FOREVER_NS):
@@ -208,3 +268,57 @@ class Span:
         result = Result()
         self._call("read", limit_ns, ctypes.byref(result))
         return result
+
+
+class Series:
+    """Results of one span that is repeated until it is known (tare/time_series.h).
+
+        figure = tare_time.Series("solve").repeat(timer, solve)   # solve() enqueues what is to be timed
+    """
+
+    def __init__(self, name=None, half_width=0.0, most=0, limit_ns=0, nbytes=0):
+        self._series = ctypes.c_void_p()
+        options = _SeriesOptions(half_width, most, limit_ns, nbytes)
+        _call("series_open", ctypes.byref(self._series), name and name.encode(), ctypes.byref(options))
+
+    def __del__(self):
+        if getattr(self, "_series", None) and _loaded is not None:
+            _loaded.tare_time_series_close(self._series)
+
+    def add(self, result):
+        """Adds a Result; whether more are wanted."""
+        return _call("series_add", self._series, ctypes.byref(result)) > 0
+
+    def repeat(self, timer, work, limit_ns=FOREVER_NS):
+        """Calls `work` in a span, and waits for it, until its time is known or given up; the Figure."""
+        more = True
+        while more:
+            with timer.span() as span:
+                work()
+            more = span.take(self, limit_ns)
+        return self.figure()
+
+    def figure(self):
+        """What is known so far."""
+        figure = Figure()
+        _call("series_figure", self._series, ctypes.byref(figure))
+        return figure
+
+
+def _list_of(series):
+    return (ctypes.c_void_p * len(series))(*[each._series.value for each in series])  # pylint: disable=protected-access
+
+
+def table(*series):
+    """The series as a table, a line each."""
+    length = _library().tare_time_table(_list_of(series), len(series), None, 0)
+    if length < 0:
+        raise MemoryError
+    text = ctypes.create_string_buffer(length + 1)
+    _library().tare_time_table(_list_of(series), len(series), text, length + 1)
+    return text.value.decode(errors="replace")
+
+
+def write(path, *series):
+    """Writes the series as a result document, for `tare render`."""
+    _call("write", _list_of(series), len(series), os.fsencode(path))

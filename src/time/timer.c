@@ -34,14 +34,25 @@ int64_t tare_time_now(const struct tare_timer *timer)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+// Where a timer's turns begin: far from those of others, so that a span of another timer is none.
+static uint32_t first_turn(void)
+{
+	static uint32_t timers;
+
+	return __atomic_add_fetch(&timers, 1, __ATOMIC_RELAXED) * UINT32_C(2654435769);
+}
+
 int tare_time_make(struct tare_timer **timer, const struct tare_time_api *api, void *queue,
                    uint32_t spans, struct tare_time_error *error)
 {
+	uint32_t turn = first_turn();
 	struct tare_timer *made;
 
 	made = calloc(1, sizeof *made + spans * sizeof *made->slots);
 	if (!made)
 		return tare_time_fail(error, ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < spans; i++)
+		made->slots[i].turn = turn;
 	made->api = api;
 	made->queue = queue;
 	made->count = spans;
@@ -62,7 +73,9 @@ struct tare_time_slot *tare_time_slot_of(struct tare_timer *timer, struct tare_t
 static int no_span(struct tare_time_error *error)
 {
 	return tare_time_fail(
-	    error, ESTALE, "this timer has no such span; it was never begun, or it was released");
+	    error, ESTALE,
+	    "this timer has no such span; it was never begun, was released, or is another "
+	    "timer's");
 }
 
 static void free_slot(struct tare_timer *timer, uint32_t index)

@@ -2,10 +2,12 @@
 """tare_time.py on the first OpenCL device, which it is given by bare handles."""
 import ctypes
 import errno
+import math
 import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -13,7 +15,9 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "src" / "time"))
+sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 import tare_time  # noqa: E402  pylint: disable=wrong-import-position
+import validate  # noqa: E402  pylint: disable=wrong-import-position
 
 PROFILING = 2
 LIMIT_NS = 60_000_000_000
@@ -61,7 +65,7 @@ def test_a_span_is_timed(cl):
         # These say that the structure is read as the library writes it.
         assert result.device_ns == result.end_ticks - result.start_ticks
         assert (result.rate.hz_numerator, result.rate.hz_denominator, result.rate.valid_bits) == (10**9, 1, 64)
-        assert 0 <= result.host_ns < 10**10 and 0 <= result.floor_ns <= result.uncertainty_ns
+        assert 0 <= result.host_ns < 10**10 and 0 <= 2 * result.floor_ns <= result.uncertainty_ns
         assert result.reason == tare_time.Reason.NO_REASON and result.wraps_excluded
         assert result.line().startswith("markers: ")
     own = timer.event(marker(cl, queue).value, "own", LIMIT_NS)
@@ -76,6 +80,77 @@ def test_without_profiling_there_is_a_reason(cl):
     result = span.read(LIMIT_NS)
     assert (result.state, result.reason) == (tare_time.State.NOT_AVAILABLE, tare_time.Reason.NO_PROFILING)
     assert "CL_QUEUE_PROFILING_ENABLE" in result.sentence and result.device_ns == -1
+
+
+def test_a_series_is_repeated_until_it_is_known(cl, tmp_path):
+    queue = Queue(cl, PROFILING)
+    timer = tare_time.Timer.opencl(queue, spans=2)
+    series = tare_time.Series("markers", most=40, nbytes=1000)
+    calls = []
+    figure = series.repeat(timer, lambda: calls.append(marker(cl, queue)), LIMIT_NS)
+    assert figure.n == len(calls) <= 40 and figure.name == "markers"
+    assert figure.known in (tare_time.Known.CONVERGED, tare_time.Known.GIVEN_UP, tare_time.Known.COARSE)
+    assert figure.min_ns <= figure.median_ns <= figure.p95_ns <= figure.max_ns and figure.enqueue_ns > 0
+    assert figure.below_floor in (True, False) and figure.drifting in (True, False) and isinstance(figure.sentence, str)
+    one = tare_time.Series("one", most=1)
+    with timer.span() as span:
+        marker(cl, queue)
+    assert not span.take(one, LIMIT_NS) and one.figure().n == 1
+    with pytest.raises(tare_time.Error, match="no such span"):
+        span.read(0)
+    with pytest.raises(tare_time.Error, match="ended already"):
+        series.repeat(timer, lambda: None)
+    own = tare_time.Series("own", limit_ns=1)
+    while own.add(timer.event(marker(cl, queue).value, "own", LIMIT_NS)):
+        pass
+    # The end of the last structure says that it is read as the library writes it.
+    assert math.isnan(own.figure().gb_s) and figure.gb_s == 1000 / figure.median_ns
+    text = tare_time.table(series, own)
+    assert [line.split()[0] for line in text.splitlines()[1:3]] == ["markers", "own"]
+    path = tmp_path / "spans.json"
+    tare_time.write(path, series, own)
+    document = validate.check(path)
+    cells = {(cell["labels"]["span"], cell["source"]): cell for cell in document["cells"]}
+    assert set(cells) == {("markers", "device"), ("markers", "host"), ("own", "device")}
+    assert cells["markers", "device"]["median"] == figure.median_ns
+    assert len(cells["markers", "device"]["samples"]) == figure.n
+    with pytest.raises(tare_time.Error, match="cannot write"):
+        tare_time.write(tmp_path / "none" / "at all", series)
+    page = tmp_path / "spans.html"
+    shown = subprocess.run([os.environ["TARE"], "render", str(path), "--html", str(page)], check=True, text=True,
+                           capture_output=True, timeout=60).stdout
+    assert "markers, time" in shown and "What each span takes the device" in page.read_text(encoding="utf-8")
+
+
+def test_a_span_may_go_after_its_timer(cl):
+    timer = tare_time.Timer.opencl(Queue(cl, PROFILING), spans=1)
+    with timer.span("one") as span:
+        pass
+    span.read(LIMIT_NS)
+    # As the garbage collector does it with a cycle of both.
+    timer.__del__()
+    span.__del__()
+    timer.__del__()
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no cc")
+def test_the_documents_first_program_runs(cl, tmp_path):
+    """docs/own-program.md begins with a program that runs as it stands."""
+    assert cl
+    page = (ROOT / "docs" / "own-program.md").read_text(encoding="utf-8")
+    program, library = tmp_path / "program.c", pathlib.Path(os.environ["TARE_TIME_LIBRARY"])
+    program.write_text(re.search(r"```c\n(.*?)```", page, re.S)[1], encoding="utf-8")
+    for name in ("libtare.so", "libtare.so.0.1"):
+        (tmp_path / name).symlink_to(library)
+    done = subprocess.run([*shlex.split(os.environ.get("TARE_CC", "cc")), "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}",
+                           str(program), "-o", str(tmp_path / "program"), f"-L{tmp_path}", "-ltare", "-l:libOpenCL.so.1"],
+                          check=False, capture_output=True, text=True)
+    if "cl.h" in done.stderr or "libOpenCL" in done.stderr:
+        pytest.skip("there is no OpenCL to build with")
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = subprocess.run([str(tmp_path / "program")], check=True, capture_output=True, text=True, timeout=100,
+                           env={**os.environ, "LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}"}).stdout
+    assert re.fullmatch(r"fill: [\d.]+ \w+ on the device, \+- .*\n", shown), shown
 
 
 def test_errors_say_what_is_wrong(cl):
@@ -100,9 +175,9 @@ def test_errors_say_what_is_wrong(cl):
 
 
 def test_the_words_are_the_headers():
-    header = (ROOT / "include" / "tare" / "time.h").read_text(encoding="utf-8")
+    header = "".join((ROOT / "include" / "tare" / name).read_text(encoding="utf-8") for name in ("time.h", "time_series.h"))
     for words, name in ((tare_time.State, "tare_time_state"), (tare_time.Reason, "tare_time_reason"),
-                        (tare_time.List, "tare_time_list")):
+                        (tare_time.List, "tare_time_list"), (tare_time.Known, "tare_time_known")):
         body = re.search(rf"enum {name} {{(.*?)}};", header, re.S)[1]
         found = re.findall(r"\bTARE_TIME_(\w+),", body)
         assert [word.name for word in words] == found and [int(word) for word in words] == list(range(len(found)))
@@ -110,13 +185,17 @@ def test_the_words_are_the_headers():
 
 def test_the_structures_are_the_headers(tmp_path):
     program = tmp_path / "sizes.c"
-    program.write_text('#include <tare/time.h>\n#include <stdio.h>\nint main(void)\n{\n\tprintf("%zu %zu %zu %zu\\n", '
+    program.write_text('#include <tare/time_series.h>\n#include <stdio.h>\nint main(void)\n{\n\tprintf("%zu %zu %zu %zu %zu %zu %zu\\n", '
                        "sizeof(struct tare_time_result), offsetof(struct tare_time_result, rate), "
-                       "sizeof(struct tare_time_error), offsetof(struct tare_time_result, wraps_excluded));\n}\n",
+                       "sizeof(struct tare_time_error), offsetof(struct tare_time_result, wraps_excluded), "
+                       "sizeof(struct tare_time_series_options), sizeof(struct tare_time_figure), "
+                       "offsetof(struct tare_time_figure, gb_s));\n}\n",
                        encoding="utf-8")
     subprocess.run([*shlex.split(os.environ.get("TARE_CC", "cc")), f"-I{ROOT / 'include'}", str(program), "-o", str(tmp_path / "sizes")], check=True)
     sizes = subprocess.run([str(tmp_path / "sizes")], check=True, capture_output=True, text=True).stdout.split()
     result = tare_time.Result
     assert [int(size) for size in sizes] == [ctypes.sizeof(result), result.rate.offset,
                                              ctypes.sizeof(tare_time._Error),  # pylint: disable=protected-access
-                                             result._wraps_excluded.offset]  # pylint: disable=protected-access
+                                             result._wraps_excluded.offset,  # pylint: disable=protected-access
+                                             ctypes.sizeof(tare_time._SeriesOptions),  # pylint: disable=protected-access
+                                             ctypes.sizeof(tare_time.Figure), tare_time.Figure.gb_s.offset]

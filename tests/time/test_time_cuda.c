@@ -99,7 +99,7 @@ static void a_span_is_the_kernel_and_a_floor(void **state)
 	assert_int_equal(empty.state, TARE_TIME_BELOW_FLOOR);
 	assert_true(result.floor_ns >= 0 && result.floor_ns < 20000);
 	assert_true(result.device_ns >= KERNEL_NS && result.device_ns < KERNEL_NS + 20000);
-	assert_int_equal(result.uncertainty_ns, 500 + result.floor_ns);
+	assert_int_equal(result.uncertainty_ns, 500 + 2 * result.floor_ns);
 	assert_int_equal(result.rate.hz_numerator, 0);
 	assert_int_equal(result.start_ticks, 0);
 	assert_int_equal(result.wraps_excluded, 1);

@@ -270,6 +270,35 @@ static void threads_share_a_timer(void **state)
 	close_queue();
 }
 
+// The same place of two timers has spans that are not each other's.
+static void a_span_of_another_queue_is_an_error(void **state)
+{
+	struct tare_timer *other;
+	struct tare_time_span mine, theirs;
+	struct tare_time_result result;
+	(void)state;
+
+	open_queue(CL_QUEUE_PROFILING_ENABLE);
+	cl_command_queue second =
+	    clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, NULL);
+	assert_int_equal(tare_time_open_opencl(&other, second, NULL, &error), 0);
+	assert_int_equal(tare_time_begin(timer, "mine", &mine, &error), 0);
+	assert_int_equal(tare_time_begin(other, "theirs", &theirs, &error), 0);
+	assert_int_equal(mine.slot, theirs.slot);
+	assert_int_equal(tare_time_end(other, mine, &error), -ESTALE);
+	assert_non_null(strstr(error.message, "another timer's"));
+	assert_int_equal(tare_time_end(timer, mine, &error), 0);
+	assert_int_equal(tare_time_read(other, mine, 0, &result, &error), -ESTALE);
+	assert_non_null(strstr(error.message, "another timer's"));
+	assert_int_equal(tare_time_release(other, mine, &error), -ESTALE);
+	assert_int_equal(tare_time_end(other, theirs, &error), 0);
+	assert_int_equal(tare_time_read(other, theirs, LIMIT_NS, &result, &error), 0);
+	assert_string_equal(result.name, "theirs");
+	assert_int_equal(tare_time_close(other, &error), 0);
+	clReleaseCommandQueue(second);
+	close_queue();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +307,7 @@ int main(void)
 		cmocka_unit_test(a_queue_without_profiling_says_so),
 		cmocka_unit_test(what_is_held_is_not_ready_and_what_failed_says_so),
 		cmocka_unit_test(wrong_handles_are_errors),
+		cmocka_unit_test(a_span_of_another_queue_is_an_error),
 		cmocka_unit_test(threads_share_a_timer),
 	};
 	return cmocka_run_group_tests(tests, set_up, NULL);

@@ -73,8 +73,62 @@ static void time_queue(cl_command_queue queue)
 	       "a timer moves, and goes when its last span does");
 }
 
+static void time_series(cl_command_queue queue)
+{
+	const int64_t limit = INT64_C(60000000000);
+	tare::timer timer = tare::timer::opencl(queue, 2);
+	tare_time_series_options options = tare_time_series_options();
+	int calls = 0;
+
+	options.most = 40;
+	tare::series series("markers", options), own("own", options);
+	const tare_time_figure figure = series.repeat(timer, limit, [&] {
+		clEnqueueMarkerWithWaitList(queue, 0, nullptr, nullptr);
+		calls++;
+	});
+	expect(figure.known != TARE_TIME_OPEN && figure.n <= 40 &&
+	           static_cast<int>(figure.n) == calls,
+	       "a span is repeated until it is known");
+	expect(thrown([&] { series.repeat(timer, limit, [] {}); }) == -EALREADY,
+	       "a series ends once");
+	tare_time_result result = tare_time_result();
+	result.sentence = "";
+	result.device_ns = 1000;
+	for (int i = 0; i < 39 && own.add(result); i++)
+		;
+	expect(own.figure().n == 39 && own.figure().known == TARE_TIME_OPEN,
+	       "more results are wanted");
+	expect(!own.add(result) && own.figure().median_ns == 1000, "and then no more");
+	const std::string table = tare::series::table({ &series, &own });
+	expect(table.find("\nmarkers ") != std::string::npos &&
+	           table.find("\nown ") != std::string::npos && table.back() == '\n',
+	       "a table shows them");
+	expect(thrown([&] { tare::series::write({ &series }, "/nowhere/at/all"); }) == -ENOENT,
+	       "a file that cannot be written is an error");
+	tare_time_series *native = nullptr;
+	tare_time_span span;
+	expect(tare_time_series_open(&native, "native", nullptr, nullptr) == 0 &&
+	           tare_time_begin(timer.get(), nullptr, &span, nullptr) == 0 &&
+	           tare_time_end(timer.get(), span, nullptr) == 0 &&
+	           tare_time_series_take(native, timer.get(), span, limit, nullptr) == 1,
+	       "C's functions are C++'s");
+	tare_time_series_close(native);
+	bool passed = false;
+	tare::series interrupted("interrupted", options);
+	try {
+		interrupted.repeat(timer, limit, [] { throw 7; });
+	} catch (int seven) {
+		passed = seven == 7;
+	}
+	expect(passed, "what the work throws passes");
+	expect(interrupted.repeat(timer, limit, [] {}).known != TARE_TIME_OPEN,
+	       "and its span is gone");
+}
+
 int main()
 {
+	expect(std::string(tare_time_version()) == TARE_TIME_VERSION,
+	       "the library is the header's");
 	cl_device_id device = first_device();
 
 	expect(thrown([] { tare::timer::opencl(nullptr); }) == -EINVAL, "a NULL queue is refused");
@@ -89,6 +143,7 @@ int main()
 		cl_command_queue queue =
 		    clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, nullptr);
 		time_queue(queue);
+		time_series(queue);
 		clReleaseCommandQueue(queue);
 		clReleaseContext(context);
 	}

@@ -2,6 +2,7 @@
 // Spans on the simulated device, through the library's inner table: its host's clock is computed,
 // so that each span equals what the script says, to the nanosecond, and so does what was waited
 // for.
+#include "tare/time_series.h"
 #include "tests/unit/backend/simulated/simulated_device.h"
 #include "time/internal.h"
 
@@ -166,7 +167,7 @@ static void spans_equal_the_script(void **state)
 	assert_int_equal(result.state, TARE_TIME_OK);
 	assert_int_equal(result.device_ns, 14000 + 500);
 	assert_int_equal(result.floor_ns, 500);
-	assert_int_equal(result.uncertainty_ns, 501);
+	assert_int_equal(result.uncertainty_ns, 1001);
 	assert_int_equal(read_span(timer, outer, LIMIT).device_ns, 2 * 14000 + 4 * 500);
 	assert_int_equal(read_span(timer, empty, LIMIT).state, TARE_TIME_BELOW_FLOOR);
 	// One append lies between, of 1 us.
@@ -194,11 +195,54 @@ static void what_the_device_waits_for_is_in_the_span(void **state)
 	assert_int_equal(tare_time_close(timer, &why_not), 0);
 }
 
+// Each is the same on a device without noise.
+static void a_series_is_known_to_the_nanosecond(void **state)
+{
+	struct tare_timer *timer = new_timer();
+	struct tare_memory *host = memory_of(TARE_MEMORY_PINNED, MB),
+	                   *there = memory_of(TARE_MEMORY_DEVICE, MB);
+	struct tare_operation copy = copy_of(host, 0, there, 0, 100000);
+	const struct tare_time_series_options options = { .bytes = 100000 };
+	struct tare_time_series *series;
+	struct tare_time_figure figure;
+	struct tare_time_span span;
+	struct tare_gate *gate;
+	int status;
+	(void)state;
+
+	assert_int_equal(tare_time_series_open(&series, "copy", &options, &why_not), 0);
+	do {
+		must(tare_gate_shut(simulated.queue, &gate, &error));
+		assert_int_equal(tare_time_begin(timer, NULL, &span, &why_not), 0);
+		must(tare_append(simulated.queue, &copy, NULL, &error));
+		assert_int_equal(tare_time_end(timer, span, &why_not), 0);
+		assert_int_equal(tare_time_series_take(series, timer, span, 50 * US, &why_not),
+		                 -EAGAIN);
+		must(tare_gate_open(gate, &error));
+		status = tare_time_series_take(series, timer, span, LIMIT, &why_not);
+		assert_int_equal(tare_time_release(timer, span, &why_not), -ESTALE);
+		tare_gate_free(gate);
+		tare_device_pause(device, 1000 * US);
+	} while (status > 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(tare_time_series_figure(series, &figure, &why_not), 0);
+	assert_int_equal(figure.known, TARE_TIME_CONVERGED);
+	assert_true(figure.n == 48 && figure.median_ns == 14500 && figure.floor_ns == 500);
+	assert_true(figure.low_ns == 14499 && figure.high_ns == 14501);
+	assert_true(figure.enqueue_ns == 1000 && figure.gb_s == 100000 / 14500.0);
+	assert_int_equal(tare_time_series_take(series, timer, span, LIMIT, &why_not), -ESTALE);
+	tare_time_series_close(series);
+	assert_int_equal(tare_time_close(timer, &why_not), 0);
+	tare_memory_free(host);
+	tare_memory_free(there);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		exact(spans_equal_the_script),
 		exact(what_the_device_waits_for_is_in_the_span),
+		exact(a_series_is_known_to_the_nanosecond),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
