@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which commands get device times, where all of them would cost too much (--times sampled). Every
 // command does until that, the driver's part for events, questions and release and our own, has
-// taken 5 % of the recording so far, or of the time since the thread's first command, once 256 have
-// been timed: how long a program took to start says nothing of its commands. From then on chance
-// decides, one command by itself, so that no period of the program's can fall in step with it: a
-// kind of commands is always seen 32 times, then each is taken with a probability at which that
-// part takes 1.6 % of the time. All are counted, in either case.
+// taken 5 % of the recording so far, or 2 ms and 5 % of the time since the thread's first command:
+// how long a program took to start says nothing of its commands. From then on chance decides, one
+// command by itself, so that no period of the program's can fall in step with it: a kind of
+// commands is always seen 32 times, then each is taken with a probability at which that part takes
+// 1.6 % of the time. All are counted, in either case.
 #include "guest/opencl/wrap.h"
 
 enum {
-	LOOK_AFTER = 64, // commands, until the cost is looked at
-	ENOUGH = 256,    // that are timed, whatever they cost of the time since the first
-	FIRST = 32,      // of a kind that are all taken
-	PLACES = 4,      // that are looked at for it
+	LOOK_AFTER = 64,     // commands, until the cost is looked at
+	ENOUGH_NS = 2000000, // that they may take, whatever that is of the time since the first
+	FIRST = 32,          // of a kind that are all taken
+	PLACES = 4,          // that are looked at for it
 	FIRST_EPOCH = 256,
 	LONGEST_EPOCH = 16384,
 	MOST_SHARE = 20, // one so-manieth of the time: more than that, and there is to be a sample
@@ -71,9 +71,10 @@ static void begin(struct layer_sampler *sampler, uint64_t now)
 
 static bool costs_too_much(const struct layer_sampler *sampler, uint64_t event, uint64_t now)
 {
-	uint64_t cost = sampler->commands * event * MOST_SHARE;
+	uint64_t cost = sampler->commands * event;
 	uint64_t recorded = guest_header != NULL ? now - guest_header->start_ticks : UINT64_MAX;
-	return cost > recorded || (cost > now - sampler->start && sampler->commands >= ENOUGH);
+	return cost * MOST_SHARE > recorded ||
+	       (cost * MOST_SHARE > now - sampler->start && cost > guest_ticks_of_ns(ENOUGH_NS));
 }
 
 void layer_sample_look(struct guest_thread *thread)
