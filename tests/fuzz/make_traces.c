@@ -89,13 +89,16 @@ static void define_objects(struct tare_trace_writer *writer, uint64_t t)
 
 static void define_stacks(struct tare_trace_writer *writer, uint64_t t)
 {
+	uint32_t script = tare_trace_writer_text(writer, "/a.py\nf");
+
 	add(writer, RECORD(module, MODULE, 0, 1, .ticks = t, .from = 0x1000, .to = 0x9000,
 	                   .bias = 0x1000, .path = tare_trace_writer_text(writer, "/usr/bin/app"),
 	                   .build_id = tare_trace_writer_text(writer, "0a0b")));
 	add(writer, RECORD(stack, STACK, 5, 1, .id = 1, .total = 7,
 	                   .frame = { 0x1010, 0x1020, 0x1030, 0x1040, 0x1050 }));
-	add(writer, RECORD(stack, STACK, 2, 1, .id = 1, .total = 7, .offset = 5,
-	                   .frame = { 0x1060, 0x7000 }));
+	add(writer,
+	    RECORD(stack, STACK, 2, 1, .id = 1, .total = 7, .offset = 5,
+	           .frame = { 0x1060, TARE_TRACE_FRAME_TEXT | UINT64_C(18) << 32 | script }));
 	add(writer, RECORD(stack, STACK, 1, 1, .id = 2, .total = 1, .frame = { UINT64_MAX }));
 }
 
