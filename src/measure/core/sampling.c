@@ -265,9 +265,10 @@ static int fill_cell(struct sampler *sampler, size_t i, enum tare_verified verif
 	if (status < 0 && status != -EINTR)
 		return tare_cell_set_absent(cell, "%s", why->message);
 	if (series->n == 0 || figure->refused)
-		return tare_cell_set_absent(
-		    cell, "%s",
-		    figure->absent[0] ? figure->absent : "interrupted before the first sample");
+		return figure->absent[0]
+		           ? tare_cell_set_absent(cell, "%s", figure->absent)
+		           : tare_cell_set_absent_as(cell, TARE_ABSENT_INTERRUPTED,
+		                                     "interrupted before the first sample");
 	if (figure->floor > 0) {
 		struct tare_summary summary;
 		if (!tare_summarise(series->samples, series->n, series->rule.quantum, &summary) &&
@@ -435,11 +436,11 @@ static int add_cells(struct tare_run *run, struct tare_measurement *measurement)
 }
 
 static void mark_unmeasured(struct tare_run *run, const struct tare_measurement *measurement,
-                            const char *reason)
+                            enum tare_absence absence, const char *reason)
 {
 	for (size_t i = 0; i < measurement->figure_count; i++)
-		tare_cell_set_absent(&run->result->cells[measurement->figures[i].cell], "%s",
-		                     reason);
+		tare_cell_set_absent_as(&run->result->cells[measurement->figures[i].cell], absence,
+		                        "%s", reason);
 }
 
 static void report_progress(struct tare_run *run, const struct tare_measurement *measurement)
@@ -501,7 +502,7 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 		if (run->between)
 			run->between(run->between_context);
 		if (budget_is_gone(run))
-			mark_unmeasured(run, measurement,
+			mark_unmeasured(run, measurement, TARE_ABSENT_NO_TURN,
 			                "not measured: the budget ran out before its turn");
 		else
 			status = measure_one(run, measurement, weight / left, error);
@@ -510,6 +511,7 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 	}
 	for (; done < count; done++)
 		mark_unmeasured(run, &measurements[order[done]],
+		                status == -EINTR ? TARE_ABSENT_INTERRUPTED : TARE_ABSENT_OTHER,
 		                status == -EINTR ? "not measured: interrupted before its turn"
 		                                 : "not measured: the run ended before its turn");
 	if (tare_telemetry_stop(run, watch) < 0 && status == 0)

@@ -93,7 +93,7 @@ static int say_how(struct tare_measurement *measurement, struct tare_error *erro
 	const struct latency_task *task = measurement->context;
 
 	for (size_t i = 0; task->traced && i < 2; i++)
-		if (tare_traced_name(&task->latency->bench, &measurement->figures[i]) < 0)
+		if (tare_traced_name(&measurement->figures[i]) < 0)
 			return tare_fail(error, ENOMEM, "out of memory");
 	return 0;
 }

@@ -14,7 +14,7 @@ enum { COPY_IN, LAUNCH, COMPLETE, KERNEL, COPY_OUT, TOTAL, ALONE };
 static const uint32_t not_a_number = 0xffffffff;
 
 struct tare_figure *matmul_figure(struct matmul_product *product,
-                                  struct tare_measurement *measurement, const char *part,
+                                  struct tare_measurement *measurement, enum tare_part part,
                                   const char *source, const char *method)
 {
 	struct matmul *matmul = product->matmul;
@@ -26,8 +26,9 @@ struct tare_figure *matmul_figure(struct matmul_product *product,
 	if (!figure ||
 	    tare_labels_set_text(&figure->labels, "rung", tare_rung_name(product->rung)) < 0 ||
 	    tare_labels_set_number(&figure->labels, "n", product->n) < 0 ||
-	    tare_labels_set_text(&figure->labels, "part", part) < 0)
+	    tare_labels_set_text(&figure->labels, "part", tare_part_name(part)) < 0)
 		return NULL;
+	figure->stamp_note_at = strlen(method);
 	figure->quantum = device ? matmul->bench.step_ps : 1000 * (double)matmul->run->host_step_ns;
 	figure->floor = 1;
 	return figure;
@@ -264,7 +265,8 @@ int matmul_try_device(struct matmul_product *product, bool add_cells, int64_t *n
 	int status = make_memory(product, &allocated_ns, error);
 
 	if (status == 0 && add_cells &&
-	    matmul_add_once(product->matmul, product->rung, product->n, "allocate", allocated_ns,
+	    matmul_add_once(product->matmul, product->rung, product->n, TARE_PART_ALLOCATE,
+	                    allocated_ns,
 	                    "host time to make the device's memory for a, b and c, once; a driver "
 	                    "may put it off until it is used") < 0)
 		status = tare_fail(error, ENOMEM, "out of memory");
@@ -525,7 +527,7 @@ static const char *kernel_method(const struct matmul_product *product, char text
 }
 
 static struct tare_figure *add_part(struct matmul_product *product,
-                                    struct tare_measurement *measurement, const char *part,
+                                    struct tare_measurement *measurement, enum tare_part part,
                                     const char *source, bool rate, const char *method)
 {
 	struct tare_figure *figure = matmul_figure(product, measurement, part, source, method);
@@ -547,27 +549,27 @@ int matmul_plan_device(struct matmul_product *product, struct tare_measurement *
 	measurement->sample = sample_device;
 	measurement->end = end_device;
 	measurement->context = product;
-	if (!add_part(product, measurement, "copy-in", "host", false,
+	if (!add_part(product, measurement, TARE_PART_COPY_IN, "host", false,
 	              pinned
 	                  ? "a and b from pinned memory to the device: call to the return of finish"
 	                  : "a and b from the heap to the device: call to the return of finish") ||
-	    !add_part(product, measurement, "launch", "host", false,
+	    !add_part(product, measurement, TARE_PART_LAUNCH, "host", false,
 	              element ? "host time of appending n x n launches"
 	                      : "host time of appending the launch") ||
-	    !add_part(product, measurement, "submit-to-complete", "host", false,
+	    !add_part(product, measurement, TARE_PART_COMPLETE, "host", false,
 	              "host time from submitting what was appended to the return of finish") ||
-	    !add_part(product, measurement, "kernel", "device", true,
+	    !add_part(product, measurement, TARE_PART_KERNEL, "device", true,
 	              kernel_method(product, method)) ||
-	    !add_part(product, measurement, "copy-out", "host", false,
+	    !add_part(product, measurement, TARE_PART_COPY_OUT, "host", false,
 	              "c from the device: call to the return of finish") ||
-	    !add_part(product, measurement, "total", "host", true,
+	    !add_part(product, measurement, TARE_PART_TOTAL, "host", true,
 	              "copy in, launch, submit to complete and copy out, one after the other; "
 	              "building and allocating are not in it"))
 		return -ENOMEM;
 	if (!element)
 		return 0;
 	alone =
-	    add_part(product, measurement, "kernels-alone", "device", false,
+	    add_part(product, measurement, TARE_PART_KERNELS_ALONE, "device", false,
 	             "n x n times the mean time of up to 256 of the launches, spread evenly: how "
 	             "long the device was at work in the span of all");
 	if (!alone)

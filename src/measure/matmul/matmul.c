@@ -115,7 +115,7 @@ static int sample(struct matmul *matmul, struct matmul_product *products, size_t
 	status = sample_some(matmul, products, quick, share_ns, error);
 	run->cells_total = run->cells_done + count - quick + traced;
 	for (size_t i = quick; status < 0 && i < count; i++)
-		if (matmul_add_absent(matmul, products[i].rung, products[i].n,
+		if (matmul_add_absent(matmul, products[i].rung, products[i].n, TARE_ABSENT_OTHER,
 		                      "not measured: the run ended before its turn") < 0)
 			return tare_fail(error, ENOMEM, "out of memory");
 	if (status < 0)
@@ -164,7 +164,7 @@ static int sort_cells(struct tare_result *result)
 	for (size_t i = 0; status == 0 && i < result->cell_count; i++)
 		places[i] = (struct place){ tare_cell_number(&result->cells[i], "n"),
 			                    rung_of(&result->cells[i]),
-			                    strcmp(result->cells[i].source, "model") == 0, i };
+			                    tare_cell_is_model(&result->cells[i]), i };
 	if (status == 0 && result->cell_count) {
 		qsort(places, result->cell_count, sizeof *places, compare_places);
 		for (size_t i = 0; i < result->cell_count; i++)

@@ -17,12 +17,12 @@ static bool is_of(const struct tare_cell *cell, enum tare_rung rung, uint32_t n)
 }
 
 const struct tare_cell *matmul_cell(const struct tare_result *result, enum tare_rung rung,
-                                    uint32_t n, const char *part)
+                                    uint32_t n, enum tare_part part)
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (!cell->absent && strcmp(cell->source, "model") != 0 && is_of(cell, rung, n) &&
-		    strcmp(tare_cell_text(cell, "part"), part) == 0)
+		if (!cell->absent && !tare_cell_is_model(cell) && is_of(cell, rung, n) &&
+		    tare_cell_has_text(cell, "part", tare_part_name(part)))
 			return cell;
 	}
 	return NULL;
@@ -31,7 +31,8 @@ const struct tare_cell *matmul_cell(const struct tare_result *result, enum tare_
 const struct tare_cell *matmul_kernel_cell(const struct tare_result *result, enum tare_rung rung,
                                            uint32_t n)
 {
-	return matmul_cell(result, rung, n, matmul_on_host(rung) ? "total" : "kernel");
+	return matmul_cell(result, rung, n,
+	                   matmul_on_host(rung) ? TARE_PART_TOTAL : TARE_PART_KERNEL);
 }
 
 double matmul_cell_s(const struct tare_cell *cell)
@@ -130,7 +131,7 @@ struct models {
 	double seconds, low_s, high_s;
 };
 
-static struct tare_cell *add(const struct models *models, const char *part, const char *what,
+static struct tare_cell *add(const struct models *models, enum tare_part part, const char *what,
                              const char *unit, const char *method)
 {
 	struct tare_cell *cell = matmul_add_cell(models->matmul->run->result, models->rung,
@@ -147,7 +148,7 @@ static struct tare_cell *add(const struct models *models, const char *part, cons
 static int add_over_time(const struct models *models, const char *what, const char *unit,
                          double numerator, const char *reason, const char *method)
 {
-	struct tare_cell *cell = add(models, "kernel", what, unit, method);
+	struct tare_cell *cell = add(models, TARE_PART_KERNEL, what, unit, method);
 
 	if (!cell)
 		return -ENOMEM;
@@ -160,7 +161,7 @@ static int add_over_time(const struct models *models, const char *what, const ch
 static int add_value(const struct models *models, const char *what, const char *unit, double value,
                      const char *reason, const char *method)
 {
-	struct tare_cell *cell = add(models, "kernel", what, unit, method);
+	struct tare_cell *cell = add(models, TARE_PART_KERNEL, what, unit, method);
 
 	if (!cell)
 		return -ENOMEM;
@@ -250,7 +251,7 @@ static int add_clock(const struct models *models)
 	if (clock->readings == 0)
 		return 0;
 	cell =
-	    add(models, "kernel", "clock", "MHz",
+	    add(models, TARE_PART_KERNEL, "clock", "MHz",
 	        "the unit's clock as telemetry told it while the product was sampled, its copies "
 	        "included: median, lowest, highest");
 	if (!cell)
@@ -285,12 +286,12 @@ static int add_bytes(const struct models *models)
 		struct tare_cell *cell;
 		if (!(bytes > 0))
 			continue;
-		cell = add(models, "kernel", "required-bytes", "B", method);
+		cell = add(models, TARE_PART_KERNEL, "required-bytes", "B", method);
 		if (!cell ||
 		    tare_labels_set_text(&cell->labels, "level", matmul_level_name(level)) < 0 ||
 		    tare_cell_set_model(cell, bytes, NAN, NAN) < 0)
 			return -ENOMEM;
-		cell = add(models, "kernel", "required-rate", "GB/s", method);
+		cell = add(models, TARE_PART_KERNEL, "required-rate", "GB/s", method);
 		if (!cell ||
 		    tare_labels_set_text(&cell->labels, "level", matmul_level_name(level)) < 0)
 			return -ENOMEM;
@@ -310,7 +311,7 @@ static int add_ceiling(const struct models *models)
 	char text[128];
 	const char *reason = no_ceiling(peaks, compute, text);
 	struct tare_cell *cell = add(
-	    models, "kernel", "tightest-ceiling", "GFLOP/s",
+	    models, TARE_PART_KERNEL, "tightest-ceiling", "GFLOP/s",
 	    "a model, no counter was read: the lowest of the measured ceilings (compute; memory, "
 	    "cache and local memory at this rung's bytes) that the rung does not pass; its "
 	    "arithmetic's where it is at or above that");
@@ -322,7 +323,7 @@ static int add_ceiling(const struct models *models)
 	if (tare_cell_set_model(cell, roof.flops * 1e-9, NAN, NAN) < 0)
 		return -ENOMEM;
 	cell =
-	    add(models, "kernel", "distance", "x",
+	    add(models, TARE_PART_KERNEL, "distance", "x",
 	        "tightest ceiling over the rate achieved: how often as fast it could be at most");
 	return cell ? tare_cell_set_model(cell, roof.flops / achieved,
 	                                  roof.flops / achieved * models->low_s / models->seconds,
@@ -331,11 +332,11 @@ static int add_ceiling(const struct models *models)
 }
 
 // Time of `of` over that of the rung's part.
-static int add_speed_up(const struct models *models, const char *part, const char *what)
+static int add_speed_up(const struct models *models, enum tare_part part, const char *what)
 {
 	const struct tare_result *result = models->matmul->run->result;
 	const struct tare_cell *base =
-	    matmul_cell(result, TARE_RUNG_SEQUENTIAL, models->n, "total");
+	    matmul_cell(result, TARE_RUNG_SEQUENTIAL, models->n, TARE_PART_TOTAL);
 	const struct tare_cell *own = matmul_cell(result, models->rung, models->n, part);
 	double sequential = matmul_cell_s(base), seconds = matmul_cell_s(own), low, high;
 	struct tare_cell *cell;
@@ -355,7 +356,7 @@ static int add_of(struct models *models)
 
 	if (matmul_on_host(models->rung))
 		return models->rung == TARE_RUNG_HOST_BLAS
-		           ? add_speed_up(models, "total", "speed-up-total")
+		           ? add_speed_up(models, TARE_PART_TOTAL, "speed-up-total")
 		           : 0;
 	status = add_shares(models);
 	if (status == 0)
@@ -365,8 +366,8 @@ static int add_of(struct models *models)
 	if (status == 0)
 		status = add_ceiling(models);
 	if (status == 0)
-		status = add_speed_up(models, "kernel", "speed-up-kernel");
-	return status < 0 ? status : add_speed_up(models, "total", "speed-up-total");
+		status = add_speed_up(models, TARE_PART_KERNEL, "speed-up-kernel");
+	return status < 0 ? status : add_speed_up(models, TARE_PART_TOTAL, "speed-up-total");
 }
 
 int matmul_add_models(struct matmul *matmul)

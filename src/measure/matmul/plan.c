@@ -134,7 +134,8 @@ static int refuse(struct matmul_product *product, int status, const struct tare_
 			*error = *why;
 		return status;
 	}
-	return matmul_add_absent(product->matmul, product->rung, product->n, why->message) < 0
+	return matmul_add_absent(product->matmul, product->rung, product->n, TARE_ABSENT_OTHER,
+	                         why->message) < 0
 	           ? tare_fail(error, ENOMEM, "out of memory")
 	           : 0;
 }
@@ -157,7 +158,8 @@ static int leave_out(struct plan *plan, struct matmul_product *product, double e
 	         tare_format_significant((double)run->budget_ns * 1e-9, 3, budget));
 	plan->left_out++;
 	plan->left_out_ns += expected_ns;
-	return matmul_add_absent(product->matmul, product->rung, product->n, why) < 0
+	return matmul_add_absent(product->matmul, product->rung, product->n, TARE_ABSENT_NO_TIME,
+	                         why) < 0
 	           ? tare_fail(error, ENOMEM, "out of memory")
 	           : 0;
 }
@@ -219,6 +221,7 @@ static int warn_left_out(const struct plan *plan, struct tare_run *run)
 {
 	double needed_s = (plan->spent_ns + plan->left_out_ns) / TRY_SHARE * 1.2e-9;
 	char action[96], budget[TARE_UNIT_TEXT];
+	int status;
 
 	if (plan->left_out == 0)
 		return 0;
@@ -227,11 +230,14 @@ static int warn_left_out(const struct plan *plan, struct tare_run *run)
 		         ceil(needed_s / 10) * 10);
 	else
 		snprintf(action, sizeof action, "ask for fewer --n or --rungs");
-	return tare_result_warn(
+	status = tare_result_warn(
 	    run->result, "sizes-short", action,
 	    "%zu product%s left out, the largest first: the budget of %s s is too short for them",
 	    plan->left_out, plan->left_out == 1 ? " was" : "s were",
 	    tare_format_significant((double)run->budget_ns * 1e-9, 3, budget));
+	if (needed_s < 7200)
+		tare_result_action_is_options(run->result, "sizes-short");
+	return status;
 }
 
 int matmul_try_all(struct matmul *matmul, struct matmul_product *products, size_t *count,
@@ -245,7 +251,8 @@ int matmul_try_all(struct matmul *matmul, struct matmul_product *products, size_
 	*count = plan.count;
 	for (int i = 0; i < TARE_RUNG_COUNT; i++)
 		if ((matmul->rungs >> i & 1) && matmul->no_rung[i][0] &&
-		    matmul_add_absent(matmul, (enum tare_rung)i, 0, matmul->no_rung[i]) < 0)
+		    matmul_add_absent(matmul, (enum tare_rung)i, 0, matmul->no_rung_as[i],
+		                      matmul->no_rung[i]) < 0)
 			return tare_fail(error, ENOMEM, "out of memory");
 	if (warn_left_out(&plan, matmul->run) < 0)
 		return tare_fail(error, ENOMEM, "out of memory");

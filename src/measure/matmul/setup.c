@@ -20,19 +20,19 @@
 #define SET_UP_NS INT64_C(5000000000)
 
 struct tare_cell *matmul_add_cell(struct tare_result *result, enum tare_rung rung, uint32_t n,
-                                  const char *part, const char *quantity, const char *unit,
+                                  enum tare_part part, const char *quantity, const char *unit,
                                   const char *source)
 {
 	struct tare_cell *cell = tare_result_add_cell(result, quantity, unit, source);
 
 	if (!cell || tare_labels_set_text(&cell->labels, "rung", tare_rung_name(rung)) < 0 ||
 	    (n && tare_labels_set_number(&cell->labels, "n", n) < 0) ||
-	    tare_labels_set_text(&cell->labels, "part", part) < 0)
+	    tare_labels_set_text(&cell->labels, "part", tare_part_name(part)) < 0)
 		return NULL;
 	return cell;
 }
 
-int matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, const char *part,
+int matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, enum tare_part part,
                     int64_t ns, const char *method)
 {
 	struct tare_cell *cell =
@@ -48,14 +48,15 @@ int matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, cons
 	return tare_cell_take_series(cell, &series, TARE_NOT_CONVERGED);
 }
 
-int matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n, const char *reason)
+int matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n,
+                      enum tare_absence absence, const char *reason)
 {
 	bool host = matmul_on_host(rung);
 	struct tare_cell *cell =
-	    matmul_add_cell(matmul->run->result, rung, n, host ? "total" : "kernel", "time", "ps",
-	                    host ? "host" : "device");
+	    matmul_add_cell(matmul->run->result, rung, n, host ? TARE_PART_TOTAL : TARE_PART_KERNEL,
+	                    "time", "ps", host ? "host" : "device");
 
-	return cell ? tare_cell_set_absent(cell, "%s", reason) : -ENOMEM;
+	return cell ? tare_cell_set_absent_as(cell, absence, "%s", reason) : -ENOMEM;
 }
 
 // ---- memory
@@ -70,10 +71,9 @@ static uint64_t fact_count(const struct matmul *matmul, enum tare_fact_id id)
 static bool lives_in_host_memory(const struct matmul *matmul)
 {
 	const struct tare_facts *facts = matmul->run->facts;
-	const struct tare_fact *type = facts ? &facts->fact[TARE_FACT_TYPE] : NULL;
 
 	return fact_count(matmul, TARE_FACT_UNIFIED) ||
-	       (type && type->present && strcasestr(type->text, "CPU"));
+	       (facts && tare_facts_type(facts) == TARE_DEVICE_CPU);
 }
 
 // Whether matrices of n fit; else why not. A quarter of all memory stays free.
@@ -158,7 +158,8 @@ static int drop_largest(struct matmul *matmul, const char *why)
 
 	for (int rung = 0; status == 0 && rung < TARE_RUNG_COUNT; rung++)
 		if (matmul->rungs >> rung & 1)
-			status = matmul_add_absent(matmul, (enum tare_rung)rung, n, why);
+			status = matmul_add_absent(matmul, (enum tare_rung)rung, n,
+			                           TARE_ABSENT_OTHER, why);
 	return status;
 }
 
@@ -246,7 +247,7 @@ static int build_rung(struct matmul *matmul, enum tare_rung rung, bool first,
 		return 0;
 	}
 	check_limits(matmul, rung);
-	if (matmul_add_once(matmul, rung, 0, "build", ns,
+	if (matmul_add_once(matmul, rung, 0, TARE_PART_BUILD, ns,
 	                    first
 	                        ? "host time to build the module with all of tare's rungs and take "
 	                          "this kernel, once: a driver that keeps builds of earlier runs "
@@ -280,7 +281,7 @@ static int launch_first(struct matmul *matmul, enum tare_rung rung, struct tare_
 		refuse(matmul, rung, why.message);
 		return 0;
 	}
-	if (matmul_add_once(matmul, rung, 0, "first-launch", ns,
+	if (matmul_add_once(matmul, rung, 0, TARE_PART_FIRST_LAUNCH, ns,
 	                    "host time of the first product, a small one, from its launch to the "
 	                    "return of finish, once: some drivers compile or load only now") < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
@@ -302,6 +303,7 @@ static void refuse_slow_library(struct matmul *matmul, enum tare_rung rung,
 	         "--rungs %s measures it alone",
 	         tare_format_significant((double)ns * 1e-9, 2, taken), tare_rung_name(rung));
 	refuse(matmul, rung, why);
+	matmul->no_rung_as[rung] = TARE_ABSENT_NO_TIME;
 }
 
 int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)

@@ -54,7 +54,7 @@ struct overlap_time overlap_time_of(const struct overlap *overlap, size_t cell)
 {
 	const struct tare_cell *at = &overlap->run->result->cells[cell];
 	const struct tare_summary *summary = &at->summary;
-	double unit = strcmp(at->unit, "ps") == 0 ? 1e-3 : 1, doubt = 1;
+	double unit = tare_cell_unit_ns(at), doubt = 1;
 	struct overlap_time time = { 0 };
 
 	if (at->absent || !(summary->median > 0))

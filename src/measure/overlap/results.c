@@ -313,7 +313,8 @@ static int add_regret(struct overlap *overlap, size_t at)
 	           ? tare_cell_set_model(cell, 100 * (chosen->time.ns / point->best.ns - 1),
 	                                 100 * (chosen->time.low / point->best.high - 1),
 	                                 100 * (chosen->time.high / point->best.low - 1))
-	           : tare_cell_set_absent(cell, "the budget did not hold a run of it");
+	           : tare_cell_set_absent_as(cell, TARE_ABSENT_NO_TIME,
+	                                     "the budget did not hold a run of it");
 }
 
 static int conclude_predictions(struct overlap *overlap, size_t at, struct errors *all)

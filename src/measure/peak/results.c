@@ -423,6 +423,7 @@ static int warn(struct peak *peak, const char *left_out)
 	if (status == 0 && left_out)
 		status = tare_result_warn(result, "left-out", "--budget 30 has room for all",
 		                          "the budget had no room for all; left out: %s", left_out);
+	tare_result_action_is_options(result, "left-out");
 	return status;
 }
 

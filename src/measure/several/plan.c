@@ -355,8 +355,9 @@ static int keep_figure(struct several *several, struct several_plan *plan,
 	if (tare_set_string(&cell->method, plan->method) < 0)
 		return -ENOMEM;
 	if (figure->series.n == 0)
-		return tare_cell_set_absent(cell, "%s",
-		                            plan->absent[0] ? plan->absent : "interrupted");
+		return plan->absent[0]
+		           ? tare_cell_set_absent(cell, "%s", plan->absent)
+		           : tare_cell_set_absent_as(cell, TARE_ABSENT_INTERRUPTED, "interrupted");
 	status = tare_cell_take_series(cell, &figure->series, figure->verdict);
 	cell->verified = plan->verified;
 	return status < 0 ? status
