@@ -71,11 +71,12 @@ static struct tare_label *find_or_add(struct tare_labels *labels, const char *na
 
 int tare_labels_set_text(struct tare_labels *labels, const char *name, const char *text)
 {
-	char *copy = strdup(text);
+	char *copy = labels->failed ? NULL : strdup(text);
 	struct tare_label *label = copy ? find_or_add(labels, name) : NULL;
 
 	if (!label) {
 		free(copy);
+		labels->failed = true;
 		return -ENOMEM;
 	}
 	free(label->text);
@@ -86,10 +87,12 @@ int tare_labels_set_text(struct tare_labels *labels, const char *name, const cha
 
 int tare_labels_set_number(struct tare_labels *labels, const char *name, int64_t number)
 {
-	struct tare_label *label = find_or_add(labels, name);
+	struct tare_label *label = labels->failed ? NULL : find_or_add(labels, name);
 
-	if (!label)
+	if (!label) {
+		labels->failed = true;
 		return -ENOMEM;
+	}
 	free(label->text);
 	label->text = NULL;
 	label->number = number;

@@ -241,14 +241,14 @@ static int settle(struct session *session, const struct tare_run *run, int statu
 		kept = name_device(session, part, name);
 		if (kept == 0)
 			kept = tare_result_add_part(session->whole, part);
-		if (kept == 0)
-			part = NULL;
+		else
+			tare_result_free(part);
 	} else {
 		kept = tare_result_warn(session->whole, "device-missing",
 		                        "the other devices were measured without it",
 		                        "no figures of %s: %s", name, why->message);
+		tare_result_free(part);
 	}
-	tare_result_free(part);
 	member->failed = status < 0 && status != -EBADMSG;
 	if (status < 0 && status != -EINTR)
 		note_failure(session, name, why);
@@ -260,9 +260,7 @@ static int measure_open(struct session *session, struct tare_run *run, measure_f
 {
 	struct member *member = &session->members[session->now];
 	struct tare_device_entry *entry = tare_result_add_device(run->result);
-	int status =
-	    entry ? tare_device_describe(member->driver, member->selected->index, entry, error)
-	          : tare_fail(error, ENOMEM, "out of memory");
+	int status = tare_device_describe(member->driver, member->selected->index, entry, error);
 
 	if (status < 0)
 		return status;

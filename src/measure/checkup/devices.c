@@ -50,8 +50,7 @@ int checkup_add_devices(struct tare_run *run)
 			status = checkup_copy_device(part, other);
 	}
 	if (status == 0)
-		status = tare_result_add_part(run->result, part);
-	if (status < 0)
-		tare_result_free(part);
+		return tare_result_add_part(run->result, part);
+	tare_result_free(part);
 	return status;
 }

@@ -114,16 +114,15 @@ static int settle(struct checkup *checkup, const struct checkup_row *row, struct
 		kept = name_command(part);
 		if (kept == 0)
 			kept = warn_cut(part, row);
+		tare_run_add_noise(checkup->run, run);
 		if (kept == 0)
 			kept = tare_result_add_part(checkup->run->result, part);
-		if (kept == 0) {
-			tare_run_add_noise(checkup->run, run);
-			part = NULL;
-		}
+		else
+			tare_result_free(part);
 	} else {
 		kept = warn_missing(checkup, row, why->message, true);
+		tare_result_free(part);
 	}
-	tare_result_free(part);
 	if (status == -EBADMSG && !checkup->wrong.code) {
 		checkup->wrong = *why;
 		tare_error_prefix(&checkup->wrong, "%s", row->command);
