@@ -99,6 +99,16 @@ int tare_labels_set_number(struct tare_labels *labels, const char *name, int64_t
 	return 0;
 }
 
+void tare_labels_copy(struct tare_labels *labels, const struct tare_labels *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		if (from->at[i].text)
+			tare_labels_set_text(labels, from->at[i].name, from->at[i].text);
+		else
+			tare_labels_set_number(labels, from->at[i].name, from->at[i].number);
+	labels->failed = labels->failed || from->failed;
+}
+
 void tare_labels_clear(struct tare_labels *labels)
 {
 	for (size_t i = 0; i < labels->count; i++) {

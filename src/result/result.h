@@ -210,6 +210,8 @@ bool tare_result_is_several(const struct tare_result *result);
 // Sets or replaces; return 0 or -ENOMEM, which the list remembers.
 int tare_labels_set_text(struct tare_labels *labels, const char *name, const char *text);
 int tare_labels_set_number(struct tare_labels *labels, const char *name, int64_t number);
+// Sets all that `from` has in `labels` too.
+void tare_labels_copy(struct tare_labels *labels, const struct tare_labels *from);
 // The label of that name, or NULL.
 const struct tare_label *tare_labels_find(const struct tare_labels *labels, const char *name);
 

@@ -157,19 +157,17 @@ static void say_choice(const struct session *session)
 static int describe_whole(struct session *session, struct tare_error *error)
 {
 	struct tare_result *whole = session->whole;
-	int status = session->simulated
-	                 ? tare_set_string(&whole->written_at, "1970-01-01T00:00:00Z")
-	                 : tare_topology_of_host(&whole->host);
 
-	if (status == 0)
-		status =
-		    tare_labels_set_text(&whole->parameters, "device", session->settings->device);
-	if (status == 0)
-		status = tare_labels_set_number(&whole->parameters, "seed", (int64_t)session->seed);
-	if (status == 0 && session->settings->budget_ns)
-		status = tare_labels_set_number(&whole->parameters, "budget_ns",
-		                                session->settings->budget_ns);
-	return status < 0 ? fail_memory(error) : TARE_EXIT_OK;
+	if (session->simulated)
+		tare_result_set_timeless(whole);
+	else
+		tare_topology_of_host(&whole->host);
+	tare_labels_set_text(&whole->parameters, "device", session->settings->device);
+	tare_labels_set_number(&whole->parameters, "seed", (int64_t)session->seed);
+	if (session->settings->budget_ns)
+		tare_labels_set_number(&whole->parameters, "budget_ns",
+		                       session->settings->budget_ns);
+	return tare_result_status(whole) < 0 ? fail_memory(error) : TARE_EXIT_OK;
 }
 
 static int session_open(struct session *session, enum tare_need need, struct tare_error *error)

@@ -360,7 +360,7 @@ static int conclude(struct bandwidth *bandwidth)
 		status = bandwidth_add_plots(bandwidth);
 	if (status == 0)
 		status = bandwidth_add_advice(bandwidth);
-	return status < 0 ? status : tare_run_warn_convergence(bandwidth->run);
+	return status;
 }
 
 static int warn_few(struct bandwidth *bandwidth, const struct plan *plan)
@@ -393,15 +393,16 @@ static int measure(struct bandwidth *bandwidth, struct tare_error *error)
 		status = tare_fail(error, -status, "out of memory");
 	else
 		status = tare_run_measure(bandwidth->run, plan.measurements, plan.count, error);
-	concluded = warn_few(bandwidth, &plan);
+	concluded = status < 0 && !tare_run_is_partial(bandwidth->run, status)
+	                ? status
+	                : warn_few(bandwidth, &plan);
 	free_plan(&plan);
 	if (status < 0 && !tare_run_is_partial(bandwidth->run, status))
 		return status;
 	if (concluded == 0)
 		concluded = conclude(bandwidth);
-	if (concluded == 0)
-		concluded = tare_run_warn_lost(bandwidth->run, status, error);
-	return concluded < 0 ? tare_fail(error, -concluded, "out of memory") : status;
+	return concluded < 0 ? tare_fail(error, -concluded, "out of memory")
+	                     : tare_run_end(bandwidth->run, status, error);
 }
 
 static int fail_if_wrong(const struct tare_result *result, struct tare_error *error)

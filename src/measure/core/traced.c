@@ -95,12 +95,12 @@ int tare_traced_mean_ps(const struct tare_bench *bench, uint32_t count,
 	return status;
 }
 
-int tare_traced_name(const struct tare_bench *bench, struct tare_figure *figure)
+void tare_traced_name(const struct tare_bench *bench, struct tare_figure *figure)
 {
 	const char *note = tare_bench_stamp_note(bench);
 	char *said = note[0] && figure->method ? strstr(figure->method, note) : NULL;
 
 	if (said)
 		*said = '\0';
-	return tare_labels_set_text(&figure->labels, "by", "tracer");
+	tare_labels_set_text(&figure->labels, "by", "tracer");
 }

@@ -169,16 +169,15 @@ int tare_measure_devices(const struct tare_devices_options *options, struct tare
 	}
 	// The simulated device is the same on every machine and day.
 	if (only && strcmp(only->name, "simulated") == 0)
-		status = tare_set_string(&result->written_at, "1970-01-01T00:00:00Z");
+		tare_result_set_timeless(result);
 	else
-		status = tare_topology_of_host(&result->host);
-	if (status < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+		tare_topology_of_host(&result->host);
 	for (size_t i = 0; status == 0 && tare_backends[i]; i++)
 		if (!only || only == tare_backends[i])
 			status = add_backend(tare_backends[i], only ? options->option : NULL,
 			                     options && options->facts_only, result, error);
-	if (status == 0 && tare_merge_identities(result->devices, result->device_count) < 0)
+	if (status == 0 && (tare_merge_identities(result->devices, result->device_count) < 0 ||
+	                    tare_result_status(result) < 0))
 		status = tare_fail(error, ENOMEM, "out of memory");
 	return status;
 }

@@ -88,14 +88,12 @@ int latency_plan_nodes(struct latency_task *task, struct tare_measurement *measu
 }
 
 // How the nodes' stamps came about goes into the labels.
-static int say_how(struct tare_measurement *measurement, struct tare_error *error)
+static void say_how(struct tare_measurement *measurement)
 {
 	const struct latency_task *task = measurement->context;
 
 	for (size_t i = 0; task->traced && i < 2; i++)
-		if (tare_traced_name(&task->latency->bench, &measurement->figures[i]) < 0)
-			return tare_fail(error, ENOMEM, "out of memory");
-	return 0;
+		tare_traced_name(&task->latency->bench, &measurement->figures[i]);
 }
 
 static int end_trace(struct latency_task *task, int status, struct tare_error *error)
@@ -135,7 +133,9 @@ int latency_begin_nodes(struct tare_measurement *measurement, struct tare_error 
 	task->traced = status == 0;
 	status = record(task, bench->timed, error);
 	status = status < 0 ? end_trace(task, status, error) : launch_nodes(task, error);
-	return status < 0 ? status : say_how(measurement, error);
+	if (status == 0)
+		say_how(measurement);
+	return status;
 }
 
 // From the stamps of all nodes: what lies between two starts, and how long one lasts.

@@ -276,14 +276,8 @@ int tare_measure_latency(struct tare_run *run, const struct tare_latency_options
 	tare_kernel_free(latency.kernel);
 	tare_module_free(latency.module);
 	tare_bench_close(&latency.bench);
-	if (status == 0 || tare_run_is_partial(run, status)) {
-		int added = latency_add_plots(run->result);
-		if (added == 0)
-			added = tare_run_warn_convergence(run);
-		if (added == 0)
-			added = tare_run_warn_lost(run, status, error);
-		if (added < 0)
-			status = tare_fail(error, -added, "out of memory");
-	}
-	return status;
+	if (status < 0 && !tare_run_is_partial(run, status))
+		return status;
+	latency_add_plots(run->result);
+	return tare_run_end(run, status, error);
 }

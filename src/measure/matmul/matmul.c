@@ -187,7 +187,7 @@ static int conclude(struct matmul *matmul)
 		status = matmul_add_advice(matmul);
 	if (status == 0)
 		status = sort_cells(matmul->run->result);
-	return status < 0 ? status : tare_run_warn_convergence(matmul->run);
+	return status;
 }
 
 static int name_library(const struct matmul *matmul)
@@ -220,9 +220,8 @@ static int measure(struct matmul *matmul, struct tare_error *error)
 	concluded = name_library(matmul);
 	if (concluded == 0)
 		concluded = conclude(matmul);
-	if (concluded == 0)
-		concluded = tare_run_warn_lost(matmul->run, status, error);
-	return concluded < 0 ? tare_fail(error, -concluded, "out of memory") : status;
+	return concluded < 0 ? tare_fail(error, -concluded, "out of memory")
+	                     : tare_run_end(matmul->run, status, error);
 }
 
 static int fail_if_wrong(const struct matmul *matmul, struct tare_error *error)
@@ -254,8 +253,8 @@ int tare_measure_matmul(struct tare_run *run, const struct tare_matmul_options *
 	if (status == 0)
 		status = measure(&matmul, error);
 	// What the rungs' making measured (builds) is reported.
-	else if (tare_run_is_partial(run, status) && tare_run_warn_lost(run, status, error) < 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
+	else if (tare_run_is_partial(run, status))
+		status = tare_run_end(run, status, error);
 	if (status == -ENODEV || status == -ETIMEDOUT)
 		tare_device_abandon(run->device);
 	matmul_close(&matmul);

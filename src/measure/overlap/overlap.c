@@ -349,7 +349,7 @@ static int conclude(struct overlap *overlap)
 		status = overlap_add_plots(overlap);
 	if (status == 0)
 		status = overlap_add_verdict(overlap);
-	return status < 0 ? status : tare_run_warn_convergence(overlap->run);
+	return status;
 }
 
 static int measure(struct overlap *overlap, struct tare_error *error)
@@ -369,9 +369,8 @@ static int measure(struct overlap *overlap, struct tare_error *error)
 	if (status == -EINTR)
 		overlap->run->result->interrupted = true;
 	concluded = conclude(overlap);
-	if (concluded == 0)
-		concluded = tare_run_warn_lost(overlap->run, status, error);
-	return concluded < 0 ? tare_fail(error, -concluded, "out of memory") : status;
+	return concluded < 0 ? tare_fail(error, -concluded, "out of memory")
+	                     : tare_run_end(overlap->run, status, error);
 }
 
 // A kernel whose chunks do not add up to the whole ends the run before figures are made of it.

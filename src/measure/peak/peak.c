@@ -405,9 +405,8 @@ static int measure_and_conclude(struct peak *peak, struct tare_error *error)
 	if (status < 0 && !tare_run_is_partial(peak->run, status))
 		return status;
 	concluded = peak_conclude(peak, detail_of(peak)->left_out);
-	if (concluded == 0)
-		concluded = tare_run_warn_lost(peak->run, status, error);
-	return concluded < 0 ? tare_fail(error, ENOMEM, "out of memory") : status;
+	return concluded < 0 ? tare_fail(error, ENOMEM, "out of memory")
+	                     : tare_run_end(peak->run, status, error);
 }
 
 static int fail_if_wrong(const struct tare_result *result, struct tare_error *error)

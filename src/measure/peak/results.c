@@ -447,5 +447,5 @@ int peak_conclude(struct peak *peak, const char *left_out)
 		status = conclude_caches(peak);
 	if (status == 0)
 		status = warn(peak, left_out);
-	return status < 0 ? status : tare_run_warn_convergence(peak->run);
+	return status;
 }
