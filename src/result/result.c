@@ -40,6 +40,11 @@ static int fail(struct tare_result *result)
 	return -ENOMEM;
 }
 
+void tare_result_fail(struct tare_result *result)
+{
+	result->failed = true;
+}
+
 int tare_result_set_text(struct tare_result *result, char **field, const char *text)
 {
 	return result->failed || tare_set_string(field, text) < 0 ? fail(result) : 0;

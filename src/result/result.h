@@ -197,6 +197,9 @@ void tare_result_free(struct tare_result *result);
 // it is not whole.
 int tare_result_status(const struct tare_result *result);
 
+// Marks a document as failed: its builder had no memory of its own.
+void tare_result_fail(struct tare_result *result);
+
 // Replaces *field, a string of the document or of its clock or telemetry, by a copy of text (NULL
 // allowed). Returns 0 or -ENOMEM.
 int tare_result_set_text(struct tare_result *result, char **field, const char *text);

@@ -68,8 +68,7 @@ static void name_command(struct tare_result *part)
 		if (!warning->action || strncmp(warning->action, "--", 2) != 0)
 			continue;
 		if (asprintf(&named, "tare %s %s", part->command, warning->action) < 0)
-			named = NULL;
-		part->failed = part->failed || !named;
+			return tare_result_fail(part);
 		free(warning->action);
 		warning->action = named;
 	}

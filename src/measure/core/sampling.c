@@ -419,7 +419,8 @@ static void add_cells(struct tare_run *run, struct tare_measurement *measurement
 		tare_cell_set_absent(cell, "not measured");
 		tare_cell_set_method(cell, figure->method);
 	}
-	run->result->failed = run->result->failed || measurement->failed;
+	if (measurement->failed)
+		tare_result_fail(run->result);
 }
 
 static void mark_unmeasured(struct tare_run *run, const struct tare_measurement *measurement,
@@ -501,12 +502,11 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 		                status == -EINTR ? "not measured: interrupted before its turn"
 		                                 : "not measured: the run ended before its turn");
 	tare_telemetry_stop(run, watch);
-	if (tare_result_status(run->result) < 0 && status == 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
 	if (status == -EINTR) {
 		run->result->interrupted = true;
 		tare_fail(error, EINTR, "interrupted");
 	}
 	free(order);
-	return status;
+	return tare_result_status(run->result) < 0 ? tare_fail(error, ENOMEM, "out of memory")
+	                                           : status;
 }
