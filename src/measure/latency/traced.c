@@ -17,7 +17,7 @@ static int append(void *context, struct tare_event **event, struct tare_error *e
 	return tare_append(task->latency->bench.timed, &launch, event, error);
 }
 
-int latency_plan_traced(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_traced(struct latency_task *task, struct tare_measurement *measurement)
 {
 	struct tare_figure *figure;
 
@@ -27,7 +27,6 @@ int latency_plan_traced(struct latency_task *task, struct tare_measurement *meas
 	                   "start to end of one empty kernel that is waited for, as the vendor's "
 	                   "tracer saw the engine at work; mean of so many, after everything else");
 	tare_traced_name(&task->latency->bench, figure);
-	return 0;
 }
 
 int latency_begin_traced(struct tare_measurement *measurement, struct tare_error *error)
@@ -46,7 +45,7 @@ int latency_sample_traced(struct tare_measurement *measurement, int64_t *values,
 	                           error);
 }
 
-int latency_gather(struct tare_result *result)
+void latency_gather(struct tare_result *result)
 {
 	struct tare_cell *sorted = calloc(result->cell_count + 1, sizeof *sorted);
 	bool *taken = calloc(result->cell_count + 1, sizeof *taken);
@@ -64,7 +63,8 @@ int latency_gather(struct tare_result *result)
 	}
 	if (count == result->cell_count)
 		memcpy(result->cells, sorted, count * sizeof *sorted);
+	else
+		tare_result_fail(result);
 	free(sorted);
 	free(taken);
-	return count == result->cell_count ? 0 : -ENOMEM;
 }
