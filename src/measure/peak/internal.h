@@ -133,7 +133,7 @@ int peak_fetch(struct peak *peak, struct tare_memory *memory, uint64_t bytes,
 // is nothing to judge.
 enum tare_verified peak_judge(const struct peak *peak, bool right);
 // Replaces the method of the measurement's only figure.
-int peak_method(struct tare_measurement *measurement, const char *format, ...)
+void peak_method(struct tare_measurement *measurement, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // ---- the groups: begin makes the launch and says what it does in one launch (figure->work), end
