@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/table.h"
 #include "cli/devices/ze_cpu.h"
 #include "cli/options/option.h"
 #include "cli/terminal/output.h"
@@ -21,7 +22,7 @@ static int run(struct tare_settings *settings, struct tare_error *error)
 	if (settings->version)
 		puts("tare " TARE_VERSION);
 	else if (settings->help)
-		tare_help_write(settings->command, stdout);
+		tare_help_write(tare_commands, settings->command, stdout);
 	else {
 		status = tare_ze_cpu_use(settings, error);
 		if (status != TARE_EXIT_OK)
@@ -41,7 +42,7 @@ int main(int argument_count, char **arguments)
 
 	// Only the character set: numbers keep their decimal point.
 	setlocale(LC_CTYPE, "");
-	status = tare_settings_parse(argument_count, arguments, &settings, &error);
+	status = tare_settings_parse(tare_commands, argument_count, arguments, &settings, &error);
 	if (status == TARE_EXIT_OK)
 		status = run(&settings, &error);
 	if (status != TARE_EXIT_OK)

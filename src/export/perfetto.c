@@ -4,85 +4,6 @@
 #include "report/run/words.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum {
-	TRACE_PACKET = 1, // Trace.packet
-	// TracePacket
-	PACKET_CLOCK_SNAPSHOT = 6,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE = 10,
-	PACKET_TRACK_EVENT = 11,
-	PACKET_INTERNED = 12,
-	PACKET_FLAGS = 13,
-	PACKET_DEFAULTS = 59,
-	// TracePacket.SequenceFlags
-	FLAG_CLEARED = 1,
-	FLAG_NEEDS_STATE = 2,
-	DEFAULTS_CLOCK = 58, // TracePacketDefaults.timestamp_clock_id
-	// ClockSnapshot, its Clock, and BuiltinClock
-	SNAPSHOT_CLOCKS = 1,
-	SNAPSHOT_PRIMARY = 2,
-	CLOCK_ID = 1,
-	CLOCK_TIMESTAMP = 2,
-	BUILTIN_REALTIME = 1,
-	BUILTIN_RAW = 5,
-	// InternedData; its entries have the number first
-	INTERNED_CATEGORIES = 1,
-	INTERNED_NAMES = 2,
-	INTERNED_NOTES = 3,
-	ENTRY_IID = 1,
-	ENTRY_NAME = 2,
-	// TrackEvent
-	EVENT_CATEGORY = 3,
-	EVENT_NOTES = 4,
-	EVENT_TYPE = 9,
-	EVENT_NAME_IID = 10,
-	EVENT_TRACK = 11,
-	EVENT_NAME = 23,
-	EVENT_FLOWS = 47,
-	// DebugAnnotation
-	NOTE_NAME = 1,
-	NOTE_UNSIGNED = 3,
-	NOTE_INTEGER = 4,
-	NOTE_DOUBLE = 5,
-	NOTE_STRING = 6,
-	SEQUENCE = 1, // everything is one sequence of packets
-};
-
-static const char *const categories[CATEGORY_END] = {
-	[CATEGORY_CALL] = "call",         [CATEGORY_COMMAND] = "command",
-	[CATEGORY_CALLBACK] = "callback", [CATEGORY_PHASE] = "phase",
-	[CATEGORY_QUEUE] = "queue",       [CATEGORY_ENGINE] = "engine",
-	[CATEGORY_LOSS] = "loss",
-};
-static const char *const notes[NOTE_END] = {
-	[NOTE_COMMAND] = "command",
-	[NOTE_CALL] = "call",
-	[NOTE_QUEUE] = "queue",
-	[NOTE_DEVICE] = "device",
-	[NOTE_KIND] = "kind",
-	[NOTE_BYTES] = "bytes",
-	[NOTE_RATE] = "bytes_per_second",
-	[NOTE_GLOBAL] = "global",
-	[NOTE_LOCAL] = "local",
-	[NOTE_MEMORY] = "memory",
-	[NOTE_BLOCKING] = "blocking",
-	[NOTE_TO_START] = "enqueue_to_start_ns",
-	[NOTE_TO_SUBMIT] = "enqueue_to_submit_ns",
-	[NOTE_UNTIMED] = "untimed",
-	[NOTE_COUNT] = "calls",
-	[NOTE_INSIDE] = "inside_ns",
-	[NOTE_RESULT] = "result",
-	[NOTE_DOMAIN] = "domain",
-	[NOTE_SOURCE] = "source",
-	[NOTE_UNENDED] = "unended",
-	[NOTE_RECORDS] = "records",
-	[NOTE_WHAT] = "what",
-	[NOTE_SITE] = "site",
-	[NOTE_SITE_FUNCTION] = "site_function",
-};
 
 // ---- names: functions, kernels, kinds, each with a place for what is not known
 
@@ -157,7 +78,7 @@ bool perfetto_step(struct perfetto *p, const char *what, uint64_t done, uint64_t
 	return p->status == 0;
 }
 
-static void put_entry(struct proto *proto, uint32_t field, uint64_t number, const char *name)
+void perfetto_entry(struct proto *proto, uint32_t field, uint64_t number, const char *name)
 {
 	size_t entry = proto_open(proto, field);
 
@@ -166,53 +87,9 @@ static void put_entry(struct proto *proto, uint32_t field, uint64_t number, cons
 	proto_close(proto, entry);
 }
 
-// What every later packet rests on.
-static void put_beginning(struct perfetto *p)
-{
-	size_t inner;
-
-	proto_varint(&p->proto, PACKET_SEQUENCE, SEQUENCE);
-	proto_varint(&p->proto, PACKET_FLAGS, FLAG_CLEARED);
-	inner = proto_open(&p->proto, PACKET_DEFAULTS);
-	proto_varint(&p->proto, DEFAULTS_CLOCK, BUILTIN_RAW);
-	proto_close(&p->proto, inner);
-	inner = proto_open(&p->proto, PACKET_INTERNED);
-	for (uint64_t i = 1; i < CATEGORY_END; i++)
-		put_entry(&p->proto, INTERNED_CATEGORIES, i, categories[i]);
-	for (uint64_t i = 1; i < NOTE_END; i++)
-		put_entry(&p->proto, INTERNED_NOTES, i, notes[i]);
-	proto_close(&p->proto, inner);
-	perfetto_packet(p);
-}
-
-static uint64_t moment(int64_t at_ns)
+uint64_t perfetto_moment(int64_t at_ns)
 {
 	return at_ns > 0 ? (uint64_t)at_ns : 0;
-}
-
-static void put_clock(struct proto *proto, uint32_t clock, int64_t at_ns)
-{
-	size_t entry = proto_open(proto, SNAPSHOT_CLOCKS);
-
-	proto_varint(proto, CLOCK_ID, clock);
-	proto_varint(proto, CLOCK_TIMESTAMP, moment(at_ns));
-	proto_close(proto, entry);
-}
-
-// The trace's clock is CLOCK_MONOTONIC_RAW; what time it was then, where that is known.
-static void put_snapshot(struct perfetto *p)
-{
-	const struct tare_recording *r = p->recording;
-	size_t inner;
-
-	proto_varint(&p->proto, PACKET_SEQUENCE, SEQUENCE);
-	inner = proto_open(&p->proto, PACKET_CLOCK_SNAPSHOT);
-	proto_varint(&p->proto, SNAPSHOT_PRIMARY, BUILTIN_RAW);
-	put_clock(&p->proto, BUILTIN_RAW, r->start_ns);
-	if (r->start_realtime_ns > 0)
-		put_clock(&p->proto, BUILTIN_REALTIME, r->start_realtime_ns);
-	proto_close(&p->proto, inner);
-	perfetto_packet(p);
 }
 
 // ---- events
@@ -225,12 +102,12 @@ struct perfetto_opened perfetto_event_open(struct perfetto *p, enum perfetto_eve
 	struct proto *proto = &p->proto;
 	struct perfetto_opened opened;
 
-	proto_varint(proto, PACKET_TIMESTAMP, moment(at_ns));
+	proto_varint(proto, PACKET_TIMESTAMP, perfetto_moment(at_ns));
 	proto_varint(proto, PACKET_SEQUENCE, SEQUENCE);
 	proto_varint(proto, PACKET_FLAGS, FLAG_NEEDS_STATE);
 	if (name && !p->named[name]) {
 		size_t inner = proto_open(proto, PACKET_INTERNED);
-		put_entry(proto, INTERNED_NAMES, name, perfetto_name(p, name));
+		perfetto_entry(proto, INTERNED_NAMES, name, perfetto_name(p, name));
 		proto_close(proto, inner);
 		p->named[name] = true;
 	}
@@ -306,7 +183,7 @@ void perfetto_end(struct perfetto *p, int64_t at_ns, uint64_t track)
 {
 	size_t event;
 
-	proto_varint(&p->proto, PACKET_TIMESTAMP, moment(at_ns));
+	proto_varint(&p->proto, PACKET_TIMESTAMP, perfetto_moment(at_ns));
 	proto_varint(&p->proto, PACKET_SEQUENCE, SEQUENCE);
 	proto_varint(&p->proto, PACKET_FLAGS, FLAG_NEEDS_STATE);
 	event = proto_open(&p->proto, PACKET_TRACK_EVENT);
@@ -317,56 +194,3 @@ void perfetto_end(struct perfetto *p, int64_t at_ns, uint64_t track)
 }
 
 // ---- all of it
-
-static int write_all(struct perfetto *p)
-{
-	int status;
-
-	put_beginning(p);
-	put_snapshot(p);
-	status = perfetto_tracks(p);
-	if (status == 0)
-		status = perfetto_host(p);
-	if (status == 0)
-		status = perfetto_devices(p);
-	return status ? status : p->status;
-}
-
-int tare_export_perfetto(const struct tare_recording *recording, const struct tare_view *view,
-                         const struct tare_export_watch *watch, FILE *file,
-                         struct tare_export_counts *counts, struct tare_error *error)
-{
-	struct perfetto p = {
-		.recording = recording,
-		.watch = watch,
-		.file = file,
-		.counts = counts,
-		.named = calloc(perfetto_name_count(recording) + 1, sizeof(bool)),
-		.process_track = calloc(recording->process_count + 1, sizeof(uint64_t)),
-		.process_pid = calloc(recording->process_count + 1, sizeof(int32_t)),
-		.thread_track = calloc(recording->thread_count + 1, sizeof(uint64_t)),
-	};
-	int status = -ENOMEM;
-
-	*counts = (struct tare_export_counts){ 0 };
-	if (p.named && p.process_track && p.process_pid && p.thread_track)
-		status = tare_view_filter_open(recording, view, &p.members, error);
-	if (status == 0)
-		status = tare_symbols_open(recording, &p.symbols, error);
-	if (status == 0)
-		status = write_all(&p);
-	tare_view_filter_close(p.members);
-	tare_symbols_free(p.symbols);
-	free(p.proto.bytes);
-	free(p.named);
-	free(p.process_track);
-	free(p.process_pid);
-	free(p.thread_track);
-	if (status == -ENOMEM)
-		tare_fail(error, ENOMEM, "no memory left");
-	else if (status == -EIO)
-		tare_fail(error, p.stream_error, "%s", strerror(p.stream_error));
-	else if (status == -EINTR)
-		tare_fail(error, EINTR, "interrupted");
-	return status;
-}

@@ -8,6 +8,50 @@
 #include "export/lanes.h"
 #include "export/proto.h"
 
+enum {
+	TRACE_PACKET = 1, // Trace.packet
+	// TracePacket
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED = 12,
+	PACKET_FLAGS = 13,
+	PACKET_DEFAULTS = 59,
+	// TracePacket.SequenceFlags
+	FLAG_CLEARED = 1,
+	FLAG_NEEDS_STATE = 2,
+	DEFAULTS_CLOCK = 58, // TracePacketDefaults.timestamp_clock_id
+	// ClockSnapshot, its Clock, and BuiltinClock
+	SNAPSHOT_CLOCKS = 1,
+	SNAPSHOT_PRIMARY = 2,
+	CLOCK_ID = 1,
+	CLOCK_TIMESTAMP = 2,
+	BUILTIN_REALTIME = 1,
+	BUILTIN_RAW = 5,
+	// InternedData; its entries have the number first
+	INTERNED_CATEGORIES = 1,
+	INTERNED_NAMES = 2,
+	INTERNED_NOTES = 3,
+	ENTRY_IID = 1,
+	ENTRY_NAME = 2,
+	// TrackEvent
+	EVENT_CATEGORY = 3,
+	EVENT_NOTES = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK = 11,
+	EVENT_NAME = 23,
+	EVENT_FLOWS = 47,
+	// DebugAnnotation
+	NOTE_NAME = 1,
+	NOTE_UNSIGNED = 3,
+	NOTE_INTEGER = 4,
+	NOTE_DOUBLE = 5,
+	NOTE_STRING = 6,
+	SEQUENCE = 1, // everything is one sequence of packets
+};
+
 enum perfetto_category {
 	CATEGORY_CALL = 1, // calls that are no command
 	CATEGORY_COMMAND,  // calls that enqueue
@@ -97,6 +141,10 @@ void perfetto_flow(struct perfetto *p, uint64_t flow);
 void perfetto_event_close(struct perfetto *p, struct perfetto_opened opened);
 void perfetto_end(struct perfetto *p, int64_t at_ns, uint64_t track);
 
+// An entry of interned data: the number that later packets give for the name.
+void perfetto_entry(struct proto *proto, uint32_t field, uint64_t number, const char *name);
+// A moment as a packet has it: never below 0.
+uint64_t perfetto_moment(int64_t at_ns);
 void perfetto_packet(struct perfetto *p); // writes what was put together
 // False when the export shall end; p->status says why.
 bool perfetto_step(struct perfetto *p, const char *what, uint64_t done, uint64_t total);

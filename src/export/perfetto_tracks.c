@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum {
-	PACKET_SEQUENCE = 10,
 	PACKET_DESCRIPTOR = 60, // TracePacket
 	// TrackDescriptor
 	TRACK_UUID = 1,
@@ -24,7 +23,6 @@ enum {
 	THREAD_PID = 1,
 	THREAD_TID = 2,
 	THREAD_NAME = 5, // ThreadDescriptor
-	SEQUENCE = 1,
 };
 #define NAME_BYTES 400
 // Linux gives out numbers below 2^22.

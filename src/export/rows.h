@@ -58,6 +58,8 @@ int export_rows(const struct tare_recording *recording, const struct tare_view *
                 const struct tare_export_watch *watch, const struct export_sink *sink,
                 void *context, struct tare_export_counts *counts, struct tare_error *error);
 
+// Remembers the first failure.
+void rows_keep(struct rows *rows, int status);
 // ---- for those that write rows: a value for each column in turn, then rows_end
 void rows_null(struct rows *rows);
 void rows_integer(struct rows *rows, int64_t value);

@@ -43,7 +43,7 @@ ROOMS = {
         "matmul": CORE, "pipeline": CORE, "overlap": CORE | {"pipeline"}, "several": CORE,
         "checkup": CORE | {"devices", "latency", "bandwidth", "peak", "matmul", "overlap"},
     },
-    "cli": {"": {"devices", "options", "terminal"}, "options": set(), "terminal": {"options"},
+    "cli": {"": {"commands", "devices", "options", "terminal"}, "options": set(), "terminal": {"options"},
             "devices": {"options", "terminal"}, "run": {"options", "terminal"}, "commands": {"options", "terminal", "devices", "run"}},
 }
 # Files of one kind that a person still finds something among.

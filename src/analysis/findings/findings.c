@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks every rule, ranks what they raise and says which of them are about the same time.
+#include "analysis/findings/contents.h"
 #include "analysis/findings/internal.h"
 
 #include "base/cleanup.h"
@@ -168,6 +169,8 @@ int tare_findings_find(const struct tare_recording *recording, const struct tare
 	struct evaluation evaluation;
 	*findings = (struct tare_findings){ 0 };
 	int code = evaluation_open(&evaluation, recording, view, ledgers, tables, findings);
+	if (!code)
+		code = finding_leave_out_hashing(&evaluation);
 	if (!code)
 		code = ask(&evaluation, error);
 	if (!code && findings->count > 0) {

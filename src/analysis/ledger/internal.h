@@ -19,6 +19,7 @@ struct ledger_scope {
 // The device of a queue as same_as; TARE_NO_INDEX.
 uint32_t ledger_queue_device(const struct tare_recording *recording, uint32_t queue);
 // Whether a thread is of the view and of a process that has a queue on the device.
+bool ledger_has_device(const struct ledger_scope *scope, uint32_t device);
 bool ledger_has_thread(const struct ledger_scope *scope, uint32_t thread);
 // Whether a command goes to a device of the scope.
 bool ledger_has_command(const struct ledger_scope *scope,

@@ -2,10 +2,7 @@
 // Events of one process: commands and what belongs to them, calls, callbacks, CPU samples, losses.
 #include "analysis/recording/internal.h"
 
-#include <string.h>
-
 // As in struct tare_recorded_wait.
-#define NO_COMMAND 0x7fffffff
 
 // ---- commands
 
@@ -100,17 +97,6 @@ static uint8_t api_of(const struct loading *l, uint32_t command)
 	return loading_api_of_function(l, l->recording->commands[command].function);
 }
 
-static uint64_t event_key(uint8_t api, uint64_t event)
-{
-	return event ^ (uint64_t)api << 60;
-}
-
-void loading_put_event(struct loading *l, uint8_t api, uint64_t event, uint32_t index)
-{
-	if (!tare_id_map_put(&l->event_of, event_key(api, event), index))
-		loading_fail(l, ENOMEM, "events");
-}
-
 // What becomes known later is joined by (track, number), dependencies by the event's handle.
 static void remember(struct loading *l, const struct tare_trace_command *c, uint32_t index)
 {
@@ -138,28 +124,6 @@ static struct tare_recorded_command *last_command(struct loading *l, uint32_t he
 	if ((*track)->command_number == number && (*track)->command != TARE_NO_INDEX)
 		return &l->recording->commands[(*track)->command];
 	return NULL;
-}
-
-// An unmap does not say which part of the memory object it is about; the address does.
-uint32_t loading_place_identity(uint8_t kind, uint64_t address)
-{
-	uint64_t part = kind == TARE_KIND_UNMAP ? address : 0;
-	return (uint32_t)tare_hash_bytes(TARE_HASH_START, &part, sizeof part);
-}
-
-uint32_t loading_transfer_identity(uint32_t identity, const struct tare_trace_transfer *t)
-{
-	return (uint32_t)tare_hash_bytes(identity, &t->offset,
-	                                 sizeof *t - offsetof(typeof(*t), offset));
-}
-
-int loading_add_place(struct loading *l, uint32_t command, uint32_t identity)
-{
-	struct tare_recorded_place *place = LOADING_ADD(l, places, place_count, place_room);
-
-	if (place)
-		*place = (struct tare_recorded_place){ .command = command, .identity = identity };
-	return l->status;
 }
 
 // Those of the host's memory that have an address.
@@ -330,23 +294,6 @@ static int add_call_end(struct loading *l, const struct tare_trace_call_end *e)
 
 // ---- what is waited for
 
-// The command that an event handle meant at `ticks`; NO_COMMAND for an event of the user's, and,
-// counted, for one that was not seen.
-uint32_t loading_command_of_event(struct loading *l, uint8_t api, uint64_t event, uint64_t ticks,
-                                  int64_t before_ns)
-{
-	const struct tare_recording *r = l->recording;
-	uint32_t index = tare_id_map_find(&l->event_of, event_key(api, event));
-	const struct load_object *user = loading_find(l, api, TARE_OBJECT_EVENT, event, ticks);
-
-	// The handle may have been used again: what was made later, but not after, is meant.
-	if (index != TARE_ID_ABSENT && r->commands[index].enter_ns <= before_ns &&
-	    (!user || loading_ns(l, user->ticks) <= r->commands[index].enter_ns))
-		return index;
-	l->recording->unresolved += !user;
-	return NO_COMMAND;
-}
-
 static uint8_t api_of_depends(const struct loading *l, const struct tare_trace_depends *d)
 {
 	return loading_api(l, tare_trace_record_flags(d->head) >> TARE_DEPENDS_API_SHIFT);
@@ -371,7 +318,8 @@ static void add_waits_of_call(struct loading *l, struct load_track *track,
 	for (uint32_t i = 0; i < events; i++) {
 		uint32_t command =
 		    loading_command_of_event(l, api_of_depends(l, d), d->event[i], d->of, enter_ns);
-		uint32_t queue = command == NO_COMMAND ? TARE_NO_INDEX : r->commands[command].queue;
+		uint32_t queue =
+		    command == LOADING_NO_COMMAND ? TARE_NO_INDEX : r->commands[command].queue;
 		uint32_t device = queue == TARE_NO_INDEX ? queue : r->queues[queue].device;
 		if (first || track->waits_queue != queue)
 			track->waits_queue = first ? queue : TARE_NO_INDEX;
@@ -414,7 +362,8 @@ static int add_depends(struct loading *l, const struct tare_trace_depends *d)
 		    TARE_ROOM_FOR(track->waits, track->wait_room, track->wait_count);
 		if (!wait)
 			return loading_fail(l, ENOMEM, "dependencies");
-		wait->command = (command == track->command ? NO_COMMAND : command) & NO_COMMAND;
+		wait->command =
+		    (command == track->command ? LOADING_NO_COMMAND : command) & LOADING_NO_COMMAND;
 		wait->last = false;
 		track->wait_count++;
 	}

@@ -162,9 +162,28 @@ static inline bool loading_may_add(const struct loading *l, size_t count)
 	return !l->status && count < 0x7ffffffe;
 }
 
+#define LOADING_NO_COMMAND 0x7fffffff // of an event that is no command's
+
 // ---- define.c: definitions
 
 int loading_define(struct loading *l, const union tare_trace_record *record);
+
+// ---- lookup.c: what numbers of the trace stand for
+
+// The element of `map` whose content is the same, or absent: keys that only collide follow one
+// another. *key is left where a new one goes.
+static inline uint32_t loading_find_content(const struct tare_id_map *map, uint64_t *key,
+                                            const void *wanted,
+                                            bool (*is)(const void *wanted, uint32_t index))
+{
+	uint32_t index;
+
+	while ((index = tare_id_map_find(map, *key)) != TARE_ID_ABSENT && !is(wanted, index))
+		++*key;
+	return index;
+}
+// The function of this name, added where it is new.
+uint32_t loading_intern_function(struct loading *l, const char *name, uint32_t api, uint32_t role);
 // The function of a number; of one that is not told "?", with `role`.
 uint32_t loading_function(struct loading *l, uint16_t number, uint32_t role);
 // One of our own for what no function of the program asked for.
@@ -176,8 +195,10 @@ uint32_t loading_shape(struct loading *l, uint64_t id);
 // The thread of a track, made when it is new; NULL: no memory.
 struct load_track *loading_track(struct loading *l, uint32_t track);
 
-// ---- link.c: handles
+// ---- resolve.c, link.c: handles
 
+// Sorts the objects by handle and time, so that they can be found. Once.
+int loading_sort_objects(struct loading *l);
 // Sorts the objects and resolves what definitions say of one another. Once, before the first event.
 int loading_link(struct loading *l);
 // The API that a record says its handles are of; where it says none, as before 1.3, that of the

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/measure_command.h"
 #include "cli/devices/device_kernels.h"
-#include "cli/options/command.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
 #include "cli/terminal/signals.h"
 #include "measure/devices/devices.h"
 
@@ -46,7 +47,7 @@ static int gather(const struct tare_settings *settings, struct tare_result *foun
 	return status;
 }
 
-int tare_command_devices(const struct tare_settings *settings, struct tare_error *error)
+static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	struct tare_result *found = tare_result_new("devices");
 	struct tare_result *result = tare_result_new("devices");
@@ -84,3 +85,33 @@ out:
 	tare_result_free(found);
 	return status;
 }
+
+static const struct tare_option own_options_rows[] = {
+	{ .name = "kernel",
+	  .letter = 'k',
+	  .value = TARE_VALUE_FILE,
+	  .value_name = "FILE",
+	  .summary = "build this file for each device and say what the driver tells of its kernels",
+	  .detail = "FILE is .spv, .cl, .ptx or .cu; nothing of it is run. A build log is shown.",
+	  .offset = TARE_SETTING(kernel) },
+	{ .name = "entry",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "NAME",
+	  .summary = "only this kernel of FILE (default: all)",
+	  .offset = TARE_SETTING(entry) },
+};
+static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);
+
+const struct tare_command tare_devices_command = {
+	.name = "devices",
+	.operands = "",
+	.summary = "what devices there are, their clocks and their ceilings",
+	.description =
+	    "Lists every device of every API: what it is, how its clock ticks, what it could do on "
+	    "paper. A device seen through two APIs is listed once. APIs that gave no device say "
+	    "why.",
+	.run = run,
+	.options = { &tare_device_options, &tare_ze_cpu_options, &own_options, &tare_build_options,
+	             &tare_writing_options, &tare_quiet_options, &tare_verbose_options,
+	             &tare_help_options },
+};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/options/command.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
 #include "cli/run/export_folder.h"
 #include "cli/run/report_view.h"
 #include "cli/terminal/output.h"
@@ -15,7 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// Of its own options.
+struct export_settings {
+	const char *perfetto, *sqlite; // files
+};
+
 struct exporting {
+	const struct export_settings *own;
 	const struct tare_settings *settings;
 	const struct tare_recording *recording;
 	struct tare_view view;
@@ -68,40 +75,42 @@ static int check_file(const char *option, const char *path, bool force, struct t
 
 static int check_words(const struct tare_settings *settings, struct tare_error *error)
 {
-	const char *paths[] = { settings->perfetto, settings->sqlite, settings->csv };
+	const struct export_settings *own = (const void *)settings->own;
+	const char *paths[] = { own->perfetto, own->sqlite, settings->csv };
 
-	if (!settings->perfetto && !settings->sqlite && !settings->csv)
+	if (!own->perfetto && !own->sqlite && !settings->csv)
 		return tare_usage(error, "say what to write: --perfetto FILE, --sqlite FILE or "
 		                         "--csv DIR");
-	if (is_stdout(settings->sqlite) || is_stdout(settings->csv))
+	if (is_stdout(own->sqlite) || is_stdout(settings->csv))
 		return tare_usage(error, "--%s cannot go to standard output; name a %s",
-		                  is_stdout(settings->sqlite) ? "sqlite" : "csv",
-		                  is_stdout(settings->sqlite) ? "file" : "folder");
+		                  is_stdout(own->sqlite) ? "sqlite" : "csv",
+		                  is_stdout(own->sqlite) ? "file" : "folder");
 	for (size_t i = 0; i < 3; i++)
 		for (size_t k = i + 1; k < 3; k++)
 			if (paths[i] && paths[k] && strcmp(paths[i], paths[k]) == 0)
 				return tare_usage(error, "two exports would both write %.200s",
 				                  paths[i]);
-	if (is_stdout(settings->perfetto) && isatty(STDOUT_FILENO))
+	if (is_stdout(own->perfetto) && isatty(STDOUT_FILENO))
 		return tare_usage(error, "--perfetto: standard output is a terminal; name a file");
 	return TARE_EXIT_OK;
 }
 
 static int check_targets(const struct tare_settings *settings, struct tare_error *error)
 {
+	const struct export_settings *own = (const void *)settings->own;
 	bool force = settings->force;
 	int status = check_words(settings, error);
 
 	if (status != TARE_EXIT_OK)
 		return status;
-	if (settings->sqlite && !TARE_HAVE_SQLITE) {
+	if (own->sqlite && !TARE_HAVE_SQLITE) {
 		tare_fail(error, ENOSYS,
 		          "--sqlite needs SQLite, and this tare was built without (libsqlite3)");
 		return TARE_EXIT_FAILED;
 	}
-	status = check_file("--perfetto", settings->perfetto, force, error);
+	status = check_file("--perfetto", own->perfetto, force, error);
 	if (status == TARE_EXIT_OK)
-		status = check_file("--sqlite", settings->sqlite, force, error);
+		status = check_file("--sqlite", own->sqlite, force, error);
 	if (status == TARE_EXIT_OK && settings->csv &&
 	    tare_export_folder_check(settings->csv, force, error) < 0)
 		status = TARE_EXIT_FAILED;
@@ -148,14 +157,14 @@ static const char *plural(uint64_t count)
 
 static void say(const struct exporting *e, const char *name, const char *path, const char *text)
 {
-	if (e->settings->verbosity >= 0 && !is_stdout(e->settings->perfetto))
+	if (e->settings->verbosity >= 0 && !is_stdout(e->own->perfetto))
 		printf("%s: %s, %s\n", name, path, text);
 }
 
 static int write_perfetto(struct exporting *e, const struct tare_export_watch *watch,
                           struct tare_export_counts *counts, struct tare_error *error)
 {
-	struct tare_output output = { .path = e->settings->perfetto };
+	struct tare_output output = { .path = e->own->perfetto };
 	int status = tare_output_open(&output, error);
 	char text[160];
 
@@ -173,14 +182,14 @@ static int write_perfetto(struct exporting *e, const struct tare_export_watch *w
 	         counts->slices, plural(counts->slices), counts->commands,
 	         plural(counts->commands));
 	if (status == TARE_EXIT_OK)
-		say(e, "perfetto", e->settings->perfetto, text);
+		say(e, "perfetto", e->own->perfetto, text);
 	return status;
 }
 
 static int write_sqlite(struct exporting *e, const struct tare_export_watch *watch,
                         struct tare_export_counts *counts, struct tare_error *error)
 {
-	struct tare_output output = { .path = e->settings->sqlite };
+	struct tare_output output = { .path = e->own->sqlite };
 	int status = tare_output_open(&output, error);
 	char text[160];
 
@@ -202,7 +211,7 @@ static int write_sqlite(struct exporting *e, const struct tare_export_watch *wat
 	snprintf(text, sizeof text, "%" PRIu64 " row%s; next: the queries in tare-export(1)",
 	         counts->rows, plural(counts->rows));
 	if (status == TARE_EXIT_OK)
-		say(e, "sqlite", e->settings->sqlite, text);
+		say(e, "sqlite", e->own->sqlite, text);
 	return status;
 }
 
@@ -238,7 +247,7 @@ static int write_exports(struct exporting *e, struct tare_error *error)
 		write_sqlite,
 		write_csv,
 	};
-	const char *paths[] = { e->settings->perfetto, e->settings->sqlite, e->settings->csv };
+	const char *paths[] = { e->own->perfetto, e->own->sqlite, e->settings->csv };
 	const struct tare_export_watch watch = { step, e };
 	struct tare_export_counts counts = { 0 };
 	int worst = TARE_EXIT_OK;
@@ -255,7 +264,7 @@ static int write_exports(struct exporting *e, struct tare_error *error)
 		*error = here;
 	}
 	if (worst == TARE_EXIT_OK && counts.without_times && e->settings->verbosity >= 0 &&
-	    !is_stdout(e->settings->perfetto))
+	    !is_stdout(e->own->perfetto))
 		printf(" %" PRIu64 " of %" PRIu64
 		       " command%s ha%s no device times: what is known of "
 		       "%s is when %s enqueued\n",
@@ -269,7 +278,7 @@ static int write_exports(struct exporting *e, struct tare_error *error)
 static int export_trace(const struct tare_settings *settings, const char *path,
                         struct tare_error *error)
 {
-	struct exporting e = { .settings = settings };
+	struct exporting e = { .own = (const void *)settings->own, .settings = settings };
 	struct tare_recording *recording = NULL;
 	struct tare_time_span *spans = NULL;
 	int status;
@@ -294,7 +303,7 @@ static int export_trace(const struct tare_settings *settings, const char *path,
 	return status;
 }
 
-int tare_command_export(const struct tare_settings *settings, struct tare_error *error)
+static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	struct tare_report_trace trace;
 	int status = check_targets(settings, error);
@@ -308,3 +317,47 @@ int tare_command_export(const struct tare_settings *settings, struct tare_error 
 	free(trace.path);
 	return status;
 }
+
+static const struct tare_option own_options_rows[] = {
+	{ .name = "force",
+	  .letter = 'f',
+	  .value = TARE_VALUE_NONE,
+	  .summary = "replace files that are there already",
+	  .detail = "In a folder for CSV the tables are replaced; other files in it stay.",
+	  .offset = TARE_SETTING(force),
+	  .sets = 1 },
+};
+static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);
+
+static const struct tare_option file_options_rows[] = {
+	{ .name = "perfetto",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write a trace for ui.perfetto.dev",
+	  .detail = "FILE may be - for standard output.",
+	  .offset = TARE_OWN_SETTING(struct export_settings, perfetto) },
+	{ .name = "sqlite",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write an SQLite database",
+	  .offset = TARE_OWN_SETTING(struct export_settings, sqlite) },
+	{ .name = "csv",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "DIR",
+	  .summary = "write CSV files, one a table, into DIR",
+	  .offset = TARE_SETTING(csv) },
+};
+static const struct tare_option_group file_options = TARE_OPTION_GROUP(file_options_rows);
+
+const struct tare_command tare_export_command = {
+	.name = "export",
+	.operands = "[DIR.tare]",
+	.operand = TARE_OPERAND_TRACE,
+	.operands_max = 1,
+	.summary = "a recorded run for Perfetto, SQLite or as CSV",
+	.description =
+	    "Writes what tare record wrote for other tools. Without DIR: the newest trace here.",
+	.run = run,
+	.options = { &own_options, &tare_viewing_options, &file_options, &tare_quiet_options,
+	             &tare_help_options },
+};

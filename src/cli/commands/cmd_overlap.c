@@ -2,7 +2,8 @@
 #include "base/units.h"
 #include "cli/commands/measure_command.h"
 #include "cli/devices/device_kernels.h"
-#include "cli/options/command.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
 #include "cli/options/words.h"
 #include "measure/overlap/overlap.h"
 #include "measure/overlap/user_kernel.h"
@@ -11,6 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Of its own options.
+struct overlap_settings {
+	const char *bytes, *cycles, *chunks, *queues, *breaks, *loop, *item_bytes;
+	struct tare_texts kernel_arguments;
+	uint64_t align, group_size, groups; // 0: not said
+};
 
 struct context {
 	struct tare_overlap_options options;
@@ -65,40 +73,43 @@ static int parse_item_bytes(const char *text, struct tare_overlap_options *optio
 static int parse_lists(const struct tare_settings *settings, struct tare_overlap_options *options,
                        struct tare_error *error)
 {
-	if (settings->bytes && tare_parse_bytes(settings->bytes, &options->bytes, error) < 0)
+	const struct overlap_settings *own = (const void *)settings->own;
+
+	if (own->bytes && tare_parse_bytes(own->bytes, &options->bytes, error) < 0)
 		return refuse("bytes", error);
-	if (settings->bytes && options->bytes == 0)
+	if (own->bytes && options->bytes == 0)
 		return tare_usage(error, "--bytes: 0 bytes are no work");
-	if (settings->cycles && tare_parse_cycles(settings->cycles, options, error) < 0)
+	if (own->cycles && tare_parse_cycles(own->cycles, options, error) < 0)
 		return refuse("cycles", error);
-	if (settings->chunks && tare_parse_chunks(settings->chunks, options, error) < 0)
+	if (own->chunks && tare_parse_chunks(own->chunks, options, error) < 0)
 		return refuse("chunks", error);
 	if (options->space.chunk_count == 1 && options->space.chunks[0] == 1)
 		return tare_usage(error, "--chunks: one chunk has nothing to overlap with; take 2 "
 		                         "or more");
-	if (settings->queues && tare_parse_queues(settings->queues, options, error) < 0)
+	if (own->queues && tare_parse_queues(own->queues, options, error) < 0)
 		return refuse("queues", error);
 	options->breaks = TARE_OVERLAP_ALL_BREAKS;
-	if (settings->breaks && tare_parse_breaks(settings->breaks, options, error) < 0)
-		return tare_words_refuse("break", settings->breaks, error);
-	if (settings->item_bytes && parse_item_bytes(settings->item_bytes, options, error) < 0)
+	if (own->breaks && tare_parse_breaks(own->breaks, options, error) < 0)
+		return tare_words_refuse(settings->command, "break", own->breaks, error);
+	if (own->item_bytes && parse_item_bytes(own->item_bytes, options, error) < 0)
 		return refuse("item-bytes", error);
-	if (settings->loop && tare_parse_loop(settings->loop, options, error) < 0)
+	if (own->loop && tare_parse_loop(own->loop, options, error) < 0)
 		return refuse("loop", error);
-	if (settings->groups > UINT32_MAX / 1024)
+	if (own->groups > UINT32_MAX / 1024)
 		return tare_usage(error, "--groups is too large");
-	options->groups = (uint32_t)settings->groups;
+	options->groups = (uint32_t)own->groups;
 	return TARE_EXIT_OK;
 }
 
 // Options that only mean something with a kernel of the user's, or only without.
 static int check_kernel(const struct tare_settings *settings, struct tare_error *error)
 {
-	const char *kernel_only = settings->entry                    ? "entry"
-	                          : settings->kernel_arguments.count ? "arg"
-	                          : settings->build_options          ? "build-options"
-	                          : settings->group_size             ? "group"
-	                                                             : NULL;
+	const struct overlap_settings *own = (const void *)settings->own;
+	const char *kernel_only = settings->entry               ? "entry"
+	                          : own->kernel_arguments.count ? "arg"
+	                          : settings->build_options     ? "build-options"
+	                          : own->group_size             ? "group"
+	                                                        : NULL;
 	struct tare_user_argument argument;
 
 	if (!settings->kernel && kernel_only)
@@ -106,18 +117,17 @@ static int check_kernel(const struct tare_settings *settings, struct tare_error 
 		                  "--%s is about a kernel of yours; name its file with "
 		                  "--kernel",
 		                  kernel_only);
-	if (settings->kernel && (settings->cycles || settings->loop || settings->groups))
+	if (settings->kernel && (own->cycles || own->loop || own->groups))
 		return tare_usage(error, "--%s is about tare's own loop, which --kernel replaces",
-		                  settings->cycles ? "cycles"
-		                  : settings->loop ? "loop"
-		                                   : "groups");
-	for (size_t i = 0; i < settings->kernel_arguments.count; i++)
-		if (tare_user_argument_parse(settings->kernel_arguments.at[i], &argument, error) <
-		    0)
+		                  own->cycles ? "cycles"
+		                  : own->loop ? "loop"
+		                              : "groups");
+	for (size_t i = 0; i < own->kernel_arguments.count; i++)
+		if (tare_user_argument_parse(own->kernel_arguments.at[i], &argument, error) < 0)
 			return TARE_EXIT_USAGE;
-	if (settings->group_size > 65536 || settings->align > UINT32_MAX)
+	if (own->group_size > 65536 || own->align > UINT32_MAX)
 		return tare_usage(error, "--%s is too large",
-		                  settings->group_size > 65536 ? "group" : "align");
+		                  own->group_size > 65536 ? "group" : "align");
 	return TARE_EXIT_OK;
 }
 
@@ -126,8 +136,9 @@ static void guard_build(const void *settings, bool begins)
 	tare_build_guard(settings, begins);
 }
 
-int tare_command_overlap(const struct tare_settings *settings, struct tare_error *error)
+static int run(const struct tare_settings *settings, struct tare_error *error)
 {
+	const struct overlap_settings *own = (const void *)settings->own;
 	struct context context = { .peaks = settings->peaks, .warns = settings->verbosity > 0 };
 	struct tare_user_kernel *kernel = &context.options.kernel;
 	int status = parse_lists(settings, &context.options, error);
@@ -139,11 +150,106 @@ int tare_command_overlap(const struct tare_settings *settings, struct tare_error
 	kernel->file = settings->kernel;
 	kernel->entry = settings->entry;
 	kernel->build_options = settings->build_options;
-	kernel->arguments = settings->kernel_arguments.at;
-	kernel->argument_count = settings->kernel_arguments.count;
-	kernel->align = settings->align;
-	kernel->group_size = (uint32_t)settings->group_size;
+	kernel->arguments = own->kernel_arguments.at;
+	kernel->argument_count = own->kernel_arguments.count;
+	kernel->align = own->align;
+	kernel->group_size = (uint32_t)own->group_size;
 	kernel->around_build = guard_build;
 	kernel->around_context = settings;
 	return tare_measure_command(settings, TARE_NEED_KERNELS, measure, &context, error);
 }
+
+static const struct tare_option own_options_rows[] = {
+	{ .name = "bytes",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "SIZE",
+	  .summary = "bytes each way, such as 512M (default: 64M, less where memory is short)",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, bytes) },
+	{ .name = "cycles",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "FROM..TO:STEP",
+	  .summary = "turns of the kernel's loop (default: so that kernel : copy is 1/4 to 4)",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, cycles) },
+	{ .name = "chunks",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "LIST",
+	  .summary = "numbers of chunks to try, such as 8,16,32 or 1..256",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, chunks) },
+	{ .name = "queues",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "LIST",
+	  .summary = "numbers of queues to try, such as 1,2,4 or 1..8",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, queues) },
+	{ .name = "loop",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "register|handbook|volatile",
+	  .summary = "the loop of tare's own kernel (default: register)",
+	  .detail = "handbook does what the CUDA Handbook's kernel does as NVIDIA's compiler "
+	            "builds it: an "
+	            "addition a turn, in a register. volatile: every turn goes through memory.",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, loop),
+	  .words = TARE_WORDS_LOOPS },
+	{ .name = "break",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "A,B,...",
+	  .summary =
+	      "which breaks of concurrency to try: default-queue, blocking, pageable, allocation, "
+	      "lazy-loading, all, none (default: all)",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, breaks),
+	  .words = TARE_WORDS_BREAKS },
+	{ .name = "kernel",
+	  .letter = 'k',
+	  .value = TARE_VALUE_FILE,
+	  .value_name = "FILE",
+	  .summary = "your own kernel instead of tare's loop; see KERNELS",
+	  .offset = TARE_SETTING(kernel) },
+	{ .name = "entry",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "NAME",
+	  .summary = "the kernel's name in FILE",
+	  .offset = TARE_SETTING(entry) },
+	{ .name = "arg",
+	  .value = TARE_VALUE_LIST,
+	  .value_name = "TYPE:VALUE",
+	  .summary = "a further argument of the kernel, such as int:5, float:0.5 or local:1024; "
+	             "repeat for more",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, kernel_arguments) },
+	{ .name = "item-bytes",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "IN[,OUT]",
+	  .summary = "bytes of an item of input and of output (default: 4,4)",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, item_bytes) },
+	{ .name = "align",
+	  .value = TARE_VALUE_COUNT,
+	  .value_name = "ITEMS",
+	  .summary = "chunks begin at multiples of so many items (default: 1)",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, align) },
+	{ .name = "group",
+	  .value = TARE_VALUE_COUNT,
+	  .value_name = "ITEMS",
+	  .summary = "work-items of a work-group of your kernel (default: what it prefers)",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, group_size) },
+	{ .name = "groups",
+	  .value = TARE_VALUE_COUNT,
+	  .value_name = "N",
+	  .summary =
+	      "work-groups of a launch of tare's own kernel, at most; few under-fill the device",
+	  .offset = TARE_OWN_SETTING(struct overlap_settings, groups) },
+};
+static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);
+
+const struct tare_command tare_overlap_command = {
+	.name = "overlap",
+	.operands = "",
+	.summary = "would overlapping copies and kernels pay, and how",
+	.description =
+	    "Measures copies and kernels alone and beside each other, computes the bound that no "
+	    "schedule can beat, searches for the best chunks and queues, and says whether it is "
+	    "worth "
+	    "it; with tare's own loop or with your kernel.",
+	.run = run,
+	.budget_ns = TARE_OVERLAP_BUDGET_NS,
+	.options = { &tare_device_options, &tare_ze_cpu_options, &own_options, &tare_build_options,
+	             &tare_peaks_options, &tare_measuring_options, &tare_writing_options,
+	             &tare_quiet_options, &tare_verbose_options, &tare_help_options },
+};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/measure_command.h"
-#include "cli/options/command.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
 #include "measure/core/peaks.h"
 #include "measure/peak/peak.h"
 
@@ -22,7 +23,23 @@ static int measure(struct tare_run *run, const void *context, struct tare_error 
 	return status;
 }
 
-int tare_command_peak(const struct tare_settings *settings, struct tare_error *error)
+static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	return tare_measure_command(settings, TARE_NEED_KERNELS, measure, NULL, error);
 }
+
+const struct tare_command tare_peak_command = {
+	.name = "peak",
+	.operands = "",
+	.summary = "what the device can really reach: FLOP/s, memory, caches",
+	.description = "Measures ceilings: multiply-add and integer rates by type and vector "
+	               "width, device memory "
+	               "read, written, copied and strided, working sets that show the caches, "
+	               "local memory. The "
+	               "result is kept, so that other commands can say how far they are from it.",
+	.run = run,
+	.budget_ns = TARE_PEAK_BUDGET_NS,
+	.options = { &tare_device_options, &tare_ze_cpu_options, &tare_measuring_options,
+	             &tare_writing_options, &tare_quiet_options, &tare_verbose_options,
+	             &tare_help_options },
+};

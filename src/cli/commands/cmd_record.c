@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/time.h"
 #include "base/units.h"
-#include "cli/options/command.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
 #include "cli/run/record_program.h"
 #include "record/child.h"
 #include "record/document.h"
@@ -88,14 +89,14 @@ static int parse_times(const char *text, enum tare_record_times *times, struct t
 static int parse_options(const struct tare_settings *settings, struct tare_record_options *options,
                          struct tare_error *error)
 {
-	const char *keep = settings->keep ? settings->keep : "oldest";
+	const char *keep = settings->record.keep ? settings->record.keep : "oldest";
 
 	*options = (struct tare_record_options){
-		.strict = settings->strict,
-		.call_stacks = settings->call_stacks == 1,
-		.no_cupti = settings->no_cupti == 1,
-		.contents = settings->contents == 1,
-		.max_bytes = settings->max_bytes,
+		.strict = settings->record.strict,
+		.call_stacks = settings->record.call_stacks == 1,
+		.no_cupti = settings->record.no_cupti == 1,
+		.contents = settings->record.contents == 1,
+		.max_bytes = settings->record.max_bytes,
 		.keep_newest = strcmp(keep, "newest") == 0,
 	};
 	if (!options->keep_newest && strcmp(keep, "oldest") != 0)
@@ -110,17 +111,18 @@ static int parse_options(const struct tare_settings *settings, struct tare_recor
 		return tare_fail(
 		    error, ENOTSUP,
 		    "--contents: this tare was built without xxhash.h (libxxhash-dev)");
-	if (settings->keep && options->max_bytes == 0)
+	if (settings->record.keep && options->max_bytes == 0)
 		return tare_fail(error, EINVAL,
 		                 "--keep says what to keep of a limited file: it needs --max-size");
-	if (parse_times(settings->times, &options->times, error) < 0)
+	if (parse_times(settings->record.times, &options->times, error) < 0)
 		return error->code;
-	if (settings->max_bytes && settings->max_bytes < LEAST_BYTES)
+	if (settings->record.max_bytes && settings->record.max_bytes < LEAST_BYTES)
 		return tare_fail(error, EINVAL,
 		                 "--max-size: a trace takes at least 1M for each process");
-	if (parse_time("delay", settings->delay, true, &options->delay_ns, error) < 0)
+	if (parse_time("delay", settings->record.delay, true, &options->delay_ns, error) < 0)
 		return error->code;
-	return parse_time("duration", settings->duration, false, &options->duration_ns, error);
+	return parse_time("duration", settings->record.duration, false, &options->duration_ns,
+	                  error);
 }
 
 // The exit status for a program that cannot be run, as env(1) has it.
@@ -173,7 +175,7 @@ static int prepare(struct session *session, struct tare_error *error)
 {
 	const struct tare_settings *settings = session->settings;
 	struct tare_record_claim claim = {
-		.output = settings->output,
+		.output = settings->record.output,
 		.program = settings->program[0],
 		.force = settings->force,
 	};
@@ -219,7 +221,7 @@ static int compare(struct session *session, struct tare_error *error)
 	int interrupted = 0;
 	int status;
 
-	if (!session->settings->calibrate)
+	if (!session->settings->record.calibrate)
 		return TARE_EXIT_OK;
 	status = session->folder.job[0]
 	             ? tare_fail(&why, EINVAL, "--calibrate: not for the ranks of a parallel job")
@@ -544,10 +546,37 @@ int tare_record_status(const struct tare_recorded_program_end *recorded)
 	return recorded->end.signal ? tare_launch_die_alike(&recorded->end) : recorded->end.status;
 }
 
-int tare_command_record(const struct tare_settings *settings, struct tare_error *error)
+static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	struct tare_recorded_program_end recorded;
 	int status = tare_record_program(settings, false, &recorded, error);
 
 	return status == TARE_EXIT_OK ? tare_record_status(&recorded) : status;
 }
+
+static const struct tare_option own_options_rows[] = {
+	{ .name = "calibrate",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "measure what recording costs: run the program unrecorded, too",
+	  .detail = "First once to warm up, then in 5 pairs with and without recording (fewer, but "
+	            "2, when these "
+	            "take a minute), without standard output; last recorded as ever.",
+	  .offset = TARE_SETTING(record.calibrate),
+	  .sets = 1 },
+};
+static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);
+
+const struct tare_command tare_record_command = {
+	.name = "record",
+	.operands = "-- PROGRAM [ARGUMENTS]",
+	.operand = TARE_OPERAND_PROGRAM,
+	.summary = "runs your program and records what it does with its devices",
+	.description =
+	    "Runs an unmodified program and records every call, kernel and transfer into a folder "
+	    "that "
+	    "tare report reads. The program's output, exit status and results stay its own.",
+	.run = run,
+	.options = { &tare_ze_cpu_options, &tare_recording_options, &own_options,
+	             &tare_recording_time_options, &tare_recording_more_options,
+	             &tare_quiet_options, &tare_help_options },
+};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/measure_command.h"
-#include "cli/options/command.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
 #include "cli/terminal/signals.h"
 #include "result/json.h"
 
-int tare_command_render(const struct tare_settings *settings, struct tare_error *error)
+static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	struct tare_result *result = NULL;
 	struct tare_outputs outputs;
@@ -22,3 +23,18 @@ int tare_command_render(const struct tare_settings *settings, struct tare_error 
 	tare_result_free(result);
 	return status;
 }
+
+const struct tare_command tare_render_command = {
+	.name = "render",
+	.operands = "FILE.json",
+	.operand = TARE_OPERAND_RESULT,
+	.operands_min = 1,
+	.operands_max = 1,
+	.summary = "a saved result again, as text, page or CSV",
+	.description =
+	    "Reads a result that --json wrote and writes it again: as text, or as what the options "
+	    "ask for.",
+	.run = run,
+	.options = { &tare_writing_options, &tare_quiet_options, &tare_verbose_options,
+	             &tare_help_options },
+};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/options/command.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
 #include "cli/run/report_view.h"
 #include "cli/run/report_write.h"
 #include "cli/run/run_analysis.h"
@@ -68,7 +69,7 @@ int tare_report_trace_at(const struct tare_settings *settings, const char *path,
 	return status;
 }
 
-int tare_command_report(const struct tare_settings *settings, struct tare_error *error)
+static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	struct tare_report_trace trace;
 	struct tare_outputs outputs;
@@ -87,3 +88,18 @@ int tare_command_report(const struct tare_settings *settings, struct tare_error 
 	free(trace.path);
 	return status;
 }
+
+const struct tare_command tare_report_command = {
+	.name = "report",
+	.operands = "[DIR.tare]",
+	.operand = TARE_OPERAND_TRACE,
+	.operands_max = 1,
+	.summary = "where the time of a recorded program went",
+	.description =
+	    "Reads what tare record wrote and says where the time went: the ledger, the kernels, "
+	    "the "
+	    "transfers, the calls, and what bounds the run. Without DIR: the newest trace here.",
+	.run = run,
+	.options = { &tare_viewing_options, &tare_reporting_options, &tare_verbose_options,
+	             &tare_help_options },
+};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/options/command.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
 #include "cli/run/record_program.h"
 #include "cli/run/report_write.h"
 #include "cli/terminal/output.h"
@@ -34,7 +35,7 @@ static int report(const struct tare_settings *settings, const char *path, struct
 	return status;
 }
 
-int tare_command_run(const struct tare_settings *settings, struct tare_error *error)
+static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	struct tare_recorded_program_end recorded;
 	struct tare_error why = { 0 };
@@ -56,3 +57,17 @@ int tare_command_run(const struct tare_settings *settings, struct tare_error *er
 		return TARE_EXIT_RECORD;
 	return tare_record_status(&recorded);
 }
+
+const struct tare_command tare_run_command = {
+	.name = "run",
+	.operands = "-- PROGRAM [ARGUMENTS]",
+	.operand = TARE_OPERAND_PROGRAM,
+	.summary = "record and report in one go",
+	.description =
+	    "Runs your program as tare record does and then reports as tare report does. The exit "
+	    "status is the program's.",
+	.run = run,
+	.options = { &tare_ze_cpu_options, &tare_recording_options, &tare_recording_time_options,
+	             &tare_viewing_options, &tare_recording_more_options, &tare_reporting_options,
+	             &tare_verbose_options, &tare_help_options },
+};

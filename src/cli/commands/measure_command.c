@@ -189,18 +189,16 @@ static int conclude(const struct tare_settings *settings, int measured, const st
 	return TARE_EXIT_INTERRUPTED;
 }
 
-int tare_measure_command(const struct tare_settings *settings, enum tare_need need,
-                         int (*measure)(struct tare_run *run, const void *context,
-                                        struct tare_error *error),
-                         const void *context, struct tare_error *error)
+int tare_measure_one_command(const struct tare_settings *settings, enum tare_need need,
+                             int (*measure)(struct tare_run *run, const void *context,
+                                            struct tare_error *error),
+                             const void *context, struct tare_error *error)
 {
 	struct session session = { 0 };
 	struct tare_outputs outputs;
 	struct tare_progress progress;
 	int measured, status;
 
-	if (tare_devices_are_several(settings->device))
-		return tare_measure_several_command(settings, need, measure, context, error);
 	// First: a signal must find the handler that removes half-written files.
 	tare_signals_install(true);
 	status = tare_outputs_open(settings, &outputs, error);

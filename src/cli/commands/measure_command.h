@@ -15,13 +15,11 @@ int tare_measure_command(const struct tare_settings *settings, enum tare_need ne
                                         struct tare_error *error),
                          const void *context, struct tare_error *error);
 
-// The same for a --device that means several: one document with a part a device, which each get
-// their share of the budget; `bandwidth` measures them together as well. A device that fails is a
-// warning in the document and makes the command fail, after everything has been written.
-int tare_measure_several_command(const struct tare_settings *settings, enum tare_need need,
-                                 int (*measure)(struct tare_run *run, const void *context,
-                                                struct tare_error *error),
-                                 const void *context, struct tare_error *error);
+// The same for a --device that means one.
+int tare_measure_one_command(const struct tare_settings *settings, enum tare_need need,
+                             int (*measure)(struct tare_run *run, const void *context,
+                                            struct tare_error *error),
+                             const void *context, struct tare_error *error);
 
 // The seed that was asked for, or one that nobody chose; simulated devices stay the same each time.
 uint64_t tare_choose_seed(const struct tare_settings *settings, bool simulated);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A measuring command on several devices: one after the other, then together.
 #include "cli/commands/measure_command.h"
-#include "cli/options/command.h"
 
 #include "backend/call.h"
 #include "cli/terminal/progress.h"
@@ -428,20 +427,22 @@ static int measure_alone(const struct session *session, enum tare_need need,
 	if (selected->script && asprintf(&device, "simulated:%s", selected->script) < 0)
 		return fail_memory(error);
 	settings.device = selected->script ? device : selected->name;
-	status = tare_measure_command(&settings, need, measure, context, error);
+	status = tare_measure_one_command(&settings, need, measure, context, error);
 	free(device);
 	return status;
 }
 
-int tare_measure_several_command(const struct tare_settings *settings, enum tare_need need,
-                                 measure_function *measure, const void *context,
-                                 struct tare_error *error)
+// A --device that means several: one document with a part a device, which each get
+// their share of the budget; `bandwidth` measures them together as well. A device that fails is a
+// warning in the document and makes the command fail, after everything has been written.
+static int measure_several(const struct tare_settings *settings, enum tare_need need,
+                           measure_function *measure, const void *context, struct tare_error *error)
 {
 	struct session session = { .settings = settings };
 	struct tare_outputs outputs;
 	int measured, status;
 
-	if (settings->command->run == tare_command_checkup)
+	if (settings->command->one_device)
 		return tare_usage(error,
 		                  "checkup measures one device at a time; --device %s means "
 		                  "several: run it for each",
@@ -468,4 +469,12 @@ int tare_measure_several_command(const struct tare_settings *settings, enum tare
 	session_close(&session);
 	tare_outputs_close(&outputs);
 	return status;
+}
+
+int tare_measure_command(const struct tare_settings *settings, enum tare_need need,
+                         measure_function *measure, const void *context, struct tare_error *error)
+{
+	if (tare_devices_are_several(settings->device))
+		return measure_several(settings, need, measure, context, error);
+	return tare_measure_one_command(settings, need, measure, context, error);
 }

@@ -101,7 +101,6 @@ static int set_script(const char *script, struct tare_error *error)
 
 int tare_ze_cpu_use(struct tare_settings *settings, struct tare_error *error)
 {
-	const unsigned recording = 1u << TARE_COMMAND_RECORD | 1u << TARE_COMMAND_RUN;
 	int status;
 
 	if (!settings->ze_cpu)
@@ -111,9 +110,7 @@ int tare_ze_cpu_use(struct tare_settings *settings, struct tare_error *error)
 		status = add_driver(error);
 	if (status < 0)
 		return TARE_EXIT_FAILED;
-	unsigned command = (unsigned)(settings->command - tare_commands);
-	if (!settings->device_given && command != TARE_COMMAND_DEVICES &&
-	    !(recording >> command & 1))
+	if (!settings->device_given && settings->command->budget_ns > 0)
 		settings->device = "levelzero";
 	return TARE_EXIT_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion scripts for bash, zsh and fish, made from the option table.
-#include "cli/options/command.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
 #include "cli/options/words.h"
 #include "measure/bandwidth/bandwidth.h"
 
@@ -32,36 +33,34 @@ static void write_bash_action(const struct tare_option *option, FILE *file)
 	fputs("return", file);
 }
 
-static void write_commands(const char *separator, FILE *file)
+// One name may mean different things: "latency--device|latency-d) ... ;;".
+static void write_bash_option(const char *command, const struct tare_option *option, FILE *file)
+{
+	if (option->value == TARE_VALUE_NONE || option->value == TARE_VALUE_OPTIONAL)
+		return;
+	fprintf(file, "\t%s--%s", command, option->name);
+	if (option->letter)
+		fprintf(file, "|%s-%c", command, option->letter);
+	fputs(")\n\t\t", file);
+	write_bash_action(option, file);
+	fputs(" ;;\n", file);
+}
+
+static void write_commands(const struct tare_command *const *commands, const char *separator,
+                           FILE *file)
 {
 	bool first = true;
 
-	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
-		if (tare_commands[i].hidden)
+	for (; *commands; commands++) {
+		if ((*commands)->hidden)
 			continue;
-		fprintf(file, "%s%s", first ? "" : separator, tare_commands[i].name);
+		fprintf(file, "%s%s", first ? "" : separator, (*commands)->name);
 		first = false;
 	}
 }
 
-// "latency--device|latency-d|bandwidth--device|...": one name may mean different things.
-static void write_bash_places(const struct tare_option *option, FILE *file)
-{
-	const char *separator = "\t";
-
-	for (size_t c = 0; c < TARE_COMMAND_COUNT; c++) {
-		const char *command = tare_commands[c].name;
-		if (!tare_option_applies(option, &tare_commands[c]))
-			continue;
-		fprintf(file, "%s%s--%s", separator, command, option->name);
-		if (option->letter)
-			fprintf(file, "|%s-%c", command, option->letter);
-		separator = "|";
-	}
-}
-
 // Where the command is: --ze-cpu may stand before it, which bash splits at its '='.
-static void write_bash_first(FILE *file)
+static void write_bash_first(const struct tare_command *const *commands, FILE *file)
 {
 	fputs("# bash completion for tare, made from its option table\n"
 	      "_tare()\n{\n"
@@ -76,31 +75,26 @@ static void write_bash_first(FILE *file)
 	      "\t\tCOMPREPLY=($(compgen -f -- \"${current#=}\")); return\n\tfi\n"
 	      "\tif [ \"$COMP_CWORD\" -eq \"$first\" ]; then\n\t\tCOMPREPLY=($(compgen -W '",
 	      file);
-	write_commands(" ", file);
+	write_commands(commands, " ", file);
 	fputs(" --help --version --ze-cpu' -- \"$current\")); return\n\tfi\n", file);
 }
 
-static void write_bash(FILE *file)
+static void write_bash(const struct tare_command *const *commands, FILE *file)
 {
-	write_bash_first(file);
+	const struct tare_option *option;
+
+	write_bash_first(commands, file);
 	fputs("\tcase $command$previous in\n", file);
-	for (size_t i = 0; i < tare_option_count; i++) {
-		const struct tare_option *option = &tare_options[i];
-		if (option->value == TARE_VALUE_NONE || option->value == TARE_VALUE_OPTIONAL)
-			continue;
-		write_bash_places(option, file);
-		fputs(")\n\t\t", file);
-		write_bash_action(option, file);
-		fputs(" ;;\n", file);
-	}
+	for (size_t c = 0; commands[c]; c++)
+		for (size_t i = 0; (option = tare_command_option(commands[c], i)); i++)
+			write_bash_option(commands[c]->name, option, file);
 	fputs("\tesac\n\tcase $command in\n", file);
-	for (size_t c = 0; c < TARE_COMMAND_COUNT; c++) {
-		if (tare_commands[c].hidden)
+	for (size_t c = 0; commands[c]; c++) {
+		if (commands[c]->hidden)
 			continue;
-		fprintf(file, "\t%s) options='", tare_commands[c].name);
-		for (size_t i = 0; i < tare_option_count; i++)
-			if (tare_option_applies(&tare_options[i], &tare_commands[c]))
-				fprintf(file, "--%s ", tare_options[i].name);
+		fprintf(file, "\t%s) options='", commands[c]->name);
+		for (size_t i = 0; (option = tare_command_option(commands[c], i)); i++)
+			fprintf(file, "--%s ", option->name);
 		fputs("' ;;\n", file);
 	}
 	fputs("\tesac\n"
@@ -115,7 +109,7 @@ static void write_bash(FILE *file)
 	      "\telif [ \"$command\" = help ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W '",
 	      file);
-	write_commands(" ", file);
+	write_commands(commands, " ", file);
 	fputs("' -- \"$current\"))\n\tfi\n}\ncomplete -F _tare tare\n", file);
 }
 
@@ -163,7 +157,55 @@ static void write_zsh_value(const struct tare_option *option, FILE *file)
 		fputs(")", file);
 }
 
-static void write_zsh(FILE *file)
+static void write_zsh_operand(const struct tare_command *const *commands, enum tare_operand operand,
+                              FILE *file)
+{
+	switch (operand) {
+	case TARE_OPERAND_RESULT:
+		fputs(" \\\n\t\t\t'1:result:_files -g \"*.json\"'", file);
+		break;
+	case TARE_OPERAND_TRACE:
+		fputs(" \\\n\t\t\t'1:trace:_files -/'", file);
+		break;
+	case TARE_OPERAND_PROGRAM:
+		fputs(" \\\n\t\t\t'(-):program:_command_names -e'"
+		      " \\\n\t\t\t'*::argument:_normal'",
+		      file);
+		break;
+	case TARE_OPERAND_COMMAND:
+		fputs(" \\\n\t\t\t'1:command:(", file);
+		write_commands(commands, " ", file);
+		fputs(")'", file);
+		break;
+	case TARE_OPERAND_NONE:
+	case TARE_OPERAND_WORD:
+		break;
+	}
+}
+
+static void write_zsh_command(const struct tare_command *const *commands,
+                              const struct tare_command *command, FILE *file)
+{
+	const struct tare_option *option;
+
+	fprintf(file, "\t%s)\n\t\t_arguments", command->name);
+	for (size_t i = 0; (option = tare_command_option(command, i)); i++) {
+		if (option->letter)
+			fprintf(file, " \\\n\t\t\t'(-%c --%s)'{-%c,--%s}'[", option->letter,
+			        option->name, option->letter, option->name);
+		else
+			fprintf(file, " \\\n\t\t\t'--%s%s[", option->name,
+			        option->value == TARE_VALUE_OPTIONAL ? "=-" : "");
+		write_zsh_text(option->summary, file);
+		fputs("]", file);
+		write_zsh_value(option, file);
+		fputs("'", file);
+	}
+	write_zsh_operand(commands, command->operand, file);
+	fputs(" ;;\n", file);
+}
+
+static void write_zsh(const struct tare_command *const *commands, FILE *file)
 {
 	fputs("#compdef tare\n# zsh completion for tare, made from its option table\n"
 	      "_tare() {\n"
@@ -171,51 +213,20 @@ static void write_zsh(FILE *file)
 	      "))\n"
 	      "\tif (( CURRENT == 2 )); then\n\t\tlocal -a commands=(\n",
 	      file);
-	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
-		if (tare_commands[i].hidden)
+	for (size_t i = 0; commands[i]; i++) {
+		if (commands[i]->hidden)
 			continue;
-		fprintf(file, "\t\t\t'%s:", tare_commands[i].name);
-		write_zsh_text(tare_commands[i].summary, file);
+		fprintf(file, "\t\t\t'%s:", commands[i]->name);
+		write_zsh_text(commands[i]->summary, file);
 		fputs("'\n", file);
 	}
 	fputs("\t\t\t'--ze-cpu:shows the command a Level Zero device on this CPU'\n"
 	      "\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
 	      "\tlocal command=$words[2]\n\tshift words\n\t(( CURRENT-- ))\n\tcase $command in\n",
 	      file);
-	for (size_t c = 0; c < TARE_COMMAND_COUNT; c++) {
-		if (tare_commands[c].hidden)
-			continue;
-		fprintf(file, "\t%s)\n\t\t_arguments", tare_commands[c].name);
-		for (size_t i = 0; i < tare_option_count; i++) {
-			const struct tare_option *option = &tare_options[i];
-			if (!tare_option_applies(option, &tare_commands[c]))
-				continue;
-			if (option->letter)
-				fprintf(file, " \\\n\t\t\t'(-%c --%s)'{-%c,--%s}'[", option->letter,
-				        option->name, option->letter, option->name);
-			else
-				fprintf(file, " \\\n\t\t\t'--%s%s[", option->name,
-				        option->value == TARE_VALUE_OPTIONAL ? "=-" : "");
-			write_zsh_text(option->summary, file);
-			fputs("]", file);
-			write_zsh_value(option, file);
-			fputs("'", file);
-		}
-		if (c == TARE_COMMAND_RENDER)
-			fputs(" \\\n\t\t\t'1:result:_files -g \"*.json\"'", file);
-		if (c == TARE_COMMAND_REPORT || c == TARE_COMMAND_EXPORT)
-			fputs(" \\\n\t\t\t'1:trace:_files -/'", file);
-		if (c == TARE_COMMAND_RECORD || c == TARE_COMMAND_RUN)
-			fputs(" \\\n\t\t\t'(-):program:_command_names -e'"
-			      " \\\n\t\t\t'*::argument:_normal'",
-			      file);
-		if (c == TARE_COMMAND_HELP) {
-			fputs(" \\\n\t\t\t'1:command:(", file);
-			write_commands(" ", file);
-			fputs(")'", file);
-		}
-		fputs(" ;;\n", file);
-	}
+	for (size_t c = 0; commands[c]; c++)
+		if (!commands[c]->hidden)
+			write_zsh_command(commands, commands[c], file);
 	fputs("\tesac\n}\n_tare \"$@\"\n", file);
 }
 
@@ -247,53 +258,52 @@ static void write_fish_value(const struct tare_option *option, FILE *file)
 	fputs(list ? ")'" : "'", file);
 }
 
-static void write_fish(FILE *file)
+static void write_fish(const struct tare_command *const *commands, FILE *file)
 {
+	const struct tare_option *option;
+
 	fputs("# fish completion for tare, made from its option table\n"
 	      "complete -c tare -f\n"
 	      "complete -c tare -n __fish_use_subcommand -l version -d 'the version'\n"
 	      "complete -c tare -n __fish_use_subcommand -l ze-cpu"
 	      " -d 'shows the command a Level Zero device on this CPU'\n",
 	      file);
-	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
-		if (tare_commands[i].hidden)
+	for (size_t i = 0; commands[i]; i++) {
+		if (commands[i]->hidden)
 			continue;
 		fprintf(file, "complete -c tare -n __fish_use_subcommand -a %s -d ",
-		        tare_commands[i].name);
-		write_fish_quoted(tare_commands[i].summary, file);
+		        commands[i]->name);
+		write_fish_quoted(commands[i]->summary, file);
 		fputc('\n', file);
 	}
-	for (size_t i = 0; i < tare_option_count; i++) {
-		const struct tare_option *option = &tare_options[i];
-		fputs("complete -c tare -n '__fish_seen_subcommand_from", file);
-		for (size_t c = 0; c < TARE_COMMAND_COUNT; c++)
-			if (!tare_commands[c].hidden &&
-			    tare_option_applies(option, &tare_commands[c]))
-				fprintf(file, " %s", tare_commands[c].name);
-		fprintf(file, "' -l %s", option->name);
-		if (option->letter)
-			fprintf(file, " -s %c", option->letter);
-		write_fish_value(option, file);
-		fputs(" -d ", file);
-		write_fish_quoted(option->summary, file);
-		fputc('\n', file);
-	}
+	for (size_t c = 0; commands[c]; c++)
+		for (size_t i = 0;
+		     !commands[c]->hidden && (option = tare_command_option(commands[c], i)); i++) {
+			fprintf(file, "complete -c tare -n '__fish_seen_subcommand_from %s' -l %s",
+			        commands[c]->name, option->name);
+			if (option->letter)
+				fprintf(file, " -s %c", option->letter);
+			write_fish_value(option, file);
+			fputs(" -d ", file);
+			write_fish_quoted(option->summary, file);
+			fputc('\n', file);
+		}
 	fputs(
 	    "complete -c tare -n '__fish_seen_subcommand_from render record report run export' -F\n"
 	    "complete -c tare -n '__fish_seen_subcommand_from help' -a '",
 	    file);
-	write_commands(" ", file);
+	write_commands(commands, " ", file);
 	fputs("'\n", file);
 }
 
-int tare_completion_write(const char *shell, FILE *file)
+int tare_completion_write(const struct tare_command *const *commands, const char *shell, FILE *file)
 {
 	if (strcmp(shell, "bash") == 0)
-		write_bash(file);
+		write_bash(commands, file);
 	else if (strcmp(shell, "zsh") == 0)
-		write_zsh(file);
+		write_zsh(commands, file);
 	else if (strcmp(shell, "fish") == 0)
-		write_fish(file);
+		write_fish(commands, file);
 	else
 		return -EINVAL;
 	return 0;
@@ -315,11 +325,12 @@ static void write_man_lines(FILE *file)
 	fputs("\n\n", file);
 }
 
-int tare_command_describe(const struct tare_settings *settings, struct tare_error *error)
+static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	const char *what = settings->operands[0];
 	const char *name = settings->operand_count > 1 ? settings->operands[1] : NULL;
-	const struct tare_command *command = name ? tare_command_find(name) : NULL;
+	const struct tare_command *command =
+	    name ? tare_command_find(settings->commands, name) : NULL;
 
 	if (strcmp(what, "man") == 0 && command) {
 		tare_man_options_write(command, stdout);
@@ -329,8 +340,23 @@ int tare_command_describe(const struct tare_settings *settings, struct tare_erro
 		write_man_lines(stdout);
 		return TARE_EXIT_OK;
 	}
-	if (tare_completion_write(what, stdout) == 0)
+	if (tare_completion_write(settings->commands, what, stdout) == 0)
 		return TARE_EXIT_OK;
 	return tare_usage(
 	    error, "cannot describe '%s'; it describes bash, zsh, fish, man COMMAND, lines", what);
 }
+
+const struct tare_command tare_describe_command = {
+	.name = "describe",
+	.operands = "WHAT [COMMAND]",
+	.operand = TARE_OPERAND_WORD,
+	.operands_min = 1,
+	.operands_max = 2,
+	.hidden = true,
+	.summary = "the option table, for completions and man pages",
+	.description = "Writes what the build makes from the option table: the completion script "
+	               "for bash, zsh "
+	               "or fish, the OPTIONS of a man page (man COMMAND), or its LINES (lines).",
+	.run = run,
+	.options = { &tare_help_options },
+};

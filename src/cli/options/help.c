@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the option table looks like to a person: --help, and OPTIONS in the man page.
-#include "cli/options/command.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
 #include "cli/options/suggest.h"
 
 #include <stdio.h>
@@ -53,34 +54,35 @@ static void write_option(const struct tare_option *option, const struct tare_com
 	              file);
 }
 
-static void write_overview(FILE *file)
+static void write_overview(const struct tare_command *const *commands, FILE *file)
 {
 	fputs("usage: tare COMMAND [OPTION]...\n\n"
 	      "What offloading work to an accelerator really costs.\n\n",
 	      file);
-	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++)
-		if (!tare_commands[i].hidden)
-			fprintf(file, "  tare %-11s %s\n", tare_commands[i].name,
-			        tare_commands[i].summary);
+	for (; *commands; commands++)
+		if (!(*commands)->hidden)
+			fprintf(file, "  tare %-11s %s\n", (*commands)->name, (*commands)->summary);
 	fputs("  tare --version   the version\n\n"
 	      "tare --ze-cpu COMMAND gives it a Level Zero device on this CPU, for tests.\n"
 	      "tare COMMAND --help lists its options; the manual is tare(1).\n",
 	      file);
 }
 
-void tare_help_write(const struct tare_command *command, FILE *file)
+void tare_help_write(const struct tare_command *const *commands, const struct tare_command *command,
+                     FILE *file)
 {
+	const struct tare_option *option;
+
 	if (!command) {
-		write_overview(file);
+		write_overview(commands, file);
 		return;
 	}
 	fprintf(file, "usage: tare %s [OPTION]...%s%s\n\n", command->name,
 	        command->operands[0] ? " " : "", command->operands);
 	write_wrapped(command->description, 0, 0, file);
 	fputc('\n', file);
-	for (size_t i = 0; i < tare_option_count; i++)
-		if (tare_option_applies(&tare_options[i], command))
-			write_option(&tare_options[i], command, file);
+	for (size_t i = 0; (option = tare_command_option(command, i)); i++)
+		write_option(option, command, file);
 }
 
 // Text as scdoc takes it: its markup characters are escaped.
@@ -95,12 +97,10 @@ static void write_scdoc(const char *text, FILE *file)
 
 void tare_man_options_write(const struct tare_command *command, FILE *file)
 {
+	const struct tare_option *option;
 	char summary[SUMMARY];
 
-	for (size_t i = 0; i < tare_option_count; i++) {
-		const struct tare_option *option = &tare_options[i];
-		if (!tare_option_applies(option, command))
-			continue;
+	for (size_t i = 0; (option = tare_command_option(command, i)); i++) {
 		if (option->letter)
 			fprintf(file, "*-%c*, ", option->letter);
 		fprintf(file, "*--%s*", option->name);
@@ -119,21 +119,33 @@ void tare_man_options_write(const struct tare_command *command, FILE *file)
 	}
 }
 
-int tare_command_help(const struct tare_settings *settings, struct tare_error *error)
+static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	const char *name = settings->operand_count ? settings->operands[0] : NULL;
-	const struct tare_command *command = name ? tare_command_find(name) : NULL;
+	const struct tare_command *command =
+	    name ? tare_command_find(settings->commands, name) : NULL;
 	struct tare_suggestion suggestion = { .wanted = name };
 
 	if (!name || command) {
-		tare_help_write(command, stdout);
+		tare_help_write(settings->commands, command, stdout);
 		return TARE_EXIT_OK;
 	}
-	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++)
-		if (!tare_commands[i].hidden)
-			tare_suggestion_offer(&suggestion, tare_commands[i].name);
+	for (size_t i = 0; settings->commands[i]; i++)
+		if (!settings->commands[i]->hidden)
+			tare_suggestion_offer(&suggestion, settings->commands[i]->name);
 	return tare_usage(error, "there is no command '%s'%s%s%s", name,
 	                  suggestion.nearest ? "; did you mean '" : "",
 	                  suggestion.nearest ? suggestion.nearest : "",
 	                  suggestion.nearest ? "'?" : "");
 }
+
+const struct tare_command tare_help_command = {
+	.name = "help",
+	.operands = "[COMMAND]",
+	.operand = TARE_OPERAND_COMMAND,
+	.operands_max = 1,
+	.summary = "this overview, or the options of a command",
+	.description = "Prints the overview, or the options of one command.",
+	.run = run,
+	.options = { &tare_help_options },
+};

@@ -14,22 +14,30 @@ static void bare_name(const char *text, char *name, size_t size)
 	snprintf(name, size, "%.*s", (int)strcspn(text, "="), text);
 }
 
-static int refuse_unknown(const struct tare_command *command, const char *text,
+static bool any_takes(const struct tare_command *const *commands, const char *name)
+{
+	const struct tare_option *option;
+
+	for (; *commands; commands++)
+		for (size_t i = 0; (option = tare_command_option(*commands, i)); i++)
+			if (strcmp(option->name, name) == 0)
+				return true;
+	return false;
+}
+
+static int refuse_unknown(const struct tare_settings *settings, const char *text,
                           struct tare_error *error)
 {
+	const struct tare_command *command = settings->command;
+	const struct tare_option *option;
 	char name[64], list[256] = "";
 	unsigned candidates = 0;
 
 	bare_name(text, name, sizeof name);
+	if (any_takes(settings->commands, name))
+		return tare_usage(error, "%s takes no option '--%s'", command->name, name);
 	struct tare_suggestion suggestion = { .wanted = name };
-	for (size_t i = 0; i < tare_option_count; i++) {
-		const struct tare_option *option = &tare_options[i];
-		if (!tare_option_applies(option, command)) {
-			if (strcmp(option->name, name) == 0)
-				return tare_usage(error, "%s takes no option '--%s'", command->name,
-				                  name);
-			continue;
-		}
+	for (size_t i = 0; (option = tare_command_option(command, i)); i++) {
 		tare_suggestion_offer(&suggestion, option->name);
 		if (name[0] && strncmp(option->name, name, strlen(name)) == 0) {
 			size_t length = strlen(list);
@@ -45,32 +53,32 @@ static int refuse_unknown(const struct tare_command *command, const char *text,
 	return tare_usage(error, "unknown option '%s'; see tare %s --help", text, command->name);
 }
 
-int tare_option_refuse(int found, const struct tare_command *command, char **arguments,
+int tare_option_refuse(int found, const struct tare_settings *settings, char **arguments,
                        struct tare_error *error)
 {
 	char letter[] = { '-', (char)optopt, '\0' };
+	const struct tare_option *option;
 
-	for (size_t i = 0; i < tare_option_count; i++) {
-		const struct tare_option *option = &tare_options[i];
-		bool long_form = optopt == 256 + (int)i;
-		if (!long_form && (optopt == 0 || optopt != option->letter ||
-		                   !tare_option_applies(option, command)))
+	for (size_t i = 0; (option = tare_command_option(settings->command, i)); i++) {
+		if (optopt == 0 ||
+		    (optopt != TARE_LONG_OPTION + (int)i && optopt != option->letter))
 			continue;
 		if (found == ':')
 			return tare_usage(error, "--%s needs a value (%s)", option->name,
 			                  option->value_name);
 		return tare_usage(error, "--%s takes no value", option->name);
 	}
-	return refuse_unknown(command, optopt ? letter : arguments[optind - 1], error);
+	return refuse_unknown(settings, optopt ? letter : arguments[optind - 1], error);
 }
 
-int tare_command_refuse(const char *name, struct tare_error *error)
+int tare_command_refuse(const struct tare_command *const *commands, const char *name,
+                        struct tare_error *error)
 {
 	struct tare_suggestion suggestion = { .wanted = name };
 
-	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++)
-		if (!tare_commands[i].hidden)
-			tare_suggestion_offer(&suggestion, tare_commands[i].name);
+	for (; *commands; commands++)
+		if (!(*commands)->hidden)
+			tare_suggestion_offer(&suggestion, (*commands)->name);
 	if (name[0] == '-')
 		return tare_usage(
 		    error, "unknown option '%s'; options follow the command: see tare help", name);

@@ -83,11 +83,13 @@ bool tare_words_or_file(enum tare_words words)
 	return words == TARE_WORDS_PEAKS;
 }
 
-static enum tare_words words_of(const char *option)
+static enum tare_words words_of(const struct tare_command *command, const char *name)
 {
-	for (size_t i = 0; i < tare_option_count; i++)
-		if (strcmp(tare_options[i].name, option) == 0)
-			return tare_options[i].words;
+	const struct tare_option *option;
+
+	for (size_t i = 0; (option = tare_command_option(command, i)); i++)
+		if (strcmp(option->name, name) == 0)
+			return option->words;
 	return TARE_WORDS_ANY;
 }
 
@@ -119,12 +121,13 @@ static char *list_of(enum tare_words words)
 	return NULL;
 }
 
-int tare_words_refuse(const char *option, const char *text, struct tare_error *error)
+int tare_words_refuse(const struct tare_command *command, const char *option, const char *text,
+                      struct tare_error *error)
 {
 	char word[64];
 
 	for (size_t length; *text; text += length + (text[length] == ',')) {
-		TARE_FREE char *list = list_of(words_of(option));
+		TARE_FREE char *list = list_of(words_of(command, option));
 		const char *meant;
 		length = strcspn(text, ",");
 		snprintf(word, sizeof word, "%.*s", (int)length, text);

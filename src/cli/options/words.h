@@ -10,7 +10,8 @@ void tare_words_write(enum tare_words words, const char *separator, FILE *file);
 bool tare_words_are_list(enum tare_words words);
 bool tare_words_or_file(enum tare_words words);
 
-// For a parser that refused the value `text` of an option and has put its sentence into *error:
-// names the word that was probably meant, where one is near; else keeps the sentence. Returns
-// TARE_EXIT_USAGE.
-int tare_words_refuse(const char *option, const char *text, struct tare_error *error);
+// For a parser that refused the value `text` of an option of `command` and has put its sentence
+// into *error: names the word that was probably meant, where one is near; else keeps the sentence.
+// Returns TARE_EXIT_USAGE.
+int tare_words_refuse(const struct tare_command *command, const char *option, const char *text,
+                      struct tare_error *error);

@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t tare_pivot_bytes(const struct tare_cell *cell)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, "bytes");
-	return label && !label->text ? label->number : -1;
-}
-
 static const struct tare_cell *find_cell(const struct tare_pivot *pivot,
                                          const struct tare_pivot_row *row, uint64_t bytes)
 {
@@ -195,21 +189,6 @@ static int choose_sizes(struct tare_pivot *pivot, size_t room)
 }
 
 // ---- cells
-
-const char *tare_pivot_rate(const struct tare_cell *cell, char text[TARE_PIVOT_TEXT])
-{
-	char number[TARE_UNIT_TEXT];
-
-	if (cell && cell->absent)
-		return "n/a";
-	if (!cell || !cell->rate.present)
-		return "–";
-	if (cell->verified == TARE_WRONG)
-		return "wrong";
-	snprintf(text, TARE_PIVOT_TEXT, "%s%s",
-	         tare_format_significant(cell->rate.median, 3, number), cell->converged ? "" : "*");
-	return text;
-}
 
 static const char *fit_text(const struct tare_cell *cell, char text[TARE_PIVOT_TEXT])
 {

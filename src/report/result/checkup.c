@@ -27,7 +27,7 @@ int tare_text_checkup(const struct tare_text *text, const struct tare_result *re
 		const struct tare_result *part = result->parts[i];
 		status = tare_text_heading(text, part->command);
 		if (status == 0)
-			status = tare_text_body(text, part);
+			status = text->body(text, part);
 		if (status == 0)
 			status = tare_text_end(text, part);
 	}

@@ -30,8 +30,6 @@ int tare_text_head(const struct tare_text *text, const struct tare_result *resul
 // The line about the device while it was measured; nothing where it was not watched.
 int tare_text_telemetry(const struct tare_text *text, const struct tare_result *result);
 
-// Tables of a document by its command, without the line of device and clock.
-int tare_text_body(const struct tare_text *text, const struct tare_result *result);
 // With -v: the raw stamps of one launch; nothing where there are none.
 int tare_text_stamps(const struct tare_text *text, const struct tare_result *result);
 // What follows from the figures.

@@ -65,7 +65,7 @@ static int write_parts(const struct tare_text *text, const struct tare_result *r
 		if (status == 0)
 			status = tare_text_telemetry(text, part);
 		if (status == 0)
-			status = tare_text_body(text, part);
+			status = text->body(text, part);
 		if (status == 0)
 			status = tare_text_end(text, part);
 	}

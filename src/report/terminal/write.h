@@ -7,9 +7,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct tare_result;
+
 struct tare_text {
 	const struct tare_text_options *options;
 	FILE *file;
+	// The tables of a document by its command, without the line of device and clock; for
+	// documents of results that hold others. Returns 0 or -ENOMEM.
+	int (*body)(const struct tare_text *text, const struct tare_result *result);
 };
 
 enum tare_text_style { TARE_STYLE_PLAIN, TARE_STYLE_BOLD, TARE_STYLE_FAINT, TARE_STYLE_WARNING };

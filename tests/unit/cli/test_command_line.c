@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the command line that need no device; the rest is in tests/e2e/test_cli.py.
+#include "cli/commands/table.h"
 #include "cli/devices/device_select.h"
 #include "cli/options/option.h"
 #include "cli/options/suggest.h"
@@ -95,8 +96,25 @@ static struct tare_settings parse(int status, struct tare_error *error, int coun
 	for (int i = 1; i <= count; i++)
 		arguments[i] = va_arg(words, char *);
 	va_end(words);
-	assert_int_equal(tare_settings_parse(count + 1, arguments, &settings, error), status);
+	assert_int_equal(tare_settings_parse(tare_commands, count + 1, arguments, &settings, error),
+	                 status);
 	return settings;
+}
+
+static const struct tare_option *option_of(const char *command, const char *name)
+{
+	const struct tare_command *found = tare_command_find(tare_commands, command);
+	const struct tare_option *option;
+	for (size_t i = 0; (option = tare_command_option(found, i)); i++)
+		if (strcmp(option->name, name) == 0)
+			return option;
+	return NULL;
+}
+
+// Where an option of the command's own has put its value.
+static const void *value_of(const struct tare_settings *settings, const char *name)
+{
+	return (const char *)settings + option_of(settings->command->name, name)->offset;
 }
 
 static void options_come_in_any_order_and_form(void **state)
@@ -110,8 +128,10 @@ static void options_come_in_any_order_and_form(void **state)
 	assert_string_equal(settings.command->name, "bandwidth");
 	assert_string_equal(settings.device, "0");
 	assert_int_equal(settings.verbosity, 1);
-	assert_int_equal(settings.from_bytes, 8192);
-	assert_int_equal(settings.to_bytes, 1 << 20);
+	struct tare_byte_range sizes;
+	memcpy(&sizes, value_of(&settings, "sizes"), sizeof sizes);
+	assert_int_equal(sizes.from, 8192);
+	assert_int_equal(sizes.to, 1 << 20);
 	assert_int_equal(settings.budget_ns, 500000000);
 	assert_true(settings.seed_given);
 	assert_int_equal(settings.seed, 16);
@@ -157,15 +177,6 @@ static void the_cpu_driver_is_asked_for_before_or_after_the_command(void **state
 	assert_non_null(strstr(error.message, "unknown option '--ze-cpus'"));
 }
 
-static const struct tare_option *option_of(const char *name)
-{
-	for (size_t i = 0; i < tare_option_count; i++)
-		if (strcmp(tare_options[i].name, name) == 0)
-			return &tare_options[i];
-	fail_msg("no option --%s", name);
-	return NULL;
-}
-
 static void help_tells_the_budget_of_each_command(void **state)
 {
 	static const struct {
@@ -181,23 +192,24 @@ static void help_tells_the_budget_of_each_command(void **state)
 		{ "overlap", TARE_OVERLAP_BUDGET_NS, "about how long to measure (default: 60)" },
 		{ "checkup", TARE_CHECKUP_BUDGET_NS, "about how long to measure (default: 60)" },
 	};
-	const struct tare_option *budget = option_of("budget");
 	char text[256];
 	size_t measuring = 0;
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct tare_command *command = tare_command_find(rows[i].command);
+		const struct tare_command *command =
+		    tare_command_find(tare_commands, rows[i].command);
 		assert_int_equal(command->budget_ns, rows[i].budget_ns);
+		const struct tare_option *budget = option_of(rows[i].command, "budget");
+		const struct tare_option *seed = option_of(rows[i].command, "seed");
 		assert_string_equal(tare_option_summary(budget, command, text, sizeof text),
 		                    rows[i].text);
-		assert_string_equal(
-		    tare_option_summary(option_of("seed"), command, text, sizeof text),
-		    option_of("seed")->summary);
+		assert_string_equal(tare_option_summary(seed, command, text, sizeof text),
+		                    seed->summary);
 	}
-	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
-		measuring += tare_option_applies(budget, &tare_commands[i]);
-		assert_int_equal(tare_option_applies(budget, &tare_commands[i]),
-		                 tare_commands[i].budget_ns > 0);
+	for (size_t i = 0; tare_commands[i]; i++) {
+		bool takes = option_of(tare_commands[i]->name, "budget") != NULL;
+		measuring += takes;
+		assert_int_equal(takes, tare_commands[i]->budget_ns > 0);
 	}
 	assert_int_equal(measuring, sizeof rows / sizeof *rows);
 }
@@ -235,15 +247,33 @@ static void an_option_may_be_repeated_where_it_is_a_list(void **state)
 		arguments[2 + 2 * i] = "--arg";
 		arguments[3 + 2 * i] = "int:1";
 	}
-	assert_int_equal(tare_settings_parse(2 + 2 * TARE_TEXTS, arguments, &settings, &error),
-	                 TARE_EXIT_OK);
-	assert_int_equal(settings.kernel_arguments.count, TARE_TEXTS);
-	assert_int_equal(tare_settings_parse(4 + 2 * TARE_TEXTS, arguments, &settings, &error),
-	                 TARE_EXIT_USAGE);
+	assert_int_equal(
+	    tare_settings_parse(tare_commands, 2 + 2 * TARE_TEXTS, arguments, &settings, &error),
+	    TARE_EXIT_OK);
+	assert_int_equal(((const struct tare_texts *)value_of(&settings, "arg"))->count,
+	                 TARE_TEXTS);
+	assert_int_equal(
+	    tare_settings_parse(tare_commands, 4 + 2 * TARE_TEXTS, arguments, &settings, &error),
+	    TARE_EXIT_USAGE);
 	assert_string_equal(error.message, "--arg: is given more than 16 times");
 	// Elsewhere the last one counts.
 	settings = parse(0, &error, 5, "matmul", "--n", "32", "--n", "64");
-	assert_string_equal(settings.n, "64");
+	assert_string_equal(*(const char *const *)value_of(&settings, "n"), "64");
+}
+
+static void every_command_ends_its_options_and_has_each_once(void **state)
+{
+	(void)state;
+	for (size_t c = 0; tare_commands[c]; c++) {
+		const struct tare_option *a, *b;
+		for (size_t i = 0; (a = tare_command_option(tare_commands[c], i)); i++)
+			for (size_t k = 0; k < i && (b = tare_command_option(tare_commands[c], k));
+			     k++) {
+				assert_string_not_equal(a->name, b->name);
+				assert_true(!a->letter || a->letter != b->letter);
+			}
+		assert_null(tare_commands[c]->options[TARE_OPTION_GROUPS - 1]);
+	}
 }
 
 static char *words_of(enum tare_words words, const char *separator)
@@ -284,11 +314,11 @@ static void every_word_that_is_offered_is_taken(void **state)
 		assert_false(tare_words_or_file(lists[i]));
 		free(words);
 	}
-	assert_int_equal(option_of("lines")->words, TARE_WORDS_LINES);
-	assert_int_equal(option_of("rungs")->words, TARE_WORDS_RUNGS);
-	assert_int_equal(option_of("break")->words, TARE_WORDS_BREAKS);
-	assert_int_equal(option_of("loop")->words, TARE_WORDS_LOOPS);
-	assert_int_equal(option_of("peaks")->words, TARE_WORDS_PEAKS);
+	assert_int_equal(option_of("bandwidth", "lines")->words, TARE_WORDS_LINES);
+	assert_int_equal(option_of("matmul", "rungs")->words, TARE_WORDS_RUNGS);
+	assert_int_equal(option_of("overlap", "break")->words, TARE_WORDS_BREAKS);
+	assert_int_equal(option_of("overlap", "loop")->words, TARE_WORDS_LOOPS);
+	assert_int_equal(option_of("matmul", "peaks")->words, TARE_WORDS_PEAKS);
 }
 
 // ---- which device
@@ -476,6 +506,7 @@ int main(void)
 		cmocka_unit_test(the_environment_names_the_device_unless_the_option_does),
 		cmocka_unit_test(the_cpu_driver_is_asked_for_before_or_after_the_command),
 		cmocka_unit_test(help_tells_the_budget_of_each_command),
+		cmocka_unit_test(every_command_ends_its_options_and_has_each_once),
 		cmocka_unit_test(values_are_checked_by_kind),
 		cmocka_unit_test(an_option_may_be_repeated_where_it_is_a_list),
 		cmocka_unit_test(every_word_that_is_offered_is_taken),

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text report of a recorded run: the order of its parts.
+#include "report/run/text_run.h"
+#include <errno.h>
+
+#define QUIET_PARTS 2 // with -q: where the time went, and what to change
+
+int tare_report_run_text(const struct tare_report *run, const struct tare_text_options *options,
+                         FILE *file, struct tare_error *error)
+{
+	static int (*const parts[])(const struct tare_text *, const struct tare_report *) = {
+		tare_report_text_ledgers, tare_report_text_findings,  tare_report_text_phases,
+		tare_report_text_tasks,   tare_report_text_transfers, tare_report_text_sites,
+		tare_report_text_calls,   tare_report_text_queues,
+	};
+	bool quiet = options->verbosity < 0;
+	size_t count = quiet ? QUIET_PARTS : sizeof parts / sizeof *parts;
+	struct tare_text text = { options, file };
+	struct tare_report_problems problems;
+	int status = tare_report_problems_find(run, &problems);
+
+	if (status == 0)
+		status = tare_report_text_head(&text, run, &problems);
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = parts[i](&text, run);
+	if (status == 0 && !quiet)
+		status = tare_report_text_notes(&text, run, &problems);
+	tare_report_problems_free(&problems);
+	return status < 0 ? tare_fail(error, ENOMEM, "no memory left for the report") : 0;
+}
