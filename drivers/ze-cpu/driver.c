@@ -99,14 +99,14 @@ static void free_policies(ze_driver_properties_t *properties)
 
 ze_result_t cpu_zeDriverGetProperties(ze_driver_handle_t driver, ze_driver_properties_t *properties)
 {
-	static const ze_driver_uuid_t uuid = { { 't', 'a', 'r', 'e', '-', 'z', 'e', '-', 'c', 'p',
-		                                 'u' } };
+	static const ze_driver_uuid_t uuid = { LEVELZERO_ZE_CPU_UUID };
 
 	if (!driver)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (!properties)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	properties->uuid = uuid;
+	properties->uuid.id[LEVELZERO_ZE_CPU_SCRIPTED] = cpu_device.scripted;
 	properties->driverVersion = VERSION_MAJOR << 24 | VERSION_MINOR << 16;
 	free_policies(properties);
 	return ZE_RESULT_SUCCESS;

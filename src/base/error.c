@@ -28,6 +28,13 @@ int tare_fail(struct tare_error *error, int code, const char *format, ...)
 	return -code;
 }
 
+int tare_advises(struct tare_error *error, int status)
+{
+	if (error)
+		error->advises = true;
+	return status;
+}
+
 int tare_fail_native(struct tare_error *error, int code, const char *api, const char *call,
                      long native, const char *native_name, const char *format, ...)
 {

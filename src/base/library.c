@@ -45,9 +45,11 @@ int tare_library_open(const char *const *names, const struct tare_symbol *symbol
 		void *symbol = dlsym(handle, symbols[i].name);
 		if (!symbol && !symbols[i].optional) {
 			dlclose(handle);
-			return tare_fail(error, ENOSYS,
-			                 "%s lacks the function %s; it may be too old", opened,
-			                 symbols[i].name);
+			tare_fail(error, ENOSYS, "%s lacks the function %s; it may be too old",
+			          opened, symbols[i].name);
+			if (error)
+				snprintf(error->call, sizeof error->call, "%s", symbols[i].name);
+			return -ENOSYS;
 		}
 		memcpy((char *)functions + symbols[i].offset, &symbol, sizeof symbol);
 	}

@@ -167,19 +167,28 @@ const char *tare_format_bytes(uint64_t bytes, char text[TARE_UNIT_TEXT])
 	return text;
 }
 
-static const char *format_scaled(double value, const char *const *names, int count, char *text)
+// Which of the units a value is shown in; *value is then in it.
+static int scale(double *value, int count)
 {
 	int unit = 0;
+
+	while (unit < count - 1 && fabs(*value) >= 999.5) {
+		*value /= 1000;
+		unit++;
+	}
+	return unit;
+}
+
+static const char *format_scaled(double value, const char *const *names, int count, char *text)
+{
+	int unit;
 	char number[TARE_UNIT_TEXT];
 
 	if (!isfinite(value)) {
 		snprintf(text, TARE_UNIT_TEXT, "n/a");
 		return text;
 	}
-	while (unit < count - 1 && fabs(value) >= 999.5) {
-		value /= 1000;
-		unit++;
-	}
+	unit = scale(&value, count);
 	snprintf(text, TARE_UNIT_TEXT, "%.20s %s", tare_format_significant(value, 3, number),
 	         names[unit]);
 	return text;
@@ -196,8 +205,19 @@ const char *tare_format_ns(double ns, char text[TARE_UNIT_TEXT])
 	return format_scaled(ns, names, 4, text);
 }
 
+static const char *const hz_names[] = { "Hz", "kHz", "MHz", "GHz" };
+
 const char *tare_format_hz(double hz, char text[TARE_UNIT_TEXT])
 {
-	static const char *const names[] = { "Hz", "kHz", "MHz", "GHz" };
-	return format_scaled(hz, names, 4, text);
+	return format_scaled(hz, hz_names, 4, text);
+}
+
+const char *tare_format_hz_without(double hz, double like_hz, char text[TARE_UNIT_TEXT])
+{
+	char number[TARE_UNIT_TEXT];
+
+	if (!isfinite(hz) || !isfinite(like_hz) || scale(&hz, 4) != scale(&like_hz, 4))
+		return format_scaled(hz, hz_names, 4, text);
+	snprintf(text, TARE_UNIT_TEXT, "%.20s", tare_format_significant(hz, 3, number));
+	return text;
 }

@@ -28,6 +28,8 @@ const char *tare_format_ns(double ns, char text[TARE_UNIT_TEXT]);
 
 // "12 MHz", "1.98 GHz".
 const char *tare_format_hz(double hz, char text[TARE_UNIT_TEXT]);
+// "1.75" where `like_hz` is shown in the same unit, as in "1.75 to 1.98 GHz"; else with its unit.
+const char *tare_format_hz_without(double hz, double like_hz, char text[TARE_UNIT_TEXT]);
 
 // A number to `digits` significant digits without exponent: 2081, 55.6, 0.0041.
 const char *tare_format_significant(double value, int digits, char text[TARE_UNIT_TEXT]);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const struct tare_fact_row tare_fact_rows[TARE_FACT_COUNT_OF] = {
 #define X(id, key, type, unit, group, title)                                                       \
@@ -35,6 +36,43 @@ void tare_fact_set_rate(struct tare_facts *facts, enum tare_fact_id id,
 	    (struct tare_fact){ .present = true, .origin = origin, .rate = per_second };
 }
 
+static const char *const type_names[TARE_DEVICE_TYPES] = {
+	[TARE_DEVICE_OTHER] = "other",
+	[TARE_DEVICE_GPU] = "GPU",
+	[TARE_DEVICE_ACCELERATOR] = "accelerator",
+	[TARE_DEVICE_CPU] = "CPU",
+	[TARE_DEVICE_FPGA] = "FPGA",
+	[TARE_DEVICE_VPU] = "VPU",
+	[TARE_DEVICE_SIMULATED] = "simulated",
+};
+
+const char *tare_device_type_name(enum tare_device_type type)
+{
+	return type_names[type];
+}
+
+void tare_facts_set_type(struct tare_facts *facts, enum tare_device_type type)
+{
+	tare_fact_set_text(facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER, type_names[type]);
+}
+
+enum tare_device_type tare_facts_type(const struct tare_facts *facts)
+{
+	const struct tare_fact *fact = &facts->fact[TARE_FACT_TYPE];
+	int type = fact->present ? TARE_DEVICE_TYPES - 1 : TARE_DEVICE_OTHER;
+
+	// Documents hold the name.
+	while (type > TARE_DEVICE_OTHER && strcasecmp(fact->text, type_names[type]) != 0)
+		type--;
+	return (enum tare_device_type)type;
+}
+
+void tare_facts_doubt(struct tare_facts *facts, enum tare_doubt doubt, const char *note)
+{
+	facts->doubt = doubt;
+	tare_fact_set_text(facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER, note);
+}
+
 void tare_fact_absent(struct tare_facts *facts, enum tare_fact_id id, const char *reason_format,
                       ...)
 {
@@ -50,6 +88,15 @@ void tare_fact_absent(struct tare_facts *facts, enum tare_fact_id id, const char
 const char *tare_fact_reason(const struct tare_facts *facts, enum tare_fact_id id)
 {
 	return facts->fact[id].text[0] ? facts->fact[id].text : TARE_FACT_NOT_ASKED;
+}
+
+bool tare_fact_says_guessed(const struct tare_facts *facts, enum tare_fact_id id)
+{
+	const char *text = facts->fact[id].text;
+	size_t length = strlen(text), own = sizeof TARE_FACT_GUESSED - 1;
+
+	return tare_fact_rows[id].type == TARE_FACT_TEXT && length >= own &&
+	       memcmp(text + length - own, TARE_FACT_GUESSED, own) == 0;
 }
 
 static const char *format_rate(double rate, const char *unit, char *text, size_t size)

@@ -144,9 +144,29 @@ struct tare_engine {
 	char title[48]; // "ordinal 1, main copy engine"
 };
 
+// What kind of device; the fact TYPE is its name.
+enum tare_device_type {
+	TARE_DEVICE_OTHER,
+	TARE_DEVICE_GPU,
+	TARE_DEVICE_ACCELERATOR,
+	TARE_DEVICE_CPU,
+	TARE_DEVICE_FPGA,
+	TARE_DEVICE_VPU,
+	TARE_DEVICE_SIMULATED,
+	TARE_DEVICE_TYPES
+};
+
+// What speaks against quoting any figure of a device. Of a live device only: not in documents.
+enum tare_doubt {
+	TARE_DOUBT_NONE,
+	TARE_DOUBT_FOR_TESTS, // its driver is for tests
+	TARE_DOUBT_TIMER,     // its driver contradicts itself about the timer
+};
+
 // All facts of one device. Zero-initialised: every fact absent, reason "not asked".
 struct tare_facts {
 	struct tare_fact fact[TARE_FACT_COUNT_OF];
+	enum tare_doubt doubt; // the fact NOTE says why, in words
 };
 
 void tare_fact_set_text(struct tare_facts *facts, enum tare_fact_id id,
@@ -155,6 +175,16 @@ void tare_fact_set_count(struct tare_facts *facts, enum tare_fact_id id,
                          enum tare_fact_origin origin, uint64_t value);
 void tare_fact_set_rate(struct tare_facts *facts, enum tare_fact_id id,
                         enum tare_fact_origin origin, double per_second);
+// "GPU", "CPU", "simulated" …
+const char *tare_device_type_name(enum tare_device_type type);
+// Sets the fact TYPE, and what it says: OTHER where there is none.
+void tare_facts_set_type(struct tare_facts *facts, enum tare_device_type type);
+enum tare_device_type tare_facts_type(const struct tare_facts *facts);
+// Says why no figure of the device is to be quoted: `doubt`, and the note in words.
+void tare_facts_doubt(struct tare_facts *facts, enum tare_doubt doubt, const char *note);
+// A text may end with this; whether it does.
+#define TARE_FACT_GUESSED " (guessed)"
+bool tare_fact_says_guessed(const struct tare_facts *facts, enum tare_fact_id id);
 // Records why a fact has no value: "CUDA does not tell".
 void tare_fact_absent(struct tare_facts *facts, enum tare_fact_id id, const char *reason_format,
                       ...) __attribute__((format(printf, 3, 4)));

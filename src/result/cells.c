@@ -192,22 +192,52 @@ int tare_cell_set_model(struct tare_cell *cell, double value, double low, double
 	return 0;
 }
 
-int tare_cell_set_absent(struct tare_cell *cell, const char *reason_format, ...)
+__attribute__((format(printf, 3, 0))) static int set_absent(struct tare_cell *cell,
+                                                            enum tare_absence absence,
+                                                            const char *reason_format,
+                                                            va_list arguments)
 {
 	char *reason = NULL;
-	va_list arguments;
-	int length;
 
-	if (cell->failed)
-		return -ENOMEM;
-	va_start(arguments, reason_format);
-	length = vasprintf(&reason, reason_format, arguments);
-	va_end(arguments);
-	if (length < 0)
+	if (cell->failed || vasprintf(&reason, reason_format, arguments) < 0)
 		return fail(cell);
 	drop_figure(cell);
 	cell->verified = TARE_NOT_VERIFIABLE;
 	free(cell->absent);
 	cell->absent = reason;
+	cell->absence = absence;
 	return 0;
+}
+
+int tare_cell_set_absent(struct tare_cell *cell, const char *reason_format, ...)
+{
+	va_list arguments;
+	int status;
+
+	va_start(arguments, reason_format);
+	status = set_absent(cell, TARE_ABSENT_OTHER, reason_format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+int tare_cell_set_absent_as(struct tare_cell *cell, enum tare_absence absence,
+                            const char *reason_format, ...)
+{
+	va_list arguments;
+	int status;
+
+	va_start(arguments, reason_format);
+	status = set_absent(cell, absence, reason_format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+double tare_cell_unit_ns(const struct tare_cell *cell)
+{
+	return strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1;
+}
+
+bool tare_cell_is_model(const struct tare_cell *cell)
+{
+	return strcmp(cell->source, "model") == 0;
 }

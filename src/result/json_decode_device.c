@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static enum tare_fact_origin decode_origin(struct tare_fields *fields, json_t *object)
 {
@@ -25,7 +26,8 @@ static void decode_fact(struct tare_fields *fields, json_t *object, struct tare_
 
 	if (!value || json_is_null(value)) {
 		text = tare_field_word(fields, object, "reason", true);
-		if (text)
+		// A file says in words what a fact that nobody asked for is.
+		if (text && strcmp(text, TARE_FACT_NOT_ASKED) != 0)
 			tare_fact_absent(facts, id, "%s", text);
 		return;
 	}

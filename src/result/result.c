@@ -95,6 +95,15 @@ static void clear_warning(struct tare_warning *warning)
 	free(warning->action);
 }
 
+void tare_result_action_is_options(struct tare_result *result, const char *id)
+{
+	for (size_t i = result->warning_count; i > 0; i--)
+		if (strcmp(result->warnings[i - 1].id, id) == 0) {
+			result->warnings[i - 1].options = true;
+			return;
+		}
+}
+
 void tare_result_free(struct tare_result *result)
 {
 	if (!result)

@@ -50,6 +50,15 @@ struct tare_rate {
 	double min, median, p95, ci_low, ci_high;
 };
 
+// Why a cell has no figure, as far as code has to know; the sentence is in `absent`. Of a live run:
+// documents do not hold it.
+enum tare_absence {
+	TARE_ABSENT_OTHER,
+	TARE_ABSENT_NO_TURN,     // the budget ran out before its turn
+	TARE_ABSENT_NO_TIME,     // left out from the beginning: the budget is too short for it
+	TARE_ABSENT_INTERRUPTED, // before the first sample
+};
+
 struct tare_cell {
 	struct tare_labels labels; // line, bytes, ...: what tells this cell from its neighbours
 	char *quantity;            // "time", "residual", "bandwidth"
@@ -62,7 +71,8 @@ struct tare_cell {
 	bool converged;
 	enum tare_verified verified;
 	char *absent; // why there is no figure; NULL when there is one
-	bool failed;  // memory ran out while it was filled in
+	enum tare_absence absence;
+	bool failed; // memory ran out while it was filled in
 };
 
 struct tare_axis {
@@ -103,6 +113,7 @@ struct tare_warning {
 	char *id;      // stable word: "not-converged"
 	char *message; // what is so
 	char *action;  // what to do about it
+	bool options;  // the action begins with options for the command; not in documents
 };
 
 // What follows from the figures, in plain words: the verdict of `overlap`.
@@ -247,6 +258,13 @@ int tare_cell_set_model(struct tare_cell *cell, double value, double low, double
 // Drops what figure there is and records why there is none. Returns 0 or -ENOMEM.
 int tare_cell_set_absent(struct tare_cell *cell, const char *reason_format, ...)
     __attribute__((format(printf, 2, 3)));
+// The same, and for code which reason it is.
+int tare_cell_set_absent_as(struct tare_cell *cell, enum tare_absence absence,
+                            const char *reason_format, ...) __attribute__((format(printf, 3, 4)));
+// Nanoseconds in one unit of a cell of time, which is "ns" or "ps".
+double tare_cell_unit_ns(const struct tare_cell *cell);
+// Whether its figure is computed, not measured.
+bool tare_cell_is_model(const struct tare_cell *cell);
 // Sorts the cells: by the label `line` in order of first appearance, by the number `bytes`, by the
 // other labels in the alphabet of their names (a cell without one comes first, numbers before
 // texts), by quantity, by source (device, host, model); ties keep their order. The order of
@@ -268,6 +286,10 @@ int tare_result_warn(struct tare_result *result, const char *id, const char *act
 // The same, but a warning of that id that is there already gets the new words.
 int tare_result_warn_anew(struct tare_result *result, const char *id, const char *action,
                           const char *message_format, ...) __attribute__((format(printf, 4, 5)));
+
+// The action of the latest warning of that id begins with options (`--budget 90 would do`): who
+// shows it beside those of other commands or devices has to say which command takes them.
+void tare_result_action_is_options(struct tare_result *result, const char *id);
 
 // Takes a warning back; none of that id is fine.
 void tare_result_unwarn(struct tare_result *result, const char *id);

@@ -79,6 +79,9 @@ ze_result_t zeDriverGetProperties(ze_driver_handle_t driver, ze_driver_propertie
 	if (properties->stype != ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	properties->driverVersion = 0x01036163;
+	if (scripted("ze-cpu"))
+		properties->uuid = (ze_driver_uuid_t){ LEVELZERO_ZE_CPU_UUID };
+	properties->uuid.id[LEVELZERO_ZE_CPU_SCRIPTED] = scripted("by-script");
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -109,7 +112,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t device, ze_device_propertie
 	for (int i = 0; i < 16; i++)
 		properties->uuid.id[i] = (uint8_t)i;
 	snprintf(properties->name, sizeof properties->name, "%s",
-	         scripted("ze-cpu") ? "ze-cpu" : "Intel(R) UHD Graphics [fake]");
+	         scripted("named") ? "ze-cpu, scripted" : "Intel(R) UHD Graphics [fake]");
 	return ZE_RESULT_SUCCESS;
 }
 

@@ -44,7 +44,8 @@ ROOMS = {
         "checkup": CORE | {"devices", "latency", "bandwidth", "peak", "matmul", "overlap"},
     },
     "cli": {"": {"commands", "devices", "options", "terminal"}, "options": set(), "terminal": {"options"},
-            "devices": {"options", "terminal"}, "run": {"options", "terminal"}, "commands": {"options", "terminal", "devices", "run"}},
+            "devices": {"options", "terminal"}, "run": {"options", "terminal"},
+            "commands": {"options", "terminal", "devices", "run"}},
 }
 # Files of one kind that a person still finds something among.
 MOST_FILES = 30

@@ -7,31 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAMED(name, title) { name, title, title }
+#define IDLE(name, cause) { name, "idle: " cause, cause }
 static const struct {
-	const char *name, *title;
+	const char *name, *title, *cause;
 } categories[TARE_LEDGER_CATEGORIES] = {
-	[TARE_LEDGER_KERNEL] = { "kernel", "kernels" },
-	[TARE_LEDGER_TO_DEVICE] = { "transfer_to_device", "transfers not hidden, to device" },
-	[TARE_LEDGER_FROM_DEVICE] = { "transfer_from_device", "transfers not hidden, to host" },
-	[TARE_LEDGER_BOTH_WAYS] = { "transfer_both_ways", "transfers not hidden, both ways" },
-	[TARE_LEDGER_LOCAL] = { "local_copy", "copies and fills on the device" },
-	[TARE_LEDGER_BEFORE_FIRST] = { "before_first_call", "idle: before the first API call" },
-	[TARE_LEDGER_BUILD] = { "host_build", "idle: building kernels" },
-	[TARE_LEDGER_ALLOCATE] = { "host_allocate", "idle: allocating memory" },
-	[TARE_LEDGER_BLOCKING_COPY] = { "host_blocking_copy", "idle: waiting for a blocking copy" },
-	[TARE_LEDGER_WAIT] = { "host_wait", "idle: host was in a wait" },
-	[TARE_LEDGER_API] = { "host_api", "idle: host was in other API calls" },
-	[TARE_LEDGER_RELEASE] = { "host_release", "idle: host was releasing objects" },
-	[TARE_LEDGER_QUERY] = { "host_query", "idle: host was in queries" },
-	[TARE_LEDGER_COMPUTING] = { "host_computing", "idle: host was computing" },
-	[TARE_LEDGER_OFF_CPU] = { "host_off_cpu", "idle: host was off the CPU" },
-	[TARE_LEDGER_HELD] = { "held", "idle: enqueued, not submitted" },
-	[TARE_LEDGER_DEPENDENCY] = { "dependency", "idle: waiting for another command" },
-	[TARE_LEDGER_DISPATCH] = { "dispatch", "idle: submitted, not started" },
-	[TARE_LEDGER_ENDED] = { "process_ended", "idle: the program had ended" },
-	[TARE_LEDGER_UNTIMED] = { "untimed", "not timed: commands were in flight" },
-	[TARE_LEDGER_NOT_RECORDED] = { "not_recorded", "not recorded" },
-	[TARE_LEDGER_UNKNOWN] = { "unknown", "unknown" },
+	[TARE_LEDGER_KERNEL] = NAMED("kernel", "kernels"),
+	[TARE_LEDGER_TO_DEVICE] = NAMED("transfer_to_device", "transfers not hidden, to device"),
+	[TARE_LEDGER_FROM_DEVICE] = NAMED("transfer_from_device", "transfers not hidden, to host"),
+	[TARE_LEDGER_BOTH_WAYS] = NAMED("transfer_both_ways", "transfers not hidden, both ways"),
+	[TARE_LEDGER_LOCAL] = NAMED("local_copy", "copies and fills on the device"),
+	[TARE_LEDGER_BEFORE_FIRST] = IDLE("before_first_call", "before the first API call"),
+	[TARE_LEDGER_BUILD] = IDLE("host_build", "building kernels"),
+	[TARE_LEDGER_ALLOCATE] = IDLE("host_allocate", "allocating memory"),
+	[TARE_LEDGER_BLOCKING_COPY] = IDLE("host_blocking_copy", "waiting for a blocking copy"),
+	[TARE_LEDGER_WAIT] = IDLE("host_wait", "host was in a wait"),
+	[TARE_LEDGER_API] = IDLE("host_api", "host was in other API calls"),
+	[TARE_LEDGER_RELEASE] = IDLE("host_release", "host was releasing objects"),
+	[TARE_LEDGER_QUERY] = IDLE("host_query", "host was in queries"),
+	[TARE_LEDGER_COMPUTING] = IDLE("host_computing", "host was computing"),
+	[TARE_LEDGER_OFF_CPU] = IDLE("host_off_cpu", "host was off the CPU"),
+	[TARE_LEDGER_HELD] = IDLE("held", "enqueued, not submitted"),
+	[TARE_LEDGER_DEPENDENCY] = IDLE("dependency", "waiting for another command"),
+	[TARE_LEDGER_DISPATCH] = IDLE("dispatch", "submitted, not started"),
+	[TARE_LEDGER_ENDED] = IDLE("process_ended", "the program had ended"),
+	[TARE_LEDGER_UNTIMED] = NAMED("untimed", "not timed: commands were in flight"),
+	[TARE_LEDGER_NOT_RECORDED] = NAMED("not_recorded", "not recorded"),
+	[TARE_LEDGER_UNKNOWN] = NAMED("unknown", "unknown"),
 };
 
 static const char *const host_states[TARE_HOST_STATES] = {
@@ -68,6 +70,11 @@ const char *tare_ledger_category_name(enum tare_ledger_category category)
 const char *tare_ledger_category_title(enum tare_ledger_category category)
 {
 	return categories[category].title;
+}
+
+const char *tare_ledger_category_cause(enum tare_ledger_category category)
+{
+	return categories[category].cause;
 }
 
 const char *tare_host_state_name(enum tare_host_state state)

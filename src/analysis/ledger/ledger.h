@@ -35,6 +35,8 @@ enum tare_ledger_category {
 const char *tare_ledger_category_name(enum tare_ledger_category category);
 // "kernels", "transfers not hidden, to device", "idle: host was computing".
 const char *tare_ledger_category_title(enum tare_ledger_category category);
+// The same without the "idle: " of what causes a gap: "host was computing".
+const char *tare_ledger_category_cause(enum tare_ledger_category category);
 
 // The matrix: state of the host (of the thread that next enqueues to, or waits on, the device)
 // against state of the device.

@@ -90,7 +90,7 @@ static void identity_facts(struct cuda_driver *driver, cu_device device, struct 
 		tare_fact_set_text(facts, TARE_FACT_NAME, TARE_ORIGIN_DRIVER, text);
 	else
 		tare_fact_absent(facts, TARE_FACT_NAME, "the CUDA driver does not tell");
-	tare_fact_set_text(facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER, "GPU");
+	tare_facts_set_type(facts, TARE_DEVICE_GPU);
 	tare_fact_set_text(facts, TARE_FACT_VENDOR, TARE_ORIGIN_DRIVER, "NVIDIA");
 	tare_fact_set_text(facts, TARE_FACT_LOADER, TARE_ORIGIN_SYSTEM,
 	                   tare_library_name(driver->library));

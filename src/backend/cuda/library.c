@@ -170,17 +170,16 @@ int cuda_open_failed(const struct cuda_driver *driver, uint32_t index, cu_device
 }
 
 // A driver that lacks what every driver since CUDA 11.0 has.
-static int too_old(struct tare_error *error)
+static int too_old(const char *library, struct tare_error *error)
 {
-	char why[200];
+	char missing[sizeof error->call];
 
-	snprintf(why, sizeof why, "%.199s", error ? error->message : "");
-	why[strcspn(why, ";")] = '\0';
-	return tare_fail(
-	    error, ENODEV,
-	    "the CUDA driver is too old (%s): tare needs one of CUDA 11.0 or newer, so update "
-	    "the NVIDIA driver; OpenCL on the same GPU works meanwhile",
-	    why);
+	snprintf(missing, sizeof missing, "%s", error ? error->call : "");
+	return tare_fail(error, ENODEV,
+	                 "the CUDA driver is too old (%s lacks the function %s): tare needs one of "
+	                 "CUDA 11.0 or newer, so update "
+	                 "the NVIDIA driver; OpenCL on the same GPU works meanwhile",
+	                 library, missing);
 }
 
 int cuda_library_open(struct cuda_driver *driver, struct tare_error *error)
@@ -198,9 +197,9 @@ int cuda_library_open(struct cuda_driver *driver, struct tare_error *error)
 		           ? tare_fail(error, ENOENT,
 		                       "TARE_CUDA_LIBRARY names '%.200s', which cannot be opened",
 		                       chosen)
-		           : tare_fail(error, ENOENT, "%s", advice);
+		           : tare_advises(error, tare_fail(error, ENOENT, "%s", advice));
 	if (status == -ENOSYS)
-		return too_old(error);
+		return too_old(names[0], error);
 	if (status < 0)
 		return status;
 	// Its threads may outlive us: once open it stays mapped.

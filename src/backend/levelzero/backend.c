@@ -102,7 +102,8 @@ static int device_open(struct tare_driver *base, uint32_t index, struct tare_dev
 	opened->place = driver->places[index];
 	status = levelzero_properties(driver, &opened->place, &properties, error);
 	if (status == 0)
-		opened->base.scripted = levelzero_is_scripted(&properties);
+		opened->base.scripted =
+		    levelzero_make_of(driver, &opened->place) == LEVELZERO_SCRIPTED;
 	if (status == 0)
 		status = levelzero_rates(driver, &opened->place, &properties, opened->rates, error);
 	if (status == 0)

@@ -19,35 +19,39 @@ int levelzero_properties(const struct levelzero_driver *driver, const struct lev
 	return 0;
 }
 
-// The driver of this project (drivers/ze-cpu). By its name alone: its type may be set to GPU.
-static bool is_ze_cpu(const ze_device_properties_t *properties)
+enum levelzero_make levelzero_make_of(const struct levelzero_driver *driver,
+                                      const struct levelzero_place *place)
 {
-	return strstr(properties->name, "ze-cpu") != NULL;
-}
+	static const uint8_t ours[LEVELZERO_ZE_CPU_SCRIPTED] = LEVELZERO_ZE_CPU_UUID;
+	ze_driver_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES };
 
-bool levelzero_is_scripted(const ze_device_properties_t *properties)
-{
-	return is_ze_cpu(properties) && strstr(properties->name, "scripted");
+	if (driver->call.zeDriverGetProperties(place->driver, &properties) != ZE_RESULT_SUCCESS ||
+	    memcmp(properties.uuid.id, ours, sizeof ours) != 0)
+		return LEVELZERO_VENDORS;
+	return properties.uuid.id[LEVELZERO_ZE_CPU_SCRIPTED] ? LEVELZERO_SCRIPTED
+	                                                     : LEVELZERO_ZE_CPU;
 }
 
 static void identity_facts(const struct levelzero_driver *driver,
                            const struct levelzero_place *place,
                            const ze_device_properties_t *properties, struct tare_facts *facts)
 {
-	static const char *const types[] = {
-		[ZE_DEVICE_TYPE_GPU] = "GPU",   [ZE_DEVICE_TYPE_CPU] = "CPU",
-		[ZE_DEVICE_TYPE_FPGA] = "FPGA", [ZE_DEVICE_TYPE_MCA] = "accelerator",
-		[ZE_DEVICE_TYPE_VPU] = "VPU",
+	static const enum tare_device_type types[] = {
+		[ZE_DEVICE_TYPE_GPU] = TARE_DEVICE_GPU,
+		[ZE_DEVICE_TYPE_CPU] = TARE_DEVICE_CPU,
+		[ZE_DEVICE_TYPE_FPGA] = TARE_DEVICE_FPGA,
+		[ZE_DEVICE_TYPE_MCA] = TARE_DEVICE_ACCELERATOR,
+		[ZE_DEVICE_TYPE_VPU] = TARE_DEVICE_VPU,
 	};
 	ze_driver_properties_t version = { .stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES };
+	enum levelzero_make make = levelzero_make_of(driver, place);
 	unsigned type = properties->type;
 	char text[64];
 	char *at = text;
 
 	tare_fact_set_text(facts, TARE_FACT_NAME, TARE_ORIGIN_DRIVER, properties->name);
-	tare_fact_set_text(facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER,
-	                   type < sizeof types / sizeof *types && types[type] ? types[type]
-	                                                                      : "other");
+	tare_facts_set_type(facts,
+	                    type < sizeof types / sizeof *types ? types[type] : TARE_DEVICE_OTHER);
 	snprintf(text, sizeof text, "0x%04x", properties->vendorId);
 	if (properties->vendorId)
 		tare_fact_set_text(facts, TARE_FACT_VENDOR, TARE_ORIGIN_DRIVER,
@@ -72,10 +76,10 @@ static void identity_facts(const struct levelzero_driver *driver,
 	tare_fact_set_text(facts, TARE_FACT_UUID, TARE_ORIGIN_DRIVER, text);
 	snprintf(text, sizeof text, "0x%04x", properties->deviceId);
 	tare_fact_set_text(facts, TARE_FACT_DEVICE_ID, TARE_ORIGIN_DRIVER, text);
-	if (is_ze_cpu(properties))
-		tare_fact_set_text(
-		    facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER,
-		    levelzero_is_scripted(properties)
+	if (make != LEVELZERO_VENDORS)
+		tare_facts_doubt(
+		    facts, TARE_DOUBT_FOR_TESTS,
+		    make == LEVELZERO_SCRIPTED
 		        ? "ze-cpu is a driver for tests; its times are those of its script"
 		        : "ze-cpu is a driver for tests; its speed means nothing");
 }

@@ -5,8 +5,14 @@
 
 #define LEVELZERO_INTEL 0x8086
 
-// Whether the device's times are a script's (ze-cpu, whatever type it says that it has).
-bool levelzero_is_scripted(const ze_device_properties_t *properties);
+// What a driver is, by the UUID that it says it has.
+enum levelzero_make {
+	LEVELZERO_VENDORS,
+	LEVELZERO_ZE_CPU,   // drivers/ze-cpu, whatever type its device says that it has
+	LEVELZERO_SCRIPTED, // the same; its times are a script's
+};
+enum levelzero_make levelzero_make_of(const struct levelzero_driver *driver,
+                                      const struct levelzero_place *place);
 // Sets a count, or says that the driver told 0.
 void levelzero_count_fact(struct tare_facts *facts, enum tare_fact_id id, uint64_t value);
 // Units, widths, peaks (facts_compute.c).

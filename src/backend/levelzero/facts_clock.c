@@ -129,7 +129,7 @@ static void rate_facts(const struct levelzero_driver *driver, const struct level
 	if (levelzero_rates(driver, place, properties, rates, &error) < 0) {
 		for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 			tare_fact_absent(facts, ours[i], "%s", error.message);
-		tare_fact_set_text(facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER, error.message);
+		tare_facts_doubt(facts, TARE_DOUBT_TIMER, error.message);
 		return;
 	}
 	const struct tare_clock_rate *stamps = &rates[TARE_CLOCK_STAMPS];

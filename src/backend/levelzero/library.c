@@ -74,9 +74,10 @@ int levelzero_fail(ze_result_t result, const char *call, struct tare_error *erro
 			code = results[i].code;
 			name = results[i].name;
 		}
-	return tare_fail_native(
-	    error, code, "levelzero", call, (long)result, name, "%s%s", message,
-	    result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ? "; a newer driver may do it" : "");
+	bool unsupported = result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+	int status = tare_fail_native(error, code, "levelzero", call, (long)result, name, "%s%s",
+	                              message, unsupported ? "; a newer driver may do it" : "");
+	return unsupported ? tare_advises(error, status) : status;
 }
 
 static const char no_driver[] =
@@ -95,12 +96,13 @@ static int fail_no_driver(struct tare_error *error)
 		    "the CPU driver does not start; where it does not say why, see that the "
 		    "Level Zero loader opens '%.200s' (ldd)",
 		    named);
-	return named && *named
-	           ? tare_fail(error, ENODEV,
-	                       "the Level Zero loader finds no driver that starts in what "
-	                       "ZE_ENABLE_ALT_DRIVERS names, '%.200s'; unset it or mend it",
-	                       named)
-	           : tare_fail(error, ENODEV, "%s", no_driver);
+	return tare_advises(
+	    error, named && *named
+	               ? tare_fail(error, ENODEV,
+	                           "the Level Zero loader finds no driver that starts in what "
+	                           "ZE_ENABLE_ALT_DRIVERS names, '%.200s'; unset it or mend it",
+	                           named)
+	               : tare_fail(error, ENODEV, "%s", no_driver));
 }
 
 static int add_devices(struct levelzero_driver *driver, ze_driver_handle_t handle,
@@ -140,14 +142,15 @@ int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *e
 	                               &driver->call, &driver->library, error);
 
 	if (status == -ENOENT)
-		return chosen && *chosen
-		           ? tare_fail(
-		                 error, ENOENT,
-		                 "TARE_LEVELZERO_LIBRARY names '%.200s', which cannot be opened; "
-		                 "unset it for the system's loader",
-		                 chosen)
-		           : tare_fail(error, ENOENT,
-		                       "no Level Zero loader (libze_loader.so.1); install libze1");
+		return tare_advises(
+		    error, chosen && *chosen
+		               ? tare_fail(error, ENOENT,
+		                           "TARE_LEVELZERO_LIBRARY names '%.200s', which cannot be "
+		                           "opened; unset it for the system's loader",
+		                           chosen)
+		               : tare_fail(error, ENOENT,
+		                           "no Level Zero loader (libze_loader.so.1); "
+		                           "install libze1"));
 	if (status < 0)
 		return status;
 	// Drivers leave threads and exit handlers behind: once open it stays mapped.
@@ -174,9 +177,9 @@ int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *e
 	if (status == 0 && count == 0)
 		return fail_no_driver(error);
 	if (status == 0 && driver->count == 0)
-		return tare_fail(error, ENODEV,
-		                 "the Level Zero driver finds no device; install its driver, and "
-		                 "see that you may "
-		                 "open /dev/dri/render*");
+		return tare_advises(
+		    error, tare_fail(error, ENODEV,
+		                     "the Level Zero driver finds no device; install its driver, "
+		                     "and see that you may open /dev/dri/render*"));
 	return status;
 }

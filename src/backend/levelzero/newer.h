@@ -6,6 +6,10 @@
 #include <level_zero/ze_api.h>
 #include <stddef.h>
 
+// The first bytes of the UUID of drivers/ze-cpu, and the byte of it that is 1 under a script.
+#define LEVELZERO_ZE_CPU_UUID { 't', 'a', 'r', 'e', '-', 'z', 'e', '-', 'c', 'p', 'u' }
+#define LEVELZERO_ZE_CPU_SCRIPTED (ZE_MAX_DRIVER_UUID_SIZE - 1)
+
 // Appended to ze_kernel_properties_t (extension of 1.11): the largest work-group of a kernel.
 #define LEVELZERO_TYPE_MAX_GROUP_SIZE ((ze_structure_type_t)0x10013)
 #define LEVELZERO_NAME_MAX_GROUP_SIZE "ZE_extension_kernel_max_group_size_properties"

@@ -77,11 +77,12 @@ static int list_platforms(struct opencl_driver *driver, struct tare_error *error
 	cl_int code = driver->cl.clGetPlatformIDs(0, NULL, &count);
 
 	if (code == CL_PLATFORM_NOT_FOUND_KHR || (code == CL_SUCCESS && !count))
-		return tare_fail_native(error, ENODEV, "opencl", "clGetPlatformIDs", code,
-		                        opencl_code_name(code),
-		                        "%s is here but has no driver; "
-		                        "for the CPU install pocl-opencl-icd",
-		                        tare_library_name(driver->library));
+		return tare_advises(error,
+		                    tare_fail_native(error, ENODEV, "opencl", "clGetPlatformIDs",
+		                                     code, opencl_code_name(code),
+		                                     "%s is here but has no driver; "
+		                                     "for the CPU install pocl-opencl-icd",
+		                                     tare_library_name(driver->library)));
 	if (code != CL_SUCCESS)
 		return opencl_fail(error, "clGetPlatformIDs", code,
 		                   "cannot list the OpenCL platforms");
@@ -98,10 +99,11 @@ static int list_platforms(struct opencl_driver *driver, struct tare_error *error
 		rc = list_devices(driver, platforms[i], error);
 	if (rc == 0 && !driver->count) {
 		name_platforms(&driver->cl, platforms, count, names, sizeof names);
-		rc = tare_fail(error, ENODEV,
-		               "the OpenCL drivers on this machine (%s) found no device; "
-		               "for the CPU install pocl-opencl-icd",
-		               names);
+		rc = tare_advises(error,
+		                  tare_fail(error, ENODEV,
+		                            "the OpenCL drivers on this machine (%s) found no "
+		                            "device; for the CPU install pocl-opencl-icd",
+		                            names));
 	}
 out:
 	free(platforms);

@@ -115,11 +115,11 @@ static void set_identity(const struct asked *asked)
 		tare_fact_absent(asked->facts, TARE_FACT_DRIVER,
 		                 "the OpenCL driver tells neither its name nor its version");
 	ask(asked, CL_DEVICE_TYPE, &type, sizeof type);
-	tare_fact_set_text(asked->facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER,
-	                   type & CL_DEVICE_TYPE_GPU           ? "GPU"
-	                   : type & CL_DEVICE_TYPE_CPU         ? "CPU"
-	                   : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
-	                                                       : "other");
+	tare_facts_set_type(asked->facts, type & CL_DEVICE_TYPE_GPU   ? TARE_DEVICE_GPU
+	                                  : type & CL_DEVICE_TYPE_CPU ? TARE_DEVICE_CPU
+	                                  : type & CL_DEVICE_TYPE_ACCELERATOR
+	                                      ? TARE_DEVICE_ACCELERATOR
+	                                      : TARE_DEVICE_OTHER);
 }
 
 // Behind the loader is the driver's own library. Objects of an installable driver begin with a

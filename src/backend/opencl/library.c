@@ -27,9 +27,10 @@ int opencl_library_open(struct opencl_functions *functions, struct tare_library 
 		                 "which does not load",
 		                 chosen);
 	if (rc == -ENOENT)
-		return tare_fail(error, ENOENT,
-		                 "no OpenCL loader found (tried libOpenCL.so.1); "
-		                 "install ocl-icd-libopencl1");
+		return tare_advises(error, tare_fail(error, ENOENT,
+		                                     "no OpenCL loader found (tried "
+		                                     "libOpenCL.so.1); "
+		                                     "install ocl-icd-libopencl1"));
 	if (rc < 0)
 		return rc;
 	// Drivers leave threads and exit handlers behind; unmapping the code under them crashes.

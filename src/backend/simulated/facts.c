@@ -33,7 +33,7 @@ static void rate_or_absent(struct tare_facts *facts, enum tare_fact_id id, uint6
 static void identity_facts(const struct tare_script_device *device, struct tare_facts *facts)
 {
 	text_or_absent(facts, TARE_FACT_NAME, device->name);
-	tare_fact_set_text(facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER, "simulated");
+	tare_facts_set_type(facts, TARE_DEVICE_SIMULATED);
 	text_or_absent(facts, TARE_FACT_VENDOR, device->vendor);
 	text_or_absent(facts, TARE_FACT_DRIVER, device->driver);
 	tare_fact_set_text(facts, TARE_FACT_API_VERSION, TARE_ORIGIN_DRIVER, "tare-device 1");

@@ -133,7 +133,7 @@ static void say_nothing_was_measured(struct tare_error *error)
 {
 	size_t length = strlen(error->message);
 
-	if (!strchr(error->message, '?')) // it asks what to look at already
+	if (!error->advises)
 		snprintf(error->message + length, sizeof error->message - length,
 		         "; nothing was measured: does the device hang? stop what else uses it, or "
 		         "reset it");
@@ -151,7 +151,7 @@ static const char *why_nothing(const struct tare_result *result)
 		size_t same = 0;
 		if (!absent)
 			return NULL;
-		if (strstr(absent, "budget") || strstr(absent, "interrupted"))
+		if (result->cells[i].absence != TARE_ABSENT_OTHER)
 			continue;
 		for (size_t k = i; k < result->cell_count; k++)
 			same += result->cells[k].absent && !strcmp(result->cells[k].absent, absent);

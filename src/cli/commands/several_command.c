@@ -202,13 +202,14 @@ static int name_device(const struct session *session, struct tare_result *part, 
 	for (size_t i = 0; i < part->warning_count; i++) {
 		struct tare_warning *warning = &part->warnings[i];
 		char *named;
-		if (!warning->action || strncmp(warning->action, "--", 2) != 0)
+		if (!warning->options)
 			continue;
 		if (asprintf(&named, "tare %s --device %s %s", session->whole->command, name,
 		             warning->action) < 0)
 			return -ENOMEM;
 		free(warning->action);
 		warning->action = named;
+		warning->options = false;
 	}
 	return 0;
 }

@@ -132,8 +132,7 @@ static int say_same(struct selecting *selecting, const struct tare_result *found
 
 static bool is_processor(const struct tare_device_entry *entry)
 {
-	const struct tare_fact *type = &entry->facts.fact[TARE_FACT_TYPE];
-	return type->present && strcasecmp(type->text, "CPU") == 0;
+	return tare_facts_type(&entry->facts) == TARE_DEVICE_CPU;
 }
 
 // Whoever has GPUs means these by "all": their host, which OpenCL may show too, would be in their

@@ -223,12 +223,13 @@ int tare_device_move(struct tare_result *found, size_t index, struct tare_result
 
 static int type_rank(const struct tare_device_entry *entry)
 {
-	static const char *const order[] = { "GPU", "accelerator", "CPU" };
+	static const int rank[TARE_DEVICE_TYPES] = {
+		[TARE_DEVICE_GPU] = 0,       [TARE_DEVICE_ACCELERATOR] = 1, [TARE_DEVICE_CPU] = 2,
+		[TARE_DEVICE_OTHER] = 3,     [TARE_DEVICE_FPGA] = 3,        [TARE_DEVICE_VPU] = 3,
+		[TARE_DEVICE_SIMULATED] = 4,
+	};
 
-	for (int i = 0; i < (int)(sizeof order / sizeof *order); i++)
-		if (strcasecmp(fact_text(entry, TARE_FACT_TYPE), order[i]) == 0)
-			return i;
-	return is_simulated(entry) ? 5 : 4;
+	return rank[tare_facts_type(&entry->facts)];
 }
 
 static bool can(const struct tare_backend *backend, enum tare_need need)

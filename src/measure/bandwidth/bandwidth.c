@@ -215,6 +215,7 @@ static int bound_by_budget(struct bandwidth *bandwidth, struct tare_error *error
 	                 tare_format_bytes(bandwidth->to_bytes, now),
 	                 tare_format_bytes(wanted, then),
 	                 tare_format_significant(budget_s, 3, seconds));
+	tare_result_action_is_options(bandwidth->run->result, "sizes-short");
 	return 0;
 }
 

@@ -112,10 +112,8 @@ static uint64_t fact_count(const struct tare_run *run, enum tare_fact_id id)
 
 static bool lives_in_host_memory(const struct tare_run *run)
 {
-	const struct tare_fact *type = run->facts ? &run->facts->fact[TARE_FACT_TYPE] : NULL;
-
 	return run->simulated || fact_count(run, TARE_FACT_UNIFIED) ||
-	       (type && type->present && strcasestr(type->text, "CPU"));
+	       (run->facts && tare_facts_type(run->facts) == TARE_DEVICE_CPU);
 }
 
 struct bound {

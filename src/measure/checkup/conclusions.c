@@ -88,7 +88,7 @@ static double latency_ns(const struct tare_result *latency, const char *what)
 		const struct tare_cell *cell = &latency->cells[i];
 		if (holds(cell) && tare_cell_has_text(cell, "group", "launch") &&
 		    tare_cell_has_text(cell, "what", what) && cell->summary.median > 0)
-			return cell->summary.median * (strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1);
+			return cell->summary.median * tare_cell_unit_ns(cell);
 	}
 	return NAN;
 }
@@ -321,7 +321,8 @@ static const struct tare_cell *rung_at(const struct tare_result *matmul, enum wa
 	for (size_t i = 0; i < matmul->cell_count; i++) {
 		const struct tare_cell *cell = &matmul->cells[i];
 		enum tare_rung rung = rung_of(cell);
-		if (!is_rate(cell) || !tare_cell_has_text(cell, "part", "kernel") ||
+		if (!is_rate(cell) ||
+		    !tare_cell_has_text(cell, "part", tare_part_name(TARE_PART_KERNEL)) ||
 		    tare_cell_number(cell, "n") != n || rung == TARE_RUNG_COUNT)
 			continue;
 		if (wanted == WANTED_NAIVE ? rung != TARE_RUNG_NAIVE

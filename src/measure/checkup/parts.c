@@ -65,12 +65,13 @@ static void name_command(struct tare_result *part)
 	for (size_t i = 0; i < part->warning_count; i++) {
 		struct tare_warning *warning = &part->warnings[i];
 		char *named;
-		if (!warning->action || strncmp(warning->action, "--", 2) != 0)
+		if (!warning->options)
 			continue;
 		if (asprintf(&named, "tare %s %s", part->command, warning->action) < 0)
 			return tare_result_fail(part);
 		free(warning->action);
 		warning->action = named;
+		warning->options = false;
 	}
 }
 

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 // More than this and it is the machine that has to change: nobody waits so long for a figure.
 #define LONGEST_ADVICE_S 600
@@ -19,9 +18,9 @@ static void count_figures(const struct tare_result *result, struct counts *count
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (strcmp(cell->source, "model") == 0)
+		if (tare_cell_is_model(cell))
 			continue;
-		counts->skipped += cell->absent && strstr(cell->absent, "budget ran out");
+		counts->skipped += cell->absent && cell->absence == TARE_ABSENT_NO_TURN;
 		counts->cells += !cell->absent;
 	}
 	for (size_t i = 0; i < result->part_count; i++)
@@ -96,6 +95,8 @@ static void warn_noise(struct tare_run *run, size_t cells, const char *budget)
 	tare_result_warn(run->result, "not-converged", action,
 	                 "%zu of %zu figures did not converge to 1 %% in %s s%s%s",
 	                 run->open_figures + run->limited_figures, cells, budget, worst, limited);
+	if (better_s > 0)
+		tare_result_action_is_options(run->result, "not-converged");
 }
 
 void tare_run_warn_convergence(struct tare_run *run)

@@ -63,7 +63,7 @@ static char *find_folder(struct tare_error *error)
 bool tare_result_cache_refuses(const struct tare_device_entry *device)
 {
 	return (device->backend && strcmp(device->backend, "simulated") == 0) ||
-	       device->facts.fact[TARE_FACT_NOTE].present;
+	       device->facts.doubt != TARE_DOUBT_NONE;
 }
 
 char *tare_result_cache_path(const char *command, const char *name, const char *identity,

@@ -59,15 +59,14 @@ static void add_device(struct tare_run *run)
 // What the driver says against quoting any figure of this device.
 static void warn_of_note(const struct tare_run *run)
 {
-	const struct tare_fact *note = run->facts ? &run->facts->fact[TARE_FACT_NOTE] : NULL;
-
-	if (!note || !note->present)
+	if (!run->facts || run->facts->doubt == TARE_DOUBT_NONE)
 		return;
 	for (size_t i = 0; i < run->result->warning_count; i++)
 		if (strcmp(run->result->warnings[i].id, "not-a-device") == 0)
 			return;
 	tare_result_warn(run->result, "not-a-device",
-	                 "quote none of these figures as a device's speed", "%s", note->text);
+	                 "quote none of these figures as a device's speed", "%s",
+	                 run->facts->fact[TARE_FACT_NOTE].text);
 }
 
 // The simulated device's host clock counts whole nanoseconds; reading it would only pass its time.
@@ -133,7 +132,7 @@ static bool has_measured(const struct tare_result *result)
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (!cell->absent && strcmp(cell->source, "model") != 0)
+		if (!cell->absent && !tare_cell_is_model(cell))
 			return true;
 	}
 	for (size_t i = 0; i < result->part_count; i++)

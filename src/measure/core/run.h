@@ -79,6 +79,7 @@ struct tare_figure {
 	int64_t floor; // a median below it is not reported ("below the timer's floor"); 0: none
 	struct tare_labels labels; // owned; moves into the cell
 	char *method;              // owned; moves into the cell
+	size_t stamp_note_at;      // where in it begins what is said of stamps; 0: nothing is
 	char absent[320];          // why there is no figure; "" when there is one
 	bool refused;              // set once samples cannot be trusted; `absent` says why, and
 	                           // what samples there were are not used

@@ -263,9 +263,11 @@ static void fill_cell(struct sampler *sampler, size_t i, enum tare_verified veri
 		return;
 	}
 	if (series->n == 0 || figure->refused) {
-		tare_cell_set_absent(cell, "%s",
-		                     figure->absent[0] ? figure->absent
-		                                       : "interrupted before the first sample");
+		if (figure->absent[0])
+			tare_cell_set_absent(cell, "%s", figure->absent);
+		else
+			tare_cell_set_absent_as(cell, TARE_ABSENT_INTERRUPTED,
+			                        "interrupted before the first sample");
 		return;
 	}
 	if (figure->floor > 0) {
@@ -424,11 +426,11 @@ static void add_cells(struct tare_run *run, struct tare_measurement *measurement
 }
 
 static void mark_unmeasured(struct tare_run *run, const struct tare_measurement *measurement,
-                            const char *reason)
+                            enum tare_absence absence, const char *reason)
 {
 	for (size_t i = 0; i < measurement->figure_count; i++)
-		tare_cell_set_absent(&run->result->cells[measurement->figures[i].cell], "%s",
-		                     reason);
+		tare_cell_set_absent_as(&run->result->cells[measurement->figures[i].cell], absence,
+		                        "%s", reason);
 }
 
 static void report_progress(struct tare_run *run, const struct tare_measurement *measurement)
@@ -490,7 +492,7 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 		if (run->between)
 			run->between(run->between_context);
 		if (budget_is_gone(run))
-			mark_unmeasured(run, measurement,
+			mark_unmeasured(run, measurement, TARE_ABSENT_NO_TURN,
 			                "not measured: the budget ran out before its turn");
 		else
 			status = measure_one(run, measurement, weight / left, error);
@@ -499,6 +501,7 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 	}
 	for (; done < count; done++)
 		mark_unmeasured(run, &measurements[order[done]],
+		                status == -EINTR ? TARE_ABSENT_INTERRUPTED : TARE_ABSENT_OTHER,
 		                status == -EINTR ? "not measured: interrupted before its turn"
 		                                 : "not measured: the run ended before its turn");
 	tare_telemetry_stop(run, watch);

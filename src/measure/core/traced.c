@@ -4,7 +4,6 @@
 #include "backend/call.h"
 
 #include <errno.h>
-#include <string.h>
 
 static bool fatal(int status)
 {
@@ -95,12 +94,9 @@ int tare_traced_mean_ps(const struct tare_bench *bench, uint32_t count,
 	return status;
 }
 
-void tare_traced_name(const struct tare_bench *bench, struct tare_figure *figure)
+void tare_traced_name(struct tare_figure *figure)
 {
-	const char *note = tare_bench_stamp_note(bench);
-	char *said = note[0] && figure->method ? strstr(figure->method, note) : NULL;
-
-	if (said)
-		*said = '\0';
+	if (figure->method && figure->stamp_note_at)
+		figure->method[figure->stamp_note_at] = '\0';
 	tare_labels_set_text(&figure->labels, "by", "tracer");
 }

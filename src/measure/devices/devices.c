@@ -28,7 +28,7 @@ static void summarise_engines(const struct tare_device_entry *entry, struct tare
 			length += (size_t)snprintf(text + length, sizeof text - length, "%s%zu %s",
 			                           length ? ", " : "", counts[c], words[c]);
 	if (known < entry->engine_count && length < sizeof text)
-		snprintf(text + length, sizeof text - length, " (guessed)");
+		snprintf(text + length, sizeof text - length, TARE_FACT_GUESSED);
 	tare_fact_set_text(facts, TARE_FACT_ENGINES,
 	                   known == entry->engine_count ? TARE_ORIGIN_DRIVER : TARE_ORIGIN_GUESS,
 	                   text);
@@ -110,12 +110,6 @@ static const char *action_for(const char *backend, int status)
 	return NULL;
 }
 
-static bool gives_advice(const char *reason)
-{
-	return strstr(reason, "install") || strstr(reason, "comes with") ||
-	       strstr(reason, "unset") || strstr(reason, "a newer driver");
-}
-
 static int add_backend(const struct tare_backend *backend, const char *option, bool facts_only,
                        struct tare_result *result, struct tare_error *error)
 {
@@ -130,9 +124,9 @@ static int add_backend(const struct tare_backend *backend, const char *option, b
 			status = tare_fail(&why, ENODEV, "the driver has no device");
 	}
 	if (status < 0) {
-		status = tare_result_add_absence(
-		    result, backend->name, why.message,
-		    gives_advice(why.message) ? NULL : action_for(backend->name, status));
+		status =
+		    tare_result_add_absence(result, backend->name, why.message,
+		                            why.advises ? NULL : action_for(backend->name, status));
 		goto out;
 	}
 	for (uint32_t i = 0; status == 0 && i < count; i++) {

@@ -78,8 +78,7 @@ static void place(hwloc_topology_t topology, struct tare_facts *facts)
 			return;
 		}
 		cpus = hwloc_get_non_io_ancestor_obj(topology, device)->cpuset;
-	} else if (!facts->fact[TARE_FACT_TYPE].present ||
-	           !strstr(facts->fact[TARE_FACT_TYPE].text, "CPU")) {
+	} else if (tare_facts_type(facts) != TARE_DEVICE_CPU) {
 		set_or_absent(facts, TARE_FACT_PACKAGE, "", "its PCI address is not known");
 		set_or_absent(facts, TARE_FACT_NUMA, "", "its PCI address is not known");
 		return;

@@ -87,7 +87,7 @@ static void say_how(struct tare_measurement *measurement)
 	const struct latency_task *task = measurement->context;
 
 	for (size_t i = 0; task->traced && i < 2; i++)
-		tare_traced_name(&task->latency->bench, &measurement->figures[i]);
+		tare_traced_name(&measurement->figures[i]);
 }
 
 static int end_trace(struct latency_task *task, int status, struct tare_error *error)

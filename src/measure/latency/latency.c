@@ -84,6 +84,7 @@ struct tare_figure *latency_figure(struct latency_task *task, struct tare_measur
 	tare_labels_set_text(&figure->labels, "what", what);
 	if (batch > 1)
 		tare_labels_set_number(&figure->labels, "batch", batch);
+	figure->stamp_note_at = strlen(method);
 	figure->quantum = (device ? task->latency->bench.step_ps
 	                          : 1000 * (double)task->latency->run->host_step_ns) /
 	                  batch;

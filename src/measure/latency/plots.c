@@ -14,7 +14,7 @@
 
 static bool drawable(const struct tare_cell *cell)
 {
-	return !cell->absent && strcmp(cell->source, "model") != 0 && cell->summary.n > 0 &&
+	return !cell->absent && !tare_cell_is_model(cell) && cell->summary.n > 0 &&
 	       cell->summary.median > 0;
 }
 

@@ -26,7 +26,7 @@ void latency_plan_traced(struct latency_task *task, struct tare_measurement *mea
 	    latency_figure(task, measurement, "empty kernel, alone", "device", task->batch,
 	                   "start to end of one empty kernel that is waited for, as the vendor's "
 	                   "tracer saw the engine at work; mean of so many, after everything else");
-	tare_traced_name(&task->latency->bench, figure);
+	tare_traced_name(figure);
 }
 
 int latency_begin_traced(struct tare_measurement *measurement, struct tare_error *error)

@@ -16,7 +16,8 @@ static double kernel_s(const struct matmul *matmul, enum tare_rung rung, uint32_
 	return matmul_cell_s(matmul_kernel_cell(matmul->run->result, rung, n));
 }
 
-static double part_s(const struct matmul *matmul, enum tare_rung rung, uint32_t n, const char *part)
+static double part_s(const struct matmul *matmul, enum tare_rung rung, uint32_t n,
+                     enum tare_part part)
 {
 	return matmul_cell_s(matmul_cell(matmul->run->result, rung, n, part));
 }
@@ -38,7 +39,7 @@ static struct best fastest(const struct matmul *matmul, uint32_t n, bool host, b
 		double s;
 		if (matmul_on_host(rung) != host || matmul_is_rounded(rung))
 			continue;
-		s = total ? part_s(matmul, rung, n, "total") : kernel_s(matmul, rung, n);
+		s = total ? part_s(matmul, rung, n, TARE_PART_TOTAL) : kernel_s(matmul, rung, n);
 		if (s > 0 && s < best.s)
 			best = (struct best){ i, n, s };
 	}
@@ -166,9 +167,9 @@ static void conclude_element(struct matmul *matmul)
 {
 	for (size_t i = matmul->n_count; i-- > 0;) {
 		uint32_t n = matmul->n[i];
-		double launch = part_s(matmul, TARE_RUNG_ELEMENT, n, "launch");
-		double complete = part_s(matmul, TARE_RUNG_ELEMENT, n, "submit-to-complete");
-		double alone = part_s(matmul, TARE_RUNG_ELEMENT, n, "kernels-alone");
+		double launch = part_s(matmul, TARE_RUNG_ELEMENT, n, TARE_PART_LAUNCH);
+		double complete = part_s(matmul, TARE_RUNG_ELEMENT, n, TARE_PART_COMPLETE);
+		double alone = part_s(matmul, TARE_RUNG_ELEMENT, n, TARE_PART_KERNELS_ALONE);
 		double launches = (double)n * n, naive = kernel_s(matmul, TARE_RUNG_NAIVE, n);
 		char each[TARE_UNIT_TEXT], times[TARE_UNIT_TEXT], share[64] = "", against[80] = "";
 		if (!(launch + complete > 0))
@@ -192,9 +193,10 @@ static void conclude_element(struct matmul *matmul)
 static void conclude_transfers(struct matmul *matmul, const struct best *best)
 {
 	enum tare_rung rung = (enum tare_rung)best->rung;
-	double in = part_s(matmul, rung, best->n, "copy-in");
-	double out = part_s(matmul, rung, best->n, "copy-out");
-	double total = part_s(matmul, rung, best->n, "total"), share = 100 * (in + out) / total;
+	double in = part_s(matmul, rung, best->n, TARE_PART_COPY_IN);
+	double out = part_s(matmul, rung, best->n, TARE_PART_COPY_OUT);
+	double total = part_s(matmul, rung, best->n, TARE_PART_TOTAL),
+	       share = 100 * (in + out) / total;
 
 	if (!isfinite(share) || share < 10)
 		return;
@@ -307,9 +309,8 @@ static void conclude_rounded(struct matmul *matmul, uint32_t n)
 static bool is_cpu(const struct matmul *matmul)
 {
 	const struct tare_facts *facts = matmul->run->facts;
-	const struct tare_fact *type = facts ? &facts->fact[TARE_FACT_TYPE] : NULL;
 
-	return type && type->present && strcasestr(type->text, "CPU");
+	return facts && tare_facts_type(facts) == TARE_DEVICE_CPU;
 }
 
 // Up to here launching may hide what the rungs differ in.
@@ -388,7 +389,7 @@ static void conclude_without_peaks(struct matmul *matmul)
 	if (matmul->peaks->present || matmul->run->simulated)
 		return;
 	tare_result_warn(matmul->run->result, "no-peaks",
-	                 matmul->run->facts && matmul->run->facts->fact[TARE_FACT_NOTE].present
+	                 matmul->run->facts && matmul->run->facts->doubt
 	                     ? "give --peaks FILE, a result of tare peak on this device"
 	                     : "run tare peak once, or give --peaks FILE",
 	                 "shares of measured ceilings are missing: %s",

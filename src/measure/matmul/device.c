@@ -14,7 +14,7 @@ enum { COPY_IN, LAUNCH, COMPLETE, KERNEL, COPY_OUT, TOTAL, ALONE };
 static const uint32_t not_a_number = 0xffffffff;
 
 struct tare_figure *matmul_figure(struct matmul_product *product,
-                                  struct tare_measurement *measurement, const char *part,
+                                  struct tare_measurement *measurement, enum tare_part part,
                                   const char *source, const char *method)
 {
 	struct matmul *matmul = product->matmul;
@@ -25,7 +25,8 @@ struct tare_figure *matmul_figure(struct matmul_product *product,
 
 	tare_labels_set_text(&figure->labels, "rung", tare_rung_name(product->rung));
 	tare_labels_set_number(&figure->labels, "n", product->n);
-	tare_labels_set_text(&figure->labels, "part", part);
+	tare_labels_set_text(&figure->labels, "part", tare_part_name(part));
+	figure->stamp_note_at = strlen(method);
 	figure->quantum = device ? matmul->bench.step_ps : 1000 * (double)matmul->run->host_step_ns;
 	figure->floor = 1;
 	return figure;
@@ -263,7 +264,7 @@ int matmul_try_device(struct matmul_product *product, bool add_cells, int64_t *n
 
 	if (status == 0 && add_cells)
 		matmul_add_once(
-		    product->matmul, product->rung, product->n, "allocate", allocated_ns,
+		    product->matmul, product->rung, product->n, TARE_PART_ALLOCATE, allocated_ns,
 		    "host time to make the device's memory for a, b and c, once; a driver "
 		    "may put it off until it is used");
 	if (status == 0)
@@ -522,7 +523,7 @@ static const char *kernel_method(const struct matmul_product *product, char text
 }
 
 static struct tare_figure *add_part(struct matmul_product *product,
-                                    struct tare_measurement *measurement, const char *part,
+                                    struct tare_measurement *measurement, enum tare_part part,
                                     const char *source, bool rate, const char *method)
 {
 	struct tare_figure *figure = matmul_figure(product, measurement, part, source, method);
@@ -544,24 +545,25 @@ void matmul_plan_device(struct matmul_product *product, struct tare_measurement 
 	measurement->sample = sample_device;
 	measurement->end = end_device;
 	measurement->context = product;
-	add_part(product, measurement, "copy-in", "host", false,
+	add_part(product, measurement, TARE_PART_COPY_IN, "host", false,
 	         pinned ? "a and b from pinned memory to the device: call to the return of finish"
 	                : "a and b from the heap to the device: call to the return of finish");
-	add_part(product, measurement, "launch", "host", false,
+	add_part(product, measurement, TARE_PART_LAUNCH, "host", false,
 	         element ? "host time of appending n x n launches"
 	                 : "host time of appending the launch");
-	add_part(product, measurement, "submit-to-complete", "host", false,
+	add_part(product, measurement, TARE_PART_COMPLETE, "host", false,
 	         "host time from submitting what was appended to the return of finish");
-	add_part(product, measurement, "kernel", "device", true, kernel_method(product, method));
-	add_part(product, measurement, "copy-out", "host", false,
+	add_part(product, measurement, TARE_PART_KERNEL, "device", true,
+	         kernel_method(product, method));
+	add_part(product, measurement, TARE_PART_COPY_OUT, "host", false,
 	         "c from the device: call to the return of finish");
-	add_part(product, measurement, "total", "host", true,
+	add_part(product, measurement, TARE_PART_TOTAL, "host", true,
 	         "copy in, launch, submit to complete and copy out, one after the other; "
 	         "building and allocating are not in it");
 	if (!element)
 		return;
 	alone =
-	    add_part(product, measurement, "kernels-alone", "device", false,
+	    add_part(product, measurement, TARE_PART_KERNELS_ALONE, "device", false,
 	             "n x n times the mean time of up to 256 of the launches, spread evenly: how "
 	             "long the device was at work in the span of all");
 	alone->quantum *= product->n * product->n / (double)MATMUL_EVENTS;

@@ -103,7 +103,7 @@ void matmul_plan_host(struct matmul_product *product, struct tare_measurement *m
 	measurement->sample = sample_host;
 	measurement->end = end_host;
 	measurement->context = product;
-	figure = matmul_figure(product, measurement, "total", "host", method);
+	figure = matmul_figure(product, measurement, TARE_PART_TOTAL, "host", method);
 	figure->rate_unit = "GFLOP/s";
 	figure->work = matmul_flop(product->n);
 }

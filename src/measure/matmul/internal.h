@@ -11,7 +11,7 @@
 
 // What the loops of a rung do, for launching and for the model.
 struct matmul_rung {
-	const char *name, *title;
+	const char *title;
 	const char *entry; // of kernels/matmul.c; NULL: not ours
 	uint32_t group[2]; // work-items of a work-group
 	uint32_t tile;     // elements of c in a group, each way
@@ -59,7 +59,8 @@ struct matmul {
 	struct tare_kernel *kernels[TARE_RUNG_COUNT];
 	struct tare_host_blas *blas;
 	char no_rung[TARE_RUNG_COUNT][320]; // why a rung is not there at all
-	double tried_ns[TARE_RUNG_COUNT];   // one product of n = tried_n
+	enum tare_absence no_rung_as[TARE_RUNG_COUNT];
+	double tried_ns[TARE_RUNG_COUNT]; // one product of n = tried_n
 	uint32_t tried_n[TARE_RUNG_COUNT];
 	uint64_t kept_rank; // of the product whose raw stamps are kept
 	char wrong[256];    // the first product that was, and where
@@ -108,13 +109,14 @@ int matmul_open_matrices(struct matmul *matmul, struct tare_error *error);
 int matmul_open_rungs(struct matmul *matmul, struct tare_error *error);
 void matmul_close(struct matmul *matmul);
 // A cell with the reason why a rung has no figure; n = 0: at any size.
-void matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n, const char *reason);
+void matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n,
+                       enum tare_absence absence, const char *reason);
 // A cell labelled with rung, n (0: none) and part.
 struct tare_cell *matmul_add_cell(struct tare_result *result, enum tare_rung rung, uint32_t n,
-                                  const char *part, const char *quantity, const char *unit,
+                                  enum tare_part part, const char *quantity, const char *unit,
                                   const char *source);
 // The same with a single sample of `ns`.
-void matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, const char *part,
+void matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, enum tare_part part,
                      int64_t ns, const char *method);
 
 // ---- plan.c
@@ -134,7 +136,7 @@ int matmul_launch_once(struct matmul_product *product, struct tare_event **event
                        struct tare_error *error);
 // A figure labelled with the product and `part`.
 struct tare_figure *matmul_figure(struct matmul_product *product,
-                                  struct tare_measurement *measurement, const char *part,
+                                  struct tare_measurement *measurement, enum tare_part part,
                                   const char *source, const char *method);
 // Makes device memory, runs the product once within a limit, frees it. *ns: host time of the
 // product alone. The allocation becomes a cell if add_cells.
@@ -171,7 +173,7 @@ int matmul_verify(struct matmul_product *product, enum tare_verified *verified,
 // ---- after measuring
 // The figure of a product's part (source not "model"); NULL where there is none or it is absent.
 const struct tare_cell *matmul_cell(const struct tare_result *result, enum tare_rung rung,
-                                    uint32_t n, const char *part);
+                                    uint32_t n, enum tare_part part);
 // What stands for a rung's computing: "kernel", or the host's "total".
 const struct tare_cell *matmul_kernel_cell(const struct tare_result *result, enum tare_rung rung,
                                            uint32_t n);

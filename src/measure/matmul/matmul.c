@@ -115,7 +115,7 @@ static int sample(struct matmul *matmul, struct matmul_product *products, size_t
 	status = sample_some(matmul, products, quick, share_ns, error);
 	run->cells_total = run->cells_done + count - quick + traced;
 	for (size_t i = quick; status < 0 && i < count; i++)
-		matmul_add_absent(matmul, products[i].rung, products[i].n,
+		matmul_add_absent(matmul, products[i].rung, products[i].n, TARE_ABSENT_OTHER,
 		                  "not measured: the run ended before its turn");
 	if (status < 0)
 		return status;
@@ -163,7 +163,7 @@ static void sort_cells(struct tare_result *result)
 	for (size_t i = 0; room && i < result->cell_count; i++)
 		places[i] = (struct place){ tare_cell_number(&result->cells[i], "n"),
 			                    rung_of(&result->cells[i]),
-			                    strcmp(result->cells[i].source, "model") == 0, i };
+			                    tare_cell_is_model(&result->cells[i]), i };
 	if (room && result->cell_count) {
 		qsort(places, result->cell_count, sizeof *places, compare_places);
 		for (size_t i = 0; i < result->cell_count; i++)

@@ -3,25 +3,11 @@
 #pragma once
 #include "measure/core/peaks.h"
 #include "measure/core/run.h"
+#include "result/matmul_words.h"
 
 #define TARE_MATMUL_BUDGET_NS INT64_C(60000000000)
 #define TARE_MATMUL_SIZES 16
 
-enum tare_rung {
-	TARE_RUNG_SEQUENTIAL, // one core of the host
-	TARE_RUNG_HOST_BLAS,  // all cores, OpenBLAS if it is installed
-	TARE_RUNG_ELEMENT,    // the inner loop offloaded: one launch an element of c
-	TARE_RUNG_NAIVE,
-	TARE_RUNG_TILED,     // through local memory
-	TARE_RUNG_SECOND,    // sub-groups or a second level of tiling, where the device has it
-	TARE_RUNG_REGISTER,  // register-blocked
-	TARE_RUNG_BLAS,      // the vendor's library if it is installed
-	TARE_RUNG_BLAS_TF32, // the same with factors of fewer bits, for the matrix units
-	TARE_RUNG_BLAS_FP16,
-	TARE_RUNG_BLAS_BF16,
-	TARE_RUNG_COUNT
-};
-const char *tare_rung_name(enum tare_rung rung);  // the word in --rungs: "naive"
 const char *tare_rung_title(enum tare_rung rung); // for people: "tiled through local memory"
 
 // Conclusions of `matmul` about device and host: with copies, and without.

@@ -17,12 +17,12 @@ static bool is_of(const struct tare_cell *cell, enum tare_rung rung, uint32_t n)
 }
 
 const struct tare_cell *matmul_cell(const struct tare_result *result, enum tare_rung rung,
-                                    uint32_t n, const char *part)
+                                    uint32_t n, enum tare_part part)
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (!cell->absent && strcmp(cell->source, "model") != 0 && is_of(cell, rung, n) &&
-		    strcmp(tare_cell_text(cell, "part"), part) == 0)
+		if (!cell->absent && !tare_cell_is_model(cell) && is_of(cell, rung, n) &&
+		    tare_cell_has_text(cell, "part", tare_part_name(part)))
 			return cell;
 	}
 	return NULL;
@@ -31,7 +31,8 @@ const struct tare_cell *matmul_cell(const struct tare_result *result, enum tare_
 const struct tare_cell *matmul_kernel_cell(const struct tare_result *result, enum tare_rung rung,
                                            uint32_t n)
 {
-	return matmul_cell(result, rung, n, matmul_on_host(rung) ? "total" : "kernel");
+	return matmul_cell(result, rung, n,
+	                   matmul_on_host(rung) ? TARE_PART_TOTAL : TARE_PART_KERNEL);
 }
 
 double matmul_cell_s(const struct tare_cell *cell)
@@ -131,7 +132,7 @@ struct models {
 	double seconds, low_s, high_s;
 };
 
-static struct tare_cell *add(const struct models *models, const char *part, const char *what,
+static struct tare_cell *add(const struct models *models, enum tare_part part, const char *what,
                              const char *unit, const char *method)
 {
 	struct tare_cell *cell = matmul_add_cell(models->matmul->run->result, models->rung,
@@ -147,7 +148,7 @@ static struct tare_cell *add(const struct models *models, const char *part, cons
 static void add_over_time(const struct models *models, const char *what, const char *unit,
                           double numerator, const char *reason, const char *method)
 {
-	struct tare_cell *cell = add(models, "kernel", what, unit, method);
+	struct tare_cell *cell = add(models, TARE_PART_KERNEL, what, unit, method);
 
 	if (!isfinite(numerator)) {
 		tare_cell_set_absent(cell, "%s", reason);
@@ -160,7 +161,7 @@ static void add_over_time(const struct models *models, const char *what, const c
 static void add_value(const struct models *models, const char *what, const char *unit, double value,
                       const char *reason, const char *method)
 {
-	struct tare_cell *cell = add(models, "kernel", what, unit, method);
+	struct tare_cell *cell = add(models, TARE_PART_KERNEL, what, unit, method);
 
 	if (!isfinite(value)) {
 		tare_cell_set_absent(cell, "%s", reason);
@@ -242,7 +243,7 @@ static void add_clock(const struct models *models)
 	if (clock->readings == 0)
 		return;
 	cell =
-	    add(models, "kernel", "clock", "MHz",
+	    add(models, TARE_PART_KERNEL, "clock", "MHz",
 	        "the unit's clock as telemetry told it while the product was sampled, its copies "
 	        "included: median, lowest, highest");
 	tare_cell_set_model(cell, clock->median_hz / 1e6, clock->low_hz / 1e6,
@@ -272,10 +273,10 @@ static void add_bytes(const struct models *models)
 		struct tare_cell *cell;
 		if (!(bytes > 0))
 			continue;
-		cell = add(models, "kernel", "required-bytes", "B", method);
+		cell = add(models, TARE_PART_KERNEL, "required-bytes", "B", method);
 		tare_labels_set_text(&cell->labels, "level", matmul_level_name(level));
 		tare_cell_set_model(cell, bytes, NAN, NAN);
-		cell = add(models, "kernel", "required-rate", "GB/s", method);
+		cell = add(models, TARE_PART_KERNEL, "required-rate", "GB/s", method);
 		tare_labels_set_text(&cell->labels, "level", matmul_level_name(level));
 		tare_cell_set_model(cell, bytes / models->seconds * 1e-9,
 		                    bytes / models->high_s * 1e-9, bytes / models->low_s * 1e-9);
@@ -291,7 +292,7 @@ static void add_ceiling(const struct models *models)
 	char text[128];
 	const char *reason = no_ceiling(peaks, compute, text);
 	struct tare_cell *cell = add(
-	    models, "kernel", "tightest-ceiling", "GFLOP/s",
+	    models, TARE_PART_KERNEL, "tightest-ceiling", "GFLOP/s",
 	    "a model, no counter was read: the lowest of the measured ceilings (compute; memory, "
 	    "cache and local memory at this rung's bytes) that the rung does not pass; its "
 	    "arithmetic's where it is at or above that");
@@ -304,7 +305,7 @@ static void add_ceiling(const struct models *models)
 	}
 	tare_cell_set_model(cell, roof.flops * 1e-9, NAN, NAN);
 	cell =
-	    add(models, "kernel", "distance", "x",
+	    add(models, TARE_PART_KERNEL, "distance", "x",
 	        "tightest ceiling over the rate achieved: how often as fast it could be at most");
 	tare_cell_set_model(cell, roof.flops / achieved,
 	                    roof.flops / achieved * models->low_s / models->seconds,
@@ -312,11 +313,11 @@ static void add_ceiling(const struct models *models)
 }
 
 // Time of `of` over that of the rung's part.
-static void add_speed_up(const struct models *models, const char *part, const char *what)
+static void add_speed_up(const struct models *models, enum tare_part part, const char *what)
 {
 	const struct tare_result *result = models->matmul->run->result;
 	const struct tare_cell *base =
-	    matmul_cell(result, TARE_RUNG_SEQUENTIAL, models->n, "total");
+	    matmul_cell(result, TARE_RUNG_SEQUENTIAL, models->n, TARE_PART_TOTAL);
 	const struct tare_cell *own = matmul_cell(result, models->rung, models->n, part);
 	double sequential = matmul_cell_s(base), seconds = matmul_cell_s(own), low, high;
 	struct tare_cell *cell;
@@ -334,15 +335,15 @@ static void add_of(struct models *models)
 {
 	if (matmul_on_host(models->rung)) {
 		if (models->rung == TARE_RUNG_HOST_BLAS)
-			add_speed_up(models, "total", "speed-up-total");
+			add_speed_up(models, TARE_PART_TOTAL, "speed-up-total");
 		return;
 	}
 	add_shares(models);
 	add_clock(models);
 	add_bytes(models);
 	add_ceiling(models);
-	add_speed_up(models, "kernel", "speed-up-kernel");
-	add_speed_up(models, "total", "speed-up-total");
+	add_speed_up(models, TARE_PART_KERNEL, "speed-up-kernel");
+	add_speed_up(models, TARE_PART_TOTAL, "speed-up-total");
 }
 
 void matmul_add_models(struct matmul *matmul)

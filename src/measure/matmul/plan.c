@@ -134,7 +134,8 @@ static int refuse(struct matmul_product *product, int status, const struct tare_
 			*error = *why;
 		return status;
 	}
-	matmul_add_absent(product->matmul, product->rung, product->n, why->message);
+	matmul_add_absent(product->matmul, product->rung, product->n, TARE_ABSENT_OTHER,
+	                  why->message);
 	return 0;
 }
 
@@ -155,7 +156,7 @@ static void leave_out(struct plan *plan, struct matmul_product *product, double 
 	         tare_format_significant((double)run->budget_ns * 1e-9, 3, budget));
 	plan->left_out++;
 	plan->left_out_ns += expected_ns;
-	matmul_add_absent(product->matmul, product->rung, product->n, why);
+	matmul_add_absent(product->matmul, product->rung, product->n, TARE_ABSENT_NO_TIME, why);
 }
 
 static int try_candidate(struct plan *plan, struct matmul_product *product, double expected_ns,
@@ -230,6 +231,8 @@ static void warn_left_out(const struct plan *plan, struct tare_run *run)
 	    "%zu product%s left out, the largest first: the budget of %s s is too short for them",
 	    plan->left_out, plan->left_out == 1 ? " was" : "s were",
 	    tare_format_significant((double)run->budget_ns * 1e-9, 3, budget));
+	if (needed_s < 7200)
+		tare_result_action_is_options(run->result, "sizes-short");
 }
 
 int matmul_try_all(struct matmul *matmul, struct matmul_product *products, size_t *count,
@@ -243,7 +246,8 @@ int matmul_try_all(struct matmul *matmul, struct matmul_product *products, size_
 	*count = plan.count;
 	for (int i = 0; i < TARE_RUNG_COUNT; i++)
 		if ((matmul->rungs >> i & 1) && matmul->no_rung[i][0])
-			matmul_add_absent(matmul, (enum tare_rung)i, 0, matmul->no_rung[i]);
+			matmul_add_absent(matmul, (enum tare_rung)i, 0, matmul->no_rung_as[i],
+			                  matmul->no_rung[i]);
 	warn_left_out(&plan, matmul->run);
 	return status;
 }

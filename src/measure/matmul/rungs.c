@@ -9,33 +9,28 @@
 
 // clang-format off
 const struct matmul_rung matmul_rungs[TARE_RUNG_COUNT] = {
-	[TARE_RUNG_SEQUENTIAL] = { "sequential", "one core of the host", NULL, { 0 }, 0, 0, 0, TARE_BLAS_FP32 },
-	[TARE_RUNG_HOST_BLAS] = { "host-blas", "all cores of the host, OpenBLAS", NULL,
+	[TARE_RUNG_SEQUENTIAL] = { "one core of the host", NULL, { 0 }, 0, 0, 0, TARE_BLAS_FP32 },
+	[TARE_RUNG_HOST_BLAS] = { "all cores of the host, OpenBLAS", NULL,
 		{ 0 }, 0, 0, 0, TARE_BLAS_FP32 },
-	[TARE_RUNG_ELEMENT] = { "element", "one launch an element", "matmul_element",
+	[TARE_RUNG_ELEMENT] = { "one launch an element", "matmul_element",
 		{ 64, 1 }, 1, 0, 256, TARE_BLAS_FP32 },
-	[TARE_RUNG_NAIVE] = { "naive", "one launch, straight from global memory", "matmul_naive",
+	[TARE_RUNG_NAIVE] = { "one launch, straight from global memory", "matmul_naive",
 		{ 16, 16 }, 16, 0, 0, TARE_BLAS_FP32 },
-	[TARE_RUNG_TILED] = { "tiled", "tiled through local memory", "matmul_tiled",
+	[TARE_RUNG_TILED] = { "tiled through local memory", "matmul_tiled",
 		{ 16, 16 }, 16, 1, 2 * 16 * 17 * 4, TARE_BLAS_FP32 },
-	[TARE_RUNG_SECOND] = { "second", "tiled twice, four elements a work-item", "matmul_second",
+	[TARE_RUNG_SECOND] = { "tiled twice, four elements a work-item", "matmul_second",
 		{ 16, 16 }, 32, 2, 2 * 32 * 33 * 4, TARE_BLAS_FP32 },
-	[TARE_RUNG_REGISTER] = { "register", "blocked in registers, 8 x 8 a work-item",
+	[TARE_RUNG_REGISTER] = { "blocked in registers, 8 x 8 a work-item",
 		"matmul_register", { 8, 8 }, 64, 8, 16 * 33 * 16, TARE_BLAS_FP32 },
-	[TARE_RUNG_BLAS] = { "blas", "the device's library", NULL, { 0 }, 0, 0, 0, TARE_BLAS_FP32 },
-	[TARE_RUNG_BLAS_TF32] = { "blas-tf32", "the library, factors in TF32", NULL, { 0 }, 0, 0, 0,
+	[TARE_RUNG_BLAS] = { "the device's library", NULL, { 0 }, 0, 0, 0, TARE_BLAS_FP32 },
+	[TARE_RUNG_BLAS_TF32] = { "the library, factors in TF32", NULL, { 0 }, 0, 0, 0,
 		TARE_BLAS_TF32 },
-	[TARE_RUNG_BLAS_FP16] = { "blas-fp16", "the library, factors in FP16", NULL, { 0 }, 0, 0, 0,
+	[TARE_RUNG_BLAS_FP16] = { "the library, factors in FP16", NULL, { 0 }, 0, 0, 0,
 		TARE_BLAS_FP16 },
-	[TARE_RUNG_BLAS_BF16] = { "blas-bf16", "the library, factors in BF16", NULL, { 0 }, 0, 0, 0,
+	[TARE_RUNG_BLAS_BF16] = { "the library, factors in BF16", NULL, { 0 }, 0, 0, 0,
 		TARE_BLAS_BF16 },
 };
 // clang-format on
-
-const char *tare_rung_name(enum tare_rung rung)
-{
-	return matmul_rungs[rung].name;
-}
 
 const char *tare_rung_title(enum tare_rung rung)
 {
@@ -129,7 +124,7 @@ static int refuse_rung(const char *text, size_t length, struct tare_error *error
 
 	for (int i = 0; i < TARE_RUNG_COUNT && used < sizeof names; i++)
 		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
-		                         matmul_rungs[i].name);
+		                         tare_rung_name((enum tare_rung)i));
 	return tare_fail(error, EINVAL, "no rung '%.*s'; there are %s, or all",
 	                 (int)(length < 40 ? length : 40), text, names);
 }
@@ -141,8 +136,8 @@ int tare_parse_rungs(const char *text, uint32_t *rungs, struct tare_error *error
 		size_t length = strcspn(text, ",");
 		uint32_t found = 0;
 		for (int i = 0; i < TARE_RUNG_COUNT; i++)
-			if (strlen(matmul_rungs[i].name) == length &&
-			    strncmp(matmul_rungs[i].name, text, length) == 0)
+			if (strlen(tare_rung_name((enum tare_rung)i)) == length &&
+			    strncmp(tare_rung_name((enum tare_rung)i), text, length) == 0)
 				found = 1u << i;
 		if (length == 3 && strncmp(text, "all", 3) == 0)
 			found = (1u << TARE_RUNG_COUNT) - 1;

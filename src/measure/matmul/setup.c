@@ -20,7 +20,7 @@
 #define SET_UP_NS INT64_C(5000000000)
 
 struct tare_cell *matmul_add_cell(struct tare_result *result, enum tare_rung rung, uint32_t n,
-                                  const char *part, const char *quantity, const char *unit,
+                                  enum tare_part part, const char *quantity, const char *unit,
                                   const char *source)
 {
 	struct tare_cell *cell = tare_result_add_cell(result, quantity, unit, source);
@@ -28,11 +28,11 @@ struct tare_cell *matmul_add_cell(struct tare_result *result, enum tare_rung run
 	tare_labels_set_text(&cell->labels, "rung", tare_rung_name(rung));
 	if (n)
 		tare_labels_set_number(&cell->labels, "n", n);
-	tare_labels_set_text(&cell->labels, "part", part);
+	tare_labels_set_text(&cell->labels, "part", tare_part_name(part));
 	return cell;
 }
 
-void matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, const char *part,
+void matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, enum tare_part part,
                      int64_t ns, const char *method)
 {
 	struct tare_cell *cell =
@@ -50,14 +50,15 @@ void matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, con
 	tare_series_clear(&series);
 }
 
-void matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n, const char *reason)
+void matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n,
+                       enum tare_absence absence, const char *reason)
 {
 	bool host = matmul_on_host(rung);
 	struct tare_cell *cell =
-	    matmul_add_cell(matmul->run->result, rung, n, host ? "total" : "kernel", "time", "ps",
-	                    host ? "host" : "device");
+	    matmul_add_cell(matmul->run->result, rung, n, host ? TARE_PART_TOTAL : TARE_PART_KERNEL,
+	                    "time", "ps", host ? "host" : "device");
 
-	tare_cell_set_absent(cell, "%s", reason);
+	tare_cell_set_absent_as(cell, absence, "%s", reason);
 }
 
 // ---- memory
@@ -72,10 +73,9 @@ static uint64_t fact_count(const struct matmul *matmul, enum tare_fact_id id)
 static bool lives_in_host_memory(const struct matmul *matmul)
 {
 	const struct tare_facts *facts = matmul->run->facts;
-	const struct tare_fact *type = facts ? &facts->fact[TARE_FACT_TYPE] : NULL;
 
 	return fact_count(matmul, TARE_FACT_UNIFIED) ||
-	       (type && type->present && strcasestr(type->text, "CPU"));
+	       (facts && tare_facts_type(facts) == TARE_DEVICE_CPU);
 }
 
 // Whether matrices of n fit; else why not. A quarter of all memory stays free.
@@ -159,7 +159,7 @@ static void drop_largest(struct matmul *matmul, const char *why)
 
 	for (int rung = 0; rung < TARE_RUNG_COUNT; rung++)
 		if (matmul->rungs >> rung & 1)
-			matmul_add_absent(matmul, (enum tare_rung)rung, n, why);
+			matmul_add_absent(matmul, (enum tare_rung)rung, n, TARE_ABSENT_OTHER, why);
 }
 
 int matmul_open_matrices(struct matmul *matmul, struct tare_error *error)
@@ -245,7 +245,7 @@ static int build_rung(struct matmul *matmul, enum tare_rung rung, bool first,
 		return 0;
 	}
 	check_limits(matmul, rung);
-	matmul_add_once(matmul, rung, 0, "build", ns,
+	matmul_add_once(matmul, rung, 0, TARE_PART_BUILD, ns,
 	                first ? "host time to build the module with all of tare's rungs and take "
 	                        "this kernel, once: a driver that keeps builds of earlier runs "
 	                        "is faster, and some compile again at the first launch"
@@ -277,7 +277,7 @@ static int launch_first(struct matmul *matmul, enum tare_rung rung, struct tare_
 		refuse(matmul, rung, why.message);
 		return 0;
 	}
-	matmul_add_once(matmul, rung, 0, "first-launch", ns,
+	matmul_add_once(matmul, rung, 0, TARE_PART_FIRST_LAUNCH, ns,
 	                "host time of the first product, a small one, from its launch to the "
 	                "return of finish, once: some drivers compile or load only now");
 	return 0;
@@ -298,6 +298,7 @@ static void refuse_slow_library(struct matmul *matmul, enum tare_rung rung,
 	         "--rungs %s measures it alone",
 	         tare_format_significant((double)ns * 1e-9, 2, taken), tare_rung_name(rung));
 	refuse(matmul, rung, why);
+	matmul->no_rung_as[rung] = TARE_ABSENT_NO_TIME;
 }
 
 int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)

@@ -13,7 +13,6 @@
 // Longer ones are by the stamps: what lies around them is less than a thousandth.
 #define LONGEST_PS 1e10
 // Before it is known that there are times by the tracer.
-#define PART "kernel-traced"
 
 static bool is_traceable(const struct matmul_product *product)
 {
@@ -55,7 +54,7 @@ static int end(struct tare_measurement *measurement, enum tare_verified *verifie
 {
 	struct matmul_product *product = measurement->context;
 	const struct tare_cell *kernel =
-	    matmul_cell(product->matmul->run->result, product->rung, product->n, "kernel");
+	    matmul_cell(product->matmul->run->result, product->rung, product->n, TARE_PART_KERNEL);
 
 	(void)error;
 	if (kernel)
@@ -69,7 +68,7 @@ static void plan(struct matmul_product *product, const struct tare_cell *kernel,
 {
 	const struct tare_bench *bench = &product->matmul->bench;
 	struct tare_figure *figure = matmul_figure(
-	    product, measurement, PART, "device",
+	    product, measurement, TARE_PART_KERNEL_TRACED, "device",
 	    matmul_by_library(product->rung)
 	        ? "start of the library's first kernel to the end of its last, as the vendor's "
 	          "tracer saw the engines at work; one product at a time, after everything else "
@@ -93,7 +92,7 @@ static void plan(struct matmul_product *product, const struct tare_cell *kernel,
 	measurement->context = product;
 	if (product->batch > 1)
 		tare_labels_set_number(&figure->labels, "batch", product->batch);
-	tare_traced_name(bench, figure);
+	tare_traced_name(figure);
 }
 
 // The tracer's figures take the name, and what the stamps said keeps another.
@@ -103,14 +102,15 @@ static void rename_parts(struct matmul *matmul, const struct matmul_product *pro
 
 	for (size_t i = 0; i < count; i++) {
 		// Both are cells of the result.
-		struct tare_cell *traced =
-		    (struct tare_cell *)matmul_cell(result, products[i].rung, products[i].n, PART);
+		struct tare_cell *traced = (struct tare_cell *)matmul_cell(
+		    result, products[i].rung, products[i].n, TARE_PART_KERNEL_TRACED);
 		struct tare_cell *stamped = (struct tare_cell *)matmul_cell(
-		    result, products[i].rung, products[i].n, "kernel");
+		    result, products[i].rung, products[i].n, TARE_PART_KERNEL);
 		if (!is_traceable(&products[i]) || !traced || !stamped)
 			continue;
-		tare_labels_set_text(&stamped->labels, "part", "kernel-stamps");
-		tare_labels_set_text(&traced->labels, "part", "kernel");
+		tare_labels_set_text(&stamped->labels, "part",
+		                     tare_part_name(TARE_PART_KERNEL_STAMPS));
+		tare_labels_set_text(&traced->labels, "part", tare_part_name(TARE_PART_KERNEL));
 	}
 }
 
@@ -126,8 +126,8 @@ static int measure(struct matmul *matmul, struct matmul_product *products, size_
 	int status;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct tare_cell *kernel =
-		    matmul_cell(matmul->run->result, products[i].rung, products[i].n, "kernel");
+		const struct tare_cell *kernel = matmul_cell(matmul->run->result, products[i].rung,
+		                                             products[i].n, TARE_PART_KERNEL);
 		if (is_traceable(&products[i]) && kernel && kernel->summary.median <= LONGEST_PS)
 			plan(&products[i], kernel, &measurements[planned++]);
 	}

@@ -60,7 +60,7 @@ struct overlap_time overlap_time_of(const struct overlap *overlap, size_t cell)
 	// Where memory ran out there may be no such cell.
 	if (cell >= overlap->run->result->cell_count || at->absent || !(summary->median > 0))
 		return time;
-	unit = strcmp(at->unit, "ps") == 0 ? 1e-3 : 1;
+	unit = tare_cell_unit_ns(at);
 	time.present = true;
 	time.ns = unit * summary->median;
 	// The range of six samples holds the median in 97 of 100 cases; fewer tell next to nothing,

@@ -290,7 +290,8 @@ static void add_regret(struct overlap *overlap, size_t at)
 		                    100 * (chosen->time.low / point->best.high - 1),
 		                    100 * (chosen->time.high / point->best.low - 1));
 	else
-		tare_cell_set_absent(cell, "the budget did not hold a run of it");
+		tare_cell_set_absent_as(cell, TARE_ABSENT_NO_TIME,
+		                        "the budget did not hold a run of it");
 }
 
 static void conclude_predictions(struct overlap *overlap, size_t at, struct errors *all)

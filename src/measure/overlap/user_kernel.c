@@ -295,10 +295,12 @@ static int run_once(struct tare_run *run, const struct tare_user_kernel *options
 	// A device that runs kernels inside the launch has a limit of its own there, maybe longer.
 	waited_ns = (double)tare_host_elapsed_ns(begin, tare_run_now(run));
 	if (status == -ETIMEDOUT)
-		tare_fail(error, ETIMEDOUT,
-		          "kernel '%s' in %s has not ended after %.2g s over %llu items; does its "
-		          "loop end?",
-		          entry, options->file, waited_ns * 1e-9, (unsigned long long)items);
+		tare_advises(error,
+		             tare_fail(error, ETIMEDOUT,
+		                       "kernel '%s' in %s has not ended after %.2g s over %llu "
+		                       "items; does its loop end?",
+		                       entry, options->file, waited_ns * 1e-9,
+		                       (unsigned long long)items));
 	else if (status < 0)
 		tare_error_prefix(error, "kernel '%s' in %s", entry, options->file);
 	if (status == -ETIMEDOUT || status == -ENODEV)

@@ -386,6 +386,7 @@ static void warn(struct peak *peak, const char *left_out)
 	if (left_out)
 		tare_result_warn(result, "left-out", "--budget 30 has room for all",
 		                 "the budget had no room for all; left out: %s", left_out);
+	tare_result_action_is_options(result, "left-out");
 }
 
 void peak_conclude(struct peak *peak, const char *left_out)

@@ -351,7 +351,10 @@ static void keep_figure(struct several *several, struct several_plan *plan,
 	figure->labels = (struct tare_labels){ 0 };
 	tare_cell_set_method(cell, plan->method);
 	if (figure->series.n == 0) {
-		tare_cell_set_absent(cell, "%s", plan->absent[0] ? plan->absent : "interrupted");
+		if (plan->absent[0])
+			tare_cell_set_absent(cell, "%s", plan->absent);
+		else
+			tare_cell_set_absent_as(cell, TARE_ABSENT_INTERRUPTED, "interrupted");
 		return;
 	}
 	tare_cell_take_series(cell, &figure->series, figure->verdict);

@@ -19,7 +19,7 @@ int tare_pivot_write_times(const struct tare_pivot *pivot)
 		const char *line = tare_text_label_of(cell, "line");
 		char size[TARE_UNIT_TEXT], time[TARE_UNIT_TEXT], first_size[TARE_UNIT_TEXT],
 		    first_time[TARE_UNIT_TEXT];
-		double scale = strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1;
+		double scale = tare_cell_unit_ns(cell);
 		bool said = false;
 
 		if (cell->absent || cell->rate.present || tare_pivot_bytes(cell) < 0 ||
@@ -216,7 +216,7 @@ int tare_pivot_write_cells(const struct tare_pivot *pivot)
 		tare_text_column(table, columns[i], i == 1 ? 0 : TARE_COLUMN_RIGHT);
 	for (size_t i = 0; i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i];
-		double scale = strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1;
+		double scale = tare_cell_unit_ns(cell);
 		if (cell->absent || tare_pivot_bytes(cell) < 0)
 			continue;
 		tare_text_row(table, TARE_STYLE_PLAIN);

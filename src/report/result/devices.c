@@ -48,8 +48,7 @@ static bool in_title(enum tare_fact_id id)
 // A fact that no API of this device speaks of: not worth a line.
 static bool was_asked(const struct tare_device_entry *entry, enum tare_fact_id id)
 {
-	return entry->facts.fact[id].present ||
-	       strcmp(tare_fact_reason(&entry->facts, id), TARE_FACT_NOT_ASKED) != 0;
+	return entry->facts.fact[id].present || entry->facts.fact[id].text[0];
 }
 
 static bool anyone_asked(const struct tare_result *result, uint32_t number, enum tare_fact_id id)
@@ -90,7 +89,8 @@ static int write_group(const struct tare_text *text, const struct tare_result *r
 			continue;
 		fprintf(file, "%s%s %s", separator, tare_fact_rows[id].title,
 		        tare_fact_format(&entry->facts, id, value, sizeof value));
-		if (entry->facts.fact[id].origin == TARE_ORIGIN_GUESS && !strstr(value, "guess"))
+		if (entry->facts.fact[id].origin == TARE_ORIGIN_GUESS &&
+		    !tare_fact_says_guessed(&entry->facts, id))
 			fputs(" (guessed)", file);
 		separator = "; ";
 	}

@@ -4,6 +4,7 @@
 #include "report/result/parts.h"
 
 #include "base/units.h"
+#include "result/matmul_words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -25,18 +26,18 @@ struct view {
 
 static bool is_model(const struct tare_cell *cell)
 {
-	return strcmp(cell->source, "model") == 0;
+	return tare_cell_is_model(cell);
 }
 
 // The measured cell of a part; n < 0: the one without a size.
 static const struct tare_cell *find(const struct view *view, const char *rung, int64_t n,
-                                    const char *part)
+                                    enum tare_part part)
 {
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
 		if (!is_model(cell) && tare_cell_number(cell, "n") == n &&
 		    strcmp(tare_text_label_of(cell, "rung"), rung) == 0 &&
-		    strcmp(tare_text_label_of(cell, "part"), part) == 0)
+		    tare_cell_has_text(cell, "part", tare_part_name(part)))
 			return cell;
 	}
 	return NULL;
@@ -59,30 +60,26 @@ static const struct tare_cell *find_model(const struct view *view, const char *r
 // What stands for a rung's rate: the kernel, the whole where only that was measured.
 static const struct tare_cell *rate_cell(const struct view *view, const char *rung, int64_t n)
 {
-	const struct tare_cell *kernel = find(view, rung, n, "kernel");
+	const struct tare_cell *kernel = find(view, rung, n, TARE_PART_KERNEL);
 
-	return kernel ? kernel : find(view, rung, n, "total");
+	return kernel ? kernel : find(view, rung, n, TARE_PART_TOTAL);
 }
 
 static bool has_kernel(const struct view *view, const char *rung, int64_t n)
 {
-	const struct tare_cell *cell = find(view, rung, n, "kernel");
+	const struct tare_cell *cell = find(view, rung, n, TARE_PART_KERNEL);
 	return cell && !cell->absent;
 }
 
 // ---- which rungs and sizes
 
-// The ladder's order; a rung that this version does not know comes last.
-static size_t place_of(const char *rung)
+// Of fewer bits than the others: most devices have no library for these.
+static bool is_rounded(const char *rung)
 {
-	static const char *const order[] = { "sequential", "host-blas", "element",  "naive",
-		                             "tiled",      "second",    "register", "blas",
-		                             "blas-tf32",  "blas-fp16", "blas-bf16" };
-	size_t i = 0;
+	enum tare_rung which = tare_rung_named(rung);
 
-	while (i < sizeof order / sizeof *order && strcmp(order[i], rung) != 0)
-		i++;
-	return i;
+	return which == TARE_RUNG_BLAS_TF32 || which == TARE_RUNG_BLAS_FP16 ||
+	       which == TARE_RUNG_BLAS_BF16;
 }
 
 static void add_rung(struct view *view, const char *rung)
@@ -94,7 +91,8 @@ static void add_rung(struct view *view, const char *rung)
 			return;
 	if (!rung[0] || view->rung_count == RUNGS)
 		return;
-	while (at > 0 && place_of(view->rungs[at - 1]) > place_of(rung)) {
+	// The ladder's order; a rung that this version does not know comes last.
+	while (at > 0 && tare_rung_named(view->rungs[at - 1]) > tare_rung_named(rung)) {
 		view->rungs[at] = view->rungs[at - 1];
 		at--;
 	}
@@ -130,9 +128,10 @@ static void look(struct view *view)
 		add_size(view, n);
 		if (is_model(cell) || cell->absent)
 			continue;
-		if (strcmp(tare_text_label_of(cell, "part"), "kernel") == 0 && n > view->largest)
+		if (tare_cell_has_text(cell, "part", tare_part_name(TARE_PART_KERNEL)) &&
+		    n > view->largest)
 			view->largest = n;
-		if (strcmp(tare_text_label_of(cell, "part"), "total") == 0 && n > any)
+		if (tare_cell_has_text(cell, "part", tare_part_name(TARE_PART_TOTAL)) && n > any)
 			any = n;
 	}
 	if (view->largest == 0)
@@ -228,7 +227,7 @@ static int write_rates(const struct view *view)
 	for (size_t r = 0; r < view->rung_count; r++) {
 		const char *rung = view->rungs[r];
 		// Most devices have no library for these: the reason says enough.
-		if (strncmp(rung, "blas-", 5) == 0 && is_missing(view, rung))
+		if (is_rounded(rung) && is_missing(view, rung))
 			continue;
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", rung);
@@ -275,7 +274,6 @@ static const struct column part_columns[PARTS] = {
 
 static const char *ms_text(const struct tare_cell *cell, char text[TARE_UNIT_TEXT])
 {
-	double unit = cell && strcmp(cell->unit, "ps") == 0 ? 1e-9 : 1e-6;
 
 	if (!cell)
 		return "";
@@ -283,15 +281,16 @@ static const char *ms_text(const struct tare_cell *cell, char text[TARE_UNIT_TEX
 		return "n/a";
 	if (cell->verified == TARE_WRONG)
 		return "WRONG";
-	return short_number(cell->summary.median * unit, text);
+	return short_number(cell->summary.median * (tare_cell_unit_ns(cell) < 1 ? 1e-9 : 1e-6),
+	                    text);
 }
 
 // One table of the columns `from` to `to`; *rows: how many it has.
 static int write_some_parts(const struct view *view, size_t from, size_t to, size_t *rows)
 {
-	static const char *const parts[] = {
-		"build",  "allocate", "copy-in", "launch", "submit-to-complete",
-		"kernel", "copy-out", "total"
+	static const enum tare_part parts[PARTS] = {
+		TARE_PART_BUILD,    TARE_PART_ALLOCATE, TARE_PART_COPY_IN,  TARE_PART_LAUNCH,
+		TARE_PART_COMPLETE, TARE_PART_KERNEL,   TARE_PART_COPY_OUT, TARE_PART_TOTAL,
 	};
 	struct tare_text_table *table = tare_text_table_new(view->text, 0);
 	char title[48], text[TARE_UNIT_TEXT];
@@ -303,7 +302,7 @@ static int write_some_parts(const struct view *view, size_t from, size_t to, siz
 	*rows = 0;
 	for (size_t r = 0; r < view->rung_count; r++) {
 		const char *rung = view->rungs[r];
-		const struct tare_cell *total = find(view, rung, view->largest, "total");
+		const struct tare_cell *total = find(view, rung, view->largest, TARE_PART_TOTAL);
 		if (!total || total->absent)
 			continue;
 		++*rows;
@@ -407,8 +406,7 @@ static int write_ceilings(const struct view *view)
 
 	for (size_t r = 0; r < view->rung_count; r++) {
 		rows += has_ceilings(view, view->rungs[r]);
-		rounded |=
-		    strncmp(view->rungs[r], "blas-", 5) == 0 && has_ceilings(view, view->rungs[r]);
+		rounded |= is_rounded(view->rungs[r]) && has_ceilings(view, view->rungs[r]);
 	}
 	if (rows == 0)
 		return 0;

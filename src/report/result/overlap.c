@@ -50,7 +50,7 @@ static bool has_figure(const struct tare_cell *cell)
 
 static double ns_of(const struct tare_cell *cell)
 {
-	return cell->summary.median * (strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1);
+	return cell->summary.median * tare_cell_unit_ns(cell);
 }
 
 static bool is_schedule(const struct tare_cell *cell)
@@ -87,7 +87,7 @@ static const char *time_text(const struct overlap_text *overlap, const struct ta
                              char text[CELL_TEXT])
 {
 	char number[TARE_UNIT_TEXT];
-	bool model = cell && strcmp(cell->source, "model") == 0;
+	bool model = cell && tare_cell_is_model(cell);
 
 	if (!has_figure(cell))
 		return cell ? "n/a" : "";

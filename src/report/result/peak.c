@@ -315,7 +315,7 @@ static int write_reasons(const struct tare_text *text, const struct tare_result 
 	for (size_t i = 0; i < result->cell_count && status == 0; i++) {
 		const struct tare_cell *cell = &result->cells[i];
 		const char *why = methods ? cell->method : cell->absent;
-		if (!why || (methods && cell->absent) || strcmp(cell->source, "model") == 0)
+		if (!why || (methods && cell->absent) || tare_cell_is_model(cell))
 			continue;
 		if (count++ == 0)
 			fputc('\n', text->file);

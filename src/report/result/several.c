@@ -113,7 +113,7 @@ static void put_rate(struct tare_text_table *table, const struct tare_cell *cell
 {
 	char rate[TARE_PIVOT_TEXT], spread[TARE_UNIT_TEXT];
 
-	if (cell && !cell->absent && strcmp(cell->source, "model") == 0) {
+	if (cell && !cell->absent && tare_cell_is_model(cell)) {
 		tare_text_cell(table, "%s", tare_format_significant(cell->summary.median, 3, rate));
 		tare_text_cell(table, "%s", "");
 		return;

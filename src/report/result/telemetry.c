@@ -17,7 +17,8 @@ static bool is_known(const struct tare_telemetry_range *range)
 // "clock 1.98 GHz (1.75 to 1.98 GHz)"; the range only where it can be seen.
 static void put_clock(FILE *line, const struct tare_telemetry_range *range, const char *name)
 {
-	char middle[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT];
+	char middle[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT],
+	    from[TARE_UNIT_TEXT];
 
 	if (!is_known(range))
 		return;
@@ -26,10 +27,9 @@ static void put_clock(FILE *line, const struct tare_telemetry_range *range, cons
 	tare_format_hz(range->high, high);
 	fprintf(line, "%s %s", name, middle);
 	// The unit once where both have the same.
-	if (strcmp(low, high) != 0 && strcmp(strchr(low, ' '), strchr(high, ' ')) == 0)
-		fprintf(line, " (%.*s to %s)", (int)(strchr(low, ' ') - low), low, high);
-	else if (strcmp(low, high) != 0)
-		fprintf(line, " (%s to %s)", low, high);
+	if (strcmp(low, high) != 0)
+		fprintf(line, " (%s to %s)", tare_format_hz_without(range->low, range->high, from),
+		        high);
 	fputs(", ", line);
 }
 

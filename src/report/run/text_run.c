@@ -113,17 +113,27 @@ const char *tare_report_time(double ns, struct tare_report_unit unit, char buffe
 	return buffer;
 }
 
-const char *tare_report_percent(double share, char buffer[RUN_TEXT])
+static const char *write_share(double share, const char *sign, char buffer[RUN_TEXT])
 {
 	if (!isfinite(share))
 		snprintf(buffer, RUN_TEXT, "–");
 	else if (share > 0 && share < 0.0005)
-		snprintf(buffer, RUN_TEXT, "<0.1 %%");
+		snprintf(buffer, RUN_TEXT, "<0.1%s", sign);
 	else if (share < 1 && share >= 0.9995)
-		snprintf(buffer, RUN_TEXT, ">99.9 %%");
+		snprintf(buffer, RUN_TEXT, ">99.9%s", sign);
 	else
-		snprintf(buffer, RUN_TEXT, "%.1f %%", 100 * share);
+		snprintf(buffer, RUN_TEXT, "%.1f%s", 100 * share, sign);
 	return buffer;
+}
+
+const char *tare_report_percent(double share, char buffer[RUN_TEXT])
+{
+	return write_share(share, " %", buffer);
+}
+
+const char *tare_report_percent_number(double share, char buffer[RUN_TEXT])
+{
+	return write_share(share, "", buffer);
 }
 
 const char *tare_report_count(uint64_t count, char buffer[RUN_TEXT])

@@ -55,6 +55,8 @@ struct tare_report_unit tare_report_unit_between(double least_ns, double most_ns
 const char *tare_report_time(double ns, struct tare_report_unit unit, char buffer[RUN_TEXT]);
 // "41.3 %", "<0.1 %" for a little, "–" for NaN.
 const char *tare_report_percent(double share, char buffer[RUN_TEXT]);
+// The same without the sign, for columns whose title has it.
+const char *tare_report_percent_number(double share, char buffer[RUN_TEXT]);
 // "81,204"
 const char *tare_report_count(uint64_t count, char buffer[RUN_TEXT]);
 // "55.6" GB/s (10^9), "–" for NaN.

@@ -190,10 +190,8 @@ static int write_matrix(const struct tare_text *text, const struct tare_ledger *
 			double share = share_of(ledger->matrix_ns[h][d], ledger->wall_ns);
 			if (!any_in_column(ledger, d))
 				continue;
-			tare_report_percent(share, percent);
 			// The unit is in the corner.
-			if (strstr(percent, " %"))
-				*strstr(percent, " %") = '\0';
+			tare_report_percent_number(share, percent);
 			tare_text_cell(table, "%s", ledger->matrix_ns[h][d] ? percent : "");
 		}
 	}

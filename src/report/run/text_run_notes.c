@@ -30,33 +30,43 @@ static int write_coverage(const struct tare_text *text, const struct tare_report
 
 // ---- changes
 
-static const char *change_words(uint32_t change)
+// "profiling was switched on for" 3 " queue"s "".
+struct change_words {
+	const char *before, *things, *after;
+};
+
+static const struct change_words *change_words(uint32_t change)
 {
-	static const char *const words[] = {
-		[TARE_CHANGE_PROFILING] = "profiling was switched on for %s queue%s",
-		[TARE_CHANGE_EVENT] =
-		    "events were asked for in %s queue%s where the program did not",
-		[TARE_CHANGE_EVENT_RETAINED] = "events live a little longer in %s queue%s",
-		[TARE_CHANGE_CALLBACK] = "callbacks go through the recorder in %s case%s",
-		[TARE_CHANGE_HELPER] = "%s thread%s started by the recorder",
-		[TARE_CHANGE_FLAG] = "a flag was added to %s object%s",
-		[TARE_CHANGE_LOADER] =
-		    "an OpenCL loader that knows layers was put in front in %s case%s",
-		[TARE_CHANGE_CALIBRATION] =
-		    "queues of tare's own ran on the first context for some milliseconds, or a "
-		    "list was filled and not run, in %s process%s",
-		[TARE_CHANGE_LISTS] = "lists of tare's own ran behind %s command list%s",
-		[TARE_CHANGE_DRIVER] = "a library of tare's stood in the place of %s driver%s",
-		[TARE_CHANGE_CUPTI] = "the program's own calls of CUPTI, and of dlsym, which may "
-		                      "ask for them, go through the recorder in %s place%s",
-		[TARE_CHANGE_LEFT] =
-		    "device times were left to the program's own tracing %s time%s",
-		[TARE_CHANGE_FRONT] =
-		    "a library of tare's stood in front of CUDA's driver in %s process%s",
+	static const struct change_words unknown = { "", " change",
+		                                     " of a kind that this tare does not "
+		                                     "know" };
+	static const struct change_words words[] = {
+		[TARE_CHANGE_PROFILING] = { "profiling was switched on for ", " queue", "" },
+		[TARE_CHANGE_EVENT] = { "events were asked for in ", " queue",
+		                        " where the program did not" },
+		[TARE_CHANGE_EVENT_RETAINED] = { "events live a little longer in ", " queue", "" },
+		[TARE_CHANGE_CALLBACK] = { "callbacks go through the recorder in ", " case", "" },
+		[TARE_CHANGE_HELPER] = { "", " thread", " started by the recorder" },
+		[TARE_CHANGE_FLAG] = { "a flag was added to ", " object", "" },
+		[TARE_CHANGE_LOADER] = { "an OpenCL loader that knows layers was put in front in ",
+		                         " case", "" },
+		[TARE_CHANGE_CALIBRATION] = { "queues of tare's own ran on the first context for "
+		                              "some milliseconds, or a list was filled and not "
+		                              "run, in ",
+		                              " process", "" },
+		[TARE_CHANGE_LISTS] = { "lists of tare's own ran behind ", " command list", "" },
+		[TARE_CHANGE_DRIVER] = { "a library of tare's stood in the place of ", " driver",
+		                         "" },
+		[TARE_CHANGE_CUPTI] = { "the program's own calls of CUPTI, and of dlsym, which may "
+		                        "ask for them, go through the recorder in ",
+		                        " place", "" },
+		[TARE_CHANGE_LEFT] = { "device times were left to the program's own tracing ",
+		                       " time", "" },
+		[TARE_CHANGE_FRONT] = { "a library of tare's stood in front of CUDA's driver in ",
+		                        " process", "" },
 	};
-	return change < sizeof words / sizeof *words && words[change]
-	           ? words[change]
-	           : "%s change%s of a kind that this tare does not know";
+	return change < sizeof words / sizeof *words && words[change].things ? &words[change]
+	                                                                     : &unknown;
 }
 
 // All processes of the view together.
@@ -77,13 +87,11 @@ static void sum_changes(const struct tare_report *run, uint32_t change, uint64_t
 static void put_change(FILE *file, uint32_t change, uint64_t count, uint64_t commands,
                        uint64_t device_ns)
 {
-	const char *words = change_words(change), *number = strstr(words, "%s");
-	const char *ending = strstr(number + 2, "%s");
+	const struct change_words *words = change_words(change);
 	char figure[RUN_TEXT];
 
-	fprintf(file, "%.*s%s%.*s%s%s", (int)(number - words), words,
-	        tare_report_count(count, figure), (int)(ending - number - 2), number + 2,
-	        tare_report_plural(count), ending + 2);
+	fprintf(file, "%s%s%s%s%s", words->before, tare_report_count(count, figure), words->things,
+	        tare_report_plural(count), words->after);
 	if (commands && change == TARE_CHANGE_LISTS)
 		fprintf(file, " (%s times, %.3f ms of the device)",
 		        tare_report_count(commands, figure), (double)device_ns / 1e6);

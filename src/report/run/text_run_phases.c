@@ -49,18 +49,6 @@ static const char *main_cause(const struct tare_ledger *ledger)
 	return ledger->parts_ns[most] > 0 ? causes[most] : "–";
 }
 
-// Without its sign, which the column's title has.
-static const char *write_share(double share, char buffer[RUN_TEXT])
-{
-	char *sign;
-
-	tare_report_percent(share, buffer);
-	sign = strstr(buffer, " %");
-	if (sign)
-		*sign = '\0';
-	return buffer;
-}
-
 static const char *name_phase(const struct tare_phase_row *row, char buffer[RUN_TEXT])
 {
 	snprintf(buffer, RUN_TEXT, "%.200s%s%.400s", row->domain, row->domain[0] ? "/" : "",
@@ -169,7 +157,8 @@ static void add_row(struct tare_text_table *table, const struct tare_text *text,
 	tare_text_cell(table, "%s", tare_report_time(row->median_ns, units->median, figure));
 	for (size_t i = 0; i < sizeof shares_ns / sizeof *shares_ns; i++)
 		tare_text_cell(table, "%s",
-		               write_share(known(timed, share_of(shares_ns[i], ledger)), figure));
+		               tare_report_percent_number(
+		                   known(timed, share_of(shares_ns[i], ledger)), figure));
 	tare_text_cell(table, "%s", tare_report_count(row->commands, figure));
 	tare_text_cell(table, "%s", main_cause(ledger));
 }

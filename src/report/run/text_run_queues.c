@@ -24,13 +24,9 @@ static enum tare_ledger_category main_cause(const struct tare_queue_row *row)
 	return cause;
 }
 
-// Without the "idle: " that all causes of a gap begin with.
 static const char *cause_title(enum tare_ledger_category category)
 {
-	const char *title =
-	    category < TARE_LEDGER_CATEGORIES ? tare_ledger_category_title(category) : "–";
-
-	return strncmp(title, "idle: ", 6) == 0 ? title + 6 : title;
+	return category < TARE_LEDGER_CATEGORIES ? tare_ledger_category_cause(category) : "–";
 }
 
 // "0:2" of process and queue where there are several processes, else "2"; "o" out of order, "p"

@@ -266,9 +266,36 @@ static void our_own_driver_is_told_for_what_it_is(void **state)
 	(void)state;
 	open_driver("cpu ze-cpu");
 	must(levelzero->device_facts(driver, 0, &facts, &error));
+	assert_int_equal(facts.doubt, TARE_DOUBT_FOR_TESTS);
 	assert_non_null(strstr(facts.fact[TARE_FACT_NOTE].text, "its speed means nothing"));
 	assert_false(facts.fact[TARE_FACT_PEAK_FP32].present);
 	assert_false(facts.fact[TARE_FACT_LANES].present);
+}
+
+// Not by the name of its device, which anybody's may have.
+static void a_driver_is_ours_by_its_uuid(void **state)
+{
+	static const struct {
+		const char *script;
+		enum tare_doubt doubt;
+		bool scripted;
+	} rows[] = {
+		{ "named", TARE_DOUBT_NONE, false },
+		{ "named by-script", TARE_DOUBT_NONE, false },
+		{ "ze-cpu", TARE_DOUBT_FOR_TESTS, false },
+		{ "ze-cpu by-script", TARE_DOUBT_FOR_TESTS, true },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_facts facts = { 0 };
+		open_driver(rows[i].script);
+		must(levelzero->device_facts(driver, 0, &facts, &error));
+		must(levelzero->device_open(driver, 0, &device, &error));
+		assert_int_equal(facts.doubt, rows[i].doubt);
+		assert_int_equal(facts.fact[TARE_FACT_NOTE].present,
+		                 rows[i].doubt != TARE_DOUBT_NONE);
+		assert_int_equal(device->scripted, rows[i].scripted);
+	}
 }
 
 static void an_entry_point_that_the_loader_lacks_is_named(void **state)
@@ -378,6 +405,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_senseless_timer_is_refused_with_its_reason, teardown),
 		cmocka_unit_test_teardown(the_peak_goes_by_the_generation, teardown),
 		cmocka_unit_test_teardown(our_own_driver_is_told_for_what_it_is, teardown),
+		cmocka_unit_test_teardown(a_driver_is_ours_by_its_uuid, teardown),
 		cmocka_unit_test_teardown(an_entry_point_that_the_loader_lacks_is_named, teardown),
 		cmocka_unit_test_teardown(a_kernel_is_asked_only_what_the_driver_knows, teardown),
 	};

@@ -203,8 +203,8 @@ static void only_complete_results_of_real_devices_are_kept(void **state)
 		result->interrupted = rows[i].what == CUT;
 		// As ze-cpu's device has it.
 		if (rows[i].what == FOR_TESTS)
-			tare_fact_set_text(&result->devices[0].facts, TARE_FACT_NOTE,
-			                   TARE_ORIGIN_DRIVER, "for tests");
+			tare_facts_doubt(&result->devices[0].facts, TARE_DOUBT_FOR_TESTS,
+			                 "for tests");
 		for (size_t c = 0; rows[i].what == SMALL && c < result->cell_count; c++)
 			assert_int_equal(
 			    tare_labels_set_number(&result->cells[c].labels, "bytes", LARGE - 1),

@@ -48,6 +48,7 @@ static int run_plan(size_t index, struct tare_run *run, struct tare_error *error
 		tare_series_clear(&series);
 		assert_int_equal(tare_result_warn(run->result, "one", "--budget 30 would do", "x"),
 		                 0);
+		tare_result_action_is_options(run->result, "one");
 		run->open_figures = 1;
 		run->worst = 0.25 * (double)index;
 		run->needed_ns = 2 * (double)run->budget_ns;

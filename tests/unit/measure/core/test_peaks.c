@@ -346,8 +346,7 @@ static void neither_interrupted_nor_simulated_results_are_kept(void **state)
 	(void)state;
 	cut->interrupted = true;
 	// As ze-cpu's device has it.
-	tare_fact_set_text(&tests->devices[0].facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER,
-	                   "for tests");
+	tare_facts_doubt(&tests->devices[0].facts, TARE_DOUBT_FOR_TESTS, "for tests");
 	assert_int_equal(tare_peaks_keep(cut, &error), 0);
 	assert_int_equal(tare_peaks_keep(simulated, &error), 0);
 	assert_int_equal(tare_peaks_keep(tests, &error), 0);
