@@ -38,12 +38,15 @@ struct tare_cell *tare_result_add_cell(struct tare_result *result, const char *q
 	struct tare_cell cell = { .summary = no_figure };
 	struct tare_cell *grown = NULL;
 
-	if (tare_set_string(&cell.quantity, quantity) == 0 &&
+	if (!result->failed && tare_set_string(&cell.quantity, quantity) == 0 &&
 	    tare_set_string(&cell.unit, unit) == 0 && tare_set_string(&cell.source, source) == 0)
 		grown = tare_grow(result->cells, result->cell_count, sizeof *grown);
 	if (!grown) {
 		tare_cell_clear(&cell);
-		return NULL;
+		tare_cell_clear(&result->spare_cell);
+		result->failed = true;
+		result->spare_cell = (struct tare_cell){ .summary = no_figure, .failed = true };
+		return &result->spare_cell;
 	}
 	result->cells = grown;
 	grown += result->cell_count++;
@@ -51,18 +54,31 @@ struct tare_cell *tare_result_add_cell(struct tare_result *result, const char *q
 	return grown;
 }
 
+// Returns -ENOMEM.
+static int fail(struct tare_cell *cell)
+{
+	cell->failed = true;
+	return -ENOMEM;
+}
+
+int tare_cell_set_method(struct tare_cell *cell, const char *method)
+{
+	if (cell->failed || tare_set_string(&cell->method, method) < 0)
+		return fail(cell);
+	return 0;
+}
+
 int tare_cell_take_series(struct tare_cell *cell, struct tare_series *series,
                           enum tare_verdict verdict)
 {
 	struct tare_summary summary = series->summary;
-	int status;
 
+	if (cell->failed)
+		return -ENOMEM;
 	// Sampling may have ended between two decisions (budget, interruption).
-	if (summary.n != series->n) {
-		status = tare_summarise(series->samples, series->n, series->rule.quantum, &summary);
-		if (status < 0)
-			return status;
-	}
+	if (summary.n != series->n &&
+	    tare_summarise(series->samples, series->n, series->rule.quantum, &summary) < 0)
+		return fail(cell);
 	free(cell->samples);
 	cell->samples = series->samples;
 	cell->summary = series->n ? summary : no_figure;
@@ -92,14 +108,13 @@ static double per_second(double work, double time, double unit_s, double scale)
 int tare_cell_set_rate(struct tare_cell *cell, double work, const char *unit, double scale)
 {
 	const struct tare_summary *time = &cell->summary;
-	double unit_s = strcmp(cell->unit, "ps") == 0 ? 1e-12 : 1e-9;
-	int status;
+	double unit_s;
 
-	if (cell->absent)
+	if (cell->absent && !cell->failed)
 		return 0;
-	status = tare_set_string(&cell->rate.unit, unit);
-	if (status < 0)
-		return status;
+	if (cell->failed || tare_set_string(&cell->rate.unit, unit) < 0)
+		return fail(cell);
+	unit_s = strcmp(cell->unit, "ps") == 0 ? 1e-12 : 1e-9;
 	cell->rate.present = true;
 	cell->rate.work = work;
 	cell->rate.min = time->n ? per_second(work, (double)time->max, unit_s, scale) : NAN;
@@ -168,6 +183,8 @@ double tare_cell_spread(const struct tare_cell *cell)
 
 int tare_cell_set_model(struct tare_cell *cell, double value, double low, double high)
 {
+	if (cell->failed)
+		return -ENOMEM;
 	drop_figure(cell);
 	cell->summary.median = rounded(value);
 	cell->summary.ci_low = rounded(low);
@@ -182,8 +199,8 @@ __attribute__((format(printf, 3, 0))) static int set_absent(struct tare_cell *ce
 {
 	char *reason = NULL;
 
-	if (vasprintf(&reason, reason_format, arguments) < 0)
-		return -ENOMEM;
+	if (cell->failed || vasprintf(&reason, reason_format, arguments) < 0)
+		return fail(cell);
 	drop_figure(cell);
 	cell->verified = TARE_NOT_VERIFIABLE;
 	free(cell->absent);

@@ -148,10 +148,6 @@ static void decode_cell(struct tare_fields *fields, json_t *object, struct tare_
 	if (fields->status < 0)
 		return;
 	cell = tare_result_add_cell(result, quantity, unit, sources[source]);
-	if (!cell) {
-		tare_fields_out_of_memory(fields);
-		return;
-	}
 	tare_decode_labels(fields, object, "labels", &cell->labels);
 	tare_field_text(fields, object, "method", true, &cell->method);
 	tare_field_text(fields, object, "absent", true, &cell->absent);
@@ -225,8 +221,6 @@ static void decode_plot_series(struct tare_fields *fields, json_t *object, struc
 		struct tare_plot_series *series = name ? tare_plot_add_series(plot, name) : NULL;
 		if (series)
 			decode_points(fields, item, series);
-		else if (name)
-			tare_fields_out_of_memory(fields);
 		tare_fields_leave(fields, mark);
 	}
 }
@@ -251,10 +245,6 @@ static void decode_plot(struct tare_fields *fields, json_t *object, struct tare_
 	if (fields->status < 0)
 		return;
 	plot = tare_result_add_plot(result, id, title, kind);
-	if (!plot) {
-		tare_fields_out_of_memory(fields);
-		return;
-	}
 	tare_field_text(fields, object, "note", true, &plot->note);
 	decode_axis(fields, object, "x", &plot->x);
 	decode_axis(fields, object, "y", &plot->y);

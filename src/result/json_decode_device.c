@@ -155,10 +155,6 @@ static void decode_device(struct tare_fields *fields, json_t *object, struct tar
 	if (!object)
 		return;
 	device = tare_result_add_device(result);
-	if (!device) {
-		tare_fields_out_of_memory(fields);
-		return;
-	}
 	tare_field_text(fields, object, "backend", false, &device->backend);
 	tare_field_text(fields, object, "backend_title", false, &device->backend_title);
 	device->index = (uint32_t)tare_field_integer(fields, object, "index", 0, UINT32_MAX);
@@ -178,8 +174,8 @@ static void decode_absence(struct tare_fields *fields, json_t *object, struct ta
 	backend = tare_field_word(fields, object, "backend", false);
 	reason = tare_field_word(fields, object, "reason", false);
 	action = tare_field_word(fields, object, "action", true);
-	if (fields->status == 0 && tare_result_add_absence(result, backend, reason, action) < 0)
-		tare_fields_out_of_memory(fields);
+	if (fields->status == 0)
+		tare_result_add_absence(result, backend, reason, action);
 }
 
 void tare_decode_devices(struct tare_fields *fields, json_t *root, struct tare_result *result)

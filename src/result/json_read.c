@@ -158,8 +158,8 @@ static void decode_conclusions(struct tare_fields *fields, json_t *root, struct 
 		json_t *item = tare_field_as_object(fields, json_array_get(list, i));
 		const char *id = item ? tare_field_word(fields, item, "id", false) : NULL;
 		const char *text = item ? tare_field_word(fields, item, "text", false) : NULL;
-		if (fields->status == 0 && tare_result_conclude(result, id, "%s", text) < 0)
-			tare_fields_out_of_memory(fields);
+		if (fields->status == 0)
+			tare_result_conclude(result, id, "%s", text);
 		tare_fields_leave(fields, mark);
 	}
 }
@@ -201,11 +201,7 @@ static void decode_part(struct tare_fields *fields, json_t *root, struct tare_re
 	static const char *const schemas[] = { TARE_RESULT_SCHEMA };
 	struct tare_result *part = root ? tare_result_new("") : NULL;
 
-	if (part && tare_result_add_part(result, part) < 0) {
-		tare_result_free(part);
-		part = NULL;
-	}
-	if (part) {
+	if (part && tare_result_add_part(result, part) == 0) {
 		tare_field_choice(fields, root, "schema", schemas, 1);
 		decode_document(fields, root, part, false);
 	} else if (root) {
@@ -248,6 +244,8 @@ int tare_result_read_json(const char *text, size_t length, struct tare_result **
 		if (read)
 			decode_document(&fields, root, read, true);
 		else
+			tare_fields_out_of_memory(&fields);
+		if (fields.status == 0 && tare_result_status(read) < 0)
 			tare_fields_out_of_memory(&fields);
 		status = fields.status;
 	}

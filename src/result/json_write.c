@@ -448,9 +448,11 @@ static json_t *document(struct writer *writer, const struct tare_result *result)
 int tare_result_write_json(const struct tare_result *result, FILE *file, struct tare_error *error)
 {
 	struct writer writer = { false };
-	json_t *root = document(&writer, result);
-	int status = writer.failed ? -ENOMEM : 0;
+	int status = tare_result_status(result);
+	json_t *root = status == 0 ? document(&writer, result) : NULL;
 
+	if (writer.failed)
+		status = -ENOMEM;
 	errno = 0;
 	if (status == 0)
 		status = tare_json_layout(root, file);

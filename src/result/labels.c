@@ -71,11 +71,12 @@ static struct tare_label *find_or_add(struct tare_labels *labels, const char *na
 
 int tare_labels_set_text(struct tare_labels *labels, const char *name, const char *text)
 {
-	char *copy = strdup(text);
+	char *copy = labels->failed ? NULL : strdup(text);
 	struct tare_label *label = copy ? find_or_add(labels, name) : NULL;
 
 	if (!label) {
 		free(copy);
+		labels->failed = true;
 		return -ENOMEM;
 	}
 	free(label->text);
@@ -86,14 +87,26 @@ int tare_labels_set_text(struct tare_labels *labels, const char *name, const cha
 
 int tare_labels_set_number(struct tare_labels *labels, const char *name, int64_t number)
 {
-	struct tare_label *label = find_or_add(labels, name);
+	struct tare_label *label = labels->failed ? NULL : find_or_add(labels, name);
 
-	if (!label)
+	if (!label) {
+		labels->failed = true;
 		return -ENOMEM;
+	}
 	free(label->text);
 	label->text = NULL;
 	label->number = number;
 	return 0;
+}
+
+void tare_labels_copy(struct tare_labels *labels, const struct tare_labels *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		if (from->at[i].text)
+			tare_labels_set_text(labels, from->at[i].name, from->at[i].text);
+		else
+			tare_labels_set_number(labels, from->at[i].name, from->at[i].number);
+	labels->failed = labels->failed || from->failed;
 }
 
 void tare_labels_clear(struct tare_labels *labels)

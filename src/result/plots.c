@@ -20,6 +20,7 @@ void tare_plot_clear(struct tare_plot *plot)
 		free(plot->series[i].points);
 	}
 	free(plot->series);
+	free(plot->spare.points);
 	*plot = (struct tare_plot){ 0 };
 }
 
@@ -29,11 +30,15 @@ struct tare_plot *tare_result_add_plot(struct tare_result *result, const char *i
 	struct tare_plot plot = { .kind = kind };
 	struct tare_plot *grown = NULL;
 
-	if (tare_set_string(&plot.id, id) == 0 && tare_set_string(&plot.title, title) == 0)
+	if (!result->failed && tare_set_string(&plot.id, id) == 0 &&
+	    tare_set_string(&plot.title, title) == 0)
 		grown = tare_grow(result->plots, result->plot_count, sizeof *grown);
 	if (!grown) {
 		tare_plot_clear(&plot);
-		return NULL;
+		tare_plot_clear(&result->spare_plot);
+		result->failed = true;
+		result->spare_plot = (struct tare_plot){ .failed = true };
+		return &result->spare_plot;
 	}
 	result->plots = grown;
 	grown += result->plot_count++;
@@ -46,11 +51,22 @@ int tare_plot_axes(struct tare_plot *plot, const char *x_title, const char *x_un
 {
 	plot->x.logarithmic = x_log;
 	plot->y.logarithmic = y_log;
-	if (tare_set_string(&plot->x.title, x_title) < 0 ||
+	if (plot->failed || tare_set_string(&plot->x.title, x_title) < 0 ||
 	    tare_set_string(&plot->x.unit, x_unit) < 0 ||
 	    tare_set_string(&plot->y.title, y_title) < 0 ||
-	    tare_set_string(&plot->y.unit, y_unit) < 0)
+	    tare_set_string(&plot->y.unit, y_unit) < 0) {
+		plot->failed = true;
 		return -ENOMEM;
+	}
+	return 0;
+}
+
+int tare_plot_set_note(struct tare_plot *plot, const char *note)
+{
+	if (plot->failed || tare_set_string(&plot->note, note) < 0) {
+		plot->failed = true;
+		return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -59,11 +75,14 @@ struct tare_plot_series *tare_plot_add_series(struct tare_plot *plot, const char
 	char *copy = NULL;
 	struct tare_plot_series *grown = NULL;
 
-	if (tare_set_string(&copy, name) == 0)
+	if (!plot->failed && tare_set_string(&copy, name) == 0)
 		grown = tare_grow(plot->series, plot->count, sizeof *grown);
 	if (!grown) {
 		free(copy);
-		return NULL;
+		plot->failed = true;
+		free(plot->spare.points);
+		plot->spare = (struct tare_plot_series){ .failed = true };
+		return &plot->spare;
 	}
 	plot->series = grown;
 	grown += plot->count++;
@@ -73,10 +92,14 @@ struct tare_plot_series *tare_plot_add_series(struct tare_plot *plot, const char
 
 int tare_plot_series_add(struct tare_plot_series *series, struct tare_point point)
 {
-	struct tare_point *grown = tare_grow(series->points, series->count, sizeof *grown);
+	struct tare_point *grown = NULL;
 
-	if (!grown)
+	if (!series->failed)
+		grown = tare_grow(series->points, series->count, sizeof *grown);
+	if (!grown) {
+		series->failed = true;
 		return -ENOMEM;
+	}
 	series->points = grown;
 	grown[series->count++] = point;
 	return 0;

@@ -33,17 +33,44 @@ struct tare_result *tare_result_new(const char *command)
 	return result;
 }
 
+// Returns -ENOMEM.
+static int fail(struct tare_result *result)
+{
+	result->failed = true;
+	return -ENOMEM;
+}
+
+void tare_result_fail(struct tare_result *result)
+{
+	result->failed = true;
+}
+
+int tare_result_set_text(struct tare_result *result, char **field, const char *text)
+{
+	return result->failed || tare_set_string(field, text) < 0 ? fail(result) : 0;
+}
+
+void tare_result_set_timeless(struct tare_result *result)
+{
+	tare_result_set_text(result, &result->written_at, "1970-01-01T00:00:00Z");
+}
+
+static void clear_device(struct tare_device_entry *device)
+{
+	free(device->backend);
+	free(device->backend_title);
+	free(device->same_by);
+	free(device->engines);
+	tare_kernel_list_free(device->kernels);
+	*device = (struct tare_device_entry){ 0 };
+}
+
 static void clear_devices(struct tare_result *result)
 {
-	for (size_t i = 0; i < result->device_count; i++) {
-		struct tare_device_entry *device = &result->devices[i];
-		free(device->backend);
-		free(device->backend_title);
-		free(device->same_by);
-		free(device->engines);
-		tare_kernel_list_free(device->kernels);
-	}
+	for (size_t i = 0; i < result->device_count; i++)
+		clear_device(&result->devices[i]);
 	free(result->devices);
+	clear_device(&result->spare_device);
 	for (size_t i = 0; i < result->absence_count; i++) {
 		struct tare_backend_absence *absence = &result->absences[i];
 		free(absence->backend);
@@ -94,9 +121,11 @@ void tare_result_free(struct tare_result *result)
 	for (size_t i = 0; i < result->cell_count; i++)
 		tare_cell_clear(&result->cells[i]);
 	free(result->cells);
+	tare_cell_clear(&result->spare_cell);
 	for (size_t i = 0; i < result->plot_count; i++)
 		tare_plot_clear(&result->plots[i]);
 	free(result->plots);
+	tare_plot_clear(&result->spare_plot);
 	for (size_t i = 0; i < result->warning_count; i++)
 		clear_warning(&result->warnings[i]);
 	free(result->warnings);
@@ -111,14 +140,42 @@ void tare_result_free(struct tare_result *result)
 	free(result);
 }
 
+static bool plots_failed(const struct tare_result *result)
+{
+	for (size_t i = 0; i < result->plot_count; i++) {
+		const struct tare_plot *plot = &result->plots[i];
+		if (plot->failed)
+			return true;
+		for (size_t k = 0; k < plot->count; k++)
+			if (plot->series[k].failed)
+				return true;
+	}
+	return false;
+}
+
+int tare_result_status(const struct tare_result *result)
+{
+	bool failed = result->failed || result->host.failed || result->parameters.failed ||
+	              result->kernel_timestamp.failed || result->telemetry.failed ||
+	              plots_failed(result);
+
+	for (size_t i = 0; i < result->device_count; i++)
+		failed = failed || result->devices[i].failed;
+	for (size_t i = 0; i < result->cell_count; i++)
+		failed = failed || result->cells[i].failed || result->cells[i].labels.failed;
+	for (size_t i = 0; i < result->part_count; i++)
+		failed = failed || tare_result_status(result->parts[i]) < 0;
+	return failed ? -ENOMEM : 0;
+}
+
 static int warn(struct tare_result *result, struct tare_warning *place, const char *id,
                 const char *action, const char *message_format, va_list arguments)
 {
 	struct tare_warning warning = { 0 };
 	struct tare_warning *grown;
 
-	if (vasprintf(&warning.message, message_format, arguments) < 0)
-		return -ENOMEM;
+	if (result->failed || vasprintf(&warning.message, message_format, arguments) < 0)
+		return fail(result);
 	if (tare_set_string(&warning.id, id) < 0 || tare_set_string(&warning.action, action) < 0)
 		goto fail;
 	if (place) {
@@ -134,7 +191,7 @@ static int warn(struct tare_result *result, struct tare_warning *place, const ch
 	return 0;
 fail:
 	clear_warning(&warning);
-	return -ENOMEM;
+	return fail(result);
 }
 
 int tare_result_warn(struct tare_result *result, const char *id, const char *action,
@@ -176,11 +233,15 @@ void tare_result_unwarn(struct tare_result *result, const char *id)
 
 int tare_result_add_reading(struct tare_result *result, const struct tare_telemetry *reading)
 {
-	struct tare_telemetry *grown =
-	    tare_grow(result->telemetry.readings, result->telemetry.count, sizeof *grown);
+	struct tare_telemetry *grown = NULL;
 
-	if (!grown)
+	if (!result->telemetry.failed)
+		grown =
+		    tare_grow(result->telemetry.readings, result->telemetry.count, sizeof *grown);
+	if (!grown) {
+		result->telemetry.failed = true;
 		return -ENOMEM;
+	}
 	result->telemetry.readings = grown;
 	grown[result->telemetry.count++] = *reading;
 	return 0;
@@ -193,17 +254,19 @@ int tare_result_conclude(struct tare_result *result, const char *id, const char 
 	va_list arguments;
 	int length;
 
+	if (result->failed)
+		return -ENOMEM;
 	va_start(arguments, format);
 	length = vasprintf(&conclusion.text, format, arguments);
 	va_end(arguments);
 	if (length < 0)
-		return -ENOMEM;
+		return fail(result);
 	grown = tare_grow(result->conclusions, result->conclusion_count, sizeof *grown);
 	if (grown)
 		result->conclusions = grown;
 	if (!grown || tare_set_string(&conclusion.id, id) < 0) {
 		free(conclusion.text);
-		return -ENOMEM;
+		return fail(result);
 	}
 	grown[result->conclusion_count++] = conclusion;
 	return 0;
@@ -216,10 +279,14 @@ bool tare_result_is_several(const struct tare_result *result)
 
 int tare_result_add_part(struct tare_result *result, struct tare_result *part)
 {
-	struct tare_result **grown = tare_grow(result->parts, result->part_count, sizeof *grown);
+	struct tare_result **grown = NULL;
 
-	if (!grown)
-		return -ENOMEM;
+	if (!result->failed)
+		grown = tare_grow(result->parts, result->part_count, sizeof *grown);
+	if (!grown) {
+		tare_result_free(part);
+		return fail(result);
+	}
 	result->parts = grown;
 	grown[result->part_count++] = part;
 	return 0;
@@ -227,13 +294,48 @@ int tare_result_add_part(struct tare_result *result, struct tare_result *part)
 
 struct tare_device_entry *tare_result_add_device(struct tare_result *result)
 {
-	struct tare_device_entry *grown =
-	    tare_grow(result->devices, result->device_count, sizeof *grown);
+	struct tare_device_entry *grown = NULL;
 
-	if (!grown)
-		return NULL;
+	if (!result->failed)
+		grown = tare_grow(result->devices, result->device_count, sizeof *grown);
+	if (!grown) {
+		clear_device(&result->spare_device);
+		result->failed = result->spare_device.failed = true;
+		return &result->spare_device;
+	}
 	result->devices = grown;
 	return &grown[result->device_count++];
+}
+
+int tare_device_entry_name(struct tare_device_entry *device, const char *backend,
+                           const char *backend_title, const char *same_by)
+{
+	if (device->failed || tare_set_string(&device->backend, backend) < 0 ||
+	    tare_set_string(&device->backend_title, backend_title) < 0 ||
+	    tare_set_string(&device->same_by, same_by) < 0) {
+		device->failed = true;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int tare_device_entry_set_engines(struct tare_device_entry *device,
+                                  const struct tare_engine *engines, size_t count)
+{
+	struct tare_engine *copy = NULL;
+
+	if (count && !device->failed) {
+		copy = malloc(count * sizeof *copy);
+		device->failed = !copy;
+	}
+	if (device->failed)
+		return -ENOMEM;
+	if (count)
+		memcpy(copy, engines, count * sizeof *copy);
+	free(device->engines);
+	device->engines = copy;
+	device->engine_count = count;
+	return 0;
 }
 
 int tare_result_add_absence(struct tare_result *result, const char *backend, const char *reason,
@@ -242,7 +344,7 @@ int tare_result_add_absence(struct tare_result *result, const char *backend, con
 	struct tare_backend_absence absence = { 0 };
 	struct tare_backend_absence *grown;
 
-	if (tare_set_string(&absence.backend, backend) < 0 ||
+	if (result->failed || tare_set_string(&absence.backend, backend) < 0 ||
 	    tare_set_string(&absence.reason, reason) < 0 ||
 	    tare_set_string(&absence.action, action) < 0)
 		goto fail;
@@ -256,5 +358,5 @@ fail:
 	free(absence.backend);
 	free(absence.reason);
 	free(absence.action);
-	return -ENOMEM;
+	return fail(result);
 }

@@ -2,6 +2,11 @@
 // The result document: what every measuring command yields and every writer reads. Its JSON form
 // is tare.result/1 (result/schema/result.schema.json). Plain data: whoever holds the document may
 // read it; strings belong to the document.
+//
+// Whoever builds a document checks nothing on the way. A builder without memory marks what it was
+// building as failed; a builder of what has failed does nothing; one that returns a pointer then
+// returns a spare, which takes everything and is shown nowhere. tare_result_status tells at the
+// end, and no writer writes a document that has failed.
 #pragma once
 #include "base/error.h"
 #include "model/fact.h"
@@ -26,6 +31,7 @@ struct tare_label {
 struct tare_labels {
 	struct tare_label *at;
 	size_t count;
+	bool failed; // memory ran out: some are missing
 };
 
 enum tare_verified {
@@ -66,6 +72,7 @@ struct tare_cell {
 	enum tare_verified verified;
 	char *absent; // why there is no figure; NULL when there is one
 	enum tare_absence absence;
+	bool failed; // memory ran out while it was filled in
 };
 
 struct tare_axis {
@@ -83,6 +90,7 @@ struct tare_plot_series {
 	char *name;
 	struct tare_point *points;
 	size_t count;
+	bool failed; // memory ran out: points are missing
 };
 
 // TIMELINE: a series is a lane (an engine, a stage), a point is a bar from x = low to high, and its
@@ -97,6 +105,8 @@ struct tare_plot {
 	struct tare_axis x, y;
 	struct tare_plot_series *series;
 	size_t count;
+	bool failed;                   // memory ran out while it was filled in
+	struct tare_plot_series spare; // what tare_plot_add_series returns then
 };
 
 struct tare_warning {
@@ -123,6 +133,7 @@ struct tare_device_entry {
 	struct tare_engine *engines;
 	size_t engine_count;
 	struct tare_kernel_list *kernels; // of a file built for it; owned; NULL: nobody asked
+	bool failed;                      // memory ran out while it was filled in
 };
 
 // A backend that gave no device, and why.
@@ -148,6 +159,7 @@ struct tare_telemetry_section {
 	struct tare_telemetry_summary summary;
 	struct tare_telemetry *readings; // raw, in the order in which they were taken; not in JSON
 	size_t count;
+	bool failed; // memory ran out: readings are missing. Of its own: a thread adds them
 };
 
 struct tare_result {
@@ -180,19 +192,40 @@ struct tare_result {
 	struct tare_result **parts;
 	size_t part_count;
 	bool interrupted; // the user stopped it; what was measured is here
+	bool failed;      // memory ran out while it was built; tare_result_status looks deeper
+	// What the adding functions return when they fail.
+	struct tare_cell spare_cell;
+	struct tare_plot spare_plot;
+	struct tare_device_entry spare_device;
 };
 
-// A new document for `command`. NULL when memory ran out; so do the adding functions below,
-// which return a pointer that is valid until the next addition of the same kind.
+// A new document for `command`. NULL when memory ran out. The adding functions below return a
+// pointer that is valid until the next addition of the same kind, and never NULL.
 struct tare_result *tare_result_new(const char *command);
 void tare_result_free(struct tare_result *result);
+
+// 0, or -ENOMEM: memory ran out while the document, a part of it, a cell or a plot was built, and
+// it is not whole.
+int tare_result_status(const struct tare_result *result);
+
+// Marks a document as failed: its builder had no memory of its own.
+void tare_result_fail(struct tare_result *result);
+
+// Replaces *field, a string of the document or of its clock or telemetry, by a copy of text (NULL
+// allowed). Returns 0 or -ENOMEM.
+int tare_result_set_text(struct tare_result *result, char **field, const char *text);
+
+// Gives the document of a simulated device its date: the same on every machine and day.
+void tare_result_set_timeless(struct tare_result *result);
 
 // Whether it is of one command on several devices: its parts are of the same command, one a device.
 bool tare_result_is_several(const struct tare_result *result);
 
-// Sets or replaces; return 0 or -ENOMEM.
+// Sets or replaces; return 0 or -ENOMEM, which the list remembers.
 int tare_labels_set_text(struct tare_labels *labels, const char *name, const char *text);
 int tare_labels_set_number(struct tare_labels *labels, const char *name, int64_t number);
+// Sets all that `from` has in `labels` too.
+void tare_labels_copy(struct tare_labels *labels, const struct tare_labels *from);
 // The label of that name, or NULL.
 const struct tare_label *tare_labels_find(const struct tare_labels *labels, const char *name);
 
@@ -204,6 +237,8 @@ bool tare_cell_has_text(const struct tare_cell *cell, const char *name, const ch
 
 struct tare_cell *tare_result_add_cell(struct tare_result *result, const char *quantity,
                                        const char *unit, const char *source);
+// What was measured, and how: one sentence, copied.
+int tare_cell_set_method(struct tare_cell *cell, const char *method);
 // Takes over the samples of a finished series and its summary, which is made anew when samples came
 // after the last decision; verdict says converged or not. Returns 0 or -ENOMEM (the series keeps
 // its samples).
@@ -240,6 +275,8 @@ struct tare_plot *tare_result_add_plot(struct tare_result *result, const char *i
                                        const char *title, enum tare_plot_kind kind);
 int tare_plot_axes(struct tare_plot *plot, const char *x_title, const char *x_unit, bool x_log,
                    const char *y_title, const char *y_unit, bool y_log);
+// The sentence under the chart, copied.
+int tare_plot_set_note(struct tare_plot *plot, const char *note);
 struct tare_plot_series *tare_plot_add_series(struct tare_plot *plot, const char *name);
 int tare_plot_series_add(struct tare_plot_series *series, struct tare_point point);
 
@@ -263,11 +300,16 @@ int tare_result_add_reading(struct tare_result *result, const struct tare_teleme
 int tare_result_conclude(struct tare_result *result, const char *id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// Appends a part, which then belongs to the document. Returns 0, or -ENOMEM (it is still the
-// caller's).
+// Appends a part, which then belongs to the document. Returns 0, or -ENOMEM (it is freed).
 int tare_result_add_part(struct tare_result *result, struct tare_result *part);
 
 struct tare_device_entry *tare_result_add_device(struct tare_result *result);
+// Copies the names of the backend and why the device is one with an earlier entry (may be NULL).
+int tare_device_entry_name(struct tare_device_entry *device, const char *backend,
+                           const char *backend_title, const char *same_by);
+// Replaces its engines by copies of these.
+int tare_device_entry_set_engines(struct tare_device_entry *device,
+                                  const struct tare_engine *engines, size_t count);
 int tare_result_add_absence(struct tare_result *result, const char *backend, const char *reason,
                             const char *action);
 

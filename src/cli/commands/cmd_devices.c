@@ -36,9 +36,9 @@ static int gather(const struct tare_settings *settings, struct tare_result *foun
 		                            found->absences[i].reason, found->absences[i].action);
 	// The simulated device alone is the same on every machine and day.
 	if (added == 0 && only_simulated(result))
-		added = tare_set_string(&result->written_at, "1970-01-01T00:00:00Z");
+		tare_result_set_timeless(result);
 	else if (added == 0)
-		added = tare_topology_of_host(&result->host);
+		tare_topology_of_host(&result->host);
 	free(chosen);
 	if (added < 0) {
 		tare_fail(error, ENOMEM, "out of memory");

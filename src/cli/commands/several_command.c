@@ -156,19 +156,17 @@ static void say_choice(const struct session *session)
 static int describe_whole(struct session *session, struct tare_error *error)
 {
 	struct tare_result *whole = session->whole;
-	int status = session->simulated
-	                 ? tare_set_string(&whole->written_at, "1970-01-01T00:00:00Z")
-	                 : tare_topology_of_host(&whole->host);
 
-	if (status == 0)
-		status =
-		    tare_labels_set_text(&whole->parameters, "device", session->settings->device);
-	if (status == 0)
-		status = tare_labels_set_number(&whole->parameters, "seed", (int64_t)session->seed);
-	if (status == 0 && session->settings->budget_ns)
-		status = tare_labels_set_number(&whole->parameters, "budget_ns",
-		                                session->settings->budget_ns);
-	return status < 0 ? fail_memory(error) : TARE_EXIT_OK;
+	if (session->simulated)
+		tare_result_set_timeless(whole);
+	else
+		tare_topology_of_host(&whole->host);
+	tare_labels_set_text(&whole->parameters, "device", session->settings->device);
+	tare_labels_set_number(&whole->parameters, "seed", (int64_t)session->seed);
+	if (session->settings->budget_ns)
+		tare_labels_set_number(&whole->parameters, "budget_ns",
+		                       session->settings->budget_ns);
+	return tare_result_status(whole) < 0 ? fail_memory(error) : TARE_EXIT_OK;
 }
 
 static int session_open(struct session *session, enum tare_need need, struct tare_error *error)
@@ -241,14 +239,14 @@ static int settle(struct session *session, const struct tare_run *run, int statu
 		kept = name_device(session, part, name);
 		if (kept == 0)
 			kept = tare_result_add_part(session->whole, part);
-		if (kept == 0)
-			part = NULL;
+		else
+			tare_result_free(part);
 	} else {
 		kept = tare_result_warn(session->whole, "device-missing",
 		                        "the other devices were measured without it",
 		                        "no figures of %s: %s", name, why->message);
+		tare_result_free(part);
 	}
-	tare_result_free(part);
 	member->failed = status < 0 && status != -EBADMSG;
 	if (status < 0 && status != -EINTR)
 		note_failure(session, name, why);
@@ -260,9 +258,7 @@ static int measure_open(struct session *session, struct tare_run *run, measure_f
 {
 	struct member *member = &session->members[session->now];
 	struct tare_device_entry *entry = tare_result_add_device(run->result);
-	int status =
-	    entry ? tare_device_describe(member->driver, member->selected->index, entry, error)
-	          : tare_fail(error, ENOMEM, "out of memory");
+	int status = tare_device_describe(member->driver, member->selected->index, entry, error);
 
 	if (status < 0)
 		return status;

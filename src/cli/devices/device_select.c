@@ -214,11 +214,9 @@ int tare_device_move(struct tare_result *found, size_t index, struct tare_result
 {
 	struct tare_device_entry *entry = tare_result_add_device(result);
 
-	if (!entry)
-		return -ENOMEM;
 	*entry = found->devices[index];
 	found->devices[index] = (struct tare_device_entry){ 0 };
-	return 0;
+	return tare_result_status(result);
 }
 
 // ---- the best one

@@ -60,7 +60,7 @@ static const char *how_to_pin(const struct tare_run *run)
 	return "allocate pinned memory";
 }
 
-static int advise_pinned(struct bandwidth *bandwidth)
+static void advise_pinned(struct bandwidth *bandwidth)
 {
 	static const enum tare_line pairs[][2] = {
 		{ TARE_LINE_HEAP_TO_DEVICE, TARE_LINE_HOST_TO_DEVICE },
@@ -71,20 +71,16 @@ static int advise_pinned(struct bandwidth *bandwidth)
 	for (size_t i = 0; i < 2 && !shares_memory(bandwidth->run); i++) {
 		struct comparison c;
 		char text[TARE_UNIT_TEXT];
-		int status;
 		if (!compare_lines(result, pairs[i][0], pairs[i][1], "host", &c) || c.ratio > 0.8)
 			continue;
-		status = tare_result_warn(
-		    result, "pageable-slow", how_to_pin(bandwidth->run),
-		    "pageable copies %s the device reach %.0f %% of pinned (%s)", i ? "from" : "to",
-		    100 * c.ratio, tare_format_bytes(c.bytes, text));
-		if (status < 0)
-			return status;
+		tare_result_warn(result, "pageable-slow", how_to_pin(bandwidth->run),
+		                 "pageable copies %s the device reach %.0f %% of pinned (%s)",
+		                 i ? "from" : "to", 100 * c.ratio,
+		                 tare_format_bytes(c.bytes, text));
 	}
-	return 0;
 }
 
-static int advise_alignment(struct bandwidth *bandwidth)
+static void advise_alignment(struct bandwidth *bandwidth)
 {
 	static const struct {
 		enum tare_line line;
@@ -101,15 +97,15 @@ static int advise_alignment(struct bandwidth *bandwidth)
 		if (!compare_lines(result, rows[i].line, TARE_LINE_HEAP_TO_DEVICE, "host", &c) ||
 		    c.ratio > 0.9)
 			continue;
-		return tare_result_warn(
+		tare_result_warn(
 		    result, "unaligned-slow", "align host buffers to a page (4 KB)",
 		    "a host pointer %s off a page copies at %.0f %% of an aligned one (%s)",
 		    rows[i].text, 100 * c.ratio, tare_format_bytes(c.bytes, text));
+		return;
 	}
-	return 0;
 }
 
-static int advise_first_touch(struct bandwidth *bandwidth)
+static void advise_first_touch(struct bandwidth *bandwidth)
 {
 	static const enum tare_line pairs[][2] = {
 		{ TARE_LINE_FIRST_TOUCH_HEAP, TARE_LINE_DEVICE_TO_HEAP },
@@ -120,21 +116,17 @@ static int advise_first_touch(struct bandwidth *bandwidth)
 	for (size_t i = 0; i < 2; i++) {
 		struct comparison c;
 		char text[TARE_UNIT_TEXT];
-		int status;
 		if (!compare_lines(result, pairs[i][0], pairs[i][1], "host", &c) || c.ratio > 0.8)
 			continue;
-		status = tare_result_warn(
+		tare_result_warn(
 		    result, "first-touch-slow",
 		    "reuse buffers, or touch them before the part that counts",
 		    "the first copy into new %s memory runs at %.0f %% of a later one (%s)",
 		    i ? "shared" : "heap", 100 * c.ratio, tare_format_bytes(c.bytes, text));
-		if (status < 0)
-			return status;
 	}
-	return 0;
 }
 
-static int advise_prefetch(struct bandwidth *bandwidth)
+static void advise_prefetch(struct bandwidth *bandwidth)
 {
 	struct comparison c;
 	char text[TARE_UNIT_TEXT];
@@ -142,15 +134,15 @@ static int advise_prefetch(struct bandwidth *bandwidth)
 	if (!compare_lines(bandwidth->run->result, TARE_LINE_SHARED_FAULT,
 	                   TARE_LINE_SHARED_PREFETCH, "host", &c) ||
 	    c.ratio > 0.8)
-		return 0;
-	return tare_result_warn(bandwidth->run->result, "prefetch-faster",
-	                        "prefetch shared memory before the kernel that reads it",
-	                        "shared memory that moves when it is touched reaches %.0f %% of "
-	                        "prefetched (%s)",
-	                        100 * c.ratio, tare_format_bytes(c.bytes, text));
+		return;
+	tare_result_warn(bandwidth->run->result, "prefetch-faster",
+	                 "prefetch shared memory before the kernel that reads it",
+	                 "shared memory that moves when it is touched reaches %.0f %% of "
+	                 "prefetched (%s)",
+	                 100 * c.ratio, tare_format_bytes(c.bytes, text));
 }
 
-static int advise_rectangles(struct bandwidth *bandwidth)
+static void advise_rectangles(struct bandwidth *bandwidth)
 {
 	static const enum tare_line pairs[][2] = {
 		{ TARE_LINE_RECTANGLE_TO_DEVICE, TARE_LINE_HOST_TO_DEVICE },
@@ -163,15 +155,15 @@ static int advise_rectangles(struct bandwidth *bandwidth)
 		char text[TARE_UNIT_TEXT];
 		if (!compare_lines(result, pairs[i][0], pairs[i][1], "device", &c) || c.ratio > 0.7)
 			continue;
-		return tare_result_warn(
+		tare_result_warn(
 		    result, "rectangle-slow", "pack rows on the host, or copy them whole",
 		    "a copy of rows with gaps runs at %.0f %% of a plain one (%s, %s)",
 		    100 * c.ratio, tare_lines[pairs[i][0]].title, tare_format_bytes(c.bytes, text));
+		return;
 	}
-	return 0;
 }
 
-static int advise_both(struct bandwidth *bandwidth)
+static void advise_both(struct bandwidth *bandwidth)
 {
 	struct tare_result *result = bandwidth->run->result;
 	struct comparison to_device, to_host;
@@ -181,15 +173,15 @@ static int advise_both(struct bandwidth *bandwidth)
 	                          "device", &to_host);
 
 	if (!up || !down || (to_device.ratio > 0.98 && to_host.ratio > 0.98))
-		return 0;
-	return tare_result_warn(result, "both-ways-shared",
-	                        "count on these rates when copies of both directions overlap",
-	                        "both ways at once, host to device falls to %.0f %% of alone, "
-	                        "device to host to %.0f %%",
-	                        100 * to_device.ratio, 100 * to_host.ratio);
+		return;
+	tare_result_warn(result, "both-ways-shared",
+	                 "count on these rates when copies of both directions overlap",
+	                 "both ways at once, host to device falls to %.0f %% of alone, "
+	                 "device to host to %.0f %%",
+	                 100 * to_device.ratio, 100 * to_host.ratio);
 }
 
-static int advise_wrong(struct bandwidth *bandwidth)
+static void advise_wrong(struct bandwidth *bandwidth)
 {
 	struct tare_result *result = bandwidth->run->result;
 
@@ -198,42 +190,29 @@ static int advise_wrong(struct bandwidth *bandwidth)
 		const struct tare_label *bytes =
 		    tare_labels_find(&result->cells[i].labels, "bytes");
 		char text[TARE_UNIT_TEXT];
-		int status;
 		if (result->cells[i].verified != TARE_WRONG || !line || !bytes)
 			continue;
 		// A cell of each clock tells the same; one warning a line and size.
 		if (i > 0 && result->cells[i - 1].verified == TARE_WRONG &&
-		    tare_labels_find(&result->cells[i - 1].labels, "bytes")->number ==
-		        bytes->number &&
-		    strcmp(tare_labels_find(&result->cells[i - 1].labels, "line")->text,
-		           line->text) == 0)
+		    tare_cell_number(&result->cells[i - 1], "bytes") == bytes->number &&
+		    tare_cell_has_text(&result->cells[i - 1], "line", line->text))
 			continue;
-		status =
-		    tare_result_warn(result, "wrong-data",
-		                     "do not use these figures; the device or its "
-		                     "driver loses data",
-		                     "%s, %s: the destination did not hold what was "
-		                     "sent",
-		                     line->text, tare_format_bytes((uint64_t)bytes->number, text));
-		if (status < 0)
-			return status;
+		tare_result_warn(result, "wrong-data",
+		                 "do not use these figures; the device or its "
+		                 "driver loses data",
+		                 "%s, %s: the destination did not hold what was "
+		                 "sent",
+		                 line->text, tare_format_bytes((uint64_t)bytes->number, text));
 	}
-	return 0;
 }
 
-int bandwidth_add_advice(struct bandwidth *bandwidth)
+void bandwidth_add_advice(struct bandwidth *bandwidth)
 {
-	int status = advise_wrong(bandwidth);
-
-	if (status == 0)
-		status = advise_pinned(bandwidth);
-	if (status == 0)
-		status = advise_alignment(bandwidth);
-	if (status == 0)
-		status = advise_first_touch(bandwidth);
-	if (status == 0)
-		status = advise_prefetch(bandwidth);
-	if (status == 0)
-		status = advise_rectangles(bandwidth);
-	return status < 0 ? status : advise_both(bandwidth);
+	advise_wrong(bandwidth);
+	advise_pinned(bandwidth);
+	advise_alignment(bandwidth);
+	advise_first_touch(bandwidth);
+	advise_prefetch(bandwidth);
+	advise_rectangles(bandwidth);
+	advise_both(bandwidth);
 }

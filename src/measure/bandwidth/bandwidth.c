@@ -210,13 +210,13 @@ static int bound_by_budget(struct bandwidth *bandwidth, struct tare_error *error
 		return 0;
 	snprintf(action, sizeof action, "--budget %.0f, or fewer --lines",
 	         ceil(1.8 * wanted_work / rate / 10) * 10);
-	status = tare_result_warn(bandwidth->run->result, "sizes-short", action,
-	                          "sizes end at %s, not %s: %s s is too short for more",
-	                          tare_format_bytes(bandwidth->to_bytes, now),
-	                          tare_format_bytes(wanted, then),
-	                          tare_format_significant(budget_s, 3, seconds));
+	tare_result_warn(bandwidth->run->result, "sizes-short", action,
+	                 "sizes end at %s, not %s: %s s is too short for more",
+	                 tare_format_bytes(bandwidth->to_bytes, now),
+	                 tare_format_bytes(wanted, then),
+	                 tare_format_significant(budget_s, 3, seconds));
 	tare_result_action_is_options(bandwidth->run->result, "sizes-short");
-	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
+	return 0;
 }
 
 // The six lines of copies are what is asked for most; and a large copy takes so long that an even
@@ -238,9 +238,24 @@ static size_t most_samples(const struct transfer *transfer)
 	return samples < SIMULATED_LEAST ? SIMULATED_LEAST : (size_t)samples;
 }
 
-static int plan_one(struct transfer *transfer, struct tare_measurement *measurement)
+static void plan_one(struct transfer *transfer, struct tare_measurement *measurement)
 {
-	enum tare_line_group group = tare_lines[transfer->line].group;
+	static void (*const plans[])(struct transfer *transfer,
+	                             struct tare_measurement *measurement) = {
+		[TARE_LINES_COPY] = transfer_plan_copy,
+		[TARE_LINES_TWICE] = transfer_plan_copy,
+		[TARE_LINES_UNALIGNED] = transfer_plan_copy,
+		[TARE_LINES_BOTH] = transfer_plan_both,
+		[TARE_LINES_MAP] = transfer_plan_map,
+		[TARE_LINES_RECTANGLE] = transfer_plan_rectangle,
+		[TARE_LINES_HOST_MEMORY] = transfer_plan_host_memory,
+		[TARE_LINES_KERNEL] = transfer_plan_kernel,
+		[TARE_LINES_SHARED] = transfer_plan_shared,
+		[TARE_LINES_FIRST_TOUCH] = transfer_plan_first_touch,
+		[TARE_LINES_PAGES] = transfer_plan_pages,
+		[TARE_LINES_IMAGE] = transfer_plan_image,
+	};
+	_Static_assert(sizeof plans / sizeof *plans == TARE_LINE_GROUPS, "each group has a plan");
 	char text[TARE_UNIT_TEXT];
 
 	measurement->weight = weight_of(transfer);
@@ -248,46 +263,30 @@ static int plan_one(struct transfer *transfer, struct tare_measurement *measurem
 	snprintf(measurement->title, sizeof measurement->title, "%s, %s",
 	         tare_lines[transfer->line].title, tare_format_bytes(transfer->bytes, text));
 	measurement->context = transfer;
-	if (group == TARE_LINES_BOTH)
-		return transfer_plan_both(transfer, measurement);
-	if (group == TARE_LINES_MAP)
-		return transfer_plan_map(transfer, measurement);
-	if (group == TARE_LINES_RECTANGLE)
-		return transfer_plan_rectangle(transfer, measurement);
-	if (group == TARE_LINES_HOST_MEMORY)
-		return transfer_plan_host_memory(transfer, measurement);
-	if (group == TARE_LINES_KERNEL)
-		return transfer_plan_kernel(transfer, measurement);
-	if (group == TARE_LINES_SHARED)
-		return transfer_plan_shared(transfer, measurement);
-	if (group == TARE_LINES_FIRST_TOUCH)
-		return transfer_plan_first_touch(transfer, measurement);
-	if (group == TARE_LINES_PAGES)
-		return transfer_plan_pages(transfer, measurement);
-	if (group == TARE_LINES_IMAGE)
-		return transfer_plan_image(transfer, measurement);
-	return transfer_plan_copy(transfer, measurement);
+	plans[tare_lines[transfer->line].group](transfer, measurement);
 }
 
 // A line for which none of the sizes will do still has a row, which says so.
-static int add_sizeless(struct bandwidth *bandwidth, enum tare_line line)
+static void add_sizeless(struct bandwidth *bandwidth, enum tare_line line)
 {
 	struct tare_cell *cell =
 	    tare_result_add_cell(bandwidth->run->result, "time", "ps", "device");
 
-	if (!cell || tare_labels_set_text(&cell->labels, "line", tare_lines[line].name) < 0)
-		return -ENOMEM;
-	if (tare_lines[line].group == TARE_LINES_IMAGE)
-		return tare_cell_set_absent(cell, "needs a size that is a power of two");
-	if (tare_lines[line].group == TARE_LINES_PAGES)
-		return tare_cell_set_absent(cell,
-		                            "needs a size that is a multiple of 2 MB, a huge page");
-	return tare_cell_set_absent(
-	    cell,
-	    "needs a size that is a multiple of %s and at most half of "
-	    "the largest buffer",
-	    line == TARE_LINE_NARROW_TO_DEVICE || line == TARE_LINE_NARROW_TO_HOST ? "256 B"
-	                                                                           : "4 KB");
+	tare_labels_set_text(&cell->labels, "line", tare_lines[line].name);
+	if (tare_lines[line].group == TARE_LINES_IMAGE) {
+		tare_cell_set_absent(cell, "needs a size that is a power of two");
+		return;
+	}
+	if (tare_lines[line].group == TARE_LINES_PAGES) {
+		tare_cell_set_absent(cell, "needs a size that is a multiple of 2 MB, a huge page");
+		return;
+	}
+	tare_cell_set_absent(cell,
+	                     "needs a size that is a multiple of %s and at most half of "
+	                     "the largest buffer",
+	                     line == TARE_LINE_NARROW_TO_DEVICE || line == TARE_LINE_NARROW_TO_HOST
+	                         ? "256 B"
+	                         : "4 KB");
 }
 
 struct plan {
@@ -311,16 +310,15 @@ static int make_plan(struct bandwidth *bandwidth, struct plan *plan)
 		    line == TARE_LINE_BOTH_TO_HOST || line == TARE_LINE_BOTH_TOTAL)
 			continue;
 		sizes = sizes_of(bandwidth, (enum tare_line)line);
-		if (sizes.count == 0 && add_sizeless(bandwidth, (enum tare_line)line) < 0)
-			return -ENOMEM;
+		if (sizes.count == 0)
+			add_sizeless(bandwidth, (enum tare_line)line);
 		for (size_t i = 0; i < sizes.count; i++) {
 			struct transfer *transfer = &plan->transfers[plan->count];
 			*transfer = (struct transfer){ .bandwidth = bandwidth,
 				                       .line = (enum tare_line)line,
 				                       .bytes = sizes.at[i],
 				                       .batch = 1 };
-			if (plan_one(transfer, &plan->measurements[plan->count++]) < 0)
-				return -ENOMEM;
+			plan_one(transfer, &plan->measurements[plan->count++]);
 		}
 	}
 	return 0;
@@ -334,7 +332,7 @@ static void free_plan(struct plan *plan)
 	free(plan->transfers);
 }
 
-static int add_parameters(const struct bandwidth *bandwidth)
+static void add_parameters(const struct bandwidth *bandwidth)
 {
 	struct tare_labels *parameters = &bandwidth->run->result->parameters;
 	char names[2048] = "";
@@ -344,27 +342,21 @@ static int add_parameters(const struct bandwidth *bandwidth)
 		if (bandwidth->lines >> i & 1)
 			used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
 			                         used ? "," : "", tare_lines[i].name);
-	if (tare_labels_set_number(parameters, "from_bytes", (int64_t)bandwidth->from_bytes) < 0 ||
-	    tare_labels_set_number(parameters, "to_bytes", (int64_t)bandwidth->to_bytes) < 0)
-		return -ENOMEM;
-	return tare_labels_set_text(parameters, "lines", names);
+	tare_labels_set_number(parameters, "from_bytes", (int64_t)bandwidth->from_bytes);
+	tare_labels_set_number(parameters, "to_bytes", (int64_t)bandwidth->to_bytes);
+	tare_labels_set_text(parameters, "lines", names);
 }
 
 // Everything that is derived from the cells; also after an interruption or a lost device.
-static int conclude(struct bandwidth *bandwidth)
+static void conclude(struct bandwidth *bandwidth)
 {
-	int status = bandwidth_judge_maps(bandwidth);
-
-	if (status == 0)
-		status = bandwidth_add_fits(bandwidth);
-	if (status == 0)
-		status = bandwidth_add_plots(bandwidth);
-	if (status == 0)
-		status = bandwidth_add_advice(bandwidth);
-	return status < 0 ? status : tare_run_warn_convergence(bandwidth->run);
+	bandwidth_judge_maps(bandwidth);
+	bandwidth_add_fits(bandwidth);
+	bandwidth_add_plots(bandwidth);
+	bandwidth_add_advice(bandwidth);
 }
 
-static int warn_few(struct bandwidth *bandwidth, const struct plan *plan)
+static void warn_few(struct bandwidth *bandwidth, const struct plan *plan)
 {
 	char limit[TARE_UNIT_TEXT];
 
@@ -372,37 +364,36 @@ static int warn_few(struct bandwidth *bandwidth, const struct plan *plan)
 
 	for (size_t i = 0; i < plan->count; i++)
 		if (plan->measurements[i].most_samples &&
-		    result->cells[plan->measurements[i].figures[0].cell].summary.n > 0)
-			return tare_result_warn(
+		    result->cells[plan->measurements[i].figures[0].cell].summary.n > 0) {
+			tare_result_warn(
 			    result, "few-samples", "measure smaller ones for an interval",
 			    "copies above %s were sampled %d to %d times: the simulated device "
 			    "really "
 			    "moves every byte",
 			    tare_format_bytes(FEW_SHORT, limit), SIMULATED_LEAST,
 			    (int)(SIMULATED_BYTES / FEW_SHORT / 2));
-	return 0;
+			return;
+		}
 }
 
 static int measure(struct bandwidth *bandwidth, struct tare_error *error)
 {
 	struct plan plan = { 0 };
-	int status = add_parameters(bandwidth), concluded;
+	int status;
 
-	if (status == 0)
-		status = make_plan(bandwidth, &plan);
+	add_parameters(bandwidth);
+	status = make_plan(bandwidth, &plan);
 	if (status < 0)
 		status = tare_fail(error, -status, "out of memory");
 	else
 		status = tare_run_measure(bandwidth->run, plan.measurements, plan.count, error);
-	concluded = warn_few(bandwidth, &plan);
+	if (status == 0 || tare_run_is_partial(bandwidth->run, status)) {
+		warn_few(bandwidth, &plan);
+		conclude(bandwidth);
+		status = tare_run_end(bandwidth->run, status, error);
+	}
 	free_plan(&plan);
-	if (status < 0 && !tare_run_is_partial(bandwidth->run, status))
-		return status;
-	if (concluded == 0)
-		concluded = conclude(bandwidth);
-	if (concluded == 0)
-		concluded = tare_run_warn_lost(bandwidth->run, status, error);
-	return concluded < 0 ? tare_fail(error, -concluded, "out of memory") : status;
+	return status;
 }
 
 static int fail_if_wrong(const struct tare_result *result, struct tare_error *error)

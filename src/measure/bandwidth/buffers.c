@@ -314,14 +314,14 @@ void bandwidth_close_buffers(struct bandwidth *bandwidth)
 	}
 }
 
-static int warn_bounded(struct bandwidth *bandwidth, uint64_t wanted, const char *reason)
+static void warn_bounded(struct bandwidth *bandwidth, uint64_t wanted, const char *reason)
 {
 	char now[TARE_UNIT_TEXT], then[TARE_UNIT_TEXT];
 
-	return tare_result_warn(
-	    bandwidth->run->result, "sizes-bounded",
-	    "free memory, or ask for fewer lines with --lines", "sizes end at %s, not %s: %s",
-	    tare_format_bytes(bandwidth->to_bytes, now), tare_format_bytes(wanted, then), reason);
+	tare_result_warn(bandwidth->run->result, "sizes-bounded",
+	                 "free memory, or ask for fewer lines with --lines",
+	                 "sizes end at %s, not %s: %s", tare_format_bytes(bandwidth->to_bytes, now),
+	                 tare_format_bytes(wanted, then), reason);
 }
 
 int bandwidth_open_buffers(struct bandwidth *bandwidth, struct tare_error *error)
@@ -354,7 +354,7 @@ int bandwidth_open_buffers(struct bandwidth *bandwidth, struct tare_error *error
 			*error = why;
 		return status;
 	}
-	if (bandwidth->to_bytes < wanted && warn_bounded(bandwidth, wanted, bound.reason) < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	if (bandwidth->to_bytes < wanted)
+		warn_bounded(bandwidth, wanted, bound.reason);
 	return 0;
 }

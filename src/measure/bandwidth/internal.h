@@ -85,21 +85,21 @@ bool bandwidth_equal(const struct bandwidth *bandwidth, const void *host, uint64
                      uint64_t bytes);
 
 // ---- transfers: each adds a measurement's figures and functions
-int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measurement);
-int transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *measurement);
-int transfer_plan_first_touch(struct transfer *transfer, struct tare_measurement *measurement);
-int transfer_plan_image(struct transfer *transfer, struct tare_measurement *measurement);
-int transfer_plan_pages(struct transfer *transfer, struct tare_measurement *measurement);
-int transfer_plan_both(struct transfer *transfer, struct tare_measurement *measurement);
-int transfer_plan_map(struct transfer *transfer, struct tare_measurement *measurement);
-int transfer_plan_host_memory(struct transfer *transfer, struct tare_measurement *measurement);
-int transfer_plan_kernel(struct transfer *transfer, struct tare_measurement *measurement);
-int transfer_plan_shared(struct transfer *transfer, struct tare_measurement *measurement);
+void transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measurement);
+void transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *measurement);
+void transfer_plan_first_touch(struct transfer *transfer, struct tare_measurement *measurement);
+void transfer_plan_image(struct transfer *transfer, struct tare_measurement *measurement);
+void transfer_plan_pages(struct transfer *transfer, struct tare_measurement *measurement);
+void transfer_plan_both(struct transfer *transfer, struct tare_measurement *measurement);
+void transfer_plan_map(struct transfer *transfer, struct tare_measurement *measurement);
+void transfer_plan_host_memory(struct transfer *transfer, struct tare_measurement *measurement);
+void transfer_plan_kernel(struct transfer *transfer, struct tare_measurement *measurement);
+void transfer_plan_shared(struct transfer *transfer, struct tare_measurement *measurement);
 
 // ---- what they share (transfer.c)
 // Both figures, the line's own first.
-int transfer_add_figures(struct transfer *transfer, struct tare_measurement *measurement,
-                         const char *device_method, const char *host_method);
+void transfer_add_figures(struct transfer *transfer, struct tare_measurement *measurement,
+                          const char *device_method, const char *host_method);
 // Tries transfer->operation, or the beginning of a large copy, once with a limit on both queues,
 // poisons its destination and finds how many of it a device sample needs.
 int transfer_prepare(struct transfer *transfer, struct tare_measurement *measurement,
@@ -136,7 +136,7 @@ const struct tare_cell *bandwidth_cell(const struct tare_result *result, enum ta
                                        uint64_t bytes, const char *source);
 double bandwidth_cell_ns(const struct tare_cell *cell, double value);
 // Decides whether mapping moves bytes; gives map cells their rates only if it does.
-int bandwidth_judge_maps(struct bandwidth *bandwidth);
-int bandwidth_add_fits(struct bandwidth *bandwidth);
-int bandwidth_add_plots(struct bandwidth *bandwidth);
-int bandwidth_add_advice(struct bandwidth *bandwidth);
+void bandwidth_judge_maps(struct bandwidth *bandwidth);
+void bandwidth_add_fits(struct bandwidth *bandwidth);
+void bandwidth_add_plots(struct bandwidth *bandwidth);
+void bandwidth_add_advice(struct bandwidth *bandwidth);

@@ -24,9 +24,8 @@ struct tare_figure *transfer_figure(struct transfer *transfer, struct tare_measu
 	    tare_measurement_add(measurement, "time", "ps", source, "%s%s", method,
 	                         device ? tare_bench_stamp_note(&transfer->bandwidth->bench) : "");
 
-	if (!figure || tare_labels_set_text(&figure->labels, "line", tare_lines[line].name) < 0 ||
-	    tare_labels_set_number(&figure->labels, "bytes", (int64_t)transfer->bytes) < 0)
-		return NULL;
+	tare_labels_set_text(&figure->labels, "line", tare_lines[line].name);
+	tare_labels_set_number(&figure->labels, "bytes", (int64_t)transfer->bytes);
 	figure->quantum = device ? transfer->bandwidth->bench.step_ps
 	                         : 1000 * (double)transfer->bandwidth->run->host_step_ns;
 	figure->floor = 1;
@@ -173,10 +172,8 @@ static int calibrate(struct transfer *transfer, struct tare_measurement *measure
 	transfer->batch = tare_bench_batch(bench, &transfer->operation, ps);
 	transfer->apart = transfer->batch > 1 || transfer->bytes <= APART_BYTES;
 	figure->quantum = tare_bench_batch_step_ps(bench, transfer->batch);
-	if (transfer->batch == 1)
-		return 0;
-	if (tare_labels_set_number(&figure->labels, "batch", transfer->batch) < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	if (transfer->batch > 1)
+		tare_labels_set_number(&figure->labels, "batch", transfer->batch);
 	return 0;
 }
 
@@ -270,9 +267,8 @@ static int begin_twice(struct tare_measurement *measurement, struct tare_error *
 	int status = begin_copy(measurement, error);
 
 	copy_figure(measurement);
-	if (status == 0 && transfer->batch > 1 &&
-	    tare_labels_set_number(&measurement->figures[2].labels, "batch", transfer->batch) < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	if (status == 0 && transfer->batch > 1)
+		tare_labels_set_number(&measurement->figures[2].labels, "batch", transfer->batch);
 	return status;
 }
 
@@ -286,16 +282,14 @@ static int sample_twice(struct tare_measurement *measurement, int64_t *values,
 	return status;
 }
 
-static int plan_twice(struct transfer *transfer, struct tare_measurement *measurement)
+static void plan_twice(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	measurement->begin = begin_twice;
 	measurement->sample = sample_twice;
-	return transfer_figure(transfer, measurement, TARE_LINE_DEVICE_TWICE, "device",
-	                       2 * (double)transfer->bytes,
-	                       "the time of device-to-device; each byte is read and written, and "
-	                       "counted both times")
-	           ? 0
-	           : -ENOMEM;
+	transfer_figure(transfer, measurement, TARE_LINE_DEVICE_TWICE, "device",
+	                2 * (double)transfer->bytes,
+	                "the time of device-to-device; each byte is read and written, and "
+	                "counted both times");
 }
 
 static void choose_buffers(struct transfer *transfer)
@@ -319,26 +313,22 @@ static void choose_buffers(struct transfer *transfer)
 	transfer->offset = rows[transfer->line].offset;
 }
 
-int transfer_add_figures(struct transfer *transfer, struct tare_measurement *measurement,
-                         const char *device_method, const char *host_method)
+void transfer_add_figures(struct transfer *transfer, struct tare_measurement *measurement,
+                          const char *device_method, const char *host_method)
 {
 	bool host_first = tare_lines[transfer->line].host_is_main;
 
 	for (int i = 0; i < 2; i++) {
 		bool host = host_first == (i == 0);
-		if (!transfer_figure(transfer, measurement, transfer->line,
-		                     host ? "host" : "device", (double)transfer->bytes,
-		                     host ? host_method : device_method))
-			return -ENOMEM;
+		transfer_figure(transfer, measurement, transfer->line, host ? "host" : "device",
+		                (double)transfer->bytes, host ? host_method : device_method);
 	}
-	return 0;
 }
 
-int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measurement)
+void transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	bool host_first = tare_lines[transfer->line].host_is_main;
 	char device_method[160];
-	int status;
 
 	snprintf(device_method, sizeof device_method,
 	         "start to end on the device's clock; copies shorter than 100 ticks: %s",
@@ -347,15 +337,14 @@ int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measu
 	measurement->begin = begin_copy;
 	measurement->sample = transfer_sample;
 	measurement->end = transfer_end;
-	status = transfer_add_figures(
+	transfer_add_figures(
 	    transfer, measurement,
 	    host_first
 	        ? "start to end on the device's clock; staging by the driver may lie outside it"
 	        : device_method,
 	    host_first ? "one blocking copy: call to return on the host's clock"
 	               : "one copy: call to the return of finish on the host's clock");
-	if (status == 0 && transfer->line == TARE_LINE_DEVICE_TO_DEVICE &&
+	if (transfer->line == TARE_LINE_DEVICE_TO_DEVICE &&
 	    BANDWIDTH_HAS(transfer->bandwidth->lines, TARE_LINE_DEVICE_TWICE))
-		status = plan_twice(transfer, measurement);
-	return status;
+		plan_twice(transfer, measurement);
 }

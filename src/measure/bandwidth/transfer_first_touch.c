@@ -52,7 +52,7 @@ static int sample_first_touch(struct tare_measurement *measurement, int64_t *val
 	return status < 0 ? status : transfer_sample(measurement, values, error);
 }
 
-int transfer_plan_first_touch(struct transfer *transfer, struct tare_measurement *measurement)
+void transfer_plan_first_touch(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	bool heap = transfer->line == TARE_LINE_FIRST_TOUCH_HEAP;
 
@@ -62,7 +62,7 @@ int transfer_plan_first_touch(struct transfer *transfer, struct tare_measurement
 	measurement->sample = sample_first_touch;
 	measurement->end = transfer_end;
 	measurement->no_warm_up = true;
-	return transfer_add_figures(
+	transfer_add_figures(
 	    transfer, measurement,
 	    "start to end on the device's clock of the first copy into new memory",
 	    "the first, blocking copy into new memory: call to return on the host's clock");

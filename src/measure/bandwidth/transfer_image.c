@@ -55,12 +55,12 @@ static int begin_image(struct tare_measurement *measurement, struct tare_error *
 	return transfer_prepare(transfer, measurement, error);
 }
 
-int transfer_plan_image(struct transfer *transfer, struct tare_measurement *measurement)
+void transfer_plan_image(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	measurement->begin = begin_image;
 	measurement->sample = transfer_sample;
 	measurement->end = transfer_end;
-	return transfer_add_figures(
+	transfer_add_figures(
 	    transfer, measurement,
 	    "start to end on the device's clock of one copy of a whole image",
 	    "one copy of a whole image: call to the return of finish on the host's clock");

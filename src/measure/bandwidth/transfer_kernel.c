@@ -118,7 +118,7 @@ static int begin_host_memory(struct tare_measurement *measurement, struct tare_e
 	return transfer_prepare(transfer, measurement, error);
 }
 
-int transfer_plan_host_memory(struct transfer *transfer, struct tare_measurement *measurement)
+void transfer_plan_host_memory(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	char method[240];
 
@@ -130,8 +130,8 @@ int transfer_plan_host_memory(struct transfer *transfer, struct tare_measurement
 	measurement->begin = begin_host_memory;
 	measurement->sample = transfer_sample;
 	measurement->end = transfer_end;
-	return transfer_add_figures(transfer, measurement, method,
-	                            "one copy: call to the return of finish on the host's clock");
+	transfer_add_figures(transfer, measurement, method,
+	                     "one copy: call to the return of finish on the host's clock");
 }
 
 // ---- a kernel
@@ -161,7 +161,7 @@ static int begin_kernel(struct tare_measurement *measurement, struct tare_error 
 	return transfer_prepare(transfer, measurement, error);
 }
 
-int transfer_plan_kernel(struct transfer *transfer, struct tare_measurement *measurement)
+void transfer_plan_kernel(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	char method[240];
 
@@ -172,6 +172,6 @@ int transfer_plan_kernel(struct transfer *transfer, struct tare_measurement *mea
 	measurement->begin = begin_kernel;
 	measurement->sample = transfer_sample;
 	measurement->end = transfer_end;
-	return transfer_add_figures(transfer, measurement, method,
-	                            "one launch: call to the return of finish on the host's clock");
+	transfer_add_figures(transfer, measurement, method,
+	                     "one launch: call to the return of finish on the host's clock");
 }

@@ -154,7 +154,7 @@ static int end_map(struct tare_measurement *measurement, enum tare_verified *ver
 	return unmap(transfer, NULL, error);
 }
 
-int transfer_plan_map(struct transfer *transfer, struct tare_measurement *measurement)
+void transfer_plan_map(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	bool read = transfer->line == TARE_LINE_MAP_READ;
 
@@ -171,11 +171,8 @@ int transfer_plan_map(struct transfer *transfer, struct tare_measurement *measur
 		                         : (i ? "start to end of the unmap on the device's clock"
 		                              : "unmap after the host wrote every byte: call to "
 		                                "the return of finish"));
-		if (!figure)
-			return -ENOMEM;
 		figure->rate_unit = NULL; // until bandwidth_judge_maps says that bytes move
 	}
-	return 0;
 }
 
 static bool is_of(const struct tare_cell *cell, enum tare_line line)
@@ -262,47 +259,45 @@ static bool is_zero_copy(const struct tare_result *result, enum tare_line line,
 	                      bandwidth_cell(result, line, many, "device"));
 }
 
-static int set_rates(struct tare_result *result, enum tare_line line, bool zero_copy)
+static void set_rates(struct tare_result *result, enum tare_line line, bool zero_copy)
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		struct tare_cell *cell = &result->cells[i];
 		const struct tare_label *bytes = tare_labels_find(&cell->labels, "bytes");
 		char method[400];
-		int status;
 		if (!is_of(cell, line))
 			continue;
 		if (!zero_copy) {
-			status = tare_cell_set_rate(cell, (double)bytes->number, "GB/s", 1e9);
+			tare_cell_set_rate(cell, (double)bytes->number, "GB/s", 1e9);
 		} else {
 			snprintf(method, sizeof method,
 			         "zero copy: no byte moves, so there is no rate; %s",
 			         cell->method ? cell->method : "");
-			status = tare_set_string(&cell->method, method);
+			tare_cell_set_method(cell, method);
 		}
-		if (status < 0)
-			return status;
 	}
-	return 0;
 }
 
-static int warn_zero_copy(struct tare_result *result, const struct tare_cell *small,
-                          const struct tare_cell *large)
+static void warn_zero_copy(struct tare_result *result, const struct tare_cell *small,
+                           const struct tare_cell *large)
 {
 	static const char action[] = "map buffers instead of copying them on this device";
 	char few[TARE_UNIT_TEXT], many[TARE_UNIT_TEXT], quick[TARE_UNIT_TEXT], slow[TARE_UNIT_TEXT];
 
 	tare_format_bytes((uint64_t)bytes_of(large), many);
 	tare_format_ns(large->summary.median / 1000, slow);
-	if (small == large)
-		return tare_result_warn(result, "map-zero-copy", action,
-		                        "mapping is zero copy: %s takes %s", many, slow);
-	return tare_result_warn(result, "map-zero-copy", action,
-	                        "mapping is zero copy: %s takes %s, %s takes %s",
-	                        tare_format_bytes((uint64_t)bytes_of(small), few),
-	                        tare_format_ns(small->summary.median / 1000, quick), many, slow);
+	if (small == large) {
+		tare_result_warn(result, "map-zero-copy", action,
+		                 "mapping is zero copy: %s takes %s", many, slow);
+		return;
+	}
+	tare_result_warn(result, "map-zero-copy", action,
+	                 "mapping is zero copy: %s takes %s, %s takes %s",
+	                 tare_format_bytes((uint64_t)bytes_of(small), few),
+	                 tare_format_ns(small->summary.median / 1000, quick), many, slow);
 }
 
-int bandwidth_judge_maps(struct bandwidth *bandwidth)
+void bandwidth_judge_maps(struct bandwidth *bandwidth)
 {
 	static const enum tare_line lines[] = { TARE_LINE_MAP_READ, TARE_LINE_UNMAP_WRITTEN };
 	struct tare_result *result = bandwidth->run->result;
@@ -310,15 +305,11 @@ int bandwidth_judge_maps(struct bandwidth *bandwidth)
 	for (size_t i = 0; i < 2; i++) {
 		const struct tare_cell *small, *large;
 		bool zero_copy;
-		int status;
 		if (!ends_of(result, lines[i], &small, &large))
 			continue;
 		zero_copy = is_zero_copy(result, lines[i], small, large);
-		status = set_rates(result, lines[i], zero_copy);
-		if (status == 0 && zero_copy && lines[i] == TARE_LINE_MAP_READ)
-			status = warn_zero_copy(result, small, large);
-		if (status < 0)
-			return status;
+		set_rates(result, lines[i], zero_copy);
+		if (zero_copy && lines[i] == TARE_LINE_MAP_READ)
+			warn_zero_copy(result, small, large);
 	}
-	return 0;
 }

@@ -183,7 +183,7 @@ static int end_pages(struct tare_measurement *measurement, enum tare_verified *v
 	return status;
 }
 
-int transfer_plan_pages(struct transfer *transfer, struct tare_measurement *measurement)
+void transfer_plan_pages(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	bool first = is_first_touch(transfer->line);
 
@@ -191,7 +191,7 @@ int transfer_plan_pages(struct transfer *transfer, struct tare_measurement *meas
 	measurement->sample = first ? sample_first : transfer_sample;
 	measurement->end = end_pages;
 	measurement->no_warm_up = first;
-	return transfer_add_figures(
+	transfer_add_figures(
 	    transfer, measurement,
 	    first ? "start to end on the device's clock of the first copy into new memory"
 	          : "start to end on the device's clock; staging by the driver may lie outside it",

@@ -93,7 +93,7 @@ static int end_rectangle(struct tare_measurement *measurement, enum tare_verifie
 	return 0;
 }
 
-int transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *measurement)
+void transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	bool narrow = row_bytes_of(transfer) == BANDWIDTH_NARROW_BYTES;
 
@@ -102,7 +102,7 @@ int transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *
 	measurement->begin = begin_rectangle;
 	measurement->sample = transfer_sample;
 	measurement->end = end_rectangle;
-	return transfer_add_figures(
+	transfer_add_figures(
 	    transfer, measurement,
 	    narrow ? "start to end on the device's clock of one two-dimensional copy, rows of 256 B"
 	           : "start to end on the device's clock of one two-dimensional copy, rows of 4 KB",

@@ -82,17 +82,15 @@ static struct points points_of(const struct tare_result *result, enum tare_line 
 	return points;
 }
 
-// NULL: out of memory.
 static struct tare_cell *add_fit_cell(struct tare_result *result, enum tare_line line,
                                       const char *fit, const char *quantity, const char *unit,
                                       const char *method)
 {
 	struct tare_cell *cell = tare_result_add_cell(result, quantity, unit, "model");
 
-	if (!cell || tare_labels_set_text(&cell->labels, "line", tare_lines[line].name) < 0 ||
-	    tare_labels_set_text(&cell->labels, "fit", fit) < 0 ||
-	    tare_set_string(&cell->method, method) < 0)
-		return NULL;
+	tare_labels_set_text(&cell->labels, "line", tare_lines[line].name);
+	tare_labels_set_text(&cell->labels, "fit", fit);
+	tare_cell_set_method(cell, method);
 	return cell;
 }
 
@@ -113,7 +111,7 @@ static const char *contradiction(const struct points *points)
 	           : "the times contradict a fixed cost plus a rate";
 }
 
-static int add_fit(struct tare_result *result, enum tare_line line, const struct points *points)
+static void add_fit(struct tare_result *result, enum tare_line line, const struct points *points)
 {
 	static const struct {
 		const char *fit, *quantity, *unit;
@@ -126,8 +124,10 @@ static int add_fit(struct tare_result *result, enum tare_line line, const struct
 	int fitted = tare_fit_transfer(points->bytes, points->ns, points->count, &fit);
 	char method[240];
 
-	if (fitted == -ENOMEM)
-		return fitted;
+	if (fitted == -ENOMEM) {
+		tare_result_fail(result);
+		return;
+	}
 	snprintf(method, sizeof method,
 	         "line through %zu medians, time = latency + bytes / rate, least "
 	         "squares of relative error; the worst point lies %.0f %% off",
@@ -135,45 +135,36 @@ static int add_fit(struct tare_result *result, enum tare_line line, const struct
 	for (int i = 0; i < 3; i++) {
 		struct tare_cell *cell = add_fit_cell(result, line, rows[i].fit, rows[i].quantity,
 		                                      rows[i].unit, fitted == 0 ? method : NULL);
-		int status;
-		if (!cell)
-			return -ENOMEM;
-		if (fitted < 0)
-			status = tare_cell_set_absent(cell, "%s", contradiction(points));
-		else if (i == 0)
-			status = tare_cell_set_model(cell, fit.latency_ns, fit.latency_low_ns,
-			                             fit.latency_high_ns);
-		else if (i == 1)
-			status = tare_cell_set_model(cell, fit.rate_bytes_per_s / 1e9,
-			                             fit.rate_low / 1e9, fit.rate_high / 1e9);
-		else if (!(fit.half_rate_bytes > 0))
-			status = tare_cell_set_absent(cell, "the fitted latency is not above zero");
-		else
-			status =
-			    tare_cell_set_model(cell, fit.half_rate_bytes,
-			                        fmax(0, fit.latency_low_ns) * fit.rate_low / 1e9,
-			                        fit.latency_high_ns * fit.rate_high / 1e9);
-		if (status < 0)
-			return status;
+
+		if (fitted < 0) {
+			tare_cell_set_absent(cell, "%s", contradiction(points));
+		} else if (i == 0) {
+			tare_cell_set_model(cell, fit.latency_ns, fit.latency_low_ns,
+			                    fit.latency_high_ns);
+		} else if (i == 1) {
+			tare_cell_set_model(cell, fit.rate_bytes_per_s / 1e9, fit.rate_low / 1e9,
+			                    fit.rate_high / 1e9);
+		} else if (!(fit.half_rate_bytes > 0)) {
+			tare_cell_set_absent(cell, "the fitted latency is not above zero");
+		} else {
+			tare_cell_set_model(cell, fit.half_rate_bytes,
+			                    fmax(0, fit.latency_low_ns) * fit.rate_low / 1e9,
+			                    fit.latency_high_ns * fit.rate_high / 1e9);
+		}
 	}
-	return 0;
 }
 
-int bandwidth_add_fits(struct bandwidth *bandwidth)
+void bandwidth_add_fits(struct bandwidth *bandwidth)
 {
 	for (int line = 0; line < TARE_LINE_COUNT; line++) {
 		struct points points;
-		int status;
 		if (!(bandwidth->lines >> line & 1) || tare_lines[line].group != TARE_LINES_COPY)
 			continue;
 		points = points_of(bandwidth->run->result, (enum tare_line)line);
 		if (points.count == 0)
 			continue; // the line's own cells say why there is nothing
-		status = add_fit(bandwidth->run->result, (enum tare_line)line, &points);
-		if (status < 0)
-			return status;
+		add_fit(bandwidth->run->result, (enum tare_line)line, &points);
 	}
-	return 0;
 }
 
 // ---- plots
@@ -184,9 +175,9 @@ static bool is_power_of_two(int64_t bytes)
 }
 
 // One series: the rates of a line on one clock from `from` to `to`. Sets *any.
-static int add_series(struct tare_result *result, struct tare_plot *plot, enum tare_line line,
-                      const char *source, const char *name, uint64_t from, uint64_t to,
-                      bool powers_only)
+static void add_series(struct tare_result *result, struct tare_plot *plot, enum tare_line line,
+                       const char *source, const char *name, uint64_t from, uint64_t to,
+                       bool powers_only)
 {
 	struct tare_plot_series *series = NULL;
 
@@ -200,12 +191,9 @@ static int add_series(struct tare_result *result, struct tare_plot *plot, enum t
 			continue;
 		if (!series)
 			series = tare_plot_add_series(plot, name);
-		if (!series || tare_plot_series_add(
-		                   series, (struct tare_point){ (double)bytes, rate->median,
-		                                                rate->ci_low, rate->ci_high }) < 0)
-			return -ENOMEM;
+		tare_plot_series_add(series, (struct tare_point){ (double)bytes, rate->median,
+		                                                  rate->ci_low, rate->ci_high });
 	}
-	return 0;
 }
 
 static bool has_rates(const struct tare_result *result, uint64_t from, uint64_t to,
@@ -225,30 +213,27 @@ static bool has_rates(const struct tare_result *result, uint64_t from, uint64_t 
 }
 
 // The seed's figures: six bars a size.
-static int add_bars(struct bandwidth *bandwidth, const char *id, const char *title, uint64_t from,
-                    uint64_t to, bool logarithmic)
+static void add_bars(struct bandwidth *bandwidth, const char *id, const char *title, uint64_t from,
+                     uint64_t to, bool logarithmic)
 {
 	struct tare_result *result = bandwidth->run->result;
 	struct tare_plot *plot;
 
 	if (!has_rates(result, from, to, true))
-		return 0;
+		return;
 	plot = tare_result_add_plot(result, id, title, TARE_PLOT_BAR);
-	if (!plot || tare_plot_axes(plot, "size", "B", true, "rate", "GB/s", logarithmic) < 0 ||
-	    tare_set_string(&plot->note,
-	                    "Host time for lines with pageable memory (heap), device time for "
-	                    "the others. Device to device counted once.") < 0)
-		return -ENOMEM;
+	tare_plot_axes(plot, "size", "B", true, "rate", "GB/s", logarithmic);
+	tare_plot_set_note(plot, "Host time for lines with pageable memory (heap), device time for "
+	                         "the others. Device to device counted once.");
 	for (int line = TARE_LINE_SHARED_TO_SHARED; line <= TARE_LINE_DEVICE_TO_HOST; line++) {
 		const char *source = main_source(result, (enum tare_line)line);
-		if (source && add_series(result, plot, (enum tare_line)line, source,
-		                         tare_lines[line].title, from, to, true) < 0)
-			return -ENOMEM;
+		if (source)
+			add_series(result, plot, (enum tare_line)line, source,
+			           tare_lines[line].title, from, to, true);
 	}
-	return 0;
 }
 
-static int add_lines(struct bandwidth *bandwidth)
+static void add_lines(struct bandwidth *bandwidth)
 {
 	static const char *const sources[] = { "device", "host" };
 	struct tare_result *result = bandwidth->run->result;
@@ -256,13 +241,12 @@ static int add_lines(struct bandwidth *bandwidth)
 	char name[96];
 
 	if (!has_rates(result, 0, UINT64_MAX, false))
-		return 0;
+		return;
 	plot = tare_result_add_plot(result, "bandwidth", "Every line, every size", TARE_PLOT_LINE);
-	if (!plot || tare_plot_axes(plot, "size", "B", true, "rate", "GB/s", true) < 0 ||
-	    tare_set_string(&plot->note,
-	                    "Medians with their intervals. Where staging by the driver counts, "
-	                    "both clocks are shown.") < 0)
-		return -ENOMEM;
+	tare_plot_axes(plot, "size", "B", true, "rate", "GB/s", true);
+	tare_plot_set_note(plot,
+	                   "Medians with their intervals. Where staging by the driver counts, "
+	                   "both clocks are shown.");
 	for (int line = 0; line < TARE_LINE_COUNT; line++) {
 		const char *source = main_source(result, (enum tare_line)line);
 		for (int i = 0; source && i < 2; i++) {
@@ -272,21 +256,17 @@ static int add_lines(struct bandwidth *bandwidth)
 				continue;
 			snprintf(name, sizeof name, both_clocks ? "%s (%s time)" : "%s",
 			         tare_lines[line].title, sources[i]);
-			if (add_series(result, plot, (enum tare_line)line, sources[i], name, 0,
-			               UINT64_MAX, false) < 0)
-				return -ENOMEM;
+			add_series(result, plot, (enum tare_line)line, sources[i], name, 0,
+			           UINT64_MAX, false);
 		}
 	}
-	return 0;
 }
 
-int bandwidth_add_plots(struct bandwidth *bandwidth)
+void bandwidth_add_plots(struct bandwidth *bandwidth)
 {
 	uint64_t small = UINT64_C(4) << 20;
-	int status = add_bars(bandwidth, "bandwidth-small", "Up to 4 MB", 0, small, true);
 
-	if (status == 0)
-		status = add_bars(bandwidth, "bandwidth-large", "From 8 MB", small + 1, UINT64_MAX,
-		                  false);
-	return status < 0 ? status : add_lines(bandwidth);
+	add_bars(bandwidth, "bandwidth-small", "Up to 4 MB", 0, small, true);
+	add_bars(bandwidth, "bandwidth-large", "From 8 MB", small + 1, UINT64_MAX, false);
+	add_lines(bandwidth);
 }

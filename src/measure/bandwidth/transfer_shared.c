@@ -275,28 +275,28 @@ static const char *device_method(enum tare_line line)
 	}
 }
 
-static int plan_back(struct transfer *transfer, struct tare_measurement *measurement)
+static void plan_back(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	measurement->sample = sample_back;
 	measurement->end = end_back;
-	return transfer_figure(
-	           transfer, measurement, transfer->line, "host", (double)transfer->bytes,
-	           transfer->line == TARE_LINE_SHARED_BACK_PREFETCH
-	               ? "a kernel wrote all of it last: a prefetch to the host, waited for, and "
-	                 "one copy of it by one thread of the host"
-	               : "a kernel wrote all of it last: one copy of it by one thread of the host")
-	           ? 0
-	           : -ENOMEM;
+	transfer_figure(
+	    transfer, measurement, transfer->line, "host", (double)transfer->bytes,
+	    transfer->line == TARE_LINE_SHARED_BACK_PREFETCH
+	        ? "a kernel wrote all of it last: a prefetch to the host, waited for, and "
+	          "one copy of it by one thread of the host"
+	        : "a kernel wrote all of it last: one copy of it by one thread of the host");
 }
 
-int transfer_plan_shared(struct transfer *transfer, struct tare_measurement *measurement)
+void transfer_plan_shared(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	measurement->begin = begin_shared;
-	if (is_back(transfer))
-		return plan_back(transfer, measurement);
+	if (is_back(transfer)) {
+		plan_back(transfer, measurement);
+		return;
+	}
 	measurement->sample = sample_shared;
 	measurement->end = transfer_end;
-	return transfer_add_figures(transfer, measurement, device_method(transfer->line),
-	                            "the same operations: call to the return of finish on the "
-	                            "host's clock");
+	transfer_add_figures(transfer, measurement, device_method(transfer->line),
+	                     "the same operations: call to the return of finish on the "
+	                     "host's clock");
 }

@@ -41,24 +41,25 @@ static const char *conclusion_of(const struct tare_result *part, const char *id)
 }
 
 // The question that a checkup is run for, by the one computation that it has done on both sides.
-static int conclude_pays(struct tare_result *result, const struct tare_result *matmul)
+static void conclude_pays(struct tare_result *result, const struct tare_result *matmul)
 {
 	const char *total = conclusion_of(matmul, TARE_MATMUL_TOTAL);
 	const char *kernels = conclusion_of(matmul, TARE_MATMUL_KERNELS);
 
-	if (!total)
-		return tare_result_conclude(
+	if (!total) {
+		tare_result_conclude(
 		    result, "pays",
 		    "Does it pay here? Not known: no matrix product was measured on "
 		    "both the host and the device.");
-	return tare_result_conclude(result, "pays",
-	                            "Does it pay here, for a matrix product? %s%s%s", total,
-	                            kernels ? " " : "", kernels ? kernels : "");
+		return;
+	}
+	tare_result_conclude(result, "pays", "Does it pay here, for a matrix product? %s%s%s",
+	                     total, kernels ? " " : "", kernels ? kernels : "");
 }
 
 // ---- device
 
-static int conclude_device(struct tare_result *result)
+static void conclude_device(struct tare_result *result)
 {
 	const struct tare_device_entry *own = &result->devices[0];
 	const struct tare_result *devices = part_of(result, "devices");
@@ -72,10 +73,10 @@ static int conclude_device(struct tare_result *result)
 			         used ? ", " : " The same device is seen through ",
 			         devices->devices[i].backend_title);
 	}
-	return tare_result_conclude(result, "device", "%s, measured through %s (%s:%u).%s%s",
-	                            name->present ? name->text : "A device without a name",
-	                            own->backend_title, own->backend, own->index, others,
-	                            others[0] ? " too." : "");
+	tare_result_conclude(result, "device", "%s, measured through %s (%s:%u).%s%s",
+	                     name->present ? name->text : "A device without a name",
+	                     own->backend_title, own->backend, own->index, others,
+	                     others[0] ? " too." : "");
 }
 
 // ---- launches
@@ -92,25 +93,26 @@ static double latency_ns(const struct tare_result *latency, const char *what)
 	return NAN;
 }
 
-static int conclude_launch(struct tare_result *result, const struct tare_result *latency)
+static void conclude_launch(struct tare_result *result, const struct tare_result *latency)
 {
 	double alone_ns = latency_ns(latency, "launch and wait");
 	double many_ns = latency_ns(latency, "launch, many then wait");
 	char alone[TARE_UNIT_TEXT], many[TARE_UNIT_TEXT];
 
 	if (!isfinite(many_ns))
-		return 0;
+		return;
 	tare_format_ns(many_ns, many);
-	if (!isfinite(alone_ns))
-		return tare_result_conclude(
-		    result, "launch",
-		    "A launch of many costs %s by the host's clock: kernels "
-		    "shorter than that are launch-bound.",
-		    many);
-	return tare_result_conclude(result, "launch",
-	                            "A launch that is waited for costs %s, one of many %s (host's "
-	                            "clock): kernels shorter than %s are launch-bound.",
-	                            tare_format_ns(alone_ns, alone), many, many);
+	if (!isfinite(alone_ns)) {
+		tare_result_conclude(result, "launch",
+		                     "A launch of many costs %s by the host's clock: kernels "
+		                     "shorter than that are launch-bound.",
+		                     many);
+		return;
+	}
+	tare_result_conclude(result, "launch",
+	                     "A launch that is waited for costs %s, one of many %s (host's "
+	                     "clock): kernels shorter than %s are launch-bound.",
+	                     tare_format_ns(alone_ns, alone), many, many);
 }
 
 // ---- the link
@@ -206,7 +208,7 @@ static const char *device_text(const struct tare_result *bandwidth, int64_t byte
 	return text;
 }
 
-static int conclude_link(struct tare_result *result, const struct tare_result *bandwidth)
+static void conclude_link(struct tare_result *result, const struct tare_result *bandwidth)
 {
 	static const char *const lines[] = { "host-to-device", "device-to-host", "heap-to-device",
 		                             "device-to-heap" };
@@ -220,21 +222,23 @@ static int conclude_link(struct tare_result *result, const struct tare_result *b
 	if (bytes <= 0)
 		bytes = common_size(bandwidth, lines, 2);
 	if (bytes <= 0)
-		return 0;
+		return;
 	for (size_t i = 0; i < count; i++) {
 		cell[i] = line_at(bandwidth, lines[i], bytes);
 		tare_format_significant(cell[i]->rate.median, 3, rates[i]);
 	}
 	tare_format_bytes((uint64_t)bytes, size);
-	if (count == 2)
-		return tare_result_conclude(
-		    result, "link",
-		    "Pinned memory moves at %s GB/s to the device and %s GB/s "
-		    "back (%s, host's clock).%s",
-		    rates[0], rates[1], size, device_text(bandwidth, bytes, device));
+	if (count == 2) {
+		tare_result_conclude(result, "link",
+		                     "Pinned memory moves at %s GB/s to the device and %s GB/s "
+		                     "back (%s, host's clock).%s",
+		                     rates[0], rates[1], size,
+		                     device_text(bandwidth, bytes, device));
+		return;
+	}
 	to_device = compare(cell[2], cell[0], shares[0]);
 	to_host = compare(cell[3], cell[1], shares[1]);
-	return tare_result_conclude(
+	tare_result_conclude(
 	    result, "link",
 	    "Pinned memory moves at %s GB/s to the device and %s GB/s back, pageable memory at %s "
 	    "GB/s%s and %s GB/s%s (%s, host's clock%s).%s",
@@ -270,7 +274,7 @@ static const char *share_text(const struct tare_peaks *peaks, enum tare_ceiling 
 	return text;
 }
 
-static int conclude_ceilings(struct tare_result *result, const struct tare_peaks *peaks)
+static void conclude_ceilings(struct tare_result *result, const struct tare_peaks *peaks)
 {
 	double compute = peaks->per_second[TARE_CEILING_FP32];
 	double memory = peaks->per_second[TARE_CEILING_MEMORY_READ];
@@ -279,11 +283,11 @@ static int conclude_ceilings(struct tare_result *result, const struct tare_peaks
 	bool earlier = !part_of(result, "peak");
 
 	if (!(compute > 0) || !(memory > 0))
-		return 0;
+		return;
 	flops_text(compute, flops);
 	tare_format_significant(memory / 1e9, 3, bytes);
 	tare_format_significant(compute / memory, 2, ridge);
-	return tare_result_conclude(
+	tare_result_conclude(
 	    result, "ceilings",
 	    "The device reaches %s in FP32%s and reads its memory at %s GB/s%s%s%s%s: a kernel "
 	    "that "
@@ -345,8 +349,8 @@ static const char *ceiling_text(const struct tare_cell *cell, const struct tare_
 	return text;
 }
 
-static int conclude_matmul(struct tare_result *result, const struct tare_result *matmul,
-                           const struct tare_peaks *peaks)
+static void conclude_matmul(struct tare_result *result, const struct tare_result *matmul,
+                            const struct tare_peaks *peaks)
 {
 	const struct tare_cell *best, *naive, *rounded;
 	char rate[2 * TARE_UNIT_TEXT], share[64], gain[64] = "", factor[TARE_UNIT_TEXT];
@@ -359,7 +363,7 @@ static int conclude_matmul(struct tare_result *result, const struct tare_result 
 			n = tare_cell_number(&matmul->cells[i], "n");
 	best = n > 0 ? rung_at(matmul, WANTED_FP32, n) : NULL;
 	if (!best)
-		return 0;
+		return;
 	naive = rung_at(matmul, WANTED_NAIVE, n);
 	rounded = rung_at(matmul, WANTED_ROUNDED, n);
 	if (rounded)
@@ -371,47 +375,44 @@ static int conclude_matmul(struct tare_result *result, const struct tare_result 
 		snprintf(
 		    gain, sizeof gain, " and %s times the naive kernel",
 		    tare_format_significant(best->rate.median / naive->rate.median, 2, factor));
-	return tare_result_conclude(result, "matmul",
-	                            "The fastest matrix product of n = %lld%s is '%s': %s in its "
-	                            "kernel%s%s.%s",
-	                            (long long)n, rounded ? " in FP32" : "",
-	                            tare_rung_name(rung_of(best)),
-	                            flops_text(1e9 * best->rate.median, rate),
-	                            ceiling_text(best, peaks, share), gain, fewer);
+	tare_result_conclude(result, "matmul",
+	                     "The fastest matrix product of n = %lld%s is '%s': %s in its "
+	                     "kernel%s%s.%s",
+	                     (long long)n, rounded ? " in FP32" : "", tare_rung_name(rung_of(best)),
+	                     flops_text(1e9 * best->rate.median, rate),
+	                     ceiling_text(best, peaks, share), gain, fewer);
 }
 
 // ---- overlap
 
 // Its verdict, word for word but for the first letter.
-static int conclude_overlap(struct tare_result *result, const struct tare_result *overlap)
+static void conclude_overlap(struct tare_result *result, const struct tare_result *overlap)
 {
 	const char *text = conclusion_of(overlap, "worth-it");
 
 	if (!text || !text[0])
-		return 0;
-	return tare_result_conclude(result, "overlap", "Overlapping copies and kernels: %c%s",
-	                            tolower((unsigned char)text[0]), text + 1);
+		return;
+	tare_result_conclude(result, "overlap", "Overlapping copies and kernels: %c%s",
+	                     tolower((unsigned char)text[0]), text + 1);
 }
 
-int checkup_conclude(struct tare_result *result, const struct tare_peaks *peaks)
+void checkup_conclude(struct tare_result *result, const struct tare_peaks *peaks)
 {
 	const struct tare_result *latency = part_of(result, "latency");
 	const struct tare_result *bandwidth = part_of(result, "bandwidth");
 	const struct tare_result *matmul = part_of(result, "matmul");
 	const struct tare_result *overlap = part_of(result, "overlap");
-	int status = conclude_pays(result, matmul);
 
-	if (status == 0)
-		status = conclude_device(result);
-	if (status == 0 && latency)
-		status = conclude_launch(result, latency);
-	if (status == 0 && bandwidth)
-		status = conclude_link(result, bandwidth);
-	if (status == 0 && peaks->present)
-		status = conclude_ceilings(result, peaks);
-	if (status == 0 && matmul)
-		status = conclude_matmul(result, matmul, peaks);
-	if (status == 0 && overlap)
-		status = conclude_overlap(result, overlap);
-	return status;
+	conclude_pays(result, matmul);
+	conclude_device(result);
+	if (latency)
+		conclude_launch(result, latency);
+	if (bandwidth)
+		conclude_link(result, bandwidth);
+	if (peaks->present)
+		conclude_ceilings(result, peaks);
+	if (matmul)
+		conclude_matmul(result, matmul, peaks);
+	if (overlap)
+		conclude_overlap(result, overlap);
 }

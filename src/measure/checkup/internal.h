@@ -37,6 +37,5 @@ int checkup_add_devices(struct tare_run *run);
 // Bytes a second from pinned memory to the device, by the host's clock, of the largest size that
 // the part `bandwidth` measured; NaN: none.
 double checkup_link_rate(const struct tare_result *result);
-// Sums up what the parts found; `peaks` may be empty. What no part measured is not said. Returns 0
-// or -ENOMEM.
-int checkup_conclude(struct tare_result *result, const struct tare_peaks *peaks);
+// Sums up what the parts found; `peaks` may be empty. What no part measured is not said.
+void checkup_conclude(struct tare_result *result, const struct tare_peaks *peaks);

@@ -60,7 +60,7 @@ static int64_t budget_of(const struct checkup *checkup, size_t row)
 }
 
 // "--budget 90 would do" is advice for the command of the part.
-static int name_command(struct tare_result *part)
+static void name_command(struct tare_result *part)
 {
 	for (size_t i = 0; i < part->warning_count; i++) {
 		struct tare_warning *warning = &part->warnings[i];
@@ -68,34 +68,33 @@ static int name_command(struct tare_result *part)
 		if (!warning->options)
 			continue;
 		if (asprintf(&named, "tare %s %s", part->command, warning->action) < 0)
-			return -ENOMEM;
+			return tare_result_fail(part);
 		free(warning->action);
 		warning->action = named;
 		warning->options = false;
 	}
-	return 0;
 }
 
-static int warn_cut(struct tare_result *part, const struct checkup_row *row)
+static void warn_cut(struct tare_result *part, const struct checkup_row *row)
 {
 	char action[64];
 
 	if (!row->cut)
-		return 0;
+		return;
 	snprintf(action, sizeof action, "tare %s measures it in full", row->command);
-	return tare_result_warn(part, "short-profile", action, "%s", row->cut);
+	tare_result_warn(part, "short-profile", action, "%s", row->cut);
 }
 
 // A part that is not here says why in the warnings of the whole.
-static int warn_missing(struct checkup *checkup, const struct checkup_row *row, const char *why,
-                        bool failed)
+static void warn_missing(struct checkup *checkup, const struct checkup_row *row, const char *why,
+                         bool failed)
 {
 	char action[64];
 
 	snprintf(action, sizeof action,
 	         failed ? "tare %s alone may say more" : "tare %s measures it alone", row->command);
-	return tare_result_warn(checkup->run->result, "part-missing", action, "no %s: %s",
-	                        row->command, why);
+	tare_result_warn(checkup->run->result, "part-missing", action, "no %s: %s", row->command,
+	                 why);
 }
 
 static bool ends_the_run(int status)
@@ -109,27 +108,22 @@ static int settle(struct checkup *checkup, const struct checkup_row *row, struct
                   int status, const struct tare_error *why, struct tare_error *error)
 {
 	struct tare_result *part = run->result;
-	int ends = ends_the_run(status) ? status : 0, kept = 0;
+	int ends = ends_the_run(status) ? status : 0;
 
 	if (status == 0 || status == -EBADMSG || tare_run_is_partial(run, status)) {
-		kept = name_command(part);
-		if (kept == 0)
-			kept = warn_cut(part, row);
-		if (kept == 0)
-			kept = tare_result_add_part(checkup->run->result, part);
-		if (kept == 0) {
-			tare_run_add_noise(checkup->run, run);
-			part = NULL;
-		}
+		name_command(part);
+		warn_cut(part, row);
+		tare_run_add_noise(checkup->run, run);
+		tare_result_add_part(checkup->run->result, part);
 	} else {
-		kept = warn_missing(checkup, row, why->message, true);
+		warn_missing(checkup, row, why->message, true);
+		tare_result_free(part);
 	}
-	tare_result_free(part);
 	if (status == -EBADMSG && !checkup->wrong.code) {
 		checkup->wrong = *why;
 		tare_error_prefix(&checkup->wrong, "%s", row->command);
 	}
-	if (kept < 0)
+	if (tare_result_status(checkup->run->result) < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	if (ends < 0 && error)
 		*error = *why;
@@ -158,9 +152,8 @@ static int measure_part(struct checkup *checkup, size_t index, struct tare_error
 	};
 	checkup->row = index;
 	if ((double)run.budget_ns < LEAST_SHARE * (double)whole->budget_ns) {
-		status =
-		    warn_missing(checkup, row, "the budget was used up before its turn", false);
-		return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
+		warn_missing(checkup, row, "the budget was used up before its turn", false);
+		return 0;
 	}
 	part = run.result = tare_result_new(row->command);
 	if (!part || checkup_copy_device(part, &whole->result->devices[0]) < 0) {
@@ -176,7 +169,7 @@ static int measure_part(struct checkup *checkup, size_t index, struct tare_error
 // ---- the whole
 
 // The clock as the first part that used it found it.
-static int copy_clock(struct tare_result *result)
+static void copy_clock(struct tare_result *result)
 {
 	for (size_t i = 0; i < result->part_count; i++) {
 		const struct tare_clock_quality *clock = &result->parts[i]->clock;
@@ -184,27 +177,21 @@ static int copy_clock(struct tare_result *result)
 			continue;
 		result->clock = *clock;
 		result->clock.note = NULL;
-		return tare_set_string(&result->clock.note, clock->note);
+		tare_result_set_text(result, &result->clock.note, clock->note);
+		return;
 	}
-	return 0;
 }
 
 static int sum_up(struct checkup *checkup, int status, struct tare_error *error)
 {
 	struct tare_result *result = checkup->run->result;
-	int summed = copy_clock(result);
 
-	if (summed == 0)
-		summed = tare_telemetry_join(result);
-	if (summed == 0)
-		summed = checkup_conclude(result, &checkup->peaks);
-	if (summed == 0)
-		summed = tare_run_warn_convergence(checkup->run);
-	if (summed == 0 && tare_run_is_partial(checkup->run, status))
-		summed = tare_run_warn_lost(checkup->run, status, error);
+	copy_clock(result);
+	tare_telemetry_join(result);
+	checkup_conclude(result, &checkup->peaks);
 	if (status == -EINTR)
 		result->interrupted = true;
-	return summed < 0 ? tare_fail(error, -summed, "out of memory") : status;
+	return tare_run_end(checkup->run, status, error);
 }
 
 int checkup_measure(struct tare_run *run, const struct checkup_row *rows, size_t count,

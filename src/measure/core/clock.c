@@ -101,7 +101,7 @@ void tare_clock_track_update(struct tare_clock_track *track)
 		fit(track);
 }
 
-int tare_clock_track_end(struct tare_run *run, struct tare_clock_track *track)
+void tare_clock_track_end(struct tare_run *run, struct tare_clock_track *track)
 {
 	struct tare_clock_quality *clock = &run->result->clock;
 	char note[400];
@@ -112,9 +112,9 @@ int tare_clock_track_end(struct tare_run *run, struct tare_clock_track *track)
 	clock->fitted = track->fitted;
 	clock->fit = track->fit;
 	if (track->fitted)
-		return 0;
+		return;
 	snprintf(note, sizeof note, "device times are not on the host's clock: %s", track->absent);
-	return tare_set_string(&clock->note, note);
+	tare_result_set_text(run->result, &clock->note, note);
 }
 
 void tare_clock_track_check(struct tare_clock_track *track, const struct tare_stamps *stamps,

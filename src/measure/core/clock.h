@@ -28,7 +28,7 @@ int tare_clock_track_begin(struct tare_run *run, const struct tare_clock_rate *s
 // samples, not inside a timed window.
 void tare_clock_track_update(struct tare_clock_track *track);
 // A last pair and fit, written into result->clock.
-int tare_clock_track_end(struct tare_run *run, struct tare_clock_track *track);
+void tare_clock_track_end(struct tare_run *run, struct tare_clock_track *track);
 void tare_clock_track_clear(struct tare_clock_track *track);
 
 // Whether the stamps of a command that began and ended between two host times are there by the fit,

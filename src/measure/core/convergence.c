@@ -68,11 +68,10 @@ static void say_worst(const struct tare_run *run, char *text, size_t size)
 		snprintf(text, size, " (%s)", without);
 }
 
-static int warn_noise(struct tare_run *run, size_t cells, const char *budget)
+static void warn_noise(struct tare_run *run, size_t cells, const char *budget)
 {
 	double better_s = better_budget_s(run);
 	char action[160], worst[96] = "", limited[96] = "";
-	int status;
 
 	if (run->open_figures == 0)
 		snprintf(action, sizeof action,
@@ -83,41 +82,38 @@ static int warn_noise(struct tare_run *run, size_t cells, const char *budget)
 		snprintf(action, sizeof action,
 		         "stop what else runs on this machine; more time alone would not do");
 	say_worst(run, worst, sizeof worst);
-	if (run->open_figures == 0)
-		return tare_result_warn(
+	if (run->open_figures == 0) {
+		tare_result_warn(
 		    run->result, "clock-limited", action,
 		    "%zu of %zu figures are as sure as the clocks allow, not to 1 %%%s",
 		    run->limited_figures, cells, worst);
+		return;
+	}
 	if (run->limited_figures > 0)
 		snprintf(limited, sizeof limited, "; %zu of them %s as sure as the clocks allow",
 		         run->limited_figures, run->limited_figures == 1 ? "is" : "are");
-	status = tare_result_warn(run->result, "not-converged", action,
-	                          "%zu of %zu figures did not converge to 1 %% in %s s%s%s",
-	                          run->open_figures + run->limited_figures, cells, budget, worst,
-	                          limited);
+	tare_result_warn(run->result, "not-converged", action,
+	                 "%zu of %zu figures did not converge to 1 %% in %s s%s%s",
+	                 run->open_figures + run->limited_figures, cells, budget, worst, limited);
 	if (better_s > 0)
 		tare_result_action_is_options(run->result, "not-converged");
-	return status;
 }
 
-int tare_run_warn_convergence(struct tare_run *run)
+void tare_run_warn_convergence(struct tare_run *run)
 {
 	struct counts counts = { 0 };
 	char budget[TARE_UNIT_TEXT];
-	int status = 0;
 
 	if (run->is_part)
-		return 0;
+		return;
 	count_figures(run->result, &counts);
 	tare_format_significant((double)run->budget_ns * 1e-9, 3, budget);
 	if (counts.skipped > 0)
-		status =
-		    tare_result_warn(run->result, "budget-short", "give more time with --budget",
-		                     "%zu figures were not measured: the budget of %s s ran out",
-		                     counts.skipped, budget);
-	if (status == 0 && run->open_figures + run->limited_figures > 0)
-		status = warn_noise(run, counts.cells, budget);
-	return status;
+		tare_result_warn(run->result, "budget-short", "give more time with --budget",
+		                 "%zu figures were not measured: the budget of %s s ran out",
+		                 counts.skipped, budget);
+	if (run->open_figures + run->limited_figures > 0)
+		warn_noise(run, counts.cells, budget);
 }
 
 void tare_run_add_noise(struct tare_run *whole, const struct tare_run *part)

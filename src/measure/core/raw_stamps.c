@@ -32,14 +32,15 @@ void tare_raw_stamps_keep(struct tare_raw_stamps *raw, struct tare_event *event,
 }
 
 // A count that may be too large for a number of the document is written as text.
-static int set_count(struct tare_labels *labels, const char *name, uint64_t count)
+static void set_count(struct tare_labels *labels, const char *name, uint64_t count)
 {
 	char text[24];
 
-	if (count <= INT64_MAX)
-		return tare_labels_set_number(labels, name, (int64_t)count);
 	snprintf(text, sizeof text, "%llu", (unsigned long long)count);
-	return tare_labels_set_text(labels, name, text);
+	if (count <= INT64_MAX)
+		tare_labels_set_number(labels, name, (int64_t)count);
+	else
+		tare_labels_set_text(labels, name, text);
 }
 
 struct row {
@@ -47,17 +48,14 @@ struct row {
 	uint64_t count;
 };
 
-static int set_counts(struct tare_labels *labels, const struct row *rows, size_t n)
+static void set_counts(struct tare_labels *labels, const struct row *rows, size_t n)
 {
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < n; i++)
-		status = set_count(labels, rows[i].name, rows[i].count);
-	return status;
+	for (size_t i = 0; i < n; i++)
+		set_count(labels, rows[i].name, rows[i].count);
 }
 
-static int write_durations(const struct tare_ticks *at, const struct tare_clock_rate *rate,
-                           struct tare_labels *labels)
+static void write_durations(const struct tare_ticks *at, const struct tare_clock_rate *rate,
+                            struct tare_labels *labels)
 {
 	uint64_t global = tare_ticks_elapsed(rate, at[TARE_STAMP_START], at[TARE_STAMP_END]);
 	uint64_t active =
@@ -68,23 +66,21 @@ static int write_durations(const struct tare_ticks *at, const struct tare_clock_
 		{ "global_duration_ns", (uint64_t)tare_ticks_to_ns(rate, global) },
 		{ "kernel_duration_ns", (uint64_t)tare_ticks_to_ns(rate, active) },
 	};
-	int status = set_counts(labels, rows, sizeof rows / sizeof *rows);
 
+	set_counts(labels, rows, sizeof rows / sizeof *rows);
 	// Either may be the longer one: they are read at different places.
-	return status < 0 ? status
-	                  : tare_labels_set_number(labels, "difference_ticks",
-	                                           (int64_t)global - (int64_t)active);
+	tare_labels_set_number(labels, "difference_ticks", (int64_t)global - (int64_t)active);
 }
 
-int tare_raw_stamps_write(const struct tare_raw_stamps *raw, const struct tare_clock_rate *rate,
-                          struct tare_result *result)
+void tare_raw_stamps_write(const struct tare_raw_stamps *raw, const struct tare_clock_rate *rate,
+                           struct tare_result *result)
 {
 	const struct tare_ticks *at = raw->stamps.at;
 	struct tare_labels *labels = &result->kernel_timestamp;
 	struct tare_error why = { 0 };
 
 	if (!raw->kernel[0])
-		return 0;
+		return;
 	const struct row rows[] = {
 		{ "global_start_ticks", at[TARE_STAMP_START].ticks },
 		{ "kernel_start_ticks", at[TARE_STAMP_ACTIVE_START].ticks },
@@ -94,12 +90,10 @@ int tare_raw_stamps_write(const struct tare_raw_stamps *raw, const struct tare_c
 		{ "timer_numerator_hz", rate->hz_numerator },
 		{ "timer_denominator", rate->hz_denominator },
 	};
-	int status = tare_labels_set_text(labels, "kernel", raw->kernel);
-	if (status == 0)
-		status = set_counts(labels, rows, sizeof rows / sizeof *rows);
-	if (status < 0)
-		return status;
-	return tare_clock_can_tell(rate, raw->host_ns, &why) < 0
-	           ? tare_labels_set_text(labels, "no_durations", why.message)
-	           : write_durations(at, rate, labels);
+	tare_labels_set_text(labels, "kernel", raw->kernel);
+	set_counts(labels, rows, sizeof rows / sizeof *rows);
+	if (tare_clock_can_tell(rate, raw->host_ns, &why) < 0)
+		tare_labels_set_text(labels, "no_durations", why.message);
+	else
+		write_durations(at, rate, labels);
 }

@@ -18,6 +18,6 @@ void tare_raw_stamps_keep(struct tare_raw_stamps *raw, struct tare_event *event,
                           const char *kernel_format, ...) __attribute__((format(printf, 4, 5)));
 
 // Writes what was kept into the document: ticks, width and rate of the counters, and both durations
-// (masked differences), or why there are none. Returns 0 or -ENOMEM.
-int tare_raw_stamps_write(const struct tare_raw_stamps *raw, const struct tare_clock_rate *rate,
-                          struct tare_result *result);
+// (masked differences), or why there are none.
+void tare_raw_stamps_write(const struct tare_raw_stamps *raw, const struct tare_clock_rate *rate,
+                           struct tare_result *result);

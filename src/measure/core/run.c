@@ -40,43 +40,33 @@ void tare_run_restart(struct tare_run *run)
 }
 
 // The device as its driver tells of it, where the caller has not put it into the document.
-static int add_device(struct tare_run *run)
+static void add_device(struct tare_run *run)
 {
 	const struct tare_backend *backend = run->device->backend;
 	struct tare_device_entry *entry = tare_result_add_device(run->result);
 	struct tare_engine engines[16];
 	int count;
 
-	if (!entry || tare_set_string(&entry->backend, backend->name) < 0 ||
-	    tare_set_string(&entry->backend_title, backend->title) < 0)
-		return -ENOMEM;
+	tare_device_entry_name(entry, backend->name, backend->title, NULL);
 	entry->index = run->device->index;
 	if (run->facts)
 		entry->facts = *run->facts;
 	count = tare_engines(run->device, engines, 16, NULL);
-	if (count > 16)
-		count = 16;
-	if (count <= 0)
-		return 0;
-	entry->engines = malloc((size_t)count * sizeof *engines);
-	if (!entry->engines)
-		return -ENOMEM;
-	memcpy(entry->engines, engines, (size_t)count * sizeof *engines);
-	entry->engine_count = (size_t)count;
-	return 0;
+	if (count > 0)
+		tare_device_entry_set_engines(entry, engines, count < 16 ? (size_t)count : 16);
 }
 
 // What the driver says against quoting any figure of this device.
-static int warn_of_note(const struct tare_run *run)
+static void warn_of_note(const struct tare_run *run)
 {
 	if (!run->facts || run->facts->doubt == TARE_DOUBT_NONE)
-		return 0;
+		return;
 	for (size_t i = 0; i < run->result->warning_count; i++)
 		if (strcmp(run->result->warnings[i].id, "not-a-device") == 0)
-			return 0;
-	return tare_result_warn(run->result, "not-a-device",
-	                        "quote none of these figures as a device's speed", "%s",
-	                        run->facts->fact[TARE_FACT_NOTE].text);
+			return;
+	tare_result_warn(run->result, "not-a-device",
+	                 "quote none of these figures as a device's speed", "%s",
+	                 run->facts->fact[TARE_FACT_NOTE].text);
 }
 
 // The simulated device's host clock counts whole nanoseconds; reading it would only pass its time.
@@ -101,9 +91,8 @@ static int choose_engine(struct tare_run *run, struct tare_error *error)
 	if (status < 0 || !run->device->backend->binds_queues)
 		return status;
 	tare_engine_title(run->device, run->engine, title);
-	return tare_labels_set_text(&run->result->parameters, "engine", title) < 0
-	           ? tare_fail(error, ENOMEM, "out of memory")
-	           : 0;
+	tare_labels_set_text(&run->result->parameters, "engine", title);
+	return 0;
 }
 
 int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_error *error)
@@ -123,21 +112,15 @@ int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_
 	run->host_step_ns = measure_step(run);
 	tare_run_restart(run);
 	if (run->result->device_count == 0)
-		status = add_device(run);
-	// A simulated result is the same on every machine and day.
-	if (status == 0 && run->simulated)
-		status = tare_set_string(&run->result->written_at, "1970-01-01T00:00:00Z");
-	else if (status == 0)
-		status = tare_topology_of_host(&run->result->host);
-	if (status == 0)
-		status =
-		    tare_labels_set_number(&run->result->parameters, "seed", (int64_t)run->seed);
-	if (status == 0)
-		status =
-		    tare_labels_set_number(&run->result->parameters, "budget_ns", run->budget_ns);
-	if (status == 0)
-		status = warn_of_note(run);
-	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
+		add_device(run);
+	if (run->simulated)
+		tare_result_set_timeless(run->result);
+	else
+		tare_topology_of_host(&run->result->host);
+	tare_labels_set_number(&run->result->parameters, "seed", (int64_t)run->seed);
+	tare_labels_set_number(&run->result->parameters, "budget_ns", run->budget_ns);
+	warn_of_note(run);
+	return tare_result_status(run->result) < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }
 
 static bool is_lost(int status)
@@ -163,17 +146,24 @@ bool tare_run_is_partial(const struct tare_run *run, int status)
 	return status == -EINTR || (is_lost(status) && has_measured(run->result));
 }
 
-int tare_run_warn_lost(struct tare_run *run, int status, const struct tare_error *why)
+static void warn_lost(struct tare_run *run, int status, const struct tare_error *why)
 {
 	const char *action =
 	    "see the kernel's log (dmesg), reset the device or restart the machine";
 
 	if (!is_lost(status))
-		return 0;
+		return;
 	if (status == -ETIMEDOUT)
 		action = "stop what else uses the device and run again; if it stays so, reset it";
-	return tare_result_warn(
-	    run->result, "device-lost", action,
-	    "the run ended early, only what was measured until then is here: %s",
-	    why && why->message[0] ? why->message : "the device is gone");
+	tare_result_warn(run->result, "device-lost", action,
+	                 "the run ended early, only what was measured until then is here: %s",
+	                 why && why->message[0] ? why->message : "the device is gone");
+}
+
+int tare_run_end(struct tare_run *run, int status, struct tare_error *error)
+{
+	tare_run_warn_convergence(run);
+	warn_lost(run, status, error);
+	return tare_result_status(run->result) < 0 ? tare_fail(error, ENOMEM, "out of memory")
+	                                           : status;
 }

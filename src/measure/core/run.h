@@ -101,10 +101,12 @@ struct tare_measurement {
 	// was, even if begin failed. NULL: none.
 	int (*end)(struct tare_measurement *measurement, enum tare_verified *verified,
 	           struct tare_error *error);
-	void *context;       // the command's
-	bool no_warm_up;     // every call is a sample: there is no second first touch
-	size_t most_samples; // more are not worth what they cost here; 0: no limit
-	double weight;       // of its share of the budget beside the others'; 0: 1
+	void *context;            // the command's
+	bool no_warm_up;          // every call is a sample: there is no second first touch
+	size_t most_samples;      // more are not worth what they cost here; 0: no limit
+	double weight;            // of its share of the budget beside the others'; 0: 1
+	bool failed;              // memory ran out while it was planned: tare_run_measure says so
+	struct tare_figure spare; // what tare_measurement_add returns then
 };
 
 // Samples all of them in random order, each until its figures converge or its share of the budget
@@ -120,8 +122,8 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
                      struct tare_error *error);
 
 // Adds the warning that counts the cells, also of parts, that did not converge, with the widest
-// interval and a budget that would do; of a part, nothing. Returns 0 or -ENOMEM.
-int tare_run_warn_convergence(struct tare_run *run);
+// interval and a budget that would do; of a part, nothing.
+void tare_run_warn_convergence(struct tare_run *run);
 // Adds what did not converge in a part to what the whole says.
 void tare_run_add_noise(struct tare_run *whole, const struct tare_run *part);
 
@@ -130,12 +132,13 @@ void tare_run_add_noise(struct tare_run *whole, const struct tare_run *part);
 // middle, after at least one figure.
 bool tare_run_is_partial(const struct tare_run *run, int status);
 
-// Adds the warning "device-lost" with the sentence of `why` when such a run was ended by the
-// device. Returns 0 or -ENOMEM.
-int tare_run_warn_lost(struct tare_run *run, int status, const struct tare_error *why);
+// Ends a run that has figures, once all else is in its document: adds what did not converge, and
+// the warning "device-lost" with the sentence of *error when the device ended it. Returns `status`,
+// or -ENOMEM when memory ran out while the document was built.
+int tare_run_end(struct tare_run *run, int status, struct tare_error *error);
 
-// The next unused figure of a measurement, with a copy of `method` (printf). NULL: out of memory
-// or figures.
+// The next unused figure of a measurement, with a copy of `method` (printf). Never NULL: out of
+// memory or figures it is a spare, and the measurement has failed.
 struct tare_figure *tare_measurement_add(struct tare_measurement *measurement, const char *quantity,
                                          const char *unit, const char *source,
                                          const char *method_format, ...)

@@ -52,20 +52,22 @@ struct tare_figure *tare_measurement_add(struct tare_measurement *measurement, c
                                          const char *unit, const char *source,
                                          const char *method_format, ...)
 {
-	struct tare_figure *figure;
+	struct tare_figure *figure = &measurement->spare;
+	char *method = NULL;
 	va_list arguments;
 
-	if (measurement->figure_count == TARE_FIGURES)
-		return NULL;
-	figure = &measurement->figures[measurement->figure_count];
-	*figure = (struct tare_figure){ .quantity = quantity, .unit = unit, .source = source };
 	va_start(arguments, method_format);
-	if (vasprintf(&figure->method, method_format, arguments) < 0)
-		figure->method = NULL;
+	if (vasprintf(&method, method_format, arguments) < 0)
+		method = NULL;
 	va_end(arguments);
-	if (!figure->method)
-		return NULL;
-	measurement->figure_count++;
+	if (method && measurement->figure_count < TARE_FIGURES)
+		figure = &measurement->figures[measurement->figure_count++];
+	else
+		measurement->failed = true;
+	tare_figure_clear(figure);
+	*figure = (struct tare_figure){
+		.quantity = quantity, .unit = unit, .source = source, .method = method
+	};
 	return figure;
 }
 
@@ -84,7 +86,9 @@ void tare_measurement_clear(struct tare_measurement *measurement)
 {
 	for (size_t i = 0; i < TARE_FIGURES; i++)
 		tare_figure_clear(&measurement->figures[i]);
+	tare_figure_clear(&measurement->spare);
 	measurement->figure_count = 0;
+	measurement->failed = false;
 }
 
 uint32_t tare_batch(double duration, double step, uint32_t limit)
@@ -232,19 +236,18 @@ static void add_systematic(struct tare_cell *cell, double systematic)
 }
 
 // A floor of 1 stands for "not 0"; what the timer can tell is then its step.
-static int set_below_the_floor(struct tare_cell *cell, const struct tare_figure *figure)
+static void set_below_the_floor(struct tare_cell *cell, const struct tare_figure *figure)
 {
 	double floor = fmax((double)figure->floor, figure->quantum);
 	char text[TARE_UNIT_TEXT];
 
 	floor *= strcmp(figure->unit, "ps") == 0 ? 1e-3 : 1;
-	return tare_cell_set_absent(cell, "below the timer's floor of %s",
-	                            tare_format_ns(floor, text));
+	tare_cell_set_absent(cell, "below the timer's floor of %s", tare_format_ns(floor, text));
 }
 
 // Turns one figure's series into its cell.
-static int fill_cell(struct sampler *sampler, size_t i, enum tare_verified verified, int status,
-                     const struct tare_error *why)
+static void fill_cell(struct sampler *sampler, size_t i, enum tare_verified verified, int status,
+                      const struct tare_error *why)
 {
 	struct tare_figure *figure = &sampler->measurement->figures[i];
 	struct tare_cell *cell = &sampler->run->result->cells[figure->cell];
@@ -254,37 +257,36 @@ static int fill_cell(struct sampler *sampler, size_t i, enum tare_verified verif
 	free(cell->method);
 	cell->method = figure->method;
 	figure->method = NULL;
-	for (size_t k = 0; k < figure->labels.count; k++) {
-		const struct tare_label *label = &figure->labels.at[k];
-		int failed =
-		    label->text ? tare_labels_set_text(&cell->labels, label->name, label->text)
-		                : tare_labels_set_number(&cell->labels, label->name, label->number);
-		if (failed < 0)
-			return failed;
+	tare_labels_copy(&cell->labels, &figure->labels);
+	if (status < 0 && status != -EINTR) {
+		tare_cell_set_absent(cell, "%s", why->message);
+		return;
 	}
-	if (status < 0 && status != -EINTR)
-		return tare_cell_set_absent(cell, "%s", why->message);
-	if (series->n == 0 || figure->refused)
-		return figure->absent[0]
-		           ? tare_cell_set_absent(cell, "%s", figure->absent)
-		           : tare_cell_set_absent_as(cell, TARE_ABSENT_INTERRUPTED,
-		                                     "interrupted before the first sample");
+	if (series->n == 0 || figure->refused) {
+		if (figure->absent[0])
+			tare_cell_set_absent(cell, "%s", figure->absent);
+		else
+			tare_cell_set_absent_as(cell, TARE_ABSENT_INTERRUPTED,
+			                        "interrupted before the first sample");
+		return;
+	}
 	if (figure->floor > 0) {
 		struct tare_summary summary;
 		if (!tare_summarise(series->samples, series->n, series->rule.quantum, &summary) &&
-		    summary.median < (double)figure->floor)
-			return set_below_the_floor(cell, figure);
+		    summary.median < (double)figure->floor) {
+			set_below_the_floor(cell, figure);
+			return;
+		}
 	}
-	status = tare_cell_take_series(cell, series,
-	                               sampler->converged[i] ? TARE_CONVERGED : TARE_NOT_CONVERGED);
+	tare_cell_take_series(cell, series,
+	                      sampler->converged[i] ? TARE_CONVERGED : TARE_NOT_CONVERGED);
 	cell->verified = verified;
 	add_systematic(cell, figure->systematic);
 	// The interval of the last decision may be narrower than that of all samples, of which a
 	// figure gets more while others of its measurement have not settled.
 	cell->converged = cell->converged && half_width(cell) <= target_of(cell);
-	if (status == 0 && figure->rate_unit)
-		status = tare_cell_set_rate(cell, figure->work, figure->rate_unit, 1e9);
-	return status;
+	if (figure->rate_unit)
+		tare_cell_set_rate(cell, figure->work, figure->rate_unit, 1e9);
 }
 
 static int compare_samples(const void *a, const void *b)
@@ -392,11 +394,8 @@ static int measure_one(struct tare_run *run, struct tare_measurement *measuremen
 			why = later;
 		}
 	}
-	for (size_t i = 0; i < measurement->figure_count; i++) {
-		int filled = fill_cell(&sampler, i, verified, status, &why);
-		if (filled < 0 && status >= 0)
-			status = tare_fail(&why, -filled, "out of memory");
-	}
+	for (size_t i = 0; i < measurement->figure_count; i++)
+		fill_cell(&sampler, i, verified, status, &why);
 	run->needed_ns += needed_ns(&sampler) +
 	                  (double)tare_host_elapsed_ns(sampler.begun, tare_run_now(run)) -
 	                  (double)sampler.sampling_ns;
@@ -411,28 +410,19 @@ static int measure_one(struct tare_run *run, struct tare_measurement *measuremen
 }
 
 // Cells exist before anything is measured, so that the document is whole at every moment.
-static int add_cells(struct tare_run *run, struct tare_measurement *measurement)
+static void add_cells(struct tare_run *run, struct tare_measurement *measurement)
 {
 	for (size_t i = 0; i < measurement->figure_count; i++) {
 		struct tare_figure *figure = &measurement->figures[i];
 		struct tare_cell *cell = tare_result_add_cell(run->result, figure->quantity,
 		                                              figure->unit, figure->source);
-		if (!cell)
-			return -ENOMEM;
-		figure->cell = (size_t)(cell - run->result->cells);
-		for (size_t k = 0; k < figure->labels.count; k++) {
-			const struct tare_label *label = &figure->labels.at[k];
-			if ((label->text
-			         ? tare_labels_set_text(&cell->labels, label->name, label->text)
-			         : tare_labels_set_number(&cell->labels, label->name,
-			                                  label->number)) < 0)
-				return -ENOMEM;
-		}
-		if (tare_cell_set_absent(cell, "not measured") < 0 ||
-		    tare_set_string(&cell->method, figure->method) < 0)
-			return -ENOMEM;
+		figure->cell = run->result->cell_count - 1;
+		tare_labels_copy(&cell->labels, &figure->labels);
+		tare_cell_set_absent(cell, "not measured");
+		tare_cell_set_method(cell, figure->method);
 	}
-	return 0;
+	if (measurement->failed)
+		tare_result_fail(run->result);
 }
 
 static void mark_unmeasured(struct tare_run *run, const struct tare_measurement *measurement,
@@ -475,11 +465,11 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 	struct tare_watch *watch = NULL;
 	size_t done = 0;
 	double left; // the weights of what is not measured yet
-	int status = order ? 0 : -ENOMEM;
+	int status = -ENOMEM;
 
-	for (size_t i = 0; status == 0 && i < count; i++)
-		status = add_cells(run, &measurements[i]);
-	if (status == 0)
+	for (size_t i = 0; i < count; i++)
+		add_cells(run, &measurements[i]);
+	if (order && tare_result_status(run->result) == 0)
 		status = tare_telemetry_start(run, &watch);
 	if (status < 0) {
 		free(order);
@@ -514,12 +504,12 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 		                status == -EINTR ? TARE_ABSENT_INTERRUPTED : TARE_ABSENT_OTHER,
 		                status == -EINTR ? "not measured: interrupted before its turn"
 		                                 : "not measured: the run ended before its turn");
-	if (tare_telemetry_stop(run, watch) < 0 && status == 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
+	tare_telemetry_stop(run, watch);
 	if (status == -EINTR) {
 		run->result->interrupted = true;
 		tare_fail(error, EINTR, "interrupted");
 	}
 	free(order);
-	return status;
+	return tare_result_status(run->result) < 0 ? tare_fail(error, ENOMEM, "out of memory")
+	                                           : status;
 }

@@ -32,7 +32,7 @@ struct tare_watch {
 	bool threaded; // false: the simulated device, or no thread could be had
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool working, ending, failed;
+	bool working, ending;
 	size_t at_work; // readings when work began
 	uint64_t spell; // counts the times that it began
 	int64_t interval_ns;
@@ -70,9 +70,8 @@ static void read_once(struct tare_watch *watch)
 	watch->interval_ns = interval_for(watch->least_ns);
 	if (status < 0 || !watch->working || watch->spell != spell)
 		return;
-	if (watch->run->result->telemetry.count < READINGS_MOST &&
-	    tare_result_add_reading(watch->run->result, &reading) < 0)
-		watch->failed = true;
+	if (watch->run->result->telemetry.count < READINGS_MOST)
+		tare_result_add_reading(watch->run->result, &reading);
 }
 
 static struct timespec in_ns(int64_t ns)
@@ -143,22 +142,21 @@ static int init_locks(struct tare_watch *watch)
 }
 
 // Nothing to watch: the document says why, and where it matters what to do.
-static int note_absence(struct tare_run *run, int status, const struct tare_error *why)
+static void note_absence(struct tare_run *run, int status, const struct tare_error *why)
 {
 	struct tare_telemetry_section *section = &run->result->telemetry;
 
 	section->present = true;
 	if (section->count)
-		return 0; // an earlier phase was watched
-	if (tare_set_string(&section->absent, why->message) < 0)
-		return -ENOMEM;
+		return; // an earlier phase was watched
+	tare_result_set_text(run->result, &section->absent, why->message);
 	// An API that has no telemetry at all needs no advice.
 	if (status == -ENOSYS || run->simulated)
-		return 0;
-	return tare_result_warn_anew(run->result, "not-watched",
-	                             "let the process reach the driver's management library and "
-	                             "this device, or take the clocks as unknown",
-	                             "clocks and throttling were not watched: %s", why->message);
+		return;
+	tare_result_warn_anew(run->result, "not-watched",
+	                      "let the process reach the driver's management library and "
+	                      "this device, or take the clocks as unknown",
+	                      "clocks and throttling were not watched: %s", why->message);
 }
 
 int tare_telemetry_start(struct tare_run *run, struct tare_watch **out)
@@ -171,8 +169,10 @@ int tare_telemetry_start(struct tare_run *run, struct tare_watch **out)
 	*out = NULL;
 	if (status == 0 && first.present == 0)
 		status = tare_fail(&why, ENOTSUP, "the driver tells none of it for this device");
-	if (status < 0)
-		return note_absence(run, status, &why);
+	if (status < 0) {
+		note_absence(run, status, &why);
+		return 0;
+	}
 	watch = calloc(1, sizeof *watch);
 	if (!watch || init_locks(watch) < 0) {
 		free(watch);
@@ -248,7 +248,7 @@ static const char *advice_for(const struct tare_telemetry_summary *summary)
 }
 
 // A clock that moved because the device slowed itself down is one matter, so one warning.
-static int warn_of_slowing(struct tare_result *result, const char *reasons)
+static void warn_of_slowing(struct tare_result *result, const char *reasons)
 {
 	const struct tare_telemetry_summary *summary = &result->telemetry.summary;
 	const struct tare_telemetry_range *clock = &summary->of[TARE_TELEMETRY_OF_CLOCK];
@@ -261,31 +261,30 @@ static int warn_of_slowing(struct tare_result *result, const char *reasons)
 	snprintf(action, sizeof action, "%s%s", advice_for(summary),
 	         moved ? "; to compare figures take those given per clock" : "");
 	tare_result_unwarn(result, "clock-moved");
-	return tare_result_warn_anew(result, "throttled", action,
-	                             "the device slowed itself down while it was measured: %s%s",
-	                             reasons, range);
+	tare_result_warn_anew(result, "throttled", action,
+	                      "the device slowed itself down while it was measured: %s%s", reasons,
+	                      range);
 }
 
-static int warn_of(struct tare_result *result)
+static void warn_of(struct tare_result *result)
 {
 	const struct tare_telemetry_summary *summary = &result->telemetry.summary;
 	const struct tare_telemetry_range *clock = &summary->of[TARE_TELEMETRY_OF_CLOCK];
 	char reasons[256], low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT];
 	bool slowed;
-	int status = 0;
 
 	list_slowing(summary, TARE_THROTTLE_CLASS_SLOWS, reasons, sizeof reasons);
 	slowed = reasons[0];
 	if (slowed)
-		status = warn_of_slowing(result, reasons);
+		warn_of_slowing(result, reasons);
 	list_slowing(summary, TARE_THROTTLE_CLASS_LIMIT, reasons, sizeof reasons);
-	if (status == 0 && reasons[0])
-		status = tare_result_warn_anew(
+	if (reasons[0])
+		tare_result_warn_anew(
 		    result, "clock-limited",
 		    "set it back (nvidia-smi -rac and -rgc, as root) unless it is meant",
 		    "a setting keeps the clock below what the device could do: %s", reasons);
-	if (status == 0 && !slowed && summary->moved_share > MOVED_SHARE)
-		status = tare_result_warn_anew(
+	if (!slowed && summary->moved_share > MOVED_SHARE)
+		tare_result_warn_anew(
 		    result, "clock-moved",
 		    "fix the clock (nvidia-smi -lgc, as root) to compare figures; else take those "
 		    "given per clock",
@@ -293,20 +292,21 @@ static int warn_of(struct tare_result *result)
 		    "it was more than 2 %% below its highest",
 		    tare_format_hz(clock->low, low), tare_format_hz(clock->high, high),
 		    100 * summary->moved_share);
-	return status;
 }
 
-static int sum_up(struct tare_result *result)
+static void sum_up(struct tare_result *result)
 {
 	struct tare_telemetry_section *section = &result->telemetry;
 
-	if (section->count == 0)
-		return tare_set_string(
-		    &section->absent,
+	if (section->count == 0) {
+		tare_result_set_text(
+		    result, &section->absent,
 		    "there was no answer from the driver while samples were taken");
-	if (tare_set_string(&section->absent, NULL) < 0)
-		return -ENOMEM;
-	return tare_telemetry_summarise(section->readings, section->count, &section->summary);
+		return;
+	}
+	tare_result_set_text(result, &section->absent, NULL);
+	if (tare_telemetry_summarise(section->readings, section->count, &section->summary) < 0)
+		section->failed = true;
 }
 
 // False: the thread is stuck in the driver of a lost device, and the watch is left to it.
@@ -326,17 +326,13 @@ static bool end_thread(struct tare_watch *watch)
 	return false;
 }
 
-int tare_telemetry_stop(struct tare_run *run, struct tare_watch *watch)
+void tare_telemetry_stop(struct tare_run *run, struct tare_watch *watch)
 {
-	bool failed;
-	int status;
-
 	if (!watch)
-		return 0;
+		return;
 	pthread_mutex_lock(&watch->lock);
 	watch->ending = true;
 	watch->working = false;
-	failed = watch->failed;
 	pthread_cond_signal(&watch->wake);
 	pthread_mutex_unlock(&watch->lock);
 	run->watch = NULL;
@@ -345,8 +341,8 @@ int tare_telemetry_stop(struct tare_run *run, struct tare_watch *watch)
 		pthread_mutex_destroy(&watch->lock);
 		free(watch);
 	}
-	status = failed ? -ENOMEM : sum_up(run->result);
-	return status < 0 ? status : warn_of(run->result);
+	sum_up(run->result);
+	warn_of(run->result);
 }
 
 static void lock(const struct tare_run *run)
@@ -398,17 +394,16 @@ int tare_telemetry_clock_hz(const struct tare_run *run, size_t since,
 	return 0;
 }
 
-int tare_telemetry_join(struct tare_result *result)
+void tare_telemetry_join(struct tare_result *result)
 {
 	for (size_t i = 0; i < result->part_count; i++) {
 		const struct tare_telemetry_section *part = &result->parts[i]->telemetry;
-		if (part->present && part->absent && !result->telemetry.absent &&
-		    tare_set_string(&result->telemetry.absent, part->absent) < 0)
-			return -ENOMEM;
+		if (part->present && part->absent && !result->telemetry.absent)
+			tare_result_set_text(result, &result->telemetry.absent, part->absent);
 		result->telemetry.present |= part->present;
 		for (size_t k = 0; k < part->count; k++)
-			if (tare_result_add_reading(result, &part->readings[k]) < 0)
-				return -ENOMEM;
+			tare_result_add_reading(result, &part->readings[k]);
 	}
-	return result->telemetry.count ? sum_up(result) : 0;
+	if (result->telemetry.count)
+		sum_up(result);
 }

@@ -36,9 +36,7 @@ int tare_telemetry_start(struct tare_run *run, struct tare_watch **watch);
 void tare_telemetry_work(struct tare_watch *watch);
 void tare_telemetry_rest(struct tare_watch *watch);
 // Ends the thread, sums up into the document, and adds or renews its warnings. Accepts NULL.
-// Returns 0 or -ENOMEM.
-int tare_telemetry_stop(struct tare_run *run, struct tare_watch *watch);
+void tare_telemetry_stop(struct tare_run *run, struct tare_watch *watch);
 
-// Puts the readings of a document's parts together into its own summary (checkup). Returns 0 or
-// -ENOMEM.
-int tare_telemetry_join(struct tare_result *result);
+// Puts the readings of a document's parts together into its own summary (checkup).
+void tare_telemetry_join(struct tare_result *result);

@@ -94,9 +94,9 @@ int tare_traced_mean_ps(const struct tare_bench *bench, uint32_t count,
 	return status;
 }
 
-int tare_traced_name(struct tare_figure *figure)
+void tare_traced_name(struct tare_figure *figure)
 {
 	if (figure->method && figure->stamp_note_at)
 		figure->method[figure->stamp_note_at] = '\0';
-	return tare_labels_set_text(&figure->labels, "by", "tracer");
+	tare_labels_set_text(&figure->labels, "by", "tracer");
 }

@@ -17,4 +17,4 @@ int tare_traced_mean_ps(const struct tare_bench *bench, uint32_t count,
                                       struct tare_error *error),
                         void *context, int64_t *ps, struct tare_error *error);
 // A figure is the tracer's: its label says so, and its method no longer speaks of positions.
-int tare_traced_name(struct tare_figure *figure);
+void tare_traced_name(struct tare_figure *figure);

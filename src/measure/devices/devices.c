@@ -47,13 +47,8 @@ static int add_engines(struct tare_device *device, struct tare_device_entry *ent
 	}
 	if (count > ENGINES_MAX)
 		count = ENGINES_MAX;
-	if (count == 0)
-		return 0;
-	entry->engines = malloc((size_t)count * sizeof *engines);
-	if (!entry->engines)
+	if (tare_device_entry_set_engines(entry, engines, (size_t)count) < 0)
 		return -ENOMEM;
-	memcpy(entry->engines, engines, (size_t)count * sizeof *engines);
-	entry->engine_count = (size_t)count;
 	summarise_engines(entry, &entry->facts);
 	return 0;
 }
@@ -65,8 +60,7 @@ int tare_device_describe(struct tare_driver *driver, uint32_t index,
 	int status;
 
 	entry->index = index;
-	if (tare_set_string(&entry->backend, backend->name) < 0 ||
-	    tare_set_string(&entry->backend_title, backend->title) < 0)
+	if (tare_device_entry_name(entry, backend->name, backend->title, NULL) < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	status = backend->device_facts(driver, index, &entry->facts, error);
 	if (status < 0)
@@ -138,7 +132,7 @@ static int add_backend(const struct tare_backend *backend, const char *option, b
 	for (uint32_t i = 0; status == 0 && i < count; i++) {
 		struct tare_device_entry *entry = tare_result_add_device(result);
 		struct tare_error one = { 0 };
-		status = entry ? tare_device_describe(driver, i, entry, &one) : -ENOMEM;
+		status = tare_device_describe(driver, i, entry, &one);
 		if (status == 0 && !facts_only)
 			status = open_and_describe(driver, entry, &one);
 		if (status < 0 && status != -ENOMEM) {
@@ -169,16 +163,15 @@ int tare_measure_devices(const struct tare_devices_options *options, struct tare
 	}
 	// The simulated device is the same on every machine and day.
 	if (only && strcmp(only->name, "simulated") == 0)
-		status = tare_set_string(&result->written_at, "1970-01-01T00:00:00Z");
+		tare_result_set_timeless(result);
 	else
-		status = tare_topology_of_host(&result->host);
-	if (status < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+		tare_topology_of_host(&result->host);
 	for (size_t i = 0; status == 0 && tare_backends[i]; i++)
 		if (!only || only == tare_backends[i])
 			status = add_backend(tare_backends[i], only ? options->option : NULL,
 			                     options && options->facts_only, result, error);
-	if (status == 0 && tare_merge_identities(result->devices, result->device_count) < 0)
+	if (status == 0 && (tare_merge_identities(result->devices, result->device_count) < 0 ||
+	                    tare_result_status(result) < 0))
 		status = tare_fail(error, ENOMEM, "out of memory");
 	return status;
 }

@@ -30,4 +30,4 @@ int tare_merge_identities(struct tare_device_entry *entries, size_t count);
 // Adds what the host knows of a device: package and NUMA node, link of its PCI address; and the
 // host itself to result->host (topology.c). Absent facts carry the reason.
 void tare_topology_of_device(struct tare_facts *facts);
-int tare_topology_of_host(struct tare_labels *host);
+void tare_topology_of_host(struct tare_labels *host);

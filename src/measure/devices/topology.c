@@ -171,7 +171,7 @@ void tare_topology_of_device(struct tare_facts *facts)
 }
 
 // The processor's name as the kernel prints it.
-static int add_processor(struct tare_labels *host)
+static void add_processor(struct tare_labels *host)
 {
 	TARE_FCLOSE FILE *file = fopen("/proc/cpuinfo", "re");
 	char line[512];
@@ -182,30 +182,27 @@ static int add_processor(struct tare_labels *host)
 			continue;
 		value += strspn(value, ": \t");
 		value[strcspn(value, "\n")] = '\0';
-		return tare_labels_set_text(host, "processor", value);
+		tare_labels_set_text(host, "processor", value);
+		return;
 	}
-	return tare_labels_set_text(host, "processor", "n/a");
+	tare_labels_set_text(host, "processor", "n/a");
 }
 
-int tare_topology_of_host(struct tare_labels *host)
+void tare_topology_of_host(struct tare_labels *host)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
 	struct utsname system;
 	char text[2 * sizeof system.sysname];
-	int status = 0;
 
 	if (uname(&system) == 0) {
 		snprintf(text, sizeof text, "%s %s", system.sysname, system.release);
-		status = tare_labels_set_text(host, "system", text);
-		if (status == 0)
-			status = tare_labels_set_text(host, "machine", system.machine);
+		tare_labels_set_text(host, "system", text);
+		tare_labels_set_text(host, "machine", system.machine);
 	}
-	if (status == 0)
-		status = add_processor(host);
-	if (status == 0 && processors > 0)
-		status = tare_labels_set_number(host, "processors", processors);
-	if (status == 0 && pages > 0)
-		status = tare_labels_set_number(host, "memory_bytes",
-		                                (int64_t)pages * sysconf(_SC_PAGESIZE));
-	return status;
+	add_processor(host);
+	if (processors > 0)
+		tare_labels_set_number(host, "processors", processors);
+	if (pages > 0)
+		tare_labels_set_number(host, "memory_bytes",
+		                       (int64_t)pages * sysconf(_SC_PAGESIZE));
 }

@@ -75,18 +75,16 @@ static int begin(struct latency_task *task, bool kernel, struct tare_error *erro
 	return run_calls(task, kernel, TARE_LIMIT_DEFAULT_NS, &first, &last, error);
 }
 
-int latency_plan_call(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_call(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "append to host call", "host", 1,
-	                      "host time before appending a call of the host to an idle queue to "
-	                      "the function's entry") &&
-	               latency_figure(task, measurement, "host call to host call", "host", 1,
-	                              "return of the function to the entry of the next one in "
-	                              "the queue") &&
-	               latency_figure(task, measurement, "host call to finish", "host", 1,
-	                              "return of the last function to the return of finish")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "append to host call", "host", 1,
+	               "host time before appending a call of the host to an idle queue to "
+	               "the function's entry");
+	latency_figure(task, measurement, "host call to host call", "host", 1,
+	               "return of the function to the entry of the next one in "
+	               "the queue");
+	latency_figure(task, measurement, "host call to finish", "host", 1,
+	               "return of the last function to the return of finish");
 }
 
 int latency_begin_call(struct tare_measurement *measurement, struct tare_error *error)
@@ -109,13 +107,11 @@ int latency_sample_call(struct tare_measurement *measurement, int64_t *values,
 	return 0;
 }
 
-int latency_plan_call_kernel(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_call_kernel(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "host call, kernel, host call", "host", 1,
-	                      "return of the function to the entry of the next one, with an empty "
-	                      "kernel between them")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "host call, kernel, host call", "host", 1,
+	               "return of the function to the entry of the next one, with an empty "
+	               "kernel between them");
 }
 
 int latency_begin_call_kernel(struct tare_measurement *measurement, struct tare_error *error)

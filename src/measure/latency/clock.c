@@ -12,12 +12,10 @@
 #define READS 64
 #define MARKERS 16
 
-int latency_plan_host_clock(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_host_clock(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "read the host clock", "host", READS,
-	                      "64 readings of CLOCK_MONOTONIC_RAW in a row, divided by 64")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "read the host clock", "host", READS,
+	               "64 readings of CLOCK_MONOTONIC_RAW in a row, divided by 64");
 }
 
 int latency_begin_host_clock(struct tare_measurement *measurement, struct tare_error *error)
@@ -41,24 +39,20 @@ int latency_sample_host_clock(struct tare_measurement *measurement, int64_t *val
 	return 0;
 }
 
-int latency_plan_device_clock(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_device_clock(struct latency_task *task, struct tare_measurement *measurement)
 {
 	struct tare_figure *step = latency_figure(
 	    task, measurement, "step between device stamps", "device", 1,
 	    "smallest non-zero difference between the stamps of 16 markers in a row");
-	struct tare_figure *marker =
-	    latency_figure(task, measurement, "marker, back to back", "device", MARKERS,
-	                   task->latency->bench.gated
-	                       ? "16 markers in a row behind a gate: first start to last end, "
-	                         "divided by 16"
-	                       : "16 markers in a row: first start to last end, divided by 16; "
-	                         "there is no gate, so where the device is quicker this is the "
-	                         "host's time to append one");
 
-	if (!step || !marker)
-		return -ENOMEM;
 	step->quantum = 0;
-	return 0;
+	latency_figure(task, measurement, "marker, back to back", "device", MARKERS,
+	               task->latency->bench.gated
+	                   ? "16 markers in a row behind a gate: first start to last end, "
+	                     "divided by 16"
+	                   : "16 markers in a row: first start to last end, divided by 16; "
+	                     "there is no gate, so where the device is quicker this is the "
+	                     "host's time to append one");
 }
 
 int latency_begin_device_clock(struct tare_measurement *measurement, struct tare_error *error)
@@ -147,12 +141,10 @@ int latency_sample_device_clock(struct tare_measurement *measurement, int64_t *v
 	return status;
 }
 
-int latency_plan_pair(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_pair(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "clock pair, its bracket", "host", 1,
-	                      "host clock before and after reading the device's clock once")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "clock pair, its bracket", "host", 1,
+	               "host clock before and after reading the device's clock once");
 }
 
 int latency_begin_pair(struct tare_measurement *measurement, struct tare_error *error)
@@ -172,59 +164,53 @@ int latency_sample_pair(struct tare_measurement *measurement, int64_t *values,
 	return status;
 }
 
-static struct tare_cell *add_model(struct latency *latency, const char *quantity, const char *unit,
-                                   const char *what, const char *method)
+static void add_model(struct latency *latency, const char *quantity, const char *unit,
+                      const char *what, const char *method)
 {
 	struct tare_cell *cell =
 	    tare_result_add_cell(latency->run->result, quantity, unit, "model");
 
-	if (!cell || tare_labels_set_text(&cell->labels, "group", "clock") < 0 ||
-	    tare_labels_set_text(&cell->labels, "what", what) < 0 ||
-	    tare_set_string(&cell->method, method) < 0)
-		return NULL;
-	return cell;
+	tare_labels_set_text(&cell->labels, "group", "clock");
+	tare_labels_set_text(&cell->labels, "what", what);
+	tare_cell_set_method(cell, method);
 }
 
-int latency_add_mapping(struct latency *latency, size_t *first_cell)
+void latency_add_mapping(struct latency *latency, size_t *first_cell)
 {
 	*first_cell = latency->run->result->cell_count;
-	if (!add_model(
-	        latency, "residual", "ns", "device to host clock, largest error",
-	        "line through clock pairs taken all through the run; no stamp is further off") ||
-	    !add_model(latency, "drift", "ppm", "device clock gains on the host's",
-	               "slope of the same line, beyond the rate that the driver names"))
-		return -ENOMEM;
-	return 0;
+	add_model(latency, "residual", "ns", "device to host clock, largest error",
+	          "line through clock pairs taken all through the run; no stamp is further off");
+	add_model(latency, "drift", "ppm", "device clock gains on the host's",
+	          "slope of the same line, beyond the rate that the driver names");
 }
 
 // By the host's clock: a device clock that is fast gains. The fit's drift is the mapping's: what
 // host time is longer than device time.
-static int fill_drift(struct tare_cell *cell, const struct tare_clock_fit *fit)
+static void fill_drift(struct tare_cell *cell, const struct tare_clock_fit *fit)
 {
 	double gain = 0 - fit->drift_ppm, error = fit->drift_error_ppm;
 	char method[200], figure[TARE_UNIT_TEXT];
-	int status;
 
 	snprintf(method, sizeof method,
 	         "by the same line the device's clock %s %s µs a second, beyond the rate that the "
 	         "driver names",
 	         gain < 0 ? "loses" : "gains", tare_format_significant(fabs(gain), 3, figure));
-	status = tare_set_string(&cell->method, method);
-	return status < 0 ? status : tare_cell_set_model(cell, gain, gain - error, gain + error);
+	tare_cell_set_method(cell, method);
+	tare_cell_set_model(cell, gain, gain - error, gain + error);
 }
 
-int latency_fill_mapping(struct latency *latency, size_t first_cell)
+void latency_fill_mapping(struct latency *latency, size_t first_cell)
 {
 	struct tare_cell *cells = &latency->run->result->cells[first_cell];
 	const struct tare_clock_track *track = &latency->bench.track;
 	const struct tare_clock_fit *fit = &track->fit;
 	const char *why = latency->bench.stamped ? track->absent : latency->bench.unstamped;
-	int status;
 
 	if (!track->fitted) {
-		status = tare_cell_set_absent(&cells[0], "%s", why);
-		return status < 0 ? status : tare_cell_set_absent(&cells[1], "%s", why);
+		tare_cell_set_absent(&cells[0], "%s", why);
+		tare_cell_set_absent(&cells[1], "%s", why);
+		return;
 	}
-	status = tare_cell_set_model(&cells[0], (double)fit->residual_ns, NAN, NAN);
-	return status < 0 ? status : fill_drift(&cells[1], fit);
+	tare_cell_set_model(&cells[0], (double)fit->residual_ns, NAN, NAN);
+	fill_drift(&cells[1], fit);
 }

@@ -46,13 +46,10 @@ static int query_once(struct latency_task *task, struct tare_error *error)
 	return tare_event_done(task->event, error);
 }
 
-int latency_plan_finish(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_finish(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "finish, nothing to wait for", "host",
-	                      LATENCY_CALLS,
-	                      "16 calls of the API's own finish on an idle queue, divided by 16")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "finish, nothing to wait for", "host", LATENCY_CALLS,
+	               "16 calls of the API's own finish on an idle queue, divided by 16");
 }
 
 int latency_begin_finish(struct tare_measurement *measurement, struct tare_error *error)
@@ -67,18 +64,15 @@ int latency_sample_finish(struct tare_measurement *measurement, int64_t *values,
 	return time_calls(measurement, finish_once, values, error);
 }
 
-int latency_plan_wait(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_wait(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(
-	           task, measurement, "wait for a finished event", "host", LATENCY_CALLS,
-	           "16 calls of the API's own wait on an event that is done and was waited for, "
-	           "divided by 16") &&
-	               latency_figure(task, measurement, "wait for finished events", "host",
-	                              LATENCY_CALLS,
-	                              "the API's own wait on 16 events, each done, and waited for "
-	                              "the first time; divided by 16")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(
+	    task, measurement, "wait for a finished event", "host", LATENCY_CALLS,
+	    "16 calls of the API's own wait on an event that is done and was waited for, "
+	    "divided by 16");
+	latency_figure(task, measurement, "wait for finished events", "host", LATENCY_CALLS,
+	               "the API's own wait on 16 events, each done, and waited for "
+	               "the first time; divided by 16");
 }
 
 // Leaves an event that is done in task->event.
@@ -116,12 +110,10 @@ int latency_sample_wait(struct tare_measurement *measurement, int64_t *values,
 	return status;
 }
 
-int latency_plan_query(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_query(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "query an event", "host", LATENCY_CALLS,
-	                      "16 calls that ask whether an event is done, divided by 16")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "query an event", "host", LATENCY_CALLS,
+	               "16 calls that ask whether an event is done, divided by 16");
 }
 
 int latency_begin_query(struct tare_measurement *measurement, struct tare_error *error)
@@ -135,17 +127,13 @@ int latency_sample_query(struct tare_measurement *measurement, int64_t *values,
 	return time_calls(measurement, query_once, values, error);
 }
 
-int latency_plan_record(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_record(struct latency_task *task, struct tare_measurement *measurement)
 {
 	task->batch = task->latency->batch < RECORDS ? task->latency->batch : RECORDS;
-	return latency_figure(task, measurement, "append a marker with an event", "host",
-	                      task->batch,
-	                      "host time to append markers, each yielding an event, per marker") &&
-	               latency_figure(
-	                   task, measurement, "append a marker", "host", task->batch,
-	                   "the same without events; the difference is what an event costs")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "append a marker with an event", "host", task->batch,
+	               "host time to append markers, each yielding an event, per marker");
+	latency_figure(task, measurement, "append a marker", "host", task->batch,
+	               "the same without events; the difference is what an event costs");
 }
 
 int latency_begin_record(struct tare_measurement *measurement, struct tare_error *error)
@@ -178,18 +166,15 @@ int latency_sample_record(struct tare_measurement *measurement, int64_t *values,
 	return status;
 }
 
-int latency_plan_across(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_across(struct latency_task *task, struct tare_measurement *measurement)
 {
 	struct tare_figure *figure = latency_figure(
 	    task, measurement, "wait across queues", "device", 1,
 	    "end of a marker on one queue to the start of a marker on another that waits for it");
 
-	if (!figure)
-		return -ENOMEM;
 	snprintf(figure->absent, sizeof figure->absent,
 	         "the device started the second before the first "
 	         "had ended, by its own stamps");
-	return 0;
 }
 
 int latency_begin_across(struct tare_measurement *measurement, struct tare_error *error)
@@ -284,24 +269,20 @@ static void release(struct callback *callback, bool registered)
 	free(callback);
 }
 
-int latency_plan_callback(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_callback(struct latency_task *task, struct tare_measurement *measurement)
 {
 	bool gated = task->latency->bench.gated;
 
-	return latency_figure(
-	           task, measurement, gated ? "gate opened to callback" : "append to callback",
-	           "host", 1,
-	           gated
-	               ? "a marker behind a gate: host time before opening it to the entry of its "
-	                 "event's callback"
-	               : "host time before appending a marker to the entry of its event's "
-	                 "callback") &&
-	               latency_figure(task, measurement, "event done to callback", "device", 1,
-	                              "the marker's end stamp, mapped onto the host's clock by the "
-	                              "fit, to the "
-	                              "entry of the callback")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(
+	    task, measurement, gated ? "gate opened to callback" : "append to callback", "host", 1,
+	    gated ? "a marker behind a gate: host time before opening it to the entry of its "
+	            "event's callback"
+	          : "host time before appending a marker to the entry of its event's "
+	            "callback");
+	latency_figure(task, measurement, "event done to callback", "device", 1,
+	               "the marker's end stamp, mapped onto the host's clock by the "
+	               "fit, to the "
+	               "entry of the callback");
 }
 
 int latency_begin_callback(struct tare_measurement *measurement, struct tare_error *error)

@@ -31,18 +31,16 @@ static int run_once(struct latency_task *task, struct tare_queue *queue, struct 
 	return status < 0 ? status : tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 }
 
-int latency_plan_graph(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_graph(struct latency_task *task, struct tare_measurement *measurement)
 {
 	bool one = task->row->nodes == 1;
 
 	task->batch = one ? 1 : task->latency->batch;
-	return latency_figure(
-	           task, measurement, one ? "graph of one kernel" : "graph of many, per kernel",
-	           "host", task->batch,
-	           one ? "launch of a graph with one empty kernel, then finish"
-	               : "launch of a graph of empty kernels in a row, then finish; per kernel")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(
+	    task, measurement, one ? "graph of one kernel" : "graph of many, per kernel", "host",
+	    task->batch,
+	    one ? "launch of a graph with one empty kernel, then finish"
+	        : "launch of a graph of empty kernels in a row, then finish; per kernel");
 }
 
 int latency_begin_graph(struct tare_measurement *measurement, struct tare_error *error)
@@ -70,32 +68,26 @@ int latency_sample_graph(struct tare_measurement *measurement, int64_t *values,
 
 // ---- by the nodes' stamps
 
-int latency_plan_nodes(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_nodes(struct latency_task *task, struct tare_measurement *measurement)
 {
 	uint32_t batch = task->latency->batch;
 
 	task->batch = batch > 1 ? batch : 2;
-	return latency_figure(
-	           task, measurement, "graph, node to node", "device", task->batch - 1,
-	           "one launch of a graph of empty kernels in a row: start of the first "
-	           "node to the start of the last, per step; by the vendor's tracer where "
-	           "there is one, else by what the driver tells of each node") &&
-	               latency_figure(task, measurement, "graph, empty kernel", "device",
-	                              task->batch,
-	                              "the same launch: start to end of a node, mean of all")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "graph, node to node", "device", task->batch - 1,
+	               "one launch of a graph of empty kernels in a row: start of the first "
+	               "node to the start of the last, per step; by the vendor's tracer where "
+	               "there is one, else by what the driver tells of each node");
+	latency_figure(task, measurement, "graph, empty kernel", "device", task->batch,
+	               "the same launch: start to end of a node, mean of all");
 }
 
 // How the nodes' stamps came about goes into the labels.
-static int say_how(struct tare_measurement *measurement, struct tare_error *error)
+static void say_how(struct tare_measurement *measurement)
 {
 	const struct latency_task *task = measurement->context;
 
 	for (size_t i = 0; task->traced && i < 2; i++)
-		if (tare_traced_name(&measurement->figures[i]) < 0)
-			return tare_fail(error, ENOMEM, "out of memory");
-	return 0;
+		tare_traced_name(&measurement->figures[i]);
 }
 
 static int end_trace(struct latency_task *task, int status, struct tare_error *error)
@@ -135,7 +127,9 @@ int latency_begin_nodes(struct tare_measurement *measurement, struct tare_error 
 	task->traced = status == 0;
 	status = record(task, bench->timed, error);
 	status = status < 0 ? end_trace(task, status, error) : launch_nodes(task, error);
-	return status < 0 ? status : say_how(measurement, error);
+	if (status == 0)
+		say_how(measurement);
+	return status;
 }
 
 // From the stamps of all nodes: what lies between two starts, and how long one lasts.

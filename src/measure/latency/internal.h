@@ -51,7 +51,7 @@ struct latency_row {
 	const char *group;
 	const char *title; // for progress
 	// Adds the figures to the measurement.
-	int (*plan)(struct latency_task *task, struct tare_measurement *measurement);
+	void (*plan)(struct latency_task *task, struct tare_measurement *measurement);
 	int (*begin)(struct tare_measurement *measurement, struct tare_error *error);
 	int (*sample)(struct tare_measurement *measurement, int64_t values[TARE_FIGURES],
 	              struct tare_error *error);
@@ -76,7 +76,7 @@ struct tare_operation latency_launch(const struct latency *latency);
 int64_t latency_ps(struct tare_host_time a, struct tare_host_time b, uint32_t batch);
 
 #define LATENCY_ROW_FUNCTIONS(name)                                                                \
-	int latency_plan_##name(struct latency_task *, struct tare_measurement *);                 \
+	void latency_plan_##name(struct latency_task *, struct tare_measurement *);                \
 	int latency_begin_##name(struct tare_measurement *, struct tare_error *);                  \
 	int latency_sample_##name(struct tare_measurement *, int64_t *, struct tare_error *);
 LATENCY_ROW_FUNCTIONS(host_clock)
@@ -108,9 +108,9 @@ LATENCY_ROW_FUNCTIONS(callback)
 
 // Residual and drift as cells of source "model"; add before measuring, fill after
 // (clock.c).
-int latency_add_mapping(struct latency *latency, size_t *first_cell);
-int latency_fill_mapping(struct latency *latency, size_t first_cell);
+void latency_add_mapping(struct latency *latency, size_t *first_cell);
+void latency_fill_mapping(struct latency *latency, size_t first_cell);
 // Cells that were measured last go beside the others of their group (traced.c).
-int latency_gather(struct tare_result *result);
+void latency_gather(struct tare_result *result);
 // Bars of the medians and one distribution chart a group (plots.c).
-int latency_add_plots(struct tare_result *result);
+void latency_add_plots(struct tare_result *result);

@@ -80,10 +80,10 @@ struct tare_figure *latency_figure(struct latency_task *task, struct tare_measur
 	    tare_measurement_add(measurement, "time", "ps", source, "%s%s", method,
 	                         device ? tare_bench_stamp_note(&task->latency->bench) : "");
 
-	if (!figure || tare_labels_set_text(&figure->labels, "group", task->row->group) < 0 ||
-	    tare_labels_set_text(&figure->labels, "what", what) < 0 ||
-	    (batch > 1 && tare_labels_set_number(&figure->labels, "batch", batch) < 0))
-		return NULL;
+	tare_labels_set_text(&figure->labels, "group", task->row->group);
+	tare_labels_set_text(&figure->labels, "what", what);
+	if (batch > 1)
+		tare_labels_set_number(&figure->labels, "batch", batch);
 	figure->stamp_note_at = strlen(method);
 	figure->quantum = (device ? task->latency->bench.step_ps
 	                          : 1000 * (double)task->latency->run->host_step_ns) /
@@ -164,8 +164,8 @@ static bool is_of_pass(const struct latency *latency, const struct latency_row *
 }
 
 // *count: how many there are to measure, of all passes so far.
-static int plan(struct latency *latency, bool traced, struct latency_task *tasks,
-                struct tare_measurement *measurements, size_t *count)
+static void plan(struct latency *latency, bool traced, struct latency_task *tasks,
+                 struct tare_measurement *measurements, size_t *count)
 {
 	for (size_t i = 0; i < ROWS; i++) {
 		struct latency_task *task = &tasks[*count];
@@ -179,10 +179,8 @@ static int plan(struct latency *latency, bool traced, struct latency_task *tasks
 		measurement->sample = rows[i].sample;
 		measurement->end = end_row;
 		measurement->context = task;
-		if (rows[i].plan(task, measurement) < 0)
-			return -ENOMEM;
+		rows[i].plan(task, measurement);
 	}
-	return 0;
 }
 
 static int open_kernel(struct latency *latency, struct tare_error *error)
@@ -221,32 +219,29 @@ static int measure(struct latency *latency, struct tare_error *error)
 	struct latency_task *tasks = calloc(ROWS, sizeof *tasks);
 	struct tare_run *run = latency->run;
 	size_t mapping = 0, count = 0, first;
-	int status = -ENOMEM;
+	int status;
 
-	if (measurements && tasks)
-		status = latency_add_mapping(latency, &mapping);
-	if (status == 0)
-		status = plan(latency, false, tasks, measurements, &count);
-	first = count;
-	if (status == 0)
-		status = plan(latency, true, tasks, measurements, &count);
-	if (status < 0) {
-		tare_fail(error, -status, "out of memory");
-	} else {
-		run->cells_total = run->cells_done + count;
-		status = tare_run_measure(run, measurements, first, error);
+	if (!measurements || !tasks) {
+		free(measurements);
+		free(tasks);
+		return tare_fail(error, ENOMEM, "out of memory");
 	}
+	latency_add_mapping(latency, &mapping);
+	plan(latency, false, tasks, measurements, &count);
+	first = count;
+	plan(latency, true, tasks, measurements, &count);
+	run->cells_total = run->cells_done + count;
+	status = tare_run_measure(run, measurements, first, error);
 	if (count > first && (status == 0 || status == -EINTR)) {
 		int traced = tare_run_measure(run, measurements + first, count - first, error);
 		status = status < 0 ? status : traced;
-		if (latency_gather(run->result) < 0)
-			status = tare_fail(error, ENOMEM, "out of memory");
+		latency_gather(run->result);
 	}
 	if (latency->floor_ps > 0)
 		run->result->clock.floor_ns = (int64_t)(latency->floor_ps / 1000 + 0.999);
-	if (status != -ENOMEM)
+	if (tare_result_status(run->result) == 0)
 		latency_fill_mapping(latency, mapping);
-	for (size_t i = 0; measurements && i < ROWS; i++)
+	for (size_t i = 0; i < ROWS; i++)
 		tare_measurement_clear(&measurements[i]);
 	free(measurements);
 	free(tasks);
@@ -266,7 +261,7 @@ int tare_measure_latency(struct tare_run *run, const struct tare_latency_options
 	latency.traceable = status == 0 && tare_traced_possible(&latency.bench);
 	if (status == 0) {
 		latency.batch = choose_batch(&latency, options);
-		status = tare_labels_set_number(&run->result->parameters, "batch", latency.batch);
+		tare_labels_set_number(&run->result->parameters, "batch", latency.batch);
 	}
 	// Building the kernel and fitting the clock are not part of the budget.
 	tare_run_restart(run);
@@ -277,14 +272,8 @@ int tare_measure_latency(struct tare_run *run, const struct tare_latency_options
 	tare_kernel_free(latency.kernel);
 	tare_module_free(latency.module);
 	tare_bench_close(&latency.bench);
-	if (status == 0 || tare_run_is_partial(run, status)) {
-		int added = latency_add_plots(run->result);
-		if (added == 0)
-			added = tare_run_warn_convergence(run);
-		if (added == 0)
-			added = tare_run_warn_lost(run, status, error);
-		if (added < 0)
-			status = tare_fail(error, -added, "out of memory");
-	}
-	return status;
+	if (status < 0 && !tare_run_is_partial(run, status))
+		return status;
+	latency_add_plots(run->result);
+	return tare_run_end(run, status, error);
 }

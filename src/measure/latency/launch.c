@@ -7,16 +7,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-int latency_plan_isolated(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_isolated(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(
-	           task, measurement, "launch and wait", "host", 1,
-	           "one launch of an empty kernel, then finish; a queue without profiling, "
-	           "used just before") &&
-	               latency_figure(task, measurement, "empty kernel, alone", "device", 1,
-	                              "start to end of one empty kernel that is waited for")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "launch and wait", "host", 1,
+	               "one launch of an empty kernel, then finish; a queue without profiling, "
+	               "used just before");
+	latency_figure(task, measurement, "empty kernel, alone", "device", 1,
+	               "start to end of one empty kernel that is waited for");
 }
 
 // One launch on each queue with a limit, so that the native waits in the samples cannot be the
@@ -73,16 +70,13 @@ int latency_sample_isolated(struct tare_measurement *measurement, int64_t *value
 	return status;
 }
 
-int latency_plan_batched(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_batched(struct latency_task *task, struct tare_measurement *measurement)
 {
 	task->batch = task->latency->batch;
-	return latency_figure(
-	           task, measurement, "launch, many then wait", "host", task->batch,
-	           "launches in a row, then finish: host time of the whole, per launch") &&
-	               latency_figure(task, measurement, "launch, issue only", "host", task->batch,
-	                              LATENCY_ISSUED ", per launch")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "launch, many then wait", "host", task->batch,
+	               "launches in a row, then finish: host time of the whole, per launch");
+	latency_figure(task, measurement, "launch, issue only", "host", task->batch,
+	               LATENCY_ISSUED ", per launch");
 }
 
 int latency_begin_batched(struct tare_measurement *measurement, struct tare_error *error)
@@ -112,15 +106,12 @@ int latency_sample_batched(struct tare_measurement *measurement, int64_t *values
 	return status;
 }
 
-int latency_plan_gated(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_gated(struct latency_task *task, struct tare_measurement *measurement)
 {
 	task->batch = task->latency->batch;
-	return latency_figure(
-	           task, measurement, "launch, gated", "device", task->batch,
-	           "launches issued behind a shut gate: first start to last end, per launch; "
-	           "the cost of issuing is not in it")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "launch, gated", "device", task->batch,
+	               "launches issued behind a shut gate: first start to last end, per launch; "
+	               "the cost of issuing is not in it");
 }
 
 int latency_begin_gated(struct tare_measurement *measurement, struct tare_error *error)
@@ -161,22 +152,19 @@ int latency_sample_gated(struct tare_measurement *measurement, int64_t *values,
 	return status;
 }
 
-int latency_plan_to_start(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_to_start(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(
-	           task, measurement, "launch to start", "device", 1,
-	           "host time before the launch to the kernel's start stamp, mapped onto the "
-	           "host's clock by the fit, whose largest error is in the interval; never "
-	           "below 0 nor above 'around the kernel'") &&
-	               latency_figure(task, measurement, "end to return", "device", 1,
-	                              "the kernel's end stamp, mapped in the same way, to the "
-	                              "return of finish") &&
-	               latency_figure(task, measurement, "around the kernel", "host", 1,
-	                              "host time of launch and finish less the kernel's own time: "
-	                              "launch to start "
-	                              "and end to return together, without the clock fit")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "launch to start", "device", 1,
+	               "host time before the launch to the kernel's start stamp, mapped onto the "
+	               "host's clock by the fit, whose largest error is in the interval; never "
+	               "below 0 nor above 'around the kernel'");
+	latency_figure(task, measurement, "end to return", "device", 1,
+	               "the kernel's end stamp, mapped in the same way, to the "
+	               "return of finish");
+	latency_figure(task, measurement, "around the kernel", "host", 1,
+	               "host time of launch and finish less the kernel's own time: "
+	               "launch to start "
+	               "and end to return together, without the clock fit");
 }
 
 int latency_begin_to_start(struct tare_measurement *measurement, struct tare_error *error)

@@ -11,30 +11,24 @@
 // In the order of latency_plan_list.
 enum list_figure { LAUNCH_AND_WAIT, FENCE_AND_WAIT, APPEND, EXECUTE, THEN_WAIT };
 
-int latency_plan_list(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_list(struct latency_task *task, struct tare_measurement *measurement)
 {
 	task->batch = task->latency->batch;
-	return latency_figure(task, measurement, "regular list, launch and wait", "host", 1,
-	                      "one launch of an empty kernel appended to a regular list, closed, "
-	                      "executed and synchronised; one went before") &&
-	               latency_figure(
-	                   task, measurement, "regular list, fence and wait", "host", 1,
-	                   "the same launch, with a fence that is signalled behind it and "
-	                   "waited for") &&
-	               latency_figure(task, measurement, "regular list, append", "host",
-	                              task->batch,
-	                              "launches appended to one list, nothing executed: host time "
-	                              "per launch") &&
-	               latency_figure(task, measurement, "regular list, close and execute", "host",
-	                              1,
-	                              "host time of closing that list and handing it to the "
-	                              "command queue") &&
-	               latency_figure(task, measurement, "regular list, then wait", "host",
-	                              task->batch,
-	                              "the same launches: host time from the first "
-	                              "append until all are done, per launch")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "regular list, launch and wait", "host", 1,
+	               "one launch of an empty kernel appended to a regular list, closed, "
+	               "executed and synchronised; one went before");
+	latency_figure(task, measurement, "regular list, fence and wait", "host", 1,
+	               "the same launch, with a fence that is signalled behind it and "
+	               "waited for");
+	latency_figure(task, measurement, "regular list, append", "host", task->batch,
+	               "launches appended to one list, nothing executed: host time "
+	               "per launch");
+	latency_figure(task, measurement, "regular list, close and execute", "host", 1,
+	               "host time of closing that list and handing it to the "
+	               "command queue");
+	latency_figure(task, measurement, "regular list, then wait", "host", task->batch,
+	               "the same launches: host time from the first "
+	               "append until all are done, per launch");
 }
 
 // One went before with a limit; where there are no fences, the reason is the row's.
@@ -120,19 +114,15 @@ int latency_sample_list(struct tare_measurement *measurement, int64_t *values,
 
 // ---- events between host and device
 
-int latency_plan_signal(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_signal(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(
-	           task, measurement, "host signal to start", "device", 1,
-	           "host time before it signals the event that a kernel waits for, to the "
-	           "kernel's start stamp, mapped onto the host's clock by the fit, whose "
-	           "largest error is in the interval; never below 0") &&
-	               latency_figure(
-	                   task, measurement, "end to event seen", "device", 1,
-	                   "that kernel's end stamp, mapped in the same way, to the return "
-	                   "of the host's wait for its event; never below 0")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "host signal to start", "device", 1,
+	               "host time before it signals the event that a kernel waits for, to the "
+	               "kernel's start stamp, mapped onto the host's clock by the fit, whose "
+	               "largest error is in the interval; never below 0");
+	latency_figure(task, measurement, "end to event seen", "device", 1,
+	               "that kernel's end stamp, mapped in the same way, to the return "
+	               "of the host's wait for its event; never below 0");
 }
 
 int latency_begin_signal(struct tare_measurement *measurement, struct tare_error *error)

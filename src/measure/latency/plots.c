@@ -29,16 +29,14 @@ static double positive(double value)
 	return value > 0 ? value : NAN;
 }
 
-static int add_bars(struct tare_result *result)
+static void add_bars(struct tare_result *result)
 {
 	struct tare_plot *plot =
 	    tare_result_add_plot(result, "latency", "What each step costs", TARE_PLOT_BAR);
 	char name[192];
 
-	if (!plot || tare_plot_axes(plot, "step", "", false, "time", "ns", true) < 0 ||
-	    tare_set_string(&plot->note,
-	                    "Medians with their intervals; host or device says whose clock.") < 0)
-		return -ENOMEM;
+	tare_plot_axes(plot, "step", "", false, "time", "ns", true);
+	tare_plot_set_note(plot, "Medians with their intervals; host or device says whose clock.");
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
 		const struct tare_summary *summary = &cell->summary;
@@ -48,13 +46,10 @@ static int add_bars(struct tare_result *result)
 			continue;
 		snprintf(name, sizeof name, "%s (%s)", tare_cell_text(cell, "what"), cell->source);
 		series = tare_plot_add_series(plot, name);
-		if (!series || tare_plot_series_add(
-		                   series, (struct tare_point){ 0, unit * summary->median,
-		                                                positive(unit * summary->ci_low),
-		                                                unit * summary->ci_high }) < 0)
-			return -ENOMEM;
+		tare_plot_series_add(series, (struct tare_point){ 0, unit * summary->median,
+		                                                  positive(unit * summary->ci_low),
+		                                                  unit * summary->ci_high });
 	}
-	return 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -64,7 +59,8 @@ static int compare(const void *a, const void *b)
 }
 
 // Share of the samples that took at most so long, at evenly spread quantiles.
-static int add_distribution(struct tare_plot *plot, const struct tare_cell *cell)
+static void add_distribution(struct tare_result *result, struct tare_plot *plot,
+                             const struct tare_cell *cell)
 {
 	size_t n = cell->summary.n;
 	TARE_FREE int64_t *sorted = malloc(n * sizeof *sorted);
@@ -73,21 +69,22 @@ static int add_distribution(struct tare_plot *plot, const struct tare_cell *cell
 
 	snprintf(name, sizeof name, "%s (%s)", tare_cell_text(cell, "what"), cell->source);
 	series = tare_plot_add_series(plot, name);
-	if (!series || !sorted)
-		return -ENOMEM;
+	if (!sorted) {
+		tare_result_fail(result);
+		return;
+	}
 	memcpy(sorted, cell->samples, n * sizeof *sorted);
 	qsort(sorted, n, sizeof *sorted, compare);
 	for (size_t q = 0; q <= QUANTILES; q++) {
 		size_t rank = q * (n - 1) / QUANTILES;
 		double x = positive(unit_ns(cell) * (double)sorted[rank]);
 		struct tare_point point = { x, 100.0 * (double)q / QUANTILES, NAN, NAN };
-		if (!isnan(x) && tare_plot_series_add(series, point) < 0)
-			return -ENOMEM;
+		if (!isnan(x))
+			tare_plot_series_add(series, point);
 	}
-	return 0;
 }
 
-static int add_group(struct tare_result *result, const char *group)
+static void add_group(struct tare_result *result, const char *group)
 {
 	struct tare_plot *plot = NULL;
 	char id[64], title[96];
@@ -100,30 +97,24 @@ static int add_group(struct tare_result *result, const char *group)
 			snprintf(id, sizeof id, "distribution-%s", group);
 			snprintf(title, sizeof title, "How the samples spread: %s", group);
 			plot = tare_result_add_plot(result, id, title, TARE_PLOT_LINE);
-			if (!plot ||
-			    tare_plot_axes(plot, "time", "ns", true,
-			                   "samples that took at most so long", "%", false) < 0)
-				return -ENOMEM;
+			tare_plot_axes(plot, "time", "ns", true,
+			               "samples that took at most so long", "%", false);
 		}
-		if (add_distribution(plot, cell) < 0)
-			return -ENOMEM;
+		add_distribution(result, plot, cell);
 	}
-	return 0;
 }
 
-int latency_add_plots(struct tare_result *result)
+void latency_add_plots(struct tare_result *result)
 {
 	static const char *const groups[] = { "launch",      "queue", "list",  "graph",
 		                              "synchronise", "copy",  "event", "host call" };
 	bool any = false;
-	int status = 0;
 
 	for (size_t i = 0; i < result->cell_count; i++)
 		any = any || drawable(&result->cells[i]);
 	if (!any)
-		return 0;
-	status = add_bars(result);
-	for (size_t g = 0; status == 0 && g < sizeof groups / sizeof *groups; g++)
-		status = add_group(result, groups[g]);
-	return status;
+		return;
+	add_bars(result);
+	for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+		add_group(result, groups[g]);
 }

@@ -45,7 +45,7 @@ static int launch_over(struct latency_task *task, uint32_t count, int64_t *whole
 
 // ---- several queues
 
-int latency_plan_spread(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_spread(struct latency_task *task, struct tare_measurement *measurement)
 {
 	char whole[64], issue[64];
 	const char *plural = task->row->nodes == 1 ? "" : "s";
@@ -55,13 +55,11 @@ int latency_plan_spread(struct latency_task *task, struct tare_measurement *meas
 	snprintf(issue, sizeof issue, "launch over %u queue%s, issue only", task->row->nodes,
 	         plural);
 	task->batch = task->latency->batch;
-	return latency_figure(task, measurement, whole, "host", task->batch,
-	                      "launches in turn on queues of their own without profiling, then "
-	                      "finish of each: host time of the whole, per launch") &&
-	               latency_figure(task, measurement, issue, "host", task->batch,
-	                              LATENCY_ISSUED ", per launch")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, whole, "host", task->batch,
+	               "launches in turn on queues of their own without profiling, then "
+	               "finish of each: host time of the whole, per launch");
+	latency_figure(task, measurement, issue, "host", task->batch,
+	               LATENCY_ISSUED ", per launch");
 }
 
 int latency_begin_spread(struct tare_measurement *measurement, struct tare_error *error)
@@ -79,27 +77,24 @@ int latency_sample_spread(struct tare_measurement *measurement, int64_t *values,
 
 // ---- the default queues
 
-int latency_plan_default(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_default(struct latency_task *task, struct tare_measurement *measurement)
 {
 	bool legacy = task->row->order == TARE_QUEUE_LEGACY_DEFAULT;
 
 	task->batch = task->latency->batch;
-	return latency_figure(
-	           task, measurement,
-	           legacy ? "legacy default, launch and wait" : "thread's default, launch and wait",
-	           "host", 1, "one launch of an empty kernel, then finish; one went before") &&
-	               latency_figure(task, measurement,
-	                              legacy ? "legacy default, many then wait"
-	                                     : "thread's default, many then wait",
-	                              "host", task->batch,
-	                              "launches in a row, then finish: host time of the whole, "
-	                              "per launch") &&
-	               latency_figure(task, measurement,
-	                              legacy ? "legacy default, issue only"
-	                                     : "thread's default, issue only",
-	                              "host", task->batch, LATENCY_ISSUED ", per launch")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement,
+	               legacy ? "legacy default, launch and wait"
+	                      : "thread's default, launch and wait",
+	               "host", 1, "one launch of an empty kernel, then finish; one went before");
+	latency_figure(task, measurement,
+	               legacy ? "legacy default, many then wait"
+	                      : "thread's default, many then wait",
+	               "host", task->batch,
+	               "launches in a row, then finish: host time of the whole, "
+	               "per launch");
+	latency_figure(task, measurement,
+	               legacy ? "legacy default, issue only" : "thread's default, issue only",
+	               "host", task->batch, LATENCY_ISSUED ", per launch");
 }
 
 int latency_begin_default(struct tare_measurement *measurement, struct tare_error *error)
@@ -128,14 +123,12 @@ int latency_sample_default(struct tare_measurement *measurement, int64_t *values
 
 // ---- making one
 
-int latency_plan_create(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_create(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "create a queue", "host", 1,
-	                      "one call that creates an in-order queue without profiling") &&
-	               latency_figure(task, measurement, "free a queue", "host", 1,
-	                              "one call that frees a queue in which nothing ever ran")
-	           ? 0
-	           : -ENOMEM;
+	latency_figure(task, measurement, "create a queue", "host", 1,
+	               "one call that creates an in-order queue without profiling");
+	latency_figure(task, measurement, "free a queue", "host", 1,
+	               "one call that frees a queue in which nothing ever ran");
 }
 
 int latency_begin_create(struct tare_measurement *measurement, struct tare_error *error)

@@ -17,7 +17,7 @@ static int append(void *context, struct tare_event **event, struct tare_error *e
 	return tare_append(task->latency->bench.timed, &launch, event, error);
 }
 
-int latency_plan_traced(struct latency_task *task, struct tare_measurement *measurement)
+void latency_plan_traced(struct latency_task *task, struct tare_measurement *measurement)
 {
 	struct tare_figure *figure;
 
@@ -26,7 +26,7 @@ int latency_plan_traced(struct latency_task *task, struct tare_measurement *meas
 	    latency_figure(task, measurement, "empty kernel, alone", "device", task->batch,
 	                   "start to end of one empty kernel that is waited for, as the vendor's "
 	                   "tracer saw the engine at work; mean of so many, after everything else");
-	return figure ? tare_traced_name(figure) : -ENOMEM;
+	tare_traced_name(figure);
 }
 
 int latency_begin_traced(struct tare_measurement *measurement, struct tare_error *error)
@@ -45,7 +45,7 @@ int latency_sample_traced(struct tare_measurement *measurement, int64_t *values,
 	                           error);
 }
 
-int latency_gather(struct tare_result *result)
+void latency_gather(struct tare_result *result)
 {
 	struct tare_cell *sorted = calloc(result->cell_count + 1, sizeof *sorted);
 	bool *taken = calloc(result->cell_count + 1, sizeof *taken);
@@ -63,7 +63,8 @@ int latency_gather(struct tare_result *result)
 	}
 	if (count == result->cell_count)
 		memcpy(result->cells, sorted, count * sizeof *sorted);
+	else
+		tare_result_fail(result);
 	free(sorted);
 	free(taken);
-	return count == result->cell_count ? 0 : -ENOMEM;
 }

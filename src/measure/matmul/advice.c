@@ -76,7 +76,7 @@ static bool is_alike(const struct matmul *matmul, const struct best *best, enum 
 	return matmul_cell_s(other) < ALIKE * best->s;
 }
 
-static int conclude_alike(struct matmul *matmul, const struct best *best)
+static void conclude_alike(struct matmul *matmul, const struct best *best)
 {
 	char names[128] = "";
 	size_t used = 0, count = 0;
@@ -87,13 +87,13 @@ static int conclude_alike(struct matmul *matmul, const struct best *best)
 			                         count++ ? ", " : "",
 			                         tare_rung_name((enum tare_rung)i));
 	if (count == 0)
-		return 0;
-	return tare_result_conclude(matmul->run->result, "alike",
-	                            "Within the error of measuring %s %s as fast.", names,
-	                            count == 1 ? "is" : "are");
+		return;
+	tare_result_conclude(matmul->run->result, "alike",
+	                     "Within the error of measuring %s %s as fast.", names,
+	                     count == 1 ? "is" : "are");
 }
 
-static int conclude_best(struct matmul *matmul, const struct best *best)
+static void conclude_best(struct matmul *matmul, const struct best *best)
 {
 	struct tare_result *result = matmul->run->result;
 	enum tare_rung rung = (enum tare_rung)best->rung;
@@ -108,16 +108,16 @@ static int conclude_best(struct matmul *matmul, const struct best *best)
 		snprintf(beside, sizeof beside, "; no other rung beats it here");
 	else if (rung != TARE_RUNG_NAIVE && factor > 0)
 		snprintf(beside, sizeof beside, ", %s times naive", significant(factor, times));
-	return tare_result_conclude(result, "best-rung",
-	                            "At n = %u the best rung is %s (%s): %s GFLOP/s%s.", best->n,
-	                            tare_rung_name(rung), tare_rung_title(rung),
-	                            tare_format_significant(rate, 3, rates), beside);
+	tare_result_conclude(result, "best-rung",
+	                     "At n = %u the best rung is %s (%s): %s GFLOP/s%s.", best->n,
+	                     tare_rung_name(rung), tare_rung_title(rung),
+	                     tare_format_significant(rate, 3, rates), beside);
 }
 
 // Where the host is faster, with copies and launches counted or on data that is on the device
 // already.
-static int conclude_against_host(struct matmul *matmul, const char *id, const char *counted,
-                                 bool total)
+static void conclude_against_host(struct matmul *matmul, const char *id, const char *counted,
+                                  bool total)
 {
 	struct tare_result *result = matmul->run->result;
 	uint32_t loses = 0, wins = 0;
@@ -140,25 +140,30 @@ static int conclude_against_host(struct matmul *matmul, const char *id, const ch
 		}
 	}
 	if (!compared)
-		return 0;
-	if (!loses)
-		return tare_result_conclude(
-		    result, id, "%s the device is faster than the host at every n.", counted);
-	if (always)
-		return tare_result_conclude(
+		return;
+	if (!loses) {
+		tare_result_conclude(result, id,
+		                     "%s the device is faster than the host at every n.", counted);
+		return;
+	}
+	if (always) {
+		tare_result_conclude(
 		    result, id, "%s the host is faster at every n (at n = %u by %s)%s.", counted,
 		    loses, rung, total ? ": not worth offloading one product at a time" : "");
-	if (!wins)
-		return tare_result_conclude(result, id,
-		                            "%s the host (%s) is faster at the largest n, %u.",
-		                            counted, rung, loses);
-	return tare_result_conclude(
-	    result, id, "%s the host (%s) is faster up to n = %u, the device from n = %u on.",
-	    counted, rung, loses, wins);
+		return;
+	}
+	if (!wins) {
+		tare_result_conclude(result, id, "%s the host (%s) is faster at the largest n, %u.",
+		                     counted, rung, loses);
+		return;
+	}
+	tare_result_conclude(result, id,
+	                     "%s the host (%s) is faster up to n = %u, the device from n = %u on.",
+	                     counted, rung, loses, wins);
 }
 
 // One launch an element: how much of the time is launching.
-static int conclude_element(struct matmul *matmul)
+static void conclude_element(struct matmul *matmul)
 {
 	for (size_t i = matmul->n_count; i-- > 0;) {
 		uint32_t n = matmul->n[i];
@@ -176,16 +181,16 @@ static int conclude_element(struct matmul *matmul)
 			snprintf(against, sizeof against,
 			         " One launch for all (naive) is %s times as fast.",
 			         significant((launch + complete) / naive, times));
-		return tare_result_conclude(
+		tare_result_conclude(
 		    matmul->run->result, "launch-bound",
 		    "element, n = %u: %.0f launches cost %s each%s.%s Give a launch more work.", n,
 		    launches, tare_format_ns((launch + complete) / launches * 1e9, each), share,
 		    against);
+		return;
 	}
-	return 0;
 }
 
-static int conclude_transfers(struct matmul *matmul, const struct best *best)
+static void conclude_transfers(struct matmul *matmul, const struct best *best)
 {
 	enum tare_rung rung = (enum tare_rung)best->rung;
 	double in = part_s(matmul, rung, best->n, TARE_PART_COPY_IN);
@@ -194,11 +199,11 @@ static int conclude_transfers(struct matmul *matmul, const struct best *best)
 	       share = 100 * (in + out) / total;
 
 	if (!isfinite(share) || share < 10)
-		return 0;
-	return tare_result_conclude(matmul->run->result, "transfer-share",
-	                            "%s, n = %u: copies are %.0f %% of the total. Keep matrices on "
-	                            "the device between products; see tare overlap.",
-	                            tare_rung_name(rung), best->n, share);
+		return;
+	tare_result_conclude(matmul->run->result, "transfer-share",
+	                     "%s, n = %u: copies are %.0f %% of the total. Keep matrices on "
+	                     "the device between products; see tare overlap.",
+	                     tare_rung_name(rung), best->n, share);
 }
 
 // Whether a rung is at the measured ceiling of its arithmetic, or above it.
@@ -224,7 +229,7 @@ static void compare_clocks(const struct matmul *matmul, enum tare_rung rung, siz
 }
 
 // Rungs that are as fast as what was measured to be the most; above it the device was slower then.
-static int conclude_at_ceiling(struct matmul *matmul, const struct best *best)
+static void conclude_at_ceiling(struct matmul *matmul, const struct best *best)
 {
 	char text[768] = "", clocks[128];
 	size_t used = 0, size = 0;
@@ -246,8 +251,8 @@ static int conclude_at_ceiling(struct matmul *matmul, const struct best *best)
 		                     tare_ceiling_name(matmul_compute_ceiling(rung)), clocks);
 	}
 	if (used == 0)
-		return 0;
-	return tare_result_conclude(
+		return;
+	tare_result_conclude(
 	    matmul->run->result, "at-ceiling",
 	    "Measured ceilings that are reached at n = %u: %s.%s", best->n, text,
 	    above ? " What is above its ceiling tells that the device was slower when tare peak "
@@ -256,7 +261,7 @@ static int conclude_at_ceiling(struct matmul *matmul, const struct best *best)
 }
 
 // How far the best rung is from what limits it by the model.
-static int conclude_ceiling(struct matmul *matmul, const struct best *best)
+static void conclude_ceiling(struct matmul *matmul, const struct best *best)
 {
 	enum tare_rung rung = (enum tare_rung)best->rung;
 	struct matmul_roof roof =
@@ -265,17 +270,17 @@ static int conclude_ceiling(struct matmul *matmul, const struct best *best)
 	char times[TARE_UNIT_TEXT];
 
 	if (!roof.name || !(distance > 0) || is_at_arithmetic(matmul, rung, best->n))
-		return 0;
-	return tare_result_conclude(matmul->run->result, "ceiling",
-	                            "%s, n = %u: its tightest measured ceiling is %s, %s times its "
-	                            "rate (a model, no counter "
-	                            "was read).",
-	                            tare_rung_name(rung), best->n, roof.name,
-	                            significant(distance, times));
+		return;
+	tare_result_conclude(matmul->run->result, "ceiling",
+	                     "%s, n = %u: its tightest measured ceiling is %s, %s times its "
+	                     "rate (a model, no counter "
+	                     "was read).",
+	                     tare_rung_name(rung), best->n, roof.name,
+	                     significant(distance, times));
 }
 
 // What the library gains with factors of fewer bits over itself, and what it costs in digits.
-static int conclude_rounded(struct matmul *matmul, uint32_t n)
+static void conclude_rounded(struct matmul *matmul, uint32_t n)
 {
 	static const char *const kept[TARE_BLAS_PRECISION_COUNT] = {
 		[TARE_BLAS_TF32] = "11 significant bits",
@@ -295,10 +300,10 @@ static int conclude_rounded(struct matmul *matmul, uint32_t n)
 			    significant(blas / s, times), kept[matmul_rungs[i].precision]);
 	}
 	if (used == 0)
-		return 0;
-	return tare_result_conclude(
-	    matmul->run->result, "fewer-bits",
-	    "Where factors of fewer bits will do: against blas at n = %u, %s.", n, text);
+		return;
+	tare_result_conclude(matmul->run->result, "fewer-bits",
+	                     "Where factors of fewer bits will do: against blas at n = %u, %s.", n,
+	                     text);
 }
 
 static bool is_cpu(const struct matmul *matmul)
@@ -324,15 +329,15 @@ static bool is_too_short(const struct matmul *matmul, const struct best *best)
 }
 
 // Whether local memory alone is worth it here.
-static int conclude_tiling(struct matmul *matmul, const struct best *best)
+static void conclude_tiling(struct matmul *matmul, const struct best *best)
 {
 	double naive = kernel_s(matmul, TARE_RUNG_NAIVE, best->n);
 	double tiled = kernel_s(matmul, TARE_RUNG_TILED, best->n);
 	char times[TARE_UNIT_TEXT];
 
 	if (!(naive > 0) || !(tiled > 0) || tiled < naive / ALIKE || is_too_short(matmul, best))
-		return 0;
-	return tare_result_conclude(
+		return;
+	tare_result_conclude(
 	    matmul->run->result, "tiling",
 	    "At n = %u tiles in local memory alone do not help (%s times naive's rate)%s.", best->n,
 	    significant(naive / tiled, times),
@@ -342,7 +347,7 @@ static int conclude_tiling(struct matmul *matmul, const struct best *best)
 	        : ": the caches keep what tiles would; give each work-item more elements");
 }
 
-static int conclude_next(struct matmul *matmul, const struct best *best)
+static void conclude_next(struct matmul *matmul, const struct best *best)
 {
 	static const char *const steps[TARE_RUNG_COUNT] = {
 		[TARE_RUNG_ELEMENT] =
@@ -361,12 +366,13 @@ static int conclude_next(struct matmul *matmul, const struct best *best)
 	const char *step = steps[rung];
 	double blas = kernel_s(matmul, TARE_RUNG_BLAS, best->n);
 
-	if (is_too_short(matmul, best))
-		return tare_result_conclude(
-		    matmul->run->result, "next-step",
-		    "Next: larger --n; products of n = %u are too short to tell "
-		    "the rungs apart.",
-		    best->n);
+	if (is_too_short(matmul, best)) {
+		tare_result_conclude(matmul->run->result, "next-step",
+		                     "Next: larger --n; products of n = %u are too short to tell "
+		                     "the rungs apart.",
+		                     best->n);
+		return;
+	}
 	if ((rung == TARE_RUNG_NAIVE || rung == TARE_RUNG_TILED) &&
 	    kernel_s(matmul, TARE_RUNG_REGISTER, best->n) > 0)
 		step = "keep this rung here: the steps beyond it do not pay on this device";
@@ -374,52 +380,41 @@ static int conclude_next(struct matmul *matmul, const struct best *best)
 		step = "tune tile sizes to this device: larger blocks did not pay";
 	else if (rung == TARE_RUNG_REGISTER && blas > 0)
 		step = "tune tile sizes to this device: the library is slower here";
-	return step ? tare_result_conclude(matmul->run->result, "next-step", "Next: %s.", step) : 0;
+	if (step)
+		tare_result_conclude(matmul->run->result, "next-step", "Next: %s.", step);
 }
 
-static int conclude_without_peaks(struct matmul *matmul)
+static void conclude_without_peaks(struct matmul *matmul)
 {
 	if (matmul->peaks->present || matmul->run->simulated)
-		return 0;
-	return tare_result_warn(matmul->run->result, "no-peaks",
-	                        matmul->run->facts && matmul->run->facts->doubt
-	                            ? "give --peaks FILE, a result of tare peak on this device"
-	                            : "run tare peak once, or give --peaks FILE",
-	                        "shares of measured ceilings are missing: %s",
-	                        matmul->peaks->origin[0] ? matmul->peaks->origin
-	                                                 : "there are no measured ceilings");
+		return;
+	tare_result_warn(matmul->run->result, "no-peaks",
+	                 matmul->run->facts && matmul->run->facts->doubt
+	                     ? "give --peaks FILE, a result of tare peak on this device"
+	                     : "run tare peak once, or give --peaks FILE",
+	                 "shares of measured ceilings are missing: %s",
+	                 matmul->peaks->origin[0] ? matmul->peaks->origin
+	                                          : "there are no measured ceilings");
 }
 
-int matmul_add_advice(struct matmul *matmul)
+void matmul_add_advice(struct matmul *matmul)
 {
 	struct best best = fastest_at_largest(matmul);
-	int status = 0;
 
 	if (best.rung >= 0) {
-		status = conclude_best(matmul, &best);
-		if (status == 0)
-			status = conclude_rounded(matmul, best.n);
-		if (status == 0)
-			status = conclude_alike(matmul, &best);
-		if (status == 0)
-			status = conclude_ceiling(matmul, &best);
-		if (status == 0)
-			status = conclude_at_ceiling(matmul, &best);
-		if (status == 0)
-			status = conclude_tiling(matmul, &best);
-		if (status == 0)
-			status = conclude_element(matmul);
-		if (status == 0)
-			status = conclude_transfers(matmul, &best);
-		if (status == 0)
-			status = conclude_against_host(matmul, TARE_MATMUL_TOTAL,
-			                               "With copies and launches counted", true);
-		if (status == 0)
-			status =
-			    conclude_against_host(matmul, TARE_MATMUL_KERNELS,
-			                          "On data that is on the device already", false);
-		if (status == 0)
-			status = conclude_next(matmul, &best);
+		conclude_best(matmul, &best);
+		conclude_rounded(matmul, best.n);
+		conclude_alike(matmul, &best);
+		conclude_ceiling(matmul, &best);
+		conclude_at_ceiling(matmul, &best);
+		conclude_tiling(matmul, &best);
+		conclude_element(matmul);
+		conclude_transfers(matmul, &best);
+		conclude_against_host(matmul, TARE_MATMUL_TOTAL, "With copies and launches counted",
+		                      true);
+		conclude_against_host(matmul, TARE_MATMUL_KERNELS,
+		                      "On data that is on the device already", false);
+		conclude_next(matmul, &best);
 	}
-	return status < 0 ? status : conclude_without_peaks(matmul);
+	conclude_without_peaks(matmul);
 }

@@ -23,11 +23,9 @@ struct tare_figure *matmul_figure(struct matmul_product *product,
 	    tare_measurement_add(measurement, "time", "ps", source, "%s%s", method,
 	                         device ? tare_bench_stamp_note(&matmul->bench) : "");
 
-	if (!figure ||
-	    tare_labels_set_text(&figure->labels, "rung", tare_rung_name(product->rung)) < 0 ||
-	    tare_labels_set_number(&figure->labels, "n", product->n) < 0 ||
-	    tare_labels_set_text(&figure->labels, "part", tare_part_name(part)) < 0)
-		return NULL;
+	tare_labels_set_text(&figure->labels, "rung", tare_rung_name(product->rung));
+	tare_labels_set_number(&figure->labels, "n", product->n);
+	tare_labels_set_text(&figure->labels, "part", tare_part_name(part));
 	figure->stamp_note_at = strlen(method);
 	figure->quantum = device ? matmul->bench.step_ps : 1000 * (double)matmul->run->host_step_ns;
 	figure->floor = 1;
@@ -264,12 +262,11 @@ int matmul_try_device(struct matmul_product *product, bool add_cells, int64_t *n
 	int64_t allocated_ns = 0;
 	int status = make_memory(product, &allocated_ns, error);
 
-	if (status == 0 && add_cells &&
-	    matmul_add_once(product->matmul, product->rung, product->n, TARE_PART_ALLOCATE,
-	                    allocated_ns,
-	                    "host time to make the device's memory for a, b and c, once; a driver "
-	                    "may put it off until it is used") < 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
+	if (status == 0 && add_cells)
+		matmul_add_once(
+		    product->matmul, product->rung, product->n, TARE_PART_ALLOCATE, allocated_ns,
+		    "host time to make the device's memory for a, b and c, once; a driver "
+		    "may put it off until it is used");
 	if (status == 0)
 		status = matmul_round(product, error);
 	if (status == 0)
@@ -363,9 +360,8 @@ static int calibrate(struct matmul_product *product, struct tare_figure *figure,
 	figure->quantum = matmul_by_library(product->rung)
 	                      ? bench->step_ps / product->batch
 	                      : tare_bench_batch_step_ps(bench, product->batch);
-	if (product->batch > 1 &&
-	    tare_labels_set_number(&figure->labels, "batch", product->batch) < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	if (product->batch > 1)
+		tare_labels_set_number(&figure->labels, "batch", product->batch);
 	return 0;
 }
 
@@ -532,14 +528,14 @@ static struct tare_figure *add_part(struct matmul_product *product,
 {
 	struct tare_figure *figure = matmul_figure(product, measurement, part, source, method);
 
-	if (figure && rate) {
+	if (rate) {
 		figure->rate_unit = "GFLOP/s";
 		figure->work = matmul_flop(product->n);
 	}
 	return figure;
 }
 
-int matmul_plan_device(struct matmul_product *product, struct tare_measurement *measurement)
+void matmul_plan_device(struct matmul_product *product, struct tare_measurement *measurement)
 {
 	bool pinned = product->matmul->pinned, element = product->rung == TARE_RUNG_ELEMENT;
 	struct tare_figure *alone;
@@ -549,31 +545,26 @@ int matmul_plan_device(struct matmul_product *product, struct tare_measurement *
 	measurement->sample = sample_device;
 	measurement->end = end_device;
 	measurement->context = product;
-	if (!add_part(product, measurement, TARE_PART_COPY_IN, "host", false,
-	              pinned
-	                  ? "a and b from pinned memory to the device: call to the return of finish"
-	                  : "a and b from the heap to the device: call to the return of finish") ||
-	    !add_part(product, measurement, TARE_PART_LAUNCH, "host", false,
-	              element ? "host time of appending n x n launches"
-	                      : "host time of appending the launch") ||
-	    !add_part(product, measurement, TARE_PART_COMPLETE, "host", false,
-	              "host time from submitting what was appended to the return of finish") ||
-	    !add_part(product, measurement, TARE_PART_KERNEL, "device", true,
-	              kernel_method(product, method)) ||
-	    !add_part(product, measurement, TARE_PART_COPY_OUT, "host", false,
-	              "c from the device: call to the return of finish") ||
-	    !add_part(product, measurement, TARE_PART_TOTAL, "host", true,
-	              "copy in, launch, submit to complete and copy out, one after the other; "
-	              "building and allocating are not in it"))
-		return -ENOMEM;
+	add_part(product, measurement, TARE_PART_COPY_IN, "host", false,
+	         pinned ? "a and b from pinned memory to the device: call to the return of finish"
+	                : "a and b from the heap to the device: call to the return of finish");
+	add_part(product, measurement, TARE_PART_LAUNCH, "host", false,
+	         element ? "host time of appending n x n launches"
+	                 : "host time of appending the launch");
+	add_part(product, measurement, TARE_PART_COMPLETE, "host", false,
+	         "host time from submitting what was appended to the return of finish");
+	add_part(product, measurement, TARE_PART_KERNEL, "device", true,
+	         kernel_method(product, method));
+	add_part(product, measurement, TARE_PART_COPY_OUT, "host", false,
+	         "c from the device: call to the return of finish");
+	add_part(product, measurement, TARE_PART_TOTAL, "host", true,
+	         "copy in, launch, submit to complete and copy out, one after the other; "
+	         "building and allocating are not in it");
 	if (!element)
-		return 0;
+		return;
 	alone =
 	    add_part(product, measurement, TARE_PART_KERNELS_ALONE, "device", false,
 	             "n x n times the mean time of up to 256 of the launches, spread evenly: how "
 	             "long the device was at work in the span of all");
-	if (!alone)
-		return -ENOMEM;
 	alone->quantum *= product->n * product->n / (double)MATMUL_EVENTS;
-	return 0;
 }

@@ -109,15 +109,15 @@ int matmul_open_matrices(struct matmul *matmul, struct tare_error *error);
 int matmul_open_rungs(struct matmul *matmul, struct tare_error *error);
 void matmul_close(struct matmul *matmul);
 // A cell with the reason why a rung has no figure; n = 0: at any size.
-int matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n,
-                      enum tare_absence absence, const char *reason);
-// A cell labelled with rung, n (0: none) and part. NULL: out of memory.
+void matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n,
+                       enum tare_absence absence, const char *reason);
+// A cell labelled with rung, n (0: none) and part.
 struct tare_cell *matmul_add_cell(struct tare_result *result, enum tare_rung rung, uint32_t n,
                                   enum tare_part part, const char *quantity, const char *unit,
                                   const char *source);
 // The same with a single sample of `ns`.
-int matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, enum tare_part part,
-                    int64_t ns, const char *method);
+void matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, enum tare_part part,
+                     int64_t ns, const char *method);
 
 // ---- plan.c
 // Tries every rung at every size once, smallest first, as long as products fit into the budget.
@@ -126,8 +126,8 @@ int matmul_try_all(struct matmul *matmul, struct matmul_product *products, size_
                    struct tare_error *error);
 
 // ---- device.c, host.c: each adds a measurement's figures and functions
-int matmul_plan_device(struct matmul_product *product, struct tare_measurement *measurement);
-int matmul_plan_host(struct matmul_product *product, struct tare_measurement *measurement);
+void matmul_plan_device(struct matmul_product *product, struct tare_measurement *measurement);
+void matmul_plan_host(struct matmul_product *product, struct tare_measurement *measurement);
 // The device's memory of a product, with its factors in it; close it also after a failure.
 int matmul_open_product(struct matmul_product *product, struct tare_error *error);
 void matmul_close_product(struct matmul_product *product);
@@ -181,13 +181,13 @@ double matmul_cell_s(const struct tare_cell *cell);
 // The value of a model cell; NaN where there is none.
 double matmul_model(const struct tare_result *result, enum tare_rung rung, uint32_t n,
                     const char *what);
-int matmul_add_models(struct matmul *matmul);
+void matmul_add_models(struct matmul *matmul);
 // A rung's share of its measured ceiling of arithmetic, each over its clock; NaN where one of the
 // clocks is not known. size: the index of n.
 double matmul_share_per_clock(const struct matmul *matmul, enum tare_rung rung, size_t size,
                               double share);
-int matmul_add_plots(struct matmul *matmul);
-int matmul_add_advice(struct matmul *matmul);
+void matmul_add_plots(struct matmul *matmul);
+void matmul_add_advice(struct matmul *matmul);
 
 // Bytes that the loops of a rung ask of a level of memory for one product: what they would move if
 // nothing nearer kept it. 0: that level is not used, or it is not known (a library).

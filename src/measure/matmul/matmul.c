@@ -23,7 +23,7 @@ static void take_options(struct matmul *matmul, const struct tare_matmul_options
 	matmul->rungs = options && options->rungs ? options->rungs : (1u << TARE_RUNG_COUNT) - 1;
 }
 
-static int add_parameters(const struct matmul *matmul)
+static void add_parameters(const struct matmul *matmul)
 {
 	struct tare_labels *parameters = &matmul->run->result->parameters;
 	char sizes[256] = "", rungs[256] = "";
@@ -38,21 +38,21 @@ static int add_parameters(const struct matmul *matmul)
 			used +=
 			    (size_t)snprintf(rungs + used, sizeof rungs - used, "%s%s",
 			                     used ? "," : "", tare_rung_name((enum tare_rung)i));
-	if (tare_labels_set_text(parameters, "n", sizes) < 0 ||
-	    tare_labels_set_text(parameters, "rungs", rungs) < 0 ||
-	    (matmul->peaks->origin[0] &&
-	     tare_labels_set_text(parameters, "peaks", matmul->peaks->origin) < 0))
-		return -ENOMEM;
-	return 0;
+	tare_labels_set_text(parameters, "n", sizes);
+	tare_labels_set_text(parameters, "rungs", rungs);
+	if (matmul->peaks->origin[0])
+		tare_labels_set_text(parameters, "peaks", matmul->peaks->origin);
 }
 
 // What the tests of equality rest on, once for all: cells say only verified or wrong.
-static int say_verification(const struct matmul *matmul)
+static void say_verification(const struct matmul *matmul)
 {
-	return tare_labels_set_text(
+	tare_labels_set_text(
 	    &matmul->run->result->parameters, "verification",
-	    "against double precision: |c - ref| <= gamma_n (|a| |b|), gamma_n = n u / (1 - n u), "
-	    "u = 2^-24 (2^-22 for factors rounded to fewer bits, of which ref is); every element "
+	    "against double precision: |c - ref| <= gamma_n (|a| |b|), gamma_n = n u / (1 "
+	    "- n u), "
+	    "u = 2^-24 (2^-22 for factors rounded to fewer bits, of which ref is); every "
+	    "element "
 	    "up to n = 512, above that 64 rows drawn from the seed and in all "
 	    "rows the signed sums of neighbouring elements");
 }
@@ -62,9 +62,11 @@ static int sample_some(struct matmul *matmul, struct matmul_product *products, s
                        double share_ns, struct tare_error *error)
 {
 	struct tare_measurement *measurements = calloc(count + 1, sizeof *measurements);
-	int status = measurements ? 0 : -ENOMEM;
+	int status;
 
-	for (size_t i = 0; status == 0 && i < count; i++) {
+	if (!measurements)
+		return tare_fail(error, ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++) {
 		struct tare_measurement *measurement = &measurements[i];
 		snprintf(measurement->title, sizeof measurement->title, "%s, n = %u",
 		         tare_rung_name(products[i].rung), products[i].n);
@@ -72,15 +74,13 @@ static int sample_some(struct matmul *matmul, struct matmul_product *products, s
 		// It has run before, when it was tried.
 		measurement->no_warm_up = (double)products[i].once_ns > share_ns / 4;
 		products[i].batch = 1;
-		status = matmul_on_host(products[i].rung)
-		             ? matmul_plan_host(&products[i], measurement)
-		             : matmul_plan_device(&products[i], measurement);
+		if (matmul_on_host(products[i].rung))
+			matmul_plan_host(&products[i], measurement);
+		else
+			matmul_plan_device(&products[i], measurement);
 	}
-	if (status < 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
-	else
-		status = tare_run_measure(matmul->run, measurements, count, error);
-	for (size_t i = 0; measurements && i < count; i++)
+	status = tare_run_measure(matmul->run, measurements, count, error);
+	for (size_t i = 0; i < count; i++)
 		tare_measurement_clear(&measurements[i]);
 	free(measurements);
 	return status;
@@ -115,9 +115,8 @@ static int sample(struct matmul *matmul, struct matmul_product *products, size_t
 	status = sample_some(matmul, products, quick, share_ns, error);
 	run->cells_total = run->cells_done + count - quick + traced;
 	for (size_t i = quick; status < 0 && i < count; i++)
-		if (matmul_add_absent(matmul, products[i].rung, products[i].n, TARE_ABSENT_OTHER,
-		                      "not measured: the run ended before its turn") < 0)
-			return tare_fail(error, ENOMEM, "out of memory");
+		matmul_add_absent(matmul, products[i].rung, products[i].n, TARE_ABSENT_OTHER,
+		                  "not measured: the run ended before its turn");
 	if (status < 0)
 		return status;
 	return sample_some(matmul, products + quick, count - quick, share_ns, error);
@@ -155,54 +154,50 @@ static int compare_places(const void *a, const void *b)
 	return left->index < right->index ? -1 : 1;
 }
 
-static int sort_cells(struct tare_result *result)
+static void sort_cells(struct tare_result *result)
 {
 	struct place *places = calloc(result->cell_count + 1, sizeof *places);
 	struct tare_cell *sorted = calloc(result->cell_count + 1, sizeof *sorted);
-	int status = places && sorted ? 0 : -ENOMEM;
+	bool room = places && sorted;
 
-	for (size_t i = 0; status == 0 && i < result->cell_count; i++)
+	for (size_t i = 0; room && i < result->cell_count; i++)
 		places[i] = (struct place){ tare_cell_number(&result->cells[i], "n"),
 			                    rung_of(&result->cells[i]),
 			                    tare_cell_is_model(&result->cells[i]), i };
-	if (status == 0 && result->cell_count) {
+	if (room && result->cell_count) {
 		qsort(places, result->cell_count, sizeof *places, compare_places);
 		for (size_t i = 0; i < result->cell_count; i++)
 			sorted[i] = result->cells[places[i].index];
 		memcpy(result->cells, sorted, result->cell_count * sizeof *sorted);
 	}
 	free(places);
+	if (!room)
+		tare_result_fail(result);
 	free(sorted);
-	return status;
 }
 
 // Everything that is derived from the cells; also after an interruption or a lost device.
-static int conclude(struct matmul *matmul)
+static void conclude(struct matmul *matmul)
 {
-	int status = matmul_add_models(matmul);
-
-	if (status == 0)
-		status = matmul_add_plots(matmul);
-	if (status == 0)
-		status = matmul_add_advice(matmul);
-	if (status == 0)
-		status = sort_cells(matmul->run->result);
-	return status < 0 ? status : tare_run_warn_convergence(matmul->run);
+	matmul_add_models(matmul);
+	matmul_add_plots(matmul);
+	matmul_add_advice(matmul);
+	sort_cells(matmul->run->result);
 }
 
-static int name_library(const struct matmul *matmul)
+static void name_library(const struct matmul *matmul)
 {
 	const char *name = matmul_library_name(matmul);
 
-	return name[0] ? tare_labels_set_text(&matmul->run->result->parameters, "library", name)
-	               : 0;
+	if (name[0])
+		tare_labels_set_text(&matmul->run->result->parameters, "library", name);
 }
 
 static int measure(struct matmul *matmul, struct tare_error *error)
 {
 	struct matmul_product *products = calloc(PRODUCTS, sizeof *products);
 	size_t count = 0;
-	int status, concluded;
+	int status;
 
 	status = products ? matmul_try_all(matmul, products, &count, error)
 	                  : tare_fail(error, ENOMEM, "out of memory");
@@ -217,12 +212,9 @@ static int measure(struct matmul *matmul, struct tare_error *error)
 		return tare_fail(error, ENOTSUP, "no rung can run here");
 	if (status < 0 && !tare_run_is_partial(matmul->run, status))
 		return status;
-	concluded = name_library(matmul);
-	if (concluded == 0)
-		concluded = conclude(matmul);
-	if (concluded == 0)
-		concluded = tare_run_warn_lost(matmul->run, status, error);
-	return concluded < 0 ? tare_fail(error, -concluded, "out of memory") : status;
+	name_library(matmul);
+	conclude(matmul);
+	return tare_run_end(matmul->run, status, error);
 }
 
 static int fail_if_wrong(const struct matmul *matmul, struct tare_error *error)
@@ -243,8 +235,8 @@ int tare_measure_matmul(struct tare_run *run, const struct tare_matmul_options *
 	if (status < 0)
 		return status;
 	take_options(&matmul, options);
-	if (add_parameters(&matmul) < 0 || say_verification(&matmul) < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	add_parameters(&matmul);
+	say_verification(&matmul);
 	status = tare_bench_open(run, FIT_NS, &matmul.bench, error);
 	if (status == 0)
 		status = matmul_open_matrices(&matmul, error);
@@ -254,8 +246,8 @@ int tare_measure_matmul(struct tare_run *run, const struct tare_matmul_options *
 	if (status == 0)
 		status = measure(&matmul, error);
 	// What the rungs' making measured (builds) is reported.
-	else if (tare_run_is_partial(run, status) && tare_run_warn_lost(run, status, error) < 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
+	else if (tare_run_is_partial(run, status))
+		status = tare_run_end(run, status, error);
 	if (status == -ENODEV || status == -ETIMEDOUT)
 		tare_device_abandon(run->device);
 	matmul_close(&matmul);

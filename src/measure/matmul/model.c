@@ -57,6 +57,7 @@ double matmul_model(const struct tare_result *result, enum tare_rung rung, uint3
 const char *matmul_level_name(enum matmul_level level)
 {
 	static const char *const names[] = { "memory", "cache", "local" };
+
 	return names[level];
 }
 
@@ -137,37 +138,36 @@ static struct tare_cell *add(const struct models *models, enum tare_part part, c
 	struct tare_cell *cell = matmul_add_cell(models->matmul->run->result, models->rung,
 	                                         models->n, part, what, unit, "model");
 
-	if (!cell || tare_labels_set_text(&cell->labels, "what", what) < 0 ||
-	    tare_set_string(&cell->method, method) < 0)
-		return NULL;
+	tare_labels_set_text(&cell->labels, "what", what);
+	tare_cell_set_method(cell, method);
 	return cell;
 }
 
 // numerator / kernel's time, with the interval of the latter; absent with `reason` where it is no
 // number.
-static int add_over_time(const struct models *models, const char *what, const char *unit,
-                         double numerator, const char *reason, const char *method)
+static void add_over_time(const struct models *models, const char *what, const char *unit,
+                          double numerator, const char *reason, const char *method)
 {
 	struct tare_cell *cell = add(models, TARE_PART_KERNEL, what, unit, method);
 
-	if (!cell)
-		return -ENOMEM;
-	if (!isfinite(numerator))
-		return tare_cell_set_absent(cell, "%s", reason);
-	return tare_cell_set_model(cell, numerator / models->seconds, numerator / models->high_s,
-	                           numerator / models->low_s);
+	if (!isfinite(numerator)) {
+		tare_cell_set_absent(cell, "%s", reason);
+		return;
+	}
+	tare_cell_set_model(cell, numerator / models->seconds, numerator / models->high_s,
+	                    numerator / models->low_s);
 }
 
-static int add_value(const struct models *models, const char *what, const char *unit, double value,
-                     const char *reason, const char *method)
+static void add_value(const struct models *models, const char *what, const char *unit, double value,
+                      const char *reason, const char *method)
 {
 	struct tare_cell *cell = add(models, TARE_PART_KERNEL, what, unit, method);
 
-	if (!cell)
-		return -ENOMEM;
-	if (!isfinite(value))
-		return tare_cell_set_absent(cell, "%s", reason);
-	return tare_cell_set_model(cell, value, NAN, NAN);
+	if (!isfinite(value)) {
+		tare_cell_set_absent(cell, "%s", reason);
+		return;
+	}
+	tare_cell_set_model(cell, value, NAN, NAN);
 }
 
 static double paper_peak(const struct matmul *matmul, enum tare_ceiling ceiling)
@@ -191,7 +191,7 @@ static const char *no_ceiling(const struct tare_peaks *peaks, enum tare_ceiling 
 	return text;
 }
 
-static int add_shares(const struct models *models)
+static void add_shares(const struct models *models)
 {
 	const struct matmul *matmul = models->matmul;
 	enum tare_ceiling ceiling = matmul_compute_ceiling(models->rung);
@@ -203,7 +203,6 @@ static int add_shares(const struct models *models)
 	                           : "the device's peak is not known";
 	char text[128], on_paper[128], by_ceiling[128];
 	const char *no_measured = no_ceiling(matmul->peaks, ceiling, text);
-	int status;
 
 	snprintf(on_paper, sizeof on_paper,
 	         "2 n^3 floating-point operations over the device's %s peak on paper",
@@ -211,20 +210,14 @@ static int add_shares(const struct models *models)
 	snprintf(by_ceiling, sizeof by_ceiling,
 	         "2 n^3 floating-point operations over the measured %s ceiling",
 	         ceiling == TARE_CEILING_FP32 ? "FP32" : tare_ceiling_name(ceiling));
-	status =
-	    add_value(models, "least-time-paper", "ns", flop / paper * 1e9, no_paper, on_paper);
-	if (status == 0)
-		status = add_value(models, "least-time-measured", "ns", flop / measured * 1e9,
-		                   no_measured, by_ceiling);
-	if (status == 0)
-		status = add_over_time(models, "share-of-paper", "%", 100 * flop / paper, no_paper,
-		                       "least time on paper over the kernel's time");
-	if (status == 0)
-		status = add_over_time(models, "share-of-measured", "%", 100 * flop / measured,
-		                       no_measured,
-		                       "least time by the measured ceiling over the "
-		                       "kernel's time");
-	return status;
+	add_value(models, "least-time-paper", "ns", flop / paper * 1e9, no_paper, on_paper);
+	add_value(models, "least-time-measured", "ns", flop / measured * 1e9, no_measured,
+	          by_ceiling);
+	add_over_time(models, "share-of-paper", "%", 100 * flop / paper, no_paper,
+	              "least time on paper over the kernel's time");
+	add_over_time(models, "share-of-measured", "%", 100 * flop / measured, no_measured,
+	              "least time by the measured ceiling over the "
+	              "kernel's time");
 }
 
 double matmul_share_per_clock(const struct matmul *matmul, enum tare_rung rung, size_t size,
@@ -239,38 +232,32 @@ double matmul_share_per_clock(const struct matmul *matmul, enum tare_rung rung, 
 }
 
 // The clock under the product, and what its share is where the ceiling's clock was another.
-static int add_clock(const struct models *models)
+static void add_clock(const struct models *models)
 {
 	const struct matmul *matmul = models->matmul;
 	const struct tare_clock_range *clock = &matmul->clocks[models->rung][models->size];
 	double share =
 	    matmul_model(matmul->run->result, models->rung, models->n, "share-of-measured");
 	struct tare_cell *cell;
-	int status;
 
 	if (clock->readings == 0)
-		return 0;
+		return;
 	cell =
 	    add(models, TARE_PART_KERNEL, "clock", "MHz",
 	        "the unit's clock as telemetry told it while the product was sampled, its copies "
 	        "included: median, lowest, highest");
-	if (!cell)
-		return -ENOMEM;
-	status = tare_cell_set_model(cell, clock->median_hz / 1e6, clock->low_hz / 1e6,
-	                             clock->high_hz / 1e6);
+	tare_cell_set_model(cell, clock->median_hz / 1e6, clock->low_hz / 1e6,
+	                    clock->high_hz / 1e6);
 	share = matmul_share_per_clock(matmul, models->rung, models->size, share);
-	if (status < 0 || !isfinite(share))
-		return status;
-	return add_value(
-	    models, "share-per-clock", "%", share, "",
-	    "share of the measured ceiling, each over the clock that it was measured at");
+	if (!isfinite(share))
+		return;
+	add_value(models, "share-per-clock", "%", share, "",
+	          "share of the measured ceiling, each over the clock that it was measured at");
 }
 
-static int add_bytes(const struct models *models)
+static void add_bytes(const struct models *models)
 {
-	int status = 0;
-
-	for (int i = 0; status == 0 && i < MATMUL_LEVELS; i++) {
+	for (int i = 0; i < MATMUL_LEVELS; i++) {
 		enum matmul_level level = (enum matmul_level)i;
 		double bytes = matmul_required_bytes(models->rung, models->n, level);
 		const char *method =
@@ -287,22 +274,16 @@ static int add_bytes(const struct models *models)
 		if (!(bytes > 0))
 			continue;
 		cell = add(models, TARE_PART_KERNEL, "required-bytes", "B", method);
-		if (!cell ||
-		    tare_labels_set_text(&cell->labels, "level", matmul_level_name(level)) < 0 ||
-		    tare_cell_set_model(cell, bytes, NAN, NAN) < 0)
-			return -ENOMEM;
+		tare_labels_set_text(&cell->labels, "level", matmul_level_name(level));
+		tare_cell_set_model(cell, bytes, NAN, NAN);
 		cell = add(models, TARE_PART_KERNEL, "required-rate", "GB/s", method);
-		if (!cell ||
-		    tare_labels_set_text(&cell->labels, "level", matmul_level_name(level)) < 0)
-			return -ENOMEM;
-		status = tare_cell_set_model(cell, bytes / models->seconds * 1e-9,
-		                             bytes / models->high_s * 1e-9,
-		                             bytes / models->low_s * 1e-9);
+		tare_labels_set_text(&cell->labels, "level", matmul_level_name(level));
+		tare_cell_set_model(cell, bytes / models->seconds * 1e-9,
+		                    bytes / models->high_s * 1e-9, bytes / models->low_s * 1e-9);
 	}
-	return status;
 }
 
-static int add_ceiling(const struct models *models)
+static void add_ceiling(const struct models *models)
 {
 	const struct tare_peaks *peaks = models->matmul->peaks;
 	double achieved = matmul_flop(models->n) / models->seconds;
@@ -316,23 +297,23 @@ static int add_ceiling(const struct models *models)
 	    "cache and local memory at this rung's bytes) that the rung does not pass; its "
 	    "arithmetic's where it is at or above that");
 
-	if (!cell || (roof.name && tare_labels_set_text(&cell->labels, "ceiling", roof.name) < 0))
-		return -ENOMEM;
-	if (!roof.name)
-		return tare_cell_set_absent(cell, "%s", reason);
-	if (tare_cell_set_model(cell, roof.flops * 1e-9, NAN, NAN) < 0)
-		return -ENOMEM;
+	if (roof.name)
+		tare_labels_set_text(&cell->labels, "ceiling", roof.name);
+	if (!roof.name) {
+		tare_cell_set_absent(cell, "%s", reason);
+		return;
+	}
+	tare_cell_set_model(cell, roof.flops * 1e-9, NAN, NAN);
 	cell =
 	    add(models, TARE_PART_KERNEL, "distance", "x",
 	        "tightest ceiling over the rate achieved: how often as fast it could be at most");
-	return cell ? tare_cell_set_model(cell, roof.flops / achieved,
-	                                  roof.flops / achieved * models->low_s / models->seconds,
-	                                  roof.flops / achieved * models->high_s / models->seconds)
-	            : -ENOMEM;
+	tare_cell_set_model(cell, roof.flops / achieved,
+	                    roof.flops / achieved * models->low_s / models->seconds,
+	                    roof.flops / achieved * models->high_s / models->seconds);
 }
 
 // Time of `of` over that of the rung's part.
-static int add_speed_up(const struct models *models, enum tare_part part, const char *what)
+static void add_speed_up(const struct models *models, enum tare_part part, const char *what)
 {
 	const struct tare_result *result = models->matmul->run->result;
 	const struct tare_cell *base =
@@ -342,40 +323,33 @@ static int add_speed_up(const struct models *models, enum tare_part part, const 
 	struct tare_cell *cell;
 
 	if (!(sequential > 0) || !(seconds > 0))
-		return 0;
+		return;
 	low = base->summary.ci_low / own->summary.ci_high;
 	high = base->summary.ci_high / own->summary.ci_low;
 	cell = add(models, part, what, "x",
 	           "time of the sequential product on one core over this one's");
-	return cell ? tare_cell_set_model(cell, sequential / seconds, low, high) : -ENOMEM;
+	tare_cell_set_model(cell, sequential / seconds, low, high);
 }
 
-static int add_of(struct models *models)
+static void add_of(struct models *models)
 {
-	int status;
-
-	if (matmul_on_host(models->rung))
-		return models->rung == TARE_RUNG_HOST_BLAS
-		           ? add_speed_up(models, TARE_PART_TOTAL, "speed-up-total")
-		           : 0;
-	status = add_shares(models);
-	if (status == 0)
-		status = add_clock(models);
-	if (status == 0)
-		status = add_bytes(models);
-	if (status == 0)
-		status = add_ceiling(models);
-	if (status == 0)
-		status = add_speed_up(models, TARE_PART_KERNEL, "speed-up-kernel");
-	return status < 0 ? status : add_speed_up(models, TARE_PART_TOTAL, "speed-up-total");
+	if (matmul_on_host(models->rung)) {
+		if (models->rung == TARE_RUNG_HOST_BLAS)
+			add_speed_up(models, TARE_PART_TOTAL, "speed-up-total");
+		return;
+	}
+	add_shares(models);
+	add_clock(models);
+	add_bytes(models);
+	add_ceiling(models);
+	add_speed_up(models, TARE_PART_KERNEL, "speed-up-kernel");
+	add_speed_up(models, TARE_PART_TOTAL, "speed-up-total");
 }
 
-int matmul_add_models(struct matmul *matmul)
+void matmul_add_models(struct matmul *matmul)
 {
-	int status = 0;
-
 	for (size_t i = 0; i < matmul->n_count; i++)
-		for (int rung = 0; status == 0 && rung < TARE_RUNG_COUNT; rung++) {
+		for (int rung = 0; rung < TARE_RUNG_COUNT; rung++) {
 			const struct tare_cell *cell = matmul_kernel_cell(
 			    matmul->run->result, (enum tare_rung)rung, matmul->n[i]);
 			struct models models = { .matmul = matmul,
@@ -387,7 +361,6 @@ int matmul_add_models(struct matmul *matmul)
 				continue;
 			models.low_s = cell->summary.ci_low * 1e-12;
 			models.high_s = cell->summary.ci_high * 1e-12;
-			status = add_of(&models);
+			add_of(&models);
 		}
-	return status;
 }

@@ -134,10 +134,9 @@ static int refuse(struct matmul_product *product, int status, const struct tare_
 			*error = *why;
 		return status;
 	}
-	return matmul_add_absent(product->matmul, product->rung, product->n, TARE_ABSENT_OTHER,
-	                         why->message) < 0
-	           ? tare_fail(error, ENOMEM, "out of memory")
-	           : 0;
+	matmul_add_absent(product->matmul, product->rung, product->n, TARE_ABSENT_OTHER,
+	                  why->message);
+	return 0;
 }
 
 struct plan {
@@ -147,8 +146,7 @@ struct plan {
 	size_t left_out;
 };
 
-static int leave_out(struct plan *plan, struct matmul_product *product, double expected_ns,
-                     struct tare_error *error)
+static void leave_out(struct plan *plan, struct matmul_product *product, double expected_ns)
 {
 	struct tare_run *run = product->matmul->run;
 	char why[200], budget[TARE_UNIT_TEXT];
@@ -158,10 +156,7 @@ static int leave_out(struct plan *plan, struct matmul_product *product, double e
 	         tare_format_significant((double)run->budget_ns * 1e-9, 3, budget));
 	plan->left_out++;
 	plan->left_out_ns += expected_ns;
-	return matmul_add_absent(product->matmul, product->rung, product->n, TARE_ABSENT_NO_TIME,
-	                         why) < 0
-	           ? tare_fail(error, ENOMEM, "out of memory")
-	           : 0;
+	matmul_add_absent(product->matmul, product->rung, product->n, TARE_ABSENT_NO_TIME, why);
 }
 
 static int try_candidate(struct plan *plan, struct matmul_product *product, double expected_ns,
@@ -171,8 +166,10 @@ static int try_candidate(struct plan *plan, struct matmul_product *product, doub
 	struct tare_error why = { 0 };
 	int status;
 
-	if (plan->spent_ns + expected_ns > TRY_SHARE * (double)matmul->run->budget_ns)
-		return leave_out(plan, product, expected_ns, error);
+	if (plan->spent_ns + expected_ns > TRY_SHARE * (double)matmul->run->budget_ns) {
+		leave_out(plan, product, expected_ns);
+		return 0;
+	}
 	if (tare_run_interrupted(matmul->run))
 		return tare_fail(error, EINTR, "interrupted");
 	say_progress(matmul, product->rung, product->n);
@@ -217,27 +214,25 @@ static int try_size(struct plan *plan, struct matmul *matmul, size_t size, struc
 	return status;
 }
 
-static int warn_left_out(const struct plan *plan, struct tare_run *run)
+static void warn_left_out(const struct plan *plan, struct tare_run *run)
 {
 	double needed_s = (plan->spent_ns + plan->left_out_ns) / TRY_SHARE * 1.2e-9;
 	char action[96], budget[TARE_UNIT_TEXT];
-	int status;
 
 	if (plan->left_out == 0)
-		return 0;
+		return;
 	if (needed_s < 7200)
 		snprintf(action, sizeof action, "--budget %.0f, or fewer --n or --rungs",
 		         ceil(needed_s / 10) * 10);
 	else
 		snprintf(action, sizeof action, "ask for fewer --n or --rungs");
-	status = tare_result_warn(
+	tare_result_warn(
 	    run->result, "sizes-short", action,
 	    "%zu product%s left out, the largest first: the budget of %s s is too short for them",
 	    plan->left_out, plan->left_out == 1 ? " was" : "s were",
 	    tare_format_significant((double)run->budget_ns * 1e-9, 3, budget));
 	if (needed_s < 7200)
 		tare_result_action_is_options(run->result, "sizes-short");
-	return status;
 }
 
 int matmul_try_all(struct matmul *matmul, struct matmul_product *products, size_t *count,
@@ -250,11 +245,9 @@ int matmul_try_all(struct matmul *matmul, struct matmul_product *products, size_
 		status = try_size(&plan, matmul, i, error);
 	*count = plan.count;
 	for (int i = 0; i < TARE_RUNG_COUNT; i++)
-		if ((matmul->rungs >> i & 1) && matmul->no_rung[i][0] &&
-		    matmul_add_absent(matmul, (enum tare_rung)i, 0, matmul->no_rung_as[i],
-		                      matmul->no_rung[i]) < 0)
-			return tare_fail(error, ENOMEM, "out of memory");
-	if (warn_left_out(&plan, matmul->run) < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+		if ((matmul->rungs >> i & 1) && matmul->no_rung[i][0])
+			matmul_add_absent(matmul, (enum tare_rung)i, 0, matmul->no_rung_as[i],
+			                  matmul->no_rung[i]);
+	warn_left_out(&plan, matmul->run);
 	return status;
 }

@@ -35,8 +35,8 @@ static struct tare_point total_point(const struct matmul *matmul, enum tare_rung
 }
 
 // A series of a rung over all sizes, if there is a point at all.
-static int add_series(const struct matmul *matmul, struct tare_plot *plot, enum tare_rung rung,
-                      const char *suffix, point_function *point_of)
+static void add_series(const struct matmul *matmul, struct tare_plot *plot, enum tare_rung rung,
+                       const char *suffix, point_function *point_of)
 {
 	struct tare_plot_series *series = NULL;
 	char name[64];
@@ -48,10 +48,8 @@ static int add_series(const struct matmul *matmul, struct tare_plot *plot, enum 
 			continue;
 		if (!series)
 			series = tare_plot_add_series(plot, name);
-		if (!series || tare_plot_series_add(series, point) < 0)
-			return -ENOMEM;
+		tare_plot_series_add(series, point);
 	}
-	return 0;
 }
 
 static bool any_speed_up(const struct matmul *matmul)
@@ -63,68 +61,57 @@ static bool any_speed_up(const struct matmul *matmul)
 	return false;
 }
 
-static int add_speed_up(struct matmul *matmul)
+static void add_speed_up(struct matmul *matmul)
 {
 	struct tare_plot *plot;
-	int status = 0;
 
 	if (!any_speed_up(matmul))
-		return 0;
+		return;
 	plot = tare_result_add_plot(matmul->run->result, "speed-up",
 	                            "Speed-up over one core of the host", TARE_PLOT_LINE);
-	if (!plot || tare_plot_axes(plot, "n", "", true, "speed-up", "", true) < 0 ||
-	    tare_set_string(
-	        &plot->note,
-	        "kernel: computing alone; total: with copies, launches and waits. One core "
-	        "runs an optimised loop.") < 0)
-		return -ENOMEM;
-	for (int rung = 0; status == 0 && rung < TARE_RUNG_COUNT; rung++) {
-		status = add_series(matmul, plot, (enum tare_rung)rung, ", total", total_point);
-		if (status == 0)
-			status = add_series(matmul, plot, (enum tare_rung)rung, ", kernel",
-			                    kernel_point);
+	tare_plot_axes(plot, "n", "", true, "speed-up", "", true);
+	tare_plot_set_note(
+	    plot, "kernel: computing alone; total: with copies, launches and waits. One core "
+	          "runs an optimised loop.");
+	for (int rung = 0; rung < TARE_RUNG_COUNT; rung++) {
+		add_series(matmul, plot, (enum tare_rung)rung, ", total", total_point);
+		add_series(matmul, plot, (enum tare_rung)rung, ", kernel", kernel_point);
 	}
-	return status;
 }
 
-static int add_rates(struct matmul *matmul)
+static void add_rates(struct matmul *matmul)
 {
 	struct tare_plot *plot =
 	    tare_result_add_plot(matmul->run->result, "gflops", "Rate by size", TARE_PLOT_LINE);
-	int status = 0;
 
-	if (!plot || tare_plot_axes(plot, "n", "", true, "rate", "GFLOP/s", true) < 0 ||
-	    tare_set_string(&plot->note, "2 n³ over the kernel's time; for the host's rungs over "
-	                                 "the whole call.") < 0)
-		return -ENOMEM;
-	for (int rung = 0; status == 0 && rung < TARE_RUNG_COUNT; rung++)
-		status = add_series(matmul, plot, (enum tare_rung)rung, "", rate_point);
-	return status;
+	tare_plot_axes(plot, "n", "", true, "rate", "GFLOP/s", true);
+	tare_plot_set_note(plot, "2 n³ over the kernel's time; for the host's rungs over "
+	                         "the whole call.");
+	for (int rung = 0; rung < TARE_RUNG_COUNT; rung++)
+		add_series(matmul, plot, (enum tare_rung)rung, "", rate_point);
 }
 
 // ---- roofline
 
-static int add_roof(struct tare_plot *plot, const char *name, double compute, double bytes_per_s,
-                    double from, double to)
+static void add_roof(struct tare_plot *plot, const char *name, double compute, double bytes_per_s,
+                     double from, double to)
 {
 	struct tare_plot_series *series;
 	double x[3] = { from, compute / bytes_per_s, to };
 
 	if (!(bytes_per_s > 0) || !(compute > 0))
-		return 0;
+		return;
 	series = tare_plot_add_series(plot, name);
 	for (int i = 0; series && i < 3; i++) {
 		double y = fmin(compute, x[i] * bytes_per_s) * 1e-9;
 		if ((i == 1 && !(x[1] > from && x[1] < to)))
 			continue;
-		if (tare_plot_series_add(series, (struct tare_point){ x[i], y, NAN, NAN }) < 0)
-			return -ENOMEM;
+		tare_plot_series_add(series, (struct tare_point){ x[i], y, NAN, NAN });
 	}
-	return series ? 0 : -ENOMEM;
 }
 
 // The rung at the largest size it has, over what its loops ask of global memory.
-static int add_rung(struct matmul *matmul, struct tare_plot *plot, enum tare_rung rung)
+static void add_rung(struct matmul *matmul, struct tare_plot *plot, enum tare_rung rung)
 {
 	for (size_t i = matmul->n_count; i-- > 0;) {
 		uint32_t n = matmul->n[i];
@@ -139,51 +126,41 @@ static int add_rung(struct matmul *matmul, struct tare_plot *plot, enum tare_run
 		point.x = matmul_flop(n) / bytes;
 		snprintf(name, sizeof name, "%s, n = %u", tare_rung_name(rung), n);
 		series = tare_plot_add_series(plot, name);
-		return series ? tare_plot_series_add(series, point) : -ENOMEM;
+		tare_plot_series_add(series, point);
+		return;
 	}
-	return 0;
 }
 
-static int add_roofline(struct matmul *matmul)
+static void add_roofline(struct matmul *matmul)
 {
 	const double *peaks = matmul->peaks->per_second;
 	double from = 0.125, to = 1024, compute = peaks[TARE_CEILING_FP32];
 	struct tare_plot *plot;
-	int status;
 
 	if (!matmul->peaks->present || !(compute > 0))
-		return 0;
+		return;
 	plot = tare_result_add_plot(matmul->run->result, "roofline",
 	                            "Roofline of the measured ceilings", TARE_PLOT_LINE);
-	if (!plot ||
-	    tare_plot_axes(plot, "intensity", "FLOP/B", true, "rate", "GFLOP/s", true) < 0 ||
-	    tare_set_string(
-	        &plot->note,
-	        "A rung lies at the bytes that its loops ask of global memory (blas: of a, "
-	        "b and c once). What caches and registers keep lets it pass a roof. A "
-	        "model: no counter was read.") < 0)
-		return -ENOMEM;
-	status = add_roof(plot, "memory", compute, peaks[TARE_CEILING_MEMORY_READ], from, to);
-	if (status == 0)
-		status = add_roof(plot, "cache", compute, peaks[TARE_CEILING_CACHE], from, to);
-	if (status == 0)
-		status =
-		    add_roof(plot, "local memory", compute, peaks[TARE_CEILING_LOCAL], from, to);
-	for (int rung = TARE_RUNG_BLAS_TF32; status == 0 && rung < TARE_RUNG_COUNT; rung++) {
+	tare_plot_axes(plot, "intensity", "FLOP/B", true, "rate", "GFLOP/s", true);
+	tare_plot_set_note(
+	    plot, "A rung lies at the bytes that its loops ask of global memory (blas: of a, "
+	          "b and c once). What caches and registers keep lets it pass a roof. A "
+	          "model: no counter was read.");
+	add_roof(plot, "memory", compute, peaks[TARE_CEILING_MEMORY_READ], from, to);
+	add_roof(plot, "cache", compute, peaks[TARE_CEILING_CACHE], from, to);
+	add_roof(plot, "local memory", compute, peaks[TARE_CEILING_LOCAL], from, to);
+	for (int rung = TARE_RUNG_BLAS_TF32; rung < TARE_RUNG_COUNT; rung++) {
 		enum tare_ceiling ceiling = matmul_compute_ceiling((enum tare_rung)rung);
-		status = add_roof(plot, tare_ceiling_name(ceiling), peaks[ceiling],
-		                  peaks[TARE_CEILING_MEMORY_READ], from, to);
+		add_roof(plot, tare_ceiling_name(ceiling), peaks[ceiling],
+		         peaks[TARE_CEILING_MEMORY_READ], from, to);
 	}
-	for (int rung = 0; status == 0 && rung < TARE_RUNG_COUNT; rung++)
-		status = add_rung(matmul, plot, (enum tare_rung)rung);
-	return status;
+	for (int rung = 0; rung < TARE_RUNG_COUNT; rung++)
+		add_rung(matmul, plot, (enum tare_rung)rung);
 }
 
-int matmul_add_plots(struct matmul *matmul)
+void matmul_add_plots(struct matmul *matmul)
 {
-	int status = add_speed_up(matmul);
-
-	if (status == 0)
-		status = add_rates(matmul);
-	return status < 0 ? status : add_roofline(matmul);
+	add_speed_up(matmul);
+	add_rates(matmul);
+	add_roofline(matmul);
 }

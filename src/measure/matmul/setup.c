@@ -25,38 +25,40 @@ struct tare_cell *matmul_add_cell(struct tare_result *result, enum tare_rung run
 {
 	struct tare_cell *cell = tare_result_add_cell(result, quantity, unit, source);
 
-	if (!cell || tare_labels_set_text(&cell->labels, "rung", tare_rung_name(rung)) < 0 ||
-	    (n && tare_labels_set_number(&cell->labels, "n", n) < 0) ||
-	    tare_labels_set_text(&cell->labels, "part", tare_part_name(part)) < 0)
-		return NULL;
+	tare_labels_set_text(&cell->labels, "rung", tare_rung_name(rung));
+	if (n)
+		tare_labels_set_number(&cell->labels, "n", n);
+	tare_labels_set_text(&cell->labels, "part", tare_part_name(part));
 	return cell;
 }
 
-int matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, enum tare_part part,
-                    int64_t ns, const char *method)
+void matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, enum tare_part part,
+                     int64_t ns, const char *method)
 {
 	struct tare_cell *cell =
 	    matmul_add_cell(matmul->run->result, rung, n, part, "time", "ps", "host");
 	struct tare_series series = { .rule = tare_stopping_default() };
 
-	if (!cell || tare_set_string(&cell->method, method) < 0)
-		return -ENOMEM;
-	if (ns <= 0)
-		return tare_cell_set_absent(cell, "shorter than a step of the host's clock");
+	tare_cell_set_method(cell, method);
+	if (ns <= 0) {
+		tare_cell_set_absent(cell, "shorter than a step of the host's clock");
+		return;
+	}
 	if (tare_series_add(&series, ns * 1000) < 0)
-		return -ENOMEM;
-	return tare_cell_take_series(cell, &series, TARE_NOT_CONVERGED);
+		tare_result_fail(matmul->run->result);
+	tare_cell_take_series(cell, &series, TARE_NOT_CONVERGED);
+	tare_series_clear(&series);
 }
 
-int matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n,
-                      enum tare_absence absence, const char *reason)
+void matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n,
+                       enum tare_absence absence, const char *reason)
 {
 	bool host = matmul_on_host(rung);
 	struct tare_cell *cell =
 	    matmul_add_cell(matmul->run->result, rung, n, host ? TARE_PART_TOTAL : TARE_PART_KERNEL,
 	                    "time", "ps", host ? "host" : "device");
 
-	return cell ? tare_cell_set_absent_as(cell, absence, "%s", reason) : -ENOMEM;
+	tare_cell_set_absent_as(cell, absence, "%s", reason);
 }
 
 // ---- memory
@@ -151,16 +153,13 @@ static void fill_random(struct matmul *matmul, struct tare_memory *memory, uint6
 }
 
 // Takes the largest size off the list, with cells that say why.
-static int drop_largest(struct matmul *matmul, const char *why)
+static void drop_largest(struct matmul *matmul, const char *why)
 {
 	uint32_t n = matmul->n[--matmul->n_count];
-	int status = 0;
 
-	for (int rung = 0; status == 0 && rung < TARE_RUNG_COUNT; rung++)
+	for (int rung = 0; rung < TARE_RUNG_COUNT; rung++)
 		if (matmul->rungs >> rung & 1)
-			status = matmul_add_absent(matmul, (enum tare_rung)rung, n,
-			                           TARE_ABSENT_OTHER, why);
-	return status;
+			matmul_add_absent(matmul, (enum tare_rung)rung, n, TARE_ABSENT_OTHER, why);
 }
 
 int matmul_open_matrices(struct matmul *matmul, struct tare_error *error)
@@ -182,8 +181,7 @@ int matmul_open_matrices(struct matmul *matmul, struct tare_error *error)
 		if (matmul->n_count == 1)
 			return tare_fail(error, ENOMEM, "no room for matrices of %u x %u: %s", n, n,
 			                 why);
-		if (drop_largest(matmul, why) < 0)
-			return tare_fail(error, ENOMEM, "out of memory");
+		drop_largest(matmul, why);
 	}
 	if (status < 0) {
 		if (error)
@@ -247,14 +245,12 @@ static int build_rung(struct matmul *matmul, enum tare_rung rung, bool first,
 		return 0;
 	}
 	check_limits(matmul, rung);
-	if (matmul_add_once(matmul, rung, 0, TARE_PART_BUILD, ns,
-	                    first
-	                        ? "host time to build the module with all of tare's rungs and take "
-	                          "this kernel, once: a driver that keeps builds of earlier runs "
-	                          "is faster, and some compile again at the first launch"
-	                        : "the same module built again for this kernel, once; the "
-	                          "driver may have kept the build before") < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	matmul_add_once(matmul, rung, 0, TARE_PART_BUILD, ns,
+	                first ? "host time to build the module with all of tare's rungs and take "
+	                        "this kernel, once: a driver that keeps builds of earlier runs "
+	                        "is faster, and some compile again at the first launch"
+	                      : "the same module built again for this kernel, once; the "
+	                        "driver may have kept the build before");
 	return 0;
 }
 
@@ -281,10 +277,9 @@ static int launch_first(struct matmul *matmul, enum tare_rung rung, struct tare_
 		refuse(matmul, rung, why.message);
 		return 0;
 	}
-	if (matmul_add_once(matmul, rung, 0, TARE_PART_FIRST_LAUNCH, ns,
-	                    "host time of the first product, a small one, from its launch to the "
-	                    "return of finish, once: some drivers compile or load only now") < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	matmul_add_once(matmul, rung, 0, TARE_PART_FIRST_LAUNCH, ns,
+	                "host time of the first product, a small one, from its launch to the "
+	                "return of finish, once: some drivers compile or load only now");
 	return 0;
 }
 

@@ -63,8 +63,8 @@ static int end(struct tare_measurement *measurement, enum tare_verified *verifie
 	return 0;
 }
 
-static int plan(struct matmul_product *product, const struct tare_cell *kernel,
-                struct tare_measurement *measurement)
+static void plan(struct matmul_product *product, const struct tare_cell *kernel,
+                 struct tare_measurement *measurement)
 {
 	const struct tare_bench *bench = &product->matmul->bench;
 	struct tare_figure *figure = matmul_figure(
@@ -77,8 +77,6 @@ static int plan(struct matmul_product *product, const struct tare_cell *kernel,
 	          "at "
 	          "a time, after everything else that is timed");
 
-	if (!figure)
-		return -ENOMEM;
 	product->batch = (uint32_t)(SAMPLE_PS / (kernel->summary.median + 1));
 	product->batch = product->batch < 1                  ? 1
 	                 : product->batch > TARE_TRACED_MOST ? TARE_TRACED_MOST
@@ -92,14 +90,13 @@ static int plan(struct matmul_product *product, const struct tare_cell *kernel,
 	measurement->sample = sample;
 	measurement->end = end;
 	measurement->context = product;
-	if (product->batch > 1 &&
-	    tare_labels_set_number(&figure->labels, "batch", product->batch) < 0)
-		return -ENOMEM;
-	return tare_traced_name(figure);
+	if (product->batch > 1)
+		tare_labels_set_number(&figure->labels, "batch", product->batch);
+	tare_traced_name(figure);
 }
 
 // The tracer's figures take the name, and what the stamps said keeps another.
-static int rename_parts(struct matmul *matmul, const struct matmul_product *products, size_t count)
+static void rename_parts(struct matmul *matmul, const struct matmul_product *products, size_t count)
 {
 	struct tare_result *result = matmul->run->result;
 
@@ -111,41 +108,34 @@ static int rename_parts(struct matmul *matmul, const struct matmul_product *prod
 		    result, products[i].rung, products[i].n, TARE_PART_KERNEL);
 		if (!is_traceable(&products[i]) || !traced || !stamped)
 			continue;
-		if (tare_labels_set_text(&stamped->labels, "part",
-		                         tare_part_name(TARE_PART_KERNEL_STAMPS)) < 0 ||
-		    tare_labels_set_text(&traced->labels, "part",
-		                         tare_part_name(TARE_PART_KERNEL)) < 0)
-			return -ENOMEM;
+		tare_labels_set_text(&stamped->labels, "part",
+		                     tare_part_name(TARE_PART_KERNEL_STAMPS));
+		tare_labels_set_text(&traced->labels, "part", tare_part_name(TARE_PART_KERNEL));
 	}
-	return 0;
 }
 
-static int say_clock(const struct matmul *matmul, const char *what)
+static void say_clock(const struct matmul *matmul, const char *what)
 {
-	return tare_labels_set_text(&matmul->run->result->parameters, "kernel-clock", what);
+	tare_labels_set_text(&matmul->run->result->parameters, "kernel-clock", what);
 }
 
 static int measure(struct matmul *matmul, struct matmul_product *products, size_t count,
                    struct tare_measurement *measurements, struct tare_error *error)
 {
 	size_t planned = 0;
-	int status = 0;
+	int status;
 
-	for (size_t i = 0; status == 0 && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct tare_cell *kernel = matmul_cell(matmul->run->result, products[i].rung,
 		                                             products[i].n, TARE_PART_KERNEL);
 		if (is_traceable(&products[i]) && kernel && kernel->summary.median <= LONGEST_PS)
-			status = plan(&products[i], kernel, &measurements[planned++]);
+			plan(&products[i], kernel, &measurements[planned++]);
 	}
-	if (status < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
 	status = tare_run_measure(matmul->run, measurements, planned, error);
-	if (rename_parts(matmul, products, count) < 0 ||
-	    say_clock(matmul,
-	              "the engine's time by the vendor's tracer (of element, and above 10 ms: "
-	              "between positions in the stream); GFLOP/s, shares and speed-ups are "
-	              "by it") < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	rename_parts(matmul, products, count);
+	say_clock(matmul, "the engine's time by the vendor's tracer (of element, and above 10 ms: "
+	                  "between positions in the stream); GFLOP/s, shares and speed-ups are "
+	                  "by it");
 	return status;
 }
 
@@ -164,8 +154,10 @@ int matmul_trace(struct matmul *matmul, struct matmul_product *products, size_t 
 	         "between two positions in the stream, which for a short one is mostly what lies "
 	         "around it; %.280s",
 	         why.message);
-	if (status == -ENODATA)
-		return say_clock(matmul, text) < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
+	if (status == -ENODATA) {
+		say_clock(matmul, text);
+		return 0;
+	}
 	if (status < 0) {
 		if (error)
 			*error = why;

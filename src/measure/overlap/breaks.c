@@ -61,7 +61,7 @@ static int sample_beside(struct tare_measurement *measurement, int64_t *values,
 	return tare_pipeline_kernel_beside(task->overlap->pipeline, &values[0], &values[1], error);
 }
 
-static int plan_break(struct break_task *task, struct tare_measurement *measurement)
+static void plan_break(struct break_task *task, struct tare_measurement *measurement)
 {
 	static const char *const methods[TARE_BREAK_COUNT] = {
 		[TARE_BREAK_DEFAULT_QUEUE] = "everything in one queue, the API's default one where "
@@ -85,20 +85,18 @@ static int plan_break(struct break_task *task, struct tare_measurement *measurem
 	measurement->end = end_break;
 	snprintf(measurement->title, sizeof measurement->title, "breaking it: %s",
 	         tare_break_name(task->how));
-	if (!figure || tare_labels_set_text(&figure->labels, "group", "break") < 0 ||
-	    overlap_label_point(overlap, balanced(overlap), &figure->labels) < 0 ||
-	    tare_labels_set_text(&figure->labels, "break", tare_break_name(task->how)) < 0)
-		return -ENOMEM;
+	tare_labels_set_text(&figure->labels, "group", "break");
+	overlap_label_point(overlap, balanced(overlap), &figure->labels);
+	tare_labels_set_text(&figure->labels, "break", tare_break_name(task->how));
 	figure->quantum = overlap_run_step_ns(overlap);
 	if (task->how == TARE_BREAK_PAGEABLE && !tare_pipeline_pinned(overlap->pipeline)) {
 		snprintf(figure->absent, sizeof figure->absent,
 		         "the device has no pinned memory: pageable is what was measured");
 		figure->refused = true;
 	}
-	return 0;
 }
 
-static int plan_beside(struct break_task *task, struct tare_measurement *measurement)
+static void plan_beside(struct break_task *task, struct tare_measurement *measurement)
 {
 	struct overlap *overlap = task->overlap;
 	const char *source = overlap->bench.stamped ? "device" : "host";
@@ -114,34 +112,29 @@ static int plan_beside(struct break_task *task, struct tare_measurement *measure
 		                         i ? "one launch of all items"
 		                           : "two launches of half the items each, in two queues: "
 		                             "first start to last end");
-		if (!figure ||
-		    tare_labels_set_text(&figure->labels, "group", "kernel-beside-kernel") < 0 ||
-		    overlap_label_point(overlap, balanced(overlap), &figure->labels) < 0 ||
-		    tare_labels_set_text(&figure->labels, "what", names[i]) < 0)
-			return -ENOMEM;
+		tare_labels_set_text(&figure->labels, "group", "kernel-beside-kernel");
+		overlap_label_point(overlap, balanced(overlap), &figure->labels);
+		tare_labels_set_text(&figure->labels, "what", names[i]);
 		figure->quantum = overlap->bench.stamped
 		                      ? overlap->bench.step_ps
 		                      : 1000.0 * (double)overlap->run->host_step_ns;
 	}
-	return 0;
 }
 
 // How many times as long the broken run takes.
-static int add_factor(struct overlap *overlap, enum tare_break how, size_t broken)
+static void add_factor(struct overlap *overlap, enum tare_break how, size_t broken)
 {
 	const struct overlap_time best = balanced(overlap)->best;
 	struct overlap_time time = overlap_time_of(overlap, broken);
 	struct tare_cell *cell;
 
 	if (!time.present || !best.present)
-		return 0;
+		return;
 	cell = overlap_model(overlap, "break", "factor", balanced(overlap), "ratio", "1");
-	if (!cell || tare_labels_set_text(&cell->labels, "break", tare_break_name(how)) < 0)
-		return -ENOMEM;
+	tare_labels_set_text(&cell->labels, "break", tare_break_name(how));
 	overlap->break_factor[how] = time.ns / best.ns;
 	overlap->break_known[how] = time.low / best.high > 1;
-	return tare_cell_set_model(cell, time.ns / best.ns, time.low / best.high,
-	                           time.high / best.low);
+	tare_cell_set_model(cell, time.ns / best.ns, time.low / best.high, time.high / best.low);
 }
 
 int overlap_measure_breaks(struct overlap *overlap, struct tare_error *error)
@@ -150,26 +143,23 @@ int overlap_measure_breaks(struct overlap *overlap, struct tare_error *error)
 	struct break_task tasks[TARE_BREAK_COUNT];
 	bool best = balanced(overlap)->best.present;
 	size_t count = 0;
-	int status = 0;
+	int status;
 
 	overlap_phase(overlap, BREAKS_SHARE);
-	for (int how = TARE_BREAK_NONE; status == 0 && how < TARE_BREAK_COUNT; how++) {
+	for (int how = TARE_BREAK_NONE; how < TARE_BREAK_COUNT; how++) {
 		if (how != TARE_BREAK_NONE && (!best || !(overlap->options.breaks >> how & 1)))
 			continue;
 		tasks[count] = (struct break_task){ overlap, (enum tare_break)how };
-		status = how == TARE_BREAK_NONE ? plan_beside(&tasks[count], &measurements[count])
-		                                : plan_break(&tasks[count], &measurements[count]);
+		if (how == TARE_BREAK_NONE)
+			plan_beside(&tasks[count], &measurements[count]);
+		else
+			plan_break(&tasks[count], &measurements[count]);
 		count++;
 	}
-	if (status == 0)
-		status = tare_run_measure(overlap->run, measurements, count, error);
-	else
-		tare_fail(error, ENOMEM, "out of memory");
+	status = tare_run_measure(overlap->run, measurements, count, error);
 	for (size_t i = 0; i < count; i++) {
-		if (tasks[i].how != TARE_BREAK_NONE && measurements[i].figure_count &&
-		    add_factor(overlap, tasks[i].how, measurements[i].figures[0].cell) < 0 &&
-		    status == 0)
-			status = tare_fail(error, ENOMEM, "out of memory");
+		if (tasks[i].how != TARE_BREAK_NONE && measurements[i].figure_count)
+			add_factor(overlap, tasks[i].how, measurements[i].figures[0].cell);
 		tare_measurement_clear(&measurements[i]);
 	}
 	return status;
@@ -206,25 +196,23 @@ static void describe_drawn(const struct overlap *overlap, char *note, size_t siz
 }
 
 // The drawn run beside those that were timed, for readers of the data.
-static int add_traced(struct overlap *overlap)
+static void add_traced(struct overlap *overlap)
 {
 	const struct overlap_point *point = balanced(overlap);
 	struct tare_drawn drawn = tare_pipeline_drawn(overlap->pipeline);
 	struct tare_cell *cell;
 
 	if (!drawn.traced)
-		return 0;
+		return;
 	cell = overlap_model(overlap, "timeline", "traced", point, "excess", "%");
-	if (!cell || overlap_label_schedule(&point->best_schedule, &cell->labels) < 0 ||
-	    tare_set_string(
-	        &cell->method,
-	        "host time of the run that is drawn, its engines traced, over the median "
-	        "of the schedule's timed runs, less 1") < 0)
-		return -ENOMEM;
-	return tare_cell_set_model(cell, 100 * ((double)drawn.ns / point->best.ns - 1), NAN, NAN);
+	overlap_label_schedule(&point->best_schedule, &cell->labels);
+	tare_cell_set_method(
+	    cell, "host time of the run that is drawn, its engines traced, over the median "
+	          "of the schedule's timed runs, less 1");
+	tare_cell_set_model(cell, 100 * ((double)drawn.ns / point->best.ns - 1), NAN, NAN);
 }
 
-static int draw(struct overlap *overlap, const struct tare_bar *bars, int count)
+static void draw(struct overlap *overlap, const struct tare_bar *bars, int count)
 {
 	struct tare_plot *plot = tare_result_add_plot(
 	    overlap->run->result, "timeline", "The best schedule, drawn from the device's stamps",
@@ -232,25 +220,20 @@ static int draw(struct overlap *overlap, const struct tare_bar *bars, int count)
 	char note[512];
 
 	describe_drawn(overlap, note, sizeof note);
-	if (!plot || tare_plot_axes(plot, "time", "ns", false, "chunk", "", false) < 0 ||
-	    tare_set_string(&plot->note, note) < 0)
-		return -ENOMEM;
+	tare_plot_axes(plot, "time", "ns", false, "chunk", "", false);
+	tare_plot_set_note(plot, note);
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
 		struct tare_plot_series *series =
 		    tare_plot_add_series(plot, tare_stage_name((enum tare_stage)stage));
-		if (!series)
-			return -ENOMEM;
 		for (int i = 0; i < count; i++) {
 			double low = (double)bars[i].start_ps / 1000,
 			       high = (double)bars[i].end_ps / 1000;
-			if (bars[i].stage == (enum tare_stage)stage &&
-			    tare_plot_series_add(series, (struct tare_point){ (low + high) / 2,
-			                                                      bars[i].chunk, low,
-			                                                      high }) < 0)
-				return -ENOMEM;
+			if (bars[i].stage == (enum tare_stage)stage)
+				tare_plot_series_add(series, (struct tare_point){ (low + high) / 2,
+				                                                  bars[i].chunk,
+				                                                  low, high });
 		}
 	}
-	return 0;
 }
 
 int overlap_add_timeline(struct overlap *overlap, struct tare_error *error)
@@ -268,17 +251,19 @@ int overlap_add_timeline(struct overlap *overlap, struct tare_error *error)
 		return tare_fail(error, ENOMEM, "out of memory");
 	overlap_set_cycles(overlap, point->cycles);
 	count = tare_pipeline_gantt(overlap->pipeline, &point->best_schedule, bars, &why);
-	if (count > 0 && (draw(overlap, bars, count) < 0 || add_traced(overlap) < 0))
-		count = -ENOMEM;
+	if (count > 0) {
+		draw(overlap, bars, count);
+		add_traced(overlap);
+	}
 	free(bars);
 	if (count == -ENODEV || count == -ETIMEDOUT || count == -ENOMEM)
 		return tare_fail(error, -count, "%s",
 		                 why.message[0] ? why.message : "out of memory");
-	if (count < 0 && tare_result_warn(overlap->run->result, "no-timeline",
-	                                  tare_pipeline_drawn(overlap->pipeline).traced
-	                                      ? "the other figures do not need it"
-	                                      : "nothing to do; the other figures do not need it",
-	                                  "the best schedule is not drawn: %s", why.message) < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	if (count < 0)
+		tare_result_warn(overlap->run->result, "no-timeline",
+		                 tare_pipeline_drawn(overlap->pipeline).traced
+		                     ? "the other figures do not need it"
+		                     : "nothing to do; the other figures do not need it",
+		                 "the best schedule is not drawn: %s", why.message);
 	return 0;
 }

@@ -103,8 +103,8 @@ int overlap_build_kernel(struct overlap *overlap, char **log, struct tare_error 
 // Opens the pipeline over as many bytes as memory and budget allow.
 int overlap_open_pipeline(struct overlap *overlap, struct tare_error *error);
 void overlap_set_cycles(struct overlap *overlap, uint64_t cycles);
-// Warns of what was bounded. 0 or -ENOMEM.
-int overlap_warn_work(struct overlap *overlap);
+// Warns of what was bounded.
+void overlap_warn_work(struct overlap *overlap);
 // Fills in points[].cycles and ratio, and which one is balanced; opens the pipeline anew where so
 // many bytes take too long.
 int overlap_choose_points(struct overlap *overlap, struct tare_error *error);
@@ -128,9 +128,9 @@ struct tare_cell *overlap_model(struct overlap *overlap, const char *group, cons
 const char *overlap_run_source(const struct overlap *overlap);
 const char *overlap_run_method(const struct overlap *overlap, const char *by_host);
 double overlap_run_step_ns(const struct overlap *overlap);
-int overlap_label_point(const struct overlap *overlap, const struct overlap_point *point,
-                        struct tare_labels *labels);
-int overlap_label_schedule(const struct tare_schedule *schedule, struct tare_labels *labels);
+void overlap_label_point(const struct overlap *overlap, const struct overlap_point *point,
+                         struct tare_labels *labels);
+void overlap_label_schedule(const struct tare_schedule *schedule, struct tare_labels *labels);
 bool overlap_same_schedule(const struct tare_schedule *a, const struct tare_schedule *b);
 // Verifies a schedule once; 0 and *right, or what the pipeline said. A wrong one leaves its
 // sentence in overlap->wrong.
@@ -152,14 +152,14 @@ int overlap_search(struct overlap *overlap, struct tare_error *error);
 int overlap_verify_timed(struct overlap *overlap, struct tare_error *error);
 int overlap_measure_breaks(struct overlap *overlap, struct tare_error *error);
 
-// ---- what follows from them; also after an interruption. 0 or -ENOMEM.
+// ---- what follows from them; also after an interruption.
 
-int overlap_conclude_bounds(struct overlap *overlap);
+void overlap_conclude_bounds(struct overlap *overlap);
 // What the best schedule's chunks leave attainable: not less than the bound, nor than filling and
 // draining the pipeline take. NAN where the measured time beats that.
 double overlap_attainable_ns(const struct overlap_point *point);
-int overlap_conclude_schedules(struct overlap *overlap);
-int overlap_conclude_engines(struct overlap *overlap);
-int overlap_add_plots(struct overlap *overlap);
+void overlap_conclude_schedules(struct overlap *overlap);
+void overlap_conclude_engines(struct overlap *overlap);
+void overlap_add_plots(struct overlap *overlap);
 int overlap_add_timeline(struct overlap *overlap, struct tare_error *error);
-int overlap_add_verdict(struct overlap *overlap);
+void overlap_add_verdict(struct overlap *overlap);

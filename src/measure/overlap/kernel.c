@@ -200,7 +200,7 @@ static uint64_t memory_allows(const struct overlap *overlap)
 }
 
 // Says once, when all is known, that the work or the kernel is not what was wanted.
-int overlap_warn_work(struct overlap *overlap)
+void overlap_warn_work(struct overlap *overlap)
 {
 	static const struct {
 		const char *why, *remedy;
@@ -216,19 +216,18 @@ int overlap_warn_work(struct overlap *overlap)
 	uint64_t wanted = overlap->wanted_bytes;
 	char now[TARE_UNIT_TEXT], then[TARE_UNIT_TEXT];
 
-	if (overlap->floor_ratio > 0 &&
-	    tare_result_warn(overlap->run->result, "kernel-floor",
-	                     "nothing to do; it is what the device's memory takes",
-	                     "kernel : copy does not go below %s: without any turns of its loop "
-	                     "the kernel still moves its data",
-	                     tare_format_significant(overlap->floor_ratio, 2, now)) < 0)
-		return -ENOMEM;
+	if (overlap->floor_ratio > 0)
+		tare_result_warn(
+		    overlap->run->result, "kernel-floor",
+		    "nothing to do; it is what the device's memory takes",
+		    "kernel : copy does not go below %s: without any turns of its loop "
+		    "the kernel still moves its data",
+		    tare_format_significant(overlap->floor_ratio, 2, now));
 	if (!overlap->short_of)
-		return 0;
-	return tare_result_warn(
-	    overlap->run->result, "bytes-short", shortages[overlap->short_of].remedy,
-	    "the work is %s of input, not %s: %s", tare_format_bytes(bytes, now),
-	    tare_format_bytes(wanted, then), shortages[overlap->short_of].why);
+		return;
+	tare_result_warn(overlap->run->result, "bytes-short", shortages[overlap->short_of].remedy,
+	                 "the work is %s of input, not %s: %s", tare_format_bytes(bytes, now),
+	                 tare_format_bytes(wanted, then), shortages[overlap->short_of].why);
 }
 
 // Times of the stages over few bytes tell what all of them would take, in ns a byte of input.

@@ -59,7 +59,7 @@ static int sample_sequence(struct tare_measurement *measurement, int64_t *values
 	return status;
 }
 
-static int plan_sequence(struct sequence *sequence, struct tare_measurement *measurement)
+static void plan_sequence(struct sequence *sequence, struct tare_measurement *measurement)
 {
 	struct overlap *overlap = sequence->overlap;
 	const char *source = overlap->bench.stamped ? "device" : "host";
@@ -81,10 +81,9 @@ static int plan_sequence(struct sequence *sequence, struct tare_measurement *mea
 		                overlap, "host time from before the first append until finish "
 		                         "returned; a queue without stamps")
 		          : "");
-		if (!figure || tare_labels_set_text(&figure->labels, "group", "sequential") < 0 ||
-		    overlap_label_point(overlap, sequence->point, &figure->labels) < 0 ||
-		    tare_labels_set_text(&figure->labels, "stage", name) < 0)
-			return -ENOMEM;
+		tare_labels_set_text(&figure->labels, "group", "sequential");
+		overlap_label_point(overlap, sequence->point, &figure->labels);
+		tare_labels_set_text(&figure->labels, "stage", name);
 		figure->quantum = total || !overlap->bench.stamped
 		                      ? 1000.0 * overlap_run_step_ns(overlap)
 		                      : overlap->bench.step_ps;
@@ -99,7 +98,6 @@ static int plan_sequence(struct sequence *sequence, struct tare_measurement *mea
 			                                              : chunk->out_bytes));
 		}
 	}
-	return 0;
 }
 
 // A figure needs OVERLAP_SAMPLES to be called known. Where a little more time gives them, it gets
@@ -124,7 +122,7 @@ int overlap_measure_sequential(struct overlap *overlap, struct tare_error *error
 	for (size_t i = 0; status == 0 && i < overlap->point_count; i++) {
 		sequences[i] = (struct sequence){ overlap, &overlap->points[i] };
 		measurements[i].weight = overlap->points[i].serial_once_ns;
-		status = plan_sequence(&sequences[i], &measurements[i]);
+		plan_sequence(&sequences[i], &measurements[i]);
 	}
 	if (status == 0)
 		status = tare_run_measure(overlap->run, measurements, overlap->point_count, error);
@@ -182,7 +180,7 @@ static int sample_mode(struct tare_measurement *measurement, int64_t *values,
 	return 0;
 }
 
-static int plan_mode(struct mode_task *task, struct tare_measurement *measurement)
+static void plan_mode(struct mode_task *task, struct tare_measurement *measurement)
 {
 	struct overlap *overlap = task->overlap;
 	const struct tare_chunk_kernel *chunk = &overlap->built.chunk;
@@ -204,12 +202,11 @@ static int plan_mode(struct mode_task *task, struct tare_measurement *measuremen
 		    "the stages of this mode beside each other, each in a queue of its own: what "
 		    "the whole work of this stage would take at the speed that it had while all "
 		    "of them were at work");
-		if (!figure || tare_labels_set_text(&figure->labels, "group", "mode") < 0 ||
-		    tare_labels_set_text(&figure->labels, "mode", tare_mode_name(task->mode)) < 0 ||
-		    tare_labels_set_text(&figure->labels, "stage",
-		                         tare_stage_name((enum tare_stage)i)) < 0 ||
-		    (kernel && overlap_label_point(overlap, task->point, &figure->labels) < 0))
-			return -ENOMEM;
+		tare_labels_set_text(&figure->labels, "group", "mode");
+		tare_labels_set_text(&figure->labels, "mode", tare_mode_name(task->mode));
+		tare_labels_set_text(&figure->labels, "stage", tare_stage_name((enum tare_stage)i));
+		if (kernel)
+			overlap_label_point(overlap, task->point, &figure->labels);
 		figure->quantum = overlap->bench.stamped
 		                      ? overlap->bench.step_ps
 		                      : 1000.0 * (double)overlap->run->host_step_ns;
@@ -221,7 +218,6 @@ static int plan_mode(struct mode_task *task, struct tare_measurement *measuremen
 		    (double)(overlap->items *
 		             (i == TARE_STAGE_TO_DEVICE ? chunk->in_bytes : chunk->out_bytes));
 	}
-	return 0;
 }
 
 static bool with_kernel(uint32_t mode)
@@ -337,7 +333,7 @@ int overlap_measure_modes(struct overlap *overlap, struct tare_error *error)
 			tasks[count] = (struct mode_task){ .overlap = overlap,
 				                           .point = &overlap->points[p],
 				                           .mode = mode };
-			status = plan_mode(&tasks[count], &measurements[count]);
+			plan_mode(&tasks[count], &measurements[count]);
 			count++;
 		}
 	if (status == 0)
@@ -350,12 +346,11 @@ int overlap_measure_modes(struct overlap *overlap, struct tare_error *error)
 		tare_measurement_clear(&measurements[i]);
 	free(measurements);
 	free(tasks);
-	if (status == 0 && !all && overlap->point_count > 1 &&
-	    tare_result_warn(
-	        overlap->run->result, "modes-borrowed", "more --budget or fewer --bytes",
-	        "how stages slow each other was measured at kernel : copy %.2f only and "
-	        "taken for the other points: the budget does not hold more",
-	        overlap->points[overlap->balanced].ratio) < 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
+	if (status == 0 && !all && overlap->point_count > 1)
+		tare_result_warn(
+		    overlap->run->result, "modes-borrowed", "more --budget or fewer --bytes",
+		    "how stages slow each other was measured at kernel : copy %.2f only and "
+		    "taken for the other points: the budget does not hold more",
+		    overlap->points[overlap->balanced].ratio);
 	return status;
 }

@@ -54,11 +54,13 @@ struct overlap_time overlap_time_of(const struct overlap *overlap, size_t cell)
 {
 	const struct tare_cell *at = &overlap->run->result->cells[cell];
 	const struct tare_summary *summary = &at->summary;
-	double unit = tare_cell_unit_ns(at), doubt = 1;
 	struct overlap_time time = { 0 };
+	double unit, doubt = 1;
 
-	if (at->absent || !(summary->median > 0))
+	// Where memory ran out there may be no such cell.
+	if (cell >= overlap->run->result->cell_count || at->absent || !(summary->median > 0))
 		return time;
+	unit = tare_cell_unit_ns(at);
 	time.present = true;
 	time.ns = unit * summary->median;
 	// The range of six samples holds the median in 97 of 100 cases; fewer tell next to nothing,
@@ -94,26 +96,23 @@ double overlap_run_step_ns(const struct overlap *overlap)
 	return step_ns > 0 ? step_ns : (double)overlap->run->host_step_ns;
 }
 
-int overlap_label_point(const struct overlap *overlap, const struct overlap_point *point,
-                        struct tare_labels *labels)
+void overlap_label_point(const struct overlap *overlap, const struct overlap_point *point,
+                         struct tare_labels *labels)
 {
-	return overlap->own ? tare_labels_set_number(labels, "cycles", (int64_t)point->cycles) : 0;
+	{
+		if (overlap->own)
+			tare_labels_set_number(labels, "cycles", (int64_t)point->cycles);
+		return;
+	}
 }
 
-int overlap_label_schedule(const struct tare_schedule *schedule, struct tare_labels *labels)
+void overlap_label_schedule(const struct tare_schedule *schedule, struct tare_labels *labels)
 {
-	int status = tare_labels_set_number(labels, "chunks", schedule->chunks);
-
-	if (status == 0)
-		status = tare_labels_set_number(labels, "queues", tare_schedule_queues(schedule));
-	if (status == 0)
-		status = tare_labels_set_text(labels, "order", tare_order_name(schedule->order));
-	if (status == 0)
-		status = tare_labels_set_text(labels, "mechanism",
-		                              tare_mechanism_name(schedule->mechanism));
-	return status < 0
-	           ? status
-	           : tare_labels_set_text(labels, "sizes", tare_chunk_sizes_name(schedule->sizes));
+	tare_labels_set_number(labels, "chunks", schedule->chunks);
+	tare_labels_set_number(labels, "queues", tare_schedule_queues(schedule));
+	tare_labels_set_text(labels, "order", tare_order_name(schedule->order));
+	tare_labels_set_text(labels, "mechanism", tare_mechanism_name(schedule->mechanism));
+	tare_labels_set_text(labels, "sizes", tare_chunk_sizes_name(schedule->sizes));
 }
 
 struct tare_cell *overlap_model(struct overlap *overlap, const char *group, const char *what,
@@ -123,10 +122,11 @@ struct tare_cell *overlap_model(struct overlap *overlap, const char *group, cons
 	struct tare_cell *cell =
 	    tare_result_add_cell(overlap->run->result, quantity, unit, "model");
 
-	if (!cell || tare_labels_set_text(&cell->labels, "group", group) < 0 ||
-	    (point && overlap_label_point(overlap, point, &cell->labels) < 0) ||
-	    (what && tare_labels_set_text(&cell->labels, "what", what) < 0))
-		return NULL;
+	tare_labels_set_text(&cell->labels, "group", group);
+	if (point)
+		overlap_label_point(overlap, point, &cell->labels);
+	if (what)
+		tare_labels_set_text(&cell->labels, "what", what);
 	return cell;
 }
 
@@ -176,7 +176,7 @@ static const uint32_t default_chunks[] = { 1,  2,  3,  4,  6,  8,   12,  16,
 	                                   24, 32, 48, 64, 96, 128, 192, 256 };
 static const uint32_t default_queues[] = { 1, 2, 3, 4, 6, 8 };
 
-static int fill_space(struct overlap *overlap, struct tare_error *error)
+static void fill_space(struct overlap *overlap)
 {
 	struct tare_search_space *space = &overlap->options.space;
 	uint32_t can;
@@ -197,24 +197,22 @@ static int fill_space(struct overlap *overlap, struct tare_error *error)
 	can = tare_pipeline_mechanisms(overlap->pipeline, why, sizeof why);
 	if (!space->mechanisms)
 		space->mechanisms = (1u << TARE_MECHANISM_COUNT) - 1;
-	if (space->mechanisms & ~can &&
-	    tare_result_warn(overlap->run->result, "mechanisms", NULL, "not searched: %s",
-	                     why[0] ? why : "a mechanism that this device cannot do") < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	if (space->mechanisms & ~can)
+		tare_result_warn(overlap->run->result, "mechanisms", NULL, "not searched: %s",
+		                 why[0] ? why : "a mechanism that this device cannot do");
 	space->mechanisms &= can;
 	// Without device times that is said already.
 	if (overlap->run->device->scripted && overlap->bench.stamped &&
-	    !tare_pipeline_by_device(overlap->pipeline) &&
-	    tare_result_warn(overlap->run->result, "host-times",
-	                     "schedules are timed by the host's clock, and hold this machine's own "
-	                     "work",
-	                     "%s",
-	                     overlap->bench.ungated[0] ? overlap->bench.ungated
-	                     : tare_pipeline_pinned(overlap->pipeline)
-	                         ? "the device's clock cannot be read"
-	                         : "the driver gives no pinned memory") < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
-	return 0;
+	    !tare_pipeline_by_device(overlap->pipeline))
+		tare_result_warn(
+		    overlap->run->result, "host-times",
+		    "schedules are timed by the host's clock, and hold this machine's own "
+		    "work",
+		    "%s",
+		    overlap->bench.ungated[0] ? overlap->bench.ungated
+		    : tare_pipeline_pinned(overlap->pipeline)
+		        ? "the device's clock cannot be read"
+		        : "the driver gives no pinned memory");
 }
 
 // How many chunks there can be: the last one may lack a part of a block.
@@ -242,18 +240,17 @@ static int check_space(struct overlap *overlap, bool warn, struct tare_error *er
 		                 (unsigned long long)overlap->items,
 		                 (unsigned long long)overlap->work.align,
 		                 (unsigned long long)blocks);
-	if (warn && space->chunks[space->chunk_count - 1] > blocks &&
-	    tare_result_warn(overlap->run->result, "chunks-short",
-	                     "take more --bytes or a smaller --align",
-	                     "chunk counts above %llu were left out: chunks begin at multiples of "
-	                     "%llu of the %llu items",
-	                     (unsigned long long)blocks, (unsigned long long)overlap->work.align,
-	                     (unsigned long long)overlap->items) < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	if (warn && space->chunks[space->chunk_count - 1] > blocks)
+		tare_result_warn(
+		    overlap->run->result, "chunks-short", "take more --bytes or a smaller --align",
+		    "chunk counts above %llu were left out: chunks begin at multiples of "
+		    "%llu of the %llu items",
+		    (unsigned long long)blocks, (unsigned long long)overlap->work.align,
+		    (unsigned long long)overlap->items);
 	return 0;
 }
 
-static int add_parameters(const struct overlap *overlap)
+static void add_parameters(const struct overlap *overlap)
 {
 	struct tare_labels *parameters = &overlap->run->result->parameters;
 	const struct tare_chunk_kernel *chunk = &overlap->built.chunk;
@@ -269,13 +266,9 @@ static int add_parameters(const struct overlap *overlap)
 		{ "pinned", tare_pipeline_pinned(overlap->pipeline) },
 	};
 
-	if (tare_labels_set_text(parameters, "kernel", overlap->built.title) < 0)
-		return -ENOMEM;
+	tare_labels_set_text(parameters, "kernel", overlap->built.title);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (tare_labels_set_number(parameters, numbers[i].name,
-		                           (int64_t)numbers[i].number) < 0)
-			return -ENOMEM;
-	return 0;
+		tare_labels_set_number(parameters, numbers[i].name, (int64_t)numbers[i].number);
 }
 
 // ---- points that the budget holds
@@ -324,32 +317,25 @@ static int cut_points(struct overlap *overlap, struct tare_error *error)
 	for (size_t i = 0; i < kept; i++)
 		if (points[i].ratio == balanced)
 			overlap->balanced = i;
-	if (kept < count &&
-	    tare_result_warn(overlap->run->result, "points-short", "more --budget or fewer --bytes",
-	                     "measured at %zu of %zu values of cycles, those nearest to balance: "
-	                     "the budget does not hold more",
-	                     kept, count) < 0)
-		return tare_fail(error, ENOMEM, "out of memory");
+	if (kept < count)
+		tare_result_warn(
+		    overlap->run->result, "points-short", "more --budget or fewer --bytes",
+		    "measured at %zu of %zu values of cycles, those nearest to balance: "
+		    "the budget does not hold more",
+		    kept, count);
 	return 0;
 }
 
 // ---- the flow
 
-static int conclude(struct overlap *overlap)
+static void conclude(struct overlap *overlap)
 {
-	int status;
-
 	overlap->run->budget_ns = overlap->budget_ns;
-	status = overlap_conclude_bounds(overlap);
-	if (status == 0)
-		status = overlap_conclude_schedules(overlap);
-	if (status == 0)
-		status = overlap_conclude_engines(overlap);
-	if (status == 0)
-		status = overlap_add_plots(overlap);
-	if (status == 0)
-		status = overlap_add_verdict(overlap);
-	return status < 0 ? status : tare_run_warn_convergence(overlap->run);
+	overlap_conclude_bounds(overlap);
+	overlap_conclude_schedules(overlap);
+	overlap_conclude_engines(overlap);
+	overlap_add_plots(overlap);
+	overlap_add_verdict(overlap);
 }
 
 static int measure(struct overlap *overlap, struct tare_error *error)
@@ -360,7 +346,7 @@ static int measure(struct overlap *overlap, struct tare_error *error)
 		overlap_measure_breaks,     overlap_verify_timed,
 		overlap_add_timeline,
 	};
-	int status = 0, concluded;
+	int status = 0;
 
 	for (size_t i = 0; status == 0 && i < sizeof phases / sizeof *phases; i++)
 		status = phases[i](overlap, error);
@@ -368,10 +354,8 @@ static int measure(struct overlap *overlap, struct tare_error *error)
 		return status;
 	if (status == -EINTR)
 		overlap->run->result->interrupted = true;
-	concluded = conclude(overlap);
-	if (concluded == 0)
-		concluded = tare_run_warn_lost(overlap->run, status, error);
-	return concluded < 0 ? tare_fail(error, -concluded, "out of memory") : status;
+	conclude(overlap);
+	return tare_run_end(overlap->run, status, error);
 }
 
 // A kernel whose chunks do not add up to the whole ends the run before figures are made of it.
@@ -406,7 +390,7 @@ static int prepare(struct overlap *overlap, char **log, struct tare_error *error
 	if (status == 0)
 		status = overlap_open_pipeline(overlap, error);
 	if (status == 0)
-		status = fill_space(overlap, error);
+		fill_space(overlap);
 	if (status == 0)
 		status = check_space(overlap, false, error);
 	if (status == 0)
@@ -420,10 +404,11 @@ static int prepare(struct overlap *overlap, char **log, struct tare_error *error
 		status = check_space(overlap, chunks_given, error);
 	if (status == 0 && overlap->verified_count == 0)
 		status = verify_first(overlap, error);
-	if (status == 0 && (overlap_warn_work(overlap) < 0 || add_parameters(overlap) < 0))
-		status = tare_fail(error, ENOMEM, "out of memory");
-	if (status == 0)
+	if (status == 0) {
+		overlap_warn_work(overlap);
+		add_parameters(overlap);
 		status = cut_points(overlap, error);
+	}
 	if (status == -EOVERFLOW && error) {
 		struct tare_error why = *error;
 		tare_fail(error, EOVERFLOW, "a stage of the work %.300s; fewer --bytes may do",

@@ -26,33 +26,28 @@ static struct tare_point point_if_bounded(double x, const struct overlap_time *t
 
 // ---- times over cycles
 
-static int add_times(struct overlap *overlap)
+static void add_times(struct overlap *overlap)
 {
 	struct tare_plot *plot = tare_result_add_plot(
 	    overlap->run->result, "times", "In sequence, at once, and the bound", TARE_PLOT_LINE);
 	static const char *const names[] = { "to device", "kernel",        "to host",
 		                             "serial",    "best schedule", "bound" };
-	int status = 0;
 
-	if (!plot || tare_plot_axes(plot, "cycles", "", false, "time", "ns", false) < 0)
-		return -ENOMEM;
-	for (int k = 0; status == 0 && k < 6; k++) {
+	tare_plot_axes(plot, "cycles", "", false, "time", "ns", false);
+	for (int k = 0; k < 6; k++) {
 		struct tare_plot_series *series = tare_plot_add_series(plot, names[k]);
-		if (!series)
-			return -ENOMEM;
-		for (size_t i = 0; status == 0 && i < overlap->point_count; i++) {
+		for (size_t i = 0; i < overlap->point_count; i++) {
 			const struct overlap_point *point = &overlap->points[i];
 			const struct overlap_time *time = k < 3    ? &point->stage[k]
 			                                  : k == 3 ? &point->serial
 			                                           : &point->best;
 			double x = (double)point->cycles;
 			if (k == 5 && point->bounded)
-				status = tare_plot_series_add(series, bare(x, point->bound.ns));
+				tare_plot_series_add(series, bare(x, point->bound.ns));
 			else if (k < 5 && time->present)
-				status = tare_plot_series_add(series, point_of(x, time));
+				tare_plot_series_add(series, point_of(x, time));
 		}
 	}
-	return status;
 }
 
 // ---- speed-up over kernel : copy
@@ -81,33 +76,26 @@ static struct tare_point curve_point(const struct overlap_point *point, enum cur
 	return bare(x, sum / overlap_attainable_ns(point));
 }
 
-static int add_speed_up(struct overlap *overlap)
+static void add_speed_up(struct overlap *overlap)
 {
 	struct tare_plot *plot = tare_result_add_plot(overlap->run->result, "speed-up",
 	                                              "What overlapping gains", TARE_PLOT_LINE);
 	static const char *const names[CURVES] = { "measured", "bound", "attainable",
 		                                   "Amdahl, two processors" };
-	int status = 0;
 
-	if (!plot ||
-	    tare_plot_axes(plot, "kernel : longer copy", "", true, "speed-up over serial", "",
-	                   false) < 0 ||
-	    tare_set_string(&plot->note,
-	                    "Bound: no schedule is faster. Attainable: with the best schedule's "
-	                    "chunks, which must fill and drain. Amdahl: the CUDA Handbook's "
-	                    "idealised curve, which knows neither.") < 0)
-		return -ENOMEM;
-	for (int k = 0; status == 0 && k < CURVES; k++) {
+	tare_plot_axes(plot, "kernel : longer copy", "", true, "speed-up over serial", "", false);
+	tare_plot_set_note(plot,
+	                   "Bound: no schedule is faster. Attainable: with the best schedule's "
+	                   "chunks, which must fill and drain. Amdahl: the CUDA Handbook's "
+	                   "idealised curve, which knows neither.");
+	for (int k = 0; k < CURVES; k++) {
 		struct tare_plot_series *series = tare_plot_add_series(plot, names[k]);
-		if (!series)
-			return -ENOMEM;
-		for (size_t i = 0; status == 0 && i < overlap->point_count; i++) {
+		for (size_t i = 0; i < overlap->point_count; i++) {
 			struct tare_point at = curve_point(&overlap->points[i], (enum curve)k);
 			if (isfinite(at.y) && at.x > 0)
-				status = tare_plot_series_add(series, at);
+				tare_plot_series_add(series, at);
 		}
 	}
-	return status;
 }
 
 // ---- the search
@@ -151,32 +139,26 @@ static void family_name(const struct tare_schedule *schedule, const char *what, 
 	         tare_order_name(schedule->order), tapered, what);
 }
 
-static int add_family(struct tare_plot *plot, struct overlap_timed *const *timed, size_t count,
-                      bool predicted)
+static void add_family(struct tare_plot *plot, struct overlap_timed *const *timed, size_t count,
+                       bool predicted)
 {
 	struct tare_plot_series *series;
 	char name[128];
-	int status = 0;
 
 	family_name(&timed[0]->schedule, predicted ? " (predicted)" : "", name, sizeof name);
 	series = tare_plot_add_series(plot, name);
-	if (!series)
-		return -ENOMEM;
-	for (size_t i = 0; status == 0 && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		double x = timed[i]->schedule.chunks;
-		status =
-		    tare_plot_series_add(series, predicted ? bare(x, timed[i]->predicted_ns)
-		                                           : point_if_bounded(x, &timed[i]->time));
+		tare_plot_series_add(series, predicted ? bare(x, timed[i]->predicted_ns)
+		                                       : point_if_bounded(x, &timed[i]->time));
 	}
-	return status;
 }
 
-static int add_search(struct overlap *overlap)
+static void add_search(struct overlap *overlap)
 {
 	struct overlap_timed **timed = calloc(overlap->timed_count + 1, sizeof *timed);
 	struct tare_plot *plot;
 	size_t count = 0;
-	int status = timed ? 0 : -ENOMEM;
 
 	for (size_t i = 0; timed && i < overlap->timed_count; i++)
 		if (overlap->timed[i].point == overlap->balanced && overlap->timed[i].time.present)
@@ -186,29 +168,26 @@ static int add_search(struct overlap *overlap)
 		plot =
 		    tare_result_add_plot(overlap->run->result, "search",
 		                         "What was tried, and what was predicted", TARE_PLOT_LINE);
-		if (!plot || tare_plot_axes(plot, "chunks", "", true, "time", "ns", false) < 0 ||
-		    tare_set_string(&plot->note, "At the kernel : copy nearest to 1.") < 0)
-			status = -ENOMEM;
-		for (size_t from = 0, to; status == 0 && from < count; from = to) {
+		tare_plot_axes(plot, "chunks", "", true, "time", "ns", false);
+		tare_plot_set_note(plot, "At the kernel : copy nearest to 1.");
+		for (size_t from = 0, to; from < count; from = to) {
 			for (to = from + 1; to < count && same_family(&timed[from]->schedule,
 			                                              &timed[to]->schedule);)
 				to++;
-			status = add_family(plot, timed + from, to - from, false);
-			if (status == 0)
-				status = add_family(plot, timed + from, to - from, true);
+			add_family(plot, timed + from, to - from, false);
+			add_family(plot, timed + from, to - from, true);
 		}
 	}
+	if (!timed)
+		tare_result_fail(overlap->run->result);
 	free(timed);
-	return status;
 }
 
-int overlap_add_plots(struct overlap *overlap)
+void overlap_add_plots(struct overlap *overlap)
 {
-	int status = 0;
-
 	if (overlap->point_count > 1)
-		status = add_times(overlap);
-	if (status == 0 && overlap->point_count > 1)
-		status = add_speed_up(overlap);
-	return status < 0 ? status : add_search(overlap);
+		add_times(overlap);
+	if (overlap->point_count > 1)
+		add_speed_up(overlap);
+	add_search(overlap);
 }

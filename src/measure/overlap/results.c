@@ -34,20 +34,20 @@ static bool find_bound(struct overlap *overlap, struct overlap_point *point)
 	return true;
 }
 
-static int set(struct overlap *overlap, const struct overlap_point *point, const char *what,
-               const char *quantity, const char *unit, double value, double low, double high,
-               const char *method)
+static void set(struct overlap *overlap, const struct overlap_point *point, const char *what,
+                const char *quantity, const char *unit, double value, double low, double high,
+                const char *method)
 {
 	struct tare_cell *cell = overlap_model(overlap, "bound", what, point, quantity, unit);
 
-	if (!cell || tare_set_string(&cell->method, method) < 0)
-		return -ENOMEM;
-	return isfinite(value)
-	           ? tare_cell_set_model(cell, value, low, high)
-	           : tare_cell_set_absent(cell, "%s",
-	                                  point->unbounded[0]   ? point->unbounded
-	                                  : point->best.present ? "the best schedule is faster"
-	                                                        : "no schedule was measured");
+	tare_cell_set_method(cell, method);
+	if (isfinite(value))
+		tare_cell_set_model(cell, value, low, high);
+	else
+		tare_cell_set_absent(cell, "%s",
+		                     point->unbounded[0]   ? point->unbounded
+		                     : point->best.present ? "the best schedule is faster"
+		                                           : "no schedule was measured");
 }
 
 double overlap_attainable_ns(const struct overlap_point *point)
@@ -65,14 +65,14 @@ double overlap_attainable_ns(const struct overlap_point *point)
 	return point->best.present && point->best.high < attainable ? NAN : attainable;
 }
 
-static int warn_exceeded(struct overlap *overlap, const struct overlap_point *point)
+static void warn_exceeded(struct overlap *overlap, const struct overlap_point *point)
 {
 	const struct overlap_time *best = &point->best;
 	bool sure = best->high < point->bound.ns * point->bound_low * (1 - BOUND_TOLERANCE);
 
 	if (!best->present || best->ns >= point->bound.ns * (1 - (sure ? 0 : BOUND_DOUBT)))
-		return 0;
-	return tare_result_warn(
+		return;
+	tare_result_warn(
 	    overlap->run->result, "bound-exceeded",
 	    sure ? "take the share of the bound with care, or more --bytes"
 	         : "more --budget, or a quieter machine",
@@ -84,11 +84,10 @@ static int warn_exceeded(struct overlap *overlap, const struct overlap_point *po
 	         : "their intervals overlap, so that noise can be the cause");
 }
 
-static int conclude_bound(struct overlap *overlap, struct overlap_point *point)
+static void conclude_bound(struct overlap *overlap, struct overlap_point *point)
 {
 	const struct overlap_time *best = &point->best, *serial = &point->serial;
 	double bound = NAN, attainable = NAN, sum = NAN, amdahl = NAN, share = NAN, gain = NAN;
-	int status;
 
 	point->bounded = find_bound(overlap, point);
 	if (point->bounded) {
@@ -101,48 +100,42 @@ static int conclude_bound(struct overlap *overlap, struct overlap_point *point)
 	}
 	if (best->present && serial->present)
 		gain = serial->ns / best->ns;
-	status = set(overlap, point, "kernel-to-copy", "ratio", "1", point->ratio, NAN, NAN,
-	             "time of the kernel over that of the longer copy, each alone");
-	if (status == 0)
-		status = set(overlap, point, "bound", "time", "ns", bound, bound * point->bound_low,
-		             bound * point->bound_high,
-		             point->modes.side_by_side > 1
-		                 ? "least time over all sets of stages at once such that all work "
-		                   "gets done, at the speeds measured for each set; the kernel at "
-		                   "its rate with launches side by side, slowed by copies as one is"
-		                 : "least time over all sets of stages at once such that all work "
-		                   "gets done, at the speeds measured for each set");
-	if (status == 0)
-		status = set(overlap, point, "serial", "time", "ns", sum, NAN, NAN,
-		             "sum of the stages alone, as the bound sees them");
-	if (status == 0)
-		status = set(overlap, point, "attainable", "time", "ns", attainable, NAN, NAN,
-		             "the bound, and filling and draining with the best schedule's chunks");
-	if (status == 0 && point->bounded && point->modes.side_by_side > 1)
-		status = set(overlap, point, "kernel-side-by-side", "time", "ns",
-		             tare_overlap_stage_ns(&point->modes, TARE_STAGE_KERNEL), NAN, NAN,
-		             "the kernel of the whole work where launches of chunks run side by "
-		             "side, one in each queue: the least over the sizes of chunks");
-	if (status == 0)
-		status = set(overlap, point, "speed-up", "ratio", "1", gain,
-		             serial->low / best->high, serial->high / best->low,
-		             "serial time over the best schedule's, both measured in turn");
-	if (status == 0)
-		status = set(overlap, point, "share", "share", "%", share,
-		             share * point->bound_low * best->ns / best->high,
-		             share * point->bound_high * best->ns / best->low,
-		             "the bound over the best schedule's time");
-	if (status == 0)
-		status =
-		    set(overlap, point, "amdahl", "ratio", "1", amdahl, NAN, NAN,
-		        "the speed-up by Amdahl's law with two processors, as the CUDA Handbook "
-		        "idealises it");
-	return status == 0 && point->bounded ? warn_exceeded(overlap, point) : status;
+	set(overlap, point, "kernel-to-copy", "ratio", "1", point->ratio, NAN, NAN,
+	    "time of the kernel over that of the longer copy, each alone");
+	set(overlap, point, "bound", "time", "ns", bound, bound * point->bound_low,
+	    bound * point->bound_high,
+	    point->modes.side_by_side > 1
+	        ? "least time over all sets of stages at once such that all work "
+	          "gets done, at the speeds measured for each set; the kernel at "
+	          "its rate with launches side by side, slowed by copies as one is"
+	        : "least time over all sets of stages at once such that all work "
+	          "gets done, at the speeds measured for each set");
+	set(overlap, point, "serial", "time", "ns", sum, NAN, NAN,
+	    "sum of the stages alone, as the bound sees them");
+	set(overlap, point, "attainable", "time", "ns", attainable, NAN, NAN,
+	    "the bound, and filling and draining with the best schedule's chunks");
+	if (point->bounded && point->modes.side_by_side > 1)
+		set(overlap, point, "kernel-side-by-side", "time", "ns",
+		    tare_overlap_stage_ns(&point->modes, TARE_STAGE_KERNEL), NAN, NAN,
+		    "the kernel of the whole work where launches of chunks run side by "
+		    "side, one in each queue: the least over the sizes of chunks");
+	set(overlap, point, "speed-up", "ratio", "1", gain, serial->low / best->high,
+	    serial->high / best->low,
+	    "serial time over the best schedule's, both measured in turn");
+	set(overlap, point, "share", "share", "%", share,
+	    share * point->bound_low * best->ns / best->high,
+	    share * point->bound_high * best->ns / best->low,
+	    "the bound over the best schedule's time");
+	set(overlap, point, "amdahl", "ratio", "1", amdahl, NAN, NAN,
+	    "the speed-up by Amdahl's law with two processors, as the CUDA Handbook "
+	    "idealises it");
+	if (point->bounded)
+		warn_exceeded(overlap, point);
 }
 
 // How near the kernel is to the rate at which the device's memory was measured to copy: near 100 %
 // more cycles cost nothing yet, far below the kernel computes.
-static int conclude_memory(struct overlap *overlap, const struct overlap_point *point)
+static void conclude_memory(struct overlap *overlap, const struct overlap_point *point)
 {
 	const struct tare_peaks *peaks = &overlap->options.peaks;
 	const struct tare_chunk_kernel *chunk = &overlap->built.chunk;
@@ -153,40 +146,36 @@ static int conclude_memory(struct overlap *overlap, const struct overlap_point *
 	char method[400];
 
 	if (!peaks->present || !(ceiling > 0) || !kernel->present)
-		return 0;
+		return;
 	snprintf(method, sizeof method,
 	         "bytes in and out over the kernel's time, of the rate at which device memory "
 	         "copies (%s)",
 	         peaks->origin);
-	return set(overlap, point, "kernel-memory-share", "share", "%", share,
-	           share * kernel->ns / kernel->high, share * kernel->ns / kernel->low, method);
+	set(overlap, point, "kernel-memory-share", "share", "%", share,
+	    share * kernel->ns / kernel->high, share * kernel->ns / kernel->low, method);
 }
 
-int overlap_conclude_bounds(struct overlap *overlap)
+void overlap_conclude_bounds(struct overlap *overlap)
 {
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < overlap->point_count; i++) {
-		status = conclude_bound(overlap, &overlap->points[i]);
-		if (status == 0)
-			status = conclude_memory(overlap, &overlap->points[i]);
+	for (size_t i = 0; i < overlap->point_count; i++) {
+		conclude_bound(overlap, &overlap->points[i]);
+		conclude_memory(overlap, &overlap->points[i]);
 	}
-	return status;
 }
 
 // ---- the prediction
 
-static int add_prediction(struct overlap *overlap, const struct overlap_timed *timed,
-                          const char *what, const char *quantity, const char *unit, double value)
+static void add_prediction(struct overlap *overlap, const struct overlap_timed *timed,
+                           const char *what, const char *quantity, const char *unit, double value)
 {
 	struct tare_cell *cell = overlap_model(overlap, "concurrent", NULL,
 	                                       &overlap->points[timed->point], quantity, unit);
 
-	if (!cell || overlap_label_schedule(&timed->schedule, &cell->labels) < 0 ||
-	    (timed->control && tare_labels_set_number(&cell->labels, "control", 1) < 0) ||
-	    tare_labels_set_text(&cell->labels, "what", what) < 0)
-		return -ENOMEM;
-	return tare_cell_set_model(cell, value, NAN, NAN);
+	overlap_label_schedule(&timed->schedule, &cell->labels);
+	if (timed->control)
+		tare_labels_set_number(&cell->labels, "control", 1);
+	tare_labels_set_text(&cell->labels, "what", what);
+	tare_cell_set_model(cell, value, NAN, NAN);
 }
 
 // A run that the prediction was fitted to says nothing about how good it is.
@@ -203,7 +192,7 @@ static bool was_fitted(const struct overlap *overlap, const struct overlap_timed
 }
 
 // Kinds of schedules that are not as the model has them.
-static int add_corrections(struct overlap *overlap, const struct overlap_point *point)
+static void add_corrections(struct overlap *overlap, const struct overlap_point *point)
 {
 	for (int i = 0; i < (int)TARE_MECHANISM_COUNT * (int)TARE_ORDER_COUNT; i++) {
 		int mechanism = i / TARE_ORDER_COUNT, order = i % TARE_ORDER_COUNT;
@@ -212,36 +201,30 @@ static int add_corrections(struct overlap *overlap, const struct overlap_point *
 		for (size_t k = 0; k < kind->count; k++) {
 			struct tare_cell *cell =
 			    overlap_model(overlap, "prediction", "correction", point, "ratio", "1");
-			if (!cell ||
-			    tare_labels_set_text(
-			        &cell->labels, "mechanism",
-			        tare_mechanism_name((enum tare_mechanism)mechanism)) < 0 ||
-			    tare_labels_set_text(&cell->labels, "order",
-			                         tare_order_name((enum tare_issue_order)order)) <
-			        0 ||
-			    tare_labels_set_number(&cell->labels, "chunks", kind->chunks[k]) < 0 ||
-			    tare_labels_set_number(&cell->labels, "in-sequence",
-			                           point->in_sequence[mechanism][order]) < 0 ||
-			    tare_set_string(&cell->method,
-			                    "measured time over the engine model's of a run of "
-			                    "this mechanism and order, where it is off by more "
-			                    "than 5 %; predictions of its kind are multiplied by "
-			                    "it") < 0 ||
-			    tare_cell_set_model(cell, kind->factor[k], NAN, NAN) < 0)
-				return -ENOMEM;
+			tare_labels_set_text(&cell->labels, "mechanism",
+			                     tare_mechanism_name((enum tare_mechanism)mechanism));
+			tare_labels_set_text(&cell->labels, "order",
+			                     tare_order_name((enum tare_issue_order)order));
+			tare_labels_set_number(&cell->labels, "chunks", kind->chunks[k]);
+			tare_labels_set_number(&cell->labels, "in-sequence",
+			                       point->in_sequence[mechanism][order]);
+			tare_cell_set_method(cell,
+			                     "measured time over the engine model's of a run of "
+			                     "this mechanism and order, where it is off by more "
+			                     "than 5 %; predictions of its kind are multiplied by "
+			                     "it");
+			tare_cell_set_model(cell, kind->factor[k], NAN, NAN);
 		}
 	}
-	return 0;
 }
 
-static int add_summary(struct overlap *overlap, const struct overlap_point *point, const char *what,
-                       double value, const char *method)
+static void add_summary(struct overlap *overlap, const struct overlap_point *point,
+                        const char *what, double value, const char *method)
 {
 	struct tare_cell *cell = overlap_model(overlap, "prediction", what, point, "error", "%");
 
-	if (!cell || tare_set_string(&cell->method, method) < 0)
-		return -ENOMEM;
-	return tare_cell_set_model(cell, value, NAN, NAN);
+	tare_cell_set_method(cell, method);
+	tare_cell_set_model(cell, value, NAN, NAN);
 }
 
 struct errors {
@@ -265,30 +248,25 @@ static double noise_of(const struct overlap *overlap, const struct overlap_timed
 	return 100 * sum / (double)pairs / cell->summary.median;
 }
 
-static int add_errors(struct overlap *overlap, const struct overlap_point *point,
-                      const struct errors *errors)
+static void add_errors(struct overlap *overlap, const struct overlap_point *point,
+                       const struct errors *errors)
 {
-	int status =
-	    errors->count == 0
-	        ? 0
-	        : add_summary(overlap, point, "mean-error", errors->sum / (double)errors->count,
-	                      "mean of the absolute errors over the schedules that were "
-	                      "measured, without those that the prediction was fitted to "
-	                      "or corrected by");
-
-	if (status == 0 && errors->count)
-		status = add_summary(overlap, point, "worst-error", errors->worst,
-		                     "the largest of these errors");
-	return status < 0 || errors->noise_count == 0
-	           ? status
-	           : add_summary(overlap, point, "noise",
-	                         errors->noise / (double)errors->noise_count,
-	                         "by how much two runs of the same schedule differ, mean over all "
-	                         "pairs of each and over the schedules: a part of the errors");
+	if (errors->count)
+		add_summary(overlap, point, "mean-error", errors->sum / (double)errors->count,
+		            "mean of the absolute errors over the schedules that were "
+		            "measured, without those that the prediction was fitted to "
+		            "or corrected by");
+	if (errors->count)
+		add_summary(overlap, point, "worst-error", errors->worst,
+		            "the largest of these errors");
+	if (errors->noise_count)
+		add_summary(overlap, point, "noise", errors->noise / (double)errors->noise_count,
+		            "by how much two runs of the same schedule differ, mean over all "
+		            "pairs of each and over the schedules: a part of the errors");
 }
 
 // How much longer the schedule takes that the prediction likes best than the best one measured.
-static int add_regret(struct overlap *overlap, size_t at)
+static void add_regret(struct overlap *overlap, size_t at)
 {
 	const struct overlap_point *point = &overlap->points[at];
 	const struct overlap_timed *chosen = NULL;
@@ -301,37 +279,33 @@ static int add_regret(struct overlap *overlap, size_t at)
 			chosen = timed;
 	}
 	if (!chosen || !point->best.present)
-		return 0;
+		return;
 	cell = overlap_model(overlap, "prediction", "chosen", point, "excess", "%");
-	if (!cell || overlap_label_schedule(&chosen->schedule, &cell->labels) < 0 ||
-	    tare_set_string(
-	        &cell->method,
-	        "measured time of the schedule that the prediction likes best, over that "
-	        "of the best one measured, less 1") < 0)
-		return -ENOMEM;
-	return chosen->time.present && !chosen->wrong
-	           ? tare_cell_set_model(cell, 100 * (chosen->time.ns / point->best.ns - 1),
-	                                 100 * (chosen->time.low / point->best.high - 1),
-	                                 100 * (chosen->time.high / point->best.low - 1))
-	           : tare_cell_set_absent_as(cell, TARE_ABSENT_NO_TIME,
-	                                     "the budget did not hold a run of it");
+	overlap_label_schedule(&chosen->schedule, &cell->labels);
+	tare_cell_set_method(
+	    cell, "measured time of the schedule that the prediction likes best, over that "
+	          "of the best one measured, less 1");
+	if (chosen->time.present && !chosen->wrong)
+		tare_cell_set_model(cell, 100 * (chosen->time.ns / point->best.ns - 1),
+		                    100 * (chosen->time.low / point->best.high - 1),
+		                    100 * (chosen->time.high / point->best.low - 1));
+	else
+		tare_cell_set_absent_as(cell, TARE_ABSENT_NO_TIME,
+		                        "the budget did not hold a run of it");
 }
 
-static int conclude_predictions(struct overlap *overlap, size_t at, struct errors *all)
+static void conclude_predictions(struct overlap *overlap, size_t at, struct errors *all)
 {
 	struct errors here = { 0 };
-	int status = 0;
 
-	for (size_t i = 0; status == 0 && i < overlap->timed_count; i++) {
+	for (size_t i = 0; i < overlap->timed_count; i++) {
 		const struct overlap_timed *timed = &overlap->timed[i];
 		double error;
 		if (timed->point != at || !timed->time.present || !(timed->predicted_ns > 0))
 			continue;
 		error = 100 * (timed->predicted_ns / timed->time.ns - 1);
-		status =
-		    add_prediction(overlap, timed, "predicted", "time", "ns", timed->predicted_ns);
-		if (status == 0)
-			status = add_prediction(overlap, timed, "error", "error", "%", error);
+		add_prediction(overlap, timed, "predicted", "time", "ns", timed->predicted_ns);
+		add_prediction(overlap, timed, "error", "error", "%", error);
 		if (was_fitted(overlap, timed))
 			continue;
 		double noise = noise_of(overlap, timed);
@@ -346,27 +320,26 @@ static int conclude_predictions(struct overlap *overlap, size_t at, struct error
 	all->noise_count += here.noise_count;
 	all->worst = fmax(all->worst, here.worst);
 	all->count += here.count;
-	if (status == 0 && overlap->point_count > 1)
-		status = add_errors(overlap, &overlap->points[at], &here);
-	return status < 0 ? status : add_regret(overlap, at);
+	if (overlap->point_count > 1)
+		add_errors(overlap, &overlap->points[at], &here);
+	add_regret(overlap, at);
 }
 
-int overlap_conclude_schedules(struct overlap *overlap)
+void overlap_conclude_schedules(struct overlap *overlap)
 {
 	struct errors all = { 0 };
-	int status = 0;
 
+	for (size_t i = 0; i < overlap->point_count; i++) {
+		if (overlap->points[i].best.present)
+			tare_labels_set_number(
+			    &overlap->run->result->cells[overlap->points[i].best_cell].labels,
+			    "best", 1);
+	}
 	for (size_t i = 0; i < overlap->point_count; i++)
-		if (overlap->points[i].best.present &&
-		    tare_labels_set_number(
-		        &overlap->run->result->cells[overlap->points[i].best_cell].labels, "best",
-		        1) < 0)
-			return -ENOMEM;
-	for (size_t i = 0; status == 0 && i < overlap->point_count; i++)
-		status = add_corrections(overlap, &overlap->points[i]);
-	for (size_t i = 0; status == 0 && i < overlap->point_count; i++)
-		status = conclude_predictions(overlap, i, &all);
-	return status < 0 ? status : add_errors(overlap, NULL, &all);
+		add_corrections(overlap, &overlap->points[i]);
+	for (size_t i = 0; i < overlap->point_count; i++)
+		conclude_predictions(overlap, i, &all);
+	add_errors(overlap, NULL, &all);
 }
 
 // ---- engines
@@ -385,33 +358,31 @@ static int claimed_engines(const struct overlap *overlap, const char **why)
 	return count > 1 ? count : 0;
 }
 
-int overlap_conclude_engines(struct overlap *overlap)
+void overlap_conclude_engines(struct overlap *overlap)
 {
 	const struct overlap_point *point = &overlap->points[overlap->balanced];
 	struct tare_engines_revealed revealed = { 0 };
 	struct tare_cell *cell =
 	    overlap_model(overlap, "engines", "revealed", NULL, "engines", "1");
 	const char *why;
-	int claimed, status;
+	int claimed;
 	bool known = false;
 
-	if (!cell || tare_set_string(&cell->method,
-	                             "the most stages whose operations were ever in progress at "
-	                             "one moment; there may be more engines than stages") < 0)
-		return -ENOMEM;
+	tare_cell_set_method(cell, "the most stages whose operations were ever in progress at "
+	                           "one moment; there may be more engines than stages");
 	for (uint32_t mode = 1; mode < TARE_MODE_COUNT; mode++)
 		known |= (mode & (mode - 1)) && point->modes.known[mode];
 	tare_engines_reveal(&point->modes, &revealed);
-	status = known ? tare_cell_set_model(cell, revealed.count, NAN, NAN)
-	               : tare_cell_set_absent(cell, "no two stages were measured at once");
-	if (status < 0)
-		return status;
+	if (known)
+		tare_cell_set_model(cell, revealed.count, NAN, NAN);
+	else
+		tare_cell_set_absent(cell, "no two stages were measured at once");
 	cell = overlap_model(overlap, "engines", "claimed", NULL, "engines", "1");
-	if (!cell ||
-	    tare_set_string(&cell->method, "the device's own word: its copy engines, and one that "
-	                                   "computes") < 0)
-		return -ENOMEM;
+	tare_cell_set_method(cell, "the device's own word: its copy engines, and one that "
+	                           "computes");
 	claimed = claimed_engines(overlap, &why);
-	return claimed ? tare_cell_set_model(cell, claimed, NAN, NAN)
-	               : tare_cell_set_absent(cell, "%s", why);
+	if (claimed)
+		tare_cell_set_model(cell, claimed, NAN, NAN);
+	else
+		tare_cell_set_absent(cell, "%s", why);
 }

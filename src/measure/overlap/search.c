@@ -254,19 +254,21 @@ static int end_finals(struct tare_measurement *measurement, enum tare_verified *
 	return status;
 }
 
-static int label(const struct overlap *overlap, size_t point, const struct tare_schedule *schedule,
-                 const struct overlap_timed *timed, struct tare_labels *labels)
+static void label(const struct overlap *overlap, size_t point, const struct tare_schedule *schedule,
+                  const struct overlap_timed *timed, struct tare_labels *labels)
 {
-	if (tare_labels_set_text(labels, "group", "concurrent") < 0 ||
-	    overlap_label_point(overlap, &overlap->points[point], labels) < 0 ||
-	    overlap_label_schedule(schedule, labels) < 0)
-		return -ENOMEM;
-	if (timed && timed->handbook && tare_labels_set_number(labels, "handbook", 1) < 0)
-		return -ENOMEM;
-	return timed && timed->control ? tare_labels_set_number(labels, "control", 1) : 0;
+	{
+		tare_labels_set_text(labels, "group", "concurrent");
+		overlap_label_point(overlap, &overlap->points[point], labels);
+		overlap_label_schedule(schedule, labels);
+	}
+	if (timed && timed->handbook)
+		tare_labels_set_number(labels, "handbook", 1);
+	if (timed && timed->control)
+		tare_labels_set_number(labels, "control", 1);
 }
 
-static int plan_finals(struct finals *finals, struct tare_measurement *measurement)
+static void plan_finals(struct finals *finals, struct tare_measurement *measurement)
 {
 	struct overlap *overlap = finals->overlap;
 
@@ -287,13 +289,10 @@ static int plan_finals(struct finals *finals, struct tare_measurement *measureme
 		                       "finish returned, queues without stamps"),
 		    i ? "the serial run and the other best schedules"
 		      : "the best schedules, as one chunk in one queue");
-		if (!figure ||
-		    label(overlap, finals->point, i ? &timed->schedule : &serial_schedule, timed,
-		          &figure->labels) < 0)
-			return -ENOMEM;
+		label(overlap, finals->point, i ? &timed->schedule : &serial_schedule, timed,
+		      &figure->labels);
 		figure->quantum = overlap_run_step_ns(overlap);
 	}
-	return 0;
 }
 
 static void take_finals(struct finals *finals, const struct tare_measurement *measurement)
@@ -317,7 +316,7 @@ static void take_finals(struct finals *finals, const struct tare_measurement *me
 
 // ---- the schedules that were only timed in rounds
 
-static int add_quick_cells(struct overlap *overlap)
+static void add_quick_cells(struct overlap *overlap)
 {
 	for (size_t i = 0; i < overlap->timed_count; i++) {
 		struct overlap_timed *timed = &overlap->timed[i];
@@ -331,16 +330,13 @@ static int add_quick_cells(struct overlap *overlap)
 		                                     "finish returned"));
 		cell = tare_result_add_cell(overlap->run->result, "time", "ns",
 		                            overlap_run_source(overlap));
-		if (!cell ||
-		    label(overlap, timed->point, &timed->schedule, timed, &cell->labels) < 0 ||
-		    tare_set_string(&cell->method, method) < 0 ||
-		    tare_cell_take_series(cell, &timed->series, TARE_NOT_CONVERGED) < 0)
-			return -ENOMEM;
+		label(overlap, timed->point, &timed->schedule, timed, &cell->labels);
+		tare_cell_set_method(cell, method);
+		tare_cell_take_series(cell, &timed->series, TARE_NOT_CONVERGED);
 		cell->verified = timed->wrong ? TARE_WRONG : TARE_VERIFIED;
-		timed->cell = (size_t)(cell - overlap->run->result->cells);
+		timed->cell = overlap->run->result->cell_count - 1;
 		timed->time = overlap_time_of(overlap, timed->cell);
 	}
-	return 0;
 }
 
 // More time than usual where it gives every finalist the samples that it needs to converge.
@@ -364,7 +360,7 @@ static int measure_finals(struct overlap *overlap, struct tare_error *error)
 		finals[i] = (struct finals){ .overlap = overlap, .point = i };
 		choose_finalists(&finals[i]);
 		round_ns += finals[i].round_ns;
-		status = plan_finals(&finals[i], &measurements[i]);
+		plan_finals(&finals[i], &measurements[i]);
 	}
 	begin_final_phase(overlap, round_ns);
 	if (status == 0)
@@ -422,7 +418,6 @@ int overlap_verify_timed(struct overlap *overlap, struct tare_error *error)
 		timed->wrong = !right;
 		timed->verified = status == 0;
 	}
-	if (add_quick_cells(overlap) < 0 && status == 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
+	add_quick_cells(overlap);
 	return status;
 }

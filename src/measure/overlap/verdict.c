@@ -251,7 +251,7 @@ static void say_not_clear(const struct gain *gain, char *sentence)
 		    gain->ratio, low, high);
 }
 
-static int conclude_worth(struct overlap *overlap)
+static void conclude_worth(struct overlap *overlap)
 {
 	struct gain gain = { 0 };
 	const struct overlap_point *point = speaker(overlap, &gain);
@@ -268,7 +268,7 @@ static int conclude_worth(struct overlap *overlap)
 		say_no(point, &gain, sentence);
 	else
 		say_not_clear(&gain, sentence);
-	return tare_result_conclude(overlap->run->result, "worth-it", "%s", sentence);
+	tare_result_conclude(overlap->run->result, "worth-it", "%s", sentence);
 }
 
 // ---- what limits it
@@ -421,7 +421,7 @@ static void say_side_by_side(const struct overlap_point *point, char *sentence)
 		    tare_format_ns(alone, one), tare_format_ns(least, many));
 }
 
-static int conclude_limit(struct overlap *overlap)
+static void conclude_limit(struct overlap *overlap)
 {
 	struct gain gain = { 0 };
 	const struct overlap_point *point = speaker(overlap, &gain);
@@ -429,12 +429,12 @@ static int conclude_limit(struct overlap *overlap)
 
 	if (!point)
 		point = &overlap->points[overlap->balanced];
-	if (!point->bounded)
-		return point->unbounded[0]
-		           ? tare_result_conclude(overlap->run->result, "limit",
-		                                  "What limits it is not known: %s.",
-		                                  point->unbounded)
-		           : 0;
+	if (!point->bounded) {
+		if (point->unbounded[0])
+			tare_result_conclude(overlap->run->result, "limit",
+			                     "What limits it is not known: %s.", point->unbounded);
+		return;
+	}
 	say_limit(point, sentence);
 	say(sentence, ".");
 	say_side_by_side(point, sentence);
@@ -447,7 +447,7 @@ static int conclude_limit(struct overlap *overlap)
 			    point->best_schedule.chunks, 100 * point->bound.ns / attainable);
 		say(sentence, ".");
 	}
-	return tare_result_conclude(overlap->run->result, "limit", "%s", sentence);
+	tare_result_conclude(overlap->run->result, "limit", "%s", sentence);
 }
 
 // ---- what breaking it costs
@@ -474,7 +474,7 @@ static void say_harmless(const struct overlap *overlap, char *sentence)
 		}
 }
 
-static int conclude_breaks(struct overlap *overlap)
+static void conclude_breaks(struct overlap *overlap)
 {
 	bool done[TARE_BREAK_COUNT] = { false }, any = false, measured = false;
 	char sentence[SENTENCE] = "Breaking it costs: ";
@@ -496,18 +496,17 @@ static int conclude_breaks(struct overlap *overlap)
 		any = true;
 	}
 	if (!measured)
-		return 0;
+		return;
 	if (any)
 		say_harmless(overlap, sentence);
-	return tare_result_conclude(overlap->run->result, "breaks", "%s%s.", sentence,
-	                            any ? "" : "nothing that can be told from noise");
+	tare_result_conclude(overlap->run->result, "breaks", "%s%s.", sentence,
+	                     any ? "" : "nothing that can be told from noise");
 }
 
-int overlap_add_verdict(struct overlap *overlap)
+void overlap_add_verdict(struct overlap *overlap)
 {
-	int status = conclude_worth(overlap);
-
-	if (status == 0 && overlap->point_count)
-		status = conclude_limit(overlap);
-	return status < 0 ? status : conclude_breaks(overlap);
+	conclude_worth(overlap);
+	if (overlap->point_count)
+		conclude_limit(overlap);
+	conclude_breaks(overlap);
 }

@@ -40,37 +40,35 @@ const struct peak_clock *peak_find_clock(const struct peak *peak, const struct t
 	return NULL;
 }
 
-static int add(struct tare_result *result, enum tare_ceiling ceiling, const char *quantity,
-               const char *unit, double value, double low, double high, const char *method)
+static void add(struct tare_result *result, enum tare_ceiling ceiling, const char *quantity,
+                const char *unit, double value, double low, double high, const char *method)
 {
 	struct tare_cell *cell = tare_result_add_cell(result, quantity, unit, "model");
 
-	if (!cell || tare_labels_set_text(&cell->labels, "group", "ceiling") < 0 ||
-	    tare_labels_set_text(&cell->labels, "what", tare_ceiling_name(ceiling)) < 0 ||
-	    tare_set_string(&cell->method, method) < 0)
-		return -ENOMEM;
-	return tare_cell_set_model(cell, value, low, high);
+	tare_labels_set_text(&cell->labels, "group", "ceiling");
+	tare_labels_set_text(&cell->labels, "what", tare_ceiling_name(ceiling));
+	tare_cell_set_method(cell, method);
+	tare_cell_set_model(cell, value, low, high);
 }
 
 // Whether it was held back while just this was sampled.
-static int add_slowing(struct tare_result *result, enum tare_ceiling ceiling,
-                       const struct tare_clock_range *range)
+static void add_slowing(struct tare_result *result, enum tare_ceiling ceiling,
+                        const struct tare_clock_range *range)
 {
 	char reasons[128], method[256];
 
 	if (!isfinite(range->slowed_share))
-		return 0;
+		return;
 	snprintf(
 	    method, sizeof method,
 	    "share of the %zu readings in that time in which the device slowed itself down%s%s",
 	    range->readings, range->slowed_by ? ": " : "",
 	    range->slowed_by ? tare_throttle_list(range->slowed_by, reasons, sizeof reasons) : "");
-	return add(result, ceiling, "slowed down", "%", 100 * range->slowed_share, NAN, NAN,
-	           method);
+	add(result, ceiling, "slowed down", "%", 100 * range->slowed_share, NAN, NAN, method);
 }
 
-int peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
-                   const struct peak_clock *clock, double best, double theory)
+void peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
+                    const struct peak_clock *clock, double best, double theory)
 {
 	struct tare_result *result = peak->run->result;
 	const struct tare_fact *most = &peak->run->facts->fact[TARE_FACT_CLOCK];
@@ -78,23 +76,18 @@ int peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
 	                   : ceiling == TARE_CEILING_INT32      ? "op"
 	                                                        : "FLOP";
 	double hz = clock->range.median_hz;
-	int status =
-	    add(result, ceiling, "clock", "MHz", hz / 1e6, clock->range.low_hz / 1e6,
-	        clock->range.high_hz / 1e6,
-	        "the unit's clock as telemetry told it while this was sampled: median, lowest, "
-	        "highest");
 
-	if (status == 0)
-		status = add(result, ceiling, "per clock and unit", unit,
-		             best / (hz * (double)peak->units),
-		             best / (clock->range.high_hz * peak->units),
-		             best / (clock->range.low_hz * peak->units),
-		             "attainable over that clock and the compute units");
-	if (status == 0)
-		status = add_slowing(result, ceiling, &clock->range);
-	if (status < 0 || !isfinite(theory) || !most->present || most->count == 0)
-		return status;
+	add(result, ceiling, "clock", "MHz", hz / 1e6, clock->range.low_hz / 1e6,
+	    clock->range.high_hz / 1e6,
+	    "the unit's clock as telemetry told it while this was sampled: median, lowest, "
+	    "highest");
+	add(result, ceiling, "per clock and unit", unit, best / (hz * (double)peak->units),
+	    best / (clock->range.high_hz * peak->units), best / (clock->range.low_hz * peak->units),
+	    "attainable over that clock and the compute units");
+	add_slowing(result, ceiling, &clock->range);
+	if (!isfinite(theory) || !most->present || most->count == 0)
+		return;
 	theory *= hz / (double)most->count;
-	return add(result, ceiling, "share at the clock", "%", 100 * best / theory, NAN, NAN,
-	           "attainable over theoretical at that clock");
+	add(result, ceiling, "share at the clock", "%", 100 * best / theory, NAN, NAN,
+	    "attainable over theoretical at that clock");
 }

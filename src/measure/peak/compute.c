@@ -181,10 +181,9 @@ int peak_end_compute(struct tare_measurement *measurement, enum tare_verified *v
 		status = check(task, &right, &fused, error);
 	if (status == 0) {
 		*verified = peak_judge(task->peak, right);
-		if (peak_method(measurement, "%s; %u groups of %u work-items, %u rounds%s%s", more,
-		                task->groups, task->group_size, task->turns, fused ? "; " : "",
-		                fused ? fused : "") < 0)
-			status = tare_fail(error, ENOMEM, "out of memory");
+		peak_method(measurement, "%s; %u groups of %u work-items, %u rounds%s%s", more,
+		            task->groups, task->group_size, task->turns, fused ? "; " : "",
+		            fused ? fused : "");
 	}
 	tare_kernel_free(task->kernel);
 	task->kernel = NULL;

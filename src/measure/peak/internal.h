@@ -133,7 +133,7 @@ int peak_fetch(struct peak *peak, struct tare_memory *memory, uint64_t bytes,
 // is nothing to judge.
 enum tare_verified peak_judge(const struct peak *peak, bool right);
 // Replaces the method of the measurement's only figure.
-int peak_method(struct tare_measurement *measurement, const char *format, ...)
+void peak_method(struct tare_measurement *measurement, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // ---- the groups: begin makes the launch and says what it does in one launch (figure->work), end
@@ -211,10 +211,9 @@ void peak_keep_clock(const struct peak_task *task);
 const struct peak_clock *peak_find_clock(const struct peak *peak, const struct tare_cell *cell);
 // Cells of a ceiling (labels `group`, `what`): the clock, what `best` is for each tick of it and
 // each unit, and, where theory (per second at the device's highest clock) is finite, its share of
-// what theory is at that clock. Returns 0 or -ENOMEM.
-int peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
-                   const struct peak_clock *clock, double best, double theory);
+// what theory is at that clock.
+void peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
+                    const struct peak_clock *clock, double best, double theory);
 
 // Ceilings, plots, conclusions and warnings. left_out: what the budget had no room for, or NULL.
-// Returns 0 or -ENOMEM.
-int peak_conclude(struct peak *peak, const char *left_out);
+void peak_conclude(struct peak *peak, const char *left_out);

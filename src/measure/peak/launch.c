@@ -229,8 +229,9 @@ enum tare_verified peak_judge(const struct peak *peak, bool right)
 	return right ? TARE_VERIFIED : TARE_WRONG;
 }
 
-int peak_method(struct tare_measurement *measurement, const char *format, ...)
+void peak_method(struct tare_measurement *measurement, const char *format, ...)
 {
+	const struct peak_task *task = measurement->context;
 	struct tare_figure *figure = &measurement->figures[0];
 	char *method = NULL;
 	va_list arguments;
@@ -239,9 +240,10 @@ int peak_method(struct tare_measurement *measurement, const char *format, ...)
 	va_start(arguments, format);
 	length = vasprintf(&method, format, arguments);
 	va_end(arguments);
-	if (length < 0)
-		return -ENOMEM;
+	if (length < 0) {
+		tare_result_fail(task->peak->run->result);
+		return;
+	}
 	free(figure->method);
 	figure->method = method;
-	return 0;
 }

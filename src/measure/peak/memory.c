@@ -487,15 +487,14 @@ int peak_end_memory(struct tare_measurement *measurement, enum tare_verified *ve
 			status = check(task, &right, error);
 		if (status == 0)
 			*verified = peak_judge(task->peak, right);
-		if (status == 0 &&
-		    peak_method(measurement,
-		                "%s; buffers of %s; %u groups of %u work-items, each "
-		                "%u vectors, %s",
-		                measurement->figures[0].method,
-		                tare_format_bytes(task->peak->buffer_bytes, buffer), task->groups,
-		                task->group_size, task->turns * vectors_a_turn(task->width),
-		                deal_text(task)) < 0)
-			status = tare_fail(error, ENOMEM, "out of memory");
+		if (status == 0)
+			peak_method(measurement,
+			            "%s; buffers of %s; %u groups of %u work-items, each "
+			            "%u vectors, %s",
+			            measurement->figures[0].method,
+			            tare_format_bytes(task->peak->buffer_bytes, buffer),
+			            task->groups, task->group_size,
+			            task->turns * vectors_a_turn(task->width), deal_text(task));
 	}
 	tare_kernel_free(task->kernel);
 	task->kernel = NULL;

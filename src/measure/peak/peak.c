@@ -160,38 +160,39 @@ static void title_of(const struct peak_task *task, char *text, size_t size)
 	}
 }
 
-static int add_labels(const struct peak_task *task, struct tare_labels *labels)
+static void add_labels(const struct peak_task *task, struct tare_labels *labels)
 {
-	int status = tare_labels_set_text(labels, "group", peak_group_names[task->group]);
-
-	if (status == 0 && task->group == PEAK_TENSOR) {
-		status = tare_labels_set_text(labels, "type", tare_precision_name(task->precision));
-		return status < 0 || task->n == 0 ? status
-		                                  : tare_labels_set_number(labels, "n", task->n);
+	tare_labels_set_text(labels, "group", peak_group_names[task->group]);
+	if (task->group == PEAK_TENSOR) {
+		tare_labels_set_text(labels, "type", tare_precision_name(task->precision));
+		if (task->n != 0)
+			tare_labels_set_number(labels, "n", task->n);
+		return;
 	}
 
-	if (status == 0 && task->group == PEAK_COMPUTE)
-		status = tare_labels_set_text(labels, "type", peak_type_names[task->type]);
-	if (status == 0 && task->group == PEAK_MEMORY)
-		status = tare_labels_set_text(labels, "op", peak_op_names[task->op]);
-	if (status == 0 && task->group != PEAK_SWEEP)
-		status = tare_labels_set_number(labels, "width", task->width);
-	if (status == 0 && task->group == PEAK_MEMORY && task->op == PEAK_STRIDED)
-		status = tare_labels_set_number(labels, "stride", task->stride);
-	if (status == 0 && task->group == PEAK_SWEEP)
-		status = tare_labels_set_number(labels, "bytes", (int64_t)task->bytes);
-	return status;
+	if (task->group == PEAK_COMPUTE)
+		tare_labels_set_text(labels, "type", peak_type_names[task->type]);
+	if (task->group == PEAK_MEMORY)
+		tare_labels_set_text(labels, "op", peak_op_names[task->op]);
+	if (task->group != PEAK_SWEEP)
+		tare_labels_set_number(labels, "width", task->width);
+	if (task->group == PEAK_MEMORY && task->op == PEAK_STRIDED)
+		tare_labels_set_number(labels, "stride", task->stride);
+	if (task->group == PEAK_SWEEP)
+		tare_labels_set_number(labels, "bytes", (int64_t)task->bytes);
 }
 
-static int add_task(struct peak *peak, struct plan *plan, struct peak_task made)
+static void add_task(struct peak *peak, struct plan *plan, struct peak_task made)
 {
 	const struct tare_bench *bench = &peak->bench;
 	struct peak_task *task = &plan->tasks[plan->count];
 	struct tare_measurement *measurement = &plan->measurements[plan->count];
 	struct tare_figure *figure;
 
-	if (plan->count == TASKS)
-		return -ENOMEM;
+	if (plan->count == TASKS) {
+		tare_result_fail(peak->run->result);
+		return;
+	}
 	plan->count++;
 	made.peak = peak;
 	*task = made;
@@ -207,15 +208,13 @@ static int add_task(struct peak *peak, struct plan *plan, struct peak_task made)
 	                              "%s%s%s", method_of(task),
 	                              bench->stamped ? "" : "; launching included",
 	                              tare_bench_stamp_note(bench));
-	if (!figure)
-		return -ENOMEM;
 	figure->quantum =
 	    bench->stamped ? bench->step_ps : 1000.0 * (double)peak->run->host_step_ns;
 	figure->rate_unit = task->group == PEAK_TENSOR    ? "GFLOP/s"
 	                    : task->group != PEAK_COMPUTE ? "GB/s"
 	                    : task->type == PEAK_INT32    ? "Gop/s"
 	                                                  : "GFLOP/s";
-	return add_labels(task, &figure->labels);
+	add_labels(task, &figure->labels);
 }
 
 // The working set reaches beyond the largest cache, as far as the buffer does.
@@ -230,10 +229,8 @@ static uint64_t sweep_end(const struct peak *peak)
 }
 
 // The largest size of each precision, or the others where the budget has room for all.
-static int add_tensors(struct peak *peak, struct plan *plan, bool first)
+static void add_tensors(struct peak *peak, struct plan *plan, bool first)
 {
-	int status = 0;
-
 	for (int i = TARE_BLAS_TF32; peak->has_library && i < TARE_BLAS_PRECISION_COUNT; i++) {
 		const struct peak_tensor *tensor = &peak->tensors[i];
 		struct peak_task task = { .group = PEAK_TENSOR,
@@ -241,64 +238,59 @@ static int add_tensors(struct peak *peak, struct plan *plan, bool first)
 			                  .first = first };
 		if (first) {
 			task.n = tensor->count ? tensor->n[tensor->count - 1] : 0;
-			status = add_task(peak, plan, task);
+			add_task(peak, plan, task);
 		}
 		for (uint32_t k = 0;
 		     !first && detail_of(peak)->compute == 0x1f && k + 1 < tensor->count; k++) {
 			task.n = tensor->n[k];
-			status = status < 0 ? status : add_task(peak, plan, task);
+			add_task(peak, plan, task);
 		}
-		if (status < 0)
-			return status;
 	}
-	return 0;
 }
 
 // The tasks of one pass: one of each kind, or the rest.
-static int add_pass(struct peak *peak, struct plan *plan, bool first)
+static void add_pass(struct peak *peak, struct plan *plan, bool first)
 {
 	const struct detail *detail = detail_of(peak);
 	uint64_t last = sweep_end(peak);
-	int status = 0;
 
 	for (uint32_t w = 0; w < PEAK_WIDTHS; w++) {
 		struct peak_task task = { .width = 1u << w, .stride = 1, .first = first };
-		for (int type = 0; type < PEAK_TYPES && status == 0; type++)
+		for (int type = 0; type < PEAK_TYPES; type++)
 			if ((detail->compute >> w & 1) && (task.width == 8) == first) {
 				task.group = PEAK_COMPUTE;
 				task.type = (enum peak_type)type;
-				status = add_task(peak, plan, task);
+				add_task(peak, plan, task);
 			}
-		for (int op = 0; op < PEAK_STRIDED && status == 0; op++)
+		for (int op = 0; op < PEAK_STRIDED; op++)
 			if ((detail->memory >> w & 1) && (task.width == 4) == first) {
 				task.group = PEAK_MEMORY;
 				task.op = (enum peak_op)op;
-				status = add_task(peak, plan, task);
+				add_task(peak, plan, task);
 			}
 		task.group = PEAK_LOCAL;
-		if (status == 0 && (detail->local >> w & 1) && (task.width == 4) == first)
-			status = add_task(peak, plan, task);
+		if ((detail->local >> w & 1) && (task.width == 4) == first)
+			add_task(peak, plan, task);
 	}
-	for (uint32_t s = 0; s < 6 && status == 0; s++)
+	for (uint32_t s = 0; s < 6; s++)
 		if ((detail->strides >> s & 1) && (s == 3) == first)
-			status = add_task(peak, plan,
-			                  (struct peak_task){ .group = PEAK_MEMORY,
-			                                      .op = PEAK_STRIDED,
-			                                      .width = 1,
-			                                      .stride = 2u << s,
-			                                      .first = first });
+			add_task(peak, plan,
+			         (struct peak_task){ .group = PEAK_MEMORY,
+			                             .op = PEAK_STRIDED,
+			                             .width = 1,
+			                             .stride = 2u << s,
+			                             .first = first });
 	// From the largest down, so that the largest is always among them; the first pass has both
 	// ends.
-	for (uint64_t bytes = last; bytes >= LEAST_SWEEP && status == 0;
-	     bytes /= detail->sweep_step) {
+	for (uint64_t bytes = last; bytes >= LEAST_SWEEP; bytes /= detail->sweep_step) {
 		bool end = bytes == last || bytes / detail->sweep_step < LEAST_SWEEP;
 		if (end == first)
-			status = add_task(
+			add_task(
 			    peak, plan,
 			    (struct peak_task){
 			        .group = PEAK_SWEEP, .bytes = bytes, .width = 4, .first = first });
 	}
-	return status < 0 ? status : add_tensors(peak, plan, first);
+	add_tensors(peak, plan, first);
 }
 
 // ---- before and after
@@ -387,27 +379,23 @@ static int measure(struct peak *peak, struct plan *plan, struct tare_error *erro
 static int measure_and_conclude(struct peak *peak, struct tare_error *error)
 {
 	struct plan *plan = calloc(1, sizeof *plan);
-	int status = plan ? add_pass(peak, plan, true) : -ENOMEM, concluded = 0;
+	int status;
 
-	if (status == 0) {
-		plan->first = plan->count;
-		status = add_pass(peak, plan, false);
-	}
-	if (status < 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
-	else
-		status = measure(peak, plan, error);
-	for (size_t i = 0; plan && i < plan->count; i++) {
+	if (!plan)
+		return tare_fail(error, ENOMEM, "out of memory");
+	add_pass(peak, plan, true);
+	plan->first = plan->count;
+	add_pass(peak, plan, false);
+	status = measure(peak, plan, error);
+	for (size_t i = 0; i < plan->count; i++) {
 		tare_kernel_free(plan->tasks[i].kernel);
 		tare_measurement_clear(&plan->measurements[i]);
 	}
 	free(plan);
 	if (status < 0 && !tare_run_is_partial(peak->run, status))
 		return status;
-	concluded = peak_conclude(peak, detail_of(peak)->left_out);
-	if (concluded == 0)
-		concluded = tare_run_warn_lost(peak->run, status, error);
-	return concluded < 0 ? tare_fail(error, ENOMEM, "out of memory") : status;
+	peak_conclude(peak, detail_of(peak)->left_out);
+	return tare_run_end(peak->run, status, error);
 }
 
 static int fail_if_wrong(const struct tare_result *result, struct tare_error *error)

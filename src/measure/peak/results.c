@@ -51,22 +51,22 @@ static const char *ceiling_method(const struct tare_cell *cell, char text[128])
 	return text;
 }
 
-static int add_ceiling(struct tare_result *result, int ceiling, const char *quantity,
-                       const char *unit, double value, double low, double high, const char *method)
+static void add_ceiling(struct tare_result *result, int ceiling, const char *quantity,
+                        const char *unit, double value, double low, double high, const char *method)
 {
 	struct tare_cell *cell = tare_result_add_cell(result, quantity, unit, "model");
 
-	if (!cell || tare_labels_set_text(&cell->labels, "group", "ceiling") < 0 ||
-	    tare_labels_set_text(&cell->labels, "what",
-	                         tare_ceiling_name((enum tare_ceiling)ceiling)) < 0 ||
-	    tare_set_string(&cell->method, method) < 0)
-		return -ENOMEM;
-	if (!isfinite(value))
-		return tare_cell_set_absent(cell, "%s",
-		                            ceiling == TARE_CEILING_CACHE
-		                                ? "no working set was read faster than memory"
-		                                : "no figure of its kind");
-	return tare_cell_set_model(cell, value, low, high);
+	tare_labels_set_text(&cell->labels, "group", "ceiling");
+	tare_labels_set_text(&cell->labels, "what", tare_ceiling_name((enum tare_ceiling)ceiling));
+	tare_cell_set_method(cell, method);
+	if (!isfinite(value)) {
+		tare_cell_set_absent(cell, "%s",
+		                     ceiling == TARE_CEILING_CACHE
+		                         ? "no working set was read faster than memory"
+		                         : "no figure of its kind");
+		return;
+	}
+	tare_cell_set_model(cell, value, low, high);
 }
 
 static const char *theory_origin(const struct peak *peak, int ceiling, char text[128])
@@ -78,14 +78,13 @@ static const char *theory_origin(const struct peak *peak, int ceiling, char text
 	return text;
 }
 
-static int add_paper_share(struct tare_result *result, int ceiling, double best, double theory,
-                           double low, double high)
+static void add_paper_share(struct tare_result *result, int ceiling, double best, double theory,
+                            double low, double high)
 {
 	if (!isfinite(best))
-		return 0;
-	return add_ceiling(result, ceiling, "share of theoretical", "%", 100 * best / theory,
-	                   1e11 * low / theory, 1e11 * high / theory,
-	                   "attainable over theoretical");
+		return;
+	add_ceiling(result, ceiling, "share of theoretical", "%", 100 * best / theory,
+	            1e11 * low / theory, 1e11 * high / theory, "attainable over theoretical");
 }
 
 // What this device, or its API, need not have.
@@ -97,13 +96,12 @@ static bool is_optional(const struct peak *peak, enum tare_ceiling ceiling)
 	       ceiling <= TARE_CEILING_TENSOR_BF16;
 }
 
-static int add_ceilings(const struct peak *peak, const struct tare_peaks *peaks)
+static void add_ceilings(const struct peak *peak, const struct tare_peaks *peaks)
 {
 	struct tare_result *result = peak->run->result;
 	char origin[128];
-	int status = 0;
 
-	for (int c = 0; c < TARE_CEILING_COUNT && status == 0; c++) {
+	for (int c = 0; c < TARE_CEILING_COUNT; c++) {
 		double best = peaks->per_second[c], theory = peaks->theoretical[c];
 		const struct tare_cell *cell =
 		    isfinite(best) ? tare_peaks_cell(result, (enum tare_ceiling)c) : NULL;
@@ -111,25 +109,24 @@ static int add_ceilings(const struct peak *peak, const struct tare_peaks *peaks)
 			continue;
 		double low = cell ? cell->rate.ci_low : NAN, high = cell ? cell->rate.ci_high : NAN;
 		const struct peak_clock *clock = cell ? peak_find_clock(peak, cell) : NULL;
-		status = add_ceiling(result, c, "attainable", unit_of(c), best / 1e9, low, high,
-		                     ceiling_method(cell, origin));
-		if (status == 0 && isfinite(theory)) {
+		add_ceiling(result, c, "attainable", unit_of(c), best / 1e9, low, high,
+		            ceiling_method(cell, origin));
+		if (isfinite(theory)) {
 			theory_origin(peak, c, origin);
-			status = add_ceiling(result, c, "theoretical", unit_of(c), theory / 1e9,
-			                     NAN, NAN, origin);
-			status = status < 0 ? status
-			                    : add_paper_share(result, c, best, theory, low, high);
+			add_ceiling(result, c, "theoretical", unit_of(c), theory / 1e9, NAN, NAN,
+			            origin);
+			add_paper_share(result, c, best, theory, low, high);
 		}
-		if (status == 0 && clock)
-			status = peak_add_clock(peak, (enum tare_ceiling)c, clock, best, theory);
+		if (clock)
+			peak_add_clock(peak, (enum tare_ceiling)c, clock, best, theory);
 	}
-	return status;
 }
 
 // ---- charts
 
 // One roof: rising with the memory's rate up to the ridge, then flat.
-static int add_roof(struct tare_plot *plot, const struct tare_peaks *peaks, int compute, int memory)
+static void add_roof(struct tare_plot *plot, const struct tare_peaks *peaks, int compute,
+                     int memory)
 {
 	double flat = peaks->per_second[compute] / 1e9, slope = peaks->per_second[memory] / 1e9;
 	double ridge = flat / slope, from = 0.0625, to = 1024;
@@ -137,52 +134,42 @@ static int add_roof(struct tare_plot *plot, const struct tare_peaks *peaks, int 
 	char name[96];
 
 	if (!isfinite(flat) || !isfinite(slope))
-		return 0;
+		return;
 	snprintf(name, sizeof name, "%s, %s", tare_ceiling_name((enum tare_ceiling)compute),
 	         tare_ceiling_name((enum tare_ceiling)memory));
 	series = tare_plot_add_series(plot, name);
-	if (!series)
-		return -ENOMEM;
 	for (double x = from; x < ridge && x < to; x *= 4)
-		if (tare_plot_series_add(series, (struct tare_point){ x, x * slope, NAN, NAN }) < 0)
-			return -ENOMEM;
+		tare_plot_series_add(series, (struct tare_point){ x, x * slope, NAN, NAN });
 	for (double x = ridge > from ? ridge : from; x < 4 * to; x *= 4)
-		if (tare_plot_series_add(
-		        series, (struct tare_point){ x < to ? x : to, flat, NAN, NAN }) < 0)
-			return -ENOMEM;
-	return 0;
+		tare_plot_series_add(series,
+		                     (struct tare_point){ x < to ? x : to, flat, NAN, NAN });
 }
 
-static int add_roofline(struct tare_result *result, const struct tare_peaks *peaks)
+static void add_roofline(struct tare_result *result, const struct tare_peaks *peaks)
 {
 	static const int computes[] = { TARE_CEILING_FP32, TARE_CEILING_FP64, TARE_CEILING_FP16 };
 	static const int memories[] = { TARE_CEILING_MEMORY_READ, TARE_CEILING_CACHE,
 		                        TARE_CEILING_LOCAL };
 	struct tare_plot *plot;
-	int status;
 
 	if (!isfinite(peaks->per_second[TARE_CEILING_MEMORY_READ]))
-		return 0;
+		return;
 	plot = tare_result_add_plot(result, "roofline", "What is attainable, by arithmetic a byte",
 	                            TARE_PLOT_LINE);
-	if (!plot ||
-	    tare_set_string(&plot->note, "A kernel that does x FLOP for each byte cannot be above "
-	                                 "its line: the rising part is the rate of its data, the "
-	                                 "flat part that of arithmetic.") < 0)
-		return -ENOMEM;
-	status = tare_plot_axes(plot, "arithmetic intensity", "FLOP/B", true, "attainable",
-	                        "GFLOP/s", true);
+	tare_plot_set_note(plot, "A kernel that does x FLOP for each byte cannot be above "
+	                         "its line: the rising part is the rate of its data, the "
+	                         "flat part that of arithmetic.");
+	tare_plot_axes(plot, "arithmetic intensity", "FLOP/B", true, "attainable", "GFLOP/s", true);
 	for (int c = 0; c < 3; c++)
-		for (int m = 0; m < 3 && status == 0; m++)
+		for (int m = 0; m < 3; m++)
 			if (c == 0 || m == 0)
-				status = add_roof(plot, peaks, computes[c], memories[m]);
-	return status;
+				add_roof(plot, peaks, computes[c], memories[m]);
 }
 
 // Adds the rates of the cells with this group and, if `label` is not NULL, this text, over the
 // number `x`. The cells are sorted.
-static int add_rates(struct tare_plot *plot, const struct tare_result *result, const char *name,
-                     const char *group, const char *label, const char *text, const char *x)
+static void add_rates(struct tare_plot *plot, const struct tare_result *result, const char *name,
+                      const char *group, const char *label, const char *text, const char *x)
 {
 	struct tare_plot_series *series = NULL;
 
@@ -194,48 +181,34 @@ static int add_rates(struct tare_plot *plot, const struct tare_result *result, c
 			continue;
 		if (!series)
 			series = tare_plot_add_series(plot, name);
-		if (!series || tare_plot_series_add(
-		                   series, (struct tare_point){
-		                               (double)tare_cell_number(cell, x), cell->rate.median,
-		                               cell->rate.ci_low, cell->rate.ci_high }) < 0)
-			return -ENOMEM;
+		tare_plot_series_add(series,
+		                     (struct tare_point){ (double)tare_cell_number(cell, x),
+		                                          cell->rate.median, cell->rate.ci_low,
+		                                          cell->rate.ci_high });
 	}
-	return 0;
 }
 
-static int add_charts(struct tare_result *result)
+static void add_charts(struct tare_result *result)
 {
 	struct tare_plot *plot = tare_result_add_plot(
 	    result, "sweep", "Reading a working set again and again", TARE_PLOT_LINE);
-	int status;
 
-	if (!plot || tare_set_string(&plot->note, "The total of all units; one work-group on "
-	                                          "each goes round the whole set.") < 0)
-		return -ENOMEM;
-	status = tare_plot_axes(plot, "working set", "B", true, "read", "GB/s", true);
-	if (status == 0)
-		status = add_rates(plot, result, "read", "sweep", NULL, NULL, "bytes");
-	if (status < 0)
-		return status;
+	tare_plot_set_note(plot, "The total of all units; one work-group on "
+	                         "each goes round the whole set.");
+	tare_plot_axes(plot, "working set", "B", true, "read", "GB/s", true);
+	add_rates(plot, result, "read", "sweep", NULL, NULL, "bytes");
 	plot = tare_result_add_plot(result, "compute", "Multiply-adds by vector width",
 	                            TARE_PLOT_LINE);
-	if (!plot)
-		return -ENOMEM;
-	status = tare_plot_axes(plot, "vector width", "", true, "rate", "Gop/s", true);
-	for (int type = 0; type < PEAK_TYPES && status == 0; type++)
-		status = add_rates(plot, result, peak_type_names[type], "compute", "type",
-		                   peak_type_names[type], "width");
-	if (status < 0)
-		return status;
+	tare_plot_axes(plot, "vector width", "", true, "rate", "Gop/s", true);
+	for (int type = 0; type < PEAK_TYPES; type++)
+		add_rates(plot, result, peak_type_names[type], "compute", "type",
+		          peak_type_names[type], "width");
 	plot =
 	    tare_result_add_plot(result, "memory", "Device memory by vector width", TARE_PLOT_LINE);
-	if (!plot)
-		return -ENOMEM;
-	status = tare_plot_axes(plot, "vector width", "", true, "rate", "GB/s", false);
-	for (int op = 0; op < PEAK_STRIDED && status == 0; op++)
-		status = add_rates(plot, result, peak_op_names[op], "memory", "op",
-		                   peak_op_names[op], "width");
-	return status;
+	tare_plot_axes(plot, "vector width", "", true, "rate", "GB/s", false);
+	for (int op = 0; op < PEAK_STRIDED; op++)
+		add_rates(plot, result, peak_op_names[op], "memory", "op", peak_op_names[op],
+		          "width");
 }
 
 static bool is_tensor(const struct tare_cell *cell)
@@ -245,7 +218,7 @@ static bool is_tensor(const struct tare_cell *cell)
 
 // What each precision is for a tick of the clock that it was measured at: what a power cap leaves
 // alone.
-static int add_per_clock(const struct peak *peak, struct tare_plot *plot, const char *precision)
+static void add_per_clock(const struct peak *peak, struct tare_plot *plot, const char *precision)
 {
 	const struct tare_result *result = peak->run->result;
 	struct tare_plot_series *series = NULL;
@@ -260,49 +233,44 @@ static int add_per_clock(const struct peak *peak, struct tare_plot *plot, const 
 			continue;
 		if (!series)
 			series = tare_plot_add_series(plot, precision);
-		if (!series ||
-		    tare_plot_series_add(
-		        series, (struct tare_point){ (double)tare_cell_number(cell, "n"),
-		                                     1e9 * cell->rate.median /
-		                                         (clock->range.median_hz * peak->units),
-		                                     NAN, NAN }) < 0)
-			return -ENOMEM;
+		tare_plot_series_add(
+		    series, (struct tare_point){ (double)tare_cell_number(cell, "n"),
+		                                 1e9 * cell->rate.median /
+		                                     (clock->range.median_hz * peak->units),
+		                                 NAN, NAN });
 	}
-	return 0;
 }
 
-static int add_tensor_charts(const struct peak *peak)
+static void add_tensor_charts(const struct peak *peak)
 {
 	struct tare_result *result = peak->run->result;
 	bool any = false, clocks = false;
 	struct tare_plot *plot;
-	int status = 0;
 
 	for (size_t i = 0; i < result->cell_count; i++)
 		if (is_tensor(&result->cells[i])) {
 			any = true;
 			clocks |= peak_find_clock(peak, &result->cells[i]) != NULL;
 		}
-	for (int per_clock = 0; status == 0 && any && per_clock <= clocks; per_clock++) {
+	for (int per_clock = 0; any && per_clock <= clocks; per_clock++) {
 		plot = tare_result_add_plot(result, per_clock ? "tensor-per-clock" : "tensor",
 		                            per_clock ? "Matrix library, for each clock and unit"
 		                                      : "Matrix library by size",
 		                            TARE_PLOT_LINE);
-		if (!plot || (per_clock &&
-		              tare_set_string(&plot->note, "Over the median clock while each was "
-		                                           "sampled: a power cap lowers the clock, "
-		                                           "hardly this.") < 0))
-			return -ENOMEM;
-		status = tare_plot_axes(plot, "rows and columns", "", true, "rate",
-		                        per_clock ? "FLOP" : "GFLOP/s", false);
-		for (int p = TARE_BLAS_TF32; p < TARE_BLAS_PRECISION_COUNT && status == 0; p++) {
+		if (per_clock)
+			tare_plot_set_note(plot, "Over the median clock while each was "
+			                         "sampled: a power cap lowers the clock, "
+			                         "hardly this.");
+		tare_plot_axes(plot, "rows and columns", "", true, "rate",
+		               per_clock ? "FLOP" : "GFLOP/s", false);
+		for (int p = TARE_BLAS_TF32; p < TARE_BLAS_PRECISION_COUNT; p++) {
 			const char *name = tare_precision_name((enum tare_blas_precision)p);
-			status = per_clock
-			             ? add_per_clock(peak, plot, name)
-			             : add_rates(plot, result, name, "tensor", "type", name, "n");
+			if (per_clock)
+				add_per_clock(peak, plot, name);
+			else
+				add_rates(plot, result, name, "tensor", "type", name, "n");
 		}
 	}
-	return status;
 }
 
 // ---- conclusions
@@ -323,12 +291,11 @@ static void add_share(char *text, size_t size, const struct tare_peaks *peaks, i
 		         share < 1 ? 2 : 0, share, format_rate(peaks->theoretical[c], c, theory));
 }
 
-static int conclude_reached(struct tare_result *result, const struct tare_peaks *peaks)
+static void conclude_reached(struct tare_result *result, const struct tare_peaks *peaks)
 {
 	double flat = peaks->per_second[TARE_CEILING_FP32];
 	double slope = peaks->per_second[TARE_CEILING_MEMORY_READ];
 	char text[768] = "", ridge[TARE_UNIT_TEXT];
-	int status = 0;
 
 	add_share(text, sizeof text, peaks, TARE_CEILING_FP32);
 	add_share(text, sizeof text, peaks, TARE_CEILING_FP64);
@@ -337,16 +304,14 @@ static int conclude_reached(struct tare_result *result, const struct tare_peaks 
 		add_share(text, sizeof text, peaks, c);
 	add_share(text, sizeof text, peaks, TARE_CEILING_MEMORY_READ);
 	if (text[0])
-		status =
-		    tare_result_conclude(result, "attainable", "This device reaches: %s.", text);
-	if (status == 0 && isfinite(flat) && isfinite(slope))
-		status = tare_result_conclude(
+		tare_result_conclude(result, "attainable", "This device reaches: %s.", text);
+	if (isfinite(flat) && isfinite(slope))
+		tare_result_conclude(
 		    result, "ridge",
 		    "A kernel in single precision that does less than %s FLOP for each byte that "
 		    "it "
 		    "reads from device memory is limited by memory, not by arithmetic.",
 		    tare_format_significant(flat / slope, 2, ridge));
-	return status;
 }
 
 // What ends where the sweep falls.
@@ -360,7 +325,7 @@ static const char *what_ends(const struct tare_sweep_fall *fall)
 	return words[fall->cache];
 }
 
-static int conclude_caches(const struct peak *peak)
+static void conclude_caches(const struct peak *peak)
 {
 	struct tare_result *result = peak->run->result;
 	struct tare_sweep_fall falls[TARE_SWEEP_FALLS];
@@ -368,7 +333,7 @@ static int conclude_caches(const struct peak *peak)
 	char text[400] = "", known[80], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT];
 
 	if (count == 0)
-		return 0;
+		return;
 	if (peak->cache_bytes)
 		snprintf(known, sizeof known, "a last-level cache of %s",
 		         tare_format_bytes(peak->cache_bytes, from));
@@ -379,10 +344,10 @@ static int conclude_caches(const struct peak *peak)
 		    text + used, sizeof text - used, "%s%s and %s, where %s",
 		    i ? ", and between " : "", tare_format_bytes((uint64_t)falls[i].from, from),
 		    tare_format_bytes((uint64_t)falls[i].to, to), what_ends(&falls[i]));
-	return tare_result_conclude(result, "caches",
-	                            "Reading a working set, each unit all of it, slows down "
-	                            "between %s (the driver tells %s).",
-	                            text, known);
+	tare_result_conclude(result, "caches",
+	                     "Reading a working set, each unit all of it, slows down "
+	                     "between %s (the driver tells %s).",
+	                     text, known);
 }
 
 // ---- warnings
@@ -399,54 +364,43 @@ static bool any_memory(const struct tare_result *result)
 	return false;
 }
 
-static int warn(struct peak *peak, const char *left_out)
+static void warn(struct peak *peak, const char *left_out)
 {
 	struct tare_result *result = peak->run->result;
 	char buffer[TARE_UNIT_TEXT], cache[TARE_UNIT_TEXT];
-	int status = 0;
 
 	if (any_memory(result) && peak->cache_bytes == 0 && peak->buffer_bytes < SURELY_UNCACHED)
-		status = tare_result_warn(
-		    result, "cache-unknown", "compare with the largest working set of the sweep",
-		    "the driver tells no cache size; memory was measured with "
-		    "buffers of %s, which may be cached in part",
-		    tare_format_bytes(peak->buffer_bytes, buffer));
+		tare_result_warn(result, "cache-unknown",
+		                 "compare with the largest working set of the sweep",
+		                 "the driver tells no cache size; memory was measured with "
+		                 "buffers of %s, which may be cached in part",
+		                 tare_format_bytes(peak->buffer_bytes, buffer));
 	else if (any_memory(result) && peak->buffer_bytes < 2 * peak->cache_bytes)
-		status =
-		    tare_result_warn(result, "may-be-cached",
-		                     "read the memory rates as those of cache and memory "
-		                     "together",
-		                     "there was room for buffers of %s only, and the cache has "
-		                     "%s",
-		                     tare_format_bytes(peak->buffer_bytes, buffer),
-		                     tare_format_bytes(peak->cache_bytes, cache));
-	if (status == 0 && left_out)
-		status = tare_result_warn(result, "left-out", "--budget 30 has room for all",
-		                          "the budget had no room for all; left out: %s", left_out);
+		tare_result_warn(result, "may-be-cached",
+		                 "read the memory rates as those of cache and memory "
+		                 "together",
+		                 "there was room for buffers of %s only, and the cache has "
+		                 "%s",
+		                 tare_format_bytes(peak->buffer_bytes, buffer),
+		                 tare_format_bytes(peak->cache_bytes, cache));
+	if (left_out)
+		tare_result_warn(result, "left-out", "--budget 30 has room for all",
+		                 "the budget had no room for all; left out: %s", left_out);
 	tare_result_action_is_options(result, "left-out");
-	return status;
 }
 
-int peak_conclude(struct peak *peak, const char *left_out)
+void peak_conclude(struct peak *peak, const char *left_out)
 {
 	struct tare_result *result = peak->run->result;
 	struct tare_peaks peaks;
-	int status;
 
 	tare_result_sort_cells(result);
 	tare_peaks_of(result, &peaks);
-	status = add_ceilings(peak, &peaks);
-	if (status == 0)
-		status = add_roofline(result, &peaks);
-	if (status == 0)
-		status = add_charts(result);
-	if (status == 0)
-		status = add_tensor_charts(peak);
-	if (status == 0)
-		status = conclude_reached(result, &peaks);
-	if (status == 0)
-		status = conclude_caches(peak);
-	if (status == 0)
-		status = warn(peak, left_out);
-	return status < 0 ? status : tare_run_warn_convergence(peak->run);
+	add_ceilings(peak, &peaks);
+	add_roofline(result, &peaks);
+	add_charts(result);
+	add_tensor_charts(peak);
+	conclude_reached(result, &peaks);
+	conclude_caches(peak);
+	warn(peak, left_out);
 }

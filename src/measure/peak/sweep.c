@@ -143,11 +143,10 @@ int peak_end_sweep(struct tare_measurement *measurement, enum tare_verified *ver
 		status = peak_read_status(task, &right, error);
 	if (status == 0)
 		*verified = peak_judge(task->peak, right);
-	if (status == 0 &&
-	    peak_method(measurement, "%s; %u groups of %u work-items, vectors of %u numbers",
-	                measurement->figures[0].method, task->groups, task->group_size,
-	                task->width) < 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
+	if (status == 0)
+		peak_method(measurement, "%s; %u groups of %u work-items, vectors of %u numbers",
+		            measurement->figures[0].method, task->groups, task->group_size,
+		            task->width);
 	tare_kernel_free(task->kernel);
 	task->kernel = NULL;
 	return status;
@@ -213,10 +212,10 @@ int peak_end_local(struct tare_measurement *measurement, enum tare_verified *ver
 		               (uint64_t)task->groups * task->group_size * sizeof(uint32_t), error);
 	if (status == 0)
 		*verified = peak_judge(peak, peak->run->simulated || check_local(task));
-	if (status == 0 && peak_method(measurement, "%s; %u groups of %u work-items, %u turns",
-	                               measurement->figures[0].method, task->groups,
-	                               task->group_size, task->turns) < 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
+	if (status == 0)
+		peak_method(measurement, "%s; %u groups of %u work-items, %u turns",
+		            measurement->figures[0].method, task->groups, task->group_size,
+		            task->turns);
 	tare_kernel_free(task->kernel);
 	task->kernel = NULL;
 	return status;

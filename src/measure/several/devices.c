@@ -161,7 +161,7 @@ int several_open(struct several *several, struct tare_error *error)
 		tare_attachment_of(several->devices[i].member->facts, NULL,
 		                   &several->devices[i].place);
 		if (opened < 0)
-			status = several_drop(several, i, opened, &why);
+			several_drop(several, i, opened, &why);
 	}
 	// All move the same, the smallest of what suits each.
 	for (size_t i = 0; status == 0 && i < several->count; i++) {
@@ -171,7 +171,7 @@ int several_open(struct several *several, struct tare_error *error)
 		        ? 0
 		        : time_copy(several, i, several->bytes, &several->devices[i].copy_ns, &why);
 		if (timed < 0)
-			status = several_drop(several, i, timed, &why);
+			several_drop(several, i, timed, &why);
 	}
 	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
 }
@@ -190,7 +190,7 @@ void several_close(struct several *several)
 	}
 }
 
-int several_drop(struct several *several, size_t device, int status, const struct tare_error *why)
+void several_drop(struct several *several, size_t device, int status, const struct tare_error *why)
 {
 	struct several_device *self = &several->devices[device];
 	bool lost = status == -ENODEV || status == -ETIMEDOUT;
@@ -199,11 +199,11 @@ int several_drop(struct several *several, size_t device, int status, const struc
 	snprintf(self->why, sizeof self->why, "%.319s", why->message);
 	if (lost)
 		tare_device_abandon(self->member->device);
-	return tare_result_warn(several->run->result, "device-left-out",
-	                        lost ? "see the kernel's log (dmesg), reset the device or restart "
-	                               "the machine"
-	                             : "the other devices were measured without it",
-	                        "%s is not in what follows: %s", self->member->name, self->why);
+	tare_result_warn(several->run->result, "device-left-out",
+	                 lost ? "see the kernel's log (dmesg), reset the device or restart "
+	                        "the machine"
+	                      : "the other devices were measured without it",
+	                 "%s is not in what follows: %s", self->member->name, self->why);
 }
 
 struct tare_operation several_copy(const struct several *several,

@@ -102,9 +102,8 @@ struct several {
 // Makes buffers and queues, chooses a size. A device that cannot is `gone`. 0 or -ENOMEM.
 int several_open(struct several *several, struct tare_error *error);
 void several_close(struct several *several);
-// The device is left out from now on, and a warning says so. Abandons it if it is lost. 0 or
-// -ENOMEM.
-int several_drop(struct several *several, size_t device, int status, const struct tare_error *why);
+// The device is left out from now on, and a warning says so. Abandons it if it is lost.
+void several_drop(struct several *several, size_t device, int status, const struct tare_error *why);
 // The operation of a course, on `bytes` from `offset`.
 struct tare_operation several_copy(const struct several *several,
                                    const struct several_course *course, uint64_t offset,
@@ -130,8 +129,8 @@ struct several_figure *several_plan_figure(struct several_plan *plan, uint32_t c
 // share_ns have passed. Each is run once at least. 0, -EINTR, -ENOMEM.
 int several_sample(struct several *several, size_t first, int64_t share_ns,
                    struct tare_error *error);
-// Turns the plans from `first` on into cells and forgets them. 0 or -ENOMEM.
-int several_keep(struct several *several, size_t first);
+// Turns the plans from `first` on into cells and forgets them.
+void several_keep(struct several *several, size_t first);
 void several_plans_clear(struct several *several, size_t first);
 
 // ---- links.c, peers.c: add plans, sample, keep, conclude

@@ -138,33 +138,30 @@ static bool sum_alone(const struct several *several, const char *line, struct ra
 	return true;
 }
 
-static int add_share(struct several *several, const char *line, const char *device,
-                     struct range alone, struct range together)
+static void add_share(struct several *several, const char *line, const char *device,
+                      struct range alone, struct range together)
 {
 	struct tare_cell *cell = tare_result_add_cell(several->run->result, "share", "%", "model");
 
-	if (!cell || tare_labels_set_text(&cell->labels, "group", "links") < 0 ||
-	    tare_labels_set_text(&cell->labels, "line", line) < 0 ||
-	    tare_labels_set_text(&cell->labels, "device", device) < 0 ||
-	    tare_set_string(&cell->method, "together, of what is reached alone") < 0)
-		return -ENOMEM;
-	return tare_cell_set_model(cell, 100 * together.value / alone.value,
-	                           100 * together.low / alone.high,
-	                           100 * together.high / alone.low);
+	tare_labels_set_text(&cell->labels, "group", "links");
+	tare_labels_set_text(&cell->labels, "line", line);
+	tare_labels_set_text(&cell->labels, "device", device);
+	tare_cell_set_method(cell, "together, of what is reached alone");
+	tare_cell_set_model(cell, 100 * together.value / alone.value,
+	                    100 * together.low / alone.high, 100 * together.high / alone.low);
 }
 
 // What the devices reach one by one, added up.
-static int add_sum(struct several *several, const char *line, struct range alone)
+static void add_sum(struct several *several, const char *line, struct range alone)
 {
 	struct tare_cell *cell = tare_result_add_cell(several->run->result, "sum", "GB/s", "model");
 
-	if (!cell || tare_labels_set_text(&cell->labels, "group", "links") < 0 ||
-	    tare_labels_set_text(&cell->labels, "line", line) < 0 ||
-	    tare_labels_set_text(&cell->labels, "device", "all") < 0 ||
-	    tare_labels_set_text(&cell->labels, "at_work", "alone") < 0 ||
-	    tare_set_string(&cell->method, "what each device reaches alone, added up") < 0)
-		return -ENOMEM;
-	return tare_cell_set_model(cell, alone.value, alone.low, alone.high);
+	tare_labels_set_text(&cell->labels, "group", "links");
+	tare_labels_set_text(&cell->labels, "line", line);
+	tare_labels_set_text(&cell->labels, "device", "all");
+	tare_labels_set_text(&cell->labels, "at_work", "alone");
+	tare_cell_set_method(cell, "what each device reaches alone, added up");
+	tare_cell_set_model(cell, alone.value, alone.low, alone.high);
 }
 
 // Only what is beyond doubt is said to be so.
@@ -178,7 +175,7 @@ static const char *verdict(struct range alone, struct range together)
 }
 
 // Shares of one line, and the sentence about the sum where it has a title.
-static int conclude_line(struct several *several, const char *line, const char *title)
+static void conclude_line(struct several *several, const char *line, const char *title)
 {
 	struct tare_result *result = several->run->result;
 	const struct tare_cell *together = find(result, line, "all", "together");
@@ -189,22 +186,21 @@ static int conclude_line(struct several *several, const char *line, const char *
 		const char *name = several->devices[i].member->name;
 		const struct tare_cell *one = find(result, line, name, "alone");
 		const struct tare_cell *beside = find(result, line, name, "together");
-		if (one && beside &&
-		    add_share(several, line, name, rate_of(one), rate_of(beside)) < 0)
-			return -ENOMEM;
+		if (one && beside)
+			add_share(several, line, name, rate_of(one), rate_of(beside));
 		// Cells move when one is added.
 		together = find(result, line, "all", "together");
 	}
 	if (!together || !sum_alone(several, line, &alone))
-		return 0;
+		return;
 	rate = rate_of(together);
-	if (add_sum(several, line, alone) < 0 || add_share(several, line, "all", alone, rate) < 0)
-		return -ENOMEM;
+	add_sum(several, line, alone);
+	add_share(several, line, "all", alone, rate);
 	if (!title)
-		return 0;
+		return;
 	tare_format_significant(alone.value, 3, sum);
 	tare_format_significant(rate.value, 3, all);
-	return tare_result_conclude(
+	tare_result_conclude(
 	    result, "links",
 	    "%s: together %s GB/s, %.0f %% of the %s GB/s that the devices reach one "
 	    "by one. %s",
@@ -213,23 +209,18 @@ static int conclude_line(struct several *several, const char *line, const char *
 
 int several_links(struct several *several, int64_t share_ns, struct tare_error *error)
 {
-	int status = 0, kept;
+	int status = 0;
 
 	for (size_t i = 0; status == 0 && i < sizeof rows / sizeof *rows; i++)
 		status = add_plans(several, &rows[i]);
 	if (status < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	status = several_sample(several, 0, share_ns, error);
-	kept = several_keep(several, 0);
-	if (kept == 0)
-		kept = conclude_line(several, "host-to-device", "Host to device");
-	if (kept == 0)
-		kept = conclude_line(several, "device-to-host", "Device to host");
-	if (kept == 0)
-		kept = conclude_line(several, "both-to-device", NULL);
-	if (kept == 0)
-		kept = conclude_line(several, "both-to-host", NULL);
-	if (kept == 0)
-		kept = conclude_line(several, "both-total", "Both ways");
-	return kept < 0 ? tare_fail(error, ENOMEM, "out of memory") : status;
+	several_keep(several, 0);
+	conclude_line(several, "host-to-device", "Host to device");
+	conclude_line(several, "device-to-host", "Device to host");
+	conclude_line(several, "both-to-device", NULL);
+	conclude_line(several, "both-to-host", NULL);
+	conclude_line(several, "both-total", "Both ways");
+	return status;
 }

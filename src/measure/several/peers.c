@@ -44,18 +44,16 @@ static const char *name_of(const struct several *several, size_t device)
 	return several->devices[device].member->name;
 }
 
-static int add_labels(const struct several *several, struct tare_labels *labels, uint32_t from,
-                      uint32_t to, const char *path)
+static void add_labels(const struct several *several, struct tare_labels *labels, uint32_t from,
+                       uint32_t to, const char *path)
 {
 	char bridge[32];
 	enum tare_nearness near = tare_attachments_share(&several->devices[from].place,
 	                                                 &several->devices[to].place, bridge);
 
-	if (tare_labels_set_text(labels, "peer", name_of(several, to)) < 0 ||
-	    tare_labels_set_text(labels, "path", path) < 0 ||
-	    tare_labels_set_text(labels, "between", tare_nearness_name(near)) < 0)
-		return -ENOMEM;
-	return 0;
+	tare_labels_set_text(labels, "peer", name_of(several, to));
+	tare_labels_set_text(labels, "path", path);
+	tare_labels_set_text(labels, "between", tare_nearness_name(near));
 }
 
 // A figure of the course `from` to `to`.
@@ -66,7 +64,10 @@ static int add_figure(struct several *several, struct several_plan *plan, uint32
 	struct several_figure *figure = several_plan_figure(plan, bit, "peers", "device-to-peer",
 	                                                    name_of(several, from), at_work);
 
-	return figure ? add_labels(several, &figure->labels, from, to, path) : -ENOMEM;
+	if (!figure)
+		return -ENOMEM;
+	add_labels(several, &figure->labels, from, to, path);
+	return 0;
 }
 
 static int add_alone(struct several *several, uint32_t from, uint32_t to, const char *path,
@@ -117,40 +118,40 @@ static int sample_latency(const struct several *several, const struct several_co
 }
 
 // `absent`: why there is none; NULL: measure it.
-static int add_latency(struct several *several, uint32_t from, uint32_t to, const char *path,
-                       const char *absent)
+static void add_latency(struct several *several, uint32_t from, uint32_t to, const char *path,
+                        const char *absent)
 {
 	struct several_course course = { SEVERAL_TO_PEER, from, to };
 	struct tare_series series = { .rule = tare_stopping_default() };
 	struct tare_cell *cell =
 	    tare_result_add_cell(several->run->result, "latency", "ns", "host");
 	struct tare_error why = { 0 };
-	int status, dropped = 0;
+	int status;
 
-	if (!cell || tare_labels_set_text(&cell->labels, "group", "peers") < 0 ||
-	    tare_labels_set_text(&cell->labels, "line", "device-to-peer") < 0 ||
-	    tare_labels_set_text(&cell->labels, "device", name_of(several, from)) < 0 ||
-	    add_labels(several, &cell->labels, from, to, path) < 0 ||
-	    tare_labels_set_number(&cell->labels, "bytes", LATENCY_BYTES) < 0 ||
-	    tare_set_string(&cell->method, latency_method) < 0)
-		return -ENOMEM;
+	tare_labels_set_text(&cell->labels, "group", "peers");
+	tare_labels_set_text(&cell->labels, "line", "device-to-peer");
+	tare_labels_set_text(&cell->labels, "device", name_of(several, from));
+	add_labels(several, &cell->labels, from, to, path);
+	tare_labels_set_number(&cell->labels, "bytes", LATENCY_BYTES);
+	tare_cell_set_method(cell, latency_method);
 	for (int end = 0; !absent && end < 2; end++)
 		if (several->devices[end ? to : from].gone)
 			absent = several->devices[end ? to : from].why;
-	if (absent)
-		return tare_cell_set_absent(cell, "%s", absent);
+	if (absent) {
+		tare_cell_set_absent(cell, "%s", absent);
+		return;
+	}
 	status = sample_latency(several, &course, &series, &why);
 	if (status == 0) {
 		enum tare_verdict verdict = tare_series_decide(&series, INT64_MAX);
-		status = tare_cell_take_series(cell, &series, verdict);
+		tare_cell_take_series(cell, &series, verdict);
 	} else {
 		// Whoever uses a lost device again waits for it, and for ever when it is closed.
 		if (status == -ENODEV || status == -ETIMEDOUT)
-			dropped = several_drop(several, from, status, &why);
-		status = tare_cell_set_absent(cell, "%s", why.message);
+			several_drop(several, from, status, &why);
+		tare_cell_set_absent(cell, "%s", why.message);
 	}
 	tare_series_clear(&series);
-	return status < 0 ? status : dropped;
 }
 
 // ---- both paths
@@ -169,11 +170,11 @@ static int measure_staged(struct several *several, int64_t share_ns, struct tare
 	for (size_t i = 0; kept == 0 && status == 0 && i < several->plan_count; i++) {
 		const struct several_plan *plan = &several->plans[i];
 		const struct several_course *course = &plan->courses[0];
-		kept = add_latency(several, course->device, course->peer, "staged",
-		                   plan->absent[0] ? plan->absent : NULL);
+		add_latency(several, course->device, course->peer, "staged",
+		            plan->absent[0] ? plan->absent : NULL);
 	}
 	if (kept == 0)
-		kept = several_keep(several, 0);
+		several_keep(several, 0);
 	return kept < 0 ? tare_fail(error, ENOMEM, "out of memory") : status;
 }
 
@@ -193,10 +194,9 @@ static int enable(struct several *several, bool *reach)
 			                           several->devices[b].member->device, &why);
 			reach[a * several->count + b] = enabled == 0;
 			if (enabled == -ENODEV || enabled == -ETIMEDOUT)
-				status = several_drop(several, a, enabled, &why);
-			if (status == 0)
-				status = add_alone(several, a, b, "direct",
-				                   enabled < 0 ? why.message : NULL);
+				several_drop(several, a, enabled, &why);
+			status =
+			    add_alone(several, a, b, "direct", enabled < 0 ? why.message : NULL);
 		}
 	for (uint32_t a = 0; status == 0 && a < several->count; a++)
 		for (uint32_t b = a + 1; status == 0 && b < several->count; b++)
@@ -216,11 +216,11 @@ static int measure_direct(struct several *several, int64_t share_ns, struct tare
 		const struct several_plan *plan = &several->plans[i];
 		const struct several_course *course = &plan->courses[0];
 		if (plan->course_count == 1)
-			kept = add_latency(several, course->device, course->peer, "direct",
-			                   plan->absent[0] ? plan->absent : NULL);
+			add_latency(several, course->device, course->peer, "direct",
+			            plan->absent[0] ? plan->absent : NULL);
 	}
 	if (kept == 0)
-		kept = several_keep(several, 0);
+		several_keep(several, 0);
 	free(reach);
 	return kept < 0 ? tare_fail(error, ENOMEM, "out of memory") : status;
 }

@@ -169,19 +169,17 @@ static bool is_settled(struct several_plan *plan)
 }
 
 // What a failure means: a device is dropped, or this plan is not for these devices.
-static int settle(struct several *several, struct several_plan *plan, const struct round *round,
-                  const struct tare_error *why)
+static void settle(struct several *several, struct several_plan *plan, const struct round *round,
+                   const struct tare_error *why)
 {
 	plan->closed = true;
 	snprintf(plan->absent, sizeof plan->absent, "%.319s", why->message);
 	for (size_t i = 0; i < round->count; i++) {
 		int own = round->racers[i].status;
 		if ((own == -ENODEV || own == -ETIMEDOUT) &&
-		    !several->devices[round->device[i]].gone &&
-		    several_drop(several, round->device[i], own, &round->racers[i].error) < 0)
-			return -ENOMEM;
+		    !several->devices[round->device[i]].gone)
+			several_drop(several, round->device[i], own, &round->racers[i].error);
 	}
-	return 0;
 }
 
 // One destination, after the plan's first race. 0, or a negative errno.
@@ -220,9 +218,8 @@ static int verify(struct several *several, struct several_plan *plan, bool befor
 				continue;
 			status = before ? several_poison(several, course, error)
 			                : judge(several, plan, course, error);
-			if ((status == -ENODEV || status == -ETIMEDOUT) &&
-			    several_drop(several, owner, status, error) < 0)
-				return -ENOMEM;
+			if (status == -ENODEV || status == -ETIMEDOUT)
+				several_drop(several, owner, status, error);
 		}
 	return status;
 }
@@ -276,8 +273,10 @@ static int run_once(struct several *several, struct several_plan *plan)
 		status = race(several, plan, &round, &why);
 	if (status == 0 && first)
 		status = verify(several, plan, false, &why);
-	if (status < 0)
-		return settle(several, plan, &round, &why);
+	if (status < 0) {
+		settle(several, plan, &round, &why);
+		return 0;
+	}
 	if (take(plan, &round) < 0)
 		return -ENOMEM;
 	plan->sampled_ns += tare_host_elapsed_ns(begin, tare_host_now());
@@ -341,37 +340,32 @@ int several_sample(struct several *several, size_t first, int64_t share_ns,
 
 // ---- cells
 
-static int keep_figure(struct several *several, struct several_plan *plan,
-                       struct several_figure *figure)
+static void keep_figure(struct several *several, struct several_plan *plan,
+                        struct several_figure *figure)
 {
 	struct tare_cell *cell = tare_result_add_cell(several->run->result, "time", "ps", "host");
 	int copies = __builtin_popcount(figure->courses);
-	int status;
 
-	if (!cell || tare_labels_set_number(&figure->labels, "bytes", (int64_t)several->bytes) < 0)
-		return -ENOMEM;
+	tare_labels_set_number(&figure->labels, "bytes", (int64_t)several->bytes);
 	cell->labels = figure->labels;
 	figure->labels = (struct tare_labels){ 0 };
-	if (tare_set_string(&cell->method, plan->method) < 0)
-		return -ENOMEM;
-	if (figure->series.n == 0)
-		return plan->absent[0]
-		           ? tare_cell_set_absent(cell, "%s", plan->absent)
-		           : tare_cell_set_absent_as(cell, TARE_ABSENT_INTERRUPTED, "interrupted");
-	status = tare_cell_take_series(cell, &figure->series, figure->verdict);
+	tare_cell_set_method(cell, plan->method);
+	if (figure->series.n == 0) {
+		if (plan->absent[0])
+			tare_cell_set_absent(cell, "%s", plan->absent);
+		else
+			tare_cell_set_absent_as(cell, TARE_ABSENT_INTERRUPTED, "interrupted");
+		return;
+	}
+	tare_cell_take_series(cell, &figure->series, figure->verdict);
 	cell->verified = plan->verified;
-	return status < 0 ? status
-	                  : tare_cell_set_rate(cell, copies * (double)several->bytes, "GB/s", 1e9);
+	tare_cell_set_rate(cell, copies * (double)several->bytes, "GB/s", 1e9);
 }
 
-int several_keep(struct several *several, size_t first)
+void several_keep(struct several *several, size_t first)
 {
-	int status = 0;
-
-	for (size_t i = first; status == 0 && i < several->plan_count; i++)
-		for (size_t f = 0; status == 0 && f < several->plans[i].figure_count; f++)
-			status =
-			    keep_figure(several, &several->plans[i], &several->plans[i].figures[f]);
+	for (size_t i = first; i < several->plan_count; i++)
+		for (size_t f = 0; f < several->plans[i].figure_count; f++)
+			keep_figure(several, &several->plans[i], &several->plans[i].figures[f]);
 	several_plans_clear(several, first);
-	return status;
 }

@@ -19,7 +19,7 @@ static size_t present(const struct several *several)
 	return count;
 }
 
-static int conclude_places(struct several *several)
+static void conclude_places(struct several *several)
 {
 	const char *names[TARE_SEVERAL_MOST];
 	struct tare_attachment places[TARE_SEVERAL_MOST];
@@ -30,8 +30,7 @@ static int conclude_places(struct several *several)
 		places[i] = several->devices[i].place;
 	}
 	tare_attachments_describe(places, names, several->count, text, sizeof text);
-	return tare_result_conclude(several->run->result, "places", "On the way to the host: %s.",
-	                            text);
+	tare_result_conclude(several->run->result, "places", "On the way to the host: %s.", text);
 }
 
 static int measure(struct several *several, struct tare_error *error)
@@ -42,12 +41,11 @@ static int measure(struct several *several, struct tare_error *error)
 	double budget = several->run->budget_ns > 0 ? (double)several->run->budget_ns : wanted;
 	int status;
 
-	if (present(several) < 2)
-		return tare_result_warn(several->run->result, "not-together", NULL,
-		                        "fewer than two devices are left to be measured together") <
-		               0
-		           ? -ENOMEM
-		           : 0;
+	if (present(several) < 2) {
+		tare_result_warn(several->run->result, "not-together", NULL,
+		                 "fewer than two devices are left to be measured together");
+		return 0;
+	}
 	status = several_links(several, (int64_t)(budget * links / wanted), error);
 	if (status == 0 && several_pairs(several))
 		status = several_peers(several, (int64_t)(budget * (1 - links / wanted)), error);
@@ -67,12 +65,12 @@ int tare_measure_several(struct tare_run *run, const struct tare_several_member 
 	for (size_t i = 0; i < count; i++)
 		several.devices[i].member = &members[i];
 	status = several_open(&several, error);
-	if (status == 0)
-		status = conclude_places(&several);
-	if (status == 0)
+	if (status == 0) {
+		conclude_places(&several);
 		status = measure(&several, error);
+	}
 	several_close(&several);
-	if (status == -ENOMEM)
+	if (status == -ENOMEM || tare_result_status(run->result) < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	if (status == 0 && several.wrong) {
 		if (error)

