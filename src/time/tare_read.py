@@ -17,6 +17,7 @@ import bisect
 import collections
 import dataclasses
 import fractions
+import itertools
 import json
 import math
 import pathlib
@@ -52,18 +53,47 @@ _HEADER = (
     ("execute_rounds", "Q"), ("execute_ps", "3q"), ("execute_low_ps", "3q"), ("execute_high_ps", "3q"))
 _STRING, _TRACK, _FUNCTION, _OBJECT, _FACT, _SHAPE = range(2, 8)
 _CALL, _POLLED, _COMMAND, _CALL_END, _TIMES, _UNTIMED = 16, 17, 18, 19, 21, 22
-_CLOCK_PAIR = 26
+_CLOCK_PAIR, _LAUNCHES, _MORE_TIMES = 26, 37, 38
 _WINDOW, _RECORD = 1, 64
 _CLOCK_IS_RAW, _CLOCK_TSC = 1, 2
 _DEVICE, _QUEUE, _KERNEL = 2, 4, 6
 _FACT_TIMER_HZ, _FACT_STAMP_BITS = 27, 28
 _STAMP_START, _STAMP_END = 4, 8
-_FAILED, _BLOCKING, _LONG, _NO_TIMES, _NESTED = 1, 2, 16, 32, 128
+_FAILED, _BLOCKING, _DEPENDS, _LONG, _NO_TIMES, _TRANSFER, _NESTED = 1, 2, 8, 16, 32, 64, 128
 
 
 def _word(words, number):
     """The word of an enumerator; its number where a later version of the format has more of them."""
     return words[number] if number < len(words) else number
+
+
+def _may_go_on(record):
+    """Whether LAUNCHES or MORE_TIMES may follow the record directly."""
+    kind, flags, detail = struct.unpack_from("<BBH", record)
+    if kind == _COMMAND:
+        return not flags & (_FAILED | _DEPENDS | _LONG | _TRANSFER)
+    return kind == _TIMES and flags == 15 and detail == 0 and not any(record[56:64])
+
+
+def _launches(command, count, record):
+    """The commands that a LAUNCHES record stands for: each is like the one before but for these."""
+    enter, took, number = struct.unpack_from("<QII", command, 8)
+    for gap, next_took in struct.iter_unpack("<II", record[8:8 + 8 * count]):
+        enter, took, number = enter + took + gap, next_took, number + 1
+        yield command[:8] + struct.pack("<QII", enter, took, number) + command[24:48] + bytes(8) + command[56:]
+
+
+def _more_times(times, count, record):
+    """The times that a MORE_TIMES record stands for."""
+    number, queued = struct.unpack_from("<IQ", times, 12)
+    for steps in struct.iter_unpack("<IIII", record[8:8 + 16 * count]):
+        number, queued = number + 1, queued + steps[0]
+        stamps = list(itertools.accumulate(steps[1:], initial=queued))
+        yield times[:12] + struct.pack("<I4Q", number, *stamps) + times[48:]
+
+
+# By type: what it goes on from, how many it may stand for, and what makes them.
+_SHORT = {_LAUNCHES: (_COMMAND, 7, _launches), _MORE_TIMES: (_TIMES, 3, _more_times)}
 
 
 @dataclasses.dataclass
@@ -216,10 +246,31 @@ class Process:
             elif head:
                 found.append((sequence, at))
         for _, at in sorted(found):
-            for place in range(at + _RECORD, min(at + size, len(data)) - _RECORD + 1, _RECORD):
-                if not data[place:place + 8].strip(b"\0"):
-                    break
-                yield data[place:place + _RECORD]
+            yield from self._expanded(data[place:place + _RECORD] for place in
+                                      range(at + _RECORD, min(at + size, len(data)) - _RECORD + 1, _RECORD))
+
+    def _expanded(self, records):
+        """Those of one window, with what short ones stand for; what these do not follow is damage."""
+        latest = None
+        for record in records:
+            kind, _, count = struct.unpack_from("<BBH", record)
+            if not any(record[:8]):
+                break
+            if kind not in _SHORT:
+                latest = record if _may_go_on(record) else None
+                yield record
+                continue
+            begun, most, make = _SHORT[kind]
+            if not latest or latest[0] != begun or latest[4:8] != record[4:8] or count > most:
+                self.damaged, latest = self.damaged + 1, None
+                continue
+            try:
+                made = list(make(latest, count, record))
+            except struct.error:  # more than 64 bits
+                self.damaged, latest = self.damaged + 1, None
+                continue
+            yield from made
+            latest = made[-1] if made else latest
 
     def _read(self, record):
         kind, flags, detail, track = struct.unpack_from("<BBHI", record)
