@@ -13,25 +13,6 @@ enum { COPY_IN, LAUNCH, COMPLETE, KERNEL, COPY_OUT, TOTAL, ALONE };
 
 static const uint32_t not_a_number = 0xffffffff;
 
-struct tare_figure *matmul_figure(struct matmul_product *product,
-                                  struct tare_measurement *measurement, enum tare_part part,
-                                  const char *source, const char *method)
-{
-	struct matmul *matmul = product->matmul;
-	bool device = strcmp(source, "device") == 0;
-	struct tare_figure *figure =
-	    tare_measurement_add(measurement, "time", "ps", source, "%s%s", method,
-	                         device ? tare_bench_stamp_note(&matmul->bench) : "");
-
-	tare_labels_set_text(&figure->labels, "rung", tare_rung_name(product->rung));
-	tare_labels_set_number(&figure->labels, "n", product->n);
-	tare_labels_set_text(&figure->labels, "part", tare_part_name(part));
-	figure->stamp_note_at = strlen(method);
-	figure->quantum = device ? matmul->bench.step_ps : 1000 * (double)matmul->run->host_step_ns;
-	figure->floor = 1;
-	return figure;
-}
-
 // ---- memory
 
 void matmul_close_product(struct matmul_product *product)

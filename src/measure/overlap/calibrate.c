@@ -3,15 +3,10 @@
 // a few runs that show the gaps between operations.
 #include "measure/overlap/internal.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CALIBRATE_SHARE 0.1
 #define SIZE_STEP 4 // from one size to the next
-#define REPEATS_MOST OVERLAP_REPEATS_MOST
 #define IN_A_ROW_MOST 6
 // Serial runs that calibrating takes with all repeats.
 #define RUNS_FOR_ALL 65.0
@@ -20,18 +15,6 @@
 #define ISSUE_MANY 64
 
 // ---- stages at the sizes of chunks
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-	return (left > right) - (left < right);
-}
-
-static double median(double *values, uint32_t count)
-{
-	qsort(values, count, sizeof *values, compare_doubles);
-	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
 
 // The most queues that are searched.
 static uint32_t most_queues(const struct overlap *overlap)
@@ -47,7 +30,8 @@ static uint32_t most_queues(const struct overlap *overlap)
 static int measure_point(struct overlap *overlap, enum tare_stage stage, uint64_t items,
                          struct tare_stage_point *point, struct tare_error *error)
 {
-	double isolated[REPEATS_MOST], row[REPEATS_MOST], across[REPEATS_MOST];
+	double isolated[OVERLAP_REPEATS_MOST], row[OVERLAP_REPEATS_MOST],
+	    across[OVERLAP_REPEATS_MOST];
 	bool kernels = stage == TARE_STAGE_KERNEL;
 	int status = 0;
 
@@ -70,9 +54,9 @@ static int measure_point(struct overlap *overlap, enum tare_stage stage, uint64_
 		.amount = items * (stage == TARE_STAGE_TO_DEVICE ? overlap->work.in_bytes
 		                   : stage == TARE_STAGE_TO_HOST ? overlap->work.out_bytes
 		                                                 : 1),
-		.isolated_ns = median(isolated, overlap->repeats),
-		.back_to_back_ns = median(row, overlap->repeats),
-		.across_ns = kernels ? median(across, overlap->repeats) : 0,
+		.isolated_ns = overlap_median(isolated, overlap->repeats),
+		.back_to_back_ns = overlap_median(row, overlap->repeats),
+		.across_ns = kernels ? overlap_median(across, overlap->repeats) : 0,
 	};
 	return 0;
 }
@@ -117,29 +101,6 @@ static int measure_points(struct overlap *overlap, enum tare_stage stage,
 }
 
 // ---- issuing
-
-int overlap_median_run(struct overlap *overlap, const struct tare_schedule *schedule, uint32_t runs,
-                       double *ns, double *issue_ns, struct tare_error *error)
-{
-	double times[REPEATS_MOST], issues[REPEATS_MOST];
-	int status = 0;
-
-	for (uint32_t i = 0; status == 0 && i < runs; i++) {
-		int64_t time = 0, issue = 0;
-		status = overlap_go_on(overlap, error);
-		if (status == 0)
-			status = tare_pipeline_run(overlap->pipeline, schedule, TARE_BREAK_NONE,
-			                           &time, &issue, error);
-		times[i] = (double)time;
-		issues[i] = (double)issue;
-	}
-	if (status < 0)
-		return status;
-	*ns = median(times, runs);
-	if (issue_ns)
-		*issue_ns = median(issues, runs);
-	return 0;
-}
 
 static int median_run(struct overlap *overlap, const struct tare_schedule *schedule, double *ns,
                       double *issue_ns, struct tare_error *error)
@@ -335,7 +296,7 @@ static void choose_repeats(struct overlap *overlap)
 	double run_ns = stage[0].ns + stage[1].ns + stage[2].ns;
 	double hold = CALIBRATE_SHARE * (double)overlap->budget_ns / (run_ns * RUNS_FOR_ALL);
 
-	overlap->repeats = hold > 1 ? REPEATS_MOST : hold > 0.6 ? 2 : 1;
+	overlap->repeats = hold > 1 ? OVERLAP_REPEATS_MOST : hold > 0.6 ? 2 : 1;
 	overlap->in_a_row = hold > 0.3 ? IN_A_ROW_MOST : 2;
 }
 

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const peak_group_names[PEAK_GROUPS] = { "compute", "memory", "sweep", "local",
+	                                            "tensor" };
+
 void peak_keep_clock(const struct peak_task *task)
 {
 	struct peak *peak = task->peak;

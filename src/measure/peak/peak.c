@@ -32,9 +32,6 @@ static const struct detail details[] = {
 	{ INT64_MAX, 0x1f, 0x1f, 0x1f, 0x3f, 2, NULL },
 };
 
-const char *const peak_group_names[PEAK_GROUPS] = { "compute", "memory", "sweep", "local",
-	                                            "tensor" };
-
 static const struct detail *detail_of(const struct peak *peak)
 {
 	size_t i = 0;

@@ -152,6 +152,15 @@ static inline enum pipeline_queue_set pipeline_stage_set(const struct tare_pipel
 // engines, that of the stage's engine.
 struct tare_queue *pipeline_stage_queue(struct tare_pipeline *pipeline, enum tare_stage stage);
 
+static inline size_t pipeline_slot(uint32_t chunk, enum tare_stage stage)
+{
+	return (size_t)chunk * TARE_STAGE_COUNT + stage;
+}
+// The slot of what a step waits for: the stage before it of the same chunk.
+static inline size_t pipeline_awaited(const struct tare_step *step)
+{
+	return pipeline_slot(step->chunk, (enum tare_stage)(step->stage - 1));
+}
 // What a schedule consists of, in pipeline->plan.
 int pipeline_plan(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
                   enum tare_break how, struct tare_error *error);

@@ -29,80 +29,12 @@ struct execution {
 
 // ---- the plan
 
-static int reserve(struct pipeline_plan *plan, uint32_t chunks, struct tare_error *error)
-{
-	size_t steps = (size_t)chunks * TARE_STAGE_COUNT;
-	struct pipeline_plan grown = { .capacity = chunks };
-
-	if (chunks <= plan->capacity)
-		return 0;
-	free(plan->starts);
-	free(plan->sizes);
-	free(plan->steps);
-	free(plan->events);
-	free(plan->wanted);
-	grown.starts = calloc(chunks, sizeof *grown.starts);
-	grown.sizes = calloc(chunks, sizeof *grown.sizes);
-	grown.steps = calloc(steps, sizeof *grown.steps);
-	grown.events = calloc(steps, sizeof(struct tare_event *));
-	grown.wanted = calloc(steps, sizeof *grown.wanted);
-	*plan = grown;
-	if (grown.starts && grown.sizes && grown.steps && grown.events && grown.wanted)
-		return 0;
-	plan->capacity = 0;
-	return tare_fail(error, ENOMEM, "out of memory");
-}
-
-static size_t slot(uint32_t chunk, enum tare_stage stage)
-{
-	return (size_t)chunk * TARE_STAGE_COUNT + stage;
-}
-
-// The slot of what a step waits for: the stage before it of the same chunk.
-static size_t awaited(const struct tare_step *step)
-{
-	return slot(step->chunk, (enum tare_stage)(step->stage - 1));
-}
-
-int pipeline_plan(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
-                  enum tare_break how, struct tare_error *error)
-{
-	struct pipeline_plan *plan = &pipeline->plan;
-	int status = reserve(plan, schedule->chunks, error);
-
-	if (status == 0)
-		status = tare_schedule_chunks(schedule, pipeline->items, pipeline->kernel.align,
-		                              plan->starts, plan->sizes, error);
-	if (status < 0)
-		return status;
-	plan->step_count =
-	    tare_schedule_steps(schedule, tare_pipeline_stages(pipeline), plan->steps);
-	for (size_t i = 0; i < (size_t)schedule->chunks * TARE_STAGE_COUNT; i++)
-		plan->wanted[i] = false;
-	for (size_t i = 0; i < plan->step_count; i++) {
-		struct tare_step *step = &plan->steps[i];
-		if (pipeline->backwards)
-			step->chunk = schedule->chunks - 1 - step->chunk;
-		if (how == TARE_BREAK_DEFAULT_QUEUE) {
-			step->queue = 0;
-			step->waits = false;
-		}
-		// Without input there is nothing that a kernel could wait for.
-		if (step->stage == TARE_STAGE_TO_DEVICE ||
-		    (step->stage == TARE_STAGE_KERNEL && !pipeline->kernel.in_bytes))
-			step->waits = false;
-		if (step->waits)
-			plan->wanted[awaited(step)] = true;
-	}
-	return 0;
-}
-
 void pipeline_drop_events(struct tare_pipeline *pipeline)
 {
 	struct pipeline_plan *plan = &pipeline->plan;
 
 	for (size_t i = 0; i < plan->step_count; i++) {
-		size_t at = slot(plan->steps[i].chunk, plan->steps[i].stage);
+		size_t at = pipeline_slot(plan->steps[i].chunk, plan->steps[i].stage);
 		tare_event_free(plan->events[at]);
 		plan->events[at] = NULL;
 	}
@@ -147,7 +79,7 @@ static int append_step(struct execution *execution, size_t index, struct tare_er
 	const struct tare_step *step = &plan->steps[index];
 	struct pipeline_operation *prepared = &execution->prepared[step->stage];
 	struct tare_operation *operation = &prepared->operation;
-	size_t at = slot(step->chunk, step->stage);
+	size_t at = pipeline_slot(step->chunk, step->stage);
 	bool event = execution->all_events || plan->wanted[at];
 	int status = 0;
 
@@ -155,7 +87,7 @@ static int append_step(struct execution *execution, size_t index, struct tare_er
 	             plan->sizes[step->chunk], prepared);
 	operation->blocking =
 	    execution->how == TARE_BREAK_BLOCKING && step->stage != TARE_STAGE_KERNEL;
-	operation->waits = step->waits ? &plan->events[awaited(step)] : NULL;
+	operation->waits = step->waits ? &plan->events[pipeline_awaited(step)] : NULL;
 	operation->wait_count = step->waits;
 	// It must not wait for what no device has seen yet.
 	if (operation->blocking)

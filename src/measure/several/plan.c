@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define WINDOW_NS INT64_C(25000000)
 #define WINDOW_COPIES 8
@@ -67,28 +66,6 @@ struct several_figure *several_plan_figure(struct several_plan *plan, uint32_t c
 	    tare_labels_set_text(&grown->labels, "at_work", at_work) < 0)
 		return NULL;
 	return grown;
-}
-
-static void labels_clear(struct tare_labels *labels)
-{
-	for (size_t i = 0; i < labels->count; i++) {
-		free(labels->at[i].name);
-		free(labels->at[i].text);
-	}
-	free(labels->at);
-	*labels = (struct tare_labels){ 0 };
-}
-
-void several_plans_clear(struct several *several, size_t first)
-{
-	while (several->plan_count > first) {
-		struct several_plan *plan = &several->plans[--several->plan_count];
-		for (size_t i = 0; i < plan->figure_count; i++) {
-			tare_series_clear(&plan->figures[i].series);
-			labels_clear(&plan->figures[i].labels);
-		}
-		free(plan->figures);
-	}
 }
 
 // ---- one round
