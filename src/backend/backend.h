@@ -349,9 +349,6 @@ struct tare_backend {
 
 	int (*queue_create)(struct tare_device *device, const struct tare_queue_options *options,
 	                    struct tare_queue **queue, struct tare_error *error);
-	// Wraps a queue made by somebody else (cl_command_queue, CUstream); queue_free leaves it.
-	int (*queue_adopt)(struct tare_device *device, void *native, struct tare_queue **queue,
-	                   struct tare_error *error);
 	void (*queue_free)(struct tare_queue *queue);
 
 	// Append, submit and execute are three things. Append hands the operation to the runtime;

@@ -115,15 +115,6 @@ int tare_queue_create(struct tare_device *device, const struct tare_queue_option
 	return backend->queue_create(device, options, queue, error);
 }
 
-int tare_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
-                     struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (!backend->queue_adopt)
-		return cannot(backend, "adopt queues", error);
-	return backend->queue_adopt(device, native, queue, error);
-}
-
 int tare_append(struct tare_queue *queue, const struct tare_operation *operation,
                 struct tare_event **event, struct tare_error *error)
 {

@@ -32,8 +32,6 @@ int tare_peer_enable(struct tare_device *device, struct tare_device *peer,
                      struct tare_error *error);
 int tare_queue_create(struct tare_device *device, const struct tare_queue_options *options,
                       struct tare_queue **queue, struct tare_error *error);
-int tare_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
-                     struct tare_error *error);
 int tare_append(struct tare_queue *queue, const struct tare_operation *operation,
                 struct tare_event **event, struct tare_error *error);
 int tare_append_clock(struct tare_queue *queue, struct tare_span to, struct tare_error *error);

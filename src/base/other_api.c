@@ -17,11 +17,6 @@ const char *tare_other_name(enum tare_other_api api)
 	return apis[api].name;
 }
 
-const char *tare_other_title(enum tare_other_api api)
-{
-	return apis[api].title;
-}
-
 static bool is_of(const char *name, enum tare_other_api api)
 {
 	for (size_t i = 0; i < sizeof apis->libraries / sizeof *apis->libraries; i++) {

@@ -22,8 +22,7 @@ struct tare_other_uses {
 #define TARE_OTHER_LOADED "loaded"
 #define TARE_OTHER_LINKED "linked"
 
-const char *tare_other_name(enum tare_other_api api);  // of files: "cuda", "levelzero"
-const char *tare_other_title(enum tare_other_api api); // "CUDA", "Level Zero"
+const char *tare_other_name(enum tare_other_api api); // of files: "cuda", "levelzero"
 
 // Notes that a library was seen, by its path or name, if it is one by which an API is used. What
 // was seen to be loaded stays.

@@ -46,11 +46,6 @@ static const char *const type_names[TARE_DEVICE_TYPES] = {
 	[TARE_DEVICE_SIMULATED] = "simulated",
 };
 
-const char *tare_device_type_name(enum tare_device_type type)
-{
-	return type_names[type];
-}
-
 void tare_facts_set_type(struct tare_facts *facts, enum tare_device_type type)
 {
 	tare_fact_set_text(facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER, type_names[type]);

@@ -175,8 +175,6 @@ void tare_fact_set_count(struct tare_facts *facts, enum tare_fact_id id,
                          enum tare_fact_origin origin, uint64_t value);
 void tare_fact_set_rate(struct tare_facts *facts, enum tare_fact_id id,
                         enum tare_fact_origin origin, double per_second);
-// "GPU", "CPU", "simulated" …
-const char *tare_device_type_name(enum tare_device_type type);
 // Sets the fact TYPE, and what it says: OTHER where there is none.
 void tare_facts_set_type(struct tare_facts *facts, enum tare_device_type type);
 enum tare_device_type tare_facts_type(const struct tare_facts *facts);

@@ -151,7 +151,6 @@ const struct tare_backend tare_backend_cuda = {
 	.memory_advise = cuda_memory_advise,
 	.peer_enable = cuda_peer_enable,
 	.queue_create = cuda_queue_create,
-	.queue_adopt = cuda_queue_adopt,
 	.queue_free = cuda_queue_free,
 	.append = cuda_append,
 	.submit = cuda_submit,

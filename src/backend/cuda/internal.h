@@ -86,7 +86,7 @@ struct cuda_memory {
 struct cuda_queue {
 	struct tare_queue base;
 	cu_stream stream;
-	bool timed, adopted, legacy, capturing;
+	bool timed, legacy, capturing;
 	bool of_thread; // the default stream of the thread that made it
 	pthread_t thread;
 	struct cuda_queue *next_joined; // of those that record the same graph
@@ -183,8 +183,6 @@ int cuda_peer_copy(struct cuda_device *device, const struct tare_span *from,
 
 int cuda_queue_create(struct tare_device *device, const struct tare_queue_options *options,
                       struct tare_queue **queue, struct tare_error *error);
-int cuda_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
-                     struct tare_error *error);
 void cuda_queue_free(struct tare_queue *queue);
 // Makes the queue's device current. -EINVAL where the queue is another thread's default stream:
 // the same handle would mean this thread's.

@@ -128,19 +128,6 @@ int cuda_queue_create(struct tare_device *device, const struct tare_queue_option
 	return 0;
 }
 
-int cuda_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
-                     struct tare_error *error)
-{
-	struct cuda_queue *made = NULL;
-	int status = make(device, native ? native : ABI_STREAM_LEGACY, &made, error);
-
-	if (status < 0)
-		return status;
-	made->timed = made->adopted = true;
-	*queue = &made->base;
-	return 0;
-}
-
 void cuda_queue_free(struct tare_queue *base)
 {
 	if (!base)
@@ -154,7 +141,7 @@ void cuda_queue_free(struct tare_queue *base)
 			gate->queue = NULL;
 	cuda_graph_leave(queue);
 	// Destroying does not wait: what was appended still runs.
-	if (!queue->adopted && !queue->legacy && !queue->of_thread)
+	if (!queue->legacy && !queue->of_thread)
 		device->driver->call.cuStreamDestroy_v2(queue->stream);
 	free(queue);
 }

@@ -187,7 +187,6 @@ const struct tare_backend tare_backend_levelzero = {
 	.memory_import = levelzero_memory_import,
 	.memory_advise = levelzero_memory_advise,
 	.queue_create = levelzero_queue_create,
-	.queue_adopt = levelzero_queue_adopt,
 	.queue_free = levelzero_queue_free,
 	.append = levelzero_append,
 	.append_clock = levelzero_append_clock,

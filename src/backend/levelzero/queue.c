@@ -172,7 +172,7 @@ static void destroy(struct levelzero_device *device, struct levelzero_queue *que
 	if (*at)
 		*at = queue->next;
 	levelzero_lists_close(queue);
-	if (queue->list && !queue->adopted && !queue->deferred)
+	if (queue->list && !queue->deferred)
 		call->zeCommandListDestroy(queue->list);
 	if (queue->fence)
 		call->zeFenceDestroy(queue->fence);
@@ -270,29 +270,6 @@ int levelzero_queue_create(struct tare_device *base, const struct tare_queue_opt
 		free(made);
 		return status;
 	}
-	made->next = device->work->queues;
-	device->work->queues = made;
-	*queue = &made->base;
-	return 0;
-}
-
-int levelzero_queue_adopt(struct tare_device *base, void *native, struct tare_queue **queue,
-                          struct tare_error *error)
-{
-	struct levelzero_device *device = levelzero_device_of(base);
-	struct levelzero_queue *made = NULL;
-	int status = levelzero_works(device, error);
-
-	if (status < 0)
-		return status;
-	if (!native)
-		return tare_fail(error, EINVAL, "this is no immediate command list");
-	// Nothing tells the engine of a list; the first is what most are made on.
-	status = new_queue(base, &device->work->engines[0], &made, error);
-	if (status < 0)
-		return status;
-	made->timed = made->adopted = true;
-	made->list = native;
 	made->next = device->work->queues;
 	device->work->queues = made;
 	*queue = &made->base;

@@ -47,7 +47,7 @@ struct levelzero_queue {
 	struct levelzero_queue *next; // of the device's
 	uint64_t number;              // never used again, unlike its address
 	struct levelzero_engine engine;
-	bool timed, out_of_order, deferred, adopted;
+	bool timed, out_of_order, deferred;
 	bool chained;                         // the driver keeps the order itself
 	bool retired;                         // freed by the caller while work was in it
 	ze_command_list_handle_t list;        // immediate; deferred: NULL
@@ -147,8 +147,6 @@ int levelzero_native_queue_open(struct levelzero_device *device,
 
 int levelzero_queue_create(struct tare_device *device, const struct tare_queue_options *options,
                            struct tare_queue **queue, struct tare_error *error);
-int levelzero_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
-                          struct tare_error *error);
 void levelzero_queue_free(struct tare_queue *queue);
 
 // ---- list.c

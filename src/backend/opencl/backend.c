@@ -289,7 +289,6 @@ const struct tare_backend tare_backend_opencl = {
 	.memory_import = opencl_memory_import,
 	.image_create = opencl_image_create,
 	.queue_create = opencl_queue_create,
-	.queue_adopt = opencl_queue_adopt,
 	.queue_free = opencl_queue_free,
 	.append = opencl_append,
 	.submit = opencl_submit,

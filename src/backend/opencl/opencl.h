@@ -43,7 +43,7 @@ struct opencl_device {
 struct opencl_queue {
 	struct tare_queue base;
 	cl_command_queue queue;
-	cl_context context; // borrowed; differs from the device's when the queue was adopted
+	cl_context context; // borrowed: the device's
 	bool timed, out_of_order;
 };
 
@@ -136,8 +136,6 @@ bool opencl_is_image(const struct tare_memory *memory);
 
 int opencl_queue_create(struct tare_device *device, const struct tare_queue_options *options,
                         struct tare_queue **queue, struct tare_error *error);
-int opencl_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
-                       struct tare_error *error);
 void opencl_queue_free(struct tare_queue *queue);
 int opencl_submit(struct tare_queue *queue, struct tare_error *error);
 int opencl_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);

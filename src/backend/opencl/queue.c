@@ -81,50 +81,6 @@ int opencl_queue_create(struct tare_device *device, const struct tare_queue_opti
 	return 0;
 }
 
-int opencl_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
-                       struct tare_error *error)
-{
-	struct opencl_device *own = opencl_device(device);
-	const struct opencl_functions *cl = own->cl;
-	cl_command_queue foreign = native;
-	cl_command_queue_properties properties = 0;
-	cl_device_id id = NULL;
-	cl_context context = NULL;
-
-	cl_int code =
-	    cl->clGetCommandQueueInfo(foreign, CL_QUEUE_DEVICE, sizeof(cl_device_id), &id, NULL);
-	if (code == CL_SUCCESS)
-		code = cl->clGetCommandQueueInfo(foreign, CL_QUEUE_CONTEXT, sizeof(cl_context),
-		                                 &context, NULL);
-	if (code == CL_SUCCESS)
-		code = cl->clGetCommandQueueInfo(foreign, CL_QUEUE_PROPERTIES, sizeof properties,
-		                                 &properties, NULL);
-	// Somebody else's handle: that it is invalid says nothing of the device.
-	if (code == CL_INVALID_COMMAND_QUEUE)
-		return tare_fail_native(error, EINVAL, "opencl", "clGetCommandQueueInfo", code,
-		                        opencl_code_name(code), "this is no OpenCL queue");
-	if (code != CL_SUCCESS)
-		return opencl_fail(error, "clGetCommandQueueInfo", code, "cannot adopt the queue");
-	if (id != own->entry.id)
-		return tare_fail(error, EINVAL, "the queue belongs to another device");
-
-	struct opencl_queue *adopted = calloc(1, sizeof *adopted);
-	if (!adopted)
-		return tare_fail(error, ENOMEM, "out of memory");
-	code = cl->clRetainCommandQueue(foreign);
-	if (code != CL_SUCCESS) {
-		free(adopted);
-		return opencl_fail(error, "clRetainCommandQueue", code, "cannot adopt the queue");
-	}
-	adopted->base.device = device;
-	adopted->queue = foreign;
-	adopted->context = context;
-	adopted->timed = properties & CL_QUEUE_PROFILING_ENABLE;
-	adopted->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-	*queue = &adopted->base;
-	return 0;
-}
-
 void opencl_queue_free(struct tare_queue *queue)
 {
 	struct opencl_queue *own = (struct opencl_queue *)queue;

@@ -73,7 +73,6 @@ const struct tare_backend tare_backend_simulated = {
 	.memory_advise = simulated_memory_advise,
 	.peer_enable = simulated_peer_enable,
 	.queue_create = simulated_queue_create,
-	.queue_adopt = simulated_queue_adopt,
 	.queue_free = simulated_queue_free,
 	.append = simulated_append,
 	.submit = simulated_submit,

@@ -150,7 +150,7 @@ int simulated_event_stamps(struct tare_event *base, struct tare_stamps *stamps,
 int simulated_gate_shut(struct tare_queue *base, struct tare_gate **result,
                         struct tare_error *error)
 {
-	struct simulated_queue *queue = ((struct simulated_queue *)base)->owner;
+	struct simulated_queue *queue = (struct simulated_queue *)base;
 	struct simulated_device *device = (struct simulated_device *)base->device;
 	int status = simulated_check(device, error);
 

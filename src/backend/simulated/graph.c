@@ -25,7 +25,7 @@ static int lane_of(struct simulated_graph *graph, const struct simulated_queue *
 
 int simulated_graph_begin(struct tare_queue *base, struct tare_error *error)
 {
-	struct simulated_queue *queue = ((struct simulated_queue *)base)->owner;
+	struct simulated_queue *queue = (struct simulated_queue *)base;
 	struct simulated_device *device = (struct simulated_device *)base->device;
 	int status = simulated_check(device, error);
 
@@ -190,7 +190,7 @@ static int open_lanes(struct simulated_graph *graph, struct tare_error *error)
 int simulated_graph_end(struct tare_queue *base, struct tare_graph **result,
                         struct tare_error *error)
 {
-	struct simulated_queue *queue = ((struct simulated_queue *)base)->owner;
+	struct simulated_queue *queue = (struct simulated_queue *)base;
 	struct simulated_device *device = (struct simulated_device *)base->device;
 	int status = simulated_check(device, error);
 
@@ -299,7 +299,7 @@ int simulated_graph_launch(struct tare_graph *base, struct tare_queue *queue_bas
                            struct tare_event **event, struct tare_error *error)
 {
 	struct simulated_graph *graph = (struct simulated_graph *)base;
-	struct simulated_queue *queue = ((struct simulated_queue *)queue_base)->owner;
+	struct simulated_queue *queue = (struct simulated_queue *)queue_base;
 	struct simulated_device *device = (struct simulated_device *)base->device;
 	int status = simulated_check(device, error);
 

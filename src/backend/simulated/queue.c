@@ -55,7 +55,6 @@ int simulated_queue_create(struct tare_device *base, const struct tare_queue_opt
 	struct simulated_queue *queue = queue_new(device);
 	if (!queue)
 		return tare_fail(error, ENOMEM, "out of memory");
-	queue->owner = queue;
 	queue->order = options->order;
 	queue->timed = options->timed;
 	queue->deferred =
@@ -71,28 +70,6 @@ int simulated_queue_create(struct tare_device *base, const struct tare_queue_opt
 	}
 	*result = &queue->base;
 	return 0;
-}
-
-int simulated_queue_adopt(struct tare_device *base, void *native, struct tare_queue **result,
-                          struct tare_error *error)
-{
-	struct simulated_device *device = (struct simulated_device *)base;
-	int status = simulated_check(device, error);
-
-	if (status < 0)
-		return status;
-	// The simulated device's own handle of a queue is the queue.
-	for (struct simulated_queue *each = device->queues; each; each = each->next)
-		if (each == native) {
-			struct simulated_queue *queue = queue_new(device);
-			if (!queue)
-				return tare_fail(error, ENOMEM, "out of memory");
-			queue->owner = each->owner;
-			queue->adopted = true;
-			*result = &queue->base;
-			return 0;
-		}
-	return tare_fail(error, EINVAL, "this is no queue of the simulated device");
 }
 
 // Lets the model run until the queue is empty, but not beyond the limit; says whether it is.
@@ -132,7 +109,7 @@ void simulated_queue_free(struct tare_queue *base)
 	if (queue->recording && queue->recording->queue == queue)
 		simulated_graph_drop(queue->recording);
 	queue->recording = NULL;
-	if (!queue->adopted && queue->model) {
+	if (queue->model) {
 		drain(device, queue);
 		tare_model_queue_free(device->model, queue->model);
 	}
@@ -204,7 +181,7 @@ static int enqueue(struct simulated_queue *queue, struct simulated_command *comm
 int simulated_append(struct tare_queue *base, const struct tare_operation *operation,
                      struct tare_event **event, struct tare_error *error)
 {
-	struct simulated_queue *queue = ((struct simulated_queue *)base)->owner;
+	struct simulated_queue *queue = (struct simulated_queue *)base;
 	struct simulated_device *device = device_of(base);
 	int status = simulated_check(device, error);
 
@@ -242,7 +219,7 @@ int simulated_append(struct tare_queue *base, const struct tare_operation *opera
 
 int simulated_submit(struct tare_queue *base, struct tare_error *error)
 {
-	struct simulated_queue *queue = ((struct simulated_queue *)base)->owner;
+	struct simulated_queue *queue = (struct simulated_queue *)base;
 	struct simulated_device *device = device_of(base);
 	int status = simulated_check(device, error);
 
@@ -255,7 +232,7 @@ int simulated_submit(struct tare_queue *base, struct tare_error *error)
 
 int simulated_finish(struct tare_queue *base, int64_t limit_ns, struct tare_error *error)
 {
-	struct simulated_queue *queue = ((struct simulated_queue *)base)->owner;
+	struct simulated_queue *queue = (struct simulated_queue *)base;
 	struct simulated_device *device = device_of(base);
 	const struct tare_script_host *host = &device->script->host;
 	int status = simulated_check(device, error);

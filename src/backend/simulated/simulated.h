@@ -56,10 +56,7 @@ struct simulated_queue {
 	struct tare_model_queue *model;
 	enum tare_queue_order order;
 	bool timed;
-	bool deferred; // operations wait for submit
-	bool adopted;  // shares another's model queue
-	// itself, or the queue adopted; live commands are kept there
-	struct simulated_queue *owner;
+	bool deferred;                          // operations wait for submit
 	struct simulated_command *first, *last; // not done, in the order of appending
 	// out-of-order: later commands wait for it; not done
 	struct simulated_command *barrier;
@@ -263,8 +260,6 @@ uint64_t simulated_move_pages(struct tare_span span, uint64_t page_bytes, bool t
 // ---- queue.c
 int simulated_queue_create(struct tare_device *device, const struct tare_queue_options *options,
                            struct tare_queue **queue, struct tare_error *error);
-int simulated_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
-                          struct tare_error *error);
 void simulated_queue_free(struct tare_queue *queue);
 int simulated_append(struct tare_queue *queue, const struct tare_operation *operation,
                      struct tare_event **event, struct tare_error *error);

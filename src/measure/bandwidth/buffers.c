@@ -100,11 +100,6 @@ enum tare_memory_kind bandwidth_kind(enum buffer buffer)
 	return kinds[buffer];
 }
 
-bool bandwidth_is_pageable(enum buffer buffer)
-{
-	return bandwidth_kind(buffer) == TARE_MEMORY_PAGEABLE;
-}
-
 static uint64_t fact_count(const struct tare_run *run, enum tare_fact_id id)
 {
 	return run->facts && run->facts->fact[id].present ? run->facts->fact[id].count : 0;

@@ -73,7 +73,6 @@ int bandwidth_fill(struct bandwidth *bandwidth, enum buffer buffer, uint64_t byt
 int bandwidth_check_interrupt(const struct bandwidth *bandwidth, struct tare_error *error);
 void bandwidth_close_buffers(struct bandwidth *bandwidth);
 enum tare_memory_kind bandwidth_kind(enum buffer buffer);
-bool bandwidth_is_pageable(enum buffer buffer);
 
 // ---- verify.c
 // Fills a destination with what the pattern never holds.
@@ -130,8 +129,6 @@ int transfer_need(const struct transfer *transfer, enum buffer buffer, struct ta
 
 // ---- after measuring
 // The figure of a line at a size (the first such cell that is not absent), or NULL.
-const struct tare_cell *bandwidth_main_cell(const struct tare_result *result, enum tare_line line,
-                                            uint64_t bytes);
 const struct tare_cell *bandwidth_cell(const struct tare_result *result, enum tare_line line,
                                        uint64_t bytes, const char *source);
 double bandwidth_cell_ns(const struct tare_cell *cell, double value);

@@ -33,12 +33,6 @@ const struct tare_cell *bandwidth_cell(const struct tare_result *result, enum ta
 	return NULL;
 }
 
-const struct tare_cell *bandwidth_main_cell(const struct tare_result *result, enum tare_line line,
-                                            uint64_t bytes)
-{
-	return bandwidth_cell(result, line, bytes, NULL);
-}
-
 double bandwidth_cell_ns(const struct tare_cell *cell, double value)
 {
 	return strcmp(cell->unit, "ps") == 0 ? value / 1000 : value;

@@ -128,8 +128,8 @@ static void a_document_without_cells_is_a_header(void **state)
 static void a_device_is_a_row_for_each_fact(void **state)
 {
 	static const char *const rows[] = {
-		"device,backend,index,key,value,unit,origin,reason\r\n7,opencl,0,name,\"GPU "
-		"\"\"one\"\" \\ µ\",,driver,\r\n",
+		"device,backend,index,key,value,unit,origin,reason\r\n7,opencl,0,name,",
+		"\r\n7,opencl,0,name,\"GPU \"\"one\"\" \\ µ\",,driver,\r\n",
 		"\r\n7,opencl,0,uuid,,,,OpenCL does not tell\r\n",
 		"\r\n7,opencl,1,compute_units,132,,system,\r\n",
 		"\r\n7,opencl,1,memory_bytes,150754820096,B,driver,\r\n",
