@@ -34,7 +34,7 @@ ROOMS = {
         "tables": {"core", "recording", "ledger", "symbols"}, "whatif": {"core", "recording", "ledger", "tables"},
         "findings": {"core", "recording", "ledger", "tables", "whatif"},
         "findings/transfers": {"findings", "core", "recording", "ledger", "tables", "whatif"},
-        "findings/work": {"findings", "core", "recording", "ledger", "tables", "whatif"},
+        "findings/execution": {"findings", "core", "recording", "ledger", "tables", "whatif"},
     },
     "report": {"": {"terminal"}, "terminal": set(), "result": {"", "terminal"}, "run": {"", "terminal"},
                "page": {"", "run"}},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits after which the device has nothing to do until the host has issued more, again and again.
-#include "analysis/findings/work/internal.h"
+#include "analysis/findings/execution/internal.h"
 
 #include "base/cleanup.h"
 #include "base/units.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How command lists are used: recorded again for each execution, and lists that wait for each
 // kernel.
-#include "analysis/findings/work/internal.h"
+#include "analysis/findings/execution/internal.h"
 
 #include "analysis/ledger/internal.h"
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stream that is so full that launches into it hold the host up, which has work for another one.
-#include "analysis/findings/work/internal.h"
+#include "analysis/findings/execution/internal.h"
 
 #include "base/cleanup.h"
 #include "base/units.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of the rules about kernels and the host. docs/findings.md is held to it by a test.
-#include "analysis/findings/work/internal.h"
+#include "analysis/findings/execution/internal.h"
 
 #define PAIR(name) "pairs_work " name " raise", "pairs_work " name " silent"
 

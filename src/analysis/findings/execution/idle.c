@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All devices are idle because of what the host does, or has not done.
-#include "analysis/findings/work/internal.h"
+#include "analysis/findings/execution/internal.h"
 
 #include "base/units.h"
 

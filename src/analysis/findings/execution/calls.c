@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls between kernels that do no work for them: queries, and releases of objects.
-#include "analysis/findings/work/internal.h"
+#include "analysis/findings/execution/internal.h"
 
 #include "base/units.h"
 

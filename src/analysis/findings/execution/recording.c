@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What recording costs, and threads that do nothing but ask.
-#include "analysis/findings/work/internal.h"
+#include "analysis/findings/execution/internal.h"
 
 #include "base/units.h"
 

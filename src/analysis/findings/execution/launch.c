@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launching costs: kernels that are short against it, and a host that is slower than its
 // device.
-#include "analysis/findings/work/internal.h"
+#include "analysis/findings/execution/internal.h"
 
 #include "base/cleanup.h"
 #include "base/units.h"

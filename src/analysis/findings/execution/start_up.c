@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building programs before the first kernel takes much of the run.
-#include "analysis/findings/work/internal.h"
+#include "analysis/findings/execution/internal.h"
 
 #include "base/units.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What changes over a run: the first use that is slower than the rest, and drift.
-#include "analysis/findings/work/internal.h"
+#include "analysis/findings/execution/internal.h"
 
 #include "base/cleanup.h"
 #include "base/units.h"
