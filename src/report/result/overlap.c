@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `overlap` as text: what each stage takes, what overlapping gains at each kernel : copy, and with
 // -v every schedule that was measured beside its prediction. What follows from it is printed with
-// the conclusions (text.c).
+// the conclusions (frame.c).
 #include "report/result/parts.h"
 
 #include <errno.h>
