@@ -32,6 +32,7 @@ ROOMS = {
         "core": set(), "recording": {"core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},
         "tables": {"core", "recording", "ledger", "symbols"}, "whatif": {"core", "recording", "ledger", "tables"},
+        "hotspots": {"core", "recording", "ledger", "symbols", "tables"},
         "findings": {"core", "recording", "ledger", "tables", "whatif"},
         "findings/transfers": {"findings", "core", "recording", "ledger", "tables", "whatif"},
         "findings/execution": {"findings", "core", "recording", "ledger", "tables", "whatif"},
