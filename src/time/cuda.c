@@ -45,7 +45,8 @@ struct stream {
 	cu_context context;
 	cu_stream native;
 	char device[TARE_TIME_DEVICE];
-	struct tare_time_engines *engines; // NULL: not asked for
+	struct tare_time_engines *engines;            // NULL: not asked for
+	enum records { NONE, ASKED, HERE } * records; // of each slot that has ended, with `engines`
 	uint32_t spans;
 	cu_event events[][MOMENTS];
 };
@@ -104,12 +105,19 @@ static int cuda_begin(void *state, uint32_t slot, bool with_floor, struct tare_t
 {
 	struct stream *stream = state;
 
+	if (stream->engines)
+		stream->records[slot] = NONE;
 	return record(stream, slot, with_floor && !stream->engines ? FLOOR : START, START, error);
 }
 
 static int cuda_end(void *state, uint32_t slot, struct tare_time_error *error)
 {
-	return record(state, slot, END, END, error);
+	struct stream *stream = state;
+	int status = record(stream, slot, END, END, error);
+
+	if (status == 0 && stream->engines)
+		stream->records[slot] = ASKED;
+	return status;
 }
 
 static bool is_gone(cu_result native)
@@ -144,6 +152,21 @@ static int cuda_done(void *state, uint32_t slot, struct tare_time_why *why)
 	return result == ABI_SUCCESS ? 1 : failed(why, result);
 }
 
+// A flush costs tens of microseconds, so one does for all spans that are done by then.
+static void fetch_records(struct stream *stream, uint32_t slot)
+{
+	cu_context before = NULL;
+
+	if (stream->records[slot] == HERE || enter(stream, &before) != ABI_SUCCESS)
+		return;
+	for (uint32_t i = 0; i < stream->spans; i++)
+		if (stream->records[i] == ASKED &&
+		    stream->cuda.cuEventQuery(stream->events[i][END]) == ABI_SUCCESS)
+			stream->records[i] = HERE;
+	leave(stream, before);
+	tare_time_engines_flush(false);
+}
+
 // In place of the time between the marks, which it cannot exceed.
 static int take_engines(struct stream *stream, uint32_t slot, struct tare_time_stamps *stamps,
                         struct tare_time_why *why)
@@ -151,8 +174,12 @@ static int take_engines(struct stream *stream, uint32_t slot, struct tare_time_s
 	struct tare_time_engine_times times;
 	int status;
 
-	tare_time_engines_flush();
+	fetch_records(stream, slot);
 	status = tare_time_engines_times(stream->engines, slot, &times, why);
+	if (status == -EAGAIN) {
+		tare_time_engines_flush(true);
+		status = tare_time_engines_times(stream->engines, slot, &times, why);
+	}
 	if (status == -EAGAIN)
 		return tare_time_absent(why, TARE_TIME_NO_STAMPS, 0,
 		                        "CUPTI has no record of the span's marks");
@@ -217,6 +244,7 @@ static void cuda_close(void *state)
 		leave(stream, before);
 	}
 	tare_time_engines_close(stream->engines);
+	free(stream->records);
 	free(stream);
 }
 
@@ -267,6 +295,9 @@ static int open_engines(struct stream *stream, struct tare_time_error *error)
 {
 	int version = 0;
 
+	stream->records = calloc(stream->spans, sizeof *stream->records);
+	if (!stream->records)
+		return tare_time_fail(error, ENOMEM, "out of memory");
 	stream->cuda.cuDriverGetVersion(&version);
 	return tare_time_engines_open(&stream->engines, stream->context, stream->native,
 	                              stream->spans, version, error);

@@ -275,7 +275,7 @@ void tare_time_engines_leave(void)
 	cupti.call.cuptiActivityPopExternalCorrelationId(ABI_CUPTI_EXTERNAL_CUSTOM0, &last);
 }
 
-void tare_time_engines_flush(void)
+void tare_time_engines_flush(bool forced)
 {
-	cupti.call.cuptiActivityFlushAll(0);
+	cupti.call.cuptiActivityFlushAll(forced ? ABI_CUPTI_FLUSH_FORCED : 0);
 }

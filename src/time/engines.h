@@ -38,8 +38,8 @@ void tare_time_engines_close(struct tare_time_engines *engines);
 // Around the calls of this thread that mark a span's begin (which = 0) or end (1).
 void tare_time_engines_enter(struct tare_time_engines *engines, uint32_t slot, int which);
 void tare_time_engines_leave(void);
-// All records of what is done are here.
-void tare_time_engines_flush(void);
+// All records of what is done are here when it returns; `forced`: others too.
+void tare_time_engines_flush(bool forced);
 
 // ---- engines.c
 
