@@ -13,6 +13,8 @@
 #define STEP_NS 500.0
 // CUPTI's documentation says nothing; on H100 and H200 its times come in steps of 32 ns.
 #define ENGINES_STEP_NS 32.0
+// Flushes after which a record of CUPTI's is not waited for any more.
+#define TRIES 200
 
 struct functions {
 	cu_result (*cuCtxGetCurrent)(cu_context *context);
@@ -40,13 +42,20 @@ static const struct tare_time_symbol symbols[] = {
 
 enum { FLOOR, START, END, MOMENTS };
 
+// Of a span whose engines' times are wanted.
+struct records {
+	enum { NONE, WANTED, ASKED } state;
+	uint32_t tries;
+};
+
 struct stream {
 	struct functions cuda;
 	cu_context context;
 	cu_stream native;
 	char device[TARE_TIME_DEVICE];
-	struct tare_time_engines *engines;            // NULL: not asked for
-	enum records { NONE, ASKED, HERE } * records; // of each slot that has ended, with `engines`
+	struct tare_time_engines *engines; // NULL: not asked for
+	struct records *records;           // of each slot, with `engines`
+	pthread_mutex_t records_lock;
 	uint32_t spans;
 	cu_event events[][MOMENTS];
 };
@@ -101,12 +110,19 @@ static int record(struct stream *stream, uint32_t slot, int first, int last,
 	                             "CUDA refused a span's event in the stream");
 }
 
+static void set_records(struct stream *stream, uint32_t slot, int state)
+{
+	pthread_mutex_lock(&stream->records_lock);
+	stream->records[slot] = (struct records){ .state = state };
+	pthread_mutex_unlock(&stream->records_lock);
+}
+
 static int cuda_begin(void *state, uint32_t slot, bool with_floor, struct tare_time_error *error)
 {
 	struct stream *stream = state;
 
 	if (stream->engines)
-		stream->records[slot] = NONE;
+		set_records(stream, slot, NONE);
 	return record(stream, slot, with_floor && !stream->engines ? FLOOR : START, START, error);
 }
 
@@ -116,7 +132,7 @@ static int cuda_end(void *state, uint32_t slot, struct tare_time_error *error)
 	int status = record(stream, slot, END, END, error);
 
 	if (status == 0 && stream->engines)
-		stream->records[slot] = ASKED;
+		set_records(stream, slot, WANTED);
 	return status;
 }
 
@@ -138,33 +154,44 @@ static int failed(struct tare_time_why *why, cu_result native)
 	                        "CUDA says that work of this context failed");
 }
 
+// A flush costs tens of microseconds, so one does for all spans that are done by then. Some records
+// come with a later one only. 1: they are here, or will not come.
+static int fetch_records(struct stream *stream, uint32_t slot)
+{
+	struct records *records = stream->records;
+	bool ask;
+	int here;
+
+	pthread_mutex_lock(&stream->records_lock);
+	ask = records[slot].state == WANTED;
+	for (uint32_t i = 0; i < stream->spans && ask; i++)
+		if (records[i].state == WANTED &&
+		    stream->cuda.cuEventQuery(stream->events[i][END]) == ABI_SUCCESS)
+			records[i].state = ASKED;
+	if (ask)
+		tare_time_engines_flush();
+	here = tare_time_engines_known(stream->engines, slot) || ++records[slot].tries >= TRIES;
+	if (!here)
+		records[slot].state = WANTED;
+	pthread_mutex_unlock(&stream->records_lock);
+	return here;
+}
+
 static int cuda_done(void *state, uint32_t slot, struct tare_time_why *why)
 {
 	struct stream *stream = state;
 	cu_context before = NULL;
 	cu_result result = enter(stream, &before);
+	int here = 1;
 
 	if (result == ABI_SUCCESS)
 		result = stream->cuda.cuEventQuery(stream->events[slot][END]);
+	if (result == ABI_SUCCESS && stream->engines)
+		here = fetch_records(stream, slot);
 	leave(stream, before);
 	if (result == ABI_NOT_READY)
 		return 0;
-	return result == ABI_SUCCESS ? 1 : failed(why, result);
-}
-
-// A flush costs tens of microseconds, so one does for all spans that are done by then.
-static void fetch_records(struct stream *stream, uint32_t slot)
-{
-	cu_context before = NULL;
-
-	if (stream->records[slot] == HERE || enter(stream, &before) != ABI_SUCCESS)
-		return;
-	for (uint32_t i = 0; i < stream->spans; i++)
-		if (stream->records[i] == ASKED &&
-		    stream->cuda.cuEventQuery(stream->events[i][END]) == ABI_SUCCESS)
-			stream->records[i] = HERE;
-	leave(stream, before);
-	tare_time_engines_flush(false);
+	return result == ABI_SUCCESS ? here : failed(why, result);
 }
 
 // In place of the time between the marks, which it cannot exceed.
@@ -174,12 +201,7 @@ static int take_engines(struct stream *stream, uint32_t slot, struct tare_time_s
 	struct tare_time_engine_times times;
 	int status;
 
-	fetch_records(stream, slot);
 	status = tare_time_engines_times(stream->engines, slot, &times, why);
-	if (status == -EAGAIN) {
-		tare_time_engines_flush(true);
-		status = tare_time_engines_times(stream->engines, slot, &times, why);
-	}
 	if (status == -EAGAIN)
 		return tare_time_absent(why, TARE_TIME_NO_STAMPS, 0,
 		                        "CUPTI has no record of the span's marks");
@@ -244,6 +266,7 @@ static void cuda_close(void *state)
 		leave(stream, before);
 	}
 	tare_time_engines_close(stream->engines);
+	pthread_mutex_destroy(&stream->records_lock);
 	free(stream->records);
 	free(stream);
 }
@@ -317,6 +340,7 @@ int tare_time_open_cuda(struct tare_timer **timer, void *native,
 		return tare_time_fail(error, ENOMEM, "out of memory");
 	stream->native = native;
 	stream->spans = spans;
+	pthread_mutex_init(&stream->records_lock, NULL);
 	status = tare_time_find("libcuda.so.1", "libcuda.so", symbols,
 	                        sizeof symbols / sizeof *symbols, &stream->cuda, error);
 	if (status < 0) {

@@ -11,6 +11,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static const struct tare_time_symbol symbols[] = {
 #define REQUIRED(name, parameters) { #name, offsetof(struct cupti_functions, name), false },
@@ -170,6 +171,14 @@ static void stop(void)
 	tare_time_records_end();
 }
 
+static uint64_t host_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static int start(struct tare_time_error *error)
 {
 	const char *name = "cuptiActivityRegisterCallbacks";
@@ -179,8 +188,11 @@ static int start(struct tare_time_error *error)
 	if (status < 0)
 		return status;
 	tare_time_records_begin(&cupti.call);
-	result = cupti.call.cuptiActivityRegisterCallbacks(tare_time_records_requested,
-	                                                   tare_time_records_completed);
+	// Before any kind is enabled: that decides the clock of the records.
+	result = cupti.call.cuptiActivityRegisterTimestampCallback(host_clock);
+	if (result == ABI_CUPTI_SUCCESS)
+		result = cupti.call.cuptiActivityRegisterCallbacks(tare_time_records_requested,
+		                                                   tare_time_records_completed);
 	for (size_t i = 0; i < KINDS && result == ABI_CUPTI_SUCCESS; i++) {
 		name = "cuptiActivityEnable";
 		result = cupti.call.cuptiActivityEnable(kinds[i].kind);
@@ -275,7 +287,8 @@ void tare_time_engines_leave(void)
 	cupti.call.cuptiActivityPopExternalCorrelationId(ABI_CUPTI_EXTERNAL_CUSTOM0, &last);
 }
 
-void tare_time_engines_flush(bool forced)
+// Not forced: that gives away records of what still runs, which have no times then.
+void tare_time_engines_flush(void)
 {
-	cupti.call.cuptiActivityFlushAll(forced ? ABI_CUPTI_FLUSH_FORCED : 0);
+	cupti.call.cuptiActivityFlushAll(0);
 }

@@ -193,6 +193,16 @@ static bool is_forgotten(const struct tare_time_mark *begin)
 	       is_after(records.works[records.count % WORKS].correlation, begin->correlation);
 }
 
+bool tare_time_engines_known(struct tare_time_engines *engines, uint32_t slot)
+{
+	bool known;
+
+	pthread_mutex_lock(&records.lock);
+	known = engines->marks[slot][0].known && engines->marks[slot][1].known;
+	pthread_mutex_unlock(&records.lock);
+	return known;
+}
+
 int tare_time_engines_times(struct tare_time_engines *engines, uint32_t slot,
                             struct tare_time_engine_times *times, struct tare_time_why *why)
 {

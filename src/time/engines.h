@@ -38,8 +38,8 @@ void tare_time_engines_close(struct tare_time_engines *engines);
 // Around the calls of this thread that mark a span's begin (which = 0) or end (1).
 void tare_time_engines_enter(struct tare_time_engines *engines, uint32_t slot, int which);
 void tare_time_engines_leave(void);
-// All records of what is done are here when it returns; `forced`: others too.
-void tare_time_engines_flush(bool forced);
+// Asks for the records of what is done.
+void tare_time_engines_flush(void);
 
 // ---- engines.c
 
@@ -54,6 +54,8 @@ void tare_time_engines_add(struct tare_time_engines *engines);
 void tare_time_engines_remove(struct tare_time_engines *engines);
 void tare_time_engines_mark(struct tare_time_engines *engines, uint32_t slot, int which,
                             uint64_t id);
+// Whether the records of a span's marks, and so all before, are here.
+bool tare_time_engines_known(struct tare_time_engines *engines, uint32_t slot);
 // 0; -EAGAIN: its marks' records are not here; -ENODATA.
 int tare_time_engines_times(struct tare_time_engines *engines, uint32_t slot,
                             struct tare_time_engine_times *times, struct tare_time_why *why);
