@@ -175,8 +175,10 @@ struct tare_column {
 	bool (*cell)(const struct tare_cell_text *cell);
 	// What follows the figure in a text, "*"; may be NULL.
 	const char *(*mark)(const void *source, const void *row);
-	// The JSON of a nested column.
+	// The JSON of a nested column; `nested_on` says that it is rows of the same table, with
+	// the columns that are on that.
 	struct json_t *(*nested)(void *json, const void *source, const void *row);
+	unsigned nested_on;
 };
 
 struct tare_table {

@@ -121,7 +121,19 @@ static void put_path(struct tare_json *json, json_t *path, const struct tare_col
 	tare_json_push(json, path, tare_json_text(tare_column_group_key(group)));
 }
 
-static json_t *column_declaration(struct tare_json *json, const struct tare_column *column)
+// The ids of the columns that rows within a row have.
+static json_t *nested_columns(struct tare_json *json, const struct tare_table *table, unsigned on)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].on & on)
+			tare_json_push(json, list, tare_json_text(table->columns[i].id));
+	return list;
+}
+
+static json_t *column_declaration(struct tare_json *json, const struct tare_table *table,
+                                  const struct tare_column *column)
 {
 	json_t *object = json_object(), *path = json_array();
 
@@ -139,20 +151,27 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_colu
 	tare_json_put(json, object, "if_devices", json_boolean(column->flags & TARE_IF_DEVICES));
 	tare_json_put(json, object, "on_page", json_boolean(column->on & TARE_ON_PAGE));
 	tare_json_put(json, object, "on_text", json_boolean(column->on & ~(unsigned)TARE_ON_PAGE));
+	if (column->nested_on)
+		tare_json_put(json, object, "rows", nested_columns(json, table, column->nested_on));
 	return object;
 }
 
 json_t *tare_table_declaration(struct tare_json *json, const struct tare_table *table)
 {
-	json_t *object = json_object(), *columns = json_array();
+	json_t *object = json_object(), *columns = json_array(), *groups = json_object();
 
 	for (size_t i = 0; i < table->column_count; i++)
-		tare_json_push(json, columns, column_declaration(json, &table->columns[i]));
+		if (table->columns[i].in)
+			tare_json_put(json, groups, table->columns[i].in->id,
+			              tare_json_text(table->columns[i].in->doc));
+	for (size_t i = 0; i < table->column_count; i++)
+		tare_json_push(json, columns, column_declaration(json, table, &table->columns[i]));
 	tare_json_put(json, object, "id", tare_json_text(table->id));
 	tare_json_put(json, object, "title", tare_json_text(table->title));
 	tare_json_put(json, object, "doc", tare_json_text(table->doc));
 	tare_json_put(json, object, "nothing",
 	              table->nothing ? tare_json_text(table->nothing) : json_null());
+	tare_json_put(json, object, "groups", groups);
 	tare_json_put(json, object, "columns", columns);
 	return object;
 }

@@ -235,8 +235,9 @@ static void put_queues(struct tare_json *json, const struct tare_report *run, js
 
 void tare_json_put_tables(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
-	tare_json_put(json, root, tare_table_tasks.id,
-	              tare_table_json(json, &tare_table_tasks, run));
+	for (size_t i = 0; tare_run_tables[i]; i++)
+		tare_json_put(json, root, tare_run_tables[i]->id,
+		              tare_table_json(json, tare_run_tables[i], run));
 	put_transfers(json, run, root);
 	put_api(json, run->tables, root);
 	put_builds(json, run, root);
