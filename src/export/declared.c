@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { MOST_TABLES = 32, MOST_COLUMNS = 64 };
+enum { MOST_TABLES = 32, MOST_COLUMNS = 64, MOST_TEXT = 72 };
 
 static const struct tare_column *stored(const struct tare_table *table, size_t at)
 {
@@ -20,17 +20,16 @@ static size_t count_declared(const struct rows *rows)
 	return rows->run->tables ? rows->table->declared->count(rows->run) : 0;
 }
 
-// "256×4" of sizes, and a hash in hexadecimal.
+// "256x4" of sizes, and a hash in hexadecimal; `text` stays until the row is written.
 static void put_words(struct rows *rows, const struct tare_column *column,
-                      const struct tare_cell_value *value)
+                      const struct tare_cell_value *value, char text[MOST_TEXT])
 {
-	char text[72];
 	int at = 0;
 
 	if (column->shown == TARE_SHOWN_HASH)
-		snprintf(text, sizeof text, "%016" PRIx64, (uint64_t)value->integer);
+		snprintf(text, MOST_TEXT, "%016" PRIx64, (uint64_t)value->integer);
 	for (uint32_t i = 0; value->is == TARE_IS_SIZES && i < value->sizes.dimensions; i++)
-		at += snprintf(text + at, sizeof text - (size_t)at, "%s%" PRIu64, i ? "x" : "",
+		at += snprintf(text + at, MOST_TEXT - (size_t)at, "%s%" PRIu64, i ? "x" : "",
 		               value->sizes.at[i]);
 	if (value->is == TARE_IS_SIZES && value->sizes.dimensions == 0)
 		rows_null(rows);
@@ -39,12 +38,12 @@ static void put_words(struct rows *rows, const struct tare_column *column,
 }
 
 static void put_value(struct rows *rows, const struct tare_column *column,
-                      const struct tare_cell_value *value)
+                      const struct tare_cell_value *value, char text[MOST_TEXT])
 {
 	if (value->is == TARE_IS_ABSENT)
 		rows_null(rows);
 	else if (value->is == TARE_IS_SIZES || column->shown == TARE_SHOWN_HASH)
-		put_words(rows, column, value);
+		put_words(rows, column, value, text);
 	else if (value->is == TARE_IS_INTEGER)
 		rows_integer(rows, value->integer);
 	else if (value->is == TARE_IS_NUMBER)
@@ -59,6 +58,7 @@ static void put_declared(struct rows *rows, size_t index)
 {
 	const struct tare_table *table = rows->table->declared;
 	const void *row = table->row(rows->run, index);
+	char texts[MOST_COLUMNS][MOST_TEXT];
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct tare_column *column = stored(table, i);
@@ -66,7 +66,7 @@ static void put_declared(struct rows *rows, size_t index)
 		if (!column)
 			continue;
 		value = tare_column_value(column, rows->run, row);
-		put_value(rows, column, &value);
+		put_value(rows, column, &value, texts[i]);
 	}
 	rows_end(rows);
 }
