@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compute(const struct tare_recording *recording, struct tare_analysis *a,
+static int compute(const struct tare_recording *recording, struct tare_analysis *a, bool findings,
                    struct tare_error *error)
 {
 	const struct tare_view *view = &a->view;
@@ -17,7 +17,7 @@ static int compute(const struct tare_recording *recording, struct tare_analysis 
 	if (status == 0)
 		status = tare_tables_compute(recording, view, &a->ledgers, a->ceilings.at,
 		                             a->ceilings.count, &a->tables, error);
-	if (status == 0)
+	if (status == 0 && findings)
 		status = tare_findings_find(recording, view, &a->ledgers, &a->tables, &a->findings,
 		                            error);
 	if (status == 0)
@@ -40,7 +40,13 @@ int tare_analyse(const struct tare_settings *settings, const struct tare_recordi
 	    tare_report_view_parse(settings, recording, &analysis->view, &analysis->spans, error);
 	if (status != TARE_EXIT_OK)
 		return status;
-	return compute(recording, analysis, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
+	return compute(recording, analysis, true, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
+}
+
+int tare_analyse_tables(const struct tare_recording *recording, struct tare_analysis *analysis,
+                        struct tare_error *error)
+{
+	return compute(recording, analysis, false, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
 }
 
 void tare_analysis_free(struct tare_analysis *analysis)
