@@ -17,19 +17,59 @@ struct ledger_scope {
 };
 
 // The device of a queue as same_as; TARE_NO_INDEX.
-uint32_t ledger_queue_device(const struct tare_recording *recording, uint32_t queue);
-// Whether a thread is of the view and of a process that has a queue on the device.
-bool ledger_has_device(const struct ledger_scope *scope, uint32_t device);
-bool ledger_has_thread(const struct ledger_scope *scope, uint32_t thread);
+static inline uint32_t ledger_queue_device(const struct tare_recording *recording, uint32_t queue)
+{
+	if (queue >= recording->queue_count)
+		return TARE_NO_INDEX;
+	uint32_t device = recording->queues[queue].device;
+	return device < recording->device_count ? recording->devices[device].same_as
+	                                        : TARE_NO_INDEX;
+}
+
+static inline bool ledger_has_device(const struct ledger_scope *scope, uint32_t device)
+{
+	if (scope->view->device != TARE_NO_INDEX && device != scope->view->device)
+		return false;
+	return scope->device == TARE_NO_INDEX || device == scope->device;
+}
+
+// Whether a thread is of the view; and of a process that has a queue on the device.
+static inline bool ledger_view_has_thread(const struct ledger_scope *scope, uint32_t thread)
+{
+	const struct tare_recording *recording = scope->recording;
+	return thread < recording->thread_count &&
+	       recording->threads[thread].process < recording->process_count &&
+	       (scope->view->process == TARE_NO_INDEX ||
+	        recording->threads[thread].process == scope->view->process);
+}
+static inline bool ledger_has_thread(const struct ledger_scope *scope, uint32_t thread)
+{
+	return ledger_view_has_thread(scope, thread) &&
+	       (!scope->processes || scope->processes[scope->recording->threads[thread].process]);
+}
+
 // Whether a command goes to a device of the scope.
-bool ledger_has_command(const struct ledger_scope *scope,
-                        const struct tare_recorded_command *command);
+static inline bool ledger_has_command(const struct ledger_scope *scope,
+                                      const struct tare_recorded_command *command)
+{
+	return ledger_view_has_thread(scope, command->thread) &&
+	       ledger_has_device(scope, ledger_queue_device(scope->recording, command->queue));
+}
+
 // Whether a call waits for a device of the scope, or asks whether it is done. One that does not
 // say for which device counts for every device.
 bool ledger_has_wait(const struct ledger_scope *scope, const struct tare_recorded_call *call);
 // Error of a command's stamps on the host clock, at least 0.
-int64_t ledger_residual_ns(const struct tare_recording *recording,
-                           const struct tare_recorded_command *command);
+static inline int64_t ledger_residual_ns(const struct tare_recording *recording,
+                                         const struct tare_recorded_command *command)
+{
+	if (command->queue >= recording->queue_count ||
+	    recording->queues[command->queue].device >= recording->device_count)
+		return 0;
+	int64_t residual_ns =
+	    recording->devices[recording->queues[command->queue].device].residual_ns;
+	return residual_ns > 0 ? residual_ns : 0;
+}
 
 // ---- order.c
 
