@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the rules judge with: the working part of a view, its commands by start, its idle gaps.
+#include "analysis/core/room.h"
 #include "analysis/findings/internal.h"
 #include "analysis/ledger/internal.h"
 
@@ -42,18 +43,47 @@ static int open_working_part(struct evaluation *evaluation)
 	return cut_spans(evaluation);
 }
 
-static void count_commands(struct evaluation *evaluation)
+static void note_kernel(struct evaluation *evaluation, uint32_t index)
+{
+	const struct tare_recorded_command *command = &evaluation->recording->commands[index];
+	struct evaluation_kernels *kernels = &evaluation->kernels;
+	if (kernels->count++ == 0)
+		kernels->first_ns = command->enter_ns;
+	kernels->last_ns = command->enter_ns;
+}
+
+static void look_at_commands(struct evaluation *evaluation)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	for (size_t i = 0; i < recording->command_count; i++) {
+	evaluation->kernels = (struct evaluation_kernels){ 0, TARE_NO_TIME, TARE_NO_TIME };
+	for (uint32_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
-		if (tare_command_only_executes(command) ||
-		    !tables_has_command_of_any_name(&evaluation->context, command))
+		if (command->kind == TARE_KIND_KERNEL &&
+		    command->object < recording->kernel_count &&
+		    evaluation->first_launch[command->object] == TARE_NO_INDEX)
+			evaluation->first_launch[command->object] = i;
+		if (!tables_has_command_of_any_name(&evaluation->context, command))
+			continue;
+		if (tables_is_kernel(command))
+			note_kernel(evaluation, i);
+		if (tare_command_only_executes(command))
 			continue;
 		evaluation->commands++;
 		evaluation->timed += tare_command_timed(command);
 		evaluation->unsampled += command->untimed == TARE_UNTIMED_NOT_SAMPLED;
 	}
+}
+
+static int count_commands(struct evaluation *evaluation)
+{
+	size_t kernels = evaluation->recording->kernel_count;
+	evaluation->first_launch = malloc((kernels + 1) * sizeof *evaluation->first_launch);
+	if (!evaluation->first_launch)
+		return -ENOMEM;
+	for (size_t i = 0; i <= kernels; i++)
+		evaluation->first_launch[i] = TARE_NO_INDEX;
+	look_at_commands(evaluation);
+	return 0;
 }
 
 // What the driver was charged with, of a command in the mean: nothing was added to many.
@@ -91,19 +121,6 @@ static void find_recording_costs(struct evaluation *evaluation)
 
 // ---- gaps
 
-static int make_gap_room(struct evaluation *evaluation)
-{
-	size_t room = evaluation->gap_room ? 2 * evaluation->gap_room : 256;
-	if (evaluation->gap_count < evaluation->gap_room)
-		return 0;
-	struct evaluated_gap *gaps = reallocarray(evaluation->gaps, room, sizeof *gaps);
-	if (!gaps)
-		return -ENOMEM;
-	evaluation->gaps = gaps;
-	evaluation->gap_room = room;
-	return 0;
-}
-
 static int take_gap(void *context, const struct tare_gap *gap,
                     const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
 {
@@ -112,22 +129,36 @@ static int take_gap(void *context, const struct tare_gap *gap,
 	if (!evaluation_has_time(evaluation, gap->from_ns) ||
 	    !evaluation_has_time(evaluation, gap->to_ns - 1))
 		return 0;
-	if (make_gap_room(evaluation))
+	if (evaluation->gap_part_count > UINT32_MAX - TARE_LEDGER_CATEGORIES)
 		return -ENOMEM;
-	struct evaluated_gap *evaluated = &evaluation->gaps[evaluation->gap_count++];
+	struct evaluated_gap *evaluated =
+	    TARE_ROOM_FOR(evaluation->gaps, evaluation->gap_room, evaluation->gap_count);
+	if (!evaluated)
+		return -ENOMEM;
 	*evaluated = (struct evaluated_gap){ .from_ns = gap->from_ns,
 		                             .to_ns = gap->to_ns,
 		                             .enter_ns = gap->to_ns,
 		                             .command = gap->command,
-		                             .cause = gap->cause };
+		                             .first_part = (uint32_t)evaluation->gap_part_count,
+		                             .cause = (uint8_t)gap->cause };
+	evaluation->gap_count++;
 	if (gap->command < recording->command_count) {
 		int64_t enter_ns = recording->commands[gap->command].enter_ns;
 		evaluated->enter_ns = enter_ns < gap->from_ns ? gap->from_ns
 		                      : enter_ns > gap->to_ns ? gap->to_ns
 		                                              : enter_ns;
 	}
-	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
-		evaluated->parts_ns[i] = (float)parts_ns[i];
+	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++) {
+		if (!parts_ns[i])
+			continue;
+		float *part = TARE_ROOM_FOR(evaluation->gap_parts_ns, evaluation->gap_part_room,
+		                            evaluation->gap_part_count);
+		if (!part)
+			return -ENOMEM;
+		*part = (float)parts_ns[i];
+		evaluated->has |= UINT32_C(1) << i;
+		evaluation->gap_part_count++;
+	}
 	return 0;
 }
 
@@ -164,55 +195,41 @@ static int find_gaps(struct evaluation *evaluation)
 	return code;
 }
 
-static void keep_working_commands(struct evaluation *evaluation)
+static int keep_working_commands(struct evaluation *evaluation)
 {
-	size_t kept = 0;
+	const struct tare_recorded_command *commands = evaluation->recording->commands;
+	size_t kept = 0, room = 0;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
-		const struct tare_recorded_command *command =
-		    &evaluation->recording->commands[evaluation->order[i]];
-		if (tables_has_command_of_any_name(&evaluation->context, command) &&
-		    !tables_is_twice(&evaluation->context, command) &&
-		    command->start_ns <= evaluation->to_ns)
-			evaluation->order[kept++] = evaluation->order[i];
+		uint32_t at = evaluation->order[i];
+		if (!tables_has_command_of_any_name(&evaluation->context, &commands[at]) ||
+		    tables_is_twice(&evaluation->context, &commands[at]) ||
+		    commands[at].start_ns > evaluation->to_ns)
+			continue;
+		evaluation->order[kept++] = at;
+		if (!tables_is_transfer(&commands[at]) ||
+		    !evaluation_has_command(evaluation, &commands[at]))
+			continue;
+		uint32_t *transfer =
+		    TARE_ROOM_FOR(evaluation->transfers, room, evaluation->transfer_count);
+		if (!transfer)
+			return -ENOMEM;
+		*transfer = at;
+		evaluation->transfer_count++;
 	}
 	evaluation->order_count = kept;
+	return 0;
 }
 
 // ---- first uses
 
-static int find_first_launches(struct evaluation *evaluation)
-{
-	const struct tare_recording *recording = evaluation->recording;
-	evaluation->first_launch =
-	    calloc(recording->kernel_count + 1, sizeof *evaluation->first_launch);
-	if (!evaluation->first_launch)
-		return -ENOMEM;
-	for (size_t i = 0; i < recording->kernel_count; i++)
-		evaluation->first_launch[i] = TARE_NO_INDEX;
-	for (size_t i = recording->command_count; i-- > 0;)
-		if (recording->commands[i].kind == TARE_KIND_KERNEL &&
-		    recording->commands[i].object < recording->kernel_count)
-			evaluation->first_launch[recording->commands[i].object] = (uint32_t)i;
-	return 0;
-}
-
-bool evaluation_is_first_launch(const struct evaluation *evaluation, uint32_t command)
-{
-	const struct tare_recording *recording = evaluation->recording;
-	return command < recording->command_count &&
-	       recording->commands[command].kind == TARE_KIND_KERNEL &&
-	       recording->commands[command].object < recording->kernel_count &&
-	       evaluation->first_launch[recording->commands[command].object] == command;
-}
-
 int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
                                 const struct evaluated_gap *gap)
 {
-	int64_t launch_ns = gap->to_ns - gap->enter_ns;
-	double spent_ns =
-	    (double)gap->parts_ns[TARE_LEDGER_API] + (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
 	if (!evaluation_is_first_launch(evaluation, gap->command))
 		return 0;
+	int64_t launch_ns = gap->to_ns - gap->enter_ns;
+	double spent_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
+	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 	return (double)launch_ns < spent_ns ? launch_ns : llround(spent_ns);
 }
 
@@ -238,19 +255,19 @@ int evaluation_open(struct evaluation *evaluation, const struct tare_recording *
 	int code = tables_context_open(recording, view, ledgers, &evaluation->context);
 	if (code)
 		return code;
-	count_commands(evaluation);
+	code = count_commands(evaluation);
+	if (code)
+		return code;
 	find_recording_costs(evaluation);
 	evaluation->small_task = calloc(tables->task_count + 1, sizeof *evaluation->small_task);
 	code = evaluation->small_task ? open_working_part(evaluation) : -ENOMEM;
-	if (!code)
-		code = find_first_launches(evaluation);
 	if (!code && evaluation->working_ns > 0)
 		code = find_gaps(evaluation);
-	if (code)
-		return code;
-	keep_working_commands(evaluation);
-	sum_first_uses(evaluation);
-	return 0;
+	if (!code)
+		code = keep_working_commands(evaluation);
+	if (!code)
+		sum_first_uses(evaluation);
+	return code;
 }
 
 void evaluation_close(struct evaluation *evaluation)
@@ -259,13 +276,15 @@ void evaluation_close(struct evaluation *evaluation)
 	free(evaluation->spans);
 	free(evaluation->order);
 	free(evaluation->gaps);
+	free(evaluation->gap_parts_ns);
+	free(evaluation->transfers);
 	free(evaluation->first_launch);
 	free(evaluation->small_task);
 }
 
 // ---- membership and noise
 
-bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns)
+bool evaluation_among_spans(const struct evaluation *evaluation, int64_t at_ns)
 {
 	size_t low = 0, high = evaluation->span_count;
 	while (low < high) {
@@ -276,17 +295,6 @@ bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns)
 			high = middle;
 	}
 	return low < evaluation->span_count && evaluation->spans[low].from_ns <= at_ns;
-}
-
-bool evaluation_has_command(const struct evaluation *evaluation,
-                            const struct tare_recorded_command *command)
-{
-	int64_t at_ns = tare_command_timed(command) ? command->start_ns : command->enter_ns;
-	// The last completion may be a command of no length.
-	if (at_ns == evaluation->to_ns)
-		at_ns--;
-	return tables_has_command(&evaluation->context, command) &&
-	       evaluation_has_time(evaluation, at_ns);
 }
 
 bool evaluation_has_call(const struct evaluation *evaluation, const struct tare_recorded_call *call)

@@ -11,17 +11,26 @@ struct evaluated_gap {
 	int64_t from_ns, to_ns;
 	// within the gap: from when on the command that ends it was being enqueued
 	int64_t enter_ns;
-	uint32_t command;                // that ends it; TARE_NO_INDEX: the working part ends
-	enum tare_ledger_category cause; // the largest part
-	float parts_ns[TARE_LEDGER_CATEGORIES]; // sum: to - from
-	bool looped;  // many-short-kernels was raised for it, with the host's own time in it
-	bool drained; // synchronize-drains was raised for it
+	uint32_t command; // that ends it; TARE_NO_INDEX: the working part ends
+	uint32_t
+	    first_part; // of `gap_parts_ns`: those of the categories that it has, in their order
+	uint32_t has;   // bits of these
+	uint8_t cause;  // enum tare_ledger_category: the largest part
+	bool looped;    // many-short-kernels was raised for it, with the host's own time in it
+	bool drained;   // synchronize-drains was raised for it
 };
 
 // Of parts of idle gaps: how long, and between what the clocks' residual leaves it.
 struct gap_sum {
 	double ns, low_ns, high_ns;
 	uint64_t gaps;
+};
+
+// Enqueues of the view's kernels, whatever their names: the first and the last of the recording,
+// which has them in the order of time; without any TARE_NO_TIME.
+struct evaluation_kernels {
+	uint64_t count;
+	int64_t first_ns, last_ns;
 };
 
 struct evaluation {
@@ -46,6 +55,12 @@ struct evaluation {
 	uint64_t unsampled;         // and those without because others stand for them
 	struct evaluated_gap *gaps; // in the order of time
 	size_t gap_count;
+	float *gap_parts_ns; // the sum of a gap's is to - from
+	size_t gap_part_count;
+	// Of `order` the transfers, which are looked at again and again.
+	uint32_t *transfers;
+	size_t transfer_count;
+	struct evaluation_kernels kernels;
 	// Many drivers compile or load a kernel when it is launched for the first time: what of the
 	// working part that takes (see evaluation_first_use_ns). Shares are of the rest, steady_ns.
 	uint32_t *first_launch; // command of each kernel that was enqueued first; TARE_NO_INDEX
@@ -56,7 +71,7 @@ struct evaluation {
 	int64_t command_cost_ps, untimed_cost_ps, call_cost_ps;
 	bool cost_drowns; // recording cost too high to conclude: raise nothing but that
 	struct tare_findings *findings;
-	size_t room, gap_room;
+	size_t room, gap_room, gap_part_room;
 };
 
 enum finding_needs {
@@ -80,6 +95,18 @@ int evaluation_open(struct evaluation *evaluation, const struct tare_recording *
                     const struct tare_view *view, const struct tare_ledgers *ledgers,
                     const struct tare_tables *tables, struct tare_findings *findings);
 void evaluation_close(struct evaluation *evaluation);
+
+// What a part of a gap takes; 0: it has none of that category.
+static inline double evaluation_part_ns(const struct evaluation *evaluation,
+                                        const struct evaluated_gap *gap,
+                                        enum tare_ledger_category category)
+{
+	uint32_t bit = UINT32_C(1) << category;
+	if (!(gap->has & bit))
+		return 0;
+	return (double)evaluation
+	    ->gap_parts_ns[gap->first_part + (uint32_t)__builtin_popcount(gap->has & (bit - 1))];
+}
 
 // ---- noise
 
@@ -108,19 +135,40 @@ uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps);
 // least 0.
 int64_t evaluation_residual_ns(const struct evaluation *evaluation, uint32_t device);
 // Whether a moment is in the working part and in what the view asks for.
-bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns);
+bool evaluation_among_spans(const struct evaluation *evaluation, int64_t at_ns);
+static inline bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns)
+{
+	if (evaluation->span_count == 1) // the most usual view
+		return evaluation->spans->from_ns <= at_ns && at_ns < evaluation->spans->to_ns;
+	return evaluation_among_spans(evaluation, at_ns);
+}
 // Of the working part without first uses, in percent.
 double evaluation_percent(const struct evaluation *evaluation, double ns);
 // Whether the command is the first launch of its kernel.
-bool evaluation_is_first_launch(const struct evaluation *evaluation, uint32_t command);
+static inline bool evaluation_is_first_launch(const struct evaluation *evaluation, uint32_t command)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	return command < recording->command_count &&
+	       recording->commands[command].kind == TARE_KIND_KERNEL &&
+	       recording->commands[command].object < recording->kernel_count &&
+	       evaluation->first_launch[recording->commands[command].object] == command;
+}
 // Of a gap that a kernel's first launch ends: what lies inside that launch's call, and from its
 // submission to its start. Not what it was held before: the program may not have flushed.
 int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
                                 const struct evaluated_gap *gap);
 // Whether the command is of the view (and its kernel has a name that the view asks for) and begins,
 // or without times was enqueued, in the working part.
-bool evaluation_has_command(const struct evaluation *evaluation,
-                            const struct tare_recorded_command *command);
+static inline bool evaluation_has_command(const struct evaluation *evaluation,
+                                          const struct tare_recorded_command *command)
+{
+	int64_t at_ns = tare_command_timed(command) ? command->start_ns : command->enter_ns;
+	// The last completion may be a command of no length.
+	if (at_ns == evaluation->to_ns)
+		at_ns--;
+	return evaluation_has_time(evaluation, at_ns) &&
+	       tables_has_command(&evaluation->context, command);
+}
 bool evaluation_has_call(const struct evaluation *evaluation,
                          const struct tare_recorded_call *call);
 

@@ -73,10 +73,18 @@ static int compare_spans(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
+static bool in_order(const struct tare_time_span *spans, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (spans[i - 1].from_ns > spans[i].from_ns)
+			return false;
+	return true;
+}
+
 size_t tare_spans_unite(struct tare_time_span *spans, size_t count)
 {
 	size_t kept = 0;
-	if (count > 1)
+	if (!in_order(spans, count))
 		qsort(spans, count, sizeof *spans, compare_spans);
 	for (size_t i = 0; i < count; i++) {
 		if (spans[i].from_ns >= spans[i].to_ns)

@@ -122,7 +122,8 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 	finding_begin(evaluation, &draft, idle->id);
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
 		const struct evaluated_gap *gap = &evaluation->gaps[i];
-		double part_ns = (double)gap->parts_ns[idle->category], low_ns = sum.low_ns;
+		double part_ns = evaluation_part_ns(evaluation, gap, idle->category),
+		       low_ns = sum.low_ns;
 		if (i > 0)
 			beside.run_ns += work_behind(evaluation, i - 1);
 		int64_t from_ns = idle->launched ? gap->enter_ns : gap->from_ns;

@@ -271,8 +271,8 @@ static void add_waiting(struct evaluation *evaluation, const struct evaluated_ga
 {
 	// From the kernel's end until the next one's call has returned: none of it, were the launch
 	// not to wait.
-	double part_ns =
-	    (double)gap->parts_ns[TARE_LEDGER_API] + (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
+	double part_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
+	                 evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 	double return_ns = (double)(before->exit_ns - gap->from_ns);
 	if (part_ns <= 0 || return_ns <= 0)
 		return;
