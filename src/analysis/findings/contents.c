@@ -74,7 +74,7 @@ int finding_say_not_compared(struct evaluation *evaluation)
 }
 
 // Takes so much out of a part of a gap, or all of it. Returns how much.
-static float take_part(struct evaluation *evaluation, const struct evaluated_gap *gap,
+static float take_part(struct evaluation *evaluation, const struct ledger_working_gap *gap,
                        enum tare_ledger_category category, float most_ns)
 {
 	uint32_t bit = UINT32_C(1) << category;
@@ -100,7 +100,7 @@ int finding_leave_out_hashing(struct evaluation *evaluation)
 				                                  recording->places[i].to_ns };
 	count = tare_spans_unite(spans, count);
 	for (size_t i = 0; count && i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
 		float hashing = 0;
 		while (first < count && spans[first].to_ns <= gap->from_ns)
 			first++;

@@ -121,78 +121,39 @@ static void find_recording_costs(struct evaluation *evaluation)
 
 // ---- gaps
 
-static int take_gap(void *context, const struct tare_gap *gap,
-                    const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
+// What the ledgers' own sweep has told of the working part, or one of its own.
+static int take_working(struct evaluation *evaluation)
 {
-	struct evaluation *evaluation = context;
-	const struct tare_recording *recording = evaluation->recording;
-	if (!evaluation_has_time(evaluation, gap->from_ns) ||
-	    !evaluation_has_time(evaluation, gap->to_ns - 1))
+	struct tare_time_span part = { evaluation->from_ns, evaluation->to_ns };
+	struct ledger_working **kept = evaluation->ledgers ? evaluation->ledgers->working : NULL;
+	if (kept && *kept && (*kept)->part.from_ns == part.from_ns &&
+	    (*kept)->part.to_ns == part.to_ns) {
+		evaluation->working = *kept;
+		*kept = NULL;
 		return 0;
-	if (evaluation->gap_part_count > UINT32_MAX - TARE_LEDGER_CATEGORIES)
-		return -ENOMEM;
-	struct evaluated_gap *evaluated =
-	    TARE_ROOM_FOR(evaluation->gaps, evaluation->gap_room, evaluation->gap_count);
-	if (!evaluated)
-		return -ENOMEM;
-	*evaluated = (struct evaluated_gap){ .from_ns = gap->from_ns,
-		                             .to_ns = gap->to_ns,
-		                             .enter_ns = gap->to_ns,
-		                             .command = gap->command,
-		                             .first_part = (uint32_t)evaluation->gap_part_count,
-		                             .cause = (uint8_t)gap->cause };
-	evaluation->gap_count++;
-	if (gap->command < recording->command_count) {
-		int64_t enter_ns = recording->commands[gap->command].enter_ns;
-		evaluated->enter_ns = enter_ns < gap->from_ns ? gap->from_ns
-		                      : enter_ns > gap->to_ns ? gap->to_ns
-		                                              : enter_ns;
 	}
-	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++) {
-		if (!parts_ns[i])
-			continue;
-		float *part = TARE_ROOM_FOR(evaluation->gap_parts_ns, evaluation->gap_part_room,
-		                            evaluation->gap_part_count);
-		if (!part)
-			return -ENOMEM;
-		*part = (float)parts_ns[i];
-		evaluated->has |= UINT32_C(1) << i;
-		evaluation->gap_part_count++;
-	}
-	return 0;
+	evaluation->working = calloc(1, sizeof *evaluation->working);
+	return evaluation->working ? ledger_working_find(evaluation->recording, evaluation->view,
+	                                                 part, evaluation->working)
+	                           : -ENOMEM;
 }
 
 static int find_gaps(struct evaluation *evaluation)
 {
-	struct tare_view working = *evaluation->view;
-	struct ledger_scope scope = { .recording = evaluation->recording,
-		                      .view = &working,
-		                      .device = TARE_NO_INDEX };
-	struct ledger_hosts *hosts = NULL;
-	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
-	struct ledger_rows row = { .at = &evaluation->ledger };
-	struct ledger_mark *marks = NULL;
-	int code = gaps ? 0 : -ENOMEM;
-	working.from_ns = evaluation->from_ns;
-	working.to_ns = evaluation->to_ns;
-	if (!code)
-		code = ledger_mark_view(&working, &marks, &row.mark_count);
-	row.marks = marks;
-	if (!code)
-		code = ledger_hosts_new(evaluation->recording, &working, &hosts);
-	if (!code)
-		code = ledger_order(evaluation->recording, &working, &evaluation->order,
-		                    &evaluation->order_count);
-	if (!code) {
-		gaps->each = take_gap;
-		gaps->context = evaluation;
-		code = ledger_sweep(&scope, hosts, evaluation->order, evaluation->order_count, &row,
-		                    gaps);
-	}
-	ledger_hosts_free(hosts);
-	free(marks);
-	free(gaps);
-	return code;
+	int code = take_working(evaluation);
+	struct ledger_working *working = evaluation->working;
+	if (code)
+		return code;
+	evaluation->ledger = working->ledger;
+	evaluation->order = working->order;
+	evaluation->order_count = working->order_count;
+	evaluation->gaps = working->gaps.at;
+	evaluation->gap_parts_ns = working->gaps.parts_ns;
+	for (size_t i = 0; i < working->gaps.count; i++)
+		if (evaluation_has_time(evaluation, evaluation->gaps[i].from_ns) &&
+		    evaluation_has_time(evaluation, evaluation->gaps[i].to_ns - 1))
+			evaluation->gaps[evaluation->gap_count++] = evaluation->gaps[i];
+	return 0;
 }
 
 static int keep_working_commands(struct evaluation *evaluation)
@@ -223,7 +184,7 @@ static int keep_working_commands(struct evaluation *evaluation)
 // ---- first uses
 
 int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
-                                const struct evaluated_gap *gap)
+                                const struct ledger_working_gap *gap)
 {
 	if (!evaluation_is_first_launch(evaluation, gap->command))
 		return 0;
@@ -274,9 +235,8 @@ void evaluation_close(struct evaluation *evaluation)
 {
 	tables_context_close(&evaluation->context);
 	free(evaluation->spans);
-	free(evaluation->order);
-	free(evaluation->gaps);
-	free(evaluation->gap_parts_ns);
+	ledger_working_free(evaluation->working);
+	free(evaluation->working);
 	free(evaluation->transfers);
 	free(evaluation->first_launch);
 	free(evaluation->small_task);
@@ -327,7 +287,7 @@ uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps)
 }
 
 void evaluation_add_part(const struct evaluation *evaluation, uint32_t device,
-                         const struct evaluated_gap *gap, double part_ns, struct gap_sum *sum)
+                         const struct ledger_working_gap *gap, double part_ns, struct gap_sum *sum)
 {
 	double doubt_ns = (double)evaluation_residual_ns(evaluation, device) *
 	                  (double)evaluation_edges(evaluation, 1);
@@ -337,8 +297,8 @@ void evaluation_add_part(const struct evaluation *evaluation, uint32_t device,
 	sum->high_ns += fmin((double)(gap->to_ns - gap->from_ns), part_ns + doubt_ns);
 }
 
-double evaluation_within_gap(const struct evaluated_gap *gap, const struct tare_time_span *spans,
-                             size_t count, size_t *first)
+double evaluation_within_gap(const struct ledger_working_gap *gap,
+                             const struct tare_time_span *spans, size_t count, size_t *first)
 {
 	double sum_ns = 0;
 	while (*first < count && spans[*first].to_ns <= gap->from_ns)

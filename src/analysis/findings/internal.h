@@ -3,22 +3,8 @@
 // Internal to src/analysis. docs/findings.md has the rules.
 #pragma once
 #include "analysis/findings/findings.h"
+#include "analysis/ledger/working.h"
 #include "analysis/tables/internal.h"
-
-// An idle gap of all devices together, within the working part: none of them ran anything. Its
-// parts are the ledger's, so that findings and ledger never disagree.
-struct evaluated_gap {
-	int64_t from_ns, to_ns;
-	// within the gap: from when on the command that ends it was being enqueued
-	int64_t enter_ns;
-	uint32_t command; // that ends it; TARE_NO_INDEX: the working part ends
-	uint32_t
-	    first_part; // of `gap_parts_ns`: those of the categories that it has, in their order
-	uint32_t has;   // bits of these
-	uint8_t cause;  // enum tare_ledger_category: the largest part
-	bool looped;    // many-short-kernels was raised for it, with the host's own time in it
-	bool drained;   // synchronize-drains was raised for it
-};
 
 // Of parts of idle gaps: how long, and between what the clocks' residual leaves it.
 struct gap_sum {
@@ -52,11 +38,13 @@ struct evaluation {
 	size_t order_count;
 	// of the view, of any kernel name; and of these with device times
 	uint64_t commands, timed;
-	uint64_t unsampled;         // and those without because others stand for them
-	struct evaluated_gap *gaps; // in the order of time
+	uint64_t unsampled;             // and those without because others stand for them
+	struct ledger_working *working; // the three that follow, and `order`, are its
+	// Idle gaps of all devices together, within the working part: none of them ran anything.
+	// Their parts are the ledger's, so that findings and ledger never disagree.
+	struct ledger_working_gap *gaps; // in the order of time
 	size_t gap_count;
-	float *gap_parts_ns; // the sum of a gap's is to - from
-	size_t gap_part_count;
+	float *gap_parts_ns;
 	// Of `order` the transfers, which are looked at again and again.
 	uint32_t *transfers;
 	size_t transfer_count;
@@ -71,7 +59,7 @@ struct evaluation {
 	int64_t command_cost_ps, untimed_cost_ps, call_cost_ps;
 	bool cost_drowns; // recording cost too high to conclude: raise nothing but that
 	struct tare_findings *findings;
-	size_t room, gap_room, gap_part_room;
+	size_t room;
 };
 
 enum finding_needs {
@@ -98,7 +86,7 @@ void evaluation_close(struct evaluation *evaluation);
 
 // What a part of a gap takes; 0: it has none of that category.
 static inline double evaluation_part_ns(const struct evaluation *evaluation,
-                                        const struct evaluated_gap *gap,
+                                        const struct ledger_working_gap *gap,
                                         enum tare_ledger_category category)
 {
 	uint32_t bit = UINT32_C(1) << category;
@@ -123,11 +111,11 @@ bool finding_matters(const struct evaluation *evaluation, uint32_t device, doubl
 // are all shifted by the same error: one of its parts loses at most the residual, which another one
 // gains.
 void evaluation_add_part(const struct evaluation *evaluation, uint32_t device,
-                         const struct evaluated_gap *gap, double part_ns, struct gap_sum *sum);
+                         const struct ledger_working_gap *gap, double part_ns, struct gap_sum *sum);
 // How much of the spans, in order and disjoint, lies in a gap; *first is the first span that may, 0
 // before the first gap: gaps are asked for in the order of time.
-double evaluation_within_gap(const struct evaluated_gap *gap, const struct tare_time_span *spans,
-                             size_t count, size_t *first);
+double evaluation_within_gap(const struct ledger_working_gap *gap,
+                             const struct tare_time_span *spans, size_t count, size_t *first);
 // Boundaries of the two clocks that the parts of so many gaps rest on: one each; two where the ends
 // of a gap may be of several devices' clocks.
 uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps);
@@ -156,7 +144,7 @@ static inline bool evaluation_is_first_launch(const struct evaluation *evaluatio
 // Of a gap that a kernel's first launch ends: what lies inside that launch's call, and from its
 // submission to its start. Not what it was held before: the program may not have flushed.
 int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
-                                const struct evaluated_gap *gap);
+                                const struct ledger_working_gap *gap);
 // Whether the command is of the view (and its kernel has a name that the view asks for) and begins,
 // or without times was enqueued, in the working part.
 static inline bool evaluation_has_command(const struct evaluation *evaluation,

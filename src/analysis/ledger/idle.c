@@ -26,7 +26,8 @@ static int64_t between(int64_t low, int64_t at, int64_t high)
 static void add_idle(struct sweep *sweep, enum tare_ledger_category category, int64_t ns)
 {
 	sweep->sum.parts_ns[category] += ns;
-	sweep->gap_parts_ns[category] += ns;
+	for (uint32_t row = 0; row < LEDGER_GAP_ROWS; row++)
+		sweep->gap[row].parts_ns[category] += ns;
 }
 
 const struct ledger_override *sweep_override_at(struct sweep *sweep, int64_t at_ns,
@@ -56,7 +57,7 @@ static void note_piece(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
                        enum tare_ledger_category cause)
 {
 	struct tare_gap piece = { from_ns, to_ns, sweep->scope->device, sweep->gap_command, cause };
-	if (sweep->gaps && sweep->gaps->piece && sweep->in_row &&
+	if (sweep->gaps && sweep->gaps->piece && sweep->gap[0].in_row &&
 	    sweep->gaps->piece(sweep->gaps->context, &piece) != 0)
 		sweep->failed = true;
 }

@@ -133,13 +133,14 @@ int ledger_overrides(const struct ledger_scope *scope, struct ledger_override **
 
 // ---- sweep.c
 
-enum { LEDGER_GAPS = 64 };
+enum { LEDGER_GAPS = 64, LEDGER_GAP_ROWS = 2 };
 
 struct ledger_gap_list {
 	struct tare_gap at[LEDGER_GAPS]; // longest first, then earliest
 	size_t count;
-	// Every gap there is, in the order of time, with the ledger's parts of it; NULL: nobody
-	// asks. Other than 0: memory ran out.
+	// Every gap there is in one of the first two rows, in the order of time, with the ledger's
+	// parts of it; NULL: nobody asks. Other than 0: memory ran out.
+	uint32_t each_row;
 	int (*each)(void *context, const struct tare_gap *gap,
 	            const int64_t parts_ns[TARE_LEDGER_CATEGORIES]);
 	// Every piece of idle time whose cause does not change, in the order of time; NULL: nobody
@@ -163,8 +164,9 @@ struct ledger_rows {
 	struct tare_ledger *at; // whose figures are 0 at first
 };
 
-// Fills the figures of ledgers whose names and scopes are set. `gaps` may be NULL, and must be
-// unless there is one row, whose parts do not touch. Returns 0 or -ENOMEM.
+// Fills the figures of ledgers whose names and scopes are set. `gaps` may be NULL; else they are
+// those of the first row, whose parts do not touch, and `each` those of the first or the second.
+// Returns 0 or -ENOMEM.
 int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *hosts,
                  const uint32_t *order, size_t count, const struct ledger_rows *rows,
                  struct ledger_gap_list *gaps);

@@ -12,44 +12,51 @@ static bool is_longer(const struct tare_gap *a, const struct tare_gap *b)
 	return left_ns != right_ns ? left_ns > right_ns : a->from_ns < b->from_ns;
 }
 
-void sweep_begin_gap(struct sweep *sweep, int64_t from_ns)
+void sweep_begin_gap(struct sweep *sweep, uint32_t row, int64_t from_ns)
 {
-	sweep->gap_from_ns = from_ns;
-	memset(sweep->gap_parts_ns, 0, sizeof sweep->gap_parts_ns);
+	sweep->gap[row].from_ns = from_ns;
+	memset(sweep->gap[row].parts_ns, 0, sizeof sweep->gap[row].parts_ns);
 }
 
-static enum tare_ledger_category largest_part(const struct sweep *sweep)
+static enum tare_ledger_category largest_part(const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
 {
 	enum tare_ledger_category cause = 0;
 	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
-		if (sweep->gap_parts_ns[i] > sweep->gap_parts_ns[cause])
+		if (parts_ns[i] > parts_ns[cause])
 			cause = (enum tare_ledger_category)i;
 	return cause;
 }
 
-void sweep_end_gap(struct sweep *sweep, int64_t to_ns)
+static void list_gap(struct ledger_gap_list *gaps, const struct tare_gap *gap)
+{
+	size_t at = gaps->count < LEDGER_GAPS ? gaps->count++ : LEDGER_GAPS - 1;
+	for (; at > 0 && is_longer(gap, &gaps->at[at - 1]); at--)
+		gaps->at[at] = gaps->at[at - 1];
+	gaps->at[at] = *gap;
+}
+
+void sweep_end_gap(struct sweep *sweep, uint32_t row, int64_t to_ns)
 {
 	struct ledger_gap_list *gaps = sweep->gaps;
+	const struct sweep_gap *open = &sweep->gap[row];
 	struct tare_gap gap = {
-		.from_ns = ledger_later(sweep->gap_from_ns, sweep->scope->view->from_ns),
+		.from_ns = ledger_later(open->from_ns, sweep->scope->view->from_ns),
 		.to_ns = ledger_earlier(to_ns, sweep->scope->view->to_ns),
 		.device = sweep->scope->device,
 		.command = sweep->gap_command,
 	};
-	if (!gaps || !sweep->in_row || !sweep->in_gap || gap.from_ns >= gap.to_ns)
+	if (!gaps || !open->in_row || !sweep->in_gap || gap.from_ns >= gap.to_ns)
 		return;
-	bool listed = gaps->count < LEDGER_GAPS || is_longer(&gap, &gaps->at[LEDGER_GAPS - 1]);
-	if (!listed && !gaps->each)
+	bool each = gaps->each && gaps->each_row == row;
+	bool listed =
+	    row == 0 && (gaps->count < LEDGER_GAPS || is_longer(&gap, &gaps->at[LEDGER_GAPS - 1]));
+	if (!listed && !each)
 		return;
-	gap.cause = largest_part(sweep);
-	if (gaps->each && gaps->each(gaps->context, &gap, sweep->gap_parts_ns) != 0)
+	gap.cause = largest_part(open->parts_ns);
+	if (each && gaps->each(gaps->context, &gap, open->parts_ns) != 0)
 		sweep->failed = true;
-	if (!listed)
-		return;
-	size_t at = gaps->count < LEDGER_GAPS ? gaps->count++ : LEDGER_GAPS - 1;
-	for (; at > 0 && is_longer(&gap, &gaps->at[at - 1]); at--)
-		gaps->at[at] = gaps->at[at - 1];
-	gaps->at[at] = gap;
+	if (listed)
+		list_gap(gaps, &gap);
 }
 
 // ---- the rows
@@ -74,11 +81,13 @@ void sweep_take_parts(struct sweep *sweep, int64_t at_ns)
 	while ((mark = take_mark(sweep, &sweep->parts_mark, at_ns))) {
 		struct tare_ledger *row = &sweep->rows->at[mark->row], *sum = &sweep->sum;
 		bool begins = mark->begins;
-		if (begins)
-			sweep_begin_gap(sweep, mark->at_ns);
-		else
-			sweep_end_gap(sweep, mark->at_ns);
-		sweep->in_row = begins;
+		if (mark->row < LEDGER_GAP_ROWS) {
+			if (begins)
+				sweep_begin_gap(sweep, mark->row, mark->at_ns);
+			else
+				sweep_end_gap(sweep, mark->row, mark->at_ns);
+			sweep->gap[mark->row].in_row = begins;
+		}
 		add_figures(&row->wall_ns, &mark->at_ns, 1, begins);
 		add_figures(row->parts_ns, sum->parts_ns, TARE_LEDGER_CATEGORIES, begins);
 		add_figures(&row->hidden_to_device_ns, &sum->hidden_to_device_ns, 1, begins);

@@ -43,11 +43,13 @@ static void idle_until(struct sweep *sweep, int64_t to_ns, uint32_t index)
 	sweep_override_at(sweep, from_ns, &ignored_ns);
 	sweep->in_gap = true;
 	sweep->gap_command = index;
-	sweep_begin_gap(sweep, from_ns);
+	for (uint32_t row = 0; row < LEDGER_GAP_ROWS; row++)
+		sweep_begin_gap(sweep, row, from_ns);
 	sweep_spend_gap(sweep, from_ns, to_ns, index);
 	spend_matrix(sweep, ledger_later(from_ns, view->from_ns),
 	             ledger_earlier(to_ns, view->to_ns), TARE_DEVICE_IDLE);
-	sweep_end_gap(sweep, to_ns);
+	for (uint32_t row = 0; row < LEDGER_GAP_ROWS; row++)
+		sweep_end_gap(sweep, row, to_ns);
 	sweep->in_gap = false;
 	sweep->now_ns = to_ns;
 	sweep->edge_residual_ns = 0;

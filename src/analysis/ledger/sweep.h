@@ -4,6 +4,13 @@
 #pragma once
 #include "analysis/ledger/internal.h"
 
+// The part of an idle gap that one part of a row has.
+struct sweep_gap {
+	bool in_row;
+	int64_t from_ns;
+	int64_t parts_ns[TARE_LEDGER_CATEGORIES];
+};
+
 // Goes along the time of a device, from one start or end of a command to the next.
 struct sweep {
 	const struct ledger_scope *scope;
@@ -24,11 +31,9 @@ struct sweep {
 	int64_t residuals_ns[TARE_EFFECTS]; // of that end
 	int64_t edge_residual_ns;           // of the stamps that fall on now_ns
 	int last_category;                  // of the time before now_ns; -1: idle; -2: not known
-	// The part of an idle gap that one part of the row has.
-	bool in_row, in_gap;
-	int64_t gap_from_ns;
+	bool in_gap;
 	uint32_t gap_command;
-	int64_t gap_parts_ns[TARE_LEDGER_CATEGORIES];
+	struct sweep_gap gap[LEDGER_GAP_ROWS]; // of the first rows
 	bool failed;
 };
 
@@ -55,8 +60,8 @@ static inline void sweep_mark_edge(struct sweep *sweep, int64_t at_ns, int64_t r
 // mark costs the same however many rows there are. The groups of figures are summed up at their own
 // pace.
 
-void sweep_begin_gap(struct sweep *sweep, int64_t from_ns);
-void sweep_end_gap(struct sweep *sweep, int64_t to_ns);
+void sweep_begin_gap(struct sweep *sweep, uint32_t row, int64_t from_ns);
+void sweep_end_gap(struct sweep *sweep, uint32_t row, int64_t to_ns);
 void sweep_take_parts(struct sweep *sweep, int64_t at_ns);
 void sweep_take_matrix(struct sweep *sweep, int64_t at_ns);
 // When the mark `next` is; INT64_MAX: there is none.

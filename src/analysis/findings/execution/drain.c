@@ -95,7 +95,8 @@ static int find_waits(const struct evaluation *evaluation, struct waits *waits)
 // Whether the wait and what it takes to issue more are what the gap is about. What the host
 // computes in it is another finding's (idle-host-computes), but for CUDA, whose programs compute
 // little between looking at a result and going on.
-static bool is_about_waiting(const struct evaluation *evaluation, const struct evaluated_gap *gap)
+static bool is_about_waiting(const struct evaluation *evaluation,
+                             const struct ledger_working_gap *gap)
 {
 	switch (gap->cause) {
 	case TARE_LEDGER_WAIT:
@@ -115,7 +116,7 @@ static const struct wait *wait_before(const struct waits *waits, uint32_t comman
 }
 
 // Whether the device ran out of work while the thread that then issued more was in that wait.
-static bool is_drain(const struct evaluation *evaluation, const struct evaluated_gap *gap,
+static bool is_drain(const struct evaluation *evaluation, const struct ledger_working_gap *gap,
                      const struct waits *waits)
 {
 	const struct tare_recording *recording = evaluation->recording;
@@ -151,7 +152,7 @@ static void add_drains(struct evaluation *evaluation, const struct waits *waits,
                        struct drains *sums, struct finding_draft *draft)
 {
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		struct evaluated_gap *gap = &evaluation->gaps[i];
+		struct ledger_working_gap *gap = &evaluation->gaps[i];
 		if (!is_drain(evaluation, gap, waits) ||
 		    evaluation->recording->commands[gap->command].thread != sums->thread)
 			continue;

@@ -28,7 +28,7 @@
 #define HOST_WORTH_SAYING 0.1
 
 // What of a gap is the launch of the command that ends it: inside the API, handing over, dispatch.
-static double launch_ns(const struct evaluation *evaluation, const struct evaluated_gap *gap)
+static double launch_ns(const struct evaluation *evaluation, const struct ledger_working_gap *gap)
 {
 	double sum_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
 	                evaluation_part_ns(evaluation, gap, TARE_LEDGER_HELD) +
@@ -83,7 +83,7 @@ static const struct tare_recorded_command *previous_of(const struct evaluation *
 // Whether the thread enqueued nothing between the command that ends the gap and another of the
 // task.
 static bool is_turn(const struct evaluation *evaluation, const struct tare_task *task,
-                    const struct evaluated_gap *gap)
+                    const struct ledger_working_gap *gap)
 {
 	const struct tare_recorded_command *before = previous_of(evaluation, gap->command);
 	return before && finding_is_of_task(evaluation, task, before);
@@ -93,7 +93,7 @@ static bool is_turn(const struct evaluation *evaluation, const struct tare_task 
 // between the calls than in the call. All of the gap is the loop's then, wherever in it the clocks'
 // error may put the calls.
 static bool is_launch_loop(const struct evaluation *evaluation, const struct tare_task *task,
-                           const struct evaluated_gap *gap)
+                           const struct ledger_working_gap *gap)
 {
 	const struct tare_recorded_command *command =
 	    &evaluation->recording->commands[gap->command];
@@ -115,7 +115,8 @@ struct launch_gaps {
 };
 
 // The name of the kernel that ends a gap; kernel_count: it has none; TARE_NO_INDEX: not counted.
-static uint32_t name_of_gap(const struct evaluation *evaluation, const struct evaluated_gap *gap)
+static uint32_t name_of_gap(const struct evaluation *evaluation,
+                            const struct ledger_working_gap *gap)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	if (gap->command >= recording->command_count ||
@@ -177,7 +178,7 @@ static void sum_launches(struct evaluation *evaluation, const struct launch_gaps
 	const struct tare_recorded_command *commands = evaluation->recording->commands;
 	uint32_t name = name_of_task(evaluation, task);
 	for (uint32_t i = gaps->first[name]; i < gaps->first[name + 1]; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[gaps->at[i]];
+		const struct ledger_working_gap *gap = &evaluation->gaps[gaps->at[i]];
 		double cost_ns = (double)(gap->to_ns - gap->from_ns);
 		// Waits come first: without them the host issues ahead of the device.
 		if (gap->drained || !finding_is_of_task(evaluation, task, &commands[gap->command]))
@@ -330,7 +331,7 @@ static void mark_told(struct evaluation *evaluation, const struct launch_gaps *g
 	uint32_t name = name_of_task(evaluation, task);
 	evaluation->small_task[row] = sums->lanes > 0;
 	for (uint32_t i = gaps->first[name]; i < gaps->first[name + 1]; i++) {
-		struct evaluated_gap *gap = &evaluation->gaps[gaps->at[i]];
+		struct ledger_working_gap *gap = &evaluation->gaps[gaps->at[i]];
 		if (finding_is_of_task(evaluation, task, &commands[gap->command]))
 			gap->looped = is_launch_loop(evaluation, task, gap) ||
 			              (all_turns && is_turn(evaluation, task, gap));
@@ -422,8 +423,9 @@ static int64_t *find_issues(const struct evaluation *evaluation, size_t *count)
 
 // What of a gap went into recording the commands issued in it, of its part inside the API; *first
 // as evaluation_within_gap's. Nobody saves that by issuing less.
-static double recorders_ns(const struct evaluation *evaluation, const struct evaluated_gap *gap,
-                           double api_ns, const int64_t *at_ns, size_t count, size_t *first)
+static double recorders_ns(const struct evaluation *evaluation,
+                           const struct ledger_working_gap *gap, double api_ns,
+                           const int64_t *at_ns, size_t count, size_t *first)
 {
 	size_t last;
 	while (*first < count && at_ns[*first] < gap->from_ns)
@@ -454,7 +456,7 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 	                      found_ns(evaluation, "synchronous-launches") +
 	                      found_ns(evaluation, "synchronize-drains");
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
 		double api_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) -
 		                (double)evaluation_first_use_ns(evaluation, gap);
 		if (gap->command == TARE_NO_INDEX || api_ns <= 0)
