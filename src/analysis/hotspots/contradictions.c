@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static void add(struct tare_verdict *verdict, enum tare_contradiction_kind kind,
+static void add(struct tare_kernel_verdict *verdict, enum tare_contradiction_kind kind,
                 enum tare_counter_role role, double value, double most)
 {
 	if (verdict->contradiction_count < TARE_CONTRADICTIONS_KEPT)
@@ -23,7 +23,8 @@ double tare_counted_mean(const struct tare_counted_kernel *kernel, enum tare_cou
 	return share && value->mean > 100 + TARE_SHARE_TOLERANCE ? NAN : value->mean;
 }
 
-static void check_each(const struct tare_counted_kernel *kernel, struct tare_verdict *verdict)
+static void check_each(const struct tare_counted_kernel *kernel,
+                       struct tare_kernel_verdict *verdict)
 {
 	for (enum tare_counter_role role = 0; role < TARE_COUNTER_ROLES; role++) {
 		const struct tare_counter_value *value = &kernel->values[role];
@@ -37,7 +38,8 @@ static void check_each(const struct tare_counted_kernel *kernel, struct tare_ver
 }
 
 // L1's share is of the whole time: it cannot be larger than the time in which cores were active.
-static void check_active(const struct tare_counted_kernel *kernel, struct tare_verdict *verdict)
+static void check_active(const struct tare_counted_kernel *kernel,
+                         struct tare_kernel_verdict *verdict)
 {
 	double active = tare_counted_mean(kernel, TARE_COUNTER_CORES_ACTIVE_SHARE);
 	double l1 = tare_counted_mean(kernel, TARE_COUNTER_L1_SHARE);
@@ -46,7 +48,8 @@ static void check_active(const struct tare_counted_kernel *kernel, struct tare_v
 		add(verdict, TARE_CONTRADICTION_OVER_MAXIMUM, TARE_COUNTER_L1_SHARE, l1, active);
 }
 
-static void check_occupancy(const struct tare_counted_kernel *kernel, struct tare_verdict *verdict)
+static void check_occupancy(const struct tare_counted_kernel *kernel,
+                            struct tare_kernel_verdict *verdict)
 {
 	double occupancy = tare_counted_mean(kernel, TARE_COUNTER_OCCUPANCY_SHARE);
 
@@ -56,7 +59,8 @@ static void check_occupancy(const struct tare_counted_kernel *kernel, struct tar
 }
 
 static void check_traffic(const struct tare_counted_kernel *kernel,
-                          const struct tare_counted_device *device, struct tare_verdict *verdict)
+                          const struct tare_counted_device *device,
+                          struct tare_kernel_verdict *verdict)
 {
 	double reads = tare_counted_mean(kernel, TARE_COUNTER_DEVICE_READ_BYTES);
 	double writes = tare_counted_mean(kernel, TARE_COUNTER_DEVICE_WRITE_BYTES);
@@ -74,7 +78,8 @@ static void check_traffic(const struct tare_counted_kernel *kernel,
 		add(verdict, TARE_CONTRADICTION_OVER_WHOLE, TARE_COUNTER_L2_BYTES, l2, l1);
 }
 
-static void check_cores(const struct tare_counted_kernel *kernel, struct tare_verdict *verdict)
+static void check_cores(const struct tare_counted_kernel *kernel,
+                        struct tare_kernel_verdict *verdict)
 {
 	double least = tare_counted_mean(kernel, TARE_COUNTER_CORE_ACTIVE_LEAST);
 	double mean = tare_counted_mean(kernel, TARE_COUNTER_CORE_ACTIVE_MEAN);
@@ -86,7 +91,7 @@ static void check_cores(const struct tare_counted_kernel *kernel, struct tare_ve
 
 void tare_hotspot_contradictions(const struct tare_counted_kernel *kernel,
                                  const struct tare_counted_device *device,
-                                 struct tare_verdict *verdict)
+                                 struct tare_kernel_verdict *verdict)
 {
 	check_each(kernel, verdict);
 	check_active(kernel, verdict);
@@ -95,8 +100,9 @@ void tare_hotspot_contradictions(const struct tare_counted_kernel *kernel,
 	check_cores(kernel, verdict);
 }
 
-const struct tare_contradiction *tare_verdict_contradiction(const struct tare_verdict *verdict,
-                                                            enum tare_counter_role role)
+const struct tare_contradiction *
+tare_kernel_verdict_contradiction(const struct tare_kernel_verdict *verdict,
+                                  enum tare_counter_role role)
 {
 	for (size_t i = 0; i < verdict->contradiction_count; i++)
 		if (verdict->contradictions[i].role == role)

@@ -6,4 +6,4 @@
 // Fills in verdict->contradictions.
 void tare_hotspot_contradictions(const struct tare_counted_kernel *kernel,
                                  const struct tare_counted_device *device,
-                                 struct tare_verdict *verdict);
+                                 struct tare_kernel_verdict *verdict);

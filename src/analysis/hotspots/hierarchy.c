@@ -8,27 +8,28 @@
 static const struct {
 	const char *name;
 	enum tare_counter_role read, write, share; // ROLES: there is no counter
-	enum tare_bound bound;
+	enum tare_kernel_bound bound;
 	size_t measured; // offset of the measured ceiling; SIZE_MAX: none
 } edges[TARE_EDGES] = {
 	[TARE_EDGE_REGISTERS_L1] = { "registers - L1 and shared memory", TARE_COUNTER_L1_BYTES,
-	                             TARE_COUNTER_L1_BYTES, TARE_COUNTER_L1_SHARE, TARE_BOUND_L1,
+	                             TARE_COUNTER_L1_BYTES, TARE_COUNTER_L1_SHARE,
+	                             TARE_KERNEL_BOUND_L1,
 	                             offsetof(struct tare_counted_device,
 	                                      measured_l1_bytes_per_s) },
 	[TARE_EDGE_L1_L2] = { "L1 - L2", TARE_COUNTER_L1_READ_BYTES, TARE_COUNTER_L1_WRITE_BYTES,
-	                      TARE_COUNTER_L2_SHARE, TARE_BOUND_L2,
+	                      TARE_COUNTER_L2_SHARE, TARE_KERNEL_BOUND_L2,
 	                      offsetof(struct tare_counted_device, measured_l2_bytes_per_s) },
 	[TARE_EDGE_L2_DEVICE] = { "L2 - device memory", TARE_COUNTER_DEVICE_READ_BYTES,
 	                          TARE_COUNTER_DEVICE_WRITE_BYTES, TARE_COUNTER_DEVICE_MEMORY_SHARE,
-	                          TARE_BOUND_DEVICE_MEMORY,
+	                          TARE_KERNEL_BOUND_DEVICE_MEMORY,
 	                          offsetof(struct tare_counted_device,
 	                                   measured_memory_bytes_per_s) },
 	[TARE_EDGE_HOST] = { "L2 - host memory", TARE_COUNTER_HOST_READ_BYTES,
 	                     TARE_COUNTER_HOST_WRITE_BYTES, TARE_COUNTER_ROLES,
-	                     TARE_BOUND_NOT_KNOWN, SIZE_MAX },
+	                     TARE_KERNEL_BOUND_NOT_KNOWN, SIZE_MAX },
 	[TARE_EDGE_PEER] = { "L2 - other devices", TARE_COUNTER_PEER_READ_BYTES,
 	                     TARE_COUNTER_PEER_WRITE_BYTES, TARE_COUNTER_ROLES,
-	                     TARE_BOUND_NOT_KNOWN, SIZE_MAX },
+	                     TARE_KERNEL_BOUND_NOT_KNOWN, SIZE_MAX },
 };
 
 static const struct {
@@ -43,16 +44,16 @@ static const struct {
 	                     offsetof(struct tare_counted_device, measured_fp64_flop_per_s) },
 };
 
-const char *tare_bound_name(enum tare_bound bound)
+const char *tare_kernel_bound_name(enum tare_kernel_bound bound)
 {
-	static const char *const names[TARE_BOUNDS] = {
-		[TARE_BOUND_NOT_KNOWN] = "n/a",
-		[TARE_BOUND_DEVICE_MEMORY] = "device memory",
-		[TARE_BOUND_L2] = "L2",
-		[TARE_BOUND_L1] = "L1",
-		[TARE_BOUND_COMPUTE] = "compute",
-		[TARE_BOUND_LATENCY] = "latency",
-		[TARE_BOUND_TOO_SMALL] = "too small",
+	static const char *const names[TARE_KERNEL_BOUNDS] = {
+		[TARE_KERNEL_BOUND_NOT_KNOWN] = "n/a",
+		[TARE_KERNEL_BOUND_DEVICE_MEMORY] = "device memory",
+		[TARE_KERNEL_BOUND_L2] = "L2",
+		[TARE_KERNEL_BOUND_L1] = "L1",
+		[TARE_KERNEL_BOUND_COMPUTE] = "compute",
+		[TARE_KERNEL_BOUND_LATENCY] = "latency",
+		[TARE_KERNEL_BOUND_TOO_SMALL] = "too small",
 	};
 
 	return names[bound];
@@ -76,7 +77,8 @@ static double ceiling_of(const struct tare_counted_device *device, size_t offset
 // A role's mean, where nothing contradicts it.
 static double trusted(const struct tare_hotspot *hotspot, enum tare_counter_role role)
 {
-	if (role == TARE_COUNTER_ROLES || tare_verdict_contradiction(&hotspot->verdict, role))
+	if (role == TARE_COUNTER_ROLES ||
+	    tare_kernel_verdict_contradiction(&hotspot->verdict, role))
 		return NAN;
 	return tare_counted_mean(hotspot->kernel, role);
 }
@@ -137,9 +139,9 @@ static void derive_edge(struct tare_hotspot *hotspot, const struct tare_counted_
 	traffic->measured_share =
 	    100 * divide(traffic->bytes_per_s, ceiling_of(device, edges[edge].measured));
 	traffic->over_compulsory = divide(traffic->bytes, (double)kernel->compulsory_bytes);
-	traffic->binding = edges[edge].bound != TARE_BOUND_NOT_KNOWN &&
+	traffic->binding = edges[edge].bound != TARE_KERNEL_BOUND_NOT_KNOWN &&
 	                   edges[edge].bound == hotspot->verdict.bound &&
-	                   tare_verdict_decided(&hotspot->verdict);
+	                   tare_kernel_verdict_decided(&hotspot->verdict);
 }
 
 static void derive_time(struct tare_hotspot *hotspot)
@@ -187,16 +189,16 @@ static void derive_arithmetic(struct tare_hotspot *hotspot,
 }
 
 // What remains of the time when the work stays and only `except` is gone: the fullest other limit.
-static enum tare_bound fullest(const struct tare_verdict *verdict, enum tare_bound except,
-                               double *of_time)
+static enum tare_kernel_bound fullest(const struct tare_kernel_verdict *verdict,
+                                      enum tare_kernel_bound except, double *of_time)
 {
-	enum tare_bound found = TARE_BOUND_NOT_KNOWN;
+	enum tare_kernel_bound found = TARE_KERNEL_BOUND_NOT_KNOWN;
 
 	*of_time = NAN;
-	for (enum tare_bound b = TARE_FIRST_LIMIT; b <= TARE_LAST_LIMIT; b++) {
+	for (enum tare_kernel_bound b = TARE_FIRST_LIMIT; b <= TARE_LAST_LIMIT; b++) {
 		const struct tare_limit *limit = &verdict->limits[b];
 		if (b == except || !limit->known || isnan(limit->of_time) ||
-		    (found != TARE_BOUND_NOT_KNOWN && limit->of_time <= *of_time))
+		    (found != TARE_KERNEL_BOUND_NOT_KNOWN && limit->of_time <= *of_time))
 			continue;
 		found = b;
 		*of_time = limit->of_time;
@@ -207,24 +209,24 @@ static enum tare_bound fullest(const struct tare_verdict *verdict, enum tare_bou
 static void derive_gain(struct tare_hotspot *hotspot)
 {
 	struct tare_gain *gain = &hotspot->gain;
-	const struct tare_verdict *verdict = &hotspot->verdict;
+	const struct tare_kernel_verdict *verdict = &hotspot->verdict;
 	double cores = trusted(hotspot, TARE_COUNTER_CORES_ACTIVE_SHARE) / 100, rest;
-	enum tare_bound full = fullest(verdict, TARE_BOUND_NOT_KNOWN, &rest);
+	enum tare_kernel_bound full = fullest(verdict, TARE_KERNEL_BOUND_NOT_KNOWN, &rest);
 
-	*gain = (struct tare_gain){ NAN, NAN, TARE_BOUND_NOT_KNOWN };
+	*gain = (struct tare_gain){ NAN, NAN, TARE_KERNEL_BOUND_NOT_KNOWN };
 	switch (verdict->bound) {
-	case TARE_BOUND_DEVICE_MEMORY:
-	case TARE_BOUND_L2:
-	case TARE_BOUND_L1:
-	case TARE_BOUND_COMPUTE:
+	case TARE_KERNEL_BOUND_DEVICE_MEMORY:
+	case TARE_KERNEL_BOUND_L2:
+	case TARE_KERNEL_BOUND_L1:
+	case TARE_KERNEL_BOUND_COMPUTE:
 		gain->at_ceiling = verdict->limits[verdict->bound].of_time;
 		gain->next = fullest(verdict, verdict->bound, &gain->at_next);
 		break;
-	case TARE_BOUND_LATENCY:
+	case TARE_KERNEL_BOUND_LATENCY:
 		gain->at_ceiling = rest;
 		gain->next = full;
 		break;
-	case TARE_BOUND_TOO_SMALL:
+	case TARE_KERNEL_BOUND_TOO_SMALL:
 		// Cores that all work all the time, and as fast as now.
 		gain->at_ceiling = isnan(rest) ? cores : fmax(cores, rest);
 		break;

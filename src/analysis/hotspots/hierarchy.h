@@ -61,15 +61,15 @@ struct tare_arithmetic {
 // The most that a change can bring: what remains of the time. Upper bounds for the gain, from the
 // shares alone. NaN: not known.
 struct tare_gain {
-	double at_ceiling;    // part of the time that remains at the ceiling of what binds (of the
-	                      // fullest limit, where none does), with the same work
-	double at_next;       // part that remains when what binds is gone, and the next limit binds
-	enum tare_bound next; // that limit; NOT_KNOWN: none was counted
+	double at_ceiling; // part of the time that remains at the ceiling of what binds (of the
+	                   // fullest limit, where none does), with the same work
+	double at_next;    // part that remains when what binds is gone, and the next limit binds
+	enum tare_kernel_bound next; // that limit; NOT_KNOWN: none was counted
 };
 
 struct tare_hotspot {
 	const struct tare_counted_kernel *kernel;
-	struct tare_verdict verdict;
+	struct tare_kernel_verdict verdict;
 	struct tare_edge_traffic edges[TARE_EDGES];
 	struct tare_core_time time;
 	struct tare_arithmetic arithmetic;
@@ -86,5 +86,5 @@ void tare_hotspot_derive(const struct tare_counted_kernel *kernel,
                          const struct tare_counted_device *device, struct tare_hotspot *hotspot);
 
 // "L2", "device memory"; what a bound and an edge are called.
-const char *tare_bound_name(enum tare_bound bound);
+const char *tare_kernel_bound_name(enum tare_kernel_bound bound);
 const char *tare_edge_name(enum tare_edge edge);

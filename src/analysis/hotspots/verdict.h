@@ -5,27 +5,27 @@
 
 #include "analysis/hotspots/counted.h"
 
-enum tare_bound {
-	TARE_BOUND_NOT_KNOWN,
-	TARE_BOUND_DEVICE_MEMORY,
-	TARE_BOUND_L2,
-	TARE_BOUND_L1, // with shared memory and the load and store units
-	TARE_BOUND_COMPUTE,
-	TARE_BOUND_LATENCY,
-	TARE_BOUND_TOO_SMALL, // cores without work
-	TARE_BOUNDS,
+enum tare_kernel_bound {
+	TARE_KERNEL_BOUND_NOT_KNOWN,
+	TARE_KERNEL_BOUND_DEVICE_MEMORY,
+	TARE_KERNEL_BOUND_L2,
+	TARE_KERNEL_BOUND_L1, // with shared memory and the load and store units
+	TARE_KERNEL_BOUND_COMPUTE,
+	TARE_KERNEL_BOUND_LATENCY,
+	TARE_KERNEL_BOUND_TOO_SMALL, // cores without work
+	TARE_KERNEL_BOUNDS,
 };
 
 // The first and the last of the bounds that are limits of the device: how close a kernel came to
 // one is a share.
-#define TARE_FIRST_LIMIT TARE_BOUND_DEVICE_MEMORY
-#define TARE_LAST_LIMIT TARE_BOUND_COMPUTE
+#define TARE_FIRST_LIMIT TARE_KERNEL_BOUND_DEVICE_MEMORY
+#define TARE_LAST_LIMIT TARE_KERNEL_BOUND_COMPUTE
 
 // Per cent; docs/hotspots-verdicts.md says where each is from.
-#define TARE_BOUND_FROM 60       // a limit binds from this share on
-#define TARE_TOO_SMALL_BELOW 20  // of the cores' time, whatever else was counted
-#define TARE_SHARE_TOLERANCE 2   // what rounding may put a share over 100
-#define TARE_PAPER_TOLERANCE 1.1 // what a rate may be over the one on paper, as a factor
+#define TARE_KERNEL_BOUND_FROM 60 // a limit binds from this share on
+#define TARE_TOO_SMALL_BELOW 20   // of the cores' time, whatever else was counted
+#define TARE_SHARE_TOLERANCE 2    // what rounding may put a share over 100
+#define TARE_PAPER_TOLERANCE 1.1  // what a rate may be over the one on paper, as a factor
 
 // How close a kernel came to a limit. Per cent of what the device sustains: of the whole time for
 // device memory and L2, of the time that cores were active for L1 and arithmetic.
@@ -55,14 +55,14 @@ struct tare_contradiction {
 
 #define TARE_CONTRADICTIONS_KEPT 8
 
-struct tare_verdict {
-	enum tare_bound bound;
+struct tare_kernel_verdict {
+	enum tare_kernel_bound bound;
 	// bit b: the figures would as well allow bound b, within their errors; decided if that is
 	// `bound` alone
 	unsigned possible;
-	unsigned missing;     // bit b: limit b was not counted
-	enum tare_bound next; // what it would be if the figures were `margin` points off
-	double margin;        // NaN where nothing else is near
+	unsigned missing;            // bit b: limit b was not counted
+	enum tare_kernel_bound next; // what it would be if the figures were `margin` points off
+	double margin;               // NaN where nothing else is near
 	struct tare_limit limits[TARE_LAST_LIMIT + 1]; // by bound
 	// the busiest pipe, and the one after it where they cannot be told apart; ROLES: none
 	enum tare_counter_role pipe, other_pipe;
@@ -73,14 +73,16 @@ struct tare_verdict {
 // Judges a kernel. Sources: its counters alone; `device` is asked for the paper's rates, which show
 // what cannot be.
 void tare_hotspot_judge(const struct tare_counted_kernel *kernel,
-                        const struct tare_counted_device *device, struct tare_verdict *verdict);
+                        const struct tare_counted_device *device,
+                        struct tare_kernel_verdict *verdict);
 
 // Whether the figures leave one bound.
-bool tare_verdict_decided(const struct tare_verdict *verdict);
+bool tare_kernel_verdict_decided(const struct tare_kernel_verdict *verdict);
 
 // The contradiction that is about a role, NULL: none. Figures with one are not used.
-const struct tare_contradiction *tare_verdict_contradiction(const struct tare_verdict *verdict,
-                                                            enum tare_counter_role role);
+const struct tare_contradiction *
+tare_kernel_verdict_contradiction(const struct tare_kernel_verdict *verdict,
+                                  enum tare_counter_role role);
 
 // A role's mean, NaN unless it was counted and can be.
 double tare_counted_mean(const struct tare_counted_kernel *kernel, enum tare_counter_role role);

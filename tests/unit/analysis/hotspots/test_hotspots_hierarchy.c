@@ -62,7 +62,7 @@ static void no_edge_binds_what_is_not_decided(void **state)
 	(void)state;
 	made_set(&kernel, TARE_COUNTER_L2_SHARE, 90);
 	hotspot = derive(&kernel);
-	assert_int_equal(hotspot.verdict.bound, TARE_BOUND_DEVICE_MEMORY);
+	assert_int_equal(hotspot.verdict.bound, TARE_KERNEL_BOUND_DEVICE_MEMORY);
 	for (enum tare_edge edge = 0; edge < TARE_EDGES; edge++)
 		assert_false(hotspot.edges[edge].binding);
 }
@@ -155,15 +155,15 @@ static void the_gain_is_what_other_limits_leave(void **state)
 	static const struct {
 		enum made_kernel of;
 		double at_ceiling, at_next;
-		enum tare_bound next;
+		enum tare_kernel_bound next;
 	} rows[] = {
-		{ MADE_COPY, 0.92, 0.45, TARE_BOUND_L2 },
-		{ MADE_NAIVE, 0.88, 0.40, TARE_BOUND_L2 },
-		{ MADE_FMA, 0.65 * 0.99, 0.01, TARE_BOUND_DEVICE_MEMORY },
-		{ MADE_CHASE, 0.09, NAN, TARE_BOUND_L2 },
-		{ MADE_ONE, 0.009, NAN, TARE_BOUND_NOT_KNOWN },
-		{ MADE_FEW, 0.35, NAN, TARE_BOUND_NOT_KNOWN },
-		{ MADE_CAPTURED, NAN, NAN, TARE_BOUND_NOT_KNOWN },
+		{ MADE_COPY, 0.92, 0.45, TARE_KERNEL_BOUND_L2 },
+		{ MADE_NAIVE, 0.88, 0.40, TARE_KERNEL_BOUND_L2 },
+		{ MADE_FMA, 0.65 * 0.99, 0.01, TARE_KERNEL_BOUND_DEVICE_MEMORY },
+		{ MADE_CHASE, 0.09, NAN, TARE_KERNEL_BOUND_L2 },
+		{ MADE_ONE, 0.009, NAN, TARE_KERNEL_BOUND_NOT_KNOWN },
+		{ MADE_FEW, 0.35, NAN, TARE_KERNEL_BOUND_NOT_KNOWN },
+		{ MADE_CAPTURED, NAN, NAN, TARE_KERNEL_BOUND_NOT_KNOWN },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

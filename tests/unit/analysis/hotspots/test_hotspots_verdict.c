@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-static struct tare_verdict judge(const struct tare_counted_kernel *kernel)
+static struct tare_kernel_verdict judge(const struct tare_counted_kernel *kernel)
 {
-	struct tare_verdict verdict;
+	struct tare_kernel_verdict verdict;
 
 	tare_hotspot_judge(kernel, &made_device, &verdict);
 	return verdict;
@@ -23,34 +23,34 @@ static struct tare_verdict judge(const struct tare_counted_kernel *kernel)
 static void each_kernel_has_its_bound(void **state)
 {
 	static const struct {
-		enum tare_bound bound, next;
+		enum tare_kernel_bound bound, next;
 		double margin;
 		enum tare_counter_role role; // of the limit; ROLES: it is none
 		enum tare_counter_role pipe;
 	} rows[] = {
-		[MADE_COPY] = { TARE_BOUND_DEVICE_MEMORY, TARE_BOUND_LATENCY, 32,
+		[MADE_COPY] = { TARE_KERNEL_BOUND_DEVICE_MEMORY, TARE_KERNEL_BOUND_LATENCY, 32,
 		                TARE_COUNTER_DEVICE_MEMORY_SHARE, TARE_COUNTER_PIPE_ALU_SHARE },
-		[MADE_NAIVE] = { TARE_BOUND_L1, TARE_BOUND_LATENCY, 88 / 0.98 - 60,
+		[MADE_NAIVE] = { TARE_KERNEL_BOUND_L1, TARE_KERNEL_BOUND_LATENCY, 88 / 0.98 - 60,
 		                 TARE_COUNTER_L1_SHARE, TARE_COUNTER_PIPE_ALU_SHARE },
-		[MADE_SHARED] = { TARE_BOUND_L2, TARE_BOUND_LATENCY, 25, TARE_COUNTER_L2_SHARE,
-		                  TARE_COUNTER_PIPE_ALU_SHARE },
-		[MADE_FMA] = { TARE_BOUND_COMPUTE, TARE_BOUND_LATENCY, 5, TARE_COUNTER_ISSUE_SHARE,
-		               TARE_COUNTER_PIPE_FMA_SHARE },
-		[MADE_MATRIX] = { TARE_BOUND_COMPUTE, TARE_BOUND_LATENCY, 31,
+		[MADE_SHARED] = { TARE_KERNEL_BOUND_L2, TARE_KERNEL_BOUND_LATENCY, 25,
+		                  TARE_COUNTER_L2_SHARE, TARE_COUNTER_PIPE_ALU_SHARE },
+		[MADE_FMA] = { TARE_KERNEL_BOUND_COMPUTE, TARE_KERNEL_BOUND_LATENCY, 5,
+		               TARE_COUNTER_ISSUE_SHARE, TARE_COUNTER_PIPE_FMA_SHARE },
+		[MADE_MATRIX] = { TARE_KERNEL_BOUND_COMPUTE, TARE_KERNEL_BOUND_LATENCY, 31,
 		                  TARE_COUNTER_PIPE_TENSOR_SHARE, TARE_COUNTER_PIPE_TENSOR_SHARE },
-		[MADE_CHASE] = { TARE_BOUND_LATENCY, TARE_BOUND_L2, 51, TARE_COUNTER_ROLES,
-		                 TARE_COUNTER_PIPE_ALU_SHARE },
-		[MADE_ONE] = { TARE_BOUND_TOO_SMALL, TARE_BOUND_COMPUTE, 30, TARE_COUNTER_ROLES,
-		               TARE_COUNTER_PIPE_ALU_SHARE },
-		[MADE_FEW] = { TARE_BOUND_TOO_SMALL, TARE_BOUND_COMPUTE, 35, TARE_COUNTER_ROLES,
-		               TARE_COUNTER_PIPE_FMA_SHARE },
+		[MADE_CHASE] = { TARE_KERNEL_BOUND_LATENCY, TARE_KERNEL_BOUND_L2, 51,
+		                 TARE_COUNTER_ROLES, TARE_COUNTER_PIPE_ALU_SHARE },
+		[MADE_ONE] = { TARE_KERNEL_BOUND_TOO_SMALL, TARE_KERNEL_BOUND_COMPUTE, 30,
+		               TARE_COUNTER_ROLES, TARE_COUNTER_PIPE_ALU_SHARE },
+		[MADE_FEW] = { TARE_KERNEL_BOUND_TOO_SMALL, TARE_KERNEL_BOUND_COMPUTE, 35,
+		               TARE_COUNTER_ROLES, TARE_COUNTER_PIPE_FMA_SHARE },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_counted_kernel kernel = made_kernel((enum made_kernel)i);
-		struct tare_verdict verdict = judge(&kernel);
+		struct tare_kernel_verdict verdict = judge(&kernel);
 		assert_int_equal(verdict.bound, rows[i].bound);
-		assert_true(tare_verdict_decided(&verdict));
+		assert_true(tare_kernel_verdict_decided(&verdict));
 		assert_int_equal(verdict.next, rows[i].next);
 		assert_true(fabs(verdict.margin - rows[i].margin) < 1e-9);
 		assert_int_equal(verdict.pipe, rows[i].pipe);
@@ -64,38 +64,43 @@ static void each_kernel_has_its_bound(void **state)
 static void what_is_busy_only_while_cores_are_is_measured_by_that_time(void **state)
 {
 	struct tare_counted_kernel kernel = made_kernel(MADE_NAIVE);
-	struct tare_verdict verdict;
+	struct tare_kernel_verdict verdict;
 
 	(void)state;
 	// A third of the time without work: L1 is full in the rest.
 	made_set(&kernel, TARE_COUNTER_CORES_ACTIVE_SHARE, 66);
 	made_set(&kernel, TARE_COUNTER_L1_SHARE, 58);
 	verdict = judge(&kernel);
-	assert_int_equal(verdict.bound, TARE_BOUND_L1);
-	assert_true(fabs(verdict.limits[TARE_BOUND_L1].share - 58 / 0.66) < 1e-9);
-	assert_true(fabs(verdict.limits[TARE_BOUND_L1].of_time - 0.58) < 1e-9);
+	assert_int_equal(verdict.bound, TARE_KERNEL_BOUND_L1);
+	assert_true(fabs(verdict.limits[TARE_KERNEL_BOUND_L1].share - 58 / 0.66) < 1e-9);
+	assert_true(fabs(verdict.limits[TARE_KERNEL_BOUND_L1].of_time - 0.58) < 1e-9);
 }
 
 static void two_within_their_errors_are_not_decided(void **state)
 {
 	struct tare_counted_kernel kernel = made_kernel(MADE_COPY);
-	struct tare_verdict verdict;
+	struct tare_kernel_verdict verdict;
 
 	(void)state;
 	made_set(&kernel, TARE_COUNTER_L2_SHARE, 88);
 	verdict = judge(&kernel);
-	assert_int_equal(verdict.bound, TARE_BOUND_DEVICE_MEMORY);
-	assert_false(tare_verdict_decided(&verdict));
-	assert_int_equal(verdict.possible, 1 << TARE_BOUND_DEVICE_MEMORY | 1 << TARE_BOUND_L2);
-	assert_int_equal(verdict.next, TARE_BOUND_L2);
+	assert_int_equal(verdict.bound, TARE_KERNEL_BOUND_DEVICE_MEMORY);
+	assert_false(tare_kernel_verdict_decided(&verdict));
+	assert_int_equal(verdict.possible,
+	                 1 << TARE_KERNEL_BOUND_DEVICE_MEMORY | 1 << TARE_KERNEL_BOUND_L2);
+	assert_int_equal(verdict.next, TARE_KERNEL_BOUND_L2);
 	assert_true(fabs(verdict.margin - 4) < 1e-9);
+	// Neither alone, but both together.
+	made_set(&kernel, TARE_COUNTER_L2_SHARE, 80);
+	assert_int_equal(judge(&kernel).possible,
+	                 1 << TARE_KERNEL_BOUND_DEVICE_MEMORY | 1 << TARE_KERNEL_BOUND_L2);
 	// Far enough for the errors of both: 4 % of 92, 11 % of 78.
 	made_set(&kernel, TARE_COUNTER_L2_SHARE, 78);
-	assert_true(judge(&kernel).possible == 1 << TARE_BOUND_DEVICE_MEMORY);
+	assert_true(judge(&kernel).possible == 1 << TARE_KERNEL_BOUND_DEVICE_MEMORY);
 	// And not for launches that differ.
 	made_spread(&kernel, TARE_COUNTER_L2_SHARE, 40, 95);
 	assert_int_equal(judge(&kernel).possible,
-	                 1 << TARE_BOUND_DEVICE_MEMORY | 1 << TARE_BOUND_L2);
+	                 1 << TARE_KERNEL_BOUND_DEVICE_MEMORY | 1 << TARE_KERNEL_BOUND_L2);
 }
 
 static void near_a_threshold_is_not_decided(void **state)
@@ -107,20 +112,21 @@ static void near_a_threshold_is_not_decided(void **state)
 		unsigned possible;
 	} rows[] = {
 		{ MADE_FMA, TARE_COUNTER_ISSUE_SHARE, 61,
-		  1 << TARE_BOUND_COMPUTE | 1 << TARE_BOUND_LATENCY },
+		  1 << TARE_KERNEL_BOUND_COMPUTE | 1 << TARE_KERNEL_BOUND_LATENCY },
 		{ MADE_FMA, TARE_COUNTER_ISSUE_SHARE, 59,
-		  1 << TARE_BOUND_COMPUTE | 1 << TARE_BOUND_LATENCY },
-		{ MADE_FMA, TARE_COUNTER_ISSUE_SHARE, 57, 1 << TARE_BOUND_LATENCY },
+		  1 << TARE_KERNEL_BOUND_COMPUTE | 1 << TARE_KERNEL_BOUND_LATENCY },
+		{ MADE_FMA, TARE_COUNTER_ISSUE_SHARE, 57, 1 << TARE_KERNEL_BOUND_LATENCY },
 		{ MADE_FMA, TARE_COUNTER_CORES_ACTIVE_SHARE, 21,
-		  1 << TARE_BOUND_COMPUTE | 1 << TARE_BOUND_TOO_SMALL },
+		  1 << TARE_KERNEL_BOUND_COMPUTE | 1 << TARE_KERNEL_BOUND_TOO_SMALL },
 		{ MADE_FMA, TARE_COUNTER_CORES_ACTIVE_SHARE, 19,
-		  1 << TARE_BOUND_COMPUTE | 1 << TARE_BOUND_TOO_SMALL },
-		{ MADE_FMA, TARE_COUNTER_CORES_ACTIVE_SHARE, 17, 1 << TARE_BOUND_TOO_SMALL },
+		  1 << TARE_KERNEL_BOUND_COMPUTE | 1 << TARE_KERNEL_BOUND_TOO_SMALL },
+		{ MADE_FMA, TARE_COUNTER_CORES_ACTIVE_SHARE, 17, 1 << TARE_KERNEL_BOUND_TOO_SMALL },
 		// Idle 48, stalled 49.92: two points of activity turn that round.
 		{ MADE_CHASE, TARE_COUNTER_CORES_ACTIVE_SHARE, 52,
-		  1 << TARE_BOUND_LATENCY | 1 << TARE_BOUND_TOO_SMALL },
-		{ MADE_CHASE, TARE_COUNTER_CORES_ACTIVE_SHARE, 60, 1 << TARE_BOUND_LATENCY },
-		{ MADE_CHASE, TARE_COUNTER_CORES_ACTIVE_SHARE, 45, 1 << TARE_BOUND_TOO_SMALL },
+		  1 << TARE_KERNEL_BOUND_LATENCY | 1 << TARE_KERNEL_BOUND_TOO_SMALL },
+		{ MADE_CHASE, TARE_COUNTER_CORES_ACTIVE_SHARE, 60, 1 << TARE_KERNEL_BOUND_LATENCY },
+		{ MADE_CHASE, TARE_COUNTER_CORES_ACTIVE_SHARE, 45,
+		  1 << TARE_KERNEL_BOUND_TOO_SMALL },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -134,49 +140,52 @@ static void near_a_threshold_is_not_decided(void **state)
 static void what_was_not_counted_is_not_ruled_out(void **state)
 {
 	struct tare_counted_kernel kernel = made_kernel(MADE_CHASE);
-	struct tare_verdict verdict;
+	struct tare_kernel_verdict verdict;
 
 	(void)state;
 	made_unset(&kernel, TARE_COUNTER_DEVICE_MEMORY_SHARE, TARE_COUNTER_NOT_ON_DEVICE);
 	verdict = judge(&kernel);
-	assert_int_equal(verdict.missing, 1 << TARE_BOUND_DEVICE_MEMORY);
-	assert_int_equal(verdict.possible, 1 << TARE_BOUND_LATENCY | 1 << TARE_BOUND_DEVICE_MEMORY);
+	assert_int_equal(verdict.missing, 1 << TARE_KERNEL_BOUND_DEVICE_MEMORY);
+	assert_int_equal(verdict.possible,
+	                 1 << TARE_KERNEL_BOUND_LATENCY | 1 << TARE_KERNEL_BOUND_DEVICE_MEMORY);
 	// A limit that is full is full, whatever else is.
 	kernel = made_kernel(MADE_SHARED);
 	made_unset(&kernel, TARE_COUNTER_DEVICE_MEMORY_SHARE, TARE_COUNTER_NOT_ON_DEVICE);
 	verdict = judge(&kernel);
-	assert_true(tare_verdict_decided(&verdict));
-	assert_int_equal(verdict.missing, 1 << TARE_BOUND_DEVICE_MEMORY);
+	assert_true(tare_kernel_verdict_decided(&verdict));
+	assert_int_equal(verdict.missing, 1 << TARE_KERNEL_BOUND_DEVICE_MEMORY);
 	// Without the time of the cores arithmetic may be that of one core.
 	kernel = made_kernel(MADE_FMA);
 	made_unset(&kernel, TARE_COUNTER_CORES_ACTIVE_SHARE, TARE_COUNTER_NO_INSTANCE);
 	assert_int_equal(judge(&kernel).possible,
-	                 1 << TARE_BOUND_COMPUTE | 1 << TARE_BOUND_TOO_SMALL);
+	                 1 << TARE_KERNEL_BOUND_COMPUTE | 1 << TARE_KERNEL_BOUND_TOO_SMALL);
 	// Memory that is busy has cores that wait for it.
 	kernel = made_kernel(MADE_COPY);
 	made_unset(&kernel, TARE_COUNTER_CORES_ACTIVE_SHARE, TARE_COUNTER_NO_INSTANCE);
-	assert_true(tare_verdict_decided(&(struct tare_verdict[]){ judge(&kernel) }[0]));
+	assert_true(
+	    tare_kernel_verdict_decided(&(struct tare_kernel_verdict[]){ judge(&kernel) }[0]));
 	// Without the issue rate, arithmetic and the split of the rest are open.
 	kernel = made_kernel(MADE_FEW);
 	made_unset(&kernel, TARE_COUNTER_ISSUE_SHARE, TARE_COUNTER_REFUSED);
 	verdict = judge(&kernel);
-	assert_int_equal(verdict.possible, 1 << TARE_BOUND_COMPUTE | 1 << TARE_BOUND_TOO_SMALL);
+	assert_int_equal(verdict.possible,
+	                 1 << TARE_KERNEL_BOUND_COMPUTE | 1 << TARE_KERNEL_BOUND_TOO_SMALL);
 }
 
 static void nothing_counted_is_not_known(void **state)
 {
 	struct tare_counted_kernel kernel = made_kernel(MADE_CAPTURED);
-	struct tare_verdict verdict = judge(&kernel);
+	struct tare_kernel_verdict verdict = judge(&kernel);
 
 	(void)state;
-	assert_int_equal(verdict.bound, TARE_BOUND_NOT_KNOWN);
-	assert_false(tare_verdict_decided(&verdict));
+	assert_int_equal(verdict.bound, TARE_KERNEL_BOUND_NOT_KNOWN);
+	assert_false(tare_kernel_verdict_decided(&verdict));
 	kernel = made_uncounted("x");
-	assert_int_equal(judge(&kernel).bound, TARE_BOUND_NOT_KNOWN);
+	assert_int_equal(judge(&kernel).bound, TARE_KERNEL_BOUND_NOT_KNOWN);
 	// What a kernel that was left alone seems to have is not looked at.
 	kernel = made_kernel(MADE_COPY);
 	kernel.uncounted = TARE_UNCOUNTED_FAILED;
-	assert_int_equal(judge(&kernel).bound, TARE_BOUND_NOT_KNOWN);
+	assert_int_equal(judge(&kernel).bound, TARE_KERNEL_BOUND_NOT_KNOWN);
 }
 
 static void pipes_that_are_alike_are_both_named(void **state)
@@ -190,8 +199,9 @@ static void pipes_that_are_alike_are_both_named(void **state)
 	assert_int_equal(judge(&kernel).other_pipe, TARE_COUNTER_PIPE_ALU_SHARE);
 	// Load and store units are L1's.
 	made_set(&kernel, TARE_COUNTER_PIPE_MEMORY_SHARE, 90);
-	assert_int_equal(judge(&kernel).bound, TARE_BOUND_L1);
-	assert_int_equal(judge(&kernel).limits[TARE_BOUND_L1].role, TARE_COUNTER_PIPE_MEMORY_SHARE);
+	assert_int_equal(judge(&kernel).bound, TARE_KERNEL_BOUND_L1);
+	assert_int_equal(judge(&kernel).limits[TARE_KERNEL_BOUND_L1].role,
+	                 TARE_COUNTER_PIPE_MEMORY_SHARE);
 }
 
 static void what_cannot_be_is_said_and_not_used(void **state)
@@ -210,7 +220,7 @@ static void what_cannot_be_is_said_and_not_used(void **state)
 		{ TARE_COUNTER_L2_BYTES, 100e6, TARE_CONTRADICTION_OVER_WHOLE },
 	};
 	struct tare_counted_kernel kernel = made_kernel(MADE_COPY);
-	struct tare_verdict verdict;
+	struct tare_kernel_verdict verdict;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -218,28 +228,29 @@ static void what_cannot_be_is_said_and_not_used(void **state)
 		kernel = made_kernel(MADE_COPY);
 		made_set(&kernel, rows[i].role, rows[i].value);
 		verdict = judge(&kernel);
-		found = tare_verdict_contradiction(&verdict, rows[i].role);
+		found = tare_kernel_verdict_contradiction(&verdict, rows[i].role);
 		assert_non_null(found);
 		assert_int_equal(found->kind, rows[i].kind);
-		assert_int_equal(verdict.bound, TARE_BOUND_DEVICE_MEMORY);
+		assert_int_equal(verdict.bound, TARE_KERNEL_BOUND_DEVICE_MEMORY);
 	}
 	// Rounding is none.
 	made_set(&kernel, TARE_COUNTER_DEVICE_MEMORY_SHARE, 101);
 	verdict = judge(&kernel);
-	assert_null(tare_verdict_contradiction(&verdict, TARE_COUNTER_DEVICE_MEMORY_SHARE));
-	assert_true(verdict.limits[TARE_BOUND_DEVICE_MEMORY].share <= 100);
+	assert_null(tare_kernel_verdict_contradiction(&verdict, TARE_COUNTER_DEVICE_MEMORY_SHARE));
+	assert_true(verdict.limits[TARE_KERNEL_BOUND_DEVICE_MEMORY].share <= 100);
 	// What the verdict would rest on is not used either.
 	made_set(&kernel, TARE_COUNTER_DEVICE_MEMORY_SHARE, 130);
 	verdict = judge(&kernel);
-	assert_false(verdict.limits[TARE_BOUND_DEVICE_MEMORY].known);
-	assert_int_not_equal(verdict.bound, TARE_BOUND_DEVICE_MEMORY);
+	assert_false(verdict.limits[TARE_KERNEL_BOUND_DEVICE_MEMORY].known);
+	assert_int_not_equal(verdict.bound, TARE_KERNEL_BOUND_DEVICE_MEMORY);
 	kernel = made_kernel(MADE_NAIVE);
 	made_set(&kernel, TARE_COUNTER_CORES_ACTIVE_SHARE, 60);
 	verdict = judge(&kernel);
-	assert_non_null(tare_verdict_contradiction(&verdict, TARE_COUNTER_L1_SHARE));
+	assert_non_null(tare_kernel_verdict_contradiction(&verdict, TARE_COUNTER_L1_SHARE));
+	assert_false(verdict.limits[TARE_KERNEL_BOUND_L1].known);
 	kernel.occupancy_possible = 50;
 	verdict = judge(&kernel);
-	assert_non_null(tare_verdict_contradiction(&verdict, TARE_COUNTER_OCCUPANCY_SHARE));
+	assert_non_null(tare_kernel_verdict_contradiction(&verdict, TARE_COUNTER_OCCUPANCY_SHARE));
 }
 
 static void cores_in_another_order_are_a_contradiction(void **state)
@@ -269,7 +280,7 @@ static void random_kernels_keep_to_the_rules(void **state)
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		struct tare_counted_kernel kernel = made_kernel(MADE_COPY);
-		struct tare_verdict verdict, slower, wider;
+		struct tare_kernel_verdict verdict, slower, wider;
 		double active = share(&random), issue = share(&random) / 2;
 		made_set(&kernel, TARE_COUNTER_CORES_ACTIVE_SHARE, active);
 		made_set(&kernel, TARE_COUNTER_ISSUE_SHARE, issue);
@@ -280,7 +291,7 @@ static void random_kernels_keep_to_the_rules(void **state)
 		assert_true(verdict.possible & 1U << verdict.bound);
 		assert_int_not_equal(verdict.next, verdict.bound);
 		assert_true(verdict.margin >= 0);
-		seen |= tare_verdict_decided(&verdict) ? 1U << verdict.bound : 1U;
+		seen |= tare_kernel_verdict_decided(&verdict) ? 1U << verdict.bound : 1U;
 		// All of it twice as long, with the same shares.
 		made_set(&kernel, TARE_COUNTER_DURATION_NS, 2e6);
 		slower = judge(&kernel);
@@ -291,13 +302,13 @@ static void random_kernels_keep_to_the_rules(void **state)
 		wider = judge(&kernel);
 		assert_int_equal(wider.possible & verdict.possible, verdict.possible);
 		// Nearer to its limit, it stays bound by it.
-		if (verdict.bound == TARE_BOUND_DEVICE_MEMORY) {
+		if (verdict.bound == TARE_KERNEL_BOUND_DEVICE_MEMORY) {
 			made_set(&kernel, TARE_COUNTER_DEVICE_MEMORY_SHARE, 99);
-			assert_int_equal(judge(&kernel).bound, TARE_BOUND_DEVICE_MEMORY);
+			assert_int_equal(judge(&kernel).bound, TARE_KERNEL_BOUND_DEVICE_MEMORY);
 		}
 	}
 	// Every verdict was among them, and undecided ones.
-	assert_int_equal(seen | 1U << TARE_BOUND_COMPUTE, (1U << TARE_BOUNDS) - 1);
+	assert_int_equal(seen | 1U << TARE_KERNEL_BOUND_COMPUTE, (1U << TARE_KERNEL_BOUNDS) - 1);
 }
 
 int main(void)
