@@ -50,4 +50,8 @@ const struct tare_counter_role_row tare_counter_roles[TARE_COUNTER_ROLES] = {
 	[TARE_COUNTER_CORE_ACTIVE_LEAST] = { "core_active_least", "least busy core", COUNT, 0, 0 },
 	[TARE_COUNTER_CORE_ACTIVE_MEAN] = { "core_active_mean", "mean core", COUNT, 0, 0 },
 	[TARE_COUNTER_CORE_ACTIVE_MOST] = { "core_active_most", "busiest core", COUNT, 0, 0 },
+	[TARE_COUNTER_ELIGIBLE_WARPS] = { "eligible_warps", "warps ready to issue", COUNT, 0, 0 },
+	[TARE_COUNTER_L2_MISS_BYTES] = { "l2_miss_bytes", "missed by L2", BYTES, 0, 0 },
+	[TARE_COUNTER_L2_TO_L1_SHARE] = { "l2_to_l1_share", "L2's way to the cores", PERCENT, 0,
+	                                  0.11 },
 };

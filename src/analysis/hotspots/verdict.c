@@ -65,6 +65,7 @@ static void find_limits(const struct tare_counted_kernel *kernel,
 {
 	struct figure active = figure_of(kernel, verdict, TARE_COUNTER_CORES_ACTIVE_SHARE);
 	struct figure l1 = figure_of(kernel, verdict, TARE_COUNTER_L1_SHARE);
+	struct figure l2 = figure_of(kernel, verdict, TARE_COUNTER_L2_SHARE);
 	struct figure issue = figure_of(kernel, verdict, TARE_COUNTER_ISSUE_SHARE);
 	struct tare_limit *limits = verdict->limits;
 	double busy = active.known && active.mean > 0 ? active.mean / 100 : NAN;
@@ -72,8 +73,9 @@ static void find_limits(const struct tare_counted_kernel *kernel,
 	take(&limits[TARE_KERNEL_BOUND_DEVICE_MEMORY],
 	     figure_of(kernel, verdict, TARE_COUNTER_DEVICE_MEMORY_SHARE),
 	     TARE_COUNTER_DEVICE_MEMORY_SHARE, 1, 0.01);
-	take(&limits[TARE_KERNEL_BOUND_L2], figure_of(kernel, verdict, TARE_COUNTER_L2_SHARE),
-	     TARE_COUNTER_L2_SHARE, 1, 0.01);
+	take(&limits[TARE_KERNEL_BOUND_L2], l2, TARE_COUNTER_L2_SHARE, 1, 0.01);
+	take(&limits[TARE_KERNEL_BOUND_L2], figure_of(kernel, verdict, TARE_COUNTER_L2_TO_L1_SHARE),
+	     TARE_COUNTER_L2_TO_L1_SHARE, 1, 0.01);
 	take(&limits[TARE_KERNEL_BOUND_L1], l1, TARE_COUNTER_L1_SHARE, isnan(busy) ? 1 : 1 / busy,
 	     0.01);
 	take(&limits[TARE_KERNEL_BOUND_L1],
@@ -86,8 +88,9 @@ static void find_limits(const struct tare_counted_kernel *kernel,
 	for (enum tare_kernel_bound b = TARE_FIRST_LIMIT; b <= TARE_LAST_LIMIT; b++)
 		if (!limits[b].known)
 			verdict->missing |= 1U << b;
-	// A pipe alone does not tell how busy the others are.
+	// A part alone does not tell how busy the others are.
 	verdict->missing |= (l1.known ? 0U : 1U << TARE_KERNEL_BOUND_L1) |
+	                    (l2.known ? 0U : 1U << TARE_KERNEL_BOUND_L2) |
 	                    (issue.known ? 0U : 1U << TARE_KERNEL_BOUND_COMPUTE);
 }
 

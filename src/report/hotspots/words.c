@@ -166,8 +166,9 @@ const char *tare_hotspot_bound_words(const struct tare_hotspot *hotspot, char te
 // The share by which a limit binds: "L2 at 85 % of its maximum".
 static void add_limit(const struct tare_limit *limit, char text[HOTSPOT_TEXT])
 {
-	bool whole =
-	    limit->role == TARE_COUNTER_DEVICE_MEMORY_SHARE || limit->role == TARE_COUNTER_L2_SHARE;
+	bool whole = limit->role == TARE_COUNTER_DEVICE_MEMORY_SHARE ||
+	             limit->role == TARE_COUNTER_L2_SHARE ||
+	             limit->role == TARE_COUNTER_L2_TO_L1_SHARE;
 	char percent[HOTSPOT_TEXT];
 
 	add(text, "%s at %s of its maximum%s", tare_counter_roles[limit->role].title,
@@ -213,9 +214,10 @@ static void add_decided(const struct tare_hotspot *hotspot, char text[HOTSPOT_TE
 	switch (verdict->bound) {
 	case TARE_KERNEL_BOUND_DEVICE_MEMORY:
 	case TARE_KERNEL_BOUND_L2:
+		limit = &verdict->limits[verdict->bound];
 		add(text, "Memory-bound, by %s at %s of its maximum",
-		    tare_kernel_bound_name(verdict->bound),
-		    tare_hotspot_percent(verdict->limits[verdict->bound].share, percent));
+		    tare_counter_roles[limit->role].title,
+		    tare_hotspot_percent(limit->share, percent));
 		break;
 	case TARE_KERNEL_BOUND_L1:
 		add(text, "Memory-bound, by %s: ", tare_kernel_bound_name(verdict->bound));

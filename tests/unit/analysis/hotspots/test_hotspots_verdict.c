@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdicts of kernels made by hand: docs/hotspots-verdicts.md.
+#include "analysis/hotspots/roles.h"
 #include "analysis/hotspots/verdict.h"
 #include "base/random.h"
 #include "made_counted.h"
@@ -253,6 +254,34 @@ static void what_cannot_be_is_said_and_not_used(void **state)
 	assert_non_null(tare_kernel_verdict_contradiction(&verdict, TARE_COUNTER_OCCUPANCY_SHARE));
 }
 
+static void every_role_has_a_name(void **state)
+{
+	(void)state;
+	for (enum tare_counter_role role = 0; role < TARE_COUNTER_ROLES; role++) {
+		assert_non_null(tare_counter_roles[role].key);
+		assert_non_null(tare_counter_roles[role].title);
+		for (enum tare_counter_role other = 0; other < role; other++)
+			assert_string_not_equal(tare_counter_roles[role].key,
+			                        tare_counter_roles[other].key);
+	}
+}
+
+static void the_busiest_part_of_l2_counts(void **state)
+{
+	struct tare_counted_kernel kernel = made_kernel(MADE_CHASE);
+	struct tare_kernel_verdict verdict;
+
+	(void)state;
+	made_set(&kernel, TARE_COUNTER_L2_TO_L1_SHARE, 80);
+	verdict = judge(&kernel);
+	assert_int_equal(verdict.bound, TARE_KERNEL_BOUND_L2);
+	assert_int_equal(verdict.limits[TARE_KERNEL_BOUND_L2].role, TARE_COUNTER_L2_TO_L1_SHARE);
+	// Alone it does not tell how busy L2 is.
+	made_set(&kernel, TARE_COUNTER_L2_TO_L1_SHARE, 8);
+	made_unset(&kernel, TARE_COUNTER_L2_SHARE, TARE_COUNTER_NO_INSTANCE);
+	assert_int_equal(judge(&kernel).missing, 1 << TARE_KERNEL_BOUND_L2);
+}
+
 static void cores_in_another_order_are_a_contradiction(void **state)
 {
 	struct tare_counted_kernel kernel = made_kernel(MADE_COPY);
@@ -322,6 +351,8 @@ int main(void)
 		cmocka_unit_test(nothing_counted_is_not_known),
 		cmocka_unit_test(pipes_that_are_alike_are_both_named),
 		cmocka_unit_test(what_cannot_be_is_said_and_not_used),
+		cmocka_unit_test(every_role_has_a_name),
+		cmocka_unit_test(the_busiest_part_of_l2_counts),
 		cmocka_unit_test(cores_in_another_order_are_a_contradiction),
 		cmocka_unit_test(random_kernels_keep_to_the_rules),
 	};
