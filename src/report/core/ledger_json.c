@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ledger as JSON.
+#include "report/core/json.h"
 #include "report/core/words.h"
-#include "report/run/json_run.h"
-#include "report/run/report.h"
 
 static json_t *parts(struct tare_json *json, const int64_t *parts_ns)
 {
