@@ -3,6 +3,7 @@
 
 #include "cli/run/report_view.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +11,13 @@ static int compute(const struct tare_recording *recording, struct tare_analysis 
                    struct tare_error *error)
 {
 	const struct tare_view *view = &a->view;
+	struct tare_time_span part = { 0, 0 };
 	int status = tare_report_ceilings_find(recording, &a->ceilings, error);
 
+	if (status == 0 && tare_working_part(recording, view, &part) < 0)
+		status = tare_fail(error, ENOMEM, "no memory left");
 	if (status == 0)
-		status = tare_ledgers_compute(recording, view, &a->ledgers, error);
+		status = tare_ledgers_compute_with(recording, view, &part, &a->ledgers, error);
 	if (status == 0)
 		status = tare_tables_compute(recording, view, &a->ledgers, a->ceilings.at,
 		                             a->ceilings.count, &a->tables, error);
