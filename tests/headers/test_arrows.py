@@ -21,8 +21,10 @@ ARROWS = {
     "backend": {"base", "model"},
     "measure": {"base", "model", "result", "backend"},
     "export": {"base", "table", "analysis", "report"},
+    "blocks": {"base", "backend", "guest", "record", "result"},
     "time": set(),
-    "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export"},
+    "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export",
+            "blocks"},
 }
 # Inside a folder: each of its rooms and those it may include. "" is the folder's own files.
 CORE = {"core", "host"}
