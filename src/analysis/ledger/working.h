@@ -30,6 +30,10 @@ struct ledger_working {
 	struct tare_time_span part;
 	struct ledger_working_gaps gaps;
 	struct tare_ledger ledger;
+	// whose ledgers were asked for, too; empty: not known
+	struct tare_time_span spans[TARE_LEDGER_SPANS];
+	struct tare_ledger *of_spans; // one each
+	size_t span_count;
 	uint32_t *order; // the view's commands that have times, by start
 	size_t order_count;
 };
@@ -41,4 +45,7 @@ int ledger_working_add(const struct tare_recording *recording, struct ledger_wor
 // Returns 0 or -ENOMEM.
 int ledger_working_find(const struct tare_recording *recording, const struct tare_view *view,
                         struct tare_time_span part, struct ledger_working *working);
+// The ledger of a span; NULL: not known.
+const struct tare_ledger *ledger_working_span(const struct ledger_working *working,
+                                              struct tare_time_span span);
 void ledger_working_free(struct ledger_working *working);
