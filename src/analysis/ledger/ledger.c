@@ -139,36 +139,6 @@ static size_t find_devices(struct making *making)
 	return count;
 }
 
-int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *mark_count)
-{
-	struct tare_time_span all = { view->from_ns, view->to_ns };
-	size_t count = view->spans ? view->span_count : 1;
-	struct tare_time_span *spans = calloc(count + 1, sizeof *spans);
-	struct ledger_mark *made = calloc(2 * count + 1, sizeof *made);
-	if (!spans || !made) {
-		free(spans);
-		free(made);
-		return -ENOMEM;
-	}
-	memcpy(spans, view->spans ? view->spans : &all, count * sizeof *spans);
-	for (size_t i = 0; i < count; i++) {
-		if (spans[i].from_ns < view->from_ns)
-			spans[i].from_ns = view->from_ns;
-		if (spans[i].to_ns > view->to_ns)
-			spans[i].to_ns = view->to_ns;
-	}
-	// Those that touch are one: a gap goes on from one to the other.
-	count = tare_spans_unite(spans, count);
-	for (size_t i = 0; i < count; i++) {
-		made[2 * i] = (struct ledger_mark){ spans[i].from_ns, 0, true };
-		made[2 * i + 1] = (struct ledger_mark){ spans[i].to_ns, 0, false };
-	}
-	*marks = made;
-	*mark_count = 2 * count;
-	free(spans);
-	return 0;
-}
-
 // Those that have a queue of the scope.
 static void find_processes(struct making *making, const struct ledger_scope *scope)
 {
