@@ -14,6 +14,7 @@ struct ledger_working_gap {
 	uint32_t first_part; // those of the categories that it has, in their order
 	uint32_t has;        // bits of these
 	uint8_t cause;       // enum tare_ledger_category: the largest part
+	bool first_launch;   // that command is its kernel's first launch; set by findings
 	bool looped;         // many-short-kernels was raised for it, with the host's own time in it
 	bool drained;        // synchronize-drains was raised for it
 };

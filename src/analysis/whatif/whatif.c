@@ -94,25 +94,27 @@ static int stage_of(const struct tare_recorded_command *command)
 	}
 }
 
-// Time of each stage within the part, what runs at once counted once. Returns 0 or -ENOMEM.
-static int measure_stages(const struct whatif_scope *scope, const struct part *part,
-                          double stage_ns[TARE_STAGE_COUNT])
+// Time of each stage within the part, what runs at once counted once.
+static void measure_stages(const struct whatif_scope *scope, const struct part *part,
+                           double stage_ns[TARE_STAGE_COUNT])
 {
-	TARE_FREE struct tables_span *spans = calloc(scope->count + 1, sizeof *spans);
-	if (!spans)
-		return -ENOMEM;
-	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
-		size_t count = 0;
-		for (size_t i = 0; i < scope->count; i++) {
-			const struct tare_recorded_command *c =
-			    &scope->recording->commands[scope->order[i]];
-			if (stage_of(c) == stage && c->start_ns >= part->from_ns &&
-			    c->end_ns <= part->to_ns)
-				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
-		}
-		stage_ns[stage] = (double)tables_union(spans, count);
+	int64_t sum_ns[TARE_STAGE_COUNT] = { 0 }, to_ns[TARE_STAGE_COUNT];
+	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
+		to_ns[stage] = INT64_MIN;
+	for (size_t i = 0; i < scope->count; i++) {
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
+		int stage = stage_of(c);
+		if (stage < 0 || c->start_ns < part->from_ns || c->end_ns > part->to_ns)
+			continue;
+		int64_t from_ns = c->start_ns > to_ns[stage] ? c->start_ns : to_ns[stage];
+		if (c->end_ns <= from_ns)
+			continue;
+		sum_ns[stage] = tables_add(sum_ns[stage], c->end_ns - from_ns);
+		to_ns[stage] = c->end_ns;
 	}
-	return 0;
+	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
+		stage_ns[stage] = (double)sum_ns[stage];
 }
 
 // The host's own work in the part, and how much of it kept the device idle; and what the device
@@ -251,9 +253,8 @@ static int look_at(const struct whatif_scope *scope, const struct whatif_chunks 
                    struct tare_overlap_gain *gain)
 {
 	double stage_ns[TARE_STAGE_COUNT], sum_ns[TARE_STAGE_COUNT] = { 0 }, idle_ns = 0;
-	int code = measure_stages(scope, part, stage_ns);
-	if (!code)
-		code = measure_host(scope, part, gain, &idle_ns);
+	measure_stages(scope, part, stage_ns);
+	int code = measure_host(scope, part, gain, &idle_ns);
 	if (code)
 		return code;
 	for (size_t i = 0; i < part->count; i++)
