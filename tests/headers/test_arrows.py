@@ -38,7 +38,7 @@ ROOMS = {
         "findings/execution": {"findings", "core", "recording", "ledger", "tables", "whatif"},
     },
     "report": {"": {"terminal"}, "terminal": set(), "result": {"", "terminal"}, "run": {"", "terminal"},
-               "page": {"", "run"}},
+               "page": {"", "run"}, "hotspots": {"", "terminal", "run"}},
     "measure": {
         "devices": set(), "host": set(), "core": {"devices", "host"}, "latency": CORE, "bandwidth": CORE, "peak": CORE,
         "matmul": CORE, "pipeline": CORE, "overlap": CORE | {"pipeline"}, "several": CORE,
