@@ -89,7 +89,7 @@ static int run_second(struct hotspots *h, struct tare_error *error)
 	rewind_input(h);
 	status = tare_record_program(&again, true, &h->second, &why);
 	if (status == TARE_EXIT_OK)
-		status = tare_recording_load(output, &h->counted, &why);
+		status = tare_recording_load(h->second.path, &h->counted, &why);
 	free(output);
 	if (status != TARE_EXIT_OK)
 		return tare_fail(error, EIO, "the second run: %s", why.message);
