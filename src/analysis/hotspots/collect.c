@@ -144,8 +144,14 @@ static void apply_counting(struct tare_collection *collection, const struct tare
 		break;
 	case TARE_COUNTING_LAUNCH:
 		collection->run.counting_ns += (uint64_t)counting->ns;
-		if (kernel && counting->code)
+		if (!counting->code)
+			break;
+		if (kernel)
 			kernel->uncounted = TARE_UNCOUNTED_FAILED;
+		if (collection->failed++ == 0) {
+			collection->failed_code = counting->code;
+			collection->failed_at = counting->text;
+		}
 		break;
 	case TARE_COUNTING_LEFT:
 		if (kernel && counting->code == TARE_LEFT_CAPTURED)
@@ -196,8 +202,11 @@ int tare_collection_count(struct tare_collection *collection, const struct tare_
 		if (!collection->reason)
 			return tare_fail(error, ENOMEM, "out of memory");
 	}
-	for (size_t i = 0; i < collection->run.kernel_count; i++)
+	for (size_t i = 0; i < collection->run.kernel_count; i++) {
 		begin_values(&collection->run.kernels[i], refused);
+		if (refused && collection->kernels[i].chosen)
+			collection->run.kernels[i].uncounted = TARE_UNCOUNTED_FAILED;
+	}
 	for (size_t i = 0; i < counted->counting_count; i++)
 		apply_counting(collection, counted, &counted->countings[i]);
 	for (size_t i = 0; i < counted->count_count; i++) {

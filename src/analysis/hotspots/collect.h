@@ -29,6 +29,11 @@ struct tare_collection {
 	// count, and run.device.no_counters may say why.
 	char *plan;
 	char *reason; // run.device.no_counters
+	// launches of the second run that could not be counted, and the first error of CUPTI's
+	// with the function that failed (a text of the second recording)
+	uint64_t failed;
+	uint32_t failed_code;
+	const char *failed_at;
 };
 
 // Chooses kernels of a recording. `tables` are of all of it. Texts belong to the recording. Returns

@@ -118,6 +118,12 @@ static void say_counted(const struct hotspots *h)
 	         tare_format_ns((double)run->counting_ns, spent), launches);
 	if (h->settings->verbosity >= 0)
 		say(text);
+	if (h->collection.failed == 0)
+		return;
+	snprintf(text, sizeof text,
+	         "%" PRIu64 " launches could not be counted: %.100s, CUPTI's error %" PRIu32,
+	         h->collection.failed, h->collection.failed_at, h->collection.failed_code);
+	say(text);
 }
 
 static int write_format(enum tare_format format, const void *document, FILE *file,

@@ -73,21 +73,15 @@ static const char *figure(enum unit unit, double value, char text[TEXT])
 	return text;
 }
 
-static const char *why(enum tare_counter_state state)
-{
-	switch (state) {
-	case TARE_COUNTER_NOT_ON_DEVICE:
-		return "n/a: the device has no such counter";
-	case TARE_COUNTER_NO_INSTANCE:
-		return "n/a: too few launches (--replay counts them)";
-	case TARE_COUNTER_NOT_TRUSTED:
-		return "n/a: its launches disagree";
-	case TARE_COUNTER_REFUSED:
-		return "n/a: refused";
-	default:
-		return "n/a";
-	}
-}
+// Why there is no figure, and the row's mark for it.
+static const struct {
+	const char *mark, *why;
+} states[] = {
+	[TARE_COUNTER_NOT_ON_DEVICE] = { "n/a (a)", "(a) the device has no such counter" },
+	[TARE_COUNTER_NO_INSTANCE] = { "n/a (b)", "(b) too few launches; --replay counts them" },
+	[TARE_COUNTER_NOT_TRUSTED] = { "n/a (c)", "(c) its launches disagree" },
+	[TARE_COUNTER_REFUSED] = { "n/a (d)", "(d) the driver refused it" },
+};
 
 static void add_row(struct tare_text_table *table, const struct tare_counted_kernel *kernel,
                     size_t row)
@@ -101,7 +95,7 @@ static void add_row(struct tare_text_table *table, const struct tare_counted_ker
 	tare_text_row(table, TARE_STYLE_PLAIN);
 	tare_text_cell(table, "%s", rows[row].title);
 	if (value->state != TARE_COUNTER_COUNTED) {
-		tare_text_cell(table, "%s", why(value->state));
+		tare_text_cell(table, "%s", states[value->state].mark);
 		return;
 	}
 	tare_text_cell(table, "%s", figure(rows[row].unit, value->mean, mean));
@@ -117,6 +111,7 @@ static void add_row(struct tare_text_table *table, const struct tare_counted_ker
 static int write_kernel(const struct tare_text *text, const struct tare_counted_kernel *kernel)
 {
 	char mean[TARE_UNIT_TEXT], total[TARE_UNIT_TEXT];
+	bool seen[sizeof states / sizeof *states] = { false };
 	struct tare_text_table *table;
 	int status;
 
@@ -129,14 +124,21 @@ static int write_kernel(const struct tare_text *text, const struct tare_counted_
 	if (status < 0)
 		return status;
 	table = tare_text_table_new(text, 2);
-	tare_text_column(table, "counter", TARE_COLUMN_CUT);
+	tare_text_column(table, "counter", 0);
 	tare_text_column(table, "a launch", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "rate", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "from, to", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "launches", TARE_COLUMN_RIGHT);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		add_row(table, kernel, i);
-	return tare_text_table_print(table);
+	status = tare_text_table_print(table);
+	for (size_t i = 0; i < TARE_COUNTER_ROLES; i++)
+		seen[kernel->values[i].state] = true;
+	for (size_t i = 0; status == 0 && i < sizeof states / sizeof *states; i++)
+		if (seen[i] && states[i].why)
+			status = tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 6, "%s",
+			                             states[i].why);
+	return status;
 }
 
 int tare_report_counted_text(const struct tare_counted_run *run,

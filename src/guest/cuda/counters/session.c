@@ -202,7 +202,7 @@ cupti_result counters_session_stop(struct counters_session *session, uint32_t gr
 	}
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
-	*where = "ranges";
+	*where = info.ranges ? "more ranges than one" : "no range";
 	if (info.ranges != 1)
 		return ABI_CUPTI_INVALID_OPERATION;
 	*where = "cuptiProfilerHostEvaluateToGpuValues";
