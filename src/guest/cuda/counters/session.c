@@ -73,7 +73,7 @@ static cupti_result ask_availability(struct counters_session *session)
 // One kernel is a range; the second place tells that there were more.
 enum { RANGES = 2 };
 
-static cupti_result make_room(struct counters_session *session, struct counters_group *group)
+static cupti_result ask_room(struct counters_session *session, struct counters_group *group)
 {
 	struct profiler_data_bytes size = { .bytes =
 		                                ABI_PROFILER_BYTES(profiler_data_bytes, data_bytes),
@@ -82,13 +82,19 @@ static cupti_result make_room(struct counters_session *session, struct counters_
 		                            .count = group->count,
 		                            .ranges = RANGES,
 		                            .nodes = RANGES };
+	cupti_result result = counters_cupti.cuptiRangeProfilerGetCounterDataSize(&size);
+	group->data_bytes = size.data_bytes;
+	return result;
+}
+
+static cupti_result make_room(struct counters_session *session, struct counters_group *group)
+{
 	cupti_result result;
 	session->where = "cuptiRangeProfilerGetCounterDataSize";
-	result = counters_cupti.cuptiRangeProfilerGetCounterDataSize(&size);
+	result = ask_room(session, group);
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
-	group->data = guest_memory(size.data_bytes);
-	group->data_bytes = size.data_bytes;
+	group->data = guest_memory(group->data_bytes);
 	return group->data ? ABI_CUPTI_SUCCESS : ABI_CUPTI_OUT_OF_MEMORY;
 }
 
@@ -156,8 +162,14 @@ void counters_session_end(cu_context context)
 cupti_result counters_session_start(struct counters_session *session, uint32_t group,
                                     const char **where)
 {
-	const struct counters_group *with = &session->arrangement.groups[group];
+	struct counters_group *with = &session->arrangement.groups[group];
+	size_t room = with->data_bytes;
 	cupti_result result;
+	// An image is made for the metrics whose size was asked for last.
+	*where = "cuptiRangeProfilerGetCounterDataSize";
+	result = ask_room(session, with);
+	if (result != ABI_CUPTI_SUCCESS || with->data_bytes > room)
+		return result == ABI_CUPTI_SUCCESS ? ABI_CUPTI_INVALID_OPERATION : result;
 	*where = "cuptiRangeProfilerCounterDataImageInitialize";
 	result = COUNTERS_CALL(cuptiRangeProfilerCounterDataImageInitialize, profiler_data_begin,
 	                       data, .profiler = session->profiler, .data = with->data,
