@@ -82,41 +82,6 @@ function jumpColumn(jumps) {
 			onclick: () => withTimeline((view) => jumpToSlice(view, find(row, view))) }, label), ' '])) };
 }
 
-// ---- columns
-
-function textColumn(title, key, options = {}) {
-	return { title, value: (row) => row[key], show: (row) => (row[key] === null || row[key] === undefined || row[key] === '' ? '–' : words(row[key])), ...options };
-}
-
-function numberColumn(title, pick, show) {
-	const value = typeof pick === 'string' ? (row) => row[pick] : pick;
-	return { title, numeric: true, value, show: (row) => (isKnown(value(row)) ? show(value(row)) : 'n/a') };
-}
-
-const timeColumn = (title, pick) => numberColumn(title, pick, (ns) => formatNs(ns));
-const countColumn = (title, pick) => numberColumn(title, pick, (value) => String(value));
-const shareColumn = (title, pick) => numberColumn(title, pick, percentText);
-const rateColumn = (title, pick) => numberColumn(title, pick, (rate) => formatValue(rate, 'B/s'));
-const bytesColumn = (title, pick) => numberColumn(title, pick, formatBytes);
-const nameColumn = (title, key) => ({ title, header: true, value: (row) => row[key], show: (row) => dataText(row[key] === null ? '–' : row[key], 120) });
-
-function deviceColumns(run) {
-	return run.devices.length > 1 ? [textColumn('device', 'device', { show: (row) => (row.device ? dataText(row.device) : 'n/a') })] : [];
-}
-
-function sizeText(work) {
-	return work ? `${work.global.join(' × ')}${work.local ? `, in groups of ${work.local.join(' × ')}` : ''}` : 'n/a';
-}
-
-function reportTable(id, title, columns, rows, nothing) {
-	return pageSection(id, `${title}${rows.length ? ` (${rows.length})` : ''}`,
-		rows.length ? sortableTable(title, columns, rows, { filter: true, class: 'wide' }) : h('p', { class: 'muted' }, nothing));
-}
-
-function pageSection(id, title, ...children) {
-	return h('section', { id, 'aria-labelledby': `${id}-title` }, h('h2', { id: `${id}-title` }, title), children);
-}
-
 // ---- the tables
 
 // Of rows of which a sample has times.
@@ -132,22 +97,7 @@ function tasksSection(run) {
 		return (kernel || kindName(view.timeline, row) === 'task') && name === task.name && deviceOfCommand(view.timeline, row) === task.device_number;
 	};
 	const jump = (which) => [which, (task, view) => foundCommand(view, fits(task, view), which)];
-	return reportTable('tasks', 'Computing tasks', [nameColumn('kernel', 'name'), ...deviceColumns(run), jumpColumn([jump('first'), jump('longest')]),
-		countColumn('n', 'instances'), countColumn('timed', 'timed'), timeColumn('total', 'total_ns'), ...estimateColumns(run.tasks), shareColumn('share', 'share'),
-		timeColumn('mean', 'mean_ns'), timeColumn('median', 'median_ns'), timeColumn('p95', 'p95_ns'), timeColumn('min', 'min_ns'), timeColumn('max', 'max_ns'),
-		timeColumn('enqueuing', 'launch_total_ns'), { title: 'work', value: (task) => sizeText(task.work) },
-		numberColumn('waves', (task) => (task.fill ? task.fill.waves : null), (waves) => significant(waves, 3)),
-		shareColumn('tail', (task) => (task.fill ? task.fill.tail : null)),
-		...occupancyColumns(run), shareColumn('trend', 'trend_per_run')], run.tasks, 'No kernel was enqueued.');
-}
-
-// Where it is known: of NVIDIA's GPUs, under CUDA.
-function occupancyColumns(run) {
-	const of = (key) => (task) => (task.occupancy ? task.occupancy[key] : null);
-	return run.tasks.some((task) => task.occupancy) ? [shareColumn('occupancy', of('share')),
-		{ title: 'limited by', value: (task) => (task.occupancy && task.occupancy.share < 1 ? words(task.occupancy.limit) : null) },
-		numberColumn('groups at once', of('groups_at_once'), (groups) => significant(groups, 3)),
-		numberColumn('full waves', of('waves'), (waves) => significant(waves, 3))] : [];
+	return declaredSection('tasks', run, [jump('first'), jump('longest')]);
 }
 
 function transfersSection(run) {

@@ -252,6 +252,11 @@ static const char *kept_name(const char *name)
 	return kept[i];
 }
 
+static uint32_t stream_id(cu_stream stream)
+{
+	return (uint32_t)((uintptr_t)stream >> 4);
+}
+
 static int32_t size(uint32_t told)
 {
 	return told ? (int32_t)told : 1;
@@ -300,8 +305,7 @@ static void see(const struct fake_cuda_activity *what)
 	                  : what->kind == FAKE_CUDA_FILL ? ABI_CUPTI_KIND_MEMSET
 	                  : peer                         ? ABI_CUPTI_KIND_MEMCPY_PEER
 	                                                 : ABI_CUPTI_KIND_MEMCPY;
-	uint32_t stream = (uint32_t)((uintptr_t)what->stream >> 4),
-	         correlation = correlation_of(what);
+	uint32_t stream = stream_id(what->stream), correlation = correlation_of(what);
 	bool timed = self.script.timeless == 0;
 
 	if (!self.enabled[kind]) {
@@ -613,6 +617,16 @@ cupti_result cuptiGetDeviceId(cu_context context, uint32_t *device)
 	if (!context)
 		return INVALID_PARAMETER;
 	*device = cuda.context_device(context);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiGetStreamIdEx(cu_context context, cu_stream stream, uint8_t is_thread_default,
+                                uint32_t *id)
+{
+	(void)is_thread_default;
+	if (!context)
+		return INVALID_PARAMETER;
+	*id = stream_id(stream);
 	return ABI_CUPTI_SUCCESS;
 }
 

@@ -519,5 +519,12 @@ bool tare_view_next(const struct tare_view *view, int64_t *at_ns, int64_t to_ns,
                     struct tare_time_span *piece);
 
 // The device of a command's queue as `same_as`; TARE_NO_INDEX.
-uint32_t tare_command_device(const struct tare_recording *recording,
-                             const struct tare_recorded_command *command);
+static inline uint32_t tare_command_device(const struct tare_recording *recording,
+                                           const struct tare_recorded_command *command)
+{
+	uint32_t device = TARE_NO_INDEX;
+
+	if (command->queue != TARE_NO_INDEX)
+		device = recording->queues[command->queue].device;
+	return device == TARE_NO_INDEX ? device : recording->devices[device].same_as;
+}

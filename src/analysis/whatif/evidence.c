@@ -24,6 +24,7 @@ struct kind_spans {
 	int64_t *before_ns;
 	size_t count;
 	int64_t sum_ns;
+	size_t near; // where the last search ended: the next is not far
 };
 
 static int kind_of(const struct tare_recorded_command *command)
@@ -66,9 +67,20 @@ static int gather(const struct whatif_scope *scope, int kind, struct kind_spans 
 }
 
 // The first of merged spans that ends after a time.
-static size_t span_after(const struct kind_spans *spans, int64_t at_ns)
+static size_t span_after(struct kind_spans *spans, int64_t at_ns)
 {
-	size_t low = 0, high = spans->count;
+	size_t low = spans->near, high = low, step = 1;
+	// It is in [low, high), further and further from where the last one was, or at count.
+	while (low > 0 && spans->spans[low - 1].to > at_ns) {
+		high = low;
+		low = low > step ? low - step : 0;
+		step *= 2;
+	}
+	while (high < spans->count && spans->spans[high].to <= at_ns) {
+		low = high + 1;
+		high = spans->count - high > step ? high + step : spans->count;
+		step *= 2;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (spans->spans[middle].to > at_ns)
@@ -76,11 +88,12 @@ static size_t span_after(const struct kind_spans *spans, int64_t at_ns)
 		else
 			low = middle + 1;
 	}
+	spans->near = low;
 	return low;
 }
 
 // For how long the kind ran until a time.
-static int64_t ran_before(const struct kind_spans *spans, int64_t at_ns)
+static int64_t ran_before(struct kind_spans *spans, int64_t at_ns)
 {
 	size_t at = span_after(spans, at_ns);
 	if (at == spans->count)
@@ -89,7 +102,7 @@ static int64_t ran_before(const struct kind_spans *spans, int64_t at_ns)
 	return spans->before_ns[at] + (into_ns > 0 ? into_ns : 0);
 }
 
-static int64_t ran_within(const struct kind_spans *spans, int64_t from_ns, int64_t to_ns)
+static int64_t ran_within(struct kind_spans *spans, int64_t from_ns, int64_t to_ns)
 {
 	return from_ns < to_ns ? ran_before(spans, to_ns) - ran_before(spans, from_ns) : 0;
 }
@@ -108,7 +121,7 @@ static int64_t residual_of(const struct whatif_scope *scope)
 
 // ---- together
 
-static bool ran_together(const struct kind_spans *a, const struct kind_spans *b, int64_t error_ns)
+static bool ran_together(const struct kind_spans *a, struct kind_spans *b, int64_t error_ns)
 {
 	int64_t both_ns = 0;
 	int64_t shorter_ns = a->sum_ns < b->sum_ns ? a->sum_ns : b->sum_ns;
@@ -145,7 +158,7 @@ struct evidence {
 
 // Counts the commands that were ready, started only when the other kind had ended, and had nothing
 // else before them that they could have waited for.
-static void count_apart(const struct whatif_scope *scope, const struct kind_spans *kinds,
+static void count_apart(const struct whatif_scope *scope, struct kind_spans *kinds,
                         const int64_t *queue_end_ns, const struct tare_recorded_command *command,
                         struct evidence *evidence)
 {
@@ -174,7 +187,7 @@ static void count_apart(const struct whatif_scope *scope, const struct kind_span
 		evidence->apart[kind][other]++;
 }
 
-static int find_apart(const struct whatif_scope *scope, const struct kind_spans *kinds,
+static int find_apart(const struct whatif_scope *scope, struct kind_spans *kinds,
                       struct evidence *evidence)
 {
 	const struct tare_recording *recording = scope->recording;
@@ -229,7 +242,7 @@ static double largest_amount(const struct whatif_scope *scope, int kind)
 }
 
 // Speed beside the other direction over speed alone, of large copies; NaN where there are too few.
-static double duplex_of(const struct whatif_scope *scope, const struct kind_spans *kinds, int kind,
+static double duplex_of(const struct whatif_scope *scope, struct kind_spans *kinds, int kind,
                         int other)
 {
 	struct rates rates = { 0 };

@@ -3,21 +3,25 @@
 
 #include "cli/run/report_view.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int compute(const struct tare_recording *recording, struct tare_analysis *a,
+static int compute(const struct tare_recording *recording, struct tare_analysis *a, bool findings,
                    struct tare_error *error)
 {
 	const struct tare_view *view = &a->view;
+	struct tare_time_span part = { 0, 0 };
 	int status = tare_report_ceilings_find(recording, &a->ceilings, error);
 
+	if (status == 0 && tare_working_part(recording, view, &part) < 0)
+		status = tare_fail(error, ENOMEM, "no memory left");
 	if (status == 0)
-		status = tare_ledgers_compute(recording, view, &a->ledgers, error);
+		status = tare_ledgers_compute_with(recording, view, &part, &a->ledgers, error);
 	if (status == 0)
 		status = tare_tables_compute(recording, view, &a->ledgers, a->ceilings.at,
 		                             a->ceilings.count, &a->tables, error);
-	if (status == 0)
+	if (status == 0 && findings)
 		status = tare_findings_find(recording, view, &a->ledgers, &a->tables, &a->findings,
 		                            error);
 	if (status == 0)
@@ -40,7 +44,13 @@ int tare_analyse(const struct tare_settings *settings, const struct tare_recordi
 	    tare_report_view_parse(settings, recording, &analysis->view, &analysis->spans, error);
 	if (status != TARE_EXIT_OK)
 		return status;
-	return compute(recording, analysis, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
+	return compute(recording, analysis, true, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
+}
+
+int tare_analyse_tables(const struct tare_recording *recording, struct tare_analysis *analysis,
+                        struct tare_error *error)
+{
+	return compute(recording, analysis, false, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
 }
 
 void tare_analysis_free(struct tare_analysis *analysis)

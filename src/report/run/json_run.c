@@ -2,8 +2,8 @@
 // The report of a recorded run as JSON; report.schema.json describes it.
 #include "report/run/json_run.h"
 
+#include "report/core/words.h"
 #include "report/run/report.h"
-#include "report/run/words.h"
 
 #include <errno.h>
 

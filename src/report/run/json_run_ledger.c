@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ledger as JSON.
+#include "report/core/words.h"
 #include "report/run/json_run.h"
 #include "report/run/report.h"
-#include "report/run/words.h"
 
 static json_t *parts(struct tare_json *json, const int64_t *parts_ns)
 {

@@ -3,7 +3,7 @@
 #include "report/run/json_run.h"
 
 #if TARE_HAVE_JSON
-#include "report/run/words.h"
+#include "report/core/words.h"
 
 #define STACKS 100 // rows that come with their stack
 #define FRAMES 64  // of each

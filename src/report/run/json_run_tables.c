@@ -4,133 +4,15 @@
 
 #if TARE_HAVE_JSON
 
-#include "report/run/words.h"
+#include "report/core/table_json.h"
+#include "report/core/words.h"
+#include "report/tables/tables.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #define BUCKETS (sizeof((struct tare_transfer_row *)0)->sizes / sizeof(uint64_t))
-
-// ---- tasks
-
-static json_t *sizes(struct tare_json *json, const uint64_t *size, uint32_t dimensions)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < dimensions && i < 3; i++)
-		tare_json_push(json, list, tare_json_unsigned(size[i]));
-	return list;
-}
-
-static json_t *work(struct tare_json *json, const struct tare_recording *recording, uint32_t index)
-{
-	const struct tare_recorded_shape *shape;
-	uint64_t local[3];
-	json_t *object;
-
-	if (index >= recording->shape_count)
-		return json_null();
-	shape = &recording->shapes[index];
-	for (size_t i = 0; i < 3; i++)
-		local[i] = shape->local[i];
-	object = json_object();
-	tare_json_put(json, object, "global", sizes(json, shape->global, shape->dimensions));
-	tare_json_put(json, object, "local",
-	              local[0] ? sizes(json, local, shape->dimensions) : json_null());
-	return object;
-}
-
-static json_t *fill(struct tare_json *json, const struct tare_task *task)
-{
-	json_t *object;
-
-	if (!isfinite(task->waves) || task->groups == 0)
-		return json_null();
-	object = json_object();
-	tare_json_put(json, object, "groups", tare_json_unsigned(task->groups));
-	tare_json_put(json, object, "groups_per_unit", tare_json_number(task->groups_per_unit));
-	tare_json_put(json, object, "waves", tare_json_number(task->waves));
-	tare_json_put(json, object, "tail", tare_json_number(task->tail));
-	return object;
-}
-
-// How many groups a unit holds at once, and what limits them.
-static json_t *occupancy(struct tare_json *json, const struct tare_recording *recording,
-                         const struct tare_task *task)
-{
-	const struct tare_occupancy *answer = &task->occupancy;
-	const struct tare_recorded_shape *shape;
-	json_t *object, *limits;
-	uint64_t cluster[3];
-
-	if (answer->groups == 0 || task->frequent_shape >= recording->shape_count)
-		return json_null();
-	shape = &recording->shapes[task->frequent_shape];
-	for (size_t i = 0; i < 3; i++)
-		cluster[i] = shape->cluster[i];
-	object = json_object();
-	limits = json_object();
-	tare_json_put(json, object, "share", tare_json_number(answer->share));
-	tare_json_put(json, object, "groups_at_once", tare_json_unsigned(answer->groups));
-	tare_json_put(json, object, "limit",
-	              tare_json_text(tare_occupancy_limit_name(answer->limit)));
-	for (enum tare_occupancy_limit i = 0; i < TARE_OCCUPANCY_LIMITS; i++)
-		tare_json_put(json, limits, tare_occupancy_limit_name(i),
-		              answer->by[i] == UINT64_MAX ? json_null()
-		                                          : tare_json_unsigned(answer->by[i]));
-	tare_json_put(json, object, "groups_by", limits);
-	tare_json_put(json, object, "registers", tare_json_unsigned(task->facts.registers));
-	tare_json_put(json, object, "local_bytes",
-	              tare_json_unsigned(task->facts.fixed_local_bytes + shape->local_bytes));
-	tare_json_put(json, object, "cluster", cluster[0] ? sizes(json, cluster, 3) : json_null());
-	tare_json_put(json, object, "waves", tare_json_number(task->occupancy_waves));
-	return object;
-}
-
-// 21 bits a dimension, the first one lowest.
-static json_t *compiled_group(struct tare_json *json, uint64_t packed)
-{
-	uint64_t size[3];
-
-	if (packed == 0)
-		return json_null();
-	for (unsigned i = 0; i < 3; i++)
-		size[i] = packed >> 21 * i & 0x1fffff;
-	return sizes(json, size, 3);
-}
-
-static json_t *facts(struct tare_json *json, const struct tare_task *task)
-{
-	const struct tare_recorded_kernel_fact *answer = &task->facts;
-	json_t *object;
-
-	if (answer->kernel == TARE_NO_INDEX)
-		return json_null();
-	object = json_object();
-	tare_json_put(json, object, "group_limit", tare_json_known(answer->group_limit));
-	tare_json_put(json, object, "local_bytes",
-	              answer->local_bytes == UINT64_MAX ? json_null()
-	                                                : tare_json_unsigned(answer->local_bytes));
-	tare_json_put(json, object, "private_bytes", tare_json_unsigned(answer->private_bytes));
-	tare_json_put(json, object, "preferred_multiple",
-	              tare_json_known(answer->preferred_multiple));
-	tare_json_put(json, object, "sub_group", tare_json_known(answer->sub_group));
-	tare_json_put(json, object, "spill_bytes",
-	              answer->spill_bytes == UINT64_MAX ? json_null()
-	                                                : tare_json_unsigned(answer->spill_bytes));
-	tare_json_put(json, object, "compiled_group", compiled_group(json, answer->compiled_group));
-	return object;
-}
-
-static const struct tare_recorded_program *program_of(const struct tare_recording *recording,
-                                                      uint32_t kernel)
-{
-	uint32_t program =
-	    kernel < recording->kernel_count ? recording->kernels[kernel].program : TARE_NO_INDEX;
-
-	return program < recording->program_count ? &recording->programs[program] : NULL;
-}
 
 // What was built: the hash of its source in hexadecimal, and with which options.
 static void put_program(struct tare_json *json, json_t *object,
@@ -159,73 +41,6 @@ static void put_estimate(struct tare_json *json, json_t *object,
 	              tare_json_number(known ? estimate->low_ns : NAN));
 	tare_json_put(json, object, "estimated_high_ns",
 	              tare_json_number(known ? estimate->high_ns : NAN));
-}
-
-static void put_durations(struct tare_json *json, json_t *object, const struct tare_task *task)
-{
-	const struct {
-		const char *key;
-		double value;
-	} figures[] = {
-		{ "mean_ns", task->mean_ns }, { "median_ns", task->median_ns },
-		{ "min_ns", task->min_ns },   { "max_ns", task->max_ns },
-		{ "p95_ns", task->p95_ns },   { "share", task->share },
-	};
-
-	tare_json_put(json, object, "total_ns",
-	              task->timed ? json_integer(task->total_ns) : json_null());
-	put_estimate(json, object, &task->estimate);
-	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-		tare_json_put(json, object, figures[i].key,
-		              task->timed ? tare_json_number(figures[i].value) : json_null());
-}
-
-// Instances and durations of each shape, where there are several.
-static json_t *by_shape(struct tare_json *json, const struct tare_report *run,
-                        const struct tare_task *task)
-{
-	const struct tare_tables *tables = run->tables;
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < task->shape_rows && task->first_shape + i < tables->task_shape_count;
-	     i++) {
-		const struct tare_task *row = &tables->task_shapes[task->first_shape + i];
-		json_t *object = json_object();
-		tare_json_put(json, object, "instances", tare_json_unsigned(row->instances));
-		tare_json_put(json, object, "timed", tare_json_unsigned(row->timed));
-		put_durations(json, object, row);
-		tare_json_put(json, object, "work", work(json, run->recording, row->shape));
-		tare_json_put(json, object, "occupancy", occupancy(json, run->recording, row));
-		tare_json_push(json, list, object);
-	}
-	return list;
-}
-
-static void put_tasks(struct tare_json *json, const struct tare_report *run, json_t *root)
-{
-	const struct tare_recording *recording = run->recording;
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < run->tables->task_count; i++) {
-		const struct tare_task *task = &run->tables->tasks[i];
-		json_t *object = json_object();
-		tare_json_put(json, object, "name", tare_json_text(task->name));
-		tare_json_put_device(json, object, recording, task->device);
-		tare_json_put(json, object, "instances", tare_json_unsigned(task->instances));
-		tare_json_put(json, object, "timed", tare_json_unsigned(task->timed));
-		put_durations(json, object, task);
-		tare_json_put(json, object, "launch_total_ns", json_integer(task->launch_total_ns));
-		tare_json_put(json, object, "shapes", json_integer(task->shapes));
-		tare_json_put(json, object, "work", work(json, recording, task->frequent_shape));
-		tare_json_put(json, object, "by_shape", by_shape(json, run, task));
-		tare_json_put(json, object, "fill", fill(json, task));
-		tare_json_put(json, object, "occupancy", occupancy(json, recording, task));
-		tare_json_put(json, object, "trend_per_run", tare_json_number(task->trend_per_run));
-		tare_json_put(json, object, "facts", facts(json, task));
-		put_program(json, object, program_of(recording, task->kernel));
-		tare_json_push(json, list, object);
-	}
-	tare_json_put(json, root, "tasks", list);
 }
 
 // ---- transfers
@@ -420,7 +235,9 @@ static void put_queues(struct tare_json *json, const struct tare_report *run, js
 
 void tare_json_put_tables(struct tare_json *json, const struct tare_report *run, json_t *root)
 {
-	put_tasks(json, run, root);
+	for (size_t i = 0; tare_run_tables[i]; i++)
+		tare_json_put(json, root, tare_run_tables[i]->id,
+		              tare_table_json(json, tare_run_tables[i], run));
 	put_transfers(json, run, root);
 	put_api(json, run->tables, root);
 	put_builds(json, run, root);

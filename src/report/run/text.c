@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text report of a recorded run: the order of its parts.
 #include "report/run/text_run.h"
+#include "report/tables/tables.h"
+
 #include <errno.h>
 
 #define QUIET_PARTS 2 // with -q: where the time went, and what to change
@@ -10,7 +12,7 @@ int tare_report_run_text(const struct tare_report *run, const struct tare_text_o
 {
 	static int (*const parts[])(const struct tare_text *, const struct tare_report *) = {
 		tare_report_text_ledgers, tare_report_text_findings,  tare_report_text_phases,
-		tare_report_text_tasks,   tare_report_text_transfers, tare_report_text_sites,
+		tare_tasks_text,          tare_report_text_transfers, tare_report_text_sites,
 		tare_report_text_calls,   tare_report_text_queues,
 	};
 	bool quiet = options->verbosity < 0;

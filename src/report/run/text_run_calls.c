@@ -2,7 +2,7 @@
 // What the host did: calls of the API, builds, memory.
 #include "report/run/text_run.h"
 
-#include "report/run/words.h"
+#include "report/core/words.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,8 @@
 // Transfers by kind, direction and memory: how many bytes, how fast, hidden behind kernels or not.
 #include "report/run/text_run.h"
 
-#include "report/run/words.h"
+#include "report/core/words.h"
+#include "report/tables/values.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -227,7 +228,7 @@ int tare_report_text_transfers(const struct tare_text *text, const struct tare_r
 	if (status == 0)
 		status = write_faults(text, run);
 	if (status == 0)
-		status = tare_report_text_issued(text, run, false);
+		status = tare_issued_text(text, run, false);
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_sizes(text, run);
 	return status;

@@ -28,11 +28,11 @@
 #define HOST_WORTH_SAYING 0.1
 
 // What of a gap is the launch of the command that ends it: inside the API, handing over, dispatch.
-static double launch_ns(const struct evaluation *evaluation, const struct evaluated_gap *gap)
+static double launch_ns(const struct evaluation *evaluation, const struct ledger_working_gap *gap)
 {
-	double sum_ns = (double)gap->parts_ns[TARE_LEDGER_API] +
-	                (double)gap->parts_ns[TARE_LEDGER_HELD] +
-	                (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
+	double sum_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
+	                evaluation_part_ns(evaluation, gap, TARE_LEDGER_HELD) +
+	                evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 	return fmax(0, sum_ns - (double)evaluation_first_use_ns(evaluation, gap));
 }
 
@@ -83,7 +83,7 @@ static const struct tare_recorded_command *previous_of(const struct evaluation *
 // Whether the thread enqueued nothing between the command that ends the gap and another of the
 // task.
 static bool is_turn(const struct evaluation *evaluation, const struct tare_task *task,
-                    const struct evaluated_gap *gap)
+                    const struct ledger_working_gap *gap)
 {
 	const struct tare_recorded_command *before = previous_of(evaluation, gap->command);
 	return before && finding_is_of_task(evaluation, task, before);
@@ -93,37 +93,95 @@ static bool is_turn(const struct evaluation *evaluation, const struct tare_task 
 // between the calls than in the call. All of the gap is the loop's then, wherever in it the clocks'
 // error may put the calls.
 static bool is_launch_loop(const struct evaluation *evaluation, const struct tare_task *task,
-                           const struct evaluated_gap *gap)
+                           const struct ledger_working_gap *gap)
 {
 	const struct tare_recorded_command *command =
 	    &evaluation->recording->commands[gap->command];
 	const struct tare_recorded_command *before = previous_of(evaluation, gap->command);
-	double known_ns = (double)gap->parts_ns[TARE_LEDGER_API] +
-	                  (double)gap->parts_ns[TARE_LEDGER_HELD] +
-	                  (double)gap->parts_ns[TARE_LEDGER_DISPATCH] +
-	                  (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
+	double known_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
+	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_HELD) +
+	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH) +
+	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
 	return is_turn(evaluation, task, gap) &&
 	       command->enter_ns - before->exit_ns <= command->exit_ns - command->enter_ns &&
 	       known_ns >= (double)(gap->to_ns - gap->from_ns - 1) &&
 	       evaluation_edges(evaluation, 1) == 1;
 }
 
-static bool is_gap_of(const struct evaluation *evaluation, const struct tare_task *task,
-                      const struct evaluated_gap *gap)
+// The gaps that kernels end, but for their first launches: name by name, each in the order of time.
+struct launch_gaps {
+	uint32_t *at;    // gaps
+	uint32_t *first; // of each name (tables_context's name_of), and the end
+};
+
+// The name of the kernel that ends a gap; kernel_count: it has none; TARE_NO_INDEX: not counted.
+static uint32_t name_of_gap(const struct evaluation *evaluation,
+                            const struct ledger_working_gap *gap)
 {
-	return gap->command < evaluation->recording->command_count &&
-	       !evaluation_is_first_launch(evaluation, gap->command) &&
-	       finding_is_of_task(evaluation, task, &evaluation->recording->commands[gap->command]);
+	const struct tare_recording *recording = evaluation->recording;
+	if (gap->command >= recording->command_count ||
+	    evaluation_is_first_launch(evaluation, gap->command))
+		return TARE_NO_INDEX;
+	const struct tare_recorded_command *command = &recording->commands[gap->command];
+	if (!tables_is_kernel(command))
+		return TARE_NO_INDEX;
+	return command->object < recording->kernel_count
+	           ? evaluation->context.name_of[command->object]
+	           : (uint32_t)recording->kernel_count;
 }
 
-static void sum_launches(struct evaluation *evaluation, const struct tare_task *task,
-                         struct launches *sums, struct finding_draft *draft)
+static int open_gaps(const struct evaluation *evaluation, struct launch_gaps *gaps)
 {
+	size_t names = evaluation->recording->kernel_count + 1;
+	uint32_t sum = 0;
+	gaps->at = malloc((evaluation->gap_count + 1) * sizeof *gaps->at);
+	gaps->first = calloc(names + 2, sizeof *gaps->first);
+	if (!gaps->at || !gaps->first)
+		return -ENOMEM;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		uint32_t name = name_of_gap(evaluation, &evaluation->gaps[i]);
+		if (name != TARE_NO_INDEX)
+			gaps->first[name + 1]++;
+	}
+	for (size_t i = 0; i <= names; i++)
+		gaps->first[i] = sum += gaps->first[i];
+	// Each name's begin goes to its end, where the next one's is.
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		uint32_t name = name_of_gap(evaluation, &evaluation->gaps[i]);
+		if (name != TARE_NO_INDEX)
+			gaps->at[gaps->first[name]++] = (uint32_t)i;
+	}
+	for (size_t i = names; i > 0; i--)
+		gaps->first[i] = gaps->first[i - 1];
+	gaps->first[0] = 0;
+	return 0;
+}
+
+static void close_gaps(struct launch_gaps *gaps)
+{
+	free(gaps->at);
+	free(gaps->first);
+}
+
+// The name that a task's kernel has.
+static uint32_t name_of_task(const struct evaluation *evaluation, const struct tare_task *task)
+{
+	size_t kernels = evaluation->recording->kernel_count;
+	return task->kernel < kernels ? evaluation->context.name_of[task->kernel]
+	                              : (uint32_t)kernels;
+}
+
+static void sum_launches(struct evaluation *evaluation, const struct launch_gaps *gaps,
+                         const struct tare_task *task, struct launches *sums,
+                         struct finding_draft *draft)
+{
+	const struct tare_recorded_command *commands = evaluation->recording->commands;
+	uint32_t name = name_of_task(evaluation, task);
+	for (uint32_t i = gaps->first[name]; i < gaps->first[name + 1]; i++) {
+		const struct ledger_working_gap *gap = &evaluation->gaps[gaps->at[i]];
 		double cost_ns = (double)(gap->to_ns - gap->from_ns);
 		// Waits come first: without them the host issues ahead of the device.
-		if (gap->drained || !is_gap_of(evaluation, task, gap))
+		if (gap->drained || !finding_is_of_task(evaluation, task, &commands[gap->command]))
 			continue;
 		bool turn = is_turn(evaluation, task, gap);
 		sums->turns += turn;
@@ -133,9 +191,10 @@ static void sum_launches(struct evaluation *evaluation, const struct tare_task *
 		} else {
 			cost_ns = launch_ns(evaluation, gap);
 			evaluation_add_part(evaluation, task->device, gap, cost_ns, &sums->part);
-			sums->host_ns += (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
+			sums->host_ns += evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
 			if (turn)
-				sums->turn_host_ns += (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
+				sums->turn_host_ns +=
+				    evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
 		}
 		finding_claim(draft, gap->from_ns, gap->to_ns);
 		finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns,
@@ -262,28 +321,32 @@ static void describe_short(struct evaluation *evaluation, const struct tare_task
 
 // Others do not claim again what was raised here. What the program does now and then in such a loop
 // goes with it, unless that is more than all the rest.
-static void mark_told(struct evaluation *evaluation, size_t row, const struct launches *sums)
+static void mark_told(struct evaluation *evaluation, const struct launch_gaps *gaps, size_t row,
+                      const struct launches *sums)
 {
+	const struct tare_recorded_command *commands = evaluation->recording->commands;
 	const struct tare_task *task = &evaluation->tables->tasks[row];
 	bool all_turns = (double)sums->quick_turns >= QUICK_TURNS * (double)sums->turns &&
 	                 sums->turn_host_ns < launched_ns(sums) + sums->empty_ns / 2;
+	uint32_t name = name_of_task(evaluation, task);
 	evaluation->small_task[row] = sums->lanes > 0;
-	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		struct evaluated_gap *gap = &evaluation->gaps[i];
-		if (is_gap_of(evaluation, task, gap))
+	for (uint32_t i = gaps->first[name]; i < gaps->first[name + 1]; i++) {
+		struct ledger_working_gap *gap = &evaluation->gaps[gaps->at[i]];
+		if (finding_is_of_task(evaluation, task, &commands[gap->command]))
 			gap->looped = is_launch_loop(evaluation, task, gap) ||
 			              (all_turns && is_turn(evaluation, task, gap));
 	}
 }
 
-static int evaluate_short(struct evaluation *evaluation, size_t row)
+static int evaluate_short(struct evaluation *evaluation, const struct launch_gaps *by_name,
+                          size_t row)
 {
 	const struct tare_task *task = &evaluation->tables->tasks[row];
 	struct launches sums = { 0 };
 	struct finding_draft draft;
 	finding_begin(evaluation, &draft, "many-short-kernels");
 	evaluate_fill(evaluation, task, &sums);
-	sum_launches(evaluation, task, &sums, &draft);
+	sum_launches(evaluation, by_name, task, &sums, &draft);
 	uint64_t gaps = draft.finding.occurrences;
 	double empty = sums.lanes > 0 ? 1 - sums.items / sums.lanes : 0;
 	// Places are gaps, or the kernels where there is none.
@@ -298,19 +361,21 @@ static int evaluate_short(struct evaluation *evaluation, size_t row)
 		return 0;
 	}
 	describe_short(evaluation, task, &sums, &draft);
-	mark_told(evaluation, row, &sums);
+	mark_told(evaluation, by_name, row, &sums);
 	return finding_raise(&draft);
 }
 
 int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error *error)
 {
-	int code = 0;
+	struct launch_gaps gaps = { 0 };
+	int code = open_gaps(evaluation, &gaps);
 	(void)error;
 	for (size_t i = 0; i < evaluation->tables->task_count && !code; i++) {
 		const struct tare_task *task = &evaluation->tables->tasks[i];
 		if (task->timed >= LAUNCHES && task->median_ns < SHORT_NS)
-			code = evaluate_short(evaluation, i);
+			code = evaluate_short(evaluation, &gaps, i);
 	}
+	close_gaps(&gaps);
 	return code;
 }
 
@@ -347,15 +412,20 @@ static int64_t *find_issues(const struct evaluation *evaluation, size_t *count)
 	for (size_t i = 0; at_ns && i < recording->command_count; i++)
 		if (tables_has_command_of_any_name(&evaluation->context, &recording->commands[i]))
 			at_ns[(*count)++] = recording->commands[i].enter_ns;
-	if (at_ns)
-		qsort(at_ns, *count, sizeof *at_ns, compare_times);
+	// The recording has them in this order; hand-made ones may not.
+	for (size_t i = 1; at_ns && i < *count; i++)
+		if (at_ns[i - 1] > at_ns[i]) {
+			qsort(at_ns, *count, sizeof *at_ns, compare_times);
+			break;
+		}
 	return at_ns;
 }
 
 // What of a gap went into recording the commands issued in it, of its part inside the API; *first
 // as evaluation_within_gap's. Nobody saves that by issuing less.
-static double recorders_ns(const struct evaluation *evaluation, const struct evaluated_gap *gap,
-                           double api_ns, const int64_t *at_ns, size_t count, size_t *first)
+static double recorders_ns(const struct evaluation *evaluation,
+                           const struct ledger_working_gap *gap, double api_ns,
+                           const int64_t *at_ns, size_t count, size_t *first)
 {
 	size_t last;
 	while (*first < count && at_ns[*first] < gap->from_ns)
@@ -386,8 +456,8 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 	                      found_ns(evaluation, "synchronous-launches") +
 	                      found_ns(evaluation, "synchronize-drains");
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
-		double api_ns = (double)gap->parts_ns[TARE_LEDGER_API] -
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		double api_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) -
 		                (double)evaluation_first_use_ns(evaluation, gap);
 		if (gap->command == TARE_NO_INDEX || api_ns <= 0)
 			continue;

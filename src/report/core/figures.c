@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the text report of a recorded run writes figures.
-#include "report/run/text_run.h"
+#include "report/core/figures.h"
+
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <math.h>

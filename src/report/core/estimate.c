@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Totals that are estimated from a random sample.
-#include "report/run/text_run.h"
+#include "base/units.h"
+#include "report/core/figures.h"
 
 #include <math.h>
 

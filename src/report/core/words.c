@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/run/words.h"
+#include "report/core/words.h"
 
 #include "analysis/tables/tables.h"
 

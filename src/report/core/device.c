@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/run/report.h"
-
-#include "report/run/words.h"
+#include "report/core/run.h"
+#include "report/core/words.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 bool tare_report_nothing_timed(const struct tare_report *run)
