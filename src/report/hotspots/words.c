@@ -225,8 +225,10 @@ static void add_decided(const struct tare_hotspot *hotspot, char text[HOTSPOT_TE
 		break;
 	case TARE_KERNEL_BOUND_COMPUTE:
 		limit = &verdict->limits[TARE_KERNEL_BOUND_COMPUTE];
-		add(text, "Compute-bound, by ");
-		add_pipes(verdict, text);
+		add(text, "Compute-bound, ");
+		add(text, verdict->pipe == TARE_COUNTER_ROLES ? "the pipe was not counted" : "by ");
+		if (verdict->pipe != TARE_COUNTER_ROLES)
+			add_pipes(verdict, text);
 		add(text, ": ");
 		add_limit(limit, text);
 		if (verdict->pipe != TARE_COUNTER_ROLES && limit->role != verdict->pipe)
@@ -282,6 +284,7 @@ const char *tare_hotspot_verdict_words(const struct tare_hotspot *hotspot, char 
 const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT])
 {
 	const struct tare_kernel_verdict *verdict = &hotspot->verdict;
+	char counted[TARE_UNIT_TEXT], recorded[TARE_UNIT_TEXT];
 
 	text[0] = '\0';
 	if (verdict->bound == TARE_KERNEL_BOUND_NOT_KNOWN)
@@ -294,6 +297,13 @@ const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char t
 		add_bounds(text, verdict->missing, " and ");
 		add(text, ".");
 	}
+	if (hotspot->unlike_recorded)
+		add(text,
+		    "%sThe counted launches took %s, the recorded ones %s on average: this is "
+		    "about "
+		    "the counted ones.",
+		    text[0] ? " " : "", tare_format_ns(hotspot->duration_ns, counted),
+		    tare_format_ns((double)hotspot->kernel->mean_ns, recorded));
 	if (hotspot->kernel->replayed)
 		add(text,
 		    "%sSome launches were run more than once to count them: their memory was "
