@@ -110,12 +110,23 @@ const char *tare_hotspot_times(double remains, char text[HOTSPOT_TEXT])
 
 const char *tare_hotspot_bytes(double bytes, char text[HOTSPOT_TEXT])
 {
+	static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
 	char number[TARE_UNIT_TEXT];
+	double unit = 1;
+	size_t i = 0;
 
-	if (!(bytes >= 0 && bytes < 9e18))
+	if (!(bytes >= 0 && bytes < 9e18)) {
 		snprintf(text, HOTSPOT_TEXT, "n/a");
+		return text;
+	}
+	bytes = floor(bytes);
+	for (; i + 1 < sizeof units / sizeof *units && bytes >= unit * 1024 * 0.9995; i++)
+		unit *= 1024;
+	if (bytes / unit == floor(bytes / unit))
+		snprintf(text, HOTSPOT_TEXT, "%.0f %s", bytes / unit, units[i]);
 	else
-		snprintf(text, HOTSPOT_TEXT, "%s", tare_format_bytes((uint64_t)bytes, number));
+		snprintf(text, HOTSPOT_TEXT, "%s %s",
+		         tare_format_significant(bytes / unit, 3, number), units[i]);
 	return text;
 }
 
