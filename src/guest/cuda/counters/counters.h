@@ -34,6 +34,7 @@ struct counters_kernel {
 	_Atomic uint64_t seen;
 	_Atomic uint32_t taken;     // launches that were counted, or are about to be
 	_Atomic uint32_t told_left; // bits 1 << enum tare_trace_counting_left that were written
+	uint8_t of_group[COUNTERS_MOST_GROUPS]; // of the taken ones
 };
 struct counters_plan {
 	uint32_t a_group; // launches of each kernel and group of counters
@@ -49,9 +50,10 @@ struct counters_kernel *counters_plan_find(struct counters_plan *plan, uint64_t 
 // `taken` were: one of each of equally long parts of the run, at a place that is drawn.
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,
                       uint32_t groups, uint64_t index, uint32_t taken);
-// Which group it is counted with; `groups`: all of them at once, replayed.
+// Which group it is counted with: one that it was counted with least, of equal ones `current`,
+// which is cheapest, or the first. `groups`: all of them at once, replayed.
 uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
-                           uint32_t groups, uint32_t taken);
+                           uint32_t groups, uint32_t current);
 
 // ---- metrics.c: what is counted
 
@@ -100,6 +102,8 @@ struct counters_session {
 	cu_context context;
 	bool ready;
 	void *profiler;
+	bool started;   // once
+	uint32_t group; // that it counted last, or tried to
 	struct counters_arrangement arrangement;
 	// how it went, to be written
 	cupti_result result;

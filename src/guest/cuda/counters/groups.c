@@ -140,8 +140,7 @@ cupti_result counters_arrange(struct counters_arrangement *to, bool replay, cons
 	for (uint32_t g = 0; g < to->count; g++)
 		for (uint32_t i = 0; i < to->groups[g].count; i++)
 			add(&all, to->groups[g].names[i], to->groups[g].metrics[i]);
-	if (!replay || !all.count)
-		return ABI_CUPTI_SUCCESS;
 	to->groups[to->count] = all;
-	return configure(to, &to->groups[to->count], where);
+	return replay && all.count ? configure(to, &to->groups[to->count], where)
+	                           : ABI_CUPTI_SUCCESS;
 }

@@ -157,13 +157,16 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 		.begun = number,
 		.from = guest_ticks(),
 		.correlation = told->correlation,
-		.group = counters_group_of(&plan, kernel, session->arrangement.count, before),
+		.group =
+		    counters_group_of(&plan, kernel, session->arrangement.count, session->group),
 	};
 	now.result = counters_session_start(session, now.group, &now.where);
 	now.open = now.result == ABI_CUPTI_SUCCESS;
 	atomic_store(&owner, thread);
 	// One that fails takes its turn, too: none is tried for ever.
 	atomic_store(&kernel->taken, before + 1);
+	if (now.group < COUNTERS_MOST_GROUPS)
+		kernel->of_group[now.group]++;
 }
 
 void counters_launch_begins(struct guest_thread *thread, const struct cupti_call *told,

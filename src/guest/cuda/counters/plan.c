@@ -72,7 +72,13 @@ bool counters_is_turn(const struct counters_plan *plan, const struct counters_ke
 }
 
 uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
-                           uint32_t groups, uint32_t taken)
+                           uint32_t groups, uint32_t current)
 {
-	return is_replayed(plan, kernel, groups) ? groups : taken % groups;
+	uint32_t best = current < groups ? current : 0;
+	if (is_replayed(plan, kernel, groups))
+		return groups;
+	for (uint32_t i = 0; i < groups; i++)
+		if (kernel->of_group[i] < kernel->of_group[best])
+			best = i;
+	return best;
 }

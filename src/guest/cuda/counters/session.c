@@ -113,7 +113,7 @@ static cupti_result prepare(struct counters_session *session, bool replay)
 	result = counters_cupti.cuptiRangeProfilerEnable(&enable);
 	session->profiler = enable.profiler;
 	for (uint32_t i = 0; result == ABI_CUPTI_SUCCESS && i <= session->arrangement.count; i++)
-		if (session->arrangement.groups[i].count)
+		if (session->arrangement.groups[i].host)
 			result = make_room(session, &session->arrangement.groups[i]);
 	if (result == ABI_CUPTI_SUCCESS)
 		session->where = session->arrangement.chip;
@@ -159,12 +159,39 @@ void counters_session_end(cu_context context)
 	}
 }
 
+// A profiler counts for ever what it was given first (CUPTI 13.0): other counters need a new one.
+static cupti_result change(struct counters_session *session, const char **where)
+{
+	struct profiler_enable enable = { .bytes = ABI_PROFILER_BYTES(profiler_enable, profiler),
+		                          .context = session->context };
+	cupti_result result;
+	*where = "cuptiRangeProfilerDisable";
+	result = COUNTERS_CALL(cuptiRangeProfilerDisable, profiler_one, profiler,
+	                       .profiler = session->profiler);
+	session->profiler = NULL;
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	*where = "cuptiRangeProfilerEnable";
+	result = counters_cupti.cuptiRangeProfilerEnable(&enable);
+	session->profiler = enable.profiler;
+	return result;
+}
+
 cupti_result counters_session_start(struct counters_session *session, uint32_t group,
                                     const char **where)
 {
 	struct counters_group *with = &session->arrangement.groups[group];
 	size_t room = with->data_bytes;
-	cupti_result result;
+	cupti_result result = ABI_CUPTI_SUCCESS;
+	*where = "cuptiRangeProfilerEnable";
+	if (!session->profiler)
+		return ABI_CUPTI_INVALID_OPERATION;
+	if (session->started && session->group != group)
+		result = change(session, where);
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	session->started = true;
+	session->group = group;
 	// An image is made for the metrics whose size was asked for last.
 	*where = "cuptiRangeProfilerGetCounterDataSize";
 	result = ask_room(session, with);
