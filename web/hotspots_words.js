@@ -12,7 +12,7 @@ function shareOf(percent) {
 }
 
 function bytesOf(bytes) {
-	return isKnown(bytes) ? formatBytes(Math.floor(bytes)) : 'n/a';
+	return isKnown(bytes) ? formatComputed(Math.floor(bytes), 'B') : 'n/a';
 }
 
 function rateOf(bytesPerSecond) {

@@ -256,6 +256,9 @@ void tare_hotspot_derive(const struct tare_counted_kernel *kernel,
 	ns = trusted(hotspot, TARE_COUNTER_DURATION_NS);
 	hotspot->duration_counted = ns > 0;
 	hotspot->duration_ns = ns > 0 ? ns : kernel->mean_ns ? (double)kernel->mean_ns : NAN;
+	hotspot->unlike_recorded = hotspot->duration_counted && kernel->mean_ns &&
+	                           (ns > (double)kernel->mean_ns * TARE_LIKE_RECORDED ||
+	                            ns * TARE_LIKE_RECORDED < (double)kernel->mean_ns);
 	for (enum tare_edge edge = 0; edge < TARE_EDGES; edge++)
 		derive_edge(hotspot, device, edge);
 	derive_time(hotspot);

@@ -27,6 +27,9 @@ enum tare_rate_origin {
 // How far the means of different launches may lie apart for a ratio of them: a part of the mean.
 #define TARE_ALIKE 0.05
 
+// How far the counted launches' mean time may be from the recorded ones', as a factor.
+#define TARE_LIKE_RECORDED 1.25
+
 // Of a launch. NaN where not known.
 struct tare_edge_traffic {
 	// of both directions where only their sum was counted, which is then in `bytes` alone
@@ -75,6 +78,9 @@ struct tare_hotspot {
 	struct tare_arithmetic arithmetic;
 	double duration_ns;    // of a counted launch; the recording's mean where not counted
 	bool duration_counted; // by the counters
+	// the counted launches took another time than the recorded ones on average: what was
+	// counted is then not what mattered
+	bool unlike_recorded;
 	double imbalance; // part of the busiest core's time that the mean core had no work, per
 	                  // cent; NaN: not known
 	double lanes;     // thread instructions over instructions; NaN: not known

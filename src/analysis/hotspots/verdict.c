@@ -85,13 +85,32 @@ static void find_limits(const struct tare_counted_kernel *kernel,
 	for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++)
 		take(&limits[TARE_KERNEL_BOUND_COMPUTE], figure_of(kernel, verdict, pipes[i]),
 		     pipes[i], 1, busy / 100);
-	for (enum tare_kernel_bound b = TARE_FIRST_LIMIT; b <= TARE_LAST_LIMIT; b++)
-		if (!limits[b].known)
-			verdict->missing |= 1U << b;
-	// A part alone does not tell how busy the others are.
-	verdict->missing |= (l1.known ? 0U : 1U << TARE_KERNEL_BOUND_L1) |
-	                    (l2.known ? 0U : 1U << TARE_KERNEL_BOUND_L2) |
-	                    (issue.known ? 0U : 1U << TARE_KERNEL_BOUND_COMPUTE);
+}
+
+// A part of a limit does not tell how busy the others are: each that was not counted may be full.
+static void find_missing(const struct tare_counted_kernel *kernel,
+                         struct tare_kernel_verdict *verdict)
+{
+	static const struct {
+		enum tare_kernel_bound bound;
+		enum tare_counter_role role;
+	} parts[] = {
+		{ TARE_KERNEL_BOUND_DEVICE_MEMORY, TARE_COUNTER_DEVICE_MEMORY_SHARE },
+		{ TARE_KERNEL_BOUND_L2, TARE_COUNTER_L2_SHARE },
+		{ TARE_KERNEL_BOUND_L2, TARE_COUNTER_L2_TO_L1_SHARE },
+		{ TARE_KERNEL_BOUND_L1, TARE_COUNTER_L1_SHARE },
+		{ TARE_KERNEL_BOUND_L1, TARE_COUNTER_PIPE_MEMORY_SHARE },
+		{ TARE_KERNEL_BOUND_COMPUTE, TARE_COUNTER_ISSUE_SHARE },
+		{ TARE_KERNEL_BOUND_COMPUTE, TARE_COUNTER_PIPE_ALU_SHARE },
+		{ TARE_KERNEL_BOUND_COMPUTE, TARE_COUNTER_PIPE_FMA_SHARE },
+		{ TARE_KERNEL_BOUND_COMPUTE, TARE_COUNTER_PIPE_FP64_SHARE },
+		{ TARE_KERNEL_BOUND_COMPUTE, TARE_COUNTER_PIPE_TENSOR_SHARE },
+		{ TARE_KERNEL_BOUND_COMPUTE, TARE_COUNTER_PIPE_SPECIAL_SHARE },
+	};
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (!figure_of(kernel, verdict, parts[i].role).known)
+			verdict->missing |= 1U << parts[i].bound;
 }
 
 static void find_pipe(const struct tare_counted_kernel *kernel, struct tare_kernel_verdict *verdict)
@@ -267,16 +286,18 @@ void tare_hotspot_judge(const struct tare_counted_kernel *kernel,
                         struct tare_kernel_verdict *verdict)
 {
 	struct figures figures = { 0 };
-	unsigned limits = (1U << (TARE_LAST_LIMIT + 1)) - (1U << TARE_FIRST_LIMIT);
+	bool any = false;
 
 	*verdict = (struct tare_kernel_verdict){ .margin = NAN };
 	tare_hotspot_contradictions(kernel, device, verdict);
 	find_limits(kernel, verdict);
+	find_missing(kernel, verdict);
 	find_pipe(kernel, verdict);
 	find_figures(kernel, verdict, &figures);
+	for (enum tare_kernel_bound b = TARE_FIRST_LIMIT; b <= TARE_LAST_LIMIT; b++)
+		any |= verdict->limits[b].known;
 	// Nothing to judge by: no limit, and not how long cores were active.
-	if (kernel->uncounted != TARE_UNCOUNTED_NONE ||
-	    (!figures.active.known && (verdict->missing & limits) == limits)) {
+	if (kernel->uncounted != TARE_UNCOUNTED_NONE || (!figures.active.known && !any)) {
 		verdict->possible = 1U << TARE_KERNEL_BOUND_NOT_KNOWN;
 		return;
 	}

@@ -5,12 +5,14 @@
 #include "base/units.h"
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
+#include "cli/run/hotspot_ceilings.h"
 #include "cli/run/record_program.h"
 #include "cli/run/run_analysis.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "report/hotspots/counted_report.h"
+#include "report/hotspots/hotspots.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// Kernels with a verdict in full in the text; the page has all.
+#define KERNELS_SHOWN 3
 // Within the folder of the recording.
 #define COUNTED "counted"
 
@@ -129,13 +133,44 @@ static void say_counted(const struct hotspots *h)
 static int write_format(enum tare_format format, const void *document, FILE *file,
                         struct tare_error *error)
 {
-	(void)format;
-	return tare_report_counted_json(document, file, error);
+	return format == TARE_FORMAT_HTML ? tare_report_hotspots_page(document, file, error)
+	                                  : tare_report_counted_json(document, file, error);
+}
+
+// Verdicts first; every figure for who wants them.
+static int write_text(const struct hotspots *h, FILE *file, struct tare_error *error)
+{
+	struct tare_text_options options = tare_terminal_text_options(h->settings->verbosity);
+	const struct tare_counted_run *run = &h->collection.run;
+	int status = tare_report_hotspots_text(run, KERNELS_SHOWN, &options, file, error);
+
+	if (status == 0 && h->settings->verbosity > 0)
+		status = tare_report_counted_text(run, &options, file, error);
+	return status;
+}
+
+// Ceilings measured here, of the device that was counted. A file that was named must be of it.
+static int find_ceilings(struct hotspots *h, struct tare_error *error)
+{
+	struct tare_counted_device *device = &h->collection.run.device;
+	const char *uuid = "";
+	char origin[256], text[300];
+
+	if (device->no_counters || !device->name)
+		return 0;
+	for (size_t i = 0; i < h->recorded->device_count; i++)
+		if (h->recorded->devices[i].name == device->name)
+			uuid = h->recorded->devices[i].uuid;
+	if (tare_hotspot_ceilings_find(uuid, h->settings->peaks, device, origin, error) < 0)
+		return tare_error_prefix(error, "--peaks");
+	snprintf(text, sizeof text, "ceilings: %s", origin);
+	if (h->settings->verbosity >= 0)
+		say(text);
+	return 0;
 }
 
 static int report(struct hotspots *h, struct tare_error *error)
 {
-	struct tare_text_options options = tare_terminal_text_options(h->settings->verbosity);
 	struct tare_outputs outputs;
 	int status;
 
@@ -145,7 +180,7 @@ static int report(struct hotspots *h, struct tare_error *error)
 		return status;
 	status = tare_outputs_write_with(&outputs, write_format, &h->collection.run, error);
 	if (status == TARE_EXIT_OK && !tare_outputs_take_stdout(&outputs)) {
-		if (tare_report_counted_text(&h->collection.run, &options, stdout, error) < 0)
+		if (write_text(h, stdout, error) < 0)
 			status = TARE_EXIT_FAILED;
 		tare_outputs_print_paths(&outputs, stdout);
 		if (status == TARE_EXIT_OK)
@@ -176,8 +211,8 @@ static int work(struct hotspots *h, struct tare_error *error)
 			return TARE_EXIT_RECORD;
 		say_counted(h);
 	}
-	if (h->collection.run.device.no_counters)
-		say(h->collection.run.device.no_counters);
+	if (find_ceilings(h, error) < 0)
+		return TARE_EXIT_RECORD;
 	status = report(h, error);
 	return status;
 }
@@ -238,6 +273,11 @@ static const struct tare_option own_options_rows[] = {
 	            "alone.",
 	  .offset = TARE_OWN_SETTING(struct own, overlapping),
 	  .sets = 1 },
+	{ .name = "html",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write one self-contained page: roofline, memory hierarchies, verdicts",
+	  .offset = TARE_SETTING(html) },
 	{ .name = "json",
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",
@@ -257,6 +297,7 @@ const struct tare_command tare_hotspots_command = {
 	    "the "
 	    "exit status is that of the first run.",
 	.run = run,
-	.options = { &own_options, &tare_recording_options, &tare_recording_more_options,
-	             &tare_quiet_options, &tare_help_options },
+	.options = { &own_options, &tare_peaks_options, &tare_recording_options,
+	             &tare_recording_more_options, &tare_quiet_options, &tare_verbose_options,
+	             &tare_help_options },
 };

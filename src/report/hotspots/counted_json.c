@@ -1,56 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/hotspots/counted_report.h"
 
-#include "report/run/json_run.h"
+#include "analysis/hotspots/roles.h"
+#include "report/core/json.h"
 #include "tare_config.h"
 
 #include <errno.h>
 #include <string.h>
 
-static const char *const keys[TARE_COUNTER_ROLES] = {
-	[TARE_COUNTER_DURATION_NS] = "duration_ns",
-	[TARE_COUNTER_CORES_ACTIVE_SHARE] = "cores_active_share",
-	[TARE_COUNTER_ISSUE_SHARE] = "issue_share",
-	[TARE_COUNTER_OCCUPANCY_SHARE] = "occupancy_share",
-	[TARE_COUNTER_ELIGIBLE_SHARE] = "eligible_share",
-	[TARE_COUNTER_INSTRUCTIONS] = "instructions",
-	[TARE_COUNTER_LANE_INSTRUCTIONS] = "lane_instructions",
-	[TARE_COUNTER_FLOP_FP16] = "flop_fp16",
-	[TARE_COUNTER_FLOP_FP32] = "flop_fp32",
-	[TARE_COUNTER_FLOP_FP64] = "flop_fp64",
-	[TARE_COUNTER_PIPE_ALU_SHARE] = "pipe_alu_share",
-	[TARE_COUNTER_PIPE_FMA_SHARE] = "pipe_fma_share",
-	[TARE_COUNTER_PIPE_FP64_SHARE] = "pipe_fp64_share",
-	[TARE_COUNTER_PIPE_TENSOR_SHARE] = "pipe_tensor_share",
-	[TARE_COUNTER_PIPE_SPECIAL_SHARE] = "pipe_special_share",
-	[TARE_COUNTER_PIPE_MEMORY_SHARE] = "pipe_memory_share",
-	[TARE_COUNTER_L1_SHARE] = "l1_share",
-	[TARE_COUNTER_L1_BYTES] = "l1_bytes",
-	[TARE_COUNTER_L1_HIT_SHARE] = "l1_hit_share",
-	[TARE_COUNTER_SHARED_WAVEFRONTS] = "shared_wavefronts",
-	[TARE_COUNTER_L2_SHARE] = "l2_share",
-	[TARE_COUNTER_L1_READ_BYTES] = "l1_read_bytes",
-	[TARE_COUNTER_L1_WRITE_BYTES] = "l1_write_bytes",
-	[TARE_COUNTER_L2_BYTES] = "l2_bytes",
-	[TARE_COUNTER_L2_HIT_SHARE] = "l2_hit_share",
-	[TARE_COUNTER_DEVICE_MEMORY_SHARE] = "device_memory_share",
-	[TARE_COUNTER_DEVICE_READ_BYTES] = "device_read_bytes",
-	[TARE_COUNTER_DEVICE_WRITE_BYTES] = "device_write_bytes",
-	[TARE_COUNTER_HOST_READ_BYTES] = "host_read_bytes",
-	[TARE_COUNTER_HOST_WRITE_BYTES] = "host_write_bytes",
-	[TARE_COUNTER_PEER_READ_BYTES] = "peer_read_bytes",
-	[TARE_COUNTER_PEER_WRITE_BYTES] = "peer_write_bytes",
-	[TARE_COUNTER_CORE_ACTIVE_LEAST] = "core_active_least",
-	[TARE_COUNTER_CORE_ACTIVE_MEAN] = "core_active_mean",
-	[TARE_COUNTER_CORE_ACTIVE_MOST] = "core_active_most",
-	[TARE_COUNTER_ELIGIBLE_WARPS] = "eligible_warps",
-	[TARE_COUNTER_L2_MISS_BYTES] = "l2_miss_bytes",
-	[TARE_COUNTER_L2_TO_L1_SHARE] = "l2_to_l1_share",
-};
-
 const char *tare_counted_key(enum tare_counter_role role)
 {
-	return keys[role];
+	return tare_counter_roles[role].key;
 }
 
 #if TARE_HAVE_JSON
@@ -102,7 +62,8 @@ static json_t *kernel_json(struct tare_json *json, const struct tare_counted_ker
 	                  : json_string(reasons[kernel->uncounted]));
 	for (size_t i = 0; kernel->uncounted == TARE_UNCOUNTED_NONE && i < TARE_COUNTER_ROLES; i++)
 		if (kernel->values[i].state != TARE_COUNTER_NOT_ASKED)
-			tare_json_put(json, values, keys[i], value_json(json, &kernel->values[i]));
+			tare_json_put(json, values, tare_counter_roles[i].key,
+			              value_json(json, &kernel->values[i]));
 	tare_json_put(json, object, "values", values);
 	return object;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/hotspots/hotspots.h"
 
-#include "report/run/json_run.h"
+#include "report/core/json.h"
 
 #include <errno.h>
 

@@ -188,10 +188,12 @@ int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,
 	TARE_FREE struct tare_hotspot *hotspots = calloc(run->kernel_count + 1, sizeof *hotspots);
 	int code = hotspots ? 0 : -ENOMEM;
 
-	if (run->device.no_counters)
-		return tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2,
+	if (code == 0 && run->device.no_counters)
+		code = tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2,
 		                           "n/a: this device has no counters: %s",
 		                           run->device.no_counters);
+	if (run->device.no_counters)
+		return code;
 	for (size_t i = 0; i < run->kernel_count && code == 0; i++)
 		tare_hotspot_derive(&run->kernels[i], &run->device, &hotspots[i]);
 	if (code == 0)

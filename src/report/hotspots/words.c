@@ -110,12 +110,23 @@ const char *tare_hotspot_times(double remains, char text[HOTSPOT_TEXT])
 
 const char *tare_hotspot_bytes(double bytes, char text[HOTSPOT_TEXT])
 {
+	static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
 	char number[TARE_UNIT_TEXT];
+	double unit = 1;
+	size_t i = 0;
 
-	if (!(bytes >= 0 && bytes < 9e18))
+	if (!(bytes >= 0 && bytes < 9e18)) {
 		snprintf(text, HOTSPOT_TEXT, "n/a");
+		return text;
+	}
+	bytes = floor(bytes);
+	for (; i + 1 < sizeof units / sizeof *units && bytes >= unit * 1024 * 0.9995; i++)
+		unit *= 1024;
+	if (bytes / unit == floor(bytes / unit))
+		snprintf(text, HOTSPOT_TEXT, "%.0f %s", bytes / unit, units[i]);
 	else
-		snprintf(text, HOTSPOT_TEXT, "%s", tare_format_bytes((uint64_t)bytes, number));
+		snprintf(text, HOTSPOT_TEXT, "%s %s",
+		         tare_format_significant(bytes / unit, 3, number), units[i]);
 	return text;
 }
 
@@ -225,8 +236,10 @@ static void add_decided(const struct tare_hotspot *hotspot, char text[HOTSPOT_TE
 		break;
 	case TARE_KERNEL_BOUND_COMPUTE:
 		limit = &verdict->limits[TARE_KERNEL_BOUND_COMPUTE];
-		add(text, "Compute-bound, by ");
-		add_pipes(verdict, text);
+		add(text, "Compute-bound, ");
+		add(text, verdict->pipe == TARE_COUNTER_ROLES ? "the pipe was not counted" : "by ");
+		if (verdict->pipe != TARE_COUNTER_ROLES)
+			add_pipes(verdict, text);
 		add(text, ": ");
 		add_limit(limit, text);
 		if (verdict->pipe != TARE_COUNTER_ROLES && limit->role != verdict->pipe)
@@ -282,6 +295,7 @@ const char *tare_hotspot_verdict_words(const struct tare_hotspot *hotspot, char 
 const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT])
 {
 	const struct tare_kernel_verdict *verdict = &hotspot->verdict;
+	char counted[TARE_UNIT_TEXT], recorded[TARE_UNIT_TEXT];
 
 	text[0] = '\0';
 	if (verdict->bound == TARE_KERNEL_BOUND_NOT_KNOWN)
@@ -294,6 +308,13 @@ const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char t
 		add_bounds(text, verdict->missing, " and ");
 		add(text, ".");
 	}
+	if (hotspot->unlike_recorded)
+		add(text,
+		    "%sThe counted launches took %s, the recorded ones %s on average: this is "
+		    "about "
+		    "the counted ones.",
+		    text[0] ? " " : "", tare_format_ns(hotspot->duration_ns, counted),
+		    tare_format_ns((double)hotspot->kernel->mean_ns, recorded));
 	if (hotspot->kernel->replayed)
 		add(text,
 		    "%sSome launches were run more than once to count them: their memory was "

@@ -92,6 +92,10 @@ static void set_all(struct tare_counted_kernel *kernel, const struct made_row *r
 	made_set(kernel, TARE_COUNTER_PIPE_ALU_SHARE, row->alu);
 	made_set(kernel, TARE_COUNTER_PIPE_FMA_SHARE, row->fma);
 	made_set(kernel, TARE_COUNTER_PIPE_TENSOR_SHARE, row->tensor);
+	made_set(kernel, TARE_COUNTER_PIPE_FP64_SHARE, 0);
+	made_set(kernel, TARE_COUNTER_PIPE_SPECIAL_SHARE, 0);
+	made_set(kernel, TARE_COUNTER_PIPE_MEMORY_SHARE, row->l1 / 10);
+	made_set(kernel, TARE_COUNTER_L2_TO_L1_SHARE, row->l2 / 2);
 	made_set(kernel, TARE_COUNTER_L1_BYTES, row->l1_bytes);
 	made_set(kernel, TARE_COUNTER_L1_READ_BYTES, row->l1_read);
 	made_set(kernel, TARE_COUNTER_L1_WRITE_BYTES, row->l1_write);

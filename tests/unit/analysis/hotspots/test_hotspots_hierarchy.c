@@ -104,6 +104,22 @@ static void without_a_counted_time_the_recording_has_one(void **state)
 	assert_true(isnan(derive(&kernel).edges[TARE_EDGE_L2_DEVICE].bytes_per_s));
 }
 
+static void counted_launches_that_are_not_like_the_recorded_ones_are_seen(void **state)
+{
+	static const struct {
+		uint64_t mean_ns;
+		bool unlike;
+	} rows[] = { { 0, false },       { 1500000, true }, { 1650000, false }, { 2000000, false },
+		     { 2400000, false }, { 2600000, true }, { 20000000, true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_counted_kernel kernel = made_kernel(MADE_NAIVE);
+		kernel.mean_ns = rows[i].mean_ns;
+		assert_int_equal(derive(&kernel).unlike_recorded, rows[i].unlike);
+	}
+}
+
 static void time_of_cores_adds_up(void **state)
 {
 	struct tare_counted_kernel kernel = made_kernel(MADE_FEW);
@@ -218,6 +234,7 @@ int main(void)
 		cmocka_unit_test(no_edge_binds_what_is_not_decided),
 		cmocka_unit_test(launches_of_other_groups_are_divided_only_if_alike),
 		cmocka_unit_test(without_a_counted_time_the_recording_has_one),
+		cmocka_unit_test(counted_launches_that_are_not_like_the_recorded_ones_are_seen),
 		cmocka_unit_test(time_of_cores_adds_up),
 		cmocka_unit_test(arithmetic_is_of_the_kinds_that_were_counted),
 		cmocka_unit_test(the_gain_is_what_other_limits_leave),

@@ -165,6 +165,11 @@ static void what_was_not_counted_is_not_ruled_out(void **state)
 	made_unset(&kernel, TARE_COUNTER_CORES_ACTIVE_SHARE, TARE_COUNTER_NO_INSTANCE);
 	assert_true(
 	    tare_kernel_verdict_decided(&(struct tare_kernel_verdict[]){ judge(&kernel) }[0]));
+	// A pipe that was not counted may be full though little is issued.
+	kernel = made_kernel(MADE_CHASE);
+	made_unset(&kernel, TARE_COUNTER_PIPE_FP64_SHARE, TARE_COUNTER_NO_INSTANCE);
+	assert_int_equal(judge(&kernel).possible,
+	                 1 << TARE_KERNEL_BOUND_LATENCY | 1 << TARE_KERNEL_BOUND_COMPUTE);
 	// Without the issue rate, arithmetic and the split of the rest are open.
 	kernel = made_kernel(MADE_FEW);
 	made_unset(&kernel, TARE_COUNTER_ISSUE_SHARE, TARE_COUNTER_REFUSED);
@@ -248,7 +253,7 @@ static void what_cannot_be_is_said_and_not_used(void **state)
 	made_set(&kernel, TARE_COUNTER_CORES_ACTIVE_SHARE, 60);
 	verdict = judge(&kernel);
 	assert_non_null(tare_kernel_verdict_contradiction(&verdict, TARE_COUNTER_L1_SHARE));
-	assert_false(verdict.limits[TARE_KERNEL_BOUND_L1].known);
+	assert_int_equal(verdict.limits[TARE_KERNEL_BOUND_L1].role, TARE_COUNTER_PIPE_MEMORY_SHARE);
 	kernel.occupancy_possible = 50;
 	verdict = judge(&kernel);
 	assert_non_null(tare_kernel_verdict_contradiction(&verdict, TARE_COUNTER_OCCUPANCY_SHARE));

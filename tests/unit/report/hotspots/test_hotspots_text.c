@@ -167,6 +167,10 @@ static void a_gain_is_an_upper_bound_that_is_rounded_down(void **state)
 	assert_string_equal(tare_hotspot_percent(9.94, text), "9.9 %");
 	assert_string_equal(tare_hotspot_percent(9.96, text), "10 %");
 	assert_string_equal(tare_hotspot_bytes(NAN, text), "n/a");
+	assert_string_equal(tare_hotspot_bytes(4100.0 * 1024 * 1024, text), "4.00 GB");
+	assert_string_equal(tare_hotspot_bytes(8192, text), "8 KB");
+	assert_string_equal(tare_hotspot_bytes(1023.7, text), "1023 B");
+	assert_string_equal(tare_hotspot_bytes(0, text), "0 B");
 }
 
 static void what_was_not_counted_is_named_with_its_reason(void **state)
