@@ -74,7 +74,8 @@ class Counted:
         folder = on.folder / "run.tare"
         environment = {**on.environment, "TARE_FAKE_CUPTI": words}
         self.native = run([STREAMS, *styles], on.environment, cwd=on.folder)
-        self.done = run([on.tare, "hotspots", "--force", "-o", "run", "--json", "counted.json", *options, "--",
+        self.done = run([on.tare, "hotspots", "--force", "-o", "run", "--json", "counted.json",
+                         *(() if "--launches" in options else ("--launches", str(A_GROUP))), *options, "--",
                          STREAMS, *styles], environment, cwd=on.folder)
         text = self.done.errors.decode()
         assert self.done.status == self.native.status, text
@@ -256,7 +257,8 @@ def test_only_what_is_asked_for_is_counted(on):
     counted = Counted(on, ["kernels=40"], "--kernel", "oth*", "--launches", "1")
     assert counted.kernels["empty"]["uncounted"] == "not_chosen"
     assert counted.kernels["other"]["counted_launches"] == GROUPS
-    counted = Counted(on, ["kernels=40"], "--top", "1")
+    counted = Counted(on, ["kernels=40"], "--top", "1", "--launches", "2")
+    assert counted.kernels["other"]["counted_launches"] == 2 * GROUPS
     assert counted.kernels["other"]["uncounted"] is None and counted.kernels["empty"]["uncounted"] == "not_chosen"
 
 
