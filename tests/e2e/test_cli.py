@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 MEASURING = ["latency", "bandwidth", "peak", "matmul", "overlap", "checkup"]
-COMMANDS = ["devices", *MEASURING, "record", "report", "run", "hotspots", "export", "render"]
+COMMANDS = ["devices", *MEASURING, "record", "report", "run", "hotspots", "blocks", "export", "render"]
 HERE = pathlib.Path(__file__).parent
 BASIC = {"POCL_DEVICES": "basic"}
 

@@ -21,8 +21,10 @@ ARROWS = {
     "backend": {"base", "model"},
     "measure": {"base", "model", "result", "backend"},
     "export": {"base", "table", "analysis", "report"},
+    "blocks": {"base", "backend", "guest", "record", "result"},
     "time": set(),
-    "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export"},
+    "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export",
+            "blocks"},
 }
 # Inside a folder: each of its rooms and those it may include. "" is the folder's own files.
 CORE = {"core", "host"}
@@ -40,7 +42,7 @@ ROOMS = {
     },
     "report": {"": {"terminal"}, "terminal": set(), "core": {"terminal"}, "tables": {"core", "terminal"},
                "result": {"", "terminal"}, "run": {"", "terminal", "core", "tables"},
-               "hotspots": {"terminal", "core"}, "page": {"", "core", "tables", "run", "hotspots"}},
+               "hotspots": {"terminal", "core", "tables", "run"}, "page": {"", "core", "tables", "run", "hotspots"}},
     "measure": {
         "devices": set(), "host": set(), "core": {"devices", "host"}, "latency": CORE, "bandwidth": CORE, "peak": CORE,
         "matmul": CORE, "pipeline": CORE, "overlap": CORE | {"pipeline"}, "several": CORE,
