@@ -1,52 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
 // Call sites: from where commands were issued and where the host waited, the costliest first.
-#include "report/run/text_run.h"
+#include "report/core/table_json.h"
+#include "report/core/table_text.h"
+#include "report/core/words.h"
+#include "report/tables/tables.h"
+#include "report/tables/values.h"
+
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#define TOP 12   // rows without -v
-#define STACKS 5 // of which -v shows the stack
-#define FRAMES 8 // of each
+#define TOP 12          // rows without -v
+#define STACKS 5        // of which -v shows the stack
+#define FRAMES 8        // of each
+#define JSON_STACKS 100 // rows that come with their stack in the JSON
+#define JSON_FRAMES 64
 
-static int64_t cost_of(const struct tare_site_row *row)
+static bool no_device_time(const struct tare_cell_text *cell)
 {
-	return row->device_ns > row->host_ns ? row->device_ns : row->host_ns;
+	bool none = ((const struct tare_site_row *)cell->row)->device_ns == 0;
+
+	snprintf(cell->text, cell->size, "%s", none ? "–" : "");
+	return none;
 }
 
-static int write_table(const struct tare_text *text, const struct tare_report *run, size_t rows)
+static bool no_gap(const struct tare_cell_text *cell)
 {
-	const struct tare_sites *sites = run->sites;
-	struct tare_text_table *table = tare_text_table_new(text, 2);
-	// The table itself cuts the two where they are too wide together.
-	size_t room = tare_report_room(text, 56);
-	char name[RUN_TEXT], figure[RUN_TEXT], header[64];
-	struct tare_report_unit unit = tare_report_unit_of_totals((double)cost_of(&sites->rows[0]));
+	bool none = ((const struct tare_site_row *)cell->row)->gap_ns == 0;
 
-	tare_text_column(table, "call site", TARE_COLUMN_CUT);
-	tare_text_column(table, "what", TARE_COLUMN_CUT);
-	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
-	snprintf(header, sizeof header, "device %s", unit.name);
-	tare_text_column(table, header, TARE_COLUMN_RIGHT);
-	tare_text_column(table, "in calls", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "gaps before", TARE_COLUMN_RIGHT);
-	for (size_t i = 0; i < rows; i++) {
-		const struct tare_site_row *row = &sites->rows[i];
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", tare_report_cut(text, row->text, room, name));
-		tare_text_cell(table, "%s", tare_report_cut(text, row->what, room, name));
-		tare_text_cell(table, "%" PRIu64, row->count);
-		tare_text_cell(
-		    table, "%s",
-		    tare_report_time(row->device_ns ? (double)row->device_ns : NAN, unit, figure));
-		tare_text_cell(table, "%s", tare_report_time((double)row->host_ns, unit, figure));
-		tare_text_cell(
-		    table, "%s",
-		    tare_report_time(row->gap_ns ? (double)row->gap_ns : NAN, unit, figure));
+	snprintf(cell->text, cell->size, "%s", none ? "–" : "");
+	return none;
+}
+
+static struct json_t *frame_list(void *json, const void *run, const void *row);
+
+#define COLUMNS "report/tables/sites.def"
+#define ROW struct tare_site_row
+#include "report/tables/declare.h"
+
+TARE_RUN_TABLE(
+    sites, "Call sites",
+    "what is done at a place of the program, by what it costs; none without --call-stacks", NULL,
+    run->sites && run->symbols ? run->sites->count : 0, &run->sites->rows[index])
+
+#if TARE_HAVE_JSON
+static json_t *text_or_null(const char *text)
+{
+	return text && text[0] ? tare_json_text(text) : json_null();
+}
+
+static struct json_t *frame_list(void *json, const void *source, const void *one)
+{
+	const struct tare_report *run = source;
+	const struct tare_site_row *row = one;
+	const struct tare_frame *frames;
+	size_t count = tare_symbols_frames(run->symbols, row->stack, &frames);
+	json_t *list;
+
+	if (row >= run->sites->rows + JSON_STACKS)
+		return json_null();
+	list = json_array();
+	for (size_t i = 0; i < count && i < JSON_FRAMES; i++) {
+		json_t *object = json_object();
+		tare_json_put(json, object, "function", text_or_null(frames[i].function));
+		tare_json_put(json, object, "file", text_or_null(frames[i].file));
+		tare_json_put(json, object, "line",
+		              frames[i].line > 0 ? json_integer(frames[i].line) : json_null());
+		tare_json_put(json, object, "module", text_or_null(frames[i].module));
+		tare_json_put(json, object, "address", tare_json_unsigned(frames[i].address));
+		tare_json_put(json, object, "inlined", json_boolean(frames[i].inlined));
+		tare_json_push(json, list, object);
 	}
-	return tare_text_table_print(table);
+	return list;
 }
+#else
+static struct json_t *frame_list(void *json, const void *run, const void *row)
+{
+	(void)json, (void)run, (void)row;
+	return NULL;
+}
+#endif
+
+// ---- as text
 
 // "advance at step.c:214", "advance (app)", "app+0x12f4".
 static void name_frame(const struct tare_frame *frame, char buffer[RUN_TEXT])
@@ -123,7 +160,7 @@ static int write_remarks(const struct tare_text *text, const struct tare_report 
 	return status;
 }
 
-int tare_report_text_sites(const struct tare_text *text, const struct tare_report *run)
+int tare_sites_text(const struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_sites *sites = run->sites;
 	size_t rows = sites ? sites->count : 0;
@@ -133,9 +170,11 @@ int tare_report_text_sites(const struct tare_text *text, const struct tare_repor
 		return 0;
 	if (rows > TOP && text->options->verbosity < 1)
 		rows = TOP;
-	status = tare_report_heading(text, "Call sites", "");
+	status = tare_report_heading(text, tare_table_sites.title, "");
 	if (status == 0)
-		status = write_table(text, run, rows);
+		status = tare_table_text(
+		    text, &tare_table_sites, run,
+		    &(struct tare_table_part){ .on = TARE_ON_TEXT, .others = 56, .most = rows });
 	if (status == 0)
 		status = write_remarks(text, run, rows);
 	if (text->options->verbosity > 0)

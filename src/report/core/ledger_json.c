@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ledger as JSON.
+#include "report/core/json.h"
 #include "report/core/words.h"
-#include "report/run/json_run.h"
-#include "report/run/report.h"
+
+#if TARE_HAVE_JSON
 
 static json_t *parts(struct tare_json *json, const int64_t *parts_ns)
 {
@@ -49,3 +50,5 @@ void tare_json_put_ledger(struct tare_json *json, json_t *object, const struct t
 	              json_integer(ledger->hidden_from_device_ns));
 	tare_json_put(json, object, "matrix", matrix(json, ledger));
 }
+
+#endif

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phases that the program marks: how often, how long, and where the time in them went.
-#include "report/run/text_run.h"
+#include "report/core/table_json.h"
+#include "report/core/table_text.h"
+#include "report/tables/tables.h"
+#include "report/tables/values.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SHOWN 12
 #define LEDGERS 3
-#define DEEPEST 6 // levels of indentation
 
 // In few columns, for the table.
 static const char *const causes[TARE_LEDGER_CATEGORIES] = {
@@ -24,9 +25,15 @@ static const char *const causes[TARE_LEDGER_CATEGORIES] = {
 	[TARE_LEDGER_UNKNOWN] = "unknown",
 };
 
-static double share_of(int64_t ns, const struct tare_ledger *ledger)
+static int64_t kernel_ns(const struct tare_ledger *ledger)
 {
-	return ledger->wall_ns > 0 ? (double)ns / (double)ledger->wall_ns : NAN;
+	return ledger->parts_ns[TARE_LEDGER_KERNEL];
+}
+
+static int64_t transfer_ns(const struct tare_ledger *ledger)
+{
+	return ledger->parts_ns[TARE_LEDGER_TO_DEVICE] + ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] +
+	       ledger->parts_ns[TARE_LEDGER_BOTH_WAYS];
 }
 
 static int64_t idle_ns(const struct tare_ledger *ledger)
@@ -39,15 +46,35 @@ static int64_t idle_ns(const struct tare_ledger *ledger)
 	return ns;
 }
 
-static const char *main_cause(const struct tare_ledger *ledger)
+// What the devices did is not known where no command has times.
+static struct tare_cell_value share_of(const struct tare_report *run,
+                                       const struct tare_ledger *ledger, int64_t ns)
+{
+	return tare_if(!tare_report_nothing_timed(run),
+	               tare_number((double)ns / (double)ledger->wall_ns, TARE_NOT_THERE),
+	               TARE_NOT_TIMED);
+}
+
+// TARE_LEDGER_CATEGORIES: it was never idle.
+static enum tare_ledger_category main_cause(const struct tare_ledger *ledger)
 {
 	enum tare_ledger_category most = TARE_LEDGER_BEFORE_FIRST;
 
 	for (enum tare_ledger_category c = most; c < TARE_LEDGER_CATEGORIES; c++)
 		if (ledger->parts_ns[c] > ledger->parts_ns[most])
 			most = c;
-	return ledger->parts_ns[most] > 0 ? causes[most] : "–";
+	return ledger->parts_ns[most] > 0 ? most : TARE_LEDGER_CATEGORIES;
 }
+
+static struct tare_cell_value main_cause_of(const struct tare_ledger *ledger)
+{
+	enum tare_ledger_category cause = main_cause(ledger);
+
+	return cause < TARE_LEDGER_CATEGORIES ? tare_string(tare_ledger_category_name(cause))
+	                                      : tare_absent(TARE_NOT_THERE);
+}
+
+// ---- cells of their own
 
 static const char *name_phase(const struct tare_phase_row *row, char buffer[RUN_TEXT])
 {
@@ -55,6 +82,58 @@ static const char *name_phase(const struct tare_phase_row *row, char buffer[RUN_
 	         row->name);
 	return buffer;
 }
+
+static bool whole_name(const struct tare_cell_text *cell)
+{
+	name_phase(cell->row, cell->text);
+	return true;
+}
+
+static bool no_count(const struct tare_cell_text *cell)
+{
+	bool none = ((const struct tare_phase_row *)cell->row)->count == 0;
+
+	snprintf(cell->text, cell->size, "%s", none ? "–" : "");
+	return none;
+}
+
+static bool short_cause(const struct tare_cell_text *cell)
+{
+	enum tare_ledger_category cause =
+	    main_cause(&((const struct tare_phase_row *)cell->row)->ledger);
+
+	snprintf(cell->text, cell->size, "%s",
+	         cause < TARE_LEDGER_CATEGORIES ? causes[cause] : "–");
+	return true;
+}
+
+// ---- the table
+
+static struct json_t *its_ledger(void *json, const void *run, const void *row);
+
+#define COLUMNS "report/tables/phases.def"
+#define ROW struct tare_phase_row
+#include "report/tables/declare.h"
+
+TARE_RUN_TABLE(phases, "Phases", "a name that the program marks, by the covered time", NULL,
+               run->phases ? run->phases->count : 0, &run->phases->rows[index])
+
+#if TARE_HAVE_JSON
+static struct json_t *its_ledger(void *json, const void *run, const void *row)
+{
+	json_t *object = json_object();
+
+	(void)run;
+	tare_json_put_ledger(json, object, &((const struct tare_phase_row *)row)->ledger);
+	return object;
+}
+#else
+static struct json_t *its_ledger(void *json, const void *run, const void *row)
+{
+	(void)json, (void)run, (void)row;
+	return NULL;
+}
+#endif
 
 // ---- the order: below each row those that lie in it
 
@@ -103,87 +182,23 @@ static void put_in_order(struct ordering *ordering)
 	}
 }
 
-// ---- the table
-
-struct units {
-	struct tare_report_unit total, median;
-};
-
-static struct units find_units(const struct tare_phases *phases)
+static int write_table(const struct tare_text *text, const struct tare_report *run,
+                       const struct ordering *ordering)
 {
-	double most_total = 0, least = INFINITY, most = 0;
+	const void **rows = calloc(ordering->count, sizeof *rows);
+	int status = -ENOMEM;
 
-	for (size_t i = 0; i < phases->count; i++) {
-		const struct tare_phase_row *row = &phases->rows[i];
-		most_total = fmax(most_total, (double)row->total_ns);
-		if (row->median_ns > 0) {
-			least = fmin(least, row->median_ns);
-			most = fmax(most, row->median_ns);
-		}
-	}
-	return (struct units){ tare_report_unit_of_totals(most_total),
-		               tare_report_unit_between(isfinite(least) ? least : 0, most) };
-}
-
-// What the devices did is not known where no command has times.
-static double known(bool timed, double share)
-{
-	return timed ? share : NAN;
-}
-
-static void add_row(struct tare_text_table *table, const struct tare_text *text,
-                    const struct tare_phase_row *row, size_t depth, bool timed,
-                    const struct units *units)
-{
-	const struct tare_ledger *ledger = &row->ledger;
-	const int64_t shares_ns[] = {
-		ledger->parts_ns[TARE_LEDGER_KERNEL],
-		ledger->parts_ns[TARE_LEDGER_TO_DEVICE] +
-		    ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] +
-		    ledger->parts_ns[TARE_LEDGER_BOTH_WAYS],
-		idle_ns(ledger),
-	};
-	char name[RUN_TEXT], cut[RUN_TEXT], figure[RUN_TEXT];
-	size_t indent = 2 * (depth < DEEPEST ? depth : DEEPEST);
-	size_t room = tare_report_room(text, 64);
-
-	tare_text_row(table, TARE_STYLE_PLAIN);
-	tare_report_cut(text, name_phase(row, name), room > indent + 4 ? room - indent : 4, cut);
-	tare_text_cell(table, "%*s%s", (int)indent, "", cut);
-	tare_text_cell(table, "%s", tare_report_count(row->count, figure));
-	tare_text_cell(
-	    table, "%s",
-	    tare_report_time(row->count ? (double)row->total_ns : NAN, units->total, figure));
-	tare_text_cell(table, "%s", tare_report_time(row->median_ns, units->median, figure));
-	for (size_t i = 0; i < sizeof shares_ns / sizeof *shares_ns; i++)
-		tare_text_cell(table, "%s",
-		               tare_report_percent_number(
-		                   known(timed, share_of(shares_ns[i], ledger)), figure));
-	tare_text_cell(table, "%s", tare_report_count(row->commands, figure));
-	tare_text_cell(table, "%s", main_cause(ledger));
-}
-
-static int write_table(const struct tare_text *text, const struct ordering *ordering, bool timed)
-{
-	struct units units = find_units(ordering->phases);
-	struct tare_text_table *table = tare_text_table_new(text, 2);
-	char title[64];
-
-	tare_text_column(table, "phase", TARE_COLUMN_CUT);
-	tare_text_column(table, "count", TARE_COLUMN_RIGHT);
-	snprintf(title, sizeof title, "total %s", units.total.name);
-	tare_text_column(table, title, TARE_COLUMN_RIGHT);
-	snprintf(title, sizeof title, "med. %s", units.median.name);
-	tare_text_column(table, title, TARE_COLUMN_RIGHT);
-	tare_text_column(table, "kern.%", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "copy%", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "idle%", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "cmds", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "idle mostly", TARE_COLUMN_CUT);
-	for (size_t i = 0; i < ordering->count; i++)
-		add_row(table, text, &ordering->phases->rows[ordering->at[i]], ordering->depth[i],
-		        timed, &units);
-	return tare_text_table_print(table);
+	for (size_t i = 0; rows && i < ordering->count; i++)
+		rows[i] = &ordering->phases->rows[ordering->at[i]];
+	if (rows)
+		status = tare_table_text(text, &tare_table_phases, run,
+		                         &(struct tare_table_part){ .on = TARE_ON_TEXT,
+		                                                    .others = 64,
+		                                                    .rows = rows,
+		                                                    .depths = ordering->depth,
+		                                                    .most = ordering->count });
+	free(rows);
+	return status;
 }
 
 // ---- remarks
@@ -246,7 +261,8 @@ static int write_remarks(const struct tare_text *text, const struct tare_phases 
 	return status;
 }
 
-static int write_ledgers(const struct tare_text *text, const struct tare_phases *phases)
+static int write_ledgers(const struct tare_text *text, const struct tare_phases *phases,
+                         tare_ledger_writer *ledger_text)
 {
 	size_t count = phases->count < LEDGERS ? phases->count : LEDGERS;
 	double largest = 0;
@@ -255,7 +271,8 @@ static int write_ledgers(const struct tare_text *text, const struct tare_phases 
 	for (size_t i = 0; i < count; i++)
 		for (size_t c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
 			const struct tare_ledger *ledger = &phases->rows[i].ledger;
-			largest = fmax(largest, share_of(ledger->parts_ns[c], ledger));
+			largest =
+			    fmax(largest, (double)ledger->parts_ns[c] / (double)ledger->wall_ns);
 		}
 	for (size_t i = 0; i < count && status == 0; i++) {
 		const struct tare_phase_row *row = &phases->rows[i];
@@ -267,12 +284,13 @@ static int write_ledgers(const struct tare_text *text, const struct tare_phases 
 		         tare_report_span(row->covered_ns, span));
 		status = tare_report_heading(text, "Where the time of a phase went", remark);
 		if (status == 0)
-			status = tare_report_text_ledger_of(text, &row->ledger, largest, false);
+			status = ledger_text(text, &row->ledger, largest, false);
 	}
 	return status;
 }
 
-int tare_report_text_phases(const struct tare_text *text, const struct tare_report *run)
+int tare_phases_text(const struct tare_text *text, const struct tare_report *run,
+                     tare_ledger_writer *ledger_text)
 {
 	const struct tare_phases *phases = run->phases;
 	struct ordering ordering = { .phases = phases, .shown = phases->count };
@@ -284,16 +302,18 @@ int tare_report_text_phases(const struct tare_text *text, const struct tare_repo
 		ordering.shown = SHOWN;
 	ordering.at = calloc(ordering.shown, sizeof *ordering.at);
 	ordering.depth = calloc(ordering.shown, sizeof *ordering.depth);
-	status = ordering.at && ordering.depth ? tare_report_heading(text, "Phases", "") : -ENOMEM;
+	status = ordering.at && ordering.depth
+	             ? tare_report_heading(text, tare_table_phases.title, "")
+	             : -ENOMEM;
 	if (status == 0) {
 		put_in_order(&ordering);
-		status = write_table(text, &ordering, !tare_report_nothing_timed(run));
+		status = write_table(text, run, &ordering);
 	}
 	free(ordering.at);
 	free(ordering.depth);
 	if (status == 0)
 		status = write_remarks(text, phases, ordering.shown);
 	if (status == 0 && text->options->verbosity > 0)
-		status = write_ledgers(text, phases);
+		status = write_ledgers(text, phases, ledger_text);
 	return status;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers by kind, direction and memory: how many bytes, how fast, hidden behind kernels or not.
-#include "report/run/text_run.h"
-
+#include "report/core/table_json.h"
+#include "report/core/table_text.h"
 #include "report/core/words.h"
+#include "report/tables/tables.h"
 #include "report/tables/values.h"
 
-#include <errno.h>
+#include "base/units.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -14,82 +16,106 @@
 #define BUCKETS (sizeof((struct tare_transfer_row *)0)->sizes / sizeof(uint64_t))
 
 // "write, pageable, blocking"; the direction where the kind does not say it.
-static const char *name_row(const struct tare_text *text, const struct tare_transfer_row *row,
-                            size_t room, char buffer[RUN_TEXT])
+static void name_row(const struct tare_transfer_row *row, char *buffer, size_t size)
 {
 	const char *kind = tare_report_kind(row->kind),
 	           *memory = tare_report_memory_title(row->memory);
 	const char *direction = tare_report_direction_title(row->direction);
 	bool known = row->kind == TARE_KIND_WRITE || row->kind == TARE_KIND_READ ||
 	             row->kind == TARE_KIND_FILL;
-	char whole[RUN_TEXT];
 
-	snprintf(whole, sizeof whole, "%s%s%s%s%s%s%s", kind ? kind : "?",
+	snprintf(buffer, size, "%s%s%s%s%s%s%s", kind ? kind : "?",
 	         !known && direction && direction[0] ? " " : "",
 	         !known && direction ? direction : "", memory && memory[0] ? ", " : "",
 	         memory ? memory : "", row->blocking ? ", blocking" : "",
 	         row->in_place ? ", in place" : "");
-	return tare_report_cut(text, whole, room, buffer);
 }
 
-static const char *share_of_ceiling(const struct tare_transfer_row *row, char figure[RUN_TEXT])
+static bool whole_name(const struct tare_cell_text *cell)
 {
+	name_row(cell->row, cell->text, cell->size);
+	return true;
+}
+
+static bool share_of_ceiling(const struct tare_cell_text *cell)
+{
+	const struct tare_transfer_row *row = cell->row;
 	double share = row->timed ? row->bytes_per_second / row->sized_ceiling : NAN;
 
-	return share > 1.005 ? ">100 %" : tare_report_percent(share, figure);
+	if (share > 1.005)
+		snprintf(cell->text, cell->size, ">100 %%");
+	else
+		tare_report_percent(share, cell->text);
+	return true;
 }
 
-static int write_table(const struct tare_text *text, const struct tare_report *run, size_t rows)
+static const char *not_all_timed(const void *run, const void *one)
 {
-	const struct tare_tables *tables = run->tables;
-	struct tare_text_table *table = tare_text_table_new(text, 2);
-	size_t room = tare_report_room(text, tare_report_several_devices(run) ? 50 : 45);
-	char name[RUN_TEXT], figure[RUN_TEXT], bytes[TARE_UNIT_TEXT], header[64];
-	struct tare_report_unit unit;
-	double most = 0;
-	bool ceilings = false;
+	const struct tare_transfer_row *row = one;
 
-	for (size_t i = 0; i < rows; i++) {
-		const struct tare_estimate *estimate = &tables->transfers[i].estimate;
-		most = fmax(most, (double)tables->transfers[i].total_ns);
-		most = tare_report_is_estimated(estimate) ? fmax(most, estimate->ns) : most;
-		ceilings |= isfinite(tables->transfers[i].sized_ceiling);
-	}
-	unit = tare_report_unit_of_totals(most);
-	tare_text_column(table, "transfer", TARE_COLUMN_CUT);
-	tare_report_device_column(table, run);
-	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "bytes", TARE_COLUMN_RIGHT);
-	snprintf(header, sizeof header, "total %s", unit.name);
-	tare_text_column(table, header, TARE_COLUMN_RIGHT);
-	tare_text_column(table, "exposed", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "hidden", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "GB/s", TARE_COLUMN_RIGHT);
-	if (ceilings)
-		tare_text_column(table, "ceiling", TARE_COLUMN_RIGHT);
-	for (size_t i = 0; i < rows; i++) {
-		const struct tare_transfer_row *row = &tables->transfers[i];
-		const int64_t times[] = { row->total_ns, row->exposed_ns, row->hidden_ns };
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", name_row(text, row, room, name));
-		tare_report_device_cell(table, run, row->device);
-		tare_text_cell(table, "%" PRIu64 "%s", row->count,
-		               row->timed < row->count ? "*" : "");
-		tare_text_cell(table, "%s", tare_format_bytes(row->bytes, bytes));
-		bool estimated = tare_report_is_estimated(&row->estimate);
-		if (estimated)
-			tare_report_estimate_cell(table, &row->estimate, unit);
-		for (size_t t = estimated; t < 3; t++)
-			tare_text_cell(
-			    table, "%s",
-			    tare_report_time(row->timed ? (double)times[t] : NAN, unit, figure));
-		tare_text_cell(table, "%s",
-		               tare_report_rate(row->timed ? row->bytes_per_second : NAN, figure));
-		if (ceilings)
-			tare_text_cell(table, "%s", share_of_ceiling(row, figure));
-	}
-	return tare_text_table_print(table);
+	(void)run;
+	return row->timed < row->count ? "*" : "";
 }
+
+static bool estimated_total(const struct tare_cell_text *cell)
+{
+	return tare_run_estimate_cell(&((const struct tare_transfer_row *)cell->row)->estimate,
+	                              cell);
+}
+
+// ---- the table
+
+static struct json_t *size_list(void *json, const void *run, const void *row);
+
+#define TIMED(value) tare_if(row->timed > 0, value, TARE_NOT_TIMED)
+#define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
+#define ESTIMATE                                                                                   \
+	.flags = TARE_MAY_BE_ABSENT | TARE_IF_ANY, .on = TARE_ON_PAGE, .unit = TARE_UNIT_TOTALS
+#define COLUMNS "report/tables/transfers.def"
+#define ROW struct tare_transfer_row
+#include "report/tables/declare.h"
+
+TARE_RUN_TABLE(transfers, "Transfers",
+               "a kind, direction, memory of the host and device, by total time",
+               "Nothing was transferred.", run->tables->transfer_count,
+               &run->tables->transfers[index])
+
+// Where bucket `i` begins.
+static uint64_t bucket_from(size_t i)
+{
+	return i ? UINT64_C(64) << 2 * (i - 1) : 0;
+}
+
+#if TARE_HAVE_JSON
+static struct json_t *size_list(void *json, const void *run, const void *one)
+{
+	const struct tare_transfer_row *row = one;
+	json_t *list = json_array();
+
+	(void)run;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		json_t *bucket;
+		if (row->sizes[i] == 0)
+			continue;
+		bucket = json_object();
+		tare_json_put(json, bucket, "from_bytes",
+		              json_integer(i ? INT64_C(64) << 2 * (i - 1) : 0));
+		tare_json_put(json, bucket, "below_bytes",
+		              i + 1 < BUCKETS ? json_integer(INT64_C(64) << 2 * i) : json_null());
+		tare_json_put(json, bucket, "count", tare_json_unsigned(row->sizes[i]));
+		tare_json_push(json, list, bucket);
+	}
+	return list;
+}
+#else
+static struct json_t *size_list(void *json, const void *run, const void *row)
+{
+	(void)json, (void)run, (void)row;
+	return NULL;
+}
+#endif
+
+// ---- as text
 
 static int write_remarks(const struct tare_text *text, const struct tare_tables *tables,
                          size_t rows)
@@ -137,16 +163,11 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 
 // ---- sizes, with -v
 
-// Where bucket `i` begins.
-static uint64_t bucket_from(size_t i)
-{
-	return i ? UINT64_C(64) << 2 * (i - 1) : 0;
-}
-
 static int write_sizes(const struct tare_text *text, const struct tare_report *run)
 {
 	struct tare_text_table *table;
-	char name[RUN_TEXT], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT], rate[RUN_TEXT];
+	char whole[RUN_TEXT], name[RUN_TEXT], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT],
+	    rate[RUN_TEXT];
 
 	fputc('\n', text->file);
 	table = tare_text_table_new(text, 2);
@@ -163,9 +184,11 @@ static int write_sizes(const struct tare_text *text, const struct tare_report *r
 			if (row->sizes[k] == 0)
 				continue;
 			tare_text_row(table, TARE_STYLE_PLAIN);
-			tare_text_cell(table, "%s",
-			               first ? name_row(text, row, tare_report_room(text, 52), name)
-			                     : "");
+			name_row(row, whole, sizeof whole);
+			tare_text_cell(
+			    table, "%s",
+			    first ? tare_report_cut(text, whole, tare_report_room(text, 52), name)
+			          : "");
 			tare_report_device_cell(table, run, row->device);
 			tare_text_cell(table, "%s", tare_format_bytes(bucket_from(k), from));
 			tare_text_cell(table, "%s",
@@ -212,24 +235,26 @@ static int write_faults(const struct tare_text *text, const struct tare_report *
 	return status;
 }
 
-int tare_report_text_transfers(const struct tare_text *text, const struct tare_report *run)
+int tare_transfers_text(const struct tare_text *text, const struct tare_report *run)
 {
-	size_t count = run->tables->transfer_count;
-	size_t rows = text->options->verbosity > 0 || count <= TOP ? count : TOP;
+	bool devices = tare_report_several_devices(run);
+	size_t rows = tare_rows_shown(text, run->tables->transfer_count, TOP);
 	int status;
 
-	if (count == 0)
+	if (rows == 0)
 		return 0;
-	status = tare_report_heading(text, "Transfers", "device time");
+	status = tare_report_heading(text, tare_table_transfers.title, "device time");
 	if (status == 0)
-		status = write_table(text, run, rows);
+		status = tare_table_text(text, &tare_table_transfers, run,
+		                         &(struct tare_table_part){ .on = TARE_ON_TEXT,
+		                                                    .others = devices ? 50 : 45,
+		                                                    .most = rows,
+		                                                    .devices = devices });
 	if (status == 0)
 		status = write_remarks(text, run->tables, rows);
 	if (status == 0)
 		status = write_faults(text, run);
 	if (status == 0)
 		status = tare_issued_text(text, run, false);
-	if (status == 0 && text->options->verbosity > 0)
-		status = write_sizes(text, run);
-	return status;
+	return status == 0 && text->options->verbosity > 0 ? write_sizes(text, run) : status;
 }
