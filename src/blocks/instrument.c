@@ -28,7 +28,8 @@ enum {
 	OPENCL_PRINTF = 184,
 	PURE_OR_CONST = 0x4 | 0x8, // of a function's control
 	ROWS = 64,
-	LINE_COUNTERS = 8, // in 64 bytes
+	LINE_COUNTERS = 8,         // in 64 bytes
+	LONGEST = 0xffff - PLACES, // words of an instruction that can have some more
 };
 
 // ---- functions
@@ -61,7 +62,8 @@ static void begin_function(struct rewriting *rewriting, size_t at)
 	size_t begin = rewriting->count;
 
 	rewriting->function = find_function(rewriting->module, words->words[at + 2]);
-	rewriting->parameter = 0;
+	rewriting->parameter = rewriting->row = rewriting->leads = 0;
+	rewriting->head = false;
 	rewrite_copy(rewriting, at);
 	if (!rewriting->function || rewriting->failed)
 		return;
@@ -213,7 +215,7 @@ static void add_to_memory(struct rewriting *rewriting)
 		     rewriting->own[counter]);
 		put_addition(rewriting, counter, value);
 	}
-	if (!rewriting->leads)
+	if (!rewriting->leads || rewriting->plan->counters[first] == TARE_BLOCKS_DERIVED)
 		return;
 	uint32_t leading = rewrite_fresh(rewriting), out = rewrite_fresh(rewriting);
 	EMIT(rewriting, BRANCH_CONDITIONAL, rewriting->leads, leading, out);
@@ -263,6 +265,8 @@ static void rewrite_body(struct rewriting *rewriting, size_t at)
 		rewrite_copy_with(rewriting, at, rewriting->row);
 	else
 		rewrite_copy(rewriting, at);
+	if (op == SPIRV_FUNCTION_END)
+		rewriting->function = NULL;
 }
 
 // ---- the whole
@@ -348,8 +352,13 @@ static const char *obstacle(const struct tare_blocks_module *module)
 		in_function |= op == SPIRV_FUNCTION;
 		if (op == FUNCTION_POINTER || op == FUNCTION_POINTER_CALL)
 			return "it calls functions through pointers";
-		if (op == EXTENDED && words->words[at + 4] == OPENCL_PRINTF &&
-		    !tare_blocks_is_silent(module, at))
+		if (spirv_length(words, at) > LONGEST)
+			return "an instruction of it is too long";
+		if (op == SPIRV_FUNCTION &&
+		    !spirv_find_op(words, words->words[at + 4], SPIRV_TYPE_FUNCTION))
+			return "a function of it has no type";
+		if (op == EXTENDED && spirv_length(words, at) > 4 &&
+		    words->words[at + 4] == OPENCL_PRINTF && !tare_blocks_is_silent(module, at))
 			return "it calls printf, whose output could change";
 		if (!in_function && op == SPIRV_VARIABLE &&
 		    words->words[at + 3] == SPIRV_CROSS_WORKGROUP)

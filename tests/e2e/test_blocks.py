@@ -195,8 +195,19 @@ def not_counted(once, native_same=True, options="", kernels=("vectors",), source
     return kernel["not_counted"]
 
 
-def test_a_binary_is_not_counted(once):
-    assert "binary" in not_counted(once, COUNTED_BINARY="1")
+def test_a_binary_of_before_is_not_counted(once, tmp_path):
+    cache = tmp_path / "cache"
+    assert once.native(KERNELS, "", *words_of(["vectors"]), COUNTED_CACHE=str(cache)).status == 0 and cache.exists()
+    assert "binary" in not_counted(once, COUNTED_CACHE=str(cache))
+
+
+def test_a_binary_of_the_first_run_is_counted(once, tmp_path):
+    """A program with a cache of kernels builds in the first run and loads what it has built in the second."""
+    cache = tmp_path / "cache"
+    done, document = once.blocks(KERNELS, "", *words_of(["vectors"]), COUNTED_CACHE=str(cache))
+    assert done.status == 0 and cache.exists()
+    kernel = kernel_of(document, "vectors")
+    assert kernel["whole"] and kernel["total"]["loads"] == {"global": 512}
 
 
 def test_a_kernel_that_prints_is_not_counted(once):
