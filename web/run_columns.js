@@ -53,11 +53,13 @@ function declaredColumn(column) {
 	const text = (show) => ({ title: column.title, value: pick, show: (row) => (isNothing(pick(row)) ? '–' : show(pick(row))) });
 	switch (column.shown) {
 	case 'name':
-		return { ...text((value) => dataText(value, 120)), header: true };
+		return text((value) => dataText(value, 120));
 	case 'text':
 		return text((value) => dataText(value, 80));
 	case 'word':
 		return text(words);
+	case 'category':
+		return text((category) => categoryTitle(category).replace(/^idle: /, ''));
 	case 'hash':
 		return text((value) => value);
 	case 'truth':
@@ -73,19 +75,18 @@ const isNothing = (value) => value === null || value === undefined || value === 
 
 // What people see of the columns: some only where a row has a value, or where there are several devices.
 function declaredColumns(declaration, run, rows) {
-	const any = (column) => rows.some((row) => !isNothing(declaredValue(column, row)) && declaredValue(column, row) !== 0);
-	return declaration.columns.filter((column) => column.on_page && (!column.if_any || any(column)) &&
-		(!column.if_devices || run.devices.length > 1)).map(declaredColumn);
+	const says = (value) => !isNothing(value) && value !== 0 && value !== false;
+	return declaration.columns.filter((column) => column.on_page && (!column.if_devices || run.devices.length > 1) &&
+		(!column.if_any || rows.some((row) => says(declaredValue(column, row)))));
 }
 
-// A declared table, with buttons that lead to the timeline after the names of its rows.
+// A declared table: what a row is about, buttons that lead to the timeline, and the figures. null where it is left out.
 function declaredSection(id, run, jumps) {
 	const declaration = tableDeclarations().find((table) => table.id === id);
 	const rows = run[id];
 	if (!rows.length && declaration.nothing === null)
 		return null;
-	const columns = declaredColumns(declaration, run, rows);
-	const names = columns.findIndex((column) => !column.header);
-	columns.splice(names < 0 ? columns.length : names, 0, ...(jumps ? [jumpColumn(jumps)] : []));
-	return reportTable(id, declaration.title, columns, rows, declaration.nothing);
+	const [first, ...others] = declaredColumns(declaration, run, rows).map(declaredColumn);
+	return reportTable(id, declaration.title, [{ ...first, header: true, numeric: false }, ...(jumps ? [jumpColumn(jumps)] : []), ...others],
+		rows, declaration.nothing);
 }

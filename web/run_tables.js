@@ -84,12 +84,6 @@ function jumpColumn(jumps) {
 
 // ---- the tables
 
-// Of rows of which a sample has times.
-function estimateColumns(rows) {
-	return rows.some((row) => row.unsampled) ? [timeColumn('estimated of all', 'estimated_total_ns'),
-		timeColumn('from', 'estimated_low_ns'), timeColumn('to', 'estimated_high_ns')] : [];
-}
-
 function tasksSection(run) {
 	const fits = (task, view) => (row) => {
 		const kernel = isKernel(view.timeline, row);
@@ -108,41 +102,23 @@ function transfersSection(run) {
 			Boolean(commands.flags[row] & COMMAND_FLAGS.blocking) === transfer.blocking && deviceOfCommand(timeline, row) === transfer.device_number;
 	};
 	const jump = (which) => [which, (transfer, view) => foundCommand(view, fits(transfer, view), which)];
-	const name = (row) => [row.kind, row.direction, row.memory, row.blocking ? 'blocking' : null, row.in_place ? 'in place' : null].filter(Boolean).map(words).join(', ');
-	return reportTable('transfers', 'Transfers', [{ title: 'transfer', header: true, value: name }, ...deviceColumns(run),
-		jumpColumn([jump('first'), jump('longest')]), countColumn('n', 'count'), countColumn('timed', 'timed'), bytesColumn('bytes', 'bytes'),
-		timeColumn('total', 'total_ns'), ...estimateColumns(run.transfers), timeColumn('exposed', 'exposed_ns'), timeColumn('hidden', 'hidden_ns'), rateColumn('rate', 'bytes_per_second'),
-		rateColumn('median rate', 'median_bytes_per_second'), rateColumn('measured ceiling', 'ceiling_bytes_per_second'),
-		bytesColumn('smallest', 'smallest_bytes'), bytesColumn('largest', 'largest_bytes'), countColumn('unaligned', 'unaligned')],
-	run.transfers, 'Nothing was transferred.');
+	return declaredSection('transfers', run, [jump('first'), jump('longest')]);
 }
 
 function apiSection(run) {
 	const jump = (which) => [which, (row, view) => foundCall(view, row.function, which)];
-	return reportTable('api', 'API calls', [nameColumn('call', 'function'), textColumn('what for', 'role'), jumpColumn([jump('first'), jump('longest')]),
-		countColumn('n', 'count'), countColumn('failed', 'failed'), countColumn('nested', 'nested'), timeColumn('total', 'total_ns'),
-		timeColumn('mean', (row) => (row.count > row.nested ? row.total_ns / (row.count - row.nested) : null)), timeColumn('max', 'max_ns')],
-	run.api, 'No call was recorded.');
+	return declaredSection('api', run, [jump('first'), jump('longest')]);
 }
 
 function queuesSection(run) {
-	const causes = (row) => [...row.gap_causes].sort((a, b) => b.ns - a.ns).slice(0, 1).map((part) => categoryTitle(part.category).replace(/^idle: /, ''))[0];
 	const jump = ['first', (queue, view) => foundCommand(view, (row) => {
 		const itsQueue = view.timeline.header.queues[view.timeline.commands.queue[row]];
 		return itsQueue && itsQueue.number === queue.number && itsQueue.process === queue.process;
 	}, 'first')];
-	const processes = run.processes.length > 1 ? [countColumn('process', 'process')] : [];
-	return reportTable('queues', 'Queues', [{ title: 'queue', header: true, value: (row) => row.number, show: (row) => `queue ${row.number}` }, ...processes,
-		...deviceColumns(run), jumpColumn([jump]), { title: 'order', value: (row) => (row.out_of_order ? 'any' : 'in order') },
-		countColumn('n', 'commands'), countColumn('timed', 'timed'), timeColumn('busy', 'busy_ns'), timeColumn('gaps', 'gaps_ns'),
-		numberColumn('mean depth', 'mean_depth', (depth) => significant(depth, 3)), countColumn('max depth', 'max_depth'),
-		timeColumn('median latency', 'median_latency_ns'), { title: 'most of the gaps', value: (row) => causes(row) || null, show: (row) => causes(row) || '–' }],
-	run.queues, 'No queue had a command.');
+	return declaredSection('queues', run, [jump]);
 }
 
 function buildsSection(run) {
-	if (!run.builds.length)
-		return null;
 	const jump = ['show', (build, view) => {
 		const { calls, header } = view.timeline;
 		const at = firstRowFrom(calls.enter, calls.count, build.at_ns);
@@ -151,9 +127,7 @@ function buildsSection(run) {
 				return { kind: 'call', id: row };
 		return null;
 	}];
-	return reportTable('builds', 'Builds', [nameColumn('call', 'function'), jumpColumn([jump]), timeColumn('at', 'at_ns'), timeColumn('time', 'ns'),
-		{ title: 'error', numeric: true, value: (row) => row.error, show: (row) => (row.error ? String(row.error) : 'none') },
-		textColumn('options', 'build_options', { show: (row) => (row.build_options ? dataText(row.build_options) : '–') })], run.builds, '');
+	return declaredSection('builds', run, [jump]);
 }
 
 function firstRowFrom(times, rowCount, at) {

@@ -89,6 +89,12 @@ static inline struct tare_cell_value tare_truth(bool value)
 	return (struct tare_cell_value){ .is = TARE_IS_TRUTH, .truth = value };
 }
 
+// Of a column that is nested.
+static inline struct tare_cell_value tare_nested(void)
+{
+	return (struct tare_cell_value){ .is = TARE_IS_NESTED };
+}
+
 // The value, or absent where it is not known.
 static inline struct tare_cell_value tare_if(bool known, struct tare_cell_value value,
                                              enum tare_cell_absence why)
@@ -100,24 +106,25 @@ static inline struct tare_cell_value tare_if(bool known, struct tare_cell_value 
 
 // What kind of figure a column has: how writers show it, and of which type it is.
 enum tare_shown {
-	TARE_SHOWN_NAME,   // text: what the row is about, from the program
-	TARE_SHOWN_TEXT,   // text: from the program or the driver
-	TARE_SHOWN_WORD,   // text: a stable word of ours, "to_device"
-	TARE_SHOWN_DEVICE, // integer: a device's number, "#1"
-	TARE_SHOWN_COUNT,  // integer
-	TARE_SHOWN_SIGNED, // integer, also below 0
-	TARE_SHOWN_BYTES,  // integer
-	TARE_SHOWN_TIME,   // integer, ns
-	TARE_SHOWN_FIGURE, // number, ns: computed from times
-	TARE_SHOWN_MOMENT, // integer, ns from the start of the run
-	TARE_SHOWN_SHARE,  // number, 0 to 1
-	TARE_SHOWN_TREND,  // number, a change: 0.1 is 10 % more
-	TARE_SHOWN_RATE,   // number, bytes a second
-	TARE_SHOWN_NUMBER, // number
-	TARE_SHOWN_TRUTH,  // true or false
-	TARE_SHOWN_SIZES,  // up to 3 integers
-	TARE_SHOWN_HASH,   // integer of 64 bits, in hexadecimal
-	TARE_SHOWN_NESTED, // of the JSON alone, by `nested`
+	TARE_SHOWN_NAME,     // text: what the row is about, from the program
+	TARE_SHOWN_TEXT,     // text: from the program or the driver
+	TARE_SHOWN_WORD,     // text: a stable word of ours, "to_device"
+	TARE_SHOWN_CATEGORY, // text: a category of the ledger
+	TARE_SHOWN_DEVICE,   // integer: a device's number, "#1"
+	TARE_SHOWN_COUNT,    // integer
+	TARE_SHOWN_SIGNED,   // integer, also below 0
+	TARE_SHOWN_BYTES,    // integer
+	TARE_SHOWN_TIME,     // integer, ns
+	TARE_SHOWN_FIGURE,   // number, ns: computed from times
+	TARE_SHOWN_MOMENT,   // integer, ns from the start of the run
+	TARE_SHOWN_SHARE,    // number, 0 to 1
+	TARE_SHOWN_TREND,    // number, a change: 0.1 is 10 % more
+	TARE_SHOWN_RATE,     // number, bytes a second
+	TARE_SHOWN_NUMBER,   // number
+	TARE_SHOWN_TRUTH,    // true or false
+	TARE_SHOWN_SIZES,    // up to 3 integers
+	TARE_SHOWN_HASH,     // integer of 64 bits, in hexadecimal
+	TARE_SHOWN_NESTED,   // of the JSON alone, by `nested`
 	TARE_SHOWN_KINDS
 };
 // "name", "time", ...: what the page and the documentation know it by.
@@ -136,6 +143,7 @@ enum {
 	TARE_MAY_BE_ABSENT = 1, // some rows have no value
 	TARE_IF_ANY = 2,        // people see the column only where a row has a value other than 0
 	TARE_IF_DEVICES = 4,    // ... where the report is about several devices
+	TARE_GROUPED = 16,      // a text has commas between thousands
 	TARE_SETS_LEAST = 8,    // its least value is the least that the unit must show
 };
 // Where people see a column: the page, and the parts of a text table, which are the table's own.

@@ -6,9 +6,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-// What a cell of words may take.
-enum { TEXT_COLUMNS = 30, MOST_COLUMNS = 64 };
+// What a cell of words may take, and levels of indentation.
+enum { TEXT_COLUMNS = 30, MOST_COLUMNS = 64, DEEPEST = 6 };
 
 struct writing {
 	const struct tare_text *text;
@@ -40,7 +41,7 @@ size_t tare_table_part_rows(const struct tare_table *table, const void *source,
 // `most` are the first rows of the table, of which those are taken that are kept.
 static int find_rows(struct writing *w)
 {
-	size_t count = w->table->count(w->source);
+	size_t count = w->part->rows ? w->part->most : w->table->count(w->source);
 
 	if (w->part->most && count > w->part->most)
 		count = w->part->most;
@@ -48,7 +49,7 @@ static int find_rows(struct writing *w)
 	if (!w->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		const void *row = w->table->row(w->source, i);
+		const void *row = w->part->rows ? w->part->rows[i] : w->table->row(w->source, i);
 		if (is_kept(w->part, w->source, row))
 			w->rows[w->row_count++] = row;
 	}
@@ -57,7 +58,8 @@ static int find_rows(struct writing *w)
 
 static bool says_something(struct tare_cell_value value)
 {
-	return value.is != TARE_IS_ABSENT && !(value.is == TARE_IS_INTEGER && value.integer == 0);
+	return value.is != TARE_IS_ABSENT && !(value.is == TARE_IS_INTEGER && value.integer == 0) &&
+	       !(value.is == TARE_IS_TRUTH && !value.truth);
 }
 
 static bool is_shown(const struct writing *w, const struct tare_column *column)
@@ -137,6 +139,19 @@ static void write_time(const struct writing *w, const struct tare_column *column
 		snprintf(buffer, RUN_TEXT, "%s", ns == 0 ? "0 s" : tare_format_ns(ns, number));
 }
 
+static const char *title_of(const struct tare_column *column)
+{
+	return column->brief ? column->brief : column->title;
+}
+
+// Whether the title has the sign of percentages.
+static bool has_sign(const struct tare_column *column)
+{
+	const char *title = title_of(column);
+
+	return title[0] && title[strlen(title) - 1] == '%';
+}
+
 static void write_number(const struct writing *w, const struct tare_column *column, double value,
                          char *buffer)
 {
@@ -147,7 +162,10 @@ static void write_number(const struct writing *w, const struct tare_column *colu
 		write_time(w, column, value, buffer);
 		break;
 	case TARE_SHOWN_SHARE:
-		tare_report_percent(value, buffer);
+		if (has_sign(column))
+			tare_report_percent_number(value, buffer);
+		else
+			tare_report_percent(value, buffer);
 		break;
 	case TARE_SHOWN_TREND:
 		snprintf(buffer, RUN_TEXT, "%+.1f %%", 100 * value);
@@ -169,6 +187,8 @@ static void write_integer(const struct writing *w, const struct tare_column *col
 		write_time(w, column, (double)value, buffer);
 	else if (column->shown == TARE_SHOWN_BYTES)
 		snprintf(buffer, RUN_TEXT, "%s", tare_format_bytes((uint64_t)value, number));
+	else if (column->flags & TARE_GROUPED)
+		tare_report_count((uint64_t)value, buffer);
 	else if (column->shown == TARE_SHOWN_DEVICE)
 		snprintf(buffer, RUN_TEXT, "#%" PRId64, value);
 	else if (column->shown == TARE_SHOWN_HASH)
@@ -221,6 +241,7 @@ static unsigned layout_of(const struct tare_column *column)
 	switch (column->shown) {
 	case TARE_SHOWN_NAME:
 	case TARE_SHOWN_TEXT:
+	case TARE_SHOWN_CATEGORY:
 		return TARE_COLUMN_CUT;
 	case TARE_SHOWN_WORD:
 		return 0;
@@ -237,15 +258,29 @@ static void add_columns(const struct writing *w, const struct tare_column *const
 
 	for (size_t i = 0; i < count; i++) {
 		const struct tare_column *column = columns[i];
-		const char *title = column->brief ? column->brief : column->title;
+		const char *title = title_of(column);
 		char header[64];
 		if (i == 0 && w->part->title)
 			title = w->part->title;
 		snprintf(header, sizeof header, "%.40s%s%s", title, named[column->unit] ? "" : " ",
 		         named[column->unit] ? "" : w->units[column->unit].name);
 		named[column->unit] = true;
-		tare_text_column(out, header, layout_of(column));
+		tare_text_column(out, header, i == 0 ? TARE_COLUMN_CUT : layout_of(column));
 	}
+}
+
+// What the row is about, in the room that figures leave it.
+static void write_first(const struct writing *w, const struct tare_column *column, size_t index,
+                        struct tare_text_table *out)
+{
+	size_t depth = w->part->depths ? w->part->depths[index] : 0;
+	size_t indent = 2 * (depth < DEEPEST ? depth : DEEPEST);
+	size_t room = tare_report_room(w->text, w->part->others);
+	char buffer[RUN_TEXT];
+
+	write_value(w, column, w->rows[index], buffer);
+	tare_report_cut(w->text, buffer, room > indent + 4 ? room - indent : 4, buffer);
+	tare_text_cell(out, "%*s%s", (int)indent, "", buffer);
 }
 
 static int write_table(struct writing *w)
@@ -265,7 +300,9 @@ static int write_table(struct writing *w)
 		const void *row = w->rows[i];
 		bool warns = w->part->warns && w->part->warns(w->source, row);
 		tare_text_row(out, warns ? TARE_STYLE_WARNING : TARE_STYLE_PLAIN);
-		for (size_t c = 0; c < count; c++) {
+		if (count)
+			write_first(w, columns[0], i, out);
+		for (size_t c = 1; c < count; c++) {
 			write_value(w, columns[c], row, buffer);
 			tare_text_cell(out, "%s%s", buffer,
 			               columns[c]->mark ? columns[c]->mark(w->source, row) : "");

@@ -11,6 +11,9 @@ struct tare_table_part {
 	size_t others;     // columns of the terminal that all but the first take
 	size_t most;       // rows at most; 0: all
 	bool devices;      // rows are of several devices and name theirs
+	// Rows in an order of their own, `most` of them, and how deep each lies below others; NULL.
+	const void *const *rows;
+	const size_t *depths;
 	// Which rows it is about, and which of them are warnings; NULL: all, and none.
 	bool (*keep)(const void *source, const void *row);
 	bool (*warns)(const void *source, const void *row);

@@ -12,11 +12,7 @@ int tare_report_text_head(const struct tare_text *text, const struct tare_report
                           const struct tare_report_problems *problems);
 int tare_report_text_ledgers(const struct tare_text *text, const struct tare_report *run);
 int tare_report_text_findings(const struct tare_text *text, const struct tare_report *run);
-int tare_report_text_phases(const struct tare_text *text, const struct tare_report *run);
-int tare_report_text_sites(const struct tare_text *text, const struct tare_report *run);
-int tare_report_text_transfers(const struct tare_text *text, const struct tare_report *run);
-int tare_report_text_calls(const struct tare_text *text, const struct tare_report *run);
-int tare_report_text_queues(const struct tare_text *text, const struct tare_report *run);
+int tare_report_text_memory(const struct tare_text *text, const struct tare_report *run);
 int tare_report_text_notes(const struct tare_text *text, const struct tare_report *run,
                            const struct tare_report_problems *problems);
 

@@ -203,6 +203,9 @@ static struct json_t *groups_by(void *json, const void *run, const void *row);
 #define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
 #define TOLD(count) tare_if((count) != 0, tare_unsigned(count), TARE_NOT_TOLD)
 #define TOLD_BYTES(bytes) tare_if((bytes) != UINT64_MAX, tare_unsigned(bytes), TARE_NOT_TOLD)
+#define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
+#define TOLD(count) tare_if((count) != 0, tare_unsigned(count), TARE_NOT_TOLD)
+#define TOLD_BYTES(bytes) tare_if((bytes) != UINT64_MAX, tare_unsigned(bytes), TARE_NOT_TOLD)
 #define NESTED                                                                                     \
 	(struct tare_cell_value)                                                                   \
 	{                                                                                          \
@@ -223,26 +226,8 @@ static struct json_t *groups_by(void *json, const void *run, const void *row);
 
 // ---- the tables
 
-static size_t task_count(const void *run)
-{
-	return ((const struct tare_report *)run)->tables->task_count;
-}
-
-static const void *task_row(const void *run, size_t index)
-{
-	return &((const struct tare_report *)run)->tables->tasks[index];
-}
-
-const struct tare_table tare_table_tasks = {
-	.id = "tasks",
-	.title = "Computing tasks",
-	.doc = "a kernel's name on a device, by total time",
-	.nothing = "No kernel was enqueued.",
-	.columns = columns,
-	.column_count = sizeof columns / sizeof *columns,
-	.count = task_count,
-	.row = task_row,
-};
+TARE_RUN_TABLE(tasks, "Computing tasks", "a kernel's name on a device, by total time",
+               "No kernel was enqueued.", run->tables->task_count, &run->tables->tasks[index])
 
 static size_t size_count(const void *run)
 {
@@ -256,8 +241,8 @@ static const void *size_row(const void *run, size_t index)
 
 // The sizes of all tasks, with their columns.
 static const struct tare_table by_size = {
-	.columns = columns,
-	.column_count = sizeof columns / sizeof *columns,
+	.columns = declared_columns,
+	.column_count = sizeof declared_columns / sizeof *declared_columns,
 	.count = size_count,
 	.row = size_row,
 };
