@@ -387,6 +387,35 @@ static void see_node(uint64_t node, uint64_t original)
 		tell_node(ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED, node, original);
 }
 
+// For the range profiler (fake_cupti_profiler.c).
+static _Thread_local const char *under_way;
+static _Atomic int captures;
+
+static void note_launch(const char *name, struct cupti_call *call)
+{
+	bool exits = call->site == ABI_CUPTI_SITE_EXIT;
+	bool done = exits && *(const cu_result *)call->result == ABI_SUCCESS;
+	under_way = exits ? NULL : name;
+	if (done && strncmp(name, "cuStreamBeginCapture", 20) == 0)
+		captures++;
+	if (exits && strncmp(name, "cuStreamEndCapture", 18) == 0)
+		captures--;
+	if (done && strncmp(name, "cuLaunch", 8) == 0 && call->symbol)
+		fake_cupti_launched(call->symbol);
+	if (done && strcmp(name, "cuGraphLaunch") == 0)
+		fake_cupti_launched("a graph's");
+}
+
+bool fake_cupti_captures(void)
+{
+	return captures > 0;
+}
+
+bool fake_cupti_within(const char *word)
+{
+	return under_way && strstr(under_way, word);
+}
+
 // A function's id is its place among the names.
 static void see_call(const char *name, struct cupti_call *call)
 {
@@ -401,6 +430,7 @@ static void see_call(const char *name, struct cupti_call *call)
 		self.script.hold = false;
 		usleep(30000);
 	}
+	note_launch(name, call);
 	for (uint32_t id = 1; id < CALLS && cuda.call_name(id); id++)
 		if (self.calls[id] && self.subscribed && strcmp(cuda.call_name(id), name) == 0)
 			self.callback(self.context, ABI_CUPTI_DOMAIN_DRIVER, id, call);

@@ -55,13 +55,16 @@ static void note_kernel(struct evaluation *evaluation, uint32_t index)
 static void look_at_commands(struct evaluation *evaluation)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	evaluation->kernels = (struct evaluation_kernels){ 0, TARE_NO_TIME, TARE_NO_TIME };
+	evaluation->kernels = (struct evaluation_kernels){ 0, TARE_NO_TIME, TARE_NO_TIME, false };
 	for (uint32_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
 		if (command->kind == TARE_KIND_KERNEL &&
 		    command->object < recording->kernel_count &&
 		    evaluation->first_launch[command->object] == TARE_NO_INDEX)
 			evaluation->first_launch[command->object] = i;
+		if (command->kind == TARE_KIND_KERNEL && command->flags & TARE_COMMAND_BLOCKING &&
+		    tare_command_timed(command))
+			evaluation->kernels.blocking = true;
 		if (!tables_has_command_of_any_name(&evaluation->context, command))
 			continue;
 		if (tables_is_kernel(command))
@@ -149,10 +152,14 @@ static int find_gaps(struct evaluation *evaluation)
 	evaluation->order_count = working->order_count;
 	evaluation->gaps = working->gaps.at;
 	evaluation->gap_parts_ns = working->gaps.parts_ns;
-	for (size_t i = 0; i < working->gaps.count; i++)
-		if (evaluation_has_time(evaluation, evaluation->gaps[i].from_ns) &&
-		    evaluation_has_time(evaluation, evaluation->gaps[i].to_ns - 1))
-			evaluation->gaps[evaluation->gap_count++] = evaluation->gaps[i];
+	for (size_t i = 0; i < working->gaps.count; i++) {
+		struct ledger_working_gap *gap = &evaluation->gaps[i];
+		if (!evaluation_has_time(evaluation, gap->from_ns) ||
+		    !evaluation_has_time(evaluation, gap->to_ns - 1))
+			continue;
+		gap->first_launch = evaluation_is_first_launch(evaluation, gap->command);
+		evaluation->gaps[evaluation->gap_count++] = *gap;
+	}
 	return 0;
 }
 
@@ -186,7 +193,7 @@ static int keep_working_commands(struct evaluation *evaluation)
 int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
                                 const struct ledger_working_gap *gap)
 {
-	if (!evaluation_is_first_launch(evaluation, gap->command))
+	if (!gap->first_launch)
 		return 0;
 	int64_t launch_ns = gap->to_ns - gap->enter_ns;
 	double spent_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +

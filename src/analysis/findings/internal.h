@@ -17,6 +17,7 @@ struct gap_sum {
 struct evaluation_kernels {
 	uint64_t count;
 	int64_t first_ns, last_ns;
+	bool blocking; // of the whole recording one blocks, and has times
 };
 
 struct evaluation {

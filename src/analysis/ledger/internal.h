@@ -156,6 +156,10 @@ struct ledger_mark {
 	bool begins;
 };
 
+// Where the parts of a view begin and end, for one row (scope.c); *marks is to be freed. Returns 0
+// or -ENOMEM.
+int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *count);
+
 // Ledgers that one sweep fills, each of its own parts of the time: disjoint ones for one row, any
 // for different rows.
 struct ledger_rows {
@@ -173,9 +177,6 @@ int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *ho
 
 // ---- ledger.c
 
-// Where the parts of a view begin and end, for one row; *marks is to be freed. Returns 0 or
-// -ENOMEM.
-int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *count);
 // The ledgers of the union of devices for as many rows. Only names, scopes and figures of
 // `rows->at` are written, `row_count` of them. Returns 0 or -ENOMEM.
 int ledger_of_rows(const struct tare_recording *recording, const struct tare_view *view,

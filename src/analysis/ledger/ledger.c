@@ -139,36 +139,6 @@ static size_t find_devices(struct making *making)
 	return count;
 }
 
-int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *mark_count)
-{
-	struct tare_time_span all = { view->from_ns, view->to_ns };
-	size_t count = view->spans ? view->span_count : 1;
-	struct tare_time_span *spans = calloc(count + 1, sizeof *spans);
-	struct ledger_mark *made = calloc(2 * count + 1, sizeof *made);
-	if (!spans || !made) {
-		free(spans);
-		free(made);
-		return -ENOMEM;
-	}
-	memcpy(spans, view->spans ? view->spans : &all, count * sizeof *spans);
-	for (size_t i = 0; i < count; i++) {
-		if (spans[i].from_ns < view->from_ns)
-			spans[i].from_ns = view->from_ns;
-		if (spans[i].to_ns > view->to_ns)
-			spans[i].to_ns = view->to_ns;
-	}
-	// Those that touch are one: a gap goes on from one to the other.
-	count = tare_spans_unite(spans, count);
-	for (size_t i = 0; i < count; i++) {
-		made[2 * i] = (struct ledger_mark){ spans[i].from_ns, 0, true };
-		made[2 * i + 1] = (struct ledger_mark){ spans[i].to_ns, 0, false };
-	}
-	*marks = made;
-	*mark_count = 2 * count;
-	free(spans);
-	return 0;
-}
-
 // Those that have a queue of the scope.
 static void find_processes(struct making *making, const struct ledger_scope *scope)
 {
@@ -205,9 +175,9 @@ static int make_ledgers(struct making *making, uint32_t device, const struct led
 // are.
 struct both {
 	struct making plain, with;
-	struct ledger_parted *parts;       // NULL: there are none
-	const struct tare_time_span *part; // of which findings want to know; NULL: of none
-	struct ledger_working *working;    // of it, filled with the ledger of the only device
+	struct ledger_parted *parts;           // NULL: there are none
+	const struct tare_ledger_asked *asked; // NULL: nothing is
+	struct ledger_working *working;        // filled with the ledger of the only device
 };
 
 static struct making *making_of(struct both *both, uint32_t device)
@@ -256,29 +226,75 @@ static int compare_marks(const void *a, const void *b)
 	return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : y->begins - x->begins;
 }
 
-// Two rows by one sweep: the view, and the part of it.
-static int make_with_part(struct both *both, uint32_t device, struct tare_ledger *ledger,
-                          struct ledger_gap_list *gaps)
+static void mark_span(struct ledger_mark **marks, struct tare_time_span span, uint32_t row)
 {
-	struct making *making = &both->plain;
-	struct tare_ledger at[2];
-	struct ledger_mark marks[4] = { { both->part->from_ns, 1, true },
-		                        { both->part->to_ns, 1, false } };
-	struct ledger_rows rows = { marks, 2 + making->mark_count, at };
-	both->working = calloc(1, sizeof *both->working);
-	if (!both->working)
-		return -ENOMEM;
-	both->working->part = *both->part;
-	memcpy(marks + 2, making->marks, making->mark_count * sizeof *marks);
-	qsort(marks, rows.mark_count, sizeof *marks, compare_marks);
-	gaps->each_row = 1;
-	gaps->each = keep_gap;
-	gaps->context = both;
-	int rc = make_ledgers(making, device, &rows, 2, gaps);
-	gaps->each = NULL;
-	*ledger = at[0];
-	both->working->ledger = at[1];
-	both->working->ledger.device = TARE_NO_INDEX;
+	*(*marks)++ = (struct ledger_mark){ span.from_ns, row, true };
+	*(*marks)++ = (struct ledger_mark){ span.to_ns, row, false };
+}
+
+static bool is_within(const struct tare_view *view, struct tare_time_span span)
+{
+	return view->from_ns <= span.from_ns && span.from_ns < span.to_ns &&
+	       span.to_ns <= view->to_ns;
+}
+
+// Rows of one sweep: the view, the part, and the spans that lie in the view.
+static struct ledger_mark *mark_asked(const struct both *both, size_t *count)
+{
+	const struct making *making = &both->plain;
+	const struct tare_ledger_asked *asked = both->asked;
+	struct ledger_mark *marks =
+	    calloc(making->mark_count + 2 * (1 + asked->span_count), sizeof *marks);
+	struct ledger_mark *at = marks;
+	if (!marks)
+		return NULL;
+	for (size_t i = 0; i < making->mark_count; i++)
+		*at++ = making->marks[i];
+	mark_span(&at, asked->part, 1);
+	for (uint32_t i = 0; i < asked->span_count; i++)
+		if (is_within(&making->view, asked->spans[i]))
+			mark_span(&at, asked->spans[i], 2 + i);
+	*count = (size_t)(at - marks);
+	qsort(marks, *count, sizeof *marks, compare_marks);
+	return marks;
+}
+
+static struct ledger_working *new_working(const struct tare_view *view,
+                                          const struct tare_ledger_asked *asked)
+{
+	struct ledger_working *working = calloc(1, sizeof *working);
+	if (!working)
+		return NULL;
+	working->part = asked->part;
+	working->span_count = asked->span_count;
+	for (size_t i = 0; i < asked->span_count; i++)
+		if (is_within(view, asked->spans[i]))
+			working->spans[i] = asked->spans[i];
+	working->of_spans = calloc(asked->span_count + 1, sizeof *working->of_spans);
+	return working;
+}
+
+static int make_asked(struct both *both, uint32_t device, struct tare_ledger *ledger,
+                      struct ledger_gap_list *gaps)
+{
+	size_t count = 2 + both->asked->span_count, mark_count = 0;
+	struct tare_ledger *at = calloc(count, sizeof *at);
+	struct ledger_mark *marks = mark_asked(both, &mark_count);
+	struct ledger_rows rows = { marks, mark_count, at };
+	both->working = new_working(&both->plain.view, both->asked);
+	int rc = at && marks && both->working && both->working->of_spans ? 0 : -ENOMEM;
+	if (!rc) {
+		gaps->each_row = 1;
+		gaps->each = keep_gap;
+		gaps->context = both;
+		rc = make_ledgers(&both->plain, device, &rows, count, gaps);
+		gaps->each = NULL;
+		*ledger = at[0];
+		both->working->ledger = at[1];
+		memcpy(both->working->of_spans, at + 2, (count - 2) * sizeof *at);
+	}
+	free(at);
+	free(marks);
 	return rc;
 }
 
@@ -295,8 +311,8 @@ static int make_device(struct both *both, uint32_t device, struct tare_ledger *l
 	if (making == &both->with)
 		rc = ledger_parts_unknown(&scope, &making->unknown, &making->unknown_count);
 	if (!rc)
-		rc = both->part ? make_with_part(both, device, ledger, gaps)
-		                : make_ledgers(making, device, &row, 1, gaps);
+		rc = both->asked ? make_asked(both, device, ledger, gaps)
+		                 : make_ledgers(making, device, &row, 1, gaps);
 	for (size_t i = 0; gaps && making == &both->with && i < gaps->count; i++)
 		if (gaps->at[i].command != TARE_NO_INDEX)
 			gaps->at[i].command = both->parts->command_of[gaps->at[i].command];
@@ -382,13 +398,12 @@ static void finish_both(struct both *both)
 	ledger_parts_free(both->parts);
 }
 
-// Whether the part's gaps can be had with the ledger of the only device.
-static bool shares_part(struct both *both, size_t devices)
+// Whether what is asked can be had with the ledger of the only device.
+static bool shares_sweep(struct both *both, size_t devices)
 {
 	const struct tare_recording *recording = both->plain.recording;
 	const struct tare_view *view = &both->plain.view;
-	if (!both->part || both->part->from_ns >= both->part->to_ns ||
-	    both->part->from_ns < view->from_ns || both->part->to_ns > view->to_ns)
+	if (!both->asked || !is_within(view, both->asked->part))
 		return false;
 	for (uint32_t i = 0; i < recording->device_count; i++) {
 		struct ledger_scope scope = { .recording = recording, .view = view, .device = i };
@@ -402,8 +417,8 @@ static bool shares_part(struct both *both, size_t devices)
 
 static int make_all(struct both *both, size_t devices, struct tare_ledgers *ledgers)
 {
-	if (!shares_part(both, devices))
-		both->part = NULL;
+	if (!shares_sweep(both, devices))
+		both->asked = NULL;
 	ledgers->ledgers = calloc(devices + 1, sizeof *ledgers->ledgers);
 	ledgers->gaps = calloc(devices * LEDGER_GAPS + 1, sizeof *ledgers->gaps);
 	if (!ledgers->ledgers || !ledgers->gaps)
@@ -449,7 +464,7 @@ int ledger_of_rows(const struct tare_recording *recording, const struct tare_vie
 	return rc;
 }
 
-// The part's figures go with the ledgers, and the order of the commands with them.
+// What was asked goes with the ledgers, and the order of the commands with it.
 static int keep_working(struct both *both, struct tare_ledgers *ledgers)
 {
 	if (!both->working)
@@ -466,14 +481,14 @@ static int keep_working(struct both *both, struct tare_ledgers *ledgers)
 }
 
 int tare_ledgers_compute_with(const struct tare_recording *recording, const struct tare_view *view,
-                              const struct tare_time_span *part, struct tare_ledgers *ledgers,
+                              const struct tare_ledger_asked *asked, struct tare_ledgers *ledgers,
                               struct tare_error *error)
 {
 	struct both both;
 	size_t devices;
 	*ledgers = (struct tare_ledgers){ 0 };
 	int rc = prepare_both(&both, recording, view, &devices);
-	both.part = part;
+	both.asked = asked;
 	if (!rc)
 		rc = make_all(&both, devices, ledgers);
 	if (!rc)

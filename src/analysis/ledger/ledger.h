@@ -105,10 +105,16 @@ struct tare_ledgers {
 // BEFORE_FIRST or host states. Returns 0 or -ENOMEM. Free with tare_ledgers_free.
 int tare_ledgers_compute(const struct tare_recording *recording, const struct tare_view *view,
                          struct tare_ledgers *ledgers, struct tare_error *error);
-// The same, and what findings need of a part of the view (from tare_working_part) where the sweep
-// that it takes is one of those that are made anyway.
+// What findings will ask: all of the gaps of a part of the view (from tare_working_part), and the
+// ledgers of some others (from tare_whatif_spans).
+enum { TARE_LEDGER_SPANS = 8 };
+struct tare_ledger_asked {
+	struct tare_time_span part, spans[TARE_LEDGER_SPANS];
+	size_t span_count;
+};
+// The same, and what is asked where the sweep that this takes is one of those that are made anyway.
 int tare_ledgers_compute_with(const struct tare_recording *recording, const struct tare_view *view,
-                              const struct tare_time_span *part, struct tare_ledgers *ledgers,
+                              const struct tare_ledger_asked *asked, struct tare_ledgers *ledgers,
                               struct tare_error *error);
 void tare_ledgers_free(struct tare_ledgers *ledgers);
 

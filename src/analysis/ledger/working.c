@@ -85,12 +85,23 @@ int ledger_working_find(const struct tare_recording *recording, const struct tar
 	return code;
 }
 
+const struct tare_ledger *ledger_working_span(const struct ledger_working *working,
+                                              struct tare_time_span span)
+{
+	for (size_t i = 0; i < working->span_count && working->of_spans; i++)
+		if (working->spans[i].from_ns == span.from_ns &&
+		    working->spans[i].to_ns == span.to_ns)
+			return &working->of_spans[i];
+	return NULL;
+}
+
 void ledger_working_free(struct ledger_working *working)
 {
 	if (!working)
 		return;
 	free(working->gaps.at);
 	free(working->gaps.parts_ns);
+	free(working->of_spans);
 	free(working->order);
 	*working = (struct ledger_working){ 0 };
 }

@@ -14,6 +14,7 @@ struct ledger_working_gap {
 	uint32_t first_part; // those of the categories that it has, in their order
 	uint32_t has;        // bits of these
 	uint8_t cause;       // enum tare_ledger_category: the largest part
+	bool first_launch;   // that command is its kernel's first launch; set by findings
 	bool looped;         // many-short-kernels was raised for it, with the host's own time in it
 	bool drained;        // synchronize-drains was raised for it
 };
@@ -30,6 +31,10 @@ struct ledger_working {
 	struct tare_time_span part;
 	struct ledger_working_gaps gaps;
 	struct tare_ledger ledger;
+	// whose ledgers were asked for, too; empty: not known
+	struct tare_time_span spans[TARE_LEDGER_SPANS];
+	struct tare_ledger *of_spans; // one each
+	size_t span_count;
 	uint32_t *order; // the view's commands that have times, by start
 	size_t order_count;
 };
@@ -41,4 +46,7 @@ int ledger_working_add(const struct tare_recording *recording, struct ledger_wor
 // Returns 0 or -ENOMEM.
 int ledger_working_find(const struct tare_recording *recording, const struct tare_view *view,
                         struct tare_time_span part, struct ledger_working *working);
+// The ledger of a span; NULL: not known.
+const struct tare_ledger *ledger_working_span(const struct ledger_working *working,
+                                              struct tare_time_span span);
 void ledger_working_free(struct ledger_working *working);

@@ -232,6 +232,8 @@ struct tare_estimate tables_estimate_tell(const struct tables_estimate *estimate
 void tables_cost(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_summary(const struct tables_context *context, struct tare_recorded_summary *summary);
+// As tare_working_part.
+struct tare_time_span tables_working_part(const struct tables_context *context);
 
 // What bounds a run: figures beside the ledger (of all devices, of the working part).
 struct tables_pace {

@@ -297,24 +297,18 @@ static bool is_view(const struct tare_view *view, int64_t working_ns, int64_t wa
 	return (double)working_ns >= CLEARLY_SHORTER * (double)wall_ns && !view->spans;
 }
 
-int tare_working_part(const struct tare_recording *recording, const struct tare_view *view,
-                      struct tare_time_span *part)
+struct tare_time_span tables_working_part(const struct tables_context *context)
 {
-	struct tables_context context;
+	const struct tare_view *view = context->view;
 	struct tables_pace pace = { 0 };
 	struct tare_recorded_summary summary = { 0 };
-	int code = tables_context_open(recording, view, NULL, &context);
-	*part = (struct tare_time_span){ 0, 0 };
-	if (!code)
-		sum_commands(&context, &pace, &summary);
-	if (!code && summary.working_from_ns != TARE_NO_TIME) {
-		int64_t from_ns = summary.working_from_ns, to_ns = summary.working_to_ns;
-		*part = (struct tare_time_span){ from_ns, to_ns };
-		if (is_view(view, tare_view_overlap_ns(view, from_ns, to_ns), tare_view_ns(view)))
-			*part = (struct tare_time_span){ view->from_ns, view->to_ns };
-	}
-	tables_context_close(&context);
-	return code;
+	sum_commands(context, &pace, &summary);
+	int64_t from_ns = summary.working_from_ns, to_ns = summary.working_to_ns;
+	if (from_ns == TARE_NO_TIME)
+		return (struct tare_time_span){ 0, 0 };
+	if (is_view(view, tare_view_overlap_ns(view, from_ns, to_ns), tare_view_ns(view)))
+		return (struct tare_time_span){ view->from_ns, view->to_ns };
+	return (struct tare_time_span){ from_ns, to_ns };
 }
 
 // Judges by the view's ledger, or by one of the working part when that is clearly shorter.

@@ -22,7 +22,7 @@ enum {
 struct kind_spans {
 	struct tables_span *spans; // merged; to: when; before: time of the kind until `from`
 	int64_t *before_ns;
-	size_t count;
+	size_t count, room;
 	int64_t sum_ns;
 	size_t near; // where the last search ended: the next is not far
 };
@@ -41,27 +41,41 @@ static int kind_of(const struct tare_recorded_command *command)
 	}
 }
 
-static int gather(const struct whatif_scope *scope, int kind, struct kind_spans *spans)
+// Appends a span that begins no earlier than those before it; what touches or overlaps is one.
+static int add_span(struct kind_spans *kind, int64_t from_ns, int64_t to_ns)
 {
-	size_t count = 0;
-	for (size_t i = 0; i < scope->count; i++)
-		count += kind_of(&scope->recording->commands[scope->order[i]]) == kind;
-	spans->spans = calloc(count + 1, sizeof *spans->spans);
-	spans->before_ns = calloc(count + 1, sizeof *spans->before_ns);
-	if (!spans->spans || !spans->before_ns)
+	struct tables_span *last = kind->count ? &kind->spans[kind->count - 1] : NULL;
+	if (last && from_ns <= last->to) {
+		last->to = to_ns > last->to ? to_ns : last->to;
+		return 0;
+	}
+	struct tables_span *added = TARE_ROOM_FOR(kind->spans, kind->room, kind->count);
+	if (!added)
 		return -ENOMEM;
+	*added = (struct tables_span){ from_ns, to_ns };
+	kind->count++;
+	return 0;
+}
+
+static int gather(const struct whatif_scope *scope, struct kind_spans kinds[TARE_STAGE_COUNT])
+{
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *c =
 		    &scope->recording->commands[scope->order[i]];
-		if (kind_of(c) == kind)
-			spans->spans[spans->count++] =
-			    (struct tables_span){ c->start_ns, c->end_ns };
+		int kind = kind_of(c);
+		if (kind >= 0 && add_span(&kinds[kind], c->start_ns, c->end_ns))
+			return -ENOMEM;
 	}
-	spans->count = tables_merge(spans->spans, spans->count);
-	for (size_t i = 0; i < spans->count; i++) {
-		spans->before_ns[i] = spans->sum_ns;
-		spans->sum_ns =
-		    tables_add(spans->sum_ns, spans->spans[i].to - spans->spans[i].from);
+	for (int k = 0; k < TARE_STAGE_COUNT; k++) {
+		struct kind_spans *kind = &kinds[k];
+		kind->before_ns = calloc(kind->count + 1, sizeof *kind->before_ns);
+		if (!kind->before_ns)
+			return -ENOMEM;
+		for (size_t i = 0; i < kind->count; i++) {
+			kind->before_ns[i] = kind->sum_ns;
+			kind->sum_ns =
+			    tables_add(kind->sum_ns, kind->spans[i].to - kind->spans[i].from);
+		}
 	}
 	return 0;
 }
@@ -250,8 +264,10 @@ static double duplex_of(const struct whatif_scope *scope, struct kind_spans *kin
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *c =
 		    &scope->recording->commands[scope->order[i]];
+		if (kind_of(c) != kind)
+			continue;
 		double ns = (double)(c->end_ns - c->start_ns);
-		if (kind_of(c) != kind || (double)c->amount < most / 4 || !(ns > 0))
+		if ((double)c->amount < most / 4 || !(ns > 0))
 			continue;
 		double share = (double)ran_within(&kinds[other], c->start_ns, c->end_ns) / ns;
 		if (share > ALONE_SHARE && share < BESIDE_SHARE)
@@ -295,13 +311,11 @@ static bool shares_host(const struct whatif_scope *scope)
 
 int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *gain)
 {
-	struct kind_spans kinds[TARE_STAGE_COUNT] = { { NULL, NULL, 0, 0 } };
+	struct kind_spans kinds[TARE_STAGE_COUNT] = { { .count = 0 } };
 	struct evidence evidence = { .together = { { false } } };
 	const int in = TARE_STAGE_TO_DEVICE, work = TARE_STAGE_KERNEL, out = TARE_STAGE_TO_HOST;
 	int64_t error_ns = 2 * residual_of(scope);
-	int code = 0;
-	for (int kind = 0; !code && kind < TARE_STAGE_COUNT; kind++)
-		code = gather(scope, kind, &kinds[kind]);
+	int code = gather(scope, kinds);
 	for (int a = 0; !code && a < TARE_STAGE_COUNT; a++)
 		for (int b = 0; b < TARE_STAGE_COUNT; b++)
 			evidence.together[a][b] =

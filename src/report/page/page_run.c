@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "report/page/page_template.h"
-#include "report/page_run_parts.h"
+#include "report/page_template_parts.h"
 #include "report/tables/tables.h"
 
 #include <string.h>

@@ -108,99 +108,64 @@ static bool is_launch_loop(const struct evaluation *evaluation, const struct tar
 	       evaluation_edges(evaluation, 1) == 1;
 }
 
-// The gaps that kernels end, but for their first launches: name by name, each in the order of time.
-struct launch_gaps {
-	uint32_t *at;    // gaps
-	uint32_t *first; // of each name (tables_context's name_of), and the end
+// What is summed up for each task that may be told, along one walk over the gaps.
+struct short_task {
+	const struct tare_task *task;
+	struct launches sums;
+	struct finding_draft draft;
+	uint32_t following; // of the same name; TARE_NO_INDEX
 };
 
-// The name of the kernel that ends a gap; kernel_count: it has none; TARE_NO_INDEX: not counted.
-static uint32_t name_of_gap(const struct evaluation *evaluation,
-                            const struct ledger_working_gap *gap)
-{
-	const struct tare_recording *recording = evaluation->recording;
-	if (gap->command >= recording->command_count ||
-	    evaluation_is_first_launch(evaluation, gap->command))
-		return TARE_NO_INDEX;
-	const struct tare_recorded_command *command = &recording->commands[gap->command];
-	if (!tables_is_kernel(command))
-		return TARE_NO_INDEX;
-	return command->object < recording->kernel_count
-	           ? evaluation->context.name_of[command->object]
-	           : (uint32_t)recording->kernel_count;
-}
+struct short_tasks {
+	struct short_task *at; // one a row of tables->tasks
+	uint32_t *of_name;     // the first of each name (tables_context's name_of); TARE_NO_INDEX
+};
 
-static int open_gaps(const struct evaluation *evaluation, struct launch_gaps *gaps)
-{
-	size_t names = evaluation->recording->kernel_count + 1;
-	uint32_t sum = 0;
-	gaps->at = malloc((evaluation->gap_count + 1) * sizeof *gaps->at);
-	gaps->first = calloc(names + 2, sizeof *gaps->first);
-	if (!gaps->at || !gaps->first)
-		return -ENOMEM;
-	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		uint32_t name = name_of_gap(evaluation, &evaluation->gaps[i]);
-		if (name != TARE_NO_INDEX)
-			gaps->first[name + 1]++;
-	}
-	for (size_t i = 0; i <= names; i++)
-		gaps->first[i] = sum += gaps->first[i];
-	// Each name's begin goes to its end, where the next one's is.
-	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		uint32_t name = name_of_gap(evaluation, &evaluation->gaps[i]);
-		if (name != TARE_NO_INDEX)
-			gaps->at[gaps->first[name]++] = (uint32_t)i;
-	}
-	for (size_t i = names; i > 0; i--)
-		gaps->first[i] = gaps->first[i - 1];
-	gaps->first[0] = 0;
-	return 0;
-}
-
-static void close_gaps(struct launch_gaps *gaps)
-{
-	free(gaps->at);
-	free(gaps->first);
-}
-
-// The name that a task's kernel has.
-static uint32_t name_of_task(const struct evaluation *evaluation, const struct tare_task *task)
+// The name of a task's kernel, or the number behind all names.
+static uint32_t name_of(const struct evaluation *evaluation, uint32_t kernel)
 {
 	size_t kernels = evaluation->recording->kernel_count;
-	return task->kernel < kernels ? evaluation->context.name_of[task->kernel]
-	                              : (uint32_t)kernels;
+	return kernel < kernels ? evaluation->context.name_of[kernel] : (uint32_t)kernels;
 }
 
-static void sum_launches(struct evaluation *evaluation, const struct launch_gaps *gaps,
-                         const struct tare_task *task, struct launches *sums,
-                         struct finding_draft *draft)
+static void sum_launch(struct evaluation *evaluation, const struct ledger_working_gap *gap,
+                       struct short_task *of)
 {
-	const struct tare_recorded_command *commands = evaluation->recording->commands;
-	uint32_t name = name_of_task(evaluation, task);
-	for (uint32_t i = gaps->first[name]; i < gaps->first[name + 1]; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[gaps->at[i]];
-		double cost_ns = (double)(gap->to_ns - gap->from_ns);
-		// Waits come first: without them the host issues ahead of the device.
-		if (gap->drained || !finding_is_of_task(evaluation, task, &commands[gap->command]))
-			continue;
-		bool turn = is_turn(evaluation, task, gap);
-		sums->turns += turn;
-		if (turn && is_launch_loop(evaluation, task, gap)) {
-			sums->quick_turns++;
-			sums->loop_ns += cost_ns;
-		} else {
-			cost_ns = launch_ns(evaluation, gap);
-			evaluation_add_part(evaluation, task->device, gap, cost_ns, &sums->part);
-			sums->host_ns += evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
-			if (turn)
-				sums->turn_host_ns +=
-				    evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
-		}
-		finding_claim(draft, gap->from_ns, gap->to_ns);
-		finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns,
-		                    llround(cost_ns));
+	struct launches *sums = &of->sums;
+	double cost_ns = (double)(gap->to_ns - gap->from_ns);
+	bool turn = is_turn(evaluation, of->task, gap);
+	sums->turns += turn;
+	if (turn && is_launch_loop(evaluation, of->task, gap)) {
+		sums->quick_turns++;
+		sums->loop_ns += cost_ns;
+	} else {
+		double own_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
+		cost_ns = launch_ns(evaluation, gap);
+		evaluation_add_part(evaluation, of->task->device, gap, cost_ns, &sums->part);
+		sums->host_ns += own_ns;
+		if (turn)
+			sums->turn_host_ns += own_ns;
 	}
-	sums->count = task->timed;
+	finding_claim(&of->draft, gap->from_ns, gap->to_ns);
+	finding_saw_command(&of->draft, gap->command, gap->from_ns, gap->to_ns, llround(cost_ns));
+}
+
+static void sum_launches(struct evaluation *evaluation, struct short_tasks *tasks)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		// Waits come first: without them the host issues ahead of the device.
+		if (gap->drained || gap->first_launch || gap->command >= recording->command_count)
+			continue;
+		const struct tare_recorded_command *command = &recording->commands[gap->command];
+		if (!tables_is_kernel(command))
+			continue;
+		for (uint32_t at = tasks->of_name[name_of(evaluation, command->object)];
+		     at != TARE_NO_INDEX; at = tasks->at[at].following)
+			if (finding_is_of_task(evaluation, tasks->at[at].task, command))
+				sum_launch(evaluation, gap, &tasks->at[at]);
+	}
 }
 
 static double items_of(const struct evaluation *evaluation, uint32_t index)
@@ -321,61 +286,86 @@ static void describe_short(struct evaluation *evaluation, const struct tare_task
 
 // Others do not claim again what was raised here. What the program does now and then in such a loop
 // goes with it, unless that is more than all the rest.
-static void mark_told(struct evaluation *evaluation, const struct launch_gaps *gaps, size_t row,
-                      const struct launches *sums)
+static void mark_told(struct evaluation *evaluation, size_t row, const struct launches *sums)
 {
-	const struct tare_recorded_command *commands = evaluation->recording->commands;
+	const struct tare_recording *recording = evaluation->recording;
 	const struct tare_task *task = &evaluation->tables->tasks[row];
 	bool all_turns = (double)sums->quick_turns >= QUICK_TURNS * (double)sums->turns &&
 	                 sums->turn_host_ns < launched_ns(sums) + sums->empty_ns / 2;
-	uint32_t name = name_of_task(evaluation, task);
 	evaluation->small_task[row] = sums->lanes > 0;
-	for (uint32_t i = gaps->first[name]; i < gaps->first[name + 1]; i++) {
-		struct ledger_working_gap *gap = &evaluation->gaps[gaps->at[i]];
-		if (finding_is_of_task(evaluation, task, &commands[gap->command]))
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		struct ledger_working_gap *gap = &evaluation->gaps[i];
+		if (gap->command < recording->command_count && !gap->first_launch &&
+		    finding_is_of_task(evaluation, task, &recording->commands[gap->command]))
 			gap->looped = is_launch_loop(evaluation, task, gap) ||
 			              (all_turns && is_turn(evaluation, task, gap));
 	}
 }
 
-static int evaluate_short(struct evaluation *evaluation, const struct launch_gaps *by_name,
-                          size_t row)
+static int evaluate_short(struct evaluation *evaluation, size_t row, struct short_task *of)
 {
-	const struct tare_task *task = &evaluation->tables->tasks[row];
-	struct launches sums = { 0 };
-	struct finding_draft draft;
-	finding_begin(evaluation, &draft, "many-short-kernels");
-	evaluate_fill(evaluation, task, &sums);
-	sum_launches(evaluation, by_name, task, &sums, &draft);
-	uint64_t gaps = draft.finding.occurrences;
-	double empty = sums.lanes > 0 ? 1 - sums.items / sums.lanes : 0;
+	const struct tare_task *task = of->task;
+	struct launches *sums = &of->sums;
+	struct finding_draft *draft = &of->draft;
+	sums->count = task->timed;
+	evaluate_fill(evaluation, task, sums);
+	uint64_t gaps = draft->finding.occurrences;
+	double empty = sums->lanes > 0 ? 1 - sums->items / sums->lanes : 0;
 	// Places are gaps, or the kernels where there is none.
 	if (empty > 0)
-		sums.empty_ns =
-		    empty * finding_claim_alone(evaluation, task, &draft, gaps ? 0 : empty);
-	if ((!is_short(task, &sums) && sums.lanes == 0) ||
-	    !finding_matters(evaluation, task->device, launched_ns(&sums) + sums.empty_ns / 2,
-	                     evaluation_edges(evaluation, sums.part.gaps),
-	                     sums.lanes > 0 ? task->timed : gaps, gaps, SHARE)) {
-		finding_drop(&draft);
+		sums->empty_ns =
+		    empty * finding_claim_alone(evaluation, task, draft, gaps ? 0 : empty);
+	if ((!is_short(task, sums) && sums->lanes == 0) ||
+	    !finding_matters(evaluation, task->device, launched_ns(sums) + sums->empty_ns / 2,
+	                     evaluation_edges(evaluation, sums->part.gaps),
+	                     sums->lanes > 0 ? task->timed : gaps, gaps, SHARE)) {
+		finding_drop(draft);
 		return 0;
 	}
-	describe_short(evaluation, task, &sums, &draft);
-	mark_told(evaluation, by_name, row, &sums);
-	return finding_raise(&draft);
+	describe_short(evaluation, task, sums, draft);
+	mark_told(evaluation, row, sums);
+	return finding_raise(draft);
+}
+
+// Those of kernels that are launched often and do not run long.
+static int open_short(struct evaluation *evaluation, struct short_tasks *tasks)
+{
+	size_t names = evaluation->recording->kernel_count + 1;
+	tasks->at = calloc(evaluation->tables->task_count + 1, sizeof *tasks->at);
+	tasks->of_name = malloc(names * sizeof *tasks->of_name);
+	if (!tasks->at || !tasks->of_name)
+		return -ENOMEM;
+	for (size_t i = 0; i < names; i++)
+		tasks->of_name[i] = TARE_NO_INDEX;
+	for (size_t i = 0; i < evaluation->tables->task_count; i++) {
+		const struct tare_task *task = &evaluation->tables->tasks[i];
+		uint32_t *first = &tasks->of_name[name_of(evaluation, task->kernel)];
+		if (task->timed < LAUNCHES || !(task->median_ns < SHORT_NS))
+			continue;
+		tasks->at[i] = (struct short_task){ .task = task, .following = *first };
+		finding_begin(evaluation, &tasks->at[i].draft, "many-short-kernels");
+		*first = (uint32_t)i;
+	}
+	return 0;
 }
 
 int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error *error)
 {
-	struct launch_gaps gaps = { 0 };
-	int code = open_gaps(evaluation, &gaps);
+	struct short_tasks tasks = { NULL, NULL };
+	int code = open_short(evaluation, &tasks);
 	(void)error;
-	for (size_t i = 0; i < evaluation->tables->task_count && !code; i++) {
-		const struct tare_task *task = &evaluation->tables->tasks[i];
-		if (task->timed >= LAUNCHES && task->median_ns < SHORT_NS)
-			code = evaluate_short(evaluation, &gaps, i);
+	if (!code)
+		sum_launches(evaluation, &tasks);
+	for (size_t i = 0; tasks.at && i < evaluation->tables->task_count; i++) {
+		if (!tasks.at[i].task)
+			continue;
+		if (!code)
+			code = evaluate_short(evaluation, i, &tasks.at[i]);
+		else
+			finding_drop(&tasks.at[i].draft);
 	}
-	close_gaps(&gaps);
+	free(tasks.at);
+	free(tasks.of_name);
 	return code;
 }
 

@@ -287,6 +287,8 @@ static void add_waiting(struct evaluation *evaluation, const struct ledger_worki
 int finding_synchronous_launches(struct evaluation *evaluation, struct tare_error *error)
 {
 	const struct tare_recording *recording = evaluation->recording;
+	if (!evaluation->kernels.blocking)
+		return 0;
 	TARE_FREE uint32_t *previous = malloc((recording->command_count + 1) * sizeof *previous);
 	struct finding_draft draft;
 	struct gap_sum sum = { 0 };

@@ -132,24 +132,15 @@ static bool is_plain(const struct evaluation *evaluation, const struct tare_reco
 }
 
 // How long these copies alone kept the device busy: faster ones end the run no earlier than that.
-// INFINITY: no memory.
 static double alone_ns(const struct evaluation *evaluation, uint32_t device)
 {
-	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count + 1, sizeof *spans);
-	double both_ns[2];
-	if (!spans)
-		return INFINITY;
-	for (int others = 0; others < 2; others++) {
-		size_t count = 0;
-		for (size_t i = 0; i < evaluation->order_count; i++) {
-			const struct tare_recorded_command *c =
-			    &evaluation->recording->commands[evaluation->order[i]];
-			if (!others || !is_plain(evaluation, c, device))
-				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
-		}
-		both_ns[others] = (double)tables_union(spans, count);
+	struct finding_unions unions = finding_unions_begin();
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *c =
+		    &evaluation->recording->commands[evaluation->order[i]];
+		finding_unions_add(&unions, c, is_plain(evaluation, c, device));
 	}
-	return both_ns[0] - both_ns[1];
+	return (double)unions.all_ns - (double)unions.rest_ns;
 }
 
 static int evaluate_pageable(struct evaluation *evaluation, uint32_t device)

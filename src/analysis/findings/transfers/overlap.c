@@ -330,7 +330,8 @@ int finding_overlap(struct evaluation *evaluation, struct tare_error *error)
 		if (recording->devices[i].same_as != i ||
 		    !tare_view_has_device(recording, evaluation->view, i))
 			continue;
-		code = tare_whatif_overlap(recording, evaluation->view, i, &gain, error);
+		code = tare_whatif_overlap_by(recording, evaluation->view, i, evaluation->working,
+		                              &gain, error);
 		if (code == 0)
 			code = evaluate_gain(evaluation, &gain);
 		else if (code == -ENODATA)

@@ -130,28 +130,18 @@ static int fixed_cost(const struct evaluation *evaluation, uint8_t kind, uint32_
 	return code == -ENOMEM ? code : 0;
 }
 
-// How long small copies alone kept the device busy: all that runs without what runs beside them.
-static int find_alone(struct evaluation *evaluation, uint8_t kind, uint32_t device,
-                      struct small *small)
+// How long small copies alone kept the device busy.
+static double alone_ns(const struct evaluation *evaluation, uint8_t kind, uint32_t device)
 {
-	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count + 1, sizeof *spans);
-	double both_ns[2];
-	if (!spans)
-		return -ENOMEM;
-	for (int others = 0; others < 2; others++) {
-		size_t count = 0;
-		for (size_t i = 0; i < evaluation->order_count; i++) {
-			const struct tare_recorded_command *c =
-			    &evaluation->recording->commands[evaluation->order[i]];
-			bool is_small = finding_is_copy_of(evaluation, c, kind, device) &&
-			                c->amount <= SMALL_BYTES;
-			if (!others || !is_small)
-				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
-		}
-		both_ns[others] = (double)tables_union(spans, count);
+	struct finding_unions unions = finding_unions_begin();
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *c =
+		    &evaluation->recording->commands[evaluation->order[i]];
+		finding_unions_add(&unions, c,
+		                   finding_is_copy_of(evaluation, c, kind, device) &&
+		                       c->amount <= SMALL_BYTES);
 	}
-	small->alone_ns = both_ns[0] - both_ns[1];
-	return 0;
+	return (double)unions.all_ns - (double)unions.rest_ns;
 }
 
 static int gather(struct evaluation *evaluation, uint8_t kind, uint32_t device, struct small *small,
@@ -168,10 +158,10 @@ static int gather(struct evaluation *evaluation, uint8_t kind, uint32_t device, 
 		finding_claim(draft, c->enter_ns, c->exit_ns);
 		finding_claim(draft, c->start_ns, c->end_ns);
 	}
-	int code = small->count < FEWEST_SMALL ? 0 : find_alone(evaluation, kind, device, small);
-	return code || small->count < FEWEST_SMALL
-	           ? code
-	           : sum_idle(evaluation, kind, device, small, draft);
+	if (small->count < FEWEST_SMALL)
+		return 0;
+	small->alone_ns = alone_ns(evaluation, kind, device);
+	return sum_idle(evaluation, kind, device, small, draft);
 }
 
 static int evaluate_small(struct evaluation *evaluation, uint8_t kind, uint32_t device)

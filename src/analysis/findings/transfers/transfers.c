@@ -78,13 +78,6 @@ int finding_transfers_dominate(struct evaluation *evaluation, struct tare_error 
 	return finding_raise(&draft);
 }
 
-bool finding_is_copy_of(const struct evaluation *evaluation, const struct tare_recorded_command *c,
-                        uint8_t kind, uint32_t device)
-{
-	return finding_is_copy(evaluation, c) && c->kind == kind &&
-	       tare_command_device(evaluation->recording, c) == device;
-}
-
 int finding_each_way(struct evaluation *evaluation,
                      int (*evaluate)(struct evaluation *evaluation, uint8_t kind, uint32_t device))
 {
