@@ -172,6 +172,7 @@ SAME_PLACE(struct cupti_graph_resource, original_node, CUpti_GraphData, original
 
 // Then the functions, with NVIDIA's types in place of ours.
 #define cu_context CUcontext
+#define cu_stream CUstream
 #define cu_graph_node CUgraphNode
 #define cupti_result CUptiResult
 #define cupti_kind CUpti_ActivityKind

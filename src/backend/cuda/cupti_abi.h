@@ -40,6 +40,9 @@ typedef uint64_t (*cupti_timestamp)(void);
 
 enum {
 	ABI_CUPTI_SUCCESS = 0,
+	ABI_CUPTI_INVALID_OPERATION = 7,
+	ABI_CUPTI_OUT_OF_MEMORY = 8,
+	ABI_CUPTI_NOT_IMPLEMENTED = 11,
 	ABI_CUPTI_MAX_LIMIT_REACHED = 12,
 	ABI_CUPTI_NOT_INITIALIZED = 15,
 	ABI_CUPTI_INSUFFICIENT_PRIVILEGES = 35,
@@ -78,6 +81,7 @@ enum {
 	ABI_CUPTI_DOMAIN_RESOURCE = 3,
 	ABI_CUPTI_SITE_ENTER = 0,
 	ABI_CUPTI_SITE_EXIT = 1,
+	ABI_CUPTI_RESOURCE_CONTEXT_ENDS = 2,
 	ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED = 13,
 	ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED = 20,
 };
@@ -180,64 +184,46 @@ struct cupti_graph_resource {
 };
 
 // required(name, parameters), optional(name, parameters); all of them return cupti_result.
-#define CUPTI_FUNCTIONS(required, optional)                                                        \
-	required(cuptiGetVersion, (uint32_t *version))                                             \
-	    required(cuptiGetResultString, (cupti_result result, const char **text)) required(     \
-	        cuptiSubscribe,                                                                    \
-	        (cupti_subscriber * subscriber, cupti_callback callback,                           \
-	         void *context)) optional(cuptiSubscribe_v2,                                       \
-	                                  (cupti_subscriber * subscriber, cupti_callback callback, \
-	                                   void *context, cupti_subscription *subscription))       \
-	        required(cuptiUnsubscribe, (cupti_subscriber subscriber)) optional(                \
-	            cuptiEnableCallback,                                                           \
-	            (uint32_t enable, cupti_subscriber subscriber, cupti_domain domain,            \
-	             uint32_t id)) optional(cuptiEnableDomain,                                     \
-	                                    (uint32_t enable, cupti_subscriber subscriber,         \
-	                                     cupti_domain domain))                                 \
-	            optional(cuptiEnableAllDomains,                                                \
-	                     (uint32_t enable,                                                     \
-	                      cupti_subscriber subscriber)) optional(cuptiGetCallbackState,        \
-	                                                             (uint32_t *enable,            \
-	                                                              cupti_subscriber subscriber, \
-	                                                              cupti_domain domain,         \
-	                                                              uint32_t id))                \
-	                optional(cuptiFinalize, (void)) optional(                                  \
-	                    cuptiGetCallbackName,                                                  \
-	                    (cupti_domain domain, uint32_t id,                                     \
-	                     const char                                                            \
-	                         **name)) optional(cuptiGetDeviceId,                               \
-	                                           (cu_context context, uint32_t *device))         \
-	                    optional(                                                              \
-	                        cuptiGetGraphNodeId,                                               \
-	                        (cu_graph_node node,                                               \
-	                         uint64_t *                                                        \
-	                             id)) required(cuptiActivityRegisterTimestampCallback,         \
-	                                           (cupti_timestamp now))                          \
-	                        optional(                                                          \
-	                            cuptiActivityEnableLatencyTimestamps,                          \
-	                            (                                                              \
-	                                uint8_t                                                    \
-	                                    enable)) required(cuptiActivityRegisterCallbacks,      \
-	                                                      (cupti_buffer_requested requested,   \
-	                                                       cupti_buffer_completed completed))  \
-	                            required(cuptiActivityEnable, (cupti_kind kind)) required(     \
-	                                cuptiActivityDisable, (cupti_kind kind))                   \
-	                                required(cuptiActivityFlushAll, (uint32_t flag)) optional( \
-	                                    cuptiActivityConfigureUnifiedMemoryCounter,            \
-	                                    (cupti_pages_config * configs, uint32_t count))        \
-	                                    required(cuptiActivityGetNextRecord,                   \
-	                                             (uint8_t *buffer, size_t valid_bytes,         \
-	                                              cupti_record **record))                      \
-	                                        required(cuptiActivityGetNumDroppedRecords,        \
-	                                                 (cu_context context,                      \
-	                                                  uint32_t stream, size_t *dropped))       \
-	                                            required(                                      \
-	                                                cuptiActivityPushExternalCorrelationId,    \
-	                                                (cupti_external_kind kind, uint64_t id))   \
-	                                                required(                                  \
-	                                                    cuptiActivityPopExternalCorrelationId, \
-	                                                    (cupti_external_kind kind,             \
-	                                                     uint64_t *last))
+// clang-format off: one function a line.
+#define CUPTI_FUNCTIONS(required, optional) \
+	required(cuptiGetVersion, (uint32_t *version)) \
+	required(cuptiGetResultString, (cupti_result result, const char **text)) \
+	required(cuptiSubscribe, \
+	         (cupti_subscriber *subscriber, cupti_callback callback, void *context)) \
+	optional(cuptiSubscribe_v2, \
+	         (cupti_subscriber *subscriber, cupti_callback callback, void *context, \
+	          cupti_subscription *subscription)) \
+	required(cuptiUnsubscribe, (cupti_subscriber subscriber)) \
+	optional(cuptiEnableCallback, \
+	         (uint32_t enable, cupti_subscriber subscriber, cupti_domain domain, uint32_t id)) \
+	optional(cuptiEnableDomain, \
+	         (uint32_t enable, cupti_subscriber subscriber, cupti_domain domain)) \
+	optional(cuptiEnableAllDomains, (uint32_t enable, cupti_subscriber subscriber)) \
+	optional(cuptiGetCallbackState, \
+	         (uint32_t *enable, cupti_subscriber subscriber, cupti_domain domain, uint32_t id)) \
+	optional(cuptiFinalize, (void)) \
+	optional(cuptiGetCallbackName, (cupti_domain domain, uint32_t id, const char **name)) \
+	optional(cuptiGetDeviceId, (cu_context context, uint32_t *device)) \
+	optional(cuptiGetStreamIdEx, \
+	         (cu_context context, cu_stream stream, uint8_t is_thread_default, uint32_t *id)) \
+	optional(cuptiGetGraphNodeId, (cu_graph_node node, uint64_t *id)) \
+	required(cuptiActivityRegisterTimestampCallback, (cupti_timestamp now)) \
+	optional(cuptiActivityEnableLatencyTimestamps, (uint8_t enable)) \
+	required(cuptiActivityRegisterCallbacks, \
+	         (cupti_buffer_requested requested, cupti_buffer_completed completed)) \
+	required(cuptiActivityEnable, (cupti_kind kind)) \
+	required(cuptiActivityDisable, (cupti_kind kind)) \
+	required(cuptiActivityFlushAll, (uint32_t flag)) \
+	optional(cuptiActivityConfigureUnifiedMemoryCounter, \
+	         (cupti_pages_config *configs, uint32_t count)) \
+	required(cuptiActivityGetNextRecord, \
+	         (uint8_t *buffer, size_t valid_bytes, cupti_record **record)) \
+	required(cuptiActivityGetNumDroppedRecords, \
+	         (cu_context context, uint32_t stream, size_t *dropped)) \
+	required(cuptiActivityPushExternalCorrelationId, (cupti_external_kind kind, uint64_t id)) \
+	required(cuptiActivityPopExternalCorrelationId, \
+	         (cupti_external_kind kind, uint64_t *last))
+// clang-format on
 
 struct cupti_functions {
 #define X(name, parameters) cupti_result(*name) parameters;
