@@ -82,48 +82,7 @@ function jumpColumn(jumps) {
 			onclick: () => withTimeline((view) => jumpToSlice(view, find(row, view))) }, label), ' '])) };
 }
 
-// ---- columns
-
-function textColumn(title, key, options = {}) {
-	return { title, value: (row) => row[key], show: (row) => (row[key] === null || row[key] === undefined || row[key] === '' ? '–' : words(row[key])), ...options };
-}
-
-function numberColumn(title, pick, show) {
-	const value = typeof pick === 'string' ? (row) => row[pick] : pick;
-	return { title, numeric: true, value, show: (row) => (isKnown(value(row)) ? show(value(row)) : 'n/a') };
-}
-
-const timeColumn = (title, pick) => numberColumn(title, pick, (ns) => formatNs(ns));
-const countColumn = (title, pick) => numberColumn(title, pick, (value) => String(value));
-const shareColumn = (title, pick) => numberColumn(title, pick, percentText);
-const rateColumn = (title, pick) => numberColumn(title, pick, (rate) => formatValue(rate, 'B/s'));
-const bytesColumn = (title, pick) => numberColumn(title, pick, formatBytes);
-const nameColumn = (title, key) => ({ title, header: true, value: (row) => row[key], show: (row) => dataText(row[key] === null ? '–' : row[key], 120) });
-
-function deviceColumns(run) {
-	return run.devices.length > 1 ? [textColumn('device', 'device', { show: (row) => (row.device ? dataText(row.device) : 'n/a') })] : [];
-}
-
-function sizeText(work) {
-	return work ? `${work.global.join(' × ')}${work.local ? `, in groups of ${work.local.join(' × ')}` : ''}` : 'n/a';
-}
-
-function reportTable(id, title, columns, rows, nothing) {
-	return pageSection(id, `${title}${rows.length ? ` (${rows.length})` : ''}`,
-		rows.length ? sortableTable(title, columns, rows, { filter: true, class: 'wide' }) : h('p', { class: 'muted' }, nothing));
-}
-
-function pageSection(id, title, ...children) {
-	return h('section', { id, 'aria-labelledby': `${id}-title` }, h('h2', { id: `${id}-title` }, title), children);
-}
-
 // ---- the tables
-
-// Of rows of which a sample has times.
-function estimateColumns(rows) {
-	return rows.some((row) => row.unsampled) ? [timeColumn('estimated of all', 'estimated_total_ns'),
-		timeColumn('from', 'estimated_low_ns'), timeColumn('to', 'estimated_high_ns')] : [];
-}
 
 function tasksSection(run) {
 	const fits = (task, view) => (row) => {
@@ -132,22 +91,7 @@ function tasksSection(run) {
 		return (kernel || kindName(view.timeline, row) === 'task') && name === task.name && deviceOfCommand(view.timeline, row) === task.device_number;
 	};
 	const jump = (which) => [which, (task, view) => foundCommand(view, fits(task, view), which)];
-	return reportTable('tasks', 'Computing tasks', [nameColumn('kernel', 'name'), ...deviceColumns(run), jumpColumn([jump('first'), jump('longest')]),
-		countColumn('n', 'instances'), countColumn('timed', 'timed'), timeColumn('total', 'total_ns'), ...estimateColumns(run.tasks), shareColumn('share', 'share'),
-		timeColumn('mean', 'mean_ns'), timeColumn('median', 'median_ns'), timeColumn('p95', 'p95_ns'), timeColumn('min', 'min_ns'), timeColumn('max', 'max_ns'),
-		timeColumn('enqueuing', 'launch_total_ns'), { title: 'work', value: (task) => sizeText(task.work) },
-		numberColumn('waves', (task) => (task.fill ? task.fill.waves : null), (waves) => significant(waves, 3)),
-		shareColumn('tail', (task) => (task.fill ? task.fill.tail : null)),
-		...occupancyColumns(run), shareColumn('trend', 'trend_per_run')], run.tasks, 'No kernel was enqueued.');
-}
-
-// Where it is known: of NVIDIA's GPUs, under CUDA.
-function occupancyColumns(run) {
-	const of = (key) => (task) => (task.occupancy ? task.occupancy[key] : null);
-	return run.tasks.some((task) => task.occupancy) ? [shareColumn('occupancy', of('share')),
-		{ title: 'limited by', value: (task) => (task.occupancy && task.occupancy.share < 1 ? words(task.occupancy.limit) : null) },
-		numberColumn('groups at once', of('groups_at_once'), (groups) => significant(groups, 3)),
-		numberColumn('full waves', of('waves'), (waves) => significant(waves, 3))] : [];
+	return declaredSection('tasks', run, [jump('first'), jump('longest')]);
 }
 
 function transfersSection(run) {
@@ -158,41 +102,23 @@ function transfersSection(run) {
 			Boolean(commands.flags[row] & COMMAND_FLAGS.blocking) === transfer.blocking && deviceOfCommand(timeline, row) === transfer.device_number;
 	};
 	const jump = (which) => [which, (transfer, view) => foundCommand(view, fits(transfer, view), which)];
-	const name = (row) => [row.kind, row.direction, row.memory, row.blocking ? 'blocking' : null, row.in_place ? 'in place' : null].filter(Boolean).map(words).join(', ');
-	return reportTable('transfers', 'Transfers', [{ title: 'transfer', header: true, value: name }, ...deviceColumns(run),
-		jumpColumn([jump('first'), jump('longest')]), countColumn('n', 'count'), countColumn('timed', 'timed'), bytesColumn('bytes', 'bytes'),
-		timeColumn('total', 'total_ns'), ...estimateColumns(run.transfers), timeColumn('exposed', 'exposed_ns'), timeColumn('hidden', 'hidden_ns'), rateColumn('rate', 'bytes_per_second'),
-		rateColumn('median rate', 'median_bytes_per_second'), rateColumn('measured ceiling', 'ceiling_bytes_per_second'),
-		bytesColumn('smallest', 'smallest_bytes'), bytesColumn('largest', 'largest_bytes'), countColumn('unaligned', 'unaligned')],
-	run.transfers, 'Nothing was transferred.');
+	return declaredSection('transfers', run, [jump('first'), jump('longest')]);
 }
 
 function apiSection(run) {
 	const jump = (which) => [which, (row, view) => foundCall(view, row.function, which)];
-	return reportTable('api', 'API calls', [nameColumn('call', 'function'), textColumn('what for', 'role'), jumpColumn([jump('first'), jump('longest')]),
-		countColumn('n', 'count'), countColumn('failed', 'failed'), countColumn('nested', 'nested'), timeColumn('total', 'total_ns'),
-		timeColumn('mean', (row) => (row.count > row.nested ? row.total_ns / (row.count - row.nested) : null)), timeColumn('max', 'max_ns')],
-	run.api, 'No call was recorded.');
+	return declaredSection('api', run, [jump('first'), jump('longest')]);
 }
 
 function queuesSection(run) {
-	const causes = (row) => [...row.gap_causes].sort((a, b) => b.ns - a.ns).slice(0, 1).map((part) => categoryTitle(part.category).replace(/^idle: /, ''))[0];
 	const jump = ['first', (queue, view) => foundCommand(view, (row) => {
 		const itsQueue = view.timeline.header.queues[view.timeline.commands.queue[row]];
 		return itsQueue && itsQueue.number === queue.number && itsQueue.process === queue.process;
 	}, 'first')];
-	const processes = run.processes.length > 1 ? [countColumn('process', 'process')] : [];
-	return reportTable('queues', 'Queues', [{ title: 'queue', header: true, value: (row) => row.number, show: (row) => `queue ${row.number}` }, ...processes,
-		...deviceColumns(run), jumpColumn([jump]), { title: 'order', value: (row) => (row.out_of_order ? 'any' : 'in order') },
-		countColumn('n', 'commands'), countColumn('timed', 'timed'), timeColumn('busy', 'busy_ns'), timeColumn('gaps', 'gaps_ns'),
-		numberColumn('mean depth', 'mean_depth', (depth) => significant(depth, 3)), countColumn('max depth', 'max_depth'),
-		timeColumn('median latency', 'median_latency_ns'), { title: 'most of the gaps', value: (row) => causes(row) || null, show: (row) => causes(row) || '–' }],
-	run.queues, 'No queue had a command.');
+	return declaredSection('queues', run, [jump]);
 }
 
 function buildsSection(run) {
-	if (!run.builds.length)
-		return null;
 	const jump = ['show', (build, view) => {
 		const { calls, header } = view.timeline;
 		const at = firstRowFrom(calls.enter, calls.count, build.at_ns);
@@ -201,9 +127,7 @@ function buildsSection(run) {
 				return { kind: 'call', id: row };
 		return null;
 	}];
-	return reportTable('builds', 'Builds', [nameColumn('call', 'function'), jumpColumn([jump]), timeColumn('at', 'at_ns'), timeColumn('time', 'ns'),
-		{ title: 'error', numeric: true, value: (row) => row.error, show: (row) => (row.error ? String(row.error) : 'none') },
-		textColumn('options', 'build_options', { show: (row) => (row.build_options ? dataText(row.build_options) : '–') })], run.builds, '');
+	return declaredSection('builds', run, [jump]);
 }
 
 function firstRowFrom(times, rowCount, at) {

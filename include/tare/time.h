@@ -48,7 +48,7 @@ extern "C" {
 
 // The version of this header. While the first number is 0, the second one changes with the
 // interface.
-#define TARE_TIME_VERSION "0.1.0"
+#define TARE_TIME_VERSION "0.2.0"
 // The version of the library that the program runs with.
 TARE_TIME_API const char *tare_time_version(void);
 
@@ -65,6 +65,9 @@ struct tare_time_error {
 
 struct tare_time_options {
 	uint32_t spans; // as many can exist at a time; 0: 64. At most 4096
+	// CUDA. 1: take the times of the span's commands themselves, which engines begin and end,
+	// from CUPTI; 0: those of the marks around them. See tare_time_open_cuda
+	uint32_t engines;
 };
 
 // ---- Opening. What a timer needs is made here: begin and end allocate nothing of tare's. *timer
@@ -96,6 +99,12 @@ TARE_TIME_API int tare_time_open_levelzero(struct tare_timer **timer, void *cont
 // stream: a CUstream or cudaStream_t (NULL: the legacy default stream) of the context that is
 // current on this thread, which must exist until the timer is closed. Times are differences of CUDA
 // events, which have no ticks and steps of about half a microsecond.
+//
+// With `engines`, device_ns is from the first start to the last end of what engines did for the
+// stream between begin and end, by CUPTI's activity records, and has no floor. CUPTI is then loaded
+// (the program's own copy, or the toolkit's; TARE_CUPTI_LIBRARY names another), records all calls
+// of the driver, and is held until the last such timer is closed: it has one user a process.
+// -ENOENT: there is none; -EBUSY: another tool has it; -ENOTSUP: it refuses.
 TARE_TIME_API int tare_time_open_cuda(struct tare_timer **timer, void *stream,
                                       const struct tare_time_options *options,
                                       struct tare_time_error *error);
@@ -150,6 +159,14 @@ enum tare_time_reason {
 	                        // the host; of an event, an end before its start, or half of the
 	                        // clock's period or more
 	TARE_TIME_NOT_APPENDED, // its end could not be put into the queue
+	TARE_TIME_NO_COMMAND,   // with `engines`: nothing ran between begin and end
+};
+
+// Between what device_ns lies.
+enum tare_time_between {
+	TARE_TIME_MARKS,   // marks before and after the work
+	TARE_TIME_COMMAND, // one command's own stamps (tare_time_event)
+	TARE_TIME_ENGINES, // the first start and the last end of the span's commands
 };
 
 struct tare_time_result {
@@ -158,10 +175,12 @@ struct tare_time_result {
 	long native;          // the vendor's code, with COMMAND_FAILED and DEVICE_LOST
 	const char *sentence; // why there is no time or none to rely on, else ""; never freed
 	char name[64];
+	char device[64]; // its name, by its driver; "": not known
 	// between the stamps, on the device's clock; -1: none. Not less its floor
 	int64_t device_ns;
 	int64_t floor_ns; // what an empty span takes on this queue: the median of up to 7 that the
-	                  // timer's first spans begin with; 0 for tare_time_event; -1: not known
+	                  // timer's first spans begin with; 0 for tare_time_event and with
+	                  // `engines`; -1: not known
 	int64_t uncertainty_ns; // the clock's step and twice the floor (the step alone where there
 	                        // is none). The work between took device_ns, give or take a step,
 	                        // less at most about twice the floor: an empty span is one gap
@@ -170,6 +189,8 @@ struct tare_time_result {
 	                 // clock: what enqueueing took, not the work; -1: none
 	uint64_t start_ticks, end_ticks; // as the device wrote them; 0 on CUDA
 	struct tare_clock_rate rate;     // of these ticks (tare/clock.h); all 0 on CUDA
+	enum tare_time_between between;
+	uint32_t commands; // ENGINES: so many ran; else 0
 	int64_t period_ns; // after which the clock shows the same again, and modulo which device_ns
 	                   // is; 0: none that matters
 	int wraps_excluded; // 1: so little time has passed on the host that device_ns cannot be a

@@ -70,7 +70,7 @@ class timer
       public:
 	static timer opencl(void *queue, uint32_t spans = 0)
 	{
-		const tare_time_options options = { spans };
+		const tare_time_options options = { spans, 0 };
 		tare_time_error error = tare_time_error();
 		tare_timer *made = nullptr;
 		time_check(tare_time_open_opencl(&made, queue, &options, &error), error);
@@ -79,7 +79,7 @@ class timer
 	static timer levelzero(void *context, void *device, void *list, tare_time_list kind,
 	                       uint32_t spans = 0)
 	{
-		const tare_time_options options = { spans };
+		const tare_time_options options = { spans, 0 };
 		tare_time_error error = tare_time_error();
 		tare_timer *made = nullptr;
 		time_check(
@@ -87,9 +87,10 @@ class timer
 		    error);
 		return timer(made);
 	}
-	static timer cuda(void *stream, uint32_t spans = 0)
+	// engines: the times of the commands themselves, from CUPTI.
+	static timer cuda(void *stream, uint32_t spans = 0, bool engines = false)
 	{
-		const tare_time_options options = { spans };
+		const tare_time_options options = { spans, engines ? 1u : 0u };
 		tare_time_error error = tare_time_error();
 		tare_timer *made = nullptr;
 		time_check(tare_time_open_cuda(&made, stream, &options, &error), error);

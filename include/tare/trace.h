@@ -97,6 +97,8 @@ union tare_trace_record {
 	struct tare_trace_pages pages;
 	struct tare_trace_part part;
 	struct tare_trace_contents contents;
+	struct tare_trace_counted counted;
+	struct tare_trace_counting counting;
 	uint64_t words[8];
 };
 

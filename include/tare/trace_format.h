@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 8 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 9 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -228,6 +228,8 @@ enum tare_trace_type {
 	TARE_TRACE_CONTENTS = 36,
 	TARE_TRACE_LAUNCHES = 37,
 	TARE_TRACE_MORE_TIMES = 38,
+	TARE_TRACE_COUNTED = 39,
+	TARE_TRACE_COUNTING = 40,
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -828,6 +830,91 @@ struct tare_trace_contents {
 	uint64_t from, to; // host ticks when they were read
 };
 
+// What counters said of a launch: up to four values of it; a launch has several records.
+// detail: the group of counters that were read together, from 0. flags: enum
+// tare_trace_counted_flags.
+enum tare_trace_counted_flags {
+	TARE_COUNTED_REPLAYED = 1 << 0, // the launch was run more than once to count it
+};
+enum tare_trace_counter {
+	TARE_TRACE_COUNTER_DURATION_NS = 1, // device time of the launch, in nanoseconds
+	TARE_TRACE_COUNTER_CORES_ACTIVE_SHARE =
+	    2, // time in which a core had work, of the elapsed time; shares are per cent
+	TARE_TRACE_COUNTER_ISSUE_SHARE =
+	    3, // cycles in which an instruction was issued, of the active ones
+	TARE_TRACE_COUNTER_OCCUPANCY_SHARE = 4, // warps resident, of the possible ones
+	TARE_TRACE_COUNTER_ELIGIBLE_WARPS =
+	    5, // ready to issue, in an active cycle of a scheduler; no share
+	TARE_TRACE_COUNTER_INSTRUCTIONS = 6,      // executed by warps
+	TARE_TRACE_COUNTER_LANE_INSTRUCTIONS = 7, // executed by threads
+	TARE_TRACE_COUNTER_FLOP_FP16 =
+	    8, // operations; a fused multiply-add is two; those of matrix engines are not in them
+	TARE_TRACE_COUNTER_FLOP_FP32 = 9,  // the same
+	TARE_TRACE_COUNTER_FLOP_FP64 = 10, // the same
+	TARE_TRACE_COUNTER_PIPE_ALU_SHARE =
+	    11, // integer and logic: of the active cycles, and so the next
+	TARE_TRACE_COUNTER_PIPE_FMA_SHARE = 12,      // single precision
+	TARE_TRACE_COUNTER_PIPE_FP64_SHARE = 13,     // double precision
+	TARE_TRACE_COUNTER_PIPE_TENSOR_SHARE = 14,   // matrix engines
+	TARE_TRACE_COUNTER_PIPE_SPECIAL_SHARE = 15,  // transcendental functions and conversions
+	TARE_TRACE_COUNTER_PIPE_MEMORY_SHARE = 16,   // load and store units
+	TARE_TRACE_COUNTER_L1_SHARE = 17,            // L1's data pipe, of its maximum
+	TARE_TRACE_COUNTER_L1_BYTES = 18,            // between registers and L1 or shared memory
+	TARE_TRACE_COUNTER_L1_HIT_SHARE = 19,        // of the looked-up sectors
+	TARE_TRACE_COUNTER_SHARED_WAVEFRONTS = 20,   // passes through shared memory
+	TARE_TRACE_COUNTER_L2_SHARE = 21,            // sectors served by L2, of its maximum
+	TARE_TRACE_COUNTER_L1_READ_BYTES = 22,       // from L2 to L1
+	TARE_TRACE_COUNTER_L1_WRITE_BYTES = 23,      // from L1 to L2
+	TARE_TRACE_COUNTER_L2_BYTES = 24,            // all that L2 served
+	TARE_TRACE_COUNTER_L2_MISS_BYTES = 25,       // of these, what was not in it
+	TARE_TRACE_COUNTER_DEVICE_MEMORY_SHARE = 26, // of the memory's maximum rate
+	TARE_TRACE_COUNTER_DEVICE_READ_BYTES = 27,   // from device memory to L2
+	TARE_TRACE_COUNTER_DEVICE_WRITE_BYTES = 28,  // from L2 to device memory
+	TARE_TRACE_COUNTER_HOST_READ_BYTES = 29,     // from the host's memory
+	TARE_TRACE_COUNTER_HOST_WRITE_BYTES = 30,    // to the host's memory
+	TARE_TRACE_COUNTER_PEER_READ_BYTES = 31,     // from another device's memory
+	TARE_TRACE_COUNTER_PEER_WRITE_BYTES = 32,    // to another device's memory
+	TARE_TRACE_COUNTER_CORE_ACTIVE_LEAST = 33,   // busy cycles of the least busy core
+	TARE_TRACE_COUNTER_CORE_ACTIVE_MEAN = 34,    // of the cores' mean
+	TARE_TRACE_COUNTER_CORE_ACTIVE_MOST = 35,    // of the busiest core
+	TARE_TRACE_COUNTER_L2_TO_L1_SHARE = 36,      // L2's way to the cores, of its maximum
+};
+struct tare_trace_counted {
+	uint64_t head;
+	uint32_t command_track, command_number;
+	uint64_t ticks;      // host ticks when they were read
+	uint16_t counter[4]; // enum tare_trace_counter; 0: none
+	double value[4];
+};
+
+// What counting did. detail: enum tare_trace_counting_what.
+enum tare_trace_counting_what {
+	// it was prepared for a context, or refused: `code` is the API's error, 0: none
+	TARE_COUNTING_PREPARED = 1,
+	TARE_COUNTING_ABSENT =
+	    2, // the device has no such counter: `code` is the enum tare_trace_counter
+	TARE_COUNTING_LEFT =
+	    3, // a kernel's launch was left alone: `code` is enum tare_trace_counting_left
+	TARE_COUNTING_LAUNCH = 4, // a launch was counted: `code` is the API's error, 0: none
+};
+enum tare_trace_counting_left {
+	TARE_LEFT_CAPTURED = 1,    // the launch goes into a graph
+	TARE_LEFT_COOPERATIVE = 2, // its groups wait for each other
+	TARE_LEFT_SHARED =
+	    3, // another launch of the process came between, and its values were dropped
+};
+struct tare_trace_counting {
+	uint64_t head;
+	uint32_t command_track, command_number; // of LAUNCH; else 0
+	uint64_t object;                        // kernel, of LEFT; context, of PREPARED
+	uint64_t from, to;                      // host ticks: what it took of the program's thread
+	uint32_t code;
+	uint32_t group;  // of LAUNCH; of PREPARED how many there are
+	uint32_t passes; // of LAUNCH: how often the launch was run
+	uint32_t text;   // string: of PREPARED the chip, or the function that failed; 0: none
+	uint64_t reserved;
+};
+
 #ifndef __cplusplus
 _Static_assert(sizeof(struct tare_trace_header) <= TARE_TRACE_HEADER_BYTES, "one page");
 #define TARE_TRACE_CHECK(name)                                                                     \
@@ -863,6 +950,8 @@ TARE_TRACE_CHECK(tare_trace_active);
 TARE_TRACE_CHECK(tare_trace_pages);
 TARE_TRACE_CHECK(tare_trace_part);
 TARE_TRACE_CHECK(tare_trace_contents);
+TARE_TRACE_CHECK(tare_trace_counted);
+TARE_TRACE_CHECK(tare_trace_counting);
 #undef TARE_TRACE_CHECK
 #endif
 #endif

@@ -131,9 +131,8 @@ static const struct export_sink sink = {
 	.end = end,
 };
 
-int tare_export_csv(const struct tare_recording *recording, const struct tare_view *view,
-                    const struct tare_export_watch *watch, const char *path,
-                    struct tare_export_counts *counts, struct tare_error *error)
+int tare_export_csv(const struct tare_report *run, const struct tare_export_watch *watch,
+                    const char *path, struct tare_export_counts *counts, struct tare_error *error)
 {
 	struct csv csv = { .folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	int status, closed;
@@ -141,7 +140,7 @@ int tare_export_csv(const struct tare_recording *recording, const struct tare_vi
 	*counts = (struct tare_export_counts){ 0 };
 	if (csv.folder < 0)
 		return tare_fail(error, errno, "%s", strerror(errno));
-	status = export_rows(recording, view, watch, &sink, &csv, counts, error);
+	status = export_rows(run, watch, &sink, &csv, counts, error);
 	closed = close_file(&csv);
 	// The flush knows why writing failed.
 	if ((status == 0 || status == -EIO) && closed < 0)

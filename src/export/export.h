@@ -4,6 +4,7 @@
 // report counts (analysis/tables/view_filter.h).
 #pragma once
 #include "analysis/recording/recording.h"
+#include "report/core/run.h"
 
 #include <stdio.h>
 
@@ -27,16 +28,17 @@ struct tare_export_watch {
 int tare_export_perfetto(const struct tare_recording *recording, const struct tare_view *view,
                          const struct tare_export_watch *watch, FILE *file,
                          struct tare_export_counts *counts, struct tare_error *error);
-// An SQLite database at `path`, which must be empty or not exist. Returns 0, -ENOSYS (built without
-// SQLite), -EIO with SQLite's words, -ENOMEM, -EINTR. A failed one is left to the caller to remove.
-int tare_export_sqlite(const struct tare_recording *recording, const struct tare_view *view,
-                       const struct tare_export_watch *watch, const char *path,
-                       struct tare_export_counts *counts, struct tare_error *error);
+// An SQLite database at `path`, which must be empty or not exist. Of the run it takes the
+// recording, the view, the ledgers and, where they were computed, the tables, phases, sites and
+// symbols. Returns 0, -ENOSYS (built without SQLite), -EIO with SQLite's words, -ENOMEM, -EINTR. A
+// failed one is left to the caller to remove.
+int tare_export_sqlite(const struct tare_report *run, const struct tare_export_watch *watch,
+                       const char *path, struct tare_export_counts *counts,
+                       struct tare_error *error);
 // One CSV file a table in the folder `path`, which exists; files of their names are replaced.
 // Returns as tare_export_sqlite. What was written is left there.
-int tare_export_csv(const struct tare_recording *recording, const struct tare_view *view,
-                    const struct tare_export_watch *watch, const char *path,
-                    struct tare_export_counts *counts, struct tare_error *error);
+int tare_export_csv(const struct tare_report *run, const struct tare_export_watch *watch,
+                    const char *path, struct tare_export_counts *counts, struct tare_error *error);
 
 // Names of the tables, in their order; a CSV file is called NAME.csv. Ended by NULL.
 const char *const *tare_export_tables(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/perfetto_internal.h"
 
-#include "report/run/words.h"
+#include "report/core/words.h"
 
 #include <errno.h>
 

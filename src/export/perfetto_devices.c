@@ -3,8 +3,8 @@
 #include "export/perfetto_internal.h"
 
 #include "analysis/recording/intervals.h"
+#include "report/core/words.h"
 #include "report/run/report.h"
-#include "report/run/words.h"
 
 #include <errno.h>
 #include <inttypes.h>

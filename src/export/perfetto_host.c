@@ -6,7 +6,7 @@
 
 #include "analysis/recording/intervals.h"
 #include "analysis/tables/tables.h"
-#include "report/run/words.h"
+#include "report/core/words.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,10 +2,9 @@
 // The tables of a recording, row after row, for SQLite and CSV alike (docs/export.md). Moments are
 // nanoseconds from the start of the run; what is not known is NULL.
 #pragma once
-#include "analysis/ledger/ledger.h"
-#include "analysis/symbols/symbols.h"
 #include "analysis/tables/view_filter.h"
 #include "export/export.h"
+#include "table/table.h"
 
 enum export_type { EXPORT_INTEGER, EXPORT_REAL, EXPORT_TEXT };
 struct export_column {
@@ -23,8 +22,8 @@ struct export_table {
 	// of the view. `command` rows are one a command.
 	size_t (*count)(const struct rows *rows);
 	void (*put)(struct rows *rows, size_t index);
+	const struct tare_table *declared; // NULL: not of the report
 };
-extern const struct export_table *const export_all_tables[]; // ended by NULL
 
 // Where rows go. All return 0 or a negative errno.
 struct export_sink {
@@ -40,8 +39,9 @@ struct export_sink {
 struct rows {
 	const struct tare_recording *recording;
 	const struct tare_view *view;
+	const struct tare_report *run;
 	struct tare_view_filter *members;
-	struct tare_ledgers ledgers;
+	const struct tare_ledgers *ledgers; // of `run`, as the next
 	struct tare_symbols *symbols;
 	const struct export_sink *sink;
 	void *context;
@@ -51,12 +51,11 @@ struct rows {
 	struct tare_export_counts *counts;
 };
 
-// Writes all tables. Computes the ledger of the view for `gap` and `ledger`, and looks up the lines
-// of call stacks; beside these memory is constant. Returns 0, what the sink returned, -ENOMEM or
-// -EINTR.
-int export_rows(const struct tare_recording *recording, const struct tare_view *view,
-                const struct tare_export_watch *watch, const struct export_sink *sink,
-                void *context, struct tare_export_counts *counts, struct tare_error *error);
+// Writes all tables. Beside what `run` has memory is constant. Returns 0, what the sink returned,
+// -ENOMEM or -EINTR.
+int export_rows(const struct tare_report *run, const struct tare_export_watch *watch,
+                const struct export_sink *sink, void *context, struct tare_export_counts *counts,
+                struct tare_error *error);
 
 // Remembers the first failure.
 void rows_keep(struct rows *rows, int status);

@@ -3,8 +3,8 @@
 // the view are left out.
 #include "export/rows.h"
 
+#include "report/core/words.h"
 #include "report/run/report.h"
-#include "report/run/words.h"
 
 #include <inttypes.h>
 

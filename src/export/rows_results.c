@@ -98,12 +98,12 @@ static const struct export_column export_gap_columns[] = {
 
 static size_t count_gaps(const struct rows *rows)
 {
-	return rows->ledgers.gap_count;
+	return rows->ledgers->gap_count;
 }
 
 static void put_gap(struct rows *rows, size_t index)
 {
-	const struct tare_gap *g = &rows->ledgers.gaps[index];
+	const struct tare_gap *g = &rows->ledgers->gaps[index];
 
 	rows_integer(rows, (int64_t)index);
 	rows_index(rows, g->device, rows->recording->device_count);
@@ -127,12 +127,12 @@ static const struct export_column export_ledger_columns[] = {
 
 static size_t count_parts(const struct rows *rows)
 {
-	return rows->ledgers.count * TARE_LEDGER_CATEGORIES;
+	return rows->ledgers->count * TARE_LEDGER_CATEGORIES;
 }
 
 static void put_part(struct rows *rows, size_t index)
 {
-	const struct tare_ledger *ledger = &rows->ledgers.ledgers[index / TARE_LEDGER_CATEGORIES];
+	const struct tare_ledger *ledger = &rows->ledgers->ledgers[index / TARE_LEDGER_CATEGORIES];
 	size_t category = index % TARE_LEDGER_CATEGORIES;
 
 	rows_text(rows, ledger->scope);

@@ -39,7 +39,7 @@ static int errno_of(int status)
 	return status == SQLITE_NOMEM ? -ENOMEM : -EIO;
 }
 
-static int run(struct database *db, const char *statement)
+static int execute(struct database *db, const char *statement)
 {
 	return errno_of(sqlite3_exec(db->handle, statement, NULL, NULL, NULL));
 }
@@ -47,7 +47,7 @@ static int run(struct database *db, const char *statement)
 static int run_built(struct database *db, sqlite3_str *text)
 {
 	char *statement = sqlite3_str_finish(text);
-	int status = statement ? run(db, statement) : -ENOMEM;
+	int status = statement ? execute(db, statement) : -ENOMEM;
 
 	sqlite3_free(statement);
 	return status;
@@ -162,35 +162,35 @@ static const struct export_sink sink = {
 // ---- the database
 
 // No journal: a file that is not complete is thrown away. One transaction holds everything.
-static int write_all(struct database *db, const struct tare_recording *recording,
-                     const struct tare_view *view, const struct tare_export_watch *watch,
-                     struct tare_export_counts *counts, struct tare_error *error)
+static int write_all(struct database *db, const struct tare_report *run,
+                     const struct tare_export_watch *watch, struct tare_export_counts *counts,
+                     struct tare_error *error)
 {
-	int status = run(db, "PRAGMA journal_mode=OFF");
+	int status = execute(db, "PRAGMA journal_mode=OFF");
 
 	if (status == 0)
-		status = run(db, "PRAGMA synchronous=OFF");
+		status = execute(db, "PRAGMA synchronous=OFF");
 	// Its temporary files would be beside the temporary folder's, not beside the target.
 	if (status == 0)
-		status = run(db, "PRAGMA temp_store=MEMORY");
+		status = execute(db, "PRAGMA temp_store=MEMORY");
 	if (status == 0)
-		status = run(db, "PRAGMA user_version=1");
+		status = execute(db, "PRAGMA user_version=1");
 	if (status == 0)
-		status = run(db, "BEGIN");
+		status = execute(db, "BEGIN");
 	if (status == 0)
-		status = export_rows(recording, view, watch, &sink, db, counts, error);
+		status = export_rows(run, watch, &sink, db, counts, error);
 	for (size_t i = 0; status == 0 && i < sizeof indexes / sizeof *indexes; i++) {
 		if (watch &&
 		    !watch->step(watch->context, "indexes", i, sizeof indexes / sizeof *indexes))
 			return tare_fail(error, EINTR, "interrupted");
-		status = run(db, indexes[i]);
+		status = execute(db, indexes[i]);
 	}
-	return status == 0 ? run(db, "COMMIT") : status;
+	return status == 0 ? execute(db, "COMMIT") : status;
 }
 
-int tare_export_sqlite(const struct tare_recording *recording, const struct tare_view *view,
-                       const struct tare_export_watch *watch, const char *path,
-                       struct tare_export_counts *counts, struct tare_error *error)
+int tare_export_sqlite(const struct tare_report *run, const struct tare_export_watch *watch,
+                       const char *path, struct tare_export_counts *counts,
+                       struct tare_error *error)
 {
 	struct database db = { 0 };
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
@@ -198,7 +198,7 @@ int tare_export_sqlite(const struct tare_recording *recording, const struct tare
 
 	*counts = (struct tare_export_counts){ 0 };
 	if (status == 0)
-		status = write_all(&db, recording, view, watch, counts, error);
+		status = write_all(&db, run, watch, counts, error);
 	if (status == -EIO)
 		tare_fail(error, EIO, "SQLite: %s",
 		          db.handle ? sqlite3_errmsg(db.handle) : "cannot open");
@@ -211,11 +211,11 @@ int tare_export_sqlite(const struct tare_recording *recording, const struct tare
 	return status;
 }
 #else
-int tare_export_sqlite(const struct tare_recording *recording, const struct tare_view *view,
-                       const struct tare_export_watch *watch, const char *path,
-                       struct tare_export_counts *counts, struct tare_error *error)
+int tare_export_sqlite(const struct tare_report *run, const struct tare_export_watch *watch,
+                       const char *path, struct tare_export_counts *counts,
+                       struct tare_error *error)
 {
-	(void)recording, (void)view, (void)watch, (void)path;
+	(void)run, (void)watch, (void)path;
 	*counts = (struct tare_export_counts){ 0 };
 	return tare_fail(error, ENOSYS,
 	                 "--sqlite needs SQLite, and this tare was built without (libsqlite3)");

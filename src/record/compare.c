@@ -2,7 +2,7 @@
 #include "record/compare.h"
 
 #include "base/time.h"
-#include "record/child.h"
+#include "record/again.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ struct comparing {
 	const char *layer;
 	const struct tare_record_options *options;
 	char folder[PATH_MAX]; // of the traces that are thrown away
-	off_t input;           // where standard input was; -1: it is a device
+	struct tare_input input;
 	int *signal;
 };
 
@@ -60,20 +60,6 @@ struct tare_comparison tare_compare_pairs(const struct tare_compared_run *native
 	return found;
 }
 
-// Standard input as every run is to find it.
-static int note_input(struct comparing *comparing, struct tare_error *error)
-{
-	struct stat status;
-
-	comparing->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
-	if (comparing->input >= 0 || fstat(STDIN_FILENO, &status) < 0 || S_ISCHR(status.st_mode))
-		return 0;
-	return tare_fail(
-	    error, EINVAL,
-	    "--calibrate runs the program several times, and its standard input can be "
-	    "read once only: give it a file, or </dev/null");
-}
-
 static void empty_folder(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -84,28 +70,6 @@ static void empty_folder(const char *path)
 	if (folder)
 		closedir(folder);
 	rmdir(path);
-}
-
-// Starts the program with standard output on /dev/null.
-static int start_silent(const struct comparing *comparing, char *const *environment,
-                        struct tare_child *launch, struct tare_error *error)
-{
-	int before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
-	    none = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int status = -EMFILE;
-	bool own;
-
-	if (before >= 0 && none >= 0 && dup2(none, STDOUT_FILENO) >= 0) {
-		status = tare_child_start(comparing->arguments, environment, launch, &own, error);
-		dup2(before, STDOUT_FILENO);
-	} else {
-		tare_fail(error, EMFILE, "no descriptors for /dev/null");
-	}
-	if (before >= 0)
-		close(before);
-	if (none >= 0)
-		close(none);
-	return status;
 }
 
 // A program ends itself by these; others are sent to it.
@@ -122,9 +86,11 @@ static int run(const struct comparing *comparing, char *const *environment,
 	struct tare_child_end end;
 	int64_t from_ns = tare_host_now().ns;
 
-	if (comparing->input >= 0)
-		lseek(STDIN_FILENO, comparing->input, SEEK_SET);
-	int status = start_silent(comparing, environment, &launch, error);
+	bool own;
+
+	tare_input_restore(&comparing->input);
+	int status =
+	    tare_child_start_silent(comparing->arguments, environment, &launch, &own, error);
 	if (status < 0)
 		return status;
 	status = tare_child_wait(&launch, &end, error);
@@ -194,7 +160,7 @@ int tare_compare(char *const *arguments, const char *layer, const char *data,
 	struct tare_compared_run native[TARE_COMPARE_PAIRS], recorded[TARE_COMPARE_PAIRS], first;
 	int64_t from_ns = tare_host_now().ns;
 	uint32_t pairs = 0;
-	int status = note_input(&comparing, error);
+	int status = tare_input_note(&comparing.input, "--calibrate", error);
 
 	*comparison = (struct tare_comparison){ 0 };
 	if (status < 0)
@@ -207,8 +173,7 @@ int tare_compare(char *const *arguments, const char *layer, const char *data,
 		status = run_pair(&comparing, pairs % 2, &native[pairs], &recorded[pairs], error);
 		pairs++;
 	}
-	if (comparing.input >= 0)
-		lseek(STDIN_FILENO, comparing.input, SEEK_SET);
+	tare_input_restore(&comparing.input);
 	if (status == 0)
 		*comparison = tare_compare_pairs(native, recorded, pairs);
 	return status;

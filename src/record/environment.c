@@ -15,8 +15,12 @@
 #define PRELOAD "LD_PRELOAD"
 
 // The variables that are set anew.
-static const char *const ours[] = { LAYERS, TARE_ENVIRONMENT_DIRECTORY, TARE_ENVIRONMENT_OPTIONS,
-	                            TARE_ENVIRONMENT_LAYERS, TARE_ENVIRONMENT_LEVELZERO };
+static const char *const ours[] = { LAYERS,
+	                            TARE_ENVIRONMENT_DIRECTORY,
+	                            TARE_ENVIRONMENT_OPTIONS,
+	                            TARE_ENVIRONMENT_LAYERS,
+	                            TARE_ENVIRONMENT_LEVELZERO,
+	                            TARE_ENVIRONMENT_COUNT };
 #define OURS (sizeof ours / sizeof *ours)
 // Those, LD_PRELOAD and the drivers, and the end.
 #define ADDED (OURS + TARE_PHASE_HOOKS + 3)
@@ -272,6 +276,8 @@ char **tare_environment_make(char *const *inherited, const char *layer, const ch
 	}
 	add_layers(&made, layer, value_of(inherited, LAYERS));
 	add_value(&made, TARE_ENVIRONMENT_DIRECTORY, directory);
+	if (options->count)
+		add_value(&made, TARE_ENVIRONMENT_COUNT, options->count);
 	add(&made,
 	    options_text(options, start_raw_ns, value_of(inherited, TARE_ENVIRONMENT_OPTIONS)));
 	if (made.whole)

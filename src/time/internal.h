@@ -13,6 +13,8 @@ struct tare_time_stamps {
 	uint64_t floor, start, end; // ticks; floor: where the empty span before this one began
 	struct tare_clock_rate rate;
 	double floor_ns, span_ns, step_ns;
+	bool engines; // span_ns is of `commands` commands alone
+	uint32_t commands;
 };
 
 // Why something is not there; filled by done, stamps and their like when they return -ENODATA.
@@ -41,6 +43,8 @@ struct tare_time_api {
 	// Gives back what a finished or never begun slot holds. May be NULL.
 	void (*release)(void *queue, uint32_t slot);
 	void (*close)(void *queue);
+	// The device's name, by its driver; lives with the queue. NULL: none.
+	const char *(*device)(void *queue);
 	// The host's clock in nanoseconds; NULL: CLOCK_MONOTONIC_RAW. And waiting on it.
 	int64_t (*now_ns)(void *queue);
 	void (*pause_ns)(void *queue, int64_t ns);
@@ -68,6 +72,8 @@ struct tare_time_slot {
 };
 
 #define TARE_TIME_FLOORS 7
+// Room for a device's name, as in struct tare_time_result.
+#define TARE_TIME_DEVICE 64
 
 struct tare_timer {
 	const struct tare_time_api *api;
@@ -77,15 +83,17 @@ struct tare_timer {
 	unsigned events_waiting;
 	uint32_t floor_count, floors_on_the_way;
 	double floor_ns[TARE_TIME_FLOORS];
+	char device[TARE_TIME_DEVICE];
 	struct tare_time_slot slots[];
 };
 
 // Makes a timer of `spans` slots for a queue of an API; on success `queue` belongs to it.
 int tare_time_make(struct tare_timer **timer, const struct tare_time_api *api, void *queue,
                    uint32_t spans, struct tare_time_error *error);
-// What every opening begins with: *timer is NULL, and *spans what the options ask for. -EINVAL.
+// What every opening begins with: *timer is NULL, and *spans what the options ask for. -EINVAL;
+// -ENOTSUP: they ask for engines, which the API has not.
 int tare_time_start(struct tare_timer **timer, const struct tare_time_options *options,
-                    uint32_t *spans, struct tare_time_error *error);
+                    bool has_engines, uint32_t *spans, struct tare_time_error *error);
 
 // Fills *error, which may be NULL, and returns -code.
 int tare_time_fail(struct tare_time_error *error, int code, const char *format, ...)

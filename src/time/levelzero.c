@@ -9,6 +9,7 @@
 #if TARE_TIME_LEVELZERO
 #include <level_zero/ze_api.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FUNCTIONS(X)                                                                               \
@@ -51,6 +52,7 @@ struct list {
 	ze_device_handle_t device;
 	ze_command_list_handle_t native;
 	bool immediate;
+	char device_name[TARE_TIME_DEVICE];
 	uint32_t spans;
 	struct tare_clock_rate global, kernel;
 	ze_event_pool_handle_t pool;
@@ -204,6 +206,13 @@ static int levelzero_event_stamps(void *state, void *event, struct tare_time_sta
 	return 0;
 }
 
+static const char *levelzero_device(void *state)
+{
+	struct list *list = state;
+
+	return list->device_name;
+}
+
 static void levelzero_close(void *state)
 {
 	struct list *list = state;
@@ -221,7 +230,8 @@ static void levelzero_close(void *state)
 #define MEMBERS                                                                                    \
 	.begin = levelzero_begin, .end = levelzero_end, .done = levelzero_done,                    \
 	.stamps = levelzero_stamps, .event_done = levelzero_event_done,                            \
-	.event_stamps = levelzero_event_stamps, .close = levelzero_close, .writes_later = true
+	.event_stamps = levelzero_event_stamps, .close = levelzero_close,                          \
+	.device = levelzero_device, .writes_later = true
 static const struct tare_time_api immediate = { MEMBERS };
 static const struct tare_time_api regular = { MEMBERS, .executes_again = true };
 
@@ -266,6 +276,8 @@ static int ask_device(struct list *list, struct tare_time_error *error)
 		    "the driver says that the timer has a rate of %llu and counters of %u "
 		    "and %u bits, and no time can be told by it",
 		    (unsigned long long)told, now.kernelTimestampValidBits, now.timestampValidBits);
+	snprintf(list->device_name, sizeof list->device_name, "%.*s", TARE_TIME_DEVICE - 1,
+	         now.name);
 	list->kernel = rate_of(told, nanoseconds, now.kernelTimestampValidBits);
 	list->global = rate_of(told, nanoseconds, now.timestampValidBits);
 	return 0;
@@ -326,7 +338,7 @@ int tare_time_open_levelzero(struct tare_timer **timer, void *context, void *dev
 {
 	struct list *list;
 	uint32_t spans;
-	int status = tare_time_start(timer, options, &spans, error);
+	int status = tare_time_start(timer, options, false, &spans, error);
 
 	if (status < 0)
 		return status;
@@ -351,7 +363,7 @@ int tare_time_open_levelzero(struct tare_timer **timer, void *context, void *dev
                              struct tare_time_error *error)
 {
 	uint32_t spans;
-	int status = tare_time_start(timer, options, &spans, error);
+	int status = tare_time_start(timer, options, false, &spans, error);
 
 	(void)context, (void)device, (void)native, (void)kind;
 	return status < 0 ? status

@@ -36,6 +36,12 @@ static int tell_time(const struct tare_time_result *result, const char *name, ch
 
 	tare_time_duration(device, result->device_ns);
 	tare_time_duration(step, step_ns);
+	if (result->between == TARE_TIME_ENGINES)
+		return snprintf(
+		    text, size,
+		    "%s: %s on the device's engines, %u command%s, +- %s; %s to enqueue", name,
+		    device, result->commands, result->commands == 1 ? "" : "s", step,
+		    tare_time_duration(host, result->host_ns));
 	if (result->floor_ns == 0)
 		return snprintf(text, size, "%s: %s on the device, +- %s%s", name, device, step,
 		                modulo);

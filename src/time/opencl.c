@@ -6,6 +6,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FUNCTIONS(X)                                                                               \
@@ -39,6 +40,7 @@ struct queue {
 	cl_command_queue native;
 	struct tare_clock_rate rate;
 	bool profiling, out_of_order;
+	char device[TARE_TIME_DEVICE];
 	cl_event events[][MOMENTS];
 };
 
@@ -189,6 +191,13 @@ static void opencl_close(void *state)
 	free(queue);
 }
 
+static const char *opencl_device(void *state)
+{
+	struct queue *queue = state;
+
+	return queue->device;
+}
+
 static const struct tare_time_api opencl = {
 	.begin = opencl_begin,
 	.end = opencl_end,
@@ -199,7 +208,20 @@ static const struct tare_time_api opencl = {
 	.event_stamps = opencl_event_stamps,
 	.release = opencl_release,
 	.close = opencl_close,
+	.device = opencl_device,
 };
+
+// A name that is longer than the room is cut.
+static void name_device(struct queue *queue, cl_device_id device)
+{
+	char name[1024] = "";
+
+	if (queue->cl.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL) !=
+	    CL_SUCCESS)
+		name[0] = '\0';
+	name[sizeof name - 1] = '\0';
+	snprintf(queue->device, sizeof queue->device, "%.*s", TARE_TIME_DEVICE - 1, name);
+}
 
 // What the queue is; its device's clock counts nanoseconds in steps of its own.
 static int ask_queue(struct queue *queue, struct tare_time_error *error)
@@ -219,6 +241,7 @@ static int ask_queue(struct queue *queue, struct tare_time_error *error)
 	if (queue->cl.clGetDeviceInfo(device, CL_DEVICE_PROFILING_TIMER_RESOLUTION, sizeof step_ns,
 	                              &step_ns, NULL) != CL_SUCCESS)
 		step_ns = 1;
+	name_device(queue, device);
 	queue->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
 	queue->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 	queue->rate = (struct tare_clock_rate){ 1000000000, 1, 64, step_ns ? step_ns : 1 };
@@ -230,7 +253,7 @@ int tare_time_open_opencl(struct tare_timer **timer, void *native,
 {
 	struct queue *queue;
 	uint32_t spans;
-	int status = tare_time_start(timer, options, &spans, error);
+	int status = tare_time_start(timer, options, false, &spans, error);
 
 	if (status < 0)
 		return status;

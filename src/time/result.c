@@ -170,7 +170,8 @@ static void set_interval(struct tare_time_result *result, const struct tare_time
 	}
 }
 
-static void start_result(struct tare_time_result *result, const char *name)
+static void start_result(const struct tare_timer *timer, const char *name,
+                         struct tare_time_result *result)
 {
 	*result = (struct tare_time_result){
 		.sentence = "",
@@ -180,6 +181,7 @@ static void start_result(struct tare_time_result *result, const char *name)
 		.host_ns = -1,
 	};
 	snprintf(result->name, sizeof result->name, "%s", name ? name : "");
+	snprintf(result->device, sizeof result->device, "%s", timer->device);
 }
 
 static void set_not_ready(struct tare_time_result *result)
@@ -203,7 +205,9 @@ static void read_span(struct tare_timer *timer, uint32_t index, struct tare_time
 		set_absent(result, &why);
 	} else {
 		take_floor(timer, slot, &stamps, passed_ns);
-		set_interval(result, &stamps, passed_ns, median_floor(timer));
+		set_interval(result, &stamps, passed_ns, stamps.engines ? 0 : median_floor(timer));
+		result->between = stamps.engines ? TARE_TIME_ENGINES : TARE_TIME_MARKS;
+		result->commands = stamps.commands;
 	}
 }
 
@@ -217,7 +221,7 @@ static int claim_span(struct tare_timer *timer, struct tare_time_span span,
 		    error, ESTALE,
 		    "this timer has no such span; it was never begun, was released, or is another "
 		    "timer's");
-	start_result(result, slot->name);
+	start_result(timer, slot->name, result);
 	if (slot->state == TARE_TIME_BEGUN)
 		return tare_time_fail(error, EBUSY, "this span has not ended; end it first");
 	result->host_ns = slot->ended_ns - slot->begun_ns;
@@ -241,7 +245,7 @@ int tare_time_read(struct tare_timer *timer, struct tare_time_span span, int64_t
 	if (!timer || !result)
 		return tare_time_fail(error, EINVAL,
 		                      "a result needs a timer, and a place to be told in");
-	start_result(result, NULL);
+	start_result(timer, NULL, result);
 	pthread_mutex_lock(&timer->lock);
 	status = claim_span(timer, span, result, error);
 	pthread_mutex_unlock(&timer->lock);
@@ -265,6 +269,7 @@ static void set_event(struct tare_time_result *result, const struct tare_time_st
                       double uptime_ns)
 {
 	set_interval(result, stamps, -1, 0);
+	result->between = TARE_TIME_COMMAND;
 	if (result->period_ns > 0)
 		result->wraps_excluded = uptime_ns < (double)result->period_ns;
 }
@@ -280,7 +285,7 @@ int tare_time_event(struct tare_timer *timer, const char *name, void *event, int
 	if (!timer || !event || !result)
 		return tare_time_fail(
 		    error, EINVAL, "a result needs a timer, an event, and a place to be told in");
-	start_result(result, name);
+	start_result(timer, name, result);
 	pthread_mutex_lock(&timer->lock);
 	timer->events_waiting++;
 	pthread_mutex_unlock(&timer->lock);

@@ -113,8 +113,11 @@ int tare_time_series_add_at(struct tare_time_series *series, const struct tare_t
 	series->rate = result->rate;
 	if (result->floor_ns >= 0)
 		series->floor_ns = (double)result->floor_ns;
-	if (series->device.n == 1)
+	series->between = result->between;
+	if (series->device.n == 1) {
 		series->first_ns = now_ns;
+		snprintf(series->device_name, sizeof series->device_name, "%s", result->device);
+	}
 	series->known = decide(series, now_ns);
 	return series->known == TARE_TIME_OPEN;
 }

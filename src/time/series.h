@@ -12,11 +12,13 @@ struct tare_time_series {
 	struct tare_time_series_options options;
 	struct tare_series device, host; // nanoseconds
 	enum tare_time_known known;
-	char sentence[320]; // why a result was not available
-	int64_t first_ns;   // the host's clock at the first result
-	double floor_ns;    // NaN: not known
-	bool counted;       // by `rate`
-	bool events;        // a result of an event is among them: no time to enqueue
+	char sentence[320];   // why a result was not available
+	int64_t first_ns;     // the host's clock at the first result
+	double floor_ns;      // NaN: not known
+	bool counted;         // by `rate`
+	char device_name[64]; // of the first result
+	enum tare_time_between between;
+	bool events; // a result of an event is among them: no time to enqueue
 	struct tare_clock_rate rate;
 };
 

@@ -104,11 +104,16 @@ static void put_head(FILE *file, const struct tare_time_series *series, const ch
 	        source);
 }
 
-static void put_method(FILE *file, const struct tare_time_figure *figure)
+static void put_method(FILE *file, const struct tare_time_series *series,
+                       const struct tare_time_figure *figure)
 {
 	char floor[TARE_TIME_DURATION], text[320];
 
-	if (figure->floor_ns > 0)
+	if (series->between == TARE_TIME_ENGINES)
+		snprintf(text, sizeof text,
+		         "from the first start to the last end of the span's commands on the "
+		         "device's engines, by CUPTI's activity records");
+	else if (figure->floor_ns > 0)
 		snprintf(text, sizeof text,
 		         "on the device's clock, between marks that libtare put around the span; "
 		         "an empty span takes about %s there, which is not taken off; around a "
@@ -143,7 +148,7 @@ static void put_device_cell(FILE *file, const struct tare_time_series *series,
 		put_absent(file, figure);
 		return;
 	}
-	put_method(file, figure);
+	put_method(file, series, figure);
 	fprintf(file, ", \"absent\": null, \"converged\": %s, \"verified\": null, ",
 	        figure->known == TARE_TIME_CONVERGED ? "true" : "false");
 	put_summary(file, &series->device.summary);
@@ -311,6 +316,30 @@ static void put_clock(FILE *file, struct tare_time_series *const *series, size_t
 	        (unsigned long long)(rate->resolution_ticks ? rate->resolution_ticks : 1));
 }
 
+static bool is_named_before(struct tare_time_series *const *series, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(series[k]->device_name, series[i]->device_name) == 0)
+			return true;
+	return false;
+}
+
+// The devices of the series, each once.
+static void put_devices(FILE *file, struct tare_time_series *const *series, size_t count)
+{
+	char text[321] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < count && used < sizeof text; i++)
+		if (series[i]->device_name[0] && !is_named_before(series, i))
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+			                         used ? ", " : "", series[i]->device_name);
+	if (!used)
+		return;
+	fputs(", \"device\": ", file);
+	put_text(file, text);
+}
+
 static int put_document(FILE *file, struct tare_time_series *const *series, size_t count,
                         struct tare_time_error *error)
 {
@@ -324,9 +353,10 @@ static int put_document(FILE *file, struct tare_time_series *const *series, size
 	fprintf(file,
 	        "{\n \"schema\": \"tare.result/1\",\n \"tool\": {\"name\": \"tare\", \"version\": "
 	        "\"%s\"},\n \"written_at\": \"%s\",\n \"command\": \"time\",\n \"interrupted\": "
-	        "false,\n \"parameters\": {\"libtare\": \"%s\"},\n \"host\": {},\n \"device\": "
-	        "null,\n \"clock\": ",
+	        "false,\n \"parameters\": {\"libtare\": \"%s\"",
 	        TARE_VERSION, written, TARE_TIME_VERSION);
+	put_devices(file, series, count);
+	fputs("},\n \"host\": {},\n \"device\": null,\n \"clock\": ", file);
 	put_clock(file, series, count);
 	fputs(",\n \"warnings\": [", file);
 	status = put_warnings(file, series, count, error);

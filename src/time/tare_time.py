@@ -13,9 +13,9 @@ import ctypes
 import enum
 import os
 
-__all__ = ["Error", "Figure", "Known", "List", "Reason", "Result", "Series", "Span", "State", "Timer", "table", "version", "write"]
+__all__ = ["Between", "Error", "Figure", "Known", "List", "Reason", "Result", "Series", "Span", "State", "Timer", "table", "version", "write"]
 
-_SONAME = "libtare.so.0.1"
+_SONAME = "libtare.so.0.2"
 FOREVER_NS = (1 << 63) - 1
 
 
@@ -34,6 +34,13 @@ class Reason(enum.IntEnum):
     DEVICE_LOST = 4
     IMPOSSIBLE = 5
     NOT_APPENDED = 6
+    NO_COMMAND = 7
+
+
+class Between(enum.IntEnum):
+    MARKS = 0
+    COMMAND = 1
+    ENGINES = 2
 
 
 class Known(enum.IntEnum):
@@ -55,7 +62,7 @@ class _Error(ctypes.Structure):
 
 
 class _Options(ctypes.Structure):
-    _fields_ = [("spans", ctypes.c_uint32)]
+    _fields_ = [("spans", ctypes.c_uint32), ("engines", ctypes.c_uint32)]
 
 
 class _Span(ctypes.Structure):
@@ -71,10 +78,10 @@ class Rate(ctypes.Structure):
 class Result(ctypes.Structure):
     """struct tare_time_result of tare/time.h, whose comments say what its members are."""
     _fields_ = [("_state", ctypes.c_int), ("_reason", ctypes.c_int), ("native", ctypes.c_long),
-                ("_sentence", ctypes.c_char_p), ("_name", ctypes.c_char * 64), ("device_ns", ctypes.c_int64),
+                ("_sentence", ctypes.c_char_p), ("_name", ctypes.c_char * 64), ("_device", ctypes.c_char * 64), ("device_ns", ctypes.c_int64),
                 ("floor_ns", ctypes.c_int64), ("uncertainty_ns", ctypes.c_int64), ("host_ns", ctypes.c_int64),
                 ("start_ticks", ctypes.c_uint64), ("end_ticks", ctypes.c_uint64), ("rate", Rate),
-                ("period_ns", ctypes.c_int64), ("_wraps_excluded", ctypes.c_int)]
+                ("_between", ctypes.c_int), ("commands", ctypes.c_uint32), ("period_ns", ctypes.c_int64), ("_wraps_excluded", ctypes.c_int)]
 
     @property
     def state(self):
@@ -85,12 +92,20 @@ class Result(ctypes.Structure):
         return Reason(self._reason)
 
     @property
+    def between(self):
+        return Between(self._between)
+
+    @property
     def sentence(self):
         return self._sentence.decode()
 
     @property
     def name(self):
         return self._name.decode(errors="replace")
+
+    @property
+    def device(self):
+        return self._device.decode(errors="replace")
 
     @property
     def wraps_excluded(self):
@@ -200,9 +215,9 @@ def _handle(thing):
 class Timer:
     """A timer of one queue, list or stream. It is closed when it and its last span are gone."""
 
-    def __init__(self, opening, *arguments, spans=0):
+    def __init__(self, opening, *arguments, spans=0, engines=False):
         self._timer = ctypes.c_void_p()
-        _call(opening, ctypes.byref(self._timer), *arguments, ctypes.byref(_Options(spans)))
+        _call(opening, ctypes.byref(self._timer), *arguments, ctypes.byref(_Options(spans, engines)))
 
     @classmethod
     def opencl(cls, queue, spans=0):
@@ -213,8 +228,9 @@ class Timer:
         return cls("open_levelzero", context, device, command_list, int(kind), spans=spans)
 
     @classmethod
-    def cuda(cls, stream, spans=0):
-        return cls("open_cuda", _handle(stream), spans=spans)
+    def cuda(cls, stream, spans=0, engines=False):
+        """engines: the times of the commands themselves, from CUPTI."""
+        return cls("open_cuda", _handle(stream), spans=spans, engines=engines)
 
     def __del__(self):
         # Where the library refuses, the timer is left behind rather than taken from under the device.

@@ -12,7 +12,7 @@
 #define SPANS_MOST 4096
 
 int tare_time_start(struct tare_timer **timer, const struct tare_time_options *options,
-                    uint32_t *spans, struct tare_time_error *error)
+                    bool has_engines, uint32_t *spans, struct tare_time_error *error)
 {
 	if (!timer)
 		return tare_time_fail(error, EINVAL, "a timer needs a place to be told in");
@@ -21,6 +21,10 @@ int tare_time_start(struct tare_timer **timer, const struct tare_time_options *o
 	if (*spans > SPANS_MOST)
 		return tare_time_fail(error, EINVAL, "a timer has at most %d spans, not %u",
 		                      SPANS_MOST, *spans);
+	if (options && options->engines && !has_engines)
+		return tare_time_fail(error, ENOTSUP,
+		                      "only CUDA timers have the engines' own times; here "
+		                      "tare_time_event has those of one command");
 	return 0;
 }
 
@@ -56,6 +60,8 @@ int tare_time_make(struct tare_timer **timer, const struct tare_time_api *api, v
 	made->api = api;
 	made->queue = queue;
 	made->count = spans;
+	if (api->device)
+		snprintf(made->device, sizeof made->device, "%s", api->device(queue));
 	pthread_mutex_init(&made->lock, NULL);
 	*timer = made;
 	return 0;

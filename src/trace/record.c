@@ -3,7 +3,7 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_MORE_TIMES,
+	LAST_TYPE = TARE_TRACE_COUNTING,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
 	LAST_FACT = TARE_TRACE_FACT_MAY_WRITE,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
@@ -12,6 +12,7 @@ enum {
 	LAST_DIRECTION = TARE_DIRECTION_HOST,
 	LAST_UNTIMED = TARE_UNTIMED_NOT_ASKED,
 	LAST_CLOCK = TARE_CLOCK_DEVICE,
+	LAST_COUNTER = TARE_TRACE_COUNTER_L2_TO_L1_SHARE,
 	ALL_STAMPS = TARE_TRACE_STAMP_QUEUED | TARE_TRACE_STAMP_SUBMITTED | TARE_TRACE_STAMP_START |
 	             TARE_TRACE_STAMP_END | TARE_TRACE_STAMP_ACTIVE,
 	MOST_DEPENDENCIES = 6,
@@ -125,6 +126,31 @@ static enum tare_trace_verdict judge_pair(const struct tare_trace_clock_pair *pa
 	            sound_if(pair->before <= pair->after));
 }
 
+static enum tare_trace_verdict judge_counted(const struct tare_trace_counted *counted)
+{
+	enum tare_trace_verdict verdict = sound_if(counted->command_number > 0);
+
+	for (size_t i = 0; i < 4; i++)
+		verdict = both(verdict, known(counted->counter[i], 0, LAST_COUNTER));
+	return verdict;
+}
+
+static enum tare_trace_verdict judge_counting(const struct tare_trace_counting *counting,
+                                              uint16_t detail)
+{
+	enum tare_trace_verdict verdict =
+	    both(known(detail, TARE_COUNTING_PREPARED, TARE_COUNTING_LAUNCH),
+	         sound_if(counting->from <= counting->to));
+
+	if (detail == TARE_COUNTING_ABSENT)
+		return both(verdict, known(counting->code, 1, LAST_COUNTER));
+	if (detail == TARE_COUNTING_LEFT)
+		return both(verdict, known(counting->code, TARE_LEFT_CAPTURED, TARE_LEFT_SHARED));
+	if (detail == TARE_COUNTING_LAUNCH)
+		return both(verdict, sound_if(counting->command_number > 0));
+	return verdict;
+}
+
 static enum tare_trace_verdict judge_event(const union tare_trace_record *record, uint16_t detail)
 {
 	switch (tare_trace_type(record->head)) {
@@ -180,6 +206,10 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		return sound_if(detail >= 1 && detail <= TARE_LAUNCHES_MOST);
 	case TARE_TRACE_MORE_TIMES:
 		return sound_if(detail >= 1 && detail <= TARE_MORE_TIMES_MOST);
+	case TARE_TRACE_COUNTED:
+		return judge_counted(&record->counted);
+	case TARE_TRACE_COUNTING:
+		return judge_counting(&record->counting, detail);
 	case TARE_TRACE_VOID:
 		return TARE_TRACE_SOUND;
 	default:

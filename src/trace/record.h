@@ -48,6 +48,10 @@ static inline uint64_t tare_trace_written_ticks(const union tare_trace_record *r
 		return record->part.observed;
 	case TARE_TRACE_CONTENTS:
 		return record->contents.to;
+	case TARE_TRACE_COUNTED:
+		return record->counted.ticks;
+	case TARE_TRACE_COUNTING:
+		return record->counting.to;
 	default:
 		return previous;
 	}

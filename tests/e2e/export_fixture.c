@@ -119,6 +119,10 @@ static const struct tare_recording recording = {
 int main(int count, char **arguments)
 {
 	struct tare_view view = tare_view_all(&recording);
+	struct tare_ledgers ledgers;
+	const struct tare_report run = { .recording = &recording,
+		                         .view = &view,
+		                         .ledgers = &ledgers };
 	struct tare_export_counts counts;
 	struct tare_error error;
 	FILE *file = count == 3 ? fopen(arguments[1], "w") : NULL;
@@ -128,5 +132,7 @@ int main(int count, char **arguments)
 		return 1;
 	printf("%llu slices, %llu instants, %llu flows\n", (unsigned long long)counts.slices,
 	       (unsigned long long)counts.instants, (unsigned long long)counts.flows);
-	return tare_export_csv(&recording, &view, NULL, arguments[2], &counts, &error) < 0;
+	if (tare_ledgers_compute(&recording, &view, &ledgers, &error) < 0)
+		return 1;
+	return tare_export_csv(&run, NULL, arguments[2], &counts, &error) < 0;
 }

@@ -129,9 +129,7 @@ CHANGES = [
     Change("host-polling", CUDA, "pairs_cuda host-polling raise", "pairs_cuda host-polling fixed", "cpu"),
     *forms(CUDA, "cuda-pipeline", "concurrent 16 64", measure="device", overlap_missed="sequential 16 64",
            single_queue="default-queue 16 64", blocking_call="blocking 16 64",
-           legacy_default_stream="legacy-stream 16 64"),
-    Change("pageable-memory", CUDA, "cuda-pipeline pageable 16 64", "cuda-pipeline concurrent 16 64", "device",
-           bound="copies keep their recorded speed in it, and pinned memory is faster as well"),
+           legacy_default_stream="legacy-stream 16 64", pageable_memory="pageable 16 64"),
 ]
 
 

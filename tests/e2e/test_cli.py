@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 MEASURING = ["latency", "bandwidth", "peak", "matmul", "overlap", "checkup"]
-COMMANDS = ["devices", *MEASURING, "record", "report", "run", "export", "render"]
+COMMANDS = ["devices", *MEASURING, "record", "report", "run", "hotspots", "blocks", "export", "render"]
 HERE = pathlib.Path(__file__).parent
 BASIC = {"POCL_DEVICES": "basic"}
 
@@ -61,7 +61,7 @@ def test_every_listed_option_is_taken(tare, command):
     for option in options_in_help(tare, command) - {"--help"}:
         bare = tare(command, option + "=")
         # Either it takes no value, or it says that this one is none: but it is known.
-        assert bare.returncode == (125 if command in ("record", "run") else 2)
+        assert bare.returncode == (125 if command in ("record", "run", "hotspots") else 2)
         assert option in sentence(bare) and "unknown" not in bare.stderr
 
 

@@ -60,7 +60,7 @@ def recorder(tare_path, tmp_path_factory):
     return made
 
 
-def record(recorder, program):
+def record(recorder, program, units=None):
     name, *arguments = program.split()
     forms = name == "cuda-pipeline"
     if forms:  # small chunks, for the stand-in's kernels are computed by this machine
@@ -71,6 +71,11 @@ def record(recorder, program):
         made.write_text(re.sub(r"(?m)^(device .* memory \d+ GiB) ", r"\1 unified yes ", script.read_text()))
         assert made.read_text() != script.read_text()
         script = made
+    if units:  # the same device with so many of them
+        made = recorder.folder / "units.tare-device"
+        made.write_text(re.sub(r"(?m)^(device .*) units \d+ ", rf"\1 units {units} ", script.read_text()))
+        assert made.read_text() != script.read_text()
+        script = made
     recorder.environment["TARE_FAKE_CUDA_DEVICE"] = str(script)
     more = ["--contents"] if any(word in program for word in CONTENTS) else []
     done = recorder.record([(EXAMPLES if forms else PROGRAMS) / name, *arguments], *more)
@@ -78,8 +83,8 @@ def record(recorder, program):
     return done.folder
 
 
-def find(recorder, program):
-    report = recorder.report(record(recorder, program))
+def find(recorder, program, units=None):
+    report = recorder.report(record(recorder, program, units))
     assert [device["apis"] for device in report["devices"]] == [["cuda"]]
     return {finding["id"]: finding for finding in report["findings"]}, report
 
@@ -109,6 +114,14 @@ def test_the_pair(recorder, name, program, expected):
         if (name in found) == expected:
             break
     assert (name in seen[-1]) == expected, seen
+
+
+@pytest.mark.parametrize("which, expected", [("raise", True), ("silent", False)])
+def test_a_device_of_many_units_needs_more_blocks(recorder, which, expected):
+    """Low occupancy is said of full waves, so that the program's grid goes by the device: that of a small one is no wave
+    of a large one."""
+    found, _ = find(recorder, f"pairs_cuda low-occupancy {which}", units=32)
+    assert ("low-occupancy" in found) == expected, list(found)
 
 
 def test_a_well_behaved_program_has_none(recorder):

@@ -8,6 +8,7 @@ import sys
 
 SOURCE = pathlib.Path(__file__).parents[2] / "src"
 SCHEMA = SOURCE / "result" / "schema" / "result.schema.json"
+BLOCKS_SCHEMA = SOURCE / "blocks" / "blocks.schema.json"
 REPORT_SCHEMA = SOURCE / "report" / "report.schema.json"
 
 
@@ -34,7 +35,8 @@ def validator_of(path):
 def faults(document):
     """One line for each thing in the document that the schema forbids."""
     named = document.get("format") if isinstance(document, dict) else None
-    validator = validator_of(REPORT_SCHEMA if str(named).startswith("tare.report/") else SCHEMA)
+    known = {"tare.report": REPORT_SCHEMA, "tare.blocks": BLOCKS_SCHEMA}
+    validator = validator_of(known.get(str(named).partition("/")[0], SCHEMA))
     return [f"{error.json_path}: {error.message}"[:300] for error in validator.iter_errors(document)]
 
 

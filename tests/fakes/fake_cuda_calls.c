@@ -65,6 +65,7 @@ static const char *const names[] = {
 	FAKE_CUDA_CALLS(NAME)
 #undef NAME
 	    "cuLaunchKernel",
+	"cuLaunchCooperativeKernel",
 };
 
 const char *fake_cuda_call_name(uint32_t id)
@@ -155,6 +156,36 @@ cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned i
 	return after(&call,
 	             fake_cuLaunchKernel(function, groups_x, groups_y, groups_z, size_x, size_y,
 	                                 size_z, shared_bytes, stream, parameters, extra));
+}
+
+// The same, but that its groups may wait for each other, which they do not here.
+FAKE_EXPORT cu_result cuLaunchCooperativeKernel(cu_function function, unsigned int groups_x,
+                                                unsigned int groups_y, unsigned int groups_z,
+                                                unsigned int size_x, unsigned int size_y,
+                                                unsigned int size_z, unsigned int shared_bytes,
+                                                cu_stream stream, void **parameters);
+cu_result cuLaunchCooperativeKernel(cu_function function, unsigned int groups_x,
+                                    unsigned int groups_y, unsigned int groups_z,
+                                    unsigned int size_x, unsigned int size_y, unsigned int size_z,
+                                    unsigned int shared_bytes, cu_stream stream, void **parameters)
+{
+	struct {
+		cu_function function;
+		unsigned int groups[3], size[3], shared_bytes;
+		cu_stream stream;
+		void **parameters;
+	} held = { function,
+		   { groups_x, groups_y, groups_z },
+		   { size_x, size_y, size_z },
+		   shared_bytes,
+		   stream,
+		   parameters };
+	struct cupti_call call = { .symbol = function->name };
+	uint64_t data = 0;
+	before(&call, "cuLaunchCooperativeKernel", &held, &data);
+	return after(&call,
+	             fake_cuLaunchKernel(function, groups_x, groups_y, groups_z, size_x, size_y,
+	                                 size_z, shared_bytes, stream, parameters, NULL));
 }
 
 // ---- what nobody is told of

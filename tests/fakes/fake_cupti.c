@@ -252,6 +252,11 @@ static const char *kept_name(const char *name)
 	return kept[i];
 }
 
+static uint32_t stream_id(cu_stream stream)
+{
+	return (uint32_t)((uintptr_t)stream >> 4);
+}
+
 static int32_t size(uint32_t told)
 {
 	return told ? (int32_t)told : 1;
@@ -300,8 +305,7 @@ static void see(const struct fake_cuda_activity *what)
 	                  : what->kind == FAKE_CUDA_FILL ? ABI_CUPTI_KIND_MEMSET
 	                  : peer                         ? ABI_CUPTI_KIND_MEMCPY_PEER
 	                                                 : ABI_CUPTI_KIND_MEMCPY;
-	uint32_t stream = (uint32_t)((uintptr_t)what->stream >> 4),
-	         correlation = correlation_of(what);
+	uint32_t stream = stream_id(what->stream), correlation = correlation_of(what);
 	bool timed = self.script.timeless == 0;
 
 	if (!self.enabled[kind]) {
@@ -383,6 +387,35 @@ static void see_node(uint64_t node, uint64_t original)
 		tell_node(ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED, node, original);
 }
 
+// For the range profiler (fake_cupti_profiler.c).
+static _Thread_local const char *under_way;
+static _Atomic int captures;
+
+static void note_launch(const char *name, struct cupti_call *call)
+{
+	bool exits = call->site == ABI_CUPTI_SITE_EXIT;
+	bool done = exits && *(const cu_result *)call->result == ABI_SUCCESS;
+	under_way = exits ? NULL : name;
+	if (done && strncmp(name, "cuStreamBeginCapture", 20) == 0)
+		captures++;
+	if (exits && strncmp(name, "cuStreamEndCapture", 18) == 0)
+		captures--;
+	if (done && strncmp(name, "cuLaunch", 8) == 0 && call->symbol)
+		fake_cupti_launched(call->symbol);
+	if (done && strcmp(name, "cuGraphLaunch") == 0)
+		fake_cupti_launched("a graph's");
+}
+
+bool fake_cupti_captures(void)
+{
+	return captures > 0;
+}
+
+bool fake_cupti_within(const char *word)
+{
+	return under_way && strstr(under_way, word);
+}
+
 // A function's id is its place among the names.
 static void see_call(const char *name, struct cupti_call *call)
 {
@@ -397,6 +430,7 @@ static void see_call(const char *name, struct cupti_call *call)
 		self.script.hold = false;
 		usleep(30000);
 	}
+	note_launch(name, call);
 	for (uint32_t id = 1; id < CALLS && cuda.call_name(id); id++)
 		if (self.calls[id] && self.subscribed && strcmp(cuda.call_name(id), name) == 0)
 			self.callback(self.context, ABI_CUPTI_DOMAIN_DRIVER, id, call);
@@ -613,6 +647,16 @@ cupti_result cuptiGetDeviceId(cu_context context, uint32_t *device)
 	if (!context)
 		return INVALID_PARAMETER;
 	*device = cuda.context_device(context);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiGetStreamIdEx(cu_context context, cu_stream stream, uint8_t is_thread_default,
+                                uint32_t *id)
+{
+	(void)is_thread_default;
+	if (!context)
+		return INVALID_PARAMETER;
+	*id = stream_id(stream);
 	return ABI_CUPTI_SUCCESS;
 }
 

@@ -5,6 +5,16 @@
 
 #define FAKE_CUPTI_EXPORT __attribute__((visibility("default")))
 
+#include <stdbool.h>
+
+// Of the range profiler: what a metric is of a launch of a kernel.
+FAKE_CUPTI_EXPORT double fake_cupti_value(const char *metric, const char *kernel);
+// Among the fake's own files: a kernel was launched; any stream captures; this thread is in a call
+// of the driver's with this word in its name.
+void fake_cupti_launched(const char *kernel);
+bool fake_cupti_captures(void);
+bool fake_cupti_within(const char *word);
+
 // Kinds that are enabled, plus one for a subscriber.
 FAKE_CUPTI_EXPORT int fake_cupti_active(void);
 // Buffers that were asked for and not given back.

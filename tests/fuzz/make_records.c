@@ -230,6 +230,41 @@ static void launches(const char *folder)
 	end(w);
 }
 
+// Launches with all that counters say, one of them run several times; what was left alone; values
+// of no command.
+static void counted(const char *folder)
+{
+	struct tare_trace_header h = usual();
+	struct tare_trace_writer *w = begin(folder, "counted", h);
+	uint64_t t = t0;
+
+	base_objects(w);
+	add(w, RECORD(counting, COUNTING, TARE_COUNTING_PREPARED, 1, .object = 0x77, .from = t,
+	              .to = t + 300, .group = 5, .text = 1));
+	add(w, RECORD(counting, COUNTING, TARE_COUNTING_ABSENT, 1, .from = t + 300, .to = t + 300,
+	              .code = TARE_TRACE_COUNTER_HOST_READ_BYTES));
+	for (uint32_t i = TARE_LEFT_CAPTURED; i <= TARE_LEFT_SHARED; i++)
+		add(w, RECORD(counting, COUNTING, TARE_COUNTING_LEFT, 1, .object = KERNEL,
+		              .from = t + 310, .to = t + 310, .code = i));
+	t += 400;
+	for (uint32_t i = 1; i <= 11; i++, t += 100) {
+		uint16_t first = (uint16_t)(4 * (i - 1) + 1);
+		add(w, RECORD(command, COMMAND, WRITE, 1, .enter = t, .call_ticks = 40, .number = i,
+		              .kind = TARE_KIND_KERNEL, .queue = 1, .object = KERNEL, .amount = 1));
+		add(w, RECORD(counting, COUNTING, TARE_COUNTING_LAUNCH, 1, .command_track = 1,
+		              .command_number = i, .from = t + 5, .to = t + 35, .group = i % 5,
+		              .code = i == 11 ? 999 : 0, .passes = 1 + i % 2, .text = 0));
+		for (uint16_t k = 0; i <= 9 && k < 4; k++)
+			add(w, FLAGGED(counted, COUNTED, i % 2, i % 5, 1, .command_track = 1,
+			               .command_number = i, .ticks = t + 35,
+			               .counter = { (uint16_t)(first + k), k ? first : 0 },
+			               .value = { 1e6 / i, k % 2 ? -1.0 : __builtin_inf() }));
+	}
+	add(w, FLAGGED(counted, COUNTED, 0, 1, 1, .command_track = 1, .command_number = 77,
+	               .ticks = t, .counter = { 1, 0 }, .value = { __builtin_nan("") }));
+	end(w);
+}
+
 // Writes and reads with what they carry, the same bytes now and then; the last two of no such
 // command.
 static void contents(const char *folder)
@@ -547,6 +582,7 @@ void every_record(const char *folder)
 	commands(folder);
 	launches(folder);
 	contents(folder);
+	counted(folder);
 	calls(folder);
 	marks(folder);
 	apis(folder);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // report_fixture NAME json | NAME text COLUMNS VERBOSITY [ascii|colour]: the report of a run made
-// by hand, on standard output.
+// by hand, on standard output; or "" declarations: how the tables are declared.
+#include "report/tables/tables.h"
 #include "tests/unit/report/run/run_fixture.h"
 
 #include <locale.h>
@@ -14,6 +15,8 @@ int main(int argc, char **argv)
 	struct tare_error error = { 0 };
 	int status;
 
+	if (argc == 3 && strcmp(argv[2], "declarations") == 0)
+		return tare_run_declarations(stdout) < 0;
 	if (argc < 3 || !run_fixture_make(argv[1], &fixture)) {
 		fprintf(
 		    stderr,

@@ -16,12 +16,15 @@ ARROWS = {
     "analysis": {"base", "model", "trace"},
     "record": {"base", "guest"},
     "result": {"base", "model"},
-    "report": {"base", "model", "result", "analysis"},
+    "table": set(),
+    "report": {"base", "table", "model", "result", "analysis"},
     "backend": {"base", "model"},
     "measure": {"base", "model", "result", "backend"},
-    "export": {"base", "analysis", "report"},
+    "export": {"base", "table", "analysis", "report"},
+    "blocks": {"base", "backend", "guest", "record", "result"},
     "time": set(),
-    "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export"},
+    "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export",
+            "blocks"},
 }
 # Inside a folder: each of its rooms and those it may include. "" is the folder's own files.
 CORE = {"core", "host"}
@@ -37,8 +40,9 @@ ROOMS = {
         "findings/transfers": {"findings", "core", "recording", "ledger", "tables", "whatif"},
         "findings/execution": {"findings", "core", "recording", "ledger", "tables", "whatif"},
     },
-    "report": {"": {"terminal"}, "terminal": set(), "result": {"", "terminal"}, "run": {"", "terminal"},
-               "page": {"", "run"}},
+    "report": {"": {"terminal"}, "terminal": set(), "core": {"terminal"}, "tables": {"core", "terminal"},
+               "result": {"", "terminal"}, "run": {"", "terminal", "core", "tables"},
+               "hotspots": {"", "terminal", "core", "tables", "run"}, "page": {"", "core", "tables", "run", "hotspots"}},
     "measure": {
         "devices": set(), "host": set(), "core": {"devices", "host"}, "latency": CORE, "bandwidth": CORE, "peak": CORE,
         "matmul": CORE, "pipeline": CORE, "overlap": CORE | {"pipeline"}, "several": CORE,
@@ -59,8 +63,8 @@ KINDS = {".c", ".h", ".py", ".sh", ".js", ".css", ".html", ".build", ".scd", ".c
 NAMES = {"Makefile", "meson_options.txt", "check", "demo", "fuzz", "setup"}
 # Declarations of a vendor's interface, which include nothing of ours. libtare takes the stopping rule and
 # how numbers and texts are written, too: files that stand on nothing but base.
-ABI = {"guest": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h"},
-       "time": {"backend/cuda/abi.h", "model/statistics/statistics.h", "result/number.h", "result/clean_text.h"}}
+ABI = {"guest": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "backend/cuda/cupti_profiler_abi.h"},
+       "time": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "guest/cuda/cupti_places.h", "model/statistics/statistics.h", "result/number.h", "result/clean_text.h"}}
 SRC_KNOWS_DRIVER = re.compile(r'#[ \t]*include[ \t]+"(?:[^"]*/)?(?:drivers|ze-cpu)/')
 
 

@@ -12,7 +12,7 @@ import pytest
 BUILD = pathlib.Path(os.environ["TARE_BUILD"])
 # Rooms where that is not so yet.
 CIRCLES = {"backend"}
-ROOMS = ["analysis", "backend", "base", "cli", "export", "measure", "model", "record", "report", "result"]
+ROOMS = ["analysis", "backend", "base", "blocks", "cli", "export", "measure", "model", "record", "report", "result"]
 
 
 def needs(text):

@@ -2,7 +2,7 @@
 // The twins of pairs_work.c and pairs_transfers.c on CUDA: for every finding a program that must
 // raise it, and a like one that must not: pairs_cuda NAME raise|silent|fixed [FACTOR]. They are for
 // the stand-in for the driver with the script cuda-pairs.tare-device, where a turn of a work-item
-// takes 1 ns; on a GPU the factor makes kernels as long.
+// takes 1 ns; on a GPU the factor makes kernels as long: `pairs_cuda factor` measures it.
 #include "example.h"
 #include "stopwatch.h"
 
@@ -22,6 +22,7 @@ static cu_pointer memory; // on the device, as much as AGAIN
 static char *host;        // plain, on 4096 bytes, as much
 static bool raise_it, fix_it;
 static uint32_t factor = 1;
+static uint32_t device_units; // of the device
 // modules are to be, and were, loaded for so long before the first command
 static double build_ns, built_ns;
 
@@ -44,6 +45,12 @@ static void run(uint32_t turns)
 static void finish(void)
 {
 	DO(cuStreamSynchronize, stream);
+}
+
+// As many work-items as the device runs at once, at the least: no kernel is too small then.
+static uint32_t filling_items(void)
+{
+	return device_units * 32;
 }
 
 // The first launch is no finding here.
@@ -77,7 +84,7 @@ static void launch_bound(void)
 		for (double until = now_ns() + 300e3; raise_it && now_ns() < until;)
 			for (int k = 0; k < BATCH; k++)
 				DO(cuEventRecord, event, other);
-		run(450);
+		run_in(stream, filling_items(), GROUP, 450);
 	}
 	finish();
 	DO(cuEventDestroy_v2, event);
@@ -363,10 +370,10 @@ static void synchronize_drains(void)
 	DO(cuMemFreeHost, result);
 }
 
-// The one asks for so much shared memory that few blocks fit.
+// The one asks for so much shared memory that few blocks fit: of all the blocks more than one wave.
 static void low_occupancy(void)
 {
-	uint32_t first = 0, items = 1 << 14, add = 1, turns = 100;
+	uint32_t first = 0, items = filling_items() * 64, add = 1, turns = 100 * factor;
 	void *parameters[] = { &memory, &memory, &first, &items, &add, &turns };
 
 	warm_up();
@@ -396,31 +403,44 @@ static void managed_memory_moves(void)
 	DO(cuMemFree_v2, shared);
 }
 
-static void copies_beside(const char *from, int count)
+// Where copies for another stream go.
+struct beside {
+	cu_pointer to;
+	char *from;
+	size_t bytes;
+};
+
+static void copies_beside(const struct beside *beside, int count)
 {
 	for (int i = 0; i < count; i++)
-		DO(cuMemcpyHtoDAsync_v2, memory + MEGABYTE, from, MEGABYTE, other);
+		DO(cuMemcpyHtoDAsync_v2, beside->to, beside->from, beside->bytes, other);
 }
 
 // Copies for another stream, to which the host comes only when there is room again for its
-// launches: the last of them outlast the kernels. The silent one issues them first.
+// launches: the last of them outlast the kernels that the full stream still has, on a GPU about
+// 1,100. The silent one issues them first. A kernel takes many times as long as a launch, or the
+// stream never fills.
 static void launch_queue_full(void)
 {
-	enum { TIMES = 8, LAST = 110 };
-	char *pinned = pinned_memory(MEGABYTE);
+	enum { TIMES = 6, LAST = 200, MOST = 16 };
+	// a GPU's link is so much faster
+	struct beside beside = { .bytes = MEGABYTE * (factor < MOST ? factor : MOST) };
 
+	beside.to = device_memory(beside.bytes);
+	beside.from = pinned_memory(beside.bytes);
 	warm_up();
 	if (!raise_it)
-		copies_beside(pinned, TIMES - 1 + LAST);
+		copies_beside(&beside, TIMES - 1 + LAST);
 	for (int i = 0; i < TIMES; i++) {
 		for (int k = 0; k < 1500; k++)
-			run(20);
+			run(100);
 		if (raise_it)
-			copies_beside(pinned, i + 1 < TIMES ? 1 : LAST);
+			copies_beside(&beside, i + 1 < TIMES ? 1 : LAST);
 	}
 	finish();
 	DO(cuStreamSynchronize, other);
-	DO(cuMemFreeHost, pinned);
+	DO(cuMemFreeHost, beside.from);
+	DO(cuMemFree_v2, beside.to);
 }
 
 static const struct {
@@ -457,9 +477,11 @@ static const struct {
 
 static void open_pair(void)
 {
-	int registers;
+	int registers, multiprocessors;
 
 	open_device();
+	DO(cuDeviceGetAttribute, &multiprocessors, ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+	device_units = (uint32_t)multiprocessors;
 	double from = now_ns();
 	while (now_ns() - from < build_ns)
 		DO(cuModuleUnload, load_kernel().module);
@@ -486,8 +508,29 @@ static void close_pair(void)
 	close_device();
 }
 
+// Prints the factor with which a launch of ITEMS takes 1 ns a turn and work-item.
+static void print_factor(void)
+{
+	enum { TURNS = 1 << 20 };
+	double from, ns;
+
+	open_pair();
+	run(TURNS / 16);
+	finish();
+	from = now_ns();
+	run(TURNS);
+	finish();
+	ns = (now_ns() - from) / TURNS;
+	printf("%.0f\n", ns < ITEMS ? ITEMS / ns : 1);
+	close_pair();
+}
+
 int main(int count, char **arguments)
 {
+	if (count == 2 && strcmp(arguments[1], "factor") == 0) {
+		print_factor();
+		return 0;
+	}
 	fix_it = count >= 3 && strcmp(arguments[2], "fixed") == 0;
 	raise_it = count >= 3 && strcmp(arguments[2], "raise") == 0;
 	if (count == 4)
@@ -505,6 +548,6 @@ int main(int count, char **arguments)
 		close_pair();
 		return 0;
 	}
-	fprintf(stderr, "usage: pairs_cuda NAME raise|silent|fixed [FACTOR]\n");
+	fprintf(stderr, "usage: pairs_cuda NAME raise|silent|fixed [FACTOR] | factor\n");
 	return 2;
 }

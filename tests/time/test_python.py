@@ -61,7 +61,7 @@ def test_a_span_is_timed(cl):
             marker(cl, queue)
         result = span.read(LIMIT_NS)
         assert result.state in (tare_time.State.OK, tare_time.State.BELOW_FLOOR)
-        assert result.name == "markers"
+        assert result.name == "markers" and result.device and result.between == tare_time.Between.MARKS
         # These say that the structure is read as the library writes it.
         assert result.device_ns == result.end_ticks - result.start_ticks
         assert (result.rate.hz_numerator, result.rate.hz_denominator, result.rate.valid_bits) == (10**9, 1, 64)
@@ -69,6 +69,7 @@ def test_a_span_is_timed(cl):
         assert result.reason == tare_time.Reason.NO_REASON and result.wraps_excluded
         assert result.line().startswith("markers: ")
     own = timer.event(marker(cl, queue).value, "own", LIMIT_NS)
+    assert own.between == tare_time.Between.COMMAND or own.state == tare_time.State.NOT_AVAILABLE
     assert own.floor_ns == 0 or own.state == tare_time.State.NOT_AVAILABLE
 
 
@@ -110,6 +111,9 @@ def test_a_series_is_repeated_until_it_is_known(cl, tmp_path):
     path = tmp_path / "spans.json"
     tare_time.write(path, series, own)
     document = validate.check(path)
+    with timer.span() as span:
+        pass
+    assert document["parameters"]["device"] == span.read(LIMIT_NS).device
     cells = {(cell["labels"]["span"], cell["source"]): cell for cell in document["cells"]}
     assert set(cells) == {("markers", "device"), ("markers", "host"), ("own", "device")}
     assert cells["markers", "device"]["median"] == figure.median_ns
@@ -120,6 +124,43 @@ def test_a_series_is_repeated_until_it_is_known(cl, tmp_path):
     shown = subprocess.run([os.environ["TARE"], "render", str(path), "--html", str(page)], check=True, text=True,
                            capture_output=True, timeout=60).stdout
     assert "markers, time" in shown and "What each span takes the device" in page.read_text(encoding="utf-8")
+
+
+DOUBLE = """__kernel void twice(__global float *x, int rounds)
+{
+    float y = x[get_global_id(0)];
+    for (int i = 0; i < rounds; i++) y = y * 1.0001f + 1e-6f;
+    x[get_global_id(0)] = y;
+}"""
+
+
+def test_pyopencl_and_numpy_are_timed():
+    """What a user of pyopencl writes: its queue as it is, its arrays, and its events beside the spans."""
+    pyopencl, numpy = pytest.importorskip("pyopencl"), pytest.importorskip("numpy")
+    devices = [device for platform in pyopencl.get_platforms() for device in platform.get_devices()]
+    if not devices:
+        pytest.skip("there is no OpenCL device")
+    context = pyopencl.Context(devices[:1])
+    queue = pyopencl.CommandQueue(context, properties=pyopencl.command_queue_properties.PROFILING_ENABLE)
+    ones = numpy.ones(4096, dtype=numpy.float32)
+    memory = pyopencl.Buffer(context, pyopencl.mem_flags.READ_WRITE | pyopencl.mem_flags.COPY_HOST_PTR, hostbuf=ones)
+    kernel = pyopencl.Program(context, DOUBLE).build().twice
+    timer = tare_time.Timer.opencl(queue)
+    with timer.span("twice") as span:
+        event = kernel(queue, ones.shape, None, memory, numpy.int32(2000))
+    result, own = span.read(LIMIT_NS), timer.event(event, "twice", LIMIT_NS)
+    assert result.state == own.state == tare_time.State.OK and result.device == devices[0].name[:63]
+    assert own.device_ns == event.profile.end - event.profile.start
+    assert result.device_ns >= own.device_ns and result.start_ticks <= event.profile.start
+    assert result.end_ticks >= event.profile.end
+    with timer.span("copy") as span:
+        pyopencl.enqueue_copy(queue, ones, memory)
+    assert span.read(LIMIT_NS).device_ns >= 0 and (ones > 1).all()
+    figure = tare_time.Series("twice", most=40).repeat(
+        timer, lambda: kernel(queue, ones.shape, None, memory, numpy.int32(200)), LIMIT_NS)
+    assert figure.n <= 40 and figure.median_ns > 0
+    del queue
+    assert timer.span("later").__enter__().__exit__() is None
 
 
 def test_a_span_may_go_after_its_timer(cl):
@@ -140,7 +181,7 @@ def test_the_documents_first_program_runs(cl, tmp_path):
     page = (ROOT / "docs" / "own-program.md").read_text(encoding="utf-8")
     program, library = tmp_path / "program.c", pathlib.Path(os.environ["TARE_TIME_LIBRARY"])
     program.write_text(re.search(r"```c\n(.*?)```", page, re.S)[1], encoding="utf-8")
-    for name in ("libtare.so", "libtare.so.0.1"):
+    for name in ("libtare.so", "libtare.so.0.2"):
         (tmp_path / name).symlink_to(library)
     done = subprocess.run([*shlex.split(os.environ.get("TARE_CC", "cc")), "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}",
                            str(program), "-o", str(tmp_path / "program"), f"-L{tmp_path}", "-ltare", "-l:libOpenCL.so.1"],
@@ -171,13 +212,18 @@ def test_errors_say_what_is_wrong(cl):
         tare_time.Timer.levelzero(None, None, None, tare_time.List.IMMEDIATE)
     with pytest.raises(tare_time.Error):
         tare_time.Timer.cuda(None, spans=5000)
+    with pytest.raises(tare_time.Error):
+        tare_time.Timer.cuda(None, engines=True)
+    with pytest.raises(tare_time.Error, match="only CUDA") as wrong:
+        tare_time.Timer("open_opencl", Queue(cl, PROFILING).int_ptr, engines=True)
+    assert wrong.value.code == -errno.ENOTSUP
     assert re.fullmatch(r"\d+\.\d+\.\d+", tare_time.version())
 
 
 def test_the_words_are_the_headers():
     header = "".join((ROOT / "include" / "tare" / name).read_text(encoding="utf-8") for name in ("time.h", "time_series.h"))
     for words, name in ((tare_time.State, "tare_time_state"), (tare_time.Reason, "tare_time_reason"),
-                        (tare_time.List, "tare_time_list"), (tare_time.Known, "tare_time_known")):
+                        (tare_time.List, "tare_time_list"), (tare_time.Known, "tare_time_known"), (tare_time.Between, "tare_time_between")):
         body = re.search(rf"enum {name} {{(.*?)}};", header, re.S)[1]
         found = re.findall(r"\bTARE_TIME_(\w+),", body)
         assert [word.name for word in words] == found and [int(word) for word in words] == list(range(len(found)))

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,40 @@ static void nothing_is_made_after_the_opening(void **state)
 	stop();
 }
 
+// The kernel ends with `code`, which the context keeps.
+static void after_an_error(const char *script, cu_result code, enum tare_time_reason reason)
+{
+	struct tare_time_result result;
+	char line[TARE_TIME_LINE], hex[16];
+
+	start(script);
+	result = result_of(span_of("kernel", KERNEL_NS));
+	assert_int_equal(result.state, TARE_TIME_NOT_AVAILABLE);
+	assert_int_equal(result.reason, reason);
+	assert_int_equal(result.native, code);
+	assert_int_equal(result.device_ns, -1);
+	assert_true(tare_time_line(&result, line, sizeof line) > 0);
+	snprintf(hex, sizeof hex, "(0x%x)", (unsigned)code);
+	assert_non_null(strstr(line, hex));
+	assert_int_equal(tare_time_close(timer, &error), 0);
+	call.cuStreamDestroy_v2(stream);
+	call.cuDevicePrimaryCtxRelease_v2(0);
+	call.cuCtxSetCurrent(NULL);
+}
+
+static void a_kernel_that_failed_is_told(void **state)
+{
+	(void)state;
+	after_an_error("fail_launch=1 fail_code=700", ABI_ILLEGAL_ADDRESS,
+	               TARE_TIME_COMMAND_FAILED);
+}
+
+static void a_device_that_is_lost_is_told(void **state)
+{
+	(void)state;
+	after_an_error("fail_launch=1 fail_code=214", ABI_ECC_UNCORRECTABLE, TARE_TIME_DEVICE_LOST);
+}
+
 static void without_a_context_there_is_no_timer(void **state)
 {
 	struct tare_timer *none = timer;
@@ -204,6 +239,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_stream_that_is_captured_has_no_spans),
 		cmocka_unit_test(an_event_is_a_moment),
 		cmocka_unit_test(nothing_is_made_after_the_opening),
+		cmocka_unit_test(a_kernel_that_failed_is_told),
+		cmocka_unit_test(a_device_that_is_lost_is_told),
 	};
 	void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
 

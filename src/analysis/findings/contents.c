@@ -73,6 +73,20 @@ int finding_say_not_compared(struct evaluation *evaluation)
 	    (unsigned long long)none, (unsigned long long)copies, text);
 }
 
+// Takes so much out of a part of a gap, or all of it. Returns how much.
+static float take_part(struct evaluation *evaluation, const struct ledger_working_gap *gap,
+                       enum tare_ledger_category category, float most_ns)
+{
+	uint32_t bit = UINT32_C(1) << category;
+	if (!(gap->has & bit))
+		return 0 < most_ns ? 0 : most_ns;
+	float *part = &evaluation->gap_parts_ns[gap->first_part +
+	                                        (uint32_t)__builtin_popcount(gap->has & (bit - 1))];
+	float taken = *part < most_ns ? *part : most_ns;
+	*part -= taken;
+	return taken;
+}
+
 int finding_leave_out_hashing(struct evaluation *evaluation)
 {
 	const struct tare_recording *recording = evaluation->recording;
@@ -85,9 +99,9 @@ int finding_leave_out_hashing(struct evaluation *evaluation)
 			spans[count++] = (struct tare_time_span){ recording->places[i].from_ns,
 				                                  recording->places[i].to_ns };
 	count = tare_spans_unite(spans, count);
-	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		struct evaluated_gap *gap = &evaluation->gaps[i];
-		float *parts = gap->parts_ns, hashing = 0;
+	for (size_t i = 0; count && i < evaluation->gap_count; i++) {
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		float hashing = 0;
 		while (first < count && spans[first].to_ns <= gap->from_ns)
 			first++;
 		for (size_t k = first; k < count && spans[k].from_ns < gap->to_ns; k++) {
@@ -96,13 +110,8 @@ int finding_leave_out_hashing(struct evaluation *evaluation)
 			int64_t to_ns = spans[k].to_ns < gap->to_ns ? spans[k].to_ns : gap->to_ns;
 			hashing += (float)(to_ns - from_ns);
 		}
-		float computing =
-		    parts[TARE_LEDGER_COMPUTING] < hashing ? parts[TARE_LEDGER_COMPUTING] : hashing;
-		float off = parts[TARE_LEDGER_OFF_CPU] < hashing - computing
-		                ? parts[TARE_LEDGER_OFF_CPU]
-		                : hashing - computing;
-		parts[TARE_LEDGER_COMPUTING] -= computing;
-		parts[TARE_LEDGER_OFF_CPU] -= off;
+		float computing = take_part(evaluation, gap, TARE_LEDGER_COMPUTING, hashing);
+		float off = take_part(evaluation, gap, TARE_LEDGER_OFF_CPU, hashing - computing);
 		evaluation->steady_ns -= (int64_t)(computing + off);
 	}
 	return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a finding is put together.
+#include "analysis/core/room.h"
 #include "analysis/findings/internal.h"
 
 #include <math.h>
@@ -80,17 +81,21 @@ void finding_claim(struct finding_draft *draft, int64_t from_ns, int64_t to_ns)
 	struct tare_finding *finding = &draft->finding;
 	if (from_ns >= to_ns || draft->failed)
 		return;
-	if (finding->claim_count == draft->claim_room) {
-		size_t room = draft->claim_room ? 2 * draft->claim_room : 64;
-		struct tare_time_span *claims = reallocarray(finding->claims, room, sizeof *claims);
-		if (!claims) {
-			draft->failed = true;
-			return;
-		}
-		finding->claims = claims;
-		draft->claim_room = room;
+	struct tare_time_span *last =
+	    finding->claim_count ? &finding->claims[finding->claim_count - 1] : NULL;
+	// They are united in the end; those that follow one another are at once.
+	if (last && from_ns >= last->from_ns && from_ns <= last->to_ns) {
+		last->to_ns = to_ns > last->to_ns ? to_ns : last->to_ns;
+		return;
 	}
-	finding->claims[finding->claim_count++] = (struct tare_time_span){ from_ns, to_ns };
+	struct tare_time_span *claim =
+	    TARE_ROOM_FOR(finding->claims, draft->claim_room, finding->claim_count);
+	if (!claim) {
+		draft->failed = true;
+		return;
+	}
+	*claim = (struct tare_time_span){ from_ns, to_ns };
+	finding->claim_count++;
 }
 
 void finding_cost(struct finding_draft *draft, double low_ns, double best_ns, double high_ns)
@@ -142,15 +147,8 @@ static struct tare_finding_place *place_for(struct finding_draft *draft, uint64_
 	uint32_t at = tare_id_map_find(&draft->place_of, key);
 	if (at != TARE_ID_ABSENT)
 		return &draft->places[at];
-	if (draft->place_count == draft->place_room) {
-		size_t room = draft->place_room ? 2 * draft->place_room : 16;
-		struct tare_finding_place *places =
-		    reallocarray(draft->places, room, sizeof *places);
-		if (!places)
-			return NULL;
-		draft->places = places;
-		draft->place_room = room;
-	}
+	if (!TARE_ROOM_FOR(draft->places, draft->place_room, draft->place_count))
+		return NULL;
 	if (!tare_id_map_put(&draft->place_of, key, (uint32_t)draft->place_count))
 		return NULL;
 	draft->places[draft->place_count] = (struct tare_finding_place){
@@ -185,8 +183,8 @@ static void add_to_place(struct finding_draft *draft, uint64_t key,
 
 static uint64_t key_of(uint32_t stack, uint32_t thing, uint32_t kind)
 {
-	uint32_t parts[3] = { stack, thing, kind };
-	return tare_hash_bytes(TARE_HASH_START, parts, sizeof parts);
+	uint64_t of = ((uint64_t)stack << 32 | thing) * UINT64_C(0x9e3779b97f4a7c15);
+	return of ^ (kind + UINT64_C(1)) * UINT64_C(0xc2b2ae3d27d4eb4f);
 }
 
 void finding_saw_command(struct finding_draft *draft, uint32_t command, int64_t from_ns,

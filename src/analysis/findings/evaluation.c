@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the rules judge with: the working part of a view, its commands by start, its idle gaps.
+#include "analysis/core/room.h"
 #include "analysis/findings/internal.h"
 #include "analysis/ledger/internal.h"
 
@@ -42,18 +43,50 @@ static int open_working_part(struct evaluation *evaluation)
 	return cut_spans(evaluation);
 }
 
-static void count_commands(struct evaluation *evaluation)
+static void note_kernel(struct evaluation *evaluation, uint32_t index)
+{
+	const struct tare_recorded_command *command = &evaluation->recording->commands[index];
+	struct evaluation_kernels *kernels = &evaluation->kernels;
+	if (kernels->count++ == 0)
+		kernels->first_ns = command->enter_ns;
+	kernels->last_ns = command->enter_ns;
+}
+
+static void look_at_commands(struct evaluation *evaluation)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	for (size_t i = 0; i < recording->command_count; i++) {
+	evaluation->kernels = (struct evaluation_kernels){ 0, TARE_NO_TIME, TARE_NO_TIME, false };
+	for (uint32_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
-		if (tare_command_only_executes(command) ||
-		    !tables_has_command_of_any_name(&evaluation->context, command))
+		if (command->kind == TARE_KIND_KERNEL &&
+		    command->object < recording->kernel_count &&
+		    evaluation->first_launch[command->object] == TARE_NO_INDEX)
+			evaluation->first_launch[command->object] = i;
+		if (command->kind == TARE_KIND_KERNEL && command->flags & TARE_COMMAND_BLOCKING &&
+		    tare_command_timed(command))
+			evaluation->kernels.blocking = true;
+		if (!tables_has_command_of_any_name(&evaluation->context, command))
+			continue;
+		if (tables_is_kernel(command))
+			note_kernel(evaluation, i);
+		if (tare_command_only_executes(command))
 			continue;
 		evaluation->commands++;
 		evaluation->timed += tare_command_timed(command);
 		evaluation->unsampled += command->untimed == TARE_UNTIMED_NOT_SAMPLED;
 	}
+}
+
+static int count_commands(struct evaluation *evaluation)
+{
+	size_t kernels = evaluation->recording->kernel_count;
+	evaluation->first_launch = malloc((kernels + 1) * sizeof *evaluation->first_launch);
+	if (!evaluation->first_launch)
+		return -ENOMEM;
+	for (size_t i = 0; i <= kernels; i++)
+		evaluation->first_launch[i] = TARE_NO_INDEX;
+	look_at_commands(evaluation);
+	return 0;
 }
 
 // What the driver was charged with, of a command in the mean: nothing was added to many.
@@ -91,128 +124,80 @@ static void find_recording_costs(struct evaluation *evaluation)
 
 // ---- gaps
 
-static int make_gap_room(struct evaluation *evaluation)
+// What the ledgers' own sweep has told of the working part, or one of its own.
+static int take_working(struct evaluation *evaluation)
 {
-	size_t room = evaluation->gap_room ? 2 * evaluation->gap_room : 256;
-	if (evaluation->gap_count < evaluation->gap_room)
+	struct tare_time_span part = { evaluation->from_ns, evaluation->to_ns };
+	struct ledger_working **kept = evaluation->ledgers ? evaluation->ledgers->working : NULL;
+	if (kept && *kept && (*kept)->part.from_ns == part.from_ns &&
+	    (*kept)->part.to_ns == part.to_ns) {
+		evaluation->working = *kept;
+		*kept = NULL;
 		return 0;
-	struct evaluated_gap *gaps = reallocarray(evaluation->gaps, room, sizeof *gaps);
-	if (!gaps)
-		return -ENOMEM;
-	evaluation->gaps = gaps;
-	evaluation->gap_room = room;
-	return 0;
-}
-
-static int take_gap(void *context, const struct tare_gap *gap,
-                    const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
-{
-	struct evaluation *evaluation = context;
-	const struct tare_recording *recording = evaluation->recording;
-	if (!evaluation_has_time(evaluation, gap->from_ns) ||
-	    !evaluation_has_time(evaluation, gap->to_ns - 1))
-		return 0;
-	if (make_gap_room(evaluation))
-		return -ENOMEM;
-	struct evaluated_gap *evaluated = &evaluation->gaps[evaluation->gap_count++];
-	*evaluated = (struct evaluated_gap){ .from_ns = gap->from_ns,
-		                             .to_ns = gap->to_ns,
-		                             .enter_ns = gap->to_ns,
-		                             .command = gap->command,
-		                             .cause = gap->cause };
-	if (gap->command < recording->command_count) {
-		int64_t enter_ns = recording->commands[gap->command].enter_ns;
-		evaluated->enter_ns = enter_ns < gap->from_ns ? gap->from_ns
-		                      : enter_ns > gap->to_ns ? gap->to_ns
-		                                              : enter_ns;
 	}
-	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
-		evaluated->parts_ns[i] = (float)parts_ns[i];
-	return 0;
+	evaluation->working = calloc(1, sizeof *evaluation->working);
+	return evaluation->working ? ledger_working_find(evaluation->recording, evaluation->view,
+	                                                 part, evaluation->working)
+	                           : -ENOMEM;
 }
 
 static int find_gaps(struct evaluation *evaluation)
 {
-	struct tare_view working = *evaluation->view;
-	struct ledger_scope scope = { .recording = evaluation->recording,
-		                      .view = &working,
-		                      .device = TARE_NO_INDEX };
-	struct ledger_hosts *hosts = NULL;
-	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
-	struct ledger_rows row = { .at = &evaluation->ledger };
-	struct ledger_mark *marks = NULL;
-	int code = gaps ? 0 : -ENOMEM;
-	working.from_ns = evaluation->from_ns;
-	working.to_ns = evaluation->to_ns;
-	if (!code)
-		code = ledger_mark_view(&working, &marks, &row.mark_count);
-	row.marks = marks;
-	if (!code)
-		code = ledger_hosts_new(evaluation->recording, &working, &hosts);
-	if (!code)
-		code = ledger_order(evaluation->recording, &working, &evaluation->order,
-		                    &evaluation->order_count);
-	if (!code) {
-		gaps->each = take_gap;
-		gaps->context = evaluation;
-		code = ledger_sweep(&scope, hosts, evaluation->order, evaluation->order_count, &row,
-		                    gaps);
+	int code = take_working(evaluation);
+	struct ledger_working *working = evaluation->working;
+	if (code)
+		return code;
+	evaluation->ledger = working->ledger;
+	evaluation->order = working->order;
+	evaluation->order_count = working->order_count;
+	evaluation->gaps = working->gaps.at;
+	evaluation->gap_parts_ns = working->gaps.parts_ns;
+	for (size_t i = 0; i < working->gaps.count; i++) {
+		struct ledger_working_gap *gap = &evaluation->gaps[i];
+		if (!evaluation_has_time(evaluation, gap->from_ns) ||
+		    !evaluation_has_time(evaluation, gap->to_ns - 1))
+			continue;
+		gap->first_launch = evaluation_is_first_launch(evaluation, gap->command);
+		evaluation->gaps[evaluation->gap_count++] = *gap;
 	}
-	ledger_hosts_free(hosts);
-	free(marks);
-	free(gaps);
-	return code;
+	return 0;
 }
 
-static void keep_working_commands(struct evaluation *evaluation)
+static int keep_working_commands(struct evaluation *evaluation)
 {
-	size_t kept = 0;
+	const struct tare_recorded_command *commands = evaluation->recording->commands;
+	size_t kept = 0, room = 0;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
-		const struct tare_recorded_command *command =
-		    &evaluation->recording->commands[evaluation->order[i]];
-		if (tables_has_command_of_any_name(&evaluation->context, command) &&
-		    !tables_is_twice(&evaluation->context, command) &&
-		    command->start_ns <= evaluation->to_ns)
-			evaluation->order[kept++] = evaluation->order[i];
+		uint32_t at = evaluation->order[i];
+		if (!tables_has_command_of_any_name(&evaluation->context, &commands[at]) ||
+		    tables_is_twice(&evaluation->context, &commands[at]) ||
+		    commands[at].start_ns > evaluation->to_ns)
+			continue;
+		evaluation->order[kept++] = at;
+		if (!tables_is_transfer(&commands[at]) ||
+		    !evaluation_has_command(evaluation, &commands[at]))
+			continue;
+		uint32_t *transfer =
+		    TARE_ROOM_FOR(evaluation->transfers, room, evaluation->transfer_count);
+		if (!transfer)
+			return -ENOMEM;
+		*transfer = at;
+		evaluation->transfer_count++;
 	}
 	evaluation->order_count = kept;
+	return 0;
 }
 
 // ---- first uses
 
-static int find_first_launches(struct evaluation *evaluation)
-{
-	const struct tare_recording *recording = evaluation->recording;
-	evaluation->first_launch =
-	    calloc(recording->kernel_count + 1, sizeof *evaluation->first_launch);
-	if (!evaluation->first_launch)
-		return -ENOMEM;
-	for (size_t i = 0; i < recording->kernel_count; i++)
-		evaluation->first_launch[i] = TARE_NO_INDEX;
-	for (size_t i = recording->command_count; i-- > 0;)
-		if (recording->commands[i].kind == TARE_KIND_KERNEL &&
-		    recording->commands[i].object < recording->kernel_count)
-			evaluation->first_launch[recording->commands[i].object] = (uint32_t)i;
-	return 0;
-}
-
-bool evaluation_is_first_launch(const struct evaluation *evaluation, uint32_t command)
-{
-	const struct tare_recording *recording = evaluation->recording;
-	return command < recording->command_count &&
-	       recording->commands[command].kind == TARE_KIND_KERNEL &&
-	       recording->commands[command].object < recording->kernel_count &&
-	       evaluation->first_launch[recording->commands[command].object] == command;
-}
-
 int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
-                                const struct evaluated_gap *gap)
+                                const struct ledger_working_gap *gap)
 {
-	int64_t launch_ns = gap->to_ns - gap->enter_ns;
-	double spent_ns =
-	    (double)gap->parts_ns[TARE_LEDGER_API] + (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
-	if (!evaluation_is_first_launch(evaluation, gap->command))
+	if (!gap->first_launch)
 		return 0;
+	int64_t launch_ns = gap->to_ns - gap->enter_ns;
+	double spent_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
+	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 	return (double)launch_ns < spent_ns ? launch_ns : llround(spent_ns);
 }
 
@@ -238,34 +223,35 @@ int evaluation_open(struct evaluation *evaluation, const struct tare_recording *
 	int code = tables_context_open(recording, view, ledgers, &evaluation->context);
 	if (code)
 		return code;
-	count_commands(evaluation);
+	code = count_commands(evaluation);
+	if (code)
+		return code;
 	find_recording_costs(evaluation);
 	evaluation->small_task = calloc(tables->task_count + 1, sizeof *evaluation->small_task);
 	code = evaluation->small_task ? open_working_part(evaluation) : -ENOMEM;
-	if (!code)
-		code = find_first_launches(evaluation);
 	if (!code && evaluation->working_ns > 0)
 		code = find_gaps(evaluation);
-	if (code)
-		return code;
-	keep_working_commands(evaluation);
-	sum_first_uses(evaluation);
-	return 0;
+	if (!code)
+		code = keep_working_commands(evaluation);
+	if (!code)
+		sum_first_uses(evaluation);
+	return code;
 }
 
 void evaluation_close(struct evaluation *evaluation)
 {
 	tables_context_close(&evaluation->context);
 	free(evaluation->spans);
-	free(evaluation->order);
-	free(evaluation->gaps);
+	ledger_working_free(evaluation->working);
+	free(evaluation->working);
+	free(evaluation->transfers);
 	free(evaluation->first_launch);
 	free(evaluation->small_task);
 }
 
 // ---- membership and noise
 
-bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns)
+bool evaluation_among_spans(const struct evaluation *evaluation, int64_t at_ns)
 {
 	size_t low = 0, high = evaluation->span_count;
 	while (low < high) {
@@ -276,17 +262,6 @@ bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns)
 			high = middle;
 	}
 	return low < evaluation->span_count && evaluation->spans[low].from_ns <= at_ns;
-}
-
-bool evaluation_has_command(const struct evaluation *evaluation,
-                            const struct tare_recorded_command *command)
-{
-	int64_t at_ns = tare_command_timed(command) ? command->start_ns : command->enter_ns;
-	// The last completion may be a command of no length.
-	if (at_ns == evaluation->to_ns)
-		at_ns--;
-	return tables_has_command(&evaluation->context, command) &&
-	       evaluation_has_time(evaluation, at_ns);
 }
 
 bool evaluation_has_call(const struct evaluation *evaluation, const struct tare_recorded_call *call)
@@ -319,7 +294,7 @@ uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps)
 }
 
 void evaluation_add_part(const struct evaluation *evaluation, uint32_t device,
-                         const struct evaluated_gap *gap, double part_ns, struct gap_sum *sum)
+                         const struct ledger_working_gap *gap, double part_ns, struct gap_sum *sum)
 {
 	double doubt_ns = (double)evaluation_residual_ns(evaluation, device) *
 	                  (double)evaluation_edges(evaluation, 1);
@@ -329,8 +304,8 @@ void evaluation_add_part(const struct evaluation *evaluation, uint32_t device,
 	sum->high_ns += fmin((double)(gap->to_ns - gap->from_ns), part_ns + doubt_ns);
 }
 
-double evaluation_within_gap(const struct evaluated_gap *gap, const struct tare_time_span *spans,
-                             size_t count, size_t *first)
+double evaluation_within_gap(const struct ledger_working_gap *gap,
+                             const struct tare_time_span *spans, size_t count, size_t *first)
 {
 	double sum_ns = 0;
 	while (*first < count && spans[*first].to_ns <= gap->from_ns)

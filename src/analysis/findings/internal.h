@@ -3,25 +3,21 @@
 // Internal to src/analysis. docs/findings.md has the rules.
 #pragma once
 #include "analysis/findings/findings.h"
+#include "analysis/ledger/working.h"
 #include "analysis/tables/internal.h"
-
-// An idle gap of all devices together, within the working part: none of them ran anything. Its
-// parts are the ledger's, so that findings and ledger never disagree.
-struct evaluated_gap {
-	int64_t from_ns, to_ns;
-	// within the gap: from when on the command that ends it was being enqueued
-	int64_t enter_ns;
-	uint32_t command;                // that ends it; TARE_NO_INDEX: the working part ends
-	enum tare_ledger_category cause; // the largest part
-	float parts_ns[TARE_LEDGER_CATEGORIES]; // sum: to - from
-	bool looped;  // many-short-kernels was raised for it, with the host's own time in it
-	bool drained; // synchronize-drains was raised for it
-};
 
 // Of parts of idle gaps: how long, and between what the clocks' residual leaves it.
 struct gap_sum {
 	double ns, low_ns, high_ns;
 	uint64_t gaps;
+};
+
+// Enqueues of the view's kernels, whatever their names: the first and the last of the recording,
+// which has them in the order of time; without any TARE_NO_TIME.
+struct evaluation_kernels {
+	uint64_t count;
+	int64_t first_ns, last_ns;
+	bool blocking; // of the whole recording one blocks, and has times
 };
 
 struct evaluation {
@@ -43,9 +39,17 @@ struct evaluation {
 	size_t order_count;
 	// of the view, of any kernel name; and of these with device times
 	uint64_t commands, timed;
-	uint64_t unsampled;         // and those without because others stand for them
-	struct evaluated_gap *gaps; // in the order of time
+	uint64_t unsampled;             // and those without because others stand for them
+	struct ledger_working *working; // the three that follow, and `order`, are its
+	// Idle gaps of all devices together, within the working part: none of them ran anything.
+	// Their parts are the ledger's, so that findings and ledger never disagree.
+	struct ledger_working_gap *gaps; // in the order of time
 	size_t gap_count;
+	float *gap_parts_ns;
+	// Of `order` the transfers, which are looked at again and again.
+	uint32_t *transfers;
+	size_t transfer_count;
+	struct evaluation_kernels kernels;
 	// Many drivers compile or load a kernel when it is launched for the first time: what of the
 	// working part that takes (see evaluation_first_use_ns). Shares are of the rest, steady_ns.
 	uint32_t *first_launch; // command of each kernel that was enqueued first; TARE_NO_INDEX
@@ -56,7 +60,7 @@ struct evaluation {
 	int64_t command_cost_ps, untimed_cost_ps, call_cost_ps;
 	bool cost_drowns; // recording cost too high to conclude: raise nothing but that
 	struct tare_findings *findings;
-	size_t room, gap_room;
+	size_t room;
 };
 
 enum finding_needs {
@@ -81,6 +85,18 @@ int evaluation_open(struct evaluation *evaluation, const struct tare_recording *
                     const struct tare_tables *tables, struct tare_findings *findings);
 void evaluation_close(struct evaluation *evaluation);
 
+// What a part of a gap takes; 0: it has none of that category.
+static inline double evaluation_part_ns(const struct evaluation *evaluation,
+                                        const struct ledger_working_gap *gap,
+                                        enum tare_ledger_category category)
+{
+	uint32_t bit = UINT32_C(1) << category;
+	if (!(gap->has & bit))
+		return 0;
+	return (double)evaluation
+	    ->gap_parts_ns[gap->first_part + (uint32_t)__builtin_popcount(gap->has & (bit - 1))];
+}
+
 // ---- noise
 
 // The least that a finding must cost, of the working part and altogether.
@@ -96,11 +112,11 @@ bool finding_matters(const struct evaluation *evaluation, uint32_t device, doubl
 // are all shifted by the same error: one of its parts loses at most the residual, which another one
 // gains.
 void evaluation_add_part(const struct evaluation *evaluation, uint32_t device,
-                         const struct evaluated_gap *gap, double part_ns, struct gap_sum *sum);
+                         const struct ledger_working_gap *gap, double part_ns, struct gap_sum *sum);
 // How much of the spans, in order and disjoint, lies in a gap; *first is the first span that may, 0
 // before the first gap: gaps are asked for in the order of time.
-double evaluation_within_gap(const struct evaluated_gap *gap, const struct tare_time_span *spans,
-                             size_t count, size_t *first);
+double evaluation_within_gap(const struct ledger_working_gap *gap,
+                             const struct tare_time_span *spans, size_t count, size_t *first);
 // Boundaries of the two clocks that the parts of so many gaps rest on: one each; two where the ends
 // of a gap may be of several devices' clocks.
 uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps);
@@ -108,19 +124,40 @@ uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps);
 // least 0.
 int64_t evaluation_residual_ns(const struct evaluation *evaluation, uint32_t device);
 // Whether a moment is in the working part and in what the view asks for.
-bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns);
+bool evaluation_among_spans(const struct evaluation *evaluation, int64_t at_ns);
+static inline bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns)
+{
+	if (evaluation->span_count == 1) // the most usual view
+		return evaluation->spans->from_ns <= at_ns && at_ns < evaluation->spans->to_ns;
+	return evaluation_among_spans(evaluation, at_ns);
+}
 // Of the working part without first uses, in percent.
 double evaluation_percent(const struct evaluation *evaluation, double ns);
 // Whether the command is the first launch of its kernel.
-bool evaluation_is_first_launch(const struct evaluation *evaluation, uint32_t command);
+static inline bool evaluation_is_first_launch(const struct evaluation *evaluation, uint32_t command)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	return command < recording->command_count &&
+	       recording->commands[command].kind == TARE_KIND_KERNEL &&
+	       recording->commands[command].object < recording->kernel_count &&
+	       evaluation->first_launch[recording->commands[command].object] == command;
+}
 // Of a gap that a kernel's first launch ends: what lies inside that launch's call, and from its
 // submission to its start. Not what it was held before: the program may not have flushed.
 int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
-                                const struct evaluated_gap *gap);
+                                const struct ledger_working_gap *gap);
 // Whether the command is of the view (and its kernel has a name that the view asks for) and begins,
 // or without times was enqueued, in the working part.
-bool evaluation_has_command(const struct evaluation *evaluation,
-                            const struct tare_recorded_command *command);
+static inline bool evaluation_has_command(const struct evaluation *evaluation,
+                                          const struct tare_recorded_command *command)
+{
+	int64_t at_ns = tare_command_timed(command) ? command->start_ns : command->enter_ns;
+	// The last completion may be a command of no length.
+	if (at_ns == evaluation->to_ns)
+		at_ns--;
+	return evaluation_has_time(evaluation, at_ns) &&
+	       tables_has_command(&evaluation->context, command);
+}
 bool evaluation_has_call(const struct evaluation *evaluation,
                          const struct tare_recorded_call *call);
 

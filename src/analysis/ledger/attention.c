@@ -17,12 +17,16 @@ struct contacts {
 	size_t count, capacity;
 };
 
+// What is taken in the order of enter_ns.
+enum source { COMMANDS, WAITS, UNFINISHED, SOURCES };
+
 struct ledger_attention {
 	const struct ledger_scope *scope;
 	const struct ledger_hosts *hosts;
-	size_t command, call, unfinished; // the next to look at
-	struct contacts coming;           // all that begin at the next moment, the winner last
-	struct contacts open;             // begun, the winner last; some may have ended
+	size_t at[SOURCES];           // behind the contact that is next, in each
+	struct contact next[SOURCES]; // without one: enter_ns INT64_MAX, no thread
+	struct contacts coming;       // all that begin at the next moment, the winner last
+	struct contacts open;         // begun, the winner last; some may have ended
 	uint32_t last;
 	bool failed;
 };
@@ -54,16 +58,21 @@ static int compare_contacts(const void *a, const void *b, void *context)
 
 // ---- in the order of enter_ns
 
+static struct contact of_command(const struct tare_recorded_command *command)
+{
+	return (struct contact){ command->enter_ns, command->exit_ns, command->thread,
+		                 ledger_state_of_command(command) };
+}
+
 static bool take_command(struct ledger_attention *attention, struct contact *contact)
 {
 	const struct tare_recording *recording = attention->scope->recording;
-	for (; attention->command < recording->command_count; attention->command++) {
+	while (attention->at[COMMANDS] < recording->command_count) {
 		const struct tare_recorded_command *command =
-		    &recording->commands[attention->command];
+		    &recording->commands[attention->at[COMMANDS]++];
 		if (tare_command_is_run(command) || !ledger_has_command(attention->scope, command))
 			continue;
-		*contact = (struct contact){ command->enter_ns, command->exit_ns, command->thread,
-			                     ledger_state_of_command(command) };
+		*contact = of_command(command);
 		return true;
 	}
 	return false;
@@ -72,8 +81,8 @@ static bool take_command(struct ledger_attention *attention, struct contact *con
 static bool take_wait(struct ledger_attention *attention, struct contact *contact)
 {
 	const struct tare_recording *recording = attention->scope->recording;
-	for (; attention->call < recording->call_count; attention->call++) {
-		const struct tare_recorded_call *call = &recording->calls[attention->call];
+	while (attention->at[WAITS] < recording->call_count) {
+		const struct tare_recorded_call *call = &recording->calls[attention->at[WAITS]++];
 		if (!ledger_has_wait(attention->scope, call))
 			continue;
 		*contact = (struct contact){ call->enter_ns, call->exit_ns, call->thread,
@@ -87,8 +96,8 @@ static bool take_unfinished(struct ledger_attention *attention, struct contact *
 {
 	size_t count;
 	const struct ledger_unfinished *unfinished = ledger_unfinished(attention->hosts, &count);
-	for (; attention->unfinished < count; attention->unfinished++) {
-		const struct ledger_unfinished *call = &unfinished[attention->unfinished];
+	while (attention->at[UNFINISHED] < count) {
+		const struct ledger_unfinished *call = &unfinished[attention->at[UNFINISHED]++];
 		if (!ledger_has_thread(attention->scope, call->thread))
 			continue;
 		*contact =
@@ -98,39 +107,42 @@ static bool take_unfinished(struct ledger_attention *attention, struct contact *
 	return false;
 }
 
-// The earliest contact that was not taken yet; increasing *cursor takes it.
-static bool peek(struct ledger_attention *attention, struct contact *contact, size_t **cursor)
+static void take(struct ledger_attention *attention, enum source source)
 {
-	struct contact other;
-	bool found = take_command(attention, contact);
-	*cursor = &attention->command;
-	if (take_wait(attention, &other) && (!found || other.enter_ns < contact->enter_ns)) {
-		*contact = other;
-		*cursor = &attention->call;
-		found = true;
-	}
-	if (take_unfinished(attention, &other) && (!found || other.enter_ns < contact->enter_ns)) {
-		*contact = other;
-		*cursor = &attention->unfinished;
-		found = true;
-	}
-	return found;
+	static bool (*const takes[])(struct ledger_attention *, struct contact *) = {
+		[COMMANDS] = take_command, [WAITS] = take_wait, [UNFINISHED] = take_unfinished
+	};
+	if (!takes[source](attention, &attention->next[source]))
+		attention->next[source] =
+		    (struct contact){ .enter_ns = INT64_MAX, .thread = TARE_NO_INDEX };
+}
+
+// Where the earliest contact is; SOURCES: there is none.
+static enum source earliest(const struct ledger_attention *attention)
+{
+	enum source first = SOURCES;
+	for (enum source i = 0; i < SOURCES; i++)
+		if (attention->next[i].thread != TARE_NO_INDEX &&
+		    (first == SOURCES ||
+		     attention->next[i].enter_ns < attention->next[first].enter_ns))
+			first = i;
+	return first;
 }
 
 static void look_ahead(struct ledger_attention *attention)
 {
 	struct contacts *coming = &attention->coming;
-	struct contact contact;
-	size_t *cursor;
+	enum source source;
 	coming->count = 0;
-	while (peek(attention, &contact, &cursor)) {
-		if (coming->count && contact.enter_ns != coming->at[0].enter_ns)
+	while ((source = earliest(attention)) != SOURCES) {
+		const struct contact *contact = &attention->next[source];
+		if (coming->count && contact->enter_ns != coming->at[0].enter_ns)
 			break;
-		++*cursor;
-		if (!add(coming, &contact)) {
+		if (!add(coming, contact)) {
 			attention->failed = true;
 			return;
 		}
+		take(attention, source);
 	}
 	if (coming->count > 1)
 		qsort_r(coming->at, coming->count, sizeof *coming->at, compare_contacts,
@@ -139,42 +151,52 @@ static void look_ahead(struct ledger_attention *attention)
 
 // ---- who was last
 
-static bool is_later(const struct tare_recording *recording, const struct contact *a,
-                     const struct contact *b)
+static void note_last(const struct tare_recording *recording, const struct contact *a,
+                      struct contact *last)
 {
-	if (a->exit_ns != b->exit_ns)
-		return a->exit_ns > b->exit_ns;
-	if (a->enter_ns != b->enter_ns)
-		return a->enter_ns > b->enter_ns;
-	return ledger_compare_threads(recording, a->thread, b->thread) < 0;
+	bool later = last->thread == TARE_NO_INDEX;
+	if (!later && a->exit_ns != last->exit_ns)
+		later = a->exit_ns > last->exit_ns;
+	else if (!later && a->enter_ns != last->enter_ns)
+		later = a->enter_ns > last->enter_ns;
+	else if (!later)
+		later = ledger_compare_threads(recording, a->thread, last->thread) < 0;
+	if (later)
+		*last = *a;
 }
 
-static uint32_t last_caller(const struct ledger_scope *scope)
+// Of all calls, or of those that wait.
+static void note_last_calls(const struct ledger_scope *scope, bool waits, struct contact *last)
 {
 	const struct tare_recording *recording = scope->recording;
-	struct contact last = { .exit_ns = INT64_MIN, .thread = TARE_NO_INDEX };
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		struct contact contact = { call->enter_ns, call->exit_ns, call->thread, 0 };
-		if (ledger_has_thread(scope, call->thread) &&
-		    (last.thread == TARE_NO_INDEX || is_later(recording, &contact, &last)))
-			last = contact;
+		if (waits ? ledger_has_wait(scope, call) : ledger_has_thread(scope, call->thread))
+			note_last(recording, &contact, last);
 	}
-	return last.thread;
 }
 
 static uint32_t find_last(struct ledger_attention *attention)
 {
+	const struct ledger_scope *scope = attention->scope;
+	const struct tare_recording *recording = scope->recording;
 	struct contact contact, last = { .exit_ns = INT64_MIN, .thread = TARE_NO_INDEX };
-	size_t *cursor;
-	while (peek(attention, &contact, &cursor)) {
-		++*cursor;
-		if (last.thread == TARE_NO_INDEX ||
-		    is_later(attention->scope->recording, &contact, &last))
-			last = contact;
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		if (command->exit_ns < last.exit_ns || tare_command_is_run(command) ||
+		    !ledger_has_command(scope, command))
+			continue;
+		contact = of_command(command);
+		note_last(recording, &contact, &last);
 	}
-	attention->command = attention->call = attention->unfinished = 0;
-	return last.thread != TARE_NO_INDEX ? last.thread : last_caller(attention->scope);
+	note_last_calls(scope, true, &last);
+	while (take_unfinished(attention, &contact))
+		note_last(recording, &contact, &last);
+	attention->at[UNFINISHED] = 0;
+	if (last.thread == TARE_NO_INDEX)
+		note_last_calls(scope, false, &last);
+	return last.thread;
 }
 
 // ---- going along
@@ -210,6 +232,8 @@ struct ledger_attention *ledger_attention_new(const struct ledger_scope *scope,
 	attention->scope = scope;
 	attention->hosts = hosts;
 	attention->last = find_last(attention);
+	for (enum source i = 0; i < SOURCES; i++)
+		take(attention, i);
 	look_ahead(attention);
 	return attention;
 }

@@ -54,7 +54,8 @@ struct host_cursor {
 	int64_t outside_ns;     // since the interval began
 	struct host_open *open; // a heap: the first to return on top
 	size_t open_count, open_capacity;
-	size_t inside[TARE_HOST_STATES]; // of these, by state
+	uint32_t inside[TARE_HOST_STATES]; // of these, by state
+	uint32_t inside_states;            // bits of those states in which one is
 	// A row of polled calls: inside for `row_inside_ns` of its time, spread evenly.
 	int64_t row_from_ns, row_to_ns, row_inside_ns;
 	enum tare_host_state row_state;
@@ -75,8 +76,17 @@ void host_cursor_go(const struct ledger_hosts *hosts, const struct host_thread *
 int host_lost_find(struct ledger_hosts *hosts, const struct tare_view *view);
 // Whether a process (TARE_NO_INDEX: any of the view) was not recorded at a time, and until when
 // that does not change.
-bool host_lost_at(const struct ledger_hosts *hosts, uint32_t process, int64_t at_ns,
-                  int64_t *until_ns);
+bool host_lost_among(const struct ledger_hosts *hosts, size_t row, int64_t at_ns,
+                     int64_t *until_ns);
+static inline bool host_lost_at(const struct ledger_hosts *hosts, uint32_t process, int64_t at_ns,
+                                int64_t *until_ns)
+{
+	size_t row =
+	    process < hosts->recording->process_count ? process : hosts->recording->process_count;
+	*until_ns = INT64_MAX;
+	return hosts->lost_first[row] < hosts->lost_first[row + 1] &&
+	       host_lost_among(hosts, row, at_ns, until_ns);
+}
 
 // n * part / whole rounded down; `part` at most `whole`.
 int64_t host_share(int64_t n, int64_t part, int64_t whole);

@@ -41,11 +41,8 @@ int host_lost_find(struct ledger_hosts *hosts, const struct tare_view *view)
 	return 0;
 }
 
-bool host_lost_at(const struct ledger_hosts *hosts, uint32_t process, int64_t at_ns,
-                  int64_t *until_ns)
+bool host_lost_among(const struct ledger_hosts *hosts, size_t row, int64_t at_ns, int64_t *until_ns)
 {
-	size_t row =
-	    process < hosts->recording->process_count ? process : hosts->recording->process_count;
 	size_t low = hosts->lost_first[row], end = hosts->lost_first[row + 1], high = end;
 	// The first that ends later.
 	while (low < high) {

@@ -197,6 +197,12 @@ static int find_stand_ins(struct ledger_hosts *hosts, const struct tare_view *vi
 	for (size_t i = 0; i < recording->process_count; i++)
 		callers[i].last = callers[i].before = TARE_NO_INDEX;
 	size_t command = 0, call = 0;
+	// Who stands in is found at a thread's first call.
+	int64_t last_first_ns = INT64_MIN;
+	for (size_t i = 0; i < recording->thread_count; i++)
+		if (hosts->threads[i].first_ns != INT64_MAX &&
+		    hosts->threads[i].first_ns > last_first_ns)
+			last_first_ns = hosts->threads[i].first_ns;
 	while (command < recording->command_count || call < recording->call_count) {
 		bool is_command =
 		    call == recording->call_count ||
@@ -206,6 +212,8 @@ static int find_stand_ins(struct ledger_hosts *hosts, const struct tare_view *vi
 		                             : recording->calls[call].thread;
 		int64_t enter_ns = is_command ? recording->commands[command].enter_ns
 		                              : recording->calls[call].enter_ns;
+		if (enter_ns > last_first_ns)
+			break;
 		if (is_ours(hosts, view, thread))
 			note_caller(hosts, callers, thread, enter_ns);
 		command += is_command;
@@ -294,14 +302,19 @@ static int read_cpu_clocks(struct ledger_hosts *hosts)
 	for (uint32_t i = 0; i < recording->thread_count; i++) {
 		const struct host_thread *thread = &hosts->threads[i];
 		struct host_cursor cursor;
+		int64_t left_ns;
 		if (thread->first_ns == INT64_MAX)
 			continue;
-		host_cursor_begin(hosts, i, &cursor);
-		cursor.measure = hosts->intervals + thread->interval;
-		host_cursor_go(hosts, thread, &cursor, thread->gone_ns, ignored);
-		free(cursor.open);
-		failed = failed || cursor.failed;
-		judge_thread(hosts, i, unread_ns[recording->threads[i].process]);
+		left_ns = unread_ns[recording->threads[i].process];
+		// Without any reading there is nothing to hold the time outside calls against.
+		if (thread->sample_count || left_ns >= 0) {
+			host_cursor_begin(hosts, i, &cursor);
+			cursor.measure = hosts->intervals + thread->interval;
+			host_cursor_go(hosts, thread, &cursor, thread->gone_ns, ignored);
+			free(cursor.open);
+			failed = failed || cursor.failed;
+		}
+		judge_thread(hosts, i, left_ns);
 	}
 	free(unread_ns);
 	return failed ? -ENOMEM : 0;

@@ -46,12 +46,14 @@ static void enter_call(struct host_cursor *cursor, int64_t exit_ns, enum tare_ho
 		cursor->open[at] = cursor->open[(at - 1) / 2];
 	cursor->open[at] = (struct host_open){ exit_ns, state };
 	cursor->inside[state]++;
+	cursor->inside_states |= 1u << state;
 }
 
 static void leave_first(struct host_cursor *cursor)
 {
 	struct host_open *open = cursor->open;
-	cursor->inside[open[0].state]--;
+	if (--cursor->inside[open[0].state] == 0)
+		cursor->inside_states &= ~(1u << open[0].state);
 	struct host_open moved = open[--cursor->open_count];
 	size_t at = 0, child = 1;
 	for (; child < cursor->open_count; child = 2 * at + 1) {
@@ -190,13 +192,16 @@ static void spend_outside(const struct ledger_hosts *hosts, const struct host_th
 	add(&states[TARE_HOST_COMPUTING], ns - off_ns);
 }
 
-// The calls that the thread is inside of: the first of these states wins.
+// States of calls: of those that the thread is inside of, the first wins.
+#define CALLS ((2u << TARE_HOST_QUERY) - (1u << TARE_HOST_BUILD))
+
 static bool inside_call(const struct host_cursor *cursor, enum tare_host_state *state)
 {
-	for (*state = TARE_HOST_BUILD; *state <= TARE_HOST_QUERY; (*state)++)
-		if (cursor->inside[*state])
-			return true;
-	return false;
+	uint32_t calls = cursor->inside_states & CALLS;
+	if (!calls)
+		return false;
+	*state = (enum tare_host_state)__builtin_ctz(calls);
+	return true;
 }
 
 static void spend(const struct ledger_hosts *hosts, const struct host_thread *thread,
@@ -335,7 +340,17 @@ int64_t ledger_walk_steady_ns(struct ledger_walk *walk, uint32_t thread, int64_t
 	return earlier(until_ns, cursor->until_ns);
 }
 
-// Where a process was not recorded only calls that were say what its threads did.
+// As ledger_walk_spend, while the process was not recorded: only calls that were say what its
+// threads did.
+static void spend_lost(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
+                       int64_t states[TARE_HOST_STATES])
+{
+	int64_t recorded[TARE_HOST_STATES] = { 0 };
+	spend_recorded(walk, thread, from_ns, to_ns, recorded);
+	for (enum tare_host_state i = 0; i < TARE_HOST_STATES; i++)
+		add(&states[CALLS >> i & 1 ? i : TARE_HOST_NOT_RECORDED], recorded[i]);
+}
+
 void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
                        int64_t states[TARE_HOST_STATES])
 {
@@ -344,14 +359,13 @@ void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_n
 	                       ? hosts->recording->threads[thread].process
 	                       : TARE_NO_INDEX;
 	while (from_ns < to_ns) {
-		int64_t until_ns, recorded[TARE_HOST_STATES] = { 0 };
+		int64_t until_ns;
 		bool lost = host_lost_at(hosts, process, from_ns, &until_ns);
 		until_ns = earlier(until_ns, to_ns);
-		spend_recorded(walk, thread, from_ns, until_ns, recorded);
-		for (enum tare_host_state i = 0; i < TARE_HOST_STATES; i++) {
-			bool call = i >= TARE_HOST_BUILD && i <= TARE_HOST_QUERY;
-			add(&states[lost && !call ? TARE_HOST_NOT_RECORDED : i], recorded[i]);
-		}
+		if (lost)
+			spend_lost(walk, thread, from_ns, until_ns, states);
+		else
+			spend_recorded(walk, thread, from_ns, until_ns, states);
 		from_ns = until_ns;
 	}
 }

@@ -17,19 +17,59 @@ struct ledger_scope {
 };
 
 // The device of a queue as same_as; TARE_NO_INDEX.
-uint32_t ledger_queue_device(const struct tare_recording *recording, uint32_t queue);
-// Whether a thread is of the view and of a process that has a queue on the device.
-bool ledger_has_device(const struct ledger_scope *scope, uint32_t device);
-bool ledger_has_thread(const struct ledger_scope *scope, uint32_t thread);
+static inline uint32_t ledger_queue_device(const struct tare_recording *recording, uint32_t queue)
+{
+	if (queue >= recording->queue_count)
+		return TARE_NO_INDEX;
+	uint32_t device = recording->queues[queue].device;
+	return device < recording->device_count ? recording->devices[device].same_as
+	                                        : TARE_NO_INDEX;
+}
+
+static inline bool ledger_has_device(const struct ledger_scope *scope, uint32_t device)
+{
+	if (scope->view->device != TARE_NO_INDEX && device != scope->view->device)
+		return false;
+	return scope->device == TARE_NO_INDEX || device == scope->device;
+}
+
+// Whether a thread is of the view; and of a process that has a queue on the device.
+static inline bool ledger_view_has_thread(const struct ledger_scope *scope, uint32_t thread)
+{
+	const struct tare_recording *recording = scope->recording;
+	return thread < recording->thread_count &&
+	       recording->threads[thread].process < recording->process_count &&
+	       (scope->view->process == TARE_NO_INDEX ||
+	        recording->threads[thread].process == scope->view->process);
+}
+static inline bool ledger_has_thread(const struct ledger_scope *scope, uint32_t thread)
+{
+	return ledger_view_has_thread(scope, thread) &&
+	       (!scope->processes || scope->processes[scope->recording->threads[thread].process]);
+}
+
 // Whether a command goes to a device of the scope.
-bool ledger_has_command(const struct ledger_scope *scope,
-                        const struct tare_recorded_command *command);
+static inline bool ledger_has_command(const struct ledger_scope *scope,
+                                      const struct tare_recorded_command *command)
+{
+	return ledger_view_has_thread(scope, command->thread) &&
+	       ledger_has_device(scope, ledger_queue_device(scope->recording, command->queue));
+}
+
 // Whether a call waits for a device of the scope, or asks whether it is done. One that does not
 // say for which device counts for every device.
 bool ledger_has_wait(const struct ledger_scope *scope, const struct tare_recorded_call *call);
 // Error of a command's stamps on the host clock, at least 0.
-int64_t ledger_residual_ns(const struct tare_recording *recording,
-                           const struct tare_recorded_command *command);
+static inline int64_t ledger_residual_ns(const struct tare_recording *recording,
+                                         const struct tare_recorded_command *command)
+{
+	if (command->queue >= recording->queue_count ||
+	    recording->queues[command->queue].device >= recording->device_count)
+		return 0;
+	int64_t residual_ns =
+	    recording->devices[recording->queues[command->queue].device].residual_ns;
+	return residual_ns > 0 ? residual_ns : 0;
+}
 
 // ---- order.c
 
@@ -93,13 +133,14 @@ int ledger_overrides(const struct ledger_scope *scope, struct ledger_override **
 
 // ---- sweep.c
 
-enum { LEDGER_GAPS = 64 };
+enum { LEDGER_GAPS = 64, LEDGER_GAP_ROWS = 2 };
 
 struct ledger_gap_list {
 	struct tare_gap at[LEDGER_GAPS]; // longest first, then earliest
 	size_t count;
-	// Every gap there is, in the order of time, with the ledger's parts of it; NULL: nobody
-	// asks. Other than 0: memory ran out.
+	// Every gap there is in one of the first two rows, in the order of time, with the ledger's
+	// parts of it; NULL: nobody asks. Other than 0: memory ran out.
+	uint32_t each_row;
 	int (*each)(void *context, const struct tare_gap *gap,
 	            const int64_t parts_ns[TARE_LEDGER_CATEGORIES]);
 	// Every piece of idle time whose cause does not change, in the order of time; NULL: nobody
@@ -115,6 +156,10 @@ struct ledger_mark {
 	bool begins;
 };
 
+// Where the parts of a view begin and end, for one row (scope.c); *marks is to be freed. Returns 0
+// or -ENOMEM.
+int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *count);
+
 // Ledgers that one sweep fills, each of its own parts of the time: disjoint ones for one row, any
 // for different rows.
 struct ledger_rows {
@@ -123,17 +168,15 @@ struct ledger_rows {
 	struct tare_ledger *at; // whose figures are 0 at first
 };
 
-// Fills the figures of ledgers whose names and scopes are set. `gaps` may be NULL, and must be
-// unless there is one row, whose parts do not touch. Returns 0 or -ENOMEM.
+// Fills the figures of ledgers whose names and scopes are set. `gaps` may be NULL; else they are
+// those of the first row, whose parts do not touch, and `each` those of the first or the second.
+// Returns 0 or -ENOMEM.
 int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *hosts,
                  const uint32_t *order, size_t count, const struct ledger_rows *rows,
                  struct ledger_gap_list *gaps);
 
 // ---- ledger.c
 
-// Where the parts of a view begin and end, for one row; *marks is to be freed. Returns 0 or
-// -ENOMEM.
-int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *count);
 // The ledgers of the union of devices for as many rows. Only names, scopes and figures of
 // `rows->at` are written, `row_count` of them. Returns 0 or -ENOMEM.
 int ledger_of_rows(const struct tare_recording *recording, const struct tare_view *view,

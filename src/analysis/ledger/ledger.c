@@ -2,6 +2,7 @@
 #include "analysis/ledger/ledger.h"
 
 #include "analysis/ledger/internal.h"
+#include "analysis/ledger/working.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -138,34 +139,17 @@ static size_t find_devices(struct making *making)
 	return count;
 }
 
-int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *mark_count)
+// Those that have a queue of the scope.
+static void find_processes(struct making *making, const struct ledger_scope *scope)
 {
-	struct tare_time_span all = { view->from_ns, view->to_ns };
-	size_t count = view->spans ? view->span_count : 1;
-	struct tare_time_span *spans = calloc(count + 1, sizeof *spans);
-	struct ledger_mark *made = calloc(2 * count + 1, sizeof *made);
-	if (!spans || !made) {
-		free(spans);
-		free(made);
-		return -ENOMEM;
+	const struct tare_recording *recording = making->recording;
+	memset(making->processes, 0, recording->process_count * sizeof *making->processes);
+	for (uint32_t i = 0; i < recording->queue_count; i++) {
+		uint32_t of;
+		if (recording->queues[i].process < recording->process_count &&
+		    view_has_queue(making, i, &of) && ledger_has_device(scope, of))
+			making->processes[recording->queues[i].process] = true;
 	}
-	memcpy(spans, view->spans ? view->spans : &all, count * sizeof *spans);
-	for (size_t i = 0; i < count; i++) {
-		if (spans[i].from_ns < view->from_ns)
-			spans[i].from_ns = view->from_ns;
-		if (spans[i].to_ns > view->to_ns)
-			spans[i].to_ns = view->to_ns;
-	}
-	// Those that touch are one: a gap goes on from one to the other.
-	count = tare_spans_unite(spans, count);
-	for (size_t i = 0; i < count; i++) {
-		made[2 * i] = (struct ledger_mark){ spans[i].from_ns, 0, true };
-		made[2 * i + 1] = (struct ledger_mark){ spans[i].to_ns, 0, false };
-	}
-	*marks = made;
-	*mark_count = 2 * count;
-	free(spans);
-	return 0;
 }
 
 static int make_ledgers(struct making *making, uint32_t device, const struct ledger_rows *rows,
@@ -174,13 +158,7 @@ static int make_ledgers(struct making *making, uint32_t device, const struct led
 	const struct tare_recording *recording = making->recording;
 	struct ledger_scope scope = { recording,         &making->view,   device,
 		                      making->processes, making->unknown, making->unknown_count };
-	memset(making->processes, 0, recording->process_count * sizeof *making->processes);
-	for (uint32_t i = 0; i < recording->queue_count; i++) {
-		uint32_t of;
-		if (recording->queues[i].process < recording->process_count &&
-		    view_has_queue(making, i, &of) && ledger_has_device(&scope, of))
-			making->processes[recording->queues[i].process] = true;
-	}
+	find_processes(making, &scope);
 	if (device == TARE_NO_INDEX)
 		scope.processes = NULL;
 	for (size_t i = 0; i < row_count; i++)
@@ -197,12 +175,127 @@ static int make_ledgers(struct making *making, uint32_t device, const struct led
 // are.
 struct both {
 	struct making plain, with;
-	struct ledger_parted *parts; // NULL: there are none
+	struct ledger_parted *parts;           // NULL: there are none
+	const struct tare_ledger_asked *asked; // NULL: nothing is
+	struct ledger_working *working;        // filled with the ledger of the only device
 };
 
 static struct making *making_of(struct both *both, uint32_t device)
 {
 	return both->parts && both->parts->has[device] ? &both->with : &both->plain;
+}
+
+// Whether all that the union of the view's devices is made from is also what the ledger of this
+// device is made from.
+static bool is_all(const struct both *both, uint32_t device, size_t devices)
+{
+	const struct making *making = &both->plain;
+	const struct tare_recording *recording = making->recording;
+	if (devices != 1 || making->strangers || both->parts || making->view.spans)
+		return false;
+	for (uint32_t i = 0; i < recording->process_count; i++)
+		if (tare_view_has_process(&making->view, i) && !making->processes[i])
+			return false;
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		uint32_t of = TARE_NO_INDEX;
+		if (call->role != TARE_ROLE_WAIT && call->role != TARE_ROLE_POLL)
+			continue;
+		if (call->device < recording->device_count)
+			of = recording->devices[call->device].same_as;
+		else if (call->role == TARE_ROLE_WAIT)
+			of = ledger_queue_device(recording, call->object);
+		if (of != TARE_NO_INDEX && of != device)
+			return false;
+	}
+	return true;
+}
+
+static int keep_gap(void *context, const struct tare_gap *gap,
+                    const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
+{
+	struct both *both = context;
+	return ledger_working_add(both->plain.recording, &both->working->gaps, gap, parts_ns);
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+	const struct ledger_mark *x = a, *y = b;
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : y->begins - x->begins;
+}
+
+static void mark_span(struct ledger_mark **marks, struct tare_time_span span, uint32_t row)
+{
+	*(*marks)++ = (struct ledger_mark){ span.from_ns, row, true };
+	*(*marks)++ = (struct ledger_mark){ span.to_ns, row, false };
+}
+
+static bool is_within(const struct tare_view *view, struct tare_time_span span)
+{
+	return view->from_ns <= span.from_ns && span.from_ns < span.to_ns &&
+	       span.to_ns <= view->to_ns;
+}
+
+// Rows of one sweep: the view, the part, and the spans that lie in the view.
+static struct ledger_mark *mark_asked(const struct both *both, size_t *count)
+{
+	const struct making *making = &both->plain;
+	const struct tare_ledger_asked *asked = both->asked;
+	struct ledger_mark *marks =
+	    calloc(making->mark_count + 2 * (1 + asked->span_count), sizeof *marks);
+	struct ledger_mark *at = marks;
+	if (!marks)
+		return NULL;
+	for (size_t i = 0; i < making->mark_count; i++)
+		*at++ = making->marks[i];
+	mark_span(&at, asked->part, 1);
+	for (uint32_t i = 0; i < asked->span_count; i++)
+		if (is_within(&making->view, asked->spans[i]))
+			mark_span(&at, asked->spans[i], 2 + i);
+	*count = (size_t)(at - marks);
+	qsort(marks, *count, sizeof *marks, compare_marks);
+	return marks;
+}
+
+static struct ledger_working *new_working(const struct tare_view *view,
+                                          const struct tare_ledger_asked *asked)
+{
+	struct ledger_working *working = calloc(1, sizeof *working);
+	if (!working)
+		return NULL;
+	working->part = asked->part;
+	working->span_count = asked->span_count;
+	for (size_t i = 0; i < asked->span_count; i++)
+		if (is_within(view, asked->spans[i]))
+			working->spans[i] = asked->spans[i];
+	working->of_spans = calloc(asked->span_count + 1, sizeof *working->of_spans);
+	return working;
+}
+
+static int make_asked(struct both *both, uint32_t device, struct tare_ledger *ledger,
+                      struct ledger_gap_list *gaps)
+{
+	size_t count = 2 + both->asked->span_count, mark_count = 0;
+	struct tare_ledger *at = calloc(count, sizeof *at);
+	struct ledger_mark *marks = mark_asked(both, &mark_count);
+	struct ledger_rows rows = { marks, mark_count, at };
+	both->working = new_working(&both->plain.view, both->asked);
+	int rc = at && marks && both->working && both->working->of_spans ? 0 : -ENOMEM;
+	if (!rc) {
+		gaps->each_row = 1;
+		gaps->each = keep_gap;
+		gaps->context = both;
+		rc = make_ledgers(&both->plain, device, &rows, count, gaps);
+		gaps->each = NULL;
+		*ledger = at[0];
+		both->working->ledger = at[1];
+		memcpy(both->working->of_spans, at + 2, (count - 2) * sizeof *at);
+	}
+	free(at);
+	free(marks);
+	return rc;
 }
 
 // The ledger of one device. Its gaps end with commands, not with parts of them.
@@ -218,7 +311,8 @@ static int make_device(struct both *both, uint32_t device, struct tare_ledger *l
 	if (making == &both->with)
 		rc = ledger_parts_unknown(&scope, &making->unknown, &making->unknown_count);
 	if (!rc)
-		rc = make_ledgers(making, device, &row, 1, gaps);
+		rc = both->asked ? make_asked(both, device, ledger, gaps)
+		                 : make_ledgers(making, device, &row, 1, gaps);
 	for (size_t i = 0; gaps && making == &both->with && i < gaps->count; i++)
 		if (gaps->at[i].command != TARE_NO_INDEX)
 			gaps->at[i].command = both->parts->command_of[gaps->at[i].command];
@@ -304,8 +398,27 @@ static void finish_both(struct both *both)
 	ledger_parts_free(both->parts);
 }
 
+// Whether what is asked can be had with the ledger of the only device.
+static bool shares_sweep(struct both *both, size_t devices)
+{
+	const struct tare_recording *recording = both->plain.recording;
+	const struct tare_view *view = &both->plain.view;
+	if (!both->asked || !is_within(view, both->asked->part))
+		return false;
+	for (uint32_t i = 0; i < recording->device_count; i++) {
+		struct ledger_scope scope = { .recording = recording, .view = view, .device = i };
+		if (!both->plain.used[i])
+			continue;
+		find_processes(&both->plain, &scope);
+		return is_all(both, i, devices);
+	}
+	return false;
+}
+
 static int make_all(struct both *both, size_t devices, struct tare_ledgers *ledgers)
 {
+	if (!shares_sweep(both, devices))
+		both->asked = NULL;
 	ledgers->ledgers = calloc(devices + 1, sizeof *ledgers->ledgers);
 	ledgers->gaps = calloc(devices * LEDGER_GAPS + 1, sizeof *ledgers->gaps);
 	if (!ledgers->ledgers || !ledgers->gaps)
@@ -351,15 +464,37 @@ int ledger_of_rows(const struct tare_recording *recording, const struct tare_vie
 	return rc;
 }
 
-int tare_ledgers_compute(const struct tare_recording *recording, const struct tare_view *view,
-                         struct tare_ledgers *ledgers, struct tare_error *error)
+// What was asked goes with the ledgers, and the order of the commands with it.
+static int keep_working(struct both *both, struct tare_ledgers *ledgers)
+{
+	if (!both->working)
+		return 0;
+	ledgers->working = calloc(1, sizeof *ledgers->working);
+	if (!ledgers->working)
+		return -ENOMEM;
+	both->working->order = both->plain.order;
+	both->working->order_count = both->plain.count;
+	both->plain.order = NULL;
+	*ledgers->working = both->working;
+	both->working = NULL;
+	return 0;
+}
+
+int tare_ledgers_compute_with(const struct tare_recording *recording, const struct tare_view *view,
+                              const struct tare_ledger_asked *asked, struct tare_ledgers *ledgers,
+                              struct tare_error *error)
 {
 	struct both both;
 	size_t devices;
 	*ledgers = (struct tare_ledgers){ 0 };
 	int rc = prepare_both(&both, recording, view, &devices);
+	both.asked = asked;
 	if (!rc)
 		rc = make_all(&both, devices, ledgers);
+	if (!rc)
+		rc = keep_working(&both, ledgers);
+	ledger_working_free(both.working);
+	free(both.working);
 	finish_both(&both);
 	if (rc) {
 		tare_ledgers_free(ledgers);
@@ -367,6 +502,12 @@ int tare_ledgers_compute(const struct tare_recording *recording, const struct ta
 		                 recording->command_count);
 	}
 	return 0;
+}
+
+int tare_ledgers_compute(const struct tare_recording *recording, const struct tare_view *view,
+                         struct tare_ledgers *ledgers, struct tare_error *error)
+{
+	return tare_ledgers_compute_with(recording, view, NULL, ledgers, error);
 }
 
 // Who takes pieces, to whom a part of a command is that command.
@@ -416,5 +557,10 @@ void tare_ledgers_free(struct tare_ledgers *ledgers)
 {
 	free(ledgers->ledgers);
 	free(ledgers->gaps);
+	if (ledgers->working) {
+		ledger_working_free(*ledgers->working);
+		free(*ledgers->working);
+		free(ledgers->working);
+	}
 	*ledgers = (struct tare_ledgers){ 0 };
 }

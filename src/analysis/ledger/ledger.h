@@ -90,17 +90,32 @@ struct tare_gap {
 	enum tare_ledger_category cause; // the largest part of it
 };
 
+struct ledger_working; // working.h
 struct tare_ledgers {
 	struct tare_ledger *ledgers; // one a device of the view that had a queue, then the union
 	size_t count;
 	struct tare_gap *gaps; // the longest 64 of each device, longest first
 	size_t gap_count;
+	// of the part that was asked for, where the same sweep could tell; whoever takes it leaves
+	// NULL. NULL: there is none.
+	struct ledger_working **working;
 };
 
 // Computes the ledgers of a view. A run without devices gives the union alone, all of it
 // BEFORE_FIRST or host states. Returns 0 or -ENOMEM. Free with tare_ledgers_free.
 int tare_ledgers_compute(const struct tare_recording *recording, const struct tare_view *view,
                          struct tare_ledgers *ledgers, struct tare_error *error);
+// What findings will ask: all of the gaps of a part of the view (from tare_working_part), and the
+// ledgers of some others (from tare_whatif_spans).
+enum { TARE_LEDGER_SPANS = 8 };
+struct tare_ledger_asked {
+	struct tare_time_span part, spans[TARE_LEDGER_SPANS];
+	size_t span_count;
+};
+// The same, and what is asked where the sweep that this takes is one of those that are made anyway.
+int tare_ledgers_compute_with(const struct tare_recording *recording, const struct tare_view *view,
+                              const struct tare_ledger_asked *asked, struct tare_ledgers *ledgers,
+                              struct tare_error *error);
 void tare_ledgers_free(struct tare_ledgers *ledgers);
 
 // Every piece of idle time of the view's devices to `take`, device by device (by same_as) in the

@@ -3,43 +3,9 @@
 #include "analysis/ledger/internal.h"
 #include "analysis/ledger/ledger.h"
 
-uint32_t ledger_queue_device(const struct tare_recording *recording, uint32_t queue)
-{
-	if (queue >= recording->queue_count)
-		return TARE_NO_INDEX;
-	uint32_t device = recording->queues[queue].device;
-	return device < recording->device_count ? recording->devices[device].same_as
-	                                        : TARE_NO_INDEX;
-}
-
-bool ledger_has_device(const struct ledger_scope *scope, uint32_t device)
-{
-	if (scope->view->device != TARE_NO_INDEX && device != scope->view->device)
-		return false;
-	return scope->device == TARE_NO_INDEX || device == scope->device;
-}
-
-static bool view_has_thread(const struct ledger_scope *scope, uint32_t thread)
-{
-	const struct tare_recording *recording = scope->recording;
-	return thread < recording->thread_count &&
-	       recording->threads[thread].process < recording->process_count &&
-	       (scope->view->process == TARE_NO_INDEX ||
-	        recording->threads[thread].process == scope->view->process);
-}
-
-bool ledger_has_thread(const struct ledger_scope *scope, uint32_t thread)
-{
-	return view_has_thread(scope, thread) &&
-	       (!scope->processes || scope->processes[scope->recording->threads[thread].process]);
-}
-
-bool ledger_has_command(const struct ledger_scope *scope,
-                        const struct tare_recorded_command *command)
-{
-	return view_has_thread(scope, command->thread) &&
-	       ledger_has_device(scope, ledger_queue_device(scope->recording, command->queue));
-}
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 bool ledger_has_wait(const struct ledger_scope *scope, const struct tare_recorded_call *call)
 {
@@ -55,13 +21,32 @@ bool ledger_has_wait(const struct ledger_scope *scope, const struct tare_recorde
 	return device == TARE_NO_INDEX || ledger_has_device(scope, device);
 }
 
-int64_t ledger_residual_ns(const struct tare_recording *recording,
-                           const struct tare_recorded_command *command)
+int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *mark_count)
 {
-	if (command->queue >= recording->queue_count ||
-	    recording->queues[command->queue].device >= recording->device_count)
-		return 0;
-	int64_t residual_ns =
-	    recording->devices[recording->queues[command->queue].device].residual_ns;
-	return residual_ns > 0 ? residual_ns : 0;
+	struct tare_time_span all = { view->from_ns, view->to_ns };
+	size_t count = view->spans ? view->span_count : 1;
+	struct tare_time_span *spans = calloc(count + 1, sizeof *spans);
+	struct ledger_mark *made = calloc(2 * count + 1, sizeof *made);
+	if (!spans || !made) {
+		free(spans);
+		free(made);
+		return -ENOMEM;
+	}
+	memcpy(spans, view->spans ? view->spans : &all, count * sizeof *spans);
+	for (size_t i = 0; i < count; i++) {
+		if (spans[i].from_ns < view->from_ns)
+			spans[i].from_ns = view->from_ns;
+		if (spans[i].to_ns > view->to_ns)
+			spans[i].to_ns = view->to_ns;
+	}
+	// Those that touch are one: a gap goes on from one to the other.
+	count = tare_spans_unite(spans, count);
+	for (size_t i = 0; i < count; i++) {
+		made[2 * i] = (struct ledger_mark){ spans[i].from_ns, 0, true };
+		made[2 * i + 1] = (struct ledger_mark){ spans[i].to_ns, 0, false };
+	}
+	*marks = made;
+	*mark_count = 2 * count;
+	free(spans);
+	return 0;
 }

@@ -585,6 +585,10 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 		return add_transfer(l, &record->transfer);
 	case TARE_TRACE_CONTENTS:
 		return add_contents(l, &record->contents);
+	case TARE_TRACE_COUNTED:
+		return loading_counted(l, &record->counted);
+	case TARE_TRACE_COUNTING:
+		return loading_counting(l, &record->counting);
 	default:
 		return l->status;
 	}

@@ -5,47 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum tare_effect transfer_effect(const struct tare_recorded_command *command,
-                                        enum tare_effect untold)
-{
-	switch (command->direction) {
-	case TARE_DIRECTION_TO_DEVICE:
-		return TARE_EFFECT_TO_DEVICE;
-	case TARE_DIRECTION_FROM_DEVICE:
-		return TARE_EFFECT_FROM_DEVICE;
-	case TARE_DIRECTION_LOCAL:
-	case TARE_DIRECTION_HOST:
-		return TARE_EFFECT_LOCAL;
-	default:
-		return untold;
-	}
-}
+// Where the direction is not told: what the command is for.
+#define BY_DIRECTION(untold)                                                                       \
+	{ [TARE_DIRECTION_NONE] = (untold),                                                        \
+	  [TARE_DIRECTION_TO_DEVICE] = TARE_EFFECT_TO_DEVICE,                                      \
+	  [TARE_DIRECTION_FROM_DEVICE] = TARE_EFFECT_FROM_DEVICE,                                  \
+	  [TARE_DIRECTION_LOCAL] = TARE_EFFECT_LOCAL,                                              \
+	  [TARE_DIRECTION_HOST] = TARE_EFFECT_LOCAL }
+#define WHATEVER(effect) { (effect), (effect), (effect), (effect), (effect) }
 
-enum tare_effect tare_command_effect(const struct tare_recorded_command *command)
-{
-	if (tare_command_only_executes(command))
-		return TARE_EFFECT_NONE;
-	switch (command->kind) {
-	case TARE_KIND_KERNEL:
-	case TARE_KIND_TASK:
-	case TARE_KIND_GRAPH:
-		return TARE_EFFECT_KERNEL;
-	case TARE_KIND_WRITE:
-		return transfer_effect(command, TARE_EFFECT_TO_DEVICE);
-	case TARE_KIND_READ:
-		return transfer_effect(command, TARE_EFFECT_FROM_DEVICE);
-	case TARE_KIND_MAP:
-	case TARE_KIND_UNMAP:
-	case TARE_KIND_MIGRATE:
-		return transfer_effect(command, TARE_EFFECT_NONE);
-	case TARE_KIND_COPY:
-	case TARE_KIND_FILL:
-	case TARE_KIND_OTHER:
-		return transfer_effect(command, TARE_EFFECT_LOCAL);
-	default:
-		return TARE_EFFECT_NONE;
-	}
-}
+const uint8_t tare_effect_of[TARE_KIND_KINDS][TARE_DIRECTION_DIRECTIONS] = {
+	[TARE_KIND_KERNEL] = WHATEVER(TARE_EFFECT_KERNEL),
+	[TARE_KIND_TASK] = WHATEVER(TARE_EFFECT_KERNEL),
+	[TARE_KIND_GRAPH] = WHATEVER(TARE_EFFECT_KERNEL),
+	[TARE_KIND_WRITE] = BY_DIRECTION(TARE_EFFECT_TO_DEVICE),
+	[TARE_KIND_READ] = BY_DIRECTION(TARE_EFFECT_FROM_DEVICE),
+	[TARE_KIND_MAP] = BY_DIRECTION(TARE_EFFECT_NONE),
+	[TARE_KIND_UNMAP] = BY_DIRECTION(TARE_EFFECT_NONE),
+	[TARE_KIND_MIGRATE] = BY_DIRECTION(TARE_EFFECT_NONE),
+	[TARE_KIND_COPY] = BY_DIRECTION(TARE_EFFECT_LOCAL),
+	[TARE_KIND_FILL] = BY_DIRECTION(TARE_EFFECT_LOCAL),
+	[TARE_KIND_OTHER] = BY_DIRECTION(TARE_EFFECT_LOCAL),
+};
 
 // Times of a damaged trace may be anything.
 static int64_t call_ns(const struct tare_recorded_command *command)
@@ -92,10 +73,18 @@ static int compare_spans(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
+static bool in_order(const struct tare_time_span *spans, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (spans[i - 1].from_ns > spans[i].from_ns)
+			return false;
+	return true;
+}
+
 size_t tare_spans_unite(struct tare_time_span *spans, size_t count)
 {
 	size_t kept = 0;
-	if (count > 1)
+	if (!in_order(spans, count))
 		qsort(spans, count, sizeof *spans, compare_spans);
 	for (size_t i = 0; i < count; i++) {
 		if (spans[i].from_ns >= spans[i].to_ns)

@@ -12,9 +12,10 @@ enum tare_effect {
 	TARE_EFFECT_LOCAL, // within the device, or not told what
 	TARE_EFFECTS
 };
-enum tare_effect tare_command_effect(const struct tare_recorded_command *command);
+// By kind and direction; markers and barriers do nothing.
+#define TARE_DIRECTION_DIRECTIONS (TARE_DIRECTION_HOST + 1)
+extern const uint8_t tare_effect_of[TARE_KIND_KINDS][TARE_DIRECTION_DIRECTIONS];
 
-// Whether start and end are known and in order.
 // One run of a command of a list. Its call is that of the command that executed the list.
 static inline bool tare_command_is_run(const struct tare_recorded_command *command)
 {
@@ -31,6 +32,15 @@ static inline bool tare_command_only_executes(const struct tare_recorded_command
 {
 	return command->part == TARE_EXECUTES;
 }
+// What the command does to its device; asked for each command again and again.
+static inline enum tare_effect tare_command_effect(const struct tare_recorded_command *command)
+{
+	uint8_t direction = command->direction < TARE_DIRECTION_DIRECTIONS ? command->direction : 0;
+
+	if (command->kind >= TARE_KIND_KINDS || tare_command_only_executes(command))
+		return TARE_EFFECT_NONE;
+	return (enum tare_effect)tare_effect_of[command->kind][direction];
+}
 // How long the call that enqueued it took; 0 for a run, as that call is another command's.
 static inline int64_t tare_command_call_ns(const struct tare_recorded_command *command)
 {
@@ -40,6 +50,7 @@ static inline int64_t tare_command_call_ns(const struct tare_recorded_command *c
 int64_t tare_command_launch_ns(const struct tare_recording *recording,
                                const struct tare_recorded_command *command);
 
+// Whether start and end are known and in order.
 static inline bool tare_command_timed(const struct tare_recorded_command *command)
 {
 	return command->start_ns != TARE_NO_TIME && command->end_ns != TARE_NO_TIME &&

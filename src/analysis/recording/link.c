@@ -59,6 +59,8 @@ static uint32_t intern_mangled(struct loading *l, uint32_t program, const char *
 	                                                 : plain);
 
 	free(plain);
+	if (index != TARE_NO_INDEX && !l->recording->kernels[index].symbol)
+		l->recording->kernels[index].symbol = loading_text(l, name);
 	return index;
 }
 

@@ -493,6 +493,8 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->scripts);
 	free(r->places);
 	free(r->parts);
+	free(r->counts);
+	free(r->countings);
 	free(r->arguments);
 	free(r->lists);
 	free(r->executions);

@@ -151,6 +151,8 @@ struct tare_recorded_kernel { // one a (process, program, name)
 	uint32_t process;
 	uint32_t program; // index into programs; TARE_NO_INDEX
 	const char *name;
+	const char
+	    *symbol; // as the API has it, of CUDA: mangled; of several of one name, the first
 };
 
 // What a device says about a kernel.
@@ -355,6 +357,25 @@ struct tare_recorded_place {
 	int64_t from_ns, to_ns; // when the recorder hashed them, in the program's thread
 };
 
+// A value that counters have of a launch.
+struct tare_recorded_count {
+	uint32_t kernel;  // TARE_NO_INDEX: not known
+	uint32_t launch;  // of all that were counted, from 0
+	uint16_t counter; // enum tare_trace_counter
+	uint16_t group;   // of counters that were read together
+	bool replayed;
+	double value;
+};
+
+// What counting did: a TARE_TRACE_COUNTING record.
+struct tare_recorded_counting {
+	uint32_t process, kernel; // TARE_NO_INDEX: none
+	uint16_t what;            // enum tare_trace_counting_what
+	uint32_t code, group, passes;
+	int64_t ns;       // of the program's thread
+	const char *text; // "": none
+};
+
 struct tare_recorded_callback {
 	int64_t enter_ns, exit_ns;
 	uint32_t thread;
@@ -454,6 +475,8 @@ struct tare_recording {
 	struct tare_recorded_script *scripts; // each once a file
 	struct tare_recorded_place *places;
 	struct tare_recorded_part *parts;
+	struct tare_recorded_count *counts;
+	struct tare_recorded_counting *countings;
 	struct tare_recorded_argument *arguments;
 	struct tare_recorded_list *lists;
 	struct tare_recorded_execution *executions;
@@ -461,7 +484,8 @@ struct tare_recording {
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
 	    phase_count, module_count, stack_count, frame_count, script_count, place_count,
-	    argument_count, list_count, execution_count, part_count, variable_count;
+	    argument_count, list_count, execution_count, part_count, variable_count, count_count,
+	    counting_count;
 	uint64_t failed_commands; // enqueues that the API refused; their calls are in `calls`
 	// records that name an object, queue or event that was not found
 	uint64_t unresolved;
@@ -519,5 +543,12 @@ bool tare_view_next(const struct tare_view *view, int64_t *at_ns, int64_t to_ns,
                     struct tare_time_span *piece);
 
 // The device of a command's queue as `same_as`; TARE_NO_INDEX.
-uint32_t tare_command_device(const struct tare_recording *recording,
-                             const struct tare_recorded_command *command);
+static inline uint32_t tare_command_device(const struct tare_recording *recording,
+                                           const struct tare_recorded_command *command)
+{
+	uint32_t device = TARE_NO_INDEX;
+
+	if (command->queue != TARE_NO_INDEX)
+		device = recording->queues[command->queue].device;
+	return device == TARE_NO_INDEX ? device : recording->devices[device].same_as;
+}

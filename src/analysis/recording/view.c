@@ -28,16 +28,6 @@ bool tare_view_has_device(const struct tare_recording *recording, const struct t
 	       (view->device == TARE_NO_INDEX || view->device == d->same_as);
 }
 
-uint32_t tare_command_device(const struct tare_recording *recording,
-                             const struct tare_recorded_command *command)
-{
-	uint32_t device = TARE_NO_INDEX;
-
-	if (command->queue != TARE_NO_INDEX)
-		device = recording->queues[command->queue].device;
-	return device == TARE_NO_INDEX ? device : recording->devices[device].same_as;
-}
-
 // The first span that ends after a time; span_count: none.
 static size_t first_span_after(const struct tare_view *view, int64_t at_ns)
 {

@@ -85,7 +85,11 @@ static inline uint32_t tables_device(const struct tables_context *context,
 	           : (uint32_t)context->recording->device_count;
 }
 // Process of a thread; TARE_NO_INDEX.
-uint32_t tables_process(const struct tare_recording *recording, uint32_t thread);
+static inline uint32_t tables_process(const struct tare_recording *recording, uint32_t thread)
+{
+	return thread < recording->thread_count ? recording->threads[thread].process
+	                                        : TARE_NO_INDEX;
+}
 
 // Times as they can be subtracted without overflow.
 static inline int64_t tables_bounded(int64_t time_ns)
@@ -99,23 +103,76 @@ static inline int64_t tables_length(int64_t from_ns, int64_t to_ns)
 	return length > 0 ? length : 0;
 }
 // Whether a command has device times, which are then its *span.
-bool tables_timed(const struct tare_recorded_command *command, struct tables_span *span);
+static inline bool tables_timed(const struct tare_recorded_command *command,
+                                struct tables_span *span)
+{
+	if (!tare_command_timed(command))
+		return false;
+	*span = (struct tables_span){ tables_bounded(command->start_ns),
+		                      tables_bounded(command->end_ns) };
+	return true;
+}
 static inline bool tables_is_kernel(const struct tare_recorded_command *command)
 {
 	return tare_command_effect(command) == TARE_EFFECT_KERNEL;
 }
-bool tables_is_transfer(const struct tare_recorded_command *command);
+static inline bool tables_is_transfer(const struct tare_recorded_command *command)
+{
+	switch (command->kind) {
+	case TARE_KIND_WRITE:
+	case TARE_KIND_READ:
+	case TARE_KIND_COPY:
+	case TARE_KIND_FILL:
+	case TARE_KIND_MAP:
+	case TARE_KIND_UNMAP:
+	case TARE_KIND_MIGRATE:
+		return true;
+	default:
+		return false;
+	}
+}
 
-bool tables_in_time(const struct tables_context *context, int64_t time_ns);
+// The first part of the view that ends after a time; span_count: none. Where the view goes to the
+// end of the run it has no end.
+size_t tables_span_after(const struct tables_context *context, int64_t time_ns);
+static inline bool tables_in_time(const struct tables_context *context, int64_t time_ns)
+{
+	const struct tare_time_span *spans = context->spans;
+	if (context->span_count == 1) // the most usual view
+		return spans->from_ns <= time_ns &&
+		       (spans->to_ns > time_ns || spans->to_ns == INT64_MAX);
+	size_t next = tables_span_after(context, time_ns);
+	return next < context->span_count && spans[next].from_ns <= time_ns;
+}
 // The first moment of the view in [from_ns, to_ns); TARE_NO_TIME: none.
 int64_t tables_first_moment(const struct tables_context *context, int64_t from_ns, int64_t to_ns);
 // How long [from_ns, to_ns) is without what lies between the parts of the view.
 int64_t tables_inside_ns(const struct tables_context *context, int64_t from_ns, int64_t to_ns);
 // Whether a command belongs to the view, and but for the names of its kernels.
-bool tables_has_command(const struct tables_context *context,
-                        const struct tare_recorded_command *command);
-bool tables_has_command_of_any_name(const struct tables_context *context,
-                                    const struct tare_recorded_command *command);
+static inline bool tables_has_thread(const struct tables_context *context, uint32_t thread)
+{
+	uint32_t process = tables_process(context->recording, thread);
+	return process < context->recording->process_count
+	           ? context->process_in[process]
+	           : context->view->process == TARE_NO_INDEX;
+}
+static inline bool tables_has_command_of_any_name(const struct tables_context *context,
+                                                  const struct tare_recorded_command *command)
+{
+	int64_t time = tare_command_timed(command) ? command->start_ns : command->enter_ns;
+	return tables_in_time(context, time) &&
+	       context->device_in[tables_device(context, command)] &&
+	       tables_has_thread(context, command->thread);
+}
+static inline bool tables_has_command(const struct tables_context *context,
+                                      const struct tare_recorded_command *command)
+{
+	size_t kernels = context->recording->kernel_count;
+	if (command->kind == TARE_KIND_KERNEL &&
+	    !context->kernel_in[command->object < kernels ? command->object : kernels])
+		return false;
+	return tables_has_command_of_any_name(context, command);
+}
 bool tables_has_call(const struct tables_context *context, const struct tare_recorded_call *call);
 
 // ---- when kernels ran
@@ -175,6 +232,8 @@ struct tare_estimate tables_estimate_tell(const struct tables_estimate *estimate
 void tables_cost(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_summary(const struct tables_context *context, struct tare_recorded_summary *summary);
+// As tare_working_part.
+struct tare_time_span tables_working_part(const struct tables_context *context);
 
 // What bounds a run: figures beside the ledger (of all devices, of the working part).
 struct tables_pace {

@@ -2,9 +2,8 @@
 // When a kernel ran on a device: what transfers are hidden behind, and what shares are of.
 #include "analysis/tables/internal.h"
 
-#include "base/cleanup.h"
-
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_counted(const struct tables_context *context, bool of_view,
                        const struct tare_recorded_command *command, struct tables_span *span)
@@ -13,53 +12,86 @@ static bool is_counted(const struct tables_context *context, bool of_view,
 	       (!of_view || tables_has_command_of_any_name(context, command));
 }
 
-// Merges a device's spans in place and turns their ends into the time run before each; there is
-// room for one more entry, the total. Returns its place.
-static size_t accumulate(struct tables_span *spans, size_t n)
+// Spans of one device: merged as long as they come in order, as they do from one queue.
+struct device_spans {
+	struct tables_span *at;
+	size_t count, room;
+};
+
+static int add_span(struct device_spans *spans, struct tables_span span)
+{
+	struct tables_span *last = spans->count ? &spans->at[spans->count - 1] : NULL;
+	if (last && span.from >= last->from && span.from <= last->to) {
+		last->to = span.to > last->to ? span.to : last->to;
+		return 0;
+	}
+	struct tables_span *added = TARE_ROOM_FOR(spans->at, spans->room, spans->count);
+	if (!added)
+		return -ENOMEM;
+	*added = span;
+	spans->count++;
+	return 0;
+}
+
+// Turns the ends of merged spans into the time run before each, and adds the total to them.
+static void accumulate(struct tables_span *spans, size_t n)
 {
 	int64_t before_ns = 0;
-	tables_sort(spans, n);
-	n = tables_merge(spans, n);
 	for (size_t i = 0; i < n; i++) {
 		int64_t length_ns = spans[i].to - spans[i].from;
 		spans[i].to = before_ns;
 		before_ns = tables_add(before_ns, length_ns);
 	}
 	spans[n] = (struct tables_span){ INT64_MAX, before_ns };
-	return n;
+}
+
+// One behind the other, into `busy`.
+static int join(struct device_spans *of, size_t devices, struct tables_busy *busy)
+{
+	size_t room = 0;
+	for (size_t i = 0; i < devices; i++) {
+		tables_sort(of[i].at, of[i].count);
+		of[i].count = tables_merge(of[i].at, of[i].count);
+		busy->first[i] = room;
+		busy->total[i] = room + of[i].count;
+		room += of[i].count + 1;
+	}
+	busy->spans = malloc(room * sizeof *busy->spans);
+	if (!busy->spans)
+		return -ENOMEM;
+	for (size_t i = 0; i < devices; i++) {
+		if (of[i].count)
+			memcpy(busy->spans + busy->first[i], of[i].at,
+			       of[i].count * sizeof *of[i].at);
+		accumulate(busy->spans + busy->first[i], of[i].count);
+		free(of[i].at);
+		of[i].at = NULL;
+	}
+	return 0;
 }
 
 int tables_busy_open(const struct tables_context *context, bool of_view, struct tables_busy *busy)
 {
 	const struct tare_recording *recording = context->recording;
-	const struct tare_recorded_command *commands = recording->commands;
 	size_t devices = recording->device_count + 1;
-	TARE_FREE size_t *next = calloc(devices, sizeof *next);
-	struct tables_span span;
-	size_t room = 0;
+	struct device_spans *of = calloc(devices, sizeof *of);
+	int code = 0;
 	*busy = (struct tables_busy){ .first = calloc(devices, sizeof *busy->first),
 		                      .total = calloc(devices, sizeof *busy->total) };
-	if (!next || !busy->first || !busy->total)
-		return -ENOMEM;
-	for (size_t i = 0; i < recording->command_count; i++)
-		if (is_counted(context, of_view, &commands[i], &span))
-			next[tables_device(context, &commands[i])]++;
-	for (size_t i = 0; i < devices; i++) {
-		busy->first[i] = room;
-		room += next[i] + 1;
-		next[i] = busy->first[i];
+	if (!of || !busy->first || !busy->total)
+		code = -ENOMEM;
+	for (size_t i = 0; i < recording->command_count && !code; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		struct tables_span span;
+		if (is_counted(context, of_view, command, &span))
+			code = add_span(&of[tables_device(context, command)], span);
 	}
-	busy->spans = malloc(room * sizeof *busy->spans);
-	if (!busy->spans)
-		return -ENOMEM;
-	for (size_t i = 0; i < recording->command_count; i++)
-		if (is_counted(context, of_view, &commands[i], &span))
-			busy->spans[next[tables_device(context, &commands[i])]++] = span;
-	for (size_t i = 0; i < devices; i++) {
-		size_t first = busy->first[i];
-		busy->total[i] = first + accumulate(busy->spans + first, next[i] - first);
-	}
-	return 0;
+	if (!code)
+		code = join(of, devices, busy);
+	for (size_t i = 0; of && i < devices; i++)
+		free(of[i].at);
+	free(of);
+	return code;
 }
 
 int tables_busy_shrink(const struct tables_context *context, struct tables_busy *busy)

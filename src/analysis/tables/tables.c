@@ -191,6 +191,16 @@ int tare_tables_compute(const struct tare_recording *recording, const struct tar
 	                 recording->command_count);
 }
 
+int tare_working_part(const struct tare_recording *recording, const struct tare_view *view,
+                      struct tare_time_span *part)
+{
+	struct tables_context context;
+	int code = tables_context_open(recording, view, NULL, &context);
+	*part = code ? (struct tare_time_span){ 0, 0 } : tables_working_part(&context);
+	tables_context_close(&context);
+	return code;
+}
+
 void tare_tables_free(struct tare_tables *tables)
 {
 	if (!tables)

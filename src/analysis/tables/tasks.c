@@ -212,8 +212,14 @@ static int time_task(const struct gathering *g, const struct tables_busy *busy,
 	task->mean_ns = (double)task->total_ns / (double)n;
 	task->median_ns = tables_median_length(spans, n);
 	task->p95_ns = tables_quantile_length(spans, n, 0.95);
-	task->min_ns = tables_quantile_length(spans, n, 0);
-	task->max_ns = tables_quantile_length(spans, n, 1);
+	int64_t min_ns = INT64_MAX, max_ns = INT64_MIN;
+	for (size_t i = 0; i < n; i++) {
+		int64_t ns = spans[i].to - spans[i].from;
+		min_ns = ns < min_ns ? ns : min_ns;
+		max_ns = ns > max_ns ? ns : max_ns;
+	}
+	task->min_ns = (double)min_ns;
+	task->max_ns = (double)max_ns;
 	return 0;
 }
 

@@ -22,8 +22,9 @@ enum {
 struct kind_spans {
 	struct tables_span *spans; // merged; to: when; before: time of the kind until `from`
 	int64_t *before_ns;
-	size_t count;
+	size_t count, room;
 	int64_t sum_ns;
+	size_t near; // where the last search ended: the next is not far
 };
 
 static int kind_of(const struct tare_recorded_command *command)
@@ -40,35 +41,60 @@ static int kind_of(const struct tare_recorded_command *command)
 	}
 }
 
-static int gather(const struct whatif_scope *scope, int kind, struct kind_spans *spans)
+// Appends a span that begins no earlier than those before it; what touches or overlaps is one.
+static int add_span(struct kind_spans *kind, int64_t from_ns, int64_t to_ns)
 {
-	size_t count = 0;
-	for (size_t i = 0; i < scope->count; i++)
-		count += kind_of(&scope->recording->commands[scope->order[i]]) == kind;
-	spans->spans = calloc(count + 1, sizeof *spans->spans);
-	spans->before_ns = calloc(count + 1, sizeof *spans->before_ns);
-	if (!spans->spans || !spans->before_ns)
+	struct tables_span *last = kind->count ? &kind->spans[kind->count - 1] : NULL;
+	if (last && from_ns <= last->to) {
+		last->to = to_ns > last->to ? to_ns : last->to;
+		return 0;
+	}
+	struct tables_span *added = TARE_ROOM_FOR(kind->spans, kind->room, kind->count);
+	if (!added)
 		return -ENOMEM;
+	*added = (struct tables_span){ from_ns, to_ns };
+	kind->count++;
+	return 0;
+}
+
+static int gather(const struct whatif_scope *scope, struct kind_spans kinds[TARE_STAGE_COUNT])
+{
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *c =
 		    &scope->recording->commands[scope->order[i]];
-		if (kind_of(c) == kind)
-			spans->spans[spans->count++] =
-			    (struct tables_span){ c->start_ns, c->end_ns };
+		int kind = kind_of(c);
+		if (kind >= 0 && add_span(&kinds[kind], c->start_ns, c->end_ns))
+			return -ENOMEM;
 	}
-	spans->count = tables_merge(spans->spans, spans->count);
-	for (size_t i = 0; i < spans->count; i++) {
-		spans->before_ns[i] = spans->sum_ns;
-		spans->sum_ns =
-		    tables_add(spans->sum_ns, spans->spans[i].to - spans->spans[i].from);
+	for (int k = 0; k < TARE_STAGE_COUNT; k++) {
+		struct kind_spans *kind = &kinds[k];
+		kind->before_ns = calloc(kind->count + 1, sizeof *kind->before_ns);
+		if (!kind->before_ns)
+			return -ENOMEM;
+		for (size_t i = 0; i < kind->count; i++) {
+			kind->before_ns[i] = kind->sum_ns;
+			kind->sum_ns =
+			    tables_add(kind->sum_ns, kind->spans[i].to - kind->spans[i].from);
+		}
 	}
 	return 0;
 }
 
 // The first of merged spans that ends after a time.
-static size_t span_after(const struct kind_spans *spans, int64_t at_ns)
+static size_t span_after(struct kind_spans *spans, int64_t at_ns)
 {
-	size_t low = 0, high = spans->count;
+	size_t low = spans->near, high = low, step = 1;
+	// It is in [low, high), further and further from where the last one was, or at count.
+	while (low > 0 && spans->spans[low - 1].to > at_ns) {
+		high = low;
+		low = low > step ? low - step : 0;
+		step *= 2;
+	}
+	while (high < spans->count && spans->spans[high].to <= at_ns) {
+		low = high + 1;
+		high = spans->count - high > step ? high + step : spans->count;
+		step *= 2;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (spans->spans[middle].to > at_ns)
@@ -76,11 +102,12 @@ static size_t span_after(const struct kind_spans *spans, int64_t at_ns)
 		else
 			low = middle + 1;
 	}
+	spans->near = low;
 	return low;
 }
 
 // For how long the kind ran until a time.
-static int64_t ran_before(const struct kind_spans *spans, int64_t at_ns)
+static int64_t ran_before(struct kind_spans *spans, int64_t at_ns)
 {
 	size_t at = span_after(spans, at_ns);
 	if (at == spans->count)
@@ -89,7 +116,7 @@ static int64_t ran_before(const struct kind_spans *spans, int64_t at_ns)
 	return spans->before_ns[at] + (into_ns > 0 ? into_ns : 0);
 }
 
-static int64_t ran_within(const struct kind_spans *spans, int64_t from_ns, int64_t to_ns)
+static int64_t ran_within(struct kind_spans *spans, int64_t from_ns, int64_t to_ns)
 {
 	return from_ns < to_ns ? ran_before(spans, to_ns) - ran_before(spans, from_ns) : 0;
 }
@@ -108,7 +135,7 @@ static int64_t residual_of(const struct whatif_scope *scope)
 
 // ---- together
 
-static bool ran_together(const struct kind_spans *a, const struct kind_spans *b, int64_t error_ns)
+static bool ran_together(const struct kind_spans *a, struct kind_spans *b, int64_t error_ns)
 {
 	int64_t both_ns = 0;
 	int64_t shorter_ns = a->sum_ns < b->sum_ns ? a->sum_ns : b->sum_ns;
@@ -145,7 +172,7 @@ struct evidence {
 
 // Counts the commands that were ready, started only when the other kind had ended, and had nothing
 // else before them that they could have waited for.
-static void count_apart(const struct whatif_scope *scope, const struct kind_spans *kinds,
+static void count_apart(const struct whatif_scope *scope, struct kind_spans *kinds,
                         const int64_t *queue_end_ns, const struct tare_recorded_command *command,
                         struct evidence *evidence)
 {
@@ -174,7 +201,7 @@ static void count_apart(const struct whatif_scope *scope, const struct kind_span
 		evidence->apart[kind][other]++;
 }
 
-static int find_apart(const struct whatif_scope *scope, const struct kind_spans *kinds,
+static int find_apart(const struct whatif_scope *scope, struct kind_spans *kinds,
                       struct evidence *evidence)
 {
 	const struct tare_recording *recording = scope->recording;
@@ -229,7 +256,7 @@ static double largest_amount(const struct whatif_scope *scope, int kind)
 }
 
 // Speed beside the other direction over speed alone, of large copies; NaN where there are too few.
-static double duplex_of(const struct whatif_scope *scope, const struct kind_spans *kinds, int kind,
+static double duplex_of(const struct whatif_scope *scope, struct kind_spans *kinds, int kind,
                         int other)
 {
 	struct rates rates = { 0 };
@@ -237,8 +264,10 @@ static double duplex_of(const struct whatif_scope *scope, const struct kind_span
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *c =
 		    &scope->recording->commands[scope->order[i]];
+		if (kind_of(c) != kind)
+			continue;
 		double ns = (double)(c->end_ns - c->start_ns);
-		if (kind_of(c) != kind || (double)c->amount < most / 4 || !(ns > 0))
+		if ((double)c->amount < most / 4 || !(ns > 0))
 			continue;
 		double share = (double)ran_within(&kinds[other], c->start_ns, c->end_ns) / ns;
 		if (share > ALONE_SHARE && share < BESIDE_SHARE)
@@ -282,13 +311,11 @@ static bool shares_host(const struct whatif_scope *scope)
 
 int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *gain)
 {
-	struct kind_spans kinds[TARE_STAGE_COUNT] = { { NULL, NULL, 0, 0 } };
+	struct kind_spans kinds[TARE_STAGE_COUNT] = { { .count = 0 } };
 	struct evidence evidence = { .together = { { false } } };
 	const int in = TARE_STAGE_TO_DEVICE, work = TARE_STAGE_KERNEL, out = TARE_STAGE_TO_HOST;
 	int64_t error_ns = 2 * residual_of(scope);
-	int code = 0;
-	for (int kind = 0; !code && kind < TARE_STAGE_COUNT; kind++)
-		code = gather(scope, kind, &kinds[kind]);
+	int code = gather(scope, kinds);
 	for (int a = 0; !code && a < TARE_STAGE_COUNT; a++)
 		for (int b = 0; b < TARE_STAGE_COUNT; b++)
 			evidence.together[a][b] =

@@ -27,6 +27,7 @@ struct whatif_scope {
 	uint32_t device;
 	uint32_t *order;
 	size_t count;
+	const struct ledger_working *working; // NULL: nobody knows the parts' ledgers yet
 };
 
 // ---- chunks.c

@@ -2,13 +2,14 @@
 #include "analysis/whatif/internal.h"
 
 #include "analysis/ledger/internal.h"
+#include "analysis/ledger/working.h"
 #include "base/cleanup.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 // FEWEST chunks make a pipeline; of a run with many parts the longest are looked at.
-enum { FEWEST_CHUNKS = 3, MOST_PARTS = 8 };
+enum { FEWEST_CHUNKS = 3, MOST_PARTS = TARE_LEDGER_SPANS };
 
 // Chunks [first, first + count) of a list, without a long pause between them.
 struct part {
@@ -93,45 +94,36 @@ static int stage_of(const struct tare_recorded_command *command)
 	}
 }
 
-// Time of each stage within the part, what runs at once counted once. Returns 0 or -ENOMEM.
-static int measure_stages(const struct whatif_scope *scope, const struct part *part,
-                          double stage_ns[TARE_STAGE_COUNT])
+// Time of each stage within the part, what runs at once counted once.
+static void measure_stages(const struct whatif_scope *scope, const struct part *part,
+                           double stage_ns[TARE_STAGE_COUNT])
 {
-	TARE_FREE struct tables_span *spans = calloc(scope->count + 1, sizeof *spans);
-	if (!spans)
-		return -ENOMEM;
-	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
-		size_t count = 0;
-		for (size_t i = 0; i < scope->count; i++) {
-			const struct tare_recorded_command *c =
-			    &scope->recording->commands[scope->order[i]];
-			if (stage_of(c) == stage && c->start_ns >= part->from_ns &&
-			    c->end_ns <= part->to_ns)
-				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
-		}
-		stage_ns[stage] = (double)tables_union(spans, count);
+	int64_t sum_ns[TARE_STAGE_COUNT] = { 0 }, to_ns[TARE_STAGE_COUNT];
+	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
+		to_ns[stage] = INT64_MIN;
+	for (size_t i = 0; i < scope->count; i++) {
+		const struct tare_recorded_command *c =
+		    &scope->recording->commands[scope->order[i]];
+		int stage = stage_of(c);
+		if (stage < 0 || c->start_ns < part->from_ns || c->end_ns > part->to_ns)
+			continue;
+		int64_t from_ns = c->start_ns > to_ns[stage] ? c->start_ns : to_ns[stage];
+		if (c->end_ns <= from_ns)
+			continue;
+		sum_ns[stage] = tables_add(sum_ns[stage], c->end_ns - from_ns);
+		to_ns[stage] = c->end_ns;
 	}
-	return 0;
+	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
+		stage_ns[stage] = (double)sum_ns[stage];
 }
 
 // The host's own work in the part, and how much of it kept the device idle; and what the device
 // did.
-static int measure_host(const struct whatif_scope *scope, const struct part *part,
-                        struct tare_overlap_gain *gain, double *idle_ns)
+static void take_host(const struct tare_ledger *ledger, struct tare_overlap_gain *gain,
+                      double *idle_ns)
 {
 	static const enum tare_host_state own[] = { TARE_HOST_BUILD, TARE_HOST_ALLOCATE,
 		                                    TARE_HOST_COMPUTING, TARE_HOST_OFF_CPU };
-	struct tare_view view = *scope->view;
-	struct tare_ledgers ledgers;
-	view.device = scope->device;
-	view.from_ns = part->from_ns;
-	view.to_ns = part->to_ns;
-	view.spans = NULL;
-	view.span_count = 0;
-	int code = tare_ledgers_compute(scope->recording, &view, &ledgers, NULL);
-	if (code)
-		return code;
-	const struct tare_ledger *ledger = &ledgers.ledgers[0];
 	*idle_ns = 0;
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
 		*idle_ns += (double)ledger->matrix_ns[own[i]][TARE_DEVICE_IDLE];
@@ -141,6 +133,29 @@ static int measure_host(const struct whatif_scope *scope, const struct part *par
 	gain->exposed_ns = ledger->parts_ns[TARE_LEDGER_TO_DEVICE] +
 	                   ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] +
 	                   ledger->parts_ns[TARE_LEDGER_BOTH_WAYS];
+}
+
+static int measure_host(const struct whatif_scope *scope, const struct part *part,
+                        struct tare_overlap_gain *gain, double *idle_ns)
+{
+	struct tare_time_span span = { part->from_ns, part->to_ns };
+	const struct tare_ledger *known =
+	    scope->working ? ledger_working_span(scope->working, span) : NULL;
+	struct tare_view view = *scope->view;
+	struct tare_ledgers ledgers;
+	if (known) {
+		take_host(known, gain, idle_ns);
+		return 0;
+	}
+	view.device = scope->device;
+	view.from_ns = part->from_ns;
+	view.to_ns = part->to_ns;
+	view.spans = NULL;
+	view.span_count = 0;
+	int code = tare_ledgers_compute(scope->recording, &view, &ledgers, NULL);
+	if (code)
+		return code;
+	take_host(&ledgers.ledgers[0], gain, idle_ns);
 	tare_ledgers_free(&ledgers);
 	return 0;
 }
@@ -238,9 +253,8 @@ static int look_at(const struct whatif_scope *scope, const struct whatif_chunks 
                    struct tare_overlap_gain *gain)
 {
 	double stage_ns[TARE_STAGE_COUNT], sum_ns[TARE_STAGE_COUNT] = { 0 }, idle_ns = 0;
-	int code = measure_stages(scope, part, stage_ns);
-	if (!code)
-		code = measure_host(scope, part, gain, &idle_ns);
+	measure_stages(scope, part, stage_ns);
+	int code = measure_host(scope, part, gain, &idle_ns);
 	if (code)
 		return code;
 	for (size_t i = 0; i < part->count; i++)
@@ -305,11 +319,41 @@ static const char *why_none(const struct whatif_chunks *chunks)
 	           : "long pauses divide the repetitions";
 }
 
+int tare_whatif_spans(const struct tare_recording *recording, const struct tare_view *view,
+                      uint32_t device, struct tare_time_span *spans, size_t *count)
+{
+	struct tare_view of_device = *view;
+	struct whatif_scope scope = { .recording = recording,
+		                      .view = &of_device,
+		                      .device = device };
+	struct whatif_chunks chunks = { 0 };
+	struct part parts[MOST_PARTS];
+	of_device.device = device;
+	of_device.kernel = NULL;
+	*count = 0;
+	int code = whatif_chunks_find(&scope, &chunks);
+	if (!code)
+		*count = find_parts(&chunks, parts);
+	for (size_t i = 0; i < *count; i++)
+		spans[i] = (struct tare_time_span){ parts[i].from_ns, parts[i].to_ns };
+	free(chunks.at);
+	return code;
+}
+
 int tare_whatif_overlap(const struct tare_recording *recording, const struct tare_view *view,
                         uint32_t device, struct tare_overlap_gain *gain, struct tare_error *error)
 {
+	return tare_whatif_overlap_by(recording, view, device, NULL, gain, error);
+}
+
+int tare_whatif_overlap_by(const struct tare_recording *recording, const struct tare_view *view,
+                           uint32_t device, const struct ledger_working *working,
+                           struct tare_overlap_gain *gain, struct tare_error *error)
+{
 	struct tare_view of_device = *view;
-	struct whatif_scope scope = { recording, &of_device, device, NULL, 0 };
+	struct whatif_scope scope = {
+		.recording = recording, .view = &of_device, .device = device, .working = working
+	};
 	struct whatif_chunks chunks = { 0 };
 	*gain = (struct tare_overlap_gain){ .device = device,
 		                            .predicted_ns = NAN,

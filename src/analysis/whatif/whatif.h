@@ -39,3 +39,12 @@ struct tare_overlap_gain {
 // *gain, -ENODATA when there is none (why_not says why), or -ENOMEM.
 int tare_whatif_overlap(const struct tare_recording *recording, const struct tare_view *view,
                         uint32_t device, struct tare_overlap_gain *gain, struct tare_error *error);
+// The same; `working` may know what the host did in those parts (NULL: nobody does).
+struct ledger_working;
+int tare_whatif_overlap_by(const struct tare_recording *recording, const struct tare_view *view,
+                           uint32_t device, const struct ledger_working *working,
+                           struct tare_overlap_gain *gain, struct tare_error *error);
+// When those parts were, whose ledgers are needed: at most TARE_LEDGER_SPANS, into `spans`. Returns
+// 0 or -ENOMEM.
+int tare_whatif_spans(const struct tare_recording *recording, const struct tare_view *view,
+                      uint32_t device, struct tare_time_span *spans, size_t *count);

@@ -40,19 +40,20 @@ enum {
 };
 
 // required(name, parameters), optional(name, parameters); all of them return cublas_status.
-#define CUBLAS_FUNCTIONS(required, optional)                                                       \
-	required(cublasCreate_v2, (cublas_handle * handle))                                        \
-	    required(cublasDestroy_v2, (cublas_handle handle))                                     \
-	        optional(cublasGetVersion_v2, (cublas_handle handle, int *version))                \
-	            required(cublasSetStream_v2, (cublas_handle handle, cublas_stream stream))     \
-	                required(cublasSetMathMode, (cublas_handle handle, cublas_math mode))      \
-	                    required(cublasGemmEx,                                                 \
-	                             (cublas_handle handle, cublas_operation transpose_a,          \
-	                              cublas_operation transpose_b, int m, int n, int k,           \
-	                              const void *alpha, const void *a, cublas_type type_a,        \
-	                              int pitch_a, const void *b, cublas_type type_b, int pitch_b, \
-	                              const void *beta, void *c, cublas_type type_c, int pitch_c,  \
-	                              cublas_compute compute, cublas_algorithm algorithm))
+// clang-format off: one function a line.
+#define CUBLAS_FUNCTIONS(required, optional) \
+	required(cublasCreate_v2, (cublas_handle *handle)) \
+	required(cublasDestroy_v2, (cublas_handle handle)) \
+	optional(cublasGetVersion_v2, (cublas_handle handle, int *version)) \
+	required(cublasSetStream_v2, (cublas_handle handle, cublas_stream stream)) \
+	required(cublasSetMathMode, (cublas_handle handle, cublas_math mode)) \
+	required(cublasGemmEx, \
+	         (cublas_handle handle, cublas_operation transpose_a, \
+	          cublas_operation transpose_b, int m, int n, int k, const void *alpha, \
+	          const void *a, cublas_type type_a, int pitch_a, const void *b, \
+	          cublas_type type_b, int pitch_b, const void *beta, void *c, cublas_type type_c, \
+	          int pitch_c, cublas_compute compute, cublas_algorithm algorithm))
+// clang-format on
 
 struct cublas_functions {
 #define X(name, parameters) cublas_status(*name) parameters;

@@ -10,25 +10,39 @@
 #define LEVELZERO_MAX_DEVICES 64
 
 // required(name), optional(name): the types come from the headers.
-#define LEVELZERO_FUNCTIONS(required, optional)                                                    \
-	required(zeInit) required(zeDriverGet) required(zeDriverGetApiVersion) required(           \
-	    zeDriverGetProperties) required(zeDeviceGet) required(zeDeviceGetProperties)           \
-	    required(zeDeviceGetComputeProperties) required(zeDeviceGetModuleProperties) required( \
-	        zeDeviceGetCommandQueueGroupProperties) required(zeDeviceGetMemoryProperties)      \
-	        required(zeDeviceGetCacheProperties) optional(zeDeviceGetGlobalTimestamps)         \
-	            optional(zeCommandListAppendWriteGlobalTimestamp) optional(                    \
-	                zeDevicePciGetPropertiesExt) optional(zeDriverGetExtensionProperties)      \
-	                optional(zeDeviceGetSubDevices)                                            \
-	                    optional(zeDeviceGetMemoryAccessProperties) optional(zeModuleCreate)   \
-	                        optional(zeModuleDestroy) optional(zeModuleBuildLogGetString)      \
-	                            optional(zeModuleBuildLogDestroy)                              \
-	                                optional(zeModuleGetKernelNames) optional(zeKernelCreate)  \
-	                                    optional(zeKernelDestroy)                              \
-	                                        optional(zeKernelGetProperties)                    \
-	                                            optional(zeFenceCreate) optional(zeFenceReset) \
-	                                                optional(zeFenceHostSynchronize)           \
-	                                                    optional(zeFenceDestroy)               \
-	                                                        LEVELZERO_WORK_FUNCTIONS(optional)
+// clang-format off: one function a line.
+#define LEVELZERO_FUNCTIONS(required, optional) \
+	required(zeInit) \
+	required(zeDriverGet) \
+	required(zeDriverGetApiVersion) \
+	required(zeDriverGetProperties) \
+	required(zeDeviceGet) \
+	required(zeDeviceGetProperties) \
+	required(zeDeviceGetComputeProperties) \
+	required(zeDeviceGetModuleProperties) \
+	required(zeDeviceGetCommandQueueGroupProperties) \
+	required(zeDeviceGetMemoryProperties) \
+	required(zeDeviceGetCacheProperties) \
+	optional(zeDeviceGetGlobalTimestamps) \
+	optional(zeCommandListAppendWriteGlobalTimestamp) \
+	optional(zeDevicePciGetPropertiesExt) \
+	optional(zeDriverGetExtensionProperties) \
+	optional(zeDeviceGetSubDevices) \
+	optional(zeDeviceGetMemoryAccessProperties) \
+	optional(zeModuleCreate) \
+	optional(zeModuleDestroy) \
+	optional(zeModuleBuildLogGetString) \
+	optional(zeModuleBuildLogDestroy) \
+	optional(zeModuleGetKernelNames) \
+	optional(zeKernelCreate) \
+	optional(zeKernelDestroy) \
+	optional(zeKernelGetProperties) \
+	optional(zeFenceCreate) \
+	optional(zeFenceReset) \
+	optional(zeFenceHostSynchronize) \
+	optional(zeFenceDestroy) \
+	LEVELZERO_WORK_FUNCTIONS(optional)
+// clang-format on
 
 // What memory and queues need. All are of the first specification: a loader without them is
 // refused when the first of them is wanted (levelzero_works).

@@ -3,6 +3,7 @@
 #include "cli/options/groups.h"
 #include "cli/run/export_folder.h"
 #include "cli/run/report_view.h"
+#include "cli/run/run_analysis.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/signals.h"
@@ -24,8 +25,7 @@ struct export_settings {
 struct exporting {
 	const struct export_settings *own;
 	const struct tare_settings *settings;
-	const struct tare_recording *recording;
-	struct tare_view view;
+	struct tare_report run;
 	struct tare_progress progress;
 	const char *what; // that the progress is about
 	struct tare_host_time since;
@@ -169,9 +169,9 @@ static int write_perfetto(struct exporting *e, const struct tare_export_watch *w
 	char text[160];
 
 	if (status == TARE_EXIT_OK)
-		status = conclude(
-		    tare_export_perfetto(e->recording, &e->view, watch, output.file, counts, error),
-		    output.path, error);
+		status = conclude(tare_export_perfetto(e->run.recording, e->run.view, watch,
+		                                       output.file, counts, error),
+		                  output.path, error);
 	if (status == TARE_EXIT_OK)
 		status = tare_output_finish(&output, error);
 	tare_output_close(&output);
@@ -201,9 +201,9 @@ static int write_sqlite(struct exporting *e, const struct tare_export_watch *wat
 		status = TARE_EXIT_FAILED;
 	}
 	if (status == TARE_EXIT_OK)
-		status = conclude(tare_export_sqlite(e->recording, &e->view, watch,
-		                                     output.temporary, counts, error),
-		                  output.path, error);
+		status =
+		    conclude(tare_export_sqlite(&e->run, watch, output.temporary, counts, error),
+		             output.path, error);
 	if (status == TARE_EXIT_OK)
 		status = tare_output_finish(&output, error);
 	tare_output_close(&output);
@@ -224,9 +224,8 @@ static int write_csv(struct exporting *e, const struct tare_export_watch *watch,
 	char text[160];
 
 	if (tare_export_folder_open(&folder, error) == 0)
-		status = conclude(
-		    tare_export_csv(e->recording, &e->view, watch, folder.work, counts, error),
-		    folder.path, error);
+		status = conclude(tare_export_csv(&e->run, watch, folder.work, counts, error),
+		                  folder.path, error);
 	if (status == TARE_EXIT_OK && tare_export_folder_finish(&folder, error) < 0)
 		status = TARE_EXIT_FAILED;
 	tare_export_folder_close(&folder);
@@ -280,25 +279,28 @@ static int export_trace(const struct tare_settings *settings, const char *path,
 {
 	struct exporting e = { .own = (const void *)settings->own, .settings = settings };
 	struct tare_recording *recording = NULL;
-	struct tare_time_span *spans = NULL;
+	struct tare_analysis analysis = { 0 };
 	int status;
 
 	if (tare_recording_load(path, &recording, error) < 0)
 		return TARE_EXIT_FAILED;
-	e.recording = recording;
 	if (recording->process_count == 0) {
 		tare_fail(error, ENODATA, "%.200s has no recorded process; why: tare report %.200s",
 		          path, path);
 		status = TARE_EXIT_FAILED;
 	} else {
-		status = tare_report_view_parse(settings, recording, &e.view, &spans, error);
+		status = tare_report_view_parse(settings, recording, &analysis.view,
+		                                &analysis.spans, error);
 	}
+	if (status == TARE_EXIT_OK && (e.own->sqlite || settings->csv))
+		status = tare_analyse_tables(recording, &analysis, error);
+	e.run = tare_analysis_report(&analysis, recording, NULL);
 	if (status == TARE_EXIT_OK) {
 		// From here on there are files to be removed.
 		tare_signals_install(true);
 		status = write_exports(&e, error);
 	}
-	free(spans);
+	tare_analysis_free(&analysis);
 	tare_recording_free(recording);
 	return status;
 }

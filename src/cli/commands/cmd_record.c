@@ -98,6 +98,7 @@ static int parse_options(const struct tare_settings *settings, struct tare_recor
 		.contents = settings->record.contents == 1,
 		.max_bytes = settings->record.max_bytes,
 		.keep_newest = strcmp(keep, "newest") == 0,
+		.count = settings->record.count,
 	};
 	if (!options->keep_newest && strcmp(keep, "oldest") != 0)
 		return tare_fail(error, EINVAL, "--keep: '%.40s' is neither newest nor oldest",

@@ -13,6 +13,8 @@ extern const struct tare_command tare_checkup_command;
 extern const struct tare_command tare_record_command;
 extern const struct tare_command tare_report_command;
 extern const struct tare_command tare_run_command;
+extern const struct tare_command tare_hotspots_command;
+extern const struct tare_command tare_blocks_command;
 extern const struct tare_command tare_export_command;
 extern const struct tare_command tare_render_command;
 extern const struct tare_command tare_help_command;

@@ -120,6 +120,7 @@ struct tare_record_settings {
 	const char *keep;             // "newest", "oldest"
 	const char *times;            // "all", "sampled", "none"; NULL: not said
 	const char *delay, *duration; // in seconds
+	const char *count; // what to count, of hotspots' second run (guest/environment.h)
 };
 
 #define TARE_OWN_SETTINGS 256

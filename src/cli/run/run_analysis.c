@@ -1,23 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run/run_analysis.h"
 
+#include "analysis/whatif/whatif.h"
 #include "cli/run/report_view.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int compute(const struct tare_recording *recording, struct tare_analysis *a,
+// What findings will ask of the ledger, so that one sweep along the time answers all of it. Spans
+// are shared where there is one device.
+static int find_asked(const struct tare_recording *recording, const struct tare_view *view,
+                      struct tare_ledger_asked *asked, struct tare_error *error)
+{
+	int code = tare_working_part(recording, view, &asked->part);
+
+	if (!code && recording->queue_count > 0 && recording->queues[0].device != TARE_NO_INDEX)
+		code = tare_whatif_spans(recording, view,
+		                         recording->devices[recording->queues[0].device].same_as,
+		                         asked->spans, &asked->span_count);
+	return code ? tare_fail(error, ENOMEM, "no memory left") : 0;
+}
+
+static int compute(const struct tare_recording *recording, struct tare_analysis *a, bool findings,
                    struct tare_error *error)
 {
 	const struct tare_view *view = &a->view;
+	struct tare_ledger_asked asked = { 0 };
 	int status = tare_report_ceilings_find(recording, &a->ceilings, error);
 
+	if (status == 0 && findings)
+		status = find_asked(recording, view, &asked, error);
 	if (status == 0)
-		status = tare_ledgers_compute(recording, view, &a->ledgers, error);
+		status = tare_ledgers_compute_with(recording, view, &asked, &a->ledgers, error);
 	if (status == 0)
 		status = tare_tables_compute(recording, view, &a->ledgers, a->ceilings.at,
 		                             a->ceilings.count, &a->tables, error);
-	if (status == 0)
+	if (status == 0 && findings)
 		status = tare_findings_find(recording, view, &a->ledgers, &a->tables, &a->findings,
 		                            error);
 	if (status == 0)
@@ -40,7 +59,13 @@ int tare_analyse(const struct tare_settings *settings, const struct tare_recordi
 	    tare_report_view_parse(settings, recording, &analysis->view, &analysis->spans, error);
 	if (status != TARE_EXIT_OK)
 		return status;
-	return compute(recording, analysis, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
+	return compute(recording, analysis, true, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
+}
+
+int tare_analyse_tables(const struct tare_recording *recording, struct tare_analysis *analysis,
+                        struct tare_error *error)
+{
+	return compute(recording, analysis, false, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
 }
 
 void tare_analysis_free(struct tare_analysis *analysis)

@@ -22,6 +22,10 @@ struct tare_analysis {
 // case.
 int tare_analyse(const struct tare_settings *settings, const struct tare_recording *recording,
                  struct tare_analysis *analysis, struct tare_error *error);
+// The same without findings, of analysis->view, for an export. Returns TARE_EXIT_OK or
+// TARE_EXIT_FAILED with a sentence.
+int tare_analyse_tables(const struct tare_recording *recording, struct tare_analysis *analysis,
+                        struct tare_error *error);
 void tare_analysis_free(struct tare_analysis *analysis);
 // What the writers take; points into both.
 struct tare_report tare_analysis_report(const struct tare_analysis *analysis,

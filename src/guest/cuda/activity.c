@@ -31,7 +31,6 @@ static uint32_t made;
 static guest_lock lock, harvesting; // the first for a few stores
 static uint64_t flushed_ticks;
 static _Atomic bool tracing;
-static _Atomic bool left; // to the program
 // Activities of calls that have not returned yet.
 static struct activity early[MOST_EARLY];
 static uint32_t early_count;
@@ -312,14 +311,22 @@ void cuda_activity_in_child(void)
 	tracing = cuda_timed = false;
 }
 
-// That of a program that names none is CUPTI's own, CLOCK_REALTIME.
-static uint64_t timestamp(void)
+static uint64_t on_clock(clockid_t clock)
 {
 	struct timespec now;
-	clock_gettime(atomic_load_explicit(&left, memory_order_relaxed) ? CLOCK_REALTIME
-	                                                                : CLOCK_MONOTONIC_RAW,
-	              &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t timestamp(void)
+{
+	return on_clock(CLOCK_MONOTONIC_RAW);
+}
+
+// What CUPTI's own is, for a program that names none.
+static uint64_t timestamp_unnamed(void)
+{
+	return on_clock(CLOCK_REALTIME);
 }
 
 static const cupti_kind kinds[] = { ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY,
@@ -335,7 +342,6 @@ bool cuda_activity_is_ours(void)
 
 static void tell_left(void)
 {
-	atomic_store(&left, true);
 	cuda_change(TARE_CHANGE_LEFT, NULL, 0, 0);
 }
 
@@ -360,6 +366,8 @@ void cuda_activity_leave(void)
 		read_early(thread, false);
 	}
 	guest_release(&harvesting);
+	// One whose answers changed would not do: CUPTI interpolates between them.
+	cuda_cupti.cuptiActivityRegisterTimestampCallback(timestamp_unnamed);
 	tell_left();
 	guest_aside_end(thread, before);
 }

@@ -37,7 +37,7 @@ struct launch_config {
 	const struct launch_attribute *attributes;
 	unsigned int attribute_count;
 };
-enum { ATTRIBUTE_CLUSTER = 4 };
+enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
 
 // The beginning of a rectangle of two dimensions; that of three is cu_memcpy3d.
 struct rectangle_side {
@@ -271,6 +271,24 @@ static void cluster_of(const struct launch_config *config, uint8_t cluster[3])
 	for (unsigned int i = 0; config->attributes && i < config->attribute_count; i++)
 		for (int k = 0; config->attributes[i].id == ATTRIBUTE_CLUSTER && k < 3; k++)
 			cluster[k] = (uint8_t)config->attributes[i].value[k];
+}
+
+struct cuda_launch cuda_launch_of(const struct cupti_call *told,
+                                  const struct cuda_function *function)
+{
+	const struct launch_config *config = cuda_parameter(told, 0);
+	struct cuda_launch launch = { .cooperative = function->detail };
+	if (function->form != CUDA_LAUNCH_EX) {
+		launch.function = (cu_function)(uintptr_t)number_at(told, 0);
+		launch.stream = (cu_stream)(uintptr_t)number_at(told, function->stream);
+		return launch;
+	}
+	launch.function = (cu_function)(uintptr_t)number_at(told, 1);
+	launch.stream = config->stream;
+	for (unsigned int i = 0; config->attributes && i < config->attribute_count; i++)
+		if (config->attributes[i].id == ATTRIBUTE_COOPERATIVE)
+			launch.cooperative = config->attributes[i].value[0] != 0;
+	return launch;
 }
 
 // ---- all of them

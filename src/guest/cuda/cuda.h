@@ -87,8 +87,10 @@ struct cuda_function {
 	uint8_t kind; // enum tare_trace_command_kind; 0: no command
 	// where its stream is among the parameters, in 8 bytes; or CUDA_NO_STREAM
 	uint8_t stream;
-	uint8_t detail; // of a fill the bytes of an element; of memory enum tare_trace_memory
-	bool waits;     // it returns when the device got somewhere
+	// of a fill the bytes of an element; of memory enum tare_trace_memory; of a launch 1:
+	// cooperative
+	uint8_t detail;
+	bool waits; // it returns when the device got somewhere
 };
 enum { CUDA_MOST_FUNCTIONS = 256, CUDA_MOST_RUNTIME = 128, CUDA_MOST_CALLBACKS = 4096 };
 // the runtime's behind the driver's
@@ -278,6 +280,8 @@ struct cuda_kernel {
 	_Atomic uint32_t process;
 	uint32_t told_process; // in whose file its registers are
 	uint64_t told;         // of which devices, a bit each
+	bool counted_known;
+	struct counters_kernel *counted; // NULL: its launches are not counted
 };
 struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle,
                                    const char *symbol);
@@ -337,6 +341,14 @@ struct cuda_said {
 	bool released;
 };
 struct cuda_said cuda_said_of(struct guest_thread *thread, const struct cuda_call *call);
+// A launch's parameters, from the call's beginning on.
+struct cuda_launch {
+	cu_function function;
+	cu_stream stream;
+	bool cooperative; // its groups may wait for each other
+};
+struct cuda_launch cuda_launch_of(const struct cupti_call *told,
+                                  const struct cuda_function *function);
 // Streams that capture, in all of the process, and whether this one does.
 extern _Atomic int32_t cuda_captures;
 bool cuda_is_captured(cu_stream stream);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry by which the driver lets us in (CUDA_INJECTION64_PATH), within the program's first
 // cuInit, and CUPTI's callback, which stands before and after each call of the driver.
+#include "guest/cuda/counters/counters.h"
 #include "guest/cuda/cuda.h"
 #include "guest/region.h"
 #include "guest/stack.h"
@@ -51,6 +52,7 @@ static void in_child(void)
 		mine->open_count = 0;
 	}
 	cuda_activity_in_child();
+	counters_in_child();
 }
 
 // ---- the callback
@@ -198,6 +200,24 @@ static struct guest_thread *thread_within(void)
 	return thread && cuda_of(thread) ? thread : NULL;
 }
 
+// The same with counters around launches.
+static __attribute__((noinline)) void counted_call(struct guest_thread *thread,
+                                                   const struct cupti_call *told, uint32_t known,
+                                                   uint32_t number)
+{
+	const struct cuda_function *function = &cuda_functions[number];
+	uint32_t before = thread->command_number;
+	if (told->site == ABI_CUPTI_SITE_ENTER) {
+		call_begin(thread, told, function, number);
+		counters_launch_begins(thread, told, function);
+		return;
+	}
+	counters_launch_ends(told, function);
+	call_end(thread, told, function, number, known & CUDA_OF_THREAD);
+	counters_launch_written(thread, told,
+	                        thread->command_number != before ? thread->command_number : 0);
+}
+
 void cuda_record_call(const struct cupti_call *told, uint32_t known)
 {
 	bool enters = told->site == ABI_CUPTI_SITE_ENTER, exits = told->site == ABI_CUPTI_SITE_EXIT;
@@ -208,7 +228,9 @@ void cuda_record_call(const struct cupti_call *told, uint32_t known)
 	                                       : NULL;
 	if (!thread)
 		return;
-	if (enters)
+	if (CUDA_UNLIKELY(counters_wanted))
+		counted_call(thread, told, known, number);
+	else if (enters)
 		call_begin(thread, told, &cuda_functions[number], number);
 	else
 		call_end(thread, told, &cuda_functions[number], number, known & CUDA_OF_THREAD);
@@ -266,6 +288,9 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 	(void)context;
 	if (!exits)
 		cuda_share_callback(domain, id, data);
+	if (CUDA_UNLIKELY(counters_wanted) && domain == ABI_CUPTI_DOMAIN_RESOURCE &&
+	    id == ABI_CUPTI_RESOURCE_CONTEXT_ENDS)
+		counters_context_ends(((const struct cupti_resource *)data)->context);
 	if (of_call)
 		record_callback(domain, id, data);
 	if (exits)
@@ -320,6 +345,7 @@ static bool begin_with_cupti(enum tare_trace_front *why)
 	atomic_store(&deferred, timed && nested);
 	cuda_timed = timed && !nested && cuda_activity_begin();
 	cuda_calibrate();
+	counters_begin(subscriber);
 	enable_callbacks();
 	// Runs before what the core has registered: CUPTI is asked for the rest while it may be.
 	atexit(cuda_flush_at_exit);

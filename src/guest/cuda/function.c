@@ -17,7 +17,7 @@
 
 const struct cuda_function cuda_functions[] = {
 	{ "cuLaunchKernel", TARE_ROLE_COMMAND, CUDA_LAUNCH, TARE_KIND_KERNEL, 5, 0, false },
-	{ "cuLaunchCooperativeKernel", TARE_ROLE_COMMAND, CUDA_LAUNCH, TARE_KIND_KERNEL, 5, 0,
+	{ "cuLaunchCooperativeKernel", TARE_ROLE_COMMAND, CUDA_LAUNCH, TARE_KIND_KERNEL, 5, 1,
 	  false },
 	{ "cuLaunchKernelEx", TARE_ROLE_COMMAND, CUDA_LAUNCH_EX, TARE_KIND_KERNEL, CUDA_NO_STREAM,
 	  0, false },

@@ -40,6 +40,7 @@ struct tare_record_options {
 	bool no_cupti; // CUDA is recorded by that alone
 	// stubs of Level Zero's drivers (record/loader/driver.h); NULL: none
 	const char *drivers, *behind;
+	const char *count; // what counters are wanted of (src/guest/environment.h); NULL: none
 };
 
 // The environment for the program: tare's own (`inherited`), with the layer before those that were

@@ -8,7 +8,8 @@
 
 #include "base/cleanup.h"
 #include "report/page/page_template.h"
-#include "report/page_run_parts.h"
+#include "report/page_template_parts.h"
+#include "report/tables/tables.h"
 
 #include <string.h>
 
@@ -56,6 +57,23 @@ static int write_report(const struct tare_report *run, FILE *file, struct tare_e
 	return code;
 }
 
+// How the tables are declared, by which the page draws them.
+static int write_tables(FILE *file, struct tare_error *error)
+{
+	TARE_FREE char *json = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&json, &length);
+	int code;
+
+	if (!stream)
+		return tare_fail(error, ENOMEM, "no memory for the page");
+	code = tare_run_declarations(stream);
+	if (fclose(stream) != 0 || code < 0)
+		return tare_fail(error, ENOMEM, "no memory for the page");
+	tare_page_json(json, length, file);
+	return 0;
+}
+
 static int write_mark(void *context, const char *mark, FILE *file, struct tare_error *error)
 {
 	const struct run_page *page = context;
@@ -66,6 +84,8 @@ static int write_mark(void *context, const char *mark, FILE *file, struct tare_e
 		tare_page_html_text(TARE_VERSION, file);
 	else if (strcmp(mark, "report") == 0)
 		return write_report(page->run, file, error);
+	else if (strcmp(mark, "tables") == 0)
+		return write_tables(file, error);
 	else if (strcmp(mark, "timeline") == 0)
 		return tare_report_timeline_write(page->run, page->most_bytes, file, page->left_out,
 		                                  error);

@@ -2,8 +2,8 @@
 // The report of a recorded run as JSON; report.schema.json describes it.
 #include "report/run/json_run.h"
 
+#include "report/core/words.h"
 #include "report/run/report.h"
-#include "report/run/words.h"
 
 #include <errno.h>
 
@@ -350,9 +350,7 @@ static int build(struct tare_json *json, const struct tare_report *run,
 	put_ledgers(json, run, root);
 	put_gaps(json, run, root);
 	tare_json_put_findings(json, run, root);
-	tare_json_put_phases(json, run, root);
 	tare_json_put_tables(json, run, root);
-	tare_json_put_sites(json, run, root);
 	put_coverage(json, &run->tables->coverage, root);
 	put_changes(json, run, root);
 	put_environment(json, run, root);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reader must know before believing the figures of a recorded run.
+#include "report/core/words.h"
 #include "report/run/report.h"
-#include "report/run/words.h"
 
 #include <errno.h>
 #include <inttypes.h>

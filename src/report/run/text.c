@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text report of a recorded run: the order of its parts.
 #include "report/run/text_run.h"
+#include "report/tables/tables.h"
+
 #include <errno.h>
 
 #define QUIET_PARTS 2 // with -q: where the time went, and what to change
+
+static int write_phases(const struct tare_text *text, const struct tare_report *run)
+{
+	return tare_phases_text(text, run, tare_report_text_ledger_of);
+}
 
 int tare_report_run_text(const struct tare_report *run, const struct tare_text_options *options,
                          FILE *file, struct tare_error *error)
 {
 	static int (*const parts[])(const struct tare_text *, const struct tare_report *) = {
-		tare_report_text_ledgers, tare_report_text_findings,  tare_report_text_phases,
-		tare_report_text_tasks,   tare_report_text_transfers, tare_report_text_sites,
-		tare_report_text_calls,   tare_report_text_queues,
+		tare_report_text_ledgers, tare_report_text_findings, write_phases,
+		tare_tasks_text,          tare_transfers_text,       tare_sites_text,
+		tare_calls_text,          tare_builds_text,          tare_report_text_memory,
+		tare_queues_text,
 	};
 	bool quiet = options->verbosity < 0;
 	size_t count = quiet ? QUIET_PARTS : sizeof parts / sizeof *parts;

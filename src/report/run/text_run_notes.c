@@ -2,7 +2,7 @@
 // The end of the report: what the figures rest on. Coverage, changes, clocks, cost, processes.
 #include "report/run/text_run.h"
 
-#include "report/run/words.h"
+#include "report/core/words.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -191,13 +191,10 @@ static void test_every_run_has_the_same_rows_as_csv_and_in_sqlite(void **state)
 		struct tare_error error;
 		char path[64];
 		assert_true(run_fixture_make(run_fixture_names[i], &fixture));
-		assert_int_equal(
-		    tare_export_csv(&fixture.recording, &fixture.view, NULL, folder, &csv, &error),
-		    0);
+		assert_int_equal(tare_export_csv(&fixture.run, NULL, folder, &csv, &error), 0);
 		assert_true(csv.rows > 12);
 		snprintf(path, sizeof path, "%s/%zu.db", folder, i);
-		int status = tare_export_sqlite(&fixture.recording, &fixture.view, NULL, path,
-		                                &sqlite, &error);
+		int status = tare_export_sqlite(&fixture.run, NULL, path, &sqlite, &error);
 		assert_true(status == 0 || status == -ENOSYS);
 		if (status == 0)
 			assert_int_equal(sqlite.rows, csv.rows);

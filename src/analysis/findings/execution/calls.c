@@ -34,22 +34,6 @@ static bool is_kernel_of_view(const struct evaluation *evaluation,
 	       tables_has_command_of_any_name(&evaluation->context, command);
 }
 
-static void find_kernels(const struct evaluation *evaluation, struct found *found)
-{
-	const struct tare_recording *recording = evaluation->recording;
-	found->first_ns = INT64_MAX;
-	found->last_ns = INT64_MIN;
-	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
-		if (!is_kernel_of_view(evaluation, command))
-			continue;
-		found->first_ns =
-		    command->enter_ns < found->first_ns ? command->enter_ns : found->first_ns;
-		found->last_ns =
-		    command->enter_ns > found->last_ns ? command->enter_ns : found->last_ns;
-	}
-}
-
 static void take_call(struct finding_draft *draft, uint32_t index, struct found *found)
 {
 	const struct tare_recorded_call *call = &draft->evaluation->recording->calls[index];
@@ -68,10 +52,12 @@ static struct found find_calls(const struct evaluation *evaluation, uint32_t rol
                                struct finding_draft *draft)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	struct found found = { .function = TARE_NO_INDEX };
+	const struct evaluation_kernels *kernels = &evaluation->kernels;
+	struct found found = { .function = TARE_NO_INDEX,
+		               .first_ns = kernels->count ? kernels->first_ns : INT64_MAX,
+		               .last_ns = kernels->count ? kernels->last_ns : INT64_MIN };
 	size_t command = 0;
 	bool pending = false;
-	find_kernels(evaluation, &found);
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		if (call->role != role || call->flags & TARE_CALL_NESTED ||
@@ -99,8 +85,8 @@ static struct gap_sum idle_in(const struct evaluation *evaluation, const struct 
 {
 	struct gap_sum sum = { 0 };
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
-		double part_ns = (double)gap->parts_ns[calls->category];
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		double part_ns = evaluation_part_ns(evaluation, gap, calls->category);
 		if (part_ns > 0 && gap->from_ns >= found->first_ns &&
 		    gap->from_ns <= found->last_ns)
 			evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, &sum);

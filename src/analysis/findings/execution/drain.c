@@ -18,6 +18,13 @@ struct wait {
 	uint32_t call; // TARE_NO_INDEX: a command that blocks
 };
 
+// Of every command the last wait of its thread: 1 + its number, 0: none.
+struct waits {
+	struct wait *at;
+	size_t count, room;
+	uint32_t *before;
+};
+
 struct drains {
 	uint32_t thread; // whose waits they are
 	uint64_t count;
@@ -43,38 +50,53 @@ static bool is_cuda(const struct tare_recording *recording, const struct tare_re
 	       recording->queues[c->queue].api == TARE_TRACE_CUDA;
 }
 
-// Of every command the last wait of its thread.
-static int find_waits(const struct evaluation *evaluation, struct wait *before)
+static int add_wait(struct waits *waits, struct wait wait, uint32_t *last)
+{
+	struct wait *added = TARE_ROOM_FOR(waits->at, waits->room, waits->count);
+	if (!added)
+		return -ENOMEM;
+	*added = wait;
+	*last = (uint32_t)++waits->count;
+	return 0;
+}
+
+static int find_waits(const struct evaluation *evaluation, struct waits *waits)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	TARE_FREE struct wait *last = malloc((recording->thread_count + 1) * sizeof *last);
+	TARE_FREE uint32_t *last = calloc(recording->thread_count + 1, sizeof *last);
 	size_t at = 0;
-	if (!last)
+	int code = 0;
+	waits->before = malloc((recording->command_count + 1) * sizeof *waits->before);
+	if (!last || !waits->before)
 		return -ENOMEM;
-	for (size_t i = 0; i <= recording->thread_count; i++)
-		last[i] = (struct wait){ TARE_NO_TIME, TARE_NO_TIME, TARE_NO_INDEX };
-	for (size_t i = 0; i < recording->command_count; i++) {
+	for (size_t i = 0; i < recording->command_count && !code; i++) {
 		const struct tare_recorded_command *c = &recording->commands[i];
+		bool known = c->thread < recording->thread_count;
 		for (; at < recording->call_count && recording->calls[at].enter_ns < c->enter_ns;
 		     at++) {
 			const struct tare_recorded_call *call = &recording->calls[at];
-			if (is_wait(evaluation, call) && call->thread < recording->thread_count)
-				last[call->thread] =
-				    (struct wait){ call->enter_ns, call->exit_ns, (uint32_t)at };
+			if (call->role == TARE_ROLE_WAIT &&
+			    call->thread < recording->thread_count && is_wait(evaluation, call) &&
+			    add_wait(waits,
+			             (struct wait){ call->enter_ns, call->exit_ns, (uint32_t)at },
+			             &last[call->thread]))
+				code = -ENOMEM;
 		}
-		before[i] = c->thread < recording->thread_count ? last[c->thread]
-		                                                : last[recording->thread_count];
+		waits->before[i] = known ? last[c->thread] : 0;
 		if (c->flags & TARE_COMMAND_BLOCKING && c->kind != TARE_KIND_KERNEL &&
-		    is_cuda(recording, c) && c->thread < recording->thread_count)
-			last[c->thread] = (struct wait){ c->enter_ns, c->exit_ns, TARE_NO_INDEX };
+		    is_cuda(recording, c) && known &&
+		    add_wait(waits, (struct wait){ c->enter_ns, c->exit_ns, TARE_NO_INDEX },
+		             &last[c->thread]))
+			code = -ENOMEM;
 	}
-	return 0;
+	return code;
 }
 
 // Whether the wait and what it takes to issue more are what the gap is about. What the host
 // computes in it is another finding's (idle-host-computes), but for CUDA, whose programs compute
 // little between looking at a result and going on.
-static bool is_about_waiting(const struct evaluation *evaluation, const struct evaluated_gap *gap)
+static bool is_about_waiting(const struct evaluation *evaluation,
+                             const struct ledger_working_gap *gap)
 {
 	switch (gap->cause) {
 	case TARE_LEDGER_WAIT:
@@ -88,22 +110,28 @@ static bool is_about_waiting(const struct evaluation *evaluation, const struct e
 	}
 }
 
+static const struct wait *wait_before(const struct waits *waits, uint32_t command)
+{
+	return waits->before[command] ? &waits->at[waits->before[command] - 1] : NULL;
+}
+
 // Whether the device ran out of work while the thread that then issued more was in that wait.
-static bool is_drain(const struct evaluation *evaluation, const struct evaluated_gap *gap,
-                     const struct wait *before)
+static bool is_drain(const struct evaluation *evaluation, const struct ledger_working_gap *gap,
+                     const struct waits *waits)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	int64_t doubt_ns = evaluation_residual_ns(evaluation, TARE_NO_INDEX);
 	if (gap->command >= recording->command_count)
 		return false;
-	const struct wait *wait = &before[gap->command];
-	return is_about_waiting(evaluation, gap) && wait->exit_ns != TARE_NO_TIME &&
-	       wait->enter_ns - doubt_ns <= gap->from_ns &&
+	const struct wait *wait = wait_before(waits, gap->command);
+	if (!wait || !is_about_waiting(evaluation, gap))
+		return false;
+	int64_t doubt_ns = evaluation_residual_ns(evaluation, TARE_NO_INDEX);
+	return wait->exit_ns != TARE_NO_TIME && wait->enter_ns - doubt_ns <= gap->from_ns &&
 	       wait->exit_ns + doubt_ns >= gap->from_ns;
 }
 
 // The thread with the most of them.
-static int find_thread(const struct evaluation *evaluation, const struct wait *before,
+static int find_thread(const struct evaluation *evaluation, const struct waits *waits,
                        uint32_t *thread)
 {
 	const struct tare_recording *recording = evaluation->recording;
@@ -111,7 +139,7 @@ static int find_thread(const struct evaluation *evaluation, const struct wait *b
 	if (!counts)
 		return -ENOMEM;
 	for (size_t i = 0; i < evaluation->gap_count; i++)
-		if (is_drain(evaluation, &evaluation->gaps[i], before))
+		if (is_drain(evaluation, &evaluation->gaps[i], waits))
 			counts[recording->commands[evaluation->gaps[i].command].thread]++;
 	*thread = 0;
 	for (uint32_t i = 1; i < recording->thread_count; i++)
@@ -120,16 +148,16 @@ static int find_thread(const struct evaluation *evaluation, const struct wait *b
 	return 0;
 }
 
-static void add_drains(struct evaluation *evaluation, const struct wait *before,
+static void add_drains(struct evaluation *evaluation, const struct waits *waits,
                        struct drains *sums, struct finding_draft *draft)
 {
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		struct evaluated_gap *gap = &evaluation->gaps[i];
-		if (!is_drain(evaluation, gap, before) ||
+		struct ledger_working_gap *gap = &evaluation->gaps[i];
+		if (!is_drain(evaluation, gap, waits) ||
 		    evaluation->recording->commands[gap->command].thread != sums->thread)
 			continue;
-		const struct wait *wait = &before[gap->command];
-		double woken_ns = fmin((double)gap->parts_ns[TARE_LEDGER_WAIT],
+		const struct wait *wait = wait_before(waits, gap->command);
+		double woken_ns = fmin(evaluation_part_ns(evaluation, gap, TARE_LEDGER_WAIT),
 		                       (double)(wait->exit_ns - gap->from_ns));
 		if (sums->count++ == 0)
 			sums->from_ns = gap->from_ns;
@@ -176,7 +204,7 @@ static void measure(const struct evaluation *evaluation, struct drains *sums)
 }
 
 // The function in which most of the waits are: the program's own word for them.
-static int find_function(const struct evaluation *evaluation, const struct wait *before,
+static int find_function(const struct evaluation *evaluation, const struct waits *waits,
                          struct drains *sums)
 {
 	const struct tare_recording *recording = evaluation->recording;
@@ -187,7 +215,7 @@ static int find_function(const struct evaluation *evaluation, const struct wait 
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
 		if (!evaluation->gaps[i].drained)
 			continue;
-		uint32_t call = before[evaluation->gaps[i].command].call;
+		uint32_t call = wait_before(waits, evaluation->gaps[i].command)->call;
 		uint32_t function =
 		    call < recording->call_count ? recording->calls[call].function : TARE_NO_INDEX;
 		size_t at =
@@ -234,17 +262,17 @@ static void describe(const struct evaluation *evaluation, const struct drains *s
 	finding_figure(draft, "device_ns", device_ns, "device timestamp");
 }
 
-static int evaluate_drains(struct evaluation *evaluation, const struct wait *before)
+static int evaluate_drains(struct evaluation *evaluation, const struct waits *waits)
 {
 	struct drains sums = { 0 };
 	struct finding_draft draft;
-	int code = find_thread(evaluation, before, &sums.thread);
+	int code = find_thread(evaluation, waits, &sums.thread);
 	if (code)
 		return code;
 	finding_begin(evaluation, &draft, "synchronize-drains");
-	add_drains(evaluation, before, &sums, &draft);
+	add_drains(evaluation, waits, &sums, &draft);
 	measure(evaluation, &sums);
-	code = find_function(evaluation, before, &sums);
+	code = find_function(evaluation, waits, &sums);
 	double all_ns = (double)(sums.to_ns - sums.from_ns);
 	double host_ns = fmax(0, all_ns - sums.waits_ns),
 	       device_ns = fmax(0, all_ns - sums.gaps_ns);
@@ -277,11 +305,14 @@ static bool may_drain(const struct evaluation *evaluation)
 
 int finding_synchronize_drains(struct evaluation *evaluation, struct tare_error *error)
 {
-	const struct tare_recording *recording = evaluation->recording;
 	(void)error;
 	if (!may_drain(evaluation))
 		return 0;
-	TARE_FREE struct wait *before = malloc((recording->command_count + 1) * sizeof *before);
-	int code = before ? find_waits(evaluation, before) : -ENOMEM;
-	return code ? code : evaluate_drains(evaluation, before);
+	struct waits waits = { 0 };
+	int code = find_waits(evaluation, &waits);
+	if (!code)
+		code = evaluate_drains(evaluation, &waits);
+	free(waits.at);
+	free(waits.before);
+	return code;
 }

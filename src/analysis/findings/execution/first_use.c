@@ -78,7 +78,7 @@ static void add_slow_gaps(struct evaluation *evaluation, struct finding_draft *d
                           struct first_uses *sums)
 {
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
 		int64_t first_ns = evaluation_first_use_ns(evaluation, gap);
 		if (first_ns < FINDING_LEAST_NS)
 			continue;

@@ -121,8 +121,9 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(evaluation) : 0;
 	finding_begin(evaluation, &draft, idle->id);
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
-		double part_ns = (double)gap->parts_ns[idle->category], low_ns = sum.low_ns;
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		double part_ns = evaluation_part_ns(evaluation, gap, idle->category),
+		       low_ns = sum.low_ns;
 		if (i > 0)
 			beside.run_ns += work_behind(evaluation, i - 1);
 		int64_t from_ns = idle->launched ? gap->enter_ns : gap->from_ns;

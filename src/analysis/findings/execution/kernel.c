@@ -356,19 +356,3 @@ int finding_odd_work_group_size(struct evaluation *evaluation, struct tare_error
 	}
 	return code;
 }
-
-bool finding_is_of_task(const struct evaluation *evaluation, const struct tare_task *task,
-                        const struct tare_recorded_command *command)
-{
-	const struct tare_recording *recording = evaluation->recording;
-	const struct tables_context *context = &evaluation->context;
-	if (!tables_is_kernel(command) || tables_device(context, command) != task->device)
-		return false;
-	if (task->kernel >= recording->kernel_count || command->object >= recording->kernel_count)
-		return task->kernel >= recording->kernel_count &&
-		       command->object >= recording->kernel_count;
-	return context->name_of[command->object] == context->name_of[task->kernel] &&
-	       (task->shape >= recording->shape_count ||
-	        command->amount >= recording->shape_count ||
-	        context->shape_of[command->amount] == context->shape_of[task->shape]);
-}

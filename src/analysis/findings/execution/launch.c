@@ -28,11 +28,11 @@
 #define HOST_WORTH_SAYING 0.1
 
 // What of a gap is the launch of the command that ends it: inside the API, handing over, dispatch.
-static double launch_ns(const struct evaluation *evaluation, const struct evaluated_gap *gap)
+static double launch_ns(const struct evaluation *evaluation, const struct ledger_working_gap *gap)
 {
-	double sum_ns = (double)gap->parts_ns[TARE_LEDGER_API] +
-	                (double)gap->parts_ns[TARE_LEDGER_HELD] +
-	                (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
+	double sum_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
+	                evaluation_part_ns(evaluation, gap, TARE_LEDGER_HELD) +
+	                evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 	return fmax(0, sum_ns - (double)evaluation_first_use_ns(evaluation, gap));
 }
 
@@ -83,7 +83,7 @@ static const struct tare_recorded_command *previous_of(const struct evaluation *
 // Whether the thread enqueued nothing between the command that ends the gap and another of the
 // task.
 static bool is_turn(const struct evaluation *evaluation, const struct tare_task *task,
-                    const struct evaluated_gap *gap)
+                    const struct ledger_working_gap *gap)
 {
 	const struct tare_recorded_command *before = previous_of(evaluation, gap->command);
 	return before && finding_is_of_task(evaluation, task, before);
@@ -93,55 +93,79 @@ static bool is_turn(const struct evaluation *evaluation, const struct tare_task 
 // between the calls than in the call. All of the gap is the loop's then, wherever in it the clocks'
 // error may put the calls.
 static bool is_launch_loop(const struct evaluation *evaluation, const struct tare_task *task,
-                           const struct evaluated_gap *gap)
+                           const struct ledger_working_gap *gap)
 {
 	const struct tare_recorded_command *command =
 	    &evaluation->recording->commands[gap->command];
 	const struct tare_recorded_command *before = previous_of(evaluation, gap->command);
-	double known_ns = (double)gap->parts_ns[TARE_LEDGER_API] +
-	                  (double)gap->parts_ns[TARE_LEDGER_HELD] +
-	                  (double)gap->parts_ns[TARE_LEDGER_DISPATCH] +
-	                  (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
+	double known_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
+	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_HELD) +
+	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH) +
+	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
 	return is_turn(evaluation, task, gap) &&
 	       command->enter_ns - before->exit_ns <= command->exit_ns - command->enter_ns &&
 	       known_ns >= (double)(gap->to_ns - gap->from_ns - 1) &&
 	       evaluation_edges(evaluation, 1) == 1;
 }
 
-static bool is_gap_of(const struct evaluation *evaluation, const struct tare_task *task,
-                      const struct evaluated_gap *gap)
+// What is summed up for each task that may be told, along one walk over the gaps.
+struct short_task {
+	const struct tare_task *task;
+	struct launches sums;
+	struct finding_draft draft;
+	uint32_t following; // of the same name; TARE_NO_INDEX
+};
+
+struct short_tasks {
+	struct short_task *at; // one a row of tables->tasks
+	uint32_t *of_name;     // the first of each name (tables_context's name_of); TARE_NO_INDEX
+};
+
+// The name of a task's kernel, or the number behind all names.
+static uint32_t name_of(const struct evaluation *evaluation, uint32_t kernel)
 {
-	return gap->command < evaluation->recording->command_count &&
-	       !evaluation_is_first_launch(evaluation, gap->command) &&
-	       finding_is_of_task(evaluation, task, &evaluation->recording->commands[gap->command]);
+	size_t kernels = evaluation->recording->kernel_count;
+	return kernel < kernels ? evaluation->context.name_of[kernel] : (uint32_t)kernels;
 }
 
-static void sum_launches(struct evaluation *evaluation, const struct tare_task *task,
-                         struct launches *sums, struct finding_draft *draft)
+static void sum_launch(struct evaluation *evaluation, const struct ledger_working_gap *gap,
+                       struct short_task *of)
 {
-	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
-		double cost_ns = (double)(gap->to_ns - gap->from_ns);
-		// Waits come first: without them the host issues ahead of the device.
-		if (gap->drained || !is_gap_of(evaluation, task, gap))
-			continue;
-		bool turn = is_turn(evaluation, task, gap);
-		sums->turns += turn;
-		if (turn && is_launch_loop(evaluation, task, gap)) {
-			sums->quick_turns++;
-			sums->loop_ns += cost_ns;
-		} else {
-			cost_ns = launch_ns(evaluation, gap);
-			evaluation_add_part(evaluation, task->device, gap, cost_ns, &sums->part);
-			sums->host_ns += (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
-			if (turn)
-				sums->turn_host_ns += (double)gap->parts_ns[TARE_LEDGER_COMPUTING];
-		}
-		finding_claim(draft, gap->from_ns, gap->to_ns);
-		finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns,
-		                    llround(cost_ns));
+	struct launches *sums = &of->sums;
+	double cost_ns = (double)(gap->to_ns - gap->from_ns);
+	bool turn = is_turn(evaluation, of->task, gap);
+	sums->turns += turn;
+	if (turn && is_launch_loop(evaluation, of->task, gap)) {
+		sums->quick_turns++;
+		sums->loop_ns += cost_ns;
+	} else {
+		double own_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
+		cost_ns = launch_ns(evaluation, gap);
+		evaluation_add_part(evaluation, of->task->device, gap, cost_ns, &sums->part);
+		sums->host_ns += own_ns;
+		if (turn)
+			sums->turn_host_ns += own_ns;
 	}
-	sums->count = task->timed;
+	finding_claim(&of->draft, gap->from_ns, gap->to_ns);
+	finding_saw_command(&of->draft, gap->command, gap->from_ns, gap->to_ns, llround(cost_ns));
+}
+
+static void sum_launches(struct evaluation *evaluation, struct short_tasks *tasks)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		// Waits come first: without them the host issues ahead of the device.
+		if (gap->drained || gap->first_launch || gap->command >= recording->command_count)
+			continue;
+		const struct tare_recorded_command *command = &recording->commands[gap->command];
+		if (!tables_is_kernel(command))
+			continue;
+		for (uint32_t at = tasks->of_name[name_of(evaluation, command->object)];
+		     at != TARE_NO_INDEX; at = tasks->at[at].following)
+			if (finding_is_of_task(evaluation, tasks->at[at].task, command))
+				sum_launch(evaluation, gap, &tasks->at[at]);
+	}
 }
 
 static double items_of(const struct evaluation *evaluation, uint32_t index)
@@ -264,53 +288,84 @@ static void describe_short(struct evaluation *evaluation, const struct tare_task
 // goes with it, unless that is more than all the rest.
 static void mark_told(struct evaluation *evaluation, size_t row, const struct launches *sums)
 {
+	const struct tare_recording *recording = evaluation->recording;
 	const struct tare_task *task = &evaluation->tables->tasks[row];
 	bool all_turns = (double)sums->quick_turns >= QUICK_TURNS * (double)sums->turns &&
 	                 sums->turn_host_ns < launched_ns(sums) + sums->empty_ns / 2;
 	evaluation->small_task[row] = sums->lanes > 0;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		struct evaluated_gap *gap = &evaluation->gaps[i];
-		if (is_gap_of(evaluation, task, gap))
+		struct ledger_working_gap *gap = &evaluation->gaps[i];
+		if (gap->command < recording->command_count && !gap->first_launch &&
+		    finding_is_of_task(evaluation, task, &recording->commands[gap->command]))
 			gap->looped = is_launch_loop(evaluation, task, gap) ||
 			              (all_turns && is_turn(evaluation, task, gap));
 	}
 }
 
-static int evaluate_short(struct evaluation *evaluation, size_t row)
+static int evaluate_short(struct evaluation *evaluation, size_t row, struct short_task *of)
 {
-	const struct tare_task *task = &evaluation->tables->tasks[row];
-	struct launches sums = { 0 };
-	struct finding_draft draft;
-	finding_begin(evaluation, &draft, "many-short-kernels");
-	evaluate_fill(evaluation, task, &sums);
-	sum_launches(evaluation, task, &sums, &draft);
-	uint64_t gaps = draft.finding.occurrences;
-	double empty = sums.lanes > 0 ? 1 - sums.items / sums.lanes : 0;
+	const struct tare_task *task = of->task;
+	struct launches *sums = &of->sums;
+	struct finding_draft *draft = &of->draft;
+	sums->count = task->timed;
+	evaluate_fill(evaluation, task, sums);
+	uint64_t gaps = draft->finding.occurrences;
+	double empty = sums->lanes > 0 ? 1 - sums->items / sums->lanes : 0;
 	// Places are gaps, or the kernels where there is none.
 	if (empty > 0)
-		sums.empty_ns =
-		    empty * finding_claim_alone(evaluation, task, &draft, gaps ? 0 : empty);
-	if ((!is_short(task, &sums) && sums.lanes == 0) ||
-	    !finding_matters(evaluation, task->device, launched_ns(&sums) + sums.empty_ns / 2,
-	                     evaluation_edges(evaluation, sums.part.gaps),
-	                     sums.lanes > 0 ? task->timed : gaps, gaps, SHARE)) {
-		finding_drop(&draft);
+		sums->empty_ns =
+		    empty * finding_claim_alone(evaluation, task, draft, gaps ? 0 : empty);
+	if ((!is_short(task, sums) && sums->lanes == 0) ||
+	    !finding_matters(evaluation, task->device, launched_ns(sums) + sums->empty_ns / 2,
+	                     evaluation_edges(evaluation, sums->part.gaps),
+	                     sums->lanes > 0 ? task->timed : gaps, gaps, SHARE)) {
+		finding_drop(draft);
 		return 0;
 	}
-	describe_short(evaluation, task, &sums, &draft);
-	mark_told(evaluation, row, &sums);
-	return finding_raise(&draft);
+	describe_short(evaluation, task, sums, draft);
+	mark_told(evaluation, row, sums);
+	return finding_raise(draft);
+}
+
+// Those of kernels that are launched often and do not run long.
+static int open_short(struct evaluation *evaluation, struct short_tasks *tasks)
+{
+	size_t names = evaluation->recording->kernel_count + 1;
+	tasks->at = calloc(evaluation->tables->task_count + 1, sizeof *tasks->at);
+	tasks->of_name = malloc(names * sizeof *tasks->of_name);
+	if (!tasks->at || !tasks->of_name)
+		return -ENOMEM;
+	for (size_t i = 0; i < names; i++)
+		tasks->of_name[i] = TARE_NO_INDEX;
+	for (size_t i = 0; i < evaluation->tables->task_count; i++) {
+		const struct tare_task *task = &evaluation->tables->tasks[i];
+		uint32_t *first = &tasks->of_name[name_of(evaluation, task->kernel)];
+		if (task->timed < LAUNCHES || !(task->median_ns < SHORT_NS))
+			continue;
+		tasks->at[i] = (struct short_task){ .task = task, .following = *first };
+		finding_begin(evaluation, &tasks->at[i].draft, "many-short-kernels");
+		*first = (uint32_t)i;
+	}
+	return 0;
 }
 
 int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error *error)
 {
-	int code = 0;
+	struct short_tasks tasks = { NULL, NULL };
+	int code = open_short(evaluation, &tasks);
 	(void)error;
-	for (size_t i = 0; i < evaluation->tables->task_count && !code; i++) {
-		const struct tare_task *task = &evaluation->tables->tasks[i];
-		if (task->timed >= LAUNCHES && task->median_ns < SHORT_NS)
-			code = evaluate_short(evaluation, i);
+	if (!code)
+		sum_launches(evaluation, &tasks);
+	for (size_t i = 0; tasks.at && i < evaluation->tables->task_count; i++) {
+		if (!tasks.at[i].task)
+			continue;
+		if (!code)
+			code = evaluate_short(evaluation, i, &tasks.at[i]);
+		else
+			finding_drop(&tasks.at[i].draft);
 	}
+	free(tasks.at);
+	free(tasks.of_name);
 	return code;
 }
 
@@ -348,28 +403,38 @@ static int compare_issues(const void *a, const void *b)
 static struct issue *find_issues(const struct evaluation *evaluation, size_t *count)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	struct issue *issues =
-	    calloc(recording->command_count + recording->call_count + 1, sizeof *issues);
+	size_t commands = recording->command_count, calls = recording->call_count;
+	struct issue *issues = calloc(commands + calls + 1, sizeof *issues);
 	double command_ns = (double)evaluation->command_cost_ps / 1e3,
 	       call_ns = (double)evaluation->call_cost_ps / 1e3;
 	*count = 0;
-	for (size_t i = 0; issues && i < recording->command_count; i++)
-		if (tables_has_command_of_any_name(&evaluation->context, &recording->commands[i]))
-			issues[(*count)++] =
-			    (struct issue){ recording->commands[i].enter_ns, command_ns };
-	for (size_t i = 0; issues && i < recording->call_count; i++)
-		if (tables_has_call(&evaluation->context, &recording->calls[i]))
-			issues[(*count)++] =
-			    (struct issue){ recording->calls[i].enter_ns,
-				            call_ns * (double)recording->calls[i].count };
-	if (issues)
-		qsort(issues, *count, sizeof *issues, compare_issues);
+	for (size_t i = 0, k = 0; issues && (i < commands || k < calls);) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_call *call = &recording->calls[k];
+		if (i < commands && (k == calls || command->enter_ns <= call->enter_ns)) {
+			i++;
+			if (tables_has_command_of_any_name(&evaluation->context, command))
+				issues[(*count)++] =
+				    (struct issue){ command->enter_ns, command_ns };
+		} else {
+			k++;
+			if (tables_has_call(&evaluation->context, call))
+				issues[(*count)++] =
+				    (struct issue){ call->enter_ns, call_ns * (double)call->count };
+		}
+	}
+	// The recording has them in this order; hand-made ones may not.
+	for (size_t i = 1; issues && i < *count; i++)
+		if (issues[i - 1].at_ns > issues[i].at_ns) {
+			qsort(issues, *count, sizeof *issues, compare_issues);
+			break;
+		}
 	return issues;
 }
 
 // What of a gap went into recording what was issued in it, of its part inside the API; *first as
 // evaluation_within_gap's. Nobody saves that by issuing less.
-static double recorders_ns(const struct evaluated_gap *gap, double api_ns,
+static double recorders_ns(const struct ledger_working_gap *gap, double api_ns,
                            const struct issue *issues, size_t count, size_t *first)
 {
 	double sum_ns = 0;
@@ -401,8 +466,8 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 	                      found_ns(evaluation, "synchronous-launches") +
 	                      found_ns(evaluation, "synchronize-drains");
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
-		double api_ns = (double)gap->parts_ns[TARE_LEDGER_API] -
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		double api_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) -
 		                (double)evaluation_first_use_ns(evaluation, gap);
 		if (gap->command == TARE_NO_INDEX || api_ns <= 0)
 			continue;

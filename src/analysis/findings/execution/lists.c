@@ -157,7 +157,7 @@ static void measure_appends(struct rebuilt *r, struct gap_sum *sum, double *all_
 	for (size_t i = 0; i < count; i++)
 		*all_ns += (double)(r->spans[i].to_ns - r->spans[i].from_ns);
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
 		double part_ns = evaluation_within_gap(gap, r->spans, count, &first);
 		if (part_ns > 0)
 			evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, sum);
@@ -265,14 +265,14 @@ static bool waits(const struct evaluation *evaluation, uint32_t command)
 	       tare_command_timed(c);
 }
 
-static void add_waiting(struct evaluation *evaluation, const struct evaluated_gap *gap,
+static void add_waiting(struct evaluation *evaluation, const struct ledger_working_gap *gap,
                         const struct tare_recorded_command *before, struct finding_draft *draft,
                         struct gap_sum *sum, double *woken_ns)
 {
 	// From the kernel's end until the next one's call has returned: none of it, were the launch
 	// not to wait.
-	double part_ns =
-	    (double)gap->parts_ns[TARE_LEDGER_API] + (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
+	double part_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
+	                 evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 	double return_ns = (double)(before->exit_ns - gap->from_ns);
 	if (part_ns <= 0 || return_ns <= 0)
 		return;
@@ -287,6 +287,8 @@ static void add_waiting(struct evaluation *evaluation, const struct evaluated_ga
 int finding_synchronous_launches(struct evaluation *evaluation, struct tare_error *error)
 {
 	const struct tare_recording *recording = evaluation->recording;
+	if (!evaluation->kernels.blocking)
+		return 0;
 	TARE_FREE uint32_t *previous = malloc((recording->command_count + 1) * sizeof *previous);
 	struct finding_draft draft;
 	struct gap_sum sum = { 0 };
@@ -299,7 +301,7 @@ int finding_synchronous_launches(struct evaluation *evaluation, struct tare_erro
 		return 0;
 	finding_begin(evaluation, &draft, "synchronous-launches");
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
 		if (gap->command < recording->command_count &&
 		    waits(evaluation, previous[gap->command]))
 			add_waiting(evaluation, gap, &recording->commands[previous[gap->command]],

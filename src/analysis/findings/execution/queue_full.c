@@ -219,7 +219,7 @@ static int evaluate_full(struct full *full)
 	for (uint32_t i = 0; i < recording->command_count && !code && full->usual_ns > 0; i++)
 		if (is_looked_at(recording, &recording->commands[i]))
 			look_at(full, i, &draft);
-	if (!code)
+	if (!code && full->held >= FEWEST_HELD)
 		code = find_after(full);
 	if (!code)
 		return raise_full(full, &draft);

@@ -58,8 +58,9 @@ static void gather_pageable(const struct evaluation *evaluation, struct pageable
 	const struct tare_recording *recording = evaluation->recording;
 	uint8_t direction =
 	    kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_FROM_DEVICE;
-	for (size_t i = 0; i < evaluation->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
+	for (size_t i = 0; i < evaluation->transfer_count; i++) {
+		const struct tare_recorded_command *c =
+		    &recording->commands[evaluation->transfers[i]];
 		int64_t ns = c->end_ns - c->start_ns;
 		if (!finding_is_copy(evaluation, c) || c->kind != kind ||
 		    tare_command_device(recording, c) != p->device ||
@@ -75,10 +76,11 @@ static void gather_pageable(const struct evaluation *evaluation, struct pageable
 		const struct tare_transfer_row *row = finding_row_of(evaluation, c);
 		p->ceiling_ns += row ? 1e9 * (double)c->amount / row->pinned_ceiling : NAN;
 		finding_claim(draft, c->start_ns, c->end_ns);
-		finding_saw_command(draft, evaluation->order[i], c->start_ns, c->end_ns, ns);
+		finding_saw_command(draft, evaluation->transfers[i], c->start_ns, c->end_ns, ns);
 	}
-	for (size_t i = 0; i < evaluation->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
+	for (size_t i = 0; i < evaluation->transfer_count; i++) {
+		const struct tare_recorded_command *c =
+		    &recording->commands[evaluation->transfers[i]];
 		double mean = p->bytes / (double)(p->count ? p->count : 1);
 		if (!moves(evaluation, c, direction) || !is_pinned(c) ||
 		    tare_command_device(recording, c) != p->device ||
@@ -131,24 +133,15 @@ static bool is_plain(const struct evaluation *evaluation, const struct tare_reco
 }
 
 // How long these copies alone kept the device busy: faster ones end the run no earlier than that.
-// INFINITY: no memory.
 static double alone_ns(const struct evaluation *evaluation, uint32_t device)
 {
-	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count + 1, sizeof *spans);
-	double both_ns[2];
-	if (!spans)
-		return INFINITY;
-	for (int others = 0; others < 2; others++) {
-		size_t count = 0;
-		for (size_t i = 0; i < evaluation->order_count; i++) {
-			const struct tare_recorded_command *c =
-			    &evaluation->recording->commands[evaluation->order[i]];
-			if (!others || !is_plain(evaluation, c, device))
-				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
-		}
-		both_ns[others] = (double)tables_union(spans, count);
+	struct finding_unions unions = finding_unions_begin();
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *c =
+		    &evaluation->recording->commands[evaluation->order[i]];
+		finding_unions_add(&unions, c, is_plain(evaluation, c, device));
 	}
-	return both_ns[0] - both_ns[1];
+	return (double)unions.all_ns - (double)unions.rest_ns;
 }
 
 static int evaluate_pageable(struct evaluation *evaluation, uint32_t device)
@@ -234,28 +227,6 @@ int finding_pageable_memory(struct evaluation *evaluation, struct tare_error *er
 
 enum { FEWEST_ALLOCATIONS = 4, KERNELS_AN_ALLOCATION = 4 };
 
-// The enqueues of kernels: first and last; TARE_NO_TIME: there is none.
-struct kernel_row {
-	int64_t first_ns, last_ns;
-	uint64_t count;
-};
-
-static struct kernel_row kernels_of(const struct evaluation *evaluation)
-{
-	const struct tare_recording *recording = evaluation->recording;
-	struct kernel_row row = { TARE_NO_TIME, TARE_NO_TIME, 0 };
-	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[i];
-		if (!tables_is_kernel(c) ||
-		    !tables_has_command_of_any_name(&evaluation->context, c))
-			continue;
-		if (row.count++ == 0)
-			row.first_ns = c->enter_ns;
-		row.last_ns = c->enter_ns;
-	}
-	return row;
-}
-
 struct between {
 	uint64_t calls, made; // made: calls that made something
 	uint64_t before;      // kernels that have such a call before them
@@ -263,7 +234,7 @@ struct between {
 };
 
 static bool is_between(const struct evaluation *evaluation, const struct tare_recorded_call *call,
-                       uint8_t role, const struct kernel_row *row)
+                       uint8_t role, const struct evaluation_kernels *row)
 {
 	return call->role == role && !(call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) &&
 	       call->enter_ns >= row->first_ns && call->enter_ns <= row->last_ns &&
@@ -272,7 +243,8 @@ static bool is_between(const struct evaluation *evaluation, const struct tare_re
 
 // Calls of a role between the first kernel and the last one.
 static struct between calls_between(const struct evaluation *evaluation, uint8_t role,
-                                    const struct kernel_row *row, struct finding_draft *draft)
+                                    const struct evaluation_kernels *row,
+                                    struct finding_draft *draft)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	struct between found = { 0 };
@@ -310,18 +282,22 @@ static struct between calls_between(const struct evaluation *evaluation, uint8_t
 // Device time of the first copies to or from the objects that were made between kernels, and what
 // of it a copy at the rate that was measured earlier does not explain (all, where none was): new
 // memory costs most drivers something on its first use, which is not told apart from the copy.
-static int first_copies_ns(const struct evaluation *evaluation, const struct kernel_row *row,
-                           struct finding_draft *draft, double *ns, double *beyond_ns)
+static int first_copies_ns(const struct evaluation *evaluation,
+                           const struct evaluation_kernels *row, struct finding_draft *draft,
+                           double *ns, double *beyond_ns)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE bool *fresh = calloc(recording->memory_count + 1, sizeof *fresh);
 	*ns = *beyond_ns = 0;
 	if (!fresh)
 		return -ENOMEM;
-	for (size_t i = 0; i < recording->memory_count; i++)
+	size_t left = 0;
+	for (size_t i = 0; i < recording->memory_count; i++) {
 		fresh[i] = recording->memories[i].created_ns >= row->first_ns &&
 		           recording->memories[i].created_ns <= row->last_ns;
-	for (size_t i = 0; i < recording->command_count; i++) {
+		left += fresh[i];
+	}
+	for (size_t i = 0; left && i < recording->command_count; i++) {
 		const struct tare_recorded_command *c = &recording->commands[i];
 		if (!finding_is_copy(evaluation, c) || c->object >= recording->memory_count ||
 		    !fresh[c->object])
@@ -333,25 +309,26 @@ static int first_copies_ns(const struct evaluation *evaluation, const struct ker
 		*beyond_ns += isnan(least_ns) ? copy_ns : fmax(0, copy_ns - least_ns);
 		finding_claim(draft, c->start_ns, c->end_ns);
 		fresh[c->object] = false;
+		left--;
 	}
 	return 0;
 }
 
 // Of the idle gaps, the part of a category.
 static double idle_ns(const struct evaluation *evaluation, enum tare_ledger_category category,
-                      const struct kernel_row *row)
+                      const struct evaluation_kernels *row)
 {
 	double sum_ns = 0;
 	for (size_t i = 0; i < evaluation->gap_count; i++)
 		if (evaluation->gaps[i].from_ns >= row->first_ns)
-			sum_ns += (double)evaluation->gaps[i].parts_ns[category];
+			sum_ns += evaluation_part_ns(evaluation, &evaluation->gaps[i], category);
 	return sum_ns;
 }
 
 int finding_allocation_in_loop(struct evaluation *evaluation, struct tare_error *error)
 {
 	struct finding_draft draft;
-	struct kernel_row row = kernels_of(evaluation);
+	const struct evaluation_kernels row = evaluation->kernels;
 	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT], first[TARE_UNIT_TEXT],
 	    beyond[TARE_UNIT_TEXT];
 	(void)error;
@@ -409,7 +386,7 @@ static bool is_of_built(const struct evaluation *evaluation, const bool *program
 	return program < recording->program_count && programs[program];
 }
 
-static size_t add_builds(const struct evaluation *evaluation, const struct kernel_row *row,
+static size_t add_builds(const struct evaluation *evaluation, const struct evaluation_kernels *row,
                          bool *programs, struct tare_time_span *spans)
 {
 	const struct tare_recording *recording = evaluation->recording;
@@ -425,7 +402,7 @@ static size_t add_builds(const struct evaluation *evaluation, const struct kerne
 	return count;
 }
 
-static int sum_built(struct evaluation *evaluation, const struct kernel_row *row,
+static int sum_built(struct evaluation *evaluation, const struct evaluation_kernels *row,
                      struct finding_draft *draft, struct built *built)
 {
 	const struct tare_recording *recording = evaluation->recording;
@@ -437,7 +414,7 @@ static int sum_built(struct evaluation *evaluation, const struct kernel_row *row
 	size_t count = add_builds(evaluation, row, programs, spans);
 	built->idle_ns = idle_ns(evaluation, TARE_LEDGER_BUILD, row);
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
 		int64_t first_ns = evaluation_first_use_ns(evaluation, gap);
 		if (first_ns < FINDING_LEAST_NS || !is_of_built(evaluation, programs, gap->command))
 			continue;
@@ -480,7 +457,7 @@ static void describe_built(const struct evaluation *evaluation, const struct bet
 int finding_build_in_loop(struct evaluation *evaluation, struct tare_error *error)
 {
 	struct finding_draft draft;
-	struct kernel_row row = kernels_of(evaluation);
+	const struct evaluation_kernels row = evaluation->kernels;
 	struct built built = { 0 };
 	double most_ns = INFINITY;
 	(void)error;

@@ -33,8 +33,37 @@ const struct tare_transfer_row *finding_row_of(const struct evaluation *evaluati
 enum { FINDING_FULL_RATE_BYTES = 4 << 20 };
 
 // Whether it is such a copy of that kind, on that device (same_as).
-bool finding_is_copy_of(const struct evaluation *evaluation, const struct tare_recorded_command *c,
-                        uint8_t kind, uint32_t device);
+static inline bool finding_is_copy_of(const struct evaluation *evaluation,
+                                      const struct tare_recorded_command *c, uint8_t kind,
+                                      uint32_t device)
+{
+	return c->kind == kind && finding_is_copy(evaluation, c) &&
+	       tare_command_device(evaluation->recording, c) == device;
+}
 // Asks for each device, to it and from it. Returns 0 or -ENOMEM.
 int finding_each_way(struct evaluation *evaluation,
                      int (*evaluate)(struct evaluation *evaluation, uint8_t kind, uint32_t device));
+
+// How long what is left out keeps a device busy alone: all that runs without what runs beside it.
+// Spans come in the order of their beginnings; sums as tables_union's.
+struct finding_unions {
+	int64_t all_ns, all_to_ns, rest_ns, rest_to_ns;
+};
+static inline struct finding_unions finding_unions_begin(void)
+{
+	return (struct finding_unions){ 0, INT64_MIN, 0, INT64_MIN };
+}
+static inline void finding_unions_add(struct finding_unions *unions,
+                                      const struct tare_recorded_command *c, bool left_out)
+{
+	int64_t from_ns = c->start_ns > unions->all_to_ns ? c->start_ns : unions->all_to_ns;
+	if (c->end_ns > from_ns) {
+		unions->all_ns = tables_add(unions->all_ns, c->end_ns - from_ns);
+		unions->all_to_ns = c->end_ns;
+	}
+	from_ns = c->start_ns > unions->rest_to_ns ? c->start_ns : unions->rest_to_ns;
+	if (!left_out && c->end_ns > from_ns) {
+		unions->rest_ns = tables_add(unions->rest_ns, c->end_ns - from_ns);
+		unions->rest_to_ns = c->end_ns;
+	}
+}

@@ -324,6 +324,8 @@ static bool is_followed(const struct repeats *r, const struct tare_recorded_comm
 static int walk(struct repeats *r)
 {
 	const struct tare_recording *recording = r->evaluation->recording;
+	if (recording->place_count == 0)
+		return 0; // nothing says where anything was copied to
 	for (size_t i = 0; i < r->evaluation->order_count; i++) {
 		uint32_t at = r->evaluation->order[i];
 		const struct tare_recorded_command *command = &recording->commands[at];
@@ -418,6 +420,8 @@ static int raise_kind(struct repeats *r, bool ping_pong)
 {
 	struct finding_draft draft;
 	struct sum sum;
+	if (r->found_count == 0)
+		return 0;
 	finding_begin(r->evaluation, &draft, ping_pong ? "ping-pong" : "duplicate-transfers");
 	int code = add_up(r, ping_pong, &sum, &draft);
 	if (code || !matters(r, &sum)) {

@@ -51,7 +51,9 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "bandwidth` "
 	    "measured (low: of copies of 4 MB and more); without any 0 to copy time. CUDA, chunks "
 	    "in several streams "
-	    "that take turns by it: as overlap-missed",
+	    "that take turns by it: as overlap-missed; high: all but the kernels; the estimate is "
+	    "the "
+	    "middle of both",
 	    "cuda-pipeline pageable", "cuda-pipeline concurrent" },
 	  FINDING_NEEDS_TIMES,
 	  finding_pageable_memory },

@@ -24,9 +24,9 @@ static size_t find_calls(const struct evaluation *evaluation, uint8_t kind, uint
                          struct tare_time_span *calls)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < evaluation->order_count; i++) {
+	for (size_t i = 0; i < evaluation->transfer_count; i++) {
 		const struct tare_recorded_command *c =
-		    &evaluation->recording->commands[evaluation->order[i]];
+		    &evaluation->recording->commands[evaluation->transfers[i]];
 		if (finding_is_copy_of(evaluation, c, kind, device) && c->amount <= SMALL_BYTES)
 			calls[count++] = (struct tare_time_span){ c->enter_ns, c->exit_ns };
 	}
@@ -39,13 +39,14 @@ static size_t find_calls(const struct evaluation *evaluation, uint8_t kind, uint
 static int sum_idle(struct evaluation *evaluation, uint8_t kind, uint32_t device,
                     struct small *small, struct finding_draft *draft)
 {
-	TARE_FREE struct tare_time_span *calls = calloc(evaluation->order_count + 1, sizeof *calls);
+	TARE_FREE struct tare_time_span *calls =
+	    calloc(evaluation->transfer_count + 1, sizeof *calls);
 	size_t first = 0;
 	if (!calls)
 		return -ENOMEM;
 	size_t count = find_calls(evaluation, kind, device, calls);
 	for (size_t i = 0; i < evaluation->gap_count && count > 0; i++) {
-		const struct evaluated_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = &evaluation->gaps[i];
 		double part_ns = evaluation_within_gap(gap, calls, count, &first), behind_ns = 0;
 		const struct tare_recorded_command *c =
 		    gap->command < evaluation->recording->command_count
@@ -53,8 +54,8 @@ static int sum_idle(struct evaluation *evaluation, uint8_t kind, uint32_t device
 		        : NULL;
 		if (c && finding_is_copy_of(evaluation, c, kind, device) &&
 		    c->amount <= SMALL_BYTES) {
-			behind_ns = (double)gap->parts_ns[TARE_LEDGER_HELD] +
-			            (double)gap->parts_ns[TARE_LEDGER_DISPATCH];
+			behind_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_HELD) +
+			            evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 			finding_claim(draft, gap->from_ns, gap->to_ns);
 			finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns,
 			                    llround(fmax(part_ns, behind_ns)));
@@ -71,9 +72,9 @@ static size_t median_of_size(const struct evaluation *evaluation, uint8_t kind, 
                              uint64_t bytes, struct tables_span *spans, double *median_ns)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < evaluation->order_count; i++) {
+	for (size_t i = 0; i < evaluation->transfer_count; i++) {
 		const struct tare_recorded_command *c =
-		    &evaluation->recording->commands[evaluation->order[i]];
+		    &evaluation->recording->commands[evaluation->transfers[i]];
 		if (finding_is_copy_of(evaluation, c, kind, device) && c->amount == bytes)
 			spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
 	}
@@ -85,9 +86,9 @@ static size_t find_sizes(const struct evaluation *evaluation, uint8_t kind, uint
                          uint64_t sizes[SIZES])
 {
 	size_t count = 0;
-	for (size_t i = 0; i < evaluation->order_count && count < SIZES; i++) {
+	for (size_t i = 0; i < evaluation->transfer_count && count < SIZES; i++) {
 		const struct tare_recorded_command *c =
-		    &evaluation->recording->commands[evaluation->order[i]];
+		    &evaluation->recording->commands[evaluation->transfers[i]];
 		size_t at = 0;
 		if (!finding_is_copy_of(evaluation, c, kind, device) || c->amount == 0)
 			continue;
@@ -111,7 +112,7 @@ static int fixed_cost(const struct evaluation *evaluation, uint8_t kind, uint32_
 	*fixed_ns = 0;
 	if (count < 3)
 		return 0;
-	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count + 1, sizeof *spans);
+	TARE_FREE struct tables_span *spans = calloc(evaluation->transfer_count + 1, sizeof *spans);
 	if (!spans)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
@@ -129,36 +130,26 @@ static int fixed_cost(const struct evaluation *evaluation, uint8_t kind, uint32_
 	return code == -ENOMEM ? code : 0;
 }
 
-// How long small copies alone kept the device busy: all that runs without what runs beside them.
-static int find_alone(struct evaluation *evaluation, uint8_t kind, uint32_t device,
-                      struct small *small)
+// How long small copies alone kept the device busy.
+static double alone_ns(const struct evaluation *evaluation, uint8_t kind, uint32_t device)
 {
-	TARE_FREE struct tables_span *spans = calloc(evaluation->order_count + 1, sizeof *spans);
-	double both_ns[2];
-	if (!spans)
-		return -ENOMEM;
-	for (int others = 0; others < 2; others++) {
-		size_t count = 0;
-		for (size_t i = 0; i < evaluation->order_count; i++) {
-			const struct tare_recorded_command *c =
-			    &evaluation->recording->commands[evaluation->order[i]];
-			bool is_small = finding_is_copy_of(evaluation, c, kind, device) &&
-			                c->amount <= SMALL_BYTES;
-			if (!others || !is_small)
-				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
-		}
-		both_ns[others] = (double)tables_union(spans, count);
+	struct finding_unions unions = finding_unions_begin();
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *c =
+		    &evaluation->recording->commands[evaluation->order[i]];
+		finding_unions_add(&unions, c,
+		                   finding_is_copy_of(evaluation, c, kind, device) &&
+		                       c->amount <= SMALL_BYTES);
 	}
-	small->alone_ns = both_ns[0] - both_ns[1];
-	return 0;
+	return (double)unions.all_ns - (double)unions.rest_ns;
 }
 
 static int gather(struct evaluation *evaluation, uint8_t kind, uint32_t device, struct small *small,
                   struct finding_draft *draft)
 {
-	for (size_t i = 0; i < evaluation->order_count; i++) {
+	for (size_t i = 0; i < evaluation->transfer_count; i++) {
 		const struct tare_recorded_command *c =
-		    &evaluation->recording->commands[evaluation->order[i]];
+		    &evaluation->recording->commands[evaluation->transfers[i]];
 		if (!finding_is_copy_of(evaluation, c, kind, device) || c->amount > SMALL_BYTES)
 			continue;
 		small->count++;
@@ -167,10 +158,10 @@ static int gather(struct evaluation *evaluation, uint8_t kind, uint32_t device, 
 		finding_claim(draft, c->enter_ns, c->exit_ns);
 		finding_claim(draft, c->start_ns, c->end_ns);
 	}
-	int code = small->count < FEWEST_SMALL ? 0 : find_alone(evaluation, kind, device, small);
-	return code || small->count < FEWEST_SMALL
-	           ? code
-	           : sum_idle(evaluation, kind, device, small, draft);
+	if (small->count < FEWEST_SMALL)
+		return 0;
+	small->alone_ns = alone_ns(evaluation, kind, device);
+	return sum_idle(evaluation, kind, device, small, draft);
 }
 
 static int evaluate_small(struct evaluation *evaluation, uint8_t kind, uint32_t device)

@@ -39,15 +39,16 @@ int finding_transfers_dominate(struct evaluation *evaluation, struct tare_error 
 	double kernel_ns = (double)parts_ns[TARE_LEDGER_KERNEL];
 	(void)error;
 	finding_begin(evaluation, &draft, "transfers-dominate");
-	for (size_t i = 0; i < evaluation->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
+	for (size_t i = 0; i < evaluation->transfer_count; i++) {
+		const struct tare_recorded_command *c =
+		    &recording->commands[evaluation->transfers[i]];
 		if (!tables_is_transfer(c) || !evaluation_has_command(evaluation, c))
 			continue;
 		finding_claim(&draft, c->start_ns, c->end_ns);
 		if (!finding_is_copy(evaluation, c))
 			continue;
 		bytes += (double)c->amount;
-		finding_saw_command(&draft, evaluation->order[i], c->start_ns, c->end_ns,
+		finding_saw_command(&draft, evaluation->transfers[i], c->start_ns, c->end_ns,
 		                    c->end_ns - c->start_ns);
 	}
 	if (cost_ns <= kernel_ns ||
@@ -75,13 +76,6 @@ int finding_transfers_dominate(struct evaluation *evaluation, struct tare_error 
 	finding_cost(&draft, 0, cost_ns, cost_ns);
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
 	return finding_raise(&draft);
-}
-
-bool finding_is_copy_of(const struct evaluation *evaluation, const struct tare_recorded_command *c,
-                        uint8_t kind, uint32_t device)
-{
-	return finding_is_copy(evaluation, c) && c->kind == kind &&
-	       tare_command_device(evaluation->recording, c) == device;
 }
 
 int finding_each_way(struct evaluation *evaluation,
@@ -122,8 +116,8 @@ static struct way gather_unaligned(const struct evaluation *evaluation, uint8_t 
 {
 	struct way way = { .count = 0 };
 	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < evaluation->order_count; i++) {
-			uint32_t at = evaluation->order[i];
+		for (size_t i = 0; i < evaluation->transfer_count; i++) {
+			uint32_t at = evaluation->transfers[i];
 			const struct tare_recorded_command *c =
 			    &evaluation->recording->commands[at];
 			double mean = way.bytes[0] / (double)(way.count ? way.count : 1);

@@ -110,6 +110,11 @@ static int evaluate(struct evaluation *evaluation, const bool *copies, uint32_t 
 int finding_zero_copy(struct evaluation *evaluation, struct tare_error *error)
 {
 	const struct tare_recording *recording = evaluation->recording;
+	bool shares = false;
+	for (uint32_t i = 0; i < recording->device_count; i++)
+		shares = shares || shares_memory(recording, i);
+	if (!shares)
+		return 0;
 	TARE_FREE bool *copies = calloc(recording->command_count + 1, sizeof *copies);
 	int code = copies ? 0 : -ENOMEM;
 	(void)error;

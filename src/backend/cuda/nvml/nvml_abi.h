@@ -35,65 +35,46 @@ enum {
 	ABI_NVML_LINKS = 18,
 };
 
-#define NVML_FUNCTIONS(required, optional)                                                         \
-	required(nvmlInit_v2, (void)) required(nvmlShutdown, (void)) required(                     \
-	    nvmlDeviceGetHandleByPciBusId_v2, (const char *address, nvml_device *device))          \
-	    optional(nvmlSystemGetDriverVersion, (char *text, unsigned int length)) optional(      \
-	        nvmlDeviceGetClockInfo, (nvml_device device, nvml_clock clock, unsigned int *mhz)) \
-	        optional(                                                                          \
-	            nvmlDeviceGetMaxClockInfo,                                                     \
-	            (nvml_device device, nvml_clock clock,                                         \
-	             unsigned int *mhz)) optional(nvmlDeviceGetMaxPcieLinkGeneration,              \
-	                                          (nvml_device device, unsigned int *generation))  \
-	            optional(nvmlDeviceGetMaxPcieLinkWidth,                                        \
-	                     (nvml_device device,                                                  \
-	                      unsigned int *width)) optional(nvmlDeviceGetCurrPcieLinkGeneration,  \
-	                                                     (nvml_device device,                  \
-	                                                      unsigned int *generation))           \
-	                optional(nvmlDeviceGetCurrPcieLinkWidth,                                   \
-	                         (nvml_device device,                                              \
-	                          unsigned int *width)) optional(nvmlDeviceGetPowerUsage,          \
-	                                                         (nvml_device device,              \
-	                                                          unsigned int *milliwatts))       \
-	                    optional(nvmlDeviceGetEnforcedPowerLimit,                              \
-	                             (nvml_device device, unsigned int *milliwatts))               \
-	                        optional(nvmlDeviceGetTemperature,                                 \
-	                                 (nvml_device device, nvml_sensor sensor,                  \
-	                                  unsigned int *celsius))                                  \
-	                            optional(nvmlDeviceGetCurrentClocksEventReasons,               \
-	                                     (nvml_device device, unsigned long long *reasons))    \
-	                                optional(                                                  \
-	                                    nvmlDeviceGetCurrentClocksThrottleReasons,             \
-	                                    (nvml_device device, unsigned long long *reasons))     \
-	                                    optional(nvmlDeviceGetApplicationsClock,               \
-	                                             (nvml_device device, nvml_clock clock,        \
-	                                              unsigned int *mhz))                          \
-	                                        optional(                                          \
-	                                            nvmlDeviceGetPowerManagementLimitConstraints,  \
-	                                            (nvml_device device,                           \
-	                                             unsigned int *least_milliwatts,               \
-	                                             unsigned int *most_milliwatts))               \
-	                                            optional(nvmlDeviceGetTemperatureThreshold,    \
-	                                                     (nvml_device device,                  \
-	                                                      nvml_threshold threshold,            \
-	                                                      unsigned int *celsius))              \
-	                                                optional(nvmlDeviceGetTotalEccErrors,      \
-	                                                         (nvml_device device,              \
-	                                                          nvml_memory_error error,         \
-	                                                          nvml_ecc_counter counter,        \
-	                                                          unsigned long long *count))      \
-	                                                    optional(nvmlDeviceGetPersistenceMode, \
-	                                                             (nvml_device device,          \
-	                                                              nvml_state * state))         \
-	                                                        optional(nvmlDeviceGetMigMode,     \
-	                                                                 (nvml_device device,      \
-	                                                                  unsigned int *now,       \
-	                                                                  unsigned int *pending))  \
-	                                                            optional(                      \
-	                                                                nvmlDeviceGetNvLinkState,  \
-	                                                                (nvml_device device,       \
-	                                                                 unsigned int link,        \
-	                                                                 nvml_state *state))
+// clang-format off: one function a line.
+#define NVML_FUNCTIONS(required, optional) \
+	required(nvmlInit_v2, (void)) \
+	required(nvmlShutdown, (void)) \
+	required(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, nvml_device *device)) \
+	optional(nvmlSystemGetDriverVersion, (char *text, unsigned int length)) \
+	optional(nvmlDeviceGetClockInfo, \
+	         (nvml_device device, nvml_clock clock, unsigned int *mhz)) \
+	optional(nvmlDeviceGetMaxClockInfo, \
+	         (nvml_device device, nvml_clock clock, unsigned int *mhz)) \
+	optional(nvmlDeviceGetMaxPcieLinkGeneration, \
+	         (nvml_device device, unsigned int *generation)) \
+	optional(nvmlDeviceGetMaxPcieLinkWidth, (nvml_device device, unsigned int *width)) \
+	optional(nvmlDeviceGetCurrPcieLinkGeneration, \
+	         (nvml_device device, unsigned int *generation)) \
+	optional(nvmlDeviceGetCurrPcieLinkWidth, (nvml_device device, unsigned int *width)) \
+	optional(nvmlDeviceGetPowerUsage, (nvml_device device, unsigned int *milliwatts)) \
+	optional(nvmlDeviceGetEnforcedPowerLimit, (nvml_device device, unsigned int *milliwatts)) \
+	optional(nvmlDeviceGetTemperature, \
+	         (nvml_device device, nvml_sensor sensor, unsigned int *celsius)) \
+	optional(nvmlDeviceGetCurrentClocksEventReasons, \
+	         (nvml_device device, unsigned long long *reasons)) \
+	optional(nvmlDeviceGetCurrentClocksThrottleReasons, \
+	         (nvml_device device, unsigned long long *reasons)) \
+	optional(nvmlDeviceGetApplicationsClock, \
+	         (nvml_device device, nvml_clock clock, unsigned int *mhz)) \
+	optional(nvmlDeviceGetPowerManagementLimitConstraints, \
+	         (nvml_device device, unsigned int *least_milliwatts, \
+	          unsigned int *most_milliwatts)) \
+	optional(nvmlDeviceGetTemperatureThreshold, \
+	         (nvml_device device, nvml_threshold threshold, unsigned int *celsius)) \
+	optional(nvmlDeviceGetTotalEccErrors, \
+	         (nvml_device device, nvml_memory_error error, nvml_ecc_counter counter, \
+	          unsigned long long *count)) \
+	optional(nvmlDeviceGetPersistenceMode, (nvml_device device, nvml_state *state)) \
+	optional(nvmlDeviceGetMigMode, \
+	         (nvml_device device, unsigned int *now, unsigned int *pending)) \
+	optional(nvmlDeviceGetNvLinkState, \
+	         (nvml_device device, unsigned int link, nvml_state *state))
+// clang-format on
 
 struct nvml_functions {
 #define X(name, parameters) nvml_result(*name) parameters;

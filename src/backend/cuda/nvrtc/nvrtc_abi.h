@@ -21,36 +21,29 @@ enum {
 };
 
 // required(type, name, parameters). The list of architectures came with 11.2, CUBIN with 11.1.
-#define NVRTC_FUNCTIONS(required, optional)                                                        \
-	required(const char *, nvrtcGetErrorString, (nvrtc_result result)) required(               \
-	    nvrtc_result, nvrtcVersion,                                                            \
-	    (int *major, int *minor)) optional(nvrtc_result, nvrtcGetNumSupportedArchs,            \
-	                                       (int *count))                                       \
-	    optional(nvrtc_result, nvrtcGetSupportedArchs, (int *architectures)) required(         \
-	        nvrtc_result, nvrtcCreateProgram,                                                  \
-	        (nvrtc_program * program, const char *source, const char *name, int header_count,  \
-	         const char *const *headers, const char *const *header_names))                     \
-	        required(nvrtc_result, nvrtcDestroyProgram, (nvrtc_program * program)) required(   \
-	            nvrtc_result, nvrtcCompileProgram,                                             \
-	            (nvrtc_program program, int option_count, const char *const *options))         \
-	            required(nvrtc_result, nvrtcGetPTXSize,                                        \
-	                     (nvrtc_program program, size_t *bytes))                               \
-	                required(nvrtc_result, nvrtcGetPTX, (nvrtc_program program, char *ptx))    \
-	                    optional(nvrtc_result, nvrtcGetCUBINSize,                              \
-	                             (nvrtc_program program, size_t *bytes))                       \
-	                        optional(nvrtc_result, nvrtcGetCUBIN,                              \
-	                                 (nvrtc_program program, char *cubin))                     \
-	                            required(nvrtc_result, nvrtcGetProgramLogSize,                 \
-	                                     (nvrtc_program program, size_t *bytes))               \
-	                                required(nvrtc_result, nvrtcGetProgramLog,                 \
-	                                         (nvrtc_program program, char *log))               \
-	                                    required(nvrtc_result, nvrtcAddNameExpression,         \
-	                                             (nvrtc_program program,                       \
-	                                              const char *const expression))               \
-	                                        required(nvrtc_result, nvrtcGetLoweredName,        \
-	                                                 (nvrtc_program program,                   \
-	                                                  const char *const expression,            \
-	                                                  const char **lowered))
+// clang-format off: one function a line.
+#define NVRTC_FUNCTIONS(required, optional) \
+	required(const char *, nvrtcGetErrorString, (nvrtc_result result)) \
+	required(nvrtc_result, nvrtcVersion, (int *major, int *minor)) \
+	optional(nvrtc_result, nvrtcGetNumSupportedArchs, (int *count)) \
+	optional(nvrtc_result, nvrtcGetSupportedArchs, (int *architectures)) \
+	required(nvrtc_result, nvrtcCreateProgram, \
+	         (nvrtc_program *program, const char *source, const char *name, int header_count, \
+	          const char *const *headers, const char *const *header_names)) \
+	required(nvrtc_result, nvrtcDestroyProgram, (nvrtc_program *program)) \
+	required(nvrtc_result, nvrtcCompileProgram, \
+	         (nvrtc_program program, int option_count, const char *const *options)) \
+	required(nvrtc_result, nvrtcGetPTXSize, (nvrtc_program program, size_t *bytes)) \
+	required(nvrtc_result, nvrtcGetPTX, (nvrtc_program program, char *ptx)) \
+	optional(nvrtc_result, nvrtcGetCUBINSize, (nvrtc_program program, size_t *bytes)) \
+	optional(nvrtc_result, nvrtcGetCUBIN, (nvrtc_program program, char *cubin)) \
+	required(nvrtc_result, nvrtcGetProgramLogSize, (nvrtc_program program, size_t *bytes)) \
+	required(nvrtc_result, nvrtcGetProgramLog, (nvrtc_program program, char *log)) \
+	required(nvrtc_result, nvrtcAddNameExpression, \
+	         (nvrtc_program program, const char *const expression)) \
+	required(nvrtc_result, nvrtcGetLoweredName, \
+	         (nvrtc_program program, const char *const expression, const char **lowered))
+// clang-format on
 
 struct nvrtc_functions {
 #define X(type, name, parameters) type(*name) parameters;

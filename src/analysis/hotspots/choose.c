@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels are worth counting, and which may be.
+#include "analysis/hotspots/collect.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A kernel whose launches ran beside those of another queue more often than this may wait for them:
+// counted, each runs alone.
+#define MOST_OVERLAPPING 0.1
+enum { MOST_CHOSEN = 64 }; // as the recorder takes
+
+// Kernels that wait for others on other devices, by libraries that are known for it.
+static const char *const waiting[] = { "*nccl*", "*nvshmem*" };
+
+struct interval {
+	int64_t from_ns, to_ns;
+	uint32_t queue, row;
+	bool overlaps;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct interval *x = a, *y = b;
+	return x->from_ns != y->from_ns ? (x->from_ns < y->from_ns ? -1 : 1)
+	                                : (x->queue > y->queue) - (x->queue < y->queue);
+}
+
+static int by_end_down(const void *a, const void *b)
+{
+	const struct interval *x = a, *y = b;
+	return x->to_ns != y->to_ns ? (x->to_ns > y->to_ns ? -1 : 1)
+	                            : (x->queue > y->queue) - (x->queue < y->queue);
+}
+
+// The farthest moment that was seen, and the farthest of another queue than that one's.
+struct reach {
+	int64_t first, second;
+	uint32_t queue;
+};
+
+static void reach_add(struct reach *reach, uint32_t queue, int64_t at)
+{
+	if (queue == reach->queue) {
+		reach->first = at > reach->first ? at : reach->first;
+	} else if (at > reach->first) {
+		reach->second = reach->first;
+		*reach = (struct reach){ at, reach->second, queue };
+	} else if (at > reach->second) {
+		reach->second = at;
+	}
+}
+
+static int64_t reach_of_others(const struct reach *reach, uint32_t queue)
+{
+	return queue == reach->queue ? reach->second : reach->first;
+}
+
+// Once forth, for those that began before an interval, once back, for those that ended after it.
+static void mark_overlaps(struct interval *at, size_t count)
+{
+	struct reach reach = { INT64_MIN, INT64_MIN, TARE_NO_INDEX };
+
+	qsort(at, count, sizeof *at, by_start);
+	for (size_t i = 0; i < count; i++) {
+		at[i].overlaps |= reach_of_others(&reach, at[i].queue) > at[i].from_ns;
+		reach_add(&reach, at[i].queue, at[i].to_ns);
+	}
+	reach = (struct reach){ INT64_MIN, INT64_MIN, TARE_NO_INDEX };
+	qsort(at, count, sizeof *at, by_end_down);
+	for (size_t i = 0; i < count; i++) {
+		at[i].overlaps |= reach_of_others(&reach, at[i].queue) > -at[i].to_ns;
+		reach_add(&reach, at[i].queue, -at[i].from_ns);
+	}
+}
+
+// Of each kernel of the recording its row among those of the collection; TARE_NO_INDEX: none.
+static uint32_t *rows_of(const struct tare_recording *recorded, const struct tare_counted_run *run)
+{
+	uint32_t *rows = calloc(recorded->kernel_count + 1, sizeof *rows);
+
+	for (size_t k = 0; rows && k < recorded->kernel_count; k++) {
+		rows[k] = TARE_NO_INDEX;
+		for (size_t i = 0; i < run->kernel_count && rows[k] == TARE_NO_INDEX; i++)
+			if (strcmp(recorded->kernels[k].name, run->kernels[i].name) == 0)
+				rows[k] = (uint32_t)i;
+	}
+	return rows;
+}
+
+static int look_at_launches(const struct tare_recording *recorded,
+                            struct tare_collection *collection)
+{
+	uint32_t *rows = rows_of(recorded, &collection->run);
+	struct interval *intervals = calloc(recorded->command_count + 1, sizeof *intervals);
+	size_t count = 0;
+
+	for (size_t i = 0; rows && intervals && i < recorded->command_count; i++) {
+		const struct tare_recorded_command *c = &recorded->commands[i];
+		uint32_t row = c->kind == TARE_KIND_KERNEL && c->object != TARE_NO_INDEX
+		                   ? rows[c->object]
+		                   : TARE_NO_INDEX;
+		struct tare_collected *kernel;
+		if (row == TARE_NO_INDEX)
+			continue;
+		kernel = &collection->kernels[row];
+		kernel->symbol =
+		    kernel->symbol ? kernel->symbol : recorded->kernels[c->object].symbol;
+		kernel->launches += c->part == TARE_ALONE;
+		kernel->in_graphs += c->part != TARE_ALONE;
+		if (c->start_ns != TARE_NO_TIME && c->end_ns > c->start_ns)
+			intervals[count++] =
+			    (struct interval){ c->start_ns, c->end_ns, c->queue, row, false };
+	}
+	if (rows && intervals) {
+		mark_overlaps(intervals, count);
+		for (size_t i = 0; i < count; i++)
+			collection->kernels[intervals[i].row].overlapping += intervals[i].overlaps;
+	}
+	free(intervals);
+	free(rows);
+	return rows && intervals ? 0 : -ENOMEM;
+}
+
+// One row a name, of all devices.
+static int add_tasks(const struct tare_tables *tables, struct tare_collection *collection)
+{
+	struct tare_counted_run *run = &collection->run;
+	double total = 0;
+
+	run->kernels = calloc(tables->task_count + 1, sizeof *run->kernels);
+	collection->kernels = calloc(tables->task_count + 1, sizeof *collection->kernels);
+	if (!run->kernels || !collection->kernels)
+		return -ENOMEM;
+	for (size_t i = 0; i < tables->task_count; i++) {
+		const struct tare_task *task = &tables->tasks[i];
+		struct tare_counted_kernel *kernel = run->kernels;
+		while (kernel < run->kernels + run->kernel_count &&
+		       strcmp(kernel->name, task->name) != 0)
+			kernel++;
+		if (kernel == run->kernels + run->kernel_count) {
+			run->kernel_count++;
+			kernel->name = task->name;
+			kernel->occupancy_possible =
+			    task->occupancy.groups ? 100 * task->occupancy.share : NAN;
+			kernel->occupancy_limit =
+			    task->occupancy.groups
+			        ? tare_occupancy_limit_name(task->occupancy.limit)
+			        : NULL;
+			kernel->uncounted = TARE_UNCOUNTED_NOT_CHOSEN;
+		}
+		kernel->launches += task->instances;
+		kernel->total_ns += (uint64_t)task->total_ns;
+		kernel->mean_ns += task->timed; // for now: how many have times
+		total += (double)task->total_ns;
+	}
+	for (size_t i = 0; i < run->kernel_count; i++) {
+		struct tare_counted_kernel *kernel = &run->kernels[i];
+		kernel->mean_ns = kernel->mean_ns ? kernel->total_ns / kernel->mean_ns : 0;
+		kernel->share = total > 0 ? (double)kernel->total_ns / total : 0;
+	}
+	return 0;
+}
+
+static bool may_wait(const struct tare_collected *kernel, const char *name,
+                     const struct tare_collect_options *options)
+{
+	uint64_t all = kernel->launches + kernel->in_graphs;
+
+	for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
+		if (fnmatch(waiting[i], name, 0) == 0)
+			return true;
+	return !options->overlapping &&
+	       (double)kernel->overlapping > MOST_OVERLAPPING * (double)all;
+}
+
+// Returns how many are chosen.
+static uint32_t choose(const struct tare_collect_options *options,
+                       struct tare_collection *collection)
+{
+	uint32_t most = options->top < MOST_CHOSEN ? options->top : MOST_CHOSEN, seen = 0,
+	         chosen = 0;
+
+	for (size_t i = 0; i < collection->run.kernel_count && seen < most; i++) {
+		struct tare_counted_kernel *kernel = &collection->run.kernels[i];
+		struct tare_collected *collected = &collection->kernels[i];
+		if (options->pattern && fnmatch(options->pattern, kernel->name, 0) != 0)
+			continue;
+		seen++;
+		kernel->uncounted = !collected->symbol         ? TARE_UNCOUNTED_FAILED
+		                    : collected->launches == 0 ? TARE_UNCOUNTED_CAPTURED
+		                    : may_wait(collected, kernel->name, options)
+		                        ? TARE_UNCOUNTED_WAITS
+		                        : TARE_UNCOUNTED_NOT_LAUNCHED;
+		collected->chosen = kernel->uncounted == TARE_UNCOUNTED_NOT_LAUNCHED;
+		chosen += collected->chosen;
+	}
+	return chosen;
+}
+
+static int write_plan(const struct tare_collect_options *options,
+                      struct tare_collection *collection)
+{
+	size_t size = 0;
+	FILE *file = open_memstream(&collection->plan, &size);
+
+	if (!file)
+		return -ENOMEM;
+	fprintf(file, "%" PRIu32 "%s", options->a_group, options->replay ? ",replay" : "");
+	for (size_t i = 0; i < collection->run.kernel_count; i++)
+		if (collection->kernels[i].chosen)
+			fprintf(file, "\n%" PRIu64 " %s", collection->kernels[i].launches,
+			        collection->kernels[i].symbol);
+	return fclose(file) == 0 ? 0 : -ENOMEM;
+}
+
+static void describe_device(const struct tare_recording *recorded,
+                            struct tare_collection *collection)
+{
+	struct tare_counted_device *device = &collection->run.device;
+
+	for (size_t i = 0; i < recorded->device_count && !device->name; i++)
+		if (recorded->devices[i].api == TARE_TRACE_CUDA) {
+			device->name = recorded->devices[i].name;
+			device->cores = (uint32_t)recorded->devices[i].compute_units;
+		}
+	if (device->name)
+		return;
+	device->name = recorded->device_count ? recorded->devices[0].name : NULL;
+	device->no_counters =
+	    recorded->device_count
+	        ? "counters are read of CUDA's devices alone as yet; tare report has the times"
+	        : "no device was used";
+}
+
+int tare_collection_choose(const struct tare_recording *recorded, const struct tare_tables *tables,
+                           const struct tare_collect_options *options,
+                           struct tare_collection *collection, struct tare_error *error)
+{
+	int status;
+
+	*collection = (struct tare_collection){ 0 };
+	collection->run.recorded_wall_ns = (uint64_t)(recorded->end_ns - recorded->start_ns);
+	describe_device(recorded, collection);
+	status = add_tasks(tables, collection);
+	if (status == 0)
+		status = look_at_launches(recorded, collection);
+	if (status == 0 && choose(options, collection) > 0)
+		status = write_plan(options, collection);
+	return status == 0 ? 0 : tare_fail(error, ENOMEM, "out of memory");
+}
+
+void tare_collection_free(struct tare_collection *collection)
+{
+	free(collection->run.kernels);
+	free(collection->kernels);
+	free(collection->plan);
+	free(collection->reason);
+}

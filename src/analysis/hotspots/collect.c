@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// What counters said of the chosen kernels, out of the second run.
+#include "analysis/hotspots/collect.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// By enum tare_trace_counter.
+static const enum tare_counter_role roles[] = {
+#define ROLE(name) [TARE_TRACE_COUNTER_##name] = TARE_COUNTER_##name
+	ROLE(DURATION_NS),        ROLE(CORES_ACTIVE_SHARE),
+	ROLE(ISSUE_SHARE),        ROLE(OCCUPANCY_SHARE),
+	ROLE(ELIGIBLE_WARPS),     ROLE(INSTRUCTIONS),
+	ROLE(LANE_INSTRUCTIONS),  ROLE(FLOP_FP16),
+	ROLE(FLOP_FP32),          ROLE(FLOP_FP64),
+	ROLE(PIPE_ALU_SHARE),     ROLE(PIPE_FMA_SHARE),
+	ROLE(PIPE_FP64_SHARE),    ROLE(PIPE_TENSOR_SHARE),
+	ROLE(PIPE_SPECIAL_SHARE), ROLE(PIPE_MEMORY_SHARE),
+	ROLE(L1_SHARE),           ROLE(L1_BYTES),
+	ROLE(L1_HIT_SHARE),       ROLE(SHARED_WAVEFRONTS),
+	ROLE(L2_SHARE),           ROLE(L1_READ_BYTES),
+	ROLE(L1_WRITE_BYTES),     ROLE(L2_BYTES),
+	ROLE(L2_MISS_BYTES),      ROLE(DEVICE_MEMORY_SHARE),
+	ROLE(DEVICE_READ_BYTES),  ROLE(DEVICE_WRITE_BYTES),
+	ROLE(HOST_READ_BYTES),    ROLE(HOST_WRITE_BYTES),
+	ROLE(PEER_READ_BYTES),    ROLE(PEER_WRITE_BYTES),
+	ROLE(CORE_ACTIVE_LEAST),  ROLE(CORE_ACTIVE_MEAN),
+	ROLE(CORE_ACTIVE_MOST),   ROLE(L2_TO_L1_SHARE),
+#undef ROLE
+};
+enum { COUNTERS = sizeof roles / sizeof *roles };
+
+static bool is_asked(enum tare_counter_role role)
+{
+	for (size_t i = 1; i < COUNTERS; i++)
+		if (roles[i] == role)
+			return true;
+	return role == TARE_COUNTER_L2_HIT_SHARE;
+}
+
+static void begin_values(struct tare_counted_kernel *kernel, bool refused)
+{
+	for (size_t i = 0; i < TARE_COUNTER_ROLES; i++)
+		kernel->values[i] = (struct tare_counter_value){
+			.state = !is_asked((enum tare_counter_role)i) ? TARE_COUNTER_NOT_ASKED
+			         : refused                            ? TARE_COUNTER_REFUSED
+			                                              : TARE_COUNTER_NO_INSTANCE,
+			.mean = NAN,
+			.least = NAN,
+			.most = NAN,
+		};
+}
+
+// A launch that was run several times has mixed passes: a share of it may be a little above all.
+static double possible(enum tare_trace_counter counter, const struct tare_recorded_count *count)
+{
+	bool share = counter == TARE_TRACE_COUNTER_CORES_ACTIVE_SHARE ||
+	             counter == TARE_TRACE_COUNTER_DEVICE_MEMORY_SHARE;
+
+	return share && count->replayed && count->value > 100 ? 100 : count->value;
+}
+
+static void add_value(struct tare_counted_kernel *kernel, const struct tare_recorded_count *count)
+{
+	struct tare_counter_value *value = &kernel->values[roles[count->counter]];
+	double figure = possible((enum tare_trace_counter)count->counter, count);
+
+	kernel->replayed |= count->replayed;
+	if (value->state == TARE_COUNTER_NOT_TRUSTED)
+		return;
+	if (!isfinite(figure) || figure < 0) {
+		*value = (struct tare_counter_value){
+			.state = TARE_COUNTER_NOT_TRUSTED, .mean = NAN, .least = NAN, .most = NAN
+		};
+		return;
+	}
+	value->state = TARE_COUNTER_COUNTED;
+	value->group = count->group;
+	value->launches++;
+	value->mean =
+	    value->launches == 1 ? figure : value->mean + (figure - value->mean) / value->launches;
+	value->least = fmin(value->least, figure); // of NaN and a number the number
+	value->most = fmax(value->most, figure);
+}
+
+// Chips cannot read hits and all sectors in one pass: the share is of the means of two groups, and
+// only where the launches of each agree.
+#define MOST_SPREAD 0.05
+static bool agrees(const struct tare_counter_value *value)
+{
+	return value->state == TARE_COUNTER_COUNTED &&
+	       value->most - value->least <= MOST_SPREAD * value->mean;
+}
+
+static void add_l2_hits(struct tare_counted_kernel *kernel)
+{
+	const struct tare_counter_value *all = &kernel->values[TARE_COUNTER_L2_BYTES],
+	                                *miss = &kernel->values[TARE_COUNTER_L2_MISS_BYTES];
+	struct tare_counter_value *hit = &kernel->values[TARE_COUNTER_L2_HIT_SHARE];
+	double share;
+
+	if (all->state != TARE_COUNTER_COUNTED || miss->state != TARE_COUNTER_COUNTED) {
+		hit->state = all->state != TARE_COUNTER_COUNTED ? all->state : miss->state;
+		return;
+	}
+	share = all->mean > 0 ? 100 * (1 - miss->mean / all->mean) : NAN;
+	hit->state = TARE_COUNTER_NOT_TRUSTED;
+	if (!agrees(all) || miss->most - miss->least > MOST_SPREAD * all->mean ||
+	    !(share >= -100 * MOST_SPREAD))
+		return;
+	*hit = (struct tare_counter_value){ .state = TARE_COUNTER_COUNTED,
+		                            .mean = fmax(share, 0),
+		                            .least = fmax(share, 0),
+		                            .most = fmax(share, 0),
+		                            .launches = all->launches < miss->launches
+		                                            ? all->launches
+		                                            : miss->launches,
+		                            .group = miss->group };
+}
+
+// The row of a kernel of the second run; NULL: it is not among the chosen.
+static struct tare_counted_kernel *row_of(struct tare_collection *collection,
+                                          const struct tare_recording *counted, uint32_t kernel)
+{
+	if (kernel == TARE_NO_INDEX)
+		return NULL;
+	for (size_t i = 0; i < collection->run.kernel_count; i++)
+		if (collection->kernels[i].chosen &&
+		    strcmp(collection->run.kernels[i].name, counted->kernels[kernel].name) == 0)
+			return &collection->run.kernels[i];
+	return NULL;
+}
+
+static void apply_counting(struct tare_collection *collection, const struct tare_recording *counted,
+                           const struct tare_recorded_counting *counting)
+{
+	struct tare_counted_kernel *kernel = row_of(collection, counted, counting->kernel);
+
+	switch (counting->what) {
+	case TARE_COUNTING_PREPARED:
+		collection->run.counting_ns += (uint64_t)counting->ns;
+		break;
+	case TARE_COUNTING_LAUNCH:
+		collection->run.counting_ns += (uint64_t)counting->ns;
+		if (!counting->code)
+			break;
+		if (kernel)
+			kernel->uncounted = TARE_UNCOUNTED_FAILED;
+		if (collection->failed++ == 0) {
+			collection->failed_code = counting->code;
+			collection->failed_at = counting->text;
+		}
+		break;
+	case TARE_COUNTING_LEFT:
+		if (kernel && counting->code == TARE_LEFT_CAPTURED)
+			kernel->uncounted = TARE_UNCOUNTED_CAPTURED;
+		if (kernel && counting->code == TARE_LEFT_COOPERATIVE)
+			kernel->uncounted = TARE_UNCOUNTED_COOPERATIVE;
+		break;
+	case TARE_COUNTING_ABSENT:
+		for (size_t i = 0; counting->code < COUNTERS && i < collection->run.kernel_count;
+		     i++) {
+			struct tare_counter_value *value =
+			    &collection->run.kernels[i].values[roles[counting->code]];
+			if (value->state == TARE_COUNTER_NO_INSTANCE)
+				value->state = TARE_COUNTER_NOT_ON_DEVICE;
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+// The first refusal, if no context could be counted in.
+static const struct tare_recorded_counting *refusal(const struct tare_recording *counted)
+{
+	const struct tare_recorded_counting *first = NULL;
+
+	for (size_t i = 0; i < counted->counting_count; i++) {
+		const struct tare_recorded_counting *counting = &counted->countings[i];
+		if (counting->what != TARE_COUNTING_PREPARED)
+			continue;
+		if (counting->code == 0)
+			return NULL;
+		first = first ? first : counting;
+	}
+	return first;
+}
+
+int tare_collection_count(struct tare_collection *collection, const struct tare_recording *counted,
+                          struct tare_error *error)
+{
+	const struct tare_recorded_counting *refused = refusal(counted);
+	uint32_t last = UINT32_MAX;
+
+	collection->run.counted_wall_ns = (uint64_t)(counted->end_ns - counted->start_ns);
+	if (refused) {
+		collection->reason = tare_counters_refused(refused->code, refused->text);
+		collection->run.device.no_counters = collection->reason;
+		if (!collection->reason)
+			return tare_fail(error, ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; i < collection->run.kernel_count; i++) {
+		begin_values(&collection->run.kernels[i], refused);
+		if (refused && collection->kernels[i].chosen)
+			collection->run.kernels[i].uncounted = TARE_UNCOUNTED_FAILED;
+	}
+	for (size_t i = 0; i < counted->counting_count; i++)
+		apply_counting(collection, counted, &counted->countings[i]);
+	for (size_t i = 0; i < counted->count_count; i++) {
+		const struct tare_recorded_count *count = &counted->counts[i];
+		struct tare_counted_kernel *kernel = row_of(collection, counted, count->kernel);
+		if (!kernel || count->counter >= COUNTERS)
+			continue;
+		kernel->uncounted = TARE_UNCOUNTED_NONE;
+		kernel->counted_launches += count->launch != last;
+		last = count->launch;
+		add_value(kernel, count);
+	}
+	for (size_t i = 0; i < collection->run.kernel_count; i++)
+		add_l2_hits(&collection->run.kernels[i]);
+	return 0;
+}

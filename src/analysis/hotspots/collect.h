@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// From two runs of a program to what counters said of its kernels: the first was recorded as ever
+// and tells which kernels matter, the second was counted.
+#pragma once
+#include "analysis/hotspots/counted.h"
+#include "analysis/tables/tables.h"
+
+struct tare_collect_options {
+	const char *pattern; // a shell pattern that names match; NULL: all kernels
+	uint32_t top;        // at most so many kernels are counted, from the longest on
+	uint32_t a_group;    // launches counted of each kernel and group of counters
+	bool replay;         // a kernel with fewer launches than groups is run several times
+	bool overlapping;    // kernels that ran beside others are counted, too
+};
+
+// A kernel of the first run, in the order of run.kernels.
+struct tare_collected {
+	const char *symbol;   // NULL: the API has none
+	uint64_t launches;    // outside graphs
+	uint64_t in_graphs;   // within them
+	uint64_t overlapping; // of both, those that ran while a kernel of another queue did
+	bool chosen;
+};
+
+struct tare_collection {
+	struct tare_counted_run run;
+	struct tare_collected *kernels;
+	// What the second run is to be told (src/guest/environment.h); NULL: there is nothing to
+	// count, and run.device.no_counters may say why.
+	char *plan;
+	char *reason; // run.device.no_counters
+	// launches of the second run that could not be counted, and the first error of CUPTI's
+	// with the function that failed (a text of the second recording)
+	uint64_t failed;
+	uint32_t failed_code;
+	const char *failed_at;
+};
+
+// Chooses kernels of a recording. `tables` are of all of it. Texts belong to the recording. Returns
+// 0, or -ENOMEM. Free with tare_collection_free in either case.
+int tare_collection_choose(const struct tare_recording *recorded, const struct tare_tables *tables,
+                           const struct tare_collect_options *options,
+                           struct tare_collection *collection, struct tare_error *error);
+// Adds what the second run has. Returns 0 or -ENOMEM.
+int tare_collection_count(struct tare_collection *collection, const struct tare_recording *counted,
+                          struct tare_error *error);
+void tare_collection_free(struct tare_collection *collection);
+
+// Why CUPTI refuses counters, by its error and the function that failed, with the way out; for
+// free(). NULL: no memory.
+char *tare_counters_refused(uint32_t code, const char *function);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/hotspots/collect.h"
+
+#include <stdio.h>
+
+// CUPTI's errors (cupti_result.h) that say why, and the way out.
+static const struct {
+	uint32_t code;
+	const char *why;
+} reasons[] = {
+	{ 11, "this CUPTI has no range profiler: one of CUDA 12.6 or later has (TARE_CUPTI_LIBRARY "
+	      "names it)" },
+	{ 26, "another program counts on this device: end it (ncu, nsys, DCGM: dcgmi profile "
+	      "--pause), then repeat" },
+	{ 33, "this virtual GPU offers no counters: its host can allow them (enable_profiling)" },
+	{ 35,
+	  "counters are for administrators alone (ERR_NVGPUCTRPERM): load the driver with "
+	  "NVreg_RestrictProfilingToAdminUsers=0, or run as root; a container needs CAP_SYS_ADMIN "
+	  "as well" },
+	{ 36, "the program counts by itself (an older interface of CUPTI): leave that out" },
+	{ 39, "the program, or another tool, uses CUPTI already: run without it" },
+	{ 40, "this virtual GPU does not allow counters: its host can (enable_profiling)" },
+	{ 41, "the device computes confidentially, and shows no counters" },
+	{ 42, "this device is one for mining, and has no counters" },
+	{ 43, "a part of a device (MIG) shows no counters to this driver: use the whole device" },
+	{ 44, "devices in SLI show no counters: switch it off" },
+	{ 45,
+	  "Windows' subsystem for Linux shows no counters here: allow them in the NVIDIA Control "
+	  "Panel (Developer, Manage GPU Performance Counters)" },
+	{ 46, "this CUPTI does not know the chip: a newer one may (TARE_CUPTI_LIBRARY names it)" },
+	{ 14, "this device is older than compute capability 7.5, and its counters are not read" },
+	{ 27, "this device, or this driver, offers no counters to CUPTI's range profiler" },
+};
+
+char *tare_counters_refused(uint32_t code, const char *function)
+{
+	char *text;
+
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (reasons[i].code == code)
+			return asprintf(&text, "%s", reasons[i].why) < 0 ? NULL : text;
+	return asprintf(&text,
+	                "CUPTI's %s failed with error %u: another CUPTI may do "
+	                "(TARE_CUPTI_LIBRARY names it)",
+	                function && function[0] ? function : "range profiler", code) < 0
+	           ? NULL
+	           : text;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hardware counters said of single launches.
+#include "analysis/recording/internal.h"
+
+// Counters are written right behind their command: it is the last of its track.
+static uint32_t kernel_of(struct loading *l, uint32_t head_track, uint32_t number)
+{
+	struct load_track *track = loading_track(l, head_track);
+	const struct tare_recorded_command *command;
+
+	if (!track || track->command_number != number || track->command == TARE_NO_INDEX)
+		return TARE_NO_INDEX;
+	command = &l->recording->commands[track->command];
+	return command->kind == TARE_KIND_KERNEL ? command->object : TARE_NO_INDEX;
+}
+
+int loading_counted(struct loading *l, const struct tare_trace_counted *counted)
+{
+	uint32_t kernel = kernel_of(l, tare_trace_track(counted->head), counted->command_number);
+
+	if (kernel == TARE_NO_INDEX) {
+		l->recording->unresolved++;
+		return l->status;
+	}
+	for (size_t i = 0; i < 4 && counted->counter[i]; i++) {
+		struct tare_recorded_count *count = LOADING_ADD(l, counts, count_count, count_room);
+		if (!count)
+			return l->status;
+		*count = (struct tare_recorded_count){
+			.kernel = kernel,
+			.launch = l->counted_launches,
+			.counter = counted->counter[i],
+			.group = tare_trace_detail(counted->head),
+			.replayed = tare_trace_record_flags(counted->head) & TARE_COUNTED_REPLAYED,
+			.value = counted->value[i],
+		};
+	}
+	return l->status;
+}
+
+int loading_counting(struct loading *l, const struct tare_trace_counting *counting)
+{
+	uint16_t what = tare_trace_detail(counting->head);
+	struct tare_recorded_counting *added =
+	    LOADING_ADD(l, countings, counting_count, counting_room);
+
+	if (!added)
+		return l->status;
+	*added = (struct tare_recorded_counting){
+		.process = l->process,
+		.kernel = TARE_NO_INDEX,
+		.what = what,
+		.code = counting->code,
+		.group = counting->group,
+		.passes = counting->passes,
+		.ns = loading_ns(l, counting->to) - loading_ns(l, counting->from),
+		.text = loading_text(l, tare_trace_text(l->trace, l->file, counting->text)),
+	};
+	if (what == TARE_COUNTING_LAUNCH) {
+		l->counted_launches++;
+		added->kernel =
+		    kernel_of(l, tare_trace_track(counting->head), counting->command_number);
+	} else if (what == TARE_COUNTING_LEFT && counting->object) {
+		added->kernel = loading_resolve(l, l->api, TARE_OBJECT_KERNEL, counting->object,
+		                                counting->from);
+	}
+	return l->status;
+}

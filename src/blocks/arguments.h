@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line by which clang compiles a program as its OpenCL driver would have been asked to.
+#pragma once
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tare_blocks_request {
+	const char *clang;
+	const char *options;    // of clBuildProgram
+	const char *extensions; // CL_DEVICE_EXTENSIONS
+	const char *version;    // CL_DEVICE_VERSION
+	bool images;            // CL_DEVICE_IMAGE_SUPPORT
+	const char *source, *output;
+};
+
+struct tare_blocks_arguments {
+	char **at; // ends with NULL
+	size_t count, room;
+	bool failed;
+	char level[32]; // "-O2": the optimisation
+};
+
+// 0, or -ENOMEM or -EINVAL (a quote in the options has no end) with a sentence. To free in either
+// case.
+int tare_blocks_arguments_make(const struct tare_blocks_request *request,
+                               struct tare_blocks_arguments *arguments, struct tare_error *error);
+void tare_blocks_arguments_free(struct tare_blocks_arguments *arguments);
+
+// Of the program's options, those that a driver is to have for the finished module: which
+// arithmetic is allowed, and whether to optimise. Cut off where they do not fit.
+void tare_blocks_driver_options(const char *options, char *text, size_t size);

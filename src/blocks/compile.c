@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocks/compile.h"
+
+#include "blocks/arguments.h"
+#include "blocks/tool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Largest BUILD that is read.
+#define MOST_BYTES (UINT64_C(256) << 20)
+
+// One build on its way through the tools.
+struct work {
+	const char *folder;
+	struct tare_blocks_build *build;
+	const struct blocks_build *head;
+	const char *options, *extensions, *version, *platform, *text; // with ends, malloc
+	struct tare_blocks_tools tools;
+};
+
+static void path_of(const char *folder, uint64_t hash, const char *suffix, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/%016" PRIx64 "%s", folder, hash, suffix);
+}
+
+// The whole file, malloc, with an end behind it; NULL (errno).
+static void *read_file(const char *path, size_t *bytes)
+{
+	FILE *file = fopen(path, "re");
+	struct stat status;
+	char *data = NULL;
+
+	*bytes = 0;
+	if (!file)
+		return NULL;
+	if (fstat(fileno(file), &status) == 0 && (uint64_t)status.st_size <= MOST_BYTES)
+		data = malloc((size_t)status.st_size + 1);
+	if (data) {
+		*bytes = fread(data, 1, (size_t)status.st_size, file);
+		data[*bytes] = '\0';
+	}
+	fclose(file);
+	return data;
+}
+
+static int write_file(const char *path, const void *const *parts, const size_t *bytes, int count)
+{
+	FILE *file = fopen(path, "we");
+	bool well = file != NULL;
+
+	for (int i = 0; well && i < count; i++)
+		well = bytes[i] == 0 || fwrite(parts[i], 1, bytes[i], file) == bytes[i];
+	if (file && fclose(file) != 0)
+		well = false;
+	return well ? 0 : errno ? -errno : -EIO;
+}
+
+// ---- the tools
+
+// The number behind "LLVM " in a platform's version, PoCL's; 0: there is none.
+static unsigned llvm_of(const char *platform)
+{
+	const char *at = strstr(platform, "LLVM ");
+
+	return at ? (unsigned)strtoul(at + strlen("LLVM "), NULL, 10) : 0;
+}
+
+static int translate(const struct work *work, const char *from, const char *to, bool back,
+                     struct tare_error *error)
+{
+	char said[PATH_MAX];
+	const char *arguments[] = {
+		work->tools.translator, from, "-o", to, back ? "-r" : NULL, NULL
+	};
+
+	path_of(work->folder, work->build->hash, ".said", said);
+	return tare_blocks_tool_run(arguments, said, error);
+}
+
+// OpenCL C to SPIR-V.
+static int compile(struct work *work, const char *spirv, struct tare_error *error)
+{
+	struct tare_blocks_arguments arguments;
+	char source[PATH_MAX], bitcode[PATH_MAX], said[PATH_MAX];
+	const void *parts[] = { work->text };
+	size_t bytes[] = { strlen(work->text) };
+
+	path_of(work->folder, work->build->hash, ".cl", source);
+	path_of(work->folder, work->build->hash, ".bc", bitcode);
+	path_of(work->folder, work->build->hash, ".said", said);
+	int status = write_file(source, parts, bytes, 1);
+	if (status < 0)
+		return tare_fail(error, -status, "%.200s cannot be written", source);
+	const struct tare_blocks_request request = { .clang = work->tools.clang,
+		                                     .options = work->options,
+		                                     .extensions = work->extensions,
+		                                     .version = work->version,
+		                                     .images = work->head->images,
+		                                     .source = source,
+		                                     .output = bitcode };
+	status = tare_blocks_arguments_make(&request, &arguments, error);
+	if (status < 0)
+		return status;
+	snprintf(work->build->level, sizeof work->build->level, "%s", arguments.level);
+	status = tare_blocks_tool_run((const char *const *)arguments.at, said, error);
+	tare_blocks_arguments_free(&arguments);
+	return status < 0 ? status : translate(work, bitcode, spirv, false, error);
+}
+
+// ---- a module
+
+static int write_module(const struct work *work, const struct tare_blocks_instrumented *made,
+                        const void *bitcode, size_t bitcode_bytes, struct tare_error *error)
+{
+	char path[PATH_MAX];
+	struct blocks_module head = { .magic = BLOCKS_MAGIC,
+		                      .rows = made->rows,
+		                      .row_counters = made->row_counters,
+		                      .spirv_bytes = made->bytes,
+		                      .bitcode_bytes = bitcode_bytes };
+	const void *parts[] = { &head, made->data, bitcode };
+	size_t bytes[] = { sizeof head, made->bytes, bitcode_bytes };
+
+	tare_blocks_driver_options(work->options, head.options, sizeof head.options);
+	path_of(work->folder, work->build->hash, BLOCKS_MODULE_SUFFIX, path);
+	int status = write_file(path, parts, bytes, 3);
+	return status < 0 ? tare_fail(error, -status, "%.200s cannot be written", path) : 0;
+}
+
+// The instrumented module as SPIR-V and, where a translator is there, as bitcode: drivers that take
+// no SPIR-V need that.
+static int make_module(struct work *work, bool translates, struct tare_error *error)
+{
+	struct tare_blocks_instrumented made;
+	char spirv[PATH_MAX], bitcode[PATH_MAX];
+	size_t bitcode_bytes = 0;
+	void *back = NULL;
+	int status = tare_blocks_instrument(&work->build->module, &made, error);
+
+	if (status < 0)
+		return status;
+	path_of(work->folder, work->build->hash, ".counting.spv", spirv);
+	path_of(work->folder, work->build->hash, ".counting.bc", bitcode);
+	const void *parts[] = { made.data };
+	size_t bytes[] = { made.bytes };
+	status = write_file(spirv, parts, bytes, 1);
+	if (status == 0 && translates)
+		status = translate(work, spirv, bitcode, true, error);
+	if (status == 0 && translates)
+		back = read_file(bitcode, &bitcode_bytes);
+	if (status == 0)
+		status = write_module(work, &made, back, bitcode_bytes, error);
+	work->build->counter_bytes = (uint64_t)made.rows * made.row_counters * 8;
+	work->build->made = status == 0;
+	free(back);
+	free(made.data);
+	return status;
+}
+
+static int make(struct work *work, size_t text_bytes, struct tare_error *error)
+{
+	char spirv[PATH_MAX];
+	size_t bytes = text_bytes;
+	bool own = work->build->language == BLOCKS_OPENCL_C;
+	int status = tare_blocks_tools_find(llvm_of(work->platform), &work->tools, error);
+	bool tools = status == 0;
+
+	// SPIR-V of the program's own needs no compiler where the driver takes SPIR-V.
+	if (status < 0 && own)
+		return status;
+	path_of(work->folder, work->build->hash, ".spv", spirv);
+	snprintf(work->build->level, sizeof work->build->level, "as the program brought it");
+	status = own ? compile(work, spirv, error) : 0;
+	if (status < 0)
+		return status;
+	void *data = own ? read_file(spirv, &bytes) : NULL;
+	if (own && !data)
+		return tare_fail(error, EIO, "%.200s cannot be read", spirv);
+	status =
+	    tare_blocks_module_read(own ? data : work->text, bytes, &work->build->module, error);
+	free(data);
+	return status < 0 ? status : make_module(work, tools, error);
+}
+
+// ---- a build
+
+static char *part(const char **at, size_t bytes)
+{
+	char *text = malloc(bytes + 1);
+
+	if (text) {
+		memcpy(text, *at, bytes);
+		text[bytes] = '\0';
+	}
+	*at += bytes;
+	return text;
+}
+
+static void make_build(const char *folder, struct tare_blocks_build *build, const char *data,
+                       size_t bytes)
+{
+	struct work work = { .folder = folder, .build = build };
+	struct blocks_build head;
+
+	memcpy(&head, data, sizeof head);
+	const char *at = data + sizeof head;
+	uint64_t whole = (uint64_t)head.options_bytes + head.extensions_bytes + head.version_bytes +
+	                 head.platform_bytes;
+	if (head.magic != BLOCKS_MAGIC || head.text_bytes > bytes ||
+	    sizeof head + whole + head.text_bytes != bytes) {
+		tare_fail(&build->why, EINVAL, "what the program was built from was cut off");
+		return;
+	}
+	work.head = &head;
+	build->language = (enum blocks_language)head.language;
+	char *options = part(&at, head.options_bytes),
+	     *extensions = part(&at, head.extensions_bytes),
+	     *version = part(&at, head.version_bytes), *platform = part(&at, head.platform_bytes);
+	build->text = part(&at, (size_t)head.text_bytes);
+	if (options && extensions && version && platform && build->text) {
+		work.options = options;
+		work.extensions = extensions;
+		work.version = version;
+		work.platform = platform;
+		work.text = build->text;
+		snprintf(build->options, sizeof build->options, "%s", options);
+		make(&work, (size_t)head.text_bytes, &build->why);
+	} else {
+		tare_fail(&build->why, ENOMEM, "out of memory");
+	}
+	free(options);
+	free(extensions);
+	free(version);
+	free(platform);
+}
+
+static bool is_build(const char *name, uint64_t *hash)
+{
+	char *end;
+
+	if (strlen(name) != 16 + strlen(BLOCKS_BUILD_SUFFIX))
+		return false;
+	*hash = strtoull(name, &end, 16);
+	return end == name + 16 && strcmp(end, BLOCKS_BUILD_SUFFIX) == 0;
+}
+
+static int add_build(const char *folder, uint64_t hash, struct tare_blocks_builds *builds)
+{
+	struct tare_blocks_build *at =
+	    realloc(builds->at, (builds->count + 1) * sizeof *builds->at);
+	char path[PATH_MAX];
+	size_t bytes;
+
+	if (!at)
+		return -ENOMEM;
+	builds->at = at;
+	struct tare_blocks_build *build = &at[builds->count++];
+	*build = (struct tare_blocks_build){ .hash = hash };
+	snprintf(build->source, sizeof build->source, "%016" PRIx64 ".cl", hash);
+	path_of(folder, hash, BLOCKS_BUILD_SUFFIX, path);
+	char *data = read_file(path, &bytes);
+	if (data && bytes >= sizeof(struct blocks_build))
+		make_build(folder, build, data, bytes);
+	else
+		tare_fail(&build->why, EIO, "%.200s cannot be read", path);
+	free(data);
+	return 0;
+}
+
+int tare_blocks_compile(const char *folder, struct tare_blocks_builds *builds,
+                        struct tare_error *error)
+{
+	DIR *list = opendir(folder);
+	int status = 0;
+
+	*builds = (struct tare_blocks_builds){ .count = 0 };
+	if (!list)
+		return tare_fail(error, errno, "%.200s cannot be read", folder);
+	for (struct dirent *entry; status == 0 && (entry = readdir(list));) {
+		uint64_t hash;
+		if (is_build(entry->d_name, &hash))
+			status = add_build(folder, hash, builds);
+	}
+	closedir(list);
+	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
+}
+
+void tare_blocks_builds_free(struct tare_blocks_builds *builds)
+{
+	for (size_t i = 0; i < builds->count; i++) {
+		tare_blocks_module_free(&builds->at[i].module);
+		free(builds->at[i].text);
+	}
+	free(builds->at);
+	*builds = (struct tare_blocks_builds){ .count = 0 };
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the runs: what the program's builds were made of becomes instrumented modules.
+#pragma once
+#include "blocks/instrument.h"
+#include "guest/blocks/shared.h"
+
+// One build of the program's, by the hash that names its files.
+struct tare_blocks_build {
+	uint64_t hash;
+	enum blocks_language language;
+	char options[512];                // the program's own, cut off
+	char level[64];                   // how it was optimised before it was counted
+	bool made;                        // there is a module
+	struct tare_error why;            // where there is none
+	struct tare_blocks_module module; // before it was instrumented
+	char *text;                       // OpenCL C; "" for SPIR-V
+	char source[64];                  // its file in the folder, as lines name it
+	uint64_t counter_bytes;           // of one kernel
+};
+
+struct tare_blocks_builds {
+	struct tare_blocks_build *at;
+	size_t count;
+	char tools[128]; // what compiled them; ""
+};
+
+// Instruments every build in the folder. 0; -ENOMEM or an error of reading the folder, with a
+// sentence. What is wrong with one build is in it. To free in either case.
+int tare_blocks_compile(const char *folder, struct tare_blocks_builds *builds,
+                        struct tare_error *error);
+void tare_blocks_builds_free(struct tare_blocks_builds *builds);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocks/write.h"
+#include "tare_config.h"
+
+#include <errno.h>
+
+#if TARE_HAVE_JSON
+#include "result/json_layout.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Members that could not be made are missed at the end, by *failed.
+static void put(json_t *object, const char *name, json_t *value, bool *failed)
+{
+	*failed |= json_object_set_new(object, name, value) < 0;
+}
+
+static json_t *number(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+static json_t *numbers(const uint64_t *values, int count, bool spaces, bool *failed)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < count; i++)
+		if (values[i])
+			put(object,
+			    spaces ? tare_blocks_space_name((enum tare_blocks_space)i)
+			           : tare_blocks_kind_name((enum tare_blocks_kind)i),
+			    number(values[i]), failed);
+	return object;
+}
+
+static json_t *tally_of(const struct tare_blocks_tally *tally, bool *failed)
+{
+	static const char *const widths[TARE_BLOCKS_WIDTHS] = { "fp16", "fp32", "fp64" };
+	json_t *object = json_object(), *flops = json_object();
+
+	put(object, "instructions", number(tare_blocks_instructions(tally)), failed);
+	put(object, "kinds", numbers(tally->kinds, TARE_BLOCKS_KINDS, false, failed), failed);
+	put(object, "loads", numbers(tally->loads, TARE_BLOCKS_SPACES, true, failed), failed);
+	put(object, "stores", numbers(tally->stores, TARE_BLOCKS_SPACES, true, failed), failed);
+	put(object, "loaded_bytes", numbers(tally->loaded_bytes, TARE_BLOCKS_SPACES, true, failed),
+	    failed);
+	put(object, "stored_bytes", numbers(tally->stored_bytes, TARE_BLOCKS_SPACES, true, failed),
+	    failed);
+	for (int i = 0; i < TARE_BLOCKS_WIDTHS; i++)
+		if (tally->flops[i])
+			put(flops, widths[i], number(tally->flops[i]), failed);
+	put(object, "flops", flops, failed);
+	return object;
+}
+
+static json_t *blocks_of(const struct tare_blocks_kernel *kernel, bool *failed)
+{
+	const struct tare_blocks_module *module = &kernel->build->module;
+	json_t *list = json_array();
+	size_t count;
+	uint32_t *order = tare_blocks_order(kernel, &count);
+
+	*failed |= order == NULL;
+	for (size_t i = 0; order && i < count; i++) {
+		const struct tare_blocks_block *block = &module->blocks[order[i]];
+		json_t *object = json_object();
+		uint32_t first, last;
+		tare_blocks_span(module, order[i], &first, &last);
+		put(object, "block", number(order[i]), failed);
+		put(object, "function", tare_json_text(module->functions[block->function].name),
+		    failed);
+		put(object, "first_line", first ? number(first) : json_null(), failed);
+		put(object, "last_line", last ? number(last) : json_null(), failed);
+		put(object, "executions", number(kernel->executions[order[i]]), failed);
+		put(object, "once", tally_of(&block->tally, failed), failed);
+		*failed |= json_array_append_new(list, object) < 0;
+	}
+	free(order);
+	return list;
+}
+
+// The file as the compiler names it; null for the build's own source.
+static json_t *file_of(const struct tare_blocks_build *build, uint32_t file)
+{
+	const char *name = tare_blocks_file_name(&build->module, file);
+	const char *slash = strrchr(name, '/');
+
+	return strcmp(slash ? slash + 1 : name, build->source) == 0 || !name[0]
+	           ? json_null()
+	           : tare_json_text(name);
+}
+
+static json_t *lines_of(const struct tare_blocks_kernel *kernel, bool *failed)
+{
+	json_t *list = json_array();
+	size_t count;
+	struct tare_blocks_line *lines = tare_blocks_lines(kernel, &count);
+
+	*failed |= lines == NULL;
+	for (size_t i = 0; lines && i < count; i++) {
+		json_t *object = json_object();
+		put(object, "file", file_of(kernel->build, lines[i].file), failed);
+		put(object, "line", lines[i].line ? number(lines[i].line) : json_null(), failed);
+		put(object, "executions", number(lines[i].executions), failed);
+		put(object, "total", tally_of(&lines[i].tally, failed), failed);
+		*failed |= json_array_append_new(list, object) < 0;
+	}
+	free(lines);
+	return list;
+}
+
+static json_t *loops_of(const struct tare_blocks_kernel *kernel, bool *failed)
+{
+	json_t *list = json_array();
+	size_t count;
+	struct tare_blocks_loop *loops = tare_blocks_loops(kernel, &count);
+
+	*failed |= loops == NULL;
+	for (size_t i = 0; loops && i < count; i++) {
+		json_t *object = json_object();
+		put(object, "block", number(loops[i].header), failed);
+		put(object, "turns", number(loops[i].turns), failed);
+		put(object, "entries", loops[i].known ? number(loops[i].entries) : json_null(),
+		    failed);
+		*failed |= json_array_append_new(list, object) < 0;
+	}
+	free(loops);
+	return list;
+}
+
+// A text as a list of its lines; null: there is none.
+static json_t *text_of(const struct tare_blocks_build *build, bool *failed)
+{
+	const char *at = build->language == BLOCKS_OPENCL_C ? build->text : NULL;
+	json_t *list = at ? json_array() : json_null();
+
+	while (at && *at) {
+		size_t length = strcspn(at, "\n");
+		char *line = strndup(at, length);
+		*failed |= !line || json_array_append_new(list, tare_json_text(line)) < 0;
+		free(line);
+		at += length + (at[length] == '\n');
+	}
+	return list;
+}
+
+static json_t *build_of(const struct tare_blocks_build *build, bool *failed)
+{
+	json_t *object = json_object();
+	char hash[24];
+
+	snprintf(hash, sizeof hash, "%016" PRIx64, build->hash);
+	put(object, "hash", tare_json_text(hash), failed);
+	put(object, "language",
+	    tare_json_text(build->language == BLOCKS_OPENCL_C ? "OpenCL C" : "SPIR-V"), failed);
+	put(object, "options", tare_json_text(build->options), failed);
+	put(object, "optimised", build->level[0] ? tare_json_text(build->level) : json_null(),
+	    failed);
+	put(object, "source", text_of(build, failed), failed);
+	return object;
+}
+
+static json_t *kernel_of(const struct tare_blocks_kernel *kernel, bool *failed)
+{
+	json_t *object = json_object();
+	bool counted = kernel->executions && kernel->counted;
+	char why[600];
+
+	tare_blocks_why(kernel, why, sizeof why);
+	put(object, "name", tare_json_text(kernel->name), failed);
+	put(object, "build", kernel->build ? build_of(kernel->build, failed) : json_null(), failed);
+	put(object, "launches", number(kernel->launches), failed);
+	put(object, "counted_launches", number(kernel->counted), failed);
+	put(object, "not_counted",
+	    kernel->counted < kernel->launches ? tare_json_text(why) : json_null(), failed);
+	put(object, "work_items", number(kernel->work_items), failed);
+	put(object, "whole", json_boolean(tare_blocks_is_whole(kernel)), failed);
+	put(object, "total", counted ? tally_of(&kernel->tally, failed) : json_null(), failed);
+	put(object, "blocks", counted ? blocks_of(kernel, failed) : json_array(), failed);
+	put(object, "lines", counted ? lines_of(kernel, failed) : json_array(), failed);
+	put(object, "loops", counted ? loops_of(kernel, failed) : json_array(), failed);
+	return object;
+}
+
+static json_t *tree_of(const struct tare_blocks_document *document, bool *failed)
+{
+	const struct tare_blocks_profile *profile = document->profile;
+	json_t *tree = json_object(), *program = json_array(), *kernels = json_array(),
+	       *tool = json_object();
+	uint64_t counted, launches;
+
+	tare_blocks_coverage(profile, &counted, &launches);
+	put(tree, "format", tare_json_text("tare.blocks/1"), failed);
+	put(tool, "name", tare_json_text("tare"), failed);
+	put(tool, "version", tare_json_text(TARE_VERSION), failed);
+	put(tree, "tool", tool, failed);
+	for (char *const *word = document->program; *word; word++)
+		*failed |= json_array_append_new(program, tare_json_text(*word)) < 0;
+	put(tree, "program", program, failed);
+	put(tree, "exit_status",
+	    document->exit_status < 0 ? json_null() : json_integer(document->exit_status), failed);
+	put(tree, "exit_signal",
+	    document->exit_signal ? json_integer(document->exit_signal) : json_null(), failed);
+	put(tree, "plain_ns", json_integer(document->plain_ns), failed);
+	put(tree, "counted_ns", json_integer(document->counted_ns), failed);
+	put(tree, "processes", number(profile->processes), failed);
+	put(tree, "launches", number(launches), failed);
+	put(tree, "counted_launches", number(counted), failed);
+	put(tree, "lost_kernels", number(profile->lost_kernels), failed);
+	put(tree, "unknown_launches", number(profile->unknown_launches), failed);
+	put(tree, "command_buffers", json_boolean(profile->command_buffers), failed);
+	put(tree, "counter_bytes", number(profile->counter_bytes), failed);
+	for (size_t i = 0; i < profile->kernel_count; i++)
+		if (profile->kernels[i].launches)
+			*failed |= json_array_append_new(
+			               kernels, kernel_of(&profile->kernels[i], failed)) < 0;
+	put(tree, "kernels", kernels, failed);
+	return tree;
+}
+
+int tare_blocks_json(const struct tare_blocks_document *document, FILE *file,
+                     struct tare_error *error)
+{
+	bool failed = false;
+	json_t *tree = tree_of(document, &failed);
+	int status = failed || !tree ? -ENOMEM : tare_json_layout(tree, file);
+
+	json_decref(tree);
+	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
+}
+#else
+int tare_blocks_json(const struct tare_blocks_document *document, FILE *file,
+                     struct tare_error *error)
+{
+	(void)document, (void)file;
+	return tare_fail(error, ENOTSUP, "this tare was built without JSON (jansson)");
+}
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocks/profile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// A process's COUNTS, mapped.
+struct counts {
+	const struct blocks_counts *head;
+	size_t bytes;
+};
+
+static const struct tare_blocks_build *build_of(const struct tare_blocks_builds *builds,
+                                                uint64_t hash)
+{
+	for (size_t i = 0; i < builds->count; i++)
+		if (builds->at[i].hash == hash)
+			return &builds->at[i];
+	return NULL;
+}
+
+static bool map_counts(const char *path, struct counts *counts)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	*counts = (struct counts){ .head = NULL };
+	if (file < 0)
+		return false;
+	if (fstat(file, &status) == 0 && (size_t)status.st_size >= sizeof *counts->head) {
+		counts->bytes = (size_t)status.st_size;
+		void *memory = mmap(NULL, counts->bytes, PROT_READ, MAP_PRIVATE, file, 0);
+		counts->head = memory != MAP_FAILED ? memory : NULL;
+	}
+	close(file);
+	if (counts->head &&
+	    (counts->head->magic != BLOCKS_MAGIC || counts->head->kernels > BLOCKS_KERNELS)) {
+		munmap((void *)(uintptr_t)counts->head, counts->bytes);
+		counts->head = NULL;
+	}
+	return counts->head != NULL;
+}
+
+// ---- kernels
+
+// The kernel of that name and build, new where there was none; NULL: no memory.
+static struct tare_blocks_kernel *kernel_of(struct tare_blocks_profile *profile,
+                                            const struct tare_blocks_build *build, const char *name)
+{
+	for (size_t i = 0; i < profile->kernel_count; i++)
+		if (profile->kernels[i].build == build &&
+		    strcmp(profile->kernels[i].name, name) == 0)
+			return &profile->kernels[i];
+	struct tare_blocks_kernel *kernels =
+	    realloc(profile->kernels, (profile->kernel_count + 1) * sizeof *kernels);
+	if (!kernels)
+		return NULL;
+	profile->kernels = kernels;
+	struct tare_blocks_kernel *kernel = &kernels[profile->kernel_count++];
+	*kernel = (struct tare_blocks_kernel){ .build = build };
+	snprintf(kernel->name, sizeof kernel->name, "%s", name);
+	return kernel;
+}
+
+// Adds a process's rows of counters.
+static int add_counters(const struct counts *counts, const struct blocks_kernel *row,
+                        struct tare_blocks_profile *profile, struct tare_blocks_kernel *kernel)
+{
+	const struct tare_blocks_module *module = &kernel->build->module;
+	uint64_t bytes = (uint64_t)row->rows * row->row_counters * sizeof(uint64_t);
+
+	if (row->row_counters < module->block_count || row->at > counts->bytes ||
+	    bytes > counts->bytes - row->at)
+		return 0;
+	if (!kernel->executions)
+		kernel->executions = calloc(module->block_count, sizeof *kernel->executions);
+	if (!kernel->executions)
+		return -ENOMEM;
+	const uint64_t *counters =
+	    (const uint64_t *)(const void *)((const char *)counts->head + row->at);
+	profile->counter_bytes += bytes;
+	for (uint32_t i = 0; i < row->rows; i++)
+		for (uint32_t k = 0; k < module->block_count; k++)
+			kernel->executions[k] += counters[(size_t)i * row->row_counters + k];
+	return 0;
+}
+
+static int add_row(const struct counts *counts, const struct blocks_kernel *row,
+                   const struct tare_blocks_builds *builds, struct tare_blocks_profile *profile)
+{
+	char name[BLOCKS_NAME_BYTES];
+	const struct tare_blocks_build *build = build_of(builds, row->hash);
+
+	snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, row->name);
+	struct tare_blocks_kernel *kernel = kernel_of(profile, build, name);
+	if (!kernel)
+		return -ENOMEM;
+	kernel->launches += row->launches;
+	kernel->counted += row->counted;
+	kernel->work_items += row->work_items;
+	if (row->why != BLOCKS_COVERED && row->why < BLOCKS_WHYS) {
+		kernel->why = (enum blocks_why)row->why;
+		kernel->code = row->code;
+		snprintf(kernel->log, sizeof kernel->log, "%.*s", (int)sizeof kernel->log - 1,
+		         row->log);
+	}
+	return row->at && build && build->made ? add_counters(counts, row, profile, kernel) : 0;
+}
+
+static int add_counts(const struct counts *counts, const struct tare_blocks_builds *builds,
+                      struct tare_blocks_profile *profile)
+{
+	int status = 0;
+
+	profile->processes++;
+	profile->lost_kernels += counts->head->lost_kernels;
+	profile->unknown_launches += counts->head->unknown_launches;
+	profile->command_buffers |= counts->head->command_buffers != 0;
+	for (uint32_t i = 0; status == 0 && i < counts->head->kernels; i++)
+		status = add_row(counts, &counts->head->kernel[i], builds, profile);
+	return status;
+}
+
+// ---- sums
+
+static void sum(struct tare_blocks_kernel *kernel)
+{
+	const struct tare_blocks_module *module = &kernel->build->module;
+
+	for (uint32_t i = 0; i < module->block_count; i++)
+		tare_blocks_add(&kernel->tally, &module->blocks[i].tally, kernel->executions[i]);
+	for (uint32_t i = 0; i < module->function_count; i++)
+		if (module->functions[i].kernel &&
+		    strcmp(module->functions[i].kernel, kernel->name) == 0)
+			kernel->entered = kernel->executions[module->functions[i].first_block];
+}
+
+bool tare_blocks_is_whole(const struct tare_blocks_kernel *kernel)
+{
+	return kernel->executions && kernel->counted == kernel->launches &&
+	       kernel->entered == kernel->work_items;
+}
+
+static int by_cost(const void *left, const void *right)
+{
+	const struct tare_blocks_kernel *a = left, *b = right;
+	uint64_t first = tare_blocks_instructions(&a->tally),
+	         second = tare_blocks_instructions(&b->tally);
+
+	return first != second ? (first < second) - (first > second) : strcmp(a->name, b->name);
+}
+
+int tare_blocks_profile_read(const char *folder, const struct tare_blocks_builds *builds,
+                             struct tare_blocks_profile *profile, struct tare_error *error)
+{
+	DIR *list = opendir(folder);
+	int status = 0;
+
+	*profile = (struct tare_blocks_profile){ .kernels = NULL };
+	if (!list)
+		return tare_fail(error, errno, "%.200s cannot be read", folder);
+	for (struct dirent *entry; status == 0 && (entry = readdir(list));) {
+		const char *end = strrchr(entry->d_name, '.');
+		char path[PATH_MAX];
+		struct counts counts;
+		if (!end || strcmp(end, BLOCKS_COUNTS_SUFFIX) != 0)
+			continue;
+		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		if (!map_counts(path, &counts))
+			continue;
+		status = add_counts(&counts, builds, profile);
+		munmap((void *)(uintptr_t)counts.head, counts.bytes);
+	}
+	closedir(list);
+	if (status < 0)
+		return tare_fail(error, -status, "out of memory");
+	for (size_t i = 0; i < profile->kernel_count; i++)
+		if (profile->kernels[i].executions)
+			sum(&profile->kernels[i]);
+	if (profile->kernel_count)
+		qsort(profile->kernels, profile->kernel_count, sizeof *profile->kernels, by_cost);
+	return 0;
+}
+
+void tare_blocks_profile_free(struct tare_blocks_profile *profile)
+{
+	for (size_t i = 0; i < profile->kernel_count; i++)
+		free(profile->kernels[i].executions);
+	free(profile->kernels);
+	*profile = (struct tare_blocks_profile){ .kernels = NULL };
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the counters say: of each kernel of each build, how often its blocks ran, and what follows.
+#pragma once
+#include "blocks/compile.h"
+
+struct tare_blocks_kernel {
+	char name[BLOCKS_NAME_BYTES];
+	const struct tare_blocks_build *build; // NULL: it is not known
+	uint64_t launches, counted;            // of all processes; those that count
+	uint64_t work_items;                   // of the latter
+	enum blocks_why why;                   // launches are not counted
+	int code;                              // the vendor's
+	char log[256];                         // of the driver's build
+	uint64_t *executions; // of each block of the build's module, by work-items; NULL: none
+	uint64_t entered;     // of the kernel's first block: work_items, or counts are missing
+	struct tare_blocks_tally tally; // of all launches
+};
+
+struct tare_blocks_profile {
+	struct tare_blocks_kernel *kernels; // those that cost most first
+	size_t kernel_count;
+	uint32_t processes;
+	uint64_t lost_kernels, unknown_launches;
+	bool command_buffers;
+	uint64_t counter_bytes; // memory that counters took, of all processes
+};
+
+// Reads the counts of every process in the folder. 0, or -ENOMEM with a sentence; files that are
+// cut off are left out. To free in either case. The builds must outlive it.
+int tare_blocks_profile_read(const char *folder, const struct tare_blocks_builds *builds,
+                             struct tare_blocks_profile *profile, struct tare_error *error);
+void tare_blocks_profile_free(struct tare_blocks_profile *profile);
+
+// Whether a kernel's counts are all there.
+bool tare_blocks_is_whole(const struct tare_blocks_kernel *kernel);
+
+// ---- of a kernel that was counted
+
+// A line of the source, over all blocks.
+struct tare_blocks_line {
+	uint32_t file, line;            // of the module
+	uint64_t executions;            // of the block of it that ran most
+	struct tare_blocks_tally tally; // of all launches
+};
+// Its lines, those with most instructions first; malloc, *count of them. NULL: none, or no memory.
+struct tare_blocks_line *tare_blocks_lines(const struct tare_blocks_kernel *kernel, size_t *count);
+
+// A loop, by the block that every turn begins with.
+struct tare_blocks_loop {
+	uint32_t header; // block
+	uint64_t entries, turns;
+	bool known; // `entries` is
+};
+// Its loops; malloc, *count of them. NULL: none, or no memory.
+struct tare_blocks_loop *tare_blocks_loops(const struct tare_blocks_kernel *kernel, size_t *count);
+
+// The blocks that ran, those that cost most (executions × instructions) first; malloc.
+uint32_t *tare_blocks_order(const struct tare_blocks_kernel *kernel, size_t *count);
+
+// The lowest and the highest line of a block in the file of its first line; 0 and 0: not known.
+void tare_blocks_span(const struct tare_blocks_module *module, uint32_t block, uint32_t *first,
+                      uint32_t *last);

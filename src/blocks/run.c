@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocks/run.h"
+
+#include "base/time.h"
+#include "guest/blocks/shared.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define LAYERS "OPENCL_LAYERS"
+#define PRELOAD "LD_PRELOAD"
+
+int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place,
+                           struct tare_error *error)
+{
+	const char *slash = strrchr(recorder, '/');
+	int length = slash ? (int)(slash - recorder) : 0;
+
+	if (asprintf(&place->layer, "%.*s/" BLOCKS_LIBRARY, length, recorder) < 0) {
+		place->layer = NULL;
+		return tare_fail(error, ENOMEM, "out of memory");
+	}
+	if (access(place->layer, R_OK) == 0)
+		return 0;
+	return tare_fail(error, ENOENT, "there is no %.300s; install tare again", place->layer);
+}
+
+int tare_blocks_folder_make(struct tare_blocks_place *place, struct tare_error *error)
+{
+	const char *parent = getenv("TMPDIR");
+
+	if (!parent || parent[0] != '/')
+		parent = "/tmp";
+	snprintf(place->folder, sizeof place->folder, "%.3000s/tare-blocks-XXXXXX", parent);
+	if (mkdtemp(place->folder))
+		return 0;
+	int status =
+	    tare_fail(error, errno, "no folder can be made in %.300s: %s", parent, strerror(errno));
+	place->folder[0] = '\0';
+	return status;
+}
+
+// Removes the files of the folder whose names end so; "" for all.
+static void empty(const char *path, const char *suffix)
+{
+	DIR *folder = opendir(path);
+
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		size_t length = strlen(entry->d_name), end = strlen(suffix);
+		if (entry->d_name[0] != '.' && length >= end &&
+		    strcmp(entry->d_name + length - end, suffix) == 0)
+			unlinkat(dirfd(folder), entry->d_name, 0);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+void tare_blocks_forget_counts(const struct tare_blocks_place *place)
+{
+	empty(place->folder, BLOCKS_COUNTS_SUFFIX);
+}
+
+void tare_blocks_place_free(struct tare_blocks_place *place)
+{
+	if (place->folder[0]) {
+		empty(place->folder, "");
+		rmdir(place->folder);
+	}
+	free(place->layer);
+	*place = (struct tare_blocks_place){ .layer = NULL };
+}
+
+// ---- the environment
+
+// What is set anew, and the value that it had.
+enum { SET_LAYERS, SET_PRELOAD, SET_FOLDER, SET_STAGE, SETS };
+static const char *const set[SETS] = { LAYERS, PRELOAD, BLOCKS_ENVIRONMENT_FOLDER,
+	                               BLOCKS_ENVIRONMENT_STAGE };
+
+static bool is_set(const char *entry, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+static bool is_ours(const char *entry, bool preloads)
+{
+	for (int i = 0; i < SETS; i++)
+		if (is_set(entry, set[i]) && (i != SET_PRELOAD || preloads))
+			return true;
+	return false;
+}
+
+// "NAME=first:what it was".
+static char *prepend(const char *name, const char *first)
+{
+	const char *before = getenv(name);
+	char *text;
+
+	if (asprintf(&text, "%s=%s%s%s", name, first, before && before[0] ? ":" : "",
+	             before ? before : "") < 0)
+		return NULL;
+	return text;
+}
+
+static char *assign(const char *name, const char *value)
+{
+	char *text;
+
+	return asprintf(&text, "%s=%s", name, value) < 0 ? NULL : text;
+}
+
+// The environment of the program: tare's own, with the layer before those that were there. Its
+// first `*own` entries are to be freed.
+static char **make_environment(const struct tare_blocks_place *place, const char *stage,
+                               size_t *own)
+{
+	size_t count = 0, used = 0;
+
+	while (environ[count])
+		count++;
+	char **made = calloc(count + SETS + 1, sizeof *made);
+	if (!made)
+		return NULL;
+	made[used++] = prepend(LAYERS, place->layer);
+	made[used++] = assign(BLOCKS_ENVIRONMENT_FOLDER, place->folder);
+	made[used++] = assign(BLOCKS_ENVIRONMENT_STAGE, stage);
+	if (place->front)
+		made[used++] = prepend(PRELOAD, place->front);
+	*own = used;
+	for (size_t i = 0; i < count; i++)
+		if (!is_ours(environ[i], place->front != NULL))
+			made[used++] = environ[i];
+	return made;
+}
+
+static void free_environment(char **environment, size_t own)
+{
+	for (size_t i = 0; i < own; i++)
+		free(environment[i]);
+	free(environment);
+}
+
+int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blocks_run *run,
+                    struct tare_child_end *end, int64_t *wall_ns, bool *own,
+                    struct tare_error *error)
+{
+	struct tare_child child;
+	size_t ours = 0;
+	char **environment = make_environment(place, run->stage, &ours);
+	int status = 0;
+
+	*own = true;
+	for (size_t i = 0; i < ours; i++)
+		if (!environment[i])
+			status = -ENOMEM;
+	if (!environment || status < 0) {
+		free_environment(environment, ours);
+		return tare_fail(error, ENOMEM, "out of memory");
+	}
+	int64_t from_ns = tare_host_now().ns;
+	status = run->silent
+	             ? tare_child_start_silent(run->arguments, environment, &child, own, error)
+	             : tare_child_start(run->arguments, environment, &child, own, error);
+	if (status == 0) {
+		*own = true;
+		status = tare_child_wait(&child, end, error);
+	}
+	*wall_ns = tare_host_now().ns - from_ns;
+	free_environment(environment, ours);
+	return status;
+}

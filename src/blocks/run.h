@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of the program with the layer of tare blocks in it.
+#pragma once
+#include "record/again.h"
+
+struct tare_blocks_place {
+	char *layer;       // the library's path, malloc
+	const char *front; // an OpenCL loader that is put in front of the program's; NULL: none
+	char folder[4000]; // absolute, ours alone
+};
+
+// Finds the layer beside the recorder `recorder`. 0, or -ENOENT with a sentence.
+int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place,
+                           struct tare_error *error);
+// Makes the folder, in $TMPDIR or /tmp. 0, or a negative errno with a sentence.
+int tare_blocks_folder_make(struct tare_blocks_place *place, struct tare_error *error);
+// Removes the folder and what is in it, and frees.
+void tare_blocks_place_free(struct tare_blocks_place *place);
+
+struct tare_blocks_run {
+	char *const *arguments;
+	const char *stage; // guest/blocks/shared.h
+	bool silent;       // without standard output
+};
+// Runs the program to its end. 0; or the negative errno of the exec (or of tare's own failure: then
+// *own is true) with a sentence.
+int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blocks_run *run,
+                    struct tare_child_end *end, int64_t *wall_ns, bool *own,
+                    struct tare_error *error);
+// Empties the folder of what processes counted, for the next run.
+void tare_blocks_forget_counts(const struct tare_blocks_place *place);

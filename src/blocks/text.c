@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/units.h"
+#include "blocks/write.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS = 8, LINES = 8, LOOPS = 6, SOURCE_COLUMNS = 44 };
+
+#define NUMBER 32
+
+// 81204 as "81,204".
+static const char *grouped(uint64_t number, char text[NUMBER])
+{
+	char digits[24];
+	size_t count = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number), used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0 && (count - i) % 3 == 0)
+			text[used++] = ',';
+		text[used++] = digits[i];
+	}
+	text[used] = '\0';
+	return text;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static const char *plural(uint64_t number)
+{
+	return number == 1 ? "" : "s";
+}
+
+// ---- the head
+
+static void write_program(const struct tare_blocks_document *document, FILE *file)
+{
+	fputs("blocks of", file);
+	for (char *const *word = document->program; *word; word++)
+		fprintf(file, " %s", *word);
+	fputc('\n', file);
+}
+
+static void write_head(const struct tare_blocks_document *document, FILE *file)
+{
+	const struct tare_blocks_profile *profile = document->profile;
+	char a[NUMBER], b[NUMBER], plain[TARE_UNIT_TEXT], slow[TARE_UNIT_TEXT],
+	    room[TARE_UNIT_TEXT];
+	uint64_t counted, launches;
+
+	write_program(document, file);
+	tare_blocks_coverage(profile, &counted, &launches);
+	fprintf(file, "  %s of %s launch%s counted, exactly, by work-items\n", grouped(counted, a),
+	        grouped(launches, b), launches == 1 ? "" : "es");
+	fprintf(file,
+	        "  run twice: %s as it is, %s with counters (%s of them); times include building "
+	        "the kernels\n",
+	        tare_format_ns((double)document->plain_ns, plain),
+	        tare_format_ns((double)document->counted_ns, slow),
+	        tare_format_bytes(profile->counter_bytes, room));
+}
+
+static void write_missing(const struct tare_blocks_document *document, FILE *file)
+{
+	const struct tare_blocks_profile *profile = document->profile;
+	char number[NUMBER];
+
+	if (profile->unknown_launches)
+		fprintf(file,
+		        "  not counted: %s launch%s of kernels that were made in a way that "
+		        "tare does not see\n",
+		        grouped(profile->unknown_launches, number),
+		        plural(profile->unknown_launches)[0] ? "es" : "");
+	if (profile->lost_kernels)
+		fprintf(file, "  not counted: %s kernels more than there is room for\n",
+		        grouped(profile->lost_kernels, number));
+	if (profile->command_buffers)
+		fputs("  not counted: what the program launches by command buffers\n", file);
+}
+
+// ---- a kernel's sums
+
+static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
+{
+	uint64_t all = tare_blocks_instructions(tally), loads = 0, stores = 0;
+	bool first = true;
+
+	fputs("  instructions: ", file);
+	for (int i = 0; i < TARE_BLOCKS_SPACES; i++) {
+		loads += tally->loads[i];
+		stores += tally->stores[i];
+	}
+	for (int i = 0; i < TARE_BLOCKS_KINDS + 2; i++) {
+		uint64_t part = i < TARE_BLOCKS_KINDS    ? tally->kinds[i]
+		                : i == TARE_BLOCKS_KINDS ? loads
+		                                         : stores;
+		if (!part)
+			continue;
+		fprintf(file, "%s%s %.1f %%", first ? "" : ", ",
+		        i < TARE_BLOCKS_KINDS    ? tare_blocks_kind_name((enum tare_blocks_kind)i)
+		        : i == TARE_BLOCKS_KINDS ? "load"
+		                                 : "store",
+		        share(part, all));
+		first = false;
+	}
+	fputc('\n', file);
+}
+
+static void write_memory(const struct tare_blocks_tally *tally, FILE *file)
+{
+	char a[NUMBER], b[NUMBER], c[NUMBER], d[NUMBER];
+	bool head = false;
+
+	for (int i = 0; i < TARE_BLOCKS_SPACES; i++) {
+		if (!tally->loads[i] && !tally->stores[i])
+			continue;
+		if (!head)
+			fprintf(file, "  %-9s %15s %17s %15s %17s\n", "memory", "loads",
+			        "bytes loaded", "stores", "bytes stored");
+		head = true;
+		fprintf(file, "  %-9s %15s %17s %15s %17s\n",
+		        tare_blocks_space_name((enum tare_blocks_space)i),
+		        grouped(tally->loads[i], a), grouped(tally->loaded_bytes[i], b),
+		        grouped(tally->stores[i], c), grouped(tally->stored_bytes[i], d));
+	}
+}
+
+static void write_arithmetic(const struct tare_blocks_tally *tally, FILE *file)
+{
+	static const char *const names[TARE_BLOCKS_WIDTHS] = { "fp16", "fp32", "fp64" };
+	uint64_t bytes = tally->loaded_bytes[TARE_BLOCKS_GLOBAL] +
+	                 tally->stored_bytes[TARE_BLOCKS_GLOBAL] +
+	                 tally->loaded_bytes[TARE_BLOCKS_CONSTANT];
+	char number[NUMBER], intensity[TARE_UNIT_TEXT];
+	bool first = true;
+
+	if (!tare_blocks_flops(tally))
+		return;
+	fputs("  floating-point operations: ", file);
+	for (int i = 0; i < TARE_BLOCKS_WIDTHS; i++) {
+		if (!tally->flops[i])
+			continue;
+		fprintf(file, "%s%s %s", first ? "" : ", ", grouped(tally->flops[i], number),
+		        names[i]);
+		first = false;
+	}
+	if (bytes)
+		fprintf(file, "; %s for each byte of global and constant memory",
+		        tare_format_significant((double)tare_blocks_flops(tally) / (double)bytes, 3,
+		                                intensity));
+	fputc('\n', file);
+}
+
+// ---- blocks, lines, loops
+
+// "12-14" or "12"; "-": not known.
+static const char *lines_of(const struct tare_blocks_module *module, uint32_t block,
+                            char text[NUMBER])
+{
+	uint32_t first, last;
+
+	tare_blocks_span(module, block, &first, &last);
+	if (!first)
+		return "-";
+	if (first == last)
+		snprintf(text, NUMBER, "%" PRIu32, first);
+	else
+		snprintf(text, NUMBER, "%" PRIu32 "-%" PRIu32, first, last);
+	return text;
+}
+
+static void sums(const struct tare_blocks_tally *tally, uint64_t *loads, uint64_t *stores)
+{
+	*loads = *stores = 0;
+	for (int i = 0; i < TARE_BLOCKS_SPACES; i++) {
+		*loads += tally->loads[i];
+		*stores += tally->stores[i];
+	}
+}
+
+static int write_blocks(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+{
+	const struct tare_blocks_module *module = &kernel->build->module;
+	size_t count, shown;
+	uint32_t *order = tare_blocks_order(kernel, &count);
+	uint64_t all = tare_blocks_instructions(&kernel->tally);
+
+	if (!order)
+		return -ENOMEM;
+	shown = verbose || count < BLOCKS ? count : BLOCKS;
+	fprintf(file, "  %5s %9s %17s %12s %6s %6s %6s %7s\n", "block", "lines", "executions",
+	        "instructions", "loads", "stores", "flops", "share");
+	for (size_t i = 0; i < shown; i++) {
+		const struct tare_blocks_block *block = &module->blocks[order[i]];
+		uint64_t instructions = tare_blocks_instructions(&block->tally), loads, stores;
+		char lines[NUMBER], executions[NUMBER];
+		sums(&block->tally, &loads, &stores);
+		fprintf(file,
+		        "  %5" PRIu32 " %9s %17s %12" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64
+		        " %5.1f %%\n",
+		        order[i], lines_of(module, order[i], lines),
+		        grouped(kernel->executions[order[i]], executions), instructions, loads,
+		        stores, tare_blocks_flops(&block->tally),
+		        share(instructions * kernel->executions[order[i]], all));
+	}
+	if (shown < count)
+		fprintf(file, "  %zu more blocks; --verbose shows them\n", count - shown);
+	free(order);
+	return 0;
+}
+
+// The text of a line of the build's own source, blanks at its beginning left out; NULL: there is no
+// such line.
+static const char *source_line(const struct tare_blocks_build *build, uint32_t file, uint32_t line,
+                               int *length)
+{
+	const char *name = tare_blocks_file_name(&build->module, file), *at = build->text;
+	const char *slash = strrchr(name, '/');
+
+	if (build->language != BLOCKS_OPENCL_C || strcmp(slash ? slash + 1 : name, build->source))
+		return NULL;
+	for (; line > 1 && *at; line--) {
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
+	at += strspn(at, " \t");
+	*length = (int)strcspn(at, "\r\n");
+	return *at ? at : NULL;
+}
+
+static void write_line(const struct tare_blocks_kernel *kernel, const struct tare_blocks_line *line,
+                       FILE *file)
+{
+	const struct tare_blocks_build *build = kernel->build;
+	uint64_t instructions = tare_blocks_instructions(&line->tally);
+	char number[NUMBER], place[NUMBER];
+	int length = 0;
+	const char *text = source_line(build, line->file, line->line, &length);
+	const char *name = tare_blocks_file_name(&build->module, line->file);
+	bool cut = length > SOURCE_COLUMNS;
+
+	if (line->line)
+		snprintf(place, sizeof place, "%" PRIu32, line->line);
+	else
+		snprintf(place, sizeof place, "-");
+	fprintf(file, "  %5s %17s %5.1f %%  ", place, grouped(instructions, number),
+	        share(instructions, tare_blocks_instructions(&kernel->tally)));
+	if (text)
+		fprintf(file, "%.*s%s\n", cut ? SOURCE_COLUMNS : length, text, cut ? "..." : "");
+	else
+		fprintf(file, "%s\n", line->line ? name : "(the compiler's own, of no line)");
+}
+
+static int write_lines(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+{
+	size_t count, shown;
+	struct tare_blocks_line *lines = tare_blocks_lines(kernel, &count);
+
+	if (!lines)
+		return -ENOMEM;
+	shown = verbose || count < LINES ? count : LINES;
+	if (count == 1 && lines[0].line == 0)
+		fputs("  no lines: the module has no debug information\n", file);
+	else {
+		fprintf(file, "  %5s %17s %7s  %s\n", "line", "instructions", "share", "source");
+		for (size_t i = 0; i < shown; i++)
+			write_line(kernel, &lines[i], file);
+		if (shown < count)
+			fprintf(file, "  %zu more lines; --verbose shows them\n", count - shown);
+	}
+	free(lines);
+	return 0;
+}
+
+static int write_loops(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+{
+	size_t count, shown;
+	struct tare_blocks_loop *loops = tare_blocks_loops(kernel, &count);
+
+	if (!loops)
+		return -ENOMEM;
+	shown = verbose || count < LOOPS ? count : LOOPS;
+	for (size_t i = 0; i < shown; i++) {
+		const struct tare_blocks_loop *loop = &loops[i];
+		char lines[NUMBER], a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
+		fprintf(file, "  loop at block %" PRIu32 ", line %s: ", loop->header,
+		        lines_of(&kernel->build->module, loop->header, lines));
+		if (loop->known)
+			fprintf(file, "%s turns in %s entries, %s on average\n",
+			        grouped(loop->turns, a), grouped(loop->entries, b),
+			        tare_format_significant((double)loop->turns / (double)loop->entries,
+			                                4, mean));
+		else
+			fprintf(file, "%s turns; how often it was entered is not known\n",
+			        grouped(loop->turns, a));
+	}
+	free(loops);
+	return 0;
+}
+
+// ---- a kernel
+
+static int write_counted(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+{
+	char a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
+	uint64_t all = tare_blocks_instructions(&kernel->tally);
+
+	fprintf(file, "  %s launch%s, %s work-item%s", grouped(kernel->counted, a),
+	        kernel->counted == 1 ? "" : "es", grouped(kernel->work_items, b),
+	        plural(kernel->work_items));
+	fprintf(file, "; %s instructions, %s a work-item; %s%s%s\n", grouped(all, a),
+	        tare_format_significant((double)all / (double)kernel->work_items, 4, mean),
+	        kernel->build->level, kernel->build->options[0] ? ", built with " : "",
+	        kernel->build->options);
+	if (kernel->entered != kernel->work_items)
+		fprintf(file,
+		        "  counts are missing: %s of these work-items ended with their counts "
+		        "written\n",
+		        grouped(kernel->entered, a));
+	write_mix(&kernel->tally, file);
+	write_arithmetic(&kernel->tally, file);
+	write_memory(&kernel->tally, file);
+	fputc('\n', file);
+	int status = write_blocks(kernel, verbose, file);
+	fputc('\n', file);
+	if (status == 0)
+		status = write_lines(kernel, verbose, file);
+	return status == 0 ? write_loops(kernel, verbose, file) : status;
+}
+
+static int write_kernel(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+{
+	char why[600], number[NUMBER];
+	uint64_t missed = kernel->launches - kernel->counted;
+	int status = 0;
+
+	if (!kernel->launches)
+		return 0;
+	fprintf(file, "\nkernel %s\n", kernel->name);
+	if (kernel->counted && kernel->executions && kernel->work_items)
+		status = write_counted(kernel, verbose, file);
+	if (!missed)
+		return status;
+	tare_blocks_why(kernel, why, sizeof why);
+	fprintf(file, "  not counted: %s launch%s, because %s\n", grouped(missed, number),
+	        missed == 1 ? "" : "es", why);
+	if (verbose && kernel->log[0])
+		fprintf(file, "  the driver said: %s\n", kernel->log);
+	return status;
+}
+
+static void write_foot(const struct tare_blocks_document *document, FILE *file)
+{
+	uint64_t counted, launches;
+
+	tare_blocks_coverage(document->profile, &counted, &launches);
+	if (!counted)
+		return;
+	fputs("\nInstructions are those of SPIR-V, after the compiler's optimisation that knows no "
+	      "device; what a\ndevice executes for one may be none or several. Executions are "
+	      "counted for each work-item.\n",
+	      file);
+}
+
+int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, FILE *file)
+{
+	const struct tare_blocks_profile *profile = document->profile;
+	int status = 0;
+
+	write_head(document, file);
+	write_missing(document, file);
+	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
+		status = write_kernel(&profile->kernels[i], verbose, file);
+	write_foot(document, file);
+	return status;
+}

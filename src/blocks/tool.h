@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler and the translator that the user's machine has: clang and llvm-spirv of one version,
+// run as processes of their own.
+#pragma once
+#include "base/error.h"
+
+#include <stddef.h>
+
+// Name a compiler, and a translator, before those that are looked for.
+#define TARE_BLOCKS_CLANG "TARE_CLANG"
+#define TARE_BLOCKS_TRANSLATOR "TARE_LLVM_SPIRV"
+
+struct tare_blocks_tools {
+	char clang[256], translator[256]; // paths or names on PATH
+	unsigned version;                 // LLVM's; 0: not known
+};
+
+// Finds clang-N and llvm-spirv-N on PATH with the highest N that is at most `most` (0: any), then
+// both without a number. 0, or -ENOENT with a sentence that says what to install.
+int tare_blocks_tools_find(unsigned most, struct tare_blocks_tools *tools,
+                           struct tare_error *error);
+
+// Runs a program, whose output goes into the file `said`, and waits. 0; -EIO with the first line
+// that it said about an error, where it did not exit with 0; -ETIMEDOUT, after a minute, or another
+// negative errno with a sentence.
+int tare_blocks_tool_run(const char *const *arguments, const char *said, struct tare_error *error);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why launches were not counted.
+#include "blocks/write.h"
+
+static void no_module(const struct tare_blocks_kernel *kernel, char *text, size_t size)
+{
+	if (kernel->build && kernel->build->why.message[0])
+		snprintf(text, size, "%s", kernel->build->why.message);
+	else
+		snprintf(text, size,
+		         "its program was built from another source, or with other options, in "
+		         "the first run: let the program build the same in each run");
+}
+
+void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t size)
+{
+	static const struct {
+		const char *clause;
+		bool coded; // the vendor's error tells more
+	} clauses[BLOCKS_WHYS] = {
+		[BLOCKS_COVERED] = { "it is not known why", false },
+		[BLOCKS_NO_SOURCE] = { "its program was loaded as a binary, linked or built in: "
+		                       "let it be built from source (a program that keeps kernels "
+		                       "it has built can be told not to, or its cache be removed)",
+		                       false },
+		[BLOCKS_NOT_A_CPU] = { "its device is no CPU: tare blocks counts on CPUs so far",
+		                       false },
+		[BLOCKS_SPECIALISED] = { "its program sets specialisation constants, which tare "
+		                         "blocks does not follow yet",
+		                         false },
+		[BLOCKS_BUILD_FAILED] = { "the OpenCL driver did not build the instrumented "
+		                          "module, and the program's own was run",
+		                          true },
+		[BLOCKS_KERNEL_FAILED] = { "the OpenCL driver made no kernel of the instrumented "
+		                           "module, and the program's own was run",
+		                           true },
+		[BLOCKS_ARGUMENT_FAILED] = { "the instrumented kernel did not take an argument "
+		                             "that the program's own took, and that was run",
+		                             true },
+		[BLOCKS_LAUNCH_FAILED] = { "the instrumented kernel could not be launched, and "
+		                           "the program's own was run",
+		                           true },
+		[BLOCKS_NO_ROOM] = { "there was no room for its counters: free some in $TMPDIR",
+		                     false },
+		[BLOCKS_POINTERS] = { "the program sets arguments by functions of an extension, "
+		                      "which tare blocks does not follow yet",
+		                      false },
+	};
+
+	if (kernel->why == BLOCKS_NO_MODULE)
+		no_module(kernel, text, size);
+	else if (clauses[kernel->why].coded)
+		snprintf(text, size, "%s (OpenCL error %d)", clauses[kernel->why].clause,
+		         kernel->code);
+	else
+		snprintf(text, size, "%s", clauses[kernel->why].clause);
+}
+
+void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *counted,
+                          uint64_t *launches)
+{
+	*counted = 0;
+	*launches = profile->unknown_launches;
+	for (size_t i = 0; i < profile->kernel_count; i++) {
+		*counted += profile->kernels[i].counted;
+		*launches += profile->kernels[i].launches;
+	}
+}

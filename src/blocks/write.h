@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tare blocks found, as text and as JSON (blocks.schema.json).
+#pragma once
+#include "blocks/profile.h"
+
+#include <stdio.h>
+
+struct tare_blocks_document {
+	char *const *program; // with its arguments, NULL-terminated
+	int exit_status;      // of the run that was counted; -1: a signal ended it
+	int exit_signal;      // that signal; 0: none
+	int64_t plain_ns,
+	    counted_ns; // wall time of the run without counting and of the one with it
+	const struct tare_blocks_builds *builds;
+	const struct tare_blocks_profile *profile;
+};
+
+// Why launches of a kernel were not counted: a clause with the way out, without a full stop.
+void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t size);
+// How many launches count, of how many.
+void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *counted,
+                          uint64_t *launches);
+
+// 0, or -ENOMEM. Errors of the file stick to it. `verbose`: all blocks and lines.
+int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, FILE *file);
+// 0, -ENOMEM, or -ENOTSUP with a sentence: built without a JSON library.
+int tare_blocks_json(const struct tare_blocks_document *document, FILE *file,
+                     struct tare_error *error);

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocks/run.h"
+#include "blocks/write.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/signals.h"
+#include "record/loader/cupti.h"
+#include "record/loader/driver.h"
+#include "record/loader/layer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+// The program's two runs and what is made of them.
+struct session {
+	const struct tare_settings *settings;
+	struct tare_program program;
+	struct tare_closure closure;
+	struct tare_loader_choice loader;
+	struct tare_blocks_place place;
+	struct tare_input input;
+	struct tare_child_end end; // of the latest run
+	int64_t plain_ns, counted_ns;
+	struct tare_blocks_builds builds;
+	struct tare_blocks_profile profile;
+};
+
+static void say(const struct session *session, const char *text)
+{
+	if (session->settings->verbosity >= 0)
+		fprintf(stderr, "tare: blocks: %s\n", text);
+}
+
+static int status_of(int why)
+{
+	return why == -ENOENT   ? TARE_EXIT_NOT_FOUND
+	       : why == -ENOMEM ? TARE_EXIT_RECORD
+	                        : TARE_EXIT_NOT_EXECUTABLE;
+}
+
+// Returns an exit status.
+static int prepare(struct session *session, struct tare_error *error)
+{
+	const char *library_path = getenv("LD_LIBRARY_PATH");
+	int status = tare_program_find(session->settings->program[0], &session->program, error);
+
+	if (status < 0)
+		return status_of(status);
+	char *recorder = tare_layer_find(error);
+	status = recorder ? tare_blocks_layer_find(recorder, &session->place, error) : -ENOENT;
+	free(recorder);
+	if (status < 0 || tare_layer_check(session->place.layer, error) < 0 ||
+	    tare_input_note(&session->input, "tare blocks", error) < 0 ||
+	    tare_blocks_folder_make(&session->place, error) < 0)
+		return TARE_EXIT_RECORD;
+	tare_closure_find(session->program.path, library_path, &session->closure);
+	tare_loader_choose(&session->closure, getenv("LD_PRELOAD"), library_path, TARE_CACHE,
+	                   &session->loader);
+	if (session->loader.front[0])
+		session->place.front = session->loader.front;
+	return TARE_EXIT_OK;
+}
+
+static int run_once(struct session *session, const char *stage, bool silent, int64_t *wall_ns,
+                    struct tare_error *error)
+{
+	const struct tare_blocks_run run = { .arguments = session->settings->program,
+		                             .stage = stage,
+		                             .silent = silent };
+	bool own;
+
+	tare_input_restore(&session->input);
+	int status = tare_blocks_run(&session->place, &run, &session->end, wall_ns, &own, error);
+	return status == 0 ? TARE_EXIT_OK : own ? TARE_EXIT_RECORD : status_of(status);
+}
+
+// The first run, without its output; what it built is instrumented. Returns an exit status.
+static int collect(struct session *session, struct tare_error *error)
+{
+	int status = run_once(session, BLOCKS_STAGE_COLLECT, true, &session->plain_ns, error);
+
+	if (status != TARE_EXIT_OK)
+		return status;
+	tare_blocks_forget_counts(&session->place);
+	// It is not run again when it was interrupted, or ended itself by a fault.
+	if (session->end.signal || session->end.asked)
+		return TARE_EXIT_OK;
+	return tare_blocks_compile(session->place.folder, &session->builds, error) < 0
+	           ? TARE_EXIT_RECORD
+	           : TARE_EXIT_OK;
+}
+
+// ---- the report
+
+static int write_format(enum tare_format format, const void *document, FILE *file,
+                        struct tare_error *error)
+{
+	(void)format;
+	return tare_blocks_json(document, file, error);
+}
+
+static int write_all(const struct session *session, struct tare_error *error)
+{
+	const struct tare_blocks_document document = { .program = session->settings->program,
+		                                       .exit_status = session->end.status,
+		                                       .exit_signal = session->end.signal,
+		                                       .plain_ns = session->plain_ns,
+		                                       .counted_ns = session->counted_ns,
+		                                       .builds = &session->builds,
+		                                       .profile = &session->profile };
+	struct tare_outputs outputs;
+	int status = tare_outputs_open(session->settings, &outputs, error);
+
+	if (status != TARE_EXIT_OK)
+		return status;
+	status = tare_outputs_write_with(&outputs, write_format, &document, error);
+	if (status == TARE_EXIT_OK && !tare_outputs_take_stdout(&outputs)) {
+		if (tare_blocks_text(&document, session->settings->verbosity > 0, stdout) < 0) {
+			tare_fail(error, ENOMEM, "out of memory");
+			status = TARE_EXIT_FAILED;
+		} else {
+			tare_outputs_print_paths(&outputs, stdout);
+			status = tare_stdout_finish(error);
+		}
+	}
+	tare_outputs_close(&outputs);
+	return status;
+}
+
+// Why there is nothing to report on.
+static int explain(struct session *session, struct tare_error *error)
+{
+	struct tare_loader front = { .knows_layers = true };
+	char why[400];
+
+	if (session->profile.processes) {
+		tare_fail(error, ENODATA,
+		          "the program launched no OpenCL kernel; tare record shows what it does "
+		          "instead");
+		return TARE_EXIT_RECORD;
+	}
+	snprintf(front.path, sizeof front.path, "%s", session->loader.front);
+	tare_layer_explain(&session->program,
+	                   session->place.front     ? &front
+	                   : session->loader.wanted ? &session->loader.without
+	                                            : &session->loader.program,
+	                   NULL, why, sizeof why);
+	tare_fail(error, ENODATA, "nothing was counted, the layer was never loaded: %.300s", why);
+	return TARE_EXIT_RECORD;
+}
+
+static int report(struct session *session, struct tare_error *error)
+{
+	uint64_t counted, launches;
+
+	tare_signals_install(false);
+	if (tare_blocks_profile_read(session->place.folder, &session->builds, &session->profile,
+	                             error) < 0)
+		return TARE_EXIT_RECORD;
+	tare_blocks_coverage(&session->profile, &counted, &launches);
+	return launches ? write_all(session, error) : explain(session, error);
+}
+
+static void session_free(struct session *session)
+{
+	tare_blocks_profile_free(&session->profile);
+	tare_blocks_builds_free(&session->builds);
+	tare_blocks_place_free(&session->place);
+	tare_program_free(&session->program);
+	tare_closure_free(&session->closure);
+}
+
+// A file that cannot be written is found before the program runs.
+static int check_outputs(const struct tare_settings *settings, struct tare_error *error)
+{
+	struct tare_outputs outputs;
+	int status = tare_outputs_open(settings, &outputs, error);
+
+	if (status == TARE_EXIT_OK)
+		tare_outputs_close(&outputs);
+	return status;
+}
+
+static int run(const struct tare_settings *settings, struct tare_error *error)
+{
+	struct session session = { .settings = settings };
+	int status = check_outputs(settings, error);
+
+	if (status != TARE_EXIT_OK)
+		return TARE_EXIT_RECORD;
+	status = prepare(&session, error);
+	if (status == TARE_EXIT_OK)
+		status = collect(&session, error);
+	bool ended = session.end.signal || session.end.asked;
+	if (status == TARE_EXIT_OK && ended)
+		say(&session, "a signal ended the first of the program's two runs: nothing was "
+		              "counted");
+	else if (status == TARE_EXIT_OK)
+		status = run_once(&session, BLOCKS_STAGE_COUNT, false, &session.counted_ns, error);
+	if (status == TARE_EXIT_OK && !ended)
+		status = report(&session, error);
+	struct tare_child_end end = session.end;
+	session_free(&session);
+	if (status != TARE_EXIT_OK && !(end.signal || end.status))
+		return status;
+	// What the program did is what the caller asks about; a sentence is still said.
+	return end.signal ? tare_launch_die_alike(&end) : status ? status : end.status;
+}
+
+static const struct tare_option own_options_rows[] = {
+	{ .name = "json",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write all blocks, lines and loops as JSON",
+	  .detail = "FILE may be - for standard output; then the text report is left out. A file "
+	            "that is there already is replaced only when the new one is complete.",
+	  .offset = TARE_SETTING(json) },
+};
+static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);
+
+const struct tare_command tare_blocks_command = {
+	.name = "blocks",
+	.operands = "-- PROGRAM [ARGUMENTS]",
+	.operand = TARE_OPERAND_PROGRAM,
+	.summary = "counts instructions, loads and stores of your kernels, by basic block and line",
+	.description =
+	    "Runs an unmodified OpenCL program twice: first to see what its kernels are built "
+	    "from, without its standard output, and then with counters in every basic block. Its "
+	    "results stay its own.",
+	.run = run,
+	.options = { &own_options, &tare_quiet_options, &tare_verbose_options, &tare_help_options },
+};

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// tare hotspots: records a program, runs it once more with counters for the kernels that matter,
+// and says what bounds each.
+#include "analysis/hotspots/collect.h"
+#include "base/units.h"
+#include "cli/options/commands.h"
+#include "cli/options/groups.h"
+#include "cli/run/hotspot_ceilings.h"
+#include "cli/run/record_program.h"
+#include "cli/run/run_analysis.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/signals.h"
+#include "cli/terminal/terminal.h"
+#include "report/hotspots/counted_report.h"
+#include "report/hotspots/hotspots.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Kernels with a verdict in full in the text; the page has all.
+#define KERNELS_SHOWN 3
+// Within the folder of the recording.
+#define COUNTED "counted"
+
+struct own {
+	const char *pattern;
+	uint64_t top, a_group;
+	int replay, overlapping;
+};
+
+struct hotspots {
+	const struct tare_settings *settings;
+	const struct own *own;
+	struct tare_recorded_program_end first, second;
+	struct tare_recording *recorded, *counted;
+	struct tare_analysis analysis;
+	struct tare_collection collection;
+	off_t input; // where standard input was, a file; -1: it is none
+};
+
+static void say(const char *text)
+{
+	fprintf(stderr, "tare: hotspots: %s\n", text);
+}
+
+// ---- the two runs
+
+static int run_first(struct hotspots *h, struct tare_error *error)
+{
+	int status = tare_record_program(h->settings, true, &h->first, error);
+
+	if (status != TARE_EXIT_OK)
+		return status;
+	if (h->first.joined)
+		return TARE_EXIT_RECORD;
+	if (tare_recording_load(h->first.path, &h->recorded, error) < 0)
+		return TARE_EXIT_RECORD;
+	return tare_analyse(h->settings, h->recorded, &h->analysis, error) == TARE_EXIT_OK
+	           ? TARE_EXIT_OK
+	           : TARE_EXIT_RECORD;
+}
+
+// The program reads its input again from where it stood; of a pipe nothing is left.
+static void rewind_input(const struct hotspots *h)
+{
+	struct stat about;
+
+	if (h->input >= 0)
+		lseek(STDIN_FILENO, h->input, SEEK_SET);
+	else if (fstat(STDIN_FILENO, &about) == 0 && S_ISFIFO(about.st_mode))
+		say("the second run finds standard input, a pipe, at its end: name a file instead");
+}
+
+static int run_second(struct hotspots *h, struct tare_error *error)
+{
+	struct tare_settings again = *h->settings;
+	struct tare_error why = { 0 };
+	char *output;
+	int status;
+
+	if (asprintf(&output, "%s/" COUNTED, h->first.path) < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
+	again.record.output = output;
+	again.record.times = "none";
+	again.record.count = h->collection.plan;
+	again.record.call_stacks = again.record.contents = again.record.calibrate = 0;
+	again.force = 1;
+	again.verbosity = -1;
+	rewind_input(h);
+	status = tare_record_program(&again, true, &h->second, &why);
+	if (status == TARE_EXIT_OK)
+		status = tare_recording_load(h->second.path, &h->counted, &why);
+	free(output);
+	if (status != TARE_EXIT_OK)
+		return tare_fail(error, EIO, "the second run: %s", why.message);
+	if (h->second.end.signal != h->first.end.signal ||
+	    h->second.end.status != h->first.end.status)
+		say("the second run ended otherwise than the first: the figures may be of another "
+		    "work");
+	return tare_collection_count(&h->collection, h->counted, error);
+}
+
+// ---- what is said
+
+static void say_counted(const struct hotspots *h)
+{
+	const struct tare_counted_run *run = &h->collection.run;
+	uint64_t launches = 0;
+	char recorded[TARE_UNIT_TEXT], counted[TARE_UNIT_TEXT], spent[TARE_UNIT_TEXT], text[512];
+
+	for (size_t i = 0; i < run->kernel_count; i++)
+		launches += run->kernels[i].counted_launches;
+	snprintf(text, sizeof text,
+	         "the program ran twice: recorded in %s, then counted in %s; counting took %s for "
+	         "%" PRIu64 " launches",
+	         tare_format_ns((double)run->recorded_wall_ns, recorded),
+	         tare_format_ns((double)run->counted_wall_ns, counted),
+	         tare_format_ns((double)run->counting_ns, spent), launches);
+	if (h->settings->verbosity >= 0)
+		say(text);
+	if (h->collection.failed == 0)
+		return;
+	snprintf(text, sizeof text,
+	         "%" PRIu64 " launches could not be counted: %.100s, CUPTI's error %" PRIu32,
+	         h->collection.failed, h->collection.failed_at, h->collection.failed_code);
+	say(text);
+}
+
+static int write_format(enum tare_format format, const void *document, FILE *file,
+                        struct tare_error *error)
+{
+	return format == TARE_FORMAT_HTML ? tare_report_hotspots_page(document, file, error)
+	                                  : tare_report_counted_json(document, file, error);
+}
+
+// Verdicts first; every figure for who wants them.
+static int write_text(const struct hotspots *h, FILE *file, struct tare_error *error)
+{
+	struct tare_text_options options = tare_terminal_text_options(h->settings->verbosity);
+	const struct tare_counted_run *run = &h->collection.run;
+	int status = tare_report_hotspots_text(run, KERNELS_SHOWN, &options, file, error);
+
+	if (status == 0 && h->settings->verbosity > 0)
+		status = tare_report_counted_text(run, &options, file, error);
+	return status;
+}
+
+// Ceilings measured here, of the device that was counted. A file that was named must be of it.
+static int find_ceilings(struct hotspots *h, struct tare_error *error)
+{
+	struct tare_counted_device *device = &h->collection.run.device;
+	const char *uuid = "";
+	char origin[256], text[300];
+
+	if (device->no_counters || !device->name)
+		return 0;
+	for (size_t i = 0; i < h->recorded->device_count; i++)
+		if (h->recorded->devices[i].name == device->name)
+			uuid = h->recorded->devices[i].uuid;
+	if (tare_hotspot_ceilings_find(uuid, h->settings->peaks, device, origin, error) < 0)
+		return tare_error_prefix(error, "--peaks");
+	snprintf(text, sizeof text, "ceilings: %s", origin);
+	if (h->settings->verbosity >= 0)
+		say(text);
+	return 0;
+}
+
+static int report(struct hotspots *h, struct tare_error *error)
+{
+	struct tare_outputs outputs;
+	int status;
+
+	tare_signals_install(false);
+	status = tare_outputs_open(h->settings, &outputs, error);
+	if (status != TARE_EXIT_OK)
+		return status;
+	status = tare_outputs_write_with(&outputs, write_format, &h->collection.run, error);
+	if (status == TARE_EXIT_OK && !tare_outputs_take_stdout(&outputs)) {
+		if (write_text(h, stdout, error) < 0)
+			status = TARE_EXIT_FAILED;
+		tare_outputs_print_paths(&outputs, stdout);
+		if (status == TARE_EXIT_OK)
+			status = tare_stdout_finish(error);
+	}
+	tare_outputs_close(&outputs);
+	return status;
+}
+
+static int work(struct hotspots *h, struct tare_error *error)
+{
+	struct tare_collect_options options = {
+		.pattern = h->own->pattern,
+		.top = h->own->top ? (uint32_t)h->own->top : 10,
+		.a_group = h->own->a_group ? (uint32_t)h->own->a_group : 3,
+		.replay = h->own->replay,
+		.overlapping = h->own->overlapping,
+	};
+	int status;
+
+	if (tare_collection_choose(h->recorded, &h->analysis.tables, &options, &h->collection,
+	                           error) < 0)
+		return TARE_EXIT_RECORD;
+	if (h->collection.plan && h->first.end.signal) {
+		say("a signal ended the program: it is not run again");
+	} else if (h->collection.plan) {
+		if (run_second(h, error) < 0)
+			return TARE_EXIT_RECORD;
+		say_counted(h);
+	}
+	if (find_ceilings(h, error) < 0)
+		return TARE_EXIT_RECORD;
+	status = report(h, error);
+	return status;
+}
+
+static int run(const struct tare_settings *settings, struct tare_error *error)
+{
+	struct hotspots h = { .settings = settings,
+		              .own = (const void *)settings->own,
+		              .input = lseek(STDIN_FILENO, 0, SEEK_CUR) };
+	int status;
+
+	if (settings->record.strict || settings->record.times)
+		return tare_usage(error, "--times and --strict are not for hotspots, which needs "
+		                         "the times of all kernels");
+	status = run_first(&h, error);
+	if (status == TARE_EXIT_OK)
+		status = work(&h, error);
+	tare_collection_free(&h.collection);
+	tare_analysis_free(&h.analysis);
+	tare_recording_free(h.recorded);
+	tare_recording_free(h.counted);
+	// What the program did is what the caller asks about; else what tare could not do.
+	if (status != TARE_EXIT_OK && !h.first.end.signal && h.first.end.status == 0)
+		return status == TARE_EXIT_FAILED ? TARE_EXIT_RECORD : status;
+	return h.first.path[0] ? tare_record_status(&h.first) : status;
+}
+
+static const struct tare_option own_options_rows[] = {
+	{ .name = "kernel",
+	  .letter = 'k',
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "PATTERN",
+	  .summary = "only kernels whose names match, such as 'step*'",
+	  .offset = TARE_OWN_SETTING(struct own, pattern) },
+	{ .name = "top",
+	  .value = TARE_VALUE_COUNT,
+	  .value_name = "N",
+	  .summary = "count at most so many kernels, from the longest on (default: 10)",
+	  .offset = TARE_OWN_SETTING(struct own, top) },
+	{ .name = "launches",
+	  .value = TARE_VALUE_COUNT,
+	  .value_name = "N",
+	  .summary = "count so many launches a kernel and group of counters (default: 3)",
+	  .detail = "Each takes about 30 ms. There are five groups on most devices.",
+	  .offset = TARE_OWN_SETTING(struct own, a_group) },
+	{ .name = "replay",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "run kernels several times that have too few launches",
+	  .detail =
+	      "The driver saves and restores the memory that the kernel writes. Its writes to "
+	      "device memory and its cache hits are not those of a single launch.",
+	  .offset = TARE_OWN_SETTING(struct own, replay),
+	  .sets = 1 },
+	{ .name = "overlapping",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "count kernels, too, that ran beside those of another queue",
+	  .detail = "One that waits for another kernel waits for ever, for counted launches run "
+	            "alone.",
+	  .offset = TARE_OWN_SETTING(struct own, overlapping),
+	  .sets = 1 },
+	{ .name = "html",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write one self-contained page: roofline, memory hierarchies, verdicts",
+	  .offset = TARE_SETTING(html) },
+	{ .name = "json",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write every figure as JSON ('-': to standard output, behind the program's)",
+	  .offset = TARE_SETTING(json) },
+};
+static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);
+
+const struct tare_command tare_hotspots_command = {
+	.name = "hotspots",
+	.operands = "-- PROGRAM [ARGUMENTS]",
+	.operand = TARE_OPERAND_PROGRAM,
+	.summary = "what each kernel is bound by, from hardware counters",
+	.description =
+	    "Runs your program twice: recorded as by tare record, then with hardware counters for "
+	    "a few launches of the kernels that took longest. The program's output comes twice; "
+	    "the "
+	    "exit status is that of the first run.",
+	.run = run,
+	.options = { &own_options, &tare_peaks_options, &tare_recording_options,
+	             &tare_recording_more_options, &tare_quiet_options, &tare_verbose_options,
+	             &tare_help_options },
+};

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of tare blocks' folder, from inside the program. Room is reserved before it is mapped,
+// so that a full disk is a number that is missing, not a signal.
+#include "guest/blocks/layer.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4200, PAGE_BYTES = 4096, DESCRIPTOR = 100 };
+
+struct blocks_counts *blocks_counts;
+static char folder[4000];
+static int counts_file = -1;
+static guest_lock lock;
+
+// "FOLDER/name", of a number in hexadecimal digits and what follows it.
+static void path_of(char *path, uint64_t number, const char *suffix)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t used = strlen(folder);
+
+	memcpy(path, folder, used);
+	path[used++] = '/';
+	for (int i = 60; i >= 0; i -= 4)
+		path[used++] = digits[number >> i & 15];
+	memcpy(path + used, suffix, strlen(suffix) + 1);
+}
+
+static bool make_counts(void)
+{
+	char path[PATH_BYTES];
+	size_t bytes = (sizeof(struct blocks_counts) + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
+
+	path_of(path, (uint64_t)getpid(), BLOCKS_COUNTS_SUFFIX);
+	int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (made < 0)
+		return false;
+	// Out of the way of programs that count on low numbers.
+	counts_file = fcntl(made, F_DUPFD_CLOEXEC, DESCRIPTOR);
+	if (counts_file < 0)
+		counts_file = made;
+	else
+		close(made);
+	if (posix_fallocate(counts_file, 0, (off_t)bytes) != 0)
+		return false;
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, counts_file, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	blocks_counts = memory;
+	blocks_counts->pid = (uint32_t)getpid();
+	blocks_counts->end = bytes;
+	__atomic_store_n(&blocks_counts->magic, BLOCKS_MAGIC, __ATOMIC_RELEASE);
+	return true;
+}
+
+enum blocks_stage blocks_files_begin(void)
+{
+	const char *path = getenv(BLOCKS_ENVIRONMENT_FOLDER);
+	const char *stage = getenv(BLOCKS_ENVIRONMENT_STAGE);
+	size_t bytes = path != NULL ? strlen(path) : 0;
+
+	if (stage == NULL || bytes == 0 || bytes >= sizeof folder || path[0] != '/')
+		return BLOCKS_OFF;
+	memcpy(folder, path, bytes + 1);
+	bool collects = strcmp(stage, BLOCKS_STAGE_COLLECT) == 0;
+	if (!collects && strcmp(stage, BLOCKS_STAGE_COUNT) != 0)
+		return BLOCKS_OFF;
+	guest_lock_register(&lock);
+	return make_counts() ? collects ? BLOCKS_COLLECT : BLOCKS_COUNT : BLOCKS_OFF;
+}
+
+void blocks_write_build(uint64_t hash, const void *data, size_t bytes)
+{
+	char path[PATH_BYTES], draft[PATH_BYTES];
+	const char *from = data;
+
+	path_of(path, hash, BLOCKS_BUILD_SUFFIX);
+	if (access(path, F_OK) == 0)
+		return;
+	// Threads and processes may write the same one; the last draft takes the place.
+	path_of(draft, hash ^ (uint64_t)getpid() << 32 ^ (uintptr_t)&path, ".draft");
+	int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (file < 0)
+		return;
+	while (bytes > 0) {
+		ssize_t written = write(file, from, bytes);
+		if (written <= 0)
+			break;
+		from += written;
+		bytes -= (size_t)written;
+	}
+	close(file);
+	if (bytes == 0)
+		rename(draft, path);
+	else
+		unlink(draft);
+}
+
+const struct blocks_module *blocks_map_module(uint64_t hash)
+{
+	char path[PATH_BYTES];
+	struct stat status;
+
+	path_of(path, hash, BLOCKS_MODULE_SUFFIX);
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return NULL;
+	const struct blocks_module *module = NULL;
+	if (fstat(file, &status) == 0 && (size_t)status.st_size >= sizeof *module) {
+		size_t bytes = (size_t)status.st_size;
+		void *memory = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+		module = memory != MAP_FAILED ? memory : NULL;
+		if (module != NULL &&
+		    (module->magic != BLOCKS_MAGIC ||
+		     module->spirv_bytes + module->bitcode_bytes + sizeof *module != bytes)) {
+			munmap(memory, bytes);
+			module = NULL;
+		}
+	}
+	close(file);
+	return module;
+}
+
+struct blocks_kernel *blocks_row(const char *name, uint64_t hash)
+{
+	struct blocks_kernel *row = NULL;
+	size_t bytes = strlen(name);
+
+	guest_acquire(&lock);
+	for (uint32_t i = 0; i < blocks_counts->kernels && row == NULL; i++)
+		if (blocks_counts->kernel[i].hash == hash &&
+		    strcmp(blocks_counts->kernel[i].name, name) == 0)
+			row = &blocks_counts->kernel[i];
+	if (row == NULL && blocks_counts->kernels < BLOCKS_KERNELS && bytes < BLOCKS_NAME_BYTES) {
+		row = &blocks_counts->kernel[blocks_counts->kernels];
+		memcpy(row->name, name, bytes + 1);
+		row->hash = hash;
+		__atomic_store_n(&blocks_counts->kernels, blocks_counts->kernels + 1,
+		                 __ATOMIC_RELEASE);
+	}
+	if (row == NULL)
+		blocks_counts->lost_kernels++;
+	guest_release(&lock);
+	return row;
+}
+
+// Where `bytes` more lie in the file; 0: there is no room.
+static uint64_t reserve(uint64_t bytes)
+{
+	guest_acquire(&lock);
+	uint64_t at = blocks_counts->end;
+	bool fits = at + bytes <= BLOCKS_AREA_BYTES;
+	if (fits)
+		blocks_counts->end = at + bytes;
+	guest_release(&lock);
+	return fits && posix_fallocate(counts_file, (off_t)at, (off_t)bytes) == 0 ? at : 0;
+}
+
+void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *module)
+{
+	uint64_t bytes = (uint64_t)module->rows * module->row_counters * sizeof(uint64_t);
+
+	bytes = (bytes + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+	uint64_t at = row->at;
+	if (at == 0) {
+		uint64_t made = reserve(bytes);
+		if (made == 0)
+			return NULL;
+		row->rows = module->rows;
+		row->row_counters = module->row_counters;
+		// Should another thread have been here meanwhile, ours stays unused.
+		if (__atomic_compare_exchange_n(&row->at, &at, made, false, __ATOMIC_ACQ_REL,
+		                                __ATOMIC_ACQUIRE))
+			at = made;
+	}
+	void *memory =
+	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, counts_file, (off_t)at);
+	return memory != MAP_FAILED ? memory : NULL;
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels and their twins: what is set for the one is set for the other, and launches take the
+// twin.
+#include "guest/blocks/layer.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { MOST_KERNELS = 4096 };
+
+// Of a kernel of the program.
+struct pair {
+	struct blocks_kernel *row; // NULL: there was no room for one
+	cl_kernel twin;            // NULL: none, launches are the kernel's own
+	struct pair *following;    // among those to be used again
+};
+
+// The counters of a row, as memory of a context.
+struct memory {
+	struct memory *following;
+	cl_context context;
+	const struct blocks_kernel *row;
+	cl_mem memory;
+};
+
+// A module that was mapped, and those that are not there.
+struct mapped {
+	struct mapped *following;
+	uint64_t hash;
+	const struct blocks_module *module; // NULL: there is none
+};
+
+static enum blocks_stage stage;
+static struct guest_map *pairs; // by kernel
+static struct pair *spare;
+static guest_lock lock;
+static struct memory *_Atomic memories;
+static struct mapped *_Atomic modules;
+static _Atomic bool stopped;
+
+bool blocks_kernels_begin(enum blocks_stage at)
+{
+	stage = at;
+	guest_lock_register(&lock);
+	pairs = guest_map_new();
+	return pairs != NULL;
+}
+
+void blocks_stop_twins(void)
+{
+	atomic_store(&stopped, true);
+}
+
+// ---- making a twin
+
+static const struct blocks_module *module_of(uint64_t hash)
+{
+	for (struct mapped *at = atomic_load(&modules); at != NULL; at = at->following)
+		if (at->hash == hash)
+			return at->module;
+	struct mapped *made = guest_memory(sizeof *made);
+	if (made == NULL)
+		return NULL;
+	made->hash = hash;
+	made->module = blocks_map_module(hash);
+	made->following = atomic_load(&modules);
+	while (!atomic_compare_exchange_weak(&modules, &made->following, made))
+		;
+	return made->module;
+}
+
+static cl_mem memory_of(cl_context context, struct blocks_kernel *row,
+                        const struct blocks_module *module, cl_int *code)
+{
+	*code = CL_SUCCESS;
+	for (struct memory *at = atomic_load(&memories); at != NULL; at = at->following)
+		if (at->context == context && at->row == row)
+			return at->memory;
+	struct memory *made = guest_memory(sizeof *made);
+	void *counters = made != NULL ? blocks_counters(row, module) : NULL;
+	if (counters == NULL)
+		return NULL;
+	// The counters of a CPU device are where the file is mapped: nothing is to be read back.
+	made->memory = blocks_next.clCreateBuffer(
+	    context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+	    (size_t)module->rows * module->row_counters * sizeof(uint64_t), counters, code);
+	if (made->memory == NULL)
+		return NULL;
+	made->context = context;
+	made->row = row;
+	made->following = atomic_load(&memories);
+	while (!atomic_compare_exchange_weak(&memories, &made->following, made))
+		;
+	return made->memory;
+}
+
+static cl_uint arguments_of(cl_kernel kernel)
+{
+	cl_uint count = CL_UINT_MAX;
+
+	blocks_next.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
+	return count;
+}
+
+// The twin of a kernel, its counters set; NULL: row->why says why.
+static cl_kernel make_twin(cl_kernel kernel, cl_program program, const char *name,
+                           struct blocks_kernel *row)
+{
+	const struct blocks_module *module = module_of(row->hash);
+	cl_context context = NULL;
+	cl_int code = CL_SUCCESS;
+
+	row->why = BLOCKS_NO_MODULE;
+	cl_program twins = module != NULL ? blocks_twin_program(program, module, row) : NULL;
+	if (twins == NULL)
+		return NULL;
+	row->why = BLOCKS_KERNEL_FAILED;
+	cl_kernel twin = blocks_next.clCreateKernel(twins, name, &row->code);
+	if (twin == NULL)
+		return NULL;
+	blocks_next.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof context, &context, NULL);
+	cl_uint count = arguments_of(kernel);
+	cl_mem memory = NULL;
+	if (count == CL_UINT_MAX || arguments_of(twin) != count + 1)
+		row->code = CL_INVALID_KERNEL_DEFINITION;
+	else if ((memory = memory_of(context, row, module, &code)) == NULL) {
+		row->why = code == CL_SUCCESS ? BLOCKS_NO_ROOM : BLOCKS_KERNEL_FAILED;
+		row->code = code;
+	} else {
+		row->code = blocks_next.clSetKernelArg(twin, count, sizeof memory, &memory);
+		if (row->code == CL_SUCCESS) {
+			row->why = BLOCKS_COVERED;
+			return twin;
+		}
+	}
+	blocks_next.clReleaseKernel(twin);
+	return NULL;
+}
+
+static struct pair *new_pair(void)
+{
+	guest_acquire(&lock);
+	struct pair *pair = spare;
+	if (pair != NULL)
+		spare = pair->following;
+	guest_release(&lock);
+	if (pair == NULL)
+		pair = guest_memory(sizeof *pair);
+	if (pair != NULL)
+		*pair = (struct pair){ .row = NULL };
+	return pair;
+}
+
+static void know(cl_kernel kernel, cl_program program, const char *name)
+{
+	struct blocks_source source;
+	enum blocks_why why;
+	struct pair *pair = new_pair();
+
+	if (pair == NULL)
+		return;
+	blocks_source_read(program, &source, &why);
+	pair->row = blocks_row(name, source.data != NULL ? source.hash : 0);
+	if (pair->row != NULL && source.data == NULL)
+		pair->row->why = why;
+	else if (pair->row != NULL && stage == BLOCKS_COLLECT)
+		blocks_write_build(source.hash, source.data, source.bytes);
+	else if (pair->row != NULL)
+		pair->twin = make_twin(kernel, program, name, pair->row);
+	blocks_source_free(&source);
+	guest_map_put(pairs, kernel, (uintptr_t)pair);
+}
+
+static struct pair *find(cl_kernel kernel)
+{
+	return (struct pair *)(uintptr_t)guest_map_find(pairs, kernel, 0);
+}
+
+// The twin is not to be launched any more: it has not all arguments that the kernel has.
+static void part(struct pair *pair, enum blocks_why why, cl_int code)
+{
+	cl_kernel twin = pair->twin;
+
+	pair->twin = NULL;
+	pair->row->why = why;
+	pair->row->code = code;
+	blocks_next.clReleaseKernel(twin);
+}
+
+// ---- what is wrapped
+
+static CL_API_ENTRY cl_kernel CL_API_CALL create(cl_program program, const char *name,
+                                                 cl_int *error)
+{
+	cl_kernel kernel = blocks_next.clCreateKernel(program, name, error);
+	int saved = errno;
+
+	if (kernel != NULL)
+		know(kernel, program, name);
+	errno = saved;
+	return kernel;
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL create_all(cl_program program, cl_uint room,
+                                                  cl_kernel *kernels, cl_uint *count)
+{
+	cl_uint made = 0;
+	cl_int result = blocks_next.clCreateKernelsInProgram(program, room, kernels, &made);
+	int saved = errno;
+
+	if (count != NULL)
+		*count = made;
+	for (cl_uint i = 0; result == CL_SUCCESS && kernels != NULL && i < made && i < room; i++) {
+		char name[BLOCKS_NAME_BYTES] = "";
+		blocks_next.clGetKernelInfo(kernels[i], CL_KERNEL_FUNCTION_NAME, sizeof name - 1,
+		                            name, NULL);
+		know(kernels[i], program, name);
+	}
+	errno = saved;
+	return result;
+}
+
+static CL_API_ENTRY cl_kernel CL_API_CALL clone(cl_kernel source, cl_int *error)
+{
+	cl_kernel kernel = blocks_next.clCloneKernel(source, error);
+	int saved = errno;
+	const struct pair *from = find(source);
+	struct pair *pair = kernel != NULL && from != NULL ? new_pair() : NULL;
+
+	if (pair != NULL) {
+		pair->row = from->row;
+		if (from->twin != NULL)
+			pair->twin = blocks_next.clCloneKernel(from->twin, NULL);
+		guest_map_put(pairs, kernel, (uintptr_t)pair);
+	}
+	errno = saved;
+	return kernel;
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL release(cl_kernel kernel)
+{
+	struct pair *pair = find(kernel);
+	int saved = errno;
+	cl_uint references = 0;
+
+	if (pair != NULL &&
+	    blocks_next.clGetKernelInfo(kernel, CL_KERNEL_REFERENCE_COUNT, sizeof references,
+	                                &references, NULL) == CL_SUCCESS &&
+	    references == 1) {
+		guest_map_remove(pairs, kernel);
+		if (pair->twin != NULL)
+			blocks_next.clReleaseKernel(pair->twin);
+		guest_acquire(&lock);
+		pair->following = spare;
+		spare = pair;
+		guest_release(&lock);
+	}
+	errno = saved;
+	return blocks_next.clReleaseKernel(kernel);
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes,
+                                                    const void *value)
+{
+	cl_int result = blocks_next.clSetKernelArg(kernel, index, bytes, value);
+	struct pair *pair = result == CL_SUCCESS ? find(kernel) : NULL;
+
+	if (pair != NULL && pair->twin != NULL) {
+		cl_int code = blocks_next.clSetKernelArg(pair->twin, index, bytes, value);
+		if (code != CL_SUCCESS)
+			part(pair, BLOCKS_ARGUMENT_FAILED, code);
+	}
+	return result;
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL set_pointer(cl_kernel kernel, cl_uint index,
+                                                   const void *value)
+{
+	cl_int result = blocks_next.clSetKernelArgSVMPointer(kernel, index, value);
+	struct pair *pair = result == CL_SUCCESS ? find(kernel) : NULL;
+
+	if (pair != NULL && pair->twin != NULL) {
+		cl_int code = blocks_next.clSetKernelArgSVMPointer(pair->twin, index, value);
+		if (code != CL_SUCCESS)
+			part(pair, BLOCKS_ARGUMENT_FAILED, code);
+	}
+	return result;
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL set_info(cl_kernel kernel, cl_kernel_exec_info name,
+                                                size_t bytes, const void *value)
+{
+	cl_int result = blocks_next.clSetKernelExecInfo(kernel, name, bytes, value);
+	struct pair *pair = result == CL_SUCCESS ? find(kernel) : NULL;
+
+	if (pair != NULL && pair->twin != NULL) {
+		cl_int code = blocks_next.clSetKernelExecInfo(pair->twin, name, bytes, value);
+		if (code != CL_SUCCESS)
+			part(pair, BLOCKS_ARGUMENT_FAILED, code);
+	}
+	return result;
+}
+
+static void count(struct pair *pair, bool counted, cl_uint dimensions, const size_t *sizes)
+{
+	uint64_t items = 1;
+
+	if (pair == NULL || pair->row == NULL) {
+		__atomic_fetch_add(&blocks_counts->unknown_launches, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	for (cl_uint i = 0; sizes != NULL && i < dimensions; i++)
+		items *= sizes[i];
+	__atomic_fetch_add(&pair->row->launches, 1, __ATOMIC_RELAXED);
+	if (!counted)
+		return;
+	__atomic_fetch_add(&pair->row->counted, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&pair->row->work_items, items, __ATOMIC_RELAXED);
+}
+
+// The twin to launch, or NULL.
+static cl_kernel twin_of(struct pair *pair)
+{
+	if (pair == NULL || pair->twin == NULL)
+		return NULL;
+	if (!atomic_load_explicit(&stopped, memory_order_relaxed))
+		return pair->twin;
+	pair->row->why = BLOCKS_POINTERS;
+	return NULL;
+}
+
+static void launch_failed(struct pair *pair, cl_int code)
+{
+	if (code == CL_SUCCESS)
+		return;
+	pair->row->why = BLOCKS_LAUNCH_FAILED;
+	pair->row->code = code;
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel,
+                                              cl_uint dimensions, const size_t *offsets,
+                                              const size_t *sizes, const size_t *locals,
+                                              cl_uint wait_count, const cl_event *waits,
+                                              cl_event *event)
+{
+	struct pair *pair = find(kernel);
+	cl_kernel twin = twin_of(pair);
+	cl_int code = CL_SUCCESS;
+
+	if (twin != NULL) {
+		code = blocks_next.clEnqueueNDRangeKernel(queue, twin, dimensions, offsets, sizes,
+		                                          locals, wait_count, waits, event);
+		if (code == CL_SUCCESS) {
+			count(pair, true, dimensions, sizes);
+			return code;
+		}
+	}
+	cl_int result = blocks_next.clEnqueueNDRangeKernel(queue, kernel, dimensions, offsets,
+	                                                   sizes, locals, wait_count, waits, event);
+	if (result == CL_SUCCESS) {
+		if (twin != NULL)
+			launch_failed(pair, code);
+		count(pair, false, 0, NULL);
+	}
+	return result;
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel kernel,
+                                            cl_uint wait_count, const cl_event *waits,
+                                            cl_event *event)
+{
+	static const size_t one = 1;
+	struct pair *pair = find(kernel);
+	cl_kernel twin = twin_of(pair);
+	cl_int code = CL_SUCCESS;
+
+	if (twin != NULL) {
+		code = blocks_next.clEnqueueTask(queue, twin, wait_count, waits, event);
+		if (code == CL_SUCCESS) {
+			count(pair, true, 1, &one);
+			return code;
+		}
+	}
+	cl_int result = blocks_next.clEnqueueTask(queue, kernel, wait_count, waits, event);
+	if (result == CL_SUCCESS) {
+		if (twin != NULL)
+			launch_failed(pair, code);
+		count(pair, false, 0, NULL);
+	}
+	return result;
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL specialise(cl_program program, cl_uint id, size_t bytes,
+                                                  const void *value)
+{
+	blocks_specialised(program);
+	return blocks_next.clSetProgramSpecializationConstant(program, id, bytes, value);
+}
+
+// Functions that set arguments, or launch, in ways that are not wrapped.
+static void asked_for(const char *name)
+{
+	static const char setting[] = "clSetKernel", commands[] = "clCommand";
+
+	if (name != NULL && strncmp(name, setting, sizeof setting - 1) == 0)
+		blocks_stop_twins();
+	if (name != NULL && strncmp(name, commands, sizeof commands - 1) == 0)
+		__atomic_store_n(&blocks_counts->command_buffers, 1, __ATOMIC_RELAXED);
+}
+
+static CL_API_ENTRY void *CL_API_CALL extension(const char *name)
+{
+	asked_for(name);
+	return blocks_next.clGetExtensionFunctionAddress(name);
+}
+
+static CL_API_ENTRY void *CL_API_CALL extension_for(cl_platform_id platform, const char *name)
+{
+	asked_for(name);
+	return blocks_next.clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+
+void blocks_wrap(cl_icd_dispatch *table)
+{
+#define WRAP(member, ours)                                                                         \
+	do                                                                                         \
+		if (table->member != NULL)                                                         \
+			table->member = (ours);                                                    \
+	while (0)
+	WRAP(clCreateKernel, create);
+	WRAP(clCreateKernelsInProgram, create_all);
+	WRAP(clCloneKernel, clone);
+	WRAP(clReleaseKernel, release);
+	WRAP(clSetKernelArg, set_argument);
+	WRAP(clSetKernelArgSVMPointer, set_pointer);
+	WRAP(clSetKernelExecInfo, set_info);
+	WRAP(clEnqueueNDRangeKernel, launch);
+	WRAP(clEnqueueTask, task);
+	WRAP(clSetProgramSpecializationConstant, specialise);
+	WRAP(clGetExtensionFunctionAddress, extension);
+	WRAP(clGetExtensionFunctionAddressForPlatform, extension_for);
+#undef WRAP
+}

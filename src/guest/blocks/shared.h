@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tare blocks and its OpenCL layer inside the program say to each other: two environment
+// variables, and files in one folder. All of one machine and one build: numbers are the machine's
+// own.
+//
+// The first run of the program writes a BUILD for each build of a program that a kernel is taken
+// from. Between the runs tare writes a MODULE for each that could be instrumented. The second run
+// launches kernels of those, and writes COUNTS, one file a process.
+#pragma once
+#include <stdint.h>
+
+// The folder's absolute path; not set or empty: the layer does nothing.
+#define BLOCKS_ENVIRONMENT_FOLDER "TARE_BLOCKS"
+// "collect" or "count".
+#define BLOCKS_ENVIRONMENT_STAGE "TARE_BLOCKS_STAGE"
+#define BLOCKS_STAGE_COLLECT "collect"
+#define BLOCKS_STAGE_COUNT "count"
+
+#define BLOCKS_LIBRARY "libtare-blocks.so"
+
+// Names of files: %016 and the hash, or the process's number.
+#define BLOCKS_BUILD_SUFFIX ".build"
+#define BLOCKS_MODULE_SUFFIX ".module"
+#define BLOCKS_COUNTS_SUFFIX ".counts"
+
+#define BLOCKS_MAGIC UINT64_C(0x31736b636f6c62) // "blocks1"
+
+enum blocks_language {
+	BLOCKS_OPENCL_C = 1,
+	BLOCKS_SPIRV = 2,
+};
+
+// A BUILD: this, then the texts of those lengths one after another, without ends.
+struct blocks_build {
+	uint64_t magic;
+	uint32_t language; // enum blocks_language
+	uint32_t images;   // whether the device supports images
+	uint32_t options_bytes;
+	uint32_t extensions_bytes; // CL_DEVICE_EXTENSIONS
+	uint32_t version_bytes;    // CL_DEVICE_VERSION
+	uint32_t platform_bytes;   // CL_PLATFORM_VERSION
+	uint64_t text_bytes;
+};
+
+// A MODULE: this, then the same module as SPIR-V and as bitcode; either may have no bytes.
+struct blocks_module {
+	uint64_t magic;
+	uint32_t rows, row_counters; // of one kernel's counters (blocks/instrument.h)
+	uint64_t spirv_bytes, bitcode_bytes;
+	char options[256]; // to build it with
+};
+
+// Why launches of a kernel were not counted.
+enum blocks_why {
+	BLOCKS_COVERED,
+	BLOCKS_NO_SOURCE,     // made from a binary, linked, or built in
+	BLOCKS_NOT_A_CPU,     // a device that is none
+	BLOCKS_SPECIALISED,   // specialisation constants were set
+	BLOCKS_NO_MODULE,     // not instrumented: tare says why, or the first run did not build it
+	BLOCKS_BUILD_FAILED,  // the driver did not build the instrumented module; `code`
+	BLOCKS_KERNEL_FAILED, // or gave no such kernel from it, or not with its arguments; `code`
+	BLOCKS_ARGUMENT_FAILED, // took an argument for the kernel, but not for its twin; `code`
+	BLOCKS_LAUNCH_FAILED,   // or launched only the former; `code`
+	BLOCKS_NO_ROOM,         // for counters
+	BLOCKS_POINTERS,        // arguments were set by an extension's functions
+	BLOCKS_WHYS,
+};
+
+#define BLOCKS_NAME_BYTES 512
+#define BLOCKS_KERNELS 1024
+#define BLOCKS_AREA_BYTES (UINT64_C(64) << 20) // most for the counters of a process
+
+// A kernel of one build. Rows are never taken back.
+struct blocks_kernel {
+	char name[BLOCKS_NAME_BYTES];
+	char log[256];       // beginning of the driver's build log, of BUILD_FAILED
+	uint64_t hash;       // of its BUILD; 0: none
+	uint32_t why;        // of launches that were not counted, the last one's
+	int32_t code;        // the vendor's
+	uint64_t launches;   // that were enqueued
+	uint64_t counted;    // those of them that count
+	uint64_t work_items; // of the latter
+	uint64_t at;         // where its counters lie in the file; 0: it has none
+	uint32_t rows, row_counters;
+};
+
+struct blocks_counts {
+	uint64_t magic;
+	uint32_t kernels; // rows in use
+	uint32_t pid;
+	uint64_t lost_kernels;     // more than fit
+	uint64_t unknown_launches; // of kernels that came in ways that the layer does not see
+	uint64_t command_buffers;  // the program asked for the functions of command buffers
+	uint64_t end;              // of the counters, in the file
+	struct blocks_kernel kernel[BLOCKS_KERNELS];
+};

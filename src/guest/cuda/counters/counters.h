@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hardware counters of chosen kernels, for `tare hotspots`: CUPTI's range profiler is started and
+// stopped around single launches. docs/hotspots.md says which ones and what it costs.
+#pragma once
+#include "backend/cuda/cupti_profiler_abi.h"
+#include "guest/cuda/cuda.h"
+
+// Whether any launch is to be counted.
+extern bool counters_wanted;
+
+// Reads what is to be counted (TARE_RECORD_COUNT); `subscriber` is ours. False: nothing.
+bool counters_begin(cupti_subscriber subscriber);
+// In the child of a fork nothing is counted.
+void counters_in_child(void);
+// A context is to be destroyed.
+void counters_context_ends(cu_context context);
+
+// Around every launch of the program's, of whatever kind, before and after the driver sees it.
+void counters_launch_begins(struct guest_thread *thread, const struct cupti_call *told,
+                            const struct cuda_function *function);
+void counters_launch_ends(const struct cupti_call *told, const struct cuda_function *function);
+// After the command's record has been written, which is the thread's `number`th; 0: there is none.
+void counters_launch_written(struct guest_thread *thread, const struct cupti_call *told,
+                             uint32_t number);
+
+// ---- plan.c: which launches
+
+enum { COUNTERS_MOST_KERNELS = 64, COUNTERS_MOST_GROUPS = 8 };
+
+// A kernel that is to be counted.
+struct counters_kernel {
+	uint64_t hash;     // of its symbol
+	uint64_t launches; // that the recording had; 0: not known
+	_Atomic uint64_t seen;
+	_Atomic uint32_t taken;     // launches that were counted, or are about to be
+	_Atomic uint32_t told_left; // bits 1 << enum tare_trace_counting_left that were written
+	uint8_t of_group[COUNTERS_MOST_GROUPS]; // of the taken ones
+};
+struct counters_plan {
+	uint32_t a_group; // launches of each kernel and group of counters
+	bool replay;      // a kernel with fewer launches than groups may be run several times
+	uint32_t count;
+	struct counters_kernel kernels[COUNTERS_MOST_KERNELS];
+};
+// Takes "A_GROUP[,replay]\nLAUNCHES SYMBOL\n..."; false: it is not of that form.
+bool counters_plan_read(const char *text, struct counters_plan *plan);
+// The kernel of that symbol; NULL: it is not to be counted.
+struct counters_kernel *counters_plan_find(struct counters_plan *plan, uint64_t hash);
+// Whether the launch that is the `index`th of its kernel, from 0, is the next to be counted when
+// `taken` were: one of each of equally long parts of the run, at a place that is drawn.
+bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                      uint32_t groups, uint64_t index, uint32_t taken);
+// Which group it is counted with: one that it was counted with least, of equal ones `current`,
+// which is cheapest, or the first. `groups`: all of them at once, replayed.
+uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                           uint32_t groups, uint32_t current);
+
+// ---- metrics.c: what is counted
+
+struct counters_metric {
+	enum tare_trace_counter counter;
+	uint8_t group;        // in which it is to be, where one pass suffices
+	uint8_t factor;       // of the metric's value; a counter is the sum of its metrics
+	const char *names[3]; // the first that the chip has; the rest are NULL
+};
+extern const struct counters_metric counters_metrics[];
+extern const uint32_t counters_metric_count;
+enum { COUNTERS_MOST_METRICS = 48, COUNTERS_FIXED_GROUPS = 5 };
+
+// ---- groups.c: how it is arranged on a chip
+
+// Counters that are read together.
+struct counters_group {
+	void *host;
+	uint8_t *image, *data;
+	size_t image_bytes, data_bytes;
+	uint32_t passes, count;
+	const char *names[COUNTERS_MOST_METRICS];
+	uint8_t metrics[COUNTERS_MOST_METRICS]; // of each name its place in counters_metrics
+};
+struct counters_arrangement {
+	const char *chip;
+	const uint8_t *availability;
+	uint32_t count;
+	// single-pass ones, and behind them one of everything
+	struct counters_group groups[COUNTERS_MOST_GROUPS + 1];
+	uint64_t absent; // bits 1 << enum tare_trace_counter that the chip lacks
+};
+extern struct profiler_functions counters_cupti;
+// Calls one of them with its structure's length filled in.
+#define COUNTERS_CALL(name, structure, last, ...)                                                  \
+	counters_cupti.name(                                                                       \
+	    &(struct structure){ .bytes = ABI_PROFILER_BYTES(structure, last), __VA_ARGS__ })
+// Fills in everything but `chip` and `availability`, which are given. Returns CUPTI's error, and
+// then *where is the function that failed.
+cupti_result counters_arrange(struct counters_arrangement *arrangement, bool replay,
+                              const char **where);
+
+// ---- session.c: a context's profiler
+
+struct counters_session {
+	cu_context context;
+	bool ready;
+	void *profiler;
+	bool started;   // once
+	uint32_t group; // that it counted last, or tried to
+	struct counters_arrangement arrangement;
+	// how it went, to be written
+	cupti_result result;
+	const char *where;
+	uint64_t from, to; // host ticks
+};
+// That of a context, prepared when it was not yet; NULL: there are too many. *made: it was.
+struct counters_session *counters_session_of(cu_context context, bool replay, bool *made);
+void counters_session_end(cu_context context);
+// Both return CUPTI's error, with *where. Between them the program launches one kernel.
+cupti_result counters_session_start(struct counters_session *session, uint32_t group,
+                                    const char **where);
+// What it counted: values[i] of names[i] of the group.
+cupti_result counters_session_stop(struct counters_session *session, uint32_t group, double *values,
+                                   const char **where);
+// Finds the profiler's functions. An older CUPTI has none, which each session then says.
+void counters_functions_find(void);

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which launches are counted, and what is written of them. One launch at a time is counted in a
+// process; where another one comes between, the values are dropped, for they may be the other's.
+#include "guest/cuda/counters/counters.h"
+#include "guest/environment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool counters_wanted;
+static struct counters_plan plan;
+static _Atomic uint64_t begun;     // launches of any kind
+static _Atomic uint32_t under_way; // of them, those that have not returned
+static _Atomic uint32_t taken;     // a launch is being counted, or a profiler prepared
+static _Atomic bool given_up;      // it was refused
+
+// The launch that is being counted, of whoever has `taken`.
+static struct counted_launch {
+	struct counters_session *session;
+	struct counters_kernel *kernel;
+	uint64_t begun, from, to;
+	uint32_t correlation, group;
+	cupti_result result;
+	const char *where;
+	bool open, ended, shared;
+	double values[COUNTERS_MOST_METRICS];
+} now;
+static _Atomic(struct guest_thread *) owner; // whose launch it is; NULL: there is none
+
+bool counters_begin(cupti_subscriber subscriber)
+{
+	const char *text = getenv(TARE_ENVIRONMENT_COUNT);
+	if (!text || !text[0] || !counters_plan_read(text, &plan))
+		return false;
+	counters_functions_find();
+	cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_RESOURCE,
+	                               ABI_CUPTI_RESOURCE_CONTEXT_ENDS);
+	counters_wanted = true;
+	return true;
+}
+
+void counters_in_child(void)
+{
+	counters_wanted = false;
+}
+
+static bool take(void)
+{
+	return !atomic_exchange(&taken, 1);
+}
+
+static void release(void)
+{
+	atomic_store(&taken, 0);
+}
+
+void counters_context_ends(cu_context context)
+{
+	if (!counters_wanted || !take())
+		return;
+	counters_session_end(context);
+	release();
+}
+
+// ---- what is written
+
+static void write_counting(struct guest_thread *thread, enum tare_trace_counting_what what,
+                           const struct tare_trace_counting *said)
+{
+	union tare_trace_record *record = guest_event(thread);
+	if (!record)
+		return;
+	record->counting = *said;
+	guest_commit(record,
+	             tare_trace_head(TARE_TRACE_COUNTING, 0, (uint16_t)what, thread->track));
+}
+
+static uint32_t text_of(const char *text)
+{
+	return text ? guest_text(text, strlen(text)) : 0;
+}
+
+static void write_prepared(struct guest_thread *thread, const struct counters_session *session)
+{
+	uint64_t absent = session->ready ? session->arrangement.absent : 0;
+	write_counting(thread, TARE_COUNTING_PREPARED,
+	               &(struct tare_trace_counting){ .object = (uintptr_t)session->context,
+	                                              .from = session->from,
+	                                              .to = session->to,
+	                                              .code = (uint32_t)session->result,
+	                                              .group = session->arrangement.count,
+	                                              .text = text_of(session->where) });
+	for (uint32_t counter = 1; counter < 64; counter++)
+		if (absent >> counter & 1)
+			write_counting(thread, TARE_COUNTING_ABSENT,
+			               &(struct tare_trace_counting){ .from = session->to,
+			                                              .to = session->to,
+			                                              .code = counter });
+}
+
+static void write_left(struct guest_thread *thread, struct counters_kernel *kernel,
+                       enum tare_trace_counting_left why, cu_function function)
+{
+	uint64_t ticks;
+	if (atomic_fetch_or(&kernel->told_left, 1u << why) >> why & 1)
+		return;
+	ticks = guest_ticks();
+	write_counting(
+	    thread, TARE_COUNTING_LEFT,
+	    &(struct tare_trace_counting){
+	        .object = (uintptr_t)function, .from = ticks, .to = ticks, .code = why });
+}
+
+// ---- before the launch
+
+static bool is_launch(const struct cuda_function *function)
+{
+	return function->form == CUDA_LAUNCH || function->form == CUDA_LAUNCH_EX ||
+	       function->form == CUDA_GRAPH;
+}
+
+// That a launch is of, if it is to be counted.
+static struct counters_kernel *kernel_of(struct guest_thread *thread, const struct cupti_call *told,
+                                         cu_function function)
+{
+	struct cuda_kernel *kernel =
+	    told->symbol ? cuda_kernel_of(thread, function, told->symbol) : NULL;
+	if (!kernel)
+		return NULL;
+	if (CUDA_UNLIKELY(!kernel->counted_known)) {
+		kernel->counted = counters_plan_find(
+		    &plan, guest_hash(GUEST_HASH_START, told->symbol, strlen(told->symbol)));
+		kernel->counted_known = true;
+	}
+	return kernel->counted;
+}
+
+static void count(struct guest_thread *thread, const struct cupti_call *told,
+                  struct counters_kernel *kernel, uint64_t index, uint64_t number)
+{
+	uint32_t before = atomic_load_explicit(&kernel->taken, memory_order_relaxed);
+	struct counters_session *session;
+	bool made;
+	session = counters_session_of(told->context, plan.replay, &made);
+	if (session && made)
+		write_prepared(thread, session);
+	if (session && session->result != ABI_CUPTI_SUCCESS)
+		atomic_store(&given_up, true);
+	if (!session || !session->ready ||
+	    !counters_is_turn(&plan, kernel, session->arrangement.count, index, before)) {
+		release();
+		return;
+	}
+	now = (struct counted_launch){
+		.session = session,
+		.kernel = kernel,
+		.begun = number,
+		.from = guest_ticks(),
+		.correlation = told->correlation,
+		.group =
+		    counters_group_of(&plan, kernel, session->arrangement.count, session->group),
+	};
+	now.result = counters_session_start(session, now.group, &now.where);
+	now.open = now.result == ABI_CUPTI_SUCCESS;
+	atomic_store(&owner, thread);
+	// One that fails takes its turn, too: none is tried for ever.
+	atomic_store(&kernel->taken, before + 1);
+	if (now.group < COUNTERS_MOST_GROUPS)
+		kernel->of_group[now.group]++;
+}
+
+void counters_launch_begins(struct guest_thread *thread, const struct cupti_call *told,
+                            const struct cuda_function *function)
+{
+	struct cuda_launch launch;
+	struct counters_kernel *kernel;
+	uint64_t number, index;
+	uint32_t others, aside;
+	if (!is_launch(function))
+		return;
+	number = atomic_fetch_add(&begun, 1) + 1;
+	others = atomic_fetch_add(&under_way, 1);
+	if (function->form == CUDA_GRAPH || !told->context)
+		return;
+	launch = cuda_launch_of(told, function);
+	kernel = kernel_of(thread, told, launch.function);
+	if (!kernel)
+		return;
+	if (cuda_is_captured(launch.stream)) {
+		write_left(thread, kernel, TARE_LEFT_CAPTURED, launch.function);
+		return;
+	}
+	index = atomic_fetch_add(&kernel->seen, 1);
+	if (launch.cooperative) {
+		write_left(thread, kernel, TARE_LEFT_COOPERATIVE, launch.function);
+		return;
+	}
+	// A capture elsewhere in the process would be broken by what a profiler asks of the driver.
+	if (others || given_up || atomic_load(&cuda_captures) > 0 || !take())
+		return;
+	aside = guest_aside_begin(thread, TARE_TRACE_CUDA);
+	count(thread, told, kernel, index, number);
+	guest_aside_end(thread, aside);
+}
+
+// ---- after it
+
+static bool is_counted(const struct cupti_call *told)
+{
+	return guest_this && atomic_load(&owner) == guest_this &&
+	       now.correlation == told->correlation;
+}
+
+void counters_launch_ends(const struct cupti_call *told, const struct cuda_function *function)
+{
+	if (!is_launch(function))
+		return;
+	if (is_counted(told) && !now.ended) {
+		uint32_t aside = guest_aside_begin(guest_this, TARE_TRACE_CUDA);
+		if (now.open)
+			now.result =
+			    counters_session_stop(now.session, now.group, now.values, &now.where);
+		guest_aside_end(guest_this, aside);
+		now.shared = atomic_load(&begun) != now.begun;
+		now.to = guest_ticks();
+		now.ended = true;
+	}
+	atomic_fetch_sub(&under_way, 1);
+}
+
+// A counter's value is the sum of its metrics, which lie behind one another.
+static uint32_t gather(const struct counters_group *group, uint16_t counters[COUNTERS_MOST_METRICS],
+                       double sums[COUNTERS_MOST_METRICS])
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct counters_metric *metric = &counters_metrics[group->metrics[i]];
+		if (!count || counters[count - 1] != metric->counter) {
+			counters[count] = (uint16_t)metric->counter;
+			sums[count++] = 0;
+		}
+		sums[count - 1] += metric->factor * now.values[i];
+	}
+	return count;
+}
+
+static void write_values(struct guest_thread *thread, uint32_t number)
+{
+	const struct counters_group *group = &now.session->arrangement.groups[now.group];
+	uint16_t counters[COUNTERS_MOST_METRICS];
+	double sums[COUNTERS_MOST_METRICS];
+	uint32_t count = gather(group, counters, sums);
+	for (uint32_t i = 0; i < count; i += 4) {
+		union tare_trace_record *record = guest_event(thread);
+		if (!record)
+			return;
+		record->counted = (struct tare_trace_counted){ .command_track = thread->track,
+			                                       .command_number = number,
+			                                       .ticks = now.to };
+		for (uint32_t k = 0; k < 4 && i + k < count; k++) {
+			record->counted.counter[k] = counters[i + k];
+			record->counted.value[k] = sums[i + k];
+		}
+		guest_commit(record, tare_trace_head(TARE_TRACE_COUNTED,
+		                                     group->passes > 1 ? TARE_COUNTED_REPLAYED : 0,
+		                                     (uint16_t)now.group, thread->track));
+	}
+}
+
+void counters_launch_written(struct guest_thread *thread, const struct cupti_call *told,
+                             uint32_t number)
+{
+	if (!is_counted(told) || !now.ended)
+		return;
+	if (number) {
+		bool whole = now.result == ABI_CUPTI_SUCCESS && !now.shared;
+		write_counting(
+		    thread, TARE_COUNTING_LAUNCH,
+		    &(struct tare_trace_counting){
+		        .command_track = thread->track,
+		        .command_number = number,
+		        .from = now.from,
+		        .to = now.to,
+		        .code = (uint32_t)now.result,
+		        .group = now.group,
+		        .passes = now.session->arrangement.groups[now.group].passes,
+		        .text = now.result == ABI_CUPTI_SUCCESS ? 0 : text_of(now.where) });
+		if (whole)
+			write_values(thread, number);
+		else if (now.shared)
+			write_left(thread, now.kernel, TARE_LEFT_SHARED, NULL);
+	}
+	atomic_store(&owner, NULL);
+	release();
+}

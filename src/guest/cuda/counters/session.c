@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// The range profiler of a context. It is prepared before the context's first launch that is to be
+// counted, and stays until the context is destroyed, or the process ends.
+#include "guest/cuda/counters/counters.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+enum { MOST_SESSIONS = 16 };
+
+struct profiler_functions counters_cupti;
+static bool whole; // all of the profiler's functions are there
+static struct counters_session *sessions[MOST_SESSIONS];
+
+// They are in the library that CUPTI's other functions come from.
+void counters_functions_find(void)
+{
+	Dl_info where;
+	void *library, *known;
+	memcpy(&known, &cuda_cupti.cuptiSubscribe, sizeof known);
+	if (!dladdr(known, &where) || !where.dli_fname)
+		return;
+	library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (!library)
+		return;
+	whole = true;
+#define X(name, structure, last)                                                                   \
+	do {                                                                                       \
+		void *address = dlsym(library, #name);                                             \
+		memcpy(&counters_cupti.name, &address, sizeof address);                            \
+		whole &= address != NULL;                                                          \
+	} while (0);
+	PROFILER_FUNCTIONS(X)
+#undef X
+}
+
+static cupti_result ask_chip(struct counters_session *session)
+{
+	struct profiler_chip chip = { .bytes = ABI_PROFILER_BYTES(profiler_chip, chip) };
+	uint32_t device = 0;
+	cupti_result result;
+	session->where = "cuptiProfilerInitialize";
+	result = COUNTERS_CALL(cuptiProfilerInitialize, profiler_plain, reserved, .reserved = NULL);
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	session->where = "cuptiDeviceGetChipName";
+	if (cuda_cupti.cuptiGetDeviceId)
+		cuda_cupti.cuptiGetDeviceId(session->context, &device);
+	chip.device = device;
+	result = counters_cupti.cuptiDeviceGetChipName(&chip);
+	session->arrangement.chip = chip.chip;
+	return result;
+}
+
+static cupti_result ask_availability(struct counters_session *session)
+{
+	struct profiler_availability available = { .bytes = ABI_PROFILER_BYTES(
+		                                       profiler_availability, image),
+		                                   .context = session->context };
+	cupti_result result;
+	session->where = "cuptiProfilerGetCounterAvailability";
+	result = counters_cupti.cuptiProfilerGetCounterAvailability(&available);
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	available.image = guest_memory(available.image_bytes);
+	if (!available.image)
+		return ABI_CUPTI_OUT_OF_MEMORY;
+	result = counters_cupti.cuptiProfilerGetCounterAvailability(&available);
+	session->arrangement.availability = available.image;
+	return result;
+}
+
+// One kernel is a range; the second place tells that there were more.
+enum { RANGES = 2 };
+
+static cupti_result ask_room(struct counters_session *session, struct counters_group *group)
+{
+	struct profiler_data_bytes size = { .bytes =
+		                                ABI_PROFILER_BYTES(profiler_data_bytes, data_bytes),
+		                            .profiler = session->profiler,
+		                            .names = group->names,
+		                            .count = group->count,
+		                            .ranges = RANGES,
+		                            .nodes = RANGES };
+	cupti_result result = counters_cupti.cuptiRangeProfilerGetCounterDataSize(&size);
+	group->data_bytes = size.data_bytes;
+	return result;
+}
+
+static cupti_result make_room(struct counters_session *session, struct counters_group *group)
+{
+	cupti_result result;
+	session->where = "cuptiRangeProfilerGetCounterDataSize";
+	result = ask_room(session, group);
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	group->data = guest_memory(group->data_bytes);
+	return group->data ? ABI_CUPTI_SUCCESS : ABI_CUPTI_OUT_OF_MEMORY;
+}
+
+static cupti_result prepare(struct counters_session *session, bool replay)
+{
+	struct profiler_enable enable = { .bytes = ABI_PROFILER_BYTES(profiler_enable, profiler),
+		                          .context = session->context };
+	cupti_result result = whole ? ask_chip(session) : ABI_CUPTI_NOT_IMPLEMENTED;
+	if (result == ABI_CUPTI_SUCCESS)
+		result = ask_availability(session);
+	if (result == ABI_CUPTI_SUCCESS)
+		result = counters_arrange(&session->arrangement, replay, &session->where);
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	session->where = "cuptiRangeProfilerEnable";
+	result = counters_cupti.cuptiRangeProfilerEnable(&enable);
+	session->profiler = enable.profiler;
+	for (uint32_t i = 0; result == ABI_CUPTI_SUCCESS && i <= session->arrangement.count; i++)
+		if (session->arrangement.groups[i].host)
+			result = make_room(session, &session->arrangement.groups[i]);
+	if (result == ABI_CUPTI_SUCCESS)
+		session->where = session->arrangement.chip;
+	return result;
+}
+
+// Only one thread at a time comes here (launch.c).
+struct counters_session *counters_session_of(cu_context context, bool replay, bool *made)
+{
+	size_t vacant = MOST_SESSIONS;
+	struct counters_session *session;
+	*made = false;
+	for (size_t i = MOST_SESSIONS; i-- > 0;)
+		if (!sessions[i] || !sessions[i]->context)
+			vacant = i;
+		else if (sessions[i]->context == context)
+			return sessions[i];
+	if (vacant == MOST_SESSIONS)
+		return NULL;
+	session = sessions[vacant] ? sessions[vacant] : guest_memory(sizeof *session);
+	if (!session)
+		return NULL;
+	*session = (struct counters_session){ .context = context, .from = guest_ticks() };
+	sessions[vacant] = session;
+	session->result = prepare(session, replay);
+	session->ready = session->result == ABI_CUPTI_SUCCESS && session->arrangement.count > 0;
+	session->to = guest_ticks();
+	*made = true;
+	return session;
+}
+
+void counters_session_end(cu_context context)
+{
+	for (size_t i = 0; i < MOST_SESSIONS; i++) {
+		struct counters_session *session = sessions[i];
+		if (!session || session->context != context)
+			continue;
+		if (session->profiler)
+			COUNTERS_CALL(cuptiRangeProfilerDisable, profiler_one, profiler,
+			              .profiler = session->profiler);
+		session->ready = false;
+		session->context = NULL;
+	}
+}
+
+// A profiler counts for ever what it was given first (CUPTI 13.0): other counters need a new one.
+static cupti_result change(struct counters_session *session, const char **where)
+{
+	struct profiler_enable enable = { .bytes = ABI_PROFILER_BYTES(profiler_enable, profiler),
+		                          .context = session->context };
+	cupti_result result;
+	*where = "cuptiRangeProfilerDisable";
+	result = COUNTERS_CALL(cuptiRangeProfilerDisable, profiler_one, profiler,
+	                       .profiler = session->profiler);
+	session->profiler = NULL;
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	*where = "cuptiRangeProfilerEnable";
+	result = counters_cupti.cuptiRangeProfilerEnable(&enable);
+	session->profiler = enable.profiler;
+	return result;
+}
+
+cupti_result counters_session_start(struct counters_session *session, uint32_t group,
+                                    const char **where)
+{
+	struct counters_group *with = &session->arrangement.groups[group];
+	size_t room = with->data_bytes;
+	cupti_result result = ABI_CUPTI_SUCCESS;
+	*where = "cuptiRangeProfilerEnable";
+	if (!session->profiler)
+		return ABI_CUPTI_INVALID_OPERATION;
+	if (session->started && session->group != group)
+		result = change(session, where);
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	session->started = true;
+	session->group = group;
+	// An image is made for the metrics whose size was asked for last.
+	*where = "cuptiRangeProfilerGetCounterDataSize";
+	result = ask_room(session, with);
+	if (result != ABI_CUPTI_SUCCESS || with->data_bytes > room)
+		return result == ABI_CUPTI_SUCCESS ? ABI_CUPTI_INVALID_OPERATION : result;
+	*where = "cuptiRangeProfilerCounterDataImageInitialize";
+	result = COUNTERS_CALL(cuptiRangeProfilerCounterDataImageInitialize, profiler_data_begin,
+	                       data, .profiler = session->profiler, .data = with->data,
+	                       .data_bytes = with->data_bytes);
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	*where = "cuptiRangeProfilerSetConfig";
+	result = COUNTERS_CALL(cuptiRangeProfilerSetConfig, profiler_config, nesting,
+	                       .profiler = session->profiler, .image = with->image,
+	                       .image_bytes = with->image_bytes, .data = with->data,
+	                       .data_bytes = with->data_bytes, .range = ABI_PROFILER_AUTO_RANGE,
+	                       .replay = ABI_PROFILER_KERNEL_REPLAY, .ranges = RANGES,
+	                       .nestings = 1, .least_nesting = 1);
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	*where = "cuptiRangeProfilerStart";
+	return COUNTERS_CALL(cuptiRangeProfilerStart, profiler_one, profiler,
+	                     .profiler = session->profiler);
+}
+
+cupti_result counters_session_stop(struct counters_session *session, uint32_t group, double *values,
+                                   const char **where)
+{
+	struct counters_group *with = &session->arrangement.groups[group];
+	struct profiler_stop stop = { .bytes = ABI_PROFILER_BYTES(profiler_stop, all_passes),
+		                      .profiler = session->profiler };
+	struct profiler_decode decode = { .bytes = ABI_PROFILER_BYTES(profiler_decode, dropped),
+		                          .profiler = session->profiler };
+	struct profiler_data_info info = { .bytes = ABI_PROFILER_BYTES(profiler_data_info, ranges),
+		                           .data = with->data,
+		                           .data_bytes = with->data_bytes };
+	cupti_result result;
+	*where = "cuptiRangeProfilerStop";
+	result = counters_cupti.cuptiRangeProfilerStop(&stop);
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	*where = "cuptiRangeProfilerDecodeData";
+	result = counters_cupti.cuptiRangeProfilerDecodeData(&decode);
+	if (result == ABI_CUPTI_SUCCESS) {
+		*where = "cuptiRangeProfilerGetCounterDataInfo";
+		result = counters_cupti.cuptiRangeProfilerGetCounterDataInfo(&info);
+	}
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	*where = info.ranges ? "more ranges than one" : "no range";
+	if (info.ranges != 1)
+		return ABI_CUPTI_INVALID_OPERATION;
+	*where = "cuptiProfilerHostEvaluateToGpuValues";
+	return COUNTERS_CALL(cuptiProfilerHostEvaluateToGpuValues, profiler_values, values,
+	                     .host = with->host, .data = with->data, .data_bytes = with->data_bytes,
+	                     .names = with->names, .count = with->count, .values = values);
+}

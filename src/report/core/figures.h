@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// How texts about a recorded run write figures. Internal to src/report.
+#pragma once
+#include "report/core/run.h"
+#include "report/terminal/write.h"
+
+#define RUN_TEXT 640 // room for a name of 150 characters, for any text of these functions
+
+// An empty line and a heading in bold, with a remark in parentheses ("" for none).
+int tare_report_heading(const struct tare_text *text, const char *title, const char *remark);
+
+// A name from the program cut to so many columns, the last of them "…" then. Returns buffer.
+const char *tare_report_cut(const struct tare_text *text, const char *name, size_t columns,
+                            char buffer[RUN_TEXT]);
+// Columns that a name may take beside `others` columns of figures: at least 12, at most 60.
+size_t tare_report_room(const struct tare_text *text, size_t others);
+
+// A unit of time for a column whose largest value is `most_ns`.
+struct tare_report_unit {
+	const char *name;
+	double ns;
+};
+struct tare_report_unit tare_report_unit_for(double most_ns);
+// The same for totals: finer, so that the small ones below the largest keep digits.
+struct tare_report_unit tare_report_unit_of_totals(double most_ns);
+// The same for a column of values from `least_ns` to `most_ns`: the unit of the least, so that it
+// keeps its digits, unless the most had more than seven then.
+struct tare_report_unit tare_report_unit_between(double least_ns, double most_ns);
+// Three significant digits in that unit; "<0.001" for less, "–" for NaN.
+const char *tare_report_time(double ns, struct tare_report_unit unit, char buffer[RUN_TEXT]);
+// "41.3 %", "<0.1 %" for a little, "–" for NaN.
+const char *tare_report_percent(double share, char buffer[RUN_TEXT]);
+// The same without the sign, for columns whose title has it.
+const char *tare_report_percent_number(double share, char buffer[RUN_TEXT]);
+// "81,204"
+const char *tare_report_count(uint64_t count, char buffer[RUN_TEXT]);
+// "55.6" GB/s (10^9), "–" for NaN.
+const char *tare_report_rate(double bytes_per_second, char buffer[RUN_TEXT]);
+// "12.4 s", "0 s"
+const char *tare_report_span(int64_t ns, char buffer[RUN_TEXT]);
+// "±60 ns": two significant digits.
+const char *tare_report_error(int64_t ns, char buffer[RUN_TEXT]);
+// "s" for all counts but 1.
+const char *tare_report_plural(uint64_t count);
+// Whether the report is about several devices, so that rows must name theirs: in a column of their
+// numbers, "#1".
+bool tare_report_several_devices(const struct tare_report *run);
+void tare_report_device_column(struct tare_text_table *table, const struct tare_report *run);
+void tare_report_device_cell(struct tare_text_table *table, const struct tare_report *run,
+                             uint32_t device);
+
+// Whether there is an estimate; a cell with it and its interval; and what a remark about a table in
+// which there is one says of it.
+bool tare_report_is_estimated(const struct tare_estimate *estimate);
+void tare_report_estimate_cell(struct tare_text_table *table, const struct tare_estimate *estimate,
+                               struct tare_report_unit unit);
+const char *tare_report_estimate_remark(bool estimated);

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/core/table_text.h"
+
+#include "base/units.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What a cell of words may take, and levels of indentation.
+enum { TEXT_COLUMNS = 30, MOST_COLUMNS = 64, DEEPEST = 6 };
+
+struct writing {
+	const struct tare_text *text;
+	const struct tare_table *table;
+	const void *source;
+	const struct tare_table_part *part;
+	const void **rows;
+	size_t row_count;
+	struct tare_report_unit units[TARE_UNITS];
+};
+
+// ---- which rows and columns
+
+static bool is_kept(const struct tare_table_part *part, const void *source, const void *row)
+{
+	return !part->keep || part->keep(source, row);
+}
+
+size_t tare_table_part_rows(const struct tare_table *table, const void *source,
+                            const struct tare_table_part *part)
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < table->count(source) && (part->most == 0 || i < part->most); i++)
+		rows += is_kept(part, source, table->row(source, i));
+	return rows;
+}
+
+// `most` are the first rows of the table, of which those are taken that are kept.
+static int find_rows(struct writing *w)
+{
+	size_t count = w->part->rows ? w->part->most : w->table->count(w->source);
+
+	if (w->part->most && count > w->part->most)
+		count = w->part->most;
+	w->rows = calloc(count ? count : 1, sizeof *w->rows);
+	if (!w->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const void *row = w->part->rows ? w->part->rows[i] : w->table->row(w->source, i);
+		if (is_kept(w->part, w->source, row))
+			w->rows[w->row_count++] = row;
+	}
+	return 0;
+}
+
+static bool says_something(struct tare_cell_value value)
+{
+	return value.is != TARE_IS_ABSENT && !(value.is == TARE_IS_INTEGER && value.integer == 0) &&
+	       !(value.is == TARE_IS_TRUTH && !value.truth);
+}
+
+static bool is_shown(const struct writing *w, const struct tare_column *column)
+{
+	if (!(column->on & w->part->on))
+		return false;
+	if (column->flags & TARE_IF_DEVICES && !w->part->devices)
+		return false;
+	if (!(column->flags & TARE_IF_ANY))
+		return true;
+	for (size_t i = 0; i < w->row_count; i++)
+		if (says_something(tare_column_value(column, w->source, w->rows[i])))
+			return true;
+	return false;
+}
+
+// ---- units
+
+static double ns_of(struct tare_cell_value value)
+{
+	return value.is == TARE_IS_INTEGER  ? (double)value.integer
+	       : value.is == TARE_IS_NUMBER ? value.number
+	                                    : NAN;
+}
+
+// The unit in which all columns of that unit read well.
+static struct tare_report_unit find_unit(const struct writing *w, enum tare_unit_of unit)
+{
+	double least = INFINITY, most = 0;
+
+	for (size_t i = 0; i < w->table->column_count; i++) {
+		const struct tare_column *column = &w->table->columns[i];
+		for (size_t k = 0; column->unit == unit && k < w->row_count; k++) {
+			double ns = ns_of(tare_column_value(column, w->source, w->rows[k]));
+			most = fmax(most, ns);
+			if (column->flags & TARE_SETS_LEAST && ns > 0)
+				least = fmin(least, ns);
+		}
+	}
+	return unit == TARE_UNIT_TOTALS
+	           ? tare_report_unit_of_totals(most)
+	           : tare_report_unit_between(least > most ? most : least, most);
+}
+
+// ---- cells
+
+static void write_sizes(const struct tare_cell_value *value, char *buffer)
+{
+	int at = 0;
+
+	if (value->sizes.dimensions == 0 || value->sizes.at[0] == 0)
+		snprintf(buffer, RUN_TEXT, "%s", tare_cell_absence_sign(TARE_LEFT_TO_RUNTIME));
+	for (uint32_t i = 0; value->sizes.at[0] && i < value->sizes.dimensions && i < 3; i++)
+		at += snprintf(buffer + at, RUN_TEXT - (size_t)at, "%s%" PRIu64, i ? "×" : "",
+		               value->sizes.at[i]);
+}
+
+static void write_text(const struct writing *w, const struct tare_column *column, const char *value,
+                       char *buffer)
+{
+	size_t room = column->shown == TARE_SHOWN_NAME ? tare_report_room(w->text, w->part->others)
+	                                               : TEXT_COLUMNS;
+
+	tare_report_cut(w->text, value, room, buffer);
+	for (char *at = buffer; column->shown == TARE_SHOWN_WORD && *at; at++)
+		*at = *at == '_' ? ' ' : *at;
+}
+
+static void write_time(const struct writing *w, const struct tare_column *column, double ns,
+                       char *buffer)
+{
+	char number[TARE_UNIT_TEXT];
+
+	if (column->unit != TARE_UNIT_ITS_OWN)
+		tare_report_time(ns, w->units[column->unit], buffer);
+	else
+		snprintf(buffer, RUN_TEXT, "%s", ns == 0 ? "0 s" : tare_format_ns(ns, number));
+}
+
+static const char *title_of(const struct tare_column *column)
+{
+	return column->brief ? column->brief : column->title;
+}
+
+// Whether the title has the sign of percentages.
+static bool has_sign(const struct tare_column *column)
+{
+	const char *title = title_of(column);
+
+	return title[0] && title[strlen(title) - 1] == '%';
+}
+
+static void write_number(const struct writing *w, const struct tare_column *column, double value,
+                         char *buffer)
+{
+	char number[TARE_UNIT_TEXT];
+
+	switch (column->shown) {
+	case TARE_SHOWN_FIGURE:
+		write_time(w, column, value, buffer);
+		break;
+	case TARE_SHOWN_SHARE:
+		if (has_sign(column))
+			tare_report_percent_number(value, buffer);
+		else
+			tare_report_percent(value, buffer);
+		break;
+	case TARE_SHOWN_TREND:
+		snprintf(buffer, RUN_TEXT, "%+.1f %%", 100 * value);
+		break;
+	case TARE_SHOWN_RATE:
+		tare_report_rate(value, buffer);
+		break;
+	default:
+		snprintf(buffer, RUN_TEXT, "%s", tare_format_significant(value, 3, number));
+	}
+}
+
+static void write_integer(const struct writing *w, const struct tare_column *column, int64_t value,
+                          char *buffer)
+{
+	char number[TARE_UNIT_TEXT];
+
+	if (column->shown == TARE_SHOWN_TIME || column->shown == TARE_SHOWN_MOMENT)
+		write_time(w, column, (double)value, buffer);
+	else if (column->shown == TARE_SHOWN_BYTES)
+		snprintf(buffer, RUN_TEXT, "%s", tare_format_bytes((uint64_t)value, number));
+	else if (column->flags & TARE_GROUPED)
+		tare_report_count((uint64_t)value, buffer);
+	else if (column->shown == TARE_SHOWN_DEVICE)
+		snprintf(buffer, RUN_TEXT, "#%" PRId64, value);
+	else if (column->shown == TARE_SHOWN_HASH)
+		snprintf(buffer, RUN_TEXT, "%016" PRIx64, (uint64_t)value);
+	else
+		snprintf(buffer, RUN_TEXT, "%" PRId64, value);
+}
+
+static void write_value(const struct writing *w, const struct tare_column *column, const void *row,
+                        char *buffer)
+{
+	const struct tare_cell_value value = tare_column_value(column, w->source, row);
+	const struct tare_cell_text cell = { w->source, row,
+		                             column->unit ? w->units[column->unit].ns : NAN, buffer,
+		                             RUN_TEXT };
+
+	buffer[0] = '\0';
+	if (column->cell && column->cell(&cell))
+		return;
+	switch (value.is) {
+	case TARE_IS_INTEGER:
+		write_integer(w, column, value.integer, buffer);
+		break;
+	case TARE_IS_NUMBER:
+		write_number(w, column, value.number, buffer);
+		break;
+	case TARE_IS_TEXT:
+		write_text(w, column, value.text, buffer);
+		break;
+	case TARE_IS_TRUTH:
+		snprintf(buffer, RUN_TEXT, "%s", value.truth ? "yes" : "no");
+		break;
+	case TARE_IS_SIZES:
+		write_sizes(&value, buffer);
+		break;
+	case TARE_IS_ABSENT:
+		snprintf(buffer, RUN_TEXT, "%s",
+		         column->shown == TARE_SHOWN_DEVICE ? "?"
+		                                            : tare_cell_absence_sign(value.why));
+		break;
+	case TARE_IS_NESTED:
+		break;
+	}
+}
+
+// ---- the table
+
+static unsigned layout_of(const struct tare_column *column)
+{
+	switch (column->shown) {
+	case TARE_SHOWN_NAME:
+	case TARE_SHOWN_TEXT:
+	case TARE_SHOWN_CATEGORY:
+		return TARE_COLUMN_CUT;
+	case TARE_SHOWN_WORD:
+		return 0;
+	default:
+		return TARE_COLUMN_RIGHT;
+	}
+}
+
+// Columns that share a unit name it once.
+static void add_columns(const struct writing *w, const struct tare_column *const *columns,
+                        size_t count, struct tare_text_table *out)
+{
+	bool named[TARE_UNITS] = { [TARE_UNIT_ITS_OWN] = true };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_column *column = columns[i];
+		const char *title = title_of(column);
+		char header[64];
+		if (i == 0 && w->part->title)
+			title = w->part->title;
+		snprintf(header, sizeof header, "%.40s%s%s", title, named[column->unit] ? "" : " ",
+		         named[column->unit] ? "" : w->units[column->unit].name);
+		named[column->unit] = true;
+		tare_text_column(out, header, i == 0 ? TARE_COLUMN_CUT : layout_of(column));
+	}
+}
+
+// What the row is about, in the room that figures leave it.
+static void write_first(const struct writing *w, const struct tare_column *column, size_t index,
+                        struct tare_text_table *out)
+{
+	size_t depth = w->part->depths ? w->part->depths[index] : 0;
+	size_t indent = 2 * (depth < DEEPEST ? depth : DEEPEST);
+	size_t room = tare_report_room(w->text, w->part->others);
+	char buffer[RUN_TEXT];
+
+	write_value(w, column, w->rows[index], buffer);
+	tare_report_cut(w->text, buffer, room > indent + 4 ? room - indent : 4, buffer);
+	tare_text_cell(out, "%*s%s", (int)indent, "", buffer);
+}
+
+static int write_table(struct writing *w)
+{
+	const struct tare_column *columns[MOST_COLUMNS];
+	struct tare_text_table *out = tare_text_table_new(w->text, 2);
+	char buffer[RUN_TEXT];
+	size_t count = 0;
+
+	for (size_t i = 0; i < w->table->column_count && count < MOST_COLUMNS; i++)
+		if (is_shown(w, &w->table->columns[i]))
+			columns[count++] = &w->table->columns[i];
+	for (enum tare_unit_of unit = TARE_UNIT_TOTALS; unit < TARE_UNITS; unit++)
+		w->units[unit] = find_unit(w, unit);
+	add_columns(w, columns, count, out);
+	for (size_t i = 0; i < w->row_count; i++) {
+		const void *row = w->rows[i];
+		bool warns = w->part->warns && w->part->warns(w->source, row);
+		tare_text_row(out, warns ? TARE_STYLE_WARNING : TARE_STYLE_PLAIN);
+		if (count)
+			write_first(w, columns[0], i, out);
+		for (size_t c = 1; c < count; c++) {
+			write_value(w, columns[c], row, buffer);
+			tare_text_cell(out, "%s%s", buffer,
+			               columns[c]->mark ? columns[c]->mark(w->source, row) : "");
+		}
+	}
+	return tare_text_table_print(out);
+}
+
+int tare_table_text(const struct tare_text *text, const struct tare_table *table,
+                    const void *source, const struct tare_table_part *part)
+{
+	struct writing w = { .text = text, .table = table, .source = source, .part = part };
+	int status = find_rows(&w);
+
+	if (status == 0 && w.row_count > 0)
+		status = write_table(&w);
+	free(w.rows);
+	return status;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes any declared table as text. Internal to src/report.
+#pragma once
+#include "report/core/figures.h"
+#include "table/table.h"
+
+// Which part of a table a text shows: some columns of some rows.
+struct tare_table_part {
+	unsigned on;       // the columns that are on this
+	const char *title; // of the first column; NULL: its own
+	size_t others;     // columns of the terminal that all but the first take
+	size_t most;       // rows at most; 0: all
+	bool devices;      // rows are of several devices and name theirs
+	// Rows in an order of their own, `most` of them, and how deep each lies below others; NULL.
+	const void *const *rows;
+	const size_t *depths;
+	// Which rows it is about, and which of them are warnings; NULL: all, and none.
+	bool (*keep)(const void *source, const void *row);
+	bool (*warns)(const void *source, const void *row);
+};
+
+// Writes that part: nothing where no row is in it. Times that share a unit name it in the title of
+// the first of them. Returns 0 or -ENOMEM.
+int tare_table_text(const struct tare_text *text, const struct tare_table *table,
+                    const void *source, const struct tare_table_part *part);
+// Rows that the part would have.
+size_t tare_table_part_rows(const struct tare_table *table, const void *source,
+                            const struct tare_table_part *part);

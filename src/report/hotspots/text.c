@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/hotspots/text.h"
+
+#include "base/cleanup.h"
+#include "base/units.h"
+#include "report/hotspots/hotspots.h"
+#include "report/hotspots/words.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BAR = 20 }; // columns of a bar of the cores' time
+
+// "████▒▒▒▒····": issuing, stalled, without work. Empty where not known.
+static const char *bar_of(const struct tare_text *text, const struct tare_core_time *time,
+                          char bar[BAR * 4 + 16])
+{
+	double active = time->active / 100 * BAR, both = (time->active + time->stalled) / 100 * BAR;
+	bool ascii = text->options->ascii;
+
+	bar[0] = '\0';
+	if (isnan(active) || isnan(both))
+		return bar;
+	// Rounded at their ends, so that the bar is as long as it must be.
+	for (long i = 0; i < BAR; i++)
+		strcat(bar, i < lround(active) ? (ascii ? "#" : "█")
+		            : i < lround(both) ? (ascii ? "+" : "▒")
+		                               : ".");
+	return bar;
+}
+
+static void write_row(struct tare_text_table *table, const struct tare_text *text,
+                      const struct tare_hotspot *hotspot)
+{
+	const struct tare_counted_kernel *kernel = hotspot->kernel;
+	char number[TARE_UNIT_TEXT], words[HOTSPOT_TEXT], bar[BAR * 4 + 16];
+
+	tare_text_row(table, TARE_STYLE_PLAIN);
+	tare_text_cell(table, "%s", kernel->name);
+	tare_text_cell(table, "%s",
+	               tare_format_significant((double)kernel->total_ns / 1e6, 3, number));
+	tare_text_cell(table, "%s", tare_hotspot_percent(100 * kernel->share, words));
+	tare_text_cell(table, "%s", tare_hotspot_percent(hotspot->time.active, words));
+	tare_text_cell(table, "%s", bar_of(text, &hotspot->time, bar));
+	tare_text_cell(table, "%s", tare_hotspot_bound_words(hotspot, words));
+}
+
+static int write_table(const struct tare_text *text, const struct tare_hotspot *hotspots,
+                       size_t count)
+{
+	struct tare_text_table *table = tare_text_table_new(text, 0);
+	int code;
+
+	tare_text_column(table, "kernel", TARE_COLUMN_CUT);
+	tare_text_column(table, "ms", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "share", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "active", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "time of the cores", 0);
+	tare_text_column(table, "bound by", 0);
+	for (size_t i = 0; i < count; i++)
+		write_row(table, text, &hotspots[i]);
+	code = tare_text_table_print(table);
+	return code != 0 ? code
+	                 : tare_text_paragraph(
+	                       text, TARE_STYLE_FAINT, "", 0,
+	                       "Time of the cores: %s issuing, %s stalled, . without work. A bound "
+	                       "with ? "
+	                       "is not decided: the figures' errors allow each of those named.",
+	                       text->options->ascii ? "#" : "█", text->options->ascii ? "+" : "▒");
+}
+
+typedef const char *words_of(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT]);
+
+static int write_words(const struct tare_text *text, const struct tare_hotspot *hotspot)
+{
+	static words_of *const parts[] = { tare_hotspot_margin_words, tare_hotspot_advice_words };
+	char words[HOTSPOT_TEXT];
+	int code = tare_text_verdict(text, "  ", 2, tare_hotspot_verdict_words(hotspot, words));
+
+	for (size_t i = 0; i < 2 && code == 0; i++)
+		if (parts[i](hotspot, words)[0])
+			code = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "%s", words);
+	for (size_t i = 0; i < hotspot->verdict.contradiction_count && code == 0; i++)
+		code = tare_text_paragraph(
+		    text, TARE_STYLE_WARNING, "  ", 4, "%s",
+		    tare_hotspot_contradiction_words(&hotspot->verdict.contradictions[i], words));
+	return code;
+}
+
+static int write_figures(const struct tare_text *text, const struct tare_hotspot *hotspot)
+{
+	const struct tare_arithmetic *arithmetic = &hotspot->arithmetic;
+	char words[HOTSPOT_TEXT], number[TARE_UNIT_TEXT], intensity[TARE_UNIT_TEXT];
+	int code = 0;
+
+	if (arithmetic->flop_per_s > 0)
+		code = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 2,
+		    "Arithmetic: %s%s GFLOP/s, %s FLOP a byte of device memory.",
+		    arithmetic->partial ? "at least " : "",
+		    tare_format_significant(arithmetic->flop_per_s / 1e9, 3, number),
+		    isnan(arithmetic->intensity[TARE_EDGE_L2_DEVICE])
+		        ? "n/a"
+		        : tare_format_significant(arithmetic->intensity[TARE_EDGE_L2_DEVICE], 3,
+		                                  intensity));
+	if (code == 0 && !isnan(hotspot->imbalance))
+		code = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 2,
+		    "Imbalance: the mean core had no work in %s of the busiest core's time.",
+		    tare_hotspot_percent(hotspot->imbalance, words));
+	return code;
+}
+
+static int write_kernel(const struct tare_text *text, const struct tare_hotspot *hotspot)
+{
+	char span[TARE_UNIT_TEXT];
+	int code = tare_text_paragraph(
+	    text, TARE_STYLE_BOLD, "", 2, "%s: %s a launch, %llu launch%s", hotspot->kernel->name,
+	    isnan(hotspot->duration_ns) ? "n/a" : tare_format_ns(hotspot->duration_ns, span),
+	    (unsigned long long)hotspot->kernel->launches,
+	    hotspot->kernel->launches == 1 ? "" : "es");
+
+	if (code == 0)
+		code = write_words(text, hotspot);
+	if (code == 0)
+		code = write_figures(text, hotspot);
+	return code != 0 ? code : tare_hotspot_diagram(text, hotspot);
+}
+
+// Kernels that were left alone, with the reason, each reason once.
+static int write_uncounted(const struct tare_text *text, const struct tare_counted_run *run)
+{
+	int code = 0;
+
+	for (enum tare_uncounted why = TARE_UNCOUNTED_NONE + 1;
+	     why <= TARE_UNCOUNTED_FAILED && code == 0; why++) {
+		const char *first = NULL;
+		size_t count = 0;
+		for (size_t i = 0; i < run->kernel_count; i++) {
+			if (run->kernels[i].uncounted != why)
+				continue;
+			first = count++ ? first : run->kernels[i].name;
+		}
+		if (count > 1)
+			code = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 2,
+			                           "Not counted: %s and %zu more: %s.", first,
+			                           count - 1, tare_uncounted_words(why));
+		else if (count)
+			code = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 2,
+			                           "Not counted: %s: %s.", first,
+			                           tare_uncounted_words(why));
+	}
+	return code;
+}
+
+static int write_all(const struct tare_text *text, const struct tare_counted_run *run,
+                     const struct tare_hotspot *hotspots, size_t shown)
+{
+	int code = write_table(text, hotspots, run->kernel_count);
+
+	for (size_t i = 0; i < run->kernel_count && shown && code == 0; i++) {
+		if (hotspots[i].kernel->uncounted != TARE_UNCOUNTED_NONE)
+			continue;
+		fputc('\n', text->file);
+		code = write_kernel(text, &hotspots[i]);
+		shown--;
+	}
+	if (code == 0)
+		code = write_uncounted(text, run);
+	fputc('\n', text->file);
+	return code != 0
+	           ? code
+	           : tare_text_paragraph(text, TARE_STYLE_FAINT, "", 0,
+	                                 "Of max: of what the device sustains, by its own "
+	                                 "counters. Of peak: of what "
+	                                 "`tare peak` measured here. x given: bytes moved over the "
+	                                 "size of the memory "
+	                                 "that a launch was given. Times faster are upper bounds.");
+}
+
+int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,
+                              const struct tare_text_options *options, FILE *file,
+                              struct tare_error *error)
+{
+	struct tare_text text = { options, file, NULL };
+	TARE_FREE struct tare_hotspot *hotspots = calloc(run->kernel_count + 1, sizeof *hotspots);
+	int code = hotspots ? 0 : -ENOMEM;
+
+	if (code == 0 && run->device.no_counters)
+		code = tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2,
+		                           "n/a: this device has no counters: %s",
+		                           run->device.no_counters);
+	if (run->device.no_counters)
+		return code;
+	for (size_t i = 0; i < run->kernel_count && code == 0; i++)
+		tare_hotspot_derive(&run->kernels[i], &run->device, &hotspots[i]);
+	if (code == 0)
+		code = write_all(&text, run, hotspots, shown);
+	return code != 0 ? tare_fail(error, ENOMEM, "no memory left") : 0;
+}

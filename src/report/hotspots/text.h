@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of the text of counted kernels. Internal to src/report/hotspots.
+#pragma once
+#include "analysis/hotspots/hierarchy.h"
+#include "report/terminal/write.h"
+
+// The memory hierarchy of a kernel, drawn with its edges' figures. 80 columns. Returns 0 or
+// -ENOMEM.
+int tare_hotspot_diagram(const struct tare_text *text, const struct tare_hotspot *hotspot);

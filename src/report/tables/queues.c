@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues: how busy, how deep, and what their gaps were spent on.
+#include "report/core/table_json.h"
+#include "report/core/table_text.h"
+#include "report/tables/tables.h"
+#include "report/tables/values.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+
+#define TOP 8
+#define GAPS 5
+
+// The largest part of the gaps; TARE_LEDGER_CATEGORIES: none.
+static enum tare_ledger_category main_cause(const struct tare_queue_row *row)
+{
+	enum tare_ledger_category cause = TARE_LEDGER_CATEGORIES;
+	int64_t most = 0;
+
+	for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++)
+		if (row->gap_causes_ns[c] > most) {
+			most = row->gap_causes_ns[c];
+			cause = c;
+		}
+	return cause;
+}
+
+// NULL: it is not known.
+static const struct tare_recorded_queue *queue_of(const struct tare_report *run,
+                                                  const struct tare_queue_row *row)
+{
+	const struct tare_recording *recording = run->recording;
+
+	return row->queue < recording->queue_count ? &recording->queues[row->queue] : NULL;
+}
+
+static uint32_t device_of_queue(const struct tare_report *run, const struct tare_queue_row *row)
+{
+	return queue_of(run, row) ? queue_of(run, row)->device : TARE_NO_INDEX;
+}
+
+static struct tare_cell_value main_cause_of(const struct tare_queue_row *row)
+{
+	enum tare_ledger_category cause = main_cause(row);
+
+	return cause < TARE_LEDGER_CATEGORIES ? tare_string(tare_ledger_category_name(cause))
+	                                      : tare_absent(TARE_NOT_THERE);
+}
+
+// ---- cells of their own
+
+// "0:2" of process and queue where there are several processes, else "2".
+static bool whole_name(const struct tare_cell_text *cell)
+{
+	const struct tare_report *run = cell->source;
+	const struct tare_recorded_queue *made = queue_of(run, cell->row);
+	char process[16] = "";
+
+	if (!made) {
+		snprintf(cell->text, cell->size, "?");
+		return true;
+	}
+	if (run->recording->process_count > 1)
+		snprintf(process, sizeof process, "%" PRIu32 ":", made->process);
+	snprintf(cell->text, cell->size, "%s%" PRIu32 "%s%s", process, made->number,
+	         made->out_of_order ? ", any order" : "",
+	         made->profiling || made->profiling_added ? "" : ", unprofiled");
+	return true;
+}
+
+static bool two_digits(const struct tare_cell_text *cell)
+{
+	double depth = ((const struct tare_queue_row *)cell->row)->mean_depth;
+	char number[TARE_UNIT_TEXT];
+
+	if (isfinite(depth))
+		snprintf(cell->text, cell->size, "%s", tare_format_significant(depth, 2, number));
+	return isfinite(depth);
+}
+
+// Serial drivers run a command inside its enqueue call.
+static bool latency_in_call(const struct tare_cell_text *cell)
+{
+	bool inside = ((const struct tare_queue_row *)cell->row)->median_latency_ns == 0;
+
+	snprintf(cell->text, cell->size, "%s", inside ? "in call" : "");
+	return inside;
+}
+
+static bool cause_title(const struct tare_cell_text *cell)
+{
+	enum tare_ledger_category cause = main_cause(cell->row);
+
+	if (cause == TARE_LEDGER_CATEGORIES)
+		return false;
+	snprintf(cell->text, cell->size, "%s", tare_ledger_category_cause(cause));
+	return true;
+}
+
+// ---- the table
+
+static struct json_t *cause_list(void *json, const void *run, const void *row);
+
+#define TIMED(value) tare_if(row->timed > 0, value, TARE_NOT_TIMED)
+#define OF_QUEUE(value) (queue_of(run, row) ? (value) : tare_absent(TARE_NOT_KNOWN))
+#define COLUMNS "report/tables/queues.def"
+#define ROW struct tare_queue_row
+#include "report/tables/declare.h"
+
+TARE_RUN_TABLE(queues, "Queues", "a queue that has commands, by its number",
+               "No queue had a command.", run->tables->queue_count, &run->tables->queues[index])
+
+#if TARE_HAVE_JSON
+static struct json_t *cause_list(void *json, const void *run, const void *one)
+{
+	const struct tare_queue_row *row = one;
+	json_t *list = json_array();
+
+	(void)run;
+	for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
+		json_t *part;
+		if (row->gap_causes_ns[c] == 0)
+			continue;
+		part = json_object();
+		tare_json_put(json, part, "category", tare_json_text(tare_ledger_category_name(c)));
+		tare_json_put(json, part, "ns", json_integer(row->gap_causes_ns[c]));
+		tare_json_push(json, list, part);
+	}
+	return list;
+}
+#else
+static struct json_t *cause_list(void *json, const void *run, const void *row)
+{
+	(void)json, (void)run, (void)row;
+	return NULL;
+}
+#endif
+
+// ---- as text
+
+// The call site of the command that ended a gap.
+static const char *ended_by(const struct tare_report *run, const struct tare_gap *gap)
+{
+	if (gap->command >= run->recording->command_count)
+		return "";
+	return tare_symbols_text(run->symbols, run->recording->commands[gap->command].stack);
+}
+
+static int write_gaps(const struct tare_text *text, const struct tare_report *run)
+{
+	const struct tare_ledgers *ledgers = run->ledgers;
+	struct tare_text_table *table;
+	char at[TARE_UNIT_TEXT], length[TARE_UNIT_TEXT];
+
+	if (ledgers->gap_count == 0)
+		return 0;
+	fputc('\n', text->file);
+	table = tare_text_table_new(text, 2);
+	tare_text_column(table, "idle gap at", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "for", TARE_COLUMN_RIGHT);
+	tare_report_device_column(table, run);
+	tare_text_column(table, "most of it", TARE_COLUMN_CUT);
+	if (run->symbols)
+		tare_text_column(table, "ended by", TARE_COLUMN_CUT);
+	for (size_t i = 0; i < ledgers->gap_count; i++) {
+		const struct tare_gap *gap = &ledgers->gaps[i];
+		size_t before = 0;
+		// They are the longest of each device, device by device.
+		while (before < GAPS && i > before &&
+		       ledgers->gaps[i - before - 1].device == gap->device)
+			before++;
+		if (before == GAPS)
+			continue;
+		tare_text_row(table, TARE_STYLE_PLAIN);
+		tare_text_cell(
+		    table, "%s",
+		    tare_format_ns((double)(gap->from_ns - run->recording->start_ns), at));
+		tare_text_cell(table, "%s",
+		               tare_format_ns((double)(gap->to_ns - gap->from_ns), length));
+		tare_report_device_cell(table, run, gap->device);
+		tare_text_cell(table, "%s", tare_ledger_category_cause(gap->cause));
+		if (run->symbols)
+			tare_text_cell(table, "%s", ended_by(run, gap));
+	}
+	return tare_text_table_print(table);
+}
+
+int tare_queues_text(const struct tare_text *text, const struct tare_report *run)
+{
+	size_t count = run->tables->queue_count, rows = tare_rows_shown(text, count, TOP);
+	int status;
+
+	if (count == 0)
+		return 0;
+	status = tare_report_heading(text, tare_table_queues.title,
+	                             "depth: commands enqueued and not complete");
+	if (status == 0)
+		status = tare_table_text(
+		    text, &tare_table_queues, run,
+		    &(struct tare_table_part){ .on = TARE_ON_TEXT,
+		                               .others = 62,
+		                               .most = rows,
+		                               .devices = tare_report_several_devices(run) });
+	if (status == 0 && rows < count)
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                             "and %zu more (-v lists them)", count - rows);
+	return status == 0 && text->options->verbosity > 0 ? write_gaps(text, run) : status;
+}

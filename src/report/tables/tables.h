@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The declared tables of a recorded run; their source is a struct tare_report.
+#pragma once
+#include "report/core/figures.h"
+#include "table/table.h"
+
+// All that JSON, CSV, SQLite and the page write, in this order; ended by NULL.
+extern const struct tare_table *const tare_run_tables[];
+extern const struct tare_table tare_table_tasks, tare_table_transfers, tare_table_sites,
+    tare_table_api, tare_table_builds, tare_table_queues, tare_table_phases;
+
+// Writes how all tables are declared, as a JSON array (docs/adding-a-column.md). Returns 0,
+// -ENOMEM, or -ENOSYS without JSON.
+int tare_run_declarations(FILE *file);
+
+// ---- as text: nothing where there are no rows. All return 0 or -ENOMEM
+
+// Writes the rows of a ledger; a bar of the share `largest` is the longest.
+typedef int tare_ledger_writer(const struct tare_text *text, const struct tare_ledger *ledger,
+                               double largest, bool all);
+
+// How long they took, how they fill the device and, with -v, their sizes and what the driver says
+// of them.
+int tare_tasks_text(const struct tare_text *text, const struct tare_report *run);
+int tare_transfers_text(const struct tare_text *text, const struct tare_report *run);
+int tare_sites_text(const struct tare_text *text, const struct tare_report *run);
+int tare_calls_text(const struct tare_text *text, const struct tare_report *run);
+int tare_builds_text(const struct tare_text *text, const struct tare_report *run);
+int tare_queues_text(const struct tare_text *text, const struct tare_report *run);
+int tare_phases_text(const struct tare_text *text, const struct tare_report *run,
+                     tare_ledger_writer *ledger_text);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transfers by kind, direction and memory: how many bytes, how fast, hidden behind kernels or not.
+#include "report/core/table_json.h"
+#include "report/core/table_text.h"
+#include "report/core/words.h"
+#include "report/tables/tables.h"
+#include "report/tables/values.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define TOP 12 // rows without -v
+#define BUCKETS (sizeof((struct tare_transfer_row *)0)->sizes / sizeof(uint64_t))
+
+// "write, pageable, blocking"; the direction where the kind does not say it.
+static void name_row(const struct tare_transfer_row *row, char *buffer, size_t size)
+{
+	const char *kind = tare_report_kind(row->kind),
+	           *memory = tare_report_memory_title(row->memory);
+	const char *direction = tare_report_direction_title(row->direction);
+	bool known = row->kind == TARE_KIND_WRITE || row->kind == TARE_KIND_READ ||
+	             row->kind == TARE_KIND_FILL;
+
+	snprintf(buffer, size, "%s%s%s%s%s%s%s", kind ? kind : "?",
+	         !known && direction && direction[0] ? " " : "",
+	         !known && direction ? direction : "", memory && memory[0] ? ", " : "",
+	         memory ? memory : "", row->blocking ? ", blocking" : "",
+	         row->in_place ? ", in place" : "");
+}
+
+static bool whole_name(const struct tare_cell_text *cell)
+{
+	name_row(cell->row, cell->text, cell->size);
+	return true;
+}
+
+static bool share_of_ceiling(const struct tare_cell_text *cell)
+{
+	const struct tare_transfer_row *row = cell->row;
+	double share = row->timed ? row->bytes_per_second / row->sized_ceiling : NAN;
+
+	if (share > 1.005)
+		snprintf(cell->text, cell->size, ">100 %%");
+	else
+		tare_report_percent(share, cell->text);
+	return true;
+}
+
+static const char *not_all_timed(const void *run, const void *one)
+{
+	const struct tare_transfer_row *row = one;
+
+	(void)run;
+	return row->timed < row->count ? "*" : "";
+}
+
+static bool estimated_total(const struct tare_cell_text *cell)
+{
+	return tare_run_estimate_cell(&((const struct tare_transfer_row *)cell->row)->estimate,
+	                              cell);
+}
+
+// ---- the table
+
+static struct json_t *size_list(void *json, const void *run, const void *row);
+
+#define TIMED(value) tare_if(row->timed > 0, value, TARE_NOT_TIMED)
+#define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
+#define ESTIMATE                                                                                   \
+	.flags = TARE_MAY_BE_ABSENT | TARE_IF_ANY, .on = TARE_ON_PAGE, .unit = TARE_UNIT_TOTALS
+#define COLUMNS "report/tables/transfers.def"
+#define ROW struct tare_transfer_row
+#include "report/tables/declare.h"
+
+TARE_RUN_TABLE(transfers, "Transfers",
+               "a kind, direction, memory of the host and device, by total time",
+               "Nothing was transferred.", run->tables->transfer_count,
+               &run->tables->transfers[index])
+
+// Where bucket `i` begins.
+static uint64_t bucket_from(size_t i)
+{
+	return i ? UINT64_C(64) << 2 * (i - 1) : 0;
+}
+
+#if TARE_HAVE_JSON
+static struct json_t *size_list(void *json, const void *run, const void *one)
+{
+	const struct tare_transfer_row *row = one;
+	json_t *list = json_array();
+
+	(void)run;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		json_t *bucket;
+		if (row->sizes[i] == 0)
+			continue;
+		bucket = json_object();
+		tare_json_put(json, bucket, "from_bytes",
+		              json_integer(i ? INT64_C(64) << 2 * (i - 1) : 0));
+		tare_json_put(json, bucket, "below_bytes",
+		              i + 1 < BUCKETS ? json_integer(INT64_C(64) << 2 * i) : json_null());
+		tare_json_put(json, bucket, "count", tare_json_unsigned(row->sizes[i]));
+		tare_json_push(json, list, bucket);
+	}
+	return list;
+}
+#else
+static struct json_t *size_list(void *json, const void *run, const void *row)
+{
+	(void)json, (void)run, (void)row;
+	return NULL;
+}
+#endif
+
+// ---- as text
+
+static int write_remarks(const struct tare_text *text, const struct tare_tables *tables,
+                         size_t rows)
+{
+	uint64_t unaligned = 0, count = 0;
+	bool untimed = false, estimated = false, ceilings = false, above = false;
+	char number[RUN_TEXT], all[RUN_TEXT];
+	int status = 0;
+
+	for (size_t i = 0; i < tables->transfer_count; i++) {
+		unaligned += tables->transfers[i].unaligned;
+		count += tables->transfers[i].count;
+		untimed |= i < rows && tables->transfers[i].timed < tables->transfers[i].count;
+		estimated |= i < rows && tare_report_is_estimated(&tables->transfers[i].estimate);
+		ceilings |= isfinite(tables->transfers[i].sized_ceiling);
+		above |= tables->transfers[i].bytes_per_second > tables->transfers[i].sized_ceiling;
+	}
+	if (untimed)
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                        "* not all have device times: times and rates are of those "
+		                        "that do%s",
+		                        tare_report_estimate_remark(estimated));
+	if (status == 0 && rows < tables->transfer_count)
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                             "and %zu more row%s (-v lists them)",
+		                             tables->transfer_count - rows,
+		                             tare_report_plural(tables->transfer_count - rows));
+	if (status == 0 && unaligned)
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3, "%s of %s host addresses are not on 64 bytes",
+		    tare_report_count(unaligned, number), tare_report_count(count, all));
+	if (status == 0 && text->options->verbosity >= 0)
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_FAINT, "  ", 3,
+		    "exposed: no kernel ran meanwhile; GB/s: 10⁹%s%s",
+		    ceilings
+		        ? "; ceiling: share of what tare bandwidth measured here for these sizes"
+		        : "",
+		    above
+		        ? "; above 100 %: device time leaves out the host's part, or a cache helps"
+		        : "");
+	return status;
+}
+
+// ---- sizes, with -v
+
+static int write_sizes(const struct tare_text *text, const struct tare_report *run)
+{
+	struct tare_text_table *table;
+	char whole[RUN_TEXT], name[RUN_TEXT], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT],
+	    rate[RUN_TEXT];
+
+	fputc('\n', text->file);
+	table = tare_text_table_new(text, 2);
+	tare_text_column(table, "sizes", TARE_COLUMN_CUT);
+	tare_report_device_column(table, run);
+	tare_text_column(table, "from", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "to below", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "median GB/s of all", TARE_COLUMN_RIGHT);
+	for (size_t i = 0; i < run->tables->transfer_count; i++) {
+		const struct tare_transfer_row *row = &run->tables->transfers[i];
+		bool first = true;
+		for (size_t k = 0; k < BUCKETS; k++) {
+			if (row->sizes[k] == 0)
+				continue;
+			tare_text_row(table, TARE_STYLE_PLAIN);
+			name_row(row, whole, sizeof whole);
+			tare_text_cell(
+			    table, "%s",
+			    first ? tare_report_cut(text, whole, tare_report_room(text, 52), name)
+			          : "");
+			tare_report_device_cell(table, run, row->device);
+			tare_text_cell(table, "%s", tare_format_bytes(bucket_from(k), from));
+			tare_text_cell(table, "%s",
+			               k + 1 < BUCKETS ? tare_format_bytes(bucket_from(k + 1), to)
+			                               : "–");
+			tare_text_cell(table, "%" PRIu64, row->sizes[k]);
+			tare_text_cell(
+			    table, "%s",
+			    first ? tare_report_rate(
+			                row->timed ? row->median_bytes_per_second : NAN, rate)
+			          : "");
+			first = false;
+		}
+	}
+	return tare_text_table_print(table);
+}
+
+// Faults of managed memory, where there were any.
+static int write_faults(const struct tare_text *text, const struct tare_report *run)
+{
+	const struct tare_recording *recording = run->recording;
+	int status = 0;
+
+	for (uint32_t i = 0; i < recording->device_count && status == 0; i++) {
+		struct tare_recorded_faults faults = tare_device_faults(recording, run->view, i);
+		char waited[RUN_TEXT] = "", number[TARE_UNIT_TEXT];
+		if (recording->devices[i].same_as != i ||
+		    !tare_view_has_device(recording, run->view, i) || !faults.known)
+			continue;
+		if (faults.throttled)
+			snprintf(waited, sizeof waited,
+			         "; faults were made to wait %" PRIu64 " times, %s",
+			         faults.throttled,
+			         tare_format_ns((double)faults.throttled_ns, number));
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3,
+		    "managed memory on %s, whole run: %" PRIu64
+		    " groups of faults of the device, %" PRIu64 " faults of the host; %" PRIu64
+		    " times pages went to and fro, %" PRIu64
+		    " times they were mapped instead of being moved%s",
+		    recording->devices[i].name, faults.device_groups, faults.host_faults,
+		    faults.thrashing, faults.remote_maps, waited);
+	}
+	return status;
+}
+
+int tare_transfers_text(const struct tare_text *text, const struct tare_report *run)
+{
+	bool devices = tare_report_several_devices(run);
+	size_t rows = tare_rows_shown(text, run->tables->transfer_count, TOP);
+	int status;
+
+	if (rows == 0)
+		return 0;
+	status = tare_report_heading(text, tare_table_transfers.title, "device time");
+	if (status == 0)
+		status = tare_table_text(text, &tare_table_transfers, run,
+		                         &(struct tare_table_part){ .on = TARE_ON_TEXT,
+		                                                    .others = devices ? 50 : 45,
+		                                                    .most = rows,
+		                                                    .devices = devices });
+	if (status == 0)
+		status = write_remarks(text, run->tables, rows);
+	if (status == 0)
+		status = write_faults(text, run);
+	if (status == 0)
+		status = tare_issued_text(text, run, false);
+	return status == 0 && text->options->verbosity > 0 ? write_sizes(text, run) : status;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table is data: its columns are declared once, with a function from a row to a value, and every
+// writer (text, JSON, CSV, SQLite, the page, the schema, the documentation) goes by that.
+// docs/adding-a-column.md adds one.
+#pragma once
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// ---- a value: what is not known differs from 0, and knows why
+
+enum tare_cell_is {
+	TARE_IS_ABSENT,
+	TARE_IS_INTEGER,
+	TARE_IS_NUMBER,
+	TARE_IS_TEXT,
+	TARE_IS_TRUTH,
+	TARE_IS_SIZES,
+	TARE_IS_NESTED // what only a column's own writers know
+};
+
+// Why a cell has no value.
+enum tare_cell_absence {
+	TARE_NOT_KNOWN,
+	TARE_NOT_TIMED,       // no device times
+	TARE_NOT_TOLD,        // the driver does not say
+	TARE_NOT_THERE,       // there is no such thing
+	TARE_LEFT_TO_RUNTIME, // the program left the choice to the runtime
+	TARE_CELL_ABSENCES
+};
+// What a person reads in its place, "–" or "auto", and the reason: "no device times".
+const char *tare_cell_absence_sign(enum tare_cell_absence why);
+const char *tare_cell_absence_reason(enum tare_cell_absence why);
+
+struct tare_cell_value {
+	enum tare_cell_is is;
+	union {
+		enum tare_cell_absence why;
+		int64_t integer;
+		double number;
+		const char *text; // lives as long as its row
+		bool truth;
+		struct {
+			uint64_t at[3];
+			uint32_t dimensions; // at most 3
+		} sizes;
+	};
+};
+
+static inline struct tare_cell_value tare_absent(enum tare_cell_absence why)
+{
+	return (struct tare_cell_value){ .is = TARE_IS_ABSENT, .why = why };
+}
+
+static inline struct tare_cell_value tare_integer(int64_t value)
+{
+	return (struct tare_cell_value){ .is = TARE_IS_INTEGER, .integer = value };
+}
+
+// Above 2^63 - 1: that.
+static inline struct tare_cell_value tare_unsigned(uint64_t value)
+{
+	return tare_integer(value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+// Absent when it is not finite.
+static inline struct tare_cell_value tare_number(double value, enum tare_cell_absence why)
+{
+	return isfinite(value) ? (struct tare_cell_value){ .is = TARE_IS_NUMBER, .number = value }
+	                       : tare_absent(why);
+}
+
+// Absent when it is NULL.
+static inline struct tare_cell_value tare_string(const char *text)
+{
+	return text ? (struct tare_cell_value){ .is = TARE_IS_TEXT, .text = text }
+	            : tare_absent(TARE_NOT_KNOWN);
+}
+
+// Absent when it is NULL or "".
+static inline struct tare_cell_value tare_named(const char *text)
+{
+	return tare_string(text && text[0] ? text : NULL);
+}
+
+static inline struct tare_cell_value tare_truth(bool value)
+{
+	return (struct tare_cell_value){ .is = TARE_IS_TRUTH, .truth = value };
+}
+
+// Of a column that is nested.
+static inline struct tare_cell_value tare_nested(void)
+{
+	return (struct tare_cell_value){ .is = TARE_IS_NESTED };
+}
+
+// The value, or absent where it is not known.
+static inline struct tare_cell_value tare_if(bool known, struct tare_cell_value value,
+                                             enum tare_cell_absence why)
+{
+	return known ? value : tare_absent(why);
+}
+
+// ---- columns
+
+// What kind of figure a column has: how writers show it, and of which type it is.
+enum tare_shown {
+	TARE_SHOWN_NAME,     // text: what the row is about, from the program
+	TARE_SHOWN_TEXT,     // text: from the program or the driver
+	TARE_SHOWN_WORD,     // text: a stable word of ours, "to_device"
+	TARE_SHOWN_CATEGORY, // text: a category of the ledger
+	TARE_SHOWN_DEVICE,   // integer: a device's number, "#1"
+	TARE_SHOWN_COUNT,    // integer
+	TARE_SHOWN_SIGNED,   // integer, also below 0
+	TARE_SHOWN_BYTES,    // integer
+	TARE_SHOWN_TIME,     // integer, ns
+	TARE_SHOWN_FIGURE,   // number, ns: computed from times
+	TARE_SHOWN_MOMENT,   // integer, ns from the start of the run
+	TARE_SHOWN_SHARE,    // number, 0 to 1
+	TARE_SHOWN_TREND,    // number, a change: 0.1 is 10 % more
+	TARE_SHOWN_RATE,     // number, bytes a second
+	TARE_SHOWN_NUMBER,   // number
+	TARE_SHOWN_TRUTH,    // true or false
+	TARE_SHOWN_SIZES,    // up to 3 integers
+	TARE_SHOWN_HASH,     // integer of 64 bits, in hexadecimal
+	TARE_SHOWN_NESTED,   // of the JSON alone, by `nested`
+	TARE_SHOWN_KINDS
+};
+// "name", "time", ...: what the page and the documentation know it by.
+const char *tare_shown_name(enum tare_shown shown);
+// "ns", "B", "B/s"; "" for none.
+const char *tare_shown_unit(enum tare_shown shown);
+
+// How CSV and SQLite keep it.
+enum tare_stored { TARE_STORED_INTEGER, TARE_STORED_REAL, TARE_STORED_TEXT, TARE_STORED_NOT };
+enum tare_stored tare_shown_stored(enum tare_shown shown);
+
+// Which columns of a text table share their unit of time, and how it is chosen.
+enum tare_unit_of { TARE_UNIT_ITS_OWN, TARE_UNIT_TOTALS, TARE_UNIT_EACH, TARE_UNITS };
+
+enum {
+	TARE_MAY_BE_ABSENT = 1, // some rows have no value
+	TARE_IF_ANY = 2,        // people see the column only where a row has a value other than 0
+	TARE_IF_DEVICES = 4,    // ... where the report is about several devices
+	TARE_GROUPED = 16,      // a text has commas between thousands
+	TARE_SETS_LEAST = 8,    // its least value is the least that the unit must show
+};
+// Where people see a column: the page, and the parts of a text table, which are the table's own.
+enum { TARE_ON_PAGE = 1, TARE_ON_TEXT = 2, TARE_ON_MORE = 4 };
+
+// A cell that a column writes by itself.
+struct tare_cell_text {
+	const void *source, *row;
+	double unit_ns; // of its column's times; NaN: none
+	char *text;     // "" at first
+	size_t size;
+};
+
+// Values that are one object in the JSON, null where it is not known. `id` begins the ids of its
+// columns: "fill" has "fill_waves", which is "waves" there.
+struct tare_column_group {
+	const char *id;
+	const struct tare_column_group *in; // NULL: it is in the row itself
+	bool (*known)(const void *source, const void *row);
+	const char *doc;
+};
+
+struct json_t;
+
+struct tare_column {
+	const char *id; // name in SQL and CSV; the JSON's key, without its group's
+	const char *title;
+	enum tare_shown shown;
+	const char *doc; // a sentence, without full stop
+	// `source` is what the table is of, `row` one of its rows.
+	struct tare_cell_value (*value)(const void *source, const void *row);
+	unsigned flags, on;
+	enum tare_unit_of unit;
+	const char *brief; // the title in text, where it must be shorter
+	const struct tare_column_group *in;
+	// Writes the cell of a text, or returns false to leave it to the writer; may be NULL.
+	bool (*cell)(const struct tare_cell_text *cell);
+	// What follows the figure in a text, "*"; may be NULL.
+	const char *(*mark)(const void *source, const void *row);
+	// The JSON of a nested column; `nested_on` says that it is rows of the same table, with
+	// the columns that are on that.
+	struct json_t *(*nested)(void *json, const void *source, const void *row);
+	unsigned nested_on;
+};
+
+struct tare_table {
+	const char *id;      // the JSON's key, the name in SQL and of the CSV file
+	const char *title;   // a heading
+	const char *doc;     // what a row is, without full stop
+	const char *nothing; // what the page says without rows; NULL: it leaves the table out
+	const struct tare_column *columns;
+	size_t column_count;
+	size_t (*count)(const void *source);
+	const void *(*row)(const void *source, size_t index);
+};
+
+// The value of a column; absent where its group is not known.
+struct tare_cell_value tare_column_value(const struct tare_column *column, const void *source,
+                                         const void *row);
+// Whether what `group` has is known of a row; NULL is the row itself.
+bool tare_column_group_known(const struct tare_column_group *group, const void *source,
+                             const void *row);
+// The column's key in the JSON.
+const char *tare_column_key(const struct tare_column *column);
+// The same of a group.
+const char *tare_column_group_key(const struct tare_column_group *group);

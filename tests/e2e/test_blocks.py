@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare blocks counts exactly: what it says of a library of kernels equals closed forms, and the program's
+output, exit status and view of its kernels stay its own."""
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import validate  # noqa: E402
+from recorded import PROGRAMS, SANITIZED, built, kernel_cache, run  # noqa: E402, F401
+
+COUNTED = PROGRAMS / "counted"
+KERNELS = pathlib.Path(__file__).parents[1] / "programs/counted.cl"
+TOOLS = any(shutil.which(f"llvm-spirv-{n}") and shutil.which(f"clang-{n}") for n in range(11, 40))
+
+pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
+              pytest.mark.skipif(not TOOLS, reason="there is no clang with an llvm-spirv of its version")]
+
+# Kernel, n, sizes, and what is to be counted: {path in the total: number}.
+N, GROUPS, POINTS, ITEMS = 24, 4, 1000, 256
+ODD = range(1, ITEMS, 2)
+LIBRARY = {
+    "matmul": ([N, N, 8, N, 8], {
+        "loads.global": 2 * N**3, "loaded_bytes.global": 8 * N**3, "stores.global": N**2,
+        "stored_bytes.global": 4 * N**2, "flops.fp32": 2 * N**3}),
+    # Steps of 32, 16 .. 1 add twice as many numbers of local memory as they store.
+    "reduce": ([0, 64 * GROUPS, 64], {
+        "loads.global": 64 * GROUPS, "stores.global": GROUPS, "loads.local": (2 * 63 + 1) * GROUPS,
+        "stores.local": (64 + 63) * GROUPS, "kinds.barrier": 7 * 64 * GROUPS, "flops.fp32": 63 * GROUPS}),
+    "stencil": ([POINTS, 1024, 64], {
+        "loads.global": 3 * (POINTS - 2) + 2, "stores.global": POINTS, "flops.fp32": 5 * (POINTS - 2)}),
+    "diverge": ([3, ITEMS, 0], {
+        "loads.global": sum(i % 7 for i in ODD) + ITEMS // 2, "stores.global": ITEMS,
+        "kinds.special function": ITEMS // 2, "flops.fp32": sum(i % 7 for i in ODD)}),
+    "strided": ([4, 1024, 0], {
+        "loads.global": 1024, "loaded_bytes.global": 4096, "stores.global": 1024, "stored_bytes.global": 4096}),
+    "histogram": ([16, 2048, 0], {"kinds.atomic": 2048, "loads.global": 2048}),
+    "vectors": ([3, 512, 0], {
+        "loads.global": 512, "loaded_bytes.global": 16 * 512, "stores.global": 512,
+        "stored_bytes.global": 16 * 512, "flops.fp32": 4 * 512}),
+    "calls": ([9, 100, 0], {
+        "loads.global": 900, "stores.global": 100, "flops.fp32": 2 * 900}),
+    "doubles": ([12, 256, 0], {
+        "loads.global": 13 * 256, "stores.global": 256, "flops.fp64": 2 * 12 * 256}),
+}
+
+
+@pytest.fixture(params=["basic", "pthread"])
+def device(request):
+    return request.param
+
+
+class Blocks:
+    """Runs tare blocks in one folder, on one of PoCL's devices."""
+
+    def __init__(self, tare, folder, cache, device):  # noqa: F811
+        self.tare, self.folder = tare, folder
+        self.environment = {"POCL_CACHE_DIR": str(cache), "POCL_DEVICES": device, "TMPDIR": str(folder)}
+
+    def native(self, *words, **environment):
+        return run([COUNTED, *words], {**self.environment, **environment}, cwd=self.folder)
+
+    def blocks(self, *words, options=(), **environment):
+        """What the command did, and its document, which the schema allows."""
+        path = self.folder / "blocks.json"
+        path.unlink(missing_ok=True)
+        done = run([self.tare, "blocks", *options, "--json", path, "--", COUNTED, *words],
+                   {**self.environment, **environment}, cwd=self.folder)
+        document = validate.load(path) if path.exists() else None
+        assert document is None or validate.faults(document) == []
+        assert list(self.folder.glob("tare-blocks-*")) == [], "a folder was left behind"
+        return done, document
+
+
+@pytest.fixture
+def on(tare_path, tmp_path, kernel_cache, device):  # noqa: F811
+    return Blocks(tare_path, tmp_path, kernel_cache, device)
+
+
+@pytest.fixture
+def once(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    return Blocks(tare_path, tmp_path, kernel_cache, "pthread")
+
+
+def at(total, path):
+    first, _, rest = path.partition(".")
+    return total.get(first, 0) if not rest else at(total.get(first, {}), rest)
+
+
+def kernel_of(document, name):
+    found = [kernel for kernel in document["kernels"] if kernel["name"] == name]
+    assert len(found) == 1, [kernel["name"] for kernel in document["kernels"]]
+    return found[0]
+
+
+def words_of(names):
+    return [str(word) for name in names for word in [name, *LIBRARY[name.partition(":")[0]][0]]]
+
+
+def items_of(sizes):
+    items = 1
+    for size in sizes[1::2]:
+        items *= size
+    return items
+
+
+def check_sums(kernel):
+    """Blocks, lines and the total tell the same in three ways."""
+    total = kernel["total"]["instructions"]
+    assert sum(block["executions"] * block["once"]["instructions"] for block in kernel["blocks"]) == total
+    assert sum(line["total"]["instructions"] for line in kernel["lines"]) == total
+
+
+def test_counts_are_the_closed_forms(on):
+    names = list(LIBRARY)
+    native = on.native(KERNELS, "", *words_of(names))
+    assert native.status == 0, native.errors.decode()
+    done, document = on.blocks(KERNELS, "", *words_of(names))
+    assert done.status == 0, done.errors.decode()
+    assert done.out.startswith(native.out), "the program's own output is another"
+    assert document["launches"] == document["counted_launches"] == len(names)
+    for name, (sizes, expected) in LIBRARY.items():
+        kernel = kernel_of(document, name)
+        assert kernel["whole"] and kernel["not_counted"] is None
+        assert kernel["work_items"] == items_of(sizes)
+        assert {path: at(kernel["total"], path) for path in expected} == expected, name
+        assert kernel["build"]["optimised"] == "-O2"
+        check_sums(kernel)
+
+
+def test_launches_add_up(once):
+    _, document = once.blocks(KERNELS, "", *words_of(["strided:5"]))
+    kernel = kernel_of(document, "strided")
+    assert (kernel["launches"], kernel["counted_launches"], kernel["work_items"]) == (5, 5, 5 * 1024)
+    assert kernel["total"]["loads"] == {"global": 5 * 1024}
+
+
+def test_lines_are_those_of_the_source(once):
+    _, document = once.blocks(KERNELS, "", *words_of(["matmul"]))
+    kernel = kernel_of(document, "matmul")
+    text = KERNELS.read_text(encoding="utf-8").splitlines()
+    assert kernel["build"]["source"] == [line.replace("\t", " ") for line in text]
+    loads = {line["line"]: line["total"]["loads"] for line in kernel["lines"] if line["total"]["loads"]}
+    assert [text[number - 1].strip() for number in loads] == ["sum += in[row * n + k] * in[k * n + column];"]
+    hottest = max((line for line in kernel["lines"] if line["line"]), key=lambda line: line["total"]["instructions"])
+    assert hottest["line"] in loads and hottest["file"] is None
+
+
+def test_loops_turn_as_often_as_they_do(once):
+    _, document = once.blocks(KERNELS, "", *words_of(["matmul"]))
+    loops = kernel_of(document, "matmul")["loops"]
+    assert [(loop["turns"], loop["entries"]) for loop in loops] == [(N**3, N**2)]
+
+
+def test_the_level_is_the_programs(once):
+    """Without optimisation variables are in memory: the same loads of global memory, and others of private."""
+    done, document = once.blocks(KERNELS, "-cl-opt-disable", *words_of(["matmul"]))
+    kernel = kernel_of(document, "matmul")
+    assert kernel["build"]["optimised"] == "-cl-opt-disable" and b"-cl-opt-disable" in done.out
+    assert kernel["total"]["loads"]["global"] == 2 * N**3 and kernel["total"]["loads"]["private"] > 2 * N**3
+
+
+def test_the_text_says_what_the_document_says(once):
+    done, document = once.blocks(KERNELS, "", *words_of(["matmul", "vectors"]))
+    text = done.out.decode()
+    assert "2 of 2 launches counted" in text
+    total = kernel_of(document, "matmul")["total"]
+    assert re.search(rf"^  global +{total['loads']['global']:,} +{total['loaded_bytes']['global']:,} ", text, re.M)
+    assert f"{total['flops']['fp32']:,} fp32" in text and "sum += in[row * n + k]" in text
+    assert text.index("kernel matmul") < text.index("kernel vectors"), "the one that costs most comes first"
+
+
+def test_the_exit_status_is_the_programs(once):
+    done, document = once.blocks(KERNELS, "", *words_of(["vectors"]), COUNTED_STATUS="7")
+    assert done.status == 7 and document["exit_status"] == 7
+
+
+# ---- what cannot be counted
+
+def not_counted(once, native_same=True, options="", kernels=("vectors",), source=KERNELS, **environment):
+    """The one kernel's reason, of a program that ran all the same."""
+    words = [source, options, *words_of(kernels)]
+    native = once.native(*words, **environment)
+    done, document = once.blocks(*words, **environment)
+    assert (done.status, native.status) == (0, 0), done.errors.decode()
+    assert done.out.startswith(native.out) or not native_same
+    kernel = kernel_of(document, kernels[0])
+    assert (kernel["launches"], kernel["counted_launches"], kernel["whole"]) == (1, 0, False)
+    assert kernel["total"] is None and kernel["blocks"] == []
+    assert f"not counted: 1 launch, because {kernel['not_counted']}" in done.out.decode()
+    return kernel["not_counted"]
+
+
+def test_a_binary_is_not_counted(once):
+    assert "binary" in not_counted(once, COUNTED_BINARY="1")
+
+
+def test_a_kernel_that_prints_is_not_counted(once):
+    before = 'kernel void prints(global int *a) { printf("%d", a[0]); }\n'
+    assert "printf" in not_counted(once, COUNTED_SOURCE=before)
+
+
+def test_what_clang_does_not_compile_is_not_counted(once):
+    """POCL_DEVICE_ADDRESS_BITS is known to PoCL's own compiler only."""
+    before = "#ifndef POCL_DEVICE_ADDRESS_BITS\n#error no PoCL\n#endif\n"
+    native = once.native(KERNELS, "", *words_of(["vectors"]), COUNTED_SOURCE=before)
+    if native.status:
+        pytest.skip("this PoCL does not define POCL_DEVICE_ADDRESS_BITS")
+    assert "no PoCL" in not_counted(once, COUNTED_SOURCE=before)
+
+
+def test_no_clang_is_said_with_what_to_install(once):
+    words = not_counted(once, TARE_CLANG="no-such-clang")
+    assert re.search(r"install clang-\d+ and llvm-spirv-\d+", words), words
+
+
+def test_a_source_that_changes_from_run_to_run_is_not_counted(once, tmp_path):
+    """The program puts its process's number into the source."""
+    program = tmp_path / "changing"
+    program.write_text('#!/bin/sh\nCOUNTED_SOURCE="// $$\n"\nexport COUNTED_SOURCE\nexec "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    path = tmp_path / "changing.json"
+    done = run([once.tare, "blocks", "--json", path, "--", program, COUNTED, KERNELS, "", *words_of(["vectors"])],
+               once.environment, cwd=tmp_path)
+    assert done.status == 0
+    assert "first run" in kernel_of(validate.load(path), "vectors")["not_counted"]
+
+
+def test_a_program_without_kernels_is_said(once):
+    done = run([once.tare, "blocks", "--", "true"], once.environment, cwd=once.folder)
+    assert done.status == 125 and b"nothing was counted" in done.errors
+
+
+def test_input_that_can_be_read_once_is_refused(once):
+    reading, writing = os.pipe()
+    import subprocess
+    done = subprocess.run([once.tare, "blocks", "--", "true"], stdin=reading, capture_output=True, check=False,
+                          env={**os.environ, **once.environment}, timeout=60)
+    os.close(reading)
+    os.close(writing)
+    assert done.returncode == 125 and b"read once only" in done.stderr

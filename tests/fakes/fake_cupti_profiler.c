@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// The range profiler of the stand-in for CUPTI, by what an H200 with CUPTI 13 does:
+//  - a metric that the chip does not have is refused, and the whole call with it;
+//  - an image for values is made for the metrics whose size was asked for last: of another size it
+//    is refused;
+//  - what an enabled profiler counted first it counts for ever: values of others are no numbers;
+//  - each launch between start and stop is a range; those beyond the most are lost without a word;
+//  - started while a stream captures, it breaks the capture: here that ends the program.
+// A value follows from the metric's and the kernel's name (fake_cupti_value), so that tests know
+// it.
+//
+// TARE_FAKE_CUPTI may hold: refuse=CODE (of the enabling), lacks=WORD (metrics with this in their
+// names are not there), pass=N (so many metrics a pass; default 24), fail=N (of so many starts each
+// last one fails).
+#include "backend/cuda/cupti_profiler_abi.h"
+#include "fake_cupti.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DECLARE(name, structure, last)                                                             \
+	FAKE_CUPTI_EXPORT cupti_result name(struct structure *parameters);
+PROFILER_FUNCTIONS(DECLARE)
+#undef DECLARE
+
+enum { INVALID_PARAMETER = 1, UNKNOWN = 999, MOST = 64, NAME = 128 };
+
+struct host {
+	char names[MOST][NAME];
+	size_t count;
+};
+struct config {
+	uint32_t magic, passes, count;
+	uint64_t hashes[MOST];
+};
+struct data {
+	uint32_t magic, ranges, count, counted;
+	uint64_t hashes[MOST];
+	uint32_t most;
+	char kernels[4][NAME];
+};
+enum { CONFIG = 0x6366, DATA = 0x6474 };
+
+static struct {
+	bool enabled, started;
+	pid_t process;
+	const struct config *config; // the first since it was enabled
+	struct data *data;
+	size_t asked_bytes; // for an image's metrics, last
+	struct data asked;
+	uint32_t starts;
+	struct {
+		int refuse, pass, fail;
+		char lacks[32];
+	} script;
+} self;
+
+static int word_value(const char *words, const char *name, int otherwise)
+{
+	const char *found = strstr(words, name);
+	return found ? atoi(found + strlen(name)) : otherwise;
+}
+
+static void read_script(void)
+{
+	const char *words = getenv("TARE_FAKE_CUPTI"), *lacks;
+	words = words ? words : "";
+	self.script.refuse = word_value(words, "refuse=", 0);
+	self.script.pass = word_value(words, "pass=", 24);
+	self.script.fail = word_value(words, "fail=", 0);
+	lacks = strstr(words, "lacks=");
+	if (lacks)
+		sscanf(lacks + strlen("lacks="), "%31s", self.script.lacks);
+}
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+double fake_cupti_value(const char *metric, const char *kernel)
+{
+	return (double)(hash_of(metric) % 90 + hash_of(kernel) % 9);
+}
+
+static bool is_known(const char *name)
+{
+	return strstr(name, "__") && !(self.script.lacks[0] && strstr(name, self.script.lacks));
+}
+
+// ---- the host's side
+
+cupti_result cuptiProfilerInitialize(struct profiler_plain *parameters)
+{
+	read_script();
+	self.process = getpid();
+	return parameters->bytes == ABI_PROFILER_BYTES(profiler_plain, reserved)
+	           ? 0
+	           : INVALID_PARAMETER;
+}
+
+cupti_result cuptiDeviceGetChipName(struct profiler_chip *parameters)
+{
+	parameters->chip = "FAKE1";
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiProfilerGetCounterAvailability(struct profiler_availability *parameters)
+{
+	parameters->image_bytes = 16;
+	return parameters->context ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
+}
+
+cupti_result cuptiProfilerHostInitialize(struct profiler_host *parameters)
+{
+	if (!parameters->chip || strcmp(parameters->chip, "FAKE1") != 0)
+		return INVALID_PARAMETER;
+	parameters->host = calloc(1, sizeof(struct host));
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiProfilerHostDeinitialize(struct profiler_host_end *parameters)
+{
+	free(parameters->host);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiProfilerHostConfigAddMetrics(struct profiler_metrics *parameters)
+{
+	struct host *host = parameters->host;
+	for (size_t i = 0; i < parameters->count; i++)
+		if (!is_known(parameters->names[i]))
+			return INVALID_PARAMETER;
+	for (size_t i = 0; i < parameters->count && host->count < MOST; i++)
+		snprintf(host->names[host->count++], NAME, "%s", parameters->names[i]);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiProfilerHostGetConfigImageSize(struct profiler_config_bytes *parameters)
+{
+	parameters->image_bytes = sizeof(struct config);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiProfilerHostGetConfigImage(struct profiler_config_image *parameters)
+{
+	const struct host *host = parameters->host;
+	struct config config = { .magic = CONFIG, .count = (uint32_t)host->count };
+	if (parameters->image_bytes < sizeof config)
+		return INVALID_PARAMETER;
+	config.passes =
+	    (uint32_t)((host->count + (size_t)self.script.pass - 1) / (size_t)self.script.pass);
+	for (size_t i = 0; i < host->count; i++)
+		config.hashes[i] = hash_of(host->names[i]);
+	memcpy(parameters->image, &config, sizeof config);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiProfilerHostGetNumOfPasses(struct profiler_passes *parameters)
+{
+	parameters->passes = ((const struct config *)(void *)parameters->image)->passes;
+	return ABI_CUPTI_SUCCESS;
+}
+
+static bool has(const uint64_t *hashes, uint32_t count, uint64_t hash)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (hashes[i] == hash)
+			return true;
+	return false;
+}
+
+cupti_result cuptiProfilerHostEvaluateToGpuValues(struct profiler_values *parameters)
+{
+	const struct data *data = (const void *)parameters->data;
+	if (data->magic != DATA || parameters->range >= data->ranges)
+		return INVALID_PARAMETER;
+	for (size_t i = 0; i < parameters->count; i++) {
+		uint64_t hash = hash_of(parameters->names[i]);
+		bool there = has(data->hashes, data->count, hash) && self.config &&
+		             has(self.config->hashes, self.config->count, hash);
+		parameters->values[i] =
+		    there ? fake_cupti_value(parameters->names[i], data->kernels[parameters->range])
+		          : __builtin_nan("");
+	}
+	return ABI_CUPTI_SUCCESS;
+}
+
+// ---- the device's side
+
+cupti_result cuptiRangeProfilerEnable(struct profiler_enable *parameters)
+{
+	if (self.script.refuse)
+		return self.script.refuse;
+	if (self.enabled)
+		return ABI_CUPTI_INVALID_OPERATION;
+	self.enabled = true;
+	parameters->profiler = &self;
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiRangeProfilerDisable(struct profiler_one *parameters)
+{
+	if (parameters->profiler != &self || !self.enabled)
+		return INVALID_PARAMETER;
+	self.enabled = self.started = false;
+	self.config = NULL;
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiRangeProfilerGetCounterDataSize(struct profiler_data_bytes *parameters)
+{
+	self.asked = (struct data){ .magic = DATA,
+		                    .count = (uint32_t)parameters->count,
+		                    .most = (uint32_t)parameters->ranges };
+	for (size_t i = 0; i < parameters->count && i < MOST; i++)
+		self.asked.hashes[i] = hash_of(parameters->names[i]);
+	self.asked_bytes = sizeof(struct data) + 64 * parameters->count;
+	parameters->data_bytes = self.asked_bytes;
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiRangeProfilerCounterDataImageInitialize(struct profiler_data_begin *parameters)
+{
+	if (parameters->data_bytes != self.asked_bytes)
+		return UNKNOWN;
+	memcpy(parameters->data, &self.asked, sizeof self.asked);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiRangeProfilerSetConfig(struct profiler_config *parameters)
+{
+	const struct config *config = (const void *)parameters->image;
+	struct data *data = (void *)parameters->data;
+	if (!self.enabled || self.started || config->magic != CONFIG || data->magic != DATA ||
+	    parameters->range != ABI_PROFILER_AUTO_RANGE ||
+	    parameters->replay != ABI_PROFILER_KERNEL_REPLAY || parameters->ranges > data->most)
+		return INVALID_PARAMETER;
+	self.config = self.config ? self.config : config;
+	self.data = data;
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiRangeProfilerStart(struct profiler_one *parameters)
+{
+	if (self.process != getpid() || fake_cupti_captures() || fake_cupti_within("Cooperative"))
+		abort(); // the child of a fork; what breaks the program
+	if (parameters->profiler != &self || !self.data || self.started)
+		return INVALID_PARAMETER;
+	if (self.script.fail && ++self.starts % (uint32_t)self.script.fail == 0)
+		return UNKNOWN;
+	self.started = true;
+	return ABI_CUPTI_SUCCESS;
+}
+
+void fake_cupti_launched(const char *kernel)
+{
+	if (!self.started || self.data->ranges >= self.data->most)
+		return;
+	snprintf(self.data->kernels[self.data->counted++ % 4], NAME, "%s", kernel);
+	self.data->ranges++;
+}
+
+cupti_result cuptiRangeProfilerStop(struct profiler_stop *parameters)
+{
+	if (parameters->profiler != &self || !self.started)
+		return INVALID_PARAMETER;
+	self.started = false;
+	parameters->all_passes = 1;
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiRangeProfilerDecodeData(struct profiler_decode *parameters)
+{
+	parameters->dropped = 0;
+	return self.data && !self.started ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
+}
+
+cupti_result cuptiRangeProfilerGetCounterDataInfo(struct profiler_data_info *parameters)
+{
+	parameters->ranges = ((const struct data *)(const void *)parameters->data)->ranges;
+	return ABI_CUPTI_SUCCESS;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// one_more_column declarations | json | text | page | csv FOLDER | sqlite FILE: what is written of
+// a run made by hand by a tare whose declaration of the computing tasks has one line more.
+#include "export/export.h"
+#include "report/tables/tables.h"
+#include "tests/unit/report/run/run_fixture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int write_as(const struct tare_report *run, const char *how, const char *path)
+{
+	const struct tare_text_options options = { .columns = 200 };
+	struct tare_export_counts counts;
+	struct tare_error error = { 0 };
+
+	if (strcmp(how, "declarations") == 0)
+		return tare_run_declarations(stdout);
+	if (strcmp(how, "json") == 0)
+		return tare_report_run_json(run, stdout, &error);
+	if (strcmp(how, "text") == 0)
+		return tare_report_run_text(run, &options, stdout, &error);
+	if (strcmp(how, "page") == 0)
+		return tare_report_run_page(run, 1 << 20, stdout, NULL, &error);
+	if (strcmp(how, "csv") == 0)
+		return tare_export_csv(run, NULL, path, &counts, &error);
+	return tare_export_sqlite(run, NULL, path, &counts, &error);
+}
+
+int main(int argc, char **argv)
+{
+	static struct run_fixture fixture;
+	int status;
+
+	if (argc < 2 || !run_fixture_make("simulate", &fixture))
+		return 2;
+	status = write_as(&fixture.run, argv[argc > 2 && !argv[1][0] ? 2 : 1],
+	                  argc > 2 ? argv[argc - 1] : "");
+	return status == -ENOSYS ? 77 : status < 0;
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables are declared once: what follows from the declarations is up to date, and one line more in a declaration is
+one column more in the text, the JSON, the CSV, the SQLite, the page, the schema and the documentation."""
+import csv
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+FIXTURE, ONE_MORE = os.environ.get("TARE_REPORT_FIXTURE"), os.environ.get("TARE_ONE_MORE_COLUMN")
+RUNS = ["simulate", "many", "strict", "unflushed", "writing", "nothing", "silent"]
+sys.path.insert(0, str(ROOT / "tests" / "e2e"))
+
+
+def loaded_tool():
+    loader = importlib.machinery.SourceFileLoader("tables_tool", str(ROOT / "tools" / "tables"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("tables_tool", loader))
+    loader.exec_module(module)
+    return module
+
+
+sys.dont_write_bytecode = True
+TOOL = loaded_tool()
+
+
+def output(program, *arguments):
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, timeout=60,
+                          env={**os.environ, "LC_ALL": "C.UTF-8"})
+    if done.returncode == 77:
+        pytest.skip("this tare was built without that")
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode("utf-8")
+
+
+def test_what_follows_from_the_declarations_is_up_to_date():
+    done = subprocess.run([sys.executable, "-B", ROOT / "tools" / "tables", FIXTURE, "--check"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def value_at(row, path):
+    """The value where the path leads, "null" where what it leads through is null."""
+    for key in path:
+        if row is None:
+            return None
+        row = row[key]
+    return row
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_is_declared_is_what_the_json_has(run):
+    written = json.loads(output(FIXTURE, run, "json"))
+    for table in TOOL.declarations(FIXTURE):
+        for row in written[table["id"]]:
+            assert set(row) == {column["path"][0] for column in table["columns"]}
+            for column in table["columns"]:
+                value = value_at(row, column["path"])
+                inside = any(value_at(row, column["path"][:i]) is None for i in range(1, len(column["path"])))
+                assert value is not None or inside or column["may_be_absent"], (table["id"], column["id"])
+
+
+def test_every_table_and_column_is_named_once_and_described():
+    tables = TOOL.declarations(FIXTURE)
+    assert len({table["id"] for table in tables}) == len(tables) >= 1
+    for table in tables:
+        names = [column["id"] for column in table["columns"]]
+        assert len(set(names)) == len(names) and all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
+        # An id within a group begins with the group's, so that the JSON's key can be told from it.
+        assert all("_".join(column["path"]) == column["id"] for column in table["columns"])
+        assert all(column["doc"] and column["title"] and not column["doc"].endswith(".") for column in table["columns"])
+
+
+# ---- one line more
+
+def task(rows):
+    return next(row for row in rows if row["total_ns"])
+
+
+def test_one_line_is_a_column_of_the_json_and_of_the_schema(tmp_path):
+    import jsonschema
+
+    written = json.loads(output(ONE_MORE, "json"))
+    assert task(written["tasks"])["one_more_ns"] == task(written["tasks"])["total_ns"] + 1
+    subprocess.run([sys.executable, "-B", ROOT / "tools" / "tables", ONE_MORE, "--into", tmp_path], check=True)
+    schema = json.loads((tmp_path / "report.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(written)
+    with pytest.raises(jsonschema.ValidationError, match="one_more_ns"):
+        jsonschema.Draft202012Validator(json.loads(TOOL.SCHEMA.read_text(encoding="utf-8"))).validate(written)
+    assert "| `one_more_ns` |  | one more | ns | one more than the total |" in (tmp_path / "tables.md").read_text(encoding="utf-8")
+
+
+def test_one_line_is_a_column_of_the_text():
+    head = next(line for line in output(ONE_MORE, "text").splitlines() if line.startswith("  kernel "))
+    assert "one more" in head and "one more" not in output(FIXTURE, "simulate", "text", 200, 0)
+
+
+def test_one_line_is_a_column_of_csv_and_sqlite(tmp_path):
+    output(ONE_MORE, "csv", tmp_path)
+    with open(tmp_path / "report_tasks.csv", encoding="utf-8", newline="") as file:
+        row = task(list(csv.DictReader(file)))
+    assert int(row["one_more_ns"]) == int(row["total_ns"]) + 1
+    output(ONE_MORE, "sqlite", tmp_path / "out.db")
+    kept = sqlite3.connect(tmp_path / "out.db").execute(
+        "SELECT one_more_ns - total_ns FROM report_tasks WHERE total_ns").fetchall()
+    assert kept and {value for value, in kept} == {1}
+
+
+def test_one_line_is_a_column_of_the_page():
+    page = output(ONE_MORE, "page")
+    declared = json.loads(re.search(r'<script type="application/json" id="tables">(.*?)</script>', page, re.S)[1])
+    column = next(column for table in declared if table["id"] == "tasks" for column in table["columns"]
+                  if column["id"] == "one_more_ns")
+    assert column["on_page"] and column["shown"] == "time" and column["path"] == ["one_more_ns"]
+    assert "one_more_ns" not in re.sub(r'<script type="application/json".*?</script>', "", page, flags=re.S)
