@@ -85,7 +85,8 @@ KEPT = {
     "ze-cpu": ("synchronous-launches", "idle-host-builds", "idle-host-sleeps", "small-transfers",
                "transfers-dominate", "unaligned-transfers", "overlap-missed", "single-queue", "blocking-call",
                "synchronize-drains", "idle-host-computes"),
-    CUDA: ("idle-host-builds", "idle-host-computes", "idle-host-sleeps", "transfers-dominate", "unaligned-transfers",
+    CUDA: ("idle-host-builds", "idle-host-computes", "idle-host-sleeps", "idle-host-waits", "small-transfers",
+           "transfers-dominate", "unaligned-transfers",
            "managed-memory-moves", "overlap-missed", "single-queue", "blocking-call", "legacy-default-stream"),
 }
 FLOOR = "the kernels' own fixed time goes as well: a recording does not tell it from their work"

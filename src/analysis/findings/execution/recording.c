@@ -161,7 +161,7 @@ int finding_host_polling(struct evaluation *evaluation, struct tare_error *error
 		finding_saw_call(&draft, (uint32_t)i, call->enter_ns, call->exit_ns, row_ns);
 	}
 	if (polls < POLLS ||
-	    !finding_matters(evaluation, TARE_NO_INDEX, cpu.ns, 0, 0, polls, POLLING)) {
+	    !finding_matters(evaluation, TARE_NO_INDEX, spent_ns, 0, 0, polls, POLLING)) {
 		finding_drop(&draft);
 		return 0;
 	}

@@ -227,10 +227,10 @@ static void advise(const struct evaluation *evaluation, const struct issue *issu
 		               finding_word(evaluation, FINDING_WORD_NOT_BLOCK), needed);
 		break;
 	case APART_STAGES:
-		finding_advice(
-		    draft,
-		    "Copy from pinned memory %s, which is faster on top of what is said here; %s",
-		    finding_word(evaluation, FINDING_WORD_PINNED), needed);
+		finding_advice(draft,
+		               "Copy from pinned memory %s, which is faster, too, by what is not "
+		               "known here; %s",
+		               finding_word(evaluation, FINDING_WORD_PINNED), needed);
 		break;
 	case APART_LEGACY:
 		finding_advice(draft,
