@@ -68,7 +68,9 @@ struct loading {
 	struct tare_recording *recording;
 	struct tare_trace *trace;
 	struct tare_error *error;
-	int status; // the first failure; nothing is done after it
+	int status;                             // the first failure; nothing is done after it
+	const struct tare_recording_told *told; // NULL: nobody is
+	uint64_t events, bytes_read, bytes;     // of files: that were read, of all
 	struct text_block *texts;
 	// Room of the recording's arrays.
 	size_t process_room, thread_room, device_room, queue_room, kernel_room, kernel_fact_room,
