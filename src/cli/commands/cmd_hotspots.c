@@ -59,7 +59,7 @@ static int run_first(struct hotspots *h, struct tare_error *error)
 		return TARE_EXIT_RECORD;
 	if (tare_recording_load(h->first.path, &h->recorded, error) < 0)
 		return TARE_EXIT_RECORD;
-	return tare_analyse(h->settings, h->recorded, &h->analysis, error) == TARE_EXIT_OK
+	return tare_analyse(h->settings, h->recorded, NULL, &h->analysis, error) == TARE_EXIT_OK
 	           ? TARE_EXIT_OK
 	           : TARE_EXIT_RECORD;
 }
