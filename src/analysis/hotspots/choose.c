@@ -261,10 +261,14 @@ static void describe_device(const struct tare_recording *recorded,
 	if (device->name)
 		return;
 	device->name = recorded->device_count ? recorded->devices[0].name : NULL;
-	device->no_counters =
-	    recorded->device_count
-	        ? "counters are read of CUDA's devices alone as yet; tare report has the times"
-	        : "no device was used";
+	if (!recorded->device_count)
+		device->no_counters = "no device was used";
+	else if (recorded->devices[0].api == TARE_TRACE_OPENCL)
+		device->no_counters = "OpenCL tells none; `tare blocks` counts instructions, loads "
+		                      "and stores without them";
+	else
+		device->no_counters = "counters are read of CUDA's devices alone as yet; `tare "
+		                      "report` has the times";
 }
 
 int tare_collection_choose(const struct tare_recording *recorded, const struct tare_tables *tables,
