@@ -185,7 +185,6 @@ const struct tare_backend tare_backend_levelzero = {
 	.engines = engines,
 	.memory_create = levelzero_memory_create,
 	.memory_free = levelzero_memory_free,
-	.memory_import = levelzero_memory_import,
 	.memory_advise = levelzero_memory_advise,
 	.queue_create = levelzero_queue_create,
 	.queue_free = levelzero_queue_free,
