@@ -73,7 +73,7 @@ static struct tare_counted_kernel kernel_of(const json_t *object)
 static struct tare_hotspot hotspot_of(const char *name, struct tare_counted_kernel *kernel)
 {
 	const json_t *kernels = json_object_get(document, "kernels");
-	struct tare_hotspot hotspot;
+	struct tare_hotspot hotspot = { 0 };
 
 	for (size_t i = 0; i < json_array_size(kernels); i++) {
 		*kernel = kernel_of(json_array_get(kernels, i));
