@@ -15,6 +15,7 @@
 //  - Nothing prints, exits or changes signal handlers.
 //  - One device is used by one thread at a time.
 #pragma once
+#include "backend/counters.h"
 #include "base/error.h"
 #include "base/time.h"
 #include "model/fact.h"
@@ -311,6 +312,10 @@ struct tare_backend {
 	// is marked absent with the reason.
 	int (*device_facts)(struct tare_driver *driver, uint32_t index, struct tare_facts *facts,
 	                    struct tare_error *error);
+	// Shows the visitor what hardware counters the driver lists of device `index`, without
+	// opening it; none is no error. Returns 0, what the visitor returned, or a negative errno.
+	int (*counters)(struct tare_driver *driver, uint32_t index,
+	                const struct tare_counter_visitor *visitor, struct tare_error *error);
 	int (*device_open)(struct tare_driver *driver, uint32_t index, struct tare_device **device,
 	                   struct tare_error *error);
 	void (*device_close)(struct tare_device *device);

@@ -175,6 +175,7 @@ const struct tare_backend tare_backend_levelzero = {
 	.driver_close = driver_close,
 	.device_count = device_count,
 	.device_facts = levelzero_facts,
+	.counters = levelzero_counters,
 	.device_open = device_open,
 	.device_close = device_close,
 	.host_now = host_now,
