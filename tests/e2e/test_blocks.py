@@ -179,6 +179,22 @@ def test_the_exit_status_is_the_programs(once):
     assert done.status == 7 and document["exit_status"] == 7
 
 
+def test_less_is_optimised_where_the_translator_refuses(once, tmp_path):
+    versions = [n for n in range(11, 40) if shutil.which(f"llvm-spirv-{n}") and shutil.which(f"clang-{n}")]
+    if len(versions) > 1:
+        pytest.skip("which of several translators is taken depends on the driver")
+    translator = tmp_path / "translator"
+    # It refuses each program once.
+    translator.write_text('#!/bin/sh\ncase $1 in\n*.bc) [ -e "$1.refused" ] || {\n: > "$1.refused"\n'
+                          'echo "error: no" >&2\n'
+                          f'exit 1\n}} ;;\nesac\nexec llvm-spirv-{versions[0]} "$@"\n', encoding="utf-8")
+    translator.chmod(0o755)
+    _, document = once.blocks(KERNELS, "", *words_of(["strided"]), TARE_LLVM_SPIRV=str(translator))
+    assert kernel_of(document, "strided")["build"]["optimised"] == "-O1 (at -O2 it is not translated)"
+    kernel = kernel_of(document, "strided")
+    assert kernel["whole"] and kernel["total"]["loads"] == {"global": 1024}
+
+
 @pytest.mark.parametrize("cached", [False, True])
 def test_a_program_that_is_linked_alone_is_counted(once, tmp_path, cached):
     environment = {"COUNTED_LINKED": "1"} | ({"COUNTED_CACHE": str(tmp_path / "cache")} if cached else {})
