@@ -53,6 +53,24 @@ static int device_facts(struct tare_driver *driver, uint32_t index, struct tare_
 	return 0;
 }
 
+static void device_close(struct tare_device *base)
+{
+	struct simulated_device *device = (struct simulated_device *)base;
+
+	if (!device)
+		return;
+	while (device->queues)
+		simulated_queue_free(&device->queues->base);
+	while (device->callbacks) {
+		struct simulated_callback *callback = device->callbacks;
+		device->callbacks = callback->next;
+		free(callback);
+	}
+	tare_model_free(device->model);
+	free(device->product.bytes);
+	free(device);
+}
+
 const struct tare_backend tare_backend_simulated = {
 	.name = "simulated",
 	.title = "Simulated",
@@ -61,7 +79,7 @@ const struct tare_backend tare_backend_simulated = {
 	.device_count = device_count,
 	.device_facts = device_facts,
 	.device_open = simulated_device_open,
-	.device_close = simulated_device_close,
+	.device_close = device_close,
 	.host_now = simulated_host_now,
 	.host_pause = simulated_host_pause,
 	.clock_rate = simulated_clock_rate,

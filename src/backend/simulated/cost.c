@@ -5,37 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-int simulated_check_span(const struct simulated_device *device, struct tare_span span,
-                         const char *what, struct tare_error *error)
-{
-	if (!span.memory)
-		return tare_fail(error, EINVAL, "the operation has no %s", what);
-	if (span.memory->device != &device->base)
-		return tare_fail(error, EINVAL, "the %s is memory of another device", what);
-	if (span.offset_bytes > span.memory->bytes ||
-	    span.bytes > span.memory->bytes - span.offset_bytes)
-		return tare_fail(
-		    error, EINVAL, "the %s ends %llu bytes behind its memory", what,
-		    (unsigned long long)(span.offset_bytes + span.bytes - span.memory->bytes));
-	return 0;
-}
-
 static uint64_t misalignment(struct tare_span span, uint64_t boundary)
 {
 	// Memory begins at a page.
 	return span.offset_bytes % boundary;
-}
-
-int64_t simulated_migration_ps(const struct tare_script *script, struct tare_span span,
-                               bool to_host)
-{
-	const struct tare_script_pages *migrate = &script->migrate;
-
-	if (!migrate->line || span.memory->kind != TARE_MEMORY_SHARED)
-		return 0;
-	uint64_t pages = simulated_move_pages(span, migrate->page_bytes, to_host);
-	return tare_model_add_ps(tare_model_times_ps(pages, migrate->fault_ps),
-	                         tare_model_rate_ps(pages * migrate->page_bytes, migrate->rate));
 }
 
 static int64_t first_touch_ps(const struct tare_script *script, struct tare_span span)

@@ -272,7 +272,7 @@ int simulated_device_open(struct tare_driver *base, uint32_t index, struct tare_
 	if (!opened)
 		return tare_fail(error, ENOMEM, "out of memory");
 	opened->base =
-	    (struct tare_device){ .backend = &tare_backend_simulated,
+	    (struct tare_device){ .backend = base->backend,
 		                  .index = 0,
 		                  .host_rate = (double)driver->script.host.multiply_rate };
 	opened->script = &driver->script;
@@ -285,22 +285,4 @@ int simulated_device_open(struct tare_driver *base, uint32_t index, struct tare_
 	}
 	*device = &opened->base;
 	return 0;
-}
-
-void simulated_device_close(struct tare_device *base)
-{
-	struct simulated_device *device = (struct simulated_device *)base;
-
-	if (!device)
-		return;
-	while (device->queues)
-		simulated_queue_free(&device->queues->base);
-	while (device->callbacks) {
-		struct simulated_callback *callback = device->callbacks;
-		device->callbacks = callback->next;
-		free(callback);
-	}
-	tare_model_free(device->model);
-	free(device->product.bytes);
-	free(device);
 }

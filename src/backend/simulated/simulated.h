@@ -150,7 +150,6 @@ void simulated_facts(const struct tare_script *script, struct tare_facts *facts)
 // ---- device.c: the host's clock, and what completes
 int simulated_device_open(struct tare_driver *driver, uint32_t index, struct tare_device **device,
                           struct tare_error *error);
-void simulated_device_close(struct tare_device *device);
 struct tare_host_time simulated_host_now(struct tare_device *device);
 void simulated_host_pause(struct tare_device *device, int64_t ns);
 int simulated_clock_rate(struct tare_device *device, enum tare_clock clock,

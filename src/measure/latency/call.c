@@ -75,27 +75,13 @@ static int begin(struct latency_task *task, bool kernel, struct tare_error *erro
 	return run_calls(task, kernel, TARE_LIMIT_DEFAULT_NS, &first, &last, error);
 }
 
-void latency_plan_call(struct latency_task *task, struct tare_measurement *measurement)
+int latency_begin_call(struct latency_task *task, struct tare_error *error)
 {
-	latency_figure(task, measurement, "append to host call", "host", 1,
-	               "host time before appending a call of the host to an idle queue to "
-	               "the function's entry");
-	latency_figure(task, measurement, "host call to host call", "host", 1,
-	               "return of the function to the entry of the next one in "
-	               "the queue");
-	latency_figure(task, measurement, "host call to finish", "host", 1,
-	               "return of the last function to the return of finish");
+	return begin(task, false, error);
 }
 
-int latency_begin_call(struct tare_measurement *measurement, struct tare_error *error)
+int latency_sample_call(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	return begin(measurement->context, false, error);
-}
-
-int latency_sample_call(struct tare_measurement *measurement, int64_t *values,
-                        struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_host_time first, last;
 	int status = run_calls(task, false, TARE_LIMIT_NATIVE, &first, &last, error);
 
@@ -107,22 +93,13 @@ int latency_sample_call(struct tare_measurement *measurement, int64_t *values,
 	return 0;
 }
 
-void latency_plan_call_kernel(struct latency_task *task, struct tare_measurement *measurement)
+int latency_begin_call_kernel(struct latency_task *task, struct tare_error *error)
 {
-	latency_figure(task, measurement, "host call, kernel, host call", "host", 1,
-	               "return of the function to the entry of the next one, with an empty "
-	               "kernel between them");
+	return begin(task, true, error);
 }
 
-int latency_begin_call_kernel(struct tare_measurement *measurement, struct tare_error *error)
+int latency_sample_call_kernel(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	return begin(measurement->context, true, error);
-}
-
-int latency_sample_call_kernel(struct tare_measurement *measurement, int64_t *values,
-                               struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_host_time first, last;
 	int status = run_calls(task, true, TARE_LIMIT_NATIVE, &first, &last, error);
 

@@ -9,55 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define READS 64
-#define MARKERS 16
-
-void latency_plan_host_clock(struct latency_task *task, struct tare_measurement *measurement)
+int latency_sample_host_clock(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	latency_figure(task, measurement, "read the host clock", "host", READS,
-	               "64 readings of CLOCK_MONOTONIC_RAW in a row, divided by 64");
-}
-
-int latency_begin_host_clock(struct tare_measurement *measurement, struct tare_error *error)
-{
-	(void)measurement;
-	(void)error;
-	return 0;
-}
-
-int latency_sample_host_clock(struct tare_measurement *measurement, int64_t *values,
-                              struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_device *device = task->latency->run->device;
 	struct tare_host_time first = tare_device_now(device), last = first;
 
 	(void)error;
-	for (int i = 0; i < READS; i++)
+	for (int i = 0; i < LATENCY_READS; i++)
 		last = tare_device_now(device);
-	values[0] = latency_ps(first, last, READS);
+	values[0] = latency_ps(first, last, LATENCY_READS);
 	return 0;
-}
-
-void latency_plan_device_clock(struct latency_task *task, struct tare_measurement *measurement)
-{
-	struct tare_figure *step = latency_figure(
-	    task, measurement, "step between device stamps", "device", 1,
-	    "smallest non-zero difference between the stamps of 16 markers in a row");
-
-	step->quantum = 0;
-	latency_figure(task, measurement, "marker, back to back", "device", MARKERS,
-	               task->latency->bench.gated
-	                   ? "16 markers in a row behind a gate: first start to last end, "
-	                     "divided by 16"
-	                   : "16 markers in a row: first start to last end, divided by 16; "
-	                     "there is no gate, so where the device is quicker this is the "
-	                     "host's time to append one");
-}
-
-int latency_begin_device_clock(struct tare_measurement *measurement, struct tare_error *error)
-{
-	return latency_begin_host_clock(measurement, error);
 }
 
 static int compare(const void *a, const void *b)
@@ -71,11 +32,11 @@ static int smallest_step(const struct tare_bench *bench, struct tare_event *cons
                          uint64_t *step, struct tare_error *error)
 {
 	struct tare_stamps first, stamps;
-	int64_t at[2 * MARKERS];
+	int64_t at[2 * LATENCY_MARKERS];
 	size_t n = 0;
 
 	*step = 0;
-	for (size_t i = 0; i < MARKERS; i++) {
+	for (size_t i = 0; i < LATENCY_MARKERS; i++) {
 		int status = tare_event_stamps(events[i], &stamps, error);
 		if (status < 0)
 			return status;
@@ -101,20 +62,19 @@ static int smallest_step(const struct tare_bench *bench, struct tare_event *cons
 	return 0;
 }
 
-int latency_sample_device_clock(struct tare_measurement *measurement, int64_t *values,
+int latency_sample_device_clock(struct latency_task *task, int64_t *values,
                                 struct tare_error *error)
 {
 	static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
-	struct tare_event *events[MARKERS] = { NULL };
+	struct tare_event *events[LATENCY_MARKERS] = { NULL };
 	struct tare_gate *gate = NULL;
 	uint64_t step = 0;
 	struct tare_host_time begin = tare_device_now(bench->device);
 	int64_t span = 0, host_ns;
 	int status = bench->gated ? tare_gate_shut(bench->timed, &gate, error) : 0;
 
-	for (size_t i = 0; status == 0 && i < MARKERS; i++)
+	for (size_t i = 0; status == 0 && i < LATENCY_MARKERS; i++)
 		status = tare_append(bench->timed, &marker, &events[i], error);
 	if (status == 0 && gate)
 		status = tare_gate_open(gate, error);
@@ -124,10 +84,10 @@ int latency_sample_device_clock(struct tare_measurement *measurement, int64_t *v
 	if (status == 0)
 		status = smallest_step(bench, events, &step, error);
 	if (status == 0)
-		status = tare_bench_span_ps(bench, events[0], events[MARKERS - 1], host_ns, &span,
-		                            error);
+		status = tare_bench_span_ps(bench, events[0], events[LATENCY_MARKERS - 1], host_ns,
+		                            &span, error);
 	if (status == 0) {
-		values[1] = span / MARKERS;
+		values[1] = span / LATENCY_MARKERS;
 		if (step) {
 			values[0] = tare_ticks_to_ps(&bench->rate, step);
 			if (task->latency->floor_ps <= 0 ||
@@ -135,27 +95,14 @@ int latency_sample_device_clock(struct tare_measurement *measurement, int64_t *v
 				task->latency->floor_ps = (double)values[0];
 		}
 	}
-	for (size_t i = 0; i < MARKERS; i++)
+	for (size_t i = 0; i < LATENCY_MARKERS; i++)
 		tare_event_free(events[i]);
 	tare_gate_free(gate);
 	return status;
 }
 
-void latency_plan_pair(struct latency_task *task, struct tare_measurement *measurement)
+int latency_sample_pair(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	latency_figure(task, measurement, "clock pair, its bracket", "host", 1,
-	               "host clock before and after reading the device's clock once");
-}
-
-int latency_begin_pair(struct tare_measurement *measurement, struct tare_error *error)
-{
-	return latency_begin_host_clock(measurement, error);
-}
-
-int latency_sample_pair(struct tare_measurement *measurement, int64_t *values,
-                        struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_clock_pair pair;
 	int status = tare_clock_pair(task->latency->run->device, &pair, error);
 

@@ -9,24 +9,6 @@
 
 #define BYTES 4096
 
-void latency_plan_copy(struct latency_task *task, struct tare_measurement *measurement)
-{
-	bool pinned = task->row->kind == TARE_MEMORY_PINNED;
-	const char *what =
-	    task->row->to_device
-	        ? (pinned ? "copy 1 byte, pinned to device" : "copy 1 byte, pageable to device")
-	        : (pinned ? "copy 1 byte, device to pinned" : "copy 1 byte, device to pageable");
-	char method[160];
-
-	snprintf(
-	    method, sizeof method,
-	    "start to end of the same copy on a queue with profiling; shorter than 100 ticks: %s",
-	    tare_bench_batch_note(&task->latency->bench));
-	latency_figure(task, measurement, what, "host", 1,
-	               "one blocking copy of 1 byte; a queue without profiling, used just before");
-	latency_figure(task, measurement, what, "device", 1, method);
-}
-
 static struct tare_operation copy_of(const struct latency_task *task)
 {
 	struct tare_span host = { task->host, 0, 1 }, device = { task->device, 0, 1 };
@@ -39,11 +21,10 @@ static struct tare_operation copy_of(const struct latency_task *task)
 	};
 }
 
-static int calibrate(struct latency_task *task, struct tare_measurement *measurement,
-                     struct tare_error *error)
+static int calibrate(struct latency_task *task, struct tare_error *error)
 {
 	struct tare_bench *bench = &task->latency->bench;
-	struct tare_figure *figure = &measurement->figures[1];
+	struct tare_figure *figure = &task->figures[1];
 	struct tare_operation copy = copy_of(task);
 	int64_t ps;
 	int status;
@@ -74,28 +55,22 @@ static int make_memories(struct latency_task *task, struct tare_error *error)
 	return status;
 }
 
-int latency_begin_copy(struct tare_measurement *measurement, struct tare_error *error)
+int latency_begin_copy(struct latency_task *task, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation copy;
 	int status = make_memories(task, error);
 
 	if (status < 0)
 		return status;
-	if (!bench->stamped)
-		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent,
-		         "%s", bench->unstamped);
 	copy = copy_of(task);
 	copy.blocking = false;
 	status = tare_bench_run(bench->plain, &copy, error);
-	return status < 0 || !bench->stamped ? status : calibrate(task, measurement, error);
+	return status < 0 || !bench->stamped ? status : calibrate(task, error);
 }
 
-int latency_sample_copy(struct tare_measurement *measurement, int64_t *values,
-                        struct tare_error *error)
+int latency_sample_copy(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation copy = copy_of(task);
 	struct tare_host_time begin;
@@ -112,26 +87,8 @@ int latency_sample_copy(struct tare_measurement *measurement, int64_t *values,
 
 // ---- in a row, not waited for
 
-void latency_plan_copies(struct latency_task *task, struct tare_measurement *measurement)
+int latency_begin_copies(struct latency_task *task, struct tare_error *error)
 {
-	bool to_device = task->row->to_device;
-
-	task->batch = task->latency->batch;
-	latency_figure(task, measurement,
-	               to_device ? "1 B copies to device, then wait"
-	                         : "1 B copies to pinned, then wait",
-	               "host", task->batch,
-	               "copies of 1 byte in a row, then finish: host time of the whole, per "
-	               "copy");
-	latency_figure(task, measurement,
-	               to_device ? "1 B copies to device, issue only"
-	                         : "1 B copies to pinned, issue only",
-	               "host", task->batch, LATENCY_ISSUED ", per copy");
-}
-
-int latency_begin_copies(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_operation copy;
 	int status = make_memories(task, error);
 
@@ -142,24 +99,10 @@ int latency_begin_copies(struct tare_measurement *measurement, struct tare_error
 	return tare_bench_run(task->latency->bench.plain, &copy, error);
 }
 
-int latency_sample_copies(struct tare_measurement *measurement, int64_t *values,
-                          struct tare_error *error)
+int latency_sample_copies(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
-	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation copy = copy_of(task);
-	struct tare_host_time begin = tare_device_now(bench->device), issued;
-	int status = 0;
 
 	copy.blocking = false;
-	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
-		status = tare_append(bench->plain, &copy, NULL, error);
-	if (status == 0)
-		status = tare_submit(bench->plain, error);
-	issued = tare_device_now(bench->device);
-	if (status == 0)
-		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
-	values[0] = latency_ps(begin, tare_device_now(bench->device), task->batch);
-	values[1] = latency_ps(begin, issued, task->batch);
-	return status;
+	return latency_issue(task, &task->latency->bench.plain, 1, &copy, values, error);
 }

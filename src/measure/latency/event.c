@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define RECORDS 64
 #define CALLBACK_LIMIT_NS INT64_C(1000000000)
 
 static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
@@ -17,10 +16,9 @@ static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 // One call of the API that is timed LATENCY_CALLS times in a row; 0 or positive on success.
 typedef int timed_call(struct latency_task *task, struct tare_error *error);
 
-static int time_calls(struct tare_measurement *measurement, timed_call *call, int64_t *values,
+static int time_calls(struct latency_task *task, timed_call *call, int64_t *values,
                       struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_device *device = task->latency->bench.device;
 	struct tare_host_time begin = tare_device_now(device);
 	int status = 0;
@@ -46,39 +44,19 @@ static int query_once(struct latency_task *task, struct tare_error *error)
 	return tare_event_done(task->event, error);
 }
 
-void latency_plan_finish(struct latency_task *task, struct tare_measurement *measurement)
+int latency_begin_finish(struct latency_task *task, struct tare_error *error)
 {
-	latency_figure(task, measurement, "finish, nothing to wait for", "host", LATENCY_CALLS,
-	               "16 calls of the API's own finish on an idle queue, divided by 16");
-}
-
-int latency_begin_finish(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	return tare_bench_run(task->latency->bench.plain, &marker, error);
 }
 
-int latency_sample_finish(struct tare_measurement *measurement, int64_t *values,
-                          struct tare_error *error)
+int latency_sample_finish(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	return time_calls(measurement, finish_once, values, error);
-}
-
-void latency_plan_wait(struct latency_task *task, struct tare_measurement *measurement)
-{
-	latency_figure(
-	    task, measurement, "wait for a finished event", "host", LATENCY_CALLS,
-	    "16 calls of the API's own wait on an event that is done and was waited for, "
-	    "divided by 16");
-	latency_figure(task, measurement, "wait for finished events", "host", LATENCY_CALLS,
-	               "the API's own wait on 16 events, each done, and waited for "
-	               "the first time; divided by 16");
+	return time_calls(task, finish_once, values, error);
 }
 
 // Leaves an event that is done in task->event.
-int latency_begin_wait(struct tare_measurement *measurement, struct tare_error *error)
+int latency_begin_wait(struct latency_task *task, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	int status = tare_append(bench->plain, &marker, &task->event, error);
 
@@ -87,13 +65,11 @@ int latency_begin_wait(struct tare_measurement *measurement, struct tare_error *
 	return status < 0 ? status : tare_event_wait(task->event, TARE_LIMIT_DEFAULT_NS, error);
 }
 
-int latency_sample_wait(struct tare_measurement *measurement, int64_t *values,
-                        struct tare_error *error)
+int latency_sample_wait(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_host_time begin;
-	int status = time_calls(measurement, wait_once, values, error);
+	int status = time_calls(task, wait_once, values, error);
 
 	for (size_t i = 0; status == 0 && i < LATENCY_CALLS; i++)
 		status = tare_append(bench->plain, &marker, &task->events[i], error);
@@ -110,43 +86,15 @@ int latency_sample_wait(struct tare_measurement *measurement, int64_t *values,
 	return status;
 }
 
-void latency_plan_query(struct latency_task *task, struct tare_measurement *measurement)
+int latency_sample_query(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	latency_figure(task, measurement, "query an event", "host", LATENCY_CALLS,
-	               "16 calls that ask whether an event is done, divided by 16");
+	return time_calls(task, query_once, values, error);
 }
 
-int latency_begin_query(struct tare_measurement *measurement, struct tare_error *error)
+int latency_sample_record(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	return latency_begin_wait(measurement, error);
-}
-
-int latency_sample_query(struct tare_measurement *measurement, int64_t *values,
-                         struct tare_error *error)
-{
-	return time_calls(measurement, query_once, values, error);
-}
-
-void latency_plan_record(struct latency_task *task, struct tare_measurement *measurement)
-{
-	task->batch = task->latency->batch < RECORDS ? task->latency->batch : RECORDS;
-	latency_figure(task, measurement, "append a marker with an event", "host", task->batch,
-	               "host time to append markers, each yielding an event, per marker");
-	latency_figure(task, measurement, "append a marker", "host", task->batch,
-	               "the same without events; the difference is what an event costs");
-}
-
-int latency_begin_record(struct tare_measurement *measurement, struct tare_error *error)
-{
-	return latency_begin_finish(measurement, error);
-}
-
-int latency_sample_record(struct tare_measurement *measurement, int64_t *values,
-                          struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
-	struct tare_event *events[RECORDS] = { NULL };
+	struct tare_event *events[LATENCY_RECORDS] = { NULL };
 	struct tare_host_time begin = tare_device_now(bench->device);
 	int status = 0;
 
@@ -166,26 +114,8 @@ int latency_sample_record(struct tare_measurement *measurement, int64_t *values,
 	return status;
 }
 
-void latency_plan_across(struct latency_task *task, struct tare_measurement *measurement)
+int latency_sample_across(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct tare_figure *figure = latency_figure(
-	    task, measurement, "wait across queues", "device", 1,
-	    "end of a marker on one queue to the start of a marker on another that waits for it");
-
-	snprintf(figure->absent, sizeof figure->absent,
-	         "the device started the second before the first "
-	         "had ended, by its own stamps");
-}
-
-int latency_begin_across(struct tare_measurement *measurement, struct tare_error *error)
-{
-	return latency_begin_finish(measurement, error);
-}
-
-int latency_sample_across(struct tare_measurement *measurement, int64_t *values,
-                          struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_event *first = NULL, *second = NULL;
 	struct tare_operation waiting = marker;
@@ -269,33 +199,16 @@ static void release(struct callback *callback, bool registered)
 	free(callback);
 }
 
-void latency_plan_callback(struct latency_task *task, struct tare_measurement *measurement)
+int latency_begin_callback(struct latency_task *task, struct tare_error *error)
 {
-	bool gated = task->latency->bench.gated;
-
-	latency_figure(
-	    task, measurement, gated ? "gate opened to callback" : "append to callback", "host", 1,
-	    gated ? "a marker behind a gate: host time before opening it to the entry of its "
-	            "event's callback"
-	          : "host time before appending a marker to the entry of its event's "
-	            "callback");
-	latency_figure(task, measurement, "event done to callback", "device", 1,
-	               "the marker's end stamp, mapped onto the host's clock by the "
-	               "fit, to the "
-	               "entry of the callback");
-}
-
-int latency_begin_callback(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	const struct tare_bench *bench = &task->latency->bench;
-	struct tare_figure *mapped = &measurement->figures[1];
-	const char *why =
-	    bench->stamped ? tare_clock_track_unmapped(&bench->track) : bench->unstamped;
+	struct tare_figure *mapped = &task->figures[1];
+	const char *why = bench->stamped ? tare_clock_track_unmapped(&bench->track) : NULL;
 
 	mapped->floor = 0;
-	snprintf(mapped->absent, sizeof mapped->absent, "%s", why ? why : "");
-	return latency_begin_finish(measurement, error);
+	if (why)
+		snprintf(mapped->absent, sizeof mapped->absent, "%s", why);
+	return latency_begin_finish(task, error);
 }
 
 static int wait_for(struct callback *callback, struct tare_error *error)
@@ -345,10 +258,8 @@ static int run_callback(struct tare_bench *bench, struct callback *callback,
 	return status;
 }
 
-int latency_sample_callback(struct tare_measurement *measurement, int64_t *values,
-                            struct tare_error *error)
+int latency_sample_callback(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct callback *callback = calloc(1, sizeof *callback);
 	struct tare_event *event = NULL;
@@ -374,10 +285,9 @@ int latency_sample_callback(struct tare_measurement *measurement, int64_t *value
 			    &bench->track.fit, stamps.at[TARE_STAMP_END], callback->entered);
 			values[1] = latency_bounded(latency_ps(end, callback->entered, 1),
 			                            values[0], &task->outside[1]);
-			measurement->figures[1].systematic =
-			    1000.0 * (double)bench->track.fit.residual_ns;
+			task->figures[1].systematic = 1000.0 * (double)bench->track.fit.residual_ns;
 			task->samples++;
-			latency_refuse_bounded(task, &measurement->figures[1], task->outside[1]);
+			latency_refuse_bounded(task, &task->figures[1], task->outside[1]);
 		}
 	}
 	tare_event_free(event);

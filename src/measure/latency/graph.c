@@ -31,31 +31,16 @@ static int run_once(struct latency_task *task, struct tare_queue *queue, struct 
 	return status < 0 ? status : tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 }
 
-void latency_plan_graph(struct latency_task *task, struct tare_measurement *measurement)
+int latency_begin_graph(struct latency_task *task, struct tare_error *error)
 {
-	bool one = task->row->nodes == 1;
-
-	task->batch = one ? 1 : task->latency->batch;
-	latency_figure(
-	    task, measurement, one ? "graph of one kernel" : "graph of many, per kernel", "host",
-	    task->batch,
-	    one ? "launch of a graph with one empty kernel, then finish"
-	        : "launch of a graph of empty kernels in a row, then finish; per kernel");
-}
-
-int latency_begin_graph(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	int status = record(task, bench->plain, error);
 
 	return status < 0 ? status : run_once(task, bench->plain, error);
 }
 
-int latency_sample_graph(struct tare_measurement *measurement, int64_t *values,
-                         struct tare_error *error)
+int latency_sample_graph(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_host_time begin = tare_device_now(bench->device);
 	int status = tare_graph_launch(task->graph, bench->plain, NULL, error);
@@ -68,26 +53,12 @@ int latency_sample_graph(struct tare_measurement *measurement, int64_t *values,
 
 // ---- by the nodes' stamps
 
-void latency_plan_nodes(struct latency_task *task, struct tare_measurement *measurement)
-{
-	uint32_t batch = task->latency->batch;
-
-	task->batch = batch > 1 ? batch : 2;
-	latency_figure(task, measurement, "graph, node to node", "device", task->batch - 1,
-	               "one launch of a graph of empty kernels in a row: start of the first "
-	               "node to the start of the last, per step; by the vendor's tracer where "
-	               "there is one, else by what the driver tells of each node");
-	latency_figure(task, measurement, "graph, empty kernel", "device", task->batch,
-	               "the same launch: start to end of a node, mean of all");
-}
-
 // How the nodes' stamps came about goes into the labels.
-static void say_how(struct tare_measurement *measurement)
+static void say_how(struct latency_task *task)
 {
-	const struct latency_task *task = measurement->context;
 
 	for (size_t i = 0; task->traced && i < 2; i++)
-		tare_traced_name(&measurement->figures[i]);
+		tare_traced_name(&task->figures[i]);
 }
 
 static int end_trace(struct latency_task *task, int status, struct tare_error *error)
@@ -115,9 +86,8 @@ static int launch_nodes(struct latency_task *task, struct tare_error *error)
 	return end_trace(task, status, error);
 }
 
-int latency_begin_nodes(struct tare_measurement *measurement, struct tare_error *error)
+int latency_begin_nodes(struct latency_task *task, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	int status =
 	    task->latency->traceable ? tare_engine_stamps_begin(bench->device, NULL) : -ENOSYS;
@@ -128,7 +98,7 @@ int latency_begin_nodes(struct tare_measurement *measurement, struct tare_error 
 	status = record(task, bench->timed, error);
 	status = status < 0 ? end_trace(task, status, error) : launch_nodes(task, error);
 	if (status == 0)
-		say_how(measurement);
+		say_how(task);
 	return status;
 }
 
@@ -168,10 +138,8 @@ static int read_nodes(struct latency_task *task, int64_t *values, struct tare_er
 	return 0;
 }
 
-int latency_sample_nodes(struct tare_measurement *measurement, int64_t *values,
-                         struct tare_error *error)
+int latency_sample_nodes(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_host_time begin = tare_device_now(bench->device);
 	int status = task->traced ? tare_engine_stamps_begin(bench->device, error) : 0;

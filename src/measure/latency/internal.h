@@ -6,6 +6,14 @@
 
 #define LATENCY_QUEUES 8
 #define LATENCY_CALLS 16 // of the API that are timed in a row
+#define LATENCY_READS 64 // of the host's clock
+#define LATENCY_MARKERS 16
+#define LATENCY_WRITES 16 // global timestamps
+#define LATENCY_RECORDS 64
+#define LATENCY_FIGURES 5
+#define LATENCY_MANY UINT32_MAX        // no bound of a batch
+#define LATENCY_BATCH UINT32_MAX       // divided by the task's batch
+#define LATENCY_STEPS (UINT32_MAX - 1) // by the steps between
 
 struct latency {
 	struct tare_run *run;
@@ -23,6 +31,7 @@ struct latency {
 struct latency_task {
 	struct latency *latency;
 	const struct latency_row *row;
+	struct tare_figure *figures; // the measurement's
 	uint32_t batch;
 	struct tare_memory *host, *device;
 	struct tare_event *event;
@@ -35,10 +44,6 @@ struct latency_task {
 	size_t outside[3];          // and those of each figure that cannot be
 };
 
-// Of each figure "issue only": they all end behind tare_submit.
-#define LATENCY_ISSUED                                                                             \
-	"the same ones: host time until the last has been issued and handed to the device"
-
 // Causality is surer than the clock fit: nothing starts before its call nor ends after what follows
 // it. Puts a mapped interval within 0 and `around_ps`, and counts what lay outside.
 int64_t latency_bounded(int64_t mapped_ps, int64_t around_ps, size_t *outside);
@@ -46,65 +51,111 @@ int64_t latency_bounded(int64_t mapped_ps, int64_t around_ps, size_t *outside);
 // refused with the reason (true).
 bool latency_refuse_bounded(struct latency_task *task, struct tare_figure *figure, size_t outside);
 
-// One row of the table in latency.c: one measurement.
+// One figure of a row.
+struct latency_figure {
+	const char *what, *method;                 // what NULL: there are no more
+	const char *what_ungated, *method_ungated; // where there is no gate; NULL: the same
+	const char *absent;                        // why there is none as long as no sample is
+	uint32_t
+	    divided; // the time is that of so many: a number, LATENCY_BATCH or LATENCY_STEPS; 0: 1
+	bool device; // by the device's clock; else by the host's
+	bool batch_note; // the method ends with how short operations were timed
+	bool is_step;    // the timer's own step
+	bool by_tracer;  // the stamps are the vendor's tracer's
+};
+
+// One measurement.
 struct latency_row {
 	const char *group;
 	const char *title; // for progress
-	// Adds the figures to the measurement.
-	void (*plan)(struct latency_task *task, struct tare_measurement *measurement);
-	int (*begin)(struct tare_measurement *measurement, struct tare_error *error);
-	int (*sample)(struct tare_measurement *measurement, int64_t values[TARE_FIGURES],
+	// Prepares what the samples need; NULL: nothing.
+	int (*begin)(struct latency_task *task, struct tare_error *error);
+	int (*sample)(struct latency_task *task, int64_t values[TARE_FIGURES],
 	              struct tare_error *error);
 	bool needs_kernel, needs_stamps, needs_gate, needs_second;
 	bool extra;        // left out of a quick look
 	bool bound;        // only where the API binds queues to engines, and so has lists
 	bool traced;       // by the vendor's tracer where there may be one: measured last,
 	bool stamped_else; // and by the stamps of the driver where there is none
-	// Of a copy; of a graph its nodes; of launches their queues, or the order of their one.
+	// Of a copy; of launches how many queues, and their order.
 	enum tare_memory_kind kind;
 	bool to_device;
-	uint32_t nodes; // 0: the batch
+	uint32_t queues;
 	enum tare_queue_order order;
+	// So many in a row: the run's batch within these bounds; most 0: one.
+	uint32_t batch_least, batch_most;
+	struct latency_figure figures[LATENCY_FIGURES];
 };
+extern const struct latency_row latency_rows[];
+extern const size_t latency_row_count;
 
-// Adds a figure with its labels. quantum_ns: the timer's step, undivided; batch as in `divided by`.
-struct tare_figure *latency_figure(struct latency_task *task, struct tare_measurement *measurement,
-                                   const char *what, const char *source, uint32_t batch,
-                                   const char *method);
+// Sets the task's batch and adds the row's figures with their labels.
+void latency_plan(struct latency_task *task, struct tare_measurement *measurement);
+// Time of one launch that is waited for, on a queue that was used just before.
+int latency_launch_and_wait(struct tare_queue *queue, const struct tare_operation *launch,
+                            int64_t *ps, struct tare_error *error);
+// The task's batch of an operation, in turn on `count` queues, then finish of each. values: the
+// host time of the whole, and until the last was issued and handed to the device, each per
+// operation.
+int latency_issue(const struct latency_task *task, struct tare_queue *const *queues, uint32_t count,
+                  const struct tare_operation *operation, int64_t values[2],
+                  struct tare_error *error);
 struct tare_operation latency_launch(const struct latency *latency);
 // (b - a) in picoseconds, divided by batch.
 int64_t latency_ps(struct tare_host_time a, struct tare_host_time b, uint32_t batch);
 
-#define LATENCY_ROW_FUNCTIONS(name)                                                                \
-	void latency_plan_##name(struct latency_task *, struct tare_measurement *);                \
-	int latency_begin_##name(struct tare_measurement *, struct tare_error *);                  \
-	int latency_sample_##name(struct tare_measurement *, int64_t *, struct tare_error *);
-LATENCY_ROW_FUNCTIONS(host_clock)
-LATENCY_ROW_FUNCTIONS(device_clock)
-LATENCY_ROW_FUNCTIONS(pair)
-LATENCY_ROW_FUNCTIONS(written)
-LATENCY_ROW_FUNCTIONS(isolated)
-LATENCY_ROW_FUNCTIONS(batched)
-LATENCY_ROW_FUNCTIONS(gated)
-LATENCY_ROW_FUNCTIONS(to_start)
-LATENCY_ROW_FUNCTIONS(spread)
-LATENCY_ROW_FUNCTIONS(default)
-LATENCY_ROW_FUNCTIONS(create)
-LATENCY_ROW_FUNCTIONS(list)
-LATENCY_ROW_FUNCTIONS(signal)
-LATENCY_ROW_FUNCTIONS(call)
-LATENCY_ROW_FUNCTIONS(call_kernel)
-LATENCY_ROW_FUNCTIONS(graph)
-LATENCY_ROW_FUNCTIONS(nodes)
-LATENCY_ROW_FUNCTIONS(traced)
-LATENCY_ROW_FUNCTIONS(finish)
-LATENCY_ROW_FUNCTIONS(wait)
-LATENCY_ROW_FUNCTIONS(copy)
-LATENCY_ROW_FUNCTIONS(copies)
-LATENCY_ROW_FUNCTIONS(record)
-LATENCY_ROW_FUNCTIONS(query)
-LATENCY_ROW_FUNCTIONS(across)
-LATENCY_ROW_FUNCTIONS(callback)
+// Each prepares what the samples of a row need.
+#define BEGIN(name) int latency_begin_##name(struct latency_task *task, struct tare_error *error);
+// One launch on each queue with a limit, so that the native waits in the samples cannot be the
+// first to find a device that hangs.
+BEGIN(launch)
+BEGIN(to_start)
+BEGIN(traced)
+BEGIN(queues)
+BEGIN(create)
+BEGIN(list)
+BEGIN(signal)
+BEGIN(graph)
+BEGIN(nodes)
+BEGIN(finish)
+BEGIN(wait)
+BEGIN(copy)
+BEGIN(copies)
+BEGIN(callback)
+BEGIN(call)
+BEGIN(call_kernel)
+BEGIN(written)
+#undef BEGIN
+#define SAMPLE(name)                                                                               \
+	int latency_sample_##name(struct latency_task *task, int64_t *values,                      \
+	                          struct tare_error *error);
+SAMPLE(host_clock)
+SAMPLE(device_clock)
+SAMPLE(pair)
+SAMPLE(written)
+SAMPLE(isolated)
+SAMPLE(batched)
+SAMPLE(gated)
+SAMPLE(to_start)
+SAMPLE(traced)
+SAMPLE(spread)
+SAMPLE(default)
+SAMPLE(create)
+SAMPLE(list)
+SAMPLE(signal)
+SAMPLE(graph)
+SAMPLE(nodes)
+SAMPLE(finish)
+SAMPLE(wait)
+SAMPLE(copy)
+SAMPLE(copies)
+SAMPLE(record)
+SAMPLE(query)
+SAMPLE(across)
+SAMPLE(callback)
+SAMPLE(call)
+SAMPLE(call_kernel)
+#undef SAMPLE
 
 // Residual and drift as cells of source "model"; add before measuring, fill after
 // (clock.c).

@@ -14,63 +14,6 @@
 #define BATCH_DEFAULT 256
 #define FIT_NS INT64_C(200000000)
 
-#define ROW(name)                                                                                  \
-	.plan = latency_plan_##name, .begin = latency_begin_##name, .sample = latency_sample_##name
-
-static const struct latency_row rows[] = {
-	{ "clock", "host clock", ROW(host_clock) },
-	{ "clock", "device clock", ROW(device_clock), .needs_stamps = true },
-	{ "clock", "clock pairs", ROW(pair) },
-	{ "clock", "global timestamps", ROW(written), .needs_stamps = true, .bound = true },
-	{ "launch", "launch, isolated", ROW(isolated), .needs_kernel = true },
-	{ "launch", "launch, batched", ROW(batched), .needs_kernel = true },
-	{ "launch", "launch, gated", ROW(gated), .needs_kernel = true, .needs_stamps = true,
-	  .needs_gate = true },
-	{ "launch", "launch to start", ROW(to_start), .needs_kernel = true, .needs_stamps = true },
-	{ "launch", "empty kernel, traced", ROW(traced), .extra = true, .needs_kernel = true,
-	  .needs_stamps = true, .traced = true },
-	{ "queue", "launch over 1 queue", ROW(spread), .extra = true, .needs_kernel = true,
-	  .nodes = 1 },
-	{ "queue", "launch over 2 queues", ROW(spread), .extra = true, .needs_kernel = true,
-	  .nodes = 2 },
-	{ "queue", "launch over 4 queues", ROW(spread), .extra = true, .needs_kernel = true,
-	  .nodes = 4 },
-	{ "queue", "launch over 8 queues", ROW(spread), .extra = true, .needs_kernel = true,
-	  .nodes = LATENCY_QUEUES },
-	{ "queue", "legacy default queue", ROW(default), .extra = true, .needs_kernel = true,
-	  .order = TARE_QUEUE_LEGACY_DEFAULT },
-	{ "queue", "thread's default queue", ROW(default), .extra = true, .needs_kernel = true,
-	  .order = TARE_QUEUE_THREAD_DEFAULT },
-	{ "queue", "create a queue", ROW(create), .extra = true },
-	{ "list", "regular list", ROW(list), .needs_kernel = true, .bound = true },
-	{ "list", "host signal", ROW(signal), .needs_kernel = true, .needs_stamps = true,
-	  .needs_gate = true, .bound = true },
-	{ "graph", "graph of one", ROW(graph), .needs_kernel = true, .nodes = 1 },
-	{ "graph", "graph of many", ROW(graph), .needs_kernel = true },
-	{ "graph", "graph, by its nodes", ROW(nodes), .extra = true, .needs_kernel = true,
-	  .needs_stamps = true, .traced = true, .stamped_else = true },
-	{ "synchronise", "finish", ROW(finish) },
-	{ "synchronise", "wait for an event", ROW(wait) },
-	{ "copy", "1 byte, pinned to device", ROW(copy), .kind = TARE_MEMORY_PINNED,
-	  .to_device = true },
-	{ "copy", "1 byte, device to pinned", ROW(copy), .kind = TARE_MEMORY_PINNED },
-	{ "copy", "1 byte, pageable to device", ROW(copy), .kind = TARE_MEMORY_PAGEABLE,
-	  .to_device = true },
-	{ "copy", "1 byte, device to pageable", ROW(copy), .kind = TARE_MEMORY_PAGEABLE },
-	{ "copy", "1 byte in a row, pinned to device", ROW(copies), .extra = true,
-	  .kind = TARE_MEMORY_PINNED, .to_device = true },
-	{ "copy", "1 byte in a row, device to pinned", ROW(copies), .extra = true,
-	  .kind = TARE_MEMORY_PINNED },
-	{ "event", "event record", ROW(record) },
-	{ "event", "event query", ROW(query) },
-	{ "event", "wait across queues", ROW(across), .needs_stamps = true, .needs_second = true },
-	{ "event", "callback", ROW(callback) },
-	{ "host call", "host call", ROW(call), .extra = true },
-	{ "host call", "host call and kernel", ROW(call_kernel), .extra = true,
-	  .needs_kernel = true },
-};
-#define ROWS (sizeof rows / sizeof *rows)
-
 // Refuses what the device lacks with the reason found at the start, then hands on.
 static int begin_row(struct tare_measurement *measurement, struct tare_error *error)
 {
@@ -86,7 +29,19 @@ static int begin_row(struct tare_measurement *measurement, struct tare_error *er
 		return tare_fail(error, ENOTSUP, "%s", bench->ungated);
 	if (task->row->needs_second && !bench->second)
 		return tare_fail(error, ENOTSUP, "the device gives no second queue");
-	return task->row->begin(measurement, error);
+	for (size_t i = 0; !bench->stamped && i < measurement->figure_count; i++)
+		if (task->row->figures[i].device)
+			snprintf(measurement->figures[i].absent,
+			         sizeof measurement->figures[i].absent, "%s", bench->unstamped);
+	return task->row->begin ? task->row->begin(task, error) : 0;
+}
+
+static int sample_row(struct tare_measurement *measurement, int64_t *values,
+                      struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+
+	return task->row->sample(task, values, error);
 }
 
 static int end_row(struct tare_measurement *measurement, enum tare_verified *verified,
@@ -130,19 +85,19 @@ static bool is_of_pass(const struct latency *latency, const struct latency_row *
 static void plan(struct latency *latency, bool traced, struct latency_task *tasks,
                  struct tare_measurement *measurements, size_t *count)
 {
-	for (size_t i = 0; i < ROWS; i++) {
+	for (size_t i = 0; i < latency_row_count; i++) {
 		struct latency_task *task = &tasks[*count];
 		struct tare_measurement *measurement = &measurements[*count];
-		if (!is_of_pass(latency, &rows[i], traced))
+		if (!is_of_pass(latency, &latency_rows[i], traced))
 			continue;
 		++*count;
-		*task = (struct latency_task){ .latency = latency, .row = &rows[i], .batch = 1 };
-		snprintf(measurement->title, sizeof measurement->title, "%s", rows[i].title);
+		*task = (struct latency_task){ .latency = latency, .row = &latency_rows[i] };
+		snprintf(measurement->title, sizeof measurement->title, "%s", task->row->title);
 		measurement->begin = begin_row;
-		measurement->sample = rows[i].sample;
+		measurement->sample = sample_row;
 		measurement->end = end_row;
 		measurement->context = task;
-		rows[i].plan(task, measurement);
+		latency_plan(task, measurement);
 	}
 }
 
@@ -178,8 +133,8 @@ static uint32_t choose_batch(const struct latency *latency,
 
 static int measure(struct latency *latency, struct tare_error *error)
 {
-	struct tare_measurement *measurements = calloc(ROWS, sizeof *measurements);
-	struct latency_task *tasks = calloc(ROWS, sizeof *tasks);
+	struct tare_measurement *measurements = calloc(latency_row_count, sizeof *measurements);
+	struct latency_task *tasks = calloc(latency_row_count, sizeof *tasks);
 	struct tare_run *run = latency->run;
 	size_t mapping = 0, count = 0, first;
 	int status;
@@ -204,7 +159,7 @@ static int measure(struct latency *latency, struct tare_error *error)
 		run->result->clock.floor_ns = (int64_t)(latency->floor_ps / 1000 + 0.999);
 	if (tare_result_status(run->result) == 0)
 		latency_fill_mapping(latency, mapping);
-	for (size_t i = 0; i < ROWS; i++)
+	for (size_t i = 0; i < latency_row_count; i++)
 		tare_measurement_clear(&measurements[i]);
 	free(measurements);
 	free(tasks);

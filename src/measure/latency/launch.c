@@ -7,52 +7,26 @@
 #include <errno.h>
 #include <stdio.h>
 
-void latency_plan_isolated(struct latency_task *task, struct tare_measurement *measurement)
-{
-	latency_figure(task, measurement, "launch and wait", "host", 1,
-	               "one launch of an empty kernel, then finish; a queue without profiling, "
-	               "used just before");
-	latency_figure(task, measurement, "empty kernel, alone", "device", 1,
-	               "start to end of one empty kernel that is waited for");
-}
-
 // One launch on each queue with a limit, so that the native waits in the samples cannot be the
 // first to find a device that hangs.
-static int try_launch(struct latency *latency, struct tare_error *error)
+int latency_begin_launch(struct latency_task *task, struct tare_error *error)
 {
-	struct tare_operation launch = latency_launch(latency);
-	int status = tare_bench_run(latency->bench.plain, &launch, error);
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_operation launch = latency_launch(task->latency);
+	int status = tare_bench_run(bench->plain, &launch, error);
 
-	return status < 0 ? status : tare_bench_run(latency->bench.timed, &launch, error);
+	return status < 0 ? status : tare_bench_run(bench->timed, &launch, error);
 }
 
-int latency_begin_isolated(struct tare_measurement *measurement, struct tare_error *error)
+int latency_sample_isolated(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
-
-	if (!task->latency->bench.stamped)
-		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent,
-		         "%s", task->latency->bench.unstamped);
-	return try_launch(task->latency, error);
-}
-
-int latency_sample_isolated(struct tare_measurement *measurement, int64_t *values,
-                            struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation launch = latency_launch(task->latency);
 	struct tare_event *event = NULL;
 	struct tare_host_time begin;
 	int64_t host_ns;
-	int status = tare_bench_turn_to(bench->plain, &launch, error);
+	int status = latency_launch_and_wait(bench->plain, &launch, &values[0], error);
 
-	begin = tare_device_now(bench->device);
-	if (status == 0)
-		status = tare_append(bench->plain, &launch, NULL, error);
-	if (status == 0)
-		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
-	values[0] = latency_ps(begin, tare_device_now(bench->device), 1);
 	if (status < 0 || !bench->stamped)
 		return status;
 	status = tare_bench_turn_to(bench->timed, &launch, error);
@@ -70,60 +44,15 @@ int latency_sample_isolated(struct tare_measurement *measurement, int64_t *value
 	return status;
 }
 
-void latency_plan_batched(struct latency_task *task, struct tare_measurement *measurement)
+int latency_sample_batched(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	task->batch = task->latency->batch;
-	latency_figure(task, measurement, "launch, many then wait", "host", task->batch,
-	               "launches in a row, then finish: host time of the whole, per launch");
-	latency_figure(task, measurement, "launch, issue only", "host", task->batch,
-	               LATENCY_ISSUED ", per launch");
-}
-
-int latency_begin_batched(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
-	return try_launch(task->latency, error);
-}
-
-int latency_sample_batched(struct tare_measurement *measurement, int64_t *values,
-                           struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
-	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation launch = latency_launch(task->latency);
-	struct tare_host_time begin = tare_device_now(bench->device), issued;
-	int status = 0;
 
-	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
-		status = tare_append(bench->plain, &launch, NULL, error);
-	if (status == 0)
-		status = tare_submit(bench->plain, error);
-	issued = tare_device_now(bench->device);
-	if (status == 0)
-		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
-	values[0] = latency_ps(begin, tare_device_now(bench->device), task->batch);
-	values[1] = latency_ps(begin, issued, task->batch);
-	return status;
+	return latency_issue(task, &task->latency->bench.plain, 1, &launch, values, error);
 }
 
-void latency_plan_gated(struct latency_task *task, struct tare_measurement *measurement)
+int latency_sample_gated(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	task->batch = task->latency->batch;
-	latency_figure(task, measurement, "launch, gated", "device", task->batch,
-	               "launches issued behind a shut gate: first start to last end, per launch; "
-	               "the cost of issuing is not in it");
-}
-
-int latency_begin_gated(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
-	return try_launch(task->latency, error);
-}
-
-int latency_sample_gated(struct tare_measurement *measurement, int64_t *values,
-                         struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation launch = latency_launch(task->latency);
 	struct tare_event *first = NULL, *last = NULL;
@@ -152,34 +81,18 @@ int latency_sample_gated(struct tare_measurement *measurement, int64_t *values,
 	return status;
 }
 
-void latency_plan_to_start(struct latency_task *task, struct tare_measurement *measurement)
+int latency_begin_to_start(struct latency_task *task, struct tare_error *error)
 {
-	latency_figure(task, measurement, "launch to start", "device", 1,
-	               "host time before the launch to the kernel's start stamp, mapped onto the "
-	               "host's clock by the fit, whose largest error is in the interval; never "
-	               "below 0 nor above 'around the kernel'");
-	latency_figure(task, measurement, "end to return", "device", 1,
-	               "the kernel's end stamp, mapped in the same way, to the "
-	               "return of finish");
-	latency_figure(task, measurement, "around the kernel", "host", 1,
-	               "host time of launch and finish less the kernel's own time: "
-	               "launch to start "
-	               "and end to return together, without the clock fit");
-}
-
-int latency_begin_to_start(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	const char *why = tare_clock_track_unmapped(&task->latency->bench.track);
 
 	for (size_t i = 0; i < 2; i++) {
-		struct tare_figure *figure = &measurement->figures[i];
+		struct tare_figure *figure = &task->figures[i];
 		figure->floor = 0;
 		if (why)
 			snprintf(figure->absent, sizeof figure->absent,
 			         "%.200s; bounded by 'around the kernel'", why);
 	}
-	return try_launch(task->latency, error);
+	return latency_begin_launch(task, error);
 }
 
 int64_t latency_bounded(int64_t mapped_ps, int64_t around_ps, size_t *outside)
@@ -202,24 +115,20 @@ bool latency_refuse_bounded(struct latency_task *task, struct tare_figure *figur
 	return figure->refused;
 }
 
-static void refuse_bounds(struct latency_task *task, struct tare_measurement *measurement)
+static void refuse_bounds(struct latency_task *task)
 {
 	for (size_t i = 0; i < 3; i++) {
 		if (i < 2 && tare_clock_track_unmapped(&task->latency->bench.track))
 			continue;
-		if (latency_refuse_bounded(task, &measurement->figures[i], task->outside[i]) &&
-		    i == 2)
-			snprintf(measurement->figures[i].absent,
-			         sizeof measurement->figures[i].absent,
+		if (latency_refuse_bounded(task, &task->figures[i], task->outside[i]) && i == 2)
+			snprintf(task->figures[i].absent, sizeof task->figures[i].absent,
 			         "by the device's clock the kernel alone lasts longer than launch "
 			         "and finish together by the host's");
 	}
 }
 
-int latency_sample_to_start(struct tare_measurement *measurement, int64_t *values,
-                            struct tare_error *error)
+int latency_sample_to_start(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation launch = latency_launch(task->latency);
 	struct tare_event *event = NULL;
@@ -258,12 +167,11 @@ int latency_sample_to_start(struct tare_measurement *measurement, int64_t *value
 			values[1] = latency_bounded(latency_ps(end, returned, 1), values[2],
 			                            &task->outside[1]);
 			for (int i = 0; i < 2; i++)
-				measurement->figures[i].systematic =
-				    1000.0 * (double)fit->residual_ns;
+				task->figures[i].systematic = 1000.0 * (double)fit->residual_ns;
 		}
 		task->samples++;
 		task->outside[2] += values[2] < 0;
-		refuse_bounds(task, measurement);
+		refuse_bounds(task);
 	}
 	tare_event_free(event);
 	return status;

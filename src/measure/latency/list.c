@@ -8,33 +8,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-// In the order of latency_plan_list.
+// In the order of the row.
 enum list_figure { LAUNCH_AND_WAIT, FENCE_AND_WAIT, APPEND, EXECUTE, THEN_WAIT };
 
-void latency_plan_list(struct latency_task *task, struct tare_measurement *measurement)
-{
-	task->batch = task->latency->batch;
-	latency_figure(task, measurement, "regular list, launch and wait", "host", 1,
-	               "one launch of an empty kernel appended to a regular list, closed, "
-	               "executed and synchronised; one went before");
-	latency_figure(task, measurement, "regular list, fence and wait", "host", 1,
-	               "the same launch, with a fence that is signalled behind it and "
-	               "waited for");
-	latency_figure(task, measurement, "regular list, append", "host", task->batch,
-	               "launches appended to one list, nothing executed: host time "
-	               "per launch");
-	latency_figure(task, measurement, "regular list, close and execute", "host", 1,
-	               "host time of closing that list and handing it to the "
-	               "command queue");
-	latency_figure(task, measurement, "regular list, then wait", "host", task->batch,
-	               "the same launches: host time from the first "
-	               "append until all are done, per launch");
-}
-
 // One went before with a limit; where there are no fences, the reason is the row's.
-static int try_fence(struct tare_measurement *measurement, struct tare_error *error)
+static int try_fence(struct latency_task *task, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_operation launch = latency_launch(task->latency);
 	int status = tare_append(task->queues[0], &launch, NULL, error);
 
@@ -42,14 +21,13 @@ static int try_fence(struct tare_measurement *measurement, struct tare_error *er
 		status = tare_finish_fenced(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
 	if (status != -ENOTSUP && status != -ENOSYS)
 		return status;
-	char *absent = measurement->figures[FENCE_AND_WAIT].absent;
-	snprintf(absent, sizeof measurement->figures->absent, "%.300s", error->message);
+	char *absent = task->figures[FENCE_AND_WAIT].absent;
+	snprintf(absent, sizeof task->figures->absent, "%.300s", error->message);
 	return tare_finish(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
 }
 
-int latency_begin_list(struct tare_measurement *measurement, struct tare_error *error)
+int latency_begin_list(struct latency_task *task, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	const struct tare_queue_options options = {
 		.order = TARE_QUEUE_DEFERRED,
 		.engine = task->latency->run->engine,
@@ -64,7 +42,7 @@ int latency_begin_list(struct tare_measurement *measurement, struct tare_error *
 		status = tare_submit(task->queues[0], error);
 	if (status == 0)
 		status = tare_finish(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
-	return status < 0 ? status : try_fence(measurement, error);
+	return status < 0 ? status : try_fence(task, error);
 }
 
 static int sample_fence(struct tare_queue *list, const struct tare_operation *launch,
@@ -79,10 +57,8 @@ static int sample_fence(struct tare_queue *list, const struct tare_operation *la
 	return status;
 }
 
-int latency_sample_list(struct tare_measurement *measurement, int64_t *values,
-                        struct tare_error *error)
+int latency_sample_list(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_device *device = task->latency->bench.device;
 	struct tare_operation launch = latency_launch(task->latency);
 	struct tare_queue *list = task->queues[0];
@@ -95,7 +71,7 @@ int latency_sample_list(struct tare_measurement *measurement, int64_t *values,
 		status = tare_finish(list, TARE_LIMIT_NATIVE, error);
 	values[LAUNCH_AND_WAIT] = latency_ps(begin, tare_device_now(device), 1);
 	values[FENCE_AND_WAIT] = TARE_NO_SAMPLE;
-	if (status == 0 && !measurement->figures[FENCE_AND_WAIT].absent[0])
+	if (status == 0 && !task->figures[FENCE_AND_WAIT].absent[0])
 		status = sample_fence(list, &launch, &values[FENCE_AND_WAIT], error);
 	begin = tare_device_now(device);
 	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
@@ -114,28 +90,16 @@ int latency_sample_list(struct tare_measurement *measurement, int64_t *values,
 
 // ---- events between host and device
 
-void latency_plan_signal(struct latency_task *task, struct tare_measurement *measurement)
+int latency_begin_signal(struct latency_task *task, struct tare_error *error)
 {
-	latency_figure(task, measurement, "host signal to start", "device", 1,
-	               "host time before it signals the event that a kernel waits for, to the "
-	               "kernel's start stamp, mapped onto the host's clock by the fit, whose "
-	               "largest error is in the interval; never below 0");
-	latency_figure(task, measurement, "end to event seen", "device", 1,
-	               "that kernel's end stamp, mapped in the same way, to the return "
-	               "of the host's wait for its event; never below 0");
-}
-
-int latency_begin_signal(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	const char *why = tare_clock_track_unmapped(&task->latency->bench.track);
 	struct tare_operation launch = latency_launch(task->latency);
 
 	for (size_t i = 0; i < 2; i++) {
-		measurement->figures[i].floor = 0;
+		task->figures[i].floor = 0;
 		if (why)
-			snprintf(measurement->figures[i].absent,
-			         sizeof measurement->figures[i].absent, "%.300s", why);
+			snprintf(task->figures[i].absent, sizeof task->figures[i].absent, "%.300s",
+			         why);
 	}
 	return tare_bench_run(task->latency->bench.timed, &launch, error);
 }
@@ -145,10 +109,8 @@ static int64_t at_least_0(int64_t ps)
 	return ps > 0 ? ps : 0;
 }
 
-int latency_sample_signal(struct tare_measurement *measurement, int64_t *values,
-                          struct tare_error *error)
+int latency_sample_signal(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation launch = latency_launch(task->latency);
 	struct tare_host_time signalled = { 0 }, seen = { 0 };
@@ -184,7 +146,7 @@ int latency_sample_signal(struct tare_measurement *measurement, int64_t *values,
 		values[1] = at_least_0(
 		    latency_ps(tare_clock_map(fit, stamps.at[TARE_STAMP_END], seen), seen, 1));
 		for (int i = 0; i < 2; i++)
-			measurement->figures[i].systematic = 1000.0 * (double)fit->residual_ns;
+			task->figures[i].systematic = 1000.0 * (double)fit->residual_ns;
 	}
 	tare_event_free(event);
 	tare_gate_free(gate);

@@ -17,30 +17,13 @@ static int append(void *context, struct tare_event **event, struct tare_error *e
 	return tare_append(task->latency->bench.timed, &launch, event, error);
 }
 
-void latency_plan_traced(struct latency_task *task, struct tare_measurement *measurement)
+int latency_begin_traced(struct latency_task *task, struct tare_error *error)
 {
-	struct tare_figure *figure;
-
-	task->batch = TARE_TRACED_MOST;
-	figure =
-	    latency_figure(task, measurement, "empty kernel, alone", "device", task->batch,
-	                   "start to end of one empty kernel that is waited for, as the vendor's "
-	                   "tracer saw the engine at work; mean of so many, after everything else");
-	tare_traced_name(figure);
-}
-
-int latency_begin_traced(struct tare_measurement *measurement, struct tare_error *error)
-{
-	const struct latency_task *task = measurement->context;
-
 	return tare_traced_try(&task->latency->bench, error);
 }
 
-int latency_sample_traced(struct tare_measurement *measurement, int64_t *values,
-                          struct tare_error *error)
+int latency_sample_traced(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
-
 	return tare_traced_mean_ps(&task->latency->bench, task->batch, append, task, &values[0],
 	                           error);
 }

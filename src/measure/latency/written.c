@@ -6,25 +6,11 @@
 
 #include <errno.h>
 
-#define WRITES 16
 #define COPY_BYTES 65536
 #define COPY_AT 4096 // in the host's memory, behind the clocks that are written
 
-void latency_plan_written(struct latency_task *task, struct tare_measurement *measurement)
+int latency_begin_written(struct latency_task *task, struct tare_error *error)
 {
-	latency_figure(task, measurement, "global timestamp, back to back", "device", WRITES - 1,
-	               "16 written in a row: first to last, divided by 15; a barrier between "
-	               "two where a list keeps no order");
-	latency_figure(task, measurement, "copy of 64 KB, by its event", "device", 1,
-	               "kernel timestamps of the copy's event, from pinned memory");
-	latency_figure(task, measurement, "the same between global timestamps", "device", 1,
-	               "one written before it and one behind it, with what order "
-	               "costs: it is the event's time and a little more");
-}
-
-int latency_begin_written(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
 	struct tare_device *device = task->latency->bench.device;
 	int status = tare_memory_create(device, TARE_MEMORY_PINNED, COPY_AT + COPY_BYTES,
 	                                &task->host, error);
@@ -51,10 +37,8 @@ static int64_t between(const struct latency_task *task, const struct tare_clock_
 	return tare_ticks_to_ps(rate, tare_ticks_elapsed(rate, from, to));
 }
 
-int latency_sample_written(struct tare_measurement *measurement, int64_t *values,
-                           struct tare_error *error)
+int latency_sample_written(struct latency_task *task, int64_t *values, struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	const struct tare_operation copy = {
 		.type = TARE_OPERATION_COPY,
@@ -67,14 +51,14 @@ int latency_sample_written(struct tare_measurement *measurement, int64_t *values
 	int64_t host_ns;
 	int status = tare_clock_rate(bench->device, TARE_CLOCK_PAIRS, &rate, error);
 
-	for (uint32_t i = 0; status == 0 && i < WRITES; i++)
+	for (uint32_t i = 0; status == 0 && i < LATENCY_WRITES; i++)
 		status = append_clock(task, i, error);
 	if (status == 0)
-		status = append_clock(task, WRITES, error);
+		status = append_clock(task, LATENCY_WRITES, error);
 	if (status == 0)
 		status = tare_append(bench->timed, &copy, &event, error);
 	if (status == 0)
-		status = append_clock(task, WRITES + 1, error);
+		status = append_clock(task, LATENCY_WRITES + 1, error);
 	if (status == 0)
 		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
@@ -84,8 +68,8 @@ int latency_sample_written(struct tare_measurement *measurement, int64_t *values
 	if (status == 0)
 		status = tare_clock_can_tell(&rate, host_ns, error);
 	if (status == 0) {
-		values[0] = between(task, &rate, 0, WRITES - 1) / (WRITES - 1);
-		values[2] = between(task, &rate, WRITES, WRITES + 1);
+		values[0] = between(task, &rate, 0, LATENCY_WRITES - 1) / (LATENCY_WRITES - 1);
+		values[2] = between(task, &rate, LATENCY_WRITES, LATENCY_WRITES + 1);
 	}
 	status = tare_bench_settle(bench->timed, status, error);
 	tare_event_free(event);
