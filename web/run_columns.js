@@ -40,7 +40,7 @@ const tableDeclarations = () => JSON.parse(document.getElementById('tables').tex
 // What shows a value of a kind; others are shown as numbers.
 const DECLARED_SHOW = {
 	share: percentText, trend: percentText, bytes: formatBytes, time: formatNs, figure: formatNs, moment: formatNs,
-	rate: (rate) => formatValue(rate, 'B/s'), number: (value) => significant(value, 3), device: (number) => `#${number}`,
+	rate: (rate) => formatValue(rate, 'B/s'), clock: (hz) => formatValue(hz, 'Hz'), number: (value) => significant(value, 3), device: (number) => `#${number}`,
 };
 
 // The value where the column's path leads.
@@ -80,13 +80,16 @@ function declaredColumns(declaration, run, rows) {
 		(!column.if_any || rows.some((row) => says(declaredValue(column, row)))));
 }
 
-// A declared table: what a row is about, buttons that lead to the timeline, and the figures. null where it is left out.
-function declaredSection(id, run, jumps) {
+// A declared table: {declaration, columns}, what a row is about first, then buttons that lead to the timeline.
+function declaredTable(id, run, jumps) {
 	const declaration = tableDeclarations().find((table) => table.id === id);
-	const rows = run[id];
-	if (!rows.length && declaration.nothing === null)
-		return null;
-	const [first, ...others] = declaredColumns(declaration, run, rows).map(declaredColumn);
-	return reportTable(id, declaration.title, [{ ...first, header: true, numeric: false }, ...(jumps ? [jumpColumn(jumps)] : []), ...others],
-		rows, declaration.nothing);
+	const [first, ...others] = declaredColumns(declaration, run, run[id]).map(declaredColumn);
+	return { declaration, columns: [{ ...first, header: true, numeric: false }, ...(jumps ? [jumpColumn(jumps)] : []), ...others] };
+}
+
+// null where it is left out.
+function declaredSection(id, run, jumps) {
+	const { declaration, columns } = declaredTable(id, run, jumps);
+	return run[id].length || declaration.nothing !== null ?
+		reportTable(id, declaration.title, columns, run[id], declaration.nothing) : null;
 }

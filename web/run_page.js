@@ -25,7 +25,7 @@ function runSections(run) {
 	return [pageSection('findings', `What to change, by what it costs${run.findings.length ? ` (${run.findings.length})` : ''}`, findingsElements(run)),
 		pageSection('ledger', 'Where the time went', ledgerElements(run)), timelineSection(), phasesSection(run), tasksSection(run),
 		transfersSection(run), sitesSection(run), apiSection(run), buildsSection(run), queuesSection(run), memorySection(run),
-		coverageSection(run), devicesSection(run)].filter(Boolean);
+		coverageSection(run), declaredSection('devices', run)].filter(Boolean);
 }
 
 function buildPage(run) {

@@ -185,14 +185,5 @@ function clocksTable(run) {
 }
 
 function processesTable(run) {
-	return run.processes.length ? [heading(3, 'Processes'), sortableTable('Processes', [nameColumn('command line', 'command_line'), countColumn('pid', 'pid'),
-		textColumn('host', 'host_name', { show: (row) => dataText(row.host_name || '–') }), countColumn('rank', 'rank'), countColumn('threads', 'threads'),
-		timeColumn('start', 'start_ns'), timeColumn('end', 'end_ns'), timeColumn('CPU time', 'cpu_ns'), textColumn('state', 'state')], run.processes)] : null;
-}
-
-function devicesSection(run) {
-	return run.devices.length ? reportTable('devices', 'Devices', [nameColumn('device', 'name'), textColumn('platform', 'platform', { show: (row) => dataText(row.platform || '–') }),
-		textColumn('driver', 'driver_version', { show: (row) => dataText(row.driver_version || '–') }), countColumn('compute units', 'compute_units'),
-		numberColumn('clock', 'clock_hz', (hz) => formatValue(hz, 'Hz')), bytesColumn('memory', 'memory_bytes'), bytesColumn('local memory', 'local_bytes'),
-		{ title: 'shares the host’s memory', value: (row) => (row.unified_memory ? 'yes' : 'no') }], run.devices, '') : null;
+	return run.processes.length ? [heading(3, 'Processes'), sortableTable('Processes', declaredTable('processes', run).columns, run.processes)] : null;
 }

@@ -12,13 +12,14 @@ struct tare_blocks_request {
 	const char *extensions; // CL_DEVICE_EXTENSIONS
 	const char *version;    // CL_DEVICE_VERSION
 	bool images;            // CL_DEVICE_IMAGE_SUPPORT
+	bool less;              // optimise less than is asked for
 	const char *source, *output;
 };
 
 struct tare_blocks_arguments {
 	char **at; // ends with NULL
 	size_t count, room;
-	bool failed;
+	bool failed, optimises;
 	char level[32]; // "-O2": the optimisation
 };
 

@@ -85,14 +85,16 @@ static int translate(const struct work *work, const char *from, const char *to, 
 	return tare_blocks_tool_run(arguments, said, error);
 }
 
-// OpenCL C to SPIR-V.
-static int compile(struct work *work, const char *spirv, struct tare_error *error)
+// OpenCL C to SPIR-V. *optimised: clang has optimised it, so that less would be another try.
+static int compile_at(struct work *work, bool less, const char *spirv, bool *optimised,
+                      struct tare_error *error)
 {
 	struct tare_blocks_arguments arguments;
 	char source[PATH_MAX], bitcode[PATH_MAX], said[PATH_MAX];
 	const void *parts[] = { work->text };
 	size_t bytes[] = { strlen(work->text) };
 
+	*optimised = false;
 	path_of(work->folder, work->build->hash, ".cl", source);
 	path_of(work->folder, work->build->hash, ".bc", bitcode);
 	path_of(work->folder, work->build->hash, ".said", said);
@@ -104,15 +106,34 @@ static int compile(struct work *work, const char *spirv, struct tare_error *erro
 		                                     .extensions = work->extensions,
 		                                     .version = work->version,
 		                                     .images = work->head->images,
+		                                     .less = less,
 		                                     .source = source,
 		                                     .output = bitcode };
 	status = tare_blocks_arguments_make(&request, &arguments, error);
 	if (status < 0)
 		return status;
-	snprintf(work->build->level, sizeof work->build->level, "%s", arguments.level);
+	snprintf(work->build->level, sizeof work->build->level, "%s%s", arguments.level,
+	         less ? " (at -O2 it is not translated)" : "");
 	status = tare_blocks_tool_run((const char *const *)arguments.at, said, error);
+	*optimised = status == 0 && arguments.optimises;
 	tare_blocks_arguments_free(&arguments);
 	return status < 0 ? status : translate(work, bitcode, spirv, false, error);
+}
+
+// Translators refuse some of what the optimiser makes (integers of 2 bits): less of it is better
+// than nothing, and is said.
+static int compile(struct work *work, const char *spirv, struct tare_error *error)
+{
+	struct tare_error again = { 0 };
+	bool optimised;
+	int status = compile_at(work, false, spirv, &optimised, error);
+
+	if (status == 0 || !optimised)
+		return status;
+	if (compile_at(work, true, spirv, &optimised, &again) < 0)
+		return status;
+	*error = again;
+	return 0;
 }
 
 // ---- a module

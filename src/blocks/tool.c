@@ -79,6 +79,8 @@ static void telling_line(const char *said, char *line, size_t size)
 	line[0] = '\0';
 	while (file && !found && fgets(text, sizeof text, file)) {
 		text[strcspn(text, "\n")] = '\0';
+		if (text[strspn(text, " ")] == '#') // of a stack
+			continue;
 		found = strstr(text, "rror") != NULL;
 		if (text[0] && (found || !line[0]))
 			snprintf(line, size, "%.390s", text);

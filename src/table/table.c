@@ -35,6 +35,7 @@ static const struct {
 	[TARE_SHOWN_COUNT] = { "count", "", TARE_STORED_INTEGER },
 	[TARE_SHOWN_SIGNED] = { "signed", "", TARE_STORED_INTEGER },
 	[TARE_SHOWN_BYTES] = { "bytes", "B", TARE_STORED_INTEGER },
+	[TARE_SHOWN_CLOCK] = { "clock", "Hz", TARE_STORED_INTEGER },
 	[TARE_SHOWN_TIME] = { "time", "ns", TARE_STORED_INTEGER },
 	[TARE_SHOWN_FIGURE] = { "figure", "ns", TARE_STORED_REAL },
 	[TARE_SHOWN_MOMENT] = { "moment", "ns", TARE_STORED_INTEGER },

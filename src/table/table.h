@@ -114,6 +114,7 @@ enum tare_shown {
 	TARE_SHOWN_COUNT,    // integer
 	TARE_SHOWN_SIGNED,   // integer, also below 0
 	TARE_SHOWN_BYTES,    // integer
+	TARE_SHOWN_CLOCK,    // integer, Hz
 	TARE_SHOWN_TIME,     // integer, ns
 	TARE_SHOWN_FIGURE,   // number, ns: computed from times
 	TARE_SHOWN_MOMENT,   // integer, ns from the start of the run

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/room.h"
 #include "trace/internal.h"
 
 #include <dirent.h>
@@ -170,16 +171,8 @@ static int add_source(struct tare_trace *trace, struct tare_trace_source *source
 {
 	int status = source ? read_source(source) : -ENOMEM;
 
-	if (!status && trace->count == trace->room) {
-		size_t room = trace->room ? 2 * trace->room : 8;
-		struct tare_trace_source **more =
-		    reallocarray(trace->sources, room, sizeof *trace->sources);
-		status = more ? 0 : -ENOMEM;
-		if (more) {
-			trace->sources = more;
-			trace->room = room;
-		}
-	}
+	if (!status && !TARE_ROOM_FOR(trace->sources, trace->room, trace->count))
+		status = -ENOMEM;
 	if (!status) {
 		trace->sources[trace->count++] = source;
 		return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first pass over a file: finds its windows, judges every record, and keeps what must be known
 // before the first event can be passed on.
+#include "base/room.h"
 #include "trace/expand.h"
 #include "trace/internal.h"
 
@@ -32,15 +33,8 @@ struct scan {
 
 static struct tare_trace_place *add_place(struct tare_trace_source *source)
 {
-	if (source->count == source->room) {
-		size_t room = source->room ? 2 * source->room : 16;
-		struct tare_trace_place *more =
-		    reallocarray(source->places, room, sizeof *source->places);
-		if (!more)
-			return NULL;
-		source->places = more;
-		source->room = room;
-	}
+	if (!TARE_ROOM_FOR(source->places, source->room, source->count))
+		return NULL;
 	return &source->places[source->count++];
 }
 
@@ -196,15 +190,8 @@ static int keep_reading(struct tare_trace_source *source, const struct tare_trac
 {
 	if (source->reading_count == MOST_READINGS)
 		thin_out(source);
-	if (source->reading_count == source->reading_room) {
-		size_t room = source->reading_room ? 2 * source->reading_room : 64;
-		struct tare_trace_reading *more =
-		    reallocarray(source->readings, room, sizeof *source->readings);
-		if (!more)
-			return -ENOMEM;
-		source->readings = more;
-		source->reading_room = room;
-	}
+	if (!TARE_ROOM_FOR(source->readings, source->reading_room, source->reading_count))
+		return -ENOMEM;
 	source->readings[source->reading_count++] = (struct tare_trace_reading){
 		.before = pair->before,
 		.after = pair->after,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/text.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,23 +9,6 @@
 // More than any program names; a file that has more is not believed.
 static const size_t most_bytes = 64 << 20;
 static const size_t most_texts = 1 << 20;
-
-static bool grow(void **array, size_t *room, size_t need, size_t size)
-{
-	size_t more = *room ? *room : 64;
-	void *larger;
-
-	while (more < need)
-		more *= 2;
-	if (more == *room)
-		return true;
-	larger = reallocarray(*array, more, size);
-	if (!larger)
-		return false;
-	*array = larger;
-	*room = more;
-	return true;
-}
 
 static void forget(struct tare_trace_texts *texts)
 {
@@ -47,11 +31,8 @@ static int begin(struct tare_trace_texts *texts, const struct tare_trace_string 
 
 static int complete(struct tare_trace_texts *texts)
 {
-	void *entries = texts->entries;
-
-	if (!grow(&entries, &texts->entry_room, texts->count + 1, sizeof *texts->entries))
+	if (!TARE_ROOM_FOR(texts->entries, texts->entry_room, texts->count))
 		return -ENOMEM;
-	texts->entries = entries;
 	texts->bytes[texts->used++] = '\0';
 	texts->entries[texts->count++] = (struct tare_trace_text_entry){ texts->id, texts->began };
 	texts->id = 0;
@@ -63,7 +44,6 @@ int tare_trace_texts_add(struct tare_trace_texts *texts, const struct tare_trace
 	bool continues = texts->id && texts->id == part->id && texts->total == part->total &&
 	                 texts->have == part->offset;
 	bool interrupted = texts->id && !continues;
-	void *bytes = texts->bytes;
 	int status = continues ? 0 : begin(texts, part);
 
 	if (status)
@@ -72,9 +52,9 @@ int tare_trace_texts_add(struct tare_trace_texts *texts, const struct tare_trace
 		forget(texts);
 		return -E2BIG;
 	}
-	if (!grow(&bytes, &texts->room, texts->used + part->bytes + 1, 1))
-		return -ENOMEM;
-	texts->bytes = bytes;
+	while (texts->room < texts->used + part->bytes + 1)
+		if (!TARE_ROOM_FOR(texts->bytes, texts->room, texts->room))
+			return -ENOMEM;
 	memcpy(texts->bytes + texts->used, part->text, part->bytes);
 	texts->used += part->bytes;
 	texts->have += part->bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/writer.h"
 
+#include "base/room.h"
 #include "trace/record.h"
 
 #include <errno.h>
@@ -181,16 +182,9 @@ static struct open_window *window_of(struct tare_trace_writer *writer, uint32_t 
 		return &writer->tracks[at];
 	at = place_of(writer, track);
 	if (at == writer->track_count || writer->tracks[at].track != track) {
-		if (writer->track_count == writer->track_room) {
-			size_t room = writer->track_room ? 2 * writer->track_room : 8;
-			struct open_window *more =
-			    reallocarray(writer->tracks, room, sizeof *writer->tracks);
-			if (!more) {
-				writer->failure = ENOMEM;
-				return NULL;
-			}
-			writer->tracks = more;
-			writer->track_room = room;
+		if (!TARE_ROOM_FOR(writer->tracks, writer->track_room, writer->track_count)) {
+			writer->failure = ENOMEM;
+			return NULL;
 		}
 		memmove(&writer->tracks[at + 1], &writer->tracks[at],
 		        (writer->track_count - at) * sizeof *writer->tracks);

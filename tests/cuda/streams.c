@@ -78,6 +78,39 @@ static void cooperates(int n)
 	DO(cuStreamSynchronize, streams[0]);
 }
 
+// While another stream captures.
+static void beside_capture(int n)
+{
+	cu_graph captured;
+	DO(cuStreamBeginCapture_v2, streams[1], ABI_STREAM_CAPTURE_MODE_RELAXED);
+	for (int i = 0; i < n; i++)
+		launch(i % 2 ? other : empty, streams[0]);
+	launch(empty, streams[1]);
+	DO(cuStreamEndCapture, streams[1], &captured);
+	DO(cuGraphDestroy, captured);
+	DO(cuStreamSynchronize, streams[0]);
+}
+
+static void *of_one_kernel(void *kernel)
+{
+	DO(cuCtxSetCurrent, context);
+	for (int i = 0; i < 200; i++)
+		launch(kernel, streams[kernel == other]);
+	return NULL;
+}
+
+// Each of two threads launches another kernel.
+static void rivals(int n)
+{
+	pthread_t made[2];
+	(void)n;
+	pthread_create(&made[0], NULL, of_one_kernel, empty);
+	pthread_create(&made[1], NULL, of_one_kernel, other);
+	pthread_join(made[0], NULL);
+	pthread_join(made[1], NULL);
+	DO(cuCtxSynchronize);
+}
+
 static void urgent(int n)
 {
 	cu_result (*create)(cu_stream *stream, unsigned int flags, int priority);
@@ -570,19 +603,20 @@ int main(int count, char **arguments)
 	static const struct {
 		const char *name;
 		void (*run)(int n);
-	} styles[] = { { "kernels", kernels },      { "shared", shared },
-		       { "urgent", urgent },        { "ranges", ranges },
-		       { "managed", managed },      { "defaults", defaults },
-		       { "copies", copies },        { "graph", graph },
-		       { "threads", threads },      { "events", events },
-		       { "wrong", wrong },          { "killed", killed },
-		       { "forks", forks },          { "plug", plug },
-		       { "quits", quits },          { "terminated", terminated },
-		       { "waits", waits },          { "pageable", from_pageable },
-		       { "foreign", foreign },      { "runtime", by_runtime },
-		       { "second", on_second },     { "watched", watched },
-		       { "looks", looks },          { "mapped", mapped },
-		       { "cooperates", cooperates } };
+	} styles[] = { { "kernels", kernels },       { "shared", shared },
+		       { "urgent", urgent },         { "ranges", ranges },
+		       { "managed", managed },       { "defaults", defaults },
+		       { "copies", copies },         { "graph", graph },
+		       { "threads", threads },       { "events", events },
+		       { "wrong", wrong },           { "killed", killed },
+		       { "forks", forks },           { "plug", plug },
+		       { "quits", quits },           { "terminated", terminated },
+		       { "waits", waits },           { "pageable", from_pageable },
+		       { "foreign", foreign },       { "runtime", by_runtime },
+		       { "second", on_second },      { "watched", watched },
+		       { "looks", looks },           { "mapped", mapped },
+		       { "cooperates", cooperates }, { "beside_capture", beside_capture },
+		       { "rivals", rivals } };
 #ifdef WITH_OPENCL
 	(void)early;
 	within_opencl(begin);

@@ -240,8 +240,15 @@ def test_a_failure_is_said_and_leaves_the_rest_as_it_is(on):
     assert counted.first == counted.second
 
 
-def test_several_threads_get_no_figures_of_one_another(on):
-    counted = Counted(on, ["threads=40", "kernels=20"])
+def test_nothing_is_counted_while_another_stream_captures(on):
+    """The stand-in ends a program whose capture is disturbed."""
+    counted = Counted(on, ["kernels=10", "beside_capture=40", "kernels=10"])
+    assert counted.counting[LAUNCH]
+
+
+@pytest.mark.parametrize("styles", [["threads=40", "kernels=20"], ["rivals"]])
+def test_several_threads_get_no_figures_of_one_another(on, styles):
+    counted = Counted(on, styles, "--overlapping", words="slow")
     for kernel in counted.kernels.values():
         check_values(kernel, ("counted", "no_instance"))
 

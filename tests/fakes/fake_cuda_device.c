@@ -294,17 +294,25 @@ void host_takes(int64_t ps)
 	}
 }
 
+void host_wakes(const struct device *device, bool waited)
+{
+	if (waited && !device->lost)
+		host_takes(device->script.host.wake_ps);
+}
+
 cu_result drain(struct cu_stream_object *stream)
 {
 	struct device *device = stream->device;
 
 	pump();
+	bool waits = stream->count > 0;
 	while (stream->count && !device->lost) {
 		if (head_is_stuck(stream))
 			would_hang("a synchronisation behind a shut gate");
 		pause_shortly();
 		pump();
 	}
+	host_wakes(device, waits);
 	return device->lost;
 }
 
@@ -322,12 +330,14 @@ cu_result drain_device(struct device *device)
 	struct cu_stream_object *stream;
 
 	pump();
+	bool waits = busy_stream(device);
 	while ((stream = busy_stream(device)) && !device->lost) {
 		if (head_is_stuck(stream))
 			would_hang("a synchronisation behind a shut gate");
 		pause_shortly();
 		pump();
 	}
+	host_wakes(device, waits);
 	return device->lost;
 }
 

@@ -240,6 +240,8 @@ void pump(void);
 void pause_shortly(void);
 // The caller's time, as the script's `host` line says, without the mutex.
 void host_takes(int64_t ps);
+// The same of a host that waited until the device was done.
+void host_wakes(const struct device *device, bool waited);
 // Gives the mutex back, and tells the observer what has ended.
 cu_result leave(cu_result result);
 // Operations that are queued in any stream.

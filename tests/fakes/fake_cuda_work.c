@@ -180,12 +180,14 @@ cu_result cuEventSynchronize(cu_event event)
 	if (event->capture)
 		return leave(ABI_CAPTURED_EVENT);
 	pump();
+	bool waits = event->done < event->asked;
 	while (event->done < event->asked && !event->device->lost) {
 		if (event->last && head_is_stuck(event->last->stream))
 			would_hang("a synchronisation behind a shut gate");
 		pause_shortly();
 		pump();
 	}
+	host_wakes(event->device, waits);
 	return leave(event->device->lost);
 }
 

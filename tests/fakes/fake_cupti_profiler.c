@@ -11,7 +11,7 @@
 //
 // TARE_FAKE_CUPTI may hold: refuse=CODE (of the enabling), lacks=WORD (metrics with this in their
 // names are not there), pass=N (so many metrics a pass; default 24), fail=N (of so many starts each
-// last one fails).
+// last one fails), slow (other threads' launches may come before the one that is meant).
 #include "backend/cuda/cupti_profiler_abi.h"
 #include "fake_cupti.h"
 
@@ -54,6 +54,7 @@ static struct {
 	uint32_t starts;
 	struct {
 		int refuse, pass, fail;
+		bool slow;
 		char lacks[32];
 	} script;
 } self;
@@ -71,6 +72,7 @@ static void read_script(void)
 	self.script.refuse = word_value(words, "refuse=", 0);
 	self.script.pass = word_value(words, "pass=", 24);
 	self.script.fail = word_value(words, "fail=", 0);
+	self.script.slow = strstr(words, "slow");
 	lacks = strstr(words, "lacks=");
 	if (lacks)
 		sscanf(lacks + strlen("lacks="), "%31s", self.script.lacks);
@@ -256,6 +258,8 @@ cupti_result cuptiRangeProfilerStart(struct profiler_one *parameters)
 	if (self.script.fail && ++self.starts % (uint32_t)self.script.fail == 0)
 		return UNKNOWN;
 	self.started = true;
+	if (self.script.slow)
+		usleep(2000);
 	return ABI_CUPTI_SUCCESS;
 }
 

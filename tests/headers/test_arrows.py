@@ -32,7 +32,7 @@ ROOMS = {
     "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
     "analysis": {
-        "core": set(), "recording": {"core"}, "ledger": {"core", "recording"},
+        "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},
         "tables": {"core", "recording", "ledger", "symbols"}, "whatif": {"core", "recording", "ledger", "tables"},
         "hotspots": {"core", "recording", "ledger", "symbols", "tables"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a finding is put together.
-#include "analysis/core/room.h"
 #include "analysis/findings/internal.h"
+#include "base/room.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -244,14 +244,8 @@ static void keep_places(struct finding_draft *draft)
 static int append(struct evaluation *evaluation, const struct tare_finding *finding)
 {
 	struct tare_findings *findings = evaluation->findings;
-	if (findings->count == evaluation->room) {
-		size_t room = evaluation->room ? 2 * evaluation->room : 16;
-		struct tare_finding *at = reallocarray(findings->at, room, sizeof *at);
-		if (!at)
-			return -ENOMEM;
-		findings->at = at;
-		evaluation->room = room;
-	}
+	if (!TARE_ROOM_FOR(findings->at, evaluation->room, findings->count))
+		return -ENOMEM;
 	findings->at[findings->count++] = *finding;
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the rules judge with: the working part of a view, its commands by start, its idle gaps.
-#include "analysis/core/room.h"
 #include "analysis/findings/internal.h"
 #include "analysis/ledger/internal.h"
+#include "base/room.h"
 
 #include <math.h>
 #include <stdlib.h>

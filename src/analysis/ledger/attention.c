@@ -2,6 +2,7 @@
 #include "analysis/ledger/internal.h"
 
 #include "analysis/recording/intervals.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -33,14 +34,8 @@ struct ledger_attention {
 
 static bool add(struct contacts *contacts, const struct contact *contact)
 {
-	if (contacts->count == contacts->capacity) {
-		size_t capacity = contacts->capacity ? 2 * contacts->capacity : 8;
-		struct contact *at = reallocarray(contacts->at, capacity, sizeof *at);
-		if (!at)
-			return false;
-		contacts->at = at;
-		contacts->capacity = capacity;
-	}
+	if (!TARE_ROOM_FOR(contacts->at, contacts->capacity, contacts->count))
+		return false;
 	contacts->at[contacts->count++] = *contact;
 	return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/ledger/host_internal.h"
 #include "analysis/recording/intervals.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -21,24 +22,11 @@ int64_t host_share(int64_t n, int64_t part, int64_t whole)
 
 // ---- calls in progress
 
-static bool make_room(struct host_cursor *cursor)
-{
-	if (cursor->open_count < cursor->open_capacity)
-		return true;
-	size_t capacity = cursor->open_capacity ? 2 * cursor->open_capacity : 8;
-	struct host_open *open = reallocarray(cursor->open, capacity, sizeof *open);
-	if (!open)
-		return false;
-	cursor->open = open;
-	cursor->open_capacity = capacity;
-	return true;
-}
-
 static void enter_call(struct host_cursor *cursor, int64_t exit_ns, enum tare_host_state state)
 {
 	if (exit_ns <= cursor->now_ns)
 		return;
-	if (!make_room(cursor)) {
+	if (!TARE_ROOM_FOR(cursor->open, cursor->open_capacity, cursor->open_count)) {
 		cursor->failed = true;
 		return;
 	}

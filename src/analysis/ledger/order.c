@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/core/room.h"
 #include "analysis/ledger/internal.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <stdlib.h>

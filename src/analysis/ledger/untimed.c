@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/ledger/internal.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,14 +29,8 @@ static int add_span(struct search *search, struct tare_time_span span)
 		if (next->to_ns > span.to_ns)
 			span.to_ns = next->to_ns;
 	}
-	if (search->count == search->capacity) {
-		size_t capacity = search->capacity ? 2 * search->capacity : 16;
-		struct tare_time_span *spans = reallocarray(search->spans, capacity, sizeof *spans);
-		if (!spans)
-			return -ENOMEM;
-		search->spans = spans;
-		search->capacity = capacity;
-	}
+	if (!TARE_ROOM_FOR(search->spans, search->capacity, search->count))
+		return -ENOMEM;
 	search->spans[search->count++] = span;
 	return 0;
 }

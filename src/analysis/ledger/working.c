@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/ledger/working.h"
 
-#include "analysis/core/room.h"
 #include "analysis/ledger/internal.h"
+#include "base/room.h"
 
 #include <errno.h>
 

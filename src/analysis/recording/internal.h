@@ -7,9 +7,9 @@
 // all have been read, commands and calls are put in order.
 #pragma once
 #include "analysis/core/id_map.h"
-#include "analysis/core/room.h"
 #include "analysis/recording/device_clock.h"
 #include "analysis/recording/recording.h"
+#include "base/room.h"
 #include "tare/trace.h"
 
 #include <errno.h>
@@ -68,7 +68,9 @@ struct loading {
 	struct tare_recording *recording;
 	struct tare_trace *trace;
 	struct tare_error *error;
-	int status; // the first failure; nothing is done after it
+	int status;                             // the first failure; nothing is done after it
+	const struct tare_recording_told *told; // NULL: nobody is
+	uint64_t events, bytes_read, bytes;     // of files: that were read, of all
 	struct text_block *texts;
 	// Room of the recording's arrays.
 	size_t process_room, thread_room, device_room, queue_room, kernel_room, kernel_fact_room,
@@ -133,8 +135,8 @@ struct loading {
 	uint64_t own_events, retained_events;
 	struct load_phases *phases; // open ones; NULL: there was none
 	size_t phase_room;
-	struct load_lists *lists; // list.c; NULL: there was none
-	struct load_nodes *nodes; // node.c; NULL: there was none
+	struct load_lists *lists; // lists/list.h; NULL: there was none
+	struct load_nodes *nodes; // lists/node.c; NULL: there was none
 };
 
 // ---- recording.c
@@ -264,7 +266,7 @@ int loading_add_place(struct loading *l, uint32_t command, uint32_t identity);
 uint32_t loading_place_identity(uint8_t kind, uint64_t address);
 uint32_t loading_transfer_identity(uint32_t identity, const struct tare_trace_transfer *t);
 
-// ---- list.c: command lists
+// ---- lists/list.c, lists/execution.c: command lists
 
 // The list that is made by an OBJECT record of kind GRAPH, as its index.
 uint32_t loading_add_list(struct loading *l, const struct tare_trace_object *o);
@@ -322,7 +324,7 @@ int loading_pages(struct loading *l, const struct tare_trace_pages *pages);
 // When times have been mapped: what was moved was not enqueued, it began when it began.
 void loading_finish_pages(struct loading *l);
 
-// ---- node.c: nodes of graphs that an API tells one by one
+// ---- lists/node.c: nodes of graphs that an API tells one by one
 
 int loading_node(struct loading *l, const struct tare_trace_node *node);
 // A new run of the node that the times are of; TARE_NO_INDEX: the node or its launch is not known.

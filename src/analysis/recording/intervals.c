@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/recording/intervals.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -122,13 +123,7 @@ static int make_room(struct tare_cover *cover, int64_t at_ns)
 	// Half of it free, or moving spans down would take more than linear time.
 	if (cover->capacity && cover->count <= cover->capacity / 2)
 		return 0;
-	size_t capacity = cover->capacity ? 2 * cover->capacity : 64;
-	struct tare_time_span *spans = reallocarray(cover->spans, capacity, sizeof *spans);
-	if (!spans)
-		return -ENOMEM;
-	cover->spans = spans;
-	cover->capacity = capacity;
-	return 0;
+	return TARE_ROOM_FOR(cover->spans, cover->capacity, cover->capacity) ? 0 : -ENOMEM;
 }
 
 int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_THREADS = 1024 };
+enum { MOST_THREADS = 1024, EVENTS_BETWEEN = 1 << 16 };
 
 // Arguments are joined by NUL; the text always ends with one.
 static const char *command_line(struct loading *l, const struct tare_trace_header *header)
@@ -145,12 +145,26 @@ static int on_definition(void *context, const union tare_trace_record *record)
 	return loading_define(context, record);
 }
 
+// Says how much has been read: of this file as much as of the time that it is about.
+static void tell_part(const struct loading *l, int64_t written_ns)
+{
+	const struct tare_trace_file *file = tare_trace_file(l->trace, l->file);
+	double all_ns = (double)file->last_ns - (double)file->first_ns;
+	double part = all_ns > 0 ? ((double)written_ns - (double)file->first_ns) / all_ns : 1;
+
+	part = ((double)l->bytes_read + fmin(fmax(part, 0), 1) * (double)file->bytes) /
+	       (double)(l->bytes ? l->bytes : 1);
+	l->told->tell(l->told->context, fmin(part, 1));
+}
+
 static int on_event(void *context, const union tare_trace_record *record, int64_t written_ns)
 {
 	struct loading *l = context;
 
 	if (!l->linked && loading_link(l))
 		return l->status;
+	if (l->told && ++l->events % EVENTS_BETWEEN == 0)
+		tell_part(l, written_ns);
 	loading_note_written(l, record, written_ns);
 	return loading_event(l, record);
 }
@@ -385,9 +399,12 @@ static int load_all(struct loading *l, const char *path, const char *json, size_
 		loading_record_json(l, json, json_bytes, &record);
 	reference = choose_reference(l->trace, &record);
 	order = order_files(l, reference, count);
+	for (size_t i = 0; i < count; i++)
+		l->bytes += tare_trace_file(l->trace, i)->bytes;
 	for (size_t i = 0; i < count && !l->status; i++) {
 		l->file = order[i].file;
 		load_process(l, reference);
+		l->bytes_read += tare_trace_file(l->trace, l->file)->bytes;
 	}
 	free(order);
 	if (l->status || loading_order(l) || loading_same_devices(l))
@@ -421,7 +438,13 @@ static void free_loading(struct loading *l)
 int tare_recording_load(const char *path, struct tare_recording **recording,
                         struct tare_error *error)
 {
-	struct loading l = { .error = error };
+	return tare_recording_load_telling(path, NULL, recording, error);
+}
+
+int tare_recording_load_telling(const char *path, const struct tare_recording_told *told,
+                                struct tare_recording **recording, struct tare_error *error)
+{
+	struct loading l = { .error = error, .told = told };
 	TARE_FREE char *own_json = NULL;
 	char message[512] = "";
 	const char *json = NULL;

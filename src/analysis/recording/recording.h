@@ -513,6 +513,13 @@ struct tare_view {
 // tells why); one with damage is loaded as far as it goes.
 int tare_recording_load(const char *path, struct tare_recording **recording,
                         struct tare_error *error);
+// The same, and says now and then how much has been read, from 0 to 1. `told` may be NULL.
+struct tare_recording_told {
+	void (*tell)(void *context, double part);
+	void *context;
+};
+int tare_recording_load_telling(const char *path, const struct tare_recording_told *told,
+                                struct tare_recording **recording, struct tare_error *error);
 // Accepts NULL.
 void tare_recording_free(struct tare_recording *recording);
 

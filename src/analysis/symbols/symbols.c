@@ -4,9 +4,9 @@
 
 #include "analysis/core/demangle.h"
 #include "analysis/core/id_map.h"
-#include "analysis/core/room.h"
 #include "analysis/symbols/file.h"
 #include "analysis/symbols/kind.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,9 +3,9 @@
 // found by a key. Private to the tables of src/analysis.
 #pragma once
 #include "analysis/core/id_map.h"
-#include "analysis/core/room.h"
 #include "analysis/recording/intervals.h"
 #include "analysis/tables/tables.h"
+#include "base/room.h"
 
 #include <errno.h>
 

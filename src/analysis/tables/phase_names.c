@@ -2,9 +2,9 @@
 #include "analysis/tables/phase_names.h"
 
 #include "analysis/core/id_map.h"
-#include "analysis/core/room.h"
 #include "analysis/recording/intervals.h"
 #include "base/cleanup.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <fnmatch.h>

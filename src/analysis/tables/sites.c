@@ -3,9 +3,9 @@
 #include "analysis/symbols/symbols.h"
 
 #include "analysis/core/id_map.h"
-#include "analysis/core/room.h"
 #include "analysis/recording/intervals.h"
 #include "analysis/tables/view_filter.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "analysis/tables/internal.h"
 
 #include "base/cleanup.h"
+#include "base/room.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -154,22 +155,16 @@ static int count_rows(struct gathering *g)
 	const struct tare_recording *recording = g->context->recording;
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
-		uint32_t number;
+		uint32_t number, known = (uint32_t)g->rows.count;
 		if (!is_listed(g, command))
 			continue;
 		if (tables_number(&g->rows, key_of(g->context, command), &number) != 0)
 			return -ENOMEM;
-		if (g->rows.count > g->room) {
-			size_t room = g->room ? 2 * g->room : 16;
-			struct tare_transfer_row *row = reallocarray(g->row, room, sizeof *row);
-			if (!row)
+		if (number == known) {
+			if (!TARE_ROOM_FOR(g->row, g->room, number))
 				return -ENOMEM;
-			g->row = row;
-			memset(row + g->room, 0, (room - g->room) * sizeof *row);
-			g->room = room;
-		}
-		if (g->row[number].count == 0)
 			g->row[number] = begin_row(g->context, command);
+		}
 		add_size(&g->row[number], command);
 		if (note_time(g, number, command) != 0)
 			return -ENOMEM;

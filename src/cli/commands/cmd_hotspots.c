@@ -59,7 +59,7 @@ static int run_first(struct hotspots *h, struct tare_error *error)
 		return TARE_EXIT_RECORD;
 	if (tare_recording_load(h->first.path, &h->recorded, error) < 0)
 		return TARE_EXIT_RECORD;
-	return tare_analyse(h->settings, h->recorded, &h->analysis, error) == TARE_EXIT_OK
+	return tare_analyse(h->settings, h->recorded, NULL, &h->analysis, error) == TARE_EXIT_OK
 	           ? TARE_EXIT_OK
 	           : TARE_EXIT_RECORD;
 }
@@ -115,11 +115,11 @@ static void say_counted(const struct hotspots *h)
 	for (size_t i = 0; i < run->kernel_count; i++)
 		launches += run->kernels[i].counted_launches;
 	snprintf(text, sizeof text,
-	         "the program ran twice: recorded in %s, then counted in %s; counting took %s for "
-	         "%" PRIu64 " launches",
+	         "the program ran twice: recorded in %s, then in %s with %" PRIu64
+	         " launches counted, in which its threads spent %s, work before them included",
 	         tare_format_ns((double)run->recorded_wall_ns, recorded),
-	         tare_format_ns((double)run->counted_wall_ns, counted),
-	         tare_format_ns((double)run->counting_ns, spent), launches);
+	         tare_format_ns((double)run->counted_wall_ns, counted), launches,
+	         tare_format_ns((double)run->counting_ns, spent));
 	if (h->settings->verbosity >= 0)
 		say(text);
 	if (h->collection.failed == 0)

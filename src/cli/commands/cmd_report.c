@@ -5,9 +5,11 @@
 #include "cli/run/report_write.h"
 #include "cli/run/run_analysis.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/progress.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define PAGE_BYTES (UINT64_C(40) << 20)
@@ -50,16 +52,31 @@ int tare_report_write(const struct tare_settings *settings, const struct tare_re
 	return tare_stdout_finish(error);
 }
 
+static void tell_read(void *context, double part)
+{
+	char what[48];
+
+	snprintf(what, sizeof what, "reading, %.0f %%", 100 * part);
+	tare_progress_update(context, what, 0, 0, -1);
+}
+
 int tare_report_trace_at(const struct tare_settings *settings, const char *path, const char *choice,
                          struct tare_outputs *outputs, struct tare_error *error)
 {
 	struct tare_recording *recording = NULL;
 	struct tare_analysis analysis;
+	struct tare_progress progress;
+	const struct tare_recording_told told = { tell_read, &progress };
 	int status;
 
-	if (tare_recording_load(path, &recording, error) < 0)
+	tare_progress_start_late(&progress, "report", settings->verbosity >= 0);
+	status = tare_recording_load_telling(path, &told, &recording, error);
+	if (status < 0) {
+		tare_progress_clear(&progress);
 		return TARE_EXIT_FAILED;
-	status = tare_analyse(settings, recording, &analysis, error);
+	}
+	status = tare_analyse(settings, recording, &progress, &analysis, error);
+	tare_progress_clear(&progress);
 	if (status == TARE_EXIT_OK) {
 		struct tare_report run = tare_analysis_report(&analysis, recording, choice);
 		status = tare_report_write(settings, &run, outputs, error);

@@ -22,20 +22,29 @@ static int find_asked(const struct tare_recording *recording, const struct tare_
 	return code ? tare_fail(error, ENOMEM, "no memory left") : 0;
 }
 
-static int compute(const struct tare_recording *recording, struct tare_analysis *a, bool findings,
-                   struct tare_error *error)
+static void say(struct tare_progress *progress, const char *what)
+{
+	if (progress)
+		tare_progress_update(progress, what, 0, 0, -1);
+}
+
+static int compute(const struct tare_recording *recording, struct tare_progress *progress,
+                   struct tare_analysis *a, bool findings, struct tare_error *error)
 {
 	const struct tare_view *view = &a->view;
 	struct tare_ledger_asked asked = { 0 };
 	int status = tare_report_ceilings_find(recording, &a->ceilings, error);
 
+	say(progress, "where the time went");
 	if (status == 0 && findings)
 		status = find_asked(recording, view, &asked, error);
 	if (status == 0)
 		status = tare_ledgers_compute_with(recording, view, &asked, &a->ledgers, error);
+	say(progress, "tables");
 	if (status == 0)
 		status = tare_tables_compute(recording, view, &a->ledgers, a->ceilings.at,
 		                             a->ceilings.count, &a->tables, error);
+	say(progress, "what to change");
 	if (status == 0 && findings)
 		status = tare_findings_find(recording, view, &a->ledgers, &a->tables, &a->findings,
 		                            error);
@@ -50,7 +59,8 @@ static int compute(const struct tare_recording *recording, struct tare_analysis 
 }
 
 int tare_analyse(const struct tare_settings *settings, const struct tare_recording *recording,
-                 struct tare_analysis *analysis, struct tare_error *error)
+                 struct tare_progress *progress, struct tare_analysis *analysis,
+                 struct tare_error *error)
 {
 	int status;
 
@@ -59,13 +69,15 @@ int tare_analyse(const struct tare_settings *settings, const struct tare_recordi
 	    tare_report_view_parse(settings, recording, &analysis->view, &analysis->spans, error);
 	if (status != TARE_EXIT_OK)
 		return status;
-	return compute(recording, analysis, true, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
+	return compute(recording, progress, analysis, true, error) < 0 ? TARE_EXIT_FAILED
+	                                                               : TARE_EXIT_OK;
 }
 
 int tare_analyse_tables(const struct tare_recording *recording, struct tare_analysis *analysis,
                         struct tare_error *error)
 {
-	return compute(recording, analysis, false, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;
+	return compute(recording, NULL, analysis, false, error) < 0 ? TARE_EXIT_FAILED
+	                                                            : TARE_EXIT_OK;
 }
 
 void tare_analysis_free(struct tare_analysis *analysis)

@@ -3,6 +3,7 @@
 #pragma once
 #include "cli/options/option.h"
 #include "cli/run/report_ceilings.h"
+#include "cli/terminal/progress.h"
 #include "report/run/report.h"
 
 struct tare_analysis {
@@ -20,8 +21,10 @@ struct tare_analysis {
 // Computes all of it for the part of the run that the settings ask for. Returns TARE_EXIT_OK,
 // TARE_EXIT_USAGE or TARE_EXIT_FAILED with a sentence. Free with tare_analysis_free in any
 // case.
+// `progress` is told what is being computed; NULL: nobody is.
 int tare_analyse(const struct tare_settings *settings, const struct tare_recording *recording,
-                 struct tare_analysis *analysis, struct tare_error *error);
+                 struct tare_progress *progress, struct tare_analysis *analysis,
+                 struct tare_error *error);
 // The same without findings, of analysis->view, for an export. Returns TARE_EXIT_OK or
 // TARE_EXIT_FAILED with a sentence.
 int tare_analyse_tables(const struct tare_recording *recording, struct tare_analysis *analysis,

@@ -10,6 +10,7 @@
 
 // Redrawing costs time on the machine that is being measured.
 #define REDRAW_NS INT64_C(200000000)
+#define LATE_NS INT64_C(1000000000)
 
 void tare_progress_start(struct tare_progress *progress, const char *command, bool wanted)
 {
@@ -19,6 +20,13 @@ void tare_progress_start(struct tare_progress *progress, const char *command, bo
 		    wanted && isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0),
 		.command = command,
 	};
+}
+
+void tare_progress_start_late(struct tare_progress *progress, const char *command, bool wanted)
+{
+	tare_progress_start(progress, command, wanted);
+	progress->begun = tare_host_now();
+	progress->hold_ns = LATE_NS;
 }
 
 // Cuts text to at most `columns` characters of UTF-8, never inside one.
@@ -62,6 +70,7 @@ void tare_progress_update(void *context, const char *what, size_t cells, size_t 
 	char text[256];
 
 	if (!progress->enabled ||
+	    (progress->hold_ns && tare_host_elapsed_ns(progress->begun, now) < progress->hold_ns) ||
 	    (progress->drawn && tare_host_elapsed_ns(progress->last, now) < REDRAW_NS))
 		return;
 	tare_progress_text(progress->command, what, cells, total, remaining_ns,

@@ -11,11 +11,14 @@ struct tare_progress {
 	bool enabled;
 	bool drawn; // a line stands there
 	const char *command;
-	struct tare_host_time last; // when it was drawn
+	struct tare_host_time begun, last; // started; when it was drawn
+	int64_t hold_ns;                   // nothing is drawn so long; 0 as started
 };
 
 // `wanted` is false with --quiet.
 void tare_progress_start(struct tare_progress *progress, const char *command, bool wanted);
+// For what is over in a moment most often: nothing is drawn within the first second.
+void tare_progress_start_late(struct tare_progress *progress, const char *command, bool wanted);
 // A tare_progress_function (measure/core/run.h); context is the struct tare_progress.
 void tare_progress_update(void *context, const char *what, size_t cells, size_t total,
                           int64_t remaining_ns);

@@ -265,7 +265,9 @@ static void add_columns(const struct writing *w, const struct tare_column *const
 		snprintf(header, sizeof header, "%.40s%s%s", title, named[column->unit] ? "" : " ",
 		         named[column->unit] ? "" : w->units[column->unit].name);
 		named[column->unit] = true;
-		tare_text_column(out, header, i == 0 ? TARE_COLUMN_CUT : layout_of(column));
+		tare_text_column(out, header,
+		                 i == 0 && column->shown != TARE_SHOWN_MOMENT ? TARE_COLUMN_CUT
+		                                                              : layout_of(column));
 	}
 }
 

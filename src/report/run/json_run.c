@@ -209,26 +209,6 @@ static void put_ledgers(struct tare_json *json, const struct tare_report *run, j
 	tare_json_put(json, root, "ledgers", list);
 }
 
-static void put_gaps(struct tare_json *json, const struct tare_report *run, json_t *root)
-{
-	const struct tare_recording *recording = run->recording;
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < run->ledgers->gap_count && tare_report_devices_known(run); i++) {
-		const struct tare_gap *gap = &run->ledgers->gaps[i];
-		json_t *object = json_object();
-		tare_json_put_device(json, object, recording, gap->device);
-		tare_json_put(json, object, "from_ns",
-		              json_integer(gap->from_ns - recording->start_ns));
-		tare_json_put(json, object, "to_ns",
-		              json_integer(gap->to_ns - recording->start_ns));
-		tare_json_put(json, object, "cause",
-		              tare_json_text(tare_ledger_category_name(gap->cause)));
-		tare_json_push(json, list, object);
-	}
-	tare_json_put(json, root, "gaps", list);
-}
-
 // ---- the rest
 
 static void put_cost(struct tare_json *json, const struct tare_coverage *coverage, json_t *object)
@@ -348,13 +328,12 @@ static int build(struct tare_json *json, const struct tare_report *run,
 	put_problems(json, problems, root);
 	put_summary(json, run, root);
 	put_ledgers(json, run, root);
-	put_gaps(json, run, root);
 	tare_json_put_findings(json, run, root);
 	tare_json_put_tables(json, run, root);
 	put_coverage(json, &run->tables->coverage, root);
 	put_changes(json, run, root);
 	put_environment(json, run, root);
-	tare_json_put_machines(json, run, root);
+	tare_json_put_clock(json, run, root);
 	return json->failed ? -ENOMEM : 0;
 }
 

@@ -10,6 +10,6 @@
 void tare_json_put_tables(struct tare_json *json, const struct tare_report *run, json_t *root);
 // "findings", "findings_together_ns", "unjudged".
 void tare_json_put_findings(struct tare_json *json, const struct tare_report *run, json_t *root);
-// "clock", "devices", "processes".
-void tare_json_put_machines(struct tare_json *json, const struct tare_report *run, json_t *root);
+// "clock".
+void tare_json_put_clock(struct tare_json *json, const struct tare_report *run, json_t *root);
 #endif

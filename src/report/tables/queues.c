@@ -10,7 +10,6 @@
 #include <inttypes.h>
 
 #define TOP 8
-#define GAPS 5
 
 // The largest part of the gaps; TARE_LEDGER_CATEGORIES: none.
 static enum tare_ledger_category main_cause(const struct tare_queue_row *row)
@@ -139,53 +138,6 @@ static struct json_t *cause_list(void *json, const void *run, const void *row)
 
 // ---- as text
 
-// The call site of the command that ended a gap.
-static const char *ended_by(const struct tare_report *run, const struct tare_gap *gap)
-{
-	if (gap->command >= run->recording->command_count)
-		return "";
-	return tare_symbols_text(run->symbols, run->recording->commands[gap->command].stack);
-}
-
-static int write_gaps(const struct tare_text *text, const struct tare_report *run)
-{
-	const struct tare_ledgers *ledgers = run->ledgers;
-	struct tare_text_table *table;
-	char at[TARE_UNIT_TEXT], length[TARE_UNIT_TEXT];
-
-	if (ledgers->gap_count == 0)
-		return 0;
-	fputc('\n', text->file);
-	table = tare_text_table_new(text, 2);
-	tare_text_column(table, "idle gap at", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "for", TARE_COLUMN_RIGHT);
-	tare_report_device_column(table, run);
-	tare_text_column(table, "most of it", TARE_COLUMN_CUT);
-	if (run->symbols)
-		tare_text_column(table, "ended by", TARE_COLUMN_CUT);
-	for (size_t i = 0; i < ledgers->gap_count; i++) {
-		const struct tare_gap *gap = &ledgers->gaps[i];
-		size_t before = 0;
-		// They are the longest of each device, device by device.
-		while (before < GAPS && i > before &&
-		       ledgers->gaps[i - before - 1].device == gap->device)
-			before++;
-		if (before == GAPS)
-			continue;
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(
-		    table, "%s",
-		    tare_format_ns((double)(gap->from_ns - run->recording->start_ns), at));
-		tare_text_cell(table, "%s",
-		               tare_format_ns((double)(gap->to_ns - gap->from_ns), length));
-		tare_report_device_cell(table, run, gap->device);
-		tare_text_cell(table, "%s", tare_ledger_category_cause(gap->cause));
-		if (run->symbols)
-			tare_text_cell(table, "%s", ended_by(run, gap));
-	}
-	return tare_text_table_print(table);
-}
-
 int tare_queues_text(const struct tare_text *text, const struct tare_report *run)
 {
 	size_t count = run->tables->queue_count, rows = tare_rows_shown(text, count, TOP);
@@ -205,5 +157,5 @@ int tare_queues_text(const struct tare_text *text, const struct tare_report *run
 	if (status == 0 && rows < count)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
 		                             "and %zu more (-v lists them)", count - rows);
-	return status == 0 && text->options->verbosity > 0 ? write_gaps(text, run) : status;
+	return status == 0 && text->options->verbosity > 0 ? tare_gaps_text(text, run) : status;
 }

@@ -6,8 +6,17 @@
 #include <errno.h>
 
 const struct tare_table *const tare_run_tables[] = {
-	&tare_table_phases, &tare_table_tasks,  &tare_table_transfers, &tare_table_sites,
-	&tare_table_api,    &tare_table_builds, &tare_table_queues,    NULL,
+	&tare_table_phases,
+	&tare_table_tasks,
+	&tare_table_transfers,
+	&tare_table_sites,
+	&tare_table_api,
+	&tare_table_builds,
+	&tare_table_queues,
+	&tare_table_gaps,
+	&tare_table_devices,
+	&tare_table_processes,
+	NULL,
 };
 
 #if TARE_HAVE_JSON

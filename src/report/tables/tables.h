@@ -7,7 +7,8 @@
 // All that JSON, CSV, SQLite and the page write, in this order; ended by NULL.
 extern const struct tare_table *const tare_run_tables[];
 extern const struct tare_table tare_table_tasks, tare_table_transfers, tare_table_sites,
-    tare_table_api, tare_table_builds, tare_table_queues, tare_table_phases;
+    tare_table_api, tare_table_builds, tare_table_queues, tare_table_phases, tare_table_gaps,
+    tare_table_devices, tare_table_processes;
 
 // Writes how all tables are declared, as a JSON array (docs/adding-a-column.md). Returns 0,
 // -ENOMEM, or -ENOSYS without JSON.

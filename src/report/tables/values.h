@@ -25,3 +25,5 @@ bool tare_run_estimate_cell(const struct tare_estimate *estimate,
 // From where the costliest kernels, or kinds of transfers, were issued: a line below their table;
 // nothing without recorded stacks. Returns 0 or -ENOMEM.
 int tare_issued_text(const struct tare_text *text, const struct tare_report *run, bool kernels);
+// The longest idle gaps, with -v. Returns 0 or -ENOMEM.
+int tare_gaps_text(const struct tare_text *text, const struct tare_report *run);

@@ -387,42 +387,62 @@ static double found_ns(const struct evaluation *evaluation, const char *id)
 	return sum_ns;
 }
 
-static int compare_times(const void *a, const void *b)
+// A call that issues something, and what recording it costs.
+struct issue {
+	int64_t at_ns;
+	double cost_ns;
+};
+
+static int compare_issues(const void *a, const void *b)
 {
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+	int64_t left = ((const struct issue *)a)->at_ns, right = ((const struct issue *)b)->at_ns;
 	return (left > right) - (left < right);
 }
 
-// When commands were issued, in the order of time.
-static int64_t *find_issues(const struct evaluation *evaluation, size_t *count)
+// Commands, and the other calls, in the order of time; those of a row at its beginning.
+static struct issue *find_issues(const struct evaluation *evaluation, size_t *count)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	int64_t *at_ns = calloc(recording->command_count + 1, sizeof *at_ns);
+	size_t commands = recording->command_count, calls = recording->call_count;
+	struct issue *issues = calloc(commands + calls + 1, sizeof *issues);
+	double command_ns = (double)evaluation->command_cost_ps / 1e3,
+	       call_ns = (double)evaluation->call_cost_ps / 1e3;
 	*count = 0;
-	for (size_t i = 0; at_ns && i < recording->command_count; i++)
-		if (tables_has_command_of_any_name(&evaluation->context, &recording->commands[i]))
-			at_ns[(*count)++] = recording->commands[i].enter_ns;
+	for (size_t i = 0, k = 0; issues && (i < commands || k < calls);) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_call *call = &recording->calls[k];
+		if (i < commands && (k == calls || command->enter_ns <= call->enter_ns)) {
+			i++;
+			if (tables_has_command_of_any_name(&evaluation->context, command))
+				issues[(*count)++] =
+				    (struct issue){ command->enter_ns, command_ns };
+		} else {
+			k++;
+			if (tables_has_call(&evaluation->context, call))
+				issues[(*count)++] =
+				    (struct issue){ call->enter_ns, call_ns * (double)call->count };
+		}
+	}
 	// The recording has them in this order; hand-made ones may not.
-	for (size_t i = 1; at_ns && i < *count; i++)
-		if (at_ns[i - 1] > at_ns[i]) {
-			qsort(at_ns, *count, sizeof *at_ns, compare_times);
+	for (size_t i = 1; issues && i < *count; i++)
+		if (issues[i - 1].at_ns > issues[i].at_ns) {
+			qsort(issues, *count, sizeof *issues, compare_issues);
 			break;
 		}
-	return at_ns;
+	return issues;
 }
 
-// What of a gap went into recording the commands issued in it, of its part inside the API; *first
-// as evaluation_within_gap's. Nobody saves that by issuing less.
-static double recorders_ns(const struct evaluation *evaluation,
-                           const struct ledger_working_gap *gap, double api_ns,
-                           const int64_t *at_ns, size_t count, size_t *first)
+// What of a gap went into recording what was issued in it, of its part inside the API; *first as
+// evaluation_within_gap's. Nobody saves that by issuing less.
+static double recorders_ns(const struct ledger_working_gap *gap, double api_ns,
+                           const struct issue *issues, size_t count, size_t *first)
 {
-	size_t last;
-	while (*first < count && at_ns[*first] < gap->from_ns)
+	double sum_ns = 0;
+	while (*first < count && issues[*first].at_ns < gap->from_ns)
 		++*first;
-	for (last = *first; last < count && at_ns[last] < gap->to_ns;)
-		last++;
-	return fmin(api_ns, (double)evaluation->command_cost_ps / 1e3 * (double)(last - *first));
+	for (; *first < count && issues[*first].at_ns < gap->to_ns; ++*first)
+		sum_ns += issues[*first].cost_ns;
+	return fmin(api_ns, sum_ns);
 }
 
 int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error)
@@ -433,7 +453,7 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 	uint64_t runs = 0;
 	size_t issued, first = 0;
 	double recorder_ns = 0;
-	TARE_FREE int64_t *issues = find_issues(evaluation, &issued);
+	TARE_FREE struct issue *issues = find_issues(evaluation, &issued);
 	(void)error;
 	if (!issues)
 		return -ENOMEM;
@@ -452,7 +472,7 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 		if (gap->command == TARE_NO_INDEX || api_ns <= 0)
 			continue;
 		evaluation_add_part(evaluation, TARE_NO_INDEX, gap, api_ns, &sum);
-		recorder_ns += recorders_ns(evaluation, gap, api_ns, issues, issued, &first);
+		recorder_ns += recorders_ns(gap, api_ns, issues, issued, &first);
 		finding_claim(&draft, gap->from_ns, gap->to_ns);
 		finding_saw_command(&draft, gap->command, gap->from_ns, gap->to_ns,
 		                    llround(api_ns));
@@ -471,12 +491,17 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 	    "The host issues work more slowly than the device executes it: before %.0f %% "
 	    "of the commands the device had run out of work",
 	    100 * (double)sum.gaps / (double)runs);
+	// Of CUDA what CUPTI takes inside the calls is in it, and nobody knows how much.
+	bool known = evaluation->tables->coverage.driver_ns != TARE_NO_TIME;
 	finding_evidence(
 	    &draft,
 	    "the device idles %s (%.1f %% of the working part) while the host is inside "
-	    "the API, before %llu of %llu commands",
+	    "the API, before %llu of %llu commands%s",
 	    cost, evaluation_percent(evaluation, sum.ns), (unsigned long long)sum.gaps,
-	    (unsigned long long)runs);
+	    (unsigned long long)runs,
+	    known ? ""
+	          : "; what recording took of that in the driver is not known (`tare record "
+	            "--calibrate` tells)");
 	finding_advice(&draft,
 	               "Enqueue ahead of the device, set arguments once, and make fewer and larger "
 	               "commands");
@@ -486,7 +511,7 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
 	// How much fewer commands can be is the program's: half of it at least, where that is done
 	// at all.
-	finding_cost(&draft, fmax(0, sum.low_ns - recorder_ns) / 2, sum.ns - recorder_ns,
-	             sum.high_ns);
+	finding_cost(&draft, known ? fmax(0, sum.low_ns - recorder_ns) / 2 : 0,
+	             sum.ns - recorder_ns, sum.high_ns);
 	return finding_raise(&draft);
 }

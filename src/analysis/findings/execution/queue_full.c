@@ -3,6 +3,7 @@
 #include "analysis/findings/execution/internal.h"
 
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "base/units.h"
 
 #include <stdlib.h>
@@ -56,14 +57,8 @@ static int count_pending(struct full *full, uint32_t index)
 	     queue->first++)
 		;
 	full->pending[index] = (uint32_t)(queue->count - queue->first);
-	if (queue->count == queue->room) {
-		size_t room = queue->room ? 2 * queue->room : 64;
-		uint32_t *at = reallocarray(queue->at, room, sizeof *at);
-		if (!at)
-			return -ENOMEM;
-		queue->at = at;
-		queue->room = room;
-	}
+	if (!TARE_ROOM_FOR(queue->at, queue->room, queue->count))
+		return -ENOMEM;
 	queue->at[queue->count++] = index;
 	return 0;
 }

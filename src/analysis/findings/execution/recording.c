@@ -90,6 +90,51 @@ int finding_recording_cost(struct evaluation *evaluation, struct tare_error *err
 // Slower polls leave the CPU to others.
 #define BETWEEN_NS 20e3
 
+// How long a thread was on a CPU during a row of polls, by the readings of its clock around it:
+// evenly between two of them (ns), and at most. All of the row where nothing was read.
+struct on_cpu {
+	double ns, most_ns;
+};
+
+static size_t first_sample_after(const struct tare_cpu_sample *samples, size_t count, int64_t at_ns)
+{
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (samples[middle].at_ns <= at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+// CPU time at a moment between two readings, the latter of which is `after`.
+static double cpu_at(const struct tare_cpu_sample *after, int64_t at_ns)
+{
+	const struct tare_cpu_sample *before = after - 1;
+	double part = (double)(at_ns - before->at_ns) / (double)(after->at_ns - before->at_ns);
+	return (double)before->cpu_ns + part * (double)(after->cpu_ns - before->cpu_ns);
+}
+
+static struct on_cpu on_cpu_in(const struct tare_recording *recording,
+                               const struct tare_recorded_call *call)
+{
+	double row_ns = (double)(call->exit_ns - call->enter_ns);
+	struct on_cpu all = { row_ns, row_ns };
+	if (call->thread >= recording->thread_count)
+		return all;
+	const struct tare_recorded_thread *thread = &recording->threads[call->thread];
+	const struct tare_cpu_sample *samples = recording->cpu_samples + thread->first_sample;
+	size_t from = first_sample_after(samples, thread->sample_count, call->enter_ns);
+	size_t to = first_sample_after(samples, thread->sample_count, call->exit_ns - 1);
+	if (from == 0 || to >= thread->sample_count)
+		return all;
+	double ns = cpu_at(&samples[to], call->exit_ns) - cpu_at(&samples[from], call->enter_ns);
+	double most_ns = (double)(samples[to].cpu_ns - samples[from - 1].cpu_ns);
+	return (struct on_cpu){ fmax(0, fmin(row_ns, ns)), fmax(0, fmin(row_ns, most_ns)) };
+}
+
 int finding_host_polling(struct evaluation *evaluation, struct tare_error *error)
 {
 	const struct tare_recording *recording = evaluation->recording;
@@ -97,6 +142,7 @@ int finding_host_polling(struct evaluation *evaluation, struct tare_error *error
 	char cost[TARE_UNIT_TEXT];
 	uint64_t polls = 0;
 	double spent_ns = 0;
+	struct on_cpu cpu = { 0, 0 };
 	(void)error;
 	finding_begin(evaluation, &draft, "host-polling");
 	for (size_t i = 0; i < recording->call_count; i++) {
@@ -106,8 +152,11 @@ int finding_host_polling(struct evaluation *evaluation, struct tare_error *error
 		    !evaluation_has_call(evaluation, call) ||
 		    (double)row_ns / (double)call->count > BETWEEN_NS)
 			continue;
+		struct on_cpu on_cpu = on_cpu_in(recording, call);
 		polls += call->count;
 		spent_ns += (double)row_ns;
+		cpu.ns += on_cpu.ns;
+		cpu.most_ns += on_cpu.most_ns;
 		finding_claim(&draft, call->enter_ns, call->exit_ns);
 		finding_saw_call(&draft, (uint32_t)i, call->enter_ns, call->exit_ns, row_ns);
 	}
@@ -116,19 +165,20 @@ int finding_host_polling(struct evaluation *evaluation, struct tare_error *error
 		finding_drop(&draft);
 		return 0;
 	}
-	tare_format_ns(spent_ns, cost);
+	tare_format_ns(cpu.ns, cost);
 	finding_title(&draft,
 	              "The host asks %llu times whether work is done, instead of waiting for it",
 	              (unsigned long long)polls);
 	finding_evidence(&draft,
-	                 "%s in loops that ask every %.2g µs; what it costs is a CPU that is kept "
-	                 "busy, and not wall time unless others need that CPU",
+	                 "%s of a CPU in loops that ask every %.2g µs; what it costs is a CPU that "
+	                 "is kept busy, and not wall time unless others need that CPU",
 	                 cost, spent_ns / (double)polls / 1e3);
 	finding_advice(&draft, "%s, or do other work between two questions",
 	               finding_word(evaluation, FINDING_WORD_WAIT));
 	finding_figure(&draft, "polls", (double)polls, "counted");
 	finding_figure(&draft, "polling_ns", spent_ns, "host clock");
+	finding_figure(&draft, "cpu_ns", cpu.ns, "host clock");
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
-	finding_cost(&draft, 0, spent_ns, spent_ns);
+	finding_cost(&draft, 0, cpu.ns, cpu.most_ns);
 	return finding_raise(&draft);
 }

@@ -53,7 +53,8 @@ const struct finding_rule finding_rules_work[] = {
 	{ { "launch-bound", "the device runs out of work because the host is inside the API",
 	    "100 commands, before half of them; 10 % of the working part; many-short-kernels, "
 	    "synchronous-launches and synchronize-drains not half of it",
-	    "idle: host in API calls, without what recording takes of it; low: half of that; high: "
+	    "idle: host in API calls, without what recording takes of it; low: half of that, "
+	    "CUDA: 0; high: "
 	    "with it",
 	    PAIR("launch-bound") },
 	  FINDING_NEEDS_TIMES,
@@ -149,7 +150,7 @@ const struct finding_rule finding_rules_work[] = {
 	  finding_unflushed_queue },
 	{ { "host-polling", "a thread asks again and again whether work is done",
 	    "1,000 times, less than 20 µs apart; 10 % of the working part",
-	    "time in such loops: of a CPU, not of the wall", PAIR("host-polling") },
+	    "the thread's CPU time in such loops, not the wall's", PAIR("host-polling") },
 	  FINDING_NEEDS_NOTHING,
 	  finding_host_polling },
 };

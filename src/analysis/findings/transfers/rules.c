@@ -51,7 +51,9 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "bandwidth` "
 	    "measured (low: of copies of 4 MB and more); without any 0 to copy time. CUDA, chunks "
 	    "in several streams "
-	    "that take turns by it: as overlap-missed",
+	    "that take turns by it: as overlap-missed; high: all but the kernels; the estimate is "
+	    "the "
+	    "middle of both",
 	    "cuda-pipeline pageable", "cuda-pipeline concurrent" },
 	  FINDING_NEEDS_TIMES,
 	  finding_pageable_memory },
@@ -69,7 +71,8 @@ const struct finding_rule finding_rules_transfers[] = {
 	  finding_allocation_in_loop },
 	{ { "build-in-loop", "programs are built between kernels",
 	    "after the first kernel and before the last; 1 % of the working part",
-	    "time inside the calls; low: of it, the device idle. CUDA: no more than "
+	    "time inside the calls, and the device idle until what was built first runs; low: of "
+	    "it, the device idle. CUDA: no more than "
 	    "allocation-in-loop's bound",
 	    FORM("build 4") },
 	  FINDING_NEEDS_NOTHING,

@@ -36,6 +36,7 @@ struct script {
 	int64_t return_ns;
 	int64_t poll_ns;              // asks that often instead of waiting
 	uint32_t poll_launches;       // and for so many launches only; 0: all
+	bool poll_half;               // and has a CPU for half of that time
 	uint32_t api_every;           // calls before every so many launches; 0: all
 	int64_t first_run_ns;         // beside run_ns, of each kernel's first launch
 	int64_t build_ns;             // between a first transfer and the first kernel
@@ -122,7 +123,8 @@ static void wait_for_it(struct scene *scene, uint32_t launch, bool gap)
 		    made_plain_call(0, TARE_ROLE_POLL, scene->now_ns, scene->now_ns + left_ns);
 		polls.count = (uint64_t)(left_ns / script->poll_ns);
 		polls.inside_ns = left_ns / 2;
-		spend(scene, left_ns, true);
+		spend(scene, left_ns / 2, true);
+		spend(scene, left_ns - left_ns / 2, !script->poll_half);
 		made_call(scene->made, polls);
 	} else {
 		call(scene, TARE_ROLE_WAIT, left_ns + (gap ? script->wake_ns : 0));

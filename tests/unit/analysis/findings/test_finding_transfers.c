@@ -332,9 +332,64 @@ static void only_calls_between_kernels_count(void **state)
 	}
 }
 
+// Three kernels of three programs; the second program is built while the first kernel runs, and its
+// kernel starts late: many drivers compile only then.
+static struct made *built_between(struct tare_recorded_kernel kernels[3],
+                                  struct tare_recorded_program programs[3], bool of_built)
+{
+	struct made *made = made_new(0);
+	made_process(made, INT64_MAX);
+	made_thread(made, 0);
+	uint32_t device = made_device(made, 0, TARE_NO_INDEX, 0);
+	made_queue(made, 0, device, false);
+	for (uint32_t i = 0; i < 3; i++) {
+		static const int64_t enter_ns[] = { 0, 5000000, 21000000 };
+		static const int64_t start_ns[] = { 10000, 20000000, 21010000 };
+		kernels[i] =
+		    (struct tare_recorded_kernel){ .program = of_built ? i : 0, .name = "k" };
+		programs[i] = (struct tare_recorded_program){ .build_options = "" };
+		struct tare_recorded_command command =
+		    made_plain_command(0, 0, TARE_KIND_KERNEL, enter_ns[i], enter_ns[i] + 5000,
+		                       enter_ns[i] + 5000, start_ns[i], start_ns[i] + 1000000);
+		command.object = i;
+		command.stack = TARE_NO_INDEX;
+		made_command(made, command);
+	}
+	struct tare_recorded_call build = made_plain_call(0, TARE_ROLE_BUILD, 500000, 4500000);
+	build.object = 1;
+	made_call(made, build);
+	made->recording.kernels = kernels;
+	made->recording.kernel_count = 3;
+	made->recording.programs = programs;
+	made->recording.program_count = 3;
+	made->processes[0].end_ns = made->recording.end_ns = 30000000;
+	made_sort(made);
+	return made;
+}
+
+static void what_is_built_costs_until_it_first_runs(void **state)
+{
+	(void)state;
+	for (int of_built = 0; of_built < 2; of_built++) {
+		struct tare_recorded_kernel kernels[3];
+		struct tare_recorded_program programs[3];
+		struct made *made = built_between(kernels, programs, of_built);
+		struct tare_findings findings = evaluate(made);
+		const struct tare_finding *finding = find(&findings, "build-in-loop");
+		assert_non_null(finding);
+		// 4 ms in the call; 15 ms from the launch to the start.
+		assert_int_equal(finding->cost_ns, of_built ? 19000000 : 4000000);
+		assert_int_equal(finding->cost_high_ns, finding->cost_ns);
+		assert_true(finding->cost_low_ns <= finding->cost_ns);
+		tare_findings_free(&findings);
+		free(made);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_built_costs_until_it_first_runs),
 		cmocka_unit_test(each_form_raises_its_own_finding_at_any_speed),
 		cmocka_unit_test(the_gain_is_the_models),
 		cmocka_unit_test(what_keeps_cudas_chunks_apart_is_called_by_its_name),

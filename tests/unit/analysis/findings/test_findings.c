@@ -361,6 +361,7 @@ static const struct {
 	{ "unflushed-queue", false, 0, 0, { .run_ns = 20 * US, .held_ns = 4 * US } },
 	{ "unflushed-queue", false, 0, 0, { .held_ns = 20 * US, .residual_ns = 22 * US } },
 	{ "host-polling", true, 38 * MS, 41 * MS, { .poll_ns = 1 * US } },
+	{ "host-polling", true, 19 * MS, 21 * MS, { .poll_ns = 1 * US, .poll_half = true } },
 	{ "host-polling", false, 0, 0, { .run_ns = 2 * MS, .poll_ns = 21 * US } },
 	{ "host-polling", true, 0, 0, { .run_ns = 2 * MS, .poll_ns = 19 * US } },
 	{ "host-polling", false, 0, 0, { .poll_ns = 100, .poll_launches = 18 } },

@@ -3,6 +3,7 @@
 // the order of events and threads. The seed comes from the clock and is printed; TARE_TEST_SEED
 // repeats a run.
 #include "analysis/ledger/ledger.h"
+#include "analysis/ledger/working.h"
 #include "ledger_oracle.h"
 
 #include <setjmp.h>
@@ -480,6 +481,120 @@ static void exact_clocks_leave_nothing_ambiguous(void **state)
 	}
 }
 
+static void assert_figures(const struct tare_ledger *a, const struct tare_ledger *b)
+{
+	assert_int_equal(a->wall_ns, b->wall_ns);
+	assert_int_equal(a->ambiguous_ns, b->ambiguous_ns);
+	assert_int_equal(a->hidden_to_device_ns, b->hidden_to_device_ns);
+	assert_int_equal(a->hidden_from_device_ns, b->hidden_from_device_ns);
+	assert_memory_equal(a->parts_ns, b->parts_ns, sizeof a->parts_ns);
+	assert_memory_equal(a->matrix_ns, b->matrix_ns, sizeof a->matrix_ns);
+}
+
+static void assert_gap(const struct tare_gap *a, const struct tare_gap *b)
+{
+	assert_int_equal(a->from_ns, b->from_ns);
+	assert_int_equal(a->to_ns, b->to_ns);
+	assert_int_equal(a->device, b->device);
+	assert_int_equal(a->command, b->command);
+	assert_int_equal(a->cause, b->cause);
+}
+
+static struct tare_time_span some_span(struct tare_random *random)
+{
+	int64_t from_ns = below(random, WALL - 1);
+	return (struct tare_time_span){ from_ns, from_ns + 1 + below(random, WALL - from_ns) };
+}
+
+// Of the part and of each span, against sweeps of their own.
+static void check_asked(const struct made *made, const struct tare_ledger_asked *asked,
+                        const struct ledger_working *working)
+{
+	const struct tare_recording *recording = &made->recording;
+	struct tare_view view = { 0, WALL, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
+	struct ledger_working own = { 0 };
+	assert_int_equal(ledger_working_find(recording, &view, asked->part, &own), 0);
+	assert_figures(&working->ledger, &own.ledger);
+	assert_int_equal(working->gaps.count, own.gaps.count);
+	assert_int_equal(working->gaps.part_count, own.gaps.part_count);
+	for (size_t i = 0; i < own.gaps.count; i++)
+		assert_memory_equal(&working->gaps.at[i], &own.gaps.at[i], sizeof *own.gaps.at);
+	if (own.gaps.part_count)
+		assert_memory_equal(working->gaps.parts_ns, own.gaps.parts_ns,
+		                    own.gaps.part_count * sizeof *own.gaps.parts_ns);
+	assert_int_equal(working->order_count, own.order_count);
+	assert_memory_equal(working->order, own.order, own.order_count * sizeof *own.order);
+	ledger_working_free(&own);
+	for (size_t i = 0; i < asked->span_count; i++) {
+		const struct tare_ledger *of = ledger_working_span(working, asked->spans[i]);
+		struct tare_ledgers ledgers;
+		assert_int_equal(of != NULL, asked->spans[i].to_ns <= WALL);
+		if (!of)
+			continue;
+		view.from_ns = asked->spans[i].from_ns;
+		view.to_ns = asked->spans[i].to_ns;
+		assert_int_equal(tare_ledgers_compute(recording, &view, &ledgers, NULL), 0);
+		assert_figures(of, &ledgers.ledgers[0]);
+		tare_ledgers_free(&ledgers);
+	}
+}
+
+// Devices and processes that nothing is enqueued to, or by: their waits count for the union only.
+static struct made *some_bystanders(struct tare_random *random)
+{
+	struct made *made = some_recording(random, 8);
+	if (one_in(random, 4)) {
+		uint32_t device = made_device(made, 0, TARE_NO_INDEX, 0);
+		for (size_t i = 0; i < made->recording.call_count; i++)
+			if (one_in(random, 8))
+				made->calls[i].device = device;
+	}
+	if (one_in(random, 4)) {
+		uint32_t thread = made_thread(made, made_process(made, WALL));
+		for (int64_t at_ns = below(random, 40); at_ns < WALL - 40; at_ns += 40)
+			made_call(made, made_plain_call(thread, TARE_ROLE_WAIT, at_ns,
+			                                at_ns + 1 + below(random, 39)));
+		made_sort(made);
+	}
+	return made;
+}
+
+static void what_is_asked_is_what_sweeps_of_their_own_say(void **state)
+{
+	struct tare_random random = { test_seed() };
+	uint64_t answered = 0;
+	(void)state;
+	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
+		struct made *made = some_bystanders(&random);
+		struct tare_view view = { 0, WALL, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
+		struct tare_ledger_asked asked = { .part = some_span(&random), .span_count = 3 };
+		struct tare_ledgers ledgers, plain;
+		for (size_t i = 0; i < asked.span_count; i++)
+			asked.spans[i] = some_span(&random);
+		if (one_in(&random, 4))
+			asked.spans[0].to_ns = WALL + 1; // beyond the view: nobody answers
+		assert_int_equal(
+		    tare_ledgers_compute_with(&made->recording, &view, &asked, &ledgers, NULL), 0);
+		compute(made, 0, WALL, &plain);
+		assert_int_equal(ledgers.count, plain.count);
+		assert_int_equal(ledgers.gap_count, plain.gap_count);
+		for (size_t i = 0; i < plain.count; i++)
+			assert_figures(&ledgers.ledgers[i], &plain.ledgers[i]);
+		for (size_t i = 0; i < plain.gap_count; i++)
+			assert_gap(&ledgers.gaps[i], &plain.gaps[i]);
+		if (ledgers.working && *ledgers.working) {
+			check_asked(made, &asked, *ledgers.working);
+			answered++;
+		}
+		tare_ledgers_free(&ledgers);
+		tare_ledgers_free(&plain);
+		free(made);
+	}
+	// Half of these recordings have one device; of some no process has a queue on it, or a call
+	// waits for another.
+	assert_true(answered > PROPERTY_ROUNDS / 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -492,6 +607,7 @@ int main(void)
 		cmocka_unit_test(views_side_by_side_add_up),
 		cmocka_unit_test(a_wait_in_two_parts_is_one_wait),
 		cmocka_unit_test(exact_clocks_leave_nothing_ambiguous),
+		cmocka_unit_test(what_is_asked_is_what_sweeps_of_their_own_say),
 	};
 	return cmocka_run_group_tests_name("ledger_random", tests, NULL, NULL);
 }

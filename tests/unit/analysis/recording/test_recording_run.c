@@ -117,12 +117,52 @@ static void the_name_is_that_of_the_folder(void **state)
 	rig_free(&rig);
 }
 
+struct told {
+	double last;
+	size_t count;
+};
+
+static void note_told(void *context, double part)
+{
+	struct told *told = context;
+	assert_true(part >= told->last && part <= 1);
+	told->last = part;
+	told->count++;
+}
+
+static void who_asks_is_told_how_far_reading_has_come(void **state)
+{
+	enum { CALLS = 300000 };
+	struct rig rig = rig_new();
+	struct tare_trace_header header = rig_header(42);
+	struct told told = { 0 };
+	const struct tare_recording_told ask = { note_told, &told };
+	struct tare_recording *r = NULL;
+	(void)state;
+	rig_begin(&rig, "a", &header);
+	rig_usual(&rig);
+	for (uint64_t i = 0; i < CALLS; i++)
+		tare_trace_writer_add(
+		    rig.writer, &(union tare_trace_record){
+		                    .call = { .head = tare_trace_head(TARE_TRACE_CALL, 0, 1, 1),
+		                              .enter = START + 10 * i,
+		                              .exit = START + 10 * i + 5 } });
+	rig_end(&rig);
+	assert_int_equal(tare_recording_load_telling(rig.directory, &ask, &r, &rig_error), 0);
+	assert_int_equal(r->call_count, CALLS);
+	assert_in_range(told.count, 2, CALLS / 1000);
+	assert_true(told.last > 0.5);
+	tare_recording_free(r);
+	rig_free(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(record_json_tells_the_run),
 		cmocka_unit_test(a_trace_without_processes_tells_why),
 		cmocka_unit_test(the_name_is_that_of_the_folder),
+		cmocka_unit_test(who_asks_is_told_how_far_reading_has_come),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

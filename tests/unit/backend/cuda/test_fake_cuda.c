@@ -2,6 +2,9 @@
 // The stand-in for libcuda keeps CUDA's rules and its script, asked without the backend.
 #include "fake_cuda_rig.h"
 
+#include <time.h>
+#include <unistd.h>
+
 // ---- order
 
 // A kernel of a millisecond in one stream, then an event in another: which is done first?
@@ -438,6 +441,42 @@ static void calls_have_numbers_that_activities_tell(void **state)
 	assert_true(seen[1].start_ns >= seen[0].end_ns);
 }
 
+// A host that waited goes on so long after the device is done as the script says.
+static void a_wait_takes_the_scripts_wake_up(void **state)
+{
+	static const char script[] = "tare-device 1\n"
+	                             "device name \"Waking\" units 1 lanes 1 memory 1 MiB\n"
+	                             "timer rate 1 GHz\n"
+	                             "host wake 20 ms\n"
+	                             "engine compute runs kernel\n";
+	char path[] = "/tmp/tare-wake-XXXXXX";
+	int file = mkstemp(path);
+	struct timespec from, to;
+	(void)state;
+	assert_true(file >= 0);
+	assert_int_equal(write(file, script, sizeof script - 1), sizeof script - 1);
+	close(file);
+	setenv("TARE_FAKE_CUDA_DEVICE", path, 1);
+	start("");
+	cu_stream stream = new_stream();
+	cu_event event = new_event();
+	cu_pointer memory;
+	ok(call.cuMemAlloc_v2(&memory, 4096));
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (int i = 0; i < 3; i++) {
+		ok(hooks.launch(stream, "short", 1000000, NULL, NULL));
+		ok(call.cuEventRecord(event, stream));
+		ok(i == 0   ? call.cuStreamSynchronize(stream)
+		   : i == 1 ? call.cuEventSynchronize(event)
+		            : call.cuMemFree_v2(memory));
+	}
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	unsetenv("TARE_FAKE_CUDA_DEVICE");
+	unlink(path);
+	assert_true((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec >=
+	            3 * 21000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,6 +493,7 @@ int main(void)
 		fake_test(devices_wait_for_each_others_events),
 		fake_test(a_shared_link_is_shared),
 		fake_test(calls_have_numbers_that_activities_tell),
+		fake_test(a_wait_takes_the_scripts_wake_up),
 	};
 	return cmocka_run_group_tests(tests, find_hooks, NULL);
 }

@@ -214,6 +214,9 @@ static void what_was_not_counted_is_named_with_its_reason(void **state)
 	    strstr(text, "Not counted: captured: its launches are recorded into a graph."));
 	assert_null(strstr(text, "binds"));
 	free(text);
+	text = written(&run, SIZE_MAX, 80, true);
+	assert_int_equal(occurrences(text, " a launch, "), MADE_CAPTURED);
+	free(text);
 	text = written(&run, 2, 80, true);
 	assert_int_equal(occurrences(text, "binds"), 2);
 	free(text);

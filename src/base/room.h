@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the arrays of a recording grow. Internal to src/analysis.
+// How arrays grow. All is inline: the reader of traces, which is a library of its own, uses it,
+// too.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
