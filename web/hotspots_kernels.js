@@ -58,20 +58,12 @@ function limitTable(kernel) {
 			share('share'), share('low'), share('high')], kernel.verdict.limits));
 }
 
-function occupancyText(kernel) {
-	const { mean, state } = kernel.counters.occupancy_share;
-	if (state !== 'counted')
-		return null;
-	const possible = isKnown(kernel.occupancy_possible) ? `, possible ${shareOf(kernel.occupancy_possible)}` : '';
-	return `Occupancy ${shareOf(mean)}${possible}${kernel.occupancy_limit ? `, limited by ${kernel.occupancy_limit}` : ''}.`;
-}
-
 function kernelFacts(kernel) {
 	const { arithmetic } = kernel;
 	return [
 		`${isKnown(kernel.duration_ns) ? formatNs(kernel.duration_ns) : 'n/a'} a launch${kernel.duration_counted ? '' : ' (recorded)'}, ` +
 			`${count(kernel.launches, 'launch', 'launches')}, ${kernel.counted_launches} counted.`,
-		occupancyText(kernel), isKnown(kernel.lanes) ? `${significant(kernel.lanes)} threads active an instruction.` : null,
+		kernel.cores,
 		arithmetic.flop_per_s > 0 ? `${arithmetic.partial ? 'At least ' : ''}${flopOf(arithmetic.flop_per_s)}` +
 			`${isKnown(arithmetic.measured_share) ? `, ${shareOf(arithmetic.measured_share)} of the ${arithmetic.kind.toUpperCase()} ceiling measured here` : ''}.` : null,
 		isKnown(kernel.imbalance) ? `Imbalance: the mean core had no work in ${shareOf(kernel.imbalance)} of the busiest core's time.` :

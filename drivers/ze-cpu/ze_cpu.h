@@ -8,6 +8,7 @@
 //   event*.c pool.c fence.c queue.c              what runs, and when it is done
 //   run*.c work.c the real layer: data moves, kernels run
 //   scripted*.c  the modelled layer: what the stamps are under a script
+//   metric.c                      metric groups, listed
 //   icd.c opencl.c                the OpenCL CPU device, opened past its loader
 //   module*.c program*.c native.c build_log.c kernel*.c launch.c   modules and kernels on it
 //   spirv_*.c translate.c subprocess.c   SPIR-V changed into what that device takes

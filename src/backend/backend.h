@@ -15,16 +15,24 @@
 //  - Nothing prints, exits or changes signal handlers.
 //  - One device is used by one thread at a time.
 #pragma once
+#include "backend/counters.h"
 #include "base/error.h"
 #include "base/time.h"
 #include "model/fact.h"
 #include "model/telemetry.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tare_backend;
+
+// Whether a status says that the device is lost or hangs: it is to be used no more.
+static inline bool tare_device_is_gone(int status)
+{
+	return status == -ENODEV || status == -ETIMEDOUT;
+}
 
 // Objects of a backend begin with these; the backend embeds them as the first member of its own.
 struct tare_driver {
@@ -304,6 +312,10 @@ struct tare_backend {
 	// is marked absent with the reason.
 	int (*device_facts)(struct tare_driver *driver, uint32_t index, struct tare_facts *facts,
 	                    struct tare_error *error);
+	// Shows the visitor what hardware counters the driver lists of device `index`, without
+	// opening it; none is no error. Returns 0, what the visitor returned, or a negative errno.
+	int (*counters)(struct tare_driver *driver, uint32_t index,
+	                const struct tare_counter_visitor *visitor, struct tare_error *error);
 	int (*device_open)(struct tare_driver *driver, uint32_t index, struct tare_device **device,
 	                   struct tare_error *error);
 	void (*device_close)(struct tare_device *device);
@@ -328,9 +340,6 @@ struct tare_backend {
 	int (*memory_create)(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
 	                     struct tare_memory **memory, struct tare_error *error);
 	void (*memory_free)(struct tare_memory *memory);
-	// Makes host memory that someone else allocated usable here; it stays theirs.
-	int (*memory_import)(struct tare_device *device, void *host, uint64_t bytes,
-	                     struct tare_memory **memory, struct tare_error *error);
 	// Memory of kind DEVICE in a layout of the device's own (an image, a CUDA array). Only a
 	// COPY of all of it, from or to memory that the host may touch, is sure to work. -ENOTSUP:
 	// the device has none, or none of this shape. NULL: tare makes none through this API.

@@ -27,45 +27,113 @@ static int given_up(struct tare_error *error)
 	return tare_fail(error, ENODEV, "the device was given up: it hangs or is lost");
 }
 
-int tare_engines(struct tare_device *device, struct tare_engine *engines, uint32_t capacity,
-                 struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (!backend->engines)
-		return cannot(backend, "read the engines", error);
-	return backend->engines(device, engines, capacity, error);
-}
+// ASK: int tare_NAME PARAMETERS hands on to the backend's member of that name, or says what the
+// backend cannot. WORK: so it does, but for a device that was given up.
+#define ASK(name, device_of, what, parameters, arguments)                                          \
+	int tare_##name parameters                                                                 \
+	{                                                                                          \
+		const struct tare_backend *backend = (device_of)->backend;                         \
+		return backend->name ? backend->name arguments : cannot(backend, what, error);     \
+	}
+#define WORK(name, device_of, what, parameters, arguments)                                         \
+	int tare_##name parameters                                                                 \
+	{                                                                                          \
+		const struct tare_backend *backend = (device_of)->backend;                         \
+		if ((device_of)->lost)                                                             \
+			return given_up(error);                                                    \
+		return backend->name ? backend->name arguments : cannot(backend, what, error);     \
+	}
 
-int tare_clock_rate(struct tare_device *device, enum tare_clock clock, struct tare_clock_rate *rate,
-                    struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (!backend->clock_rate)
-		return cannot(backend, "read a device clock's rate", error);
-	return backend->clock_rate(device, clock, rate, error);
-}
-
-int tare_clock_pair(struct tare_device *device, struct tare_clock_pair *pair,
-                    struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (device->lost)
-		return given_up(error);
-	if (!backend->clock_pair)
-		return cannot(backend, "read device and host clock together", error);
-	return backend->clock_pair(device, pair, error);
-}
-
-int tare_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
-                       struct tare_memory **memory, struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (device->lost)
-		return given_up(error);
-	if (!backend->memory_create)
-		return cannot(backend, "allocate memory", error);
-	return backend->memory_create(device, kind, bytes, memory, error);
-}
+// clang-format off: one member after the other, in the order of the contract.
+ASK(engines, device, "read the engines",
+    (struct tare_device *device, struct tare_engine *engines, uint32_t capacity,
+     struct tare_error *error), (device, engines, capacity, error))
+ASK(clock_rate, device, "read a device clock's rate",
+    (struct tare_device *device, enum tare_clock clock, struct tare_clock_rate *rate,
+     struct tare_error *error), (device, clock, rate, error))
+WORK(clock_pair, device, "read device and host clock together",
+     (struct tare_device *device, struct tare_clock_pair *pair, struct tare_error *error),
+     (device, pair, error))
+WORK(memory_create, device, "allocate memory",
+     (struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
+      struct tare_memory **memory, struct tare_error *error), (device, kind, bytes, memory, error))
+ASK(memory_advise, span.memory->device, "advise on memory",
+    (struct tare_span span, enum tare_advice advice, struct tare_error *error),
+    (span, advice, error))
+ASK(peer_enable, device, "enable peers",
+    (struct tare_device *device, struct tare_device *peer, struct tare_error *error),
+    (device, peer, error))
+WORK(queue_create, device, "create queues",
+     (struct tare_device *device, const struct tare_queue_options *options,
+      struct tare_queue **queue, struct tare_error *error), (device, options, queue, error))
+WORK(append, queue->device, "append operations",
+     (struct tare_queue *queue, const struct tare_operation *operation, struct tare_event **event,
+      struct tare_error *error), (queue, operation, event, error))
+WORK(submit, queue->device, "submit",
+     (struct tare_queue *queue, struct tare_error *error), (queue, error))
+WORK(finish_fenced, queue->device, "wait by a fence",
+     (struct tare_queue *queue, int64_t limit_ns, struct tare_error *error),
+     (queue, limit_ns, error))
+WORK(append_clock, queue->device, "write the device's clock from a queue",
+     (struct tare_queue *queue, struct tare_span to, struct tare_error *error), (queue, to, error))
+WORK(finish, queue->device, "finish",
+     (struct tare_queue *queue, int64_t limit_ns, struct tare_error *error),
+     (queue, limit_ns, error))
+WORK(event_wait, event->device, "wait for events",
+     (struct tare_event *event, int64_t limit_ns, struct tare_error *error),
+     (event, limit_ns, error))
+ASK(event_done, event->device, "query events",
+    (struct tare_event *event, struct tare_error *error), (event, error))
+ASK(event_callback, event->device, "call back from events",
+    (struct tare_event *event, void (*function)(void *context), void *context,
+     struct tare_error *error), (event, function, context, error))
+ASK(event_stamps, event->device, "stamp events",
+    (struct tare_event *event, struct tare_stamps *stamps, struct tare_error *error),
+    (event, stamps, error))
+WORK(gate_shut, queue->device, "hold a queue",
+     (struct tare_queue *queue, struct tare_gate **gate, struct tare_error *error),
+     (queue, gate, error))
+ASK(gate_open, gate->device, "hold a queue",
+    (struct tare_gate *gate, struct tare_error *error), (gate, error))
+WORK(module_create, device, "build modules",
+     (struct tare_device *device, const struct tare_module_source *source,
+      struct tare_module **module, char **log, struct tare_error *error),
+     (device, source, module, log, error))
+ASK(module_kernels, module->device, "list the kernels of a module",
+    (struct tare_module *module, char *names, size_t size, struct tare_error *error),
+    (module, names, size, error))
+ASK(kernel_create, module->device, "create kernels",
+    (struct tare_module *module, const char *name, struct tare_kernel **kernel,
+     struct tare_error *error), (module, name, kernel, error))
+ASK(kernel_facts, kernel->module->device, "tell about kernels",
+    (struct tare_kernel *kernel, struct tare_kernel_facts *facts, struct tare_error *error),
+    (kernel, facts, error))
+ASK(kernel_parameter, kernel->module->device, "tell about kernel parameters",
+    (struct tare_kernel *kernel, uint32_t index, struct tare_parameter *parameter,
+     struct tare_error *error), (kernel, index, parameter, error))
+WORK(blas_gemm, queue->device, "multiply matrices by a vendor's library",
+     (struct tare_queue *queue, enum tare_blas_precision precision, uint32_t n, struct tare_span c,
+      struct tare_span a, struct tare_span b, struct tare_event **event, struct tare_error *error),
+     (queue, precision, n, c, a, b, event, error))
+ASK(graph_begin, queue->device, "record graphs",
+    (struct tare_queue *queue, struct tare_error *error), (queue, error))
+ASK(graph_end, queue->device, "record graphs",
+    (struct tare_queue *queue, struct tare_graph **graph, struct tare_error *error),
+    (queue, graph, error))
+WORK(graph_launch, queue->device, "launch graphs",
+     (struct tare_graph *graph, struct tare_queue *queue, struct tare_event **event,
+      struct tare_error *error), (graph, queue, event, error))
+ASK(graph_stamps, graph->device, "stamp graph nodes",
+    (struct tare_graph *graph, uint32_t node, struct tare_stamps *stamps, struct tare_error *error),
+    (graph, node, stamps, error))
+WORK(engine_stamps_begin, device, "trace engines",
+     (struct tare_device *device, struct tare_error *error), (device, error))
+WORK(engine_stamps_end, device, "trace engines",
+     (struct tare_device *device, struct tare_error *error), (device, error))
+ASK(telemetry, device, "read telemetry",
+    (struct tare_device *device, struct tare_telemetry *telemetry, struct tare_error *error),
+    (device, telemetry, error))
+// clang-format on
 
 int tare_image_create(struct tare_device *device, const struct tare_image *shape,
                       struct tare_memory **memory, struct tare_error *error)
@@ -79,274 +147,9 @@ int tare_image_create(struct tare_device *device, const struct tare_image *shape
 	return backend->image_create(device, shape, memory, error);
 }
 
-int tare_memory_import(struct tare_device *device, void *host, uint64_t bytes,
-                       struct tare_memory **memory, struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (!backend->memory_import)
-		return cannot(backend, "import memory", error);
-	return backend->memory_import(device, host, bytes, memory, error);
-}
-
-int tare_memory_advise(struct tare_span span, enum tare_advice advice, struct tare_error *error)
-{
-	const struct tare_backend *backend = span.memory->device->backend;
-	if (!backend->memory_advise)
-		return cannot(backend, "advise on memory", error);
-	return backend->memory_advise(span, advice, error);
-}
-
-int tare_peer_enable(struct tare_device *device, struct tare_device *peer, struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (!backend->peer_enable)
-		return cannot(backend, "enable peers", error);
-	return backend->peer_enable(device, peer, error);
-}
-
-int tare_queue_create(struct tare_device *device, const struct tare_queue_options *options,
-                      struct tare_queue **queue, struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (device->lost)
-		return given_up(error);
-	if (!backend->queue_create)
-		return cannot(backend, "create queues", error);
-	return backend->queue_create(device, options, queue, error);
-}
-
-int tare_append(struct tare_queue *queue, const struct tare_operation *operation,
-                struct tare_event **event, struct tare_error *error)
-{
-	const struct tare_backend *backend = queue->device->backend;
-	if (queue->device->lost)
-		return given_up(error);
-	if (!backend->append)
-		return cannot(backend, "append operations", error);
-	return backend->append(queue, operation, event, error);
-}
-
-int tare_submit(struct tare_queue *queue, struct tare_error *error)
-{
-	const struct tare_backend *backend = queue->device->backend;
-	if (queue->device->lost)
-		return given_up(error);
-	if (!backend->submit)
-		return cannot(backend, "submit", error);
-	return backend->submit(queue, error);
-}
-
-int tare_finish_fenced(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error)
-{
-	const struct tare_backend *backend = queue->device->backend;
-	if (queue->device->lost)
-		return given_up(error);
-	if (!backend->finish_fenced)
-		return cannot(backend, "wait by a fence", error);
-	return backend->finish_fenced(queue, limit_ns, error);
-}
-
-int tare_append_clock(struct tare_queue *queue, struct tare_span to, struct tare_error *error)
-{
-	const struct tare_backend *backend = queue->device->backend;
-	if (queue->device->lost)
-		return given_up(error);
-	if (!backend->append_clock)
-		return cannot(backend, "write the device's clock from a queue", error);
-	return backend->append_clock(queue, to, error);
-}
-
-int tare_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error)
-{
-	const struct tare_backend *backend = queue->device->backend;
-	if (queue->device->lost)
-		return given_up(error);
-	if (!backend->finish)
-		return cannot(backend, "finish", error);
-	return backend->finish(queue, limit_ns, error);
-}
-
-int tare_event_wait(struct tare_event *event, int64_t limit_ns, struct tare_error *error)
-{
-	const struct tare_backend *backend = event->device->backend;
-	if (event->device->lost)
-		return given_up(error);
-	if (!backend->event_wait)
-		return cannot(backend, "wait for events", error);
-	return backend->event_wait(event, limit_ns, error);
-}
-
-int tare_event_done(struct tare_event *event, struct tare_error *error)
-{
-	const struct tare_backend *backend = event->device->backend;
-	if (!backend->event_done)
-		return cannot(backend, "query events", error);
-	return backend->event_done(event, error);
-}
-
-int tare_event_callback(struct tare_event *event, void (*function)(void *context), void *context,
-                        struct tare_error *error)
-{
-	const struct tare_backend *backend = event->device->backend;
-	if (!backend->event_callback)
-		return cannot(backend, "call back from events", error);
-	return backend->event_callback(event, function, context, error);
-}
-
-int tare_event_stamps(struct tare_event *event, struct tare_stamps *stamps,
-                      struct tare_error *error)
-{
-	const struct tare_backend *backend = event->device->backend;
-	if (!backend->event_stamps)
-		return cannot(backend, "stamp events", error);
-	return backend->event_stamps(event, stamps, error);
-}
-
-int tare_gate_shut(struct tare_queue *queue, struct tare_gate **gate, struct tare_error *error)
-{
-	const struct tare_backend *backend = queue->device->backend;
-	if (queue->device->lost)
-		return given_up(error);
-	if (!backend->gate_shut)
-		return cannot(backend, "hold a queue", error);
-	return backend->gate_shut(queue, gate, error);
-}
-
-int tare_gate_open(struct tare_gate *gate, struct tare_error *error)
-{
-	const struct tare_backend *backend = gate->device->backend;
-	if (!backend->gate_open)
-		return cannot(backend, "hold a queue", error);
-	return backend->gate_open(gate, error);
-}
-
-int tare_module_create(struct tare_device *device, const struct tare_module_source *source,
-                       struct tare_module **module, char **log, struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (device->lost)
-		return given_up(error);
-	if (!backend->module_create)
-		return cannot(backend, "build modules", error);
-	return backend->module_create(device, source, module, log, error);
-}
-
-int tare_module_kernels(struct tare_module *module, char *names, size_t size,
-                        struct tare_error *error)
-{
-	const struct tare_backend *backend = module->device->backend;
-	if (!backend->module_kernels)
-		return cannot(backend, "list the kernels of a module", error);
-	return backend->module_kernels(module, names, size, error);
-}
-
-int tare_kernel_create(struct tare_module *module, const char *name, struct tare_kernel **kernel,
-                       struct tare_error *error)
-{
-	const struct tare_backend *backend = module->device->backend;
-	if (!backend->kernel_create)
-		return cannot(backend, "create kernels", error);
-	return backend->kernel_create(module, name, kernel, error);
-}
-
-int tare_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *facts,
-                      struct tare_error *error)
-{
-	const struct tare_backend *backend = kernel->module->device->backend;
-	if (!backend->kernel_facts)
-		return cannot(backend, "tell about kernels", error);
-	return backend->kernel_facts(kernel, facts, error);
-}
-
-int tare_kernel_parameter(struct tare_kernel *kernel, uint32_t index,
-                          struct tare_parameter *parameter, struct tare_error *error)
-{
-	const struct tare_backend *backend = kernel->module->device->backend;
-	if (!backend->kernel_parameter)
-		return cannot(backend, "tell about kernel parameters", error);
-	return backend->kernel_parameter(kernel, index, parameter, error);
-}
-
-int tare_blas_gemm(struct tare_queue *queue, enum tare_blas_precision precision, uint32_t n,
-                   struct tare_span c, struct tare_span a, struct tare_span b,
-                   struct tare_event **event, struct tare_error *error)
-{
-	const struct tare_backend *backend = queue->device->backend;
-	if (queue->device->lost)
-		return given_up(error);
-	if (!backend->blas_gemm)
-		return cannot(backend, "multiply matrices by a vendor's library", error);
-	return backend->blas_gemm(queue, precision, n, c, a, b, event, error);
-}
-
 const char *tare_blas_name(struct tare_device *device)
 {
 	return device->backend->blas_name ? device->backend->blas_name(device) : "";
-}
-
-int tare_graph_begin(struct tare_queue *queue, struct tare_error *error)
-{
-	const struct tare_backend *backend = queue->device->backend;
-	if (!backend->graph_begin)
-		return cannot(backend, "record graphs", error);
-	return backend->graph_begin(queue, error);
-}
-
-int tare_graph_end(struct tare_queue *queue, struct tare_graph **graph, struct tare_error *error)
-{
-	const struct tare_backend *backend = queue->device->backend;
-	if (!backend->graph_end)
-		return cannot(backend, "record graphs", error);
-	return backend->graph_end(queue, graph, error);
-}
-
-int tare_graph_launch(struct tare_graph *graph, struct tare_queue *queue, struct tare_event **event,
-                      struct tare_error *error)
-{
-	const struct tare_backend *backend = queue->device->backend;
-	if (queue->device->lost)
-		return given_up(error);
-	if (!backend->graph_launch)
-		return cannot(backend, "launch graphs", error);
-	return backend->graph_launch(graph, queue, event, error);
-}
-
-int tare_graph_stamps(struct tare_graph *graph, uint32_t node, struct tare_stamps *stamps,
-                      struct tare_error *error)
-{
-	const struct tare_backend *backend = graph->device->backend;
-	if (!backend->graph_stamps)
-		return cannot(backend, "stamp graph nodes", error);
-	return backend->graph_stamps(graph, node, stamps, error);
-}
-
-int tare_engine_stamps_begin(struct tare_device *device, struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (device->lost)
-		return given_up(error);
-	if (!backend->engine_stamps_begin)
-		return cannot(backend, "trace engines", error);
-	return backend->engine_stamps_begin(device, error);
-}
-
-int tare_engine_stamps_end(struct tare_device *device, struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (device->lost)
-		return given_up(error);
-	if (!backend->engine_stamps_end)
-		return cannot(backend, "trace engines", error);
-	return backend->engine_stamps_end(device, error);
-}
-
-int tare_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,
-                   struct tare_error *error)
-{
-	const struct tare_backend *backend = device->backend;
-	if (!backend->telemetry)
-		return cannot(backend, "read telemetry", error);
-	return backend->telemetry(device, telemetry, error);
 }
 
 void tare_device_abandon(struct tare_device *device)
@@ -367,51 +170,21 @@ static bool may_free(const struct tare_device *device, const void *object)
 	return !device->lost;
 }
 
-void tare_memory_free(struct tare_memory *memory)
-{
-	if (memory && may_free(memory->device, memory) && memory->device->backend->memory_free)
-		memory->device->backend->memory_free(memory);
-}
+// void tare_NAME(struct TYPE *object) frees it; nothing happens to NULL.
+#define FREE(name, type, device_of)                                                                \
+	void tare_##name(struct type *object)                                                      \
+	{                                                                                          \
+		if (object && may_free(device_of, object) && (device_of)->backend->name)           \
+			(device_of)->backend->name(object);                                        \
+	}
 
-void tare_queue_free(struct tare_queue *queue)
-{
-	if (queue && may_free(queue->device, queue) && queue->device->backend->queue_free)
-		queue->device->backend->queue_free(queue);
-}
-
-void tare_event_free(struct tare_event *event)
-{
-	if (event && may_free(event->device, event) && event->device->backend->event_free)
-		event->device->backend->event_free(event);
-}
-
-void tare_gate_free(struct tare_gate *gate)
-{
-	if (gate && may_free(gate->device, gate) && gate->device->backend->gate_free)
-		gate->device->backend->gate_free(gate);
-}
-
-void tare_module_free(struct tare_module *module)
-{
-	if (module && may_free(module->device, module) && module->device->backend->module_free)
-		module->device->backend->module_free(module);
-}
-
-void tare_kernel_free(struct tare_kernel *kernel)
-{
-	if (kernel && may_free(kernel->module->device, kernel) &&
-	    kernel->module->device->backend->kernel_free)
-		kernel->module->device->backend->kernel_free(kernel);
-}
-
-void tare_graph_free(struct tare_graph *graph)
-{
-	if (graph && may_free(graph->device, graph) && graph->device->backend->graph_free)
-		graph->device->backend->graph_free(graph);
-}
-
-void tare_device_close(struct tare_device *device)
-{
-	if (device && may_free(device, device) && device->backend->device_close)
-		device->backend->device_close(device);
-}
+// clang-format off: one a line.
+FREE(memory_free, tare_memory, object->device)
+FREE(queue_free, tare_queue, object->device)
+FREE(event_free, tare_event, object->device)
+FREE(gate_free, tare_gate, object->device)
+FREE(module_free, tare_module, object->device)
+FREE(kernel_free, tare_kernel, object->module->device)
+FREE(graph_free, tare_graph, object->device)
+FREE(device_close, tare_device, object)
+// clang-format on

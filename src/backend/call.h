@@ -25,8 +25,6 @@ int tare_memory_create(struct tare_device *device, enum tare_memory_kind kind, u
                        struct tare_memory **memory, struct tare_error *error);
 int tare_image_create(struct tare_device *device, const struct tare_image *shape,
                       struct tare_memory **memory, struct tare_error *error);
-int tare_memory_import(struct tare_device *device, void *host, uint64_t bytes,
-                       struct tare_memory **memory, struct tare_error *error);
 int tare_memory_advise(struct tare_span span, enum tare_advice advice, struct tare_error *error);
 int tare_peer_enable(struct tare_device *device, struct tare_device *peer,
                      struct tare_error *error);

@@ -143,7 +143,7 @@ static int make_module(struct work *work, bool translates, struct tare_error *er
 	char spirv[PATH_MAX], bitcode[PATH_MAX];
 	size_t bitcode_bytes = 0;
 	void *back = NULL;
-	int status = tare_blocks_instrument(&work->build->module, &made, error);
+	int status = tare_blocks_instrument(&work->build->module, &work->build->plan, &made, error);
 
 	if (status < 0)
 		return status;
@@ -187,6 +187,8 @@ static int make(struct work *work, size_t text_bytes, struct tare_error *error)
 	status =
 	    tare_blocks_module_read(own ? data : work->text, bytes, &work->build->module, error);
 	free(data);
+	if (status == 0)
+		status = tare_blocks_plan_make(&work->build->module, &work->build->plan, error);
 	return status < 0 ? status : make_module(work, tools, error);
 }
 
@@ -297,6 +299,7 @@ void tare_blocks_builds_free(struct tare_blocks_builds *builds)
 {
 	for (size_t i = 0; i < builds->count; i++) {
 		tare_blocks_module_free(&builds->at[i].module);
+		tare_blocks_plan_free(&builds->at[i].plan);
 		free(builds->at[i].text);
 	}
 	free(builds->at);

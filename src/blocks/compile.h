@@ -13,6 +13,7 @@ struct tare_blocks_build {
 	bool made;                        // there is a module
 	struct tare_error why;            // where there is none
 	struct tare_blocks_module module; // before it was instrumented
+	struct tare_blocks_plan plan;     // which of its blocks have counters
 	char *text;                       // OpenCL C; "" for SPIR-V
 	char source[64];                  // its file in the folder, as lines name it
 	uint64_t counter_bytes;           // of one kernel

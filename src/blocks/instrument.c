@@ -2,247 +2,35 @@
 #include "blocks/instrument.h"
 
 #include "blocks/classify.h"
+#include "blocks/rewriting.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	NAME_OP = 5,
-	EXTENSION = 10,
-	EXT_IMPORT = 11,
-	MODULE_PROCESSED = 330,
-	LOAD = 61,
-	STORE = 62,
+	EXTENDED = 12,
 	PTR_ACCESS_CHAIN = 67,
 	COMPOSITE_EXTRACT = 81,
 	I_ADD = 128,
 	I_MUL = 132,
+	I_EQUAL = 170,
+	OR = 197,
 	AND = 199,
 	ATOMIC_I_ADD = 234,
+	BRANCH = 249,
+	BRANCH_CONDITIONAL = 250,
 	RETURN = 253,
 	RETURN_VALUE = 254,
-	CAPABILITY_INT64 = 11,
-	CAPABILITY_INT64_ATOMICS = 12,
-	BUILT_IN_WORKGROUP_ID = 26,
-	INPUT = 1,
-	SCOPE_DEVICE = 1,
-	LINKAGE_IMPORT = 1,
+	MODULE_PROCESSED = 330,
+	FUNCTION_POINTER = 5600,
+	FUNCTION_POINTER_CALL = 5601,
+	OPENCL_PRINTF = 184,
+	PURE_OR_CONST = 0x4 | 0x8, // of a function's control
 	ROWS = 64,
 	LINE_COUNTERS = 8,         // in 64 bytes
-	PURE_OR_CONST = 0x4 | 0x8, // of a function's control
-	OPENCL_PRINTF = 184,
-	EXTENDED = 12,
-	FUNCTION_POINTER_CALL = 5601,
-	FUNCTION_POINTER = 5600,
+	LONGEST = 0xffff - PLACES, // words of an instruction that can have some more
 };
-
-struct rewriting {
-	const struct tare_blocks_module *module;
-	uint32_t *words; // what is written
-	size_t count, room;
-	bool failed; // no memory
-	uint32_t bound;
-	uint32_t rows, row_counters;
-	// ids of types, constants and the variable
-	uint32_t uint_type, ulong_type, triple_type, input_type, group, pointer_type, own_type;
-	uint32_t scope, relaxed, zero, one, mask, stride;
-	bool group_is_new;
-	uint32_t *function_types; // of each id of a function type: the one with one more parameter
-	uint32_t *constants;      // of each block: its index
-	uint32_t *own;            // of each block: its private variable
-	const struct tare_blocks_function *function; // in which we are; NULL: none with a body
-	uint32_t parameter, row;                     // of that function
-	uint32_t block;                              // index of the next one
-	bool head;                                   // of a block: its counter is not yet raised
-};
-
-// ---- writing
-
-static void put(struct rewriting *rewriting, uint32_t word)
-{
-	if (rewriting->count == rewriting->room) {
-		size_t room = rewriting->room ? 2 * rewriting->room : 1024;
-		uint32_t *words = realloc(rewriting->words, room * sizeof *words);
-		if (!words) {
-			rewriting->failed = true;
-			return;
-		}
-		rewriting->words = words;
-		rewriting->room = room;
-	}
-	rewriting->words[rewriting->count++] = word;
-}
-
-static void put_all(struct rewriting *rewriting, uint32_t op, const uint32_t *operands,
-                    uint32_t count)
-{
-	put(rewriting, (count + 1) << 16 | op);
-	for (uint32_t i = 0; i < count; i++)
-		put(rewriting, operands[i]);
-}
-
-#define EMIT(rewriting, op, ...)                                                                   \
-	put_all(rewriting, op, (const uint32_t[]){ __VA_ARGS__ },                                  \
-	        sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
-
-static uint32_t fresh(struct rewriting *rewriting)
-{
-	return rewriting->bound++;
-}
-
-static void copy(struct rewriting *rewriting, size_t at)
-{
-	const struct spirv_words *words = &rewriting->module->words;
-
-	for (uint32_t i = 0; i < spirv_length(words, at); i++)
-		put(rewriting, words->words[at + i]);
-}
-
-// The same instruction with one more operand.
-static void copy_with(struct rewriting *rewriting, size_t at, uint32_t operand)
-{
-	size_t begin = rewriting->count;
-
-	copy(rewriting, at);
-	put(rewriting, operand);
-	if (!rewriting->failed)
-		rewriting->words[begin] += UINT32_C(1) << 16;
-}
-
-// ---- types
-
-// A type of the module that is written with these operands; 0: it has none.
-static uint32_t find_type(const struct spirv_words *words, uint32_t op, const uint32_t *operands,
-                          uint32_t count)
-{
-	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at)) {
-		if (spirv_op(words, at) == SPIRV_FUNCTION)
-			return 0;
-		if (spirv_op(words, at) == op && spirv_length(words, at) == count + 2 &&
-		    memcmp(words->words + at + 2, operands, count * sizeof *operands) == 0)
-			return words->words[at + 1];
-	}
-	return 0;
-}
-
-// Such a type, written where the module has none.
-static uint32_t type_with(struct rewriting *rewriting, uint32_t op, uint32_t first, uint32_t second)
-{
-	uint32_t operands[] = { first, second };
-	uint32_t found = find_type(&rewriting->module->words, op, operands, 2);
-
-	if (found)
-		return found;
-	uint32_t id = fresh(rewriting);
-	EMIT(rewriting, op, id, first, second);
-	return id;
-}
-
-static uint32_t constant(struct rewriting *rewriting, uint32_t type, uint64_t value)
-{
-	uint32_t id = fresh(rewriting);
-
-	if (type == rewriting->uint_type)
-		EMIT(rewriting, SPIRV_CONSTANT, type, id, (uint32_t)value);
-	else
-		EMIT(rewriting, SPIRV_CONSTANT, type, id, (uint32_t)value, (uint32_t)(value >> 32));
-	return id;
-}
-
-// The program's own variable for the work-group's number, or 0.
-static uint32_t find_group(const struct spirv_words *words)
-{
-	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at)) {
-		if (spirv_op(words, at) == SPIRV_FUNCTION)
-			return 0;
-		if (spirv_op(words, at) == SPIRV_DECORATE && spirv_length(words, at) == 4 &&
-		    words->words[at + 2] == SPIRV_BUILT_IN &&
-		    words->words[at + 3] == BUILT_IN_WORKGROUP_ID)
-			return words->words[at + 1];
-	}
-	return 0;
-}
-
-// Function types with the memory as their last parameter.
-static void put_function_types(struct rewriting *rewriting)
-{
-	const struct spirv_words *words = &rewriting->module->words;
-
-	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at)) {
-		if (spirv_op(words, at) == SPIRV_FUNCTION)
-			return;
-		if (spirv_op(words, at) != SPIRV_TYPE_FUNCTION)
-			continue;
-		uint32_t old = words->words[at + 1];
-		size_t begin = rewriting->count;
-		rewriting->function_types[old] = fresh(rewriting);
-		copy_with(rewriting, at, rewriting->pointer_type);
-		if (!rewriting->failed)
-			rewriting->words[begin + 1] = rewriting->function_types[old];
-	}
-}
-
-// All that stands in front of the first function.
-static void put_globals(struct rewriting *rewriting)
-{
-	rewriting->uint_type = type_with(rewriting, SPIRV_TYPE_INT, 32, 0);
-	rewriting->ulong_type = type_with(rewriting, SPIRV_TYPE_INT, 64, 0);
-	rewriting->triple_type = type_with(rewriting, SPIRV_TYPE_VECTOR, rewriting->ulong_type, 3);
-	rewriting->input_type =
-	    type_with(rewriting, SPIRV_TYPE_POINTER, INPUT, rewriting->triple_type);
-	rewriting->pointer_type =
-	    type_with(rewriting, SPIRV_TYPE_POINTER, SPIRV_CROSS_WORKGROUP, rewriting->ulong_type);
-	rewriting->own_type =
-	    type_with(rewriting, SPIRV_TYPE_POINTER, SPIRV_FUNCTION_STORAGE, rewriting->ulong_type);
-	rewriting->scope = constant(rewriting, rewriting->uint_type, SCOPE_DEVICE);
-	rewriting->relaxed = constant(rewriting, rewriting->uint_type, 0);
-	rewriting->zero = constant(rewriting, rewriting->ulong_type, 0);
-	rewriting->one = constant(rewriting, rewriting->ulong_type, 1);
-	rewriting->mask = constant(rewriting, rewriting->ulong_type, rewriting->rows - 1);
-	rewriting->stride = constant(rewriting, rewriting->ulong_type, rewriting->row_counters);
-	if (rewriting->group_is_new)
-		EMIT(rewriting, SPIRV_VARIABLE, rewriting->input_type, rewriting->group, INPUT);
-	for (uint32_t i = 0; i < rewriting->module->block_count; i++)
-		rewriting->constants[i] = constant(rewriting, rewriting->ulong_type, i);
-	put_function_types(rewriting);
-}
-
-static void put_capabilities(struct rewriting *rewriting)
-{
-	static const uint32_t needed[] = { CAPABILITY_INT64, CAPABILITY_INT64_ATOMICS };
-	const struct spirv_words *words = &rewriting->module->words;
-
-	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-		bool there = false;
-		for (size_t at = SPIRV_HEADER_WORDS;
-		     at < words->count && spirv_op(words, at) == SPIRV_CAPABILITY;
-		     at += spirv_length(words, at))
-			there |= words->words[at + 1] == needed[i];
-		if (!there)
-			EMIT(rewriting, SPIRV_CAPABILITY, needed[i]);
-	}
-}
-
-static void put_decorations(struct rewriting *rewriting)
-{
-	static const char name[] = "__spirv_BuiltInWorkgroupId";
-	uint32_t text[(sizeof name + 3) / 4] = { 0 };
-
-	if (!rewriting->group_is_new)
-		return;
-	memcpy(text, name, sizeof name);
-	size_t begin = rewriting->count;
-	EMIT(rewriting, SPIRV_DECORATE, rewriting->group, SPIRV_LINKAGE);
-	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-		put(rewriting, text[i]);
-	put(rewriting, LINKAGE_IMPORT);
-	if (!rewriting->failed)
-		rewriting->words[begin] =
-		    (uint32_t)(rewriting->count - begin) << 16 | SPIRV_DECORATE;
-	EMIT(rewriting, SPIRV_DECORATE, rewriting->group, SPIRV_CONSTANT_DECORATION);
-	EMIT(rewriting, SPIRV_DECORATE, rewriting->group, SPIRV_BUILT_IN, BUILT_IN_WORKGROUP_ID);
-}
 
 // ---- functions
 
@@ -274,8 +62,9 @@ static void begin_function(struct rewriting *rewriting, size_t at)
 	size_t begin = rewriting->count;
 
 	rewriting->function = find_function(rewriting->module, words->words[at + 2]);
-	rewriting->parameter = 0;
-	copy(rewriting, at);
+	rewriting->parameter = rewriting->row = rewriting->leads = 0;
+	rewriting->head = false;
+	rewrite_copy(rewriting, at);
 	if (!rewriting->function || rewriting->failed)
 		return;
 	// It writes to memory now.
@@ -308,80 +97,132 @@ static bool finds_row(const struct tare_blocks_module *module,
 	           : function->kernel && calls_of(words, function->id) == 1;
 }
 
-// The row of this work-group: a kernel finds it, a function is given it.
-static void put_row(struct rewriting *rewriting)
+// The three numbers of a place.
+static void put_place(struct rewriting *rewriting, enum rewriting_place place, uint32_t part[3])
 {
-	uint32_t triple = fresh(rewriting), part[3], sum[2], low = fresh(rewriting),
-	         offset = fresh(rewriting);
+	uint32_t triple = rewrite_fresh(rewriting);
 
-	EMIT(rewriting, LOAD, rewriting->triple_type, triple, rewriting->group, 2, 32);
+	EMIT(rewriting, REWRITE_LOAD, rewriting->triple_type, triple, rewriting->places[place], 2,
+	     32);
 	for (uint32_t i = 0; i < 3; i++) {
-		part[i] = fresh(rewriting);
+		part[i] = rewrite_fresh(rewriting);
 		EMIT(rewriting, COMPOSITE_EXTRACT, rewriting->ulong_type, part[i], triple, i);
 	}
-	sum[0] = fresh(rewriting);
-	sum[1] = fresh(rewriting);
-	rewriting->row = fresh(rewriting);
-	EMIT(rewriting, I_ADD, rewriting->ulong_type, sum[0], part[0], part[1]);
-	EMIT(rewriting, I_ADD, rewriting->ulong_type, sum[1], sum[0], part[2]);
-	EMIT(rewriting, AND, rewriting->ulong_type, low, sum[1], rewriting->mask);
+}
+
+// Three numbers joined by an operation.
+static uint32_t put_join(struct rewriting *rewriting, uint32_t op, const uint32_t part[3])
+{
+	uint32_t two = rewrite_fresh(rewriting), three = rewrite_fresh(rewriting);
+
+	EMIT(rewriting, op, rewriting->ulong_type, two, part[0], part[1]);
+	EMIT(rewriting, op, rewriting->ulong_type, three, two, part[2]);
+	return three;
+}
+
+// The row of this work-group, whether the work-item is its first, and how many it has.
+static void put_row(struct rewriting *rewriting)
+{
+	uint32_t part[3], low = rewrite_fresh(rewriting), offset = rewrite_fresh(rewriting);
+
+	put_place(rewriting, PLACE_GROUP, part);
+	uint32_t sum = put_join(rewriting, I_ADD, part);
+	rewriting->row = rewrite_fresh(rewriting);
+	EMIT(rewriting, AND, rewriting->ulong_type, low, sum, rewriting->mask);
 	EMIT(rewriting, I_MUL, rewriting->ulong_type, offset, low, rewriting->stride);
 	EMIT(rewriting, PTR_ACCESS_CHAIN, rewriting->pointer_type, rewriting->row,
 	     rewriting->parameter, offset);
+	put_place(rewriting, PLACE_ITEM, part);
+	uint32_t any = put_join(rewriting, OR, part);
+	rewriting->leads = rewrite_fresh(rewriting);
+	EMIT(rewriting, I_EQUAL, rewriting->bool_type, rewriting->leads, any, rewriting->zero);
+	put_place(rewriting, PLACE_SIZE, part);
+	rewriting->items = put_join(rewriting, I_MUL, part);
+}
+
+// The counter of a block of the function that keeps it in a variable of its own, or
+// TARE_BLOCKS_DERIVED. A kernel's first block has none: a group's first work-item counts for all.
+static uint32_t own_counter(const struct rewriting *rewriting, uint32_t block)
+{
+	if (rewriting->leads && block == rewriting->function->first_block)
+		return TARE_BLOCKS_DERIVED;
+	return rewriting->plan->counters[block];
 }
 
 // At the beginning of a function's first block.
 static void begin_body(struct rewriting *rewriting)
 {
-	const struct tare_blocks_function *function = rewriting->function;
-	uint32_t end = function->first_block + function->blocks;
+	uint32_t first = rewriting->function->first_block;
 
-	for (uint32_t i = function->first_block; function->counted && i < end; i++) {
-		rewriting->own[i] = fresh(rewriting);
-		EMIT(rewriting, SPIRV_VARIABLE, rewriting->own_type, rewriting->own[i],
+	for (uint32_t i = first; i < first + rewriting->function->blocks; i++) {
+		uint32_t counter = rewriting->plan->counters[i];
+		if (counter == TARE_BLOCKS_DERIVED)
+			continue;
+		rewriting->own[counter] = rewrite_fresh(rewriting);
+		EMIT(rewriting, SPIRV_VARIABLE, rewriting->own_type, rewriting->own[counter],
 		     SPIRV_FUNCTION_STORAGE);
 	}
 }
 
 static void clear_counters(struct rewriting *rewriting)
 {
-	const struct tare_blocks_function *function = rewriting->function;
-	uint32_t end = function->first_block + function->blocks;
+	uint32_t first = rewriting->function->first_block;
 
-	if (finds_row(rewriting->module, function))
+	rewriting->leads = 0;
+	if (finds_row(rewriting->module, rewriting->function))
 		put_row(rewriting);
 	else
 		rewriting->row = rewriting->parameter;
-	for (uint32_t i = function->first_block; function->counted && i < end; i++)
-		EMIT(rewriting, STORE, rewriting->own[i], rewriting->zero);
+	for (uint32_t i = first; i < first + rewriting->function->blocks; i++)
+		if (own_counter(rewriting, i) != TARE_BLOCKS_DERIVED)
+			EMIT(rewriting, REWRITE_STORE, rewriting->own[own_counter(rewriting, i)],
+			     rewriting->zero);
 }
 
 static void raise_counter(struct rewriting *rewriting)
 {
-	uint32_t before = fresh(rewriting), after = fresh(rewriting);
-	uint32_t own = rewriting->own[rewriting->block - 1];
+	uint32_t counter = own_counter(rewriting, rewriting->block - 1);
 
-	if (!rewriting->function->counted)
+	if (counter == TARE_BLOCKS_DERIVED)
 		return;
-	EMIT(rewriting, LOAD, rewriting->ulong_type, before, own);
+	uint32_t before = rewrite_fresh(rewriting), after = rewrite_fresh(rewriting);
+	EMIT(rewriting, REWRITE_LOAD, rewriting->ulong_type, before, rewriting->own[counter]);
 	EMIT(rewriting, I_ADD, rewriting->ulong_type, after, before, rewriting->one);
-	EMIT(rewriting, STORE, own, after);
+	EMIT(rewriting, REWRITE_STORE, rewriting->own[counter], after);
 }
 
+static void put_addition(struct rewriting *rewriting, uint32_t counter, uint32_t value)
+{
+	uint32_t place = rewrite_fresh(rewriting), before = rewrite_fresh(rewriting);
+
+	EMIT(rewriting, PTR_ACCESS_CHAIN, rewriting->pointer_type, place, rewriting->row,
+	     rewriting->constants[counter]);
+	EMIT(rewriting, ATOMIC_I_ADD, rewriting->ulong_type, before, place, rewriting->scope,
+	     rewriting->relaxed, value);
+}
+
+// In front of a return. No block comes behind it, so that it may be cut in two.
 static void add_to_memory(struct rewriting *rewriting)
 {
-	const struct tare_blocks_function *function = rewriting->function;
-	uint32_t end = function->first_block + function->blocks;
+	uint32_t first = rewriting->function->first_block;
 
-	for (uint32_t i = function->first_block; function->counted && i < end; i++) {
-		uint32_t value = fresh(rewriting), place = fresh(rewriting),
-		         before = fresh(rewriting);
-		EMIT(rewriting, LOAD, rewriting->ulong_type, value, rewriting->own[i]);
-		EMIT(rewriting, PTR_ACCESS_CHAIN, rewriting->pointer_type, place, rewriting->row,
-		     rewriting->constants[i]);
-		EMIT(rewriting, ATOMIC_I_ADD, rewriting->ulong_type, before, place,
-		     rewriting->scope, rewriting->relaxed, value);
+	for (uint32_t i = first; i < first + rewriting->function->blocks; i++) {
+		uint32_t counter = own_counter(rewriting, i);
+		if (counter == TARE_BLOCKS_DERIVED)
+			continue;
+		uint32_t value = rewrite_fresh(rewriting);
+		EMIT(rewriting, REWRITE_LOAD, rewriting->ulong_type, value,
+		     rewriting->own[counter]);
+		put_addition(rewriting, counter, value);
 	}
+	if (!rewriting->leads || rewriting->plan->counters[first] == TARE_BLOCKS_DERIVED)
+		return;
+	uint32_t leading = rewrite_fresh(rewriting), out = rewrite_fresh(rewriting);
+	EMIT(rewriting, BRANCH_CONDITIONAL, rewriting->leads, leading, out);
+	EMIT(rewriting, SPIRV_LABEL, leading);
+	put_addition(rewriting, rewriting->plan->counters[first], rewriting->items);
+	EMIT(rewriting, BRANCH, out);
+	EMIT(rewriting, SPIRV_LABEL, out);
 }
 
 static void begin_block(struct rewriting *rewriting, size_t at)
@@ -389,10 +230,10 @@ static void begin_block(struct rewriting *rewriting, size_t at)
 	bool first = rewriting->block == rewriting->function->first_block;
 
 	if (first) {
-		rewriting->parameter = fresh(rewriting);
+		rewriting->parameter = rewrite_fresh(rewriting);
 		EMIT(rewriting, SPIRV_PARAMETER, rewriting->pointer_type, rewriting->parameter);
 	}
-	copy(rewriting, at);
+	rewrite_copy(rewriting, at);
 	if (first)
 		begin_body(rewriting);
 	rewriting->block++;
@@ -421,9 +262,11 @@ static void rewrite_body(struct rewriting *rewriting, size_t at)
 	if (op == RETURN || op == RETURN_VALUE)
 		add_to_memory(rewriting);
 	if (op == SPIRV_CALL && find_function(rewriting->module, words->words[at + 3]))
-		copy_with(rewriting, at, rewriting->row);
+		rewrite_copy_with(rewriting, at, rewriting->row);
 	else
-		copy(rewriting, at);
+		rewrite_copy(rewriting, at);
+	if (op == SPIRV_FUNCTION_END)
+		rewriting->function = NULL;
 }
 
 // ---- the whole
@@ -436,35 +279,60 @@ static bool is_annotation_or_before(uint32_t op)
 	       op == SPIRV_DECORATE_STRING || op == SPIRV_DECORATE_STRING + 1;
 }
 
+// Whether an entry point names a variable that it uses.
+static bool names(const struct spirv_words *words, size_t at, uint32_t variable)
+{
+	const char *name = spirv_text(words, at, 3);
+	size_t first = 3 + (name ? strlen(name) / 4 + 1 : 0);
+
+	for (size_t i = first; i < spirv_length(words, at); i++)
+		if (words->words[at + i] == variable)
+			return true;
+	return false;
+}
+
+static void copy_entry(struct rewriting *rewriting, size_t at)
+{
+	size_t begin = rewriting->count;
+
+	rewrite_copy(rewriting, at);
+	for (int i = 0; i < PLACES; i++)
+		if (!names(&rewriting->module->words, at, rewriting->places[i]))
+			rewrite_put(rewriting, rewriting->places[i]);
+	if (!rewriting->failed)
+		rewriting->words[begin] =
+		    (uint32_t)(rewriting->count - begin) << 16 | SPIRV_ENTRY_POINT;
+}
+
 static void rewrite(struct rewriting *rewriting)
 {
 	const struct spirv_words *words = &rewriting->module->words;
 	bool capabilities = false, decorations = false, globals = false;
 
 	for (size_t i = 0; i < SPIRV_HEADER_WORDS; i++)
-		put(rewriting, words->words[i]);
+		rewrite_put(rewriting, words->words[i]);
 	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at)) {
 		uint32_t op = spirv_op(words, at);
 		if (!capabilities && op != SPIRV_CAPABILITY) {
-			put_capabilities(rewriting);
+			rewrite_capabilities(rewriting);
 			capabilities = true;
 		}
 		if (!decorations && !is_annotation_or_before(op)) {
-			put_decorations(rewriting);
+			rewrite_decorations(rewriting);
 			decorations = true;
 		}
 		if (!globals && op == SPIRV_FUNCTION) {
-			put_globals(rewriting);
+			rewrite_globals(rewriting);
 			globals = true;
 		}
 		if (op == SPIRV_FUNCTION)
 			begin_function(rewriting, at);
 		else if (rewriting->function)
 			rewrite_body(rewriting, at);
-		else if (op == SPIRV_ENTRY_POINT && rewriting->group_is_new)
-			copy_with(rewriting, at, rewriting->group);
+		else if (op == SPIRV_ENTRY_POINT)
+			copy_entry(rewriting, at);
 		else
-			copy(rewriting, at);
+			rewrite_copy(rewriting, at);
 	}
 	if (!rewriting->failed)
 		rewriting->words[3] = rewriting->bound;
@@ -484,8 +352,13 @@ static const char *obstacle(const struct tare_blocks_module *module)
 		in_function |= op == SPIRV_FUNCTION;
 		if (op == FUNCTION_POINTER || op == FUNCTION_POINTER_CALL)
 			return "it calls functions through pointers";
-		if (op == EXTENDED && words->words[at + 4] == OPENCL_PRINTF &&
-		    !tare_blocks_is_silent(module, at))
+		if (spirv_length(words, at) > LONGEST)
+			return "an instruction of it is too long";
+		if (op == SPIRV_FUNCTION &&
+		    !spirv_find_op(words, words->words[at + 4], SPIRV_TYPE_FUNCTION))
+			return "a function of it has no type";
+		if (op == EXTENDED && spirv_length(words, at) > 4 &&
+		    words->words[at + 4] == OPENCL_PRINTF && !tare_blocks_is_silent(module, at))
 			return "it calls printf, whose output could change";
 		if (!in_function && op == SPIRV_VARIABLE &&
 		    words->words[at + 3] == SPIRV_CROSS_WORKGROUP)
@@ -502,27 +375,26 @@ static int check(const struct tare_blocks_module *module, struct tare_error *err
 }
 
 int tare_blocks_instrument(const struct tare_blocks_module *module,
+                           const struct tare_blocks_plan *plan,
                            struct tare_blocks_instrumented *made, struct tare_error *error)
 {
-	struct rewriting rewriting = { .module = module, .bound = module->words.bound };
-	uint32_t blocks = module->block_count;
+	struct rewriting rewriting = {
+		.module = module, .plan = plan, .bound = module->words.bound, .rows = ROWS
+	};
+	uint32_t counters = plan->counter_count;
 	int status = check(module, error);
 
-	*made = (struct tare_blocks_instrumented){ .counters = blocks };
+	*made = (struct tare_blocks_instrumented){ .counters = counters };
 	if (status < 0)
 		return status;
-	rewriting.row_counters = (blocks + LINE_COUNTERS - 1) / LINE_COUNTERS * LINE_COUNTERS;
-	rewriting.rows = ROWS;
+	rewriting.row_counters = (counters + LINE_COUNTERS - 1) / LINE_COUNTERS * LINE_COUNTERS;
 	while (rewriting.rows > 1 &&
 	       (uint64_t)rewriting.rows * rewriting.row_counters * 8 > TARE_BLOCKS_MOST_BYTES)
 		rewriting.rows /= 2;
 	rewriting.function_types = calloc((size_t)module->words.bound + 1, sizeof(uint32_t));
-	rewriting.constants = calloc(blocks, sizeof(uint32_t));
-	rewriting.own = calloc(blocks, sizeof(uint32_t));
-	rewriting.group = find_group(&module->words);
-	rewriting.group_is_new = rewriting.group == 0;
-	if (rewriting.group_is_new)
-		rewriting.group = fresh(&rewriting);
+	rewriting.constants = calloc((size_t)counters + 1, sizeof(uint32_t));
+	rewriting.own = calloc((size_t)counters + 1, sizeof(uint32_t));
+	rewrite_places(&rewriting);
 	if (rewriting.function_types && rewriting.constants && rewriting.own)
 		rewrite(&rewriting);
 	else

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module that counts how often its basic blocks run. Each function keeps its counters in private
 // variables and adds them to memory as it returns; a kernel gets the memory as one more argument,
-// its last.
+// its last. How often a kernel was begun the first work-item of each group adds for all of it.
 #pragma once
-#include "blocks/module.h"
+#include "blocks/plan.h"
 
 struct tare_blocks_instrumented {
 	void *data; // malloc
 	size_t bytes;
-	uint32_t counters; // one for each block; of functions that are not counted it stays 0
+	uint32_t counters;
 	// The memory has so many rows of counters, and a work-group uses one of them, so that
 	// groups that run at once seldom meet. The sum of all rows is what counts. A power of two.
 	uint32_t rows;
@@ -21,4 +21,5 @@ struct tare_blocks_instrumented {
 // 0; -ENOTSUP where the module is of a kind that cannot be instrumented, or -ENOMEM, with a
 // sentence. `made->data` is the caller's.
 int tare_blocks_instrument(const struct tare_blocks_module *module,
+                           const struct tare_blocks_plan *plan,
                            struct tare_blocks_instrumented *made, struct tare_error *error);

@@ -74,22 +74,21 @@ static struct tare_blocks_kernel *kernel_of(struct tare_blocks_profile *profile,
 static int add_counters(const struct counts *counts, const struct blocks_kernel *row,
                         struct tare_blocks_profile *profile, struct tare_blocks_kernel *kernel)
 {
-	const struct tare_blocks_module *module = &kernel->build->module;
+	uint32_t count = kernel->build->plan.counter_count;
 	uint64_t bytes = (uint64_t)row->rows * row->row_counters * sizeof(uint64_t);
 
-	if (row->row_counters < module->block_count || row->at > counts->bytes ||
-	    bytes > counts->bytes - row->at)
+	if (row->row_counters < count || row->at > counts->bytes || bytes > counts->bytes - row->at)
 		return 0;
-	if (!kernel->executions)
-		kernel->executions = calloc(module->block_count, sizeof *kernel->executions);
-	if (!kernel->executions)
+	if (!kernel->counters)
+		kernel->counters = calloc((size_t)count + 1, sizeof *kernel->counters);
+	if (!kernel->counters)
 		return -ENOMEM;
 	const uint64_t *counters =
 	    (const uint64_t *)(const void *)((const char *)counts->head + row->at);
 	profile->counter_bytes += bytes;
 	for (uint32_t i = 0; i < row->rows; i++)
-		for (uint32_t k = 0; k < module->block_count; k++)
-			kernel->executions[k] += counters[(size_t)i * row->row_counters + k];
+		for (uint32_t k = 0; k < count; k++)
+			kernel->counters[k] += counters[(size_t)i * row->row_counters + k];
 	return 0;
 }
 
@@ -131,16 +130,23 @@ static int add_counts(const struct counts *counts, const struct tare_blocks_buil
 
 // ---- sums
 
-static void sum(struct tare_blocks_kernel *kernel)
+static int sum(struct tare_blocks_kernel *kernel)
 {
 	const struct tare_blocks_module *module = &kernel->build->module;
 
+	kernel->executions = calloc((size_t)module->block_count + 1, sizeof *kernel->executions);
+	if (!kernel->executions)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < module->block_count; i++)
+		kernel->executions[i] =
+		    tare_blocks_plan_count(&kernel->build->plan, i, kernel->counters);
 	for (uint32_t i = 0; i < module->block_count; i++)
 		tare_blocks_add(&kernel->tally, &module->blocks[i].tally, kernel->executions[i]);
 	for (uint32_t i = 0; i < module->function_count; i++)
 		if (module->functions[i].kernel &&
 		    strcmp(module->functions[i].kernel, kernel->name) == 0)
 			kernel->entered = kernel->executions[module->functions[i].first_block];
+	return 0;
 }
 
 bool tare_blocks_is_whole(const struct tare_blocks_kernel *kernel)
@@ -180,11 +186,11 @@ int tare_blocks_profile_read(const char *folder, const struct tare_blocks_builds
 		munmap((void *)(uintptr_t)counts.head, counts.bytes);
 	}
 	closedir(list);
+	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
+		if (profile->kernels[i].counters)
+			status = sum(&profile->kernels[i]);
 	if (status < 0)
 		return tare_fail(error, -status, "out of memory");
-	for (size_t i = 0; i < profile->kernel_count; i++)
-		if (profile->kernels[i].executions)
-			sum(&profile->kernels[i]);
 	if (profile->kernel_count)
 		qsort(profile->kernels, profile->kernel_count, sizeof *profile->kernels, by_cost);
 	return 0;
@@ -192,8 +198,10 @@ int tare_blocks_profile_read(const char *folder, const struct tare_blocks_builds
 
 void tare_blocks_profile_free(struct tare_blocks_profile *profile)
 {
-	for (size_t i = 0; i < profile->kernel_count; i++)
+	for (size_t i = 0; i < profile->kernel_count; i++) {
+		free(profile->kernels[i].counters);
 		free(profile->kernels[i].executions);
+	}
 	free(profile->kernels);
 	*profile = (struct tare_blocks_profile){ .kernels = NULL };
 }

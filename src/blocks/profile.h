@@ -11,6 +11,7 @@ struct tare_blocks_kernel {
 	enum blocks_why why;                   // launches are not counted
 	int code;                              // the vendor's
 	char log[256];                         // of the driver's build
+	uint64_t *counters;                    // as they were read; NULL: none
 	uint64_t *executions; // of each block of the build's module, by work-items; NULL: none
 	uint64_t entered;     // of the kernel's first block: work_items, or counts are missing
 	struct tare_blocks_tally tally; // of all launches

@@ -19,7 +19,8 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 		bool coded; // the vendor's error tells more
 	} clauses[BLOCKS_WHYS] = {
 		[BLOCKS_COVERED] = { "it is not known why", false },
-		[BLOCKS_NO_SOURCE] = { "its program was loaded as a binary, linked or built in: "
+		[BLOCKS_NO_SOURCE] = { "its program was loaded as a binary, linked from parts or "
+		                       "built in: "
 		                       "let it be built from source (a program that keeps kernels "
 		                       "it has built can be told not to, or its cache be removed)",
 		                       false },

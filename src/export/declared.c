@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/declared.h"
 
-#include "report/tables/tables.h"
-
+#include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
-enum { MOST_TABLES = 32, MOST_COLUMNS = 64, MOST_TEXT = 72 };
+enum { MOST_TABLES = 64, MOST_COLUMNS = 64, MOST_TEXT = 72 };
 
 static const struct tare_column *stored(const struct tare_table *table, size_t at)
 {
@@ -15,9 +15,17 @@ static const struct tare_column *stored(const struct tare_table *table, size_t a
 
 // ---- rows
 
+// What the declaration is of.
+static const void *source_of(const struct rows *rows)
+{
+	return rows->table->has ? (const void *)rows : rows->run;
+}
+
 static size_t count_declared(const struct rows *rows)
 {
-	return rows->run->tables ? rows->table->declared->count(rows->run) : 0;
+	bool there = rows->table->has || rows->run->tables;
+
+	return there ? rows->table->declared->count(source_of(rows)) : 0;
 }
 
 // "256x4" of sizes, and a hash in hexadecimal; `text` stays until the row is written.
@@ -57,15 +65,17 @@ static void put_value(struct rows *rows, const struct tare_column *column,
 static void put_declared(struct rows *rows, size_t index)
 {
 	const struct tare_table *table = rows->table->declared;
-	const void *row = table->row(rows->run, index);
+	const void *source = source_of(rows), *row = table->row(source, index);
 	char texts[MOST_COLUMNS][MOST_TEXT];
 
+	if (rows->table->has && !rows->table->has(rows, row))
+		return;
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct tare_column *column = stored(table, i);
 		struct tare_cell_value value;
 		if (!column)
 			continue;
-		value = tare_column_value(column, rows->run, row);
+		value = tare_column_value(column, source, row);
 		put_value(rows, column, &value, texts[i]);
 	}
 	rows_end(rows);
@@ -85,27 +95,32 @@ static enum export_type type_of(const struct tare_column *column)
 	}
 }
 
-const struct export_table *export_declared_table(size_t index)
+const struct export_table *export_declared_table(size_t slot, const struct tare_table *declared,
+                                                 bool (*has)(struct rows *, const void *))
 {
 	static struct export_column columns[MOST_TABLES][MOST_COLUMNS];
 	static struct export_table tables[MOST_TABLES];
-	static char names[MOST_TABLES][64];
-	const struct tare_table *declared = tare_run_tables[index];
+	static char names[MOST_TABLES][MOST_TEXT];
 	size_t count = 0;
 
-	if (!declared)
-		return NULL;
+	assert(slot < MOST_TABLES && declared->column_count <= MOST_COLUMNS);
+	if (tables[slot].name)
+		return &tables[slot];
 	for (size_t i = 0; i < declared->column_count; i++)
 		if (stored(declared, i))
-			columns[index][count++] =
+			columns[slot][count++] =
 			    (struct export_column){ declared->columns[i].id,
 				                    type_of(&declared->columns[i]) };
-	snprintf(names[index], sizeof names[index], "report_%s", declared->id);
-	tables[index] = (struct export_table){ .name = names[index],
-		                               .columns = columns[index],
-		                               .column_count = count,
-		                               .count = count_declared,
-		                               .put = put_declared,
-		                               .declared = declared };
-	return &tables[index];
+	snprintf(names[slot], sizeof names[slot], "%s%s", has ? "" : "report_", declared->id);
+	tables[slot] = (struct export_table){
+		.name = names[slot],
+		.columns = columns[slot],
+		.column_count = count,
+		.keyed = strcmp(declared->columns[0].id, declared->id) == 0,
+		.count = count_declared,
+		.put = put_declared,
+		.declared = declared,
+		.has = has,
+	};
+	return &tables[slot];
 }

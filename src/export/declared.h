@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the report, as they are declared (report/tables/tables.h), as tables of an export.
+// Declared tables, of the report (report/tables/tables.h) and of the recording (own.h), as tables
+// of an export.
 #pragma once
 #include "export/rows.h"
 
-// The table of a declared one: of its columns those that CSV and SQLite can keep. It is called as
-// the declared one behind "report_". NULL beyond the last.
-const struct export_table *export_declared_table(size_t index);
+// The table of a declared one: of its columns those that CSV and SQLite can keep. `slot` is the
+// caller's number for it, always the same. `has` is NULL for one of the report, which is called as
+// the declared one behind "report_".
+const struct export_table *export_declared_table(size_t slot, const struct tare_table *declared,
+                                                 bool (*has)(struct rows *, const void *));

@@ -77,25 +77,6 @@ void rows_name(struct rows *rows, const char *value)
 	rows_text(rows, value && value[0] ? value : NULL);
 }
 
-void rows_moment(struct rows *rows, int64_t at_ns)
-{
-	int64_t since;
-
-	if (at_ns == TARE_NO_TIME ||
-	    __builtin_sub_overflow(at_ns, rows->recording->start_ns, &since))
-		rows_null(rows);
-	else
-		rows_integer(rows, since);
-}
-
-void rows_length(struct rows *rows, int64_t ns)
-{
-	if (ns == TARE_NO_TIME)
-		rows_null(rows);
-	else
-		rows_integer(rows, ns);
-}
-
 void rows_end(struct rows *rows)
 {
 	assert(rows->column == rows->table->column_count);
@@ -104,5 +85,3 @@ void rows_end(struct rows *rows)
 		rows_keep(rows, rows->sink->row(rows->context));
 	rows->counts->rows += rows->status == 0;
 }
-
-// ---- all tables

@@ -22,7 +22,15 @@ struct export_table {
 	// of the view. `command` rows are one a command.
 	size_t (*count)(const struct rows *rows);
 	void (*put)(struct rows *rows, size_t index);
-	const struct tare_table *declared; // NULL: not of the report
+	const struct tare_table *declared;               // NULL: written by `put` alone
+	bool (*has)(struct rows *rows, const void *row); // of a table of the recording
+};
+
+// A declared table of the recording, whose source is a struct rows (own.h), and which of its rows
+// are of the view.
+struct export_own {
+	struct tare_table table;
+	bool (*has)(struct rows *rows, const void *row);
 };
 
 // Where rows go. All return 0 or a negative errno.
@@ -68,8 +76,6 @@ void rows_index(struct rows *rows, uint32_t index, size_t count); // NULL from `
 void rows_real(struct rows *rows, double value);                  // NULL when not finite
 void rows_text(struct rows *rows, const char *value);             // NULL for NULL
 void rows_name(struct rows *rows, const char *value);             // NULL for "" as well
-void rows_moment(struct rows *rows, int64_t at_ns);               // absolute; NULL for TARE_NO_TIME
-void rows_length(struct rows *rows, int64_t ns);                  // NULL for TARE_NO_TIME
 void rows_end(struct rows *rows);
 
 #define EXPORT_TABLE(name, title, keyed, count, put)                                               \
@@ -78,7 +84,8 @@ void rows_end(struct rows *rows);
 		keyed, count,          put                                                         \
 	}
 
-extern const struct export_table export_meta, export_process, export_thread, export_device,
-    export_queue, export_program, export_kernel, export_memory, export_function, export_command,
-    export_wait, export_call, export_phase, export_callback, export_loss, export_gap, export_ledger,
-    export_stack, export_frame, export_list, export_execution;
+extern const struct export_table export_meta, export_wait, export_ledger, export_frame;
+extern const struct export_own export_process, export_thread, export_device, export_queue,
+    export_program, export_kernel, export_memory, export_function, export_command, export_call,
+    export_phase, export_callback, export_loss, export_gap, export_stack, export_list,
+    export_execution;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define INTEGER EXPORT_INTEGER
-#define REAL EXPORT_REAL
 #define TEXT EXPORT_TEXT
 
 // ---- meta: names and values, so that later versions can add some
@@ -91,30 +90,12 @@ EXPORT_TABLE(export_meta, "meta", false, count_meta, put_meta);
 
 // ---- gap
 
-static const struct export_column export_gap_columns[] = {
-	{ "gap", INTEGER },   { "device", INTEGER },  { "from_ns", INTEGER },
-	{ "to_ns", INTEGER }, { "command", INTEGER }, { "cause", TEXT },
-};
-
-static size_t count_gaps(const struct rows *rows)
-{
-	return rows->ledgers->gap_count;
-}
-
-static void put_gap(struct rows *rows, size_t index)
-{
-	const struct tare_gap *g = &rows->ledgers->gaps[index];
-
-	rows_integer(rows, (int64_t)index);
-	rows_index(rows, g->device, rows->recording->device_count);
-	rows_moment(rows, g->from_ns);
-	rows_moment(rows, g->to_ns);
-	rows_index(rows, g->command, rows->recording->command_count);
-	rows_text(rows, tare_ledger_category_name(g->cause));
-	rows_end(rows);
-}
-
-EXPORT_TABLE(export_gap, "gap", true, count_gaps, put_gap);
+#define TABLE gap
+#define ROW struct tare_gap
+#define COLUMNS "export/columns/gap.def"
+#include "export/own.h"
+EXPORT_OWN(gap, struct tare_gap, "one of the longest idle gaps of a device",
+           rows->ledgers->gap_count, &rows->ledgers->gaps[index], true)
 
 // ---- ledger
 

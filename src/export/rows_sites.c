@@ -12,37 +12,25 @@ static size_t count_stacks(const struct rows *rows)
 
 static void put_frame(struct rows *rows, const struct tare_frame *frame)
 {
-	rows_text(rows, frame ? frame->function : NULL);
-	rows_text(rows, frame ? frame->file : NULL);
-	rows_known(rows, frame && frame->line > 0 ? (uint64_t)frame->line : 0);
-	rows_name(rows, frame ? frame->module : NULL);
-	if (frame)
-		rows_unsigned(rows, frame->address);
-	else
-		rows_null(rows);
+	rows_text(rows, frame->function);
+	rows_text(rows, frame->file);
+	rows_known(rows, frame->line > 0 ? (uint64_t)frame->line : 0);
+	rows_name(rows, frame->module);
+	rows_unsigned(rows, frame->address);
 }
 
 // ---- stack: the frame that is shown for it
 
-static const struct export_column export_stack_columns[] = {
-	{ "stack", INTEGER }, { "process", INTEGER }, { "site", TEXT },   { "function", TEXT },
-	{ "file", TEXT },     { "line", INTEGER },    { "module", TEXT }, { "address", INTEGER },
-};
-
-static void put_stack(struct rows *rows, size_t index)
-{
-	const struct tare_recorded_stack *s = &rows->recording->stacks[index];
-
-	if (!tare_view_filter_has_process(rows->members, s->process))
-		return;
-	rows_integer(rows, (int64_t)index);
-	rows_index(rows, s->process, rows->recording->process_count);
-	rows_name(rows, tare_symbols_text(rows->symbols, (uint32_t)index));
-	put_frame(rows, tare_symbols_site(rows->symbols, (uint32_t)index));
-	rows_end(rows);
-}
-
-EXPORT_TABLE(export_stack, "stack", true, count_stacks, put_stack);
+#define STACK (uint32_t)(row - r->stacks)
+#define SITE tare_symbols_site(rows->symbols, STACK)
+#define OF_FRAME(value) (SITE ? (value) : tare_absent(TARE_NOT_KNOWN))
+#define TABLE stack
+#define ROW struct tare_recorded_stack
+#define COLUMNS "export/columns/stack.def"
+#include "export/own.h"
+EXPORT_OWN(stack, struct tare_recorded_stack, "a call stack, which commands and calls name",
+           r->stack_count, &r->stacks[index],
+           tare_view_filter_has_process(rows->members, row->process))
 
 // ---- frame: all of them
 

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // All tables, in the order in which they are written: first the recording's own, then the report's.
+#include "report/tables/tables.h"
 #include "export/declared.h"
 
 #include <errno.h>
 
-static const struct export_table *const own_tables[] = {
-	&export_meta,     &export_process, &export_thread,    &export_device,   &export_queue,
-	&export_program,  &export_kernel,  &export_memory,    &export_function, &export_command,
-	&export_wait,     &export_list,    &export_execution, &export_call,     &export_phase,
-	&export_callback, &export_loss,    &export_gap,       &export_ledger,   &export_stack,
-	&export_frame,
+// What one table is written from: by hand, or as it is declared.
+static const struct {
+	const struct export_table *written;
+	const struct export_own *declared;
+} own_tables[] = {
+	{ .written = &export_meta },       { .declared = &export_process },
+	{ .declared = &export_thread },    { .declared = &export_device },
+	{ .declared = &export_queue },     { .declared = &export_program },
+	{ .declared = &export_kernel },    { .declared = &export_memory },
+	{ .declared = &export_function },  { .declared = &export_command },
+	{ .written = &export_wait },       { .declared = &export_list },
+	{ .declared = &export_execution }, { .declared = &export_call },
+	{ .declared = &export_phase },     { .declared = &export_callback },
+	{ .declared = &export_loss },      { .declared = &export_gap },
+	{ .written = &export_ledger },     { .declared = &export_stack },
+	{ .written = &export_frame },
 };
 
 enum { OWN_TABLES = sizeof own_tables / sizeof *own_tables, MOST_TABLES = 64 };
@@ -17,7 +28,15 @@ enum { OWN_TABLES = sizeof own_tables / sizeof *own_tables, MOST_TABLES = 64 };
 // NULL beyond the last.
 static const struct export_table *table_at(size_t index)
 {
-	return index < OWN_TABLES ? own_tables[index] : export_declared_table(index - OWN_TABLES);
+	const struct tare_table *reported;
+
+	if (index < OWN_TABLES && own_tables[index].written)
+		return own_tables[index].written;
+	if (index < OWN_TABLES)
+		return export_declared_table(index, &own_tables[index].declared->table,
+		                             own_tables[index].declared->has);
+	reported = tare_run_tables[index - OWN_TABLES];
+	return reported ? export_declared_table(index, reported, NULL) : NULL;
 }
 
 const char *const *tare_export_tables(void)

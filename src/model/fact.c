@@ -68,6 +68,11 @@ void tare_facts_doubt(struct tare_facts *facts, enum tare_doubt doubt, const cha
 	tare_fact_set_text(facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER, note);
 }
 
+const char *tare_fact_text(const struct tare_facts *facts, enum tare_fact_id id)
+{
+	return facts->fact[id].present ? facts->fact[id].text : "";
+}
+
 void tare_fact_absent(struct tare_facts *facts, enum tare_fact_id id, const char *reason_format,
                       ...)
 {

@@ -183,6 +183,8 @@ void tare_facts_doubt(struct tare_facts *facts, enum tare_doubt doubt, const cha
 // A text may end with this; whether it does.
 #define TARE_FACT_GUESSED " (guessed)"
 bool tare_fact_says_guessed(const struct tare_facts *facts, enum tare_fact_id id);
+// What a fact of type TEXT says; "" where it is absent.
+const char *tare_fact_text(const struct tare_facts *facts, enum tare_fact_id id);
 // Records why a fact has no value: "CUDA does not tell".
 void tare_fact_absent(struct tare_facts *facts, enum tare_fact_id id, const char *reason_format,
                       ...) __attribute__((format(printf, 3, 4)));

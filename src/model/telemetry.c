@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/telemetry.h"
 
+#include "model/statistics/order.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -98,12 +100,6 @@ static double value_of(const struct tare_telemetry *reading, enum tare_telemetry
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-	return (left > right) - (left < right);
-}
-
 // The values of one kind that count, sorted, into `values`; returns how many.
 static size_t gather(const struct tare_telemetry *readings, size_t n, bool loaded_only,
                      enum tare_telemetry_value value, double *values)
@@ -115,7 +111,7 @@ static size_t gather(const struct tare_telemetry *readings, size_t n, bool loade
 		if (isfinite(one) && !(loaded_only && is_idle(&readings[i])))
 			values[count++] = one;
 	}
-	qsort(values, count, sizeof *values, compare);
+	qsort(values, count, sizeof *values, tare_compare_doubles);
 	return count;
 }
 

@@ -11,6 +11,8 @@
 
 // What the driver API's documentation says of cuEventElapsedTime.
 #define STEP_NS 500.0
+// The last of the streams that are numbers: NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD.
+#define PER_THREAD 2
 // CUPTI's documentation says nothing; on H100 and H200 its times come in steps of 32 ns.
 #define ENGINES_STEP_NS 32.0
 // Flushes after which a record of CUPTI's is not waited for any more.
@@ -333,6 +335,8 @@ int tare_time_open_cuda(struct tare_timer **timer, void *native,
 	uint32_t spans;
 	int status = tare_time_start(timer, options, true, &spans, error);
 
+	if (status == 0 && (uintptr_t)native > PER_THREAD)
+		status = tare_time_check_handle(native, "stream", error);
 	if (status < 0)
 		return status;
 	stream = calloc(1, sizeof *stream + spans * sizeof *stream->events);

@@ -37,6 +37,8 @@ struct tare_time_api {
 	// 0; -EAGAIN: not finished after all; -ENODATA.
 	int (*stamps)(void *queue, uint32_t slot, bool with_floor, struct tare_time_stamps *stamps,
 	              struct tare_time_why *why);
+	// -EINVAL where `event` cannot be one. May be NULL.
+	int (*event_check)(const void *event, struct tare_time_error *error);
 	int (*event_done)(void *queue, void *event, struct tare_time_why *why);
 	int (*event_stamps)(void *queue, void *event, struct tare_time_stamps *stamps,
 	                    struct tare_time_why *why);
@@ -104,6 +106,12 @@ int tare_time_fail_native(struct tare_time_error *error, int code, const char *c
 // Fills *why and returns -ENODATA.
 int tare_time_absent(struct tare_time_why *why, enum tare_time_reason reason, long native,
                      const char *sentence);
+
+// -EINVAL where `handle`, "command queue", does not point to memory; 0 where it does or that cannot
+// be told.
+int tare_time_check_handle(const void *handle, const char *what, struct tare_time_error *error);
+// ... where it is no object of an OpenCL driver.
+int tare_time_check_cl(const void *handle, const char *what, struct tare_time_error *error);
 
 // A row for each function of a vendor's library.
 struct tare_time_symbol {

@@ -136,6 +136,11 @@ static int failed(struct tare_time_why *why, ze_result_t result)
 	                        "the driver says that it failed");
 }
 
+static int levelzero_event_check(const void *event, struct tare_time_error *error)
+{
+	return tare_time_check_handle(event, "event", error);
+}
+
 static int levelzero_event_done(void *state, void *event, struct tare_time_why *why)
 {
 	struct list *list = state;
@@ -229,9 +234,9 @@ static void levelzero_close(void *state)
 
 #define MEMBERS                                                                                    \
 	.begin = levelzero_begin, .end = levelzero_end, .done = levelzero_done,                    \
-	.stamps = levelzero_stamps, .event_done = levelzero_event_done,                            \
-	.event_stamps = levelzero_event_stamps, .close = levelzero_close,                          \
-	.device = levelzero_device, .writes_later = true
+	.stamps = levelzero_stamps, .event_check = levelzero_event_check,                          \
+	.event_done = levelzero_event_done, .event_stamps = levelzero_event_stamps,                \
+	.close = levelzero_close, .device = levelzero_device, .writes_later = true
 static const struct tare_time_api immediate = { MEMBERS };
 static const struct tare_time_api regular = { MEMBERS, .executes_again = true };
 
@@ -346,6 +351,13 @@ int tare_time_open_levelzero(struct tare_timer **timer, void *context, void *dev
 		return tare_time_fail(error, EINVAL, "the context, the device or the list is NULL");
 	if (kind != TARE_TIME_REGULAR && kind != TARE_TIME_IMMEDIATE)
 		return tare_time_fail(error, EINVAL, "a list is regular or immediate");
+	status = tare_time_check_handle(context, "context", error);
+	if (status == 0)
+		status = tare_time_check_handle(device, "device", error);
+	if (status == 0)
+		status = tare_time_check_handle(native, "command list", error);
+	if (status < 0)
+		return status;
 	list = calloc(1, sizeof *list + spans * sizeof *list->ends);
 	if (!list)
 		return tare_time_fail(error, ENOMEM, "out of memory");

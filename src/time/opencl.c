@@ -117,6 +117,11 @@ static int failed(struct tare_time_why *why, cl_int native)
 	return tare_time_absent(why, TARE_TIME_COMMAND_FAILED, native, "a command failed");
 }
 
+static int opencl_event_check(const void *event, struct tare_time_error *error)
+{
+	return tare_time_check_cl(event, "event", error);
+}
+
 static int opencl_event_done(void *state, void *event, struct tare_time_why *why)
 {
 	struct queue *queue = state;
@@ -204,6 +209,7 @@ static const struct tare_time_api opencl = {
 	.flush = opencl_flush,
 	.done = opencl_done,
 	.stamps = opencl_stamps,
+	.event_check = opencl_event_check,
 	.event_done = opencl_event_done,
 	.event_stamps = opencl_event_stamps,
 	.release = opencl_release,
@@ -259,6 +265,9 @@ int tare_time_open_opencl(struct tare_timer **timer, void *native,
 		return status;
 	if (!native)
 		return tare_time_fail(error, EINVAL, "the command queue is NULL");
+	status = tare_time_check_cl(native, "command queue", error);
+	if (status < 0)
+		return status;
 	queue = calloc(1, sizeof *queue + spans * sizeof *queue->events);
 	if (!queue)
 		return tare_time_fail(error, ENOMEM, "out of memory");

@@ -286,6 +286,11 @@ int tare_time_event(struct tare_timer *timer, const char *name, void *event, int
 		return tare_time_fail(
 		    error, EINVAL, "a result needs a timer, an event, and a place to be told in");
 	start_result(timer, name, result);
+	if (timer->api->event_check) {
+		status = timer->api->event_check(event, error);
+		if (status < 0)
+			return status;
+	}
 	pthread_mutex_lock(&timer->lock);
 	timer->events_waiting++;
 	pthread_mutex_unlock(&timer->lock);

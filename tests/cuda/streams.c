@@ -66,6 +66,18 @@ static void kernels(int n)
 	DO(cuCtxSynchronize);
 }
 
+static void cooperates(int n)
+{
+	cu_result (*launch_all)(cu_function, unsigned int, unsigned int, unsigned int, unsigned int,
+	                        unsigned int, unsigned int, unsigned int, cu_stream, void **);
+	*(void **)&launch_all =
+	    dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuLaunchCooperativeKernel");
+	for (int i = 0; i < n; i++)
+		check(launch_all(other, 2, 1, 1, 64, 1, 1, 0, streams[0], NULL),
+		      "cuLaunchCooperativeKernel");
+	DO(cuStreamSynchronize, streams[0]);
+}
+
 static void urgent(int n)
 {
 	cu_result (*create)(cu_stream *stream, unsigned int flags, int priority);
@@ -558,18 +570,19 @@ int main(int count, char **arguments)
 	static const struct {
 		const char *name;
 		void (*run)(int n);
-	} styles[] = { { "kernels", kernels },  { "shared", shared },
-		       { "urgent", urgent },    { "ranges", ranges },
-		       { "managed", managed },  { "defaults", defaults },
-		       { "copies", copies },    { "graph", graph },
-		       { "threads", threads },  { "events", events },
-		       { "wrong", wrong },      { "killed", killed },
-		       { "forks", forks },      { "plug", plug },
-		       { "quits", quits },      { "terminated", terminated },
-		       { "waits", waits },      { "pageable", from_pageable },
-		       { "foreign", foreign },  { "runtime", by_runtime },
-		       { "second", on_second }, { "watched", watched },
-		       { "looks", looks },      { "mapped", mapped } };
+	} styles[] = { { "kernels", kernels },      { "shared", shared },
+		       { "urgent", urgent },        { "ranges", ranges },
+		       { "managed", managed },      { "defaults", defaults },
+		       { "copies", copies },        { "graph", graph },
+		       { "threads", threads },      { "events", events },
+		       { "wrong", wrong },          { "killed", killed },
+		       { "forks", forks },          { "plug", plug },
+		       { "quits", quits },          { "terminated", terminated },
+		       { "waits", waits },          { "pageable", from_pageable },
+		       { "foreign", foreign },      { "runtime", by_runtime },
+		       { "second", on_second },     { "watched", watched },
+		       { "looks", looks },          { "mapped", mapped },
+		       { "cooperates", cooperates } };
 #ifdef WITH_OPENCL
 	(void)early;
 	within_opencl(begin);

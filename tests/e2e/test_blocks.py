@@ -179,6 +179,15 @@ def test_the_exit_status_is_the_programs(once):
     assert done.status == 7 and document["exit_status"] == 7
 
 
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_program_that_is_linked_alone_is_counted(once, tmp_path, cached):
+    environment = {"COUNTED_LINKED": "1"} | ({"COUNTED_CACHE": str(tmp_path / "cache")} if cached else {})
+    done, document = once.blocks(KERNELS, "", *words_of(["vectors"]), **environment)
+    assert done.status == 0, done.errors.decode()
+    kernel = kernel_of(document, "vectors")
+    assert kernel["whole"] and kernel["total"]["loads"] == {"global": 512}
+
+
 # ---- what cannot be counted
 
 def not_counted(once, native_same=True, options="", kernels=("vectors",), source=KERNELS, **environment):
@@ -195,8 +204,19 @@ def not_counted(once, native_same=True, options="", kernels=("vectors",), source
     return kernel["not_counted"]
 
 
-def test_a_binary_is_not_counted(once):
-    assert "binary" in not_counted(once, COUNTED_BINARY="1")
+def test_a_binary_of_before_is_not_counted(once, tmp_path):
+    cache = tmp_path / "cache"
+    assert once.native(KERNELS, "", *words_of(["vectors"]), COUNTED_CACHE=str(cache)).status == 0 and cache.exists()
+    assert "binary" in not_counted(once, COUNTED_CACHE=str(cache))
+
+
+def test_a_binary_of_the_first_run_is_counted(once, tmp_path):
+    """A program with a cache of kernels builds in the first run and loads what it has built in the second."""
+    cache = tmp_path / "cache"
+    done, document = once.blocks(KERNELS, "", *words_of(["vectors"]), COUNTED_CACHE=str(cache))
+    assert done.status == 0 and cache.exists()
+    kernel = kernel_of(document, "vectors")
+    assert kernel["whole"] and kernel["total"]["loads"] == {"global": 512}
 
 
 def test_a_kernel_that_prints_is_not_counted(once):
@@ -243,3 +263,42 @@ def test_input_that_can_be_read_once_is_refused(once):
     os.close(reading)
     os.close(writing)
     assert done.returncode == 125 and b"read once only" in done.stderr
+
+
+# ---- against an interpreter
+
+# How oclgrind names what a total has: its lines are "  27648 - load global (110592 bytes)".
+ORACLE = {
+    "load global": ("loads.global", "loaded_bytes.global"), "store global": ("stores.global", "stored_bytes.global"),
+    "load local": ("loads.local", "loaded_bytes.local"), "store local": ("stores.local", "stored_bytes.local"),
+}
+FLOPS = {"fadd": 1, "fsub": 1, "fmul": 1, "fdiv": 1, "call llvm.fmuladd.f32()": 2, "call llvm.fmuladd.f64()": 2}
+
+
+def interpreted(command, environment):
+    """{kernel: {instruction: (times, bytes)}} by oclgrind."""
+    done = run(["oclgrind", "--inst-counts", *command], environment)
+    assert done.status == 0, done.errors.decode()
+    found = {}
+    for line in (done.out + done.errors).decode().splitlines():
+        if match := re.match(r"Instructions executed for kernel '(\w+)'", line):
+            found[match[1]] = counts = {}
+        elif match := re.match(r" +(\d+) - (.+?)(?: \((\d+) bytes\))?$", line):
+            counts[match[2]] = (int(match[1]), int(match[3] or 0))
+    return found
+
+
+@pytest.mark.skipif(not shutil.which("oclgrind"), reason="there is no oclgrind")
+def test_an_interpreter_counts_the_same(once):
+    """Vectors are left out, whose loads are calls there."""
+    names = [name for name in LIBRARY if name != "vectors"]
+    words = [KERNELS, "", *words_of(names)]
+    _, document = once.blocks(*words)
+    counts = interpreted([COUNTED, *words], once.environment)
+    assert set(counts) == set(names)
+    for name in names:
+        total = kernel_of(document, name)["total"]
+        for line, paths in ORACLE.items():
+            assert (at(total, paths[0]), at(total, paths[1])) == counts[name].get(line, (0, 0)), (name, line)
+        flops = sum(FLOPS.get(line, 0) * times for line, (times, _) in counts[name].items())
+        assert sum(total["flops"].values()) == flops, name

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples, recorded: the trace contains what each says it must, the ledger is exact, and each
 way of doing it badly shows where it should. Compared are shares of one run with those of another."""
+import json
 import os
 import pathlib
 import re
@@ -10,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import trace_oracle  # noqa: E402
-from recorded import EXAMPLES, Recorder, built, kernel_cache, part, reported  # noqa: E402, F401
+from recorded import EXAMPLES, Recorder, built, kernel_cache, part, reported, run  # noqa: E402, F401
 
 pytestmark = built()
 PIPELINES = ("sequential", "concurrent", "default-queue", "blocking", "pageable", "allocation", "build")
@@ -152,3 +153,19 @@ def test_queues(reports):
         report = reports[f"pipeline {form}"][1]
         assert len(report["queues"]) == queues
         assert sum(row["commands"] for row in report["queues"]) == report["coverage"]["enqueued"]
+
+
+def test_hotspots_of_a_device_without_counters(recorder):
+    """It ran once, its kernels are in the page, and what could be done instead is said."""
+    page = recorder.folder / "hotspots.html"
+    done = run([recorder.tare, "hotspots", "-q", "-o", "hot", "--html", page, "--", EXAMPLES / "matmul", "naive", "64"],
+               recorder.environment, cwd=recorder.folder)
+    out = done.out.decode()
+    assert done.status == 0, done.errors.decode()
+    assert out.count("worst error 0") == 1
+    assert "n/a: this device has no counters: OpenCL tells none; `tare blocks` counts" in out
+    document = json.loads(re.search(r'id="hotspots">(.*?)</script>', page.read_text(), re.S)[1])
+    assert document["device"]["no_counters"].startswith("OpenCL tells none")
+    assert [kernel["name"] for kernel in document["kernels"]] == ["naive"]
+    assert document["kernels"][0]["verdict"]["text"].startswith("n/a: ")
+    assert document["kernels"][0]["total_ns"] > 0

@@ -51,6 +51,27 @@ def test_a_script_is_found_from_elsewhere(tare, script, tmp_path):
     assert name_of(tare(f"--ze-cpu={script.name}", "devices", "--json", "-")) == "Toy (ze-cpu, scripted)"
 
 
+def test_counters_of_a_script_are_listed(tare):
+    script = pathlib.Path(__file__).parents[1] / "data" / "ze-metrics.tare-device"
+    words = [line.split() for line in script.read_text().splitlines()]
+    done = tare("devices", f"--ze-cpu={script}", "--device", "levelzero", "--counters")
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    listed = [line[0] for line in lines]
+    names = [line[1] if line[0] == "metric-group" else line[2] for line in words if line and line[0] in ("metric-group", "metric")]
+    assert [name for name in listed if name in names] == names and len(names) == 7
+    told = {line[0]: " ".join(line[2:4]) for line in lines if line[0].startswith("XVE")}
+    assert told == {"XVE_ACTIVE": "cores issuing", "XVE_STALL": "cores stalled"}
+    assert "No counter is known for: occupancy, read from local memory" in done.stdout.replace("\n  ", " ")
+
+
+def test_a_device_without_counters_says_so(tare):
+    done = tare("devices", "--ze-cpu", "--counters")
+    assert done.returncode == 0 and "n/a: the driver lists no counters" in done.stdout
+    done = tare("devices", "--counters", "--json", "-")
+    assert done.returncode == 2 and "leave --json" in done.stderr
+
+
 def test_its_type_is_what_its_user_says(tare):
     for said, shown in (("", "CPU"), ("cpu", "CPU"), ("gpu", "GPU")):
         done = tare("--ze-cpu", "devices", "--json", "-", env={"ZE_CPU_TYPE": said})

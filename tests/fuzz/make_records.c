@@ -110,8 +110,8 @@ static void objects(const char *folder)
 	           .after = t0 + 19, .device = DEVICE);
 	const union tare_trace_record nothing = { .head =
 		                                      tare_trace_head(TARE_TRACE_VOID, 0, 0, 1) };
-	patch(folder, "objects", at_record(2, 8), &pair, sizeof pair);
-	patch(folder, "objects", at_record(2, 9), &nothing, sizeof nothing);
+	patch(folder, "objects", at_record(2, 9), &pair, sizeof pair);
+	patch(folder, "objects", at_record(2, 10), &nothing, sizeof nothing);
 }
 
 static void facts(const char *folder)

@@ -29,7 +29,7 @@ ARROWS = {
 # Inside a folder: each of its rooms and those it may include. "" is the folder's own files.
 CORE = {"core", "host"}
 ROOMS = {
-    "model": {"": set(), "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
+    "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
     "analysis": {
         "core": set(), "recording": {"core"}, "ledger": {"core", "recording"},

@@ -35,21 +35,53 @@ static char *read_text(const char *path)
 	return text;
 }
 
-static cl_program from_binary(const struct work *work, cl_program program, const char *options)
+static cl_program from_source(const struct work *work, const char *text, const char *options)
 {
-	size_t bytes;
+	cl_int status;
+	cl_program made = clCreateProgramWithSource(work->on.context, 1, &text, NULL, &status);
+
+	check(status, "clCreateProgramWithSource");
+	if (!getenv("COUNTED_LINKED")) {
+		check(clBuildProgram(made, 1, &work->on.device, options, NULL, NULL),
+		      "clBuildProgram");
+		return made;
+	}
+	check(clCompileProgram(made, 1, &work->on.device, options, 0, NULL, NULL, NULL, NULL),
+	      "clCompileProgram");
+	made =
+	    clLinkProgram(work->on.context, 1, &work->on.device, "", 1, &made, NULL, NULL, &status);
+	check(status, "clLinkProgram");
+	return made;
+}
+
+// As programs with a cache of kernels do: loads what is in the file, or else builds and keeps it.
+static cl_program from_cache(const struct work *work, const char *path, const char *text,
+                             const char *options)
+{
+	static unsigned char data[1 << 22];
+	unsigned char *binary = data;
+	const unsigned char *given = data;
+	FILE *file = fopen(path, "r");
+	size_t bytes = file ? fread(data, 1, sizeof data, file) : 0;
+	cl_program made;
 	cl_int status;
 
-	check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL),
-	      "size");
-	unsigned char *binary = malloc(bytes);
-	check(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
-	      "binary");
-	cl_program made = clCreateProgramWithBinary(work->on.context, 1, &work->on.device, &bytes,
-	                                            (const unsigned char **)&binary, NULL, &status);
-	check(status, "clCreateProgramWithBinary");
-	check(clBuildProgram(made, 1, &work->on.device, options, NULL, NULL), "clBuildProgram");
-	free(binary);
+	if (file) {
+		made = clCreateProgramWithBinary(work->on.context, 1, &work->on.device, &bytes,
+		                                 &given, NULL, &status);
+		check(status, "clCreateProgramWithBinary");
+		check(clBuildProgram(made, 1, &work->on.device, options, NULL, NULL),
+		      "clBuildProgram");
+		fclose(file);
+		return made;
+	}
+	made = from_source(work, text, options);
+	check(clGetProgramInfo(made, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL), "size");
+	check(clGetProgramInfo(made, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL), "binary");
+	file = fopen(path, "w");
+	if (!file || fwrite(data, 1, bytes, file) != bytes)
+		check(CL_OUT_OF_HOST_MEMORY, path);
+	fclose(file);
 	return made;
 }
 
@@ -57,17 +89,13 @@ static struct work open_work(const char *path, const char *options)
 {
 	struct work work = { .on = open_program(0) };
 	static float numbers[NUMBERS];
-	const char *text = read_text(path);
+	const char *text = read_text(path), *cache = getenv("COUNTED_CACHE");
 	cl_int status;
 
 	for (int i = 0; i < NUMBERS; i++)
 		numbers[i] = (float)(i % 13);
-	work.program = clCreateProgramWithSource(work.on.context, 1, &text, NULL, &status);
-	check(status, "clCreateProgramWithSource");
-	check(clBuildProgram(work.program, 1, &work.on.device, options, NULL, NULL),
-	      "clBuildProgram");
-	if (getenv("COUNTED_BINARY"))
-		work.program = from_binary(&work, work.program, options);
+	work.program =
+	    cache ? from_cache(&work, cache, text, options) : from_source(&work, text, options);
 	work.in = clCreateBuffer(work.on.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
 	                         sizeof numbers, numbers, &status);
 	check(status, "clCreateBuffer");

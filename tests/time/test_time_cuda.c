@@ -218,6 +218,19 @@ static void a_device_that_is_lost_is_told(void **state)
 	after_an_error("fail_launch=1 fail_code=214", ABI_ECC_UNCORRECTABLE, TARE_TIME_DEVICE_LOST);
 }
 
+static void a_stream_that_is_no_memory_is_refused(void **state)
+{
+	struct tare_timer *none = timer;
+	(void)state;
+
+	start("");
+	none = timer;
+	assert_int_equal(tare_time_open_cuda(&none, (void *)0x1234567, NULL, &error), -EINVAL);
+	assert_null(none);
+	assert_non_null(strstr(error.message, "is no stream"));
+	stop();
+}
+
 static void without_a_context_there_is_no_timer(void **state)
 {
 	struct tare_timer *none = timer;
@@ -240,6 +253,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(an_event_is_a_moment),
 		cmocka_unit_test(nothing_is_made_after_the_opening),
 		cmocka_unit_test(a_kernel_that_failed_is_told),
+		cmocka_unit_test(a_stream_that_is_no_memory_is_refused),
 		cmocka_unit_test(a_device_that_is_lost_is_told),
 	};
 	void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;

@@ -319,6 +319,18 @@ static void misuse(const void *argument, int attempt)
 	holds(tare_time_open_levelzero(&timer, ze.context, ze.device, place.list, TARE_TIME_REGULAR,
 	                               &many, &error) == -EINVAL);
 	holds(strstr(error.message, "at most 4096") != NULL);
+	// Numbers and memory that is none.
+	holds(tare_time_open_levelzero(&timer, (void *)8, ze.device, place.list, TARE_TIME_REGULAR,
+	                               NULL, &error) == -EINVAL &&
+	      strstr(error.message, "is no context"));
+	holds(tare_time_open_levelzero(&timer, ze.context, (void *)8, place.list, TARE_TIME_REGULAR,
+	                               NULL, &error) == -EINVAL &&
+	      strstr(error.message, "is no device"));
+	holds(tare_time_open_levelzero(&timer, ze.context, ze.device, (void *)8, TARE_TIME_REGULAR,
+	                               NULL, &error) == -EINVAL &&
+	      strstr(error.message, "is no command list"));
+	holds(tare_time_event(place.timer, "event", (void *)8, 0, &result, &error) == -EINVAL &&
+	      strstr(error.message, "is no event"));
 	// What the program has not loaded, is not loaded for it.
 	holds(tare_time_open_cuda(&timer, NULL, NULL, &error) == -ENOENT &&
 	      strstr(error.message, "libcuda.so.1"));

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -233,6 +234,32 @@ static void wrong_handles_are_errors(void **state)
 	assert_int_equal(tare_time_open_opencl(NULL, NULL, NULL, NULL), -EINVAL);
 }
 
+// Numbers, memory that has gone, and memory that holds something else: of none of them anything is
+// called.
+static void foreign_handles_are_errors(void **state)
+{
+	void *gone = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *zeros[16] = { NULL }, *stack[16] = { zeros, zeros };
+	void *handles[] = { (void *)1, (void *)0x1234567, gone, zeros, stack, &error };
+	struct tare_time_result result;
+	struct tare_timer *none;
+	(void)state;
+
+	munmap(gone, 4096);
+	open_queue(CL_QUEUE_PROFILING_ENABLE);
+	for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) {
+		none = timer;
+		assert_int_equal(tare_time_open_opencl(&none, handles[i], NULL, &error), -EINVAL);
+		assert_null(none);
+		assert_non_null(strstr(error.message, "is no command queue"));
+		assert_int_equal(
+		    tare_time_event(timer, "event", handles[i], LIMIT_NS, &result, &error),
+		    -EINVAL);
+		assert_non_null(strstr(error.message, "is no event"));
+	}
+	close_queue();
+}
+
 static void *in_a_thread(void *unused)
 {
 	for (intptr_t i = 0; i < 50; i++) {
@@ -307,6 +334,7 @@ int main(void)
 		cmocka_unit_test(a_queue_without_profiling_says_so),
 		cmocka_unit_test(what_is_held_is_not_ready_and_what_failed_says_so),
 		cmocka_unit_test(wrong_handles_are_errors),
+		cmocka_unit_test(foreign_handles_are_errors),
 		cmocka_unit_test(a_span_of_another_queue_is_an_error),
 		cmocka_unit_test(threads_share_a_timer),
 	};

@@ -15,6 +15,14 @@
 #define MOST_OVERLAPPING 0.1
 enum { MOST_CHOSEN = 64 }; // as the recorder takes
 
+// What counting costs, and may cost.
+struct tare_collected_cost {
+	double most_ns, most_share; // the larger of the two, the second of the recorded run
+	double set_up_ns, launch_ns;
+	uint32_t groups; // of counters, on most chips
+	uint32_t most;   // launches a group
+};
+
 // Kernels that wait for others on other devices, by libraries that are known for it.
 static const char *const waiting[] = { "*nccl*", "*nvshmem*" };
 
@@ -203,15 +211,36 @@ static uint32_t choose(const struct tare_collect_options *options,
 	return chosen;
 }
 
-static int write_plan(const struct tare_collect_options *options,
+// How many launches of each kernel and group of counters take no longer than the program may be
+// slowed, by what counting one took on an H200 at most (docs/hotspots.md).
+static uint32_t launches_a_group(const struct tare_collected_cost *cost, uint64_t wall_ns,
+                                 uint32_t chosen)
+{
+	double most_ns = fmax(cost->most_ns, cost->most_share * (double)wall_ns) - cost->set_up_ns;
+	double launches = most_ns / (cost->launch_ns * cost->groups * chosen);
+
+	return launches >= cost->most ? cost->most : launches < 1 ? 1 : (uint32_t)launches;
+}
+
+static int write_plan(const struct tare_collect_options *options, uint32_t chosen,
                       struct tare_collection *collection)
 {
+	static const struct tare_collected_cost cost = { .most_ns = 3e9,
+		                                         .most_share = 0.3,
+		                                         .set_up_ns = 6e8,
+		                                         .launch_ns = 4e7,
+		                                         .groups = 5,
+		                                         .most = 3 };
+	uint32_t a_group = options->a_group
+	                       ? options->a_group
+	                       : launches_a_group(&cost, collection->run.recorded_wall_ns, chosen);
+
 	size_t size = 0;
 	FILE *file = open_memstream(&collection->plan, &size);
 
 	if (!file)
 		return -ENOMEM;
-	fprintf(file, "%" PRIu32 "%s", options->a_group, options->replay ? ",replay" : "");
+	fprintf(file, "%" PRIu32 "%s", a_group, options->replay ? ",replay" : "");
 	for (size_t i = 0; i < collection->run.kernel_count; i++)
 		if (collection->kernels[i].chosen)
 			fprintf(file, "\n%" PRIu64 " %s", collection->kernels[i].launches,
@@ -232,10 +261,14 @@ static void describe_device(const struct tare_recording *recorded,
 	if (device->name)
 		return;
 	device->name = recorded->device_count ? recorded->devices[0].name : NULL;
-	device->no_counters =
-	    recorded->device_count
-	        ? "counters are read of CUDA's devices alone as yet; tare report has the times"
-	        : "no device was used";
+	if (!recorded->device_count)
+		device->no_counters = "no device was used";
+	else if (recorded->devices[0].api == TARE_TRACE_OPENCL)
+		device->no_counters = "OpenCL tells none; `tare blocks` counts instructions, loads "
+		                      "and stores without them";
+	else
+		device->no_counters = "counters are read of CUDA's devices alone as yet; `tare "
+		                      "report` has the times";
 }
 
 int tare_collection_choose(const struct tare_recording *recorded, const struct tare_tables *tables,
@@ -250,8 +283,10 @@ int tare_collection_choose(const struct tare_recording *recorded, const struct t
 	status = add_tasks(tables, collection);
 	if (status == 0)
 		status = look_at_launches(recorded, collection);
-	if (status == 0 && choose(options, collection) > 0)
-		status = write_plan(options, collection);
+	if (status == 0) {
+		uint32_t chosen = choose(options, collection);
+		status = chosen ? write_plan(options, chosen, collection) : 0;
+	}
 	return status == 0 ? 0 : tare_fail(error, ENOMEM, "out of memory");
 }
 

@@ -8,9 +8,11 @@
 struct tare_collect_options {
 	const char *pattern; // a shell pattern that names match; NULL: all kernels
 	uint32_t top;        // at most so many kernels are counted, from the longest on
-	uint32_t a_group;    // launches counted of each kernel and group of counters
-	bool replay;         // a kernel with fewer launches than groups is run several times
-	bool overlapping;    // kernels that ran beside others are counted, too
+	// launches counted of each kernel and group of counters; 0: up to 3, as many as slow the
+	// program by less than 3 s or 30 %
+	uint32_t a_group;
+	bool replay;      // a kernel with fewer launches than groups is run several times
+	bool overlapping; // kernels that ran beside others are counted, too
 };
 
 // A kernel of the first run, in the order of run.kernels.

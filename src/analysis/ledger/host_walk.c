@@ -15,7 +15,8 @@ struct ledger_walk {
 
 int64_t host_share(int64_t n, int64_t part, int64_t whole)
 {
-	return whole > 0 ? (int64_t)((__int128)n * part / whole) : 0;
+	// A thread that never leaves the CPU is the usual one.
+	return whole > 0 && part != 0 ? (int64_t)((__int128)n * part / whole) : 0;
 }
 
 // ---- calls in progress

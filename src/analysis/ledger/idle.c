@@ -27,7 +27,7 @@ static int64_t between(int64_t low, int64_t at, int64_t high)
 static void add_idle(struct sweep *sweep, enum tare_ledger_category category, int64_t ns)
 {
 	sweep->sum.parts_ns[category] += ns;
-	for (uint32_t row = 0; row < LEDGER_GAP_ROWS; row++)
+	for (uint32_t row = 0; row < sweep->gap_rows; row++)
 		sweep->gap[row].parts_ns[category] += ns;
 }
 

@@ -21,7 +21,7 @@ void sweep_begin_gap(struct sweep *sweep, uint32_t row, int64_t from_ns)
 static enum tare_ledger_category largest_part(const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
 {
 	enum tare_ledger_category cause = 0;
-	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
+	for (int i = TARE_LEDGER_BEFORE_FIRST; i < TARE_LEDGER_CATEGORIES; i++)
 		if (parts_ns[i] > parts_ns[cause])
 			cause = (enum tare_ledger_category)i;
 	return cause;

@@ -43,12 +43,12 @@ static void idle_until(struct sweep *sweep, int64_t to_ns, uint32_t index)
 	sweep_override_at(sweep, from_ns, &ignored_ns);
 	sweep->in_gap = true;
 	sweep->gap_command = index;
-	for (uint32_t row = 0; row < LEDGER_GAP_ROWS; row++)
+	for (uint32_t row = 0; row < sweep->gap_rows; row++)
 		sweep_begin_gap(sweep, row, from_ns);
 	sweep_spend_gap(sweep, from_ns, to_ns, index);
 	spend_matrix(sweep, ledger_later(from_ns, view->from_ns),
 	             ledger_earlier(to_ns, view->to_ns), TARE_DEVICE_IDLE);
-	for (uint32_t row = 0; row < LEDGER_GAP_ROWS; row++)
+	for (uint32_t row = 0; row < sweep->gap_rows; row++)
 		sweep_end_gap(sweep, row, to_ns);
 	sweep->in_gap = false;
 	sweep->now_ns = to_ns;
@@ -223,6 +223,7 @@ int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *ho
 	struct sweep sweep = {
 		.scope = scope, .rows = rows, .gaps = gaps, .loads = has_loads(scope->recording)
 	};
+	sweep.gap_rows = !gaps ? 0 : gaps->each && gaps->each_row > 0 ? gaps->each_row + 1 : 1;
 	int rc = begin(&sweep, hosts);
 	if (!rc) {
 		go(&sweep, order, count);

@@ -33,6 +33,7 @@ struct sweep {
 	int64_t edge_residual_ns;           // of the stamps that fall on now_ns
 	int last_category;                  // of the time before now_ns; -1: idle; -2: not known
 	bool in_gap;
+	uint32_t gap_rows; // of how many rows gaps are wanted
 	uint32_t gap_command;
 	struct sweep_gap gap[LEDGER_GAP_ROWS]; // of the first rows
 	bool failed;

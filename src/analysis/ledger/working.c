@@ -24,7 +24,7 @@ int ledger_working_add(const struct tare_recording *recording, struct ledger_wor
 		                  : enter_ns > gap->to_ns ? gap->to_ns
 		                                          : enter_ns;
 	}
-	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++) {
+	for (int i = TARE_LEDGER_BEFORE_FIRST; i < TARE_LEDGER_CATEGORIES; i++) {
 		if (!parts_ns[i])
 			continue;
 		float *part = TARE_ROOM_FOR(gaps->parts_ns, gaps->part_room, gaps->part_count);

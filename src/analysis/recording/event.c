@@ -36,7 +36,7 @@ int loading_finish_waits(struct loading *l)
 
 static uint32_t queue_of_number(struct loading *l, uint32_t number)
 {
-	uint32_t queue = tare_id_map_find(&l->queue_of, number);
+	uint32_t queue = loading_find_again(&l->queue_of, &l->last_queue, number);
 
 	if (queue != TARE_ID_ABSENT)
 		return queue;

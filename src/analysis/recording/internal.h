@@ -57,6 +57,13 @@ struct load_track {
 	int64_t phase_ns; // of its last mark
 };
 
+// What a map had last: records that follow one another ask for the same again and again.
+struct load_last {
+	bool known;
+	uint64_t key;
+	uint32_t index;
+};
+
 struct loading {
 	struct tare_recording *recording;
 	struct tare_trace *trace;
@@ -109,6 +116,7 @@ struct loading {
 	struct tare_id_map kernel_of;   // by program and name
 	struct tare_id_map fact_of;     // kernel facts by kernel and device
 	struct tare_id_map track_of;
+	struct load_last last_queue, last_function, last_shape, last_stack, last_track;
 	struct tare_id_map pending;     // commands without times, by track and number
 	struct tare_id_map event_of;    // the latest command of an event handle
 	struct tare_id_map stack_of;    // by id
@@ -169,6 +177,18 @@ static inline bool loading_may_add(const struct loading *l, size_t count)
 // ---- define.c: definitions
 
 int loading_define(struct loading *l, const union tare_trace_record *record);
+
+// As tare_id_map_find, of a map whose values stay as they are.
+static inline uint32_t loading_find_again(const struct tare_id_map *map, struct load_last *last,
+                                          uint64_t key)
+{
+	if (last->known && last->key == key)
+		return last->index;
+	uint32_t index = tare_id_map_find(map, key);
+	if (index != TARE_ID_ABSENT)
+		*last = (struct load_last){ true, key, index };
+	return index;
+}
 
 // ---- lookup.c: what numbers of the trace stand for
 

@@ -43,7 +43,7 @@ uint32_t loading_intern_function(struct loading *l, const char *name, uint32_t a
 
 uint32_t loading_function(struct loading *l, uint16_t number, uint32_t role)
 {
-	uint32_t index = tare_id_map_find(&l->function_of, number);
+	uint32_t index = loading_find_again(&l->function_of, &l->last_function, number);
 
 	if (index != TARE_ID_ABSENT)
 		return index;
@@ -65,7 +65,7 @@ uint8_t loading_api_of_function(const struct loading *l, uint32_t function)
 
 uint32_t loading_shape(struct loading *l, uint64_t id)
 {
-	uint32_t index = tare_id_map_find(&l->shape_of, id);
+	uint32_t index = loading_find_again(&l->shape_of, &l->last_shape, id);
 
 	if (index == TARE_ID_ABSENT)
 		l->recording->unresolved++;
@@ -74,7 +74,7 @@ uint32_t loading_shape(struct loading *l, uint64_t id)
 
 struct load_track *loading_track(struct loading *l, uint32_t track)
 {
-	uint32_t index = tare_id_map_find(&l->track_of, track);
+	uint32_t index = loading_find_again(&l->track_of, &l->last_track, track);
 	struct tare_recorded_thread *thread;
 	struct load_track *state;
 

@@ -187,6 +187,8 @@ static void forget_process(struct loading *l)
 		free(l->clocks[i]);
 	free(l->clocks);
 	l->clocks = NULL;
+	l->last_queue = l->last_function = l->last_shape = l->last_stack = l->last_track =
+	    (struct load_last){ 0 };
 	loading_forget_phases(l);
 	loading_forget_lists(l);
 	loading_forget_nodes(l);

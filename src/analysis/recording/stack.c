@@ -138,7 +138,7 @@ static uint32_t *stack_of_last(struct loading *l, const struct load_track *track
 int loading_site(struct loading *l, const struct tare_trace_site *s)
 {
 	const struct load_track *track = loading_track(l, tare_trace_track(s->head));
-	uint32_t index = tare_id_map_find(&l->stack_of, s->stack), *stack;
+	uint32_t index = loading_find_again(&l->stack_of, &l->last_stack, s->stack), *stack;
 
 	if (!track)
 		return l->status;

@@ -57,15 +57,45 @@ static int add_span(struct kind_spans *kind, int64_t from_ns, int64_t to_ns)
 	return 0;
 }
 
-static int gather(const struct whatif_scope *scope, struct kind_spans kinds[TARE_STAGE_COUNT])
+// What is known of the commands by one look at them.
+struct gathered {
+	struct kind_spans kinds[TARE_STAGE_COUNT];
+	double most[TARE_STAGE_COUNT]; // the largest amount of a kind
+	uint32_t *copies;              // to and from the device, by start
+	size_t copy_count, copy_room;
+	uint64_t kernels, inside; // that do not block; and run within their calls
+};
+
+static int take_command(struct gathered *gathered, const struct tare_recorded_command *c,
+                        uint32_t index)
 {
-	for (size_t i = 0; i < scope->count; i++) {
-		const struct tare_recorded_command *c =
-		    &scope->recording->commands[scope->order[i]];
-		int kind = kind_of(c);
-		if (kind >= 0 && add_span(&kinds[kind], c->start_ns, c->end_ns))
-			return -ENOMEM;
+	int kind = kind_of(c);
+	if (kind < 0)
+		return 0;
+	if ((double)c->amount > gathered->most[kind])
+		gathered->most[kind] = (double)c->amount;
+	if (kind == TARE_STAGE_KERNEL && !(c->flags & TARE_COMMAND_BLOCKING)) {
+		gathered->kernels++;
+		gathered->inside += c->start_ns >= c->enter_ns && c->end_ns <= c->exit_ns;
 	}
+	if (kind != TARE_STAGE_KERNEL) {
+		uint32_t *copy =
+		    TARE_ROOM_FOR(gathered->copies, gathered->copy_room, gathered->copy_count);
+		if (!copy)
+			return -ENOMEM;
+		*copy = index;
+		gathered->copy_count++;
+	}
+	return add_span(&gathered->kinds[kind], c->start_ns, c->end_ns);
+}
+
+static int gather(const struct whatif_scope *scope, struct gathered *gathered)
+{
+	struct kind_spans *kinds = gathered->kinds;
+	for (size_t i = 0; i < scope->count; i++)
+		if (take_command(gathered, &scope->recording->commands[scope->order[i]],
+		                 scope->order[i]))
+			return -ENOMEM;
 	for (int k = 0; k < TARE_STAGE_COUNT; k++) {
 		struct kind_spans *kind = &kinds[k];
 		kind->before_ns = calloc(kind->count + 1, sizeof *kind->before_ns);
@@ -243,33 +273,22 @@ struct rates {
 	size_t count[2];
 };
 
-static double largest_amount(const struct whatif_scope *scope, int kind)
-{
-	double most = 0;
-	for (size_t i = 0; i < scope->count; i++) {
-		const struct tare_recorded_command *c =
-		    &scope->recording->commands[scope->order[i]];
-		if (kind_of(c) == kind && (double)c->amount > most)
-			most = (double)c->amount;
-	}
-	return most;
-}
-
 // Speed beside the other direction over speed alone, of large copies; NaN where there are too few.
-static double duplex_of(const struct whatif_scope *scope, struct kind_spans *kinds, int kind,
+static double duplex_of(const struct whatif_scope *scope, struct gathered *gathered, int kind,
                         int other)
 {
 	struct rates rates = { 0 };
-	double most = largest_amount(scope, kind);
-	for (size_t i = 0; i < scope->count; i++) {
+	double most = gathered->most[kind];
+	for (size_t i = 0; i < gathered->copy_count; i++) {
 		const struct tare_recorded_command *c =
-		    &scope->recording->commands[scope->order[i]];
+		    &scope->recording->commands[gathered->copies[i]];
 		if (kind_of(c) != kind)
 			continue;
 		double ns = (double)(c->end_ns - c->start_ns);
 		if ((double)c->amount < most / 4 || !(ns > 0))
 			continue;
-		double share = (double)ran_within(&kinds[other], c->start_ns, c->end_ns) / ns;
+		double share =
+		    (double)ran_within(&gathered->kinds[other], c->start_ns, c->end_ns) / ns;
 		if (share > ALONE_SHARE && share < BESIDE_SHARE)
 			continue;
 		int beside = share >= BESIDE_SHARE;
@@ -284,20 +303,6 @@ static double duplex_of(const struct whatif_scope *scope, struct kind_spans *kin
 
 // ---- what the device is
 
-static bool run_in_caller(const struct whatif_scope *scope)
-{
-	size_t kernels = 0, inside = 0;
-	for (size_t i = 0; i < scope->count; i++) {
-		const struct tare_recorded_command *c =
-		    &scope->recording->commands[scope->order[i]];
-		if (kind_of(c) != TARE_STAGE_KERNEL || (c->flags & TARE_COMMAND_BLOCKING))
-			continue;
-		kernels++;
-		inside += c->start_ns >= c->enter_ns && c->end_ns <= c->exit_ns;
-	}
-	return kernels > 0 && (double)inside >= IN_CALLER_SHARE * (double)kernels;
-}
-
 static bool shares_host(const struct whatif_scope *scope)
 {
 	for (size_t i = 0; i < scope->recording->device_count; i++) {
@@ -311,11 +316,12 @@ static bool shares_host(const struct whatif_scope *scope)
 
 int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *gain)
 {
-	struct kind_spans kinds[TARE_STAGE_COUNT] = { { .count = 0 } };
+	struct gathered gathered = { .kernels = 0 };
+	struct kind_spans *kinds = gathered.kinds;
 	struct evidence evidence = { .together = { { false } } };
 	const int in = TARE_STAGE_TO_DEVICE, work = TARE_STAGE_KERNEL, out = TARE_STAGE_TO_HOST;
 	int64_t error_ns = 2 * residual_of(scope);
-	int code = gather(scope, kinds);
+	int code = gather(scope, &gathered);
 	for (int a = 0; !code && a < TARE_STAGE_COUNT; a++)
 		for (int b = 0; b < TARE_STAGE_COUNT; b++)
 			evidence.together[a][b] =
@@ -325,11 +331,13 @@ int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *
 	if (!code) {
 		gain->copies = judge(&evidence, in, out);
 		gain->beside = either(judge(&evidence, in, work), judge(&evidence, out, work));
-		gain->in_caller = run_in_caller(scope);
+		gain->in_caller =
+		    gathered.kernels > 0 &&
+		    (double)gathered.inside >= IN_CALLER_SHARE * (double)gathered.kernels;
 		if (gain->in_caller && gain->beside == TARE_TOGETHER_UNKNOWN)
 			gain->beside = TARE_TOGETHER_APART;
-		double there = duplex_of(scope, kinds, in, out);
-		double back = duplex_of(scope, kinds, out, in);
+		double there = duplex_of(scope, &gathered, in, out);
+		double back = duplex_of(scope, &gathered, out, in);
 		gain->duplex = isnan(there) ? back : isnan(back) ? there : (there + back) / 2;
 		gain->shares_host = shares_host(scope);
 	}
@@ -337,5 +345,6 @@ int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *
 		free(kinds[kind].spans);
 		free(kinds[kind].before_ns);
 	}
+	free(gathered.copies);
 	return code;
 }

@@ -147,7 +147,6 @@ const struct tare_backend tare_backend_cuda = {
 	.engines = cuda_engines,
 	.memory_create = cuda_memory_create,
 	.memory_free = cuda_memory_free,
-	.memory_import = cuda_memory_import,
 	.memory_advise = cuda_memory_advise,
 	.peer_enable = cuda_peer_enable,
 	.queue_create = cuda_queue_create,

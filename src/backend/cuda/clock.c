@@ -15,6 +15,7 @@
 // A tick is a nanosecond. Ticks begin at 2^40, because an operation that waited behind a gate may
 // come before an epoch that was recorded later in the program, and its distance is negative.
 #include "backend/cuda/internal.h"
+#include "model/statistics/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -153,18 +154,12 @@ int cuda_epoch_stamp(struct cuda_device *device, struct cuda_epoch *epoch, cu_ev
 	return 0;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 // The smallest difference between any two of the intervals: the timer's step, or a multiple of it
 // that is all there was to see.
 static double smallest_step(double *intervals, size_t n)
 {
 	double step = 0;
-	qsort(intervals, n, sizeof *intervals, compare_doubles);
+	qsort(intervals, n, sizeof *intervals, tare_compare_doubles);
 	for (size_t i = 1; i < n; i++) {
 		double gap = intervals[i] - intervals[i - 1];
 		// Below half a nanosecond it is the float's own rounding.

@@ -80,7 +80,7 @@ struct cuda_memory {
 	struct tare_memory base;
 	cu_pointer device; // 0: the device cannot address it
 	void *pages;       // mapped by us: PAGEABLE, REGISTERED
-	bool registered, imported;
+	bool registered;
 };
 
 struct cuda_queue {
@@ -159,8 +159,6 @@ int cuda_pci_address(struct cuda_driver *driver, cu_device device, char text[32]
 // ---- memory.c
 
 int cuda_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
-                       struct tare_memory **memory, struct tare_error *error);
-int cuda_memory_import(struct tare_device *device, void *host, uint64_t bytes,
                        struct tare_memory **memory, struct tare_error *error);
 void cuda_memory_free(struct tare_memory *memory);
 int cuda_memory_advise(struct tare_span span, enum tare_advice advice, struct tare_error *error);

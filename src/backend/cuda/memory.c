@@ -154,34 +154,6 @@ int cuda_memory_create(struct tare_device *device, enum tare_memory_kind kind, u
 	return 0;
 }
 
-int cuda_memory_import(struct tare_device *device, void *host, uint64_t bytes,
-                       struct tare_memory **memory, struct tare_error *error)
-{
-	struct cuda_device *self = cuda_device_of(device);
-	struct cuda_memory *created;
-	int status = cuda_enter(self, error);
-
-	if (status < 0)
-		return status;
-	created = calloc(1, sizeof *created);
-	if (!created)
-		return tare_fail(error, ENOMEM, "out of memory");
-	created->base = (struct tare_memory){
-		.device = device,
-		.kind = TARE_MEMORY_REGISTERED,
-		.bytes = bytes,
-		.host = host,
-	};
-	created->imported = true;
-	status = page_lock(self, created, error);
-	if (status < 0) {
-		cuda_memory_free(&created->base);
-		return status;
-	}
-	*memory = &created->base;
-	return 0;
-}
-
 void cuda_memory_free(struct tare_memory *base)
 {
 	if (!base)
@@ -198,7 +170,7 @@ void cuda_memory_free(struct tare_memory *base)
 	else if (base->kind == TARE_MEMORY_DEVICE || base->kind == TARE_MEMORY_SHARED) {
 		if (memory->device)
 			call->cuMemFree_v2(memory->device);
-	} else if (base->host && !memory->imported) {
+	} else if (base->host) {
 		call->cuMemFreeHost(base->host);
 	}
 	free(memory);

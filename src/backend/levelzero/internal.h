@@ -6,6 +6,7 @@
 #include "base/library.h"
 
 #include <level_zero/ze_api.h>
+#include <level_zero/zet_api.h>
 
 #define LEVELZERO_MAX_DEVICES 64
 
@@ -41,6 +42,10 @@
 	optional(zeFenceReset) \
 	optional(zeFenceHostSynchronize) \
 	optional(zeFenceDestroy) \
+	optional(zetMetricGroupGet) \
+	optional(zetMetricGroupGetProperties) \
+	optional(zetMetricGet) \
+	optional(zetMetricGetProperties) \
 	LEVELZERO_WORK_FUNCTIONS(optional)
 // clang-format on
 
@@ -138,6 +143,8 @@ int levelzero_properties(const struct levelzero_driver *driver, const struct lev
 int levelzero_rates(const struct levelzero_driver *driver, const struct levelzero_place *place,
                     const ze_device_properties_t *properties, struct tare_clock_rate rates[2],
                     struct tare_error *error);
+int levelzero_counters(struct tare_driver *driver, uint32_t index,
+                       const struct tare_counter_visitor *visitor, struct tare_error *error);
 int levelzero_facts(struct tare_driver *driver, uint32_t index, struct tare_facts *facts,
                     struct tare_error *error);
 // Groups whose queues are engines to us.

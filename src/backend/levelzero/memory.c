@@ -17,7 +17,6 @@
 struct levelzero_memory {
 	struct tare_memory base;
 	void *at;
-	bool imported;
 };
 
 void *levelzero_address(const struct tare_span *span)
@@ -114,26 +113,6 @@ int levelzero_memory_create(struct tare_device *base, enum tare_memory_kind kind
 	return 0;
 }
 
-int levelzero_memory_import(struct tare_device *device, void *host, uint64_t bytes,
-                            struct tare_memory **memory, struct tare_error *error)
-{
-	struct levelzero_memory *made;
-
-	if (!host || !bytes)
-		return tare_fail(error, EINVAL, "no memory to import");
-	made = calloc(1, sizeof *made);
-	if (!made)
-		return tare_fail(error, ENOMEM, "out of memory");
-	// Copies take any host address: there is nothing to do to it, and it stays pageable.
-	made->base = (struct tare_memory){
-		.device = device, .kind = TARE_MEMORY_PAGEABLE, .bytes = bytes, .host = host
-	};
-	made->at = host;
-	made->imported = true;
-	*memory = &made->base;
-	return 0;
-}
-
 void levelzero_memory_free(struct tare_memory *base)
 {
 	struct levelzero_memory *memory = (struct levelzero_memory *)base;
@@ -141,7 +120,7 @@ void levelzero_memory_free(struct tare_memory *base)
 	if (!memory)
 		return;
 	struct levelzero_device *device = levelzero_device_of(base->device);
-	if (memory->at && !memory->imported) {
+	if (memory->at) {
 		if (base->kind == TARE_MEMORY_PAGEABLE)
 			munmap(memory->at, base->bytes);
 		else

@@ -231,8 +231,6 @@ void levelzero_gates_open(struct levelzero_device *device);
 
 int levelzero_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
                             struct tare_memory **memory, struct tare_error *error);
-int levelzero_memory_import(struct tare_device *device, void *host, uint64_t bytes,
-                            struct tare_memory **memory, struct tare_error *error);
 void levelzero_memory_free(struct tare_memory *memory);
 int levelzero_memory_advise(struct tare_span span, enum tare_advice advice,
                             struct tare_error *error);

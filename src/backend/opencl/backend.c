@@ -286,7 +286,6 @@ const struct tare_backend tare_backend_opencl = {
 	.engines = opencl_engines,
 	.memory_create = opencl_memory_create,
 	.memory_free = opencl_memory_free,
-	.memory_import = opencl_memory_import,
 	.image_create = opencl_image_create,
 	.queue_create = opencl_queue_create,
 	.queue_free = opencl_queue_free,

@@ -149,30 +149,8 @@ int opencl_memory_create(struct tare_device *device, enum tare_memory_kind kind,
 	int rc = create_kind(created, error);
 	if (rc < 0) {
 		// Behind what hangs its release could block; the caller is about to give up.
-		if (rc == -ENODEV || rc == -ETIMEDOUT)
+		if (tare_device_is_gone(rc))
 			created->buffer = NULL;
-		opencl_memory_free(&created->base);
-		return rc;
-	}
-	*memory = &created->base;
-	return 0;
-}
-
-int opencl_memory_import(struct tare_device *device, void *host, uint64_t bytes,
-                         struct tare_memory **memory, struct tare_error *error)
-{
-	if (!host || !bytes)
-		return tare_fail(error, EINVAL, "no memory to import");
-	struct opencl_memory *created = calloc(1, sizeof *created);
-	if (!created)
-		return tare_fail(error, ENOMEM, "out of memory");
-	created->base = (struct tare_memory){ .device = device,
-		                              .kind = TARE_MEMORY_REGISTERED,
-		                              .bytes = bytes };
-	int rc = create_buffer(created, CL_MEM_USE_HOST_PTR, host, error);
-	if (rc == 0)
-		rc = map_for_good(created, error);
-	if (rc < 0) {
 		opencl_memory_free(&created->base);
 		return rc;
 	}

@@ -123,8 +123,6 @@ int opencl_clock_pair(struct tare_device *device, struct tare_clock_pair *pair,
 int opencl_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
                          struct tare_memory **memory, struct tare_error *error);
 void opencl_memory_free(struct tare_memory *memory);
-int opencl_memory_import(struct tare_device *device, void *host, uint64_t bytes,
-                         struct tare_memory **memory, struct tare_error *error);
 
 // ---- image.c
 

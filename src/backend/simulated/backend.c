@@ -69,7 +69,6 @@ const struct tare_backend tare_backend_simulated = {
 	.engines = simulated_engines,
 	.memory_create = simulated_memory_create,
 	.memory_free = simulated_memory_free,
-	.memory_import = simulated_memory_import,
 	.memory_advise = simulated_memory_advise,
 	.peer_enable = simulated_peer_enable,
 	.queue_create = simulated_queue_create,

@@ -22,11 +22,8 @@ int simulated_check_span(const struct simulated_device *device, struct tare_span
 
 static uint64_t misalignment(struct tare_span span, uint64_t boundary)
 {
-	const struct simulated_memory *memory = simulated_memory_of(span);
-	// Our own memory begins at a page; what was imported begins anywhere.
-	uint64_t base = memory->owned ? 0 : (uint64_t)(uintptr_t)memory->bytes;
-
-	return (base + span.offset_bytes) % boundary;
+	// Memory begins at a page.
+	return span.offset_bytes % boundary;
 }
 
 int64_t simulated_migration_ps(const struct tare_script *script, struct tare_span span,

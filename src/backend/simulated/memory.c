@@ -106,7 +106,6 @@ int simulated_memory_create(struct tare_device *base, enum tare_memory_kind kind
 	// First touch is counted by the page; large pages would make that a matter of luck.
 	madvise(bytes_at, bytes, kind == TARE_MEMORY_PAGEABLE ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 	memory->bytes = bytes_at;
-	memory->owned = true;
 	if (kind != TARE_MEMORY_DEVICE)
 		memory->base.host = bytes_at;
 	if (on_device(kind))
@@ -114,28 +113,6 @@ int simulated_memory_create(struct tare_device *base, enum tare_memory_kind kind
 	simulated_spend(device, device->script->host.allocate_ps);
 	if (kind == TARE_MEMORY_REGISTERED)
 		simulated_spend(device, device->script->host.register_ps);
-	*result = &memory->base;
-	return 0;
-}
-
-int simulated_memory_import(struct tare_device *base, void *host, uint64_t bytes,
-                            struct tare_memory **result, struct tare_error *error)
-{
-	struct simulated_device *device = (struct simulated_device *)base;
-	int status = simulated_check(device, error);
-
-	if (status == 0)
-		status = check_kind(device, TARE_MEMORY_REGISTERED, error);
-	if (status < 0)
-		return status;
-	if (!host || bytes == 0)
-		return tare_fail(error, EINVAL, "there is no memory to import");
-	struct simulated_memory *memory = memory_new(device, TARE_MEMORY_REGISTERED, bytes);
-	if (!memory)
-		return tare_fail(error, ENOMEM, "out of memory");
-	memory->bytes = host;
-	memory->base.host = host;
-	simulated_spend(device, device->script->host.register_ps);
 	*result = &memory->base;
 	return 0;
 }
@@ -170,7 +147,7 @@ void simulated_memory_free(struct tare_memory *base)
 		return;
 	if (on_device(base->kind))
 		((struct simulated_device *)base->device)->device_bytes -= base->bytes;
-	if (memory->owned)
+	if (memory->bytes)
 		munmap(memory->bytes, base->bytes);
 	free(memory->resident);
 	free(memory);

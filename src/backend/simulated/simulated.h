@@ -44,7 +44,6 @@ struct simulated_device {
 struct simulated_memory {
 	struct tare_memory base;
 	unsigned char *bytes;
-	bool owned;                  // ours to unmap
 	bool touched;                // host pages need no first touch
 	enum tare_map_access mapped; // 0: not mapped
 	unsigned char *resident;     // SHARED: one bit a script page, set where the device has it
@@ -244,8 +243,6 @@ uint64_t simulated_copied_bytes(const struct tare_launch *launch, uint64_t items
 
 // ---- memory.c
 int simulated_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
-                            struct tare_memory **memory, struct tare_error *error);
-int simulated_memory_import(struct tare_device *device, void *host, uint64_t bytes,
                             struct tare_memory **memory, struct tare_error *error);
 int simulated_memory_advise(struct tare_span span, enum tare_advice advice,
                             struct tare_error *error);

@@ -223,7 +223,7 @@ const struct tare_command tare_blocks_command = {
 	.name = "blocks",
 	.operands = "-- PROGRAM [ARGUMENTS]",
 	.operand = TARE_OPERAND_PROGRAM,
-	.summary = "counts instructions, loads and stores of your kernels, by basic block and line",
+	.summary = "instructions, loads and stores of your kernels, by block and line",
 	.description =
 	    "Runs an unmodified OpenCL program twice: first to see what its kernels are built "
 	    "from, without its standard output, and then with counters in every basic block. Its "

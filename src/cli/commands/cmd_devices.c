@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/measure_command.h"
+#include "cli/devices/device_counters.h"
 #include "cli/devices/device_kernels.h"
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
@@ -9,6 +10,26 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct own {
+	int counters;
+};
+
+static bool lists_counters(const struct tare_settings *settings)
+{
+	return ((const struct own *)(const void *)settings->own)->counters;
+}
+
+static int check(const struct tare_settings *settings, struct tare_error *error)
+{
+	if (lists_counters(settings) &&
+	    (settings->json || settings->csv || settings->html || settings->kernel))
+		return tare_usage(error, "--counters is a text by itself: leave --json, --csv, "
+		                         "--html and --kernel out");
+	if (lists_counters(settings))
+		tare_device_counters_prepare();
+	return tare_device_kernels_check(settings, error);
+}
 
 static bool only_simulated(const struct tare_result *result)
 {
@@ -60,7 +81,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 		status = TARE_EXIT_FAILED;
 		goto out;
 	}
-	status = tare_device_kernels_check(settings, error);
+	status = check(settings, error);
 	if (status != TARE_EXIT_OK)
 		goto out;
 	tare_signals_install(false);
@@ -72,7 +93,9 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 		status = gather(settings, found, result, error);
 	if (status == TARE_EXIT_OK && settings->kernel)
 		kernels = tare_device_kernels(settings, result, &why);
-	if (status == TARE_EXIT_OK)
+	if (status == TARE_EXIT_OK && lists_counters(settings))
+		status = tare_device_counters(settings, result, stdout, error);
+	else if (status == TARE_EXIT_OK)
 		status = tare_report_all(settings, &outputs, result, error);
 	// What does not build is reported among the rest and fails the command.
 	if (status == TARE_EXIT_OK && kernels != TARE_EXIT_OK) {
@@ -94,6 +117,11 @@ static const struct tare_option own_options_rows[] = {
 	  .summary = "build this file for each device and say what the driver tells of its kernels",
 	  .detail = "FILE is .spv, .cl, .ptx or .cu; nothing of it is run. A build log is shown.",
 	  .offset = TARE_SETTING(kernel) },
+	{ .name = "counters",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "what hardware counters the drivers list, and why not, instead of facts",
+	  .offset = TARE_OWN_SETTING(struct own, counters),
+	  .sets = 1 },
 	{ .name = "entry",
 	  .value = TARE_VALUE_TEXT,
 	  .value_name = "NAME",

@@ -195,7 +195,7 @@ static int work(struct hotspots *h, struct tare_error *error)
 	struct tare_collect_options options = {
 		.pattern = h->own->pattern,
 		.top = h->own->top ? (uint32_t)h->own->top : 10,
-		.a_group = h->own->a_group ? (uint32_t)h->own->a_group : 3,
+		.a_group = (uint32_t)h->own->a_group,
 		.replay = h->own->replay,
 		.overlapping = h->own->overlapping,
 	};
@@ -255,8 +255,10 @@ static const struct tare_option own_options_rows[] = {
 	{ .name = "launches",
 	  .value = TARE_VALUE_COUNT,
 	  .value_name = "N",
-	  .summary = "count so many launches a kernel and group of counters (default: 3)",
-	  .detail = "Each takes about 30 ms. There are five groups on most devices.",
+	  .summary = "count so many launches a kernel and group of counters (default: 1 to 3)",
+	  .detail = "Each takes 30 to 50 ms, and there are five groups on most devices. The "
+	            "default is as many as "
+	            "slow the program by less than 3 s or 30 %, but one.",
 	  .offset = TARE_OWN_SETTING(struct own, a_group) },
 	{ .name = "replay",
 	  .value = TARE_VALUE_NONE,

@@ -74,13 +74,6 @@ int tare_devices_find(const char *what, enum tare_need need, struct tare_result 
 
 // ---- what a word can mean
 
-// Text of a fact, or "".
-static const char *fact_text(const struct tare_device_entry *entry, enum tare_fact_id id)
-{
-	const struct tare_fact *fact = &entry->facts.fact[id];
-	return fact->present ? fact->text : "";
-}
-
 static bool means(const char *what, const struct tare_device_entry *entry)
 {
 	const char *rest;
@@ -92,9 +85,9 @@ static bool means(const char *what, const struct tare_device_entry *entry)
 		return !rest || !is_number(rest) || entry->index == strtoul(rest, NULL, 10);
 	if (backend && rest)
 		return false;
-	return strcasestr(fact_text(entry, TARE_FACT_NAME), what) ||
-	       strcasestr(fact_text(entry, TARE_FACT_PCI), what) ||
-	       strcasecmp(fact_text(entry, TARE_FACT_UUID), what) == 0;
+	return strcasestr(tare_fact_text(&entry->facts, TARE_FACT_NAME), what) ||
+	       strcasestr(tare_fact_text(&entry->facts, TARE_FACT_PCI), what) ||
+	       strcasecmp(tare_fact_text(&entry->facts, TARE_FACT_UUID), what) == 0;
 }
 
 // Adds "0: NVIDIA H200 (cuda:0, opencl:0)" for each physical device that `chosen` marks.
@@ -114,7 +107,7 @@ static void list_devices(const struct tare_result *found, const bool *chosen, ch
 			continue;
 		length += (size_t)snprintf(text + length, size - length, "%s%u: %.40s (",
 		                           length ? "; " : "", first->number,
-		                           fact_text(first, TARE_FACT_NAME));
+		                           tare_fact_text(&first->facts, TARE_FACT_NAME));
 		for (size_t j = i; j < found->device_count && length < size; j++)
 			if (found->devices[j].number == first->number)
 				length += (size_t)snprintf(
@@ -283,7 +276,7 @@ int tare_devices_best(const char *what, enum tare_need need, const struct tare_r
 		tare_fail(error, ENOTSUP,
 		          "%s is seen only through %s, which tare lists but does not measure "
 		          "yet; install the device's OpenCL driver",
-		          fact_text(unable, TARE_FACT_NAME), unable->backend_title);
+		          tare_fact_text(&unable->facts, TARE_FACT_NAME), unable->backend_title);
 	else
 		refuse_no_device(NULL, found, error);
 	return -1;

@@ -74,12 +74,12 @@ enum blocks_stage blocks_files_begin(void)
 	return make_counts() ? collects ? BLOCKS_COLLECT : BLOCKS_COUNT : BLOCKS_OFF;
 }
 
-void blocks_write_build(uint64_t hash, const void *data, size_t bytes)
+static void write_file(uint64_t hash, const char *suffix, const void *data, size_t bytes)
 {
 	char path[PATH_BYTES], draft[PATH_BYTES];
 	const char *from = data;
 
-	path_of(path, hash, BLOCKS_BUILD_SUFFIX);
+	path_of(path, hash, suffix);
 	if (access(path, F_OK) == 0)
 		return;
 	// Threads and processes may write the same one; the last draft takes the place.
@@ -99,6 +99,31 @@ void blocks_write_build(uint64_t hash, const void *data, size_t bytes)
 		rename(draft, path);
 	else
 		unlink(draft);
+}
+
+void blocks_write_build(uint64_t hash, const void *data, size_t bytes)
+{
+	write_file(hash, BLOCKS_BUILD_SUFFIX, data, bytes);
+}
+
+void blocks_write_origin(uint64_t binary, uint64_t hash)
+{
+	write_file(binary, BLOCKS_ORIGIN_SUFFIX, &hash, sizeof hash);
+}
+
+uint64_t blocks_read_origin(uint64_t binary)
+{
+	char path[PATH_BYTES];
+	uint64_t hash = 0;
+
+	path_of(path, binary, BLOCKS_ORIGIN_SUFFIX);
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return 0;
+	if (read(file, &hash, sizeof hash) != sizeof hash)
+		hash = 0;
+	close(file);
+	return hash;
 }
 
 const struct blocks_module *blocks_map_module(uint64_t hash)

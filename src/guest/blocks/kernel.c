@@ -43,7 +43,7 @@ bool blocks_kernels_begin(enum blocks_stage at)
 	stage = at;
 	guest_lock_register(&lock);
 	pairs = guest_map_new();
-	return pairs != NULL;
+	return pairs != NULL && blocks_binaries_begin();
 }
 
 void blocks_stop_twins(void)
@@ -160,13 +160,16 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 	if (pair == NULL)
 		return;
 	blocks_source_read(program, &source, &why);
-	pair->row = blocks_row(name, source.data != NULL ? source.hash : 0);
-	if (pair->row != NULL && source.data == NULL)
+	uint64_t hash = source.data != NULL       ? source.hash
+	                : why == BLOCKS_NO_SOURCE ? blocks_origin(program)
+	                                          : 0;
+	pair->row = blocks_row(name, hash);
+	if (pair->row != NULL && hash == 0)
 		pair->row->why = why;
-	else if (pair->row != NULL && stage == BLOCKS_COLLECT)
-		blocks_write_build(source.hash, source.data, source.bytes);
-	else if (pair->row != NULL)
+	else if (pair->row != NULL && stage == BLOCKS_COUNT)
 		pair->twin = make_twin(kernel, program, name, pair->row);
+	else if (source.data != NULL)
+		blocks_write_build(source.hash, source.data, source.bytes);
 	blocks_source_free(&source);
 	guest_map_put(pairs, kernel, (uintptr_t)pair);
 }
@@ -422,22 +425,17 @@ static CL_API_ENTRY void *CL_API_CALL extension_for(cl_platform_id platform, con
 
 void blocks_wrap(cl_icd_dispatch *table)
 {
-#define WRAP(member, ours)                                                                         \
-	do                                                                                         \
-		if (table->member != NULL)                                                         \
-			table->member = (ours);                                                    \
-	while (0)
-	WRAP(clCreateKernel, create);
-	WRAP(clCreateKernelsInProgram, create_all);
-	WRAP(clCloneKernel, clone);
-	WRAP(clReleaseKernel, release);
-	WRAP(clSetKernelArg, set_argument);
-	WRAP(clSetKernelArgSVMPointer, set_pointer);
-	WRAP(clSetKernelExecInfo, set_info);
-	WRAP(clEnqueueNDRangeKernel, launch);
-	WRAP(clEnqueueTask, task);
-	WRAP(clSetProgramSpecializationConstant, specialise);
-	WRAP(clGetExtensionFunctionAddress, extension);
-	WRAP(clGetExtensionFunctionAddressForPlatform, extension_for);
-#undef WRAP
+	BLOCKS_WRAP(table, clCreateKernel, create);
+	BLOCKS_WRAP(table, clCreateKernelsInProgram, create_all);
+	BLOCKS_WRAP(table, clCloneKernel, clone);
+	BLOCKS_WRAP(table, clReleaseKernel, release);
+	BLOCKS_WRAP(table, clSetKernelArg, set_argument);
+	BLOCKS_WRAP(table, clSetKernelArgSVMPointer, set_pointer);
+	BLOCKS_WRAP(table, clSetKernelExecInfo, set_info);
+	BLOCKS_WRAP(table, clEnqueueNDRangeKernel, launch);
+	BLOCKS_WRAP(table, clEnqueueTask, task);
+	BLOCKS_WRAP(table, clSetProgramSpecializationConstant, specialise);
+	BLOCKS_WRAP(table, clGetExtensionFunctionAddress, extension);
+	BLOCKS_WRAP(table, clGetExtensionFunctionAddressForPlatform, extension_for);
+	blocks_wrap_binaries(table);
 }

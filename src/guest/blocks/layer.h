@@ -27,6 +27,10 @@ extern struct blocks_counts *blocks_counts;
 
 // Writes a BUILD of that hash, unless it is there. `data` is the whole of it.
 void blocks_write_build(uint64_t hash, const void *data, size_t bytes);
+// Remembers that a binary (by the hash of its bytes) was built from the BUILD of `hash`, for this
+// run and the next, and tells it; 0: it is not known.
+void blocks_write_origin(uint64_t binary, uint64_t hash);
+uint64_t blocks_read_origin(uint64_t binary);
 // Maps the MODULE of that hash; NULL: there is none, or it is cut off.
 const struct blocks_module *blocks_map_module(uint64_t hash);
 // The row of a kernel, taken when it has none yet; NULL: there is no more room.
@@ -50,6 +54,20 @@ void blocks_specialised(cl_program program);
 // The instrumented program of a source in the program's context, built; NULL: row->why says why.
 cl_program blocks_twin_program(cl_program program, const struct blocks_module *module,
                                struct blocks_kernel *row);
+
+// ---- binaries (binary.c)
+
+bool blocks_binaries_begin(void);
+void blocks_wrap_binaries(cl_icd_dispatch *table);
+// The hash of the BUILD from which a program was made that was loaded as a binary; 0: not known.
+uint64_t blocks_origin(cl_program program);
+
+// Puts a function of ours into the table in the place of one that is there.
+#define BLOCKS_WRAP(table, member, ours)                                                           \
+	do                                                                                         \
+		if ((table)->member != NULL)                                                       \
+			(table)->member = (ours);                                                  \
+	while (0)
 
 // ---- kernels (kernel.c)
 

@@ -22,6 +22,7 @@
 #define BLOCKS_BUILD_SUFFIX ".build"
 #define BLOCKS_MODULE_SUFFIX ".module"
 #define BLOCKS_COUNTS_SUFFIX ".counts"
+#define BLOCKS_ORIGIN_SUFFIX ".origin" // by a binary's hash: that of its BUILD
 
 #define BLOCKS_MAGIC UINT64_C(0x31736b636f6c62) // "blocks1"
 

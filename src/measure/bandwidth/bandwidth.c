@@ -176,7 +176,7 @@ static int probe_rate(struct bandwidth *bandwidth, double *rate, struct tare_err
 				                 1);
 		}
 	}
-	bool gone = status == -ENODEV || status == -ETIMEDOUT;
+	bool gone = tare_device_is_gone(status);
 	// Freeing behind it could block.
 	if (gone)
 		tare_device_abandon(bandwidth->run->device);
@@ -452,7 +452,7 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 	tare_run_restart(run);
 	if (status == 0)
 		status = measure(&bandwidth, error);
-	if (status == -ENODEV || status == -ETIMEDOUT)
+	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	bandwidth_close_buffers(&bandwidth);
 	tare_kernel_free(bandwidth.kernel);

@@ -288,8 +288,7 @@ static int open_all(struct bandwidth *bandwidth, uint32_t buffers, struct tare_e
 		status = open_one(bandwidth, (enum buffer)i, &why);
 		if (status == 0)
 			continue;
-		if (status == -ENOMEM || status == -ENODEV || status == -ETIMEDOUT ||
-		    i <= HEAP_SINK) {
+		if (status == -ENOMEM || tare_device_is_gone(status) || i <= HEAP_SINK) {
 			if (error)
 				*error = why;
 			return status;

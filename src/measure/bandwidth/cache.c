@@ -40,12 +40,6 @@ static const struct tare_result *bandwidth_part(const struct tare_result *result
 	return NULL;
 }
 
-static const char *fact_text(const struct tare_device_entry *device, enum tare_fact_id id)
-{
-	const struct tare_fact *fact = &device->facts.fact[id];
-	return fact->present ? fact->text : "";
-}
-
 // ---- of a document
 
 // What a cell's rate is at least, in bytes per second; NaN where it is none of this line and clock.
@@ -173,11 +167,11 @@ int tare_bandwidth_keep(const struct tare_result *result, struct tare_error *err
 		return tare_fail(error, EINVAL, "no result of tare bandwidth to keep");
 	device = &part->devices[0];
 	if (part->interrupted || tare_result_cache_refuses(device) ||
-	    !fact_text(device, TARE_FACT_NAME)[0] || !fact_text(device, TARE_FACT_DRIVER)[0] ||
-	    !is_complete(part))
+	    !tare_fact_text(&device->facts, TARE_FACT_NAME)[0] ||
+	    !tare_fact_text(&device->facts, TARE_FACT_DRIVER)[0] || !is_complete(part))
 		return 0;
-	path =
-	    find_path(fact_text(device, TARE_FACT_NAME), fact_text(device, TARE_FACT_DRIVER), &why);
+	path = find_path(tare_fact_text(&device->facts, TARE_FACT_NAME),
+	                 tare_fact_text(&device->facts, TARE_FACT_DRIVER), &why);
 	status = path ? tare_result_cache_write(path, part, &why) : why.code;
 	if (status < 0 && error)
 		*error = why;
@@ -212,9 +206,10 @@ void tare_bandwidth_load(const char *device_name, const char *driver_version,
 		return;
 	}
 	part = bandwidth_part(result);
-	same = part && part->device_count > 0 &&
-	       strcmp(fact_text(&part->devices[0], TARE_FACT_NAME), device_name) == 0 &&
-	       is_version(fact_text(&part->devices[0], TARE_FACT_DRIVER), driver_version);
+	same =
+	    part && part->device_count > 0 &&
+	    strcmp(tare_fact_text(&part->devices[0].facts, TARE_FACT_NAME), device_name) == 0 &&
+	    is_version(tare_fact_text(&part->devices[0].facts, TARE_FACT_DRIVER), driver_version);
 	if (same)
 		tare_bandwidth_peaks_of(part, peaks);
 	tare_result_free(result);

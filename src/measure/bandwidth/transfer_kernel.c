@@ -31,7 +31,7 @@ int bandwidth_open_kernel(struct bandwidth *bandwidth, struct tare_error *error)
 	status = tare_kernel_build(bandwidth->run->device, "copy", "copy_bytes", &bandwidth->module,
 	                           &bandwidth->kernel, &log, &why);
 	free(log);
-	if (status == -ENODEV || status == -ETIMEDOUT) {
+	if (tare_device_is_gone(status)) {
 		if (error)
 			*error = why;
 		return status;

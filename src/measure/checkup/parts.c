@@ -99,7 +99,7 @@ static void warn_missing(struct checkup *checkup, const struct checkup_row *row,
 
 static bool ends_the_run(int status)
 {
-	return status == -ENODEV || status == -ETIMEDOUT || status == -EINTR;
+	return tare_device_is_gone(status) || status == -EINTR;
 }
 
 // Keeps a part that has something to show, and decides whether the others go on: 0, or the status

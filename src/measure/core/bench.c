@@ -9,20 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool fatal(int status)
-{
-	return status == -ENODEV || status == -ETIMEDOUT;
-}
-
 int tare_bench_settle(struct tare_queue *queue, int status, struct tare_error *error)
 {
 	struct tare_error why;
 	int settled;
 
-	if (status >= 0 || fatal(status))
+	if (status >= 0 || tare_device_is_gone(status))
 		return status;
 	settled = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, &why);
-	if (!fatal(settled))
+	if (!tare_device_is_gone(settled))
 		return status;
 	if (error)
 		*error = why;
@@ -154,7 +149,7 @@ static int check_mapping(struct tare_bench *bench, struct tare_error *error)
 			                       tare_device_now(bench->device));
 		tare_event_free(event);
 	}
-	return fatal(status) ? status : 0;
+	return tare_device_is_gone(status) ? status : 0;
 }
 
 const char *tare_bench_stamp_note(const struct tare_bench *bench)
@@ -211,7 +206,7 @@ static int open_queues(struct tare_bench *bench, struct tare_error *error)
 	status = tare_queue_create(bench->device, &options, &bench->timed, &why);
 	if (status == 0)
 		status = try_stamps(bench, &why);
-	if (fatal(status)) {
+	if (tare_device_is_gone(status)) {
 		*error = why;
 		return status;
 	}
@@ -257,7 +252,7 @@ int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *ben
 	run->result->clock.present = true;
 	run->result->clock.rate = bench->rate;
 	status = try_gate(bench, &why);
-	if (fatal(status)) {
+	if (tare_device_is_gone(status)) {
 		*said = why;
 		return status;
 	}

@@ -80,7 +80,7 @@ int tare_clock_track_begin(struct tare_run *run, const struct tare_clock_rate *s
 		if (status == 0 && i + 1 < FIRST_PAIRS)
 			tare_device_pause(run->device, span_ns / FIRST_PAIRS);
 	}
-	if (status == -ENODEV || status == -ETIMEDOUT) {
+	if (tare_device_is_gone(status)) {
 		if (error)
 			*error = why;
 		return status;

@@ -248,22 +248,17 @@ void tare_peaks_of(const struct tare_result *result, struct tare_peaks *peaks)
 
 // ---- the cache
 
-static const char *fact_text(const struct tare_device_entry *device, enum tare_fact_id id)
-{
-	const struct tare_fact *fact = &device->facts.fact[id];
-	return fact->present ? fact->text : "";
-}
-
 // What says which device it is: some drivers give a UUID of zeros, which says nothing.
 static void identify(const struct tare_device_entry *device, char *text, size_t size)
 {
-	const char *uuid = fact_text(device, TARE_FACT_UUID);
+	const char *uuid = tare_fact_text(&device->facts, TARE_FACT_UUID);
 
 	if (uuid[strspn(uuid, "0-")])
 		snprintf(text, size, "%.120s", uuid);
 	else
-		snprintf(text, size, "%.255s at %.120s", fact_text(device, TARE_FACT_NAME),
-		         fact_text(device, TARE_FACT_PCI));
+		snprintf(text, size, "%.255s at %.120s",
+		         tare_fact_text(&device->facts, TARE_FACT_NAME),
+		         tare_fact_text(&device->facts, TARE_FACT_PCI));
 }
 
 static bool same_device(const struct tare_device_entry *a, const struct tare_device_entry *b)
@@ -277,7 +272,8 @@ static bool same_device(const struct tare_device_entry *a, const struct tare_dev
 
 static bool same_driver(const struct tare_device_entry *a, const struct tare_device_entry *b)
 {
-	return strcmp(fact_text(a, TARE_FACT_DRIVER), fact_text(b, TARE_FACT_DRIVER)) == 0;
+	return strcmp(tare_fact_text(&a->facts, TARE_FACT_DRIVER),
+	              tare_fact_text(&b->facts, TARE_FACT_DRIVER)) == 0;
 }
 
 static char *find_path(const struct tare_device_entry *device, struct tare_error *error)
@@ -285,8 +281,9 @@ static char *find_path(const struct tare_device_entry *device, struct tare_error
 	char identity[512];
 
 	identify(device, identity, sizeof identity);
-	return tare_result_cache_path("peak", fact_text(device, TARE_FACT_NAME), identity,
-	                              fact_text(device, TARE_FACT_DRIVER), error);
+	return tare_result_cache_path("peak", tare_fact_text(&device->facts, TARE_FACT_NAME),
+	                              identity, tare_fact_text(&device->facts, TARE_FACT_DRIVER),
+	                              error);
 }
 
 int tare_peaks_keep(const struct tare_result *result, struct tare_error *error)
@@ -366,7 +363,7 @@ static int load_file(const struct tare_device_entry *device, const char *path,
 	else if (!same_device(&part->devices[0], device))
 		status = tare_fail(error, EINVAL,
 		                   "%.200s is of another device (%.60s); run tare peak on this one",
-		                   path, fact_text(&part->devices[0], TARE_FACT_NAME));
+		                   path, tare_fact_text(&part->devices[0].facts, TARE_FACT_NAME));
 	if (status == 0) {
 		tare_peaks_of(part, peaks);
 		add_theory(&device->facts, peaks);

@@ -125,7 +125,7 @@ int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_
 
 static bool is_lost(int status)
 {
-	return status == -ENODEV || status == -ETIMEDOUT || status == -EIO;
+	return tare_device_is_gone(status) || status == -EIO;
 }
 
 static bool has_measured(const struct tare_result *result)

@@ -348,11 +348,6 @@ static double weight_of(const struct tare_measurement *measurement)
 	return measurement->weight > 0 ? measurement->weight : 1;
 }
 
-static bool is_gone(int status)
-{
-	return status == -ENODEV || status == -ETIMEDOUT;
-}
-
 // `part` is its share of what is left of the budget.
 static int measure_one(struct tare_run *run, struct tare_measurement *measurement, double part,
                        struct tare_error *error)
@@ -381,15 +376,15 @@ static int measure_one(struct tare_run *run, struct tare_measurement *measuremen
 		tare_telemetry_work(run->watch);
 		status = sample_until_done(&sampler, &why);
 	}
-	if (is_gone(status))
+	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	tare_telemetry_rest(run->watch);
 	if (measurement->end) {
 		struct tare_error later = { 0 };
 		ended = measurement->end(measurement, &verified, &later);
 		// What failed first is the reason, but for a device that is found gone only now.
-		if (ended < 0 &&
-		    (status >= 0 || status == -EINTR || (is_gone(ended) && !is_gone(status)))) {
+		if (ended < 0 && (status >= 0 || status == -EINTR ||
+		                  (tare_device_is_gone(ended) && !tare_device_is_gone(status)))) {
 			status = ended;
 			why = later;
 		}

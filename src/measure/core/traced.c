@@ -5,11 +5,6 @@
 
 #include <errno.h>
 
-static bool fatal(int status)
-{
-	return status == -ENODEV || status == -ETIMEDOUT;
-}
-
 bool tare_traced_possible(const struct tare_bench *bench)
 {
 	return bench->stamped && bench->device->backend->engine_stamps_begin;
@@ -20,7 +15,7 @@ static int begin(const struct tare_bench *bench, struct tare_error *error)
 	struct tare_error why = { 0 };
 	int status = tare_engine_stamps_begin(bench->device, &why);
 
-	if (status < 0 && !fatal(status))
+	if (status < 0 && !tare_device_is_gone(status))
 		return tare_fail(error, ENODATA, "no engine times: %.300s", why.message);
 	if (status < 0 && error)
 		*error = why;
@@ -33,7 +28,7 @@ static int end(const struct tare_bench *bench, int status, struct tare_error *er
 	struct tare_error why = { 0 };
 	int ended;
 
-	if (fatal(status))
+	if (tare_device_is_gone(status))
 		return status; // the device is about to be given up
 	ended = tare_engine_stamps_end(bench->device, &why);
 	if (status < 0 || ended == 0)

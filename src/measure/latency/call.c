@@ -54,7 +54,7 @@ static int run_calls(struct latency_task *task, bool kernel, int64_t limit_ns,
 	status = status < 0 ? tare_bench_settle(bench->plain, status, error)
 	                    : tare_finish(bench->plain, limit_ns, error);
 	*returned = tare_device_now(bench->device);
-	if (status == -ENODEV || status == -ETIMEDOUT)
+	if (tare_device_is_gone(status))
 		task->calls = NULL; // theirs now
 	for (size_t i = 0; status == 0 && i < CALLS; i++)
 		if (!atomic_load(&task->calls[i].done))

@@ -122,7 +122,7 @@ int latency_begin_nodes(struct tare_measurement *measurement, struct tare_error 
 	int status =
 	    task->latency->traceable ? tare_engine_stamps_begin(bench->device, NULL) : -ENOSYS;
 
-	if (status == -ENODEV || status == -ETIMEDOUT)
+	if (tare_device_is_gone(status))
 		return tare_fail(error, -status, "the device was lost");
 	task->traced = status == 0;
 	status = record(task, bench->timed, error);

@@ -154,7 +154,7 @@ static int open_kernel(struct latency *latency, struct tare_error *error)
 	                               &latency->kernel, &log, &why);
 
 	free(log);
-	if (status == -ENODEV || status == -ETIMEDOUT) {
+	if (tare_device_is_gone(status)) {
 		if (error)
 			*error = why;
 		return status;
@@ -230,7 +230,7 @@ int tare_measure_latency(struct tare_run *run, const struct tare_latency_options
 	tare_run_restart(run);
 	if (status == 0)
 		status = measure(&latency, error);
-	if (status == -ENODEV || status == -ETIMEDOUT)
+	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	tare_kernel_free(latency.kernel);
 	tare_module_free(latency.module);

@@ -257,7 +257,7 @@ int matmul_try_device(struct matmul_product *product, bool add_cells, int64_t *n
 		status = launch_and_wait(product, TARE_LIMIT_DEFAULT_NS, error);
 	*ns = tare_host_elapsed_ns(begin, tare_device_now(device));
 	status = tare_bench_settle(product->matmul->bench.timed, status, error);
-	if (status == -ENODEV || status == -ETIMEDOUT)
+	if (tare_device_is_gone(status))
 		tare_device_abandon(device);
 	free_events(product);
 	matmul_close_product(product);
@@ -284,7 +284,7 @@ int matmul_time_launches(struct matmul_product *product, uint32_t count, int64_t
 			break;
 	}
 	status = tare_bench_settle(queue, status, error);
-	if (status == -ENODEV || status == -ETIMEDOUT)
+	if (tare_device_is_gone(status))
 		tare_device_abandon(device);
 	free_events(product);
 	matmul_close_product(product);

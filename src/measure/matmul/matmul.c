@@ -248,7 +248,7 @@ int tare_measure_matmul(struct tare_run *run, const struct tare_matmul_options *
 	// What the rungs' making measured (builds) is reported.
 	else if (tare_run_is_partial(run, status))
 		status = tare_run_end(run, status, error);
-	if (status == -ENODEV || status == -ETIMEDOUT)
+	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	matmul_close(&matmul);
 	tare_bench_close(&matmul.bench);

@@ -29,7 +29,7 @@ struct candidate {
 
 static bool only_this_one(int status)
 {
-	return status != -ENODEV && status != -ETIMEDOUT && status != -EINTR;
+	return !tare_device_is_gone(status) && status != -EINTR;
 }
 
 static int try_once(struct matmul_product *product, bool add_cells, int64_t *ns,

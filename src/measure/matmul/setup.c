@@ -192,7 +192,7 @@ static int build_rung(struct matmul *matmul, enum tare_rung rung, bool first,
 	                               &matmul->modules[rung], &matmul->kernels[rung], NULL, &why);
 	int64_t ns = tare_host_elapsed_ns(begin, tare_run_now(matmul->run));
 
-	if (status == -ENODEV || status == -ETIMEDOUT || status == -ENOMEM) {
+	if (tare_device_is_gone(status) || status == -ENOMEM) {
 		if (error)
 			*error = why;
 		return status;
@@ -211,11 +211,6 @@ static int build_rung(struct matmul *matmul, enum tare_rung rung, bool first,
 	return 0;
 }
 
-static bool is_fatal(int status)
-{
-	return status == -ENODEV || status == -ETIMEDOUT;
-}
-
 // The first product of a device's rung, a small one: whether it works here at all.
 static int launch_first(struct matmul *matmul, enum tare_rung rung, struct tare_error *error)
 {
@@ -225,7 +220,7 @@ static int launch_first(struct matmul *matmul, enum tare_rung rung, struct tare_
 	int64_t ns = 0;
 	int status = matmul_try_device(&product, false, &ns, &why);
 
-	if (is_fatal(status)) {
+	if (tare_device_is_gone(status)) {
 		if (error)
 			*error = why;
 		return status;

@@ -256,7 +256,7 @@ int overlap_add_timeline(struct overlap *overlap, struct tare_error *error)
 		add_traced(overlap);
 	}
 	free(bars);
-	if (count == -ENODEV || count == -ETIMEDOUT || count == -ENOMEM)
+	if (tare_device_is_gone(count) || count == -ENOMEM)
 		return tare_fail(error, -count, "%s",
 		                 why.message[0] ? why.message : "out of memory");
 	if (count < 0)

@@ -2,6 +2,7 @@
 // What the prediction needs to know: stages at the sizes of chunks, the host's cost of issuing, and
 // a few runs that show the gaps between operations.
 #include "measure/overlap/internal.h"
+#include "model/statistics/order.h"
 
 #include <math.h>
 
@@ -54,9 +55,9 @@ static int measure_point(struct overlap *overlap, enum tare_stage stage, uint64_
 		.amount = items * (stage == TARE_STAGE_TO_DEVICE ? overlap->work.in_bytes
 		                   : stage == TARE_STAGE_TO_HOST ? overlap->work.out_bytes
 		                                                 : 1),
-		.isolated_ns = overlap_median(isolated, overlap->repeats),
-		.back_to_back_ns = overlap_median(row, overlap->repeats),
-		.across_ns = kernels ? overlap_median(across, overlap->repeats) : 0,
+		.isolated_ns = tare_median(isolated, overlap->repeats),
+		.back_to_back_ns = tare_median(row, overlap->repeats),
+		.across_ns = kernels ? tare_median(across, overlap->repeats) : 0,
 	};
 	return 0;
 }

@@ -142,8 +142,6 @@ int overlap_verify(struct overlap *overlap, const struct tare_schedule *schedule
 int overlap_measure_sequential(struct overlap *overlap, struct tare_error *error);
 int overlap_measure_modes(struct overlap *overlap, struct tare_error *error);
 int overlap_calibrate(struct overlap *overlap, struct tare_error *error);
-// Sorts the values.
-double overlap_median(double *values, uint32_t count);
 // Median host time of up to OVERLAP_REPEATS_MOST runs; issue_ns may be NULL.
 int overlap_median_run(struct overlap *overlap, const struct tare_schedule *schedule, uint32_t runs,
                        double *ns, double *issue_ns, struct tare_error *error);

@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A schedule run until its median is known.
 #include "measure/overlap/internal.h"
-#include <stdlib.h>
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-	return (left > right) - (left < right);
-}
-
-double overlap_median(double *values, uint32_t count)
-{
-	qsort(values, count, sizeof *values, compare_doubles);
-	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
+#include "model/statistics/order.h"
 
 int overlap_median_run(struct overlap *overlap, const struct tare_schedule *schedule, uint32_t runs,
                        double *ns, double *issue_ns, struct tare_error *error)
@@ -32,8 +20,8 @@ int overlap_median_run(struct overlap *overlap, const struct tare_schedule *sche
 	}
 	if (status < 0)
 		return status;
-	*ns = overlap_median(times, runs);
+	*ns = tare_median(times, runs);
 	if (issue_ns)
-		*issue_ns = overlap_median(issues, runs);
+		*issue_ns = tare_median(issues, runs);
 	return 0;
 }

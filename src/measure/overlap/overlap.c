@@ -299,7 +299,7 @@ int tare_measure_overlap(struct tare_run *run, const struct tare_overlap_options
 	if (status == 0)
 		status = measure(overlap, error);
 	run->budget_ns = overlap ? overlap->budget_ns : run->budget_ns;
-	if (status == -ENODEV || status == -ETIMEDOUT)
+	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	if (status == 0 && overlap->wrong[0])
 		status = tare_fail(error, EBADMSG, "%s", overlap->wrong);

@@ -303,7 +303,7 @@ static int run_once(struct tare_run *run, const struct tare_user_kernel *options
 		                       (unsigned long long)items));
 	else if (status < 0)
 		tare_error_prefix(error, "kernel '%s' in %s", entry, options->file);
-	if (status == -ETIMEDOUT || status == -ENODEV)
+	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	trial_free(&trial);
 	return status;

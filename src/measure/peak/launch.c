@@ -80,7 +80,7 @@ int peak_take_kernel(struct peak_task *task, const char *module, const char *ent
 
 bool peak_may_go_on(int status)
 {
-	return status != -ENODEV && status != -ETIMEDOUT && status != -EINTR;
+	return !tare_device_is_gone(status) && status != -EINTR;
 }
 
 void peak_add_memory(struct peak_task *task, struct tare_memory *memory)

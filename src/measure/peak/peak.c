@@ -346,7 +346,7 @@ static int warm_up(struct plan *plan, struct tare_error *error)
 			status = begin(measurement, &why);
 		tare_kernel_free(task->kernel);
 		task->kernel = NULL;
-		if (status == -ENODEV || status == -ETIMEDOUT)
+		if (tare_device_is_gone(status))
 			*error = why;
 		else
 			status = 0; // its turn comes, and then it says what is wrong
@@ -435,7 +435,7 @@ int tare_measure_peak(struct tare_run *run, struct tare_error *error)
 		status = forgive(peak_survey_tensor(&peak, error));
 	if (status == 0)
 		status = measure_and_conclude(&peak, error);
-	if (status == -ENODEV || status == -ETIMEDOUT)
+	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	clean_up(&peak);
 	if (status == 0)

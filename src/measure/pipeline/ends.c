@@ -139,7 +139,7 @@ static int create_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set 
 		return tare_queue_create(pipeline->device, &options, queue, error);
 	options.order = TARE_QUEUE_LEGACY_DEFAULT;
 	status = tare_queue_create(pipeline->device, &options, queue, &why);
-	if (status == 0 || pipeline_is_fatal(status)) {
+	if (status == 0 || tare_device_is_gone(status)) {
 		if (status < 0 && error)
 			*error = why;
 		return status;

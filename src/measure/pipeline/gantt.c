@@ -86,7 +86,7 @@ static int run_traced(struct tare_pipeline *pipeline, const struct tare_schedule
 		return tare_fail(error, ENODATA,
 		                 "this device's stamps are positions in the stream: they do not "
 		                 "tell when an engine began");
-	if (status < 0 && !pipeline_is_fatal(status))
+	if (status < 0 && !tare_device_is_gone(status))
 		return tare_fail(error, ENODATA,
 		                 "this device's stamps do not tell when an engine began: %s",
 		                 why.message);
@@ -96,7 +96,7 @@ static int run_traced(struct tare_pipeline *pipeline, const struct tare_schedule
 		pipeline_drop_events(pipeline);
 		status = pipeline_run_traced(pipeline, schedule, ns, error);
 	}
-	if (pipeline_is_fatal(status))
+	if (tare_device_is_gone(status))
 		return status; // the device is about to be given up
 	ended = tare_engine_stamps_end(pipeline->device, &why);
 	if (status == 0 && ended < 0)

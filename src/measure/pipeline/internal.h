@@ -108,11 +108,6 @@ static inline bool pipeline_has(const struct tare_pipeline *pipeline, enum tare_
 	return tare_pipeline_stages(pipeline) >> stage & 1;
 }
 
-static inline bool pipeline_is_fatal(int status)
-{
-	return status == -ENODEV || status == -ETIMEDOUT;
-}
-
 // Pinned host memory (or what stands for it) and the device's.
 struct pipeline_ends pipeline_ends(const struct tare_pipeline *pipeline);
 // The pageable twins, made and filled at the first call.

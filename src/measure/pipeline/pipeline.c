@@ -96,7 +96,7 @@ static int create_host(struct tare_pipeline *pipeline, uint64_t bytes, struct ta
 			return 0;
 		tare_memory_free(*memory);
 		*memory = NULL;
-		if (pipeline_is_fatal(status) || status == -ENOMEM)
+		if (tare_device_is_gone(status) || status == -ENOMEM)
 			return status;
 	}
 	pipeline->pinned = false;
@@ -155,7 +155,7 @@ static int create_aside(struct tare_pipeline *pipeline, struct tare_memory *like
 	if (status == 0)
 		return copy_whole(pipeline, contents, *memory, error);
 	*memory = NULL;
-	return pipeline_is_fatal(status) ? status : 0;
+	return tare_device_is_gone(status) ? status : 0;
 }
 
 int pipeline_set_aside(struct tare_pipeline *pipeline, struct tare_error *error)
@@ -268,7 +268,7 @@ int tare_pipeline_open(struct tare_bench *bench, uint64_t items, struct tare_pip
 	if (status == 0)
 		status = pipeline_clock_open(opened, error);
 	if (status < 0) {
-		if (pipeline_is_fatal(status))
+		if (tare_device_is_gone(status))
 			tare_device_abandon(opened->device);
 		tare_pipeline_free(opened);
 		return status;

@@ -114,10 +114,10 @@ static int attempt(struct probe *probe, struct tare_error *error)
 		status = status > 0 ? 0 : status;
 	}
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
-		if (probe->mode >> stage & 1 && !pipeline_is_fatal(status)) {
+		if (probe->mode >> stage & 1 && !tare_device_is_gone(status)) {
 			int finished = tare_finish(probe->queues[stage], TARE_LIMIT_DEFAULT_NS,
 			                           status < 0 ? NULL : error);
-			status = status < 0 && !pipeline_is_fatal(finished) ? status : finished;
+			status = status < 0 && !tare_device_is_gone(finished) ? status : finished;
 		}
 		tare_event_free(events[stage]);
 	}

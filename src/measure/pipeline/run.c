@@ -190,13 +190,13 @@ static int execute(struct execution *execution, int64_t *ns, int64_t *issue_ns,
 	if (status == 0 && clocked)
 		status = pipeline_clock_read(pipeline, execution->queue_count, *ns, ns, error);
 	pipeline_clock_clear(pipeline);
-	if (status < 0 && !pipeline_is_fatal(status)) {
+	if (status < 0 && !tare_device_is_gone(status)) {
 		// What was appended before the failure must not meet the next run.
 		struct tare_error why;
 		int settled = submit_waiting(execution, &why);
 		if (settled == 0)
 			settled = finish_all(execution, TARE_LIMIT_DEFAULT_NS, &why);
-		if (pipeline_is_fatal(settled)) {
+		if (tare_device_is_gone(settled)) {
 			status = settled;
 			if (error)
 				*error = why;

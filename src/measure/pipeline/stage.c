@@ -71,7 +71,7 @@ int pipeline_time_alone(struct tare_pipeline *pipeline, enum tare_stage stage, u
 	if (status == 0)
 		*ps = sum / samples;
 	// Who frees the pipeline next must not wait behind what hangs.
-	if (pipeline_is_fatal(status))
+	if (tare_device_is_gone(status))
 		tare_device_abandon(pipeline->device);
 	return status;
 }

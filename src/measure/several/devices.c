@@ -193,7 +193,7 @@ void several_close(struct several *several)
 void several_drop(struct several *several, size_t device, int status, const struct tare_error *why)
 {
 	struct several_device *self = &several->devices[device];
-	bool lost = status == -ENODEV || status == -ETIMEDOUT;
+	bool lost = tare_device_is_gone(status);
 
 	self->gone = true;
 	snprintf(self->why, sizeof self->why, "%.319s", why->message);

@@ -147,7 +147,7 @@ static void add_latency(struct several *several, uint32_t from, uint32_t to, con
 		tare_cell_take_series(cell, &series, verdict);
 	} else {
 		// Whoever uses a lost device again waits for it, and for ever when it is closed.
-		if (status == -ENODEV || status == -ETIMEDOUT)
+		if (tare_device_is_gone(status))
 			several_drop(several, from, status, &why);
 		tare_cell_set_absent(cell, "%s", why.message);
 	}
@@ -193,7 +193,7 @@ static int enable(struct several *several, bool *reach)
 			enabled = tare_peer_enable(several->devices[a].member->device,
 			                           several->devices[b].member->device, &why);
 			reach[a * several->count + b] = enabled == 0;
-			if (enabled == -ENODEV || enabled == -ETIMEDOUT)
+			if (tare_device_is_gone(enabled))
 				several_drop(several, a, enabled, &why);
 			status =
 			    add_alone(several, a, b, "direct", enabled < 0 ? why.message : NULL);

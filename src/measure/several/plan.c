@@ -153,8 +153,7 @@ static void settle(struct several *several, struct several_plan *plan, const str
 	snprintf(plan->absent, sizeof plan->absent, "%.319s", why->message);
 	for (size_t i = 0; i < round->count; i++) {
 		int own = round->racers[i].status;
-		if ((own == -ENODEV || own == -ETIMEDOUT) &&
-		    !several->devices[round->device[i]].gone)
+		if (tare_device_is_gone(own) && !several->devices[round->device[i]].gone)
 			several_drop(several, round->device[i], own, &round->racers[i].error);
 	}
 }
@@ -195,7 +194,7 @@ static int verify(struct several *several, struct several_plan *plan, bool befor
 				continue;
 			status = before ? several_poison(several, course, error)
 			                : judge(several, plan, course, error);
-			if (status == -ENODEV || status == -ETIMEDOUT)
+			if (tare_device_is_gone(status))
 				several_drop(several, owner, status, error);
 		}
 	return status;

@@ -2,6 +2,7 @@
 #include "model/engine/prediction.h"
 
 #include "model/engine/prediction_internal.h"
+#include "model/statistics/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -96,12 +97,6 @@ static void build_speeds(const struct tare_overlap_modes *modes, struct tare_scr
 
 // ---- what the stages cost
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 // In a row in one queue each takes longer than alone by the gap between them; median over the
 // points, 0 where a row is faster.
 static double same_gap_ns(const struct tare_calibration *calibration)
@@ -117,8 +112,7 @@ static double same_gap_ns(const struct tare_calibration *calibration)
 		}
 	if (count == 0)
 		return 0;
-	qsort(gaps, count, sizeof *gaps, compare_doubles);
-	return fmax(0, (gaps[(count - 1) / 2] + gaps[count / 2]) / 2);
+	return fmax(0, tare_median(gaps, count));
 }
 
 // The intercept of a line through the points by least squares of the relative error; between 0 and

@@ -38,6 +38,8 @@ enum tare_place {
 #define TARE_SCRIPT_TIERS 4
 #define TARE_SCRIPT_ARGUMENTS 16 // a kernel's
 #define TARE_SCRIPT_CONCURRENCIES 32
+#define TARE_SCRIPT_METRIC_GROUPS 8
+#define TARE_SCRIPT_METRICS 64 // of all groups
 // No single cost and no clock of a model goes beyond this (about 11 days), so that sums and tick
 // conversions cannot overflow.
 #define TARE_PS_MAX INT64_C(1000000000000000000)
@@ -226,6 +228,23 @@ struct tare_script_faults {
 	char build_log[TARE_SCRIPT_TEXT];             // "" : everything builds
 };
 
+// Hardware counters as Level Zero lists them; of ze-cpu only.
+enum tare_metric_sampling { TARE_METRIC_BY_EVENT = 1, TARE_METRIC_BY_TIME = 2 };
+
+struct tare_script_metric_group {
+	unsigned line;
+	char name[TARE_SCRIPT_TEXT], description[TARE_SCRIPT_TEXT];
+	uint64_t sampling; // enum tare_metric_sampling
+	uint64_t domain;   // groups of one domain cannot be counted together
+};
+
+struct tare_script_metric {
+	unsigned line;
+	size_t group;
+	char name[TARE_SCRIPT_TEXT], description[TARE_SCRIPT_TEXT], unit[TARE_SCRIPT_TEXT];
+	uint64_t type; // as the specification counts them: duration 0, event 1, ...
+};
+
 struct tare_script {
 	struct tare_script_device device;
 	struct tare_script_link link;
@@ -250,6 +269,10 @@ struct tare_script {
 	size_t concurrency_count;
 	struct tare_script_graph graph;
 	struct tare_script_telemetry telemetry;
+	struct tare_script_metric_group metric_groups[TARE_SCRIPT_METRIC_GROUPS];
+	size_t metric_group_count;
+	struct tare_script_metric metrics[TARE_SCRIPT_METRICS];
+	size_t metric_count;
 	struct {
 		uint64_t range_ppm, seed;
 	} jitter;

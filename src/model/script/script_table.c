@@ -22,6 +22,10 @@ static const char *const action_words[] = {
 	"none",   "copy",           "add", "overlap-volatile", "overlap-register",
 	"matmul", "matmul-element", NULL
 };
+static const char *const sampling_words[] = { "event", "time", NULL };
+static const char *const metric_words[] = { "duration",   "event",     "event-with-range",
+	                                    "throughput", "timestamp", "flag",
+	                                    "ratio",      "raw",       NULL };
 static const char *const stamp_words[] = { "queued", "submitted", "start", "end",
 	                                   "active", "stream",    NULL };
 static const char *const lack_words[] = { "pinned", "write-combined", "registered", "shared",
@@ -201,6 +205,20 @@ static const struct tare_script_field telemetry_fields[] = {
 	END
 };
 
+static const struct tare_script_field metric_group_fields[] = {
+	FIELD(SET, tare_script_metric_group, sampling, "sampling", .low = 1, .high = 3,
+	      .words = sampling_words, .required = true),
+	FIELD(COUNT, tare_script_metric_group, domain, "domain", .high = 1000),
+	FIELD(TEXT, tare_script_metric_group, description, "description"), END
+};
+
+static const struct tare_script_field metric_fields[] = {
+	FIELD(WORD, tare_script_metric, type, "type", .high = 7, .words = metric_words,
+	      .required = true),
+	FIELD(TEXT, tare_script_metric, unit, "unit"),
+	FIELD(TEXT, tare_script_metric, description, "description"), END
+};
+
 static const struct tare_script_field jitter_fields[] = {
 	FIELD(SPEED, tare_script, jitter.range_ppm, "range", .low = 1, .required = true),
 	FIELD(COUNT, tare_script, jitter.seed, "seed"), END
@@ -359,6 +377,56 @@ static int end_tier(struct tare_script_reader *reader, const void *base)
 	return 0;
 }
 
+static int begin_metric_group(struct tare_script_reader *reader, void **base, size_t *used)
+{
+	struct tare_script *script = reader->script;
+	const char *name = reader->count > 1 ? reader->words[1] : "";
+
+	if (!name[0] || strlen(name) >= TARE_SCRIPT_TEXT)
+		return tare_script_fail(&reader->place,
+		                        "'metric-group' needs a name of 1 to %d bytes",
+		                        TARE_SCRIPT_TEXT - 1);
+	if (script->metric_group_count == TARE_SCRIPT_METRIC_GROUPS)
+		return tare_script_fail(&reader->place, "there are more than %d metric groups",
+		                        TARE_SCRIPT_METRIC_GROUPS);
+	struct tare_script_metric_group *group =
+	    &script->metric_groups[script->metric_group_count++];
+	*group = (struct tare_script_metric_group){ .line = reader->place.line };
+	memcpy(group->name, name, strlen(name) + 1);
+	*base = group;
+	*used = 2;
+	return 0;
+}
+
+// Of the last group of that name: an event and a time group may share one.
+static int begin_metric(struct tare_script_reader *reader, void **base, size_t *used)
+{
+	struct tare_script *script = reader->script;
+	const char *of = reader->count > 2 ? reader->words[1] : "";
+	const char *name = reader->count > 2 ? reader->words[2] : "";
+	size_t group = script->metric_group_count;
+
+	while (group > 0 && strcmp(script->metric_groups[group - 1].name, of) != 0)
+		group--;
+	if (group == 0)
+		return tare_script_fail(&reader->place,
+		                        "'metric' needs the name of a metric group that was given "
+		                        "before, and its own, not '%.60s'",
+		                        of);
+	if (!name[0] || strlen(name) >= TARE_SCRIPT_TEXT)
+		return tare_script_fail(&reader->place, "'metric' needs a name of 1 to %d bytes",
+		                        TARE_SCRIPT_TEXT - 1);
+	if (script->metric_count == TARE_SCRIPT_METRICS)
+		return tare_script_fail(&reader->place, "there are more than %d metrics",
+		                        TARE_SCRIPT_METRICS);
+	struct tare_script_metric *metric = &script->metrics[script->metric_count++];
+	*metric = (struct tare_script_metric){ .line = reader->place.line, .group = group - 1 };
+	memcpy(metric->name, name, strlen(name) + 1);
+	*base = metric;
+	*used = 3;
+	return 0;
+}
+
 static int begin_concurrent(struct tare_script_reader *reader, void **base, size_t *used)
 {
 	struct tare_script *script = reader->script;
@@ -454,6 +522,8 @@ const struct tare_script_statement tare_script_statements[] = {
 	{ "concurrent", concurrent_fields, .begin = begin_concurrent, .repeats = true },
 	{ "graph", graph_fields, AT(graph) },
 	{ "telemetry", telemetry_fields, AT(telemetry) },
+	{ "metric-group", metric_group_fields, .begin = begin_metric_group, .repeats = true },
+	{ "metric", metric_fields, .begin = begin_metric, .repeats = true },
 	{ "jitter", jitter_fields },
 	{ "lacks", lacks_fields, .begin = begin_lacks, .repeats = true },
 	{ "fault", fault_fields, AT(faults) },

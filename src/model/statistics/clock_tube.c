@@ -2,6 +2,7 @@
 #include "model/statistics/clock_tube.h"
 
 #include "base/cleanup.h"
+#include "model/statistics/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -125,13 +126,6 @@ static void judge(const struct polygon *polygon, struct heights at, double lengt
 	line->least_slope = length > 0 ? fmin(fmax(0, slope_low), slope_high) : 0;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 // The farthest that the truth can be from the line at the narrower half of the brackets: what can
 // be said of the error when no line is the truth. `widths` has room for n.
 static double error_at_narrow(const struct tare_clock_bracket *brackets, size_t n,
@@ -140,7 +134,7 @@ static double error_at_narrow(const struct tare_clock_bracket *brackets, size_t 
 	double error = 0;
 	for (size_t i = 0; i < n; i++)
 		widths[i] = brackets[i].high - brackets[i].low;
-	qsort(widths, n, sizeof *widths, compare_doubles);
+	qsort(widths, n, sizeof *widths, tare_compare_doubles);
 	for (size_t i = 0; i < n; i++) {
 		double ahead = line->offset + line->slope * brackets[i].ns;
 		if (brackets[i].high - brackets[i].low <= widths[n / 2])

@@ -4,6 +4,7 @@
 #include "base/random.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static int64_t pivot(const int64_t *values, size_t n, struct tare_random *random)
 {
@@ -80,4 +81,16 @@ double tare_select_quantile(int64_t *values, size_t n, double p)
 	double lower = (double)tare_select(values, n, k);
 	double upper = k + 1 < n ? (double)smallest(values, k + 1, n) : lower;
 	return lower + (place - (double)k) * (upper - lower);
+}
+
+int tare_compare_doubles(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+	return (left > right) - (left < right);
+}
+
+double tare_median(double *values, size_t n)
+{
+	qsort(values, n, sizeof *values, tare_compare_doubles);
+	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order statistics without sorting everything.
+// Order statistics: of integers without sorting everything, and of a few doubles.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -16,3 +16,10 @@ double tare_select_median(int64_t *values, size_t n);
 // The quantile at `p` (0 to 1), interpolated between neighbours (type 7 of Hyndman and Fan,
 // "Sample Quantiles in Statistical Packages", Am. Stat. 50, 1996). Rearranges. n > 0.
 double tare_select_quantile(int64_t *values, size_t n, double p);
+
+// Compares two doubles, the smaller first; for qsort.
+int tare_compare_doubles(const void *a, const void *b);
+
+// Sorts the values, then returns the median: the mean of the two middle values when n is even.
+// n > 0.
+double tare_median(double *values, size_t n);

@@ -38,13 +38,6 @@ static bool trend_is_chance(const int16_t *signs, size_t n)
 	return abs(score) < kendall_limit;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 // Theil-Sen slope of the blocks' medians, a sample (Sen, JASA 63, 1968). Rearranges `scratch`.
 static double slope(int64_t *scratch, size_t n)
 {
@@ -59,8 +52,7 @@ static double slope(int64_t *scratch, size_t n)
 	for (size_t a = 0; a < BLOCKS; a++)
 		for (size_t b = a + 1; b < BLOCKS; b++)
 			slopes[count++] = (median[b] - median[a]) / (double)(b - a);
-	qsort(slopes, PAIRS, sizeof *slopes, compare_doubles);
-	return (slopes[PAIRS / 2 - 1] + slopes[PAIRS / 2]) / 2 * (double)BLOCKS / (double)n;
+	return tare_median(slopes, PAIRS) * (double)BLOCKS / (double)n;
 }
 
 int tare_drifting(const int64_t *samples, const int16_t *signs, size_t n, double quantum,

@@ -209,6 +209,7 @@ static json_t *kernel_of(struct tare_json *json, const struct tare_hotspot *hots
 {
 	const struct tare_counted_kernel *kernel = hotspot->kernel;
 	json_t *object = json_object();
+	char text[HOTSPOT_TEXT];
 	const char *why = tare_uncounted_words(kernel->uncounted);
 
 	tare_json_put(json, object, "name", tare_json_text(kernel->name));
@@ -228,6 +229,7 @@ static json_t *kernel_of(struct tare_json *json, const struct tare_hotspot *hots
 	              tare_json_number(kernel->occupancy_possible));
 	tare_json_put(json, object, "occupancy_limit", words(kernel->occupancy_limit));
 	tare_json_put(json, object, "lanes", tare_json_number(hotspot->lanes));
+	tare_json_put(json, object, "cores", words(tare_hotspot_core_words(hotspot, text)));
 	tare_json_put(json, object, "imbalance", tare_json_number(hotspot->imbalance));
 	tare_json_put(json, object, "at_ceiling", tare_json_number(hotspot->gain.at_ceiling));
 	tare_json_put(json, object, "at_next", tare_json_number(hotspot->gain.at_next));

@@ -95,7 +95,9 @@ static int write_figures(const struct tare_text *text, const struct tare_hotspot
 	char words[HOTSPOT_TEXT], number[TARE_UNIT_TEXT], intensity[TARE_UNIT_TEXT];
 	int code = 0;
 
-	if (arithmetic->flop_per_s > 0)
+	if (tare_hotspot_core_words(hotspot, words)[0])
+		code = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "%s", words);
+	if (code == 0 && arithmetic->flop_per_s > 0)
 		code = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 2,
 		    "Arithmetic: %s%s GFLOP/s, %s FLOP a byte of device memory.",

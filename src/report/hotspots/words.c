@@ -353,6 +353,57 @@ const char *tare_hotspot_advice_words(const struct tare_hotspot *hotspot, char t
 	return text;
 }
 
+// A role's mean where nothing speaks against it.
+static double usable(const struct tare_hotspot *hotspot, enum tare_counter_role role)
+{
+	return tare_kernel_verdict_contradiction(&hotspot->verdict, role)
+	           ? NAN
+	           : tare_counted_mean(hotspot->kernel, role);
+}
+
+static void add_occupancy(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT])
+{
+	const struct tare_counted_kernel *kernel = hotspot->kernel;
+	double occupancy = usable(hotspot, TARE_COUNTER_OCCUPANCY_SHARE);
+	char percent[HOTSPOT_TEXT];
+
+	if (isnan(occupancy))
+		return;
+	add(text, "Occupancy %s", tare_hotspot_percent(occupancy, percent));
+	if (kernel->occupancy_possible > 0)
+		add(text, " of %s possible",
+		    tare_hotspot_percent(kernel->occupancy_possible, percent));
+	if (!(kernel->occupancy_possible < 100) || !kernel->occupancy_limit)
+		return;
+	// "local_memory" is a document's word.
+	snprintf(percent, sizeof percent, "%s", kernel->occupancy_limit);
+	for (char *at = percent; *at; at++)
+		*at = *at == '_' ? ' ' : *at;
+	add(text, " (%s)", percent);
+}
+
+const char *tare_hotspot_core_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT])
+{
+	double l1 = usable(hotspot, TARE_COUNTER_L1_HIT_SHARE),
+	       l2 = usable(hotspot, TARE_COUNTER_L2_HIT_SHARE);
+	char percent[HOTSPOT_TEXT], number[TARE_UNIT_TEXT];
+
+	text[0] = '\0';
+	add_occupancy(hotspot, text);
+	if (!isnan(hotspot->lanes))
+		add(text, "%s%s threads an instruction", text[0] ? "; " : "",
+		    tare_format_significant(hotspot->lanes, 3, number));
+	if (!isnan(l1) || !isnan(l2))
+		add(text, "%shits:", text[0] ? "; " : "");
+	if (!isnan(l1))
+		add(text, " L1 %s%s", tare_hotspot_percent(l1, percent), isnan(l2) ? "" : ",");
+	if (!isnan(l2))
+		add(text, " L2 %s", tare_hotspot_percent(l2, percent));
+	if (text[0])
+		add(text, ".");
+	return text;
+}
+
 const char *tare_hotspot_contradiction_words(const struct tare_contradiction *contradiction,
                                              char text[HOTSPOT_TEXT])
 {

@@ -14,6 +14,9 @@ const char *tare_hotspot_bound_words(const struct tare_hotspot *hotspot, char te
 const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT]);
 // What to try, and the most it can bring; "" where the verdict says nothing.
 const char *tare_hotspot_advice_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT]);
+// "Occupancy 45 % of 50 % possible (registers); 31.0 threads an instruction; hits: L1 80 %, L2
+// 97 %."; "" where none of it was counted.
+const char *tare_hotspot_core_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT]);
 // A figure that cannot be: "L2 share of 103 %: at most 100 % is possible; not used".
 const char *tare_hotspot_contradiction_words(const struct tare_contradiction *contradiction,
                                              char text[HOTSPOT_TEXT]);

@@ -60,7 +60,6 @@ uint8_t *get(struct tare_queue *queue, struct tare_memory *memory);
 	X(rectangles_land_where_they_should)                                                       \
 	X(fills_repeat_their_pattern)                                                              \
 	X(mapped_memory_is_the_hosts_until_unmapped)                                               \
-	X(imported_memory_stays_its_owners)                                                        \
 	X(images_keep_the_bytes)                                                                   \
 	X(migration_keeps_the_bytes)
 

@@ -272,32 +272,6 @@ void mapped_memory_is_the_hosts_until_unmapped(void **state)
 		skip_test();
 }
 
-void imported_memory_stays_its_owners(void **state)
-{
-	enum { BYTES = 65536 };
-	struct tare_queue *queue = new_queue(false);
-	struct tare_memory *imported = NULL;
-	struct tare_memory *to = new_memory(TARE_MEMORY_DEVICE, BYTES);
-	uint8_t *host = aligned_alloc(4096, BYTES);
-	(void)state;
-	for (uint64_t i = 0; i < BYTES; i++)
-		host[i] = pattern(i, 60);
-	int rc = tare_memory_import(device, host, BYTES, &imported, &error);
-	if (rc == 0) {
-		must(run(queue, copy(span(imported, 0, BYTES), span(to, 0, BYTES))));
-		tare_memory_free(imported);
-		uint8_t *bytes = get(queue, to);
-		assert_memory_equal(bytes, host, BYTES);
-		free(bytes);
-	}
-	tare_memory_free(to);
-	tare_queue_free(queue);
-	free(host);
-	if (cannot(rc))
-		skip_test();
-	must(rc);
-}
-
 static void through_an_image(struct tare_queue *queue, struct tare_image shape)
 {
 	uint64_t bytes = (uint64_t)shape.width * shape.height * shape.depth * 4;

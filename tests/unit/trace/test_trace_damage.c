@@ -76,12 +76,15 @@ struct row {
 #define AT(member) offsetof(struct tare_trace_header, member)
 #define PUT(text) text, sizeof text - 1
 
+#define NUMBER_(number) #number
+#define NUMBER(number) NUMBER_(number)
+
 static const struct row rows[] = {
 	{ "nothing", 3000, PUT("\0"), 0, 0, 0, NULL },
 	{ "magic", 1, PUT("x"), -ENODATA, 0, 0, "is no trace of tare" },
 	{ "line ends", 5, PUT("\n\n"), -ENODATA, 0, 0, "is no trace of tare" },
 	{ "newer", AT(version_major), PUT("\2"), -EPROTO, 0, 0,
-	  "newer tare (trace version 2.8, this one reads 1)" },
+	  "newer tare (trace version 2." NUMBER(TARE_TRACE_VERSION_MINOR) ", this one reads 1)" },
 	{ "no version", AT(version_major), PUT("\0"), -ENODATA, 0, 0, "byte 8" },
 	{ "other order", AT(byte_order), PUT("\1\2\3\4"), -ENODATA, 0, 0, "other byte order" },
 	{ "no order", AT(byte_order), PUT("\0"), -ENODATA, 0, 0, "byte 12" },

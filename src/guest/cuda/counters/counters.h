@@ -72,7 +72,7 @@ enum { COUNTERS_MOST_METRICS = 48, COUNTERS_FIXED_GROUPS = 5 };
 // Counters that are read together.
 struct counters_group {
 	void *host;
-	uint8_t *image, *data;
+	uint8_t *image, *data, *empty; // empty: `data` before anything was counted
 	size_t image_bytes, data_bytes;
 	uint32_t passes, count;
 	const char *names[COUNTERS_MOST_METRICS];
@@ -102,7 +102,9 @@ struct counters_session {
 	cu_context context;
 	bool ready;
 	void *profiler;
-	bool started;   // once
+	bool started; // once
+	// whose `empty` is of this profiler; NULL: no group's
+	const struct counters_group *empty_of;
 	uint32_t group; // that it counted last, or tried to
 	struct counters_arrangement arrangement;
 	// how it went, to be written

@@ -9,7 +9,7 @@
 
 bool counters_wanted;
 static struct counters_plan plan;
-static _Atomic uint64_t begun;     // launches of any kind
+static _Atomic uint64_t begun;     // commands of any kind: fills and copies may be kernels, too
 static _Atomic uint32_t under_way; // of them, those that have not returned
 static _Atomic uint32_t taken;     // a launch is being counted, or a profiler prepared
 static _Atomic bool given_up;      // it was refused
@@ -115,8 +115,7 @@ static void write_left(struct guest_thread *thread, struct counters_kernel *kern
 
 static bool is_launch(const struct cuda_function *function)
 {
-	return function->form == CUDA_LAUNCH || function->form == CUDA_LAUNCH_EX ||
-	       function->form == CUDA_GRAPH;
+	return function->form == CUDA_LAUNCH || function->form == CUDA_LAUNCH_EX;
 }
 
 // That a launch is of, if it is to be counted.
@@ -176,11 +175,11 @@ void counters_launch_begins(struct guest_thread *thread, const struct cupti_call
 	struct counters_kernel *kernel;
 	uint64_t number, index;
 	uint32_t others, aside;
-	if (!is_launch(function))
+	if (!function->kind)
 		return;
 	number = atomic_fetch_add(&begun, 1) + 1;
 	others = atomic_fetch_add(&under_way, 1);
-	if (function->form == CUDA_GRAPH || !told->context)
+	if (!is_launch(function) || !told->context)
 		return;
 	launch = cuda_launch_of(told, function);
 	kernel = kernel_of(thread, told, launch.function);
@@ -213,7 +212,7 @@ static bool is_counted(const struct cupti_call *told)
 
 void counters_launch_ends(const struct cupti_call *told, const struct cuda_function *function)
 {
-	if (!is_launch(function))
+	if (!function->kind)
 		return;
 	if (is_counted(told) && !now.ended) {
 		uint32_t aside = guest_aside_begin(guest_this, TARE_TRACE_CUDA);

@@ -70,8 +70,9 @@ static cupti_result ask_availability(struct counters_session *session)
 	return result;
 }
 
-// One kernel is a range; the second place tells that there were more.
-enum { RANGES = 2 };
+// A kernel is a range. Those beyond the most are lost without a word: launch.c sees to it that
+// there is one.
+enum { RANGES = 1 };
 
 static cupti_result ask_room(struct counters_session *session, struct counters_group *group)
 {
@@ -169,6 +170,7 @@ static cupti_result change(struct counters_session *session, const char **where)
 	result = COUNTERS_CALL(cuptiRangeProfilerDisable, profiler_one, profiler,
 	                       .profiler = session->profiler);
 	session->profiler = NULL;
+	session->empty_of = NULL;
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
 	*where = "cuptiRangeProfilerEnable";
@@ -177,11 +179,39 @@ static cupti_result change(struct counters_session *session, const char **where)
 	return result;
 }
 
+// Makes the group's image empty. One that this profiler has made is copied, which is faster.
+static cupti_result empty_image(struct counters_session *session, struct counters_group *group,
+                                const char **where)
+{
+	size_t room = group->data_bytes;
+	cupti_result result;
+	if (session->empty_of == group) {
+		memcpy(group->data, group->empty, group->data_bytes);
+		return ABI_CUPTI_SUCCESS;
+	}
+	// An image is made for the metrics whose size was asked for last.
+	*where = "cuptiRangeProfilerGetCounterDataSize";
+	result = ask_room(session, group);
+	if (result != ABI_CUPTI_SUCCESS || group->data_bytes > room)
+		return result == ABI_CUPTI_SUCCESS ? ABI_CUPTI_INVALID_OPERATION : result;
+	*where = "cuptiRangeProfilerCounterDataImageInitialize";
+	result = COUNTERS_CALL(cuptiRangeProfilerCounterDataImageInitialize, profiler_data_begin,
+	                       data, .profiler = session->profiler, .data = group->data,
+	                       .data_bytes = group->data_bytes);
+	if (result != ABI_CUPTI_SUCCESS)
+		return result;
+	if (!group->empty)
+		group->empty = guest_memory(room);
+	if (group->empty)
+		memcpy(group->empty, group->data, group->data_bytes);
+	session->empty_of = group->empty ? group : NULL;
+	return result;
+}
+
 cupti_result counters_session_start(struct counters_session *session, uint32_t group,
                                     const char **where)
 {
 	struct counters_group *with = &session->arrangement.groups[group];
-	size_t room = with->data_bytes;
 	cupti_result result = ABI_CUPTI_SUCCESS;
 	*where = "cuptiRangeProfilerEnable";
 	if (!session->profiler)
@@ -192,15 +222,7 @@ cupti_result counters_session_start(struct counters_session *session, uint32_t g
 		return result;
 	session->started = true;
 	session->group = group;
-	// An image is made for the metrics whose size was asked for last.
-	*where = "cuptiRangeProfilerGetCounterDataSize";
-	result = ask_room(session, with);
-	if (result != ABI_CUPTI_SUCCESS || with->data_bytes > room)
-		return result == ABI_CUPTI_SUCCESS ? ABI_CUPTI_INVALID_OPERATION : result;
-	*where = "cuptiRangeProfilerCounterDataImageInitialize";
-	result = COUNTERS_CALL(cuptiRangeProfilerCounterDataImageInitialize, profiler_data_begin,
-	                       data, .profiler = session->profiler, .data = with->data,
-	                       .data_bytes = with->data_bytes);
+	result = empty_image(session, with, where);
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
 	*where = "cuptiRangeProfilerSetConfig";
@@ -241,7 +263,7 @@ cupti_result counters_session_stop(struct counters_session *session, uint32_t gr
 	}
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
-	*where = info.ranges ? "more ranges than one" : "no range";
+	*where = "no range";
 	if (info.ranges != 1)
 		return ABI_CUPTI_INVALID_OPERATION;
 	*where = "cuptiProfilerHostEvaluateToGpuValues";

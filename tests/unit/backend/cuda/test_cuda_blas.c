@@ -127,13 +127,17 @@ static void move(int i, uint64_t offset_bytes, void *host, uint64_t bytes, bool 
 	struct tare_memory *staging;
 	struct tare_operation copy = { .type = TARE_OPERATION_COPY };
 
-	must(tare_memory_import(device, host, bytes, &staging, &error));
+	must(tare_memory_create(device, TARE_MEMORY_PINNED, bytes, &staging, &error));
+	if (to_device)
+		memcpy(staging->host, host, bytes);
 	copy.source = to_device ? (struct tare_span){ staging, 0, bytes }
 	                        : (struct tare_span){ memory[i], offset_bytes, bytes };
 	copy.destination = to_device ? (struct tare_span){ memory[i], offset_bytes, bytes }
 	                             : (struct tare_span){ staging, 0, bytes };
 	must(tare_append(queue, &copy, NULL, &error));
 	must(tare_finish(queue, TARE_LIMIT_DEFAULT_NS, &error));
+	if (!to_device)
+		memcpy(host, staging->host, bytes);
 	tare_memory_free(staging);
 }
 

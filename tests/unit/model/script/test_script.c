@@ -190,6 +190,31 @@ static void every_statement_is_read(void **state)
 	assert_string_equal(script.faults.build_log, "log");
 }
 
+static void metrics_belong_to_the_last_group_of_their_name(void **state)
+{
+	(void)state;
+	must_parse(BASE "metric-group A sampling event description \"first\"\n"
+	                "metric A One type ratio unit \"%\" description \"1\"\n"
+	                "metric-group B sampling time domain 7\n"
+	                "metric-group A sampling event,time\n"
+	                "metric A Two type duration unit \"ns\"\n"
+	                "metric B Three type raw\n");
+	assert_int_equal(script.metric_group_count, 3);
+	assert_int_equal(script.metric_count, 3);
+	assert_int_equal(script.metric_groups[0].sampling, TARE_METRIC_BY_EVENT);
+	assert_int_equal(script.metric_groups[1].sampling, TARE_METRIC_BY_TIME);
+	assert_int_equal(script.metric_groups[1].domain, 7);
+	assert_int_equal(script.metric_groups[2].sampling,
+	                 TARE_METRIC_BY_EVENT | TARE_METRIC_BY_TIME);
+	assert_int_equal(script.metrics[0].group, 0);
+	assert_int_equal(script.metrics[0].type, 6);
+	assert_string_equal(script.metrics[0].unit, "%");
+	assert_int_equal(script.metrics[1].group, 2);
+	assert_int_equal(script.metrics[2].group, 1);
+	assert_int_equal(script.metrics[2].type, 7);
+	assert_string_equal(script.metrics[2].unit, "");
+}
+
 // `part` must be in the message, which names file and line.
 static void must_refuse(const char *text, unsigned line, const char *part)
 {
@@ -271,6 +296,14 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{ "lacks gates reason x", "goes in quotes" },
 		{ "lacks gates reason \"\"", "is empty" },
 		{ "lacks gates", "lacks 'reason'" },
+		{ "metric-group", "needs a name of 1 to 63 bytes" },
+		{ "metric-group G", "'metric-group' lacks 'sampling'" },
+		{ "metric-group G sampling often", "'often' does not belong" },
+		{ "metric", "name of a metric group that was given before, and its own, not ''" },
+		{ "metric G A type ratio", "given before, and its own, not 'G'" },
+		{ "metric-group G sampling event\nmetric G A", "'metric' lacks 'type'" },
+		{ "metric-group G sampling event\nmetric G A type colour",
+		  "write duration, event" },
 		{ "fault hang 0", "must be above zero" },
 		{ "telemetry power 3 kW", "'kW' is not a unit" },
 		{ "host append \"1\" us", "quotes" },
@@ -297,7 +330,8 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		snprintf(text, sizeof text, BASE "%s", rows[i].line);
-		must_refuse(text, BASE_LINES + 1, rows[i].part);
+		must_refuse(text, BASE_LINES + 1 + (strchr(rows[i].line, '\n') != NULL),
+		            rows[i].part);
 	}
 }
 
@@ -438,6 +472,7 @@ int main(void)
 		cmocka_unit_test(timers_keep_their_fraction),
 		cmocka_unit_test(lines_may_be_laid_out_freely),
 		cmocka_unit_test(every_statement_is_read),
+		cmocka_unit_test(metrics_belong_to_the_last_group_of_their_name),
 		cmocka_unit_test(what_is_wrong_is_said_with_its_line),
 		cmocka_unit_test(what_contradicts_another_line_is_refused),
 		cmocka_unit_test(too_much_of_anything_is_refused),

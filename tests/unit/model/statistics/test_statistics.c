@@ -59,6 +59,16 @@ static void selecting_finds_what_sorting_finds(void **state)
 	}
 }
 
+static void the_median_of_doubles_lies_in_the_middle(void **state)
+{
+	double odd[] = { 5.5, -1, 3, 100, 2.25 }, even[] = { 4, -8, 1.5, 7 }, one[] = { 6 };
+	(void)state;
+	assert_true(tare_median(odd, 5) == 3);
+	assert_true(odd[0] == -1 && odd[4] == 100);
+	assert_true(tare_median(even, 4) == 2.75);
+	assert_true(tare_median(one, 1) == 6);
+}
+
 static void quantiles_lie_between_neighbours(void **state)
 {
 	static const struct {
@@ -430,6 +440,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(selecting_finds_what_sorting_finds),
+		cmocka_unit_test(the_median_of_doubles_lies_in_the_middle),
 		cmocka_unit_test(quantiles_lie_between_neighbours),
 		cmocka_unit_test(nothing_measured_is_not_zero),
 		cmocka_unit_test(few_samples_have_a_median_but_no_interval),

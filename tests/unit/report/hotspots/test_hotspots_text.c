@@ -173,6 +173,36 @@ static void a_gain_is_an_upper_bound_that_is_rounded_down(void **state)
 	assert_string_equal(tare_hotspot_bytes(0, text), "0 B");
 }
 
+static void what_the_cores_did_is_a_sentence(void **state)
+{
+	struct tare_counted_kernel kernel = made_kernel(MADE_COPY);
+	struct tare_hotspot hotspot;
+	char text[HOTSPOT_TEXT];
+
+	(void)state;
+	tare_hotspot_derive(&kernel, &made_device, &hotspot);
+	assert_string_equal(tare_hotspot_core_words(&hotspot, text),
+	                    "Occupancy 80 % of 100 % possible; 31.0 threads an instruction.");
+	kernel.occupancy_possible = 50;
+	kernel.occupancy_limit = "local_memory";
+	made_set(&kernel, TARE_COUNTER_OCCUPANCY_SHARE, 45);
+	made_set(&kernel, TARE_COUNTER_L1_HIT_SHARE, 80);
+	tare_hotspot_derive(&kernel, &made_device, &hotspot);
+	assert_string_equal(
+	    tare_hotspot_core_words(&hotspot, text),
+	    "Occupancy 45 % of 50 % possible (local memory); 31.0 threads an instruction; "
+	    "hits: L1 80 %.");
+	made_set(&kernel, TARE_COUNTER_L2_HIT_SHARE, 97);
+	// More warps than fit are not believed.
+	made_set(&kernel, TARE_COUNTER_OCCUPANCY_SHARE, 70);
+	tare_hotspot_derive(&kernel, &made_device, &hotspot);
+	assert_string_equal(tare_hotspot_core_words(&hotspot, text),
+	                    "31.0 threads an instruction; hits: L1 80 %, L2 97 %.");
+	kernel = made_uncounted("x");
+	tare_hotspot_derive(&kernel, &made_device, &hotspot);
+	assert_string_equal(tare_hotspot_core_words(&hotspot, text), "");
+}
+
 static void what_was_not_counted_is_named_with_its_reason(void **state)
 {
 	struct tare_counted_kernel kernels[MADE_KERNELS];
@@ -215,6 +245,7 @@ int main(void)
 		cmocka_unit_test(a_diagram_has_the_figures_and_one_mark),
 		cmocka_unit_test(a_verdict_is_a_sentence_with_its_evidence),
 		cmocka_unit_test(a_gain_is_an_upper_bound_that_is_rounded_down),
+		cmocka_unit_test(what_the_cores_did_is_a_sentence),
 		cmocka_unit_test(what_was_not_counted_is_named_with_its_reason),
 		cmocka_unit_test(what_cannot_be_is_said),
 	};

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts are sums over edges. Edges that close a cycle (beside a spanning tree, and with an edge
+// from each end of the function back to its beginning) can be chosen freely, and each count is a
+// sum of them: a vector. Blocks whose vectors are independent get counters; the others' vectors are
+// sums of those. All is reckoned modulo the prime 2^61 - 1: counts are smaller, so nothing is lost,
+// and divisions leave no remainder.
+#include "blocks/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRIME ((UINT64_C(1) << 61) - 1)
+
+// In functions with more blocks or edges each block gets a counter: the equations would take too
+// long.
+enum { MOST_BLOCKS = 400, MOST_EDGES = 1600 };
+
+struct edge {
+	uint32_t from, to; // blocks of the function
+	bool tree;
+	uint32_t free; // number among those that are not in the tree
+};
+
+struct solving {
+	const struct tare_blocks_module *module;
+	const struct tare_blocks_function *function;
+	struct tare_blocks_plan *plan;
+	struct edge *edges;
+	uint32_t edge_count, free_count;
+	// Rows of `width` numbers: a block's vector, then how it is made of those of blocks before.
+	uint64_t *rows;
+	size_t width;
+	uint32_t *pivots; // of each row in use: its first column that is not 0
+	uint32_t *owner;  // and its block
+	uint32_t row_count;
+};
+
+// ---- arithmetic modulo the prime
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	uint64_t sum = a + b;
+
+	return sum >= PRIME ? sum - PRIME : sum;
+}
+
+static uint64_t negative(uint64_t a)
+{
+	return a ? PRIME - a : 0;
+}
+
+// In parts of 32 bits; 2^61 is 1, so 2^64 is 8.
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+	uint64_t low = a_low * b_low, middle = a_high * b_low + a_low * b_high;
+	uint64_t sum = add(low & PRIME, low >> 61);
+
+	sum = add(sum, middle >> 29);
+	sum = add(sum, (middle & ((UINT64_C(1) << 29) - 1)) << 32);
+	return add(sum, a_high * b_high * 8);
+}
+
+// By Fermat's theorem.
+static uint64_t inverse(uint64_t a)
+{
+	uint64_t result = 1;
+
+	for (uint64_t power = PRIME - 2; power; power >>= 1) {
+		if (power & 1)
+			result = times(result, a);
+		a = times(a, a);
+	}
+	return result;
+}
+
+// ---- the graph
+
+static uint32_t root_of(uint32_t *parents, uint32_t block)
+{
+	while (parents[block] != block)
+		block = parents[block] = parents[parents[block]];
+	return block;
+}
+
+static void add_edge(struct solving *solving, uint32_t *parents, uint32_t from, uint32_t to)
+{
+	struct edge *edge = &solving->edges[solving->edge_count++];
+	uint32_t a = root_of(parents, from), b = root_of(parents, to);
+
+	*edge = (struct edge){ .from = from, .to = to, .tree = a != b };
+	parents[a] = b;
+	if (!edge->tree)
+		edge->free = solving->free_count++;
+}
+
+static void add_edges(struct solving *solving, uint32_t *parents)
+{
+	const struct tare_blocks_module *module = solving->module;
+	uint32_t first = solving->function->first_block, count = solving->function->blocks;
+
+	for (uint32_t i = 0; i < count; i++)
+		parents[i] = i;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tare_blocks_block *block = &module->blocks[first + i];
+		if (block->successors == 0)
+			add_edge(solving, parents, i, 0);
+		for (uint32_t k = 0; k < block->successors; k++) {
+			uint32_t to = module->successors[block->first_successor + k];
+			if (to >= first && to - first < count)
+				add_edge(solving, parents, i, to - first);
+		}
+	}
+}
+
+// ---- counts as sums of free edges
+
+// The other end of a tree's edge at `block`, when `block` has no other that is open; `open` counts.
+static bool is_leaf(const struct solving *solving, const bool *done, uint32_t block, uint32_t *edge)
+{
+	uint32_t open = 0;
+
+	for (uint32_t i = 0; i < solving->edge_count; i++)
+		if (solving->edges[i].tree && !done[i] &&
+		    (solving->edges[i].from == block || solving->edges[i].to == block)) {
+			open++;
+			*edge = i;
+		}
+	return open == 1;
+}
+
+// What flows on a tree's edge at a leaf: all that comes in goes out.
+static void solve_edge(const struct solving *solving, uint64_t *flows, uint32_t block,
+                       uint32_t unknown)
+{
+	size_t width = solving->free_count;
+	uint64_t *sum = flows + unknown * width;
+	bool leaves = solving->edges[unknown].from == block;
+
+	for (uint32_t i = 0; i < solving->edge_count; i++) {
+		const struct edge *edge = &solving->edges[i];
+		if (i == unknown || edge->from == edge->to)
+			continue;
+		for (size_t k = 0; k < width && (edge->from == block || edge->to == block); k++) {
+			uint64_t flow = flows[i * width + k];
+			sum[k] = add(sum[k], (edge->to == block) == leaves ? flow : negative(flow));
+		}
+	}
+}
+
+// Fills in every edge's flow as a sum of the free ones.
+static void solve_edges(const struct solving *solving, uint64_t *flows, bool *done)
+{
+	bool more = true;
+
+	for (uint32_t i = 0; i < solving->edge_count; i++)
+		if (!solving->edges[i].tree)
+			flows[(size_t)i * solving->free_count + solving->edges[i].free] = 1;
+	while (more) {
+		more = false;
+		for (uint32_t block = 0; block < solving->function->blocks; block++) {
+			uint32_t edge;
+			if (!is_leaf(solving, done, block, &edge))
+				continue;
+			solve_edge(solving, flows, block, edge);
+			done[edge] = true;
+			more = true;
+		}
+	}
+}
+
+// ---- choosing
+
+// Takes the rows before off the row, and its share in them off what it is made of. True: something
+// is left.
+static bool reduce(struct solving *solving, uint64_t *row, uint32_t *pivot)
+{
+	for (uint32_t i = 0; i < solving->row_count; i++) {
+		const uint64_t *other = solving->rows + i * solving->width;
+		uint64_t factor = negative(row[solving->pivots[i]]);
+		for (size_t k = 0; factor && k < solving->width; k++)
+			row[k] = add(row[k], times(factor, other[k]));
+	}
+	for (*pivot = 0; *pivot < solving->free_count; ++*pivot)
+		if (row[*pivot])
+			return true;
+	return false;
+}
+
+static bool add_term(struct tare_blocks_plan *plan, uint32_t counter, uint64_t factor)
+{
+	if (plan->term_count == plan->term_room) {
+		size_t room = plan->term_room ? 2 * plan->term_room : 64;
+		struct tare_blocks_term *terms = realloc(plan->terms, room * sizeof *terms);
+		if (!terms)
+			return false;
+		plan->terms = terms;
+		plan->term_room = room;
+	}
+	plan->terms[plan->term_count++] = (struct tare_blocks_term){ counter, factor };
+	return true;
+}
+
+// A block whose vector is in the rows already: `row` then says how it and those make zero.
+static bool derive(struct solving *solving, const uint64_t *row)
+{
+	for (uint32_t i = 0; i < solving->row_count; i++) {
+		uint64_t factor = negative(row[solving->free_count + i]);
+		uint32_t block = solving->function->first_block + solving->owner[i];
+		if (factor && !add_term(solving->plan, solving->plan->counters[block], factor))
+			return false;
+	}
+	return true;
+}
+
+static void take(struct solving *solving, uint64_t *row, uint32_t pivot, uint32_t block)
+{
+	uint64_t scale = inverse(row[pivot]);
+
+	row[solving->free_count + solving->row_count] = 1;
+	for (size_t k = 0; k < solving->width; k++)
+		row[k] = times(row[k], scale);
+	solving->pivots[solving->row_count] = pivot;
+	solving->owner[solving->row_count++] = block;
+	solving->plan->counters[solving->function->first_block + block] =
+	    solving->plan->counter_count++;
+}
+
+static bool choose(struct solving *solving, const uint64_t *flows)
+{
+	size_t width = solving->free_count;
+
+	for (uint32_t block = 0; block < solving->function->blocks; block++) {
+		uint64_t *row = solving->rows + solving->row_count * solving->width;
+		uint32_t pivot;
+		memset(row, 0, solving->width * sizeof *row);
+		for (uint32_t i = 0; i < solving->edge_count; i++)
+			for (size_t k = 0; solving->edges[i].to == block && k < width; k++)
+				row[k] = add(row[k], flows[i * width + k]);
+		solving->plan->first[solving->function->first_block + block] =
+		    solving->plan->term_count;
+		if (reduce(solving, row, &pivot))
+			take(solving, row, pivot, block);
+		else if (!derive(solving, row))
+			return false;
+	}
+	return true;
+}
+
+// ---- functions
+
+// At most: one to each successor, and one from each end.
+static uint32_t edges_of(const struct tare_blocks_module *module,
+                         const struct tare_blocks_function *function)
+{
+	uint32_t edges = function->blocks;
+
+	for (uint32_t i = 0; i < function->blocks; i++)
+		edges += module->blocks[function->first_block + i].successors;
+	return edges;
+}
+
+static bool solve(struct solving *solving)
+{
+	uint32_t blocks = solving->function->blocks;
+	uint32_t most = edges_of(solving->module, solving->function);
+
+	uint32_t *parents = calloc(blocks, sizeof *parents);
+	solving->edges = calloc(most, sizeof *solving->edges);
+	if (parents && solving->edges)
+		add_edges(solving, parents);
+	// One row more than can be taken, to work in.
+	solving->width = (size_t)solving->free_count + blocks + 1;
+	solving->rows = calloc((blocks + 1) * solving->width, sizeof *solving->rows);
+	solving->pivots = calloc(blocks, sizeof *solving->pivots);
+	solving->owner = calloc(blocks, sizeof *solving->owner);
+	uint64_t *flows = calloc((size_t)most * (solving->free_count + 1), sizeof *flows);
+	bool *done = calloc(most, sizeof *done);
+	bool well = parents && solving->edges && solving->rows && solving->pivots &&
+	            solving->owner && flows && done;
+	if (well) {
+		solve_edges(solving, flows, done);
+		well = choose(solving, flows);
+	}
+	free(parents);
+	free(solving->edges);
+	free(solving->rows);
+	free(solving->pivots);
+	free(solving->owner);
+	free(flows);
+	free(done);
+	return well;
+}
+
+static void count_all(const struct tare_blocks_function *function, struct tare_blocks_plan *plan)
+{
+	for (uint32_t i = 0; i < function->blocks; i++) {
+		plan->first[function->first_block + i] = plan->term_count;
+		plan->counters[function->first_block + i] = plan->counter_count++;
+	}
+}
+
+int tare_blocks_plan_make(const struct tare_blocks_module *module, struct tare_blocks_plan *plan,
+                          struct tare_error *error)
+{
+	*plan = (struct tare_blocks_plan){ .terms = NULL };
+	plan->counters = calloc((size_t)module->block_count + 1, sizeof *plan->counters);
+	plan->first = calloc((size_t)module->block_count + 1, sizeof *plan->first);
+	bool well = plan->counters && plan->first;
+	for (uint32_t i = 0; well && i < module->block_count; i++)
+		plan->counters[i] = TARE_BLOCKS_DERIVED;
+	for (uint32_t i = 0; well && i < module->function_count; i++) {
+		const struct tare_blocks_function *function = &module->functions[i];
+		struct solving solving = { .module = module, .function = function, .plan = plan };
+		if (!function->counted)
+			for (uint32_t k = 0; k < function->blocks; k++)
+				plan->first[function->first_block + k] = plan->term_count;
+		else if (function->blocks > MOST_BLOCKS || edges_of(module, function) > MOST_EDGES)
+			count_all(function, plan);
+		else
+			well = function->blocks == 0 || solve(&solving);
+	}
+	if (!well)
+		return tare_fail(error, ENOMEM, "out of memory");
+	plan->first[module->block_count] = plan->term_count;
+	return 0;
+}
+
+void tare_blocks_plan_free(struct tare_blocks_plan *plan)
+{
+	free(plan->counters);
+	free(plan->terms);
+	free(plan->first);
+	*plan = (struct tare_blocks_plan){ .terms = NULL };
+}
+
+uint64_t tare_blocks_plan_count(const struct tare_blocks_plan *plan, uint32_t block,
+                                const uint64_t *values)
+{
+	uint64_t sum = 0;
+
+	if (plan->counters[block] != TARE_BLOCKS_DERIVED)
+		return values[plan->counters[block]];
+	for (size_t i = plan->first[block]; i < plan->first[block + 1]; i++)
+		sum =
+		    add(sum, times(plan->terms[i].factor, values[plan->terms[i].counter] % PRIME));
+	return sum;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/devices/device_counters.h"
+
+#include "analysis/hotspots/levelzero_metrics.h"
+#include "backend/backend.h"
+#include "base/cleanup.h"
+#include "cli/devices/device_select.h"
+#include "cli/terminal/terminal.h"
+#include "report/terminal/write.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Settings by which a system keeps counters for root.
+static const struct {
+	const char *path, *format; // of a line
+	const char *sentence;
+} settings_of_systems[] = {
+	{ "/proc/driver/nvidia/params", "RmProfilingAdminOnly: %d",
+	  "only root may read NVIDIA's counters here; load the module nvidia with "
+	  "NVreg_RestrictProfilingToAdminUsers=0, or run as root" },
+	{ "/proc/sys/dev/i915/perf_stream_paranoid", "%d",
+	  "only root may read counters of i915 here; sysctl dev.i915.perf_stream_paranoid=0 "
+	  "allows it" },
+	{ "/proc/sys/dev/xe/observation_paranoid", "%d",
+	  "only root may read counters of xe here; sysctl dev.xe.observation_paranoid=0 allows "
+	  "it" },
+};
+
+// A listing as it is printed.
+struct listing {
+	struct tare_text_table *table;
+	uint32_t groups, counters;
+	bool told[TARE_LEVELZERO_METRICS];
+};
+
+void tare_device_counters_prepare(void)
+{
+	// Intel's driver lists no metric without it.
+	setenv("ZET_ENABLE_METRICS", "1", 0);
+}
+
+static bool is_set(const char *folder, const char *path, const char *format)
+{
+	char name[512], line[256];
+	int value = 0;
+	FILE *file;
+
+	snprintf(name, sizeof name, "%s%s", folder, path);
+	file = fopen(name, "re");
+	while (file && value == 0 && fgets(line, sizeof line, file))
+		if (sscanf(line, format, &value) != 1)
+			value = 0;
+	if (file)
+		fclose(file);
+	return value > 0;
+}
+
+void tare_device_counters_forbidden(const char *folder, char text[512])
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof settings_of_systems / sizeof *settings_of_systems; i++)
+		if (is_set(folder, settings_of_systems[i].path, settings_of_systems[i].format))
+			length +=
+			    (size_t)snprintf(text + length, 512 - length, "%s%s",
+			                     length ? "; " : "", settings_of_systems[i].sentence);
+}
+
+static int list_group(void *context, const struct tare_counter_group *group)
+{
+	struct listing *listing = context;
+
+	listing->groups++;
+	tare_text_row(listing->table, TARE_STYLE_PLAIN);
+	tare_text_cell(listing->table, "%s", group->name);
+	tare_text_cell(listing->table, "%s",
+	               group->by_event && group->by_time ? "event, time"
+	               : group->by_event                 ? "event"
+	                                                 : "time");
+	tare_text_cell(listing->table, "%s", "");
+	tare_text_cell(listing->table, "%s", group->description);
+	return 0;
+}
+
+static int list_counter(void *context, const struct tare_listed_counter *counter)
+{
+	struct listing *listing = context;
+	enum tare_levelzero_metric metric = tare_levelzero_metric_of(counter->name);
+
+	listing->counters++;
+	if (metric != TARE_LEVELZERO_METRICS)
+		listing->told[metric] = true;
+	tare_text_row(listing->table, TARE_STYLE_PLAIN);
+	tare_text_cell(listing->table, "  %s", counter->name);
+	tare_text_cell(listing->table, "%s", counter->unit);
+	tare_text_cell(listing->table, "%s",
+	               metric == TARE_LEVELZERO_METRICS ? "" : tare_levelzero_metric_title(metric));
+	tare_text_cell(listing->table, "%s", counter->description);
+	return 0;
+}
+
+static int say_missing(const struct tare_text *text, const struct listing *listing)
+{
+	char names[512] = "";
+	size_t length = 0;
+
+	for (enum tare_levelzero_metric m = 0; m < TARE_LEVELZERO_METRICS; m++)
+		if (!listing->told[m])
+			length +=
+			    (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+			                     length ? ", " : "", tare_levelzero_metric_title(m));
+	return names[0] ? tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2,
+	                                      "No counter is known for: %s.", names)
+	                : 0;
+}
+
+static int say_none(const struct tare_text *text, const char *why)
+{
+	char forbidden[512];
+
+	tare_device_counters_forbidden("", forbidden);
+	return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "n/a: %s%s%s.", why,
+	                           forbidden[0] ? "; " : "", forbidden);
+}
+
+static int list(const struct tare_text *text, const struct tare_settings *settings,
+                const struct tare_device_entry *entry, const struct tare_backend *backend)
+{
+	struct listing listing = { .table = tare_text_table_new(text, 2) };
+	const struct tare_counter_visitor visitor = { &listing, list_group, list_counter };
+	struct tare_driver *driver = NULL;
+	struct tare_error why = { 0 };
+	int status = backend->driver_open(tare_device_script(settings->device), &driver, &why);
+
+	tare_text_column(listing.table, "group, counter", 0);
+	tare_text_column(listing.table, "sampling, unit", 0);
+	tare_text_column(listing.table, "tells", 0);
+	tare_text_column(listing.table, "description", TARE_COLUMN_CUT);
+	if (status == 0)
+		status = backend->counters(driver, entry->index, &visitor, &why);
+	if (driver)
+		backend->driver_close(driver);
+	if (status < 0 || listing.groups == 0) {
+		tare_text_table_free(listing.table);
+		return say_none(text, status < 0 ? why.message : "the driver lists no counters");
+	}
+	status = tare_text_table_print(listing.table);
+	return status == 0 ? say_missing(text, &listing) : status;
+}
+
+int tare_device_counters(const struct tare_settings *settings, const struct tare_result *result,
+                         FILE *file, struct tare_error *error)
+{
+	const struct tare_text_options options = tare_terminal_text_options(settings->verbosity);
+	const struct tare_text text = { &options, file, NULL };
+	int status = 0;
+
+	for (size_t i = 0; i < result->device_count && status == 0; i++) {
+		const struct tare_device_entry *entry = &result->devices[i];
+		const struct tare_backend *backend = tare_backend_find(entry->backend);
+		const struct tare_fact *name = &entry->facts.fact[TARE_FACT_NAME];
+		status =
+		    tare_text_paragraph(&text, TARE_STYLE_BOLD, "", 2, "%s:%u %s", entry->backend,
+		                        entry->index, name->present ? name->text : "");
+		if (status == 0 && backend && backend->counters)
+			status = list(&text, settings, entry, backend);
+		else if (status == 0)
+			status =
+			    say_none(&text, "tare lists counters of Level Zero's devices alone; "
+			                    "`tare hotspots` reads those of CUDA's devices");
+	}
+	if (status == 0)
+		return TARE_EXIT_OK;
+	tare_fail(error, ENOMEM, "out of memory");
+	return TARE_EXIT_FAILED;
+}

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare hotspots on the stand-ins for the driver and CUPTI: each figure is what fake_cupti_profiler.c says of the
+metric and the kernel, launches are counted in turns, what must be left alone is, and the program stays as it is."""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import struct
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE.parent / "levelzero"), str(HERE.parent / "e2e")]
+from recorded import BUILD, Recorder, run  # noqa: E402
+from trace import records  # noqa: E402
+
+STREAMS = BUILD / "tests/cuda/streams"
+FAKES = BUILD / "tests/fakes"
+SCRIPT = """tare-device 1
+device name "exact" memory 1 GiB
+timer rate 1 GHz
+{engines}engine copy runs to-device,local
+engine copy runs to-host
+copy pinned device fixed 29 us rate 65.536 GB/s
+copy device pinned fixed 29 us rate 65.536 GB/s
+marker fixed 1 us
+kernel empty fixed 50 us
+kernel other fixed 70 us
+"""
+ENGINE = "engine compute runs kernel\n"
+COMMAND, COUNTED, COUNTING = 18, 39, 40
+PREPARED, ABSENT, LEFT, LAUNCH = 1, 2, 3, 4
+LEFT_CAPTURED, LEFT_COOPERATIVE = 1, 2
+GROUPS, A_GROUP = 5, 3
+# Of a figure the factors of its metrics.
+FIGURES = {
+    "duration_ns": {"gpu__time_duration.sum": 1},
+    "instructions": {"smsp__inst_executed.sum": 1},
+    "occupancy_share": {"sm__warps_active.avg.pct_of_peak_sustained_active": 1},
+    "l2_bytes": {"lts__t_sectors.sum": 32},
+    "device_read_bytes": {"dram__bytes_read.sum": 1},
+    "core_active_most": {"sm__cycles_active.max": 1},
+    "l1_bytes": {"l1tex__t_bytes.sum": 1},
+    "l2_miss_bytes": {"lts__t_sectors_lookup_miss.sum": 32},
+    "pipe_alu_share": {"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active": 1},
+    "pipe_tensor_share": {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active": 1},
+    "host_read_bytes": {"lts__t_sectors_aperture_sysmem_op_read.sum": 32},
+    "flop_fp32": {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": 1,
+                  "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum": 1,
+                  "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 2},
+}
+
+
+@pytest.fixture
+def on(tare_path, tmp_path):
+    recorder = Recorder(tare_path, tmp_path, tmp_path / "cache")
+    (tmp_path / "script").write_text(SCRIPT.format(engines=ENGINE))
+    (tmp_path / "lib").mkdir()
+    driver = shutil.copy(FAKES / "fake_cuda.so", tmp_path / "lib/libcuda.so.1")
+    cupti = shutil.copy(FAKES / "fake_cupti.so", tmp_path / "lib/libcupti.so.13")
+    recorder.environment.update({
+        "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+        "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(cupti),
+        "TARE_FAKE_CUDA_DEVICE": str(tmp_path / "script"), "XDG_CACHE_HOME": str(tmp_path / "cache")})
+    return recorder
+
+
+class Counted:
+    """What tare hotspots did with a program."""
+
+    def __init__(self, on, styles, *options, words=""):
+        folder = on.folder / "run.tare"
+        environment = {**on.environment, "TARE_FAKE_CUPTI": words}
+        self.native = run([STREAMS, *styles], on.environment, cwd=on.folder)
+        self.done = run([on.tare, "hotspots", "--force", "-o", "run", "--json", "counted.json",
+                         *(() if "--launches" in options else ("--launches", str(A_GROUP))), *options, "--",
+                         STREAMS, *styles], environment, cwd=on.folder)
+        text = self.done.errors.decode()
+        assert self.done.status == self.native.status, text
+        self.said = text
+        self.json = json.loads((on.folder / "counted.json").read_text())
+        self.kernels = {each["name"]: each for each in self.json["kernels"]}
+        self.first, self.second = (self.commands(each) for each in (folder, folder / "counted.tare"))
+        # It runs a second time only if there is something to count.
+        assert self.done.out.startswith((2 if self.second else 1) * self.native.out), text
+        self.counting = collections.defaultdict(list)
+        for path in (folder / "counted.tare").glob("*.trace"):
+            for kind, _, detail, track, data in records(path):
+                if kind == COUNTING:
+                    names = ("command_track", "number", "object", "from", "to", "code", "group", "passes", "text")
+                    self.counting[detail].append(dict(zip(names, struct.unpack_from("<IIQQQIIII", data, 8)),
+                                                      track=track))
+
+    @staticmethod
+    def commands(folder):
+        """Of each file its commands as (kind, object's place among the objects)."""
+        return sorted([data[24:26] for kind, _, _, _, data in records(path) if kind == COMMAND]
+                      for path in folder.glob("*.trace"))
+
+
+def value_of(metric, kernel):
+    def hash_of(text):
+        found = 0xcbf29ce484222325
+        for byte in text.encode():
+            found = (found ^ byte) * 0x100000001b3 % 2**64
+        return found
+    return hash_of(metric) % 90 + hash_of(kernel) % 9
+
+
+def truth(figure, kernel):
+    return sum(factor * value_of(metric, kernel) for metric, factor in FIGURES[figure].items())
+
+
+def check_values(kernel, states=("counted",)):
+    for figure in FIGURES:
+        value = kernel["values"].get(figure)
+        if value is None:  # of a chip that lacks it by another name
+            continue
+        assert value["state"] in states, figure
+        if value["state"] == "counted":
+            assert value["mean"] == value["least"] == value["most"] == truth(figure, kernel["name"]), figure
+
+
+def test_each_figure_is_the_metric_s_value_of_that_kernel(on):
+    counted = Counted(on, ["kernels=40"])
+    assert set(counted.kernels) == {"empty", "other"}
+    for kernel in counted.kernels.values():
+        check_values(kernel)
+        assert kernel["counted_launches"] == GROUPS * A_GROUP and not kernel["replayed"]
+        assert {value["launches"] for name, value in kernel["values"].items()} == {A_GROUP}
+    assert counted.first == counted.second  # nothing was launched twice, and nothing left out
+
+
+def test_launches_are_counted_in_turns_all_over_the_run(on):
+    launches = 300
+    counted = Counted(on, [f"kernels={launches}"], "--kernel", "empty")
+    numbers = [each["number"] for each in counted.counting[LAUNCH]]
+    groups = [each["group"] for each in counted.counting[LAUNCH]]
+    assert all(each["code"] == 0 and each["passes"] == 1 for each in counted.counting[LAUNCH])
+    assert len(numbers) == GROUPS * A_GROUP
+    # One in each part of equal length of the launches of this kernel, which are the odd commands; not the first.
+    places = [number // 2 for number in numbers]
+    part = launches // 2 / len(places)
+    assert [int(place // part) for place in places] == list(range(len(places))) and places[0] > 0
+    for turn in range(A_GROUP):
+        assert sorted(groups[turn * GROUPS:(turn + 1) * GROUPS]) == list(range(GROUPS))
+    # What changes nothing is preferred: a turn begins with the group that the last one ended with.
+    assert groups[GROUPS] == groups[GROUPS - 1] and groups[2 * GROUPS] == groups[2 * GROUPS - 1]
+
+
+def test_a_kernel_with_few_launches_lacks_what_had_no_turn(on):
+    counted = Counted(on, ["kernels=6"])
+    for kernel in counted.kernels.values():
+        check_values(kernel, ("counted", "no_instance"))
+        states = [kernel["values"][figure]["state"] for figure in ("duration_ns", "l1_bytes", "pipe_alu_share",
+                                                                  "pipe_tensor_share", "flop_fp32")]
+        assert states == ["counted"] * 3 + ["no_instance"] * 2
+        assert kernel["values"]["duration_ns"]["launches"] == 1
+
+
+def test_replay_counts_all_of_few_launches(on):
+    counted = Counted(on, ["kernels=4"], "--replay")
+    for kernel in counted.kernels.values():
+        check_values(kernel)
+        assert kernel["replayed"] and kernel["counted_launches"] == 2
+    assert {(each["group"], each["passes"]) for each in counted.counting[LAUNCH]} == {(GROUPS, 2)}
+    assert counted.first == counted.second
+
+
+def test_no_kernel_is_replayed_that_has_launches_enough(on):
+    counted = Counted(on, ["kernels=40"], "--replay")
+    assert {each["passes"] for each in counted.counting[LAUNCH]} == {1}
+    assert not any(kernel["replayed"] for kernel in counted.kernels.values())
+
+
+def test_what_is_captured_is_left_alone(on):
+    """The stand-in ends a program whose capture is disturbed."""
+    counted = Counted(on, ["graph=20"])
+    assert counted.kernels["other"]["uncounted"] == "captured"
+    counted = Counted(on, ["kernels=20", "graph=5", "kernels=20"])
+    left = [each for each in counted.counting[LEFT] if each["code"] == LEFT_CAPTURED]
+    assert len(left) == 2
+    for kernel in counted.kernels.values():
+        check_values(kernel)
+
+
+def test_cooperative_kernels_are_left_alone(on):
+    """The stand-in ends a program that is counted there."""
+    counted = Counted(on, ["cooperates=20"])
+    assert counted.kernels["other"]["uncounted"] == "cooperative"
+    assert [each["code"] for each in counted.counting[LEFT]] == [LEFT_COOPERATIVE] and not counted.counting[LAUNCH]
+
+
+def test_kernels_that_run_beside_others_are_left_alone_unless_asked_for(on):
+    (on.folder / "script").write_text(SCRIPT.format(engines=2 * ENGINE))
+    counted = Counted(on, ["kernels=60"])
+    assert {kernel["uncounted"] for kernel in counted.kernels.values()} == {"waits"}
+    counted = Counted(on, ["kernels=60"], "--overlapping")
+    for kernel in counted.kernels.values():
+        check_values(kernel)
+
+
+@pytest.mark.parametrize("code, words", [
+    (35, "NVreg_RestrictProfilingToAdminUsers=0"), (26, "another program counts"), (43, "MIG"), (40, "virtual GPU"),
+    (46, "does not know the chip"), (999, "cuptiRangeProfilerEnable")])
+def test_a_refusal_is_said_with_the_way_out(on, code, words):
+    counted = Counted(on, ["kernels=40"], words=f"refuse={code}")
+    assert words in counted.json["device"]["no_counters"]
+    assert words in " ".join(counted.done.out.decode().split())
+    assert {kernel["uncounted"] for kernel in counted.kernels.values()} == {"failed"}
+    assert [each["code"] for each in counted.counting[PREPARED]] == [code] and not counted.counting[LAUNCH]
+
+
+def test_what_a_chip_lacks_is_said(on):
+    counted = Counted(on, ["kernels=40"], words="lacks=dram__bytes")
+    for kernel in counted.kernels.values():
+        assert kernel["values"]["device_read_bytes"]["state"] == "not_on_device"
+        assert kernel["values"]["instructions"]["mean"] == truth("instructions", kernel["name"])
+
+
+def test_what_does_not_fit_into_a_pass_is_spread(on):
+    """Eight groups of seven metrics hold them all."""
+    counted = Counted(on, ["kernels=100"], words="pass=7")
+    assert [each["group"] for each in counted.counting[PREPARED]] == [8]
+    assert {each["passes"] for each in counted.counting[LAUNCH]} == {1}
+    for kernel in counted.kernels.values():
+        check_values(kernel, ("counted", "not_on_device"))
+        assert kernel["values"]["flop_fp32"]["state"] in ("counted", "not_on_device")
+
+
+def test_a_failure_is_said_and_leaves_the_rest_as_it_is(on):
+    counted = Counted(on, ["kernels=40"], words="fail=3")
+    failed = [each for each in counted.counting[LAUNCH] if each["code"]]
+    assert len(failed) == 2 * GROUPS * A_GROUP // 3
+    assert f"{len(failed)} launches could not be counted" in counted.said
+    for kernel in counted.kernels.values():
+        check_values(kernel, ("counted", "no_instance"))
+    assert counted.first == counted.second
+
+
+def test_several_threads_get_no_figures_of_one_another(on):
+    counted = Counted(on, ["threads=40", "kernels=20"])
+    for kernel in counted.kernels.values():
+        check_values(kernel, ("counted", "no_instance"))
+
+
+@pytest.mark.parametrize("style", ["forks=20", "quits=20", "wrong"])
+def test_a_program_may_end_as_it_likes(on, style):
+    """In the child of a fork the stand-in ends whoever asks it for anything."""
+    counted = Counted(on, [style])
+    assert all(len(one) == len(other) for one, other in zip(counted.first, counted.second))
+
+
+def test_only_what_is_asked_for_is_counted(on):
+    counted = Counted(on, ["kernels=40"], "--kernel", "oth*", "--launches", "1")
+    assert counted.kernels["empty"]["uncounted"] == "not_chosen"
+    assert counted.kernels["other"]["counted_launches"] == GROUPS
+    counted = Counted(on, ["kernels=40"], "--top", "1", "--launches", "2")
+    assert counted.kernels["other"]["counted_launches"] == 2 * GROUPS
+    assert counted.kernels["other"]["uncounted"] is None and counted.kernels["empty"]["uncounted"] == "not_chosen"
+
+
+def test_without_the_profiler_s_library_the_program_runs(on):
+    on.environment["TARE_CUPTI_LIBRARY"] = str(on.folder / "lib/none.so")
+    counted = Counted(on, ["kernels=10"])
+    assert all(kernel["uncounted"] for kernel in counted.kernels.values())

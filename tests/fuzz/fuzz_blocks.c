@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a module whose blocks are to be counted: it is cut into blocks and instrumented
+// without harm, what is written is a module again, and the counters of any way through a function
+// tell how often each of its blocks was passed.
+// In the corpus, kernels.spv is tests/programs/counted.cl, lines.spv a kernel of it with lines.
+#include "target.h"
+
+#include "blocks/instrument.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { MOST_STEPS = 3000, WALKS = 3 };
+
+static uint64_t state;
+
+static uint32_t random_below(uint32_t end)
+{
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(state >> 33) % end;
+}
+
+// Goes from a function's beginning to an end of it, and adds what it passes. False: it found none.
+static bool walk(const struct tare_blocks_module *module,
+                 const struct tare_blocks_function *function, uint64_t *passed)
+{
+	uint32_t at = function->first_block;
+
+	for (int step = 0; step < MOST_STEPS; step++) {
+		const struct tare_blocks_block *block = &module->blocks[at];
+		passed[at]++;
+		if (block->successors == 0)
+			return true;
+		at = module->successors[block->first_successor + random_below(block->successors)];
+		if (at < function->first_block || at - function->first_block >= function->blocks)
+			return false;
+	}
+	return false;
+}
+
+static void check_plan(const struct tare_blocks_module *module, const struct tare_blocks_plan *plan,
+                       const struct tare_blocks_function *function)
+{
+	uint64_t *passed = calloc((size_t)module->block_count + 1, sizeof *passed);
+	uint64_t *values = calloc((size_t)plan->counter_count + 1, sizeof *values);
+	bool ended = true;
+
+	FUZZ_CHECK(passed && values);
+	for (int i = 0; ended && i < WALKS; i++)
+		ended = walk(module, function, passed);
+	for (uint32_t i = 0; i < module->block_count; i++)
+		if (plan->counters[i] != TARE_BLOCKS_DERIVED)
+			values[plan->counters[i]] = passed[i];
+	for (uint32_t i = 0; ended && i < module->block_count; i++)
+		FUZZ_CHECK(tare_blocks_plan_count(plan, i, values) == passed[i]);
+	free(passed);
+	free(values);
+}
+
+static void check_refusal(int status, const struct tare_error *error)
+{
+	FUZZ_CHECK(status == -EINVAL || status == -ENOTSUP);
+	FUZZ_CHECK(error->code == status && error->message[0] && !strchr(error->message, '\n'));
+}
+
+static void instrument(const struct tare_blocks_module *module)
+{
+	struct tare_blocks_plan plan;
+	struct tare_blocks_instrumented made;
+	struct tare_blocks_module again;
+	struct tare_error error = { 0 };
+
+	FUZZ_CHECK(tare_blocks_plan_make(module, &plan, &error) == 0);
+	for (uint32_t i = 0; i < module->function_count; i++)
+		if (module->functions[i].counted && module->functions[i].blocks)
+			check_plan(module, &plan, &module->functions[i]);
+	int status = tare_blocks_instrument(module, &plan, &made, &error);
+	if (status < 0) {
+		check_refusal(status, &error);
+	} else {
+		FUZZ_CHECK((made.rows & (made.rows - 1)) == 0 &&
+		           made.row_counters >= made.counters);
+		FUZZ_CHECK(tare_blocks_module_read(made.data, made.bytes, &again, &error) == 0);
+		FUZZ_CHECK(again.block_count >= module->block_count);
+		tare_blocks_module_free(&again);
+		free(made.data);
+	}
+	tare_blocks_plan_free(&plan);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct tare_blocks_module module;
+	struct tare_error error = { 0 };
+	int status = tare_blocks_module_read(data, size, &module, &error);
+
+	state = size;
+	if (status < 0)
+		check_refusal(status, &error);
+	else
+		instrument(&module);
+	tare_blocks_module_free(&module);
+	return 0;
+}
