@@ -457,6 +457,19 @@ def test_a_call_of_the_runtimes_has_its_name_and_is_there_once(on, cupti):
     assert calls["cudaLaunchKernel"]["total_ns"] >= 5 * 19_000_000
 
 
+@pytest.mark.parametrize("variables, expected", [
+    ({}, set()),
+    ({"CUDA_LAUNCH_BLOCKING": "0", "CUDA_DEVICE_MAX_CONNECTIONS": "8"}, set()),
+    ({"CUDA_LAUNCH_BLOCKING": "1"}, {"launch-blocking"}),
+    ({"CUDA_DEVICE_MAX_CONNECTIONS": "1"}, {"few-connections"}),
+    ({"CUDA_LAUNCH_BLOCKING": "1", "CUDA_DEVICE_MAX_CONNECTIONS": "1"}, {"launch-blocking", "few-connections"})])
+def test_what_keeps_streams_apart_in_the_environment_is_a_problem(on, variables, expected):
+    on.environment.update({"CUDA_LAUNCH_BLOCKING": "", "CUDA_DEVICE_MAX_CONNECTIONS": "", **variables})
+    done = on.record([STREAMS, "copies=6", "kernels=20"])
+    ids = {problem["id"] for problem in on.report(done.folder)["problems"]}
+    assert ids & {"launch-blocking", "few-connections"} == expected
+
+
 LOAD_MS, MODULE_MS = 20, 50
 
 
