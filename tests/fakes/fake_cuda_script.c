@@ -35,7 +35,8 @@ static void read_word(const char *word, const char *value)
 		{ "init", &words->init },           { "driver", &words->driver },
 		{ "devices", &words->devices },     { "fail_launch", &words->fail_launch },
 		{ "fail_code", &words->fail_code }, { "hang_launch", &words->hang_launch },
-		{ "step", &words->step },
+		{ "step", &words->step },           { "load_us", &words->load_us },
+		{ "module_us", &words->module_us },
 	};
 	const struct {
 		const char *word;
