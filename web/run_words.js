@@ -12,6 +12,7 @@ const CATEGORIES = {
 	local_copy: ['copies and fills on the device', '#9A3D8F', '#E59AD0', 'solid'],
 	before_first_call: ['idle: before the first API call', '#6B7280', '#9AA3AF', 'dots'],
 	host_build: ['idle: building kernels', '#B03A5B', '#FF8FA8', 'diagonal'],
+	host_load: ['idle: loading kernels', '#8C3A7A', '#F0A0D8', 'dots'],
 	host_allocate: ['idle: allocating memory', '#6B5BB5', '#A99BF5', 'back'],
 	host_blocking_copy: ['idle: waiting for a blocking copy', '#A8552A', '#D98A5C', 'cross'],
 	host_wait: ['idle: host was in a wait', '#1F6F8B', '#7FB6D6', 'horizontal'],

@@ -95,6 +95,7 @@ union tare_trace_record {
 	struct tare_trace_fork fork;
 	struct tare_trace_active active;
 	struct tare_trace_pages pages;
+	struct tare_trace_within within;
 	struct tare_trace_part part;
 	struct tare_trace_contents contents;
 	struct tare_trace_counted counted;

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
-#define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 9 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MAJOR 1  // a reader refuses a higher one
+#define TARE_TRACE_VERSION_MINOR 10 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -230,6 +230,7 @@ enum tare_trace_type {
 	TARE_TRACE_MORE_TIMES = 38,
 	TARE_TRACE_COUNTED = 39,
 	TARE_TRACE_COUNTING = 40,
+	TARE_TRACE_WITHIN = 41, // from 1.10
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -290,6 +291,7 @@ enum tare_trace_role {
 	TARE_ROLE_POLL = 8,     // asks whether something is done; such calls are aggregated
 	TARE_ROLE_QUERY = 9,    // asks for what is known: clGetDeviceInfo
 	TARE_ROLE_RELEASE = 10, // lets go of objects that are no memory: clReleaseProgram
+	TARE_ROLE_LOAD = 11,    // brings a kernel that is built to the device; from 1.10
 	TARE_ROLE_COUNT
 };
 
@@ -790,6 +792,16 @@ struct tare_trace_pages {
 	uint64_t address;
 	uint64_t observed; // host ticks: it was over by then
 	uint64_t reserved;
+};
+
+// What a driver did by itself within a call of a thread, as it told later. detail: the function
+// that stands for it, whose role says what it is.
+struct tare_trace_within {
+	uint64_t head;
+	uint64_t enter, exit; // host ticks, about: the driver has told them on a clock of its own
+	uint32_t call_track;  // of the thread that was in the call
+	uint32_t reserved32;
+	uint64_t reserved[4];
 };
 
 // What one of several sub-devices did of a command that was given to all of them. It is written

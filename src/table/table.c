@@ -8,19 +8,6 @@ const char *tare_cell_absence_sign(enum tare_cell_absence why)
 	return why == TARE_LEFT_TO_RUNTIME ? "auto" : "–";
 }
 
-const char *tare_cell_absence_reason(enum tare_cell_absence why)
-{
-	static const char *const reasons[TARE_CELL_ABSENCES] = {
-		[TARE_NOT_KNOWN] = "not known",
-		[TARE_NOT_TIMED] = "no device times",
-		[TARE_NOT_TOLD] = "the driver does not say",
-		[TARE_NOT_THERE] = "there is none",
-		[TARE_LEFT_TO_RUNTIME] = "left to the runtime",
-	};
-
-	return reasons[why];
-}
-
 // ---- kinds of figures
 
 static const struct {

@@ -27,11 +27,9 @@ enum tare_cell_absence {
 	TARE_NOT_TOLD,        // the driver does not say
 	TARE_NOT_THERE,       // there is no such thing
 	TARE_LEFT_TO_RUNTIME, // the program left the choice to the runtime
-	TARE_CELL_ABSENCES
 };
-// What a person reads in its place, "–" or "auto", and the reason: "no device times".
+// What a person reads in its place: "–" or "auto".
 const char *tare_cell_absence_sign(enum tare_cell_absence why);
-const char *tare_cell_absence_reason(enum tare_cell_absence why);
 
 struct tare_cell_value {
 	enum tare_cell_is is;

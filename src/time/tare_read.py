@@ -27,7 +27,7 @@ import subprocess
 __all__ = ["Call", "Command", "Object", "Process", "Result", "Run", "columns", "report", "result", "trace"]
 
 APIS = (None, "opencl", "levelzero", "cuda")
-ROLES = ("other", "command", "wait", "flush", "build", "allocate", "create", "start", "poll", "query", "release")
+ROLES = ("other", "command", "wait", "flush", "build", "allocate", "create", "start", "poll", "query", "release", "load")
 KINDS = (None, "kernel", "task", "write", "read", "copy", "fill", "map", "unmap", "migrate", "marker", "barrier", "graph",
          "other")
 DIRECTIONS = ("none", "to_device", "from_device", "local", "host")

@@ -3,7 +3,7 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_COUNTING,
+	LAST_TYPE = TARE_TRACE_WITHIN,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
 	LAST_FACT = TARE_TRACE_FACT_MAY_WRITE,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
@@ -196,6 +196,8 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 	case TARE_TRACE_PAGES:
 		return both(known(detail, TARE_PAGES_TO_DEVICE, TARE_PAGES_REMOTE_MAP),
 		            sound_if(record->pages.start <= record->pages.end));
+	case TARE_TRACE_WITHIN:
+		return sound_if(record->within.enter <= record->within.exit);
 	case TARE_TRACE_PART:
 		return sound_if(record->part.command_number > 0);
 	case TARE_TRACE_CONTENTS:

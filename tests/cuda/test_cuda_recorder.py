@@ -457,6 +457,49 @@ def test_a_call_of_the_runtimes_has_its_name_and_is_there_once(on, cupti):
     assert calls["cudaLaunchKernel"]["total_ns"] >= 5 * 19_000_000
 
 
+@pytest.mark.parametrize("variables, expected", [
+    ({}, set()),
+    ({"CUDA_LAUNCH_BLOCKING": "0", "CUDA_DEVICE_MAX_CONNECTIONS": "8"}, set()),
+    ({"CUDA_LAUNCH_BLOCKING": "1"}, {"launch-blocking"}),
+    ({"CUDA_DEVICE_MAX_CONNECTIONS": "1"}, {"few-connections"}),
+    ({"CUDA_LAUNCH_BLOCKING": "1", "CUDA_DEVICE_MAX_CONNECTIONS": "1"}, {"launch-blocking", "few-connections"})])
+def test_what_keeps_streams_apart_in_the_environment_is_a_problem(on, variables, expected):
+    on.environment.update({"CUDA_LAUNCH_BLOCKING": "", "CUDA_DEVICE_MAX_CONNECTIONS": "", **variables})
+    done = on.record([STREAMS, "copies=6", "kernels=20"])
+    ids = {problem["id"] for problem in on.report(done.folder)["problems"]}
+    assert ids & {"launch-blocking", "few-connections"} == expected
+
+
+LOAD_MS, MODULE_MS = 20, 50
+
+
+@pytest.mark.parametrize("style, launches", [("kernels=20", "cuLaunchKernel"), ("runtime=5", "cudaLaunchKernel")])
+@pytest.mark.parametrize("cupti", ["", "late", "version=12", "early"])
+def test_what_a_first_launch_loads_is_a_state_of_its_own(on, style, launches, cupti):
+    """Two kernels of a module, each loaded by its first launch; what else is overhead is not told."""
+    on.environment.update({"TARE_FAKE_CUPTI": cupti, "TARE_FAKE_CUDA": f"load_us={LOAD_MS * 1000} module_us={MODULE_MS * 1000}"})
+    done = on.record([STREAMS, style])
+    assert (done.status, done.out) == (0, on.native([STREAMS, style]).out)
+    report = on.report(done.folder)
+    calls = {call["function"]: call for call in report["api"]}
+    kernels = {task["name"] for task in report["tasks"]}
+    assert calls["(lazy function loading)"]["count"] == len(kernels) and calls["(module loading)"]["count"] == 1
+    assert all(calls[name]["role"] == "load" and calls[name]["nested"] == calls[name]["count"]
+               for name in ("(lazy function loading)", "(module loading)"))
+    least = (LOAD_MS * len(kernels) + MODULE_MS) * 1_000_000
+    parts = {part["category"]: part["ns"] for part in report["ledgers"][-1]["parts"]}
+    assert least <= parts["host_load"] <= calls[launches]["total_ns"]
+    # None of it is counted as the launch as well.
+    assert parts["host_api"] <= report["wall_ns"] - least
+
+
+def test_a_kernel_that_is_there_is_not_loaded(on):
+    done = on.record([STREAMS, "kernels=20"])
+    report = on.report(done.folder)
+    assert not [call for call in report["api"] if call["role"] == "load"]
+    assert {part["category"]: part["ns"] for part in report["ledgers"][-1]["parts"]}["host_load"] == 0
+
+
 def test_variables_that_the_driver_reads_are_facts(on):
     """As they are when it begins, and only those that are set."""
     for name in [name for name in os.environ if name.startswith("CUDA_")]:

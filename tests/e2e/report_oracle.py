@@ -183,14 +183,14 @@ def coverage(trace):
 
 # ---- the ledger of a program with one thread and one device
 
-HOST_ORDER = ("host_build", "host_allocate", "host_blocking_copy", "host_wait", "host_api", "host_release", "host_query")
+HOST_ORDER = ("host_build", "host_load", "host_allocate", "host_blocking_copy", "host_wait", "host_api", "host_release", "host_query")
 
 
 def state_of(trace, call):
     role = trace.function(call)[1]
     if call.command:
         return "host_blocking_copy" if call.blocking else "host_api"
-    return {"build": "host_build", "allocate": "host_allocate", "wait": "host_wait",
+    return {"build": "host_build", "load": "host_load", "allocate": "host_allocate", "wait": "host_wait",
             "poll": "host_wait", "release": "host_release", "query": "host_query"}.get(role, "host_api")
 
 

@@ -22,7 +22,7 @@ RUNS = {
        for form in PIPELINES},
     "transfers": ("transfers", "1024"),
 }
-IDLE = ("host_build", "host_allocate", "host_blocking_copy", "host_wait", "host_api",
+IDLE = ("host_build", "host_load", "host_allocate", "host_blocking_copy", "host_wait", "host_api",
         "host_release", "host_query", "host_computing",
         "host_off_cpu", "held", "dependency", "dispatch")
 

@@ -17,7 +17,7 @@ CLOCK_PAIR, VOID = 26, 32
 LAUNCHES, MORE_TIMES = 37, 38
 CLOCK_RAW = 1
 HOST_CLOCK_RAW = 1
-ROLES = ["other", "command", "wait", "flush", "build", "allocate", "create", "start", "poll", "query", "release"]
+ROLES = ["other", "command", "wait", "flush", "build", "allocate", "create", "start", "poll", "query", "release", "load"]
 KINDS = [None, "kernel", "task", "write", "read", "copy", "fill", "map", "unmap", "migrate", "marker",
          "barrier", "graph", "other"]
 DIRECTIONS = ["none", "to_device", "from_device", "local", "host"]

@@ -69,6 +69,10 @@ FAKE_EXPORT void fake_cuda_observe_runtime(void (*tell)(const char *name, struct
 FAKE_EXPORT void fake_cuda_runtime(const char *name, int site, int result);
 // Whether what a call of the runtime's asks for has that call's number in place of the driver's.
 FAKE_EXPORT void fake_cuda_number_by_runtime(int does);
+// Calls `tell`, with no lock held, when a launch has loaded a kernel, or its module, for so long
+// (of CLOCK_MONOTONIC_RAW). NULL: no more.
+FAKE_EXPORT void fake_cuda_observe_loading(void (*tell)(int module, int64_t start_ns,
+                                                        int64_t end_ns));
 // Names of these functions, from 1 on; NULL: there are no more.
 FAKE_EXPORT const char *fake_cuda_call_name(uint32_t id);
 // The number of a context's device.

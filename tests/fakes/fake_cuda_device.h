@@ -83,6 +83,7 @@ struct cu_function_object {
 struct cu_module_object {
 	struct device *device;
 	struct cu_function_object *functions;
+	bool loaded;
 };
 
 struct cu_context_object {
@@ -204,6 +205,7 @@ struct words {
 	int init, driver, devices, major, minor, ptx_major, ptx_minor;
 	bool launch_blocking; // CUDA_LAUNCH_BLOCKING is 1
 	int fail_launch, fail_code, hang_launch, step;
+	int load_us, module_us; // of a kernel and its module, at the first launch of it
 	bool no_wait_value, no_managed, no_peer, shared_link, exclusive, prohibited;
 	char name[64];
 	size_t memory, host_memory, memory_above, fail_peer;

@@ -9,8 +9,8 @@
 // TARE_FAKE_CUDA_DEVICE names a file in the grammar of docs/simulated-device.md for each device,
 // with colons between; the last one goes for those that follow, and without any it is the H200 of
 // h200.tare-device. Of a script the device, link, engines, copies, fills, kernels, concurrency,
-// migration and the gaps of queues are used, and what building, allocating and registering cost the
-// host; clocks and the host's other costs are the machine's own.
+// migration and the gaps of queues are used, and what building, allocating, registering and waking
+// up from a wait cost the host; clocks and the host's other costs are the machine's own.
 #include "fake_cuda_device.h"
 
 #include <dlfcn.h>
@@ -35,7 +35,8 @@ static void read_word(const char *word, const char *value)
 		{ "init", &words->init },           { "driver", &words->driver },
 		{ "devices", &words->devices },     { "fail_launch", &words->fail_launch },
 		{ "fail_code", &words->fail_code }, { "hang_launch", &words->hang_launch },
-		{ "step", &words->step },
+		{ "step", &words->step },           { "load_us", &words->load_us },
+		{ "module_us", &words->module_us },
 	};
 	const struct {
 		const char *word;

@@ -58,6 +58,7 @@ union held {
 	struct cupti_memset fill;
 	struct cupti_external external;
 	struct cupti_pages pages;
+	struct cupti_overhead overhead;
 	struct api api;
 };
 
@@ -79,8 +80,8 @@ static struct {
 	bool calls[CALLS];   // of the driver, that are told to it
 	bool runtime[CALLS]; // and of the runtime
 	bool calls_told;
-	bool created, cloned; // are told to the callback
-	uint32_t counters;    // of managed memory, a bit each
+	bool created, cloned, loaded; // are told to the callback
+	uint32_t counters;            // of managed memory, a bit each
 	uint8_t *buffer;
 	size_t bytes, used;
 	int buffers, pushed;
@@ -99,6 +100,7 @@ static struct {
 	void (*observe)(void (*see)(const struct fake_cuda_activity *activity));
 	void (*observe_nodes)(void (*see)(uint64_t node, uint64_t original));
 	uint32_t (*last_correlation)(void);
+	void (*observe_loading)(void (*tell)(int module, int64_t start_ns, int64_t end_ns));
 	void (*observe_calls)(void (*tell)(const char *name, struct cupti_call *call));
 	void (*observe_runtime)(void (*tell)(const char *name, struct cupti_call *call));
 	void (*number_by_runtime)(int does);
@@ -129,6 +131,8 @@ static size_t size_of(cupti_kind kind)
 		return by_version((const size_t[]){ 64, 72, 88 });
 	case ABI_CUPTI_KIND_PAGES:
 		return by_version((const size_t[]){ 64, 64, 104 });
+	case ABI_CUPTI_KIND_OVERHEAD:
+		return by_version((const size_t[]){ 40, 40, 56 });
 	case ABI_CUPTI_KIND_DRIVER:
 		return sizeof(struct api);
 	case ABI_CUPTI_KIND_EXTERNAL_CORRELATION:
@@ -146,6 +150,7 @@ static size_t known_bytes(cupti_kind kind)
 	       : kind == ABI_CUPTI_KIND_MEMCPY_PEER     ? sizeof(struct cupti_memcpy_peer)
 	       : kind == ABI_CUPTI_KIND_PAGES           ? sizeof(struct cupti_pages)
 	       : kind == ABI_CUPTI_KIND_MEMSET          ? sizeof(struct cupti_memset)
+	       : kind == ABI_CUPTI_KIND_OVERHEAD        ? sizeof(struct cupti_overhead)
 	                                                : size_of(kind);
 }
 
@@ -416,6 +421,31 @@ bool fake_cupti_within(const char *word)
 	return under_way && strstr(under_way, word);
 }
 
+// A module is told of when it is loaded, a kernel with a record; so is what is no loading.
+static void see_loading(int module, int64_t start_ns, int64_t end_ns)
+{
+	struct cupti_resource resource = { 0 };
+	struct cupti_overhead told = { .kind = ABI_CUPTI_KIND_OVERHEAD,
+		                       .overhead = ABI_CUPTI_OVERHEAD_LAZY_LOADING,
+		                       .object = ABI_CUPTI_OBJECT_THREAD,
+		                       .process = (uint32_t)getpid(),
+		                       .thread = (uint32_t)pthread_self() };
+	if (module) {
+		if (self.subscribed && self.loaded)
+			self.callback(self.context, ABI_CUPTI_DOMAIN_RESOURCE,
+			              ABI_CUPTI_RESOURCE_MODULE_LOADED, &resource);
+		return;
+	}
+	pthread_mutex_lock(&self.lock);
+	told.start = normal(start_ns);
+	told.end = told.start + (uint64_t)(end_ns - start_ns);
+	for (int other = 0; other < 2 && self.enabled[told.kind]; other++) {
+		emit(&told);
+		told.overhead = 2 << 16; // instrumentation
+	}
+	pthread_mutex_unlock(&self.lock);
+}
+
 // A function's id is its place among the names.
 static void see_call(const char *name, struct cupti_call *call)
 {
@@ -501,14 +531,15 @@ static bool find_cuda(void)
 	*(void **)&cuda.observe = dlsym(library, "fake_cuda_observe");
 	*(void **)&cuda.observe_nodes = dlsym(library, "fake_cuda_observe_nodes");
 	*(void **)&cuda.last_correlation = dlsym(library, "fake_cuda_last_correlation");
+	*(void **)&cuda.observe_loading = dlsym(library, "fake_cuda_observe_loading");
 	*(void **)&cuda.observe_calls = dlsym(library, "fake_cuda_observe_calls");
 	*(void **)&cuda.observe_runtime = dlsym(library, "fake_cuda_observe_runtime");
 	*(void **)&cuda.number_by_runtime = dlsym(library, "fake_cuda_number_by_runtime");
 	*(void **)&cuda.call_name = dlsym(library, "fake_cuda_call_name");
 	*(void **)&cuda.context_device = dlsym(library, "fake_cuda_context_device");
 	dlclose(library);
-	return cuda.observe_calls && cuda.call_name && cuda.context_device && cuda.observe &&
-	       cuda.observe_nodes && cuda.last_correlation;
+	return cuda.observe_loading && cuda.observe_calls && cuda.call_name &&
+	       cuda.context_device && cuda.observe && cuda.observe_nodes && cuda.last_correlation;
 }
 
 cupti_result cuptiGetVersion(uint32_t *version)
@@ -558,13 +589,14 @@ cupti_result cuptiUnsubscribe(cupti_subscriber subscriber)
 {
 	if (subscriber != (cupti_subscriber)&self || !self.subscribed)
 		return INVALID_PARAMETER;
-	self.subscribed = self.created = self.cloned = false;
+	self.subscribed = self.created = self.cloned = self.loaded = false;
 	memset(self.calls, 0, sizeof self.calls);
 	memset(self.runtime, 0, sizeof self.runtime);
 	self.calls_told = false;
 	cuda.observe_runtime(NULL);
 	cuda.observe_calls(NULL);
 	cuda.observe_nodes(NULL);
+	cuda.observe_loading(NULL);
 	return ABI_CUPTI_SUCCESS;
 }
 
@@ -591,7 +623,10 @@ cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, c
 		self.created = enable;
 	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED)
 		self.cloned = enable;
+	if (id == ABI_CUPTI_RESOURCE_MODULE_LOADED)
+		self.loaded = enable;
 	cuda.observe_nodes(see_node);
+	cuda.observe_loading(see_loading);
 	return ABI_CUPTI_SUCCESS;
 }
 
@@ -709,6 +744,7 @@ cupti_result cuptiActivityEnable(cupti_kind kind)
 	self.enabled[kind] = true;
 	pthread_mutex_unlock(&self.lock);
 	cuda.observe(see);
+	cuda.observe_loading(see_loading);
 	return ABI_CUPTI_SUCCESS;
 }
 

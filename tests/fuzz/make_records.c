@@ -110,8 +110,8 @@ static void objects(const char *folder)
 	           .after = t0 + 19, .device = DEVICE);
 	const union tare_trace_record nothing = { .head =
 		                                      tare_trace_head(TARE_TRACE_VOID, 0, 0, 1) };
-	patch(folder, "objects", at_record(2, 8), &pair, sizeof pair);
-	patch(folder, "objects", at_record(2, 9), &nothing, sizeof nothing);
+	patch(folder, "objects", at_record(2, 9), &pair, sizeof pair);
+	patch(folder, "objects", at_record(2, 10), &nothing, sizeof nothing);
 }
 
 static void facts(const char *folder)
@@ -475,6 +475,8 @@ static void graphs(const char *folder)
 	w = begin(folder, "graphs", h);
 	add(w, RECORD(function, FUNCTION, FUNCTION, 1, .name = 1, .api = API,
 	              .role = TARE_ROLE_COMMAND));
+	add(w, RECORD(function, FUNCTION, FUNCTION + 1, 1, .name = 1, .api = API,
+	              .role = TARE_ROLE_LOAD));
 	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_DEVICE, 1, .handle = DEVICE, .ticks = t));
 	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_QUEUE, 1, .handle = QUEUE, .ticks = t,
 	               .device = DEVICE, .number = 1));
@@ -493,6 +495,8 @@ static void graphs(const char *folder)
 		add(w, RECORD(pages, PAGES, what, 1, .queue = what < 8 ? 1 : 9, .cause = what,
 		              .value = 4096 * what, .start = t + 5, .end = t + 5 + what,
 		              .address = 0x10000, .observed = t + 90));
+	add(w, RECORD(within, WITHIN, FUNCTION + 1, 1, .enter = t + 1, .exit = t + 7,
+	              .call_track = 1));
 	for (uint32_t launch = 1; launch <= 2; launch++, t += 200) {
 		add(w, RECORD(command, COMMAND, FUNCTION, 1, .enter = t, .call_ticks = 9,
 		              .number = launch, .kind = TARE_KIND_GRAPH, .queue = 1,

@@ -197,6 +197,7 @@ int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
 		return 0;
 	int64_t launch_ns = gap->to_ns - gap->enter_ns;
 	double spent_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
+	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_LOAD) +
 	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 	return (double)launch_ns < spent_ns ? launch_ns : llround(spent_ns);
 }

@@ -11,6 +11,8 @@ enum tare_host_state ledger_state_of_role(uint32_t role)
 		return TARE_HOST_WAIT;
 	case TARE_ROLE_BUILD:
 		return TARE_HOST_BUILD;
+	case TARE_ROLE_LOAD:
+		return TARE_HOST_LOAD;
 	case TARE_ROLE_ALLOCATE:
 		return TARE_HOST_ALLOCATE;
 	case TARE_ROLE_RELEASE:

@@ -5,6 +5,7 @@
 static const enum tare_ledger_category idle_category[TARE_HOST_STATES] = {
 	[TARE_HOST_BEFORE_FIRST] = TARE_LEDGER_BEFORE_FIRST,
 	[TARE_HOST_BUILD] = TARE_LEDGER_BUILD,
+	[TARE_HOST_LOAD] = TARE_LEDGER_LOAD,
 	[TARE_HOST_ALLOCATE] = TARE_LEDGER_ALLOCATE,
 	[TARE_HOST_BLOCKING_COPY] = TARE_LEDGER_BLOCKING_COPY,
 	[TARE_HOST_WAIT] = TARE_LEDGER_WAIT,
@@ -62,8 +63,17 @@ static void note_piece(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
 		sweep->failed = true;
 }
 
+// What the host's state counts as. Within the call that enqueues the command (`within`) all is that
+// call, but for what the driver loads in it.
+static enum tare_ledger_category category_of(enum tare_host_state state,
+                                             enum tare_ledger_category within)
+{
+	return within && state != TARE_HOST_LOAD ? within : idle_category[state];
+}
+
 // What the host did. Returns until when: pieces are of one cause.
-static int64_t spend_host(struct sweep *sweep, uint32_t thread, int64_t from_ns, int64_t until_ns)
+static int64_t spend_host(struct sweep *sweep, uint32_t thread, int64_t from_ns, int64_t until_ns,
+                          enum tare_ledger_category within)
 {
 	int64_t states[TARE_HOST_STATES] = { 0 };
 	enum tare_host_state most = 0;
@@ -73,11 +83,11 @@ static int64_t spend_host(struct sweep *sweep, uint32_t thread, int64_t from_ns,
 	ledger_walk_spend(sweep->cause, thread, from_ns, until_ns, states);
 	for (enum tare_host_state i = 0; i < TARE_HOST_STATES; i++) {
 		if (states[i])
-			add_idle(sweep, idle_category[i], states[i]);
+			add_idle(sweep, category_of(i, within), states[i]);
 		if (states[i] > states[most])
 			most = i;
 	}
-	note_piece(sweep, from_ns, until_ns, idle_category[most]);
+	note_piece(sweep, from_ns, until_ns, category_of(most, within));
 	return until_ns;
 }
 
@@ -92,7 +102,7 @@ static void spend_idle(struct sweep *sweep, int64_t from_ns, int64_t to_ns, cons
 		    sweep_override_at(sweep, from_ns, &until_ns);
 		until_ns = ledger_earlier(ledger_earlier(until_ns, mark_ns), to_ns);
 		if (thread && !override) {
-			from_ns = spend_host(sweep, *thread, from_ns, until_ns);
+			from_ns = spend_host(sweep, *thread, from_ns, until_ns, category);
 			continue;
 		}
 		enum tare_ledger_category cause = override ? override->category : category;
@@ -186,7 +196,8 @@ static void spend_before(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
 	if (cuts.handed_over_ns > cuts.ready_ns)
 		mark_cut(sweep, from_ns, cuts.handed_over_ns, to_ns, cuts.submitted_residual_ns);
 	spend_idle(sweep, from_ns, cuts.enter_ns, &command->thread, 0);
-	spend_idle(sweep, cuts.enter_ns, cuts.returned_ns, NULL, TARE_LEDGER_API);
+	spend_idle(sweep, cuts.enter_ns, cuts.returned_ns, sweep->loads ? &command->thread : NULL,
+	           TARE_LEDGER_API);
 	spend_idle(sweep, cuts.returned_ns, cuts.ready_ns, NULL, TARE_LEDGER_DEPENDENCY);
 	spend_idle(sweep, cuts.ready_ns, cuts.submitted_ns, NULL, TARE_LEDGER_HELD);
 	spend_idle(sweep, cuts.submitted_ns, to_ns, NULL, TARE_LEDGER_DISPATCH);

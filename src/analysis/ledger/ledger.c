@@ -20,6 +20,7 @@ static const struct {
 	[TARE_LEDGER_LOCAL] = NAMED("local_copy", "copies and fills on the device"),
 	[TARE_LEDGER_BEFORE_FIRST] = IDLE("before_first_call", "before the first API call"),
 	[TARE_LEDGER_BUILD] = IDLE("host_build", "building kernels"),
+	[TARE_LEDGER_LOAD] = IDLE("host_load", "loading kernels"),
 	[TARE_LEDGER_ALLOCATE] = IDLE("host_allocate", "allocating memory"),
 	[TARE_LEDGER_BLOCKING_COPY] = IDLE("host_blocking_copy", "waiting for a blocking copy"),
 	[TARE_LEDGER_WAIT] = IDLE("host_wait", "host was in a wait"),
@@ -40,6 +41,7 @@ static const struct {
 static const char *const host_states[TARE_HOST_STATES] = {
 	[TARE_HOST_BEFORE_FIRST] = "before_first_call",
 	[TARE_HOST_BUILD] = "build",
+	[TARE_HOST_LOAD] = "load",
 	[TARE_HOST_ALLOCATE] = "allocate",
 	[TARE_HOST_BLOCKING_COPY] = "blocking_copy",
 	[TARE_HOST_WAIT] = "wait",

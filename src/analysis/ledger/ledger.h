@@ -14,6 +14,7 @@ enum tare_ledger_category {
 	// Idle, by what kept the next command from starting:
 	TARE_LEDGER_BEFORE_FIRST, // the program has not called the API yet
 	TARE_LEDGER_BUILD,
+	TARE_LEDGER_LOAD, // the driver brings a kernel to the device, within another call
 	TARE_LEDGER_ALLOCATE,
 	TARE_LEDGER_BLOCKING_COPY, // the thread that enqueues next is inside a blocking transfer
 	TARE_LEDGER_WAIT,          // ... inside a wait that is not over though the device is idle
@@ -43,6 +44,7 @@ const char *tare_ledger_category_cause(enum tare_ledger_category category);
 enum tare_host_state {
 	TARE_HOST_BEFORE_FIRST,
 	TARE_HOST_BUILD,
+	TARE_HOST_LOAD,
 	TARE_HOST_ALLOCATE,
 	TARE_HOST_BLOCKING_COPY,
 	TARE_HOST_WAIT,

@@ -208,11 +208,21 @@ static int begin(struct sweep *sweep, const struct ledger_hosts *hosts)
 	return ledger_overrides(sweep->scope, &sweep->overrides, &sweep->override_count);
 }
 
+static bool has_loads(const struct tare_recording *recording)
+{
+	for (size_t i = 0; i < recording->function_count; i++)
+		if (recording->functions[i].role == TARE_ROLE_LOAD)
+			return true;
+	return false;
+}
+
 int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *hosts,
                  const uint32_t *order, size_t count, const struct ledger_rows *rows,
                  struct ledger_gap_list *gaps)
 {
-	struct sweep sweep = { .scope = scope, .rows = rows, .gaps = gaps };
+	struct sweep sweep = {
+		.scope = scope, .rows = rows, .gaps = gaps, .loads = has_loads(scope->recording)
+	};
 	sweep.gap_rows = !gaps ? 0 : gaps->each && gaps->each_row > 0 ? gaps->each_row + 1 : 1;
 	int rc = begin(&sweep, hosts);
 	if (!rc) {

@@ -18,6 +18,7 @@ struct sweep {
 	struct ledger_attention *attention;
 	struct ledger_override *overrides;
 	size_t override_at, override_count;
+	bool loads;            // drivers load kernels within calls
 	int64_t *queue_end_ns; // of commands of a queue that have begun
 	const struct ledger_rows *rows;
 	size_t parts_mark, matrix_mark, near_mark; // the next, for each group of figures

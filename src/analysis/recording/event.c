@@ -544,6 +544,31 @@ static int add_loss(struct loading *l, const struct tare_trace_loss *loss)
 	return 0;
 }
 
+// It is a call within the thread's own. What is told of the thread's last call is not told of it.
+static int add_within(struct loading *l, const struct tare_trace_within *w)
+{
+	struct load_track *track = loading_track(l, w->call_track);
+	struct tare_recorded_call *call =
+	    track ? LOADING_ADD(l, calls, call_count, call_room) : NULL;
+	uint32_t function;
+
+	if (!call)
+		return l->status;
+	function = loading_function(l, tare_trace_detail(w->head), TARE_ROLE_LOAD);
+	*call = (struct tare_recorded_call){ .enter_ns = loading_ns(l, w->enter),
+		                             .count = 1,
+		                             .thread = track->thread,
+		                             .object = TARE_NO_INDEX,
+		                             .device = TARE_NO_INDEX,
+		                             .function = (uint16_t)function,
+		                             .stack = TARE_NO_INDEX,
+		                             .flags = TARE_CALL_NESTED };
+	call->role = l->status ? 0 : (uint8_t)l->recording->functions[function].role;
+	call->exit_ns = not_before(loading_ns(l, w->exit), call->enter_ns);
+	call->inside_ns = call->exit_ns - call->enter_ns;
+	return l->status;
+}
+
 int loading_event(struct loading *l, const union tare_trace_record *record)
 {
 	switch (tare_trace_type(record->head)) {
@@ -579,6 +604,8 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 		return loading_active(l, &record->active);
 	case TARE_TRACE_PAGES:
 		return loading_pages(l, &record->pages);
+	case TARE_TRACE_WITHIN:
+		return add_within(l, &record->within);
 	case TARE_TRACE_PART:
 		return loading_part(l, &record->part);
 	case TARE_TRACE_TRANSFER:

@@ -25,6 +25,7 @@ const char *tare_recording_part_words(enum tare_ledger_category category)
 		[TARE_LEDGER_LOCAL] = "copies and fills on the device",
 		[TARE_LEDGER_BEFORE_FIRST] = "what the program did before its first API call",
 		[TARE_LEDGER_BUILD] = "building programs",
+		[TARE_LEDGER_LOAD] = "loading kernels",
 		[TARE_LEDGER_ALLOCATE] = "allocating and freeing memory",
 		[TARE_LEDGER_BLOCKING_COPY] = "blocking copies",
 		[TARE_LEDGER_WAIT] = "waits",

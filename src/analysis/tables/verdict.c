@@ -69,6 +69,7 @@ static enum tare_bound bound_of(int category, enum pace_kind kind)
 		return TARE_BOUND_SYNCHRONISATION;
 	case TARE_LEDGER_BEFORE_FIRST:
 	case TARE_LEDGER_BUILD:
+	case TARE_LEDGER_LOAD:
 	case TARE_LEDGER_ALLOCATE:
 	case TARE_LEDGER_RELEASE:
 	case TARE_LEDGER_QUERY:

@@ -122,8 +122,9 @@ static void measure_stages(const struct whatif_scope *scope, const struct part *
 static void take_host(const struct tare_ledger *ledger, struct tare_overlap_gain *gain,
                       double *idle_ns)
 {
-	static const enum tare_host_state own[] = { TARE_HOST_BUILD, TARE_HOST_ALLOCATE,
-		                                    TARE_HOST_COMPUTING, TARE_HOST_OFF_CPU };
+	static const enum tare_host_state own[] = { TARE_HOST_BUILD, TARE_HOST_LOAD,
+		                                    TARE_HOST_ALLOCATE, TARE_HOST_COMPUTING,
+		                                    TARE_HOST_OFF_CPU };
 	*idle_ns = 0;
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
 		*idle_ns += (double)ledger->matrix_ns[own[i]][TARE_DEVICE_IDLE];

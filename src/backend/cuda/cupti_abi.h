@@ -55,11 +55,19 @@ enum {
 	ABI_CUPTI_KIND_DRIVER = 4,
 	ABI_CUPTI_KIND_RUNTIME = 5,
 	ABI_CUPTI_KIND_CONCURRENT_KERNEL = 10,
+	ABI_CUPTI_KIND_OVERHEAD = 17,
 	ABI_CUPTI_KIND_MEMCPY_PEER = 22,
 	ABI_CUPTI_KIND_PAGES = 25, // UNIFIED_MEMORY_COUNTER
 	ABI_CUPTI_KIND_EXTERNAL_CORRELATION = 39,
 	ABI_CUPTI_EXTERNAL_CUSTOM0 = 3,
 	ABI_CUPTI_FLUSH_FORCED = 1,
+};
+
+// What an overhead is, and of what.
+enum {
+	ABI_CUPTI_OVERHEAD_MODULE_LOADING = 4 << 16, // RUNTIME_TRIGGERED_MODULE_LOADING
+	ABI_CUPTI_OVERHEAD_LAZY_LOADING = 5 << 16,   // LAZY_FUNCTION_LOADING
+	ABI_CUPTI_OBJECT_THREAD = 2,
 };
 
 // Of unified memory: what is counted.
@@ -82,6 +90,7 @@ enum {
 	ABI_CUPTI_SITE_ENTER = 0,
 	ABI_CUPTI_SITE_EXIT = 1,
 	ABI_CUPTI_RESOURCE_CONTEXT_ENDS = 2,
+	ABI_CUPTI_RESOURCE_MODULE_LOADED = 6,
 	ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED = 13,
 	ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED = 20,
 };
@@ -150,6 +159,12 @@ struct cupti_pages {
 	uint64_t value, start, end, address;
 	uint32_t source, destination, stream, process;
 	uint32_t cause, padding;
+};
+// What driver or CUPTI did by themselves in a thread, which is the lower half of its pthread_t.
+struct cupti_overhead {
+	cupti_kind kind;
+	uint32_t overhead, object, process, thread, padding;
+	uint64_t start, end;
 };
 // Which call of ours (external) a call of the driver (correlation) belongs to.
 struct cupti_external {

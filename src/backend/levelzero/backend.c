@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Level Zero through its loader, opened at run time: docs/levelzero.md.
-#include "backend/levelzero/facts.h"
+#include "backend/levelzero/facts/facts.h"
 #include "backend/levelzero/internal.h"
 #include "backend/levelzero/module.h"
 #include "backend/levelzero/work.h"

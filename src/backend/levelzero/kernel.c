@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/levelzero/facts.h"
+#include "backend/levelzero/facts/facts.h"
 #include "backend/levelzero/module.h"
 #include "backend/levelzero/newer.h"
 

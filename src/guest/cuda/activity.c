@@ -224,6 +224,8 @@ static void read_buffer(struct guest_thread *thread, struct buffer *buffer)
 		struct activity activity;
 		if (record->kind == ABI_CUPTI_KIND_PAGES)
 			cuda_pages_tell(thread, (const void *)record);
+		if (record->kind == ABI_CUPTI_KIND_OVERHEAD)
+			cuda_overhead_tell(thread, (const void *)record);
 		if (!read_record(record, &activity))
 			continue;
 		activity.seen = now;
@@ -329,9 +331,10 @@ static uint64_t timestamp_unnamed(void)
 	return on_clock(CLOCK_REALTIME);
 }
 
-static const cupti_kind kinds[] = { ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY,
-	                            ABI_CUPTI_KIND_MEMSET, ABI_CUPTI_KIND_MEMCPY_PEER,
-	                            ABI_CUPTI_KIND_DRIVER };
+static const cupti_kind kinds[] = {
+	ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY,   ABI_CUPTI_KIND_MEMSET,
+	ABI_CUPTI_KIND_MEMCPY_PEER,       ABI_CUPTI_KIND_OVERHEAD, ABI_CUPTI_KIND_DRIVER
+};
 // older versions may not have the next; the last is asked for when it is needed
 enum { NEEDED_KINDS = 3 };
 
@@ -393,6 +396,7 @@ bool cuda_activity_begin(void)
 			return false;
 		}
 	cuda_cupti.cuptiActivityEnable(ABI_CUPTI_KIND_MEMCPY_PEER); // older ones may not have it
+	cuda_loading_begin();
 	tracing = true;
 	return true;
 }

@@ -186,7 +186,10 @@ struct cuda_kernel;
 struct cuda_stream;
 struct cuda_thread {
 	_Atomic uint64_t calls;
+	// the lower half of the pthread_t of who has it, and below that its track
+	_Atomic uint64_t who;
 	uint64_t enter; // of the call that it is in; 0: none
+	bool launches;  // that is a launch
 	// The runtime's call that it is in, until the driver's is told that it ends in.
 	struct cuda_outer {
 		uint32_t name; // 0: none
@@ -204,6 +207,8 @@ struct cuda_thread {
 };
 uint64_t cuda_calls_seen(void);
 bool cuda_thread_make(struct guest_thread *thread);
+// Of the thread whose pthread_t has this lower half; 0: of none that has called.
+uint32_t cuda_track_of(uint32_t self);
 static inline struct cuda_thread *cuda_of(const struct guest_thread *thread)
 {
 	return thread->api[TARE_TRACE_CUDA];
@@ -382,6 +387,12 @@ struct cuda_pending {
 // Takes it, or leaves it where there are to be more. `first`: it is the first activity of it.
 bool cuda_pending_find(uint32_t correlation, struct cuda_pending *found, bool *first);
 void cuda_harvest(void); // for the core
+
+// What the driver loads by itself: asks for it; what an overhead record tells; a module was loaded
+// in this thread.
+void cuda_loading_begin(void);
+void cuda_overhead_tell(struct guest_thread *thread, const struct cupti_overhead *told);
+void cuda_module_loaded(struct guest_thread *thread);
 
 // Managed memory: whether what the driver does with it is told; asks for it, once, when memory is
 // allocated in a context; writes what is told.

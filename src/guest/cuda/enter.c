@@ -7,6 +7,7 @@
 #include "guest/stack.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +45,21 @@ uint64_t cuda_calls_seen(void)
 	return sum;
 }
 
+uint32_t cuda_track_of(uint32_t self)
+{
+	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following) {
+		uint64_t who = atomic_load_explicit(&mine->who, memory_order_relaxed);
+		if (who >> 32 == self)
+			return (uint32_t)who;
+	}
+	return 0;
+}
+
 static void in_child(void)
 {
 	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following) {
 		atomic_store(&mine->calls, 0);
+		atomic_store(&mine->who, 0);
 		mine->outer.name = 0;
 		mine->open_count = 0;
 	}
@@ -117,6 +129,8 @@ static __attribute__((always_inline)) inline void call_begin(struct guest_thread
 	atomic_store_explicit(&mine->calls,
 	                      atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
 	                      memory_order_relaxed);
+	atomic_store_explicit(&mine->who, (uint64_t)pthread_self() << 32 | thread->track,
+	                      memory_order_relaxed);
 	if (CUDA_UNLIKELY(atomic_load_explicit(&deferred, memory_order_relaxed)) &&
 	    thread->depth == 1 && function->kind)
 		begin_deferred();
@@ -135,6 +149,7 @@ static __attribute__((always_inline)) inline void call_begin(struct guest_thread
 	if (function->waits)
 		guest_waiting(thread, cuda_detail(ends_outer ? mine->outer.name : number), enter);
 	mine->enter = enter;
+	mine->launches = function->kind == TARE_KIND_KERNEL || function->kind == TARE_KIND_GRAPH;
 	open_call(mine, (struct cuda_open){ told->correlation, ends_outer, enter });
 }
 
@@ -251,6 +266,13 @@ static void record_runtime(const struct cupti_call *told, uint32_t runtime)
 		runtime_end(thread, told);
 }
 
+static void record_loaded(void)
+{
+	struct guest_thread *thread = thread_within();
+	if (thread)
+		cuda_module_loaded(thread);
+}
+
 static void record_callback(cupti_domain domain, uint32_t id, const struct cupti_call *told)
 {
 	if (id >= CUDA_MOST_CALLBACKS)
@@ -293,6 +315,8 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 		counters_context_ends(((const struct cupti_resource *)data)->context);
 	if (of_call)
 		record_callback(domain, id, data);
+	else if (domain == ABI_CUPTI_DOMAIN_RESOURCE && id == ABI_CUPTI_RESOURCE_MODULE_LOADED)
+		record_loaded();
 	if (exits)
 		cuda_share_callback(domain, id, data);
 	errno = error;
@@ -302,6 +326,8 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 
 static void enable_callbacks(void)
 {
+	cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_RESOURCE,
+	                               ABI_CUPTI_RESOURCE_MODULE_LOADED);
 	for (uint32_t id = 1; id < CUDA_MOST_CALLBACKS; id++) {
 		if (cuda_by_callback[id])
 			cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_DRIVER, id);

@@ -40,7 +40,8 @@ static bool we_want(cupti_domain domain, uint32_t id)
 	return id < CUDA_MOST_CALLBACKS &&
 	       (domain == ABI_CUPTI_DOMAIN_DRIVER    ? cuda_by_callback[id] != 0
 	        : domain == ABI_CUPTI_DOMAIN_RUNTIME ? cuda_runtime_by_callback[id] != 0
-	                                             : false);
+	                                             : domain == ABI_CUPTI_DOMAIN_RESOURCE &&
+	                                                   id == ABI_CUPTI_RESOURCE_MODULE_LOADED);
 }
 
 void cuda_share_callback(cupti_domain domain, uint32_t id, const void *data)

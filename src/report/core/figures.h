@@ -49,9 +49,6 @@ void tare_report_device_column(struct tare_text_table *table, const struct tare_
 void tare_report_device_cell(struct tare_text_table *table, const struct tare_report *run,
                              uint32_t device);
 
-// Whether there is an estimate; a cell with it and its interval; and what a remark about a table in
-// which there is one says of it.
+// Whether there is an estimate, and what a remark about a table in which there is one says of it.
 bool tare_report_is_estimated(const struct tare_estimate *estimate);
-void tare_report_estimate_cell(struct tare_text_table *table, const struct tare_estimate *estimate,
-                               struct tare_report_unit unit);
 const char *tare_report_estimate_remark(bool estimated);

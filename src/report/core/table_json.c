@@ -26,8 +26,8 @@ static json_t *hash(uint64_t value)
 	return tare_json_text(text);
 }
 
-json_t *tare_cell_json(struct tare_json *json, enum tare_shown shown,
-                       const struct tare_cell_value *value)
+static json_t *cell(struct tare_json *json, enum tare_shown shown,
+                    const struct tare_cell_value *value)
 {
 	switch (value->is) {
 	case TARE_IS_INTEGER:
@@ -95,7 +95,7 @@ json_t *tare_table_row_json(struct tare_json *json, const struct tare_table *tab
 		value = tare_column_value(column, source, row);
 		tare_json_put(json, object, tare_column_key(column),
 		              column->nested ? column->nested(json, source, row)
-		                             : tare_cell_json(json, column->shown, &value));
+		                             : cell(json, column->shown, &value));
 	}
 	return whole;
 }

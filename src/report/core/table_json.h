@@ -10,9 +10,6 @@ json_t *tare_table_json(struct tare_json *json, const struct tare_table *table, 
 // One row as an object, of the columns that are on `on`; 0: of all. NULL: no memory.
 json_t *tare_table_row_json(struct tare_json *json, const struct tare_table *table,
                             const void *source, const void *row, unsigned on);
-// A value alone; null where it is absent.
-json_t *tare_cell_json(struct tare_json *json, enum tare_shown shown,
-                       const struct tare_cell_value *value);
 // How the table is declared, for the page and for what is generated.
 json_t *tare_table_declaration(struct tare_json *json, const struct tare_table *table);
 #endif

@@ -88,7 +88,7 @@ const char *tare_report_role(uint32_t role)
 		[TARE_ROLE_BUILD] = "build",     [TARE_ROLE_ALLOCATE] = "allocate",
 		[TARE_ROLE_CREATE] = "create",   [TARE_ROLE_START] = "start",
 		[TARE_ROLE_POLL] = "poll",       [TARE_ROLE_QUERY] = "query",
-		[TARE_ROLE_RELEASE] = "release",
+		[TARE_ROLE_RELEASE] = "release", [TARE_ROLE_LOAD] = "load",
 	};
 	return LOOK_UP(words, role);
 }

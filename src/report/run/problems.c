@@ -596,6 +596,66 @@ static void find_front(struct finder *finder)
 		    why[front->why]);
 }
 
+// ---- the environment
+
+// The number that a variable is set to in a process of the view; 0: it is not set.
+static long variable_of(const struct tare_report *run, const char *name)
+{
+	size_t length = strlen(name);
+	for (size_t i = 0; i < run->recording->variable_count; i++) {
+		const struct tare_recorded_variable *variable = &run->recording->variables[i];
+		if (tare_view_has_process(run->view, variable->process) &&
+		    strncmp(variable->text, name, length) == 0 && variable->text[length] == '=')
+			return strtol(variable->text + length + 1, NULL, 10);
+	}
+	return 0;
+}
+
+// CUDA's streams of one process that had commands: the most of any process.
+static uint64_t most_streams(struct finder *finder)
+{
+	const struct tare_recording *recording = finder->run->recording;
+	bool *used = calloc(recording->queue_count + 1, sizeof *used);
+	uint64_t *of = calloc(recording->process_count + 1, sizeof *of), most = 0;
+	finder->failed |= !used || !of;
+	for (size_t i = 0; i < recording->command_count && used && of; i++)
+		if (recording->commands[i].queue < recording->queue_count)
+			used[recording->commands[i].queue] = true;
+	for (size_t i = 0; i < recording->queue_count && used && of; i++) {
+		const struct tare_recorded_queue *queue = &recording->queues[i];
+		if (used[i] && queue->api == TARE_TRACE_CUDA &&
+		    queue->process < recording->process_count &&
+		    tare_view_has_process(finder->run->view, queue->process) &&
+		    ++of[queue->process] > most)
+			most = of[queue->process];
+	}
+	free(used);
+	free(of);
+	return most;
+}
+
+// What the user has set that keeps streams from running beside each other.
+static void find_environment(struct finder *finder)
+{
+	long blocking = variable_of(finder->run, "CUDA_LAUNCH_BLOCKING");
+	long connections = variable_of(finder->run, "CUDA_DEVICE_MAX_CONNECTIONS");
+	uint64_t streams = blocking || connections > 0 ? most_streams(finder) : 0;
+
+	if (blocking && streams > 1)
+		add(finder, "launch-blocking", false,
+		    "CUDA_LAUNCH_BLOCKING is set: each launch waits for its kernel, so that "
+		    "kernels "
+		    "of one thread do not run beside each other, though it has up to %llu streams",
+		    big(streams));
+	if (connections > 0 && streams > (uint64_t)connections)
+		add(finder, "few-connections", false,
+		    "CUDA_DEVICE_MAX_CONNECTIONS is %ld: %llu streams share %s, and one may wait "
+		    "for "
+		    "another's work that it does not depend on",
+		    connections, big(streams),
+		    connections == 1 ? "one connection" : "these connections");
+}
+
 int tare_report_problems_find(const struct tare_report *run, struct tare_report_problems *problems)
 {
 	struct finder finder = { .run = run, .problems = problems };
@@ -625,6 +685,7 @@ int tare_report_problems_find(const struct tare_report *run, struct tare_report_
 	find_in_ledgers(&finder);
 	find_of_two_apis(&finder);
 	find_lesser(&finder);
+	find_environment(&finder);
 	return finder.failed ? -ENOMEM : 0;
 }
 

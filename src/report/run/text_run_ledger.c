@@ -134,6 +134,7 @@ int tare_report_text_ledger_of(const struct tare_text *text, const struct tare_l
 static const char *const host_titles[TARE_HOST_STATES] = {
 	[TARE_HOST_BEFORE_FIRST] = "before the first call",
 	[TARE_HOST_BUILD] = "building",
+	[TARE_HOST_LOAD] = "loading",
 	[TARE_HOST_ALLOCATE] = "allocating",
 	[TARE_HOST_BLOCKING_COPY] = "blocking copy",
 	[TARE_HOST_WAIT] = "waiting",

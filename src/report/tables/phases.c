@@ -14,14 +14,23 @@
 
 // In few columns, for the table.
 static const char *const causes[TARE_LEDGER_CATEGORIES] = {
-	[TARE_LEDGER_BEFORE_FIRST] = "start-up",    [TARE_LEDGER_BUILD] = "building",
-	[TARE_LEDGER_ALLOCATE] = "allocating",      [TARE_LEDGER_BLOCKING_COPY] = "blocking copy",
-	[TARE_LEDGER_WAIT] = "host in wait",        [TARE_LEDGER_API] = "API calls",
-	[TARE_LEDGER_RELEASE] = "releasing",        [TARE_LEDGER_QUERY] = "queries",
-	[TARE_LEDGER_COMPUTING] = "host computing", [TARE_LEDGER_OFF_CPU] = "host off CPU",
-	[TARE_LEDGER_HELD] = "not submitted",       [TARE_LEDGER_DEPENDENCY] = "dependency",
-	[TARE_LEDGER_DISPATCH] = "not started",     [TARE_LEDGER_ENDED] = "ended",
-	[TARE_LEDGER_UNTIMED] = "times unknown",    [TARE_LEDGER_NOT_RECORDED] = "not recorded",
+	[TARE_LEDGER_BEFORE_FIRST] = "start-up",
+	[TARE_LEDGER_BUILD] = "building",
+	[TARE_LEDGER_LOAD] = "loading",
+	[TARE_LEDGER_ALLOCATE] = "allocating",
+	[TARE_LEDGER_BLOCKING_COPY] = "blocking copy",
+	[TARE_LEDGER_WAIT] = "host in wait",
+	[TARE_LEDGER_API] = "API calls",
+	[TARE_LEDGER_RELEASE] = "releasing",
+	[TARE_LEDGER_QUERY] = "queries",
+	[TARE_LEDGER_COMPUTING] = "host computing",
+	[TARE_LEDGER_OFF_CPU] = "host off CPU",
+	[TARE_LEDGER_HELD] = "not submitted",
+	[TARE_LEDGER_DEPENDENCY] = "dependency",
+	[TARE_LEDGER_DISPATCH] = "not started",
+	[TARE_LEDGER_ENDED] = "ended",
+	[TARE_LEDGER_UNTIMED] = "times unknown",
+	[TARE_LEDGER_NOT_RECORDED] = "not recorded",
 	[TARE_LEDGER_UNKNOWN] = "unknown",
 };
 

@@ -22,6 +22,7 @@
 struct first_uses {
 	uint64_t count;
 	double gap_ns, run_ns;
+	double load_ns; // of the gaps: the driver loads kernels, as it says
 };
 
 // What the first instance of a task ran for beyond the median of the others.
@@ -84,6 +85,7 @@ static void add_slow_gaps(struct evaluation *evaluation, struct finding_draft *d
 			continue;
 		sums->count++;
 		sums->gap_ns += (double)first_ns;
+		sums->load_ns += evaluation_part_ns(evaluation, gap, TARE_LEDGER_LOAD);
 		finding_claim(draft, gap->enter_ns, gap->to_ns);
 		finding_saw_command(draft, gap->command, gap->enter_ns, gap->to_ns, first_ns);
 	}
@@ -97,11 +99,30 @@ static bool is_lazy(const struct evaluation *evaluation)
 	       (!loading || strcmp(loading, "EAGER") != 0);
 }
 
+// What the driver did then: told, or only when it was.
+static void tell_first_use(const struct evaluation *evaluation, const struct first_uses *sums,
+                           struct finding_draft *draft)
+{
+	char cost[TARE_UNIT_TEXT], load[TARE_UNIT_TEXT];
+	tare_format_ns(sums->gap_ns + sums->run_ns, cost);
+	if (sums->load_ns > 0)
+		finding_evidence(draft,
+		                 "%s from the call to the start and beyond the usual run; in %s of "
+		                 "it the driver loads kernels and their modules, as it tells",
+		                 cost, tare_format_ns(sums->load_ns, load));
+	else
+		finding_evidence(draft,
+		                 "%s from the call to the start and beyond the usual run; many "
+		                 "drivers %s, which is not seen, only when",
+		                 cost, finding_word(evaluation, FINDING_WORD_FIRST_USE));
+	if (sums->load_ns > 0)
+		finding_figure(draft, "loading_ns", sums->load_ns, "host clock");
+}
+
 int finding_slow_first_use(struct evaluation *evaluation, struct tare_error *error)
 {
 	struct first_uses sums = { 0 };
 	struct finding_draft draft;
-	char cost[TARE_UNIT_TEXT];
 	(void)error;
 	finding_begin(evaluation, &draft, "slow-first-use");
 	add_slow_gaps(evaluation, &draft, &sums);
@@ -114,16 +135,11 @@ int finding_slow_first_use(struct evaluation *evaluation, struct tare_error *err
 		finding_drop(&draft);
 		return 0;
 	}
-	tare_format_ns(all_ns, cost);
 	finding_title(
 	    &draft, "The first launch%s of %llu kernel%s take%s %.0f %% of the working part",
 	    sums.count == 1 ? "" : "es", (unsigned long long)sums.count, sums.count == 1 ? "" : "s",
 	    sums.count == 1 ? "s" : "", 100 * all_ns / (double)evaluation->working_ns);
-	finding_evidence(
-	    &draft,
-	    "%s from the call to the start and beyond the usual run; many drivers %s, which is not "
-	    "seen, only when",
-	    cost, finding_word(evaluation, FINDING_WORD_FIRST_USE));
+	tell_first_use(evaluation, &sums, &draft);
 	finding_advice(
 	    &draft,
 	    "Launch each kernel once before what is timed, keep the driver's cache, or "

@@ -339,11 +339,11 @@ static uint32_t matrix_thread(const struct oracle *o, const struct contact *all,
 static enum tare_ledger_category idle_at(const struct oracle *o, int64_t t, uint32_t last)
 {
 	static const enum tare_ledger_category of[TARE_HOST_STATES] = {
-		TARE_LEDGER_BEFORE_FIRST,  TARE_LEDGER_BUILD, TARE_LEDGER_ALLOCATE,
-		TARE_LEDGER_BLOCKING_COPY, TARE_LEDGER_WAIT,  TARE_LEDGER_API,
-		TARE_LEDGER_RELEASE,       TARE_LEDGER_QUERY, TARE_LEDGER_COMPUTING,
-		TARE_LEDGER_OFF_CPU,       TARE_LEDGER_ENDED, TARE_LEDGER_NOT_RECORDED,
-		TARE_LEDGER_UNKNOWN,
+		TARE_LEDGER_BEFORE_FIRST, TARE_LEDGER_BUILD,         TARE_LEDGER_LOAD,
+		TARE_LEDGER_ALLOCATE,     TARE_LEDGER_BLOCKING_COPY, TARE_LEDGER_WAIT,
+		TARE_LEDGER_API,          TARE_LEDGER_RELEASE,       TARE_LEDGER_QUERY,
+		TARE_LEDGER_COMPUTING,    TARE_LEDGER_OFF_CPU,       TARE_LEDGER_ENDED,
+		TARE_LEDGER_NOT_RECORDED, TARE_LEDGER_UNKNOWN,
 	};
 	int64_t ignored;
 	if (hidden_at(o, t))
@@ -359,7 +359,8 @@ static enum tare_ledger_category idle_at(const struct oracle *o, int64_t t, uint
 	bool told = c->submitted_ns != TARE_NO_TIME;
 	int64_t submitted = told ? c->submitted_ns : c->exit_ns;
 	if (t < submitted && t < c->exit_ns)
-		return TARE_LEDGER_API;
+		return oracle_host_at(o, c->thread, t) == TARE_HOST_LOAD ? TARE_LEDGER_LOAD
+		                                                         : TARE_LEDGER_API;
 	if (t < ready_at(o, c, &ignored))
 		return TARE_LEDGER_DEPENDENCY;
 	return t < submitted ? TARE_LEDGER_HELD : TARE_LEDGER_DISPATCH;

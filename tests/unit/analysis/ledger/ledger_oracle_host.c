@@ -10,6 +10,7 @@ bool oracle_wanted_thread(const struct oracle *o, uint32_t thread)
 enum tare_host_state oracle_role_state(uint32_t role)
 {
 	return role == TARE_ROLE_BUILD                            ? TARE_HOST_BUILD
+	       : role == TARE_ROLE_LOAD                           ? TARE_HOST_LOAD
 	       : role == TARE_ROLE_ALLOCATE                       ? TARE_HOST_ALLOCATE
 	       : role == TARE_ROLE_RELEASE                        ? TARE_HOST_RELEASE
 	       : role == TARE_ROLE_QUERY                          ? TARE_HOST_QUERY
@@ -252,9 +253,9 @@ static enum tare_host_state recorded_host_at(const struct oracle *o, uint32_t th
 enum tare_host_state oracle_host_at(const struct oracle *o, uint32_t thread, int64_t t)
 {
 	enum tare_host_state state = recorded_host_at(o, thread, t);
-	bool call = state == TARE_HOST_BUILD || state == TARE_HOST_ALLOCATE ||
-	            state == TARE_HOST_BLOCKING_COPY || state == TARE_HOST_WAIT ||
-	            state == TARE_HOST_API || state == TARE_HOST_RELEASE ||
-	            state == TARE_HOST_QUERY;
+	bool call = state == TARE_HOST_BUILD || state == TARE_HOST_LOAD ||
+	            state == TARE_HOST_ALLOCATE || state == TARE_HOST_BLOCKING_COPY ||
+	            state == TARE_HOST_WAIT || state == TARE_HOST_API ||
+	            state == TARE_HOST_RELEASE || state == TARE_HOST_QUERY;
 	return !call && process_lost(o, thread, t) ? TARE_HOST_NOT_RECORDED : state;
 }

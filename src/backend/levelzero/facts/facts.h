@@ -15,19 +15,19 @@ enum levelzero_make levelzero_make_of(const struct levelzero_driver *driver,
                                       const struct levelzero_place *place);
 // Sets a count, or says that the driver told 0.
 void levelzero_count_fact(struct tare_facts *facts, enum tare_fact_id id, uint64_t value);
-// Units, widths, peaks (facts_compute.c).
+// Units, widths, peaks (compute.c).
 void levelzero_compute_facts(const struct levelzero_driver *driver,
                              const struct levelzero_place *place,
                              const ze_device_properties_t *properties, struct tare_facts *facts);
-// Both counters and both encodings of the timer (facts_clock.c).
+// Both counters and both encodings of the timer (clock.c).
 void levelzero_clock_facts(const struct levelzero_driver *driver,
                            const struct levelzero_place *place,
                            const ze_device_properties_t *properties, struct tare_facts *facts);
-// Memory, caches (facts_memory.c).
+// Memory, caches (memory.c).
 void levelzero_memory_facts(const struct levelzero_driver *driver,
                             const struct levelzero_place *place,
                             const ze_device_properties_t *properties, struct tare_facts *facts);
-// Queue groups and engines (facts_engines.c).
+// Queue groups and engines (engines.c).
 void levelzero_engine_facts(const struct levelzero_driver *driver,
                             const struct levelzero_place *place, struct tare_facts *facts);
 // Whether the driver lists the extension of that name.

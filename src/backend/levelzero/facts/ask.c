@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files that gather facts ask a driver.
-#include "backend/levelzero/facts.h"
+#include "backend/levelzero/facts/facts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memories by ordinal, and caches.
-#include "backend/levelzero/facts.h"
+#include "backend/levelzero/facts/facts.h"
 
 #include "base/units.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queue groups by ordinal, and the engines in them.
-#include "backend/levelzero/facts.h"
+#include "backend/levelzero/facts/facts.h"
 
 #include "base/units.h"
 

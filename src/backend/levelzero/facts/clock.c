@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device's timer: its rate in both encodings, and the width of both counters.
-#include "backend/levelzero/facts.h"
+#include "backend/levelzero/facts/facts.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What computes: units, their lanes and widths, and the peak that follows.
-#include "backend/levelzero/facts.h"
+#include "backend/levelzero/facts/facts.h"
 
 #include <stdio.h>
 
