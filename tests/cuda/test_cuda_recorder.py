@@ -478,11 +478,15 @@ LOAD_MS, MODULE_MS = 20, 50
 def test_what_a_first_launch_loads_is_a_state_of_its_own(on, style, launches, cupti):
     """Two kernels of a module, each loaded by its first launch; what else is overhead is not told."""
     on.environment.update({"TARE_FAKE_CUPTI": cupti, "TARE_FAKE_CUDA": f"load_us={LOAD_MS * 1000} module_us={MODULE_MS * 1000}"})
-    done = on.record([STREAMS, style])
-    assert (done.status, done.out) == (0, on.native([STREAMS, style]).out)
-    report = on.report(done.folder)
-    calls = {call["function"]: call for call in report["api"]}
-    kernels = {task["name"] for task in report["tasks"]}
+    native = on.native([STREAMS, style]).out
+    for _ in range(3):  # what CUPTI has not given back when a loaded machine's process ends is not there
+        done = on.record([STREAMS, style])
+        assert (done.status, done.out) == (0, native)
+        report = on.report(done.folder)
+        calls = {call["function"]: call for call in report["api"]}
+        kernels = {task["name"] for task in report["tasks"]}
+        if calls.get("(lazy function loading)", {"count": 0})["count"] == len(kernels):
+            break
     assert calls["(lazy function loading)"]["count"] == len(kernels) and calls["(module loading)"]["count"] == 1
     assert all(calls[name]["role"] == "load" and calls[name]["nested"] == calls[name]["count"]
                for name in ("(lazy function loading)", "(module loading)"))
