@@ -291,8 +291,7 @@ static void stores(const struct tare_blocks_module *module, size_t at,
 	    extended ? extended_bytes(module, at, type) : bytes_of(module, type, false);
 }
 
-// OpCopyMemory and OpCopyMemorySized: a load and a store. A size that is no constant is not known,
-// and counts as no bytes.
+// OpCopyMemory and OpCopyMemorySized: a load and a store.
 static void copies(const struct tare_blocks_module *module, size_t at,
                    struct tare_blocks_tally *tally)
 {
@@ -306,7 +305,8 @@ static void copies(const struct tare_blocks_module *module, size_t at,
 		return;
 	}
 	if (spirv_op(&module->words, at) == 64)
-		spirv_constant_value(&module->words, word(module, at, 3), &bytes);
+		tally->unsized +=
+		    !spirv_constant_value(&module->words, word(module, at, 3), &bytes);
 	else if (type)
 		bytes = bytes_of(module, word(module, type, 3), false);
 	tally->loads[from]++;

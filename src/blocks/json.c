@@ -52,6 +52,7 @@ static json_t *tally_of(const struct tare_blocks_tally *tally, bool *failed)
 		if (tally->flops[i])
 			put(flops, widths[i], number(tally->flops[i]), failed);
 	put(object, "flops", flops, failed);
+	put(object, "unsized_copies", number(tally->unsized), failed);
 	return object;
 }
 

@@ -65,4 +65,5 @@ void tare_blocks_add(struct tare_blocks_tally *sum, const struct tare_blocks_tal
 	}
 	for (int i = 0; i < TARE_BLOCKS_WIDTHS; i++)
 		sum->flops[i] += times * part->flops[i];
+	sum->unsized += times * part->unsized;
 }

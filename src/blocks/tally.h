@@ -48,6 +48,7 @@ struct tare_blocks_tally {
 	// operations: one for each number that an addition, multiplication or division yields, two
 	// for a fused multiply-add
 	uint64_t flops[TARE_BLOCKS_WIDTHS];
+	uint64_t unsized; // copies whose size is known at run time only: their bytes are nowhere
 };
 
 // As reports and documents write them: "fp32".

@@ -322,6 +322,11 @@ static int write_counted(const struct tare_blocks_kernel *kernel, bool verbose, 
 		        "  counts are missing: %s of these work-items ended with their counts "
 		        "written\n",
 		        grouped(kernel->entered, a));
+	if (kernel->tally.unsized)
+		fprintf(
+		    file,
+		    "  at least these bytes: %s copies had a size that is known at run time only\n",
+		    grouped(kernel->tally.unsized, a));
 	write_mix(&kernel->tally, file);
 	write_arithmetic(&kernel->tally, file);
 	write_memory(&kernel->tally, file);

@@ -204,6 +204,20 @@ def test_a_program_that_is_linked_alone_is_counted(once, tmp_path, cached):
     assert kernel["whole"] and kernel["total"]["loads"] == {"global": 512}
 
 
+def test_a_copy_of_a_size_that_only_the_run_knows_is_said(once):
+    """Its bytes are in no sum, and the report does not keep that to itself."""
+    before = ("kernel void copied(global const float *in, global float *out, int n)\n{\n"
+              "    float a[16], b[16];\n    int i = get_global_id(0);\n"
+              "    for (int k = 0; k < 16; k++)\n        a[k] = in[(i + k) & 15], b[k] = 0;\n"
+              "    __builtin_memcpy(b, a, (n & 15) * sizeof(float));\n    out[i] = b[i & 15];\n}\n")
+    done, document = once.blocks(KERNELS, "", "copied", "7", "64", "0", *words_of(["vectors"]), COUNTED_SOURCE=before)
+    copied, vectors = kernel_of(document, "copied"), kernel_of(document, "vectors")
+    assert copied["whole"] and copied["total"]["unsized_copies"] == 64
+    assert vectors["total"]["unsized_copies"] == 0
+    assert done.out.decode().count("copies had a size that is known at run time only") == 1
+    assert "at least these bytes: 64 copies" in done.out.decode()
+
+
 # ---- what cannot be counted
 
 def not_counted(once, native_same=True, options="", kernels=("vectors",), source=KERNELS, **environment):
