@@ -134,7 +134,7 @@ static int write_format(enum tare_format format, const void *document, FILE *fil
                         struct tare_error *error)
 {
 	return format == TARE_FORMAT_HTML ? tare_report_hotspots_page(document, file, error)
-	                                  : tare_report_counted_json(document, file, error);
+	                                  : tare_report_hotspots_json(document, file, error);
 }
 
 // Verdicts first; every figure for who wants them.

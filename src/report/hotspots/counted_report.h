@@ -7,14 +7,7 @@
 
 #include <stdio.h>
 
-// The key of a role in documents: "device_read_bytes".
-const char *tare_counted_key(enum tare_counter_role role);
-
 // Every figure of every counted kernel, with how many launches it is from. Returns 0 or -ENOMEM.
 int tare_report_counted_text(const struct tare_counted_run *run,
                              const struct tare_text_options *options, FILE *file,
-                             struct tare_error *error);
-// The same as JSON, "tare.counted/1" (docs/hotspots.md). Returns 0, -ENOMEM, or -ENOSYS when tare
-// was built without JSON.
-int tare_report_counted_json(const struct tare_counted_run *run, FILE *file,
                              struct tare_error *error);

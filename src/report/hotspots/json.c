@@ -18,6 +18,12 @@ static const char *const states[] = {
 	[TARE_COUNTER_NOT_TRUSTED] = "not-trusted",     [TARE_COUNTER_REFUSED] = "refused",
 };
 
+static const char *const uncounted[] = {
+	[TARE_UNCOUNTED_NOT_CHOSEN] = "not-chosen",     [TARE_UNCOUNTED_CAPTURED] = "captured",
+	[TARE_UNCOUNTED_COOPERATIVE] = "cooperative",   [TARE_UNCOUNTED_WAITS] = "waits",
+	[TARE_UNCOUNTED_NOT_LAUNCHED] = "not-launched", [TARE_UNCOUNTED_FAILED] = "failed",
+};
+
 static const char *const units[] = {
 	[TARE_COUNTER_UNIT_NS] = "ns",
 	[TARE_COUNTER_UNIT_PERCENT] = "%",
@@ -63,7 +69,7 @@ static json_t *device_of(struct tare_json *json, const struct tare_counted_devic
 	};
 	json_t *object = json_object();
 
-	tare_json_put(json, object, "name", tare_json_text(device->name));
+	tare_json_put(json, object, "name", words(device->name));
 	tare_json_put(json, object, "cores", tare_json_known(device->cores));
 	tare_json_put(json, object, "no_counters", words(device->no_counters));
 	for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
@@ -216,6 +222,10 @@ static json_t *kernel_of(struct tare_json *json, const struct tare_hotspot *hots
 	tare_json_put(json, object, "launches", tare_json_unsigned(kernel->launches));
 	tare_json_put(json, object, "counted_launches",
 	              tare_json_unsigned(kernel->counted_launches));
+	tare_json_put(json, object, "uncounted",
+	              kernel->uncounted == TARE_UNCOUNTED_NONE
+	                  ? json_null()
+	                  : tare_json_text(uncounted[kernel->uncounted]));
 	tare_json_put(json, object, "not_counted",
 	              kernel->uncounted == TARE_UNCOUNTED_NONE ? json_null() : words(why));
 	tare_json_put(json, object, "replayed", json_boolean(kernel->replayed));
