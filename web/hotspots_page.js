@@ -19,7 +19,7 @@ function headOf(run) {
 function firstVerdict(run) {
 	const kernel = run.kernels.find((each) => !each.not_counted);
 	if (run.device.no_counters)
-		return h('section', { class: 'verdict' }, h('p', {}, h('strong', {}, 'n/a: this device has no counters: '), dataText(run.device.no_counters)));
+		return h('section', { class: 'verdict' }, h('p', {}, h('strong', {}, 'n/a: no counters here: '), dataText(run.device.no_counters)));
 	if (!kernel)
 		return null;
 	return h('section', { class: 'verdict', 'aria-label': 'Verdict' }, h('p', {}, dataText(shorten(kernel.name, 160)), ` (${shareOf(100 * kernel.share)} of the kernels' time): `,

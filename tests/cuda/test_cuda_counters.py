@@ -202,6 +202,14 @@ def test_kernels_that_run_beside_others_are_left_alone_unless_asked_for(on):
         check_values(kernel)
 
 
+def test_without_cupti_the_program_runs_once_and_it_is_said(on):
+    on.environment["TARE_CUPTI_LIBRARY"] = str(on.folder / "none.so")
+    counted = Counted(on, ["kernels=40"])
+    assert "CUPTI (libcupti.so)" in counted.json["device"]["no_counters"] and not counted.second
+    assert "CUPTI (libcupti.so)" in " ".join(counted.done.out.decode().split())
+    assert "was not launched" not in counted.done.out.decode()
+
+
 @pytest.mark.parametrize("code, words", [
     (35, "NVreg_RestrictProfilingToAdminUsers=0"), (26, "another program counts"), (43, "MIG"), (40, "virtual GPU"),
     (46, "does not know the chip"), (999, "cuptiRangeProfilerEnable")])

@@ -198,4 +198,4 @@ def test_a_link_opens_its_kernel(page):
 def test_a_device_without_counters_says_so(page):
     page.open('none')
     assert page.browser.get_log('browser') == []
-    assert page.js('return document.querySelector("main .verdict").textContent') == 'n/a: this device has no counters: its driver offers none'
+    assert page.js('return document.querySelector("main .verdict").textContent') == 'n/a: no counters here: its driver offers none'

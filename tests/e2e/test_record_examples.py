@@ -163,7 +163,7 @@ def test_hotspots_of_a_device_without_counters(recorder):
     out = done.out.decode()
     assert done.status == 0, done.errors.decode()
     assert out.count("worst error 0") == 1
-    assert "n/a: this device has no counters: OpenCL tells none; `tare blocks` counts" in out
+    assert "n/a: no counters here: OpenCL tells none; `tare blocks` counts" in out
     document = json.loads(re.search(r'id="hotspots">(.*?)</script>', page.read_text(), re.S)[1])
     assert document["device"]["no_counters"].startswith("OpenCL tells none")
     assert [kernel["name"] for kernel in document["kernels"]] == ["naive"]

@@ -271,6 +271,15 @@ static void describe_device(const struct tare_recording *recorded,
 		                      "report` has the times";
 }
 
+// Counters come from the library that device times come from.
+static bool are_timed(const struct tare_counted_run *run)
+{
+	for (size_t i = 0; i < run->kernel_count; i++)
+		if (run->kernels[i].total_ns > 0)
+			return true;
+	return run->kernel_count == 0;
+}
+
 int tare_collection_choose(const struct tare_recording *recorded, const struct tare_tables *tables,
                            const struct tare_collect_options *options,
                            struct tare_collection *collection, struct tare_error *error)
@@ -283,7 +292,11 @@ int tare_collection_choose(const struct tare_recording *recorded, const struct t
 	status = add_tasks(tables, collection);
 	if (status == 0)
 		status = look_at_launches(recorded, collection);
-	if (status == 0) {
+	if (status == 0 && !collection->run.device.no_counters && !are_timed(&collection->run))
+		collection->run.device.no_counters =
+		    "the recording has no device time: both take CUPTI (libcupti.so), held by no "
+		    "other tool (TARE_CUPTI_LIBRARY names it)";
+	if (status == 0 && !collection->run.device.no_counters) {
 		uint32_t chosen = choose(options, collection);
 		status = chosen ? write_plan(options, chosen, collection) : 0;
 	}

@@ -192,7 +192,7 @@ int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,
 
 	if (code == 0 && run->device.no_counters)
 		code = tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2,
-		                           "n/a: this device has no counters: %s",
+		                           "n/a: no counters here: %s",
 		                           run->device.no_counters);
 	if (run->device.no_counters)
 		return code;
