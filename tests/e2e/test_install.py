@@ -137,8 +137,10 @@ def test_so_it_is_by_cmake(installed, timed):
     described = next(installed.rglob("tareConfig.cmake"), None)
     if not described or not shutil.which("cmake"):
         pytest.skip("no CMake")
+    header = next(installed.rglob("tare/time.h")).read_text(encoding="utf-8")
+    version = re.search(r'TARE_TIME_VERSION "(\d+\.\d+)\.', header)[1]
     (timed.parent / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.10)\nproject(timed C)\nfind_package(tare 0.1 REQUIRED)\n"
+        f"cmake_minimum_required(VERSION 3.10)\nproject(timed C)\nfind_package(tare {version} REQUIRED)\n"
         "add_executable(timed timed.c)\ntarget_link_libraries(timed tare::tare OpenCL)\n", encoding="utf-8")
     built = timed.parent / "built"
     for command in (["cmake", f"-Dtare_DIR={described.parent}", "-B", built, timed.parent], ["cmake", "--build", built]):
