@@ -20,8 +20,9 @@
 // the program has loaded.
 //
 // Errors. Every function that returns int returns 0 or more, or a negative errno, and then fills
-// *error, which may be NULL. A handle that points to no memory, or in OpenCL to no driver's object,
-// is refused. What else is not of the API that it is given to is the vendor's library's to judge.
+// *error, which may be NULL. A handle that points to no memory, in OpenCL to no driver's object, in
+// Level Zero to no device that a driver lists, is refused. What else is not of the API that it is
+// given to is the vendor's library's to judge.
 //
 // Threads. Any may use a timer at the same time, but for tare_time_close. A span is ended by the
 // thread that began it. Calls of Level Zero's that append to one list must not run at the same

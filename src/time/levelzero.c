@@ -13,6 +13,9 @@
 #include <stdlib.h>
 
 #define FUNCTIONS(X)                                                                               \
+	X(zeDriverGet)                                                                             \
+	X(zeDeviceGet)                                                                             \
+	X(zeDeviceGetSubDevices)                                                                   \
 	X(zeDeviceGetProperties)                                                                   \
 	X(zeMemAllocHost)                                                                          \
 	X(zeMemFree)                                                                               \
@@ -256,13 +259,52 @@ static struct tare_clock_rate rate_of(uint64_t resolution, bool nanoseconds, uin
 	};
 }
 
+// Drivers, devices of a driver and parts of a device that are looked through.
+#define MOST 64
+
+static bool is_part_of(const struct list *list, ze_device_handle_t device)
+{
+	ze_device_handle_t parts[MOST];
+	uint32_t count = MOST;
+
+	if (device == list->device)
+		return true;
+	if (list->ze.zeDeviceGetSubDevices(device, &count, parts) != ZE_RESULT_SUCCESS)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (parts[i] == list->device)
+			return true;
+	return false;
+}
+
+// Whether the device is one that a driver lists: no driver has to check a handle.
+static bool is_listed(const struct list *list)
+{
+	ze_driver_handle_t drivers[MOST];
+	ze_device_handle_t devices[MOST];
+	uint32_t driver_count = MOST, count;
+
+	if (list->ze.zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS)
+		return true; // nothing can be told
+	for (uint32_t d = 0; d < driver_count; d++) {
+		count = MOST;
+		if (list->ze.zeDeviceGet(drivers[d], &count, devices) != ZE_RESULT_SUCCESS)
+			return true;
+		for (uint32_t i = 0; i < count; i++)
+			if (is_part_of(list, devices[i]))
+				return true;
+	}
+	return false;
+}
+
 // timerResolution is cycles a second where the type 1.2 of the properties is asked for, nanoseconds
 // where an older one is; drivers that tell nanoseconds to both are known by the number.
 static int ask_device(struct list *list, struct tare_time_error *error)
 {
 	ze_device_properties_t now = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 };
 	ze_device_properties_t older = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES };
-	ze_result_t result = list->ze.zeDeviceGetProperties(list->device, &now);
+	ze_result_t result = is_listed(list) ? list->ze.zeDeviceGetProperties(list->device, &now)
+	                                     : ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	uint64_t told = now.timerResolution;
 	bool nanoseconds = false;
 

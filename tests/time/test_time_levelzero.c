@@ -331,6 +331,12 @@ static void misuse(const void *argument, int attempt)
 	      strstr(error.message, "is no command list"));
 	holds(tare_time_event(place.timer, "event", (void *)8, 0, &result, &error) == -EINVAL &&
 	      strstr(error.message, "is no event"));
+	// Memory that is no device, and an object of another kind.
+	holds(tare_time_open_levelzero(&timer, ze.context, &result, place.list, TARE_TIME_REGULAR,
+	                               NULL, &error) == -EINVAL &&
+	      strstr(error.message, "no device"));
+	holds(tare_time_open_levelzero(&timer, ze.context, ze.context, place.list,
+	                               TARE_TIME_REGULAR, NULL, &error) == -EINVAL);
 	// What the program has not loaded, is not loaded for it.
 	holds(tare_time_open_cuda(&timer, NULL, NULL, &error) == -ENOENT &&
 	      strstr(error.message, "libcuda.so.1"));
