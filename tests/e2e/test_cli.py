@@ -84,6 +84,11 @@ def test_man_page_and_completions_have_the_options_of_help(tare, command):
             if re.search(rf"subcommand_from[^']* {command}\b", line) and " -l " in line} == expected
 
 
+def test_the_first_man_page_names_every_command():
+    text = (HERE.parents[1] / "man" / "tare.1.scd").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f"\n*tare-{name}*(1)\n" not in text] == []
+
+
 # A line as it is typed, and all that Tab offers for its last word.
 COMPLETIONS = [
     ("tare ban", {"bandwidth"}),
