@@ -44,7 +44,8 @@ static int given_up(struct tare_error *error)
 		return backend->name ? backend->name arguments : cannot(backend, what, error);     \
 	}
 
-// clang-format off: one member after the other, in the order of the contract.
+// One member after the other, in the order of the contract.
+// clang-format off
 ASK(engines, device, "read the engines",
     (struct tare_device *device, struct tare_engine *engines, uint32_t capacity,
      struct tare_error *error), (device, engines, capacity, error))
@@ -178,7 +179,8 @@ static bool may_free(const struct tare_device *device, const void *object)
 			(device_of)->backend->name(object);                                        \
 	}
 
-// clang-format off: one a line.
+// One a line.
+// clang-format off
 FREE(memory_free, tare_memory, object->device)
 FREE(queue_free, tare_queue, object->device)
 FREE(event_free, tare_event, object->device)

@@ -181,7 +181,8 @@ enum {
 #define ABI_STREAM_PER_THREAD ((cu_stream)0x2)
 
 // required(name, parameters), optional(name, parameters); all of them return cu_result.
-// clang-format off: one function a line.
+// One function a line.
+// clang-format off
 #define CUDA_FUNCTIONS(required, optional) \
 	required(cuInit, (unsigned int flags)) \
 	required(cuDriverGetVersion, (int *version)) \

@@ -40,7 +40,8 @@ enum {
 };
 
 // required(name, parameters), optional(name, parameters); all of them return cublas_status.
-// clang-format off: one function a line.
+// One function a line.
+// clang-format off
 #define CUBLAS_FUNCTIONS(required, optional) \
 	required(cublasCreate_v2, (cublas_handle *handle)) \
 	required(cublasDestroy_v2, (cublas_handle handle)) \

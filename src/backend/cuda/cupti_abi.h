@@ -199,7 +199,8 @@ struct cupti_graph_resource {
 };
 
 // required(name, parameters), optional(name, parameters); all of them return cupti_result.
-// clang-format off: one function a line.
+// One function a line.
+// clang-format off
 #define CUPTI_FUNCTIONS(required, optional) \
 	required(cuptiGetVersion, (uint32_t *version)) \
 	required(cuptiGetResultString, (cupti_result result, const char **text)) \

@@ -11,7 +11,8 @@
 #define LEVELZERO_MAX_DEVICES 64
 
 // required(name), optional(name): the types come from the headers.
-// clang-format off: one function a line.
+// One function a line.
+// clang-format off
 #define LEVELZERO_FUNCTIONS(required, optional) \
 	required(zeInit) \
 	required(zeDriverGet) \

@@ -35,7 +35,8 @@ enum {
 	ABI_NVML_LINKS = 18,
 };
 
-// clang-format off: one function a line.
+// One function a line.
+// clang-format off
 #define NVML_FUNCTIONS(required, optional) \
 	required(nvmlInit_v2, (void)) \
 	required(nvmlShutdown, (void)) \

@@ -21,7 +21,8 @@ enum {
 };
 
 // required(type, name, parameters). The list of architectures came with 11.2, CUBIN with 11.1.
-// clang-format off: one function a line.
+// One function a line.
+// clang-format off
 #define NVRTC_FUNCTIONS(required, optional) \
 	required(const char *, nvrtcGetErrorString, (nvrtc_result result)) \
 	required(nvrtc_result, nvrtcVersion, (int *major, int *minor)) \
