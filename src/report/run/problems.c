@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reader must know before believing the figures of a recorded run.
+#include "report/run/problems.h"
+
 #include "report/core/words.h"
-#include "report/run/report.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,172 +14,6 @@
 #define WORTH_SAYING 0.01
 // What profiling alone may take of the time before it is said.
 #define DEAR_PROFILING 0.15
-
-struct finder {
-	const struct tare_report *run;
-	struct tare_report_problems *problems;
-	bool failed;
-};
-
-static void add(struct finder *finder, const char *id, bool figures, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void add(struct finder *finder, const char *id, bool figures, const char *format, ...)
-{
-	struct tare_report_problems *problems = finder->problems;
-	struct tare_report_problem *grown;
-	va_list arguments;
-	char *text = NULL;
-	int length;
-
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
-	grown = length < 0 ? NULL : reallocarray(problems->at, problems->count + 1, sizeof *grown);
-	if (!grown) {
-		if (length >= 0)
-			free(text);
-		finder->failed = true;
-		return;
-	}
-	problems->at = grown;
-	grown[problems->count++] =
-	    (struct tare_report_problem){ .id = id, .figures = figures, .text = text };
-}
-
-static unsigned long long big(uint64_t value)
-{
-	return value;
-}
-
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
-// ---- of the processes
-
-enum about { STILL_RUNNING, KILLED, OUTLIVED, STOPPED, DAMAGED, COUNTED, NOT_TOLD, ABOUT_COUNT };
-
-static bool is_about(const struct tare_recording *recording,
-                     const struct tare_recorded_process *process, enum about about)
-{
-	switch (about) {
-	case STILL_RUNNING:
-		return process->state == TARE_TRACE_RECORDING && !recording->complete;
-	case KILLED:
-		return process->state == TARE_TRACE_RECORDING && recording->complete &&
-		       process->end_ns < recording->end_ns;
-	case OUTLIVED:
-		return process->state == TARE_TRACE_RECORDING && recording->complete &&
-		       process->end_ns >= recording->end_ns;
-	case STOPPED:
-		return process->state == TARE_TRACE_STOPPED;
-	case DAMAGED:
-		return process->problem != NULL;
-	case COUNTED:
-		return process->flags & TARE_TRACE_COUNT_ONLY;
-	default:
-		return !process->problem && process->unknown_records > 0;
-	}
-}
-
-// Commands of such processes whose times would have come later.
-static uint64_t count_uncollected(const struct tare_recording *recording,
-                                  const struct tare_view *view, enum about about)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
-		uint32_t process = command->thread < recording->thread_count
-		                       ? recording->threads[command->thread].process
-		                       : TARE_NO_INDEX;
-		bool uncollected =
-		    command->start_ns == TARE_NO_TIME &&
-		    !(command->flags & TARE_COMMAND_NO_TIMES) &&
-		    (command->untimed == 0 || command->untimed == TARE_UNTIMED_ABANDONED);
-		count += uncollected && process < recording->process_count &&
-		         tare_view_has_process(view, process) &&
-		         is_about(recording, &recording->processes[process], about);
-	}
-	return count;
-}
-
-// It concerns figures only where times are missing because of it.
-static void add_unended(struct finder *finder, enum about about, const char *who)
-{
-	uint64_t missing = count_uncollected(finder->run->recording, finder->run->view, about);
-	char times[80] = "";
-
-	if (missing)
-		snprintf(times, sizeof times, "; device times of %llu command%s were not collected",
-		         big(missing), plural(missing));
-	if (about == KILLED)
-		add(finder, "killed", missing > 0,
-		    "%s ended without exit handlers (killed, or _exit)%s", who, times);
-	else
-		add(finder, "outlived", missing > 0, "%s was still running at the end%s", who,
-		    times);
-}
-
-// "process 412", "process 412 and 2 more".
-static void add_processes(struct finder *finder, enum about about)
-{
-	const struct tare_recording *recording = finder->run->recording;
-	const struct tare_recorded_process *first = NULL;
-	uint64_t count = 0;
-	char who[64], more[32] = "";
-
-	for (size_t i = 0; i < recording->process_count; i++) {
-		const struct tare_recorded_process *process = &recording->processes[i];
-		if (!tare_view_has_process(finder->run->view, (uint32_t)i) ||
-		    !is_about(recording, process, about))
-			continue;
-		if (count++ == 0)
-			first = process;
-	}
-	if (!first)
-		return;
-	if (count > 1)
-		snprintf(more, sizeof more, " and %llu more", big(count - 1));
-	snprintf(who, sizeof who, "process %llu%s", big(first->pid), more);
-	switch (about) {
-	case STILL_RUNNING:
-		add(finder, "still-recording", true,
-		    "the trace is still being written, or its recording was cut off (%s): the "
-		    "figures "
-		    "hold up to the last sign of life",
-		    who);
-		break;
-	case KILLED:
-	case OUTLIVED:
-		add_unended(finder, about, who);
-		break;
-	case STOPPED: {
-		const char *why = tare_report_stop_title(first->stop_reason);
-		add(finder, "stopped", true,
-		    "the recording of %s stopped before its end: %s; what came later is missing",
-		    who, why ? why : "for a reason that this tare does not know");
-		break;
-	}
-	case DAMAGED:
-		add(finder, "damaged", true,
-		    "the file of %s is damaged, what could be read is reported: %.300s", who,
-		    first->problem);
-		break;
-	case COUNTED:
-		add(finder, "count-only", true, "%s was recorded without asking for device times",
-		    who);
-		break;
-	default:
-		add(finder, "unknown-records", false,
-		    "the file of %s holds %llu record%s that this tare does not know: a newer one "
-		    "wrote "
-		    "it",
-		    who, big(first->unknown_records), plural(first->unknown_records));
-	}
-}
 
 // ---- of the time
 
@@ -222,7 +56,7 @@ static int64_t seen_ns(const struct tare_view *view, const struct tare_recorded_
 }
 
 // By the union of the devices; the longest loss in the view says why.
-static void find_not_recorded(struct finder *finder)
+static void find_not_recorded(struct problem_finder *finder)
 {
 	const struct tare_recording *recording = finder->run->recording;
 	const struct tare_ledgers *ledgers = finder->run->ledgers;
@@ -241,21 +75,21 @@ static void find_not_recorded(struct finder *finder)
 		    seen_ns(view, loss) > (longest ? seen_ns(view, longest) : 0))
 			longest = loss;
 	}
-	add(finder, "not-recorded", true, "%.1f %% of the time was not recorded%s%s",
-	    100 * (double)all->parts_ns[TARE_LEDGER_NOT_RECORDED] / (double)all->wall_ns,
-	    longest ? ": " : "",
-	    longest ? way_out(longest, &recording->processes[longest->process]) : "");
+	problem_add(finder, "not-recorded", true, "%.1f %% of the time was not recorded%s%s",
+	            100 * (double)all->parts_ns[TARE_LEDGER_NOT_RECORDED] / (double)all->wall_ns,
+	            longest ? ": " : "",
+	            longest ? way_out(longest, &recording->processes[longest->process]) : "");
 }
 
 // ---- of the commands
 
-static bool any_command(const struct finder *finder)
+static bool any_command(const struct problem_finder *finder)
 {
 	const struct tare_coverage *coverage = &finder->run->tables->coverage;
 	return coverage->enqueued > 0;
 }
 
-static bool was_strict(const struct finder *finder)
+static bool was_strict(const struct problem_finder *finder)
 {
 	const struct tare_recording *recording = finder->run->recording;
 
@@ -282,7 +116,7 @@ static uint64_t count_left(const struct tare_recording *recording,
 }
 
 // Of all processes together, as far as they are in the view.
-static uint64_t count_all_left(const struct finder *finder)
+static uint64_t count_all_left(const struct problem_finder *finder)
 {
 	const struct tare_recording *recording = finder->run->recording;
 	uint64_t count = 0;
@@ -295,7 +129,7 @@ static uint64_t count_all_left(const struct finder *finder)
 }
 
 // " (1 ended with an error, 3 queue without profiling)"; nothing when no reason is known.
-static const char *list_reasons(const struct finder *finder, char *text, size_t size)
+static const char *list_reasons(const struct problem_finder *finder, char *text, size_t size)
 {
 	const struct tare_coverage *coverage = &finder->run->tables->coverage;
 	uint64_t left = count_all_left(finder);
@@ -308,9 +142,10 @@ static const char *list_reasons(const struct finder *finder, char *text, size_t 
 		int length;
 		if (coverage->unobserved_by[i] == 0)
 			continue;
-		length = snprintf(
-		    text + at, size - at, "%s%llu %s", separator, big(coverage->unobserved_by[i]),
-		    own ? "traced by the program itself" : tare_report_unobserved_title(i));
+		length = snprintf(text + at, size - at, "%s%llu %s", separator,
+		                  problem_number(coverage->unobserved_by[i]),
+		                  own ? "traced by the program itself"
+		                      : tare_report_unobserved_title(i));
 		at += length < 0 ? 0 : (size_t)length;
 		if (at + 2 > size)
 			return text;
@@ -322,7 +157,7 @@ static const char *list_reasons(const struct finder *finder, char *text, size_t 
 }
 
 // NULL: no process was recorded without CUPTI.
-static const struct tare_recorded_change *front_of(const struct finder *finder)
+static const struct tare_recorded_change *front_of(const struct problem_finder *finder)
 {
 	const struct tare_recording *recording = finder->run->recording;
 
@@ -333,7 +168,7 @@ static const struct tare_recorded_change *front_of(const struct finder *finder)
 	return NULL;
 }
 
-static void find_untimed(struct finder *finder)
+static void find_untimed(struct problem_finder *finder)
 {
 	const struct tare_coverage *coverage = &finder->run->tables->coverage;
 	uint64_t unsampled = coverage->unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED];
@@ -345,51 +180,57 @@ static void find_untimed(struct finder *finder)
 	     count_all_left(finder) >= unprofiled))
 		return; // said by find_front, by find_left
 	if (coverage->completed > 0 && unsampled >= coverage->unobserved) {
-		add(finder, "sampled", true,
+		problem_add(
+		    finder, "sampled", true,
 		    "%llu of %llu commands have device times, a random sample from where they cost "
 		    "more "
 		    "than 5 %% of the run on; all are counted (--times all times every one)",
-		    big(coverage->completed), big(coverage->enqueued));
+		    problem_number(coverage->completed), problem_number(coverage->enqueued));
 	} else if (coverage->completed > 0) {
 		bool many =
 		    (double)coverage->unobserved > WORTH_SAYING * (double)coverage->enqueued;
 		char reasons[400];
-		add(finder, "untimed", many, "%llu of %llu commands have no device times%s",
-		    big(coverage->unobserved), big(coverage->enqueued),
-		    list_reasons(finder, reasons, sizeof reasons));
+		problem_add(finder, "untimed", many, "%llu of %llu commands have no device times%s",
+		            problem_number(coverage->unobserved),
+		            problem_number(coverage->enqueued),
+		            list_reasons(finder, reasons, sizeof reasons));
 	} else if (unprofiled >= coverage->unobserved) {
-		add(finder, "no-profiling", true,
+		problem_add(
+		    finder, "no-profiling", true,
 		    "no device times: the queues have no profiling%s; %llu commands, host times "
 		    "only",
-		    why, big(coverage->enqueued));
+		    why, problem_number(coverage->enqueued));
 	} else if (coverage->never_flushed >= coverage->unobserved) {
-		add(finder, "never-flushed", true,
+		problem_add(
+		    finder, "never-flushed", true,
 		    "%llu enqueued, 0 completed: nothing was flushed or waited for, so that no "
 		    "device "
 		    "had to start; no device times, host times only",
-		    big(coverage->enqueued));
+		    problem_number(coverage->enqueued));
 	} else {
-		add(finder, "nothing-completed", true,
+		problem_add(
+		    finder, "nothing-completed", true,
 		    "%llu enqueued, 0 completed as far as was seen; no device times, host times "
 		    "only",
-		    big(coverage->enqueued));
+		    problem_number(coverage->enqueued));
 	}
 }
 
 // Profiling is fixed when a queue is made: no sample makes it cheaper.
-static void find_profiling(struct finder *finder)
+static void find_profiling(struct problem_finder *finder)
 {
 	double share = finder->run->tables->coverage.profiling_share;
 
 	if (share > DEAR_PROFILING)
-		add(finder, "profiling-cost", true,
+		problem_add(
+		    finder, "profiling-cost", true,
 		    "profiling alone, which recording switched on, took about %.0f %% of the time "
 		    "in this "
 		    "driver; tare record --times none leaves it off and counts",
 		    100 * share);
 }
 
-static void find_losses(struct finder *finder)
+static void find_losses(struct problem_finder *finder)
 {
 	const struct tare_recording *recording = finder->run->recording;
 	uint64_t lost = 0, lost_commands = 0, recycled = 0, recycled_commands = 0;
@@ -404,21 +245,24 @@ static void find_losses(struct finder *finder)
 		recycled_commands += process->recycled_commands;
 	}
 	if (lost)
-		add(finder, "lost", true,
+		problem_add(
+		    finder, "lost", true,
 		    "%llu record%s found no room and are missing, %llu of them commands: totals "
 		    "are "
 		    "too small",
-		    big(lost), plural(lost), big(lost_commands));
+		    problem_number(lost), problem_plural(lost), problem_number(lost_commands));
 	if (recycled)
-		add(finder, "recycled", true,
+		problem_add(
+		    finder, "recycled", true,
 		    "%llu older record%s made room for newer ones (--keep newest), %llu of them "
 		    "commands: totals are of what is left",
-		    big(recycled), plural(recycled), big(recycled_commands));
+		    problem_number(recycled), problem_plural(recycled),
+		    problem_number(recycled_commands));
 }
 
 // ---- of the clocks
 
-static void find_clocks(struct finder *finder)
+static void find_clocks(struct problem_finder *finder)
 {
 	const struct tare_recording *recording = finder->run->recording;
 	uint64_t contradictions = finder->run->tables->coverage.contradictions;
@@ -433,21 +277,23 @@ static void find_clocks(struct finder *finder)
 		    finder->run->tables->coverage.completed == 0 ||
 		    !tare_view_has_device(recording, finder->run->view, (uint32_t)i))
 			continue;
-		add(finder, "no-clock", true,
+		problem_add(
+		    finder, "no-clock", true,
 		    "the stamps of %s could not be put on the host's clock: its times are missing",
 		    tare_report_device_name(recording, (uint32_t)i, name, sizeof name));
 		break;
 	}
 	if (contradictions)
-		add(finder, "contradictions", true,
+		problem_add(
+		    finder, "contradictions", true,
 		    "%llu command%s: the device's times contradict the calls by more than the "
 		    "clock's "
 		    "error (started before it was enqueued, or ended after it was waited for)",
-		    big(contradictions), plural(contradictions));
+		    problem_number(contradictions), problem_plural(contradictions));
 }
 
 // Devices that two APIs show: what made them one, or that it is not known whether they are.
-static void find_of_two_apis(struct finder *finder)
+static void find_of_two_apis(struct problem_finder *finder)
 {
 	static const char *const by[] = {
 		[TARE_SAME_BY_UUID] = "they tell the same UUID",
@@ -464,11 +310,13 @@ static void find_of_two_apis(struct finder *finder)
 		if (device->same_as != i || !tare_view_has_device(recording, finder->run->view, i))
 			continue;
 		if (same_by != TARE_SAME_BY_NOTHING)
-			add(finder, "one-device", false,
-			    "%s is one device for the APIs that show it: %s",
-			    tare_report_device_name(recording, i, name, sizeof name), by[same_by]);
+			problem_add(finder, "one-device", false,
+			            "%s is one device for the APIs that show it: %s",
+			            tare_report_device_name(recording, i, name, sizeof name),
+			            by[same_by]);
 		if (device->maybe_same)
-			add(finder, "two-devices", false,
+			problem_add(
+			    finder, "two-devices", false,
 			    "two devices? %s and %s may be one: the APIs do not both tell a UUID "
 			    "or a "
 			    "place on the bus, and the names do not say; they have a ledger each",
@@ -478,7 +326,7 @@ static void find_of_two_apis(struct finder *finder)
 	}
 }
 
-static void find_in_ledgers(struct finder *finder)
+static void find_in_ledgers(struct problem_finder *finder)
 {
 	const struct tare_ledgers *ledgers = finder->run->ledgers;
 	char name[160];
@@ -487,12 +335,13 @@ static void find_in_ledgers(struct finder *finder)
 		const struct tare_ledger *ledger = &ledgers->ledgers[i];
 		double unknown = (double)ledger->parts_ns[TARE_LEDGER_UNKNOWN];
 		if (ledger->wall_ns > 0 && unknown > WORTH_SAYING * (double)ledger->wall_ns) {
-			add(finder, "unknown-time", true, "%.1f %% of the time of %s is not known",
-			    100 * unknown / (double)ledger->wall_ns,
-			    ledger->device < finder->run->recording->device_count
-			        ? tare_report_device_name(finder->run->recording, ledger->device,
-			                                  name, sizeof name)
-			        : "the run");
+			problem_add(finder, "unknown-time", true,
+			            "%.1f %% of the time of %s is not known",
+			            100 * unknown / (double)ledger->wall_ns,
+			            ledger->device < finder->run->recording->device_count
+			                ? tare_report_device_name(finder->run->recording,
+			                                          ledger->device, name, sizeof name)
+			                : "the run");
 			break;
 		}
 	}
@@ -507,7 +356,7 @@ static bool is_part(const struct tare_report *run)
 	       view->to_ns < run->recording->end_ns;
 }
 
-static void find_nothing(struct finder *finder)
+static void find_nothing(struct problem_finder *finder)
 {
 	const struct tare_recording *recording = finder->run->recording;
 	const struct tare_coverage *coverage = &finder->run->tables->coverage;
@@ -518,45 +367,49 @@ static void find_nothing(struct finder *finder)
 	    (why == TARE_NO_COMMAND_DAMAGED && recording->process_count == 0))
 		return;
 	if (recording->process_count == 0)
-		add(finder, "nothing-recorded", true, "no process was recorded: %.300s",
-		    recording->layer && recording->layer[0] ? recording->layer
-		                                            : "the trace does not say why");
+		problem_add(finder, "nothing-recorded", true, "no process was recorded: %.300s",
+		            recording->layer && recording->layer[0] ? recording->layer
+		                                                    : "the trace does not say why");
 	else if (recording->call_count == 0 && recording->command_count == 0 &&
 	         recording->phase_count > 0)
-		add(finder, "no-calls", true, "%.300s",
-		    recording->layer && recording->layer[0] ? recording->layer
-		                                            : "only phases were recorded, no call");
+		problem_add(finder, "no-calls", true, "%.300s",
+		            recording->layer && recording->layer[0]
+		                ? recording->layer
+		                : "only phases were recorded, no call");
 	else if (coverage->calls == 0 && coverage->enqueued == 0)
-		add(finder, "no-calls", true,
-		    "nothing to report: no call and no command was recorded%s",
-		    is_part(finder->run) ? " in what was asked for"
-		    : why == TARE_NO_COMMAND_STOPPED || why == TARE_NO_COMMAND_DAMAGED
-		        ? ", as far as is known"
-		        : "; the recorder was loaded");
+		problem_add(finder, "no-calls", true,
+		            "nothing to report: no call and no command was recorded%s",
+		            is_part(finder->run) ? " in what was asked for"
+		            : why == TARE_NO_COMMAND_STOPPED || why == TARE_NO_COMMAND_DAMAGED
+		                ? ", as far as is known"
+		                : "; the recorder was loaded");
 }
 
-static void find_lesser(struct finder *finder)
+static void find_lesser(struct problem_finder *finder)
 {
 	const struct tare_coverage *coverage = &finder->run->tables->coverage;
 
 	if (coverage->failed)
-		add(finder, "failed", false,
-		    "%llu enqueue%s refused by the API: nothing was enqueued",
-		    big(coverage->failed), coverage->failed == 1 ? " was" : "s were");
+		problem_add(finder, "failed", false,
+		            "%llu enqueue%s refused by the API: nothing was enqueued",
+		            problem_number(coverage->failed),
+		            coverage->failed == 1 ? " was" : "s were");
 	if (coverage->unresolved)
-		add(finder, "unresolved", false,
-		    "%llu record%s an object, a queue or an event that was not found",
-		    big(coverage->unresolved), coverage->unresolved == 1 ? " names" : "s name");
+		problem_add(finder, "unresolved", false,
+		            "%llu record%s an object, a queue or an event that was not found",
+		            problem_number(coverage->unresolved),
+		            coverage->unresolved == 1 ? " names" : "s name");
 	if (coverage->passed_calls)
-		add(finder, "passed", false,
-		    "%llu call%s of functions that are not recorded: passed on, not timed",
-		    big(coverage->passed_calls), plural(coverage->passed_calls));
+		problem_add(finder, "passed", false,
+		            "%llu call%s of functions that are not recorded: passed on, not timed",
+		            problem_number(coverage->passed_calls),
+		            problem_plural(coverage->passed_calls));
 	if (tare_symbols_problem(finder->run->symbols))
-		add(finder, "call-sites", false, "%.400s",
-		    tare_symbols_problem(finder->run->symbols));
+		problem_add(finder, "call-sites", false, "%.400s",
+		            tare_symbols_problem(finder->run->symbols));
 }
 
-static void find_left(struct finder *finder)
+static void find_left(struct problem_finder *finder)
 {
 	const struct tare_recording *recording = finder->run->recording;
 
@@ -567,18 +420,19 @@ static void find_left(struct finder *finder)
 		    !tare_view_has_process(finder->run->view, left->process))
 			continue;
 		count = count_left(recording, left);
-		add(finder, "left", count > 0,
+		problem_add(
+		    finder, "left", count > 0,
 		    "process %llu traces its own work with CUPTI: from %.3f s on, the device times "
 		    "of %llu command%s are "
 		    "not known",
-		    big(recording->processes[left->process].pid),
-		    (double)(left->first_ns - recording->start_ns) / 1e9, big(count),
-		    plural(count));
+		    problem_number(recording->processes[left->process].pid),
+		    (double)(left->first_ns - recording->start_ns) / 1e9, problem_number(count),
+		    problem_plural(count));
 	}
 }
 
 // One sentence, of the processes together.
-static void find_front(struct finder *finder)
+static void find_front(struct problem_finder *finder)
 {
 	static const char *const why[] = {
 		[TARE_FRONT_NO_CUPTI] =
@@ -592,8 +446,8 @@ static void find_front(struct finder *finder)
 	const struct tare_recorded_change *front = front_of(finder);
 
 	if (front)
-		add(finder, "no-cupti", true, "no device times of CUDA commands: %s",
-		    why[front->why]);
+		problem_add(finder, "no-cupti", true, "no device times of CUDA commands: %s",
+		            why[front->why]);
 }
 
 // ---- the environment
@@ -612,7 +466,7 @@ static long variable_of(const struct tare_report *run, const char *name)
 }
 
 // CUDA's streams of one process that had commands: the most of any process.
-static uint64_t most_streams(struct finder *finder)
+static uint64_t most_streams(struct problem_finder *finder)
 {
 	const struct tare_recording *recording = finder->run->recording;
 	bool *used = calloc(recording->queue_count + 1, sizeof *used);
@@ -635,44 +489,46 @@ static uint64_t most_streams(struct finder *finder)
 }
 
 // What the user has set that keeps streams from running beside each other.
-static void find_environment(struct finder *finder)
+static void find_environment(struct problem_finder *finder)
 {
 	long blocking = variable_of(finder->run, "CUDA_LAUNCH_BLOCKING");
 	long connections = variable_of(finder->run, "CUDA_DEVICE_MAX_CONNECTIONS");
 	uint64_t streams = blocking || connections > 0 ? most_streams(finder) : 0;
 
 	if (blocking && streams > 1)
-		add(finder, "launch-blocking", false,
+		problem_add(
+		    finder, "launch-blocking", false,
 		    "CUDA_LAUNCH_BLOCKING is set: each launch waits for its kernel, so that "
 		    "kernels "
 		    "of one thread do not run beside each other, though it has up to %llu streams",
-		    big(streams));
+		    problem_number(streams));
 	if (connections > 0 && streams > (uint64_t)connections)
-		add(finder, "few-connections", false,
+		problem_add(
+		    finder, "few-connections", false,
 		    "CUDA_DEVICE_MAX_CONNECTIONS is %ld: %llu streams share %s, and one may wait "
 		    "for "
 		    "another's work that it does not depend on",
-		    connections, big(streams),
+		    connections, problem_number(streams),
 		    connections == 1 ? "one connection" : "these connections");
 }
 
 int tare_report_problems_find(const struct tare_report *run, struct tare_report_problems *problems)
 {
-	struct finder finder = { .run = run, .problems = problems };
+	struct problem_finder finder = { .run = run, .problems = problems };
 	const struct tare_recording *recording = run->recording;
 
 	*problems = (struct tare_report_problems){ 0 };
 	find_nothing(&finder);
 	if (recording->problem)
-		add(&finder, "folder", true, "%.400s", recording->problem);
-	for (enum about about = 0; about < ABOUT_COUNT; about++)
-		add_processes(&finder, about);
+		problem_add(&finder, "folder", true, "%.400s", recording->problem);
+	problems_find_processes(&finder);
 	if (!recording->complete && recording->process_count > 0) {
 		bool running = false;
 		for (size_t i = 0; i < recording->process_count; i++)
 			running |= recording->processes[i].state == TARE_TRACE_RECORDING;
 		if (!running)
-			add(&finder, "not-complete", false,
+			problem_add(
+			    &finder, "not-complete", false,
 			    "the trace does not say that the program has ended: more may come");
 	}
 	find_not_recorded(&finder);
