@@ -409,9 +409,10 @@ static struct issue *find_issues(const struct evaluation *evaluation, size_t *co
 	       call_ns = (double)evaluation->call_cost_ps / 1e3;
 	*count = 0;
 	for (size_t i = 0, k = 0; issues && (i < commands || k < calls);) {
-		const struct tare_recorded_command *command = &recording->commands[i];
-		const struct tare_recorded_call *call = &recording->calls[k];
-		if (i < commands && (k == calls || command->enter_ns <= call->enter_ns)) {
+		const struct tare_recorded_command *command =
+		    i < commands ? &recording->commands[i] : NULL;
+		const struct tare_recorded_call *call = k < calls ? &recording->calls[k] : NULL;
+		if (command && (!call || command->enter_ns <= call->enter_ns)) {
 			i++;
 			if (tables_has_command_of_any_name(&evaluation->context, command))
 				issues[(*count)++] =
