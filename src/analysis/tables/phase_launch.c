@@ -84,7 +84,7 @@ uint32_t *tare_phases_of_commands(const struct tare_recording *recording)
 		of = NULL;
 	}
 	for (size_t i = 0; of && i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		bool known =
 		    command->thread < recording->thread_count && !tare_command_is_drivers(command);
 		of[i] = known ? open_at(&launching, &launching.threads[command->thread],
