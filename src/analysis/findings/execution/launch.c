@@ -51,6 +51,7 @@ struct launches {
 	double items, lanes; // work-items of a launch, and of the device at once; lanes 0: not few
 	double empty_ns;     // with few: device time × lanes that have no work-item
 	struct finding_graph graph;
+	double fixed_ns; // of the kernels' own time what may be there however little they do
 };
 
 static bool is_cuda(const struct evaluation *evaluation)
@@ -212,6 +213,32 @@ static void evaluate_fill(const struct evaluation *evaluation, const struct tare
 		sums->lanes = lanes;
 }
 
+// The shortest run of any kernel on the device: a kernel's own fixed time is no longer.
+static double shortest_run_ns(const struct evaluation *evaluation, uint32_t device)
+{
+	double shortest_ns = INFINITY;
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
+		if (tables_is_kernel(command) &&
+		    tables_device(&evaluation->context, command) == device)
+			shortest_ns =
+			    fmin(shortest_ns, (double)(command->end_ns - command->start_ns));
+	}
+	return isfinite(shortest_ns) ? shortest_ns : 0;
+}
+
+// What a device takes for any kernel goes with the launches, too. No recording tells it from the
+// work: it is no longer than the shortest kernel, and taken to be no more than the launching.
+static void evaluate_fixed(struct evaluation *evaluation, const struct tare_task *task,
+                           struct launches *sums, struct finding_draft *draft)
+{
+	double most_ns = shortest_run_ns(evaluation, task->device) * (double)sums->count;
+	sums->fixed_ns = fmax(0, fmin(most_ns, launched_ns(sums)) - sums->empty_ns);
+	if (sums->fixed_ns > 0 && sums->lanes == 0)
+		finding_claim_alone(evaluation, task, draft, 0);
+}
+
 // ---- words
 
 // Whether a graph is known to save little of it.
@@ -268,8 +295,13 @@ static void tell_short(struct evaluation *evaluation, const struct launches *sum
                        struct finding_draft *draft)
 {
 	char all[TARE_UNIT_TEXT], own[TARE_UNIT_TEXT], empty[TARE_UNIT_TEXT];
-	char host[128] = "", fill[256] = "", graph[320] = "";
+	char host[128] = "", fill[256] = "", graph[320] = "", fixed[128] = "";
+	char own_fixed[TARE_UNIT_TEXT];
 	double cost_ns = launched_ns(sums);
+	if (sums->fixed_ns > HOST_WORTH_SAYING * cost_ns)
+		snprintf(fixed, sizeof fixed,
+		         "; what the device takes for any kernel goes as well, %s at most",
+		         tare_format_ns(sums->fixed_ns, own_fixed));
 	if (sums->host_ns > HOST_WORTH_SAYING * cost_ns)
 		snprintf(host, sizeof host,
 		         "; %s of the program's own time between them is beside that",
@@ -290,9 +322,9 @@ static void tell_short(struct evaluation *evaluation, const struct launches *sum
 	finding_evidence(
 	    draft,
 	    "between them the device idles %s (%.1f %% of the working part) while they are "
-	    "issued, handed over and dispatched; first launches are left out%s%s%s",
+	    "issued, handed over and dispatched; first launches are left out%s%s%s%s",
 	    tare_format_ns(cost_ns, all), evaluation_percent(evaluation, cost_ns), host, fill,
-	    graph);
+	    fixed, graph);
 }
 
 static void describe_short(struct evaluation *evaluation, const struct tare_task *task,
@@ -308,6 +340,7 @@ static void describe_short(struct evaluation *evaluation, const struct tare_task
 	finding_figure(draft, "work_items", sums->items, "counted");
 	if (sums->lanes > 0)
 		finding_figure(draft, "empty_ns", sums->empty_ns, "model");
+	finding_figure(draft, "fixed_ns", sums->fixed_ns, "model");
 	draft->finding.device = task->device;
 	draft->finding.confidence = TARE_CONFIDENCE_LIKELY;
 	if (sums->graph.costs)
@@ -315,7 +348,7 @@ static void describe_short(struct evaluation *evaluation, const struct tare_task
 	double saved_ns = sums->graph.costs && advises_graph(sums) ? sums->graph.best_ns : cost_ns;
 	// The program's own time between launches goes with them, if the loop moves to the device.
 	finding_cost(draft, saved_low_ns(evaluation, sums), saved_ns + sums->empty_ns / 2,
-	             cost_ns + sums->host_ns + sums->empty_ns);
+	             cost_ns + sums->host_ns + sums->empty_ns + sums->fixed_ns);
 }
 
 // Others do not claim again what was raised here. What the program does now and then in such a loop
@@ -357,6 +390,7 @@ static int evaluate_short(struct evaluation *evaluation, size_t row, struct shor
 		finding_drop(draft);
 		return 0;
 	}
+	evaluate_fixed(evaluation, task, sums, draft);
 	describe_short(evaluation, task, sums, draft);
 	mark_told(evaluation, row, sums);
 	return finding_raise(draft);
