@@ -137,16 +137,17 @@ static struct counters_kernel *kernel_of(struct guest_thread *thread, const stru
 static void count(struct guest_thread *thread, const struct cupti_call *told,
                   struct counters_kernel *kernel, uint64_t index, uint64_t number)
 {
-	uint32_t before = atomic_load_explicit(&kernel->taken, memory_order_relaxed);
 	struct counters_session *session;
+	uint32_t group = 0;
 	bool made;
-	session = counters_session_of(told->context, plan.replay, &made);
+	session = counters_session_of(told->context, &made);
 	if (session && made)
 		write_prepared(thread, session);
 	if (session && session->result != ABI_CUPTI_SUCCESS)
 		atomic_store(&given_up, true);
 	if (!session || !session->ready ||
-	    !counters_is_turn(&plan, kernel, session->arrangement.count, index, before)) {
+	    !counters_is_turn(&plan, kernel, session->arrangement.count, index, session->group,
+	                      &group)) {
 		release();
 		return;
 	}
@@ -156,14 +157,13 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 		.begun = number,
 		.from = guest_ticks(),
 		.correlation = told->correlation,
-		.group =
-		    counters_group_of(&plan, kernel, session->arrangement.count, session->group),
+		.group = group,
 	};
 	now.result = counters_session_start(session, now.group, &now.where);
 	now.open = now.result == ABI_CUPTI_SUCCESS;
 	atomic_store(&owner, thread);
 	// One that fails takes its turn, too: none is tried for ever.
-	atomic_store(&kernel->taken, before + 1);
+	atomic_fetch_add(&kernel->taken, 1);
 	if (now.group < COUNTERS_MOST_GROUPS)
 		kernel->of_group[now.group]++;
 }
