@@ -17,6 +17,7 @@ from recorded import BUILD, Recorder, run  # noqa: E402
 from trace import records  # noqa: E402
 
 STREAMS = BUILD / "tests/cuda/streams"
+GIVES = BUILD / "tests/cuda/gives"
 FAKES = BUILD / "tests/fakes"
 SCRIPT = """tare-device 1
 device name "exact" memory 1 GiB
@@ -70,13 +71,13 @@ def on(tare_path, tmp_path):
 class Counted:
     """What tare hotspots did with a program."""
 
-    def __init__(self, on, styles, *options, words=""):
+    def __init__(self, on, styles, *options, words="", program=STREAMS):
         folder = on.folder / "run.tare"
         environment = {**on.environment, "TARE_FAKE_CUPTI": words}
-        self.native = run([STREAMS, *styles], on.environment, cwd=on.folder)
+        self.native = run([program, *styles], on.environment, cwd=on.folder)
         self.done = run([on.tare, "hotspots", "--force", "-o", "run", "--json", "counted.json",
                          *(() if "--launches" in options else ("--launches", str(A_GROUP))), *options, "--",
-                         STREAMS, *styles], environment, cwd=on.folder)
+                         program, *styles], environment, cwd=on.folder)
         text = self.done.errors.decode()
         assert self.done.status == self.native.status, text
         self.said = text
@@ -131,6 +132,19 @@ def test_each_figure_is_the_metric_s_value_of_that_kernel(on):
         assert kernel["counted_launches"] == GROUPS * A_GROUP and not kernel["replayed"]
         assert {value["launches"] for value in kernel["counters"].values() if value["state"] != "not-asked"} == {A_GROUP}
     assert counted.first == counted.second  # nothing was launched twice, and nothing left out
+
+
+def test_what_a_launch_is_given_is_what_its_arguments_point_into(on):
+    counted = Counted(on, ["40"], program=GIVES)
+    assert {name: each["compulsory_bytes"] for name, each in counted.kernels.items()} == {
+        "gives": 2**20 + 2**18, "reads": 2**20 + 2**16, "counts": None}
+    assert "no argument is the address" in counted.kernels["counts"]["given"]
+    gives = counted.kernels["gives"]
+    assert "at most 1.25 MB" in gives["given"]
+    for edge in gives["edges"]:
+        if edge["bytes"] is not None:
+            assert edge["over_compulsory"] == pytest.approx(edge["bytes"] / (2**20 + 2**18))
+    assert sum(edge["over_compulsory"] is not None for edge in gives["edges"]) >= 2
 
 
 def test_launches_are_counted_in_turns_all_over_the_run(on):

@@ -23,6 +23,14 @@ void counters_launch_ends(const struct cupti_call *told, const struct cuda_funct
 void counters_launch_written(struct guest_thread *thread, const struct cupti_call *told,
                              uint32_t number);
 
+// ---- given.c: what a launch is given
+
+// Whether the driver can say.
+bool counters_given_is_known(void);
+// Bytes of the allocations that the arguments of a launch of `kernel` point into, each once.
+uint64_t counters_given_bytes(const struct cupti_call *told, const struct cuda_function *function,
+                              cu_function kernel);
+
 // ---- plan.c: which launches
 
 enum { COUNTERS_MOST_KERNELS = 64, COUNTERS_MOST_GROUPS = 8 };
