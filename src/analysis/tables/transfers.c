@@ -127,7 +127,9 @@ static int note_time(struct gathering *g, uint32_t row, const struct tare_record
 		return -ENOMEM;
 	if (tables_timed(command, &span)) {
 		g->row[row].timed++;
-		tables_estimate_timed(estimate, span.to - span.from);
+		size_t index = (size_t)(command - g->context->recording->commands);
+		tables_estimate_timed(estimate, span.to - span.from,
+		                      tare_command_chance(g->context->recording, index));
 	} else if (command->untimed == TARE_UNTIMED_NOT_SAMPLED) {
 		tables_estimate_unsampled(estimate);
 	}
