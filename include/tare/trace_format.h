@@ -231,6 +231,7 @@ enum tare_trace_type {
 	TARE_TRACE_COUNTED = 39,
 	TARE_TRACE_COUNTING = 40,
 	TARE_TRACE_WITHIN = 41, // from 1.10
+	TARE_TRACE_DRAWN = 42,  // from 1.11
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -622,6 +623,15 @@ struct tare_trace_transfer {
 	uint64_t reserved[2];
 };
 
+// Behind a command of the sample: chance decided that it is timed. One that is timed without is no
+// part of the sample; it stands for nothing but itself.
+struct tare_trace_drawn {
+	uint64_t head;
+	uint32_t number; // of the command, of the same track
+	uint32_t chance; // its probability in parts of 2^32, above 0
+	uint64_t reserved[6];
+};
+
 // What a command (or a wait) waits for, up to six events; as many records as it takes. detail: how
 // many in this record. flags: those of the enum, and from bit 4 on the enum tare_trace_api whose
 // events they are; 0: as with definitions.
@@ -952,6 +962,7 @@ TARE_TRACE_CHECK(tare_trace_polled);
 TARE_TRACE_CHECK(tare_trace_command);
 TARE_TRACE_CHECK(tare_trace_call_end);
 TARE_TRACE_CHECK(tare_trace_transfer);
+TARE_TRACE_CHECK(tare_trace_drawn);
 TARE_TRACE_CHECK(tare_trace_depends);
 TARE_TRACE_CHECK(tare_trace_times);
 TARE_TRACE_CHECK(tare_trace_untimed_record);

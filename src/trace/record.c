@@ -3,7 +3,7 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_WITHIN,
+	LAST_TYPE = TARE_TRACE_DRAWN,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
 	LAST_FACT = TARE_TRACE_FACT_MAY_WRITE,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
@@ -191,6 +191,8 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		return known(detail, 0, 1);
 	case TARE_TRACE_TRANSFER:
 		return sound_if(record->transfer.number > 0);
+	case TARE_TRACE_DRAWN:
+		return sound_if(record->drawn.number > 0 && record->drawn.chance > 0);
 	case TARE_TRACE_SITE:
 		return sound_if(record->site.of > 0 && record->site.stack > 0);
 	case TARE_TRACE_PAGES:

@@ -38,6 +38,16 @@ def setup_ns(folder):
     return struct.unpack_from("=q", trace.read_bytes(), 1496)[0]
 
 
+def check_estimate(row):
+    """Of durations too uneven for the sample, as where others have the processors, there is none."""
+    total = row["estimated_total_ns"]
+    if total is None:
+        assert row["estimated_low_ns"] is None and row["estimated_high_ns"] is None
+    else:
+        assert row["total_ns"] <= row["estimated_low_ns"] <= total <= row["estimated_high_ns"]
+    return total is not None
+
+
 def untimed_ns(report):
     return {part["category"]: part["ns"] for part in report["ledgers"][0]["parts"]}["untimed"]
 
@@ -51,11 +61,13 @@ def test_a_sample_counts_all_and_estimates_what_they_took(recorder):  # noqa: F8
     assert coverage["unobserved_by"]["not_sampled"] == coverage["unobserved"] > COMMANDS / 2
     assert task["instances"] == COMMANDS // 12 * 10 + 1
     assert task["timed"] + task["unsampled"] == task["instances"]
-    assert task["total_ns"] <= task["estimated_low_ns"] <= task["estimated_total_ns"] <= task["estimated_high_ns"]
+    estimated = check_estimate(task)
     # Transfers too, by kind and size.
     writes, = [row for row in report["transfers"] if row["kind"] == "write"]
     assert writes["timed"] + writes["unsampled"] == writes["count"] == -(-COMMANDS // 12)
-    assert writes["total_ns"] <= writes["estimated_low_ns"] <= writes["estimated_total_ns"] <= writes["estimated_high_ns"]
+    estimated |= check_estimate(writes)
+    reads, = [row for row in report["transfers"] if row["kind"] == "read"]
+    estimated |= check_estimate(reads)
     # What they may have run for is neither idle nor a kernel's, and nothing is concluded from gaps.
     assert untimed_ns(report) > 0
     assert sum(part["ns"] for part in report["ledgers"][0]["parts"]) == report["ledgers"][0]["wall_ns"]
@@ -65,7 +77,7 @@ def test_a_sample_counts_all_and_estimates_what_they_took(recorder):  # noqa: F8
         assert "many-short-kernels" in unjudged and "not of the sample" in unjudged
         assert "one-kernel-dominates" in unjudged and "recording-cost" not in unjudged
     text = run([recorder.tare, "report", "run.tare"], recorder.environment, cwd=recorder.folder).out.decode()
-    assert "a random sample" in text and "~" in text
+    assert "a random sample" in text and ("~" in text) == estimated
 
 
 SAMPLE_REMARK = "device times are of the sample only, not of all"

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches as fast as it can: a write and a read of 4 KB for every ten tiny kernels, clFinish
 // after every hundred commands.
-//   stress COMMANDS [profile] [events] [thread] [killed]
+//   stress COMMANDS [profile] [events] [times] [thread] [killed]
 // profile: the program itself asks for profiling; events: and for an event of each command, which
-// it releases after clFinish; thread: it has a second thread, which does nothing; killed: it waits
-// for nothing in the loop and kills itself after it. Prints "COMMANDS LOOP_NS CPU_NS THREADS": of
-// the loop by the host's clock, of the process since it began, and as many as the process has then.
+// it releases after clFinish; times: which it asks for its times before; thread: it has a second
+// thread, which does nothing; killed: it waits for nothing in the loop and kills itself after it.
+// Prints "COMMANDS LOOP_NS CPU_NS THREADS WRITES_NS KERNELS_NS READS_NS": of the loop by the host's
+// clock, of the process since it began, as many as the process has then, and what the device took
+// for the loop's commands of each kind (0 without "times"; with DURATIONS in the environment, those
+// of all are written to that file in their order, 64 bits each).
 // With PROGRESS in the environment, the calls that have returned are counted in that file (a 64-bit
 // number, mapped), for a program that will be killed; COMMANDS 0 then means: until it is.
 #define CL_TARGET_OPENCL_VERSION 120
@@ -78,18 +81,39 @@ static unsigned count_threads(void)
 }
 
 enum { AT_ONCE = 100 };
+enum kind { WRITE, KERNEL, READ, KINDS };
 static cl_event held[AT_ONCE];
-static uint64_t held_count;
+static enum kind held_kind[AT_ONCE];
+static uint64_t held_count, device_ns[KINDS];
+static FILE *durations;
 
 // Where the next command's event goes: nowhere, unless events are wanted.
-static cl_event *place_for_event(bool wanted)
+static cl_event *place_for_event(bool wanted, enum kind kind)
 {
+	held_kind[held_count] = kind;
 	return wanted ? &held[held_count++] : NULL;
 }
 
-static void finish(cl_command_queue queue)
+static void take_times(void)
+{
+	for (uint64_t i = 0; i < held_count; i++) {
+		cl_ulong start, end, ns;
+		check(clGetEventProfilingInfo(held[i], CL_PROFILING_COMMAND_START, sizeof start,
+		                              &start, NULL));
+		check(clGetEventProfilingInfo(held[i], CL_PROFILING_COMMAND_END, sizeof end, &end,
+		                              NULL));
+		ns = end - start;
+		device_ns[held_kind[i]] += ns;
+		if (durations && fwrite(&ns, sizeof ns, 1, durations) != 1)
+			exit(1);
+	}
+}
+
+static void finish(cl_command_queue queue, bool times)
 {
 	check(clFinish(queue));
+	if (times)
+		take_times();
 	while (held_count)
 		check(clReleaseEvent(held[--held_count]));
 }
@@ -99,7 +123,9 @@ int main(int argument_count, char **arguments)
 	static const char *source = "kernel void tiny(global int *a) { a[0] += 1; }";
 	static char host[4096];
 	uint64_t commands = argument_count > 1 ? strtoull(arguments[1], NULL, 10) : 120000;
-	bool events = has_word(arguments, "events"), killed = has_word(arguments, "killed");
+	bool killed = has_word(arguments, "killed"), times = has_word(arguments, "times");
+	bool events = times || has_word(arguments, "events");
+	const char *path = getenv("DURATIONS");
 	cl_command_queue_properties properties =
 	    events || has_word(arguments, "profile") ? CL_QUEUE_PROFILING_ENABLE : 0;
 	pthread_t idle;
@@ -109,6 +135,7 @@ int main(int argument_count, char **arguments)
 	cl_int status;
 
 	open_progress();
+	durations = path ? fopen(path, "wb") : NULL;
 	if (has_word(arguments, "thread") && pthread_create(&idle, NULL, do_nothing, NULL) != 0)
 		return 1;
 	check(clGetPlatformIDs(1, &platform, NULL));
@@ -134,28 +161,32 @@ int main(int argument_count, char **arguments)
 		switch (i % 12) {
 		case 0:
 			check(clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, sizeof host, host, 0,
-			                           NULL, place_for_event(events)));
+			                           NULL, place_for_event(events, WRITE)));
 			break;
 		case 11:
 			check(clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, sizeof host, host, 0,
-			                          NULL, place_for_event(events)));
+			                          NULL, place_for_event(events, READ)));
 			break;
 		default:
 			check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL,
-			                             place_for_event(events)));
+			                             place_for_event(events, KERNEL)));
 		}
 		atomic_fetch_add_explicit(progress, 1, memory_order_relaxed);
 		if (!killed && i % AT_ONCE == AT_ONCE - 1)
-			finish(queue);
+			finish(queue, times);
 	}
 	if (killed)
 		raise(SIGKILL);
-	finish(queue);
+	finish(queue, times);
 	uint64_t end = now_ns(CLOCK_MONOTONIC);
 
-	printf("%llu %llu %llu %u\n", (unsigned long long)commands,
+	printf("%llu %llu %llu %u %llu %llu %llu\n", (unsigned long long)commands,
 	       (unsigned long long)(end - begin),
-	       (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID), count_threads());
+	       (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID), count_threads(),
+	       (unsigned long long)device_ns[WRITE], (unsigned long long)device_ns[KERNEL],
+	       (unsigned long long)device_ns[READ]);
+	if (durations)
+		fclose(durations);
 	clReleaseMemObject(memory);
 	clReleaseKernel(kernel);
 	clReleaseProgram(program);

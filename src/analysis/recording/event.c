@@ -614,6 +614,8 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 		return loading_part(l, &record->part);
 	case TARE_TRACE_TRANSFER:
 		return add_transfer(l, &record->transfer);
+	case TARE_TRACE_DRAWN:
+		return loading_drawn(l, &record->drawn);
 	case TARE_TRACE_CONTENTS:
 		return add_contents(l, &record->contents);
 	case TARE_TRACE_COUNTED:

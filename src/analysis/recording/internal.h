@@ -88,7 +88,7 @@ struct loading {
 	    program_room, memory_room, shape_room, wait_room, call_room, callback_room,
 	    function_room, changed_room, loss_room, sample_room, module_room, stack_room,
 	    frame_room, script_room, place_room, argument_room, list_room, execution_room,
-	    part_room, variable_room, count_room, counting_room;
+	    part_room, draw_room, variable_room, count_room, counting_room;
 	uint32_t counted_launches; // of all files
 	uint32_t *sample_threads;  // of each CPU sample
 	size_t sample_thread_room;
@@ -337,6 +337,12 @@ int loading_part(struct loading *l, const struct tare_trace_part *part);
 void loading_finish_parts(struct loading *l);
 // When commands have been moved.
 void loading_order_parts(struct tare_recording *r);
+
+// ---- draws.c: the random sample
+
+int loading_drawn(struct loading *l, const struct tare_trace_drawn *drawn);
+// When all commands are in their places.
+void loading_order_draws(struct tare_recording *r);
 
 // ---- counted.c: counters
 

@@ -522,6 +522,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->scripts);
 	free(r->places);
 	free(r->parts);
+	free(r->draws);
 	free(r->counts);
 	free(r->countings);
 	free(r->arguments);

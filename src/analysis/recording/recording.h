@@ -220,6 +220,12 @@ struct tare_recorded_wait {
 	uint32_t last : 1;
 };
 
+// A command of a random sample. In the order of `command`.
+struct tare_recorded_draw {
+	uint32_t command;
+	uint32_t chance; // the probability that it was taken, in parts of 2^32
+};
+
 // What a sub-device did of a command that was given to its whole device. Of a command all parts are
 // known, or none. In the order of `command`.
 struct tare_recorded_part {
@@ -428,6 +434,7 @@ struct tare_recording {
 	struct tare_recorded_script *scripts; // each once a file
 	struct tare_recorded_place *places;
 	struct tare_recorded_part *parts;
+	struct tare_recorded_draw *draws;
 	struct tare_recorded_count *counts;
 	struct tare_recorded_counting *countings;
 	struct tare_recorded_argument *arguments;
@@ -437,8 +444,8 @@ struct tare_recording {
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
 	    phase_count, module_count, stack_count, frame_count, script_count, place_count,
-	    argument_count, list_count, execution_count, part_count, variable_count, count_count,
-	    counting_count;
+	    argument_count, list_count, execution_count, part_count, draw_count, variable_count,
+	    count_count, counting_count;
 	uint64_t failed_commands; // enqueues that the API refused; their calls are in `calls`
 	// records that name an object, queue or event that was not found
 	uint64_t unresolved;
@@ -501,6 +508,9 @@ int64_t tare_view_overlap_ns(const struct tare_view *view, int64_t from_ns, int6
 //     for (int64_t at_ns = from_ns; tare_view_next(view, &at_ns, to_ns, &piece);)
 bool tare_view_next(const struct tare_view *view, int64_t *at_ns, int64_t to_ns,
                     struct tare_time_span *piece);
+
+// The probability with which commands[command] was given device times; 1: chance had no part in it.
+double tare_command_chance(const struct tare_recording *recording, size_t command);
 
 // The device of a command's queue as `same_as`; TARE_NO_INDEX.
 static inline uint32_t tare_command_device(const struct tare_recording *recording,

@@ -206,21 +206,31 @@ int tables_api_calls(const struct tables_context *context, struct tare_tables *t
 int tables_builds(const struct tables_context *context, struct tare_tables *tables);
 int tables_memory(const struct tables_context *context, struct tare_memory_use *use);
 int tables_queues(const struct tables_context *context, struct tare_tables *tables);
-// Commands that follow each other, of which a random sample has times.
+// Commands that follow each other, of which a random sample has times. Of the drawn ones: sums of
+// what each stands for, and of that times its own weight and duration, to their powers.
 struct tables_block {
-	uint64_t timed, unsampled;
-	double mean, squares; // of the timed: nanoseconds, and the sum of squares about their mean
+	uint64_t drawn, unsampled;
+	double stand, stand_ns, square, square_ns, square_ns2;
+};
+// How durations are spread: Chan, Golub, LeVeque's and Terriberry's sums about the mean.
+struct tables_spread {
+	double count, mean, sum2, sum3, least, most;
 };
 // What commands of one kind take that are not of the sample; zero at first (task_estimate.c).
 struct tables_estimate {
 	struct tables_block before, open;
+	struct tables_block all; // of this kind
+	struct tables_block few; // of kinds of which too few were drawn to stand alone
+	struct tables_spread spread;
 	uint32_t row; // of a table that it is a part of; the caller's
-	uint64_t unsampled;
+	uint64_t timed, unsampled;
 	double total_ns, variance; // of the unsampled of the blocks that are concluded
-	bool unknown;              // too few have times
+	double by_degrees;         // sum of their variances' squares over their degrees of freedom
+	double above_ns;           // that long ones may add that the sample has missed
 };
-// In the order of the commands.
-void tables_estimate_timed(struct tables_estimate *estimate, int64_t ns);
+// In the order of the commands. `chance`: with which it was drawn; 1: it was not drawn, and stands
+// for itself.
+void tables_estimate_timed(struct tables_estimate *estimate, int64_t ns, double chance);
 void tables_estimate_unsampled(struct tables_estimate *estimate);
 void tables_estimate_end(struct tables_estimate *estimate);
 // Adds one that is concluded to another.

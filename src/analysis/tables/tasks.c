@@ -136,7 +136,8 @@ static int count_cells(struct gathering *g)
 		if (tables_timed(command, &span)) {
 			at->timed++;
 			at->total_ns = tables_add(at->total_ns, span.to - span.from);
-			tables_estimate_timed(&at->estimate, span.to - span.from);
+			tables_estimate_timed(&at->estimate, span.to - span.from,
+			                      tare_command_chance(recording, i));
 		} else if (command->untimed == TARE_UNTIMED_NOT_SAMPLED) {
 			tables_estimate_unsampled(&at->estimate);
 		}

@@ -120,15 +120,17 @@ static struct tables_estimate *find_estimate(struct gathering *g, uint32_t row,
 	return &g->estimate[number];
 }
 
-static int note_time(struct gathering *g, uint32_t row, const struct tare_recorded_command *command)
+static int note_time(struct gathering *g, uint32_t row, size_t index)
 {
+	const struct tare_recorded_command *command = TARE_COMMAND(g->context->recording, index);
 	struct tables_estimate *estimate = find_estimate(g, row, command);
 	struct tables_span span;
 	if (!estimate)
 		return -ENOMEM;
 	if (tables_timed(command, &span)) {
 		g->row[row].timed++;
-		tables_estimate_timed(estimate, span.to - span.from);
+		tables_estimate_timed(estimate, span.to - span.from,
+		                      tare_command_chance(g->context->recording, index));
 	} else if (command->untimed == TARE_UNTIMED_NOT_SAMPLED) {
 		tables_estimate_unsampled(estimate);
 	}
@@ -167,7 +169,7 @@ static int count_rows(struct gathering *g)
 			g->row[number] = begin_row(g->context, command);
 		}
 		add_size(&g->row[number], command);
-		if (note_time(g, number, command) != 0)
+		if (note_time(g, number, i) != 0)
 			return -ENOMEM;
 	}
 	return 0;

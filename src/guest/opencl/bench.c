@@ -32,18 +32,22 @@ static const struct layer_range ranges[] = {
 	{ .kernel = (cl_kernel)&ranges[1], .dimensions = 1, .globals = one },
 };
 
-// From now on a sample is drawn, and nothing is of it when its first ones are through.
+// From now on a sample is drawn, and nothing is of it.
 static void draw_none(struct layer_bench *bench)
 {
-	enum { FIRST = 128 };
 	struct layer_sampler *sampler = &bench->mine.sampler;
 	sampler->on = true;
 	sampler->state = 1;
 	sampler->chance = 0;
 	sampler->left = UINT32_MAX;
-	for (int i = 0; i < FIRST; i++)
-		layer_sample_draw(&bench->on.thread, LAYER_clEnqueueNDRangeKernel, &ranges[i % 2],
-		                  0);
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+		struct layer_command command = { .function = LAYER_clEnqueueNDRangeKernel };
+		layer_sample_draw(&bench->on.thread, &command, &ranges[i], 0);
+	}
+	for (size_t i = 0; i < LAYER_KINDS; i++) {
+		sampler->kinds[i].chance = 0;
+		sampler->kinds[i].next = UINT32_MAX;
+	}
 }
 
 void layer_bench_times(struct layer_bench *bench, bool timed)

@@ -251,6 +251,13 @@ static inline void keep_event(struct guest_thread *thread, struct layer_command 
 	layer_push(thread, queue, command->own, number);
 }
 
+static inline void keep_timed(struct guest_thread *thread, struct layer_command *command,
+                              uint32_t number)
+{
+	layer_drawn(thread, command, number);
+	keep_event(thread, command, number);
+}
+
 // What the kinds of commands differ in.
 struct part {
 	uint64_t object, amount, object2;
@@ -376,7 +383,7 @@ void layer_any_kernel_end(struct guest_thread *thread, struct layer_command *com
 	if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED))
 		layer_unrecorded(command, status);
 	else
-		keep_event(thread, command, number);
+		keep_timed(thread, command, number);
 }
 
 void layer_command_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
@@ -404,7 +411,7 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 		if (!command->unsampled || flags & TARE_COMMAND_FAILED)
 			return;
 	} else {
-		keep_event(thread, command, number);
+		keep_timed(thread, command, number);
 	}
 	if (what->blocking) {
 		guest_cpu_time(thread, command->enter, exit);

@@ -163,10 +163,12 @@ static inline void plain_kernel_end(struct guest_thread *thread,
 	                              tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
 	                                              (uint16_t)command->function, thread->track),
 	                              exit);
-	if (LAYER_UNLIKELY(number == 0))
+	if (LAYER_UNLIKELY(number == 0)) {
 		layer_unrecorded(command, CL_SUCCESS);
-	else if (LAYER_LIKELY(event != NULL))
+	} else if (LAYER_LIKELY(event != NULL)) {
+		layer_drawn(thread, command, number);
 		layer_push(thread, command->queue, event, number);
+	}
 }
 
 void layer_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,

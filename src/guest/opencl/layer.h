@@ -72,8 +72,10 @@ struct layer_run {
 // Which commands of a thread get device times (sample.c).
 enum { LAYER_KINDS = 256 };
 struct layer_sampled_kind {
-	uint64_t key;  // of a kernel and its size, or of a function and a size class
-	uint32_t seen; // so often since the sample began, at most as often as all are taken
+	uint64_t key;    // of a kernel and its size, or of a function and a size class
+	uint32_t seen;   // so often since the sample began; 0: the place is free
+	uint32_t next;   // when that is reached the chance is reckoned anew
+	uint32_t chance; // of 2^32, at least; UINT32_MAX: all are taken
 };
 struct layer_sampler {
 	bool on;              // a sample, else all
@@ -86,6 +88,7 @@ struct layer_sampler {
 	uint64_t chosen;      // when the chance was chosen, or the cost last looked at
 	uint64_t commands;    // of this thread that were timed before there was a sample
 	double spent;         // host ticks on those timed, before `chosen`
+	uint32_t used;        // places of `kinds`
 	struct layer_sampled_kind kinds[LAYER_KINDS];
 };
 struct layer_thread {

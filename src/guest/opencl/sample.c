@@ -3,15 +3,19 @@
 // command does until that, the driver's part for events, questions and release and our own, has
 // taken 5 % of the recording so far, or 2 ms and 5 % of the time since the thread's first command:
 // how long a program took to start says nothing of its commands. From then on chance decides, one
-// command by itself, so that no period of the program's can fall in step with it: a kind of
-// commands is always seen 32 times, then each is taken with a probability at which that part takes
-// 1.6 % of the time. All are counted, in either case.
+// command by itself, so that no period of the program's can fall in step with it: each is taken
+// with a probability at which that part takes 1.6 % of the time. The first of a kind of commands
+// are taken all, and then with a probability that falls as their number grows, so that of a kind
+// that is rare, or that changes while the program warms up, enough are. All are counted, in either
+// case. What was taken by chance is told with its probability (DRAWN).
 #include "guest/opencl/wrap.h"
 
 enum {
 	LOOK_AFTER = 64,     // commands, until the cost is looked at
 	ENOUGH_NS = 2000000, // that they may take, whatever that is of the time since the first
-	FIRST = 32,          // of a kind that are all taken
+	FIRST = 32,          // of a kind that are all taken, of few kinds
+	FEWEST_FIRST = 4,    // of many
+	FIRST_OF_ALL = 128,  // of all kinds together about
 	PLACES = 4,          // that are looked at for it
 	FIRST_EPOCH = 256,
 	LONGEST_EPOCH = 16384,
@@ -104,26 +108,40 @@ static uint64_t key_of(uint32_t function, const struct layer_range *range, size_
 	return key;
 }
 
-// Whether the kind has not been seen often enough. One whose places are taken by others is left to
-// chance.
-static bool is_new(struct layer_sampler *sampler, uint64_t key)
+// With what probability the next of a kind are taken at least: the number of the first ones over
+// that of all so far. So the sample grows by as many each time that a kind's number doubles.
+static void reckon(const struct layer_sampler *sampler, struct layer_sampled_kind *kind)
+{
+	uint32_t first = FIRST_OF_ALL / sampler->used;
+	first = first < FEWEST_FIRST ? FEWEST_FIRST : first > FIRST ? FIRST : first;
+	kind->chance =
+	    kind->seen <= first ? UINT32_MAX : (uint32_t)(((uint64_t)first << 32) / kind->seen);
+	uint32_t step = kind->seen / 8 + 1;
+	kind->next = kind->seen < UINT32_MAX - step ? kind->seen + step : UINT32_MAX;
+}
+
+// The probability for a command of that kind by which it is taken at least. One whose places are
+// taken by others has none of its own.
+static uint32_t chance_of(struct layer_sampler *sampler, uint64_t key)
 {
 	uint64_t place = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 	for (uint64_t i = 0; i < PLACES; i++) {
 		struct layer_sampled_kind *kind = &sampler->kinds[(place + i) % LAYER_KINDS];
-		if (kind->seen == 0)
+		if (kind->seen == 0) {
 			kind->key = key;
+			sampler->used++;
+		}
 		if (kind->key != key)
 			continue;
-		if (kind->seen >= FIRST)
-			return false;
-		kind->seen++;
-		return true;
+		kind->seen += kind->seen < UINT32_MAX;
+		if (kind->seen >= kind->next)
+			reckon(sampler, kind);
+		return kind->chance;
 	}
-	return false;
+	return 0;
 }
 
-bool layer_sample_draw(struct guest_thread *thread, uint32_t function,
+bool layer_sample_draw(struct guest_thread *thread, struct layer_command *command,
                        const struct layer_range *range, size_t bytes)
 {
 	struct layer_sampler *sampler = &layer_of(thread)->sampler;
@@ -134,8 +152,19 @@ bool layer_sample_draw(struct guest_thread *thread, uint32_t function,
 		sampler->left = sampler->epoch;
 		choose_chance(sampler, guest_ticks(), count, sampler->epoch);
 	}
-	bool timed = is_new(sampler, key_of(function, range, bytes)) ||
-	             random_of(sampler) <= sampler->chance;
+	uint32_t chance = chance_of(sampler, key_of(command->function, range, bytes));
+	chance = chance < sampler->chance ? sampler->chance : chance;
+	bool timed = chance == UINT32_MAX || random_of(sampler) < chance;
+	command->chance = timed && chance < UINT32_MAX ? chance : 0;
 	sampler->timed += timed;
 	return timed;
+}
+
+void layer_write_drawn(struct guest_thread *thread, uint32_t number, uint32_t chance)
+{
+	union tare_trace_record *record = guest_event(thread);
+	if (record == NULL)
+		return;
+	record->drawn = (struct tare_trace_drawn){ .number = number, .chance = chance };
+	guest_commit(record, tare_trace_head(TARE_TRACE_DRAWN, 0, 0, thread->track));
 }

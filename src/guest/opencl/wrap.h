@@ -14,7 +14,8 @@ struct layer_command {
 	uint32_t function;
 	uint32_t known_head; // commands of the queue that were pushed before
 	bool waits;
-	bool unsampled; // its times are left out by choice
+	bool unsampled;  // its times are left out by choice
+	uint32_t chance; // by which it has times, of 2^32; 0: not by chance
 };
 
 // An ND-range.
@@ -80,6 +81,15 @@ static inline uint32_t layer_saturated(uint64_t value)
 	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
+// Behind the record of a command that has times.
+void layer_write_drawn(struct guest_thread *thread, uint32_t number, uint32_t chance);
+static inline void layer_drawn(struct guest_thread *thread, const struct layer_command *command,
+                               uint32_t number)
+{
+	if (LAYER_UNLIKELY(command->chance != 0))
+		layer_write_drawn(thread, number, command->chance);
+}
+
 // The recorder has no record for it: an event of ours is let go of.
 static inline void layer_unrecorded(const struct layer_command *command, cl_int status)
 {
@@ -132,16 +142,16 @@ static inline __attribute__((always_inline)) uint64_t layer_begin_ticks(struct g
 // Whether a command is to have device times: by the kind that its kernel and size, or its function
 // and bytes, make it.
 void layer_sample_look(struct guest_thread *thread);
-bool layer_sample_draw(struct guest_thread *thread, uint32_t function,
+bool layer_sample_draw(struct guest_thread *thread, struct layer_command *command,
                        const struct layer_range *range, size_t bytes);
 static inline __attribute__((always_inline)) bool layer_is_sampled(struct guest_thread *thread,
-                                                                   uint32_t function,
+                                                                   struct layer_command *command,
                                                                    const struct layer_range *range,
                                                                    size_t bytes)
 {
 	struct layer_sampler *sampler = &layer_of(thread)->sampler;
 	if (LAYER_UNLIKELY(sampler->on))
-		return layer_sample_draw(thread, function, range, bytes);
+		return layer_sample_draw(thread, command, range, bytes);
 	// The first look comes before there is anything to count down from.
 	if (LAYER_UNLIKELY(sampler->look_in-- <= 1))
 		layer_sample_look(thread);
@@ -166,6 +176,7 @@ layer_command_begin(struct guest_thread *thread, struct layer_command *command, 
 	command->wanted = event;
 	command->known_head = 0;
 	command->unsampled = false;
+	command->chance = 0;
 	command->own = NULL;
 	command->function = function;
 	command->waits = waits;
@@ -173,7 +184,7 @@ layer_command_begin(struct guest_thread *thread, struct layer_command *command, 
 		command->known_head = atomic_load_explicit(&queue->head, memory_order_relaxed);
 		if (takes_event && queue->timed &&
 		    atomic_load_explicit(&guest_active, memory_order_relaxed)) {
-			command->unsampled = !layer_is_sampled(thread, function, range, bytes);
+			command->unsampled = !layer_is_sampled(thread, command, range, bytes);
 			if (event == NULL && queue->supply && LAYER_LIKELY(!command->unsampled))
 				command->event = &command->own;
 		}

@@ -79,6 +79,10 @@ void tare_series_clear(struct tare_series *series);
 // They are kept and reported, not dropped.
 size_t tare_warmup_length(const int64_t *samples, size_t n);
 
+// The two-sided 95 % point of Student's t for `degrees` of freedom; NaN: for none (Abramowitz and
+// Stegun 26.7.5; exact below 3).
+double tare_student_95(size_t degrees);
+
 // t = alpha + s / beta by weighted least squares on relative error (each point weighs the same
 // in percent, as sizes span five decades). Intervals are 95 %, from what the line leaves
 // unexplained, by Student's t; they cannot know of a bend that the model lacks, which shows in

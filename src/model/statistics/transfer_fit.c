@@ -10,8 +10,7 @@ struct line {
 	double intercept_deviation, slope_deviation;
 };
 
-// The two-sided 95 % point of Student's t (Abramowitz and Stegun 26.7.5; exact below 3 degrees).
-static double student_95(size_t degrees)
+double tare_student_95(size_t degrees)
 {
 	static const double few[] = { NAN, 12.706, 4.303 };
 	static const double z = 1.959964;
@@ -97,7 +96,7 @@ int tare_fit_transfer(const uint64_t *bytes, const double *time_ns, size_t n,
 	// The first round expects nothing; weight() then goes by the measured times.
 	for (int round = 0; round < ROUNDS; round++)
 		line = fit_line(bytes, time_ns, n, &line);
-	t = student_95(n - 2);
+	t = tare_student_95(n - 2);
 	// More bytes must cost more time, by so much that the rate is known to a factor of two (a
 	// slope that is barely beyond doubt was picked out of the noise); and no bytes cannot cost
 	// less than nothing, beyond doubt.

@@ -12,6 +12,7 @@ bool tare_report_is_estimated(const struct tare_estimate *estimate)
 const char *tare_report_estimate_remark(bool estimated)
 {
 	return estimated
-	           ? "; but ~ is estimated of all from a random sample, ± with 95 % confidence"
+	           ? "; but ~ is estimated of all from a random sample, ± with 95 % confidence, "
+	             "unless a few that it missed took far longer"
 	           : "";
 }

@@ -156,7 +156,9 @@ static const char *not_all_timed(const void *run, const void *row)
 
 static bool estimated_total(const struct tare_cell_text *cell)
 {
-	return tare_run_estimate_cell(&((const struct tare_task *)cell->row)->estimate, cell);
+	const struct tare_task *task = cell->row;
+
+	return tare_run_estimate_cell(&task->estimate, task->total_ns, cell);
 }
 
 // They are known where the units are not.

@@ -59,8 +59,9 @@ static const char *not_all_timed(const void *run, const void *one)
 
 static bool estimated_total(const struct tare_cell_text *cell)
 {
-	return tare_run_estimate_cell(&((const struct tare_transfer_row *)cell->row)->estimate,
-	                              cell);
+	const struct tare_transfer_row *row = cell->row;
+
+	return tare_run_estimate_cell(&row->estimate, row->total_ns, cell);
 }
 
 // ---- the table

@@ -49,13 +49,19 @@ struct tare_cell_value tare_run_estimated(const struct tare_estimate *estimate, 
 	return estimate->unsampled ? tare_number(ns, TARE_NOT_TIMED) : tare_absent(TARE_NOT_THERE);
 }
 
-bool tare_run_estimate_cell(const struct tare_estimate *estimate, const struct tare_cell_text *cell)
+bool tare_run_estimate_cell(const struct tare_estimate *estimate, int64_t timed_ns,
+                            const struct tare_cell_text *cell)
 {
 	const struct tare_report_unit unit = { "", cell->unit_ns };
 	char figure[RUN_TEXT], about[TARE_UNIT_TEXT];
 
-	if (!tare_report_is_estimated(estimate))
+	if (estimate->unsampled == 0 || timed_ns == 0)
 		return false;
+	if (!tare_report_is_estimated(estimate)) {
+		snprintf(cell->text, cell->size, "≥%s",
+		         tare_report_time((double)timed_ns, unit, figure));
+		return true;
+	}
 	snprintf(cell->text, cell->size, "~%s ±%s", tare_report_time(estimate->ns, unit, figure),
 	         tare_format_significant((estimate->high_ns - estimate->ns) / unit.ns, 2, about));
 	return true;

@@ -19,8 +19,9 @@ struct tare_cell_value tare_run_source_hash(const struct tare_recorded_program *
 struct tare_cell_value tare_run_build_options(const struct tare_recorded_program *program);
 // A figure of `estimate`; absent where all were timed that could be.
 struct tare_cell_value tare_run_estimated(const struct tare_estimate *estimate, double ns);
-// A cell with an estimate and its interval; false where there is none.
-bool tare_run_estimate_cell(const struct tare_estimate *estimate,
+// A cell with an estimate and its interval, or "≥" and `timed_ns`, which the timed took, where the
+// sample tells nothing; false where all were timed that could be.
+bool tare_run_estimate_cell(const struct tare_estimate *estimate, int64_t timed_ns,
                             const struct tare_cell_text *cell);
 // From where the costliest kernels, or kinds of transfers, were issued: a line below their table;
 // nothing without recorded stacks. Returns 0 or -ENOMEM.
