@@ -48,6 +48,7 @@ struct finding_graph {
 	    *costs; // NULL: there is no such launch, or they are not known
 	uint64_t launches;
 	double idle_ns;         // before them
+	double made_ns;         // making one of the launches between two waits
 	double low_ns, best_ns; // saved
 };
 // Adds a launch of a kernel that runs `run_ns`, before which the device was idle.
