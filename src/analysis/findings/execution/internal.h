@@ -8,6 +8,7 @@ int finding_recording_cost(struct evaluation *evaluation, struct tare_error *err
 int finding_host_polling(struct evaluation *evaluation, struct tare_error *error);
 // launch.c
 int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error *error);
+// bound.c
 int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error);
 // lists.c
 int finding_list_rebuilt(struct evaluation *evaluation, struct tare_error *error);
@@ -34,9 +35,18 @@ int finding_unflushed_queue(struct evaluation *evaluation, struct tare_error *er
 
 // start_up.c
 int finding_start_up_builds(struct evaluation *evaluation, struct tare_error *error);
+// ends.c
+int finding_start_up_calls(struct evaluation *evaluation, struct tare_error *error);
+int finding_start_up_host(struct evaluation *evaluation, struct tare_error *error);
+int finding_tear_down(struct evaluation *evaluation, struct tare_error *error);
 // calls.c
 int finding_queries_in_loop(struct evaluation *evaluation, struct tare_error *error);
 int finding_releases_in_loop(struct evaluation *evaluation, struct tare_error *error);
+
+static inline bool finding_is_cuda(const struct evaluation *evaluation)
+{
+	return evaluation->recording->apis >> TARE_TRACE_CUDA & 1;
+}
 
 // graph.c
 // What `tare latency` measured of the device; NULL: it is none of CUDA's, or nothing is kept.
@@ -68,6 +78,10 @@ const char *finding_graph_words(const struct finding_graph *graph, char *text, s
 // their sum.
 double finding_claim_alone(struct evaluation *evaluation, const struct tare_task *task,
                            struct finding_draft *draft, double part);
+
+// How long the device works in the working part while the host does nothing of its own, but waits
+// or is inside the API (idle.c).
+double finding_free_host_ns(const struct evaluation *evaluation);
 
 // Of how many work-items the group of a task's kernel is to be a multiple: what the driver prefers;
 // where it does not tell, as on Level Zero, the largest sub-group. 0: neither is told.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launching costs: kernels that are short against it, and a host that is slower than its
-// device.
+// What launching costs: kernels that are short against it.
 #include "analysis/findings/execution/internal.h"
 
 #include "base/cleanup.h"
@@ -51,12 +50,8 @@ struct launches {
 	double items, lanes; // work-items of a launch, and of the device at once; lanes 0: not few
 	double empty_ns;     // with few: device time × lanes that have no work-item
 	struct finding_graph graph;
+	double fixed_ns; // of the kernels' own time what may be there however little they do
 };
-
-static bool is_cuda(const struct evaluation *evaluation)
-{
-	return evaluation->recording->apis >> TARE_TRACE_CUDA & 1;
-}
 
 // What of it is saved at least. A graph, which CUDA's launches can be made into, still dispatches
 // its nodes one by one.
@@ -65,7 +60,7 @@ static double saved_low_ns(const struct evaluation *evaluation, const struct lau
 	double all_ns = sums->loop_ns + sums->part.low_ns;
 	if (sums->graph.costs)
 		return fmin(all_ns, sums->graph.low_ns);
-	return is_cuda(evaluation) ? all_ns / 2 : all_ns;
+	return finding_is_cuda(evaluation) ? all_ns / 2 : all_ns;
 }
 
 static double launched_ns(const struct launches *sums)
@@ -212,6 +207,32 @@ static void evaluate_fill(const struct evaluation *evaluation, const struct tare
 		sums->lanes = lanes;
 }
 
+// The shortest run of any kernel on the device: a kernel's own fixed time is no longer.
+static double shortest_run_ns(const struct evaluation *evaluation, uint32_t device)
+{
+	double shortest_ns = INFINITY;
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
+		if (tables_is_kernel(command) &&
+		    tables_device(&evaluation->context, command) == device)
+			shortest_ns =
+			    fmin(shortest_ns, (double)(command->end_ns - command->start_ns));
+	}
+	return isfinite(shortest_ns) ? shortest_ns : 0;
+}
+
+// What a device takes for any kernel goes with the launches, too. No recording tells it from the
+// work: it is no longer than the shortest kernel, and taken to be no more than the launching.
+static void evaluate_fixed(struct evaluation *evaluation, const struct tare_task *task,
+                           struct launches *sums, struct finding_draft *draft)
+{
+	double most_ns = shortest_run_ns(evaluation, task->device) * (double)sums->count;
+	sums->fixed_ns = fmax(0, fmin(most_ns, launched_ns(sums)) - sums->empty_ns);
+	if (sums->fixed_ns > 0 && sums->lanes == 0)
+		finding_claim_alone(evaluation, task, draft, 0);
+}
+
 // ---- words
 
 // Whether a graph is known to save little of it.
@@ -268,8 +289,13 @@ static void tell_short(struct evaluation *evaluation, const struct launches *sum
                        struct finding_draft *draft)
 {
 	char all[TARE_UNIT_TEXT], own[TARE_UNIT_TEXT], empty[TARE_UNIT_TEXT];
-	char host[128] = "", fill[256] = "", graph[320] = "";
+	char host[128] = "", fill[256] = "", graph[320] = "", fixed[128] = "";
+	char own_fixed[TARE_UNIT_TEXT];
 	double cost_ns = launched_ns(sums);
+	if (sums->fixed_ns > HOST_WORTH_SAYING * cost_ns)
+		snprintf(fixed, sizeof fixed,
+		         "; what the device takes for any kernel goes as well, %s at most",
+		         tare_format_ns(sums->fixed_ns, own_fixed));
 	if (sums->host_ns > HOST_WORTH_SAYING * cost_ns)
 		snprintf(host, sizeof host,
 		         "; %s of the program's own time between them is beside that",
@@ -283,16 +309,16 @@ static void tell_short(struct evaluation *evaluation, const struct launches *sum
 		    tare_format_ns(sums->empty_ns, empty));
 	if (sums->graph.costs)
 		finding_graph_words(&sums->graph, graph, sizeof graph);
-	else if (is_cuda(evaluation))
+	else if (finding_is_cuda(evaluation))
 		snprintf(graph, sizeof graph,
 		         "; a graph's nodes have a gap between them, too, which was not measured "
 		         "(`tare latency` keeps it): at least half of it is taken to be saved");
 	finding_evidence(
 	    draft,
 	    "between them the device idles %s (%.1f %% of the working part) while they are "
-	    "issued, handed over and dispatched; first launches are left out%s%s%s",
+	    "issued, handed over and dispatched; first launches are left out%s%s%s%s",
 	    tare_format_ns(cost_ns, all), evaluation_percent(evaluation, cost_ns), host, fill,
-	    graph);
+	    fixed, graph);
 }
 
 static void describe_short(struct evaluation *evaluation, const struct tare_task *task,
@@ -308,6 +334,7 @@ static void describe_short(struct evaluation *evaluation, const struct tare_task
 	finding_figure(draft, "work_items", sums->items, "counted");
 	if (sums->lanes > 0)
 		finding_figure(draft, "empty_ns", sums->empty_ns, "model");
+	finding_figure(draft, "fixed_ns", sums->fixed_ns, "model");
 	draft->finding.device = task->device;
 	draft->finding.confidence = TARE_CONFIDENCE_LIKELY;
 	if (sums->graph.costs)
@@ -315,7 +342,7 @@ static void describe_short(struct evaluation *evaluation, const struct tare_task
 	double saved_ns = sums->graph.costs && advises_graph(sums) ? sums->graph.best_ns : cost_ns;
 	// The program's own time between launches goes with them, if the loop moves to the device.
 	finding_cost(draft, saved_low_ns(evaluation, sums), saved_ns + sums->empty_ns / 2,
-	             cost_ns + sums->host_ns + sums->empty_ns);
+	             cost_ns + sums->host_ns + sums->empty_ns + sums->fixed_ns);
 }
 
 // Others do not claim again what was raised here. What the program does now and then in such a loop
@@ -357,6 +384,7 @@ static int evaluate_short(struct evaluation *evaluation, size_t row, struct shor
 		finding_drop(draft);
 		return 0;
 	}
+	evaluate_fixed(evaluation, task, sums, draft);
 	describe_short(evaluation, task, sums, draft);
 	mark_told(evaluation, row, sums);
 	return finding_raise(draft);
@@ -402,182 +430,4 @@ int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error 
 	free(tasks.at);
 	free(tasks.of_name);
 	return code;
-}
-
-// ---- the host is slower than the device
-
-#define BOUND_SHARE 0.10
-// The device has run out of work before so many of the commands.
-#define RAN_OUT 0.5
-// Not said again when short kernels are so much of it.
-#define EXPLAINED 0.5
-
-// What findings of that id cost together.
-static double found_ns(const struct evaluation *evaluation, const char *id)
-{
-	double sum_ns = 0;
-	for (size_t i = 0; i < evaluation->findings->count; i++)
-		if (strcmp(evaluation->findings->at[i].id, id) == 0)
-			sum_ns += (double)evaluation->findings->at[i].cost_ns;
-	return sum_ns;
-}
-
-// A call that issues something, and what recording it costs.
-struct issue {
-	int64_t at_ns;
-	double cost_ns;
-};
-
-static int compare_issues(const void *a, const void *b)
-{
-	int64_t left = ((const struct issue *)a)->at_ns, right = ((const struct issue *)b)->at_ns;
-	return (left > right) - (left < right);
-}
-
-// Commands, and the other calls, in the order of time; those of a row at its beginning.
-static struct issue *find_issues(const struct evaluation *evaluation, size_t *count)
-{
-	const struct tare_recording *recording = evaluation->recording;
-	size_t commands = recording->command_count, calls = recording->call_count;
-	struct issue *issues = calloc(commands + calls + 1, sizeof *issues);
-	double command_ns = (double)evaluation->command_cost_ps / 1e3,
-	       call_ns = (double)evaluation->call_cost_ps / 1e3;
-	*count = 0;
-	for (size_t i = 0, k = 0; issues && (i < commands || k < calls);) {
-		const struct tare_recorded_command *command =
-		    i < commands ? TARE_COMMAND(recording, i) : NULL;
-		const struct tare_recorded_call *call = k < calls ? &recording->calls[k] : NULL;
-		if (command && (!call || command->enter_ns <= call->enter_ns)) {
-			i++;
-			if (tables_has_command_of_any_name(&evaluation->context, command))
-				issues[(*count)++] =
-				    (struct issue){ command->enter_ns, command_ns };
-		} else {
-			k++;
-			if (tables_has_call(&evaluation->context, call))
-				issues[(*count)++] =
-				    (struct issue){ call->enter_ns, call_ns * (double)call->count };
-		}
-	}
-	// The recording has them in this order; hand-made ones may not.
-	for (size_t i = 1; issues && i < *count; i++)
-		if (issues[i - 1].at_ns > issues[i].at_ns) {
-			qsort(issues, *count, sizeof *issues, compare_issues);
-			break;
-		}
-	return issues;
-}
-
-// What of a gap went into recording what was issued in it, of its part inside the API; *first as
-// evaluation_within_gap's. Nobody saves that by issuing less.
-static double recorders_ns(const struct ledger_working_gap *gap, double api_ns,
-                           const struct issue *issues, size_t count, size_t *first)
-{
-	double sum_ns = 0;
-	while (*first < count && issues[*first].at_ns < gap->from_ns)
-		++*first;
-	for (; *first < count && issues[*first].at_ns < gap->to_ns; ++*first)
-		sum_ns += issues[*first].cost_ns;
-	return fmin(api_ns, sum_ns);
-}
-
-// What the host's being inside the API costs.
-struct bound {
-	struct gap_sum sum;
-	struct finding_graph graph;
-	double recorder_ns;
-	uint64_t runs; // commands that have an effect
-};
-
-static void sum_bound(struct evaluation *evaluation, const struct issue *issues, size_t issued,
-                      struct finding_draft *draft, struct bound *bound)
-{
-	size_t first = 0;
-	for (size_t i = 0; i < evaluation->order_count; i++)
-		bound->runs +=
-		    tare_command_effect(TARE_COMMAND(evaluation->recording,
-		                                     evaluation->order[i])) != TARE_EFFECT_NONE;
-	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[i];
-		double api_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) -
-		                (double)evaluation_first_use_ns(evaluation, gap);
-		if (gap->command == TARE_NO_INDEX || api_ns <= 0)
-			continue;
-		evaluation_add_part(evaluation, TARE_NO_INDEX, gap, api_ns, &bound->sum);
-		bound->recorder_ns += recorders_ns(gap, api_ns, issues, issued, &first);
-		finding_graph_add_gap(evaluation, gap, api_ns, &bound->graph);
-		finding_claim(draft, gap->from_ns, gap->to_ns);
-		finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns, llround(api_ns));
-	}
-	finding_graph_end(evaluation, &bound->graph);
-}
-
-static void tell_bound(struct evaluation *evaluation, const struct bound *bound,
-                       struct finding_draft *draft)
-{
-	const struct gap_sum *sum = &bound->sum;
-	char cost[TARE_UNIT_TEXT], words[320] = "";
-	// Of CUDA what CUPTI takes inside the calls is in it, and nobody knows how much.
-	bool known = evaluation->tables->coverage.driver_ns != TARE_NO_TIME;
-	tare_format_ns(sum->ns, cost);
-	if (bound->graph.costs)
-		finding_graph_words(&bound->graph, words, sizeof words);
-	finding_title(
-	    draft,
-	    "The host issues work more slowly than the device executes it: before %.0f %% "
-	    "of the commands the device had run out of work",
-	    100 * (double)sum->gaps / (double)bound->runs);
-	finding_evidence(
-	    draft,
-	    "the device idles %s (%.1f %% of the working part) while the host is inside "
-	    "the API, before %llu of %llu commands%s%s",
-	    cost, evaluation_percent(evaluation, sum->ns), (unsigned long long)sum->gaps,
-	    (unsigned long long)bound->runs,
-	    known ? ""
-	          : "; what recording took of that in the driver is not known (`tare record "
-	            "--calibrate` tells)",
-	    words);
-	finding_advice(draft,
-	               "Enqueue ahead of the device, set arguments once, and make fewer and larger "
-	               "commands%s%s",
-	               is_cuda(evaluation) ? "; where launches repeat " : "",
-	               is_cuda(evaluation) ? finding_word(evaluation, FINDING_WORD_REPLAY) : "");
-	finding_figure(draft, "idle_in_api_ns", sum->ns, "device timestamp");
-	finding_figure(draft, "commands", (double)bound->runs, "counted");
-	finding_figure(draft, "ran_out", (double)sum->gaps, "counted");
-	if (bound->graph.costs)
-		finding_figure(draft, "graph_saves_ns", bound->graph.low_ns, "model");
-	draft->finding.confidence = TARE_CONFIDENCE_LIKELY;
-	// How much fewer commands can be is the program's: half of it at least, where that is done
-	// at all.
-	double low_ns = known ? fmax(0, sum->low_ns - bound->recorder_ns) / 2 : 0;
-	finding_cost(draft, fmax(low_ns, bound->graph.low_ns), sum->ns - bound->recorder_ns,
-	             sum->high_ns);
-}
-
-int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error)
-{
-	struct finding_draft draft;
-	struct bound bound = { .recorder_ns = 0 };
-	const struct gap_sum *sum = &bound.sum;
-	size_t issued;
-	TARE_FREE struct issue *issues = find_issues(evaluation, &issued);
-	(void)error;
-	if (!issues)
-		return -ENOMEM;
-	finding_begin(evaluation, &draft, "launch-bound");
-	double explained_ns = found_ns(evaluation, "many-short-kernels") +
-	                      found_ns(evaluation, "synchronous-launches") +
-	                      found_ns(evaluation, "synchronize-drains");
-	sum_bound(evaluation, issues, issued, &draft, &bound);
-	if (bound.runs < LAUNCHES || (double)sum->gaps < RAN_OUT * (double)bound.runs ||
-	    explained_ns > EXPLAINED * sum->ns ||
-	    !finding_matters(evaluation, TARE_NO_INDEX, sum->ns,
-	                     evaluation_edges(evaluation, sum->gaps), sum->gaps, sum->gaps,
-	                     BOUND_SHARE)) {
-		finding_drop(&draft);
-		return 0;
-	}
-	tell_bound(evaluation, &bound, &draft);
-	return finding_raise(&draft);
 }
