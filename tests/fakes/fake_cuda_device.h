@@ -206,6 +206,7 @@ struct words {
 	bool launch_blocking; // CUDA_LAUNCH_BLOCKING is 1
 	int fail_launch, fail_code, hang_launch, step;
 	int load_us, module_us; // of a kernel and its module, at the first launch of it
+	int launch_us;          // of the host's time, for each launch that is not captured
 	bool no_wait_value, no_managed, no_peer, shared_link, exclusive, prohibited;
 	char name[64];
 	size_t memory, host_memory, memory_above, fail_peer;

@@ -367,6 +367,8 @@ cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned i
 	            (uint64_t)size_x * size_y * size_z);
 	count_launch(&op);
 	cu_result result = append(stream, &op, &made);
+	if (made && gpu.words.launch_us)
+		host_takes(tare_model_times_ps((uint64_t)gpu.words.launch_us, 1000000));
 	if (made && gpu.words.launch_blocking)
 		result = drain(made->stream);
 	return leave(result);

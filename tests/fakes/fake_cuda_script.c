@@ -36,7 +36,7 @@ static void read_word(const char *word, const char *value)
 		{ "devices", &words->devices },     { "fail_launch", &words->fail_launch },
 		{ "fail_code", &words->fail_code }, { "hang_launch", &words->hang_launch },
 		{ "step", &words->step },           { "load_us", &words->load_us },
-		{ "module_us", &words->module_us },
+		{ "module_us", &words->module_us }, { "launch_us", &words->launch_us },
 	};
 	const struct {
 		const char *word;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The twins of pairs_work.c and pairs_transfers.c on CUDA: for every finding a program that must
-// raise it, and a like one that must not: pairs_cuda NAME raise|silent|fixed [FACTOR]. They are for
-// the stand-in for the driver with the script cuda-pairs.tare-device, where a turn of a work-item
-// takes 1 ns; on a GPU the factor makes kernels as long: `pairs_cuda factor` measures it.
+// raise it, and a like one that must not: pairs_cuda NAME raise|silent|fixed|graph [FACTOR]. They
+// are for the stand-in for the driver with the script cuda-pairs.tare-device, where a turn of a
+// work-item takes 1 ns; on a GPU the factor makes kernels as long: `pairs_cuda factor` measures it.
 #include "example.h"
 #include "stopwatch.h"
 
@@ -22,7 +22,7 @@ static struct kernel kernel;
 static cu_stream stream, other;
 static cu_pointer memory; // on the device, as much as AGAIN
 static char *host;        // plain, on 4096 bytes, as much
-static bool raise_it, fix_it;
+static bool raise_it, fix_it, graph_it;
 static uint32_t factor = 1;
 static uint32_t device_units; // of the device
 // modules are to be, and were, loaded for so long before the first command
@@ -66,9 +66,29 @@ static void warm_up(void)
 
 // ---- kernels and the host
 
+static void short_kernels_as_a_graph(void)
+{
+	cu_graph captured;
+	cu_graph_exec graph;
+
+	DO(cuStreamBeginCapture_v2, stream, ABI_STREAM_CAPTURE_MODE_RELAXED);
+	for (int i = 0; i < SMALL_LAUNCHES; i++)
+		run(1);
+	DO(cuStreamEndCapture, stream, &captured);
+	DO(cuGraphInstantiateWithFlags, &graph, captured, 0);
+	DO(cuGraphLaunch, graph, stream);
+	finish();
+	DO(cuGraphExecDestroy, graph);
+	DO(cuGraphDestroy, captured);
+}
+
 static void many_short_kernels(void)
 {
 	warm_up();
+	if (graph_it) {
+		short_kernels_as_a_graph();
+		return;
+	}
 	if (fix_it)
 		run_in(stream, SMALL_LAUNCHES * ITEMS, GROUP, 1);
 	for (int i = 0; i < (fix_it ? 0 : raise_it ? SMALL_LAUNCHES : 200); i++)
@@ -576,6 +596,8 @@ int main(int count, char **arguments)
 	}
 	fix_it = count >= 3 && strcmp(arguments[2], "fixed") == 0;
 	raise_it = count >= 3 && strcmp(arguments[2], "raise") == 0;
+	// The same launches, replayed; of many-short-kernels alone.
+	graph_it = count >= 3 && strcmp(arguments[2], "graph") == 0;
 	if (count == 4)
 		factor = (uint32_t)strtoul(arguments[3], NULL, 10);
 	for (size_t i = 0; count >= 3 && i < sizeof pairs / sizeof *pairs; i++) {
@@ -592,6 +614,6 @@ int main(int count, char **arguments)
 		close_pair();
 		return 0;
 	}
-	fprintf(stderr, "usage: pairs_cuda NAME raise|silent|fixed [FACTOR] | factor\n");
+	fprintf(stderr, "usage: pairs_cuda NAME raise|silent|fixed|graph [FACTOR] | factor\n");
 	return 2;
 }

@@ -68,6 +68,7 @@ struct tare_launch_costs {
 	const char *device;     // its name
 	double launch_ns;       // an empty kernel, one of many in a row
 	double graph_kernel_ns; // one of many in a graph
+	double graph_make_ns;   // making a graph, once, for each kernel
 	double graph_launch_ns; // launching a graph of one, beyond launching a kernel; at least 0
 	const char *measured;   // date; "": not known
 };

@@ -44,7 +44,10 @@ static void add_launches(const struct tare_recorded_device *device,
 		return;
 	memcpy(ceilings->dates[ceilings->launch_count], times.measured, sizeof times.measured);
 	ceilings->launches[ceilings->launch_count] =
-	    (struct tare_launch_costs){ device->name, times.launch_ns, times.graph_kernel_ns,
+	    (struct tare_launch_costs){ device->name,
+		                        times.launch_ns,
+		                        times.graph_kernel_ns,
+		                        times.graph_make_ns,
 		                        fmax(0, times.graph_wait_ns - times.wait_ns),
 		                        ceilings->dates[ceilings->launch_count] };
 	ceilings->launch_count++;

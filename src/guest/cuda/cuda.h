@@ -40,6 +40,9 @@ extern char cuda_library[256]; // the driver's file
 bool cuda_is_driver(const void *caller);
 // Opens it, from within cuInit; `caller`: an address in the driver's library.
 void cuda_driver_open(const void *caller);
+// Its version by its file's name ("580.159.04"); "": not told.
+enum { CUDA_VERSION_BYTES = 32 };
+const char *cuda_driver_version(char text[CUDA_VERSION_BYTES]);
 // False: there is none that can be used.
 bool cuda_cupti_open(void);
 

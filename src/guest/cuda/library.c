@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct cuda_driver_calls cuda_driver;
 struct cupti_functions cuda_cupti;
@@ -46,6 +47,26 @@ bool cuda_is_driver(const void *caller)
 	char name[NAME_BYTES];
 	void *library = library_of(caller, name);
 	return !library || dlsym(library, "cuDeviceGetName");
+}
+
+// libcuda.so.1 is a link to the file that is named after the driver.
+const char *cuda_driver_version(char text[CUDA_VERSION_BYTES])
+{
+	static const char before[] = "libcuda.so.";
+	char file[NAME_BYTES];
+	ssize_t bytes = readlink(cuda_library, file, sizeof file - 1);
+	const char *name, *version;
+	if (bytes < 0)
+		snprintf(file, sizeof file, "%s", cuda_library);
+	else
+		file[bytes] = '\0';
+	name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	version = name + sizeof before - 1;
+	if (strncmp(name, before, sizeof before - 1) != 0 || !strchr(version, '.') ||
+	    version[strspn(version, "0123456789.")])
+		return "";
+	snprintf(text, CUDA_VERSION_BYTES, "%s", version);
+	return text;
 }
 
 void cuda_driver_open(const void *caller)

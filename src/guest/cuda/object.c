@@ -195,7 +195,7 @@ static void clock_facts(const struct cuda_device *device)
 
 static void define_device(const struct cuda_device *device)
 {
-	char name[TEXT_BYTES] = "";
+	char name[TEXT_BYTES] = "", version[CUDA_VERSION_BYTES];
 	size_t bytes = 0;
 	if (cuda_driver.cuDeviceGetName)
 		cuda_driver.cuDeviceGetName(name, sizeof name - 1, device->ordinal);
@@ -204,6 +204,8 @@ static void define_device(const struct cuda_device *device)
 	define_at(begin_ticks, TARE_OBJECT_DEVICE, device, &platform, NULL, 0, bytes, text_of(name),
 	          device->number);
 	cuda_fact(TARE_TRACE_FACT_VENDOR, device, 0, text_of("NVIDIA"));
+	if (cuda_driver_version(version)[0])
+		cuda_fact(TARE_TRACE_FACT_DRIVER_VERSION, device, 0, text_of(version));
 	cuda_fact(TARE_TRACE_FACT_DEVICE_TYPE, device, NVIDIA_GPU, 0);
 	attribute_fact(device, TARE_TRACE_FACT_COMPUTE_UNITS, ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 	               1);

@@ -17,6 +17,7 @@ static const struct {
 	{ "launch, many then wait", MEMBER(launch_ns) },
 	{ "launch and wait", MEMBER(wait_ns) },
 	{ "graph of many, per kernel", MEMBER(graph_kernel_ns) },
+	{ "making a graph, per kernel", MEMBER(graph_make_ns) },
 	{ "graph of one kernel", MEMBER(graph_wait_ns) },
 #undef MEMBER
 };

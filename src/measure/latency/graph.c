@@ -51,6 +51,26 @@ int latency_sample_graph(struct latency_task *task, int64_t *values, struct tare
 	return status;
 }
 
+// ---- making one
+
+int latency_begin_make(struct latency_task *task, struct tare_error *error)
+{
+	return latency_begin_graph(task, error);
+}
+
+int latency_sample_make(struct latency_task *task, int64_t *values, struct tare_error *error)
+{
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_host_time begin;
+
+	tare_graph_free(task->graph);
+	task->graph = NULL;
+	begin = tare_device_now(bench->device);
+	int status = record(task, bench->plain, error);
+	values[0] = latency_ps(begin, tare_device_now(bench->device), task->batch);
+	return status;
+}
+
 // ---- by the nodes' stamps
 
 // How the nodes' stamps came about goes into the labels.

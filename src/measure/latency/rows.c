@@ -181,6 +181,13 @@ const struct latency_row latency_rows[] = {
 	  FIGURES({ "graph of many, per kernel",
 	            "launch of a graph of empty kernels in a row, then finish; per kernel",
 	            .divided = LATENCY_BATCH }) },
+	{ "graph", "making a graph", ROW(make), .extra = true, .needs_kernel = true,
+	  .batch_most = LATENCY_MANY,
+	  FIGURES({ "making a graph, per kernel",
+	            "launches of an empty kernel recorded into a graph that is made ready; host "
+	            "time of "
+	            "the whole, per kernel, without launching it",
+	            .divided = LATENCY_BATCH }) },
 	{ "graph", "graph, by its nodes", ROW(nodes), .extra = true, .needs_kernel = true,
 	  .needs_stamps = true, .traced = true, .stamped_else = true, .batch_least = 2,
 	  .batch_most = LATENCY_MANY,

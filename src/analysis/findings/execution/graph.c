@@ -55,24 +55,31 @@ void finding_graph_end(const struct evaluation *evaluation, struct finding_graph
 	double waits = 1, most_ns;
 	if (!graph->costs)
 		return;
-	// Where the host waits for what ran, another graph begins.
+	// Where the host waits for what ran, the graph ends, and is launched again. Were there no
+	// waits, it would be one graph, and made for once.
 	for (size_t i = 0; i < evaluation->gap_count; i++)
 		waits += evaluation->gaps[i].drained;
 	most_ns = fmax(0, graph->idle_ns - (double)graph->launches * graph->costs->graph_kernel_ns);
-	graph->low_ns = fmax(0, graph->low_ns - waits * graph->costs->graph_launch_ns);
+	graph->made_ns = (double)graph->launches / waits * graph->costs->graph_make_ns;
+	graph->low_ns =
+	    fmax(0, graph->low_ns - waits * graph->costs->graph_launch_ns - graph->made_ns);
 	graph->best_ns = fmax(graph->low_ns, (graph->low_ns + most_ns) / 2);
 }
 
 const char *finding_graph_words(const struct finding_graph *graph, char *text, size_t size)
 {
-	char launch[TARE_UNIT_TEXT], node[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT];
+	char launch[TARE_UNIT_TEXT], node[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT],
+	    made[TARE_UNIT_TEXT];
 	tare_format_ns(graph->costs->launch_ns, launch);
 	tare_format_ns(graph->costs->graph_kernel_ns, node);
 	tare_format_ns(graph->low_ns, low);
+	tare_format_ns(graph->made_ns, made);
 	snprintf(
 	    text, size,
 	    "; on this machine a launch costs %s, and %s as one of a graph's (tare latency%s%s): "
-	    "replaying these as a graph saves at least %s",
-	    launch, node, graph->costs->measured[0] ? ", " : "", graph->costs->measured, low);
+	    "replaying these as a graph saves at least %s; that making one of what lies between "
+	    "two waits "
+	    "takes %s, once, is taken off",
+	    launch, node, graph->costs->measured[0] ? ", " : "", graph->costs->measured, low, made);
 	return text;
 }

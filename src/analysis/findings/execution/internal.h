@@ -8,6 +8,7 @@ int finding_recording_cost(struct evaluation *evaluation, struct tare_error *err
 int finding_host_polling(struct evaluation *evaluation, struct tare_error *error);
 // launch.c
 int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error *error);
+// bound.c
 int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error);
 // lists.c
 int finding_list_rebuilt(struct evaluation *evaluation, struct tare_error *error);
@@ -42,6 +43,11 @@ int finding_tear_down(struct evaluation *evaluation, struct tare_error *error);
 int finding_queries_in_loop(struct evaluation *evaluation, struct tare_error *error);
 int finding_releases_in_loop(struct evaluation *evaluation, struct tare_error *error);
 
+static inline bool finding_is_cuda(const struct evaluation *evaluation)
+{
+	return evaluation->recording->apis >> TARE_TRACE_CUDA & 1;
+}
+
 // graph.c
 // What `tare latency` measured of the device; NULL: it is none of CUDA's, or nothing is kept.
 const struct tare_launch_costs *finding_launch_costs(const struct evaluation *evaluation,
@@ -52,6 +58,7 @@ struct finding_graph {
 	    *costs; // NULL: there is no such launch, or they are not known
 	uint64_t launches;
 	double idle_ns;         // before them
+	double made_ns;         // making one of the launches between two waits
 	double low_ns, best_ns; // saved
 };
 // Adds a launch of a kernel that runs `run_ns`, before which the device was idle.

@@ -54,7 +54,7 @@ const struct finding_rule finding_rules_work[] = {
 	    "100 commands, before half of them; 10 % of the working part; many-short-kernels, "
 	    "synchronous-launches and synchronize-drains not half of it",
 	    "idle: host in API calls, without what recording takes of it; low: half of that, "
-	    "CUDA: 0; high: "
+	    "CUDA: what a graph saves of launches, 0 where that is not measured; high: "
 	    "with it",
 	    PAIR("launch-bound") },
 	  FINDING_NEEDS_TIMES,

@@ -233,6 +233,17 @@ static void find(struct scene *scene)
 	                 0);
 }
 
+// Judges it anew with what was measured of the device.
+static void find_knowing(struct scene *scene, const struct tare_launch_costs *costs)
+{
+	const struct tare_findings_known known = { costs, 1 };
+	tare_findings_free(&scene->findings);
+	assert_int_equal(tare_findings_find_knowing(&scene->made->recording, &scene->view,
+	                                            &scene->ledgers, &scene->tables, &known,
+	                                            &scene->findings, NULL),
+	                 0);
+}
+
 static struct scene *make_scene(const struct script *script)
 {
 	struct scene *scene = calloc(1, sizeof *scene);

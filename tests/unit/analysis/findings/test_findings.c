@@ -440,6 +440,77 @@ static void a_graph_is_not_said_to_save_all_of_a_launch(void **state)
 	}
 }
 
+static double figure_of(const struct tare_finding *finding, const char *name)
+{
+	for (size_t i = 0; i < finding->figure_count; i++)
+		if (!strcmp(finding->figures[i].name, name))
+			return finding->figures[i].value;
+	return NAN;
+}
+
+// Of 199 gaps of 3 µs, for the first launch is no turn, with kernels of 2 µs.
+static void what_a_graph_saves_is_by_what_was_measured(void **state)
+{
+	static const struct {
+		const char *device;
+		double launch_ns, node_ns, make_ns, graph_ns;
+		double saves_ns, low_ns, best_ns; // saves NaN: it is not told
+		bool cuda, advised;
+	} rows[] = {
+		{ "device", 4500, 500, 0, 15e3, 199 * 2e3 - 15e3, 199 * 2e3 - 15e3, 440e3, true,
+		  true },
+		{ "device", 9000, 500, 0, 0, 199 * 2.5e3, 199 * 2.5e3, 199 * 2.5e3, true, true },
+		{ "device", 9000, 500, 1000, 0, 199 * 1.5e3, 199 * 1.5e3, 199 * 2e3, true, true },
+		{ "device", 9000, 500, 7000, 0, 0, 0, 199 * 1.25e3, true, true },
+		{ "device", 2100, 500, 0, 0, 0, 0, 199 * 1.25e3, true, true },
+		{ "device", 9000, 2900, 0, 0, 199 * 100, 199 * 100, 199 * 3e3, true, false },
+		{ "another", 4500, 500, 0, 0, NAN, 199 * 1.5e3, 199 * 3e3, true, true },
+		{ "device", 4500, 500, 0, 0, NAN, 199 * 3e3, 199 * 3e3, false, true },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct tare_launch_costs costs = { rows[i].device,   rows[i].launch_ns,
+			                                 rows[i].node_ns,  rows[i].make_ns,
+			                                 rows[i].graph_ns, "2026-02-01" };
+		struct scene *scene = run_script(&(struct script){
+		    .run_ns = 2 * US, .dispatch_ns = 3 * US, .cuda = rows[i].cuda });
+		find_knowing(scene, &costs);
+		const struct tare_finding *finding = found(scene, "many-short-kernels");
+		assert_non_null(finding);
+		double saves_ns = figure_of(finding, "graph_saves_ns");
+		bool told = isnan(rows[i].saves_ns) ? isnan(saves_ns)
+		                                    : fabs(saves_ns - rows[i].saves_ns) < 5e3;
+		if (!told || fabs((double)finding->cost_low_ns - rows[i].low_ns) > 5e3 ||
+		    fabs((double)finding->cost_ns - rows[i].best_ns) > 5e3)
+			fail_msg("row %zu: saves %.0f, low %lld, best %lld", i, saves_ns,
+			         (long long)finding->cost_low_ns, (long long)finding->cost_ns);
+		if (rows[i].cuda)
+			assert_int_equal(strstr(finding->advice, "torch.cuda.graph") != NULL,
+			                 rows[i].advised);
+		assert_int_equal(strstr(finding->evidence, "2026-02-01") != NULL,
+		                 !isnan(rows[i].saves_ns));
+		free_scene(scene);
+	}
+}
+
+// Where the host does other things than launch, a graph saves no more than the launches.
+static void a_graph_saves_launches_and_no_other_calls(void **state)
+{
+	const struct tare_launch_costs costs = { "device", 4000, 700, 100, 0, "" };
+	struct scene *scene = run_script(&(struct script){ .api_ns = 250 * US, .cuda = true });
+	(void)state;
+	const struct tare_finding *finding = found(scene, "launch-bound");
+	assert_non_null(finding);
+	assert_true(isnan(figure_of(finding, "graph_saves_ns")));
+	find_knowing(scene, &costs);
+	finding = found(scene, "launch-bound");
+	assert_non_null(finding);
+	assert_true(fabs(figure_of(finding, "graph_saves_ns") - 199 * 3.2e3) < 10e3);
+	assert_true(finding->cost_ns > 199 * 40 * US);
+	assert_true(finding->cost_low_ns >= 199 * 3 * US);
+	free_scene(scene);
+}
+
 // What is before the working part, or behind it, is its matter, too.
 static bool is_of_run(const char *id)
 {
@@ -899,6 +970,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_rule_is_raised_where_it_must_be),
 		cmocka_unit_test(a_graph_is_not_said_to_save_all_of_a_launch),
+		cmocka_unit_test(what_a_graph_saves_is_by_what_was_measured),
+		cmocka_unit_test(a_graph_saves_launches_and_no_other_calls),
 		cmocka_unit_test(without_device_times_nothing_is_claimed),
 		cmocka_unit_test(what_is_said_hangs_together),
 		cmocka_unit_test(the_same_time_is_counted_once),
