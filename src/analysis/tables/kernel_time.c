@@ -3,7 +3,6 @@
 #include "analysis/tables/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool is_counted(const struct tables_context *context, bool of_view,
                        const struct tare_recorded_command *command, struct tables_span *span)
@@ -34,40 +33,31 @@ static int add_span(struct device_spans *spans, struct tables_span span)
 }
 
 // Turns the ends of merged spans into the time run before each, and adds the total to them.
-static void accumulate(struct tables_span *spans, size_t n)
+static int accumulate(struct device_spans *of)
 {
+	struct tables_span *total = TARE_ROOM_FOR(of->at, of->room, of->count);
 	int64_t before_ns = 0;
-	for (size_t i = 0; i < n; i++) {
-		int64_t length_ns = spans[i].to - spans[i].from;
-		spans[i].to = before_ns;
+	if (!total)
+		return -ENOMEM;
+	for (size_t i = 0; i < of->count; i++) {
+		int64_t length_ns = of->at[i].to - of->at[i].from;
+		of->at[i].to = before_ns;
 		before_ns = tables_add(before_ns, length_ns);
 	}
-	spans[n] = (struct tables_span){ INT64_MAX, before_ns };
+	*total = (struct tables_span){ INT64_MAX, before_ns };
+	return 0;
 }
 
-// One behind the other, into `busy`.
-static int join(struct device_spans *of, size_t devices, struct tables_busy *busy)
+// Hands a device's spans over, in order and without the room that is left.
+static int finish(struct device_spans *of, struct tables_span **spans, size_t *count)
 {
-	size_t room = 0;
-	for (size_t i = 0; i < devices; i++) {
-		tables_sort(of[i].at, of[i].count);
-		of[i].count = tables_merge(of[i].at, of[i].count);
-		busy->first[i] = room;
-		busy->total[i] = room + of[i].count;
-		room += of[i].count + 1;
-	}
-	busy->spans = malloc(room * sizeof *busy->spans);
-	if (!busy->spans)
-		return -ENOMEM;
-	for (size_t i = 0; i < devices; i++) {
-		if (of[i].count)
-			memcpy(busy->spans + busy->first[i], of[i].at,
-			       of[i].count * sizeof *of[i].at);
-		accumulate(busy->spans + busy->first[i], of[i].count);
-		free(of[i].at);
-		of[i].at = NULL;
-	}
-	return 0;
+	tables_sort(of->at, of->count);
+	of->count = tables_merge(of->at, of->count);
+	int code = accumulate(of);
+	*count = of->count;
+	*spans = of->at;
+	of->at = NULL;
+	return code;
 }
 
 int tables_busy_open(const struct tables_context *context, bool of_view, struct tables_busy *busy)
@@ -76,9 +66,10 @@ int tables_busy_open(const struct tables_context *context, bool of_view, struct 
 	size_t devices = recording->device_count + 1;
 	struct device_spans *of = calloc(devices, sizeof *of);
 	int code = 0;
-	*busy = (struct tables_busy){ .first = calloc(devices, sizeof *busy->first),
-		                      .total = calloc(devices, sizeof *busy->total) };
-	if (!of || !busy->first || !busy->total)
+	*busy = (struct tables_busy){ .spans = calloc(devices, sizeof *busy->spans),
+		                      .count = calloc(devices, sizeof *busy->count),
+		                      .devices = devices };
+	if (!of || !busy->spans || !busy->count)
 		code = -ENOMEM;
 	for (size_t i = 0; i < recording->command_count && !code; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
@@ -86,58 +77,59 @@ int tables_busy_open(const struct tables_context *context, bool of_view, struct 
 		if (is_counted(context, of_view, command, &span))
 			code = add_span(&of[tables_device(context, command)], span);
 	}
-	if (!code)
-		code = join(of, devices, busy);
+	for (size_t i = 0; i < devices && !code; i++)
+		code = finish(&of[i], &busy->spans[i], &busy->count[i]);
 	for (size_t i = 0; of && i < devices; i++)
 		free(of[i].at);
 	free(of);
 	return code;
 }
 
-int tables_busy_shrink(const struct tables_context *context, struct tables_busy *busy)
+int tables_busy_shrink(struct tables_busy *busy)
 {
-	size_t devices = context->recording->device_count + 1;
-	struct tables_span *totals = malloc(devices * sizeof *totals);
-	if (!totals)
-		return -ENOMEM;
-	for (size_t i = 0; i < devices; i++) {
-		totals[i] = busy->spans[busy->total[i]];
-		busy->first[i] = busy->total[i] = i;
+	for (size_t i = 0; i < busy->devices; i++) {
+		struct tables_span *total = malloc(sizeof *total);
+		if (!total)
+			return -ENOMEM;
+		*total = busy->spans[i][busy->count[i]];
+		free(busy->spans[i]);
+		busy->spans[i] = total;
+		busy->count[i] = 0;
 	}
-	free(busy->spans);
-	busy->spans = totals;
 	return 0;
 }
 
 void tables_busy_close(struct tables_busy *busy)
 {
+	for (size_t i = 0; busy->spans && i < busy->devices; i++)
+		free(busy->spans[i]);
 	free(busy->spans);
-	free(busy->first);
-	free(busy->total);
+	free(busy->count);
 	*busy = (struct tables_busy){ 0 };
 }
 
 int64_t tables_busy_before(const struct tables_busy *busy, uint32_t device, int64_t time_ns)
 {
 	// The first entry that begins after the time; the total does, always.
-	size_t low = busy->first[device];
-	size_t high = busy->total[device];
+	const struct tables_span *spans = busy->spans[device];
+	size_t low = 0;
+	size_t high = busy->count[device];
 	int64_t into_ns, whole_ns;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (busy->spans[middle].from <= time_ns)
+		if (spans[middle].from <= time_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == busy->first[device])
+	if (low == 0)
 		return 0;
-	into_ns = time_ns - busy->spans[low - 1].from;
-	whole_ns = busy->spans[low].to - busy->spans[low - 1].to;
-	return busy->spans[low - 1].to + (into_ns < whole_ns ? into_ns : whole_ns);
+	into_ns = time_ns - spans[low - 1].from;
+	whole_ns = spans[low].to - spans[low - 1].to;
+	return spans[low - 1].to + (into_ns < whole_ns ? into_ns : whole_ns);
 }
 
 int64_t tables_busy_total(const struct tables_busy *busy, uint32_t device)
 {
-	return busy->spans[busy->total[device]].to;
+	return busy->spans[device][busy->count[device]].to;
 }

@@ -329,7 +329,7 @@ int tables_tasks(const struct tables_context *context, struct tare_tables *table
 	// First, and with its own memory for a while: what is kept of it is one number a device.
 	int code = tables_busy_open(context, true, &busy);
 	if (code == 0)
-		code = tables_busy_shrink(context, &busy);
+		code = tables_busy_shrink(&busy);
 	if (code == 0)
 		code = count_cells(&g);
 	if (code == 0)
