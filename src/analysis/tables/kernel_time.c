@@ -3,6 +3,7 @@
 #include "analysis/tables/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_counted(const struct tables_context *context, bool of_view,
                        const struct tare_recorded_command *command, struct tables_span *span)
@@ -11,19 +12,19 @@ static bool is_counted(const struct tables_context *context, bool of_view,
 	       (!of_view || tables_has_command_of_any_name(context, command));
 }
 
-// Spans of one device: merged as long as they come in order, as they do from one queue.
+// Commands come in the order of their calls, which is nearly that of their starts: a span waits
+// until so many came behind it.
+enum { WAITING = 1 << 15 };
+
 struct device_spans {
-	struct tables_span *at;
+	struct tare_busy busy;
+	struct tables_span *at; // that wait
 	size_t count, room;
+	bool scattered; // they came so far out of order that all of them wait
 };
 
-static int add_span(struct device_spans *spans, struct tables_span span)
+static int append(struct device_spans *spans, struct tables_span span)
 {
-	struct tables_span *last = spans->count ? &spans->at[spans->count - 1] : NULL;
-	if (last && span.from >= last->from && span.from <= last->to) {
-		last->to = span.to > last->to ? span.to : last->to;
-		return 0;
-	}
 	struct tables_span *added = TARE_ROOM_FOR(spans->at, spans->room, spans->count);
 	if (!added)
 		return -ENOMEM;
@@ -32,32 +33,48 @@ static int add_span(struct device_spans *spans, struct tables_span span)
 	return 0;
 }
 
-// Turns the ends of merged spans into the time run before each, and adds the total to them.
-static int accumulate(struct device_spans *of)
+// Takes all back, to be put in order when all are known.
+static int scatter(struct device_spans *spans)
 {
-	struct tables_span *total = TARE_ROOM_FOR(of->at, of->room, of->count);
-	int64_t before_ns = 0;
-	if (!total)
-		return -ENOMEM;
-	for (size_t i = 0; i < of->count; i++) {
-		int64_t length_ns = of->at[i].to - of->at[i].from;
-		of->at[i].to = before_ns;
-		before_ns = tables_add(before_ns, length_ns);
-	}
-	*total = (struct tables_span){ INT64_MAX, before_ns };
-	return 0;
+	int code = 0;
+	for (struct tare_busy_walk walk = { 0 }; !code && tare_busy_next(&spans->busy, &walk);)
+		code = append(spans, (struct tables_span){ walk.piece.from_ns, walk.piece.to_ns });
+	tare_busy_free(&spans->busy);
+	spans->scattered = true;
+	return code;
 }
 
-// Hands a device's spans over, in order and without the room that is left.
-static int finish(struct device_spans *of, struct tables_span **spans, size_t *count)
+// Puts the first so many, of those that wait, where they belong.
+static int settle(struct device_spans *spans, size_t count)
 {
-	tables_sort(of->at, of->count);
-	of->count = tables_merge(of->at, of->count);
-	int code = accumulate(of);
-	*count = of->count;
-	*spans = of->at;
-	of->at = NULL;
-	return code;
+	int code = 0;
+	size_t done = 0;
+	tables_sort(spans->at, spans->count);
+	for (; done < count && !code; done++)
+		code = tare_busy_add(&spans->busy, spans->at[done].from, spans->at[done].to);
+	done -= code != 0;
+	spans->count -= done;
+	memmove(spans->at, spans->at + done, spans->count * sizeof *spans->at);
+	return code == -EINVAL ? scatter(spans) : code;
+}
+
+static int add_span(struct device_spans *spans, struct tables_span span)
+{
+	struct tables_span *last = spans->count ? &spans->at[spans->count - 1] : NULL;
+	if (last && span.from >= last->from && span.from <= last->to) {
+		last->to = span.to > last->to ? span.to : last->to;
+		return 0;
+	}
+	if (append(spans, span))
+		return -ENOMEM;
+	return spans->count == 2 * WAITING && !spans->scattered ? settle(spans, WAITING) : 0;
+}
+
+static int finish(struct device_spans *spans)
+{
+	int code = settle(spans, spans->count);
+	// What was taken back is in order now.
+	return !code && spans->count ? settle(spans, spans->count) : code;
 }
 
 int tables_busy_open(const struct tables_context *context, bool of_view, struct tables_busy *busy)
@@ -66,10 +83,8 @@ int tables_busy_open(const struct tables_context *context, bool of_view, struct 
 	size_t devices = recording->device_count + 1;
 	struct device_spans *of = calloc(devices, sizeof *of);
 	int code = 0;
-	*busy = (struct tables_busy){ .spans = calloc(devices, sizeof *busy->spans),
-		                      .count = calloc(devices, sizeof *busy->count),
-		                      .devices = devices };
-	if (!of || !busy->spans || !busy->count)
+	*busy = (struct tables_busy){ .of = calloc(devices, sizeof *busy->of), .devices = devices };
+	if (!of || !busy->of)
 		code = -ENOMEM;
 	for (size_t i = 0; i < recording->command_count && !code; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
@@ -78,58 +93,32 @@ int tables_busy_open(const struct tables_context *context, bool of_view, struct 
 			code = add_span(&of[tables_device(context, command)], span);
 	}
 	for (size_t i = 0; i < devices && !code; i++)
-		code = finish(&of[i], &busy->spans[i], &busy->count[i]);
-	for (size_t i = 0; of && i < devices; i++)
+		code = finish(&of[i]);
+	for (size_t i = 0; of && i < devices; i++) {
 		free(of[i].at);
+		if (busy->of)
+			busy->of[i] = of[i].busy;
+		else
+			tare_busy_free(&of[i].busy);
+	}
 	free(of);
 	return code;
 }
 
-int tables_busy_shrink(struct tables_busy *busy)
-{
-	for (size_t i = 0; i < busy->devices; i++) {
-		struct tables_span *total = malloc(sizeof *total);
-		if (!total)
-			return -ENOMEM;
-		*total = busy->spans[i][busy->count[i]];
-		free(busy->spans[i]);
-		busy->spans[i] = total;
-		busy->count[i] = 0;
-	}
-	return 0;
-}
-
 void tables_busy_close(struct tables_busy *busy)
 {
-	for (size_t i = 0; busy->spans && i < busy->devices; i++)
-		free(busy->spans[i]);
-	free(busy->spans);
-	free(busy->count);
+	for (size_t i = 0; busy->of && i < busy->devices; i++)
+		tare_busy_free(&busy->of[i]);
+	free(busy->of);
 	*busy = (struct tables_busy){ 0 };
 }
 
 int64_t tables_busy_before(const struct tables_busy *busy, uint32_t device, int64_t time_ns)
 {
-	// The first entry that begins after the time; the total does, always.
-	const struct tables_span *spans = busy->spans[device];
-	size_t low = 0;
-	size_t high = busy->count[device];
-	int64_t into_ns, whole_ns;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (spans[middle].from <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return 0;
-	into_ns = time_ns - spans[low - 1].from;
-	whole_ns = spans[low].to - spans[low - 1].to;
-	return spans[low - 1].to + (into_ns < whole_ns ? into_ns : whole_ns);
+	return tare_busy_before(&busy->of[device], time_ns);
 }
 
 int64_t tables_busy_total(const struct tables_busy *busy, uint32_t device)
 {
-	return busy->spans[device][busy->count[device]].to;
+	return tare_busy_total(&busy->of[device]);
 }
