@@ -195,7 +195,7 @@ int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
 {
 	if (!gap->first_launch)
 		return 0;
-	int64_t launch_ns = gap->to_ns - gap->enter_ns;
+	int64_t launch_ns = gap->to_ns - ledger_working_enter_ns(evaluation->recording, gap);
 	double spent_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
 	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_LOAD) +
 	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);

@@ -94,6 +94,8 @@ static inline double evaluation_part_ns(const struct evaluation *evaluation,
 	uint32_t bit = UINT32_C(1) << category;
 	if (!(gap->has & bit))
 		return 0;
+	if (gap->undivided)
+		return (double)(float)(gap->to_ns - gap->from_ns);
 	return (double)evaluation
 	    ->gap_parts_ns[gap->first_part + (uint32_t)__builtin_popcount(gap->has & (bit - 1))];
 }

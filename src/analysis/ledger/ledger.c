@@ -217,7 +217,7 @@ static int keep_gap(void *context, const struct tare_gap *gap,
                     const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
 {
 	struct both *both = context;
-	return ledger_working_add(both->plain.recording, &both->working->gaps, gap, parts_ns);
+	return ledger_working_add(&both->working->gaps, gap, parts_ns);
 }
 
 static int compare_marks(const void *a, const void *b)

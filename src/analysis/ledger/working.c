@@ -6,48 +6,54 @@
 
 #include <errno.h>
 
-int ledger_working_add(const struct tare_recording *recording, struct ledger_working_gaps *gaps,
-                       const struct tare_gap *gap, const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
+int64_t ledger_working_enter_ns(const struct tare_recording *recording,
+                                const struct ledger_working_gap *gap)
 {
+	if (gap->command >= recording->command_count)
+		return gap->to_ns;
+	int64_t enter_ns = TARE_COMMAND(recording, gap->command)->enter_ns;
+	return enter_ns < gap->from_ns ? gap->from_ns
+	       : enter_ns > gap->to_ns ? gap->to_ns
+	                               : enter_ns;
+}
+
+int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *gap,
+                       const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
+{
+	// Of these two parts findings may take some out again.
+	const uint32_t changed = UINT32_C(1) << TARE_LEDGER_COMPUTING | UINT32_C(1)
+	                                                                    << TARE_LEDGER_OFF_CPU;
 	struct ledger_working_gap *added = TARE_ROOM_FOR(gaps->at, gaps->room, gaps->count);
+	uint32_t has = 0;
 	if (!added || gaps->part_count > UINT32_MAX - TARE_LEDGER_CATEGORIES)
 		return -ENOMEM;
+	for (int i = TARE_LEDGER_BEFORE_FIRST; i < TARE_LEDGER_CATEGORIES; i++)
+		if (parts_ns[i])
+			has |= UINT32_C(1) << i;
+	bool one = __builtin_popcount(has) == 1 && !(has & changed) &&
+	           parts_ns[__builtin_ctz(has)] == gap->to_ns - gap->from_ns;
 	*added = (struct ledger_working_gap){ .from_ns = gap->from_ns,
 		                              .to_ns = gap->to_ns,
-		                              .enter_ns = gap->to_ns,
 		                              .command = gap->command,
 		                              .first_part = (uint32_t)gaps->part_count,
-		                              .cause = (uint8_t)gap->cause };
-	if (gap->command < recording->command_count) {
-		int64_t enter_ns = TARE_COMMAND(recording, gap->command)->enter_ns;
-		added->enter_ns = enter_ns < gap->from_ns ? gap->from_ns
-		                  : enter_ns > gap->to_ns ? gap->to_ns
-		                                          : enter_ns;
-	}
-	for (int i = TARE_LEDGER_BEFORE_FIRST; i < TARE_LEDGER_CATEGORIES; i++) {
-		if (!parts_ns[i])
-			continue;
+		                              .has = has & 0x7fffff,
+		                              .cause = gap->cause & 31,
+		                              .undivided = one };
+	gaps->count++;
+	for (uint32_t left = one ? 0 : has; left; left &= left - 1) {
 		float *part = TARE_ROOM_FOR(gaps->parts_ns, gaps->part_room, gaps->part_count);
 		if (!part)
 			return -ENOMEM;
-		*part = (float)parts_ns[i];
-		added->has |= UINT32_C(1) << i;
+		*part = (float)parts_ns[__builtin_ctz(left)];
 		gaps->part_count++;
 	}
-	gaps->count++;
 	return 0;
 }
-
-struct taking {
-	const struct tare_recording *recording;
-	struct ledger_working_gaps *gaps;
-};
 
 static int take(void *context, const struct tare_gap *gap,
                 const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
 {
-	struct taking *taking = context;
-	return ledger_working_add(taking->recording, taking->gaps, gap, parts_ns);
+	return ledger_working_add(context, gap, parts_ns);
 }
 
 int ledger_working_find(const struct tare_recording *recording, const struct tare_view *view,
@@ -61,7 +67,6 @@ int ledger_working_find(const struct tare_recording *recording, const struct tar
 	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
 	struct ledger_rows row = { .at = &working->ledger };
 	struct ledger_mark *marks = NULL;
-	struct taking taking = { recording, &working->gaps };
 	int code = gaps ? 0 : -ENOMEM;
 	*working = (struct ledger_working){ .part = part };
 	of.from_ns = part.from_ns;
@@ -75,7 +80,7 @@ int ledger_working_find(const struct tare_recording *recording, const struct tar
 		code = ledger_order(recording, &of, &working->order, &working->order_count);
 	if (!code) {
 		gaps->each = take;
-		gaps->context = &taking;
+		gaps->context = &working->gaps;
 		code =
 		    ledger_sweep(&scope, hosts, working->order, working->order_count, &row, gaps);
 	}

@@ -113,8 +113,9 @@ static inline int64_t tare_packed_submitted_ns(const struct tare_packed_command 
 	return row->submitted_ns == TARE_PACKED_ZERO ? 0 : enter_ns + row->submitted_ns;
 }
 
-static inline struct tare_recorded_command tare_command_at(const struct tare_commands *commands,
-                                                           size_t at)
+// Inline always: of a copy that is not passed on, only the members that are looked at are made.
+__attribute__((always_inline)) static inline struct tare_recorded_command
+tare_command_at(const struct tare_commands *commands, size_t at)
 {
 	if (commands->plain)
 		return commands->plain[at];

@@ -2,6 +2,7 @@
 // What the tables share: which command belongs to the view, spans of time and their unions, rows
 // found by a key. Private to the tables of src/analysis.
 #pragma once
+#include "analysis/core/busy.h"
 #include "analysis/core/id_map.h"
 #include "analysis/recording/intervals.h"
 #include "analysis/tables/tables.h"
@@ -176,17 +177,13 @@ bool tables_has_call(const struct tables_context *context, const struct tare_rec
 
 // ---- when kernels ran
 
-// Of each device the times in which a kernel ran, merged: `from` of each, and in `to` how long
-// kernels had run before it. Each device ends with an entry that has the total.
+// Of each device the times in which a kernel ran.
 struct tables_busy {
-	struct tables_span *spans;
-	size_t *first; // of each device
-	size_t *total; // the entry that has it
+	struct tare_busy *of;
+	size_t devices;
 };
 // Of all kernels there are, or with `of_view` of those of the view (under any name).
 int tables_busy_open(const struct tables_context *context, bool of_view, struct tables_busy *busy);
-// Keeps the totals only, in little memory.
-int tables_busy_shrink(const struct tables_context *context, struct tables_busy *busy);
 void tables_busy_close(struct tables_busy *busy);
 // How long kernels of the device had run before a time, and altogether.
 int64_t tables_busy_before(const struct tables_busy *busy, uint32_t device, int64_t time_ns);

@@ -12,19 +12,19 @@ static bool is_counted(const struct tables_context *context, bool of_view,
 	       (!of_view || tables_has_command_of_any_name(context, command));
 }
 
-// Spans of one device: merged as long as they come in order, as they do from one queue.
+// Commands come in the order of their calls, which is nearly that of their starts: a span waits
+// until so many came behind it.
+enum { WAITING = 1 << 15 };
+
 struct device_spans {
-	struct tables_span *at;
+	struct tare_busy busy;
+	struct tables_span *at; // that wait
 	size_t count, room;
+	bool scattered; // they came so far out of order that all of them wait
 };
 
-static int add_span(struct device_spans *spans, struct tables_span span)
+static int append(struct device_spans *spans, struct tables_span span)
 {
-	struct tables_span *last = spans->count ? &spans->at[spans->count - 1] : NULL;
-	if (last && span.from >= last->from && span.from <= last->to) {
-		last->to = span.to > last->to ? span.to : last->to;
-		return 0;
-	}
 	struct tables_span *added = TARE_ROOM_FOR(spans->at, spans->room, spans->count);
 	if (!added)
 		return -ENOMEM;
@@ -33,41 +33,48 @@ static int add_span(struct device_spans *spans, struct tables_span span)
 	return 0;
 }
 
-// Turns the ends of merged spans into the time run before each, and adds the total to them.
-static void accumulate(struct tables_span *spans, size_t n)
+// Takes all back, to be put in order when all are known.
+static int scatter(struct device_spans *spans)
 {
-	int64_t before_ns = 0;
-	for (size_t i = 0; i < n; i++) {
-		int64_t length_ns = spans[i].to - spans[i].from;
-		spans[i].to = before_ns;
-		before_ns = tables_add(before_ns, length_ns);
-	}
-	spans[n] = (struct tables_span){ INT64_MAX, before_ns };
+	int code = 0;
+	for (struct tare_busy_walk walk = { 0 }; !code && tare_busy_next(&spans->busy, &walk);)
+		code = append(spans, (struct tables_span){ walk.piece.from_ns, walk.piece.to_ns });
+	tare_busy_free(&spans->busy);
+	spans->scattered = true;
+	return code;
 }
 
-// One behind the other, into `busy`.
-static int join(struct device_spans *of, size_t devices, struct tables_busy *busy)
+// Puts the first so many, of those that wait, where they belong.
+static int settle(struct device_spans *spans, size_t count)
 {
-	size_t room = 0;
-	for (size_t i = 0; i < devices; i++) {
-		tables_sort(of[i].at, of[i].count);
-		of[i].count = tables_merge(of[i].at, of[i].count);
-		busy->first[i] = room;
-		busy->total[i] = room + of[i].count;
-		room += of[i].count + 1;
+	int code = 0;
+	size_t done = 0;
+	tables_sort(spans->at, spans->count);
+	for (; done < count && !code; done++)
+		code = tare_busy_add(&spans->busy, spans->at[done].from, spans->at[done].to);
+	done -= code != 0;
+	spans->count -= done;
+	memmove(spans->at, spans->at + done, spans->count * sizeof *spans->at);
+	return code == -EINVAL ? scatter(spans) : code;
+}
+
+static int add_span(struct device_spans *spans, struct tables_span span)
+{
+	struct tables_span *last = spans->count ? &spans->at[spans->count - 1] : NULL;
+	if (last && span.from >= last->from && span.from <= last->to) {
+		last->to = span.to > last->to ? span.to : last->to;
+		return 0;
 	}
-	busy->spans = malloc(room * sizeof *busy->spans);
-	if (!busy->spans)
+	if (append(spans, span))
 		return -ENOMEM;
-	for (size_t i = 0; i < devices; i++) {
-		if (of[i].count)
-			memcpy(busy->spans + busy->first[i], of[i].at,
-			       of[i].count * sizeof *of[i].at);
-		accumulate(busy->spans + busy->first[i], of[i].count);
-		free(of[i].at);
-		of[i].at = NULL;
-	}
-	return 0;
+	return spans->count == 2 * WAITING && !spans->scattered ? settle(spans, WAITING) : 0;
+}
+
+static int finish(struct device_spans *spans)
+{
+	int code = settle(spans, spans->count);
+	// What was taken back is in order now.
+	return !code && spans->count ? settle(spans, spans->count) : code;
 }
 
 int tables_busy_open(const struct tables_context *context, bool of_view, struct tables_busy *busy)
@@ -76,9 +83,8 @@ int tables_busy_open(const struct tables_context *context, bool of_view, struct 
 	size_t devices = recording->device_count + 1;
 	struct device_spans *of = calloc(devices, sizeof *of);
 	int code = 0;
-	*busy = (struct tables_busy){ .first = calloc(devices, sizeof *busy->first),
-		                      .total = calloc(devices, sizeof *busy->total) };
-	if (!of || !busy->first || !busy->total)
+	*busy = (struct tables_busy){ .of = calloc(devices, sizeof *busy->of), .devices = devices };
+	if (!of || !busy->of)
 		code = -ENOMEM;
 	for (size_t i = 0; i < recording->command_count && !code; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
@@ -86,58 +92,33 @@ int tables_busy_open(const struct tables_context *context, bool of_view, struct 
 		if (is_counted(context, of_view, command, &span))
 			code = add_span(&of[tables_device(context, command)], span);
 	}
-	if (!code)
-		code = join(of, devices, busy);
-	for (size_t i = 0; of && i < devices; i++)
+	for (size_t i = 0; i < devices && !code; i++)
+		code = finish(&of[i]);
+	for (size_t i = 0; of && i < devices; i++) {
 		free(of[i].at);
+		if (busy->of)
+			busy->of[i] = of[i].busy;
+		else
+			tare_busy_free(&of[i].busy);
+	}
 	free(of);
 	return code;
 }
 
-int tables_busy_shrink(const struct tables_context *context, struct tables_busy *busy)
-{
-	size_t devices = context->recording->device_count + 1;
-	struct tables_span *totals = malloc(devices * sizeof *totals);
-	if (!totals)
-		return -ENOMEM;
-	for (size_t i = 0; i < devices; i++) {
-		totals[i] = busy->spans[busy->total[i]];
-		busy->first[i] = busy->total[i] = i;
-	}
-	free(busy->spans);
-	busy->spans = totals;
-	return 0;
-}
-
 void tables_busy_close(struct tables_busy *busy)
 {
-	free(busy->spans);
-	free(busy->first);
-	free(busy->total);
+	for (size_t i = 0; busy->of && i < busy->devices; i++)
+		tare_busy_free(&busy->of[i]);
+	free(busy->of);
 	*busy = (struct tables_busy){ 0 };
 }
 
 int64_t tables_busy_before(const struct tables_busy *busy, uint32_t device, int64_t time_ns)
 {
-	// The first entry that begins after the time; the total does, always.
-	size_t low = busy->first[device];
-	size_t high = busy->total[device];
-	int64_t into_ns, whole_ns;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (busy->spans[middle].from <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == busy->first[device])
-		return 0;
-	into_ns = time_ns - busy->spans[low - 1].from;
-	whole_ns = busy->spans[low].to - busy->spans[low - 1].to;
-	return busy->spans[low - 1].to + (into_ns < whole_ns ? into_ns : whole_ns);
+	return tare_busy_before(&busy->of[device], time_ns);
 }
 
 int64_t tables_busy_total(const struct tables_busy *busy, uint32_t device)
 {
-	return busy->spans[busy->total[device]].to;
+	return tare_busy_total(&busy->of[device]);
 }

@@ -329,8 +329,8 @@ int tables_tasks(const struct tables_context *context, struct tare_tables *table
 	struct tables_busy busy = { 0 };
 	// First, and with its own memory for a while: what is kept of it is one number a device.
 	int code = tables_busy_open(context, true, &busy);
-	if (code == 0)
-		code = tables_busy_shrink(context, &busy);
+	for (size_t i = 0; code == 0 && i < busy.devices; i++)
+		tare_busy_shrink(&busy.of[i]);
 	if (code == 0)
 		code = count_cells(&g);
 	if (code == 0)

@@ -19,14 +19,6 @@ enum {
 
 #define CL_DEVICE_TYPE_CPU_BIT 2u
 
-struct kind_spans {
-	struct tables_span *spans; // merged; to: when; before: time of the kind until `from`
-	int64_t *before_ns;
-	size_t count, room;
-	int64_t sum_ns;
-	size_t near; // where the last search ended: the next is not far
-};
-
 static int kind_of(const struct tare_recorded_command *command)
 {
 	switch (tare_command_effect(command)) {
@@ -41,27 +33,11 @@ static int kind_of(const struct tare_recorded_command *command)
 	}
 }
 
-// Appends a span that begins no earlier than those before it; what touches or overlaps is one.
-static int add_span(struct kind_spans *kind, int64_t from_ns, int64_t to_ns)
-{
-	struct tables_span *last = kind->count ? &kind->spans[kind->count - 1] : NULL;
-	if (last && from_ns <= last->to) {
-		last->to = to_ns > last->to ? to_ns : last->to;
-		return 0;
-	}
-	struct tables_span *added = TARE_ROOM_FOR(kind->spans, kind->room, kind->count);
-	if (!added)
-		return -ENOMEM;
-	*added = (struct tables_span){ from_ns, to_ns };
-	kind->count++;
-	return 0;
-}
-
 // What is known of the commands by one look at them.
 struct gathered {
-	struct kind_spans kinds[TARE_STAGE_COUNT];
-	double most[TARE_STAGE_COUNT]; // the largest amount of a kind
-	uint32_t *copies;              // to and from the device, by start
+	struct tare_busy kinds[TARE_STAGE_COUNT]; // when commands of a kind ran
+	double most[TARE_STAGE_COUNT];            // the largest amount of a kind
+	uint32_t *copies;                         // to and from the device, by start
 	size_t copy_count, copy_room;
 	uint64_t kernels, inside; // that do not block; and run within their calls
 };
@@ -86,69 +62,22 @@ static int take_command(struct gathered *gathered, const struct tare_recorded_co
 		*copy = index;
 		gathered->copy_count++;
 	}
-	return add_span(&gathered->kinds[kind], c->start_ns, c->end_ns);
+	return tare_busy_add(&gathered->kinds[kind], c->start_ns, c->end_ns);
 }
 
 static int gather(const struct whatif_scope *scope, struct gathered *gathered)
 {
-	struct kind_spans *kinds = gathered->kinds;
 	for (size_t i = 0; i < scope->count; i++)
 		if (take_command(gathered, TARE_COMMAND(scope->recording, scope->order[i]),
 		                 scope->order[i]))
 			return -ENOMEM;
-	for (int k = 0; k < TARE_STAGE_COUNT; k++) {
-		struct kind_spans *kind = &kinds[k];
-		kind->before_ns = calloc(kind->count + 1, sizeof *kind->before_ns);
-		if (!kind->before_ns)
-			return -ENOMEM;
-		for (size_t i = 0; i < kind->count; i++) {
-			kind->before_ns[i] = kind->sum_ns;
-			kind->sum_ns =
-			    tables_add(kind->sum_ns, kind->spans[i].to - kind->spans[i].from);
-		}
-	}
 	return 0;
 }
 
-// The first of merged spans that ends after a time.
-static size_t span_after(struct kind_spans *spans, int64_t at_ns)
+static int64_t ran_within(struct tare_busy *busy, int64_t from_ns, int64_t to_ns)
 {
-	size_t low = spans->near, high = low, step = 1;
-	// It is in [low, high), further and further from where the last one was, or at count.
-	while (low > 0 && spans->spans[low - 1].to > at_ns) {
-		high = low;
-		low = low > step ? low - step : 0;
-		step *= 2;
-	}
-	while (high < spans->count && spans->spans[high].to <= at_ns) {
-		low = high + 1;
-		high = spans->count - high > step ? high + step : spans->count;
-		step *= 2;
-	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (spans->spans[middle].to > at_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	spans->near = low;
-	return low;
-}
-
-// For how long the kind ran until a time.
-static int64_t ran_before(struct kind_spans *spans, int64_t at_ns)
-{
-	size_t at = span_after(spans, at_ns);
-	if (at == spans->count)
-		return spans->sum_ns;
-	int64_t into_ns = at_ns - spans->spans[at].from;
-	return spans->before_ns[at] + (into_ns > 0 ? into_ns : 0);
-}
-
-static int64_t ran_within(struct kind_spans *spans, int64_t from_ns, int64_t to_ns)
-{
-	return from_ns < to_ns ? ran_before(spans, to_ns) - ran_before(spans, from_ns) : 0;
+	return from_ns < to_ns ? tare_busy_before(busy, to_ns) - tare_busy_before(busy, from_ns)
+	                       : 0;
 }
 
 static int64_t residual_of(const struct whatif_scope *scope)
@@ -165,12 +94,13 @@ static int64_t residual_of(const struct whatif_scope *scope)
 
 // ---- together
 
-static bool ran_together(const struct kind_spans *a, struct kind_spans *b, int64_t error_ns)
+static bool ran_together(const struct tare_busy *a, struct tare_busy *b, int64_t error_ns)
 {
 	int64_t both_ns = 0;
-	int64_t shorter_ns = a->sum_ns < b->sum_ns ? a->sum_ns : b->sum_ns;
-	for (size_t i = 0; i < a->count; i++)
-		both_ns = tables_add(both_ns, ran_within(b, a->spans[i].from, a->spans[i].to));
+	int64_t a_ns = tare_busy_total(a), b_ns = tare_busy_total(b);
+	int64_t shorter_ns = a_ns < b_ns ? a_ns : b_ns;
+	for (struct tare_busy_walk walk = { 0 }; tare_busy_next(a, &walk);)
+		both_ns = tables_add(both_ns, ran_within(b, walk.piece.from_ns, walk.piece.to_ns));
 	return both_ns > error_ns && (double)both_ns > TOGETHER_SHARE * (double)shorter_ns;
 }
 
@@ -202,7 +132,7 @@ struct evidence {
 
 // Counts the commands that were ready, started only when the other kind had ended, and had nothing
 // else before them that they could have waited for.
-static void count_apart(const struct whatif_scope *scope, struct kind_spans *kinds,
+static void count_apart(const struct whatif_scope *scope, struct tare_busy *kinds,
                         const int64_t *queue_end_ns, const struct tare_recorded_command *command,
                         struct evidence *evidence)
 {
@@ -231,7 +161,7 @@ static void count_apart(const struct whatif_scope *scope, struct kind_spans *kin
 		evidence->apart[kind][other]++;
 }
 
-static int find_apart(const struct whatif_scope *scope, struct kind_spans *kinds,
+static int find_apart(const struct whatif_scope *scope, struct tare_busy *kinds,
                       struct evidence *evidence)
 {
 	const struct tare_recording *recording = scope->recording;
@@ -318,7 +248,7 @@ static bool shares_host(const struct whatif_scope *scope)
 int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *gain)
 {
 	struct gathered gathered = { .kernels = 0 };
-	struct kind_spans *kinds = gathered.kinds;
+	struct tare_busy *kinds = gathered.kinds;
 	struct evidence evidence = { .together = { { false } } };
 	const int in = TARE_STAGE_TO_DEVICE, work = TARE_STAGE_KERNEL, out = TARE_STAGE_TO_HOST;
 	int64_t error_ns = 2 * residual_of(scope);
@@ -342,10 +272,8 @@ int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *
 		gain->duplex = isnan(there) ? back : isnan(back) ? there : (there + back) / 2;
 		gain->shares_host = shares_host(scope);
 	}
-	for (int kind = 0; kind < TARE_STAGE_COUNT; kind++) {
-		free(kinds[kind].spans);
-		free(kinds[kind].before_ns);
-	}
+	for (int kind = 0; kind < TARE_STAGE_COUNT; kind++)
+		tare_busy_free(&kinds[kind]);
 	free(gathered.copies);
 	return code;
 }

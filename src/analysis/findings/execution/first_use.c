@@ -86,8 +86,9 @@ static void add_slow_gaps(struct evaluation *evaluation, struct finding_draft *d
 		sums->count++;
 		sums->gap_ns += (double)first_ns;
 		sums->load_ns += evaluation_part_ns(evaluation, gap, TARE_LEDGER_LOAD);
-		finding_claim(draft, gap->enter_ns, gap->to_ns);
-		finding_saw_command(draft, gap->command, gap->enter_ns, gap->to_ns, first_ns);
+		int64_t enter_ns = ledger_working_enter_ns(evaluation->recording, gap);
+		finding_claim(draft, enter_ns, gap->to_ns);
+		finding_saw_command(draft, gap->command, enter_ns, gap->to_ns, first_ns);
 	}
 }
 

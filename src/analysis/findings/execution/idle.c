@@ -125,8 +125,6 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 		       low_ns = sum.low_ns;
 		if (i > 0)
 			beside.run_ns += work_behind(evaluation, i - 1);
-		int64_t from_ns = idle->launched ? gap->enter_ns : gap->from_ns;
-		int64_t to_ns = idle->launched ? gap->to_ns : gap->enter_ns;
 		if (part_ns <= 0 || part_ns < idle->least_ns)
 			continue;
 		if (gap->looped && idle->category == TARE_LEDGER_COMPUTING)
@@ -136,6 +134,9 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 			continue;
 		if (idle->start_up && gap->from_ns > first_kernel_ns)
 			break;
+		int64_t enter_ns = ledger_working_enter_ns(evaluation->recording, gap);
+		int64_t from_ns = idle->launched ? enter_ns : gap->from_ns;
+		int64_t to_ns = idle->launched ? gap->to_ns : enter_ns;
 		close_part(&beside);
 		evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, &sum);
 		beside.part_ns = part_ns;
