@@ -393,9 +393,9 @@ static int write_folded(const struct writing *w, struct shown *columns, size_t c
 	return status;
 }
 
-static int write_table(struct writing *w)
+// The columns that are shown, with the units that they share. Returns how many.
+static size_t find_columns(struct writing *w, struct shown columns[MOST_COLUMNS])
 {
-	struct shown columns[MOST_COLUMNS];
 	size_t count = 0;
 
 	for (size_t i = 0; i < w->table->column_count; i++) {
@@ -406,21 +406,37 @@ static int write_table(struct writing *w)
 		for (size_t at = 0; at < times && count < MOST_COLUMNS; at++)
 			columns[count++] = (struct shown){ column, at };
 	}
-	if (count == 0)
-		return 0;
 	for (enum tare_unit_of unit = TARE_UNIT_TOTALS; unit < TARE_UNITS; unit++)
 		w->units[unit] = find_unit(w, unit);
-	return w->part->fold ? write_folded(w, columns, count) : write_columns(w, columns, count);
+	return count;
+}
+
+bool tare_table_fits(const struct tare_text *text, const struct tare_table *table,
+                     const void *source, const struct tare_table_part *part)
+{
+	struct writing w = { .text = text, .table = table, .source = source, .part = part };
+	struct shown columns[MOST_COLUMNS];
+	bool fits = true;
+
+	if (find_rows(&w) == 0) {
+		size_t count = find_columns(&w, columns);
+		fits = count < 2 || fitting(&w, columns, 1, count) == count;
+	}
+	free(w.rows);
+	return fits;
 }
 
 int tare_table_text(const struct tare_text *text, const struct tare_table *table,
                     const void *source, const struct tare_table_part *part)
 {
 	struct writing w = { .text = text, .table = table, .source = source, .part = part };
+	struct shown columns[MOST_COLUMNS];
 	int status = find_rows(&w);
+	size_t count = status == 0 && w.row_count ? find_columns(&w, columns) : 0;
 
-	if (status == 0 && w.row_count > 0)
-		status = write_table(&w);
+	if (count)
+		status = part->fold ? write_folded(&w, columns, count)
+		                    : write_columns(&w, columns, count);
 	free(w.rows);
 	return status;
 }

@@ -29,6 +29,9 @@ struct tare_table_part {
 // the first of them. Returns 0 or -ENOMEM.
 int tare_table_text(const struct tare_text *text, const struct tare_table *table,
                     const void *source, const struct tare_table_part *part);
+// Whether that part is not wider than the terminal.
+bool tare_table_fits(const struct tare_text *text, const struct tare_table *table,
+                     const void *source, const struct tare_table_part *part);
 // Rows that the part would have.
 size_t tare_table_part_rows(const struct tare_table *table, const void *source,
                             const struct tare_table_part *part);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `bandwidth` as text: lines by sizes, on the device's clock and on the host's.
-#include "report/result/pivot.h"
-
 #include "base/units.h"
+#include "report/core/table_text.h"
+#include "report/result/figure.h"
+#include "report/result/pivot.h"
 
 #include <errno.h>
 #include <math.h>
@@ -213,36 +214,50 @@ static bool any_fit(const struct tare_pivot *pivot)
 	return false;
 }
 
-// Columns of text that the table takes with the sizes that are chosen.
-static size_t table_width(const struct tare_pivot *pivot)
+// Of a fitted figure, where the row stands for its line.
+static bool fitted(const struct tare_cell_text *cell, const char *fit)
 {
+	const struct tare_pivot_row *row = cell->row;
 	char text[TARE_PIVOT_TEXT];
-	size_t line = strlen("line"), total = strlen(" device");
 
-	for (size_t r = 0; r < pivot->row_count; r++)
-		line = tare_text_width(pivot->rows[r].line) > line
-		           ? tare_text_width(pivot->rows[r].line)
-		           : line;
-	for (size_t i = 0; i < pivot->size_count; i++) {
-		size_t widest = tare_text_width(tare_format_bytes(pivot->sizes[i], text));
-		for (size_t r = 0; r < pivot->row_count; r++) {
-			const struct tare_cell *cell =
-			    find_cell(pivot, &pivot->rows[r], pivot->sizes[i]);
-			size_t width = tare_text_width(tare_pivot_rate(cell, text));
-			widest = width > widest ? width : widest;
-		}
-		total += 1 + widest;
-	}
-	if (any_fit(pivot))
-		total += strlen(" latency half at");
-	return line + total;
+	snprintf(cell->text, cell->size, "%s",
+	         fit_text(row->main ? find_fit(cell->source, row->line, fit) : NULL, text));
+	return true;
+}
+
+static bool latency_cell(const struct tare_cell_text *cell)
+{
+	return fitted(cell, "latency");
+}
+
+static bool half_rate_cell(const struct tare_cell_text *cell)
+{
+	return fitted(cell, "half-rate");
+}
+
+enum { FITTED = TARE_ON_MORE };
+
+#define SOURCE struct tare_pivot
+#define SOURCE_NAME view
+#define ROW struct tare_pivot_row
+#define COLUMNS "report/result/tables/bandwidth_lines.def"
+#include "table/declare.h"
+TARE_TABLE(static, lines, "lines", "Rates", "a line on a clock", NULL, struct tare_pivot, view,
+           view->row_count, &view->rows[index], declared_columns);
+
+static enum tare_text_style style_of(const void *view, const void *row)
+{
+	(void)view;
+	return ((const struct tare_pivot_row *)row)->main ? TARE_STYLE_PLAIN : TARE_STYLE_FAINT;
 }
 
 static int write_table(struct tare_pivot *pivot)
 {
-	struct tare_text_table *table;
-	bool fits = any_fit(pivot);
-	char text[TARE_PIVOT_TEXT];
+	const struct tare_table_part part = {
+		.flush = true,
+		.on = TARE_ON_TEXT | (any_fit(pivot) ? FITTED : 0),
+		.style = style_of,
+	};
 	size_t room = TARE_PIVOT_SIZES;
 	int status;
 
@@ -250,36 +265,8 @@ static int write_table(struct tare_pivot *pivot)
 	do {
 		status = choose_sizes(pivot, room);
 		room = pivot->size_count > 1 ? pivot->size_count - 1 : 0;
-	} while (status == 0 && room > 0 && table_width(pivot) > pivot->text->options->columns);
-	if (status < 0)
-		return status;
-	table = tare_text_table_new(pivot->text, 0);
-	tare_text_column(table, "line", TARE_COLUMN_CUT);
-	tare_text_column(table, "clock", 0);
-	for (size_t i = 0; i < pivot->size_count; i++)
-		tare_text_column(table, tare_format_bytes(pivot->sizes[i], text),
-		                 TARE_COLUMN_RIGHT);
-	if (fits) {
-		tare_text_column(table, "latency", TARE_COLUMN_RIGHT);
-		tare_text_column(table, "half at", TARE_COLUMN_RIGHT);
-	}
-	for (size_t r = 0; r < pivot->row_count; r++) {
-		const struct tare_pivot_row *row = &pivot->rows[r];
-		tare_text_row(table, row->main ? TARE_STYLE_PLAIN : TARE_STYLE_FAINT);
-		tare_text_cell(table, "%s", row->main ? row->line : "");
-		tare_text_cell(table, "%s", row->source);
-		for (size_t i = 0; i < pivot->size_count; i++)
-			tare_text_cell(
-			    table, "%s",
-			    tare_pivot_rate(find_cell(pivot, row, pivot->sizes[i]), text));
-		for (int fit = 0; fits && fit < 2; fit++)
-			tare_text_cell(table, "%s",
-			               fit_text(row->main ? find_fit(pivot, row->line,
-			                                             fit ? "half-rate" : "latency")
-			                                  : NULL,
-			                        text));
-	}
-	return tare_text_table_print(table);
+	} while (status == 0 && room > 0 && !tare_table_fits(pivot->text, &lines, pivot, &part));
+	return status < 0 ? status : tare_table_text(pivot->text, &lines, pivot, &part);
 }
 
 int tare_text_bandwidth(const struct tare_text *text, const struct tare_result *result)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands around the table of `bandwidth`: times without a rate, reasons, methods, all cells.
-#include "report/result/pivot.h"
-
 #include "base/units.h"
+#include "report/core/table_text.h"
+#include "report/result/figure.h"
+#include "report/result/pivot.h"
 
 #include <errno.h>
 #include <math.h>
@@ -203,36 +204,46 @@ int tare_pivot_write_methods(const struct tare_pivot *pivot)
 	return tare_text_reasons_print(ways, pivot->text, TARE_STYLE_FAINT, "");
 }
 
-// With -v: every size, one row a cell.
+// ---- with -v: every size, one row a cell
+
+static bool is_shown(const void *pivot, const void *row)
+{
+	const struct tare_cell *cell = row;
+
+	(void)pivot;
+	return !cell->absent && tare_pivot_bytes(cell) >= 0;
+}
+
+// Whether the row above it is of the same line.
+static bool is_next_of_line(const struct tare_pivot *pivot, const struct tare_cell *cell)
+{
+	const struct tare_cell *before = cell;
+
+	while (before > pivot->result->cells)
+		if (is_shown(pivot, --before))
+			return strcmp(tare_text_label_of(before, "line"),
+			              tare_text_label_of(cell, "line")) == 0;
+	return false;
+}
+
+static bool spread_cell(const struct tare_cell_text *cell)
+{
+	tare_text_plus_minus(cell->row, 1, cell->text);
+	return true;
+}
+
+#define SOURCE struct tare_pivot
+#define SOURCE_NAME view
+#define ROW struct tare_cell
+#define COLUMNS "report/result/tables/bandwidth_cells.def"
+#include "table/declare.h"
+TARE_TABLE(static, cells, "cells", "Figures", "a size of a line on a clock", NULL,
+           struct tare_pivot, view, view->result->cell_count, &view->result->cells[index],
+           declared_columns);
+
 int tare_pivot_write_cells(const struct tare_pivot *pivot)
 {
-	struct tare_text_table *table = tare_text_table_new(pivot->text, 0);
-	static const char *const columns[] = { "size", "clock", "GB/s", "±", "time", "p95", "n" };
-	char text[TARE_PIVOT_TEXT], width[TARE_UNIT_TEXT];
-	const char *line = "";
-
-	tare_text_column(table, "line", TARE_COLUMN_CUT);
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		tare_text_column(table, columns[i], i == 1 ? 0 : TARE_COLUMN_RIGHT);
-	for (size_t i = 0; i < pivot->result->cell_count; i++) {
-		const struct tare_cell *cell = &pivot->result->cells[i];
-		double scale = tare_cell_unit_ns(cell);
-		if (cell->absent || tare_pivot_bytes(cell) < 0)
-			continue;
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s",
-		               strcmp(line, tare_text_label_of(cell, "line")) == 0
-		                   ? ""
-		                   : tare_text_label_of(cell, "line"));
-		line = tare_text_label_of(cell, "line");
-		tare_text_cell(table, "%s",
-		               tare_format_bytes((uint64_t)tare_pivot_bytes(cell), text));
-		tare_text_cell(table, "%s", cell->source);
-		tare_text_cell(table, "%s", tare_pivot_rate(cell, text));
-		tare_text_cell(table, "%s", tare_text_plus_minus(cell, 1, width));
-		tare_text_cell(table, "%s", tare_format_ns(cell->summary.median * scale, text));
-		tare_text_cell(table, "%s", tare_format_ns(cell->summary.p95 * scale, text));
-		tare_text_cell(table, "%zu", cell->summary.n);
-	}
-	return tare_text_table_print(table);
+	return tare_table_text(
+	    pivot->text, &cells, pivot,
+	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .keep = is_shown });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cells as a list: one row a figure, in microseconds. What `latency` shows; also any command
 // whose cells have no shape of their own.
-#include "report/result/parts.h"
-
 #include "base/units.h"
+#include "report/core/table_text.h"
+#include "report/result/parts.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 // Microseconds in one unit of the cell; 0 when the unit is no time.
-static double in_us(const struct tare_cell *cell)
+static double us_per_unit(const struct tare_cell *cell)
 {
 	if (strcmp(cell->unit, "ns") == 0)
 		return 1e-3;
@@ -53,7 +53,7 @@ static char *title_of(const struct tare_cell *cell)
 	}
 	if (!tare_labels_find(&cell->labels, "what"))
 		fprintf(file, "%s%s", separator, cell->quantity);
-	if (in_us(cell) <= 0)
+	if (us_per_unit(cell) <= 0)
 		fprintf(file, " [%s]", cell->unit);
 	if (fclose(file) != 0) {
 		free(title);
@@ -62,42 +62,61 @@ static char *title_of(const struct tare_cell *cell)
 	return title;
 }
 
-static void add_figure(struct tare_text_table *table, double value, double scale)
+// Other units stay.
+static struct tare_cell_value in_us(const struct tare_cell *cell, double value)
 {
-	char number[TARE_UNIT_TEXT];
+	double us = us_per_unit(cell);
 
-	if (isfinite(value))
-		tare_text_cell(table, "%s",
-		               tare_format_significant(value * (scale > 0 ? scale : 1), 3, number));
-	else
-		tare_text_cell(table, "n/a");
+	return tare_number(us > 0 ? value * us : value, TARE_NOT_MEASURED);
 }
 
-static int add_row(struct tare_text_table *table, const struct tare_cell *cell)
+static struct tare_cell_value sampled(const struct tare_cell *cell, struct tare_cell_value value)
 {
-	const struct tare_summary *summary = &cell->summary;
-	double scale = in_us(cell);
-	bool sampled = summary->n > 0;
-	char width[TARE_UNIT_TEXT];
-	char *title = title_of(cell);
+	return tare_if(cell->summary.n > 0, value, TARE_NOT_ASKED);
+}
 
-	if (!title)
-		return -ENOMEM;
-	tare_text_row(table, TARE_STYLE_PLAIN);
-	tare_text_cell(table, "%s", title);
+static bool title_cell(const struct tare_cell_text *cell)
+{
+	char *title = title_of(cell->row);
+
+	snprintf(cell->text, cell->size, "%s", title ? title : "?");
 	free(title);
-	add_figure(table, summary->median, scale);
-	tare_text_cell(table, "%s", tare_text_plus_minus(cell, scale > 0 ? scale : 1, width));
-	if (sampled) {
-		add_figure(table, (double)summary->min, scale);
-		add_figure(table, summary->p95, scale);
-		tare_text_cell(table, "%zu", summary->n);
-	} else {
-		for (int i = 0; i < 3; i++)
-			tare_text_cell(table, "%s", "");
-	}
-	tare_text_cell(table, "%s", clock_of(cell));
-	return 0;
+	return true;
+}
+
+static bool spread_cell(const struct tare_cell_text *cell)
+{
+	double us = us_per_unit(cell->row);
+
+	tare_text_plus_minus(cell->row, us > 0 ? us : 1, cell->text);
+	return true;
+}
+
+#define SOURCE struct tare_result
+#define SOURCE_NAME result
+#define ROW struct tare_cell
+#define COLUMNS "report/result/tables/latency.def"
+#include "table/declare.h"
+TARE_TABLE(static, cells, "cells", "Figures", "a figure", NULL, struct tare_result, result,
+           result->cell_count, &result->cells[index], declared_columns);
+
+static bool is_there(const void *result, const void *cell)
+{
+	(void)result;
+	return !((const struct tare_cell *)cell)->absent;
+}
+
+// Whether it begins a group: the figure before it is of another.
+static bool begins_group(const void *source, const void *row)
+{
+	const struct tare_result *result = source;
+	const struct tare_cell *before = row;
+
+	while (before > result->cells)
+		if (!(--before)->absent)
+			return strcmp(tare_text_label_of(before, "group"),
+			              tare_text_label_of(row, "group")) != 0;
+	return false;
 }
 
 // With -v: how each figure was measured.
@@ -117,46 +136,20 @@ static int write_methods(const struct tare_text *text, const struct tare_result 
 	return status;
 }
 
-int tare_text_latency(const struct tare_text *text, const struct tare_result *result)
+// Why figures are missing.
+static int write_reasons(const struct tare_text *text, const struct tare_result *result)
 {
-	struct tare_text_table *table;
 	struct tare_text_reasons *reasons = tare_text_reasons_new();
 	char **titles = calloc(result->cell_count + 1, sizeof *titles);
-	static const char *const columns[] = { "median", "±", "min", "p95", "n" };
-	const char *group = "";
-	bool first = true;
 	int status = titles ? 0 : -ENOMEM;
 
-	fputc('\n', text->file);
-	table = tare_text_table_new(text, 0);
-	tare_text_column(table, "µs", TARE_COLUMN_CUT);
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		tare_text_column(table, columns[i], TARE_COLUMN_RIGHT);
-	tare_text_column(table, "clock", 0);
-	for (size_t i = 0; status == 0 && i < result->cell_count; i++) {
-		const struct tare_cell *cell = &result->cells[i];
-		const char *this_group = tare_text_label_of(cell, "group");
-		if (cell->absent) {
-			titles[i] = title_of(cell);
-			status = titles[i] ? tare_text_reasons_add(reasons, titles[i], cell->absent)
+	for (size_t i = 0; status == 0 && i < result->cell_count; i++)
+		if (result->cells[i].absent) {
+			titles[i] = title_of(&result->cells[i]);
+			status = titles[i] ? tare_text_reasons_add(reasons, titles[i],
+			                                           result->cells[i].absent)
 			                   : -ENOMEM;
-			continue;
 		}
-		if (!first && strcmp(group, this_group) != 0) {
-			tare_text_row(table, TARE_STYLE_PLAIN);
-			for (int c = 0; c < 7; c++)
-				tare_text_cell(table, "%s", "");
-		}
-		group = this_group;
-		first = false;
-		status = add_row(table, cell);
-	}
-	if (status == 0 && first)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
-	if (status == 0 && !first)
-		status = tare_text_table_print(table);
-	else
-		tare_text_table_free(table);
 	if (status == 0)
 		status = tare_text_reasons_print(reasons, text, TARE_STYLE_PLAIN, "n/a  ");
 	else
@@ -164,6 +157,23 @@ int tare_text_latency(const struct tare_text *text, const struct tare_result *re
 	for (size_t i = 0; titles && i < result->cell_count; i++)
 		free(titles[i]);
 	free(titles);
+	return status;
+}
+
+int tare_text_latency(const struct tare_text *text, const struct tare_result *result)
+{
+	const struct tare_table_part part = {
+		.flush = true, .on = TARE_ON_TEXT, .keep = is_there, .apart = begins_group
+	};
+	int status;
+
+	fputc('\n', text->file);
+	if (tare_table_part_rows(&cells, result, &part))
+		status = tare_table_text(text, &cells, result, &part);
+	else
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
+	if (status == 0)
+		status = write_reasons(text, result);
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_methods(text, result);
 	return status;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `matmul` as text: rates by size, what a product is made of, how far it is from the ceilings, and
 // speed-ups.
-#include "report/result/parts.h"
-
 #include "base/units.h"
+#include "report/core/table_text.h"
+#include "report/result/figure.h"
+#include "report/result/parts.h"
 #include "result/matmul_words.h"
 
 #include <errno.h>
@@ -14,11 +15,22 @@
 #define RUNGS 16
 #define SIZES 32
 
+struct rung {
+	const char *name;
+};
+
+// A row of the speed-ups: a rung's kernel, or all of its product.
+struct gain {
+	const char *rung, *name, *what;
+};
+
 struct view {
 	const struct tare_text *text;
 	const struct tare_result *result;
-	const char *rungs[RUNGS]; // in the order of the ladder
+	struct rung rungs[RUNGS]; // in the order of the ladder
 	size_t rung_count;
+	struct gain gains[2 * RUNGS];
+	size_t gain_count;
 	int64_t sizes[SIZES]; // ascending
 	size_t size_count;
 	int64_t largest; // with a figure of a device's rung, else of any; 0: none
@@ -87,16 +99,16 @@ static void add_rung(struct view *view, const char *rung)
 	size_t at = view->rung_count;
 
 	for (size_t i = 0; i < view->rung_count; i++)
-		if (strcmp(view->rungs[i], rung) == 0)
+		if (strcmp(view->rungs[i].name, rung) == 0)
 			return;
 	if (!rung[0] || view->rung_count == RUNGS)
 		return;
 	// The ladder's order; a rung that this version does not know comes last.
-	while (at > 0 && tare_rung_named(view->rungs[at - 1]) > tare_rung_named(rung)) {
+	while (at > 0 && tare_rung_named(view->rungs[at - 1].name) > tare_rung_named(rung)) {
 		view->rungs[at] = view->rungs[at - 1];
 		at--;
 	}
-	view->rungs[at] = rung;
+	view->rungs[at].name = rung;
 	view->rung_count++;
 }
 
@@ -115,6 +127,23 @@ static void add_size(struct view *view, int64_t n)
 	}
 	view->sizes[at] = n;
 	view->size_count++;
+}
+
+static void list_gains(struct view *view)
+{
+	static const struct gain kinds[] = { { NULL, "kernel", "speed-up-kernel" },
+		                             { NULL, "total", "speed-up-total" } };
+
+	for (size_t r = 0; r < 2 * view->rung_count; r++) {
+		struct gain *gain = &view->gains[view->gain_count];
+		bool any = false;
+		*gain = kinds[r % 2];
+		gain->rung = view->rungs[r / 2].name;
+		for (size_t i = 0; i < view->size_count; i++)
+			any |=
+			    find_model(view, gain->rung, view->sizes[i], gain->what, NULL) != NULL;
+		view->gain_count += any;
+	}
 }
 
 static void look(struct view *view)
@@ -136,31 +165,7 @@ static void look(struct view *view)
 	}
 	if (view->largest == 0)
 		view->largest = any;
-}
-
-// ---- table 1: rates
-
-// Three significant digits, in at most seven columns.
-static const char *short_number(double value, char text[TARE_UNIT_TEXT])
-{
-	if (value > 0 && value < 0.001)
-		return "<0.001";
-	return tare_format_significant(value, 3, text);
-}
-
-static const char *rate_text(const struct tare_cell *cell, char text[TARE_UNIT_TEXT])
-{
-	char number[TARE_UNIT_TEXT];
-
-	if (!cell)
-		return "–";
-	if (cell->absent || !cell->rate.present)
-		return "n/a";
-	if (cell->verified == TARE_WRONG)
-		return "WRONG";
-	snprintf(text, TARE_UNIT_TEXT, "%.16s%s", short_number(cell->rate.median, number),
-	         cell->converged ? "" : "*");
-	return text;
+	list_gains(view);
 }
 
 // A figure at no size at all: the rung is not there, and a reason says why.
@@ -214,188 +219,159 @@ static int write_hidden(const struct view *view)
 	                           (long long)view->sizes[first_size(view)]);
 }
 
-static int write_rates(const struct view *view)
-{
-	struct tare_text_table *table = tare_text_table_new(view->text, 0);
-	char text[TARE_UNIT_TEXT];
+// ---- values
 
-	tare_text_column(table, "GFLOP/s, n =", TARE_COLUMN_CUT);
-	for (size_t i = first_size(view); i < view->size_count; i++) {
-		snprintf(text, sizeof text, "%lld", (long long)view->sizes[i]);
-		tare_text_column(table, text, TARE_COLUMN_RIGHT);
-	}
-	for (size_t r = 0; r < view->rung_count; r++) {
-		const char *rung = view->rungs[r];
-		// Most devices have no library for these: the reason says enough.
-		if (is_rounded(rung) && is_missing(view, rung))
-			continue;
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", rung);
-		for (size_t i = first_size(view); i < view->size_count; i++)
-			tare_text_cell(
-			    table, "%s",
-			    is_missing(view, rung)
-			        ? "n/a"
-			        : rate_text(rate_cell(view, rung, view->sizes[i]), text));
-	}
-	return tare_text_table_print(table);
+static struct tare_cell_value rate_at(const struct view *view, const struct rung *rung, int64_t n)
+{
+	const struct tare_cell *cell = rate_cell(view, rung->name, n);
+
+	if (is_missing(view, rung->name))
+		return tare_absent(TARE_NOT_MEASURED);
+	return tare_figure(cell, cell && cell->rate.present ? cell->rate.median : NAN,
+	                   TARE_NOT_KNOWN);
 }
 
-// ---- columns that do not fit beside each other go into a table below
-
-struct column {
-	const char *title;
-	size_t width; // the most that a figure takes
-};
-
-// The first column that does not fit beside `first` of them; at least one fits.
-static size_t fit_columns(const struct view *view, size_t first_width, const struct column *columns,
-                          size_t first, size_t count)
+// A program is built for all sizes.
+static struct tare_cell_value part_ms(const struct view *view, const struct rung *rung,
+                                      enum tare_part part)
 {
-	size_t used = first_width, end = first;
+	int64_t n = part == TARE_PART_BUILD ? -1 : view->largest;
+	const struct tare_cell *cell = find(view, rung->name, n, part);
+	struct tare_cell_value value =
+	    tare_figure(cell, cell ? tare_figure_ns(cell) * 1e-6 : NAN, TARE_NOT_ASKED);
 
-	while (end < count) {
-		size_t title = strlen(columns[end].title);
-		used += 1 + (title > columns[end].width ? title : columns[end].width);
-		if (end > first && used > view->text->options->columns)
-			break;
-		end++;
-	}
-	return end;
+	value.unsure = false; // the table of rates says what is
+	return value;
 }
 
-// ---- table 2: what a product is made of
-
-enum { PARTS = 8 };
-static const struct column part_columns[PARTS] = {
-	{ "build", 7 },    { "alloc", 7 },  { "copy in", 7 },  { "launch", 7 },
-	{ "complete", 7 }, { "kernel", 7 }, { "copy out", 7 }, { "total", 7 },
-};
-
-static const char *ms_text(const struct tare_cell *cell, char text[TARE_UNIT_TEXT])
+static struct tare_cell_value model(const struct view *view, const struct rung *rung,
+                                    const char *what, const char *level)
 {
-
-	if (!cell)
-		return "";
-	if (cell->absent)
-		return "n/a";
-	if (cell->verified == TARE_WRONG)
-		return "WRONG";
-	return short_number(cell->summary.median * (tare_cell_unit_ns(cell) < 1 ? 1e-9 : 1e-6),
-	                    text);
+	return tare_figure_median(find_model(view, rung->name, view->largest, what, level),
+	                          TARE_NOT_KNOWN);
 }
 
-// One table of the columns `from` to `to`; *rows: how many it has.
-static int write_some_parts(const struct view *view, size_t from, size_t to, size_t *rows)
+// "fp32 57300": its name and its rate.
+static bool tightest_ceiling(const struct tare_cell_text *text)
 {
-	static const enum tare_part parts[PARTS] = {
-		TARE_PART_BUILD,    TARE_PART_ALLOCATE, TARE_PART_COPY_IN,  TARE_PART_LAUNCH,
-		TARE_PART_COMPLETE, TARE_PART_KERNEL,   TARE_PART_COPY_OUT, TARE_PART_TOTAL,
-	};
-	struct tare_text_table *table = tare_text_table_new(view->text, 0);
-	char title[48], text[TARE_UNIT_TEXT];
+	const struct view *view = text->source;
+	const struct rung *rung = text->row;
+	const struct tare_cell *cell =
+	    find_model(view, rung->name, view->largest, "tightest-ceiling", NULL);
+	char number[TARE_UNIT_TEXT];
 
-	snprintf(title, sizeof title, "ms, n = %lld", (long long)view->largest);
-	tare_text_column(table, title, TARE_COLUMN_CUT);
-	for (size_t i = from; i < to; i++)
-		tare_text_column(table, part_columns[i].title, TARE_COLUMN_RIGHT);
-	*rows = 0;
-	for (size_t r = 0; r < view->rung_count; r++) {
-		const char *rung = view->rungs[r];
-		const struct tare_cell *total = find(view, rung, view->largest, TARE_PART_TOTAL);
-		if (!total || total->absent)
-			continue;
-		++*rows;
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", rung);
-		for (size_t i = from; i < to; i++)
-			tare_text_cell(
-			    table, "%s",
-			    ms_text(find(view, rung, i == 0 ? -1 : view->largest, parts[i]), text));
-	}
-	if (*rows)
-		return tare_text_table_print(table);
-	tare_text_table_free(table);
-	return 0;
+	if (!tare_has_figure(cell))
+		return false;
+	snprintf(text->text, text->size, "%.60s %s", tare_text_label_of(cell, "ceiling"),
+	         tare_format_significant(cell->summary.median, 3, number));
+	return true;
 }
 
-static int write_parts(const struct view *view)
+static struct tare_cell_value speed_up(const struct view *view, const struct gain *gain, int64_t n)
 {
-	size_t rows = 1;
-	int status = 0;
-
-	for (size_t from = 0, to; status == 0 && rows && from < PARTS; from = to) {
-		to = fit_columns(view, 13, part_columns, from, PARTS);
-		fputc('\n', view->text->file);
-		status = write_some_parts(view, from, to, &rows);
-	}
-	return status;
+	return tare_figure_median(find_model(view, gain->rung, n, gain->what, NULL),
+	                          TARE_NOT_KNOWN);
 }
 
-// ---- table 3: how far from the ceilings
-
-static bool has_ceilings(const struct view *view, const char *rung)
+static bool speed_up_name(const struct tare_cell_text *text)
 {
+	const struct gain *gain = text->row;
+
+	snprintf(text->text, text->size, "%.80s, %s", gain->rung, gain->name);
+	return true;
+}
+
+static int64_t size_at(const struct view *view, size_t at)
+{
+	return view->sizes[first_size(view) + at];
+}
+
+static const char *size_title(const struct view *view, size_t at, char *text)
+{
+	snprintf(text, TARE_UNIT_TEXT, "%lld", (long long)size_at(view, at));
+	return text;
+}
+
+// ---- the tables
+
+#define SOURCE struct view
+#define SOURCE_NAME view
+#define ROW struct rung
+#define TABLE rates
+#define COLUMNS "report/result/tables/matmul_rates.def"
+#include "table/declare.h"
+#define ROW struct rung
+#define TABLE parts
+#define COLUMNS "report/result/tables/matmul_parts.def"
+#include "table/declare.h"
+#define ROW struct rung
+#define TABLE ceilings
+#define COLUMNS "report/result/tables/matmul_ceilings.def"
+#include "table/declare.h"
+#define ROW struct gain
+#define TABLE gains
+#define COLUMNS "report/result/tables/matmul_speed_ups.def"
+#include "table/declare.h"
+
+#define RUNG_TABLE(name, heading)                                                                  \
+	TARE_TABLE(static, name, #name, heading, "a rung", NULL, struct view, view,                \
+	           view->rung_count, &view->rungs[index], name##_columns)
+RUNG_TABLE(rates, "Rates");
+RUNG_TABLE(parts, "Parts of a product");
+RUNG_TABLE(ceilings, "Ceilings");
+TARE_TABLE(static, gains, "speed_ups", "Speed-ups", "a rung's kernel, or all of it", NULL,
+           struct view, view, view->gain_count, &view->gains[index], gains_columns);
+
+// Most devices have no library for the rounded ones: the reason says enough.
+static bool is_rated(const void *view, const void *row)
+{
+	const struct rung *rung = row;
+
+	return !is_rounded(rung->name) || !is_missing(view, rung->name);
+}
+
+static bool has_total(const void *source, const void *row)
+{
+	const struct view *view = source;
+	const struct tare_cell *total =
+	    find(view, ((const struct rung *)row)->name, view->largest, TARE_PART_TOTAL);
+
+	return total && !total->absent;
+}
+
+static bool has_ceilings(const void *source, const void *row)
+{
+	const struct view *view = source;
+	const char *rung = ((const struct rung *)row)->name;
+
 	return has_kernel(view, rung, view->largest) &&
 	       find_model(view, rung, view->largest, "share-of-paper", NULL);
 }
 
-static const char *model_text(const struct tare_cell *cell, char text[TARE_UNIT_TEXT])
+// A table at the largest size, which its first title names after `lead`.
+static int write_at_largest(const struct view *view, const struct tare_table *table,
+                            const char *lead, bool (*keep)(const void *view, const void *rung))
 {
-	if (!cell)
-		return "–";
-	if (cell->absent || !isfinite(cell->summary.median))
-		return "n/a";
-	return short_number(cell->summary.median, text);
-}
-
-enum { PAPER, MEASURED, GLOBAL, LOCAL, TIGHTEST, DISTANCE, CEILINGS };
-static const struct column ceiling_columns[CEILINGS] = {
-	[PAPER] = { "% paper", 7 },
-	[MEASURED] = { "% measured", 7 },
-	[GLOBAL] = { "global GB/s", 7 },
-	[LOCAL] = { "local GB/s", 7 },
-	[TIGHTEST] = { "tightest ceiling", 20 },
-	[DISTANCE] = { "times", 6 },
-};
-
-static void put_ceiling(struct tare_text_table *table, const struct view *view, const char *rung,
-                        size_t column)
-{
-	static const char *const whats[CEILINGS] = { "share-of-paper",   "share-of-measured",
-		                                     "required-rate",    "required-rate",
-		                                     "tightest-ceiling", "distance" };
-	static const char *const levels[CEILINGS] = { [GLOBAL] = "cache", [LOCAL] = "local" };
-	const struct tare_cell *cell =
-	    find_model(view, rung, view->largest, whats[column], levels[column]);
-	char text[TARE_UNIT_TEXT];
-
-	// "fp32 57300": its name and its rate.
-	if (column == TIGHTEST && cell && !cell->absent)
-		tare_text_cell(table, "%s %s", tare_text_label_of(cell, "ceiling"),
-		               model_text(cell, text));
-	else
-		tare_text_cell(table, "%s", model_text(cell, text));
-}
-
-static int write_some_ceilings(const struct view *view, size_t from, size_t to)
-{
-	struct tare_text_table *table = tare_text_table_new(view->text, 0);
 	char title[48];
 
-	snprintf(title, sizeof title, "n = %lld", (long long)view->largest);
-	tare_text_column(table, title, TARE_COLUMN_CUT);
-	for (size_t i = from; i < to; i++)
-		tare_text_column(table, ceiling_columns[i].title, TARE_COLUMN_RIGHT);
-	for (size_t r = 0; r < view->rung_count; r++) {
-		if (!has_ceilings(view, view->rungs[r]))
-			continue;
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", view->rungs[r]);
-		for (size_t i = from; i < to; i++)
-			put_ceiling(table, view, view->rungs[r], i);
-	}
-	return tare_text_table_print(table);
+	snprintf(title, sizeof title, "%sn = %lld", lead, (long long)view->largest);
+	return tare_table_text(
+	    view->text, table, view,
+	    &(struct tare_table_part){
+	        .flush = true, .fold = true, .on = TARE_ON_TEXT, .title = title, .keep = keep });
+}
+
+static int write_rates(const struct view *view)
+{
+	return tare_table_text(
+	    view->text, &rates, view,
+	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .keep = is_rated });
+}
+
+static int write_parts(const struct view *view)
+{
+	fputc('\n', view->text->file);
+	return write_at_largest(view, &parts, "ms, ", has_total);
 }
 
 static int write_ceilings(const struct view *view)
@@ -405,8 +381,9 @@ static int write_ceilings(const struct view *view)
 	int status;
 
 	for (size_t r = 0; r < view->rung_count; r++) {
-		rows += has_ceilings(view, view->rungs[r]);
-		rounded |= is_rounded(view->rungs[r]) && has_ceilings(view, view->rungs[r]);
+		bool has = has_ceilings(view, &view->rungs[r]);
+		rows += has;
+		rounded |= has && is_rounded(view->rungs[r].name);
 	}
 	if (rows == 0)
 		return 0;
@@ -418,55 +395,15 @@ static int write_ceilings(const struct view *view)
 	                        rounded ? " (blas-tf32, -fp16, -bf16: of the matrix units' for "
 	                                  "these factors)"
 	                                : "");
-	for (size_t from = 0, to; status == 0 && from < CEILINGS; from = to) {
-		to = fit_columns(view, 10, ceiling_columns, from, CEILINGS);
-		if (from)
-			fputc('\n', view->text->file);
-		status = write_some_ceilings(view, from, to);
-	}
-	return status;
+	return status == 0 ? write_at_largest(view, &ceilings, "", has_ceilings) : status;
 }
-
-// ---- table 4: speed-ups
 
 static int write_speed_ups(const struct view *view)
 {
-	static const char *const whats[] = { "speed-up-kernel", "speed-up-total" };
-	static const char *const names[] = { "kernel", "total" };
-	struct tare_text_table *table;
-	char text[TARE_UNIT_TEXT];
-	size_t rows = 0;
-
-	table = tare_text_table_new(view->text, 0);
-	tare_text_column(table, "times one core, n =", TARE_COLUMN_CUT);
-	for (size_t i = first_size(view); i < view->size_count; i++) {
-		snprintf(text, sizeof text, "%lld", (long long)view->sizes[i]);
-		tare_text_column(table, text, TARE_COLUMN_RIGHT);
-	}
-	for (size_t r = 0; r < view->rung_count; r++)
-		for (int w = 0; w < 2; w++) {
-			bool any = false;
-			for (size_t i = 0; i < view->size_count; i++)
-				any |= find_model(view, view->rungs[r], view->sizes[i], whats[w],
-				                  NULL) != NULL;
-			if (!any)
-				continue;
-			rows++;
-			tare_text_row(table, TARE_STYLE_PLAIN);
-			tare_text_cell(table, "%s, %s", view->rungs[r], names[w]);
-			for (size_t i = first_size(view); i < view->size_count; i++)
-				tare_text_cell(
-				    table, "%s",
-				    model_text(find_model(view, view->rungs[r], view->sizes[i],
-				                          whats[w], NULL),
-				               text));
-		}
-	if (rows) {
+	if (view->gain_count)
 		fputc('\n', view->text->file);
-		return tare_text_table_print(table);
-	}
-	tare_text_table_free(table);
-	return 0;
+	return tare_table_text(view->text, &gains, view,
+	                       &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
 }
 
 // ---- sentences

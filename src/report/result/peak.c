@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `peak`: rates by type or operation and vector width, the sweep of working sets, the ceilings.
+#include "report/core/table_text.h"
+#include "report/result/figure.h"
 #include "report/result/pivot.h"
 
 #include <errno.h>
@@ -16,6 +18,21 @@ struct grid {
 	const char *title, *group, *label, *across;
 	const char *only; // of the label; NULL: all but those that have `without`
 	const char *without;
+	const char *sign; // before the first number across
+};
+
+struct row {
+	const char *name;
+};
+
+// A grid of a result, looked at.
+struct view {
+	const struct grid *grid;
+	const struct tare_result *result;
+	struct row rows[16];
+	int64_t numbers[NUMBERS];
+	size_t row_count, number_count;
+	double most; // of the sweep: its highest rate
 };
 
 static bool in_grid(const struct grid *grid, const struct tare_cell *cell)
@@ -78,48 +95,47 @@ static const char *unit_of(const struct grid *grid, const struct tare_result *re
 
 // The rows are those of the texts in order of appearance; rows without a figure are left to the
 // reasons.
-static int write_grid(const struct tare_text *text, const struct grid *grid,
+static void list_rows(struct view *view)
+{
+	for (size_t i = 0; i < view->result->cell_count; i++) {
+		const struct tare_cell *cell = &view->result->cells[i];
+		const char *name = tare_text_label_of(cell, view->grid->label);
+		bool known = !in_grid(view->grid, cell) || view->row_count == 16;
+		for (size_t k = 0; k < view->row_count && !known; k++)
+			known = strcmp(view->rows[k].name, name) == 0;
+		if (!known && unit_of(view->grid, view->result, name)[0])
+			view->rows[view->row_count++].name = name;
+	}
+}
+
+static const char *number_title(const struct view *view, size_t at, char *text)
+{
+	snprintf(text, TARE_UNIT_TEXT, "%s%lld", at ? "" : view->grid->sign,
+	         (long long)view->numbers[at]);
+	return text;
+}
+
+#define SOURCE struct view
+#define SOURCE_NAME view
+#define ROW struct row
+#define TABLE grid
+#define COLUMNS "report/result/tables/peak_grid.def"
+#include "table/declare.h"
+TARE_TABLE(static, grid, "grid", "Rates", "a type of number, or an operation", NULL, struct view,
+           view, view->number_count ? view->row_count : 0, &view->rows[index], grid_columns);
+
+static int write_grid(const struct tare_text *text, const struct grid *which,
                       const struct tare_result *result)
 {
-	struct tare_text_table *table;
-	const char *rows[16];
-	int64_t numbers[NUMBERS];
-	char buffer[TARE_PIVOT_TEXT];
-	size_t count = list_numbers(grid, result, numbers), row_count = 0;
+	struct view view = { .grid = which, .result = result };
 
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const char *name = tare_text_label_of(&result->cells[i], grid->label);
-		bool known = !in_grid(grid, &result->cells[i]) || row_count == 16;
-		for (size_t k = 0; k < row_count && !known; k++)
-			known = strcmp(rows[k], name) == 0;
-		if (!known && unit_of(grid, result, name)[0])
-			rows[row_count++] = name;
-	}
-	if (count == 0 || row_count == 0)
-		return 0;
-	fputc('\n', text->file);
-	table = tare_text_table_new(text, 0);
-	tare_text_column(table, grid->title, TARE_COLUMN_CUT);
-	tare_text_column(table, "", 0);
-	for (size_t i = 0; i < count; i++) {
-		snprintf(buffer, sizeof buffer, "%s%lld",
-		         i                        ? ""
-		         : grid->across[0] == 'w' ? "×"
-		         : grid->across[0] == 's' ? "/"
-		                                  : "n = ",
-		         (long long)numbers[i]);
-		tare_text_column(table, buffer, TARE_COLUMN_RIGHT);
-	}
-	for (size_t r = 0; r < row_count; r++) {
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", rows[r][0] ? rows[r] : grid->group);
-		tare_text_cell(table, "%s", unit_of(grid, result, rows[r]));
-		for (size_t i = 0; i < count; i++)
-			tare_text_cell(
-			    table, "%s",
-			    tare_pivot_rate(find_cell(grid, result, rows[r], numbers[i]), buffer));
-	}
-	return tare_text_table_print(table);
+	view.number_count = list_numbers(which, result, view.numbers);
+	list_rows(&view);
+	if (grid.count(&view))
+		fputc('\n', text->file);
+	return tare_table_text(
+	    text, &grid, &view,
+	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .title = which->title });
 }
 
 // ---- the sweep
@@ -131,36 +147,43 @@ static bool is_sweep(const struct tare_cell *cell)
 	       tare_cell_number(cell, "bytes") > 0;
 }
 
+static bool in_sweep(const void *view, const void *cell)
+{
+	(void)view;
+	return is_sweep(cell);
+}
+
+static bool bar_of(const struct tare_cell_text *text)
+{
+	const struct tare_cell *cell = text->row;
+	double most = ((const struct view *)text->source)->most;
+	size_t length = (size_t)lround(BAR * fmax(cell->rate.median, 0) / most);
+
+	memset(text->text, '#', length < BAR ? length : BAR);
+	text->text[length < BAR ? length : BAR] = '\0';
+	return true;
+}
+
+#define ROW struct tare_cell
+#define TABLE sweep
+#define COLUMNS "report/result/tables/peak_sweep.def"
+#include "table/declare.h"
+TARE_TABLE(static, sweep, "sweep", "Working sets", "a size of what is read", NULL, struct view,
+           view, view->result->cell_count, &view->result->cells[index], sweep_columns);
+
 static int write_sweep(const struct tare_text *text, const struct tare_result *result)
 {
-	struct tare_text_table *table;
-	char size[TARE_UNIT_TEXT], rate[TARE_PIVOT_TEXT], bar[BAR + 1];
-	double most = 0;
+	struct view view = { .result = result };
 
 	for (size_t i = 0; i < result->cell_count; i++)
 		if (is_sweep(&result->cells[i]))
-			most = fmax(most, result->cells[i].rate.median);
-	if (!(most > 0))
+			view.most = fmax(view.most, result->cells[i].rate.median);
+	if (!(view.most > 0))
 		return 0;
 	fputc('\n', text->file);
-	table = tare_text_table_new(text, 0);
-	tare_text_column(table, "working set", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "GB/s", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "", 0);
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct tare_cell *cell = &result->cells[i];
-		if (!is_sweep(cell))
-			continue;
-		size_t length = (size_t)lround(BAR * fmax(cell->rate.median, 0) / most);
-		memset(bar, '#', sizeof bar - 1);
-		bar[length < BAR ? length : BAR] = '\0';
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s",
-		               tare_format_bytes((uint64_t)tare_cell_number(cell, "bytes"), size));
-		tare_text_cell(table, "%s", tare_pivot_rate(cell, rate));
-		tare_text_cell(table, "%s", bar);
-	}
-	return tare_text_table_print(table);
+	return tare_table_text(
+	    text, &sweep, &view,
+	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .keep = in_sweep });
 }
 
 // ---- ceilings
@@ -178,32 +201,6 @@ static const struct tare_cell *find_ceiling(const struct tare_result *result, co
 	return NULL;
 }
 
-static void add_figure(struct tare_text_table *table, const struct tare_cell *cell,
-                       const char *suffix)
-{
-	char number[TARE_UNIT_TEXT];
-
-	if (cell && isfinite(cell->summary.median))
-		tare_text_cell(table, "%s%s",
-		               tare_format_significant(cell->summary.median, 3, number), suffix);
-	else
-		tare_text_cell(table, "–");
-}
-
-// Columns of the ceilings; the clock's are there only where it was told for one of them.
-static const struct {
-	const char *title, *quantity, *suffix;
-	bool of_clock;
-} ceiling_columns[] = {
-	{ "attainable", "attainable", "", false },
-	{ "on paper", "theoretical", "", false },
-	{ "share", "share of theoretical", " %", false },
-	{ "MHz", "clock", "", true },
-	{ "share at it", "share at the clock", " %", true },
-	{ "/clock/unit", "per clock and unit", "", true },
-};
-#define CEILING_COLUMNS (sizeof ceiling_columns / sizeof *ceiling_columns)
-
 static bool has_clock(const struct tare_result *result)
 {
 	for (size_t i = 0; i < result->cell_count; i++)
@@ -213,43 +210,64 @@ static bool has_clock(const struct tare_result *result)
 	return false;
 }
 
-static struct tare_text_table *new_ceilings(const struct tare_text *text, bool clock)
+// Of the ceiling that a row is about.
+static struct tare_cell_value ceiling(const struct view *view, const struct tare_cell *row,
+                                      const char *quantity)
 {
-	struct tare_text_table *table;
+	const struct tare_cell *cell =
+	    find_ceiling(view->result, tare_text_label_of(row, "what"), quantity);
 
-	fputc('\n', text->file);
-	table = tare_text_table_new(text, 0);
-	tare_text_column(table, "ceiling", TARE_COLUMN_CUT);
-	tare_text_column(table, "", 0);
-	for (size_t i = 0; i < CEILING_COLUMNS; i++)
-		if (clock || !ceiling_columns[i].of_clock)
-			tare_text_column(table, ceiling_columns[i].title, TARE_COLUMN_RIGHT);
-	return table;
+	return tare_number(cell ? cell->summary.median : NAN, TARE_NOT_KNOWN);
 }
+
+static bool is_ceiling(const void *view, const void *row)
+{
+	const struct tare_cell *cell = row;
+
+	(void)view;
+	return !cell->absent && strcmp(tare_text_label_of(cell, "group"), "ceiling") == 0 &&
+	       strcmp(cell->quantity, "attainable") == 0;
+}
+
+// The clock's columns are there only where it was told for a ceiling.
+enum { CLOCK = TARE_ON_MORE };
+
+static const char *percent_of(const struct view *view, const struct tare_cell *row,
+                              const char *quantity)
+{
+	return ceiling(view, row, quantity).is == TARE_IS_NUMBER ? " %" : "";
+}
+
+static const char *share_sign(const void *view, const void *row)
+{
+	return percent_of(view, row, "share of theoretical");
+}
+
+static const char *clock_share_sign(const void *view, const void *row)
+{
+	return percent_of(view, row, "share at the clock");
+}
+
+#define ROW struct tare_cell
+#define TABLE ceilings
+#define COLUMNS "report/result/tables/peak_ceilings.def"
+#include "table/declare.h"
+TARE_TABLE(static, ceilings, "ceilings", "Ceilings", "what can be reached of something", NULL,
+           struct view, view, view->result->cell_count, &view->result->cells[index],
+           ceilings_columns);
 
 static int write_ceilings(const struct tare_text *text, const struct tare_result *result)
 {
-	struct tare_text_table *table = NULL;
-	bool clock = has_clock(result);
+	const struct view view = { .result = result };
+	const struct tare_table_part part = {
+		.flush = true,
+		.on = TARE_ON_TEXT | (has_clock(result) ? CLOCK : 0),
+		.keep = is_ceiling,
+	};
 
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct tare_cell *cell = &result->cells[i];
-		const char *what = tare_text_label_of(cell, "what");
-		if (cell->absent || strcmp(tare_text_label_of(cell, "group"), "ceiling") ||
-		    strcmp(cell->quantity, "attainable"))
-			continue;
-		if (!table)
-			table = new_ceilings(text, clock);
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", what);
-		tare_text_cell(table, "%s", cell->unit);
-		for (size_t k = 0; k < CEILING_COLUMNS; k++)
-			if (clock || !ceiling_columns[k].of_clock)
-				add_figure(table,
-				           find_ceiling(result, what, ceiling_columns[k].quantity),
-				           ceiling_columns[k].suffix);
-	}
-	return table ? tare_text_table_print(table) : 0;
+	if (tare_table_part_rows(&ceilings, &view, &part))
+		fputc('\n', text->file);
+	return tare_table_text(text, &ceilings, &view, &part);
 }
 
 // Which ceilings are those of a device that held itself back while they were sampled.
@@ -337,11 +355,11 @@ static int write_reasons(const struct tare_text *text, const struct tare_result 
 int tare_text_peak(const struct tare_text *text, const struct tare_result *result)
 {
 	static const struct grid grids[] = {
-		{ "arithmetic", "compute", "type", "width", NULL, NULL },
-		{ "device memory", "memory", "op", "width", NULL, "stride" },
-		{ "device memory", "memory", "op", "stride", "strided", NULL },
-		{ "local memory", "local", "op", "width", NULL, NULL },
-		{ "matrix library", "tensor", "type", "n", NULL, NULL },
+		{ "arithmetic", "compute", "type", "width", .sign = "×" },
+		{ "device memory", "memory", "op", "width", .without = "stride", "×" },
+		{ "device memory", "memory", "op", "stride", .only = "strided", .sign = "/" },
+		{ "local memory", "local", "op", "width", .sign = "×" },
+		{ "matrix library", "tensor", "type", "n", .sign = "n = " },
 	};
 	int status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0,
 	                                 "Medians; a multiply-add counts 2; × vector "

@@ -26,8 +26,6 @@ struct tare_pivot {
 
 // The cell's label `bytes`, or -1.
 int64_t tare_pivot_bytes(const struct tare_cell *cell);
-// A rate with a "*" if it did not converge, "n/a", "wrong", or a dash where nothing was asked.
-const char *tare_pivot_rate(const struct tare_cell *cell, char text[TARE_PIVOT_TEXT]);
 
 // What is not in the table: what figures count, lines that move nothing, and why figures are
 // missing. With -v: every cell, and how the figures were measured. All return 0 or -ENOMEM.

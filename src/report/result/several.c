@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One command on several devices as text: each device, then what they reach together and between
 // each other.
-#include "report/result/pivot.h"
+#include "report/core/table_text.h"
+#include "report/result/figure.h"
+#include "report/result/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,31 +22,51 @@ static void name_of(const struct tare_device_entry *entry, char text[64])
 	snprintf(text, 64, "%.48s:%u", entry->backend, entry->index);
 }
 
-// What was asked for, measured or not.
-static int write_devices(const struct tare_text *text, const struct tare_result *result)
-{
-	struct tare_text_table *table = tare_text_table_new(text, 0);
-	char name[64], room[TARE_TEXT_LINK];
-	const char *link;
+enum { LINES = 5 }; // of a link
 
-	tare_text_column(table, "Devices", 0);
-	tare_text_column(table, "", TARE_COLUMN_CUT);
-	tare_text_column(table, "PCI address", 0);
-	tare_text_column(table, "NUMA", 0);
-	tare_text_column(table, "link", 0);
-	for (size_t i = 0; i < result->device_count; i++) {
-		const struct tare_device_entry *entry = &result->devices[i];
-		name_of(entry, name);
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", name);
-		tare_text_cell(table, "%s", fact_text(entry, TARE_FACT_NAME));
-		tare_text_cell(table, "%s", fact_text(entry, TARE_FACT_PCI));
-		tare_text_cell(table, "%s", fact_text(entry, TARE_FACT_NUMA));
-		link = tare_text_link(entry, room);
-		tare_text_cell(table, "%s", link[0] ? link : "n/a");
-	}
-	return tare_text_table_print(table);
+// A row of the links: what goes which way, of a device or of all together.
+struct link {
+	const char *line, *title, *device;
+	bool first, all; // of its line; of all devices
+};
+
+struct peer {
+	const char *name;
+};
+
+struct view {
+	const struct tare_result *result;
+	struct link links[LINES * (MOST + 1)];
+	struct peer peers[MOST];
+	size_t link_count, peer_count;
+	const struct matrix *matrix; // that is being written
+};
+
+#define SOURCE struct view
+#define SOURCE_NAME view
+
+static bool name_cell(const struct tare_cell_text *cell)
+{
+	name_of(cell->row, cell->text);
+	return true;
 }
+
+static bool link_cell(const struct tare_cell_text *cell)
+{
+	char room[TARE_TEXT_LINK];
+	const char *link = tare_text_link(cell->row, room);
+
+	snprintf(cell->text, cell->size, "%s", link[0] ? link : "n/a");
+	return true;
+}
+
+#define ROW struct tare_device_entry
+#define TABLE devices
+#define COLUMNS "report/result/tables/several_devices.def"
+#include "table/declare.h"
+TARE_TABLE(static, devices, "devices", "Devices", "a device that was asked for, measured or not",
+           NULL, struct view, view, view->result->device_count, &view->result->devices[index],
+           devices_columns);
 
 static int write_parts(const struct tare_text *text, const struct tare_result *result)
 {
@@ -108,66 +130,74 @@ static size_t list_names(const struct tare_result *result, const char *group, co
 	return count;
 }
 
-// A rate and its uncertainty: two columns. A sum is a figure of source "model".
-static void put_rate(struct tare_text_table *table, const struct tare_cell *cell)
+// A sum is a figure of source "model".
+static struct tare_cell_value rate_of(const struct tare_cell *cell)
 {
-	char rate[TARE_PIVOT_TEXT], spread[TARE_UNIT_TEXT];
-
-	if (cell && !cell->absent && tare_cell_is_model(cell)) {
-		tare_text_cell(table, "%s", tare_format_significant(cell->summary.median, 3, rate));
-		tare_text_cell(table, "%s", "");
-		return;
-	}
-	tare_text_cell(table, "%s", tare_pivot_rate(cell, rate));
-	tare_text_cell(table, "%s",
-	               cell && cell->rate.present ? tare_text_plus_minus(cell, 1, spread) : "");
+	return cell && tare_cell_is_model(cell) ? tare_figure_median(cell, TARE_NOT_KNOWN)
+	                                        : tare_figure_rate(cell);
 }
 
-static void put_share(struct tare_text_table *table, const struct tare_cell *cell)
+static const struct tare_cell *alone(const struct view *view, const struct link *link)
 {
-	if (cell && !cell->absent)
-		tare_text_cell(table, "%.0f %%", cell->summary.median);
-	else
-		tare_text_cell(table, "%s", cell ? "n/a" : "");
+	return find(view->result, link->all ? "sum" : "time", link->line, link->device, "alone");
 }
 
-static int write_links(const struct tare_text *text, const struct tare_result *result)
+static const struct tare_cell *together(const struct view *view, const struct link *link)
+{
+	return find(view->result, "time", link->line, link->device, "together");
+}
+
+static bool spread_of(const struct tare_cell *cell, char *text)
+{
+	if (cell && cell->rate.present && (cell->absent || !tare_cell_is_model(cell)))
+		tare_text_plus_minus(cell, 1, text);
+	return true;
+}
+
+static bool alone_spread(const struct tare_cell_text *cell)
+{
+	return spread_of(alone(cell->source, cell->row), cell->text);
+}
+
+static bool together_spread(const struct tare_cell_text *cell)
+{
+	return spread_of(together(cell->source, cell->row), cell->text);
+}
+
+#define ROW struct link
+#define TABLE links
+#define COLUMNS "report/result/tables/several_links.def"
+#include "table/declare.h"
+TARE_TABLE(static, links, "links", "The host's links", "a direction of a device's link", NULL,
+           struct view, view, view->link_count, &view->links[index], links_columns);
+
+static void list_links(struct view *view)
 {
 	static const struct {
 		const char *line, *title;
-	} lines[] = {
+	} lines[LINES] = {
 		{ "host-to-device", "host → device" }, { "device-to-host", "device → host" },
 		{ "both-to-device", "both ways, to" }, { "both-to-host", "both ways, from" },
 		{ "both-total", "both ways, sum" },
 	};
 	const char *names[MOST + 1];
-	size_t count = list_names(result, "links", "device", names);
-	struct tare_text_table *table;
+	size_t count = list_names(view->result, "links", "device", names);
 
 	if (count == 0)
-		return 0;
+		return;
 	names[count++] = "all";
-	fputc('\n', text->file);
-	table = tare_text_table_new(text, 0);
-	tare_text_column(table, "Host's links, GB/s", 0);
-	tare_text_column(table, "", 0);
-	tare_text_column(table, "alone", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "±", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "together", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "±", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "share", TARE_COLUMN_RIGHT);
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-		for (size_t k = 0; k < count; k++) {
-			const char *line = lines[i].line;
-			tare_text_row(table, TARE_STYLE_PLAIN);
-			tare_text_cell(table, "%s", k == 0 ? lines[i].title : "");
-			tare_text_cell(table, "%s", k + 1 == count ? "all" : names[k]);
-			put_rate(table, find(result, k + 1 == count ? "sum" : "time", line,
-			                     names[k], "alone"));
-			put_rate(table, find(result, "time", line, names[k], "together"));
-			put_share(table, find(result, "share", line, names[k], NULL));
-		}
-	return tare_text_table_print(table);
+	for (size_t i = 0; i < LINES * count; i++)
+		view->links[view->link_count++] =
+		    (struct link){ lines[i / count].line, lines[i / count].title, names[i % count],
+			           i % count == 0, i % count + 1 == count };
+}
+
+static int write_links(const struct tare_text *text, const struct view *view)
+{
+	if (view->link_count)
+		fputc('\n', text->file);
+	return tare_table_text(text, &links, view,
+	                       &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
 }
 
 // ---- peers
@@ -192,46 +222,43 @@ static const struct tare_cell *at(const struct tare_result *result, const struct
 	return NULL;
 }
 
-static void put_pair(struct tare_text_table *table, const struct tare_cell *cell)
+static const struct tare_cell *pair(const struct view *view, const struct peer *from, size_t to)
 {
-	char text[TARE_PIVOT_TEXT];
-
-	if (!cell || cell->absent || cell->rate.present)
-		tare_text_cell(table, "%s", tare_pivot_rate(cell, text));
-	else
-		tare_text_cell(table, "%s%s",
-		               tare_format_significant(cell->summary.median / 1e3, 3, text),
-		               cell->converged ? "" : "*");
+	return at(view->result, view->matrix, from->name, view->peers[to].name);
 }
 
-// Rows copy to columns. Left out where no pair has a figure: the reasons say why.
-static int write_matrix(const struct tare_text *text, const struct tare_result *result,
-                        const struct matrix *matrix)
+// A rate, or a time in µs.
+static struct tare_cell_value pair_figure(const struct tare_cell *cell)
 {
-	const char *names[MOST];
-	size_t count = list_names(result, "peers", "device", names);
-	struct tare_text_table *table;
+	return !cell || cell->absent || cell->rate.present
+	           ? tare_figure_rate(cell)
+	           : tare_figure(cell, cell->summary.median / 1e3, TARE_NOT_KNOWN);
+}
+
+#define ROW struct peer
+#define TABLE peers
+#define COLUMNS "report/result/tables/several_peers.def"
+#include "table/declare.h"
+TARE_TABLE(static, peers, "peers", "Between devices", "the device that is copied from", NULL,
+           struct view, view, view->peer_count, &view->peers[index], peers_columns);
+
+// Rows copy to columns. Left out where no pair has a figure: the reasons say why.
+static int write_matrix(const struct tare_text *text, const struct view *view)
+{
 	bool any = false;
 
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < count; k++) {
-			const struct tare_cell *cell = at(result, matrix, names[i], names[k]);
+	for (size_t i = 0; i < view->peer_count; i++)
+		for (size_t k = 0; k < view->peer_count; k++) {
+			const struct tare_cell *cell = pair(view, &view->peers[i], k);
 			any = any || (cell && !cell->absent);
 		}
 	if (!any)
 		return 0;
 	fputc('\n', text->file);
-	table = tare_text_table_new(text, 0);
-	tare_text_column(table, matrix->title, 0);
-	for (size_t i = 0; i < count; i++)
-		tare_text_column(table, names[i], TARE_COLUMN_RIGHT);
-	for (size_t i = 0; i < count; i++) {
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", names[i]);
-		for (size_t k = 0; k < count; k++)
-			put_pair(table, at(result, matrix, names[i], names[k]));
-	}
-	return tare_text_table_print(table);
+	return tare_table_text(text, &peers, view,
+	                       &(struct tare_table_part){ .flush = true,
+	                                                  .on = TARE_ON_TEXT,
+	                                                  .title = view->matrix->title });
 }
 
 // Why figures are missing, each reason once.
@@ -259,7 +286,7 @@ static int write_reasons(const struct tare_text *text, const struct tare_result 
 	return status;
 }
 
-static int write_peers(const struct tare_text *text, const struct tare_result *result)
+static int write_peers(const struct tare_text *text, struct view *view)
 {
 	static const struct matrix matrices[] = {
 		{ "Direct, GB/s, row → column", "time", "direct", "alone" },
@@ -268,10 +295,16 @@ static int write_peers(const struct tare_text *text, const struct tare_result *r
 		{ "Direct, 4 bytes, µs", "latency", "direct", NULL },
 		{ "Through the host, 4 bytes, µs", "latency", "staged", NULL },
 	};
+	const char *names[MOST];
 	int status = 0;
 
-	for (size_t i = 0; status == 0 && i < sizeof matrices / sizeof *matrices; i++)
-		status = write_matrix(text, result, &matrices[i]);
+	view->peer_count = list_names(view->result, "peers", "device", names);
+	for (size_t i = 0; i < view->peer_count; i++)
+		view->peers[i].name = names[i];
+	for (size_t i = 0; status == 0 && i < sizeof matrices / sizeof *matrices; i++) {
+		view->matrix = &matrices[i];
+		status = write_matrix(text, view);
+	}
 	return status;
 }
 
@@ -279,16 +312,20 @@ int tare_text_several(const struct tare_text *text, const struct tare_result *re
 {
 	bool ends = result->conclusion_count || result->cell_count ||
 	            (result->warning_count && text->options->verbosity >= 0);
-	int status = write_devices(text, result);
+	struct view view = { .result = result };
+	int status = tare_table_text(
+	    text, &devices, &view, &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
+
+	list_links(&view);
 
 	if (status == 0)
 		status = write_parts(text, result);
 	if (status == 0 && ends)
 		status = tare_text_heading(text, result->cell_count ? "together" : "all devices");
 	if (status == 0)
-		status = write_links(text, result);
+		status = write_links(text, &view);
 	if (status == 0)
-		status = write_peers(text, result);
+		status = write_peers(text, &view);
 	if (status == 0)
 		status = write_reasons(text, result);
 	if (status == 0 && text->options->verbosity > 0 && result->cell_count)
