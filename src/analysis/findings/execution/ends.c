@@ -123,7 +123,7 @@ static int claim_calls(struct finding_draft *draft, const struct tare_recording_
 			add_call(draft, part, (uint32_t)i, within, functions, calls);
 	}
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (cut_to(part, command->enter_ns, command->exit_ns, &within) &&
 		    tables_has_command_of_any_name(context, command))
 			finding_claim(draft, within.from_ns, within.to_ns);

@@ -205,7 +205,7 @@ static double shortest_run_ns(const struct evaluation *evaluation, uint32_t devi
 	double shortest_ns = INFINITY;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &evaluation->recording->commands[evaluation->order[i]];
+		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
 		if (tables_is_kernel(command) &&
 		    tables_device(&evaluation->context, command) == device)
 			shortest_ns =
