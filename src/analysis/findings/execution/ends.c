@@ -332,8 +332,13 @@ static enum tare_ledger_category most_of(const struct tare_recording_part *part)
 	return most;
 }
 
-static const char *advice_on_end(const struct end_calls *calls, double own_ns)
+static const char *advice_on_end(const struct evaluation *evaluation, const struct end_calls *calls,
+                                 double own_ns)
 {
+	if (calls->ns <= own_ns && finding_runs_in_caller(evaluation))
+		return "Kernels run in the thread that enqueues them, which can do nothing beside "
+		       "them: check and write the results of one piece in another thread; if they "
+		       "need all of the results, only doing less on the host helps";
 	if (calls->ns <= own_ns)
 		return "Check and write the results of one piece while the device works on the "
 		       "next, or in another thread; if they need all of the results, only doing "
@@ -371,7 +376,7 @@ static void say_end(struct finding_draft *draft, const struct tare_recording_par
 	    "ends is not recorded",
 	    all, inside, (unsigned long long)calls->count, calls->count == 1 ? "" : "s", where,
 	    own);
-	finding_advice(draft, "%s", advice_on_end(calls, own_ns));
+	finding_advice(draft, "%s", advice_on_end(evaluation, calls, own_ns));
 	finding_figure(draft, "tear_down_ns", length_ns, "host clock");
 	finding_figure(draft, "calls_ns", calls->ns, "host clock");
 	finding_figure(draft, "own_ns", own_ns, "host clock");
