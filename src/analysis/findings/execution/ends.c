@@ -17,25 +17,26 @@
 #define LEAST_NS 500e6
 
 #define ROLE(name) (1u << TARE_ROLE_##name)
-// Of what creates something, the calls of a function beyond its longest one may be one too many.
-#define MAKERS (ROLE(START) | ROLE(CREATE))
+// Of what finds, creates or asks, the calls of a function beyond its longest one may be too many.
+#define ONCE (ROLE(START) | ROLE(CREATE) | ROLE(QUERY))
 
 // Of the calls in a part of the run.
 struct end_calls {
 	uint64_t count;
 	double ns; // what overlaps once
-	// of makers all but the longest of each function; about memory that was freed before the
-	// part's end
+	// of what is done once all but the longest of each function; about memory that was freed
+	// before the part's end
 	double spare_ns;
 	double function_ns; // of the function in which most of the time went
 	uint32_t function;
 	double released_ns; // inside calls that release or free
+	double made_ns;     // and that make memory
 };
 
 // Of one function.
 struct function_sum {
 	double ns, longest_ns;
-	bool makes;
+	bool once;
 };
 
 static double united_ns(struct tare_finding *finding)
@@ -51,7 +52,7 @@ static void add_functions(const struct function_sum *functions, size_t count,
                           struct end_calls *calls)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (functions[i].makes)
+		if (functions[i].once)
 			calls->spare_ns += functions[i].ns - functions[i].longest_ns;
 		if (functions[i].ns > calls->function_ns) {
 			calls->function_ns = functions[i].ns;
@@ -80,6 +81,15 @@ static bool is_about_freed(const struct tare_recording *recording,
 	return released_ns != TARE_NO_TIME && released_ns <= part->to_ns;
 }
 
+// And not frees it, which is later than it was made.
+static bool makes_memory(const struct tare_recording *recording,
+                         const struct tare_recorded_call *call)
+{
+	if (call->role != TARE_ROLE_ALLOCATE || call->object >= recording->memory_count)
+		return false;
+	return recording->memories[call->object].created_ns >= call->enter_ns;
+}
+
 static void add_call(struct finding_draft *draft, const struct tare_recording_part *part,
                      uint32_t index, struct tare_time_span within, struct function_sum *functions,
                      struct end_calls *calls)
@@ -88,7 +98,9 @@ static void add_call(struct finding_draft *draft, const struct tare_recording_pa
 	const struct tare_recorded_call *call = &recording->calls[index];
 	double ns = (double)(within.to_ns - within.from_ns);
 	calls->count += call->count;
-	if (call->role == TARE_ROLE_RELEASE || call->role == TARE_ROLE_ALLOCATE)
+	if (makes_memory(recording, call))
+		calls->made_ns += ns;
+	else if (call->role == TARE_ROLE_RELEASE || call->role == TARE_ROLE_ALLOCATE)
 		calls->released_ns += ns;
 	if (is_about_freed(recording, call, part))
 		calls->spare_ns += ns;
@@ -96,7 +108,7 @@ static void add_call(struct finding_draft *draft, const struct tare_recording_pa
 		struct function_sum *of = &functions[call->function];
 		of->ns += ns;
 		of->longest_ns = fmax(of->longest_ns, ns);
-		of->makes = MAKERS >> call->role & 1;
+		of->once = ONCE >> call->role & 1;
 	}
 	finding_claim(draft, within.from_ns, within.to_ns);
 	finding_saw_call(draft, index, within.from_ns, within.to_ns, within.to_ns - within.from_ns);
@@ -197,28 +209,31 @@ static void say_calls(struct finding_draft *draft, const struct end_calls *calls
 	                           ? recording->functions[calls->function].name
 	                           : "";
 	char all[TARE_UNIT_TEXT], wall[TARE_UNIT_TEXT], spare[TARE_UNIT_TEXT], most[TARE_UNIT_TEXT],
-	    own[TARE_UNIT_TEXT];
+	    own[TARE_UNIT_TEXT], more[300] = "";
 	tare_format_ns(calls->ns, all);
 	tare_format_ns((double)evaluation->tables->summary.wall_ns, wall);
-	tare_format_ns(calls->spare_ns, spare);
 	tare_format_ns(calls->function_ns, most);
 	tare_format_ns(own_ns, own);
 	finding_title(draft,
 	              "API calls before the first command take %.1f %% of the run, most of it in "
 	              "%.80s",
 	              100 * of_run(evaluation, calls->ns), function);
-	finding_evidence(
-	    draft,
-	    "%llu calls that build nothing take %s of %s, %.80s %s; %s of it seems to be more "
-	    "than is needed (all but the longest call of each function that finds or "
-	    "creates something, and memory freed before the first command); the host's own "
-	    "work, beside which the rest could be done, takes %s%s",
-	    (unsigned long long)calls->count, all, wall, function, most, spare, own,
-	    recording->apis >> TARE_TRACE_CUDA & 1
-	        ? "; what CUPTI takes to begin is in the calls, too"
-	        : "");
+	if (calls->spare_ns > 0)
+		snprintf(more, sizeof more,
+		         "; %s of it seems to be more than is needed (all but the longest call of "
+		         "each function that finds, creates or asks, and memory freed before the "
+		         "first command)",
+		         tare_format_ns(calls->spare_ns, spare));
+	finding_evidence(draft,
+	                 "%llu calls that build nothing take %s of %s, %.80s %s%s; the host's own "
+	                 "work, beside which the rest could be done, takes %s%s",
+	                 (unsigned long long)calls->count, all, wall, function, most, more, own,
+	                 recording->apis >> TARE_TRACE_CUDA & 1
+	                     ? "; what CUPTI takes to begin is in the calls, too"
+	                     : "");
 	finding_advice(draft,
-	               "Create each context, queue and memory object once and keep it; do it "
+	               "Create each context, queue and memory object once and keep it, and keep "
+	               "what was asked for; do it "
 	               "in another thread while input is read; ask for no device that is not "
 	               "used; do several pieces of work in one process instead of one each");
 	finding_figure(draft, "calls", (double)calls->count, "counted");
@@ -317,6 +332,26 @@ static enum tare_ledger_category most_of(const struct tare_recording_part *part)
 	return most;
 }
 
+static const char *advice_on_end(const struct evaluation *evaluation, const struct end_calls *calls,
+                                 double own_ns)
+{
+	if (calls->ns <= own_ns && finding_runs_in_caller(evaluation))
+		return "Kernels run in the thread that enqueues them, which can do nothing beside "
+		       "them: check and write the results of one piece in another thread; if they "
+		       "need all of the results, only doing less on the host helps";
+	if (calls->ns <= own_ns)
+		return "Check and write the results of one piece while the device works on the "
+		       "next, or in another thread; if they need all of the results, only doing "
+		       "less on the host helps";
+	if (calls->made_ns > calls->released_ns)
+		return "Make no memory behind the last command: no command has any use of it";
+	if (calls->released_ns > calls->ns / 2)
+		return "Release memory and large objects in one go, or not at all where the "
+		       "process ends anyway: the driver frees what is left; a process that lives "
+		       "on keeps them for its next work";
+	return "Leave out what no command has any use of any more, or do it once";
+}
+
 static void say_end(struct finding_draft *draft, const struct tare_recording_part *part,
                     const struct end_calls *calls, double length_ns, double own_ns)
 {
@@ -336,19 +371,12 @@ static void say_end(struct finding_draft *draft, const struct tare_recording_par
 	    100 * of_run(evaluation, length_ns), tare_recording_part_words(most_of(part)));
 	finding_evidence(
 	    draft,
-	    "%s from the last completion to the end: inside the API %s (%llu calls%s), "
+	    "%s from the last completion to the end: inside the API %s (%llu call%s%s), "
 	    "the program's own %s; what the driver and the system do when the process "
 	    "ends is not recorded",
-	    all, inside, (unsigned long long)calls->count, where, own);
-	finding_advice(
-	    draft, "%s",
-	    calls->ns > own_ns
-	        ? "Release memory and large objects in one go, or not at all where the "
-	          "process ends anyway: the driver frees what is left; a process that "
-	          "lives on keeps them for its next work"
-	        : "Check and write the results of one piece while the device works on the "
-	          "next, or in another thread; if they need all of the results, only "
-	          "doing less on the host helps");
+	    all, inside, (unsigned long long)calls->count, calls->count == 1 ? "" : "s", where,
+	    own);
+	finding_advice(draft, "%s", advice_on_end(evaluation, calls, own_ns));
 	finding_figure(draft, "tear_down_ns", length_ns, "host clock");
 	finding_figure(draft, "calls_ns", calls->ns, "host clock");
 	finding_figure(draft, "own_ns", own_ns, "host clock");
@@ -379,7 +407,8 @@ int finding_tear_down(struct evaluation *evaluation, struct tare_error *error)
 	finding_claim(&draft, part->from_ns, part->to_ns);
 	draft.finding.occurrences += draft.finding.occurrences == 0;
 	cost_up_to(&draft,
-	           fmin(calls.released_ns, calls.ns) + fmin(own_ns, hiding_work_ns(evaluation)),
+	           fmin(calls.released_ns + calls.made_ns, calls.ns) +
+	               fmin(own_ns, hiding_work_ns(evaluation)),
 	           length_ns);
 	return finding_raise(&draft);
 }

@@ -14,6 +14,9 @@
 #define OFF_CPU_GAPS 3
 // Start-up is a finding only where it dominates; what is built later is another one.
 #define BUILD_SHARE 0.5
+// So many of the kernels run in the calls that enqueue them, where a device does not run beside the
+// host.
+#define IN_CALLER_SHARE 0.9
 // Less in one gap is how commands are issued, no matter of computing or flushing.
 #define LEAST_PART_NS 5e3
 
@@ -23,6 +26,7 @@ struct idle {
 	enum tare_confidence confidence;
 	const char *title; // takes percent and time
 	const char *advice;
+	const char *advice_in_caller; // with `beside`: where kernels run in the thread itself
 	bool launched;   // the part lies behind the enqueue of the command that ends the gap
 	double least_ns; // in one gap
 	double share;
@@ -77,6 +81,21 @@ double finding_free_host_ns(const struct evaluation *evaluation)
 	return sum_ns;
 }
 
+bool finding_runs_in_caller(const struct evaluation *evaluation)
+{
+	uint64_t kernels = 0, inside = 0;
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
+		if (!tables_is_kernel(command) || command->flags & TARE_COMMAND_BLOCKING)
+			continue;
+		kernels++;
+		inside +=
+		    command->start_ns >= command->enter_ns && command->end_ns <= command->exit_ns;
+	}
+	return kernels > 0 && (double)inside >= IN_CALLER_SHARE * (double)kernels;
+}
+
 // Bounds what was summed by what can be done side by side.
 static void cut_to_beside(const struct evaluation *evaluation, struct beside *beside,
                           struct gap_sum *sum)
@@ -89,7 +108,8 @@ static void cut_to_beside(const struct evaluation *evaluation, struct beside *be
 }
 
 static void describe(const struct evaluation *evaluation, const struct idle *idle, double idle_ns,
-                     double saved_ns, double longest_ns, struct finding_draft *draft)
+                     double saved_ns, double longest_ns, bool in_caller,
+                     struct finding_draft *draft)
 {
 	char cost[TARE_UNIT_TEXT], longest[TARE_UNIT_TEXT], saved[TARE_UNIT_TEXT], bound[128] = "";
 	tare_format_ns(idle_ns, cost);
@@ -105,7 +125,7 @@ static void describe(const struct evaluation *evaluation, const struct idle *idl
 	    "%s in %llu gaps in which no device ran anything, the longest %s; from the "
 	    "first enqueue to the last completion%s",
 	    cost, (unsigned long long)draft->finding.occurrences, longest, bound);
-	finding_advice(draft, "%s%s", idle->advice,
+	finding_advice(draft, "%s%s", in_caller ? idle->advice_in_caller : idle->advice,
 	               idle->category == TARE_LEDGER_BUILD ? finding_rebuilds(evaluation) : "");
 	finding_figure(draft, "idle_ns", idle_ns, "device timestamp");
 	finding_figure(draft, "longest_ns", longest_ns, "device timestamp");
@@ -157,7 +177,10 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 		finding_drop(&draft);
 		return 0;
 	}
-	describe(evaluation, idle, idle_ns, sum.ns, longest_ns, &draft);
+	bool in_caller = idle->beside && finding_runs_in_caller(evaluation);
+	if (in_caller)
+		sum.low_ns = 0;
+	describe(evaluation, idle, idle_ns, sum.ns, longest_ns, in_caller, &draft);
 	draft.finding.confidence = idle->confidence;
 	finding_cost(&draft, sum.low_ns, sum.ns, sum.high_ns);
 	return finding_raise(&draft);
@@ -173,6 +196,11 @@ int finding_idle_host_computes(struct evaluation *evaluation, struct tare_error 
 		.advice = "Enqueue the next piece before computing on the last one, or compute in "
 		          "another "
 		          "thread; if the next piece needs what is computed, this gains nothing",
+		.advice_in_caller = "Kernels run in the thread that enqueues them, which can do "
+		                    "nothing beside them: "
+		                    "compute in another thread; if the next piece needs what is "
+		                    "computed, this gains "
+		                    "nothing",
 		.least_ns = LEAST_PART_NS,
 		.share = SHARE,
 		.beside = true,

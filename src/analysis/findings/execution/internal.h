@@ -82,6 +82,9 @@ double finding_claim_alone(struct evaluation *evaluation, const struct tare_task
 // How long the device works in the working part while the host does nothing of its own, but waits
 // or is inside the API (idle.c).
 double finding_free_host_ns(const struct evaluation *evaluation);
+// Whether kernels run inside the calls that enqueue them, so that the thread can do nothing beside
+// them (idle.c).
+bool finding_runs_in_caller(const struct evaluation *evaluation);
 
 // Of how many work-items the group of a task's kernel is to be a multiple: what the driver prefers;
 // where it does not tell, as on Level Zero, the largest sub-group. 0: neither is told.

@@ -131,7 +131,7 @@ const struct finding_rule finding_rules_work[] = {
 	{ { "start-up-calls", "API calls before the first command take much of the run",
 	    "25 % of the run, half a second, without builds; the whole run alone",
 	    "0 to time inside the calls, what overlaps once; the estimate: all but the longest of "
-	    "each function that finds or creates something, what is about memory freed before the "
+	    "each function that finds, creates or asks, what is about memory freed before the "
 	    "first command, and of the rest no more than the host's own work there",
 	    PAIR("start-up-calls") },
 	  FINDING_NEEDS_NOTHING,
@@ -147,7 +147,8 @@ const struct finding_rule finding_rules_work[] = {
 	  finding_start_up_host },
 	{ { "tear-down", "the run goes on long after the last completion",
 	    "25 % of the run, half a second; the whole run alone",
-	    "0 to all of it; the estimate: calls that release or free, and of the host's own time "
+	    "0 to all of it; the estimate: calls that release, make or free memory, and of the "
+	    "host's own time "
 	    "no "
 	    "more than the device's work while the host waits",
 	    PAIR("tear-down") },

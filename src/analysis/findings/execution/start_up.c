@@ -4,6 +4,8 @@
 
 #include "base/units.h"
 
+#include <stdio.h>
+
 // A run of which a quarter is building is ruled by it, whatever the rest is. Below half a second
 // nobody would keep a cache for it, and most of a short program's life is building.
 #define RUN_SHARE 0.25
@@ -92,23 +94,23 @@ static void say(struct finding_draft *draft, const struct builds *builds, double
 	const struct evaluation *evaluation = draft->evaluation;
 	const struct tare_recorded_summary *summary = &evaluation->tables->summary;
 	char built[TARE_UNIT_TEXT], wall[TARE_UNIT_TEXT], beside[TARE_UNIT_TEXT],
-	    longest[TARE_UNIT_TEXT];
+	    longest[TARE_UNIT_TEXT], apart[128] = "";
 	tare_format_ns(ns, built);
 	tare_format_ns((double)summary->wall_ns, wall);
 	tare_format_ns((double)builds->longest_ns, longest);
-	tare_format_ns(beside_ns(builds, ns), beside);
+	if (builds->count > 1)
+		snprintf(apart, sizeof apart,
+		         ", the longest %s; side by side they could save %s at most", longest,
+		         tare_format_ns(beside_ns(builds, ns), beside));
 	finding_title(draft, "%s are %s before the first kernel for %.1f %% of the run",
 	              finding_word(evaluation, FINDING_WORD_PROGRAMS),
 	              finding_word(evaluation, FINDING_WORD_BUILT),
 	              100 * ns / (double)summary->wall_ns);
-	finding_evidence(draft,
-	                 "%llu build calls take %s of %s, the longest %s; side by side they could "
-	                 "save %s at most; "
-	                 "%s",
-	                 (unsigned long long)builds->count, built, wall, longest, beside,
-	                 is_known(evaluation)
-	                     ? "what loading the binaries takes instead is not known"
-	                     : "whether they were compiled, or only loaded, is not told");
+	finding_evidence(
+	    draft, "%llu build call%s take%s %s of %s%s; %s", (unsigned long long)builds->count,
+	    builds->count == 1 ? "" : "s", builds->count == 1 ? "s" : "", built, wall, apart,
+	    is_known(evaluation) ? "what loading the binaries takes instead is not known"
+	                         : "whether they were compiled, or only loaded, is not told");
 	finding_advice(draft,
 	               "Keep the binaries %s, or a cache that lasts, and build from source only "
 	               "where they do not "

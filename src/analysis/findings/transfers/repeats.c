@@ -23,6 +23,7 @@ struct last_copy {
 	uint64_t step, changed;
 	uint32_t root, following; // memory object, and the next part of it; TARE_NO_INDEX
 	bool counted;             // as a copy that moved nothing new
+	bool differed;            // from the one before, when two were last compared whole
 };
 
 // A copy that need not be.
@@ -237,8 +238,13 @@ static int compare(struct repeats *r, struct last_copy *before, struct last_copy
 	bool overwritten = is_overwritten(r, before, row), whole;
 	bool back = row->kind == TARE_KIND_READ, was_back = then_row->kind == TARE_KIND_READ;
 	*same = false;
+	bool alike = is_same(before->place, now->place, &whole);
+	// Where all bytes were compared and were others, samples that agree prove nothing.
+	now->differed = whole ? !alike : before->differed;
+	if (!whole && now->differed)
+		return 0;
 	// What is read after the device had time to change it may be what it made anew.
-	if (!is_same(before->place, now->place, &whole) || (back && overwritten))
+	if (!alike || (back && overwritten))
 		return 0;
 	bool late =
 	    (before->place->contents_flags | now->place->contents_flags) & TARE_CONTENTS_LATE;
@@ -408,7 +414,9 @@ static void tell(struct finding_draft *draft, const struct sum *sum)
 	finding_figure(draft, "maybe_overwritten", (double)sum->overwritten, "counted");
 	finding_figure(draft, "alone_ns", sum->best_ns, "device timestamp");
 	finding_cost(draft, sum->low_ns, sum->best_ns, sum->high_ns);
-	draft->finding.confidence = sum->sure ? TARE_CONFIDENCE_SURE : TARE_CONFIDENCE_LIKELY;
+	draft->finding.confidence = sum->sure         ? TARE_CONFIDENCE_SURE
+	                            : sum->whole == 0 ? TARE_CONFIDENCE_POSSIBLE
+	                                              : TARE_CONFIDENCE_LIKELY;
 }
 
 static bool matters(struct repeats *r, const struct sum *sum)
@@ -429,15 +437,18 @@ static int raise_kind(struct repeats *r, bool ping_pong)
 		finding_drop(&draft);
 		return code;
 	}
+	const char *seem = sum.whole == 0          ? ", by samples of their bytes"
+	                   : sum.whole < sum.count ? ", some of them by samples of their bytes"
+	                                           : "";
 	if (ping_pong) {
-		finding_title(&draft,
-		              "%llu copies read a buffer back and write the same bytes to it again",
-		              (unsigned long long)sum.count);
+		finding_title(
+		    &draft, "%llu copies read a buffer back and write the same bytes to it again%s",
+		    (unsigned long long)sum.count, seem);
 		finding_advice(&draft,
 		               "Leave the data on the device; read back only what the host needs");
 	} else {
-		finding_title(&draft, "%llu copies move bytes that were there already",
-		              (unsigned long long)sum.count);
+		finding_title(&draft, "%llu copies move bytes that were there already%s",
+		              (unsigned long long)sum.count, seem);
 		finding_advice(&draft, "Copy it once%s",
 		               sum.overwritten == 0 ? ""
 		                                    : "; where kernels overwrite it, keep a second "

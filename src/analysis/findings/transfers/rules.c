@@ -72,8 +72,8 @@ const struct finding_rule finding_rules_transfers[] = {
 	{ { "build-in-loop", "programs are built between kernels",
 	    "after the first kernel and before the last; 1 % of the working part",
 	    "time inside the calls, and the device idle until what was built first runs; low: of "
-	    "it, the device idle. CUDA: no more than "
-	    "allocation-in-loop's bound",
+	    "it, the device idle, and half of that for what was not built before in the run. CUDA: "
+	    "no more than allocation-in-loop's bound",
 	    FORM("build 4") },
 	  FINDING_NEEDS_NOTHING,
 	  finding_build_in_loop },

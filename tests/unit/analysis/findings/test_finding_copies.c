@@ -591,6 +591,44 @@ static void what_was_not_compared_is_told(void **state)
 	}
 }
 
+// From the half of them on the copies are compared by samples, which all agree.
+static struct tare_findings with_samples(bool differ, struct hand **hand)
+{
+	struct copies copies = SAME(.differ = differ);
+	*hand = by_hand(&copies);
+	const size_t count = (*hand)->made->recording.place_count;
+	for (size_t i = count / 2; i < count; i++) {
+		(*hand)->places[i].contents = TARE_CONTENTS_SAMPLED;
+		(*hand)->places[i].whole = 0;
+		(*hand)->places[i].sample = (*hand)->places[count / 2 - 1].sample;
+	}
+	return evaluate((*hand)->made);
+}
+
+// That samples agree is no proof, and none at all where the whole never did.
+static void samples_are_told_and_do_not_outweigh_the_whole(void **state)
+{
+	struct copies sampled = SAME(.contents = TARE_CONTENTS_SAMPLED);
+	struct hand *hand;
+	(void)state;
+	struct tare_findings findings = with_samples(true, &hand);
+	assert_null(find(&findings, "duplicate-transfers"));
+	put_away(hand, &findings);
+	findings = with_samples(false, &hand);
+	const struct tare_finding *finding = find(&findings, "duplicate-transfers");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->title, "already, some of them by samples"));
+	assert_int_equal(finding->confidence, TARE_CONFIDENCE_LIKELY);
+	put_away(hand, &findings);
+	hand = by_hand(&sampled);
+	findings = evaluate(hand->made);
+	finding = find(&findings, "duplicate-transfers");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->title, "already, by samples"));
+	assert_int_equal(finding->confidence, TARE_CONFIDENCE_POSSIBLE);
+	put_away(hand, &findings);
+}
+
 // Copies to a device that has the host's memory need not be; that there are many is not said as
 // well then.
 static void copies_in_one_memory_need_not_be(void **state)
@@ -657,6 +695,7 @@ int main(void)
 		cmocka_unit_test(kernels_change_what_they_may_write),
 		cmocka_unit_test(what_is_hidden_is_not_saved),
 		cmocka_unit_test(what_was_not_compared_is_told),
+		cmocka_unit_test(samples_are_told_and_do_not_outweigh_the_whole),
 		cmocka_unit_test(copies_in_one_memory_need_not_be),
 		cmocka_unit_test(copies_to_images_are_not_compared),
 	};

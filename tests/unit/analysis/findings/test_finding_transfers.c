@@ -386,9 +386,40 @@ static void what_is_built_costs_until_it_first_runs(void **state)
 	}
 }
 
+// What is of another source is built where it is; keeping it saves what loading leaves of that.
+static void what_was_built_before_need_not_be_built(void **state)
+{
+	int64_t low_ns[2];
+	(void)state;
+	for (int same = 0; same < 2; same++) {
+		struct tare_recorded_kernel kernels[3];
+		struct tare_recorded_program programs[3];
+		struct made *made = built_between(kernels, programs, false);
+		struct tare_recorded_call build =
+		    made_plain_call(0, TARE_ROLE_BUILD, 6000000, 10000000);
+		build.object = 2;
+		made_call(made, build);
+		made_sort(made);
+		programs[1].source_hash = 7;
+		programs[2].source_hash = same ? 7 : 8;
+		struct tare_findings findings = evaluate(made);
+		const struct tare_finding *finding = find(&findings, "build-in-loop");
+		assert_non_null(finding);
+		assert_int_equal(finding->confidence, TARE_CONFIDENCE_LIKELY);
+		assert_int_equal(strstr(finding->evidence, "1 of them are of a source") != NULL,
+		                 same);
+		low_ns[same] = finding->cost_low_ns;
+		tare_findings_free(&findings);
+		free(made);
+	}
+	assert_true(low_ns[0] > 0);
+	assert_true(llabs(2 * low_ns[1] - 3 * low_ns[0]) <= 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_built_before_need_not_be_built),
 		cmocka_unit_test(what_is_built_costs_until_it_first_runs),
 		cmocka_unit_test(each_form_raises_its_own_finding_at_any_speed),
 		cmocka_unit_test(the_gain_is_the_models),

@@ -741,6 +741,23 @@ static void builds_that_may_be_loads_are_only_possible(void **state)
 	free_scene(scene);
 }
 
+// On a device that runs in the calling thread the same thread can do nothing beside it.
+static void what_runs_in_the_caller_has_nothing_beside_it(void **state)
+{
+	static const struct script script = { .compute_ns = 20 * US };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	assert_true(found(scene, "idle-host-computes")->cost_low_ns > 0);
+	assert_non_null(strstr(found(scene, "idle-host-computes")->advice, "Enqueue the next"));
+	for (size_t i = 0; i < scene->made->recording.command_count; i++)
+		scene->made->commands[i].exit_ns = scene->made->commands[i].end_ns;
+	find_again(scene);
+	assert_int_equal(found(scene, "idle-host-computes")->cost_low_ns, 0);
+	assert_non_null(strstr(found(scene, "idle-host-computes")->advice, "in another thread"));
+	assert_null(strstr(found(scene, "idle-host-computes")->advice, "Enqueue the next"));
+	free_scene(scene);
+}
+
 static void only_kernels_that_run_alone_count(void **state)
 {
 	static const struct script script = { .dimensions = 2, .global = { 640, 64 } };
@@ -980,6 +997,7 @@ int main(void)
 		cmocka_unit_test(the_residual_counts_once_a_gap),
 		cmocka_unit_test(what_a_launch_loop_does_now_and_then_is_its_own),
 		cmocka_unit_test(builds_that_may_be_loads_are_only_possible),
+		cmocka_unit_test(what_runs_in_the_caller_has_nothing_beside_it),
 		cmocka_unit_test(only_kernels_that_run_alone_count),
 		cmocka_unit_test(places_are_kernels_where_no_stack_is_known),
 		cmocka_unit_test(places_are_stacks_where_they_are_known),

@@ -6,6 +6,7 @@
 #include "measure/host/step.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -177,9 +180,24 @@ static void a_full_group_leaves_nothing_not_the_unknown(void **state)
 #define HUGE (UINT64_C(2) << 20)
 #define PAGED (4 * HUGE)
 
-// New memory of such pages, touched; of that the bytes in transparent huge pages, or what was
-// refused.
-static int64_t transparent_of(enum host_pages pages)
+// Bytes of this process in explicit huge pages.
+static int64_t explicit_bytes(void)
+{
+	long long kib, sum = 0;
+	char line[256];
+	FILE *file = fopen("/proc/self/smaps", "re");
+
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "Private_Hugetlb: %lld kB", &kib) == 1)
+			sum += kib << 10;
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+// New memory of such pages, touched; of that the bytes in transparent huge pages, with explicit
+// ones the bytes in these, or what was refused.
+static int64_t huge_of(enum host_pages pages)
 {
 	uint8_t *room =
 	    mmap(NULL, PAGED + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -191,7 +209,10 @@ static int64_t transparent_of(enum host_pages pages)
 	assert_true(status == 0 || (status == -ENOTSUP && error.message[0]));
 	// Refused, it is what it was.
 	memset(at, 1, PAGED);
-	int64_t found = status < 0 ? status : (int64_t)host_pages_transparent_bytes(at, PAGED);
+	int64_t found = status < 0 ? status
+	                : pages == HOST_PAGES_EXPLICIT
+	                    ? explicit_bytes()
+	                    : (int64_t)host_pages_transparent_bytes(at, PAGED);
 	assert_int_equal(munmap(room, PAGED + HUGE), 0);
 	return found;
 }
@@ -204,15 +225,52 @@ static void memory_is_made_of_the_pages_that_were_asked_for(void **state)
 		printf("# SKIP %s: no huge pages of 2 MB\n", __func__);
 		return;
 	}
-	assert_int_equal(transparent_of(HOST_PAGES_SMALL), 0);
-	// Explicit ones are no transparent ones.
-	assert_true(transparent_of(HOST_PAGES_EXPLICIT) <= 0);
+	assert_int_equal(huge_of(HOST_PAGES_SMALL), 0);
 	for (int i = 0; i < 3 && transparent == 0; i++)
-		transparent = transparent_of(HOST_PAGES_TRANSPARENT);
+		transparent = huge_of(HOST_PAGES_TRANSPARENT);
 	if (transparent <= 0)
 		printf("# SKIP %s: none are to be had\n", __func__);
 	else
 		assert_true(transparent % (int64_t)HUGE == 0 && transparent <= (int64_t)PAGED);
+}
+
+// So many explicit huge pages as are set aside; -1: not to be told or set.
+static long set_aside(long pages)
+{
+	long found = -1;
+	FILE *file = fopen("/proc/sys/vm/nr_hugepages", pages < 0 ? "re" : "we");
+
+	if (!file)
+		return -1;
+	if (pages < 0 && fscanf(file, "%ld", &found) != 1)
+		found = -1;
+	if (pages >= 0 && fprintf(file, "%ld", pages) > 0)
+		found = pages;
+	return fclose(file) == 0 ? found : -1;
+}
+
+// Sets pages aside where that is allowed and the system has them, one test at a time, and gives
+// them back.
+static void explicit_pages_are_to_be_had_where_they_are_set_aside(void **state)
+{
+	const long needed = 2 * PAGED / HUGE;
+	int lock = open("/sys/kernel/mm/hugepages", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int64_t with = -ENOTSUP;
+	(void)state;
+	long before = lock >= 0 && flock(lock, LOCK_EX) == 0 ? set_aside(-1) : -1;
+	bool may = before >= 0 && host_pages_huge_bytes() == HUGE;
+	if (may && set_aside(before + needed) >= 0 && set_aside(-1) == before + needed)
+		with = huge_of(HOST_PAGES_EXPLICIT);
+	// Another one's may have come or gone.
+	long now = may ? set_aside(-1) : -1;
+	if (now > before)
+		set_aside(now > needed ? now - needed : 0);
+	if (lock >= 0)
+		close(lock);
+	if (now == before + needed)
+		assert_int_equal(with, PAGED);
+	else
+		printf("# SKIP %s: this system lets none be set aside\n", __func__);
 }
 
 #define in_root(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
@@ -228,6 +286,7 @@ int main(void)
 		in_root(a_group_whose_path_is_not_mounted_is_the_mount),
 		in_root(a_full_group_leaves_nothing_not_the_unknown),
 		cmocka_unit_test(memory_is_made_of_the_pages_that_were_asked_for),
+		cmocka_unit_test(explicit_pages_are_to_be_had_where_they_are_set_aside),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
