@@ -4,7 +4,7 @@
 // `gives` has a pointer into the middle of 1 MiB, a number, and a structure with a pointer to 256
 // KiB of managed memory, a number and the first pointer again; its arguments come one by one or in
 // a buffer. `reads` has two pointers to the same 1 MiB and one to page-locked memory of 64 KiB.
-// `counts` has numbers alone.
+// `counts` has numbers alone, `nothing` no parameters.
 #include "backend/cuda/abi.h"
 
 #include <dlfcn.h>
@@ -16,6 +16,7 @@ static const char ptx[] =
     ".version 6.0\n.target sm_70\n.address_size 64\n"
     ".visible .entry gives(.param .u64 a, .param .u32 b, .param .align 8 .b8 c[24]) { ret; }\n"
     ".visible .entry reads(.param .u64 a, .param .u64 b, .param .u64 c) { ret; }\n"
+    ".visible .entry nothing() { ret; }\n"
     ".visible .entry counts(.param .u64 a, .param .u32 b) { ret; }\n";
 
 static struct {
@@ -52,7 +53,7 @@ static void launch(cu_function function, void **values, void **extra)
 
 static void launch_all(cu_module module, cu_pointer memory, cu_pointer managed, void *pinned, int n)
 {
-	cu_function gives, reads, counts;
+	cu_function gives, reads, counts, nothing;
 	struct packed packed = { memory + 4096, 7, 0, { managed, 1 << 20, memory } };
 	size_t bytes = sizeof packed;
 	uint64_t host = (uintptr_t)pinned, large = 1 << 30;
@@ -63,10 +64,12 @@ static void launch_all(cu_module module, cu_pointer memory, cu_pointer managed, 
 	DO(cuModuleGetFunction, &gives, module, "gives");
 	DO(cuModuleGetFunction, &reads, module, "reads");
 	DO(cuModuleGetFunction, &counts, module, "counts");
+	DO(cuModuleGetFunction, &nothing, module, "nothing");
 	for (int i = 0; i < n; i++) {
 		launch(gives, i % 2 ? values : NULL, i % 2 ? NULL : extra);
 		launch(reads, alike, NULL);
 		launch(counts, numbers, NULL);
+		launch(nothing, NULL, NULL);
 	}
 }
 

@@ -137,8 +137,9 @@ def test_each_figure_is_the_metric_s_value_of_that_kernel(on):
 def test_what_a_launch_is_given_is_what_its_arguments_point_into(on):
     counted = Counted(on, ["40"], program=GIVES)
     assert {name: each["compulsory_bytes"] for name, each in counted.kernels.items()} == {
-        "gives": 2**20 + 2**18, "reads": 2**20 + 2**16, "counts": None}
+        "gives": 2**20 + 2**18, "reads": 2**20 + 2**16, "counts": None, "nothing": None}
     assert "no argument is the address" in counted.kernels["counts"]["given"]
+    assert "tells no parameters" in counted.kernels["nothing"]["given"]
     gives = counted.kernels["gives"]
     assert "at most 1.25 MB" in gives["given"]
     for edge in gives["edges"]:

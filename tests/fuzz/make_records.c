@@ -247,14 +247,15 @@ static void counted(const char *folder)
 		add(w, RECORD(counting, COUNTING, TARE_COUNTING_LEFT, 1, .object = KERNEL,
 		              .from = t + 310, .to = t + 310, .code = i));
 	t += 400;
-	for (uint32_t i = 1; i <= 11; i++, t += 100) {
+	for (uint32_t i = 1; i <= 12; i++, t += 100) {
 		uint16_t first = (uint16_t)(4 * (i - 1) + 1);
 		add(w, RECORD(command, COMMAND, WRITE, 1, .enter = t, .call_ticks = 40, .number = i,
 		              .kind = TARE_KIND_KERNEL, .queue = 1, .object = KERNEL, .amount = 1));
 		add(w, RECORD(counting, COUNTING, TARE_COUNTING_LAUNCH, 1, .command_track = 1,
 		              .command_number = i, .from = t + 5, .to = t + 35, .group = i % 5,
-		              .code = i == 11 ? 999 : 0, .passes = 1 + i % 2, .text = 0));
-		for (uint16_t k = 0; i <= 9 && k < 4; k++)
+		              .code = i == 12 ? 999 : 0, .passes = 1 + i % 2, .text = 0));
+		for (uint16_t k = 0;
+		     i <= 10 && k < 4 && first + k <= TARE_TRACE_COUNTER_GIVEN_BYTES; k++)
 			add(w, FLAGGED(counted, COUNTED, i % 2, i % 5, 1, .command_track = 1,
 			               .command_number = i, .ticks = t + 35,
 			               .counter = { (uint16_t)(first + k), k ? first : 0 },

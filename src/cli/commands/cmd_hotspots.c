@@ -256,7 +256,7 @@ static const struct tare_option own_options_rows[] = {
 	  .value = TARE_VALUE_COUNT,
 	  .value_name = "N",
 	  .summary = "count so many launches a kernel and group of counters (default: 1 to 3)",
-	  .detail = "Each takes 30 to 50 ms, and there are five groups on most devices. The "
+	  .detail = "Each takes 20 to 30 ms, and there are five groups on most devices. The "
 	            "default is as many as "
 	            "slow the program by less than 3 s or 30 %, but one.",
 	  .offset = TARE_OWN_SETTING(struct own, a_group) },

@@ -73,14 +73,15 @@ void cuda_driver_open(const void *caller)
 {
 #define SYMBOL(name) { #name, &cuda_driver.name, false }
 	static const struct symbol symbols[] = {
-		SYMBOL(cuDriverGetVersion),     SYMBOL(cuDeviceGet),
-		SYMBOL(cuDeviceGetName),        SYMBOL(cuDeviceGetUuid_v2),
-		SYMBOL(cuDeviceTotalMem_v2),    SYMBOL(cuDeviceGetAttribute),
-		SYMBOL(cuDeviceGetPCIBusId),    SYMBOL(cuStreamIsCapturing),
-		SYMBOL(cuStreamGetFlags),       SYMBOL(cuStreamGetPriority),
-		SYMBOL(cuPointerGetAttributes), SYMBOL(cuFuncGetName),
-		SYMBOL(cuCtxGetCurrent),        SYMBOL(cuCtxGetDevice),
-		SYMBOL(cuFuncGetParamInfo),     SYMBOL(cuMemGetAddressRange_v2),
+		SYMBOL(cuDriverGetVersion),      SYMBOL(cuDeviceGet),
+		SYMBOL(cuDeviceGetName),         SYMBOL(cuDeviceGetUuid_v2),
+		SYMBOL(cuDeviceTotalMem_v2),     SYMBOL(cuDeviceGetAttribute),
+		SYMBOL(cuDeviceGetPCIBusId),     SYMBOL(cuStreamIsCapturing),
+		SYMBOL(cuStreamGetFlags),        SYMBOL(cuStreamGetPriority),
+		SYMBOL(cuPointerGetAttributes),  SYMBOL(cuFuncGetName),
+		SYMBOL(cuCtxGetCurrent),         SYMBOL(cuCtxGetDevice),
+		SYMBOL(cuFuncGetParamInfo),      SYMBOL(cuKernelGetParamInfo),
+		SYMBOL(cuMemGetAddressRange_v2),
 	};
 #undef SYMBOL
 	void *library = library_of(caller, cuda_library);

@@ -305,7 +305,7 @@ const char *tare_hotspot_given_words(const struct tare_counted_kernel *kernel,
 	else if (kernel->uncounted == TARE_UNCOUNTED_NONE)
 		add(text, "What a launch was given: n/a, %s.",
 		    kernel->compulsory_missing ? kernel->compulsory_missing
-		                               : "its size is not known");
+		                               : "the driver tells no parameters of this kernel");
 	return text;
 }
 

@@ -27,9 +27,10 @@ void counters_launch_written(struct guest_thread *thread, const struct cupti_cal
 
 // Whether the driver can say.
 bool counters_given_is_known(void);
-// Bytes of the allocations that the arguments of a launch of `kernel` point into, each once.
-uint64_t counters_given_bytes(const struct cupti_call *told, const struct cuda_function *function,
-                              cu_function kernel);
+// Bytes of the allocations that the arguments of a launch of `kernel` point into, each once. False:
+// the driver told of no parameter, or where they are is not known.
+bool counters_given_bytes(const struct cupti_call *told, const struct cuda_function *function,
+                          cu_function kernel, uint64_t *sum);
 
 // ---- plan.c: which launches
 

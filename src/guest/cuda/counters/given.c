@@ -71,15 +71,30 @@ bool counters_given_is_known(void)
 	return cuda_driver.cuFuncGetParamInfo && cuda_driver.cuMemGetAddressRange_v2;
 }
 
-uint64_t counters_given_bytes(const struct cupti_call *told, const struct cuda_function *function,
-                              cu_function kernel)
+typedef cu_result ask_parameter(cu_function kernel, size_t index, size_t *offset, size_t *bytes);
+
+// A launch names a function, or a kernel of a library (the runtime's do), which are asked by
+// functions of their own; the driver refuses a handle of the other kind.
+static ask_parameter *asked_by(cu_function kernel)
+{
+	size_t offset, bytes;
+	if (!counters_given_is_known())
+		return NULL;
+	if (cuda_driver.cuFuncGetParamInfo(kernel, 0, &offset, &bytes) == ABI_SUCCESS)
+		return cuda_driver.cuFuncGetParamInfo;
+	return cuda_driver.cuKernelGetParamInfo;
+}
+
+bool counters_given_bytes(const struct cupti_call *told, const struct cuda_function *function,
+                          cu_function kernel, uint64_t *sum)
 {
 	struct arguments arguments = arguments_of(told, function);
 	struct given given = { .count = 0 };
-	size_t offset, bytes;
-	for (size_t i = 0; counters_given_is_known() && i < MOST_PARAMETERS; i++) {
+	ask_parameter *ask = asked_by(kernel);
+	size_t offset, bytes, i = 0;
+	for (; ask && i < MOST_PARAMETERS; i++) {
 		const char *value;
-		if (cuda_driver.cuFuncGetParamInfo(kernel, i, &offset, &bytes) != ABI_SUCCESS)
+		if (ask(kernel, i, &offset, &bytes) != ABI_SUCCESS)
 			break;
 		if (arguments.values)
 			value = arguments.values[i];
@@ -90,5 +105,6 @@ uint64_t counters_given_bytes(const struct cupti_call *told, const struct cuda_f
 		if (value)
 			add_argument(&given, value, offset, bytes);
 	}
-	return given.bytes;
+	*sum = given.bytes;
+	return i > 0;
 }

@@ -23,7 +23,7 @@ static struct counted_launch {
 	uint32_t correlation, group;
 	cupti_result result;
 	const char *where;
-	bool open, ended, shared;
+	bool open, ended, shared, given; // given: given_bytes are known
 	double values[COUNTERS_MOST_METRICS];
 } now;
 static _Atomic(struct guest_thread *) owner; // whose launch it is; NULL: there is none
@@ -160,11 +160,11 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 		.kernel = kernel,
 		.begun = number,
 		.from = guest_ticks(),
-		.given_bytes =
-		    counters_given_bytes(told, function, cuda_launch_of(told, function).function),
 		.correlation = told->correlation,
 		.group = group,
 	};
+	now.given = counters_given_bytes(told, function, cuda_launch_of(told, function).function,
+	                                 &now.given_bytes);
 	now.result = counters_session_start(session, now.group, &now.where);
 	now.open = now.result == ABI_CUPTI_SUCCESS;
 	atomic_store(&owner, thread);
@@ -247,7 +247,7 @@ static uint32_t gather(const struct counters_group *group,
 		}
 		sums[count - 1] += metric->factor * now.values[i];
 	}
-	if (counters_given_is_known()) {
+	if (now.given) {
 		counters[count] = TARE_TRACE_COUNTER_GIVEN_BYTES;
 		sums[count++] = (double)now.given_bytes;
 	}

@@ -57,16 +57,15 @@ static uint64_t wanted(const struct counters_plan *plan, const struct counters_k
 }
 
 // The nearest group from `current` on that the kernel was counted for least. One that cannot have
-// all begins with the first, which matters most.
+// all has the first ones, which matter most.
 static uint32_t group_of(const struct counters_kernel *kernel, uint32_t groups, uint32_t current)
 {
-	uint32_t best;
-	current =
-	    current < groups && (!kernel->launches || kernel->launches >= groups) ? current : 0;
-	best = current;
-	for (uint32_t i = 1; i < groups; i++) {
+	uint32_t count = kernel->launches < groups ? (uint32_t)kernel->launches : groups;
+	uint32_t best = count;
+	for (uint32_t i = 0; i < groups; i++) {
 		uint32_t next = (current + i) % groups;
-		if (kernel->of_group[next] < kernel->of_group[best])
+		if (next < count &&
+		    (best == count || kernel->of_group[next] < kernel->of_group[best]))
 			best = next;
 	}
 	return best;
