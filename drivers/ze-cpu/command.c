@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One command: what it holds, and its work.
 #include "memory.h"
+#include "metric.h"
 #include "run.h"
 #include "trap.h"
 
@@ -191,7 +192,10 @@ static ze_result_t do_launch(const struct command *command)
 
 	if (command->limit && !trap_copy(&limit, command->limit, sizeof limit))
 		return ZE_RESULT_ERROR_DEVICE_LOST;
-	return command->limit_index >= limit ? ZE_RESULT_SUCCESS : launch_do(command->launch);
+	if (command->limit_index >= limit)
+		return ZE_RESULT_SUCCESS;
+	metric_launched(launch_kernel_name(command->launch));
+	return launch_do(command->launch);
 }
 
 ze_result_t cpu_command_do(const struct command *command)
@@ -207,6 +211,10 @@ ze_result_t cpu_command_do(const struct command *command)
 		return do_launch(command);
 	case COMMAND_HOST_CALL:
 		command->function(command->context);
+		return ZE_RESULT_SUCCESS;
+	case COMMAND_METRIC_BEGIN:
+	case COMMAND_METRIC_END:
+		metric_query_turn(command->metric_query, command->type == COMMAND_METRIC_BEGIN);
 		return ZE_RESULT_SUCCESS;
 	case COMMAND_BARRIER:
 	case COMMAND_RESET:

@@ -310,6 +310,8 @@ static bool is_short(const struct run *run)
 	case COMMAND_RESET:
 	case COMMAND_PREFETCH:
 	case COMMAND_ADVISE:
+	case COMMAND_METRIC_BEGIN:
+	case COMMAND_METRIC_END:
 		return true;
 	case COMMAND_COPY:
 	case COMMAND_FILL:

@@ -8,7 +8,7 @@
 //   event*.c pool.c fence.c queue.c              what runs, and when it is done
 //   run*.c work.c the real layer: data moves, kernels run
 //   scripted*.c  the modelled layer: what the stamps are under a script
-//   metric.c                      metric groups, listed
+//   metric.c metric_query.c       metric groups, and what queries counted
 //   icd.c opencl.c                the OpenCL CPU device, opened past its loader
 //   module*.c program*.c native.c build_log.c kernel*.c launch.c   modules and kernels on it
 //   spirv_*.c translate.c subprocess.c   SPIR-V changed into what that device takes
@@ -212,6 +212,8 @@ enum command_type {
 	COMMAND_PREFETCH,
 	COMMAND_ADVISE,
 	COMMAND_HOST_CALL, // zeCommandListAppendHostFunction
+	COMMAND_METRIC_BEGIN,
+	COMMAND_METRIC_END,
 };
 
 // Immutable once appended: a closed list runs any number of times, also in two queues at once.
@@ -241,6 +243,7 @@ struct command {
 	uint32_t limit_index;
 	void (*function)(void *context);
 	void *context;
+	struct _zet_metric_query_handle_t *metric_query; // METRIC_*
 };
 
 struct command *cpu_command_new(enum command_type type, ze_event_handle_t signal,
