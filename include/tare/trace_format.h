@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1  // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 10 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 11 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -457,6 +457,9 @@ enum tare_trace_change {
 	// calls of CUDA's driver go through a library of tare's: no device times, from: enum
 	// tare_trace_front
 	TARE_CHANGE_FRONT = 13,
+	// metric queries, with barriers, are put around launches, and ZET_ENABLE_METRICS is 1:
+	// object is the context, to: in so many groups
+	TARE_CHANGE_COUNTERS = 14,
 };
 
 // Why a CUDA program was recorded without CUPTI.
@@ -890,6 +893,8 @@ enum tare_trace_counter {
 	TARE_TRACE_COUNTER_CORE_ACTIVE_MEAN = 34,    // of the cores' mean
 	TARE_TRACE_COUNTER_CORE_ACTIVE_MOST = 35,    // of the busiest core
 	TARE_TRACE_COUNTER_L2_TO_L1_SHARE = 36,      // L2's way to the cores, of its maximum
+	TARE_TRACE_COUNTER_LOCAL_READ_BYTES = 37,    // from local (shared) memory
+	TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES = 38,   // to local (shared) memory
 };
 struct tare_trace_counted {
 	uint64_t head;
@@ -908,23 +913,25 @@ enum tare_trace_counting_what {
 	TARE_COUNTING_LEFT =
 	    3, // a kernel's launch was left alone: `code` is enum tare_trace_counting_left
 	TARE_COUNTING_LAUNCH = 4, // a launch was counted: `code` is the API's error, 0: none
+	TARE_COUNTING_BEGUN = 5,  // a launch is being counted: its values come later
 };
 enum tare_trace_counting_left {
 	TARE_LEFT_CAPTURED = 1,    // the launch goes into a graph
 	TARE_LEFT_COOPERATIVE = 2, // its groups wait for each other
 	TARE_LEFT_SHARED =
 	    3, // another launch of the process came between, and its values were dropped
+	TARE_LEFT_OWN = 4, // the program counts by itself: nothing is counted from then on
 };
 struct tare_trace_counting {
 	uint64_t head;
-	uint32_t command_track, command_number; // of LAUNCH; else 0
+	uint32_t command_track, command_number; // of LAUNCH and BEGUN; else 0
 	uint64_t object;                        // kernel, of LEFT; context, of PREPARED
 	uint64_t from, to;                      // host ticks: what it took of the program's thread
 	uint32_t code;
-	uint32_t group;  // of LAUNCH; of PREPARED how many there are
-	uint32_t passes; // of LAUNCH: how often the launch was run
-	uint32_t text;   // string: of PREPARED the chip, or the function that failed; 0: none
-	uint64_t reserved;
+	uint32_t group;     // of LAUNCH; of PREPARED how many there are
+	uint32_t passes;    // of LAUNCH: how often the launch was run
+	uint32_t text;      // string: of PREPARED the chip, or the function that failed; 0: none
+	uint64_t execution; // of LAUNCH: of the list that it is in, as in TIMES; 0: of none
 };
 
 #ifndef __cplusplus

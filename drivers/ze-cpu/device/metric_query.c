@@ -3,6 +3,7 @@
 // what the script's metric-value lines say. So a query that shares the device counts too much, as
 // on a GPU. A group's queries count only while it is activated.
 #include "device/metric.h"
+#include "run/run.h"
 
 #include <math.h>
 #include <stdlib.h>

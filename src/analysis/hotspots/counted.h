@@ -49,9 +49,11 @@ enum tare_counter_role {
 	TARE_COUNTER_CORE_ACTIVE_LEAST, // busy cycles of the least busy core
 	TARE_COUNTER_CORE_ACTIVE_MEAN,
 	TARE_COUNTER_CORE_ACTIVE_MOST,
-	TARE_COUNTER_ELIGIBLE_WARPS, // ready to issue in an active cycle of a scheduler; no share
-	TARE_COUNTER_L2_MISS_BYTES,  // of L2_BYTES, what was not in it
-	TARE_COUNTER_L2_TO_L1_SHARE, // L2's way to the cores
+	TARE_COUNTER_ELIGIBLE_WARPS,   // ready to issue in an active cycle of a scheduler; no share
+	TARE_COUNTER_L2_MISS_BYTES,    // of L2_BYTES, what was not in it
+	TARE_COUNTER_L2_TO_L1_SHARE,   // L2's way to the cores
+	TARE_COUNTER_LOCAL_READ_BYTES, // from local (shared) memory
+	TARE_COUNTER_LOCAL_WRITE_BYTES, // to it
 	TARE_COUNTER_ROLES,
 };
 

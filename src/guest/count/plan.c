@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/cuda/counters/counters.h"
+#include "guest/count/plan.h"
 
 #include <string.h>
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a counted launch had the device to itself: a metric query counts what the whole device
+// does, whatever queue that comes from.
+#include "analysis/hotspots/collect.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct span {
+	int64_t from_ns, to_ns;
+	uint32_t queue, device;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+	return x->from_ns != y->from_ns ? (x->from_ns < y->from_ns ? -1 : 1) : 0;
+}
+
+static bool is_timed(const struct tare_recorded_command *command)
+{
+	return command->start_ns != TARE_NO_TIME && command->end_ns != TARE_NO_TIME;
+}
+
+static bool is_shared(const struct span *spans, size_t count, int64_t longest_ns,
+                      const struct span *of)
+{
+	size_t low = 0, high = count;
+
+	// The first that may reach into it.
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (spans[middle].from_ns < of->from_ns - longest_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < count && spans[low].from_ns < of->to_ns; low++)
+		if (spans[low].to_ns > of->from_ns && spans[low].queue != of->queue &&
+		    spans[low].device == of->device)
+			return true;
+	return false;
+}
+
+int tare_counted_alone(const struct tare_recording *counted, bool *alone)
+{
+	struct span *spans = calloc(counted->command_count + 1, sizeof *spans);
+	size_t count = 0;
+	int64_t longest_ns = 0;
+
+	if (!spans)
+		return -ENOMEM;
+	for (size_t i = 0; i < counted->command_count; i++) {
+		const struct tare_recorded_command *c = &counted->commands[i];
+		if (!is_timed(c) || c->queue == TARE_NO_INDEX || c->kind == TARE_KIND_GRAPH)
+			continue;
+		spans[count++] = (struct span){ c->start_ns, c->end_ns, c->queue,
+			                        counted->queues[c->queue].device };
+		longest_ns =
+		    c->end_ns - c->start_ns > longest_ns ? c->end_ns - c->start_ns : longest_ns;
+	}
+	qsort(spans, count, sizeof *spans, by_start);
+	for (size_t i = 0; i < counted->count_count; i++) {
+		uint32_t command = counted->counts[i].command;
+		const struct tare_recorded_command *c =
+		    command < counted->command_count ? &counted->commands[command] : NULL;
+		alone[i] = c && is_timed(c) && c->queue != TARE_NO_INDEX &&
+		           !is_shared(spans, count, longest_ns,
+		                      &(struct span){ c->start_ns, c->end_ns, c->queue,
+		                                      counted->queues[c->queue].device });
+	}
+	free(spans);
+	return 0;
+}
