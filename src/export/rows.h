@@ -44,6 +44,12 @@ struct export_sink {
 	int (*end)(void *context);
 };
 
+// The command whose row is being written.
+struct rows_command {
+	struct tare_recorded_command row;
+	size_t index;
+};
+
 struct rows {
 	const struct tare_recording *recording;
 	const struct tare_view *view;
@@ -57,6 +63,7 @@ struct rows {
 	size_t column; // that comes next
 	int status;    // of the sink, the first that failed
 	struct tare_export_counts *counts;
+	struct rows_command *command;
 };
 
 // Writes all tables. Beside what `run` has memory is constant. Returns 0, what the sink returned,

@@ -87,7 +87,9 @@ int export_rows(const struct tare_report *run, const struct tare_export_watch *w
                 const struct export_sink *sink, void *context, struct tare_export_counts *counts,
                 struct tare_error *error)
 {
+	struct rows_command command;
 	struct rows rows = {
+		.command = &command,
 		.recording = run->recording,
 		.view = run->view,
 		.run = run,

@@ -208,7 +208,8 @@ const char *tare_finding_what(const struct tare_recording *recording,
 	uint32_t function = TARE_NO_INDEX;
 
 	if (place->command < recording->command_count) {
-		const struct tare_recorded_command *command = &recording->commands[place->command];
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(recording, place->command);
 		if (command->kind == TARE_KIND_KERNEL && command->object < recording->kernel_count)
 			return recording->kernels[command->object].name;
 		function = command->function;

@@ -51,7 +51,7 @@ int tare_counted_alone(const struct tare_recording *counted, bool *alone)
 	if (!spans)
 		return -ENOMEM;
 	for (size_t i = 0; i < counted->command_count; i++) {
-		const struct tare_recorded_command *c = &counted->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(counted, i);
 		if (!is_timed(c) || c->queue == TARE_NO_INDEX || c->kind == TARE_KIND_GRAPH)
 			continue;
 		spans[count++] = (struct span){ c->start_ns, c->end_ns, c->queue,
@@ -62,9 +62,10 @@ int tare_counted_alone(const struct tare_recording *counted, bool *alone)
 	qsort(spans, count, sizeof *spans, by_start);
 	for (size_t i = 0; i < counted->count_count; i++) {
 		uint32_t command = counted->counts[i].command;
-		const struct tare_recorded_command *c =
-		    command < counted->command_count ? &counted->commands[command] : NULL;
-		alone[i] = c && is_timed(c) && c->queue != TARE_NO_INDEX &&
+		if (command >= counted->command_count)
+			continue;
+		const struct tare_recorded_command *c = TARE_COMMAND(counted, command);
+		alone[i] = is_timed(c) && c->queue != TARE_NO_INDEX &&
 		           !is_shared(spans, count, longest_ns,
 		                      &(struct span){ c->start_ns, c->end_ns, c->queue,
 		                                      counted->queues[c->queue].device });

@@ -109,7 +109,7 @@ static int look_at_launches(const struct tare_recording *recorded,
 	size_t count = 0;
 
 	for (size_t i = 0; rows && intervals && i < recorded->command_count; i++) {
-		const struct tare_recorded_command *c = &recorded->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(recorded, i);
 		uint32_t row = c->kind == TARE_KIND_KERNEL && c->object != TARE_NO_INDEX
 		                   ? rows[c->object]
 		                   : TARE_NO_INDEX;

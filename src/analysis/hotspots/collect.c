@@ -227,7 +227,7 @@ static bool is_of_time(uint16_t counter)
 #define MOST_APART 0.1
 static bool is_apart(const struct tare_recording *counted, const struct tare_recorded_count *count)
 {
-	const struct tare_recorded_command *command = &counted->commands[count->command];
+	const struct tare_recorded_command *command = TARE_COMMAND(counted, count->command);
 	double timed_ns = (double)(command->end_ns - command->start_ns);
 
 	return fabs(count->value - timed_ns) > MOST_APART * timed_ns;

@@ -27,7 +27,7 @@ static uint32_t command_of(struct loading *l, uint32_t head_track, uint32_t comm
 static uint32_t kernel_of(const struct loading *l, uint32_t command)
 {
 	const struct tare_recorded_command *c =
-	    command < l->recording->command_count ? &l->recording->commands[command] : NULL;
+	    command < l->recording->command_count ? &l->recording->commands.plain[command] : NULL;
 
 	return c && c->kind == TARE_KIND_KERNEL ? c->object : TARE_NO_INDEX;
 }

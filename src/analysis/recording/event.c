@@ -22,7 +22,7 @@ static int finish_wait(struct loading *l, struct load_track *track)
 		*wait = track->waits[i];
 		wait->last = i + 1 == track->wait_count;
 	}
-	r->commands[track->command].first_wait = (uint32_t)first;
+	r->commands.plain[track->command].first_wait = (uint32_t)first;
 	track->wait_count = 0;
 	return 0;
 }
@@ -94,7 +94,7 @@ static int add_failed(struct loading *l, struct load_track *track,
 
 static uint8_t api_of(const struct loading *l, uint32_t command)
 {
-	return loading_api_of_function(l, l->recording->commands[command].function);
+	return loading_api_of_function(l, l->recording->commands.plain[command].function);
 }
 
 // What becomes known later is joined by (track, number), dependencies by the event's handle.
@@ -122,7 +122,7 @@ static struct tare_recorded_command *last_command(struct loading *l, uint32_t he
 	if (!*track)
 		return NULL;
 	if ((*track)->command_number == number && (*track)->command != TARE_NO_INDEX)
-		return &l->recording->commands[(*track)->command];
+		return &l->recording->commands.plain[(*track)->command];
 	return NULL;
 }
 
@@ -203,7 +203,7 @@ static uint32_t same_call(struct loading *l, const struct load_track *track,
                           const struct tare_trace_command *c, struct tare_recorded_command *added)
 {
 	const struct tare_recorded_command *before =
-	    track->command == TARE_NO_INDEX ? NULL : &l->recording->commands[track->command];
+	    track->command == TARE_NO_INDEX ? NULL : &l->recording->commands.plain[track->command];
 
 	if (!before || before->kind != TARE_KIND_GRAPH || before->function != added->function ||
 	    track->command_enter != c->enter)
@@ -224,7 +224,7 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		return add_failed(l, track, c);
 	if (loading_is_list(l, c->queue))
 		return loading_append(l, track, c);
-	added = LOADING_ADD(l, commands, command_count, command_room);
+	added = LOADING_ADD(l, commands.plain, command_count, command_room);
 	if (!added)
 		return l->status;
 	*added = (struct tare_recorded_command){
@@ -318,8 +318,8 @@ static void add_waits_of_call(struct loading *l, struct load_track *track,
 	for (uint32_t i = 0; i < events; i++) {
 		uint32_t command =
 		    loading_command_of_event(l, api_of_depends(l, d), d->event[i], d->of, enter_ns);
-		uint32_t queue =
-		    command == LOADING_NO_COMMAND ? TARE_NO_INDEX : r->commands[command].queue;
+		uint32_t queue = command == LOADING_NO_COMMAND ? TARE_NO_INDEX
+		                                               : r->commands.plain[command].queue;
 		uint32_t device = queue == TARE_NO_INDEX ? queue : r->queues[queue].device;
 		if (first || track->waits_queue != queue)
 			track->waits_queue = first ? queue : TARE_NO_INDEX;

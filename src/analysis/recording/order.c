@@ -156,7 +156,7 @@ static int compare_places(const void *a, const void *b)
 static int order_commands(struct loading *l)
 {
 	struct tare_recording *r = l->recording;
-	struct rows rows = { (char *)r->commands, r->command_count, sizeof *r->commands,
+	struct rows rows = { (char *)r->commands.plain, r->command_count, sizeof *r->commands.plain,
 		             offsetof(struct tare_recorded_command, thread) };
 	uint32_t *ranks;
 

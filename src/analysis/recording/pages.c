@@ -15,7 +15,8 @@ static int add_move(struct loading *l, const struct tare_trace_pages *p, uint32_
 		                              .observed_ns = loading_ns(l, p->observed),
 		                              .start = p->start,
 		                              .end = p->end };
-	struct tare_recorded_command *c = LOADING_ADD(l, commands, command_count, command_room);
+	struct tare_recorded_command *c =
+	    LOADING_ADD(l, commands.plain, command_count, command_room);
 
 	if (!c)
 		return l->status;
@@ -103,7 +104,7 @@ void loading_finish_pages(struct loading *l)
 	struct tare_recording *r = l->recording;
 
 	for (size_t i = l->first_command; i < r->command_count; i++) {
-		struct tare_recorded_command *c = &r->commands[i];
+		struct tare_recorded_command *c = &r->commands.plain[i];
 		if (c->part != TARE_RUN || c->execution != TARE_OF_DRIVER)
 			continue;
 		if (c->start_ns != TARE_NO_TIME)

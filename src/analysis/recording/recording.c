@@ -503,7 +503,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->programs);
 	free(r->memories);
 	free(r->shapes);
-	free(r->commands);
+	free(r->commands.plain);
 	free(r->waits);
 	free(r->calls);
 	free(r->callbacks);

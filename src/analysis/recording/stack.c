@@ -126,7 +126,7 @@ static uint32_t *stack_of_last(struct loading *l, const struct load_track *track
 	bool of_call = tare_trace_record_flags(s->head) & TARE_SITE_OF_CALL;
 
 	if (!of_call && track->command != TARE_NO_INDEX && track->command_number == s->of)
-		return &r->commands[track->command].stack;
+		return &r->commands.plain[track->command].stack;
 	// One that the API refused is a call.
 	if (track->call != TARE_NO_INDEX &&
 	    (of_call ? track->call_enter == s->of

@@ -92,11 +92,11 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		index = t->execution ? tare_id_map_find(&l->pending, identity)
 		                     : tare_id_map_take(&l->pending, identity);
 	// A run has times once.
-	if (index == TARE_ID_ABSENT || (run && r->commands[index].untimed)) {
+	if (index == TARE_ID_ABSENT || (run && r->commands.plain[index].untimed)) {
 		r->unresolved++;
 		return l->status;
 	}
-	c = &r->commands[index];
+	c = &r->commands.plain[index];
 	device = device_of(r, c);
 	stamps = (struct tare_command_stamps){ c->enter_ns,
 		                               c->exit_ns,
@@ -142,8 +142,8 @@ int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u
 		return l->status;
 	if (index == TARE_ID_ABSENT)
 		l->recording->unresolved++;
-	else if (l->recording->commands[index].untimed != LOADING_RAW)
-		l->recording->commands[index].untimed = why;
+	else if (l->recording->commands.plain[index].untimed != LOADING_RAW)
+		l->recording->commands.plain[index].untimed = why;
 	return l->status;
 }
 
@@ -237,7 +237,7 @@ static void map_commands(struct loading *l, uint64_t *timed, uint64_t *contradic
 	struct tare_recording *r = l->recording;
 
 	for (size_t i = l->first_command; i < r->command_count; i++) {
-		struct tare_recorded_command *c = &r->commands[i];
+		struct tare_recorded_command *c = &r->commands.plain[i];
 		const struct tare_device_clock *clock;
 		size_t device;
 		if (c->untimed != LOADING_RAW)
@@ -259,7 +259,7 @@ static void unmap_commands(struct loading *l)
 	struct tare_recording *r = l->recording;
 
 	for (size_t i = l->first_command; i < r->command_count; i++) {
-		struct tare_recorded_command *c = &r->commands[i];
+		struct tare_recorded_command *c = &r->commands.plain[i];
 		if (c->start_ns != TARE_NO_TIME &&
 		    l->clocks[device_of(r, c) - l->first_device]->source == TARE_CLOCK_NONE)
 			forget_times(c);

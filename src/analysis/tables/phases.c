@@ -352,7 +352,7 @@ static int count_commands(const struct making *making, struct tare_phases *phase
 		place->end = i + 1;
 	}
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct thread_place *place;
 		if (command->thread >= threads || tare_command_is_drivers(command))
 			continue;

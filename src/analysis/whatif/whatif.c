@@ -103,7 +103,7 @@ static void measure_stages(const struct whatif_scope *scope, const struct part *
 		to_ns[stage] = INT64_MIN;
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *c =
-		    &scope->recording->commands[scope->order[i]];
+		    TARE_COMMAND(scope->recording, scope->order[i]);
 		int stage = stage_of(c);
 		if (stage < 0 || c->start_ns < part->from_ns || c->end_ns > part->to_ns)
 			continue;
@@ -198,7 +198,7 @@ static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *c =
-		    &scope->recording->commands[scope->order[i]];
+		    TARE_COMMAND(scope->recording, scope->order[i]);
 		if (tare_command_is_run(c)) {
 			int64_t share_ns = tare_command_launch_ns(scope->recording, c);
 			if (c->kind == TARE_KIND_KERNEL && share_ns > 0)

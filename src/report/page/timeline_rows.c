@@ -16,7 +16,7 @@ static bool has_command(const struct timeline *timeline, uint32_t index)
 {
 	const struct tare_recording *recording = timeline->recording;
 	const struct tare_view *view = timeline->run->view;
-	const struct tare_recorded_command *command = &recording->commands[index];
+	const struct tare_recorded_command *command = TARE_COMMAND(recording, index);
 
 	return command->thread < recording->thread_count &&
 	       tare_view_wants_command(recording, view, command) &&
@@ -73,7 +73,7 @@ static bool has_gap(const struct timeline *timeline, uint32_t index)
 
 static int64_t command_ns(const struct timeline *timeline, uint32_t index)
 {
-	const struct tare_recorded_command *command = &timeline->recording->commands[index];
+	const struct tare_recorded_command *command = TARE_COMMAND(timeline->recording, index);
 
 	return tare_command_timed(command) ? command->end_ns - command->start_ns
 	                                   : command->exit_ns - command->enter_ns;
@@ -125,7 +125,7 @@ static void find_waits(struct timeline *timeline)
 
 	timeline->wait_count = 0;
 	for (size_t row = 0; row < rows->count; row++)
-		for (size_t i = recording->commands[rows->at[row]].first_wait;
+		for (size_t i = TARE_COMMAND(recording, rows->at[row])->first_wait;
 		     i < recording->wait_count; i++) {
 			if (timeline->wait_at)
 				timeline->wait_at[timeline->wait_count] = (uint32_t)i;

@@ -43,7 +43,7 @@ static int64_t find_first_kernel(const struct evaluation *evaluation)
 {
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &evaluation->recording->commands[evaluation->order[i]];
+		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
 		if (tables_is_kernel(command))
 			return command->start_ns;
 	}

@@ -68,16 +68,17 @@ static bool is_short(const struct tare_task *task, const struct launches *sums)
 	return launched_ns(sums) >= AGAINST_RUN * task->median_ns * (double)sums->count;
 }
 
-// The command that the same thread enqueued before.
-static const struct tare_recorded_command *previous_of(const struct evaluation *evaluation,
-                                                       uint32_t index)
+// The command that the same thread enqueued before; TARE_NO_INDEX: none.
+static uint32_t previous_of(const struct evaluation *evaluation, uint32_t index)
 {
-	const struct tare_recorded_command *commands = evaluation->recording->commands;
-	for (uint32_t i = 0; i < LOOK_BACK && i < index; i++)
-		if (commands[index - 1 - i].thread == commands[index].thread &&
-		    !tare_command_only_executes(&commands[index - 1 - i]))
-			return &commands[index - 1 - i];
-	return NULL;
+	const struct tare_recording *recording = evaluation->recording;
+	uint32_t thread = TARE_COMMAND(recording, index)->thread;
+	for (uint32_t i = 0; i < LOOK_BACK && i < index; i++) {
+		const struct tare_recorded_command *before = TARE_COMMAND(recording, index - 1 - i);
+		if (before->thread == thread && !tare_command_only_executes(before))
+			return index - 1 - i;
+	}
+	return TARE_NO_INDEX;
 }
 
 // Whether the thread enqueued nothing between the command that ends the gap and another of the
@@ -85,8 +86,9 @@ static const struct tare_recorded_command *previous_of(const struct evaluation *
 static bool is_turn(const struct evaluation *evaluation, const struct tare_task *task,
                     const struct ledger_working_gap *gap)
 {
-	const struct tare_recorded_command *before = previous_of(evaluation, gap->command);
-	return before && finding_is_of_task(evaluation, task, before);
+	uint32_t before = previous_of(evaluation, gap->command);
+	return before != TARE_NO_INDEX &&
+	       finding_is_of_task(evaluation, task, TARE_COMMAND(evaluation->recording, before));
 }
 
 // Whether such a gap is of a loop that does little but launch: by the host's clock, less passes
@@ -96,14 +98,15 @@ static bool is_launch_loop(const struct evaluation *evaluation, const struct tar
                            const struct ledger_working_gap *gap)
 {
 	const struct tare_recorded_command *command =
-	    &evaluation->recording->commands[gap->command];
-	const struct tare_recorded_command *before = previous_of(evaluation, gap->command);
+	    TARE_COMMAND(evaluation->recording, gap->command);
+	uint32_t before = previous_of(evaluation, gap->command);
 	double known_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
 	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_HELD) +
 	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH) +
 	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
 	return is_turn(evaluation, task, gap) &&
-	       command->enter_ns - before->exit_ns <= command->exit_ns - command->enter_ns &&
+	       command->enter_ns - TARE_COMMAND(evaluation->recording, before)->exit_ns <=
+	           command->exit_ns - command->enter_ns &&
 	       known_ns >= (double)(gap->to_ns - gap->from_ns - 1) &&
 	       evaluation_edges(evaluation, 1) == 1;
 }
@@ -158,7 +161,7 @@ static void sum_launches(struct evaluation *evaluation, struct short_tasks *task
 		// Waits come first: without them the host issues ahead of the device.
 		if (gap->drained || gap->first_launch || gap->command >= recording->command_count)
 			continue;
-		const struct tare_recorded_command *command = &recording->commands[gap->command];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, gap->command);
 		if (!tables_is_kernel(command))
 			continue;
 		for (uint32_t at = tasks->of_name[name_of(evaluation, command->object)];
@@ -296,7 +299,7 @@ static void mark_told(struct evaluation *evaluation, size_t row, const struct la
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
 		struct ledger_working_gap *gap = &evaluation->gaps[i];
 		if (gap->command < recording->command_count && !gap->first_launch &&
-		    finding_is_of_task(evaluation, task, &recording->commands[gap->command]))
+		    finding_is_of_task(evaluation, task, TARE_COMMAND(recording, gap->command)))
 			gap->looped = is_launch_loop(evaluation, task, gap) ||
 			              (all_turns && is_turn(evaluation, task, gap));
 	}
@@ -410,7 +413,7 @@ static struct issue *find_issues(const struct evaluation *evaluation, size_t *co
 	*count = 0;
 	for (size_t i = 0, k = 0; issues && (i < commands || k < calls);) {
 		const struct tare_recorded_command *command =
-		    i < commands ? &recording->commands[i] : NULL;
+		    i < commands ? TARE_COMMAND(recording, i) : NULL;
 		const struct tare_recorded_call *call = k < calls ? &recording->calls[k] : NULL;
 		if (command && (!call || command->enter_ns <= call->enter_ns)) {
 			i++;
@@ -459,9 +462,8 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 	if (!issues)
 		return -ENOMEM;
 	for (size_t i = 0; i < evaluation->order_count; i++)
-		runs +=
-		    tare_command_effect(&evaluation->recording->commands[evaluation->order[i]]) !=
-		    TARE_EFFECT_NONE;
+		runs += tare_command_effect(TARE_COMMAND(evaluation->recording,
+		                                         evaluation->order[i])) != TARE_EFFECT_NONE;
 	finding_begin(evaluation, &draft, "launch-bound");
 	double explained_ns = found_ns(evaluation, "many-short-kernels") +
 	                      found_ns(evaluation, "synchronous-launches") +

@@ -48,7 +48,7 @@ static uint64_t execution_key(const struct loading *l, uint32_t list, uint64_t n
 static void add_waits(struct loading *l, const struct load_template *t, uint32_t run)
 {
 	struct tare_recording *r = l->recording;
-	int64_t enter_ns = r->commands[run].enter_ns;
+	int64_t enter_ns = r->commands.plain[run].enter_ns;
 	size_t first = r->wait_count;
 
 	for (uint32_t i = t->first_event; i != TARE_NO_INDEX; i = l->lists->events[i].next) {
@@ -62,14 +62,15 @@ static void add_waits(struct loading *l, const struct load_template *t, uint32_t
 		wait->last = l->lists->events[i].next == TARE_NO_INDEX;
 	}
 	if (r->wait_count > first)
-		r->commands[run].first_wait = (uint32_t)first;
+		r->commands.plain[run].first_wait = (uint32_t)first;
 }
 
 static void add_run(struct loading *l, const struct load_template *t,
                     const struct tare_recorded_command *by, uint32_t execution)
 {
 	struct tare_recording *r = l->recording;
-	struct tare_recorded_command *run = LOADING_ADD(l, commands, command_count, command_room);
+	struct tare_recorded_command *run =
+	    LOADING_ADD(l, commands.plain, command_count, command_room);
 	uint32_t index = (uint32_t)(r->command_count - 1);
 	// That the execution failed, blocked or was nested is said of the command that executes.
 	uint8_t own = t->flags & (TARE_COMMAND_OWN_EVENT | TARE_COMMAND_DEPENDS |
@@ -107,7 +108,7 @@ static void add_runs(struct loading *l, uint32_t execution)
 {
 	struct tare_recording *r = l->recording;
 	const struct tare_recorded_execution x = r->executions[execution];
-	const struct tare_recorded_command by = r->commands[x.command];
+	const struct tare_recorded_command by = r->commands.plain[x.command];
 	uint32_t at = x.runs ? l->lists->lists[x.list - l->lists->first_list].first : TARE_NO_INDEX;
 
 	for (uint32_t i = 0; i < x.runs && !l->status; i++) {
@@ -138,12 +139,12 @@ static void share_call(struct loading *l, uint32_t execution)
 {
 	struct tare_recording *r = l->recording;
 	const struct tare_recorded_execution *x = &r->executions[execution];
-	uint32_t first = r->commands[x->call].execution;
+	uint32_t first = r->commands.plain[x->call].execution;
 
-	if (r->commands[x->call].part == TARE_ALONE || first >= r->execution_count)
+	if (r->commands.plain[x->call].part == TARE_ALONE || first >= r->execution_count)
 		return; // the first is not told
 	r->executions[first].shares +=
-	    x->runs + (r->commands[x->command].part == TARE_EXECUTES_MORE);
+	    x->runs + (r->commands.plain[x->command].part == TARE_EXECUTES_MORE);
 }
 
 int loading_execute(struct loading *l, const struct tare_trace_execute *e)
@@ -176,11 +177,12 @@ int loading_execute(struct loading *l, const struct tare_trace_execute *e)
 		                               .nodes =
 		                                   e->nodes < UINT32_MAX ? e->nodes : UINT32_MAX };
 	x->runs = runs_of(l, x->list, x->nodes);
-	r->commands[x->command].part = x->nodes > x->runs ? TARE_EXECUTES_MORE : TARE_EXECUTES;
-	r->commands[x->command].execution = index & MOST_EXECUTIONS;
+	r->commands.plain[x->command].part =
+	    x->nodes > x->runs ? TARE_EXECUTES_MORE : TARE_EXECUTES;
+	r->commands.plain[x->command].execution = index & MOST_EXECUTIONS;
 	share_call(l, index);
 	// Its times are those of its runs.
-	r->commands[x->command].flags &= (uint8_t)~TARE_COMMAND_NO_TIMES;
+	r->commands.plain[x->command].flags &= (uint8_t)~TARE_COMMAND_NO_TIMES;
 	if (x->list != TARE_NO_INDEX)
 		r->lists[x->list].executions++;
 	key = execution_key(l, x->list, x->number, &before);
@@ -205,7 +207,7 @@ uint32_t loading_launch(struct loading *l, uint64_t identity)
 		return TARE_NO_INDEX;
 	command = s->executing[at].command;
 	if (s->executing[at].known) {
-		uint32_t known = r->commands[command].execution;
+		uint32_t known = r->commands.plain[command].execution;
 		return s->first_run[known - s->first_execution] == TARE_NO_INDEX ? known
 		                                                                 : TARE_NO_INDEX;
 	}
@@ -222,8 +224,8 @@ uint32_t loading_launch(struct loading *l, uint64_t identity)
 		                               .list = TARE_NO_INDEX,
 		                               .call = command,
 		                               .number = index - s->first_execution + 1 };
-	r->commands[command].part = TARE_EXECUTES;
-	r->commands[command].execution = index & MOST_EXECUTIONS;
+	r->commands.plain[command].part = TARE_EXECUTES;
+	r->commands.plain[command].execution = index & MOST_EXECUTIONS;
 	return index;
 }
 
@@ -254,8 +256,8 @@ bool loading_untimed_list(struct loading *l, uint64_t identity, uint64_t executi
 		uint32_t run = loading_run_of(l, identity, execution);
 		if (run == TARE_ID_ABSENT)
 			l->recording->unresolved++;
-		else if (!l->recording->commands[run].untimed)
-			l->recording->commands[run].untimed = why;
+		else if (!l->recording->commands.plain[run].untimed)
+			l->recording->commands.plain[run].untimed = why;
 		return true;
 	}
 	if (at != TARE_ID_ABSENT) {
@@ -267,8 +269,8 @@ bool loading_untimed_list(struct loading *l, uint64_t identity, uint64_t executi
 	at = s ? tare_id_map_find(&s->executing_of, identity) : TARE_ID_ABSENT;
 	if (at == TARE_ID_ABSENT)
 		return false;
-	if (l->recording->commands[s->executing[at].command].untimed != LOADING_RAW)
-		l->recording->commands[s->executing[at].command].untimed = why;
+	if (l->recording->commands.plain[s->executing[at].command].untimed != LOADING_RAW)
+		l->recording->commands.plain[s->executing[at].command].untimed = why;
 	return true;
 }
 
@@ -278,14 +280,14 @@ static void finish_runs(struct loading *l, uint32_t execution)
 	struct tare_recording *r = l->recording;
 	const struct load_lists *s = l->lists;
 	const struct tare_recorded_execution *x = &r->executions[execution];
-	const struct tare_recorded_command *by = &r->commands[x->command];
+	const struct tare_recorded_command *by = &r->commands.plain[x->command];
 	uint32_t run = s->first_run[execution - s->first_execution];
 	bool listed = x->runs && run != TARE_NO_INDEX;
 	uint32_t at = listed ? s->lists[x->list - s->first_list].first : TARE_NO_INDEX;
 
 	for (uint32_t i = 0; listed && i < x->runs; i++, run++, at = s->templates[at].next) {
 		const struct load_template *t = &s->templates[at];
-		struct tare_recorded_command *c = &r->commands[run];
+		struct tare_recorded_command *c = &r->commands.plain[run];
 		c->exit_ns = by->exit_ns; // a long call tells its end after the list's commands
 		if (c->untimed)
 			continue;

@@ -341,7 +341,7 @@ static void issuing_is_no_gain(void **state)
 			                       at_ns + CALL_NS, at_ns + CALL_NS + RUN_NS));
 			commands[count++] = made->commands[0];
 		}
-	made->recording.commands = commands;
+	made->recording.commands.plain = commands;
 	made->recording.command_count = count;
 	struct tare_overlap_gain gain = gain_of(made, 0);
 	assert_int_equal(gain.chunks, CHUNKS);
@@ -392,7 +392,7 @@ static void more_chunks_than_are_simulated(void **state)
 		for (int j = 0; j < 3; j++)
 			commands[3 * i + j] = made->commands[j];
 	}
-	made->recording.commands = commands;
+	made->recording.commands.plain = commands;
 	made->recording.command_count = 9000;
 	made->recording.end_ns = made->processes[0].end_ns = 2000000000;
 	struct tare_overlap_gain gain = gain_of(made, 0);
