@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What metric queries count: of each kernel that the device runs meanwhile, from whatever queue,
-// what the script's metric-value lines say. So a query that shares the device counts too much, as
-// on a GPU. A group's queries count only while it is activated.
+// What metric queries count: of each kernel that ends meanwhile in the modelled layer, from
+// whatever queue, what the script's metric-value lines say. So a query that shares the device
+// counts too much, as on a GPU. A group's queries count only while it is activated.
 #include "device/metric.h"
 #include "run/run.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One command: what it holds, and its work.
-#include "device/metric.h"
 #include "kernel/trap.h"
 #include "memory/memory.h"
 #include "run/run.h"
@@ -192,10 +191,7 @@ static ze_result_t do_launch(const struct command *command)
 
 	if (command->limit && !trap_copy(&limit, command->limit, sizeof limit))
 		return ZE_RESULT_ERROR_DEVICE_LOST;
-	if (command->limit_index >= limit)
-		return ZE_RESULT_SUCCESS;
-	metric_launched(launch_kernel_name(command->launch));
-	return launch_do(command->launch);
+	return command->limit_index >= limit ? ZE_RESULT_SUCCESS : launch_do(command->launch);
 }
 
 ze_result_t cpu_command_do(const struct command *command)
@@ -214,7 +210,6 @@ ze_result_t cpu_command_do(const struct command *command)
 		return ZE_RESULT_SUCCESS;
 	case COMMAND_METRIC_BEGIN:
 	case COMMAND_METRIC_END:
-		metric_query_turn(command->metric_query, command->type == COMMAND_METRIC_BEGIN);
 		return ZE_RESULT_SUCCESS;
 	case COMMAND_BARRIER:
 	case COMMAND_RESET:

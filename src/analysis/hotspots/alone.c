@@ -42,6 +42,45 @@ static bool is_shared(const struct span *spans, size_t count, int64_t longest_ns
 	return false;
 }
 
+static const struct tare_recorded_count *duration_of(const struct tare_recording *counted,
+                                                     size_t at)
+{
+	for (size_t i = at; i < counted->count_count; i++) {
+		if (counted->counts[i].launch != counted->counts[at].launch)
+			break;
+		if (counted->counts[i].counter == TARE_TRACE_COUNTER_DURATION_NS)
+			return &counted->counts[i];
+	}
+	return NULL;
+}
+
+// What the query of a launch counted, whose values begin at `at`: longer than the launch by what
+// its duration says, before it or behind; of a group without one by as much again.
+static struct span window_of(const struct tare_recording *counted, size_t at,
+                             const struct tare_recorded_command *c)
+{
+	const struct tare_recorded_count *duration = duration_of(counted, at);
+	int64_t timed_ns = c->end_ns - c->start_ns, more_ns = timed_ns;
+
+	if (duration && duration->value >= 0 && duration->value < 1e18)
+		more_ns = (int64_t)duration->value - timed_ns;
+	more_ns = more_ns > 0 ? more_ns : 0;
+	return (struct span){ c->start_ns - more_ns, c->end_ns + more_ns, c->queue,
+		              counted->queues[c->queue].device };
+}
+
+static bool is_alone(const struct tare_recording *counted, size_t at, const struct span *spans,
+                     size_t count, int64_t longest_ns)
+{
+	const struct tare_recorded_command *c = TARE_COMMAND(counted, counted->counts[at].command);
+	struct span window;
+
+	if (!is_timed(c) || c->queue == TARE_NO_INDEX)
+		return false;
+	window = window_of(counted, at, c);
+	return !is_shared(spans, count, longest_ns, &window);
+}
+
 int tare_counted_alone(const struct tare_recording *counted, bool *alone)
 {
 	struct span *spans = calloc(counted->command_count + 1, sizeof *spans);
@@ -61,14 +100,11 @@ int tare_counted_alone(const struct tare_recording *counted, bool *alone)
 	}
 	qsort(spans, count, sizeof *spans, by_start);
 	for (size_t i = 0; i < counted->count_count; i++) {
-		uint32_t command = counted->counts[i].command;
-		if (command >= counted->command_count)
-			continue;
-		const struct tare_recorded_command *c = TARE_COMMAND(counted, command);
-		alone[i] = is_timed(c) && c->queue != TARE_NO_INDEX &&
-		           !is_shared(spans, count, longest_ns,
-		                      &(struct span){ c->start_ns, c->end_ns, c->queue,
-		                                      counted->queues[c->queue].device });
+		const struct tare_recorded_count *value = &counted->counts[i];
+		if (i > 0 && value->launch == value[-1].launch)
+			alone[i] = alone[i - 1];
+		else if (value->command < counted->command_count)
+			alone[i] = is_alone(counted, i, spans, count, longest_ns);
 	}
 	free(spans);
 	return 0;

@@ -101,6 +101,14 @@ static uint32_t *rows_of(const struct tare_recording *recorded, const struct tar
 	return rows;
 }
 
+// One that is told under its own name needs no other.
+static const char *symbol_of(const struct tare_recording *recorded, uint32_t kernel)
+{
+	const struct tare_recorded_kernel *of = &recorded->kernels[kernel];
+
+	return of->symbol ? of->symbol : of->name;
+}
+
 static int look_at_launches(const struct tare_recording *recorded,
                             struct tare_collection *collection)
 {
@@ -117,8 +125,7 @@ static int look_at_launches(const struct tare_recording *recorded,
 		if (row == TARE_NO_INDEX)
 			continue;
 		kernel = &collection->kernels[row];
-		kernel->symbol =
-		    kernel->symbol ? kernel->symbol : recorded->kernels[c->object].symbol;
+		kernel->symbol = kernel->symbol ? kernel->symbol : symbol_of(recorded, c->object);
 		// A list of Level Zero is appended to launch by launch: each can be counted.
 		bool alone = c->part == TARE_ALONE || collection->levelzero;
 		kernel->launches += alone;

@@ -267,6 +267,8 @@ static struct count_entry *begin(struct guest_thread *thread, const struct ze_li
 		given_up = true;
 		return NULL;
 	}
+	if (count_taken_by_program)
+		return NULL;
 	struct count_entry *entry = enter(thread, list, kernel, handle, session, index);
 	if (entry == NULL)
 		return NULL;
@@ -293,7 +295,7 @@ void ze_count_launch_slow(struct guest_thread *thread, struct ze_command *comman
 	}
 	uint64_t index = atomic_fetch_add(&kernel->counted->seen, 1);
 	// What may be changed later may become another kernel; clones share their queries.
-	if (given_up || command->may_become != 0 || count_taken_by_program || list->copies ||
+	if (given_up || command->may_become != 0 || list->copies ||
 	    (!list->immediate && list->content->shared) || !ze_may_call() ||
 	    !atomic_load_explicit(&guest_active, memory_order_relaxed) || !take_right())
 		return;
