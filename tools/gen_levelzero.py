@@ -141,8 +141,11 @@ def command(function, role, number):
     members += [f'.{VALUES[m]} = &a{i}' for i, m in enumerate(role.arguments) if m in VALUES]
     # Where there is nothing to wait for, the event is what the call is about, and no option.
     takes = 'true' if role.at('event') and role.at('waits#') else 'false'
+    counted = [f'\tze_count_launch(thread, &command, {role.at("kernel")}, {role.at("waits#") or 0}, '
+               f'{role.at("waits") or "NULL"});'] if role.at('kernel') else []
     return ['\tstruct ze_command command;',
             f'\tze_command_begin(thread, &command, {number}, {role.at("list")}, {role.at("event") or "NULL"}, {takes});',
+            *counted,
             f'\tze_result_t result = {call_of(function, role)}({", ".join(arguments)});',
             f'\tze_command_end(thread, &command, result, &(struct ze_what){{{", ".join(members)}}},',
             f'\t               {role.at("waits#") or 0}, {role.at("waits") or "NULL"});']

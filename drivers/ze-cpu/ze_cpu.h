@@ -210,6 +210,8 @@ enum command_type {
 	COMMAND_PREFETCH,
 	COMMAND_ADVISE,
 	COMMAND_HOST_CALL, // zeCommandListAppendHostFunction
+	COMMAND_METRIC_BEGIN,
+	COMMAND_METRIC_END,
 };
 
 // Immutable once appended: a closed list runs any number of times, also in two queues at once.
@@ -239,6 +241,7 @@ struct command {
 	uint32_t limit_index;
 	void (*function)(void *context);
 	void *context;
+	struct _zet_metric_query_handle_t *metric_query; // METRIC_*
 };
 
 struct command *cpu_command_new(enum command_type type, ze_event_handle_t signal,

@@ -458,6 +458,9 @@ enum tare_trace_change {
 	// calls of CUDA's driver go through a library of tare's: no device times, from: enum
 	// tare_trace_front
 	TARE_CHANGE_FRONT = 13,
+	// metric queries, with barriers, are put around launches, and ZET_ENABLE_METRICS is 1:
+	// object is the context, to: in so many groups
+	TARE_CHANGE_COUNTERS = 14,
 };
 
 // Why a CUDA program was recorded without CUPTI.
@@ -904,6 +907,8 @@ enum tare_trace_counter {
 	TARE_TRACE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE = 37,
 	// from 1.11: no counter; the allocations that the launch's arguments point into
 	TARE_TRACE_COUNTER_GIVEN_BYTES = 38,
+	TARE_TRACE_COUNTER_LOCAL_READ_BYTES = 39,  // from local (shared) memory
+	TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES = 40, // to local (shared) memory
 };
 struct tare_trace_counted {
 	uint64_t head;
@@ -922,23 +927,25 @@ enum tare_trace_counting_what {
 	TARE_COUNTING_LEFT =
 	    3, // a kernel's launch was left alone: `code` is enum tare_trace_counting_left
 	TARE_COUNTING_LAUNCH = 4, // a launch was counted: `code` is the API's error, 0: none
+	TARE_COUNTING_BEGUN = 5,  // a launch is being counted: its values come later
 };
 enum tare_trace_counting_left {
 	TARE_LEFT_CAPTURED = 1,    // the launch goes into a graph
 	TARE_LEFT_COOPERATIVE = 2, // its groups wait for each other
 	TARE_LEFT_SHARED =
 	    3, // another launch of the process came between, and its values were dropped
+	TARE_LEFT_OWN = 4, // the program counts by itself: nothing is counted from then on
 };
 struct tare_trace_counting {
 	uint64_t head;
-	uint32_t command_track, command_number; // of LAUNCH; else 0
+	uint32_t command_track, command_number; // of LAUNCH and BEGUN; else 0
 	uint64_t object;                        // kernel, of LEFT; context, of PREPARED
 	uint64_t from, to;                      // host ticks: what it took of the program's thread
 	uint32_t code;
-	uint32_t group;  // of LAUNCH; of PREPARED how many there are
-	uint32_t passes; // of LAUNCH: how often the launch was run
-	uint32_t text;   // string: of PREPARED the chip, or the function that failed; 0: none
-	uint64_t reserved;
+	uint32_t group;     // of LAUNCH; of PREPARED how many there are
+	uint32_t passes;    // of LAUNCH: how often the launch was run
+	uint32_t text;      // string: of PREPARED the chip, or the function that failed; 0: none
+	uint64_t execution; // of LAUNCH: of the list that it is in, as in TIMES; 0: of none
 };
 
 #ifndef __cplusplus

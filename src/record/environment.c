@@ -13,6 +13,8 @@
 #define LAYERS "OPENCL_LAYERS"
 
 #define PRELOAD "LD_PRELOAD"
+// Without it Intel's driver of Level Zero lists no counters.
+#define METRICS "ZET_ENABLE_METRICS"
 
 // The variables that are set anew.
 static const char *const ours[] = { LAYERS,
@@ -22,8 +24,8 @@ static const char *const ours[] = { LAYERS,
 	                            TARE_ENVIRONMENT_LEVELZERO,
 	                            TARE_ENVIRONMENT_COUNT };
 #define OURS (sizeof ours / sizeof *ours)
-// Those, LD_PRELOAD and the drivers, and the end.
-#define ADDED (OURS + TARE_PHASE_HOOKS + 3)
+// Those, LD_PRELOAD, the drivers and the metrics, and the end.
+#define ADDED (OURS + TARE_PHASE_HOOKS + 4)
 
 // Those by which programs, and drivers, find a library that records phases or calls.
 static const struct {
@@ -278,6 +280,8 @@ char **tare_environment_make(char *const *inherited, const char *layer, const ch
 	add_value(&made, TARE_ENVIRONMENT_DIRECTORY, directory);
 	if (options->count)
 		add_value(&made, TARE_ENVIRONMENT_COUNT, options->count);
+	if (options->count && !*value_of(inherited, METRICS))
+		add_value(&made, METRICS, "1");
 	add(&made,
 	    options_text(options, start_raw_ns, value_of(inherited, TARE_ENVIRONMENT_OPTIONS)));
 	if (made.whole)

@@ -8,11 +8,11 @@ enum {
 	LAST_FACT = TARE_TRACE_FACT_MAY_WRITE,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
 	LAST_MEMORY = TARE_TRACE_MEMORY_MAPPED,
-	LAST_CHANGE = TARE_CHANGE_FRONT,
+	LAST_CHANGE = TARE_CHANGE_COUNTERS,
 	LAST_DIRECTION = TARE_DIRECTION_HOST,
 	LAST_UNTIMED = TARE_UNTIMED_NOT_ASKED,
 	LAST_CLOCK = TARE_CLOCK_DEVICE,
-	LAST_COUNTER = TARE_TRACE_COUNTER_GIVEN_BYTES,
+	LAST_COUNTER = TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES,
 	ALL_STAMPS = TARE_TRACE_STAMP_QUEUED | TARE_TRACE_STAMP_SUBMITTED | TARE_TRACE_STAMP_START |
 	             TARE_TRACE_STAMP_END | TARE_TRACE_STAMP_ACTIVE,
 	MOST_DEPENDENCIES = 6,
@@ -139,14 +139,14 @@ static enum tare_trace_verdict judge_counting(const struct tare_trace_counting *
                                               uint16_t detail)
 {
 	enum tare_trace_verdict verdict =
-	    both(known(detail, TARE_COUNTING_PREPARED, TARE_COUNTING_LAUNCH),
+	    both(known(detail, TARE_COUNTING_PREPARED, TARE_COUNTING_BEGUN),
 	         sound_if(counting->from <= counting->to));
 
 	if (detail == TARE_COUNTING_ABSENT)
 		return both(verdict, known(counting->code, 1, LAST_COUNTER));
 	if (detail == TARE_COUNTING_LEFT)
-		return both(verdict, known(counting->code, TARE_LEFT_CAPTURED, TARE_LEFT_SHARED));
-	if (detail == TARE_COUNTING_LAUNCH)
+		return both(verdict, known(counting->code, TARE_LEFT_CAPTURED, TARE_LEFT_OWN));
+	if (detail == TARE_COUNTING_LAUNCH || detail == TARE_COUNTING_BEGUN)
 		return both(verdict, sound_if(counting->command_number > 0));
 	return verdict;
 }

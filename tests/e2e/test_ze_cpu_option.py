@@ -62,7 +62,7 @@ def test_counters_of_a_script_are_listed(tare):
     assert [name for name in listed if name in names] == names and len(names) == 7
     told = {line[0]: " ".join(line[2:4]) for line in lines if line[0].startswith("XVE")}
     assert told == {"XVE_ACTIVE": "cores issuing", "XVE_STALL": "cores stalled"}
-    assert "No counter is known for: occupancy, read from local memory" in done.stdout.replace("\n  ", " ")
+    assert "No counter is known for: occupancy, matrix engines" in done.stdout.replace("\n  ", " ")
 
 
 def test_a_device_without_counters_says_so(tare):

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metric groups of the script, listed as a driver of a GPU lists its hardware counters. They can be
-// looked at, not counted: there are no streamers and no queries.
-#include "ze_cpu.h"
+// Metric groups of the script, listed as a driver of a GPU lists its hardware counters: like
+// Intel's, only with ZET_ENABLE_METRICS=1. metric_query.c counts; there are no streamers.
+#include "device/metric.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct _zet_metric_group_handle_t {
 	uint8_t unused;
@@ -16,9 +18,14 @@ struct _zet_metric_handle_t {
 static struct _zet_metric_group_handle_t groups[TARE_SCRIPT_METRIC_GROUPS];
 static struct _zet_metric_handle_t metrics[TARE_SCRIPT_METRICS];
 
-static size_t metrics_of(size_t group)
+size_t metric_group_place(zet_metric_group_handle_t group)
 {
-	size_t count = 0;
+	return (size_t)(group - groups);
+}
+
+uint32_t metric_count_of(size_t group)
+{
+	uint32_t count = 0;
 
 	for (size_t i = 0; i < cpu_device.script.metric_count; i++)
 		count += cpu_device.script.metrics[i].group == group;
@@ -36,7 +43,10 @@ static ze_result_t check_list(const void *of, uint32_t *count)
 static ze_result_t group_get(zet_device_handle_t device, uint32_t *count,
                              zet_metric_group_handle_t *handles)
 {
-	uint32_t there = (uint32_t)cpu_device.script.metric_group_count;
+	const char *enabled = getenv("ZET_ENABLE_METRICS");
+	uint32_t there = enabled && strcmp(enabled, "1") == 0
+	                     ? (uint32_t)cpu_device.script.metric_group_count
+	                     : 0;
 	ze_result_t result = check_list(device, count);
 
 	if (result != ZE_RESULT_SUCCESS)
@@ -63,7 +73,7 @@ static ze_result_t group_properties(zet_metric_group_handle_t handle,
 	// The script's bits are the specification's.
 	properties->samplingType = (zet_metric_group_sampling_type_flags_t)group->sampling;
 	properties->domain = (uint32_t)group->domain;
-	properties->metricCount = (uint32_t)metrics_of((size_t)(handle - groups));
+	properties->metricCount = metric_count_of((size_t)(handle - groups));
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -75,7 +85,7 @@ static ze_result_t metric_get(zet_metric_group_handle_t group, uint32_t *count,
 
 	if (result != ZE_RESULT_SUCCESS)
 		return result;
-	there = (uint32_t)metrics_of((size_t)(group - groups));
+	there = metric_count_of((size_t)(group - groups));
 	if (*count == 0 || *count > there)
 		*count = there;
 	for (size_t i = 0; handles && i < cpu_device.script.metric_count && at < *count; i++)
@@ -123,6 +133,7 @@ zetGetMetricGroupProcAddrTable(ze_api_version_t version, zet_metric_group_dditab
 	if (result == ZE_RESULT_SUCCESS) {
 		members->pfnGet = group_get;
 		members->pfnGetProperties = group_properties;
+		metric_query_fill_group(members);
 	}
 	return result;
 }

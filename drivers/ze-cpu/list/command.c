@@ -208,6 +208,9 @@ ze_result_t cpu_command_do(const struct command *command)
 	case COMMAND_HOST_CALL:
 		command->function(command->context);
 		return ZE_RESULT_SUCCESS;
+	case COMMAND_METRIC_BEGIN:
+	case COMMAND_METRIC_END:
+		return ZE_RESULT_SUCCESS;
 	case COMMAND_BARRIER:
 	case COMMAND_RESET:
 	case COMMAND_GLOBAL_TIMESTAMP:

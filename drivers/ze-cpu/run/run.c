@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real layer: a queue's thread takes its runs in order, waits for their events, does the work.
 #include "run/run.h"
+
+#include "device/metric.h"
 #include "kernel/trap.h"
 
 #include <stdlib.h>
@@ -43,6 +45,10 @@ void cpu_run_modelled(struct run *run)
 		keep_queried(run);
 	if (command && command->type == COMMAND_RESET)
 		command->reset->point->modelled = false;
+	if (command && command->type == COMMAND_LAUNCH)
+		metric_launched(launch_kernel_name(command->launch));
+	if (command && command->metric_query)
+		metric_query_turn(command->metric_query, command->type == COMMAND_METRIC_BEGIN);
 	if (signal) {
 		signal->modelled = true;
 		signal->stamp = run->stamp;
@@ -310,6 +316,8 @@ static bool is_short(const struct run *run)
 	case COMMAND_RESET:
 	case COMMAND_PREFETCH:
 	case COMMAND_ADVISE:
+	case COMMAND_METRIC_BEGIN:
+	case COMMAND_METRIC_END:
 		return true;
 	case COMMAND_COPY:
 	case COMMAND_FILL:

@@ -127,6 +127,8 @@ void scripted_cost(const struct command *command, struct tare_model_operation *o
 	case COMMAND_GLOBAL_TIMESTAMP:
 	case COMMAND_QUERY_TIMESTAMPS:
 	case COMMAND_ADVISE:
+	case COMMAND_METRIC_BEGIN:
+	case COMMAND_METRIC_END:
 		break;
 	}
 }

@@ -101,6 +101,14 @@ static uint32_t *rows_of(const struct tare_recording *recorded, const struct tar
 	return rows;
 }
 
+// One that is told under its own name needs no other.
+static const char *symbol_of(const struct tare_recording *recorded, uint32_t kernel)
+{
+	const struct tare_recorded_kernel *of = &recorded->kernels[kernel];
+
+	return of->symbol ? of->symbol : of->name;
+}
+
 static int look_at_launches(const struct tare_recording *recorded,
                             struct tare_collection *collection)
 {
@@ -117,10 +125,11 @@ static int look_at_launches(const struct tare_recording *recorded,
 		if (row == TARE_NO_INDEX)
 			continue;
 		kernel = &collection->kernels[row];
-		kernel->symbol =
-		    kernel->symbol ? kernel->symbol : recorded->kernels[c->object].symbol;
-		kernel->launches += c->part == TARE_ALONE;
-		kernel->in_graphs += c->part != TARE_ALONE;
+		kernel->symbol = kernel->symbol ? kernel->symbol : symbol_of(recorded, c->object);
+		// A list of Level Zero is appended to launch by launch: each can be counted.
+		bool alone = c->part == TARE_ALONE || collection->levelzero;
+		kernel->launches += alone;
+		kernel->in_graphs += !alone;
 		if (c->start_ns != TARE_NO_TIME && c->end_ns > c->start_ns)
 			intervals[count++] =
 			    (struct interval){ c->start_ns, c->end_ns, c->queue, row, false };
@@ -225,15 +234,20 @@ static uint32_t launches_a_group(const struct tare_collected_cost *cost, uint64_
 static int write_plan(const struct tare_collect_options *options, uint32_t chosen,
                       struct tare_collection *collection)
 {
-	static const struct tare_collected_cost cost = { .most_ns = 3e9,
-		                                         .most_share = 0.3,
-		                                         .set_up_ns = 9e8,
-		                                         .launch_ns = 2.5e7,
-		                                         .groups = 5,
-		                                         .most = 3 };
+	static const struct tare_collected_cost costs[] = {
+		{ .most_ns = 3e9,
+		  .most_share = 0.3,
+		  .set_up_ns = 9e8,
+		  .launch_ns = 2.5e7,
+		  .groups = 5,
+		  .most = 3 },
+		// Of Level Zero no device was measured: a query should take microseconds.
+		{ .most_ns = 3e9, .most_share = 0.3, .launch_ns = 1e6, .groups = 4, .most = 3 },
+	};
+	const struct tare_collected_cost *cost = &costs[collection->levelzero];
 	uint32_t a_group = options->a_group
 	                       ? options->a_group
-	                       : launches_a_group(&cost, collection->run.recorded_wall_ns, chosen);
+	                       : launches_a_group(cost, collection->run.recorded_wall_ns, chosen);
 
 	size_t size = 0;
 	FILE *file = open_memstream(&collection->plan, &size);
@@ -260,15 +274,20 @@ static void describe_device(const struct tare_recording *recorded,
 		}
 	if (device->name)
 		return;
+	for (size_t i = 0; i < recorded->device_count && !device->name; i++)
+		if (recorded->devices[i].api == TARE_TRACE_LEVELZERO) {
+			device->name = recorded->devices[i].name;
+			device->cores = (uint32_t)recorded->devices[i].compute_units;
+			collection->levelzero = true;
+		}
+	if (device->name)
+		return;
 	device->name = recorded->device_count ? recorded->devices[0].name : NULL;
 	if (!recorded->device_count)
 		device->no_counters = "no device was used";
-	else if (recorded->devices[0].api == TARE_TRACE_OPENCL)
+	else
 		device->no_counters = "OpenCL tells none; `tare blocks` counts instructions, loads "
 		                      "and stores without them";
-	else
-		device->no_counters = "counters are read of CUDA's devices alone as yet; `tare "
-		                      "report` has the times";
 }
 
 // Counters come from the library that device times come from.
@@ -294,8 +313,11 @@ int tare_collection_choose(const struct tare_recording *recorded, const struct t
 		status = look_at_launches(recorded, collection);
 	if (status == 0 && !collection->run.device.no_counters && !are_timed(&collection->run))
 		collection->run.device.no_counters =
-		    "the recording has no device time: both take CUPTI (libcupti.so), held by no "
-		    "other tool (TARE_CUPTI_LIBRARY names it)";
+		    collection->levelzero
+		        ? "the recording has no device time of a kernel: `tare report` says why"
+		        : "the recording has no device time: both take CUPTI (libcupti.so), held "
+		          "by "
+		          "no other tool (TARE_CUPTI_LIBRARY names it)";
 	if (status == 0 && !collection->run.device.no_counters) {
 		uint32_t chosen = choose(options, collection);
 		status = chosen ? write_plan(options, chosen, collection) : 0;

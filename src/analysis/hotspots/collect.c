@@ -2,6 +2,8 @@
 // What counters said of the chosen kernels, out of the second run.
 #include "analysis/hotspots/collect.h"
 
+#include "analysis/hotspots/roles.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -47,25 +49,52 @@ static const enum tare_counter_role roles[] = {
 	ROLE(CORE_ACTIVE_MOST),
 	ROLE(L2_TO_L1_SHARE),
 	ROLE(PIPE_INTEGER_MULTIPLY_SHARE),
+	ROLE(LOCAL_READ_BYTES),
+	ROLE(LOCAL_WRITE_BYTES),
 #undef ROLE
 };
 enum { COUNTERS = sizeof roles / sizeof *roles };
 
-static bool is_asked(enum tare_counter_role role)
+// Whether a value of a trace is a counter's that is known here: the bytes given are none.
+static bool is_counter(uint16_t counter)
 {
+	return counter > 0 && counter < COUNTERS && counter != TARE_TRACE_COUNTER_GIVEN_BYTES;
+}
+
+// What the recorder asks of Level Zero's metrics (src/guest/levelzero/counters/figures.c); CUDA's
+// range profiler is asked for all others.
+static const enum tare_counter_role of_levelzero[] = {
+	TARE_COUNTER_DURATION_NS,       TARE_COUNTER_CORES_ACTIVE_SHARE,
+	TARE_COUNTER_ISSUE_SHARE,       TARE_COUNTER_OCCUPANCY_SHARE,
+	TARE_COUNTER_PIPE_TENSOR_SHARE, TARE_COUNTER_PIPE_MEMORY_SHARE,
+	TARE_COUNTER_L1_BYTES,          TARE_COUNTER_LOCAL_READ_BYTES,
+	TARE_COUNTER_LOCAL_WRITE_BYTES, TARE_COUNTER_L1_READ_BYTES,
+	TARE_COUNTER_L1_WRITE_BYTES,    TARE_COUNTER_L2_BYTES,
+	TARE_COUNTER_DEVICE_READ_BYTES, TARE_COUNTER_DEVICE_WRITE_BYTES,
+};
+
+static bool is_asked(enum tare_counter_role role, bool levelzero)
+{
+	for (size_t i = 0; levelzero && i < sizeof of_levelzero / sizeof *of_levelzero; i++)
+		if (of_levelzero[i] == role)
+			return true;
+	if (levelzero || role == TARE_COUNTER_LOCAL_READ_BYTES ||
+	    role == TARE_COUNTER_LOCAL_WRITE_BYTES)
+		return false;
 	for (size_t i = 1; i < COUNTERS; i++)
 		if (roles[i] == role)
 			return true;
 	return role == TARE_COUNTER_L2_HIT_SHARE;
 }
 
-static void begin_values(struct tare_counted_kernel *kernel, bool refused)
+static void begin_values(struct tare_counted_kernel *kernel, bool refused, bool levelzero)
 {
 	for (size_t i = 0; i < TARE_COUNTER_ROLES; i++)
 		kernel->values[i] = (struct tare_counter_value){
-			.state = !is_asked((enum tare_counter_role)i) ? TARE_COUNTER_NOT_ASKED
-			         : refused                            ? TARE_COUNTER_REFUSED
-			                                              : TARE_COUNTER_NO_INSTANCE,
+			.state = !is_asked((enum tare_counter_role)i, levelzero)
+			             ? TARE_COUNTER_NOT_ASKED
+			         : refused ? TARE_COUNTER_REFUSED
+			                   : TARE_COUNTER_NO_INSTANCE,
 			.mean = NAN,
 			.least = NAN,
 			.most = NAN,
@@ -188,7 +217,11 @@ static void apply_counting(struct tare_collection *collection, const struct tare
 			collection->failed_at = counting->text;
 		}
 		break;
+	case TARE_COUNTING_BEGUN:
+		collection->run.counting_ns += (uint64_t)counting->ns;
+		break;
 	case TARE_COUNTING_LEFT:
+		collection->left_by_own |= counting->code == TARE_LEFT_OWN;
 		if (kernel && counting->code == TARE_LEFT_CAPTURED)
 			kernel->uncounted = TARE_UNCOUNTED_CAPTURED;
 		if (kernel && counting->code == TARE_LEFT_COOPERATIVE)
@@ -200,7 +233,7 @@ static void apply_counting(struct tare_collection *collection, const struct tare
 		     i++)
 			collection->run.kernels[i].compulsory_missing =
 			    "the driver does not tell parameters (before CUDA 12.4)";
-		for (size_t i = 0; counting->code < COUNTERS && i < collection->run.kernel_count;
+		for (size_t i = 0; is_counter(counting->code) && i < collection->run.kernel_count;
 		     i++) {
 			struct tare_counter_value *value =
 			    &collection->run.kernels[i].values[roles[counting->code]];
@@ -229,38 +262,79 @@ static const struct tare_recorded_counting *refusal(const struct tare_recording 
 	return first;
 }
 
+// A share, and a duration, are of all the time between a query's begin and end; the rest is of the
+// launch, if the device did nothing else.
+static bool is_of_time(uint16_t counter)
+{
+	return counter == TARE_TRACE_COUNTER_DURATION_NS ||
+	       tare_counter_roles[roles[counter]].unit == TARE_COUNTER_UNIT_PERCENT;
+}
+
+// Most that the counters' duration may differ from the device's times of the launch.
+#define MOST_APART 0.1
+static bool is_apart(const struct tare_recording *counted, const struct tare_recorded_count *count)
+{
+	const struct tare_recorded_command *command = TARE_COMMAND(counted, count->command);
+	double timed_ns = (double)(command->end_ns - command->start_ns);
+
+	return fabs(count->value - timed_ns) > MOST_APART * timed_ns;
+}
+
+static int add_values(struct tare_collection *collection, const struct tare_recording *counted)
+{
+	bool *alone = calloc(counted->count_count + 1, sizeof *alone);
+	uint32_t last = UINT32_MAX, apart = UINT32_MAX;
+
+	if (!alone || (collection->levelzero && tare_counted_alone(counted, alone) < 0)) {
+		free(alone);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < counted->count_count; i++) {
+		struct tare_recorded_count count = counted->counts[i];
+		struct tare_counted_kernel *kernel = row_of(collection, counted, count.kernel);
+		if (kernel && count.counter == TARE_TRACE_COUNTER_GIVEN_BYTES)
+			add_given(collection, kernel, count.value);
+		if (!kernel || !is_counter(count.counter))
+			continue;
+		kernel->uncounted = TARE_UNCOUNTED_NONE;
+		kernel->counted_launches += count.launch != last;
+		last = count.launch;
+		if (collection->levelzero) {
+			if (alone[i] && count.counter == TARE_TRACE_COUNTER_DURATION_NS &&
+			    is_apart(counted, &count))
+				apart = count.launch;
+			if (!alone[i] || (count.launch == apart && is_of_time(count.counter)))
+				count.value = NAN;
+		}
+		add_value(kernel, &count);
+	}
+	free(alone);
+	return 0;
+}
+
 int tare_collection_count(struct tare_collection *collection, const struct tare_recording *counted,
                           struct tare_error *error)
 {
 	const struct tare_recorded_counting *refused = refusal(counted);
-	uint32_t last = UINT32_MAX;
 
 	collection->run.counted_wall_ns = (uint64_t)(counted->end_ns - counted->start_ns);
 	if (refused) {
-		collection->reason = tare_counters_refused(refused->code, refused->text);
+		collection->reason = collection->levelzero
+		                         ? tare_metrics_refused(refused->code, refused->text)
+		                         : tare_counters_refused(refused->code, refused->text);
 		collection->run.device.no_counters = collection->reason;
 		if (!collection->reason)
 			return tare_fail(error, ENOMEM, "out of memory");
 	}
 	for (size_t i = 0; i < collection->run.kernel_count; i++) {
-		begin_values(&collection->run.kernels[i], refused);
+		begin_values(&collection->run.kernels[i], refused, collection->levelzero);
 		if (refused && collection->kernels[i].chosen)
 			collection->run.kernels[i].uncounted = TARE_UNCOUNTED_FAILED;
 	}
 	for (size_t i = 0; i < counted->counting_count; i++)
 		apply_counting(collection, counted, &counted->countings[i]);
-	for (size_t i = 0; i < counted->count_count; i++) {
-		const struct tare_recorded_count *count = &counted->counts[i];
-		struct tare_counted_kernel *kernel = row_of(collection, counted, count->kernel);
-		if (kernel && count->counter == TARE_TRACE_COUNTER_GIVEN_BYTES)
-			add_given(collection, kernel, count->value);
-		if (!kernel || count->counter >= COUNTERS)
-			continue;
-		kernel->uncounted = TARE_UNCOUNTED_NONE;
-		kernel->counted_launches += count->launch != last;
-		last = count->launch;
-		add_value(kernel, count);
-	}
+	if (add_values(collection, counted) < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
 	for (size_t i = 0; i < collection->run.kernel_count; i++)
 		add_l2_hits(&collection->run.kernels[i]);
 	return 0;

@@ -35,6 +35,8 @@ struct tare_collection {
 	char *reason; // run.device.no_counters
 	// launches of the second run that could not be counted, and the first error of CUPTI's
 	// with the function that failed (a text of the second recording)
+	bool levelzero;   // counted are launches of Level Zero
+	bool left_by_own; // the program began to count by itself
 	uint64_t failed;
 	uint32_t failed_code;
 	const char *failed_at;
@@ -50,6 +52,12 @@ int tare_collection_count(struct tare_collection *collection, const struct tare_
                           struct tare_error *error);
 void tare_collection_free(struct tare_collection *collection);
 
+// Of each counted launch of a Level Zero program whether it had the device to itself: `alone`, by
+// index of recording->counts, has room for all; false where that is not known. Returns 0 or
+// -ENOMEM.
+int tare_counted_alone(const struct tare_recording *counted, bool *alone);
+// Why a Level Zero driver refuses counters.
+char *tare_metrics_refused(uint32_t code, const char *function);
 // Why CUPTI refuses counters, by its error and the function that failed, with the way out; for
 // free(). NULL: no memory.
 char *tare_counters_refused(uint32_t code, const char *function);

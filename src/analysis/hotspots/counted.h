@@ -54,6 +54,8 @@ enum tare_counter_role {
 	TARE_COUNTER_L2_TO_L1_SHARE, // L2's way to the cores
 	// the part of PIPE_FMA that does integer multiplications, too
 	TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE,
+	TARE_COUNTER_LOCAL_READ_BYTES,  // from local (shared) memory
+	TARE_COUNTER_LOCAL_WRITE_BYTES, // to it
 	TARE_COUNTER_ROLES,
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/hotspots/collect.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 // CUPTI's errors (cupti_result.h) that say why, and the way out.
 static const struct {
@@ -43,6 +45,40 @@ char *tare_counters_refused(uint32_t code, const char *function)
 	                "CUPTI's %s failed with error %u: another CUPTI may do "
 	                "(TARE_CUPTI_LIBRARY names it)",
 	                function && function[0] ? function : "range profiler", code) < 0
+	           ? NULL
+	           : text;
+}
+
+// Results of Level Zero's drivers (ze_result_t) that say why, and the way out.
+static const struct {
+	uint32_t code;
+	const char *why;
+} metric_reasons[] = {
+	{ 0x70010000,
+	  "counters are for administrators alone: sysctl dev.i915.perf_stream_paranoid=0 (driver "
+	  "xe: "
+	  "dev.xe.observation_paranoid=0), or run as root; a container needs CAP_PERFMON as well" },
+	{ 0x70010001, "another program counts on this device: end it, then repeat" },
+	{ 0x70020000, "the driver lacks a library that counts: install Intel's metrics-discovery "
+	              "and metrics-library (libigdmd, libigdml)" },
+	{ 0x78000001, "the driver's metrics did not begin: install Intel's metrics-discovery and "
+	              "metrics-library (libigdmd, libigdml)" },
+	{ 0x78000003,
+	  "the driver lists no counters of single launches: Intel's does with its "
+	  "metrics-discovery and metrics-library (libigdmd, libigdml), where ZET_ENABLE_METRICS is "
+	  "not 0; `tare devices --counters` shows what there is" },
+	{ 0x78000006, "the program counts by itself: leave that out" },
+};
+
+char *tare_metrics_refused(uint32_t code, const char *function)
+{
+	char *text;
+
+	for (size_t i = 0; i < sizeof metric_reasons / sizeof *metric_reasons; i++)
+		if (metric_reasons[i].code == code)
+			return strdup(metric_reasons[i].why);
+	return asprintf(&text, "%s failed with error 0x%" PRIx32 ": a newer driver may do",
+	                function && function[0] ? function : "the driver", code) < 0
 	           ? NULL
 	           : text;
 }

@@ -56,4 +56,6 @@ const struct tare_counter_role_row tare_counter_roles[TARE_COUNTER_ROLES] = {
 	                                  0.11 },
 	[TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE] = { "pipe_integer_multiply_share",
 	                                               "integer multiplication", PERCENT, 2, 0 },
+	[TARE_COUNTER_LOCAL_READ_BYTES] = { "local_read_bytes", "from local memory", BYTES, 0, 0 },
+	[TARE_COUNTER_LOCAL_WRITE_BYTES] = { "local_write_bytes", "to local memory", BYTES, 0, 0 },
 };

@@ -2,21 +2,66 @@
 // What hardware counters said of single launches.
 #include "analysis/recording/internal.h"
 
-// Counters are written right behind their command: it is the last of its track.
-static uint32_t kernel_of(struct loading *l, uint32_t head_track, uint32_t number)
+#include <errno.h>
+
+static uint64_t identity_of(uint32_t track, uint32_t number)
+{
+	return (uint64_t)track << 32 | number;
+}
+
+// Counters are written right behind their command, which is then the last of its track, or later:
+// then the command was said to be counted, or is a run of a list.
+static uint32_t command_of(struct loading *l, uint32_t head_track, uint32_t command_track,
+                           uint32_t number)
 {
 	struct load_track *track = loading_track(l, head_track);
-	const struct tare_recorded_command *command;
 
-	if (!track || track->command_number != number || track->command == TARE_NO_INDEX)
+	if (l->counted_command != TARE_NO_INDEX &&
+	    l->counted_identity == identity_of(command_track, number))
+		return l->counted_command;
+	if (head_track != command_track || !track || track->command_number != number)
 		return TARE_NO_INDEX;
-	command = TARE_COMMAND(l->recording, track->command);
-	return command->kind == TARE_KIND_KERNEL ? command->object : TARE_NO_INDEX;
+	return track->command;
+}
+
+static uint32_t kernel_of(const struct loading *l, uint32_t command)
+{
+	const struct tare_recorded_command *c;
+
+	if (command >= l->recording->command_count)
+		return TARE_NO_INDEX;
+	c = TARE_COMMAND(l->recording, command);
+	return c->kind == TARE_KIND_KERNEL ? c->object : TARE_NO_INDEX;
+}
+
+// What a launch's record and its values, which follow it, are of.
+static void begin_launch(struct loading *l, const struct tare_trace_counting *counting)
+{
+	uint64_t identity = identity_of(counting->command_track, counting->command_number);
+	uint32_t found = counting->execution ? loading_run_of(l, identity, counting->execution)
+	                                     : tare_id_map_find(&l->counted_of, identity);
+
+	l->counted_identity = identity;
+	l->counted_command =
+	    found == TARE_ID_ABSENT || found == TARE_NO_RUN ? TARE_NO_INDEX : found;
+}
+
+static void announce(struct loading *l, const struct tare_trace_counting *counting)
+{
+	struct load_track *track = loading_track(l, tare_trace_track(counting->head));
+	uint64_t identity = identity_of(counting->command_track, counting->command_number);
+
+	if (track && track->command_number == counting->command_number &&
+	    track->command != TARE_NO_INDEX &&
+	    !tare_id_map_put(&l->counted_of, identity, track->command))
+		loading_fail(l, ENOMEM, "counters");
 }
 
 int loading_counted(struct loading *l, const struct tare_trace_counted *counted)
 {
-	uint32_t kernel = kernel_of(l, tare_trace_track(counted->head), counted->command_number);
+	uint32_t command = command_of(l, tare_trace_track(counted->head), counted->command_track,
+	                              counted->command_number);
+	uint32_t kernel = kernel_of(l, command);
 
 	if (kernel == TARE_NO_INDEX) {
 		l->recording->unresolved++;
@@ -29,6 +74,7 @@ int loading_counted(struct loading *l, const struct tare_trace_counted *counted)
 		*count = (struct tare_recorded_count){
 			.kernel = kernel,
 			.launch = l->counted_launches,
+			.command = command,
 			.counter = counted->counter[i],
 			.group = tare_trace_detail(counted->head),
 			.replayed = tare_trace_record_flags(counted->head) & TARE_COUNTED_REPLAYED,
@@ -58,8 +104,12 @@ int loading_counting(struct loading *l, const struct tare_trace_counting *counti
 	};
 	if (what == TARE_COUNTING_LAUNCH) {
 		l->counted_launches++;
+		begin_launch(l, counting);
 		added->kernel =
-		    kernel_of(l, tare_trace_track(counting->head), counting->command_number);
+		    kernel_of(l, command_of(l, tare_trace_track(counting->head),
+		                            counting->command_track, counting->command_number));
+	} else if (what == TARE_COUNTING_BEGUN) {
+		announce(l, counting);
 	} else if (what == TARE_COUNTING_LEFT && counting->object) {
 		added->kernel = loading_resolve(l, l->api, TARE_OBJECT_KERNEL, counting->object,
 		                                counting->from);

@@ -311,14 +311,14 @@ void loading_apply_facts(struct loading *l)
 // One row a kind of change: on how many objects, and on how many commands it bears.
 void loading_apply_changes(struct loading *l)
 {
-	uint64_t counts[TARE_CHANGE_FRONT + 1] = { 0 }, first[TARE_CHANGE_FRONT + 1] = { 0 },
-	                                    lists = 0, lists_ns = 0;
+	uint64_t counts[TARE_CHANGE_COUNTERS + 1] = { 0 }, first[TARE_CHANGE_COUNTERS + 1] = { 0 },
+	                                       lists = 0, lists_ns = 0;
 	enum tare_trace_front why = TARE_FRONT_NO_CUPTI;
 
 	for (size_t i = 0; i < l->change_count; i++) {
 		const struct tare_trace_change_record *change = &l->changes[i];
 		uint16_t kind = tare_trace_detail(change->head);
-		if (kind > TARE_CHANGE_FRONT)
+		if (kind > TARE_CHANGE_COUNTERS)
 			continue;
 		if (!first[kind] || change->ticks < first[kind])
 			first[kind] = change->ticks;
@@ -335,7 +335,7 @@ void loading_apply_changes(struct loading *l)
 			lists_ns += change->to;
 		}
 	}
-	for (uint32_t change = 1; change <= TARE_CHANGE_FRONT; change++) {
+	for (uint32_t change = 1; change <= TARE_CHANGE_COUNTERS; change++) {
 		struct tare_recorded_change *added;
 		if (!counts[change])
 			continue;

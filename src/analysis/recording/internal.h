@@ -130,11 +130,14 @@ struct loading {
 	struct tare_id_map fact_of;     // kernel facts by kernel and device
 	struct tare_id_map track_of;
 	struct load_last last_queue, last_function, last_shape, last_stack, last_track;
-	struct tare_id_map pending;     // commands without times, by track and number
-	struct tare_id_map event_of;    // the latest command of an event handle
-	struct tare_id_map stack_of;    // by id
-	struct tare_id_map script_of;   // by frame
-	struct tare_id_map part_of;     // sub-devices by their device and number
+	struct tare_id_map pending;    // commands without times, by track and number
+	struct tare_id_map event_of;   // the latest command of an event handle
+	struct tare_id_map stack_of;   // by id
+	struct tare_id_map script_of;  // by frame
+	struct tare_id_map part_of;    // sub-devices by their device and number
+	struct tare_id_map counted_of; // commands whose counters come later
+	uint64_t counted_identity;     // whose values follow
+	uint32_t counted_command;
 	struct tare_id_map contents_of; // commands whose contents may be told, by track and number
 	// of the stack whose parts are coming, and frames that it lacks
 	uint32_t stack_id, stack_left;

@@ -175,6 +175,9 @@ static int order_commands(struct loading *l)
 			r->waits[i].command = ranks[r->waits[i].command] & INT32_MAX;
 	for (size_t i = 0; i < r->place_count; i++)
 		r->places[i].command = ranks[r->places[i].command];
+	for (size_t i = 0; i < r->count_count; i++)
+		if (r->counts[i].command < r->command_count)
+			r->counts[i].command = ranks[r->counts[i].command];
 	for (size_t i = 0; i < r->execution_count; i++)
 		r->executions[i].command = ranks[r->executions[i].command];
 	for (size_t i = 0; i < r->part_count; i++)

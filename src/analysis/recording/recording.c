@@ -188,10 +188,11 @@ static int on_unfinished(void *context, uint32_t track, uint32_t function, int64
 
 static void forget_process(struct loading *l)
 {
-	struct tare_id_map *maps[] = { &l->object_at,  &l->queue_of, &l->shape_of,  &l->function_of,
-		                       &l->kernel_of,  &l->fact_of,  &l->track_of,  &l->pending,
-		                       &l->event_of,   &l->stack_of, &l->script_of, &l->part_of,
-		                       &l->contents_of };
+	struct tare_id_map *maps[] = { &l->object_at,   &l->queue_of,  &l->shape_of,
+		                       &l->function_of, &l->kernel_of, &l->fact_of,
+		                       &l->track_of,    &l->pending,   &l->event_of,
+		                       &l->stack_of,    &l->script_of, &l->part_of,
+		                       &l->contents_of, &l->counted_of };
 
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		tare_id_map_free(maps[i]);

@@ -320,6 +320,7 @@ struct tare_recorded_place {
 struct tare_recorded_count {
 	uint32_t kernel;  // TARE_NO_INDEX: not known
 	uint32_t launch;  // of all that were counted, from 0
+	uint32_t command; // TARE_NO_INDEX: its values did not come with it, and it is not known
 	uint16_t counter; // enum tare_trace_counter
 	uint16_t group;   // of counters that were read together
 	bool replayed;

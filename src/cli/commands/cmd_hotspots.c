@@ -85,7 +85,8 @@ static int run_second(struct hotspots *h, struct tare_error *error)
 	if (asprintf(&output, "%s/" COUNTED, h->first.path) < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	again.record.output = output;
-	again.record.times = "none";
+	// Of Level Zero the times tell whether a counted launch had the device to itself.
+	again.record.times = h->collection.levelzero ? NULL : "none";
 	again.record.count = h->collection.plan;
 	again.record.call_stacks = again.record.contents = again.record.calibrate = 0;
 	again.force = 1;
@@ -122,10 +123,14 @@ static void say_counted(const struct hotspots *h)
 	         tare_format_ns((double)run->counting_ns, spent));
 	if (h->settings->verbosity >= 0)
 		say(text);
+	if (h->settings->verbosity >= 0 && h->collection.levelzero)
+		say("of a Level Zero device L2 stands for the last cache (Intel's L3)");
+	if (h->collection.left_by_own)
+		say("the program began to count by itself: nothing was counted from then on");
 	if (h->collection.failed == 0)
 		return;
 	snprintf(text, sizeof text,
-	         "%" PRIu64 " launches could not be counted: %.100s, CUPTI's error %" PRIu32,
+	         "%" PRIu64 " launches could not be counted: %.100s, error %" PRIu32,
 	         h->collection.failed, h->collection.failed_at, h->collection.failed_code);
 	say(text);
 }

@@ -294,6 +294,8 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	uint64_t exit = guest_ticks();
 	struct ze_list *list = command->list;
 	thread->left_ticks = exit;
+	if (ZE_UNLIKELY(command->counted != NULL))
+		ze_count_launched_slow(thread, command, status);
 	if (ZE_UNLIKELY(command->passed)) {
 		// A graph's run signals its event, which is not known then.
 		if (command->known != NULL)
@@ -314,6 +316,8 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	uint32_t shape = what->kind == TARE_KIND_KERNEL ? shape_of(thread, what) : 0;
 	union tare_trace_record *record = guest_command(thread);
 	if (ZE_UNLIKELY(record == NULL)) {
+		if (command->counted != NULL)
+			ze_count_written_slow(thread, command, 0);
 		// The driver is to signal its event all the same: it is waited for, and nothing
 		// written of it.
 		if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED))
@@ -350,5 +354,7 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 		ze_write_depends(thread, number, wait_count, waits);
 	if (ZE_UNLIKELY(guest_stacks))
 		guest_site(thread, 0, number, guest_stack());
+	if (ZE_UNLIKELY(command->counted != NULL))
+		ze_count_written_slow(thread, command, number);
 	recorded(thread, command, &record->command, what, flags, exit);
 }

@@ -37,6 +37,8 @@ static bool begin(void)
 		guest_stacks_begin((const void *)begin);
 	if (can)
 		ze_calibrate();
+	if (can)
+		ze_count_begin();
 	atomic_store(&begun, can ? 3 : 2);
 	return can;
 }
@@ -92,6 +94,8 @@ void tare_levelzero_table(unsigned slot, const char *table, uint32_t version, vo
 	int saved = errno;
 	if (slot < ZE_SLOTS && ZE_MAJOR_VERSION(version) == 1 && members != NULL && begin()) {
 		void **functions = members;
+		if (ze_counts && table[2] == 't')
+			ze_count_table(slot, table, members);
 		for (const struct ze_row *row = ze_rows; row != ze_rows + ZE_FUNCTIONS; row++) {
 			if (strcmp(row->table, table) != 0 ||
 			    row->since > ZE_MINOR_VERSION(version))

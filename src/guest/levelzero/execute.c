@@ -40,6 +40,8 @@ static void run_begin(struct guest_thread *thread, struct run *run, ze_command_l
 	if (list == NULL || list->immediate || list->content == NULL)
 		return;
 	run->execution = ++list->executions;
+	if (ZE_UNLIKELY(ze_counts))
+		ze_count_execute_slow(thread, list, run->execution);
 	if (!query || list->content->timed == 0 || list->content->shared || !ze_may_change() ||
 	    !atomic_load_explicit(&guest_active, memory_order_relaxed))
 		return;

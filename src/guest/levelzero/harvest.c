@@ -435,6 +435,7 @@ void ze_harvest_all(struct guest_thread *thread)
 		ze_harvest_list(thread, list);
 		use_again(list);
 	}
+	ze_count_read(thread);
 }
 
 // At the process's end.
@@ -520,6 +521,7 @@ static void event_seen(struct guest_thread *thread, ze_event_handle_t handle, ze
 	ze_of(thread)->stands_by = true;
 	ze_harvest_list(thread, list);
 	ze_of(thread)->stands_by = false;
+	ze_count_read(thread);
 }
 
 void ze_after_zeEventHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,

@@ -215,6 +215,8 @@ void ze_before_zeCommandListReset(struct guest_thread *thread, const struct ze_d
 	if (list == NULL || list->immediate)
 		return;
 	ze_harvest_list(thread, list);
+	if (ZE_UNLIKELY(ze_counts))
+		ze_count_drop_slow(list->content);
 	ze_content_drop(list);
 	// Else what was not in flight would be given back by no harvest.
 	if (ze_may_call() && guest_try(&list->harvesting)) {
@@ -250,6 +252,8 @@ void ze_after_zeCommandListDestroy(struct guest_thread *thread, const struct ze_
 		return;
 	}
 	ze_of(thread)->list = NULL;
+	if (ZE_UNLIKELY(ze_counts) && !list->immediate)
+		ze_count_drop_slow(list->content);
 	if (!list->immediate)
 		ze_content_drop(list);
 	atomic_store(&list->state, ZE_LIST_ENDED);
@@ -270,5 +274,6 @@ void ze_before_zeContextDestroy(struct guest_thread *thread, const struct ze_dri
 		atomic_store(&list->process, 0);
 	}
 	ze_events_destroy_due();
+	ze_count_context_ends(driver, context);
 	ze_own_end(driver, context);
 }

@@ -79,6 +79,7 @@ void ze_after_zeKernelCreate(struct guest_thread *thread, const struct ze_driver
 	if (kernel == NULL)
 		return;
 	kernel->handle = *made;
+	kernel->counted = ze_count_kernel(desc->pKernelName);
 	guest_map_put(kernels, *made, (uintptr_t)kernel);
 	ze_define(TARE_OBJECT_KERNEL, *made, module, NULL, 0, 0, text(desc->pKernelName), 0);
 	kernel_facts(driver, *made, (const void *)(uintptr_t)guest_map_find(devices, module, 0));

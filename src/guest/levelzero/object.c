@@ -31,6 +31,7 @@ uint64_t ze_calls_seen(void)
 // The child of a fork counts its own calls. Its lists are the parent's: see `process`.
 void ze_in_child(void)
 {
+	ze_count_in_child();
 	for (struct ze_thread *mine = atomic_load(&all_threads); mine != NULL;
 	     mine = mine->following) {
 		atomic_store(&mine->calls, 0);

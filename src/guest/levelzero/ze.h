@@ -152,11 +152,13 @@ void ze_clock_pair(struct guest_thread *thread, struct ze_device *device);
 // the last.
 void ze_clock_pair_behind(struct guest_thread *thread, struct ze_device *device);
 
+struct counters_kernel;
 struct ze_kernel {
 	void *spare;
 	ze_kernel_handle_t handle; // NULL: destroyed
 	uint32_t group[3];
-	bool unsure; // a launch that was refused may have changed it
+	bool unsure;                     // a launch that was refused may have changed it
+	struct counters_kernel *counted; // NULL: it is not to be counted
 };
 struct ze_kernel *ze_kernel_find(struct guest_thread *thread, ze_kernel_handle_t handle);
 
@@ -332,7 +334,8 @@ struct ze_command {
 	struct ze_event *known;  // the program's, if it has times
 	bool own, passed;        // passed: of it nothing is recorded
 	uint32_t function;
-	uint32_t may_become; // as next_mutable
+	uint32_t may_become;         // as next_mutable
+	struct count_entry *counted; // a metric query is around it; NULL: none
 };
 struct ze_what {
 	uint8_t kind;
@@ -463,6 +466,46 @@ void ze_driver_cost_first(const struct guest_thread *thread, const struct ze_lis
 // A list is about to be executed with one of ours behind it, for the first time: what that takes is
 // measured.
 void ze_execute_cost_first(const struct guest_thread *thread, const struct ze_list *like);
+
+// ---- counters (counters/launch.c), for `tare hotspots`
+
+extern bool ze_counts; // any launch is to be counted
+// Reads what is to be counted (TARE_RECORD_COUNT).
+void ze_count_begin(void);
+void ze_count_in_child(void);
+// A table of the driver's tools functions on its way to the loader.
+void ze_count_table(unsigned slot, const char *table, void *members);
+// Of a kernel's name; NULL: it is not to be counted.
+struct counters_kernel *ze_count_kernel(const char *name);
+// Before the driver gets a launch, after that, and when its record is written (number 0: it has
+// none). Between the first and the last no other thread counts.
+void ze_count_launch_slow(struct guest_thread *thread, struct ze_command *command,
+                          ze_kernel_handle_t kernel, uint32_t wait_count, ze_event_handle_t *waits);
+void ze_count_launched_slow(struct guest_thread *thread, const struct ze_command *command,
+                            ze_result_t status);
+void ze_count_written_slow(struct guest_thread *thread, const struct ze_command *command,
+                           uint32_t number);
+static inline void ze_count_launch(struct guest_thread *thread, struct ze_command *command,
+                                   ze_kernel_handle_t kernel, uint32_t wait_count,
+                                   ze_event_handle_t *waits)
+{
+	if (ZE_UNLIKELY(ze_counts))
+		ze_count_launch_slow(thread, command, kernel, wait_count, waits);
+}
+// Before a regular list is executed; when what was appended to it is dropped.
+void ze_count_execute_slow(struct guest_thread *thread, const struct ze_list *list,
+                           uint64_t execution);
+void ze_count_drop_slow(const struct ze_content *content);
+// Reads what is complete.
+void ze_count_read_slow(struct guest_thread *thread);
+static inline void ze_count_read(struct guest_thread *thread)
+{
+	if (ZE_UNLIKELY(ze_counts))
+		ze_count_read_slow(thread);
+}
+void ze_count_context_ends(const struct ze_driver *driver, ze_context_handle_t context);
+// The program has begun to count by itself.
+void ze_count_program_counts(void);
 
 // ---- the rest
 

@@ -40,6 +40,7 @@ enum tare_place {
 #define TARE_SCRIPT_CONCURRENCIES 32
 #define TARE_SCRIPT_METRIC_GROUPS 8
 #define TARE_SCRIPT_METRICS 64 // of all groups
+#define TARE_SCRIPT_METRIC_VALUES 128
 // No single cost and no clock of a model goes beyond this (about 11 days), so that sums and tick
 // conversions cannot overflow.
 #define TARE_PS_MAX INT64_C(1000000000000000000)
@@ -234,8 +235,9 @@ enum tare_metric_sampling { TARE_METRIC_BY_EVENT = 1, TARE_METRIC_BY_TIME = 2 };
 struct tare_script_metric_group {
 	unsigned line;
 	char name[TARE_SCRIPT_TEXT], description[TARE_SCRIPT_TEXT];
-	uint64_t sampling; // enum tare_metric_sampling
-	uint64_t domain;   // groups of one domain cannot be counted together
+	uint64_t sampling;  // enum tare_metric_sampling
+	uint64_t domain;    // groups of one domain cannot be counted together
+	uint64_t forbidden; // not 0: it is listed, and who counts with it is refused
 };
 
 struct tare_script_metric {
@@ -243,6 +245,20 @@ struct tare_script_metric {
 	size_t group;
 	char name[TARE_SCRIPT_TEXT], description[TARE_SCRIPT_TEXT], unit[TARE_SCRIPT_TEXT];
 	uint64_t type; // as the specification counts them: duration 0, event 1, ...
+};
+
+// What a metric counts of one launch of a kernel.
+enum tare_metric_count {
+	TARE_METRIC_RIGHT,
+	TARE_METRIC_SATURATED, // the counter stays at its largest value
+	TARE_METRIC_WRAPPED,   // its end is less than its beginning
+};
+struct tare_script_metric_value {
+	unsigned line;
+	size_t metric;
+	char kernel[TARE_SCRIPT_TEXT]; // "any": those that have no line of their own
+	uint64_t value;
+	uint64_t counts; // enum tare_metric_count
 };
 
 struct tare_script {
@@ -273,6 +289,8 @@ struct tare_script {
 	size_t metric_group_count;
 	struct tare_script_metric metrics[TARE_SCRIPT_METRICS];
 	size_t metric_count;
+	struct tare_script_metric_value metric_values[TARE_SCRIPT_METRIC_VALUES];
+	size_t metric_value_count;
 	struct {
 		uint64_t range_ppm, seed;
 	} jitter;

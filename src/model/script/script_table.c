@@ -22,6 +22,7 @@ static const char *const action_words[] = {
 	"none",   "copy",           "add", "overlap-volatile", "overlap-register",
 	"matmul", "matmul-element", NULL
 };
+static const char *const count_words[] = { "right", "saturated", "wrapped", NULL };
 static const char *const sampling_words[] = { "event", "time", NULL };
 static const char *const metric_words[] = { "duration",   "event",     "event-with-range",
 	                                    "throughput", "timestamp", "flag",
@@ -209,6 +210,7 @@ static const struct tare_script_field metric_group_fields[] = {
 	FIELD(SET, tare_script_metric_group, sampling, "sampling", .low = 1, .high = 3,
 	      .words = sampling_words, .required = true),
 	FIELD(COUNT, tare_script_metric_group, domain, "domain", .high = 1000),
+	FIELD(WORD, tare_script_metric_group, forbidden, "forbidden", .high = 1, .words = no_yes),
 	FIELD(TEXT, tare_script_metric_group, description, "description"), END
 };
 
@@ -217,6 +219,13 @@ static const struct tare_script_field metric_fields[] = {
 	      .required = true),
 	FIELD(TEXT, tare_script_metric, unit, "unit"),
 	FIELD(TEXT, tare_script_metric, description, "description"), END
+};
+
+static const struct tare_script_field metric_value_fields[] = {
+	FIELD(COUNT, tare_script_metric_value, value, "value", .required = true),
+	FIELD(WORD, tare_script_metric_value, counts, "counts", .high = TARE_METRIC_WRAPPED,
+	      .words = count_words),
+	END
 };
 
 static const struct tare_script_field jitter_fields[] = {
@@ -427,6 +436,41 @@ static int begin_metric(struct tare_script_reader *reader, void **base, size_t *
 	return 0;
 }
 
+// The metric of that name in the last group of that name; metric_count: there is none.
+static size_t find_metric(const struct tare_script *script, const char *group, const char *name)
+{
+	size_t of = script->metric_group_count, i = 0;
+
+	while (of > 0 && strcmp(script->metric_groups[of - 1].name, group) != 0)
+		of--;
+	while (i < script->metric_count &&
+	       (script->metrics[i].group + 1 != of || strcmp(script->metrics[i].name, name) != 0))
+		i++;
+	return i;
+}
+
+static int begin_metric_value(struct tare_script_reader *reader, void **base, size_t *used)
+{
+	struct tare_script *script = reader->script;
+	const char *const *words = (const char *const *)reader->words;
+	size_t metric =
+	    reader->count > 3 ? find_metric(script, words[1], words[2]) : script->metric_count;
+	struct tare_script_metric_value *value = &script->metric_values[script->metric_value_count];
+
+	if (metric == script->metric_count || strlen(words[3]) >= TARE_SCRIPT_TEXT)
+		return tare_script_fail(&reader->place,
+		                        "'metric-value' needs the names of a metric group and of a "
+		                        "metric of it that were given before, and a kernel's");
+	if (script->metric_value_count++ == TARE_SCRIPT_METRIC_VALUES)
+		return tare_script_fail(&reader->place, "there are more than %d values of metrics",
+		                        TARE_SCRIPT_METRIC_VALUES);
+	*value = (struct tare_script_metric_value){ .line = reader->place.line, .metric = metric };
+	memcpy(value->kernel, words[3], strlen(words[3]) + 1);
+	*base = value;
+	*used = 4;
+	return 0;
+}
+
 static int begin_concurrent(struct tare_script_reader *reader, void **base, size_t *used)
 {
 	struct tare_script *script = reader->script;
@@ -524,6 +568,7 @@ const struct tare_script_statement tare_script_statements[] = {
 	{ "telemetry", telemetry_fields, AT(telemetry) },
 	{ "metric-group", metric_group_fields, .begin = begin_metric_group, .repeats = true },
 	{ "metric", metric_fields, .begin = begin_metric, .repeats = true },
+	{ "metric-value", metric_value_fields, .begin = begin_metric_value, .repeats = true },
 	{ "jitter", jitter_fields },
 	{ "lacks", lacks_fields, .begin = begin_lacks, .repeats = true },
 	{ "fault", fault_fields, AT(faults) },

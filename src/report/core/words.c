@@ -109,6 +109,7 @@ const char *tare_report_change(uint32_t change)
 		[TARE_CHANGE_CUPTI] = "cupti",
 		[TARE_CHANGE_LEFT] = "left",
 		[TARE_CHANGE_FRONT] = "front",
+		[TARE_CHANGE_COUNTERS] = "counters",
 	};
 	return LOOK_UP(words, change);
 }

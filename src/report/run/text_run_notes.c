@@ -64,6 +64,9 @@ static const struct change_words *change_words(uint32_t change)
 		                       " time", "" },
 		[TARE_CHANGE_FRONT] = { "a library of tare's stood in front of CUDA's driver in ",
 		                        " process", "" },
+		[TARE_CHANGE_COUNTERS] = { "metric queries and barriers stood around counted "
+		                           "launches, and ZET_ENABLE_METRICS was 1, in ",
+		                           " context", "" },
 	};
 	return change < sizeof words / sizeof *words && words[change].things ? &words[change]
 	                                                                     : &unknown;
@@ -112,7 +115,8 @@ static int write_changes(const struct tare_text *text, const struct tare_report 
 	file = open_memstream(&words, &size);
 	if (!file)
 		return -ENOMEM;
-	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_FRONT + 1; change++) {
+	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_COUNTERS + 1;
+	     change++) {
 		uint64_t count, commands, device_ns;
 		sum_changes(run, change, &count, &commands, &device_ns);
 		if (count == 0)

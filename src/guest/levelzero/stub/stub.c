@@ -62,7 +62,10 @@ static int fill(const char *table, uint32_t version, void *members)
 	if (!get)
 		return strncmp(table, "zer", 3) == 0 ? UNSUPPORTED_FEATURE : SUCCESS;
 	result = get(version, members);
-	recorder = result == SUCCESS && strncmp(table, "zeGet", 5) == 0 ? open_part(0) : NULL;
+	recorder = result == SUCCESS &&
+	                   (strncmp(table, "zeGet", 5) == 0 || strncmp(table, "zetGet", 6) == 0)
+	               ? open_part(0)
+	               : NULL;
 	patch = recorder ? (patch_table *)dlsym(recorder, "tare_levelzero_table") : NULL;
 	if (patch)
 		patch(STUB_SLOT, table, version, members);

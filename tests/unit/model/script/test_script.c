@@ -215,6 +215,25 @@ static void metrics_belong_to_the_last_group_of_their_name(void **state)
 	assert_string_equal(script.metrics[2].unit, "");
 }
 
+static void values_belong_to_a_metric_of_the_last_group(void **state)
+{
+	(void)state;
+	must_parse(BASE "metric-group A sampling event forbidden yes\n"
+	                "metric A One type ratio\n"
+	                "metric-group A sampling event\n"
+	                "metric A One type ratio\n"
+	                "metric-value A One k value 30\n"
+	                "metric-value A One any value 5 counts wrapped\n");
+	assert_int_equal(script.metric_groups[0].forbidden, 1);
+	assert_int_equal(script.metric_groups[1].forbidden, 0);
+	assert_int_equal(script.metric_value_count, 2);
+	assert_int_equal(script.metric_values[0].metric, 1);
+	assert_int_equal(script.metric_values[0].value, 30);
+	assert_int_equal(script.metric_values[0].counts, TARE_METRIC_RIGHT);
+	assert_string_equal(script.metric_values[1].kernel, "any");
+	assert_int_equal(script.metric_values[1].counts, TARE_METRIC_WRAPPED);
+}
+
 // `part` must be in the message, which names file and line.
 static void must_refuse(const char *text, unsigned line, const char *part)
 {
@@ -226,6 +245,15 @@ static void must_refuse(const char *text, unsigned line, const char *part)
 	    !strstr(error.message, part) || strchr(error.message, '\n'))
 		fail_msg("%s -> %d '%s'; expected %s... %s", text, status, error.message, place,
 		         part);
+}
+
+static void a_value_needs_its_metric_and_a_kernel(void **state)
+{
+	(void)state;
+	must_refuse(BASE "metric-group G sampling event\nmetric G A type ratio\nmetric-value G A",
+	            8, "and a kernel's");
+	must_refuse(BASE "metric-group G sampling event\nmetric G A type ratio\nmetric-value G A k",
+	            8, "'metric-value' lacks 'value'");
 }
 
 static void what_is_wrong_is_said_with_its_line(void **state)
@@ -304,6 +332,8 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{ "metric-group G sampling event\nmetric G A", "'metric' lacks 'type'" },
 		{ "metric-group G sampling event\nmetric G A type colour",
 		  "write duration, event" },
+		{ "metric-group G sampling event\nmetric-value G A k value 1",
+		  "a metric of it that were given before" },
 		{ "fault hang 0", "must be above zero" },
 		{ "telemetry power 3 kW", "'kW' is not a unit" },
 		{ "host append \"1\" us", "quotes" },
@@ -473,6 +503,8 @@ int main(void)
 		cmocka_unit_test(lines_may_be_laid_out_freely),
 		cmocka_unit_test(every_statement_is_read),
 		cmocka_unit_test(metrics_belong_to_the_last_group_of_their_name),
+		cmocka_unit_test(values_belong_to_a_metric_of_the_last_group),
+		cmocka_unit_test(a_value_needs_its_metric_and_a_kernel),
 		cmocka_unit_test(what_is_wrong_is_said_with_its_line),
 		cmocka_unit_test(what_contradicts_another_line_is_refused),
 		cmocka_unit_test(too_much_of_anything_is_refused),

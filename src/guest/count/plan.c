@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/cuda/counters/counters.h"
+#include "guest/count/plan.h"
 
 #include <string.h>
 
@@ -56,10 +56,11 @@ static uint64_t wanted(const struct counters_plan *plan, const struct counters_k
 	return kernel->launches < most ? kernel->launches : most;
 }
 
-// The nearest group from `current` on that the kernel was counted for least. One that cannot have
-// all has the first ones, which matter most.
-static uint32_t group_of(const struct counters_kernel *kernel, uint32_t groups, uint32_t current)
+uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                           uint32_t groups, uint32_t current)
 {
+	if (is_replayed(plan, kernel, groups))
+		return groups;
 	uint32_t count = kernel->launches < groups ? (uint32_t)kernel->launches : groups;
 	uint32_t best = count;
 	for (uint32_t i = 0; i < groups; i++) {
@@ -84,7 +85,7 @@ bool counters_is_turn(const struct counters_plan *plan, const struct counters_ke
 	if (taken == 0 && to - from > 1)
 		from++;
 	drawn = guest_hash(kernel->hash, &taken, sizeof taken) >> 16;
-	*group = is_replayed(plan, kernel, groups) ? groups : group_of(kernel, groups, current);
+	*group = counters_group_of(plan, kernel, groups, current);
 	return index >= from + drawn % (to - from) &&
 	       (*group == groups || *group == current || index + 1 >= to);
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which launches of a program are counted, for `tare hotspots`, whatever the API.
+#pragma once
+#include "guest/guest.h"
+
+enum { COUNTERS_MOST_KERNELS = 64, COUNTERS_MOST_GROUPS = 8 };
+
+// A kernel that is to be counted.
+struct counters_kernel {
+	uint64_t hash;     // of its symbol
+	uint64_t launches; // that the recording had; 0: not known
+	_Atomic uint64_t seen;
+	_Atomic uint32_t taken;     // launches that were counted, or are about to be
+	_Atomic uint32_t told_left; // bits 1 << enum tare_trace_counting_left that were written
+	uint8_t of_group[COUNTERS_MOST_GROUPS]; // of the taken ones
+};
+struct counters_plan {
+	uint32_t a_group; // launches of each kernel and group of counters
+	bool replay;      // a kernel with fewer launches than groups may be run several times
+	uint32_t count;
+	struct counters_kernel kernels[COUNTERS_MOST_KERNELS];
+};
+// Takes "A_GROUP[,replay]\nLAUNCHES SYMBOL\n..."; false: it is not of that form.
+bool counters_plan_read(const char *text, struct counters_plan *plan);
+// The kernel of that symbol; NULL: it is not to be counted.
+struct counters_kernel *counters_plan_find(struct counters_plan *plan, uint64_t hash);
+// The nearest group from `current` on that the kernel was counted for least; a kernel that cannot
+// have all has the first ones, which matter most. `groups`: all of them at once, replayed.
+uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                           uint32_t groups, uint32_t current);
+// Whether a launch is to be counted when `taken` of its kernel were, which is its `index`th, from
+// 0, and with which of so many groups, `group`. One of each of equally long parts of the run is
+// counted, from a place on that is drawn, for a group that the kernel was counted for least. Of
+// those `current` costs nothing more: another one is taken at the part's end only.
+bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                      uint32_t groups, uint64_t index, uint32_t current, uint32_t *group);
