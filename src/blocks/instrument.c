@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum {
+	NAME = 5,
 	EXTENDED = 12,
 	PTR_ACCESS_CHAIN = 67,
 	COMPOSITE_EXTRACT = 81,
@@ -271,6 +272,21 @@ static void rewrite_body(struct rewriting *rewriting, size_t at)
 
 // ---- the whole
 
+// A name, for itself or others, of a function by which a translator writes out an instruction of
+// LLVM's (a rotation). It would make that instruction of it again, which has no counters: without
+// the name it stays a function.
+static bool is_written_out(const struct spirv_words *words, size_t at)
+{
+	static const char prefix[] = "spirv.llvm_";
+	bool links = spirv_op(words, at) == SPIRV_DECORATE && spirv_length(words, at) > 3 &&
+	             words->words[at + 2] == SPIRV_LINKAGE;
+	const char *name = links                         ? spirv_text(words, at, 3)
+	                   : spirv_op(words, at) == NAME ? spirv_text(words, at, 2)
+	                                                 : NULL;
+
+	return name && strncmp(name, prefix, sizeof prefix - 1) == 0;
+}
+
 static bool is_annotation_or_before(uint32_t op)
 {
 	return op <= 17 || op == MODULE_PROCESSED ||
@@ -331,7 +347,7 @@ static void rewrite(struct rewriting *rewriting)
 			rewrite_body(rewriting, at);
 		else if (op == SPIRV_ENTRY_POINT)
 			copy_entry(rewriting, at);
-		else
+		else if (!is_written_out(words, at))
 			rewrite_copy(rewriting, at);
 	}
 	if (!rewriting->failed)

@@ -53,10 +53,11 @@ static bool map_counts(const char *path, struct counts *counts)
 
 // The kernel of that name and build, new where there was none; NULL: no memory.
 static struct tare_blocks_kernel *kernel_of(struct tare_blocks_profile *profile,
-                                            const struct tare_blocks_build *build, const char *name)
+                                            const struct tare_blocks_build *build,
+                                            enum blocks_api api, const char *name)
 {
 	for (size_t i = 0; i < profile->kernel_count; i++)
-		if (profile->kernels[i].build == build &&
+		if (profile->kernels[i].build == build && profile->kernels[i].api == api &&
 		    strcmp(profile->kernels[i].name, name) == 0)
 			return &profile->kernels[i];
 	struct tare_blocks_kernel *kernels =
@@ -65,7 +66,7 @@ static struct tare_blocks_kernel *kernel_of(struct tare_blocks_profile *profile,
 		return NULL;
 	profile->kernels = kernels;
 	struct tare_blocks_kernel *kernel = &kernels[profile->kernel_count++];
-	*kernel = (struct tare_blocks_kernel){ .build = build };
+	*kernel = (struct tare_blocks_kernel){ .build = build, .api = api };
 	snprintf(kernel->name, sizeof kernel->name, "%s", name);
 	return kernel;
 }
@@ -99,7 +100,8 @@ static int add_row(const struct counts *counts, const struct blocks_kernel *row,
 	const struct tare_blocks_build *build = build_of(builds, row->hash);
 
 	snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, row->name);
-	struct tare_blocks_kernel *kernel = kernel_of(profile, build, name);
+	struct tare_blocks_kernel *kernel =
+	    kernel_of(profile, build, (enum blocks_api)row->api, name);
 	if (!kernel)
 		return -ENOMEM;
 	kernel->launches += row->launches;

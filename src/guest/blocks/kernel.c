@@ -23,19 +23,11 @@ struct memory {
 	cl_mem memory;
 };
 
-// A module that was mapped, and those that are not there.
-struct mapped {
-	struct mapped *following;
-	uint64_t hash;
-	const struct blocks_module *module; // NULL: there is none
-};
-
 static enum blocks_stage stage;
 static struct guest_map *pairs; // by kernel
 static struct pair *spare;
 static guest_lock lock;
 static struct memory *_Atomic memories;
-static struct mapped *_Atomic modules;
 static _Atomic bool stopped;
 
 bool blocks_kernels_begin(enum blocks_stage at)
@@ -52,22 +44,6 @@ void blocks_stop_twins(void)
 }
 
 // ---- making a twin
-
-static const struct blocks_module *module_of(uint64_t hash)
-{
-	for (struct mapped *at = atomic_load(&modules); at != NULL; at = at->following)
-		if (at->hash == hash)
-			return at->module;
-	struct mapped *made = guest_memory(sizeof *made);
-	if (made == NULL)
-		return NULL;
-	made->hash = hash;
-	made->module = blocks_map_module(hash);
-	made->following = atomic_load(&modules);
-	while (!atomic_compare_exchange_weak(&modules, &made->following, made))
-		;
-	return made->module;
-}
 
 static cl_mem memory_of(cl_context context, struct blocks_kernel *row,
                         const struct blocks_module *module, cl_int *code)
@@ -106,7 +82,7 @@ static cl_uint arguments_of(cl_kernel kernel)
 static cl_kernel make_twin(cl_kernel kernel, cl_program program, const char *name,
                            struct blocks_kernel *row)
 {
-	const struct blocks_module *module = module_of(row->hash);
+	const struct blocks_module *module = blocks_module_of(row->hash);
 	cl_context context = NULL;
 	cl_int code = CL_SUCCESS;
 
@@ -163,7 +139,7 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 	uint64_t hash = source.data != NULL       ? source.hash
 	                : why == BLOCKS_NO_SOURCE ? blocks_origin(program)
 	                                          : 0;
-	pair->row = blocks_row(name, hash);
+	pair->row = blocks_row(name, hash, BLOCKS_OPENCL);
 	if (pair->row != NULL && hash == 0)
 		pair->row->why = why;
 	else if (pair->row != NULL && stage == BLOCKS_COUNT)
@@ -308,17 +284,9 @@ static void count(struct pair *pair, bool counted, cl_uint dimensions, const siz
 {
 	uint64_t items = 1;
 
-	if (pair == NULL || pair->row == NULL) {
-		__atomic_fetch_add(&blocks_counts->unknown_launches, 1, __ATOMIC_RELAXED);
-		return;
-	}
 	for (cl_uint i = 0; sizes != NULL && i < dimensions; i++)
 		items *= sizes[i];
-	__atomic_fetch_add(&pair->row->launches, 1, __ATOMIC_RELAXED);
-	if (!counted)
-		return;
-	__atomic_fetch_add(&pair->row->counted, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&pair->row->work_items, items, __ATOMIC_RELAXED);
+	blocks_count_launch(pair != NULL ? pair->row : NULL, counted, items);
 }
 
 // The twin to launch, or NULL.

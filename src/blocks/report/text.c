@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
-#include "blocks/write.h"
+#include "blocks/report/write.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/write.h"
+#include "blocks/report/write.h"
 #include "tare_config.h"
 
 #include <errno.h>
@@ -171,6 +171,8 @@ static json_t *kernel_of(const struct tare_blocks_kernel *kernel, bool *failed)
 
 	tare_blocks_why(kernel, why, sizeof why);
 	put(object, "name", tare_json_text(kernel->name), failed);
+	put(object, "api",
+	    tare_json_text(kernel->api == BLOCKS_LEVEL_ZERO ? "Level Zero" : "OpenCL"), failed);
 	put(object, "build", kernel->build ? build_of(kernel->build, failed) : json_null(), failed);
 	put(object, "launches", number(kernel->launches), failed);
 	put(object, "counted_launches", number(kernel->counted), failed);
