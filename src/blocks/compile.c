@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/compile.h"
 
-#include "blocks/arguments.h"
-#include "blocks/legal.h"
-#include "blocks/tool.h"
+#include "blocks/tools/arguments.h"
+#include "blocks/tools/legal.h"
+#include "blocks/tools/tool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -201,6 +201,8 @@ static int write_module(const struct work *work, const struct tare_blocks_instru
 	struct blocks_module head = { .magic = BLOCKS_MAGIC,
 		                      .rows = made->rows,
 		                      .row_counters = made->row_counters,
+		                      .sample_items = made->layout.items,
+		                      .sample_words = made->layout.words,
 		                      .spirv_bytes = made->bytes,
 		                      .bitcode_bytes = bitcode_bytes };
 	const void *parts[] = { &head, made->data, bitcode };
@@ -235,7 +237,10 @@ static int make_module(struct work *work, bool translates, struct tare_error *er
 		back = read_file(bitcode, &bitcode_bytes);
 	if (status == 0)
 		status = write_module(work, &made, back, bitcode_bytes, error);
-	work->build->counter_bytes = (uint64_t)made.rows * made.row_counters * 8;
+	work->build->counter_bytes =
+	    ((uint64_t)made.rows * made.row_counters + TARE_BLOCKS_SAMPLE_HEAD +
+	     (uint64_t)made.layout.items * made.layout.words) *
+	    8;
 	work->build->made = status == 0;
 	free(back);
 	free(made.data);

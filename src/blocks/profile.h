@@ -14,6 +14,7 @@ struct tare_blocks_kernel {
 	char log[256];              // of the driver's build
 	uint64_t *counters;         // as they were read; NULL: none
 	uint64_t *executions; // of each block of the build's module, by work-items; NULL: none
+	uint64_t *sample;     // the slots of its first process (sample.h); NULL: none
 	uint64_t entered;     // of the kernel's first block: work_items, or counts are missing
 	struct tare_blocks_tally tally; // of all launches
 };

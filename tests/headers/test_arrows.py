@@ -31,7 +31,7 @@ CORE = {"core", "host"}
 ROOMS = {
     "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
-    "blocks": {"": set(), "report": {""}},
+    "blocks": {"": {"tools"}, "tools": set(), "findings": {""}, "report": {"", "findings"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4200, PAGE_BYTES = 4096, DESCRIPTOR = 100 };
+enum { SAMPLE_HEAD = 2, PATH_BYTES = 4200, PAGE_BYTES = 4096, DESCRIPTOR = 100 };
 
 struct blocks_counts *blocks_counts;
 static char folder[4000];
@@ -229,9 +229,27 @@ static uint64_t reserve(uint64_t bytes)
 	return fits && posix_fallocate(counts_file, (off_t)at, (off_t)bytes) == 0 ? at : 0;
 }
 
+uint64_t blocks_counter_bytes(const struct blocks_module *module)
+{
+	return ((uint64_t)module->rows * module->row_counters + SAMPLE_HEAD +
+	        (uint64_t)module->sample_items * module->sample_words) *
+	       sizeof(uint64_t);
+}
+
+void blocks_choose_sample(void *counters, const struct blocks_module *module, uint64_t work_items)
+{
+	uint64_t *head = (uint64_t *)counters + (uint64_t)module->rows * module->row_counters;
+	uint64_t shift = 0;
+
+	while (module->sample_items != 0 && work_items >> shift > module->sample_items)
+		shift++;
+	__atomic_store_n(&head[0], (UINT64_C(1) << shift) - 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&head[1], shift, __ATOMIC_RELAXED);
+}
+
 void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *module)
 {
-	uint64_t bytes = (uint64_t)module->rows * module->row_counters * sizeof(uint64_t);
+	uint64_t bytes = blocks_counter_bytes(module);
 
 	bytes = (bytes + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
 	uint64_t at = row->at;

@@ -24,6 +24,11 @@ const struct blocks_module *blocks_module_of(uint64_t hash);
 struct blocks_kernel *blocks_row(const char *name, uint64_t hash, enum blocks_api api);
 // The row's counters, made at the first call; NULL: there is no room.
 void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *module);
+// How many bytes they and the sample behind them take.
+uint64_t blocks_counter_bytes(const struct blocks_module *module);
+// Says which work-groups of the next launch are sampled, so that about as many work-items are as
+// there is room for.
+void blocks_choose_sample(void *counters, const struct blocks_module *module, uint64_t work_items);
 // Counts a launch of a row; NULL: of a kernel that is not known. `counted`: of its twin, with so
 // many work-items.
 void blocks_count_launch(struct blocks_kernel *row, bool counted, uint64_t work_items);

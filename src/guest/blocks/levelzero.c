@@ -188,8 +188,9 @@ static uint32_t arguments_of(ze_kernel_handle_t kernel, uint64_t *group_items)
 
 // The twin of a kernel, its counters set; NULL: row->why says why.
 static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel_desc_t *desc,
-                                    uint32_t arguments, struct blocks_kernel *row)
+                                    uint32_t arguments, struct blocks_ze_kernel *kernel)
 {
+	struct blocks_kernel *row = kernel->row;
 	ze_kernel_handle_t twin = NULL;
 	uint64_t items;
 
@@ -207,6 +208,8 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 		    (int32_t)blocks_ze_next.set_argument(twin, arguments, sizeof memory, &memory);
 		if (row->code == ZE_RESULT_SUCCESS) {
 			row->why = BLOCKS_COVERED;
+			kernel->counters = memory;
+			kernel->module = blocks_module_of(row->hash);
 			return twin;
 		}
 	}
@@ -236,7 +239,7 @@ static void know_kernel(ze_module_handle_t from, const ze_kernel_desc_t *desc,
 		kernel->row->why = module->why;
 		kernel->row->code = (int32_t)module->code;
 	} else if (kernel->row != NULL) {
-		kernel->twin = make_twin(module, desc, arguments, kernel->row);
+		kernel->twin = make_twin(module, desc, arguments, kernel);
 	}
 	guest_map_put(kernels, handle, (uintptr_t)kernel);
 }

@@ -49,6 +49,8 @@ struct blocks_ze_row {
 struct blocks_ze_kernel {
 	struct blocks_kernel *row;          // NULL: there was no room for one
 	ze_kernel_handle_t twin;            // NULL: none, launches are the kernel's own
+	void *counters;                     // of the twin, mapped
+	const struct blocks_module *module; // that the twin is from
 	uint64_t group_items;               // work-items of a group
 	struct blocks_ze_kernel *following; // among those to be used again
 };

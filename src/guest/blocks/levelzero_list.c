@@ -122,11 +122,12 @@ static ze_result_t launch_one(ze_pfnCommandListAppendLaunchKernel_t next,
 	ze_result_t code = ZE_RESULT_SUCCESS;
 
 	if (has) {
+		uint64_t items = known->group_items * groups->groupCountX * groups->groupCountY *
+		                 groups->groupCountZ;
+		blocks_choose_sample(known->counters, known->module, items);
 		code = next(list, known->twin, groups, signal, count, waits);
 		if (code == ZE_RESULT_SUCCESS) {
-			note(list, known->row, true,
-			     known->group_items * groups->groupCountX * groups->groupCountY *
-			         groups->groupCountZ);
+			note(list, known->row, true, items);
 			return code;
 		}
 	}

@@ -53,7 +53,8 @@ struct blocks_build {
 // A MODULE: this, then the same module as SPIR-V and as bitcode; either may have no bytes.
 struct blocks_module {
 	uint64_t magic;
-	uint32_t rows, row_counters; // of one kernel's counters (blocks/instrument.h)
+	uint32_t rows, row_counters;         // of one kernel's counters (blocks/instrument.h)
+	uint32_t sample_items, sample_words; // of its sample, behind them (blocks/sample.h)
 	uint64_t spirv_bytes, bitcode_bytes;
 	char options[256]; // to build it with
 };

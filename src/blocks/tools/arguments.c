@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/arguments.h"
+#include "blocks/tools/arguments.h"
 
 #include <ctype.h>
 #include <errno.h>

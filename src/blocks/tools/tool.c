@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/tool.h"
+#include "blocks/tools/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>

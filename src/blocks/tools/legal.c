@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/legal.h"
+#include "blocks/tools/legal.h"
 
 #include "base/cleanup.h"
 
