@@ -14,48 +14,9 @@
 #define MULTIPLY_ADD(value) ((value) * a + b)
 #endif
 
-#define TWICE(code) code code
-#define TIMES4(code) TWICE(TWICE(code))
-#define TIMES8(code) TWICE(TIMES4(code))
-#define TIMES16(code) TWICE(TIMES8(code))
-#define TIMES32(code) TWICE(TIMES16(code))
-#define TIMES64(code) TWICE(TIMES32(code))
-
-#define SUM1(v) (v)
-#define SUM2(v) ((v).lo + (v).hi)
-#define SUM4(v) SUM2((v).lo + (v).hi)
-#define SUM8(v) SUM4((v).lo + (v).hi)
-#define SUM16(v) SUM8((v).lo + (v).hi)
-
-#define STEP4                                                                                      \
-	x0 = MULTIPLY_ADD(x0);                                                                     \
-	x1 = MULTIPLY_ADD(x1);                                                                     \
-	x2 = MULTIPLY_ADD(x2);                                                                     \
-	x3 = MULTIPLY_ADD(x3);
-#define STEP8                                                                                      \
-	STEP4                                                                                      \
-	x4 = MULTIPLY_ADD(x4);                                                                     \
-	x5 = MULTIPLY_ADD(x5);                                                                     \
-	x6 = MULTIPLY_ADD(x6);                                                                     \
-	x7 = MULTIPLY_ADD(x7);
-
-#define PEAK8(name, type, steps, sum)                                                              \
-	KERNEL void name(GLOBAL double *output, GLOBAL const double *start, double factor,         \
-	                 double addend, uint rounds)                                               \
-	{                                                                                          \
-		GLOBAL const type *from = (GLOBAL const type *)start;                              \
-		type a = (type)factor, b = (type)addend;                                           \
-		type item = (type)((double)(GLOBAL_ID(0) & 7u) * 0.125);                           \
-		type x0 = from[0] + item, x1 = from[1] + item, x2 = from[2] + item,                \
-		     x3 = from[3] + item;                                                          \
-		type x4 = from[4] + item, x5 = from[5] + item, x6 = from[6] + item,                \
-		     x7 = from[7] + item;                                                          \
-		for (uint round = 0; round < rounds; round++) {                                    \
-			steps(STEP8)                                                               \
-		}                                                                                  \
-		x0 = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));                            \
-		output[GLOBAL_ID(0)] = sum(x0);                                                    \
-	}
+#define ELEMENT double
+#define ARGUMENT double
+#define ITEM ((double)(GLOBAL_ID(0) & 7u) * 0.125)
 
 // With double16, eight chains would take more registers than GPUs have.
 #define PEAK4(name, type, steps, sum)                                                              \
@@ -74,8 +35,5 @@
 		output[GLOBAL_ID(0)] = sum(x0);                                                    \
 	}
 
-PEAK8(peak_fp64_1, double, TIMES64, SUM1)
-PEAK8(peak_fp64_2, double2, TIMES32, SUM2)
-PEAK8(peak_fp64_4, double4, TIMES16, SUM4)
-PEAK8(peak_fp64_8, double8, TIMES8, SUM8)
+PEAK8_TO_8(peak_fp64, double)
 PEAK4(peak_fp64_16, double16, TIMES8, SUM16)

@@ -4,12 +4,6 @@
 // output[]: an item's sum over its vectors and lanes, which began as 0 to 7 plus its local number.
 // `mask` is 7; it is an argument so that no compiler can keep the vectors in registers.
 
-#define SUM1(v) (v)
-#define SUM2(v) ((v).lo + (v).hi)
-#define SUM4(v) SUM2((v).lo + (v).hi)
-#define SUM8(v) SUM4((v).lo + (v).hi)
-#define SUM16(v) SUM8((v).lo + (v).hi)
-
 #define EACH8(code) code(0) code(1) code(2) code(3) code(4) code(5) code(6) code(7)
 #define PLACE(k) tile[((turn + (k##u)) & mask) * 64u + LOCAL_ID(0)]
 #define INITIAL(k) tile[k##u * 64u + LOCAL_ID(0)] = (LOCAL_ID(0) + k##u) + zero;

@@ -7,12 +7,6 @@
 // g * group_step + l * item_step and takes every `step`-th one, some of them each turn: 128 bytes,
 // or 8 vectors if these are less.
 
-#define SUM1(v) (v)
-#define SUM2(v) ((v).lo + (v).hi)
-#define SUM4(v) SUM2((v).lo + (v).hi)
-#define SUM8(v) SUM4((v).lo + (v).hi)
-#define SUM16(v) SUM8((v).lo + (v).hi)
-
 // 0 + 1 + ... + (n - 1)
 FUNCTION uint sum_below(ulong n)
 {

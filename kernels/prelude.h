@@ -175,3 +175,58 @@ FUNCTION uint prelude_group_count(int dimension)
 #define FMA(a, b, c) __builtin_fmaf((a), (b), (c))
 #endif
 #define GLOBAL_ID(dimension) (GROUP_ID(dimension) * GROUP_SIZE(dimension) + LOCAL_ID(dimension))
+
+// ---- what the kernels of tare peak share
+
+#define TWICE(code) code code
+#define TIMES4(code) TWICE(TWICE(code))
+#define TIMES8(code) TWICE(TIMES4(code))
+#define TIMES16(code) TWICE(TIMES8(code))
+#define TIMES32(code) TWICE(TIMES16(code))
+#define TIMES64(code) TWICE(TIMES32(code))
+
+// The sum of a vector's lanes.
+#define SUM1(v) (v)
+#define SUM2(v) ((v).lo + (v).hi)
+#define SUM4(v) SUM2((v).lo + (v).hi)
+#define SUM8(v) SUM4((v).lo + (v).hi)
+#define SUM16(v) SUM8((v).lo + (v).hi)
+
+// One step of eight chains, or of four; MULTIPLY_ADD is the module's own.
+#define STEP4                                                                                      \
+	x0 = MULTIPLY_ADD(x0);                                                                     \
+	x1 = MULTIPLY_ADD(x1);                                                                     \
+	x2 = MULTIPLY_ADD(x2);                                                                     \
+	x3 = MULTIPLY_ADD(x3);
+#define STEP8                                                                                      \
+	STEP4                                                                                      \
+	x4 = MULTIPLY_ADD(x4);                                                                     \
+	x5 = MULTIPLY_ADD(x5);                                                                     \
+	x6 = MULTIPLY_ADD(x6);                                                                     \
+	x7 = MULTIPLY_ADD(x7);
+
+// Eight chains of `type`, a vector of ELEMENT; `steps` repeats a step so often that a round has 512
+// multiply-adds of one number. A module defines ELEMENT, the ARGUMENT that factor and addend come
+// as, and ITEM, what a work-item adds to its start.
+#define PEAK8(name, type, steps, sum)                                                              \
+	KERNEL void name(GLOBAL ELEMENT *output, GLOBAL const ELEMENT *start, ARGUMENT factor,     \
+	                 ARGUMENT addend, uint rounds)                                             \
+	{                                                                                          \
+		GLOBAL const type *from = (GLOBAL const type *)start;                              \
+		type a = (type)(ELEMENT)factor, b = (type)(ELEMENT)addend;                         \
+		type item = (type)(ITEM);                                                          \
+		type x0 = from[0] + item, x1 = from[1] + item, x2 = from[2] + item,                \
+		     x3 = from[3] + item;                                                          \
+		type x4 = from[4] + item, x5 = from[5] + item, x6 = from[6] + item,                \
+		     x7 = from[7] + item;                                                          \
+		for (uint round = 0; round < rounds; round++) {                                    \
+			steps(STEP8)                                                               \
+		}                                                                                  \
+		x0 = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));                            \
+		output[GLOBAL_ID(0)] = sum(x0);                                                    \
+	}
+#define PEAK8_TO_8(name, type)                                                                     \
+	PEAK8(name##_1, type, TIMES64, SUM1)                                                       \
+	PEAK8(name##_2, type##2, TIMES32, SUM2)                                                    \
+	PEAK8(name##_4, type##4, TIMES16, SUM4)                                                    \
+	PEAK8(name##_8, type##8, TIMES8, SUM8)

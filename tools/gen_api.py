@@ -347,7 +347,9 @@ def plan(order, functions, roles):
 
 def hooks(table, extensions, order):
     """The header: numbers, and prototypes of what is written by hand."""
-    lines = ['// Written by tools/gen_api.py.', '#pragma once', '']
+    lines = ['// Written by tools/gen_api.py.', '#pragma once',
+             "// A hook is given all that the vendor's function is, and needs little of it.",
+             '#pragma GCC diagnostic ignored "-Wunused-parameter"', '']
     lines.append(f'#define LAYER_TABLE_FUNCTIONS {len(order)}')
     lines.append(f'#define LAYER_FUNCTIONS {len(order) + len(extensions)}')
     lines.append(f'#define LAYER_EXTENSIONS {len(extensions)}')

@@ -212,7 +212,9 @@ def plan(functions, roles):
 
 
 def hooks(rows):
-    lines = ['// Written by tools/gen_levelzero.py.', '#pragma once', '', f'#define ZE_FUNCTIONS {len(rows)}',
+    lines = ['// Written by tools/gen_levelzero.py.', '#pragma once',
+             "// A hook is given all that the vendor's function is, and needs little of it.",
+             '#pragma GCC diagnostic ignored "-Wunused-parameter"', '', f'#define ZE_FUNCTIONS {len(rows)}',
              f'#define ZE_SLOTS {SLOTS}', 'struct ze_driver;', 'enum ze_function {']
     lines += [f'\tZE_{function.name} = {number},' for number, function, _ in rows]
     lines += ['};', '// Of the driver: NULL where it lacks one.', 'struct ze_calls {']

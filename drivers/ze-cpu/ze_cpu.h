@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Level Zero driver whose device is this machine's CPU: what its files share.
 //
-//   entries.h    every entry point that the specification has, one row each
-//   tables.c     hands them to the loader        newer.c                      those after 1.4
-//   driver.c device*.c context.c image.c          what there is
-//   memory*.c    allocations                     list*.c command.c            what is appended
-//   event*.c pool.c fence.c queue.c              what runs, and when it is done
-//   run*.c work.c the real layer: data moves, kernels run
-//   scripted*.c  the modelled layer: what the stamps are under a script
-//   metric.c                      metric groups, listed
-//   icd.c opencl.c                the OpenCL CPU device, opened past its loader
-//   module*.c program*.c native.c build_log.c kernel*.c launch.c   modules and kernels on it
-//   spirv_*.c translate.c subprocess.c   SPIR-V changed into what that device takes
-//   runner.c trap*.c              threads that run kernels, and what happens when one faults
+//   device/      what there is: driver, device, context, metric groups; entries.h has a row for
+//                every entry point of the specification, tables.c hands them to the loader
+//   memory/      allocations and images
+//   list/        what is appended to lists, and queues; newer.c has the entry points after 1.4
+//   sync/        events, pools, fences
+//   run/         the real layer: data moves, kernels run
+//   scripted/    the modelled layer: what the stamps are under a script
+//   module/      modules and programs, compiled by the OpenCL CPU device, opened past its loader
+//   kernel/      kernels, the threads that run them, and what happens when one faults
+//   spirv/       SPIR-V changed into what that device takes
 //
 // An entry point zeX is a function cpu_zeX; one that no file defines is a NULL in its table, which
 // the loader answers with ZE_RESULT_ERROR_UNSUPPORTED_FEATURE. Handles are pointers to the structs
@@ -42,7 +40,7 @@
 struct run;
 
 // ---- entry points: all are declared, those that are written are defined (see entries.h)
-#include "entries.h"
+#include "device/entries.h"
 
 // ---- what there is (driver.c, device.c, context.c)
 

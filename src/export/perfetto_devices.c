@@ -33,11 +33,13 @@ struct devices {
 
 static int compare_starts(const void *a, const void *b, void *context)
 {
-	const struct tare_recorded_command *commands = context;
+	const struct tare_recording *recording = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int64_t x_ns = TARE_COMMAND(recording, x)->start_ns,
+	        y_ns = TARE_COMMAND(recording, y)->start_ns;
 
-	if (commands[x].start_ns != commands[y].start_ns)
-		return commands[x].start_ns < commands[y].start_ns ? -1 : 1;
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? -1 : 1;
 	return x < y ? -1 : x > y;
 }
 
@@ -50,7 +52,7 @@ static int find_order(struct devices *d)
 	if (!d->order)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->command_count; i++) {
-		const struct tare_recorded_command *command = &r->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(r, i);
 		if (tare_command_only_executes(command) ||
 		    !tare_view_filter_has_command(d->p->members, command))
 			continue;
@@ -59,12 +61,13 @@ static int find_order(struct devices *d)
 			d->p->counts->without_times++;
 			continue;
 		}
-		if (d->count && r->commands[d->order[d->count - 1]].start_ns > command->start_ns)
+		if (d->count &&
+		    TARE_COMMAND(r, d->order[d->count - 1])->start_ns > command->start_ns)
 			sorted = false;
 		d->order[d->count++] = (uint32_t)i;
 	}
 	if (!sorted)
-		qsort_r(d->order, d->count, sizeof *d->order, compare_starts, r->commands);
+		qsort_r(d->order, d->count, sizeof *d->order, compare_starts, (void *)r);
 	return 0;
 }
 
@@ -75,12 +78,12 @@ static void each_wait(struct devices *d, uint32_t waiting,
                       void (*edge)(struct devices *d, uint32_t source))
 {
 	const struct tare_recording *r = d->p->recording;
-	uint32_t at = r->commands[waiting].first_wait;
+	uint32_t at = TARE_COMMAND(r, waiting)->first_wait;
 
 	for (; at < r->wait_count; at++) {
 		uint32_t source = r->waits[at].command;
-		if (source < r->command_count && tare_command_timed(&r->commands[source]) &&
-		    tare_view_filter_has_command(d->p->members, &r->commands[source]))
+		if (source < r->command_count && tare_command_timed(TARE_COMMAND(r, source)) &&
+		    tare_view_filter_has_command(d->p->members, TARE_COMMAND(r, source)))
 			edge(d, source);
 		if (r->waits[at].last)
 			break;
@@ -128,7 +131,7 @@ static void end_edge(struct devices *d, uint32_t source)
 static void put_flows(struct devices *d, uint32_t index)
 {
 	const struct tare_recording *r = d->p->recording;
-	const struct tare_recorded_command *command = &r->commands[index];
+	const struct tare_recorded_command *command = TARE_COMMAND(r, index);
 	bool run = tare_command_is_run(command) && command->execution < r->execution_count;
 
 	// From the call that enqueued it: of a run, the one that executed its list.
@@ -237,7 +240,7 @@ static void note_shape(struct perfetto *p, const struct tare_recorded_command *c
 
 static void note_command(struct perfetto *p, uint32_t index)
 {
-	const struct tare_recorded_command *command = &p->recording->commands[index];
+	const struct tare_recorded_command *command = TARE_COMMAND(p->recording, index);
 	int64_t took = command->end_ns - command->start_ns;
 
 	perfetto_note_number(p, NOTE_COMMAND, index);
@@ -264,7 +267,7 @@ static void note_command(struct perfetto *p, uint32_t index)
 static int put_command(struct devices *d, uint32_t index)
 {
 	struct perfetto *p = d->p;
-	const struct tare_recorded_command *command = &p->recording->commands[index];
+	const struct tare_recorded_command *command = TARE_COMMAND(p->recording, index);
 	uint64_t name = perfetto_command(p, command), track = queue_track(d, command);
 	struct perfetto_opened opened;
 	bool failed = false;

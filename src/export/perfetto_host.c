@@ -45,8 +45,8 @@ static struct item item_of(const struct tare_recording *r, enum source source, s
 		return (struct item){ r->calls[i].enter_ns, r->calls[i].exit_ns, r->calls[i].thread,
 			              i, source };
 	case SOURCE_COMMAND:
-		return (struct item){ r->commands[i].enter_ns, r->commands[i].exit_ns,
-			              r->commands[i].thread, i, source };
+		return (struct item){ TARE_COMMAND(r, i)->enter_ns, TARE_COMMAND(r, i)->exit_ns,
+			              TARE_COMMAND(r, i)->thread, i, source };
 	default:
 		return (struct item){ r->callbacks[i].enter_ns, r->callbacks[i].exit_ns,
 			              r->callbacks[i].thread, i, source };
@@ -63,8 +63,8 @@ static bool is_wanted(const struct perfetto *p, const struct item *item)
 		return tare_view_filter_has_call(p->members, &r->calls[item->index]);
 	// Runs of a list are in the call of the command that executes it.
 	if (item->source == SOURCE_COMMAND)
-		return !tare_command_is_run(&r->commands[item->index]) &&
-		       tare_view_filter_has_command(p->members, &r->commands[item->index]);
+		return !tare_command_is_run(TARE_COMMAND(r, item->index)) &&
+		       tare_view_filter_has_command(p->members, TARE_COMMAND(r, item->index));
 	return tare_view_filter_has_moment(p->members, item->thread, item->from_ns);
 }
 
@@ -159,7 +159,7 @@ static void note_call(struct perfetto *p, size_t index)
 
 static void note_command(struct perfetto *p, size_t index)
 {
-	const struct tare_recorded_command *command = &p->recording->commands[index];
+	const struct tare_recorded_command *command = TARE_COMMAND(p->recording, index);
 
 	perfetto_note_number(p, NOTE_COMMAND, index);
 	perfetto_note_text(p, NOTE_WHAT, perfetto_name(p, perfetto_command(p, command)));
@@ -200,7 +200,7 @@ static struct perfetto_opened begin(struct perfetto *p, const struct item *item,
 	if (item->source == SOURCE_CALL)
 		name = perfetto_function(p, r->calls[item->index].function);
 	else if (item->source == SOURCE_COMMAND)
-		name = perfetto_function(p, r->commands[item->index].function);
+		name = perfetto_function(p, TARE_COMMAND(r, item->index)->function);
 	else if (item->source == SOURCE_CALLBACK)
 		name = perfetto_function(p, r->callbacks[item->index].function);
 	return perfetto_event_open(p, type, item->from_ns, track, categories[item->source], name,

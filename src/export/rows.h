@@ -44,6 +44,12 @@ struct export_sink {
 	int (*end)(void *context);
 };
 
+// The command whose row is being written.
+struct rows_command {
+	struct tare_recorded_command row;
+	size_t index;
+};
+
 struct rows {
 	const struct tare_recording *recording;
 	const struct tare_view *view;
@@ -51,12 +57,14 @@ struct rows {
 	struct tare_view_filter *members;
 	const struct tare_ledgers *ledgers; // of `run`, as the next
 	struct tare_symbols *symbols;
+	const uint32_t *phase_of; // by command; NULL: there are no phases
 	const struct export_sink *sink;
 	void *context;
 	const struct export_table *table;
 	size_t column; // that comes next
 	int status;    // of the sink, the first that failed
 	struct tare_export_counts *counts;
+	struct rows_command *command;
 };
 
 // Writes all tables. Beside what `run` has memory is constant. Returns 0, what the sink returned,

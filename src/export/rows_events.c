@@ -52,6 +52,13 @@ static bool takes_command(struct rows *rows, const struct tare_recorded_command 
 	return true;
 }
 
+static const struct tare_recorded_command *hold_command(const struct rows *rows, size_t index)
+{
+	rows->command->row = *TARE_COMMAND(rows->recording, index);
+	rows->command->index = index;
+	return &rows->command->row;
+}
+
 #define IS_KERNEL (row->kind == TARE_KIND_KERNEL)
 #define IS_WORK (IS_KERNEL || row->kind == TARE_KIND_TASK)
 #define TABLE command
@@ -59,7 +66,7 @@ static bool takes_command(struct rows *rows, const struct tare_recorded_command 
 #define COLUMNS "export/columns/command.def"
 #include "export/own.h"
 EXPORT_OWN(command, struct tare_recorded_command, "an enqueue that succeeded", r->command_count,
-           &r->commands[index], takes_command(rows, row))
+           hold_command(rows, index), takes_command(rows, row))
 
 // ---- wait
 
@@ -72,10 +79,10 @@ static void put_waits(struct rows *rows, size_t index)
 {
 	const struct tare_recording *r = rows->recording;
 
-	if (r->commands[index].first_wait >= r->wait_count ||
-	    !tare_view_filter_has_command(rows->members, &r->commands[index]))
+	if (TARE_COMMAND(r, index)->first_wait >= r->wait_count ||
+	    !tare_view_filter_has_command(rows->members, TARE_COMMAND(r, index)))
 		return;
-	for (size_t at = r->commands[index].first_wait; at < r->wait_count; at++) {
+	for (size_t at = TARE_COMMAND(r, index)->first_wait; at < r->wait_count; at++) {
 		rows_integer(rows, (int64_t)index);
 		rows_index(rows, r->waits[at].command, r->command_count);
 		rows_end(rows);

@@ -17,4 +17,4 @@ EXPORT_OWN(list, struct tare_recorded_list, "a command list, from when it was ma
 EXPORT_OWN(execution, struct tare_recorded_execution, "one execution of a list by a command",
            r->execution_count, &r->executions[index],
            row->command < r->command_count &&
-               tare_view_filter_has_command(rows->members, &r->commands[row->command]))
+               tare_view_filter_has_command(rows->members, TARE_COMMAND(r, row->command)))

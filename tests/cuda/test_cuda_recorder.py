@@ -2,6 +2,7 @@
 """CUDA programs, recorded on the stand-ins for the driver and CUPTI: every command is there once, its device
 times are the script's, and the program does what it does without tare."""
 import collections
+import csv
 import os
 import pathlib
 import shutil
@@ -303,13 +304,23 @@ def test_who_has_no_managed_memory_is_not_told(on):
     assert report["devices"][0]["managed_memory"] is None
 
 
-def test_kernels_belong_to_the_nvtx_range_that_launched_them(on):
-    report = on.report(on.record([STREAMS, "ranges=5"]).folder)
-    phases = {phase["name"]: phase for phase in report["phases"]}
-    pushed, ranged = phases["pushed"], phases["ranged"]
-    assert (pushed["count"], pushed["commands"], pushed["kernels"]) == (5, 10, 10)
-    assert pushed["kernel_ns"] == pytest.approx(5 * (50000 + 70000), abs=20)
-    assert (ranged["kernels"], ranged["kernel_ns"]) == (1, pytest.approx(50000, abs=2))
+def test_what_an_nvtx_range_launched_is_its_own(on, tmp_path):
+    """Of nested ranges a command is both's, and the inner one launched it. It may run when both are over."""
+    done = on.record([STREAMS, "ranges=5"])
+    phases = {phase["name"]: phase for phase in on.report(done.folder)["phases"]}
+    empty_ns, other_ns, fill_ns = 50000, 70000, transfer_ns(19, MIB // 4)
+    for name, count, commands, kernels, kernel_ns, launched_ns, self_ns in (
+            ("pushed", 5, 15, 10, empty_ns + other_ns, empty_ns + other_ns + fill_ns, empty_ns),
+            ("inner", 5, 10, 5, other_ns, other_ns + fill_ns, other_ns + fill_ns), ("ranged", 1, 1, 1, empty_ns, empty_ns, empty_ns)):
+        row = phases[name]
+        assert [row[key] for key in ("count", "commands", "timed", "kernels")] == [count, commands, commands, kernels]
+        assert [row[key] / count for key in ("kernel_ns", "launched_ns", "launched_self_ns")] == pytest.approx(
+            [kernel_ns, launched_ns, self_ns], abs=4)
+    assert run([on.tare, "export", done.folder, "--csv", tmp_path / "tables"]).status == 0
+    rows = {name: list(csv.DictReader((tmp_path / f"tables/{name}.csv").open())) for name in ("phase", "command")}
+    name_of = {row["phase"]: row["name"] for row in rows["phase"]} | {"": "none"}
+    assert [(row["kind"], name_of[row["phase"]]) for row in rows["command"]] == 5 * [
+        ("kernel", "pushed"), ("kernel", "inner"), ("fill", "inner"), ("kernel", "none")] + [("kernel", "ranged")]
 
 
 def test_streams_have_their_priority(on):
@@ -479,14 +490,11 @@ def test_what_a_first_launch_loads_is_a_state_of_its_own(on, style, launches, cu
     """Two kernels of a module, each loaded by its first launch; what else is overhead is not told."""
     on.environment.update({"TARE_FAKE_CUPTI": cupti, "TARE_FAKE_CUDA": f"load_us={LOAD_MS * 1000} module_us={MODULE_MS * 1000}"})
     native = on.native([STREAMS, style]).out
-    for _ in range(3):  # what CUPTI has not given back when a loaded machine's process ends is not there
-        done = on.record([STREAMS, style])
-        assert (done.status, done.out) == (0, native)
-        report = on.report(done.folder)
-        calls = {call["function"]: call for call in report["api"]}
-        kernels = {task["name"] for task in report["tasks"]}
-        if calls.get("(lazy function loading)", {"count": 0})["count"] == len(kernels):
-            break
+    done = on.record([STREAMS, style])
+    assert (done.status, done.out) == (0, native)
+    report = on.report(done.folder)
+    calls = {call["function"]: call for call in report["api"]}
+    kernels = {task["name"] for task in report["tasks"]}
     assert calls["(lazy function loading)"]["count"] == len(kernels) and calls["(module loading)"]["count"] == 1
     assert all(calls[name]["role"] == "load" and calls[name]["nested"] == calls[name]["count"]
                for name in ("(lazy function loading)", "(module loading)"))
@@ -495,6 +503,16 @@ def test_what_a_first_launch_loads_is_a_state_of_its_own(on, style, launches, cu
     assert least <= parts["host_load"] <= calls[launches]["total_ns"]
     # None of it is counted as the launch as well.
     assert parts["host_api"] <= report["wall_ns"] - least
+
+
+def test_what_ends_while_the_helper_reads_is_there(on):
+    """It has begun to read when the program ends, and what CUPTI gives back then waits for it."""
+    on.environment.update({"TARE_FAKE_CUPTI": "slow", "TARE_FAKE_CUDA": "load_us=300000"})
+    done = on.record([STREAMS, "kernels=20"])
+    trace = Trace(done.folder)
+    assert {key[:2] for key in trace.times} == set(trace.commands) and len(trace.commands) == 20
+    calls = {call["function"]: call["count"] for call in on.report(done.folder)["api"]}
+    assert calls["(lazy function loading)"] == 2
 
 
 def test_a_kernel_that_is_there_is_not_loaded(on):

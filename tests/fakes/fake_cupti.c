@@ -66,10 +66,11 @@ static struct {
 	pthread_mutex_t lock;
 	struct {
 		int version, fail_enable, drop, timeless, fill;
-		bool late, early, hold, strange, uncorrelated, outer, unshared;
+		bool late, early, hold, strange, uncorrelated, outer, unshared, slow;
 		char holder[64];
 	} script;
 	pid_t process;
+	_Atomic bool forced; // a flush was
 	bool subscribed, latency;
 	bool enabled[KINDS];
 	cupti_buffer_requested requested;
@@ -513,6 +514,7 @@ static void read_script(void)
 		self.script.strange |= strcmp(word, "strange") == 0;
 		self.script.uncorrelated |= strcmp(word, "uncorrelated") == 0;
 		self.script.unshared |= strcmp(word, "unshared") == 0;
+		self.script.slow |= strcmp(word, "slow") == 0;
 		if (value && strcmp(word, "holder") == 0)
 			snprintf(self.script.holder, sizeof self.script.holder, "%s", value);
 		for (size_t i = 0; value && i < sizeof numbers / sizeof *numbers; i++)
@@ -773,7 +775,6 @@ cupti_result cuptiActivityDisable(cupti_kind kind)
 
 cupti_result cuptiActivityFlushAll(uint32_t flag)
 {
-	(void)flag;
 	if (self.process != getpid())
 		abort(); // the child of a fork
 	if (!self.completed)
@@ -784,7 +785,16 @@ cupti_result cuptiActivityFlushAll(uint32_t flag)
 		write_record(&self.held[--self.held_count]);
 	complete();
 	pthread_mutex_unlock(&self.lock);
+	if (flag == ABI_CUPTI_FLUSH_FORCED)
+		self.forced = true;
 	return ABI_CUPTI_SUCCESS;
+}
+
+static void read_slowly(void)
+{
+	for (int i = 0; i < 10000 && !self.forced; i++)
+		usleep(1000);
+	usleep(50000);
 }
 
 cupti_result cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, cupti_record **record)
@@ -793,6 +803,8 @@ cupti_result cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, cup
 
 	if (!buffer)
 		return INVALID_PARAMETER;
+	if (self.script.slow && !*record && gettid() != getpid())
+		read_slowly();
 	if (next >= buffer + valid_bytes)
 		return ABI_CUPTI_MAX_LIMIT_REACHED;
 	*record = (cupti_record *)next;

@@ -5,9 +5,9 @@
 // spirv-as.
 #include "target.h"
 
-#include "spirv_generic.h"
-#include "spirv_half.h"
-#include "spirv_rewrite.h"
+#include "spirv/spirv_generic.h"
+#include "spirv/spirv_half.h"
+#include "spirv/spirv_rewrite.h"
 
 #include <errno.h>
 #include <string.h>

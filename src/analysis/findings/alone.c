@@ -12,7 +12,7 @@ int finding_alone_open(const struct evaluation *evaluation, const bool *left_out
 		return -ENOMEM;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &evaluation->recording->commands[evaluation->order[i]];
+		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
 		if (!left_out[evaluation->order[i]] && command->start_ns < command->end_ns)
 			alone->spans[alone->count++] =
 			    (struct tare_time_span){ command->start_ns, command->end_ns };

@@ -47,7 +47,7 @@ int finding_say_not_compared(struct evaluation *evaluation)
 	size_t used = 0;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &recording->commands[evaluation->order[i]];
+		    TARE_COMMAND(recording, evaluation->order[i]);
 		if (!finding_is_copy(evaluation, command))
 			continue;
 		const struct tare_recorded_place *place =

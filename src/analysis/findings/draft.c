@@ -195,7 +195,7 @@ void finding_saw_command(struct finding_draft *draft, uint32_t command, int64_t 
 		                           TARE_NO_INDEX, 1,     cost_ns };
 	uint32_t thing = TARE_NO_INDEX, kind = 0;
 	if (command < recording->command_count) {
-		const struct tare_recorded_command *row = &recording->commands[command];
+		const struct tare_recorded_command *row = TARE_COMMAND(recording, command);
 		kind = row->kind;
 		if (row->kind == TARE_KIND_KERNEL && row->object < recording->kernel_count)
 			thing = draft->evaluation->context.name_of[row->object];

@@ -45,7 +45,7 @@ static int open_working_part(struct evaluation *evaluation)
 
 static void note_kernel(struct evaluation *evaluation, uint32_t index)
 {
-	const struct tare_recorded_command *command = &evaluation->recording->commands[index];
+	const struct tare_recorded_command *command = TARE_COMMAND(evaluation->recording, index);
 	struct evaluation_kernels *kernels = &evaluation->kernels;
 	if (kernels->count++ == 0)
 		kernels->first_ns = command->enter_ns;
@@ -57,7 +57,7 @@ static void look_at_commands(struct evaluation *evaluation)
 	const struct tare_recording *recording = evaluation->recording;
 	evaluation->kernels = (struct evaluation_kernels){ 0, TARE_NO_TIME, TARE_NO_TIME, false };
 	for (uint32_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (command->kind == TARE_KIND_KERNEL &&
 		    command->object < recording->kernel_count &&
 		    evaluation->first_launch[command->object] == TARE_NO_INDEX)
@@ -165,17 +165,17 @@ static int find_gaps(struct evaluation *evaluation)
 
 static int keep_working_commands(struct evaluation *evaluation)
 {
-	const struct tare_recorded_command *commands = evaluation->recording->commands;
 	size_t kept = 0, room = 0;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		uint32_t at = evaluation->order[i];
-		if (!tables_has_command_of_any_name(&evaluation->context, &commands[at]) ||
-		    tables_is_twice(&evaluation->context, &commands[at]) ||
-		    commands[at].start_ns > evaluation->to_ns)
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(evaluation->recording, at);
+		if (!tables_has_command_of_any_name(&evaluation->context, command) ||
+		    tables_is_twice(&evaluation->context, at) ||
+		    command->start_ns > evaluation->to_ns)
 			continue;
 		evaluation->order[kept++] = at;
-		if (!tables_is_transfer(&commands[at]) ||
-		    !evaluation_has_command(evaluation, &commands[at]))
+		if (!tables_is_transfer(command) || !evaluation_has_command(evaluation, command))
 			continue;
 		uint32_t *transfer =
 		    TARE_ROOM_FOR(evaluation->transfers, room, evaluation->transfer_count);

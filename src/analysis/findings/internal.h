@@ -59,6 +59,7 @@ struct evaluation {
 	// What recording costs, calibrated; 0: not known. The second is of a command without times.
 	int64_t command_cost_ps, untimed_cost_ps, call_cost_ps;
 	bool cost_drowns; // recording cost too high to conclude: raise nothing but that
+	const struct tare_findings_known *known; // beside the recording; NULL: nothing
 	struct tare_findings *findings;
 	size_t room;
 };
@@ -138,9 +139,9 @@ static inline bool evaluation_is_first_launch(const struct evaluation *evaluatio
 {
 	const struct tare_recording *recording = evaluation->recording;
 	return command < recording->command_count &&
-	       recording->commands[command].kind == TARE_KIND_KERNEL &&
-	       recording->commands[command].object < recording->kernel_count &&
-	       evaluation->first_launch[recording->commands[command].object] == command;
+	       TARE_COMMAND(recording, command)->kind == TARE_KIND_KERNEL &&
+	       TARE_COMMAND(recording, command)->object < recording->kernel_count &&
+	       evaluation->first_launch[TARE_COMMAND(recording, command)->object] == command;
 }
 // Of a gap that a kernel's first launch ends: what lies inside that launch's call, and from its
 // submission to its start. Not what it was held before: the program may not have flushed.

@@ -109,7 +109,7 @@ static int look_at_launches(const struct tare_recording *recorded,
 	size_t count = 0;
 
 	for (size_t i = 0; rows && intervals && i < recorded->command_count; i++) {
-		const struct tare_recorded_command *c = &recorded->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(recorded, i);
 		uint32_t row = c->kind == TARE_KIND_KERNEL && c->object != TARE_NO_INDEX
 		                   ? rows[c->object]
 		                   : TARE_NO_INDEX;
@@ -227,8 +227,8 @@ static int write_plan(const struct tare_collect_options *options, uint32_t chose
 {
 	static const struct tare_collected_cost cost = { .most_ns = 3e9,
 		                                         .most_share = 0.3,
-		                                         .set_up_ns = 6e8,
-		                                         .launch_ns = 4e7,
+		                                         .set_up_ns = 9e8,
+		                                         .launch_ns = 2.5e7,
 		                                         .groups = 5,
 		                                         .most = 3 };
 	uint32_t a_group = options->a_group

@@ -64,7 +64,7 @@ static bool take_command(struct ledger_attention *attention, struct contact *con
 	const struct tare_recording *recording = attention->scope->recording;
 	while (attention->at[COMMANDS] < recording->command_count) {
 		const struct tare_recorded_command *command =
-		    &recording->commands[attention->at[COMMANDS]++];
+		    TARE_COMMAND(recording, attention->at[COMMANDS]++);
 		if (tare_command_is_run(command) || !ledger_has_command(attention->scope, command))
 			continue;
 		*contact = of_command(command);
@@ -178,7 +178,7 @@ static uint32_t find_last(struct ledger_attention *attention)
 	const struct tare_recording *recording = scope->recording;
 	struct contact contact, last = { .exit_ns = INT64_MIN, .thread = TARE_NO_INDEX };
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (command->exit_ns < last.exit_ns || tare_command_is_run(command) ||
 		    !ledger_has_command(scope, command))
 			continue;

@@ -54,7 +54,7 @@ static void chain(struct ledger_hosts *hosts, const struct tare_view *view)
 {
 	const struct tare_recording *recording = hosts->recording;
 	for (size_t i = recording->command_count; i-- > 0;) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (tare_command_is_run(command) || !is_ours(hosts, view, command->thread))
 			continue;
 		struct host_thread *thread = &hosts->threads[command->thread];
@@ -207,10 +207,10 @@ static int find_stand_ins(struct ledger_hosts *hosts, const struct tare_view *vi
 		bool is_command =
 		    call == recording->call_count ||
 		    (command < recording->command_count &&
-		     recording->commands[command].enter_ns < recording->calls[call].enter_ns);
-		uint32_t thread = is_command ? recording->commands[command].thread
+		     TARE_COMMAND(recording, command)->enter_ns < recording->calls[call].enter_ns);
+		uint32_t thread = is_command ? TARE_COMMAND(recording, command)->thread
 		                             : recording->calls[call].thread;
-		int64_t enter_ns = is_command ? recording->commands[command].enter_ns
+		int64_t enter_ns = is_command ? TARE_COMMAND(recording, command)->enter_ns
 		                              : recording->calls[call].enter_ns;
 		if (enter_ns > last_first_ns)
 			break;

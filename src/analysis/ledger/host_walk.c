@@ -104,7 +104,8 @@ static void refresh(const struct ledger_hosts *hosts, const struct host_thread *
 
 	for (; cursor->command != TARE_NO_INDEX;
 	     cursor->command = hosts->next_command[cursor->command]) {
-		const struct tare_recorded_command *command = &recording->commands[cursor->command];
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(recording, cursor->command);
 		if (command->enter_ns > now_ns) {
 			until_ns = command->enter_ns;
 			break;

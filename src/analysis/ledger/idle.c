@@ -128,7 +128,7 @@ static int64_t dependency_end_ns(const struct sweep *sweep,
 		const struct tare_recorded_wait *wait = &recording->waits[i];
 		if (wait->command >= recording->command_count)
 			return INT64_MAX;
-		const struct tare_recorded_command *other = &recording->commands[wait->command];
+		const struct tare_recorded_command *other = TARE_COMMAND(recording, wait->command);
 		if (!tare_command_timed(other))
 			return INT64_MAX;
 		if (other->end_ns > end_ns) {
@@ -209,6 +209,6 @@ void sweep_spend_gap(struct sweep *sweep, int64_t from_ns, int64_t to_ns, uint32
 		uint32_t last = ledger_attention_last(sweep->attention);
 		spend_idle(sweep, from_ns, to_ns, &last, 0);
 	} else {
-		spend_before(sweep, from_ns, to_ns, &sweep->scope->recording->commands[index]);
+		spend_before(sweep, from_ns, to_ns, TARE_COMMAND(sweep->scope->recording, index));
 	}
 }

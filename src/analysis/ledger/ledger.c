@@ -137,7 +137,7 @@ static size_t find_devices(struct making *making)
 	}
 	for (size_t i = 0; i < making->recording->command_count && !making->strangers; i++)
 		making->strangers =
-		    making->recording->commands[i].queue >= making->recording->queue_count;
+		    TARE_COMMAND(making->recording, i)->queue >= making->recording->queue_count;
 	return count;
 }
 

@@ -31,8 +31,8 @@ static int compare_commands(const void *a, const void *b, void *context)
 {
 	const struct tare_recording *recording = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	const struct tare_recorded_command *x = &recording->commands[i],
-	                                   *y = &recording->commands[j];
+	const struct tare_recorded_command *x = TARE_COMMAND(recording, i),
+	                                   *y = TARE_COMMAND(recording, j);
 	int order = compare_times(x->start_ns, y->start_ns);
 	if (!order)
 		order = compare_times(x->enter_ns, y->enter_ns);
@@ -57,7 +57,7 @@ static int compare_commands(const void *a, const void *b, void *context)
 // Before 0: `i` comes before `j`.
 static inline int compare_indices(const struct tare_recording *recording, uint32_t i, uint32_t j)
 {
-	int64_t a = recording->commands[i].start_ns, b = recording->commands[j].start_ns;
+	int64_t a = TARE_COMMAND(recording, i)->start_ns, b = TARE_COMMAND(recording, j)->start_ns;
 	return a != b ? (a < b ? -1 : 1) : compare_commands(&i, &j, (void *)recording);
 }
 
@@ -97,7 +97,7 @@ static int find_runs(struct runs *runs, size_t count, uint32_t *last)
 	for (size_t i = 0; i <= recording->queue_count; i++)
 		last[i] = TARE_NO_INDEX;
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t queue = recording->commands[runs->found[i]].queue;
+		uint32_t queue = TARE_COMMAND(recording, runs->found[i])->queue;
 		uint32_t *before =
 		    &last[queue < recording->queue_count ? queue : recording->queue_count];
 		runs->next[i] = TARE_NO_INDEX;
@@ -155,8 +155,8 @@ int ledger_order(const struct tare_recording *recording, const struct tare_view 
 	if (!found)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < recording->command_count; i++) {
-		if (!tare_command_timed(&recording->commands[i]) ||
-		    !ledger_has_command(&all, &recording->commands[i]))
+		if (!tare_command_timed(TARE_COMMAND(recording, i)) ||
+		    !ledger_has_command(&all, TARE_COMMAND(recording, i)))
 			continue;
 		found[n++] = i;
 		sorted = sorted && (n < 2 || compare_indices(recording, found[n - 2], i) < 0);

@@ -31,7 +31,7 @@ static void add(struct ledger_parted *parted, const struct tare_recorded_command
 {
 	struct tare_recording *r = &parted->recording;
 	parted->command_of[r->command_count] = of;
-	r->commands[r->command_count++] = *command;
+	r->commands.plain[r->command_count++] = *command;
 }
 
 // Behind each command its parts; what waits for the command goes on doing so.
@@ -45,9 +45,9 @@ static bool copy_commands(const struct tare_recording *from, struct ledger_parte
 	r->command_count = 0;
 	for (uint32_t i = 0; i < from->command_count; i++) {
 		now_at[i] = (uint32_t)r->command_count;
-		add(parted, &from->commands[i], i);
+		add(parted, TARE_COMMAND(from, i), i);
 		for (; part < from->part_count && from->parts[part].command == i; part++) {
-			struct tare_recorded_command command = from->commands[i];
+			struct tare_recorded_command command = *TARE_COMMAND(from, i);
 			command.queue = parted->parts_at[command.queue] +
 			                from->devices[from->parts[part].device].sub_device;
 			command.start_ns = from->parts[part].start_ns;
@@ -85,12 +85,12 @@ int ledger_parts_new(const struct tare_recording *recording, struct ledger_parte
 	size_t commands = recording->command_count + recording->part_count;
 	*r = *recording;
 	r->queues = calloc(recording->queue_count + count_queues(recording) + 1, sizeof *r->queues);
-	r->commands = calloc(commands + 1, sizeof *r->commands);
+	r->commands.plain = calloc(commands + 1, sizeof *r->commands.plain);
 	r->waits = calloc(recording->wait_count + 1, sizeof *r->waits);
 	parted->command_of = calloc(commands + 1, sizeof *parted->command_of);
 	parted->parts_at = calloc(recording->queue_count + 1, sizeof *parted->parts_at);
 	parted->has = calloc(recording->device_count + 1, sizeof *parted->has);
-	bool ready = r->queues && r->commands && r->waits && parted->command_of &&
+	bool ready = r->queues && r->commands.plain && r->waits && parted->command_of &&
 	             parted->parts_at && parted->has;
 	if (ready) {
 		copy_queues(recording, parted);
@@ -107,7 +107,7 @@ void ledger_parts_free(struct ledger_parted *parted)
 	if (!parted)
 		return;
 	free(parted->recording.queues);
-	free(parted->recording.commands);
+	free(parted->recording.commands.plain);
 	free(parted->recording.waits);
 	free(parted->command_of);
 	free(parted->parts_at);
@@ -122,7 +122,7 @@ static size_t without_parts(const struct ledger_scope *scope, const bool *wholes
 	const struct tare_recording *recording = scope->recording;
 	size_t part = 0, count = 0;
 	for (uint32_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		while (part < recording->part_count && recording->parts[part].command < i)
 			part++;
 		bool has = part < recording->part_count && recording->parts[part].command == i;

@@ -154,7 +154,7 @@ static void go(struct sweep *sweep, const uint32_t *order, size_t count)
 {
 	const struct tare_recording *recording = sweep->scope->recording;
 	for (size_t i = 0; i < count && sweep->now_ns < sweep->stop_ns; i++) {
-		const struct tare_recorded_command *command = &recording->commands[order[i]];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, order[i]);
 		enum tare_effect effect = tare_command_effect(command);
 		if (!ledger_has_command(sweep->scope, command))
 			continue;

@@ -91,20 +91,19 @@ static void note_wait(struct search *search, const struct tare_recorded_call *ca
 static int go_back(struct search *search)
 {
 	const struct tare_recording *recording = search->scope->recording;
-	const struct tare_recorded_command *commands = recording->commands;
 	const struct tare_recorded_call *calls = recording->calls;
 	size_t command = recording->command_count, call = recording->call_count;
 	int rc = 0;
 
 	while (command > 0 && !rc) {
-		int64_t at_ns = commands[command - 1].enter_ns;
+		int64_t at_ns = TARE_COMMAND(recording, command - 1)->enter_ns;
 		size_t first = command;
 		while (call > 0 && calls[call - 1].enter_ns > at_ns)
 			note_wait(search, &calls[--call]);
-		while (first > 0 && commands[first - 1].enter_ns == at_ns && !rc)
-			rc = note_untimed(search, &commands[--first]);
+		while (first > 0 && TARE_COMMAND(recording, first - 1)->enter_ns == at_ns && !rc)
+			rc = note_untimed(search, TARE_COMMAND(recording, --first));
 		while (command > first)
-			note_bound(search, &commands[--command]);
+			note_bound(search, TARE_COMMAND(recording, --command));
 	}
 	return rc;
 }

@@ -19,7 +19,7 @@ int ledger_working_add(const struct tare_recording *recording, struct ledger_wor
 		                              .first_part = (uint32_t)gaps->part_count,
 		                              .cause = (uint8_t)gap->cause };
 	if (gap->command < recording->command_count) {
-		int64_t enter_ns = recording->commands[gap->command].enter_ns;
+		int64_t enter_ns = TARE_COMMAND(recording, gap->command)->enter_ns;
 		added->enter_ns = enter_ns < gap->from_ns ? gap->from_ns
 		                  : enter_ns > gap->to_ns ? gap->to_ns
 		                                          : enter_ns;

@@ -49,7 +49,7 @@ int64_t tare_command_launch_ns(const struct tare_recording *recording,
 	uint32_t call = recording->executions[command->execution].call;
 	if (call >= recording->command_count)
 		return 0;
-	const struct tare_recorded_command *by = &recording->commands[call];
+	const struct tare_recorded_command *by = TARE_COMMAND(recording, call);
 	if (by->flags & TARE_COMMAND_NESTED || by->execution >= recording->execution_count)
 		return 0;
 	uint64_t shares = recording->executions[by->execution].shares;

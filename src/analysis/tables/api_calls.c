@@ -42,7 +42,7 @@ static void count_calls(const struct tables_context *context, struct tare_api_ro
 		row->failed += (call->flags & TARE_CALL_FAILED) != 0;
 	}
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (!tare_command_is_run(command) && tables_has_command(context, command))
 			add_calls(row_of(context, rows, command->function), 1,
 			          tables_length(command->enter_ns, command->exit_ns),

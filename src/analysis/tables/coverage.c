@@ -93,7 +93,7 @@ static void find_starters(struct gathering *g)
 	}
 	// A command that ran shows that those before it were started, however that came.
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (command->queue < recording->queue_count &&
 		    (command->flags & TARE_COMMAND_BLOCKING || command->start_ns != TARE_NO_TIME))
 			note(&g->queue_ns[command->queue], command->enter_ns);
@@ -154,7 +154,7 @@ static void count_commands(struct gathering *g)
 	const struct tare_recording *recording = g->context->recording;
 	struct tare_coverage *coverage = g->coverage;
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		uint32_t process = tables_process(recording, command->thread);
 		struct tables_span span;
 		if (!tables_has_command(g->context, command) || tare_command_is_drivers(command))
@@ -281,7 +281,8 @@ static void find_contents(struct gathering *g)
 	struct tare_coverage *coverage = g->coverage;
 	for (size_t i = 0; i < recording->place_count; i++) {
 		const struct tare_recorded_place *place = &recording->places[i];
-		const struct tare_recorded_command *command = &recording->commands[place->command];
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(recording, place->command);
 		uint32_t process = tables_process(recording, command->thread);
 		bool whole = place->contents == TARE_CONTENTS_WHOLE;
 		bool sampled = place->contents == TARE_CONTENTS_SAMPLED;

@@ -67,10 +67,9 @@ struct tables_context {
 // none. Returns 0 or -ENOMEM; free *twice in either case.
 int tables_find_twice(const struct tare_recording *recording, bool **twice);
 
-static inline bool tables_is_twice(const struct tables_context *context,
-                                   const struct tare_recorded_command *command)
+static inline bool tables_is_twice(const struct tables_context *context, size_t command)
 {
-	return context->twice && context->twice[command - context->recording->commands];
+	return context->twice && context->twice[command];
 }
 int tables_context_open(const struct tare_recording *recording, const struct tare_view *view,
                         const struct tare_ledgers *ledgers, struct tables_context *context);

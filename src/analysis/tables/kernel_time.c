@@ -81,7 +81,7 @@ int tables_busy_open(const struct tables_context *context, bool of_view, struct 
 	if (!of || !busy->first || !busy->total)
 		code = -ENOMEM;
 	for (size_t i = 0; i < recording->command_count && !code; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span;
 		if (is_counted(context, of_view, command, &span))
 			code = add_span(&of[tables_device(context, command)], span);

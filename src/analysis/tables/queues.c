@@ -42,7 +42,7 @@ static void gather(struct gathering *g, enum what what)
 	const struct tare_recording *recording = g->context->recording;
 	memset(g->count, 0, recording->queue_count * sizeof *g->count);
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span, *to;
 		if (!is_listed(g, command) || !tables_timed(command, &span) ||
 		    (what == LATENCY && command->flags & TARE_COMMAND_BLOCKING))
@@ -124,7 +124,7 @@ static int find_depths(struct gathering *g)
 	if (!ended || !begun || !command_ns || !first_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		uint32_t queue = command->queue;
 		int64_t enter_ns = tables_bounded(command->enter_ns);
 		const struct tables_span *ends;
@@ -189,7 +189,7 @@ static int place_queues(struct gathering *g)
 			                              .mean_depth = NAN,
 			                              .median_latency_ns = TARE_NO_TIME };
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span;
 		if (!is_listed(g, command))
 			continue;

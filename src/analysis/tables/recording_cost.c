@@ -225,7 +225,7 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 	struct sum sum = { .known = true, .execution = TARE_NO_INDEX };
 	add_appends(&sum, context);
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		uint32_t process = tables_process(recording, command->thread);
 		if (is_levelzero(recording, process)) {
 			if (tables_has_command(context, command))

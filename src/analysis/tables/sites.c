@@ -118,7 +118,7 @@ static void add_commands(struct gathering *g, const struct tare_view_filter *mem
 	const struct tare_recording *r = g->recording;
 
 	for (size_t i = 0; i < r->command_count && !g->failed; i++) {
-		const struct tare_recorded_command *c = &r->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
 		struct tare_site_row *row;
 		g->row_of[i] = TARE_NO_INDEX;
 		if (!tare_view_filter_has_command(members, c))

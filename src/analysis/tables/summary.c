@@ -150,7 +150,7 @@ static double median_of(const struct tables_context *context, const struct table
 	const struct tare_recording *recording = context->recording;
 	size_t n = 0;
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span;
 		bool timed = tables_timed(command, &span);
 		if (!tables_has_command_of_any_name(context, command) ||
@@ -183,8 +183,8 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 	struct sums sums = { .work_from_ns = TARE_NO_TIME, .work_to_ns = TARE_NO_TIME };
 	summary->working_from_ns = summary->working_to_ns = TARE_NO_TIME;
 	for (size_t i = 0; i < recording->command_count; i++)
-		if (tables_has_command_of_any_name(context, &recording->commands[i]))
-			sum_command(recording, &recording->commands[i], &sums, pace, summary);
+		if (tables_has_command_of_any_name(context, TARE_COMMAND(recording, i)))
+			sum_command(recording, TARE_COMMAND(recording, i), &sums, pace, summary);
 	summary->launch_ns = sums.call_ns;
 	summary->mean_launch_ns = sums.calls > 0 ? (double)sums.call_ns / (double)sums.calls : NAN;
 	pace->kernels = sums.runs[1] > 0;
@@ -220,9 +220,9 @@ static uint32_t *find_first_launches(const struct tare_recording *recording)
 	for (size_t i = 0; i < recording->kernel_count; i++)
 		first[i] = TARE_NO_INDEX;
 	for (size_t i = recording->command_count; i-- > 0;)
-		if (recording->commands[i].kind == TARE_KIND_KERNEL &&
-		    recording->commands[i].object < recording->kernel_count)
-			first[recording->commands[i].object] = (uint32_t)i;
+		if (TARE_COMMAND(recording, i)->kind == TARE_KIND_KERNEL &&
+		    TARE_COMMAND(recording, i)->object < recording->kernel_count)
+			first[TARE_COMMAND(recording, i)->object] = (uint32_t)i;
 	return first;
 }
 
@@ -271,7 +271,7 @@ static int sum_first_launches(const struct tables_context *context,
 		}
 		if (gap->command >= recording->command_count)
 			continue;
-		command = &recording->commands[gap->command];
+		command = TARE_COMMAND(recording, gap->command);
 		if (command->kind != TARE_KIND_KERNEL ||
 		    command->object >= recording->kernel_count ||
 		    first[command->object] != gap->command || !add_first_launch(command, gap, pace))

@@ -110,21 +110,22 @@ static int find_cell(struct gathering *g, const struct tare_recorded_command *co
 	return 0;
 }
 
-static bool is_listed(const struct gathering *g, const struct tare_recorded_command *command)
+static bool is_listed(const struct gathering *g, size_t index,
+                      const struct tare_recorded_command *command)
 {
 	return tables_is_kernel(command) && tables_has_command(g->context, command) &&
-	       !tables_is_twice(g->context, command);
+	       !tables_is_twice(g->context, index);
 }
 
 static int count_cells(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span;
 		struct cell *at;
 		uint32_t cell;
-		if (!is_listed(g, command))
+		if (!is_listed(g, i, command))
 			continue;
 		if (find_cell(g, command, &cell) != 0)
 			return -ENOMEM;
@@ -177,10 +178,10 @@ static int place_cells(struct gathering *g)
 	if (!g->spans)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span;
 		uint32_t cell;
-		if (!is_listed(g, command) || !tables_timed(command, &span))
+		if (!is_listed(g, i, command) || !tables_timed(command, &span))
 			continue;
 		if (find_cell(g, command, &cell) != 0)
 			return -ENOMEM;

@@ -93,10 +93,11 @@ static struct tare_transfer_row begin_row(const struct tables_context *context,
 	};
 }
 
-static bool is_listed(const struct gathering *g, const struct tare_recorded_command *command)
+static bool is_listed(const struct gathering *g, size_t index,
+                      const struct tare_recorded_command *command)
 {
 	return tables_is_transfer(command) && tables_has_command(g->context, command) &&
-	       !tables_is_twice(g->context, command);
+	       !tables_is_twice(g->context, index);
 }
 
 enum { CLASS_BITS = 8 };
@@ -154,9 +155,9 @@ static int count_rows(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		uint32_t number, known = (uint32_t)g->rows.count;
-		if (!is_listed(g, command))
+		if (!is_listed(g, i, command))
 			continue;
 		if (tables_number(&g->rows, key_of(g->context, command), &number) != 0)
 			return -ENOMEM;
@@ -286,11 +287,11 @@ static int fill_spans(struct gathering *g, bool rates, size_t *count)
 	const struct tare_recording *recording = g->context->recording;
 	memset(count, 0, g->rows.count * sizeof *count);
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span;
 		uint32_t row;
 		int64_t ns;
-		if (!is_listed(g, command) || !tables_timed(command, &span))
+		if (!is_listed(g, i, command) || !tables_timed(command, &span))
 			continue;
 		if (tables_number(&g->rows, key_of(g->context, command), &row) != 0)
 			return -ENOMEM;

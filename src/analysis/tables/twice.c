@@ -38,12 +38,12 @@ int tables_find_twice(const struct tare_recording *recording, bool **twice)
 		last[i] = TARE_NO_INDEX;
 	// In the order of entering: who encloses comes first.
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (command->thread >= recording->thread_count)
 			continue;
 		uint32_t before = last[command->thread];
 		const struct tare_recorded_command *outer =
-		    before == TARE_NO_INDEX ? NULL : &recording->commands[before];
+		    before == TARE_NO_INDEX ? NULL : TARE_COMMAND(recording, before);
 		bool within = outer && command->exit_ns <= outer->exit_ns &&
 		              command->enter_ns >= outer->enter_ns &&
 		              api_of(recording, outer) != api_of(recording, command);

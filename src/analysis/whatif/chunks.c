@@ -95,7 +95,7 @@ static int find_apart(const struct whatif_scope *scope, bool *apart)
 		return -ENOMEM;
 	*apart = true;
 	for (size_t i = 0; i < recording->command_count && *apart; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (!is_of_chunk(scope, command))
 			continue;
 		enum tare_effect effect = tare_command_effect(command);
@@ -118,7 +118,7 @@ static int gather(const struct whatif_scope *scope, struct whatif_chunks *chunks
 		code = -ENOMEM;
 	chunks->count = 0;
 	for (size_t i = 0; !code && i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		uint32_t row = apart ? command->thread : command->queue;
 		if (row < rows && is_of_chunk(scope, command))
 			code = add_command(chunks, &queues[row], command);

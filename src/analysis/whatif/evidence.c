@@ -93,7 +93,7 @@ static int gather(const struct whatif_scope *scope, struct gathered *gathered)
 {
 	struct kind_spans *kinds = gathered->kinds;
 	for (size_t i = 0; i < scope->count; i++)
-		if (take_command(gathered, &scope->recording->commands[scope->order[i]],
+		if (take_command(gathered, TARE_COMMAND(scope->recording, scope->order[i]),
 		                 scope->order[i]))
 			return -ENOMEM;
 	for (int k = 0; k < TARE_STAGE_COUNT; k++) {
@@ -184,10 +184,10 @@ static int64_t free_since(const struct tare_recording *recording,
 	for (size_t i = command->first_wait; i < recording->wait_count; i++) {
 		const struct tare_recorded_wait *wait = &recording->waits[i];
 		if (wait->command >= recording->command_count ||
-		    !tare_command_timed(&recording->commands[wait->command]))
+		    !tare_command_timed(TARE_COMMAND(recording, wait->command)))
 			return command->start_ns; // when that came is not known
-		if (recording->commands[wait->command].end_ns > free_ns)
-			free_ns = recording->commands[wait->command].end_ns;
+		if (TARE_COMMAND(recording, wait->command)->end_ns > free_ns)
+			free_ns = TARE_COMMAND(recording, wait->command)->end_ns;
 		if (wait->last)
 			break;
 	}
@@ -241,7 +241,8 @@ static int find_apart(const struct whatif_scope *scope, struct kind_spans *kinds
 	for (size_t i = 0; i < recording->queue_count; i++)
 		queue_end_ns[i] = INT64_MIN;
 	for (size_t i = 0; i < scope->count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[scope->order[i]];
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(recording, scope->order[i]);
 		count_apart(scope, kinds, queue_end_ns, command, evidence);
 		if (command->end_ns > queue_end_ns[command->queue])
 			queue_end_ns[command->queue] = command->end_ns;
@@ -281,7 +282,7 @@ static double duplex_of(const struct whatif_scope *scope, struct gathered *gathe
 	double most = gathered->most[kind];
 	for (size_t i = 0; i < gathered->copy_count; i++) {
 		const struct tare_recorded_command *c =
-		    &scope->recording->commands[gathered->copies[i]];
+		    TARE_COMMAND(scope->recording, gathered->copies[i]);
 		if (kind_of(c) != kind)
 			continue;
 		double ns = (double)(c->end_ns - c->start_ns);

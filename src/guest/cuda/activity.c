@@ -3,7 +3,18 @@
 // back from threads of its own; who harvests reads them.
 #include "guest/cuda/cuda.h"
 
-enum { BUFFER_BYTES = 1 << 20, MOST_BUFFERS = 64, FLUSH_MS = 100, MOST_EARLY = 1024 };
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	BUFFER_BYTES = 1 << 20,
+	MOST_BUFFERS = 64,
+	FLUSH_MS = 100,
+	MOST_EARLY = 1024,
+	LOOK_NS = 20000, // whether another thread still reads
+	LOOKS = 20000,   // at least 0.4 s
+};
 
 // A buffer, behind whose head the records are.
 struct buffer {
@@ -29,6 +40,7 @@ static bool nodes_told; // records have the graph's node that they are of
 static struct buffer *idle, *full;
 static uint32_t made;
 static guest_lock lock, harvesting; // the first for a few stores
+static _Atomic(const struct guest_thread *) harvester;
 static uint64_t flushed_ticks;
 static _Atomic bool tracing;
 // Activities of calls that have not returned yet.
@@ -274,17 +286,44 @@ static void flush_if_due(void)
 	cuda_cupti.cuptiActivityFlushAll(0);
 }
 
+static bool try_to_harvest(const struct guest_thread *thread)
+{
+	if (!guest_try(&harvesting))
+		return false;
+	atomic_store(&harvester, thread);
+	return true;
+}
+
+static void end_harvest(void)
+{
+	atomic_store(&harvester, NULL);
+	guest_release(&harvesting);
+}
+
+// What the helper has begun to read it reads to the end: what came since would stay unread.
+// Nobody waits for himself (exit in a signal handler), nor for long.
+static bool harvest_last(const struct guest_thread *thread)
+{
+	static const struct timespec moment = { .tv_nsec = LOOK_NS };
+	for (int i = 0; i < LOOKS && atomic_load(&harvester) != thread; i++) {
+		if (try_to_harvest(thread))
+			return true;
+		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &moment, NULL);
+	}
+	return false;
+}
+
 void cuda_harvest(void)
 {
 	struct guest_thread *thread = tracing ? guest_thread() : NULL;
-	if (!thread || !atomic_load(&guest_alive) || !guest_try(&harvesting))
+	if (!thread || !atomic_load(&guest_alive) || !try_to_harvest(thread))
 		return;
 	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED) ||
 	    atomic_load(&cuda_pages_told))
 		flush_if_due();
 	cuda_clock_pairs(thread, false);
 	read_all(thread);
-	guest_release(&harvesting);
+	end_harvest();
 }
 
 void cuda_flush_at_exit(void)
@@ -296,11 +335,11 @@ void cuda_flush_at_exit(void)
 		return;
 	before = guest_aside_begin(thread, TARE_TRACE_CUDA);
 	cuda_cupti.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
-	if (guest_try(&harvesting)) {
+	if (harvest_last(thread)) {
 		cuda_clock_pairs(thread, true);
 		read_all(thread);
 		read_early(thread, true);
-		guest_release(&harvesting);
+		end_harvest();
 	}
 	guest_aside_end(thread, before);
 }

@@ -79,7 +79,6 @@ static void platform_seen(const struct ze_driver *driver, ze_driver_handle_t han
 void ze_after_zeDriverGet(struct guest_thread *thread, const struct ze_driver *driver,
                           uint32_t *count, ze_driver_handle_t *found, ze_result_t result)
 {
-	(void)thread;
 	for (uint32_t i = 0;
 	     result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++)
 		platform_seen(driver, found[i]);
@@ -297,7 +296,6 @@ void ze_after_zeDeviceGet(struct guest_thread *thread, const struct ze_driver *d
                           ze_driver_handle_t platform, uint32_t *count, ze_device_handle_t *found,
                           ze_result_t result)
 {
-	(void)thread;
 	for (uint32_t i = 0;
 	     result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++) {
 		platform_seen(driver, platform);
@@ -309,7 +307,6 @@ void ze_after_zeDeviceGetSubDevices(struct guest_thread *thread, const struct ze
                                     ze_device_handle_t device, uint32_t *count,
                                     ze_device_handle_t *found, ze_result_t result)
 {
-	(void)thread, (void)device;
 	for (uint32_t i = 0;
 	     result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++)
 		device_seen(driver, found[i], NULL);
@@ -392,7 +389,6 @@ void ze_after_zeContextCreate(struct guest_thread *thread, const struct ze_drive
                               ze_driver_handle_t platform, const ze_context_desc_t *desc,
                               ze_context_handle_t *made, ze_result_t result)
 {
-	(void)thread, (void)driver, (void)platform, (void)desc;
 	define_context(result, made);
 }
 
@@ -401,6 +397,5 @@ void ze_after_zeContextCreateEx(struct guest_thread *thread, const struct ze_dri
                                 uint32_t count, ze_device_handle_t *list, ze_context_handle_t *made,
                                 ze_result_t result)
 {
-	(void)thread, (void)driver, (void)platform, (void)desc, (void)count, (void)list;
 	define_context(result, made);
 }

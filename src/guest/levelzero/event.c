@@ -94,7 +94,6 @@ void ze_after_zeEventCreate(struct guest_thread *thread, const struct ze_driver 
                             ze_event_pool_handle_t pool, const ze_event_desc_t *desc,
                             ze_event_handle_t *made, ze_result_t result)
 {
-	(void)thread, (void)driver, (void)desc;
 	uint64_t of = guest_map_find(pools, pool, POOL_KNOWN);
 	if (result == ZE_RESULT_SUCCESS && made != NULL)
 		event_made(*made, pool, (of & POOL_TIMED) != 0, (of & POOL_COUNTS) != 0);
@@ -287,7 +286,6 @@ ze_result_t ze_do_zeEventDestroy(const struct ze_driver *driver, ze_event_handle
 void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_driver *driver,
                                 ze_event_handle_t handle)
 {
-	(void)driver;
 	struct ze_event *event = ze_event_find(handle);
 	if (event == NULL)
 		return;
@@ -301,7 +299,6 @@ void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_dri
 void ze_before_zeEventHostSignal(struct guest_thread *thread, const struct ze_driver *driver,
                                  ze_event_handle_t handle)
 {
-	(void)driver;
 	struct ze_event *event = ze_event_find(handle);
 	if (event == NULL)
 		return;

@@ -476,7 +476,6 @@ void ze_after_zeCommandQueueSynchronize(struct guest_thread *thread, const struc
                                         ze_command_queue_handle_t queue, uint64_t timeout,
                                         ze_result_t result)
 {
-	(void)driver, (void)queue, (void)timeout;
 	if (result == ZE_RESULT_SUCCESS)
 		seen_all(thread);
 }
@@ -484,7 +483,6 @@ void ze_after_zeCommandQueueSynchronize(struct guest_thread *thread, const struc
 void ze_after_zeFenceHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
                                      ze_fence_handle_t fence, uint64_t timeout, ze_result_t result)
 {
-	(void)driver, (void)fence, (void)timeout;
 	if (result == ZE_RESULT_SUCCESS)
 		seen_all(thread);
 }
@@ -492,7 +490,6 @@ void ze_after_zeFenceHostSynchronize(struct guest_thread *thread, const struct z
 void ze_after_zeFenceQueryStatus(struct guest_thread *thread, const struct ze_driver *driver,
                                  ze_fence_handle_t fence, ze_result_t result)
 {
-	(void)driver, (void)fence;
 	if (result == ZE_RESULT_SUCCESS)
 		seen_all(thread);
 }
@@ -500,7 +497,6 @@ void ze_after_zeFenceQueryStatus(struct guest_thread *thread, const struct ze_dr
 void ze_after_zeDeviceSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
                                   ze_device_handle_t device, ze_result_t result)
 {
-	(void)driver, (void)device;
 	if (result == ZE_RESULT_SUCCESS)
 		seen_all(thread);
 }
@@ -510,7 +506,6 @@ void ze_after_zeCommandListHostSynchronize(struct guest_thread *thread,
                                            ze_command_list_handle_t handle, uint64_t timeout,
                                            ze_result_t result)
 {
-	(void)driver, (void)timeout, (void)handle;
 	// It may have executed others.
 	if (result == ZE_RESULT_SUCCESS)
 		seen_all(thread);
@@ -530,13 +525,11 @@ static void event_seen(struct guest_thread *thread, ze_event_handle_t handle, ze
 void ze_after_zeEventHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
                                      ze_event_handle_t event, uint64_t timeout, ze_result_t result)
 {
-	(void)driver, (void)timeout;
 	event_seen(thread, event, result);
 }
 
 void ze_after_zeEventQueryStatus(struct guest_thread *thread, const struct ze_driver *driver,
                                  ze_event_handle_t event, ze_result_t result)
 {
-	(void)driver;
 	event_seen(thread, event, result);
 }

@@ -56,7 +56,6 @@ void ze_after_zeImageCreate(struct guest_thread *thread, const struct ze_driver 
                             const ze_image_desc_t *desc, ze_image_handle_t *made,
                             ze_result_t result)
 {
-	(void)thread, (void)driver;
 	struct image *image = result == ZE_RESULT_SUCCESS ? ze_take(&spares, sizeof *image) : NULL;
 	if (image == NULL)
 		return;
@@ -70,7 +69,6 @@ void ze_after_zeImageCreate(struct guest_thread *thread, const struct ze_driver 
 void ze_before_zeImageDestroy(struct guest_thread *thread, const struct ze_driver *driver,
                               ze_image_handle_t handle)
 {
-	(void)thread, (void)driver;
 	struct image *image = (struct image *)(uintptr_t)guest_map_find(images, handle, 0);
 	if (image == NULL)
 		return;

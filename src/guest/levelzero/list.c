@@ -44,7 +44,6 @@ void ze_after_zeCommandQueueCreate(struct guest_thread *thread, const struct ze_
                                    const ze_command_queue_desc_t *desc,
                                    ze_command_queue_handle_t *made, ze_result_t result)
 {
-	(void)thread;
 	struct ze_queue *queue =
 	    result == ZE_RESULT_SUCCESS ? ze_take(&spare_queues, sizeof *queue) : NULL;
 	if (queue == NULL)
@@ -62,7 +61,6 @@ void ze_after_zeCommandQueueCreate(struct guest_thread *thread, const struct ze_
 void ze_before_zeCommandQueueDestroy(struct guest_thread *thread, const struct ze_driver *driver,
                                      ze_command_queue_handle_t handle)
 {
-	(void)driver;
 	struct ze_queue *queue = ze_queue_find(handle);
 	ze_harvest_all(thread);
 	if (queue == NULL)
@@ -213,7 +211,6 @@ struct ze_list *ze_list_find(struct guest_thread *thread, ze_command_list_handle
 void ze_before_zeCommandListReset(struct guest_thread *thread, const struct ze_driver *driver,
                                   ze_command_list_handle_t handle)
 {
-	(void)driver;
 	struct ze_list *list = ze_list_find(thread, handle);
 	if (list == NULL || list->immediate)
 		return;
@@ -232,7 +229,6 @@ void ze_before_zeCommandListReset(struct guest_thread *thread, const struct ze_d
 void ze_before_zeCommandListDestroy(struct guest_thread *thread, const struct ze_driver *driver,
                                     ze_command_list_handle_t handle)
 {
-	(void)driver;
 	struct ze_list *list = ze_list_find(thread, handle);
 	if (list != NULL && list->device != NULL && ze_may_call())
 		ze_clock_pair_behind(thread, list->device);
@@ -246,7 +242,6 @@ void ze_before_zeCommandListDestroy(struct guest_thread *thread, const struct ze
 void ze_after_zeCommandListDestroy(struct guest_thread *thread, const struct ze_driver *driver,
                                    ze_command_list_handle_t handle, ze_result_t result)
 {
-	(void)driver;
 	struct ze_list *list = ze_of(thread)->list; // that was found before
 	if (list == NULL || list->handle != handle || atomic_load(&list->state) != ZE_LIST_USED)
 		return;

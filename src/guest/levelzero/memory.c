@@ -17,7 +17,6 @@ void ze_after_zeMemAllocShared(struct guest_thread *thread, const struct ze_driv
                                const ze_host_mem_alloc_desc_t *host, size_t bytes, size_t alignment,
                                ze_device_handle_t device, void **made, ze_result_t result)
 {
-	(void)thread, (void)driver, (void)desc, (void)host, (void)alignment;
 	allocated(result, made, context, device, bytes, TARE_TRACE_MEMORY_SHARED);
 }
 
@@ -26,7 +25,6 @@ void ze_after_zeMemAllocDevice(struct guest_thread *thread, const struct ze_driv
                                size_t bytes, size_t alignment, ze_device_handle_t device,
                                void **made, ze_result_t result)
 {
-	(void)thread, (void)driver, (void)desc, (void)alignment;
 	allocated(result, made, context, device, bytes, TARE_TRACE_MEMORY_BUFFER);
 }
 
@@ -34,7 +32,6 @@ void ze_after_zeMemAllocHost(struct guest_thread *thread, const struct ze_driver
                              ze_context_handle_t context, const ze_host_mem_alloc_desc_t *desc,
                              size_t bytes, size_t alignment, void **made, ze_result_t result)
 {
-	(void)thread, (void)driver, (void)desc, (void)alignment;
 	allocated(result, made, context, NULL, bytes, TARE_TRACE_MEMORY_PINNED);
 }
 
@@ -42,7 +39,6 @@ void ze_after_zeMemAllocHost(struct guest_thread *thread, const struct ze_driver
 void ze_before_zeMemFree(struct guest_thread *thread, const struct ze_driver *driver,
                          ze_context_handle_t context, void *memory)
 {
-	(void)thread, (void)driver, (void)context;
 	guest_region_forget(memory);
 }
 
@@ -50,6 +46,5 @@ void ze_before_zeMemFreeExt(struct guest_thread *thread, const struct ze_driver 
                             ze_context_handle_t context, const ze_memory_free_ext_desc_t *desc,
                             void *memory)
 {
-	(void)thread, (void)driver, (void)context, (void)desc;
 	guest_region_forget(memory);
 }

@@ -25,7 +25,6 @@ void ze_after_zeModuleCreate(struct guest_thread *thread, const struct ze_driver
                              const ze_module_desc_t *desc, ze_module_handle_t *made,
                              ze_module_build_log_handle_t *log, ze_result_t result)
 {
-	(void)thread, (void)driver, (void)log;
 	if (result != ZE_RESULT_SUCCESS)
 		return;
 	guest_map_put(devices, *made, (uintptr_t)device);
@@ -75,7 +74,6 @@ void ze_after_zeKernelCreate(struct guest_thread *thread, const struct ze_driver
                              ze_module_handle_t module, const ze_kernel_desc_t *desc,
                              ze_kernel_handle_t *made, ze_result_t result)
 {
-	(void)thread;
 	struct ze_kernel *kernel =
 	    result == ZE_RESULT_SUCCESS ? ze_take(&spares, sizeof *kernel) : NULL;
 	if (kernel == NULL)
@@ -89,7 +87,6 @@ void ze_after_zeKernelCreate(struct guest_thread *thread, const struct ze_driver
 void ze_before_zeKernelDestroy(struct guest_thread *thread, const struct ze_driver *driver,
                                ze_kernel_handle_t handle)
 {
-	(void)driver;
 	struct ze_kernel *kernel = ze_kernel_find(thread, handle);
 	if (kernel == NULL)
 		return;
@@ -123,8 +120,6 @@ void ze_after_zeCommandListAppendLaunchKernelWithArguments(
     ze_result_t result)
 {
 	struct ze_kernel *kernel = ze_kernel_find(thread, handle);
-	(void)driver, (void)list, (void)groups, (void)arguments, (void)next, (void)signal;
-	(void)wait_count, (void)waits;
 	if (kernel == NULL)
 		return;
 	kernel->unsure = result != ZE_RESULT_SUCCESS;

@@ -26,7 +26,6 @@ void ze_before_zeCommandListGetNextCommandIdExp(struct guest_thread *thread,
                                                 ze_command_list_handle_t list, const void *desc,
                                                 uint64_t *id)
 {
-	(void)driver, (void)id;
 	next_is_mutable(thread, list, desc, 0);
 }
 
@@ -34,7 +33,6 @@ void ze_before_zeCommandListGetNextCommandIdWithKernelsExp(
     struct guest_thread *thread, const struct ze_driver *driver, ze_command_list_handle_t list,
     const void *desc, uint32_t count, ze_kernel_handle_t *kernels, uint64_t *id)
 {
-	(void)driver, (void)count, (void)kernels, (void)id;
 	next_is_mutable(thread, list, desc, ZE_MUTABLE_KERNEL);
 }
 
@@ -55,7 +53,6 @@ void ze_before_zeCommandListUpdateMutableCommandSignalEventExp(struct guest_thre
                                                                ze_command_list_handle_t list,
                                                                uint64_t id, ze_event_handle_t event)
 {
-	(void)driver, (void)id, (void)event;
 	share(thread, list);
 }
 
@@ -65,7 +62,6 @@ void ze_after_zeCommandListCreateCloneExp(struct guest_thread *thread,
                                           ze_command_list_handle_t list,
                                           ze_command_list_handle_t *made, ze_result_t result)
 {
-	(void)driver;
 	const struct ze_list *of = result == ZE_RESULT_SUCCESS ? ze_list_find(thread, list) : NULL;
 	if (of == NULL || of->content == NULL || made == NULL)
 		return;

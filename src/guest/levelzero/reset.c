@@ -48,7 +48,6 @@ void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread,
                                              ze_command_list_handle_t handle,
                                              ze_event_handle_t reset)
 {
-	(void)driver;
 	struct ze_event *event = ze_event_find(reset);
 	struct ze_list *list = ze_list_find(thread, handle);
 	// One that counts cannot be reset: the driver refuses it.

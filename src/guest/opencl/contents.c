@@ -28,7 +28,6 @@ void layer_contents(struct guest_thread *thread, const struct layer_command *com
 	const struct guest_contents_of of = { .track = thread->track, .number = number };
 	struct guest_contents contents;
 	bool to_device = direction == TARE_DIRECTION_TO_DEVICE;
-	(void)command;
 	// Our own trials have no record.
 	if (thread->helper || (!to_device && direction != TARE_DIRECTION_FROM_DEVICE))
 		return;
@@ -60,7 +59,6 @@ void layer_before_clEnqueueUnmapMemObject(struct guest_thread *thread, cl_comman
                                           const cl_event *waits, cl_event *event)
 {
 	struct guest_region region;
-	(void)queue, (void)memory, (void)count, (void)waits, (void)event;
 	layer_of(thread)->unmapping.bytes = 0;
 	if (guest_compares() && guest_region_find(mapped, &region) &&
 	    region.start == (const char *)mapped &&

@@ -250,7 +250,6 @@ void layer_clock_pair(struct guest_thread *thread, struct layer_device *device, 
 void layer_after_clGetPlatformIDs(struct guest_thread *thread, cl_int result, cl_uint entries,
                                   cl_platform_id *found, cl_uint *count)
 {
-	(void)thread, (void)count;
 	for (cl_uint i = 0; result == CL_SUCCESS && found != NULL && i < entries; i++) {
 		// Without a count it is not known how many were filled in, but for the first.
 		if (count != NULL ? i >= *count : i > 0)
@@ -263,7 +262,6 @@ void layer_after_clGetDeviceIDs(struct guest_thread *thread, cl_int result, cl_p
                                 cl_device_type type, cl_uint entries, cl_device_id *found,
                                 cl_uint *count)
 {
-	(void)thread, (void)type, (void)platform;
 	for (cl_uint i = 0; result == CL_SUCCESS && found != NULL && i < entries; i++) {
 		if (count != NULL ? i >= *count : i > 0)
 			break;
@@ -275,7 +273,6 @@ void layer_after_clCreateSubDevices(struct guest_thread *thread, cl_int result, 
                                     const cl_device_partition_property *properties, cl_uint entries,
                                     cl_device_id *made, cl_uint *count)
 {
-	(void)thread, (void)parent, (void)properties;
 	for (cl_uint i = 0; result == CL_SUCCESS && made != NULL && i < entries; i++) {
 		if (count != NULL ? i >= *count : i > 0)
 			break;
@@ -313,7 +310,6 @@ void layer_after_clCreateContext(struct guest_thread *thread, cl_context result,
                                                            void *),
                                  void *data, cl_int *error)
 {
-	(void)properties, (void)count, (void)list, (void)notify, (void)data, (void)error;
 	if (result != NULL)
 		define_context(thread, result);
 }
@@ -323,7 +319,6 @@ void layer_after_clCreateContextFromType(
     cl_device_type type, void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
     void *data, cl_int *error)
 {
-	(void)properties, (void)type, (void)notify, (void)data, (void)error;
 	if (result != NULL)
 		define_context(thread, result);
 }

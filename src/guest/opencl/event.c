@@ -81,7 +81,6 @@ void layer_after_clWaitForEvents(struct guest_thread *thread, cl_int result, cl_
                                  const cl_event *events)
 {
 	struct layer_thread *mine = layer_of(thread);
-	(void)count, (void)events;
 	uint32_t known = mine->waited_count;
 	mine->waited_count = 0;
 	if (result != CL_SUCCESS && result != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
@@ -97,7 +96,6 @@ void layer_after_clWaitForEvents(struct guest_thread *thread, cl_int result, cl_
 void layer_after_clCreateUserEvent(struct guest_thread *thread, cl_event result, cl_context context,
                                    cl_int *error)
 {
-	(void)thread, (void)error;
 	if (result != NULL)
 		layer_define(TARE_OBJECT_EVENT, result, context, NULL, 0, 0, 0, 0);
 }
@@ -105,7 +103,6 @@ void layer_after_clCreateUserEvent(struct guest_thread *thread, cl_event result,
 void layer_after_clCreateEventFromGLsyncKHR(struct guest_thread *thread, cl_event result,
                                             cl_context context, cl_GLsync sync, cl_int *error)
 {
-	(void)thread, (void)sync, (void)error;
 	if (result != NULL)
 		layer_define(TARE_OBJECT_EVENT, result, context, NULL, 0, 0, 0, 0);
 }
@@ -114,7 +111,6 @@ void layer_after_clCreateEventFromEGLSyncKHR(struct guest_thread *thread, cl_eve
                                              cl_context context, CLeglSyncKHR sync,
                                              CLeglDisplayKHR display, cl_int *error)
 {
-	(void)thread, (void)sync, (void)display, (void)error;
 	if (result != NULL)
 		layer_define(TARE_OBJECT_EVENT, result, context, NULL, 0, 0, 0, 0);
 }

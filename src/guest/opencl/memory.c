@@ -59,7 +59,6 @@ static void define_buffer(cl_mem buffer, cl_context context, cl_mem_flags flags,
 void layer_after_clCreateBuffer(struct guest_thread *thread, cl_mem result, cl_context context,
                                 cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
 {
-	(void)thread, (void)error;
 	define_buffer(result, context, flags, bytes, host);
 }
 
@@ -69,7 +68,6 @@ void layer_after_clCreateBufferWithProperties(struct guest_thread *thread, cl_me
                                               cl_mem_flags flags, size_t bytes, void *host,
                                               cl_int *error)
 {
-	(void)thread, (void)error, (void)properties;
 	define_buffer(result, context, flags, bytes, host);
 }
 
@@ -79,7 +77,6 @@ void layer_after_clCreateBufferWithPropertiesINTEL(struct guest_thread *thread, 
                                                    cl_mem_flags flags, size_t bytes, void *host,
                                                    cl_int *error)
 {
-	(void)thread, (void)error, (void)properties;
 	define_buffer(result, context, flags, bytes, host);
 }
 
@@ -87,7 +84,6 @@ void layer_after_clImportMemoryARM(struct guest_thread *thread, cl_mem result, c
                                    cl_mem_flags flags, const cl_import_properties_arm *properties,
                                    void *memory, size_t bytes, cl_int *error)
 {
-	(void)thread, (void)error, (void)properties, (void)memory;
 	define_buffer(result, context, flags | CL_MEM_USE_HOST_PTR, bytes, NULL);
 }
 
@@ -95,7 +91,6 @@ void layer_after_clCreateSubBuffer(struct guest_thread *thread, cl_mem result, c
                                    cl_mem_flags flags, cl_buffer_create_type type, const void *info,
                                    cl_int *error)
 {
-	(void)thread, (void)error;
 	if (result == NULL)
 		return;
 	uint64_t bytes = type == CL_BUFFER_CREATE_TYPE_REGION && info != NULL
@@ -113,7 +108,6 @@ void layer_after_clCreateImage(struct guest_thread *thread, cl_mem result, cl_co
                                cl_mem_flags flags, const cl_image_format *format,
                                const cl_image_desc *description, void *host, cl_int *error)
 {
-	(void)thread, (void)format, (void)description, (void)error;
 	define_image(result, context, flags, host);
 }
 
@@ -124,7 +118,6 @@ void layer_after_clCreateImageWithProperties(struct guest_thread *thread, cl_mem
                                              const cl_image_desc *description, void *host,
                                              cl_int *error)
 {
-	(void)thread, (void)properties, (void)format, (void)description, (void)error;
 	define_image(result, context, flags, host);
 }
 
@@ -132,7 +125,6 @@ void layer_after_clCreateImage2D(struct guest_thread *thread, cl_mem result, cl_
                                  cl_mem_flags flags, const cl_image_format *format, size_t width,
                                  size_t height, size_t pitch, void *host, cl_int *error)
 {
-	(void)thread, (void)format, (void)width, (void)height, (void)pitch, (void)error;
 	define_image(result, context, flags, host);
 }
 
@@ -141,8 +133,6 @@ void layer_after_clCreateImage3D(struct guest_thread *thread, cl_mem result, cl_
                                  size_t height, size_t depth, size_t pitch, size_t slice,
                                  void *host, cl_int *error)
 {
-	(void)thread, (void)format, (void)width, (void)height, (void)depth, (void)pitch;
-	(void)slice, (void)error;
 	define_image(result, context, flags, host);
 }
 
@@ -150,7 +140,6 @@ void layer_after_clCreatePipe(struct guest_thread *thread, cl_mem result, cl_con
                               cl_mem_flags flags, cl_uint packet, cl_uint packets,
                               const cl_pipe_properties *properties, cl_int *error)
 {
-	(void)thread, (void)properties, (void)error;
 	if (result != NULL)
 		define(result, context, flags, (uint64_t)packet * packets, TARE_TRACE_MEMORY_PIPE,
 		       NULL);
@@ -162,7 +151,6 @@ void layer_after_clCreateFromGLBuffer(struct guest_thread *thread, cl_mem result
                                       cl_context context, cl_mem_flags flags, cl_GLuint buffer,
                                       int *error)
 {
-	(void)thread, (void)buffer, (void)error;
 	if (result != NULL)
 		define(result, context, flags, size_of(result), TARE_TRACE_MEMORY_BUFFER, NULL);
 }
@@ -171,7 +159,6 @@ void layer_after_clCreateFromGLTexture(struct guest_thread *thread, cl_mem resul
                                        cl_context context, cl_mem_flags flags, cl_GLenum target,
                                        cl_GLint level, cl_GLuint texture, cl_int *error)
 {
-	(void)thread, (void)target, (void)level, (void)texture, (void)error;
 	define_image(result, context, flags, NULL);
 }
 
@@ -179,7 +166,6 @@ void layer_after_clCreateFromGLTexture2D(struct guest_thread *thread, cl_mem res
                                          cl_context context, cl_mem_flags flags, cl_GLenum target,
                                          cl_GLint level, cl_GLuint texture, cl_int *error)
 {
-	(void)thread, (void)target, (void)level, (void)texture, (void)error;
 	define_image(result, context, flags, NULL);
 }
 
@@ -187,7 +173,6 @@ void layer_after_clCreateFromGLTexture3D(struct guest_thread *thread, cl_mem res
                                          cl_context context, cl_mem_flags flags, cl_GLenum target,
                                          cl_GLint level, cl_GLuint texture, cl_int *error)
 {
-	(void)thread, (void)target, (void)level, (void)texture, (void)error;
 	define_image(result, context, flags, NULL);
 }
 
@@ -195,7 +180,6 @@ void layer_after_clCreateFromGLRenderbuffer(struct guest_thread *thread, cl_mem 
                                             cl_context context, cl_mem_flags flags,
                                             cl_GLuint buffer, cl_int *error)
 {
-	(void)thread, (void)buffer, (void)error;
 	define_image(result, context, flags, NULL);
 }
 
@@ -205,7 +189,6 @@ void layer_after_clCreateFromEGLImageKHR(struct guest_thread *thread, cl_mem res
                                          const cl_egl_image_properties_khr *properties,
                                          cl_int *error)
 {
-	(void)thread, (void)display, (void)image, (void)properties, (void)error;
 	define_image(result, context, flags, NULL);
 }
 
@@ -216,8 +199,6 @@ void layer_after_clEnqueueMapBuffer(struct guest_thread *thread, void *result,
                                     cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
                                     const cl_event *waits, cl_event *event, cl_int *error)
 {
-	(void)thread, (void)queue, (void)blocking, (void)offset, (void)count, (void)waits;
-	(void)event, (void)error;
 	guest_region_add(result, bytes, flags, layer_mapped_memory(buffer));
 }
 
@@ -227,8 +208,6 @@ void layer_after_clEnqueueMapImage(struct guest_thread *thread, void *result,
                                    size_t *row, size_t *slice, cl_uint count, const cl_event *waits,
                                    cl_event *event, cl_int *error)
 {
-	(void)thread, (void)queue, (void)blocking, (void)origin, (void)count, (void)waits;
-	(void)event, (void)error;
 	if (result == NULL || region == NULL || row == NULL)
 		return;
 	uint64_t rows = region[1] != 0 ? region[1] : 1, slices = region[2] != 0 ? region[2] : 1;
@@ -258,14 +237,12 @@ static void allocated(const void *start, const void *context, uint64_t flags, ui
 void layer_after_clSVMAlloc(struct guest_thread *thread, void *result, cl_context context,
                             cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
 {
-	(void)thread, (void)alignment;
 	allocated(result, context, flags, bytes, TARE_TRACE_MEMORY_SHARED);
 }
 
 void layer_after_clSVMAllocARM(struct guest_thread *thread, void *result, cl_context context,
                                cl_svm_mem_flags_arm flags, size_t bytes, cl_uint alignment)
 {
-	(void)thread, (void)alignment;
 	allocated(result, context, flags, bytes, TARE_TRACE_MEMORY_SHARED);
 }
 
@@ -273,7 +250,6 @@ void layer_after_clHostMemAllocINTEL(struct guest_thread *thread, void *result, 
                                      const cl_mem_properties_intel *properties, size_t bytes,
                                      cl_uint alignment, cl_int *error)
 {
-	(void)thread, (void)properties, (void)alignment, (void)error;
 	allocated(result, context, 0, bytes, TARE_TRACE_MEMORY_PINNED);
 }
 
@@ -282,7 +258,6 @@ void layer_after_clDeviceMemAllocINTEL(struct guest_thread *thread, void *result
                                        const cl_mem_properties_intel *properties, size_t bytes,
                                        cl_uint alignment, cl_int *error)
 {
-	(void)thread, (void)device, (void)properties, (void)alignment, (void)error;
 	allocated(result, context, 0, bytes, TARE_TRACE_MEMORY_BUFFER);
 }
 
@@ -291,6 +266,5 @@ void layer_after_clSharedMemAllocINTEL(struct guest_thread *thread, void *result
                                        const cl_mem_properties_intel *properties, size_t bytes,
                                        cl_uint alignment, cl_int *error)
 {
-	(void)thread, (void)device, (void)properties, (void)alignment, (void)error;
 	allocated(result, context, 0, bytes, TARE_TRACE_MEMORY_SHARED);
 }

@@ -28,7 +28,6 @@ void layer_after_clCreateProgramWithSource(struct guest_thread *thread, cl_progr
                                            cl_context context, cl_uint count, const char **texts,
                                            const size_t *lengths, cl_int *error)
 {
-	(void)thread, (void)error;
 	uint64_t hash = GUEST_HASH_START, bytes = 0;
 	if (result == NULL)
 		return;
@@ -46,7 +45,6 @@ void layer_after_clCreateProgramWithBinary(struct guest_thread *thread, cl_progr
                                            const unsigned char **binaries, cl_int *status,
                                            cl_int *error)
 {
-	(void)thread, (void)devices, (void)status, (void)error;
 	// One device's is enough to know it again.
 	if (result != NULL && count != 0)
 		define_program(result, context, true,
@@ -58,7 +56,6 @@ void layer_after_clCreateProgramWithBuiltInKernels(struct guest_thread *thread, 
                                                    const cl_device_id *devices, const char *names,
                                                    cl_int *error)
 {
-	(void)thread, (void)count, (void)devices, (void)error;
 	if (result != NULL)
 		define_program(result, context, true,
 		               guest_hash(GUEST_HASH_START, names, strlen(names)), strlen(names));
@@ -68,7 +65,6 @@ void layer_after_clCreateProgramWithIL(struct guest_thread *thread, cl_program r
                                        cl_context context, const void *text, size_t bytes,
                                        cl_int *error)
 {
-	(void)thread, (void)error;
 	if (result != NULL)
 		define_program(result, context, false, guest_hash(GUEST_HASH_START, text, bytes),
 		               bytes);
@@ -101,7 +97,6 @@ void layer_after_clBuildProgram(struct guest_thread *thread, cl_int result, cl_p
                                 cl_uint count, const cl_device_id *devices, const char *options,
                                 void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
-	(void)thread, (void)count, (void)devices, (void)notify, (void)data;
 	built(program, options, result, CL_BUILD_PROGRAM_FAILURE);
 }
 
@@ -110,8 +105,6 @@ void layer_after_clCompileProgram(struct guest_thread *thread, cl_int result, cl
                                   cl_uint headers, const cl_program *header, const char **names,
                                   void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
-	(void)thread, (void)count, (void)devices, (void)headers, (void)header, (void)names;
-	(void)notify, (void)data;
 	built(program, options, result, CL_COMPILE_PROGRAM_FAILURE);
 }
 
@@ -121,8 +114,6 @@ void layer_after_clLinkProgram(struct guest_thread *thread, cl_program result, c
                                void(CL_CALLBACK *notify)(cl_program, void *), void *data,
                                cl_int *error)
 {
-	(void)thread, (void)count, (void)devices, (void)programs, (void)program, (void)notify;
-	(void)data;
 	if (result == NULL)
 		return;
 	define_program(result, context, false, 0, 0);
@@ -136,7 +127,6 @@ void layer_after_clGetProgramBuildInfo(struct guest_thread *thread, cl_int resul
                                        cl_program_build_info name, size_t bytes, void *value,
                                        size_t *bytes_ret)
 {
-	(void)thread, (void)bytes_ret;
 	cl_build_status status;
 	if (result != CL_SUCCESS || name != CL_PROGRAM_BUILD_STATUS || value == NULL ||
 	    bytes < sizeof status)
@@ -269,7 +259,6 @@ static void define_kernel(cl_kernel kernel, cl_program program, const char *name
 void layer_after_clCreateKernel(struct guest_thread *thread, cl_kernel result, cl_program program,
                                 const char *name, cl_int *error)
 {
-	(void)thread, (void)error;
 	if (result != NULL)
 		define_kernel(result, program, name);
 }
@@ -278,7 +267,6 @@ void layer_after_clCreateKernelsInProgram(struct guest_thread *thread, cl_int re
                                           cl_program program, cl_uint room, cl_kernel *kernels,
                                           cl_uint *count)
 {
-	(void)thread;
 	cl_uint made = count != NULL ? *count : 0;
 	if (result != CL_SUCCESS || kernels == NULL)
 		return;
@@ -295,7 +283,6 @@ void layer_after_clCreateKernelsInProgram(struct guest_thread *thread, cl_int re
 void layer_after_clCloneKernel(struct guest_thread *thread, cl_kernel result, cl_kernel source,
                                cl_int *error)
 {
-	(void)thread, (void)error;
 	cl_program program = NULL;
 	if (result == NULL)
 		return;
@@ -310,7 +297,6 @@ void layer_after_clCreateCommandBufferKHR(struct guest_thread *thread, cl_comman
                                           const cl_command_buffer_properties_khr *properties,
                                           cl_int *error)
 {
-	(void)thread, (void)properties, (void)error;
 	if (result == NULL)
 		return;
 	struct layer_object *object = layer_object_new(TARE_OBJECT_GRAPH, result);

@@ -93,7 +93,7 @@ static uint8_t engine_of(const struct tare_recorded_command *command)
 static uint64_t group_of(const struct placing *placing, uint32_t index)
 {
 	const struct tare_recording *recording = placing->timeline->recording;
-	const struct tare_recorded_command *command = &recording->commands[index];
+	const struct tare_recorded_command *command = TARE_COMMAND(recording, index);
 
 	if (!placing->engines)
 		return command->queue;
@@ -104,21 +104,21 @@ static uint64_t group_of(const struct placing *placing, uint32_t index)
 static int compare_commands(const void *left, const void *right, void *context)
 {
 	const struct placing *placing = context;
-	const struct tare_recorded_command *commands = placing->timeline->recording->commands;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 	uint64_t group_a = group_of(placing, a), group_b = group_of(placing, b);
 
 	if (group_a != group_b)
 		return group_a < group_b ? -1 : 1;
-	if (commands[a].start_ns != commands[b].start_ns)
-		return commands[a].start_ns < commands[b].start_ns ? -1 : 1;
+	int64_t start_a_ns = TARE_COMMAND(placing->timeline->recording, a)->start_ns,
+	        start_b_ns = TARE_COMMAND(placing->timeline->recording, b)->start_ns;
+	if (start_a_ns != start_b_ns)
+		return start_a_ns < start_b_ns ? -1 : 1;
 	return a < b ? -1 : a > b;
 }
 
 static void place_commands(struct placing *placing, uint32_t *order, size_t count,
                            struct lanes *lanes, uint8_t *lane)
 {
-	const struct tare_recorded_command *commands = placing->timeline->recording->commands;
 	uint64_t group = 0;
 
 	qsort_r(order, count, sizeof *order, compare_commands, placing);
@@ -127,15 +127,15 @@ static void place_commands(struct placing *placing, uint32_t *order, size_t coun
 		if (i == 0 || of != group)
 			lanes_reset(lanes);
 		group = of;
-		lane[order[i]] =
-		    lanes_take(lanes, commands[order[i]].start_ns, commands[order[i]].end_ns);
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(placing->timeline->recording, order[i]);
+		lane[order[i]] = lanes_take(lanes, command->start_ns, command->end_ns);
 	}
 }
 
 static int place_on_device(struct timeline *timeline, struct lanes *lanes)
 {
 	const struct timeline_rows *rows = &timeline->all[TIMELINE_COMMANDS];
-	const struct tare_recorded_command *commands = timeline->recording->commands;
 	struct placing placing = { timeline, false };
 	uint32_t *order = calloc(rows->count + 1, sizeof *order);
 	size_t count = 0, moving = 0;
@@ -145,8 +145,8 @@ static int place_on_device(struct timeline *timeline, struct lanes *lanes)
 	for (size_t i = 0; i < rows->count; i++) {
 		uint32_t index = rows->at[i];
 		timeline->lane[index] = timeline->engine_lane[index] = TIMELINE_NO_LANE;
-		timeline->engine[index] = engine_of(&commands[index]);
-		if (tare_command_timed(&commands[index]))
+		timeline->engine[index] = engine_of(TARE_COMMAND(timeline->recording, index));
+		if (tare_command_timed(TARE_COMMAND(timeline->recording, index)))
 			order[count++] = index;
 	}
 	place_commands(&placing, order, count, lanes, timeline->lane);
@@ -201,7 +201,7 @@ static int enter_calls(struct timeline *timeline, struct call_stack *stacks)
 
 	while (!code && (command_at < commands->count || call_at < calls->count)) {
 		const struct tare_recorded_command *command =
-		    command_at < commands->count ? &recording->commands[commands->at[command_at]]
+		    command_at < commands->count ? TARE_COMMAND(recording, commands->at[command_at])
 		                                 : NULL;
 		const struct tare_recorded_call *call =
 		    call_at < calls->count ? &recording->calls[calls->at[call_at]] : NULL;

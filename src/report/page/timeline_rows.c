@@ -16,7 +16,7 @@ static bool has_command(const struct timeline *timeline, uint32_t index)
 {
 	const struct tare_recording *recording = timeline->recording;
 	const struct tare_view *view = timeline->run->view;
-	const struct tare_recorded_command *command = &recording->commands[index];
+	const struct tare_recorded_command *command = TARE_COMMAND(recording, index);
 
 	return command->thread < recording->thread_count &&
 	       tare_view_wants_command(recording, view, command) &&
@@ -73,7 +73,7 @@ static bool has_gap(const struct timeline *timeline, uint32_t index)
 
 static int64_t command_ns(const struct timeline *timeline, uint32_t index)
 {
-	const struct tare_recorded_command *command = &timeline->recording->commands[index];
+	const struct tare_recorded_command *command = TARE_COMMAND(timeline->recording, index);
 
 	return tare_command_timed(command) ? command->end_ns - command->start_ns
 	                                   : command->exit_ns - command->enter_ns;
@@ -125,7 +125,7 @@ static void find_waits(struct timeline *timeline)
 
 	timeline->wait_count = 0;
 	for (size_t row = 0; row < rows->count; row++)
-		for (size_t i = recording->commands[rows->at[row]].first_wait;
+		for (size_t i = TARE_COMMAND(recording, rows->at[row])->first_wait;
 		     i < recording->wait_count; i++) {
 			if (timeline->wait_at)
 				timeline->wait_at[timeline->wait_count] = (uint32_t)i;
@@ -207,6 +207,11 @@ void timeline_choose(struct timeline *timeline, int level, double share)
 		timeline->command_row[i] = TARE_NO_INDEX;
 	for (size_t row = 0; row < timeline->rows[TIMELINE_COMMANDS].count; row++)
 		timeline->command_row[timeline->rows[TIMELINE_COMMANDS].at[row]] = (uint32_t)row;
+	// Of a phase that is not among the rows: what is behind the last.
+	for (size_t i = 0; i < recording->phase_count; i++)
+		timeline->phase_row[i] = (uint32_t)timeline->rows[TIMELINE_PHASES].count;
+	for (size_t row = 0; row < timeline->rows[TIMELINE_PHASES].count; row++)
+		timeline->phase_row[timeline->rows[TIMELINE_PHASES].at[row]] = (uint32_t)row;
 	find_waits(timeline);
 }
 
@@ -334,15 +339,18 @@ static int make_room(struct timeline *timeline)
 	size_t commands = timeline->recording->command_count + 1;
 
 	timeline->command_row = calloc(commands, sizeof *timeline->command_row);
+	timeline->command_phase = tare_phases_of_commands(timeline->recording);
+	timeline->phase_row =
+	    calloc(timeline->recording->phase_count + 1, sizeof *timeline->phase_row);
 	timeline->lane = calloc(commands, 1);
 	timeline->engine = calloc(commands, 1);
 	timeline->engine_lane = calloc(commands, 1);
 	timeline->command_depth = calloc(commands, 1);
 	timeline->call_depth = calloc(timeline->recording->call_count + 1, 1);
 	timeline->phase_lane = calloc(timeline->recording->phase_count + 1, 1);
-	return timeline->command_row && timeline->lane && timeline->engine &&
-	               timeline->engine_lane && timeline->command_depth && timeline->call_depth &&
-	               timeline->phase_lane
+	return timeline->command_row && timeline->command_phase && timeline->phase_row &&
+	               timeline->lane && timeline->engine && timeline->engine_lane &&
+	               timeline->command_depth && timeline->call_depth && timeline->phase_lane
 	           ? 0
 	           : -ENOMEM;
 }
@@ -385,6 +393,8 @@ void timeline_close(struct timeline *timeline)
 		free(timeline->rows[kind].at);
 	}
 	free(timeline->command_row);
+	free(timeline->command_phase);
+	free(timeline->phase_row);
 	free(timeline->wait_at);
 	free(timeline->gaps);
 	free(timeline->lane);

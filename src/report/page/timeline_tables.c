@@ -41,17 +41,19 @@ ROWS(gap, TIMELINE_GAPS)
 #undef ROWS
 
 // A function for a column: the expression may use `timeline`, `row`, the row's `index` and `it`.
-#define VALUE(table, column, array, expression)                                                    \
+#define VALUE_OF(table, column, element, expression)                                               \
 	static int64_t table##_##column(const struct timeline *timeline, size_t row)               \
 	{                                                                                          \
 		const uint32_t index = table##_index(timeline, row);                               \
-		const __typeof__((array)[0]) *it = &(array)[index];                                \
+		const __typeof__(*(element)) *it = (element);                                      \
 		(void)it;                                                                          \
 		return expression;                                                                 \
 	}
 
+#define VALUE(table, column, array, expression) VALUE_OF(table, column, &(array)[index], expression)
+
 #define COMMAND(column, expression)                                                                \
-	VALUE(command, column, timeline->recording->commands, expression)
+	VALUE_OF(command, column, TARE_COMMAND(timeline->recording, index), expression)
 COMMAND(number, index)
 COMMAND(enter, since_start(timeline, it->enter_ns))
 COMMAND(exit, since_start(timeline, it->exit_ns))
@@ -73,6 +75,9 @@ COMMAND(shape, it->kind == TARE_KIND_KERNEL && it->amount < timeline->recording-
                    : TARE_NO_TIME)
 COMMAND(function, it->function)
 COMMAND(stack, it->stack < timeline->stack_count ? (int64_t)it->stack : TARE_NO_TIME)
+COMMAND(phase, timeline->command_phase[index] == TARE_NO_INDEX
+                   ? TARE_NO_TIME
+                   : (int64_t)timeline->phase_row[timeline->command_phase[index]])
 COMMAND(depth, timeline->command_depth[index])
 COMMAND(part, it->part)
 COMMAND(executed_by,
@@ -87,7 +92,7 @@ COMMAND(engine_lane, timeline->engine_lane[index])
 static int64_t command_waits(const struct timeline *timeline, size_t row)
 {
 	const struct tare_recording *recording = timeline->recording;
-	size_t first = recording->commands[command_index(timeline, row)].first_wait, i = first;
+	size_t first = TARE_COMMAND(recording, command_index(timeline, row))->first_wait, i = first;
 
 	while (i < recording->wait_count && !recording->waits[i].last)
 		i++;
@@ -213,6 +218,7 @@ const struct timeline_table timeline_tables[TIMELINE_TABLES] = {
 	    { "function", false, NULL, command_function },
 	    { "waits", false, NULL, command_waits },
 	    { "stack", false, NULL, command_stack },
+	    { "phase", false, NULL, command_phase },
 	    { "depth", true, NULL, command_depth },
 	    { "part", true, NULL, command_part },
 	    { "executed_by", false, NULL, command_executed_by },

@@ -106,7 +106,7 @@ static uint64_t count_left(const struct tare_recording *recording,
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		count += command->thread < recording->thread_count &&
 		         recording->threads[command->thread].process == left->process &&
 		         command->flags & TARE_COMMAND_NO_TIMES &&
@@ -473,8 +473,8 @@ static uint64_t most_streams(struct problem_finder *finder)
 	uint64_t *of = calloc(recording->process_count + 1, sizeof *of), most = 0;
 	finder->failed |= !used || !of;
 	for (size_t i = 0; i < recording->command_count && used && of; i++)
-		if (recording->commands[i].queue < recording->queue_count)
-			used[recording->commands[i].queue] = true;
+		if (TARE_COMMAND(recording, i)->queue < recording->queue_count)
+			used[TARE_COMMAND(recording, i)->queue] = true;
 	for (size_t i = 0; i < recording->queue_count && used && of; i++) {
 		const struct tare_recorded_queue *queue = &recording->queues[i];
 		if (used[i] && queue->api == TARE_TRACE_CUDA &&

@@ -39,7 +39,7 @@ static uint64_t count_uncollected(const struct tare_recording *recording,
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		uint32_t process = command->thread < recording->thread_count
 		                       ? recording->threads[command->thread].process
 		                       : TARE_NO_INDEX;

@@ -11,8 +11,8 @@ static struct tare_cell_value ended_by(const struct tare_report *run, const stru
 	const struct tare_recording *recording = run->recording;
 
 	return run->symbols && gap->command < recording->command_count
-	           ? tare_named(
-	                 tare_symbols_text(run->symbols, recording->commands[gap->command].stack))
+	           ? tare_named(tare_symbols_text(run->symbols,
+	                                          TARE_COMMAND(recording, gap->command)->stack))
 	           : tare_absent(TARE_NOT_KNOWN);
 }
 

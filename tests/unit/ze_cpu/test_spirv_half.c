@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of halves written as functions of float.
-#include "spirv_half.h"
+#include "spirv/spirv_half.h"
 
 #include "tests/unit/backend/spirv_rig.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Specialisation constants and program-scope variables worked into SPIR-V modules.
-#include "spirv_rewrite.h"
+#include "spirv/spirv_rewrite.h"
 
 #include "tests/unit/backend/spirv_rig.h"
 

@@ -65,10 +65,10 @@ static struct found find_calls(const struct evaluation *evaluation, uint32_t rol
 		    !evaluation_has_call(evaluation, call))
 			continue;
 		for (; command < recording->command_count &&
-		       recording->commands[command].enter_ns < call->enter_ns;
+		       TARE_COMMAND(recording, command)->enter_ns < call->enter_ns;
 		     command++)
 			if (pending &&
-			    is_kernel_of_view(evaluation, &recording->commands[command])) {
+			    is_kernel_of_view(evaluation, TARE_COMMAND(recording, command))) {
 				found.before++;
 				pending = false;
 			}

@@ -70,7 +70,7 @@ static int find_waits(const struct evaluation *evaluation, struct waits *waits)
 	if (!last || !waits->before)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->command_count && !code; i++) {
-		const struct tare_recorded_command *c = &recording->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(recording, i);
 		bool known = c->thread < recording->thread_count;
 		for (; at < recording->call_count && recording->calls[at].enter_ns < c->enter_ns;
 		     at++) {
@@ -106,7 +106,7 @@ static bool is_about_waiting(const struct evaluation *evaluation,
 		return true;
 	default:
 		return is_cuda(evaluation->recording,
-		               &evaluation->recording->commands[gap->command]);
+		               TARE_COMMAND(evaluation->recording, gap->command));
 	}
 }
 
@@ -140,7 +140,7 @@ static int find_thread(const struct evaluation *evaluation, const struct waits *
 		return -ENOMEM;
 	for (size_t i = 0; i < evaluation->gap_count; i++)
 		if (is_drain(evaluation, &evaluation->gaps[i], waits))
-			counts[recording->commands[evaluation->gaps[i].command].thread]++;
+			counts[TARE_COMMAND(recording, evaluation->gaps[i].command)->thread]++;
 	*thread = 0;
 	for (uint32_t i = 1; i < recording->thread_count; i++)
 		if (counts[i] > counts[*thread])
@@ -154,7 +154,7 @@ static void add_drains(struct evaluation *evaluation, const struct waits *waits,
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
 		struct ledger_working_gap *gap = &evaluation->gaps[i];
 		if (!is_drain(evaluation, gap, waits) ||
-		    evaluation->recording->commands[gap->command].thread != sums->thread)
+		    TARE_COMMAND(evaluation->recording, gap->command)->thread != sums->thread)
 			continue;
 		const struct wait *wait = wait_before(waits, gap->command);
 		double woken_ns = fmin(evaluation_part_ns(evaluation, gap, TARE_LEDGER_WAIT),
@@ -196,7 +196,7 @@ static void measure(const struct evaluation *evaluation, struct drains *sums)
 			sums->waits_ns +=
 			    within(sums, recording->calls[i].enter_ns, recording->calls[i].exit_ns);
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(recording, i);
 		if (c->thread == sums->thread && c->flags & TARE_COMMAND_BLOCKING &&
 		    c->kind != TARE_KIND_KERNEL)
 			sums->waits_ns += within(sums, c->enter_ns, c->exit_ns);

@@ -56,7 +56,7 @@ static void add_slow_runs(struct evaluation *evaluation, struct finding_draft *d
 	const struct tare_recording *recording = evaluation->recording;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &recording->commands[evaluation->order[i]];
+		    TARE_COMMAND(recording, evaluation->order[i]);
 		if (!evaluation_is_first_launch(evaluation, evaluation->order[i]) ||
 		    !evaluation_has_command(evaluation, command))
 			continue;
@@ -174,7 +174,7 @@ static int evaluate_drift(struct evaluation *evaluation, const struct tare_task 
 	finding_begin(evaluation, &draft, "drift");
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &evaluation->recording->commands[evaluation->order[i]];
+		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
 		if (!evaluation_has_command(evaluation, command) ||
 		    !finding_is_of_task(evaluation, task, command))
 			continue;

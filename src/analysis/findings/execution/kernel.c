@@ -21,7 +21,7 @@ double finding_claim_alone(struct evaluation *evaluation, const struct tare_task
 	int64_t busy_until_ns = INT64_MIN;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =
-		    &recording->commands[evaluation->order[i]];
+		    TARE_COMMAND(recording, evaluation->order[i]);
 		int64_t from_ns = command->start_ns, to_ns = command->end_ns;
 		if (!tables_is_kernel(command) ||
 		    tables_device(&evaluation->context, command) != task->device)
@@ -32,7 +32,7 @@ double finding_claim_alone(struct evaluation *evaluation, const struct tare_task
 			busy_until_ns = command->end_ns;
 		for (size_t j = i + 1; j < evaluation->order_count; j++) {
 			const struct tare_recorded_command *next =
-			    &recording->commands[evaluation->order[j]];
+			    TARE_COMMAND(recording, evaluation->order[j]);
 			if (next->start_ns >= to_ns)
 				break;
 			if (tables_is_kernel(next) &&

@@ -40,7 +40,7 @@ static void hash_contents(struct rebuilt *r)
 	for (size_t i = 0; i < recording->execution_count; i++)
 		r->content[i] = TARE_HASH_START;
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(recording, i);
 		if (!tare_command_is_run(c) || c->execution >= recording->execution_count)
 			continue;
 		uint64_t parts[4] = { r->content[c->execution], c->amount, c->object,
@@ -135,7 +135,7 @@ static int find_appends(struct rebuilt *r, struct finding_draft *draft)
 		if (group == TARE_NO_INDEX || r->groups[group].lists < FEWEST_LISTS ||
 		    x->command >= recording->command_count)
 			continue;
-		const struct tare_recorded_command *by = &recording->commands[x->command];
+		const struct tare_recorded_command *by = TARE_COMMAND(recording, x->command);
 		if (seen[group] && by->thread < recording->thread_count) {
 			size_t from = first_call(recording, recording->lists[x->list].created_ns);
 			size_t *after = &next[by->thread];
@@ -247,7 +247,7 @@ static int find_previous(const struct evaluation *evaluation, uint32_t *previous
 	for (size_t i = 0; i < recording->thread_count; i++)
 		last[i] = TARE_NO_INDEX;
 	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(recording, i);
 		previous[i] = c->thread < recording->thread_count ? last[c->thread] : TARE_NO_INDEX;
 		if (c->thread < recording->thread_count &&
 		    tare_command_effect(c) != TARE_EFFECT_NONE)
@@ -259,7 +259,7 @@ static int find_previous(const struct evaluation *evaluation, uint32_t *previous
 static bool waits(const struct evaluation *evaluation, uint32_t command)
 {
 	const struct tare_recorded_command *c = command < evaluation->recording->command_count
-	                                            ? &evaluation->recording->commands[command]
+	                                            ? TARE_COMMAND(evaluation->recording, command)
 	                                            : NULL;
 	return c && c->kind == TARE_KIND_KERNEL && c->flags & TARE_COMMAND_BLOCKING &&
 	       tare_command_timed(c);
@@ -304,8 +304,9 @@ int finding_synchronous_launches(struct evaluation *evaluation, struct tare_erro
 		const struct ledger_working_gap *gap = &evaluation->gaps[i];
 		if (gap->command < recording->command_count &&
 		    waits(evaluation, previous[gap->command]))
-			add_waiting(evaluation, gap, &recording->commands[previous[gap->command]],
-			            &draft, &sum, &woken_ns);
+			add_waiting(evaluation, gap,
+			            TARE_COMMAND(recording, previous[gap->command]), &draft, &sum,
+			            &woken_ns);
 	}
 	if (sum.gaps < FEWEST_LAUNCHES || !finding_matters(evaluation, TARE_NO_INDEX, sum.ns,
 	                                                   evaluation_edges(evaluation, sum.gaps),

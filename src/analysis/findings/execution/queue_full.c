@@ -50,10 +50,11 @@ static bool is_launch(const struct tare_recorded_command *c)
 // How many commands of the queue have not ended when `c` is enqueued; `c` becomes one of them.
 static int count_pending(struct full *full, uint32_t index)
 {
-	const struct tare_recorded_command *commands = full->evaluation->recording->commands;
-	struct queue_state *queue = &full->queues[commands[index].queue];
+	const struct tare_recording *recording = full->evaluation->recording;
+	const struct tare_recorded_command *command = TARE_COMMAND(recording, index);
+	struct queue_state *queue = &full->queues[command->queue];
 	for (; queue->first < queue->count &&
-	       commands[queue->at[queue->first]].end_ns <= commands[index].enter_ns;
+	       TARE_COMMAND(recording, queue->at[queue->first])->end_ns <= command->enter_ns;
 	     queue->first++)
 		;
 	full->pending[index] = (uint32_t)(queue->count - queue->first);
@@ -80,7 +81,7 @@ static int find_usual(struct full *full)
 	size_t count = 0;
 	int code = calls ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < recording->command_count && !code; i++) {
-		const struct tare_recorded_command *c = &recording->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(recording, i);
 		if (!is_looked_at(recording, c))
 			continue;
 		code = count_pending(full, i);
@@ -95,7 +96,7 @@ static int find_usual(struct full *full)
 static void add_late(struct full *full, struct held *held, uint32_t index,
                      struct finding_draft *draft)
 {
-	const struct tare_recorded_command *c = &full->evaluation->recording->commands[index];
+	const struct tare_recorded_command *c = TARE_COMMAND(full->evaluation->recording, index);
 	int64_t reach_ns = full->queues[c->queue].reach_ns;
 	int64_t from_ns = reach_ns > held->since_ns ? reach_ns : held->since_ns;
 	double late_ns = (double)(c->start_ns - from_ns);
@@ -113,7 +114,7 @@ static void add_late(struct full *full, struct held *held, uint32_t index,
 
 static void look_at(struct full *full, uint32_t index, struct finding_draft *draft)
 {
-	const struct tare_recorded_command *c = &full->evaluation->recording->commands[index];
+	const struct tare_recorded_command *c = TARE_COMMAND(full->evaluation->recording, index);
 	struct held *held = &full->threads[c->thread];
 	double call_ns = (double)(c->exit_ns - c->enter_ns), over_ns = call_ns - full->usual_ns;
 	uint32_t pending = full->pending[index];
@@ -146,7 +147,7 @@ static int find_after(struct full *full)
 		size_t count = 0;
 		for (size_t i = 0; i < evaluation->order_count; i++) {
 			const struct tare_recorded_command *c =
-			    &evaluation->recording->commands[evaluation->order[i]];
+			    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
 			bool is_full = c->queue < evaluation->recording->queue_count &&
 			               full->queues[c->queue].full;
 			if (is_full || !full_only)
@@ -212,7 +213,7 @@ static int evaluate_full(struct full *full)
 		full->threads[i].queue = TARE_NO_INDEX;
 	finding_begin(full->evaluation, &draft, "launch-queue-full");
 	for (uint32_t i = 0; i < recording->command_count && !code && full->usual_ns > 0; i++)
-		if (is_looked_at(recording, &recording->commands[i]))
+		if (is_looked_at(recording, TARE_COMMAND(recording, i)))
 			look_at(full, i, &draft);
 	if (!code && full->held >= FEWEST_HELD)
 		code = find_after(full);

@@ -22,10 +22,10 @@ int finding_recording_cost(struct evaluation *evaluation, struct tare_error *err
 	uint64_t commands = 0, untimed = 0, calls = 0;
 	(void)error;
 	for (size_t i = 0; i < recording->command_count; i++)
-		if (!tare_command_is_run(&recording->commands[i]) &&
-		    evaluation_has_command(evaluation, &recording->commands[i])) {
+		if (!tare_command_is_run(TARE_COMMAND(recording, i)) &&
+		    evaluation_has_command(evaluation, TARE_COMMAND(recording, i))) {
 			commands++;
-			untimed += (recording->commands[i].flags & TARE_COMMAND_NO_TIMES) != 0;
+			untimed += (TARE_COMMAND(recording, i)->flags & TARE_COMMAND_NO_TIMES) != 0;
 		}
 	for (size_t i = 0; i < recording->call_count; i++)
 		if (evaluation_has_call(evaluation, &recording->calls[i]))

@@ -23,9 +23,10 @@ static int64_t first_kernel_ns(const struct evaluation *evaluation)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	for (size_t i = 0; i < recording->command_count; i++)
-		if (tables_is_kernel(&recording->commands[i]) &&
-		    tables_has_command_of_any_name(&evaluation->context, &recording->commands[i]))
-			return recording->commands[i].enter_ns;
+		if (tables_is_kernel(TARE_COMMAND(recording, i)) &&
+		    tables_has_command_of_any_name(&evaluation->context,
+		                                   TARE_COMMAND(recording, i)))
+			return TARE_COMMAND(recording, i)->enter_ns;
 	return evaluation->to_ns;
 }
 

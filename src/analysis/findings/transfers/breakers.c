@@ -60,7 +60,7 @@ static void gather_pageable(const struct evaluation *evaluation, struct pageable
 	    kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_FROM_DEVICE;
 	for (size_t i = 0; i < evaluation->transfer_count; i++) {
 		const struct tare_recorded_command *c =
-		    &recording->commands[evaluation->transfers[i]];
+		    TARE_COMMAND(recording, evaluation->transfers[i]);
 		int64_t ns = c->end_ns - c->start_ns;
 		if (!finding_is_copy(evaluation, c) || c->kind != kind ||
 		    tare_command_device(recording, c) != p->device ||
@@ -80,7 +80,7 @@ static void gather_pageable(const struct evaluation *evaluation, struct pageable
 	}
 	for (size_t i = 0; i < evaluation->transfer_count; i++) {
 		const struct tare_recorded_command *c =
-		    &recording->commands[evaluation->transfers[i]];
+		    TARE_COMMAND(recording, evaluation->transfers[i]);
 		double mean = p->bytes / (double)(p->count ? p->count : 1);
 		if (!moves(evaluation, c, direction) || !is_pinned(c) ||
 		    tare_command_device(recording, c) != p->device ||
@@ -138,7 +138,7 @@ static double alone_ns(const struct evaluation *evaluation, uint32_t device)
 	struct finding_unions unions = finding_unions_begin();
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *c =
-		    &evaluation->recording->commands[evaluation->order[i]];
+		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
 		finding_unions_add(&unions, c, is_plain(evaluation, c, device));
 	}
 	return (double)unions.all_ns - (double)unions.rest_ns;
@@ -255,9 +255,9 @@ static struct between calls_between(const struct evaluation *evaluation, uint8_t
 		if (!is_between(evaluation, call, role, row))
 			continue;
 		for (; command < recording->command_count &&
-		       recording->commands[command].enter_ns < call->enter_ns;
+		       TARE_COMMAND(recording, command)->enter_ns < call->enter_ns;
 		     command++) {
-			const struct tare_recorded_command *c = &recording->commands[command];
+			const struct tare_recorded_command *c = TARE_COMMAND(recording, command);
 			if (pending && tables_is_kernel(c) &&
 			    tables_has_command_of_any_name(&evaluation->context, c)) {
 				found.before++;
@@ -298,7 +298,7 @@ static int first_copies_ns(const struct evaluation *evaluation,
 		left += fresh[i];
 	}
 	for (size_t i = 0; left && i < recording->command_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(recording, i);
 		if (!finding_is_copy(evaluation, c) || c->object >= recording->memory_count ||
 		    !fresh[c->object])
 			continue;
@@ -382,7 +382,7 @@ static bool is_of_built(const struct evaluation *evaluation, const bool *program
 	const struct tare_recording *recording = evaluation->recording;
 	if (!evaluation_is_first_launch(evaluation, command))
 		return false;
-	uint32_t program = recording->kernels[recording->commands[command].object].program;
+	uint32_t program = recording->kernels[TARE_COMMAND(recording, command)->object].program;
 	return program < recording->program_count && programs[program];
 }
 

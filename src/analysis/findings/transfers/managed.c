@@ -32,7 +32,8 @@ static int add_moves(struct evaluation *evaluation, uint32_t device, struct move
 	if (!spans)
 		return -ENOMEM;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
+		const struct tare_recorded_command *c =
+		    TARE_COMMAND(recording, evaluation->order[i]);
 		if (!is_move(evaluation, c, device))
 			continue;
 		spans[moves->count++] = (struct tables_span){ c->start_ns, c->end_ns };

@@ -84,7 +84,8 @@ static int look(const struct evaluation *evaluation, const struct tare_overlap_g
 	if (!queues)
 		return -ENOMEM;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
+		const struct tare_recorded_command *c =
+		    TARE_COMMAND(recording, evaluation->order[i]);
 		if (!in_chunks(evaluation, gain, c) || tare_command_effect(c) == TARE_EFFECT_NONE)
 			continue;
 		issue->queues += !queues[c->queue];
@@ -129,7 +130,7 @@ static void claim(const struct evaluation *evaluation, const struct tare_overlap
 	int64_t reach_ns = gain->from_ns;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		uint32_t at = evaluation->order[i];
-		const struct tare_recorded_command *c = &recording->commands[at];
+		const struct tare_recorded_command *c = TARE_COMMAND(recording, at);
 		if (!in_chunks(evaluation, gain, c))
 			continue;
 		if (tables_is_transfer(c))

@@ -90,8 +90,8 @@ static bool kernels_may_write(const struct tare_recording *recording,
 static bool reaches_into(const struct repeats *r, const struct last_copy *a,
                          const struct last_copy *b)
 {
-	const struct tare_recorded_command *x = &r->evaluation->recording->commands[a->command];
-	const struct tare_recorded_command *y = &r->evaluation->recording->commands[b->command];
+	const struct tare_recorded_command *x = TARE_COMMAND(r->evaluation->recording, a->command);
+	const struct tare_recorded_command *y = TARE_COMMAND(r->evaluation->recording, b->command);
 	if (x->object != y->object || a->place->offset == UINT64_MAX ||
 	    b->place->offset == UINT64_MAX || x->kind == TARE_KIND_UNMAP ||
 	    y->kind == TARE_KIND_UNMAP)
@@ -231,9 +231,9 @@ static int add_repeat(struct repeats *r, const struct repeat *repeat)
 // A copy and the one before it of the same part. Sets *same where the part holds what it held.
 static int compare(struct repeats *r, struct last_copy *before, struct last_copy *now, bool *same)
 {
-	const struct tare_recorded_command *commands = r->evaluation->recording->commands;
-	const struct tare_recorded_command *then_row = &commands[before->command],
-	                                   *row = &commands[now->command];
+	const struct tare_recording *recording = r->evaluation->recording;
+	const struct tare_recorded_command *then_row = TARE_COMMAND(recording, before->command),
+	                                   *row = TARE_COMMAND(recording, now->command);
 	bool overwritten = is_overwritten(r, before, row), whole;
 	bool back = row->kind == TARE_KIND_READ, was_back = then_row->kind == TARE_KIND_READ;
 	*same = false;
@@ -277,7 +277,7 @@ static void note_again(struct repeats *r, const struct tare_recorded_command *co
 static int see(struct repeats *r, uint32_t at, const struct tare_recorded_place *place)
 {
 	const struct tare_recording *recording = r->evaluation->recording;
-	const struct tare_recorded_command *command = &recording->commands[at];
+	const struct tare_recorded_command *command = TARE_COMMAND(recording, at);
 	uint64_t parts[3] = { command->object, command->amount, place->identity };
 	struct last_copy now = { .command = at,
 		                 .place = place,
@@ -328,7 +328,7 @@ static int walk(struct repeats *r)
 		return 0; // nothing says where anything was copied to
 	for (size_t i = 0; i < r->evaluation->order_count; i++) {
 		uint32_t at = r->evaluation->order[i];
-		const struct tare_recorded_command *command = &recording->commands[at];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, at);
 		const struct tare_recorded_place *place = finding_place_of(recording, at);
 		int code = 0;
 		r->step++;
@@ -375,7 +375,8 @@ static int add_up(struct repeats *r, bool ping_pong, struct sum *sum, struct fin
 	if (!code)
 		code = finding_alone_open(r->evaluation, repeated, &alone);
 	for (size_t i = 0; i < r->found_count && !code; i++) {
-		const struct tare_recorded_command *row = &recording->commands[r->found[i].command];
+		const struct tare_recorded_command *row =
+		    TARE_COMMAND(recording, r->found[i].command);
 		if (r->found[i].ping_pong == ping_pong)
 			add_to(sum, draft, &r->found[i], row, finding_alone_ns(&alone, row));
 	}

@@ -26,7 +26,7 @@ static size_t find_calls(const struct evaluation *evaluation, uint8_t kind, uint
 	size_t count = 0;
 	for (size_t i = 0; i < evaluation->transfer_count; i++) {
 		const struct tare_recorded_command *c =
-		    &evaluation->recording->commands[evaluation->transfers[i]];
+		    TARE_COMMAND(evaluation->recording, evaluation->transfers[i]);
 		if (finding_is_copy_of(evaluation, c, kind, device) && c->amount <= SMALL_BYTES)
 			calls[count++] = (struct tare_time_span){ c->enter_ns, c->exit_ns };
 	}
@@ -50,7 +50,7 @@ static int sum_idle(struct evaluation *evaluation, uint8_t kind, uint32_t device
 		double part_ns = evaluation_within_gap(gap, calls, count, &first), behind_ns = 0;
 		const struct tare_recorded_command *c =
 		    gap->command < evaluation->recording->command_count
-		        ? &evaluation->recording->commands[gap->command]
+		        ? TARE_COMMAND(evaluation->recording, gap->command)
 		        : NULL;
 		if (c && finding_is_copy_of(evaluation, c, kind, device) &&
 		    c->amount <= SMALL_BYTES) {
@@ -74,7 +74,7 @@ static size_t median_of_size(const struct evaluation *evaluation, uint8_t kind, 
 	size_t count = 0;
 	for (size_t i = 0; i < evaluation->transfer_count; i++) {
 		const struct tare_recorded_command *c =
-		    &evaluation->recording->commands[evaluation->transfers[i]];
+		    TARE_COMMAND(evaluation->recording, evaluation->transfers[i]);
 		if (finding_is_copy_of(evaluation, c, kind, device) && c->amount == bytes)
 			spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
 	}
@@ -88,7 +88,7 @@ static size_t find_sizes(const struct evaluation *evaluation, uint8_t kind, uint
 	size_t count = 0;
 	for (size_t i = 0; i < evaluation->transfer_count && count < SIZES; i++) {
 		const struct tare_recorded_command *c =
-		    &evaluation->recording->commands[evaluation->transfers[i]];
+		    TARE_COMMAND(evaluation->recording, evaluation->transfers[i]);
 		size_t at = 0;
 		if (!finding_is_copy_of(evaluation, c, kind, device) || c->amount == 0)
 			continue;
@@ -136,7 +136,7 @@ static double alone_ns(const struct evaluation *evaluation, uint8_t kind, uint32
 	struct finding_unions unions = finding_unions_begin();
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *c =
-		    &evaluation->recording->commands[evaluation->order[i]];
+		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
 		finding_unions_add(&unions, c,
 		                   finding_is_copy_of(evaluation, c, kind, device) &&
 		                       c->amount <= SMALL_BYTES);
@@ -149,7 +149,7 @@ static int gather(struct evaluation *evaluation, uint8_t kind, uint32_t device, 
 {
 	for (size_t i = 0; i < evaluation->transfer_count; i++) {
 		const struct tare_recorded_command *c =
-		    &evaluation->recording->commands[evaluation->transfers[i]];
+		    TARE_COMMAND(evaluation->recording, evaluation->transfers[i]);
 		if (!finding_is_copy_of(evaluation, c, kind, device) || c->amount > SMALL_BYTES)
 			continue;
 		small->count++;

@@ -31,7 +31,8 @@ static double work_ns(const struct evaluation *evaluation, int kind, struct tabl
 	const struct tare_recording *recording = evaluation->recording;
 	size_t count = 0;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
-		const struct tare_recorded_command *c = &recording->commands[evaluation->order[i]];
+		const struct tare_recorded_command *c =
+		    TARE_COMMAND(recording, evaluation->order[i]);
 		if (tare_command_effect(c) != TARE_EFFECT_NONE && (kind < 0 || kind_of(c) == kind))
 			spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
 	}
@@ -59,8 +60,8 @@ static bool has_several_queues(const struct evaluation *evaluation)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	for (size_t i = 1; i < evaluation->order_count; i++)
-		if (recording->commands[evaluation->order[i]].queue !=
-		    recording->commands[evaluation->order[0]].queue)
+		if (TARE_COMMAND(recording, evaluation->order[i])->queue !=
+		    TARE_COMMAND(recording, evaluation->order[0])->queue)
 			return true;
 	return false;
 }

@@ -41,7 +41,7 @@ int finding_transfers_dominate(struct evaluation *evaluation, struct tare_error 
 	finding_begin(evaluation, &draft, "transfers-dominate");
 	for (size_t i = 0; i < evaluation->transfer_count; i++) {
 		const struct tare_recorded_command *c =
-		    &recording->commands[evaluation->transfers[i]];
+		    TARE_COMMAND(recording, evaluation->transfers[i]);
 		if (!tables_is_transfer(c) || !evaluation_has_command(evaluation, c))
 			continue;
 		finding_claim(&draft, c->start_ns, c->end_ns);
@@ -119,7 +119,7 @@ static struct way gather_unaligned(const struct evaluation *evaluation, uint8_t 
 		for (size_t i = 0; i < evaluation->transfer_count; i++) {
 			uint32_t at = evaluation->transfers[i];
 			const struct tare_recorded_command *c =
-			    &evaluation->recording->commands[at];
+			    TARE_COMMAND(evaluation->recording, at);
 			double mean = way.bytes[0] / (double)(way.count ? way.count : 1);
 			double amount = (double)c->amount;
 			if (!finding_is_copy_of(evaluation, c, kind, device) ||

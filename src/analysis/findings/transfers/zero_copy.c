@@ -42,7 +42,8 @@ static bool need_not_be(const struct evaluation *evaluation,
 
 static void add(struct zero_copy *sum, struct finding_draft *draft, uint32_t at, int64_t alone_ns)
 {
-	const struct tare_recorded_command *command = &draft->evaluation->recording->commands[at];
+	const struct tare_recorded_command *command =
+	    TARE_COMMAND(draft->evaluation->recording, at);
 	bool blocking = command->flags & TARE_COMMAND_BLOCKING && !tare_command_is_run(command);
 	int64_t call_ns = blocking ? command->exit_ns - command->enter_ns : 0;
 	int64_t rest_ns = call_ns - (command->end_ns - command->start_ns);
@@ -65,8 +66,8 @@ static int add_up(struct evaluation *evaluation, const bool *copies, uint32_t de
 	for (size_t i = 0; i < evaluation->order_count && !code; i++) {
 		uint32_t at = evaluation->order[i];
 		if (copies[at] &&
-		    tare_command_device(recording, &recording->commands[at]) == device)
-			add(sum, draft, at, finding_alone_ns(&alone, &recording->commands[at]));
+		    tare_command_device(recording, TARE_COMMAND(recording, at)) == device)
+			add(sum, draft, at, finding_alone_ns(&alone, TARE_COMMAND(recording, at)));
 	}
 	finding_alone_close(&alone);
 	return code;
@@ -120,7 +121,7 @@ int finding_zero_copy(struct evaluation *evaluation, struct tare_error *error)
 	(void)error;
 	for (size_t i = 0; i < evaluation->order_count && !code; i++)
 		copies[evaluation->order[i]] =
-		    need_not_be(evaluation, &recording->commands[evaluation->order[i]]);
+		    need_not_be(evaluation, TARE_COMMAND(recording, evaluation->order[i]));
 	for (uint32_t i = 0; i < recording->device_count && !code; i++)
 		if (recording->devices[i].same_as == i && shares_memory(recording, i))
 			code = evaluate(evaluation, copies, i);

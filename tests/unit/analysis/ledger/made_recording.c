@@ -18,7 +18,7 @@ static void point(struct made *made)
 	recording->queues = made->queues;
 	recording->kernels = made->kernels;
 	recording->functions = made->functions;
-	recording->commands = made->commands;
+	recording->commands.plain = made->commands;
 	recording->calls = made->calls;
 	recording->waits = made->waits;
 	recording->losses = made->losses;

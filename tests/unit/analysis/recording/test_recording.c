@@ -121,10 +121,10 @@ static void a_handle_means_the_latest_object_before(void **state)
 	static const char *const names[] = { "scale", "scale", "second", "third" };
 	static const uint64_t bytes[] = { 4096, 4096, 5, 5 };
 	for (size_t i = 0; i < 4; i++) {
-		assert_string_equal(r->kernels[r->commands[2 * i].object].name, names[i]);
-		assert_int_equal(r->memories[r->commands[2 * i + 1].object].bytes, bytes[i]);
+		assert_string_equal(r->kernels[TARE_COMMAND(r, 2 * i)->object].name, names[i]);
+		assert_int_equal(r->memories[TARE_COMMAND(r, 2 * i + 1)->object].bytes, bytes[i]);
 	}
-	assert_int_equal(r->commands[8].object, TARE_NO_INDEX);
+	assert_int_equal(TARE_COMMAND(r, 8)->object, TARE_NO_INDEX);
 	assert_int_equal(r->unresolved, 1);
 	assert_true(r->memories[0].released_ns == TARE_NO_TIME);
 	assert_true(r->memories[1].released_ns == START + 50 * MS);
@@ -240,7 +240,7 @@ static void what_comes_later_is_joined(void **state)
 	r = rig_load(&rig);
 	assert_int_equal(r->command_count, 6);
 	for (uint32_t i = 1; i <= 6; i++) {
-		const struct tare_recorded_command *c = &r->commands[i - 1];
+		const struct tare_recorded_command *c = TARE_COMMAND(r, i - 1);
 		int64_t at = START + i * MS;
 		assert_true(c->enter_ns == at);
 		assert_true(c->exit_ns == (i == 6 ? START + 9000 * MS : at + 300));
@@ -288,8 +288,8 @@ static void a_refused_enqueue_is_a_call(void **state)
 	assert_true(r->calls[0].exit_ns == START + 2 * MS + 1000);
 	assert_string_equal(r->functions[r->calls[0].function].name, "clEnqueueNDRangeKernel");
 	assert_int_equal(r->wait_count, 0);
-	assert_int_equal(r->commands[0].first_wait, TARE_NO_INDEX);
-	assert_int_equal(r->commands[1].first_wait, TARE_NO_INDEX);
+	assert_int_equal(TARE_COMMAND(r, 0)->first_wait, TARE_NO_INDEX);
+	assert_int_equal(TARE_COMMAND(r, 1)->first_wait, TARE_NO_INDEX);
 	assert_int_equal(r->unresolved, 0);
 	tare_recording_free(r);
 	rig_free(&rig);
@@ -299,12 +299,12 @@ static void a_refused_enqueue_is_a_call(void **state)
 static void assert_waits(const struct tare_recording *r, size_t command, const int64_t *wanted,
                          size_t n)
 {
-	size_t at = r->commands[command].first_wait;
+	size_t at = TARE_COMMAND(r, command)->first_wait;
 	for (size_t i = 0; i < n; i++, at++) {
 		uint32_t on = r->waits[at].command;
 		assert_in_range(at, 0, r->wait_count - 1);
 		if (wanted[i])
-			assert_true(r->commands[on].enter_ns == START + wanted[i] * MS);
+			assert_true(TARE_COMMAND(r, on)->enter_ns == START + wanted[i] * MS);
 		else
 			assert_int_equal(on, 0x7fffffff);
 		assert_int_equal(r->waits[at].last, i + 1 == n);
@@ -356,13 +356,13 @@ static void dependencies_follow_the_latest_event(void **state)
 	r = rig_load(&rig);
 	assert_int_equal(r->command_count, 9);
 	for (size_t i = 1; i < 9; i++)
-		assert_true(r->commands[i - 1].enter_ns <= r->commands[i].enter_ns);
+		assert_true(TARE_COMMAND(r, i - 1)->enter_ns <= TARE_COMMAND(r, i)->enter_ns);
 	assert_waits(r, 0, (const int64_t[]){ 0, 0, 0 }, 3);
 	assert_waits(r, 3, (const int64_t[]){ 2, 3 }, 2);
 	assert_waits(r, 5, (const int64_t[]){ 5, 5, 3, 3, 4, 0, 5 }, 7);
 	assert_waits(r, 6, (const int64_t[]){ 1, 0 }, 2);
 	assert_waits(r, 8, (const int64_t[]){ 1 }, 1);
-	assert_int_equal(r->commands[1].first_wait, TARE_NO_INDEX);
+	assert_int_equal(TARE_COMMAND(r, 1)->first_wait, TARE_NO_INDEX);
 	assert_int_equal(r->wait_count, 15);
 	assert_int_equal(r->unresolved, 3); // 0xe8, 0xe1 before it was there, number 77
 	tare_recording_free(r);
@@ -531,10 +531,10 @@ static void many_threads_are_put_in_order(void **state)
 	assert_int_equal(r->command_count, 4 * 3600);
 	assert_int_equal(r->call_count, 4 * 3600);
 	for (size_t i = 0; i < r->command_count; i++) {
-		const struct tare_recorded_command *c = &r->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
 		uint32_t track = r->threads[c->thread].track;
 		if (i)
-			assert_true(r->commands[i - 1].enter_ns <= c->enter_ns);
+			assert_true(TARE_COMMAND(r, i - 1)->enter_ns <= c->enter_ns);
 		assert_true((c->enter_ns - START) % 10000 % 100 == track * 7);
 		seen[track]++;
 	}

@@ -135,13 +135,13 @@ static void equal_handles_are_objects_of_their_api(void **state)
 	assert_int_equal(r->queues[1].device, 1);
 	assert_false(r->queues[0].profiling_added);
 	assert_true(r->queues[1].profiling_added);
-	assert_string_equal(r->kernels[r->commands[0].object].name, "scale");
-	assert_string_equal(r->kernels[r->commands[1].object].name, "gemm");
+	assert_string_equal(r->kernels[TARE_COMMAND(r, 0)->object].name, "scale");
+	assert_string_equal(r->kernels[TARE_COMMAND(r, 1)->object].name, "gemm");
 	assert_int_equal(r->kernel_fact_count, 1);
 	assert_string_equal(r->kernels[r->kernel_facts[0].kernel].name, "gemm");
 	assert_int_equal(r->kernel_facts[0].device, 1);
-	assert_int_equal(r->memories[r->commands[2].object].bytes, 99);
-	assert_int_equal(r->functions[r->commands[1].function].api, CUDA);
+	assert_int_equal(r->memories[TARE_COMMAND(r, 2)->object].bytes, 99);
+	assert_int_equal(r->functions[TARE_COMMAND(r, 1)->function].api, CUDA);
 	assert_int_equal(r->calls[0].object, 0);
 	assert_int_equal(r->calls[0].device, 0);
 	assert_int_equal(r->calls[1].object, 1);
@@ -172,8 +172,8 @@ static void equal_events_are_commands_of_their_api(void **state)
 	rig_depends(&rig, 1, CUDA << TARE_DEPENDS_API_SHIFT | TARE_DEPENDS_OF_CALL, START + 5 * MS,
 	            1, event);
 	r = end(&rig);
-	assert_int_equal(r->waits[r->commands[2].first_wait].command, 0);
-	assert_int_equal(r->waits[r->commands[3].first_wait].command, 1);
+	assert_int_equal(r->waits[TARE_COMMAND(r, 2)->first_wait].command, 0);
+	assert_int_equal(r->waits[TARE_COMMAND(r, 3)->first_wait].command, 1);
 	assert_int_equal(r->calls[0].object, 1);
 	assert_int_equal(r->calls[0].device, 1);
 	assert_int_equal(r->unresolved, 0);
@@ -211,7 +211,7 @@ static void what_does_not_tell_is_of_the_header_s(void **state)
 		rig_command(&rig, 1, START + 1 * MS, 0, (struct tare_trace_command){ 0 });
 		r = end(&rig);
 		assert_int_equal(r->devices[0].api, TARE_TRACE_OPENCL);
-		assert_string_equal(r->kernels[r->commands[0].object].name, "scale");
+		assert_string_equal(r->kernels[TARE_COMMAND(r, 0)->object].name, "scale");
 		assert_int_equal(r->processes[0].apis, api ? 1 << TARE_TRACE_OPENCL : 0);
 		assert_int_equal(r->unresolved, 0);
 		tare_recording_free(r);

@@ -20,9 +20,9 @@ static void assert_time(int64_t ns)
 static void assert_commands(const struct tare_recording *r)
 {
 	for (size_t i = 0; i < r->command_count; i++) {
-		const struct tare_recorded_command *c = &r->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
 		if (i)
-			assert_true(r->commands[i - 1].enter_ns <= c->enter_ns);
+			assert_true(TARE_COMMAND(r, i - 1)->enter_ns <= c->enter_ns);
 		assert_true(c->enter_ns <= c->exit_ns);
 		assert_true(c->thread < r->thread_count && c->function < r->function_count);
 		assert_index(c->queue, r->queue_count);
@@ -62,7 +62,7 @@ static void assert_sites(const struct tare_recording *r)
 	}
 	assert_int_equal(frames, r->frame_count);
 	for (size_t i = 0; i < r->command_count; i++)
-		assert_index(r->commands[i].stack, r->stack_count);
+		assert_index(TARE_COMMAND(r, i)->stack, r->stack_count);
 	for (size_t i = 0; i < r->call_count; i++)
 		assert_index(r->calls[i].stack, r->stack_count);
 	for (size_t i = 0; i < r->module_count; i++)
@@ -232,9 +232,9 @@ static void random_records_make_a_sane_recording(void **state)
 		stacks += r->stack_count;
 		phases += r->phase_count;
 		for (size_t i = 0; i < r->command_count; i++) {
-			timed += r->commands[i].start_ns != TARE_NO_TIME;
-			resolved += r->commands[i].object != TARE_NO_INDEX;
-			sited += r->commands[i].stack != TARE_NO_INDEX;
+			timed += TARE_COMMAND(r, i)->start_ns != TARE_NO_TIME;
+			resolved += TARE_COMMAND(r, i)->object != TARE_NO_INDEX;
+			sited += TARE_COMMAND(r, i)->stack != TARE_NO_INDEX;
 		}
 		tare_recording_free(r);
 		rig_free(&rig);
@@ -408,7 +408,7 @@ static void stacks_that_promise_much_take_little(void **state)
 	assert_int_equal(r->stack_count, 1);
 	assert_int_equal(r->frame_count, 1);
 	assert_int_equal(r->frames[0], 7);
-	assert_int_equal(r->commands[0].stack, 0);
+	assert_int_equal(TARE_COMMAND(r, 0)->stack, 0);
 	assert_int_equal(r->unresolved, 20001);
 	tare_recording_free(r);
 	rig_free(&rig);

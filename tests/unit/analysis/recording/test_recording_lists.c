@@ -281,9 +281,9 @@ static void a_list_that_is_reset_is_another(void **state)
 		struct tare_recording *r = end(&rig);
 		assert_int_equal(r->unresolved, 0);
 		assert_int_equal(r->command_count, 4);
-		assert_string_equal(r->kernels[r->commands[1].object].name, "scale");
-		assert_string_equal(r->kernels[r->commands[3].object].name, "norm");
-		assert_true(r->commands[3].start_ns == START + 8 * MS);
+		assert_string_equal(r->kernels[TARE_COMMAND(r, 1)->object].name, "scale");
+		assert_string_equal(r->kernels[TARE_COMMAND(r, 3)->object].name, "norm");
+		assert_true(TARE_COMMAND(r, 3)->start_ns == START + 8 * MS);
 		tare_recording_free(r);
 	}
 }
@@ -310,7 +310,7 @@ static void dependencies_are_of_the_same_execution(void **state)
 	struct tare_recording *r = end(&rig);
 	assert_int_equal(r->command_count, 6);
 	for (uint32_t i = 0; i < 2; i++) {
-		const struct tare_recorded_command *c = &r->commands[3 * i + 2];
+		const struct tare_recorded_command *c = TARE_COMMAND(r, 3 * i + 2);
 		assert_true(tare_command_is_run(c));
 		assert_in_range(c->first_wait, 0, r->wait_count - 1);
 		assert_int_equal(r->waits[c->first_wait].command, 3 * i + 1);
@@ -371,8 +371,8 @@ static void each_cause_is_told(void **state)
 		                                      TARE_UNOBSERVED_PENDING };
 	assert_int_equal(r->command_count, 9);
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_int_equal(tare_command_unobserved(&r->commands[3 * i + 1]), truth[i]);
-		assert_int_equal(tare_command_unobserved(&r->commands[3 * i + 2]),
+		assert_int_equal(tare_command_unobserved(TARE_COMMAND(r, 3 * i + 1)), truth[i]);
+		assert_int_equal(tare_command_unobserved(TARE_COMMAND(r, 3 * i + 2)),
 		                 TARE_UNOBSERVED_NOT_ASKED);
 	}
 	tare_recording_free(r);
@@ -404,7 +404,7 @@ static void lies_make_nothing_large(void **state)
 	assert_int_equal(r->unresolved, 4);
 	assert_int_equal(r->execution_count, 1 + EXECUTIONS);
 	assert_true(r->command_count < 1000000);
-	assert_true(r->commands[TEMPLATES].start_ns == START + 3 * MS);
+	assert_true(TARE_COMMAND(r, TEMPLATES)->start_ns == START + 3 * MS);
 	tables = tables_of(r, &ledgers);
 	// All that ran is counted, whether it is listed or not.
 	assert_true(tables.coverage.enqueued == UINT32_MAX + (uint64_t)EXECUTIONS * TEMPLATES);
@@ -464,9 +464,9 @@ static void counters_wrap(void **state)
 		assert_int_equal(r->devices[0].clock_source, TARE_CLOCK_PAIRS);
 		for (int i = 0; i < 100; i++) {
 			int64_t at_ns = START + MS + i * step_ns;
-			assert_in_range(r->commands[i].start_ns, at_ns + 5000 - tick_ns - 100,
+			assert_in_range(TARE_COMMAND(r, i)->start_ns, at_ns + 5000 - tick_ns - 100,
 			                at_ns + 5000 + tick_ns + 100);
-			assert_in_range(r->commands[i].end_ns, at_ns + MS - tick_ns - 100,
+			assert_in_range(TARE_COMMAND(r, i)->end_ns, at_ns + MS - tick_ns - 100,
 			                at_ns + MS + tick_ns + 100);
 		}
 		tare_recording_free(r);

@@ -101,15 +101,15 @@ static void each_node_is_a_command_of_its_launch(void **state)
 	assert_int_equal(r->command_count, 2 + 3);
 	assert_int_equal(r->execution_count, 2);
 	assert_int_equal(r->unresolved, 2 + 2); // and the graph of each launch, which nobody made
-	assert_true(tare_command_only_executes(&r->commands[0]));
+	assert_true(tare_command_only_executes(TARE_COMMAND(r, 0)));
 	assert_int_equal(r->executions[0].runs, 2);
 	assert_int_equal(r->executions[1].runs, 1);
 	for (size_t i = 0; i < r->command_count; i++) {
-		const struct tare_recorded_command *c = &r->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
 		if (!tare_command_is_run(c))
 			continue;
 		assert_int_equal(c->enter_ns,
-		                 r->commands[r->executions[c->execution].command].enter_ns);
+		                 TARE_COMMAND(r, r->executions[c->execution].command)->enter_ns);
 		assert_int_equal(c->end_ns - c->start_ns, MS);
 		assert_true(c->kind == TARE_KIND_WRITE
 		                ? c->amount == 4096 && c->memory == TARE_TRACE_MEMORY_PINNED
@@ -134,10 +134,11 @@ static void who_waits_for_a_launch_waits_for_its_last_node(void **state)
 	ran(&rig, number, 2, START + 4 * MS, START + 6 * MS);
 	ran(&rig, number, 1, START + 3 * MS, START + 4 * MS);
 	r = end(&rig);
-	waiting = &r->commands[r->command_count - 1];
+	waiting = TARE_COMMAND(r, r->command_count - 1);
 	assert_int_equal(waiting->enter_ns, START + 2 * MS);
 	assert_true(waiting->first_wait < r->wait_count);
-	assert_int_equal(r->commands[r->waits[waiting->first_wait].command].end_ns, START + 6 * MS);
+	assert_int_equal(TARE_COMMAND(r, r->waits[waiting->first_wait].command)->end_ns,
+	                 START + 6 * MS);
 	tare_recording_free(r);
 }
 
@@ -170,14 +171,14 @@ static void what_the_driver_moves_nobody_enqueued(void **state)
 	r = end(&rig);
 	assert_int_equal(r->command_count, 2);
 	for (size_t i = 0; i < 2; i++) {
-		const struct tare_recorded_command *c = &r->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
 		assert_true(tare_command_is_drivers(c) && c->kind == TARE_KIND_MIGRATE);
 		assert_int_equal(c->enter_ns, c->start_ns);
 		assert_int_equal(c->end_ns - c->start_ns, MS);
 		assert_int_equal(tare_command_launch_ns(r, c), 0);
 	}
 	// in the order of time
-	assert_int_equal(r->commands[0].direction, TARE_DIRECTION_FROM_DEVICE);
+	assert_int_equal(TARE_COMMAND(r, 0)->direction, TARE_DIRECTION_FROM_DEVICE);
 	view = tare_view_all(r);
 	faults = tare_device_faults(r, &view, 0);
 	assert_int_equal(faults.host_faults, 2);

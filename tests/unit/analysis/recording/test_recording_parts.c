@@ -198,7 +198,8 @@ static void parts_that_cannot_be_are_left_out(void **state)
 		r = end(&rig);
 		assert_int_equal(r->part_count, 0);
 		assert_int_equal(r->unresolved, 1);
-		assert_int_equal(r->commands[0].end_ns - r->commands[0].start_ns, 100 * MS);
+		assert_int_equal(TARE_COMMAND(r, 0)->end_ns - TARE_COMMAND(r, 0)->start_ns,
+		                 100 * MS);
 		tare_recording_free(r);
 	}
 }

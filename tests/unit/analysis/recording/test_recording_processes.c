@@ -158,14 +158,14 @@ static void other_machines_are_aligned_by_the_time_of_day(void **state)
 		rig_end(&rig);
 		r = rig_load(&rig);
 		assert_int_equal(r->command_count, 2);
-		assert_true(r->commands[0].enter_ns == START + 1 * MS);
-		assert_true(r->commands[1].enter_ns == START + rows[i].lies_at_ms * MS);
+		assert_true(TARE_COMMAND(r, 0)->enter_ns == START + 1 * MS);
+		assert_true(TARE_COMMAND(r, 1)->enter_ns == START + rows[i].lies_at_ms * MS);
 		assert_null(r->processes[0].problem);
 		if (rows[i].says)
 			assert_non_null(strstr(r->processes[1].problem, rows[i].says));
 		else
 			assert_null(r->processes[1].problem);
-		assert_true(r->end_ns >= r->commands[1].enter_ns);
+		assert_true(r->end_ns >= TARE_COMMAND(r, 1)->enter_ns);
 		tare_recording_free(r);
 		rig_free(&rig);
 	}
@@ -226,10 +226,10 @@ static void kernels_and_functions_of_processes(void **state)
 	assert_int_equal(r->function_count, 8);
 	assert_int_equal(r->shape_count, 2);
 	for (size_t i = 0; i < 6; i++) {
-		uint32_t process = r->threads[r->commands[i].thread].process;
-		assert_int_equal(r->kernels[r->commands[i].object].process, process);
-		assert_int_equal(r->queues[r->commands[i].queue].process, process);
-		assert_int_equal(r->commands[i].amount, i < 2 ? 0 : i < 4 ? 1 : TARE_NO_INDEX);
+		uint32_t process = r->threads[TARE_COMMAND(r, i)->thread].process;
+		assert_int_equal(r->kernels[TARE_COMMAND(r, i)->object].process, process);
+		assert_int_equal(r->queues[TARE_COMMAND(r, i)->queue].process, process);
+		assert_int_equal(TARE_COMMAND(r, i)->amount, i < 2 ? 0 : i < 4 ? 1 : TARE_NO_INDEX);
 	}
 	assert_int_equal(r->unresolved, 2);
 	tare_recording_free(r);

@@ -38,7 +38,7 @@ static void a_drifting_device_is_mapped_in_each_process(void **state)
 	assert_int_equal(r->device_count, 2);
 	assert_int_equal(r->command_count, 2 * N);
 	for (size_t i = 0; i < 2 * N; i++) {
-		const struct tare_recorded_command *c = &r->commands[i];
+		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
 		uint32_t p = r->threads[c->thread].process == 0 ? 0 : 1;
 		// Files may be read in any order.
 		const struct command *truth = &commands[r->processes[p].pid - 42][next[p]];
@@ -86,10 +86,10 @@ static void most_contradictions_are_no_clock(void **state)
 	assert_int_equal(r->devices[0].clock_source, TARE_CLOCK_NONE);
 	assert_true(r->devices[0].residual_ns == TARE_NO_TIME);
 	for (size_t i = 0; i < N; i++) {
-		assert_true(r->commands[i].start_ns == TARE_NO_TIME);
-		assert_true(r->commands[i].end_ns == TARE_NO_TIME);
-		assert_true(r->commands[i].submitted_ns == TARE_NO_TIME);
-		assert_int_equal(r->commands[i].untimed, TARE_UNTIMED_UNUSABLE);
+		assert_true(TARE_COMMAND(r, i)->start_ns == TARE_NO_TIME);
+		assert_true(TARE_COMMAND(r, i)->end_ns == TARE_NO_TIME);
+		assert_true(TARE_COMMAND(r, i)->submitted_ns == TARE_NO_TIME);
+		assert_int_equal(TARE_COMMAND(r, i)->untimed, TARE_UNTIMED_UNUSABLE);
 	}
 	tare_recording_free(r);
 	rig_free(&rig);
@@ -121,8 +121,8 @@ static void a_clock_that_most_commands_contradict_is_none(void **state)
 	assert_int_equal(r->devices[0].clock_source, TARE_CLOCK_NONE);
 	assert_in_range(r->devices[0].contradictions, N / 2, N);
 	for (size_t i = 0; i < N; i++) {
-		assert_true(r->commands[i].start_ns == TARE_NO_TIME);
-		assert_int_equal(r->commands[i].untimed, TARE_UNTIMED_UNUSABLE);
+		assert_true(TARE_COMMAND(r, i)->start_ns == TARE_NO_TIME);
+		assert_int_equal(TARE_COMMAND(r, i)->untimed, TARE_UNTIMED_UNUSABLE);
 	}
 	tare_recording_free(r);
 	rig_free(&rig);
@@ -173,7 +173,7 @@ static void stamps_that_cannot_be_are_counted(void **state)
 	assert_int_equal(r->devices[0].clock_source, TARE_CLOCK_SAME);
 	assert_int_equal(r->devices[0].contradictions, 6);
 	for (size_t i = 0; i < ROWS; i++) {
-		const struct tare_recorded_command *c = &r->commands[GOOD + i];
+		const struct tare_recorded_command *c = TARE_COMMAND(r, GOOD + i);
 		assert_int_equal(c->untimed, i < 5 ? TARE_UNTIMED_UNUSABLE : 0);
 		assert_int_equal(c->start_ns == TARE_NO_TIME, i < 5);
 		assert_true(c->submitted_ns == TARE_NO_TIME);
@@ -215,9 +215,9 @@ static void a_graph_lasts_from_its_first_node_to_its_last(void **state)
 	rig_end(&rig);
 	r = rig_load(&rig);
 	for (size_t i = 0; i < 5; i++) {
-		assert_true(r->commands[i].start_ns == r->commands[i].enter_ns + 1000);
-		assert_true(r->commands[i].end_ns == r->commands[i].enter_ns + 5900);
-		assert_int_equal(r->commands[i].untimed, 0);
+		assert_true(TARE_COMMAND(r, i)->start_ns == TARE_COMMAND(r, i)->enter_ns + 1000);
+		assert_true(TARE_COMMAND(r, i)->end_ns == TARE_COMMAND(r, i)->enter_ns + 5900);
+		assert_int_equal(TARE_COMMAND(r, i)->untimed, 0);
 	}
 	assert_int_equal(r->unresolved, 0);
 	tare_recording_free(r);
@@ -254,7 +254,7 @@ static void pairs_in_the_trace_are_used(void **state)
 	assert_int_equal(r->devices[0].clock_source, TARE_CLOCK_PAIRS);
 	assert_int_equal(r->devices[0].clock_pairs, N / 50);
 	for (size_t i = 0; i < N; i++)
-		assert_true(llabs(r->commands[i].start_ns - commands[i].start) <=
+		assert_true(llabs(TARE_COMMAND(r, i)->start_ns - commands[i].start) <=
 		            r->devices[0].residual_ns);
 	tare_recording_free(r);
 	rig_free(&rig);

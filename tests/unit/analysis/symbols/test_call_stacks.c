@@ -83,7 +83,7 @@ static void stacks_are_joined(void **state)
 	// Each knows which modules there were.
 	assert_int_equal(r->stacks[0].seen_ns, START + 1);
 	assert_int_equal(r->stacks[1].seen_ns, START + 2);
-	assert_int_equal(r->commands[0].stack, 0);
+	assert_int_equal(TARE_COMMAND(r, 0)->stack, 0);
 	assert_int_equal(r->calls[0].stack, 1);
 	assert_int_equal(r->calls[1].stack, 1);
 	assert_int_equal(r->calls[2].stack, TARE_NO_INDEX);
@@ -128,8 +128,8 @@ static void damaged_stacks_are_left_out(void **state)
 		r = rig_load(&rig);
 		assert_int_equal(r->stack_count, 2);
 		assert_int_equal(r->frame_count, 8);
-		assert_int_equal(r->commands[0].stack, TARE_NO_INDEX);
-		assert_int_equal(r->commands[1].stack, 1);
+		assert_int_equal(TARE_COMMAND(r, 0)->stack, TARE_NO_INDEX);
+		assert_int_equal(TARE_COMMAND(r, 1)->stack, 1);
 		assert_int_equal(r->frames[r->stacks[1].first_frame + 5], 406);
 		assert_true(r->unresolved >= 3);
 		tare_recording_free(r);
@@ -488,7 +488,7 @@ static void sites_add_up(void **state)
 	made->recording.threads = &thread;
 	made->recording.kernels = &kernel;
 	made->recording.functions = &function;
-	made->recording.commands = commands;
+	made->recording.commands.plain = commands;
 	made->recording.calls = calls;
 	made->recording.thread_count = made->recording.kernel_count = 1;
 	made->recording.function_count = 1;

@@ -79,7 +79,7 @@ static inline int set_up(void **state)
 		                      .functions = run->functions,
 		                      .function_count = 7,
 		                      .calls = run->calls,
-		                      .commands = run->commands };
+		                      .commands.plain = run->commands };
 	*state = run;
 	return 0;
 }

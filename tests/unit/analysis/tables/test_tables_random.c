@@ -188,7 +188,7 @@ static void make_world(struct world *world, struct tare_random *random)
 		.shape_count = SHAPES,
 		.functions = world->functions,
 		.function_count = 3,
-		.commands = world->commands,
+		.commands.plain = world->commands,
 		.command_count = commands,
 		.memories = world->memories,
 		.memory_count = MEMORIES,

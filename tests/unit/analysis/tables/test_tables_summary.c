@@ -59,7 +59,7 @@ static int set_up(void **state)
 		                                  .kernel_count = 1,
 		                                  .functions = run->functions,
 		                                  .function_count = 2,
-		                                  .commands = run->commands,
+		                                  .commands.plain = run->commands,
 		                                  .calls = run->calls };
 	run->ledger = (struct tare_ledger){
 		.scope = "union", .name = "all devices", .device = TARE_NO_INDEX, .wall_ns = WALL_NS
@@ -665,7 +665,7 @@ static void a_call_that_executes_is_shared_once(void **state)
 	struct tare_recorded_execution execution = {
 		.command = 0, .nodes = 5, .runs = 2, .shares = 3
 	};
-	struct tare_recording recording = { .commands = commands,
+	struct tare_recording recording = { .commands.plain = commands,
 		                            .command_count = 3,
 		                            .executions = &execution,
 		                            .execution_count = 1 };

@@ -28,7 +28,7 @@ static int64_t amount(uint64_t value)
 static void check_commands(const struct rig *rig, const struct decoded *decoded)
 {
 	const struct tare_recording *recording = &rig->made->recording;
-	const struct tare_recorded_command *c = recording->commands;
+	const struct tare_recorded_command *c = rig->made->commands;
 
 	assert_int_equal(decoded_count(decoded, "commands"), recording->command_count);
 	CHECK("commands", "number", row);
@@ -63,7 +63,7 @@ static void check_waits(const struct rig *rig, const struct decoded *decoded)
 	size_t at = 0;
 
 	for (size_t row = 0; row < recording->command_count; row++) {
-		uint32_t wait = recording->commands[row].first_wait;
+		uint32_t wait = TARE_COMMAND(recording, row)->first_wait;
 		for (int64_t i = 0; i < counts[row]; i++, at++, wait++) {
 			uint32_t command = recording->waits[wait].command;
 			assert_int_equal(waits[at],
@@ -71,7 +71,7 @@ static void check_waits(const struct rig *rig, const struct decoded *decoded)
 			assert_int_equal(recording->waits[wait].last, i + 1 == counts[row]);
 		}
 		assert_int_equal(counts[row] == 0,
-		                 recording->commands[row].first_wait == TARE_NO_INDEX);
+		                 TARE_COMMAND(recording, row)->first_wait == TARE_NO_INDEX);
 	}
 	assert_int_equal(at, decoded_count(decoded, "waits"));
 	free(counts);
@@ -231,7 +231,7 @@ static int engine_of(const struct tare_recorded_command *command)
 static void check_placing(const struct rig *rig, const struct decoded *decoded)
 {
 	const struct tare_recording *recording = &rig->made->recording;
-	const struct tare_recorded_command *c = recording->commands;
+	const struct tare_recorded_command *c = rig->made->commands;
 	int64_t *lanes = decoded_column(decoded, "commands", "engine_lane");
 
 	check_lanes(decoded, "commands", "start", "end", "queue", "lane");

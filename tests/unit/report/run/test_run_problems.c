@@ -62,7 +62,7 @@ static void a_process_without_an_exit(void **state)
 		struct tare_report_problems problems;
 		const struct tare_report_problem *problem;
 		assert_true(run_fixture_make("simulate", &fixture));
-		fixture.recording.commands = &command;
+		fixture.recording.commands.plain = &command;
 		fixture.recording.command_count = 1;
 		fixture.recording.processes[0].state = rows[i].state;
 		fixture.recording.processes[0].end_ns -= rows[i].before_end_ms * MS;
