@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/compile.h"
 
-#include "blocks/arguments.h"
-#include "blocks/tool.h"
+#include "blocks/tools/arguments.h"
+#include "blocks/tools/legal.h"
+#include "blocks/tools/tool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -85,18 +86,18 @@ static int translate(const struct work *work, const char *from, const char *to, 
 	return tare_blocks_tool_run(arguments, said, error);
 }
 
-// OpenCL C to SPIR-V. *optimised: clang has optimised it, so that less would be another try.
-static int compile_at(struct work *work, bool less, const char *spirv, bool *optimised,
+// OpenCL C to LLVM's bitcode, or to its text before any optimisation. *optimised: it is bitcode
+// that was optimised.
+static int compile_to(struct work *work, bool text, const char *output, bool *optimised,
                       struct tare_error *error)
 {
 	struct tare_blocks_arguments arguments;
-	char source[PATH_MAX], bitcode[PATH_MAX], said[PATH_MAX];
+	char source[PATH_MAX], said[PATH_MAX];
 	const void *parts[] = { work->text };
 	size_t bytes[] = { strlen(work->text) };
 
 	*optimised = false;
 	path_of(work->folder, work->build->hash, ".cl", source);
-	path_of(work->folder, work->build->hash, ".bc", bitcode);
 	path_of(work->folder, work->build->hash, ".said", said);
 	int status = write_file(source, parts, bytes, 1);
 	if (status < 0)
@@ -106,18 +107,69 @@ static int compile_at(struct work *work, bool less, const char *spirv, bool *opt
 		                                     .extensions = work->extensions,
 		                                     .version = work->version,
 		                                     .images = work->head->images,
-		                                     .less = less,
+		                                     .unoptimised = text,
 		                                     .source = source,
-		                                     .output = bitcode };
+		                                     .output = output };
 	status = tare_blocks_arguments_make(&request, &arguments, error);
 	if (status < 0)
 		return status;
-	snprintf(work->build->level, sizeof work->build->level, "%s%s", arguments.level,
-	         less ? " (at -O2 it is not translated)" : "");
+	snprintf(work->build->level, sizeof work->build->level, "%s", arguments.level);
 	status = tare_blocks_tool_run((const char *const *)arguments.at, said, error);
 	*optimised = status == 0 && arguments.optimises;
 	tare_blocks_arguments_free(&arguments);
-	return status < 0 ? status : translate(work, bitcode, spirv, false, error);
+	return status;
+}
+
+// LLVM's text to text optimised at -O1, or to bitcode as it is.
+static int lower(const struct work *work, const char *from, const char *to, bool optimise,
+                 struct tare_error *error)
+{
+	char said[PATH_MAX];
+	const char *arguments[] = { work->tools.clang,
+		                    "-target",
+		                    "spir64-unknown-unknown",
+		                    "-x",
+		                    "ir",
+		                    optimise ? "-S" : "-c",
+		                    "-emit-llvm",
+		                    "-O1",
+		                    from,
+		                    "-o",
+		                    to,
+		                    optimise ? NULL : "-Xclang",
+		                    "-disable-llvm-passes",
+		                    NULL };
+
+	path_of(work->folder, work->build->hash, ".said", said);
+	return tare_blocks_tool_run(arguments, said, error);
+}
+
+// The long way, for what the translator refuses: less is optimised, and what it does not know is
+// avoided (legal.h).
+static int compile_less(struct work *work, const char *spirv, struct tare_error *error)
+{
+	char text[PATH_MAX], said[PATH_MAX], less[PATH_MAX], legal[PATH_MAX], bitcode[PATH_MAX];
+	bool optimised;
+
+	path_of(work->folder, work->build->hash, ".ll", text);
+	path_of(work->folder, work->build->hash, ".widths.ll", said);
+	path_of(work->folder, work->build->hash, ".less.ll", less);
+	path_of(work->folder, work->build->hash, ".legal.ll", legal);
+	path_of(work->folder, work->build->hash, ".legal.bc", bitcode);
+	int status = compile_to(work, true, text, &optimised, error);
+	if (status == 0)
+		status = tare_blocks_legalise(text, said, TARE_BLOCKS_WIDTHS_SAID, error);
+	if (status == 0)
+		status = lower(work, said, less, true, error);
+	if (status == 0)
+		status = tare_blocks_legalise(less, legal, TARE_BLOCKS_FREEZES_GONE, error);
+	if (status == 0)
+		status = lower(work, legal, bitcode, false, error);
+	if (status == 0)
+		status = translate(work, bitcode, spirv, false, error);
+	snprintf(work->build->level, sizeof work->build->level,
+	         "-O1 (at -O2 it is not translated)");
+	return status;
 }
 
 // Translators refuse some of what the optimiser makes (integers of 2 bits): less of it is better
@@ -125,12 +177,16 @@ static int compile_at(struct work *work, bool less, const char *spirv, bool *opt
 static int compile(struct work *work, const char *spirv, struct tare_error *error)
 {
 	struct tare_error again = { 0 };
+	char bitcode[PATH_MAX];
 	bool optimised;
-	int status = compile_at(work, false, spirv, &optimised, error);
 
+	path_of(work->folder, work->build->hash, ".bc", bitcode);
+	int status = compile_to(work, false, bitcode, &optimised, error);
+	if (status == 0)
+		status = translate(work, bitcode, spirv, false, error);
 	if (status == 0 || !optimised)
 		return status;
-	if (compile_at(work, true, spirv, &optimised, &again) < 0)
+	if (compile_less(work, spirv, &again) < 0)
 		return status;
 	*error = again;
 	return 0;
@@ -145,6 +201,8 @@ static int write_module(const struct work *work, const struct tare_blocks_instru
 	struct blocks_module head = { .magic = BLOCKS_MAGIC,
 		                      .rows = made->rows,
 		                      .row_counters = made->row_counters,
+		                      .sample_items = made->layout.items,
+		                      .sample_words = made->layout.words,
 		                      .spirv_bytes = made->bytes,
 		                      .bitcode_bytes = bitcode_bytes };
 	const void *parts[] = { &head, made->data, bitcode };
@@ -179,7 +237,10 @@ static int make_module(struct work *work, bool translates, struct tare_error *er
 		back = read_file(bitcode, &bitcode_bytes);
 	if (status == 0)
 		status = write_module(work, &made, back, bitcode_bytes, error);
-	work->build->counter_bytes = (uint64_t)made.rows * made.row_counters * 8;
+	work->build->counter_bytes =
+	    ((uint64_t)made.rows * made.row_counters + TARE_BLOCKS_SAMPLE_HEAD +
+	     (uint64_t)made.layout.items * made.layout.words) *
+	    8;
 	work->build->made = status == 0;
 	free(back);
 	free(made.data);
@@ -210,7 +271,9 @@ static int make(struct work *work, size_t text_bytes, struct tare_error *error)
 	free(data);
 	if (status == 0)
 		status = tare_blocks_plan_make(&work->build->module, &work->build->plan, error);
-	return status < 0 ? status : make_module(work, tools, error);
+	// Level Zero's drivers take SPIR-V.
+	return status < 0 ? status
+	                  : make_module(work, tools && work->head->api == BLOCKS_OPENCL, error);
 }
 
 // ---- a build

@@ -19,6 +19,7 @@ static const struct {
 	[PLACE_GROUP] = { 26, "__spirv_BuiltInWorkgroupId" },
 	[PLACE_ITEM] = { 27, "__spirv_BuiltInLocalInvocationId" },
 	[PLACE_SIZE] = { 25, "__spirv_BuiltInWorkgroupSize" },
+	[PLACE_COUNT] = { 24, "__spirv_BuiltInNumWorkgroups" },
 };
 
 // A type of the module that is written with these operands; 0: it has none.
@@ -138,6 +139,14 @@ void rewrite_globals(struct rewriting *rewriting)
 			     REWRITE_INPUT);
 	for (uint32_t i = 0; i < rewriting->plan->counter_count; i++)
 		rewriting->constants[i] = constant(rewriting, rewriting->ulong_type, i);
+	rewriting->sample_at = constant(rewriting, rewriting->ulong_type,
+	                                (uint64_t)rewriting->rows * rewriting->row_counters);
+	rewriting->sample_items =
+	    constant(rewriting, rewriting->ulong_type, rewriting->layout.items);
+	rewriting->sample_words =
+	    constant(rewriting, rewriting->ulong_type, rewriting->layout.words);
+	for (uint32_t i = 0; rewriting->layout.items && i < rewriting->layout.words; i++)
+		rewriting->offsets[i] = constant(rewriting, rewriting->ulong_type, i);
 	put_function_types(rewriting);
 }
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
+	NAME = 5,
 	EXTENDED = 12,
 	PTR_ACCESS_CHAIN = 67,
-	COMPOSITE_EXTRACT = 81,
 	I_ADD = 128,
 	I_MUL = 132,
 	I_EQUAL = 170,
@@ -97,19 +97,6 @@ static bool finds_row(const struct tare_blocks_module *module,
 	           : function->kernel && calls_of(words, function->id) == 1;
 }
 
-// The three numbers of a place.
-static void put_place(struct rewriting *rewriting, enum rewriting_place place, uint32_t part[3])
-{
-	uint32_t triple = rewrite_fresh(rewriting);
-
-	EMIT(rewriting, REWRITE_LOAD, rewriting->triple_type, triple, rewriting->places[place], 2,
-	     32);
-	for (uint32_t i = 0; i < 3; i++) {
-		part[i] = rewrite_fresh(rewriting);
-		EMIT(rewriting, COMPOSITE_EXTRACT, rewriting->ulong_type, part[i], triple, i);
-	}
-}
-
 // Three numbers joined by an operation.
 static uint32_t put_join(struct rewriting *rewriting, uint32_t op, const uint32_t part[3])
 {
@@ -125,18 +112,18 @@ static void put_row(struct rewriting *rewriting)
 {
 	uint32_t part[3], low = rewrite_fresh(rewriting), offset = rewrite_fresh(rewriting);
 
-	put_place(rewriting, PLACE_GROUP, part);
+	rewrite_place(rewriting, PLACE_GROUP, part);
 	uint32_t sum = put_join(rewriting, I_ADD, part);
 	rewriting->row = rewrite_fresh(rewriting);
 	EMIT(rewriting, AND, rewriting->ulong_type, low, sum, rewriting->mask);
 	EMIT(rewriting, I_MUL, rewriting->ulong_type, offset, low, rewriting->stride);
 	EMIT(rewriting, PTR_ACCESS_CHAIN, rewriting->pointer_type, rewriting->row,
 	     rewriting->parameter, offset);
-	put_place(rewriting, PLACE_ITEM, part);
+	rewrite_place(rewriting, PLACE_ITEM, part);
 	uint32_t any = put_join(rewriting, OR, part);
 	rewriting->leads = rewrite_fresh(rewriting);
 	EMIT(rewriting, I_EQUAL, rewriting->bool_type, rewriting->leads, any, rewriting->zero);
-	put_place(rewriting, PLACE_SIZE, part);
+	rewrite_place(rewriting, PLACE_SIZE, part);
 	rewriting->items = put_join(rewriting, I_MUL, part);
 }
 
@@ -162,6 +149,7 @@ static void begin_body(struct rewriting *rewriting)
 		EMIT(rewriting, SPIRV_VARIABLE, rewriting->own_type, rewriting->own[counter],
 		     SPIRV_FUNCTION_STORAGE);
 	}
+	rewrite_sample_variables(rewriting);
 }
 
 static void clear_counters(struct rewriting *rewriting)
@@ -177,6 +165,7 @@ static void clear_counters(struct rewriting *rewriting)
 		if (own_counter(rewriting, i) != TARE_BLOCKS_DERIVED)
 			EMIT(rewriting, REWRITE_STORE, rewriting->own[own_counter(rewriting, i)],
 			     rewriting->zero);
+	rewrite_sample_clear(rewriting);
 }
 
 static void raise_counter(struct rewriting *rewriting)
@@ -201,7 +190,6 @@ static void put_addition(struct rewriting *rewriting, uint32_t counter, uint32_t
 	     rewriting->relaxed, value);
 }
 
-// In front of a return. No block comes behind it, so that it may be cut in two.
 static void add_to_memory(struct rewriting *rewriting)
 {
 	uint32_t first = rewriting->function->first_block;
@@ -259,8 +247,12 @@ static void rewrite_body(struct rewriting *rewriting, size_t at)
 	}
 	if (rewriting->head && !tare_blocks_is_head(rewriting->module, at))
 		end_head(rewriting);
-	if (op == RETURN || op == RETURN_VALUE)
+	// No block comes behind a return, so that its own may be cut in pieces.
+	if (op == RETURN || op == RETURN_VALUE) {
 		add_to_memory(rewriting);
+		rewrite_sample_put(rewriting);
+	}
+	rewrite_sample_access(rewriting, at);
 	if (op == SPIRV_CALL && find_function(rewriting->module, words->words[at + 3]))
 		rewrite_copy_with(rewriting, at, rewriting->row);
 	else
@@ -270,6 +262,21 @@ static void rewrite_body(struct rewriting *rewriting, size_t at)
 }
 
 // ---- the whole
+
+// A name, for itself or others, of a function by which a translator writes out an instruction of
+// LLVM's (a rotation). It would make that instruction of it again, which has no counters: without
+// the name it stays a function.
+static bool is_written_out(const struct spirv_words *words, size_t at)
+{
+	static const char prefix[] = "spirv.llvm_";
+	bool links = spirv_op(words, at) == SPIRV_DECORATE && spirv_length(words, at) > 3 &&
+	             words->words[at + 2] == SPIRV_LINKAGE;
+	const char *name = links                         ? spirv_text(words, at, 3)
+	                   : spirv_op(words, at) == NAME ? spirv_text(words, at, 2)
+	                                                 : NULL;
+
+	return name && strncmp(name, prefix, sizeof prefix - 1) == 0;
+}
 
 static bool is_annotation_or_before(uint32_t op)
 {
@@ -331,7 +338,7 @@ static void rewrite(struct rewriting *rewriting)
 			rewrite_body(rewriting, at);
 		else if (op == SPIRV_ENTRY_POINT)
 			copy_entry(rewriting, at);
-		else
+		else if (!is_written_out(words, at))
 			rewrite_copy(rewriting, at);
 	}
 	if (!rewriting->failed)
@@ -391,17 +398,20 @@ int tare_blocks_instrument(const struct tare_blocks_module *module,
 	while (rewriting.rows > 1 &&
 	       (uint64_t)rewriting.rows * rewriting.row_counters * 8 > TARE_BLOCKS_MOST_BYTES)
 		rewriting.rows /= 2;
+	rewriting.layout = tare_blocks_layout(module, plan);
+	rewriting.offsets = calloc((size_t)rewriting.layout.words + 1, sizeof(uint32_t));
 	rewriting.function_types = calloc((size_t)module->words.bound + 1, sizeof(uint32_t));
 	rewriting.constants = calloc((size_t)counters + 1, sizeof(uint32_t));
 	rewriting.own = calloc((size_t)counters + 1, sizeof(uint32_t));
 	rewrite_places(&rewriting);
-	if (rewriting.function_types && rewriting.constants && rewriting.own)
+	if (rewriting.offsets && rewriting.function_types && rewriting.constants && rewriting.own)
 		rewrite(&rewriting);
 	else
 		rewriting.failed = true;
 	free(rewriting.function_types);
 	free(rewriting.constants);
 	free(rewriting.own);
+	free(rewriting.offsets);
 	if (rewriting.failed) {
 		free(rewriting.words);
 		return tare_fail(error, ENOMEM, "out of memory");
@@ -410,5 +420,6 @@ int tare_blocks_instrument(const struct tare_blocks_module *module,
 	made->bytes = rewriting.count * sizeof(uint32_t);
 	made->rows = rewriting.rows;
 	made->row_counters = rewriting.row_counters;
+	made->layout = rewriting.layout;
 	return 0;
 }

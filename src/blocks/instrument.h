@@ -3,7 +3,7 @@
 // variables and adds them to memory as it returns; a kernel gets the memory as one more argument,
 // its last. How often a kernel was begun the first work-item of each group adds for all of it.
 #pragma once
-#include "blocks/plan.h"
+#include "blocks/sample.h"
 
 struct tare_blocks_instrumented {
 	void *data; // malloc
@@ -12,6 +12,7 @@ struct tare_blocks_instrumented {
 	// The memory has so many rows of counters, and a work-group uses one of them, so that
 	// groups that run at once seldom meet. The sum of all rows is what counts. A power of two.
 	uint32_t rows;
+	struct tare_blocks_layout layout; // of the sample, which lies behind the rows
 	uint32_t row_counters; // of 8 bytes each, in a row, to the next: counters, rounded up
 };
 

@@ -328,3 +328,23 @@ bool tare_blocks_is_head(const struct tare_blocks_module *module, size_t at)
 {
 	return spirv_op(&module->words, at) == PHI || tare_blocks_is_silent(module, at);
 }
+
+void tare_blocks_each(const struct tare_blocks_module *module, uint32_t block,
+                      void (*visit)(void *context, size_t at, uint32_t file, uint32_t line),
+                      void *context)
+{
+	const struct spirv_words *words = &module->words;
+	size_t at = module->blocks[block].at;
+	uint32_t file = 0, line = 0;
+
+	for (at += spirv_length(words, at); at < words->count; at += spirv_length(words, at)) {
+		uint32_t op = spirv_op(words, at);
+		if (op == SPIRV_LABEL || op == SPIRV_FUNCTION_END)
+			return;
+		if (op == SPIRV_LINE || op == SPIRV_NO_LINE) {
+			line = op == SPIRV_LINE ? word(module, at, 2) : 0;
+			file = line ? word(module, at, 1) : 0;
+		}
+		visit(context, at, file, line);
+	}
+}

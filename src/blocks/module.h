@@ -53,3 +53,9 @@ const char *tare_blocks_file_name(const struct tare_blocks_module *module, uint3
 
 // Whether `op` stands in front of a block's first instruction: OpPhi, OpVariable, lines.
 bool tare_blocks_is_head(const struct tare_blocks_module *module, size_t at);
+
+// Calls `visit` for each instruction of a block behind its label, with its file and line (0: not
+// known).
+void tare_blocks_each(const struct tare_blocks_module *module, uint32_t block,
+                      void (*visit)(void *context, size_t at, uint32_t file, uint32_t line),
+                      void *context);

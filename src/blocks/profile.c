@@ -53,10 +53,11 @@ static bool map_counts(const char *path, struct counts *counts)
 
 // The kernel of that name and build, new where there was none; NULL: no memory.
 static struct tare_blocks_kernel *kernel_of(struct tare_blocks_profile *profile,
-                                            const struct tare_blocks_build *build, const char *name)
+                                            const struct tare_blocks_build *build,
+                                            enum blocks_api api, const char *name)
 {
 	for (size_t i = 0; i < profile->kernel_count; i++)
-		if (profile->kernels[i].build == build &&
+		if (profile->kernels[i].build == build && profile->kernels[i].api == api &&
 		    strcmp(profile->kernels[i].name, name) == 0)
 			return &profile->kernels[i];
 	struct tare_blocks_kernel *kernels =
@@ -65,9 +66,27 @@ static struct tare_blocks_kernel *kernel_of(struct tare_blocks_profile *profile,
 		return NULL;
 	profile->kernels = kernels;
 	struct tare_blocks_kernel *kernel = &kernels[profile->kernel_count++];
-	*kernel = (struct tare_blocks_kernel){ .build = build };
+	*kernel = (struct tare_blocks_kernel){ .build = build, .api = api };
 	snprintf(kernel->name, sizeof kernel->name, "%s", name);
 	return kernel;
+}
+
+// Keeps the sample of the first process that has one.
+static void keep_sample(const struct counts *counts, const struct blocks_kernel *row,
+                        struct tare_blocks_kernel *kernel)
+{
+	const struct tare_blocks_build *build = kernel->build;
+	const struct tare_blocks_layout layout = tare_blocks_layout(&build->module, &build->plan);
+	uint64_t at =
+	    row->at + ((uint64_t)row->rows * row->row_counters + TARE_BLOCKS_SAMPLE_HEAD) * 8;
+	size_t bytes = (size_t)layout.items * layout.words * 8;
+
+	if (kernel->sample || bytes == 0 || at > counts->bytes || bytes > counts->bytes - at)
+		return;
+	// Without it less is known, which the report says.
+	kernel->sample = malloc(bytes);
+	if (kernel->sample)
+		memcpy(kernel->sample, (const char *)counts->head + at, bytes);
 }
 
 // Adds a process's rows of counters.
@@ -86,6 +105,7 @@ static int add_counters(const struct counts *counts, const struct blocks_kernel 
 	const uint64_t *counters =
 	    (const uint64_t *)(const void *)((const char *)counts->head + row->at);
 	profile->counter_bytes += bytes;
+	keep_sample(counts, row, kernel);
 	for (uint32_t i = 0; i < row->rows; i++)
 		for (uint32_t k = 0; k < count; k++)
 			kernel->counters[k] += counters[(size_t)i * row->row_counters + k];
@@ -99,7 +119,8 @@ static int add_row(const struct counts *counts, const struct blocks_kernel *row,
 	const struct tare_blocks_build *build = build_of(builds, row->hash);
 
 	snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, row->name);
-	struct tare_blocks_kernel *kernel = kernel_of(profile, build, name);
+	struct tare_blocks_kernel *kernel =
+	    kernel_of(profile, build, (enum blocks_api)row->api, name);
 	if (!kernel)
 		return -ENOMEM;
 	kernel->launches += row->launches;
@@ -201,6 +222,7 @@ void tare_blocks_profile_free(struct tare_blocks_profile *profile)
 	for (size_t i = 0; i < profile->kernel_count; i++) {
 		free(profile->kernels[i].counters);
 		free(profile->kernels[i].executions);
+		free(profile->kernels[i].sample);
 	}
 	free(profile->kernels);
 	*profile = (struct tare_blocks_profile){ .kernels = NULL };

@@ -6,13 +6,15 @@
 struct tare_blocks_kernel {
 	char name[BLOCKS_NAME_BYTES];
 	const struct tare_blocks_build *build; // NULL: it is not known
-	uint64_t launches, counted;            // of all processes; those that count
-	uint64_t work_items;                   // of the latter
-	enum blocks_why why;                   // launches are not counted
-	int code;                              // the vendor's
-	char log[256];                         // of the driver's build
-	uint64_t *counters;                    // as they were read; NULL: none
+	enum blocks_api api;
+	uint64_t launches, counted; // of all processes; those that count
+	uint64_t work_items;        // of the latter
+	enum blocks_why why;        // launches are not counted
+	int code;                   // the vendor's
+	char log[256];              // of the driver's build
+	uint64_t *counters;         // as they were read; NULL: none
 	uint64_t *executions; // of each block of the build's module, by work-items; NULL: none
+	uint64_t *sample;     // the slots of its first process (sample.h); NULL: none
 	uint64_t entered;     // of the kernel's first block: work_items, or counts are missing
 	struct tare_blocks_tally tally; // of all launches
 };

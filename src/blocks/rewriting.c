@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+enum { COMPOSITE_EXTRACT = 81 };
+
 void rewrite_put(struct rewriting *rewriting, uint32_t word)
 {
 	if (rewriting->count == rewriting->room) {
@@ -48,4 +50,16 @@ void rewrite_copy_with(struct rewriting *rewriting, size_t at, uint32_t operand)
 	rewrite_put(rewriting, operand);
 	if (!rewriting->failed)
 		rewriting->words[begin] += UINT32_C(1) << 16;
+}
+
+void rewrite_place(struct rewriting *rewriting, enum rewriting_place place, uint32_t part[3])
+{
+	uint32_t triple = rewrite_fresh(rewriting);
+
+	EMIT(rewriting, REWRITE_LOAD, rewriting->triple_type, triple, rewriting->places[place], 2,
+	     32);
+	for (uint32_t i = 0; i < 3; i++) {
+		part[i] = rewrite_fresh(rewriting);
+		EMIT(rewriting, COMPOSITE_EXTRACT, rewriting->ulong_type, part[i], triple, i);
+	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module that is written anew with counters in it: what instrument.c and globals.c share.
 #pragma once
-#include "blocks/plan.h"
+#include "blocks/sample.h"
 
 enum {
 	REWRITE_LOAD = 61,
@@ -10,7 +10,7 @@ enum {
 };
 
 // What a work-group or a work-item asks where it is: variables of three numbers.
-enum rewriting_place { PLACE_GROUP, PLACE_ITEM, PLACE_SIZE, PLACES };
+enum rewriting_place { PLACE_GROUP, PLACE_ITEM, PLACE_SIZE, PLACE_COUNT, PLACES };
 
 struct rewriting {
 	const struct tare_blocks_module *module;
@@ -33,6 +33,12 @@ struct rewriting {
 	uint32_t leads, items; // whether the work-item is its group's first, and how many there are
 	uint32_t block;        // index of the next one
 	bool head;             // of a block: its counter is not yet raised
+	// the sample: how it lies, ids of its constants, and the function's sites with the
+	// variables of their addresses
+	struct tare_blocks_layout layout;
+	uint32_t sample_at, sample_items, sample_words, *offsets;
+	struct tare_blocks_site sites[TARE_BLOCKS_SITES];
+	uint32_t addresses[TARE_BLOCKS_SITES], site_count, next_site;
 };
 
 void rewrite_put(struct rewriting *rewriting, uint32_t word);
@@ -46,6 +52,17 @@ uint32_t rewrite_fresh(struct rewriting *rewriting);
 // An instruction of the module as it is, and with one more operand.
 void rewrite_copy(struct rewriting *rewriting, size_t at);
 void rewrite_copy_with(struct rewriting *rewriting, size_t at, uint32_t operand);
+
+// The three numbers of a place.
+void rewrite_place(struct rewriting *rewriting, enum rewriting_place place, uint32_t part[3]);
+
+// The sample (sampling.c): variables of a function, their values at its beginning and before an
+// access, and what is written before it returns.
+void rewrite_sample_variables(struct rewriting *rewriting);
+void rewrite_sample_clear(struct rewriting *rewriting);
+void rewrite_sample_access(struct rewriting *rewriting, size_t at);
+void rewrite_sample_put(struct rewriting *rewriting);
+bool rewrite_is_sampled(const struct rewriting *rewriting);
 
 // Chooses the ids of the variables for places, before anything is written.
 void rewrite_places(struct rewriting *rewriting);

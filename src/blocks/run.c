@@ -3,10 +3,10 @@
 
 #include "base/time.h"
 #include "guest/blocks/shared.h"
+#include "guest/environment.h"
+#include "record/loader/driver.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,57 +32,16 @@ int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place
 	return tare_fail(error, ENOENT, "there is no %.300s; install tare again", place->layer);
 }
 
-int tare_blocks_folder_make(struct tare_blocks_place *place, struct tare_error *error)
-{
-	const char *parent = getenv("TMPDIR");
-
-	if (!parent || parent[0] != '/')
-		parent = "/tmp";
-	snprintf(place->folder, sizeof place->folder, "%.3000s/tare-blocks-XXXXXX", parent);
-	if (mkdtemp(place->folder))
-		return 0;
-	int status =
-	    tare_fail(error, errno, "no folder can be made in %.300s: %s", parent, strerror(errno));
-	place->folder[0] = '\0';
-	return status;
-}
-
-// Removes the files of the folder whose names end so; "" for all.
-static void empty(const char *path, const char *suffix)
-{
-	DIR *folder = opendir(path);
-
-	for (struct dirent *entry; folder && (entry = readdir(folder));) {
-		size_t length = strlen(entry->d_name), end = strlen(suffix);
-		if (entry->d_name[0] != '.' && length >= end &&
-		    strcmp(entry->d_name + length - end, suffix) == 0)
-			unlinkat(dirfd(folder), entry->d_name, 0);
-	}
-	if (folder)
-		closedir(folder);
-}
-
-void tare_blocks_forget_counts(const struct tare_blocks_place *place)
-{
-	empty(place->folder, BLOCKS_COUNTS_SUFFIX);
-}
-
-void tare_blocks_place_free(struct tare_blocks_place *place)
-{
-	if (place->folder[0]) {
-		empty(place->folder, "");
-		rmdir(place->folder);
-	}
-	free(place->layer);
-	*place = (struct tare_blocks_place){ .layer = NULL };
-}
-
 // ---- the environment
 
 // What is set anew, and the value that it had.
-enum { SET_LAYERS, SET_PRELOAD, SET_FOLDER, SET_STAGE, SETS };
-static const char *const set[SETS] = { LAYERS, PRELOAD, BLOCKS_ENVIRONMENT_FOLDER,
-	                               BLOCKS_ENVIRONMENT_STAGE };
+enum { SET_LAYERS, SET_PRELOAD, SET_FOLDER, SET_STAGE, SET_DRIVERS, SET_BEHIND, SETS };
+static const char *const set[SETS] = { LAYERS,
+	                               PRELOAD,
+	                               BLOCKS_ENVIRONMENT_FOLDER,
+	                               BLOCKS_ENVIRONMENT_STAGE,
+	                               TARE_DRIVERS_VARIABLE,
+	                               TARE_ENVIRONMENT_LEVELZERO };
 
 static bool is_set(const char *entry, const char *name)
 {
@@ -91,10 +50,14 @@ static bool is_set(const char *entry, const char *name)
 	return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-static bool is_ours(const char *entry, bool preloads)
+static bool is_ours(const char *entry, const struct tare_blocks_place *place)
 {
+	const bool unset[SETS] = { [SET_PRELOAD] = !place->front,
+		                   [SET_DRIVERS] = !place->drivers,
+		                   [SET_BEHIND] = !place->drivers };
+
 	for (int i = 0; i < SETS; i++)
-		if (is_set(entry, set[i]) && (i != SET_PRELOAD || preloads))
+		if (is_set(entry, set[i]) && !unset[i])
 			return true;
 	return false;
 }
@@ -135,9 +98,13 @@ static char **make_environment(const struct tare_blocks_place *place, const char
 	made[used++] = assign(BLOCKS_ENVIRONMENT_STAGE, stage);
 	if (place->front)
 		made[used++] = prepend(PRELOAD, place->front);
+	if (place->drivers) {
+		made[used++] = assign(TARE_DRIVERS_VARIABLE, place->drivers);
+		made[used++] = assign(TARE_ENVIRONMENT_LEVELZERO, place->behind);
+	}
 	*own = used;
 	for (size_t i = 0; i < count; i++)
-		if (!is_ours(environ[i], place->front != NULL))
+		if (!is_ours(environ[i], place))
 			made[used++] = environ[i];
 	return made;
 }

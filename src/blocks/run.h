@@ -4,15 +4,19 @@
 #include "record/again.h"
 
 struct tare_blocks_place {
-	char *layer;       // the library's path, malloc
+	char *layer; // the library's path, malloc
+	const char *drivers,
+	    *behind;       // stubs of Level Zero's drivers (record/loader/driver.h), or NULL
 	const char *front; // an OpenCL loader that is put in front of the program's; NULL: none
-	char folder[4000]; // absolute, ours alone
+	char folder[4000]; // absolute, ours alone; "": none
+	int lock;          // the folder, open and locked
 };
 
 // Finds the layer beside the recorder `recorder`. 0, or -ENOENT with a sentence.
 int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place,
                            struct tare_error *error);
-// Makes the folder, in $TMPDIR or /tmp. 0, or a negative errno with a sentence.
+// Makes the folder, in $TMPDIR or /tmp, and removes those that tares left there that were killed
+// more than a minute ago. 0, or a negative errno with a sentence.
 int tare_blocks_folder_make(struct tare_blocks_place *place, struct tare_error *error);
 // Removes the folder and what is in it, and frees.
 void tare_blocks_place_free(struct tare_blocks_place *place);

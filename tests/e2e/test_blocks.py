@@ -184,10 +184,9 @@ def test_less_is_optimised_where_the_translator_refuses(once, tmp_path):
     if len(versions) > 1:
         pytest.skip("which of several translators is taken depends on the driver")
     translator = tmp_path / "translator"
-    # It refuses each program once.
-    translator.write_text('#!/bin/sh\ncase $1 in\n*.bc) [ -e "$1.refused" ] || {\n: > "$1.refused"\n'
-                          'echo "error: no" >&2\n'
-                          f'exit 1\n}} ;;\nesac\nexec llvm-spirv-{versions[0]} "$@"\n', encoding="utf-8")
+    # It refuses what comes the short way.
+    translator.write_text('#!/bin/sh\ncase $1 in\n*.legal.bc) ;;\n*.bc) echo "error: no" >&2\n'
+                          f'exit 1 ;;\nesac\nexec llvm-spirv-{versions[0]} "$@"\n', encoding="utf-8")
     translator.chmod(0o755)
     _, document = once.blocks(KERNELS, "", *words_of(["strided"]), TARE_LLVM_SPIRV=str(translator))
     assert kernel_of(document, "strided")["build"]["optimised"] == "-O1 (at -O2 it is not translated)"
@@ -216,6 +215,97 @@ def test_a_copy_of_a_size_that_only_the_run_knows_is_said(once):
     assert vectors["total"]["unsized_copies"] == 0
     assert done.out.decode().count("copies had a size that is known at run time only") == 1
     assert "at least these bytes: 64 copies" in done.out.decode()
+
+
+def test_instructions_that_the_translator_writes_out_are_counted(once):
+    """A rotation by a number that the run knows is a function in SPIR-V, with a name that means LLVM's own."""
+    before = ("kernel void rotated(global const uint *in, global uint *out, int n)\n{\n"
+              "    int i = get_global_id(0);\n    out[i] = rotate(in[i], (uint)n) + ((in[i] << (n & 31)) | "
+              "(in[i] >> (32 - (n & 31))));\n}\n")
+    words = [KERNELS, "", "rotated", "5", "64", "0"]
+    native = once.native(*words, COUNTED_SOURCE=before)
+    done, document = once.blocks(*words, COUNTED_SOURCE=before)
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    kernel = kernel_of(document, "rotated")
+    assert kernel["whole"] and at(kernel["total"], "stores.global") == 64
+
+
+def test_what_older_translators_do_not_know_is_avoided(once):
+    """A quotient with its remainder is a `freeze`, a switch over two bits an integer of two bits."""
+    before = ("kernel void frozen(global const int *in, global int *out, int n)\n{\n"
+              "    int i = get_global_id(0), sum = 0;\n    for (int k = 1; k < n; k++)\n"
+              "        sum += in[i] / (in[k] + 100) + in[i] % (in[k] + 100);\n"
+              "    switch (i & 3) {\n    case 0: sum += 7; break;\n    case 1: sum *= in[1]; break;\n"
+              "    case 2: sum ^= in[2]; break;\n    default: sum = ~sum; break;\n    }\n    out[i] = sum;\n}\n")
+    words = [KERNELS, "", "frozen", "9", "64", "0"]
+    native = once.native(*words, COUNTED_SOURCE=before)
+    done, document = once.blocks(*words, COUNTED_SOURCE=before)
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    assert kernel_of(document, "frozen")["whole"]
+
+
+def test_images_are_read_and_counted(once):
+    before = ("kernel void image(read_only image2d_t in, global float *out, int n)\n{\n"
+              "    const sampler_t near = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
+              "    int i = get_global_id(0);\n    float sum = 0;\n    for (int k = 0; k < n; k++)\n"
+              "        sum += read_imagef(in, near, (int2)(k, i)).x;\n    out[i] = sum;\n}\n")
+    words = [KERNELS, "", "image", "5", "64", "0"]
+    environment = {"COUNTED_SOURCE": before, "COUNTED_IMAGE": "1"}
+    native = once.native(*words, **environment)
+    if native.status:
+        pytest.skip("this OpenCL has no images")
+    done, document = once.blocks(*words, **environment)
+    assert done.status == 0 and done.out.startswith(native.out)
+    kernel = kernel_of(document, "image")
+    assert kernel["whole"] and at(kernel["total"], "kinds.image") == 2 * 5 * 64  # with its sampler, and the reading
+    assert at(kernel["total"], "stores.global") == 64 and at(kernel["total"], "flops.fp32") == 5 * 64
+
+
+def test_a_thousand_blocks_are_told_apart(once):
+    """Each branch is taken by the work-items whose bit it asks for, and they add what only it adds."""
+    ways = 500
+    branches = "".join(f"    if (x & {1 << k % 6})\n        atomic_add(out + {k}, 1);\n    else\n"
+                       f"        x += out[{k}] & 1024;\n" for k in range(ways))
+    before = ("kernel void branches(global const float *in, global int *out, int n)\n{\n"
+              f"    int x = get_global_id(0);\n{branches}    out[n + get_global_id(0)] = x;\n}}\n")
+    words = [KERNELS, "", "branches", "5000", "64", "64"]
+    native = once.native(*words, COUNTED_SOURCE=before)
+    done, document = once.blocks(*words, COUNTED_SOURCE=before)
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    kernel = kernel_of(document, "branches")
+    assert kernel["whole"] and len(kernel["blocks"]) >= 1000
+    # Half of the 64 have each bit: so many go one way, and as many the other.
+    assert at(kernel["total"], "kinds.atomic") == at(kernel["total"], "loads.global") == ways * 32
+    check_sums(kernel)
+
+
+def test_the_folder_of_a_tare_that_was_killed_is_removed_by_the_next(once, tmp_path):
+    import signal
+    import subprocess
+    import time
+    environment = {**os.environ, **once.environment}
+    with subprocess.Popen([once.tare, "blocks", "--", "sleep", "300"], env=environment, stdin=subprocess.DEVNULL,
+                          start_new_session=True) as killed:
+        until = time.monotonic() + 60
+        while not (left := list(tmp_path.glob("tare-blocks-*"))) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert len(left) == 1
+        long_ago = time.time() - 3600
+        foreign = tmp_path / "tare-blocks-of-somebody"
+        foreign.mkdir()
+        os.utime(left[0], (long_ago, long_ago))
+        run([once.tare, "blocks", "--", "true"], once.environment)
+        assert left[0].exists(), "it was another's, which ran"
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.wait()
+    assert left[0].exists()
+    os.utime(left[0])
+    run([once.tare, "blocks", "--", "true"], once.environment)
+    assert left[0].exists(), "it was too new to be sure"
+    (left[0] / "0000000000000001.build").write_bytes(b"left")
+    os.utime(left[0], (long_ago, long_ago))
+    run([once.tare, "blocks", "--", "true"], once.environment)
+    assert not left[0].exists() and foreign.exists()
 
 
 # ---- what cannot be counted
@@ -266,6 +356,44 @@ def test_what_clang_does_not_compile_is_not_counted(once):
 def test_no_clang_is_said_with_what_to_install(once):
     words = not_counted(once, TARE_CLANG="no-such-clang")
     assert re.search(r"install clang-\d+ and llvm-spirv-\d+", words), words
+
+
+def test_a_header_that_is_gone_after_the_run_is_said(once, tmp_path):
+    header = tmp_path / "gone.h"
+    program = tmp_path / "with-header"
+    program.write_text(f'#!/bin/sh\necho "#define ONE 1" > {header}\n"$@"\nstatus=$?\nrm {header}\nexit $status\n',
+                       encoding="utf-8")
+    program.chmod(0o755)
+    path = tmp_path / "gone.json"
+    done = run([once.tare, "blocks", "--json", path, "--", program, COUNTED, KERNELS, f"-I {tmp_path}",
+                *words_of(["vectors"])], {**once.environment, "COUNTED_SOURCE": '#include "gone.h"\n'}, cwd=tmp_path)
+    assert done.status == 0, done.errors.decode()
+    assert "'gone.h' file not found" in kernel_of(validate.load(path), "vectors")["not_counted"]
+
+
+def translator_that(tmp_path, back):
+    """One whose way back from SPIR-V, the last step, does something else."""
+    version = next(n for n in range(11, 40) if shutil.which(f"llvm-spirv-{n}") and shutil.which(f"clang-{n}"))
+    path = tmp_path / "translator"
+    path.write_text(f'#!/bin/sh\nfor word; do\n[ "$word" = -r ] && {{ {back}; }}\ndone\nexec llvm-spirv-{version} "$@"\n',
+                    encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_an_instrumented_module_that_is_not_built_is_said(once, tmp_path):
+    """The driver is given text in the place of bitcode."""
+    words = not_counted(once, TARE_LLVM_SPIRV=translator_that(tmp_path, 'echo "no bitcode" > "$3"; exit 0'))
+    assert "did not build the instrumented module" in words and "the program's own was run" in words
+
+
+def test_an_instrumented_module_without_the_kernel_is_said(once, tmp_path):
+    empty = tmp_path / "empty.cl"
+    empty.write_text("kernel void another(global int *a) { a[0] = 1; }\n", encoding="utf-8")
+    version = next(n for n in range(11, 40) if shutil.which(f"llvm-spirv-{n}") and shutil.which(f"clang-{n}"))
+    compiled = f'clang-{version} -target spir64 -x cl -cl-std=CL1.2 -c -emit-llvm -o "$3" {empty}; exit $?'
+    words = not_counted(once, TARE_LLVM_SPIRV=translator_that(tmp_path, compiled))
+    assert "made no kernel of the instrumented module" in words
 
 
 def test_a_source_that_changes_from_run_to_run_is_not_counted(once, tmp_path):

@@ -31,6 +31,7 @@ CORE = {"core", "host"}
 ROOMS = {
     "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
+    "blocks": {"": {"tools"}, "tools": set(), "findings": {""}, "report": {"", "findings"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},

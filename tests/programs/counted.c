@@ -2,14 +2,15 @@
 // Runs kernels of a file: counted FILE OPTIONS (KERNEL N GLOBAL LOCAL [GLOBAL LOCAL])...
 // Each is launched once, on numbers i % 13, and a sum of what it wrote is printed. LOCAL 0: the
 // driver's choice. A kernel "KERNEL:N" is launched N times. With COUNTED_BINARY the program is
-// built again from its binary, with COUNTED_SOURCE=text the file's text goes before it.
+// built again from its binary, with COUNTED_SOURCE=text the file's text goes before it, with
+// COUNTED_IMAGE the first argument is an image of SIDE by SIDE such numbers.
 #include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS = 1 << 16 };
+enum { NUMBERS = 1 << 16, SIDE = 64 };
 
 struct work {
 	struct program on;
@@ -99,6 +100,16 @@ static struct work open_work(const char *path, const char *options)
 	work.in = clCreateBuffer(work.on.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
 	                         sizeof numbers, numbers, &status);
 	check(status, "clCreateBuffer");
+	if (getenv("COUNTED_IMAGE")) {
+		const cl_image_format format = { CL_R, CL_FLOAT };
+		const cl_image_desc shape = { .image_type = CL_MEM_OBJECT_IMAGE2D,
+			                      .image_width = SIDE,
+			                      .image_height = SIDE };
+		clReleaseMemObject(work.in);
+		work.in = clCreateImage(work.on.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+		                        &format, &shape, numbers, &status);
+		check(status, "clCreateImage");
+	}
 	work.out =
 	    clCreateBuffer(work.on.context, CL_MEM_READ_WRITE, sizeof numbers, NULL, &status);
 	check(status, "clCreateBuffer");

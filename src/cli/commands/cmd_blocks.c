@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "blocks/report/write.h"
 #include "blocks/run.h"
-#include "blocks/write.h"
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
 #include "cli/terminal/output.h"
@@ -18,6 +18,7 @@ struct session {
 	struct tare_program program;
 	struct tare_closure closure;
 	struct tare_loader_choice loader;
+	struct tare_drivers drivers; // of Level Zero
 	struct tare_blocks_place place;
 	struct tare_input input;
 	struct tare_child_end end; // of the latest run
@@ -59,6 +60,10 @@ static int prepare(struct session *session, struct tare_error *error)
 	                   &session->loader);
 	if (session->loader.front[0])
 		session->place.front = session->loader.front;
+	tare_drivers_find(session->place.layer, getenv(TARE_DRIVERS_VARIABLE), library_path,
+	                  TARE_CACHE, &session->drivers);
+	session->place.drivers = session->drivers.stubs;
+	session->place.behind = session->drivers.behind;
 	return TARE_EXIT_OK;
 }
 
@@ -136,7 +141,7 @@ static int explain(struct session *session, struct tare_error *error)
 
 	if (session->profile.processes) {
 		tare_fail(error, ENODATA,
-		          "the program launched no OpenCL kernel; tare record shows what it does "
+		          "the program launched no kernel; tare record shows what it does "
 		          "instead");
 		return TARE_EXIT_RECORD;
 	}
@@ -169,6 +174,7 @@ static void session_free(struct session *session)
 	tare_blocks_place_free(&session->place);
 	tare_program_free(&session->program);
 	tare_closure_free(&session->closure);
+	tare_drivers_free(&session->drivers);
 }
 
 // A file that cannot be written is found before the program runs.
@@ -205,7 +211,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	if (status != TARE_EXIT_OK && !(end.signal || end.status))
 		return status;
 	// What the program did is what the caller asks about; a sentence is still said.
-	return end.signal ? tare_launch_die_alike(&end) : status ? status : end.status;
+	return end.signal ? tare_launch_die_alike(&end) : end.status ? end.status : status;
 }
 
 static const struct tare_option own_options_rows[] = {
@@ -225,7 +231,8 @@ const struct tare_command tare_blocks_command = {
 	.operand = TARE_OPERAND_PROGRAM,
 	.summary = "instructions, loads and stores, by basic block and line",
 	.description =
-	    "Runs an unmodified OpenCL program twice: first to see what its kernels are built "
+	    "Runs an unmodified OpenCL or Level Zero program twice: first to see what its kernels "
+	    "are built "
 	    "from, without its standard output, and then with counters in every basic block. Its "
 	    "results stay its own.",
 	.run = run,

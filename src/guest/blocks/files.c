@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of tare blocks' folder, from inside the program. Room is reserved before it is mapped,
 // so that a full disk is a number that is missing, not a signal.
-#include "guest/blocks/layer.h"
+#include "guest/blocks/files.h"
+#include "guest/guest.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4200, PAGE_BYTES = 4096, DESCRIPTOR = 100 };
+enum { SAMPLE_HEAD = 2, PATH_BYTES = 4200, PAGE_BYTES = 4096, DESCRIPTOR = 100 };
 
 struct blocks_counts *blocks_counts;
 static char folder[4000];
@@ -58,20 +60,35 @@ static bool make_counts(void)
 	return true;
 }
 
-enum blocks_stage blocks_files_begin(void)
+static enum blocks_stage stage = BLOCKS_OFF;
+
+static enum blocks_stage begin(void)
 {
 	const char *path = getenv(BLOCKS_ENVIRONMENT_FOLDER);
-	const char *stage = getenv(BLOCKS_ENVIRONMENT_STAGE);
+	const char *asked = getenv(BLOCKS_ENVIRONMENT_STAGE);
 	size_t bytes = path != NULL ? strlen(path) : 0;
 
-	if (stage == NULL || bytes == 0 || bytes >= sizeof folder || path[0] != '/')
+	if (asked == NULL || bytes == 0 || bytes >= sizeof folder || path[0] != '/')
 		return BLOCKS_OFF;
 	memcpy(folder, path, bytes + 1);
-	bool collects = strcmp(stage, BLOCKS_STAGE_COLLECT) == 0;
-	if (!collects && strcmp(stage, BLOCKS_STAGE_COUNT) != 0)
+	bool collects = strcmp(asked, BLOCKS_STAGE_COLLECT) == 0;
+	if (!collects && strcmp(asked, BLOCKS_STAGE_COUNT) != 0)
 		return BLOCKS_OFF;
 	guest_lock_register(&lock);
 	return make_counts() ? collects ? BLOCKS_COLLECT : BLOCKS_COUNT : BLOCKS_OFF;
+}
+
+static void begin_once(void)
+{
+	stage = begin();
+}
+
+enum blocks_stage blocks_files_begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, begin_once);
+	return stage;
 }
 
 static void write_file(uint64_t hash, const char *suffix, const void *data, size_t bytes)
@@ -126,7 +143,7 @@ uint64_t blocks_read_origin(uint64_t binary)
 	return hash;
 }
 
-const struct blocks_module *blocks_map_module(uint64_t hash)
+static const struct blocks_module *map_module(uint64_t hash)
 {
 	char path[PATH_BYTES];
 	struct stat status;
@@ -151,20 +168,46 @@ const struct blocks_module *blocks_map_module(uint64_t hash)
 	return module;
 }
 
-struct blocks_kernel *blocks_row(const char *name, uint64_t hash)
+// A module that was mapped, and those that are not there.
+struct mapped {
+	struct mapped *following;
+	uint64_t hash;
+	const struct blocks_module *module; // NULL: there is none
+};
+
+const struct blocks_module *blocks_module_of(uint64_t hash)
+{
+	static struct mapped *_Atomic modules;
+
+	for (struct mapped *at = atomic_load(&modules); at != NULL; at = at->following)
+		if (at->hash == hash)
+			return at->module;
+	struct mapped *made = guest_memory(sizeof *made);
+	if (made == NULL)
+		return NULL;
+	made->hash = hash;
+	made->module = map_module(hash);
+	made->following = atomic_load(&modules);
+	while (!atomic_compare_exchange_weak(&modules, &made->following, made))
+		;
+	return made->module;
+}
+
+struct blocks_kernel *blocks_row(const char *name, uint64_t hash, enum blocks_api api)
 {
 	struct blocks_kernel *row = NULL;
 	size_t bytes = strlen(name);
 
 	guest_acquire(&lock);
 	for (uint32_t i = 0; i < blocks_counts->kernels && row == NULL; i++)
-		if (blocks_counts->kernel[i].hash == hash &&
+		if (blocks_counts->kernel[i].hash == hash && blocks_counts->kernel[i].api == api &&
 		    strcmp(blocks_counts->kernel[i].name, name) == 0)
 			row = &blocks_counts->kernel[i];
 	if (row == NULL && blocks_counts->kernels < BLOCKS_KERNELS && bytes < BLOCKS_NAME_BYTES) {
 		row = &blocks_counts->kernel[blocks_counts->kernels];
 		memcpy(row->name, name, bytes + 1);
 		row->hash = hash;
+		row->api = api;
 		__atomic_store_n(&blocks_counts->kernels, blocks_counts->kernels + 1,
 		                 __ATOMIC_RELEASE);
 	}
@@ -186,9 +229,27 @@ static uint64_t reserve(uint64_t bytes)
 	return fits && posix_fallocate(counts_file, (off_t)at, (off_t)bytes) == 0 ? at : 0;
 }
 
+uint64_t blocks_counter_bytes(const struct blocks_module *module)
+{
+	return ((uint64_t)module->rows * module->row_counters + SAMPLE_HEAD +
+	        (uint64_t)module->sample_items * module->sample_words) *
+	       sizeof(uint64_t);
+}
+
+void blocks_choose_sample(void *counters, const struct blocks_module *module, uint64_t work_items)
+{
+	uint64_t *head = (uint64_t *)counters + (uint64_t)module->rows * module->row_counters;
+	uint64_t shift = 0;
+
+	while (module->sample_items != 0 && work_items >> shift > module->sample_items)
+		shift++;
+	__atomic_store_n(&head[0], (UINT64_C(1) << shift) - 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&head[1], shift, __ATOMIC_RELAXED);
+}
+
 void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *module)
 {
-	uint64_t bytes = (uint64_t)module->rows * module->row_counters * sizeof(uint64_t);
+	uint64_t bytes = blocks_counter_bytes(module);
 
 	bytes = (bytes + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
 	uint64_t at = row->at;
@@ -206,4 +267,17 @@ void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *mod
 	void *memory =
 	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, counts_file, (off_t)at);
 	return memory != MAP_FAILED ? memory : NULL;
+}
+
+void blocks_count_launch(struct blocks_kernel *row, bool counted, uint64_t work_items)
+{
+	if (row == NULL) {
+		__atomic_fetch_add(&blocks_counts->unknown_launches, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	__atomic_fetch_add(&row->launches, 1, __ATOMIC_RELAXED);
+	if (!counted)
+		return;
+	__atomic_fetch_add(&row->counted, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&row->work_items, work_items, __ATOMIC_RELAXED);
 }

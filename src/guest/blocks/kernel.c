@@ -12,7 +12,9 @@ enum { MOST_KERNELS = 4096 };
 struct pair {
 	struct blocks_kernel *row; // NULL: there was no room for one
 	cl_kernel twin;            // NULL: none, launches are the kernel's own
-	struct pair *following;    // among those to be used again
+	void *counters;            // of the twin, mapped
+	const struct blocks_module *module;
+	struct pair *following; // among those to be used again
 };
 
 // The counters of a row, as memory of a context.
@@ -21,13 +23,7 @@ struct memory {
 	cl_context context;
 	const struct blocks_kernel *row;
 	cl_mem memory;
-};
-
-// A module that was mapped, and those that are not there.
-struct mapped {
-	struct mapped *following;
-	uint64_t hash;
-	const struct blocks_module *module; // NULL: there is none
+	void *counters;
 };
 
 static enum blocks_stage stage;
@@ -35,7 +31,6 @@ static struct guest_map *pairs; // by kernel
 static struct pair *spare;
 static guest_lock lock;
 static struct memory *_Atomic memories;
-static struct mapped *_Atomic modules;
 static _Atomic bool stopped;
 
 bool blocks_kernels_begin(enum blocks_stage at)
@@ -53,45 +48,30 @@ void blocks_stop_twins(void)
 
 // ---- making a twin
 
-static const struct blocks_module *module_of(uint64_t hash)
-{
-	for (struct mapped *at = atomic_load(&modules); at != NULL; at = at->following)
-		if (at->hash == hash)
-			return at->module;
-	struct mapped *made = guest_memory(sizeof *made);
-	if (made == NULL)
-		return NULL;
-	made->hash = hash;
-	made->module = blocks_map_module(hash);
-	made->following = atomic_load(&modules);
-	while (!atomic_compare_exchange_weak(&modules, &made->following, made))
-		;
-	return made->module;
-}
-
-static cl_mem memory_of(cl_context context, struct blocks_kernel *row,
-                        const struct blocks_module *module, cl_int *code)
+static struct memory *memory_of(cl_context context, struct blocks_kernel *row,
+                                const struct blocks_module *module, cl_int *code)
 {
 	*code = CL_SUCCESS;
 	for (struct memory *at = atomic_load(&memories); at != NULL; at = at->following)
 		if (at->context == context && at->row == row)
-			return at->memory;
+			return at;
 	struct memory *made = guest_memory(sizeof *made);
 	void *counters = made != NULL ? blocks_counters(row, module) : NULL;
 	if (counters == NULL)
 		return NULL;
 	// The counters of a CPU device are where the file is mapped: nothing is to be read back.
-	made->memory = blocks_next.clCreateBuffer(
-	    context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-	    (size_t)module->rows * module->row_counters * sizeof(uint64_t), counters, code);
+	made->memory =
+	    blocks_next.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+	                               (size_t)blocks_counter_bytes(module), counters, code);
 	if (made->memory == NULL)
 		return NULL;
 	made->context = context;
 	made->row = row;
+	made->counters = counters;
 	made->following = atomic_load(&memories);
 	while (!atomic_compare_exchange_weak(&memories, &made->following, made))
 		;
-	return made->memory;
+	return made;
 }
 
 static cl_uint arguments_of(cl_kernel kernel)
@@ -104,9 +84,10 @@ static cl_uint arguments_of(cl_kernel kernel)
 
 // The twin of a kernel, its counters set; NULL: row->why says why.
 static cl_kernel make_twin(cl_kernel kernel, cl_program program, const char *name,
-                           struct blocks_kernel *row)
+                           struct pair *pair)
 {
-	const struct blocks_module *module = module_of(row->hash);
+	struct blocks_kernel *row = pair->row;
+	const struct blocks_module *module = blocks_module_of(row->hash);
 	cl_context context = NULL;
 	cl_int code = CL_SUCCESS;
 
@@ -120,16 +101,19 @@ static cl_kernel make_twin(cl_kernel kernel, cl_program program, const char *nam
 		return NULL;
 	blocks_next.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof context, &context, NULL);
 	cl_uint count = arguments_of(kernel);
-	cl_mem memory = NULL;
+	const struct memory *memory = NULL;
 	if (count == CL_UINT_MAX || arguments_of(twin) != count + 1)
 		row->code = CL_INVALID_KERNEL_DEFINITION;
 	else if ((memory = memory_of(context, row, module, &code)) == NULL) {
 		row->why = code == CL_SUCCESS ? BLOCKS_NO_ROOM : BLOCKS_KERNEL_FAILED;
 		row->code = code;
 	} else {
-		row->code = blocks_next.clSetKernelArg(twin, count, sizeof memory, &memory);
+		row->code =
+		    blocks_next.clSetKernelArg(twin, count, sizeof memory->memory, &memory->memory);
 		if (row->code == CL_SUCCESS) {
 			row->why = BLOCKS_COVERED;
+			pair->counters = memory->counters;
+			pair->module = module;
 			return twin;
 		}
 	}
@@ -163,11 +147,11 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 	uint64_t hash = source.data != NULL       ? source.hash
 	                : why == BLOCKS_NO_SOURCE ? blocks_origin(program)
 	                                          : 0;
-	pair->row = blocks_row(name, hash);
+	pair->row = blocks_row(name, hash, BLOCKS_OPENCL);
 	if (pair->row != NULL && hash == 0)
 		pair->row->why = why;
 	else if (pair->row != NULL && stage == BLOCKS_COUNT)
-		pair->twin = make_twin(kernel, program, name, pair->row);
+		pair->twin = make_twin(kernel, program, name, pair);
 	else if (source.data != NULL)
 		blocks_write_build(source.hash, source.data, source.bytes);
 	blocks_source_free(&source);
@@ -234,6 +218,8 @@ static CL_API_ENTRY cl_kernel CL_API_CALL clone(cl_kernel source, cl_int *error)
 		pair->row = from->row;
 		if (from->twin != NULL)
 			pair->twin = blocks_next.clCloneKernel(from->twin, NULL);
+		pair->counters = from->counters;
+		pair->module = from->module;
 		guest_map_put(pairs, kernel, (uintptr_t)pair);
 	}
 	errno = saved;
@@ -304,21 +290,18 @@ static CL_API_ENTRY cl_int CL_API_CALL set_info(cl_kernel kernel, cl_kernel_exec
 	return result;
 }
 
-static void count(struct pair *pair, bool counted, cl_uint dimensions, const size_t *sizes)
+static uint64_t items_of(cl_uint dimensions, const size_t *sizes)
 {
 	uint64_t items = 1;
 
-	if (pair == NULL || pair->row == NULL) {
-		__atomic_fetch_add(&blocks_counts->unknown_launches, 1, __ATOMIC_RELAXED);
-		return;
-	}
 	for (cl_uint i = 0; sizes != NULL && i < dimensions; i++)
 		items *= sizes[i];
-	__atomic_fetch_add(&pair->row->launches, 1, __ATOMIC_RELAXED);
-	if (!counted)
-		return;
-	__atomic_fetch_add(&pair->row->counted, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&pair->row->work_items, items, __ATOMIC_RELAXED);
+	return items;
+}
+
+static void count(struct pair *pair, bool counted, uint64_t items)
+{
+	blocks_count_launch(pair != NULL ? pair->row : NULL, counted, items);
 }
 
 // The twin to launch, or NULL.
@@ -351,10 +334,11 @@ static CL_API_ENTRY cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel 
 	cl_int code = CL_SUCCESS;
 
 	if (twin != NULL) {
+		blocks_choose_sample(pair->counters, pair->module, items_of(dimensions, sizes));
 		code = blocks_next.clEnqueueNDRangeKernel(queue, twin, dimensions, offsets, sizes,
 		                                          locals, wait_count, waits, event);
 		if (code == CL_SUCCESS) {
-			count(pair, true, dimensions, sizes);
+			count(pair, true, items_of(dimensions, sizes));
 			return code;
 		}
 	}
@@ -363,7 +347,7 @@ static CL_API_ENTRY cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel 
 	if (result == CL_SUCCESS) {
 		if (twin != NULL)
 			launch_failed(pair, code);
-		count(pair, false, 0, NULL);
+		count(pair, false, 0);
 	}
 	return result;
 }
@@ -372,7 +356,6 @@ static CL_API_ENTRY cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel ke
                                             cl_uint wait_count, const cl_event *waits,
                                             cl_event *event)
 {
-	static const size_t one = 1;
 	struct pair *pair = find(kernel);
 	cl_kernel twin = twin_of(pair);
 	cl_int code = CL_SUCCESS;
@@ -380,7 +363,7 @@ static CL_API_ENTRY cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel ke
 	if (twin != NULL) {
 		code = blocks_next.clEnqueueTask(queue, twin, wait_count, waits, event);
 		if (code == CL_SUCCESS) {
-			count(pair, true, 1, &one);
+			count(pair, true, 1);
 			return code;
 		}
 	}
@@ -388,7 +371,7 @@ static CL_API_ENTRY cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel ke
 	if (result == CL_SUCCESS) {
 		if (twin != NULL)
 			launch_failed(pair, code);
-		count(pair, false, 0, NULL);
+		count(pair, false, 0);
 	}
 	return result;
 }

@@ -10,33 +10,13 @@
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#include "guest/blocks/shared.h"
+#include "guest/blocks/files.h"
 #include "guest/guest.h"
 
 #include <CL/cl_icd.h>
 
 // The functions below us. Set once, before any call.
 extern cl_icd_dispatch blocks_next;
-
-// ---- the folder (files.c)
-
-enum blocks_stage { BLOCKS_OFF, BLOCKS_COLLECT, BLOCKS_COUNT };
-// Reads the environment and makes this process's COUNTS. OFF: there is nothing to do.
-enum blocks_stage blocks_files_begin(void);
-extern struct blocks_counts *blocks_counts;
-
-// Writes a BUILD of that hash, unless it is there. `data` is the whole of it.
-void blocks_write_build(uint64_t hash, const void *data, size_t bytes);
-// Remembers that a binary (by the hash of its bytes) was built from the BUILD of `hash`, for this
-// run and the next, and tells it; 0: it is not known.
-void blocks_write_origin(uint64_t binary, uint64_t hash);
-uint64_t blocks_read_origin(uint64_t binary);
-// Maps the MODULE of that hash; NULL: there is none, or it is cut off.
-const struct blocks_module *blocks_map_module(uint64_t hash);
-// The row of a kernel, taken when it has none yet; NULL: there is no more room.
-struct blocks_kernel *blocks_row(const char *name, uint64_t hash);
-// The row's counters, made at the first call; NULL: there is no room.
-void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *module);
 
 // ---- programs (program.c)
 

@@ -96,6 +96,7 @@ static bool measure(cl_program program, cl_device_id device, cl_platform_id plat
 	size_t options = 0, version = 0;
 
 	build->magic = BLOCKS_MAGIC;
+	build->api = BLOCKS_OPENCL;
 	build->language = source_bytes > 1 ? BLOCKS_OPENCL_C : BLOCKS_SPIRV;
 	build->text_bytes = source_bytes > 1 ? source_bytes : program_size(program, CL_PROGRAM_IL);
 	blocks_next.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, 0, NULL,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tare blocks and its OpenCL layer inside the program say to each other: two environment
+// What tare blocks and its layer inside the program say to each other: two environment
 // variables, and files in one folder. All of one machine and one build: numbers are the machine's
 // own.
 //
@@ -31,22 +31,30 @@ enum blocks_language {
 	BLOCKS_SPIRV = 2,
 };
 
+enum blocks_api {
+	BLOCKS_OPENCL = 1,
+	BLOCKS_LEVEL_ZERO = 2,
+};
+
 // A BUILD: this, then the texts of those lengths one after another, without ends.
 struct blocks_build {
 	uint64_t magic;
+	uint32_t api;      // enum blocks_api
 	uint32_t language; // enum blocks_language
 	uint32_t images;   // whether the device supports images
 	uint32_t options_bytes;
 	uint32_t extensions_bytes; // CL_DEVICE_EXTENSIONS
 	uint32_t version_bytes;    // CL_DEVICE_VERSION
 	uint32_t platform_bytes;   // CL_PLATFORM_VERSION
+	uint32_t unused;
 	uint64_t text_bytes;
 };
 
 // A MODULE: this, then the same module as SPIR-V and as bitcode; either may have no bytes.
 struct blocks_module {
 	uint64_t magic;
-	uint32_t rows, row_counters; // of one kernel's counters (blocks/instrument.h)
+	uint32_t rows, row_counters;         // of one kernel's counters (blocks/instrument.h)
+	uint32_t sample_items, sample_words; // of its sample, behind them (blocks/sample.h)
 	uint64_t spirv_bytes, bitcode_bytes;
 	char options[256]; // to build it with
 };
@@ -64,6 +72,7 @@ enum blocks_why {
 	BLOCKS_LAUNCH_FAILED,   // or launched only the former; `code`
 	BLOCKS_NO_ROOM,         // for counters
 	BLOCKS_POINTERS,        // arguments were set by an extension's functions
+	BLOCKS_INDIRECT,        // how many work-groups a launch has is in the device's memory
 	BLOCKS_WHYS,
 };
 
@@ -83,6 +92,7 @@ struct blocks_kernel {
 	uint64_t work_items; // of the latter
 	uint64_t at;         // where its counters lie in the file; 0: it has none
 	uint32_t rows, row_counters;
+	uint32_t api; // enum blocks_api
 };
 
 struct blocks_counts {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
-#include "blocks/write.h"
+#include "blocks/report/told.h"
+#include "blocks/report/write.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -277,7 +278,23 @@ static int write_lines(const struct tare_blocks_kernel *kernel, bool verbose, FI
 	return 0;
 }
 
-static int write_loops(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+static void write_turns(const struct tare_blocks_sampled *sampled, uint32_t header, FILE *file)
+{
+	const struct tare_blocks_turns *turns =
+	    sampled->work_items ? &sampled->turns[header] : NULL;
+	char a[NUMBER], b[NUMBER];
+
+	if (turns && turns->most && turns->least == turns->most)
+		fprintf(file, "; %s by each work-item that has any, in the sample",
+		        grouped(turns->least, a));
+	else if (turns && turns->most)
+		fprintf(file, "; %s to %s by a work-item that has any, in the sample",
+		        grouped(turns->least, a), grouped(turns->most, b));
+	fputc('\n', file);
+}
+
+static int write_loops(const struct tare_blocks_kernel *kernel,
+                       const struct tare_blocks_sampled *sampled, bool verbose, FILE *file)
 {
 	size_t count, shown;
 	struct tare_blocks_loop *loops = tare_blocks_loops(kernel, &count);
@@ -291,13 +308,14 @@ static int write_loops(const struct tare_blocks_kernel *kernel, bool verbose, FI
 		fprintf(file, "  loop at block %" PRIu32 ", line %s: ", loop->header,
 		        lines_of(&kernel->build->module, loop->header, lines));
 		if (loop->known)
-			fprintf(file, "%s turns in %s entries, %s on average\n",
+			fprintf(file, "%s turns in %s entries, %s on average",
 			        grouped(loop->turns, a), grouped(loop->entries, b),
 			        tare_format_significant((double)loop->turns / (double)loop->entries,
 			                                4, mean));
 		else
-			fprintf(file, "%s turns; how often it was entered is not known\n",
+			fprintf(file, "%s turns; how often it was entered is not known",
 			        grouped(loop->turns, a));
+		write_turns(sampled, loop->header, file);
 	}
 	free(loops);
 	return 0;
@@ -335,7 +353,16 @@ static int write_counted(const struct tare_blocks_kernel *kernel, bool verbose, 
 	fputc('\n', file);
 	if (status == 0)
 		status = write_lines(kernel, verbose, file);
-	return status == 0 ? write_loops(kernel, verbose, file) : status;
+	struct tare_blocks_told told;
+	int made = tare_blocks_told_make(kernel, &told);
+	if (status == 0)
+		status = made;
+	if (status == 0)
+		status = write_loops(kernel, &told.sampled, verbose, file);
+	if (status == 0)
+		tare_blocks_told_text(&told, file);
+	tare_blocks_told_free(&told);
+	return status;
 }
 
 static int write_kernel(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/arguments.h"
+#include "blocks/tools/arguments.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -137,12 +137,16 @@ int tare_blocks_arguments_make(const struct tare_blocks_request *request,
 	// From 3.0 on features are switched in the same way, and drivers tell them elsewhere.
 	if (!newer)
 		add_extensions(arguments, request->extensions);
-	const char *level = request->less ? "-O1" : "-O2";
 	snprintf(arguments->level, sizeof arguments->level, "%s",
-	         optimises ? level : "-cl-opt-disable");
+	         optimises ? "-O2" : "-cl-opt-disable");
 	arguments->optimises = optimises;
 	if (optimises)
-		add(arguments, level);
+		add(arguments, request->unoptimised ? "-O1" : "-O2");
+	if (request->unoptimised) {
+		add(arguments, "-S");
+		add(arguments, "-Xclang");
+		add(arguments, "-disable-llvm-passes");
+	}
 	add(arguments, request->source);
 	add(arguments, "-o");
 	add(arguments, request->output);

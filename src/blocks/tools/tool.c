@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/tool.h"
+#include "blocks/tools/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,21 +69,28 @@ int tare_blocks_tools_find(unsigned most, struct tare_blocks_tools *tools, struc
 	              most ? " that the OpenCL driver can read" : "", wanted, wanted));
 }
 
-// The line that a compiler's output is about: the first with "error", else the first.
+// The line that a compiler's output is about: the first with "error", else the first; with the one
+// behind it where it ends in a colon.
 static void telling_line(const char *said, char *line, size_t size)
 {
 	FILE *file = fopen(said, "re");
 	char text[512];
-	bool found = false;
+	bool found = false, goes_on = false;
 
 	line[0] = '\0';
-	while (file && !found && fgets(text, sizeof text, file)) {
+	while (file && (!found || goes_on) && fgets(text, sizeof text, file)) {
 		text[strcspn(text, "\n")] = '\0';
+		size_t used = strlen(line);
+		if (goes_on) {
+			snprintf(line + used, size - used, " %.190s", text + strspn(text, " "));
+			break;
+		}
 		if (text[strspn(text, " ")] == '#') // of a stack
 			continue;
 		found = strstr(text, "rror") != NULL;
 		if (text[0] && (found || !line[0]))
-			snprintf(line, size, "%.390s", text);
+			snprintf(line, size, "%.190s", text);
+		goes_on = line[0] && line[strlen(line) - 1] == ':';
 	}
 	if (file)
 		fclose(file);

@@ -12,7 +12,7 @@ struct tare_blocks_request {
 	const char *extensions; // CL_DEVICE_EXTENSIONS
 	const char *version;    // CL_DEVICE_VERSION
 	bool images;            // CL_DEVICE_IMAGE_SUPPORT
-	bool less;              // optimise less than is asked for
+	bool unoptimised;       // LLVM's text as the language makes it, for a later step
 	const char *source, *output;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/write.h"
+#include "blocks/report/told.h"
+#include "blocks/report/write.h"
 #include "tare_config.h"
 
 #include <errno.h>
@@ -112,7 +113,8 @@ static json_t *lines_of(const struct tare_blocks_kernel *kernel, bool *failed)
 	return list;
 }
 
-static json_t *loops_of(const struct tare_blocks_kernel *kernel, bool *failed)
+static json_t *loops_of(const struct tare_blocks_kernel *kernel,
+                        const struct tare_blocks_sampled *sampled, bool *failed)
 {
 	json_t *list = json_array();
 	size_t count;
@@ -125,6 +127,11 @@ static json_t *loops_of(const struct tare_blocks_kernel *kernel, bool *failed)
 		put(object, "turns", number(loops[i].turns), failed);
 		put(object, "entries", loops[i].known ? number(loops[i].entries) : json_null(),
 		    failed);
+		const struct tare_blocks_turns *turns =
+		    sampled->work_items ? &sampled->turns[loops[i].header] : NULL;
+		bool told = turns && turns->most;
+		put(object, "least_turns", told ? number(turns->least) : json_null(), failed);
+		put(object, "most_turns", told ? number(turns->most) : json_null(), failed);
 		*failed |= json_array_append_new(list, object) < 0;
 	}
 	free(loops);
@@ -163,6 +170,83 @@ static json_t *build_of(const struct tare_blocks_build *build, bool *failed)
 	return object;
 }
 
+static json_t *lanes_of(const struct tare_blocks_sampled *sampled, bool *failed)
+{
+	if (!sampled->work_items)
+		return json_null();
+	json_t *object = json_object();
+	put(object, "sampled_work_items", number(sampled->work_items), failed);
+	put(object, "neighbours", number(TARE_BLOCKS_LANES), failed);
+	put(object, "used", number(sampled->all.used), failed);
+	put(object, "offered", number(sampled->all.offered), failed);
+	return object;
+}
+
+static json_t *accesses_of(const struct tare_blocks_kernel *kernel,
+                           const struct tare_blocks_sampled *sampled, bool *failed)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; sampled->work_items && i < sampled->accesses; i++) {
+		const struct tare_blocks_access *access = &sampled->access[i];
+		json_t *object = json_object();
+		put(object, "file", file_of(kernel->build, access->site.file), failed);
+		put(object, "line", access->site.line ? number(access->site.line) : json_null(),
+		    failed);
+		put(object, "stores", json_boolean(access->site.store), failed);
+		put(object, "bytes", number(access->site.bytes), failed);
+		put(object, "executions", number(access->executions), failed);
+		put(object, "sampled_sub_groups", number(access->sub_groups), failed);
+		put(object, "memory_lines", number(access->lines), failed);
+		put(object, "fewest_memory_lines", number(access->fewest), failed);
+		*failed |= json_array_append_new(list, object) < 0;
+	}
+	return list;
+}
+
+static json_t *finding_of(const struct tare_blocks_kernel *kernel,
+                          const struct tare_blocks_finding *finding, bool *failed)
+{
+	const struct tare_blocks_rule *rule = &tare_blocks_rules[finding->advice];
+	json_t *object = json_object(), *places = json_array();
+
+	put(object, "id", tare_json_text(rule->id), failed);
+	put(object, "what", tare_json_text(rule->what), failed);
+	put(object, "saves", tare_json_text(rule->saves), failed);
+	put(object, "advice", tare_json_text(rule->advice), failed);
+	put(object, "share", json_real(finding->share), failed);
+	put(object, "share_of", tare_json_text(rule->of), failed);
+	put(object, "most", rule->most_known ? json_real(finding->share) : json_null(), failed);
+	for (uint32_t i = 0; i < finding->place_count; i++) {
+		json_t *place = json_object();
+		put(place, "file", file_of(kernel->build, finding->places[i].file), failed);
+		put(place, "line", number(finding->places[i].line), failed);
+		*failed |= json_array_append_new(places, place) < 0;
+	}
+	put(object, "places", places, failed);
+	return object;
+}
+
+// What the sample and the findings add to a kernel.
+static void put_told(json_t *object, const struct tare_blocks_kernel *kernel, bool counted,
+                     bool *failed)
+{
+	struct tare_blocks_told told = { .sampled = { .lanes = NULL } };
+	json_t *findings = json_array();
+
+	if (counted && tare_blocks_told_make(kernel, &told) < 0)
+		*failed = true;
+	put(object, "loops", counted ? loops_of(kernel, &told.sampled, failed) : json_array(),
+	    failed);
+	put(object, "lanes", lanes_of(&told.sampled, failed), failed);
+	put(object, "accesses", accesses_of(kernel, &told.sampled, failed), failed);
+	for (uint32_t i = 0; i < told.findings.count; i++)
+		*failed |= json_array_append_new(
+		               findings, finding_of(kernel, &told.findings.at[i], failed)) < 0;
+	put(object, "findings", findings, failed);
+	tare_blocks_told_free(&told);
+}
+
 static json_t *kernel_of(const struct tare_blocks_kernel *kernel, bool *failed)
 {
 	json_t *object = json_object();
@@ -171,6 +255,8 @@ static json_t *kernel_of(const struct tare_blocks_kernel *kernel, bool *failed)
 
 	tare_blocks_why(kernel, why, sizeof why);
 	put(object, "name", tare_json_text(kernel->name), failed);
+	put(object, "api",
+	    tare_json_text(kernel->api == BLOCKS_LEVEL_ZERO ? "Level Zero" : "OpenCL"), failed);
 	put(object, "build", kernel->build ? build_of(kernel->build, failed) : json_null(), failed);
 	put(object, "launches", number(kernel->launches), failed);
 	put(object, "counted_launches", number(kernel->counted), failed);
@@ -181,7 +267,7 @@ static json_t *kernel_of(const struct tare_blocks_kernel *kernel, bool *failed)
 	put(object, "total", counted ? tally_of(&kernel->tally, failed) : json_null(), failed);
 	put(object, "blocks", counted ? blocks_of(kernel, failed) : json_array(), failed);
 	put(object, "lines", counted ? lines_of(kernel, failed) : json_array(), failed);
-	put(object, "loops", counted ? loops_of(kernel, failed) : json_array(), failed);
+	put_told(object, kernel, counted, failed);
 	return object;
 }
 

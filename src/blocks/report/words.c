@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why launches were not counted.
-#include "blocks/write.h"
+#include "blocks/report/write.h"
 
 static void no_module(const struct tare_blocks_kernel *kernel, char *text, size_t size)
 {
@@ -29,10 +29,10 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 		[BLOCKS_SPECIALISED] = { "its program sets specialisation constants, which tare "
 		                         "blocks does not follow yet",
 		                         false },
-		[BLOCKS_BUILD_FAILED] = { "the OpenCL driver did not build the instrumented "
+		[BLOCKS_BUILD_FAILED] = { "the driver did not build the instrumented "
 		                          "module, and the program's own was run",
 		                          true },
-		[BLOCKS_KERNEL_FAILED] = { "the OpenCL driver made no kernel of the instrumented "
+		[BLOCKS_KERNEL_FAILED] = { "the driver made no kernel of the instrumented "
 		                           "module, and the program's own was run",
 		                           true },
 		[BLOCKS_ARGUMENT_FAILED] = { "the instrumented kernel did not take an argument "
@@ -46,13 +46,18 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 		[BLOCKS_POINTERS] = { "the program sets arguments by functions of an extension, "
 		                      "which tare blocks does not follow yet",
 		                      false },
+		[BLOCKS_INDIRECT] = { "how many work-groups it has is read from memory as it "
+		                      "begins, which tare blocks does not follow yet",
+		                      false },
 	};
 
 	if (kernel->why == BLOCKS_NO_MODULE)
 		no_module(kernel, text, size);
 	else if (clauses[kernel->why].coded)
-		snprintf(text, size, "%s (OpenCL error %d)", clauses[kernel->why].clause,
-		         kernel->code);
+		snprintf(text, size,
+		         kernel->api == BLOCKS_LEVEL_ZERO ? "%s (Level Zero error 0x%x)"
+		                                          : "%s (OpenCL error %d)",
+		         clauses[kernel->why].clause, kernel->code);
 	else
 		snprintf(text, size, "%s", clauses[kernel->why].clause);
 }

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings by what instructions are: doubles between floats, divisions in loops, functions.
+#include "blocks/findings/findings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	EXTENDED = 12,
+	F_CONVERT = 115,
+	U_DIV = 134,
+	S_DIV = 135,
+	U_MOD = 137,
+	S_MOD = 139,
+	FIRST_FLOAT = 127, // FNegate .. FMod
+	LAST_FLOAT = 141,
+	FMA = 26, // of OpenCL.std
+	MAD = 42,
+	DOUBLE_BITS = 64,
+};
+
+// What a value is that doubles are made of.
+enum origin { UNKNOWN, WIDENED, CONSTANT, COMPUTED };
+
+struct looking {
+	const struct tare_blocks_kernel *kernel;
+	uint8_t *origins; // enum origin, of each id below the bound
+	bool *turns;      // of each block: it is in a loop
+	uint32_t block;
+	struct tare_blocks_finding *doubles, *divisions, *functions;
+};
+
+static uint32_t word(const struct looking *looking, size_t at, uint32_t index)
+{
+	const struct spirv_words *words = &looking->kernel->build->module.words;
+
+	return index < spirv_length(words, at) ? words->words[at + index] : 0;
+}
+
+static const struct tare_blocks_module *module_of(const struct looking *looking)
+{
+	return &looking->kernel->build->module;
+}
+
+static void add(const struct looking *looking, struct tare_blocks_finding *finding, uint32_t file,
+                uint32_t line)
+{
+	uint64_t executions = looking->kernel->executions[looking->block];
+
+	finding->executions += executions;
+	tare_blocks_place_add(finding, file, line, executions);
+}
+
+static uint32_t float_bits(const struct looking *looking, uint32_t type)
+{
+	const struct spirv_words *words = &module_of(looking)->words;
+	size_t vector = spirv_find_op(words, type, SPIRV_TYPE_VECTOR);
+	size_t number =
+	    spirv_find_op(words, vector ? word(looking, vector, 2) : type, SPIRV_TYPE_FLOAT);
+
+	return number ? word(looking, number, 2) : 0;
+}
+
+static uint32_t type_of(const struct looking *looking, uint32_t id)
+{
+	return id < module_of(looking)->words.bound ? module_of(looking)->types[id] : 0;
+}
+
+static enum origin origin_of(const struct looking *looking, uint32_t id)
+{
+	const struct spirv_words *words = &module_of(looking)->words;
+
+	if (spirv_find_op(words, id, SPIRV_CONSTANT) ||
+	    spirv_find_op(words, id, SPIRV_CONSTANT_COMPOSITE))
+		return CONSTANT;
+	return id < words->bound ? (enum origin)looking->origins[id] : UNKNOWN;
+}
+
+// ---- doubles between floats
+
+// Whether all that arithmetic stands on was widened from floats, or is a constant.
+static bool stands_on_floats(const struct looking *looking, size_t at, uint32_t first)
+{
+	bool any = false, constant = false;
+
+	for (uint32_t i = first; i < spirv_length(&module_of(looking)->words, at); i++) {
+		enum origin origin = origin_of(looking, word(looking, at, i));
+		if (origin == UNKNOWN)
+			return false;
+		any |= origin == WIDENED || origin == COMPUTED;
+		constant |= origin == CONSTANT || origin == COMPUTED;
+	}
+	return any && constant;
+}
+
+static bool is_arithmetic(const struct looking *looking, size_t at, uint32_t *first)
+{
+	uint32_t op = spirv_op(&module_of(looking)->words, at), number = word(looking, at, 4);
+
+	*first = op == EXTENDED ? 5 : 3;
+	return (op >= FIRST_FLOAT && op <= LAST_FLOAT) ||
+	       (op == EXTENDED && (number == FMA || number == MAD));
+}
+
+static void look_for_doubles(struct looking *looking, size_t at, uint32_t file, uint32_t line)
+{
+	uint32_t op = spirv_op(&module_of(looking)->words, at), result = word(looking, at, 2);
+	uint32_t bits = float_bits(looking, word(looking, at, 1)), first;
+
+	if (op == F_CONVERT && result < module_of(looking)->words.bound) {
+		uint32_t operand = word(looking, at, 3);
+		if (bits == DOUBLE_BITS && float_bits(looking, type_of(looking, operand)) == 32) {
+			looking->origins[result] = WIDENED;
+		} else if (bits == 32 && origin_of(looking, operand) == COMPUTED) {
+			// Back to a float: this, and what went before, need not have been doubles.
+			add(looking, looking->doubles, file, line);
+		}
+		return;
+	}
+	if (bits != DOUBLE_BITS || !is_arithmetic(looking, at, &first) ||
+	    !stands_on_floats(looking, at, first) || result >= module_of(looking)->words.bound)
+		return;
+	looking->origins[result] = COMPUTED;
+	add(looking, looking->doubles, file, line);
+	for (uint32_t i = first; i < spirv_length(&module_of(looking)->words, at); i++)
+		if (origin_of(looking, word(looking, at, i)) == WIDENED)
+			add(looking, looking->doubles, file, line);
+}
+
+// ---- divisions and functions
+
+static void look_for_division(struct looking *looking, size_t at, uint32_t file, uint32_t line)
+{
+	uint32_t op = spirv_op(&module_of(looking)->words, at);
+
+	if ((op != U_DIV && op != S_DIV && (op < U_MOD || op > S_MOD)) ||
+	    !looking->turns[looking->block] || origin_of(looking, word(looking, at, 4)) == CONSTANT)
+		return;
+	add(looking, looking->divisions, file, line);
+}
+
+// Those of OpenCL.std that have a native_ form: cos, exp, exp2, exp10, log, log2, log10, powr,
+// rsqrt, sin, sqrt, tan, and pow, whose fast form is powr's.
+static void look_for_function(struct looking *looking, size_t at, uint32_t file, uint32_t line)
+{
+	static const uint8_t known[] = { 14, 19, 20, 21, 37, 38, 39, 48, 50, 56, 57, 61, 62 };
+
+	if (spirv_op(&module_of(looking)->words, at) != EXTENDED ||
+	    float_bits(looking, word(looking, at, 1)) != 32 ||
+	    !memchr(known, (int)(word(looking, at, 4) & 0xff), sizeof known) ||
+	    word(looking, at, 4) > 0xff)
+		return;
+	add(looking, looking->functions, file, line);
+}
+
+static void look_at(void *context, size_t at, uint32_t file, uint32_t line)
+{
+	struct looking *looking = context;
+
+	look_for_doubles(looking, at, file, line);
+	look_for_division(looking, at, file, line);
+	look_for_function(looking, at, file, line);
+}
+
+// ---- loops
+
+// Marks the block where a way leads from it to itself.
+static void mark_loop(const struct tare_blocks_module *module, uint32_t block, bool *seen,
+                      uint32_t *stack, bool *turns)
+{
+	uint32_t depth = 0;
+
+	memset(seen, 0, module->block_count * sizeof *seen);
+	stack[depth++] = block;
+	while (depth && !turns[block]) {
+		const struct tare_blocks_block *at = &module->blocks[stack[--depth]];
+		for (uint32_t i = 0; i < at->successors; i++) {
+			uint32_t next = module->successors[at->first_successor + i];
+			if (next >= module->block_count || seen[next])
+				continue;
+			turns[block] |= next == block;
+			seen[next] = true;
+			stack[depth++] = next;
+		}
+	}
+}
+
+int tare_blocks_find_arithmetic(const struct tare_blocks_kernel *kernel,
+                                struct tare_blocks_finding *doubles,
+                                struct tare_blocks_finding *divisions,
+                                struct tare_blocks_finding *functions)
+{
+	const struct tare_blocks_module *module = &kernel->build->module;
+	size_t blocks = (size_t)module->block_count + 1;
+	struct looking looking = { .kernel = kernel,
+		                   .origins = calloc((size_t)module->words.bound + 1, 1),
+		                   .turns = calloc(blocks, sizeof *looking.turns),
+		                   .doubles = doubles,
+		                   .divisions = divisions,
+		                   .functions = functions };
+	bool *seen = calloc(blocks, sizeof *seen);
+	uint32_t *stack = calloc(blocks, sizeof *stack);
+	bool well = looking.origins && looking.turns && seen && stack;
+	double all = (double)tare_blocks_instructions(&kernel->tally);
+
+	for (looking.block = 0; well && looking.block < module->block_count; looking.block++) {
+		if (!kernel->executions[looking.block])
+			continue;
+		mark_loop(module, looking.block, seen, stack, looking.turns);
+		tare_blocks_each(module, looking.block, look_at, &looking);
+	}
+	struct tare_blocks_finding *const found[] = { doubles, divisions, functions };
+	for (size_t i = 0; all > 0 && i < sizeof found / sizeof *found; i++)
+		found[i]->share = (double)found[i]->executions / all;
+	free(looking.origins);
+	free(looking.turns);
+	free(seen);
+	free(stack);
+	return well ? 0 : -ENOMEM;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of tare blocks' folder, for the layers of both APIs.
+#pragma once
+#include "guest/blocks/shared.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum blocks_stage { BLOCKS_OFF, BLOCKS_COLLECT, BLOCKS_COUNT };
+// Reads the environment and makes this process's COUNTS, at the first call. OFF: there is nothing
+// to do.
+enum blocks_stage blocks_files_begin(void);
+extern struct blocks_counts *blocks_counts;
+
+// Writes a BUILD of that hash, unless it is there. `data` is the whole of it.
+void blocks_write_build(uint64_t hash, const void *data, size_t bytes);
+// Remembers that a binary (by the hash of its bytes) was built from the BUILD of `hash`, for this
+// run and the next, and tells it; 0: it is not known.
+void blocks_write_origin(uint64_t binary, uint64_t hash);
+uint64_t blocks_read_origin(uint64_t binary);
+// The MODULE of that hash, mapped for good; NULL: there is none, or it is cut off.
+const struct blocks_module *blocks_module_of(uint64_t hash);
+// The row of a kernel, taken when it has none yet; NULL: there is no more room.
+struct blocks_kernel *blocks_row(const char *name, uint64_t hash, enum blocks_api api);
+// The row's counters, made at the first call; NULL: there is no room.
+void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *module);
+// How many bytes they and the sample behind them take.
+uint64_t blocks_counter_bytes(const struct blocks_module *module);
+// Says which work-groups of the next launch are sampled, so that about as many work-items are as
+// there is room for.
+void blocks_choose_sample(void *counters, const struct blocks_module *module, uint64_t work_items);
+// Counts a launch of a row; NULL: of a kernel that is not known. `counted`: of its twin, with so
+// many work-items.
+void blocks_count_launch(struct blocks_kernel *row, bool counted, uint64_t work_items);

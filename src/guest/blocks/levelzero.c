@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules and kernels of Level Zero, and the entry by which the stubs of its drivers
+// (guest/levelzero/stub) take us between them and the loader.
+#include "guest/blocks/levelzero.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED void tare_levelzero_table(unsigned slot, const char *table, uint32_t version,
+                                   void *members);
+
+// Of a module of the program.
+struct module {
+	uint64_t hash;           // of its BUILD; 0: none
+	ze_module_handle_t twin; // NULL: none
+	enum blocks_why why;     // there is none
+	ze_result_t code;
+	struct module *following; // among those to be used again
+};
+
+struct blocks_ze_functions blocks_ze_next;
+static enum blocks_stage stage;
+static struct guest_map *modules, *kernels, *memories; // by handle; the latter by row
+static struct module *spare_module;
+static struct blocks_ze_kernel *spare_kernel;
+static guest_lock lock;
+
+bool blocks_ze_kernels_begin(enum blocks_stage at)
+{
+	stage = at;
+	guest_lock_register(&lock);
+	modules = guest_map_new();
+	kernels = guest_map_new();
+	memories = guest_map_new();
+	return modules != NULL && kernels != NULL && memories != NULL;
+}
+
+struct blocks_ze_kernel *blocks_ze_kernel(ze_kernel_handle_t kernel)
+{
+	return (struct blocks_ze_kernel *)(uintptr_t)guest_map_find(kernels, kernel, 0);
+}
+
+// ---- modules
+
+static bool is_cpu(ze_device_handle_t device)
+{
+	ze_device_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES };
+
+	return blocks_ze_next.device_properties != NULL &&
+	       blocks_ze_next.device_properties(device, &properties) == ZE_RESULT_SUCCESS &&
+	       properties.type == ZE_DEVICE_TYPE_CPU;
+}
+
+// The BUILD of a module, written down when it is collected; its hash, 0: no memory.
+static uint64_t note_build(const ze_module_desc_t *desc)
+{
+	size_t options = desc->pBuildFlags != NULL ? strlen(desc->pBuildFlags) : 0;
+	const struct blocks_build head = { .magic = BLOCKS_MAGIC,
+		                           .api = BLOCKS_LEVEL_ZERO,
+		                           .language = BLOCKS_SPIRV,
+		                           .options_bytes = (uint32_t)options,
+		                           .text_bytes = desc->inputSize };
+	size_t bytes = sizeof head + options + desc->inputSize;
+	char *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (data == MAP_FAILED)
+		return 0;
+	memcpy(data, &head, sizeof head);
+	if (options != 0)
+		memcpy(data + sizeof head, desc->pBuildFlags, options);
+	memcpy(data + sizeof head + options, desc->pInputModule, desc->inputSize);
+	uint64_t hash = guest_hash(GUEST_HASH_START, data, bytes);
+	if (stage == BLOCKS_COLLECT)
+		blocks_write_build(hash, data, bytes);
+	munmap(data, bytes);
+	return hash;
+}
+
+static void make_twin_module(struct module *module, ze_context_handle_t context,
+                             ze_device_handle_t device, const ze_module_desc_t *desc)
+{
+	const struct blocks_module *made = blocks_module_of(module->hash);
+	ze_module_desc_t wanted = *desc;
+
+	module->why = BLOCKS_NO_MODULE;
+	if (made == NULL)
+		return;
+	wanted.pInputModule = (const uint8_t *)(made + 1);
+	wanted.inputSize = made->spirv_bytes;
+	module->code = blocks_ze_next.module_create(context, device, &wanted, &module->twin, NULL);
+	module->why = module->code == ZE_RESULT_SUCCESS ? BLOCKS_COVERED : BLOCKS_BUILD_FAILED;
+	if (module->code != ZE_RESULT_SUCCESS)
+		module->twin = NULL;
+}
+
+static void know_module(ze_context_handle_t context, ze_device_handle_t device,
+                        const ze_module_desc_t *desc, ze_module_handle_t handle)
+{
+	guest_acquire(&lock);
+	struct module *module = spare_module;
+	if (module != NULL)
+		spare_module = module->following;
+	guest_release(&lock);
+	if (module == NULL)
+		module = guest_memory(sizeof *module);
+	if (module == NULL)
+		return;
+	*module = (struct module){ .hash = 0 };
+	if (!is_cpu(device))
+		module->why = BLOCKS_NOT_A_CPU;
+	else if (desc->format != ZE_MODULE_FORMAT_IL_SPIRV || desc->pNext != NULL)
+		module->why = BLOCKS_NO_SOURCE;
+	else if (desc->pConstants != NULL && desc->pConstants->numConstants != 0)
+		module->why = BLOCKS_SPECIALISED;
+	else if ((module->hash = note_build(desc)) == 0)
+		module->why = BLOCKS_NO_ROOM;
+	else if (stage == BLOCKS_COUNT)
+		make_twin_module(module, context, device, desc);
+	guest_map_put(modules, handle, (uintptr_t)module);
+}
+
+static ze_result_t ZE_APICALL module_create(ze_context_handle_t context, ze_device_handle_t device,
+                                            const ze_module_desc_t *desc, ze_module_handle_t *made,
+                                            ze_module_build_log_handle_t *log)
+{
+	ze_result_t result = blocks_ze_next.module_create(context, device, desc, made, log);
+	int saved = errno;
+
+	if (result == ZE_RESULT_SUCCESS)
+		know_module(context, device, desc, *made);
+	errno = saved;
+	return result;
+}
+
+static ze_result_t ZE_APICALL module_destroy(ze_module_handle_t handle)
+{
+	struct module *module = (struct module *)(uintptr_t)guest_map_find(modules, handle, 0);
+
+	// Another one may have the handle as soon as it is gone.
+	guest_map_remove(modules, handle);
+	ze_result_t result = blocks_ze_next.module_destroy(handle);
+	if (module == NULL)
+		return result;
+	if (result != ZE_RESULT_SUCCESS) {
+		guest_map_put(modules, handle, (uintptr_t)module);
+		return result;
+	}
+	if (module->twin != NULL)
+		blocks_ze_next.module_destroy(module->twin);
+	guest_acquire(&lock);
+	module->following = spare_module;
+	spare_module = module;
+	guest_release(&lock);
+	return result;
+}
+
+// ---- kernels
+
+// The row's counters, as the kernels of a CPU device reach them: where the file is mapped.
+static void *memory_of(struct blocks_kernel *row)
+{
+	void *memory = (void *)(uintptr_t)guest_map_find(memories, row, 0);
+
+	if (memory != NULL)
+		return memory;
+	memory = blocks_counters(row, blocks_module_of(row->hash));
+	if (memory != NULL)
+		guest_map_put(memories, row, (uintptr_t)memory);
+	return memory;
+}
+
+static uint32_t arguments_of(ze_kernel_handle_t kernel, uint64_t *group_items)
+{
+	ze_kernel_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
+
+	*group_items = 1;
+	if (blocks_ze_next.kernel_properties == NULL ||
+	    blocks_ze_next.kernel_properties(kernel, &properties) != ZE_RESULT_SUCCESS)
+		return UINT32_MAX;
+	if (properties.requiredGroupSizeX != 0)
+		*group_items = (uint64_t)properties.requiredGroupSizeX *
+		               properties.requiredGroupSizeY * properties.requiredGroupSizeZ;
+	return properties.numKernelArgs;
+}
+
+// The twin of a kernel, its counters set; NULL: row->why says why.
+static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel_desc_t *desc,
+                                    uint32_t arguments, struct blocks_ze_kernel *kernel)
+{
+	struct blocks_kernel *row = kernel->row;
+	ze_kernel_handle_t twin = NULL;
+	uint64_t items;
+
+	row->why = BLOCKS_KERNEL_FAILED;
+	row->code = (int32_t)blocks_ze_next.kernel_create(module->twin, desc, &twin);
+	if (row->code != ZE_RESULT_SUCCESS)
+		return NULL;
+	void *memory = NULL;
+	if (arguments == UINT32_MAX || arguments_of(twin, &items) != arguments + 1) {
+		row->code = (int32_t)ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+	} else if ((memory = memory_of(row)) == NULL) {
+		row->why = BLOCKS_NO_ROOM;
+	} else {
+		row->code =
+		    (int32_t)blocks_ze_next.set_argument(twin, arguments, sizeof memory, &memory);
+		if (row->code == ZE_RESULT_SUCCESS) {
+			row->why = BLOCKS_COVERED;
+			kernel->counters = memory;
+			kernel->module = blocks_module_of(row->hash);
+			return twin;
+		}
+	}
+	blocks_ze_next.kernel_destroy(twin);
+	return NULL;
+}
+
+static void know_kernel(ze_module_handle_t from, const ze_kernel_desc_t *desc,
+                        ze_kernel_handle_t handle)
+{
+	const struct module *module =
+	    (const struct module *)(uintptr_t)guest_map_find(modules, from, 0);
+
+	guest_acquire(&lock);
+	struct blocks_ze_kernel *kernel = spare_kernel;
+	if (kernel != NULL)
+		spare_kernel = kernel->following;
+	guest_release(&lock);
+	if (kernel == NULL)
+		kernel = guest_memory(sizeof *kernel);
+	if (kernel == NULL || module == NULL)
+		return;
+	*kernel = (struct blocks_ze_kernel){ .row = blocks_row(desc->pKernelName, module->hash,
+		                                               BLOCKS_LEVEL_ZERO) };
+	uint32_t arguments = arguments_of(handle, &kernel->group_items);
+	if (kernel->row != NULL && module->twin == NULL) {
+		kernel->row->why = module->why;
+		kernel->row->code = (int32_t)module->code;
+	} else if (kernel->row != NULL) {
+		kernel->twin = make_twin(module, desc, arguments, kernel);
+	}
+	guest_map_put(kernels, handle, (uintptr_t)kernel);
+}
+
+static ze_result_t ZE_APICALL kernel_create(ze_module_handle_t module, const ze_kernel_desc_t *desc,
+                                            ze_kernel_handle_t *made)
+{
+	ze_result_t result = blocks_ze_next.kernel_create(module, desc, made);
+	int saved = errno;
+
+	if (result == ZE_RESULT_SUCCESS)
+		know_kernel(module, desc, *made);
+	errno = saved;
+	return result;
+}
+
+static ze_result_t ZE_APICALL kernel_destroy(ze_kernel_handle_t handle)
+{
+	struct blocks_ze_kernel *kernel = blocks_ze_kernel(handle);
+
+	guest_map_remove(kernels, handle);
+	ze_result_t result = blocks_ze_next.kernel_destroy(handle);
+	if (kernel == NULL)
+		return result;
+	if (result != ZE_RESULT_SUCCESS) {
+		guest_map_put(kernels, handle, (uintptr_t)kernel);
+		return result;
+	}
+	if (kernel->twin != NULL)
+		blocks_ze_next.kernel_destroy(kernel->twin);
+	guest_acquire(&lock);
+	kernel->following = spare_kernel;
+	spare_kernel = kernel;
+	guest_release(&lock);
+	return result;
+}
+
+// What was set for the kernel was set for the twin with this result: a twin that lacks it is not
+// launched any more.
+static void set_too(struct blocks_ze_kernel *kernel, ze_result_t code)
+{
+	if (code == ZE_RESULT_SUCCESS)
+		return;
+	kernel->row->why = BLOCKS_ARGUMENT_FAILED;
+	kernel->row->code = (int32_t)code;
+	blocks_ze_next.kernel_destroy(kernel->twin);
+	kernel->twin = NULL;
+}
+
+// Calls a function for the kernel, and then for its twin.
+#define SET(kernel, call, ...)                                                                     \
+	ze_result_t result = blocks_ze_next.call(kernel, __VA_ARGS__);                             \
+	struct blocks_ze_kernel *known =                                                           \
+	    result == ZE_RESULT_SUCCESS ? blocks_ze_kernel(kernel) : NULL;                         \
+	if (known != NULL && known->twin != NULL)                                                  \
+	set_too(known, blocks_ze_next.call(known->twin, __VA_ARGS__))
+
+static ze_result_t ZE_APICALL set_argument(ze_kernel_handle_t kernel, uint32_t index, size_t bytes,
+                                           const void *value)
+{
+	SET(kernel, set_argument, index, bytes, value);
+	return result;
+}
+
+static ze_result_t ZE_APICALL set_group_size(ze_kernel_handle_t kernel, uint32_t x, uint32_t y,
+                                             uint32_t z)
+{
+	SET(kernel, set_group_size, x, y, z);
+	if (known != NULL)
+		known->group_items = (uint64_t)x * y * z;
+	return result;
+}
+
+static ze_result_t ZE_APICALL set_indirect_access(ze_kernel_handle_t kernel,
+                                                  ze_kernel_indirect_access_flags_t flags)
+{
+	SET(kernel, set_indirect_access, flags);
+	return result;
+}
+
+static ze_result_t ZE_APICALL set_cache_config(ze_kernel_handle_t kernel,
+                                               ze_cache_config_flags_t flags)
+{
+	SET(kernel, set_cache_config, flags);
+	return result;
+}
+
+static ze_result_t ZE_APICALL set_offset(ze_kernel_handle_t kernel, uint32_t x, uint32_t y,
+                                         uint32_t z)
+{
+	SET(kernel, set_offset, x, y, z);
+	return result;
+}
+
+#define DEVICE(member, kept, ours)                                                                 \
+	BLOCKS_ZE_ROW("zeGetDeviceProcAddrTable", ze_device_dditable_t, member, kept, ours)
+#define MODULE(member, kept, ours)                                                                 \
+	BLOCKS_ZE_ROW("zeGetModuleProcAddrTable", ze_module_dditable_t, member, kept, ours)
+#define KERNEL(member, kept, ours)                                                                 \
+	BLOCKS_ZE_ROW("zeGetKernelProcAddrTable", ze_kernel_dditable_t, member, kept, ours)
+
+// All of them are of version 1.0.
+const struct blocks_ze_row blocks_ze_kernel_rows[] = {
+	DEVICE(pfnGetProperties, device_properties, NULL),
+	MODULE(pfnCreate, module_create, module_create),
+	MODULE(pfnDestroy, module_destroy, module_destroy),
+	KERNEL(pfnCreate, kernel_create, kernel_create),
+	KERNEL(pfnDestroy, kernel_destroy, kernel_destroy),
+	KERNEL(pfnGetProperties, kernel_properties, NULL),
+	KERNEL(pfnSetArgumentValue, set_argument, set_argument),
+	KERNEL(pfnSetGroupSize, set_group_size, set_group_size),
+	KERNEL(pfnSetIndirectAccess, set_indirect_access, set_indirect_access),
+	KERNEL(pfnSetCacheConfig, set_cache_config, set_cache_config),
+	BLOCKS_ZE_ROW("zeGetKernelExpProcAddrTable", ze_kernel_exp_dditable_t,
+	              pfnSetGlobalOffsetExp, set_offset, set_offset),
+};
+const size_t blocks_ze_kernel_row_count =
+    sizeof blocks_ze_kernel_rows / sizeof *blocks_ze_kernel_rows;
+
+// ---- getting in
+
+static bool begin(unsigned slot)
+{
+	static _Atomic uint32_t begun; // the slot that is seen, plus 1
+	static _Atomic int can;        // 1: it could be begun, -1: it could not
+	uint32_t before = 0;
+
+	if (!atomic_compare_exchange_strong(&begun, &before, slot + 1))
+		return before == slot + 1 && atomic_load(&can) > 0;
+	enum blocks_stage at = blocks_files_begin();
+	bool well = at != BLOCKS_OFF && blocks_ze_kernels_begin(at) && blocks_ze_lists_begin();
+	atomic_store(&can, well ? 1 : -1);
+	return well;
+}
+
+static void replace(const struct blocks_ze_row *rows, size_t count, const char *table,
+                    void *members)
+{
+	for (size_t i = 0; i < count; i++) {
+		void **member = (void **)(void *)((char *)members + rows[i].offset);
+		if (strcmp(rows[i].table, table) != 0 || *member == NULL || *member == rows[i].ours)
+			continue;
+		*rows[i].next = *member;
+		if (rows[i].ours != NULL)
+			*member = rows[i].ours;
+	}
+}
+
+void tare_levelzero_table(unsigned slot, const char *table, uint32_t version, void *members)
+{
+	int saved = errno;
+
+	if (ZE_MAJOR_VERSION(version) == 1 && members != NULL && begin(slot)) {
+		replace(blocks_ze_kernel_rows, blocks_ze_kernel_row_count, table, members);
+		replace(blocks_ze_list_rows, blocks_ze_list_row_count, table, members);
+	}
+	errno = saved;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Level Zero half of tare blocks' layer: as with OpenCL a twin from the instrumented module
+// stands beside each kernel, and launches take it. Of several drivers the first is seen.
+#pragma once
+#include "guest/blocks/files.h"
+#include "guest/guest.h"
+
+#include <level_zero/ze_api.h>
+#include <level_zero/ze_ddi.h>
+
+// The driver's functions that are used, or that ours stand before. Set before any call.
+struct blocks_ze_functions {
+	ze_pfnDeviceGetProperties_t device_properties;
+	ze_pfnModuleCreate_t module_create;
+	ze_pfnModuleDestroy_t module_destroy;
+	ze_pfnKernelCreate_t kernel_create;
+	ze_pfnKernelDestroy_t kernel_destroy;
+	ze_pfnKernelGetProperties_t kernel_properties;
+	ze_pfnKernelSetArgumentValue_t set_argument;
+	ze_pfnKernelSetGroupSize_t set_group_size;
+	ze_pfnKernelSetIndirectAccess_t set_indirect_access;
+	ze_pfnKernelSetCacheConfig_t set_cache_config;
+	ze_pfnKernelSetGlobalOffsetExp_t set_offset;
+	ze_pfnCommandListCreateImmediate_t create_immediate;
+	ze_pfnCommandListDestroy_t list_destroy;
+	ze_pfnCommandListReset_t list_reset;
+	ze_pfnCommandListAppendLaunchKernel_t launch;
+	ze_pfnCommandListAppendLaunchCooperativeKernel_t launch_cooperative;
+	ze_pfnCommandListAppendLaunchKernelIndirect_t launch_indirect;
+	ze_pfnCommandListAppendLaunchMultipleKernelsIndirect_t launch_several;
+	ze_pfnCommandQueueExecuteCommandLists_t execute;
+};
+extern struct blocks_ze_functions blocks_ze_next;
+
+// A function of ours, and where it goes in which of the driver's tables.
+struct blocks_ze_row {
+	const char *table;
+	size_t offset;
+	void **next; // where the driver's is kept
+	void *ours;  // NULL: the driver's stays
+};
+#define BLOCKS_ZE_ROW(name, type, member, kept, function)                                          \
+	{ (name), offsetof(type, member), (void **)(void *)&blocks_ze_next.kept,                   \
+	  (void *)(function) }
+
+// ---- modules and kernels (levelzero.c)
+
+// Of a kernel of the program.
+struct blocks_ze_kernel {
+	struct blocks_kernel *row;          // NULL: there was no room for one
+	ze_kernel_handle_t twin;            // NULL: none, launches are the kernel's own
+	void *counters;                     // of the twin, mapped
+	const struct blocks_module *module; // that the twin is from
+	uint64_t group_items;               // work-items of a group
+	struct blocks_ze_kernel *following; // among those to be used again
+};
+struct blocks_ze_kernel *blocks_ze_kernel(ze_kernel_handle_t kernel); // NULL: not known
+
+bool blocks_ze_kernels_begin(enum blocks_stage stage);
+extern const struct blocks_ze_row blocks_ze_kernel_rows[];
+extern const size_t blocks_ze_kernel_row_count;
+
+// ---- launches (levelzero_list.c)
+
+bool blocks_ze_lists_begin(void);
+extern const struct blocks_ze_row blocks_ze_list_rows[];
+extern const size_t blocks_ze_list_row_count;

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches of Level Zero. What stands in a regular list runs as often as the list is executed, and
+// is counted then.
+#include "guest/blocks/levelzero.h"
+
+#include <errno.h>
+
+// A launch in a regular list.
+struct launch {
+	struct launch *following;
+	struct blocks_kernel *row; // NULL: of a kernel that is not known
+	bool counted;
+	uint64_t work_items;
+};
+
+static struct guest_map *immediates; // lists that run at once
+static struct guest_map *lists;      // the first launch of each regular one
+static struct launch *spare;
+static guest_lock lock;
+
+bool blocks_ze_lists_begin(void)
+{
+	guest_lock_register(&lock);
+	immediates = guest_map_new();
+	lists = guest_map_new();
+	return immediates != NULL && lists != NULL;
+}
+
+static void note(ze_command_list_handle_t list, struct blocks_kernel *row, bool counted,
+                 uint64_t work_items)
+{
+	if (guest_map_find(immediates, list, 0) != 0) {
+		blocks_count_launch(row, counted, work_items);
+		return;
+	}
+	guest_acquire(&lock);
+	struct launch *launch = spare;
+	if (launch != NULL)
+		spare = launch->following;
+	guest_release(&lock);
+	if (launch == NULL)
+		launch = guest_memory(sizeof *launch);
+	if (launch == NULL) {
+		blocks_count_launch(NULL, false, 0);
+		return;
+	}
+	*launch = (struct launch){ .following =
+		                       (struct launch *)(uintptr_t)guest_map_find(lists, list, 0),
+		                   .row = row,
+		                   .counted = counted,
+		                   .work_items = work_items };
+	guest_map_put(lists, list, (uintptr_t)launch);
+}
+
+static void forget(ze_command_list_handle_t list)
+{
+	struct launch *first = (struct launch *)(uintptr_t)guest_map_find(lists, list, 0);
+	struct launch *last = first;
+
+	if (first == NULL)
+		return;
+	guest_map_remove(lists, list);
+	while (last->following != NULL)
+		last = last->following;
+	guest_acquire(&lock);
+	last->following = spare;
+	spare = first;
+	guest_release(&lock);
+}
+
+// ---- what is wrapped
+
+static ze_result_t ZE_APICALL create_immediate(ze_context_handle_t context,
+                                               ze_device_handle_t device,
+                                               const ze_command_queue_desc_t *desc,
+                                               ze_command_list_handle_t *made)
+{
+	ze_result_t result = blocks_ze_next.create_immediate(context, device, desc, made);
+
+	if (result == ZE_RESULT_SUCCESS)
+		guest_map_put(immediates, *made, 1);
+	return result;
+}
+
+static ze_result_t ZE_APICALL list_destroy(ze_command_list_handle_t list)
+{
+	forget(list);
+	guest_map_remove(immediates, list);
+	return blocks_ze_next.list_destroy(list);
+}
+
+static ze_result_t ZE_APICALL list_reset(ze_command_list_handle_t list)
+{
+	ze_result_t result = blocks_ze_next.list_reset(list);
+
+	if (result == ZE_RESULT_SUCCESS)
+		forget(list);
+	return result;
+}
+
+static ze_result_t ZE_APICALL execute(ze_command_queue_handle_t queue, uint32_t count,
+                                      ze_command_list_handle_t *of, ze_fence_handle_t fence)
+{
+	ze_result_t result = blocks_ze_next.execute(queue, count, of, fence);
+
+	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && i < count; i++)
+		for (const struct launch *at =
+		         (const struct launch *)(uintptr_t)guest_map_find(lists, of[i], 0);
+		     at != NULL; at = at->following)
+			blocks_count_launch(at->row, at->counted, at->work_items);
+	return result;
+}
+
+// Launches the twin, or else the kernel.
+static ze_result_t launch_one(ze_pfnCommandListAppendLaunchKernel_t next,
+                              ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                              const ze_group_count_t *groups, ze_event_handle_t signal,
+                              uint32_t count, ze_event_handle_t *waits)
+{
+	struct blocks_ze_kernel *known = blocks_ze_kernel(kernel);
+	bool has = known != NULL && known->twin != NULL;
+	ze_result_t code = ZE_RESULT_SUCCESS;
+
+	if (has) {
+		uint64_t items = known->group_items * groups->groupCountX * groups->groupCountY *
+		                 groups->groupCountZ;
+		blocks_choose_sample(known->counters, known->module, items);
+		code = next(list, known->twin, groups, signal, count, waits);
+		if (code == ZE_RESULT_SUCCESS) {
+			note(list, known->row, true, items);
+			return code;
+		}
+	}
+	ze_result_t result = next(list, kernel, groups, signal, count, waits);
+	if (result != ZE_RESULT_SUCCESS)
+		return result;
+	if (has) {
+		known->row->why = BLOCKS_LAUNCH_FAILED;
+		known->row->code = (int32_t)code;
+	}
+	note(list, known != NULL ? known->row : NULL, false, 0);
+	return result;
+}
+
+static ze_result_t ZE_APICALL launch(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                     const ze_group_count_t *groups, ze_event_handle_t signal,
+                                     uint32_t count, ze_event_handle_t *waits)
+{
+	return launch_one(blocks_ze_next.launch, list, kernel, groups, signal, count, waits);
+}
+
+static ze_result_t ZE_APICALL launch_cooperative(ze_command_list_handle_t list,
+                                                 ze_kernel_handle_t kernel,
+                                                 const ze_group_count_t *groups,
+                                                 ze_event_handle_t signal, uint32_t count,
+                                                 ze_event_handle_t *waits)
+{
+	return launch_one(blocks_ze_next.launch_cooperative, list, kernel, groups, signal, count,
+	                  waits);
+}
+
+// How many groups there are the device reads: the kernel's own is launched.
+static void note_indirect(ze_command_list_handle_t list, ze_kernel_handle_t kernel)
+{
+	struct blocks_ze_kernel *known = blocks_ze_kernel(kernel);
+
+	if (known != NULL && known->row != NULL && known->twin != NULL)
+		known->row->why = BLOCKS_INDIRECT;
+	note(list, known != NULL ? known->row : NULL, false, 0);
+}
+
+static ze_result_t ZE_APICALL launch_indirect(ze_command_list_handle_t list,
+                                              ze_kernel_handle_t kernel,
+                                              const ze_group_count_t *groups,
+                                              ze_event_handle_t signal, uint32_t count,
+                                              ze_event_handle_t *waits)
+{
+	ze_result_t result =
+	    blocks_ze_next.launch_indirect(list, kernel, groups, signal, count, waits);
+
+	if (result == ZE_RESULT_SUCCESS)
+		note_indirect(list, kernel);
+	return result;
+}
+
+static ze_result_t ZE_APICALL launch_several(ze_command_list_handle_t list, uint32_t kernel_count,
+                                             ze_kernel_handle_t *kernels, const uint32_t *number,
+                                             const ze_group_count_t *groups,
+                                             ze_event_handle_t signal, uint32_t count,
+                                             ze_event_handle_t *waits)
+{
+	ze_result_t result = blocks_ze_next.launch_several(list, kernel_count, kernels, number,
+	                                                   groups, signal, count, waits);
+
+	// How many of them run the device reads, too.
+	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && i < kernel_count; i++)
+		note_indirect(list, kernels[i]);
+	return result;
+}
+
+#define LIST(member, kept)                                                                         \
+	BLOCKS_ZE_ROW("zeGetCommandListProcAddrTable", ze_command_list_dditable_t, member, kept,   \
+	              kept)
+
+// All of them are of version 1.0.
+const struct blocks_ze_row blocks_ze_list_rows[] = {
+	LIST(pfnCreateImmediate, create_immediate),
+	LIST(pfnDestroy, list_destroy),
+	LIST(pfnReset, list_reset),
+	LIST(pfnAppendLaunchKernel, launch),
+	LIST(pfnAppendLaunchCooperativeKernel, launch_cooperative),
+	LIST(pfnAppendLaunchKernelIndirect, launch_indirect),
+	LIST(pfnAppendLaunchMultipleKernelsIndirect, launch_several),
+	BLOCKS_ZE_ROW("zeGetCommandQueueProcAddrTable", ze_command_queue_dditable_t,
+	              pfnExecuteCommandLists, execute, execute),
+};
+const size_t blocks_ze_list_row_count = sizeof blocks_ze_list_rows / sizeof *blocks_ze_list_rows;

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings of tare blocks: each is raised by its kernel and not by the mended twin, with the line and the share that
+follow from the kernel itself; lanes, lines of memory and turns equal closed forms."""
+import pathlib
+
+import pytest
+from test_blocks import COUNTED, KERNELS, TOOLS, Blocks, kernel_cache, kernel_of  # noqa: F401
+from recorded import SANITIZED, built
+
+PAIRS = pathlib.Path(__file__).parents[1] / "programs/counted_pairs.cl"
+
+pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
+              pytest.mark.skipif(not TOOLS, reason="there is no clang with an llvm-spirv of its version")]
+
+# Finding: its kernel, n, the text of a line that it names, and how often what it is about was executed.
+ITEMS = 256
+FINDINGS = {
+    "divergent-branch": ("divergent", 50, "sum += in[k];"),
+    "uncoalesced-access": ("scattered", 40, "sum += in[i * n + k];"),
+    "double-constant": ("doubled", 20, "x = x * 1.1 + 0.3;"),
+    "integer-division": ("divided", 7, "sum += (i + k * in[k]) / n;"),
+    "special-functions": ("transcendent", 10, "sum += sin(in[i] + k);"),
+}
+SOURCE = PAIRS.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture(scope="module")
+def kernels(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
+    on = Blocks(tare_path, tmp_path_factory.mktemp("findings"), kernel_cache, "pthread")
+    words = []
+    for name, n, _ in FINDINGS.values():
+        for kernel in (name, f"{name}_mended"):
+            words += [kernel, str(n), str(ITEMS), "64"]
+    native = on.native(PAIRS, "", *words)
+    done, document = on.blocks(PAIRS, "", *words)
+    assert done.status == native.status == 0, done.errors.decode()
+    # Where a product is added the compiler may round once or twice (docs/blocks.md).
+    same = [line for line in native.out.splitlines() if not line.startswith(b"doubled")]
+    assert len(same) == 8 and [line for line in done.out.splitlines() if line in same] == same
+    assert document["counted_launches"] == 2 * len(FINDINGS)
+    return document, done.out.decode()
+
+
+@pytest.mark.parametrize("finding", FINDINGS)
+def test_a_finding_is_raised_by_its_kernel_and_not_by_the_mended_one(kernels, finding):
+    document, text = kernels
+    name, _, line = FINDINGS[finding]
+    raised = kernel_of(document, name)["findings"]
+    assert [one["id"] for one in raised] == [finding], "its own, and no other"
+    places = [SOURCE[place["line"] - 1].strip() for place in raised[0]["places"]]
+    assert line in places, places
+    assert kernel_of(document, f"{name}_mended")["findings"] == []
+    assert f"  {finding}: {raised[0]['what']} (line" in text
+    assert f"{100 * raised[0]['share']:.1f} % of the {raised[0]['share_of']}" in text
+
+
+def test_lanes_are_those_that_the_kernel_uses(kernels):
+    """Half of them pass through the loop, all through the rest; of the mended twin all do everything."""
+    document, _ = kernels
+    kernel = kernel_of(document, "divergent")
+    lanes = kernel["lanes"]
+    assert lanes["sampled_work_items"] == ITEMS and lanes["neighbours"] == 32
+    # The sample is all of the launch, so that what was used is what was executed.
+    assert lanes["used"] == kernel["total"]["instructions"]
+    blocks = kernel["blocks"]
+    half = {block["block"] for block in blocks if block["executions"] % (ITEMS // 2) == 0
+            and (block["executions"] == ITEMS // 2 or block["executions"] > ITEMS)}
+    expected = sum(block["executions"] * block["once"]["instructions"] * (2 if block["block"] in half else 1)
+                   for block in blocks)
+    assert lanes["offered"] == expected
+    assert kernel["findings"][0]["share"] == pytest.approx(1 - lanes["used"] / lanes["offered"])
+    mended = kernel_of(document, "divergent_mended")["lanes"]
+    assert mended["used"] == mended["offered"]
+
+
+def test_lines_of_memory_are_those_of_the_addresses(kernels):
+    """Rows of 40 floats are 160 bytes apart: each neighbour has a line of its own. Columns share two."""
+    document, _ = kernels
+    for name, lines in (("scattered", 32), ("scattered_mended", 2)):
+        loads = [access for access in kernel_of(document, name)["accesses"] if not access["stores"]]
+        assert len(loads) == 1 and loads[0]["bytes"] == 4 and loads[0]["executions"] == 40 * ITEMS
+        assert loads[0]["sampled_sub_groups"] == ITEMS // 32
+        assert loads[0]["fewest_memory_lines"] == 2 * ITEMS // 32
+        # Where a buffer begins is the driver's: a line more is allowed for.
+        assert 0 <= loads[0]["memory_lines"] / (ITEMS // 32) - lines <= 1, name
+
+
+def test_turns_are_those_of_single_work_items(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    """Work-item i turns i % 7 times, where it is odd."""
+    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(KERNELS, "", "diverge", "3", "256", "64")
+    kernel = kernel_of(document, "diverge")
+    assert [(loop["least_turns"], loop["most_turns"]) for loop in kernel["loops"]] == [(1, 6)]
+
+
+def test_a_large_launch_is_sampled_over_all_of_it(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    """The first groups alone would have even turns only by chance: the sample is spread."""
+    source = ("kernel void spread(global const float *in, global float *out, int n)\n{\n    int g = get_group_id(0);\n"
+              "    float sum = 0;\n    for (int k = 0; k < g; k++)\n        sum += in[k & 15];\n"
+              "    out[get_global_id(0)] = sum;\n}\n")
+    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        KERNELS, "", "spread", "3", "16384", "64", COUNTED_SOURCE=source)
+    kernel = kernel_of(document, "spread")
+    assert kernel["whole"] and kernel["lanes"]["sampled_work_items"] == 512
+    turns = kernel["loops"][0]
+    assert turns["most_turns"] == 256 - 32 and turns["least_turns"] == 32, "every 32nd of 256 groups"

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare blocks on Level Zero, with ze-cpu: the library of test_blocks.py, as SPIR-V, has the same closed forms."""
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+import validate
+from recorded import BUILD, PROGRAMS, SANITIZED, kernel_cache, run  # noqa: F401
+from test_blocks import KERNELS, LIBRARY, TOOLS, at, check_sums, items_of, kernel_of
+
+PROGRAM = PROGRAMS / "counted_levelzero"
+DRIVER = BUILD / "drivers/ze-cpu/libze_cpu.so"
+
+pytestmark = [pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
+              pytest.mark.skipif(not TOOLS, reason="there is no clang with an llvm-spirv of its version"),
+              pytest.mark.skipif(not PROGRAM.exists(), reason="there is no Level Zero loader to link with")]
+
+
+def spirv_of(source, folder):
+    """A file of OpenCL C as SPIR-V, optimised as the runs of test_blocks.py are."""
+    version = next(n for n in range(11, 40) if shutil.which(f"llvm-spirv-{n}") and shutil.which(f"clang-{n}"))
+    bitcode, made = folder / "kernels.bc", folder / "kernels.spv"
+    subprocess.run([f"clang-{version}", "-target", "spir64-unknown-unknown", "-x", "cl", "-cl-std=CL1.2", "-O2", "-c",
+                    "-emit-llvm", "-gline-tables-only", "-Xclang", "-finclude-default-header", str(source), "-o",
+                    str(bitcode)], check=True, timeout=120)
+    subprocess.run([f"llvm-spirv-{version}", str(bitcode), "-o", str(made)], check=True, timeout=120)
+    return made
+
+
+@pytest.fixture(scope="module")
+def spirv(tmp_path_factory):
+    return spirv_of(KERNELS, tmp_path_factory.mktemp("spirv"))
+
+
+class Blocks:
+    def __init__(self, tare, folder, cache):
+        self.tare, self.folder = tare, folder
+        self.environment = {"POCL_CACHE_DIR": str(cache), "ZE_ENABLE_ALT_DRIVERS": str(DRIVER), "TMPDIR": str(folder)}
+
+    def native(self, *words):
+        return run([PROGRAM, *words], self.environment, cwd=self.folder)
+
+    def blocks(self, *words):
+        path = self.folder / "blocks.json"
+        done = run([self.tare, "blocks", "--json", path, "--", PROGRAM, *words], self.environment, cwd=self.folder)
+        document = validate.load(path) if path.exists() else None
+        assert document is None or validate.faults(document) == []
+        return done, document
+
+
+@pytest.fixture
+def on(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    return Blocks(tare_path, tmp_path, kernel_cache)
+
+
+def words_of(names):
+    """As in test_blocks.py; a size of a group is always said."""
+    words = []
+    for name in names:
+        n, *sizes = LIBRARY[name][0]
+        pairs = zip(sizes[::2], sizes[1::2])
+        words += [name, n, *(word for size, local in pairs for word in (size, local or 4))]
+    return [str(word) for word in words]
+
+
+def test_counts_are_the_closed_forms(on, spirv):
+    names = list(LIBRARY)
+    native = on.native(spirv, "immediate", *words_of(names))
+    assert native.status == 0, native.errors.decode()
+    done, document = on.blocks(spirv, "immediate", *words_of(names))
+    assert done.status == 0, done.errors.decode()
+    assert done.out.startswith(native.out), "the program's own output is another"
+    assert document["launches"] == document["counted_launches"] == len(names)
+    for name, (sizes, expected) in LIBRARY.items():
+        kernel = kernel_of(document, name)
+        assert kernel["api"] == "Level Zero" and kernel["whole"] and kernel["not_counted"] is None
+        assert kernel["work_items"] == items_of(sizes)
+        assert {path: at(kernel["total"], path) for path in expected} == expected, name
+        check_sums(kernel)
+
+
+def test_a_list_counts_as_often_as_it_is_executed(on, spirv):
+    native = on.native(spirv, "3", *words_of(["strided", "matmul"]))
+    done, document = on.blocks(spirv, "3", *words_of(["strided", "matmul"]))
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    for name in ("strided", "matmul"):
+        kernel = kernel_of(document, name)
+        assert kernel["whole"] and (kernel["launches"], kernel["counted_launches"]) == (3, 3)
+        assert kernel["work_items"] == 3 * items_of(LIBRARY[name][0])
+        assert kernel["total"]["loads"]["global"] == 3 * LIBRARY[name][1]["loads.global"]
+
+
+def test_a_module_that_cannot_be_instrumented_runs_as_it_is(on, tmp_path):
+    source = tmp_path / "prints.cl"
+    source.write_text('kernel void vectors(global const float *in, global float *out, int n)\n'
+                      '{\n    if (n < 0)\n        printf("%d", n);\n    out[get_global_id(0)] = in[n];\n}\n',
+                      encoding="utf-8")
+    module = spirv_of(source, tmp_path)
+    words = [module, "immediate", "vectors", "3", "64", "8"]
+    native = on.native(*words)
+    done, document = on.blocks(*words)
+    assert done.status == native.status == 0, done.errors.decode()
+    assert done.out.startswith(native.out)
+    kernel = kernel_of(document, "vectors")
+    assert (kernel["launches"], kernel["counted_launches"]) == (1, 0) and "printf" in kernel["not_counted"]
+
+
+def test_a_driver_that_is_no_driver_fails_as_without_tare(on, spirv):
+    on.environment["ZE_ENABLE_ALT_DRIVERS"] = str(pathlib.Path(spirv).with_name("no-driver.so"))
+    native = on.native(spirv, "immediate", *words_of(["strided"]))
+    done, _ = on.blocks(spirv, "immediate", *words_of(["strided"]))
+    assert native.status == done.status != 0 and native.errors in done.errors

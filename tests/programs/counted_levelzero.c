@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs kernels of a SPIR-V file on Level Zero:
+//   counted_levelzero FILE immediate|TIMES (KERNEL N GLOBAL LOCAL [GLOBAL LOCAL])...
+// Each is launched once, in an immediate list, or in a regular one that is executed so many times,
+// on numbers i % 13. A sum of what it wrote is printed. GLOBAL is a multiple of LOCAL.
+#include "example.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBERS = 1 << 16 };
+
+struct work {
+	struct device device;
+	ze_module_handle_t module;
+	ze_command_queue_handle_t queue;
+	float *in;
+	unsigned char *out;
+	unsigned times; // of a regular list; 0: an immediate one
+};
+
+static ze_command_list_handle_t immediate_list(const struct device *device)
+{
+	const ze_command_queue_desc_t wanted = {
+		.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+		.ordinal = device->compute,
+		.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
+	};
+	ze_command_list_handle_t list;
+
+	check(zeCommandListCreateImmediate(device->context, device->id, &wanted, &list),
+	      "zeCommandListCreateImmediate");
+	return list;
+}
+
+static void launch(const struct work *work, ze_kernel_handle_t kernel,
+                   const ze_group_count_t *groups)
+{
+	ze_command_list_handle_t list = work->times ? list_of(&work->device, work->device.compute)
+	                                            : immediate_list(&work->device);
+
+	check(zeCommandListAppendLaunchKernel(list, kernel, groups, NULL, 0, NULL),
+	      "zeCommandListAppendLaunchKernel");
+	if (work->times)
+		check(zeCommandListClose(list), "zeCommandListClose");
+	for (unsigned i = 0; i < work->times; i++)
+		run_ns(work->queue, list);
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+}
+
+static void run(const struct work *work, const char *name, int n, const uint32_t *global,
+                const uint32_t *local)
+{
+	const ze_group_count_t groups = { global[0] / local[0], global[1] / local[1],
+		                          global[2] / local[2] };
+	ze_kernel_handle_t kernel = kernel_of(work->module, name);
+	ze_kernel_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
+	unsigned long long sum = 0;
+
+	memset(work->out, 0, NUMBERS * sizeof(float));
+	set_argument(kernel, 0, sizeof work->in, &work->in);
+	set_argument(kernel, 1, sizeof work->out, &work->out);
+	set_argument(kernel, 2, sizeof n, &n);
+	check(zeKernelSetGroupSize(kernel, local[0], local[1], local[2]), "zeKernelSetGroupSize");
+	check(zeKernelGetProperties(kernel, &properties), "zeKernelGetProperties");
+	launch(work, kernel, &groups);
+	for (size_t i = 0; i < NUMBERS * sizeof(float); i++)
+		sum = sum * 31 + work->out[i];
+	printf("%s: %u arguments, %llx\n", name, properties.numKernelArgs, sum);
+	check(zeKernelDestroy(kernel), "zeKernelDestroy");
+}
+
+int main(int count, char **words)
+{
+	if (count < 3)
+		return 2;
+	struct work work = { .device = open_device(),
+		             .times = (unsigned)strtoul(words[2], NULL, 10) };
+	work.module = module_of(&work.device, words[1]);
+	work.queue = queue_of(&work.device, work.device.compute, 0);
+	work.in = memory_of(&work.device, HOST, NUMBERS * sizeof(float));
+	work.out = memory_of(&work.device, HOST, NUMBERS * sizeof(float));
+	for (int i = 0; i < NUMBERS; i++)
+		work.in[i] = (float)(i % 13);
+	for (int i = 3; i + 3 < count;) {
+		const char *name = words[i++];
+		int n = atoi(words[i++]);
+		uint32_t global[3] = { 1, 1, 1 }, local[3] = { 1, 1, 1 };
+		for (int d = 0; d < 3 && i + 1 < count && words[i][0] >= '0' && words[i][0] <= '9';
+		     d++) {
+			global[d] = (uint32_t)strtoul(words[i++], NULL, 10);
+			local[d] = (uint32_t)strtoul(words[i++], NULL, 10);
+		}
+		run(&work, name, n, global, local);
+	}
+	free_memory(&work.device, HOST, work.in);
+	free_memory(&work.device, HOST, work.out);
+	check(zeCommandQueueDestroy(work.queue), "zeCommandQueueDestroy");
+	check(zeModuleDestroy(work.module), "zeModuleDestroy");
+	close_device(&work.device);
+	return 0;
+}
