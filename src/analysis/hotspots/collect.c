@@ -56,7 +56,7 @@ static const enum tare_counter_role roles[] = {
 enum { COUNTERS = sizeof roles / sizeof *roles };
 
 // Whether a value of a trace is a counter's that is known here: the bytes given are none.
-static bool is_counter(uint16_t counter)
+static bool is_counter(uint32_t counter)
 {
 	return counter > 0 && counter < COUNTERS && counter != TARE_TRACE_COUNTER_GIVEN_BYTES;
 }
