@@ -7,7 +7,7 @@
 // all have been read, commands and calls are put in order.
 #pragma once
 #include "analysis/core/id_map.h"
-#include "analysis/recording/device_clock.h"
+#include "analysis/recording/clocks/device_clock.h"
 #include "analysis/recording/recording.h"
 #include "base/room.h"
 #include "tare/trace.h"
