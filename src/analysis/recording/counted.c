@@ -10,7 +10,7 @@ static uint32_t kernel_of(struct loading *l, uint32_t head_track, uint32_t numbe
 
 	if (!track || track->command_number != number || track->command == TARE_NO_INDEX)
 		return TARE_NO_INDEX;
-	command = &l->recording->commands.plain[track->command];
+	command = TARE_COMMAND(l->recording, track->command);
 	return command->kind == TARE_KIND_KERNEL ? command->object : TARE_NO_INDEX;
 }
 

@@ -23,6 +23,14 @@ void counters_launch_ends(const struct cupti_call *told, const struct cuda_funct
 void counters_launch_written(struct guest_thread *thread, const struct cupti_call *told,
                              uint32_t number);
 
+// ---- given.c: what a launch is given
+
+// Whether the driver can say.
+bool counters_given_is_known(void);
+// Bytes of the allocations that the arguments of a launch of `kernel` point into, each once.
+uint64_t counters_given_bytes(const struct cupti_call *told, const struct cuda_function *function,
+                              cu_function kernel);
+
 // ---- plan.c: which launches
 
 enum { COUNTERS_MOST_KERNELS = 64, COUNTERS_MOST_GROUPS = 8 };
@@ -46,14 +54,13 @@ struct counters_plan {
 bool counters_plan_read(const char *text, struct counters_plan *plan);
 // The kernel of that symbol; NULL: it is not to be counted.
 struct counters_kernel *counters_plan_find(struct counters_plan *plan, uint64_t hash);
-// Whether the launch that is the `index`th of its kernel, from 0, is the next to be counted when
-// `taken` were: one of each of equally long parts of the run, at a place that is drawn.
+// Whether a launch is to be counted when `taken` of its kernel were, which is its `index`th, from
+// 0, and with which of so many groups, `group`. One of each of equally long parts of the run is
+// counted, from a place on that is drawn, for a group that the kernel was counted for least. Of
+// those `current` costs nothing more: another one is taken at the part's end only. `groups`: all of
+// them at once, replayed.
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,
-                      uint32_t groups, uint64_t index, uint32_t taken);
-// Which group it is counted with: one that it was counted with least, of equal ones `current`,
-// which is cheapest, or the first. `groups`: all of them at once, replayed.
-uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
-                           uint32_t groups, uint32_t current);
+                      uint32_t groups, uint64_t index, uint32_t current, uint32_t *group);
 
 // ---- metrics.c: what is counted
 
@@ -85,6 +92,9 @@ struct counters_arrangement {
 	// single-pass ones, and behind them one of everything
 	struct counters_group groups[COUNTERS_MOST_GROUPS + 1];
 	uint64_t absent; // bits 1 << enum tare_trace_counter that the chip lacks
+	// The one of everything has a pass for each group, in their order: then one configuration
+	// serves for all.
+	bool joined;
 };
 extern struct profiler_functions counters_cupti;
 // Calls one of them with its structure's length filled in.
@@ -93,8 +103,7 @@ extern struct profiler_functions counters_cupti;
 	    &(struct structure){ .bytes = ABI_PROFILER_BYTES(structure, last), __VA_ARGS__ })
 // Fills in everything but `chip` and `availability`, which are given. Returns CUPTI's error, and
 // then *where is the function that failed.
-cupti_result counters_arrange(struct counters_arrangement *arrangement, bool replay,
-                              const char **where);
+cupti_result counters_arrange(struct counters_arrangement *arrangement, const char **where);
 
 // ---- session.c: a context's profiler
 
@@ -102,10 +111,12 @@ struct counters_session {
 	cu_context context;
 	bool ready;
 	void *profiler;
-	bool started; // once
+	uint32_t use; // what it was configured for; 0: nothing yet
 	// whose `empty` is of this profiler; NULL: no group's
 	const struct counters_group *empty_of;
-	uint32_t group; // that it counted last, or tried to
+	// Joined: the group whose turn it is, which the profiler advances with each launch. Else
+	// the one that was counted last, or tried.
+	uint32_t group;
 	struct counters_arrangement arrangement;
 	// how it went, to be written
 	cupti_result result;
@@ -113,7 +124,7 @@ struct counters_session {
 	uint64_t from, to; // host ticks
 };
 // That of a context, prepared when it was not yet; NULL: there are too many. *made: it was.
-struct counters_session *counters_session_of(cu_context context, bool replay, bool *made);
+struct counters_session *counters_session_of(cu_context context, bool *made);
 void counters_session_end(cu_context context);
 // Both return CUPTI's error, with *where. Between them the program launches one kernel.
 cupti_result counters_session_start(struct counters_session *session, uint32_t group,
