@@ -9,7 +9,8 @@ each command and its release by the program itself; and recorded with --times no
 medians over the rounds: nanoseconds a command in the program's loop, the ratio to the one as it is and to
 "own profiling", in the same round; what the report says that recording cost, beside what was measured; and how
 far the estimated total of each kernel and kind of transfer is from the total of the recording with --times all in the same round
-(its loop is another run: what that differs by from round to round is printed too). Environment variables
+(its loop is another run: what that differs by from round to round is printed too), and from the truth: a program that
+asks for all times itself, and sums them up, recorded with a sample. Environment variables
 (POCL_DEVICES, OCL_ICD_VENDORS) choose the device.
 """
 import argparse
@@ -95,6 +96,26 @@ def print_totals(reports):
               f"{100 * (max(spread) / min(spread) - 1):.2f} %")
 
 
+def truth(options, folder):
+    """{kernel or kind of transfer: what the program says that it took}, and what the report says of the same run."""
+    command = [options.tare, "record", "-q", "--force", "-o", os.path.join(folder, "truth"), "--times", "sampled", "--",
+               options.stress, str(options.commands), "times"]
+    words = subprocess.run(command, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout.split()
+    return dict(zip(("write", "tiny", "read"), map(int, words[4:7]))), report(options, folder, "truth")
+
+
+def print_truth(pairs):
+    print("\nestimated total against the truth of the same run: off by, half the interval (% of the truth)")
+    for name in ("tiny", "read", "write"):
+        rows = [(true[name], row) for true, found in pairs for row in found["tasks"] + found["transfers"]
+                if row.get("name", row.get("kind")) == name and row["unsampled"]]
+        told = [(true, row) for true, row in rows if row["estimated_total_ns"] is not None]
+        held = sum(row["estimated_low_ns"] <= true <= row["estimated_high_ns"] for true, row in told)
+        each = ", ".join(f"{100 * (row['estimated_total_ns'] / true - 1):+.2f} ±"
+                         f"{100 * (row['estimated_high_ns'] - row['estimated_total_ns']) / true:.2f}" for true, row in told)
+        print(f"{name:24} {held} of {len(told)} intervals hold, {len(rows) - len(told)} not told: {each}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tare", default="build/src/cli/tare")
@@ -104,6 +125,7 @@ def main():
     parser.add_argument("--thread", action="store_true")
     options = parser.parse_args()
     folder = tempfile.mkdtemp()
+    truths = []
     taken, reports = {}, {"none": [], "sampled": [], "all": []}
     try:
         for number in range(options.rounds + 1):
@@ -114,12 +136,14 @@ def main():
                 if number and name.startswith("times "):
                     times = name.removeprefix("times ")
                     reports[times].append(report(options, folder, times))
+            truths.append(truth(options, folder))
     finally:
         shutil.rmtree(folder)
     print(f"{options.rounds} rounds of {options.commands} commands{' and a second thread' if options.thread else ''}")
     print_loops(taken, options.commands)
     print_costs(taken, reports, options.commands)
     print_totals(reports)
+    print_truth(truths)
 
 
 if __name__ == "__main__":

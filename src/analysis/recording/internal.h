@@ -7,7 +7,7 @@
 // all have been read, commands and calls are put in order.
 #pragma once
 #include "analysis/core/id_map.h"
-#include "analysis/recording/clocks/device_clock.h"
+#include "analysis/recording/device_clock.h"
 #include "analysis/recording/recording.h"
 #include "base/room.h"
 #include "tare/trace.h"
@@ -341,7 +341,7 @@ void loading_finish_parts(struct loading *l);
 // When commands have been moved.
 void loading_order_parts(struct tare_recording *r);
 
-// ---- draws.c: the random sample
+// ---- command.c: the random sample
 
 int loading_drawn(struct loading *l, const struct tare_trace_drawn *drawn);
 // When all commands are in their places.

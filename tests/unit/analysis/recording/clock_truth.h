@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device clocks and commands whose truth is known, for the tests of mapping.
 #pragma once
-#include "analysis/recording/clocks/device_clock.h"
+#include "analysis/recording/device_clock.h"
 #include "tests/unit/model/statistics/noise.h"
 #include "tests/unit/trace/trace_rig.h"
 

@@ -260,6 +260,45 @@ static void pairs_in_the_trace_are_used(void **state)
 	rig_free(&rig);
 }
 
+static void draw(struct rig *rig, uint32_t track, uint32_t number, uint32_t chance)
+{
+	rig_add(rig, (union tare_trace_record){
+	                 .drawn = { .head = tare_trace_head(TARE_TRACE_DRAWN, 0, 0, track),
+	                            .number = number,
+	                            .chance = chance } });
+}
+
+static void what_was_drawn_tells_its_chance(void **state)
+{
+	struct tare_trace_header header = rig_header(42);
+	struct rig rig = rig_new();
+	struct tare_recording *r;
+	uint32_t last;
+	(void)state;
+	rig_begin(&rig, "a", &header);
+	rig_usual(&rig);
+	// The first to be entered comes last: it is written when it has returned.
+	draw(&rig, 1,
+	     rig_command(&rig, 1, START + 1000, 0,
+	                 (struct tare_trace_command){ .call_ticks = 9000 }),
+	     1u << 30);
+	draw(&rig, 2, rig_command(&rig, 2, START + 2000, 0, (struct tare_trace_command){ 0 }),
+	     1u << 31);
+	last = rig_command(&rig, 2, START + 3000, 0, (struct tare_trace_command){ 0 });
+	draw(&rig, 2, last + 1, 77); // nobody knows of which command
+	rig_end(&rig);
+	r = rig_load(&rig);
+	rig_free(&rig);
+	assert_int_equal(r->command_count, 3);
+	assert_int_equal(r->draw_count, 2);
+	assert_int_equal(r->unresolved, 1);
+	assert_true(TARE_COMMAND(r, 0)->enter_ns < TARE_COMMAND(r, 1)->enter_ns);
+	assert_true(tare_command_chance(r, 0) == 0.25);
+	assert_true(tare_command_chance(r, 1) == 0.5);
+	assert_true(tare_command_chance(r, 2) == 1);
+	tare_recording_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +308,7 @@ int main(void)
 		cmocka_unit_test(stamps_that_cannot_be_are_counted),
 		cmocka_unit_test(a_graph_lasts_from_its_first_node_to_its_last),
 		cmocka_unit_test(pairs_in_the_trace_are_used),
+		cmocka_unit_test(what_was_drawn_tells_its_chance),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -256,12 +256,22 @@ static uint32_t number(uint32_t *state)
 	return *state = *state * 1664525 + 1013904223;
 }
 
+// Chance has given the last command its times, one in so many.
+static void was_drawn(struct run *run, uint32_t one_in)
+{
+	static struct tare_recorded_draw draws[LAUNCHES];
+	size_t last = run->recording.command_count - 1;
+	run->recording.draws = draws;
+	draws[run->recording.draw_count++] =
+	    (struct tare_recorded_draw){ (uint32_t)last, UINT32_MAX / one_in };
+}
+
 // Launches whose kernel takes longer and longer, all timed at first, then one in `chance`. Returns
 // what they took altogether.
 static double launch_sampled(struct run *run, uint32_t *random, uint32_t chance)
 {
 	double truth_ns = 0;
-	run->recording.command_count = 0;
+	run->recording.command_count = run->recording.draw_count = 0;
 	for (int i = 0; i < LAUNCHES; i++) {
 		int64_t from_ns = 100 + i * 600,
 		        ns = 100 + i / 10 + number(random) / (UINT32_MAX / 100);
@@ -271,6 +281,8 @@ static double launch_sampled(struct run *run, uint32_t *random, uint32_t chance)
 		        timed ? from_ns + 20 + ns : TARE_NO_TIME);
 		command->flags = timed ? TARE_COMMAND_OWN_EVENT : TARE_COMMAND_NOT_SAMPLED;
 		command->untimed = timed ? 0 : TARE_UNTIMED_NOT_SAMPLED;
+		if (timed && i >= 200 && chance > 1)
+			was_drawn(run, chance);
 		truth_ns += (double)ns;
 	}
 	compute(run);
@@ -350,6 +362,8 @@ static void transfers_are_estimated_by_their_size(void **state)
 		command->amount = sizes[i % 2].bytes;
 		command->flags = timed ? TARE_COMMAND_OWN_EVENT : TARE_COMMAND_NOT_SAMPLED;
 		command->untimed = timed ? 0 : TARE_UNTIMED_NOT_SAMPLED;
+		if (timed)
+			was_drawn(run, (uint32_t)sizes[i % 2].one_in);
 		truth_ns += (double)ns;
 	}
 	compute(run);

@@ -11,9 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/quick.h"
-
-enum { COMMANDS = 48000, SEEDS = 120, FIRST_EPOCH = 256, LONGEST_EPOCH = 16384, KINDS = 3 };
+enum { COMMANDS = 48000, SEEDS = 60, FIRST_EPOCH = 256, LONGEST_EPOCH = 16384, KINDS = 3 };
 #define PI 3.14159265358979323846
 
 static uint64_t random_state;
@@ -196,7 +194,8 @@ static void judge(struct tables_estimate *estimate, int64_t total_ns, double tru
 	if (!isfinite(told.ns))
 		return;
 	double off = told.ns / truth_ns - 1;
-	assert_true(total_ns <= told.low_ns && told.low_ns <= told.ns && told.ns <= told.high_ns);
+	assert_true((double)total_ns <= told.low_ns && told.low_ns <= told.ns &&
+	            told.ns <= told.high_ns);
 	found->told++;
 	found->within += told.low_ns <= truth_ns && truth_ns <= told.high_ns;
 	found->off += off;
@@ -232,22 +231,22 @@ static void run(const struct way *way, double (*duration)(int), uint64_t seed, s
 		judge(&estimate[kind], total_ns[kind], truth_ns[kind], &found[kind]);
 }
 
-// 90 of 100 intervals hold, at least, where 95 are promised, and the mean error is within what its
-// own deviation allows. Of durations that are mostly made of a few very long ones, which a small
-// sample often has none of, two of three. The numbers are always the same ones.
-static void check(const char *name, const struct way *way, const struct found *found, int seeds,
-                  bool rare)
+// 95 of 100 intervals are to hold. Of one kind in 60 runs 85 do at least, and of all together 93;
+// the mean error is within what its own deviation allows. Of durations that are mostly made of a
+// few very long ones, which a small sample often has none of, two of three hold. The numbers are
+// always the same ones, but for last bits of the C library's.
+static void check(const char *name, const struct way *way, const struct found *found, bool rare)
 {
 	double mean = found->off / found->told;
 	double deviation = sqrt(fmax(found->off2 / found->told - mean * mean, 0) / found->told);
 	bool wrong = rare ? found->within < 0.66 * found->told
-	                  : found->within < 0.9 * found->told || found->told < 0.9 * seeds ||
+	                  : found->within < 0.85 * found->told || found->told < 0.9 * SEEDS ||
 	                        fabs(mean) > 4 * deviation + 0.005;
 	if (wrong)
 		fail_msg("%s, %s: off by %+.2f %% in the mean (deviation %.2f %%), %d within of "
 		         "%d told in %d runs",
 		         name, way->name, 100 * mean, 100 * deviation, found->within, found->told,
-		         seeds);
+		         SEEDS);
 }
 
 static void the_truth_lies_within(void **state)
@@ -280,17 +279,21 @@ static void the_truth_lies_within(void **state)
 		{ "costly events, begun late", false, 5000, 8400, true, late },
 	};
 	(void)state;
-	int seeds = test_is_quick() ? SEEDS / 2 : SEEDS;
+	int told = 0, within = 0;
 	for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
 		for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
 			struct found found[KINDS] = { 0 };
-			for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++)
+			for (uint64_t seed = 1; seed <= SEEDS; seed++)
 				run(&ways[i], rows[row].duration, seed, found);
-			for (int kind = 0; kind < (ways[i].of_kinds ? KINDS : 1); kind++)
-				check(rows[row].name, &ways[i], &found[kind], seeds,
-				      rows[row].rare);
+			for (int kind = 0; kind < (ways[i].of_kinds ? KINDS : 1); kind++) {
+				check(rows[row].name, &ways[i], &found[kind], rows[row].rare);
+				told += rows[row].rare ? 0 : found[kind].told;
+				within += rows[row].rare ? 0 : found[kind].within;
+			}
 		}
 	}
+	if (within < 0.93 * told)
+		fail_msg("%d within of %d", within, told);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/recording/clocks/device_clock.h"
+#include "analysis/recording/device_clock.h"
 
 #include "base/cleanup.h"
 #include "model/statistics/clock_fit.h"
