@@ -191,6 +191,15 @@ def test_several_devices_are_several_ledgers(on):
     assert count == {0: 4, 1: 3}
     peer, = report["transfers"]
     assert (peer["kind"], peer["bytes"], peer["device_number"]) == ("copy", MIB, 1)
+    # Each device's time is in its own ledger, the copy between them in that of the stream it is in; all in one trace.
+    parts = {(ledger["scope"], ledger.get("device_number")): {part["category"]: part["ns"] for part in ledger["parts"]}
+             for ledger in report["ledgers"]}
+    assert set(parts) == {("device", 0), ("device", 1), ("union", None)} and len(report["processes"]) == 1
+    first, second, both = (parts[key] for key in (("device", 0), ("device", 1), ("union", None)))
+    assert (second["kernel"], second["local_copy"]) == (pytest.approx(3 * 50000, abs=6), pytest.approx(peer["total_ns"], abs=2))
+    # Two of its streams may run at the same time.
+    assert 2 * 70000 - 4 <= first["kernel"] <= 2 * 50000 + 2 * 70000 + 8 and first["local_copy"] == 0
+    assert max(first["kernel"], second["kernel"]) <= both["kernel"] <= first["kernel"] + second["kernel"]
 
 
 def graph_nodes(trace):

@@ -435,6 +435,24 @@ def test_arrows_are_the_dependencies(page, small):
         assert page.js('return document.querySelectorAll("[data-field=\'waits for\'] button").length') == len(waits_of(small, row))
 
 
+def test_the_phase_that_launched_a_command_is_named_and_led_to(page, small):
+    page.open(small['path'])
+    commands, phases, strings = small['commands'], small['phases'], small['header']['strings']
+    shown = 'return [...document.querySelectorAll("[data-field=\'launched in\'] button")].map((button) => button.textContent)'
+    launched = [row for row in range(COMMANDS) if commands['phase'][row] is not None]
+    none = [row for row in range(COMMANDS) if commands['phase'][row] is None]
+    assert launched
+    for row in launched[3:200:60]:
+        page.choose(row)
+        name, = page.js(shown)
+        assert strings[phases['name'][commands['phase'][row]]] in name
+    page.js('document.querySelector("[data-field=\'launched in\'] button").click()')
+    assert page.js('return [timelineView.selected.kind, timelineView.selected.id]') == ['phase', commands['phase'][row]]
+    for row in none[:2]:
+        page.choose(row)
+        assert page.js(shown) == []
+
+
 def test_search_counts_and_steps(page, small):
     page.open(small['path'])
     header, commands = small['header'], small['commands']

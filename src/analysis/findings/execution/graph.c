@@ -50,17 +50,29 @@ void finding_graph_add_gap(const struct evaluation *evaluation,
 		finding_graph_add(costs, idle_ns, 0, graph);
 }
 
+// Where the host waits for what ran a graph ends, and is launched again. Were there no waits, it
+// would be one graph, and made for once.
+static double count_waits(const struct evaluation *evaluation)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	double waits = 0;
+	for (size_t i = 0; i < recording->call_count; i++)
+		waits += recording->calls[i].role == TARE_ROLE_WAIT &&
+		         !(recording->calls[i].flags & TARE_CALL_NESTED) &&
+		         evaluation_has_call(evaluation, &recording->calls[i]);
+	return fmax(1, waits);
+}
+
 void finding_graph_end(const struct evaluation *evaluation, struct finding_graph *graph)
 {
-	double waits = 1, most_ns;
+	double waits, most_ns;
 	if (!graph->costs)
 		return;
-	// Where the host waits for what ran, the graph ends, and is launched again. Were there no
-	// waits, it would be one graph, and made for once.
-	for (size_t i = 0; i < evaluation->gap_count; i++)
-		waits += evaluation->gaps[i].drained;
+	waits = count_waits(evaluation);
 	most_ns = fmax(0, graph->idle_ns - (double)graph->launches * graph->costs->graph_kernel_ns);
 	graph->made_ns = (double)graph->launches / waits * graph->costs->graph_make_ns;
+	// The first of each is launched as before.
+	graph->low_ns *= fmax(0, 1 - waits / (double)graph->launches);
 	graph->low_ns =
 	    fmax(0, graph->low_ns - waits * graph->costs->graph_launch_ns - graph->made_ns);
 	graph->best_ns = fmax(graph->low_ns, (graph->low_ns + most_ns) / 2);

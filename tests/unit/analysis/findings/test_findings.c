@@ -493,6 +493,32 @@ static void what_a_graph_saves_is_by_what_was_measured(void **state)
 	}
 }
 
+static double launch_bound_saves_ns(struct scene *scene, double make_ns, double graph_ns)
+{
+	const struct tare_launch_costs costs = { "device", 4000, 700, make_ns, graph_ns, "" };
+	find_knowing(scene, &costs);
+	return figure_of(found(scene, "launch-bound"), "graph_saves_ns");
+}
+
+// Between two waits there is a graph: one is made, and all are launched.
+static void waits_end_a_graph_that_is_made_once(void **state)
+{
+	enum { WAITS = 20 };
+	struct scene *scene = run_script(&(struct script){ .api_ns = 250 * US, .cuda = true });
+	const int64_t from_ns = TARE_COMMAND(&scene->made->recording, 0)->exit_ns;
+	(void)state;
+	double saves_ns = launch_bound_saves_ns(scene, 0, 0);
+	assert_true(fabs(saves_ns - launch_bound_saves_ns(scene, 1000, 0) - 199e3) < 2e3);
+	for (int64_t i = 1; i < WAITS; i++)
+		made_call(scene->made, made_plain_call(0, TARE_ROLE_WAIT, from_ns + i * 250 * US,
+		                                       from_ns + i * 250 * US + 1));
+	made_sort(scene->made);
+	saves_ns = launch_bound_saves_ns(scene, 0, 0);
+	assert_true(fabs(saves_ns - launch_bound_saves_ns(scene, 1000, 0) - 199e3 / WAITS) < 2e3);
+	assert_true(fabs(saves_ns - launch_bound_saves_ns(scene, 0, 1000) - WAITS * 1e3) < 2e3);
+	free_scene(scene);
+}
+
 // Where the host does other things than launch, a graph saves no more than the launches.
 static void a_graph_saves_launches_and_no_other_calls(void **state)
 {
@@ -988,6 +1014,7 @@ int main(void)
 		cmocka_unit_test(each_rule_is_raised_where_it_must_be),
 		cmocka_unit_test(a_graph_is_not_said_to_save_all_of_a_launch),
 		cmocka_unit_test(what_a_graph_saves_is_by_what_was_measured),
+		cmocka_unit_test(waits_end_a_graph_that_is_made_once),
 		cmocka_unit_test(a_graph_saves_launches_and_no_other_calls),
 		cmocka_unit_test(without_device_times_nothing_is_claimed),
 		cmocka_unit_test(what_is_said_hangs_together),
