@@ -197,7 +197,9 @@ static int put(struct loading *l, struct tare_packed_command *at,
 	}
 	if (!pack_times(commands, &c, &row) || !pack_links(&c, &row, &like))
 		return put_whole(l, at, &c);
-	row.like = intern(l, &like);
+	bool same = at->like < commands->like_count &&
+	            memcmp(&commands->likes[at->like], &like, sizeof like) == 0;
+	row.like = same ? at->like : intern(l, &like);
 	if (row.like != TARE_PACKED_WHOLE)
 		*at = row;
 	return l->status;
