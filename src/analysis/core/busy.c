@@ -18,12 +18,12 @@ static int64_t sum(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &both) ? INT64_MAX : both;
 }
 
+// It has not run for longer than has passed.
 static bool fits(const struct tare_busy_block *block, const struct tare_busy *busy)
 {
-	int64_t from_ns, before_ns;
+	int64_t from_ns;
 	return !__builtin_sub_overflow(busy->from_ns, block->from_ns, &from_ns) &&
-	       !__builtin_sub_overflow(busy->before_ns, block->before_ns, &before_ns) &&
-	       from_ns <= UINT32_MAX && before_ns <= UINT32_MAX;
+	       from_ns <= UINT32_MAX;
 }
 
 // The last span does not grow any more.

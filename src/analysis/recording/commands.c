@@ -103,15 +103,14 @@ static bool pack_links(const struct tare_recorded_command *c, struct tare_packed
 
 // ---- what commands have in common
 
-struct wanted {
-	const struct tare_command_like *likes, *like;
-};
+// So many of one hash are kept: they may have been chosen to have it.
+enum { MOST_EQUAL = 16 };
 
-static bool is_like(const void *context, uint32_t index)
+static bool is_like(const struct tare_commands *commands, uint32_t index,
+                    const struct tare_command_like *like)
 {
-	const struct wanted *wanted = context;
-
-	return memcmp(&wanted->likes[index], wanted->like, sizeof *wanted->like) == 0;
+	return index < commands->like_count &&
+	       memcmp(&commands->likes[index], like, sizeof *like) == 0;
 }
 
 static uint64_t hash_of(const struct tare_command_like *like)
@@ -126,18 +125,23 @@ static uint64_t hash_of(const struct tare_command_like *like)
 	return hash;
 }
 
-// Its index, added where it is new; TARE_PACKED_WHOLE: no memory, and the failure is kept.
+// Its index, added where it is new; TARE_PACKED_WHOLE: it is not kept, or there is no memory, and
+// the failure is kept.
 static uint32_t intern(struct loading *l, const struct tare_command_like *like)
 {
 	struct tare_commands *commands = &l->recording->commands;
 	struct load_commands *load = l->commands;
-	struct wanted wanted = { commands->likes, like };
 	uint64_t key = hash_of(like);
 	uint32_t *recent = &load->recent[key % LOADING_RECENT];
 
-	if (*recent < commands->like_count && is_like(&wanted, *recent))
+	if (is_like(commands, *recent, like))
 		return *recent;
-	uint32_t index = loading_find_content(&load->like_of, &key, &wanted, is_like);
+	uint32_t index = tare_id_map_find(&load->like_of, key);
+	for (int i = 1; index != TARE_ID_ABSENT && !is_like(commands, index, like); i++) {
+		if (i == MOST_EQUAL)
+			return TARE_PACKED_WHOLE;
+		index = tare_id_map_find(&load->like_of, ++key);
+	}
 	if (index == TARE_ID_ABSENT) {
 		struct tare_command_like *added =
 		    TARE_ROOM_FOR(commands->likes, load->like_room, commands->like_count);
@@ -191,15 +195,16 @@ static int put(struct loading *l, struct tare_packed_command *at,
 
 	if (c.untimed == LOADING_RAW)
 		shift_ticks(l, &c);
-	if (at->like == TARE_PACKED_WHOLE) { // it stays whole: others name its place
+	if (at->like == TARE_PACKED_WHOLE) { // and stays so, or its place were lost
 		commands->whole[at->enter] = c;
 		return l->status;
 	}
 	if (!pack_times(commands, &c, &row) || !pack_links(&c, &row, &like))
 		return put_whole(l, at, &c);
-	row.like = intern(l, &like);
-	if (row.like != TARE_PACKED_WHOLE)
-		*at = row;
+	row.like = is_like(commands, at->like, &like) ? at->like : intern(l, &like);
+	if (row.like == TARE_PACKED_WHOLE)
+		return l->status ? l->status : put_whole(l, at, &c);
+	*at = row;
 	return l->status;
 }
 

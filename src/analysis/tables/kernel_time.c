@@ -54,7 +54,8 @@ static int settle(struct device_spans *spans, size_t count)
 		code = tare_busy_add(&spans->busy, spans->at[done].from, spans->at[done].to);
 	done -= code != 0;
 	spans->count -= done;
-	memmove(spans->at, spans->at + done, spans->count * sizeof *spans->at);
+	if (spans->count)
+		memmove(spans->at, spans->at + done, spans->count * sizeof *spans->at);
 	return code == -EINVAL ? scatter(spans) : code;
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/tables/internal.h"
 
 #include "base/cleanup.h"
+#include "model/statistics/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -145,33 +146,32 @@ static void sum_command(const struct tare_recording *recording,
 // Medians, because a few calls that compile a kernel would make any mean long. With `runs` of the
 // times on the device, else of the calls.
 static double median_of(const struct tables_context *context, const struct tables_pace *pace,
-                        bool runs, struct tables_span *lengths)
+                        bool runs, int64_t *lengths_ns)
 {
 	const struct tare_recording *recording = context->recording;
 	size_t n = 0;
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
-		struct tables_span span;
+		struct tables_span span = { 0, 0 };
 		bool timed = tables_timed(command, &span);
 		if (!tables_has_command_of_any_name(context, command) ||
 		    (pace->kernels && !tables_is_kernel(command)))
 			continue;
 		if (runs && timed && tare_command_effect(command) != TARE_EFFECT_NONE)
-			lengths[n++] = span;
+			lengths_ns[n++] = span.to - span.from;
 		else if (!runs && is_launch(command))
-			lengths[n++] =
-			    (struct tables_span){ 0, issue_time(recording, command, timed, &span) };
+			lengths_ns[n++] = issue_time(recording, command, timed, &span);
 	}
-	return n > 0 ? tables_median_length(lengths, n) : NAN;
+	return n > 0 ? tare_select_quantile(lengths_ns, n, 0.5) : NAN;
 }
 
 static int find_medians(const struct tables_context *context, struct tables_pace *pace)
 {
-	TARE_FREE struct tables_span *lengths = calloc(pace->commands + 1, sizeof *lengths);
-	if (!lengths)
+	TARE_FREE int64_t *lengths_ns = calloc(pace->commands + 1, sizeof *lengths_ns);
+	if (!lengths_ns)
 		return -ENOMEM;
-	pace->median_run_ns = median_of(context, pace, true, lengths);
-	pace->median_call_ns = median_of(context, pace, false, lengths);
+	pace->median_run_ns = median_of(context, pace, true, lengths_ns);
+	pace->median_call_ns = median_of(context, pace, false, lengths_ns);
 	return 0;
 }
 

@@ -17,6 +17,8 @@ enum {
 struct gathering {
 	const struct tables_context *context;
 	struct tare_id_map rows; // by key
+	uint32_t *listed;        // the commands that rows are about
+	size_t listed_count, listed_room;
 	struct tare_transfer_row *row;
 	size_t room;
 	uint32_t *device;          // of each row, in range
@@ -161,6 +163,11 @@ static int count_rows(struct gathering *g)
 		uint32_t number, known = (uint32_t)g->rows.count;
 		if (!is_listed(g, i, command))
 			continue;
+		uint32_t *listed = TARE_ROOM_FOR(g->listed, g->listed_room, g->listed_count);
+		if (!listed)
+			return -ENOMEM;
+		*listed = (uint32_t)i;
+		g->listed_count++;
 		if (tables_number(&g->rows, key_of(g->context, command), &number) != 0)
 			return -ENOMEM;
 		if (number == known) {
@@ -288,12 +295,12 @@ static int fill_spans(struct gathering *g, bool rates, size_t *count)
 {
 	const struct tare_recording *recording = g->context->recording;
 	memset(count, 0, g->rows.count * sizeof *count);
-	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
+	for (size_t i = 0; i < g->listed_count; i++) {
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, g->listed[i]);
 		struct tables_span span;
 		uint32_t row;
 		int64_t ns;
-		if (!is_listed(g, i, command) || !tables_timed(command, &span))
+		if (!tables_timed(command, &span))
 			continue;
 		if (tables_number(&g->rows, key_of(g->context, command), &row) != 0)
 			return -ENOMEM;
@@ -392,6 +399,7 @@ int tables_transfers(const struct tables_context *context,
 	tables->transfers = g.row;
 	tables->transfer_count = code == 0 ? g.rows.count : 0;
 	tare_id_map_free(&g.rows);
+	free(g.listed);
 	free(g.first);
 	free(g.device);
 	free(g.spans);

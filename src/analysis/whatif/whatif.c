@@ -4,6 +4,7 @@
 #include "analysis/ledger/internal.h"
 #include "analysis/ledger/working.h"
 #include "base/cleanup.h"
+#include "model/statistics/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,9 +182,9 @@ static const char *limit_of(const struct tare_overlap_gain *gain)
 // this one. 0: not known.
 static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 {
-	TARE_FREE struct tables_span *calls = calloc(scope->count + 1, sizeof *calls);
+	TARE_FREE int64_t *calls_ns = calloc(scope->count + 1, sizeof *calls_ns);
 	size_t count = 0;
-	if (!calls)
+	if (!calls_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *c =
@@ -191,16 +192,16 @@ static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 		if (tare_command_is_run(c)) {
 			int64_t share_ns = tare_command_launch_ns(scope->recording, c);
 			if (c->kind == TARE_KIND_KERNEL && share_ns > 0)
-				calls[count++] = (struct tables_span){ 0, share_ns };
+				calls_ns[count++] = share_ns;
 			continue;
 		}
 		int64_t issued_ns =
 		    c->end_ns <= c->exit_ns && c->start_ns < c->exit_ns ? c->start_ns : c->exit_ns;
 		if (c->kind == TARE_KIND_KERNEL && !(c->flags & TARE_COMMAND_BLOCKING) &&
 		    issued_ns > c->enter_ns)
-			calls[count++] = (struct tables_span){ c->enter_ns, issued_ns };
+			calls_ns[count++] = issued_ns - c->enter_ns;
 	}
-	*issue_ns = count ? tables_median_length(calls, count) : 0;
+	*issue_ns = count ? tare_select_quantile(calls_ns, count, 0.5) : 0;
 	return 0;
 }
 

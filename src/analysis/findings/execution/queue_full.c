@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/room.h"
 #include "base/units.h"
+#include "model/statistics/order.h"
 
 #include <stdlib.h>
 
@@ -58,6 +59,8 @@ static int count_pending(struct full *full, uint32_t index)
 	     queue->first++)
 		;
 	full->pending[index] = (uint32_t)(queue->count - queue->first);
+	if (queue->first == queue->count)
+		queue->first = queue->count = 0;
 	if (!TARE_ROOM_FOR(queue->at, queue->room, queue->count))
 		return -ENOMEM;
 	queue->at[queue->count++] = index;
@@ -77,18 +80,18 @@ static bool is_looked_at(const struct tare_recording *recording,
 static int find_usual(struct full *full)
 {
 	const struct tare_recording *recording = full->evaluation->recording;
-	TARE_FREE struct tables_span *calls = calloc(recording->command_count + 1, sizeof *calls);
+	TARE_FREE int64_t *calls_ns = calloc(recording->command_count + 1, sizeof *calls_ns);
 	size_t count = 0;
-	int code = calls ? 0 : -ENOMEM;
+	int code = calls_ns ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < recording->command_count && !code; i++) {
 		const struct tare_recorded_command *c = TARE_COMMAND(recording, i);
 		if (!is_looked_at(recording, c))
 			continue;
 		code = count_pending(full, i);
 		if (is_launch(c) && full->pending[i] < PENDING)
-			calls[count++] = (struct tables_span){ c->enter_ns, c->exit_ns };
+			calls_ns[count++] = c->exit_ns - c->enter_ns;
 	}
-	full->usual_ns = count && !code ? tables_median_length(calls, count) : 0;
+	full->usual_ns = count && !code ? tare_select_quantile(calls_ns, count, 0.5) : 0;
 	return code;
 }
 

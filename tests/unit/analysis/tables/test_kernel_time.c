@@ -37,8 +37,9 @@ static int64_t make_commands(struct tare_random *random, size_t moved)
 		sum_ns += to_ns - (from_ns > covered_ns ? from_ns : covered_ns);
 		covered_ns = to_ns;
 	}
-	for (size_t i = 0; i + moved < COMMANDS && moved; i++) {
-		size_t other = i + tare_random_below(random, moved + 1);
+	for (size_t i = 0; i < COMMANDS && moved; i++) {
+		size_t left = COMMANDS - i;
+		size_t other = i + tare_random_below(random, moved < left ? moved : left);
 		struct tare_recorded_command held = commands[i];
 		commands[i] = commands[other];
 		commands[other] = held;
@@ -48,7 +49,7 @@ static int64_t make_commands(struct tare_random *random, size_t moved)
 
 static void kernel_time_does_not_depend_on_the_order(void **state)
 {
-	const size_t moved[] = { 0, 500, COMMANDS - 1 };
+	const size_t moved[] = { 0, 500, COMMANDS };
 	struct tare_random random = { 3 };
 	struct tare_recording recording = {
 		.processes = &process,
