@@ -124,6 +124,7 @@ def test_one_line_is_a_column_of_the_page():
 # ---- one line more in a list of results
 
 SAVED = ROOT / "tests" / "golden" / "saved" / "h200-latency-cuda.json"
+RATES = SAVED.with_name("h200-bandwidth-cuda.json")
 
 
 def test_one_line_is_a_column_of_a_results_text():
@@ -146,10 +147,10 @@ def test_one_line_is_a_column_of_the_csv_that_a_results_page_offers():
 
 
 def test_the_page_finds_every_column_of_the_csv_in_a_cell():
-    page = output(ONE_MORE, "result", "page", SAVED)
+    page = output(ONE_MORE, "result", "page", RATES)
     declared = json.loads(re.search(r'<script type="application/json" id="tare-tables">(.*?)</script>', page, re.S)[1])
-    rows = list(csv.DictReader(output(ONE_MORE, "result", "csv", SAVED).splitlines()))
-    for row, cell in zip(rows, json.loads(SAVED.read_text(encoding="utf-8"))["cells"]):
+    rows = list(csv.DictReader(output(ONE_MORE, "result", "csv", RATES).splitlines()))
+    for row, cell in zip(rows, json.loads(RATES.read_text(encoding="utf-8"))["cells"]):
         for column, path in declared["csv"]:
             value = cell
             for key in path.split("."):
