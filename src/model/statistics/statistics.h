@@ -71,14 +71,6 @@ int tare_series_summarise(struct tare_series *series);
 // Frees the samples; the rule stays, so that the series may be gathered again.
 void tare_series_clear(struct tare_series *series);
 
-// Number of leading samples that differ from the rest (warm-up), at most half of them; 0 when none
-// or when memory ran out. The longer of: the first part that differs most from the rest by the
-// Mann-Whitney test (Ann. Math. Stat. 18, 1947; beyond 4 deviations, scaled for autocorrelation),
-// and the leading samples beyond Tukey's outer fences and all samples of the second half (the
-// first call that loads something is too short a part for any rank test).
-// They are kept and reported, not dropped.
-size_t tare_warmup_length(const int64_t *samples, size_t n);
-
 // t = alpha + s / beta by weighted least squares on relative error (each point weighs the same
 // in percent, as sizes span five decades). Intervals are 95 %, from what the line leaves
 // unexplained, by Student's t; they cannot know of a bend that the model lacks, which shows in
