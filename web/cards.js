@@ -95,9 +95,12 @@ function computedOf(result, cell, names) {
 }
 
 function computedNotes(result, cell, names, wanted) {
-	return computedOf(result, cell, names).filter((each) => wanted.test(each.labels.what))
+	return computedOf(result, cell, names).filter((each) => wanted.includes(each.labels.what))
 		.map((each) => `${whatText(each.labels.what)} ${formatComputed(each.median, each.unit)}`);
 }
+
+// What is computed of a product and worth a note on its card.
+const OF_A_PRODUCT = ['share-of-paper', 'share-of-measured', 'share-per-clock', 'speed-up-kernel', 'speed-up-total'];
 
 // The ladder at the largest size: the fastest kernel first.
 function matmulCards(result) {
@@ -107,7 +110,7 @@ function matmulCards(result) {
 		each.labels.rung === cell.labels.rung && each.labels.n === largest).source)
 		.sort((a, b) => b.rate.median - a.rate.median).map((cell, i) =>
 			rateCard(`${cell.labels.rung}, n = ${largest}`, cell, i && !/^blas/.test(cell.labels.rung) ? [] :
-				computedNotes(result, cell, ['rung', 'n', 'part'], /share|speed-up/).slice(0, 3)));
+				computedNotes(result, cell, ['rung', 'n', 'part'], OF_A_PRODUCT).slice(0, 3)));
 }
 
 // ---- overlap

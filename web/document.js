@@ -14,13 +14,14 @@ function inlinedText(id) {
 function readDocument() {
 	const raw = JSON.parse(document.getElementById('tare-result').textContent);
 	const rows = JSON.parse(document.getElementById('tare-facts').textContent);
+	const tables = JSON.parse(document.getElementById('tare-tables').textContent);
 	if (typeof raw !== 'object' || raw === null || !String(raw.schema).startsWith('tare.result/'))
 		throw new Error('the data in this page is not a tare result');
-	return readResult(raw, rows, '');
+	return readResult(raw, { rows, tables }, '');
 }
 
-// One document; `prefix` keeps the ids of a part's sections apart from the others'.
-function readResult(raw, rows, prefix) {
+// One document; `own` is what tare's tables say, `prefix` keeps the ids of a part's sections apart from the others'.
+function readResult(raw, own, prefix) {
 	return {
 		prefix,
 		level: prefix ? 3 : 2,   // of its sections' headings
@@ -41,8 +42,9 @@ function readResult(raw, rows, prefix) {
 		conclusions: raw.conclusions || [],
 		plots: raw.plots || [],
 		cells: (raw.cells || []).map(readCell),
-		parts: (raw.parts || []).map((part, i) => readResult(part, rows, `part-${i + 1}-`)),
-		factRows: rows,
+		parts: (raw.parts || []).map((part, i) => readResult(part, own, `part-${i + 1}-`)),
+		factRows: own.rows,
+		tables: own.tables,
 	};
 }
 
@@ -72,6 +74,7 @@ function readCell(raw, index) {
 	const ci = raw.ci || [null, null];
 	const cell = {
 		index,
+		raw,
 		labels: raw.labels || {},
 		quantity: raw.quantity,
 		unit: raw.unit,

@@ -83,9 +83,9 @@ function factValue(device, row) {
 }
 
 // Facts nobody asked for say nothing about the device.
-function isAsked(device, row) {
+function isAsked(result, device, row) {
 	const entry = device.facts ? device.facts[row.key] : null;
-	return Boolean(entry) && !(entry.value === null && entry.reason === 'not asked');
+	return Boolean(entry) && !(entry.value === null && entry.reason === result.tables.not_asked);
 }
 
 function enginesText(device) {
@@ -109,7 +109,7 @@ function kernelsText(device) {
 }
 
 function deviceTable(result, entries) {
-	const rows = result.factRows.filter((row) => entries.some((device) => isAsked(device, row)));
+	const rows = result.factRows.filter((row) => entries.some((device) => isAsked(result, device, row)));
 	const header = (device) => `${device.backend_title || device.backend} (${device.backend}:${device.index})`;
 	const engines = entries.some((device) => (device.engines || []).length);
 	const kernels = entries.some((device) => device.kernels);
@@ -223,9 +223,6 @@ function heldBack(telemetry) {
 		.map(([key, share]) => [key === 'other' ? 'another reason' : words(key), share]);
 }
 
-const TELEMETRY_VALUES = [['clock', 'clock'], ['memory_clock', 'memory clock'], ['power', 'power'],
-	['temperature', 'temperature'], ['link_generation', 'PCIe generation'], ['link_width', 'PCIe lanes']];
-
 // "1.98 GHz, from 1.76 GHz to 1.98 GHz"
 function telemetryRange({ unit, low, median, mean, high }) {
 	const middle = unit === 'W' ? `${formatValue(mean, unit)} on average` : formatValue(median, unit);
@@ -239,7 +236,7 @@ function telemetrySection(result) {
 		return null;
 	if (telemetry.absent)
 		return section(result, 'meanwhile', 'While measuring', h('p', {}, notAvailable(telemetry.absent)));
-	const rows = TELEMETRY_VALUES.map(([key, name]) => [name, telemetry[key] ? telemetryRange(telemetry[key]) :
+	const rows = result.tables.telemetry.map(([key, name]) => [name, telemetry[key] ? telemetryRange(telemetry[key]) :
 		notAvailable('the driver does not tell')]);
 	const held = heldBack(telemetry);
 	rows.push(['held back', !telemetry.throttle ? notAvailable('the driver does not tell') : held.length ?

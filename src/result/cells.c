@@ -149,8 +149,7 @@ int64_t tare_cell_number(const struct tare_cell *cell, const char *name)
 
 bool tare_cell_has_text(const struct tare_cell *cell, const char *name, const char *text)
 {
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && label->text && strcmp(label->text, text) == 0;
+	return strcmp(tare_cell_text(cell, name), text) == 0;
 }
 
 bool tare_cell_rate_bounds(const struct tare_cell *cell, double *low, double *high)

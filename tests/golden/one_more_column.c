@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // one_more_column declarations | json | text | page | csv FOLDER | sqlite FILE: what is written of
 // a run made by hand by a tare whose declaration of the computing tasks has one line more.
+// one_more_column result csv | text | page FILE: the same of a result, whose list of figures has
+// it.
 #include "export/export.h"
+#include "report/report.h"
 #include "report/tables/tables.h"
+#include "result/json.h"
 #include "tests/unit/report/run/run_fixture.h"
 
 #include <errno.h>
@@ -28,11 +32,32 @@ static int write_as(const struct tare_report *run, const char *how, const char *
 	return tare_export_sqlite(run, NULL, path, &counts, &error);
 }
 
+static int write_result(const char *how, const char *path)
+{
+	const struct tare_text_options options = { .columns = 200 };
+	struct tare_result *result = NULL;
+	struct tare_error error = { 0 };
+	int status = tare_result_read_file(path, &result, &error);
+
+	if (status == 0 && strcmp(how, "csv") == 0)
+		status = tare_report_csv(result, stdout, &error);
+	else if (status == 0 && strcmp(how, "text") == 0)
+		status = tare_report_text(result, &options, stdout, &error);
+	else if (status == 0)
+		status = tare_report_page(result, stdout, &error);
+	tare_result_free(result);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	static struct run_fixture fixture;
 	int status;
 
+	if (argc == 4 && strcmp(argv[1], "result") == 0) {
+		status = write_result(argv[2], argv[3]);
+		return status == -ENOSYS ? 77 : status < 0;
+	}
 	if (argc < 2 || !run_fixture_make("simulate", &fixture))
 		return 2;
 	status = write_as(&fixture.run, argv[argc > 2 && !argv[1][0] ? 2 : 1],

@@ -119,3 +119,41 @@ def test_one_line_is_a_column_of_the_page():
                   if column["id"] == "one_more_ns")
     assert column["on_page"] and column["shown"] == "time" and column["path"] == ["one_more_ns"]
     assert "one_more_ns" not in re.sub(r'<script type="application/json".*?</script>', "", page, flags=re.S)
+
+
+# ---- one line more in a list of results
+
+SAVED = ROOT / "tests" / "golden" / "saved" / "h200-latency-cuda.json"
+RATES = SAVED.with_name("h200-bandwidth-cuda.json")
+
+
+def test_one_line_is_a_column_of_a_results_text():
+    text = output(ONE_MORE, "result", "text", SAVED)
+    head = next(line for line in text.splitlines() if " median " in line)
+    assert head.split()[-3:] == ["clock", "one", "more"]
+
+
+def test_one_line_is_a_column_of_a_results_csv():
+    rows = list(csv.DictReader(output(ONE_MORE, "result", "csv", SAVED).splitlines()))
+    cells = json.loads(SAVED.read_text(encoding="utf-8"))["cells"]
+    assert [row["max"] for row in rows[:len(cells)]] == ["" if cell["max"] is None else str(cell["max"]) for cell in cells]
+    assert any(row["max"] for row in rows)
+
+
+def test_one_line_is_a_column_of_the_csv_that_a_results_page_offers():
+    page = output(ONE_MORE, "result", "page", SAVED)
+    declared = json.loads(re.search(r'<script type="application/json" id="tare-tables">(.*?)</script>', page, re.S)[1])
+    assert declared["csv"][-1] == ["max", "max"]
+
+
+def test_the_page_finds_every_column_of_the_csv_in_a_cell():
+    page = output(ONE_MORE, "result", "page", RATES)
+    declared = json.loads(re.search(r'<script type="application/json" id="tare-tables">(.*?)</script>', page, re.S)[1])
+    rows = list(csv.DictReader(output(ONE_MORE, "result", "csv", RATES).splitlines()))
+    for row, cell in zip(rows, json.loads(RATES.read_text(encoding="utf-8"))["cells"]):
+        for column, path in declared["csv"]:
+            value = cell
+            for key in path.split("."):
+                value = None if value is None else value[int(key)] if key.isdigit() else value[key]
+            shown = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+            assert row[column] == shown or float(row[column]) == value, column

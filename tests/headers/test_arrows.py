@@ -43,7 +43,7 @@ ROOMS = {
     },
     "report": {"": {"terminal"}, "terminal": set(), "core": {"terminal"}, "tables": {"core", "terminal"},
                "result": {"", "terminal", "core"}, "run": {"", "terminal", "core", "tables"},
-               "hotspots": {"", "terminal", "core", "tables", "run"}, "page": {"", "core", "tables", "run", "hotspots"}},
+               "hotspots": {"", "terminal", "core", "tables", "run"}, "page": {"", "core", "result", "tables", "run", "hotspots"}},
     "measure": {
         "devices": set(), "host": set(), "core": {"devices", "host"}, "latency": CORE, "bandwidth": CORE, "peak": CORE,
         "matmul": CORE, "pipeline": CORE, "overlap": CORE | {"pipeline"}, "several": CORE,

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "model/statistics/clock_fit.h"
+#include "model/statistics/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -158,19 +159,6 @@ static size_t gather(const struct tare_reading_bins *bins, struct tare_reading *
 	return n;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t n)
-{
-	qsort(values, n, sizeof *values, compare_doubles);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 // Middle of a reading against the first: ticks passed, and by how much the host is ahead.
 struct point {
 	double ticks, ahead, half_width;
@@ -204,13 +192,13 @@ static size_t leave_out_false(struct tare_reading *readings, size_t n)
 			if (points[k].ticks != points[i].ticks)
 				values[count++] = (points[k].ahead - points[i].ahead) /
 				                  (points[k].ticks - points[i].ticks);
-	slope = count ? median(values, count) : 0;
+	slope = count ? tare_median(values, count) : 0;
 	for (size_t i = 0; i < n; i++)
 		values[i] = points[i].ahead - slope * points[i].ticks;
-	offset = median(values, n);
+	offset = tare_median(values, n);
 	for (size_t i = 0; i < n; i++)
 		values[i] = points[i].half_width;
-	half_width = median(values, n);
+	half_width = tare_median(values, n);
 	for (size_t i = 0; i < n; i++) {
 		double off = fabs(points[i].ahead - slope * points[i].ticks - offset);
 		if (off <= points[i].half_width + 4 * half_width + 1000)

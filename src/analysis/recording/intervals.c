@@ -148,14 +148,6 @@ int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns)
 	return 0;
 }
 
-int64_t tare_cover_ns(const struct tare_cover *cover)
-{
-	int64_t sum_ns = cover->settled_ns;
-	for (size_t i = 0; i < cover->count; i++)
-		sum_ns += cover->spans[i].to_ns - cover->spans[i].from_ns;
-	return sum_ns;
-}
-
 void tare_cover_finish(struct tare_cover *cover)
 {
 	settle_before(cover, INT64_MAX);

@@ -80,8 +80,6 @@ struct tare_cover {
 // Adds [at - by, at + by), cut to the window. `at_ns` must not decrease from call to call, and
 // `by_ns` not exceed reach_ns. Returns 0 or -ENOMEM.
 int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns);
-// The measure of the union.
-int64_t tare_cover_ns(const struct tare_cover *cover);
 // Hands over what is left. Nothing may be added afterwards.
 void tare_cover_finish(struct tare_cover *cover);
 void tare_cover_free(struct tare_cover *cover);

@@ -71,14 +71,6 @@ int tare_series_summarise(struct tare_series *series);
 // Frees the samples; the rule stays, so that the series may be gathered again.
 void tare_series_clear(struct tare_series *series);
 
-// Number of leading samples that differ from the rest (warm-up), at most half of them; 0 when none
-// or when memory ran out. The longer of: the first part that differs most from the rest by the
-// Mann-Whitney test (Ann. Math. Stat. 18, 1947; beyond 4 deviations, scaled for autocorrelation),
-// and the leading samples beyond Tukey's outer fences and all samples of the second half (the
-// first call that loads something is too short a part for any rank test).
-// They are kept and reported, not dropped.
-size_t tare_warmup_length(const int64_t *samples, size_t n);
-
 // The two-sided 95 % point of Student's t for `degrees` of freedom; NaN: for none (Abramowitz and
 // Stegun 26.7.5; exact below 3).
 double tare_student_95(size_t degrees);

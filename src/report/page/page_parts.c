@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/fact.h"
+#include "model/telemetry.h"
 #include "report/page/page.h"
 #include "report/page/page_template.h"
+#include "report/result/csv.h"
 
 #include <errno.h>
 #include <string.h>
@@ -65,6 +67,22 @@ static void write_facts(FILE *file)
 	fputc(']', file);
 }
 
+// What else of our own tables the page goes by: the columns of the CSV that it offers, each with
+// its path in a cell's JSON, the values that telemetry has, and the word for a fact nobody asked
+// for.
+static void write_tables(FILE *file)
+{
+	fputs("{\"csv\":[", file);
+	for (size_t i = 0; i < tare_csv_cells.column_count; i++)
+		fprintf(file, "%s[\"%s\",\"%s\"]", i ? "," : "", tare_csv_cells.columns[i].id,
+		        tare_csv_cells.columns[i].title);
+	fputs("],\"telemetry\":[", file);
+	for (int v = 0; v < TARE_TELEMETRY_VALUES; v++)
+		fprintf(file, "%s[\"%s\",\"%s\"]", v ? "," : "", tare_telemetry_value_rows[v].key,
+		        tare_telemetry_value_rows[v].title);
+	fprintf(file, "],\"not_asked\":\"%s\"}", TARE_FACT_NOT_ASKED);
+}
+
 static int write_mark(void *context, const char *mark, FILE *file, struct tare_error *error)
 {
 	const struct parts *parts = context;
@@ -78,6 +96,8 @@ static int write_mark(void *context, const char *mark, FILE *file, struct tare_e
 		tare_page_json(parts->json, parts->length, file);
 	else if (strcmp(mark, "facts") == 0)
 		write_facts(file);
+	else if (strcmp(mark, "tables") == 0)
+		write_tables(file);
 	else
 		return -ENOENT;
 	return 0;

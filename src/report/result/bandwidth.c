@@ -15,9 +15,9 @@ static const struct tare_cell *find_cell(const struct tare_pivot *pivot,
 {
 	for (size_t i = 0; i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i];
-		if (tare_pivot_bytes(cell) == (int64_t)bytes &&
+		if (tare_cell_number(cell, "bytes") == (int64_t)bytes &&
 		    strcmp(cell->source, row->source) == 0 &&
-		    strcmp(tare_text_label_of(cell, "line"), row->line) == 0)
+		    tare_cell_has_text(cell, "line", row->line))
 			return cell;
 	}
 	return NULL;
@@ -29,8 +29,7 @@ static const struct tare_cell *find_fit(const struct tare_pivot *pivot, const ch
 {
 	for (size_t i = 0; i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i];
-		if (strcmp(tare_text_label_of(cell, "fit"), fit) == 0 &&
-		    strcmp(tare_text_label_of(cell, "line"), line) == 0)
+		if (tare_cell_has_text(cell, "fit", fit) && tare_cell_has_text(cell, "line", line))
 			return cell;
 	}
 	return NULL;
@@ -41,7 +40,7 @@ static const struct tare_cell *find_fit(const struct tare_pivot *pivot, const ch
 static size_t first_cell_of(const struct tare_result *result, const char *line)
 {
 	size_t i = 0;
-	while (strcmp(tare_text_label_of(&result->cells[i], "line"), line) != 0)
+	while (!tare_cell_has_text(&result->cells[i], "line", line))
 		i++;
 	return i;
 }
@@ -62,9 +61,9 @@ static int add_rows(struct tare_pivot *pivot)
 		return -ENOMEM;
 	for (size_t i = 0; i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i];
-		const char *line = tare_text_label_of(cell, "line");
+		const char *line = tare_cell_text(cell, "line");
 		bool known = false, line_known = false;
-		if (cell->absent || !cell->rate.present || tare_pivot_bytes(cell) < 0)
+		if (cell->absent || !cell->rate.present || tare_cell_number(cell, "bytes") < 0)
 			continue;
 		for (size_t r = 0; r < pivot->row_count; r++) {
 			bool same_line = strcmp(pivot->rows[r].line, line) == 0;
@@ -110,8 +109,9 @@ static size_t list_sizes(const struct tare_pivot *pivot, struct size **sizes)
 	*sizes = all;
 	for (size_t i = 0; all && i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i];
-		if (!cell->absent && cell->rate.present && tare_pivot_bytes(cell) > 0)
-			all[count++] = (struct size){ (uint64_t)tare_pivot_bytes(cell), 1 };
+		if (!cell->absent && cell->rate.present && tare_cell_number(cell, "bytes") > 0)
+			all[count++] =
+			    (struct size){ (uint64_t)tare_cell_number(cell, "bytes"), 1 };
 	}
 	if (count)
 		qsort(all, count, sizeof *all, compare_sizes);

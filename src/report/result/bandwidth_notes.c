@@ -17,35 +17,35 @@ int tare_pivot_write_times(const struct tare_pivot *pivot)
 
 	for (size_t i = 0; status == 0 && i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i], *largest = cell;
-		const char *line = tare_text_label_of(cell, "line");
+		const char *line = tare_cell_text(cell, "line");
 		char size[TARE_UNIT_TEXT], time[TARE_UNIT_TEXT], first_size[TARE_UNIT_TEXT],
 		    first_time[TARE_UNIT_TEXT];
 		double scale = tare_cell_unit_ns(cell);
 		bool said = false;
 
-		if (cell->absent || cell->rate.present || tare_pivot_bytes(cell) < 0 ||
+		if (cell->absent || cell->rate.present || tare_cell_number(cell, "bytes") < 0 ||
 		    !isfinite(cell->summary.median))
 			continue;
 		for (size_t j = 0; j < i; j++) {
 			const struct tare_cell *other = &pivot->result->cells[j];
 			said |= !other->absent && !other->rate.present &&
-			        tare_pivot_bytes(other) >= 0 &&
-			        strcmp(tare_text_label_of(other, "line"), line) == 0;
+			        tare_cell_number(other, "bytes") >= 0 &&
+			        tare_cell_has_text(other, "line", line);
 		}
 		if (said)
 			continue;
 		for (size_t j = i; j < pivot->result->cell_count; j++) {
 			const struct tare_cell *other = &pivot->result->cells[j];
 			if (!other->absent && !other->rate.present &&
-			    tare_pivot_bytes(other) > tare_pivot_bytes(largest) &&
+			    tare_cell_number(other, "bytes") > tare_cell_number(largest, "bytes") &&
 			    strcmp(other->source, cell->source) == 0 &&
 			    strcmp(other->unit, cell->unit) == 0 &&
-			    strcmp(tare_text_label_of(other, "line"), line) == 0)
+			    tare_cell_has_text(other, "line", line))
 				largest = other;
 		}
-		tare_format_bytes((uint64_t)tare_pivot_bytes(cell), first_size);
+		tare_format_bytes((uint64_t)tare_cell_number(cell, "bytes"), first_size);
 		tare_format_ns(cell->summary.median * scale, first_time);
-		tare_format_bytes((uint64_t)tare_pivot_bytes(largest), size);
+		tare_format_bytes((uint64_t)tare_cell_number(largest, "bytes"), size);
 		tare_format_ns(largest->summary.median * scale, time);
 		status =
 		    tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 5,
@@ -110,9 +110,9 @@ static bool is_first(const struct tare_result *result, size_t index, bool line, 
 	for (size_t i = 0; i < index; i++) {
 		const struct tare_cell *other = &result->cells[i];
 		if (other->absent && strcmp(other->absent, cell->absent) == 0 &&
-		    (!line || strcmp(tare_text_label_of(other, "line"),
-		                     tare_text_label_of(cell, "line")) == 0) &&
-		    (!size || tare_pivot_bytes(other) == tare_pivot_bytes(cell)))
+		    (!line ||
+		     strcmp(tare_cell_text(other, "line"), tare_cell_text(cell, "line")) == 0) &&
+		    (!size || tare_cell_number(other, "bytes") == tare_cell_number(cell, "bytes")))
 			return false;
 	}
 	return true;
@@ -123,7 +123,7 @@ static void print_sizes(const struct tare_pivot *pivot, size_t first, FILE *file
 {
 	const struct tare_result *result = pivot->result;
 	const struct tare_cell *cell = &result->cells[first];
-	const char *line = tare_text_label_of(cell, "line"), *separator = " (";
+	const char *line = tare_cell_text(cell, "line"), *separator = " (";
 	char text[TARE_UNIT_TEXT];
 
 	if (!has_row(pivot, line))
@@ -131,12 +131,11 @@ static void print_sizes(const struct tare_pivot *pivot, size_t first, FILE *file
 	for (size_t i = first; i < result->cell_count; i++) {
 		const struct tare_cell *other = &result->cells[i];
 		if (!other->absent || strcmp(other->absent, cell->absent) != 0 ||
-		    tare_pivot_bytes(other) < 0 ||
-		    strcmp(tare_text_label_of(other, "line"), line) != 0 ||
-		    !is_first(result, i, true, true))
+		    tare_cell_number(other, "bytes") < 0 ||
+		    !tare_cell_has_text(other, "line", line) || !is_first(result, i, true, true))
 			continue;
 		fprintf(file, "%s%s", separator,
-		        tare_format_bytes((uint64_t)tare_pivot_bytes(other), text));
+		        tare_format_bytes((uint64_t)tare_cell_number(other, "bytes"), text));
 		separator = ", ";
 	}
 	if (separator[0] == ',')
@@ -160,7 +159,7 @@ static int write_reason(const struct tare_pivot *pivot, size_t first)
 		if (!cell->absent || strcmp(cell->absent, reason) != 0 ||
 		    !is_first(result, i, true, false))
 			continue;
-		fprintf(file, "%s%s", separator, tare_text_label_of(cell, "line"));
+		fprintf(file, "%s%s", separator, tare_cell_text(cell, "line"));
 		print_sizes(pivot, i, file);
 		separator = ", ";
 	}
@@ -182,26 +181,19 @@ int tare_pivot_write_absent(const struct tare_pivot *pivot)
 	return status;
 }
 
-// With -v: how the figures were measured, each way once.
+static void name_of(const struct tare_cell *cell, FILE *file)
+{
+	const char *fit = tare_cell_text(cell, "fit");
+
+	fputs(fit[0] ? fit : tare_cell_text(cell, "line"), file);
+}
+
 int tare_pivot_write_methods(const struct tare_pivot *pivot)
 {
-	struct tare_text_reasons *ways = tare_text_reasons_new();
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < pivot->result->cell_count; i++) {
-		const struct tare_cell *cell = &pivot->result->cells[i];
-		const struct tare_label *fit = tare_labels_find(&cell->labels, "fit");
-		if (cell->method)
-			status = tare_text_reasons_add(
-			    ways, fit && fit->text ? fit->text : tare_text_label_of(cell, "line"),
-			    cell->method);
-	}
-	if (status < 0) {
-		tare_text_reasons_free(ways);
-		return status;
-	}
-	fputc('\n', pivot->text->file);
-	return tare_text_reasons_print(ways, pivot->text, TARE_STYLE_FAINT, "");
+	return tare_text_reasons(
+	    pivot->text, pivot->result,
+	    &(struct tare_text_why){
+	        .methods = true, .style = TARE_STYLE_FAINT, .lead = "", .name = name_of });
 }
 
 // ---- with -v: every size, one row a cell
@@ -211,7 +203,7 @@ static bool is_shown(const void *pivot, const void *row)
 	const struct tare_cell *cell = row;
 
 	(void)pivot;
-	return !cell->absent && tare_pivot_bytes(cell) >= 0;
+	return !cell->absent && tare_cell_number(cell, "bytes") >= 0;
 }
 
 // Whether the row above it is of the same line.
@@ -221,8 +213,8 @@ static bool is_next_of_line(const struct tare_pivot *pivot, const struct tare_ce
 
 	while (before > pivot->result->cells)
 		if (is_shown(pivot, --before))
-			return strcmp(tare_text_label_of(before, "line"),
-			              tare_text_label_of(cell, "line")) == 0;
+			return strcmp(tare_cell_text(before, "line"),
+			              tare_cell_text(cell, "line")) == 0;
 	return false;
 }
 

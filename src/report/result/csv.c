@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/result/csv.h"
+
+#include "base/room.h"
 #include "report/report.h"
 #include "result/number.h"
 
@@ -91,7 +94,7 @@ static int add_column(struct columns *columns, const char *name)
 		at++;
 	if (at < columns->count)
 		return 0;
-	grown = reallocarray(columns->names, at + 1, sizeof *grown);
+	grown = tare_grow(columns->names, at, sizeof *grown);
 	if (!grown)
 		return -ENOMEM;
 	columns->names = grown;
@@ -117,12 +120,22 @@ static int collect_columns(const struct tare_result *result, struct columns *col
 	return 0;
 }
 
-static const char *const fixed_columns[] = {
-	"quantity", "unit",        "n",         "min",         "median",       "p95",
-	"ci_low",   "ci_high",     "converged", "source",      "verified",     "rate_unit",
-	"rate_min", "rate_median", "rate_p95",  "rate_ci_low", "rate_ci_high", "absent",
-};
-#define FIXED_COLUMNS (sizeof fixed_columns / sizeof *fixed_columns)
+static struct tare_cell_value rate_number(const struct tare_cell *cell, double value)
+{
+	return tare_number(cell->rate.present ? value : NAN, TARE_NOT_MEASURED);
+}
+
+// A test builds it with a line more.
+#ifndef TARE_CSV_COLUMNS
+#define TARE_CSV_COLUMNS "report/result/tables/csv_cells.def"
+#endif
+#define SOURCE struct tare_result
+#define SOURCE_NAME result
+#define ROW struct tare_cell
+#define COLUMNS TARE_CSV_COLUMNS
+#include "table/declare.h"
+TARE_TABLE(, tare_csv_cells, "cells", "Figures", "a figure", NULL, struct tare_result, result,
+           result->cell_count, &result->cells[index], declared_columns);
 
 // Two columns of one name would be one for most readers: a label that is called as a column of
 // every cell (a matrix's n, the count of samples n) gets a prefix.
@@ -131,8 +144,8 @@ static void put_label_header(struct row *row, const struct columns *columns)
 	for (size_t i = 0; i < columns->count; i++) {
 		char name[80];
 		bool taken = strcmp(columns->names[i], "command") == 0;
-		for (size_t k = 0; k < FIXED_COLUMNS; k++)
-			taken |= strcmp(columns->names[i], fixed_columns[k]) == 0;
+		for (size_t k = 0; k < tare_csv_cells.column_count; k++)
+			taken |= strcmp(columns->names[i], declared_columns[k].id) == 0;
 		snprintf(name, sizeof name, "label_%.70s", columns->names[i]);
 		put_text(row, taken ? name : columns->names[i]);
 	}
@@ -159,35 +172,31 @@ static void put_labels(struct row *row, const struct tare_cell *cell, const stru
 	}
 }
 
-static void put_cell(struct row *row, const struct tare_cell *cell)
+static void put_value(struct row *row, const struct tare_cell_value *value)
 {
-	const struct tare_summary *summary = &cell->summary;
-	const struct tare_rate *rate = &cell->rate;
+	switch (value->is) {
+	case TARE_IS_INTEGER:
+		put_integer(row, value->integer);
+		break;
+	case TARE_IS_NUMBER:
+		put_number(row, value->number);
+		break;
+	case TARE_IS_TRUTH:
+		put_flag(row, value->truth);
+		break;
+	default:
+		put_text(row, value->is == TARE_IS_TEXT ? value->text : NULL);
+	}
+}
 
-	put_text(row, cell->quantity);
-	put_text(row, cell->unit);
-	put_integer(row, (int64_t)summary->n);
-	if (summary->n)
-		put_integer(row, summary->min);
-	else
-		put_text(row, NULL);
-	put_number(row, summary->median);
-	put_number(row, summary->p95);
-	put_number(row, summary->ci_low);
-	put_number(row, summary->ci_high);
-	put_flag(row, cell->converged);
-	put_text(row, cell->source);
-	if (cell->verified == TARE_NOT_VERIFIABLE)
-		put_text(row, NULL);
-	else
-		put_flag(row, cell->verified == TARE_VERIFIED);
-	put_text(row, rate->present ? rate->unit : NULL);
-	put_number(row, rate->present ? rate->min : NAN);
-	put_number(row, rate->present ? rate->median : NAN);
-	put_number(row, rate->present ? rate->p95 : NAN);
-	put_number(row, rate->present ? rate->ci_low : NAN);
-	put_number(row, rate->present ? rate->ci_high : NAN);
-	put_text(row, cell->absent);
+static void put_cell(struct row *row, const struct tare_result *result,
+                     const struct tare_cell *cell)
+{
+	for (size_t i = 0; i < tare_csv_cells.column_count; i++) {
+		struct tare_cell_value value =
+		    tare_column_value(&declared_columns[i], result, cell);
+		put_value(row, &value);
+	}
 }
 
 // `command`: the first column where a file holds the rows of several, else NULL.
@@ -198,7 +207,7 @@ static void put_cells(struct row *row, const struct tare_result *result,
 		if (command)
 			put_text(row, command);
 		put_labels(row, &result->cells[i], columns, device);
-		put_cell(row, &result->cells[i]);
+		put_cell(row, result, &result->cells[i]);
 		end_row(row);
 	}
 }
@@ -214,13 +223,18 @@ static void put_reading(struct row *row, const struct columns *columns, const ch
 		put_text(row, command);
 	for (size_t i = 0; i < columns->count; i++)
 		put_text(row, strcmp(columns->names[i], "device") == 0 ? device : NULL);
-	put_text(row, quantity);
-	put_text(row, unit);
-	put_integer(row, (int64_t)n);
-	put_text(row, NULL);
-	put_number(row, value);
-	for (size_t i = 5; i < FIXED_COLUMNS; i++)
-		put_text(row, strcmp(fixed_columns[i], "source") == 0 ? "telemetry" : NULL);
+	for (size_t i = 0; i < tare_csv_cells.column_count; i++) {
+		const char *id = declared_columns[i].id;
+		if (strcmp(id, "n") == 0)
+			put_integer(row, (int64_t)n);
+		else if (strcmp(id, "median") == 0)
+			put_number(row, value);
+		else
+			put_text(row, strcmp(id, "quantity") == 0 ? quantity
+			              : strcmp(id, "unit") == 0   ? unit
+			              : strcmp(id, "source") == 0 ? "telemetry"
+			                                          : NULL);
+	}
 	end_row(row);
 }
 
@@ -266,7 +280,8 @@ static int write_cells(const struct tare_result *result, FILE *file)
 		if (result->part_count)
 			put_text(&row, "command");
 		put_label_header(&row, &columns);
-		put_header(&row, fixed_columns, FIXED_COLUMNS);
+		for (size_t i = 0; i < tare_csv_cells.column_count; i++)
+			put_text(&row, declared_columns[i].id);
 		end_row(&row);
 		for (size_t i = 0; i < result->part_count; i++) {
 			const char *command = result->parts[i]->command;

@@ -28,7 +28,7 @@ static void add_part(char *line, size_t size, const char *format, const char *va
 		snprintf(line + length, size - length, format, value);
 }
 
-static const char *fact_text(const struct tare_device_entry *entry, enum tare_fact_id id)
+const char *tare_text_fact(const struct tare_device_entry *entry, enum tare_fact_id id)
 {
 	return entry->facts.fact[id].present ? entry->facts.fact[id].text : "";
 }
@@ -36,8 +36,8 @@ static const char *fact_text(const struct tare_device_entry *entry, enum tare_fa
 // "PCIe 1.0 x16 (at most PCIe 5.0 x16)": a GPU that idles lowers its link. "" if not known.
 const char *tare_text_link(const struct tare_device_entry *entry, char text[TARE_TEXT_LINK])
 {
-	const char *now = fact_text(entry, TARE_FACT_LINK_NOW);
-	const char *most = fact_text(entry, TARE_FACT_LINK_MAX);
+	const char *now = tare_text_fact(entry, TARE_FACT_LINK_NOW);
+	const char *most = tare_text_fact(entry, TARE_FACT_LINK_MAX);
 
 	if (!now[0] || !most[0] || strcmp(now, most) == 0)
 		return now;
@@ -61,8 +61,8 @@ int tare_text_head(const struct tare_text *text, const struct tare_result *resul
 
 	if (result->device_count == 0)
 		return 0;
-	short_version(fact_text(entry, TARE_FACT_API_VERSION), api, sizeof api);
-	add_part(line, sizeof line, "%s", fact_text(entry, TARE_FACT_NAME));
+	short_version(tare_text_fact(entry, TARE_FACT_API_VERSION), api, sizeof api);
+	add_part(line, sizeof line, "%s", tare_text_fact(entry, TARE_FACT_NAME));
 	// Some versions say themselves whose they are ("OpenCL 3.0 PoCL").
 	if (entry->backend_title &&
 	    strncmp(api, entry->backend_title, strlen(entry->backend_title)) != 0)
@@ -70,7 +70,7 @@ int tare_text_head(const struct tare_text *text, const struct tare_result *resul
 	else
 		add_part(line, sizeof line, "%s", " ");
 	add_part(line, sizeof line, " %s", api);
-	add_part(line, sizeof line, ", driver %s", fact_text(entry, TARE_FACT_DRIVER));
+	add_part(line, sizeof line, ", driver %s", tare_text_fact(entry, TARE_FACT_DRIVER));
 	add_part(line, sizeof line, "  %s", tare_text_link(entry, link));
 	describe_clock(&result->clock, clock, sizeof clock);
 	add_part(line, sizeof line, "  %s", clock);

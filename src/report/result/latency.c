@@ -5,9 +5,7 @@
 #include "report/core/table_text.h"
 #include "report/result/parts.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Microseconds in one unit of the cell; 0 when the unit is no time.
@@ -21,22 +19,18 @@ static double us_per_unit(const struct tare_cell *cell)
 // Whose clock: the host's, the device's, or that of the vendor's tracer.
 static const char *clock_of(const struct tare_cell *cell)
 {
-	const char *by = tare_text_label_of(cell, "by");
+	const char *by = tare_cell_text(cell, "by");
 
 	return by[0] ? by : cell->source;
 }
 
 // "launch, issue only ×256": the labels but for the group and the clock, and the quantity where no
-// label says what it is. Returns a string to free(), or NULL.
-static char *title_of(const struct tare_cell *cell)
+// label says what it is.
+static void put_title(const struct tare_cell *cell, FILE *file)
 {
-	char *title = NULL, value[256];
-	size_t size = 0;
 	const char *separator = "";
-	FILE *file = open_memstream(&title, &size);
+	char value[256];
 
-	if (!file)
-		return NULL;
 	for (size_t i = 0; i < cell->labels.count; i++) {
 		const struct tare_label *label = &cell->labels.at[i];
 		if (strcmp(label->name, "group") == 0 ||
@@ -55,11 +49,6 @@ static char *title_of(const struct tare_cell *cell)
 		fprintf(file, "%s%s", separator, cell->quantity);
 	if (us_per_unit(cell) <= 0)
 		fprintf(file, " [%s]", cell->unit);
-	if (fclose(file) != 0) {
-		free(title);
-		return NULL;
-	}
-	return title;
 }
 
 // Other units stay.
@@ -77,10 +66,13 @@ static struct tare_cell_value sampled(const struct tare_cell *cell, struct tare_
 
 static bool title_cell(const struct tare_cell_text *cell)
 {
-	char *title = title_of(cell->row);
+	FILE *file = fmemopen(cell->text, cell->size - 1, "w");
 
-	snprintf(cell->text, cell->size, "%s", title ? title : "?");
-	free(title);
+	cell->text[cell->size - 1] = '\0';
+	if (file) {
+		put_title(cell->row, file);
+		fclose(file);
+	}
 	return true;
 }
 
@@ -92,10 +84,14 @@ static bool spread_cell(const struct tare_cell_text *cell)
 	return true;
 }
 
+// A test builds it with a line more.
+#ifndef TARE_LATENCY_COLUMNS
+#define TARE_LATENCY_COLUMNS "report/result/tables/latency.def"
+#endif
 #define SOURCE struct tare_result
 #define SOURCE_NAME result
 #define ROW struct tare_cell
-#define COLUMNS "report/result/tables/latency.def"
+#define COLUMNS TARE_LATENCY_COLUMNS
 #include "table/declare.h"
 TARE_TABLE(static, cells, "cells", "Figures", "a figure", NULL, struct tare_result, result,
            result->cell_count, &result->cells[index], declared_columns);
@@ -114,49 +110,26 @@ static bool begins_group(const void *source, const void *row)
 
 	while (before > result->cells)
 		if (!(--before)->absent)
-			return strcmp(tare_text_label_of(before, "group"),
-			              tare_text_label_of(row, "group")) != 0;
+			return strcmp(tare_cell_text(before, "group"),
+			              tare_cell_text(row, "group")) != 0;
 	return false;
 }
 
 // With -v: how each figure was measured.
 static int write_methods(const struct tare_text *text, const struct tare_result *result)
 {
+	char title[RUN_TEXT];
 	int status = 0;
 
 	fputc('\n', text->file);
 	for (size_t i = 0; status == 0 && i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		char *title = cell->method ? title_of(cell) : NULL;
-		if (title)
-			status = tare_text_paragraph(text, TARE_STYLE_FAINT, "", 2, "%s (%s): %s",
-			                             title, clock_of(cell), cell->method);
-		free(title);
+		if (!cell->method)
+			continue;
+		title_cell(&(struct tare_cell_text){ result, cell, NAN, title, sizeof title });
+		status = tare_text_paragraph(text, TARE_STYLE_FAINT, "", 2, "%s (%s): %s", title,
+		                             clock_of(cell), cell->method);
 	}
-	return status;
-}
-
-// Why figures are missing.
-static int write_reasons(const struct tare_text *text, const struct tare_result *result)
-{
-	struct tare_text_reasons *reasons = tare_text_reasons_new();
-	char **titles = calloc(result->cell_count + 1, sizeof *titles);
-	int status = titles ? 0 : -ENOMEM;
-
-	for (size_t i = 0; status == 0 && i < result->cell_count; i++)
-		if (result->cells[i].absent) {
-			titles[i] = title_of(&result->cells[i]);
-			status = titles[i] ? tare_text_reasons_add(reasons, titles[i],
-			                                           result->cells[i].absent)
-			                   : -ENOMEM;
-		}
-	if (status == 0)
-		status = tare_text_reasons_print(reasons, text, TARE_STYLE_PLAIN, "n/a  ");
-	else
-		tare_text_reasons_free(reasons);
-	for (size_t i = 0; titles && i < result->cell_count; i++)
-		free(titles[i]);
-	free(titles);
 	return status;
 }
 
@@ -173,7 +146,8 @@ int tare_text_latency(const struct tare_text *text, const struct tare_result *re
 	else
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
 	if (status == 0)
-		status = write_reasons(text, result);
+		status = tare_text_reasons(
+		    text, result, &(struct tare_text_why){ .lead = "n/a  ", .name = put_title });
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_methods(text, result);
 	return status;

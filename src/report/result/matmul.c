@@ -48,7 +48,7 @@ static const struct tare_cell *find(const struct view *view, const char *rung, i
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
 		if (!is_model(cell) && tare_cell_number(cell, "n") == n &&
-		    strcmp(tare_text_label_of(cell, "rung"), rung) == 0 &&
+		    tare_cell_has_text(cell, "rung", rung) &&
 		    tare_cell_has_text(cell, "part", tare_part_name(part)))
 			return cell;
 	}
@@ -61,9 +61,9 @@ static const struct tare_cell *find_model(const struct view *view, const char *r
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
 		if (is_model(cell) && tare_cell_number(cell, "n") == n &&
-		    strcmp(tare_text_label_of(cell, "rung"), rung) == 0 &&
-		    strcmp(tare_text_label_of(cell, "what"), what) == 0 &&
-		    (!level || strcmp(tare_text_label_of(cell, "level"), level) == 0))
+		    tare_cell_has_text(cell, "rung", rung) &&
+		    tare_cell_has_text(cell, "what", what) &&
+		    (!level || tare_cell_has_text(cell, "level", level)))
 			return cell;
 	}
 	return NULL;
@@ -153,7 +153,7 @@ static void look(struct view *view)
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
 		int64_t n = tare_cell_number(cell, "n");
-		add_rung(view, tare_text_label_of(cell, "rung"));
+		add_rung(view, tare_cell_text(cell, "rung"));
 		add_size(view, n);
 		if (is_model(cell) || cell->absent)
 			continue;
@@ -262,7 +262,7 @@ static bool tightest_ceiling(const struct tare_cell_text *text)
 
 	if (!tare_has_figure(cell))
 		return false;
-	snprintf(text->text, text->size, "%.60s %s", tare_text_label_of(cell, "ceiling"),
+	snprintf(text->text, text->size, "%.60s %s", tare_cell_text(cell, "ceiling"),
 	         tare_format_significant(cell->summary.median, 3, number));
 	return true;
 }
@@ -408,64 +408,40 @@ static int write_speed_ups(const struct view *view)
 
 // ---- sentences
 
-// Why figures are missing, each reason with the products that share it. Names are "element 512".
-static int write_absent(const struct view *view)
+static bool is_measured(const struct tare_cell *cell)
 {
-	struct tare_text_reasons *reasons = tare_text_reasons_new();
-	char(*names)[64] = calloc(view->result->cell_count + 1, sizeof *names);
-	int status = names ? 0 : -ENOMEM;
-
-	for (size_t i = 0; status == 0 && i < view->result->cell_count; i++) {
-		const struct tare_cell *cell = &view->result->cells[i];
-		int64_t n = tare_cell_number(cell, "n");
-		if (!cell->absent || is_model(cell))
-			continue;
-		if (n < 0)
-			snprintf(names[i], sizeof *names, "%.40s",
-			         tare_text_label_of(cell, "rung"));
-		else
-			snprintf(names[i], sizeof *names, "%.40s %lld",
-			         tare_text_label_of(cell, "rung"), (long long)n);
-		status = tare_text_reasons_add(reasons, names[i], cell->absent);
-	}
-	if (status == 0)
-		status = tare_text_reasons_print(reasons, view->text, TARE_STYLE_PLAIN, "n/a  ");
-	else
-		tare_text_reasons_free(reasons);
-	free(names);
-	return status;
+	return !is_model(cell);
 }
 
-// With -v: how each figure was measured, once a method.
+// "element 512".
+static void product_name(const struct tare_cell *cell, FILE *file)
+{
+	int64_t n = tare_cell_number(cell, "n");
+
+	fputs(tare_cell_text(cell, "rung"), file);
+	if (n >= 0)
+		fprintf(file, " %lld", (long long)n);
+}
+
+static void figure_name(const struct tare_cell *cell, FILE *file)
+{
+	const char *what = tare_cell_text(cell, "what"), *level = tare_cell_text(cell, "level");
+
+	if (what[0])
+		fprintf(file, "%s%s%s", what, level[0] ? ", " : "", level);
+	else
+		fprintf(file, "%s %s", tare_cell_text(cell, "rung"), tare_cell_text(cell, "part"));
+}
+
 static int write_methods(const struct view *view)
 {
-	struct tare_text_reasons *reasons = tare_text_reasons_new();
-	char(*names)[64] = calloc(view->result->cell_count + 1, sizeof *names);
 	const struct tare_label *verification =
 	    tare_labels_find(&view->result->parameters, "verification");
-	int status = names ? 0 : -ENOMEM;
+	int status = tare_text_reasons(
+	    view->text, view->result,
+	    &(struct tare_text_why){
+	        .methods = true, .style = TARE_STYLE_FAINT, .lead = "", .name = figure_name });
 
-	fputc('\n', view->text->file);
-	for (size_t i = 0; status == 0 && i < view->result->cell_count; i++) {
-		const struct tare_cell *cell = &view->result->cells[i];
-		const char *what = tare_text_label_of(cell, "what");
-		const char *level = tare_text_label_of(cell, "level");
-		if (!cell->method)
-			continue;
-		if (what[0])
-			snprintf(names[i], sizeof *names, "%.30s%s%.20s", what,
-			         level[0] ? ", " : "", level);
-		else
-			snprintf(names[i], sizeof *names, "%.20s %.30s",
-			         tare_text_label_of(cell, "rung"),
-			         tare_text_label_of(cell, "part"));
-		status = tare_text_reasons_add(reasons, names[i], cell->method);
-	}
-	if (status == 0)
-		status = tare_text_reasons_print(reasons, view->text, TARE_STYLE_FAINT, "");
-	else
-		tare_text_reasons_free(reasons);
-	free(names);
 	if (status == 0 && verification && verification->text)
 		status = tare_text_paragraph(view->text, TARE_STYLE_FAINT, "", 2, "verified: %s",
 		                             verification->text);
@@ -474,6 +450,10 @@ static int write_methods(const struct view *view)
 
 int tare_text_matmul(const struct tare_text *text, const struct tare_result *result)
 {
+	static int (*const tables[])(const struct view *view) = {
+		write_rates, write_hidden,   write_library,  write_kernel_clock,
+		write_parts, write_ceilings, write_speed_ups
+	};
 	struct view view = { .text = text, .result = result };
 	int status = 0;
 
@@ -481,22 +461,13 @@ int tare_text_matmul(const struct tare_text *text, const struct tare_result *res
 	fputc('\n', text->file);
 	if (view.largest == 0)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
-	if (status == 0 && view.largest)
-		status = write_rates(&view);
-	if (status == 0 && view.largest)
-		status = write_hidden(&view);
-	if (status == 0 && view.largest)
-		status = write_library(&view);
-	if (status == 0 && view.largest)
-		status = write_kernel_clock(&view);
-	if (status == 0 && view.largest)
-		status = write_parts(&view);
-	if (status == 0 && view.largest)
-		status = write_ceilings(&view);
-	if (status == 0 && view.largest)
-		status = write_speed_ups(&view);
+	for (size_t i = 0; status == 0 && view.largest && i < sizeof tables / sizeof *tables; i++)
+		status = tables[i](&view);
 	if (status == 0)
-		status = write_absent(&view);
+		status = tare_text_reasons(text, result,
+		                           &(struct tare_text_why){ .lead = "n/a  ",
+		                                                    .name = product_name,
+		                                                    .about = is_measured });
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_methods(&view);
 	return status;

@@ -13,7 +13,7 @@
 
 static bool is_schedule(const struct tare_cell *cell)
 {
-	return strcmp(tare_text_label_of(cell, "group"), "concurrent") == 0 &&
+	return tare_cell_has_text(cell, "group", "concurrent") &&
 	       !tare_labels_find(&cell->labels, "what");
 }
 
@@ -23,8 +23,8 @@ static const struct tare_cell *find_schedule(const struct overlap_view *view, in
 {
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
-		if (is_schedule(cell) && tare_overlap_number(cell, "cycles") == cycles &&
-		    tare_overlap_number(cell, name) == value)
+		if (is_schedule(cell) && tare_cell_number(cell, "cycles") == cycles &&
+		    tare_cell_number(cell, name) == value)
 			return cell;
 	}
 	return NULL;
@@ -60,13 +60,13 @@ static const struct tare_cell *prediction_of(const struct overlap_view *view,
 
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
-		bool same = strcmp(tare_text_label_of(cell, "group"), "concurrent") == 0 &&
-		            strcmp(tare_text_label_of(cell, "what"), what) == 0;
+		bool same = tare_cell_has_text(cell, "group", "concurrent") &&
+		            tare_cell_has_text(cell, "what", what);
 		for (int k = 0; same && k < 3; k++)
-			same = tare_overlap_number(cell, numbers[k]) ==
-			           tare_overlap_number(measured, numbers[k]) &&
-			       strcmp(tare_text_label_of(cell, texts[k]),
-			              tare_text_label_of(measured, texts[k])) == 0;
+			same = tare_cell_number(cell, numbers[k]) ==
+			           tare_cell_number(measured, numbers[k]) &&
+			       strcmp(tare_cell_text(cell, texts[k]),
+			              tare_cell_text(measured, texts[k])) == 0;
 		if (same)
 			return cell;
 	}
@@ -87,9 +87,9 @@ static void find_points(struct overlap_view *view)
 
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
-		int64_t cycles = tare_overlap_number(cell, "cycles");
+		int64_t cycles = tare_cell_number(cell, "cycles");
 		bool known = false;
-		if (strcmp(tare_text_label_of(cell, "group"), "sequential") != 0)
+		if (!tare_cell_has_text(cell, "group", "sequential"))
 			continue;
 		if (tare_has_figure(cell))
 			longest = fmax(longest, tare_figure_ns(cell));
@@ -157,7 +157,7 @@ static bool best_schedule(const struct tare_cell_text *cell)
 
 static bool is(const struct tare_cell *schedule, const char *what)
 {
-	return tare_overlap_number(schedule, what) == 1;
+	return tare_cell_number(schedule, what) == 1;
 }
 
 static bool whole_schedule(const struct tare_cell_text *cell)
@@ -237,7 +237,7 @@ static int write_schedules(const struct overlap_view *view)
 		for (size_t i = 0; i < view->result->cell_count; i++) {
 			const struct tare_cell *cell = &view->result->cells[i];
 			if (is_schedule(cell) &&
-			    tare_overlap_number(cell, "cycles") == view->cycles[p])
+			    tare_cell_number(cell, "cycles") == view->cycles[p])
 				rows[count++] = cell;
 		}
 	fputc('\n', view->text->file);

@@ -20,10 +20,7 @@ struct overlap_view {
 // The cell of a group at `cycles` whose label `name` says `value`; NULL: there is none.
 const struct tare_cell *tare_overlap_find(const struct overlap_view *view, const char *group,
                                           int64_t cycles, const char *name, const char *value);
-// A label that is a number; TARE_NO_CYCLES: there is none.
-int64_t tare_overlap_number(const struct tare_cell *cell, const char *name);
-
-// What follows from the tables, a line a subject. Returns 0 or -ENOMEM.
+// What follows from the tables: of the copies, and all else, a line a subject. Return 0 or -ENOMEM.
 int tare_overlap_copies(const struct overlap_view *view);
 int tare_overlap_notes(const struct overlap_view *view);
 // Why figures are missing, or with `methods` how they were measured. Returns 0 or -ENOMEM.

@@ -2,9 +2,7 @@
 // What stands around the tables of `overlap`: copies, prediction, engines, memory, reasons.
 #include "report/result/overlap.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static double share_of(const struct overlap_view *view, const char *stage)
@@ -13,12 +11,12 @@ static double share_of(const struct overlap_view *view, const char *stage)
 
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
-		if (strcmp(tare_text_label_of(cell, "group"), "mode") != 0 ||
-		    strcmp(tare_text_label_of(cell, "stage"), stage) != 0)
+		if (!tare_cell_has_text(cell, "group", "mode") ||
+		    !tare_cell_has_text(cell, "stage", stage))
 			continue;
-		if (strcmp(tare_text_label_of(cell, "mode"), stage) == 0)
+		if (tare_cell_has_text(cell, "mode", stage))
 			alone = cell;
-		if (strcmp(tare_text_label_of(cell, "mode"), "to-device+to-host") == 0)
+		if (tare_cell_has_text(cell, "mode", "to-device+to-host"))
 			both = cell;
 	}
 	return tare_has_figure(alone) && tare_has_figure(both)
@@ -172,12 +170,12 @@ static int write_in_sequence(const struct overlap_view *view)
 		unsigned orders = 0;
 		for (size_t i = 0; i < view->result->cell_count; i++) {
 			const struct tare_cell *cell = &view->result->cells[i];
-			if (strcmp(tare_text_label_of(cell, "what"), "correction") != 0 ||
-			    strcmp(tare_text_label_of(cell, "mechanism"), mechanisms[m]) != 0)
+			if (!tare_cell_has_text(cell, "what", "correction") ||
+			    !tare_cell_has_text(cell, "mechanism", mechanisms[m]))
 				continue;
 			kinds++;
-			serial += tare_overlap_number(cell, "in-sequence") == 1;
-			orders |= order_bit(tare_text_label_of(cell, "order"));
+			serial += tare_cell_number(cell, "in-sequence") == 1;
+			orders |= order_bit(tare_cell_text(cell, "order"));
 		}
 		// An order that met the prediction has no correction, and does overlap.
 		if (serial && serial == kinds && orders == (m < 3 ? 7 : 1))
@@ -229,37 +227,32 @@ int tare_overlap_notes(const struct overlap_view *view)
 	return status;
 }
 
-static const char *name_of(const struct tare_cell *cell)
+static void name_of(const struct tare_cell *cell, FILE *file)
 {
-	static const char *const names[] = {
-		"break", "mode", "what", "stage", "mechanism", "group"
-	};
+	static const char *const names[] = { "break",     "mode",  "what", "stage",
+		                             "mechanism", "group", NULL };
+	size_t i = 0;
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (tare_text_label_of(cell, names[i])[0])
-			return tare_text_label_of(cell, names[i]);
-	return cell->quantity;
+	while (names[i] && !tare_cell_text(cell, names[i])[0])
+		i++;
+	fputs(names[i] ? tare_cell_text(cell, names[i]) : cell->quantity, file);
+}
+
+// The line of the engines says itself why they have none.
+static bool is_no_engine(const struct tare_cell *cell)
+{
+	return !tare_cell_has_text(cell, "group", "engines");
 }
 
 int tare_overlap_reasons(const struct overlap_view *view, bool methods)
 {
-	struct tare_text_reasons *reasons = tare_text_reasons_new();
-	int status = reasons ? 0 : -ENOMEM;
+	const struct tare_text_why why = {
+		.methods = methods,
+		.style = methods ? TARE_STYLE_FAINT : TARE_STYLE_PLAIN,
+		.lead = methods ? "" : "n/a: ",
+		.name = name_of,
+		.about = methods ? NULL : is_no_engine,
+	};
 
-	for (size_t i = 0; status == 0 && i < view->result->cell_count; i++) {
-		const struct tare_cell *cell = &view->result->cells[i];
-		const char *reason = methods ? cell->method : cell->absent;
-		if (reason &&
-		    (methods || strcmp(tare_text_label_of(cell, "group"), "engines") != 0))
-			status = tare_text_reasons_add(reasons, name_of(cell), reason);
-	}
-	if (status < 0) {
-		tare_text_reasons_free(reasons);
-		return status;
-	}
-	if (methods)
-		fputc('\n', view->text->file);
-	return tare_text_reasons_print(reasons, view->text,
-	                               methods ? TARE_STYLE_FAINT : TARE_STYLE_PLAIN,
-	                               methods ? "" : "n/a: ");
+	return tare_text_reasons(view->text, view->result, &why);
 }

@@ -40,8 +40,6 @@ int tare_text_end(const struct tare_text *text, const struct tare_result *result
 
 // The label's text or number as a person reads it (bytes as "64 KB"). Returns buffer.
 const char *tare_text_label(const struct tare_label *label, char *buffer, size_t size);
-// The label `name` of a cell as text; "" when it has none.
-const char *tare_text_label_of(const struct tare_cell *cell, const char *name);
 // A schedule of `overlap` in words: "32 chunks, 3 queues, interleaved"; brief: in 30 columns.
 const char *tare_text_schedule(const struct tare_cell *cell, bool brief, char *text, size_t size);
 // Half the interval of a cell's median: "1.2 %", or where a part of the median means nothing (a
@@ -50,13 +48,17 @@ const char *tare_text_schedule(const struct tare_cell *cell, bool brief, char *t
 const char *tare_text_plus_minus(const struct tare_cell *cell, double scale,
                                  char buffer[TARE_UNIT_TEXT]);
 
-// Why figures are missing, or how they were measured: one paragraph a reason, with the names of
-// those that share it.
-struct tare_text_reasons;
-struct tare_text_reasons *tare_text_reasons_new(void);
-void tare_text_reasons_free(struct tare_text_reasons *reasons);
-// Both texts must stay valid until printing. A name that is there already is not repeated.
-int tare_text_reasons_add(struct tare_text_reasons *reasons, const char *name, const char *reason);
-// Prints "LEAD NAME, NAME: reason" for each reason, and frees. Returns 0 or -ENOMEM.
-int tare_text_reasons_print(struct tare_text_reasons *reasons, const struct tare_text *text,
-                            enum tare_text_style style, const char *lead);
+// Why figures are missing, or with `methods` how they were measured (after an empty line): a
+// paragraph a reason, with the names of those that share it.
+struct tare_text_why {
+	bool methods, apart; // apart: after an empty line, where there is a reason
+	enum tare_text_style style;
+	const char *lead;
+	// The name of a cell, and which cells it is about; NULL: all.
+	void (*name)(const struct tare_cell *cell, FILE *file);
+	bool (*about)(const struct tare_cell *cell);
+};
+int tare_text_reasons(const struct tare_text *text, const struct tare_result *result,
+                      const struct tare_text_why *why);
+// A fact as text; "" where it is not known.
+const char *tare_text_fact(const struct tare_device_entry *entry, enum tare_fact_id id);

@@ -4,7 +4,6 @@
 #include "report/result/figure.h"
 #include "report/result/pivot.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +36,8 @@ struct view {
 
 static bool in_grid(const struct grid *grid, const struct tare_cell *cell)
 {
-	return strcmp(tare_text_label_of(cell, "group"), grid->group) == 0 &&
-	       (!grid->only || strcmp(tare_text_label_of(cell, grid->label), grid->only) == 0) &&
+	return tare_cell_has_text(cell, "group", grid->group) &&
+	       (!grid->only || tare_cell_has_text(cell, grid->label, grid->only)) &&
 	       (!grid->without || !tare_labels_find(&cell->labels, grid->without));
 }
 
@@ -75,7 +74,7 @@ static const struct tare_cell *find_cell(const struct grid *grid, const struct t
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
 		if (in_grid(grid, cell) && tare_cell_number(cell, grid->across) == number &&
-		    strcmp(tare_text_label_of(cell, grid->label), row) == 0)
+		    tare_cell_has_text(cell, grid->label, row))
 			return cell;
 	}
 	return NULL;
@@ -87,7 +86,7 @@ static const char *unit_of(const struct grid *grid, const struct tare_result *re
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
 		if (in_grid(grid, cell) && cell->rate.present &&
-		    strcmp(tare_text_label_of(cell, grid->label), row) == 0)
+		    tare_cell_has_text(cell, grid->label, row))
 			return cell->rate.unit;
 	}
 	return "";
@@ -99,7 +98,7 @@ static void list_rows(struct view *view)
 {
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
-		const char *name = tare_text_label_of(cell, view->grid->label);
+		const char *name = tare_cell_text(cell, view->grid->label);
 		bool known = !in_grid(view->grid, cell) || view->row_count == 16;
 		for (size_t k = 0; k < view->row_count && !known; k++)
 			known = strcmp(view->rows[k].name, name) == 0;
@@ -143,8 +142,7 @@ static int write_grid(const struct tare_text *text, const struct grid *which,
 static bool is_sweep(const struct tare_cell *cell)
 {
 	return !cell->absent && cell->rate.present && isfinite(cell->rate.median) &&
-	       strcmp(tare_text_label_of(cell, "group"), "sweep") == 0 &&
-	       tare_cell_number(cell, "bytes") > 0;
+	       tare_cell_has_text(cell, "group", "sweep") && tare_cell_number(cell, "bytes") > 0;
 }
 
 static bool in_sweep(const void *view, const void *cell)
@@ -193,9 +191,8 @@ static const struct tare_cell *find_ceiling(const struct tare_result *result, co
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (!cell->absent && strcmp(tare_text_label_of(cell, "group"), "ceiling") == 0 &&
-		    strcmp(tare_text_label_of(cell, "what"), what) == 0 &&
-		    strcmp(cell->quantity, quantity) == 0)
+		if (!cell->absent && tare_cell_has_text(cell, "group", "ceiling") &&
+		    tare_cell_has_text(cell, "what", what) && strcmp(cell->quantity, quantity) == 0)
 			return cell;
 	}
 	return NULL;
@@ -205,7 +202,7 @@ static bool has_clock(const struct tare_result *result)
 {
 	for (size_t i = 0; i < result->cell_count; i++)
 		if (!result->cells[i].absent && strcmp(result->cells[i].quantity, "clock") == 0 &&
-		    strcmp(tare_text_label_of(&result->cells[i], "group"), "ceiling") == 0)
+		    tare_cell_has_text(&result->cells[i], "group", "ceiling"))
 			return true;
 	return false;
 }
@@ -215,7 +212,7 @@ static struct tare_cell_value ceiling(const struct view *view, const struct tare
                                       const char *quantity)
 {
 	const struct tare_cell *cell =
-	    find_ceiling(view->result, tare_text_label_of(row, "what"), quantity);
+	    find_ceiling(view->result, tare_cell_text(row, "what"), quantity);
 
 	return tare_number(cell ? cell->summary.median : NAN, TARE_NOT_KNOWN);
 }
@@ -225,7 +222,7 @@ static bool is_ceiling(const void *view, const void *row)
 	const struct tare_cell *cell = row;
 
 	(void)view;
-	return !cell->absent && strcmp(tare_text_label_of(cell, "group"), "ceiling") == 0 &&
+	return !cell->absent && tare_cell_has_text(cell, "group", "ceiling") &&
 	       strcmp(cell->quantity, "attainable") == 0;
 }
 
@@ -278,11 +275,11 @@ static int write_slowing(const struct tare_text *text, const struct tare_result 
 
 	for (size_t i = 0; i < result->cell_count && used < sizeof list; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (cell->absent || strcmp(tare_text_label_of(cell, "group"), "ceiling") != 0 ||
+		if (cell->absent || !tare_cell_has_text(cell, "group", "ceiling") ||
 		    strcmp(cell->quantity, "slowed down") != 0 || !(cell->summary.median > 0))
 			continue;
 		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s in %.0f %%",
-		                         used ? ", " : "", tare_text_label_of(cell, "what"),
+		                         used ? ", " : "", tare_cell_text(cell, "what"),
 		                         fmax(1, cell->summary.median));
 	}
 	if (used == 0)
@@ -296,60 +293,36 @@ static int write_slowing(const struct tare_text *text, const struct tare_result 
 // ---- what is missing, and how it was measured
 
 // "fp16 ×8", "write ×4", "strided /8", "working set 64 KB", "local ×4", "tensor fp16 n = 8192".
-static char *name_of(const struct tare_cell *cell)
+static void name_of(const struct tare_cell *cell, FILE *file)
 {
-	const char *group = tare_text_label_of(cell, "group");
+	const char *group = tare_cell_text(cell, "group");
 	bool tensor = strcmp(group, "tensor") == 0;
 	const char *name =
-	    tare_text_label_of(cell, tensor || strcmp(group, "compute") == 0 ? "type" : "op");
+	    tare_cell_text(cell, tensor || strcmp(group, "compute") == 0 ? "type" : "op");
 	int64_t width = tare_cell_number(cell, "width"), stride = tare_cell_number(cell, "stride");
 	int64_t bytes = tare_cell_number(cell, "bytes"), n = tare_cell_number(cell, "n");
-	char *text = NULL, size[TARE_UNIT_TEXT];
-	int length;
+	char size[TARE_UNIT_TEXT];
 
 	if (strcmp(group, "sweep") == 0 && bytes >= 0)
-		length =
-		    asprintf(&text, "working set %s", tare_format_bytes((uint64_t)bytes, size));
+		fprintf(file, "working set %s", tare_format_bytes((uint64_t)bytes, size));
 	else if (tensor && n > 0)
-		length = asprintf(&text, "tensor %s n = %lld", name, (long long)n);
+		fprintf(file, "tensor %s n = %lld", name, (long long)n);
 	else if (tensor)
-		length = asprintf(&text, "tensor %s", name);
+		fprintf(file, "tensor %s", name);
 	else if (stride >= 0)
-		length = asprintf(&text, "%s /%lld", name, (long long)stride);
+		fprintf(file, "%s /%lld", name, (long long)stride);
 	else
-		length = asprintf(&text, "%s ×%lld", name[0] ? name : group, (long long)width);
-	return length < 0 ? NULL : text;
+		fprintf(file, "%s ×%lld", name[0] ? name : group, (long long)width);
 }
 
-// Why figures are missing, or how they were measured: a paragraph for those that share it.
-static int write_reasons(const struct tare_text *text, const struct tare_result *result,
-                         bool methods)
+static bool is_measured(const struct tare_cell *cell)
 {
-	struct tare_text_reasons *reasons = tare_text_reasons_new();
-	char **names = calloc(result->cell_count + 1, sizeof *names);
-	size_t count = 0;
-	int status = names && reasons ? 0 : -ENOMEM;
+	return !tare_cell_is_model(cell);
+}
 
-	for (size_t i = 0; i < result->cell_count && status == 0; i++) {
-		const struct tare_cell *cell = &result->cells[i];
-		const char *why = methods ? cell->method : cell->absent;
-		if (!why || (methods && cell->absent) || tare_cell_is_model(cell))
-			continue;
-		if (count++ == 0)
-			fputc('\n', text->file);
-		names[i] = name_of(cell);
-		status = names[i] ? tare_text_reasons_add(reasons, names[i], why) : -ENOMEM;
-	}
-	if (status == 0)
-		status = tare_text_reasons_print(reasons, text,
-		                                 methods ? TARE_STYLE_FAINT : TARE_STYLE_PLAIN,
-		                                 methods ? "" : "n/a  ");
-	else
-		tare_text_reasons_free(reasons);
-	for (size_t i = 0; names && i < result->cell_count; i++)
-		free(names[i]);
-	free(names);
-	return status;
+static bool is_figure(const struct tare_cell *cell)
+{
+	return is_measured(cell) && !cell->absent;
 }
 
 int tare_text_peak(const struct tare_text *text, const struct tare_result *result)
@@ -374,8 +347,16 @@ int tare_text_peak(const struct tare_text *text, const struct tare_result *resul
 	if (status == 0)
 		status = write_slowing(text, result);
 	if (status == 0)
-		status = write_reasons(text, result, false);
+		status = tare_text_reasons(
+		    text, result,
+		    &(struct tare_text_why){
+		        .apart = true, .lead = "n/a  ", .name = name_of, .about = is_measured });
 	if (status == 0 && text->options->verbosity > 0)
-		status = write_reasons(text, result, true);
+		status = tare_text_reasons(text, result,
+		                           &(struct tare_text_why){ .methods = true,
+		                                                    .style = TARE_STYLE_FAINT,
+		                                                    .lead = "",
+		                                                    .name = name_of,
+		                                                    .about = is_figure });
 	return status;
 }

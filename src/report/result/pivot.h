@@ -24,9 +24,6 @@ struct tare_pivot {
 	size_t size_count;
 };
 
-// The cell's label `bytes`, or -1.
-int64_t tare_pivot_bytes(const struct tare_cell *cell);
-
 // What is not in the table: what figures count, lines that move nothing, and why figures are
 // missing. With -v: every cell, and how the figures were measured. All return 0 or -ENOMEM.
 int tare_pivot_write_countings(const struct tare_pivot *pivot);

@@ -4,24 +4,19 @@
 
 #include <string.h>
 
-static long long number_of(const struct tare_cell *cell, const char *name)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && !label->text ? (long long)label->number : -1;
-}
-
 // "32 chunks, 3 queues, interleaved": what is usual is left out. If brief, in 30 columns and so
 // with shorter words, and without the order where events decide.
 const char *tare_text_schedule(const struct tare_cell *cell, bool brief, char *text, size_t size)
 {
-	const char *mechanism = tare_text_label_of(cell, "mechanism");
-	const char *order = tare_text_label_of(cell, "order");
-	bool tapered = strcmp(tare_text_label_of(cell, "sizes"), "tapered") == 0;
+	const char *mechanism = tare_cell_text(cell, "mechanism");
+	const char *order = tare_cell_text(cell, "order");
+	bool tapered = tare_cell_has_text(cell, "sizes", "tapered");
 	bool graph = strcmp(mechanism, "graph") == 0;
 	bool in_chunk_queues = graph || strcmp(mechanism, "chunk-queues") == 0;
 	bool usual = strcmp(order, "depth-first") == 0 || (brief && !in_chunk_queues);
 	bool brief_tapered = brief && tapered;
-	long long chunks = number_of(cell, "chunks"), queues = number_of(cell, "queues");
+	long long chunks = tare_cell_number(cell, "chunks"),
+	          queues = tare_cell_number(cell, "queues");
 	const char *graph_of = brief ? "graph of " : "a graph of ";
 	char kind[48];
 

@@ -5,16 +5,14 @@
 #include "report/result/figure.h"
 #include "report/result/parts.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST 16 // devices in a table
 
-static const char *fact_text(const struct tare_device_entry *entry, enum tare_fact_id id)
+static struct tare_cell_value fact(const struct tare_device_entry *entry, enum tare_fact_id id)
 {
-	const struct tare_fact *fact = &entry->facts.fact[id];
-	return fact->present ? fact->text : "n/a";
+	return tare_if(entry->facts.fact[id].present, tare_string(tare_text_fact(entry, id)),
+	               TARE_NOT_MEASURED);
 }
 
 static void name_of(const struct tare_device_entry *entry, char text[64])
@@ -79,7 +77,7 @@ static int write_parts(const struct tare_text *text, const struct tare_result *r
 		if (part->device_count) {
 			name_of(&part->devices[0], name);
 			snprintf(heading, sizeof heading, "%s %.80s", name,
-			         fact_text(&part->devices[0], TARE_FACT_NAME));
+			         tare_text_fact(&part->devices[0], TARE_FACT_NAME));
 		}
 		status = tare_text_heading(text, heading);
 		if (status == 0)
@@ -261,29 +259,12 @@ static int write_matrix(const struct tare_text *text, const struct view *view)
 	                                                  .title = view->matrix->title });
 }
 
-// Why figures are missing, each reason once.
-static int write_reasons(const struct tare_text *text, const struct tare_result *result)
+static void pair_name(const struct tare_cell *cell, FILE *file)
 {
-	struct tare_text_reasons *reasons = tare_text_reasons_new();
-	char(*pairs)[160] = calloc(result->cell_count + 1, sizeof *pairs);
-	int status = pairs ? 0 : -ENOMEM;
+	const char *peer = tare_cell_text(cell, "peer");
 
-	for (size_t i = 0; status == 0 && i < result->cell_count; i++) {
-		const struct tare_cell *cell = &result->cells[i];
-		const char *peer = tare_cell_text(cell, "peer");
-		if (!cell->absent)
-			continue;
-		snprintf(pairs[i], sizeof *pairs, "%.48s%s%.48s %.40s",
-		         tare_cell_text(cell, "device"), peer[0] ? " → " : "", peer,
-		         tare_cell_text(cell, peer[0] ? "path" : "line"));
-		status = tare_text_reasons_add(reasons, pairs[i], cell->absent);
-	}
-	if (status < 0)
-		tare_text_reasons_free(reasons);
-	else
-		status = tare_text_reasons_print(reasons, text, TARE_STYLE_FAINT, " n/a ");
-	free(pairs);
-	return status;
+	fprintf(file, "%s%s%s %s", tare_cell_text(cell, "device"), peer[0] ? " → " : "", peer,
+	        tare_cell_text(cell, peer[0] ? "path" : "line"));
 }
 
 static int write_peers(const struct tare_text *text, struct view *view)
@@ -327,7 +308,10 @@ int tare_text_several(const struct tare_text *text, const struct tare_result *re
 	if (status == 0)
 		status = write_peers(text, &view);
 	if (status == 0)
-		status = write_reasons(text, result);
+		status = tare_text_reasons(text, result,
+		                           &(struct tare_text_why){ .style = TARE_STYLE_FAINT,
+		                                                    .lead = " n/a ",
+		                                                    .name = pair_name });
 	if (status == 0 && text->options->verbosity > 0 && result->cell_count)
 		status = tare_text_latency(text, result);
 	if (status == 0 && result->part_count)

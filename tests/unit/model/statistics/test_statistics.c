@@ -328,68 +328,6 @@ static void the_maximum_ends_it_either_way(void **state)
 	}
 }
 
-static void warm_up_is_found_where_it_is(void **state)
-{
-	static const struct {
-		size_t n, slow;
-		double factor;
-		size_t least, most;
-	} rows[] = {
-		{ 16, 1, 3, 1, 1 }, // the first call loads something
-		{ 100, 1, 10, 1, 1 },
-		{ 100, 3, 2, 3, 4 },
-		{ 400, 20, 1.2, 16, 30 }, // not one of them an outlier
-		{ 400, 100, 1.1, 90, 120 },
-		{ 400, 20, 0.8, 16, 30 }, // faster at first: the clock falls
-	};
-	struct tare_random random = { 7 };
-	(void)state;
-	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-		size_t found;
-		fill(rows[k].n, 1e6, 0.05, 0, 0, &random);
-		for (size_t i = 0; i < rows[k].slow; i++)
-			samples[i] = (int64_t)((double)samples[i] * rows[k].factor);
-		found = tare_warmup_length(samples, rows[k].n);
-		assert_in_range(found, rows[k].least, rows[k].most);
-	}
-}
-
-static void warm_up_is_rarely_found_where_there_is_none(void **state)
-{
-	static const struct {
-		size_t n;
-		double correlation;
-	} rows[] = {
-		{ 32, 0 },
-		{ 400, 0 },
-		{ 400, 0.5 },
-		{ 1000, 0.9 },
-	};
-	struct tare_random random = { 8 };
-	(void)state;
-	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-		size_t found = 0;
-		for (size_t run = 0; run < 1000; run++) {
-			fill(rows[k].n, 1e6, 0.05, rows[k].correlation, 0, &random);
-			found += tare_warmup_length(samples, rows[k].n) > 0;
-		}
-		assert_true(found <= 30);
-	}
-}
-
-static void short_or_constant_series_have_no_warm_up(void **state)
-{
-	(void)state;
-	for (size_t n = 0; n < 100; n++) {
-		samples[n] = 42;
-		assert_int_equal(tare_warmup_length(samples, n), 0);
-	}
-	// One tick more now and then is the timer, not a warm-up.
-	for (size_t i = 0; i < 100; i++)
-		samples[i] = i % 5 ? 42 : 43;
-	assert_int_equal(tare_warmup_length(samples, 100), 0);
-}
-
 static size_t times_drifting(size_t n, double noise, double correlation, double trend,
                              struct tare_random *random)
 {
@@ -457,9 +395,6 @@ int main(void)
 		cmocka_unit_test(nothing_converges_before_the_minimum_time),
 		cmocka_unit_test(the_rule_looks_at_growing_n_only),
 		cmocka_unit_test(the_maximum_ends_it_either_way),
-		cmocka_unit_test(warm_up_is_found_where_it_is),
-		cmocka_unit_test(warm_up_is_rarely_found_where_there_is_none),
-		cmocka_unit_test(short_or_constant_series_have_no_warm_up),
 		cmocka_unit_test(drift_is_told_from_noise),
 		cmocka_unit_test(a_trend_within_a_tick_is_no_drift),
 	};
