@@ -54,8 +54,8 @@ const struct finding_rule finding_rules_work[] = {
 	    "100 commands, before half of them; 10 % of the working part; many-short-kernels, "
 	    "synchronous-launches and synchronize-drains not half of it",
 	    "idle: host in API calls, without what recording takes of it; low: half of that, "
-	    "CUDA: 0; high: "
-	    "with it",
+	    "CUDA: 0; high: with it, and of the host's computing between them no more than in "
+	    "them",
 	    PAIR("launch-bound") },
 	  FINDING_NEEDS_TIMES,
 	  finding_launch_bound },

@@ -704,6 +704,26 @@ static void only_kernels_that_run_alone_count(void **state)
 	free_scene(scene);
 }
 
+// The loop around calls goes with them, as far as it is no more than they are.
+static void what_lies_between_calls_is_in_the_upper_end(void **state)
+{
+	static const struct script script = { .api_ns = 249 * US };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	const struct tare_finding *bound = found(scene, "launch-bound");
+	int64_t without_ns = bound->cost_high_ns;
+	for (size_t i = 0; i < scene->made->recording.call_count; i++)
+		if (scene->made->calls[i].exit_ns - scene->made->calls[i].enter_ns == 249 * US)
+			scene->made->calls[i].enter_ns += 210 * US;
+	find_again(scene);
+	bound = found(scene, "launch-bound");
+	assert_non_null(bound);
+	// A gap of 50 µs: 39 or 40 inside the calls, the rest between them.
+	assert_true(bound->cost_ns < without_ns * 9 / 10);
+	assert_true(llabs(bound->cost_high_ns - without_ns) < without_ns / 20);
+	free_scene(scene);
+}
+
 static void places_are_kernels_where_no_stack_is_known(void **state)
 {
 	static const struct script script = { .kinds = 6, .compute_ns = 20 * US };
@@ -926,6 +946,7 @@ int main(void)
 		cmocka_unit_test(builds_that_may_be_loads_are_only_possible),
 		cmocka_unit_test(what_runs_in_the_caller_has_nothing_beside_it),
 		cmocka_unit_test(only_kernels_that_run_alone_count),
+		cmocka_unit_test(what_lies_between_calls_is_in_the_upper_end),
 		cmocka_unit_test(places_are_kernels_where_no_stack_is_known),
 		cmocka_unit_test(places_are_stacks_where_they_are_known),
 		cmocka_unit_test(a_recording_that_drowns_says_so_and_nothing_else),
