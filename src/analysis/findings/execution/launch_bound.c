@@ -162,8 +162,9 @@ static void tell_bound(struct evaluation *evaluation, const struct bound *bound,
 	// How much fewer commands can be is the program's: half of it at least, where that is done
 	// at all.
 	double low_ns = known ? fmax(0, sum->low_ns - bound->recorder_ns) / 2 : 0;
-	finding_cost(draft, fmax(low_ns, bound->graph.low_ns), sum->ns - bound->recorder_ns,
-	             sum->high_ns + bound->between_ns);
+	double saved_ns = sum->ns - bound->recorder_ns;
+	finding_cost(draft, fmax(low_ns, bound->graph.low_ns), saved_ns,
+	             fmax(sum->high_ns, saved_ns + bound->between_ns));
 }
 
 int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error)

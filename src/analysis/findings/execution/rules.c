@@ -53,9 +53,9 @@ const struct finding_rule finding_rules_work[] = {
 	{ { "launch-bound", "the device runs out of work because the host is inside the API",
 	    "100 commands, before half of them; 10 % of the working part; many-short-kernels, "
 	    "synchronous-launches and synchronize-drains not half of it",
-	    "idle: host in API calls, without what recording takes of it; low: half of that, "
-	    "CUDA: 0; high: with it, and of the host's computing between them no more than in "
-	    "them",
+	    "idle: host in API calls, without what recording takes of it; low: half of that, CUDA: "
+	    "0; high: with it, or with the host's computing between the calls, no more than they "
+	    "take",
 	    PAIR("launch-bound") },
 	  FINDING_NEEDS_TIMES,
 	  finding_launch_bound },
