@@ -163,8 +163,10 @@ static void tell_bound(struct evaluation *evaluation, const struct bound *bound,
 	// at all.
 	double low_ns = known ? fmax(0, sum->low_ns - bound->recorder_ns) / 2 : 0;
 	double saved_ns = sum->ns - bound->recorder_ns;
-	finding_cost(draft, fmax(low_ns, bound->graph.low_ns), saved_ns,
-	             fmax(sum->high_ns, saved_ns + bound->between_ns));
+	double high_ns = fmax(sum->high_ns, saved_ns + bound->between_ns);
+	// Where neither is known it is no more than that.
+	double best_ns = known || bound->graph.low_ns > 0 ? saved_ns : high_ns;
+	finding_cost(draft, fmax(low_ns, bound->graph.low_ns), best_ns, high_ns);
 }
 
 int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error)

@@ -758,6 +758,18 @@ static void what_lies_between_calls_is_in_the_upper_end(void **state)
 	// A gap of 50 µs: 39 or 40 inside the calls, the rest between them.
 	assert_true(bound->cost_ns < without_ns * 9 / 10);
 	assert_true(llabs(bound->cost_high_ns - without_ns) < without_ns / 20);
+	// Where the driver's part of recording is known there is an estimate, else the upper end.
+	for (int known = 0; known < 2; known++) {
+		scene->tables.coverage.driver_ns = known ? 0 : TARE_NO_TIME;
+		tare_findings_free(&scene->findings);
+		assert_int_equal(tare_findings_find(&scene->made->recording, &scene->view,
+		                                    &scene->ledgers, &scene->tables,
+		                                    &scene->findings, NULL),
+		                 0);
+		bound = found(scene, "launch-bound");
+		assert_int_equal(bound->cost_ns == bound->cost_high_ns, !known);
+		assert_int_equal(bound->cost_low_ns == 0, !known);
+	}
 	free_scene(scene);
 }
 
