@@ -38,8 +38,9 @@ struct pair {
 	// programs are to be, and were, built for so long before the first command
 	long build_us, built_us;
 	bool keeps; // programs are made to be released
-	// so many objects are to be made, and pieces prepared, before the first command
-	int made_again, prepared;
+	// before the first command objects are to be made for so long, and so many pieces prepared
+	long make_us;
+	int prepared;
 	long started_us; // that it took until the first command
 	cl_program kept[KEPT];
 };
@@ -113,7 +114,7 @@ static void make_again(const struct pair *pair)
 	static char data[4 << 20];
 	cl_int status;
 
-	for (int i = 0; i < pair->made_again; i++) {
+	for (long from = now_us(); now_us() - from < pair->make_us;) {
 		cl_mem made = clCreateBuffer(pair->program.context, CL_MEM_COPY_HOST_PTR,
 		                             sizeof data, data, &status);
 		check(status, "clCreateBuffer");
@@ -496,7 +497,7 @@ int main(int argument_count, char **arguments)
 		if (pair.raise && pairs[i].go == start_up_builds)
 			pair.build_us = 1500000;
 		if (pair.raise && pairs[i].go == start_up_calls)
-			pair.made_again = 2500;
+			pair.make_us = 1500000;
 		if (pair.raise && pairs[i].go == start_up_host)
 			pair.prepared = HOST_PIECES;
 		pair.keeps = pairs[i].go == releases_in_loop;

@@ -8,7 +8,7 @@ int finding_recording_cost(struct evaluation *evaluation, struct tare_error *err
 int finding_host_polling(struct evaluation *evaluation, struct tare_error *error);
 // launch.c
 int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error *error);
-// bound.c
+// launch_bound.c
 int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error);
 // lists.c
 int finding_list_rebuilt(struct evaluation *evaluation, struct tare_error *error);
@@ -78,6 +78,11 @@ const char *finding_graph_words(const struct finding_graph *graph, char *text, s
 // their sum.
 double finding_claim_alone(struct evaluation *evaluation, const struct tare_task *task,
                            struct finding_draft *draft, double part);
+
+static inline bool finding_is_cuda(const struct evaluation *evaluation)
+{
+	return evaluation->recording->apis >> TARE_TRACE_CUDA & 1;
+}
 
 // How long the device works in the working part while the host does nothing of its own, but waits
 // or is inside the API (idle.c).

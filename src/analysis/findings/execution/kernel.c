@@ -195,7 +195,10 @@ static void describe_fill(struct evaluation *evaluation, const struct tare_task 
 	finding_evidence(draft,
 	                 "a unit is taken to run one group at a time; where it holds several, the "
 	                 "loss is another one, and for a kernel that waits for memory it may be "
-	                 "none");
+	                 "none%s",
+	                 device->type & DEVICE_TYPE_CPU
+	                     ? "; its units are the host's cores, which may have other work"
+	                     : "");
 	if (fewer)
 		finding_advice(
 		    draft,

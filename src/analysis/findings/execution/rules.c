@@ -53,9 +53,10 @@ const struct finding_rule finding_rules_work[] = {
 	{ { "launch-bound", "the device runs out of work because the host is inside the API",
 	    "100 commands, before half of them; 10 % of the working part; many-short-kernels, "
 	    "synchronous-launches and synchronize-drains not half of it",
-	    "idle: host in API calls, without what recording takes of it; low: half of that, "
-	    "CUDA: what a graph saves of launches, 0 where that is not measured; high: "
-	    "with it",
+	    "idle: host in API calls, without what recording takes of it; low: half of that, or "
+	    "what a graph saves of launches where that was measured; high: with it, or with the "
+	    "host's computing between the calls, no more than they take. "
+	    "CUDA, where the driver's part of recording is not known: 0 to the high end",
 	    PAIR("launch-bound") },
 	  FINDING_NEEDS_TIMES,
 	  finding_launch_bound },

@@ -43,6 +43,7 @@ struct script {
 	int64_t later_build_ns;              // between two kernels
 	int64_t start_build_ns;              // before the first command
 	int64_t start_call_ns, start_own_ns; // in a call, and without, before the first command
+	uint32_t start_calls;                // so many such; 0: 1
 	int64_t end_release_ns, end_own_ns;  // in a release, and without, behind the last one
 	bool native;                         // what is built was built before
 	int64_t query_ns, release_ns;        // in such calls before each launch
@@ -148,7 +149,8 @@ static void play(struct scene *scene)
 	if (script->start_own_ns > 0)
 		spend(scene, script->start_own_ns, true);
 	if (script->start_call_ns > 0)
-		call(scene, TARE_ROLE_CREATE, script->start_call_ns);
+		for (uint32_t i = 0; i < (script->start_calls ? script->start_calls : 1); i++)
+			call(scene, TARE_ROLE_CREATE, script->start_call_ns);
 	if (script->start_build_ns > 0)
 		call(scene, TARE_ROLE_BUILD, script->start_build_ns);
 	if (script->start_build_ns > 0 && script->native)

@@ -801,6 +801,75 @@ static void only_kernels_that_run_alone_count(void **state)
 	free_scene(scene);
 }
 
+// Of a start-up's calls: those beyond the longest of a function, and about memory that nothing
+// used.
+static void what_is_made_too_often_is_saved(void **state)
+{
+	static const struct script script = { .start_call_ns = 300 * MS, .start_calls = 2 };
+	struct tare_recorded_function functions[2] = { { .name = "start" }, { .name = "make" } };
+	struct tare_recorded_memory memory = { .parent = TARE_NO_INDEX };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	struct tare_recording *recording = &scene->made->recording;
+	recording->functions = functions;
+	recording->function_count = 2;
+	recording->memories = &memory;
+	recording->memory_count = 1;
+	for (int spare = 0; spare < 3; spare++) {
+		for (size_t i = 0; i < recording->call_count; i++) {
+			struct tare_recorded_call *call = &scene->made->calls[i];
+			if (call->exit_ns - call->enter_ns != 300 * MS)
+				continue;
+			call->function = 1;
+			call->object = spare > 0 ? 0 : TARE_NO_INDEX;
+			call->role = spare > 0 ? TARE_ROLE_ALLOCATE : TARE_ROLE_CREATE;
+		}
+		memory.released_ns = spare == 1 ? 660 * MS : TARE_NO_TIME;
+		find_again(scene);
+		const struct tare_finding *finding = found(scene, "start-up-calls");
+		assert_non_null(finding);
+		// And beside the host's own 50 ms the rest, as far as there is any.
+		int64_t expected_ms = spare == 0 ? 300 + 50 : spare == 1 ? 600 + 10 : 50;
+		assert_int_equal(finding->cost_ns, expected_ms * MS);
+		assert_non_null(strstr(finding->title, "most of it in make"));
+		assert_int_equal(strstr(finding->evidence, "more than is needed") != NULL,
+		                 spare < 2);
+	}
+	free_scene(scene);
+}
+
+// The loop around calls goes with them, as far as it is no more than they are.
+static void what_lies_between_calls_is_in_the_upper_end(void **state)
+{
+	static const struct script script = { .api_ns = 249 * US };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	const struct tare_finding *bound = found(scene, "launch-bound");
+	int64_t without_ns = bound->cost_high_ns;
+	for (size_t i = 0; i < scene->made->recording.call_count; i++)
+		if (scene->made->calls[i].exit_ns - scene->made->calls[i].enter_ns == 249 * US)
+			scene->made->calls[i].enter_ns += 210 * US;
+	find_again(scene);
+	bound = found(scene, "launch-bound");
+	assert_non_null(bound);
+	// A gap of 50 µs: 39 or 40 inside the calls, the rest between them.
+	assert_true(bound->cost_ns < without_ns * 9 / 10);
+	assert_true(llabs(bound->cost_high_ns - without_ns) < without_ns / 20);
+	// Where the driver's part of recording is known there is an estimate, else the upper end.
+	for (int known = 0; known < 2; known++) {
+		scene->tables.coverage.driver_ns = known ? 0 : TARE_NO_TIME;
+		tare_findings_free(&scene->findings);
+		assert_int_equal(tare_findings_find(&scene->made->recording, &scene->view,
+		                                    &scene->ledgers, &scene->tables,
+		                                    &scene->findings, NULL),
+		                 0);
+		bound = found(scene, "launch-bound");
+		assert_int_equal(bound->cost_ns == bound->cost_high_ns, !known);
+		assert_int_equal(bound->cost_low_ns == 0, !known);
+	}
+	free_scene(scene);
+}
+
 static void places_are_kernels_where_no_stack_is_known(void **state)
 {
 	static const struct script script = { .kinds = 6, .compute_ns = 20 * US };
@@ -1026,6 +1095,8 @@ int main(void)
 		cmocka_unit_test(builds_that_may_be_loads_are_only_possible),
 		cmocka_unit_test(what_runs_in_the_caller_has_nothing_beside_it),
 		cmocka_unit_test(only_kernels_that_run_alone_count),
+		cmocka_unit_test(what_is_made_too_often_is_saved),
+		cmocka_unit_test(what_lies_between_calls_is_in_the_upper_end),
 		cmocka_unit_test(places_are_kernels_where_no_stack_is_known),
 		cmocka_unit_test(places_are_stacks_where_they_are_known),
 		cmocka_unit_test(a_recording_that_drowns_says_so_and_nothing_else),

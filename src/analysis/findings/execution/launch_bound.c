@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host that issues work more slowly than its device executes it.
+// The host is slower than its device: it is inside the API while the device has nothing to do.
 #include "analysis/findings/execution/internal.h"
 
 #include "base/cleanup.h"
@@ -7,11 +7,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Fewer are no loop.
-#define COMMANDS 100
+// Fewer commands are no loop.
+#define FEWEST 100
 #define BOUND_SHARE 0.10
 // The device has run out of work before so many of the commands.
 #define RAN_OUT 0.5
@@ -92,7 +93,8 @@ struct bound {
 	struct gap_sum sum;
 	struct finding_graph graph;
 	double recorder_ns;
-	uint64_t runs; // commands that have an effect
+	double between_ns; // the host's computing beside it, as far as it is a loop of calls
+	uint64_t runs;     // commands that have an effect
 };
 
 static void sum_bound(struct evaluation *evaluation, const struct issue *issues, size_t issued,
@@ -111,6 +113,8 @@ static void sum_bound(struct evaluation *evaluation, const struct issue *issues,
 			continue;
 		evaluation_add_part(evaluation, TARE_NO_INDEX, gap, api_ns, &bound->sum);
 		bound->recorder_ns += recorders_ns(gap, api_ns, issues, issued, &first);
+		bound->between_ns +=
+		    fmin(api_ns, evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING));
 		finding_graph_add_gap(evaluation, gap, api_ns, &bound->graph);
 		finding_claim(draft, gap->from_ns, gap->to_ns);
 		finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns, llround(api_ns));
@@ -158,8 +162,11 @@ static void tell_bound(struct evaluation *evaluation, const struct bound *bound,
 	// How much fewer commands can be is the program's: half of it at least, where that is done
 	// at all.
 	double low_ns = known ? fmax(0, sum->low_ns - bound->recorder_ns) / 2 : 0;
-	finding_cost(draft, fmax(low_ns, bound->graph.low_ns), sum->ns - bound->recorder_ns,
-	             sum->high_ns);
+	double saved_ns = sum->ns - bound->recorder_ns;
+	double high_ns = fmax(sum->high_ns, saved_ns + bound->between_ns);
+	// Where neither is known it is no more than that.
+	double best_ns = known || bound->graph.low_ns > 0 ? saved_ns : high_ns;
+	finding_cost(draft, fmax(low_ns, bound->graph.low_ns), best_ns, high_ns);
 }
 
 int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error)
@@ -177,7 +184,7 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 	                      found_ns(evaluation, "synchronous-launches") +
 	                      found_ns(evaluation, "synchronize-drains");
 	sum_bound(evaluation, issues, issued, &draft, &bound);
-	if (bound.runs < COMMANDS || (double)sum->gaps < RAN_OUT * (double)bound.runs ||
+	if (bound.runs < FEWEST || (double)sum->gaps < RAN_OUT * (double)bound.runs ||
 	    explained_ns > EXPLAINED * sum->ns ||
 	    !finding_matters(evaluation, TARE_NO_INDEX, sum->ns,
 	                     evaluation_edges(evaluation, sum->gaps), sum->gaps, sum->gaps,
