@@ -155,14 +155,18 @@ static void add_l2_hits(struct tare_counted_kernel *kernel)
 		                            .group = miss->group };
 }
 
-// The row of a kernel of the second run; NULL: it is not among the chosen.
+// The row of a kernel of the second run, or of a graph; NULL: it is not among the chosen.
 static struct tare_counted_kernel *row_of(struct tare_collection *collection,
-                                          const struct tare_recording *counted, uint32_t kernel)
+                                          const struct tare_recording *counted, uint32_t kernel,
+                                          uint32_t graph)
 {
+	for (size_t i = 0; graph && i < collection->run.kernel_count; i++)
+		if (collection->kernels[i].chosen && collection->kernels[i].graph == graph)
+			return &collection->run.kernels[i];
 	if (kernel == TARE_NO_INDEX)
 		return NULL;
 	for (size_t i = 0; i < collection->run.kernel_count; i++)
-		if (collection->kernels[i].chosen &&
+		if (collection->kernels[i].chosen && !collection->kernels[i].graph &&
 		    strcmp(collection->run.kernels[i].name, counted->kernels[kernel].name) == 0)
 			return &collection->run.kernels[i];
 	return NULL;
@@ -171,7 +175,8 @@ static struct tare_counted_kernel *row_of(struct tare_collection *collection,
 static void apply_counting(struct tare_collection *collection, const struct tare_recording *counted,
                            const struct tare_recorded_counting *counting)
 {
-	struct tare_counted_kernel *kernel = row_of(collection, counted, counting->kernel);
+	struct tare_counted_kernel *kernel =
+	    row_of(collection, counted, counting->kernel, counting->graph);
 
 	switch (counting->what) {
 	case TARE_COUNTING_PREPARED:
@@ -251,7 +256,8 @@ int tare_collection_count(struct tare_collection *collection, const struct tare_
 		apply_counting(collection, counted, &counted->countings[i]);
 	for (size_t i = 0; i < counted->count_count; i++) {
 		const struct tare_recorded_count *count = &counted->counts[i];
-		struct tare_counted_kernel *kernel = row_of(collection, counted, count->kernel);
+		struct tare_counted_kernel *kernel =
+		    row_of(collection, counted, count->kernel, count->graph);
 		if (kernel && count->counter == TARE_TRACE_COUNTER_GIVEN_BYTES)
 			add_given(collection, kernel, count->value);
 		if (!kernel || count->counter >= COUNTERS)

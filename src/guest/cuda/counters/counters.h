@@ -23,6 +23,13 @@ void counters_launch_ends(const struct cupti_call *told, const struct cuda_funct
 void counters_launch_written(struct guest_thread *thread, const struct cupti_call *told,
                              uint32_t number);
 
+// ---- graph.c: graphs as the plan names them
+
+// Of each graph that was instantiated, in that order.
+void counters_graph_made(const void *graph);
+// Its number, from 1; 0: it is not known.
+uint32_t counters_graph_number(const void *graph);
+
 // ---- given.c: what a launch is given
 
 // Whether the driver can say.
@@ -36,9 +43,9 @@ bool counters_given_bytes(const struct cupti_call *told, const struct cuda_funct
 
 enum { COUNTERS_MOST_KERNELS = 64, COUNTERS_MOST_GROUPS = 8 };
 
-// A kernel that is to be counted.
+// A kernel that is to be counted, or a graph.
 struct counters_kernel {
-	uint64_t hash;     // of its symbol
+	uint64_t hash;     // of its symbol; of a graph "#" and its number
 	uint64_t launches; // that the recording had; 0: not known
 	_Atomic uint64_t seen;
 	_Atomic uint32_t taken;     // launches that were counted, or are about to be
@@ -62,6 +69,14 @@ struct counters_kernel *counters_plan_find(struct counters_plan *plan, uint64_t 
 // them at once, replayed.
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,
                       uint32_t groups, uint64_t index, uint32_t current, uint32_t *group);
+
+// The same of a launch of a graph, which takes another profiler than kernels do: all of its
+// launches follow one another, from one on that is drawn.
+bool counters_is_graphs_turn(const struct counters_plan *plan, const struct counters_kernel *graph,
+                             uint32_t groups, uint64_t index, uint32_t current, uint32_t *group);
+// Whether more of its launches are to be counted.
+bool counters_has_turns(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                        uint32_t groups);
 
 // ---- metrics.c: what is counted
 
@@ -127,11 +142,14 @@ struct counters_session {
 // That of a context, prepared when it was not yet; NULL: there are too many. *made: it was.
 struct counters_session *counters_session_of(cu_context context, bool *made);
 void counters_session_end(cu_context context);
-// Both return CUPTI's error, with *where. Between them the program launches one kernel.
-cupti_result counters_session_start(struct counters_session *session, uint32_t group,
+// Both return CUPTI's error, with *where. Between them the program launches one kernel, or one
+// graph (only where groups are joined), which then has ended.
+cupti_result counters_session_start(struct counters_session *session, uint32_t group, bool graph,
                                     const char **where);
 // What it counted: values[i] of names[i] of the group.
-cupti_result counters_session_stop(struct counters_session *session, uint32_t group, double *values,
-                                   const char **where);
+cupti_result counters_session_stop(struct counters_session *session, uint32_t group, bool graph,
+                                   double *values, const char **where);
+// Whether its profiler is for graphs.
+bool counters_session_is_of_graphs(const struct counters_session *session);
 // Finds the profiler's functions. An older CUPTI has none, which each session then says.
 void counters_functions_find(void);

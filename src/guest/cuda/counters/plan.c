@@ -71,6 +71,23 @@ static uint32_t group_of(const struct counters_kernel *kernel, uint32_t groups, 
 	return best;
 }
 
+bool counters_has_turns(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                        uint32_t groups)
+{
+	return atomic_load_explicit(&kernel->taken, memory_order_relaxed) <
+	       wanted(plan, kernel, groups);
+}
+
+bool counters_is_graphs_turn(const struct counters_plan *plan, const struct counters_kernel *graph,
+                             uint32_t groups, uint64_t index, uint32_t current, uint32_t *group)
+{
+	uint64_t most = wanted(plan, graph, groups);
+	uint64_t from =
+	    graph->launches > most ? 1 + (graph->hash >> 16) % (graph->launches - most) : 0;
+	*group = group_of(graph, groups, current);
+	return counters_has_turns(plan, graph, groups) && index >= from;
+}
+
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,
                       uint32_t groups, uint64_t index, uint32_t current, uint32_t *group)
 {
