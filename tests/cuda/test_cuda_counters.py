@@ -228,7 +228,8 @@ def test_a_graph_is_counted_as_one(on):
     counted = Counted(on, ["graph=60"], "--kernel", "graph*")
     graph = counted.kernels["graph 1 (empty and more)"]
     check_values(graph)
-    assert graph["launches"] == 60 and graph["counted_launches"] == GROUPS * A_GROUP
+    # One group has nothing of a graph's launch.
+    assert graph["launches"] == 60 and graph["counted_launches"] == (GROUPS - 1) * A_GROUP
     assert graph["compulsory_bytes"] is None and "not looked at" in graph["given"]
     assert counted.kernels["other"]["uncounted"] == "not-chosen"
     # From its kernels' begin to their end, of the recording: 50 us, a copy of 1 MiB, and 70 us.
@@ -242,9 +243,9 @@ def test_graphs_and_kernels_take_turns_and_graphs_are_told_apart(on):
     counted = Counted(on, ["kernels=100", "graph=40", "kernels=100", "graph=30", "kernels=100"])
     assert {name: each["launches"] for name, each in graphs_of(counted).items()} == {
         "graph 1 (empty and more)": 40, "graph 2 (empty and more)": 30}
-    for kernel in counted.kernels.values():
+    for name, kernel in counted.kernels.items():
         check_values(kernel)
-        assert kernel["counted_launches"] == GROUPS * A_GROUP
+        assert kernel["counted_launches"] == (GROUPS - name.startswith("graph ")) * A_GROUP
     places = [each["track"] for each in counted.counting[LAUNCH]]
     assert len(places) == 4 * GROUPS * A_GROUP
 
@@ -254,7 +255,20 @@ def test_a_graph_of_few_launches_lacks_what_had_no_turn(on):
     graph = counted.kernels["graph 1 (empty and more)"]
     check_values(graph, ("counted", "no-instance"))
     assert graph["counters"]["duration_ns"]["state"] == graph["counters"]["pipe_alu_share"]["state"] == "counted"
-    assert graph["counters"]["flop_fp32"]["state"] == "no-instance"
+    assert graph["counters"]["pipe_tensor_share"]["state"] == "no-instance"
+
+
+def test_operations_in_graphs_are_not_known(on):
+    """CUPTI has 0 for them."""
+    graph = Counted(on, ["graph=60"], "--kernel", "graph*").kernels["graph 1 (empty and more)"]
+    assert graph["arithmetic"]["flop"] is None
+    assert all(graph["counters"][f"flop_fp{bits}"]["state"] == "not-asked" for bits in (16, 32, 64))
+
+
+def test_few_launches_of_kernels_and_graphs_in_turn_have_theirs(on):
+    counted = Counted(on, ["kernels=2", "graph=1"] * 4)
+    for kernel in counted.kernels.values():
+        assert kernel["counted_launches"] and kernel["counters"]["duration_ns"]["state"] == "counted"
 
 
 def test_no_graph_is_counted_where_groups_are_separate(on):

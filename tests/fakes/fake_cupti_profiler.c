@@ -8,7 +8,7 @@
 //    replay each start counts the next pass, and values of the others are no numbers;
 //  - each launch between start and stop is a range; those beyond the most are lost without a word;
 //  - a graph's launch is a range only between a push and a pop, which comes when the work is done;
-//    where kernels are ranges the stop fails;
+//    where kernels are ranges the stop fails; what is counted by code in kernels is 0 there;
 //  - started while a stream captures, it breaks the capture: here that ends the program.
 // A value follows from the metric's and the kernel's name (fake_cupti_value), so that tests know
 // it.
@@ -215,9 +215,14 @@ cupti_result cuptiProfilerHostEvaluateToGpuValues(struct profiler_values *parame
 	for (size_t i = 0; i < parameters->count; i++) {
 		uint64_t hash = hash_of(parameters->names[i]);
 		bool there = was_counted(data, hash);
-		parameters->values[i] =
-		    there ? fake_cupti_value(parameters->names[i], data->kernels[parameters->range])
-		          : __builtin_nan("");
+		if (!there)
+			parameters->values[i] = __builtin_nan("");
+		else if (self.range == ABI_PROFILER_USER_RANGE &&
+		         strstr(parameters->names[i], "__sass_"))
+			parameters->values[i] = 0;
+		else
+			parameters->values[i] = fake_cupti_value(parameters->names[i],
+			                                         data->kernels[parameters->range]);
 	}
 	return ABI_CUPTI_SUCCESS;
 }

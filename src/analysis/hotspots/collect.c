@@ -59,13 +59,22 @@ static bool is_asked(enum tare_counter_role role)
 	return role == TARE_COUNTER_L2_HIT_SHARE;
 }
 
-static void begin_values(struct tare_counted_kernel *kernel, bool refused)
+// In graphs they are not counted.
+static bool is_of_code(enum tare_counter_role role)
+{
+	return role == TARE_COUNTER_FLOP_FP16 || role == TARE_COUNTER_FLOP_FP32 ||
+	       role == TARE_COUNTER_FLOP_FP64;
+}
+
+static void begin_values(struct tare_counted_kernel *kernel, bool refused, bool graph)
 {
 	for (size_t i = 0; i < TARE_COUNTER_ROLES; i++)
 		kernel->values[i] = (struct tare_counter_value){
-			.state = !is_asked((enum tare_counter_role)i) ? TARE_COUNTER_NOT_ASKED
-			         : refused                            ? TARE_COUNTER_REFUSED
-			                                              : TARE_COUNTER_NO_INSTANCE,
+			.state = !is_asked((enum tare_counter_role)i) ||
+			                 (graph && is_of_code((enum tare_counter_role)i))
+			             ? TARE_COUNTER_NOT_ASKED
+			         : refused ? TARE_COUNTER_REFUSED
+			                   : TARE_COUNTER_NO_INSTANCE,
 			.mean = NAN,
 			.least = NAN,
 			.most = NAN,
@@ -248,7 +257,7 @@ int tare_collection_count(struct tare_collection *collection, const struct tare_
 			return tare_fail(error, ENOMEM, "out of memory");
 	}
 	for (size_t i = 0; i < collection->run.kernel_count; i++) {
-		begin_values(&collection->run.kernels[i], refused);
+		begin_values(&collection->run.kernels[i], refused, collection->kernels[i].graph);
 		if (refused && collection->kernels[i].chosen)
 			collection->run.kernels[i].uncounted = TARE_UNCOUNTED_FAILED;
 	}

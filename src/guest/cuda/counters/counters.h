@@ -45,7 +45,8 @@ enum { COUNTERS_MOST_KERNELS = 64, COUNTERS_MOST_GROUPS = 8 };
 
 // A kernel that is to be counted, or a graph.
 struct counters_kernel {
-	uint64_t hash;     // of its symbol; of a graph "#" and its number
+	uint64_t hash; // of its symbol; of a graph "#" and its number
+	bool graph;
 	uint64_t launches; // that the recording had; 0: not known
 	_Atomic uint64_t seen;
 	_Atomic uint32_t taken;     // launches that were counted, or are about to be
@@ -74,6 +75,9 @@ bool counters_is_turn(const struct counters_plan *plan, const struct counters_ke
 // launches follow one another, from one on that is drawn.
 bool counters_is_graphs_turn(const struct counters_plan *plan, const struct counters_kernel *graph,
                              uint32_t groups, uint64_t index, uint32_t current, uint32_t *group);
+// Whether it is the last one of its part, so that a turn that does not come now is lost.
+bool counters_is_last(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                      uint32_t groups, uint64_t index);
 // Whether more of its launches are to be counted.
 bool counters_has_turns(const struct counters_plan *plan, const struct counters_kernel *kernel,
                         uint32_t groups);
@@ -88,7 +92,9 @@ struct counters_metric {
 };
 extern const struct counters_metric counters_metrics[];
 extern const uint32_t counters_metric_count;
-enum { COUNTERS_MOST_METRICS = 48, COUNTERS_FIXED_GROUPS = 5 };
+// The last group's are counted by code that CUPTI puts into kernels: in graphs it is not there, and
+// they are 0 (CUPTI 13.0).
+enum { COUNTERS_MOST_METRICS = 48, COUNTERS_FIXED_GROUPS = 5, COUNTERS_GROUP_OF_CODE = 4 };
 
 // ---- groups.c: how it is arranged on a chip
 
@@ -127,7 +133,8 @@ struct counters_session {
 	cu_context context;
 	bool ready;
 	void *profiler;
-	uint32_t use; // what it was configured for; 0: nothing yet
+	uint32_t use;     // what it was configured for; 0: nothing yet
+	uint32_t changes; // to another use
 	// whose `empty` is of this profiler; NULL: no group's
 	const struct counters_group *empty_of;
 	// Joined: the group whose turn it is, which the profiler advances with each launch. Else

@@ -29,11 +29,9 @@ static struct counted_launch {
 	double values[COUNTERS_MOST_METRICS];
 } now;
 static _Atomic(struct guest_thread *) owner; // whose launch it is; NULL: there is none
-// The graph whose launches are counted one after the other, of whoever has `taken`; and how many
-// launches of kernels were left meanwhile that had their turn.
-static struct counters_kernel *in_row;
+// Turns of kernels that were passed over while graphs were counted.
 static uint32_t left_meanwhile;
-enum { MOST_LEFT = 1000 };
+enum { MOST_LEFT = 1000, MOST_CHANGES = 8 };
 
 bool counters_begin(cupti_subscriber subscriber)
 {
@@ -155,23 +153,34 @@ static struct counters_kernel *graph_of(const struct cupti_call *told)
 	           : NULL;
 }
 
-// Kernels and graphs take profilers of their own, and a change takes its time.
+// Whether a graph whose launches are being counted has more turns.
+static bool graphs_have_turns(uint32_t groups)
+{
+	for (uint32_t i = 0; i < plan.count; i++)
+		if (plan.kernels[i].graph && atomic_load(&plan.kernels[i].taken) &&
+		    counters_has_turns(&plan, &plan.kernels[i], groups))
+			return true;
+	return false;
+}
+
+// Kernels and graphs take profilers of their own, and a change takes its time: while graphs are
+// counted, kernels wait as long as they can.
 static bool is_turn(const struct counters_session *session, const struct counters_kernel *kernel,
-                    bool graph, uint64_t index, uint32_t *group)
+                    uint64_t index, uint32_t *group)
 {
 	uint32_t groups = session->arrangement.count;
 	bool of_graphs = counters_session_is_of_graphs(session);
-	if (in_row && in_row != kernel &&
-	    (!counters_has_turns(&plan, in_row, groups) || left_meanwhile >= MOST_LEFT))
-		in_row = NULL;
-	if (graph)
-		return session->arrangement.joined && (!in_row || in_row == kernel) &&
+	if (kernel->graph)
+		return session->arrangement.joined &&
 		       counters_is_graphs_turn(&plan, kernel, groups, index,
 		                               of_graphs ? session->group : 0, group);
 	if (!counters_is_turn(&plan, kernel, groups, index, of_graphs ? 0 : session->group, group))
 		return false;
-	left_meanwhile += in_row != NULL;
-	return !in_row;
+	if (!of_graphs || !graphs_have_turns(groups) || left_meanwhile >= MOST_LEFT ||
+	    (session->changes < MOST_CHANGES && counters_is_last(&plan, kernel, groups, index)))
+		return true;
+	left_meanwhile++;
+	return false;
 }
 
 static void count(struct guest_thread *thread, const struct cupti_call *told,
@@ -186,7 +195,7 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 		write_prepared(thread, session);
 	if (session && session->result != ABI_CUPTI_SUCCESS)
 		atomic_store(&given_up, true);
-	if (!session || !session->ready || !is_turn(session, kernel, graph, index, &group)) {
+	if (!session || !session->ready || !is_turn(session, kernel, index, &group)) {
 		release();
 		return;
 	}
@@ -199,10 +208,6 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 		.group = group,
 		.graph = graph ? counters_graph_number(cuda_parameter(told, 0)) : 0,
 	};
-	if (graph && in_row != kernel) {
-		in_row = kernel;
-		left_meanwhile = 0;
-	}
 	now.given =
 	    !graph && counters_given_bytes(told, function, cuda_launch_of(told, function).function,
 	                                   &now.given_bytes);
@@ -304,6 +309,8 @@ static uint32_t gather(const struct counters_group *group,
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < group->count; i++) {
 		const struct counters_metric *metric = &counters_metrics[group->metrics[i]];
+		if (now.graph && metric->group == COUNTERS_GROUP_OF_CODE)
+			continue;
 		if (!count || counters[count - 1] != metric->counter) {
 			counters[count] = (uint16_t)metric->counter;
 			sums[count++] = 0;

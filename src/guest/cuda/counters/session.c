@@ -184,6 +184,7 @@ static cupti_result change(struct counters_session *session, const char **where)
 	struct profiler_enable enable = { .bytes = ABI_PROFILER_BYTES(profiler_enable, profiler),
 		                          .context = session->context };
 	cupti_result result = ABI_CUPTI_SUCCESS;
+	session->changes++;
 	*where = "cuptiRangeProfilerDisable";
 	if (session->profiler)
 		result = COUNTERS_CALL(cuptiRangeProfilerDisable, profiler_one, profiler,
