@@ -23,9 +23,6 @@ struct tare_collected_cost {
 	uint32_t most;   // launches a group
 };
 
-// Kernels that wait for others on other devices, by libraries that are known for it.
-static const char *const waiting[] = { "*nccl*", "*nvshmem*" };
-
 struct interval {
 	int64_t from_ns, to_ns;
 	uint32_t queue, row;
@@ -173,14 +170,6 @@ static int add_tasks(const struct tare_tables *tables, struct tare_collection *c
 		kernel->share = total > 0 ? (double)kernel->total_ns / total : 0;
 	}
 	return 0;
-}
-
-bool tare_collection_waits(const char *name)
-{
-	for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
-		if (fnmatch(waiting[i], name, 0) == 0)
-			return true;
-	return false;
 }
 
 static bool may_wait(const struct tare_collected *kernel, const char *name,

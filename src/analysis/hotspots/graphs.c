@@ -4,10 +4,22 @@
 #include "analysis/hotspots/collect.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Kernels that wait for others on other devices, by libraries that are known for it.
+static const char *const waiting[] = { "*nccl*", "*nvshmem*" };
+
+bool tare_collection_waits(const char *name)
+{
+	for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
+		if (fnmatch(waiting[i], name, 0) == 0)
+			return true;
+	return false;
+}
 
 struct graph {
 	uint64_t launches, timed;
