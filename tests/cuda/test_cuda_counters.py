@@ -111,6 +111,7 @@ def value_of(metric, kernel):
 
 
 def truth(figure, kernel):
+    kernel = "a graph's" if kernel.startswith("graph ") else kernel
     return sum(factor * value_of(metric, kernel) for metric, factor in FIGURES[figure].items())
 
 
@@ -216,6 +217,64 @@ def test_what_is_captured_is_left_alone(on):
     assert len(left) == 2
     for kernel in counted.kernels.values():
         check_values(kernel)
+
+
+def graphs_of(counted):
+    return {name: each for name, each in counted.kernels.items() if name.startswith("graph ")}
+
+
+def test_a_graph_is_counted_as_one(on):
+    """What runs before its work is done, or as ranges of its kernels, fails in the stand-in."""
+    counted = Counted(on, ["graph=60"], "--kernel", "graph*")
+    graph = counted.kernels["graph 1 (empty and more)"]
+    check_values(graph)
+    # One group has nothing of a graph's launch.
+    assert graph["launches"] == 60 and graph["counted_launches"] == (GROUPS - 1) * A_GROUP
+    assert graph["compulsory_bytes"] is None and "not looked at" in graph["given"]
+    assert counted.kernels["other"]["uncounted"] == "not-chosen"
+    # From its kernels' begin to their end, of the recording: 50 us, a copy of 1 MiB, and 70 us.
+    assert graph["mean_ns"] >= 50_000 + 70_000 + 29_000
+    numbers = [each["number"] for each in counted.counting[LAUNCH] if each["code"] == 0]
+    assert len(numbers) == GROUPS * A_GROUP and counted.first == counted.second
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] > 1
+
+
+def test_graphs_and_kernels_take_turns_and_graphs_are_told_apart(on):
+    counted = Counted(on, ["kernels=100", "graph=40", "kernels=100", "graph=30", "kernels=100"])
+    assert {name: each["launches"] for name, each in graphs_of(counted).items()} == {
+        "graph 1 (empty and more)": 40, "graph 2 (empty and more)": 30}
+    for name, kernel in counted.kernels.items():
+        check_values(kernel)
+        assert kernel["counted_launches"] == (GROUPS - name.startswith("graph ")) * A_GROUP
+    places = [each["track"] for each in counted.counting[LAUNCH]]
+    assert len(places) == 4 * GROUPS * A_GROUP
+
+
+def test_a_graph_of_few_launches_lacks_what_had_no_turn(on):
+    counted = Counted(on, ["graph=3"])
+    graph = counted.kernels["graph 1 (empty and more)"]
+    check_values(graph, ("counted", "no-instance"))
+    assert graph["counters"]["duration_ns"]["state"] == graph["counters"]["pipe_alu_share"]["state"] == "counted"
+    assert graph["counters"]["pipe_tensor_share"]["state"] == "no-instance"
+
+
+def test_operations_in_graphs_are_not_known(on):
+    """CUPTI has 0 for them."""
+    graph = Counted(on, ["graph=60"], "--kernel", "graph*").kernels["graph 1 (empty and more)"]
+    assert graph["arithmetic"]["flop"] is None
+    assert all(graph["counters"][f"flop_fp{bits}"]["state"] == "not-asked" for bits in (16, 32, 64))
+
+
+def test_few_launches_of_kernels_and_graphs_in_turn_have_theirs(on):
+    counted = Counted(on, ["kernels=2", "graph=1"] * 4)
+    for kernel in counted.kernels.values():
+        assert kernel["counted_launches"] and kernel["counters"]["duration_ns"]["state"] == "counted"
+
+
+def test_no_graph_is_counted_where_groups_are_separate(on):
+    counted = Counted(on, ["graph=60"], "--kernel", "graph*", words="merges")
+    assert counted.kernels["graph 1 (empty and more)"]["uncounted"] == "not-launched"
+    assert not counted.counting[LAUNCH]
 
 
 def test_cooperative_kernels_are_left_alone(on):

@@ -407,9 +407,11 @@ static void note_launch(const char *name, struct cupti_call *call)
 	if (exits && strncmp(name, "cuStreamEndCapture", 18) == 0)
 		captures--;
 	if (done && strncmp(name, "cuLaunch", 8) == 0 && call->symbol)
-		fake_cupti_launched(call->symbol);
+		fake_cupti_launched(call->symbol, false);
 	if (done && strcmp(name, "cuGraphLaunch") == 0)
-		fake_cupti_launched("a graph's");
+		fake_cupti_launched("a graph's", true);
+	if (done && strcmp(name, "cuCtxSynchronize") == 0)
+		fake_cupti_awaited();
 }
 
 bool fake_cupti_captures(void)

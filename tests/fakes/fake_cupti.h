@@ -11,7 +11,9 @@
 FAKE_CUPTI_EXPORT double fake_cupti_value(const char *metric, const char *kernel);
 // Among the fake's own files: a kernel was launched; any stream captures; this thread is in a call
 // of the driver's with this word in its name.
-void fake_cupti_launched(const char *kernel);
+void fake_cupti_launched(const char *kernel, bool graph);
+// The context's work is done.
+void fake_cupti_awaited(void);
 bool fake_cupti_captures(void);
 bool fake_cupti_within(const char *word);
 

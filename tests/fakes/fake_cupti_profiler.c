@@ -7,6 +7,8 @@
 //  - metrics that are added together share passes, what is added later begins a new one; in user
 //    replay each start counts the next pass, and values of the others are no numbers;
 //  - each launch between start and stop is a range; those beyond the most are lost without a word;
+//  - a graph's launch is a range only between a push and a pop, which comes when the work is done;
+//    where kernels are ranges the stop fails; what is counted by code in kernels is 0 there;
 //  - started while a stream captures, it breaks the capture: here that ends the program.
 // A value follows from the metric's and the kernel's name (fake_cupti_value), so that tests know
 // it.
@@ -55,8 +57,10 @@ static struct {
 	bool enabled, started;
 	pid_t process;
 	const struct config *config; // the first since it was enabled
-	int replay;
-	uint32_t pass; // the next, in user replay
+	int replay, range;
+	bool pushed, worked, awaited, broken; // worked: since the push; awaited: and is done
+	uint32_t pass;                        // the next, in user replay
+	char name[NAME];                      // of what was launched since the push
 	struct data *data;
 	size_t asked_bytes; // for an image's metrics, last
 	struct data asked;
@@ -211,9 +215,14 @@ cupti_result cuptiProfilerHostEvaluateToGpuValues(struct profiler_values *parame
 	for (size_t i = 0; i < parameters->count; i++) {
 		uint64_t hash = hash_of(parameters->names[i]);
 		bool there = was_counted(data, hash);
-		parameters->values[i] =
-		    there ? fake_cupti_value(parameters->names[i], data->kernels[parameters->range])
-		          : __builtin_nan("");
+		if (!there)
+			parameters->values[i] = __builtin_nan("");
+		else if (self.range == ABI_PROFILER_USER_RANGE &&
+		         strstr(parameters->names[i], "__sass_"))
+			parameters->values[i] = 0;
+		else
+			parameters->values[i] = fake_cupti_value(parameters->names[i],
+			                                         data->kernels[parameters->range]);
 	}
 	return ABI_CUPTI_SUCCESS;
 }
@@ -238,6 +247,7 @@ cupti_result cuptiRangeProfilerDisable(struct profiler_one *parameters)
 	self.enabled = self.started = false;
 	self.config = NULL;
 	self.pass = 0;
+	self.broken = self.pushed = false;
 	return ABI_CUPTI_SUCCESS;
 }
 
@@ -266,12 +276,14 @@ cupti_result cuptiRangeProfilerSetConfig(struct profiler_config *parameters)
 	const struct config *config = (const void *)parameters->image;
 	struct data *data = (void *)parameters->data;
 	if (!self.enabled || self.started || config->magic != CONFIG || data->magic != DATA ||
-	    parameters->range != ABI_PROFILER_AUTO_RANGE ||
+	    (parameters->range != ABI_PROFILER_AUTO_RANGE &&
+	     parameters->range != ABI_PROFILER_USER_RANGE) ||
 	    (parameters->replay != ABI_PROFILER_KERNEL_REPLAY &&
 	     parameters->replay != ABI_PROFILER_USER_REPLAY) ||
 	    parameters->ranges > data->most)
 		return INVALID_PARAMETER;
 	self.replay = self.config ? self.replay : parameters->replay;
+	self.range = self.config ? self.range : parameters->range;
 	self.config = self.config ? self.config : config;
 	self.data = data;
 	return ABI_CUPTI_SUCCESS;
@@ -291,9 +303,9 @@ cupti_result cuptiRangeProfilerStart(struct profiler_one *parameters)
 	return ABI_CUPTI_SUCCESS;
 }
 
-void fake_cupti_launched(const char *kernel)
+static void add_range(const char *kernel)
 {
-	if (!self.started || self.data->ranges >= self.data->most)
+	if (self.data->ranges >= self.data->most)
 		return;
 	snprintf(self.data->kernels[self.data->counted++ % 4], NAME, "%s", kernel);
 	self.data->ranges++;
@@ -301,11 +313,53 @@ void fake_cupti_launched(const char *kernel)
 	    self.replay == ABI_PROFILER_USER_REPLAY ? UINT32_C(1) << self.pass : UINT32_MAX;
 }
 
+void fake_cupti_launched(const char *kernel, bool graph)
+{
+	if (!self.started)
+		return;
+	if (self.range == ABI_PROFILER_USER_RANGE) {
+		self.worked = self.pushed;
+		self.awaited = false;
+		snprintf(self.name, sizeof self.name, "%s", kernel);
+	} else if (graph) {
+		self.broken = true;
+	} else {
+		add_range(kernel);
+	}
+}
+
+void fake_cupti_awaited(void)
+{
+	self.awaited = true;
+}
+
+cupti_result cuptiRangeProfilerPushRange(struct profiler_push *parameters)
+{
+	if (parameters->profiler != &self || !self.started || self.pushed ||
+	    self.range != ABI_PROFILER_USER_RANGE || !parameters->name)
+		return INVALID_PARAMETER;
+	self.pushed = true;
+	self.worked = false;
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiRangeProfilerPopRange(struct profiler_one *parameters)
+{
+	if (parameters->profiler != &self || !self.pushed || (self.worked && !self.awaited))
+		return INVALID_PARAMETER;
+	self.pushed = false;
+	if (self.worked)
+		add_range(self.name);
+	return ABI_CUPTI_SUCCESS;
+}
+
 cupti_result cuptiRangeProfilerStop(struct profiler_stop *parameters)
 {
 	if (parameters->profiler != &self || !self.started)
 		return INVALID_PARAMETER;
 	self.started = false;
+	if (self.broken || self.pushed)
+		return UNKNOWN;
 	if (self.replay == ABI_PROFILER_USER_REPLAY)
 		self.pass = (self.pass + 1) % self.config->passes;
 	parameters->pass = self.pass;

@@ -33,6 +33,9 @@ SAME_PLACE(profiler_host, type, CUpti_Profiler_Host_Initialize_Params, profilerT
 SAME_PLACE(profiler_host, chip, CUpti_Profiler_Host_Initialize_Params, pChipName);
 SAME_PLACE(profiler_host, availability, CUpti_Profiler_Host_Initialize_Params,
            pCounterAvailabilityImage);
+SAME_LENGTH(profiler_push, name, CUpti_RangeProfiler_PushRange_Params);
+SAME_PLACE(profiler_push, name, CUpti_RangeProfiler_PushRange_Params, pRangeName);
+SAME_LENGTH(profiler_one, profiler, CUpti_RangeProfiler_PopRange_Params);
 SAME_LENGTH(profiler_host_end, host, CUpti_Profiler_Host_Deinitialize_Params);
 SAME_LENGTH(profiler_metrics, count, CUpti_Profiler_Host_ConfigAddMetrics_Params);
 SAME_PLACE(profiler_metrics, names, CUpti_Profiler_Host_ConfigAddMetrics_Params, ppMetricNames);
@@ -80,6 +83,7 @@ SAME_LENGTH(profiler_data_info, ranges, CUpti_RangeProfiler_GetCounterDataInfo_P
 	_Static_assert((long long)(ours) == (long long)(theirs), #ours " is not " #theirs)
 SAME_VALUE(ABI_PROFILER_RANGE, CUPTI_PROFILER_TYPE_RANGE_PROFILER);
 SAME_VALUE(ABI_PROFILER_AUTO_RANGE, CUPTI_AutoRange);
+SAME_VALUE(ABI_PROFILER_USER_RANGE, CUPTI_UserRange);
 SAME_VALUE(ABI_PROFILER_KERNEL_REPLAY, CUPTI_KernelReplay);
 SAME_VALUE(ABI_PROFILER_USER_REPLAY, CUPTI_UserReplay);
 

@@ -23,9 +23,6 @@ struct tare_collected_cost {
 	uint32_t most;   // launches a group
 };
 
-// Kernels that wait for others on other devices, by libraries that are known for it.
-static const char *const waiting[] = { "*nccl*", "*nvshmem*" };
-
 struct interval {
 	int64_t from_ns, to_ns;
 	uint32_t queue, row;
@@ -189,11 +186,9 @@ static bool may_wait(const struct tare_collected *kernel, const char *name,
 {
 	uint64_t all = kernel->launches + kernel->in_graphs;
 
-	for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
-		if (fnmatch(waiting[i], name, 0) == 0)
-			return true;
-	return !options->overlapping &&
-	       (double)kernel->overlapping > MOST_OVERLAPPING * (double)all;
+	return kernel->waits || tare_collection_waits(name) ||
+	       (!options->overlapping &&
+	        (double)kernel->overlapping > MOST_OVERLAPPING * (double)all);
 }
 
 // Returns how many are chosen.
@@ -209,7 +204,7 @@ static uint32_t choose(const struct tare_collect_options *options,
 		if (options->pattern && fnmatch(options->pattern, kernel->name, 0) != 0)
 			continue;
 		seen++;
-		kernel->uncounted = !collected->symbol         ? TARE_UNCOUNTED_FAILED
+		kernel->uncounted = !collected->symbol && !collected->graph ? TARE_UNCOUNTED_FAILED
 		                    : collected->launches == 0 ? TARE_UNCOUNTED_CAPTURED
 		                    : may_wait(collected, kernel->name, options)
 		                        ? TARE_UNCOUNTED_WAITS
@@ -256,7 +251,10 @@ static int write_plan(const struct tare_collect_options *options, uint32_t chose
 		return -ENOMEM;
 	fprintf(file, "%" PRIu32 "%s", a_group, options->replay ? ",replay" : "");
 	for (size_t i = 0; i < collection->run.kernel_count; i++)
-		if (collection->kernels[i].chosen)
+		if (collection->kernels[i].chosen && collection->kernels[i].graph)
+			fprintf(file, "\n%" PRIu64 " #%" PRIu32, collection->kernels[i].launches,
+			        collection->kernels[i].graph);
+		else if (collection->kernels[i].chosen)
 			fprintf(file, "\n%" PRIu64 " %s", collection->kernels[i].launches,
 			        collection->kernels[i].symbol);
 	return fclose(file) == 0 ? 0 : -ENOMEM;
@@ -319,14 +317,19 @@ int tare_collection_choose(const struct tare_recording *recorded, const struct t
 		          "by "
 		          "no other tool (TARE_CUPTI_LIBRARY names it)";
 	if (status == 0 && !collection->run.device.no_counters) {
-		uint32_t chosen = choose(options, collection);
-		status = chosen ? write_plan(options, chosen, collection) : 0;
+		uint32_t chosen;
+		status = tare_collection_add_graphs(recorded, collection);
+		chosen = status == 0 ? choose(options, collection) : 0;
+		status = status == 0 && chosen ? write_plan(options, chosen, collection) : status;
 	}
 	return status == 0 ? 0 : tare_fail(error, ENOMEM, "out of memory");
 }
 
 void tare_collection_free(struct tare_collection *collection)
 {
+	for (size_t i = 0; i < collection->graph_count; i++)
+		free(collection->graph_names[i]);
+	free(collection->graph_names);
 	free(collection->run.kernels);
 	free(collection->kernels);
 	free(collection->plan);

@@ -87,11 +87,20 @@ static bool is_asked(enum tare_counter_role role, bool levelzero)
 	return role == TARE_COUNTER_L2_HIT_SHARE;
 }
 
-static void begin_values(struct tare_counted_kernel *kernel, bool refused, bool levelzero)
+// In graphs they are not counted.
+static bool is_of_code(enum tare_counter_role role)
+{
+	return role == TARE_COUNTER_FLOP_FP16 || role == TARE_COUNTER_FLOP_FP32 ||
+	       role == TARE_COUNTER_FLOP_FP64;
+}
+
+static void begin_values(struct tare_counted_kernel *kernel, bool refused, bool graph,
+                         bool levelzero)
 {
 	for (size_t i = 0; i < TARE_COUNTER_ROLES; i++)
 		kernel->values[i] = (struct tare_counter_value){
-			.state = !is_asked((enum tare_counter_role)i, levelzero)
+			.state = !is_asked((enum tare_counter_role)i, levelzero) ||
+			                 (graph && is_of_code((enum tare_counter_role)i))
 			             ? TARE_COUNTER_NOT_ASKED
 			         : refused ? TARE_COUNTER_REFUSED
 			                   : TARE_COUNTER_NO_INSTANCE,
@@ -184,14 +193,18 @@ static void add_l2_hits(struct tare_counted_kernel *kernel)
 		                            .group = miss->group };
 }
 
-// The row of a kernel of the second run; NULL: it is not among the chosen.
+// The row of a kernel of the second run, or of a graph; NULL: it is not among the chosen.
 static struct tare_counted_kernel *row_of(struct tare_collection *collection,
-                                          const struct tare_recording *counted, uint32_t kernel)
+                                          const struct tare_recording *counted, uint32_t kernel,
+                                          uint32_t graph)
 {
+	for (size_t i = 0; graph && i < collection->run.kernel_count; i++)
+		if (collection->kernels[i].chosen && collection->kernels[i].graph == graph)
+			return &collection->run.kernels[i];
 	if (kernel == TARE_NO_INDEX)
 		return NULL;
 	for (size_t i = 0; i < collection->run.kernel_count; i++)
-		if (collection->kernels[i].chosen &&
+		if (collection->kernels[i].chosen && !collection->kernels[i].graph &&
 		    strcmp(collection->run.kernels[i].name, counted->kernels[kernel].name) == 0)
 			return &collection->run.kernels[i];
 	return NULL;
@@ -200,7 +213,8 @@ static struct tare_counted_kernel *row_of(struct tare_collection *collection,
 static void apply_counting(struct tare_collection *collection, const struct tare_recording *counted,
                            const struct tare_recorded_counting *counting)
 {
-	struct tare_counted_kernel *kernel = row_of(collection, counted, counting->kernel);
+	struct tare_counted_kernel *kernel =
+	    row_of(collection, counted, counting->kernel, counting->graph);
 
 	switch (counting->what) {
 	case TARE_COUNTING_PREPARED:
@@ -291,7 +305,8 @@ static int add_values(struct tare_collection *collection, const struct tare_reco
 	}
 	for (size_t i = 0; i < counted->count_count; i++) {
 		struct tare_recorded_count count = counted->counts[i];
-		struct tare_counted_kernel *kernel = row_of(collection, counted, count.kernel);
+		struct tare_counted_kernel *kernel =
+		    row_of(collection, counted, count.kernel, count.graph);
 		if (kernel && count.counter == TARE_TRACE_COUNTER_GIVEN_BYTES)
 			add_given(collection, kernel, count.value);
 		if (!kernel || !is_counter(count.counter))
@@ -327,7 +342,8 @@ int tare_collection_count(struct tare_collection *collection, const struct tare_
 			return tare_fail(error, ENOMEM, "out of memory");
 	}
 	for (size_t i = 0; i < collection->run.kernel_count; i++) {
-		begin_values(&collection->run.kernels[i], refused, collection->levelzero);
+		begin_values(&collection->run.kernels[i], refused, collection->kernels[i].graph,
+		             collection->levelzero);
 		if (refused && collection->kernels[i].chosen)
 			collection->run.kernels[i].uncounted = TARE_UNCOUNTED_FAILED;
 	}

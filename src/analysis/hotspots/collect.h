@@ -15,12 +15,14 @@ struct tare_collect_options {
 	bool overlapping; // kernels that ran beside others are counted, too
 };
 
-// A kernel of the first run, in the order of run.kernels.
+// A kernel of the first run, or a graph, in the order of run.kernels.
 struct tare_collected {
+	uint32_t graph;       // of a graph which of those that were made, from 1; else 0
 	const char *symbol;   // NULL: the API has none
 	uint64_t launches;    // outside graphs
 	uint64_t in_graphs;   // within them
 	uint64_t overlapping; // of both, those that ran while a kernel of another queue did
+	bool waits;           // a graph with a kernel that is known to wait for other devices
 	bool chosen;
 	uint64_t given;     // counted launches of which it is known what they were given
 	double given_bytes; // their mean
@@ -32,7 +34,9 @@ struct tare_collection {
 	// What the second run is to be told (src/guest/environment.h); NULL: there is nothing to
 	// count, and run.device.no_counters may say why.
 	char *plan;
-	char *reason; // run.device.no_counters
+	char *reason;       // run.device.no_counters
+	char **graph_names; // of the graphs among run.kernels
+	size_t graph_count;
 	// launches of the second run that could not be counted, and the first error of CUPTI's
 	// with the function that failed (a text of the second recording)
 	bool levelzero;   // counted are launches of Level Zero
@@ -58,6 +62,13 @@ void tare_collection_free(struct tare_collection *collection);
 int tare_counted_alone(const struct tare_recording *counted, bool *alone);
 // Why a Level Zero driver refuses counters.
 char *tare_metrics_refused(uint32_t code, const char *function);
+// graphs.c: adds rows for the recording's graphs, in their place among kernels. Returns 0 or
+// -ENOMEM.
+int tare_collection_add_graphs(const struct tare_recording *recorded,
+                               struct tare_collection *collection);
+// Whether a kernel of that name is known to wait for other devices.
+bool tare_collection_waits(const char *name);
+
 // Why CUPTI refuses counters, by its error and the function that failed, with the way out; for
 // free(). NULL: no memory.
 char *tare_counters_refused(uint32_t code, const char *function);

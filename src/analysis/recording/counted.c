@@ -57,13 +57,38 @@ static void announce(struct loading *l, const struct tare_trace_counting *counti
 		loading_fail(l, ENOMEM, "counters");
 }
 
+// The graph that it launched, by the record before it; 0: it is no such command.
+static uint32_t graph_of(struct loading *l, uint32_t head_track, uint32_t number)
+{
+	struct load_track *track = loading_track(l, head_track);
+
+	return track && track->command_number == number ? track->counted_graph : 0;
+}
+
+// A launch was counted; of a graph its record says which one.
+static void note_graph(struct loading *l, const struct tare_trace_counting *counting,
+                       struct tare_recorded_counting *added)
+{
+	struct load_track *track = loading_track(l, tare_trace_track(counting->head));
+	bool known = track && track->command_number == counting->command_number &&
+	             track->command != TARE_NO_INDEX &&
+	             TARE_COMMAND(l->recording, track->command)->kind == TARE_KIND_GRAPH &&
+	             counting->object <= UINT32_MAX;
+
+	added->graph = known ? (uint32_t)counting->object : 0;
+	if (track)
+		track->counted_graph = added->graph;
+}
+
 int loading_counted(struct loading *l, const struct tare_trace_counted *counted)
 {
 	uint32_t command = command_of(l, tare_trace_track(counted->head), counted->command_track,
 	                              counted->command_number);
 	uint32_t kernel = kernel_of(l, command);
 
-	if (kernel == TARE_NO_INDEX) {
+	uint32_t graph = graph_of(l, tare_trace_track(counted->head), counted->command_number);
+
+	if (kernel == TARE_NO_INDEX && !graph) {
 		l->recording->unresolved++;
 		return l->status;
 	}
@@ -73,6 +98,7 @@ int loading_counted(struct loading *l, const struct tare_trace_counted *counted)
 			return l->status;
 		*count = (struct tare_recorded_count){
 			.kernel = kernel,
+			.graph = kernel == TARE_NO_INDEX ? graph : 0,
 			.launch = l->counted_launches,
 			.command = command,
 			.counter = counted->counter[i],
@@ -108,6 +134,7 @@ int loading_counting(struct loading *l, const struct tare_trace_counting *counti
 		added->kernel =
 		    kernel_of(l, command_of(l, tare_trace_track(counting->head),
 		                            counting->command_track, counting->command_number));
+		note_graph(l, counting, added);
 	} else if (what == TARE_COUNTING_BEGUN) {
 		announce(l, counting);
 	} else if (what == TARE_COUNTING_LEFT && counting->object) {

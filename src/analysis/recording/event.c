@@ -220,7 +220,7 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 {
 	struct load_track *track = loading_track(l, tare_trace_track(c->head));
 	struct tare_recorded_command added;
-	uint32_t index, list = TARE_NO_INDEX, before = 0;
+	uint32_t index, list = TARE_NO_INDEX, graph = TARE_NO_INDEX, before = 0;
 	uint8_t api;
 
 	if (!track || finish_wait(l, track))
@@ -259,7 +259,8 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 	if (c->kind == TARE_KIND_KERNEL) {
 		added.amount = loading_shape(l, c->amount);
 	} else if (c->kind == TARE_KIND_GRAPH) {
-		list = added.object;
+		// CUDA's graphs are no lists.
+		*(api == TARE_TRACE_CUDA ? &graph : &list) = added.object;
 		added.object = TARE_NO_INDEX;
 		before = same_call(l, track, c, &added);
 	}
@@ -267,7 +268,7 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 	if (index == TARE_NO_INDEX)
 		return l->status;
 	if (c->kind == TARE_KIND_GRAPH)
-		loading_executes(l, c, index, list, before);
+		loading_executes(l, c, index, list, graph == TARE_NO_INDEX ? 0 : graph + 1, before);
 	track->command = index;
 	track->template = TARE_NO_INDEX;
 	track->command_number = c->number;

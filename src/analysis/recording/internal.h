@@ -39,6 +39,7 @@ struct load_track {
 	uint32_t thread;
 	uint32_t command; // the last one; TARE_NO_INDEX: none
 	uint32_t command_number;
+	uint32_t counted_graph; // of the last counted launch; 0: it was none of a graph
 	uint64_t command_enter; // ticks
 	// what the last command appended to a list; TARE_NO_INDEX: nothing
 	uint32_t template;
@@ -112,8 +113,8 @@ struct loading {
 	int64_t first_call_ns;     // when its first thread was seen; TARE_NO_TIME: none was told
 	int64_t inactive_since_ns; // TARE_NO_TIME: events are recorded
 	bool active_told;
-	uint32_t contexts;
-	const char **platforms; // names
+	uint32_t contexts, graphs; // graphs: those that are no lists, of which nothing is recorded
+	const char **platforms;    // names
 	uint32_t platform_count;
 	size_t platform_room;
 	uint64_t *resolutions_ns; // of the process's devices
@@ -309,9 +310,10 @@ void loading_append_transfer(struct loading *l, uint32_t template,
                              const struct tare_trace_transfer *t);
 bool loading_is_template(const struct loading *l, uint32_t template, uint64_t number);
 // The command with this index executes the list of an OBJECT's index.
-// `before`: the number of the command of the same call that came before it; 0: none.
+// `before`: the number of the command of the same call that came before it; 0: none. `graph`: which
+// of the graphs that are no lists it is, from 1; 0: none.
 int loading_executes(struct loading *l, const struct tare_trace_command *c, uint32_t index,
-                     uint32_t list, uint32_t before);
+                     uint32_t list, uint32_t graph, uint32_t before);
 int loading_execute(struct loading *l, const struct tare_trace_execute *e);
 // The run that times are of; TARE_NO_RUN: they are of no list's command, TARE_ID_ABSENT: it is one,
 // but that run is not known.

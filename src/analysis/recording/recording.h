@@ -204,6 +204,8 @@ struct tare_recorded_list {
 struct tare_recorded_execution {
 	uint32_t command; // that executes
 	uint32_t list;
+	// of CUDA: which of the graphs that were made, from 1; 0: not known
+	uint32_t graph;
 	uint64_t number; // of the list's executions, from 1
 	uint64_t nodes;  // commands that it runs
 	uint32_t runs;   // of these, how many are commands of the recording
@@ -318,7 +320,8 @@ struct tare_recorded_place {
 
 // A value that counters have of a launch.
 struct tare_recorded_count {
-	uint32_t kernel;  // TARE_NO_INDEX: not known
+	uint32_t kernel;  // TARE_NO_INDEX: not known, or
+	uint32_t graph;   // was launched, and counted as one: as in executions; 0: none
 	uint32_t launch;  // of all that were counted, from 0
 	uint32_t command; // TARE_NO_INDEX: its values did not come with it, and it is not known
 	uint16_t counter; // enum tare_trace_counter
@@ -330,6 +333,7 @@ struct tare_recorded_count {
 // What counting did: a TARE_TRACE_COUNTING record.
 struct tare_recorded_counting {
 	uint32_t process, kernel; // TARE_NO_INDEX: none
+	uint32_t graph;           // of a graph's launch; else 0
 	uint16_t what;            // enum tare_trace_counting_what
 	uint32_t code, group, passes;
 	int64_t ns;       // of the program's thread

@@ -13,6 +13,7 @@
 enum {
 	ABI_PROFILER_RANGE = 0,         // type: of the range profiler
 	ABI_PROFILER_AUTO_RANGE = 1,    // each kernel is a range
+	ABI_PROFILER_USER_RANGE = 2,    // one begins with a push, and ends with a pop
 	ABI_PROFILER_KERNEL_REPLAY = 2, // each kernel is run as often as there are passes
 	ABI_PROFILER_USER_REPLAY = 3,   // passes follow one another, one with each start
 };
@@ -96,6 +97,12 @@ struct profiler_enable {
 	cu_context context;
 	void *profiler; // returned
 };
+struct profiler_push {
+	size_t bytes;
+	void *reserved;
+	void *profiler;
+	const char *name;
+};
 struct profiler_stop {
 	size_t bytes;
 	void *reserved;
@@ -167,6 +174,8 @@ struct profiler_data_info {
 	X(cuptiRangeProfilerGetCounterDataSize, profiler_data_bytes, data_bytes)                   \
 	X(cuptiRangeProfilerCounterDataImageInitialize, profiler_data_begin, data)                 \
 	X(cuptiRangeProfilerSetConfig, profiler_config, nesting)                                   \
+	X(cuptiRangeProfilerPushRange, profiler_push, name)                                        \
+	X(cuptiRangeProfilerPopRange, profiler_one, profiler)                                      \
 	X(cuptiRangeProfilerGetCounterDataInfo, profiler_data_info, ranges)
 
 // Which structure each takes is the caller's to know.

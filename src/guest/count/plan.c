@@ -26,6 +26,7 @@ bool counters_plan_read(const char *text, struct counters_plan *plan)
 		if (*text++ != ' ')
 			return false;
 		length = strcspn(text, "\n");
+		kernel->graph = *text == '#';
 		kernel->hash = guest_hash(GUEST_HASH_START, text, length);
 		plan->count++;
 		text += length;
@@ -56,11 +57,9 @@ static uint64_t wanted(const struct counters_plan *plan, const struct counters_k
 	return kernel->launches < most ? kernel->launches : most;
 }
 
-uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
-                           uint32_t groups, uint32_t current)
+static uint32_t nearest_group(const struct counters_kernel *kernel, uint32_t groups,
+                              uint32_t current)
 {
-	if (is_replayed(plan, kernel, groups))
-		return groups;
 	uint32_t count = kernel->launches < groups ? (uint32_t)kernel->launches : groups;
 	uint32_t best = count;
 	for (uint32_t i = 0; i < groups; i++) {
@@ -72,20 +71,64 @@ uint32_t counters_group_of(const struct counters_plan *plan, const struct counte
 	return best;
 }
 
+uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                           uint32_t groups, uint32_t current)
+{
+	return is_replayed(plan, kernel, groups) ? groups : nearest_group(kernel, groups, current);
+}
+
+bool counters_has_turns(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                        uint32_t groups)
+{
+	return atomic_load_explicit(&kernel->taken, memory_order_relaxed) <
+	       wanted(plan, kernel, groups);
+}
+
+bool counters_is_graphs_turn(const struct counters_plan *plan, const struct counters_kernel *graph,
+                             uint32_t groups, uint64_t index, uint32_t current, uint32_t *group)
+{
+	uint64_t most = wanted(plan, graph, groups);
+	uint64_t from =
+	    graph->launches > most ? 1 + (graph->hash >> 16) % (graph->launches - most) : 0;
+	*group = nearest_group(graph, groups, current);
+	return counters_has_turns(plan, graph, groups) && index >= from;
+}
+
+// The part of the run, as launches of the kernel, in which the next one is to be counted.
+struct part {
+	uint64_t from, to;
+};
+
+static struct part next_part(const struct counters_kernel *kernel, uint64_t most, uint32_t taken)
+{
+	uint64_t each = kernel->launches / most, rest = kernel->launches % most;
+	struct part part = { each * taken + rest * taken / most,
+		             each * (taken + 1) + rest * (taken + 1) / most };
+	// The first one is like no other: caches and clocks are cold, code is loaded.
+	if (taken == 0 && part.to - part.from > 1)
+		part.from++;
+	return part;
+}
+
+bool counters_is_last(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                      uint32_t groups, uint64_t index)
+{
+	uint32_t taken = atomic_load_explicit(&kernel->taken, memory_order_relaxed);
+	uint64_t most = wanted(plan, kernel, groups);
+	return taken >= most || index + 1 >= next_part(kernel, most, taken).to;
+}
+
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,
                       uint32_t groups, uint64_t index, uint32_t current, uint32_t *group)
 {
-	uint64_t most = wanted(plan, kernel, groups), from, to, drawn;
+	uint64_t most = wanted(plan, kernel, groups), drawn;
 	uint32_t taken = atomic_load_explicit(&kernel->taken, memory_order_relaxed);
+	struct part part;
 	if (taken >= most)
 		return false;
-	from = kernel->launches / most * taken + kernel->launches % most * taken / most;
-	to = kernel->launches / most * (taken + 1) + kernel->launches % most * (taken + 1) / most;
-	// The first one is like no other: caches and clocks are cold, code is loaded.
-	if (taken == 0 && to - from > 1)
-		from++;
+	part = next_part(kernel, most, taken);
 	drawn = guest_hash(kernel->hash, &taken, sizeof taken) >> 16;
 	*group = counters_group_of(plan, kernel, groups, current);
-	return index >= from + drawn % (to - from) &&
-	       (*group == groups || *group == current || index + 1 >= to);
+	return index >= part.from + drawn % (part.to - part.from) &&
+	       (*group == groups || *group == current || index + 1 >= part.to);
 }

@@ -5,9 +5,10 @@
 
 enum { COUNTERS_MOST_KERNELS = 64, COUNTERS_MOST_GROUPS = 8 };
 
-// A kernel that is to be counted.
+// A kernel that is to be counted, or a graph.
 struct counters_kernel {
-	uint64_t hash;     // of its symbol
+	uint64_t hash; // of its symbol; of a graph "#" and its number
+	bool graph;
 	uint64_t launches; // that the recording had; 0: not known
 	_Atomic uint64_t seen;
 	_Atomic uint32_t taken;     // launches that were counted, or are about to be
@@ -34,3 +35,14 @@ uint32_t counters_group_of(const struct counters_plan *plan, const struct counte
 // those `current` costs nothing more: another one is taken at the part's end only.
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,
                       uint32_t groups, uint64_t index, uint32_t current, uint32_t *group);
+
+// The same of a launch of a graph, which takes another profiler than kernels do: all of its
+// launches follow one another, from one on that is drawn.
+bool counters_is_graphs_turn(const struct counters_plan *plan, const struct counters_kernel *graph,
+                             uint32_t groups, uint64_t index, uint32_t current, uint32_t *group);
+// Whether it is the last one of its part, so that a turn that does not come now is lost.
+bool counters_is_last(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                      uint32_t groups, uint64_t index);
+// Whether more of its launches are to be counted.
+bool counters_has_turns(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                        uint32_t groups);

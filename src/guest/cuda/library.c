@@ -81,7 +81,7 @@ void cuda_driver_open(const void *caller)
 		SYMBOL(cuPointerGetAttributes),  SYMBOL(cuFuncGetName),
 		SYMBOL(cuCtxGetCurrent),         SYMBOL(cuCtxGetDevice),
 		SYMBOL(cuFuncGetParamInfo),      SYMBOL(cuKernelGetParamInfo),
-		SYMBOL(cuMemGetAddressRange_v2),
+		SYMBOL(cuMemGetAddressRange_v2), SYMBOL(cuCtxSynchronize),
 	};
 #undef SYMBOL
 	void *library = library_of(caller, cuda_library);

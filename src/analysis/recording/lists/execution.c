@@ -5,7 +5,7 @@
 #define MOST_EXECUTIONS 0x3fffffff // an index has 30 bits
 
 int loading_executes(struct loading *l, const struct tare_trace_command *c, uint32_t index,
-                     uint32_t list, uint32_t before)
+                     uint32_t list, uint32_t graph, uint32_t before)
 {
 	struct load_lists *s = loading_lists(l);
 	uint32_t at = s && before
@@ -18,7 +18,7 @@ int loading_executes(struct loading *l, const struct tare_trace_command *c, uint
 	if (!x || !tare_id_map_put(&s->executing_of, list_identity(c->head, c->number),
 	                           (uint32_t)s->executing_count))
 		return loading_fail(l, ENOMEM, "command lists");
-	*x = (struct load_executing){ index, list, call, false };
+	*x = (struct load_executing){ index, list, call, false, graph };
 	s->executing_count++;
 	return l->status;
 }
@@ -225,6 +225,7 @@ uint32_t loading_launch(struct loading *l, uint64_t identity)
 	s->executing[at].known = true;
 	*x = (struct tare_recorded_execution){ .command = command,
 		                               .list = TARE_NO_INDEX,
+		                               .graph = s->executing[at].graph,
 		                               .call = command,
 		                               .number = index - s->first_execution + 1 };
 	executes(l, command, TARE_EXECUTES, index, 0);

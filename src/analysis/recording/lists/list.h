@@ -42,6 +42,7 @@ struct load_executing {
 	uint32_t command, list; // list: TARE_NO_INDEX: not known
 	uint32_t call;          // the first command of the same call
 	bool known;             // by an EXECUTE record
+	uint32_t graph;         // see loading_executes
 };
 
 struct load_lists {

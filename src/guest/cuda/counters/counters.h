@@ -24,6 +24,13 @@ void counters_launch_ends(const struct cupti_call *told, const struct cuda_funct
 void counters_launch_written(struct guest_thread *thread, const struct cupti_call *told,
                              uint32_t number);
 
+// ---- graph.c: graphs as the plan names them
+
+// Of each graph that was instantiated, in that order.
+void counters_graph_made(const void *graph);
+// Its number, from 1; 0: it is not known.
+uint32_t counters_graph_number(const void *graph);
+
 // ---- given.c: what a launch is given
 
 // Whether the driver can say.
@@ -43,7 +50,9 @@ struct counters_metric {
 };
 extern const struct counters_metric counters_metrics[];
 extern const uint32_t counters_metric_count;
-enum { COUNTERS_MOST_METRICS = 48, COUNTERS_FIXED_GROUPS = 5 };
+// The last group's are counted by code that CUPTI puts into kernels: in graphs it is not there, and
+// they are 0 (CUPTI 13.0).
+enum { COUNTERS_MOST_METRICS = 48, COUNTERS_FIXED_GROUPS = 5, COUNTERS_GROUP_OF_CODE = 4 };
 
 // ---- groups.c: how it is arranged on a chip
 
@@ -82,7 +91,8 @@ struct counters_session {
 	cu_context context;
 	bool ready;
 	void *profiler;
-	uint32_t use; // what it was configured for; 0: nothing yet
+	uint32_t use;     // what it was configured for; 0: nothing yet
+	uint32_t changes; // to another use
 	// whose `empty` is of this profiler; NULL: no group's
 	const struct counters_group *empty_of;
 	// Joined: the group whose turn it is, which the profiler advances with each launch. Else
@@ -97,11 +107,14 @@ struct counters_session {
 // That of a context, prepared when it was not yet; NULL: there are too many. *made: it was.
 struct counters_session *counters_session_of(cu_context context, bool *made);
 void counters_session_end(cu_context context);
-// Both return CUPTI's error, with *where. Between them the program launches one kernel.
-cupti_result counters_session_start(struct counters_session *session, uint32_t group,
+// Both return CUPTI's error, with *where. Between them the program launches one kernel, or one
+// graph (only where groups are joined), which then has ended.
+cupti_result counters_session_start(struct counters_session *session, uint32_t group, bool graph,
                                     const char **where);
 // What it counted: values[i] of names[i] of the group.
-cupti_result counters_session_stop(struct counters_session *session, uint32_t group, double *values,
-                                   const char **where);
+cupti_result counters_session_stop(struct counters_session *session, uint32_t group, bool graph,
+                                   double *values, const char **where);
+// Whether its profiler is for graphs.
+bool counters_session_is_of_graphs(const struct counters_session *session);
 // Finds the profiler's functions. An older CUPTI has none, which each session then says.
 void counters_functions_find(void);

@@ -4,6 +4,7 @@
 #include "guest/cuda/counters/counters.h"
 #include "guest/environment.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +22,16 @@ static struct counted_launch {
 	uint64_t begun, from, to;
 	uint64_t given_bytes;
 	uint32_t correlation, group;
+	uint32_t graph; // its number; 0: a kernel's
 	cupti_result result;
 	const char *where;
 	bool open, ended, shared, given; // given: given_bytes are known
 	double values[COUNTERS_MOST_METRICS];
 } now;
 static _Atomic(struct guest_thread *) owner; // whose launch it is; NULL: there is none
+// Turns of kernels that were passed over while graphs were counted.
+static uint32_t left_meanwhile;
+enum { MOST_LEFT = 1000, MOST_CHANGES = 8 };
 
 bool counters_begin(cupti_subscriber subscriber)
 {
@@ -137,21 +142,60 @@ static struct counters_kernel *kernel_of(struct guest_thread *thread, const stru
 	return kernel->counted;
 }
 
+// That a launch of a graph is of, if it is to be counted.
+static struct counters_kernel *graph_of(const struct cupti_call *told)
+{
+	char text[16];
+	uint32_t number = counters_graph_number(cuda_parameter(told, 0));
+	int length = snprintf(text, sizeof text, "#%u", number);
+	return number
+	           ? counters_plan_find(&plan, guest_hash(GUEST_HASH_START, text, (size_t)length))
+	           : NULL;
+}
+
+// Whether a graph whose launches are being counted has more turns.
+static bool graphs_have_turns(uint32_t groups)
+{
+	for (uint32_t i = 0; i < plan.count; i++)
+		if (plan.kernels[i].graph && atomic_load(&plan.kernels[i].taken) &&
+		    counters_has_turns(&plan, &plan.kernels[i], groups))
+			return true;
+	return false;
+}
+
+// Kernels and graphs take profilers of their own, and a change takes its time: while graphs are
+// counted, kernels wait as long as they can.
+static bool is_turn(const struct counters_session *session, const struct counters_kernel *kernel,
+                    uint64_t index, uint32_t *group)
+{
+	uint32_t groups = session->arrangement.count;
+	bool of_graphs = counters_session_is_of_graphs(session);
+	if (kernel->graph)
+		return session->arrangement.joined &&
+		       counters_is_graphs_turn(&plan, kernel, groups, index,
+		                               of_graphs ? session->group : 0, group);
+	if (!counters_is_turn(&plan, kernel, groups, index, of_graphs ? 0 : session->group, group))
+		return false;
+	if (!of_graphs || !graphs_have_turns(groups) || left_meanwhile >= MOST_LEFT ||
+	    (session->changes < MOST_CHANGES && counters_is_last(&plan, kernel, groups, index)))
+		return true;
+	left_meanwhile++;
+	return false;
+}
+
 static void count(struct guest_thread *thread, const struct cupti_call *told,
                   const struct cuda_function *function, struct counters_kernel *kernel,
                   uint64_t index, uint64_t number)
 {
 	struct counters_session *session;
 	uint32_t group = 0;
-	bool made;
+	bool made, graph = function->form == CUDA_GRAPH;
 	session = counters_session_of(told->context, &made);
 	if (session && made)
 		write_prepared(thread, session);
 	if (session && session->result != ABI_CUPTI_SUCCESS)
 		atomic_store(&given_up, true);
-	if (!session || !session->ready ||
-	    !counters_is_turn(&plan, kernel, session->arrangement.count, index, session->group,
-	                      &group)) {
+	if (!session || !session->ready || !is_turn(session, kernel, index, &group)) {
 		release();
 		return;
 	}
@@ -162,10 +206,12 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 		.from = guest_ticks(),
 		.correlation = told->correlation,
 		.group = group,
+		.graph = graph ? counters_graph_number(cuda_parameter(told, 0)) : 0,
 	};
-	now.given = counters_given_bytes(told, function, cuda_launch_of(told, function).function,
-	                                 &now.given_bytes);
-	now.result = counters_session_start(session, now.group, &now.where);
+	now.given =
+	    !graph && counters_given_bytes(told, function, cuda_launch_of(told, function).function,
+	                                   &now.given_bytes);
+	now.result = counters_session_start(session, now.group, graph, &now.where);
 	now.open = now.result == ABI_CUPTI_SUCCESS;
 	atomic_store(&owner, thread);
 	// One that fails takes its turn, too: none is tried for ever.
@@ -181,18 +227,23 @@ void counters_launch_begins(struct guest_thread *thread, const struct cupti_call
 	struct counters_kernel *kernel;
 	uint64_t number, index;
 	uint32_t others, aside;
+	bool graph;
 	if (!function->kind)
 		return;
 	number = atomic_fetch_add(&begun, 1) + 1;
 	others = atomic_fetch_add(&under_way, 1);
-	if (!is_launch(function) || !told->context)
+	graph = function->form == CUDA_GRAPH;
+	if ((!is_launch(function) && !graph) || !told->context)
 		return;
-	launch = cuda_launch_of(told, function);
-	kernel = kernel_of(thread, told, launch.function);
+	launch = graph ? (struct cuda_launch){ .stream = (cu_stream)(uintptr_t)cuda_parameter(
+		                                   told, function->stream) }
+	               : cuda_launch_of(told, function);
+	kernel = graph ? graph_of(told) : kernel_of(thread, told, launch.function);
 	if (!kernel)
 		return;
 	if (cuda_is_captured(launch.stream)) {
-		write_left(thread, kernel, TARE_LEFT_CAPTURED, launch.function);
+		if (!graph)
+			write_left(thread, kernel, TARE_LEFT_CAPTURED, launch.function);
 		return;
 	}
 	index = atomic_fetch_add(&kernel->seen, 1);
@@ -216,15 +267,32 @@ static bool is_counted(const struct cupti_call *told)
 	       now.correlation == told->correlation;
 }
 
+// A range ends with the work that is complete. The program has not called this: it is no record.
+static void await_graph(struct guest_thread *thread)
+{
+	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	if (cuda_driver.cuCtxSynchronize)
+		cuda_driver.cuCtxSynchronize();
+	guest_aside_end(thread, aside);
+}
+
 void counters_launch_ends(const struct cupti_call *told, const struct cuda_function *function)
 {
+	if (function->form == CUDA_GRAPH_MADE && *(const cu_result *)told->result == ABI_SUCCESS) {
+		const void *const *graph = cuda_parameter(told, 0);
+		if (graph && *graph)
+			counters_graph_made(*graph);
+	}
 	if (!function->kind)
 		return;
 	if (is_counted(told) && !now.ended) {
-		uint32_t aside = guest_aside_begin(guest_this, TARE_TRACE_CUDA);
+		uint32_t aside;
+		if (now.graph && now.open)
+			await_graph(guest_this);
+		aside = guest_aside_begin(guest_this, TARE_TRACE_CUDA);
 		if (now.open)
-			now.result =
-			    counters_session_stop(now.session, now.group, now.values, &now.where);
+			now.result = counters_session_stop(now.session, now.group, now.graph,
+			                                   now.values, &now.where);
 		guest_aside_end(guest_this, aside);
 		now.shared = atomic_load(&begun) != now.begun;
 		now.to = guest_ticks();
@@ -241,6 +309,8 @@ static uint32_t gather(const struct counters_group *group,
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < group->count; i++) {
 		const struct counters_metric *metric = &counters_metrics[group->metrics[i]];
+		if (now.graph && metric->group == COUNTERS_GROUP_OF_CODE)
+			continue;
 		if (!count || counters[count - 1] != metric->counter) {
 			counters[count] = (uint16_t)metric->counter;
 			sums[count++] = 0;
@@ -289,6 +359,7 @@ void counters_launch_written(struct guest_thread *thread, const struct cupti_cal
 		    &(struct tare_trace_counting){
 		        .command_track = thread->track,
 		        .command_number = number,
+		        .object = now.graph,
 		        .from = now.from,
 		        .to = now.to,
 		        .code = (uint32_t)now.result,

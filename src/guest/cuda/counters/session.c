@@ -164,7 +164,7 @@ void counters_session_end(cu_context context)
 // How a profiler is used: it counts for ever what it was given first, in that way (CUPTI 13.0).
 // Joined groups share one configuration, whose passes follow one another, one with each launch.
 // After a failure it takes a new one, too.
-enum { BROKEN = 1, JOINED, ALONE }; // ALONE + group: run as often as there are passes
+enum { BROKEN = 1, JOINED, OF_GRAPHS, ALONE }; // ALONE + group: run as often as there are passes
 
 static bool is_joined(const struct counters_session *session, uint32_t group)
 {
@@ -184,6 +184,7 @@ static cupti_result change(struct counters_session *session, const char **where)
 	struct profiler_enable enable = { .bytes = ABI_PROFILER_BYTES(profiler_enable, profiler),
 		                          .context = session->context };
 	cupti_result result = ABI_CUPTI_SUCCESS;
+	session->changes++;
 	*where = "cuptiRangeProfilerDisable";
 	if (session->profiler)
 		result = COUNTERS_CALL(cuptiRangeProfilerDisable, profiler_one, profiler,
@@ -228,7 +229,8 @@ static cupti_result empty_image(struct counters_session *session, struct counter
 	return result;
 }
 
-static cupti_result begin(struct counters_session *session, uint32_t group, const char **where)
+static cupti_result begin(struct counters_session *session, uint32_t group, bool graph,
+                          const char **where)
 {
 	struct counters_group *with = images_of(session, group);
 	cupti_result result = empty_image(session, with, where);
@@ -238,7 +240,8 @@ static cupti_result begin(struct counters_session *session, uint32_t group, cons
 	result = COUNTERS_CALL(cuptiRangeProfilerSetConfig, profiler_config, nesting,
 	                       .profiler = session->profiler, .image = with->image,
 	                       .image_bytes = with->image_bytes, .data = with->data,
-	                       .data_bytes = with->data_bytes, .range = ABI_PROFILER_AUTO_RANGE,
+	                       .data_bytes = with->data_bytes,
+	                       .range = graph ? ABI_PROFILER_USER_RANGE : ABI_PROFILER_AUTO_RANGE,
 	                       .replay = is_joined(session, group) ? ABI_PROFILER_USER_REPLAY
 	                                                           : ABI_PROFILER_KERNEL_REPLAY,
 	                       .ranges = RANGES, .nestings = 1, .least_nesting = 1, .nesting = 1);
@@ -267,11 +270,30 @@ static cupti_result end(struct counters_session *session, bool joined, const cha
 	                           : ABI_CUPTI_INVALID_OPERATION;
 }
 
-cupti_result counters_session_start(struct counters_session *session, uint32_t group,
+bool counters_session_is_of_graphs(const struct counters_session *session)
+{
+	return session->use == OF_GRAPHS;
+}
+
+static cupti_result push(struct counters_session *session, const char **where)
+{
+	*where = "cuptiRangeProfilerPushRange";
+	return COUNTERS_CALL(cuptiRangeProfilerPushRange, profiler_push, name,
+	                     .profiler = session->profiler, .name = "graph");
+}
+
+static cupti_result pop(struct counters_session *session, const char **where)
+{
+	*where = "cuptiRangeProfilerPopRange";
+	return COUNTERS_CALL(cuptiRangeProfilerPopRange, profiler_one, profiler,
+	                     .profiler = session->profiler);
+}
+
+cupti_result counters_session_start(struct counters_session *session, uint32_t group, bool graph,
                                     const char **where)
 {
 	bool joined = is_joined(session, group);
-	uint32_t use = joined ? JOINED : ALONE + group;
+	uint32_t use = graph ? OF_GRAPHS : joined ? JOINED : ALONE + group;
 	cupti_result result = ABI_CUPTI_SUCCESS;
 	if (session->use != use && (session->use || !session->profiler))
 		result = change(session, where);
@@ -279,13 +301,15 @@ cupti_result counters_session_start(struct counters_session *session, uint32_t g
 		session->group = group;
 	session->use = use;
 	if (result == ABI_CUPTI_SUCCESS)
-		result = begin(session, group, where);
+		result = begin(session, group, graph, where);
 	// Groups before it are passed over: nothing is launched meanwhile.
 	while (result == ABI_CUPTI_SUCCESS && session->group != group) {
 		result = end(session, joined, where);
 		if (result == ABI_CUPTI_SUCCESS)
-			result = begin(session, group, where);
+			result = begin(session, group, graph, where);
 	}
+	if (result == ABI_CUPTI_SUCCESS && graph)
+		result = push(session, where);
 	if (result != ABI_CUPTI_SUCCESS)
 		session->use = BROKEN;
 	return result;
@@ -321,10 +345,12 @@ static cupti_result read_values(struct counters_session *session, uint32_t group
 	                     .values = values);
 }
 
-cupti_result counters_session_stop(struct counters_session *session, uint32_t group, double *values,
-                                   const char **where)
+cupti_result counters_session_stop(struct counters_session *session, uint32_t group, bool graph,
+                                   double *values, const char **where)
 {
-	cupti_result result = end(session, is_joined(session, group), where);
+	cupti_result result = graph ? pop(session, where) : ABI_CUPTI_SUCCESS;
+	if (result == ABI_CUPTI_SUCCESS)
+		result = end(session, is_joined(session, group), where);
 	if (result == ABI_CUPTI_SUCCESS)
 		result = read_values(session, group, values, where);
 	if (result != ABI_CUPTI_SUCCESS)
