@@ -68,7 +68,7 @@ function kernelFacts(kernel) {
 			`${isKnown(arithmetic.measured_share) ? `, ${shareOf(arithmetic.measured_share)} of the ${arithmetic.kind.toUpperCase()} ceiling measured here` : ''}.` : null,
 		isKnown(kernel.imbalance) ? `Imbalance: the mean core had no work in ${shareOf(kernel.imbalance)} of the busiest core's time.` :
 			'Imbalance between the cores: n/a, no counters of single cores.',
-		isKnown(kernel.compulsory_bytes) ? `A launch was given ${bytesOf(kernel.compulsory_bytes)}.` : 'What a launch was given: n/a, its size is not known.',
+		kernel.given,
 	].filter(Boolean).join(' ');
 }
 

@@ -93,8 +93,26 @@ function commandFields(view, row) {
 		fields.push(field('direction', words(direction)));
 	if (memory)
 		fields.push(field('host memory', words(memory)));
-	return [...fields, ...linkFields(view, row), ...stackFields(timeline, commands.stack[row]),
+	return [...fields, ...launchFields(view, row), ...linkFields(view, row), ...stackFields(timeline, commands.stack[row]),
 		field('number', String(commands.number[row]))];
+}
+
+function phaseName({ phases, header }, row) {
+	const domain = phases.domain[row] && phases.domain[row] !== NO_ROW ? `${header.strings[phases.domain[row]]}/` : '';
+	return domain + (header.strings[phases.name[row]] || '(no name)');
+}
+
+// The phase that its thread was in when it enqueued the command, which may run after that has ended.
+function launchFields(view, row) {
+	const { commands, phases } = view.timeline;
+	const phase = commands.phase[row];
+	if (phase === NO_ROW)
+		return [];
+	if (phase >= phases.count)
+		return [field('launched in', 'a phase that is not in this page')];
+	const text = `${phaseName(view.timeline, phase)} at ${momentText(phases.from[phase])}`;
+	return [field('launched in', text, h('button', { type: 'button', class: 'link',
+		onclick: () => chooseSlice(view, { kind: 'phase', id: phase }) }, shorten(text, 80)))];
 }
 
 function linkFields(view, row) {

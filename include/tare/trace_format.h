@@ -893,8 +893,12 @@ enum tare_trace_counter {
 	TARE_TRACE_COUNTER_CORE_ACTIVE_MEAN = 34,    // of the cores' mean
 	TARE_TRACE_COUNTER_CORE_ACTIVE_MOST = 35,    // of the busiest core
 	TARE_TRACE_COUNTER_L2_TO_L1_SHARE = 36,      // L2's way to the cores, of its maximum
-	TARE_TRACE_COUNTER_LOCAL_READ_BYTES = 37,    // from local (shared) memory
-	TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES = 38,   // to local (shared) memory
+	// from 1.11: the half of the single-precision pipe that does integer multiplications, too
+	TARE_TRACE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE = 37,
+	// from 1.11: no counter; the allocations that the launch's arguments point into
+	TARE_TRACE_COUNTER_GIVEN_BYTES = 38,
+	TARE_TRACE_COUNTER_LOCAL_READ_BYTES = 39,  // from 1.11: from local (shared) memory
+	TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES = 40, // from 1.11: to local (shared) memory
 };
 struct tare_trace_counted {
 	uint64_t head;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Room for element `count` of `size` bytes in `array`, which has room for *room. Returns the array,
 // which may have moved, or NULL, with it untouched, when there is no memory. Room that was never
@@ -32,3 +33,17 @@ static inline void *tare_make_room(void *array, size_t *room, size_t count, size
 			(array) = grown_;                                                          \
 		grown_ ? &(array)[count] : NULL;                                                   \
 	})
+
+// The same where no room is kept, because it follows from the count: the new element is all zero.
+static inline void *tare_grow(void *array, size_t count, size_t size)
+{
+	size_t room = count ? 16 : 0;
+	char *grown;
+
+	while (room && room < count)
+		room *= 2;
+	grown = tare_make_room(array, &room, count, size);
+	if (grown)
+		memset(grown + count * size, 0, size);
+	return grown;
+}

@@ -57,6 +57,7 @@ struct rows {
 	struct tare_view_filter *members;
 	const struct tare_ledgers *ledgers; // of `run`, as the next
 	struct tare_symbols *symbols;
+	const uint32_t *phase_of; // by command; NULL: there are no phases
 	const struct export_sink *sink;
 	void *context;
 	const struct export_table *table;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All tables, in the order in which they are written: first the recording's own, then the report's.
 #include "report/tables/tables.h"
+#include "base/cleanup.h"
 #include "export/declared.h"
 
 #include <errno.h>
@@ -99,9 +100,15 @@ int export_rows(const struct tare_report *run, const struct tare_export_watch *w
 		.context = context,
 		.counts = counts,
 	};
+	TARE_FREE uint32_t *phase_of = NULL;
 	int status = tare_view_filter_open(run->recording, run->view, &rows.members, error);
 
 	*counts = (struct tare_export_counts){ 0 };
+	if (status == 0 && run->recording->phase_count > 0) {
+		rows.phase_of = phase_of = tare_phases_of_commands(run->recording);
+		if (!phase_of)
+			status = tare_fail(error, ENOMEM, "no memory for the phases");
+	}
 	if (status == 0)
 		status = write_tables(&rows, watch);
 	tare_view_filter_close(rows.members);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "result/grow.h"
+#include "base/room.h"
 #include "result/parts.h"
 #include "result/result.h"
 

@@ -213,6 +213,15 @@ double tare_field_number(struct tare_fields *fields, json_t *object, const char 
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+double tare_field_share(struct tare_fields *fields, json_t *object, const char *key)
+{
+	double value = tare_field_number(fields, object, key);
+
+	if (value < 0 || value > 1)
+		tare_fields_fail(fields, key, "must be from 0 to 1");
+	return value;
+}
+
 void tare_fields_numbers_of(struct tare_fields *fields, json_t *array, double *numbers,
                             size_t count)
 {

@@ -59,6 +59,8 @@ int64_t tare_field_integer_or(struct tare_fields *fields, json_t *object, const 
                               int64_t low, int64_t high, int64_t otherwise);
 // A number; null or missing yields NaN.
 double tare_field_number(struct tare_fields *fields, json_t *object, const char *key);
+// The same, from 0 to 1.
+double tare_field_share(struct tare_fields *fields, json_t *object, const char *key);
 // A list of `count` numbers, each of which may be null (NaN); null or missing: all NaN.
 void tare_field_numbers(struct tare_fields *fields, json_t *object, const char *key,
                         double *numbers, size_t count);

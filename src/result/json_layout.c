@@ -6,8 +6,7 @@
 #include "result/number.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +25,28 @@ json_t *tare_json_text(const char *text)
 	string = json_stringn_nocheck(clean, length);
 	free(clean);
 	return string;
+}
+
+void tare_json_put(struct tare_json *json, json_t *object, const char *key, json_t *value)
+{
+	if (!value || json_object_set_new_nocheck(object, key, value) < 0)
+		json->failed = true;
+}
+
+void tare_json_push(struct tare_json *json, json_t *array, json_t *value)
+{
+	if (!value || json_array_append_new(array, value) < 0)
+		json->failed = true;
+}
+
+json_t *tare_json_number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *tare_json_unsigned(uint64_t value)
+{
+	return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
 }
 
 static bool is_container(const json_t *value)

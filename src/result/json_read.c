@@ -2,8 +2,7 @@
 #include "result/json.h"
 
 #include "base/cleanup.h"
-#include "result/json_decode.h"
-#include "result/json_telemetry.h"
+#include "result/document.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +34,6 @@ enum {
 	MAXIMUM_VALUES = 16 << 20,
 	MAXIMUM_LISTS = 1 << 20,
 	MAXIMUM_DEPTH = 32,
-	MAXIMUM_PARTS = 64,
 };
 
 // What a byte of a document may be to the scan. Most are none of these, and a document has
@@ -133,95 +131,6 @@ static int check_schema(json_t *root, struct tare_error *error)
 	                 schema, TARE_RESULT_SCHEMA);
 }
 
-static void decode_warnings(struct tare_fields *fields, json_t *root, struct tare_result *result)
-{
-	json_t *list = tare_field_array(fields, root, "warnings", false);
-
-	for (size_t i = 0; i < json_array_size(list) && fields->status == 0; i++) {
-		size_t mark = tare_fields_enter_element(fields, "warnings", i);
-		json_t *item = tare_field_as_object(fields, json_array_get(list, i));
-		const char *id = item ? tare_field_word(fields, item, "id", false) : NULL;
-		const char *message = item ? tare_field_word(fields, item, "message", false) : NULL;
-		const char *action = item ? tare_field_word(fields, item, "action", true) : NULL;
-		if (fields->status == 0 && tare_result_warn(result, id, action, "%s", message) < 0)
-			tare_fields_out_of_memory(fields);
-		tare_fields_leave(fields, mark);
-	}
-}
-
-static void decode_conclusions(struct tare_fields *fields, json_t *root, struct tare_result *result)
-{
-	json_t *list = tare_field_array(fields, root, "conclusions", true);
-
-	for (size_t i = 0; i < json_array_size(list) && fields->status == 0; i++) {
-		size_t mark = tare_fields_enter_element(fields, "conclusions", i);
-		json_t *item = tare_field_as_object(fields, json_array_get(list, i));
-		const char *id = item ? tare_field_word(fields, item, "id", false) : NULL;
-		const char *text = item ? tare_field_word(fields, item, "text", false) : NULL;
-		if (fields->status == 0)
-			tare_result_conclude(result, id, "%s", text);
-		tare_fields_leave(fields, mark);
-	}
-}
-
-static void decode_parts(struct tare_fields *fields, json_t *root, struct tare_result *result);
-
-// `whole`: the document itself, which may have parts; a part may not.
-static void decode_document(struct tare_fields *fields, json_t *root, struct tare_result *result,
-                            bool whole)
-{
-	json_t *tool = tare_field_object(fields, root, "tool", false);
-	size_t mark = tare_fields_enter(fields, "tool");
-
-	if (tool)
-		tare_field_text(fields, tool, "version", false, &result->version);
-	tare_fields_leave(fields, mark);
-	tare_field_text(fields, root, "written_at", true, &result->written_at);
-	tare_field_text(fields, root, "command", false, &result->command);
-	result->interrupted = tare_field_flag(fields, root, "interrupted", false);
-	tare_decode_labels(fields, root, "parameters", &result->parameters);
-	tare_decode_labels(fields, root, "host", &result->host);
-	if (json_object_get(root, "kernel_timestamp"))
-		tare_decode_labels(fields, root, "kernel_timestamp", &result->kernel_timestamp);
-	tare_decode_devices(fields, root, result);
-	tare_decode_clock(fields, root, &result->clock);
-	tare_decode_telemetry(fields, root, &result->telemetry);
-	decode_conclusions(fields, root, result);
-	decode_warnings(fields, root, result);
-	tare_decode_plots(fields, root, result);
-	tare_decode_cells(fields, root, result);
-	if (whole)
-		decode_parts(fields, root, result);
-	else if (tare_field_array(fields, root, "parts", true))
-		tare_fields_fail(fields, "parts", "a part has no parts of its own");
-}
-
-static void decode_part(struct tare_fields *fields, json_t *root, struct tare_result *result)
-{
-	static const char *const schemas[] = { TARE_RESULT_SCHEMA };
-	struct tare_result *part = root ? tare_result_new("") : NULL;
-
-	if (part && tare_result_add_part(result, part) == 0) {
-		tare_field_choice(fields, root, "schema", schemas, 1);
-		decode_document(fields, root, part, false);
-	} else if (root) {
-		tare_fields_out_of_memory(fields);
-	}
-}
-
-static void decode_parts(struct tare_fields *fields, json_t *root, struct tare_result *result)
-{
-	json_t *list = tare_field_array(fields, root, "parts", true);
-
-	if (json_array_size(list) > MAXIMUM_PARTS)
-		tare_fields_fail(fields, "parts", "has more than %d documents", MAXIMUM_PARTS);
-	for (size_t i = 0; i < json_array_size(list) && fields->status == 0; i++) {
-		size_t mark = tare_fields_enter_element(fields, "parts", i);
-		decode_part(fields, tare_field_as_object(fields, json_array_get(list, i)), result);
-		tare_fields_leave(fields, mark);
-	}
-}
-
 int tare_result_read_json(const char *text, size_t length, struct tare_result **result,
                           struct tare_error *error)
 {
@@ -242,7 +151,7 @@ int tare_result_read_json(const char *text, size_t length, struct tare_result **
 	if (status == 0) {
 		read = tare_result_new("");
 		if (read)
-			decode_document(&fields, root, read, true);
+			tare_json_read_record(&fields, &tare_document_record, root, read);
 		else
 			tare_fields_out_of_memory(&fields);
 		if (fields.status == 0 && tare_result_status(read) < 0)

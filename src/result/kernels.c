@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "result/kernels.h"
 
+#include "base/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,13 +30,13 @@ struct tare_kernel_list *tare_kernel_list_new(const char *file)
 
 struct tare_kernel_entry *tare_kernel_list_add(struct tare_kernel_list *list, const char *name)
 {
-	struct tare_kernel_entry *grown = reallocarray(list->at, list->count + 1, sizeof *grown);
+	struct tare_kernel_entry *grown = tare_grow(list->at, list->count, sizeof *grown);
 
 	if (!grown)
 		return NULL;
 	list->at = grown;
 	grown += list->count;
-	*grown = (struct tare_kernel_entry){ .name = strdup(name) };
+	grown->name = strdup(name);
 	if (!grown->name)
 		return NULL;
 	for (int i = 0; i < TARE_KERNEL_VALUE_COUNT; i++)

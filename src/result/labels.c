@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "result/grow.h"
+#include "base/room.h"
 #include "result/parts.h"
 #include "result/result.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-void *tare_grow(void *array, size_t count, size_t size)
-{
-	char *grown = array;
-
-	if ((count & (count - 1)) == 0) {
-		size_t capacity = count ? 2 * count : 1;
-		if (capacity < count)
-			return NULL;
-		grown = reallocarray(array, capacity, size);
-		if (!grown)
-			return NULL;
-	}
-	memset(grown + count * size, 0, size);
-	return grown;
-}
 
 int tare_set_string(char **field, const char *text)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "result/result.h"
 
-#include "result/grow.h"
+#include "base/room.h"
 #include "result/parts.h"
 
 #include <errno.h>

@@ -5,7 +5,18 @@
 
 const char *tare_cell_absence_sign(enum tare_cell_absence why)
 {
-	return why == TARE_LEFT_TO_RUNTIME ? "auto" : "–";
+	switch (why) {
+	case TARE_LEFT_TO_RUNTIME:
+		return "auto";
+	case TARE_NOT_MEASURED:
+		return "n/a";
+	case TARE_NOT_ASKED:
+		return "";
+	case TARE_WRONG_DATA:
+		return "WRONG";
+	default:
+		return "–";
+	}
 }
 
 // ---- kinds of figures
@@ -30,6 +41,9 @@ static const struct {
 	[TARE_SHOWN_TREND] = { "trend", "1", TARE_STORED_REAL },
 	[TARE_SHOWN_RATE] = { "rate", "B/s", TARE_STORED_REAL },
 	[TARE_SHOWN_NUMBER] = { "number", "", TARE_STORED_REAL },
+	[TARE_SHOWN_SHORT] = { "short", "", TARE_STORED_REAL },
+	[TARE_SHOWN_RATIO] = { "ratio", "1", TARE_STORED_REAL },
+	[TARE_SHOWN_PERCENT] = { "percent", "%", TARE_STORED_REAL },
 	[TARE_SHOWN_TRUTH] = { "truth", "", TARE_STORED_INTEGER },
 	[TARE_SHOWN_SIZES] = { "sizes", "", TARE_STORED_TEXT },
 	[TARE_SHOWN_HASH] = { "hash", "", TARE_STORED_TEXT },
@@ -65,6 +79,13 @@ struct tare_cell_value tare_column_value(const struct tare_column *column, const
 {
 	return tare_column_group_known(column->in, source, row) ? column->value(source, row)
 	                                                        : tare_absent(TARE_NOT_KNOWN);
+}
+
+struct tare_cell_value tare_column_value_at(const struct tare_column *column, const void *source,
+                                            const void *row, size_t at)
+{
+	return column->times ? column->value_at(source, row, at)
+	                     : tare_column_value(column, source, row);
 }
 
 // What follows the group's id and "_".

@@ -27,12 +27,16 @@ enum tare_cell_absence {
 	TARE_NOT_TOLD,        // the driver does not say
 	TARE_NOT_THERE,       // there is no such thing
 	TARE_LEFT_TO_RUNTIME, // the program left the choice to the runtime
+	TARE_NOT_MEASURED,    // it was asked for, and a reason is told elsewhere
+	TARE_NOT_ASKED,       // there is nothing to say
+	TARE_WRONG_DATA,      // there is a figure, of data that came out wrong
 };
-// What a person reads in its place: "–" or "auto".
+// What a person reads in its place: "–", "auto", "n/a", nothing, "WRONG".
 const char *tare_cell_absence_sign(enum tare_cell_absence why);
 
 struct tare_cell_value {
 	enum tare_cell_is is;
+	bool unsure; // a figure that is not known as well as was wanted: texts put a "*" behind it
 	union {
 		enum tare_cell_absence why;
 		int64_t integer;
@@ -120,6 +124,9 @@ enum tare_shown {
 	TARE_SHOWN_TREND,    // number, a change: 0.1 is 10 % more
 	TARE_SHOWN_RATE,     // number, bytes a second
 	TARE_SHOWN_NUMBER,   // number
+	TARE_SHOWN_SHORT,    // number, in at most seven columns
+	TARE_SHOWN_RATIO,    // number, "1.50"
+	TARE_SHOWN_PERCENT,  // number, of a hundred: "61 %"
 	TARE_SHOWN_TRUTH,    // true or false
 	TARE_SHOWN_SIZES,    // up to 3 integers
 	TARE_SHOWN_HASH,     // integer of 64 bits, in hexadecimal
@@ -182,6 +189,11 @@ struct tare_column {
 	bool (*cell)(const struct tare_cell_text *cell);
 	// What follows the figure in a text, "*"; may be NULL.
 	const char *(*mark)(const void *source, const void *row);
+	// A column that is there several times, by what the rows are of: how often, the title of
+	// the one `at` (text has room for 64 characters), and its value. NULL: it is there once.
+	size_t (*times)(const void *source);
+	const char *(*title_at)(const void *source, size_t at, char *text);
+	struct tare_cell_value (*value_at)(const void *source, const void *row, size_t at);
 	// The JSON of a nested column; `nested_on` says that it is rows of the same table, with
 	// the columns that are on that.
 	struct json_t *(*nested)(void *json, const void *source, const void *row);
@@ -202,6 +214,9 @@ struct tare_table {
 // The value of a column; absent where its group is not known.
 struct tare_cell_value tare_column_value(const struct tare_column *column, const void *source,
                                          const void *row);
+// The same of the column's repetition `at`; of a column that is there once, its value.
+struct tare_cell_value tare_column_value_at(const struct tare_column *column, const void *source,
+                                            const void *row, size_t at);
 // Whether what `group` has is known of a row; NULL is the row itself.
 bool tare_column_group_known(const struct tare_column_group *group, const void *source,
                              const void *row);

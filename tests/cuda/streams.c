@@ -190,7 +190,10 @@ static void ranges(int n)
 	for (int i = 0; i < n; i++) {
 		NVTX_GET(0, push_a, "pushed");
 		launch(empty, streams[0]);
+		NVTX_GET(0, push_a, "inner");
 		launch(other, streams[0]);
+		DO(cuMemsetD32Async, second, 7, BYTES / 16, streams[0]);
+		NVTX_GET(0, pop);
 		NVTX_GET(0, pop);
 		launch(other, streams[0]);
 	}

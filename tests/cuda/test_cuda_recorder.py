@@ -2,6 +2,7 @@
 """CUDA programs, recorded on the stand-ins for the driver and CUPTI: every command is there once, its device
 times are the script's, and the program does what it does without tare."""
 import collections
+import csv
 import os
 import pathlib
 import shutil
@@ -303,13 +304,23 @@ def test_who_has_no_managed_memory_is_not_told(on):
     assert report["devices"][0]["managed_memory"] is None
 
 
-def test_kernels_belong_to_the_nvtx_range_that_launched_them(on):
-    report = on.report(on.record([STREAMS, "ranges=5"]).folder)
-    phases = {phase["name"]: phase for phase in report["phases"]}
-    pushed, ranged = phases["pushed"], phases["ranged"]
-    assert (pushed["count"], pushed["commands"], pushed["kernels"]) == (5, 10, 10)
-    assert pushed["kernel_ns"] == pytest.approx(5 * (50000 + 70000), abs=20)
-    assert (ranged["kernels"], ranged["kernel_ns"]) == (1, pytest.approx(50000, abs=2))
+def test_what_an_nvtx_range_launched_is_its_own(on, tmp_path):
+    """Of nested ranges a command is both's, and the inner one launched it. It may run when both are over."""
+    done = on.record([STREAMS, "ranges=5"])
+    phases = {phase["name"]: phase for phase in on.report(done.folder)["phases"]}
+    empty_ns, other_ns, fill_ns = 50000, 70000, transfer_ns(19, MIB // 4)
+    for name, count, commands, kernels, kernel_ns, launched_ns, self_ns in (
+            ("pushed", 5, 15, 10, empty_ns + other_ns, empty_ns + other_ns + fill_ns, empty_ns),
+            ("inner", 5, 10, 5, other_ns, other_ns + fill_ns, other_ns + fill_ns), ("ranged", 1, 1, 1, empty_ns, empty_ns, empty_ns)):
+        row = phases[name]
+        assert [row[key] for key in ("count", "commands", "timed", "kernels")] == [count, commands, commands, kernels]
+        assert [row[key] / count for key in ("kernel_ns", "launched_ns", "launched_self_ns")] == pytest.approx(
+            [kernel_ns, launched_ns, self_ns], abs=4)
+    assert run([on.tare, "export", done.folder, "--csv", tmp_path / "tables"]).status == 0
+    rows = {name: list(csv.DictReader((tmp_path / f"tables/{name}.csv").open())) for name in ("phase", "command")}
+    name_of = {row["phase"]: row["name"] for row in rows["phase"]} | {"": "none"}
+    assert [(row["kind"], name_of[row["phase"]]) for row in rows["command"]] == 5 * [
+        ("kernel", "pushed"), ("kernel", "inner"), ("fill", "inner"), ("kernel", "none")] + [("kernel", "ranged")]
 
 
 def test_streams_have_their_priority(on):

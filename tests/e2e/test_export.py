@@ -298,6 +298,16 @@ def test_phases_and_waits_are_what_the_tables_say(tare, made, tmp_path):
             row["thread"] == phase["thread"] and int(phase["from_ns"]) <= int(row["enter_ns"]) < int(phase["to_ns"]))
     answer = query(tmp_path / "out.db", "Commands and kernel time by phase")
     assert {row["name"]: row["kernel_ns"] for row in answer} == kernel_ns and sum(kernel_ns.values()) > 0
+    launched = collections.Counter()
+    for command in commands.values():
+        open_ones = [phase for phase in read_csv(tmp_path / "tables" / "phase.csv")
+                     if phase["instant"] == "0" and phase["thread"] == command["thread"] and
+                     int(phase["from_ns"]) <= int(command["enter_ns"]) < int(phase["to_ns"])]
+        last = max(open_ones, key=lambda phase: (int(phase["from_ns"]), int(phase["phase"])), default=None)
+        assert command["phase"] == (last["phase"] if last else "")
+        launched[last["name"] if last else None] += int(command["end_ns"] or 0) - int(command["start_ns"] or 0)
+    answer = query(tmp_path / "out.db", "Device time by the phase that launched it")
+    assert {row["phase"]: row["device_ns"] for row in answer} == launched and sum(launched.values()) > 0
 
 
 def same(value, kept=None):

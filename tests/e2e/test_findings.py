@@ -16,7 +16,8 @@ pytestmark = built()
 TABLE = pathlib.Path(__file__).parents[2] / "docs/findings.md"
 # Others run on the serial device, which is steady. These need a host that runs beside the device, or
 # several units.
-BESIDE = ("under-filled-device", "idle-host-waits", "synchronize-drains", "host-polling", "matmul", "pipeline")
+BESIDE = ("under-filled-device", "idle-host-waits", "synchronize-drains", "host-polling", "matmul", "pipeline",
+          "start-up-host", "tear-down")
 # What these copy is compared.
 CONTENTS = ("duplicate-transfers", "ping-pong")
 # On a busy machine a program is stopped at any moment, and that is then what is found.

@@ -45,10 +45,14 @@ def test_every_finding_is_tried_or_says_why_not():
 
 
 @pytest.mark.parametrize("outcome, faults", [
-    (Outcome(8, 10, 12, 10, 0), 0), (Outcome(0, 0, 0, 1.9, 0), 0), (Outcome(0, 12.4, 12.4, 10, 0), 0),
-    (Outcome(0, 12.6, 12.6, 10, 0), 1), (Outcome(0, 7.4, 10, 10, 0), 1), (Outcome(10.6, 11, 12, 10, 0), 1),
+    (Outcome(8, 10, 12, 10, 0), 0), (Outcome(0, 0, 0, 1.9, 0), 0), (Outcome(1, 12.4, 12.4, 10, 0), 0),
+    (Outcome(1, 12.6, 12.6, 10, 0), 1), (Outcome(0, 7.4, 10, 10, 0), 1), (Outcome(10.6, 11, 12, 10, 0), 1),
     (Outcome(0, 10, 22.1, 10, 0), 1), (Outcome(20, 20, 20, 4, 0), 3), (Outcome(0, 6, 10, 10, 0, True), 0),
-    (Outcome(0, 13, 13, 10, 0, True), 1)])
+    (Outcome(0, 13, 13.1, 10, 0, True), 1),
+    # The gain is above the high end.
+    (Outcome(0, 7, 7, 10, 0), 1), (Outcome(0, 8, 8, 10, 0), 0), (Outcome(6, 7, 7.9, 10, 0, True), 1),
+    # No more than an upper end is promised.
+    (Outcome(0, 20, 20, 10, 0), 0), (Outcome(0, 23, 23, 10, 0), 1), (Outcome(0, 20, 20.1, 10, 0), 1)])
 def test_a_broken_promise_is_told(outcome, faults):
     assert len(outcome.faults()) == faults
 

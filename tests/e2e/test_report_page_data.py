@@ -181,6 +181,14 @@ def test_a_made_trace(page_of, long_trace):
     assert {timeline.header["strings"][name] for name in timeline.phases.name} <= {"run", "step", "exchange"}
     assert [q["number"] for q in timeline.header["queues"]] == [1, 2, 3]
     assert set(timeline.commands.engine) == {0, 1, 2}
+    phases = timeline.phases
+    launched = 0
+    for thread, enter, phase in zip(timeline.commands.thread, timeline.commands.enter, timeline.commands.phase):
+        of_it = [row for row in range(phases.count) if phases.thread[row] == thread and not phases.flags[row] & 1 and
+                 phases.columns["from"][row] <= enter < phases.to[row]]
+        assert phase == max(of_it, key=lambda row: (phases.columns["from"][row], row), default=None)
+        launched += phase is not None
+    assert launched > 1000
 
 
 @pytest.mark.skipif(not NODE, reason="there is no node to run web/run_rows.js outside of a browser")

@@ -116,6 +116,59 @@ def test_a_part_is_a_whole_document_without_parts(path, value):
     assert validate.faults(broken)
 
 
+def _object(schema, part):
+    """The schema of the object, or of a list's objects, in a part of the schema."""
+    if "$ref" in part:
+        return _object(schema, schema["$defs"][part["$ref"].rsplit("/", 1)[1]])
+    if "items" in part:
+        return _object(schema, part["items"])
+    found = [_object(schema, one) for one in part.get("oneOf", [])]
+    return max(found, key=lambda one: len(one.get("properties", {})), default=part)
+
+
+def _takes_null(schema, part):
+    if "$ref" in part:
+        return _takes_null(schema, schema["$defs"][part["$ref"].rsplit("/", 1)[1]])
+    return "null" in part.get("type", []) or any(_takes_null(schema, one) for one in part.get("oneOf", []))
+
+
+def _differences(schema, fields, part, place):
+    """Where the schema and the list of fields by which tare writes and reads say different things."""
+    keys = [field["key"] for field in fields if field["key"]]
+    properties = part["properties"]
+    if len(keys) == len(fields) and set(keys) != set(properties):
+        yield f"{place}: {set(keys) ^ set(properties)}"
+    for field in fields:
+        key, here = field["key"], f"{place}.{field['key']}"
+        if not key or key not in properties:
+            continue
+        if field["left_out"] == (key in part["required"]) and key != "cells":
+            yield f"{here}: required in one of both only"
+        if field["words"] and not set(field["words"]) <= set(properties[key].get("enum", [properties[key].get("const")])):
+            yield f"{here}: {field['words']}"
+        if field["null"] and not field["left_out"] and not _takes_null(schema, properties[key]) and \
+                (place, key) not in READ_AS_NULL:
+            yield f"{here}: null is not in the schema"
+        if field["of"]:
+            yield from _differences(schema, field["of"], _object(schema, properties[key]), here)
+
+
+# A reader takes less here than tare writes.
+READ_AS_NULL = {(".device.engines", "title"), (".devices.engines", "title"), (".device", "engines"), (".devices", "engines"),
+                (".device.kernels", "kernels"), (".devices.kernels", "kernels"), (".telemetry", "absent"), ("", "cells")}
+
+
+def test_the_schema_has_the_fields_by_which_tare_writes_and_reads(written):
+    schema = validate.load(validate.SCHEMA)
+    fields = json.loads(written["fields"].read_text())
+    assert len(fields) > 15 and not list(_differences(schema, fields, schema, ""))
+    # It can fail: a field more, one less, another word.
+    more = [*fields, {**fields[0], "key": "surprise"}]
+    less = [field for field in fields if field["key"] != "host"]
+    for broken in (more, less, [{**field, "left_out": True} for field in fields]):
+        assert list(_differences(schema, broken, schema, ""))
+
+
 def test_devices_lists_devices_instead_of_cells():
     document = validate.load(CORPUS / "devices.json")
     for key in ("devices", "absences"):

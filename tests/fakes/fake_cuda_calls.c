@@ -244,6 +244,18 @@ cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **dat
 	return leave(ABI_SUCCESS);
 }
 
+FAKE_EXPORT cu_result cuMemGetAddressRange_v2(cu_pointer *start, size_t *bytes, cu_pointer within);
+cu_result cuMemGetAddressRange_v2(cu_pointer *start, size_t *bytes, cu_pointer within)
+{
+	ENTER_CONTEXT();
+	const struct range *range = range_of(AT(within));
+	if (!range)
+		return leave(500);
+	*start = (cu_pointer)(uintptr_t)range->at;
+	*bytes = range->bytes;
+	return leave(ABI_SUCCESS);
+}
+
 // ---- who is let in with the first cuInit
 
 void let_in(void)

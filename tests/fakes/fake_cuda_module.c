@@ -265,13 +265,30 @@ static bool right_grid(const struct cu_function_object *function, const unsigned
 	       items <= (uint64_t)largest_group(function) && shared_bytes <= 49152;
 }
 
+// Those of a buffer, which `extra` names: 1 and the buffer, 2 and where its size stands, 0.
+static void take_buffer(const struct cu_function_object *function, void **extra, struct op *op)
+{
+	const char *buffer = NULL;
+	size_t bytes = 0;
+
+	for (; *extra; extra += 2)
+		if ((uintptr_t)*extra == 1)
+			buffer = extra[1];
+		else
+			bytes = *(const size_t *)extra[1];
+	if (buffer && bytes >= function->parameter_bytes)
+		memcpy(op->arguments, buffer, function->parameter_bytes);
+}
+
 static void take_arguments(const struct cu_function_object *function, void **parameters,
-                           struct op *op)
+                           void **extra, struct op *op)
 {
 	op->arguments = calloc(1, function->parameter_bytes + 1);
 	op->parameter_count = function->parameter_count;
 	memcpy(op->parameters, function->parameters, sizeof op->parameters);
-	for (size_t i = 0; i < op->parameter_count; i++)
+	if (extra)
+		take_buffer(function, extra, op);
+	for (size_t i = 0; parameters && i < op->parameter_count; i++)
 		memcpy(op->arguments + op->parameters[i].offset, parameters[i],
 		       op->parameters[i].bytes);
 }
@@ -333,7 +350,7 @@ cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned i
 	struct op *made = NULL;
 
 	ENTER_CONTEXT();
-	if (extra || (function->parameter_count && !parameters) ||
+	if ((extra && parameters) || (function->parameter_count && !parameters && !extra) ||
 	    !right_grid(function, groups, size, shared_bytes))
 		return leave(ABI_INVALID_VALUE);
 	if (function->module->device != current->device)
@@ -345,7 +362,7 @@ cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned i
 	memcpy(op.grid, groups, sizeof groups);
 	memcpy(op.block, size, sizeof size);
 	snprintf(op.name, sizeof op.name, "%.63s", function->name);
-	take_arguments(function, parameters, &op);
+	take_arguments(function, parameters, extra, &op);
 	kernel_cost(current->device, &op, (uint64_t)groups_x * groups_y * groups_z,
 	            (uint64_t)size_x * size_y * size_z);
 	count_launch(&op);

@@ -4,14 +4,17 @@
 //  - an image for values is made for the metrics whose size was asked for last: of another size it
 //    is refused;
 //  - what an enabled profiler counted first it counts for ever: values of others are no numbers;
+//  - metrics that are added together share passes, what is added later begins a new one; in user
+//    replay each start counts the next pass, and values of the others are no numbers;
 //  - each launch between start and stop is a range; those beyond the most are lost without a word;
 //  - started while a stream captures, it breaks the capture: here that ends the program.
 // A value follows from the metric's and the kernel's name (fake_cupti_value), so that tests know
 // it.
 //
 // TARE_FAKE_CUPTI may hold: refuse=CODE (of the enabling), lacks=WORD (metrics with this in their
-// names are not there), pass=N (so many metrics a pass; default 24), fail=N (of so many starts each
-// last one fails), slow (other threads' launches may come before the one that is meant).
+// names are not there), merges (all metrics share passes), pass=N (so many metrics a pass; default
+// 24), fail=N (of so many starts each last one fails), slow (other threads' launches may come
+// before the one that is meant).
 #include "backend/cuda/cupti_profiler_abi.h"
 #include "fake_cupti.h"
 
@@ -30,14 +33,18 @@ enum { INVALID_PARAMETER = 1, UNKNOWN = 999, MOST = 64, NAME = 128 };
 
 struct host {
 	char names[MOST][NAME];
+	uint32_t pass_of[MOST];
 	size_t count;
+	uint32_t passes;
 };
 struct config {
 	uint32_t magic, passes, count;
 	uint64_t hashes[MOST];
+	uint32_t pass_of[MOST];
 };
 struct data {
-	uint32_t magic, ranges, count, counted;
+	uint32_t magic, ranges, count, counted,
+	    passes; // passes: those that were counted, a bit each
 	uint64_t hashes[MOST];
 	uint32_t most;
 	char kernels[4][NAME];
@@ -48,13 +55,15 @@ static struct {
 	bool enabled, started;
 	pid_t process;
 	const struct config *config; // the first since it was enabled
+	int replay;
+	uint32_t pass; // the next, in user replay
 	struct data *data;
 	size_t asked_bytes; // for an image's metrics, last
 	struct data asked;
 	uint32_t starts;
 	struct {
 		int refuse, pass, fail;
-		bool slow;
+		bool slow, merges;
 		char lacks[32];
 	} script;
 } self;
@@ -73,6 +82,7 @@ static void read_script(void)
 	self.script.pass = word_value(words, "pass=", 24);
 	self.script.fail = word_value(words, "fail=", 0);
 	self.script.slow = strstr(words, "slow");
+	self.script.merges = strstr(words, "merges");
 	lacks = strstr(words, "lacks=");
 	if (lacks)
 		sscanf(lacks + strlen("lacks="), "%31s", self.script.lacks);
@@ -139,8 +149,13 @@ cupti_result cuptiProfilerHostConfigAddMetrics(struct profiler_metrics *paramete
 	for (size_t i = 0; i < parameters->count; i++)
 		if (!is_known(parameters->names[i]))
 			return INVALID_PARAMETER;
-	for (size_t i = 0; i < parameters->count && host->count < MOST; i++)
+	for (size_t i = 0; i < parameters->count && host->count < MOST; i++) {
+		size_t place = self.script.merges ? host->count : i;
+		bool begins = place % (size_t)self.script.pass == 0;
+		host->passes += begins;
+		host->pass_of[host->count] = host->passes - 1;
 		snprintf(host->names[host->count++], NAME, "%s", parameters->names[i]);
+	}
 	return ABI_CUPTI_SUCCESS;
 }
 
@@ -156,10 +171,11 @@ cupti_result cuptiProfilerHostGetConfigImage(struct profiler_config_image *param
 	struct config config = { .magic = CONFIG, .count = (uint32_t)host->count };
 	if (parameters->image_bytes < sizeof config)
 		return INVALID_PARAMETER;
-	config.passes =
-	    (uint32_t)((host->count + (size_t)self.script.pass - 1) / (size_t)self.script.pass);
-	for (size_t i = 0; i < host->count; i++)
+	config.passes = host->passes;
+	for (size_t i = 0; i < host->count; i++) {
 		config.hashes[i] = hash_of(host->names[i]);
+		config.pass_of[i] = host->pass_of[i];
+	}
 	memcpy(parameters->image, &config, sizeof config);
 	return ABI_CUPTI_SUCCESS;
 }
@@ -178,6 +194,15 @@ static bool has(const uint64_t *hashes, uint32_t count, uint64_t hash)
 	return false;
 }
 
+// Whether the metric is the configuration's, and its pass was counted.
+static bool was_counted(const struct data *data, uint64_t hash)
+{
+	for (uint32_t i = 0; self.config && i < self.config->count; i++)
+		if (self.config->hashes[i] == hash && data->passes >> self.config->pass_of[i] & 1)
+			return has(data->hashes, data->count, hash);
+	return false;
+}
+
 cupti_result cuptiProfilerHostEvaluateToGpuValues(struct profiler_values *parameters)
 {
 	const struct data *data = (const void *)parameters->data;
@@ -185,8 +210,7 @@ cupti_result cuptiProfilerHostEvaluateToGpuValues(struct profiler_values *parame
 		return INVALID_PARAMETER;
 	for (size_t i = 0; i < parameters->count; i++) {
 		uint64_t hash = hash_of(parameters->names[i]);
-		bool there = has(data->hashes, data->count, hash) && self.config &&
-		             has(self.config->hashes, self.config->count, hash);
+		bool there = was_counted(data, hash);
 		parameters->values[i] =
 		    there ? fake_cupti_value(parameters->names[i], data->kernels[parameters->range])
 		          : __builtin_nan("");
@@ -213,6 +237,7 @@ cupti_result cuptiRangeProfilerDisable(struct profiler_one *parameters)
 		return INVALID_PARAMETER;
 	self.enabled = self.started = false;
 	self.config = NULL;
+	self.pass = 0;
 	return ABI_CUPTI_SUCCESS;
 }
 
@@ -242,8 +267,11 @@ cupti_result cuptiRangeProfilerSetConfig(struct profiler_config *parameters)
 	struct data *data = (void *)parameters->data;
 	if (!self.enabled || self.started || config->magic != CONFIG || data->magic != DATA ||
 	    parameters->range != ABI_PROFILER_AUTO_RANGE ||
-	    parameters->replay != ABI_PROFILER_KERNEL_REPLAY || parameters->ranges > data->most)
+	    (parameters->replay != ABI_PROFILER_KERNEL_REPLAY &&
+	     parameters->replay != ABI_PROFILER_USER_REPLAY) ||
+	    parameters->ranges > data->most)
 		return INVALID_PARAMETER;
+	self.replay = self.config ? self.replay : parameters->replay;
 	self.config = self.config ? self.config : config;
 	self.data = data;
 	return ABI_CUPTI_SUCCESS;
@@ -269,6 +297,8 @@ void fake_cupti_launched(const char *kernel)
 		return;
 	snprintf(self.data->kernels[self.data->counted++ % 4], NAME, "%s", kernel);
 	self.data->ranges++;
+	self.data->passes =
+	    self.replay == ABI_PROFILER_USER_REPLAY ? UINT32_C(1) << self.pass : UINT32_MAX;
 }
 
 cupti_result cuptiRangeProfilerStop(struct profiler_stop *parameters)
@@ -276,7 +306,10 @@ cupti_result cuptiRangeProfilerStop(struct profiler_stop *parameters)
 	if (parameters->profiler != &self || !self.started)
 		return INVALID_PARAMETER;
 	self.started = false;
-	parameters->all_passes = 1;
+	if (self.replay == ABI_PROFILER_USER_REPLAY)
+		self.pass = (self.pass + 1) % self.config->passes;
+	parameters->pass = self.pass;
+	parameters->all_passes = self.pass == 0;
 	return ABI_CUPTI_SUCCESS;
 }
 

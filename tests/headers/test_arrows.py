@@ -41,7 +41,7 @@ ROOMS = {
         "findings/execution": {"findings", "core", "recording", "ledger", "tables", "whatif"},
     },
     "report": {"": {"terminal"}, "terminal": set(), "core": {"terminal"}, "tables": {"core", "terminal"},
-               "result": {"", "terminal"}, "run": {"", "terminal", "core", "tables"},
+               "result": {"", "terminal", "core"}, "run": {"", "terminal", "core", "tables"},
                "hotspots": {"", "terminal", "core", "tables", "run"}, "page": {"", "core", "tables", "run", "hotspots"}},
     "measure": {
         "devices": set(), "host": set(), "core": {"devices", "host"}, "latency": CORE, "bandwidth": CORE, "peak": CORE,

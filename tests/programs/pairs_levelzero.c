@@ -17,6 +17,8 @@
 #define GROUP 16u
 #define SMALL_LAUNCHES 2000u
 enum { KEPT = 24 };
+// What the host does before the first command, or behind the last, in pieces.
+enum { HOST_PIECES = 10, PIECE_US = 80000, PIECE_TURNS = 300000 };
 #define LIMIT_NS (60 * UINT64_C(1000000000))
 
 static struct device device;
@@ -32,6 +34,9 @@ static bool raise_it, fix_it, keeps; // keeps: modules are made to be destroyed
 static ze_module_handle_t kept[KEPT];
 // modules are to be, and were, built for so long before the first command
 static long build_us, built_us;
+// so many pieces are to be prepared before the first command; what it took until then
+static int prepared;
+static long started_us;
 
 static long now_us(void)
 {
@@ -263,6 +268,38 @@ static void start_up_builds(void)
 	} while (!raise_it && now_us() - from < 8 * built_us);
 }
 
+// All pieces are prepared before the first is enqueued, or each beside the one before it.
+static void start_up_host(void)
+{
+	long from = now_us();
+
+	for (int i = 0; i < HOST_PIECES; i++) {
+		if (fix_it)
+			compute(PIECE_US);
+		run(PIECE_TURNS);
+	}
+	finish();
+	while (!raise_it && !fix_it && now_us() - from < 8 * started_us) {
+		run(PIECE_TURNS);
+		finish();
+	}
+}
+
+// The results of all pieces are computed on at the end, or those of each beside the next one.
+static void tear_down(void)
+{
+	for (int i = 0; i < HOST_PIECES; i++) {
+		run(PIECE_TURNS);
+		if (fix_it && i > 0)
+			compute(PIECE_US);
+		finish();
+	}
+	for (int i = 0; raise_it && i < HOST_PIECES; i++)
+		compute(PIECE_US);
+	if (fix_it)
+		compute(PIECE_US);
+}
+
 static void queries_in_loop(void)
 {
 	ze_device_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES };
@@ -464,6 +501,8 @@ static const struct {
 	{ "synchronize-drains", synchronize_drains },
 	{ "idle-host-builds", idle_host_builds },
 	{ "start-up-builds", start_up_builds },
+	{ "start-up-host", start_up_host },
+	{ "tear-down", tear_down },
 	{ "queries-in-loop", queries_in_loop },
 	{ "releases-in-loop", releases_in_loop },
 	{ "idle-host-sleeps", idle_host_sleeps },
@@ -500,6 +539,7 @@ static void keep_modules(void)
 
 static void open_pair(const char *kernels)
 {
+	long begun = now_us();
 	device = open_device();
 	long from = now_us();
 	while (now_us() - from < build_us)
@@ -516,6 +556,9 @@ static void open_pair(const char *kernels)
 	memory = memory_of(&device, DEVICE, AGAIN);
 	host = memory_of(&device, HEAP, AGAIN);
 	memset(host, 1, AGAIN);
+	for (int i = 0; i < prepared; i++)
+		compute(PIECE_US);
+	started_us = now_us() - begun;
 	// What is judged begins with this, which is small: ze-cpu fills no faster than this
 	// machine.
 	check(zeCommandListAppendMemoryFill(list, memory, "", 1, ITEMS, NULL, 0, NULL),
@@ -545,6 +588,7 @@ int main(int count, char **arguments)
 			continue;
 		keeps = pairs[i].go == releases_in_loop;
 		build_us = raise_it && pairs[i].go == start_up_builds ? 1500000 : 0;
+		prepared = raise_it && pairs[i].go == start_up_host ? HOST_PIECES : 0;
 		open_pair(getenv("PAIRS_KERNELS"));
 		stopwatch_start();
 		pairs[i].go();

@@ -17,6 +17,8 @@
 #define SMALL_ITEMS 64
 #define MOST_ITEMS (SMALL_LAUNCHES * SMALL_ITEMS)
 enum { KEPT = 60 };
+// What the host does before the first command, or behind the last, in pieces.
+enum { HOST_PIECES = 10, PIECE_US = 80000, PIECE_TURNS = 3000000 };
 
 static const char source[] =
     "kernel void spin(global int *a, int turns)\n"
@@ -36,6 +38,9 @@ struct pair {
 	// programs are to be, and were, built for so long before the first command
 	long build_us, built_us;
 	bool keeps; // programs are made to be released
+	// so many objects are to be made, and pieces prepared, before the first command
+	int made_again, prepared;
+	long started_us; // that it took until the first command
 	cl_program kept[KEPT];
 };
 
@@ -102,10 +107,25 @@ static void keep_programs(struct pair *pair)
 	free(binary);
 }
 
+// Makes memory of the host's data over and over, and uses none of it.
+static void make_again(const struct pair *pair)
+{
+	static char data[4 << 20];
+	cl_int status;
+
+	for (int i = 0; i < pair->made_again; i++) {
+		cl_mem made = clCreateBuffer(pair->program.context, CL_MEM_COPY_HOST_PTR,
+		                             sizeof data, data, &status);
+		check(status, "clCreateBuffer");
+		check(clReleaseMemObject(made), "clReleaseMemObject");
+	}
+}
+
 static void open_pair(struct pair *pair, long salt)
 {
 	static const int zero;
 	cl_int status;
+	long begun = now_us();
 
 	// Not open_program, which enqueues: what is judged begins with the first enqueue.
 	cl_platform_id platform;
@@ -123,6 +143,10 @@ static void open_pair(struct pair *pair, long salt)
 	pair->built_us = now_us() - from;
 	if (pair->keeps)
 		keep_programs(pair);
+	make_again(pair);
+	for (int i = 0; i < pair->prepared; i++)
+		compute(PIECE_US);
+	pair->started_us = now_us() - begun;
 	pair->kernel = clCreateKernel(pair->program.program, "spin", &status);
 	check(status, "clCreateKernel");
 	pair->memory = clCreateBuffer(pair->program.context, CL_MEM_READ_WRITE,
@@ -328,6 +352,58 @@ static void start_up_builds(struct pair *pair)
 	} while (!pair->raise && !pair->fixed && now_us() - from < 8 * pair->built_us);
 }
 
+// Work for one unit, so that the host has another one to compute on.
+static void run_piece(struct pair *pair)
+{
+	size_t items = 16, group = 16;
+
+	run_shape(pair, PIECE_TURNS, 1, &items, &group, NULL);
+	check(clFlush(pair->program.queue), "clFlush");
+}
+
+// The other one has so much to do that its start-up is little of it.
+static void start_up_calls(struct pair *pair)
+{
+	long from = now_us();
+
+	do {
+		run(pair, 50000);
+		finish(pair);
+	} while (!pair->raise && !pair->fixed && now_us() - from < 8 * pair->started_us);
+}
+
+// All pieces are prepared before the first is enqueued, or each beside the one before it.
+static void start_up_host(struct pair *pair)
+{
+	long from = now_us();
+
+	for (int i = 0; i < HOST_PIECES; i++) {
+		if (pair->fixed)
+			compute(PIECE_US);
+		run_piece(pair);
+	}
+	finish(pair);
+	while (!pair->raise && !pair->fixed && now_us() - from < 8 * pair->started_us) {
+		run_piece(pair);
+		finish(pair);
+	}
+}
+
+// The results of all pieces are computed on at the end, or those of each beside the next one.
+static void tear_down(struct pair *pair)
+{
+	for (int i = 0; i < HOST_PIECES; i++) {
+		run_piece(pair);
+		if (pair->fixed && i > 0)
+			compute(PIECE_US);
+		finish(pair);
+	}
+	for (int i = 0; pair->raise && i < HOST_PIECES; i++)
+		compute(PIECE_US);
+	if (pair->fixed)
+		compute(PIECE_US);
+}
+
 static void queries_in_loop(struct pair *pair)
 {
 	size_t bytes;
@@ -397,6 +473,9 @@ static const struct {
 	{ "synchronize-drains", synchronize_drains },
 	{ "idle-host-builds", idle_host_builds },
 	{ "start-up-builds", start_up_builds },
+	{ "start-up-calls", start_up_calls },
+	{ "start-up-host", start_up_host },
+	{ "tear-down", tear_down },
 	{ "queries-in-loop", queries_in_loop },
 	{ "releases-in-loop", releases_in_loop },
 	{ "idle-host-sleeps", idle_host_sleeps },
@@ -416,6 +495,10 @@ int main(int argument_count, char **arguments)
 			continue;
 		if (pair.raise && pairs[i].go == start_up_builds)
 			pair.build_us = 1500000;
+		if (pair.raise && pairs[i].go == start_up_calls)
+			pair.made_again = 2500;
+		if (pair.raise && pairs[i].go == start_up_host)
+			pair.prepared = HOST_PIECES;
 		pair.keeps = pairs[i].go == releases_in_loop;
 		open_pair(&pair, pair.raise && strcmp(pairs[i].name, "slow-first-use") == 0
 		                     ? now_us() % 1000000

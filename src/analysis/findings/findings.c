@@ -166,9 +166,18 @@ int tare_findings_find(const struct tare_recording *recording, const struct tare
                        const struct tare_ledgers *ledgers, const struct tare_tables *tables,
                        struct tare_findings *findings, struct tare_error *error)
 {
+	return tare_findings_find_knowing(recording, view, ledgers, tables, NULL, findings, error);
+}
+
+int tare_findings_find_knowing(const struct tare_recording *recording, const struct tare_view *view,
+                               const struct tare_ledgers *ledgers, const struct tare_tables *tables,
+                               const struct tare_findings_known *known,
+                               struct tare_findings *findings, struct tare_error *error)
+{
 	struct evaluation evaluation;
 	*findings = (struct tare_findings){ 0 };
 	int code = evaluation_open(&evaluation, recording, view, ledgers, tables, findings);
+	evaluation.known = known;
 	if (!code)
 		code = finding_leave_out_hashing(&evaluation);
 	if (!code)

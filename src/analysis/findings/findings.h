@@ -63,11 +63,31 @@ struct tare_findings {
 	size_t unjudged_count;
 };
 
+// What was measured of a device on this machine, in nanoseconds on the host's clock.
+struct tare_launch_costs {
+	const char *device;     // its name
+	double launch_ns;       // an empty kernel, one of many in a row
+	double graph_kernel_ns; // one of many in a graph
+	double graph_launch_ns; // launching a graph of one, beyond launching a kernel; at least 0
+	const char *measured;   // date; "": not known
+};
+
+// What is known beside the recording.
+struct tare_findings_known {
+	const struct tare_launch_costs *launches; // of so many devices
+	size_t launch_count;
+};
+
 // Judges a view; ledgers and tables are of the same view, phases of the whole recording. Returns 0
 // or -ENOMEM with *findings empty. Free with tare_findings_free.
 int tare_findings_find(const struct tare_recording *recording, const struct tare_view *view,
                        const struct tare_ledgers *ledgers, const struct tare_tables *tables,
                        struct tare_findings *findings, struct tare_error *error);
+// The same with what was measured beforehand; NULL: nothing.
+int tare_findings_find_knowing(const struct tare_recording *recording, const struct tare_view *view,
+                               const struct tare_ledgers *ledgers, const struct tare_tables *tables,
+                               const struct tare_findings_known *known,
+                               struct tare_findings *findings, struct tare_error *error);
 void tare_findings_free(struct tare_findings *findings);
 
 // What a place is: the name of a kernel, of the function of another command, or of a call. "" where

@@ -59,6 +59,7 @@ struct evaluation {
 	// What recording costs, calibrated; 0: not known. The second is of a command without times.
 	int64_t command_cost_ps, untimed_cost_ps, call_cost_ps;
 	bool cost_drowns; // recording cost too high to conclude: raise nothing but that
+	const struct tare_findings_known *known; // beside the recording; NULL: nothing
 	struct tare_findings *findings;
 	size_t room;
 };

@@ -237,8 +237,8 @@ static int write_plan(const struct tare_collect_options *options, uint32_t chose
 	static const struct tare_collected_cost costs[] = {
 		{ .most_ns = 3e9,
 		  .most_share = 0.3,
-		  .set_up_ns = 6e8,
-		  .launch_ns = 4e7,
+		  .set_up_ns = 9e8,
+		  .launch_ns = 2.5e7,
 		  .groups = 5,
 		  .most = 3 },
 		// Of Level Zero no device was measured: a query should take microseconds.

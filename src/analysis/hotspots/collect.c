@@ -12,28 +12,54 @@
 // By enum tare_trace_counter.
 static const enum tare_counter_role roles[] = {
 #define ROLE(name) [TARE_TRACE_COUNTER_##name] = TARE_COUNTER_##name
-	ROLE(DURATION_NS),        ROLE(CORES_ACTIVE_SHARE),
-	ROLE(ISSUE_SHARE),        ROLE(OCCUPANCY_SHARE),
-	ROLE(ELIGIBLE_WARPS),     ROLE(INSTRUCTIONS),
-	ROLE(LANE_INSTRUCTIONS),  ROLE(FLOP_FP16),
-	ROLE(FLOP_FP32),          ROLE(FLOP_FP64),
-	ROLE(PIPE_ALU_SHARE),     ROLE(PIPE_FMA_SHARE),
-	ROLE(PIPE_FP64_SHARE),    ROLE(PIPE_TENSOR_SHARE),
-	ROLE(PIPE_SPECIAL_SHARE), ROLE(PIPE_MEMORY_SHARE),
-	ROLE(L1_SHARE),           ROLE(L1_BYTES),
-	ROLE(L1_HIT_SHARE),       ROLE(SHARED_WAVEFRONTS),
-	ROLE(L2_SHARE),           ROLE(L1_READ_BYTES),
-	ROLE(L1_WRITE_BYTES),     ROLE(L2_BYTES),
-	ROLE(L2_MISS_BYTES),      ROLE(DEVICE_MEMORY_SHARE),
-	ROLE(DEVICE_READ_BYTES),  ROLE(DEVICE_WRITE_BYTES),
-	ROLE(HOST_READ_BYTES),    ROLE(HOST_WRITE_BYTES),
-	ROLE(PEER_READ_BYTES),    ROLE(PEER_WRITE_BYTES),
-	ROLE(CORE_ACTIVE_LEAST),  ROLE(CORE_ACTIVE_MEAN),
-	ROLE(CORE_ACTIVE_MOST),   ROLE(L2_TO_L1_SHARE),
-	ROLE(LOCAL_READ_BYTES),   ROLE(LOCAL_WRITE_BYTES),
+	ROLE(DURATION_NS),
+	ROLE(CORES_ACTIVE_SHARE),
+	ROLE(ISSUE_SHARE),
+	ROLE(OCCUPANCY_SHARE),
+	ROLE(ELIGIBLE_WARPS),
+	ROLE(INSTRUCTIONS),
+	ROLE(LANE_INSTRUCTIONS),
+	ROLE(FLOP_FP16),
+	ROLE(FLOP_FP32),
+	ROLE(FLOP_FP64),
+	ROLE(PIPE_ALU_SHARE),
+	ROLE(PIPE_FMA_SHARE),
+	ROLE(PIPE_FP64_SHARE),
+	ROLE(PIPE_TENSOR_SHARE),
+	ROLE(PIPE_SPECIAL_SHARE),
+	ROLE(PIPE_MEMORY_SHARE),
+	ROLE(L1_SHARE),
+	ROLE(L1_BYTES),
+	ROLE(L1_HIT_SHARE),
+	ROLE(SHARED_WAVEFRONTS),
+	ROLE(L2_SHARE),
+	ROLE(L1_READ_BYTES),
+	ROLE(L1_WRITE_BYTES),
+	ROLE(L2_BYTES),
+	ROLE(L2_MISS_BYTES),
+	ROLE(DEVICE_MEMORY_SHARE),
+	ROLE(DEVICE_READ_BYTES),
+	ROLE(DEVICE_WRITE_BYTES),
+	ROLE(HOST_READ_BYTES),
+	ROLE(HOST_WRITE_BYTES),
+	ROLE(PEER_READ_BYTES),
+	ROLE(PEER_WRITE_BYTES),
+	ROLE(CORE_ACTIVE_LEAST),
+	ROLE(CORE_ACTIVE_MEAN),
+	ROLE(CORE_ACTIVE_MOST),
+	ROLE(L2_TO_L1_SHARE),
+	ROLE(PIPE_INTEGER_MULTIPLY_SHARE),
+	ROLE(LOCAL_READ_BYTES),
+	ROLE(LOCAL_WRITE_BYTES),
 #undef ROLE
 };
 enum { COUNTERS = sizeof roles / sizeof *roles };
+
+// Of what is told of a launch not all is a counter.
+static bool is_counter(uint32_t counter)
+{
+	return counter > 0 && counter < COUNTERS && counter != TARE_TRACE_COUNTER_GIVEN_BYTES;
+}
 
 // What the recorder asks of Level Zero's metrics (src/guest/levelzero/counters/figures.c); CUDA's
 // range profiler is asked for all others.
@@ -105,6 +131,22 @@ static void add_value(struct tare_counted_kernel *kernel, const struct tare_reco
 	    value->launches == 1 ? figure : value->mean + (figure - value->mean) / value->launches;
 	value->least = fmin(value->least, figure); // of NaN and a number the number
 	value->most = fmax(value->most, figure);
+}
+
+// The mean over the counted launches.
+static void add_given(struct tare_collection *collection, struct tare_counted_kernel *kernel,
+                      double bytes)
+{
+	struct tare_collected *collected = &collection->kernels[kernel - collection->run.kernels];
+
+	if (!(bytes >= 0 && bytes < 0x1p63))
+		return;
+	collected->given++;
+	collected->given_bytes += (bytes - collected->given_bytes) / (double)collected->given;
+	kernel->compulsory_bytes = (uint64_t)llround(collected->given_bytes);
+	kernel->compulsory_missing =
+	    kernel->compulsory_bytes ? NULL
+	                             : "no argument is the address of memory that was allocated";
 }
 
 // Chips cannot read hits and all sectors in one pass: the share is of the means of two groups, and
@@ -186,7 +228,12 @@ static void apply_counting(struct tare_collection *collection, const struct tare
 			kernel->uncounted = TARE_UNCOUNTED_COOPERATIVE;
 		break;
 	case TARE_COUNTING_ABSENT:
-		for (size_t i = 0; counting->code < COUNTERS && i < collection->run.kernel_count;
+		for (size_t i = 0; counting->code == TARE_TRACE_COUNTER_GIVEN_BYTES &&
+		                   i < collection->run.kernel_count;
+		     i++)
+			collection->run.kernels[i].compulsory_missing =
+			    "the driver does not tell parameters (before CUDA 12.4)";
+		for (size_t i = 0; is_counter(counting->code) && i < collection->run.kernel_count;
 		     i++) {
 			struct tare_counter_value *value =
 			    &collection->run.kernels[i].values[roles[counting->code]];
@@ -245,7 +292,9 @@ static int add_values(struct tare_collection *collection, const struct tare_reco
 	for (size_t i = 0; i < counted->count_count; i++) {
 		struct tare_recorded_count count = counted->counts[i];
 		struct tare_counted_kernel *kernel = row_of(collection, counted, count.kernel);
-		if (!kernel || count.counter >= COUNTERS)
+		if (kernel && count.counter == TARE_TRACE_COUNTER_GIVEN_BYTES)
+			add_given(collection, kernel, count.value);
+		if (!kernel || !is_counter(count.counter))
 			continue;
 		kernel->uncounted = TARE_UNCOUNTED_NONE;
 		kernel->counted_launches += count.launch != last;

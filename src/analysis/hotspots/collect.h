@@ -22,6 +22,8 @@ struct tare_collected {
 	uint64_t in_graphs;   // within them
 	uint64_t overlapping; // of both, those that ran while a kernel of another queue did
 	bool chosen;
+	uint64_t given;     // counted launches of which it is known what they were given
+	double given_bytes; // their mean
 };
 
 struct tare_collection {

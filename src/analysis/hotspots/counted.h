@@ -49,10 +49,12 @@ enum tare_counter_role {
 	TARE_COUNTER_CORE_ACTIVE_LEAST, // busy cycles of the least busy core
 	TARE_COUNTER_CORE_ACTIVE_MEAN,
 	TARE_COUNTER_CORE_ACTIVE_MOST,
-	TARE_COUNTER_ELIGIBLE_WARPS,   // ready to issue in an active cycle of a scheduler; no share
-	TARE_COUNTER_L2_MISS_BYTES,    // of L2_BYTES, what was not in it
-	TARE_COUNTER_L2_TO_L1_SHARE,   // L2's way to the cores
-	TARE_COUNTER_LOCAL_READ_BYTES, // from local (shared) memory
+	TARE_COUNTER_ELIGIBLE_WARPS, // ready to issue in an active cycle of a scheduler; no share
+	TARE_COUNTER_L2_MISS_BYTES,  // of L2_BYTES, what was not in it
+	TARE_COUNTER_L2_TO_L1_SHARE, // L2's way to the cores
+	// the part of PIPE_FMA that does integer multiplications, too
+	TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE,
+	TARE_COUNTER_LOCAL_READ_BYTES,  // from local (shared) memory
 	TARE_COUNTER_LOCAL_WRITE_BYTES, // to it
 	TARE_COUNTER_ROLES,
 };
@@ -95,10 +97,13 @@ struct tare_counted_kernel {
 	uint64_t total_ns; // device time of all recorded launches; source: device timestamps
 	uint64_t mean_ns;  // of one recorded launch
 	double share;      // of the device time of all kernels recorded, 0 to 1
-	uint64_t compulsory_bytes;   // size of the memory that a launch was given; 0: not known
-	double occupancy_possible;   // warps that fit, per cent; NaN: not known
-	const char *occupancy_limit; // "registers", "shared memory", ...; NULL: not known
-	bool replayed;               // some counters come from a launch that was run more than once
+	// size of the memory that a launch was given: the allocations that its arguments point
+	// into, which may be more than it needs; 0: not known
+	uint64_t compulsory_bytes;
+	const char *compulsory_missing; // why it is not known; NULL: nobody asked, or it is
+	double occupancy_possible;      // warps that fit, per cent; NaN: not known
+	const char *occupancy_limit;    // "registers", "shared memory", ...; NULL: not known
+	bool replayed; // some counters come from a launch that was run more than once
 	enum tare_uncounted uncounted;
 	struct tare_counter_value values[TARE_COUNTER_ROLES];
 };

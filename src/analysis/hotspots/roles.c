@@ -54,6 +54,8 @@ const struct tare_counter_role_row tare_counter_roles[TARE_COUNTER_ROLES] = {
 	[TARE_COUNTER_L2_MISS_BYTES] = { "l2_miss_bytes", "missed by L2", BYTES, 0, 0 },
 	[TARE_COUNTER_L2_TO_L1_SHARE] = { "l2_to_l1_share", "L2's way to the cores", PERCENT, 0,
 	                                  0.11 },
+	[TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE] = { "pipe_integer_multiply_share",
+	                                               "integer multiplication", PERCENT, 2, 0 },
 	[TARE_COUNTER_LOCAL_READ_BYTES] = { "local_read_bytes", "from local memory", BYTES, 0, 0 },
 	[TARE_COUNTER_LOCAL_WRITE_BYTES] = { "local_write_bytes", "to local memory", BYTES, 0, 0 },
 };

@@ -26,7 +26,7 @@ struct figures {
 static const enum tare_counter_role pipes[] = {
 	TARE_COUNTER_PIPE_ALU_SHARE,     TARE_COUNTER_PIPE_FMA_SHARE,
 	TARE_COUNTER_PIPE_FP64_SHARE,    TARE_COUNTER_PIPE_TENSOR_SHARE,
-	TARE_COUNTER_PIPE_SPECIAL_SHARE,
+	TARE_COUNTER_PIPE_SPECIAL_SHARE, TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE,
 };
 
 static struct figure figure_of(const struct tare_counted_kernel *kernel,
@@ -44,6 +44,20 @@ static struct figure figure_of(const struct tare_counted_kernel *kernel,
 	             tare_counter_roles[role].error_part * figure.mean);
 	figure.low = fmin(figure.mean, isfinite(value->least) ? value->least : INFINITY) - error;
 	figure.high = fmax(figure.mean, isfinite(value->most) ? value->most : -INFINITY) + error;
+	return figure;
+}
+
+// The half of the single-precision pipe that does integer multiplications is no busier than the
+// whole pipe, but where they are what is done: else it says nothing of its own.
+static struct figure pipe_of(const struct tare_counted_kernel *kernel,
+                             const struct tare_kernel_verdict *verdict, enum tare_counter_role role)
+{
+	struct figure figure = figure_of(kernel, verdict, role);
+
+	if (role == TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE) {
+		struct figure whole = figure_of(kernel, verdict, TARE_COUNTER_PIPE_FMA_SHARE);
+		figure.known &= whole.known && figure.low > whole.high;
+	}
 	return figure;
 }
 
@@ -83,7 +97,7 @@ static void find_limits(const struct tare_counted_kernel *kernel,
 	     TARE_COUNTER_PIPE_MEMORY_SHARE, 1, busy / 100);
 	take(&limits[TARE_KERNEL_BOUND_COMPUTE], issue, TARE_COUNTER_ISSUE_SHARE, 1, busy / 100);
 	for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++)
-		take(&limits[TARE_KERNEL_BOUND_COMPUTE], figure_of(kernel, verdict, pipes[i]),
+		take(&limits[TARE_KERNEL_BOUND_COMPUTE], pipe_of(kernel, verdict, pipes[i]),
 		     pipes[i], 1, busy / 100);
 }
 
@@ -119,7 +133,7 @@ static void find_pipe(const struct tare_counted_kernel *kernel, struct tare_kern
 
 	verdict->pipe = verdict->other_pipe = TARE_COUNTER_ROLES;
 	for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++) {
-		struct figure figure = figure_of(kernel, verdict, pipes[i]);
+		struct figure figure = pipe_of(kernel, verdict, pipes[i]);
 		if (!figure.known)
 			continue;
 		if (!first.known || figure.mean > first.mean) {

@@ -45,8 +45,10 @@ uint32_t loading_command_of_event(struct loading *l, uint8_t api, uint64_t event
 	const struct load_object *user = loading_find(l, api, TARE_OBJECT_EVENT, event, ticks);
 
 	// The handle may have been used again: what was made later, but not after, is meant.
-	if (index != TARE_ID_ABSENT && r->commands.plain[index].enter_ns <= before_ns &&
-	    (!user || loading_ns(l, user->ticks) <= r->commands.plain[index].enter_ns))
+	int64_t enter_ns = index == TARE_ID_ABSENT ? 0 : TARE_COMMAND(r, index)->enter_ns;
+
+	if (index != TARE_ID_ABSENT && enter_ns <= before_ns &&
+	    (!user || loading_ns(l, user->ticks) <= enter_ns))
 		return index;
 	l->recording->unresolved += !user;
 	return LOADING_NO_COMMAND;

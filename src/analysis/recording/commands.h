@@ -3,6 +3,7 @@
 #pragma once
 #include "tare/trace_format.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,15 +55,102 @@ struct tare_recorded_command {
 	int64_t active_ns;
 };
 
-// The commands of a recording, of which it knows how many there are. Read them by TARE_COMMAND.
-struct tare_commands {
-	struct tare_recorded_command *plain;
+// ---- how they are kept
+
+// What is in a row's `link`, and in its `submitted_ns` where that is not known.
+enum tare_command_link {
+	TARE_LINK_NONE,
+	TARE_LINK_WAIT,      // first_wait
+	TARE_LINK_EXECUTION, // execution
+	TARE_LINK_ACTIVE,    // active_ns
 };
+
+// What commands have in common: a program asks for the same again and again.
+struct tare_command_like {
+	uint64_t amount;
+	uint32_t thread, queue, object, stack;
+	uint16_t function;
+	uint8_t kind, direction, alignment, memory, flags;
+	uint8_t part : 2, link : 2, waits : 1, none : 3; // waits: first_wait is in `submitted_ns`
+};
+
+// A row: times as far as they lie within 39 hours of the first, and the others as near to its call
+// as programs have them. A command that does not fit is kept whole.
+struct tare_packed_command {
+	uint32_t enter;       // the lower bits, from base_ns
+	uint32_t start;       // the lower bits, from enter
+	uint32_t call_ns;     // exit - enter
+	uint32_t run_ns;      // end - start, TARE_PACKED_UNTIMED
+	int32_t submitted_ns; // from enter, TARE_PACKED_NO_TIME, TARE_PACKED_ZERO
+	uint32_t link;
+	uint32_t like; // index; TARE_PACKED_WHOLE: it is whole[enter]
+	int16_t enter_high;
+	int8_t start_high;
+	uint8_t untimed;
+};
+#define TARE_PACKED_UNTIMED UINT32_MAX
+#define TARE_PACKED_WHOLE UINT32_MAX
+#define TARE_PACKED_NO_TIME INT32_MIN
+#define TARE_PACKED_ZERO (INT32_MIN + 1) // the time is 0, as ticks that are not told are
+_Static_assert(sizeof(struct tare_packed_command) == 32, "docs/reading.md says what a row takes");
+_Static_assert(sizeof(struct tare_command_like) == 32, "without padding: it is compared as bytes");
+
+// The commands of a recording, which knows how many there are. Read them by TARE_COMMAND.
+struct tare_commands {
+	struct tare_recorded_command *plain; // as they are, of one made by hand; NULL: packed
+	struct tare_packed_command *rows;
+	struct tare_command_like *likes;
+	struct tare_recorded_command *whole;
+	int64_t base_ns;
+	size_t like_count, whole_count;
+};
+
+static inline int64_t tare_packed_submitted_ns(const struct tare_packed_command *row, bool waits,
+                                               int64_t enter_ns)
+{
+	if (waits || row->submitted_ns == TARE_PACKED_NO_TIME)
+		return TARE_NO_TIME;
+	return row->submitted_ns == TARE_PACKED_ZERO ? 0 : enter_ns + row->submitted_ns;
+}
 
 static inline struct tare_recorded_command tare_command_at(const struct tare_commands *commands,
                                                            size_t at)
 {
-	return commands->plain[at];
+	if (commands->plain)
+		return commands->plain[at];
+	const struct tare_packed_command *row = &commands->rows[at];
+	if (row->like == TARE_PACKED_WHOLE)
+		return commands->whole[row->enter];
+	const struct tare_command_like *like = &commands->likes[row->like];
+	const int64_t high = INT64_C(1) << 32;
+	int64_t enter_ns = commands->base_ns + row->enter_high * high + row->enter;
+	int64_t start_ns = enter_ns + row->start_high * high + row->start;
+	bool timed = row->run_ns != TARE_PACKED_UNTIMED;
+	return (struct tare_recorded_command){
+		.enter_ns = enter_ns,
+		.exit_ns = enter_ns + row->call_ns,
+		.submitted_ns = tare_packed_submitted_ns(row, like->waits, enter_ns),
+		.start_ns = timed ? start_ns : TARE_NO_TIME,
+		.end_ns = timed ? start_ns + row->run_ns : TARE_NO_TIME,
+		.amount = like->amount,
+		.thread = like->thread,
+		.queue = like->queue,
+		.object = like->object,
+		.first_wait = like->link == TARE_LINK_WAIT ? row->link
+		              : like->waits                ? (uint32_t)row->submitted_ns
+		                                           : TARE_NO_INDEX,
+		.function = like->function,
+		.kind = like->kind,
+		.direction = like->direction,
+		.alignment = like->alignment,
+		.memory = like->memory,
+		.flags = like->flags,
+		.untimed = row->untimed,
+		.stack = like->stack,
+		.part = like->part,
+		.execution = like->link == TARE_LINK_EXECUTION ? row->link & TARE_OF_DRIVER : 0,
+		.active_ns = like->link == TARE_LINK_ACTIVE ? row->link : 0,
+	};
 }
 // A command of a recording, as a pointer that is good to the end of the block it is written in,
 // and, in a loop, to the next turn: it points to a copy. What lives longer keeps the index.

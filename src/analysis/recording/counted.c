@@ -26,10 +26,12 @@ static uint32_t command_of(struct loading *l, uint32_t head_track, uint32_t comm
 
 static uint32_t kernel_of(const struct loading *l, uint32_t command)
 {
-	const struct tare_recorded_command *c =
-	    command < l->recording->command_count ? &l->recording->commands.plain[command] : NULL;
+	const struct tare_recorded_command *c;
 
-	return c && c->kind == TARE_KIND_KERNEL ? c->object : TARE_NO_INDEX;
+	if (command >= l->recording->command_count)
+		return TARE_NO_INDEX;
+	c = TARE_COMMAND(l->recording, command);
+	return c->kind == TARE_KIND_KERNEL ? c->object : TARE_NO_INDEX;
 }
 
 // What a launch's record and its values, which follow it, are of.

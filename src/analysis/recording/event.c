@@ -22,9 +22,11 @@ static int finish_wait(struct loading *l, struct load_track *track)
 		*wait = track->waits[i];
 		wait->last = i + 1 == track->wait_count;
 	}
-	r->commands.plain[track->command].first_wait = (uint32_t)first;
+	struct tare_recorded_command c = loading_command(l, track->command);
+	c.first_wait = (uint32_t)first;
+	loading_put_command(l, track->command, &c);
 	track->wait_count = 0;
-	return 0;
+	return l->status;
 }
 
 int loading_finish_waits(struct loading *l)
@@ -94,7 +96,7 @@ static int add_failed(struct loading *l, struct load_track *track,
 
 static uint8_t api_of(const struct loading *l, uint32_t command)
 {
-	return loading_api_of_function(l, l->recording->commands.plain[command].function);
+	return loading_api_of_function(l, TARE_COMMAND(l->recording, command)->function);
 }
 
 // What becomes known later is joined by (track, number), dependencies by the event's handle.
@@ -114,16 +116,12 @@ static void remember(struct loading *l, const struct tare_trace_command *c, uint
 	}
 }
 
-// The last command of a track, when it has this number.
-static struct tare_recorded_command *last_command(struct loading *l, uint32_t head_track,
-                                                  uint64_t number, struct load_track **track)
+// Whether the last command of a track has this number.
+static bool is_last_command(struct loading *l, uint32_t head_track, uint64_t number,
+                            struct load_track **track)
 {
 	*track = loading_track(l, head_track);
-	if (!*track)
-		return NULL;
-	if ((*track)->command_number == number && (*track)->command != TARE_NO_INDEX)
-		return &l->recording->commands.plain[(*track)->command];
-	return NULL;
+	return *track && (*track)->command_number == number && (*track)->command != TARE_NO_INDEX;
 }
 
 // Those of the host's memory that have an address.
@@ -182,8 +180,7 @@ static int add_contents(struct loading *l, const struct tare_trace_contents *c)
 static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
 {
 	struct load_track *track;
-	const struct tare_recorded_command *c =
-	    last_command(l, tare_trace_track(t->head), t->number, &track);
+	bool c = is_last_command(l, tare_trace_track(t->head), t->number, &track);
 	struct tare_recorded_place *place = c ? place_of(l, track->command) : NULL;
 
 	if (!c && track && loading_is_template(l, track->template, t->number))
@@ -203,7 +200,7 @@ static uint32_t same_call(struct loading *l, const struct load_track *track,
                           const struct tare_trace_command *c, struct tare_recorded_command *added)
 {
 	const struct tare_recorded_command *before =
-	    track->command == TARE_NO_INDEX ? NULL : &l->recording->commands.plain[track->command];
+	    track->command == TARE_NO_INDEX ? NULL : TARE_COMMAND(l->recording, track->command);
 
 	if (!before || before->kind != TARE_KIND_GRAPH || before->function != added->function ||
 	    track->command_enter != c->enter)
@@ -212,11 +209,19 @@ static uint32_t same_call(struct loading *l, const struct load_track *track,
 	return track->command_number;
 }
 
+static uint8_t object_kind(const struct tare_trace_command *c)
+{
+	return c->kind == TARE_KIND_KERNEL  ? TARE_OBJECT_KERNEL
+	       : c->kind == TARE_KIND_GRAPH ? TARE_OBJECT_GRAPH
+	                                    : TARE_OBJECT_MEMORY;
+}
+
 static int add_command(struct loading *l, const struct tare_trace_command *c)
 {
 	struct load_track *track = loading_track(l, tare_trace_track(c->head));
-	uint32_t index = (uint32_t)l->recording->command_count;
-	struct tare_recorded_command *added;
+	struct tare_recorded_command added;
+	uint32_t index, list = TARE_NO_INDEX, before = 0;
+	uint8_t api;
 
 	if (!track || finish_wait(l, track))
 		return l->status;
@@ -224,10 +229,7 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		return add_failed(l, track, c);
 	if (loading_is_list(l, c->queue))
 		return loading_append(l, track, c);
-	added = LOADING_ADD(l, commands.plain, command_count, command_room);
-	if (!added)
-		return l->status;
-	*added = (struct tare_recorded_command){
+	added = (struct tare_recorded_command){
 		.enter_ns = loading_ns(l, c->enter),
 		.submitted_ns = TARE_NO_TIME,
 		.start_ns = TARE_NO_TIME,
@@ -246,25 +248,26 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		.flags = tare_trace_record_flags(c->head),
 	};
 	// A command of ours that has no event has its event's flag for another reason.
-	if ((added->flags & TARE_COMMAND_NOT_SAMPLED) == TARE_COMMAND_NOT_SAMPLED) {
-		added->untimed = TARE_UNTIMED_NOT_SAMPLED;
+	if ((added.flags & TARE_COMMAND_NOT_SAMPLED) == TARE_COMMAND_NOT_SAMPLED) {
+		added.untimed = TARE_UNTIMED_NOT_SAMPLED;
 		if (c->event)
-			added->flags &= (uint8_t)~TARE_COMMAND_OWN_EVENT;
+			added.flags &= (uint8_t)~TARE_COMMAND_OWN_EVENT;
 	}
-	added->exit_ns = not_before(loading_ns(l, command_exit(c)), added->enter_ns);
+	added.exit_ns = not_before(loading_ns(l, command_exit(c)), added.enter_ns);
+	api = loading_api_of_function(l, added.function);
+	added.object = loading_resolve(l, api, object_kind(c), c->object, c->enter);
 	if (c->kind == TARE_KIND_KERNEL) {
-		added->object =
-		    loading_resolve(l, api_of(l, index), TARE_OBJECT_KERNEL, c->object, c->enter);
-		added->amount = loading_shape(l, c->amount);
-	} else if (c->kind != TARE_KIND_GRAPH) {
-		added->object =
-		    loading_resolve(l, api_of(l, index), TARE_OBJECT_MEMORY, c->object, c->enter);
-	} else {
-		uint32_t list =
-		    loading_resolve(l, api_of(l, index), TARE_OBJECT_GRAPH, c->object, c->enter);
-		added->object = TARE_NO_INDEX;
-		loading_executes(l, c, index, list, same_call(l, track, c, added));
+		added.amount = loading_shape(l, c->amount);
+	} else if (c->kind == TARE_KIND_GRAPH) {
+		list = added.object;
+		added.object = TARE_NO_INDEX;
+		before = same_call(l, track, c, &added);
 	}
+	index = loading_add_command(l, &added);
+	if (index == TARE_NO_INDEX)
+		return l->status;
+	if (c->kind == TARE_KIND_GRAPH)
+		loading_executes(l, c, index, list, before);
 	track->command = index;
 	track->template = TARE_NO_INDEX;
 	track->command_number = c->number;
@@ -276,12 +279,13 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 static int add_call_end(struct loading *l, const struct tare_trace_call_end *e)
 {
 	struct load_track *track;
-	struct tare_recorded_command *c =
-	    last_command(l, tare_trace_track(e->head), e->number, &track);
+	bool is = is_last_command(l, tare_trace_track(e->head), e->number, &track);
 	int64_t exit_ns = loading_ns(l, e->exit);
 
-	if (c) {
-		c->exit_ns = not_before(exit_ns, c->enter_ns);
+	if (is) {
+		struct tare_recorded_command c = loading_command(l, track->command);
+		c.exit_ns = not_before(exit_ns, c.enter_ns);
+		loading_put_command(l, track->command, &c);
 	} else if (track && track->command_number == e->number && track->call != TARE_NO_INDEX) {
 		struct tare_recorded_call *call = &l->recording->calls[track->call];
 		call->exit_ns = not_before(exit_ns, call->enter_ns);
@@ -318,8 +322,8 @@ static void add_waits_of_call(struct loading *l, struct load_track *track,
 	for (uint32_t i = 0; i < events; i++) {
 		uint32_t command =
 		    loading_command_of_event(l, api_of_depends(l, d), d->event[i], d->of, enter_ns);
-		uint32_t queue = command == LOADING_NO_COMMAND ? TARE_NO_INDEX
-		                                               : r->commands.plain[command].queue;
+		uint32_t queue =
+		    command == LOADING_NO_COMMAND ? TARE_NO_INDEX : TARE_COMMAND(r, command)->queue;
 		uint32_t device = queue == TARE_NO_INDEX ? queue : r->queues[queue].device;
 		if (first || track->waits_queue != queue)
 			track->waits_queue = first ? queue : TARE_NO_INDEX;
@@ -336,28 +340,28 @@ static void add_waits_of_call(struct loading *l, struct load_track *track,
 static int add_depends(struct loading *l, const struct tare_trace_depends *d)
 {
 	uint32_t events = tare_trace_detail(d->head) <= 6 ? tare_trace_detail(d->head) : 6;
-	struct tare_recorded_command *c;
 	struct load_track *track;
 	uint64_t enter_ticks;
+	bool is = is_last_command(l, tare_trace_track(d->head), d->of, &track);
 
-	c = last_command(l, tare_trace_track(d->head), d->of, &track);
 	if (!track)
 		return l->status;
 	if (tare_trace_record_flags(d->head) & TARE_DEPENDS_OF_CALL) {
 		add_waits_of_call(l, track, d, events);
 		return l->status;
 	}
-	if (!c && loading_is_template(l, track->template, d->of))
+	if (!is && loading_is_template(l, track->template, d->of))
 		return loading_append_depends(l, track->template, api_of_depends(l, d), d, events);
-	if (!c) {
+	if (!is) {
 		// What a refused command would have waited for does not matter.
 		l->recording->unresolved += track->command_number != d->of;
 		return l->status;
 	}
 	enter_ticks = track->command_enter;
+	int64_t enter_ns = TARE_COMMAND(l->recording, track->command)->enter_ns;
 	for (uint32_t i = 0; i < events; i++) {
 		uint32_t command = loading_command_of_event(l, api_of_depends(l, d), d->event[i],
-		                                            enter_ticks, c->enter_ns);
+		                                            enter_ticks, enter_ns);
 		struct tare_recorded_wait *wait =
 		    TARE_ROOM_FOR(track->waits, track->wait_room, track->wait_count);
 		if (!wait)

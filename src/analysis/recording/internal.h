@@ -64,8 +64,19 @@ struct load_last {
 	uint32_t index;
 };
 
+// What packing commands needs beside the recording's own arrays (commands.c).
+enum { LOADING_SHIFTS = 16, LOADING_RECENT = 64 };
+struct load_commands {
+	size_t row_room, like_room, whole_room;
+	struct tare_id_map like_of; // by content
+	uint32_t recent[LOADING_RECENT];
+	uint64_t shift[LOADING_SHIFTS]; // of ticks, by queue
+	bool shifted[LOADING_SHIFTS];
+};
+
 struct loading {
 	struct tare_recording *recording;
+	struct load_commands *commands; // NULL: there was none
 	struct tare_trace *trace;
 	struct tare_error *error;
 	int status;                             // the first failure; nothing is done after it
@@ -74,10 +85,10 @@ struct loading {
 	struct text_block *texts;
 	// Room of the recording's arrays.
 	size_t process_room, thread_room, device_room, queue_room, kernel_room, kernel_fact_room,
-	    program_room, memory_room, shape_room, command_room, wait_room, call_room,
-	    callback_room, function_room, changed_room, loss_room, sample_room, module_room,
-	    stack_room, frame_room, script_room, place_room, argument_room, list_room,
-	    execution_room, part_room, variable_room, count_room, counting_room;
+	    program_room, memory_room, shape_room, wait_room, call_room, callback_room,
+	    function_room, changed_room, loss_room, sample_room, module_room, stack_room,
+	    frame_room, script_room, place_room, argument_room, list_room, execution_room,
+	    part_room, variable_room, count_room, counting_room;
 	uint32_t counted_launches; // of all files
 	uint32_t *sample_threads;  // of each CPU sample
 	size_t sample_thread_room;
@@ -250,6 +261,20 @@ uint32_t loading_resolve(struct loading *l, uint8_t api, uint8_t kind, uint64_t 
 
 void loading_apply_facts(struct loading *l);
 void loading_apply_changes(struct loading *l);
+
+// ---- commands.c: the store of commands
+
+// A copy of a command; of one whose stamps are not mapped yet, with the device's ticks.
+struct tare_recorded_command loading_command(const struct loading *l, size_t index);
+// Replaces it.
+int loading_put_command(struct loading *l, size_t index, const struct tare_recorded_command *c);
+// Says why it has no times.
+void loading_put_untimed(struct loading *l, size_t index, uint8_t why);
+// Appends one. Returns its index, or TARE_NO_INDEX, and the failure is kept.
+uint32_t loading_add_command(struct loading *l, const struct tare_recorded_command *c);
+// When all ticks of a process have been mapped.
+void loading_forget_ticks(struct loading *l);
+void loading_free_commands(struct loading *l);
 
 // ---- event.c: events
 

@@ -9,16 +9,19 @@
 
 #define RUNS_OF_THREAD 2 // calls, and those nested in them
 
-// An array whose elements begin with enter_ns (a phase: from_ns).
+// An array whose elements begin with enter_ns (a phase: from_ns), or commands.
 struct rows {
 	char *base;
 	size_t count, size, thread_at;
+	const struct tare_commands *commands; // NULL: it is another array
 };
 
 static int64_t enter_of(const struct rows *rows, uint32_t row)
 {
 	int64_t enter_ns;
 
+	if (rows->commands)
+		return tare_command_at(rows->commands, row).enter_ns;
 	memcpy(&enter_ns, rows->base + row * rows->size, sizeof enter_ns);
 	return enter_ns;
 }
@@ -27,6 +30,8 @@ static uint32_t thread_of(const struct rows *rows, uint32_t row)
 {
 	uint32_t thread;
 
+	if (rows->commands)
+		return tare_command_at(rows->commands, row).thread;
 	memcpy(&thread, rows->base + row * rows->size + rows->thread_at, sizeof thread);
 	return thread;
 }
@@ -156,8 +161,8 @@ static int compare_places(const void *a, const void *b)
 static int order_commands(struct loading *l)
 {
 	struct tare_recording *r = l->recording;
-	struct rows rows = { (char *)r->commands.plain, r->command_count, sizeof *r->commands.plain,
-		             offsetof(struct tare_recorded_command, thread) };
+	struct rows rows = { (char *)r->commands.rows, r->command_count, sizeof *r->commands.rows,
+		             .commands = &r->commands };
 	uint32_t *ranks;
 
 	if (in_order(&rows))

@@ -15,36 +15,30 @@ static int add_move(struct loading *l, const struct tare_trace_pages *p, uint32_
 		                              .observed_ns = loading_ns(l, p->observed),
 		                              .start = p->start,
 		                              .end = p->end };
-	struct tare_recorded_command *c =
-	    LOADING_ADD(l, commands.plain, command_count, command_room);
 
-	if (!c)
-		return l->status;
 	loading_stamps_ns(l, device, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END, &stamps);
-	*c = (struct tare_recorded_command){ .enter_ns = stamps.observed_ns,
-		                             .exit_ns = stamps.observed_ns,
-		                             .submitted_ns = TARE_NO_TIME,
-		                             .start_ns = (int64_t)stamps.start,
-		                             .end_ns = (int64_t)stamps.end,
-		                             .amount = p->value,
-		                             .thread = track->thread,
-		                             .queue = queue,
-		                             .object = TARE_NO_INDEX,
-		                             .first_wait = TARE_NO_INDEX,
-		                             .function = (uint16_t)loading_own_function(
-		                                 l, "(unified memory)"),
-		                             .kind = TARE_KIND_MIGRATE,
-		                             .direction = directions[tare_trace_detail(p->head)],
-		                             .alignment = UINT8_MAX,
-		                             .memory = TARE_TRACE_MEMORY_SHARED,
-		                             .untimed = LOADING_RAW,
-		                             .stack = TARE_NO_INDEX,
-		                             .part = TARE_RUN,
-		                             .execution = TARE_OF_DRIVER };
-	if (!loading_clock(l, device) || !loading_keep_observed(l, index, stamps.observed_ns))
-		return l->status;
-	// It is mapped as if it was asked for when it began.
-	c->enter_ns = 0;
+	struct tare_recorded_command c = { .enter_ns = stamps.observed_ns,
+		                           .exit_ns = stamps.observed_ns,
+		                           .submitted_ns = TARE_NO_TIME,
+		                           .start_ns = (int64_t)stamps.start,
+		                           .end_ns = (int64_t)stamps.end,
+		                           .amount = p->value,
+		                           .thread = track->thread,
+		                           .queue = queue,
+		                           .object = TARE_NO_INDEX,
+		                           .first_wait = TARE_NO_INDEX,
+		                           .function = (uint16_t)loading_own_function(
+		                               l, "(unified memory)"),
+		                           .kind = TARE_KIND_MIGRATE,
+		                           .direction = directions[tare_trace_detail(p->head)],
+		                           .alignment = UINT8_MAX,
+		                           .memory = TARE_TRACE_MEMORY_SHARED,
+		                           .untimed = LOADING_RAW,
+		                           .stack = TARE_NO_INDEX,
+		                           .part = TARE_RUN,
+		                           .execution = TARE_OF_DRIVER };
+	if (loading_add_command(l, &c) != TARE_NO_INDEX && loading_clock(l, device))
+		loading_keep_observed(l, index, stamps.observed_ns);
 	return l->status;
 }
 
@@ -104,11 +98,12 @@ void loading_finish_pages(struct loading *l)
 	struct tare_recording *r = l->recording;
 
 	for (size_t i = l->first_command; i < r->command_count; i++) {
-		struct tare_recorded_command *c = &r->commands.plain[i];
-		if (c->part != TARE_RUN || c->execution != TARE_OF_DRIVER)
+		struct tare_recorded_command c = *TARE_COMMAND(r, i);
+		if (c.part != TARE_RUN || c.execution != TARE_OF_DRIVER)
 			continue;
-		if (c->start_ns != TARE_NO_TIME)
-			c->exit_ns = c->start_ns;
-		c->enter_ns = c->exit_ns;
+		if (c.start_ns != TARE_NO_TIME)
+			c.exit_ns = c.start_ns;
+		c.enter_ns = c.exit_ns;
+		loading_put_command(l, i, &c);
 	}
 }

@@ -44,7 +44,7 @@ int loading_part(struct loading *l, const struct tare_trace_part *p)
 	uint64_t identity = (uint64_t)p->command_track << 32 | p->command_number;
 	uint32_t index = p->execution ? loading_run_of(l, identity, p->execution)
 	                              : tare_id_map_find(&l->pending, identity);
-	uint32_t queue = index < r->command_count ? r->commands.plain[index].queue : TARE_NO_INDEX;
+	uint32_t queue = index < r->command_count ? TARE_COMMAND(r, index)->queue : TARE_NO_INDEX;
 	uint32_t root = queue < r->queue_count ? r->queues[queue].device : TARE_NO_INDEX;
 	struct tare_recorded_part *part;
 	uint32_t device;
@@ -56,8 +56,8 @@ int loading_part(struct loading *l, const struct tare_trace_part *p)
 	device = device_of_part(l, root, p);
 	if (device == TARE_NO_INDEX)
 		return l->status;
-	struct tare_command_stamps stamps = { .enter_ns = r->commands.plain[index].enter_ns,
-		                              .exit_ns = r->commands.plain[index].exit_ns,
+	struct tare_command_stamps stamps = { .enter_ns = TARE_COMMAND(r, index)->enter_ns,
+		                              .exit_ns = TARE_COMMAND(r, index)->exit_ns,
 		                              .observed_ns = loading_ns(l, p->observed),
 		                              .start = p->start,
 		                              .end = p->end };
@@ -72,7 +72,7 @@ int loading_part(struct loading *l, const struct tare_trace_part *p)
 static bool map_part(const struct loading *l, struct tare_recorded_part *part)
 {
 	const struct tare_recording *r = l->recording;
-	const struct tare_recorded_command *c = &r->commands.plain[part->command];
+	const struct tare_recorded_command *c = TARE_COMMAND(r, part->command);
 	const struct tare_device_clock *clock =
 	    l->clocks[r->queues[c->queue].device - l->first_device];
 	int64_t start_ns, end_ns;

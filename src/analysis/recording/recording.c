@@ -204,6 +204,7 @@ static void forget_process(struct loading *l)
 	l->clocks = NULL;
 	l->last_queue = l->last_function = l->last_shape = l->last_stack = l->last_track =
 	    (struct load_last){ 0 };
+	loading_forget_ticks(l);
 	loading_forget_phases(l);
 	loading_forget_lists(l);
 	loading_forget_nodes(l);
@@ -421,6 +422,7 @@ static int load_all(struct loading *l, const char *path, const char *json, size_
 static void free_loading(struct loading *l)
 {
 	forget_process(l);
+	loading_free_commands(l);
 	tare_id_map_free(&l->shapes);
 	tare_id_map_free(&l->functions);
 	free(l->sample_threads);
@@ -503,7 +505,9 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->programs);
 	free(r->memories);
 	free(r->shapes);
-	free(r->commands.plain);
+	free(r->commands.rows);
+	free(r->commands.likes);
+	free(r->commands.whole);
 	free(r->waits);
 	free(r->calls);
 	free(r->callbacks);

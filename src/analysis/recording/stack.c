@@ -118,35 +118,37 @@ int loading_module(struct loading *l, const struct tare_trace_module *m)
 	return l->status;
 }
 
-// What a SITE is of: the last command or call of its track.
-static uint32_t *stack_of_last(struct loading *l, const struct load_track *track,
-                               const struct tare_trace_site *s)
+// A SITE is of the last command or call of its track; false: it is not.
+static bool put_stack(struct loading *l, const struct load_track *track,
+                      const struct tare_trace_site *s, uint32_t stack)
 {
 	struct tare_recording *r = l->recording;
 	bool of_call = tare_trace_record_flags(s->head) & TARE_SITE_OF_CALL;
 
-	if (!of_call && track->command != TARE_NO_INDEX && track->command_number == s->of)
-		return &r->commands.plain[track->command].stack;
+	if (!of_call && track->command != TARE_NO_INDEX && track->command_number == s->of) {
+		struct tare_recorded_command c = loading_command(l, track->command);
+		c.stack = stack;
+		loading_put_command(l, track->command, &c);
+		return true;
+	}
 	// One that the API refused is a call.
 	if (track->call != TARE_NO_INDEX &&
 	    (of_call ? track->call_enter == s->of
-	             : track->command == TARE_NO_INDEX && track->command_number == s->of))
-		return &r->calls[track->call].stack;
-	return NULL;
+	             : track->command == TARE_NO_INDEX && track->command_number == s->of)) {
+		r->calls[track->call].stack = stack;
+		return true;
+	}
+	return false;
 }
 
 int loading_site(struct loading *l, const struct tare_trace_site *s)
 {
 	const struct load_track *track = loading_track(l, tare_trace_track(s->head));
-	uint32_t index = loading_find_again(&l->stack_of, &l->last_stack, s->stack), *stack;
+	uint32_t index = loading_find_again(&l->stack_of, &l->last_stack, s->stack);
 
 	if (!track)
 		return l->status;
-	stack = stack_of_last(l, track, s);
-	if (!stack || index == TARE_ID_ABSENT) {
+	if (index == TARE_ID_ABSENT || !put_stack(l, track, s, index))
 		l->recording->unresolved++;
-		return l->status;
-	}
-	*stack = index;
 	return l->status;
 }

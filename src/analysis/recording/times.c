@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device times: joined to their commands, then put on the host's clock.
 #include "analysis/recording/internal.h"
+#include "analysis/recording/intervals.h"
 
 struct tare_device_clock *loading_clock(struct loading *l, uint32_t device)
 {
@@ -79,7 +80,7 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 	uint32_t index =
 	    !node && t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
 	bool run = index != TARE_NO_RUN;
-	struct tare_recorded_command *c;
+	struct tare_recorded_command c;
 	struct tare_device_clock *clock;
 	struct tare_command_stamps stamps;
 	uint32_t device;
@@ -92,42 +93,42 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		index = t->execution ? tare_id_map_find(&l->pending, identity)
 		                     : tare_id_map_take(&l->pending, identity);
 	// A run has times once.
-	if (index == TARE_ID_ABSENT || (run && r->commands.plain[index].untimed)) {
+	if (index == TARE_ID_ABSENT || (run && TARE_COMMAND(r, index)->untimed)) {
 		r->unresolved++;
 		return l->status;
 	}
-	c = &r->commands.plain[index];
-	device = device_of(r, c);
-	stamps = (struct tare_command_stamps){ c->enter_ns,
-		                               c->exit_ns,
+	c = loading_command(l, index);
+	device = device_of(r, &c);
+	stamps = (struct tare_command_stamps){ c.enter_ns,
+		                               c.exit_ns,
 		                               loading_ns(l, t->observed),
 		                               stamp(t, TARE_TRACE_STAMP_QUEUED, t->queued),
 		                               stamp(t, TARE_TRACE_STAMP_SUBMITTED, t->submitted),
 		                               stamp(t, TARE_TRACE_STAMP_START, t->start),
 		                               stamp(t, TARE_TRACE_STAMP_END, t->end) };
 	if (device == TARE_NO_INDEX) {
-		c->untimed = TARE_UNTIMED_UNUSABLE; // of which clock?
-		return l->status;
+		c.untimed = TARE_UNTIMED_UNUSABLE; // of which clock?
+		return loading_put_command(l, index, &c);
 	}
 	if (tare_trace_record_flags(t->head) & TARE_TRACE_STAMP_ACTIVE)
-		c->active_ns = loading_active_ns(l, device, t->queued, t->submitted);
+		c.active_ns = loading_active_ns(l, device, t->queued, t->submitted);
 	loading_stamps_ns(l, device, tare_trace_record_flags(t->head), &stamps);
 	clock = loading_clock(l, device);
 	if (!clock || !loading_keep_observed(l, index, stamps.observed_ns))
 		return l->status;
 	if (!tare_device_clock_command(clock, &stamps)) {
 		r->devices[device].contradictions++;
-		if (c->untimed != LOADING_RAW)
-			c->untimed = TARE_UNTIMED_UNUSABLE;
-	} else if (c->untimed == LOADING_RAW) {
-		widen(c, &stamps);
+		if (c.untimed != LOADING_RAW)
+			c.untimed = TARE_UNTIMED_UNUSABLE;
+	} else if (c.untimed == LOADING_RAW) {
+		widen(&c, &stamps);
 	} else {
-		c->submitted_ns = (int64_t)stamps.submitted;
-		c->start_ns = (int64_t)stamps.start;
-		c->end_ns = (int64_t)stamps.end;
-		c->untimed = LOADING_RAW;
+		c.submitted_ns = (int64_t)stamps.submitted;
+		c.start_ns = (int64_t)stamps.start;
+		c.end_ns = (int64_t)stamps.end;
+		c.untimed = LOADING_RAW;
 	}
-	return l->status;
+	return loading_put_command(l, index, &c);
 }
 
 int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u)
@@ -142,8 +143,8 @@ int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u
 		return l->status;
 	if (index == TARE_ID_ABSENT)
 		l->recording->unresolved++;
-	else if (l->recording->commands.plain[index].untimed != LOADING_RAW)
-		l->recording->commands.plain[index].untimed = why;
+	else if (TARE_COMMAND(l->recording, index)->untimed != LOADING_RAW)
+		loading_put_untimed(l, index, why);
 	return l->status;
 }
 
@@ -237,19 +238,26 @@ static void map_commands(struct loading *l, uint64_t *timed, uint64_t *contradic
 	struct tare_recording *r = l->recording;
 
 	for (size_t i = l->first_command; i < r->command_count; i++) {
-		struct tare_recorded_command *c = &r->commands.plain[i];
 		const struct tare_device_clock *clock;
 		size_t device;
-		if (c->untimed != LOADING_RAW)
+		if (TARE_COMMAND(r, i)->untimed != LOADING_RAW)
 			continue;
-		device = device_of(r, c) - l->first_device;
+		struct tare_recorded_command c = loading_command(l, i);
+		int64_t enter_ns = c.enter_ns;
+		device = device_of(r, &c) - l->first_device;
 		clock = l->clocks[device];
+		// What the driver did by itself is mapped as if it was asked for when it began.
+		if (tare_command_is_drivers(&c))
+			c.enter_ns = 0;
 		if (clock->source == TARE_CLOCK_NONE) {
-			forget_times(c);
-			continue;
+			forget_times(&c);
+		} else {
+			timed[device]++;
+			contradict[device] +=
+			    map_command(clock, &c, l->observed_ns[i - l->first_command]);
 		}
-		timed[device]++;
-		contradict[device] += map_command(clock, c, l->observed_ns[i - l->first_command]);
+		c.enter_ns = enter_ns;
+		loading_put_command(l, i, &c);
 	}
 }
 
@@ -259,10 +267,12 @@ static void unmap_commands(struct loading *l)
 	struct tare_recording *r = l->recording;
 
 	for (size_t i = l->first_command; i < r->command_count; i++) {
-		struct tare_recorded_command *c = &r->commands.plain[i];
-		if (c->start_ns != TARE_NO_TIME &&
-		    l->clocks[device_of(r, c) - l->first_device]->source == TARE_CLOCK_NONE)
-			forget_times(c);
+		struct tare_recorded_command c = *TARE_COMMAND(r, i);
+		if (c.start_ns != TARE_NO_TIME &&
+		    l->clocks[device_of(r, &c) - l->first_device]->source == TARE_CLOCK_NONE) {
+			forget_times(&c);
+			loading_put_command(l, i, &c);
+		}
 	}
 }
 

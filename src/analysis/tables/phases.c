@@ -298,30 +298,50 @@ static size_t mark_row(const struct making *making, size_t name, struct thread_m
 	return count;
 }
 
+// Of commands, by their numbers and what they took of the device.
+struct enqueued {
+	uint64_t commands, kernels, kernel_ns, timed, timed_ns;
+};
+
 // Where a thread stands: its next mark, and the commands that it has enqueued so far.
 struct thread_place {
 	size_t next, end;
-	uint64_t commands, kernels, kernel_ns;
+	struct enqueued so_far;
 };
+
+static void add_time(int64_t *sum_ns, uint64_t ns, bool begins)
+{
+	*sum_ns = (int64_t)((uint64_t)*sum_ns + (begins ? -ns : ns));
+}
 
 // Adds or takes what a thread has enqueued so far.
 static void add_place(const struct thread_place *place, bool begins, struct tare_phase_row *row)
 {
-	uint64_t kernel_ns = (uint64_t)row->kernel_ns;
-	row->commands += begins ? -place->commands : place->commands;
-	row->kernels += begins ? -place->kernels : place->kernels;
-	row->kernel_ns = (int64_t)(kernel_ns + (begins ? -place->kernel_ns : place->kernel_ns));
+	const struct enqueued *so_far = &place->so_far;
+	row->commands += begins ? -so_far->commands : so_far->commands;
+	row->kernels += begins ? -so_far->kernels : so_far->kernels;
+	row->timed += begins ? -so_far->timed : so_far->timed;
+	add_time(&row->kernel_ns, so_far->kernel_ns, begins);
+	add_time(&row->launched_ns, so_far->timed_ns, begins);
 }
 
-static void count_command(const struct tare_recorded_command *command, struct thread_place *place)
+// `in`: the row of the phase that launched it; NULL: none.
+static void count_command(const struct tare_recorded_command *command, struct thread_place *place,
+                          struct tare_phase_row *in)
 {
+	struct enqueued *so_far = &place->so_far;
+	bool kernel = tables_is_kernel(command);
 	struct tables_span span;
-	place->commands++;
-	if (!tables_is_kernel(command))
+	so_far->commands++;
+	so_far->kernels += kernel;
+	if (!tables_timed(command, &span))
 		return;
-	place->kernels++;
-	if (tables_timed(command, &span))
-		place->kernel_ns += (uint64_t)tables_length(span.from, span.to);
+	uint64_t ns = (uint64_t)tables_length(span.from, span.to);
+	so_far->timed++;
+	so_far->timed_ns += ns;
+	so_far->kernel_ns += kernel ? ns : 0;
+	if (in)
+		add_time(&in->launched_self_ns, ns, false);
 }
 
 static void pass_marks(const struct thread_mark *marks, struct thread_place *place, int64_t at_ns,
@@ -329,6 +349,14 @@ static void pass_marks(const struct thread_mark *marks, struct thread_place *pla
 {
 	for (; place->next < place->end && marks[place->next].at_ns <= at_ns; place->next++)
 		add_place(place, marks[place->next].begins, &rows[marks[place->next].row]);
+}
+
+static struct tare_phase_row *row_of_phase(const struct making *making, struct tare_phases *phases,
+                                           uint32_t phase)
+{
+	uint32_t name = phase == TARE_NO_INDEX ? TARE_NO_INDEX : making->names.of[phase];
+	uint32_t row = name == TARE_NO_INDEX ? TARE_NO_INDEX : making->row_of[name];
+	return row == TARE_NO_INDEX ? NULL : &phases->rows[row];
 }
 
 // A row has those enqueued when each of its parts ends less those when it begins.
@@ -339,7 +367,8 @@ static int count_commands(const struct making *making, struct tare_phases *phase
 	TARE_FREE struct thread_mark *marks =
 	    malloc((2 * recording->phase_count + 1) * sizeof *marks);
 	TARE_FREE struct thread_place *places = calloc(threads + 1, sizeof *places);
-	if (!marks || !places)
+	TARE_FREE uint32_t *phase_of = tare_phases_of_commands(recording);
+	if (!marks || !places || !phase_of)
 		return -ENOMEM;
 	for (size_t i = 0; i < making->names.count; i++)
 		if (making->row_of[i] != TARE_NO_INDEX)
@@ -361,7 +390,7 @@ static int count_commands(const struct making *making, struct tare_phases *phase
 		if (!tare_command_only_executes(command) &&
 		    tare_view_has_moment(recording, making->view, command->enter_ns) &&
 		    tare_view_wants_command(recording, making->view, command))
-			count_command(command, place);
+			count_command(command, place, row_of_phase(making, phases, phase_of[i]));
 	}
 	for (size_t i = 0; i < threads; i++)
 		pass_marks(marks, &places[i], INT64_MAX, phases->rows);

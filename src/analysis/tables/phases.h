@@ -18,6 +18,10 @@ struct tare_phase_row {
 	uint64_t kernels;         // of these; and
 	// what they took of the device, whenever they ran: sum of those with times
 	int64_t kernel_ns;
+	uint64_t timed;      // of the commands, those with device times; and
+	int64_t launched_ns; // what they took of the device, whenever they ran: their sum
+	int64_t
+	    launched_self_ns; // of that, of commands that no later phase of their thread launched
 	struct tare_ledger ledger;    // of the union of devices, over covered_ns
 	struct tare_time_span *spans; // covered_ns
 	size_t span_count;
@@ -37,6 +41,11 @@ struct tare_phases {
 int tare_phases_compute(const struct tare_recording *recording, const struct tare_view *view,
                         struct tare_phases *phases, struct tare_error *error);
 void tare_phases_free(struct tare_phases *phases); // leaves *phases empty
+
+// The phase that launched each command: of those that its thread had open when it enqueued it, the
+// one that began last; TARE_NO_INDEX: none was. Of a run of a list it is where the list was
+// executed. Returns command_count of them, to be freed; NULL: no memory.
+uint32_t *tare_phases_of_commands(const struct tare_recording *recording);
 
 // The parts of a view, its own spans aside, in which a phase of its processes was open whose name,
 // or DOMAIN/NAME, is or matches the shell pattern (ranges and nested ones alike): in order,

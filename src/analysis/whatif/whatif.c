@@ -176,17 +176,6 @@ static const char *limit_of(const struct tare_overlap_gain *gain)
 	return "kernels";
 }
 
-// A device that copies with its own cores: kernels take all of them, a copy one.
-static double shared_cores_ns(const struct whatif_scope *scope,
-                              const struct tare_overlap_gain *gain)
-{
-	uint64_t units = scope->recording->devices[scope->device].compute_units;
-	if (!gain->shares_host || units == 0)
-		return 0;
-	return (double)gain->kernel_ns +
-	       (double)(gain->to_device_ns + gain->from_device_ns) / (double)units;
-}
-
 // What an enqueue that does not block usually costs the host, by the kernels' calls. Of a call in
 // which the kernel itself ran, only what was before: a device of the host's cores may have taken
 // this one. 0: not known.
@@ -240,10 +229,9 @@ static int predict(const struct whatif_scope *scope, const struct whatif_chunk *
 		code = whatif_simulate(chunks, count, worst, duplex, &host, &slow);
 	if (code)
 		return code;
-	double least_ns = shared_cores_ns(scope, gain);
-	gain->predicted_low_ns = fmax(fast.low_ns, least_ns);
+	gain->predicted_low_ns = fast.low_ns;
 	gain->predicted_high_ns = fmax(slow.high_ns + idle_ns, gain->predicted_low_ns);
-	gain->predicted_ns = (fmax(fast.ns, least_ns) + fmax(slow.ns + idle_ns, least_ns)) / 2;
+	gain->predicted_ns = (fast.ns + fmax(slow.ns + idle_ns, fast.ns)) / 2;
 	gain->limit = apart ? "one engine for copies and kernels" : limit_of(gain);
 	return 0;
 }

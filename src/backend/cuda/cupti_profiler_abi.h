@@ -14,6 +14,7 @@ enum {
 	ABI_PROFILER_RANGE = 0,         // type: of the range profiler
 	ABI_PROFILER_AUTO_RANGE = 1,    // each kernel is a range
 	ABI_PROFILER_KERNEL_REPLAY = 2, // each kernel is run as often as there are passes
+	ABI_PROFILER_USER_REPLAY = 3,   // passes follow one another, one with each start
 };
 
 // One that names nothing more than itself, or the profiler of a context.

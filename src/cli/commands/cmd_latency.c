@@ -2,11 +2,24 @@
 #include "cli/commands/measure_command.h"
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
+#include "measure/latency/cache.h"
 #include "measure/latency/latency.h"
+
+#include <errno.h>
 
 static int measure(struct tare_run *run, const void *context, struct tare_error *error)
 {
-	return tare_measure_latency(run, context, error);
+	struct tare_error why = { 0 };
+	int status = tare_measure_latency(run, context, error);
+
+	// tare report takes what launches cost from there.
+	if (status == 0 && tare_latency_keep(run->result, &why) < 0 &&
+	    tare_result_warn(run->result, "not-kept",
+	                     "tare report will not say what a graph of launches would gain",
+	                     "the figures could not be kept for other commands: %s",
+	                     why.message) < 0)
+		status = tare_fail(error, ENOMEM, "out of memory");
+	return status;
 }
 
 static int run(const struct tare_settings *settings, struct tare_error *error)

@@ -45,9 +45,10 @@ static int compute(const struct tare_recording *recording, struct tare_progress 
 		status = tare_tables_compute(recording, view, &a->ledgers, a->ceilings.at,
 		                             a->ceilings.count, &a->tables, error);
 	say(progress, "what to change");
+	const struct tare_findings_known known = { a->ceilings.launches, a->ceilings.launch_count };
 	if (status == 0 && findings)
-		status = tare_findings_find(recording, view, &a->ledgers, &a->tables, &a->findings,
-		                            error);
+		status = tare_findings_find_knowing(recording, view, &a->ledgers, &a->tables,
+		                                    &known, &a->findings, error);
 	if (status == 0)
 		status = tare_phases_compute(recording, view, &a->phases, error);
 	if (status == 0 && recording->stack_count > 0)

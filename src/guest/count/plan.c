@@ -56,10 +56,27 @@ static uint64_t wanted(const struct counters_plan *plan, const struct counters_k
 	return kernel->launches < most ? kernel->launches : most;
 }
 
+// The nearest group from `current` on that the kernel was counted for least. One that cannot have
+// all begins with the first, which matters most.
+static uint32_t group_of(const struct counters_kernel *kernel, uint32_t groups, uint32_t current)
+{
+	uint32_t best;
+	current =
+	    current < groups && (!kernel->launches || kernel->launches >= groups) ? current : 0;
+	best = current;
+	for (uint32_t i = 1; i < groups; i++) {
+		uint32_t next = (current + i) % groups;
+		if (kernel->of_group[next] < kernel->of_group[best])
+			best = next;
+	}
+	return best;
+}
+
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,
-                      uint32_t groups, uint64_t index, uint32_t taken)
+                      uint32_t groups, uint64_t index, uint32_t current, uint32_t *group)
 {
 	uint64_t most = wanted(plan, kernel, groups), from, to, drawn;
+	uint32_t taken = atomic_load_explicit(&kernel->taken, memory_order_relaxed);
 	if (taken >= most)
 		return false;
 	from = kernel->launches / most * taken + kernel->launches % most * taken / most;
@@ -68,17 +85,7 @@ bool counters_is_turn(const struct counters_plan *plan, const struct counters_ke
 	if (taken == 0 && to - from > 1)
 		from++;
 	drawn = guest_hash(kernel->hash, &taken, sizeof taken) >> 16;
-	return index >= from + drawn % (to - from);
-}
-
-uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
-                           uint32_t groups, uint32_t current)
-{
-	uint32_t best = current < groups ? current : 0;
-	if (is_replayed(plan, kernel, groups))
-		return groups;
-	for (uint32_t i = 0; i < groups; i++)
-		if (kernel->of_group[i] < kernel->of_group[best])
-			best = i;
-	return best;
+	*group = is_replayed(plan, kernel, groups) ? groups : group_of(kernel, groups, current);
+	return index >= from + drawn % (to - from) &&
+	       (*group == groups || *group == current || index + 1 >= to);
 }

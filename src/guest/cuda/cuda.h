@@ -25,6 +25,9 @@ struct cuda_driver_calls {
 	cu_result (*cuPointerGetAttributes)(unsigned int count, int *attributes, void **data,
 	                                    cu_pointer pointer);
 	cu_result (*cuFuncGetName)(const char **name, cu_function function);
+	cu_result (*cuFuncGetParamInfo)(cu_function function, size_t index, size_t *offset,
+	                                size_t *bytes);
+	cu_result (*cuMemGetAddressRange_v2)(cu_pointer *start, size_t *bytes, cu_pointer within);
 	cu_result (*cuCtxGetCurrent)(cu_context *context);
 	cu_result (*cuCtxGetDevice)(cu_device *device);
 };

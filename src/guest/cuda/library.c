@@ -59,6 +59,7 @@ void cuda_driver_open(const void *caller)
 		SYMBOL(cuStreamGetFlags),       SYMBOL(cuStreamGetPriority),
 		SYMBOL(cuPointerGetAttributes), SYMBOL(cuFuncGetName),
 		SYMBOL(cuCtxGetCurrent),        SYMBOL(cuCtxGetDevice),
+		SYMBOL(cuFuncGetParamInfo),     SYMBOL(cuMemGetAddressRange_v2),
 	};
 #undef SYMBOL
 	void *library = library_of(caller, cuda_library);

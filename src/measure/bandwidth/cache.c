@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/bandwidth/cache.h"
 
-#include "base/cleanup.h"
 #include "measure/bandwidth/bandwidth.h"
 #include "measure/core/result_cache.h"
-#include "result/json.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 // Up to where a result must have gone: from about there on rates no longer grow.
 #define LEAST_BYTES (INT64_C(64) << 20)
@@ -28,17 +25,6 @@ static const struct {
 	  MEMBER(from_device_pageable_sizes) },
 };
 #define ROWS (sizeof rows / sizeof *rows)
-
-static const struct tare_result *bandwidth_part(const struct tare_result *result)
-{
-	if (result->command && strcmp(result->command, "bandwidth") == 0)
-		return result;
-	for (size_t i = 0; i < result->part_count; i++)
-		if (result->parts[i]->command &&
-		    strcmp(result->parts[i]->command, "bandwidth") == 0)
-			return result->parts[i];
-	return NULL;
-}
 
 // ---- of a document
 
@@ -93,7 +79,7 @@ static void set_none(struct tare_bandwidth_peaks *peaks, const char *origin)
 
 void tare_bandwidth_peaks_of(const struct tare_result *result, struct tare_bandwidth_peaks *peaks)
 {
-	const struct tare_result *part = bandwidth_part(result);
+	const struct tare_result *part = tare_result_cache_part(result, "bandwidth");
 	const char *title;
 
 	set_none(peaks, "no result of tare bandwidth");
@@ -118,29 +104,6 @@ void tare_bandwidth_peaks_of(const struct tare_result *result, struct tare_bandw
 
 // ---- the cache
 
-// A result names the driver as "PLATFORM VERSION" or "VERSION", by API: what they have in common is
-// the last word.
-static const char *last_word(const char *driver)
-{
-	const char *space = strrchr(driver, ' ');
-	return space ? space + 1 : driver;
-}
-
-static char *find_path(const char *device_name, const char *driver, struct tare_error *error)
-{
-	return tare_result_cache_path("bandwidth", device_name, device_name, last_word(driver),
-	                              error);
-}
-
-// Whether the driver of a result is of that version.
-static bool is_version(const char *driver, const char *version)
-{
-	size_t whole = strlen(driver), tail = strlen(version);
-
-	return tail > 0 && whole >= tail && strcmp(driver + whole - tail, version) == 0 &&
-	       (whole == tail || driver[whole - tail - 1] == ' ');
-}
-
 static bool is_complete(const struct tare_result *result)
 {
 	int64_t largest = -1;
@@ -157,60 +120,22 @@ static bool is_complete(const struct tare_result *result)
 
 int tare_bandwidth_keep(const struct tare_result *result, struct tare_error *error)
 {
-	const struct tare_result *part = bandwidth_part(result);
-	const struct tare_device_entry *device;
-	struct tare_error why = { 0 };
-	TARE_FREE char *path = NULL;
-	int status;
+	const struct tare_result *part = tare_result_cache_part(result, "bandwidth");
 
 	if (!part || part->device_count == 0)
 		return tare_fail(error, EINVAL, "no result of tare bandwidth to keep");
-	device = &part->devices[0];
-	if (part->interrupted || tare_result_cache_refuses(device) ||
-	    !tare_fact_text(&device->facts, TARE_FACT_NAME)[0] ||
-	    !tare_fact_text(&device->facts, TARE_FACT_DRIVER)[0] || !is_complete(part))
-		return 0;
-	path = find_path(tare_fact_text(&device->facts, TARE_FACT_NAME),
-	                 tare_fact_text(&device->facts, TARE_FACT_DRIVER), &why);
-	status = path ? tare_result_cache_write(path, part, &why) : why.code;
-	if (status < 0 && error)
-		*error = why;
-	return status;
+	return is_complete(part) ? tare_result_cache_keep(part, error) : 0;
 }
 
 void tare_bandwidth_load(const char *device_name, const char *driver_version,
                          struct tare_bandwidth_peaks *peaks)
 {
-	struct tare_error why = { 0 };
-	TARE_FREE char *path = find_path(device_name, driver_version, &why);
-	struct tare_result *result = NULL;
-	const struct tare_result *part;
-	struct stat file;
-	bool same;
+	char why[sizeof peaks->origin];
+	struct tare_result *result =
+	    tare_result_cache_find("bandwidth", device_name, driver_version, why, sizeof why);
 
-	set_none(peaks, "no result of tare bandwidth is kept for this device and driver");
-	if (!path) {
-		snprintf(peaks->origin, sizeof peaks->origin, "%.255s", why.message);
-		return;
-	}
-	if (stat(path, &file) < 0)
-		return;
-	if (!S_ISREG(file.st_mode)) {
-		snprintf(peaks->origin, sizeof peaks->origin, "the kept result is no file: %.200s",
-		         path);
-		return;
-	}
-	if (tare_result_read_file(path, &result, &why) < 0) {
-		snprintf(peaks->origin, sizeof peaks->origin,
-		         "the kept result cannot be read: %.200s", why.message);
-		return;
-	}
-	part = bandwidth_part(result);
-	same =
-	    part && part->device_count > 0 &&
-	    strcmp(tare_fact_text(&part->devices[0].facts, TARE_FACT_NAME), device_name) == 0 &&
-	    is_version(tare_fact_text(&part->devices[0].facts, TARE_FACT_DRIVER), driver_version);
-	if (same)
-		tare_bandwidth_peaks_of(part, peaks);
+	set_none(peaks, why);
+	if (result)
+		tare_bandwidth_peaks_of(result, peaks);
 	tare_result_free(result);
 }

@@ -142,3 +142,100 @@ int tare_result_cache_write(char *path, const struct tare_result *result, struct
 	int status = make_folders(path, error);
 	return status == 0 ? write_at(path, result, error) : status;
 }
+
+// ---- by a device's name and driver
+
+const struct tare_result *tare_result_cache_part(const struct tare_result *result,
+                                                 const char *command)
+{
+	if (result->command && strcmp(result->command, command) == 0)
+		return result;
+	for (size_t i = 0; i < result->part_count; i++)
+		if (result->parts[i]->command && strcmp(result->parts[i]->command, command) == 0)
+			return result->parts[i];
+	return NULL;
+}
+
+// A result names the driver as "PLATFORM VERSION" or "VERSION", by API: what they have in common is
+// the last word.
+static const char *last_word(const char *driver)
+{
+	const char *space = strrchr(driver, ' ');
+	return space ? space + 1 : driver;
+}
+
+static char *path_of(const char *command, const char *device_name, const char *driver,
+                     struct tare_error *error)
+{
+	return tare_result_cache_path(command, device_name, device_name, last_word(driver), error);
+}
+
+// Whether the driver of a result is of that version.
+static bool is_version(const char *driver, const char *version)
+{
+	size_t whole = strlen(driver), tail = strlen(version);
+
+	return tail > 0 && whole >= tail && strcmp(driver + whole - tail, version) == 0 &&
+	       (whole == tail || driver[whole - tail - 1] == ' ');
+}
+
+int tare_result_cache_keep(const struct tare_result *part, struct tare_error *error)
+{
+	const struct tare_device_entry *device = &part->devices[0];
+	const char *name, *driver;
+	struct tare_error why = { 0 };
+	int status;
+
+	if (part->device_count == 0 || part->interrupted || tare_result_cache_refuses(device))
+		return 0;
+	name = tare_fact_text(&device->facts, TARE_FACT_NAME);
+	driver = tare_fact_text(&device->facts, TARE_FACT_DRIVER);
+	if (!name[0] || !driver[0])
+		return 0;
+	TARE_FREE char *path = path_of(part->command, name, driver, &why);
+	status = path ? tare_result_cache_write(path, part, &why) : why.code;
+	if (status < 0 && error)
+		*error = why;
+	return status;
+}
+
+// Whether what was read is of the command, device and driver that were asked for.
+static bool is_of(const struct tare_result *result, const char *command, const char *device_name,
+                  const char *driver_version)
+{
+	const struct tare_result *part = tare_result_cache_part(result, command);
+	const struct tare_facts *facts;
+
+	if (!part || part->device_count == 0)
+		return false;
+	facts = &part->devices[0].facts;
+	return strcmp(tare_fact_text(facts, TARE_FACT_NAME), device_name) == 0 &&
+	       is_version(tare_fact_text(facts, TARE_FACT_DRIVER), driver_version);
+}
+
+struct tare_result *tare_result_cache_find(const char *command, const char *device_name,
+                                           const char *driver_version, char *why, size_t size)
+{
+	struct tare_error error = { 0 };
+	TARE_FREE char *path = path_of(command, device_name, driver_version, &error);
+	struct tare_result *result = NULL;
+	struct stat file;
+
+	snprintf(why, size, "no result of tare %s is kept for this device and driver", command);
+	if (!path)
+		snprintf(why, size, "%.255s", error.message);
+	if (!path || stat(path, &file) < 0)
+		return NULL;
+	if (!S_ISREG(file.st_mode)) {
+		snprintf(why, size, "the kept result is no file: %.200s", path);
+		return NULL;
+	}
+	if (tare_result_read_file(path, &result, &error) < 0) {
+		snprintf(why, size, "the kept result cannot be read: %.200s", error.message);
+		return NULL;
+	}
+	if (is_of(result, command, device_name, driver_version))
+		return result;
+	tare_result_free(result);
+	return NULL;
+}

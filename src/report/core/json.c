@@ -3,25 +3,6 @@
 
 #if TARE_HAVE_JSON
 
-#include <math.h>
-
-void tare_json_put(struct tare_json *json, json_t *object, const char *key, json_t *value)
-{
-	if (!value || json_object_set_new_nocheck(object, key, value) < 0)
-		json->failed = true;
-}
-
-void tare_json_push(struct tare_json *json, json_t *array, json_t *value)
-{
-	if (!value || json_array_append_new(array, value) < 0)
-		json->failed = true;
-}
-
-json_t *tare_json_number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 json_t *tare_json_time(int64_t ns)
 {
 	return ns == TARE_NO_TIME ? json_null() : json_integer(ns);
@@ -30,11 +11,6 @@ json_t *tare_json_time(int64_t ns)
 json_t *tare_json_index(uint32_t index)
 {
 	return index == TARE_NO_INDEX ? json_null() : json_integer(index);
-}
-
-json_t *tare_json_unsigned(uint64_t value)
-{
-	return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
 }
 
 json_t *tare_json_known(uint64_t value)

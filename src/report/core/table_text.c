@@ -21,6 +21,12 @@ struct writing {
 	struct tare_report_unit units[TARE_UNITS];
 };
 
+// A column as it is shown; of one that is there several times, one of them.
+struct shown {
+	const struct tare_column *column;
+	size_t at;
+};
+
 // ---- which rows and columns
 
 static bool is_kept(const struct tare_table_part *part, const void *source, const void *row)
@@ -120,8 +126,10 @@ static void write_sizes(const struct tare_cell_value *value, char *buffer)
 static void write_text(const struct writing *w, const struct tare_column *column, const char *value,
                        char *buffer)
 {
-	size_t room = column->shown == TARE_SHOWN_NAME ? tare_report_room(w->text, w->part->others)
-	                                               : TEXT_COLUMNS;
+	size_t room = w->part->flush ? RUN_TEXT
+	              : column->shown == TARE_SHOWN_NAME
+	                  ? tare_report_room(w->text, w->part->others)
+	                  : TEXT_COLUMNS;
 
 	tare_report_cut(w->text, value, room, buffer);
 	for (char *at = buffer; column->shown == TARE_SHOWN_WORD && *at; at++)
@@ -173,6 +181,17 @@ static void write_number(const struct writing *w, const struct tare_column *colu
 	case TARE_SHOWN_RATE:
 		tare_report_rate(value, buffer);
 		break;
+	case TARE_SHOWN_RATIO:
+		snprintf(buffer, RUN_TEXT, "%.2f", value);
+		break;
+	case TARE_SHOWN_PERCENT:
+		snprintf(buffer, RUN_TEXT, "%.0f %%", value);
+		break;
+	case TARE_SHOWN_SHORT:
+		snprintf(buffer, RUN_TEXT, "%s",
+		         value > 0 && value < 0.001 ? "<0.001"
+		                                    : tare_format_significant(value, 3, number));
+		break;
 	default:
 		snprintf(buffer, RUN_TEXT, "%s", tare_format_significant(value, 3, number));
 	}
@@ -197,10 +216,12 @@ static void write_integer(const struct writing *w, const struct tare_column *col
 		snprintf(buffer, RUN_TEXT, "%" PRId64, value);
 }
 
-static void write_value(const struct writing *w, const struct tare_column *column, const void *row,
+static void write_value(const struct writing *w, const struct shown *shown, const void *row,
                         char *buffer)
 {
-	const struct tare_cell_value value = tare_column_value(column, w->source, row);
+	const struct tare_column *column = shown->column;
+	const struct tare_cell_value value =
+	    tare_column_value_at(column, w->source, row, shown->at);
 	const struct tare_cell_text cell = { w->source, row,
 		                             column->unit ? w->units[column->unit].ns : NAN, buffer,
 		                             RUN_TEXT };
@@ -232,6 +253,8 @@ static void write_value(const struct writing *w, const struct tare_column *colum
 	case TARE_IS_NESTED:
 		break;
 	}
+	if (value.unsure)
+		strcat(buffer, "*");
 }
 
 // ---- the table
@@ -250,34 +273,46 @@ static unsigned layout_of(const struct tare_column *column)
 	}
 }
 
+static void write_title(const struct writing *w, const struct shown *shown, bool first,
+                        char header[RUN_TEXT])
+{
+	const char *title = title_of(shown->column);
+	char text[64];
+
+	if (shown->column->times)
+		title = shown->column->title_at(w->source, shown->at, text);
+	if (first && w->part->title)
+		title = w->part->title;
+	snprintf(header, RUN_TEXT, "%.60s", title);
+}
+
 // Columns that share a unit name it once.
-static void add_columns(const struct writing *w, const struct tare_column *const *columns,
-                        size_t count, struct tare_text_table *out)
+static void add_columns(const struct writing *w, const struct shown *columns, size_t count,
+                        struct tare_text_table *out)
 {
 	bool named[TARE_UNITS] = { [TARE_UNIT_ITS_OWN] = true };
 
 	for (size_t i = 0; i < count; i++) {
-		const struct tare_column *column = columns[i];
-		const char *title = title_of(column);
-		char header[64];
-		if (i == 0 && w->part->title)
-			title = w->part->title;
-		snprintf(header, sizeof header, "%.40s%s%s", title, named[column->unit] ? "" : " ",
-		         named[column->unit] ? "" : w->units[column->unit].name);
+		const struct tare_column *column = columns[i].column;
+		bool cut = i == 0 && !w->part->flush && column->shown != TARE_SHOWN_MOMENT;
+		char header[RUN_TEXT];
+		write_title(w, &columns[i], i == 0, header);
+		if (!named[column->unit]) {
+			strcat(header, " ");
+			strcat(header, w->units[column->unit].name);
+		}
 		named[column->unit] = true;
-		tare_text_column(out, header,
-		                 i == 0 && column->shown != TARE_SHOWN_MOMENT ? TARE_COLUMN_CUT
-		                                                              : layout_of(column));
+		tare_text_column(out, header, cut ? TARE_COLUMN_CUT : layout_of(column));
 	}
 }
 
 // What the row is about, in the room that figures leave it.
-static void write_first(const struct writing *w, const struct tare_column *column, size_t index,
+static void write_first(const struct writing *w, const struct shown *column, size_t index,
                         struct tare_text_table *out)
 {
 	size_t depth = w->part->depths ? w->part->depths[index] : 0;
 	size_t indent = 2 * (depth < DEEPEST ? depth : DEEPEST);
-	size_t room = tare_report_room(w->text, w->part->others);
+	size_t room = w->part->flush ? RUN_TEXT : tare_report_room(w->text, w->part->others);
 	char buffer[RUN_TEXT];
 
 	write_value(w, column, w->rows[index], buffer);
@@ -285,32 +320,97 @@ static void write_first(const struct writing *w, const struct tare_column *colum
 	tare_text_cell(out, "%*s%s", (int)indent, "", buffer);
 }
 
-static int write_table(struct writing *w)
+static int write_columns(const struct writing *w, const struct shown *columns, size_t count)
 {
-	const struct tare_column *columns[MOST_COLUMNS];
-	struct tare_text_table *out = tare_text_table_new(w->text, 2);
+	struct tare_text_table *out = tare_text_table_new(w->text, w->part->flush ? 0 : 2);
 	char buffer[RUN_TEXT];
-	size_t count = 0;
 
-	for (size_t i = 0; i < w->table->column_count && count < MOST_COLUMNS; i++)
-		if (is_shown(w, &w->table->columns[i]))
-			columns[count++] = &w->table->columns[i];
-	for (enum tare_unit_of unit = TARE_UNIT_TOTALS; unit < TARE_UNITS; unit++)
-		w->units[unit] = find_unit(w, unit);
 	add_columns(w, columns, count, out);
 	for (size_t i = 0; i < w->row_count; i++) {
 		const void *row = w->rows[i];
-		bool warns = w->part->warns && w->part->warns(w->source, row);
-		tare_text_row(out, warns ? TARE_STYLE_WARNING : TARE_STYLE_PLAIN);
-		if (count)
-			write_first(w, columns[0], i, out);
+		if (w->part->apart && w->part->apart(w->source, row)) {
+			tare_text_row(out, TARE_STYLE_PLAIN);
+			for (size_t c = 0; c < count; c++)
+				tare_text_cell(out, "%s", "");
+		}
+		tare_text_row(out,
+		              w->part->style ? w->part->style(w->source, row) : TARE_STYLE_PLAIN);
+		write_first(w, &columns[0], i, out);
 		for (size_t c = 1; c < count; c++) {
-			write_value(w, columns[c], row, buffer);
+			const struct tare_column *column = columns[c].column;
+			write_value(w, &columns[c], row, buffer);
 			tare_text_cell(out, "%s%s", buffer,
-			               columns[c]->mark ? columns[c]->mark(w->source, row) : "");
+			               column->mark ? column->mark(w->source, row) : "");
 		}
 	}
 	return tare_text_table_print(out);
+}
+
+// What a column takes of a line.
+static size_t width_of(const struct writing *w, const struct shown *column, bool first)
+{
+	char buffer[RUN_TEXT];
+	size_t widest;
+
+	write_title(w, column, first, buffer);
+	widest = tare_text_width(buffer);
+	for (size_t i = 0; i < w->row_count; i++) {
+		size_t width;
+		write_value(w, column, w->rows[i], buffer);
+		width = tare_text_width(buffer);
+		widest = width > widest ? width : widest;
+	}
+	return widest;
+}
+
+// The first column from `from` on that does not fit beside the table's first; one always does.
+static size_t fitting(const struct writing *w, const struct shown *columns, size_t from,
+                      size_t count)
+{
+	size_t used = width_of(w, &columns[0], true), end = from;
+
+	while (end < count) {
+		used += 1 + width_of(w, &columns[end], false);
+		if (end > from && used > w->text->options->columns)
+			break;
+		end++;
+	}
+	return end;
+}
+
+static int write_folded(const struct writing *w, struct shown *columns, size_t count)
+{
+	int status = 0;
+
+	for (size_t from = 1, end; status == 0 && from < count; from = end) {
+		end = fitting(w, columns, from, count);
+		if (from > 1)
+			fputc('\n', w->text->file);
+		// The first column stands before those of each table.
+		columns[from - 1] = columns[0];
+		status = write_columns(w, columns + from - 1, end - from + 1);
+	}
+	return status;
+}
+
+static int write_table(struct writing *w)
+{
+	struct shown columns[MOST_COLUMNS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < w->table->column_count; i++) {
+		const struct tare_column *column = &w->table->columns[i];
+		size_t times = !is_shown(w, column) ? 0
+		               : column->times      ? column->times(w->source)
+		                                    : 1;
+		for (size_t at = 0; at < times && count < MOST_COLUMNS; at++)
+			columns[count++] = (struct shown){ column, at };
+	}
+	if (count == 0)
+		return 0;
+	for (enum tare_unit_of unit = TARE_UNIT_TOTALS; unit < TARE_UNITS; unit++)
+		w->units[unit] = find_unit(w, unit);
+	return w->part->fold ? write_folded(w, columns, count) : write_columns(w, columns, count);
 }
 
 int tare_table_text(const struct tare_text *text, const struct tare_table *table,

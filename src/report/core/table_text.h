@@ -14,9 +14,15 @@ struct tare_table_part {
 	// Rows in an order of their own, `most` of them, and how deep each lies below others; NULL.
 	const void *const *rows;
 	const size_t *depths;
-	// Which rows it is about, and which of them are warnings; NULL: all, and none.
+	// Which rows it is about, how each looks, and before which an empty row stands; NULL: all,
+	// plain, and none.
 	bool (*keep)(const void *source, const void *row);
-	bool (*warns)(const void *source, const void *row);
+	enum tare_text_style (*style)(const void *source, const void *row);
+	bool (*apart)(const void *source, const void *row);
+	// At the left edge, and names are as long as the terminal lets them; of results.
+	bool flush;
+	// Columns that do not fit beside the first go into a table below.
+	bool fold;
 };
 
 // Writes that part: nothing where no row is in it. Times that share a unit name it in the title of

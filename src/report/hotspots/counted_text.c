@@ -29,6 +29,7 @@ static const struct {
 	{ TARE_COUNTER_FLOP_FP64, COUNT, "FLOP, double" },
 	{ TARE_COUNTER_PIPE_ALU_SHARE, PERCENT, "integer and logic pipe" },
 	{ TARE_COUNTER_PIPE_FMA_SHARE, PERCENT, "single-precision pipe" },
+	{ TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE, PERCENT, "integer multiplication" },
 	{ TARE_COUNTER_PIPE_FP64_SHARE, PERCENT, "double-precision pipe" },
 	{ TARE_COUNTER_PIPE_TENSOR_SHARE, PERCENT, "matrix engines" },
 	{ TARE_COUNTER_PIPE_SPECIAL_SHARE, PERCENT, "special functions" },

@@ -235,6 +235,7 @@ static json_t *kernel_of(struct tare_json *json, const struct tare_hotspot *hots
 	tare_json_put(json, object, "duration_ns", tare_json_number(hotspot->duration_ns));
 	tare_json_put(json, object, "duration_counted", json_boolean(hotspot->duration_counted));
 	tare_json_put(json, object, "compulsory_bytes", tare_json_known(kernel->compulsory_bytes));
+	tare_json_put(json, object, "given", words(tare_hotspot_given_words(kernel, text)));
 	tare_json_put(json, object, "occupancy_possible",
 	              tare_json_number(kernel->occupancy_possible));
 	tare_json_put(json, object, "occupancy_limit", words(kernel->occupancy_limit));

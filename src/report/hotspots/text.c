@@ -107,6 +107,9 @@ static int write_figures(const struct tare_text *text, const struct tare_hotspot
 		        ? "n/a"
 		        : tare_format_significant(arithmetic->intensity[TARE_EDGE_L2_DEVICE], 3,
 		                                  intensity));
+	if (code == 0)
+		code = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "%s",
+		                           tare_hotspot_given_words(hotspot->kernel, words));
 	if (code == 0 && !isnan(hotspot->imbalance))
 		code = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 2,
@@ -172,14 +175,14 @@ static int write_all(const struct tare_text *text, const struct tare_counted_run
 	if (code == 0)
 		code = write_uncounted(text, run);
 	fputc('\n', text->file);
-	return code != 0
-	           ? code
-	           : tare_text_paragraph(text, TARE_STYLE_FAINT, "", 0,
-	                                 "Of max: of what the device sustains, by its own "
-	                                 "counters. Of peak: of what "
-	                                 "`tare peak` measured here. x given: bytes moved over the "
-	                                 "size of the memory "
-	                                 "that a launch was given. Times faster are upper bounds.");
+	return code != 0 ? code
+	                 : tare_text_paragraph(
+	                       text, TARE_STYLE_FAINT, "", 0,
+	                       "Of max: of what the device sustains, by its own "
+	                       "counters. Of peak: of what "
+	                       "`tare peak` measured here. x given: bytes moved over the "
+	                       "size of the memory "
+	                       "that a launch was given at most. Times faster are upper bounds.");
 }
 
 int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,

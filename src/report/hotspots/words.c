@@ -292,6 +292,23 @@ const char *tare_hotspot_verdict_words(const struct tare_hotspot *hotspot, char 
 	return text;
 }
 
+const char *tare_hotspot_given_words(const struct tare_counted_kernel *kernel,
+                                     char text[HOTSPOT_TEXT])
+{
+	char bytes[HOTSPOT_TEXT];
+
+	text[0] = '\0';
+	if (kernel->compulsory_bytes)
+		add(text,
+		    "A launch was given at most %s: the allocations that its arguments point into.",
+		    tare_hotspot_bytes((double)kernel->compulsory_bytes, bytes));
+	else if (kernel->uncounted == TARE_UNCOUNTED_NONE)
+		add(text, "What a launch was given: n/a, %s.",
+		    kernel->compulsory_missing ? kernel->compulsory_missing
+		                               : "its size is not known");
+	return text;
+}
+
 const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT])
 {
 	const struct tare_kernel_verdict *verdict = &hotspot->verdict;

@@ -12,6 +12,9 @@ const char *tare_hotspot_verdict_words(const struct tare_hotspot *hotspot, char 
 const char *tare_hotspot_bound_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT]);
 // How sure it is and what was not counted; "" where there is nothing to say.
 const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT]);
+// What a launch was given, or why that is not known; "" of a kernel that was not counted.
+const char *tare_hotspot_given_words(const struct tare_counted_kernel *kernel,
+                                     char text[HOTSPOT_TEXT]);
 // What to try, and the most it can bring; "" where the verdict says nothing.
 const char *tare_hotspot_advice_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT]);
 // "Occupancy 45 % of 50 % possible (registers); 31.0 threads an instruction; hits: L1 80 %, L2

@@ -41,6 +41,9 @@ struct timeline {
 	// By index of the recording.
 	uint8_t *lane, *engine, *engine_lane, *command_depth, *call_depth, *phase_lane;
 	uint32_t *device_number; // as the report counts
+	// of each command the phase that launched it (TARE_NO_INDEX: none), and of each phase its
+	// row (how many there are: it is none of them)
+	uint32_t *command_phase, *phase_row;
 	struct timeline_strings *strings;
 	uint32_t *phase_name, *phase_domain, *kernel_name, *stack_site; // indices into the strings
 	uint32_t *frame, *frame_count;   // of stacks: one after the other, and how many each has
@@ -87,7 +90,7 @@ struct timeline_column {
 	int64_t (*value)(const struct timeline *timeline, size_t row);
 };
 
-enum { TIMELINE_COLUMNS = 26, TIMELINE_TABLES = 10 };
+enum { TIMELINE_COLUMNS = 27, TIMELINE_TABLES = 10 };
 
 struct timeline_table {
 	const char *name;

@@ -207,6 +207,11 @@ void timeline_choose(struct timeline *timeline, int level, double share)
 		timeline->command_row[i] = TARE_NO_INDEX;
 	for (size_t row = 0; row < timeline->rows[TIMELINE_COMMANDS].count; row++)
 		timeline->command_row[timeline->rows[TIMELINE_COMMANDS].at[row]] = (uint32_t)row;
+	// Of a phase that is not among the rows: what is behind the last.
+	for (size_t i = 0; i < recording->phase_count; i++)
+		timeline->phase_row[i] = (uint32_t)timeline->rows[TIMELINE_PHASES].count;
+	for (size_t row = 0; row < timeline->rows[TIMELINE_PHASES].count; row++)
+		timeline->phase_row[timeline->rows[TIMELINE_PHASES].at[row]] = (uint32_t)row;
 	find_waits(timeline);
 }
 
@@ -334,15 +339,18 @@ static int make_room(struct timeline *timeline)
 	size_t commands = timeline->recording->command_count + 1;
 
 	timeline->command_row = calloc(commands, sizeof *timeline->command_row);
+	timeline->command_phase = tare_phases_of_commands(timeline->recording);
+	timeline->phase_row =
+	    calloc(timeline->recording->phase_count + 1, sizeof *timeline->phase_row);
 	timeline->lane = calloc(commands, 1);
 	timeline->engine = calloc(commands, 1);
 	timeline->engine_lane = calloc(commands, 1);
 	timeline->command_depth = calloc(commands, 1);
 	timeline->call_depth = calloc(timeline->recording->call_count + 1, 1);
 	timeline->phase_lane = calloc(timeline->recording->phase_count + 1, 1);
-	return timeline->command_row && timeline->lane && timeline->engine &&
-	               timeline->engine_lane && timeline->command_depth && timeline->call_depth &&
-	               timeline->phase_lane
+	return timeline->command_row && timeline->command_phase && timeline->phase_row &&
+	               timeline->lane && timeline->engine && timeline->engine_lane &&
+	               timeline->command_depth && timeline->call_depth && timeline->phase_lane
 	           ? 0
 	           : -ENOMEM;
 }
@@ -385,6 +393,8 @@ void timeline_close(struct timeline *timeline)
 		free(timeline->rows[kind].at);
 	}
 	free(timeline->command_row);
+	free(timeline->command_phase);
+	free(timeline->phase_row);
 	free(timeline->wait_at);
 	free(timeline->gaps);
 	free(timeline->lane);

@@ -75,6 +75,9 @@ COMMAND(shape, it->kind == TARE_KIND_KERNEL && it->amount < timeline->recording-
                    : TARE_NO_TIME)
 COMMAND(function, it->function)
 COMMAND(stack, it->stack < timeline->stack_count ? (int64_t)it->stack : TARE_NO_TIME)
+COMMAND(phase, timeline->command_phase[index] == TARE_NO_INDEX
+                   ? TARE_NO_TIME
+                   : (int64_t)timeline->phase_row[timeline->command_phase[index]])
 COMMAND(depth, timeline->command_depth[index])
 COMMAND(part, it->part)
 COMMAND(executed_by,
@@ -215,6 +218,7 @@ const struct timeline_table timeline_tables[TIMELINE_TABLES] = {
 	    { "function", false, NULL, command_function },
 	    { "waits", false, NULL, command_waits },
 	    { "stack", false, NULL, command_stack },
+	    { "phase", false, NULL, command_phase },
 	    { "depth", true, NULL, command_depth },
 	    { "part", true, NULL, command_part },
 	    { "executed_by", false, NULL, command_executed_by },

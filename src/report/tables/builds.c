@@ -44,10 +44,10 @@ static bool is_among_longest(const void *source, const void *row)
 	return longer < TOP;
 }
 
-static bool has_failed(const void *run, const void *row)
+static enum tare_text_style style_of(const void *run, const void *row)
 {
 	(void)run;
-	return ((const struct tare_build *)row)->error != 0;
+	return ((const struct tare_build *)row)->error ? TARE_STYLE_WARNING : TARE_STYLE_PLAIN;
 }
 
 int tare_builds_text(const struct tare_text *text, const struct tare_report *run)
@@ -74,5 +74,5 @@ int tare_builds_text(const struct tare_text *text, const struct tare_report *run
 	                                                        .keep = top < tables->build_count
 	                                                                    ? is_among_longest
 	                                                                    : NULL,
-	                                                        .warns = has_failed });
+	                                                        .style = style_of });
 }

@@ -120,6 +120,8 @@ static bool short_cause(const struct tare_cell_text *cell)
 
 static struct json_t *its_ledger(void *json, const void *run, const void *row);
 
+#define LAUNCHED(ns) tare_if(row->commands == 0 || row->timed > 0, tare_integer(ns), TARE_NOT_TIMED)
+
 #define COLUMNS "report/tables/phases.def"
 #define ROW struct tare_phase_row
 #include "report/tables/declare.h"
@@ -263,7 +265,9 @@ static int write_remarks(const struct tare_text *text, const struct tare_phases 
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
 		    "%%: of the time in which at least one was open, whatever other threads did "
-		    "then; copy: transfers not hidden; cmds: enqueued in it by its thread%s",
+		    "then; copy: transfers not hidden; cmds: enqueued in it by its thread; "
+		    "launch.: "
+		    "what these took of the device, whenever they ran%s",
 		    do_overlap(phases)
 		        ? "; total: phases of several threads overlap, and each counts"
 		        : "");

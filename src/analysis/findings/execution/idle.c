@@ -66,8 +66,7 @@ static void close_part(struct beside *beside)
 	beside->part_ns = beside->part_low_ns = beside->run_ns = 0;
 }
 
-// How long the device works while the host does nothing of its own, but waits or is inside the API.
-static double free_host_ns(const struct evaluation *evaluation)
+double finding_free_host_ns(const struct evaluation *evaluation)
 {
 	static const enum tare_host_state states[] = { TARE_HOST_WAIT, TARE_HOST_BLOCKING_COPY,
 		                                       TARE_HOST_API };
@@ -82,7 +81,7 @@ static double free_host_ns(const struct evaluation *evaluation)
 static void cut_to_beside(const struct evaluation *evaluation, struct beside *beside,
                           struct gap_sum *sum)
 {
-	double most_ns = free_host_ns(evaluation);
+	double most_ns = finding_free_host_ns(evaluation);
 	close_part(beside);
 	sum->ns = fmin(beside->saved_ns, most_ns);
 	sum->low_ns = fmin(beside->low_ns, most_ns);

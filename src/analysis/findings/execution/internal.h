@@ -34,15 +34,47 @@ int finding_unflushed_queue(struct evaluation *evaluation, struct tare_error *er
 
 // start_up.c
 int finding_start_up_builds(struct evaluation *evaluation, struct tare_error *error);
+// ends.c
+int finding_start_up_calls(struct evaluation *evaluation, struct tare_error *error);
+int finding_start_up_host(struct evaluation *evaluation, struct tare_error *error);
+int finding_tear_down(struct evaluation *evaluation, struct tare_error *error);
 // calls.c
 int finding_queries_in_loop(struct evaluation *evaluation, struct tare_error *error);
 int finding_releases_in_loop(struct evaluation *evaluation, struct tare_error *error);
+
+// graph.c
+// What `tare latency` measured of the device; NULL: it is none of CUDA's, or nothing is kept.
+const struct tare_launch_costs *finding_launch_costs(const struct evaluation *evaluation,
+                                                     uint32_t device);
+// What replaying launches as a graph saves, by model.
+struct finding_graph {
+	const struct tare_launch_costs
+	    *costs; // NULL: there is no such launch, or they are not known
+	uint64_t launches;
+	double idle_ns;         // before them
+	double low_ns, best_ns; // saved
+};
+// Adds a launch of a kernel that runs `run_ns`, before which the device was idle.
+void finding_graph_add(const struct tare_launch_costs *costs, double idle_ns, double run_ns,
+                       struct finding_graph *graph);
+// The same of the launch that ends a gap, unless the host waited before it, or it loads the kernel.
+void finding_graph_add_gap(const struct evaluation *evaluation,
+                           const struct ledger_working_gap *gap, double idle_ns,
+                           struct finding_graph *graph);
+// When all are added: best_ns, and of low_ns what launching the graphs takes.
+void finding_graph_end(const struct evaluation *evaluation, struct finding_graph *graph);
+// For the evidence: what launches and nodes cost, from when that is, and what is saved.
+const char *finding_graph_words(const struct finding_graph *graph, char *text, size_t size);
 
 // Claims the parts of a task's instances in which no other kernel of the device ran: only these get
 // shorter with the task. Of each `part` (0 to 1) is what it costs there; 0: no places. Returns
 // their sum.
 double finding_claim_alone(struct evaluation *evaluation, const struct tare_task *task,
                            struct finding_draft *draft, double part);
+
+// How long the device works in the working part while the host does nothing of its own, but waits
+// or is inside the API (idle.c).
+double finding_free_host_ns(const struct evaluation *evaluation);
 
 // Of how many work-items the group of a task's kernel is to be a multiple: what the driver prefers;
 // where it does not tell, as on Level Zero, the largest sub-group. 0: neither is told.

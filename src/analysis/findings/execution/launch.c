@@ -26,6 +26,8 @@
 #define QUICK_TURNS 0.9
 // Of what launching costs: the program's own time beside it is told from this on.
 #define HOST_WORTH_SAYING 0.1
+// A graph is not advised for less of it.
+#define LITTLE_SAVED 0.1
 
 // What of a gap is the launch of the command that ends it: inside the API, handing over, dispatch.
 static double launch_ns(const struct evaluation *evaluation, const struct ledger_working_gap *gap)
@@ -48,13 +50,23 @@ struct launches {
 	uint64_t turns, quick_turns;
 	double items, lanes; // work-items of a launch, and of the device at once; lanes 0: not few
 	double empty_ns;     // with few: device time × lanes that have no work-item
+	struct finding_graph graph;
+	double fixed_ns; // of the kernels' own time what may be there however little they do
 };
+
+static bool is_cuda(const struct evaluation *evaluation)
+{
+	return evaluation->recording->apis >> TARE_TRACE_CUDA & 1;
+}
 
 // What of it is saved at least. A graph, which CUDA's launches can be made into, still dispatches
 // its nodes one by one.
-static double launched_share(const struct evaluation *evaluation)
+static double saved_low_ns(const struct evaluation *evaluation, const struct launches *sums)
 {
-	return evaluation->recording->apis >> TARE_TRACE_CUDA & 1 ? 0.5 : 1;
+	double all_ns = sums->loop_ns + sums->part.low_ns;
+	if (sums->graph.costs)
+		return fmin(all_ns, sums->graph.low_ns);
+	return is_cuda(evaluation) ? all_ns / 2 : all_ns;
 }
 
 static double launched_ns(const struct launches *sums)
@@ -137,6 +149,7 @@ static void sum_launch(struct evaluation *evaluation, const struct ledger_workin
 	struct launches *sums = &of->sums;
 	double cost_ns = (double)(gap->to_ns - gap->from_ns);
 	bool turn = is_turn(evaluation, of->task, gap);
+	const struct tare_launch_costs *costs = finding_launch_costs(evaluation, of->task->device);
 	sums->turns += turn;
 	if (turn && is_launch_loop(evaluation, of->task, gap)) {
 		sums->quick_turns++;
@@ -149,6 +162,8 @@ static void sum_launch(struct evaluation *evaluation, const struct ledger_workin
 		if (turn)
 			sums->turn_host_ns += own_ns;
 	}
+	if (costs)
+		finding_graph_add(costs, cost_ns, of->task->median_ns, &sums->graph);
 	finding_claim(&of->draft, gap->from_ns, gap->to_ns);
 	finding_saw_command(&of->draft, gap->command, gap->from_ns, gap->to_ns, llround(cost_ns));
 }
@@ -198,7 +213,44 @@ static void evaluate_fill(const struct evaluation *evaluation, const struct tare
 		sums->lanes = lanes;
 }
 
+// The shortest run of any kernel on the device: a kernel's own fixed time is no longer.
+static double shortest_run_ns(const struct evaluation *evaluation, uint32_t device)
+{
+	double shortest_ns = INFINITY;
+	for (size_t i = 0; i < evaluation->order_count; i++) {
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
+		if (tables_is_kernel(command) &&
+		    tables_device(&evaluation->context, command) == device)
+			shortest_ns =
+			    fmin(shortest_ns, (double)(command->end_ns - command->start_ns));
+	}
+	return isfinite(shortest_ns) ? shortest_ns : 0;
+}
+
+// What a device takes for any kernel goes with the launches, too. No recording tells it from the
+// work: it is no longer than the shortest kernel, and taken to be no more than the launching.
+static void evaluate_fixed(struct evaluation *evaluation, const struct tare_task *task,
+                           struct launches *sums, struct finding_draft *draft)
+{
+	double most_ns = shortest_run_ns(evaluation, task->device) * (double)sums->count;
+	sums->fixed_ns = fmax(0, fmin(most_ns, launched_ns(sums)) - sums->empty_ns);
+	if (sums->fixed_ns > 0 && sums->lanes == 0)
+		finding_claim_alone(evaluation, task, draft, 0);
+}
+
 // ---- words
+
+// Whether a graph is known to save little of it.
+static bool graph_is_none(const struct launches *sums)
+{
+	return sums->graph.costs && sums->graph.best_ns < LITTLE_SAVED * launched_ns(sums);
+}
+
+static bool advises_graph(const struct launches *sums)
+{
+	return !(sums->items < FEW_ITEMS) && !graph_is_none(sums);
+}
 
 static void advise_short(const struct evaluation *evaluation, const struct launches *sums,
                          struct finding_draft *draft)
@@ -211,10 +263,10 @@ static void advise_short(const struct evaluation *evaluation, const struct launc
 		    "work-item for every turn, instead of %.0f item%s a launch",
 		    items, items == 1 ? "" : "s");
 	else
-		finding_advice(draft,
-		               "Give each launch more work, fuse kernels that follow each other, "
-		               "or %s",
-		               finding_word(evaluation, FINDING_WORD_REPLAY));
+		finding_advice(
+		    draft, "Give each launch more work, fuse kernels that follow each other%s%s",
+		    graph_is_none(sums) ? "" : ", or ",
+		    graph_is_none(sums) ? "" : finding_word(evaluation, FINDING_WORD_REPLAY));
 }
 
 static void title_short(const struct tare_task *task, const struct launches *sums,
@@ -243,8 +295,13 @@ static void tell_short(struct evaluation *evaluation, const struct launches *sum
                        struct finding_draft *draft)
 {
 	char all[TARE_UNIT_TEXT], own[TARE_UNIT_TEXT], empty[TARE_UNIT_TEXT];
-	char host[128] = "", fill[256] = "";
+	char host[128] = "", fill[256] = "", graph[320] = "", fixed[128] = "";
+	char own_fixed[TARE_UNIT_TEXT];
 	double cost_ns = launched_ns(sums);
+	if (sums->fixed_ns > HOST_WORTH_SAYING * cost_ns)
+		snprintf(fixed, sizeof fixed,
+		         "; what the device takes for any kernel goes as well, %s at most",
+		         tare_format_ns(sums->fixed_ns, own_fixed));
 	if (sums->host_ns > HOST_WORTH_SAYING * cost_ns)
 		snprintf(host, sizeof host,
 		         "; %s of the program's own time between them is beside that",
@@ -256,15 +313,18 @@ static void tell_short(struct evaluation *evaluation, const struct launches *sum
 		    "%.0f at once): the rest is %s by model, half of it in the estimate",
 		    100 * sums->items / sums->lanes, sums->items, sums->lanes,
 		    tare_format_ns(sums->empty_ns, empty));
+	if (sums->graph.costs)
+		finding_graph_words(&sums->graph, graph, sizeof graph);
+	else if (is_cuda(evaluation))
+		snprintf(graph, sizeof graph,
+		         "; a graph's nodes have a gap between them, too, which was not measured "
+		         "(`tare latency` keeps it): at least half of it is taken to be saved");
 	finding_evidence(
 	    draft,
 	    "between them the device idles %s (%.1f %% of the working part) while they are "
-	    "issued, handed over and dispatched; first launches are left out%s%s%s",
+	    "issued, handed over and dispatched; first launches are left out%s%s%s%s",
 	    tare_format_ns(cost_ns, all), evaluation_percent(evaluation, cost_ns), host, fill,
-	    launched_share(evaluation) < 1
-	        ? "; a graph's nodes have a gap between them, too, which was not "
-	          "measured: at least half of it is taken to be saved"
-	        : "");
+	    fixed, graph);
 }
 
 static void describe_short(struct evaluation *evaluation, const struct tare_task *task,
@@ -280,11 +340,15 @@ static void describe_short(struct evaluation *evaluation, const struct tare_task
 	finding_figure(draft, "work_items", sums->items, "counted");
 	if (sums->lanes > 0)
 		finding_figure(draft, "empty_ns", sums->empty_ns, "model");
+	finding_figure(draft, "fixed_ns", sums->fixed_ns, "model");
 	draft->finding.device = task->device;
 	draft->finding.confidence = TARE_CONFIDENCE_LIKELY;
+	if (sums->graph.costs)
+		finding_figure(draft, "graph_saves_ns", sums->graph.low_ns, "model");
+	double saved_ns = sums->graph.costs && advises_graph(sums) ? sums->graph.best_ns : cost_ns;
 	// The program's own time between launches goes with them, if the loop moves to the device.
-	finding_cost(draft, launched_share(evaluation) * (sums->loop_ns + sums->part.low_ns),
-	             cost_ns + sums->empty_ns / 2, cost_ns + sums->host_ns + sums->empty_ns);
+	finding_cost(draft, saved_low_ns(evaluation, sums), saved_ns + sums->empty_ns / 2,
+	             cost_ns + sums->host_ns + sums->empty_ns + sums->fixed_ns);
 }
 
 // Others do not claim again what was raised here. What the program does now and then in such a loop
@@ -311,6 +375,7 @@ static int evaluate_short(struct evaluation *evaluation, size_t row, struct shor
 	struct launches *sums = &of->sums;
 	struct finding_draft *draft = &of->draft;
 	sums->count = task->timed;
+	finding_graph_end(evaluation, &sums->graph);
 	evaluate_fill(evaluation, task, sums);
 	uint64_t gaps = draft->finding.occurrences;
 	double empty = sums->lanes > 0 ? 1 - sums->items / sums->lanes : 0;
@@ -325,6 +390,7 @@ static int evaluate_short(struct evaluation *evaluation, size_t row, struct shor
 		finding_drop(draft);
 		return 0;
 	}
+	evaluate_fixed(evaluation, task, sums, draft);
 	describe_short(evaluation, task, sums, draft);
 	mark_told(evaluation, row, sums);
 	return finding_raise(draft);
@@ -449,72 +515,103 @@ static double recorders_ns(const struct ledger_working_gap *gap, double api_ns,
 	return fmin(api_ns, sum_ns);
 }
 
-int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error)
+// What the host's being inside the API costs.
+struct bound {
+	struct gap_sum sum;
+	struct finding_graph graph;
+	double recorder_ns;
+	uint64_t runs; // commands that have an effect
+};
+
+static void sum_bound(struct evaluation *evaluation, const struct issue *issues, size_t issued,
+                      struct finding_draft *draft, struct bound *bound)
 {
-	struct finding_draft draft;
-	char cost[TARE_UNIT_TEXT];
-	struct gap_sum sum = { 0 };
-	uint64_t runs = 0;
-	size_t issued, first = 0;
-	double recorder_ns = 0;
-	TARE_FREE struct issue *issues = find_issues(evaluation, &issued);
-	(void)error;
-	if (!issues)
-		return -ENOMEM;
+	size_t first = 0;
 	for (size_t i = 0; i < evaluation->order_count; i++)
-		runs += tare_command_effect(TARE_COMMAND(evaluation->recording,
-		                                         evaluation->order[i])) != TARE_EFFECT_NONE;
-	finding_begin(evaluation, &draft, "launch-bound");
-	double explained_ns = found_ns(evaluation, "many-short-kernels") +
-	                      found_ns(evaluation, "synchronous-launches") +
-	                      found_ns(evaluation, "synchronize-drains");
+		bound->runs +=
+		    tare_command_effect(TARE_COMMAND(evaluation->recording,
+		                                     evaluation->order[i])) != TARE_EFFECT_NONE;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
 		const struct ledger_working_gap *gap = &evaluation->gaps[i];
 		double api_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) -
 		                (double)evaluation_first_use_ns(evaluation, gap);
 		if (gap->command == TARE_NO_INDEX || api_ns <= 0)
 			continue;
-		evaluation_add_part(evaluation, TARE_NO_INDEX, gap, api_ns, &sum);
-		recorder_ns += recorders_ns(gap, api_ns, issues, issued, &first);
-		finding_claim(&draft, gap->from_ns, gap->to_ns);
-		finding_saw_command(&draft, gap->command, gap->from_ns, gap->to_ns,
-		                    llround(api_ns));
+		evaluation_add_part(evaluation, TARE_NO_INDEX, gap, api_ns, &bound->sum);
+		bound->recorder_ns += recorders_ns(gap, api_ns, issues, issued, &first);
+		finding_graph_add_gap(evaluation, gap, api_ns, &bound->graph);
+		finding_claim(draft, gap->from_ns, gap->to_ns);
+		finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns, llround(api_ns));
 	}
-	if (runs < LAUNCHES || (double)sum.gaps < RAN_OUT * (double)runs ||
-	    explained_ns > EXPLAINED * sum.ns ||
-	    !finding_matters(evaluation, TARE_NO_INDEX, sum.ns,
-	                     evaluation_edges(evaluation, sum.gaps), sum.gaps, sum.gaps,
+	finding_graph_end(evaluation, &bound->graph);
+}
+
+static void tell_bound(struct evaluation *evaluation, const struct bound *bound,
+                       struct finding_draft *draft)
+{
+	const struct gap_sum *sum = &bound->sum;
+	char cost[TARE_UNIT_TEXT], words[320] = "";
+	// Of CUDA what CUPTI takes inside the calls is in it, and nobody knows how much.
+	bool known = evaluation->tables->coverage.driver_ns != TARE_NO_TIME;
+	tare_format_ns(sum->ns, cost);
+	if (bound->graph.costs)
+		finding_graph_words(&bound->graph, words, sizeof words);
+	finding_title(
+	    draft,
+	    "The host issues work more slowly than the device executes it: before %.0f %% "
+	    "of the commands the device had run out of work",
+	    100 * (double)sum->gaps / (double)bound->runs);
+	finding_evidence(
+	    draft,
+	    "the device idles %s (%.1f %% of the working part) while the host is inside "
+	    "the API, before %llu of %llu commands%s%s",
+	    cost, evaluation_percent(evaluation, sum->ns), (unsigned long long)sum->gaps,
+	    (unsigned long long)bound->runs,
+	    known ? ""
+	          : "; what recording took of that in the driver is not known (`tare record "
+	            "--calibrate` tells)",
+	    words);
+	finding_advice(draft,
+	               "Enqueue ahead of the device, set arguments once, and make fewer and larger "
+	               "commands%s%s",
+	               is_cuda(evaluation) ? "; where launches repeat " : "",
+	               is_cuda(evaluation) ? finding_word(evaluation, FINDING_WORD_REPLAY) : "");
+	finding_figure(draft, "idle_in_api_ns", sum->ns, "device timestamp");
+	finding_figure(draft, "commands", (double)bound->runs, "counted");
+	finding_figure(draft, "ran_out", (double)sum->gaps, "counted");
+	if (bound->graph.costs)
+		finding_figure(draft, "graph_saves_ns", bound->graph.low_ns, "model");
+	draft->finding.confidence = TARE_CONFIDENCE_LIKELY;
+	// How much fewer commands can be is the program's: half of it at least, where that is done
+	// at all.
+	double low_ns = known ? fmax(0, sum->low_ns - bound->recorder_ns) / 2 : 0;
+	finding_cost(draft, fmax(low_ns, bound->graph.low_ns), sum->ns - bound->recorder_ns,
+	             sum->high_ns);
+}
+
+int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error)
+{
+	struct finding_draft draft;
+	struct bound bound = { .recorder_ns = 0 };
+	const struct gap_sum *sum = &bound.sum;
+	size_t issued;
+	TARE_FREE struct issue *issues = find_issues(evaluation, &issued);
+	(void)error;
+	if (!issues)
+		return -ENOMEM;
+	finding_begin(evaluation, &draft, "launch-bound");
+	double explained_ns = found_ns(evaluation, "many-short-kernels") +
+	                      found_ns(evaluation, "synchronous-launches") +
+	                      found_ns(evaluation, "synchronize-drains");
+	sum_bound(evaluation, issues, issued, &draft, &bound);
+	if (bound.runs < LAUNCHES || (double)sum->gaps < RAN_OUT * (double)bound.runs ||
+	    explained_ns > EXPLAINED * sum->ns ||
+	    !finding_matters(evaluation, TARE_NO_INDEX, sum->ns,
+	                     evaluation_edges(evaluation, sum->gaps), sum->gaps, sum->gaps,
 	                     BOUND_SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
-	tare_format_ns(sum.ns, cost);
-	finding_title(
-	    &draft,
-	    "The host issues work more slowly than the device executes it: before %.0f %% "
-	    "of the commands the device had run out of work",
-	    100 * (double)sum.gaps / (double)runs);
-	// Of CUDA what CUPTI takes inside the calls is in it, and nobody knows how much.
-	bool known = evaluation->tables->coverage.driver_ns != TARE_NO_TIME;
-	finding_evidence(
-	    &draft,
-	    "the device idles %s (%.1f %% of the working part) while the host is inside "
-	    "the API, before %llu of %llu commands%s",
-	    cost, evaluation_percent(evaluation, sum.ns), (unsigned long long)sum.gaps,
-	    (unsigned long long)runs,
-	    known ? ""
-	          : "; what recording took of that in the driver is not known (`tare record "
-	            "--calibrate` tells)");
-	finding_advice(&draft,
-	               "Enqueue ahead of the device, set arguments once, and make fewer and larger "
-	               "commands");
-	finding_figure(&draft, "idle_in_api_ns", sum.ns, "device timestamp");
-	finding_figure(&draft, "commands", (double)runs, "counted");
-	finding_figure(&draft, "ran_out", (double)sum.gaps, "counted");
-	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
-	// How much fewer commands can be is the program's: half of it at least, where that is done
-	// at all.
-	finding_cost(&draft, known ? fmax(0, sum.low_ns - recorder_ns) / 2 : 0,
-	             sum.ns - recorder_ns, sum.high_ns);
+	tell_bound(evaluation, &bound, &draft);
 	return finding_raise(&draft);
 }

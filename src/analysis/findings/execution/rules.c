@@ -44,9 +44,9 @@ const struct finding_rule finding_rules_work[] = {
 	    "than "
 	    "units × preferred multiple; 2 % of the working part",
 	    "idle before these kernels: inside the API, held, dispatch, all of a launch loop's; "
-	    "high: and the "
-	    "host's computing, and with few work-items kernel time × empty lanes, half of it in "
-	    "the estimate",
+	    "high: and the host's computing, with few work-items kernel time × empty lanes, half "
+	    "of it in the estimate, and for each launch the shortest kernel's time, at most as "
+	    "much as launching",
 	    PAIR("many-short-kernels") },
 	  FINDING_NEEDS_TIMES,
 	  finding_many_short_kernels },
@@ -128,6 +128,31 @@ const struct finding_rule finding_rules_work[] = {
 	    PAIR("start-up-builds") },
 	  FINDING_NEEDS_NOTHING,
 	  finding_start_up_builds },
+	{ { "start-up-calls", "API calls before the first command take much of the run",
+	    "25 % of the run, half a second, without builds; the whole run alone",
+	    "0 to time inside the calls, what overlaps once; the estimate: all but the longest of "
+	    "each function that finds or creates something, what is about memory freed before the "
+	    "first command, and of the rest no more than the host's own work there",
+	    PAIR("start-up-calls") },
+	  FINDING_NEEDS_NOTHING,
+	  finding_start_up_calls },
+	{ { "start-up-host",
+	    "what the host does of its own before the first command takes much of the run",
+	    "25 % of the run, half a second; the whole run alone",
+	    "0 to time before the first command in which no thread is in a call; the estimate: no "
+	    "more of it than the calls before the first command and the device's work while the "
+	    "host waits",
+	    PAIR("start-up-host") },
+	  FINDING_NEEDS_NOTHING,
+	  finding_start_up_host },
+	{ { "tear-down", "the run goes on long after the last completion",
+	    "25 % of the run, half a second; the whole run alone",
+	    "0 to all of it; the estimate: calls that release or free, and of the host's own time "
+	    "no "
+	    "more than the device's work while the host waits",
+	    PAIR("tear-down") },
+	  FINDING_NEEDS_NOTHING,
+	  finding_tear_down },
 	{ { "queries-in-loop", "the host asks between kernels for what it could know",
 	    "before 16 kernels; 5 % of the working part", "idle: host was in queries",
 	    PAIR("queries-in-loop") },

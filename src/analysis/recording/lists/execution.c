@@ -45,10 +45,9 @@ static uint64_t execution_key(const struct loading *l, uint32_t list, uint64_t n
 
 // What a run waits for: events of the list's own commands are those of the same execution, as they
 // were put into the table just before.
-static void add_waits(struct loading *l, const struct load_template *t, uint32_t run)
+static uint32_t add_waits(struct loading *l, const struct load_template *t, int64_t enter_ns)
 {
 	struct tare_recording *r = l->recording;
-	int64_t enter_ns = r->commands.plain[run].enter_ns;
 	size_t first = r->wait_count;
 
 	for (uint32_t i = t->first_event; i != TARE_NO_INDEX; i = l->lists->events[i].next) {
@@ -57,47 +56,41 @@ static void add_waits(struct loading *l, const struct load_template *t, uint32_t
 		    loading_command_of_event(l, event->api, event->event, UINT64_MAX, enter_ns);
 		struct tare_recorded_wait *wait = LOADING_ADD(l, waits, wait_count, wait_room);
 		if (!wait)
-			return;
+			break;
 		wait->command = command & 0x7fffffff;
 		wait->last = l->lists->events[i].next == TARE_NO_INDEX;
 	}
-	if (r->wait_count > first)
-		r->commands.plain[run].first_wait = (uint32_t)first;
+	return r->wait_count > first ? (uint32_t)first : TARE_NO_INDEX;
 }
 
 static void add_run(struct loading *l, const struct load_template *t,
                     const struct tare_recorded_command *by, uint32_t execution)
 {
 	struct tare_recording *r = l->recording;
-	struct tare_recorded_command *run =
-	    LOADING_ADD(l, commands.plain, command_count, command_room);
-	uint32_t index = (uint32_t)(r->command_count - 1);
 	// That the execution failed, blocked or was nested is said of the command that executes.
 	uint8_t own = t->flags & (TARE_COMMAND_OWN_EVENT | TARE_COMMAND_DEPENDS |
 	                          TARE_COMMAND_NO_TIMES | TARE_COMMAND_TRANSFER);
 
-	if (!run)
-		return;
-	*run = (struct tare_recorded_command){ .enter_ns = by->enter_ns,
-		                               .exit_ns = by->exit_ns,
-		                               .submitted_ns = TARE_NO_TIME,
-		                               .start_ns = TARE_NO_TIME,
-		                               .end_ns = TARE_NO_TIME,
-		                               .amount = t->amount,
-		                               .thread = by->thread,
-		                               .queue = by->queue,
-		                               .object = t->object,
-		                               .first_wait = TARE_NO_INDEX,
-		                               .function = t->function,
-		                               .kind = t->kind,
-		                               .direction = t->direction,
-		                               .alignment = t->alignment,
-		                               .memory = t->memory,
-		                               .flags = own,
-		                               .stack = r->calls[t->call].stack,
-		                               .part = TARE_RUN,
-		                               .execution = execution & MOST_EXECUTIONS };
-	add_waits(l, t, index);
+	struct tare_recorded_command run = { .enter_ns = by->enter_ns,
+		                             .exit_ns = by->exit_ns,
+		                             .submitted_ns = TARE_NO_TIME,
+		                             .start_ns = TARE_NO_TIME,
+		                             .end_ns = TARE_NO_TIME,
+		                             .amount = t->amount,
+		                             .thread = by->thread,
+		                             .queue = by->queue,
+		                             .object = t->object,
+		                             .first_wait = add_waits(l, t, by->enter_ns),
+		                             .function = t->function,
+		                             .kind = t->kind,
+		                             .direction = t->direction,
+		                             .alignment = t->alignment,
+		                             .memory = t->memory,
+		                             .flags = own,
+		                             .stack = r->calls[t->call].stack,
+		                             .part = TARE_RUN,
+		                             .execution = execution & MOST_EXECUTIONS };
+	uint32_t index = loading_add_command(l, &run);
 	if (t->event && !l->status)
 		loading_put_event(l, t->api, t->event, index);
 	if (t->placed)
@@ -108,7 +101,7 @@ static void add_runs(struct loading *l, uint32_t execution)
 {
 	struct tare_recording *r = l->recording;
 	const struct tare_recorded_execution x = r->executions[execution];
-	const struct tare_recorded_command by = r->commands.plain[x.command];
+	const struct tare_recorded_command by = loading_command(l, x.command);
 	uint32_t at = x.runs ? l->lists->lists[x.list - l->lists->first_list].first : TARE_NO_INDEX;
 
 	for (uint32_t i = 0; i < x.runs && !l->status; i++) {
@@ -134,17 +127,29 @@ static uint32_t runs_of(struct loading *l, uint32_t list, uint64_t nodes)
 	return (uint32_t)commands;
 }
 
+// The command turns out to execute a list; `not` are flags that it has no longer.
+static void executes(struct loading *l, uint32_t command, enum tare_list_part part,
+                     uint32_t execution, uint8_t not)
+{
+	struct tare_recorded_command c = loading_command(l, command);
+
+	c.part = part;
+	c.execution = execution & MOST_EXECUTIONS;
+	c.flags &= (uint8_t)~not;
+	loading_put_command(l, command, &c);
+}
+
 // What a call took is shared by all that it ran, of however many lists.
 static void share_call(struct loading *l, uint32_t execution)
 {
 	struct tare_recording *r = l->recording;
 	const struct tare_recorded_execution *x = &r->executions[execution];
-	uint32_t first = r->commands.plain[x->call].execution;
+	uint32_t first = TARE_COMMAND(r, x->call)->execution;
 
-	if (r->commands.plain[x->call].part == TARE_ALONE || first >= r->execution_count)
+	if (TARE_COMMAND(r, x->call)->part == TARE_ALONE || first >= r->execution_count)
 		return; // the first is not told
 	r->executions[first].shares +=
-	    x->runs + (r->commands.plain[x->command].part == TARE_EXECUTES_MORE);
+	    x->runs + (TARE_COMMAND(r, x->command)->part == TARE_EXECUTES_MORE);
 }
 
 int loading_execute(struct loading *l, const struct tare_trace_execute *e)
@@ -177,12 +182,10 @@ int loading_execute(struct loading *l, const struct tare_trace_execute *e)
 		                               .nodes =
 		                                   e->nodes < UINT32_MAX ? e->nodes : UINT32_MAX };
 	x->runs = runs_of(l, x->list, x->nodes);
-	r->commands.plain[x->command].part =
-	    x->nodes > x->runs ? TARE_EXECUTES_MORE : TARE_EXECUTES;
-	r->commands.plain[x->command].execution = index & MOST_EXECUTIONS;
-	share_call(l, index);
 	// Its times are those of its runs.
-	r->commands.plain[x->command].flags &= (uint8_t)~TARE_COMMAND_NO_TIMES;
+	executes(l, x->command, x->nodes > x->runs ? TARE_EXECUTES_MORE : TARE_EXECUTES, index,
+	         TARE_COMMAND_NO_TIMES);
+	share_call(l, index);
 	if (x->list != TARE_NO_INDEX)
 		r->lists[x->list].executions++;
 	key = execution_key(l, x->list, x->number, &before);
@@ -207,7 +210,7 @@ uint32_t loading_launch(struct loading *l, uint64_t identity)
 		return TARE_NO_INDEX;
 	command = s->executing[at].command;
 	if (s->executing[at].known) {
-		uint32_t known = r->commands.plain[command].execution;
+		uint32_t known = TARE_COMMAND(r, command)->execution;
 		return s->first_run[known - s->first_execution] == TARE_NO_INDEX ? known
 		                                                                 : TARE_NO_INDEX;
 	}
@@ -224,8 +227,7 @@ uint32_t loading_launch(struct loading *l, uint64_t identity)
 		                               .list = TARE_NO_INDEX,
 		                               .call = command,
 		                               .number = index - s->first_execution + 1 };
-	r->commands.plain[command].part = TARE_EXECUTES;
-	r->commands.plain[command].execution = index & MOST_EXECUTIONS;
+	executes(l, command, TARE_EXECUTES, index, 0);
 	return index;
 }
 
@@ -256,8 +258,8 @@ bool loading_untimed_list(struct loading *l, uint64_t identity, uint64_t executi
 		uint32_t run = loading_run_of(l, identity, execution);
 		if (run == TARE_ID_ABSENT)
 			l->recording->unresolved++;
-		else if (!l->recording->commands.plain[run].untimed)
-			l->recording->commands.plain[run].untimed = why;
+		else if (!TARE_COMMAND(l->recording, run)->untimed)
+			loading_put_untimed(l, run, why);
 		return true;
 	}
 	if (at != TARE_ID_ABSENT) {
@@ -269,8 +271,8 @@ bool loading_untimed_list(struct loading *l, uint64_t identity, uint64_t executi
 	at = s ? tare_id_map_find(&s->executing_of, identity) : TARE_ID_ABSENT;
 	if (at == TARE_ID_ABSENT)
 		return false;
-	if (l->recording->commands.plain[s->executing[at].command].untimed != LOADING_RAW)
-		l->recording->commands.plain[s->executing[at].command].untimed = why;
+	if (TARE_COMMAND(l->recording, s->executing[at].command)->untimed != LOADING_RAW)
+		loading_put_untimed(l, s->executing[at].command, why);
 	return true;
 }
 
@@ -280,21 +282,20 @@ static void finish_runs(struct loading *l, uint32_t execution)
 	struct tare_recording *r = l->recording;
 	const struct load_lists *s = l->lists;
 	const struct tare_recorded_execution *x = &r->executions[execution];
-	const struct tare_recorded_command *by = &r->commands.plain[x->command];
+	const struct tare_recorded_command *by = TARE_COMMAND(r, x->command);
 	uint32_t run = s->first_run[execution - s->first_execution];
 	bool listed = x->runs && run != TARE_NO_INDEX;
 	uint32_t at = listed ? s->lists[x->list - s->first_list].first : TARE_NO_INDEX;
 
 	for (uint32_t i = 0; listed && i < x->runs; i++, run++, at = s->templates[at].next) {
 		const struct load_template *t = &s->templates[at];
-		struct tare_recorded_command *c = &r->commands.plain[run];
-		c->exit_ns = by->exit_ns; // a long call tells its end after the list's commands
-		if (c->untimed)
-			continue;
-		if (execution < t->untimed_before)
-			c->untimed = t->untimed;
-		else if (by->untimed != LOADING_RAW)
-			c->untimed = by->untimed;
+		struct tare_recorded_command c = loading_command(l, run);
+		c.exit_ns = by->exit_ns; // a long call tells its end after the list's commands
+		if (!c.untimed && execution < t->untimed_before)
+			c.untimed = t->untimed;
+		else if (!c.untimed && by->untimed != LOADING_RAW)
+			c.untimed = by->untimed;
+		loading_put_command(l, run, &c);
 	}
 }
 

@@ -70,7 +70,7 @@ uint32_t loading_run_of_node(struct loading *l, const struct tare_trace_times *t
 	    at == TARE_ID_ABSENT
 	        ? TARE_NO_INDEX
 	        : loading_launch(l, (uint64_t)times->command_track << 32 | times->command_number);
-	struct tare_recorded_command run, *added;
+	struct tare_recorded_command run;
 	struct tare_recorded_execution *x;
 
 	if (execution >= r->execution_count) {
@@ -78,15 +78,14 @@ uint32_t loading_run_of_node(struct loading *l, const struct tare_trace_times *t
 		return TARE_NO_INDEX;
 	}
 	x = &r->executions[execution];
-	run = run_of(l, &l->nodes->nodes[at], &r->commands.plain[x->command], execution);
-	added = LOADING_ADD(l, commands.plain, command_count, command_room);
-	if (!added)
-		return TARE_NO_INDEX;
-	*added = run;
+	run = run_of(l, &l->nodes->nodes[at], TARE_COMMAND(r, x->command), execution);
+	uint32_t index = loading_add_command(l, &run);
+	if (index == TARE_NO_INDEX)
+		return index;
 	x->runs++;
 	x->nodes++;
 	x->shares++;
-	return (uint32_t)(r->command_count - 1);
+	return index;
 }
 
 void loading_finish_nodes(struct loading *l)
@@ -103,24 +102,26 @@ void loading_finish_nodes(struct loading *l)
 	}
 	memset(last, 0xff, (count + 1) * sizeof *last);
 	for (size_t i = l->first_command; i < r->command_count; i++) {
-		struct tare_recorded_command *c = &r->commands.plain[i];
-		uint32_t *of;
-		if (c->part != TARE_RUN || c->untimed != LOADING_RAW ||
-		    c->execution >= r->execution_count ||
-		    r->executions[c->execution].command < l->first_command)
+		struct tare_recorded_command c = loading_command(l, i);
+		uint32_t *of, by;
+		if (c.part != TARE_RUN || c.untimed != LOADING_RAW ||
+		    c.execution >= r->execution_count ||
+		    r->executions[c.execution].command < l->first_command)
 			continue;
-		if (r->executions[c->execution].list == TARE_NO_INDEX)
-			c->first_wait =
-			    r->commands.plain[r->executions[c->execution].command].first_wait;
-		of = &last[r->executions[c->execution].command - l->first_command];
+		by = r->executions[c.execution].command;
+		if (r->executions[c.execution].list == TARE_NO_INDEX) {
+			c.first_wait = TARE_COMMAND(r, by)->first_wait;
+			loading_put_command(l, i, &c);
+		}
+		of = &last[by - l->first_command];
 		if (*of == TARE_NO_INDEX ||
-		    (int64_t)((uint64_t)c->end_ns - (uint64_t)r->commands.plain[*of].end_ns) > 0)
+		    (int64_t)((uint64_t)c.end_ns - (uint64_t)loading_command(l, *of).end_ns) > 0)
 			*of = (uint32_t)i;
 	}
 	for (size_t i = 0; i < r->wait_count; i++) {
 		uint32_t command = r->waits[i].command;
 		if (command >= l->first_command && command < r->command_count &&
-		    r->commands.plain[command].part == TARE_EXECUTES &&
+		    TARE_COMMAND(r, command)->part == TARE_EXECUTES &&
 		    last[command - l->first_command] != TARE_NO_INDEX)
 			r->waits[i].command = last[command - l->first_command] & 0x7fffffff;
 	}

@@ -24,6 +24,14 @@ void counters_launch_ends(const struct cupti_call *told, const struct cuda_funct
 void counters_launch_written(struct guest_thread *thread, const struct cupti_call *told,
                              uint32_t number);
 
+// ---- given.c: what a launch is given
+
+// Whether the driver can say.
+bool counters_given_is_known(void);
+// Bytes of the allocations that the arguments of a launch of `kernel` point into, each once.
+uint64_t counters_given_bytes(const struct cupti_call *told, const struct cuda_function *function,
+                              cu_function kernel);
+
 // ---- metrics.c: what is counted
 
 struct counters_metric {
@@ -54,6 +62,9 @@ struct counters_arrangement {
 	// single-pass ones, and behind them one of everything
 	struct counters_group groups[COUNTERS_MOST_GROUPS + 1];
 	uint64_t absent; // bits 1 << enum tare_trace_counter that the chip lacks
+	// The one of everything has a pass for each group, in their order: then one configuration
+	// serves for all.
+	bool joined;
 };
 extern struct profiler_functions counters_cupti;
 // Calls one of them with its structure's length filled in.
@@ -62,8 +73,7 @@ extern struct profiler_functions counters_cupti;
 	    &(struct structure){ .bytes = ABI_PROFILER_BYTES(structure, last), __VA_ARGS__ })
 // Fills in everything but `chip` and `availability`, which are given. Returns CUPTI's error, and
 // then *where is the function that failed.
-cupti_result counters_arrange(struct counters_arrangement *arrangement, bool replay,
-                              const char **where);
+cupti_result counters_arrange(struct counters_arrangement *arrangement, const char **where);
 
 // ---- session.c: a context's profiler
 
@@ -71,10 +81,12 @@ struct counters_session {
 	cu_context context;
 	bool ready;
 	void *profiler;
-	bool started; // once
+	uint32_t use; // what it was configured for; 0: nothing yet
 	// whose `empty` is of this profiler; NULL: no group's
 	const struct counters_group *empty_of;
-	uint32_t group; // that it counted last, or tried to
+	// Joined: the group whose turn it is, which the profiler advances with each launch. Else
+	// the one that was counted last, or tried.
+	uint32_t group;
 	struct counters_arrangement arrangement;
 	// how it went, to be written
 	cupti_result result;
@@ -82,7 +94,7 @@ struct counters_session {
 	uint64_t from, to; // host ticks
 };
 // That of a context, prepared when it was not yet; NULL: there are too many. *made: it was.
-struct counters_session *counters_session_of(cu_context context, bool replay, bool *made);
+struct counters_session *counters_session_of(cu_context context, bool *made);
 void counters_session_end(cu_context context);
 // Both return CUPTI's error, with *where. Between them the program launches one kernel.
 cupti_result counters_session_start(struct counters_session *session, uint32_t group,

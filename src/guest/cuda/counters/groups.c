@@ -33,9 +33,28 @@ static void drop(struct counters_group *group)
 	group->host = NULL;
 }
 
-// Makes a group's configuration, and says how many passes it takes.
+// Metrics that are added together share passes; what is added later begins a new one. So the groups
+// of `to`, of which `all` is made, are a pass each, in their order.
+static cupti_result add_metrics(const struct counters_arrangement *to,
+                                const struct counters_group *group, bool all)
+{
+	uint32_t done = 0;
+	for (uint32_t g = 0; all && g < to->count; done += to->groups[g++].count) {
+		cupti_result result = COUNTERS_CALL(
+		    cuptiProfilerHostConfigAddMetrics, profiler_metrics, count, .host = group->host,
+		    .names = (const char **)group->names + done, .count = to->groups[g].count);
+		if (result != ABI_CUPTI_SUCCESS)
+			return result;
+	}
+	return all ? ABI_CUPTI_SUCCESS
+	           : COUNTERS_CALL(cuptiProfilerHostConfigAddMetrics, profiler_metrics, count,
+	                           .host = group->host, .names = (const char **)group->names,
+	                           .count = group->count);
+}
+
+// Makes a group's configuration, and says how many passes it takes. `all`: it is all groups.
 static cupti_result configure(const struct counters_arrangement *to, struct counters_group *group,
-                              const char **where)
+                              bool all, const char **where)
 {
 	struct profiler_host made = { .bytes = ABI_PROFILER_BYTES(profiler_host, host),
 		                      .type = ABI_PROFILER_RANGE,
@@ -50,9 +69,7 @@ static cupti_result configure(const struct counters_arrangement *to, struct coun
 	group->host = size.host = made.host;
 	if (result == ABI_CUPTI_SUCCESS) {
 		*where = "cuptiProfilerHostConfigAddMetrics";
-		result = COUNTERS_CALL(cuptiProfilerHostConfigAddMetrics, profiler_metrics, count,
-		                       .host = group->host, .names = group->names,
-		                       .count = group->count);
+		result = add_metrics(to, group, all);
 	}
 	if (result == ABI_CUPTI_SUCCESS) {
 		*where = "cuptiProfilerHostGetConfigImageSize";
@@ -98,7 +115,7 @@ static cupti_result split(struct counters_arrangement *to, const struct counters
 			*group = (struct counters_group){ 0 };
 			for (uint32_t i = done; i < done + most; i++)
 				add(group, all->names[i], all->metrics[i]);
-			result = configure(to, group, where);
+			result = configure(to, group, false, where);
 			if (result != ABI_CUPTI_SUCCESS)
 				return result;
 			if (group->passes > 1)
@@ -117,18 +134,43 @@ static cupti_result split(struct counters_arrangement *to, const struct counters
 	return ABI_CUPTI_SUCCESS;
 }
 
-cupti_result counters_arrange(struct counters_arrangement *to, bool replay, const char **where)
+// Names of a fixed group: mostly the chip has the first of each, which is asked for at once.
+static void find_names(struct counters_arrangement *to, uint8_t fixed,
+                       const char *names[COUNTERS_MOST_METRICS])
+{
+	struct profiler_host made = { .bytes = ABI_PROFILER_BYTES(profiler_host, host),
+		                      .type = ABI_PROFILER_RANGE,
+		                      .chip = to->chip,
+		                      .availability = to->availability };
+	const char *first[COUNTERS_MOST_METRICS];
+	uint32_t count = 0;
+	bool all;
+	for (uint32_t i = 0; i < counters_metric_count; i++)
+		if (counters_metrics[i].group == fixed)
+			first[count++] = counters_metrics[i].names[0];
+	if (counters_cupti.cuptiProfilerHostInitialize(&made) != ABI_CUPTI_SUCCESS)
+		return;
+	all = COUNTERS_CALL(cuptiProfilerHostConfigAddMetrics, profiler_metrics, count,
+	                    .host = made.host, .names = first, .count = count) == ABI_CUPTI_SUCCESS;
+	COUNTERS_CALL(cuptiProfilerHostDeinitialize, profiler_host_end, host, .host = made.host);
+	for (uint32_t i = 0; i < counters_metric_count; i++)
+		if (counters_metrics[i].group == fixed)
+			names[i] =
+			    all ? counters_metrics[i].names[0] : name_of(to, &counters_metrics[i]);
+}
+
+cupti_result counters_arrange(struct counters_arrangement *to, const char **where)
 {
 	struct counters_group all = { 0 };
-	const char *names[COUNTERS_MOST_METRICS];
-	for (uint32_t i = 0; i < counters_metric_count; i++) {
-		names[i] = name_of(to, &counters_metrics[i]);
+	const char *names[COUNTERS_MOST_METRICS] = { 0 };
+	cupti_result result;
+	for (uint8_t fixed = 0; fixed < COUNTERS_FIXED_GROUPS; fixed++)
+		find_names(to, fixed, names);
+	for (uint32_t i = 0; i < counters_metric_count; i++)
 		if (!names[i])
 			to->absent |= UINT64_C(1) << counters_metrics[i].counter;
-	}
 	for (uint8_t fixed = 0; fixed < COUNTERS_FIXED_GROUPS; fixed++) {
 		struct counters_group wanted = { 0 };
-		cupti_result result;
 		for (uint32_t i = 0; i < counters_metric_count; i++)
 			if (counters_metrics[i].group == fixed &&
 			    !(to->absent >> counters_metrics[i].counter & 1))
@@ -141,6 +183,9 @@ cupti_result counters_arrange(struct counters_arrangement *to, bool replay, cons
 		for (uint32_t i = 0; i < to->groups[g].count; i++)
 			add(&all, to->groups[g].names[i], to->groups[g].metrics[i]);
 	to->groups[to->count] = all;
-	return replay && all.count ? configure(to, &to->groups[to->count], where)
-	                           : ABI_CUPTI_SUCCESS;
+	if (!all.count)
+		return ABI_CUPTI_SUCCESS;
+	result = configure(to, &to->groups[to->count], true, where);
+	to->joined = result == ABI_CUPTI_SUCCESS && to->groups[to->count].passes == to->count;
+	return result;
 }

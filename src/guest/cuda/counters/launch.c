@@ -19,6 +19,7 @@ static struct counted_launch {
 	struct counters_session *session;
 	struct counters_kernel *kernel;
 	uint64_t begun, from, to;
+	uint64_t given_bytes;
 	uint32_t correlation, group;
 	cupti_result result;
 	const char *where;
@@ -83,6 +84,8 @@ static uint32_t text_of(const char *text)
 static void write_prepared(struct guest_thread *thread, const struct counters_session *session)
 {
 	uint64_t absent = session->ready ? session->arrangement.absent : 0;
+	if (session->ready && !counters_given_is_known())
+		absent |= UINT64_C(1) << TARE_TRACE_COUNTER_GIVEN_BYTES;
 	write_counting(thread, TARE_COUNTING_PREPARED,
 	               &(struct tare_trace_counting){ .object = (uintptr_t)session->context,
 	                                              .from = session->from,
@@ -135,18 +138,20 @@ static struct counters_kernel *kernel_of(struct guest_thread *thread, const stru
 }
 
 static void count(struct guest_thread *thread, const struct cupti_call *told,
-                  struct counters_kernel *kernel, uint64_t index, uint64_t number)
+                  const struct cuda_function *function, struct counters_kernel *kernel,
+                  uint64_t index, uint64_t number)
 {
-	uint32_t before = atomic_load_explicit(&kernel->taken, memory_order_relaxed);
 	struct counters_session *session;
+	uint32_t group = 0;
 	bool made;
-	session = counters_session_of(told->context, plan.replay, &made);
+	session = counters_session_of(told->context, &made);
 	if (session && made)
 		write_prepared(thread, session);
 	if (session && session->result != ABI_CUPTI_SUCCESS)
 		atomic_store(&given_up, true);
 	if (!session || !session->ready ||
-	    !counters_is_turn(&plan, kernel, session->arrangement.count, index, before)) {
+	    !counters_is_turn(&plan, kernel, session->arrangement.count, index, session->group,
+	                      &group)) {
 		release();
 		return;
 	}
@@ -155,15 +160,16 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 		.kernel = kernel,
 		.begun = number,
 		.from = guest_ticks(),
+		.given_bytes =
+		    counters_given_bytes(told, function, cuda_launch_of(told, function).function),
 		.correlation = told->correlation,
-		.group =
-		    counters_group_of(&plan, kernel, session->arrangement.count, session->group),
+		.group = group,
 	};
 	now.result = counters_session_start(session, now.group, &now.where);
 	now.open = now.result == ABI_CUPTI_SUCCESS;
 	atomic_store(&owner, thread);
 	// One that fails takes its turn, too: none is tried for ever.
-	atomic_store(&kernel->taken, before + 1);
+	atomic_fetch_add(&kernel->taken, 1);
 	if (now.group < COUNTERS_MOST_GROUPS)
 		kernel->of_group[now.group]++;
 }
@@ -198,7 +204,7 @@ void counters_launch_begins(struct guest_thread *thread, const struct cupti_call
 	if (others || given_up || atomic_load(&cuda_captures) > 0 || !take())
 		return;
 	aside = guest_aside_begin(thread, TARE_TRACE_CUDA);
-	count(thread, told, kernel, index, number);
+	count(thread, told, function, kernel, index, number);
 	guest_aside_end(thread, aside);
 }
 
@@ -228,8 +234,9 @@ void counters_launch_ends(const struct cupti_call *told, const struct cuda_funct
 }
 
 // A counter's value is the sum of its metrics, which lie behind one another.
-static uint32_t gather(const struct counters_group *group, uint16_t counters[COUNTERS_MOST_METRICS],
-                       double sums[COUNTERS_MOST_METRICS])
+static uint32_t gather(const struct counters_group *group,
+                       uint16_t counters[COUNTERS_MOST_METRICS + 1],
+                       double sums[COUNTERS_MOST_METRICS + 1])
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < group->count; i++) {
@@ -240,14 +247,18 @@ static uint32_t gather(const struct counters_group *group, uint16_t counters[COU
 		}
 		sums[count - 1] += metric->factor * now.values[i];
 	}
+	if (counters_given_is_known()) {
+		counters[count] = TARE_TRACE_COUNTER_GIVEN_BYTES;
+		sums[count++] = (double)now.given_bytes;
+	}
 	return count;
 }
 
 static void write_values(struct guest_thread *thread, uint32_t number)
 {
 	const struct counters_group *group = &now.session->arrangement.groups[now.group];
-	uint16_t counters[COUNTERS_MOST_METRICS];
-	double sums[COUNTERS_MOST_METRICS];
+	uint16_t counters[COUNTERS_MOST_METRICS + 1];
+	double sums[COUNTERS_MOST_METRICS + 1];
 	uint32_t count = gather(group, counters, sums);
 	for (uint32_t i = 0; i < count; i += 4) {
 		union tare_trace_record *record = guest_event(thread);

@@ -45,6 +45,7 @@ const struct counters_metric counters_metrics[] = {
 	ROW(L2_TO_L1_SHARE, 2, 1, "lts__lts2xbar_cycles_active" ELAPSED),
 	ROW(PIPE_ALU_SHARE, 2, 1, "sm__inst_executed_pipe_alu" ACTIVE),
 	ROW(PIPE_FMA_SHARE, 2, 1, "sm__pipe_fma_cycles_active" ACTIVE),
+	ROW(PIPE_INTEGER_MULTIPLY_SHARE, 2, 1, "sm__inst_executed_pipe_fmaheavy" ACTIVE),
 	ROW(PIPE_TENSOR_SHARE, 3, 1, "sm__pipe_tensor_cycles_active" ACTIVE),
 	ROW(PIPE_FP64_SHARE, 3, 1, "sm__inst_executed_pipe_fp64" ACTIVE),
 	ROW(PIPE_SPECIAL_SHARE, 3, 1, "sm__inst_executed_pipe_xu" ACTIVE),

@@ -99,7 +99,7 @@ static cupti_result make_room(struct counters_session *session, struct counters_
 	return group->data ? ABI_CUPTI_SUCCESS : ABI_CUPTI_OUT_OF_MEMORY;
 }
 
-static cupti_result prepare(struct counters_session *session, bool replay)
+static cupti_result prepare(struct counters_session *session)
 {
 	struct profiler_enable enable = { .bytes = ABI_PROFILER_BYTES(profiler_enable, profiler),
 		                          .context = session->context };
@@ -107,14 +107,15 @@ static cupti_result prepare(struct counters_session *session, bool replay)
 	if (result == ABI_CUPTI_SUCCESS)
 		result = ask_availability(session);
 	if (result == ABI_CUPTI_SUCCESS)
-		result = counters_arrange(&session->arrangement, replay, &session->where);
+		result = counters_arrange(&session->arrangement, &session->where);
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
 	session->where = "cuptiRangeProfilerEnable";
 	result = counters_cupti.cuptiRangeProfilerEnable(&enable);
 	session->profiler = enable.profiler;
 	for (uint32_t i = 0; result == ABI_CUPTI_SUCCESS && i <= session->arrangement.count; i++)
-		if (session->arrangement.groups[i].host)
+		if (session->arrangement.groups[i].host &&
+		    (i == session->arrangement.count || !session->arrangement.joined))
 			result = make_room(session, &session->arrangement.groups[i]);
 	if (result == ABI_CUPTI_SUCCESS)
 		session->where = session->arrangement.chip;
@@ -122,7 +123,7 @@ static cupti_result prepare(struct counters_session *session, bool replay)
 }
 
 // Only one thread at a time comes here (launch.c).
-struct counters_session *counters_session_of(cu_context context, bool replay, bool *made)
+struct counters_session *counters_session_of(cu_context context, bool *made)
 {
 	size_t vacant = MOST_SESSIONS;
 	struct counters_session *session;
@@ -139,7 +140,7 @@ struct counters_session *counters_session_of(cu_context context, bool replay, bo
 		return NULL;
 	*session = (struct counters_session){ .context = context, .from = guest_ticks() };
 	sessions[vacant] = session;
-	session->result = prepare(session, replay);
+	session->result = prepare(session);
 	session->ready = session->result == ABI_CUPTI_SUCCESS && session->arrangement.count > 0;
 	session->to = guest_ticks();
 	*made = true;
@@ -160,17 +161,36 @@ void counters_session_end(cu_context context)
 	}
 }
 
-// A profiler counts for ever what it was given first (CUPTI 13.0): other counters need a new one.
+// How a profiler is used: it counts for ever what it was given first, in that way (CUPTI 13.0).
+// Joined groups share one configuration, whose passes follow one another, one with each launch.
+// After a failure it takes a new one, too.
+enum { BROKEN = 1, JOINED, ALONE }; // ALONE + group: run as often as there are passes
+
+static bool is_joined(const struct counters_session *session, uint32_t group)
+{
+	return session->arrangement.joined && group < session->arrangement.count;
+}
+
+// The one with images.
+static struct counters_group *images_of(struct counters_session *session, uint32_t group)
+{
+	uint32_t all = session->arrangement.count;
+	return &session->arrangement.groups[is_joined(session, group) ? all : group];
+}
+
+// For another use it takes a new one.
 static cupti_result change(struct counters_session *session, const char **where)
 {
 	struct profiler_enable enable = { .bytes = ABI_PROFILER_BYTES(profiler_enable, profiler),
 		                          .context = session->context };
-	cupti_result result;
+	cupti_result result = ABI_CUPTI_SUCCESS;
 	*where = "cuptiRangeProfilerDisable";
-	result = COUNTERS_CALL(cuptiRangeProfilerDisable, profiler_one, profiler,
-	                       .profiler = session->profiler);
+	if (session->profiler)
+		result = COUNTERS_CALL(cuptiRangeProfilerDisable, profiler_one, profiler,
+		                       .profiler = session->profiler);
 	session->profiler = NULL;
 	session->empty_of = NULL;
+	session->use = session->group = 0;
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
 	*where = "cuptiRangeProfilerEnable";
@@ -208,21 +228,10 @@ static cupti_result empty_image(struct counters_session *session, struct counter
 	return result;
 }
 
-cupti_result counters_session_start(struct counters_session *session, uint32_t group,
-                                    const char **where)
+static cupti_result begin(struct counters_session *session, uint32_t group, const char **where)
 {
-	struct counters_group *with = &session->arrangement.groups[group];
-	cupti_result result = ABI_CUPTI_SUCCESS;
-	*where = "cuptiRangeProfilerEnable";
-	if (!session->profiler)
-		return ABI_CUPTI_INVALID_OPERATION;
-	if (session->started && session->group != group)
-		result = change(session, where);
-	if (result != ABI_CUPTI_SUCCESS)
-		return result;
-	session->started = true;
-	session->group = group;
-	result = empty_image(session, with, where);
+	struct counters_group *with = images_of(session, group);
+	cupti_result result = empty_image(session, with, where);
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
 	*where = "cuptiRangeProfilerSetConfig";
@@ -230,8 +239,9 @@ cupti_result counters_session_start(struct counters_session *session, uint32_t g
 	                       .profiler = session->profiler, .image = with->image,
 	                       .image_bytes = with->image_bytes, .data = with->data,
 	                       .data_bytes = with->data_bytes, .range = ABI_PROFILER_AUTO_RANGE,
-	                       .replay = ABI_PROFILER_KERNEL_REPLAY, .ranges = RANGES,
-	                       .nestings = 1, .least_nesting = 1);
+	                       .replay = is_joined(session, group) ? ABI_PROFILER_USER_REPLAY
+	                                                           : ABI_PROFILER_KERNEL_REPLAY,
+	                       .ranges = RANGES, .nestings = 1, .least_nesting = 1, .nesting = 1);
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
 	*where = "cuptiRangeProfilerStart";
@@ -239,22 +249,60 @@ cupti_result counters_session_start(struct counters_session *session, uint32_t g
 	                     .profiler = session->profiler);
 }
 
-cupti_result counters_session_stop(struct counters_session *session, uint32_t group, double *values,
-                                   const char **where)
+// Ends what began. Of joined groups the profiler then counts the next one.
+static cupti_result end(struct counters_session *session, bool joined, const char **where)
 {
-	struct counters_group *with = &session->arrangement.groups[group];
 	struct profiler_stop stop = { .bytes = ABI_PROFILER_BYTES(profiler_stop, all_passes),
 		                      .profiler = session->profiler };
+	uint32_t next = (session->group + 1) % session->arrangement.count;
+	cupti_result result;
+	*where = "cuptiRangeProfilerStop";
+	result = counters_cupti.cuptiRangeProfilerStop(&stop);
+	if (result != ABI_CUPTI_SUCCESS || !joined)
+		return result;
+	session->group = next;
+	*where = "another pass";
+	return stop.all_passes     ? (next == 0 ? ABI_CUPTI_SUCCESS : ABI_CUPTI_INVALID_OPERATION)
+	       : stop.pass == next ? ABI_CUPTI_SUCCESS
+	                           : ABI_CUPTI_INVALID_OPERATION;
+}
+
+cupti_result counters_session_start(struct counters_session *session, uint32_t group,
+                                    const char **where)
+{
+	bool joined = is_joined(session, group);
+	uint32_t use = joined ? JOINED : ALONE + group;
+	cupti_result result = ABI_CUPTI_SUCCESS;
+	if (session->use != use && (session->use || !session->profiler))
+		result = change(session, where);
+	if (result == ABI_CUPTI_SUCCESS && !joined)
+		session->group = group;
+	session->use = use;
+	if (result == ABI_CUPTI_SUCCESS)
+		result = begin(session, group, where);
+	// Groups before it are passed over: nothing is launched meanwhile.
+	while (result == ABI_CUPTI_SUCCESS && session->group != group) {
+		result = end(session, joined, where);
+		if (result == ABI_CUPTI_SUCCESS)
+			result = begin(session, group, where);
+	}
+	if (result != ABI_CUPTI_SUCCESS)
+		session->use = BROKEN;
+	return result;
+}
+
+// What was counted is in the images.
+static cupti_result read_values(struct counters_session *session, uint32_t group, double *values,
+                                const char **where)
+{
+	const struct counters_group *named = &session->arrangement.groups[group];
+	struct counters_group *with = images_of(session, group);
 	struct profiler_decode decode = { .bytes = ABI_PROFILER_BYTES(profiler_decode, dropped),
 		                          .profiler = session->profiler };
 	struct profiler_data_info info = { .bytes = ABI_PROFILER_BYTES(profiler_data_info, ranges),
 		                           .data = with->data,
 		                           .data_bytes = with->data_bytes };
 	cupti_result result;
-	*where = "cuptiRangeProfilerStop";
-	result = counters_cupti.cuptiRangeProfilerStop(&stop);
-	if (result != ABI_CUPTI_SUCCESS)
-		return result;
 	*where = "cuptiRangeProfilerDecodeData";
 	result = counters_cupti.cuptiRangeProfilerDecodeData(&decode);
 	if (result == ABI_CUPTI_SUCCESS) {
@@ -269,5 +317,17 @@ cupti_result counters_session_stop(struct counters_session *session, uint32_t gr
 	*where = "cuptiProfilerHostEvaluateToGpuValues";
 	return COUNTERS_CALL(cuptiProfilerHostEvaluateToGpuValues, profiler_values, values,
 	                     .host = with->host, .data = with->data, .data_bytes = with->data_bytes,
-	                     .names = with->names, .count = with->count, .values = values);
+	                     .names = (const char **)named->names, .count = named->count,
+	                     .values = values);
+}
+
+cupti_result counters_session_stop(struct counters_session *session, uint32_t group, double *values,
+                                   const char **where)
+{
+	cupti_result result = end(session, is_joined(session, group), where);
+	if (result == ABI_CUPTI_SUCCESS)
+		result = read_values(session, group, values, where);
+	if (result != ABI_CUPTI_SUCCESS)
+		session->use = BROKEN;
+	return result;
 }

@@ -34,20 +34,22 @@ struct script {
 	bool wait;                    // for each launch, without any of the last four, too
 	// each launch waits for its kernel and returns so long after its end
 	int64_t return_ns;
-	int64_t poll_ns;              // asks that often instead of waiting
-	uint32_t poll_launches;       // and for so many launches only; 0: all
-	bool poll_half;               // and has a CPU for half of that time
-	uint32_t api_every;           // calls before every so many launches; 0: all
-	int64_t first_run_ns;         // beside run_ns, of each kernel's first launch
-	int64_t build_ns;             // between a first transfer and the first kernel
-	int64_t later_build_ns;       // between two kernels
-	int64_t start_build_ns;       // before the first command
-	bool native;                  // what is built was built before
-	int64_t query_ns, release_ns; // in such calls before each launch
-	int64_t stalled_ns;           // calls waited for the recorder
-	double growth;                // of run_ns from the first to the last
-	uint32_t dimensions;          // 0: 1
-	uint64_t global[2], local[2]; // global 0: 6400 × 64 items in groups of 64
+	int64_t poll_ns;                     // asks that often instead of waiting
+	uint32_t poll_launches;              // and for so many launches only; 0: all
+	bool poll_half;                      // and has a CPU for half of that time
+	uint32_t api_every;                  // calls before every so many launches; 0: all
+	int64_t first_run_ns;                // beside run_ns, of each kernel's first launch
+	int64_t build_ns;                    // between a first transfer and the first kernel
+	int64_t later_build_ns;              // between two kernels
+	int64_t start_build_ns;              // before the first command
+	int64_t start_call_ns, start_own_ns; // in a call, and without, before the first command
+	int64_t end_release_ns, end_own_ns;  // in a release, and without, behind the last one
+	bool native;                         // what is built was built before
+	int64_t query_ns, release_ns;        // in such calls before each launch
+	int64_t stalled_ns;                  // calls waited for the recorder
+	double growth;                       // of run_ns from the first to the last
+	uint32_t dimensions;                 // 0: 1
+	uint64_t global[2], local[2];        // global 0: 6400 × 64 items in groups of 64
 	uint64_t units, multiple, local_bytes, group_limit;
 	bool no_facts, left_to_runtime;
 	int64_t residual_ns;
@@ -143,6 +145,10 @@ static void play(struct scene *scene)
 	int64_t run_ns = script->run_ns ? script->run_ns : 200 * US;
 	bool waits = script->wait || script->compute_ns || script->sleep_ns || script->wake_ns ||
 	             script->poll_ns || script->held_ns;
+	if (script->start_own_ns > 0)
+		spend(scene, script->start_own_ns, true);
+	if (script->start_call_ns > 0)
+		call(scene, TARE_ROLE_CREATE, script->start_call_ns);
 	if (script->start_build_ns > 0)
 		call(scene, TARE_ROLE_BUILD, script->start_build_ns);
 	if (script->start_build_ns > 0 && script->native)
@@ -253,7 +259,9 @@ static struct scene *run_script(const struct script *script)
 {
 	struct scene *scene = make_scene(script);
 	play(scene);
-	spend(scene, 50 * MS, true);
+	if (script->end_release_ns > 0)
+		call(scene, TARE_ROLE_RELEASE, script->end_release_ns);
+	spend(scene, 50 * MS + script->end_own_ns, true);
 	scene->made->processes[0].end_ns = scene->made->recording.end_ns = scene->now_ns;
 	scene->view =
 	    (struct tare_view){ 0, scene->now_ns, TARE_NO_INDEX, TARE_NO_INDEX, NULL, NULL, 0 };

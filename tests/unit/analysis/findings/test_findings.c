@@ -174,6 +174,34 @@ static const struct {
 	{ "idle-host-builds", false, 0, 0, { .build_ns = 600 * MS, .run_ns = 4 * MS } },
 	{ "start-up-builds", false, 0, 0, { .build_ns = 600 * MS } },
 	{ "idle-host-builds", true, 0, 0, { .build_ns = 600 * MS } },
+	// Of one call of a function no more than the host's own 50 ms can be done beside it.
+	{ "start-up-calls", true, 50 * MS, 50 * MS, { .start_call_ns = 600 * MS } },
+	{ "start-up-calls", false, 0, 0, { .start_call_ns = 480 * MS } },
+	{ "start-up-calls", true, 0, 0, { .start_call_ns = 500 * MS } },
+	{ "start-up-calls", false, 0, 0, { .start_call_ns = 600 * MS, .run_ns = 10 * MS } },
+	{ "start-up-calls", true, 0, 0, { .start_call_ns = 600 * MS, .run_ns = 8 * MS } },
+	{ "start-up-calls", false, 0, 0, { .start_build_ns = 600 * MS } },
+	{ "start-up-calls", false, 0, 0, { .start_own_ns = 600 * MS } },
+	{ "start-up-builds", false, 0, 0, { .start_call_ns = 600 * MS } },
+	// Beside 10 ms of calls, and 40 ms of the device's work but for the first kernel.
+	{ "start-up-host", true, 49 * MS, 50 * MS, { .start_own_ns = 600 * MS } },
+	{ "start-up-host", false, 0, 0, { .start_own_ns = 440 * MS } },
+	{ "start-up-host", true, 0, 0, { .start_own_ns = 460 * MS } },
+	{ "start-up-host",
+	  true,
+	  650 * MS,
+	  650 * MS,
+	  { .start_own_ns = 600 * MS, .run_ns = 8 * MS } },
+	{ "start-up-host", false, 0, 0, { .start_own_ns = 600 * MS, .run_ns = 10 * MS } },
+	{ "start-up-host", false, 0, 0, { .start_call_ns = 600 * MS } },
+	{ "start-up-host", false, 0, 0, { .end_own_ns = 600 * MS } },
+	{ "tear-down", true, 39 * MS, 40 * MS, { .end_own_ns = 600 * MS } },
+	{ "tear-down", true, 639 * MS, 640 * MS, { .end_release_ns = 600 * MS } },
+	{ "tear-down", false, 0, 0, { .end_own_ns = 440 * MS } },
+	{ "tear-down", true, 0, 0, { .end_own_ns = 460 * MS } },
+	{ "tear-down", false, 0, 0, { .end_own_ns = 600 * MS, .run_ns = 10 * MS } },
+	{ "tear-down", true, 0, 0, { .end_own_ns = 600 * MS, .run_ns = 8 * MS } },
+	{ "tear-down", false, 0, 0, { .start_own_ns = 600 * MS } },
 	{ "queries-in-loop",
 	  true,
 	  199 * 20 * US,
@@ -412,10 +440,10 @@ static void a_graph_is_not_said_to_save_all_of_a_launch(void **state)
 	}
 }
 
-// What is before the working part is its matter, too.
+// What is before the working part, or behind it, is its matter, too.
 static bool is_of_run(const char *id)
 {
-	return strcmp(id, "start-up-builds") == 0;
+	return strncmp(id, "start-up-", 9) == 0 || strcmp(id, "tear-down") == 0;
 }
 
 static bool is_timeless(const char *id)
@@ -461,7 +489,8 @@ static void check_text(const char *text)
 static void check_finding(const struct scene *scene, const struct tare_finding *finding)
 {
 	int64_t from_ns = is_of_run(finding->id) ? 0 : scene->tables.summary.working_from_ns;
-	int64_t to_ns = scene->tables.summary.working_to_ns;
+	int64_t to_ns =
+	    is_of_run(finding->id) ? scene->view.to_ns : scene->tables.summary.working_to_ns;
 	assert_true(finding->cost_low_ns >= 0 && finding->cost_low_ns <= finding->cost_ns);
 	assert_true(finding->cost_ns > 0 && finding->cost_ns <= finding->cost_high_ns);
 	assert_true(finding->cost_high_ns <= length_of(finding));
@@ -541,7 +570,11 @@ static void claims_are_the_parts_of_gaps_that_it_is_about(void **state)
 	assert_int_equal(length_of(found(scene, "unflushed-queue")), 200 * 21 * US);
 	free_scene(scene);
 	scene = run_script(&first);
-	assert_int_equal(length_of(found(scene, "many-short-kernels")), 199 * 3 * US);
+	// And of the kernels, whose own fixed time may be all of theirs.
+	assert_int_equal(length_of(found(scene, "many-short-kernels")),
+	                 199 * 3 * US + 200 * 2 * US);
+	assert_int_equal(found(scene, "many-short-kernels")->cost_high_ns,
+	                 199 * 3 * US + 200 * 2 * US);
 	free_scene(scene);
 }
 

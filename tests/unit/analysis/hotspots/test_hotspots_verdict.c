@@ -210,6 +210,32 @@ static void pipes_that_are_alike_are_both_named(void **state)
 	                 TARE_COUNTER_PIPE_MEMORY_SHARE);
 }
 
+static void integer_multiplication_fills_half_of_a_pipe(void **state)
+{
+	struct tare_counted_kernel kernel = made_kernel(MADE_FMA);
+
+	(void)state;
+	// As busy as the whole pipe: single precision is what is done.
+	made_set(&kernel, TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE, 55);
+	assert_int_equal(judge(&kernel).pipe, TARE_COUNTER_PIPE_FMA_SHARE);
+	assert_int_equal(judge(&kernel).other_pipe, TARE_COUNTER_ROLES);
+	made_set(&kernel, TARE_COUNTER_ISSUE_SHARE, 50);
+	made_set(&kernel, TARE_COUNTER_PIPE_FMA_SHARE, 48);
+	assert_int_equal(judge(&kernel).bound, TARE_KERNEL_BOUND_LATENCY);
+	made_set(&kernel, TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE, 96);
+	assert_int_equal(judge(&kernel).bound, TARE_KERNEL_BOUND_COMPUTE);
+	assert_int_equal(judge(&kernel).possible, 1 << TARE_KERNEL_BOUND_COMPUTE);
+	assert_int_equal(judge(&kernel).pipe, TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE);
+	assert_int_equal(judge(&kernel).other_pipe, TARE_COUNTER_ROLES);
+	assert_int_equal(judge(&kernel).limits[TARE_KERNEL_BOUND_COMPUTE].role,
+	                 TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE);
+	// Without the whole pipe's figure it is not known whose work it is.
+	made_unset(&kernel, TARE_COUNTER_PIPE_FMA_SHARE, TARE_COUNTER_NO_INSTANCE);
+	assert_int_equal(judge(&kernel).pipe, TARE_COUNTER_PIPE_ALU_SHARE);
+	assert_int_equal(judge(&kernel).limits[TARE_KERNEL_BOUND_COMPUTE].role,
+	                 TARE_COUNTER_ISSUE_SHARE);
+}
+
 static void what_cannot_be_is_said_and_not_used(void **state)
 {
 	static const struct {
@@ -355,6 +381,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_counted_is_not_ruled_out),
 		cmocka_unit_test(nothing_counted_is_not_known),
 		cmocka_unit_test(pipes_that_are_alike_are_both_named),
+		cmocka_unit_test(integer_multiplication_fills_half_of_a_pipe),
 		cmocka_unit_test(what_cannot_be_is_said_and_not_used),
 		cmocka_unit_test(every_role_has_a_name),
 		cmocka_unit_test(the_busiest_part_of_l2_counts),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phases by name: random ones against a count of every nanosecond and against the ledger of a view
 // of their spans, and what is chosen by a pattern. The seed comes from the clock and is printed.
+#include "analysis/recording/intervals.h"
 #include "analysis/tables/phases.h"
 #include "tests/unit/analysis/ledger/made_recording.h"
 #include "tests/unit/model/statistics/noise.h"
@@ -95,6 +96,8 @@ static void some_commands(struct world *world, struct tare_random *random)
 				    thread, queue, kind, at_ns, exit_ns, TARE_NO_TIME, start_ns,
 				    start_ns + below(random, 25));
 				command.object = 0;
+				if (below(random, 5) == 0)
+					command.start_ns = command.end_ns = TARE_NO_TIME;
 				made_command(world->made, command);
 			}
 			at_ns = exit_ns + 1 + below(random, 15);
@@ -215,17 +218,58 @@ static void check_lengths(const struct world *world, const struct tare_phase_row
 	assert_true(row->max_ns == lengths[n - 1]);
 }
 
+// The phase of a command's thread that began last of those that were open; the later one of two
+// that began together. TARE_NO_INDEX: none was open.
+static size_t launches(const struct world *world, const struct tare_recorded_command *c)
+{
+	size_t found = TARE_NO_INDEX;
+	for (size_t i = 0; i < world->made->recording.phase_count; i++) {
+		const struct tare_recorded_phase *p = &world->phases[i];
+		if (!p->instant && p->thread == c->thread && p->from_ns <= c->enter_ns &&
+		    c->enter_ns < p->to_ns &&
+		    (found == TARE_NO_INDEX || p->from_ns >= world->phases[found].from_ns))
+			found = i;
+	}
+	return found;
+}
+
 static void check_commands(const struct world *world, const struct tare_phase_row *row)
 {
-	uint64_t commands = 0;
+	uint64_t commands = 0, timed = 0, kernels = 0;
+	int64_t kernel_ns = 0, launched_ns = 0, self_ns = 0;
 	for (size_t i = 0; i < world->made->recording.command_count; i++) {
 		const struct tare_recorded_command *c = &world->made->commands[i];
 		uint32_t device = world->made->queues[c->queue].device;
-		commands += is_open(world, row, c->thread, c->enter_ns) &&
-		            in_view(world, c->enter_ns) &&
-		            (world->view.device == TARE_NO_INDEX || world->view.device == device);
+		int64_t ns = tare_command_timed(c) ? c->end_ns - c->start_ns : 0;
+		size_t phase = launches(world, c);
+		if (!in_view(world, c->enter_ns) ||
+		    (world->view.device != TARE_NO_INDEX && world->view.device != device))
+			continue;
+		if (phase != TARE_NO_INDEX && is_of(world, row, phase))
+			self_ns += ns;
+		if (!is_open(world, row, c->thread, c->enter_ns))
+			continue;
+		commands++;
+		timed += tare_command_timed(c);
+		launched_ns += ns;
+		kernels += c->kind == TARE_KIND_KERNEL;
+		kernel_ns += c->kind == TARE_KIND_KERNEL ? ns : 0;
 	}
 	assert_int_equal(row->commands, commands);
+	assert_int_equal(row->timed, timed);
+	assert_int_equal(row->kernels, kernels);
+	assert_int_equal(row->kernel_ns, kernel_ns);
+	assert_int_equal(row->launched_ns, launched_ns);
+	assert_int_equal(row->launched_self_ns, self_ns);
+}
+
+static void check_launches(const struct world *world)
+{
+	uint32_t *of = tare_phases_of_commands(&world->made->recording);
+	assert_non_null(of);
+	for (size_t i = 0; i < world->made->recording.command_count; i++)
+		assert_int_equal(of[i], launches(world, &world->made->commands[i]));
+	free(of);
 }
 
 static void check_ledger(const struct world *world, const struct tare_phase_row *row)
@@ -282,6 +326,7 @@ static void random_phases_agree_with_the_count(void **state)
 		assert_int_equal(
 		    tare_phases_compute(&world->made->recording, &world->view, &phases, NULL), 0);
 		assert_int_equal(phases.count, count_rows(world));
+		check_launches(world);
 		for (size_t i = 0; i < phases.count; i++, rows++) {
 			const struct tare_phase_row *row = &phases.rows[i];
 			check_lengths(world, row);

@@ -376,7 +376,10 @@ static void a_device_of_the_hosts_cores_may_gain_nothing(void **state)
 		add_chunk(made, 1000 + i * 300000, 100000, 100000, 100000);
 	struct tare_overlap_gain gain = gain_of(made, 0);
 	assert_true(gain.shares_host);
-	assert_true(fabs(gain.predicted_low_ns - 8 * (100000 + 200000 / 4.0)) < 1);
+	// All beside each other, or one after the other: how much of the cores each takes is not
+	// recorded.
+	assert_true(fabs(gain.predicted_low_ns / (10 * 100000) - 1) < 0.01);
+	assert_true(fabs(gain.predicted_ns / (17 * 100000) - 1) < 0.01);
 	assert_true(fabs(gain.predicted_high_ns / (8 * 300000) - 1) < 0.01);
 	free(made);
 }

@@ -491,7 +491,10 @@ static void make_phases(struct run_fixture *fixture, const char *long_name)
 			.covered_ns = made[i].covered_ms * MS,
 			.median_ns = made[i].count > made[i].unended ? 20.5 * MS : NAN,
 			.max_ns = made[i].count > made[i].unended ? 120. * MS : NAN,
-			.commands = 300 - 100 * i
+			.commands = 300 - 100 * i,
+			.timed = i == 2 ? 0 : 300 - 100 * i, // of one nothing has times
+			.launched_ns = (3 - (int64_t)i) * 1500 * MS,
+			.launched_self_ns = (3 - (int64_t)i) * 500 * MS,
 		};
 		*ledger = (struct tare_ledger){ .scope = "union",
 			                        .name = "all devices",

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands on their way into a recording: packed rows, which are changed as more is told of them.
+#include "analysis/recording/internal.h"
+
+#include <string.h>
+
+// Ticks of a device may lie anywhere: while they are kept as they are, they are kept against the
+// first of the queue.
+static uint64_t *shift_of(const struct loading *l, uint32_t queue)
+{
+	return &l->commands->shift[queue % LOADING_SHIFTS];
+}
+
+struct tare_recorded_command loading_command(const struct loading *l, size_t index)
+{
+	struct tare_recorded_command c = *TARE_COMMAND(l->recording, index);
+
+	if (c.untimed == LOADING_RAW) {
+		uint64_t shift = *shift_of(l, c.queue);
+		c.start_ns = (int64_t)((uint64_t)c.start_ns + shift);
+		c.end_ns = (int64_t)((uint64_t)c.end_ns + shift);
+		if (c.submitted_ns != TARE_NO_TIME && c.submitted_ns)
+			c.submitted_ns = (int64_t)((uint64_t)c.submitted_ns + shift);
+	}
+	return c;
+}
+
+// The same, as near to the call as other times.
+static void shift_ticks(const struct loading *l, struct tare_recorded_command *c)
+{
+	uint64_t *shift = shift_of(l, c->queue);
+
+	if (!l->commands->shifted[c->queue % LOADING_SHIFTS])
+		*shift = (uint64_t)c->start_ns - (uint64_t)c->enter_ns;
+	l->commands->shifted[c->queue % LOADING_SHIFTS] = true;
+	c->start_ns = (int64_t)((uint64_t)c->start_ns - *shift);
+	c->end_ns = (int64_t)((uint64_t)c->end_ns - *shift);
+	if (c->submitted_ns != TARE_NO_TIME && c->submitted_ns)
+		c->submitted_ns = (int64_t)((uint64_t)c->submitted_ns - *shift);
+}
+
+// ---- packing
+
+// Whether `ns` - `from_ns` is at least `low` and below `high`; *offset: it.
+static bool fits(int64_t ns, int64_t from_ns, int64_t low, int64_t high, int64_t *offset)
+{
+	return !__builtin_sub_overflow(ns, from_ns, offset) && *offset >= low && *offset < high;
+}
+
+static bool pack_times(const struct tare_commands *commands, const struct tare_recorded_command *c,
+                       struct tare_packed_command *row)
+{
+	const int64_t far = INT64_C(1) << 47, near = INT64_C(1) << 39, word = INT64_C(1) << 32;
+	int64_t enter, call, start = 0, run = TARE_PACKED_UNTIMED, submitted = 0;
+	bool timed = c->start_ns != TARE_NO_TIME || c->end_ns != TARE_NO_TIME;
+
+	if (!fits(c->enter_ns, commands->base_ns, -far, far, &enter) ||
+	    !fits(c->exit_ns, c->enter_ns, 0, word, &call) ||
+	    (timed && (!fits(c->start_ns, c->enter_ns, -near, near, &start) ||
+	               !fits(c->end_ns, c->start_ns, 0, TARE_PACKED_UNTIMED, &run))))
+		return false;
+	if (c->submitted_ns == TARE_NO_TIME)
+		submitted = TARE_PACKED_NO_TIME;
+	else if (c->submitted_ns == 0)
+		submitted = TARE_PACKED_ZERO;
+	else if (!fits(c->submitted_ns, c->enter_ns, TARE_PACKED_ZERO + 1, INT32_MAX, &submitted))
+		return false;
+	row->enter = (uint32_t)enter;
+	row->enter_high = (int16_t)(enter >> 32);
+	row->call_ns = (uint32_t)call;
+	row->start = (uint32_t)start;
+	row->start_high = (int8_t)(start >> 32);
+	row->run_ns = (uint32_t)run;
+	row->submitted_ns = (int32_t)submitted;
+	row->untimed = c->untimed;
+	return true;
+}
+
+// Where the rarer members go: there is room for one, or for two where the other is what the
+// command waits for and its submission is not known.
+static bool pack_links(const struct tare_recorded_command *c, struct tare_packed_command *row,
+                       struct tare_command_like *like)
+{
+	bool executes = c->part != TARE_ALONE || c->execution;
+
+	if (c->active_ns && (executes || c->active_ns < 0 || c->active_ns > UINT32_MAX))
+		return false;
+	like->link = executes       ? TARE_LINK_EXECUTION
+	             : c->active_ns ? TARE_LINK_ACTIVE
+	                            : TARE_LINK_NONE;
+	row->link = executes ? c->execution : (uint32_t)c->active_ns;
+	if (c->first_wait == TARE_NO_INDEX)
+		return true;
+	if (like->link == TARE_LINK_NONE) {
+		like->link = TARE_LINK_WAIT;
+		row->link = c->first_wait;
+		return true;
+	}
+	like->waits = row->submitted_ns == TARE_PACKED_NO_TIME;
+	row->submitted_ns = (int32_t)c->first_wait;
+	return like->waits;
+}
+
+// ---- what commands have in common
+
+struct wanted {
+	const struct tare_command_like *likes, *like;
+};
+
+static bool is_like(const void *context, uint32_t index)
+{
+	const struct wanted *wanted = context;
+
+	return memcmp(&wanted->likes[index], wanted->like, sizeof *wanted->like) == 0;
+}
+
+static uint64_t hash_of(const struct tare_command_like *like)
+{
+	uint64_t words[sizeof *like / sizeof(uint64_t)], hash = TARE_HASH_START;
+
+	memcpy(words, like, sizeof words);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+// Its index, added where it is new; TARE_PACKED_WHOLE: no memory, and the failure is kept.
+static uint32_t intern(struct loading *l, const struct tare_command_like *like)
+{
+	struct tare_commands *commands = &l->recording->commands;
+	struct load_commands *load = l->commands;
+	struct wanted wanted = { commands->likes, like };
+	uint64_t key = hash_of(like);
+	uint32_t *recent = &load->recent[key % LOADING_RECENT];
+
+	if (*recent < commands->like_count && is_like(&wanted, *recent))
+		return *recent;
+	uint32_t index = loading_find_content(&load->like_of, &key, &wanted, is_like);
+	if (index == TARE_ID_ABSENT) {
+		struct tare_command_like *added =
+		    TARE_ROOM_FOR(commands->likes, load->like_room, commands->like_count);
+		index = (uint32_t)commands->like_count;
+		if (!added || !tare_id_map_put(&load->like_of, key, index)) {
+			loading_fail(l, ENOMEM, "commands");
+			return TARE_PACKED_WHOLE;
+		}
+		*added = *like;
+		commands->like_count++;
+	}
+	*recent = index;
+	return index;
+}
+
+// ---- rows
+
+static int put_whole(struct loading *l, struct tare_packed_command *row,
+                     const struct tare_recorded_command *c)
+{
+	struct tare_commands *commands = &l->recording->commands;
+	struct tare_recorded_command *whole =
+	    TARE_ROOM_FOR(commands->whole, l->commands->whole_room, commands->whole_count);
+
+	if (!whole)
+		return loading_fail(l, ENOMEM, "commands");
+	*whole = *c;
+	*row = (struct tare_packed_command){ .enter = (uint32_t)commands->whole_count++,
+		                             .like = TARE_PACKED_WHOLE };
+	return l->status;
+}
+
+static int put(struct loading *l, struct tare_packed_command *at,
+               const struct tare_recorded_command *given)
+{
+	struct tare_commands *commands = &l->recording->commands;
+	struct tare_recorded_command c = *given;
+	struct tare_packed_command row = { 0 };
+	struct tare_command_like like = { .amount = c.amount,
+		                          .thread = c.thread,
+		                          .queue = c.queue,
+		                          .object = c.object,
+		                          .stack = c.stack,
+		                          .function = c.function,
+		                          .kind = c.kind,
+		                          .direction = c.direction,
+		                          .alignment = c.alignment,
+		                          .memory = c.memory,
+		                          .flags = c.flags,
+		                          .part = c.part & 3 };
+
+	if (c.untimed == LOADING_RAW)
+		shift_ticks(l, &c);
+	if (at->like == TARE_PACKED_WHOLE) { // it stays whole: others name its place
+		commands->whole[at->enter] = c;
+		return l->status;
+	}
+	if (!pack_times(commands, &c, &row) || !pack_links(&c, &row, &like))
+		return put_whole(l, at, &c);
+	row.like = intern(l, &like);
+	if (row.like != TARE_PACKED_WHOLE)
+		*at = row;
+	return l->status;
+}
+
+int loading_put_command(struct loading *l, size_t index, const struct tare_recorded_command *c)
+{
+	return l->status ? l->status : put(l, &l->recording->commands.rows[index], c);
+}
+
+void loading_put_untimed(struct loading *l, size_t index, uint8_t why)
+{
+	struct tare_recorded_command c = loading_command(l, index);
+
+	c.untimed = why;
+	loading_put_command(l, index, &c);
+}
+
+uint32_t loading_add_command(struct loading *l, const struct tare_recorded_command *c)
+{
+	struct tare_recording *r = l->recording;
+	struct tare_packed_command *row = NULL;
+
+	if (!l->commands) {
+		l->commands = calloc(1, sizeof *l->commands);
+		r->commands.base_ns = c->enter_ns;
+	}
+	if (l->commands && loading_may_add(l, r->command_count))
+		row = TARE_ROOM_FOR(r->commands.rows, l->commands->row_room, r->command_count);
+	if (!row) {
+		loading_fail(l, ENOMEM, "records");
+		return TARE_NO_INDEX;
+	}
+	*row = (struct tare_packed_command){ 0 };
+	if (put(l, row, c))
+		return TARE_NO_INDEX;
+	return (uint32_t)r->command_count++;
+}
+
+void loading_forget_ticks(struct loading *l)
+{
+	if (l->commands)
+		memset(l->commands->shifted, 0, sizeof l->commands->shifted);
+}
+
+void loading_free_commands(struct loading *l)
+{
+	if (l->commands)
+		tare_id_map_free(&l->commands->like_of);
+	free(l->commands);
+	l->commands = NULL;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields of a document: a line a field (record.h).
+#include "result/document.h"
+
+#if TARE_HAVE_JSON
+#include "result/result.h"
+
+#include <string.h>
+
+enum { MAXIMUM_PARTS = 64 };
+
+// ---- what a document has lists of
+
+#define STRUCTURE struct tare_warning
+static const struct tare_json_field warning_fields[] = {
+	TARE_JSON_FIELD("id", TEXT, id),
+	TARE_JSON_FIELD("message", TEXT, message),
+	TARE_JSON_FIELD("action", TEXT, action, .flags = TARE_JSON_OR_NULL),
+};
+static const struct tare_json_record warning = TARE_JSON_RECORD(warning_fields);
+
+#undef STRUCTURE
+#define STRUCTURE struct tare_conclusion
+static const struct tare_json_field conclusion_fields[] = {
+	TARE_JSON_FIELD("id", TEXT, id),
+	TARE_JSON_FIELD("text", TEXT, text),
+};
+static const struct tare_json_record conclusion = TARE_JSON_RECORD(conclusion_fields);
+
+#undef STRUCTURE
+#define STRUCTURE struct tare_backend_absence
+static const struct tare_json_field absence_fields[] = {
+	TARE_JSON_FIELD("backend", TEXT, backend),
+	TARE_JSON_FIELD("reason", TEXT, reason),
+	TARE_JSON_FIELD("action", TEXT, action, .flags = TARE_JSON_OR_NULL),
+};
+static const struct tare_json_record absence = TARE_JSON_RECORD(absence_fields);
+
+// ---- the clock
+
+#undef STRUCTURE
+#define STRUCTURE struct tare_result
+
+static bool has_clock(const void *result)
+{
+	const struct tare_clock_quality *clock = &((const struct tare_result *)result)->clock;
+
+	return clock->present || clock->note || clock->floor_ns >= 0;
+}
+
+static bool has_clock_fit(const void *result)
+{
+	return ((const struct tare_result *)result)->clock.present;
+}
+
+// Rates are at least 1: they divide.
+static const struct tare_json_field clock_rate_fields[] = {
+	TARE_JSON_FIELD("hz_numerator", WHOLE, clock.rate.hz_numerator, .least = 1),
+	TARE_JSON_FIELD("hz_denominator", WHOLE, clock.rate.hz_denominator, .least = 1),
+	TARE_JSON_FIELD("valid_bits", WHOLE, clock.rate.valid_bits, .least = 1, .most = 64),
+	TARE_JSON_FIELD("resolution_ticks", WHOLE, clock.rate.resolution_ticks, .least = 1),
+};
+static const struct tare_json_record clock_rate = TARE_JSON_RECORD(clock_rate_fields);
+
+static const struct tare_json_field clock_fit_fields[] = {
+	TARE_JSON_FIELD("origin_host_ns", WHOLE, clock.fit.origin_host.ns, .least = INT64_MIN),
+	TARE_JSON_FIELD("origin_ticks", COUNTER, clock.fit.origin_ticks),
+	TARE_JSON_FIELD("drift_ppm", NUMBER, clock.fit.drift_ppm),
+	TARE_JSON_FIELD("drift_error_ppm", NUMBER, clock.fit.drift_error_ppm),
+	TARE_JSON_FIELD("residual_ns", WHOLE, clock.fit.residual_ns),
+	TARE_JSON_FIELD("tightest_bracket_ns", WHOLE, clock.fit.tightest_bracket_ns),
+	TARE_JSON_FIELD("pairs", WHOLE, clock.fit.pairs),
+};
+static const struct tare_json_record clock_fit = TARE_JSON_RECORD(clock_fit_fields);
+
+static const struct tare_json_field clock_fields[] = {
+	TARE_JSON_FIELD("rate", OBJECT, clock, .of = &clock_rate, TARE_JSON_KNOWN(clock.present)),
+	TARE_JSON_FIELD("fit", OBJECT, clock, .of = &clock_fit, .known = has_clock_fit,
+	                TARE_JSON_KNOWN(clock.fitted)),
+	TARE_JSON_FIELD("floor_ns", WHOLE, clock.floor_ns, .flags = TARE_JSON_MINUS_NULL),
+	TARE_JSON_FIELD("note", TEXT, clock.note, .flags = TARE_JSON_OR_NULL),
+};
+
+static void check_clock(struct tare_fields *fields, json_t *object, void *structure)
+{
+	struct tare_clock_quality *clock = &((struct tare_result *)structure)->clock;
+
+	(void)object;
+	if (clock->fitted && !clock->present)
+		tare_fields_fail(fields, "fit", "needs a rate beside it");
+	clock->fit.rate = clock->rate;
+}
+
+static const struct tare_json_record the_clock =
+    TARE_JSON_RECORD(clock_fields, .check = check_clock);
+
+// ---- the document
+
+static const char *const schema[] = { TARE_RESULT_SCHEMA, NULL };
+static const char *const tool_name[] = { "tare", NULL };
+
+static const struct tare_json_field tool_fields[] = {
+	TARE_JSON_FIELD("name", CONSTANT, version, .words = tool_name, .flags = TARE_JSON_UNREAD),
+	TARE_JSON_FIELD("version", TEXT, version),
+};
+static const struct tare_json_record tool = TARE_JSON_RECORD(tool_fields);
+
+static bool lists_devices(const void *structure)
+{
+	const struct tare_result *result = structure;
+
+	return result->device_count > 1 || strcmp(result->command, "devices") == 0;
+}
+
+// The device that was measured; null where there is a list.
+static void put_device(struct tare_json *json, json_t *object, const void *structure)
+{
+	const struct tare_result *result = structure;
+
+	tare_json_put(json, object, "device",
+	              lists_devices(result) || !result->device_count
+	                  ? json_null()
+	                  : tare_json_record(json, &tare_device_record, result->devices));
+}
+
+static void take_device(struct tare_fields *fields, json_t *object, void *structure)
+{
+	json_t *device = tare_field_object(fields, object, "device", true);
+	size_t mark;
+
+	if (!device)
+		return;
+	if (json_is_array(json_object_get(object, "devices")))
+		tare_fields_fail(fields, "device", "must be null where there is a list of devices");
+	mark = tare_fields_enter(fields, "device");
+	tare_json_read_record(fields, &tare_device_record, device,
+	                      tare_result_add_device(structure));
+	tare_fields_leave(fields, mark);
+}
+
+static void put_parts(struct tare_json *json, json_t *object, const void *structure)
+{
+	const struct tare_result *result = structure;
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < result->part_count; i++)
+		tare_json_push(json, array,
+		               tare_json_record(json, &tare_document_record, result->parts[i]));
+	tare_json_put(json, object, "parts", array);
+}
+
+static void take_part(struct tare_fields *fields, json_t *object, struct tare_result *result)
+{
+	struct tare_result *part = object ? tare_result_new("") : NULL;
+
+	if (part && tare_result_add_part(result, part) == 0)
+		tare_json_read_record(fields, &tare_document_record, object, part);
+	else if (object)
+		tare_fields_out_of_memory(fields);
+}
+
+static void take_parts(struct tare_fields *fields, json_t *object, void *structure)
+{
+	json_t *list = tare_field_array(fields, object, "parts", true);
+
+	// Whoever reads a part is within the whole.
+	if (list && fields->path[0])
+		tare_fields_fail(fields, "parts", "a part has no parts of its own");
+	if (json_array_size(list) > MAXIMUM_PARTS)
+		tare_fields_fail(fields, "parts", "has more than %d documents", MAXIMUM_PARTS);
+	for (size_t i = 0; i < json_array_size(list) && fields->status == 0; i++) {
+		size_t mark = tare_fields_enter_element(fields, "parts", i);
+		take_part(fields, tare_field_as_object(fields, json_array_get(list, i)), structure);
+		tare_fields_leave(fields, mark);
+	}
+}
+
+static bool lists_absences(const void *result)
+{
+	return lists_devices(result) || ((const struct tare_result *)result)->absence_count;
+}
+
+static const struct tare_json_field document_fields[] = {
+	TARE_JSON_FIELD("schema", CONSTANT, command, .words = schema),
+	TARE_JSON_FIELD("tool", OBJECT, version, .of = &tool),
+	TARE_JSON_FIELD("written_at", TEXT, written_at, .flags = TARE_JSON_OR_NULL),
+	TARE_JSON_FIELD("command", TEXT, command),
+	TARE_JSON_FIELD("interrupted", TRUTH, interrupted),
+	TARE_JSON_FIELD("parameters", LABELS, parameters),
+	TARE_JSON_FIELD("host", LABELS, host),
+	TARE_JSON_FIELD("device", OWN, devices, .flags = TARE_JSON_OR_NULL,
+	                .of = &tare_device_record, .put = put_device, .take = take_device),
+	TARE_JSON_FIELD("clock", OBJECT, clock, .of = &the_clock, .known = has_clock),
+	TARE_JSON_FIELD("telemetry", OWN, telemetry, .flags = TARE_JSON_LEFT_OUT,
+	                TARE_JSON_KNOWN(telemetry.present), .of = &tare_telemetry_record,
+	                .put = tare_put_telemetry, .take = tare_take_telemetry),
+	TARE_JSON_FIELD("kernel_timestamp", LABELS, kernel_timestamp, .flags = TARE_JSON_LEFT_OUT,
+	                TARE_JSON_KNOWN(kernel_timestamp.count)),
+	TARE_JSON_ROWS("conclusions", conclusions, conclusion_count, &conclusion,
+	               .flags = TARE_JSON_LEFT_OUT, TARE_JSON_KNOWN(conclusion_count)),
+	TARE_JSON_ROWS("warnings", warnings, warning_count, &warning),
+	TARE_JSON_ROWS("devices", devices, device_count, &tare_device_record,
+	               .flags = TARE_JSON_LEFT_OUT, .known = lists_devices),
+	TARE_JSON_ROWS("absences", absences, absence_count, &absence, .flags = TARE_JSON_LEFT_OUT,
+	               .known = lists_absences),
+	TARE_JSON_ROWS("plots", plots, plot_count, &tare_plot_record),
+	TARE_JSON_ROWS("cells", cells, cell_count, &tare_cell_record, .flags = TARE_JSON_OR_NULL),
+	TARE_JSON_FIELD("parts", OWN, parts, .flags = TARE_JSON_LEFT_OUT,
+	                TARE_JSON_KNOWN(part_count), .put = put_parts, .take = take_parts),
+};
+
+// A list of devices has no cells.
+static void check_document(struct tare_fields *fields, json_t *object, void *structure)
+{
+	(void)structure;
+	if (!json_object_get(object, "devices") && !json_is_array(json_object_get(object, "cells")))
+		tare_fields_fail(fields, "cells", "is missing");
+}
+
+const struct tare_json_record tare_document_record =
+    TARE_JSON_RECORD(document_fields, .check = check_document);
+#endif
