@@ -27,6 +27,11 @@ static uint64_t fact_count(const struct matmul *matmul, enum tare_fact_id id)
 	return facts && facts->fact[id].present ? facts->fact[id].count : 0;
 }
 
+uint64_t matmul_cache_bytes(const struct matmul *matmul)
+{
+	return fact_count(matmul, TARE_FACT_CACHE);
+}
+
 static bool lives_in_host_memory(const struct matmul *matmul)
 {
 	const struct tare_facts *facts = matmul->run->facts;
@@ -270,6 +275,9 @@ int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)
 		else if (rung == TARE_RUNG_HOST_BLAS && !matmul->run->simulated &&
 		         tare_host_blas_open(&matmul->blas, &why) < 0)
 			refuse(matmul, rung, why.message);
+		else if (rung == TARE_RUNG_CACHED && matmul_cache_bytes(matmul) == 0)
+			refuse(matmul, rung,
+			       "the device does not tell the size of its shared cache");
 		else if (matmul_rungs[rung].entry) {
 			status = build_rung(matmul, rung, first, error);
 			first = false;
