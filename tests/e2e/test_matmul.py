@@ -78,7 +78,7 @@ kernel any fixed 20 us
 
 
 def test_squares_of_groups_make_the_whole_product(tare, tmp_path):
-    """Five and six tiles of a side in squares of four: the last squares lie partly beyond the matrix."""
+    """Five and six tiles of a side in squares of three: the last squares may lie partly beyond the matrix."""
     script = tmp_path / "small.tare-device"
     script.write_text(SMALL_CACHE)
     done = tare("matmul", f"--ze-cpu={script}", "--device", "levelzero", "--n", "100,300,333", "--rungs", "register,cached",

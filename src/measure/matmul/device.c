@@ -127,12 +127,16 @@ static void keep_event(struct matmul_product *product, struct tare_event *const 
 // by the cache.
 static uint32_t square_of(const struct matmul_product *product, uint32_t tiles)
 {
-	uint32_t square;
+	uint32_t square, across;
 
 	if (product->rung != TARE_RUNG_CACHED)
 		return tiles;
 	square = matmul_square(matmul_cache_bytes(product->matmul), product->n);
-	return square > 0 && square < tiles ? square : tiles;
+	if (square == 0 || square >= tiles)
+		return tiles;
+	// Squares of even size: groups beyond the matrix work for nothing.
+	across = (tiles + square - 1) / square;
+	return (tiles + across - 1) / across;
 }
 
 // A launch of the rung's kernel; `arguments` has room for 6, at[] for the element.
