@@ -134,7 +134,7 @@ static uint32_t square_of(const struct matmul_product *product, uint32_t tiles)
 	square = matmul_square(matmul_cache_bytes(product->matmul), product->n);
 	if (square == 0 || square >= tiles)
 		return tiles;
-	// Squares of even size: groups beyond the matrix work for nothing.
+	// As even as they can be: groups beyond the matrix do nothing.
 	across = (tiles + square - 1) / square;
 	return (tiles + across - 1) / across;
 }
