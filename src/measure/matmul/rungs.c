@@ -51,6 +51,14 @@ uint32_t matmul_square(uint64_t cache_bytes, uint32_t n)
 	return square;
 }
 
+uint64_t matmul_cache_bytes(const struct matmul *matmul)
+{
+	const struct tare_facts *facts = matmul->run->facts;
+
+	return facts && facts->fact[TARE_FACT_CACHE].present ? facts->fact[TARE_FACT_CACHE].count
+	                                                     : 0;
+}
+
 const char *tare_rung_title(enum tare_rung rung)
 {
 	return matmul_rungs[rung].title;

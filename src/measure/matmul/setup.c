@@ -27,11 +27,6 @@ static uint64_t fact_count(const struct matmul *matmul, enum tare_fact_id id)
 	return facts && facts->fact[id].present ? facts->fact[id].count : 0;
 }
 
-uint64_t matmul_cache_bytes(const struct matmul *matmul)
-{
-	return fact_count(matmul, TARE_FACT_CACHE);
-}
-
 static bool lives_in_host_memory(const struct matmul *matmul)
 {
 	const struct tare_facts *facts = matmul->run->facts;
