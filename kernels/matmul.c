@@ -148,19 +148,25 @@ FUNCTION void put_part(GLOBAL float *matrix, uint n, uint row, uint column, floa
 
 // Group 8 x 8, tile 64 x 64: each work-item holds 8 x 8 elements in registers, in four parts of
 // 4 x 4 that lie 32 apart, so that neighbours read neighbouring vectors of local memory. a lies
-// transposed there, in rows of 17 vectors.
+// transposed there, in rows of 17 vectors. Groups of dimensions 0 and 1 are the tiles of a square
+// of c, those of dimension 2 such squares, row by row: a device that begins groups in that order
+// works in one square after another.
 KERNEL void matmul_register(GLOBAL float *c, GLOBAL const float *a, GLOBAL const float *b, uint n)
 {
 	LOCAL float4 tile_a[16 * 17], tile_b[16 * 16];
 	uint x = LOCAL_ID(0), y = LOCAL_ID(1), item = y * 8 + x;
-	uint first_column = GROUP_ID(0) * 64, first_row = GROUP_ID(1) * 64;
+	uint side = GROUP_COUNT(0) * 64, across = (n + side - 1) / side;
+	uint first_column = GROUP_ID(2) % across * side + GROUP_ID(0) * 64;
+	uint first_row = GROUP_ID(2) / across * side + GROUP_ID(1) * 64;
+	// A group beyond the matrix has nothing to sum.
+	uint last = first_row < n && first_column < n ? n : 0;
 	float4 left0, left1, left2, left3, left4, left5, left6, left7, column4;
 	float4 right0, right1, right2, right3, right4, right5, right6, right7;
 
 	left0.x = left0.y = left0.z = left0.w = 0;
 	left1 = left2 = left3 = left4 = left5 = left6 = left7 = left0;
 	right0 = right1 = right2 = right3 = right4 = right5 = right6 = right7 = left0;
-	for (uint first = 0; first < n; first += 16) {
+	for (uint first = 0; first < last; first += 16) {
 		uint line = first_row + item / 4 * 4, k_a = item % 4 * 4;
 		float4 part0 = row_part(a, n, line, first + k_a);
 		float4 part1 = row_part(a, n, line + 1, first + k_a);

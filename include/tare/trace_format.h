@@ -907,8 +907,8 @@ enum tare_trace_counter {
 	TARE_TRACE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE = 37,
 	// from 1.11: no counter; the allocations that the launch's arguments point into
 	TARE_TRACE_COUNTER_GIVEN_BYTES = 38,
-	TARE_TRACE_COUNTER_LOCAL_READ_BYTES = 39,  // from local (shared) memory
-	TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES = 40, // to local (shared) memory
+	TARE_TRACE_COUNTER_LOCAL_READ_BYTES = 39,  // from 1.11: from local (shared) memory
+	TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES = 40, // from 1.11: to local (shared) memory
 };
 struct tare_trace_counted {
 	uint64_t head;

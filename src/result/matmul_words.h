@@ -8,8 +8,9 @@ enum tare_rung {
 	TARE_RUNG_ELEMENT,    // the inner loop offloaded: one launch an element of c
 	TARE_RUNG_NAIVE,
 	TARE_RUNG_TILED,     // through local memory
-	TARE_RUNG_SECOND,    // sub-groups or a second level of tiling, where the device has it
+	TARE_RUNG_SECOND,    // a second level of tiling, within a work-item
 	TARE_RUNG_REGISTER,  // register-blocked
+	TARE_RUNG_CACHED,    // the same in squares that fit the shared cache
 	TARE_RUNG_BLAS,      // the vendor's library if it is installed
 	TARE_RUNG_BLAS_TF32, // the same with factors of fewer bits, for the matrix units
 	TARE_RUNG_BLAS_FP16,

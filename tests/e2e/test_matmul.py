@@ -10,7 +10,7 @@ import pytest
 
 import validate
 
-RUNGS = ["sequential", "host-blas", "element", "naive", "tiled", "second", "register", "blas",
+RUNGS = ["sequential", "host-blas", "element", "naive", "tiled", "second", "register", "cached", "blas",
          "blas-tf32", "blas-fp16", "blas-bf16"]
 PARTS = {"copy-in", "launch", "submit-to-complete", "kernel", "copy-out", "total"}
 SIZES = [1, 33, 100, 130]
@@ -59,12 +59,38 @@ def test_every_rung_is_right_at_every_size_or_says_why(pocl):
             assert len(cells) == (0 if missing else 1), (rung, n)
             for cell in cells:
                 if cell["absent"]:
-                    assert rung in ("element", "blas") or "budget" in cell["absent"], cell["absent"]
+                    assert rung in ("element", "blas", "cached") or "budget" in cell["absent"], cell["absent"]
                 else:
                     assert cell["verified"] is True and cell["rate"]["median"] > 0
     for rung in ("sequential", "naive", "tiled", "second", "register"):
         cells = measured(document, rung=rung, n=33)
         assert cells and all(cell["absent"] is None for cell in cells), rung
+
+
+SMALL_CACHE = """tare-device 1
+device name "small cache" memory 1 GiB units 4 lanes 8 clock 1 GHz cache 2 MiB local 64 KiB
+timer rate 1 GHz bits 64
+engine compute runs to-device,to-host,local,kernel
+copy pinned device rate 10 GB/s
+copy device pinned rate 10 GB/s
+kernel any fixed 20 us
+"""
+
+
+def test_squares_of_groups_make_the_whole_product(tare, tmp_path):
+    """Five and six tiles of a side in squares of three: the last squares may lie partly beyond the matrix."""
+    script = tmp_path / "small.tare-device"
+    script.write_text(SMALL_CACHE)
+    done = tare("matmul", f"--ze-cpu={script}", "--device", "levelzero", "--n", "100,300,333", "--rungs", "register,cached",
+                "--peaks", "none", "--budget", "3", "--json", "squares.json", timeout=300)
+    if "no OpenCL" in done.stderr or "no device" in done.stderr:
+        pytest.skip("ze-cpu has nothing to run kernels on")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "squares.json").read_text())
+    for n in (300, 333):
+        cell, = measured(document, rung="cached", n=n, part="kernel")
+        assert cell["absent"] is None and cell["verified"] is True, n
+    assert "the whole product fits" in measured(document, rung="cached", n=100, part="kernel")[0]["absent"]
 
 
 def test_the_parts_are_kept_apart(pocl):

@@ -186,3 +186,12 @@ def test_metrics_are_switched_on_and_a_user_s_no_stays(on):
     script(on)
     on.environment["ZET_ENABLE_METRICS"] = "0"
     assert "ZET_ENABLE_METRICS" in Hotspots(on, "in-turn").json["device"]["no_counters"]
+
+
+def test_a_driver_that_does_not_begin_with_metrics_is_not_given_them(on):
+    """Intel's, without its libraries: the program runs once, as ever."""
+    script(on)
+    on.environment["ZE_CPU_NO_METRICS"] = "1"
+    counted = Hotspots(on, "in-turn")
+    assert "lacks a library that counts" in counted.json["device"]["no_counters"]
+    assert counted.done.out.count(b"done in-turn") == 1 and not counted.counting

@@ -108,6 +108,14 @@ static ze_result_t start(struct _ze_device_handle_t *device)
 	return result;
 }
 
+// As Intel's driver where the libraries that count are not installed: it does not begin at all.
+static bool lacks_metrics(void)
+{
+	const char *metrics = getenv("ZET_ENABLE_METRICS"), *lacking = getenv("ZE_CPU_NO_METRICS");
+
+	return metrics && strcmp(metrics, "1") == 0 && lacking && strcmp(lacking, "1") == 0;
+}
+
 ze_result_t cpu_device_start(void)
 {
 	static bool tried;
@@ -116,7 +124,8 @@ ze_result_t cpu_device_start(void)
 	pthread_mutex_lock(&start_lock);
 	if (!tried) {
 		cpu_watch_forks();
-		result = start(&cpu_device);
+		result =
+		    lacks_metrics() ? ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE : start(&cpu_device);
 	}
 	tried = true;
 	pthread_mutex_unlock(&start_lock);

@@ -3,6 +3,7 @@
 // and says what bounds each.
 #include "analysis/hotspots/collect.h"
 #include "base/units.h"
+#include "cli/devices/device_counters.h"
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
 #include "cli/run/hotspot_ceilings.h"
@@ -195,6 +196,16 @@ static int report(struct hotspots *h, struct tare_error *error)
 	return status;
 }
 
+// The program would find no driver in its second run.
+static int refuse_metrics(struct tare_collection *collection, struct tare_error *error)
+{
+	enum { DEPENDENCY_UNAVAILABLE = 0x70020000 }; // of ze_result_t
+
+	collection->reason = tare_metrics_refused(DEPENDENCY_UNAVAILABLE, NULL);
+	collection->run.device.no_counters = collection->reason;
+	return collection->reason ? 0 : tare_fail(error, ENOMEM, "out of memory");
+}
+
 static int work(struct hotspots *h, struct tare_error *error)
 {
 	struct tare_collect_options options = {
@@ -211,6 +222,9 @@ static int work(struct hotspots *h, struct tare_error *error)
 		return TARE_EXIT_RECORD;
 	if (h->collection.plan && h->first.end.signal) {
 		say("a signal ended the program: it is not run again");
+	} else if (h->collection.plan && h->collection.levelzero && !tare_device_counters_begin()) {
+		if (refuse_metrics(&h->collection, error) < 0)
+			return TARE_EXIT_RECORD;
 	} else if (h->collection.plan) {
 		if (run_second(h, error) < 0)
 			return TARE_EXIT_RECORD;

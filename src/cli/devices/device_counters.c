@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 // Settings by which a system keeps counters for root.
 static const struct {
@@ -39,6 +41,25 @@ void tare_device_counters_prepare(void)
 {
 	// Intel's driver lists no metric without it.
 	setenv("ZET_ENABLE_METRICS", "1", 0);
+}
+
+bool tare_device_counters_begin(void)
+{
+	const struct tare_backend *backend = tare_backend_find("levelzero");
+	int status = 0;
+	pid_t child;
+
+	if (!backend)
+		return true;
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		struct tare_driver *driver = NULL;
+		struct tare_error error = { 0 };
+		tare_device_counters_prepare();
+		_exit(backend->driver_open(NULL, &driver, &error) < 0);
+	}
+	return child < 0 || waitpid(child, &status, 0) != child || status == 0;
 }
 
 static bool is_set(const char *folder, const char *path, const char *format)

@@ -9,6 +9,11 @@
 // Makes drivers list what they list only when asked. Call it before any driver is opened.
 void tare_device_counters_prepare(void);
 
+// Whether Level Zero's drivers begin with ZET_ENABLE_METRICS, tried in a process of its own:
+// Intel's does not where its libraries that count are missing. True also where that cannot be
+// tried.
+bool tare_device_counters_begin(void);
+
 // Writes what each device of `result` offers. Returns TARE_EXIT_OK, or TARE_EXIT_FAILED with a
 // sentence.
 int tare_device_counters(const struct tare_settings *settings, const struct tare_result *result,

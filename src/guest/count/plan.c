@@ -71,12 +71,6 @@ static uint32_t nearest_group(const struct counters_kernel *kernel, uint32_t gro
 	return best;
 }
 
-uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
-                           uint32_t groups, uint32_t current)
-{
-	return is_replayed(plan, kernel, groups) ? groups : nearest_group(kernel, groups, current);
-}
-
 bool counters_has_turns(const struct counters_plan *plan, const struct counters_kernel *kernel,
                         uint32_t groups)
 {
@@ -128,7 +122,8 @@ bool counters_is_turn(const struct counters_plan *plan, const struct counters_ke
 		return false;
 	part = next_part(kernel, most, taken);
 	drawn = guest_hash(kernel->hash, &taken, sizeof taken) >> 16;
-	*group = counters_group_of(plan, kernel, groups, current);
+	*group =
+	    is_replayed(plan, kernel, groups) ? groups : nearest_group(kernel, groups, current);
 	return index >= part.from + drawn % (part.to - part.from) &&
 	       (*group == groups || *group == current || index + 1 >= part.to);
 }

@@ -25,14 +25,11 @@ struct counters_plan {
 bool counters_plan_read(const char *text, struct counters_plan *plan);
 // The kernel of that symbol; NULL: it is not to be counted.
 struct counters_kernel *counters_plan_find(struct counters_plan *plan, uint64_t hash);
-// The nearest group from `current` on that the kernel was counted for least; a kernel that cannot
-// have all has the first ones, which matter most. `groups`: all of them at once, replayed.
-uint32_t counters_group_of(const struct counters_plan *plan, const struct counters_kernel *kernel,
-                           uint32_t groups, uint32_t current);
 // Whether a launch is to be counted when `taken` of its kernel were, which is its `index`th, from
 // 0, and with which of so many groups, `group`. One of each of equally long parts of the run is
 // counted, from a place on that is drawn, for a group that the kernel was counted for least. Of
-// those `current` costs nothing more: another one is taken at the part's end only.
+// those `current` costs nothing more: another one is taken at the part's end only. `groups`: all of
+// them at once, replayed.
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,
                       uint32_t groups, uint64_t index, uint32_t current, uint32_t *group);
 

@@ -359,6 +359,7 @@ static void conclude_next(struct matmul *matmul, const struct best *best)
 		[TARE_RUNG_SECOND] = "block in registers, 8 x 8 elements a work-item (register)",
 		[TARE_RUNG_REGISTER] =
 		    "use the vendor's library, or tune tile sizes to this device",
+		[TARE_RUNG_CACHED] = "use the vendor's library, or tune tile sizes to this device",
 		[TARE_RUNG_BLAS] =
 		    "keep the library; what is left to gain is in copies and launches",
 	};
@@ -378,7 +379,7 @@ static void conclude_next(struct matmul *matmul, const struct best *best)
 		step = "keep this rung here: the steps beyond it do not pay on this device";
 	else if (rung == TARE_RUNG_SECOND && kernel_s(matmul, TARE_RUNG_REGISTER, best->n) > 0)
 		step = "tune tile sizes to this device: larger blocks did not pay";
-	else if (rung == TARE_RUNG_REGISTER && blas > 0)
+	else if ((rung == TARE_RUNG_REGISTER || rung == TARE_RUNG_CACHED) && blas > 0)
 		step = "tune tile sizes to this device: the library is slower here";
 	if (step)
 		tare_result_conclude(matmul->run->result, "next-step", "Next: %s.", step);

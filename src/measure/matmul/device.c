@@ -123,18 +123,35 @@ static void keep_event(struct matmul_product *product, struct tare_event *const 
 	product->event_count += event && *event;
 }
 
+// Tiles of a side of the squares that a launch is made of: one square, but for the rung that goes
+// by the cache.
+static uint32_t square_of(const struct matmul_product *product, uint32_t tiles)
+{
+	uint32_t square, across;
+
+	if (product->rung != TARE_RUNG_CACHED)
+		return tiles;
+	square = matmul_square(matmul_cache_bytes(product->matmul), product->n);
+	if (square == 0 || square >= tiles)
+		return tiles;
+	// As even as they can be: groups beyond the matrix do nothing.
+	across = (tiles + square - 1) / square;
+	return (tiles + across - 1) / across;
+}
+
 // A launch of the rung's kernel; `arguments` has room for 6, at[] for the element.
 static struct tare_operation launch_of(const struct matmul_product *product,
                                        struct tare_argument *arguments, const uint32_t at[2])
 {
 	const struct matmul_rung *rung = &matmul_rungs[product->rung];
 	uint32_t tiles = (product->n + rung->tile - 1) / rung->tile;
+	uint32_t square = square_of(product, tiles), across = (tiles + square - 1) / square;
 	bool element = product->rung == TARE_RUNG_ELEMENT;
 	struct tare_operation operation = {
 		.type = TARE_OPERATION_LAUNCH,
 		.launch = {
 			.kernel = product->matmul->kernels[product->rung],
-			.groups = { element ? 1 : tiles, element ? 1 : tiles, 1 },
+			.groups = { element ? 1 : square, element ? 1 : square, across * across },
 			.group_size = { rung->group[0], rung->group[1], 1 },
 			.arguments = arguments,
 			.argument_count = element ? 6 : 4,

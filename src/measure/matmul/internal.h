@@ -100,6 +100,12 @@ static inline uint64_t matmul_matrix_bytes(enum tare_rung rung, int matrix, uint
 	           : (uint64_t)tare_precision_bytes(matmul_rungs[rung].precision) * n * n;
 }
 
+// Tiles of a side of the largest square of c that fits a shared cache of so many bytes, with the
+// rows and columns that it is made of, in products of n; 0: not even one.
+uint32_t matmul_square(uint64_t cache_bytes, uint32_t n);
+// Bytes of the device's shared cache; 0: not known.
+uint64_t matmul_cache_bytes(const struct matmul *matmul);
+
 // ---- setup.c Lowers the list of sizes to what fits into memory (with a cell for what does
 // not), opens the host's matrices and fills a and b with random numbers in [-1, 1). -ENOMEM: not
 // even the smallest fits.

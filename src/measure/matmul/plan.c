@@ -76,6 +76,27 @@ static int try_product(struct matmul_product *product, double expected_ns, bool 
 	return 0;
 }
 
+// Squares of one tile, or of all, are what the rung before does.
+static int expect_cached(const struct matmul *matmul, uint32_t n, struct tare_error *error)
+{
+	uint64_t bytes = matmul_cache_bytes(matmul);
+	uint32_t tile = matmul_rungs[TARE_RUNG_CACHED].tile, square = matmul_square(bytes, n);
+	char cache[TARE_UNIT_TEXT];
+
+	tare_format_bytes(bytes, cache);
+	if (square >= (n + tile - 1) / tile)
+		return tare_fail(error, EDOM,
+		                 "the whole product fits the shared cache of %s: there is nothing "
+		                 "to divide",
+		                 cache);
+	if (square < 2)
+		return tare_fail(error, EDOM,
+		                 "no square of 2 x 2 tiles fits the shared cache of %s, with the "
+		                 "rows and columns that it is made of",
+		                 cache);
+	return 0;
+}
+
 // Expected time of a product, 0 where it is short. -EDOM with the reason where the rung is not for
 // this size.
 static int expect(struct matmul_product *product, double *ns, struct tare_error *error)
@@ -96,8 +117,10 @@ static int expect(struct matmul_product *product, double *ns, struct tare_error 
 	if (rung == TARE_RUNG_ELEMENT && n > (simulated ? SIMULATED_ELEMENT : ELEMENT_LARGEST))
 		return tare_fail(error, EDOM, "n x n launches are too many beyond n = %u",
 		                 simulated ? SIMULATED_ELEMENT : ELEMENT_LARGEST);
-	if (simulated)
-		return 0;
+	if (rung == TARE_RUNG_CACHED)
+		status = expect_cached(matmul, n, error);
+	if (status < 0 || simulated)
+		return status;
 	if (rung == TARE_RUNG_ELEMENT) {
 		uint32_t launches = n * n < PROBE_LAUNCHES ? n * n : PROBE_LAUNCHES;
 		status = matmul_time_launches(product, launches, &launch_ns, error);

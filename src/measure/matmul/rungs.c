@@ -22,6 +22,8 @@ const struct matmul_rung matmul_rungs[TARE_RUNG_COUNT] = {
 		{ 16, 16 }, 32, 2, 2 * 32 * 33 * 4, TARE_BLAS_FP32 },
 	[TARE_RUNG_REGISTER] = { "blocked in registers, 8 x 8 a work-item",
 		"matmul_register", { 8, 8 }, 64, 8, 16 * 33 * 16, TARE_BLAS_FP32 },
+	[TARE_RUNG_CACHED] = { "the same in squares that fit the shared cache",
+		"matmul_register", { 8, 8 }, 64, 8, 16 * 33 * 16, TARE_BLAS_FP32 },
 	[TARE_RUNG_BLAS] = { "the device's library", NULL, { 0 }, 0, 0, 0, TARE_BLAS_FP32 },
 	[TARE_RUNG_BLAS_TF32] = { "the library, factors in TF32", NULL, { 0 }, 0, 0, 0,
 		TARE_BLAS_TF32 },
@@ -31,6 +33,31 @@ const struct matmul_rung matmul_rungs[TARE_RUNG_COUNT] = {
 		TARE_BLAS_BF16 },
 };
 // clang-format on
+
+// A square of c needs so many rows of a and columns of b, and both are read as long as it is worked
+// on: together with it they are to fit into this part of the cache. The rest is for what is
+// written, and for groups of the next square.
+#define CACHE_PART 0.5
+
+uint32_t matmul_square(uint64_t cache_bytes, uint32_t n)
+{
+	const uint32_t tile = matmul_rungs[TARE_RUNG_CACHED].tile;
+	double room = CACHE_PART * (double)cache_bytes / 4;
+	uint32_t square = 0;
+
+	for (double side = tile; square < n / tile + 1 && 2 * side * n + side * side <= room;
+	     side += tile)
+		square++;
+	return square;
+}
+
+uint64_t matmul_cache_bytes(const struct matmul *matmul)
+{
+	const struct tare_facts *facts = matmul->run->facts;
+
+	return facts && facts->fact[TARE_FACT_CACHE].present ? facts->fact[TARE_FACT_CACHE].count
+	                                                     : 0;
+}
 
 const char *tare_rung_title(enum tare_rung rung)
 {

@@ -253,6 +253,20 @@ static void refuse_slow_library(struct matmul *matmul, enum tare_rung rung,
 	matmul->no_rung_as[rung] = TARE_ABSENT_NO_TIME;
 }
 
+// The rung of squares is not built for sizes that are none for it: plan.c says of each why.
+static bool has_a_size(const struct matmul *matmul, enum tare_rung rung)
+{
+	uint64_t cache = matmul_cache_bytes(matmul);
+	uint32_t tile = matmul_rungs[rung].tile;
+
+	for (size_t i = 0; rung == TARE_RUNG_CACHED && i < matmul->n_count; i++) {
+		uint32_t square = matmul_square(cache, matmul->n[i]);
+		if (square >= 2 && square < (matmul->n[i] + tile - 1) / tile)
+			return true;
+	}
+	return rung != TARE_RUNG_CACHED;
+}
+
 int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)
 {
 	struct tare_host_time begin = tare_run_now(matmul->run);
@@ -270,6 +284,11 @@ int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)
 		else if (rung == TARE_RUNG_HOST_BLAS && !matmul->run->simulated &&
 		         tare_host_blas_open(&matmul->blas, &why) < 0)
 			refuse(matmul, rung, why.message);
+		else if (rung == TARE_RUNG_CACHED && matmul_cache_bytes(matmul) == 0)
+			refuse(matmul, rung,
+			       "the device does not tell the size of its shared cache");
+		else if (!has_a_size(matmul, rung))
+			continue;
 		else if (matmul_rungs[rung].entry) {
 			status = build_rung(matmul, rung, first, error);
 			first = false;

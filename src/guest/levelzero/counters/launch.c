@@ -46,6 +46,7 @@ void ze_count_begin(void)
 	if (text == NULL || text[0] == '\0' || !counters_plan_read(text, &plan) || !ze_may_change())
 		return;
 	guest_lock_register(&right);
+	plan.replay = false; // a query runs nothing twice
 	ze_counts = true;
 }
 
@@ -204,10 +205,11 @@ static bool is_turn(const struct count_session *session, const struct ze_list *l
 	uint32_t current = session->active < session->group_count ? session->active : 0;
 	if (list->immediate)
 		return counters_is_turn(&plan, kernel, session->group_count, index, current, group);
-	*group = counters_group_of(&plan, kernel, session->group_count, current);
-	uint32_t of_list = group_of_list(list->content);
-	*group = of_list != COUNT_NO_GROUP ? of_list : *group;
-	return kernel->of_group[*group] < plan.a_group;
+	*group = group_of_list(list->content);
+	for (uint32_t i = 0; i < session->group_count && *group == COUNT_NO_GROUP; i++)
+		if (kernel->of_group[(current + i) % session->group_count] < plan.a_group)
+			*group = (current + i) % session->group_count;
+	return *group != COUNT_NO_GROUP && kernel->of_group[*group] < plan.a_group;
 }
 
 // What the launch would wait for is waited for before the query begins.

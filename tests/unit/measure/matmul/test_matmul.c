@@ -360,6 +360,62 @@ static void speed_ups_are_over_the_scripts_host(void **state)
 	simulated_close(&simulated);
 }
 
+// Side s of tiles of 64: 2 · 64 s · n floats of rows and columns, and the square, in half the
+// cache.
+static void squares_are_the_largest_that_fit_half_of_the_cache(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		uint32_t n, square;
+	} rows[] = {
+		{ 0, 100, 0 },
+		// 8 · (2 · 256 · 300 + 256²) bytes, and one less
+		{ 1753088, 300, 4 },
+		{ 1753087, 300, 3 },
+		// 8 · (2 · 64 · 4096 + 64²)
+		{ 4227072, 4096, 1 },
+		{ 4227071, 4096, 0 },
+		// no more than the product has
+		{ UINT64_C(1) << 40, 128, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		assert_int_equal(matmul_square(rows[i].bytes, rows[i].n), rows[i].square);
+}
+
+// The order of groups is none of the simulated device's: what it takes is the rung before's.
+static void the_rung_of_the_cache_says_why_it_is_not_there(void **state)
+{
+	static const struct {
+		int64_t n;
+		const char *why; // NULL: it is there
+	} rows[] = { { 100, "the whole product fits" },
+		     { 300, NULL },
+		     { 2000, "no square of 2 x 2 tiles fits" } };
+	char script[8192];
+	struct simulated_run simulated;
+
+	(void)state;
+	snprintf(script, sizeof script, "%s", SCRIPT);
+	replace(script, "largest 64 MiB", "largest 64 MiB cache 2 MiB");
+	run_well(&simulated, script, "100,300,2000", "register,cached");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct tare_cell *cell =
+		    find(simulated.run.result, "cached", rows[i].n, "kernel");
+		if (rows[i].why)
+			assert_true(cell->absent && strstr(cell->absent, rows[i].why));
+		else
+			assert_true(!cell->absent && cell->verified == TARE_VERIFIED);
+	}
+	simulated_close(&simulated);
+	replace(script, " cache 2 MiB", "");
+	run_well(&simulated, script, "300", "cached,naive");
+	assert_non_null(strstr(find(simulated.run.result, "cached", -1, "kernel")->absent,
+	                       "does not tell the size of its shared cache"));
+	simulated_close(&simulated);
+}
+
 static void what_is_not_there_says_why(void **state)
 {
 	static const struct {
@@ -676,6 +732,8 @@ int main(void)
 		cmocka_unit_test(a_rung_above_its_arithmetic_is_at_it),
 		cmocka_unit_test(a_wrong_product_fails_and_the_cell_says_so),
 		cmocka_unit_test(speed_ups_are_over_the_scripts_host),
+		cmocka_unit_test(squares_are_the_largest_that_fit_half_of_the_cache),
+		cmocka_unit_test(the_rung_of_the_cache_says_why_it_is_not_there),
 		cmocka_unit_test(what_is_not_there_says_why),
 		cmocka_unit_test(what_fits_nowhere_is_one_sentence),
 		cmocka_unit_test(without_stamps_the_host_still_measures),
