@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Findings of tare blocks: each is raised by its kernel and not by the mended twin, with the line and the share that
 follow from the kernel itself; lanes, lines of memory and turns equal closed forms."""
+import csv
+import html.parser
 import pathlib
 
 import pytest
@@ -39,6 +41,50 @@ def kernels(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
     assert len(same) == 8 and [line for line in done.out.splitlines() if line in same] == same
     assert document["counted_launches"] == 2 * len(FINDINGS)
     return document, done.out.decode()
+
+
+def test_the_table_has_the_blocks_of_the_document(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    table = tmp_path / "blocks.csv"
+    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        KERNELS, "", "matmul", "16", "16", "8", "16", "8", options=("--csv", str(table)))
+    rows = list(csv.DictReader(table.open(encoding="utf-8", newline="")))
+    blocks = kernel_of(document, "matmul")["blocks"]
+    assert [(int(row["block"]), int(row["executions"]), int(row["instructions_once"])) for row in rows] == [
+        (block["block"], block["executions"], block["once"]["instructions"]) for block in blocks]
+    assert sum(int(row["executions"]) * int(row["global_loaded_bytes_once"]) for row in rows) == 8 * 16**3
+    assert {row["kernel"] for row in rows} == {"matmul"}
+
+
+class Page(html.parser.HTMLParser):
+    """Its text, and the colours behind lines of the source."""
+
+    def __init__(self):
+        super().__init__()
+        self.text, self.tints, self.scripts = "", [], 0
+
+    def handle_starttag(self, tag, attributes):
+        style = dict(attributes).get("style") or ""
+        self.scripts += tag == "script"
+        if "rgba" in style:
+            self.tints.append(float(style.rpartition(",")[2].rstrip(")")))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_page_tints_the_lines_and_names_the_finding(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    path = tmp_path / "blocks.html"
+    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        PAIRS, "", "scattered", "40", "256", "64", options=("--html", str(path)))
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    kernel = kernel_of(document, "scattered")
+    lines = [line for line in kernel["lines"] if line["line"] and not line["file"]]
+    assert len(page.tints) == len(lines) and page.scripts == 0
+    assert "uncoalesced-access" in page.text and "sum += in[i * n + k];" in page.text
+    hottest = lines[0]["total"]["instructions"] / kernel["total"]["instructions"]
+    assert f"{100 * hottest:.1f} %" in page.text
+    assert max(page.tints) == pytest.approx(0.05 + 100 * hottest / 120, abs=0.01)
 
 
 @pytest.mark.parametrize("finding", FINDINGS)

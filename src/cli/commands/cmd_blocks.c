@@ -101,8 +101,11 @@ static int collect(struct session *session, struct tare_error *error)
 static int write_format(enum tare_format format, const void *document, FILE *file,
                         struct tare_error *error)
 {
-	(void)format;
-	return tare_blocks_json(document, file, error);
+	if (format == TARE_FORMAT_JSON)
+		return tare_blocks_json(document, file, error);
+	int status = format == TARE_FORMAT_HTML ? tare_blocks_page(document, file)
+	                                        : tare_blocks_csv(document, file);
+	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
 }
 
 static int write_all(const struct session *session, struct tare_error *error)
@@ -222,6 +225,16 @@ static const struct tare_option own_options_rows[] = {
 	  .detail = "FILE may be - for standard output; then the text report is left out. A file "
 	            "that is there already is replaced only when the new one is complete.",
 	  .offset = TARE_SETTING(json) },
+	{ .name = "csv",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write all blocks as CSV, a row each",
+	  .offset = TARE_SETTING(csv) },
+	{ .name = "html",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write one self-contained page: instruction mix, blocks, tinted source",
+	  .offset = TARE_SETTING(html) },
 };
 static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);
 
