@@ -34,13 +34,22 @@ def kernels(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
         for kernel in (name, f"{name}_mended"):
             words += [kernel, str(n), str(ITEMS), "64"]
     native = on.native(PAIRS, "", *words)
-    done, document = on.blocks(PAIRS, "", *words)
+    done, document = on.blocks(PAIRS, "", *words, options=["--sample"])
     assert done.status == native.status == 0, done.errors.decode()
     # Where a product is added the compiler may round once or twice (docs/blocks.md).
     same = [line for line in native.out.splitlines() if not line.startswith(b"doubled")]
     assert len(same) == 8 and [line for line in done.out.splitlines() if line in same] == same
     assert document["counted_launches"] == 2 * len(FINDINGS)
     return document, done.out.decode()
+
+
+def test_nothing_is_said_of_what_was_not_sampled(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    done, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        PAIRS, "", "scattered", "40", "256", "64", "doubled", "5", "256", "64")
+    kernel = kernel_of(document, "scattered")
+    assert (kernel["lanes"], kernel["accesses"], kernel["findings"]) == (None, [], [])
+    assert kernel["loops"][0]["most_turns"] is None and b"not sampled; --sample does" in done.out
+    assert [one["id"] for one in kernel_of(document, "doubled")["findings"]] == ["double-constant"]
 
 
 def test_the_table_has_the_blocks_of_the_document(tare_path, tmp_path, kernel_cache):  # noqa: F811
@@ -75,7 +84,7 @@ class Page(html.parser.HTMLParser):
 def test_the_page_tints_the_lines_and_names_the_finding(tare_path, tmp_path, kernel_cache):  # noqa: F811
     path = tmp_path / "blocks.html"
     _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
-        PAIRS, "", "scattered", "40", "256", "64", options=("--html", str(path)))
+        PAIRS, "", "scattered", "40", "256", "64", options=("--sample", "--html", str(path)))
     page = Page()
     page.feed(path.read_text(encoding="utf-8"))
     kernel = kernel_of(document, "scattered")
@@ -133,7 +142,8 @@ def test_lines_of_memory_are_those_of_the_addresses(kernels):
 
 def test_turns_are_those_of_single_work_items(tare_path, tmp_path, kernel_cache):  # noqa: F811
     """Work-item i turns i % 7 times, where it is odd."""
-    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(KERNELS, "", "diverge", "3", "256", "64")
+    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        KERNELS, "", "diverge", "3", "256", "64", options=["--sample"])
     kernel = kernel_of(document, "diverge")
     assert [(loop["least_turns"], loop["most_turns"]) for loop in kernel["loops"]] == [(1, 6)]
 
@@ -144,7 +154,7 @@ def test_a_large_launch_is_sampled_over_all_of_it(tare_path, tmp_path, kernel_ca
               "    float sum = 0;\n    for (int k = 0; k < g; k++)\n        sum += in[k & 15];\n"
               "    out[get_global_id(0)] = sum;\n}\n")
     _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
-        KERNELS, "", "spread", "3", "16384", "64", COUNTED_SOURCE=source)
+        KERNELS, "", "spread", "3", "16384", "64", COUNTED_SOURCE=source, options=["--sample"])
     kernel = kernel_of(document, "spread")
     assert kernel["whole"] and kernel["lanes"]["sampled_work_items"] == 512
     turns = kernel["loops"][0]

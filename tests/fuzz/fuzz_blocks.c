@@ -107,6 +107,7 @@ static void instrument(const struct tare_blocks_module *module)
 	struct tare_error error = { 0 };
 
 	FUZZ_CHECK(tare_blocks_plan_make(module, &plan, &error) == 0);
+	plan.samples = true;
 	for (uint32_t i = 0; i < module->function_count; i++)
 		if (module->functions[i].counted && module->functions[i].blocks)
 			check_plan(module, &plan, &module->functions[i]);

@@ -12,6 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+// The command's own options.
+struct own {
+	int sample;
+};
+
 // The program's two runs and what is made of them.
 struct session {
 	const struct tare_settings *settings;
@@ -91,7 +96,8 @@ static int collect(struct session *session, struct tare_error *error)
 	// It is not run again when it was interrupted, or ended itself by a fault.
 	if (session->end.signal || session->end.asked)
 		return TARE_EXIT_OK;
-	return tare_blocks_compile(session->place.folder, &session->builds, error) < 0
+	const struct own *own = (const void *)session->settings->own;
+	return tare_blocks_compile(session->place.folder, own->sample, &session->builds, error) < 0
 	           ? TARE_EXIT_RECORD
 	           : TARE_EXIT_OK;
 }
@@ -218,6 +224,12 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 }
 
 static const struct tare_option own_options_rows[] = {
+	{ .name = "sample",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "sample single work-items: divergence, lines of memory, turns of each",
+	  .detail = "Small kernels run up to twenty times slower for it.",
+	  .offset = TARE_OWN_SETTING(struct own, sample),
+	  .sets = 1 },
 	{ .name = "json",
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",
