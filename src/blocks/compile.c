@@ -21,6 +21,7 @@
 // One build on its way through the tools.
 struct work {
 	const char *folder;
+	bool samples;
 	struct tare_blocks_build *build;
 	const struct blocks_build *head;
 	const char *options, *extensions, *version, *platform, *text; // with ends, malloc
@@ -271,6 +272,7 @@ static int make(struct work *work, size_t text_bytes, struct tare_error *error)
 	free(data);
 	if (status == 0)
 		status = tare_blocks_plan_make(&work->build->module, &work->build->plan, error);
+	work->build->plan.samples = work->samples;
 	// Level Zero's drivers take SPIR-V.
 	return status < 0 ? status
 	                  : make_module(work, tools && work->head->api == BLOCKS_OPENCL, error);
@@ -290,10 +292,10 @@ static char *part(const char **at, size_t bytes)
 	return text;
 }
 
-static void make_build(const char *folder, struct tare_blocks_build *build, const char *data,
-                       size_t bytes)
+static void make_build(const char *folder, bool samples, struct tare_blocks_build *build,
+                       const char *data, size_t bytes)
 {
-	struct work work = { .folder = folder, .build = build };
+	struct work work = { .folder = folder, .samples = samples, .build = build };
 	struct blocks_build head;
 
 	memcpy(&head, data, sizeof head);
@@ -338,7 +340,8 @@ static bool is_build(const char *name, uint64_t *hash)
 	return end == name + 16 && strcmp(end, BLOCKS_BUILD_SUFFIX) == 0;
 }
 
-static int add_build(const char *folder, uint64_t hash, struct tare_blocks_builds *builds)
+static int add_build(const char *folder, uint64_t hash, bool samples,
+                     struct tare_blocks_builds *builds)
 {
 	struct tare_blocks_build *at =
 	    realloc(builds->at, (builds->count + 1) * sizeof *builds->at);
@@ -354,14 +357,14 @@ static int add_build(const char *folder, uint64_t hash, struct tare_blocks_build
 	path_of(folder, hash, BLOCKS_BUILD_SUFFIX, path);
 	char *data = read_file(path, &bytes);
 	if (data && bytes >= sizeof(struct blocks_build))
-		make_build(folder, build, data, bytes);
+		make_build(folder, samples, build, data, bytes);
 	else
 		tare_fail(&build->why, EIO, "%.200s cannot be read", path);
 	free(data);
 	return 0;
 }
 
-int tare_blocks_compile(const char *folder, struct tare_blocks_builds *builds,
+int tare_blocks_compile(const char *folder, bool samples, struct tare_blocks_builds *builds,
                         struct tare_error *error)
 {
 	DIR *list = opendir(folder);
@@ -373,7 +376,7 @@ int tare_blocks_compile(const char *folder, struct tare_blocks_builds *builds,
 	for (struct dirent *entry; status == 0 && (entry = readdir(list));) {
 		uint64_t hash;
 		if (is_build(entry->d_name, &hash))
-			status = add_build(folder, hash, builds);
+			status = add_build(folder, hash, samples, builds);
 	}
 	closedir(list);
 	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;

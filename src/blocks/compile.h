@@ -25,8 +25,9 @@ struct tare_blocks_builds {
 	char tools[128]; // what compiled them; ""
 };
 
-// Instruments every build in the folder. 0; -ENOMEM or an error of reading the folder, with a
-// sentence. What is wrong with one build is in it. To free in either case.
-int tare_blocks_compile(const char *folder, struct tare_blocks_builds *builds,
+// Instruments every build in the folder; with `samples` its kernels sample work-items, too. 0;
+// -ENOMEM or an error of reading the folder, with a sentence. What is wrong with one build is in
+// it. To free in either case.
+int tare_blocks_compile(const char *folder, bool samples, struct tare_blocks_builds *builds,
                         struct tare_error *error);
 void tare_blocks_builds_free(struct tare_blocks_builds *builds);

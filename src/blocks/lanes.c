@@ -46,7 +46,9 @@ static uint64_t *count_of(const struct reading *reading, uint32_t lane, uint32_t
 	return &reading->counts[(size_t)lane * function->blocks + block - function->first_block];
 }
 
-static void read_lanes(struct reading *reading, uint32_t from, uint32_t lanes)
+// False: a lane's counts cannot be, for a block never ran as often. Two launches have written one
+// place at the same time.
+static bool read_lanes(struct reading *reading, uint32_t from, uint32_t lanes)
 {
 	const struct tare_blocks_function *function = function_of(reading);
 
@@ -54,11 +56,16 @@ static void read_lanes(struct reading *reading, uint32_t from, uint32_t lanes)
 		memcpy(reading->values + reading->low,
 		       slot_of(reading, from + lane) + TARE_BLOCKS_SLOT_HEAD,
 		       reading->counters * sizeof *reading->values);
-		for (uint32_t i = 0; i < function->blocks; i++)
-			*count_of(reading, lane, function->first_block + i) =
-			    tare_blocks_plan_count(&reading->kernel->build->plan,
-			                           function->first_block + i, reading->values);
+		for (uint32_t i = 0; i < function->blocks; i++) {
+			uint32_t block = function->first_block + i;
+			uint64_t count = tare_blocks_plan_count(&reading->kernel->build->plan,
+			                                        block, reading->values);
+			if (count > reading->kernel->executions[block])
+				return false;
+			*count_of(reading, lane, block) = count;
+		}
 	}
+	return true;
 }
 
 static void add_block(struct reading *reading, uint32_t block, uint32_t lanes)
@@ -132,7 +139,8 @@ static void add_chunk(struct reading *reading, uint32_t from, uint32_t lanes)
 	const struct tare_blocks_function *function = function_of(reading);
 	struct tare_blocks_sampled *sampled = reading->sampled;
 
-	read_lanes(reading, from, lanes);
+	if (!read_lanes(reading, from, lanes))
+		return;
 	sampled->work_items += lanes;
 	for (uint32_t i = 0; i < function->blocks; i++)
 		add_block(reading, function->first_block + i, lanes);

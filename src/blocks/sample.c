@@ -69,6 +69,8 @@ struct tare_blocks_layout tare_blocks_layout(const struct tare_blocks_module *mo
 {
 	struct tare_blocks_layout layout = { .items = TARE_BLOCKS_SAMPLE_ITEMS };
 
+	if (!plan->samples)
+		return (struct tare_blocks_layout){ .items = 0 };
 	for (uint32_t i = 0; i < module->function_count; i++) {
 		struct tare_blocks_site sites[TARE_BLOCKS_SITES];
 		uint32_t counters;

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Findings of tare blocks: each is raised by its kernel and not by the mended twin, with the line and the share that
 follow from the kernel itself; lanes, lines of memory and turns equal closed forms."""
+import csv
+import html.parser
 import pathlib
 
 import pytest
@@ -32,13 +34,66 @@ def kernels(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
         for kernel in (name, f"{name}_mended"):
             words += [kernel, str(n), str(ITEMS), "64"]
     native = on.native(PAIRS, "", *words)
-    done, document = on.blocks(PAIRS, "", *words)
+    done, document = on.blocks(PAIRS, "", *words, options=["--sample"])
     assert done.status == native.status == 0, done.errors.decode()
     # Where a product is added the compiler may round once or twice (docs/blocks.md).
     same = [line for line in native.out.splitlines() if not line.startswith(b"doubled")]
     assert len(same) == 8 and [line for line in done.out.splitlines() if line in same] == same
     assert document["counted_launches"] == 2 * len(FINDINGS)
     return document, done.out.decode()
+
+
+def test_nothing_is_said_of_what_was_not_sampled(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    done, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        PAIRS, "", "scattered", "40", "256", "64", "doubled", "5", "256", "64")
+    kernel = kernel_of(document, "scattered")
+    assert (kernel["lanes"], kernel["accesses"], kernel["findings"]) == (None, [], [])
+    assert kernel["loops"][0]["most_turns"] is None and b"not sampled; --sample does" in done.out
+    assert [one["id"] for one in kernel_of(document, "doubled")["findings"]] == ["double-constant"]
+
+
+def test_the_table_has_the_blocks_of_the_document(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    table = tmp_path / "blocks.csv"
+    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        KERNELS, "", "matmul", "16", "16", "8", "16", "8", options=("--csv", str(table)))
+    rows = list(csv.DictReader(table.open(encoding="utf-8", newline="")))
+    blocks = kernel_of(document, "matmul")["blocks"]
+    assert [(int(row["block"]), int(row["executions"]), int(row["instructions_once"])) for row in rows] == [
+        (block["block"], block["executions"], block["once"]["instructions"]) for block in blocks]
+    assert sum(int(row["executions"]) * int(row["global_loaded_bytes_once"]) for row in rows) == 8 * 16**3
+    assert {row["kernel"] for row in rows} == {"matmul"}
+
+
+class Page(html.parser.HTMLParser):
+    """Its text, and the colours behind lines of the source."""
+
+    def __init__(self):
+        super().__init__()
+        self.text, self.tints, self.scripts = "", [], 0
+
+    def handle_starttag(self, tag, attributes):
+        style = dict(attributes).get("style") or ""
+        self.scripts += tag == "script"
+        if "rgba" in style:
+            self.tints.append(float(style.rpartition(",")[2].rstrip(")")))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_page_tints_the_lines_and_names_the_finding(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    path = tmp_path / "blocks.html"
+    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        PAIRS, "", "scattered", "40", "256", "64", options=("--sample", "--html", str(path)))
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    kernel = kernel_of(document, "scattered")
+    lines = [line for line in kernel["lines"] if line["line"] and not line["file"]]
+    assert len(page.tints) == len(lines) and page.scripts == 0
+    assert "uncoalesced-access" in page.text and "sum += in[i * n + k];" in page.text
+    hottest = lines[0]["total"]["instructions"] / kernel["total"]["instructions"]
+    assert f"{100 * hottest:.1f} %" in page.text
+    assert max(page.tints) == pytest.approx(0.05 + 100 * hottest / 120, abs=0.01)
 
 
 @pytest.mark.parametrize("finding", FINDINGS)
@@ -87,7 +142,8 @@ def test_lines_of_memory_are_those_of_the_addresses(kernels):
 
 def test_turns_are_those_of_single_work_items(tare_path, tmp_path, kernel_cache):  # noqa: F811
     """Work-item i turns i % 7 times, where it is odd."""
-    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(KERNELS, "", "diverge", "3", "256", "64")
+    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        KERNELS, "", "diverge", "3", "256", "64", options=["--sample"])
     kernel = kernel_of(document, "diverge")
     assert [(loop["least_turns"], loop["most_turns"]) for loop in kernel["loops"]] == [(1, 6)]
 
@@ -98,7 +154,7 @@ def test_a_large_launch_is_sampled_over_all_of_it(tare_path, tmp_path, kernel_ca
               "    float sum = 0;\n    for (int k = 0; k < g; k++)\n        sum += in[k & 15];\n"
               "    out[get_global_id(0)] = sum;\n}\n")
     _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
-        KERNELS, "", "spread", "3", "16384", "64", COUNTED_SOURCE=source)
+        KERNELS, "", "spread", "3", "16384", "64", COUNTED_SOURCE=source, options=["--sample"])
     kernel = kernel_of(document, "spread")
     assert kernel["whole"] and kernel["lanes"]["sampled_work_items"] == 512
     turns = kernel["loops"][0]

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a module whose blocks are to be counted: it is cut into blocks and instrumented
 // without harm, what is written is a module again, and the counters of any way through a function
-// tell how often each of its blocks was passed.
+// tell how often each of its blocks was passed. A sample of any words is read without harm, too.
 // In the corpus, kernels.spv is tests/programs/counted.cl, lines.spv a kernel of it with lines.
 #include "target.h"
 
+#include "blocks/findings/findings.h"
 #include "blocks/instrument.h"
 
 #include <errno.h>
@@ -57,6 +58,41 @@ static void check_plan(const struct tare_blocks_module *module, const struct tar
 	free(values);
 }
 
+// Each kernel's findings, by a sample whose groups have 1 to 70 work-items and whose counters are
+// whatever they are.
+static void look(const struct tare_blocks_module *module, const struct tare_blocks_plan *plan)
+{
+	const struct tare_blocks_build build = { .module = *module, .plan = *plan };
+	const struct tare_blocks_layout layout = tare_blocks_layout(module, plan);
+	size_t words = (size_t)layout.items * layout.words;
+	uint64_t *executions = calloc((size_t)module->block_count + 1, sizeof *executions);
+	uint64_t *sample = calloc(words + 1, sizeof *sample), group = 1 + random_below(70);
+
+	FUZZ_CHECK(executions && sample);
+	for (uint32_t i = 0; i < module->block_count; i++)
+		executions[i] = random_below(3);
+	for (size_t i = 0; i < words; i++)
+		sample[i] = i % layout.words == 0   ? 1 + i / layout.words / group
+		            : i % layout.words == 1 ? group
+		                                    : random_below(5);
+	for (uint32_t i = 0; i < module->function_count; i++) {
+		struct tare_blocks_kernel kernel = { .build = &build,
+			                             .executions = executions,
+			                             .sample = sample };
+		struct tare_blocks_sampled sampled;
+		struct tare_blocks_findings findings;
+		if (!module->functions[i].kernel)
+			continue;
+		snprintf(kernel.name, sizeof kernel.name, "%s", module->functions[i].kernel);
+		FUZZ_CHECK(tare_blocks_sampled_make(&kernel, &sampled) == 0);
+		FUZZ_CHECK(sampled.all.used <= sampled.all.offered);
+		FUZZ_CHECK(tare_blocks_find(&kernel, &sampled, &findings) == 0);
+		tare_blocks_sampled_free(&sampled);
+	}
+	free(executions);
+	free(sample);
+}
+
 static void check_refusal(int status, const struct tare_error *error)
 {
 	FUZZ_CHECK(status == -EINVAL || status == -ENOTSUP);
@@ -71,9 +107,11 @@ static void instrument(const struct tare_blocks_module *module)
 	struct tare_error error = { 0 };
 
 	FUZZ_CHECK(tare_blocks_plan_make(module, &plan, &error) == 0);
+	plan.samples = true;
 	for (uint32_t i = 0; i < module->function_count; i++)
 		if (module->functions[i].counted && module->functions[i].blocks)
 			check_plan(module, &plan, &module->functions[i]);
+	look(module, &plan);
 	int status = tare_blocks_instrument(module, &plan, &made, &error);
 	if (status < 0) {
 		check_refusal(status, &error);

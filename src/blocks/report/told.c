@@ -19,7 +19,7 @@ void tare_blocks_told_free(struct tare_blocks_told *told)
 static void write_lanes(const struct tare_blocks_sampled *sampled, FILE *file)
 {
 	if (!sampled->work_items) {
-		fputs("  lanes: not known, no work-item was sampled\n", file);
+		fputs("  lanes and lines of memory: not sampled; --sample does\n", file);
 		return;
 	}
 	fprintf(file,

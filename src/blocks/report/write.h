@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tare blocks found, as text and as JSON (blocks.schema.json).
+// What tare blocks found, as text, as JSON (blocks.schema.json), as CSV and as a page.
 #pragma once
 #include "blocks/profile.h"
 
@@ -26,3 +26,7 @@ int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, 
 // 0, -ENOMEM, or -ENOTSUP with a sentence: built without a JSON library.
 int tare_blocks_json(const struct tare_blocks_document *document, FILE *file,
                      struct tare_error *error);
+// A row for each block that ran. 0, or -ENOMEM.
+int tare_blocks_csv(const struct tare_blocks_document *document, FILE *file);
+// A self-contained page in HTML, without scripts. 0, or -ENOMEM.
+int tare_blocks_page(const struct tare_blocks_document *document, FILE *file);

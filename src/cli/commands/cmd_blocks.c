@@ -12,6 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+// The command's own options.
+struct own {
+	int sample;
+};
+
 // The program's two runs and what is made of them.
 struct session {
 	const struct tare_settings *settings;
@@ -91,7 +96,8 @@ static int collect(struct session *session, struct tare_error *error)
 	// It is not run again when it was interrupted, or ended itself by a fault.
 	if (session->end.signal || session->end.asked)
 		return TARE_EXIT_OK;
-	return tare_blocks_compile(session->place.folder, &session->builds, error) < 0
+	const struct own *own = (const void *)session->settings->own;
+	return tare_blocks_compile(session->place.folder, own->sample, &session->builds, error) < 0
 	           ? TARE_EXIT_RECORD
 	           : TARE_EXIT_OK;
 }
@@ -101,8 +107,11 @@ static int collect(struct session *session, struct tare_error *error)
 static int write_format(enum tare_format format, const void *document, FILE *file,
                         struct tare_error *error)
 {
-	(void)format;
-	return tare_blocks_json(document, file, error);
+	if (format == TARE_FORMAT_JSON)
+		return tare_blocks_json(document, file, error);
+	int status = format == TARE_FORMAT_HTML ? tare_blocks_page(document, file)
+	                                        : tare_blocks_csv(document, file);
+	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
 }
 
 static int write_all(const struct session *session, struct tare_error *error)
@@ -215,6 +224,12 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 }
 
 static const struct tare_option own_options_rows[] = {
+	{ .name = "sample",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "sample single work-items: divergence, lines of memory, turns of each",
+	  .detail = "Small kernels run up to twenty times slower for it.",
+	  .offset = TARE_OWN_SETTING(struct own, sample),
+	  .sets = 1 },
 	{ .name = "json",
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",
@@ -222,6 +237,16 @@ static const struct tare_option own_options_rows[] = {
 	  .detail = "FILE may be - for standard output; then the text report is left out. A file "
 	            "that is there already is replaced only when the new one is complete.",
 	  .offset = TARE_SETTING(json) },
+	{ .name = "csv",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write all blocks as CSV, a row each",
+	  .offset = TARE_SETTING(csv) },
+	{ .name = "html",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write one self-contained page: instruction mix, blocks, tinted source",
+	  .offset = TARE_SETTING(html) },
 };
 static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);
 
