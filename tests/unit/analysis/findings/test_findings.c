@@ -513,7 +513,10 @@ static void waits_end_a_graph_that_is_made_once(void **state)
 		made_call(scene->made, made_plain_call(0, TARE_ROLE_WAIT, from_ns + i * 250 * US,
 		                                       from_ns + i * 250 * US + 1));
 	made_sort(scene->made);
+	// The first behind each is launched as before.
+	double of_one = saves_ns;
 	saves_ns = launch_bound_saves_ns(scene, 0, 0);
+	assert_true(fabs(saves_ns / of_one - (199. - WAITS) / 198) < 0.005);
 	assert_true(fabs(saves_ns - launch_bound_saves_ns(scene, 1000, 0) - 199e3 / WAITS) < 2e3);
 	assert_true(fabs(saves_ns - launch_bound_saves_ns(scene, 0, 1000) - WAITS * 1e3) < 2e3);
 	free_scene(scene);
