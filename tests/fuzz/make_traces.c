@@ -115,6 +115,7 @@ static uint64_t one_round(struct tare_trace_writer *writer, uint32_t track, uint
 	add(writer, RECORD(phase, PHASE, 1, track, .ticks = t + 91, .name = 1));
 	add(writer, RECORD(transfer, TRANSFER, 0, track, .number = number, .region = { 64, 64, 1 },
 	                   .row_pitch = 64));
+	add(writer, RECORD(drawn, DRAWN, 0, track, .number = number, .chance = 1 << 28));
 	add(writer,
 	    RECORD(command, COMMAND, LAUNCH, track, .enter = t + 100, .call_ticks = UINT32_MAX,
 	           .number = number + 1, .kind = TARE_KIND_KERNEL, .alignment = 255, .queue = 1,

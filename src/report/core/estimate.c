@@ -13,6 +13,8 @@ const char *tare_report_estimate_remark(bool estimated)
 {
 	return estimated
 	           ? "; but ~ is estimated of all from a random sample, ± with 95 % confidence, "
-	             "unless a few that it missed took far longer"
+	             "unless a few that it missed took far longer (the ledger's row of what is not "
+	             "timed "
+	             "has the time in which they may have run)"
 	           : "";
 }
