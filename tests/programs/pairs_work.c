@@ -59,6 +59,22 @@ static void compute(long us)
 		;
 }
 
+// By the CPU time of the thread, so that others slow it down as they do the device's threads.
+static void compute_piece(void)
+{
+	struct timespec now;
+	long until_us = 0;
+
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+		long us = now.tv_sec * 1000000L + now.tv_nsec / 1000;
+		if (until_us == 0)
+			until_us = us + PIECE_US;
+		if (us >= until_us)
+			return;
+	} while (true);
+}
+
 // One that no cache of the driver has, when the salt is new.
 static cl_program build(const struct pair *pair, long salt)
 {
@@ -146,7 +162,7 @@ static void open_pair(struct pair *pair, long salt)
 		keep_programs(pair);
 	make_again(pair);
 	for (int i = 0; i < pair->prepared; i++)
-		compute(PIECE_US);
+		compute_piece();
 	pair->started_us = now_us() - begun;
 	pair->kernel = clCreateKernel(pair->program.program, "spin", &status);
 	check(status, "clCreateKernel");
@@ -380,7 +396,7 @@ static void start_up_host(struct pair *pair)
 
 	for (int i = 0; i < HOST_PIECES; i++) {
 		if (pair->fixed)
-			compute(PIECE_US);
+			compute_piece();
 		run_piece(pair);
 	}
 	finish(pair);
@@ -396,13 +412,13 @@ static void tear_down(struct pair *pair)
 	for (int i = 0; i < HOST_PIECES; i++) {
 		run_piece(pair);
 		if (pair->fixed && i > 0)
-			compute(PIECE_US);
+			compute_piece();
 		finish(pair);
 	}
 	for (int i = 0; pair->raise && i < HOST_PIECES; i++)
-		compute(PIECE_US);
+		compute_piece();
 	if (pair->fixed)
-		compute(PIECE_US);
+		compute_piece();
 }
 
 static void queries_in_loop(struct pair *pair)
