@@ -939,8 +939,9 @@ enum tare_trace_counting_left {
 struct tare_trace_counting {
 	uint64_t head;
 	uint32_t command_track, command_number; // of LAUNCH and BEGUN; else 0
-	uint64_t object;                        // kernel, of LEFT; context, of PREPARED
-	uint64_t from, to;                      // host ticks: what it took of the program's thread
+	// kernel, of LEFT; context, of PREPARED; from 1.11 of LAUNCH which graph, from 1; 0: none
+	uint64_t object;
+	uint64_t from, to; // host ticks: what it took of the program's thread
 	uint32_t code;
 	uint32_t group;     // of LAUNCH; of PREPARED how many there are
 	uint32_t passes;    // of LAUNCH: how often the launch was run
