@@ -43,11 +43,6 @@ int finding_tear_down(struct evaluation *evaluation, struct tare_error *error);
 int finding_queries_in_loop(struct evaluation *evaluation, struct tare_error *error);
 int finding_releases_in_loop(struct evaluation *evaluation, struct tare_error *error);
 
-static inline bool finding_is_cuda(const struct evaluation *evaluation)
-{
-	return evaluation->recording->apis >> TARE_TRACE_CUDA & 1;
-}
-
 // graph.c
 // What `tare latency` measured of the device; NULL: it is none of CUDA's, or nothing is kept.
 const struct tare_launch_costs *finding_launch_costs(const struct evaluation *evaluation,
