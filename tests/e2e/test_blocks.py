@@ -282,18 +282,22 @@ def test_the_folder_of_a_tare_that_was_killed_is_removed_by_the_next(once, tmp_p
     import subprocess
     import time
     environment = {**os.environ, **once.environment}
-    with subprocess.Popen([once.tare, "blocks", "--", "sleep", "300"], env=environment, stdin=subprocess.DEVNULL,
-                          start_new_session=True) as killed:
+    long_ago = time.time() - 3600
+    foreign = tmp_path / "tare-blocks-of-somebody"
+    foreign.mkdir()
+    killed = subprocess.Popen([once.tare, "blocks", "--", "sleep", "300"], env=environment, stdin=subprocess.DEVNULL,
+                              start_new_session=True)
+    try:
         until = time.monotonic() + 60
-        while not (left := list(tmp_path.glob("tare-blocks-*"))) and time.monotonic() < until:
+        children = pathlib.Path(f"/proc/{killed.pid}/task/{killed.pid}/children")
+        while not children.read_text(encoding="utf-8") and time.monotonic() < until:
             time.sleep(0.02)
+        left = list(tmp_path.glob("tare-blocks-??????"))
         assert len(left) == 1
-        long_ago = time.time() - 3600
-        foreign = tmp_path / "tare-blocks-of-somebody"
-        foreign.mkdir()
         os.utime(left[0], (long_ago, long_ago))
         run([once.tare, "blocks", "--", "true"], once.environment)
         assert left[0].exists(), "it was another's, which ran"
+    finally:
         os.killpg(killed.pid, signal.SIGKILL)
         killed.wait()
     assert left[0].exists()
