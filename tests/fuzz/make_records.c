@@ -131,7 +131,7 @@ static void facts(const char *folder)
 				                  fact == TARE_TRACE_FACT_DEVICE_OF ? DEVICE : 3));
 	add(w, RECORD(fact, FACT, TARE_TRACE_FACT_MAY_WRITE, 1, .object = KERNEL, .ticks = t0,
 	              .value = BUFFER));
-	for (uint16_t change = 1; change <= TARE_CHANGE_FRONT; change++)
+	for (uint16_t change = 1; change <= TARE_CHANGE_COUNTERS; change++)
 		add(w, RECORD(change, CHANGE, change, 1, .object = QUEUE, .ticks = t0,
 		              .from = change % 3, .to = 2));
 	end(w);
@@ -243,7 +243,7 @@ static void counted(const char *folder)
 	              .to = t + 300, .group = 5, .text = 1));
 	add(w, RECORD(counting, COUNTING, TARE_COUNTING_ABSENT, 1, .from = t + 300, .to = t + 300,
 	              .code = TARE_TRACE_COUNTER_HOST_READ_BYTES));
-	for (uint32_t i = TARE_LEFT_CAPTURED; i <= TARE_LEFT_SHARED; i++)
+	for (uint32_t i = TARE_LEFT_CAPTURED; i <= TARE_LEFT_OWN; i++)
 		add(w, RECORD(counting, COUNTING, TARE_COUNTING_LEFT, 1, .object = KERNEL,
 		              .from = t + 310, .to = t + 310, .code = i));
 	t += 400;
@@ -251,11 +251,16 @@ static void counted(const char *folder)
 		uint16_t first = (uint16_t)(4 * (i - 1) + 1);
 		add(w, RECORD(command, COMMAND, WRITE, 1, .enter = t, .call_ticks = 40, .number = i,
 		              .kind = TARE_KIND_KERNEL, .queue = 1, .object = KERNEL, .amount = 1));
+		if (i % 3 == 0)
+			add(w,
+			    RECORD(counting, COUNTING, TARE_COUNTING_BEGUN, 1, .command_track = 1,
+			           .command_number = i, .from = t + 5, .to = t + 5));
 		add(w, RECORD(counting, COUNTING, TARE_COUNTING_LAUNCH, 1, .command_track = 1,
 		              .command_number = i, .from = t + 5, .to = t + 35, .group = i % 5,
-		              .code = i == 12 ? 999 : 0, .passes = 1 + i % 2, .text = 0));
+		              .code = i == 12 ? 999 : 0, .passes = 1 + i % 2, .text = 0,
+		              .execution = i == 7 ? 3 : 0));
 		for (uint16_t k = 0;
-		     i <= 10 && k < 4 && first + k <= TARE_TRACE_COUNTER_GIVEN_BYTES; k++)
+		     i <= 10 && k < 4 && first + k <= TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES; k++)
 			add(w, FLAGGED(counted, COUNTED, i % 2, i % 5, 1, .command_track = 1,
 			               .command_number = i, .ticks = t + 35,
 			               .counter = { (uint16_t)(first + k), k ? first : 0 },

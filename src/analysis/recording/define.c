@@ -224,7 +224,7 @@ static void define_object(struct loading *l, const struct tare_trace_object *o)
 		index = add_memory(l, o);
 		break;
 	case TARE_OBJECT_GRAPH:
-		index = o->number ? loading_add_list(l, o) : l->graphs++;
+		index = o->number ? loading_add_list(l, o) : LOADING_GRAPH | l->graphs++;
 		break;
 	case TARE_OBJECT_EVENT:
 		break;

@@ -260,7 +260,10 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		added.amount = loading_shape(l, c->amount);
 	} else if (c->kind == TARE_KIND_GRAPH) {
 		// CUDA's graphs are no lists.
-		*(api == TARE_TRACE_CUDA ? &graph : &list) = added.object;
+		if (added.object != TARE_NO_INDEX && added.object & LOADING_GRAPH)
+			graph = added.object & ~LOADING_GRAPH;
+		else
+			list = added.object;
 		added.object = TARE_NO_INDEX;
 		before = same_call(l, track, c, &added);
 	}

@@ -16,6 +16,8 @@
 
 // In `untimed` while the stamps in submitted_ns, start_ns and end_ns are still the device's ticks.
 #define LOADING_RAW 254
+// Of a graph that is no list, in the index of its object: which one it is.
+#define LOADING_GRAPH 0x80000000u
 
 // Texts of the recording: blocks that are freed together.
 struct text_block {

@@ -75,7 +75,8 @@ static void a_run_abandons_a_device_that_is_lost(void **state)
 			.facts = &facts,
 			.result = tare_result_new(rows[i].command),
 			.budget_ns = INT64_C(2000000000),
-			.seed = 1,
+			.seed =
+			    2, // in this order events tell of the loss before anything is released
 		};
 		setenv("TARE_FAKE_OPENCL", "", 1);
 		assert_int_equal(backend->driver_open(NULL, &driver, &error), 0);
