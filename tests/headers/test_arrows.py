@@ -33,7 +33,7 @@ ROOMS = {
     "record": {"": {"loader"}, "loader": set()},
     "blocks": {"": {"tools"}, "tools": set(), "findings": {""}, "report": {"", "findings"}},
     "analysis": {
-        "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "ledger": {"core", "recording"},
+        "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "recording/memory": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},
         "tables": {"core", "recording", "ledger", "symbols"}, "whatif": {"core", "recording", "ledger", "tables"},
         "hotspots": {"core", "recording", "ledger", "symbols", "tables"},

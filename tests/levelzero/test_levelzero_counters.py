@@ -195,3 +195,11 @@ def test_a_driver_that_does_not_begin_with_metrics_is_not_given_them(on):
     counted = Hotspots(on, "in-turn")
     assert "lacks a library that counts" in counted.json["device"]["no_counters"]
     assert counted.done.out.count(b"done in-turn") == 1 and not counted.counting
+
+
+def test_devices_are_listed_where_the_driver_does_not_begin_with_metrics(on):
+    script(on)
+    on.environment["ZE_CPU_NO_METRICS"] = "1"
+    done = run([on.tare, "devices", "--counters", "--device", "levelzero:0"], on.environment)
+    assert done.status == 0, done.errors
+    assert "libigdmd" in " ".join(done.out.decode().split())

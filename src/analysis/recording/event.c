@@ -116,84 +116,6 @@ static void remember(struct loading *l, const struct tare_trace_command *c, uint
 	}
 }
 
-// Whether the last command of a track has this number.
-static bool is_last_command(struct loading *l, uint32_t head_track, uint64_t number,
-                            struct load_track **track)
-{
-	*track = loading_track(l, head_track);
-	return *track && (*track)->command_number == number && (*track)->command != TARE_NO_INDEX;
-}
-
-// Those of the host's memory that have an address.
-static int add_place(struct loading *l, const struct tare_trace_command *c, uint32_t index)
-{
-	bool back = c->kind == TARE_KIND_UNMAP && c->direction == TARE_DIRECTION_TO_DEVICE;
-	uint64_t identity = (uint64_t)tare_trace_track(c->head) << 32 | c->number;
-
-	if ((c->kind != TARE_KIND_WRITE && c->kind != TARE_KIND_READ && !back) || !c->object2)
-		return l->status;
-	if (l->recording->processes[l->process].flags & TARE_TRACE_COMPARED &&
-	    !tare_id_map_put(&l->contents_of, identity, index))
-		return loading_fail(l, ENOMEM, "contents");
-	return loading_add_place(l, index, loading_place_identity(c->kind, c->object2));
-}
-
-// They come in the order of the commands, of all threads. NULL: it has none.
-static struct tare_recorded_place *place_of(const struct loading *l, uint32_t command)
-{
-	const struct tare_recording *r = l->recording;
-	size_t low = 0, high = r->place_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (r->places[middle].command < command)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < r->place_count && r->places[low].command == command ? &r->places[low] : NULL;
-}
-
-static int add_contents(struct loading *l, const struct tare_trace_contents *c)
-{
-	uint64_t identity = (uint64_t)c->command_track << 32 | c->command_number;
-	uint32_t command = c->execution ? loading_run_of(l, identity, c->execution)
-	                                : tare_id_map_find(&l->contents_of, identity);
-	struct tare_recorded_place *place = NULL;
-
-	if (command != TARE_ID_ABSENT && command != TARE_NO_RUN)
-		place = place_of(l, command);
-	if (!place) {
-		l->recording->unresolved++;
-		return l->status;
-	}
-	place->contents = (uint8_t)tare_trace_detail(c->head);
-	place->contents_flags = tare_trace_record_flags(c->head);
-	place->whole = c->whole;
-	place->sample = c->sample;
-	place->from_ns = loading_ns(l, c->from);
-	place->to_ns = not_before(loading_ns(l, c->to), place->from_ns);
-	return l->status;
-}
-
-// The rest of the place of a transfer: other threads' commands may have come since.
-static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
-{
-	struct load_track *track;
-	bool c = is_last_command(l, tare_trace_track(t->head), t->number, &track);
-	struct tare_recorded_place *place = c ? place_of(l, track->command) : NULL;
-
-	if (!c && track && loading_is_template(l, track->template, t->number))
-		loading_append_transfer(l, track->template, t);
-	else if (!c && track && track->command_number != t->number)
-		l->recording->unresolved++;
-	if (place) {
-		place->identity = loading_transfer_identity(place->identity, t);
-		place->offset = t->region[0] ? UINT64_MAX : t->offset;
-	}
-	return l->status;
-}
-
 // A call may execute several lists: the first command has the call, the others are within it.
 // Returns the number of the command before, if it is of the same call, else 0.
 static uint32_t same_call(struct loading *l, const struct load_track *track,
@@ -277,13 +199,13 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 	track->command_number = c->number;
 	track->command_enter = c->enter;
 	remember(l, c, index);
-	return add_place(l, c, index);
+	return loading_place(l, c, index);
 }
 
 static int add_call_end(struct loading *l, const struct tare_trace_call_end *e)
 {
 	struct load_track *track;
-	bool is = is_last_command(l, tare_trace_track(e->head), e->number, &track);
+	bool is = loading_is_last_command(l, tare_trace_track(e->head), e->number, &track);
 	int64_t exit_ns = loading_ns(l, e->exit);
 
 	if (is) {
@@ -346,7 +268,7 @@ static int add_depends(struct loading *l, const struct tare_trace_depends *d)
 	uint32_t events = tare_trace_detail(d->head) <= 6 ? tare_trace_detail(d->head) : 6;
 	struct load_track *track;
 	uint64_t enter_ticks;
-	bool is = is_last_command(l, tare_trace_track(d->head), d->of, &track);
+	bool is = loading_is_last_command(l, tare_trace_track(d->head), d->of, &track);
 
 	if (!track)
 		return l->status;
@@ -617,11 +539,11 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 	case TARE_TRACE_PART:
 		return loading_part(l, &record->part);
 	case TARE_TRACE_TRANSFER:
-		return add_transfer(l, &record->transfer);
+		return loading_transfer(l, &record->transfer);
 	case TARE_TRACE_DRAWN:
 		return loading_drawn(l, &record->drawn);
 	case TARE_TRACE_CONTENTS:
-		return add_contents(l, &record->contents);
+		return loading_contents(l, &record->contents);
 	case TARE_TRACE_COUNTED:
 		return loading_counted(l, &record->counted);
 	case TARE_TRACE_COUNTING:

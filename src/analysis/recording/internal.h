@@ -235,6 +235,9 @@ uint8_t loading_api_of_function(const struct loading *l, uint32_t function);
 uint32_t loading_shape(struct loading *l, uint64_t id);
 // The thread of a track, made when it is new; NULL: no memory.
 struct load_track *loading_track(struct loading *l, uint32_t track);
+// Whether the last command of a track has this number; its track in any case, NULL: there is none.
+bool loading_is_last_command(struct loading *l, uint32_t head_track, uint64_t number,
+                             struct load_track **track);
 
 // ---- resolve.c, link.c: handles
 
@@ -351,12 +354,20 @@ int loading_drawn(struct loading *l, const struct tare_trace_drawn *drawn);
 // When all commands are in their places.
 void loading_order_draws(struct tare_recording *r);
 
+// ---- memory/contents.c: where transfers read and write, and what they carried
+
+// Of a transfer from or to the host's memory, if that has an address.
+int loading_place(struct loading *l, const struct tare_trace_command *c, uint32_t index);
+// The rest of a transfer's place.
+int loading_transfer(struct loading *l, const struct tare_trace_transfer *t);
+int loading_contents(struct loading *l, const struct tare_trace_contents *c);
+
 // ---- counted.c: counters
 
 int loading_counted(struct loading *l, const struct tare_trace_counted *counted);
 int loading_counting(struct loading *l, const struct tare_trace_counting *counting);
 
-// ---- pages.c: managed memory
+// ---- memory/pages.c: managed memory
 
 int loading_pages(struct loading *l, const struct tare_trace_pages *pages);
 // When times have been mapped: what was moved was not enqueued, it began when it began.

@@ -101,3 +101,10 @@ struct load_track *loading_track(struct loading *l, uint32_t track)
 	l->track_count++;
 	return state;
 }
+
+bool loading_is_last_command(struct loading *l, uint32_t head_track, uint64_t number,
+                             struct load_track **track)
+{
+	*track = loading_track(l, head_track);
+	return *track && (*track)->command_number == number && (*track)->command != TARE_NO_INDEX;
+}

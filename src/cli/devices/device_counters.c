@@ -37,10 +37,16 @@ struct listing {
 	bool told[TARE_LEVELZERO_METRICS];
 };
 
+// Intel's driver lists no metric without it.
+static void ask_for_metrics(void)
+{
+	setenv("ZET_ENABLE_METRICS", "1", 0);
+}
+
 void tare_device_counters_prepare(void)
 {
-	// Intel's driver lists no metric without it.
-	setenv("ZET_ENABLE_METRICS", "1", 0);
+	if (tare_device_counters_begin())
+		ask_for_metrics();
 }
 
 bool tare_device_counters_begin(void)
@@ -56,7 +62,7 @@ bool tare_device_counters_begin(void)
 	if (child == 0) {
 		struct tare_driver *driver = NULL;
 		struct tare_error error = { 0 };
-		tare_device_counters_prepare();
+		ask_for_metrics();
 		_exit(backend->driver_open(NULL, &driver, &error) < 0);
 	}
 	return child < 0 || waitpid(child, &status, 0) != child || status == 0;
@@ -147,6 +153,12 @@ static int say_none(const struct tare_text *text, const char *why)
 	                           forbidden[0] ? "; " : "", forbidden);
 }
 
+// It was not asked for them (tare_device_counters_prepare).
+static const char without_metrics[] =
+    "the driver lists no counters, and does not begin where it is asked for them "
+    "(ZET_ENABLE_METRICS=1): install Intel's metrics-discovery and metrics-library (libigdmd, "
+    "libigdml)";
+
 static int list(const struct tare_text *text, const struct tare_settings *settings,
                 const struct tare_device_entry *entry, const struct tare_backend *backend)
 {
@@ -166,7 +178,10 @@ static int list(const struct tare_text *text, const struct tare_settings *settin
 		backend->driver_close(driver);
 	if (status < 0 || listing.groups == 0) {
 		tare_text_table_free(listing.table);
-		return say_none(text, status < 0 ? why.message : "the driver lists no counters");
+		return say_none(text, status < 0 ? why.message
+		                      : getenv("ZET_ENABLE_METRICS")
+		                          ? "the driver lists no counters"
+		                          : without_metrics);
 	}
 	status = tare_text_table_print(listing.table);
 	return status == 0 ? say_missing(text, &listing) : status;

@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-// Makes drivers list what they list only when asked. Call it before any driver is opened.
+// Makes drivers list what they list only when asked, if they begin then. Call it before any driver
+// is opened.
 void tare_device_counters_prepare(void);
 
 // Whether Level Zero's drivers begin with ZET_ENABLE_METRICS, tried in a process of its own:

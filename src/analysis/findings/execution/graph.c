@@ -80,18 +80,18 @@ void finding_graph_end(const struct evaluation *evaluation, struct finding_graph
 
 const char *finding_graph_words(const struct finding_graph *graph, char *text, size_t size)
 {
-	char launch[TARE_UNIT_TEXT], node[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT],
-	    made[TARE_UNIT_TEXT];
+	char launch[TARE_UNIT_TEXT], node[TARE_UNIT_TEXT],
+	    low[TARE_UNIT_TEXT + 16] = "nothing for sure", made[TARE_UNIT_TEXT];
+	if (graph->low_ns > 0)
+		snprintf(low, sizeof low, "%s at least", tare_format_ns(graph->low_ns, made));
 	tare_format_ns(graph->costs->launch_ns, launch);
 	tare_format_ns(graph->costs->graph_kernel_ns, node);
-	tare_format_ns(graph->low_ns, low);
 	tare_format_ns(graph->made_ns, made);
 	snprintf(
 	    text, size,
 	    "; on this machine a launch costs %s, and %s as one of a graph's (tare latency%s%s): "
-	    "replaying these as a graph saves at least %s; that making one of what lies between "
-	    "two waits "
-	    "takes %s, once, is taken off",
+	    "replaying these as a graph saves %s, after the %s that making it takes once (of what "
+	    "lies between two waits)",
 	    launch, node, graph->costs->measured[0] ? ", " : "", graph->costs->measured, low, made);
 	return text;
 }
