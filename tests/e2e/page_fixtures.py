@@ -362,10 +362,10 @@ def matmul():
         if rung not in ('sequential', 'host-blas'):
             share = 100 * 2.0 * n ** 3 / kernel / 64500
             for what, unit, value in (('least time', 'ns', 2.0 * n ** 3 / 66900), ('required bytes', 'B', 8.0 * n ** 3),
-                                      ('share of measured peak', '%', share), ('share of theoretical peak', '%', share * 0.96),
-                                      ('speed-up by kernel', 'times', totals['sequential', n] / kernel)):
+                                      ('share-of-measured', '%', share), ('share-of-paper', '%', share * 0.96),
+                                      ('speed-up-kernel', 'times', totals['sequential', n] / kernel)):
                 cells.append(computed(labels | {'what': what}, what, unit, value, 'from n and the kernel\'s time'))
-        cells.append(computed(labels | {'what': 'speed-up by total'}, 'speed-up by total', 'times',
+        cells.append(computed(labels | {'what': 'speed-up-total'}, 'speed-up-total', 'times',
                               totals['sequential', n] / totals[rung, n], 'sequential over total'))
     series = [{'name': rung, 'points': [[n, totals['sequential', n] / totals[rung, n], None, None] for n in sizes if (rung, n) in totals]}
               for rung in RUNGS if (rung, 32) in totals and rung != 'sequential']
