@@ -16,6 +16,8 @@ from recorded import EXAMPLES, PROGRAMS, SANITIZED, built  # noqa: E402
 from test_findings import BUSY_CORES, rows  # noqa: E402
 
 LOOK_S = 0.3
+# A slow phase of the machine passes, and a wrong estimate stays: later tries wait so long.
+PAUSE_S = 10
 
 pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="the times are of a host that is not slowed down")]
 
@@ -69,7 +71,8 @@ def test_the_gain(platforms, change):
                                             (EXAMPLES / "levelzero-kernels.spv").exists()):
         pytest.skip("ze-cpu, its loader or its kernels are not built")
     seen, kept = [], change.finding in KEPT.get(change.platform, ())
-    for rounds in (FEWEST_ROUNDS, MOST_ROUNDS, MOST_ROUNDS)[:None if kept else 1]:
+    for i, rounds in enumerate((FEWEST_ROUNDS, *4 * (MOST_ROUNDS,))[:None if kept else 1]):
+        time.sleep(PAUSE_S if i > 1 else 0)
         if is_busy():
             pytest.skip(f"others have the processors: {seen}")
         others = Others()
