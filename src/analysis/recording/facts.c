@@ -9,59 +9,98 @@ static const char *fact_text(struct loading *l, const struct tare_trace_fact_rec
 	return loading_text(l, tare_trace_text(l->trace, l->file, fact->text));
 }
 
+// Where what is told of an object is kept, as it is told; SPECIAL: apply_fact says.
+#define SPECIAL SIZE_MAX
+static const struct keeping {
+	uint16_t fact;  // enum tare_trace_fact
+	uint8_t object; // the kind of object that it is about
+	bool text;      // a string; else a number of 64 bits
+	size_t offset;  // in the row of the object
+} keepings[] = {
+// Members of other types are no choice of it, and do not compile.
+#define OF(FACT, OBJECT, row, member)                                                              \
+	{ TARE_TRACE_FACT_##FACT, TARE_OBJECT_##OBJECT,                                            \
+	  _Generic(((row *)0)->member, const char *: true, uint64_t: false, int64_t: false),       \
+	  offsetof(row, member) }
+#define OF_DEVICE(fact, member) OF(fact, DEVICE, struct tare_recorded_device, member)
+#define OF_KERNEL(fact, member) OF(fact, KERNEL, struct tare_recorded_kernel_fact, member)
+#define OF_PROGRAM(fact, member) OF(fact, PROGRAM, struct tare_recorded_program, member)
+#define SPECIALLY(FACT, OBJECT) { TARE_TRACE_FACT_##FACT, TARE_OBJECT_##OBJECT, false, SPECIAL }
+	OF_DEVICE(VENDOR, vendor),
+	OF_DEVICE(DRIVER_VERSION, driver_version),
+	OF_DEVICE(UUID, uuid),
+	OF_DEVICE(PCI, pci),
+	OF_DEVICE(DEVICE_TYPE, type),
+	OF_DEVICE(COMPUTE_UNITS, compute_units),
+	OF_DEVICE(CLOCK_HZ, clock_hz),
+	OF_DEVICE(GROUP_LIMIT, group_limit),
+	OF_DEVICE(LOCAL_BYTES, local_bytes),
+	OF_DEVICE(UNIT_ITEMS, unit.items),
+	OF_DEVICE(UNIT_GROUPS, unit.groups),
+	OF_DEVICE(UNIT_REGISTERS, unit.registers),
+	OF_DEVICE(UNIT_LOCAL_BYTES, unit.local_bytes),
+	OF_DEVICE(GROUP_REGISTERS, unit.group_registers),
+	OF_DEVICE(GROUP_RESERVED_BYTES, unit.group_reserved_bytes),
+	SPECIALLY(CAPABILITY, DEVICE),
+	SPECIALLY(UNIFIED_MEMORY, DEVICE),
+	SPECIALLY(SUB_DEVICE, DEVICE),
+	SPECIALLY(TIMER_HZ, DEVICE),
+	SPECIALLY(STAMP_BITS, DEVICE),
+	SPECIALLY(PAIR_BITS, DEVICE),
+	SPECIALLY(TIMER_RESOLUTION_NS, DEVICE),
+	OF_KERNEL(GROUP_LIMIT, group_limit),
+	OF_KERNEL(LOCAL_BYTES, local_bytes),
+	OF_KERNEL(PRIVATE_BYTES, private_bytes),
+	OF_KERNEL(PREFERRED_MULTIPLE, preferred_multiple),
+	OF_KERNEL(SPILL_BYTES, spill_bytes),
+	OF_KERNEL(COMPILED_GROUP, compiled_group),
+	OF_KERNEL(SUB_GROUP, sub_group),
+	OF_KERNEL(REGISTERS, registers),
+	OF_KERNEL(FIXED_LOCAL_BYTES, fixed_local_bytes),
+	SPECIALLY(MAY_WRITE, KERNEL),
+	OF_PROGRAM(SOURCE_HASH, source_hash),
+	OF_PROGRAM(SOURCE_BYTES, source_bytes),
+	OF_PROGRAM(BUILD_OPTIONS, build_options),
+	OF_PROGRAM(BUILD_FAILED, build_error),
+	SPECIALLY(PRIORITY, QUEUE),
+	SPECIALLY(PROFILING, QUEUE),
+};
+
+// How a fact is kept of an object of that kind, or of any where `object` is 0; NULL: it is not.
+static const struct keeping *find_keeping(uint16_t fact, uint8_t object)
+{
+	for (size_t i = 0; i < sizeof keepings / sizeof *keepings; i++)
+		if (keepings[i].fact == fact && (!object || keepings[i].object == object))
+			return &keepings[i];
+	return NULL;
+}
+
+// Whether the row has taken the fact.
+static bool keep(struct loading *l, const struct tare_trace_fact_record *fact, uint8_t object,
+                 void *row)
+{
+	const struct keeping *k = find_keeping(tare_trace_detail(fact->head), object);
+
+	if (!k || k->offset == SPECIAL)
+		return false;
+	char *at = (char *)row + k->offset;
+	if (k->text)
+		*(const char **)(void *)at = fact_text(l, fact);
+	else
+		memcpy(at, &fact->value, sizeof fact->value);
+	return true;
+}
+
 static void apply_to_device(struct loading *l, uint32_t index,
                             const struct tare_trace_fact_record *fact)
 {
 	struct tare_recorded_device *d = &l->recording->devices[index];
 
+	if (keep(l, fact, TARE_OBJECT_DEVICE, d))
+		return;
 	switch (tare_trace_detail(fact->head)) {
-	case TARE_TRACE_FACT_VENDOR:
-		d->vendor = fact_text(l, fact);
-		break;
-	case TARE_TRACE_FACT_DRIVER_VERSION:
-		d->driver_version = fact_text(l, fact);
-		break;
-	case TARE_TRACE_FACT_UUID:
-		d->uuid = fact_text(l, fact);
-		break;
-	case TARE_TRACE_FACT_PCI:
-		d->pci = fact_text(l, fact);
-		break;
-	case TARE_TRACE_FACT_DEVICE_TYPE:
-		d->type = fact->value;
-		break;
-	case TARE_TRACE_FACT_COMPUTE_UNITS:
-		d->compute_units = fact->value;
-		break;
-	case TARE_TRACE_FACT_CLOCK_HZ:
-		d->clock_hz = fact->value;
-		break;
-	case TARE_TRACE_FACT_GROUP_LIMIT:
-		d->group_limit = fact->value;
-		break;
-	case TARE_TRACE_FACT_LOCAL_BYTES:
-		d->local_bytes = fact->value;
-		break;
 	case TARE_TRACE_FACT_UNIFIED_MEMORY:
 		d->unified_memory = fact->value;
-		break;
-	case TARE_TRACE_FACT_UNIT_ITEMS:
-		d->unit.items = fact->value;
-		break;
-	case TARE_TRACE_FACT_UNIT_GROUPS:
-		d->unit.groups = fact->value;
-		break;
-	case TARE_TRACE_FACT_UNIT_REGISTERS:
-		d->unit.registers = fact->value;
-		break;
-	case TARE_TRACE_FACT_UNIT_LOCAL_BYTES:
-		d->unit.local_bytes = fact->value;
-		break;
-	case TARE_TRACE_FACT_GROUP_REGISTERS:
-		d->unit.group_registers = fact->value;
-		break;
-	case TARE_TRACE_FACT_GROUP_RESERVED_BYTES:
-		d->unit.group_reserved_bytes = fact->value;
 		break;
 	case TARE_TRACE_FACT_CAPABILITY:
 		d->unit.capability = fact->value < UINT32_MAX ? (uint32_t)fact->value : 0;
@@ -112,117 +151,21 @@ static struct tare_recorded_kernel_fact *kernel_fact(struct loading *l, uint32_t
 static void apply_to_kernel(struct loading *l, uint32_t index,
                             const struct tare_trace_fact_record *fact)
 {
-	struct tare_recorded_kernel_fact *k;
 	uint32_t device = loading_resolve(l, loading_api_of_head(l, fact->head), TARE_OBJECT_DEVICE,
 	                                  fact->device, fact->ticks);
+	struct tare_recorded_kernel_fact *k = kernel_fact(l, index, device);
 
-	k = kernel_fact(l, index, device);
-	if (!k)
-		return;
-	switch (tare_trace_detail(fact->head)) {
-	case TARE_TRACE_FACT_GROUP_LIMIT:
-		k->group_limit = fact->value;
-		break;
-	case TARE_TRACE_FACT_LOCAL_BYTES:
-		k->local_bytes = fact->value;
-		break;
-	case TARE_TRACE_FACT_PRIVATE_BYTES:
-		k->private_bytes = fact->value;
-		break;
-	case TARE_TRACE_FACT_PREFERRED_MULTIPLE:
-		k->preferred_multiple = fact->value;
-		break;
-	case TARE_TRACE_FACT_SPILL_BYTES:
-		k->spill_bytes = fact->value;
-		break;
-	case TARE_TRACE_FACT_COMPILED_GROUP:
-		k->compiled_group = fact->value;
-		break;
-	case TARE_TRACE_FACT_SUB_GROUP:
-		k->sub_group = fact->value;
-		break;
-	case TARE_TRACE_FACT_REGISTERS:
-		k->registers = fact->value;
-		break;
-	case TARE_TRACE_FACT_FIXED_LOCAL_BYTES:
-		k->fixed_local_bytes = fact->value;
-		break;
-	default:
-		break;
-	}
+	if (k)
+		keep(l, fact, TARE_OBJECT_KERNEL, k);
 }
 
-static void apply_to_program(struct loading *l, uint32_t index,
-                             const struct tare_trace_fact_record *fact)
+static void apply_to_queue(struct tare_recorded_queue *queue,
+                           const struct tare_trace_fact_record *fact)
 {
-	struct tare_recorded_program *p = &l->recording->programs[index];
-
-	switch (tare_trace_detail(fact->head)) {
-	case TARE_TRACE_FACT_SOURCE_HASH:
-		p->source_hash = fact->value;
-		break;
-	case TARE_TRACE_FACT_SOURCE_BYTES:
-		p->source_bytes = fact->value;
-		break;
-	case TARE_TRACE_FACT_BUILD_OPTIONS:
-		p->build_options = fact_text(l, fact);
-		break;
-	case TARE_TRACE_FACT_BUILD_FAILED:
-		p->build_error = (int64_t)fact->value;
-		break;
-	default:
-		break;
-	}
-}
-
-// The kind of object that a fact is about; 0: more than one, or none that is kept.
-static uint8_t fact_kind(uint16_t key)
-{
-	switch (key) {
-	case TARE_TRACE_FACT_GROUP_LIMIT:
-	case TARE_TRACE_FACT_LOCAL_BYTES:
-		return 0;
-	case TARE_TRACE_FACT_PRIVATE_BYTES:
-	case TARE_TRACE_FACT_PREFERRED_MULTIPLE:
-	case TARE_TRACE_FACT_SPILL_BYTES:
-	case TARE_TRACE_FACT_COMPILED_GROUP:
-	case TARE_TRACE_FACT_SUB_GROUP:
-	case TARE_TRACE_FACT_REGISTERS:
-	case TARE_TRACE_FACT_MAY_WRITE:
-	case TARE_TRACE_FACT_FIXED_LOCAL_BYTES:
-		return TARE_OBJECT_KERNEL;
-	case TARE_TRACE_FACT_SOURCE_HASH:
-	case TARE_TRACE_FACT_SOURCE_BYTES:
-	case TARE_TRACE_FACT_BUILD_OPTIONS:
-	case TARE_TRACE_FACT_BUILD_FAILED:
-		return TARE_OBJECT_PROGRAM;
-	case TARE_TRACE_FACT_PRIORITY:
-	case TARE_TRACE_FACT_PROFILING:
-		return TARE_OBJECT_QUEUE;
-	case TARE_TRACE_FACT_VENDOR:
-	case TARE_TRACE_FACT_DRIVER_VERSION:
-	case TARE_TRACE_FACT_DEVICE_TYPE:
-	case TARE_TRACE_FACT_COMPUTE_UNITS:
-	case TARE_TRACE_FACT_CLOCK_HZ:
-	case TARE_TRACE_FACT_TIMER_RESOLUTION_NS:
-	case TARE_TRACE_FACT_TIMER_HZ:
-	case TARE_TRACE_FACT_STAMP_BITS:
-	case TARE_TRACE_FACT_PAIR_BITS:
-	case TARE_TRACE_FACT_UUID:
-	case TARE_TRACE_FACT_PCI:
-	case TARE_TRACE_FACT_UNIT_ITEMS:
-	case TARE_TRACE_FACT_UNIT_GROUPS:
-	case TARE_TRACE_FACT_UNIT_REGISTERS:
-	case TARE_TRACE_FACT_UNIT_LOCAL_BYTES:
-	case TARE_TRACE_FACT_GROUP_REGISTERS:
-	case TARE_TRACE_FACT_GROUP_RESERVED_BYTES:
-	case TARE_TRACE_FACT_CAPABILITY:
-	case TARE_TRACE_FACT_SUB_DEVICE:
-	case TARE_TRACE_FACT_UNIFIED_MEMORY:
-		return TARE_OBJECT_DEVICE;
-	default:
-		return TARE_OBJECT_MEMORY; // of what is not kept
-	}
+	if (tare_trace_detail(fact->head) == TARE_TRACE_FACT_PRIORITY)
+		queue->priority = (int32_t)(int64_t)fact->value;
+	else
+		queue->profiling = fact->value;
 }
 
 static void add_variable(struct loading *l, const struct tare_trace_fact_record *fact)
@@ -251,7 +194,8 @@ static void add_argument(struct loading *l, uint32_t kernel, uint8_t api,
 static void apply_fact(struct loading *l, const struct tare_trace_fact_record *fact)
 {
 	uint16_t key = tare_trace_detail(fact->head);
-	uint8_t kind = fact_kind(key), api = loading_api_of_head(l, fact->head);
+	uint8_t api = loading_api_of_head(l, fact->head), kind;
+	const struct keeping *keeping = find_keeping(key, 0);
 	const struct load_object *object;
 
 	if (key == TARE_TRACE_FACT_ENVIRONMENT) {
@@ -259,13 +203,13 @@ static void apply_fact(struct loading *l, const struct tare_trace_fact_record *f
 		return;
 	}
 	// Platforms have vendors and versions too, which are not kept.
-	if (kind == TARE_OBJECT_MEMORY ||
-	    loading_find(l, api, TARE_OBJECT_PLATFORM, fact->object, fact->ticks))
+	if (!keeping || loading_find(l, api, TARE_OBJECT_PLATFORM, fact->object, fact->ticks))
 		return;
-	if (!kind) {
-		object = loading_find(l, api, TARE_OBJECT_KERNEL, fact->object, fact->ticks);
-		kind = object ? TARE_OBJECT_KERNEL : TARE_OBJECT_DEVICE;
-	}
+	kind = keeping->object;
+	// Some are told of devices and of kernels.
+	if (kind == TARE_OBJECT_DEVICE && find_keeping(key, TARE_OBJECT_KERNEL) &&
+	    loading_find(l, api, TARE_OBJECT_KERNEL, fact->object, fact->ticks))
+		kind = TARE_OBJECT_KERNEL;
 	object = loading_find(l, api, kind, fact->object, fact->ticks);
 	if (!object) {
 		l->recording->unresolved++;
@@ -278,11 +222,9 @@ static void apply_fact(struct loading *l, const struct tare_trace_fact_record *f
 	else if (kind == TARE_OBJECT_DEVICE)
 		apply_to_device(l, object->index, fact);
 	else if (kind == TARE_OBJECT_PROGRAM)
-		apply_to_program(l, object->index, fact);
-	else if (kind == TARE_OBJECT_QUEUE && key == TARE_TRACE_FACT_PRIORITY)
-		l->recording->queues[object->index].priority = (int32_t)(int64_t)fact->value;
+		keep(l, fact, kind, &l->recording->programs[object->index]);
 	else if (kind == TARE_OBJECT_QUEUE)
-		l->recording->queues[object->index].profiling = fact->value;
+		apply_to_queue(&l->recording->queues[object->index], fact);
 }
 
 // A queue that was made with profiling by the recorder has it.
