@@ -191,7 +191,7 @@ static int put(struct loading *l, struct tare_packed_command *at,
 		                          .alignment = c.alignment,
 		                          .memory = c.memory,
 		                          .flags = c.flags,
-		                          .part = c.part & 3 };
+		                          .part = (uint8_t)(c.part & 3) };
 
 	if (c.untimed == LOADING_RAW)
 		shift_ticks(l, &c);
