@@ -61,6 +61,8 @@ struct tables_context {
 	uint32_t *name_of;   // of each kernel: equal for equal names
 	uint32_t *shape_of;  // of each shape: equal for equal shapes
 	bool *twice;         // by command, as tables_find_twice; NULL: none
+	bool all_but_names;  // every command is of the view but for its kernel's name
+	bool all;            // every command is of the view
 };
 
 // Which commands are another API's, within the call of a command that is the same work (twice.c):
@@ -159,6 +161,8 @@ static inline bool tables_has_thread(const struct tables_context *context, uint3
 static inline bool tables_has_command_of_any_name(const struct tables_context *context,
                                                   const struct tare_recorded_command *command)
 {
+	if (context->all_but_names) // the most usual view
+		return true;
 	int64_t time = tare_command_timed(command) ? command->start_ns : command->enter_ns;
 	return tables_in_time(context, time) &&
 	       context->device_in[tables_device(context, command)] &&
@@ -168,6 +172,8 @@ static inline bool tables_has_command(const struct tables_context *context,
                                       const struct tare_recorded_command *command)
 {
 	size_t kernels = context->recording->kernel_count;
+	if (context->all)
+		return true;
 	if (command->kind == TARE_KIND_KERNEL &&
 	    !context->kernel_in[command->object < kernels ? command->object : kernels])
 		return false;

@@ -83,6 +83,17 @@ static void find_members(struct tables_context *context)
 	}
 }
 
+// The view of all of the run asks nothing of a command.
+static void find_all(struct tables_context *context)
+{
+	const struct tare_view *view = context->view;
+	context->all_but_names =
+	    view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX &&
+	    context->span_count == 1 && context->spans->from_ns == INT64_MIN &&
+	    context->spans->to_ns == INT64_MAX;
+	context->all = context->all_but_names && !view->kernel;
+}
+
 // Copies the parts of the view.
 static int open_spans(struct tables_context *context)
 {
@@ -133,7 +144,11 @@ int tables_context_open(const struct tare_recording *recording, const struct tar
 		return -ENOMEM;
 	find_members(context);
 	int code = tables_find_twice(recording, &context->twice);
-	return code ? code : open_spans(context);
+	if (code == 0)
+		code = open_spans(context);
+	if (code == 0)
+		find_all(context);
+	return code;
 }
 
 void tables_context_close(struct tables_context *context)
