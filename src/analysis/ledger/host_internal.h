@@ -55,8 +55,8 @@ struct host_cursor {
 	enum tare_host_state command_state;
 	size_t extra, interval;
 	int64_t interval_end_ns; // INT64_MAX: it is the last
-	int64_t outside_ns;     // since the interval began
-	struct host_open *open; // a heap: the first to return on top
+	int64_t outside_ns;      // since the interval began
+	struct host_open *open;  // a heap: the first to return on top
 	size_t open_count, open_capacity;
 	uint32_t inside[TARE_HOST_STATES]; // of these, by state
 	uint32_t inside_states;            // bits of those states in which one is

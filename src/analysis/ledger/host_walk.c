@@ -16,8 +16,12 @@ struct ledger_walk {
 
 int64_t host_share(int64_t n, int64_t part, int64_t whole)
 {
+	int64_t product;
 	// A thread that never leaves the CPU is the usual one.
-	return whole > 0 && part != 0 ? (int64_t)((__int128)n * part / whole) : 0;
+	if (whole <= 0 || part == 0)
+		return 0;
+	return __builtin_mul_overflow(n, part, &product) ? (int64_t)((__int128)n * part / whole)
+	                                                 : product / whole;
 }
 
 // ---- calls in progress

@@ -87,10 +87,9 @@ static void find_members(struct tables_context *context)
 static void find_all(struct tables_context *context)
 {
 	const struct tare_view *view = context->view;
-	context->all_but_names =
-	    view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX &&
-	    context->span_count == 1 && context->spans->from_ns == INT64_MIN &&
-	    context->spans->to_ns == INT64_MAX;
+	context->all_but_names = view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX &&
+	                         context->span_count == 1 && context->spans->from_ns == INT64_MIN &&
+	                         context->spans->to_ns == INT64_MAX;
 	context->all = context->all_but_names && !view->kernel;
 }
 
