@@ -153,6 +153,12 @@ tare_command_at(const struct tare_commands *commands, size_t at)
 		.active_ns = like->link == TARE_LINK_ACTIVE ? row->link : 0,
 	};
 }
+// Which of `likes` it has, for what is found out once for all that have the same;
+// TARE_PACKED_WHOLE: none.
+static inline uint32_t tare_command_like_of(const struct tare_commands *commands, size_t at)
+{
+	return commands->plain ? TARE_PACKED_WHOLE : commands->rows[at].like;
+}
 // A command of a recording, as a pointer that is good to the end of the block it is written in,
 // and, in a loop, to the next turn: it points to a copy. What lives longer keeps the index.
 #define TARE_COMMAND(recording, at)                                                                \
