@@ -168,7 +168,12 @@ int64_t loading_ns(const struct loading *l, uint64_t ticks);
 // A host time of the reader, shifted and cut.
 int64_t loading_shift(const struct loading *l, int64_t ns);
 // Cut to what can be added and subtracted without care: 0 to 2^61.
-int64_t loading_cut(int64_t ns);
+static inline int64_t loading_cut(int64_t ns)
+{
+	const int64_t most = INT64_C(1) << 61;
+
+	return ns < 0 ? 0 : ns > most ? most : ns;
+}
 
 // One more element of the recording's array, zeroed; NULL when there is no memory or there are more
 // than an index can count, and the failure is kept.

@@ -132,6 +132,7 @@ int tables_context_open(const struct tare_recording *recording, const struct tar
 		.process_in = malloc((recording->process_count + 1) * sizeof(bool)),
 		.device_in = malloc((recording->device_count + 1) * sizeof(bool)),
 		.kernel_in = malloc((recording->kernel_count + 1) * sizeof(bool)),
+		.kernel_ns = malloc((recording->device_count + 1) * sizeof(int64_t)),
 		.device_of = malloc((recording->queue_count + 1) * sizeof(uint32_t)),
 		.name_of =
 		    number_equals(recording->kernels, recording->kernel_count, compare_names),
@@ -139,8 +140,10 @@ int tables_context_open(const struct tare_recording *recording, const struct tar
 		    number_equals(recording->shapes, recording->shape_count, compare_shapes),
 	};
 	if (!context->process_in || !context->device_in || !context->kernel_in ||
-	    !context->device_of || !context->name_of || !context->shape_of)
+	    !context->device_of || !context->name_of || !context->shape_of || !context->kernel_ns)
 		return -ENOMEM;
+	for (size_t i = 0; i <= recording->device_count; i++)
+		context->kernel_ns[i] = -1;
 	find_members(context);
 	int code = tables_find_twice(recording, &context->twice);
 	if (code == 0)
@@ -157,6 +160,7 @@ void tables_context_close(struct tables_context *context)
 	free(context->process_in);
 	free(context->device_in);
 	free(context->kernel_in);
+	free(context->kernel_ns);
 	free(context->device_of);
 	free(context->name_of);
 	free(context->shape_of);

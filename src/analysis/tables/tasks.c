@@ -345,14 +345,12 @@ int tables_tasks(const struct tables_context *context, struct tare_tables *table
 	struct tables_busy busy = { 0 };
 	size_t likes = context->recording->commands.like_count;
 	// First, and with its own memory for a while: what is kept of it is one number a device.
-	int code = tables_busy_open(context, true, &busy);
+	int code = tables_busy_totals(context, &busy);
 	g.cell_of_like = malloc((likes + 1) * sizeof *g.cell_of_like);
 	if (!g.cell_of_like)
 		code = -ENOMEM;
 	else
 		memset(g.cell_of_like, 0xff, (likes + 1) * sizeof *g.cell_of_like);
-	for (size_t i = 0; code == 0 && i < busy.devices; i++)
-		tare_busy_shrink(&busy.of[i]);
 	if (code == 0)
 		code = count_cells(&g);
 	if (code == 0)

@@ -79,8 +79,8 @@ static int compare_chunks(const void *a, const void *b)
 	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
 }
 
-static bool is_of_chunk(const struct whatif_scope *scope,
-                        const struct tare_recorded_command *command)
+static inline bool is_of_chunk(const struct whatif_scope *scope,
+                               const struct tare_recorded_command *command)
 {
 	return tare_command_device(scope->recording, command) == scope->device &&
 	       tare_command_timed(command) && tare_command_effect(command) != TARE_EFFECT_NONE &&
