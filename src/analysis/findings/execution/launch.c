@@ -166,7 +166,7 @@ static void sum_launches(struct evaluation *evaluation, struct short_tasks *task
 {
 	const struct tare_recording *recording = evaluation->recording;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		// Waits come first: without them the host issues ahead of the device.
 		if (gap->drained || gap->first_launch || gap->command >= recording->command_count)
 			continue;
@@ -355,13 +355,14 @@ static void mark_told(struct evaluation *evaluation, size_t row, const struct la
 	                 sums->turn_host_ns < launched_ns(sums) + sums->empty_ns / 2;
 	evaluation->small_task[row] = sums->lanes > 0;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		struct ledger_working_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		if (gap->command >= recording->command_count || gap->first_launch ||
 		    !finding_is_of_task(evaluation, task, TARE_COMMAND(recording, gap->command)))
 			continue;
 		uint32_t before = previous_of(evaluation, gap->command);
-		gap->looped = is_launch_loop(evaluation, task, gap, before) ||
-		              (all_turns && is_turn(evaluation, task, before));
+		evaluation->working->gaps.at[i].looped =
+		    is_launch_loop(evaluation, task, gap, before) ||
+		    (all_turns && is_turn(evaluation, task, before));
 	}
 }
 
