@@ -158,9 +158,11 @@ static int find_gaps(struct evaluation *evaluation)
 	evaluation->order_count = working->order_count;
 	code = ledger_working_keep(&working->gaps, is_asked_for, evaluation);
 	evaluation->gap_count = working->gaps.count;
-	for (size_t i = 0; i < working->gaps.count; i++)
-		working->gaps.at[i].first_launch =
-		    evaluation_is_first_launch(evaluation, working->gaps.at[i].command);
+	for (size_t i = 0; i < working->gaps.count; i++) {
+		struct ledger_kept_gap *gap = &working->gaps.at[i];
+		gap->first_launch = evaluation_is_first_launch(evaluation, gap->command);
+		evaluation->gaps_have |= gap->has;
+	}
 	return code;
 }
 
@@ -206,8 +208,9 @@ int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
 static void sum_first_uses(struct evaluation *evaluation)
 {
 	for (size_t i = 0; i < evaluation->gap_count; i++)
-		evaluation->first_use_ns +=
-		    evaluation_first_use_ns(evaluation, FINDING_GAP(evaluation, i));
+		if (evaluation->working->gaps.at[i].first_launch)
+			evaluation->first_use_ns +=
+			    evaluation_first_use_ns(evaluation, FINDING_GAP(evaluation, i));
 	evaluation->steady_ns = evaluation->working_ns - evaluation->first_use_ns;
 }
 

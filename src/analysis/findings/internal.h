@@ -45,6 +45,7 @@ struct evaluation {
 	// Their parts are the ledger's, so that findings and ledger never disagree. They are in
 	// `working`, in the order of time: FINDING_GAP.
 	size_t gap_count;
+	uint32_t gaps_have; // bits of the categories that any of them has
 	// Of `order` the transfers, which are looked at again and again.
 	uint32_t *transfers;
 	size_t transfer_count;
@@ -90,6 +91,12 @@ void evaluation_close(struct evaluation *evaluation);
 #define FINDING_GAP(evaluation, index)                                                             \
 	((const struct ledger_working_gap[1]){                                                     \
 	    ledger_gap_at(&(evaluation)->working->gaps, (index)) })
+// Whether any gap has a part of a category.
+static inline bool evaluation_has_part(const struct evaluation *evaluation,
+                                       enum tare_ledger_category category)
+{
+	return evaluation->gaps_have & UINT32_C(1) << category;
+}
 // What a part of a gap takes; 0: it has none of that category.
 static inline double evaluation_part_ns(const struct evaluation *evaluation,
                                         const struct ledger_working_gap *gap,

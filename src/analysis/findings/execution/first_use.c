@@ -80,6 +80,8 @@ static void add_slow_gaps(struct evaluation *evaluation, struct finding_draft *d
                           struct first_uses *sums)
 {
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		if (!evaluation->working->gaps.at[i].first_launch)
+			continue;
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		int64_t first_ns = evaluation_first_use_ns(evaluation, gap);
 		if (first_ns < FINDING_LEAST_NS)

@@ -139,7 +139,8 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 	double longest_ns = 0, idle_ns;
 	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(evaluation) : 0;
 	finding_begin(evaluation, &draft, idle->id);
-	for (size_t i = 0; i < evaluation->gap_count; i++) {
+	size_t count = evaluation_has_part(evaluation, idle->category) ? evaluation->gap_count : 0;
+	for (size_t i = 0; i < count; i++) {
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_part_ns(evaluation, gap, idle->category),
 		       low_ns = sum.low_ns;

@@ -320,6 +320,8 @@ static double idle_ns(const struct evaluation *evaluation, enum tare_ledger_cate
                       const struct evaluation_kernels *row)
 {
 	double sum_ns = 0;
+	if (!evaluation_has_part(evaluation, category))
+		return 0;
 	for (size_t i = 0; i < evaluation->gap_count; i++)
 		if (FINDING_GAP(evaluation, i)->from_ns >= row->first_ns)
 			sum_ns +=
