@@ -218,6 +218,15 @@ void tare_trace_writer_add(struct tare_trace_writer *writer, const union tare_tr
 	window->records[window->used++] = *record;
 }
 
+bool tare_trace_writer_goes_on(const struct tare_trace_writer *writer, uint32_t track)
+{
+	size_t at = place_of(writer, track);
+
+	return at < writer->track_count && writer->tracks[at].track == track &&
+	       writer->tracks[at].used > 1 &&
+	       writer->tracks[at].used * TARE_TRACE_RECORD_BYTES < writer->header.window_bytes;
+}
+
 uint32_t tare_trace_writer_text(struct tare_trace_writer *writer, const char *text)
 {
 	union tare_trace_record record;

@@ -19,6 +19,9 @@ int tare_trace_writer_open(const char *directory, const char *name,
 // windows for definitions. Nothing is checked: tests write what is false. Failures are kept and
 // told by tare_trace_writer_close.
 void tare_trace_writer_add(struct tare_trace_writer *writer, const union tare_trace_record *record);
+// Whether LAUNCHES or MORE_TIMES may follow the last record of a track: it is not the first of a
+// window, where nothing is before it that it could go on from.
+bool tare_trace_writer_goes_on(const struct tare_trace_writer *writer, uint32_t track);
 // Defines a text (64 KiB of it at most) and returns its id.
 uint32_t tare_trace_writer_text(struct tare_trace_writer *writer, const char *text);
 // Adds a PHASE record of a track: what 0 an instant, 1 a begin, 2 an end. The head of `phase` is

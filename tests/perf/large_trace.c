@@ -144,7 +144,7 @@ static void add_commands(struct large *large, struct thread *thread, uint32_t co
 				                      (union tare_trace_record *)&more);
 			left = 0;
 		}
-		if (!like) {
+		if (!like || (!left && !tare_trace_writer_goes_on(large->writer, thread->track))) {
 			kernel = chosen(thread->number + at, KERNELS);
 			add_command(large, thread, at, large->ticks, kernel);
 			continue;
@@ -169,7 +169,8 @@ static void add_times(struct large *large, struct thread *thread, uint32_t count
 		uint64_t queued = enter + at * (CALL_TICKS + BETWEEN) + 100;
 		uint64_t submitted = queued + 900, end = ends[at];
 		uint64_t start = end - 1000 - chosen(thread->number + at, 900);
-		bool packed = large->packed && at > 0;
+		bool packed = large->packed && at > 0 &&
+		              (left || tare_trace_writer_goes_on(large->writer, thread->track));
 		if (packed && left < TARE_MORE_TIMES_MOST) {
 			uint32_t *ticks = &more.ticks[4 * left++];
 			ticks[0] = (uint32_t)(queued - before);

@@ -80,8 +80,7 @@ static float take_part(struct evaluation *evaluation, const struct ledger_workin
 	uint32_t bit = UINT32_C(1) << category;
 	if (!(gap->has & bit))
 		return 0 < most_ns ? 0 : most_ns;
-	float *part = &evaluation->gap_parts_ns[gap->first_part +
-	                                        (uint32_t)__builtin_popcount(gap->has & (bit - 1))];
+	float *part = ledger_gap_part(&evaluation->working->gaps, gap, category);
 	float taken = *part < most_ns ? *part : most_ns;
 	*part -= taken;
 	return taken;
@@ -100,7 +99,7 @@ int finding_leave_out_hashing(struct evaluation *evaluation)
 				                                  recording->places[i].to_ns };
 	count = tare_spans_unite(spans, count);
 	for (size_t i = 0; count && i < evaluation->gap_count; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		float hashing = 0;
 		while (first < count && spans[first].to_ns <= gap->from_ns)
 			first++;

@@ -141,6 +141,12 @@ static int take_working(struct evaluation *evaluation)
 	                           : -ENOMEM;
 }
 
+static bool is_asked_for(const void *context, const struct ledger_working_gap *gap)
+{
+	return evaluation_has_time(context, gap->from_ns) &&
+	       evaluation_has_time(context, gap->to_ns - 1);
+}
+
 static int find_gaps(struct evaluation *evaluation)
 {
 	int code = take_working(evaluation);
@@ -150,17 +156,14 @@ static int find_gaps(struct evaluation *evaluation)
 	evaluation->ledger = working->ledger;
 	evaluation->order = working->order;
 	evaluation->order_count = working->order_count;
-	evaluation->gaps = working->gaps.at;
-	evaluation->gap_parts_ns = working->gaps.parts_ns;
+	code = ledger_working_keep(&working->gaps, is_asked_for, evaluation);
+	evaluation->gap_count = working->gaps.count;
 	for (size_t i = 0; i < working->gaps.count; i++) {
-		struct ledger_working_gap *gap = &evaluation->gaps[i];
-		if (!evaluation_has_time(evaluation, gap->from_ns) ||
-		    !evaluation_has_time(evaluation, gap->to_ns - 1))
-			continue;
+		struct ledger_kept_gap *gap = &working->gaps.at[i];
 		gap->first_launch = evaluation_is_first_launch(evaluation, gap->command);
-		evaluation->gaps[evaluation->gap_count++] = *gap;
+		evaluation->gaps_have |= gap->has;
 	}
-	return 0;
+	return code;
 }
 
 static int keep_working_commands(struct evaluation *evaluation)
@@ -205,8 +208,9 @@ int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
 static void sum_first_uses(struct evaluation *evaluation)
 {
 	for (size_t i = 0; i < evaluation->gap_count; i++)
-		evaluation->first_use_ns +=
-		    evaluation_first_use_ns(evaluation, &evaluation->gaps[i]);
+		if (evaluation->working->gaps.at[i].first_launch)
+			evaluation->first_use_ns +=
+			    evaluation_first_use_ns(evaluation, FINDING_GAP(evaluation, i));
 	evaluation->steady_ns = evaluation->working_ns - evaluation->first_use_ns;
 }
 

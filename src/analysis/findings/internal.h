@@ -40,12 +40,12 @@ struct evaluation {
 	// of the view, of any kernel name; and of these with device times
 	uint64_t commands, timed;
 	uint64_t unsampled;             // and those without because others stand for them
-	struct ledger_working *working; // the three that follow, and `order`, are its
+	struct ledger_working *working; // `order` is its
 	// Idle gaps of all devices together, within the working part: none of them ran anything.
-	// Their parts are the ledger's, so that findings and ledger never disagree.
-	struct ledger_working_gap *gaps; // in the order of time
+	// Their parts are the ledger's, so that findings and ledger never disagree. They are in
+	// `working`, in the order of time: FINDING_GAP.
 	size_t gap_count;
-	float *gap_parts_ns;
+	uint32_t gaps_have; // bits of the categories that any of them has
 	// Of `order` the transfers, which are looked at again and again.
 	uint32_t *transfers;
 	size_t transfer_count;
@@ -86,6 +86,17 @@ int evaluation_open(struct evaluation *evaluation, const struct tare_recording *
                     const struct tare_tables *tables, struct tare_findings *findings);
 void evaluation_close(struct evaluation *evaluation);
 
+// A gap, as a pointer that is good to the end of the block it is written in, and, in a loop, to the
+// next turn: it points to a copy. Marks are set in working->gaps.at.
+#define FINDING_GAP(evaluation, index)                                                             \
+	((const struct ledger_working_gap[1]){                                                     \
+	    ledger_gap_at(&(evaluation)->working->gaps, (index)) })
+// Whether any gap has a part of a category.
+static inline bool evaluation_has_part(const struct evaluation *evaluation,
+                                       enum tare_ledger_category category)
+{
+	return evaluation->gaps_have & UINT32_C(1) << category;
+}
 // What a part of a gap takes; 0: it has none of that category.
 static inline double evaluation_part_ns(const struct evaluation *evaluation,
                                         const struct ledger_working_gap *gap,
@@ -96,8 +107,7 @@ static inline double evaluation_part_ns(const struct evaluation *evaluation,
 		return 0;
 	if (gap->undivided)
 		return (double)(float)(gap->to_ns - gap->from_ns);
-	return (double)evaluation
-	    ->gap_parts_ns[gap->first_part + (uint32_t)__builtin_popcount(gap->has & (bit - 1))];
+	return (double)*ledger_gap_part(&evaluation->working->gaps, gap, category);
 }
 
 // ---- noise

@@ -177,7 +177,8 @@ static uint32_t find_last(struct ledger_attention *attention)
 	const struct ledger_scope *scope = attention->scope;
 	const struct tare_recording *recording = scope->recording;
 	struct contact contact, last = { .exit_ns = INT64_MIN, .thread = TARE_NO_INDEX };
-	for (size_t i = 0; i < recording->command_count; i++) {
+	// The last to return is among the last to be called, mostly.
+	for (size_t i = recording->command_count; i-- > 0;) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (command->exit_ns < last.exit_ns || tare_command_is_run(command) ||
 		    !ledger_has_command(scope, command))

@@ -49,10 +49,14 @@ struct host_open {
 // Where a walk stands on one thread.
 struct host_cursor {
 	int64_t now_ns, until_ns; // nothing begins or ends between them
-	uint32_t command, call;   // the next to begin
+	// The next to begin, and when; INT64_MAX: none. Each is looked up once.
+	uint32_t command, call;
+	int64_t command_enter_ns, command_exit_ns, call_enter_ns, extra_enter_ns;
+	enum tare_host_state command_state;
 	size_t extra, interval;
-	int64_t outside_ns;     // since the interval began
-	struct host_open *open; // a heap: the first to return on top
+	int64_t interval_end_ns; // INT64_MAX: it is the last
+	int64_t outside_ns;      // since the interval began
+	struct host_open *open;  // a heap: the first to return on top
 	size_t open_count, open_capacity;
 	uint32_t inside[TARE_HOST_STATES]; // of these, by state
 	uint32_t inside_states;            // bits of those states in which one is

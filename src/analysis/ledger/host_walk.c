@@ -16,8 +16,12 @@ struct ledger_walk {
 
 int64_t host_share(int64_t n, int64_t part, int64_t whole)
 {
+	int64_t product;
 	// A thread that never leaves the CPU is the usual one.
-	return whole > 0 && part != 0 ? (int64_t)((__int128)n * part / whole) : 0;
+	if (whole <= 0 || part == 0)
+		return 0;
+	return __builtin_mul_overflow(n, part, &product) ? (int64_t)((__int128)n * part / whole)
+	                                                 : product / whole;
 }
 
 // ---- calls in progress
@@ -94,51 +98,76 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+// ---- what comes next on a thread
+
+static void look_at_command(const struct ledger_hosts *hosts, struct host_cursor *cursor)
+{
+	cursor->command_enter_ns = INT64_MAX;
+	if (cursor->command == TARE_NO_INDEX)
+		return;
+	const struct tare_recorded_command *command =
+	    TARE_COMMAND(hosts->recording, cursor->command);
+	cursor->command_enter_ns = command->enter_ns;
+	cursor->command_exit_ns = command->exit_ns;
+	cursor->command_state = ledger_state_of_command(command);
+}
+
+static void look_at_call(const struct ledger_hosts *hosts, struct host_cursor *cursor)
+{
+	cursor->call_enter_ns = cursor->call == TARE_NO_INDEX
+	                            ? INT64_MAX
+	                            : hosts->recording->calls[cursor->call].enter_ns;
+}
+
+static void look_at_extra(const struct ledger_hosts *hosts, const struct host_thread *thread,
+                          struct host_cursor *cursor)
+{
+	cursor->extra_enter_ns = cursor->extra < thread->extra_count
+	                             ? hosts->extras[thread->extra + cursor->extra].enter_ns
+	                             : INT64_MAX;
+}
+
+// Takes in what begins at now_ns. No call is entered at INT64_MAX, nor is that ever now.
+static void take_begun(const struct ledger_hosts *hosts, const struct host_thread *thread,
+                       struct host_cursor *cursor)
+{
+	while (cursor->command_enter_ns <= cursor->now_ns) {
+		enter_call(cursor, cursor->command_exit_ns, cursor->command_state);
+		cursor->command = hosts->next_command[cursor->command];
+		look_at_command(hosts, cursor);
+	}
+	while (cursor->call_enter_ns <= cursor->now_ns) {
+		begin_call(cursor, &hosts->recording->calls[cursor->call]);
+		cursor->call = hosts->next_call[cursor->call];
+		look_at_call(hosts, cursor);
+	}
+	while (cursor->extra_enter_ns <= cursor->now_ns) {
+		const struct host_extra *extra = &hosts->extras[thread->extra + cursor->extra++];
+		enter_call(cursor, extra->exit_ns, extra->state);
+		look_at_extra(hosts, thread, cursor);
+	}
+}
+
 // Takes in what begins and ends at now_ns, and finds out until when nothing more does.
 static void refresh(const struct ledger_hosts *hosts, const struct host_thread *thread,
                     struct host_cursor *cursor)
 {
-	const struct tare_recording *recording = hosts->recording;
-	const struct host_extra *extras = hosts->extras + thread->extra;
-	int64_t now_ns = cursor->now_ns, until_ns = INT64_MAX;
+	int64_t now_ns = cursor->now_ns, until_ns;
 
-	for (; cursor->command != TARE_NO_INDEX;
-	     cursor->command = hosts->next_command[cursor->command]) {
-		const struct tare_recorded_command *command =
-		    TARE_COMMAND(recording, cursor->command);
-		if (command->enter_ns > now_ns) {
-			until_ns = command->enter_ns;
-			break;
-		}
-		enter_call(cursor, command->exit_ns, ledger_state_of_command(command));
-	}
-	for (; cursor->call != TARE_NO_INDEX; cursor->call = hosts->next_call[cursor->call]) {
-		const struct tare_recorded_call *call = &recording->calls[cursor->call];
-		if (call->enter_ns > now_ns) {
-			until_ns = earlier(until_ns, call->enter_ns);
-			break;
-		}
-		begin_call(cursor, call);
-	}
-	for (; cursor->extra < thread->extra_count; cursor->extra++) {
-		const struct host_extra *extra = &extras[cursor->extra];
-		if (extra->enter_ns > now_ns) {
-			until_ns = earlier(until_ns, extra->enter_ns);
-			break;
-		}
-		enter_call(cursor, extra->exit_ns, extra->state);
-	}
+	take_begun(hosts, thread, cursor);
+	until_ns = earlier(cursor->command_enter_ns,
+	                   earlier(cursor->call_enter_ns, cursor->extra_enter_ns));
 	while (cursor->open_count && cursor->open[0].exit_ns <= now_ns)
 		leave_first(cursor);
 	if (cursor->open_count)
 		until_ns = earlier(until_ns, cursor->open[0].exit_ns);
 	if (cursor->row_to_ns > now_ns)
 		until_ns = earlier(until_ns, cursor->row_to_ns);
-	while (interval_end_ns(hosts, thread, cursor->interval) <= now_ns) {
-		cursor->interval++;
+	while (cursor->interval_end_ns <= now_ns) {
+		cursor->interval_end_ns = interval_end_ns(hosts, thread, ++cursor->interval);
 		cursor->outside_ns = 0;
 	}
-	until_ns = earlier(until_ns, interval_end_ns(hosts, thread, cursor->interval));
+	until_ns = earlier(until_ns, cursor->interval_end_ns);
 	if (thread->gone_ns > now_ns)
 		until_ns = earlier(until_ns, thread->gone_ns);
 	cursor->until_ns = until_ns;
@@ -227,7 +256,11 @@ void host_cursor_begin(const struct ledger_hosts *hosts, uint32_t index, struct 
 		.command = thread->command,
 		.call = thread->call,
 		.row_to_ns = INT64_MIN,
+		.interval_end_ns = interval_end_ns(hosts, thread, 0),
 	};
+	look_at_command(hosts, cursor);
+	look_at_call(hosts, cursor);
+	look_at_extra(hosts, thread, cursor);
 }
 
 void host_cursor_go(const struct ledger_hosts *hosts, const struct host_thread *thread,
@@ -284,12 +317,14 @@ static uint32_t stand_in(const struct ledger_hosts *hosts, uint32_t thread, int6
 static struct host_cursor *cursor_at(struct ledger_walk *walk, uint32_t thread, int64_t at_ns)
 {
 	struct host_cursor *cursor = &walk->cursors[thread];
-	int64_t skipped[TARE_HOST_STATES] = { 0 };
 	if (!walk->begun[thread]) {
 		host_cursor_begin(walk->hosts, thread, cursor);
 		walk->begun[thread] = true;
 	}
-	host_cursor_go(walk->hosts, &walk->hosts->threads[thread], cursor, at_ns, skipped);
+	if (cursor->now_ns < at_ns) {
+		int64_t skipped[TARE_HOST_STATES] = { 0 };
+		host_cursor_go(walk->hosts, &walk->hosts->threads[thread], cursor, at_ns, skipped);
+	}
 	return cursor;
 }
 

@@ -27,8 +27,10 @@ static int64_t between(int64_t low, int64_t at, int64_t high)
 static void add_idle(struct sweep *sweep, enum tare_ledger_category category, int64_t ns)
 {
 	sweep->sum.parts_ns[category] += ns;
-	for (uint32_t row = 0; row < sweep->gap_rows; row++)
+	for (uint32_t row = 0; row < sweep->gap_rows; row++) {
 		sweep->gap[row].parts_ns[category] += ns;
+		sweep->gap[row].has |= UINT32_C(1) << category;
+	}
 }
 
 const struct ledger_override *sweep_override_at(struct sweep *sweep, int64_t at_ns,
@@ -195,12 +197,19 @@ static void spend_before(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
 		mark_cut(sweep, from_ns, cuts.ready_ns, to_ns, cuts.ready_residual_ns);
 	if (cuts.handed_over_ns > cuts.ready_ns)
 		mark_cut(sweep, from_ns, cuts.handed_over_ns, to_ns, cuts.submitted_residual_ns);
-	spend_idle(sweep, from_ns, cuts.enter_ns, &command->thread, 0);
-	spend_idle(sweep, cuts.enter_ns, cuts.returned_ns, sweep->loads ? &command->thread : NULL,
-	           TARE_LEDGER_API);
-	spend_idle(sweep, cuts.returned_ns, cuts.ready_ns, NULL, TARE_LEDGER_DEPENDENCY);
-	spend_idle(sweep, cuts.ready_ns, cuts.submitted_ns, NULL, TARE_LEDGER_HELD);
-	spend_idle(sweep, cuts.submitted_ns, to_ns, NULL, TARE_LEDGER_DISPATCH);
+	const uint32_t thread = command->thread;
+	// Most gaps are of one or two of these.
+	if (from_ns < cuts.enter_ns)
+		spend_idle(sweep, from_ns, cuts.enter_ns, &thread, 0);
+	if (cuts.enter_ns < cuts.returned_ns)
+		spend_idle(sweep, cuts.enter_ns, cuts.returned_ns, sweep->loads ? &thread : NULL,
+		           TARE_LEDGER_API);
+	if (cuts.returned_ns < cuts.ready_ns)
+		spend_idle(sweep, cuts.returned_ns, cuts.ready_ns, NULL, TARE_LEDGER_DEPENDENCY);
+	if (cuts.ready_ns < cuts.submitted_ns)
+		spend_idle(sweep, cuts.ready_ns, cuts.submitted_ns, NULL, TARE_LEDGER_HELD);
+	if (cuts.submitted_ns < to_ns)
+		spend_idle(sweep, cuts.submitted_ns, to_ns, NULL, TARE_LEDGER_DISPATCH);
 }
 
 void sweep_spend_gap(struct sweep *sweep, int64_t from_ns, int64_t to_ns, uint32_t index)

@@ -2,8 +2,6 @@
 // The rows that a sweep fills, and the list of the longest gaps.
 #include "analysis/ledger/sweep.h"
 
-#include <string.h>
-
 // ---- the list of gaps
 
 static bool is_longer(const struct tare_gap *a, const struct tare_gap *b)
@@ -14,16 +12,18 @@ static bool is_longer(const struct tare_gap *a, const struct tare_gap *b)
 
 void sweep_begin_gap(struct sweep *sweep, uint32_t row, int64_t from_ns)
 {
-	sweep->gap[row].from_ns = from_ns;
-	memset(sweep->gap[row].parts_ns, 0, sizeof sweep->gap[row].parts_ns);
+	struct sweep_gap *gap = &sweep->gap[row];
+	gap->from_ns = from_ns;
+	for (; gap->has; gap->has &= gap->has - 1)
+		gap->parts_ns[__builtin_ctz(gap->has)] = 0;
 }
 
-static enum tare_ledger_category largest_part(const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
+static enum tare_ledger_category largest_part(const struct sweep_gap *gap)
 {
 	enum tare_ledger_category cause = 0;
-	for (int i = TARE_LEDGER_BEFORE_FIRST; i < TARE_LEDGER_CATEGORIES; i++)
-		if (parts_ns[i] > parts_ns[cause])
-			cause = (enum tare_ledger_category)i;
+	for (uint32_t left = gap->has; left; left &= left - 1)
+		if (gap->parts_ns[__builtin_ctz(left)] > gap->parts_ns[cause])
+			cause = (enum tare_ledger_category)__builtin_ctz(left);
 	return cause;
 }
 
@@ -52,7 +52,7 @@ void sweep_end_gap(struct sweep *sweep, uint32_t row, int64_t to_ns)
 	    row == 0 && (gaps->count < LEDGER_GAPS || is_longer(&gap, &gaps->at[LEDGER_GAPS - 1]));
 	if (!listed && !each)
 		return;
-	gap.cause = largest_part(open->parts_ns);
+	gap.cause = largest_part(open);
 	if (each && gaps->each(gaps->context, &gap, open->parts_ns) != 0)
 		sweep->failed = true;
 	if (listed)

@@ -9,6 +9,7 @@ struct sweep_gap {
 	bool in_row;
 	int64_t from_ns;
 	int64_t parts_ns[TARE_LEDGER_CATEGORIES];
+	uint32_t has; // bits of those that are not 0
 };
 
 // Goes along the time of a device, from one start or end of a command to the next.

@@ -96,10 +96,17 @@ static int go_back(struct search *search)
 	int rc = 0;
 
 	while (command > 0 && !rc) {
-		int64_t at_ns = TARE_COMMAND(recording, command - 1)->enter_ns;
+		const struct tare_recorded_command *last = TARE_COMMAND(recording, command - 1);
+		int64_t at_ns = last->enter_ns;
 		size_t first = command;
 		while (call > 0 && calls[call - 1].enter_ns > at_ns)
 			note_wait(search, &calls[--call]);
+		if (first == 1 || TARE_COMMAND(recording, first - 2)->enter_ns != at_ns) {
+			rc = note_untimed(search, last);
+			note_bound(search, last);
+			command--;
+			continue;
+		}
 		while (first > 0 && TARE_COMMAND(recording, first - 1)->enter_ns == at_ns && !rc)
 			rc = note_untimed(search, TARE_COMMAND(recording, --first));
 		while (command > first)

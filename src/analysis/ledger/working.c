@@ -5,6 +5,7 @@
 #include "base/room.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 int64_t ledger_working_enter_ns(const struct tare_recording *recording,
                                 const struct ledger_working_gap *gap)
@@ -17,13 +18,50 @@ int64_t ledger_working_enter_ns(const struct tare_recording *recording,
 	                               : enter_ns;
 }
 
+// Where a gap lies, against its block. Returns 0 or -ENOMEM.
+static int place(struct ledger_working_gaps *gaps, int64_t from_ns, int64_t to_ns,
+                 struct ledger_kept_gap *kept)
+{
+	if (gaps->count % LEDGER_GAPS_A_BLOCK == 0) {
+		struct ledger_gap_block *block =
+		    TARE_ROOM_FOR(gaps->blocks, gaps->block_room, gaps->block_count);
+		if (!block)
+			return -ENOMEM;
+		*block = (struct ledger_gap_block){ from_ns, (uint32_t)gaps->part_count };
+		gaps->block_count++;
+	}
+	int64_t since_ns = from_ns - gaps->blocks[gaps->block_count - 1].from_ns;
+	if (since_ns >= 0 && since_ns < LEDGER_GAP_WIDE && to_ns - from_ns <= UINT32_MAX) {
+		kept->since_ns = (uint32_t)since_ns;
+		kept->length_ns = (uint32_t)(to_ns - from_ns);
+		return 0;
+	}
+	struct tare_time_span *wide = TARE_ROOM_FOR(gaps->wide, gaps->wide_room, gaps->wide_count);
+	if (!wide)
+		return -ENOMEM;
+	*wide = (struct tare_time_span){ from_ns, to_ns };
+	kept->since_ns = LEDGER_GAP_WIDE;
+	kept->length_ns = (uint32_t)gaps->wide_count++;
+	return 0;
+}
+
+static int add_part(struct ledger_working_gaps *gaps, float ns)
+{
+	float *part = TARE_ROOM_FOR(gaps->parts_ns, gaps->part_room, gaps->part_count);
+	if (!part)
+		return -ENOMEM;
+	*part = ns;
+	gaps->part_count++;
+	return 0;
+}
+
 int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *gap,
                        const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
 {
 	// Of these two parts findings may take some out again.
 	const uint32_t changed = UINT32_C(1) << TARE_LEDGER_COMPUTING | UINT32_C(1)
 	                                                                    << TARE_LEDGER_OFF_CPU;
-	struct ledger_working_gap *added = TARE_ROOM_FOR(gaps->at, gaps->room, gaps->count);
+	struct ledger_kept_gap *added = TARE_ROOM_FOR(gaps->at, gaps->room, gaps->count);
 	uint32_t has = 0;
 	if (!added || gaps->part_count > UINT32_MAX - TARE_LEDGER_CATEGORIES)
 		return -ENOMEM;
@@ -32,22 +70,68 @@ int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *
 			has |= UINT32_C(1) << i;
 	bool one = __builtin_popcount(has) == 1 && !(has & changed) &&
 	           parts_ns[__builtin_ctz(has)] == gap->to_ns - gap->from_ns;
-	*added = (struct ledger_working_gap){ .from_ns = gap->from_ns,
-		                              .to_ns = gap->to_ns,
-		                              .command = gap->command,
-		                              .first_part = (uint32_t)gaps->part_count,
-		                              .has = has & 0x7fffff,
-		                              .cause = gap->cause & 31,
-		                              .undivided = one };
+	*added = (struct ledger_kept_gap){ .command = gap->command,
+		                           .has = has & 0x7fffff,
+		                           .cause = gap->cause & 31,
+		                           .undivided = one };
+	if (place(gaps, gap->from_ns, gap->to_ns, added))
+		return -ENOMEM;
 	gaps->count++;
-	for (uint32_t left = one ? 0 : has; left; left &= left - 1) {
-		float *part = TARE_ROOM_FOR(gaps->parts_ns, gaps->part_room, gaps->part_count);
-		if (!part)
+	for (uint32_t left = one ? 0 : has; left; left &= left - 1)
+		if (add_part(gaps, (float)parts_ns[__builtin_ctz(left)]))
 			return -ENOMEM;
-		*part = (float)parts_ns[__builtin_ctz(left)];
-		gaps->part_count++;
-	}
 	return 0;
+}
+
+// Appends a gap of another list.
+static int append(struct ledger_working_gaps *gaps, const struct ledger_working_gaps *from,
+                  const struct ledger_working_gap *gap)
+{
+	struct ledger_kept_gap *added = TARE_ROOM_FOR(gaps->at, gaps->room, gaps->count);
+	if (!added)
+		return -ENOMEM;
+	*added = from->at[gap->index];
+	if (place(gaps, gap->from_ns, gap->to_ns, added))
+		return -ENOMEM;
+	gaps->count++;
+	for (uint32_t left = gap->undivided ? 0 : gap->has; left; left &= left - 1)
+		if (add_part(gaps, *ledger_gap_part(
+		                       from, gap, (enum tare_ledger_category)__builtin_ctz(left))))
+			return -ENOMEM;
+	return 0;
+}
+
+int ledger_working_keep(struct ledger_working_gaps *gaps,
+                        bool (*wanted)(const void *context, const struct ledger_working_gap *gap),
+                        const void *context)
+{
+	struct ledger_working_gaps kept = { 0 };
+	size_t first = 0;
+	int code = 0;
+	for (; first < gaps->count; first++) {
+		struct ledger_working_gap gap = ledger_gap_at(gaps, first);
+		if (!wanted(context, &gap))
+			break;
+	}
+	if (first == gaps->count) // nearly always
+		return 0;
+	for (size_t i = 0; i < gaps->count && !code; i++) {
+		struct ledger_working_gap gap = ledger_gap_at(gaps, i);
+		if (wanted(context, &gap))
+			code = append(&kept, gaps, &gap);
+	}
+	ledger_working_free_gaps(gaps);
+	*gaps = kept;
+	return code;
+}
+
+void ledger_working_free_gaps(struct ledger_working_gaps *gaps)
+{
+	free(gaps->at);
+	free(gaps->blocks);
+	free(gaps->wide);
+	free(gaps->parts_ns);
+	*gaps = (struct ledger_working_gaps){ 0 };
 }
 
 static int take(void *context, const struct tare_gap *gap,
@@ -104,8 +188,7 @@ void ledger_working_free(struct ledger_working *working)
 {
 	if (!working)
 		return;
-	free(working->gaps.at);
-	free(working->gaps.parts_ns);
+	ledger_working_free_gaps(&working->gaps);
 	free(working->of_spans);
 	free(working->order);
 	*working = (struct ledger_working){ 0 };

@@ -6,26 +6,85 @@
 
 #include <stdbool.h>
 
-// There may be as many as commands: 28 bytes each.
+// What a gap is, in a word that is copied as one.
+#define LEDGER_GAP_BITS                                                                            \
+	union {                                                                                    \
+		uint32_t bits;                                                                     \
+		struct {                                                                           \
+			uint32_t has : 23;      /* bits of the categories that it has */           \
+			uint32_t cause : 5;     /* enum tare_ledger_category: the largest part */  \
+			uint32_t undivided : 1; /* it is of one category; its part is not kept */  \
+			/* Set by findings: its command is its kernel's first launch; */           \
+			/* many-short-kernels was raised for it, with the host's own time in it;   \
+			 */                                                                        \
+			/* synchronize-drains was raised for it. */                                \
+			bool first_launch : 1, looped : 1, drained : 1;                            \
+		};                                                                                 \
+	}
+
+// One of them.
 struct ledger_working_gap {
 	int64_t from_ns, to_ns;
-	uint32_t command;       // that ends it; TARE_NO_INDEX: the part of the run ends
-	uint32_t first_part;    // those of the categories that it has, in their order
-	uint32_t has : 23;      // bits of these
-	uint32_t cause : 5;     // enum tare_ledger_category: the largest part
-	uint32_t undivided : 1; // it is of one category, and its part is not kept
-	bool first_launch : 1;  // that command is its kernel's first launch; set by findings
-	bool looped : 1;  // many-short-kernels was raised for it, with the host's own time in it
-	bool drained : 1; // synchronize-drains was raised for it
-} __attribute__((packed, aligned(4)));
+	uint32_t command; // that ends it; TARE_NO_INDEX: the part of the run ends
+	uint32_t index;   // which it is
+	LEDGER_GAP_BITS;
+};
 _Static_assert(TARE_LEDGER_CATEGORIES <= 23, "bits of struct ledger_working_gap");
 
+// How it is kept, as there may be as many as commands: against the first of its block. One that is
+// too far from that, or too long, is LEDGER_GAP_WIDE, and `length_ns` its index in `wide`.
+enum { LEDGER_GAPS_A_BLOCK = 16 };
+#define LEDGER_GAP_WIDE UINT32_MAX
+struct ledger_kept_gap {
+	uint32_t since_ns, length_ns;
+	uint32_t command;
+	LEDGER_GAP_BITS;
+};
+_Static_assert(sizeof(struct ledger_kept_gap) == 16, "docs/reading.md says what a gap takes");
+struct ledger_gap_block {
+	int64_t from_ns;     // of its first gap
+	uint32_t first_part; // of all of its gaps
+};
+
 struct ledger_working_gaps {
-	struct ledger_working_gap *at; // in the order of time
+	struct ledger_kept_gap *at; // in the order of time; read them by ledger_gap_at
 	size_t count, room;
-	float *parts_ns; // the sum of a gap's is to - from
+	struct ledger_gap_block *blocks;
+	size_t block_count, block_room;
+	struct tare_time_span *wide;
+	size_t wide_count, wide_room;
+	// those of the categories that each divided gap has, in their order; the sum is to - from
+	float *parts_ns;
 	size_t part_count, part_room;
 };
+
+static inline struct ledger_working_gap ledger_gap_at(const struct ledger_working_gaps *gaps,
+                                                      size_t index)
+{
+	const struct ledger_kept_gap *kept = &gaps->at[index];
+	struct ledger_working_gap gap = { .command = kept->command, .index = (uint32_t)index };
+	gap.bits = kept->bits;
+	if (kept->since_ns == LEDGER_GAP_WIDE) {
+		gap.from_ns = gaps->wide[kept->length_ns].from_ns;
+		gap.to_ns = gaps->wide[kept->length_ns].to_ns;
+	} else {
+		gap.from_ns = gaps->blocks[index / LEDGER_GAPS_A_BLOCK].from_ns + kept->since_ns;
+		gap.to_ns = gap.from_ns + kept->length_ns;
+	}
+	return gap;
+}
+// The part of a divided gap that is of one of its categories.
+static inline float *ledger_gap_part(const struct ledger_working_gaps *gaps,
+                                     const struct ledger_working_gap *gap,
+                                     enum tare_ledger_category category)
+{
+	size_t block = gap->index / LEDGER_GAPS_A_BLOCK;
+	uint32_t part = gaps->blocks[block].first_part;
+	for (size_t i = block * LEDGER_GAPS_A_BLOCK; i < gap->index; i++)
+		part += gaps->at[i].undivided ? 0 : (uint32_t)__builtin_popcount(gaps->at[i].has);
+	return &gaps->parts_ns[part + (uint32_t)__builtin_popcount(
+	                                  gap->has & ((UINT32_C(1) << category) - 1))];
+}
 
 // All of the devices of a view together, in a part of it.
 struct ledger_working {
@@ -46,6 +105,11 @@ int64_t ledger_working_enter_ns(const struct tare_recording *recording,
 // Appends one. Returns 0 or -ENOMEM.
 int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *gap,
                        const int64_t parts_ns[TARE_LEDGER_CATEGORIES]);
+// Leaves out the gaps for which `wanted` is false. Returns 0 or -ENOMEM.
+int ledger_working_keep(struct ledger_working_gaps *gaps,
+                        bool (*wanted)(const void *context, const struct ledger_working_gap *gap),
+                        const void *context);
+void ledger_working_free_gaps(struct ledger_working_gaps *gaps);
 // Makes what there is of the part; a sweep of its own. *working is to be freed in either case.
 // Returns 0 or -ENOMEM.
 int ledger_working_find(const struct tare_recording *recording, const struct tare_view *view,

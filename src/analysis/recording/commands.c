@@ -191,7 +191,7 @@ static int put(struct loading *l, struct tare_packed_command *at,
 		                          .alignment = c.alignment,
 		                          .memory = c.memory,
 		                          .flags = c.flags,
-		                          .part = c.part & 3 };
+		                          .part = (uint8_t)(c.part & 3) };
 
 	if (c.untimed == LOADING_RAW)
 		shift_ticks(l, &c);
@@ -211,6 +211,33 @@ static int put(struct loading *l, struct tare_packed_command *at,
 int loading_put_command(struct loading *l, size_t index, const struct tare_recorded_command *c)
 {
 	return l->status ? l->status : put(l, &l->recording->commands.rows[index], c);
+}
+
+int loading_put_times(struct loading *l, size_t index, const struct tare_recorded_command *c)
+{
+	struct tare_commands *commands = &l->recording->commands;
+	struct tare_packed_command *at = &commands->rows[index], row = *at;
+	struct tare_recorded_command timed = {
+		.enter_ns = c->enter_ns,
+		.exit_ns = c->exit_ns,
+		.submitted_ns = c->submitted_ns,
+		.start_ns = c->start_ns,
+		.end_ns = c->end_ns,
+		.queue = c->queue,
+		.untimed = c->untimed,
+	};
+	const struct tare_command_like *like = &commands->likes[row.like];
+
+	// These have something where times go, or may.
+	if (l->status || row.like == TARE_PACKED_WHOLE || like->waits || c->active_ns ||
+	    like->link == TARE_LINK_ACTIVE)
+		return loading_put_command(l, index, c);
+	if (timed.untimed == LOADING_RAW)
+		shift_ticks(l, &timed);
+	if (!pack_times(commands, &timed, &row))
+		return loading_put_command(l, index, c);
+	*at = row;
+	return l->status;
 }
 
 void loading_put_untimed(struct loading *l, size_t index, uint8_t why)
@@ -236,9 +263,11 @@ uint32_t loading_add_command(struct loading *l, const struct tare_recorded_comma
 		loading_fail(l, ENOMEM, "records");
 		return TARE_NO_INDEX;
 	}
-	*row = (struct tare_packed_command){ 0 };
+	*row = (struct tare_packed_command){ .like = l->commands->last };
 	if (put(l, row, c))
 		return TARE_NO_INDEX;
+	if (row->like != TARE_PACKED_WHOLE)
+		l->commands->last = row->like;
 	return (uint32_t)r->command_count++;
 }
 

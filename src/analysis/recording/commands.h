@@ -43,16 +43,16 @@ struct tare_recorded_command {
 	uint8_t kind;        // enum tare_trace_command_kind
 	uint8_t direction;
 	uint8_t alignment;
-	uint8_t memory;          // enum tare_trace_memory of the host side
-	uint8_t flags;           // enum tare_trace_command_flags
-	uint8_t untimed;         // when start_ns is not known: enum tare_trace_untimed,
-	                         // TARE_UNTIMED_NOT_SAMPLED or _UNUSABLE; 0: never harvested
-	uint32_t stack;          // from where it was enqueued (of a run: appended to its list);
-	                         // TARE_NO_INDEX: not recorded
-	uint32_t part : 2;       // enum tare_list_part
-	uint32_t execution : 30; // index into executions, unless it is alone
+	uint8_t memory;     // enum tare_trace_memory of the host side
+	uint8_t flags;      // enum tare_trace_command_flags
+	uint8_t untimed;    // when start_ns is not known: enum tare_trace_untimed,
+	                    // TARE_UNTIMED_NOT_SAMPLED or _UNUSABLE; 0: never harvested
+	uint32_t stack;     // from where it was enqueued (of a run: appended to its list);
+	                    // TARE_NO_INDEX: not recorded
+	uint32_t execution; // index into executions, unless it is alone
 	// that its context was at work for it on the device, where that is told; else 0
 	int64_t active_ns;
+	uint8_t part; // enum tare_list_part; no bit field, which a copy would be made in memory for
 };
 
 // ---- how they are kept
@@ -152,6 +152,12 @@ tare_command_at(const struct tare_commands *commands, size_t at)
 		.execution = like->link == TARE_LINK_EXECUTION ? row->link & TARE_OF_DRIVER : 0,
 		.active_ns = like->link == TARE_LINK_ACTIVE ? row->link : 0,
 	};
+}
+// Which of `likes` it has, for what is found out once for all that have the same;
+// TARE_PACKED_WHOLE: none.
+static inline uint32_t tare_command_like_of(const struct tare_commands *commands, size_t at)
+{
+	return commands->plain ? TARE_PACKED_WHOLE : commands->rows[at].like;
 }
 // A command of a recording, as a pointer that is good to the end of the block it is written in,
 // and, in a loop, to the next turn: it points to a copy. What lives longer keeps the index.

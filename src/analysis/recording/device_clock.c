@@ -367,5 +367,7 @@ int64_t tare_device_clock_map(const struct tare_device_clock *clock, uint64_t ti
 
 	if (since > farthest_ns || since < -farthest_ns)
 		return TARE_NO_TIME;
+	if (clock->drift_ppm == 0) // ticks are the host's nanoseconds
+		return clock->origin_ns + since;
 	return clock->origin_ns + since + llround((double)since * clock->drift_ppm / 1e6);
 }

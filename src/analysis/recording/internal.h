@@ -73,6 +73,7 @@ struct load_commands {
 	size_t row_room, like_room, whole_room;
 	struct tare_id_map like_of; // by content
 	uint32_t recent[LOADING_RECENT];
+	uint32_t last;                  // that the last row has: the next often has the same
 	uint64_t shift[LOADING_SHIFTS]; // of ticks, by queue
 	bool shifted[LOADING_SHIFTS];
 };
@@ -167,7 +168,12 @@ int64_t loading_ns(const struct loading *l, uint64_t ticks);
 // A host time of the reader, shifted and cut.
 int64_t loading_shift(const struct loading *l, int64_t ns);
 // Cut to what can be added and subtracted without care: 0 to 2^61.
-int64_t loading_cut(int64_t ns);
+static inline int64_t loading_cut(int64_t ns)
+{
+	const int64_t most = INT64_C(1) << 61;
+
+	return ns < 0 ? 0 : ns > most ? most : ns;
+}
 
 // One more element of the recording's array, zeroed; NULL when there is no memory or there are more
 // than an index can count, and the failure is kept.
@@ -274,6 +280,8 @@ void loading_apply_changes(struct loading *l);
 struct tare_recorded_command loading_command(const struct loading *l, size_t index);
 // Replaces it.
 int loading_put_command(struct loading *l, size_t index, const struct tare_recorded_command *c);
+// The same of one of which nothing but times has changed.
+int loading_put_times(struct loading *l, size_t index, const struct tare_recorded_command *c);
 // Says why it has no times.
 void loading_put_untimed(struct loading *l, size_t index, uint8_t why);
 // Appends one. Returns its index, or TARE_NO_INDEX, and the failure is kept.

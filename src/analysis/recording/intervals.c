@@ -29,43 +29,25 @@ const uint8_t tare_effect_of[TARE_KIND_KINDS][TARE_DIRECTION_DIRECTIONS] = {
 	[TARE_KIND_OTHER] = BY_DIRECTION(TARE_EFFECT_LOCAL),
 };
 
-// Times of a damaged trace may be anything.
-static int64_t call_ns(const struct tare_recorded_command *command)
+int64_t tare_list_launch_ns(const struct tare_recording *recording, enum tare_list_part part,
+                            uint32_t execution, int64_t call_ns)
 {
-	return tare_earlier_ns(command->exit_ns, command->enter_ns);
-}
-
-int64_t tare_command_launch_ns(const struct tare_recording *recording,
-                               const struct tare_recorded_command *command)
-{
-	if (tare_command_only_executes(command))
+	bool executes = part == TARE_EXECUTES_MORE;
+	if (part == TARE_EXECUTES)
 		return 0;
-	bool executes = command->part == TARE_EXECUTES_MORE;
-	if (!tare_command_is_run(command) && !executes)
-		return call_ns(command);
-	if (command->execution >= recording->execution_count)
-		return executes ? call_ns(command) : 0;
+	if (execution >= recording->execution_count)
+		return executes ? call_ns : 0;
 	// Of lists that one call executes the first command has the call; what they ran shares it.
-	uint32_t call = recording->executions[command->execution].call;
+	uint32_t call = recording->executions[execution].call;
 	if (call >= recording->command_count)
 		return 0;
 	const struct tare_recorded_command *by = TARE_COMMAND(recording, call);
 	if (by->flags & TARE_COMMAND_NESTED || by->execution >= recording->execution_count)
 		return 0;
 	uint64_t shares = recording->executions[by->execution].shares;
-	return shares > 0 && shares <= INT64_MAX ? call_ns(by) / (int64_t)shares : 0;
-}
-
-int64_t tare_later_ns(int64_t at_ns, int64_t by_ns)
-{
-	int64_t sum;
-	return __builtin_add_overflow(at_ns, by_ns, &sum) ? INT64_MAX : sum;
-}
-
-int64_t tare_earlier_ns(int64_t at_ns, int64_t by_ns)
-{
-	int64_t difference;
-	return __builtin_sub_overflow(at_ns, by_ns, &difference) ? INT64_MIN + 1 : difference;
+	return shares > 0 && shares <= INT64_MAX
+	           ? tare_earlier_ns(by->exit_ns, by->enter_ns) / (int64_t)shares
+	           : 0;
 }
 
 static int compare_spans(const void *a, const void *b)

@@ -46,9 +46,9 @@ static inline int64_t tare_command_call_ns(const struct tare_recorded_command *c
 {
 	return tare_command_is_run(command) ? 0 : command->exit_ns - command->enter_ns;
 }
-// The same with the call of an execution divided among its runs (and what else it ran), instead.
-int64_t tare_command_launch_ns(const struct tare_recording *recording,
-                               const struct tare_recorded_command *command);
+// Of what has to do with a list; its members one by one, or a copy would have to be made of all.
+int64_t tare_list_launch_ns(const struct tare_recording *recording, enum tare_list_part part,
+                            uint32_t execution, int64_t call_ns);
 
 // Whether start and end are known and in order.
 static inline bool tare_command_timed(const struct tare_recorded_command *command)
@@ -58,8 +58,28 @@ static inline bool tare_command_timed(const struct tare_recorded_command *comman
 }
 
 // Sums and differences that stop at the ends of the range.
-int64_t tare_later_ns(int64_t at_ns, int64_t by_ns);
-int64_t tare_earlier_ns(int64_t at_ns, int64_t by_ns);
+static inline int64_t tare_later_ns(int64_t at_ns, int64_t by_ns)
+{
+	int64_t sum;
+	return __builtin_add_overflow(at_ns, by_ns, &sum) ? INT64_MAX : sum;
+}
+static inline int64_t tare_earlier_ns(int64_t at_ns, int64_t by_ns)
+{
+	int64_t difference;
+	return __builtin_sub_overflow(at_ns, by_ns, &difference) ? INT64_MIN + 1 : difference;
+}
+
+// How long the call took, that of an execution divided among its runs (and what else it ran).
+// Times of a damaged trace may be anything.
+static inline int64_t tare_command_launch_ns(const struct tare_recording *recording,
+                                             const struct tare_recorded_command *command)
+{
+	int64_t call_ns = tare_earlier_ns(command->exit_ns, command->enter_ns);
+	return command->part == TARE_ALONE
+	           ? call_ns
+	           : tare_list_launch_ns(recording, (enum tare_list_part)command->part,
+	                                 command->execution, call_ns);
+}
 
 // Sorts spans and joins those that overlap or touch; empty ones go. Returns how many are left.
 size_t tare_spans_unite(struct tare_time_span *spans, size_t count);

@@ -35,13 +35,6 @@ const char *loading_text(struct loading *l, const char *text)
 	return copy;
 }
 
-int64_t loading_cut(int64_t ns)
-{
-	const int64_t most = INT64_C(1) << 61;
-
-	return ns < 0 ? 0 : ns > most ? most : ns;
-}
-
 int64_t loading_shift(const struct loading *l, int64_t ns)
 {
 	return loading_cut(loading_cut(ns) + l->shift_ns);

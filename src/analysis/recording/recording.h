@@ -490,16 +490,10 @@ void tare_recording_free(struct tare_recording *recording);
 
 // Everything.
 struct tare_view tare_view_all(const struct tare_recording *recording);
-// Whether a process, a device (any process's), a command belongs to the view. A command does when
-// its process, device and, for a kernel, its name do, and it or its call overlaps the time.
+// Whether a process, a device (any process's) belongs to the view.
 bool tare_view_has_process(const struct tare_view *view, uint32_t process);
 bool tare_view_has_device(const struct tare_recording *recording, const struct tare_view *view,
                           uint32_t device);
-bool tare_view_has_command(const struct tare_recording *recording, const struct tare_view *view,
-                           const struct tare_recorded_command *command);
-// The same whatever the time.
-bool tare_view_wants_command(const struct tare_recording *recording, const struct tare_view *view,
-                             const struct tare_recorded_command *command);
 // Whether a moment belongs to the view. One beyond the run does when the run's first or last moment
 // does: a device's clock may put a command there. A command belongs to the view in which it starts
 // (without times: was enqueued), a call to the one in which it was entered.
@@ -526,4 +520,41 @@ static inline uint32_t tare_command_device(const struct tare_recording *recordin
 	if (command->queue != TARE_NO_INDEX)
 		device = recording->queues[command->queue].device;
 	return device == TARE_NO_INDEX ? device : recording->devices[device].same_as;
+}
+
+// Whether a command belongs to the view, whatever the time: its process, its device and, of a
+// kernel, its name do.
+bool tare_view_wants_kernel(const struct tare_recording *recording, const struct tare_view *view,
+                            uint32_t kernel);
+static inline bool tare_view_wants_command(const struct tare_recording *recording,
+                                           const struct tare_view *view,
+                                           const struct tare_recorded_command *command)
+{
+	return (view->process == TARE_NO_INDEX ||
+	        view->process == recording->threads[command->thread].process) &&
+	       (view->device == TARE_NO_INDEX ||
+	        view->device == tare_command_device(recording, command)) &&
+	       (!view->kernel || command->kind != TARE_KIND_KERNEL ||
+	        tare_view_wants_kernel(recording, view, command->object));
+}
+// Whether it or its call overlaps the time of the view, too. Intervals that only touch do not
+// overlap, but a moment at the view's start belongs to it.
+bool tare_view_parts_overlap(const struct tare_view *view, int64_t from_ns, int64_t to_ns);
+static inline bool tare_view_overlaps(const struct tare_view *view, int64_t from_ns, int64_t to_ns)
+{
+	if (from_ns >= to_ns)
+		to_ns = from_ns < INT64_MAX ? from_ns + 1 : from_ns;
+	if (view->spans)
+		return tare_view_parts_overlap(view, from_ns, to_ns);
+	return (view->from_ns > from_ns ? view->from_ns : from_ns) <
+	       (view->to_ns < to_ns ? view->to_ns : to_ns);
+}
+static inline bool tare_view_has_command(const struct tare_recording *recording,
+                                         const struct tare_view *view,
+                                         const struct tare_recorded_command *command)
+{
+	return tare_view_wants_command(recording, view, command) &&
+	       (tare_view_overlaps(view, command->enter_ns, command->exit_ns) ||
+	        (command->start_ns != TARE_NO_TIME &&
+	         tare_view_overlaps(view, command->start_ns, command->end_ns)));
 }

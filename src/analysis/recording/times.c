@@ -128,7 +128,7 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		c.end_ns = (int64_t)stamps.end;
 		c.untimed = LOADING_RAW;
 	}
-	return loading_put_command(l, index, &c);
+	return loading_put_times(l, index, &c);
 }
 
 int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u)
@@ -257,7 +257,7 @@ static void map_commands(struct loading *l, uint64_t *timed, uint64_t *contradic
 			    map_command(clock, &c, l->observed_ns[i - l->first_command]);
 		}
 		c.enter_ns = enter_ns;
-		loading_put_command(l, i, &c);
+		loading_put_times(l, i, &c);
 	}
 }
 
@@ -271,7 +271,7 @@ static void unmap_commands(struct loading *l)
 		if (c.start_ns != TARE_NO_TIME &&
 		    l->clocks[device_of(r, &c) - l->first_device]->source == TARE_CLOCK_NONE) {
 			forget_times(&c);
-			loading_put_command(l, i, &c);
+			loading_put_times(l, i, &c);
 		}
 	}
 }

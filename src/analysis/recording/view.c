@@ -96,41 +96,17 @@ bool tare_view_has_moment(const struct tare_recording *recording, const struct t
 	return next < view->span_count && view->spans[next].from_ns <= at_ns;
 }
 
-bool tare_view_wants_command(const struct tare_recording *recording, const struct tare_view *view,
-                             const struct tare_recorded_command *command)
+bool tare_view_wants_kernel(const struct tare_recording *recording, const struct tare_view *view,
+                            uint32_t kernel)
 {
-	uint32_t process = recording->threads[command->thread].process;
+	const char *name = kernel == TARE_NO_INDEX ? "" : recording->kernels[kernel].name;
 
-	if (!tare_view_has_process(view, process))
-		return false;
-	if (view->device != TARE_NO_INDEX &&
-	    tare_command_device(recording, command) != view->device)
-		return false;
-	if (view->kernel && command->kind == TARE_KIND_KERNEL) {
-		const char *name = command->object == TARE_NO_INDEX
-		                       ? ""
-		                       : recording->kernels[command->object].name;
-		return fnmatch(view->kernel, name, 0) == 0;
-	}
-	return true;
+	return fnmatch(view->kernel, name, 0) == 0;
 }
 
-// Intervals that only touch do not overlap, but a moment at the view's start belongs to it.
-static bool overlaps(const struct tare_view *view, int64_t from_ns, int64_t to_ns)
+bool tare_view_parts_overlap(const struct tare_view *view, int64_t from_ns, int64_t to_ns)
 {
 	struct tare_time_span piece;
 
-	if (from_ns >= to_ns)
-		to_ns = from_ns < INT64_MAX ? from_ns + 1 : from_ns;
 	return tare_view_next(view, &from_ns, to_ns, &piece);
-}
-
-bool tare_view_has_command(const struct tare_recording *recording, const struct tare_view *view,
-                           const struct tare_recorded_command *command)
-{
-	if (!tare_view_wants_command(recording, view, command))
-		return false;
-	return overlaps(view, command->enter_ns, command->exit_ns) ||
-	       (command->start_ns != TARE_NO_TIME &&
-	        overlaps(view, command->start_ns, command->end_ns));
 }

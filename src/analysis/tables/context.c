@@ -42,12 +42,9 @@ static int64_t between_before(const struct tables_context *context, int64_t time
 	       tables_length(context->spans[next - 1].to_ns, time_ns);
 }
 
-int64_t tables_inside_ns(const struct tables_context *context, int64_t from_ns, int64_t to_ns)
+int64_t tables_between_ns(const struct tables_context *context, int64_t from_ns, int64_t to_ns)
 {
-	int64_t ns = tables_length(from_ns, to_ns);
-	if (context->span_count < 2 || ns == 0)
-		return ns;
-	return ns - (between_before(context, to_ns) - between_before(context, from_ns));
+	return between_before(context, to_ns) - between_before(context, from_ns);
 }
 
 bool tables_has_call(const struct tables_context *context, const struct tare_recorded_call *call)

@@ -131,7 +131,7 @@ static void count_unseen_runs(const struct tare_recording *recording,
                               const struct tare_recorded_command *command,
                               struct tare_coverage *coverage)
 {
-	if (command->part != TARE_EXECUTES_MORE || command->execution >= recording->execution_count)
+	if (command->execution >= recording->execution_count)
 		return;
 	const struct tare_recorded_execution *x = &recording->executions[command->execution];
 	if (x->nodes <= (uint64_t)x->runs + 1)
@@ -159,7 +159,8 @@ static void count_commands(struct gathering *g)
 		struct tables_span span;
 		if (!tables_has_command(g->context, command) || tare_command_is_drivers(command))
 			continue;
-		count_unseen_runs(recording, command, coverage);
+		if (command->part == TARE_EXECUTES_MORE)
+			count_unseen_runs(recording, TARE_COMMAND(recording, i), coverage);
 		coverage->enqueued += !tare_command_only_executes(command);
 		coverage->calls += !tare_command_is_run(command);
 		if (process < recording->process_count && !tare_command_is_run(command)) {
@@ -175,8 +176,10 @@ static void count_commands(struct gathering *g)
 		if (tare_command_only_executes(command))
 			continue;
 		coverage->unobserved++;
-		coverage->unobserved_by[tare_command_unobserved(command)]++;
-		coverage->never_flushed += is_never_flushed(g, command);
+		// Of a copy of its own: one that is passed on is made whole, for all commands.
+		const struct tare_recorded_command *rare = TARE_COMMAND(recording, i);
+		coverage->unobserved_by[tare_command_unobserved(rare)]++;
+		coverage->never_flushed += is_never_flushed(g, rare);
 	}
 }
 

@@ -61,6 +61,11 @@ struct tables_context {
 	uint32_t *name_of;   // of each kernel: equal for equal names
 	uint32_t *shape_of;  // of each shape: equal for equal shapes
 	bool *twice;         // by command, as tables_find_twice; NULL: none
+	bool all_but_names;  // every command is of the view but for its kernel's name
+	bool all;            // every command is of the view
+	// How long kernels ran on each device, and on the unknown one, where all_but_names;
+	// negative: it was not summed up yet
+	int64_t *kernel_ns;
 };
 
 // Which commands are another API's, within the call of a command that is the same work (twice.c):
@@ -147,7 +152,14 @@ static inline bool tables_in_time(const struct tables_context *context, int64_t 
 // The first moment of the view in [from_ns, to_ns); TARE_NO_TIME: none.
 int64_t tables_first_moment(const struct tables_context *context, int64_t from_ns, int64_t to_ns);
 // How long [from_ns, to_ns) is without what lies between the parts of the view.
-int64_t tables_inside_ns(const struct tables_context *context, int64_t from_ns, int64_t to_ns);
+int64_t tables_between_ns(const struct tables_context *context, int64_t from_ns, int64_t to_ns);
+static inline int64_t tables_inside_ns(const struct tables_context *context, int64_t from_ns,
+                                       int64_t to_ns)
+{
+	int64_t ns = tables_length(from_ns, to_ns);
+	return context->span_count < 2 || ns == 0 ? ns
+	                                          : ns - tables_between_ns(context, from_ns, to_ns);
+}
 // Whether a command belongs to the view, and but for the names of its kernels.
 static inline bool tables_has_thread(const struct tables_context *context, uint32_t thread)
 {
@@ -159,6 +171,8 @@ static inline bool tables_has_thread(const struct tables_context *context, uint3
 static inline bool tables_has_command_of_any_name(const struct tables_context *context,
                                                   const struct tare_recorded_command *command)
 {
+	if (context->all_but_names) // the most usual view
+		return true;
 	int64_t time = tare_command_timed(command) ? command->start_ns : command->enter_ns;
 	return tables_in_time(context, time) &&
 	       context->device_in[tables_device(context, command)] &&
@@ -168,6 +182,8 @@ static inline bool tables_has_command(const struct tables_context *context,
                                       const struct tare_recorded_command *command)
 {
 	size_t kernels = context->recording->kernel_count;
+	if (context->all)
+		return true;
 	if (command->kind == TARE_KIND_KERNEL &&
 	    !context->kernel_in[command->object < kernels ? command->object : kernels])
 		return false;
@@ -184,6 +200,8 @@ struct tables_busy {
 };
 // Of all kernels there are, or with `of_view` of those of the view (under any name).
 int tables_busy_open(const struct tables_context *context, bool of_view, struct tables_busy *busy);
+// Those of the view, of which only totals are asked.
+int tables_busy_totals(const struct tables_context *context, struct tables_busy *busy);
 void tables_busy_close(struct tables_busy *busy);
 // How long kernels of the device had run before a time, and altogether.
 int64_t tables_busy_before(const struct tables_busy *busy, uint32_t device, int64_t time_ns);

@@ -103,7 +103,24 @@ int tables_busy_open(const struct tables_context *context, bool of_view, struct 
 			tare_busy_free(&of[i].busy);
 	}
 	free(of);
+	for (size_t i = 0; i < devices && context->all_but_names && !code; i++)
+		context->kernel_ns[i] = tare_busy_total(&busy->of[i]);
 	return code;
+}
+
+int tables_busy_totals(const struct tables_context *context, struct tables_busy *busy)
+{
+	size_t devices = context->recording->device_count + 1;
+	if (context->kernel_ns[0] < 0) {
+		int code = tables_busy_open(context, true, busy);
+		for (size_t i = 0; code == 0 && i < devices; i++)
+			tare_busy_shrink(&busy->of[i]);
+		return code;
+	}
+	*busy = (struct tables_busy){ .of = calloc(devices, sizeof *busy->of), .devices = devices };
+	for (size_t i = 0; i < devices && busy->of; i++)
+		busy->of[i].before_ns = context->kernel_ns[i];
+	return busy->of ? 0 : -ENOMEM;
 }
 
 void tables_busy_close(struct tables_busy *busy)

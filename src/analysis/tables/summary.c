@@ -182,9 +182,11 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 	const struct tare_view *view = context->view;
 	struct sums sums = { .work_from_ns = TARE_NO_TIME, .work_to_ns = TARE_NO_TIME };
 	summary->working_from_ns = summary->working_to_ns = TARE_NO_TIME;
-	for (size_t i = 0; i < recording->command_count; i++)
-		if (tables_has_command_of_any_name(context, TARE_COMMAND(recording, i)))
-			sum_command(recording, TARE_COMMAND(recording, i), &sums, pace, summary);
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
+		if (tables_has_command_of_any_name(context, command))
+			sum_command(recording, command, &sums, pace, summary);
+	}
 	summary->launch_ns = sums.call_ns;
 	summary->mean_launch_ns = sums.calls > 0 ? (double)sums.call_ns / (double)sums.calls : NAN;
 	pace->kernels = sums.runs[1] > 0;

@@ -83,6 +83,16 @@ static void find_members(struct tables_context *context)
 	}
 }
 
+// The view of all of the run asks nothing of a command.
+static void find_all(struct tables_context *context)
+{
+	const struct tare_view *view = context->view;
+	context->all_but_names = view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX &&
+	                         context->span_count == 1 && context->spans->from_ns == INT64_MIN &&
+	                         context->spans->to_ns == INT64_MAX;
+	context->all = context->all_but_names && !view->kernel;
+}
+
 // Copies the parts of the view.
 static int open_spans(struct tables_context *context)
 {
@@ -122,6 +132,7 @@ int tables_context_open(const struct tare_recording *recording, const struct tar
 		.process_in = malloc((recording->process_count + 1) * sizeof(bool)),
 		.device_in = malloc((recording->device_count + 1) * sizeof(bool)),
 		.kernel_in = malloc((recording->kernel_count + 1) * sizeof(bool)),
+		.kernel_ns = malloc((recording->device_count + 1) * sizeof(int64_t)),
 		.device_of = malloc((recording->queue_count + 1) * sizeof(uint32_t)),
 		.name_of =
 		    number_equals(recording->kernels, recording->kernel_count, compare_names),
@@ -129,11 +140,17 @@ int tables_context_open(const struct tare_recording *recording, const struct tar
 		    number_equals(recording->shapes, recording->shape_count, compare_shapes),
 	};
 	if (!context->process_in || !context->device_in || !context->kernel_in ||
-	    !context->device_of || !context->name_of || !context->shape_of)
+	    !context->device_of || !context->name_of || !context->shape_of || !context->kernel_ns)
 		return -ENOMEM;
+	for (size_t i = 0; i <= recording->device_count; i++)
+		context->kernel_ns[i] = -1;
 	find_members(context);
 	int code = tables_find_twice(recording, &context->twice);
-	return code ? code : open_spans(context);
+	if (code == 0)
+		code = open_spans(context);
+	if (code == 0)
+		find_all(context);
+	return code;
 }
 
 void tables_context_close(struct tables_context *context)
@@ -143,6 +160,7 @@ void tables_context_close(struct tables_context *context)
 	free(context->process_in);
 	free(context->device_in);
 	free(context->kernel_in);
+	free(context->kernel_ns);
 	free(context->device_of);
 	free(context->name_of);
 	free(context->shape_of);

@@ -34,6 +34,8 @@ struct gathering {
 	uint32_t *order; // cells of a task together, longest first
 	size_t task_room, cell_room;
 	struct tables_span *spans; // in the order of the cells
+	// Of what commands have in common, so that each is looked for once; TARE_ID_ABSENT: not yet
+	uint32_t *cell_of_like;
 };
 
 static uint32_t name_of(const struct tables_context *context,
@@ -91,8 +93,8 @@ static int find_task(struct gathering *g, const struct tare_recorded_command *co
 	return 0;
 }
 
-static int find_cell(struct gathering *g, const struct tare_recorded_command *command,
-                     uint32_t *cell)
+static int look_for_cell(struct gathering *g, const struct tare_recorded_command *command,
+                         uint32_t *cell)
 {
 	uint32_t task;
 	uint32_t shape = shape_of(g->context, command);
@@ -108,6 +110,20 @@ static int find_cell(struct gathering *g, const struct tare_recorded_command *co
 		return -ENOMEM;
 	*room = (struct cell){ .task = task, .shape = shape };
 	return 0;
+}
+
+static int find_cell(struct gathering *g, size_t index, const struct tare_recorded_command *command,
+                     uint32_t *cell)
+{
+	uint32_t like = tare_command_like_of(&g->context->recording->commands, index);
+	if (like == TARE_PACKED_WHOLE)
+		return look_for_cell(g, command, cell);
+	*cell = g->cell_of_like[like];
+	if (*cell != TARE_ID_ABSENT)
+		return 0;
+	int code = look_for_cell(g, command, cell);
+	g->cell_of_like[like] = *cell;
+	return code;
 }
 
 static bool is_listed(const struct gathering *g, size_t index,
@@ -127,7 +143,7 @@ static int count_cells(struct gathering *g)
 		uint32_t cell;
 		if (!is_listed(g, i, command))
 			continue;
-		if (find_cell(g, command, &cell) != 0)
+		if (find_cell(g, i, command, &cell) != 0)
 			return -ENOMEM;
 		at = &g->cell[cell];
 		at->instances++;
@@ -184,7 +200,7 @@ static int place_cells(struct gathering *g)
 		uint32_t cell;
 		if (!is_listed(g, i, command) || !tables_timed(command, &span))
 			continue;
-		if (find_cell(g, command, &cell) != 0)
+		if (find_cell(g, i, command, &cell) != 0)
 			return -ENOMEM;
 		g->spans[g->cell[cell].next++] = span;
 	}
@@ -327,10 +343,14 @@ int tables_tasks(const struct tables_context *context, struct tare_tables *table
 {
 	struct gathering g = { .context = context };
 	struct tables_busy busy = { 0 };
+	size_t likes = context->recording->commands.like_count;
 	// First, and with its own memory for a while: what is kept of it is one number a device.
-	int code = tables_busy_open(context, true, &busy);
-	for (size_t i = 0; code == 0 && i < busy.devices; i++)
-		tare_busy_shrink(&busy.of[i]);
+	int code = tables_busy_totals(context, &busy);
+	g.cell_of_like = malloc((likes + 1) * sizeof *g.cell_of_like);
+	if (!g.cell_of_like)
+		code = -ENOMEM;
+	else
+		memset(g.cell_of_like, 0xff, (likes + 1) * sizeof *g.cell_of_like);
 	if (code == 0)
 		code = count_cells(&g);
 	if (code == 0)
@@ -347,5 +367,6 @@ int tables_tasks(const struct tables_context *context, struct tare_tables *table
 	free(g.cell);
 	free(g.order);
 	free(g.spans);
+	free(g.cell_of_like);
 	return code;
 }

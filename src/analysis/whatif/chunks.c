@@ -52,6 +52,8 @@ static int add_command(struct whatif_chunks *chunks, struct queue_state *queue,
 	int code = 0;
 	if (queue->open && (stage < queue->stage || (double)pause_ns > chunks->pause_ns))
 		code = close_chunk(chunks, queue);
+	else if (queue->open && pause_ns > chunks->longest_ns)
+		chunks->longest_ns = pause_ns;
 	if (code)
 		return code;
 	if (!queue->open)
@@ -77,8 +79,8 @@ static int compare_chunks(const void *a, const void *b)
 	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
 }
 
-static bool is_of_chunk(const struct whatif_scope *scope,
-                        const struct tare_recorded_command *command)
+static inline bool is_of_chunk(const struct whatif_scope *scope,
+                               const struct tare_recorded_command *command)
 {
 	return tare_command_device(scope->recording, command) == scope->device &&
 	       tare_command_timed(command) && tare_command_effect(command) != TARE_EFFECT_NONE &&
@@ -160,5 +162,6 @@ int whatif_chunks_find(const struct whatif_scope *scope, struct whatif_chunks *c
 	if (code || !(median_ns > 0))
 		return code;
 	chunks->pause_ns = (double)PAUSE_CHUNKS * median_ns;
-	return gather(scope, chunks);
+	// No chunk has such a pause in it, mostly.
+	return (double)chunks->longest_ns > chunks->pause_ns ? gather(scope, chunks) : 0;
 }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Kinds are stages. Commands apart are counted only where nothing else explains the wait.
 enum {
@@ -94,9 +95,14 @@ static int64_t residual_of(const struct whatif_scope *scope)
 
 // ---- together
 
-static bool ran_together(const struct tare_busy *a, struct tare_busy *b, int64_t error_ns)
+static bool ran_together(struct tare_busy *a, struct tare_busy *b, int64_t error_ns)
 {
 	int64_t both_ns = 0;
+	if (a->count > b->count) { // the fewer questions
+		struct tare_busy *fewer = b;
+		b = a;
+		a = fewer;
+	}
 	int64_t a_ns = tare_busy_total(a), b_ns = tare_busy_total(b);
 	int64_t shorter_ns = a_ns < b_ns ? a_ns : b_ns;
 	for (struct tare_busy_walk walk = { 0 }; tare_busy_next(a, &walk);)
@@ -130,11 +136,35 @@ struct evidence {
 	uint64_t apart[TARE_STAGE_COUNT][TARE_STAGE_COUNT];
 };
 
+// When the last command of each kind ended, of those that began before the one that is looked at:
+// going by their starts, one of a kind ran after a time if its last end is after it.
+struct ends {
+	int64_t before_ns[TARE_STAGE_COUNT];
+	// with those that begin together with it
+	int64_t to_ns[TARE_STAGE_COUNT];
+	int64_t start_ns; // of these
+};
+
+static void go_to(struct ends *ends, int64_t start_ns)
+{
+	if (start_ns == ends->start_ns)
+		return;
+	memcpy(ends->before_ns, ends->to_ns, sizeof ends->to_ns);
+	ends->start_ns = start_ns;
+}
+
+static void note_end(struct ends *ends, const struct tare_recorded_command *command)
+{
+	int kind = kind_of(command);
+	if (kind >= 0 && command->end_ns > command->start_ns && command->end_ns > ends->to_ns[kind])
+		ends->to_ns[kind] = command->end_ns;
+}
+
 // Counts the commands that were ready, started only when the other kind had ended, and had nothing
 // else before them that they could have waited for.
 static void count_apart(const struct whatif_scope *scope, struct tare_busy *kinds,
-                        const int64_t *queue_end_ns, const struct tare_recorded_command *command,
-                        struct evidence *evidence)
+                        const struct ends *ends, const int64_t *queue_end_ns,
+                        const struct tare_recorded_command *command, struct evidence *evidence)
 {
 	int kind = kind_of(command), other = -1;
 	int64_t ready_ns = free_since(scope->recording, command, queue_end_ns[command->queue]);
@@ -145,8 +175,7 @@ static void count_apart(const struct whatif_scope *scope, struct tare_busy *kind
 	if (kind < 0 || ready_ns >= command->start_ns)
 		return;
 	for (int i = 0; i < TARE_STAGE_COUNT; i++) {
-		if ((i != kind && evidence->together[kind][i]) ||
-		    ran_within(&kinds[i], ready_ns, command->start_ns) == 0)
+		if ((i != kind && evidence->together[kind][i]) || ends->before_ns[i] <= ready_ns)
 			continue;
 		if (i == kind || other >= 0)
 			return;
@@ -166,14 +195,19 @@ static int find_apart(const struct whatif_scope *scope, struct tare_busy *kinds,
 {
 	const struct tare_recording *recording = scope->recording;
 	int64_t *queue_end_ns = calloc(recording->queue_count + 1, sizeof *queue_end_ns);
+	struct ends ends = { .start_ns = INT64_MIN };
 	if (!queue_end_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->queue_count; i++)
 		queue_end_ns[i] = INT64_MIN;
+	for (int i = 0; i < TARE_STAGE_COUNT; i++)
+		ends.before_ns[i] = ends.to_ns[i] = INT64_MIN;
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *command =
 		    TARE_COMMAND(recording, scope->order[i]);
-		count_apart(scope, kinds, queue_end_ns, command, evidence);
+		go_to(&ends, command->start_ns);
+		count_apart(scope, kinds, &ends, queue_end_ns, command, evidence);
+		note_end(&ends, command);
 		if (command->end_ns > queue_end_ns[command->queue])
 			queue_end_ns[command->queue] = command->end_ns;
 	}
@@ -254,9 +288,9 @@ int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *
 	int64_t error_ns = 2 * residual_of(scope);
 	int code = gather(scope, &gathered);
 	for (int a = 0; !code && a < TARE_STAGE_COUNT; a++)
-		for (int b = 0; b < TARE_STAGE_COUNT; b++)
-			evidence.together[a][b] =
-			    a != b && ran_together(&kinds[a], &kinds[b], error_ns);
+		for (int b = 0; b < a; b++)
+			evidence.together[a][b] = evidence.together[b][a] =
+			    ran_together(&kinds[a], &kinds[b], error_ns);
 	if (!code)
 		code = find_apart(scope, kinds, &evidence);
 	if (!code) {

@@ -17,7 +17,8 @@ struct whatif_chunk {
 struct whatif_chunks {
 	struct whatif_chunk *at; // by from_ns
 	size_t count, room;
-	double pause_ns; // a longer pause ends a part
+	double pause_ns;    // a longer pause ends a part
+	int64_t longest_ns; // pause within a chunk; at least 0
 };
 
 // The device's commands of the view, by start.

@@ -139,8 +139,9 @@ static int find_thread(const struct evaluation *evaluation, const struct waits *
 	if (!counts)
 		return -ENOMEM;
 	for (size_t i = 0; i < evaluation->gap_count; i++)
-		if (is_drain(evaluation, &evaluation->gaps[i], waits))
-			counts[TARE_COMMAND(recording, evaluation->gaps[i].command)->thread]++;
+		if (is_drain(evaluation, FINDING_GAP(evaluation, i), waits))
+			counts[TARE_COMMAND(recording, FINDING_GAP(evaluation, i)->command)
+			           ->thread]++;
 	*thread = 0;
 	for (uint32_t i = 1; i < recording->thread_count; i++)
 		if (counts[i] > counts[*thread])
@@ -152,7 +153,7 @@ static void add_drains(struct evaluation *evaluation, const struct waits *waits,
                        struct drains *sums, struct finding_draft *draft)
 {
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		struct ledger_working_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		if (!is_drain(evaluation, gap, waits) ||
 		    TARE_COMMAND(evaluation->recording, gap->command)->thread != sums->thread)
 			continue;
@@ -165,7 +166,7 @@ static void add_drains(struct evaluation *evaluation, const struct waits *waits,
 		sums->idle_ns += (double)(gap->to_ns - gap->from_ns);
 		sums->woken_ns +=
 		    fmax(0, woken_ns - (double)evaluation_residual_ns(evaluation, TARE_NO_INDEX));
-		gap->drained = true;
+		evaluation->working->gaps.at[i].drained = true;
 		finding_claim(draft, gap->from_ns, gap->to_ns);
 		if (wait->call != TARE_NO_INDEX)
 			finding_saw_call(draft, wait->call, gap->from_ns, gap->to_ns,
@@ -188,8 +189,8 @@ static void measure(const struct evaluation *evaluation, struct drains *sums)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	for (size_t i = 0; i < evaluation->gap_count; i++)
-		sums->gaps_ns +=
-		    within(sums, evaluation->gaps[i].from_ns, evaluation->gaps[i].to_ns);
+		sums->gaps_ns += within(sums, FINDING_GAP(evaluation, i)->from_ns,
+		                        FINDING_GAP(evaluation, i)->to_ns);
 	for (size_t i = 0; i < recording->call_count; i++)
 		if (recording->calls[i].thread == sums->thread &&
 		    is_wait(evaluation, &recording->calls[i]))
@@ -213,9 +214,9 @@ static int find_function(const struct evaluation *evaluation, const struct waits
 	if (!counts)
 		return -ENOMEM;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		if (!evaluation->gaps[i].drained)
+		if (!FINDING_GAP(evaluation, i)->drained)
 			continue;
-		uint32_t call = wait_before(waits, evaluation->gaps[i].command)->call;
+		uint32_t call = wait_before(waits, FINDING_GAP(evaluation, i)->command)->call;
 		uint32_t function =
 		    call < recording->call_count ? recording->calls[call].function : TARE_NO_INDEX;
 		size_t at =
@@ -283,7 +284,7 @@ static int evaluate_drains(struct evaluation *evaluation, const struct waits *wa
 	                     DRAIN_SHARE)) {
 		finding_drop(&draft);
 		for (size_t i = 0; i < evaluation->gap_count; i++)
-			evaluation->gaps[i].drained = false;
+			evaluation->working->gaps.at[i].drained = false;
 		return code;
 	}
 	describe(evaluation, &sums, host_ns, device_ns, &draft);

@@ -40,14 +40,15 @@ static bool has_slow_gap(const struct evaluation *evaluation,
 	size_t low = 0, high = evaluation->gap_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (evaluation->gaps[middle].to_ns < command->start_ns)
+		if (FINDING_GAP(evaluation, middle)->to_ns < command->start_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low < evaluation->gap_count &&
-	       evaluation_first_use_ns(evaluation, &evaluation->gaps[low]) >= FINDING_LEAST_NS &&
-	       evaluation->gaps[low].to_ns == command->start_ns;
+	       evaluation_first_use_ns(evaluation, FINDING_GAP(evaluation, low)) >=
+	           FINDING_LEAST_NS &&
+	       FINDING_GAP(evaluation, low)->to_ns == command->start_ns;
 }
 
 static void add_slow_runs(struct evaluation *evaluation, struct finding_draft *draft,
@@ -79,7 +80,9 @@ static void add_slow_gaps(struct evaluation *evaluation, struct finding_draft *d
                           struct first_uses *sums)
 {
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		if (!evaluation->working->gaps.at[i].first_launch)
+			continue;
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		int64_t first_ns = evaluation_first_use_ns(evaluation, gap);
 		if (first_ns < FINDING_LEAST_NS)
 			continue;

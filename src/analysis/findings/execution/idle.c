@@ -57,9 +57,9 @@ static int64_t find_first_kernel(const struct evaluation *evaluation)
 // The device's work behind a gap, up to the next one: all but idle gaps.
 static double work_behind(const struct evaluation *evaluation, size_t gap)
 {
-	int64_t to_ns =
-	    gap + 1 < evaluation->gap_count ? evaluation->gaps[gap + 1].from_ns : evaluation->to_ns;
-	return (double)(to_ns - evaluation->gaps[gap].to_ns);
+	int64_t to_ns = gap + 1 < evaluation->gap_count ? FINDING_GAP(evaluation, gap + 1)->from_ns
+	                                                : evaluation->to_ns;
+	return (double)(to_ns - FINDING_GAP(evaluation, gap)->to_ns);
 }
 
 static void close_part(struct beside *beside)
@@ -139,8 +139,9 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 	double longest_ns = 0, idle_ns;
 	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(evaluation) : 0;
 	finding_begin(evaluation, &draft, idle->id);
-	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+	size_t count = evaluation_has_part(evaluation, idle->category) ? evaluation->gap_count : 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_part_ns(evaluation, gap, idle->category),
 		       low_ns = sum.low_ns;
 		if (i > 0)

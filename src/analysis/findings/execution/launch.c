@@ -88,11 +88,10 @@ static uint32_t previous_of(const struct evaluation *evaluation, uint32_t index)
 }
 
 // Whether the thread enqueued nothing between the command that ends the gap and another of the
-// task.
+// task. `before`: previous_of that command.
 static bool is_turn(const struct evaluation *evaluation, const struct tare_task *task,
-                    const struct ledger_working_gap *gap)
+                    uint32_t before)
 {
-	uint32_t before = previous_of(evaluation, gap->command);
 	return before != TARE_NO_INDEX &&
 	       finding_is_of_task(evaluation, task, TARE_COMMAND(evaluation->recording, before));
 }
@@ -101,17 +100,17 @@ static bool is_turn(const struct evaluation *evaluation, const struct tare_task 
 // between the calls than in the call. All of the gap is the loop's then, wherever in it the clocks'
 // error may put the calls.
 static bool is_launch_loop(const struct evaluation *evaluation, const struct tare_task *task,
-                           const struct ledger_working_gap *gap)
+                           const struct ledger_working_gap *gap, uint32_t before)
 {
+	if (!is_turn(evaluation, task, before))
+		return false;
 	const struct tare_recorded_command *command =
 	    TARE_COMMAND(evaluation->recording, gap->command);
-	uint32_t before = previous_of(evaluation, gap->command);
 	double known_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
 	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_HELD) +
 	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH) +
 	                  evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
-	return is_turn(evaluation, task, gap) &&
-	       command->enter_ns - TARE_COMMAND(evaluation->recording, before)->exit_ns <=
+	return command->enter_ns - TARE_COMMAND(evaluation->recording, before)->exit_ns <=
 	           command->exit_ns - command->enter_ns &&
 	       known_ns >= (double)(gap->to_ns - gap->from_ns - 1) &&
 	       evaluation_edges(evaluation, 1) == 1;
@@ -142,10 +141,11 @@ static void sum_launch(struct evaluation *evaluation, const struct ledger_workin
 {
 	struct launches *sums = &of->sums;
 	double cost_ns = (double)(gap->to_ns - gap->from_ns);
-	bool turn = is_turn(evaluation, of->task, gap);
+	uint32_t before = previous_of(evaluation, gap->command);
+	bool turn = is_turn(evaluation, of->task, before);
 	const struct tare_launch_costs *costs = finding_launch_costs(evaluation, of->task->device);
 	sums->turns += turn;
-	if (turn && is_launch_loop(evaluation, of->task, gap)) {
+	if (turn && is_launch_loop(evaluation, of->task, gap, before)) {
 		sums->quick_turns++;
 		sums->loop_ns += cost_ns;
 	} else {
@@ -166,7 +166,7 @@ static void sum_launches(struct evaluation *evaluation, struct short_tasks *task
 {
 	const struct tare_recording *recording = evaluation->recording;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		// Waits come first: without them the host issues ahead of the device.
 		if (gap->drained || gap->first_launch || gap->command >= recording->command_count)
 			continue;
@@ -355,11 +355,14 @@ static void mark_told(struct evaluation *evaluation, size_t row, const struct la
 	                 sums->turn_host_ns < launched_ns(sums) + sums->empty_ns / 2;
 	evaluation->small_task[row] = sums->lanes > 0;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		struct ledger_working_gap *gap = &evaluation->gaps[i];
-		if (gap->command < recording->command_count && !gap->first_launch &&
-		    finding_is_of_task(evaluation, task, TARE_COMMAND(recording, gap->command)))
-			gap->looped = is_launch_loop(evaluation, task, gap) ||
-			              (all_turns && is_turn(evaluation, task, gap));
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
+		if (gap->command >= recording->command_count || gap->first_launch ||
+		    !finding_is_of_task(evaluation, task, TARE_COMMAND(recording, gap->command)))
+			continue;
+		uint32_t before = previous_of(evaluation, gap->command);
+		evaluation->working->gaps.at[i].looped =
+		    is_launch_loop(evaluation, task, gap, before) ||
+		    (all_turns && is_turn(evaluation, task, before));
 	}
 }
 

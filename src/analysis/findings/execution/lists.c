@@ -157,7 +157,7 @@ static void measure_appends(struct rebuilt *r, struct gap_sum *sum, double *all_
 	for (size_t i = 0; i < count; i++)
 		*all_ns += (double)(r->spans[i].to_ns - r->spans[i].from_ns);
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_within_gap(gap, r->spans, count, &first);
 		if (part_ns > 0)
 			evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, sum);
@@ -301,7 +301,7 @@ int finding_synchronous_launches(struct evaluation *evaluation, struct tare_erro
 		return 0;
 	finding_begin(evaluation, &draft, "synchronous-launches");
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		if (gap->command < recording->command_count &&
 		    waits(evaluation, previous[gap->command]))
 			add_waiting(evaluation, gap,

@@ -320,9 +320,12 @@ static double idle_ns(const struct evaluation *evaluation, enum tare_ledger_cate
                       const struct evaluation_kernels *row)
 {
 	double sum_ns = 0;
+	if (!evaluation_has_part(evaluation, category))
+		return 0;
 	for (size_t i = 0; i < evaluation->gap_count; i++)
-		if (evaluation->gaps[i].from_ns >= row->first_ns)
-			sum_ns += evaluation_part_ns(evaluation, &evaluation->gaps[i], category);
+		if (FINDING_GAP(evaluation, i)->from_ns >= row->first_ns)
+			sum_ns +=
+			    evaluation_part_ns(evaluation, FINDING_GAP(evaluation, i), category);
 	return sum_ns;
 }
 
@@ -455,7 +458,7 @@ static int sum_built(struct evaluation *evaluation, const struct evaluation_kern
 		return code;
 	built->idle_ns = idle_ns(evaluation, TARE_LEDGER_BUILD, row);
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		int64_t first_ns = evaluation_first_use_ns(evaluation, gap);
 		if (first_ns < FINDING_LEAST_NS || !is_of_built(evaluation, programs, gap->command))
 			continue;

@@ -335,7 +335,9 @@ static int walk(struct repeats *r)
 	for (size_t i = 0; i < r->evaluation->order_count; i++) {
 		uint32_t at = r->evaluation->order[i];
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, at);
-		const struct tare_recorded_place *place = finding_place_of(recording, at);
+		// A kernel takes no place to be found.
+		const struct tare_recorded_place *place =
+		    tables_is_kernel(command) ? NULL : finding_place_of(recording, at);
 		int code = 0;
 		r->step++;
 		if (place && is_followed(r, command))

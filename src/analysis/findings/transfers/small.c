@@ -46,7 +46,7 @@ static int sum_idle(struct evaluation *evaluation, uint8_t kind, uint32_t device
 		return -ENOMEM;
 	size_t count = find_calls(evaluation, kind, device, calls);
 	for (size_t i = 0; i < evaluation->gap_count && count > 0; i++) {
-		const struct ledger_working_gap *gap = &evaluation->gaps[i];
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_within_gap(gap, calls, count, &first), behind_ns = 0;
 		const struct tare_recorded_command *c =
 		    gap->command < evaluation->recording->command_count

@@ -2,6 +2,7 @@
 // Managed memory: what the driver moved by itself is a command that nobody enqueued; faults are
 // counted.
 #include "analysis/recording/internal.h"
+#include "analysis/recording/intervals.h"
 
 static int add_move(struct loading *l, const struct tare_trace_pages *p, uint32_t queue,
                     const struct load_track *track)
@@ -98,9 +99,9 @@ void loading_finish_pages(struct loading *l)
 	struct tare_recording *r = l->recording;
 
 	for (size_t i = l->first_command; i < r->command_count; i++) {
-		struct tare_recorded_command c = *TARE_COMMAND(r, i);
-		if (c.part != TARE_RUN || c.execution != TARE_OF_DRIVER)
+		if (!tare_command_is_drivers(TARE_COMMAND(r, i)))
 			continue;
+		struct tare_recorded_command c = *TARE_COMMAND(r, i);
 		if (c.start_ns != TARE_NO_TIME)
 			c.exit_ns = c.start_ns;
 		c.enter_ns = c.exit_ns;
