@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/core/table_json.h"
 
-#if TARE_HAVE_JSON
+#include <errno.h>
 
+#if TARE_HAVE_JSON
 #include <inttypes.h>
 
 enum { MOST_GROUPS = 8 };
@@ -110,6 +111,70 @@ json_t *tare_table_json(struct tare_json *json, const struct tare_table *table, 
 	return list;
 }
 
+// ---- parts
+
+// What a column's own writer of cells says, where that alone knows it.
+static json_t *told(const struct tare_column *column, const void *source, const void *row)
+{
+	char text[RUN_TEXT] = "";
+	const struct tare_cell_text cell = { source, row, NAN, text, sizeof text };
+
+	return column->cell && column->cell(&cell) ? tare_json_text(text) : json_null();
+}
+
+static const char *mark_of(const struct tare_cell_value *value)
+{
+	if (value->is == TARE_IS_ABSENT)
+		return tare_cell_absence_name(value->why);
+	return value->unsure ? "not_converged" : NULL;
+}
+
+// The value of a column; one of several goes into their object, and is marked by both names.
+static void put_shown(struct tare_json *json, json_t *whole, json_t *marks,
+                      const struct tare_table_shown *shown, const struct tare_shown_column *one,
+                      const void *row)
+{
+	const struct tare_column *column = one->column;
+	struct tare_cell_value value = tare_column_value_at(column, shown->source, row, one->at);
+	const char *key = column->id, *mark = mark_of(&value);
+	char title[64], both[128];
+	json_t *object = whole;
+
+	if (column->times) {
+		object = one->at ? json_object_get(whole, column->id) : json_object();
+		if (one->at == 0)
+			tare_json_put(json, whole, column->id, object);
+		key = column->title_at(shown->source, one->at, title);
+	}
+	tare_json_put(json, object, key,
+	              value.is == TARE_IS_NESTED ? told(column, shown->source, row)
+	                                         : cell(json, column->shown, &value));
+	snprintf(both, sizeof both, "%s%s%s", column->id, column->times ? "/" : "",
+	         column->times ? key : "");
+	if (mark)
+		tare_json_put(json, marks, both, tare_json_text(mark));
+}
+
+json_t *tare_table_shown_json(struct tare_json *json, const struct tare_table_shown *shown)
+{
+	json_t *object = json_object(), *rows = json_array();
+
+	for (size_t r = 0; r < shown->row_count; r++) {
+		json_t *row = json_object(), *marks = json_object();
+		for (size_t c = 0; c < shown->column_count; c++)
+			put_shown(json, row, marks, shown, &shown->columns[c], shown->rows[r]);
+		if (json_object_size(marks))
+			tare_json_put(json, row, "marks", json_incref(marks));
+		json_decref(marks);
+		tare_json_push(json, rows, row);
+	}
+	tare_json_put(json, object, "id", tare_json_text(shown->table->id));
+	tare_json_put(json, object, "title", tare_json_text(shown->table->title));
+	tare_json_put(json, object, "subject", tare_json_text(shown->part->title));
+	tare_json_put(json, object, "rows", rows);
+	return object;
+}
+
 // ---- declarations
 
 // The keys that lead to what is in a group, the outermost first.
@@ -143,7 +208,8 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 	tare_json_put(json, object, "path", path);
 	tare_json_put(json, object, "title", tare_json_text(column->title));
 	tare_json_put(json, object, "shown", tare_json_text(tare_shown_name(column->shown)));
-	tare_json_put(json, object, "unit", tare_json_text(tare_shown_unit(column->shown)));
+	tare_json_put(json, object, "unit", tare_json_text(tare_column_unit(column)));
+	tare_json_put(json, object, "unit_name", tare_json_text(column->unit_name));
 	tare_json_put(json, object, "doc", tare_json_text(column->doc));
 	tare_json_put(json, object, "may_be_absent",
 	              json_boolean(column->flags & TARE_MAY_BE_ABSENT));
@@ -151,12 +217,13 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 	tare_json_put(json, object, "if_devices", json_boolean(column->flags & TARE_IF_DEVICES));
 	tare_json_put(json, object, "on_page", json_boolean(column->on & TARE_ON_PAGE));
 	tare_json_put(json, object, "on_text", json_boolean(column->on & ~(unsigned)TARE_ON_PAGE));
+	tare_json_put(json, object, "several", json_boolean(column->times != NULL));
 	if (column->nested_on)
 		tare_json_put(json, object, "rows", nested_columns(json, table, column->nested_on));
 	return object;
 }
 
-json_t *tare_table_declaration(struct tare_json *json, const struct tare_table *table)
+static json_t *declaration(struct tare_json *json, const struct tare_table *table)
 {
 	json_t *object = json_object(), *columns = json_array(), *groups = json_object();
 
@@ -176,4 +243,23 @@ json_t *tare_table_declaration(struct tare_json *json, const struct tare_table *
 	return object;
 }
 
+int tare_table_declarations(const struct tare_table *const *tables, FILE *file)
+{
+	struct tare_json json = { false };
+	json_t *list = json_array();
+	int status;
+
+	for (; *tables; tables++)
+		tare_json_push(&json, list, declaration(&json, *tables));
+	status = !list || json.failed ? -ENOMEM : tare_json_layout(list, file);
+	json_decref(list);
+	return status;
+}
+
+#else
+int tare_table_declarations(const struct tare_table *const *tables, FILE *file)
+{
+	(void)tables, (void)file;
+	return -ENOSYS;
+}
 #endif
