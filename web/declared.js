@@ -54,7 +54,7 @@ const NO_FIGURE = { not_measured: 'n/a', wrong_data: 'WRONG DATA' };
 
 // A column of a table of a result, or where it is there several times one for each of its titles.
 // A row's marks say which figures are missing or unsure.
-function resultColumns(column, rows) {
+function resultColumns(column, { titles, rows }) {
 	const one = (title, path, name) => {
 		const { value, show, numeric } = declaredColumn({ ...column, title, path });
 		const mark = (row) => (row.marks || {})[name];
@@ -64,13 +64,13 @@ function resultColumns(column, rows) {
 	};
 	if (!(column.id in rows[0]))
 		return [];
-	return column.several ? Object.keys(rows[0][column.id]).map((title) => one(title, [column.id, title], `${column.id}/${title}`)) :
+	return column.several ? titles[column.id].map((title, at) => one(title, [column.id, at], `${column.id}/${title}`)) :
 		[one(column.title, column.path, column.id)];
 }
 
 // A table of a result's document; what the part is about is the title of its first column.
 function resultTable(table, declaration) {
-	const [first, ...others] = declaration.columns.flatMap((column) => resultColumns(column, table.rows));
+	const [first, ...others] = declaration.columns.flatMap((column) => resultColumns(column, table));
 	return sortableTable([table.title, table.subject].filter(Boolean).join(': '),
 		[{ ...first, title: table.subject || first.title, header: true, numeric: false }, ...others], table.rows, { class: 'wide' });
 }

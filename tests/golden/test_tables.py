@@ -189,7 +189,8 @@ def test_a_results_tables_are_those_of_its_text(path):
             assert table["rows"] and row.keys() - columns.keys() <= {"marks", "max"}
             for name, mark in row.get("marks", {}).items():
                 key, _, title = name.partition("/")
-                value = row[key][title] if title else row[key]
+                value = row[key][table["titles"][key].index(title)] if title else row[key]
                 assert (mark == "not_converged") == (value is not None), (table["id"], name)
+            assert all(len(row[key]) == len(titles) for key, titles in table["titles"].items())
             first = next(iter(row.values()))
             assert isinstance(first, (int, float)) or first in text, (table["id"], first)

@@ -129,30 +129,47 @@ static const char *mark_of(const struct tare_cell_value *value)
 	return value->unsure ? "not_converged" : NULL;
 }
 
-// The value of a column; one of several goes into their object, and is marked by both names.
+// The value of a column; those of one that is there several times are a list.
 static void put_shown(struct tare_json *json, json_t *whole, json_t *marks,
                       const struct tare_table_shown *shown, const struct tare_shown_column *one,
                       const void *row)
 {
 	const struct tare_column *column = one->column;
 	struct tare_cell_value value = tare_column_value_at(column, shown->source, row, one->at);
-	const char *key = column->id, *mark = mark_of(&value);
+	json_t *told_or_value = value.is == TARE_IS_NESTED ? told(column, shown->source, row)
+	                                                   : cell(json, column->shown, &value);
+	const char *mark = mark_of(&value);
 	char title[64], both[128];
-	json_t *object = whole;
 
-	if (column->times) {
-		object = one->at ? json_object_get(whole, column->id) : json_object();
-		if (one->at == 0)
-			tare_json_put(json, whole, column->id, object);
-		key = column->title_at(shown->source, one->at, title);
-	}
-	tare_json_put(json, object, key,
-	              value.is == TARE_IS_NESTED ? told(column, shown->source, row)
-	                                         : cell(json, column->shown, &value));
+	if (column->times && one->at == 0)
+		tare_json_put(json, whole, column->id, json_array());
+	if (column->times)
+		tare_json_push(json, json_object_get(whole, column->id), told_or_value);
+	else
+		tare_json_put(json, whole, column->id, told_or_value);
 	snprintf(both, sizeof both, "%s%s%s", column->id, column->times ? "/" : "",
-	         column->times ? key : "");
+	         column->times ? column->title_at(shown->source, one->at, title) : "");
 	if (mark)
 		tare_json_put(json, marks, both, tare_json_text(mark));
+}
+
+// The titles of the columns that are there several times, in the order of their values.
+static json_t *titles(struct tare_json *json, const struct tare_table_shown *shown)
+{
+	json_t *object = json_object();
+	char title[64];
+
+	for (size_t c = 0; c < shown->column_count; c++) {
+		const struct tare_shown_column *one = &shown->columns[c];
+		if (!one->column->times)
+			continue;
+		if (one->at == 0)
+			tare_json_put(json, object, one->column->id, json_array());
+		tare_json_push(
+		    json, json_object_get(object, one->column->id),
+		    tare_json_text(one->column->title_at(shown->source, one->at, title)));
+	}
+	return object;
 }
 
 json_t *tare_table_shown_json(struct tare_json *json, const struct tare_table_shown *shown)
@@ -171,6 +188,7 @@ json_t *tare_table_shown_json(struct tare_json *json, const struct tare_table_sh
 	tare_json_put(json, object, "id", tare_json_text(shown->table->id));
 	tare_json_put(json, object, "title", tare_json_text(shown->table->title));
 	tare_json_put(json, object, "subject", tare_json_text(shown->part->title));
+	tare_json_put(json, object, "titles", titles(json, shown));
 	tare_json_put(json, object, "rows", rows);
 	return object;
 }

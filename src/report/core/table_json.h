@@ -17,7 +17,7 @@ json_t *tare_table_row_json(struct tare_json *json, const struct tare_table *tab
                             const void *source, const void *row, unsigned on);
 // A part of a table as it is shown: "id" and "title" of the table, "subject" (what the text calls
 // the first column, where that says what the part is about) and "rows". A column that is there
-// several times is an object by their titles. "marks" has what else is to be said of figures:
-// "not_converged", or why there is none.
+// several times is a list, whose "titles" the part has. "marks" of a row has what else is to be
+// said of figures: "not_converged", or why there is none.
 json_t *tare_table_shown_json(struct tare_json *json, const struct tare_table_shown *shown);
 #endif
