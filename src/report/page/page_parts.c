@@ -89,7 +89,8 @@ static void write_string(const char *text, FILE *file)
 {
 	fputc('"', file);
 	for (const char *at = text; *at; at++)
-		if ((unsigned char)*at < 0x20 || strchr("\"\\<>", *at))
+		if ((unsigned char)*at < 0x20 || *at == '"' || *at == '\\' || *at == '<' ||
+		    *at == '>')
 			fprintf(file, "\\u%04x", (unsigned)*at);
 		else
 			fputc(*at, file);
