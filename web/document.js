@@ -41,6 +41,7 @@ function readResult(raw, own, prefix) {
 		warnings: raw.warnings || [],
 		conclusions: raw.conclusions || [],
 		plots: raw.plots || [],
+		shown: raw.tables || [],
 		cells: (raw.cells || []).map(readCell),
 		parts: (raw.parts || []).map((part, i) => readResult(part, own, `part-${i + 1}-`)),
 		factRows: own.rows,

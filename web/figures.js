@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every figure in tables: by kind and group, and where two labels span a grid, as that grid.
+// The tables that the text shows, and every figure in lists by kind and group.
 'use strict';
 
-// Labels whose values become columns of a grid. Of a computed figure it is what was computed.
-const GRID_LABELS = ['part', 'stage'];
+// The page lists the figures one by one itself, with their samples.
+const LISTS = ['latency', 'bandwidth_cells'];
 
 function figuresSection(result) {
 	if ((result.listsDevices || result.parts.length) && !result.cells.length)
@@ -13,12 +13,17 @@ function figuresSection(result) {
 	const measured = result.cells.filter((cell) => cell.source !== 'model');
 	const models = result.cells.filter((cell) => cell.source === 'model');
 	const level = result.level + 1;
+	const lists = [tablesOf(measured).map(([title, cells]) => figureList(title, cells, level, cellTable)),
+		models.length ? [heading(level, 'Computed from the measured figures'),
+			tablesOf(models).map(([title, cells]) => figureList(title, cells, level + 1, modelTable))] : null];
+	const shown = result.shown.filter(({ id }) => !LISTS.includes(id));
+	const declaration = ({ id }) => result.tables.declared.find((table) => table.id === id);
 	return section(result, 'figures', 'Figures',
 		h('p', { class: 'note' }, 'Medians; ± is the wider half of the median\'s 95 % interval. ',
 			h('span', { class: 'tools' }, 'Click a header to sort, samples to see them in full.')),
-		tablesOf(measured).map(([title, cells]) => figureTables(title, cells, level, cellTable)),
-		models.length ? [heading(level, 'Computed from the measured figures'),
-			tablesOf(models).map(([title, cells]) => figureTables(title, cells, level + 1, modelTable))] : null);
+		shown.map((table) => [heading(level, [table.title, table.subject].filter(Boolean).join(': ')), resultTable(table, declaration(table))]),
+		shown.length ? [missingReasons(result.cells), h('details', { class: 'figures' },
+			h('summary', {}, `All ${result.cells.length} in full`), lists)] : lists);
 }
 
 // Cells that share a table: those of one quantity, apart by group where the groups have labels of
@@ -36,104 +41,13 @@ function tablesOf(cells) {
 	});
 }
 
-// A grid with the whole list folded below it, or the list.
-function figureTables(title, cells, level, table) {
+function figureList(title, cells, level, table) {
 	const shown = title.charAt(0).toUpperCase() + title.slice(1);
-	const grid = gridTable(shown, cells);
-	return [title ? heading(level, dataText(shown)) : null, grid ? [grid,
-		h('details', { class: 'figures' }, h('summary', {}, `All ${cells.length} in full`), table(shown, cells))] :
-		table(shown, cells)];
+	return [title ? heading(level, dataText(shown)) : null, table(shown, cells)];
 }
 
-// ---- grids
-
-// What a grid's columns stand for: the values of a label, or of what was computed the quantities of
-// one thing. Null when there is nothing of the kind.
-function gridColumn(cells) {
-	const label = (name) => (cell) => cell.labels[name];
-	const several = (pick) => cells.every((cell) => pick(cell) !== undefined) && new Set(cells.map(pick)).size > 1;
-	if (cells[0].source !== 'model') {
-		const found = GRID_LABELS.find((name) => several(label(name)));
-		return found ? { name: found, label: found, of: label(found), title: words } : null;
-	}
-	const things = new Set(cells.map((cell) => JSON.stringify(cell.labels)));
-	if (several((cell) => cell.quantity) && things.size > 1 && things.size <= cells.length / 1.5)
-		return { name: 'quantity', label: null, of: (cell) => cell.quantity, title: words };
-	return several(label('what')) ? { name: 'what', label: 'what', of: label('what'),
-		title: whatText } : null;
-}
-
-// Labels that few columns have (the level of a rate, the launches in a batch), or of which a column
-// has one value only (a share is the kernel's), make no rows; where a column has several figures for
-// one row it is split by them.
-function gridColumns(cells, across) {
-	const columns = groupBy(cells, across.of);
-	const distinct = (own, name) => new Set(own.map((cell) => cell.labels[name]).filter((value) => value !== undefined)).size;
-	const most = (test) => columns.filter(([, own]) => test(own)).length > columns.length / 2;
-	const names = rowLabels(cells).filter((name) => name !== across.label);
-	const rows = names.filter((name) => most((own) => distinct(own, name) > 0) &&
-		(distinct(cells, name) === 1 || most((own) => distinct(own, name) > 1)));
-	const rowOf = (cell) => JSON.stringify(rows.map((name) => cell.labels[name]));
-	const unique = (own) => new Set(own.map(rowOf)).size === own.length;
-	const split = columns.flatMap(([value, own]) => {
-		const more = unique(own) ? [] : names.filter((name) => !rows.includes(name) && distinct(own, name) > 1);
-		return groupBy(own, (cell) => [across.title(value), ...more.filter((name) => cell.labels[name] !== undefined)
-			.map((name) => labelText(name, cell.labels[name]))].join(', '));
-	});
-	return { rows, rowOf, columns: split };
-}
-
-// A row for each combination of the labels, a column for each value of the grid's. Null where it
-// would have a single row.
-function gridTable(title, cells) {
-	const across = gridColumn(cells);
-	if (!across)
-		return null;
-	const { rows: names, rowOf, columns } = gridColumns(cells, across);
-	const rows = groupBy(cells, rowOf).map(([, own]) => own);
-	if (rows.length < 2 || !names.length)
-		return null;
-	const figures = columns.map(([name, own]) => {
-		const unit = columnUnit(own);
-		const members = new Map(own.slice().reverse().map((cell) => [rowOf(cell), cell]));
-		const at = (row) => members.get(rowOf(row[0]));
-		return { title: name, unit: unit.unit, numeric: true, value: (row) => (at(row) ? unit.of(at(row)) : null),
-			show: (row) => gridFigure(at(row), unit) };
-	});
-	const table = sortableTable(`${title ? `${title}, ` : ''}by ${across.name}`,
-		[...labelColumns(cells, names, (row) => row[0]), ...figures], rows, { class: 'wide grid' });
-	return [table, gridReasons(cells)];
-}
-
-// One unit for a column, unless its figures are too far apart to be read in one, or have several.
-function columnUnit(cells) {
-	const [low, high] = extremes(cells.map((cell) => Math.abs(cell.median)).filter((value) => isKnown(value) && value > 0));
-	const same = new Set(cells.map((cell) => cell.unit)).size === 1;
-	const narrow = !(high / low > 1e4);
-	if (narrow && cells.every((cell) => nsPerUnit(cell.unit))) {
-		const unit = timeColumnUnit(cells.map((cell) => cellNs(cell, cell.median)));
-		return { unit: unit.unit, of: (cell) => (isKnown(cell.median) ? cellNs(cell, cell.median) / unit.ns : null) };
-	}
-	const mixed = !same || ['B', 'B/s', 'FLOP/s', 'Hz', 'ns', 'ps'].includes(cells[0].unit);
-	const of = (cell) => (nsPerUnit(cell.unit) ? cellNs(cell, cell.median) : cell.median);
-	return { unit: mixed || cells[0].unit === '1' ? null : cells[0].unit, mixed, of };
-}
-
-function gridFigure(cell, unit) {
-	if (!cell)
-		return '';
-	if (cell.absent || !isKnown(cell.median))
-		return h('span', { class: 'na', title: cell.absent ? shorten(cell.absent, 400) : null }, 'n/a');
-	const spread = cell.source === 'model' ? null : formatSpread(cell.median, cell.low, cell.high);
-	return h('span', { class: cell.verified === false ? 'bad' : null },
-		unit.mixed ? formatComputed(cell.median, cell.unit) : brief(unit.of(cell)),
-		spread ? h('span', { class: 'spread' }, ` ${spread}`) : null,
-		cell.verified === false ? ' WRONG DATA' : cell.converged || cell.source === 'model' ? null :
-			h('span', { class: 'caution', title: 'not converged' }, '*'));
-}
-
-// Under a grid: why figures are missing, each reason once, and what the star means.
-function gridReasons(cells) {
+// Why figures are missing, each reason once, and what the star means.
+function missingReasons(cells) {
 	const reasons = groupBy(cells.filter((cell) => cell.absent), (cell) => cell.absent);
 	const starred = cells.some((cell) => !cell.absent && !cell.converged && cell.source !== 'model');
 	return [reasons.length ? h('ul', { class: 'missing note' }, reasons.map(([reason, own]) => h('li', {},
@@ -155,13 +69,13 @@ function rowLabels(cells) {
 	return labelNames(cells).filter((name) => name !== 'group' || !one);
 }
 
-// A column a label; `cell` is the one of a row to ask.
-function labelColumns(cells, names = rowLabels(cells), cell = (row) => row) {
-	return names.map((name, index) => {
+// A column a label.
+function labelColumns(cells) {
+	return rowLabels(cells).map((name, index) => {
 		const numeric = cells.every((each) => typeof each.labels[name] !== 'string');
-		const value = (row) => cell(row).labels[name];
+		const value = (cell) => cell.labels[name];
 		return { title: countsBytes(name) ? 'size' : words(name), numeric, header: index === 0, value,
-			show: (row) => (value(row) === undefined ? '' : labelText(name, value(row))) };
+			show: (cell) => (value(cell) === undefined ? '' : labelText(name, value(cell))) };
 	});
 }
 

@@ -8,11 +8,6 @@ function textColumn(title, key, options = {}) {
 	return { title, value: (row) => row[key], show: (row) => (row[key] === null || row[key] === undefined || row[key] === '' ? '–' : words(row[key])), ...options };
 }
 
-function numberColumn(title, pick, show) {
-	const value = typeof pick === 'string' ? (row) => row[pick] : pick;
-	return { title, numeric: true, value, show: (row) => (isKnown(value(row)) ? show(value(row)) : 'n/a') };
-}
-
 const timeColumn = (title, pick) => numberColumn(title, pick, (ns) => formatNs(ns));
 const countColumn = (title, pick) => numberColumn(title, pick, (value) => String(value));
 const shareColumn = (title, pick) => numberColumn(title, pick, percentText);
@@ -36,42 +31,6 @@ function pageSection(id, title, ...children) {
 // ---- declared tables
 
 const tableDeclarations = () => JSON.parse(document.getElementById('tables').textContent);
-
-// What shows a value of a kind; others are shown as numbers.
-const DECLARED_SHOW = {
-	share: percentText, trend: percentText, bytes: formatBytes, time: formatNs, figure: formatNs, moment: formatNs,
-	rate: (rate) => formatValue(rate, 'B/s'), clock: (hz) => formatValue(hz, 'Hz'), number: (value) => significant(value, 3), device: (number) => `#${number}`,
-};
-
-// The value where the column's path leads.
-function declaredValue(column, row) {
-	return column.path.reduce((at, key) => (at === null || at === undefined ? null : at[key]), row);
-}
-
-function declaredColumn(column) {
-	const pick = (row) => declaredValue(column, row);
-	const text = (show) => ({ title: column.title, value: pick, show: (row) => (isNothing(pick(row)) ? '–' : show(pick(row))) });
-	switch (column.shown) {
-	case 'name':
-		return text((value) => dataText(value, 120));
-	case 'text':
-		return text((value) => dataText(value, 80));
-	case 'word':
-		return text(words);
-	case 'category':
-		return text((category) => categoryTitle(category).replace(/^idle: /, ''));
-	case 'hash':
-		return text((value) => value);
-	case 'truth':
-		return text((value) => (value ? 'yes' : 'no'));
-	case 'sizes':
-		return { ...text((value) => value.join(' × ') || 'auto'), value: (row) => (pick(row) || []).join(' × ') || null };
-	default:
-		return numberColumn(column.title, pick, DECLARED_SHOW[column.shown] || String);
-	}
-}
-
-const isNothing = (value) => value === null || value === undefined || value === '';
 
 // What people see of the columns: some only where a row has a value, or where there are several devices.
 function declaredColumns(declaration, run, rows) {

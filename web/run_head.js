@@ -13,10 +13,6 @@ function shareText(part, whole) {
 	return percent > 0 && percent < 0.1 ? '<0.1 %' : `${percent.toFixed(1)} %`;
 }
 
-function percentText(share) {
-	return isKnown(share) ? `${(100 * share).toFixed(1)} %` : 'n/a';
-}
-
 function factsLine(run) {
 	const whole = run.trace.run_ns === run.wall_ns;
 	const threads = run.processes.reduce((sum, process) => sum + process.threads, 0);

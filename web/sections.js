@@ -308,5 +308,5 @@ function dataSection(result) {
 			download(`${name}.json`, 'application/json', inlinedText('tare-result')) }, 'Download JSON'), ' ',
 		allResults(result).some((each) => each.cells.length) || result.listsDevices ?
 			h('button', { type: 'button', id: 'download-csv', onclick: () =>
-				download(`${name}.csv`, 'text/csv', resultAsCsv(result)) }, 'Download CSV') : null));
+				download(`${name}.csv`, 'text/csv', JSON.parse(document.getElementById('tare-csv').textContent)) }, 'Download CSV') : null));
 }

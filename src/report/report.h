@@ -11,6 +11,10 @@
 int tare_report_text(const struct tare_result *result, const struct tare_text_options *options,
                      FILE *file, struct tare_error *error);
 
+// The document (result/json.h) with the tables that its text shows, as `tables`. Returns 0, -EIO,
+// -ENOMEM, or -ENOSYS when tare was built without JSON.
+int tare_report_json(const struct tare_result *result, FILE *file, struct tare_error *error);
+
 // One row a cell (RFC 4180, header row, no raw samples): labels as columns, then quantity, unit,
 // n, min, median, p95, ci_low, ci_high, converged, source, verified, rate columns, absent.
 // With parts: the rows of all of them under the columns of all, with a first column `command`.

@@ -175,6 +175,17 @@ static void take_parts(struct tare_fields *fields, json_t *object, void *structu
 	}
 }
 
+// Made of the cells for those who read the document: nobody reads them back.
+static void put_tables(struct tare_json *json, json_t *object, const void *structure)
+{
+	json_t *tables = json->tables ? json->tables(json, structure) : NULL;
+
+	if (json_array_size(tables))
+		tare_json_put(json, object, "tables", tables);
+	else
+		json_decref(tables);
+}
+
 static bool lists_absences(const void *result)
 {
 	return lists_devices(result) || ((const struct tare_result *)result)->absence_count;
@@ -205,6 +216,8 @@ static const struct tare_json_field document_fields[] = {
 	               .known = lists_absences),
 	TARE_JSON_ROWS("plots", plots, plot_count, &tare_plot_record),
 	TARE_JSON_ROWS("cells", cells, cell_count, &tare_cell_record, .flags = TARE_JSON_OR_NULL),
+	TARE_JSON_FIELD("tables", OWN, cells, .flags = TARE_JSON_LEFT_OUT | TARE_JSON_UNREAD,
+	                .put = put_tables),
 	TARE_JSON_FIELD("parts", OWN, parts, .flags = TARE_JSON_LEFT_OUT,
 	                TARE_JSON_KNOWN(part_count), .put = put_parts, .take = take_parts),
 };

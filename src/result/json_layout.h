@@ -19,8 +19,11 @@ int tare_json_layout(const json_t *tree, FILE *file);
 json_t *tare_json_text(const char *text);
 
 // Whether anything could not be made, for lack of memory: looked at once, at the end.
+struct tare_result;
 struct tare_json {
 	bool failed;
+	// The tables that stand in a document, made of its figures; NULL: none.
+	json_t *(*tables)(struct tare_json *json, const struct tare_result *result);
 };
 
 // Both take over `value`; NULL is lack of memory.

@@ -8,18 +8,25 @@
 
 #if !TARE_HAVE_JSON
 
-int tare_result_write_json(const struct tare_result *result, FILE *file, struct tare_error *error)
+int tare_result_write_json_tables(const struct tare_result *result,
+                                  struct json_t *(*tables)(struct tare_json *json,
+                                                           const struct tare_result *result),
+                                  FILE *file, struct tare_error *error)
 {
 	(void)result;
+	(void)tables;
 	(void)file;
 	return tare_fail(error, ENOSYS, "this tare was built without JSON; build it with jansson");
 }
 
 #else
 
-int tare_result_write_json(const struct tare_result *result, FILE *file, struct tare_error *error)
+int tare_result_write_json_tables(const struct tare_result *result,
+                                  struct json_t *(*tables)(struct tare_json *json,
+                                                           const struct tare_result *result),
+                                  FILE *file, struct tare_error *error)
 {
-	struct tare_json json = { false };
+	struct tare_json json = { .tables = tables };
 	int status = tare_result_status(result);
 	json_t *root = status == 0 ? tare_json_record(&json, &tare_document_record, result) : NULL;
 
@@ -37,3 +44,8 @@ int tare_result_write_json(const struct tare_result *result, FILE *file, struct 
 	return 0;
 }
 #endif
+
+int tare_result_write_json(const struct tare_result *result, FILE *file, struct tare_error *error)
+{
+	return tare_result_write_json_tables(result, NULL, file, error);
+}

@@ -19,6 +19,13 @@ const char *tare_cell_absence_sign(enum tare_cell_absence why)
 	}
 }
 
+const char *tare_cell_absence_name(enum tare_cell_absence why)
+{
+	return why == TARE_NOT_MEASURED ? "not_measured"
+	       : why == TARE_WRONG_DATA ? "wrong_data"
+	                                : NULL;
+}
+
 // ---- kinds of figures
 
 static const struct {
@@ -86,6 +93,11 @@ struct tare_cell_value tare_column_value_at(const struct tare_column *column, co
 {
 	return column->times ? column->value_at(source, row, at)
 	                     : tare_column_value(column, source, row);
+}
+
+const char *tare_column_unit(const struct tare_column *column)
+{
+	return column->unit_name ? column->unit_name : tare_shown_unit(column->shown);
 }
 
 // What follows the group's id and "_".

@@ -31,6 +31,8 @@ enum tare_cell_absence {
 	TARE_NOT_ASKED,       // there is nothing to say
 	TARE_WRONG_DATA,      // there is a figure, of data that came out wrong
 };
+// What JSON says of it beside null: "not_measured", "wrong_data"; NULL: nothing.
+const char *tare_cell_absence_name(enum tare_cell_absence why);
 // What a person reads in its place: "–", "auto", "n/a", nothing, "WRONG".
 const char *tare_cell_absence_sign(enum tare_cell_absence why);
 
@@ -151,6 +153,8 @@ enum {
 	TARE_IF_DEVICES = 4,    // ... where the report is about several devices
 	TARE_GROUPED = 16,      // a text has commas between thousands
 	TARE_SETS_LEAST = 8,    // its least value is the least that the unit must show
+	TARE_DRAWN = 32,        // what another column says, drawn: of the text alone
+	TARE_SAID_ONCE = 64, // as the first, a text leaves it empty below a row that says the same
 };
 // Where people see a column: the page, and the parts of a text table, which are the table's own.
 enum { TARE_ON_PAGE = 1, TARE_ON_TEXT = 2, TARE_ON_MORE = 4 };
@@ -183,7 +187,8 @@ struct tare_column {
 	struct tare_cell_value (*value)(const void *source, const void *row);
 	unsigned flags, on;
 	enum tare_unit_of unit;
-	const char *brief; // the title in text, where it must be shorter
+	const char *unit_name; // what its figures are in, where their kind does not say
+	const char *brief;     // the title in text, where it must be shorter
 	const struct tare_column_group *in;
 	// Writes the cell of a text, or returns false to leave it to the writer; may be NULL.
 	bool (*cell)(const struct tare_cell_text *cell);
@@ -220,6 +225,8 @@ struct tare_cell_value tare_column_value_at(const struct tare_column *column, co
 // Whether what `group` has is known of a row; NULL is the row itself.
 bool tare_column_group_known(const struct tare_column_group *group, const void *source,
                              const void *row);
+// What the column's figures are in; "" for none.
+const char *tare_column_unit(const struct tare_column *column);
 // The column's key in the JSON.
 const char *tare_column_key(const struct tare_column *column);
 // The same of a group.

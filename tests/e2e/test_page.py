@@ -119,11 +119,13 @@ def test_a_page_that_cannot_be_written_is_an_error(pages):
 def test_tare_render_writes_the_same_page(page, name, title, pages, tmp_path):
     written = tmp_path / 'page.html'
     subprocess.run([os.environ['TARE'], 'render', pages[name][0], '--html', written], check=True, capture_output=True)
+    # But for the tables, which tare makes: the other page is of a text that nobody has read.
+    text = 'document.querySelectorAll("#figures").forEach((each) => each.remove()); return document.getElementById("content").innerText'
     page.open(name)
-    expected = page.js('return document.getElementById("content").innerText')
+    expected = page.js(text)
     page.browser.get(written.as_uri())
     page.settle()
-    assert page.js('return document.getElementById("content").innerText') == expected
+    assert page.js(text) == expected and len(expected) > 500
     assert f'<title>{title} - tare</title>' in written.read_text()
 
 

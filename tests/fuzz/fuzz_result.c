@@ -19,7 +19,7 @@ static struct text as_json(const struct tare_result *result)
 	struct text text = { 0 };
 	FILE *file = open_memstream(&text.at, &text.length);
 
-	FUZZ_CHECK(file && tare_result_write_json(result, file, NULL) == 0);
+	FUZZ_CHECK(file && tare_report_json(result, file, NULL) == 0);
 	fclose(file);
 	return text;
 }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// one_more_column declarations | json | text | page | csv FOLDER | sqlite FILE: what is written of
-// a run made by hand by a tare whose declaration of the computing tasks has one line more.
-// one_more_column result csv | text | page FILE: the same of a result, whose list of figures has
-// it.
+// one_more_column declarations | results | json | text | page | csv FOLDER | sqlite FILE: what is
+// written of a run made by hand by a tare whose declaration of the computing tasks has one line
+// more. one_more_column result csv | json | text | page FILE: the same of a result, whose list of
+// figures has it.
 #include "export/export.h"
+#include "report/core/table_json.h"
 #include "report/report.h"
+#include "report/result/tables.h"
 #include "report/tables/tables.h"
 #include "result/json.h"
 #include "tests/unit/report/run/run_fixture.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +23,9 @@ static int write_as(const struct tare_report *run, const char *how, const char *
 	struct tare_error error = { 0 };
 
 	if (strcmp(how, "declarations") == 0)
-		return tare_run_declarations(stdout);
+		return tare_table_declarations(tare_run_tables, stdout);
+	if (strcmp(how, "results") == 0)
+		return tare_table_declarations(tare_result_tables, stdout);
 	if (strcmp(how, "json") == 0)
 		return tare_report_run_json(run, stdout, &error);
 	if (strcmp(how, "text") == 0)
@@ -34,13 +39,15 @@ static int write_as(const struct tare_report *run, const char *how, const char *
 
 static int write_result(const char *how, const char *path)
 {
-	const struct tare_text_options options = { .columns = 200 };
+	const struct tare_text_options options = { .columns = 200, .verbosity = 1 };
 	struct tare_result *result = NULL;
 	struct tare_error error = { 0 };
 	int status = tare_result_read_file(path, &result, &error);
 
 	if (status == 0 && strcmp(how, "csv") == 0)
 		status = tare_report_csv(result, stdout, &error);
+	else if (status == 0 && strcmp(how, "json") == 0)
+		status = tare_report_json(result, stdout, &error);
 	else if (status == 0 && strcmp(how, "text") == 0)
 		status = tare_report_text(result, &options, stdout, &error);
 	else if (status == 0)
@@ -54,6 +61,7 @@ int main(int argc, char **argv)
 	static struct run_fixture fixture;
 	int status;
 
+	setlocale(LC_CTYPE, "C.UTF-8");
 	if (argc == 4 && strcmp(argv[1], "result") == 0) {
 		status = write_result(argv[2], argv[3]);
 		return status == -ENOSYS ? 77 : status < 0;

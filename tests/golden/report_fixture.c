@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // report_fixture NAME json | NAME text COLUMNS VERBOSITY [ascii|colour]: the report of a run made
-// by hand, on standard output; or "" declarations: how the tables are declared.
+// by hand, on standard output; or "" declarations, "" results: how tables are declared.
+#include "report/core/table_json.h"
+#include "report/result/tables.h"
 #include "report/tables/tables.h"
 #include "tests/unit/report/run/run_fixture.h"
 
@@ -16,7 +18,9 @@ int main(int argc, char **argv)
 	int status;
 
 	if (argc == 3 && strcmp(argv[2], "declarations") == 0)
-		return tare_run_declarations(stdout) < 0;
+		return tare_table_declarations(tare_run_tables, stdout) < 0;
+	if (argc == 3 && strcmp(argv[2], "results") == 0)
+		return tare_table_declarations(tare_result_tables, stdout) < 0;
 	if (argc < 3 || !run_fixture_make(argv[1], &fixture)) {
 		fprintf(
 		    stderr,

@@ -124,7 +124,6 @@ def test_one_line_is_a_column_of_the_page():
 # ---- one line more in a list of results
 
 SAVED = ROOT / "tests" / "golden" / "saved" / "h200-latency-cuda.json"
-RATES = SAVED.with_name("h200-bandwidth-cuda.json")
 
 
 def test_one_line_is_a_column_of_a_results_text():
@@ -140,20 +139,62 @@ def test_one_line_is_a_column_of_a_results_csv():
     assert any(row["max"] for row in rows)
 
 
-def test_one_line_is_a_column_of_the_csv_that_a_results_page_offers():
+def tables_of(document):
+    return [table for part in [document, *document.get("parts", [])] for table in part.get("tables", [])]
+
+
+def test_one_line_is_a_column_of_a_results_json_schema_and_documentation(tmp_path):
+    import jsonschema
+
+    written = json.loads(output(ONE_MORE, "result", "json", SAVED))
+    table, = tables_of(written)
+    greatest = [cell["max"] for cell in written["cells"] if not cell["absent"]]
+    assert [row["max"] is None for row in table["rows"]] == [most is None for most in greatest]
+    assert any(row["max"] and row["max"] > row["median"] for row in table["rows"])
+    subprocess.run([sys.executable, "-B", ROOT / "tools" / "tables", ONE_MORE, "--into", tmp_path], check=True)
+    schema = json.loads((tmp_path / "result.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(written)
+    now = jsonschema.Draft202012Validator(json.loads(TOOL.RESULT_SCHEMA.read_text(encoding="utf-8")))
+    assert not now.is_valid(written) and now.is_valid(json.loads(SAVED.read_text(encoding="utf-8")))
+    assert "| `max` |  | one more |  | the largest |" in (tmp_path / "tables.md").read_text(encoding="utf-8")
+
+
+def test_one_line_is_a_column_of_a_results_page():
     page = output(ONE_MORE, "result", "page", SAVED)
     declared = json.loads(re.search(r'<script type="application/json" id="tare-tables">(.*?)</script>', page, re.S)[1])
-    assert declared["csv"][-1] == ["max", "max"]
+    latency = next(table for table in declared["declared"] if table["id"] == "latency")
+    assert latency["columns"][-1]["id"] == "max"
+    assert "one more" not in re.sub(r'<script type="application/json".*?</script>', "", page, flags=re.S)
 
 
-def test_the_page_finds_every_column_of_the_csv_in_a_cell():
-    page = output(ONE_MORE, "result", "page", RATES)
-    declared = json.loads(re.search(r'<script type="application/json" id="tare-tables">(.*?)</script>', page, re.S)[1])
-    rows = list(csv.DictReader(output(ONE_MORE, "result", "csv", RATES).splitlines()))
-    for row, cell in zip(rows, json.loads(RATES.read_text(encoding="utf-8"))["cells"]):
-        for column, path in declared["csv"]:
-            value = cell
-            for key in path.split("."):
-                value = None if value is None else value[int(key)] if key.isdigit() else value[key]
-            shown = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
-            assert row[column] == shown or float(row[column]) == value, column
+def test_one_line_is_a_column_of_the_csv_that_a_results_page_offers():
+    page = output(ONE_MORE, "result", "page", SAVED)
+    offered = json.loads(re.search(r'<script type="application/json" id="tare-csv">(.*?)</script>', page, re.S)[1])
+    assert offered.splitlines() == output(ONE_MORE, "result", "csv", SAVED).splitlines()
+
+
+# ---- tables of results
+
+@pytest.mark.parametrize("path", sorted(SAVED.parent.glob("*.json")), ids=lambda path: path.stem)
+def test_a_results_tables_are_those_of_its_text(path):
+    """Each row that the text shows is one of the JSON; what is said of it is not lost: a star, a reason, wrong data."""
+    import jsonschema
+
+    written = json.loads(output(ONE_MORE, "result", "json", path))
+    text = output(ONE_MORE, "result", "text", path)
+    declared = {table["id"]: table for table in TOOL.declarations(FIXTURE, "results")}
+    for part in [written, *written.get("parts", [])]:
+        assert part.get("tables") or not part.get("cells")
+    for table in tables_of(written):
+        columns = {column["id"]: column for column in declared[table["id"]]["columns"]}
+        for row in table["rows"]:
+            assert table["rows"] and row.keys() - columns.keys() <= {"marks", "max"}
+            for name, mark in row.get("marks", {}).items():
+                key, _, title = name.partition("/")
+                value = row[key][table["titles"][key].index(title)] if title else row[key]
+                assert (mark == "not_converged") == (value is not None), (table["id"], name)
+            assert all(len(row[key]) == len(titles) for key, titles in table["titles"].items())
+            first = next(iter(row.values()))
+            assert isinstance(first, (int, float)) or first in text, (table["id"], first)
+            row.pop("max", None)
+    jsonschema.Draft202012Validator(json.loads(TOOL.RESULT_SCHEMA.read_text(encoding="utf-8"))).validate(written)

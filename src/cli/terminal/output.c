@@ -187,7 +187,7 @@ static int write_result(enum tare_format format, const void *document, FILE *fil
 
 	switch (format) {
 	case TARE_FORMAT_JSON:
-		return tare_result_write_json(result, file, error);
+		return tare_report_json(result, file, error);
 	case TARE_FORMAT_CSV:
 		return tare_report_csv(result, file, error);
 	default:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/core/table_json.h"
 
-#if TARE_HAVE_JSON
+#include <errno.h>
 
+#if TARE_HAVE_JSON
 #include <inttypes.h>
 
 enum { MOST_GROUPS = 8 };
@@ -110,6 +111,88 @@ json_t *tare_table_json(struct tare_json *json, const struct tare_table *table, 
 	return list;
 }
 
+// ---- parts
+
+// What a column's own writer of cells says, where that alone knows it.
+static json_t *told(const struct tare_column *column, const void *source, const void *row)
+{
+	char text[RUN_TEXT] = "";
+	const struct tare_cell_text cell = { source, row, NAN, text, sizeof text };
+
+	return column->cell && column->cell(&cell) ? tare_json_text(text) : json_null();
+}
+
+static const char *mark_of(const struct tare_cell_value *value)
+{
+	if (value->is == TARE_IS_ABSENT)
+		return tare_cell_absence_name(value->why);
+	return value->unsure ? "not_converged" : NULL;
+}
+
+// The value of a column; those of one that is there several times are a list.
+static void put_shown(struct tare_json *json, json_t *whole, json_t *marks,
+                      const struct tare_table_shown *shown, const struct tare_shown_column *one,
+                      const void *row)
+{
+	const struct tare_column *column = one->column;
+	struct tare_cell_value value = tare_column_value_at(column, shown->source, row, one->at);
+	json_t *told_or_value = value.is == TARE_IS_NESTED ? told(column, shown->source, row)
+	                                                   : cell(json, column->shown, &value);
+	const char *mark = mark_of(&value);
+	char title[64], both[128];
+
+	if (column->times && one->at == 0)
+		tare_json_put(json, whole, column->id, json_array());
+	if (column->times)
+		tare_json_push(json, json_object_get(whole, column->id), told_or_value);
+	else
+		tare_json_put(json, whole, column->id, told_or_value);
+	snprintf(both, sizeof both, "%s%s%s", column->id, column->times ? "/" : "",
+	         column->times ? column->title_at(shown->source, one->at, title) : "");
+	if (mark)
+		tare_json_put(json, marks, both, tare_json_text(mark));
+}
+
+// The titles of the columns that are there several times, in the order of their values.
+static json_t *titles(struct tare_json *json, const struct tare_table_shown *shown)
+{
+	json_t *object = json_object();
+	char title[64];
+
+	for (size_t c = 0; c < shown->column_count; c++) {
+		const struct tare_shown_column *one = &shown->columns[c];
+		if (!one->column->times)
+			continue;
+		if (one->at == 0)
+			tare_json_put(json, object, one->column->id, json_array());
+		tare_json_push(
+		    json, json_object_get(object, one->column->id),
+		    tare_json_text(one->column->title_at(shown->source, one->at, title)));
+	}
+	return object;
+}
+
+json_t *tare_table_shown_json(struct tare_json *json, const struct tare_table_shown *shown)
+{
+	json_t *object = json_object(), *rows = json_array();
+
+	for (size_t r = 0; r < shown->row_count; r++) {
+		json_t *row = json_object(), *marks = json_object();
+		for (size_t c = 0; c < shown->column_count; c++)
+			put_shown(json, row, marks, shown, &shown->columns[c], shown->rows[r]);
+		if (json_object_size(marks))
+			tare_json_put(json, row, "marks", json_incref(marks));
+		json_decref(marks);
+		tare_json_push(json, rows, row);
+	}
+	tare_json_put(json, object, "id", tare_json_text(shown->table->id));
+	tare_json_put(json, object, "title", tare_json_text(shown->table->title));
+	tare_json_put(json, object, "subject", tare_json_text(shown->part->title));
+	tare_json_put(json, object, "titles", titles(json, shown));
+	tare_json_put(json, object, "rows", rows);
+	return object;
+}
+
 // ---- declarations
 
 // The keys that lead to what is in a group, the outermost first.
@@ -143,7 +226,8 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 	tare_json_put(json, object, "path", path);
 	tare_json_put(json, object, "title", tare_json_text(column->title));
 	tare_json_put(json, object, "shown", tare_json_text(tare_shown_name(column->shown)));
-	tare_json_put(json, object, "unit", tare_json_text(tare_shown_unit(column->shown)));
+	tare_json_put(json, object, "unit", tare_json_text(tare_column_unit(column)));
+	tare_json_put(json, object, "unit_name", tare_json_text(column->unit_name));
 	tare_json_put(json, object, "doc", tare_json_text(column->doc));
 	tare_json_put(json, object, "may_be_absent",
 	              json_boolean(column->flags & TARE_MAY_BE_ABSENT));
@@ -151,12 +235,13 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 	tare_json_put(json, object, "if_devices", json_boolean(column->flags & TARE_IF_DEVICES));
 	tare_json_put(json, object, "on_page", json_boolean(column->on & TARE_ON_PAGE));
 	tare_json_put(json, object, "on_text", json_boolean(column->on & ~(unsigned)TARE_ON_PAGE));
+	tare_json_put(json, object, "several", json_boolean(column->times != NULL));
 	if (column->nested_on)
 		tare_json_put(json, object, "rows", nested_columns(json, table, column->nested_on));
 	return object;
 }
 
-json_t *tare_table_declaration(struct tare_json *json, const struct tare_table *table)
+static json_t *declaration(struct tare_json *json, const struct tare_table *table)
 {
 	json_t *object = json_object(), *columns = json_array(), *groups = json_object();
 
@@ -176,4 +261,23 @@ json_t *tare_table_declaration(struct tare_json *json, const struct tare_table *
 	return object;
 }
 
+int tare_table_declarations(const struct tare_table *const *tables, FILE *file)
+{
+	struct tare_json json = { false };
+	json_t *list = json_array();
+	int status;
+
+	for (; *tables; tables++)
+		tare_json_push(&json, list, declaration(&json, *tables));
+	status = !list || json.failed ? -ENOMEM : tare_json_layout(list, file);
+	json_decref(list);
+	return status;
+}
+
+#else
+int tare_table_declarations(const struct tare_table *const *tables, FILE *file)
+{
+	(void)tables, (void)file;
+	return -ENOSYS;
+}
 #endif

@@ -21,12 +21,6 @@ struct writing {
 	struct tare_report_unit units[TARE_UNITS];
 };
 
-// A column as it is shown; of one that is there several times, one of them.
-struct shown {
-	const struct tare_column *column;
-	size_t at;
-};
-
 // ---- which rows and columns
 
 static bool is_kept(const struct tare_table_part *part, const void *source, const void *row)
@@ -70,7 +64,9 @@ static bool says_something(struct tare_cell_value value)
 
 static bool is_shown(const struct writing *w, const struct tare_column *column)
 {
-	if (!(column->on & w->part->on))
+	unsigned on = w->part->on | (w->text->take ? TARE_ON_PAGE : 0);
+
+	if (!(column->on & on) || (w->text->take && column->flags & TARE_DRAWN))
 		return false;
 	if (column->flags & TARE_IF_DEVICES && !w->part->devices)
 		return false;
@@ -143,6 +139,9 @@ static void write_time(const struct writing *w, const struct tare_column *column
 
 	if (column->unit != TARE_UNIT_ITS_OWN)
 		tare_report_time(ns, w->units[column->unit], buffer);
+	else if (w->part->unit_ns > 0)
+		snprintf(buffer, RUN_TEXT, "%s",
+		         tare_format_significant(ns / w->part->unit_ns, 3, number));
 	else
 		snprintf(buffer, RUN_TEXT, "%s", ns == 0 ? "0 s" : tare_format_ns(ns, number));
 }
@@ -216,8 +215,8 @@ static void write_integer(const struct writing *w, const struct tare_column *col
 		snprintf(buffer, RUN_TEXT, "%" PRId64, value);
 }
 
-static void write_value(const struct writing *w, const struct shown *shown, const void *row,
-                        char *buffer)
+static void write_value(const struct writing *w, const struct tare_shown_column *shown,
+                        const void *row, char *buffer)
 {
 	const struct tare_column *column = shown->column;
 	const struct tare_cell_value value =
@@ -257,6 +256,19 @@ static void write_value(const struct writing *w, const struct shown *shown, cons
 		strcat(buffer, "*");
 }
 
+// Whether the cell is left empty, because the row above says the same.
+static bool is_said(const struct writing *w, const struct tare_shown_column *column, size_t index)
+{
+	struct tare_cell_value above, value;
+
+	if (!(column->column->flags & TARE_SAID_ONCE) || index == 0)
+		return false;
+	above = tare_column_value_at(column->column, w->source, w->rows[index - 1], column->at);
+	value = tare_column_value_at(column->column, w->source, w->rows[index], column->at);
+	return above.is == TARE_IS_TEXT && value.is == TARE_IS_TEXT &&
+	       strcmp(above.text, value.text) == 0;
+}
+
 // ---- the table
 
 static unsigned layout_of(const struct tare_column *column)
@@ -273,7 +285,7 @@ static unsigned layout_of(const struct tare_column *column)
 	}
 }
 
-static void write_title(const struct writing *w, const struct shown *shown, bool first,
+static void write_title(const struct writing *w, const struct tare_shown_column *shown, bool first,
                         char header[RUN_TEXT])
 {
 	const char *title = title_of(shown->column);
@@ -287,8 +299,8 @@ static void write_title(const struct writing *w, const struct shown *shown, bool
 }
 
 // Columns that share a unit name it once.
-static void add_columns(const struct writing *w, const struct shown *columns, size_t count,
-                        struct tare_text_table *out)
+static void add_columns(const struct writing *w, const struct tare_shown_column *columns,
+                        size_t count, struct tare_text_table *out)
 {
 	bool named[TARE_UNITS] = { [TARE_UNIT_ITS_OWN] = true };
 
@@ -307,8 +319,8 @@ static void add_columns(const struct writing *w, const struct shown *columns, si
 }
 
 // What the row is about, in the room that figures leave it.
-static void write_first(const struct writing *w, const struct shown *column, size_t index,
-                        struct tare_text_table *out)
+static void write_first(const struct writing *w, const struct tare_shown_column *column,
+                        size_t index, struct tare_text_table *out)
 {
 	size_t depth = w->part->depths ? w->part->depths[index] : 0;
 	size_t indent = 2 * (depth < DEEPEST ? depth : DEEPEST);
@@ -316,11 +328,14 @@ static void write_first(const struct writing *w, const struct shown *column, siz
 	char buffer[RUN_TEXT];
 
 	write_value(w, column, w->rows[index], buffer);
+	if (is_said(w, column, index))
+		buffer[0] = '\0';
 	tare_report_cut(w->text, buffer, room > indent + 4 ? room - indent : 4, buffer);
 	tare_text_cell(out, "%*s%s", (int)indent, "", buffer);
 }
 
-static int write_columns(const struct writing *w, const struct shown *columns, size_t count)
+static int write_columns(const struct writing *w, const struct tare_shown_column *columns,
+                         size_t count)
 {
 	struct tare_text_table *out = tare_text_table_new(w->text, w->part->flush ? 0 : 2);
 	char buffer[RUN_TEXT];
@@ -347,7 +362,7 @@ static int write_columns(const struct writing *w, const struct shown *columns, s
 }
 
 // What a column takes of a line.
-static size_t width_of(const struct writing *w, const struct shown *column, bool first)
+static size_t width_of(const struct writing *w, const struct tare_shown_column *column, bool first)
 {
 	char buffer[RUN_TEXT];
 	size_t widest;
@@ -364,7 +379,7 @@ static size_t width_of(const struct writing *w, const struct shown *column, bool
 }
 
 // The first column from `from` on that does not fit beside the table's first; one always does.
-static size_t fitting(const struct writing *w, const struct shown *columns, size_t from,
+static size_t fitting(const struct writing *w, const struct tare_shown_column *columns, size_t from,
                       size_t count)
 {
 	size_t used = width_of(w, &columns[0], true), end = from;
@@ -378,7 +393,7 @@ static size_t fitting(const struct writing *w, const struct shown *columns, size
 	return end;
 }
 
-static int write_folded(const struct writing *w, struct shown *columns, size_t count)
+static int write_folded(const struct writing *w, struct tare_shown_column *columns, size_t count)
 {
 	int status = 0;
 
@@ -394,7 +409,7 @@ static int write_folded(const struct writing *w, struct shown *columns, size_t c
 }
 
 // The columns that are shown, with the units that they share. Returns how many.
-static size_t find_columns(struct writing *w, struct shown columns[MOST_COLUMNS])
+static size_t find_columns(struct writing *w, struct tare_shown_column columns[MOST_COLUMNS])
 {
 	size_t count = 0;
 
@@ -404,7 +419,7 @@ static size_t find_columns(struct writing *w, struct shown columns[MOST_COLUMNS]
 		               : column->times      ? column->times(w->source)
 		                                    : 1;
 		for (size_t at = 0; at < times && count < MOST_COLUMNS; at++)
-			columns[count++] = (struct shown){ column, at };
+			columns[count++] = (struct tare_shown_column){ column, at };
 	}
 	for (enum tare_unit_of unit = TARE_UNIT_TOTALS; unit < TARE_UNITS; unit++)
 		w->units[unit] = find_unit(w, unit);
@@ -415,7 +430,7 @@ bool tare_table_fits(const struct tare_text *text, const struct tare_table *tabl
                      const void *source, const struct tare_table_part *part)
 {
 	struct writing w = { .text = text, .table = table, .source = source, .part = part };
-	struct shown columns[MOST_COLUMNS];
+	struct tare_shown_column columns[MOST_COLUMNS];
 	bool fits = true;
 
 	if (find_rows(&w) == 0) {
@@ -430,11 +445,15 @@ int tare_table_text(const struct tare_text *text, const struct tare_table *table
                     const void *source, const struct tare_table_part *part)
 {
 	struct writing w = { .text = text, .table = table, .source = source, .part = part };
-	struct shown columns[MOST_COLUMNS];
+	struct tare_shown_column columns[MOST_COLUMNS];
 	int status = find_rows(&w);
 	size_t count = status == 0 && w.row_count ? find_columns(&w, columns) : 0;
 
-	if (count)
+	if (count && text->take)
+		status = text->take(text->taker,
+		                    &(struct tare_table_shown){ table, source, part, w.rows,
+		                                                w.row_count, columns, count });
+	else if (count)
 		status = part->fold ? write_folded(&w, columns, count)
 		                    : write_columns(&w, columns, count);
 	free(w.rows);

@@ -23,6 +23,26 @@ struct tare_table_part {
 	bool flush;
 	// Columns that do not fit beside the first go into a table below.
 	bool fold;
+	// What times without a unit of their column's are in, which the text says elsewhere; 0:
+	// each has its own.
+	double unit_ns;
+};
+
+// A column as it is shown; of one that is there several times, the one `at`.
+struct tare_shown_column {
+	const struct tare_column *column;
+	size_t at;
+};
+
+// A part of a table with the rows and columns that it shows.
+struct tare_table_shown {
+	const struct tare_table *table;
+	const void *source;
+	const struct tare_table_part *part;
+	const void **rows;
+	size_t row_count;
+	const struct tare_shown_column *columns;
+	size_t column_count;
 };
 
 // Writes that part: nothing where no row is in it. Times that share a unit name it in the title of

@@ -2,7 +2,6 @@
 #include "report/page/page.h"
 #include "base/cleanup.h"
 #include "report/report.h"
-#include "result/json.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,24 +25,36 @@ static void compose_title(const struct tare_result *result, char *title, size_t 
 	}
 }
 
+// What a writer of results writes, as a text of its own; NULL: a sentence says why.
+static char *
+written(int (*write)(const struct tare_result *result, FILE *file, struct tare_error *error),
+        const struct tare_result *result, size_t *length, int *status, struct tare_error *error)
+{
+	char *text = NULL;
+	FILE *stream = open_memstream(&text, length);
+
+	*status = stream ? write(result, stream, error) : -ENOMEM;
+	// Closing is what makes text and length valid, and where a short write shows.
+	if (!stream || (fclose(stream) != 0 && *status == 0))
+		*status = tare_fail(error, ENOMEM, "no memory for the page");
+	return text;
+}
+
 int tare_report_page(const struct tare_result *result, FILE *file, struct tare_error *error)
 {
 	TARE_FREE char *json = NULL;
-	size_t length = 0;
+	TARE_FREE char *csv = NULL;
+	size_t length = 0, csv_length = 0;
 	char title[320];
-	FILE *stream = open_memstream(&json, &length);
 	int code;
 
-	if (!stream)
-		return tare_fail(error, ENOMEM, "no memory for the page");
-	code = tare_result_write_json(result, stream, error);
-	// Closing is what makes json and length valid, and where a short write shows.
-	if (fclose(stream) != 0 && code == 0)
-		code = tare_fail(error, ENOMEM, "no memory for the page");
+	json = written(tare_report_json, result, &length, &code, error);
+	if (code == 0)
+		csv = written(tare_report_csv, result, &csv_length, &code, error);
 	if (code < 0)
 		return code;
 	compose_title(result, title, sizeof title);
-	return tare_page_write(json, length, title, file, error);
+	return tare_page_write(json, length, csv, title, file, error);
 }
 
 #else

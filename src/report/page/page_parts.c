@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/fact.h"
 #include "model/telemetry.h"
+#include "report/core/table_json.h"
 #include "report/page/page.h"
 #include "report/page/page_template.h"
-#include "report/result/csv.h"
+#include "report/result/tables.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,10 +22,10 @@
 	X(tare_web_timeline_js, "timeline.js")                                                     \
 	X(tare_web_samples_js, "samples.js")                                                       \
 	X(tare_web_table_js, "table.js")                                                           \
+	X(tare_web_declared_js, "declared.js")                                                     \
 	X(tare_web_figures_js, "figures.js")                                                       \
 	X(tare_web_headline_js, "headline.js")                                                     \
 	X(tare_web_cards_js, "cards.js")                                                           \
-	X(tare_web_csv_js, "csv.js")                                                               \
 	X(tare_web_sections_js, "sections.js")                                                     \
 	X(tare_web_page_js, "page.js")
 
@@ -41,7 +42,7 @@ static const struct tare_page_part web_parts[] = {
 
 // What the template's {{marks}} stand for.
 struct parts {
-	const char *json;
+	const char *json, *csv;
 	size_t length;
 	const char *title;
 };
@@ -67,27 +68,39 @@ static void write_facts(FILE *file)
 	fputc(']', file);
 }
 
-// What else of our own tables the page goes by: the columns of the CSV that it offers, each with
-// its path in a cell's JSON, the values that telemetry has, and the word for a fact nobody asked
-// for.
-static void write_tables(FILE *file)
+// What else of our own tables the page goes by: how the tables of results are declared, the values
+// that telemetry has, and the word for a fact nobody asked for.
+static int write_tables(FILE *file)
 {
-	fputs("{\"csv\":[", file);
-	for (size_t i = 0; i < tare_csv_cells.column_count; i++)
-		fprintf(file, "%s[\"%s\",\"%s\"]", i ? "," : "", tare_csv_cells.columns[i].id,
-		        tare_csv_cells.columns[i].title);
-	fputs("],\"telemetry\":[", file);
+	int code;
+
+	fputs("{\"declared\":", file);
+	code = tare_table_declarations(tare_result_tables, file);
+	fputs(",\"telemetry\":[", file);
 	for (int v = 0; v < TARE_TELEMETRY_VALUES; v++)
 		fprintf(file, "%s[\"%s\",\"%s\"]", v ? "," : "", tare_telemetry_value_rows[v].key,
 		        tare_telemetry_value_rows[v].title);
 	fprintf(file, "],\"not_asked\":\"%s\"}", TARE_FACT_NOT_ASKED);
+	return code;
+}
+
+// A text as JSON, in which nothing can end a script element.
+static void write_string(const char *text, FILE *file)
+{
+	fputc('"', file);
+	for (const char *at = text; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == '"' || *at == '\\' || *at == '<' ||
+		    *at == '>')
+			fprintf(file, "\\u%04x", (unsigned)*at);
+		else
+			fputc(*at, file);
+	fputc('"', file);
 }
 
 static int write_mark(void *context, const char *mark, FILE *file, struct tare_error *error)
 {
 	const struct parts *parts = context;
 
-	(void)error;
 	if (strcmp(mark, "title") == 0)
 		tare_page_html_text(parts->title, file);
 	else if (strcmp(mark, "version") == 0)
@@ -97,16 +110,21 @@ static int write_mark(void *context, const char *mark, FILE *file, struct tare_e
 	else if (strcmp(mark, "facts") == 0)
 		write_facts(file);
 	else if (strcmp(mark, "tables") == 0)
-		write_tables(file);
+		return write_tables(file) < 0 ? tare_fail(error, ENOMEM, "no memory for the page")
+		                              : 0;
+	else if (strcmp(mark, "csv") == 0 && parts->csv)
+		write_string(parts->csv, file);
+	else if (strcmp(mark, "csv") == 0)
+		fputs("null", file);
 	else
 		return -ENOENT;
 	return 0;
 }
 
-int tare_page_write(const char *json, size_t length, const char *title, FILE *file,
+int tare_page_write(const char *json, size_t length, const char *csv, const char *title, FILE *file,
                     struct tare_error *error)
 {
-	struct parts parts = { json, length, title };
+	struct parts parts = { json, csv, length, title };
 
 	return tare_page_expand(tare_web_page_html, web_parts, sizeof web_parts / sizeof *web_parts,
 	                        write_mark, &parts, file, error);

@@ -7,6 +7,7 @@
 #if TARE_HAVE_PAGE
 
 #include "base/cleanup.h"
+#include "report/core/table_json.h"
 #include "report/page/page_template.h"
 #include "report/page_template_parts.h"
 #include "report/tables/tables.h"
@@ -67,7 +68,7 @@ static int write_tables(FILE *file, struct tare_error *error)
 
 	if (!stream)
 		return tare_fail(error, ENOMEM, "no memory for the page");
-	code = tare_run_declarations(stream);
+	code = tare_table_declarations(tare_run_tables, stream);
 	if (fclose(stream) != 0 || code < 0)
 		return tare_fail(error, ENOMEM, "no memory for the page");
 	tare_page_json(json, length, file);

@@ -4,6 +4,7 @@
 #include "report/core/table_text.h"
 #include "report/result/figure.h"
 #include "report/result/pivot.h"
+#include "report/result/tables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -225,6 +226,18 @@ static bool fitted(const struct tare_cell_text *cell, const char *fit)
 	return true;
 }
 
+static struct tare_cell_value fit_figure(const struct tare_pivot *pivot,
+                                         const struct tare_pivot_row *row, const char *fit,
+                                         bool bytes)
+{
+	const struct tare_cell *cell = row->main ? find_fit(pivot, row->line, fit) : NULL;
+
+	if (!cell || (strcmp(cell->unit, "B") == 0) != bytes)
+		return tare_absent(TARE_NOT_KNOWN);
+	return tare_figure(cell, bytes ? cell->summary.median : tare_figure_ns(cell),
+	                   TARE_NOT_KNOWN);
+}
+
 static bool latency_cell(const struct tare_cell_text *cell)
 {
 	return fitted(cell, "latency");
@@ -242,8 +255,8 @@ enum { FITTED = TARE_ON_MORE };
 #define ROW struct tare_pivot_row
 #define COLUMNS "report/result/tables/bandwidth_lines.def"
 #include "table/declare.h"
-TARE_TABLE(static, lines, "lines", "Rates", "a line on a clock", NULL, struct tare_pivot, view,
-           view->row_count, &view->rows[index], declared_columns);
+TARE_TABLE(, tare_table_bandwidth_lines, "bandwidth_lines", "Rates", "a line on a clock", NULL,
+           struct tare_pivot, view, view->row_count, &view->rows[index], declared_columns);
 
 static enum tare_text_style style_of(const void *view, const void *row)
 {
@@ -265,8 +278,10 @@ static int write_table(struct tare_pivot *pivot)
 	do {
 		status = choose_sizes(pivot, room);
 		room = pivot->size_count > 1 ? pivot->size_count - 1 : 0;
-	} while (status == 0 && room > 0 && !tare_table_fits(pivot->text, &lines, pivot, &part));
-	return status < 0 ? status : tare_table_text(pivot->text, &lines, pivot, &part);
+	} while (status == 0 && room > 0 &&
+	         !tare_table_fits(pivot->text, &tare_table_bandwidth_lines, pivot, &part));
+	return status < 0 ? status
+	                  : tare_table_text(pivot->text, &tare_table_bandwidth_lines, pivot, &part);
 }
 
 int tare_text_bandwidth(const struct tare_text *text, const struct tare_result *result)

@@ -4,6 +4,7 @@
 #include "report/core/table_text.h"
 #include "report/result/figure.h"
 #include "report/result/pivot.h"
+#include "report/result/tables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -206,18 +207,6 @@ static bool is_shown(const void *pivot, const void *row)
 	return !cell->absent && tare_cell_number(cell, "bytes") >= 0;
 }
 
-// Whether the row above it is of the same line.
-static bool is_next_of_line(const struct tare_pivot *pivot, const struct tare_cell *cell)
-{
-	const struct tare_cell *before = cell;
-
-	while (before > pivot->result->cells)
-		if (is_shown(pivot, --before))
-			return strcmp(tare_cell_text(before, "line"),
-			              tare_cell_text(cell, "line")) == 0;
-	return false;
-}
-
 static bool spread_cell(const struct tare_cell_text *cell)
 {
 	tare_text_plus_minus(cell->row, 1, cell->text);
@@ -229,13 +218,13 @@ static bool spread_cell(const struct tare_cell_text *cell)
 #define ROW struct tare_cell
 #define COLUMNS "report/result/tables/bandwidth_cells.def"
 #include "table/declare.h"
-TARE_TABLE(static, cells, "cells", "Figures", "a size of a line on a clock", NULL,
-           struct tare_pivot, view, view->result->cell_count, &view->result->cells[index],
-           declared_columns);
+TARE_TABLE(, tare_table_bandwidth_cells, "bandwidth_cells", "Figures",
+           "a size of a line on a clock", NULL, struct tare_pivot, view, view->result->cell_count,
+           &view->result->cells[index], declared_columns);
 
 int tare_pivot_write_cells(const struct tare_pivot *pivot)
 {
 	return tare_table_text(
-	    pivot->text, &cells, pivot,
+	    pivot->text, &tare_table_bandwidth_cells, pivot,
 	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .keep = is_shown });
 }

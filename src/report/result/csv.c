@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/result/csv.h"
+#include "report/result/tables.h"
 
 #include "base/room.h"
 #include "report/report.h"
@@ -134,8 +134,8 @@ static struct tare_cell_value rate_number(const struct tare_cell *cell, double v
 #define ROW struct tare_cell
 #define COLUMNS TARE_CSV_COLUMNS
 #include "table/declare.h"
-TARE_TABLE(, tare_csv_cells, "cells", "Figures", "a figure", NULL, struct tare_result, result,
-           result->cell_count, &result->cells[index], declared_columns);
+TARE_TABLE(, tare_csv_cells, "cells", "Figures, as CSV", "a figure, behind its labels", NULL,
+           struct tare_result, result, result->cell_count, &result->cells[index], declared_columns);
 
 // Two columns of one name would be one for most readers: a label that is called as a column of
 // every cell (a matrix's n, the count of samples n) gets a prefix.

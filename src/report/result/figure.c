@@ -29,6 +29,11 @@ struct tare_cell_value tare_figure_rate(const struct tare_cell *cell)
 	return tare_figure(has ? cell : NULL, has ? cell->rate.median : NAN, TARE_NOT_KNOWN);
 }
 
+struct tare_cell_value tare_figure_spread(const struct tare_cell *cell)
+{
+	return tare_number(cell && cell->summary.n ? tare_cell_spread(cell) : NAN, TARE_NOT_KNOWN);
+}
+
 bool tare_has_figure(const struct tare_cell *cell)
 {
 	return cell && !cell->absent && isfinite(cell->summary.median);

@@ -13,6 +13,8 @@ struct tare_cell_value tare_figure(const struct tare_cell *cell, double number,
 struct tare_cell_value tare_figure_median(const struct tare_cell *cell,
                                           enum tare_cell_absence none);
 struct tare_cell_value tare_figure_rate(const struct tare_cell *cell);
+// Half the interval of its median, a part of 1 of that; NULL has nothing.
+struct tare_cell_value tare_figure_spread(const struct tare_cell *cell);
 // Whether it has a figure at all; NULL has none.
 bool tare_has_figure(const struct tare_cell *cell);
 // Its median in ns.

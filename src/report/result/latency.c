@@ -3,7 +3,9 @@
 // whose cells have no shape of their own.
 #include "base/units.h"
 #include "report/core/table_text.h"
+#include "report/result/figure.h"
 #include "report/result/parts.h"
+#include "report/result/tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -93,7 +95,7 @@ static bool spread_cell(const struct tare_cell_text *cell)
 #define ROW struct tare_cell
 #define COLUMNS TARE_LATENCY_COLUMNS
 #include "table/declare.h"
-TARE_TABLE(static, cells, "cells", "Figures", "a figure", NULL, struct tare_result, result,
+TARE_TABLE(, tare_table_latency, "latency", "Figures", "a figure", NULL, struct tare_result, result,
            result->cell_count, &result->cells[index], declared_columns);
 
 static bool is_there(const void *result, const void *cell)
@@ -141,8 +143,8 @@ int tare_text_latency(const struct tare_text *text, const struct tare_result *re
 	int status;
 
 	fputc('\n', text->file);
-	if (tare_table_part_rows(&cells, result, &part))
-		status = tare_table_text(text, &cells, result, &part);
+	if (tare_table_part_rows(&tare_table_latency, result, &part))
+		status = tare_table_text(text, &tare_table_latency, result, &part);
 	else
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
 	if (status == 0)

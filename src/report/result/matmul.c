@@ -5,6 +5,7 @@
 #include "report/core/table_text.h"
 #include "report/result/figure.h"
 #include "report/result/parts.h"
+#include "report/result/tables.h"
 #include "result/matmul_words.h"
 
 #include <errno.h>
@@ -251,6 +252,14 @@ static struct tare_cell_value model(const struct view *view, const struct rung *
 	                          TARE_NOT_KNOWN);
 }
 
+static const char *tightest_name(const struct view *view, const struct rung *rung)
+{
+	const struct tare_cell *cell =
+	    find_model(view, rung->name, view->largest, "tightest-ceiling", NULL);
+
+	return tare_has_figure(cell) ? tare_cell_text(cell, "ceiling") : NULL;
+}
+
 // "fp32 57300": its name and its rate.
 static bool tightest_ceiling(const struct tare_cell_text *text)
 {
@@ -262,7 +271,7 @@ static bool tightest_ceiling(const struct tare_cell_text *text)
 
 	if (!tare_has_figure(cell))
 		return false;
-	snprintf(text->text, text->size, "%.60s %s", tare_cell_text(cell, "ceiling"),
+	snprintf(text->text, text->size, "%.60s %s", tightest_name(view, rung),
 	         tare_format_significant(cell->summary.median, 3, number));
 	return true;
 }
@@ -314,13 +323,14 @@ static const char *size_title(const struct view *view, size_t at, char *text)
 #include "table/declare.h"
 
 #define RUNG_TABLE(name, heading)                                                                  \
-	TARE_TABLE(static, name, #name, heading, "a rung", NULL, struct view, view,                \
-	           view->rung_count, &view->rungs[index], name##_columns)
+	TARE_TABLE(, tare_table_matmul_##name, "matmul_" #name, heading, "a rung", NULL,           \
+	           struct view, view, view->rung_count, &view->rungs[index], name##_columns)
 RUNG_TABLE(rates, "Rates");
 RUNG_TABLE(parts, "Parts of a product");
 RUNG_TABLE(ceilings, "Ceilings");
-TARE_TABLE(static, gains, "speed_ups", "Speed-ups", "a rung's kernel, or all of it", NULL,
-           struct view, view, view->gain_count, &view->gains[index], gains_columns);
+TARE_TABLE(, tare_table_matmul_speed_ups, "matmul_speed_ups", "Speed-ups",
+           "a rung's kernel, or all of it", NULL, struct view, view, view->gain_count,
+           &view->gains[index], gains_columns);
 
 // Most devices have no library for the rounded ones: the reason says enough.
 static bool is_rated(const void *view, const void *row)
@@ -364,14 +374,14 @@ static int write_at_largest(const struct view *view, const struct tare_table *ta
 static int write_rates(const struct view *view)
 {
 	return tare_table_text(
-	    view->text, &rates, view,
+	    view->text, &tare_table_matmul_rates, view,
 	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .keep = is_rated });
 }
 
 static int write_parts(const struct view *view)
 {
 	fputc('\n', view->text->file);
-	return write_at_largest(view, &parts, "ms, ", has_total);
+	return write_at_largest(view, &tare_table_matmul_parts, "ms, ", has_total);
 }
 
 static int write_ceilings(const struct view *view)
@@ -395,14 +405,15 @@ static int write_ceilings(const struct view *view)
 	                        rounded ? " (blas-tf32, -fp16, -bf16: of the matrix units' for "
 	                                  "these factors)"
 	                                : "");
-	return status == 0 ? write_at_largest(view, &ceilings, "", has_ceilings) : status;
+	return status == 0 ? write_at_largest(view, &tare_table_matmul_ceilings, "", has_ceilings)
+	                   : status;
 }
 
 static int write_speed_ups(const struct view *view)
 {
 	if (view->gain_count)
 		fputc('\n', view->text->file);
-	return tare_table_text(view->text, &gains, view,
+	return tare_table_text(view->text, &tare_table_matmul_speed_ups, view,
 	                       &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
 }
 

@@ -5,6 +5,7 @@
 #include "report/result/overlap.h"
 
 #include "report/core/table_text.h"
+#include "report/result/tables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -122,9 +123,9 @@ static const struct tare_cell *bound(const struct overlap_view *view, const int6
 	return tare_overlap_find(view, "bound", *cycles, "what", what);
 }
 
-static struct tare_cell_value time_of(const struct overlap_view *view, const struct tare_cell *cell)
+static struct tare_cell_value time_of(const struct tare_cell *cell)
 {
-	return tare_figure(cell, cell ? tare_figure_ns(cell) / view->unit_ns : NAN, TARE_NOT_ASKED);
+	return tare_figure(cell, cell ? tare_figure_ns(cell) : NAN, TARE_NOT_ASKED);
 }
 
 static struct tare_cell_value plain(const struct tare_cell *cell)
@@ -198,13 +199,14 @@ enum { HANDBOOK = TARE_ON_MORE };
 #define COLUMNS "report/result/tables/overlap_schedules.def"
 #include "table/declare.h"
 
-TARE_TABLE(static, stages, "stages", "Stages", "a length of the kernel", NULL, struct overlap_view,
-           view, view->points, &view->cycles[index], stages_columns);
-TARE_TABLE(static, gains, "gains", "What overlapping gains", "a length of the kernel", NULL,
-           struct overlap_view, view, view->points, &view->cycles[index], gains_columns);
-TARE_TABLE(static, schedules, "schedules", "Schedules", "a schedule that was measured", NULL,
-           struct overlap_view, view, view->result->cell_count, &view->result->cells[index],
-           schedules_columns);
+TARE_TABLE(, tare_table_overlap_stages, "overlap_stages", "Stages", "a length of the kernel", NULL,
+           struct overlap_view, view, view->points, &view->cycles[index], stages_columns);
+TARE_TABLE(, tare_table_overlap_gains, "overlap_gains", "What overlapping gains",
+           "a length of the kernel", NULL, struct overlap_view, view, view->points,
+           &view->cycles[index], gains_columns);
+TARE_TABLE(, tare_table_overlap_schedules, "overlap_schedules", "Schedules",
+           "a schedule that was measured", NULL, struct overlap_view, view,
+           view->result->cell_count, &view->result->cells[index], schedules_columns);
 
 static int write_stages(const struct overlap_view *view)
 {
@@ -213,10 +215,11 @@ static int write_stages(const struct overlap_view *view)
 
 	for (size_t i = 0; i < view->points; i++)
 		handbook = handbook || tare_has_figure(handbook_at(view, view->cycles[i]));
-	status =
-	    tare_table_text(view->text, &stages, view,
-	                    &(struct tare_table_part){
-	                        .flush = true, .on = TARE_ON_TEXT | (handbook ? HANDBOOK : 0) });
+	status = tare_table_text(
+	    view->text, &tare_table_overlap_stages, view,
+	    &(struct tare_table_part){ .flush = true,
+	                               .on = TARE_ON_TEXT | (handbook ? HANDBOOK : 0),
+	                               .unit_ns = view->unit_ns });
 	if (status == 0 && handbook)
 		status =
 		    tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
@@ -242,9 +245,10 @@ static int write_schedules(const struct overlap_view *view)
 		}
 	fputc('\n', view->text->file);
 	status = !rows ? -ENOMEM
-	               : tare_table_text(view->text, &schedules, view,
+	               : tare_table_text(view->text, &tare_table_overlap_schedules, view,
 	                                 &(struct tare_table_part){ .flush = true,
 	                                                            .on = TARE_ON_TEXT,
+	                                                            .unit_ns = view->unit_ns,
 	                                                            .rows = rows,
 	                                                            .most = count,
 	                                                            .style = style_of });
@@ -285,9 +289,10 @@ int tare_text_overlap(const struct tare_text *text, const struct tare_result *re
 		status = tare_overlap_copies(&view);
 	fputc('\n', text->file);
 	if (status == 0)
-		status =
-		    tare_table_text(text, &gains, &view,
-		                    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
+		status = tare_table_text(text, &tare_table_overlap_gains, &view,
+		                         &(struct tare_table_part){ .flush = true,
+		                                                    .on = TARE_ON_TEXT,
+		                                                    .unit_ns = view.unit_ns });
 	if (status == 0)
 		status = tare_overlap_notes(&view);
 	if (status == 0 && verbose)

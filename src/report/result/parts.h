@@ -5,6 +5,8 @@
 #include "report/report.h"
 #include "report/terminal/write.h"
 
+// The tables of a document by its command, without the line of device and clock.
+int tare_text_body(const struct tare_text *text, const struct tare_result *result);
 int tare_text_devices(const struct tare_text *text, const struct tare_result *result);
 // The kernels of `devices --kernel`, a table a device and API; `more`: after the device's own
 // facts.

@@ -3,6 +3,7 @@
 #include "report/core/table_text.h"
 #include "report/result/figure.h"
 #include "report/result/pivot.h"
+#include "report/result/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,8 +121,9 @@ static const char *number_title(const struct view *view, size_t at, char *text)
 #define TABLE grid
 #define COLUMNS "report/result/tables/peak_grid.def"
 #include "table/declare.h"
-TARE_TABLE(static, grid, "grid", "Rates", "a type of number, or an operation", NULL, struct view,
-           view, view->number_count ? view->row_count : 0, &view->rows[index], grid_columns);
+TARE_TABLE(, tare_table_peak_grid, "peak_grid", "Rates", "a type of number, or an operation", NULL,
+           struct view, view, view->number_count ? view->row_count : 0, &view->rows[index],
+           grid_columns);
 
 static int write_grid(const struct tare_text *text, const struct grid *which,
                       const struct tare_result *result)
@@ -130,10 +132,10 @@ static int write_grid(const struct tare_text *text, const struct grid *which,
 
 	view.number_count = list_numbers(which, result, view.numbers);
 	list_rows(&view);
-	if (grid.count(&view))
+	if (tare_table_peak_grid.count(&view))
 		fputc('\n', text->file);
 	return tare_table_text(
-	    text, &grid, &view,
+	    text, &tare_table_peak_grid, &view,
 	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .title = which->title });
 }
 
@@ -166,8 +168,8 @@ static bool bar_of(const struct tare_cell_text *text)
 #define TABLE sweep
 #define COLUMNS "report/result/tables/peak_sweep.def"
 #include "table/declare.h"
-TARE_TABLE(static, sweep, "sweep", "Working sets", "a size of what is read", NULL, struct view,
-           view, view->result->cell_count, &view->result->cells[index], sweep_columns);
+TARE_TABLE(, tare_table_peak_sweep, "peak_sweep", "Working sets", "a size of what is read", NULL,
+           struct view, view, view->result->cell_count, &view->result->cells[index], sweep_columns);
 
 static int write_sweep(const struct tare_text *text, const struct tare_result *result)
 {
@@ -180,7 +182,7 @@ static int write_sweep(const struct tare_text *text, const struct tare_result *r
 		return 0;
 	fputc('\n', text->file);
 	return tare_table_text(
-	    text, &sweep, &view,
+	    text, &tare_table_peak_sweep, &view,
 	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .keep = in_sweep });
 }
 
@@ -249,9 +251,9 @@ static const char *clock_share_sign(const void *view, const void *row)
 #define TABLE ceilings
 #define COLUMNS "report/result/tables/peak_ceilings.def"
 #include "table/declare.h"
-TARE_TABLE(static, ceilings, "ceilings", "Ceilings", "what can be reached of something", NULL,
-           struct view, view, view->result->cell_count, &view->result->cells[index],
-           ceilings_columns);
+TARE_TABLE(, tare_table_peak_ceilings, "peak_ceilings", "Ceilings",
+           "what can be reached of something", NULL, struct view, view, view->result->cell_count,
+           &view->result->cells[index], ceilings_columns);
 
 static int write_ceilings(const struct tare_text *text, const struct tare_result *result)
 {
@@ -262,9 +264,9 @@ static int write_ceilings(const struct tare_text *text, const struct tare_result
 		.keep = is_ceiling,
 	};
 
-	if (tare_table_part_rows(&ceilings, &view, &part))
+	if (tare_table_part_rows(&tare_table_peak_ceilings, &view, &part))
 		fputc('\n', text->file);
-	return tare_table_text(text, &ceilings, &view, &part);
+	return tare_table_text(text, &tare_table_peak_ceilings, &view, &part);
 }
 
 // Which ceilings are those of a device that held itself back while they were sampled.

@@ -4,6 +4,7 @@
 #include "report/core/table_text.h"
 #include "report/result/figure.h"
 #include "report/result/parts.h"
+#include "report/result/tables.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ enum { LINES = 5 }; // of a link
 // A row of the links: what goes which way, of a device or of all together.
 struct link {
 	const char *line, *title, *device;
-	bool first, all; // of its line; of all devices
+	bool all; // devices
 };
 
 struct peer {
@@ -62,9 +63,9 @@ static bool link_cell(const struct tare_cell_text *cell)
 #define TABLE devices
 #define COLUMNS "report/result/tables/several_devices.def"
 #include "table/declare.h"
-TARE_TABLE(static, devices, "devices", "Devices", "a device that was asked for, measured or not",
-           NULL, struct view, view, view->result->device_count, &view->result->devices[index],
-           devices_columns);
+TARE_TABLE(, tare_table_several_devices, "several_devices", "Devices",
+           "a device that was asked for, measured or not", NULL, struct view, view,
+           view->result->device_count, &view->result->devices[index], devices_columns);
 
 static int write_parts(const struct tare_text *text, const struct tare_result *result)
 {
@@ -166,8 +167,9 @@ static bool together_spread(const struct tare_cell_text *cell)
 #define TABLE links
 #define COLUMNS "report/result/tables/several_links.def"
 #include "table/declare.h"
-TARE_TABLE(static, links, "links", "The host's links", "a direction of a device's link", NULL,
-           struct view, view, view->link_count, &view->links[index], links_columns);
+TARE_TABLE(, tare_table_several_links, "several_links", "The host's links",
+           "a direction of a device's link", NULL, struct view, view, view->link_count,
+           &view->links[index], links_columns);
 
 static void list_links(struct view *view)
 {
@@ -187,14 +189,14 @@ static void list_links(struct view *view)
 	for (size_t i = 0; i < LINES * count; i++)
 		view->links[view->link_count++] =
 		    (struct link){ lines[i / count].line, lines[i / count].title, names[i % count],
-			           i % count == 0, i % count + 1 == count };
+			           i % count + 1 == count };
 }
 
 static int write_links(const struct tare_text *text, const struct view *view)
 {
 	if (view->link_count)
 		fputc('\n', text->file);
-	return tare_table_text(text, &links, view,
+	return tare_table_text(text, &tare_table_several_links, view,
 	                       &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
 }
 
@@ -237,8 +239,9 @@ static struct tare_cell_value pair_figure(const struct tare_cell *cell)
 #define TABLE peers
 #define COLUMNS "report/result/tables/several_peers.def"
 #include "table/declare.h"
-TARE_TABLE(static, peers, "peers", "Between devices", "the device that is copied from", NULL,
-           struct view, view, view->peer_count, &view->peers[index], peers_columns);
+TARE_TABLE(, tare_table_several_peers, "several_peers", "Between devices",
+           "the device that is copied from", NULL, struct view, view, view->peer_count,
+           &view->peers[index], peers_columns);
 
 // Rows copy to columns. Left out where no pair has a figure: the reasons say why.
 static int write_matrix(const struct tare_text *text, const struct view *view)
@@ -253,7 +256,7 @@ static int write_matrix(const struct tare_text *text, const struct view *view)
 	if (!any)
 		return 0;
 	fputc('\n', text->file);
-	return tare_table_text(text, &peers, view,
+	return tare_table_text(text, &tare_table_several_peers, view,
 	                       &(struct tare_table_part){ .flush = true,
 	                                                  .on = TARE_ON_TEXT,
 	                                                  .title = view->matrix->title });
@@ -294,8 +297,9 @@ int tare_text_several(const struct tare_text *text, const struct tare_result *re
 	bool ends = result->conclusion_count || result->cell_count ||
 	            (result->warning_count && text->options->verbosity >= 0);
 	struct view view = { .result = result };
-	int status = tare_table_text(
-	    text, &devices, &view, &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
+	int status =
+	    tare_table_text(text, &tare_table_several_devices, &view,
+	                    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
 
 	list_links(&view);
 

@@ -7,12 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-// ---- why there is no figure
-
-// ---- the head
-
-// ---- what follows
-
 static const struct {
 	const char *command;
 	int (*write)(const struct tare_text *text, const struct tare_result *result);
@@ -22,8 +16,10 @@ static const struct {
 	{ "overlap", tare_text_overlap }, { "checkup", tare_text_checkup },
 };
 
-static int write_body(const struct tare_text *text, const struct tare_result *result)
+int tare_text_body(const struct tare_text *text, const struct tare_result *result)
 {
+	if (tare_result_is_several(result))
+		return tare_text_several(text, result);
 	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
 		if (strcmp(result->command, bodies[i].command) == 0)
 			return bodies[i].write(text, result);
@@ -34,7 +30,7 @@ static int write_body(const struct tare_text *text, const struct tare_result *re
 int tare_report_text(const struct tare_result *result, const struct tare_text_options *options,
                      FILE *file, struct tare_error *error)
 {
-	struct tare_text text = { .options = options, .file = file, .body = write_body };
+	struct tare_text text = { .options = options, .file = file, .body = tare_text_body };
 	int status = tare_result_status(result);
 
 	if (status < 0)
@@ -48,7 +44,7 @@ int tare_report_text(const struct tare_result *result, const struct tare_text_op
 	if (status == 0)
 		status = tare_text_telemetry(&text, result);
 	if (status == 0)
-		status = write_body(&text, result);
+		status = tare_text_body(&text, result);
 	if (status == 0)
 		status = tare_text_end(&text, result);
 	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;

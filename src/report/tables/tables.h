@@ -10,10 +10,6 @@ extern const struct tare_table tare_table_tasks, tare_table_transfers, tare_tabl
     tare_table_api, tare_table_builds, tare_table_queues, tare_table_phases, tare_table_gaps,
     tare_table_devices, tare_table_processes;
 
-// Writes how all tables are declared, as a JSON array (docs/adding-a-column.md). Returns 0,
-// -ENOMEM, or -ENOSYS without JSON.
-int tare_run_declarations(FILE *file);
-
 // ---- as text: nothing where there are no rows. All return 0 or -ENOMEM
 
 // Writes the rows of a ledger; a bar of the share `largest` is the longest.

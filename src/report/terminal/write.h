@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 struct tare_result;
+struct tare_table_shown;
 
 struct tare_text {
 	const struct tare_text_options *options;
@@ -15,6 +16,10 @@ struct tare_text {
 	// The tables of a document by its command, without the line of device and clock; for
 	// documents of results that hold others. Returns 0 or -ENOMEM.
 	int (*body)(const struct tare_text *text, const struct tare_result *result);
+	// Takes each declared table in place of its being written; NULL: they are written.
+	// Returns 0 or -ENOMEM.
+	int (*take)(void *taker, const struct tare_table_shown *shown);
+	void *taker;
 };
 
 enum tare_text_style { TARE_STYLE_PLAIN, TARE_STYLE_BOLD, TARE_STYLE_FAINT, TARE_STYLE_WARNING };
