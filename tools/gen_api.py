@@ -23,7 +23,7 @@ SOURCE = ('#define CL_TARGET_OPENCL_VERSION 300\n#define CL_USE_DEPRECATED_OPENC
 ROLES = ['other', 'command', 'wait', 'flush', 'build', 'allocate', 'create', 'start', 'poll', 'query', 'release']
 KINDS = ['kernel', 'task', 'write', 'read', 'copy', 'fill', 'map', 'unmap', 'migrate', 'marker',
          'barrier', 'graph', 'other']
-HOOKS = ['instead', 'before', 'after']
+HOOKS = ['instead', 'before', 'after', 'first']
 NEWER = 'newer'  # not in all headers that tare is built with
 DIRECTIONS = {'to': 'TO_DEVICE', 'from': 'FROM_DEVICE', 'local': 'LOCAL', 'host': 'HOST'}
 # Members of struct layer_what that an argument fills as it is, or as a number.
@@ -71,7 +71,7 @@ class Role:
             self.kind = rest.pop(0) if rest else None
             if rest and rest[0] in DIRECTIONS:
                 self.direction = rest.pop(0)
-        self.instead, self.before, self.after = (word in rest for word in HOOKS)
+        self.instead, self.before, self.after, self.first = (word in rest for word in HOOKS)
         self.newer = NEWER in rest
         unknown = [word for word in rest if word not in [*HOOKS, NEWER]]
         unknown += [a for a in arguments if a not in MEANINGS]
@@ -296,8 +296,9 @@ def wrapper(function, role, number, call):
 
 
 def table_wrapper(function, role, number):
-    return (f'static {function.result} CL_API_CALL wrap_{function.name}({function.declared})\n{{\n'
-            + wrapper(function, role, number, f'layer_next.{function.name}') + '\n}\n')
+    name = f'{function.result} CL_API_CALL layer_any_{function.name}' if role.first else \
+        f'static {function.result} CL_API_CALL wrap_{function.name}'
+    return (f'{name}({function.declared})\n{{\n' + wrapper(function, role, number, f'layer_next.{function.name}') + '\n}\n')
 
 
 def extension_wrapper(function, role, number, row):
@@ -365,6 +366,9 @@ def hooks(table, extensions, order):
                          f'layer_next_{function.name} next{arguments});')
         if role.before:
             lines.append(f'void layer_before_{function.name}(struct guest_thread *thread{arguments});')
+        if role.first:
+            lines += [f'{function.result} CL_API_CALL layer_{which}_{function.name}({function.declared});'
+                      for which in ('first', 'any')]
         if role.after:
             result = '' if function.result == 'void' else f', {function.result} result'
             lines.append(f'void layer_after_{function.name}(struct guest_thread *thread{result}{arguments});')
@@ -387,9 +391,9 @@ def source(table, extensions):
     for number, function, role in table + extensions:
         lines.append(f'\t[{number}] = {{"{function.name}", TARE_ROLE_{role.role.upper()}}},')
     lines += ['};', '', 'void layer_wrap(cl_icd_dispatch *table)', '{']
-    for _, function, _ in table:
+    for _, function, role in table:
         lines += [f'\tif (layer_next.{function.name} != NULL)',
-                  f'\t\ttable->{function.name} = wrap_{function.name};']
+                  f"\t\ttable->{function.name} = {'layer_first' if role.first else 'wrap'}_{function.name};"]
     lines += ['}', '']
     return '\n'.join(lines)
 

@@ -111,6 +111,21 @@ static inline union tare_trace_record *guest_claim(struct guest_thread *thread)
 	return record;
 }
 
+// The place behind `last`, the last record of this thread's window. NULL: there is another by now,
+// or no room.
+static inline union tare_trace_record *guest_claim_behind(struct guest_thread *thread,
+                                                          union tare_trace_record *last)
+{
+	union tare_trace_record *record = last + 1;
+	if (__builtin_expect(record >= __atomic_load_n(&thread->end, __ATOMIC_RELAXED) ||
+	                         !guest_move_next(thread, record, record + 1),
+	                     0))
+		return NULL;
+	thread->polled = NULL;
+	guest_expect_writing(record + 2);
+	return record;
+}
+
 static inline union tare_trace_record *guest_event(struct guest_thread *thread)
 {
 	union tare_trace_record *record = NULL;
@@ -155,6 +170,23 @@ static inline uint32_t guest_next_number(struct guest_thread *thread)
 	number = __atomic_fetch_add(&thread->command_number, 1, __ATOMIC_RELAXED);
 #endif
 	return number + 1;
+}
+
+// Takes `number` as that of this thread's next command. False: it is not, a signal handler had it.
+static inline bool guest_take_number(struct guest_thread *thread, uint32_t number)
+{
+	uint32_t before = number - 1;
+#if defined(__x86_64__)
+	bool taken;
+	__asm__ volatile("cmpxchgl %3, %1"
+	                 : "=@ccz"(taken), "+m"(thread->command_number), "+a"(before)
+	                 : "r"(number)
+	                 : "memory");
+	return taken;
+#else
+	return __atomic_compare_exchange_n(&thread->command_number, &before, number, false,
+	                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
 }
 
 // Whether `last`, which this thread wrote in the window that it has had as the `windows`th, is

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/opencl/bench.h"
+#include "guest/opencl/again.h"
 
 struct layer_bench *layer_bench(void)
 {
@@ -41,8 +42,9 @@ static void draw_none(struct layer_bench *bench)
 	sampler->chance = 0;
 	sampler->left = UINT32_MAX;
 	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-		struct layer_command command = { .function = LAYER_clEnqueueNDRangeKernel };
-		layer_sample_draw(&bench->on.thread, &command, &ranges[i], 0);
+		uint32_t chance = 0;
+		layer_sample_draw(&bench->on.thread, LAYER_clEnqueueNDRangeKernel, &ranges[i], 0,
+		                  &chance);
 	}
 	for (size_t i = 0; i < LAYER_KINDS; i++) {
 		sampler->kinds[i].chance = 0;
@@ -65,8 +67,16 @@ cl_int layer_bench_command(struct layer_bench *bench, layer_bench_vendor *vendor
 	struct guest_thread *thread = &bench->on.thread;
 	const struct layer_range *range = &ranges[bench->turn++ / 2 % 2];
 	struct layer_command command;
+	struct layer_again again = { .handle = (cl_command_queue)(uintptr_t)bench,
+		                     .kernel = range->kernel,
+		                     .globals = range->globals };
 	// As layer_enter, which would count a call of the program's.
 	__asm__ volatile("" : : "r"(layer_thread()));
+	if (layer_again_begin(thread, &again)) {
+		cl_int result = vendor(context, layer_again_wants(&again) ? &again.own : NULL);
+		layer_again_end(thread, &again, result);
+		return result;
+	}
 	thread->depth++;
 	layer_command_begin(thread, &command, LAYER_clEnqueueNDRangeKernel,
 	                    (cl_command_queue)(uintptr_t)bench, NULL, true, false, range, 0);

@@ -36,15 +36,6 @@ static void write_untimed(struct guest_thread *thread, const struct layer_pendin
 	guest_commit(record, tare_trace_head(TARE_TRACE_UNTIMED, 0, (uint16_t)why, thread->track));
 }
 
-static inline unsigned ask(cl_event event, cl_profiling_info name, uint64_t *stamp, unsigned flag)
-{
-	cl_ulong told;
-	bool well =
-	    layer_next.clGetEventProfilingInfo(event, name, sizeof told, &told, NULL) == CL_SUCCESS;
-	*stamp = well ? told : 0;
-	return well ? flag : 0;
-}
-
 enum {
 	ALL_STAMPS = TARE_TRACE_STAMP_QUEUED | TARE_TRACE_STAMP_SUBMITTED | TARE_TRACE_STAMP_START |
 	             TARE_TRACE_STAMP_END
@@ -61,8 +52,35 @@ struct times_run {
 };
 
 struct stamps {
-	uint64_t queued, submitted, start, end;
+	cl_ulong queued, submitted, start, end;
 };
+
+static inline cl_int ask(cl_event event, cl_profiling_info name, cl_ulong *stamp)
+{
+	return layer_next.clGetEventProfilingInfo(event, name, sizeof *stamp, stamp, NULL);
+}
+
+// Which of the three the driver tells; the others are 0.
+static __attribute__((noinline)) unsigned ask_each(cl_event event, struct stamps *stamps)
+{
+	const struct {
+		cl_profiling_info name;
+		unsigned flag;
+		cl_ulong *stamp;
+	} each[] = {
+		{ CL_PROFILING_COMMAND_QUEUED, TARE_TRACE_STAMP_QUEUED, &stamps->queued },
+		{ CL_PROFILING_COMMAND_SUBMIT, TARE_TRACE_STAMP_SUBMITTED, &stamps->submitted },
+		{ CL_PROFILING_COMMAND_START, TARE_TRACE_STAMP_START, &stamps->start },
+	};
+	unsigned present = TARE_TRACE_STAMP_END;
+	for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+		if (ask(event, each[i].name, each[i].stamp) == CL_SUCCESS)
+			present |= each[i].flag;
+		else
+			*each[i].stamp = 0;
+	}
+	return present;
+}
 
 // Puts them into the record of those before, or behind it. Returns false with the record that they
 // take by themselves; NULL: there is no room.
@@ -119,35 +137,34 @@ write_alone(struct guest_thread *thread, union tare_trace_record *record, struct
 	run->room = 0;
 }
 
+// Writes the times of a command whose end is known.
 static inline void write_times(struct guest_thread *thread, struct times_run *run,
-                               const struct layer_pending *pending, uint64_t end, uint64_t observed)
+                               const struct layer_pending *pending, struct stamps *stamps,
+                               uint64_t observed)
 {
-	struct stamps stamps = { .end = end };
-	unsigned present = TARE_TRACE_STAMP_END;
-	present |= ask(pending->event, CL_PROFILING_COMMAND_QUEUED, &stamps.queued,
-	               TARE_TRACE_STAMP_QUEUED);
-	present |= ask(pending->event, CL_PROFILING_COMMAND_SUBMIT, &stamps.submitted,
-	               TARE_TRACE_STAMP_SUBMITTED);
-	present |=
-	    ask(pending->event, CL_PROFILING_COMMAND_START, &stamps.start, TARE_TRACE_STAMP_START);
-	uint64_t far = (stamps.queued - run->queued) | (stamps.submitted - stamps.queued) |
-	               (stamps.start - stamps.submitted) | (end - stamps.start);
+	unsigned present = ALL_STAMPS;
+	cl_int refused = ask(pending->event, CL_PROFILING_COMMAND_QUEUED, &stamps->queued);
+	refused |= ask(pending->event, CL_PROFILING_COMMAND_SUBMIT, &stamps->submitted);
+	refused |= ask(pending->event, CL_PROFILING_COMMAND_START, &stamps->start);
+	if (LAYER_UNLIKELY(refused != CL_SUCCESS))
+		present = ask_each(pending->event, stamps);
+	uint64_t far = (stamps->queued - run->queued) | (stamps->submitted - stamps->queued) |
+	               (stamps->start - stamps->submitted) | (stamps->end - stamps->start);
 	uint64_t unlike = (present ^ ALL_STAMPS) | (observed ^ run->observed) |
 	                  (pending->track ^ run->track) | (pending->number ^ (run->number + 1)) |
 	                  far >> 32;
 	union tare_trace_record *record;
 	if (LAYER_UNLIKELY(unlike != 0 || run->last == NULL))
-		write_alone(thread, guest_event(thread), run, pending, &stamps, present, observed);
-	else if (LAYER_UNLIKELY(!write_more(thread, run, &stamps, &record)))
-		write_alone(thread, record, run, pending, &stamps, present, observed);
+		write_alone(thread, guest_event(thread), run, pending, stamps, present, observed);
+	else if (LAYER_UNLIKELY(!write_more(thread, run, stamps, &record)))
+		write_alone(thread, record, run, pending, stamps, present, observed);
 	run->number = pending->number;
-	run->queued = stamps.queued;
+	run->queued = stamps->queued;
 }
 
 static inline cl_int read_end(cl_event event, cl_ulong *end)
 {
-	cl_int code = layer_next.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END,
-	                                                 sizeof *end, end, NULL);
+	cl_int code = ask(event, CL_PROFILING_COMMAND_END, end);
 	return code == CL_SUCCESS && *end == 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : code;
 }
 
@@ -158,19 +175,19 @@ static __attribute__((noinline)) bool harvest_untold(struct guest_thread *thread
                                                      uint64_t known)
 {
 	cl_int status = CL_QUEUED;
-	cl_ulong end = 0;
+	struct stamps stamps = { 0 };
 	cl_int asked = layer_next.clGetEventInfo(pending->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
 	                                         sizeof status, &status, NULL);
 	if (asked == CL_SUCCESS && status > CL_COMPLETE)
 		return false;
-	cl_int code = asked != CL_SUCCESS ? asked : read_end(pending->event, &end);
+	cl_int code = asked != CL_SUCCESS ? asked : read_end(pending->event, &stamps.end);
 	uint64_t now = guest_ticks();
 	if (asked == CL_SUCCESS && status < CL_COMPLETE)
 		write_untimed(thread, pending, TARE_UNTIMED_FAILED, status, now);
 	else if (code != CL_SUCCESS)
 		write_untimed(thread, pending, TARE_UNTIMED_REFUSED, code, now);
 	if (code == CL_SUCCESS)
-		write_times(thread, run, pending, end, known != 0 ? known : guest_ticks());
+		write_times(thread, run, pending, &stamps, known != 0 ? known : guest_ticks());
 	layer_next.clReleaseEvent(pending->event);
 	if (guest_compares())
 		layer_contents_come(thread, pending);
@@ -182,27 +199,34 @@ static __attribute__((noinline)) bool harvest_untold(struct guest_thread *thread
 static inline bool harvest_one(struct guest_thread *thread, struct times_run *run,
                                const struct layer_pending *pending, uint64_t known)
 {
-	cl_ulong end = 0;
+	struct stamps stamps = { 0 };
 	if (guest_compares() && !layer_may_harvest(thread, pending))
 		return false;
-	if (LAYER_UNLIKELY(read_end(pending->event, &end) != CL_SUCCESS))
+	if (LAYER_UNLIKELY(read_end(pending->event, &stamps.end) != CL_SUCCESS))
 		return harvest_untold(thread, run, pending, known);
-	write_times(thread, run, pending, end, known != 0 ? known : guest_ticks());
+	write_times(thread, run, pending, &stamps, known != 0 ? known : guest_ticks());
 	layer_next.clReleaseEvent(pending->event);
 	if (guest_compares())
 		layer_contents_come(thread, pending);
 	return true;
 }
 
-// The ring may grow while it is harvested, so it is touched under the spinlock only; what lies
-// between tail and head changes for who harvests alone.
-static void copy_pending(struct layer_queue *queue, uint32_t at, uint32_t count,
-                         struct layer_pending *pending)
+// The ring may grow while it is harvested. Then the one that it was stays as it is, for memory is
+// never given back, and what lies between tail and head changes for who harvests alone: so what is
+// pending is read where it lies.
+struct view {
+	const struct layer_pending *ring;
+	uint32_t mask, head;
+};
+
+static struct view view_of(struct layer_queue *queue)
 {
 	layer_lock(&queue->push);
-	for (uint32_t i = 0; i < count; i++)
-		pending[i] = queue->ring[(at + i) & queue->mask];
+	struct view view = { .ring = queue->ring,
+		             .mask = queue->mask,
+		             .head = atomic_load_explicit(&queue->head, memory_order_relaxed) };
 	layer_unlock(&queue->push);
+	return view;
 }
 
 // Completed ones leave the oldest `limit`, in whatever order; the others move up.
@@ -210,14 +234,14 @@ static void harvest_any_order(struct guest_thread *thread, struct layer_queue *q
                               uint32_t limit, uint32_t known_head, uint64_t known_ticks)
 {
 	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-	uint32_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
-	uint32_t end = head - tail > limit ? tail + limit : head;
+	struct view view = view_of(queue);
+	uint32_t end = view.head - tail > limit ? tail + limit : view.head;
 	uint32_t kept = end;
 	struct times_run run = { 0 };
 	for (uint32_t at = end; at != tail;) {
 		at--;
-		struct layer_pending pending;
-		copy_pending(queue, at, 1, &pending);
+		// A copy: what is moved up may be written over it.
+		const struct layer_pending pending = view.ring[at & view.mask];
 		bool known = known_ticks != 0 && (int32_t)(known_head - at) > 0;
 		if (harvest_one(thread, &run, &pending, known ? known_ticks : 0))
 			continue;
@@ -231,23 +255,18 @@ static void harvest_any_order(struct guest_thread *thread, struct layer_queue *q
 static void harvest_in_order(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
                              uint32_t known_head, uint64_t known_ticks)
 {
-	enum { AT_A_TIME = 32 };
-	struct layer_pending pending[AT_A_TIME];
+	struct view view = { .head = atomic_load_explicit(&queue->tail, memory_order_relaxed) };
 	struct times_run run = { 0 };
-	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed), count, at = 0;
 	// What is pushed meanwhile is taken too: who pushed it may have found us at it and gone on.
-	for (count = 0; limit-- > 0; tail++) {
-		if (at == count) {
-			count = atomic_load_explicit(&queue->head, memory_order_acquire) - tail;
-			count = count < AT_A_TIME ? count : AT_A_TIME;
-			copy_pending(queue, tail, count, pending);
-			at = 0;
-		}
-		if (count == 0 || !may_call() ||
+	for (uint32_t tail = view.head; limit-- > 0; tail++) {
+		if (tail == view.head)
+			view = view_of(queue);
+		if (tail == view.head || !may_call() ||
 		    atomic_load_explicit(&queue->wanted, memory_order_relaxed))
 			break;
 		bool known = known_ticks != 0 && (int32_t)(known_head - tail) > 0;
-		if (!harvest_one(thread, &run, &pending[at++], known ? known_ticks : 0))
+		if (!harvest_one(thread, &run, &view.ring[tail & view.mask],
+		                 known ? known_ticks : 0))
 			break;
 		// At once: harvesting may go on for long, and the room is wanted.
 		atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);

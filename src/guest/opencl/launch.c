@@ -1,20 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a kernel's launch. Most are like the one before: of such a one eight bytes are
 // written.
-#include "guest/opencl/wrap.h"
+#include "guest/opencl/again.h"
 #include "guest/stack.h"
 
 #include <string.h>
 
-// Most launches are like the one before: the last shape of one dimension is compared as it is
-// given, before one is put together.
+static bool same_rest(const struct layer_shape *last, const struct layer_range *range)
+{
+	for (uint32_t i = 1; i < last->dimensions && i < 3; i++) {
+		if (last->global[i] != range->globals[i] ||
+		    (range->locals != NULL && last->local[i] != range->locals[i]))
+			return false;
+	}
+	return true;
+}
+
+// Whether an ND-range is that of the shape, as it is given, before one is put together. A shape
+// without local sizes has 0 for all three, one with them 1 where there is none.
+static inline bool is_range(const struct layer_shape *shape, const struct layer_range *range)
+{
+	const size_t *locals = range->locals;
+	return shape->dimensions == range->dimensions && range->globals != NULL &&
+	       range->offsets == NULL && shape->global[0] == range->globals[0] &&
+	       (shape->local[2] != 0) == (locals != NULL) &&
+	       (locals == NULL || shape->local[0] == locals[0]) &&
+	       (LAYER_LIKELY(shape->dimensions == 1) || same_rest(shape, range));
+}
+
+// Whether it is the last shape of this thread, NULL: there is none.
 static inline bool is_last_shape(const struct guest_thread *thread, const struct layer_shape *last,
                                  const struct layer_range *range)
 {
-	return last != NULL && last->dimensions == 1 && last->process == thread->process &&
-	       range->dimensions == 1 && range->globals != NULL && range->offsets == NULL &&
-	       last->global[0] == range->globals[0] && last->local[1] == (range->locals != NULL) &&
-	       last->local[0] == (range->locals != NULL ? layer_saturated(range->locals[0]) : 0);
+	return last != NULL && last->process == thread->process && is_range(last, range);
 }
 
 uint32_t layer_shape_of(struct guest_thread *thread, const struct layer_range *range)
@@ -92,6 +110,12 @@ static __attribute__((noinline)) uint32_t begin_run(struct guest_thread *thread,
 	run->kernel = range->kernel;
 	run->queue = command->queue->number;
 	run->shape = layer_of(thread)->last_shape->id;
+	run->flags = tare_trace_record_flags(head);
+	run->of = command->function == LAYER_clEnqueueNDRangeKernel && range->dimensions == 1
+	              ? command->queue
+	              : NULL;
+	run->global = layer_of(thread)->last_shape->global[0];
+	run->local = layer_of(thread)->last_shape->local[0];
 	run->exit = exit;
 	run->number = number;
 	run->room = 0;
@@ -150,9 +174,8 @@ static inline uint32_t write_plain(struct guest_thread *thread, const struct lay
 	return number;
 }
 
-static inline void plain_kernel_end(struct guest_thread *thread,
-                                    const struct layer_command *command,
-                                    const struct layer_range *range, uint64_t exit)
+static void plain_kernel_end(struct guest_thread *thread, const struct layer_command *command,
+                             const struct layer_range *range, uint64_t exit)
 {
 	cl_event event = command->own;
 	unsigned flags = event != NULL        ? TARE_COMMAND_OWN_EVENT
@@ -171,13 +194,75 @@ static inline void plain_kernel_end(struct guest_thread *thread,
 	}
 }
 
+void layer_kernel_ended(struct guest_thread *thread, struct layer_command *command, cl_int status,
+                        const struct layer_range *range, cl_uint wait_count, const cl_event *waits,
+                        uint64_t exit)
+{
+	if (LAYER_LIKELY(is_plain(thread, command, status, range, wait_count, exit)))
+		plain_kernel_end(thread, command, range, exit);
+	else
+		layer_any_kernel_end(thread, command, status, range, wait_count, waits, exit);
+}
+
 void layer_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
                       const struct layer_range *range, cl_uint wait_count, const cl_event *waits)
 {
 	uint64_t exit = guest_ticks();
 	thread->left_ticks = exit;
-	if (LAYER_LIKELY(is_plain(thread, command, status, range, wait_count, exit)))
-		plain_kernel_end(thread, command, range, exit);
-	else
-		layer_any_kernel_end(thread, command, status, range, wait_count, waits, exit);
+	layer_kernel_ended(thread, command, status, range, wait_count, waits, exit);
+}
+
+static struct layer_range range_of(const struct layer_again *again)
+{
+	return (struct layer_range){ .kernel = again->kernel,
+		                     .dimensions = 1,
+		                     .globals = again->globals,
+		                     .locals = again->locals };
+}
+
+uint8_t layer_again_draw(struct guest_thread *thread, struct layer_again *again)
+{
+	const struct layer_range range = range_of(again);
+	if (!layer_sample_draw(thread, LAYER_clEnqueueNDRangeKernel, &range, 0, &again->chance))
+		return TARE_COMMAND_NO_TIMES | TARE_COMMAND_NOT_SAMPLED;
+	return again->queue->supply ? TARE_COMMAND_OWN_EVENT : TARE_COMMAND_NO_TIMES;
+}
+
+__attribute__((noinline)) void layer_again_apart(struct guest_thread *thread,
+                                                 const struct layer_again *again, cl_int status,
+                                                 uint64_t exit)
+{
+	const struct layer_range range = range_of(again);
+	struct layer_command command = {
+		.enter = again->enter,
+		.queue = again->queue,
+		.handle = again->handle,
+		.own = again->own,
+		.function = LAYER_clEnqueueNDRangeKernel,
+		.unsampled = (again->flags & TARE_COMMAND_NOT_SAMPLED) != 0,
+		.chance = again->chance,
+	};
+	layer_kernel_ended(thread, &command, status, &range, 0, NULL, exit);
+}
+
+cl_int CL_API_CALL layer_first_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
+                                                      cl_uint dimensions, const size_t *offsets,
+                                                      const size_t *globals, const size_t *locals,
+                                                      cl_uint wait_count, const cl_event *waits,
+                                                      cl_event *event)
+{
+	struct guest_thread *thread = layer_thread();
+	struct layer_again again = {
+		.handle = queue, .kernel = kernel, .globals = globals, .locals = locals
+	};
+	uint64_t rare =
+	    (uintptr_t)event | wait_count | (uintptr_t)offsets | (uintptr_t)(dimensions ^ 1);
+	if (LAYER_UNLIKELY(thread == NULL || rare != 0) || !layer_again_begin(thread, &again))
+		return layer_any_clEnqueueNDRangeKernel(queue, kernel, dimensions, offsets, globals,
+		                                        locals, wait_count, waits, event);
+	cl_int result =
+	    layer_next.clEnqueueNDRangeKernel(queue, kernel, 1, NULL, globals, locals, 0, waits,
+	                                      layer_again_wants(&again) ? &again.own : NULL);
+	layer_again_end(thread, &again, result);
+	return result;
 }

@@ -68,6 +68,10 @@ struct layer_run {
 	uint32_t queue, shape, number;
 	uint32_t windows; // of the thread, then
 	uint32_t room;    // for so many more in that record
+	// what another of one dimension without an offset is compared with (again.h); NULL: none is
+	struct layer_queue *of;
+	uint64_t global, local; // local 0: the driver's choice
+	uint8_t flags;          // of the COMMAND
 };
 // Which commands of a thread get device times (sample.c).
 enum { LAYER_KINDS = 256 };

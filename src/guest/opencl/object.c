@@ -20,6 +20,7 @@ void layer_in_child(void)
 		atomic_store(&mine->calls, 0);
 		mine->callbacks = 0;
 		mine->stands_by = false;
+		mine->run.of = NULL;
 		memset(&mine->sampler, 0, sizeof mine->sampler);
 		mine->waited_count = 0;
 	}

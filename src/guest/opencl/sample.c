@@ -141,8 +141,8 @@ static uint32_t chance_of(struct layer_sampler *sampler, uint64_t key)
 	return 0;
 }
 
-bool layer_sample_draw(struct guest_thread *thread, struct layer_command *command,
-                       const struct layer_range *range, size_t bytes)
+bool layer_sample_draw(struct guest_thread *thread, uint32_t function,
+                       const struct layer_range *range, size_t bytes, uint32_t *drawn)
 {
 	struct layer_sampler *sampler = &layer_of(thread)->sampler;
 	if (--sampler->left == 0) {
@@ -152,10 +152,10 @@ bool layer_sample_draw(struct guest_thread *thread, struct layer_command *comman
 		sampler->left = sampler->epoch;
 		choose_chance(sampler, guest_ticks(), count, sampler->epoch);
 	}
-	uint32_t chance = chance_of(sampler, key_of(command->function, range, bytes));
+	uint32_t chance = chance_of(sampler, key_of(function, range, bytes));
 	chance = chance < sampler->chance ? sampler->chance : chance;
 	bool timed = chance == UINT32_MAX || random_of(sampler) < chance;
-	command->chance = timed && chance < UINT32_MAX ? chance : 0;
+	*drawn = timed && chance < UINT32_MAX ? chance : 0;
 	sampler->timed += timed;
 	return timed;
 }

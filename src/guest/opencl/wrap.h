@@ -59,6 +59,10 @@ struct layer_said {
 // Write the records of a command whose vendor's call has just returned `status`.
 void layer_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
                       const struct layer_range *range, cl_uint wait_count, const cl_event *waits);
+// The same, but `exit`, when the vendor's call returned, is known.
+void layer_kernel_ended(struct guest_thread *thread, struct layer_command *command, cl_int status,
+                        const struct layer_range *range, cl_uint wait_count, const cl_event *waits,
+                        uint64_t exit);
 // Of any that is not like the one before; `exit`: when the vendor's call returned.
 void layer_any_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
                           const struct layer_range *range, cl_uint wait_count,
@@ -97,6 +101,13 @@ static inline void layer_unrecorded(const struct layer_command *command, cl_int 
 		layer_next.clReleaseEvent(command->own);
 }
 
+static inline void layer_count_call(struct layer_thread *mine)
+{
+	atomic_store_explicit(&mine->calls,
+	                      atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
+	                      memory_order_relaxed);
+}
+
 // Begins a call: this thread, or NULL when nothing is recorded. Ends with layer_leave.
 static inline __attribute__((always_inline)) struct guest_thread *layer_enter(void)
 {
@@ -110,9 +121,7 @@ static inline __attribute__((always_inline)) struct guest_thread *layer_enter(vo
 		mine = layer_of(thread);
 	}
 	thread->depth++;
-	atomic_store_explicit(&mine->calls,
-	                      atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
-	                      memory_order_relaxed);
+	layer_count_call(mine);
 	return thread;
 }
 
@@ -140,21 +149,25 @@ static inline __attribute__((always_inline)) uint64_t layer_begin_ticks(struct g
 }
 
 // Whether a command is to have device times: by the kind that its kernel and size, or its function
-// and bytes, make it.
+// and bytes, make it. `chance` is 0 before; what it was drawn by is stored there.
 void layer_sample_look(struct guest_thread *thread);
-bool layer_sample_draw(struct guest_thread *thread, struct layer_command *command,
-                       const struct layer_range *range, size_t bytes);
-static inline __attribute__((always_inline)) bool layer_is_sampled(struct guest_thread *thread,
-                                                                   struct layer_command *command,
-                                                                   const struct layer_range *range,
-                                                                   size_t bytes)
+static inline void layer_sample_count(struct guest_thread *thread, struct layer_sampler *sampler)
 {
-	struct layer_sampler *sampler = &layer_of(thread)->sampler;
-	if (LAYER_UNLIKELY(sampler->on))
-		return layer_sample_draw(thread, command, range, bytes);
 	// The first look comes before there is anything to count down from.
 	if (LAYER_UNLIKELY(sampler->look_in-- <= 1))
 		layer_sample_look(thread);
+}
+bool layer_sample_draw(struct guest_thread *thread, uint32_t function,
+                       const struct layer_range *range, size_t bytes, uint32_t *chance);
+static inline __attribute__((always_inline)) bool layer_is_sampled(struct guest_thread *thread,
+                                                                   uint32_t function,
+                                                                   const struct layer_range *range,
+                                                                   size_t bytes, uint32_t *chance)
+{
+	struct layer_sampler *sampler = &layer_of(thread)->sampler;
+	if (LAYER_UNLIKELY(sampler->on))
+		return layer_sample_draw(thread, function, range, bytes, chance);
+	layer_sample_count(thread, sampler);
 	return true;
 }
 
@@ -184,7 +197,8 @@ layer_command_begin(struct guest_thread *thread, struct layer_command *command, 
 		command->known_head = atomic_load_explicit(&queue->head, memory_order_relaxed);
 		if (takes_event && queue->timed &&
 		    atomic_load_explicit(&guest_active, memory_order_relaxed)) {
-			command->unsampled = !layer_is_sampled(thread, command, range, bytes);
+			command->unsampled =
+			    !layer_is_sampled(thread, function, range, bytes, &command->chance);
 			if (event == NULL && queue->supply && LAYER_LIKELY(!command->unsampled))
 				command->event = &command->own;
 		}

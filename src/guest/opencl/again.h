@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch like this thread's one before it, as nearly all are: the two halves around the vendor's
+// call. Whatever is not as expected is left to the wrapper that serves every launch, or, after the
+// call, to what writes any launch.
+#pragma once
+#include "guest/opencl/wrap.h"
+
+// A launch in flight.
+struct layer_again {
+	cl_command_queue handle;
+	cl_kernel kernel;
+	const size_t *globals, *locals; // of one dimension; locals NULL: the driver's choice
+	uint64_t enter;
+	struct layer_queue *queue;
+	uint32_t
+	    number; // that it will have if none comes between; 0: it cannot follow the one before
+	uint32_t chance; // by which it has times, of 2^32; 0: not by chance
+	uint8_t flags;   // of its record
+	cl_event own;
+};
+
+// Whether an event is to be asked for, into `own`.
+static inline bool layer_again_wants(const struct layer_again *again)
+{
+	return again->flags == TARE_COMMAND_OWN_EVENT;
+}
+
+// Where a sample is drawn.
+uint8_t layer_again_draw(struct guest_thread *thread, struct layer_again *again);
+
+static inline __attribute__((always_inline)) uint8_t layer_again_flags(struct guest_thread *thread,
+                                                                       struct layer_thread *mine,
+                                                                       struct layer_again *again)
+{
+	const struct layer_queue *queue = again->queue;
+	if (!queue->timed ||
+	    LAYER_UNLIKELY(!atomic_load_explicit(&guest_active, memory_order_relaxed)))
+		return TARE_COMMAND_NO_TIMES;
+	if (LAYER_UNLIKELY(mine->sampler.on))
+		return layer_again_draw(thread, again);
+	layer_sample_count(thread, &mine->sampler);
+	return queue->supply ? TARE_COMMAND_OWN_EVENT : TARE_COMMAND_NO_TIMES;
+}
+
+// Begins it; `again` has the handle, the kernel and the sizes. False, with nothing done: it is for
+// the other wrapper.
+static inline __attribute__((always_inline)) bool layer_again_begin(struct guest_thread *thread,
+                                                                    struct layer_again *again)
+{
+	struct layer_thread *mine = layer_of(thread);
+	if (LAYER_UNLIKELY(mine == NULL || mine->run.of == NULL || again->globals == NULL))
+		return false;
+	const struct layer_run *run = &mine->run;
+	struct layer_queue *queue = run->of;
+	const uint64_t local = again->locals != NULL ? again->locals[0] : 0;
+	const uint64_t unlike = ((uintptr_t)queue->object.handle ^ (uintptr_t)again->handle) |
+	                        ((uintptr_t)run->kernel ^ (uintptr_t)again->kernel) |
+	                        (run->queue ^ queue->number) | (run->global ^ again->globals[0]) |
+	                        (run->local ^ local) | thread->depth;
+	if (LAYER_UNLIKELY(unlike != 0))
+		return false;
+	again->queue = queue;
+	again->own = NULL;
+	again->chance = 0;
+	again->flags = layer_again_flags(thread, mine, again);
+	again->number = LAYER_LIKELY(run->flags == again->flags) ? run->number + 1 : 0;
+	thread->depth = 1;
+	layer_count_call(mine);
+	again->enter = layer_begin_ticks(thread);
+	return true;
+}
+
+// Puts it behind the one before, in the same record or the next. False: it must have one of its
+// own, and nothing was written. A signal handler may come at any moment: meanwhile it finds no run,
+// what it writes lies behind, and numbers and places tell us.
+static inline __attribute__((always_inline)) bool
+layer_again_write(struct guest_thread *thread, const struct layer_again *again, uint64_t exit)
+{
+	struct layer_run *run = &layer_of(thread)->run;
+	union tare_trace_record *last = run->last;
+	const uint64_t after = again->enter - run->exit, took = exit - again->enter;
+	uint32_t room = run->room;
+	if (LAYER_UNLIKELY(last == NULL || (after | (took + 1)) >> 32 != 0))
+		return false;
+	__atomic_store_n(&run->last, NULL, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (LAYER_UNLIKELY(!guest_is_last(thread, last, run->windows)))
+		return false;
+	if (room == 0) {
+		last = guest_claim_behind(thread, last);
+		if (LAYER_UNLIKELY(last == NULL))
+			return false;
+		room = TARE_LAUNCHES_MOST;
+	}
+	if (LAYER_UNLIKELY(!guest_take_number(thread, again->number))) {
+		if (room == TARE_LAUNCHES_MOST)
+			guest_commit(last, tare_trace_head(TARE_TRACE_VOID, 0, 0, thread->track));
+		return false;
+	}
+	const uint32_t count = TARE_LAUNCHES_MOST - room;
+	uint32_t *ticks = &last->launches.ticks[2 * count];
+	ticks[0] = (uint32_t)after;
+	ticks[1] = (uint32_t)took;
+	guest_commit(last,
+	             tare_trace_head(TARE_TRACE_LAUNCHES, 0, (uint16_t)(count + 1), thread->track));
+	run->exit = exit;
+	run->number = again->number;
+	run->room = room - 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&run->last, last, __ATOMIC_RELAXED);
+	return true;
+}
+
+// Writes it by itself, whatever the vendor returned.
+void layer_again_apart(struct guest_thread *thread, const struct layer_again *again, cl_int status,
+                       uint64_t exit);
+
+static inline __attribute__((always_inline)) void
+layer_again_end(struct guest_thread *thread, const struct layer_again *again, cl_int status)
+{
+	const uint64_t exit = guest_ticks();
+	thread->left_ticks = exit;
+	if (LAYER_LIKELY(status == CL_SUCCESS && again->number != 0 &&
+	                 (again->own != NULL) == layer_again_wants(again)) &&
+	    LAYER_LIKELY(layer_again_write(thread, again, exit))) {
+		if (LAYER_UNLIKELY(again->chance != 0))
+			layer_write_drawn(thread, again->number, again->chance);
+		if (again->own != NULL)
+			layer_push(thread, again->queue, again->own, again->number);
+	} else {
+		layer_again_apart(thread, again, status, exit);
+	}
+	layer_leave(thread);
+}
