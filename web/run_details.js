@@ -167,7 +167,8 @@ function gapFields(view, row) {
 	return [field('name', categoryTitle(header.causes[gaps.cause[row]] || 'unknown')), field('kind', 'idle time of the device'),
 		field('device', deviceText(header, gaps.device[row])), field('start', momentText(gaps.from[row])),
 		field('end', momentText(gaps.to[row])), field('duration', durationText(gaps.to[row] - gaps.from[row])),
-		field('ended by', ends ? commandName(view.timeline, ender) : 'no command', ends ? linkList(view, [ender], 0) : null)];
+		field('ended by', ends ? commandName(view.timeline, ender) : 'no command', ends ? linkList(view, [ender], 0) : null),
+		...(ends ? stackFields(view.timeline, view.timeline.commands.stack[ender]) : [])];
 }
 
 function phaseFields({ timeline }, row) {
