@@ -112,7 +112,7 @@ function decodeColumn(bytes, columns, name, indices, done) {
 
 const INDEX_COLUMNS = new Set(['number', 'thread', 'queue', 'object', 'shape', 'function', 'waits', 'stack',
 	'command', 'device', 'name', 'domain', 'depth', 'parent', 'site', 'frames', 'text',
-	'executed_by', 'phase']);
+	'executed_by', 'phase', 'link']);
 
 function camelCase(name) {
 	return name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());

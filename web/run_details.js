@@ -65,6 +65,11 @@ function commandTimes(commands, row) {
 		field('submit to start', durationText(start[row] - submitted[row]))];
 }
 
+function linkText({ kind, count }) {
+	return kind === 'nvlink' ? `NVLink${count ? `, ${count} links` : ''}` : kind === 'direct' ? 'direct; NVLink or PCIe was not told' :
+		kind === 'through_host' ? 'through the host' : 'n/a, not told';
+}
+
 function commandFields(view, row) {
 	const { timeline } = view;
 	const { commands, header } = timeline;
@@ -89,7 +94,11 @@ function commandFields(view, row) {
 		fields.push(field('bytes', `${formatBytes(bytes)}${bytes >= 1024 ? ` (${bytes})` : ''}`),
 			field('rate', length > 0 ? formatValue(bytes / length * 1e9, 'B/s') : 'n/a'));
 	}
-	if (direction && direction !== 'none')
+	const between = header.links[commands.link[row]];
+	if (between)
+		fields.push(field('direction', `from ${deviceText(header, between.from)} to ${deviceText(header, between.to)}`),
+			field('link', linkText(between)));
+	else if (direction && direction !== 'none')
 		fields.push(field('direction', words(direction)));
 	if (memory)
 		fields.push(field('host memory', words(memory)));
@@ -158,7 +167,8 @@ function gapFields(view, row) {
 	return [field('name', categoryTitle(header.causes[gaps.cause[row]] || 'unknown')), field('kind', 'idle time of the device'),
 		field('device', deviceText(header, gaps.device[row])), field('start', momentText(gaps.from[row])),
 		field('end', momentText(gaps.to[row])), field('duration', durationText(gaps.to[row] - gaps.from[row])),
-		field('ended by', ends ? commandName(view.timeline, ender) : 'no command', ends ? linkList(view, [ender], 0) : null)];
+		field('ended by', ends ? commandName(view.timeline, ender) : 'no command', ends ? linkList(view, [ender], 0) : null),
+		...(ends ? stackFields(view.timeline, view.timeline.commands.stack[ender]) : [])];
 }
 
 function phaseFields({ timeline }, row) {

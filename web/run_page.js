@@ -23,7 +23,7 @@ function timelineSection() {
 
 function runSections(run) {
 	return [pageSection('findings', `What to change, by what it costs${run.findings.length ? ` (${run.findings.length})` : ''}`, findingsElements(run)),
-		pageSection('ledger', 'Where the time went', ledgerElements(run)), timelineSection(), phasesSection(run), tasksSection(run),
+		pageSection('ledger', 'Where the time went', ledgerElements(run)), timelineSection(), gapsSection(run), phasesSection(run), tasksSection(run),
 		transfersSection(run), sitesSection(run), apiSection(run), buildsSection(run), queuesSection(run), memorySection(run),
 		coverageSection(run), declaredSection('devices', run)].filter(Boolean);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of phases and of call sites, where the run has any.
+// The tables of phases, of idle gaps and of call sites, where the run has any.
 'use strict';
 
 function phasesSection(run) {
@@ -14,6 +14,26 @@ function phasesSection(run) {
 function sitesSection(run) {
 	const jump = (which) => [which, (site, view) => foundSite(view, site.site, site.what, which)];
 	return declaredSection('sites', run, [jump('first'), jump('longest')]);
+}
+
+// The longest first, whatever the device. Each leads to the piece of it that most of it was spent on.
+function gapsSection(run) {
+	const jump = ['show', (gap, view) => longestPiece(view, gap)];
+	const table = declaredSection('gaps', { ...run, gaps: [...run.gaps].sort((a, b) => b.ns - a.ns) }, [jump]);
+	if (table)
+		table.append(h('p', { class: 'note' }, 'The longest times in which a device ran nothing, and the call site of the command that ended each.'));
+	return table;
+}
+
+function longestPiece(view, gap) {
+	const { gaps, header } = view.timeline;
+	const cause = header.causes.indexOf(gap.cause);
+	let best = -1;
+	for (let row = 0; row < gaps.count; row++)
+		if (gaps.cause[row] === cause && gaps.device[row] === gap.device_number && gaps.from[row] >= gap.from_ns && gaps.to[row] <= gap.to_ns &&
+			(best < 0 || gaps.to[row] - gaps.from[row] > gaps.to[best] - gaps.from[best]))
+			best = row;
+	return best < 0 ? null : { kind: 'gap', id: best };
 }
 
 // The first or longest command or call of a site: `what` is the kernel's name, the kind or the call.

@@ -99,7 +99,8 @@ function transfersSection(run) {
 		const { commands, header } = timeline;
 		return kindName(timeline, row) === transfer.kind && header.directions[commands.direction[row]] === transfer.direction &&
 			(header.memory_kinds[commands.memory[row]] || null) === transfer.memory &&
-			Boolean(commands.flags[row] & COMMAND_FLAGS.blocking) === transfer.blocking && deviceOfCommand(timeline, row) === transfer.device_number;
+			Boolean(commands.flags[row] & COMMAND_FLAGS.blocking) === transfer.blocking && deviceOfCommand(timeline, row) === transfer.device_number &&
+			((between) => between ? between.from === transfer.from_device && between.to === transfer.to_device : transfer.from_device === null)(header.links[commands.link[row]]);
 	};
 	const jump = (which) => [which, (transfer, view) => foundCommand(view, fits(transfer, view), which)];
 	return declaredSection('transfers', run, [jump('first'), jump('longest')]);

@@ -84,6 +84,8 @@ union tare_trace_record {
 	struct tare_trace_depends depends;
 	struct tare_trace_transfer transfer;
 	struct tare_trace_drawn drawn;
+	struct tare_trace_peer peer;
+	struct tare_trace_link link;
 	struct tare_trace_times times;
 	struct tare_trace_more_times more_times;
 	struct tare_trace_untimed_record untimed;

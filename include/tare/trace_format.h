@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1  // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 11 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 12 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -232,6 +232,8 @@ enum tare_trace_type {
 	TARE_TRACE_COUNTING = 40,
 	TARE_TRACE_WITHIN = 41, // from 1.10
 	TARE_TRACE_DRAWN = 42,  // from 1.11
+	TARE_TRACE_PEER = 43,   // from 1.12
+	TARE_TRACE_LINK = 44,   // from 1.12
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -431,7 +433,8 @@ struct tare_trace_node {
 	uint64_t object; // kernel; 0: none
 	uint64_t amount; // bytes; for a kernel the id of its shape
 	uint64_t ticks;  // when it was first seen
-	uint64_t reserved[2];
+	// of a copy between devices the handles of both; 0: of none; from 1.12
+	uint64_t source, destination;
 };
 
 // What was altered in the program. detail: enum tare_trace_change.
@@ -633,6 +636,29 @@ struct tare_trace_drawn {
 	uint32_t number; // of the command, of the same track
 	uint32_t chance; // its probability in parts of 2^32, above 0
 	uint64_t reserved[6];
+};
+
+// Behind a copy from one device's memory to another's: which they are. flags: enum tare_trace_api.
+struct tare_trace_peer {
+	uint64_t head;
+	uint64_t number;              // of the command, of the same track
+	uint64_t source, destination; // handles of devices
+	uint64_t reserved[4];
+};
+
+// What lies between two devices, both ways, as the driver or its tracer told. detail: enum
+// tare_trace_link_kind. flags: enum tare_trace_api. Of several of two devices the highest holds.
+enum tare_trace_link_kind {
+	TARE_LINK_THROUGH_HOST = 1, // neither can reach the other: copies go through the host
+	TARE_LINK_DIRECT = 2,       // they can, over what was not told
+	TARE_LINK_NVLINK = 3,       // count: how many links
+};
+struct tare_trace_link {
+	uint64_t head;
+	uint64_t ticks;         // when it was told
+	uint64_t first, second; // handles of devices
+	uint64_t count;
+	uint64_t reserved[3];
 };
 
 // What a command (or a wait) waits for, up to six events; as many records as it takes. detail: how
@@ -971,6 +997,8 @@ TARE_TRACE_CHECK(tare_trace_command);
 TARE_TRACE_CHECK(tare_trace_call_end);
 TARE_TRACE_CHECK(tare_trace_transfer);
 TARE_TRACE_CHECK(tare_trace_drawn);
+TARE_TRACE_CHECK(tare_trace_peer);
+TARE_TRACE_CHECK(tare_trace_link);
 TARE_TRACE_CHECK(tare_trace_depends);
 TARE_TRACE_CHECK(tare_trace_times);
 TARE_TRACE_CHECK(tare_trace_untimed_record);

@@ -238,6 +238,19 @@ static void note_shape(struct perfetto *p, const struct tare_recorded_command *c
 	perfetto_note_text(p, NOTE_LOCAL, local[0] ? text : "left to the runtime");
 }
 
+static void note_link(struct perfetto *p, uint32_t index)
+{
+	const struct tare_recorded_link *link = tare_command_link(p->recording, index);
+
+	if (!link)
+		return;
+	perfetto_note_number(p, NOTE_FROM_DEVICE,
+	                     tare_report_device_number(p->recording, link->source));
+	perfetto_note_number(p, NOTE_TO_DEVICE,
+	                     tare_report_device_number(p->recording, link->destination));
+	perfetto_note_text(p, NOTE_LINK, tare_report_link(link->kind));
+}
+
 static void note_command(struct perfetto *p, uint32_t index)
 {
 	const struct tare_recorded_command *command = TARE_COMMAND(p->recording, index);
@@ -255,6 +268,7 @@ static void note_command(struct perfetto *p, uint32_t index)
 			perfetto_note_real(p, NOTE_RATE,
 			                   (double)command->amount / ((double)took * 1e-9));
 	}
+	note_link(p, index);
 	perfetto_note_text(p, NOTE_MEMORY, tare_report_memory(command->memory));
 	if (command->flags & TARE_COMMAND_BLOCKING)
 		perfetto_note_number(p, NOTE_BLOCKING, 1);

@@ -37,6 +37,9 @@ static const char *const notes[NOTE_END] = {
 	[NOTE_WHAT] = "what",
 	[NOTE_SITE] = "site",
 	[NOTE_SITE_FUNCTION] = "site_function",
+	[NOTE_FROM_DEVICE] = "from_device",
+	[NOTE_TO_DEVICE] = "to_device",
+	[NOTE_LINK] = "link",
 };
 
 // What every later packet rests on.

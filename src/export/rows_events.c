@@ -59,6 +59,16 @@ static const struct tare_recorded_command *hold_command(const struct rows *rows,
 	return &rows->command->row;
 }
 
+static const struct tare_recorded_link *linked(const struct rows *rows)
+{
+	static const struct tare_recorded_link none = { TARE_NO_INDEX, TARE_NO_INDEX, 0, 0 };
+	const struct tare_recorded_link *link =
+	    tare_command_link(rows->recording, rows->command->index);
+
+	return link ? link : &none;
+}
+
+#define LINKED(member) (linked(rows)->member)
 #define IS_KERNEL (row->kind == TARE_KIND_KERNEL)
 #define IS_WORK (IS_KERNEL || row->kind == TARE_KIND_TASK)
 #define TABLE command

@@ -3,7 +3,7 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_DRAWN,
+	LAST_TYPE = TARE_TRACE_LINK,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
 	LAST_FACT = TARE_TRACE_FACT_MAY_WRITE,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
@@ -193,6 +193,14 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		return sound_if(record->transfer.number > 0);
 	case TARE_TRACE_DRAWN:
 		return sound_if(record->drawn.number > 0 && record->drawn.chance > 0);
+	case TARE_TRACE_PEER:
+		return both(sound_if(record->peer.number > 0 &&
+		                     record->peer.source != record->peer.destination),
+		            judge_api(record->head));
+	case TARE_TRACE_LINK:
+		return both(both(known(detail, TARE_LINK_THROUGH_HOST, TARE_LINK_NVLINK),
+		                 sound_if(record->link.first != record->link.second)),
+		            judge_api(record->head));
 	case TARE_TRACE_SITE:
 		return sound_if(record->site.of > 0 && record->site.stack > 0);
 	case TARE_TRACE_PAGES:

@@ -279,6 +279,19 @@ cu_result cuDeviceCanAccessPeer(int *can, cu_device device, cu_device peer)
 	return leave(ABI_SUCCESS);
 }
 
+FAKE_EXPORT cu_result cuDeviceGetP2PAttribute(int *value, int attribute, cu_device source,
+                                              cu_device destination);
+cu_result cuDeviceGetP2PAttribute(int *value, int attribute, cu_device source,
+                                  cu_device destination)
+{
+	enum { ACCESS_SUPPORTED = 2 };
+	ENTER();
+	if (!exists(source) || !exists(destination) || source == destination)
+		return leave(ABI_INVALID_DEVICE);
+	*value = attribute == ACCESS_SUPPORTED && !gpu.words.no_peer;
+	return leave(ABI_SUCCESS);
+}
+
 cu_result cuCtxEnablePeerAccess(cu_context peer, unsigned int flags)
 {
 	ENTER_CONTEXT();

@@ -47,7 +47,8 @@ struct fake_cuda_activity {
 	uint64_t bytes; // copied or filled
 	// as CUPTI numbers it: 1 to the device, 2 to the host, 8 on the device
 	int copy_kind;
-	char name[64]; // of a kernel; what follows too
+	uint32_t ends[2]; // devices, of a copy between two (10): from, to
+	char name[64];    // of a kernel; what follows too
 	uint32_t grid[3], block[3];
 	uint32_t shared_bytes; // asked for at the launch
 	uint64_t graph_node;   // of a graph that is ready to be launched; 0: none

@@ -229,7 +229,7 @@ FAKE_EXPORT cu_result cuPointerGetAttributes(unsigned int count, int *attributes
 cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **data,
                                  cu_pointer pointer)
 {
-	enum { TYPE = 2, MANAGED = 8 };
+	enum { TYPE = 2, MANAGED = 8, ORDINAL = 9 };
 	ENTER_CONTEXT();
 	const struct range *range = range_of(AT(pointer));
 	bool host = range && (range->place == TARE_PLACE_PINNED || range->registered);
@@ -240,6 +240,8 @@ cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **dat
 			                                  : ABI_MEMORYTYPE_DEVICE;
 		else if (attributes[i] == MANAGED)
 			*(bool *)data[i] = range && range->place == TARE_PLACE_SHARED;
+		else if (attributes[i] == ORDINAL)
+			*(int *)data[i] = range && !host ? (int)range->device->index : -2;
 	}
 	return leave(ABI_SUCCESS);
 }

@@ -95,6 +95,7 @@ static void observe(const struct op *op)
 		.end_ns = to_ns(op->model.end_ps),
 		.bytes = op->row_bytes * op->rows * op->layers,
 		.copy_kind = op->copy_kind,
+		.ends = { op->ends[0], op->ends[1] },
 		.graph_node = op->graph_node,
 		.shared_bytes = op->shared_bytes,
 	};

@@ -121,6 +121,7 @@ struct op {
 	struct side to, from;
 	size_t row_bytes, rows, layers, unit;
 	int copy_kind;
+	uint32_t ends[2];        // devices, of a copy between two
 	uint64_t migrated_bytes; // of managed memory: before it begins, or all that it does
 	int64_t migrated_ps;
 	char *staged; // of pageable memory, read when the copy was asked for

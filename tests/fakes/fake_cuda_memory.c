@@ -320,6 +320,8 @@ static void peer_cost(const struct device *device, struct op *op, const struct r
 	bool reads = to->device == device;
 
 	op->copy_kind = 10;
+	op->ends[0] = (uint32_t)from->device->index;
+	op->ends[1] = (uint32_t)to->device->index;
 	if (gpu.words.fail_peer && bytes == gpu.words.fail_peer)
 		op->fails = gpu.words.fail_code;
 	// Over its own link a device sends on one engine and receives on another.

@@ -17,7 +17,8 @@
 // last one first), early (what is done is given back before a call's callback is told of its end,
 // and there is time to read it), hold (the end of the first launch is told late), uncorrelated,
 // outer (a record's call is the runtime's where there is one), unshared (kernels have no shared
-// memory of their own), strange (nodes have other numbers in records than callbacks tell).
+// memory of their own), nvlink=N (so many links between the first two devices), strange (nodes have
+// other numbers in records than callbacks tell).
 #include "fake_cupti.h"
 
 #include "fake_cuda.h"
@@ -59,13 +60,14 @@ union held {
 	struct cupti_external external;
 	struct cupti_pages pages;
 	struct cupti_overhead overhead;
+	struct cupti_nvlink nvlink;
 	struct api api;
 };
 
 static struct {
 	pthread_mutex_t lock;
 	struct {
-		int version, fail_enable, drop, timeless, fill;
+		int version, fail_enable, drop, timeless, fill, nvlink;
 		bool late, early, hold, strange, uncorrelated, outer, unshared, slow;
 		char holder[64];
 	} script;
@@ -132,6 +134,8 @@ static size_t size_of(cupti_kind kind)
 		return by_version((const size_t[]){ 64, 72, 88 });
 	case ABI_CUPTI_KIND_PAGES:
 		return by_version((const size_t[]){ 64, 64, 104 });
+	case ABI_CUPTI_KIND_NVLINK:
+		return by_version((const size_t[]){ 72, 96, 136 });
 	case ABI_CUPTI_KIND_OVERHEAD:
 		return by_version((const size_t[]){ 40, 40, 56 });
 	case ABI_CUPTI_KIND_DRIVER:
@@ -151,6 +155,7 @@ static size_t known_bytes(cupti_kind kind)
 	       : kind == ABI_CUPTI_KIND_MEMCPY_PEER     ? sizeof(struct cupti_memcpy_peer)
 	       : kind == ABI_CUPTI_KIND_PAGES           ? sizeof(struct cupti_pages)
 	       : kind == ABI_CUPTI_KIND_MEMSET          ? sizeof(struct cupti_memset)
+	       : kind == ABI_CUPTI_KIND_NVLINK          ? sizeof(struct cupti_nvlink)
 	       : kind == ABI_CUPTI_KIND_OVERHEAD        ? sizeof(struct cupti_overhead)
 	                                                : size_of(kind);
 }
@@ -358,6 +363,10 @@ static void see(const struct fake_cuda_activity *what)
 		                                  .end = end,
 		                                  .device = what->device,
 		                                  .stream = stream,
+		                                  .source_kind = 3,
+		                                  .destination_kind = 3,
+		                                  .source_device = what->ends[0],
+		                                  .destination_device = what->ends[1],
 		                                  .correlation = correlation,
 		                                  .graph_node = what->graph_node });
 	else
@@ -497,7 +506,7 @@ static void read_script(void)
 	} numbers[] = {
 		{ "version", &self.script.version }, { "fail_enable", &self.script.fail_enable },
 		{ "drop", &self.script.drop },       { "timeless", &self.script.timeless },
-		{ "fill", &self.script.fill },
+		{ "fill", &self.script.fill },       { "nvlink", &self.script.nvlink },
 	};
 	const char *text = getenv("TARE_FAKE_CUPTI");
 	char words[256], *place = NULL;
@@ -733,6 +742,20 @@ static bool any_enabled(void)
 	return false;
 }
 
+// One record, of the first two devices; ends are named as fake_cuda.c has them.
+static void see_links(void)
+{
+	struct cupti_nvlink link = { .kind = ABI_CUPTI_KIND_NVLINK,
+		                     .version = 4,
+		                     .types = { ABI_CUPTI_NVLINK_GPU, ABI_CUPTI_NVLINK_GPU },
+		                     .count = (uint32_t)self.script.nvlink };
+	for (int end = 0; end < 2; end++)
+		for (int i = 0; i < 16; i++)
+			link.ends[end][i] = (uint8_t)(i < 15 ? 0xa0 + i : end);
+	if (self.script.nvlink)
+		emit(&link);
+}
+
 cupti_result cuptiActivityEnable(cupti_kind kind)
 {
 	if (kind == 3)
@@ -745,6 +768,8 @@ cupti_result cuptiActivityEnable(cupti_kind kind)
 		return ABI_CUPTI_NOT_INITIALIZED;
 	self.process = getpid();
 	pthread_mutex_lock(&self.lock);
+	if (kind == ABI_CUPTI_KIND_NVLINK && !self.enabled[kind])
+		see_links();
 	self.enabled[kind] = true;
 	pthread_mutex_unlock(&self.lock);
 	cuda.observe(see);

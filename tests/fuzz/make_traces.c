@@ -115,6 +115,10 @@ static uint64_t one_round(struct tare_trace_writer *writer, uint32_t track, uint
 	add(writer, RECORD(phase, PHASE, 1, track, .ticks = t + 91, .name = 1));
 	add(writer, RECORD(transfer, TRANSFER, 0, track, .number = number, .region = { 64, 64, 1 },
 	                   .row_pitch = 64));
+	add(writer, RECORD(peer, PEER, 0, track, .number = number, .source = DEVICE,
+	                   .destination = DEVICE + 1));
+	add(writer, RECORD(link, LINK, TARE_LINK_NVLINK, track, .ticks = t + 91, .first = DEVICE,
+	                   .second = DEVICE + 1, .count = 18));
 	add(writer, RECORD(drawn, DRAWN, 0, track, .number = number, .chance = 1 << 28));
 	add(writer,
 	    RECORD(command, COMMAND, LAUNCH, track, .enter = t + 100, .call_ticks = UINT32_MAX,

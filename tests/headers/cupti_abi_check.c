@@ -40,6 +40,8 @@ SAME_VALUE(ABI_CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
 SAME_VALUE(ABI_CUPTI_OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD);
 SAME_VALUE(ABI_CUPTI_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 SAME_VALUE(ABI_CUPTI_KIND_MEMCPY_PEER, CUPTI_ACTIVITY_KIND_MEMCPY2);
+SAME_VALUE(ABI_CUPTI_KIND_NVLINK, CUPTI_ACTIVITY_KIND_NVLINK);
+SAME_VALUE(ABI_CUPTI_NVLINK_GPU, CUPTI_DEV_TYPE_GPU);
 SAME_VALUE(ABI_CUPTI_KIND_PAGES, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
 SAME_VALUE(ABI_CUPTI_PAGES_TO_DEVICE,
            CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD);
@@ -100,6 +102,18 @@ SAME_VALUE(ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CL
 	SAME_PLACE(struct cupti_memset, end, theirs, end);                                         \
 	SAME_PLACE(struct cupti_memset, stream, theirs, streamId);                                 \
 	SAME_PLACE(struct cupti_memset, correlation, theirs, correlationId)
+#define LINK(theirs)                                                                               \
+	_Static_assert(                                                                            \
+	    offsetof(struct cupti_nvlink, types) == offsetof(theirs, typeDev0) &&                  \
+	        offsetof(struct cupti_nvlink, types[1]) == offsetof(theirs, typeDev1) &&           \
+	        offsetof(struct cupti_nvlink, ends) == offsetof(theirs, idDev0) &&                 \
+	        offsetof(struct cupti_nvlink, ends[1]) == offsetof(theirs, idDev1) &&              \
+	        offsetof(struct cupti_nvlink, count) == offsetof(theirs, physicalNvLinkCount),     \
+	    #theirs ": not where ours are")
+LINK(CUpti_ActivityNvLink);
+LINK(CUpti_ActivityNvLink2);
+LINK(CUpti_ActivityNvLink3);
+LINK(CUpti_ActivityNvLink4);
 #define NODE(structure, theirs) SAME_PLACE(structure, graph_node, theirs, graphNodeId)
 KERNEL(CUpti_ActivityKernel4);
 KERNEL(CUpti_ActivityKernel5);

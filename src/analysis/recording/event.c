@@ -542,6 +542,10 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 		return loading_transfer(l, &record->transfer);
 	case TARE_TRACE_DRAWN:
 		return loading_drawn(l, &record->drawn);
+	case TARE_TRACE_PEER:
+		return loading_peer(l, &record->peer);
+	case TARE_TRACE_LINK:
+		return loading_link_told(l, &record->link);
 	case TARE_TRACE_CONTENTS:
 		return loading_contents(l, &record->contents);
 	case TARE_TRACE_COUNTED:

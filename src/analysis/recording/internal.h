@@ -92,7 +92,7 @@ struct loading {
 	    program_room, memory_room, shape_room, wait_room, call_room, callback_room,
 	    function_room, changed_room, loss_room, sample_room, module_room, stack_room,
 	    frame_room, script_room, place_room, argument_room, list_room, execution_room,
-	    part_room, draw_room, variable_room, count_room, counting_room;
+	    part_room, draw_room, peer_room, link_room, variable_room, count_room, counting_room;
 	uint32_t counted_launches; // of all files
 	uint32_t *sample_threads;  // of each CPU sample
 	size_t sample_thread_room;
@@ -361,6 +361,15 @@ void loading_order_parts(struct tare_recording *r);
 int loading_drawn(struct loading *l, const struct tare_trace_drawn *drawn);
 // When all commands are in their places.
 void loading_order_draws(struct tare_recording *r);
+
+// ---- memory/peers.c: copies between devices
+
+int loading_peer(struct loading *l, const struct tare_trace_peer *peer);
+int loading_link_told(struct loading *l, const struct tare_trace_link *link);
+// Of a command that is known; handles 0: it is none.
+int loading_add_peer(struct loading *l, uint32_t command, uint8_t api, uint64_t source,
+                     uint64_t destination);
+void loading_order_peers(struct tare_recording *r);
 
 // ---- memory/contents.c: where transfers read and write, and what they carried
 

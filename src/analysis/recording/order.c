@@ -185,6 +185,8 @@ static int order_commands(struct loading *l)
 	loading_order_parts(r);
 	for (size_t i = 0; i < r->draw_count; i++)
 		r->draws[i].command = ranks[r->draws[i].command];
+	for (size_t i = 0; i < r->peer_count; i++)
+		r->peers[i].command = ranks[r->peers[i].command];
 	if (r->place_count)
 		qsort(r->places, r->place_count, sizeof *r->places, compare_places);
 	move_rows(&rows, ranks);
@@ -269,6 +271,7 @@ int loading_order(struct loading *l)
 	if (order_commands(l) || order_calls(l) || order_phases(l))
 		return l->status;
 	loading_order_draws(l->recording);
+	loading_order_peers(l->recording);
 	loading_phase_depths(l);
 	if (l->recording->cpu_sample_count)
 		order_samples(l);

@@ -524,6 +524,8 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->places);
 	free(r->parts);
 	free(r->draws);
+	free(r->peers);
+	free(r->links);
 	free(r->counts);
 	free(r->countings);
 	free(r->arguments);

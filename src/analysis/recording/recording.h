@@ -228,6 +228,20 @@ struct tare_recorded_draw {
 	uint32_t chance; // the probability that it was taken, in parts of 2^32
 };
 
+// Two devices that a copy went between, in that order; and what lies between them.
+#define TARE_MOST_LINKS 4096
+struct tare_recorded_link {
+	uint32_t source, destination; // index into devices
+	uint8_t kind;                 // enum tare_trace_link_kind; 0: not told
+	uint64_t count;               // of NVLink
+};
+
+// A copy between devices. In the order of `command`.
+struct tare_recorded_peer {
+	uint32_t command;
+	uint32_t link; // index into links
+};
+
 // What a sub-device did of a command that was given to its whole device. Of a command all parts are
 // known, or none. In the order of `command`.
 struct tare_recorded_part {
@@ -440,6 +454,8 @@ struct tare_recording {
 	struct tare_recorded_place *places;
 	struct tare_recorded_part *parts;
 	struct tare_recorded_draw *draws;
+	struct tare_recorded_peer *peers;
+	struct tare_recorded_link *links; // of which there are copies
 	struct tare_recorded_count *counts;
 	struct tare_recorded_counting *countings;
 	struct tare_recorded_argument *arguments;
@@ -449,8 +465,8 @@ struct tare_recording {
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
 	    phase_count, module_count, stack_count, frame_count, script_count, place_count,
-	    argument_count, list_count, execution_count, part_count, draw_count, variable_count,
-	    count_count, counting_count;
+	    argument_count, list_count, execution_count, part_count, draw_count, peer_count,
+	    link_count, variable_count, count_count, counting_count;
 	uint64_t failed_commands; // enqueues that the API refused; their calls are in `calls`
 	// records that name an object, queue or event that was not found
 	uint64_t unresolved;
@@ -510,6 +526,9 @@ bool tare_view_next(const struct tare_view *view, int64_t *at_ns, int64_t to_ns,
 
 // The probability with which commands[command] was given device times; 1: chance had no part in it.
 double tare_command_chance(const struct tare_recording *recording, size_t command);
+// Between which devices a command copies; NULL: it is no copy between two.
+const struct tare_recorded_link *tare_command_link(const struct tare_recording *recording,
+                                                   size_t command);
 
 // The device of a command's queue as `same_as`; TARE_NO_INDEX.
 static inline uint32_t tare_command_device(const struct tare_recording *recording,

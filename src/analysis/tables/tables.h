@@ -57,6 +57,7 @@ struct tare_transfer_row {
 	uint8_t memory; // enum tare_trace_memory of the host side
 	bool blocking;
 	uint32_t device;
+	uint32_t link; // index into the recording's links: between two devices; else TARE_NO_INDEX
 	uint64_t count, timed;
 	uint64_t bytes;
 	int64_t total_ns;              // of the timed

@@ -36,12 +36,22 @@ struct gathering {
 	               // and of that, what is only a bound: below the smallest
 };
 
-static uint64_t key_of(const struct tables_context *context,
+// The pair of devices that it copies between; TARE_NO_INDEX: none.
+static uint32_t link_of(const struct tables_context *context, size_t index)
+{
+	const struct tare_recorded_link *link = tare_command_link(context->recording, index);
+	return link ? (uint32_t)(link - context->recording->links) : TARE_NO_INDEX;
+}
+
+// What a row is about, each in so many bits as its values take.
+static uint64_t key_of(const struct tables_context *context, size_t index,
                        const struct tare_recorded_command *command)
 {
-	return (uint64_t)command->kind | (uint64_t)command->direction << 8 |
-	       (uint64_t)command->memory << 16 |
-	       (uint64_t)(command->flags & TARE_COMMAND_BLOCKING) << 24 |
+	_Static_assert(TARE_MOST_LINKS < 1 << 15, "");
+	return (uint64_t)command->kind | (uint64_t)(command->direction & 15) << 8 |
+	       (uint64_t)(command->memory & 15) << 12 |
+	       (uint64_t)((command->flags & TARE_COMMAND_BLOCKING) != 0) << 16 |
+	       (uint64_t)((link_of(context, index) + 1) & INT16_MAX) << 17 |
 	       (uint64_t)tables_device(context, command) << 32;
 }
 
@@ -76,7 +86,7 @@ static void add_size(struct tare_transfer_row *row, const struct tare_recorded_c
 	row->count++;
 }
 
-static struct tare_transfer_row begin_row(const struct tables_context *context,
+static struct tare_transfer_row begin_row(const struct tables_context *context, size_t index,
                                           const struct tare_recorded_command *command)
 {
 	uint32_t device = tables_device(context, command);
@@ -86,6 +96,7 @@ static struct tare_transfer_row begin_row(const struct tables_context *context,
 		.memory = command->memory,
 		.blocking = command->flags & TARE_COMMAND_BLOCKING,
 		.device = device < context->recording->device_count ? device : TARE_NO_INDEX,
+		.link = link_of(context, index),
 		.in_place = is_in_place(context, command),
 		.bytes_per_second = NAN,
 		.median_bytes_per_second = NAN,
@@ -168,12 +179,12 @@ static int count_rows(struct gathering *g)
 			return -ENOMEM;
 		*listed = (uint32_t)i;
 		g->listed_count++;
-		if (tables_number(&g->rows, key_of(g->context, command), &number) != 0)
+		if (tables_number(&g->rows, key_of(g->context, i, command), &number) != 0)
 			return -ENOMEM;
 		if (number == known) {
 			if (!TARE_ROOM_FOR(g->row, g->room, number))
 				return -ENOMEM;
-			g->row[number] = begin_row(g->context, command);
+			g->row[number] = begin_row(g->context, i, command);
 		}
 		add_size(&g->row[number], command);
 		if (note_time(g, number, i) != 0)
@@ -214,7 +225,9 @@ find_ceiling(const struct gathering *g, const struct tare_transfer_row *row, int
 	const struct tare_recording *recording = g->context->recording;
 	const struct tare_transfer_ceiling *best = NULL;
 
-	if (row->in_place || row->kind == TARE_KIND_FILL || row->device >= recording->device_count)
+	// Nobody has measured what goes between two devices.
+	if (row->in_place || row->kind == TARE_KIND_FILL || row->link != TARE_NO_INDEX ||
+	    row->device >= recording->device_count)
 		return NULL;
 	for (size_t i = 0; i < g->ceiling_count; i++) {
 		const struct tare_transfer_ceiling *one = &g->ceilings[i];
@@ -302,7 +315,7 @@ static int fill_spans(struct gathering *g, bool rates, size_t *count)
 		int64_t ns;
 		if (!tables_timed(command, &span))
 			continue;
-		if (tables_number(&g->rows, key_of(g->context, command), &row) != 0)
+		if (tables_number(&g->rows, key_of(g->context, g->listed[i], command), &row) != 0)
 			return -ENOMEM;
 		ns = span.to - span.from;
 		if (rates && (ns == 0 || command->amount == 0))
@@ -373,7 +386,9 @@ static int compare_rows(const void *a, const void *b)
 		return x->memory < y->memory ? -1 : 1;
 	if (x->blocking != y->blocking)
 		return x->blocking < y->blocking ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->link > y->link) - (x->link < y->link);
 }
 
 int tables_transfers(const struct tables_context *context,

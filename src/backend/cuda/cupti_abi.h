@@ -59,6 +59,7 @@ enum {
 	ABI_CUPTI_KIND_MEMCPY_PEER = 22,
 	ABI_CUPTI_KIND_PAGES = 25, // UNIFIED_MEMORY_COUNTER
 	ABI_CUPTI_KIND_EXTERNAL_CORRELATION = 39,
+	ABI_CUPTI_KIND_NVLINK = 40,
 	ABI_CUPTI_EXTERNAL_CUSTOM0 = 3,
 	ABI_CUPTI_FLUSH_FORCED = 1,
 };
@@ -69,6 +70,9 @@ enum {
 	ABI_CUPTI_OVERHEAD_LAZY_LOADING = 5 << 16,   // LAZY_FUNCTION_LOADING
 	ABI_CUPTI_OBJECT_THREAD = 2,
 };
+
+// What an end of a link is.
+enum { ABI_CUPTI_NVLINK_GPU = 1 };
 
 // Of unified memory: what is counted.
 enum {
@@ -159,6 +163,14 @@ struct cupti_pages {
 	uint64_t value, start, end, address;
 	uint32_t source, destination, stream, process;
 	uint32_t cause, padding;
+};
+// How two GPUs are linked, by their UUIDs; `count` links. Versions differ behind that.
+struct cupti_nvlink {
+	cupti_kind kind;
+	uint32_t version;
+	uint32_t types[2];
+	uint8_t ends[2][16];
+	uint32_t flag, count;
 };
 // What driver or CUPTI did by themselves in a thread, which is the lower half of its pthread_t.
 struct cupti_overhead {

@@ -238,6 +238,8 @@ static void read_buffer(struct guest_thread *thread, struct buffer *buffer)
 			cuda_pages_tell(thread, (const void *)record);
 		if (record->kind == ABI_CUPTI_KIND_OVERHEAD)
 			cuda_overhead_tell(thread, (const void *)record);
+		if (record->kind == ABI_CUPTI_KIND_NVLINK)
+			cuda_nvlink_tell(thread, (const void *)record);
 		if (!read_record(record, &activity))
 			continue;
 		activity.seen = now;
@@ -400,6 +402,7 @@ void cuda_activity_leave(void)
 		cuda_cupti.cuptiActivityDisable(kinds[i]);
 	if (atomic_load(&cuda_pages_told))
 		cuda_cupti.cuptiActivityDisable(ABI_CUPTI_KIND_PAGES);
+	cuda_cupti.cuptiActivityDisable(ABI_CUPTI_KIND_NVLINK);
 	cuda_cupti.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
 	guest_acquire(&harvesting);
 	if (thread) {

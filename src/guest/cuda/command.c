@@ -17,6 +17,7 @@ struct work {
 	uint64_t part;    // of the device's memory, where a copy of the host's begins
 	const void *host; // NULL: none
 	struct cuda_kernel *kernel;
+	struct cuda_peers peers;
 	uint8_t kind, direction, memory;
 	bool many;    // pieces of work
 	bool nothing; // a copy of no bytes: the driver does not put it anywhere
@@ -140,6 +141,7 @@ static void within(struct work *work, uint64_t to, uint64_t from, uint64_t bytes
 		work->object2 = to;
 	work->amount = bytes;
 	work->waits = false; // the host goes on
+	work->peers = cuda_peers_of(to, from);
 }
 
 // Addresses that say themselves where they are.
@@ -490,6 +492,8 @@ void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 	bool compares = guest_compares() && work.host && !(flags & TARE_COMMAND_FAILED);
 	flags |= compares && work.part ? TARE_COMMAND_TRANSFER : 0;
 	number = write_record(thread, call, &work, stream, flags, exit);
+	if (CUDA_UNLIKELY(work.peers.source) && number)
+		cuda_write_peers(thread, number, &work.peers);
 	if (compares && number)
 		compare(thread, function, &work, number);
 	if (number && !(flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED)))

@@ -14,6 +14,9 @@
 struct cuda_driver_calls {
 	cu_result (*cuDriverGetVersion)(int *version);
 	cu_result (*cuDeviceGet)(cu_device *device, int ordinal);
+	cu_result (*cuDeviceGetCount)(int *count);
+	cu_result (*cuDeviceGetP2PAttribute)(int *value, int attribute, cu_device source,
+	                                     cu_device destination);
 	cu_result (*cuDeviceGetName)(char *name, int length, cu_device device);
 	cu_result (*cuDeviceGetUuid_v2)(cu_uuid *uuid, cu_device device);
 	cu_result (*cuDeviceTotalMem_v2)(size_t *bytes, cu_device device);
@@ -236,6 +239,10 @@ struct cuda_device {
 };
 // The device of a context, defined when it was not yet; NULL: it is not known.
 struct cuda_device *cuda_device_of(cu_context context);
+// That of a number of the driver's and CUPTI's, defined when it was not yet; NULL: too high.
+struct cuda_device *cuda_device_at(uint32_t ordinal);
+// The same, but NULL where it was not named yet.
+struct cuda_device *cuda_device_known(uint32_t ordinal);
 // Writes what CUPTI's clock shows; unless it is `due`, only if some time has passed.
 void cuda_clock_pairs(struct guest_thread *thread, bool due);
 
@@ -349,6 +356,18 @@ void cuda_write_part(struct guest_thread *thread, uint32_t number, uint64_t offs
 void cuda_compare(struct guest_thread *thread, uint32_t number, const struct cuda_copied *copied);
 // Before: afterwards another thread may have been given the same address.
 void cuda_before_free(const struct cupti_call *told, const struct cuda_function *function);
+// peer.c: the devices that a copy between addresses of devices goes from and to; both NULL: it is
+// within one, or that is not known.
+struct cuda_peers {
+	struct cuda_device *source, *destination;
+};
+struct cuda_peers cuda_peers_of(uint64_t to, uint64_t from);
+// Behind the command's record.
+void cuda_write_peers(struct guest_thread *thread, uint32_t number, const struct cuda_peers *peers);
+// Once a pair and file: whether they can reach each other, and, of CUPTI, what NVLink there is.
+void cuda_tell_link(struct guest_thread *thread, const struct cuda_device *source,
+                    const struct cuda_device *destination);
+void cuda_nvlink_tell(struct guest_thread *thread, const struct cupti_nvlink *record);
 // The rest of a call that is no command: what it made, bytes, what it is about.
 struct cuda_said {
 	uint64_t object, bytes;

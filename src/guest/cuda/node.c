@@ -9,6 +9,7 @@
 // What tells one node from another; zeroed before it is filled in, for it is hashed.
 struct content {
 	uint64_t node, object, amount;
+	uint64_t source, destination; // of a copy between two devices
 	uint32_t process;
 	uint8_t kind, direction, memory, padding;
 };
@@ -39,7 +40,9 @@ static uint32_t id_of(const struct content *content)
 		                      .node = content->node,
 		                      .object = content->object,
 		                      .amount = content->amount,
-		                      .ticks = guest_ticks() };
+		                      .ticks = guest_ticks(),
+		                      .source = content->source,
+		                      .destination = content->destination };
 	guest_define(&record);
 	guest_map_put(ids, key, id);
 	return id;
@@ -122,6 +125,25 @@ static void tell_copy(struct content *content, uint8_t copy_kind, uint8_t source
 	}
 }
 
+static void tell_peers(struct content *content, const struct cupti_memcpy_peer *copy)
+{
+	const struct cuda_device *source = NULL, *destination = NULL;
+	struct guest_thread *thread = guest_thread();
+	content->node = copy->graph_node;
+	content->amount = copy->bytes;
+	tell_copy(content, copy->copy_kind, copy->source_kind, copy->destination_kind);
+	if (!content->node || copy->source_device == copy->destination_device)
+		return;
+	source = cuda_device_at(copy->source_device);
+	destination = cuda_device_at(copy->destination_device);
+	if (!source || !destination)
+		return;
+	content->source = (uintptr_t)source;
+	content->destination = (uintptr_t)destination;
+	if (thread)
+		cuda_tell_link(thread, source, destination);
+}
+
 uint32_t cuda_node_of(const cupti_record *record)
 {
 	struct content content;
@@ -138,13 +160,9 @@ uint32_t cuda_node_of(const cupti_record *record)
 		tell_copy(&content, copy->copy_kind, copy->source_kind, copy->destination_kind);
 		break;
 	}
-	case ABI_CUPTI_KIND_MEMCPY_PEER: {
-		const struct cupti_memcpy_peer *copy = (const void *)record;
-		content.node = copy->graph_node;
-		content.amount = copy->bytes;
-		tell_copy(&content, copy->copy_kind, copy->source_kind, copy->destination_kind);
+	case ABI_CUPTI_KIND_MEMCPY_PEER:
+		tell_peers(&content, (const void *)record);
 		break;
-	}
 	case ABI_CUPTI_KIND_MEMSET: {
 		const struct cupti_memset *fill = (const void *)record;
 		content.node = fill->graph_node;

@@ -233,11 +233,18 @@ static bool ordinal_of(cu_context context, uint32_t *ordinal)
 	return true;
 }
 
-struct cuda_device *cuda_device_of(cu_context context)
+struct cuda_device *cuda_device_known(uint32_t ordinal)
 {
-	uint32_t process = atomic_load(&guest_process), ordinal = 0;
+	bool known = ordinal < MOST_DEVICES &&
+	             atomic_load(&devices[ordinal].process) == atomic_load(&guest_process);
+	return known ? &devices[ordinal] : NULL;
+}
+
+struct cuda_device *cuda_device_at(uint32_t ordinal)
+{
+	uint32_t process = atomic_load(&guest_process);
 	struct cuda_device *device;
-	if (!ordinal_of(context, &ordinal) || ordinal >= MOST_DEVICES)
+	if (ordinal >= MOST_DEVICES)
 		return NULL;
 	device = &devices[ordinal];
 	guest_hold(&lock);
@@ -255,6 +262,12 @@ struct cuda_device *cuda_device_of(cu_context context)
 			cuda_clock_pairs(thread, true);
 	}
 	return device;
+}
+
+struct cuda_device *cuda_device_of(cu_context context)
+{
+	uint32_t ordinal = 0;
+	return ordinal_of(context, &ordinal) ? cuda_device_at(ordinal) : NULL;
 }
 
 // The tightest of some readings.

@@ -45,6 +45,16 @@ const char *tare_report_direction_title(uint32_t direction)
 	return LOOK_UP(words, direction);
 }
 
+const char *tare_report_link(uint32_t kind)
+{
+	static const char *const words[] = {
+		[TARE_LINK_THROUGH_HOST] = "through_host",
+		[TARE_LINK_DIRECT] = "direct",
+		[TARE_LINK_NVLINK] = "nvlink",
+	};
+	return LOOK_UP(words, kind);
+}
+
 const char *tare_report_memory(uint32_t memory)
 {
 	static const char *const words[] = {

@@ -7,6 +7,7 @@
 // The stable words of the JSON: "write", "to_device", "pageable", "wait", "profiling".
 const char *tare_report_kind(uint32_t kind);           // enum tare_trace_command_kind
 const char *tare_report_direction(uint32_t direction); // enum tare_trace_direction
+const char *tare_report_link(uint32_t kind);           // enum tare_trace_link_kind; NULL: not told
 const char *tare_report_memory(uint32_t memory);       // enum tare_trace_memory; NULL for UNKNOWN
 const char *tare_report_role(uint32_t role);           // enum tare_trace_role
 const char *tare_report_change(uint32_t change);       // enum tare_trace_change

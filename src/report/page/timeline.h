@@ -90,7 +90,7 @@ struct timeline_column {
 	int64_t (*value)(const struct timeline *timeline, size_t row);
 };
 
-enum { TIMELINE_COLUMNS = 27, TIMELINE_TABLES = 10 };
+enum { TIMELINE_COLUMNS = 28, TIMELINE_TABLES = 10 };
 
 struct timeline_table {
 	const char *name;

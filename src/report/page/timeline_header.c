@@ -106,6 +106,26 @@ static void put_devices(struct tare_json *json, const struct timeline *timeline,
 	tare_json_put(json, root, "queues", queues);
 }
 
+// Pairs of devices that were copied between, by their numbers.
+static void put_links(struct tare_json *json, const struct timeline *timeline, json_t *root)
+{
+	const struct tare_recording *recording = timeline->recording;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < recording->link_count; i++) {
+		const struct tare_recorded_link *link = &recording->links[i];
+		json_t *object = json_object();
+		tare_json_put(json, object, "from",
+		              tare_json_index(timeline->device_number[link->source]));
+		tare_json_put(json, object, "to",
+		              tare_json_index(timeline->device_number[link->destination]));
+		tare_json_put(json, object, "kind", tare_json_text(tare_report_link(link->kind)));
+		tare_json_put(json, object, "count", tare_json_unsigned(link->count));
+		tare_json_push(json, list, object);
+	}
+	tare_json_put(json, root, "links", list);
+}
+
 static void put_functions(struct tare_json *json, const struct timeline *timeline, json_t *root)
 {
 	const struct tare_recording *recording = timeline->recording;
@@ -252,6 +272,7 @@ char *timeline_header(const struct timeline *timeline, const timeline_layouts la
 	put_strings(&json, timeline, root);
 	put_processes(&json, timeline, root);
 	put_devices(&json, timeline, root);
+	put_links(&json, timeline, root);
 	put_functions(&json, timeline, root);
 	put_words(&json, root);
 	put_left_out(&json, left_out, root);

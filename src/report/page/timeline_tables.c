@@ -85,6 +85,17 @@ COMMAND(executed_by,
             ? index_or_none(
                   timeline->command_row[timeline->recording->executions[it->execution].command])
             : TARE_NO_TIME)
+
+// Which of the header's `links`.
+static int64_t command_link(const struct timeline *timeline, size_t row)
+{
+	const struct tare_recording *recording = timeline->recording;
+	const struct tare_recorded_link *link =
+	    tare_command_link(recording, command_index(timeline, row));
+
+	return link ? (int64_t)(link - recording->links) : TARE_NO_TIME;
+}
+
 COMMAND(lane, timeline->lane[index])
 COMMAND(engine, timeline->engine[index])
 COMMAND(engine_lane, timeline->engine_lane[index])
@@ -196,35 +207,34 @@ VALUE(stack, frames, timeline->frame_count, *it)
 VALUE(frame, text, timeline->frame, *it)
 
 const struct timeline_table timeline_tables[TIMELINE_TABLES] = {
-	{ "commands",
-	  command_count,
-	  { { "number", false, NULL, command_number },
-	    { "enter", false, NULL, command_enter },
-	    { "exit", false, "enter", command_exit },
-	    { "submitted", false, "enter", command_submitted },
-	    { "start", false, "enter", command_start },
-	    { "end", false, "start", command_end },
-	    { "thread", false, NULL, command_thread },
-	    { "queue", false, NULL, command_queue },
-	    { "kind", true, NULL, command_kind },
-	    { "direction", true, NULL, command_direction },
-	    { "memory", true, NULL, command_memory },
-	    { "alignment", true, NULL, command_alignment },
-	    { "flags", true, NULL, command_flags },
-	    { "untimed", true, NULL, command_untimed },
-	    { "object", false, NULL, command_object },
-	    { "amount", false, NULL, command_amount },
-	    { "shape", false, NULL, command_shape },
-	    { "function", false, NULL, command_function },
-	    { "waits", false, NULL, command_waits },
-	    { "stack", false, NULL, command_stack },
-	    { "phase", false, NULL, command_phase },
-	    { "depth", true, NULL, command_depth },
-	    { "part", true, NULL, command_part },
-	    { "executed_by", false, NULL, command_executed_by },
-	    { "lane", true, NULL, command_lane },
-	    { "engine", true, NULL, command_engine },
-	    { "engine_lane", true, NULL, command_engine_lane } } },
+	{ "commands", command_count, { { "number", false, NULL, command_number },
+	                               { "enter", false, NULL, command_enter },
+	                               { "exit", false, "enter", command_exit },
+	                               { "submitted", false, "enter", command_submitted },
+	                               { "start", false, "enter", command_start },
+	                               { "end", false, "start", command_end },
+	                               { "thread", false, NULL, command_thread },
+	                               { "queue", false, NULL, command_queue },
+	                               { "kind", true, NULL, command_kind },
+	                               { "direction", true, NULL, command_direction },
+	                               { "memory", true, NULL, command_memory },
+	                               { "alignment", true, NULL, command_alignment },
+	                               { "flags", true, NULL, command_flags },
+	                               { "untimed", true, NULL, command_untimed },
+	                               { "object", false, NULL, command_object },
+	                               { "amount", false, NULL, command_amount },
+	                               { "shape", false, NULL, command_shape },
+	                               { "function", false, NULL, command_function },
+	                               { "waits", false, NULL, command_waits },
+	                               { "stack", false, NULL, command_stack },
+	                               { "phase", false, NULL, command_phase },
+	                               { "depth", true, NULL, command_depth },
+	                               { "part", true, NULL, command_part },
+	                               { "executed_by", false, NULL, command_executed_by },
+	                               { "link", false, NULL, command_link },
+	                               { "lane", true, NULL, command_lane },
+	                               { "engine", true, NULL, command_engine },
+	                               { "engine_lane", true, NULL, command_engine_lane } } },
 	{ "waits", wait_count, { { "command", false, NULL, wait_command } } },
 	{ "calls",
 	  call_count,

@@ -15,12 +15,56 @@
 #define TOP 12 // rows without -v
 #define BUCKETS (sizeof((struct tare_transfer_row *)0)->sizes / sizeof(uint64_t))
 
-// "write, pageable, blocking"; the direction where the kind does not say it.
-static void name_row(const struct tare_transfer_row *row, char *buffer, size_t size)
+// NULL: it is not between two devices.
+static const struct tare_recorded_link *link_of(const struct tare_report *run,
+                                                const struct tare_transfer_row *row)
 {
+	return row->link < run->recording->link_count ? &run->recording->links[row->link] : NULL;
+}
+
+static struct tare_cell_value link_end(const struct tare_report *run,
+                                       const struct tare_transfer_row *row, bool destination)
+{
+	const struct tare_recorded_link *link = link_of(run, row);
+
+	if (!link)
+		return tare_absent(TARE_NOT_THERE);
+	return tare_run_device(run, destination ? link->destination : link->source);
+}
+
+static struct tare_cell_value link_kind(const struct tare_report *run,
+                                        const struct tare_transfer_row *row)
+{
+	const struct tare_recorded_link *link = link_of(run, row);
+	const char *word = link ? tare_report_link(link->kind) : NULL;
+
+	return tare_if(word, tare_string(word), link ? TARE_NOT_KNOWN : TARE_NOT_THERE);
+}
+
+// "from #0 to #1"; "" where it is not between two devices.
+static const char *between(const struct tare_report *run, const struct tare_transfer_row *row,
+                           char *text, size_t size)
+{
+	const struct tare_recorded_link *link = link_of(run, row);
+
+	text[0] = '\0';
+	if (link)
+		snprintf(text, size, "from #%" PRIu32 " to #%" PRIu32,
+		         tare_report_device_number(run->recording, link->source),
+		         tare_report_device_number(run->recording, link->destination));
+	return text;
+}
+
+// "write, pageable, blocking"; the direction where the kind does not say it.
+static void name_row(const struct tare_report *run, const struct tare_transfer_row *row,
+                     char *buffer, size_t size)
+{
+	char devices[48];
 	const char *kind = tare_report_kind(row->kind),
 	           *memory = tare_report_memory_title(row->memory);
-	const char *direction = tare_report_direction_title(row->direction);
+	const char *direction = between(run, row, devices, sizeof devices)[0]
+	                            ? devices
+	                            : tare_report_direction_title(row->direction);
 	bool known = row->kind == TARE_KIND_WRITE || row->kind == TARE_KIND_READ ||
 	             row->kind == TARE_KIND_FILL;
 
@@ -33,7 +77,7 @@ static void name_row(const struct tare_transfer_row *row, char *buffer, size_t s
 
 static bool whole_name(const struct tare_cell_text *cell)
 {
-	name_row(cell->row, cell->text, cell->size);
+	name_row(cell->source, cell->row, cell->text, cell->size);
 	return true;
 }
 
@@ -185,7 +229,7 @@ static int write_sizes(const struct tare_text *text, const struct tare_report *r
 			if (row->sizes[k] == 0)
 				continue;
 			tare_text_row(table, TARE_STYLE_PLAIN);
-			name_row(row, whole, sizeof whole);
+			name_row(run, row, whole, sizeof whole);
 			tare_text_cell(
 			    table, "%s",
 			    first ? tare_report_cut(text, whole, tare_report_room(text, 52), name)

@@ -16,8 +16,8 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	struct tare_trace_writer *writer =
 	    begin_trace("a", (struct tare_trace_header){ .start_raw_ns = 50 });
 	// Of the events; those without a time have that of the one before.
-	static const int64_t times[] = { 100, 110, 115, 120, 120, 120, 120, 130, 131,
-		                         131, 132, 133, 134, 135, 136, 137, 138, 138 };
+	static const int64_t times[] = { 100, 110, 115, 120, 120, 120, 120, 120, 120, 130,
+		                         131, 131, 132, 133, 134, 135, 136, 137, 138, 138 };
 	union tare_trace_record written[40];
 	size_t count = 0;
 	struct tare_trace *trace;
@@ -51,6 +51,9 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	written[count++] =
 	    DETAIL(TRANSFER, 0, 0, .transfer.number = 1, .transfer.offset = 8, .transfer);
 	written[count++] = DETAIL(DRAWN, 0, 0, .drawn.number = 1, .drawn.chance = 5, .drawn);
+	written[count++] = DETAIL(PEER, 0, 0, .peer.number = 1, .peer.source = 2, .peer);
+	written[count++] =
+	    DETAIL(LINK, 3, 3, .link.ticks = 120, .link.first = 2, .link.count = 18, .link);
 	written[count++] = DETAIL(DEPENDS, 1, 6, .depends.of = 100,
 	                          .depends.event = { 1, 2, 3, 4, 5, 6 }, .depends);
 	written[count++] = DETAIL(TIMES, 15, 0, .times.command_number = 1, .times.start = 9,

@@ -70,6 +70,7 @@ uint32_t loading_run_of_node(struct loading *l, const struct tare_trace_times *t
 	    at == TARE_ID_ABSENT
 	        ? TARE_NO_INDEX
 	        : loading_launch(l, (uint64_t)times->command_track << 32 | times->command_number);
+	const struct tare_trace_node *node;
 	struct tare_recorded_command run;
 	struct tare_recorded_execution *x;
 
@@ -82,6 +83,10 @@ uint32_t loading_run_of_node(struct loading *l, const struct tare_trace_times *t
 	uint32_t index = loading_add_command(l, &run);
 	if (index == TARE_NO_INDEX)
 		return index;
+	node = &l->nodes->nodes[at];
+	loading_add_peer(l, index, loading_api_of_head(l, node->head), node->source,
+	                 node->destination);
+	x = &r->executions[execution];
 	x->runs++;
 	x->nodes++;
 	x->shares++;
