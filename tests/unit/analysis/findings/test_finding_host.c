@@ -120,12 +120,13 @@ static void what_drowns_the_working_part_leaves_the_start_up(void **state)
 	free_scene(scene);
 }
 
-// 3,000 calls before the first command fill the trace more than the 200 records of the working part.
+// 1,500 calls before the first command fill the trace more than the 200 records of the working
+// part.
 static void waiting_for_room_in_the_start_up_is_no_cost_of_the_working_part(void **state)
 {
-	static const struct script script = { .stalled_ns = 30 * MS,
-		                              .start_call_ns = 200 * US,
-		                              .start_calls = 3000 };
+	static const struct script script = { .stalled_ns = 20 * MS,
+		                              .start_call_ns = 400 * US,
+		                              .start_calls = 1500 };
 	(void)state;
 	struct scene *scene = run_script(&script);
 	assert_null(found(scene, "recording-cost"));
