@@ -26,15 +26,16 @@ enum {
 
 struct later {
 	struct guest_contents_of of; // number 0: free
-	const void *start;
+	const void *start;           // NULL: overwritten by another one
 	uint64_t bytes, since;
 };
 
 static struct later *reads;
 static guest_lock lock;
-static _Atomic uint32_t waiting;    // in `reads`
-static _Atomic uint64_t spent;      // host ticks, of this process
-static _Atomic uint64_t part_ticks; // of the last whole part
+static const char *all_from, *all_to; // what those that wait reach into lies in between
+static _Atomic uint32_t waiting;      // in `reads`
+static _Atomic uint64_t spent;        // host ticks, of this process
+static _Atomic uint64_t part_ticks;   // of the last whole part
 
 void guest_contents_begin(void)
 {
@@ -198,20 +199,53 @@ void guest_contents_write(struct guest_thread *thread, const struct guest_conten
 
 // ---- reads that are not complete yet
 
-static struct later *place_of(uint32_t track, uint32_t number, uint32_t turn)
+static struct later *place_of(const struct guest_contents_of *of, uint32_t turn)
 {
-	return &reads[(number + track * 2654435761u + turn) % PLACES];
+	return &reads[(of->number + of->execution + of->track * 2654435761u + turn) % PLACES];
+}
+
+static bool is_of(const struct guest_contents_of *one, const struct guest_contents_of *other)
+{
+	return one->number == other->number && one->track == other->track &&
+	       one->execution == other->execution;
 }
 
 // With the lock held. NULL: it is not there.
-static struct later *find(uint32_t track, uint32_t number)
+static struct later *find(const struct guest_contents_of *of)
 {
-	for (uint32_t i = 0; i < LOOKS; i++) {
-		struct later *place = place_of(track, number, i);
-		if (place->of.number == number && place->of.track == track)
-			return place;
-	}
+	for (uint32_t i = 0; i < LOOKS; i++)
+		if (is_of(&place_of(of, i)->of, of))
+			return place_of(of, i);
 	return NULL;
+}
+
+static bool overlaps(const struct later *read, const char *start, uint64_t bytes)
+{
+	const char *from = read->start;
+	return read->of.number != 0 && from != NULL && from < start + bytes &&
+	       start < from + read->bytes;
+}
+
+// With the lock held: whether any read's memory is looked at one by one.
+static bool is_within_all(const char *start, uint64_t bytes)
+{
+	return atomic_load_explicit(&waiting, memory_order_relaxed) != 0 && start < all_to &&
+	       all_from < start + bytes;
+}
+
+// With the lock held: what they read is not to be told from what comes behind.
+static void overwrite(const void *start, uint64_t bytes)
+{
+	for (uint32_t i = 0; is_within_all(start, bytes) && i < PLACES; i++)
+		if (overlaps(&reads[i], start, bytes))
+			reads[i].start = NULL;
+}
+
+static void widen(const char *start, uint64_t bytes)
+{
+	bool first = atomic_load_explicit(&waiting, memory_order_relaxed) == 0;
+	all_from = first || start < all_from ? start : all_from;
+	all_to = first || start + bytes > all_to ? start + bytes : all_to;
 }
 
 bool guest_contents_later(const struct guest_contents_of *of, const void *start, uint64_t bytes)
@@ -220,45 +254,76 @@ bool guest_contents_later(const struct guest_contents_of *of, const void *start,
 	if (reads == NULL)
 		return false;
 	guest_hold(&lock);
+	overwrite(start, bytes);
 	for (uint32_t i = 0; i < LOOKS && place == NULL; i++)
-		if (place_of(of->track, of->number, i)->of.number == 0)
-			place = place_of(of->track, of->number, i);
+		if (place_of(of, i)->of.number == 0)
+			place = place_of(of, i);
 	if (place != NULL) {
 		*place = (struct later){ *of, start, bytes, guest_ticks() };
+		widen(start, bytes);
 		atomic_fetch_add(&waiting, 1);
 	}
 	guest_let_go(&lock);
 	return place != NULL;
 }
 
-bool guest_contents_waits(uint32_t track, uint32_t number)
+static bool is_any_waiting(void)
 {
-	if (reads == NULL || atomic_load_explicit(&waiting, memory_order_relaxed) == 0)
+	return reads != NULL && atomic_load_explicit(&waiting, memory_order_relaxed) != 0;
+}
+
+bool guest_contents_changes(const void *start, uint64_t bytes)
+{
+	bool changes = false;
+	if (!is_any_waiting())
 		return false;
 	guest_hold(&lock);
-	const struct later *place = find(track, number);
-	bool waits = place != NULL && guest_ticks() - place->since < guest_ticks_of_ns(PATIENCE_NS);
+	for (uint32_t i = 0; is_within_all(start, bytes) && i < PLACES && !changes; i++)
+		changes = overlaps(&reads[i], start, bytes);
+	guest_let_go(&lock);
+	return changes;
+}
+
+bool guest_contents_waits(const struct guest_contents_of *of)
+{
+	if (!is_any_waiting())
+		return false;
+	guest_hold(&lock);
+	const struct later *place = find(of);
+	bool waits = place != NULL && place->start != NULL &&
+	             guest_ticks() - place->since < guest_ticks_of_ns(PATIENCE_NS);
 	guest_let_go(&lock);
 	return waits;
 }
 
-void guest_contents_come(struct guest_thread *thread, uint32_t track, uint32_t number, bool seen)
+// Its number is 0: it is not there.
+static struct later take_out(const struct guest_contents_of *of)
 {
 	struct later read = { .bytes = 0 };
-	if (reads == NULL || atomic_load_explicit(&waiting, memory_order_relaxed) == 0)
-		return;
 	guest_hold(&lock);
-	struct later *place = find(track, number);
+	struct later *place = find(of);
 	if (place != NULL) {
 		read = *place;
 		place->of.number = 0;
 		atomic_fetch_sub(&waiting, 1);
 	}
 	guest_let_go(&lock);
+	return read;
+}
+
+void guest_contents_come(struct guest_thread *thread, const struct guest_contents_of *of, bool seen)
+{
+	struct later read = is_any_waiting() ? take_out(of) : (struct later){ .bytes = 0 };
 	if (read.of.number == 0)
 		return;
 	struct guest_contents contents =
-	    seen ? guest_contents_take(thread, read.start, read.bytes)
-	         : guest_contents_none(TARE_CONTENTS_UNSEEN, read.bytes);
+	    seen && read.start != NULL ? guest_contents_take(thread, read.start, read.bytes)
+	                               : guest_contents_none(TARE_CONTENTS_UNSEEN, read.bytes);
 	guest_contents_write(thread, &read.of, &contents);
+}
+
+void guest_contents_drop(const struct guest_contents_of *of)
+{
+	if (is_any_waiting())
+		take_out(of);
 }

@@ -31,14 +31,21 @@ struct guest_contents guest_contents_none(enum tare_trace_contents_of why, uint6
 void guest_contents_write(struct guest_thread *thread, const struct guest_contents_of *of,
                           const struct guest_contents *contents);
 
-// Remembers a read into the host's memory that is not complete. False: there is no room.
+// Remembers a read into the host's memory that is not complete. One that was remembered before and
+// reaches into the same memory is UNSEEN from then on. False: there is no room.
 bool guest_contents_later(const struct guest_contents_of *of, const void *start, uint64_t bytes);
+// Whether a read that is not complete reaches into this memory: what a copy carries from there is
+// not there yet.
+bool guest_contents_changes(const void *start, uint64_t bytes);
 // Whether a command waits for a thread that stands by: whoever sees it complete without one is to
 // leave it a while.
-bool guest_contents_waits(uint32_t track, uint32_t number);
+bool guest_contents_waits(const struct guest_contents_of *of);
 // It is complete. `seen`: by a thread of the program's in a call that waits, which has not returned
 // since; its bytes are hashed then. Nothing where it was not remembered.
-void guest_contents_come(struct guest_thread *thread, uint32_t track, uint32_t number, bool seen);
+void guest_contents_come(struct guest_thread *thread, const struct guest_contents_of *of,
+                         bool seen);
+// It was not handed over: nothing comes, and nothing is written of it.
+void guest_contents_drop(const struct guest_contents_of *of);
 // In the child of a fork nothing is remembered.
 void guest_contents_forget(void);
 // Once.

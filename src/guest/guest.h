@@ -166,7 +166,8 @@ bool guest_map_put(struct guest_map *map, const void *key, uint64_t value); // r
 uint64_t guest_map_find(const struct guest_map *map, const void *key, uint64_t absent);
 void guest_map_remove(struct guest_map *map, const void *key);
 
-// FNV-1a, 64 bits, going on from `hash`; and a key of a map out of one, never a small number.
+// 64 bits, going on from `hash`: XXH3 (FNV-1a in a build without xxhash.h), known to this build
+// alone; and a key of a map out of one, never a small number.
 #define GUEST_HASH_START UINT64_C(0xcbf29ce484222325)
 uint64_t guest_hash(uint64_t hash, const void *data, size_t bytes);
 static inline const void *guest_hash_key(uint64_t hash)

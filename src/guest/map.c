@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/guest.h"
+#include "tare_config.h"
+
+#if TARE_HAVE_CONTENTS
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#endif
 
 // Open addressing in levels, each four times the one before. A key keeps the place where it was
 // first put for ever, so nobody who looks for it needs a lock, not even a signal handler or the
@@ -41,6 +47,13 @@ static struct level *make_level(struct level *older)
 	return level;
 }
 
+// Binaries of programs are hashed while the program waits.
+#if TARE_HAVE_CONTENTS
+uint64_t guest_hash(uint64_t hash, const void *data, size_t bytes)
+{
+	return XXH3_64bits_withSeed(data, bytes, hash);
+}
+#else
 uint64_t guest_hash(uint64_t hash, const void *data, size_t bytes)
 {
 	const unsigned char *byte = data;
@@ -48,6 +61,7 @@ uint64_t guest_hash(uint64_t hash, const void *data, size_t bytes)
 		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
 	return hash;
 }
+#endif
 
 struct guest_map *guest_map_new(void)
 {

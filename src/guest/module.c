@@ -87,14 +87,6 @@ static size_t build_id(const struct guest_module_place *place, unsigned char *id
 	return 0;
 }
 
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
-{
-	const unsigned char *byte = data;
-	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 // The file's path, made absolute; of the program itself the loader knows none. The thread's stack
 // may have no room for a path.
 static uint32_t define_path(const char *name)
@@ -151,10 +143,10 @@ void guest_module_know(uint64_t address)
 	if (!guest_module_find(address, &place) || place.to - place.from < PAGE)
 		return;
 	bytes = build_id(&place, id);
-	start = mix(UINT64_C(0xcbf29ce484222325), &place.from, sizeof place.from);
+	start = guest_hash(GUEST_HASH_START, &place.from, sizeof place.from);
 	start ^= (uint64_t)atomic_load(&guest_process) << 48;
-	hash = mix(start, &place.to, sizeof place.to);
-	hash = mix(mix(hash, place.name, strlen(place.name)), id, bytes) | 1;
+	hash = guest_hash(start, &place.to, sizeof place.to);
+	hash = guest_hash(guest_hash(hash, place.name, strlen(place.name)), id, bytes) | 1;
 	key = (const void *)(uintptr_t)(start << 4 | 8);
 	if (guest_map_find(modules, key, 0) == hash)
 		return;

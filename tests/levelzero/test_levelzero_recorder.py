@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -19,7 +20,7 @@ from recorded import BUILD, SANITIZED, run  # noqa: E402
 from parts import thorough_but  # noqa: E402
 from patience import HUNG_S  # noqa: E402
 from scripted import DRIVER, NS, RATES, STYLES, cache, check, kinds, on, script, stamps  # noqa: E402,F401
-from trace import NO_TIMES, Trace  # noqa: E402
+from trace import CONTENTS, NO_TIMES, Trace, records  # noqa: E402
 
 IMMEDIATE = ["plain", "without", "in-order", "synchronous", "reused"]
 REGULAR = ["regular=1", "regular=2", "regular=10", "several"]
@@ -261,3 +262,45 @@ def test_the_clocks_are_read_on_both_sides_of_the_work(on, styles):
     script(on)
     clock, = on.report(on.record([STYLES, *styles]).folder)["clock"]["devices"]
     assert clock["source"] == "pairs" and clock["pairs"] >= 2 and clock["contradictions"] == 0
+
+
+WHOLE, SAMPLED, SKIPPED, UNREADABLE, UNSEEN, NO_ROW = range(1, 7)
+
+
+def carried(folder):
+    """{bytes of a list's copies: [(kind, execution, of, late, whole)]}, in the order of executions and of the list."""
+    trace, found = Trace(folder), collections.defaultdict(list)
+    for kind, flags, of, _, data in records(trace.path):
+        if kind == CONTENTS:
+            words = struct.unpack("<8Q", data)
+            number = words[1] >> 32
+            command = trace.commands[words[1] & 0xffffffff, number]
+            assert words[2] > 0, "an execution"
+            found[command.amount].append((words[2], number, command.kind, of, bool(flags & 1), words[3]))
+    return {size: [(row[2], row[0], *row[3:]) for row in sorted(rows)] for size, rows in found.items()}
+
+
+def test_what_lists_carry_at_each_execution(on):
+    script(on)
+    again, chain, twice, looked, rectangle = 262144, 4096, 8192, 16384, 32768
+    # Who is kept from the processors may hash a part only, or nothing.
+    for _ in range(8):
+        done = on.record([BUILD / "tests/levelzero/contents"], "--contents")
+        assert done.status == 0, done.errors.decode()
+        assert int.from_bytes(Trace(done.folder).header[1136:1144], "little") == 0, "nothing is pending"
+        found = carried(done.folder)
+        rows = [row for size in found for row in found[size]]
+        if not {SAMPLED, SKIPPED} & {row[2] for row in rows}:
+            break
+    assert [row[:4] for row in found[again]] == [(kind, execution, WHOLE, kind == "read")
+                                                 for execution in (1, 2, 3) for kind in ("write", "read")]
+    hashes = [row[4] for row in found[again]]
+    assert len(set(hashes[:4])) == 1 and hashes[4] == hashes[5] != hashes[0]
+    assert [(row[0], row[2]) for row in found[chain]] == [("read", WHOLE), ("write", UNSEEN)], "not there yet"
+    assert [row[1:3] for row in found[twice]] == [(1, UNSEEN), (2, WHOLE)], "the first is overwritten"
+    # Nobody has waited for it; what is hashed at a later wait is never sure.
+    assert [row[2:4] for row in found[looked]] in ([(UNSEEN, False)], [(UNSEEN, True)], [(WHOLE, True)])
+    assert [row[2] for row in found[rectangle]] == [NO_ROW]
+    report = on.report(done.folder)
+    assert report["coverage"]["contents_not"] == sum(row[2] != WHOLE for row in rows)
+    assert not report["coverage"]["unresolved"]

@@ -6,7 +6,7 @@ import struct
 
 KINDS = {1: "kernel", 3: "write", 4: "read", 5: "copy", 6: "fill", 9: "migrate", 10: "marker", 11: "barrier",
          12: "graph", 13: "other"}
-FUNCTION, OBJECT, FACT, SHAPE, CHANGE, COMMAND, TIMES, UNTIMED, EXECUTE, PART = 4, 5, 6, 7, 8, 18, 21, 22, 23, 35
+FUNCTION, OBJECT, FACT, SHAPE, CHANGE, COMMAND, TIMES, UNTIMED, EXECUTE, PART, CONTENTS = 4, 5, 6, 7, 8, 18, 21, 22, 23, 35, 36
 FAILED, OWN_EVENT, NO_TIMES, ACTIVE = 1, 4, 32, 16
 
 

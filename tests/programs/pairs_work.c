@@ -59,20 +59,20 @@ static void compute(long us)
 		;
 }
 
+// Of the thread.
+static long cpu_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000L + now.tv_nsec / 1000;
+}
+
 // By the CPU time of the thread, so that others slow it down as they do the device's threads.
 static void compute_piece(void)
 {
-	struct timespec now;
-	long until_us = 0;
-
-	do {
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-		long us = now.tv_sec * 1000000L + now.tv_nsec / 1000;
-		if (until_us == 0)
-			until_us = us + PIECE_US;
-		if (us >= until_us)
-			return;
-	} while (true);
+	for (long until = cpu_us() + PIECE_US; cpu_us() < until;)
+		;
 }
 
 // One that no cache of the driver has, when the salt is new.
@@ -130,7 +130,8 @@ static void make_again(const struct pair *pair)
 	static char data[4 << 20];
 	cl_int status;
 
-	for (long from = now_us(); now_us() - from < pair->make_us;) {
+	// By the CPU time of the thread: as much of it in calls whoever else has the processors.
+	for (long from = cpu_us(); cpu_us() - from < pair->make_us;) {
 		cl_mem made = clCreateBuffer(pair->program.context, CL_MEM_COPY_HOST_PTR,
 		                             sizeof data, data, &status);
 		check(status, "clCreateBuffer");

@@ -121,7 +121,7 @@ static int say_withheld(struct evaluation *evaluation)
 	char names[600] = "";
 	size_t at = 0;
 	for (size_t row = 0; (rule = rule_at(row)) && at < sizeof names; row++)
-		if (rule->needs != FINDING_NEEDS_NOTHING)
+		if (rule->needs == FINDING_NEEDS_TIMES)
 			at += (size_t)snprintf(names + at, sizeof names - at, "%s%s",
 			                       at ? ", " : "", rule->words.id);
 	return finding_unjudged(
@@ -139,18 +139,20 @@ static int ask(struct evaluation *evaluation, struct tare_error *error)
 	const struct finding_rule *rule;
 	for (size_t row = 0; (rule = rule_at(row)); row++) {
 		int code = 0;
-		if (evaluation->commands > 0 && rule->needs != FINDING_NEEDS_NOTHING &&
+		if (evaluation->cost_drowns && rule->needs != FINDING_NEEDS_RUN)
+			continue;
+		if (evaluation->commands > 0 && rule->needs == FINDING_NEEDS_TIMES &&
 		    evaluation->timed == 0)
 			untimed++;
-		else if (withheld && rule->needs != FINDING_NEEDS_NOTHING)
+		else if (withheld && rule->needs == FINDING_NEEDS_TIMES)
 			continue;
 		else if (rule->evaluate && evaluation->commands > 0 && evaluation->working_ns > 0)
 			code = rule->evaluate(evaluation, error);
 		if (code)
 			return code;
-		if (evaluation->cost_drowns)
-			return 0;
 	}
+	if (evaluation->cost_drowns)
+		return 0;
 	if (withheld)
 		return say_withheld(evaluation);
 	if (untimed == 0)

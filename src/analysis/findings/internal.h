@@ -58,7 +58,8 @@ struct evaluation {
 	struct tare_ledger ledger; // of all devices over the spans
 	// What recording costs, calibrated; 0: not known. The second is of a command without times.
 	int64_t command_cost_ps, untimed_cost_ps, call_cost_ps;
-	bool cost_drowns; // recording cost too high to conclude: raise nothing but that
+	// recording cost too much of the working part to conclude: of that nothing else is raised
+	bool cost_drowns;
 	const struct tare_findings_known *known; // beside the recording; NULL: nothing
 	struct tare_findings *findings;
 	size_t room;
@@ -66,6 +67,7 @@ struct evaluation {
 
 enum finding_needs {
 	FINDING_NEEDS_NOTHING,
+	FINDING_NEEDS_RUN,   // nothing, and it is about what lies around the working part
 	FINDING_NEEDS_TIMES, // of all commands but those that nobody can have: of a sample's
 	                     // neither gaps nor overlap nor totals are known
 };

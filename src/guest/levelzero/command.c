@@ -278,6 +278,8 @@ static void recorded(struct guest_thread *thread, struct ze_command *command,
 		ze_write_part(thread, number, ze_part_of(told, what));
 	if (guest_compares() && list != NULL && list->immediate)
 		ze_compare(thread, told, what, flags);
+	else if (guest_compares() && list != NULL && list->content != NULL)
+		ze_copy_add(thread, list->content, told, what);
 	if (!(flags & TARE_COMMAND_NO_TIMES))
 		keep(thread, command, number);
 	if (flags & TARE_COMMAND_BLOCKING) {

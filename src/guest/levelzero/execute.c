@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists that a queue executes, or an immediate list: each is an execution, with a list of ours
 // behind it (query.c) that reads its times.
+#include "guest/contents.h"
 #include "guest/levelzero/ze.h"
 
 enum { LISTS_ON_STACK = 64, MOST_LISTS = 1 << 16 };
@@ -10,6 +11,7 @@ struct run {
 	struct ze_list *list; // NULL: not known
 	struct ze_query *query;
 	uint64_t execution;
+	bool compared;
 };
 
 // A call that executes lists, on a queue or, where `immediate` is known, on that.
@@ -58,10 +60,11 @@ static void run_begin(struct guest_thread *thread, struct run *run, ze_command_l
 }
 
 // The driver has not run it, or had nothing behind it.
-static void run_unqueried(struct run *run)
+static void run_unqueried(struct guest_thread *thread, struct run *run)
 {
 	if (run->query == NULL)
 		return;
+	ze_compare_ran(thread, run->list->content, run->execution, false);
 	// Without the right it stays in flight, and is counted as pending.
 	if (ze_take_right(run->list)) {
 		ze_query_return(run->list, run->list->content, run->query);
@@ -137,6 +140,8 @@ static void write_run(struct guest_thread *thread, const struct run *run, const 
 	if (status != ZE_RESULT_SUCCESS || run->list == NULL || run->execution == 0)
 		return;
 	write_execute(thread, number, run);
+	if (guest_compares() && run->compared)
+		ze_compare_write(thread, run->list->content, run->execution);
 	// Of all that it runs; of a clone no node is known.
 	const struct ze_content *content = run->list->content;
 	if (run->query == NULL &&
@@ -168,6 +173,10 @@ static ze_result_t with_queries(struct guest_thread *thread, struct batch *batch
 	uint32_t used = 0;
 	for (uint32_t i = 0; i < batch->count; i++) {
 		run_begin(thread, &runs[i], batch->lists[i], true);
+		runs[i].compared = guest_compares() && runs[i].execution != 0;
+		if (runs[i].compared)
+			ze_compare_run(thread, runs[i].list->content, runs[i].execution,
+			               runs[i].query != NULL);
 		with[used++] = batch->lists[i];
 		if (runs[i].query != NULL)
 			with[used++] = runs[i].query->list;
@@ -177,7 +186,7 @@ static ze_result_t with_queries(struct guest_thread *thread, struct batch *batch
 	// Whether it would have been refused without ours is to be seen.
 	if (result != ZE_RESULT_SUCCESS) {
 		for (uint32_t i = 0; i < batch->count; i++)
-			run_unqueried(&runs[i]);
+			run_unqueried(thread, &runs[i]);
 		if (used != batch->count && result != ZE_RESULT_ERROR_DEVICE_LOST)
 			result = batch->submit(batch, batch->count, batch->lists);
 	}

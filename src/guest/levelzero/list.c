@@ -214,6 +214,7 @@ void ze_before_zeCommandListReset(struct guest_thread *thread, const struct ze_d
 	struct ze_list *list = ze_list_find(thread, handle);
 	if (list == NULL || list->immediate)
 		return;
+	ze_of(thread)->ends = true;
 	ze_harvest_list(thread, list);
 	if (ZE_UNLIKELY(ze_counts))
 		ze_count_drop_slow(list->content);
@@ -223,6 +224,7 @@ void ze_before_zeCommandListReset(struct guest_thread *thread, const struct ze_d
 		ze_contents_harvest(thread, list);
 		guest_release(&list->harvesting);
 	}
+	ze_of(thread)->ends = false;
 	if (ze_content_new(list) != NULL)
 		define(list, 0);
 }
@@ -234,8 +236,10 @@ void ze_before_zeCommandListDestroy(struct guest_thread *thread, const struct ze
 	struct ze_list *list = ze_list_find(thread, handle);
 	if (list != NULL && list->device != NULL && ze_may_call())
 		ze_clock_pair_behind(thread, list->device);
+	ze_of(thread)->ends = true;
 	for (int turns = 0; list != NULL && turns < 50 && !ze_harvest_list(thread, list); turns++)
 		sched_yield();
+	ze_of(thread)->ends = false;
 	// As soon as the driver has it, its handle may be another list's.
 	if (list != NULL)
 		guest_map_remove(lists, handle);
@@ -263,6 +267,7 @@ void ze_after_zeCommandListDestroy(struct guest_thread *thread, const struct ze_
 void ze_before_zeContextDestroy(struct guest_thread *thread, const struct ze_driver *driver,
                                 ze_context_handle_t context)
 {
+	ze_of(thread)->ends = true;
 	ze_harvest_all(thread);
 	// Nothing may be asked of what lived in it any more.
 	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
@@ -273,6 +278,7 @@ void ze_before_zeContextDestroy(struct guest_thread *thread, const struct ze_dri
 			sched_yield();
 		atomic_store(&list->process, 0);
 	}
+	ze_of(thread)->ends = false;
 	ze_events_destroy_due();
 	ze_count_context_ends(driver, context);
 	ze_own_end(driver, context);

@@ -31,7 +31,7 @@ struct ze_content *ze_content_new(struct ze_list *list)
 	// Intel's driver queries by a kernel, and ends the program where the engine runs none.
 	atomic_store(&content->no_query, list->copies);
 	atomic_store(&content->shared, false);
-	content->count = content->timed = content->appended = 0;
+	content->count = content->timed = content->appended = content->copy_count = 0;
 	content->number = guest_queue_number();
 	content->following = list->content;
 	list->content = content;
@@ -475,6 +475,7 @@ static void read_query(struct guest_thread *thread, struct ze_list *list,
 		else
 			read_node(thread, list, content, query, node, at++);
 	}
+	ze_compare_ran(thread, content, query->execution, true);
 	if (!list->ours)
 		measure(list, query);
 	list->driver->call.zeEventHostReset(query->begun);
@@ -525,8 +526,9 @@ void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 		for (struct ze_query *query = next_of(list, content, NULL), *next;
 		     query != NULL && ze_may_call(); query = next) {
 			next = next_of(list, content, query);
-			if (list->driver->call.zeEventQueryStatus(query->done) !=
-			    ZE_RESULT_NOT_READY)
+			if (ze_may_settle_run(thread, content, query->execution) &&
+			    list->driver->call.zeEventQueryStatus(query->done) !=
+			        ZE_RESULT_NOT_READY)
 				read_query(thread, list, content, query);
 			else if (++incomplete == INCOMPLETE_AT_A_LOOK)
 				break;

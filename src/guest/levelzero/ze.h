@@ -78,6 +78,7 @@ struct ze_thread {
 	struct ze_arena arena;
 	// in a call that waits: what it sees complete is as it was read
 	bool stands_by;
+	bool ends; // ends a list or a context: what is complete is taken now or never
 	struct ze_thread *following;
 };
 uint64_t ze_calls_seen(void);
@@ -279,6 +280,8 @@ struct ze_content {
 	_Atomic bool no_query;      // the driver cannot query in a list of this kind: see query.c
 	// its events are signalled by what is not known, too: none of it is timed
 	_Atomic bool shared;
+	struct ze_copy *copies; // between host and device, with --contents: compare.c
+	uint32_t copy_count, copy_room;
 };
 
 enum ze_list_state { ZE_LIST_FREE, ZE_LIST_MADE, ZE_LIST_USED, ZE_LIST_ENDED };
@@ -410,6 +413,20 @@ void ze_compare(struct guest_thread *thread, const struct tare_trace_command *co
 // while.
 bool ze_may_settle(const struct guest_thread *thread, uint32_t track, uint32_t number);
 void ze_compare_come(struct guest_thread *thread, uint32_t track, uint32_t number);
+// Of regular lists: keeps a copy; hashes what the copies of an execution carry, before the driver
+// gets it (is_told: ze_compare_ran will say that it is complete); writes that, behind its record.
+void ze_copy_add(struct guest_thread *thread, struct ze_content *content,
+                 const struct tare_trace_command *command, const struct ze_what *what);
+void ze_compare_run(struct guest_thread *thread, const struct ze_content *content,
+                    uint64_t execution, bool is_told);
+void ze_compare_write(struct guest_thread *thread, const struct ze_content *content,
+                      uint64_t execution);
+// As ze_may_settle and ze_compare_come, of all of an execution's reads; ran: the driver has taken
+// it.
+bool ze_may_settle_run(const struct guest_thread *thread, const struct ze_content *content,
+                       uint64_t execution);
+void ze_compare_ran(struct guest_thread *thread, const struct ze_content *content,
+                    uint64_t execution, bool ran);
 // That of all lists, after the program has waited.
 void ze_harvest_all(struct guest_thread *thread);
 void ze_harvest(void); // for the core

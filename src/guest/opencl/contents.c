@@ -44,6 +44,8 @@ void layer_contents(struct guest_thread *thread, const struct layer_command *com
 		return;
 	if (!is_row(what)) {
 		contents = guest_contents_none(TARE_CONTENTS_NO_ROW, bytes);
+	} else if (to_device && guest_contents_changes(host, bytes)) {
+		contents = guest_contents_none(TARE_CONTENTS_UNSEEN, bytes);
 	} else if (to_device || what->blocking) {
 		contents = guest_contents_take(thread, host, bytes);
 	} else {
@@ -70,12 +72,13 @@ bool layer_may_harvest(const struct guest_thread *thread, const struct layer_pen
 {
 	const struct layer_thread *mine = layer_of(thread);
 	return (mine != NULL && mine->stands_by) ||
-	       !guest_contents_waits(pending->track, pending->number);
+	       !guest_contents_waits(
+	           &(struct guest_contents_of){ pending->track, pending->number });
 }
 
 void layer_contents_come(struct guest_thread *thread, const struct layer_pending *pending)
 {
 	const struct layer_thread *mine = layer_of(thread);
-	guest_contents_come(thread, pending->track, pending->number,
+	guest_contents_come(thread, &(struct guest_contents_of){ pending->track, pending->number },
 	                    mine != NULL && mine->stands_by);
 }

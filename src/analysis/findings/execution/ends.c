@@ -192,6 +192,24 @@ static bool rules(const struct evaluation *evaluation, double ns)
 	return ns >= LEAST_NS && of_run(evaluation, ns) >= RUN_SHARE;
 }
 
+// Where others have the processors a thread is kept off them between its calls, too, for any time:
+// that is no reason to say nothing of its calls.
+static bool calls_rule(const struct evaluation *evaluation, const struct tare_recording_part *part,
+                       double ns)
+{
+	double off_ns = (double)part->parts_ns[TARE_LEDGER_OFF_CPU];
+	return ns >= LEAST_NS &&
+	       ns >= RUN_SHARE * ((double)evaluation->tables->summary.wall_ns - off_ns);
+}
+
+// What the ledger has of it as the host's own: no thread was inside the API.
+static double own_ns_of(const struct tare_recording_part *part)
+{
+	return (double)(part->parts_ns[TARE_LEDGER_BEFORE_FIRST] +
+	                part->parts_ns[TARE_LEDGER_COMPUTING] +
+	                part->parts_ns[TARE_LEDGER_OFF_CPU]);
+}
+
 // Where nothing says what would be saved, that it is no more than that.
 static void cost_up_to(struct finding_draft *draft, double known_ns, double most_ns)
 {
@@ -201,7 +219,8 @@ static void cost_up_to(struct finding_draft *draft, double known_ns, double most
 
 // ---- calls that create things
 
-static void say_calls(struct finding_draft *draft, const struct end_calls *calls, double own_ns)
+static void say_calls(struct finding_draft *draft, const struct tare_recording_part *part,
+                      const struct end_calls *calls, double own_ns)
 {
 	const struct evaluation *evaluation = draft->evaluation;
 	const struct tare_recording *recording = evaluation->recording;
@@ -209,7 +228,8 @@ static void say_calls(struct finding_draft *draft, const struct end_calls *calls
 	                           ? recording->functions[calls->function].name
 	                           : "";
 	char all[TARE_UNIT_TEXT], wall[TARE_UNIT_TEXT], spare[TARE_UNIT_TEXT], most[TARE_UNIT_TEXT],
-	    own[TARE_UNIT_TEXT], more[300] = "";
+	    own[TARE_UNIT_TEXT], off[TARE_UNIT_TEXT], more[300] = "";
+	tare_format_ns((double)part->parts_ns[TARE_LEDGER_OFF_CPU], off);
 	tare_format_ns(calls->ns, all);
 	tare_format_ns((double)evaluation->tables->summary.wall_ns, wall);
 	tare_format_ns(calls->function_ns, most);
@@ -224,13 +244,15 @@ static void say_calls(struct finding_draft *draft, const struct end_calls *calls
 		         "each function that finds, creates or asks, and memory freed before the "
 		         "first command)",
 		         tare_format_ns(calls->spare_ns, spare));
-	finding_evidence(draft,
-	                 "%llu calls that build nothing take %s of %s, %.80s %s%s; the host's own "
-	                 "work, beside which the rest could be done, takes %s%s",
-	                 (unsigned long long)calls->count, all, wall, function, most, more, own,
-	                 recording->apis >> TARE_TRACE_CUDA & 1
-	                     ? "; what CUPTI takes to begin is in the calls, too"
-	                     : "");
+	finding_evidence(
+	    draft,
+	    "%llu calls that build nothing take %s of %s, %.80s %s%s; the host's own "
+	    "work, beside which the rest could be done, takes %s, of which it is off the CPU for "
+	    "%s%s",
+	    (unsigned long long)calls->count, all, wall, function, most, more, own, off,
+	    recording->apis >> TARE_TRACE_CUDA & 1
+	        ? "; what CUPTI takes to begin is in the calls, too"
+	        : "");
 	finding_advice(draft,
 	               "Create each context, queue and memory object once and keep it, and keep "
 	               "what was asked for; do it "
@@ -253,12 +275,12 @@ int finding_start_up_calls(struct evaluation *evaluation, struct tare_error *err
 	finding_begin(evaluation, &draft, "start-up-calls");
 	draft.of_run = true;
 	int code = claim_calls(&draft, part, ~ROLE(BUILD), &calls);
-	if (code || !rules(evaluation, calls.ns)) {
+	if (code || !calls_rule(evaluation, part, calls.ns)) {
 		finding_drop(&draft);
 		return code;
 	}
-	double own_ns = (double)(part->to_ns - part->from_ns) - calls.ns;
-	say_calls(&draft, &calls, own_ns);
+	double own_ns = own_ns_of(part);
+	say_calls(&draft, part, &calls, own_ns);
 	double spare_ns = fmin(calls.spare_ns, calls.ns);
 	cost_up_to(&draft, spare_ns + fmin(calls.ns - spare_ns, own_ns), calls.ns);
 	return finding_raise(&draft);
@@ -277,16 +299,19 @@ static void say_own(struct finding_draft *draft, const struct tare_recording_par
 	tare_format_ns((double)part->parts_ns[TARE_LEDGER_BEFORE_FIRST], before);
 	tare_format_ns((double)part->parts_ns[TARE_LEDGER_OFF_CPU], off);
 	tare_format_ns(hiding_ns, hiding);
-	finding_title(draft,
-	              "The host's own work before the first command takes %.1f %% of the run",
+	double off_ns = (double)part->parts_ns[TARE_LEDGER_OFF_CPU];
+	finding_title(draft, "%s before the first command takes %.1f %% of the run",
+	              off_ns > own_ns / 2 ? "What the host does of its own, mostly off the CPU,"
+	                                  : "The host's own work",
 	              100 * of_run(evaluation, own_ns));
-	finding_evidence(
-	    draft,
-	    "no thread is inside the API for %s of %s before the first command, %s of "
-	    "it before the first call of all; between calls the host is off the CPU, as "
-	    "when it reads, for %s; calls before the first command and the device's work "
-	    "while the host waits, beside which it could be done, take %s",
-	    own, wall, before, off, hiding);
+	finding_evidence(draft,
+	                 "no thread is inside the API for %s of %s before the first command, %s of "
+	                 "it before the first call of all; between calls the host is off the CPU "
+	                 "for %s, as when "
+	                 "it reads or sleeps, or when others have the processors; calls before the "
+	                 "first command and the device's work "
+	                 "while the host waits, beside which it could be done, take %s",
+	                 own, wall, before, off, hiding);
 	finding_advice(
 	    draft, "Enqueue the first piece as soon as its data are there, and read or compute "
 	           "the next while the device works; create the context and build in another "

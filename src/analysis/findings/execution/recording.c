@@ -14,28 +14,61 @@
 #define HIGH 0.10
 #define TOO_HIGH 0.50
 
-int finding_recording_cost(struct evaluation *evaluation, struct tare_error *error)
+// What was recorded in the working part, and in the view.
+struct recorded {
+	uint64_t commands, untimed, calls;
+	uint64_t records, all; // of commands and calls; of those in the whole view
+};
+
+static struct recorded count_recorded(const struct evaluation *evaluation)
 {
 	const struct tare_recording *recording = evaluation->recording;
+	struct recorded recorded = { 0 };
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
+		if (tare_command_is_run(command))
+			continue;
+		recorded.all += tables_has_command(&evaluation->context, command);
+		if (!evaluation_has_command(evaluation, command))
+			continue;
+		recorded.commands++;
+		recorded.untimed += (command->flags & TARE_COMMAND_NO_TIMES) != 0;
+	}
+	recorded.records = recorded.commands;
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		bool within = evaluation_has_call(evaluation, call);
+		recorded.all += tables_has_call(&evaluation->context, call);
+		recorded.records += within;
+		recorded.calls += within ? call->count : 0;
+	}
+	return recorded;
+}
+
+// When threads waited for room is not recorded. They wait for what records have filled: so much of
+// it as of the records is of the working part.
+static double stalled_ns(const struct evaluation *evaluation, const struct recorded *recorded)
+{
+	double all_ns = (double)evaluation->tables->coverage.stalled_ns;
+	return recorded->records < recorded->all
+	           ? all_ns * (double)recorded->records / (double)recorded->all
+	           : all_ns;
+}
+
+int finding_recording_cost(struct evaluation *evaluation, struct tare_error *error)
+{
 	struct finding_draft draft;
 	char cost[TARE_UNIT_TEXT], stalled[TARE_UNIT_TEXT];
-	uint64_t commands = 0, untimed = 0, calls = 0;
 	(void)error;
-	for (size_t i = 0; i < recording->command_count; i++)
-		if (!tare_command_is_run(TARE_COMMAND(recording, i)) &&
-		    evaluation_has_command(evaluation, TARE_COMMAND(recording, i))) {
-			commands++;
-			untimed += (TARE_COMMAND(recording, i)->flags & TARE_COMMAND_NO_TIMES) != 0;
-		}
-	for (size_t i = 0; i < recording->call_count; i++)
-		if (evaluation_has_call(evaluation, &recording->calls[i]))
-			calls += recording->calls[i].count;
 	if (evaluation->command_cost_ps <= 0 || evaluation->call_cost_ps < 0)
 		return finding_unjudged(evaluation, "what recording cost: it was not calibrated");
-	double cost_ns = (double)(commands - untimed) * (double)evaluation->command_cost_ps / 1e3 +
-	                 (double)untimed * (double)evaluation->untimed_cost_ps / 1e3 +
-	                 (double)calls * (double)evaluation->call_cost_ps / 1e3;
-	cost_ns += (double)evaluation->tables->coverage.stalled_ns;
+	const struct recorded recorded = count_recorded(evaluation);
+	double waited_ns = stalled_ns(evaluation, &recorded);
+	double cost_ns = (double)(recorded.commands - recorded.untimed) *
+	                     (double)evaluation->command_cost_ps / 1e3 +
+	                 (double)recorded.untimed * (double)evaluation->untimed_cost_ps / 1e3 +
+	                 (double)recorded.calls * (double)evaluation->call_cost_ps / 1e3 +
+	                 waited_ns;
 	double everywhere = cost_ns / (double)evaluation->working_ns;
 	// Asking for times is done in a few places, mostly after waits: it does not blur the rest.
 	cost_ns += (double)evaluation->tables->coverage.harvest_ns;
@@ -50,15 +83,15 @@ int finding_recording_cost(struct evaluation *evaluation, struct tare_error *err
 	finding_claim(&draft, evaluation->from_ns, evaluation->to_ns);
 	finding_title(&draft, "Recording itself took about %.0f %% of the working part: %s",
 	              100 * fmin(1, share),
-	              evaluation->cost_drowns ? "too much to conclude anything else"
+	              evaluation->cost_drowns ? "too much to conclude anything else about it"
 	                                      : "short calls and gaps look longer than they are");
 	finding_evidence(
 	    &draft,
 	    "about %s: %llu commands and %llu other calls, by the cost of one (measured "
 	    "when the program started, and while it ran), and %s of waiting for room; an "
 	    "upper bound where several threads share it",
-	    cost, (unsigned long long)commands, (unsigned long long)calls,
-	    tare_format_ns((double)evaluation->tables->coverage.stalled_ns, stalled));
+	    cost, (unsigned long long)recorded.commands, (unsigned long long)recorded.calls,
+	    tare_format_ns(waited_ns, stalled));
 	bool hashing = (double)evaluation->tables->coverage.contents_ns > cost_ns / 2;
 	finding_advice(
 	    &draft,
@@ -67,17 +100,16 @@ int finding_recording_cost(struct evaluation *evaluation, struct tare_error *err
 	            : "Make fewer calls (arguments need not be set again when they stay), and "
 	              "trust counts here more than times");
 	finding_figure(&draft, "cost_ns", cost_ns, "model");
-	finding_figure(&draft, "stalled_ns", (double)evaluation->tables->coverage.stalled_ns,
-	               "host clock");
+	finding_figure(&draft, "stalled_ns", waited_ns, "model");
 	finding_figure(&draft, "harvest_ns", (double)evaluation->tables->coverage.harvest_ns,
 	               "host clock");
 	if (evaluation->tables->coverage.contents_ns > 0)
 		finding_figure(&draft, "contents_ns",
 		               (double)evaluation->tables->coverage.contents_ns, "host clock");
-	finding_figure(&draft, "commands", (double)commands, "counted");
-	finding_figure(&draft, "calls", (double)calls, "counted");
+	finding_figure(&draft, "commands", (double)recorded.commands, "counted");
+	finding_figure(&draft, "calls", (double)recorded.calls, "counted");
 	draft.finding.modelled = true;
-	draft.finding.occurrences = commands + calls;
+	draft.finding.occurrences = recorded.commands + recorded.calls;
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
 	finding_cost(&draft, 0, cost_ns, cost_ns);
 	return finding_raise(&draft);

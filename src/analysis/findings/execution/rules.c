@@ -7,9 +7,10 @@
 const struct finding_rule finding_rules_work[] = {
 	// First, because nothing else is asked when recording drowns it.
 	{ { "recording-cost", "recording itself took much of the working part",
-	    "10 % of the working part; from 50 % on nothing else is raised",
+	    "10 % of the working part; from 50 % on nothing else is raised about it",
 	    "commands and calls × their cost (calibrated, and measured where the driver was asked "
-	    "for times), and time in which calls waited for room",
+	    "for times), and time in which calls waited for room, by the working part's share of "
+	    "the records",
 	    PAIR("recording-cost") },
 	  FINDING_NEEDS_NOTHING,
 	  finding_recording_cost },
@@ -127,15 +128,16 @@ const struct finding_rule finding_rules_work[] = {
 	    "time inside the calls, what overlaps once; low: half of "
 	    "it, for what was built must be loaded; CUDA: 0, for that may be all that it was",
 	    PAIR("start-up-builds") },
-	  FINDING_NEEDS_NOTHING,
+	  FINDING_NEEDS_RUN,
 	  finding_start_up_builds },
 	{ { "start-up-calls", "API calls before the first command take much of the run",
-	    "25 % of the run, half a second, without builds; the whole run alone",
+	    "25 % of the run without what the host is off the CPU between them, half a second, "
+	    "without builds; the whole run alone",
 	    "0 to time inside the calls, what overlaps once; the estimate: all but the longest of "
 	    "each function that finds, creates or asks, what is about memory freed before the "
 	    "first command, and of the rest no more than the host's own work there",
 	    PAIR("start-up-calls") },
-	  FINDING_NEEDS_NOTHING,
+	  FINDING_NEEDS_RUN,
 	  finding_start_up_calls },
 	{ { "start-up-host",
 	    "what the host does of its own before the first command takes much of the run",
@@ -144,7 +146,7 @@ const struct finding_rule finding_rules_work[] = {
 	    "more of it than the calls before the first command and the device's work while the "
 	    "host waits",
 	    PAIR("start-up-host") },
-	  FINDING_NEEDS_NOTHING,
+	  FINDING_NEEDS_RUN,
 	  finding_start_up_host },
 	{ { "tear-down", "the run goes on long after the last completion",
 	    "25 % of the run, half a second; the whole run alone",
@@ -153,7 +155,7 @@ const struct finding_rule finding_rules_work[] = {
 	    "no "
 	    "more than the device's work while the host waits",
 	    PAIR("tear-down") },
-	  FINDING_NEEDS_NOTHING,
+	  FINDING_NEEDS_RUN,
 	  finding_tear_down },
 	{ { "queries-in-loop", "the host asks between kernels for what it could know",
 	    "before 16 kernels; 5 % of the working part", "idle: host was in queries",

@@ -43,6 +43,7 @@ struct script {
 	int64_t later_build_ns;              // between two kernels
 	int64_t start_build_ns;              // before the first command
 	int64_t start_call_ns, start_own_ns; // in a call, and without, before the first command
+	int64_t start_off_ns;                // off the CPU before the first command
 	uint32_t start_calls;                // so many such; 0: 1
 	int64_t end_release_ns, end_own_ns;  // in a release, and without, behind the last one
 	bool native;                         // what is built was built before
@@ -148,6 +149,8 @@ static void play(struct scene *scene)
 	             script->poll_ns || script->held_ns;
 	if (script->start_own_ns > 0)
 		spend(scene, script->start_own_ns, true);
+	if (script->start_off_ns > 0)
+		spend(scene, script->start_off_ns, false);
 	if (script->start_call_ns > 0)
 		for (uint32_t i = 0; i < (script->start_calls ? script->start_calls : 1); i++)
 			call(scene, TARE_ROLE_CREATE, script->start_call_ns);
@@ -236,7 +239,7 @@ static void find(struct scene *scene)
 }
 
 // Judges it anew with what was measured of the device.
-static void find_knowing(struct scene *scene, const struct tare_launch_costs *costs)
+static inline void find_knowing(struct scene *scene, const struct tare_launch_costs *costs)
 {
 	const struct tare_findings_known known = { costs, 1 };
 	tare_findings_free(&scene->findings);
@@ -297,4 +300,20 @@ static const struct tare_finding *found(const struct scene *scene, const char *i
 		if (strcmp(scene->findings.at[i].id, id) == 0)
 			return &scene->findings.at[i];
 	return NULL;
+}
+
+static inline void find_again(struct scene *scene)
+{
+	tare_findings_free(&scene->findings);
+	tare_tables_free(&scene->tables);
+	tare_ledgers_free(&scene->ledgers);
+	find(scene);
+}
+
+static inline int64_t length_of(const struct tare_finding *finding)
+{
+	int64_t sum_ns = 0;
+	for (size_t i = 0; i < finding->claim_count; i++)
+		sum_ns += finding->claims[i].to_ns - finding->claims[i].from_ns;
+	return sum_ns;
 }
