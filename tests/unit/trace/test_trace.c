@@ -54,6 +54,11 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	written[count++] = DETAIL(PEER, 0, 0, .peer.number = 1, .peer.source = 2, .peer);
 	written[count++] =
 	    DETAIL(LINK, 3, 3, .link.ticks = 115, .link.first = 2, .link.count = 18, .link);
+	written[count++] =
+	    DETAIL(SAMPLED, 0, 0, .sampled.from = 3, .sampled.to = 5, .sampled.counter = { 2, 27 },
+	           .sampled.value = { 50, 1e9 }, .sampled);
+	written[count++] = DETAIL(SAMPLING, 0, TARE_SAMPLING_CLOCK, .sampling.from = 115,
+	                          .sampling.to = 115, .sampling.device_ns = 4, .sampling);
 	written[count++] = DETAIL(DEPENDS, 1, 6, .depends.of = 100,
 	                          .depends.event = { 1, 2, 3, 4, 5, 6 }, .depends);
 	written[count++] = DETAIL(TIMES, 15, 0, .times.command_number = 1, .times.start = 9,
