@@ -103,6 +103,8 @@ union tare_trace_record {
 	struct tare_trace_contents contents;
 	struct tare_trace_counted counted;
 	struct tare_trace_counting counting;
+	struct tare_trace_sampled sampled;
+	struct tare_trace_sampling sampling;
 	uint64_t words[8];
 };
 

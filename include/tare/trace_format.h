@@ -230,10 +230,12 @@ enum tare_trace_type {
 	TARE_TRACE_MORE_TIMES = 38,
 	TARE_TRACE_COUNTED = 39,
 	TARE_TRACE_COUNTING = 40,
-	TARE_TRACE_WITHIN = 41, // from 1.10
-	TARE_TRACE_DRAWN = 42,  // from 1.11
-	TARE_TRACE_PEER = 43,   // from 1.12
-	TARE_TRACE_LINK = 44,   // from 1.12
+	TARE_TRACE_WITHIN = 41,   // from 1.10
+	TARE_TRACE_DRAWN = 42,    // from 1.11
+	TARE_TRACE_PEER = 43,     // from 1.12
+	TARE_TRACE_LINK = 44,     // from 1.12
+	TARE_TRACE_SAMPLED = 45,  // from 1.12
+	TARE_TRACE_SAMPLING = 46, // from 1.12
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -935,6 +937,16 @@ enum tare_trace_counter {
 	TARE_TRACE_COUNTER_GIVEN_BYTES = 38,
 	TARE_TRACE_COUNTER_LOCAL_READ_BYTES = 39,  // from 1.11: from local (shared) memory
 	TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES = 40, // from 1.11: to local (shared) memory
+	// from 1.12, of the whole device: over PCIe, read by the device from the host or written to
+	// it
+	TARE_TRACE_COUNTER_PCIE_READ_BYTES = 41,
+	TARE_TRACE_COUNTER_PCIE_WRITE_BYTES = 42,
+	TARE_TRACE_COUNTER_NVLINK_RECEIVED_BYTES = 43, // from 1.12: over all its links
+	TARE_TRACE_COUNTER_NVLINK_SENT_BYTES = 44,     // from 1.12: the same
+	// from 1.12: instructions, of the most that the cores could issue in the elapsed time
+	TARE_TRACE_COUNTER_INSTRUCTION_SHARE = 45,
+	// from 1.12: time in which matrix engines work, of the elapsed time
+	TARE_TRACE_COUNTER_MATRIX_SHARE = 46,
 };
 struct tare_trace_counted {
 	uint64_t head;
@@ -973,6 +985,41 @@ struct tare_trace_counting {
 	uint32_t passes;    // of LAUNCH: how often the launch was run
 	uint32_t text;      // string: of PREPARED the chip, or the function that failed; 0: none
 	uint64_t execution; // of LAUNCH: of the list that it is in, as in TIMES; 0: of none
+};
+
+// What counters said of a whole device from one moment to another, whatever ran there: up to four
+// values of a sample; a sample has several records with the same `from`. detail: the device, as its
+// API numbers them.
+struct tare_trace_sampled {
+	uint64_t head;
+	uint64_t from, to;   // of the device's clock, in nanoseconds
+	uint16_t counter[4]; // enum tare_trace_counter; 0: none
+	double value[4];
+};
+
+// What sampling a device did. detail: enum tare_trace_sampling_what.
+enum tare_trace_sampling_what {
+	// it was prepared, or refused: `code` is the API's error, 0: none
+	TARE_SAMPLING_PREPARED = 1,
+	TARE_SAMPLING_ABSENT =
+	    2, // the device has no such counter: `code` is enum tare_trace_counter
+	// its clock stood at `device_ns` at some moment from `from` to `to`
+	TARE_SAMPLING_CLOCK = 3,
+	TARE_SAMPLING_LOST = 4, // there was no room for samples: `count` of them, 0: not known
+	// it ended: `count` samples were taken; `code` is the API's error, 0: none
+	TARE_SAMPLING_ENDED = 5,
+};
+struct tare_trace_sampling {
+	uint64_t head;
+	uint64_t from, to; // host ticks
+	uint64_t device_ns;
+	uint64_t count;
+	uint64_t cpu_ns; // of ENDED: CPU time that reading the samples took
+	uint32_t code;
+	uint32_t device;      // as its API numbers them
+	uint32_t interval_ns; // of PREPARED
+	uint32_t
+	    text; // string: of PREPARED the device's UUID, or the function that failed; 0: none
 };
 
 #ifndef __cplusplus
@@ -1015,6 +1062,8 @@ TARE_TRACE_CHECK(tare_trace_part);
 TARE_TRACE_CHECK(tare_trace_contents);
 TARE_TRACE_CHECK(tare_trace_counted);
 TARE_TRACE_CHECK(tare_trace_counting);
+TARE_TRACE_CHECK(tare_trace_sampled);
+TARE_TRACE_CHECK(tare_trace_sampling);
 #undef TARE_TRACE_CHECK
 #endif
 #endif

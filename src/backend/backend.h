@@ -16,6 +16,7 @@
 //  - One device is used by one thread at a time.
 #pragma once
 #include "backend/counters.h"
+#include "backend/sampling.h"
 #include "base/error.h"
 #include "base/time.h"
 #include "model/fact.h"
@@ -316,6 +317,8 @@ struct tare_backend {
 	// opening it; none is no error. Returns 0, what the visitor returned, or a negative errno.
 	int (*counters)(struct tare_driver *driver, uint32_t index,
 	                const struct tare_counter_visitor *visitor, struct tare_error *error);
+	// Samples counters of a whole device over time; NULL: the API cannot.
+	const struct tare_sampler *sampler;
 	int (*device_open)(struct tare_driver *driver, uint32_t index, struct tare_device **device,
 	                   struct tare_error *error);
 	void (*device_close)(struct tare_device *device);

@@ -3,7 +3,7 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_LINK,
+	LAST_TYPE = TARE_TRACE_SAMPLING,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
 	LAST_FACT = TARE_TRACE_FACT_MAY_WRITE,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
@@ -12,7 +12,7 @@ enum {
 	LAST_DIRECTION = TARE_DIRECTION_HOST,
 	LAST_UNTIMED = TARE_UNTIMED_NOT_ASKED,
 	LAST_CLOCK = TARE_CLOCK_DEVICE,
-	LAST_COUNTER = TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES,
+	LAST_COUNTER = TARE_TRACE_COUNTER_MATRIX_SHARE,
 	ALL_STAMPS = TARE_TRACE_STAMP_QUEUED | TARE_TRACE_STAMP_SUBMITTED | TARE_TRACE_STAMP_START |
 	             TARE_TRACE_STAMP_END | TARE_TRACE_STAMP_ACTIVE,
 	MOST_DEPENDENCIES = 6,
@@ -126,13 +126,25 @@ static enum tare_trace_verdict judge_pair(const struct tare_trace_clock_pair *pa
 	            sound_if(pair->before <= pair->after));
 }
 
-static enum tare_trace_verdict judge_counted(const struct tare_trace_counted *counted)
+static enum tare_trace_verdict judge_counters(const uint16_t counter[4])
 {
-	enum tare_trace_verdict verdict = sound_if(counted->command_number > 0);
+	enum tare_trace_verdict verdict = TARE_TRACE_SOUND;
 
 	for (size_t i = 0; i < 4; i++)
-		verdict = both(verdict, known(counted->counter[i], 0, LAST_COUNTER));
+		verdict = both(verdict, known(counter[i], 0, LAST_COUNTER));
 	return verdict;
+}
+
+static enum tare_trace_verdict judge_sampling(const struct tare_trace_sampling *sampling,
+                                              uint16_t detail)
+{
+	enum tare_trace_verdict verdict =
+	    both(known(detail, TARE_SAMPLING_PREPARED, TARE_SAMPLING_ENDED),
+	         sound_if(sampling->from <= sampling->to));
+
+	return detail == TARE_SAMPLING_ABSENT
+	           ? both(verdict, known(sampling->code, 1, LAST_COUNTER))
+	           : verdict;
 }
 
 static enum tare_trace_verdict judge_counting(const struct tare_trace_counting *counting,
@@ -219,9 +231,15 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 	case TARE_TRACE_MORE_TIMES:
 		return sound_if(detail >= 1 && detail <= TARE_MORE_TIMES_MOST);
 	case TARE_TRACE_COUNTED:
-		return judge_counted(&record->counted);
+		return both(sound_if(record->counted.command_number > 0),
+		            judge_counters(record->counted.counter));
 	case TARE_TRACE_COUNTING:
 		return judge_counting(&record->counting, detail);
+	case TARE_TRACE_SAMPLED:
+		return both(sound_if(record->sampled.from <= record->sampled.to),
+		            judge_counters(record->sampled.counter));
+	case TARE_TRACE_SAMPLING:
+		return judge_sampling(&record->sampling, detail);
 	case TARE_TRACE_VOID:
 		return TARE_TRACE_SOUND;
 	default:

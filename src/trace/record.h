@@ -54,6 +54,8 @@ static inline uint64_t tare_trace_written_ticks(const union tare_trace_record *r
 		return record->counted.ticks;
 	case TARE_TRACE_COUNTING:
 		return record->counting.to;
+	case TARE_TRACE_SAMPLING:
+		return record->sampling.to;
 	default:
 		return previous;
 	}

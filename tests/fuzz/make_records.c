@@ -260,7 +260,7 @@ static void counted(const char *folder)
 		              .code = i == 12 ? 999 : 0, .passes = 1 + i % 2, .text = 0,
 		              .execution = i == 7 ? 3 : 0));
 		for (uint16_t k = 0;
-		     i <= 10 && k < 4 && first + k <= TARE_TRACE_COUNTER_LOCAL_WRITE_BYTES; k++)
+		     i <= 12 && k < 4 && first + k <= TARE_TRACE_COUNTER_MATRIX_SHARE; k++)
 			add(w, FLAGGED(counted, COUNTED, i % 2, i % 5, 1, .command_track = 1,
 			               .command_number = i, .ticks = t + 35,
 			               .counter = { (uint16_t)(first + k), k ? first : 0 },
@@ -268,6 +268,13 @@ static void counted(const char *folder)
 	}
 	add(w, FLAGGED(counted, COUNTED, 0, 1, 1, .command_track = 1, .command_number = 77,
 	               .ticks = t, .counter = { 1, 0 }, .value = { __builtin_nan("") }));
+	for (uint32_t i = TARE_SAMPLING_PREPARED; i <= TARE_SAMPLING_ENDED; i++, t += 1000) {
+		add(w, RECORD(sampling, SAMPLING, i, 1, .from = t, .to = t + 9, .device_ns = t,
+		              .count = i, .code = i == TARE_SAMPLING_ABSENT ? 43 : 0,
+		              .interval_ns = 1000, .text = 1));
+		add(w, RECORD(sampled, SAMPLED, 0, 1, .from = t, .to = t + 1000,
+		              .counter = { 2, 27, 41, 44 }, .value = { 50, 1e6 * i, 1e18, -1 }));
+	}
 	end(w);
 }
 

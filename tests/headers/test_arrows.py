@@ -19,12 +19,13 @@ ARROWS = {
     "table": set(),
     "report": {"base", "table", "model", "result", "analysis"},
     "backend": {"base", "model"},
+    "sample": {"base", "backend", "trace"},
     "measure": {"base", "model", "result", "backend"},
     "export": {"base", "table", "analysis", "report"},
     "blocks": {"base", "backend", "guest", "record", "result"},
     "time": set(),
     "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export",
-            "blocks"},
+            "blocks", "sample"},
 }
 # Inside a folder: each of its rooms and those it may include. "" is the folder's own files.
 CORE = {"core", "host"}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA through its driver library, opened at run time.
 #include "backend/cuda/nvrtc/nvrtc.h"
+#include "backend/cuda/sampling.h"
 #include "backend/cuda/trace.h"
 
 #include <errno.h>
@@ -171,6 +172,7 @@ const struct tare_backend tare_backend_cuda = {
 	.kernel_free = cuda_kernel_free,
 	.kernel_facts = cuda_kernel_facts,
 	.kernel_parameter = cuda_kernel_parameter,
+	.sampler = &cuda_sampler,
 	.blas_gemm = cuda_blas_gemm,
 	.blas_name = cuda_blas_name,
 	.graph_begin = cuda_graph_begin,

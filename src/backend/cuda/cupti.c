@@ -167,6 +167,18 @@ static int library_open(int driver_version, struct tare_error *error)
 	return 0;
 }
 
+int cuda_cupti_open(int driver_version, const char **name, struct tare_error *error)
+{
+	int status;
+
+	pthread_mutex_lock(&cupti.lock);
+	status = library_open(driver_version, error);
+	if (status == 0)
+		*name = tare_library_name(cupti.library);
+	pthread_mutex_unlock(&cupti.lock);
+	return status;
+}
+
 // ---- starting and stopping it
 
 static int fail(cupti_result result, const char *call, struct tare_error *error)

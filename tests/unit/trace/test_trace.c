@@ -18,7 +18,7 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	// Of the events; those without a time have that of the one before.
 	static const int64_t times[] = { 100, 110, 115, 120, 120, 120, 120, 120, 120, 130,
 		                         131, 131, 132, 133, 134, 135, 136, 137, 138, 138 };
-	union tare_trace_record written[40];
+	union tare_trace_record written[48];
 	size_t count = 0;
 	struct tare_trace *trace;
 
@@ -54,6 +54,11 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	written[count++] = DETAIL(PEER, 0, 0, .peer.number = 1, .peer.source = 2, .peer);
 	written[count++] =
 	    DETAIL(LINK, 3, 3, .link.ticks = 120, .link.first = 2, .link.count = 18, .link);
+	written[count++] =
+	    DETAIL(SAMPLED, 0, 0, .sampled.from = 3, .sampled.to = 5, .sampled.counter = { 2, 27 },
+	           .sampled.value = { 50, 1e9 }, .sampled);
+	written[count++] = DETAIL(SAMPLING, 0, TARE_SAMPLING_CLOCK, .sampling.from = 120,
+	                          .sampling.to = 120, .sampling.device_ns = 4, .sampling);
 	written[count++] = DETAIL(DEPENDS, 1, 6, .depends.of = 100,
 	                          .depends.event = { 1, 2, 3, 4, 5, 6 }, .depends);
 	written[count++] = DETAIL(TIMES, 15, 0, .times.command_number = 1, .times.start = 9,

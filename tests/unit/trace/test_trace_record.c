@@ -33,7 +33,7 @@ static void every_type_lies_where_the_format_has_it(void **state)
 	(void)state;
 	for (unsigned type = 0; type <= UINT8_MAX; type++) {
 		bool definition = type >= TARE_TRACE_STRING && type <= TARE_TRACE_NODE;
-		bool event = type >= TARE_TRACE_CALL && type <= TARE_TRACE_LINK;
+		bool event = type >= TARE_TRACE_CALL && type <= TARE_TRACE_SAMPLING;
 		bool both = type == TARE_TRACE_CLOCK_PAIR || type == TARE_TRACE_VOID;
 		if (can_lie((uint8_t)type, true) != (definition || both) ||
 		    can_lie((uint8_t)type, false) != event)
