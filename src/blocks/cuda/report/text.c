@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KERNELS = 10, ROWS = 8, BAR = 30, NAME = 96, TEXT = 700, WORDS = 60 };
+enum { KERNELS = 10, ROWS = 8, BAR = 30, NAME = 96, TEXT = 700, WORDS = TARE_SAMPLED_WORDS };
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -95,65 +95,6 @@ static void write_issued(const struct tare_sampled_kernel *kernel, FILE *file)
 	fputc('\n', file);
 }
 
-// "1.2e6 ± 3 %", "12 ± 3 %" or "n/a".
-static const char *sampled(const struct tare_sampled *figure, bool exact, char text[WORDS])
-{
-	char value[TARE_UNIT_TEXT];
-
-	if (!figure->known)
-		return "n/a";
-	tare_format_significant(figure->value, 4, value);
-	if (exact && figure->low == figure->high)
-		snprintf(text, WORDS, "%s", value);
-	else
-		snprintf(text, WORDS, "%s \xc2\xb1%.1f %%", value,
-		         50 * (figure->high - figure->low) / figure->value);
-	return text;
-}
-
-static const char *leading(const struct tare_stall_counts *counts, char text[WORDS])
-{
-	enum tare_stall order[TARE_STALLS];
-	uint32_t count = tare_stalls_order(counts, order);
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (uint32_t i = 0, shown = 0; i < count && shown < 2; i++) {
-		if (order[i] == TARE_STALL_SELECTED)
-			continue;
-		used += (size_t)snprintf(text + used, WORDS - used, "%s%s %.0f %%",
-		                         shown++ ? ", " : "", tare_stall_name(order[i]),
-		                         share(counts->by[order[i]], counts->all));
-	}
-	return text;
-}
-
-// The line of the first instruction of a block that has one.
-static const struct tare_cubin_row *line_of(const struct tare_sampled_kernel *kernel,
-                                            uint32_t first, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const struct tare_cubin_row *row = tare_cubin_line(
-		    kernel->cubin, kernel->function, tare_sampled_pc(kernel, first + i));
-		if (row)
-			return row;
-	}
-	return NULL;
-}
-
-static const char *place(const struct tare_sampled_kernel *kernel, uint32_t first, uint32_t count,
-                         char text[WORDS])
-{
-	const struct tare_cubin_row *row = kernel->function ? line_of(kernel, first, count) : NULL;
-
-	if (row)
-		snprintf(text, WORDS, "%.40s:%" PRIu32, tare_sampled_file(kernel, row->file),
-		         row->line);
-	else
-		snprintf(text, WORDS, "-");
-	return text;
-}
-
 static int write_blocks(const struct tare_sampled_kernel *kernel, bool verbose, FILE *file)
 {
 	size_t count;
@@ -173,10 +114,10 @@ static int write_blocks(const struct tare_sampled_kernel *kernel, bool verbose, 
 		        order[i], tare_sampled_pc(kernel, block->first),
 		        tare_sampled_pc(kernel, block->first + block->count - 1),
 		        share(block->stalls.all, kernel->stalls.all),
-		        sampled(&block->cycles, false, cycles),
-		        sampled(&block->executions, true, executions),
-		        place(kernel, block->first, block->count, line),
-		        leading(&block->stalls, waits));
+		        tare_sampled_figure(&block->cycles, cycles),
+		        tare_sampled_figure(&block->executions, executions),
+		        tare_sampled_place(kernel, block->first, block->count, line),
+		        tare_sampled_waits(&block->stalls, waits));
 	}
 	if (!verbose && count > ROWS)
 		fprintf(file, "  %zu more blocks; --verbose shows them\n", count - ROWS);
@@ -197,7 +138,7 @@ static void write_lines(const struct tare_sampled_kernel *kernel, bool verbose, 
 		fprintf(file, "  %6.1f %%  %s:%-5" PRIu32 " %s\n",
 		        share(kernel->lines[i].stalls.all, kernel->stalls.all),
 		        tare_sampled_file(kernel, kernel->lines[i].file), kernel->lines[i].line,
-		        leading(&kernel->lines[i].stalls, waits));
+		        tare_sampled_waits(&kernel->lines[i].stalls, waits));
 }
 
 static int write_instructions(const struct tare_sampled_kernel *kernel, bool verbose, FILE *file)
@@ -215,7 +156,8 @@ static int write_instructions(const struct tare_sampled_kernel *kernel, bool ver
 		tare_sampled_instruction(kernel, order[i], text, sizeof text);
 		fprintf(file, "  %6.1f %%  %6" PRIx64 " %-20s %-40s %s\n",
 		        share(met->all, kernel->stalls.all), tare_sampled_pc(kernel, order[i]),
-		        place(kernel, order[i], 1, line), text, leading(met, waits));
+		        tare_sampled_place(kernel, order[i], 1, line), text,
+		        tare_sampled_waits(met, waits));
 	}
 	free(order);
 	return 0;
@@ -235,7 +177,7 @@ static void write_findings(const struct tare_sampled_kernel *kernel, FILE *file)
 		for (uint32_t j = 0; j < finding->place_count; j++)
 			fprintf(file, "%s%" PRIx64 " (%s)", j ? ", " : ", most at ",
 			        tare_sampled_pc(kernel, finding->instructions[j]),
-			        place(kernel, finding->instructions[j], 1, line));
+			        tare_sampled_place(kernel, finding->instructions[j], 1, line));
 		fprintf(file, "\n    %s\n", rule->advice);
 	}
 }

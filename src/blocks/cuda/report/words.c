@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is missing, and why; names; orders.
 #include "analysis/hotspots/collect.h"
+#include "base/units.h"
 #include "blocks/cuda/report/write.h"
 
 #include <inttypes.h>
@@ -185,6 +186,55 @@ const char *tare_sampled_file(const struct tare_sampled_kernel *kernel, uint32_t
 	const char *slash = strrchr(name, '/');
 
 	return slash ? slash + 1 : name;
+}
+
+// ---- figures and places
+
+const char *tare_sampled_figure(const struct tare_sampled *figure, char text[TARE_SAMPLED_WORDS])
+{
+	char value[TARE_UNIT_TEXT];
+
+	if (!figure->known)
+		return "n/a";
+	tare_format_significant(figure->value, 4, value);
+	if (figure->low == figure->high)
+		snprintf(text, TARE_SAMPLED_WORDS, "%s", value);
+	else
+		snprintf(text, TARE_SAMPLED_WORDS, "%s \xc2\xb1%.1f %%", value,
+		         50 * (figure->high - figure->low) / figure->value);
+	return text;
+}
+
+const char *tare_sampled_waits(const struct tare_stall_counts *counts,
+                               char text[TARE_SAMPLED_WORDS])
+{
+	enum tare_stall order[TARE_STALLS];
+	uint32_t count = tare_stalls_order(counts, order), shown = 0;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < count && shown < 2; i++)
+		if (order[i] != TARE_STALL_SELECTED)
+			used += (size_t)snprintf(
+			    text + used, TARE_SAMPLED_WORDS - used, "%s%s %.0f %%",
+			    shown++ ? ", " : "", tare_stall_name(order[i]),
+			    100 * (double)counts->by[order[i]] / (double)counts->all);
+	return text;
+}
+
+const char *tare_sampled_place(const struct tare_sampled_kernel *kernel, uint32_t first,
+                               uint32_t count, char text[TARE_SAMPLED_WORDS])
+{
+	for (uint32_t i = 0; kernel->function && i < count; i++) {
+		const struct tare_cubin_row *row = tare_cubin_line(
+		    kernel->cubin, kernel->function, tare_sampled_pc(kernel, first + i));
+		if (!row)
+			continue;
+		snprintf(text, TARE_SAMPLED_WORDS, "%.40s:%" PRIu32,
+		         tare_sampled_file(kernel, row->file), row->line);
+		return text;
+	}
+	return "-";
 }
 
 // ---- orders

@@ -21,6 +21,15 @@ void tare_sampled_instruction(const struct tare_sampled_kernel *kernel, uint32_t
                               char *text, size_t size);
 // The file of a line: its name without folders.
 const char *tare_sampled_file(const struct tare_sampled_kernel *kernel, uint32_t file);
+enum { TARE_SAMPLED_WORDS = 80 };
+// "1.2e6 ± 3 %", "12" or "n/a".
+const char *tare_sampled_figure(const struct tare_sampled *figure, char text[TARE_SAMPLED_WORDS]);
+// The two most frequent reasons to wait: "long_scoreboard 62 %, wait 10 %".
+const char *tare_sampled_waits(const struct tare_stall_counts *counts,
+                               char text[TARE_SAMPLED_WORDS]);
+// The line of the first of some instructions that has one: "a.cu:12"; "-": none has.
+const char *tare_sampled_place(const struct tare_sampled_kernel *kernel, uint32_t first,
+                               uint32_t count, char text[TARE_SAMPLED_WORDS]);
 // Instructions, the most frequent first; malloc, *count of those that were met. NULL: no memory.
 uint32_t *tare_sampled_order(const struct tare_sampled_kernel *kernel, size_t *count);
 // The blocks that were met, the most frequent first; malloc.
