@@ -106,5 +106,6 @@ void tare_blocks_place_free(struct tare_blocks_place *place)
 			close(place->lock);
 	}
 	free(place->layer);
+	free(place->sampler);
 	*place = (struct tare_blocks_place){ .lock = -1 };
 }

@@ -4,6 +4,7 @@
 #include "base/time.h"
 #include "guest/blocks/shared.h"
 #include "guest/environment.h"
+#include "guest/samples/shared.h"
 #include "record/loader/driver.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@ extern char **environ;
 
 #define LAYERS "OPENCL_LAYERS"
 #define PRELOAD "LD_PRELOAD"
+#define INJECTION "CUDA_INJECTION64_PATH" // the driver loads it with the first cuInit
 
 int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place,
                            struct tare_error *error)
@@ -23,10 +25,12 @@ int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place
 	const char *slash = strrchr(recorder, '/');
 	int length = slash ? (int)(slash - recorder) : 0;
 
-	if (asprintf(&place->layer, "%.*s/" BLOCKS_LIBRARY, length, recorder) < 0) {
+	if (asprintf(&place->layer, "%.*s/" BLOCKS_LIBRARY, length, recorder) < 0)
 		place->layer = NULL;
+	if (asprintf(&place->sampler, "%.*s/" SAMPLES_LIBRARY, length, recorder) < 0)
+		place->sampler = NULL;
+	if (!place->layer || !place->sampler)
 		return tare_fail(error, ENOMEM, "out of memory");
-	}
 	if (access(place->layer, R_OK) == 0)
 		return 0;
 	return tare_fail(error, ENOENT, "there is no %.300s; install tare again", place->layer);
@@ -35,13 +39,27 @@ int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place
 // ---- the environment
 
 // What is set anew, and the value that it had.
-enum { SET_LAYERS, SET_PRELOAD, SET_FOLDER, SET_STAGE, SET_DRIVERS, SET_BEHIND, SETS };
+enum {
+	SET_LAYERS,
+	SET_PRELOAD,
+	SET_FOLDER,
+	SET_STAGE,
+	SET_DRIVERS,
+	SET_BEHIND,
+	SET_INJECTION,
+	SET_SAMPLES,
+	SET_PERIOD,
+	SETS
+};
 static const char *const set[SETS] = { LAYERS,
 	                               PRELOAD,
 	                               BLOCKS_ENVIRONMENT_FOLDER,
 	                               BLOCKS_ENVIRONMENT_STAGE,
 	                               TARE_DRIVERS_VARIABLE,
-	                               TARE_ENVIRONMENT_LEVELZERO };
+	                               TARE_ENVIRONMENT_LEVELZERO,
+	                               INJECTION,
+	                               SAMPLES_ENVIRONMENT_FOLDER,
+	                               SAMPLES_ENVIRONMENT_PERIOD };
 
 static bool is_set(const char *entry, const char *name)
 {
@@ -50,11 +68,12 @@ static bool is_set(const char *entry, const char *name)
 	return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-static bool is_ours(const char *entry, const struct tare_blocks_place *place)
+static bool is_ours(const char *entry, const struct tare_blocks_place *place, uint32_t period)
 {
 	const bool unset[SETS] = { [SET_PRELOAD] = !place->front,
 		                   [SET_DRIVERS] = !place->drivers,
-		                   [SET_BEHIND] = !place->drivers };
+		                   [SET_BEHIND] = !place->drivers,
+		                   [SET_INJECTION] = !period };
 
 	for (int i = 0; i < SETS; i++)
 		if (is_set(entry, set[i]) && !unset[i])
@@ -84,8 +103,10 @@ static char *assign(const char *name, const char *value)
 // The environment of the program: tare's own, with the layer before those that were there. Its
 // first `*own` entries are to be freed.
 static char **make_environment(const struct tare_blocks_place *place, const char *stage,
-                               size_t *own)
+                               uint32_t period, size_t *own)
 {
+	char cycles[16];
+
 	size_t count = 0, used = 0;
 
 	while (environ[count])
@@ -102,9 +123,15 @@ static char **make_environment(const struct tare_blocks_place *place, const char
 		made[used++] = assign(TARE_DRIVERS_VARIABLE, place->drivers);
 		made[used++] = assign(TARE_ENVIRONMENT_LEVELZERO, place->behind);
 	}
+	if (period) {
+		snprintf(cycles, sizeof cycles, "%u", period);
+		made[used++] = assign(INJECTION, place->sampler);
+		made[used++] = assign(SAMPLES_ENVIRONMENT_FOLDER, place->folder);
+		made[used++] = assign(SAMPLES_ENVIRONMENT_PERIOD, cycles);
+	}
 	*own = used;
 	for (size_t i = 0; i < count; i++)
-		if (!is_ours(environ[i], place))
+		if (!is_ours(environ[i], place, period))
 			made[used++] = environ[i];
 	return made;
 }
@@ -122,7 +149,7 @@ int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blo
 {
 	struct tare_child child;
 	size_t ours = 0;
-	char **environment = make_environment(place, run->stage, &ours);
+	char **environment = make_environment(place, run->stage, run->period, &ours);
 	int status = 0;
 
 	*own = true;

@@ -4,7 +4,8 @@
 #include "record/again.h"
 
 struct tare_blocks_place {
-	char *layer; // the library's path, malloc
+	char *layer;   // the library's path, malloc
+	char *sampler; // that of CUDA's
 	const char *drivers,
 	    *behind;       // stubs of Level Zero's drivers (record/loader/driver.h), or NULL
 	const char *front; // an OpenCL loader that is put in front of the program's; NULL: none
@@ -25,6 +26,7 @@ struct tare_blocks_run {
 	char *const *arguments;
 	const char *stage; // guest/blocks/shared.h
 	bool silent;       // without standard output
+	uint32_t period;   // CUDA kernels are sampled every 2 to this power cycles; 0: not
 };
 // Runs the program to its end. 0; or the negative errno of the exec (or of tare's own failure: then
 // *own is true) with a sentence.

@@ -20,6 +20,7 @@
 // memory of their own), nvlink=N (so many links between the first two devices), strange (nodes have
 // other numbers in records than callbacks tell).
 #include "fake_cupti.h"
+#include "backend/cuda/cupti_pc_sampling_abi.h"
 
 #include "fake_cuda.h"
 
@@ -83,8 +84,8 @@ static struct {
 	bool calls[CALLS];   // of the driver, that are told to it
 	bool runtime[CALLS]; // and of the runtime
 	bool calls_told;
-	bool created, cloned, loaded; // are told to the callback
-	uint32_t counters;            // of managed memory, a bit each
+	bool created, cloned, loaded, contexts, context_ends; // are told to the callback
+	uint32_t counters;                                    // of managed memory, a bit each
 	uint8_t *buffer;
 	size_t bytes, used;
 	int buffers, pushed;
@@ -443,6 +444,7 @@ static void see_loading(int module, int64_t start_ns, int64_t end_ns)
 		                       .process = (uint32_t)getpid(),
 		                       .thread = (uint32_t)pthread_self() };
 	if (module) {
+		resource.descriptor = (void *)fake_cupti_next_module();
 		if (self.subscribed && self.loaded)
 			self.callback(self.context, ABI_CUPTI_DOMAIN_RESOURCE,
 			              ABI_CUPTI_RESOURCE_MODULE_LOADED, &resource);
@@ -458,9 +460,33 @@ static void see_loading(int module, int64_t start_ns, int64_t end_ns)
 	pthread_mutex_unlock(&self.lock);
 }
 
+// A context is told of when it is made, and before it goes.
+static void see_context(const char *name, const struct cupti_call *call)
+{
+	bool made = strcmp(name, "cuCtxCreate_v2") == 0 || strcmp(name, "cuCtxCreate") == 0 ||
+	            strcmp(name, "cuDevicePrimaryCtxRetain") == 0;
+	bool goes = strncmp(name, "cuCtxDestroy", 12) == 0;
+	struct cupti_resource resource = { 0 };
+
+	if (!self.subscribed)
+		return;
+	if (made && self.contexts && call->site == ABI_CUPTI_SITE_EXIT &&
+	    *(const cu_result *)call->result == ABI_SUCCESS) {
+		resource.context = **(cu_context *const *)call->parameters;
+		self.callback(self.context, ABI_CUPTI_DOMAIN_RESOURCE,
+		              ABI_CUPTI_RESOURCE_CONTEXT_CREATED, &resource);
+	}
+	if (goes && self.context_ends && call->site == ABI_CUPTI_SITE_ENTER) {
+		resource.context = *(const cu_context *)call->parameters;
+		self.callback(self.context, ABI_CUPTI_DOMAIN_RESOURCE,
+		              ABI_CUPTI_RESOURCE_CONTEXT_ENDS, &resource);
+	}
+}
+
 // A function's id is its place among the names.
 static void see_call(const char *name, struct cupti_call *call)
 {
+	see_context(name, call);
 	if (self.script.early && call->site == ABI_CUPTI_SITE_EXIT) {
 		pthread_mutex_lock(&self.lock);
 		complete();
@@ -632,6 +658,12 @@ cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, c
 	}
 	if (domain != ABI_CUPTI_DOMAIN_RESOURCE)
 		return INVALID_PARAMETER;
+	if (id == ABI_CUPTI_RESOURCE_CONTEXT_CREATED)
+		self.contexts = enable;
+	if (id == ABI_CUPTI_RESOURCE_CONTEXT_ENDS)
+		self.context_ends = enable;
+	if (id == ABI_CUPTI_RESOURCE_CONTEXT_CREATED || id == ABI_CUPTI_RESOURCE_CONTEXT_ENDS)
+		cuda.observe_calls(see_call);
 	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED)
 		self.created = enable;
 	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED)

@@ -17,6 +17,10 @@ void fake_cupti_awaited(void);
 bool fake_cupti_captures(void);
 bool fake_cupti_within(const char *word);
 
+// Of PC sampling: the module that is loaded next; NULL: the script has none.
+struct cupti_module_resource;
+const struct cupti_module_resource *fake_cupti_next_module(void);
+
 // Kinds that are enabled, plus one for a subscriber.
 FAKE_CUPTI_EXPORT int fake_cupti_active(void);
 // Buffers that were asked for and not given back.

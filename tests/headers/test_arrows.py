@@ -22,7 +22,7 @@ ARROWS = {
     "sample": {"base", "backend", "trace"},
     "measure": {"base", "model", "result", "backend"},
     "export": {"base", "table", "analysis", "report"},
-    "blocks": {"base", "backend", "guest", "record", "result"},
+    "blocks": {"base", "analysis", "backend", "guest", "record", "result"},
     "time": set(),
     "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export",
             "blocks", "sample"},
@@ -32,7 +32,8 @@ CORE = {"core", "host"}
 ROOMS = {
     "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
-    "blocks": {"": {"tools"}, "tools": set(), "findings": {""}, "report": {"", "findings"}},
+    "blocks": {"": {"tools"}, "tools": set(), "findings": {""}, "cuda": {"tools"}, "cuda/report": {"cuda"},
+               "report": {"", "findings", "cuda", "cuda/report"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "recording/memory": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},
@@ -66,7 +67,7 @@ NAMES = {"Makefile", "meson_options.txt", "check", "demo", "fuzz", "setup"}
 # Declarations of a vendor's interface, which include nothing of ours. libtare takes the stopping rule and
 # how numbers and texts are written, too: files that stand on nothing but base.
 ABI = {"analysis": {"guest/levelzero/counters/metrics.def"},
-       "guest": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "backend/cuda/cupti_profiler_abi.h"},
+       "guest": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "backend/cuda/cupti_profiler_abi.h", "backend/cuda/cupti_pc_sampling_abi.h"},
        "time": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "guest/cuda/cupti_places.h", "model/statistics/statistics.h", "result/number.h", "result/clean_text.h"}}
 SRC_KNOWS_DRIVER = re.compile(r'#[ \t]*include[ \t]+"(?:[^"]*/)?(?:drivers|ze-cpu)/')
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row a basic block that ran, as CSV (RFC 4180).
+#include "blocks/cuda/report/write.h"
 #include "blocks/report/write.h"
 
 #include <errno.h>
@@ -81,8 +82,13 @@ static int write_kernel(const struct tare_blocks_kernel *kernel, FILE *file)
 int tare_blocks_csv(const struct tare_blocks_document *document, FILE *file)
 {
 	const struct tare_blocks_profile *profile = document->profile;
+	uint64_t counted, launches;
 	int status = 0;
 
+	// One table: of what was counted, if anything was.
+	tare_blocks_coverage(profile, &counted, &launches);
+	if (!launches && document->samples->process_count)
+		return tare_samples_csv(document->samples, file);
 	write_header(file);
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		if (profile->kernels[i].counted && profile->kernels[i].executions)

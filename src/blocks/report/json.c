@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "blocks/cuda/report/write.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 #include "tare_config.h"
@@ -304,6 +305,9 @@ static json_t *tree_of(const struct tare_blocks_document *document, bool *failed
 			*failed |= json_array_append_new(
 			               kernels, kernel_of(&profile->kernels[i], failed)) < 0;
 	put(tree, "kernels", kernels, failed);
+	put(tree, "cuda",
+	    document->samples->process_count ? tare_samples_json(document->samples) : json_null(),
+	    failed);
 	return tree;
 }
 

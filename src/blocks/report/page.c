@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One page without scripts: per kernel its instruction mix as a bar, findings, blocks by cost, and
 // the source with the lines tinted by their share.
+#include "blocks/cuda/report/write.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 
@@ -261,13 +262,17 @@ int tare_blocks_page(const struct tare_blocks_document *document, FILE *file)
 		fputc(' ', file);
 		text(*word, file);
 	}
-	fprintf(file,
-	        "</h1>\n<p>%" PRIu64 " of %" PRIu64
-	        " launches counted, exactly, by work-items. Instructions are those of SPIR-V, "
-	        "after the compiler's optimisation that knows no device.</p>\n",
-	        counted, launches);
+	fputs("</h1>\n", file);
+	if (launches)
+		fprintf(file,
+		        "<p>%" PRIu64 " of %" PRIu64
+		        " launches counted, exactly, by work-items. Instructions are those of "
+		        "SPIR-V, after the compiler's optimisation that knows no device.</p>\n",
+		        counted, launches);
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		status = write_kernel(&profile->kernels[i], file);
+	if (status == 0 && document->samples->process_count)
+		status = tare_samples_page(document->samples, file);
 	fputs("</body></html>\n", file);
 	return status;
 }

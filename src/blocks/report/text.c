@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
+#include "blocks/cuda/report/write.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 
@@ -402,12 +403,21 @@ static void write_foot(const struct tare_blocks_document *document, FILE *file)
 int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, FILE *file)
 {
 	const struct tare_blocks_profile *profile = document->profile;
+	uint64_t counted, launches;
 	int status = 0;
 
-	write_head(document, file);
-	write_missing(document, file);
+	tare_blocks_coverage(profile, &counted, &launches);
+	if (launches) {
+		write_head(document, file);
+		write_missing(document, file);
+	} else {
+		write_program(document, file);
+	}
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		status = write_kernel(&profile->kernels[i], verbose, file);
 	write_foot(document, file);
+	if (status == 0 && document->samples->process_count)
+		status = tare_samples_text(document->samples, document->plain_ns,
+		                           document->counted_ns, verbose, file);
 	return status;
 }

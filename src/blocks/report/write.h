@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tare blocks found, as text, as JSON (blocks.schema.json), as CSV and as a page.
 #pragma once
+#include "blocks/cuda/samples.h"
 #include "blocks/profile.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@ struct tare_blocks_document {
 	    counted_ns; // wall time of the run without counting and of the one with it
 	const struct tare_blocks_builds *builds;
 	const struct tare_blocks_profile *profile;
+	const struct tare_samples *samples; // of CUDA kernels
 };
 
 // Why launches of a kernel were not counted: a clause with the way out, without a full stop.

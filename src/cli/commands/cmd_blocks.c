@@ -15,6 +15,8 @@
 // The command's own options.
 struct own {
 	int sample;
+	int once;
+	uint64_t period;
 };
 
 // The program's two runs and what is made of them.
@@ -30,6 +32,7 @@ struct session {
 	int64_t plain_ns, counted_ns;
 	struct tare_blocks_builds builds;
 	struct tare_blocks_profile profile;
+	struct tare_samples samples; // of CUDA kernels
 };
 
 static void say(const struct session *session, const char *text)
@@ -72,12 +75,21 @@ static int prepare(struct session *session, struct tare_error *error)
 	return TARE_EXIT_OK;
 }
 
+// Every how many cycles, as a power of 2, CUDA kernels are sampled.
+static uint32_t period_of(const struct session *session)
+{
+	const struct own *own = (const void *)session->settings->own;
+
+	return own->period ? (uint32_t)own->period : SAMPLES_USUAL_PERIOD;
+}
+
 static int run_once(struct session *session, const char *stage, bool silent, int64_t *wall_ns,
                     struct tare_error *error)
 {
 	const struct tare_blocks_run run = { .arguments = session->settings->program,
 		                             .stage = stage,
-		                             .silent = silent };
+		                             .silent = silent,
+		                             .period = silent ? 0 : period_of(session) };
 	bool own;
 
 	tare_input_restore(&session->input);
@@ -122,7 +134,8 @@ static int write_all(const struct session *session, struct tare_error *error)
 		                                       .plain_ns = session->plain_ns,
 		                                       .counted_ns = session->counted_ns,
 		                                       .builds = &session->builds,
-		                                       .profile = &session->profile };
+		                                       .profile = &session->profile,
+		                                       .samples = &session->samples };
 	struct tare_outputs outputs;
 	int status = tare_outputs_open(session->settings, &outputs, error);
 
@@ -172,12 +185,17 @@ static int report(struct session *session, struct tare_error *error)
 	if (tare_blocks_profile_read(session->place.folder, &session->builds, &session->profile,
 	                             error) < 0)
 		return TARE_EXIT_RECORD;
+	if (tare_samples_read(session->place.folder, &session->samples, error) < 0 ||
+	    tare_samples_disassemble(session->place.folder, &session->samples) < 0)
+		return TARE_EXIT_RECORD;
 	tare_blocks_coverage(&session->profile, &counted, &launches);
-	return launches ? write_all(session, error) : explain(session, error);
+	return launches || session->samples.process_count ? write_all(session, error)
+	                                                  : explain(session, error);
 }
 
 static void session_free(struct session *session)
 {
+	tare_samples_free(&session->samples);
 	tare_blocks_profile_free(&session->profile);
 	tare_blocks_builds_free(&session->builds);
 	tare_blocks_place_free(&session->place);
@@ -199,13 +217,20 @@ static int check_outputs(const struct tare_settings *settings, struct tare_error
 
 static int run(const struct tare_settings *settings, struct tare_error *error)
 {
+	const struct own *own = (const void *)settings->own;
 	struct session session = { .settings = settings };
+	if (own->period &&
+	    (own->period < SAMPLES_LEAST_PERIOD || own->period > SAMPLES_MOST_PERIOD)) {
+		tare_fail(error, EINVAL, "--period is a power of 2, from %d to %d",
+		          SAMPLES_LEAST_PERIOD, SAMPLES_MOST_PERIOD);
+		return TARE_EXIT_USAGE;
+	}
 	int status = check_outputs(settings, error);
 
 	if (status != TARE_EXIT_OK)
 		return TARE_EXIT_RECORD;
 	status = prepare(&session, error);
-	if (status == TARE_EXIT_OK)
+	if (status == TARE_EXIT_OK && !own->once)
 		status = collect(&session, error);
 	bool ended = session.end.signal || session.end.asked;
 	if (status == TARE_EXIT_OK && ended)
@@ -230,6 +255,16 @@ static const struct tare_option own_options_rows[] = {
 	  .detail = "Small kernels run up to twenty times slower for it.",
 	  .offset = TARE_OWN_SETTING(struct own, sample),
 	  .sets = 1 },
+	{ .name = "once",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "run the program once: CUDA kernels are sampled, others not counted",
+	  .offset = TARE_OWN_SETTING(struct own, once),
+	  .sets = 1 },
+	{ .name = "period",
+	  .value = TARE_VALUE_COUNT,
+	  .value_name = "N",
+	  .summary = "sample each core of a CUDA device every 2^N cycles, 10 to 24 (default 16)",
+	  .offset = TARE_OWN_SETTING(struct own, period) },
 	{ .name = "json",
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",

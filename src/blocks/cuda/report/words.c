@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is missing, and why; names; orders.
+#include "analysis/hotspots/collect.h"
+#include "base/units.h"
+#include "blocks/cuda/report/write.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *tare_sampled_name(const struct tare_sampled_kernel *kernel)
+{
+	return kernel->plain ? kernel->plain : kernel->name;
+}
+
+const char *tare_sampled_why(enum tare_sampled_why why)
+{
+	static const char *const clauses[] = {
+		[TARE_SAMPLED_KNOWN] = "",
+		[TARE_SAMPLED_NO_LAUNCH] = "no launch of it was seen",
+		[TARE_SAMPLED_GRAPHS] =
+		    "the program launches graphs, whose kernels are not counted",
+		[TARE_SAMPLED_TWICE] = "the program has several kernels of this name",
+		[TARE_SAMPLED_BY_DEVICE] = "kernels of its module may be launched by the device",
+		[TARE_SAMPLED_FEW] =
+		    "the instructions that each warp executes once were met too seldom",
+		[TARE_SAMPLED_NO_CODE] = "its module was not kept",
+		[TARE_SAMPLED_LOOP] = "no instruction is known that each warp executes once",
+		[TARE_SAMPLED_LOST] = "launches were not counted for want of room",
+	};
+
+	return clauses[why];
+}
+
+// ---- notes of all
+
+static uint64_t processes_in(const struct tare_samples *samples, enum samples_state state)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < samples->process_count; i++)
+		count += samples->processes[i].state == state;
+	return count;
+}
+
+static void say_refused(const struct tare_samples *samples, char *text, size_t size)
+{
+	for (size_t i = 0; i < samples->process_count; i++) {
+		const struct tare_samples_process *process = &samples->processes[i];
+		if (process->state != SAMPLES_REFUSED)
+			continue;
+		char *why =
+		    process->code == 8
+		        ? strdup("there was no room for samples, in memory or $TMPDIR: free "
+		                 "some")
+		        : tare_counters_refused((uint32_t)process->code, process->where);
+		snprintf(text, size, "process %" PRIu32 " was not sampled: %s", process->pid,
+		         why ? why : "no memory");
+		free(why);
+		return;
+	}
+}
+
+// A row: whether it applies, and its sentence with one number.
+struct row {
+	uint64_t number;
+	const char *format;
+};
+
+bool tare_samples_note(const struct tare_samples *samples, uint32_t number, char *text, size_t size)
+{
+	const struct samples_header *sums = &samples->sums;
+	uint64_t open = sums->contexts - sums->ended_contexts;
+	const struct row rows[] = {
+		{ processes_in(samples, SAMPLES_REFUSED), NULL },
+		{ processes_in(samples, SAMPLES_NO_CUPTI),
+		  "%" PRIu64
+		  " process(es) were not sampled: there is no CUPTI with PC sampling; install "
+		  "NVIDIA's (cuda-cupti), or name its file in TARE_CUPTI_LIBRARY" },
+		{ processes_in(samples, SAMPLES_TAKEN),
+		  "%" PRIu64
+		  " process(es) were not sampled: the program, or another tool, uses CUPTI "
+		  "already; run without it" },
+		{ sums->buffer_full,
+		  "the hardware's buffer was full %" PRIu64 " time(s), and samples were lost from "
+		  "then on: sample less often by a larger --period" },
+		{ sums->dropped, "the hardware dropped %" PRIu64
+		                 " samples: sample less often by a larger --period" },
+		{ sums->lost_samples,
+		  "%" PRIu64 " samples had no room in the file: free some in $TMPDIR, or sample a "
+		  "shorter run" },
+		{ sums->lost_instructions, "the samples of %" PRIu64
+		                           " instructions were lost when their context ended: they "
+		                           "were more than CUPTI was given room for" },
+		{ sums->unread_contexts,
+		  "%" PRIu64 " context(s) ended while another thread read them: the end of their "
+		  "samples is missing" },
+		{ sums->failed_contexts - (sums->contexts ? 0 : sums->failed_contexts),
+		  "%" PRIu64 " context(s) were not sampled, though others were" },
+		{ open, "%" PRIu64
+		        " context(s) were still in use when their process ended without exit(): "
+		        "the last quarter of a second is missing" },
+		{ sums->lost_modules,
+		  "%" PRIu64
+		  " module(s) could not be kept: their kernels have no blocks and no lines; "
+		  "free some room in $TMPDIR" },
+		{ sums->not_users,
+		  "%" PRIu64 " samples are of the driver's own kernels, which are not shown" },
+	};
+	uint32_t have = 0;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (!rows[i].number || have++ != number)
+			continue;
+		if (!rows[i].format)
+			say_refused(samples, text, size);
+		else
+			// NOLINTNEXTLINE
+			snprintf(text, size, rows[i].format, rows[i].number);
+		return true;
+	}
+	return false;
+}
+
+// ---- notes of a kernel
+
+bool tare_sampled_note(const struct tare_sampled_kernel *kernel, uint32_t number, char *text,
+                       size_t size)
+{
+	uint32_t sm = kernel->cubin ? kernel->cubin->sm : 0;
+	enum tare_sass_known known = kernel->cubin ? tare_sass_known(sm) : TARE_SASS_COMPARED;
+	const struct row rows[] = {
+		{ !kernel->cubin, "no blocks and no lines: its module was not kept" },
+		{ kernel->cubin && !kernel->function,
+		  "no blocks and no lines: its module has no such "
+		  "function" },
+		{ known == TARE_SASS_FOREIGN ? sm : 0,
+		  "no blocks: tare does not read the instructions of sm_%" PRIu64 },
+		{ known == TARE_SASS_ASSUMED ? sm : 0,
+		  "blocks may be divided wrongly: the instructions of sm_%" PRIu64
+		  " are taken to be as those of its neighbours" },
+		{ kernel->split.indirect, "blocks may be divided too coarsely: where %" PRIu64
+		                          " branch(es) lead is not read (tables of branches)" },
+		{ kernel->split.unknown,
+		  "%" PRIu64 " instructions are of a sort that tare does not know" },
+		{ kernel->astray,
+		  "%" PRIu64 " samples lie outside of the function, and are in no block" },
+		{ kernel->function && !kernel->line_count && kernel->count,
+		  "no lines: compile with -lineinfo" },
+	};
+	uint32_t have = 0;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (rows[i].number && have++ == number) {
+			snprintf(text, size, rows[i].format, rows[i].number);
+			return true;
+		}
+	return false;
+}
+
+void tare_sampled_instruction(const struct tare_sampled_kernel *kernel, uint32_t instruction,
+                              char *text, size_t size)
+{
+	uint64_t pc = tare_sampled_pc(kernel, instruction);
+
+	if (kernel->text && kernel->text[instruction]) {
+		snprintf(text, size, "%s", kernel->text[instruction]);
+		return;
+	}
+	if (!kernel->function || tare_sass_known(kernel->cubin->sm) == TARE_SASS_FOREIGN) {
+		snprintf(text, size, "?");
+		return;
+	}
+	struct tare_sass read = tare_sass_read(kernel->function->code + pc, kernel->cubin->sm, pc);
+	const char *name = read.name ? read.name : "?";
+	if (read.has_target)
+		snprintf(text, size, "%s%s 0x%" PRIx64, read.conditional ? "@P " : "", name,
+		         (uint64_t)read.target);
+	else
+		snprintf(text, size, "%s%s", read.conditional ? "@P " : "", name);
+}
+
+const char *tare_sampled_file(const struct tare_sampled_kernel *kernel, uint32_t file)
+{
+	const char *name = file < kernel->cubin->file_count ? kernel->cubin->files[file] : "?";
+	const char *slash = strrchr(name, '/');
+
+	return slash ? slash + 1 : name;
+}
+
+// ---- figures and places
+
+const char *tare_sampled_figure(const struct tare_sampled *figure, char text[TARE_SAMPLED_WORDS])
+{
+	char value[TARE_UNIT_TEXT];
+
+	if (!figure->known)
+		return "n/a";
+	tare_format_significant(figure->value, 4, value);
+	if (figure->low == figure->high)
+		snprintf(text, TARE_SAMPLED_WORDS, "%s", value);
+	else
+		snprintf(text, TARE_SAMPLED_WORDS, "%s \xc2\xb1%.1f %%", value,
+		         50 * (figure->high - figure->low) / figure->value);
+	return text;
+}
+
+const char *tare_sampled_waits(const struct tare_stall_counts *counts,
+                               char text[TARE_SAMPLED_WORDS])
+{
+	enum tare_stall order[TARE_STALLS];
+	uint32_t count = tare_stalls_order(counts, order), shown = 0;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < count && shown < 2; i++)
+		if (order[i] != TARE_STALL_SELECTED)
+			used += (size_t)snprintf(
+			    text + used, TARE_SAMPLED_WORDS - used, "%s%s %.0f %%",
+			    shown++ ? ", " : "", tare_stall_name(order[i]),
+			    100 * (double)counts->by[order[i]] / (double)counts->all);
+	return text;
+}
+
+const char *tare_sampled_place(const struct tare_sampled_kernel *kernel, uint32_t first,
+                               uint32_t count, char text[TARE_SAMPLED_WORDS])
+{
+	for (uint32_t i = 0; kernel->function && i < count; i++) {
+		const struct tare_cubin_row *row = tare_cubin_line(
+		    kernel->cubin, kernel->function, tare_sampled_pc(kernel, first + i));
+		if (!row)
+			continue;
+		snprintf(text, TARE_SAMPLED_WORDS, "%.40s:%" PRIu32,
+		         tare_sampled_file(kernel, row->file), row->line);
+		return text;
+	}
+	return "-";
+}
+
+// ---- orders
+
+struct ranked {
+	uint64_t samples;
+	uint32_t place;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static uint32_t *order_of(struct ranked *ranked, size_t *count)
+{
+	uint32_t *order = ranked ? calloc(*count + 1, sizeof *order) : NULL;
+
+	if (order && *count)
+		qsort(ranked, *count, sizeof *ranked, compare);
+	for (size_t i = 0; order && i < *count; i++)
+		order[i] = ranked[i].place;
+	free(ranked);
+	return order;
+}
+
+uint32_t *tare_sampled_order(const struct tare_sampled_kernel *kernel, size_t *count)
+{
+	struct ranked *ranked = calloc((size_t)kernel->count + 1, sizeof *ranked);
+
+	*count = 0;
+	for (uint32_t i = 0; ranked && i < kernel->count; i++)
+		if (kernel->instructions[i].all)
+			ranked[(*count)++] = (struct ranked){ kernel->instructions[i].all, i };
+	return order_of(ranked, count);
+}
+
+uint32_t *tare_sampled_block_order(const struct tare_sampled_kernel *kernel, size_t *count)
+{
+	struct ranked *ranked = calloc((size_t)kernel->split.count + 1, sizeof *ranked);
+
+	*count = 0;
+	for (uint32_t i = 0; ranked && i < kernel->split.count; i++)
+		if (kernel->blocks[i].stalls.all)
+			ranked[(*count)++] = (struct ranked){ kernel->blocks[i].stalls.all, i };
+	return order_of(ranked, count);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was sampled of CUDA kernels, as text, as JSON (blocks.schema.json), as CSV and on a page.
+#pragma once
+#include "blocks/cuda/findings.h"
+#include "blocks/cuda/samples.h"
+
+#include <stdio.h>
+
+// A kernel's name as in the source.
+const char *tare_sampled_name(const struct tare_sampled_kernel *kernel);
+// Why its executions are not known: a clause.
+const char *tare_sampled_why(enum tare_sampled_why why);
+// What is missing, and why, a sentence each; `number` from 0 on. False: there are no more.
+bool tare_samples_note(const struct tare_samples *samples, uint32_t number, char *text,
+                       size_t size);
+// The same of a kernel.
+bool tare_sampled_note(const struct tare_sampled_kernel *kernel, uint32_t number, char *text,
+                       size_t size);
+// What an instruction is, by nvdisasm or by tare's own reading: "LDG", "BRA 0x1e0".
+void tare_sampled_instruction(const struct tare_sampled_kernel *kernel, uint32_t instruction,
+                              char *text, size_t size);
+// The file of a line: its name without folders.
+const char *tare_sampled_file(const struct tare_sampled_kernel *kernel, uint32_t file);
+enum { TARE_SAMPLED_WORDS = 80 };
+// "1.2e6 ± 3 %", "12" or "n/a".
+const char *tare_sampled_figure(const struct tare_sampled *figure, char text[TARE_SAMPLED_WORDS]);
+// The two most frequent reasons to wait: "long_scoreboard 62 %, wait 10 %".
+const char *tare_sampled_waits(const struct tare_stall_counts *counts,
+                               char text[TARE_SAMPLED_WORDS]);
+// The line of the first of some instructions that has one: "a.cu:12"; "-": none has.
+const char *tare_sampled_place(const struct tare_sampled_kernel *kernel, uint32_t first,
+                               uint32_t count, char text[TARE_SAMPLED_WORDS]);
+// Instructions, the most frequent first; malloc, *count of those that were met. NULL: no memory.
+uint32_t *tare_sampled_order(const struct tare_sampled_kernel *kernel, size_t *count);
+// The blocks that were met, the most frequent first; malloc.
+uint32_t *tare_sampled_block_order(const struct tare_sampled_kernel *kernel, size_t *count);
+
+// 0, or -ENOMEM. `plain_ns`: of the run without sampling; 0: there was none.
+int tare_samples_text(const struct tare_samples *samples, int64_t plain_ns, int64_t sampled_ns,
+                      bool verbose, FILE *file);
+int tare_samples_csv(const struct tare_samples *samples, FILE *file);
+int tare_samples_page(const struct tare_samples *samples, FILE *file);
+// Of jansson's json_t; NULL: no memory.
+struct json_t *tare_samples_json(const struct tare_samples *samples);

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was sampled of a program's CUDA kernels: of each instruction how often it was met, and for
+// which reasons its warp waited; hence by block and by line.
+#pragma once
+#include "base/error.h"
+#include "blocks/cuda/cubin.h"
+#include "blocks/cuda/sass.h"
+#include "guest/samples/shared.h"
+
+enum tare_stall {
+#define STALL(name, text, what) TARE_STALL_##name,
+#include "blocks/cuda/stalls.def"
+#undef STALL
+	TARE_STALL_OTHER, // of a name that tare does not know
+	TARE_STALLS,
+};
+// "long_scoreboard"; and what the warp waits for.
+const char *tare_stall_name(enum tare_stall stall);
+const char *tare_stall_what(enum tare_stall stall);
+
+struct tare_stall_counts {
+	uint64_t all, by[TARE_STALLS];
+};
+void tare_stalls_add(struct tare_stall_counts *to, const struct tare_stall_counts *from);
+// The reasons that were met, the most frequent first; returns how many.
+uint32_t tare_stalls_order(const struct tare_stall_counts *counts,
+                           enum tare_stall order[TARE_STALLS]);
+
+// A figure that was drawn: `known` is false where there were too few samples for it.
+struct tare_sampled {
+	bool known;
+	double value, low, high; // the interval of 95 %
+};
+
+struct tare_sampled_block {
+	uint32_t first, count; // instructions
+	struct tare_stall_counts stalls;
+	// Cycles of a warp from the second instruction to the last one's issue: each issue is one
+	// cycle in which its warp is met as `selected`.
+	struct tare_sampled cycles;
+	struct tare_sampled executions; // by warps, of all launches
+};
+
+struct tare_sampled_line {
+	uint32_t file, line;
+	struct tare_stall_counts stalls;
+};
+
+// Why executions are not known, of a kernel.
+enum tare_sampled_why {
+	TARE_SAMPLED_KNOWN,
+	TARE_SAMPLED_NO_LAUNCH, // no launch was told of
+	TARE_SAMPLED_GRAPHS,    // the program launches graphs, whose kernels are not told of
+	TARE_SAMPLED_TWICE,     // two kernels are called so
+	TARE_SAMPLED_BY_DEVICE, // kernels of the module may launch it
+	TARE_SAMPLED_FEW,       // too few samples of the block that each warp begins with
+	TARE_SAMPLED_NO_CODE,   // the module was not kept
+	TARE_SAMPLED_LOOP,      // the first block is in a loop
+	TARE_SAMPLED_LOST,      // launches, or samples, were lost
+};
+
+struct tare_sampled_kernel {
+	char *name;  // as linked (mangled)
+	char *plain; // as in the source; NULL: the same
+	uint64_t crc;
+	const struct tare_cubin *cubin; // NULL: the module was not kept
+	const struct tare_cubin_function *function;
+	struct tare_stall_counts stalls;
+	uint64_t launches, warps; // 0: not known
+	enum tare_sampled_why why;
+	// by instruction: `count` of them, or without a module those that were met, by pc
+	struct tare_stall_counts *instructions;
+	uint64_t *pcs;
+	uint32_t count;
+	struct tare_sass_blocks split;
+	struct tare_sampled_block *blocks; // split.count
+	struct tare_sampled_line *lines;   // the most frequent first
+	size_t line_count;
+	uint64_t of_no_line;                    // samples
+	uint64_t astray;                        // samples outside of the function
+	uint64_t issued[TARE_SASS_CLASS_COUNT]; // `selected` samples, by class
+	char **text;                            // of each instruction, by nvdisasm; NULL: none
+};
+
+// A process that could not be sampled, or not wholly.
+struct tare_samples_process {
+	uint32_t pid;
+	enum samples_state state;
+	int code;
+	char where[SAMPLES_WHERE_BYTES];
+};
+
+struct tare_samples {
+	struct tare_sampled_kernel *kernels; // the most frequent first
+	size_t kernel_count;
+	struct tare_cubin *cubins;
+	uint64_t *crcs; // of each of `cubins`
+	size_t cubin_count;
+	struct tare_samples_process *processes;
+	size_t process_count;
+	uint32_t period;            // 2 to this power cycles
+	struct samples_header sums; // of all processes: counts and times alone
+	uint64_t samples;           // in kernels
+	struct tare_stall_counts stalls;
+	bool has_text; // by nvdisasm
+};
+
+// Reads the files of every process in the folder, and the modules of kernels that were met. 0, or
+// -ENOMEM with a sentence; files that are cut off count as far as they go. To free in either case.
+int tare_samples_read(const char *folder, struct tare_samples *samples, struct tare_error *error);
+void tare_samples_free(struct tare_samples *samples);
+
+// Blocks, lines and figures of a kernel (kernel.c). 0, or -ENOMEM.
+int tare_sampled_kernel_work_out(struct tare_sampled_kernel *kernel);
+// Text of instructions by nvdisasm, where it is on PATH or in CUDA's folder (disassembly.c). 0, or
+// -ENOMEM.
+int tare_samples_disassemble(const char *folder, struct tare_samples *samples);
+// Pc of an instruction.
+uint64_t tare_sampled_pc(const struct tare_sampled_kernel *kernel, uint32_t instruction);
