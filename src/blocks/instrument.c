@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/instrument.h"
 
-#include "blocks/calls.h"
-#include "blocks/classify.h"
+#include "blocks/module/calls.h"
+#include "blocks/module/classify.h"
 #include "blocks/rewriting.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
 // and divisions leave no remainder.
 #include "blocks/plan.h"
 
-#include "blocks/calls.h"
-#include "blocks/uniform.h"
+#include "blocks/module/calls.h"
+#include "blocks/module/uniform.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,13 +3,15 @@
 // blocks tell those of all (Knuth and Stevenson, Optimal measurement points for program frequency
 // counts, BIT 13, 1973).
 #pragma once
-#include "blocks/module.h"
+#include "blocks/module/module.h"
 
 // Who raises a counter in memory.
 enum tare_blocks_keeper {
 	TARE_BLOCKS_KEPT_BY_EACH,  // each work-item, by what differs from what is expected of it
-	TARE_BLOCKS_KEPT_BY_GROUP, // its first work-item for the whole group: all pass equally often
-	TARE_BLOCKS_KEPT_BY_CALLS, // nobody: the counts of the blocks that call the function tell it
+	TARE_BLOCKS_KEPT_BY_GROUP, // its first work-item for the whole group: all pass equally
+	                           // often
+	TARE_BLOCKS_KEPT_BY_CALLS, // nobody: the counts of the blocks that call the function tell
+	                           // it
 };
 
 struct tare_blocks_counter {

@@ -31,7 +31,8 @@ CORE = {"core", "host"}
 ROOMS = {
     "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
-    "blocks": {"": {"tools"}, "tools": set(), "findings": {""}, "report": {"", "findings"}},
+    "blocks": {"": {"tools", "module"}, "tools": set(), "module": set(), "findings": {"", "module"},
+               "report": {"", "findings", "module"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "recording/memory": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},

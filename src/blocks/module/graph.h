@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocks of one function as a graph, by their places in it.
 #pragma once
-#include "blocks/uniform.h"
+#include "blocks/module/uniform.h"
 
 enum { GRAPH_WORDS = (TARE_BLOCKS_MOST_BLOCKS + 63) / 64 };
 

@@ -2,9 +2,9 @@
 // A value is the same in all work-items of a group when it is reckoned from such values, in a block
 // that all pass equally often. A branch by another value splits a group, until its ways meet again.
 // All is taken to be uniform until something speaks against it.
-#include "blocks/uniform.h"
+#include "blocks/module/uniform.h"
 
-#include "blocks/graph.h"
+#include "blocks/module/graph.h"
 
 #include <errno.h>
 #include <stdlib.h>

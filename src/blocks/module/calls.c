@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/calls.h"
+#include "blocks/module/calls.h"
 
 #include <stdlib.h>
 

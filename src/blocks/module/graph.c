@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/graph.h"
+#include "blocks/module/graph.h"
 
 #include <errno.h>
 #include <stdlib.h>

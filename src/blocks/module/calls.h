@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which functions of a module call which.
 #pragma once
-#include "blocks/module.h"
+#include "blocks/module/module.h"
 
 // The function with a body that has the id; NULL: none.
 const struct tare_blocks_function *tare_blocks_function_of(const struct tare_blocks_module *module,

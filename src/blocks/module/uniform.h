@@ -2,7 +2,7 @@
 // Which blocks of a function all work-items of a group pass equally often, and how likely the
 // others are passed at all: where counting costs least.
 #pragma once
-#include "blocks/module.h"
+#include "blocks/module/module.h"
 
 // Functions with more blocks are not looked into.
 enum { TARE_BLOCKS_MOST_BLOCKS = 400 };

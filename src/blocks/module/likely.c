@@ -2,7 +2,7 @@
 // Guesses at branches, by what compilers take for likely (Ball and Larus, Branch prediction for
 // free, PLDI 1993): numbers are seldom equal, loops go on, and what returns at once is the
 // exception. Counts never hang on them, only what counting costs.
-#include "blocks/graph.h"
+#include "blocks/module/graph.h"
 
 enum {
 	LOGICAL_OR = 166,
