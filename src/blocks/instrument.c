@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/instrument.h"
 
-#include "blocks/classify.h"
+#include "blocks/module/calls.h"
+#include "blocks/module/classify.h"
 #include "blocks/rewriting.h"
 
 #include <errno.h>
@@ -15,6 +16,8 @@ enum {
 	I_ADD = 128,
 	I_MUL = 132,
 	I_EQUAL = 170,
+	I_NOT_EQUAL = 171,
+	I_SUB = 130,
 	OR = 197,
 	AND = 199,
 	ATOMIC_I_ADD = 234,
@@ -34,34 +37,12 @@ enum {
 
 // ---- functions
 
-static bool is_entry(const struct tare_blocks_module *module, uint32_t function)
-{
-	const struct spirv_words *words = &module->words;
-
-	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at)) {
-		if (spirv_op(words, at) == SPIRV_ENTRY_POINT && words->words[at + 2] == function)
-			return true;
-		if (spirv_op(words, at) == SPIRV_FUNCTION)
-			return false;
-	}
-	return false;
-}
-
-static const struct tare_blocks_function *find_function(const struct tare_blocks_module *module,
-                                                        uint32_t id)
-{
-	for (uint32_t i = 0; i < module->function_count; i++)
-		if (module->functions[i].id == id && module->functions[i].blocks)
-			return &module->functions[i];
-	return NULL;
-}
-
 static void begin_function(struct rewriting *rewriting, size_t at)
 {
 	const struct spirv_words *words = &rewriting->module->words;
 	size_t begin = rewriting->count;
 
-	rewriting->function = find_function(rewriting->module, words->words[at + 2]);
+	rewriting->function = tare_blocks_function_of(rewriting->module, words->words[at + 2]);
 	rewriting->parameter = rewriting->row = rewriting->leads = 0;
 	rewriting->head = false;
 	rewrite_copy(rewriting, at);
@@ -70,31 +51,6 @@ static void begin_function(struct rewriting *rewriting, size_t at)
 	// It writes to memory now.
 	rewriting->words[begin + 3] &= ~(uint32_t)PURE_OR_CONST;
 	rewriting->words[begin + 4] = rewriting->function_types[words->words[at + 4]];
-}
-
-// How often a module calls a function.
-static uint32_t calls_of(const struct spirv_words *words, uint32_t function)
-{
-	uint32_t calls = 0;
-
-	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at))
-		calls += spirv_op(words, at) == SPIRV_CALL && words->words[at + 3] == function;
-	return calls;
-}
-
-// Whether a function finds its row itself: a kernel, and a kernel's body that is called by nothing
-// but what hands it the kernel's arguments. (Translators drop that again, and call the body the
-// kernel.)
-static bool finds_row(const struct tare_blocks_module *module,
-                      const struct tare_blocks_function *function)
-{
-	const struct spirv_words *words = &module->words;
-
-	if (!function->counted)
-		return false;
-	return is_entry(module, function->id)
-	           ? calls_of(words, function->id) == 0
-	           : function->kernel && calls_of(words, function->id) == 1;
 }
 
 // Three numbers joined by an operation.
@@ -127,13 +83,22 @@ static void put_row(struct rewriting *rewriting)
 	rewriting->items = put_join(rewriting, I_MUL, part);
 }
 
+static bool is_begun_by_group(const struct rewriting *rewriting, uint32_t block)
+{
+	return rewriting->leads && block == rewriting->function->first_block;
+}
+
 // The counter of a block of the function that keeps it in a variable of its own, or
-// TARE_BLOCKS_DERIVED. A kernel's first block has none: a group's first work-item counts for all.
+// TARE_BLOCKS_DERIVED. How often the function is begun needs none where its launches or its calls
+// tell it.
 static uint32_t own_counter(const struct rewriting *rewriting, uint32_t block)
 {
-	if (rewriting->leads && block == rewriting->function->first_block)
+	uint32_t counter = rewriting->plan->counters[block];
+
+	if (counter == TARE_BLOCKS_DERIVED || is_begun_by_group(rewriting, block) ||
+	    rewriting->plan->kept[counter].keeper == TARE_BLOCKS_KEPT_BY_CALLS)
 		return TARE_BLOCKS_DERIVED;
-	return rewriting->plan->counters[block];
+	return counter;
 }
 
 // At the beginning of a function's first block.
@@ -157,7 +122,7 @@ static void clear_counters(struct rewriting *rewriting)
 	uint32_t first = rewriting->function->first_block;
 
 	rewriting->leads = 0;
-	if (finds_row(rewriting->module, rewriting->function))
+	if (tare_blocks_is_launched(rewriting->module, rewriting->function))
 		put_row(rewriting);
 	else
 		rewriting->row = rewriting->parameter;
@@ -190,27 +155,82 @@ static void put_addition(struct rewriting *rewriting, uint32_t counter, uint32_t
 	     rewriting->relaxed, value);
 }
 
+// Begins a block that is passed where a condition holds; the id of the one behind it.
+static uint32_t put_when(struct rewriting *rewriting, uint32_t condition)
+{
+	uint32_t inside = rewrite_fresh(rewriting), out = rewrite_fresh(rewriting);
+
+	EMIT(rewriting, BRANCH_CONDITIONAL, condition, inside, out);
+	EMIT(rewriting, SPIRV_LABEL, inside);
+	return out;
+}
+
+static void put_out(struct rewriting *rewriting, uint32_t out)
+{
+	EMIT(rewriting, BRANCH, out);
+	EMIT(rewriting, SPIRV_LABEL, out);
+}
+
+static uint32_t put_own(struct rewriting *rewriting, uint32_t counter)
+{
+	uint32_t value = rewrite_fresh(rewriting);
+
+	EMIT(rewriting, REWRITE_LOAD, rewriting->ulong_type, value, rewriting->own[counter]);
+	return value;
+}
+
+// What a work-item adds: nothing where it has what is expected of it.
+static void put_each(struct rewriting *rewriting, uint32_t counter)
+{
+	uint32_t value = put_own(rewriting, counter), differs = rewrite_fresh(rewriting);
+
+	if (rewriting->leads && rewriting->plan->kept[counter].expected) {
+		uint32_t more = rewrite_fresh(rewriting);
+		EMIT(rewriting, I_SUB, rewriting->ulong_type, more, value, rewriting->one);
+		value = more;
+	}
+	EMIT(rewriting, I_NOT_EQUAL, rewriting->bool_type, differs, value, rewriting->zero);
+	uint32_t out = put_when(rewriting, differs);
+	put_addition(rewriting, counter, value);
+	put_out(rewriting, out);
+}
+
+// What the first work-item of a group adds for all.
+static void put_group(struct rewriting *rewriting, uint32_t block)
+{
+	uint32_t counter = rewriting->plan->counters[block], all = rewriting->items;
+
+	if (counter == TARE_BLOCKS_DERIVED)
+		return;
+	if (rewriting->plan->kept[counter].keeper == TARE_BLOCKS_KEPT_BY_EACH &&
+	    rewriting->plan->kept[counter].expected == 0)
+		return;
+	if (rewriting->plan->kept[counter].keeper == TARE_BLOCKS_KEPT_BY_GROUP &&
+	    !is_begun_by_group(rewriting, block)) {
+		uint32_t value = put_own(rewriting, counter);
+		all = rewrite_fresh(rewriting);
+		EMIT(rewriting, I_MUL, rewriting->ulong_type, all, value, rewriting->items);
+	}
+	put_addition(rewriting, counter, all);
+}
+
 static void add_to_memory(struct rewriting *rewriting)
 {
 	uint32_t first = rewriting->function->first_block;
+	uint32_t end = first + rewriting->function->blocks;
 
-	for (uint32_t i = first; i < first + rewriting->function->blocks; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		uint32_t counter = own_counter(rewriting, i);
-		if (counter == TARE_BLOCKS_DERIVED)
-			continue;
-		uint32_t value = rewrite_fresh(rewriting);
-		EMIT(rewriting, REWRITE_LOAD, rewriting->ulong_type, value,
-		     rewriting->own[counter]);
-		put_addition(rewriting, counter, value);
+		if (counter != TARE_BLOCKS_DERIVED &&
+		    rewriting->plan->kept[counter].keeper == TARE_BLOCKS_KEPT_BY_EACH)
+			put_each(rewriting, counter);
 	}
-	if (!rewriting->leads || rewriting->plan->counters[first] == TARE_BLOCKS_DERIVED)
+	if (!rewriting->leads)
 		return;
-	uint32_t leading = rewrite_fresh(rewriting), out = rewrite_fresh(rewriting);
-	EMIT(rewriting, BRANCH_CONDITIONAL, rewriting->leads, leading, out);
-	EMIT(rewriting, SPIRV_LABEL, leading);
-	put_addition(rewriting, rewriting->plan->counters[first], rewriting->items);
-	EMIT(rewriting, BRANCH, out);
-	EMIT(rewriting, SPIRV_LABEL, out);
+	uint32_t out = put_when(rewriting, rewriting->leads);
+	for (uint32_t i = first; i < end; i++)
+		put_group(rewriting, i);
+	put_out(rewriting, out);
 }
 
 static void begin_block(struct rewriting *rewriting, size_t at)
@@ -253,7 +273,7 @@ static void rewrite_body(struct rewriting *rewriting, size_t at)
 		rewrite_sample_put(rewriting);
 	}
 	rewrite_sample_access(rewriting, at);
-	if (op == SPIRV_CALL && find_function(rewriting->module, words->words[at + 3]))
+	if (op == SPIRV_CALL && tare_blocks_function_of(rewriting->module, words->words[at + 3]))
 		rewrite_copy_with(rewriting, at, rewriting->row);
 	else
 		rewrite_copy(rewriting, at);

@@ -6,6 +6,9 @@
 // and divisions leave no remainder.
 #include "blocks/plan.h"
 
+#include "blocks/module/calls.h"
+#include "blocks/module/uniform.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +17,7 @@
 
 // In functions with more blocks or edges each block gets a counter: the equations would take too
 // long.
-enum { MOST_BLOCKS = 400, MOST_EDGES = 1600 };
+enum { MOST_EDGES = 1600, COSTS_NOTHING = 0, COSTS_ROUNDS = 1 };
 
 struct edge {
 	uint32_t from, to; // blocks of the function
@@ -26,6 +29,8 @@ struct solving {
 	const struct tare_blocks_module *module;
 	const struct tare_blocks_function *function;
 	struct tare_blocks_plan *plan;
+	const struct tare_blocks_way *ways;
+	bool launched;
 	struct edge *edges;
 	uint32_t edge_count, free_count;
 	// Rows of `width` numbers: a block's vector, then how it is made of those of blocks before.
@@ -214,6 +219,20 @@ static bool derive(struct solving *solving, const uint64_t *row)
 	return true;
 }
 
+static struct tare_blocks_counter kept_by(const struct solving *solving, uint32_t block)
+{
+	const struct tare_blocks_way *way = &solving->ways[block];
+
+	if (solving->launched && (block == 0 || way->uniform))
+		return (struct tare_blocks_counter){ .keeper = TARE_BLOCKS_KEPT_BY_GROUP };
+	if (block == 0 && tare_blocks_is_told_by_calls(solving->module, solving->function))
+		return (struct tare_blocks_counter){ .keeper = TARE_BLOCKS_KEPT_BY_CALLS };
+	return (struct tare_blocks_counter){
+		.keeper = TARE_BLOCKS_KEPT_BY_EACH,
+		.expected = solving->launched && !way->repeats && way->likely > 500,
+	};
+}
+
 static void take(struct solving *solving, uint64_t *row, uint32_t pivot, uint32_t block)
 {
 	uint64_t scale = inverse(row[pivot]);
@@ -223,26 +242,65 @@ static void take(struct solving *solving, uint64_t *row, uint32_t pivot, uint32_
 		row[k] = times(row[k], scale);
 	solving->pivots[solving->row_count] = pivot;
 	solving->owner[solving->row_count++] = block;
+	solving->plan->kept[solving->plan->counter_count] = kept_by(solving, block);
 	solving->plan->counters[solving->function->first_block + block] =
 	    solving->plan->counter_count++;
 }
 
-static bool choose(struct solving *solving, const uint64_t *flows)
+// How often, in thousandths, a work-item is guessed to add to a block's counter.
+static uint32_t cost(const struct solving *solving, uint32_t block)
 {
+	const struct tare_blocks_way *way = &solving->ways[block];
+
+	if (block == 0 || way->uniform)
+		return COSTS_NOTHING;
+	return COSTS_ROUNDS + (way->repeats         ? way->likely + 1
+	                       : way->likely <= 500 ? way->likely
+	                                            : 1000 - way->likely);
+}
+
+// The vector of a block, made of the rows so far. True: it is not a sum of them.
+static bool work_out(struct solving *solving, const uint64_t *flows, uint32_t block,
+                     uint32_t *pivot)
+{
+	uint64_t *row = solving->rows + solving->row_count * solving->width;
 	size_t width = solving->free_count;
 
+	memset(row, 0, solving->width * sizeof *row);
+	for (uint32_t i = 0; i < solving->edge_count; i++)
+		for (size_t k = 0; solving->edges[i].to == block && k < width; k++)
+			row[k] = add(row[k], flows[i * width + k]);
+	return reduce(solving, row, pivot);
+}
+
+// The blocks whose counting costs least get the counters; the first block comes before all.
+static void choose(struct solving *solving, const uint64_t *flows, uint32_t *order)
+{
+	uint32_t blocks = solving->function->blocks, pivot;
+
+	for (uint32_t i = 0; i < blocks; i++) {
+		uint32_t at = i;
+		for (; at > 0 && cost(solving, order[at - 1]) > cost(solving, i); at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+	for (uint32_t i = 0; i < blocks; i++)
+		if (work_out(solving, flows, order[i], &pivot))
+			take(solving, solving->rows + solving->row_count * solving->width, pivot,
+			     order[i]);
+}
+
+static bool derive_rest(struct solving *solving, const uint64_t *flows)
+{
+	struct tare_blocks_plan *plan = solving->plan;
+
 	for (uint32_t block = 0; block < solving->function->blocks; block++) {
-		uint64_t *row = solving->rows + solving->row_count * solving->width;
-		uint32_t pivot;
-		memset(row, 0, solving->width * sizeof *row);
-		for (uint32_t i = 0; i < solving->edge_count; i++)
-			for (size_t k = 0; solving->edges[i].to == block && k < width; k++)
-				row[k] = add(row[k], flows[i * width + k]);
-		solving->plan->first[solving->function->first_block + block] =
-		    solving->plan->term_count;
-		if (reduce(solving, row, &pivot))
-			take(solving, row, pivot, block);
-		else if (!derive(solving, row))
+		uint32_t place = solving->function->first_block + block, pivot;
+		plan->first[place] = plan->term_count;
+		if (plan->counters[place] != TARE_BLOCKS_DERIVED)
+			continue;
+		work_out(solving, flows, block, &pivot);
+		if (!derive(solving, solving->rows + solving->row_count * solving->width))
 			return false;
 	}
 	return true;
@@ -261,7 +319,7 @@ static uint32_t edges_of(const struct tare_blocks_module *module,
 	return edges;
 }
 
-static bool solve(struct solving *solving)
+static bool solve_with(struct solving *solving)
 {
 	uint32_t blocks = solving->function->blocks;
 	uint32_t most = edges_of(solving->module, solving->function);
@@ -277,11 +335,13 @@ static bool solve(struct solving *solving)
 	solving->owner = calloc(blocks, sizeof *solving->owner);
 	uint64_t *flows = calloc((size_t)most * (solving->free_count + 1), sizeof *flows);
 	bool *done = calloc(most, sizeof *done);
+	uint32_t *order = calloc(blocks, sizeof *order);
 	bool well = parents && solving->edges && solving->rows && solving->pivots &&
-	            solving->owner && flows && done;
+	            solving->owner && flows && done && order;
 	if (well) {
 		solve_edges(solving, flows, done);
-		well = choose(solving, flows);
+		choose(solving, flows, order);
+		well = derive_rest(solving, flows);
 	}
 	free(parents);
 	free(solving->edges);
@@ -290,15 +350,51 @@ static bool solve(struct solving *solving)
 	free(solving->owner);
 	free(flows);
 	free(done);
+	free(order);
 	return well;
 }
 
-static void count_all(const struct tare_blocks_function *function, struct tare_blocks_plan *plan)
+static bool solve(const struct tare_blocks_module *module,
+                  const struct tare_blocks_function *function, struct tare_blocks_plan *plan)
+{
+	struct tare_blocks_way *ways = calloc(function->blocks, sizeof *ways);
+	struct solving solving = { .module = module,
+		                   .function = function,
+		                   .plan = plan,
+		                   .ways = ways,
+		                   .launched = tare_blocks_is_launched(module, function) };
+	bool well = ways && tare_blocks_ways(module, function, solving.launched, ways) &&
+	            solve_with(&solving);
+
+	free(ways);
+	return well;
+}
+
+static void count_all(const struct tare_blocks_module *module,
+                      const struct tare_blocks_function *function, struct tare_blocks_plan *plan)
 {
 	for (uint32_t i = 0; i < function->blocks; i++) {
+		bool group = i == 0 && tare_blocks_is_launched(module, function);
 		plan->first[function->first_block + i] = plan->term_count;
+		plan->kept[plan->counter_count].keeper =
+		    group ? TARE_BLOCKS_KEPT_BY_GROUP : TARE_BLOCKS_KEPT_BY_EACH;
 		plan->counters[function->first_block + i] = plan->counter_count++;
 	}
+}
+
+static bool make_function(const struct tare_blocks_module *module,
+                          const struct tare_blocks_function *function,
+                          struct tare_blocks_plan *plan)
+{
+	if (function->counted && function->blocks && function->blocks <= TARE_BLOCKS_MOST_BLOCKS &&
+	    edges_of(module, function) <= MOST_EDGES)
+		return solve(module, function, plan);
+	if (function->counted)
+		count_all(module, function, plan);
+	else
+		for (uint32_t k = 0; k < function->blocks; k++)
+			plan->first[function->first_block + k] = plan->term_count;
+	return true;
 }
 
 int tare_blocks_plan_make(const struct tare_blocks_module *module, struct tare_blocks_plan *plan,
@@ -306,21 +402,13 @@ int tare_blocks_plan_make(const struct tare_blocks_module *module, struct tare_b
 {
 	*plan = (struct tare_blocks_plan){ .terms = NULL };
 	plan->counters = calloc((size_t)module->block_count + 1, sizeof *plan->counters);
+	plan->kept = calloc((size_t)module->block_count + 1, sizeof *plan->kept);
 	plan->first = calloc((size_t)module->block_count + 1, sizeof *plan->first);
-	bool well = plan->counters && plan->first;
+	bool well = plan->counters && plan->kept && plan->first;
 	for (uint32_t i = 0; well && i < module->block_count; i++)
 		plan->counters[i] = TARE_BLOCKS_DERIVED;
-	for (uint32_t i = 0; well && i < module->function_count; i++) {
-		const struct tare_blocks_function *function = &module->functions[i];
-		struct solving solving = { .module = module, .function = function, .plan = plan };
-		if (!function->counted)
-			for (uint32_t k = 0; k < function->blocks; k++)
-				plan->first[function->first_block + k] = plan->term_count;
-		else if (function->blocks > MOST_BLOCKS || edges_of(module, function) > MOST_EDGES)
-			count_all(function, plan);
-		else
-			well = function->blocks == 0 || solve(&solving);
-	}
+	for (uint32_t i = 0; well && i < module->function_count; i++)
+		well = make_function(module, &module->functions[i], plan);
 	if (!well)
 		return tare_fail(error, ENOMEM, "out of memory");
 	plan->first[module->block_count] = plan->term_count;
@@ -330,9 +418,78 @@ int tare_blocks_plan_make(const struct tare_blocks_module *module, struct tare_b
 void tare_blocks_plan_free(struct tare_blocks_plan *plan)
 {
 	free(plan->counters);
+	free(plan->kept);
 	free(plan->terms);
 	free(plan->first);
 	*plan = (struct tare_blocks_plan){ .terms = NULL };
+}
+
+// ---- counts
+
+// The calls of functions that are told by them, as a sum runs through a block.
+struct calling {
+	const struct tare_blocks_module *module;
+	const struct tare_blocks_plan *plan;
+	uint64_t *sums; // of each counter
+	uint64_t executions;
+};
+
+static void add_call(void *context, size_t at, uint32_t file, uint32_t line)
+{
+	const struct calling *calling = context;
+	const struct spirv_words *words = &calling->module->words;
+
+	(void)file;
+	(void)line;
+	if (spirv_op(words, at) != SPIRV_CALL)
+		return;
+	const struct tare_blocks_function *to =
+	    tare_blocks_function_of(calling->module, words->words[at + 3]);
+	if (!to)
+		return;
+	uint32_t counter = calling->plan->counters[to->first_block];
+	if (counter != TARE_BLOCKS_DERIVED &&
+	    calling->plan->kept[counter].keeper == TARE_BLOCKS_KEPT_BY_CALLS)
+		calling->sums[counter] = add(calling->sums[counter], calling->executions);
+}
+
+// Takes the sums of calls over. True: one of them is new.
+static bool take_over(const struct tare_blocks_plan *plan, const uint64_t *sums, uint64_t *values)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < plan->counter_count; i++) {
+		if (plan->kept[i].keeper != TARE_BLOCKS_KEPT_BY_CALLS)
+			continue;
+		more |= values[i] != sums[i];
+		values[i] = sums[i];
+	}
+	return more;
+}
+
+int tare_blocks_plan_complete(const struct tare_blocks_plan *plan,
+                              const struct tare_blocks_module *module, uint64_t *values)
+{
+	struct calling calling = { .module = module, .plan = plan };
+	bool more = false;
+
+	for (uint32_t i = 0; i < plan->counter_count; i++)
+		more |= plan->kept[i].keeper == TARE_BLOCKS_KEPT_BY_CALLS;
+	calling.sums = calloc((size_t)plan->counter_count + 1, sizeof *calling.sums);
+	if (!calling.sums)
+		return -ENOMEM;
+	// Each round tells the calls of functions that lie one call deeper.
+	for (uint32_t round = 0; more && round <= module->function_count; round++) {
+		memset(calling.sums, 0, plan->counter_count * sizeof *calling.sums);
+		for (uint32_t i = 0; i < module->block_count; i++) {
+			calling.executions = tare_blocks_plan_count(plan, i, values);
+			if (calling.executions)
+				tare_blocks_each(module, i, add_call, &calling);
+		}
+		more = take_over(plan, calling.sums, values);
+	}
+	free(calling.sums);
+	return 0;
 }
 
 uint64_t tare_blocks_plan_count(const struct tare_blocks_plan *plan, uint32_t block,

@@ -156,7 +156,8 @@ static int sum(struct tare_blocks_kernel *kernel)
 	const struct tare_blocks_module *module = &kernel->build->module;
 
 	kernel->executions = calloc((size_t)module->block_count + 1, sizeof *kernel->executions);
-	if (!kernel->executions)
+	if (!kernel->executions ||
+	    tare_blocks_plan_complete(&kernel->build->plan, module, kernel->counters) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < module->block_count; i++)
 		kernel->executions[i] =

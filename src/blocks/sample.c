@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/sample.h"
 
-#include "blocks/classify.h"
+#include "blocks/module/classify.h"
 
 enum { LOAD = 61, STORE = 62 };
 

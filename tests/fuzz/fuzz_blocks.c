@@ -54,6 +54,7 @@ static void check_plan(const struct tare_blocks_module *module, const struct tar
 			values[plan->counters[i]] = passed[i];
 	for (uint32_t i = 0; ended && i < module->block_count; i++)
 		FUZZ_CHECK(tare_blocks_plan_count(plan, i, values) == passed[i]);
+	FUZZ_CHECK(tare_blocks_plan_complete(plan, module, values) == 0);
 	free(passed);
 	free(values);
 }

@@ -32,8 +32,8 @@ CORE = {"core", "host"}
 ROOMS = {
     "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
-    "blocks": {"": {"tools"}, "tools": set(), "findings": {""}, "cuda": {"tools"}, "cuda/report": {"cuda"},
-               "report": {"", "findings", "cuda", "cuda/report"}},
+    "blocks": {"": {"tools", "module"}, "tools": set(), "module": set(), "findings": {"", "module"},
+               "cuda": {"tools"}, "cuda/report": {"cuda"}, "report": {"", "findings", "module", "cuda", "cuda/report"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "recording/memory": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},

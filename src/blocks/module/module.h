@@ -3,7 +3,7 @@
 // the source.
 #pragma once
 #include "backend/spirv_words.h"
-#include "blocks/tally.h"
+#include "blocks/module/tally.h"
 
 #include <stdbool.h>
 

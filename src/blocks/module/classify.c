@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinds of instructions, by SPIR-V's numbers (specification 1.6, and of the extended instruction
 // set OpenCL.std 1.0).
-#include "blocks/classify.h"
+#include "blocks/module/classify.h"
 
 #include <string.h>
 

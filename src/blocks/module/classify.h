@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one instruction of a module is.
 #pragma once
-#include "blocks/module.h"
+#include "blocks/module/module.h"
 
 // Adds the instruction at word `at` to *tally. `types` must be known.
 void tare_blocks_classify(const struct tare_blocks_module *module, size_t at,

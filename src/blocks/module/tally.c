@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/tally.h"
+#include "blocks/module/tally.h"
 
 const char *tare_blocks_kind_name(enum tare_blocks_kind kind)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/module.h"
+#include "blocks/module/module.h"
 
-#include "blocks/classify.h"
+#include "blocks/module/classify.h"
 
 #include <errno.h>
 #include <stdlib.h>
