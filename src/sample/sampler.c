@@ -144,7 +144,8 @@ static int open_trace(struct sampler *s)
 
 static void tell(const struct sampler *s)
 {
-	// A pipe takes it in one piece. Nobody reads it where tare has ended: then it is not needed.
+	// A pipe takes it in one piece. Nobody reads it where tare has ended: then it is not
+	// needed.
 	if (write(s->job->news, &s->end, sizeof s->end) < 0)
 		return;
 }

@@ -13,7 +13,7 @@
 #define SAME_SIZE(ours, theirs)                                                                    \
 	_Static_assert(sizeof(struct ours) == sizeof(theirs), #ours " is not as long as " #theirs)
 #define SAME_LENGTH(ours, last, theirs)                                                            \
-	_Static_assert(ABI_SAMPLING_BYTES(ours, last) == theirs##ParamsSize,                       \
+	_Static_assert((int)ABI_SAMPLING_BYTES(ours, last) == theirs##ParamsSize,                  \
 	               #ours " is not as long as " #theirs)
 #define SAME_PLACE(ours, member, theirs, their_member)                                             \
 	_Static_assert(offsetof(struct ours, member) == offsetof(theirs, their_member) &&          \
@@ -55,17 +55,22 @@ SAME_LENGTH(sampling_crc, crc, CUpti_GetCubinCrc);
 SAME_PLACE(sampling_crc, cubin, CUpti_GetCubinCrcParams, cubin);
 SAME_SIZE(cupti_module_resource, CUpti_ModuleResourceData);
 SAME_PLACE(cupti_module_resource, cubin, CUpti_ModuleResourceData, pCubin);
-_Static_assert(ABI_SAMPLING_CONTINUOUS == CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS, "mode");
-_Static_assert(ABI_SAMPLING_PERIOD == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD,
+_Static_assert((int)ABI_SAMPLING_CONTINUOUS == CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS,
+               "mode");
+_Static_assert((int)ABI_SAMPLING_PERIOD ==
+                   CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD,
                "");
-_Static_assert(ABI_SAMPLING_REASONS == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON, "");
-_Static_assert(ABI_SAMPLING_MODE == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE, "");
-_Static_assert(ABI_SAMPLING_BUFFER ==
+_Static_assert((int)ABI_SAMPLING_REASONS == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON,
+               "");
+_Static_assert((int)ABI_SAMPLING_MODE == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE,
+               "");
+_Static_assert((int)ABI_SAMPLING_BUFFER ==
                    CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER,
                "");
 _Static_assert((int)ABI_SAMPLING_NAME_BYTES == CUPTI_STALL_REASON_STRING_SIZE, "");
-_Static_assert(ABI_CUPTI_RESOURCE_CONTEXT_CREATED == CUPTI_CBID_RESOURCE_CONTEXT_CREATED, "");
-_Static_assert(ABI_CUPTI_RESOURCE_MODULE_UNLOADS == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, "");
+_Static_assert((int)ABI_CUPTI_RESOURCE_CONTEXT_CREATED == CUPTI_CBID_RESOURCE_CONTEXT_CREATED, "");
+_Static_assert((int)ABI_CUPTI_RESOURCE_MODULE_UNLOADS == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING,
+               "");
 
 int main(void)
 {

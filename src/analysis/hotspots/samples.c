@@ -190,10 +190,9 @@ static int see_sample(struct reading *r, const struct tare_trace_sampled *sample
 	struct tare_host_time near = r->fit.origin_host;
 	int64_t from_ns, to_ns;
 
-	from_ns = tare_clock_map(&r->fit, (struct tare_ticks){ sampled->from }, near).ns +
-	          r->shift_ns;
-	to_ns =
-	    tare_clock_map(&r->fit, (struct tare_ticks){ sampled->to }, near).ns + r->shift_ns;
+	from_ns =
+	    tare_clock_map(&r->fit, (struct tare_ticks){ sampled->from }, near).ns + r->shift_ns;
+	to_ns = tare_clock_map(&r->fit, (struct tare_ticks){ sampled->to }, near).ns + r->shift_ns;
 	r->from = sampled->from;
 	r->to = sampled->to;
 	if (to_ns <= from_ns || to_ns <= samples->from_ns || from_ns >= samples->to_ns) {
