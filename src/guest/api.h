@@ -131,3 +131,89 @@ static inline void guest_let_go(guest_lock *lock)
 	if (__builtin_expect(thread != NULL && thread->locked != 0, 1))
 		__atomic_store_n(&thread->locked, thread->locked - 1, __ATOMIC_RELAXED);
 }
+
+// ---- launches in a row: one that is like the one before takes eight bytes behind it (LAUNCHES)
+
+// The last launch of a thread.
+struct guest_launches {
+	union tare_trace_record *last; // COMMAND or LAUNCHES; NULL: none, or it is being changed
+	uint64_t exit;
+	uint32_t number;
+	uint32_t windows; // of the thread, then
+	uint32_t room;    // for so many more in that record
+	// of the COMMAND, what all have in common
+	uint32_t queue;
+	uint64_t head, object, amount;
+};
+
+// Whether a launch may follow: all that is not told again is the same.
+static inline bool guest_launches_like(const struct guest_launches *row, uint64_t head,
+                                       uint32_t queue, uint64_t object, uint64_t amount)
+{
+	return ((row->head ^ head) | (row->queue ^ queue) | (row->object ^ object) |
+	        (row->amount ^ amount)) == 0;
+}
+
+// Puts a launch that is like the one before behind it, in the same record or the next, as `number`.
+// False: it must have a record of its own, and nothing was written; so it is where that is not the
+// thread's next number. A signal handler may do the same at any moment: meanwhile it finds no row,
+// what it writes lies behind, and numbers and places tell us.
+static inline __attribute__((always_inline)) bool guest_launches_more(struct guest_thread *thread,
+                                                                      struct guest_launches *row,
+                                                                      uint32_t number,
+                                                                      uint64_t enter, uint64_t exit)
+{
+	union tare_trace_record *last = row->last;
+	const uint64_t after = enter - row->exit, took = exit - enter;
+	uint32_t room = row->room;
+	// UINT32_MAX stands for a call that took longer.
+	if (__builtin_expect(last == NULL || (after | (took + 1)) >> 32 != 0, 0))
+		return false;
+	__atomic_store_n(&row->last, NULL, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (__builtin_expect(!guest_is_last(thread, last, row->windows), 0))
+		return false;
+	if (room == 0) {
+		last = guest_claim_behind(thread, last);
+		if (__builtin_expect(last == NULL, 0))
+			return false;
+		room = TARE_LAUNCHES_MOST;
+	}
+	if (__builtin_expect(!guest_take_number(thread, number), 0)) {
+		if (room == TARE_LAUNCHES_MOST)
+			guest_commit(last, tare_trace_head(TARE_TRACE_VOID, 0, 0, thread->track));
+		return false;
+	}
+	const uint32_t count = TARE_LAUNCHES_MOST - room;
+	uint32_t *ticks = &last->launches.ticks[2 * count];
+	ticks[0] = (uint32_t)after;
+	ticks[1] = (uint32_t)took;
+	guest_commit(last,
+	             tare_trace_head(TARE_TRACE_LAUNCHES, 0, (uint16_t)(count + 1), thread->track));
+	row->exit = exit;
+	row->number = number;
+	row->room = room - 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&row->last, last, __ATOMIC_RELAXED);
+	return true;
+}
+
+// Begins a row with a COMMAND that was just written, to which no other record belongs. `windows`:
+// the thread's, when its place was taken.
+static inline void guest_launches_begin(struct guest_launches *row, union tare_trace_record *record,
+                                        uint32_t windows)
+{
+	const struct tare_trace_command *command = &record->command;
+	__atomic_store_n(&row->last, NULL, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	row->exit = command->enter + command->call_ticks;
+	row->number = command->number;
+	row->windows = windows;
+	row->room = 0;
+	row->queue = command->queue;
+	row->head = command->head;
+	row->object = command->object;
+	row->amount = command->amount;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&row->last, record, __ATOMIC_RELAXED);
+}

@@ -7,6 +7,7 @@ import struct
 KINDS = {1: "kernel", 3: "write", 4: "read", 5: "copy", 6: "fill", 9: "migrate", 10: "marker", 11: "barrier",
          12: "graph", 13: "other"}
 FUNCTION, OBJECT, FACT, SHAPE, CHANGE, COMMAND, TIMES, UNTIMED, EXECUTE, PART, CONTENTS = 4, 5, 6, 7, 8, 18, 21, 22, 23, 35, 36
+LAUNCHES = 37
 FAILED, OWN_EVENT, NO_TIMES, ACTIVE = 1, 4, 32, 16
 
 
@@ -49,8 +50,13 @@ class Trace:
             words = struct.unpack("<8Q", data)
             if kind == COMMAND:
                 number, what, queue = struct.unpack_from("<IB3xI", data, 20)
-                self.commands[track, number] = Command(KINDS[what], queue, flags, words[4], words[5],
-                                                       detail)
+                self.commands[track, number] = command = Command(KINDS[what], queue, flags, words[4], words[5],
+                                                                 detail)
+            elif kind == LAUNCHES:
+                # Each is like the one before.
+                for _ in range(detail):
+                    number += 1
+                    self.commands[track, number] = command
             elif kind == TIMES:
                 key = words[1] & 0xffffffff, words[1] >> 32, words[7]
                 self.times[key].append((words[4], words[5]))

@@ -290,6 +290,33 @@ static void recorded(struct guest_thread *thread, struct ze_command *command,
 	}
 }
 
+// A launch to which no other record belongs, and no event of the program's. A call that waits is
+// followed by what it has seen complete.
+static bool is_plain(const struct ze_command *command, const struct ze_what *what, unsigned flags)
+{
+	const unsigned may = TARE_COMMAND_OWN_EVENT | TARE_COMMAND_NO_TIMES | TARE_COMMAND_NESTED;
+	return what->kind == TARE_KIND_KERNEL && (flags & ~may) == 0 && command->list != NULL &&
+	       (command->event == NULL || command->own) && command->may_become == 0 &&
+	       command->counted == NULL && !guest_stacks;
+}
+
+// Puts it behind the launch before, if it is like that. False: nothing was written.
+static bool follows(struct guest_thread *thread, const struct ze_command *command,
+                    const struct ze_what *what, unsigned flags, uint32_t shape, uint64_t exit)
+{
+	struct guest_launches *row = &ze_of(thread)->row;
+	const uint32_t number = row->number + 1;
+	const uint64_t head = tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
+	                                      ze_detail(command->function), thread->track);
+	if (!guest_launches_like(row, head, queue_of(command->list), (uintptr_t)what->kernel,
+	                         shape) ||
+	    !guest_launches_more(thread, row, number, command->enter, exit))
+		return false;
+	if (command->own)
+		keep(thread, command, number);
+	return true;
+}
+
 void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_result_t status,
                     const struct ze_what *what, uint32_t wait_count, ze_event_handle_t *waits)
 {
@@ -316,7 +343,11 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 		list->content->appended++;
 	// Before there is a place for the record: it may define a shape.
 	uint32_t shape = what->kind == TARE_KIND_KERNEL ? shape_of(thread, what) : 0;
+	const bool plain = is_plain(command, what, flags);
+	if (plain && follows(thread, command, what, flags, shape, exit))
+		return;
 	union tare_trace_record *record = guest_command(thread);
+	const uint32_t windows = thread->windows;
 	if (ZE_UNLIKELY(record == NULL)) {
 		if (command->counted != NULL)
 			ze_count_written_slow(thread, command, 0);
@@ -350,6 +381,8 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 		flags |= TARE_COMMAND_TRANSFER;
 	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
 	                                     ze_detail(command->function), thread->track));
+	if (plain)
+		guest_launches_begin(&ze_of(thread)->row, record, windows);
 	if (ZE_UNLIKELY(flags & TARE_COMMAND_LONG))
 		ze_write_call_end(thread, number, exit);
 	if (flags & TARE_COMMAND_DEPENDS)

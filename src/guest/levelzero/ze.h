@@ -75,6 +75,7 @@ struct ze_thread {
 	struct ze_list *list;     // last used
 	struct ze_kernel *kernel; // last launched
 	struct ze_launched launched;
+	struct guest_launches row;
 	struct ze_arena arena;
 	// in a call that waits: what it sees complete is as it was read
 	bool stands_by;

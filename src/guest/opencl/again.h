@@ -53,61 +53,20 @@ static inline __attribute__((always_inline)) bool layer_again_begin(struct guest
 	const struct layer_run *run = &mine->run;
 	struct layer_queue *queue = run->of;
 	const uint64_t local = again->locals != NULL ? again->locals[0] : 0;
-	const uint64_t unlike = ((uintptr_t)queue->object.handle ^ (uintptr_t)again->handle) |
-	                        ((uintptr_t)run->kernel ^ (uintptr_t)again->kernel) |
-	                        (run->queue ^ queue->number) | (run->global ^ again->globals[0]) |
-	                        (run->local ^ local) | thread->depth;
+	const uint64_t unlike =
+	    ((uintptr_t)queue->object.handle ^ (uintptr_t)again->handle) |
+	    (run->row.object ^ (uintptr_t)again->kernel) | (run->row.queue ^ queue->number) |
+	    (run->global ^ again->globals[0]) | (run->local ^ local) | thread->depth;
 	if (LAYER_UNLIKELY(unlike != 0))
 		return false;
 	again->queue = queue;
 	again->own = NULL;
 	again->chance = 0;
 	again->flags = layer_again_flags(thread, mine, again);
-	again->number = LAYER_LIKELY(run->flags == again->flags) ? run->number + 1 : 0;
+	again->number = LAYER_LIKELY(run->flags == again->flags) ? run->row.number + 1 : 0;
 	thread->depth = 1;
 	layer_count_call(mine);
 	again->enter = layer_begin_ticks(thread);
-	return true;
-}
-
-// Puts it behind the one before, in the same record or the next. False: it must have one of its
-// own, and nothing was written. A signal handler may come at any moment: meanwhile it finds no run,
-// what it writes lies behind, and numbers and places tell us.
-static inline __attribute__((always_inline)) bool
-layer_again_write(struct guest_thread *thread, const struct layer_again *again, uint64_t exit)
-{
-	struct layer_run *run = &layer_of(thread)->run;
-	union tare_trace_record *last = run->last;
-	const uint64_t after = again->enter - run->exit, took = exit - again->enter;
-	uint32_t room = run->room;
-	if (LAYER_UNLIKELY(last == NULL || (after | (took + 1)) >> 32 != 0))
-		return false;
-	__atomic_store_n(&run->last, NULL, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (LAYER_UNLIKELY(!guest_is_last(thread, last, run->windows)))
-		return false;
-	if (room == 0) {
-		last = guest_claim_behind(thread, last);
-		if (LAYER_UNLIKELY(last == NULL))
-			return false;
-		room = TARE_LAUNCHES_MOST;
-	}
-	if (LAYER_UNLIKELY(!guest_take_number(thread, again->number))) {
-		if (room == TARE_LAUNCHES_MOST)
-			guest_commit(last, tare_trace_head(TARE_TRACE_VOID, 0, 0, thread->track));
-		return false;
-	}
-	const uint32_t count = TARE_LAUNCHES_MOST - room;
-	uint32_t *ticks = &last->launches.ticks[2 * count];
-	ticks[0] = (uint32_t)after;
-	ticks[1] = (uint32_t)took;
-	guest_commit(last,
-	             tare_trace_head(TARE_TRACE_LAUNCHES, 0, (uint16_t)(count + 1), thread->track));
-	run->exit = exit;
-	run->number = again->number;
-	run->room = room - 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&run->last, last, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -122,7 +81,8 @@ layer_again_end(struct guest_thread *thread, const struct layer_again *again, cl
 	thread->left_ticks = exit;
 	if (LAYER_LIKELY(status == CL_SUCCESS && again->number != 0 &&
 	                 (again->own != NULL) == layer_again_wants(again)) &&
-	    LAYER_LIKELY(layer_again_write(thread, again, exit))) {
+	    LAYER_LIKELY(guest_launches_more(thread, &layer_of(thread)->run.row, again->number,
+	                                     again->enter, exit))) {
 		if (LAYER_UNLIKELY(again->chance != 0))
 			layer_write_drawn(thread, again->number, again->chance);
 		if (again->own != NULL)

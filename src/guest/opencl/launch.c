@@ -72,15 +72,20 @@ static inline bool is_plain(const struct guest_thread *thread, const struct laye
 	        atomic_load_explicit(&queue->told_supply, memory_order_relaxed));
 }
 
-// Writes a launch by itself, to the record that others like it may follow.
-static __attribute__((noinline)) void write_launch(const struct guest_thread *thread,
-                                                   const struct layer_command *command,
-                                                   union tare_trace_record *record, uint64_t head,
-                                                   uint32_t number, uint64_t exit,
-                                                   const struct layer_range *range)
+// Writes a launch by itself, to the record that others like it may follow. Returns its number; 0:
+// there was no room.
+static uint32_t begin_run(struct guest_thread *thread, const struct layer_command *command,
+                          const struct layer_range *range, uint64_t head, uint64_t exit)
 {
 	enum { NO_ADDRESS = 255 };
+	struct layer_run *run = &layer_of(thread)->run;
+	const struct layer_shape *shape = layer_of(thread)->last_shape;
+	union tare_trace_record *record = guest_command(thread);
+	if (LAYER_UNLIKELY(record == NULL))
+		return 0;
+	const uint32_t windows = thread->windows;
 	struct tare_trace_command *written = &record->command;
+	uint32_t number = guest_next_number(thread);
 	written->enter = command->enter;
 	written->call_ticks = (uint32_t)(exit - command->enter);
 	written->number = number;
@@ -90,88 +95,35 @@ static __attribute__((noinline)) void write_launch(const struct guest_thread *th
 	written->memory = 0;
 	written->queue = command->queue->number;
 	written->object = (uintptr_t)range->kernel;
-	written->amount = layer_of(thread)->last_shape->id;
+	written->amount = shape->id;
 	written->event = (uintptr_t)command->own;
 	written->object2 = 0;
 	guest_commit(record, head);
-}
-
-// Writes a launch to the record that others like it may follow. Returns its number.
-static __attribute__((noinline)) uint32_t begin_run(struct guest_thread *thread,
-                                                    const struct layer_command *command,
-                                                    union tare_trace_record *record, uint64_t head,
-                                                    uint32_t number, uint64_t exit,
-                                                    const struct layer_range *range)
-{
-	struct layer_run *run = &layer_of(thread)->run;
-	run->windows = thread->windows;
-	write_launch(thread, command, record, head, number, exit, range);
-	run->head = head;
-	run->kernel = range->kernel;
-	run->queue = command->queue->number;
-	run->shape = layer_of(thread)->last_shape->id;
+	// A signal handler that launches meanwhile finds no row that it could be taken for.
+	run->of = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	guest_launches_begin(&run->row, record, windows);
 	run->flags = tare_trace_record_flags(head);
-	run->of = command->function == LAYER_clEnqueueNDRangeKernel && range->dimensions == 1
-	              ? command->queue
-	              : NULL;
-	run->global = layer_of(thread)->last_shape->global[0];
-	run->local = layer_of(thread)->last_shape->local[0];
-	run->exit = exit;
-	run->number = number;
-	run->room = 0;
+	run->global = shape->global[0];
+	run->local = shape->local[0];
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&run->last, record, __ATOMIC_RELAXED);
+	if (command->function == LAYER_clEnqueueNDRangeKernel && range->dimensions == 1)
+		run->of = command->queue;
 	return number;
 }
 
-// Puts a launch into the record of those before it, if it is like them, or behind them. Returns its
-// number; 0: there was no room. A signal handler may do the same at any moment: meanwhile it finds
-// no run, what it writes lies behind, and numbers and places tell us.
-static inline uint32_t write_plain(struct guest_thread *thread, const struct layer_command *command,
-                                   const struct layer_range *range, uint64_t head, uint64_t exit)
+// Puts a launch behind those before it, if it is like them. Returns its number; 0: there was no
+// room.
+static uint32_t write_plain(struct guest_thread *thread, const struct layer_command *command,
+                            const struct layer_range *range, uint64_t head, uint64_t exit)
 {
-	struct layer_run *run = &layer_of(thread)->run;
-	union tare_trace_record *last = run->last, *record = last;
-	__atomic_store_n(&run->last, NULL, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	// Before anything is taken: a handler leaves the numbers of its own run here.
-	const uint64_t after = command->enter - run->exit;
-	const uint32_t expected = run->number + 1, windows = run->windows;
-	const uint64_t unlike = (run->head ^ head) |
-	                        ((uintptr_t)run->kernel ^ (uintptr_t)range->kernel) |
-	                        (run->queue ^ command->queue->number) |
-	                        (run->shape ^ layer_of(thread)->last_shape->id) | after >> 32;
-	bool more = last != NULL && unlike == 0;
-	uint32_t room = more ? run->room : 0;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (room == 0) {
-		record = guest_command(thread);
-		if (LAYER_UNLIKELY(record == NULL))
-			return 0;
-		more = more && record == last + 1 && windows == thread->windows;
-		room = TARE_LAUNCHES_MOST;
-	}
-	uint32_t number = guest_next_number(thread);
-	more = more && number == expected;
-	if (record == last && LAYER_UNLIKELY(!more || !guest_is_last(thread, last, windows))) {
-		more = false;
-		record = guest_command(thread);
-		if (record == NULL)
-			return 0;
-	}
-	if (!more)
-		return begin_run(thread, command, record, head, number, exit, range);
-	uint32_t count = TARE_LAUNCHES_MOST - room;
-	record->launches.ticks[2 * count] = (uint32_t)after;
-	record->launches.ticks[2 * count + 1] = (uint32_t)(exit - command->enter);
-	guest_commit(record,
-	             tare_trace_head(TARE_TRACE_LAUNCHES, 0, (uint16_t)(count + 1), thread->track));
-	run->exit = exit;
-	run->number = number;
-	run->room = room - 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&run->last, record, __ATOMIC_RELAXED);
-	return number;
+	struct guest_launches *row = &layer_of(thread)->run.row;
+	const uint32_t next = row->number + 1;
+	if (guest_launches_like(row, head, command->queue->number, (uintptr_t)range->kernel,
+	                        layer_of(thread)->last_shape->id) &&
+	    guest_launches_more(thread, row, next, command->enter, exit))
+		return next;
+	return begin_run(thread, command, range, head, exit);
 }
 
 static void plain_kernel_end(struct guest_thread *thread, const struct layer_command *command,

@@ -61,13 +61,7 @@ struct layer_shape {
 };
 // The last launch of a thread, which those like it are put behind (LAUNCHES).
 struct layer_run {
-	union tare_trace_record *last; // COMMAND or LAUNCHES; NULL: none, or it is being changed
-	uint64_t head;                 // of the COMMAND
-	uint64_t exit;
-	cl_kernel kernel;
-	uint32_t queue, shape, number;
-	uint32_t windows; // of the thread, then
-	uint32_t room;    // for so many more in that record
+	struct guest_launches row;
 	// what another of one dimension without an offset is compared with (again.h); NULL: none is
 	struct layer_queue *of;
 	uint64_t global, local; // local 0: the driver's choice
