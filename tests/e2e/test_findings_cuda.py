@@ -61,7 +61,7 @@ def recorder(tare_path, tmp_path_factory):
     return made
 
 
-def record(recorder, program, units=None):
+def record(recorder, program, units=None, rate=None):
     name, *arguments = program.split()
     forms = name == "cuda-pipeline"
     if forms:  # small chunks, for the stand-in's kernels are computed by this machine
@@ -77,6 +77,11 @@ def record(recorder, program, units=None):
         made.write_text(re.sub(r"(?m)^(device .*) units \d+ ", rf"\1 units {units} ", script.read_text()))
         assert made.read_text() != script.read_text()
         script = made
+    if rate:  # the same device, which does so many turns of a work-item a ns
+        made = recorder.folder / "rate.tare-device"
+        made.write_text(script.read_text().replace("repeat-rate 1 Gitem/s", f"repeat-rate {rate} Gitem/s"))
+        assert made.read_text() != script.read_text()
+        script = made
     recorder.environment["TARE_FAKE_CUDA_DEVICE"] = str(script)
     more = ["--contents"] if any(word in program for word in CONTENTS) else []
     done = recorder.record([(EXAMPLES if forms else PROGRAMS) / name, *arguments], *more)
@@ -84,8 +89,8 @@ def record(recorder, program, units=None):
     return done.folder
 
 
-def find(recorder, program, units=None):
-    report = recorder.report(record(recorder, program, units))
+def find(recorder, program, units=None, rate=None):
+    report = recorder.report(record(recorder, program, units, rate))
     assert [device["apis"] for device in report["devices"]] == [["cuda"]]
     return {finding["id"]: finding for finding in report["findings"]}, report
 
@@ -123,6 +128,24 @@ def test_a_device_of_many_units_needs_more_blocks(recorder, which, expected):
     of a large one."""
     found, _ = find(recorder, f"pairs_cuda low-occupancy {which}", units=32)
     assert ("low-occupancy" in found) == expected, list(found)
+
+
+@pytest.mark.parametrize("rate", [0.5, 2, 4])
+def test_a_host_that_issues_slowly_is_no_short_kernel(recorder, rate):
+    """On a slow device and on fast ones, whose kernels are shorter than what many-short-kernels asks about: the time is
+    that of the calls beside the launches."""
+    seen = []
+    for _ in range(TRIES):
+        seen.append(list(find(recorder, "pairs_cuda launch-bound raise", rate=rate)[0]))
+        if "launch-bound" in seen[-1] and "many-short-kernels" not in seen[-1]:
+            break
+    assert "launch-bound" in seen[-1] and "many-short-kernels" not in seen[-1], seen
+    seen = []
+    for _ in range(TRIES):
+        seen.append(list(find(recorder, "pairs_cuda launch-bound silent", rate=rate)[0]))
+        if "launch-bound" not in seen[-1]:
+            break
+    assert "launch-bound" not in seen[-1], seen
 
 
 def test_a_well_behaved_program_has_none(recorder):

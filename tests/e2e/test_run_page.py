@@ -236,6 +236,26 @@ def test_no_more_than_a_rectangle_a_pixel_and_lane(page, small):
             return view.rectangles > 0 && view.rectangles <= 2 * lanes * view.width; })''')
 
 
+def test_the_longest_idle_gap_is_the_first_row_and_leads_to_what_ended_it(page, small):
+    """One click from the row to the gap, whose details have the command that ended it, from where it was called."""
+    page.open(small['path'])
+    longest = max(small['report']['gaps'], key=lambda gap: gap['ns'])
+    shown = page.js('return [...document.querySelectorAll("#gaps tbody tr:first-child > *")].map((cell) => cell.textContent)')
+    assert page.js('return [formatNs(arguments[0]), formatNs(arguments[1])]', longest['from_ns'], longest['ns']) == [shown[0], shown[2]]
+    page.js('document.querySelector("#gaps tbody tr [data-jump=show]").click()')
+    page.settle()
+    chosen, gaps = page.selected(), small['gaps']
+    at = chosen['id']
+    assert chosen['kind'] == 'gap' and longest['from_ns'] <= gaps['from'][at] < gaps['to'][at] <= longest['to_ns']
+    fields = page.js('return Object.fromEntries(gapFields(timelineView, arguments[0]).map(({title, text}) => [title, text]))', at)
+    assert fields['ended by'] == page.js('return commandName(timelineView.timeline, arguments[0])', gaps['command'][at])
+    # Where the call stack of that command is known, it is in the gap's fields, too.
+    fields = page.js('''const {commands} = timelineView.timeline; const mine = commands.stack[arguments[1]];
+        stackFrames = (timeline, stack) => (stack === mine ? ['step (train.py:3)'] : []); stackSite = () => 'train.py:3';
+        return Object.fromEntries(gapFields(timelineView, arguments[0]).map(({title, text}) => [title, text]))''', at, gaps['command'][at])
+    assert (fields['called from'], fields['call stack']) == ('train.py:3', 'step (train.py:3)')
+
+
 def test_gap_causes_differ_without_colour(page, small):
     page.open(small['path'])
     patterns = page.js('''return Object.keys(CATEGORIES).filter((name) => /^idle/.test(categoryTitle(name))).map((name) =>

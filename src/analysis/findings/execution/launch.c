@@ -28,10 +28,54 @@
 // A graph is not advised for less of it.
 #define LITTLE_SAVED 0.1
 
-// What of a gap is the launch of the command that ends it: inside the API, handing over, dispatch.
-static double launch_ns(const struct evaluation *evaluation, const struct ledger_working_gap *gap)
+// Calls beside launches that put something into a queue which gives the device nothing to do:
+// events, markers, barriers. In order and disjoint.
+struct beside {
+	struct tare_time_span *spans;
+	size_t count, first; // first: evaluation_within_gap's
+};
+
+static void add_span(struct beside *beside, int64_t from_ns, int64_t to_ns)
 {
-	double sum_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
+	struct tare_time_span *last = beside->count ? &beside->spans[beside->count - 1] : NULL;
+	if (last && from_ns < last->to_ns)
+		last->to_ns = to_ns > last->to_ns ? to_ns : last->to_ns;
+	else
+		beside->spans[beside->count++] = (struct tare_time_span){ from_ns, to_ns };
+}
+
+// Returns 0 or -ENOMEM. Both are in the order of time.
+static int find_beside(const struct evaluation *evaluation, struct beside *beside)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	size_t commands = recording->command_count, calls = recording->call_count;
+	*beside = (struct beside){ calloc(commands + calls + 1, sizeof *beside->spans), 0, 0 };
+	for (size_t i = 0, k = 0; beside->spans && (i < commands || k < calls);) {
+		const struct tare_recorded_command *command =
+		    i < commands ? TARE_COMMAND(recording, i) : NULL;
+		const struct tare_recorded_call *call = k < calls ? &recording->calls[k] : NULL;
+		if (command && (!call || command->enter_ns <= call->enter_ns)) {
+			i++;
+			if (tare_command_effect(command) == TARE_EFFECT_NONE &&
+			    !tare_command_only_executes(command))
+				add_span(beside, command->enter_ns, command->exit_ns);
+		} else {
+			k++;
+			if (call->role == TARE_ROLE_COMMAND)
+				add_span(beside, call->enter_ns, call->exit_ns);
+		}
+	}
+	return beside->spans ? 0 : -ENOMEM;
+}
+
+// What of a gap is the launch of the command that ends it: inside the API, handing over, dispatch.
+// What the host does in the API beside launching is not saved by fewer launches.
+static double launch_ns(const struct evaluation *evaluation, const struct ledger_working_gap *gap,
+                        struct beside *beside)
+{
+	double api_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API);
+	double others_ns = evaluation_within_gap(gap, beside->spans, beside->count, &beside->first);
+	double sum_ns = fmax(0, api_ns - others_ns) +
 	                evaluation_part_ns(evaluation, gap, TARE_LEDGER_HELD) +
 	                evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 	return fmax(0, sum_ns - (double)evaluation_first_use_ns(evaluation, gap));
@@ -137,7 +181,7 @@ static uint32_t name_of(const struct evaluation *evaluation, uint32_t kernel)
 }
 
 static void sum_launch(struct evaluation *evaluation, const struct ledger_working_gap *gap,
-                       struct short_task *of)
+                       struct beside *beside, struct short_task *of)
 {
 	struct launches *sums = &of->sums;
 	double cost_ns = (double)(gap->to_ns - gap->from_ns);
@@ -150,7 +194,7 @@ static void sum_launch(struct evaluation *evaluation, const struct ledger_workin
 		sums->loop_ns += cost_ns;
 	} else {
 		double own_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_COMPUTING);
-		cost_ns = launch_ns(evaluation, gap);
+		cost_ns = launch_ns(evaluation, gap, beside);
 		evaluation_add_part(evaluation, of->task->device, gap, cost_ns, &sums->part);
 		sums->host_ns += own_ns;
 		if (turn)
@@ -162,9 +206,13 @@ static void sum_launch(struct evaluation *evaluation, const struct ledger_workin
 	finding_saw_command(&of->draft, gap->command, gap->from_ns, gap->to_ns, llround(cost_ns));
 }
 
-static void sum_launches(struct evaluation *evaluation, struct short_tasks *tasks)
+// Returns 0 or -ENOMEM.
+static int sum_launches(struct evaluation *evaluation, struct short_tasks *tasks)
 {
 	const struct tare_recording *recording = evaluation->recording;
+	struct beside beside;
+	if (find_beside(evaluation, &beside) != 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		// Waits come first: without them the host issues ahead of the device.
@@ -176,8 +224,10 @@ static void sum_launches(struct evaluation *evaluation, struct short_tasks *task
 		for (uint32_t at = tasks->of_name[name_of(evaluation, command->object)];
 		     at != TARE_NO_INDEX; at = tasks->at[at].following)
 			if (finding_is_of_task(evaluation, tasks->at[at].task, command))
-				sum_launch(evaluation, gap, &tasks->at[at]);
+				sum_launch(evaluation, gap, &beside, &tasks->at[at]);
 	}
+	free(beside.spans);
+	return 0;
 }
 
 static double items_of(const struct evaluation *evaluation, uint32_t index)
@@ -421,7 +471,7 @@ int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error 
 	int code = open_short(evaluation, &tasks);
 	(void)error;
 	if (!code)
-		sum_launches(evaluation, &tasks);
+		code = sum_launches(evaluation, &tasks);
 	for (size_t i = 0; tasks.at && i < evaluation->tables->task_count; i++) {
 		if (!tasks.at[i].task)
 			continue;
