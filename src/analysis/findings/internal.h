@@ -99,6 +99,12 @@ static inline bool evaluation_has_part(const struct evaluation *evaluation,
 {
 	return evaluation->gaps_have & UINT32_C(1) << category;
 }
+// The same of one gap, without a copy of it.
+static inline bool evaluation_gap_has(const struct evaluation *evaluation, size_t index,
+                                      enum tare_ledger_category category)
+{
+	return evaluation->working->gaps.at[index].has & UINT32_C(1) << category;
+}
 // What a part of a gap takes; 0: it has none of that category.
 static inline double evaluation_part_ns(const struct evaluation *evaluation,
                                         const struct ledger_working_gap *gap,

@@ -106,6 +106,7 @@ struct loading {
 	size_t first_command, first_device, first_memory, first_part;
 	struct load_object *objects;
 	size_t object_count, object_room;
+	size_t last_object; // 1 + the index of one that was looked for; 0: none
 	struct tare_trace_fact_record *facts;
 	size_t fact_count, fact_room;
 	struct tare_trace_change_record *changes;

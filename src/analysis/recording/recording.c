@@ -212,6 +212,7 @@ static void forget_process(struct loading *l)
 	l->track_count = l->clock_count = 0;
 	l->contexts = l->platform_count = 0;
 	l->linked = false;
+	l->last_object = 0;
 	l->stack_left = 0;
 	l->module_seen_ns = 0;
 	l->own_events = l->retained_events = 0;

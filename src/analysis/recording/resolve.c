@@ -65,14 +65,41 @@ const struct load_object *loading_find(const struct loading *l, uint8_t api, uin
 	return low && same_place(&l->objects[low - 1], &wanted) ? &l->objects[low - 1] : NULL;
 }
 
+// Launches of a kernel follow one another: of an object that is the only one of its handle it is
+// remembered that it was found.
+static bool is_last(const struct loading *l, uint8_t api, uint8_t kind, uint64_t handle,
+                    uint64_t ticks)
+{
+	const struct load_object *last;
+
+	if (!l->last_object)
+		return false;
+	last = &l->objects[l->last_object - 1];
+	return last->handle == handle && last->kind == kind && last->api == api &&
+	       last->ticks <= ticks;
+}
+
+static void remember(struct loading *l, const struct load_object *object)
+{
+	const struct load_object *end = l->objects + l->object_count;
+	bool only = (object == l->objects || !same_place(object - 1, object)) &&
+	            (object + 1 == end || !same_place(object + 1, object));
+
+	l->last_object = only ? (size_t)(object - l->objects) + 1 : 0;
+}
+
 uint32_t loading_resolve(struct loading *l, uint8_t api, uint8_t kind, uint64_t handle,
                          uint64_t ticks)
 {
-	const struct load_object *object =
-	    handle ? loading_find(l, api, kind, handle, ticks) : NULL;
+	const struct load_object *object;
 
-	if (object)
+	if (handle && is_last(l, api, kind, handle, ticks))
+		return l->objects[l->last_object - 1].index;
+	object = handle ? loading_find(l, api, kind, handle, ticks) : NULL;
+	if (object) {
+		remember(l, object);
 		return object->index;
+	}
 	l->recording->unresolved += handle != 0;
 	return TARE_NO_INDEX;
 }

@@ -84,8 +84,9 @@ static struct gap_sum idle_in(const struct evaluation *evaluation, const struct 
                               const struct found *found)
 {
 	struct gap_sum sum = { 0 };
-	size_t count = evaluation_has_part(evaluation, calls->category) ? evaluation->gap_count : 0;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		if (!evaluation_gap_has(evaluation, i, calls->category))
+			continue;
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_part_ns(evaluation, gap, calls->category);
 		if (part_ns > 0 && gap->from_ns >= found->first_ns &&

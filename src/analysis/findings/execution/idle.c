@@ -54,14 +54,6 @@ static int64_t find_first_kernel(const struct evaluation *evaluation)
 	return INT64_MAX;
 }
 
-// The device's work behind a gap, up to the next one: all but idle gaps.
-static double work_behind(const struct evaluation *evaluation, size_t gap)
-{
-	int64_t to_ns = gap + 1 < evaluation->gap_count ? FINDING_GAP(evaluation, gap + 1)->from_ns
-	                                                : evaluation->to_ns;
-	return (double)(to_ns - FINDING_GAP(evaluation, gap)->to_ns);
-}
-
 static void close_part(struct beside *beside)
 {
 	beside->saved_ns += fmin(beside->part_ns, beside->run_ns);
@@ -137,6 +129,7 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 	struct gap_sum sum = { 0 };
 	struct beside beside = { 0 };
 	double longest_ns = 0, idle_ns;
+	int64_t before_ns = 0; // end of the gap before
 	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(evaluation) : 0;
 	finding_begin(evaluation, &draft, idle->id);
 	size_t count = evaluation_has_part(evaluation, idle->category) ? evaluation->gap_count : 0;
@@ -144,8 +137,10 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_part_ns(evaluation, gap, idle->category),
 		       low_ns = sum.low_ns;
+		// The device's work behind a gap, up to the next one: all but idle gaps.
 		if (i > 0)
-			beside.run_ns += work_behind(evaluation, i - 1);
+			beside.run_ns += (double)(gap->from_ns - before_ns);
+		before_ns = gap->to_ns;
 		if (part_ns <= 0 || part_ns < idle->least_ns)
 			continue;
 		if (gap->looped && idle->category == TARE_LEDGER_COMPUTING)
@@ -166,8 +161,10 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 		finding_claim(&draft, from_ns, to_ns);
 		finding_saw_command(&draft, gap->command, from_ns, to_ns, (int64_t)part_ns);
 	}
-	if (evaluation->gap_count > 0)
-		beside.run_ns += work_behind(evaluation, evaluation->gap_count - 1);
+	if (count > 0)
+		beside.run_ns +=
+		    (double)(evaluation->to_ns -
+		             FINDING_GAP(evaluation, evaluation->gap_count - 1)->to_ns);
 	idle_ns = sum.ns;
 	if (idle->beside)
 		cut_to_beside(evaluation, &beside, &sum);

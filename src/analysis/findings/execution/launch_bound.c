@@ -106,6 +106,8 @@ static void sum_bound(struct evaluation *evaluation, const struct issue *issues,
 		    tare_command_effect(TARE_COMMAND(evaluation->recording,
 		                                     evaluation->order[i])) != TARE_EFFECT_NONE;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
+		if (!evaluation_gap_has(evaluation, i, TARE_LEDGER_API))
+			continue;
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double api_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) -
 		                (double)evaluation_first_use_ns(evaluation, gap);

@@ -320,10 +320,9 @@ static double idle_ns(const struct evaluation *evaluation, enum tare_ledger_cate
                       const struct evaluation_kernels *row)
 {
 	double sum_ns = 0;
-	if (!evaluation_has_part(evaluation, category))
-		return 0;
 	for (size_t i = 0; i < evaluation->gap_count; i++)
-		if (FINDING_GAP(evaluation, i)->from_ns >= row->first_ns)
+		if (evaluation_gap_has(evaluation, i, category) &&
+		    FINDING_GAP(evaluation, i)->from_ns >= row->first_ns)
 			sum_ns +=
 			    evaluation_part_ns(evaluation, FINDING_GAP(evaluation, i), category);
 	return sum_ns;
