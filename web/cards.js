@@ -109,7 +109,7 @@ function matmulCards(result) {
 	return kernels.filter((cell) => cell.labels.n === largest && cell.source === kernels.find((each) =>
 		each.labels.rung === cell.labels.rung && each.labels.n === largest).source)
 		.sort((a, b) => b.rate.median - a.rate.median).map((cell, i) =>
-			rateCard(`${cell.labels.rung}, n = ${largest}`, cell, i && !/^blas/.test(cell.labels.rung) ? [] :
+			rateCard(`${cell.labels.rung}, n = ${largest}`, cell, i && !result.tables.libraries.includes(cell.labels.rung) ? [] :
 				computedNotes(result, cell, ['rung', 'n', 'part'], OF_A_PRODUCT).slice(0, 3)));
 }
 

@@ -34,7 +34,7 @@ function declaredColumn(column) {
 	case 'word':
 		return text(words);
 	case 'category':
-		return text((category) => categoryTitle(category).replace(/^idle: /, ''));
+		return text(causeTitle);
 	case 'hash':
 		return text((value) => value);
 	case 'truth':

@@ -16,14 +16,20 @@ function figuresSection(result) {
 	const lists = [tablesOf(measured).map(([title, cells]) => figureList(title, cells, level, cellTable)),
 		models.length ? [heading(level, 'Computed from the measured figures'),
 			tablesOf(models).map(([title, cells]) => figureList(title, cells, level + 1, modelTable))] : null];
-	const shown = result.shown.filter(({ id }) => !LISTS.includes(id));
-	const declaration = ({ id }) => result.tables.declared.find((table) => table.id === id);
+	const shown = shownTables(result, level);
 	return section(result, 'figures', 'Figures',
 		h('p', { class: 'note' }, 'Medians; ± is the wider half of the median\'s 95 % interval. ',
 			h('span', { class: 'tools' }, 'Click a header to sort, samples to see them in full.')),
-		shown.map((table) => [heading(level, [table.title, table.subject].filter(Boolean).join(': ')), resultTable(table, declaration(table))]),
+		shown,
 		shown.length ? [missingReasons(result.cells), h('details', { class: 'figures' },
 			h('summary', {}, `All ${result.cells.length} in full`), lists)] : lists);
+}
+
+// The tables that the text shows, but for lists.
+function shownTables(result, level) {
+	const declaration = ({ id }) => result.tables.declared.find((table) => table.id === id);
+	return result.shown.filter(({ id }) => !LISTS.includes(id)).map((table) =>
+		[heading(level, [table.title, table.subject].filter(Boolean).join(': ')), resultTable(table, declaration(table))]);
 }
 
 // Cells that share a table: those of one quantity, apart by group where the groups have labels of

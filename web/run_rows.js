@@ -35,7 +35,7 @@ function phaseSource({ phases, header }) {
 
 function gapSource({ gaps, header }) {
 	const paints = header.causes.map((name) => PAINT_OF.category[name] ?? PAINT_OF.category.unknown);
-	const titles = header.causes.map((name) => categoryTitle(name || 'unknown').replace(/^idle: /, ''));
+	const titles = header.causes.map((name) => causeTitle(name || 'unknown'));
 	return { kind: 'gap', from: gaps.from, to: gaps.to, paint: (row) => paints[gaps.cause[row]],
 		label: (row) => titles[gaps.cause[row]] };
 }

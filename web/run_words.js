@@ -3,34 +3,41 @@
 // that none is told by its colour alone.
 'use strict';
 
-// Categories of the ledger (src/analysis/ledger/ledger.h), in its order: title, light, dark, pattern.
+// Categories of the ledger (src/analysis/ledger/ledger.h), in its order: title, light, dark, pattern, and the kind that
+// its title names first.
 const CATEGORIES = {
 	kernel: ['kernels', '#0072B2', '#56B4E9', 'solid'],
 	transfer_to_device: ['transfers not hidden, to device', '#C44E00', '#FF9548', 'solid'],
 	transfer_from_device: ['transfers not hidden, to host', '#00805C', '#2EC99A', 'solid'],
 	transfer_both_ways: ['transfers not hidden, both ways', '#8A6A00', '#E8CB4A', 'solid'],
 	local_copy: ['copies and fills on the device', '#9A3D8F', '#E59AD0', 'solid'],
-	before_first_call: ['idle: before the first API call', '#6B7280', '#9AA3AF', 'dots'],
-	host_build: ['idle: building kernels', '#B03A5B', '#FF8FA8', 'diagonal'],
-	host_load: ['idle: loading kernels', '#8C3A7A', '#F0A0D8', 'dots'],
-	host_allocate: ['idle: allocating memory', '#6B5BB5', '#A99BF5', 'back'],
-	host_blocking_copy: ['idle: waiting for a blocking copy', '#A8552A', '#D98A5C', 'cross'],
-	host_wait: ['idle: host was in a wait', '#1F6F8B', '#7FB6D6', 'horizontal'],
-	host_api: ['idle: host was in other API calls', '#7A6A1F', '#C9B45C', 'vertical'],
-	host_release: ['idle: host was releasing objects', '#7D4A86', '#D3A0DC', 'back'],
-	host_query: ['idle: host was in queries', '#9C5221', '#E0A36B', 'horizontal'],
-	host_computing: ['idle: host was computing', '#4A4A4A', '#C9CDD3', 'diagonal'],
-	host_off_cpu: ['idle: host was off the CPU', '#6D747E', '#98A0AB', 'back'],
-	held: ['idle: enqueued, not submitted', '#A3141B', '#FF8F8F', 'vertical'],
-	dependency: ['idle: waiting for another command', '#0A7070', '#5FD0D0', 'cross'],
-	dispatch: ['idle: submitted, not started', '#5A4FCF', '#9F97FF', 'dots'],
-	process_ended: ['idle: the program had ended', '#7C8490', '#8B929C', 'horizontal'],
+	before_first_call: ['before the first API call', '#6B7280', '#9AA3AF', 'dots', 'idle'],
+	host_build: ['building kernels', '#B03A5B', '#FF8FA8', 'diagonal', 'idle'],
+	host_load: ['loading kernels', '#8C3A7A', '#F0A0D8', 'dots', 'idle'],
+	host_allocate: ['allocating memory', '#6B5BB5', '#A99BF5', 'back', 'idle'],
+	host_blocking_copy: ['waiting for a blocking copy', '#A8552A', '#D98A5C', 'cross', 'idle'],
+	host_wait: ['host was in a wait', '#1F6F8B', '#7FB6D6', 'horizontal', 'idle'],
+	host_api: ['host was in other API calls', '#7A6A1F', '#C9B45C', 'vertical', 'idle'],
+	host_release: ['host was releasing objects', '#7D4A86', '#D3A0DC', 'back', 'idle'],
+	host_query: ['host was in queries', '#9C5221', '#E0A36B', 'horizontal', 'idle'],
+	host_computing: ['host was computing', '#4A4A4A', '#C9CDD3', 'diagonal', 'idle'],
+	host_off_cpu: ['host was off the CPU', '#6D747E', '#98A0AB', 'back', 'idle'],
+	held: ['enqueued, not submitted', '#A3141B', '#FF8F8F', 'vertical', 'idle'],
+	dependency: ['waiting for another command', '#0A7070', '#5FD0D0', 'cross', 'idle'],
+	dispatch: ['submitted, not started', '#5A4FCF', '#9F97FF', 'dots', 'idle'],
+	process_ended: ['the program had ended', '#7C8490', '#8B929C', 'horizontal', 'idle'],
 	untimed: ['not timed: commands were in flight', '#8A4B00', '#F0B35C', 'dots'],
 	not_recorded: ['not recorded', '#535B66', '#A9B1BC', 'cross'],
 	unknown: ['unknown', '#535B66', '#A9B1BC', 'outline'],
 };
 
 function categoryTitle(name) {
+	const kind = CATEGORIES[name] && CATEGORIES[name][4];
+	return kind ? `${kind}: ${causeTitle(name)}` : causeTitle(name);
+}
+
+// The same where it is said elsewhere that the device was idle.
+function causeTitle(name) {
 	return CATEGORIES[name] ? CATEGORIES[name][0] : words(name);
 }
 
@@ -44,7 +51,7 @@ function addPaint(title, light, dark, pattern = 'solid') {
 }
 
 for (const [name, row] of Object.entries(CATEGORIES))
-	PAINT_OF.category[name] = addPaint(...row);
+	PAINT_OF.category[name] = addPaint(categoryTitle(name), ...row.slice(1, 4));
 PAINT_OF.engine = {
 	toDevice: addPaint('copies to the device', '#C44E00', '#FF9548'),
 	fromDevice: addPaint('copies to the host', '#00805C', '#2EC99A'),

@@ -94,25 +94,11 @@ function enginesText(device) {
 			h('span', { class: 'caution' }, ' (a guess)')));
 }
 
-// What the driver tells of the kernels of a file that was built for the device (devices --kernel).
-function kernelsText(device) {
-	const built = device.kernels;
-	if (!built || built.absent)
-		return built ? h('li', {}, dataText(built.absent)) : null;
-	const told = (value, unit) => value === null || value === undefined ? 'n/a' : `${value}${unit}`;
-	return (built.kernels || []).map((kernel) =>
-		h('li', {}, dataText(`${kernel.name}: arguments ${told(kernel.arguments, '')}; SIMD width ` +
-			`${told(kernel.simd_width, '')}; largest group ${told(kernel.max_group_size, '')}; preferred multiple ` +
-			`${told(kernel.preferred_multiple, '')}; local memory ${told(kernel.local_bytes, ' B')}; private memory ` +
-			`${told(kernel.private_bytes, ' B')}; spilled ${told(kernel.spill_bytes, ' B')}; registers ` +
-			`${told(kernel.registers, '')}`)));
-}
-
 function deviceTable(result, entries) {
 	const rows = result.factRows.filter((row) => entries.some((device) => isAsked(result, device, row)));
 	const header = (device) => `${device.backend_title || device.backend} (${device.backend}:${device.index})`;
 	const engines = entries.some((device) => (device.engines || []).length);
-	const kernels = entries.some((device) => device.kernels);
+	const without = entries.some((device) => device.kernels && device.kernels.absent);
 	return h('div', { class: 'scroll', role: 'region', 'aria-label': 'Device facts', tabindex: 0 },
 		h('table', { class: 'facts' },
 			h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'fact'),
@@ -123,8 +109,8 @@ function deviceTable(result, entries) {
 					entries.map((device) => h('td', {}, factValue(device, row))))))),
 			engines ? h('tbody', {}, h('tr', {}, h('th', { scope: 'row' }, 'engines, each'),
 				entries.map((device) => h('td', {}, h('ul', {}, enginesText(device)))))) : null,
-			kernels ? h('tbody', {}, h('tr', {}, h('th', { scope: 'row' }, 'kernels built for it'),
-				entries.map((device) => h('td', {}, h('ul', {}, kernelsText(device)))))) : null));
+			without ? h('tbody', {}, h('tr', {}, h('th', { scope: 'row' }, 'kernels built for it'),
+				entries.map((device) => h('td', {}, device.kernels && device.kernels.absent ? notAvailable(device.kernels.absent) : '')))) : null));
 }
 
 // A part that lists devices knows the device under every API, and stands for this section.
@@ -147,6 +133,8 @@ function devicesAndHost(whole, result, ...first) {
 				same ? [', recognised by its ', dataText(same)] : null, '.') : null,
 			deviceTable(result, entries)];
 	});
+	if (result.listsDevices)
+		content.push(...shownTables(result, 3));
 	if (groups.length)
 		content.unshift(h('p', { class: 'note' }, 'As the driver says, where nothing else is said.'));
 	else

@@ -123,31 +123,23 @@ static void take_facts(struct tare_fields *fields, json_t *object, void *structu
 	tare_fields_leave(fields, mark);
 }
 
-// ---- kernels of a file that was built for the device; their values' table is kernels.c's
+// ---- kernels of a file that was built for the device
 
 #define STRUCTURE struct tare_kernel_entry
 
-static void put_values(struct tare_json *json, json_t *object, const void *structure)
-{
-	const struct tare_kernel_entry *kernel = structure;
-
-	for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++)
-		tare_json_put(json, object, tare_kernel_rows[v].key,
-		              kernel->value[v] < 0 ? json_null() : json_integer(kernel->value[v]));
-}
-
-static void take_values(struct tare_fields *fields, json_t *object, void *structure)
-{
-	struct tare_kernel_entry *kernel = structure;
-
-	for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++)
-		kernel->value[v] = tare_field_integer_or(fields, object, tare_kernel_rows[v].key, 0,
-		                                         INT64_MAX, -1);
-}
-
+#define TOLD(name, which)                                                                          \
+	TARE_JSON_FIELD(name, WHOLE, value[TARE_KERNEL_##which],                                   \
+	                .flags = TARE_JSON_OR_NULL | TARE_JSON_MINUS_NULL)
 static const struct tare_json_field kernel_fields[] = {
 	TARE_JSON_FIELD("name", TEXT, name),
-	TARE_JSON_FIELD("", OWN, value, .put = put_values, .take = take_values),
+	TOLD("arguments", ARGUMENTS),
+	TOLD("simd_width", SIMD_WIDTH),
+	TOLD("max_group_size", GROUP_SIZE),
+	TOLD("preferred_multiple", MULTIPLE),
+	TOLD("local_bytes", LOCAL),
+	TOLD("private_bytes", PRIVATE),
+	TOLD("spill_bytes", SPILL),
+	TOLD("registers", REGISTERS),
 	TARE_JSON_FIELD("parameters", TEXT, parameters, .flags = TARE_JSON_OR_NULL),
 };
 static const struct tare_json_record kernel = TARE_JSON_RECORD(kernel_fields);

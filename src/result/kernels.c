@@ -6,17 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct tare_kernel_row tare_kernel_rows[TARE_KERNEL_VALUE_COUNT] = {
-	[TARE_KERNEL_ARGUMENTS] = { "arguments", "args", "" },
-	[TARE_KERNEL_SIMD_WIDTH] = { "simd_width", "SIMD", "" },
-	[TARE_KERNEL_GROUP_SIZE] = { "max_group_size", "group", "" },
-	[TARE_KERNEL_MULTIPLE] = { "preferred_multiple", "multiple", "" },
-	[TARE_KERNEL_LOCAL] = { "local_bytes", "local", "bytes" },
-	[TARE_KERNEL_PRIVATE] = { "private_bytes", "private", "bytes" },
-	[TARE_KERNEL_SPILL] = { "spill_bytes", "spilled", "bytes" },
-	[TARE_KERNEL_REGISTERS] = { "registers", "registers", "" },
-};
-
 struct tare_kernel_list *tare_kernel_list_new(const char *file)
 {
 	struct tare_kernel_list *list = calloc(1, sizeof *list);

@@ -18,12 +18,6 @@ enum tare_kernel_value {
 	TARE_KERNEL_VALUE_COUNT
 };
 
-// Key in JSON and CSV, head of its column, unit ("" for a count).
-struct tare_kernel_row {
-	const char *key, *title, *unit;
-};
-extern const struct tare_kernel_row tare_kernel_rows[TARE_KERNEL_VALUE_COUNT];
-
 struct tare_kernel_entry {
 	char *name;
 	int64_t value[TARE_KERNEL_VALUE_COUNT]; // -1: the driver does not tell

@@ -198,3 +198,17 @@ def test_a_results_tables_are_those_of_its_text(path):
             assert isinstance(first, (int, float)) or first in text, (table["id"], first)
             row.pop("max", None)
     jsonschema.Draft202012Validator(json.loads(TOOL.RESULT_SCHEMA.read_text(encoding="utf-8"))).validate(written)
+
+
+def test_a_row_says_what_speaks_against_its_figures(tmp_path):
+    document = json.loads((SAVED.parent / "h200-bandwidth-cuda.json").read_text(encoding="utf-8"))
+    shown = [cell for cell in document["cells"] if not cell["absent"] and "bytes" in cell["labels"]]
+    for cell in shown:
+        cell["converged"], cell["verified"] = True, None
+    shown[0]["converged"], shown[1]["verified"] = False, False
+    (tmp_path / "changed.json").write_text(json.dumps(document), encoding="utf-8")
+    written = json.loads(output(ONE_MORE, "result", "json", tmp_path / "changed.json"))
+    rows = next(table for table in tables_of(written) if table["id"] == "bandwidth_cells")["rows"]
+    assert len(rows) == len(shown)
+    assert [row.get("marks") for row in rows[:3]] == [{"rate": "not_converged"}, {"rate": "wrong_data"}, None]
+    assert [row["rate"] for row in rows[:3]] == [shown[0]["rate"]["median"], None, shown[2]["rate"]["median"]]

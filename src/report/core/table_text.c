@@ -337,7 +337,8 @@ static void write_first(const struct writing *w, const struct tare_shown_column 
 static int write_columns(const struct writing *w, const struct tare_shown_column *columns,
                          size_t count)
 {
-	struct tare_text_table *out = tare_text_table_new(w->text, w->part->flush ? 0 : 2);
+	struct tare_text_table *out =
+	    tare_text_table_new(w->text, w->part->flush ? w->part->indent : 2);
 	char buffer[RUN_TEXT];
 
 	add_columns(w, columns, count, out);

@@ -19,8 +19,10 @@ struct tare_table_part {
 	bool (*keep)(const void *source, const void *row);
 	enum tare_text_style (*style)(const void *source, const void *row);
 	bool (*apart)(const void *source, const void *row);
-	// At the left edge, and names are as long as the terminal lets them; of results.
+	// At the left edge or `indent` columns from it, and names are as long as the terminal lets
+	// them; of results.
 	bool flush;
+	size_t indent;
 	// Columns that do not fit beside the first go into a table below.
 	bool fold;
 	// What times without a unit of their column's are in, which the text says elsewhere; 0:

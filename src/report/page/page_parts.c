@@ -5,6 +5,7 @@
 #include "report/page/page.h"
 #include "report/page/page_template.h"
 #include "report/result/tables.h"
+#include "result/matmul_words.h"
 
 #include <errno.h>
 #include <string.h>
@@ -69,7 +70,8 @@ static void write_facts(FILE *file)
 }
 
 // What else of our own tables the page goes by: how the tables of results are declared, the values
-// that telemetry has, and the word for a fact nobody asked for.
+// that telemetry has, the rungs that are the vendor's library, and the word for a fact nobody asked
+// for.
 static int write_tables(FILE *file)
 {
 	int code;
@@ -80,6 +82,9 @@ static int write_tables(FILE *file)
 	for (int v = 0; v < TARE_TELEMETRY_VALUES; v++)
 		fprintf(file, "%s[\"%s\",\"%s\"]", v ? "," : "", tare_telemetry_value_rows[v].key,
 		        tare_telemetry_value_rows[v].title);
+	fputs("],\"libraries\":[", file);
+	for (enum tare_rung rung = TARE_RUNG_BLAS; rung < TARE_RUNG_COUNT; rung++)
+		fprintf(file, "%s\"%s\"", rung > TARE_RUNG_BLAS ? "," : "", tare_rung_name(rung));
 	fprintf(file, "],\"not_asked\":\"%s\"}", TARE_FACT_NOT_ASKED);
 	return code;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/result/parts.h"
+#include "report/result/properties.h"
 #include "report/result/tables.h"
 
 #include "base/room.h"
@@ -79,10 +81,9 @@ struct columns {
 static const char *device_of(const struct tare_result *whole, const struct tare_result *part,
                              char text[64])
 {
-	if (!tare_result_is_several(whole) || part->device_count == 0)
-		return NULL;
-	snprintf(text, 64, "%.48s:%u", part->devices[0].backend, part->devices[0].index);
-	return text;
+	return tare_result_is_several(whole) && part->device_count
+	           ? tare_text_device(&part->devices[0], text)
+	           : NULL;
 }
 
 static int add_column(struct columns *columns, const char *name)
@@ -151,12 +152,6 @@ static void put_label_header(struct row *row, const struct columns *columns)
 	}
 }
 
-static void put_header(struct row *row, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		put_text(row, names[i]);
-}
-
 // `device`: what stands for the label of that name where a cell has none; may be NULL.
 static void put_labels(struct row *row, const struct tare_cell *cell, const struct columns *columns,
                        const char *device)
@@ -189,14 +184,20 @@ static void put_value(struct row *row, const struct tare_cell_value *value)
 	}
 }
 
-static void put_cell(struct row *row, const struct tare_result *result,
-                     const struct tare_cell *cell)
+static void put_row(struct row *row, const struct tare_table *table, const void *source,
+                    const void *of)
 {
-	for (size_t i = 0; i < tare_csv_cells.column_count; i++) {
-		struct tare_cell_value value =
-		    tare_column_value(&declared_columns[i], result, cell);
+	for (size_t i = 0; i < table->column_count; i++) {
+		struct tare_cell_value value = tare_column_value(&table->columns[i], source, of);
 		put_value(row, &value);
 	}
+}
+
+static void put_ids(struct row *row, const struct tare_table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		put_text(row, table->columns[i].id);
+	end_row(row);
 }
 
 // `command`: the first column where a file holds the rows of several, else NULL.
@@ -207,7 +208,7 @@ static void put_cells(struct row *row, const struct tare_result *result,
 		if (command)
 			put_text(row, command);
 		put_labels(row, &result->cells[i], columns, device);
-		put_cell(row, result, &result->cells[i]);
+		put_row(row, &tare_csv_cells, result, &result->cells[i]);
 		end_row(row);
 	}
 }
@@ -280,9 +281,7 @@ static int write_cells(const struct tare_result *result, FILE *file)
 		if (result->part_count)
 			put_text(&row, "command");
 		put_label_header(&row, &columns);
-		for (size_t i = 0; i < tare_csv_cells.column_count; i++)
-			put_text(&row, declared_columns[i].id);
-		end_row(&row);
+		put_ids(&row, &tare_csv_cells);
 		for (size_t i = 0; i < result->part_count; i++) {
 			const char *command = result->parts[i]->command;
 			const char *own = device_of(result, result->parts[i], device);
@@ -298,107 +297,20 @@ static int write_cells(const struct tare_result *result, FILE *file)
 	return status;
 }
 
-static void put_fact_value(struct row *row, const struct tare_fact *fact, enum tare_fact_type type)
+static int write_devices(const struct tare_result *result, FILE *file)
 {
-	switch (type) {
-	case TARE_FACT_TEXT:
-		put_text(row, fact->text);
-		break;
-	case TARE_FACT_BOOL:
-		put_flag(row, fact->count != 0);
-		break;
-	case TARE_FACT_NS:
-	case TARE_FACT_RATE:
-		put_number(row, fact->rate);
-		break;
-	default:
-		begin_field(row);
-		fprintf(row->file, "%" PRIu64, fact->count);
-	}
-}
-
-static void put_fact(struct row *row, const struct tare_facts *facts, enum tare_fact_id id)
-{
-	const struct tare_fact *fact = &facts->fact[id];
-	const struct tare_fact_row *known = &tare_fact_rows[id];
-
-	put_text(row, known->key);
-	if (fact->present) {
-		put_fact_value(row, fact, known->type);
-		put_text(row, known->unit);
-		put_text(row, tare_origin_name(fact->origin));
-		put_text(row, NULL);
-	} else {
-		put_text(row, NULL);
-		put_text(row, known->unit);
-		put_text(row, NULL);
-		put_text(row, tare_fact_reason(facts, id));
-	}
-}
-
-// A row a property: "kernel.blur.simd_width"; what the driver does not tell says so.
-static void put_kernels(struct row *row, const struct tare_device_entry *device)
-{
-	const struct tare_kernel_list *list = device->kernels;
-	char key[128];
-
-	for (size_t i = 0; list && i < list->count; i++)
-		for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++) {
-			int64_t value = list->at[i].value[v];
-			snprintf(key, sizeof key, "kernel.%.80s.%s", list->at[i].name,
-			         tare_kernel_rows[v].key);
-			put_integer(row, device->number);
-			put_text(row, device->backend);
-			put_integer(row, device->index);
-			put_text(row, key);
-			if (value < 0)
-				put_text(row, NULL);
-			else
-				put_integer(row, value);
-			put_text(row, tare_kernel_rows[v].unit);
-			put_text(row, value < 0 ? NULL : tare_origin_name(TARE_ORIGIN_DRIVER));
-			put_text(row, value < 0 ? "the driver does not tell" : NULL);
-			end_row(row);
-		}
-	if (list && list->absent) {
-		put_integer(row, device->number);
-		put_text(row, device->backend);
-		put_integer(row, device->index);
-		put_text(row, "kernel");
-		for (int empty = 0; empty < 3; empty++)
-			put_text(row, NULL);
-		put_text(row, list->absent);
-		end_row(row);
-	}
-}
-
-static void write_devices(const struct tare_result *result, FILE *file)
-{
-	static const char *const names[] = { "device", "backend", "index",  "key",
-		                             "value",  "unit",    "origin", "reason" };
 	struct row row = { .file = file };
+	struct tare_device_properties list;
+	int status = tare_device_properties(result, &list);
 
-	put_header(&row, names, sizeof names / sizeof *names);
-	end_row(&row);
-	for (size_t i = 0; i < result->device_count; i++) {
-		const struct tare_device_entry *device = &result->devices[i];
-		for (int id = 0; id < TARE_FACT_COUNT_OF; id++) {
-			put_integer(&row, device->number);
-			put_text(&row, device->backend);
-			put_integer(&row, device->index);
-			put_fact(&row, &device->facts, (enum tare_fact_id)id);
-			end_row(&row);
-		}
-		put_kernels(&row, device);
-	}
-	for (size_t i = 0; i < result->absence_count; i++) {
-		put_text(&row, NULL);
-		put_text(&row, result->absences[i].backend);
-		for (int empty = 0; empty < 5; empty++)
-			put_text(&row, NULL);
-		put_text(&row, result->absences[i].reason);
+	if (status == 0)
+		put_ids(&row, &tare_csv_devices);
+	for (size_t i = 0; status == 0 && i < list.count; i++) {
+		put_row(&row, &tare_csv_devices, &list, &list.at[i]);
 		end_row(&row);
 	}
+	free(list.at);
+	return status;
 }
 
 int tare_report_csv(const struct tare_result *result, FILE *file, struct tare_error *error)
@@ -407,7 +319,7 @@ int tare_report_csv(const struct tare_result *result, FILE *file, struct tare_er
 
 	errno = 0;
 	if (status == 0 && strcmp(result->command, "devices") == 0)
-		write_devices(result, file);
+		status = write_devices(result, file);
 	else if (status == 0)
 		status = write_cells(result, file);
 	if (status < 0)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `devices --kernel` as text: a table of the file's kernels for each device and API.
+#include "report/core/table_text.h"
 #include "report/result/parts.h"
+#include "report/result/tables.h"
 
 #include <errno.h>
 
@@ -12,36 +14,28 @@ bool tare_text_has_kernels(const struct tare_result *result)
 	return false;
 }
 
-static const char *value_text(const struct tare_kernel_entry *kernel, int which,
-                              char text[TARE_UNIT_TEXT])
+static struct tare_cell_value told(const struct tare_kernel_entry *kernel,
+                                   enum tare_kernel_value which)
 {
-	int64_t value = kernel->value[which];
-
-	if (value < 0)
-		snprintf(text, TARE_UNIT_TEXT, "n/a");
-	else if (tare_kernel_rows[which].unit[0])
-		tare_format_bytes((uint64_t)value, text);
-	else
-		snprintf(text, TARE_UNIT_TEXT, "%lld", (long long)value);
-	return text;
+	return tare_if(kernel->value[which] >= 0, tare_integer(kernel->value[which]),
+	               TARE_NOT_MEASURED);
 }
 
-static int write_table(const struct tare_text *text, const struct tare_kernel_list *list)
+static bool device_cell(const struct tare_cell_text *cell)
 {
-	struct tare_text_table *table = tare_text_table_new(text, 3);
-	char value[TARE_UNIT_TEXT];
-
-	tare_text_column(table, "kernel", TARE_COLUMN_CUT);
-	for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++)
-		tare_text_column(table, tare_kernel_rows[v].title, TARE_COLUMN_RIGHT);
-	for (size_t i = 0; i < list->count; i++) {
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", list->at[i].name);
-		for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++)
-			tare_text_cell(table, "%s", value_text(&list->at[i], v, value));
-	}
-	return tare_text_table_print(table);
+	tare_text_device(cell->source, cell->text);
+	return true;
 }
+
+#define SOURCE struct tare_device_entry
+#define SOURCE_NAME device
+#define ROW struct tare_kernel_entry
+#define COLUMNS "report/result/tables/device_kernels.def"
+#include "table/declare.h"
+TARE_TABLE(, tare_table_device_kernels, "device_kernels", "Kernels",
+           "a kernel of a file that was built for a device", NULL, struct tare_device_entry, device,
+           device->kernels ? device->kernels->count : 0, &device->kernels->at[index],
+           declared_columns);
 
 static int write_parameters(const struct tare_text *text, const struct tare_kernel_list *list)
 {
@@ -71,7 +65,9 @@ static int write_entry(const struct tare_text *text, const struct tare_device_en
 		return tare_text_paragraph(text, TARE_STYLE_PLAIN, "   none: ", 3, "%s",
 		                           list->absent);
 	if (status == 0)
-		status = write_table(text, list);
+		status = tare_table_text(
+		    text, &tare_table_device_kernels, entry,
+		    &(struct tare_table_part){ .flush = true, .indent = 3, .on = TARE_ON_TEXT });
 	return status == 0 ? write_parameters(text, list) : status;
 }
 

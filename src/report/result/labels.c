@@ -26,6 +26,12 @@ const char *tare_text_label(const struct tare_label *label, char *buffer, size_t
 	return buffer;
 }
 
+const char *tare_text_device(const struct tare_device_entry *entry, char text[64])
+{
+	snprintf(text, 64, "%.48s:%u", entry->backend, entry->index);
+	return text;
+}
+
 const char *tare_text_plus_minus(const struct tare_cell *cell, double scale,
                                  char buffer[TARE_UNIT_TEXT])
 {

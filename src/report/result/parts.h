@@ -62,5 +62,7 @@ struct tare_text_why {
 };
 int tare_text_reasons(const struct tare_text *text, const struct tare_result *result,
                       const struct tare_text_why *why);
+// What --device takes for it: "cuda:0". Returns text.
+const char *tare_text_device(const struct tare_device_entry *entry, char text[64]);
 // A fact as text; "" where it is not known.
 const char *tare_text_fact(const struct tare_device_entry *entry, enum tare_fact_id id);

@@ -16,11 +16,6 @@ static struct tare_cell_value fact(const struct tare_device_entry *entry, enum t
 	               TARE_NOT_MEASURED);
 }
 
-static void name_of(const struct tare_device_entry *entry, char text[64])
-{
-	snprintf(text, 64, "%.48s:%u", entry->backend, entry->index);
-}
-
 enum { LINES = 5 }; // of a link
 
 // A row of the links: what goes which way, of a device or of all together.
@@ -46,7 +41,7 @@ struct view {
 
 static bool name_cell(const struct tare_cell_text *cell)
 {
-	name_of(cell->row, cell->text);
+	tare_text_device(cell->row, cell->text);
 	return true;
 }
 
@@ -76,8 +71,8 @@ static int write_parts(const struct tare_text *text, const struct tare_result *r
 		const struct tare_result *part = result->parts[i];
 		snprintf(heading, sizeof heading, "part %zu", i + 1);
 		if (part->device_count) {
-			name_of(&part->devices[0], name);
-			snprintf(heading, sizeof heading, "%s %.80s", name,
+			snprintf(heading, sizeof heading, "%s %.80s",
+			         tare_text_device(&part->devices[0], name),
 			         tare_text_fact(&part->devices[0], TARE_FACT_NAME));
 		}
 		status = tare_text_heading(text, heading);

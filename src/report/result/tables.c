@@ -18,6 +18,8 @@ const struct tare_table *const tare_result_tables[] = {
 	&tare_table_several_devices,
 	&tare_table_several_links,
 	&tare_table_several_peers,
+	&tare_table_device_kernels,
+	&tare_csv_devices,
 	&tare_csv_cells,
 	NULL,
 };

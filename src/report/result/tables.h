@@ -6,8 +6,11 @@
 
 // All of them; ended by NULL.
 extern const struct tare_table *const tare_result_tables[];
-// Cells as CSV, behind their labels; its rows are the cells of a struct tare_result.
-extern const struct tare_table tare_csv_cells;
+// As CSV alone: cells behind their labels, of a struct tare_result; and what is known of devices,
+// of the list that tare_device_properties made.
+extern const struct tare_table tare_csv_cells, tare_csv_devices;
+// Its source is a struct tare_device_entry.
+extern const struct tare_table tare_table_device_kernels;
 extern const struct tare_table tare_table_latency, tare_table_bandwidth_lines,
     tare_table_bandwidth_cells, tare_table_peak_grid, tare_table_peak_sweep,
     tare_table_peak_ceilings, tare_table_matmul_rates, tare_table_matmul_parts,
