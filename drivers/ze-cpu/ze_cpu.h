@@ -45,6 +45,7 @@ struct run;
 // ---- what there is (driver.c, device.c, context.c)
 
 #define CPU_GROUPS 8
+#define CPU_IMAGE_SIDE 16384       // pixels, at most
 #define CPU_FILL_PATTERN_BYTES 128 // the longest
 
 // A queue group and its engines.

@@ -9,6 +9,7 @@
 //    memories;
 //  - a copy between two devices goes over their own link where both can reach each other and one
 //    has enabled it, else through the host.
+#include "fake_cuda_array.h"
 #include "fake_cuda_device.h"
 
 #include <stdlib.h>
@@ -502,9 +503,13 @@ cu_result cuMemcpyDtoH_v2(void *to, cu_pointer from, size_t bytes)
 	return leave(copy_between(to, false, AT(from), true, bytes, NULL, ALWAYS));
 }
 
-static struct side side_of(int type, const void *host, cu_pointer device, size_t pitch,
-                           size_t height)
+static struct side side_of(int type, const void *host, cu_pointer device, cu_array array,
+                           size_t pitch, size_t height)
 {
+	if (type == ABI_MEMORYTYPE_ARRAY) {
+		char *rows = fake_array_rows(array, &pitch, &height);
+		return (struct side){ rows, pitch, height * pitch };
+	}
 	return (struct side){ type == ABI_MEMORYTYPE_HOST ? (char *)(uintptr_t)host : AT(device),
 		              pitch, height * pitch };
 }
@@ -513,20 +518,20 @@ cu_result cuMemcpy3DAsync_v2(const cu_memcpy3d *what, cu_stream stream)
 {
 	struct op op = {
 		.to = side_of(what->destination_type, what->destination_host,
-		              what->destination_device, what->destination_pitch,
-		              what->destination_height),
+		              what->destination_device, what->destination_array,
+		              what->destination_pitch, what->destination_height),
 		.from = side_of(what->source_type, what->source_host, what->source_device,
-		                what->source_pitch, what->source_height),
+		                what->source_array, what->source_pitch, what->source_height),
 		.row_bytes = what->width_bytes,
 		.rows = what->height,
 		.layers = what->depth,
 	};
 
 	ENTER_CONTEXT();
-	if (what->reserved0 || what->reserved1 || what->source_pitch < what->width_bytes ||
-	    what->destination_pitch < what->width_bytes ||
-	    (what->depth > 1 &&
-	     (what->source_height < what->height || what->destination_height < what->height)))
+	if (what->reserved0 || what->reserved1 || op.from.pitch < what->width_bytes ||
+	    op.to.pitch < what->width_bytes ||
+	    (what->depth > 1 && (op.from.layer < what->height * op.from.pitch ||
+	                         op.to.layer < what->height * op.to.pitch)))
 		return leave(ABI_INVALID_VALUE);
 	op.from.at +=
 	    what->source_z * op.from.layer + what->source_y * op.from.pitch + what->source_x_bytes;

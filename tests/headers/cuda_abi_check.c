@@ -34,6 +34,17 @@ SAME_SIZE(cu_host_function, CUhostFn);
 SAME_SIZE(cu_u32, cuuint32_t);
 SAME_SIZE(cu_uuid, CUuuid);
 SAME_SIZE(cu_memcpy3d, CUDA_MEMCPY3D_v2);
+SAME_SIZE(cu_array, CUarray);
+SAME_SIZE(cu_array3d, CUDA_ARRAY3D_DESCRIPTOR_v2);
+#define SAME_MEMBER(ours, theirs)                                                                  \
+	_Static_assert(offsetof(cu_array3d, ours) == offsetof(CUDA_ARRAY3D_DESCRIPTOR_v2, theirs), \
+	               #ours " is not where " #theirs " is")
+SAME_MEMBER(width, Width);
+SAME_MEMBER(height, Height);
+SAME_MEMBER(depth, Depth);
+SAME_MEMBER(format, Format);
+SAME_MEMBER(channels, NumChannels);
+SAME_MEMBER(flags, Flags);
 SAME_SIZE(cu_location, CUmemLocation);
 _Static_assert(offsetof(cu_location, type) == offsetof(CUmemLocation, type) &&
                    offsetof(cu_location, id) == offsetof(CUmemLocation, id),
@@ -148,6 +159,8 @@ SAME_CONSTANT(MEMHOSTREGISTER_PORTABLE);
 SAME_CONSTANT(MEM_ATTACH_GLOBAL);
 SAME_CONSTANT(MEMORYTYPE_HOST);
 SAME_CONSTANT(MEMORYTYPE_DEVICE);
+SAME_CONSTANT(MEMORYTYPE_ARRAY);
+SAME_CONSTANT(AD_FORMAT_UNSIGNED_INT8);
 SAME_CONSTANT(MEMORYTYPE_UNIFIED);
 SAME_CONSTANT(DEVICE_CPU);
 SAME_VALUE(ABI_LOCATION_DEVICE, CU_MEM_LOCATION_TYPE_DEVICE);
@@ -188,6 +201,8 @@ SAME_VALUE(ABI_ADVISE_UNSET_PREFERRED_LOCATION, CU_MEM_ADVISE_UNSET_PREFERRED_LO
 #define cu_u32 cuuint32_t
 #define cu_uuid CUuuid
 #define cu_memcpy3d CUDA_MEMCPY3D_v2
+#define cu_array CUarray
+#define cu_array3d CUDA_ARRAY3D_DESCRIPTOR_v2
 #define cu_location CUmemLocation
 #if CUDA_VERSION < 12040 // came later
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes);

@@ -327,7 +327,7 @@ ze_result_t cpu_zeDeviceGetCacheProperties(ze_device_handle_t device, uint32_t *
 	return ZE_RESULT_SUCCESS;
 }
 
-// No images: all limits are 0.
+// Images are copied from and to memory; no kernel takes one, and there are no samplers.
 ze_result_t cpu_zeDeviceGetImageProperties(ze_device_handle_t device,
                                            ze_device_image_properties_t *properties)
 {
@@ -335,7 +335,10 @@ ze_result_t cpu_zeDeviceGetImageProperties(ze_device_handle_t device,
 
 	if (result == ZE_RESULT_SUCCESS)
 		*properties = (ze_device_image_properties_t){ .stype = properties->stype,
-			                                      .pNext = properties->pNext };
+			                                      .pNext = properties->pNext,
+			                                      .maxImageDims1D = CPU_IMAGE_SIDE,
+			                                      .maxImageDims2D = CPU_IMAGE_SIDE,
+			                                      .maxImageDims3D = CPU_IMAGE_SIDE };
 	return result;
 }
 

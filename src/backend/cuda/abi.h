@@ -21,6 +21,7 @@ typedef struct cu_stream_object *cu_stream;
 typedef struct cu_event_object *cu_event;
 typedef struct cu_module_object *cu_module;
 typedef struct cu_function_object *cu_function;
+typedef struct cu_array_object *cu_array;
 typedef struct cu_graph_object *cu_graph;
 typedef struct cu_graph_exec_object *cu_graph_exec;
 typedef void (*cu_host_function)(void *data);
@@ -41,18 +42,25 @@ typedef struct {
 	int source_type;
 	const void *source_host;
 	cu_pointer source_device;
-	void *source_array;
+	cu_array source_array;
 	void *reserved0;
 	size_t source_pitch, source_height;
 	size_t destination_x_bytes, destination_y, destination_z, destination_lod;
 	int destination_type;
 	void *destination_host;
 	cu_pointer destination_device;
-	void *destination_array;
+	cu_array destination_array;
 	void *reserved1;
 	size_t destination_pitch, destination_height;
 	size_t width_bytes, height, depth;
 } cu_memcpy3d;
+
+// depth 0: of two dimensions.
+typedef struct {
+	size_t width, height, depth;
+	int format;
+	unsigned int channels, flags;
+} cu_array3d;
 #endif
 
 enum {
@@ -141,7 +149,9 @@ enum {
 	ABI_MEM_ATTACH_GLOBAL = 1,
 	ABI_MEMORYTYPE_HOST = 1,
 	ABI_MEMORYTYPE_DEVICE = 2,
+	ABI_MEMORYTYPE_ARRAY = 3,
 	ABI_MEMORYTYPE_UNIFIED = 4,
+	ABI_AD_FORMAT_UNSIGNED_INT8 = 1,
 	ABI_DEVICE_CPU = -1, // of the functions that know no locations
 	ABI_LOCATION_DEVICE = 1,
 	ABI_LOCATION_HOST = 2,
@@ -232,6 +242,8 @@ enum {
 	required(cuMemcpyHtoD_v2, (cu_pointer destination, const void *source, size_t bytes)) \
 	required(cuMemcpyDtoH_v2, (void *destination, cu_pointer source, size_t bytes)) \
 	required(cuMemcpy3DAsync_v2, (const cu_memcpy3d *copy, cu_stream stream)) \
+	optional(cuArray3DCreate_v2, (cu_array *array, const cu_array3d *descriptor)) \
+	optional(cuArrayDestroy, (cu_array array)) \
 	required(cuMemsetD8Async, \
 	         (cu_pointer destination, unsigned char value, size_t count, cu_stream stream)) \
 	required(cuMemsetD16Async, \

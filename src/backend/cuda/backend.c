@@ -148,6 +148,7 @@ const struct tare_backend tare_backend_cuda = {
 	.engines = cuda_engines,
 	.memory_create = cuda_memory_create,
 	.memory_free = cuda_memory_free,
+	.image_create = cuda_image_create,
 	.memory_advise = cuda_memory_advise,
 	.peer_enable = cuda_peer_enable,
 	.queue_create = cuda_queue_create,

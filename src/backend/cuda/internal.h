@@ -81,6 +81,8 @@ struct cuda_memory {
 	cu_pointer device; // 0: the device cannot address it
 	void *pages;       // mapped by us: PAGEABLE, REGISTERED
 	bool registered;
+	cu_array array; // NULL: it is none, else of this shape
+	struct tare_image shape;
 };
 
 struct cuda_queue {
@@ -176,6 +178,15 @@ int cuda_peer_enable(struct tare_device *device, struct tare_device *peer,
 // Appends a copy from one device's memory to another's to the stream.
 int cuda_peer_copy(struct cuda_device *device, const struct tare_span *from,
                    const struct tare_span *to, cu_stream stream, struct tare_error *error);
+
+// ---- array.c
+
+bool cuda_is_array(const struct tare_memory *memory);
+int cuda_image_create(struct tare_device *device, const struct tare_image *shape,
+                      struct tare_memory **memory, struct tare_error *error);
+// Appends a copy of a whole array from or to host memory to the stream.
+int cuda_copy_array(struct cuda_device *device, const struct tare_operation *operation,
+                    cu_stream stream, struct tare_error *error);
 
 // ---- queue.c
 

@@ -165,6 +165,8 @@ void cuda_memory_free(struct tare_memory *base)
 	cuda_enter(device, NULL);
 	if (memory->registered)
 		call->cuMemHostUnregister(base->host);
+	if (memory->array)
+		call->cuArrayDestroy(memory->array);
 	if (memory->pages)
 		munmap(memory->pages, base->bytes);
 	else if (base->kind == TARE_MEMORY_DEVICE || base->kind == TARE_MEMORY_SHARED) {

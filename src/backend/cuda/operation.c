@@ -37,6 +37,8 @@ static int copy(struct cuda_queue *queue, const struct tare_operation *operation
 	const char *name;
 	cu_result result;
 
+	if (cuda_is_array(from->memory) || cuda_is_array(to->memory))
+		return cuda_copy_array(device_of(queue), operation, queue->stream, error);
 	if (from->bytes != to->bytes)
 		return tare_fail(error, EINVAL, "a copy of %llu bytes into %llu",
 		                 (unsigned long long)from->bytes, (unsigned long long)to->bytes);
@@ -361,6 +363,8 @@ static int wait_for_others(struct cuda_queue *queue, const struct tare_operation
 static bool blocks_by_itself(const struct cuda_queue *queue, const struct tare_operation *operation)
 {
 	return queue->legacy && operation->type == TARE_OPERATION_COPY &&
+	       !cuda_is_array(operation->source.memory) &&
+	       !cuda_is_array(operation->destination.memory) &&
 	       (side_of(operation->source.memory) == SIDE_HOST ||
 	        side_of(operation->destination.memory) == SIDE_HOST);
 }

@@ -185,6 +185,7 @@ const struct tare_backend tare_backend_levelzero = {
 	.engines = engines,
 	.memory_create = levelzero_memory_create,
 	.memory_free = levelzero_memory_free,
+	.image_create = levelzero_image_create,
 	.memory_advise = levelzero_memory_advise,
 	.queue_create = levelzero_queue_create,
 	.queue_free = levelzero_queue_free,

@@ -43,6 +43,11 @@
 	optional(zeFenceReset) \
 	optional(zeFenceHostSynchronize) \
 	optional(zeFenceDestroy) \
+	optional(zeDeviceGetImageProperties) \
+	optional(zeImageCreate) \
+	optional(zeImageDestroy) \
+	optional(zeCommandListAppendImageCopyFromMemory) \
+	optional(zeCommandListAppendImageCopyToMemory) \
 	optional(zetMetricGroupGet) \
 	optional(zetMetricGroupGetProperties) \
 	optional(zetMetricGet) \

@@ -16,8 +16,29 @@
 
 struct levelzero_memory {
 	struct tare_memory base;
-	void *at;
+	void *at;                // NULL: an image
+	ze_image_handle_t image; // NULL: it is none
 };
+
+ze_image_handle_t levelzero_image_of(const struct tare_memory *memory)
+{
+	return memory ? ((const struct levelzero_memory *)memory)->image : NULL;
+}
+
+int levelzero_memory_of_image(struct levelzero_device *device, ze_image_handle_t image,
+                              uint64_t bytes, struct tare_memory **memory, struct tare_error *error)
+{
+	struct levelzero_memory *made = calloc(1, sizeof *made);
+
+	if (!made)
+		return tare_fail(error, ENOMEM, "out of memory");
+	made->base = (struct tare_memory){ .device = &device->base,
+		                           .kind = TARE_MEMORY_DEVICE,
+		                           .bytes = bytes };
+	made->image = image;
+	*memory = &made->base;
+	return 0;
+}
 
 void *levelzero_address(const struct tare_span *span)
 {
@@ -120,6 +141,8 @@ void levelzero_memory_free(struct tare_memory *base)
 	if (!memory)
 		return;
 	struct levelzero_device *device = levelzero_device_of(base->device);
+	if (memory->image)
+		device->driver->call.zeImageDestroy(memory->image);
 	if (memory->at) {
 		if (base->kind == TARE_MEMORY_PAGEABLE)
 			munmap(memory->at, base->bytes);

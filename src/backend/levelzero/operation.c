@@ -10,6 +10,8 @@ static int append_copy(const struct levelzero_append *append, struct tare_error 
 	const struct tare_span *from = &append->operation->source;
 	const struct tare_span *to = &append->operation->destination;
 
+	if (levelzero_image_of(from->memory) || levelzero_image_of(to->memory))
+		return levelzero_append_image(append, error);
 	if (from->bytes != to->bytes)
 		return tare_fail(error, EINVAL, "a copy of %llu bytes into %llu",
 		                 (unsigned long long)from->bytes, (unsigned long long)to->bytes);
@@ -74,6 +76,8 @@ static int append_fill(const struct levelzero_append *append, struct tare_error 
 	if (to->bytes % bytes)
 		return tare_fail(error, EINVAL, "%llu bytes are no whole number of patterns",
 		                 (unsigned long long)to->bytes);
+	if (levelzero_image_of(to->memory))
+		return tare_fail(error, ENOTSUP, "images are not filled");
 	if (to->memory->kind == TARE_MEMORY_PAGEABLE)
 		return tare_fail(error, ENOTSUP, "Level Zero fills only memory of its own");
 	// A copy engine may take shorter ones only.

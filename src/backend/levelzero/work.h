@@ -196,8 +196,16 @@ int levelzero_append_clock(struct tare_queue *queue, struct tare_span to, struct
 // Appends the operation itself: no order, no events but those named.
 int levelzero_append_command(struct levelzero_append *append, struct tare_error *error);
 int levelzero_append_launch(const struct levelzero_append *append, struct tare_error *error);
+// A copy of a whole image from or to host memory (image.c).
+int levelzero_append_image(const struct levelzero_append *append, struct tare_error *error);
 // The span's start, for the host and the device alike.
 void *levelzero_address(const struct tare_span *span);
+// NULL: it is no image.
+ze_image_handle_t levelzero_image_of(const struct tare_memory *memory);
+// Takes the image over where it succeeds.
+int levelzero_memory_of_image(struct levelzero_device *device, ze_image_handle_t image,
+                              uint64_t bytes, struct tare_memory **memory,
+                              struct tare_error *error);
 
 // ---- event.c
 
@@ -229,6 +237,8 @@ void levelzero_gates_open(struct levelzero_device *device);
 
 // ---- memory.c
 
+int levelzero_image_create(struct tare_device *device, const struct tare_image *shape,
+                           struct tare_memory **memory, struct tare_error *error);
 int levelzero_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
                             struct tare_memory **memory, struct tare_error *error);
 void levelzero_memory_free(struct tare_memory *memory);
