@@ -150,8 +150,9 @@ int tare_sampling_begin(const char *backend, uint32_t index, uint64_t interval_n
 	close(begun->orders);
 	finish(begun, heard);
 	if (!heard)
-		return tare_fail(error, EIO, "the driver ended the sampling process, or did not "
-		                             "answer it within a minute");
+		return tare_fail(error, EIO,
+		                 "the driver ended the sampling process, or did not "
+		                 "answer it within a minute");
 	if (error)
 		*error = end.error;
 	return end.status;
@@ -188,9 +189,10 @@ static int move(const char *from, const char *folder, struct tare_error *error)
 		close(in);
 	if (out >= 0 && close(out) < 0 && status == 0)
 		status = -errno;
-	return status == 0 ? 0
-	                   : tare_fail(error, -status, "the samples cannot be written to %.300s: %s",
-	                               target, strerror(-status));
+	return status == 0
+	           ? 0
+	           : tare_fail(error, -status, "the samples cannot be written to %.300s: %s",
+	                       target, strerror(-status));
 }
 
 int tare_sampling_end(struct tare_sampling *sampling, const char *folder,
@@ -203,9 +205,9 @@ int tare_sampling_end(struct tare_sampling *sampling, const char *folder,
 	heard = hear(sampling, end);
 	if (!heard) {
 		*end = (struct tare_sampling_end){ 0 };
-		end->status =
-		    tare_fail(&end->error, EIO, "the driver ended the sampling process, or did "
-		                                "not let it end within a minute");
+		end->status = tare_fail(&end->error, EIO,
+		                        "the driver ended the sampling process, or did "
+		                        "not let it end within a minute");
 	}
 	if (folder && heard)
 		status = move(sampling->folder, folder, error);

@@ -44,7 +44,6 @@ struct reading {
 	struct tare_clock_pair *pairs;
 	size_t pair_count;
 	struct tare_clock_fit fit;
-	int64_t shift_ns;       // from the host's clock to the recording's
 	uint64_t from, to;      // the last sample that was seen, of the device's clock
 	double covered_ns;      // of the run, by samples
 	bool second, truncated; // second: the walk over the samples
@@ -190,10 +189,8 @@ static int see_sample(struct reading *r, const struct tare_trace_sampled *sample
 	struct tare_host_time near = r->fit.origin_host;
 	int64_t from_ns, to_ns;
 
-	from_ns = tare_clock_map(&r->fit, (struct tare_ticks){ sampled->from }, near).ns +
-	          r->shift_ns;
-	to_ns =
-	    tare_clock_map(&r->fit, (struct tare_ticks){ sampled->to }, near).ns + r->shift_ns;
+	from_ns = tare_clock_map(&r->fit, (struct tare_ticks){ sampled->from }, near).ns;
+	to_ns = tare_clock_map(&r->fit, (struct tare_ticks){ sampled->to }, near).ns;
 	r->from = sampled->from;
 	r->to = sampled->to;
 	if (to_ns <= from_ns || to_ns <= samples->from_ns || from_ns >= samples->to_ns) {

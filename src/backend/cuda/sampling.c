@@ -125,8 +125,7 @@ static int new_host(void **host, struct tare_error *error)
 	cupti_result result = self.call.cuptiProfilerHostInitialize(&made);
 
 	*host = made.host;
-	return result == ABI_CUPTI_SUCCESS ? 0
-	                                   : fail(result, "cuptiProfilerHostInitialize", error);
+	return result == ABI_CUPTI_SUCCESS ? 0 : fail(result, "cuptiProfilerHostInitialize", error);
 }
 
 static void drop_host(void **host)
@@ -140,13 +139,12 @@ static void drop_host(void **host)
 // lacks one of them, or cannot read them together, is a failure.
 static cupti_result configure(size_t *passes_needed)
 {
-	struct profiler_config_bytes size = { .bytes = ABI_PROFILER_BYTES(profiler_config_bytes,
-		                                                          image_bytes),
-		                              .host = self.host };
+	struct profiler_config_bytes size = {
+		.bytes = ABI_PROFILER_BYTES(profiler_config_bytes, image_bytes), .host = self.host
+	};
 	struct profiler_passes passes = { .bytes = ABI_PROFILER_BYTES(profiler_passes, passes) };
-	cupti_result result =
-	    CALL(cuptiProfilerHostConfigAddMetrics, profiler_metrics, count, .host = self.host,
-	         .names = self.names, .count = self.count);
+	cupti_result result = CALL(cuptiProfilerHostConfigAddMetrics, profiler_metrics, count,
+	                           .host = self.host, .names = self.names, .count = self.count);
 
 	if (result == ABI_CUPTI_SUCCESS)
 		result = self.call.cuptiProfilerHostGetConfigImageSize(&size);
@@ -213,11 +211,11 @@ static int choose(struct tare_sampled_set *set, struct tare_error *error)
 		else
 			set->absent |= UINT64_C(1) << metrics[m].counter;
 	}
-	return self.count ? 0
-	                  : tare_fail_native(error, ENOTSUP, "cupti",
-	                                     "cuptiProfilerHostConfigAddMetrics", 0, NULL,
-	                                     "CUPTI has no counter that it can sample of chip %s",
-	                                     self.chip);
+	return self.count
+	           ? 0
+	           : tare_fail_native(error, ENOTSUP, "cupti", "cuptiProfilerHostConfigAddMetrics",
+	                              0, NULL, "CUPTI has no counter that it can sample of chip %s",
+	                              self.chip);
 }
 
 static int make_room(struct tare_error *error)
@@ -254,10 +252,10 @@ static int enable(uint64_t interval_ns, struct tare_error *error)
 	if (result != ABI_CUPTI_SUCCESS)
 		return fail(result, "cuptiPmSamplingEnable", error);
 	self.sampling = begun.sampling;
-	result = CALL(cuptiPmSamplingSetConfig, sampling_config, append, .sampling = self.sampling,
-	              .image_bytes = self.image_bytes, .image = self.image,
-	              .buffer_bytes = buffer_bytes, .interval = interval_ns,
-	              .trigger = ABI_SAMPLING_BY_TIME);
+	result =
+	    CALL(cuptiPmSamplingSetConfig, sampling_config, append, .sampling = self.sampling,
+	         .image_bytes = self.image_bytes, .image = self.image, .buffer_bytes = buffer_bytes,
+	         .interval = interval_ns, .trigger = ABI_SAMPLING_BY_TIME);
 	return result == ABI_CUPTI_SUCCESS ? make_room(error)
 	                                   : fail(result, "cuptiPmSamplingSetConfig", error);
 }
@@ -331,7 +329,8 @@ static int sampler_stop(struct tare_device *base, struct tare_error *error)
 }
 
 // Shows the samples of the image.
-static cupti_result show(const struct tare_sample_visitor *visitor, size_t count, const char **where)
+static cupti_result show(const struct tare_sample_visitor *visitor, size_t count,
+                         const char **where)
 {
 	double values[METRICS];
 
@@ -375,9 +374,8 @@ static cupti_result read_once(const struct tare_sample_visitor *visitor, bool *m
 
 	*where = "cuptiPmSamplingCounterDataImageInitialize";
 	memset(self.data, 0, self.data_bytes);
-	result =
-	    CALL(cuptiPmSamplingCounterDataImageInitialize, sampling_data_begin, data,
-	         .sampling = self.sampling, .data_bytes = self.data_bytes, .data = self.data);
+	result = CALL(cuptiPmSamplingCounterDataImageInitialize, sampling_data_begin, data,
+	              .sampling = self.sampling, .data_bytes = self.data_bytes, .data = self.data);
 	if (result == ABI_CUPTI_SUCCESS) {
 		*where = "cuptiPmSamplingDecodeData";
 		result = self.call.cuptiPmSamplingDecodeData(&decode);

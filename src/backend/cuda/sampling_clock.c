@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clock that stamps samples is the device's global timer, which CUPTI 13 reads for nobody: a
-// kernel of one thread does. Each reading is a launch of some µs on a stream that nothing else uses.
+// kernel of one thread does. Each reading is a launch of some µs on a stream that nothing else
+// uses.
 #include "backend/cuda/sampling.h"
 
 #include <errno.h>
 
 // Read behind the kernel's own begin: the bracket spans the launch and its end.
 static const char text[] = ".version 6.0\n"
-			   ".target sm_50\n"
-			   ".address_size 64\n"
-			   ".visible .entry tare_clock(.param .u64 tare_clock_to)\n"
-			   "{\n"
-			   ".reg .b64 %rd<4>;\n"
-			   "ld.param.u64 %rd1, [tare_clock_to];\n"
-			   "cvta.to.global.u64 %rd2, %rd1;\n"
-			   "mov.u64 %rd3, %globaltimer;\n"
-			   "st.global.u64 [%rd2], %rd3;\n"
-			   "ret;\n"
-			   "}\n";
+                           ".target sm_50\n"
+                           ".address_size 64\n"
+                           ".visible .entry tare_clock(.param .u64 tare_clock_to)\n"
+                           "{\n"
+                           ".reg .b64 %rd<4>;\n"
+                           "ld.param.u64 %rd1, [tare_clock_to];\n"
+                           "cvta.to.global.u64 %rd2, %rd1;\n"
+                           "mov.u64 %rd3, %globaltimer;\n"
+                           "st.global.u64 [%rd2], %rd3;\n"
+                           "ret;\n"
+                           "}\n";
 
 static int fail(struct cuda_device *device, cu_result result, const char *call,
                 struct tare_error *error)
@@ -42,9 +43,8 @@ int cuda_sampling_clock_open(struct cuda_device *device, struct cuda_sampling_cl
 		return fail(device, result, "cuMemHostAlloc", error);
 	clock->told = told;
 	result = call->cuMemHostGetDevicePointer_v2(&clock->at, told, 0);
-	return result == ABI_SUCCESS
-	           ? 0
-	           : fail(device, result, "cuMemHostGetDevicePointer_v2", error);
+	return result == ABI_SUCCESS ? 0
+	                             : fail(device, result, "cuMemHostGetDevicePointer_v2", error);
 }
 
 int cuda_sampling_clock_read(struct cuda_device *device, struct cuda_sampling_clock *clock,
