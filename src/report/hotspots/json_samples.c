@@ -49,6 +49,7 @@ json_t *tare_samples_json(struct tare_json *json, const struct tare_samples *sam
 	              json_integer((json_int_t)samples->clock_readings));
 	tare_json_put(json, object, "losses", json_integer((json_int_t)samples->losses));
 	tare_json_put(json, object, "cpu_ns", json_integer((json_int_t)samples->cpu_ns));
+	tare_json_put(json, object, "start_ns", json_integer(samples->from_ns));
 	tare_json_put(json, object, "run_ns", json_integer(samples->to_ns - samples->from_ns));
 	tare_json_put(json, object, "sampled", tare_json_number(samples->sampled));
 	tare_json_put(json, object, "kernels", list_of(json, samples->kernels));
