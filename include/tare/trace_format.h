@@ -1018,8 +1018,7 @@ struct tare_trace_sampling {
 	uint32_t code;
 	uint32_t device;      // as its API numbers them
 	uint32_t interval_ns; // of PREPARED
-	uint32_t
-	    text; // string: of PREPARED the device's UUID, or the function that failed; 0: none
+	uint32_t text;        // 0
 };
 
 #ifndef __cplusplus

@@ -125,16 +125,11 @@ static int open_trace(struct sampler *s)
 		                            .start_raw_ns = now.ns };
 	int status =
 	    tare_trace_writer_open(s->job->folder, "device", &header, &s->writer, &s->end.error);
-	struct tare_facts facts = { 0 };
-	const char *uuid = NULL;
 
 	if (status < 0)
 		return status;
-	(void)facts;
 	write_about(s, TARE_SAMPLING_PREPARED,
-	            &(struct tare_trace_sampling){
-	                .interval_ns = (uint32_t)s->job->interval_ns,
-	                .text = uuid ? tare_trace_writer_text(s->writer, uuid) : 0 });
+	            &(struct tare_trace_sampling){ .interval_ns = (uint32_t)s->job->interval_ns });
 	for (uint32_t counter = 1; counter < 64; counter++)
 		if (s->set.absent >> counter & 1)
 			write_about(s, TARE_SAMPLING_ABSENT,

@@ -7,6 +7,9 @@
 
 #define FAKE_EXPORT __attribute__((visibility("default")))
 
+// How far the device's global timer is ahead of CLOCK_MONOTONIC_RAW.
+#define FAKE_CUDA_TIMER_NS INT64_C(1000000000000000)
+
 // When the event was recorded, in exact nanoseconds of the fake's device clock.
 FAKE_EXPORT int64_t fake_cuda_event_ns(cu_event event);
 // Lets the device's clock jump ahead of the host's.

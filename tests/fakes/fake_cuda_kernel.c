@@ -5,9 +5,11 @@
 // A kernel that would touch memory that CUDA does not know, or that belongs to a device it cannot
 // reach, ends in an illegal address (700), and the context with it.
 #include "backend/simulated/simulated.h"
+#include "fake_cuda.h"
 #include "fake_cuda_device.h"
 
 #include <string.h>
+#include <time.h>
 
 #define OTHER_PS INT64_C(2000000) // of a kernel that the script does not know
 
@@ -142,6 +144,20 @@ static cu_result store(const struct op *op)
 	return result;
 }
 
+// tare_clock(to): the device's timer, which is CLOCK_MONOTONIC_RAW and FAKE_CUDA_TIMER_NS more.
+static cu_result tell_timer(const struct op *op)
+{
+	cu_result result = check_memory(op, 0, 8);
+	struct timespec now;
+
+	if (result != ABI_SUCCESS)
+		return result;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	*(int64_t *)AT(value_of(op, 0)) =
+	    (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + FAKE_CUDA_TIMER_NS;
+	return ABI_SUCCESS;
+}
+
 // scale(input, output, first, count, factor), as in examples/kernels: a float each work-item.
 static cu_result scale(const struct op *op)
 {
@@ -256,6 +272,8 @@ cu_result run_kernel(const struct op *op)
 		return scale(op);
 	if (strcmp(op->name, "add") == 0 && takes(op, "mmmv"))
 		return add(op);
+	if (strcmp(op->name, "tare_clock") == 0 && takes(op, "m"))
+		return tell_timer(op);
 	if (is_peak(op))
 		return run_peak(op);
 	if (!op->script || op->script->action == TARE_KERNEL_NONE)

@@ -9,6 +9,10 @@
 
 // Of the range profiler: what a metric is of a launch of a kernel.
 FAKE_CUPTI_EXPORT double fake_cupti_value(const char *metric, const char *kernel);
+// Of the sampling of a device: it is busy in every other period of its timer.
+#define FAKE_SAMPLING_PERIOD_NS INT64_C(40000000)
+// Of an image of samples: what the metric is of one; false: it is no such image.
+bool fake_cupti_sampled(const void *data, size_t index, const char *metric, double *value);
 // Among the fake's own files: a kernel was launched; any stream captures; this thread is in a call
 // of the driver's with this word in its name.
 void fake_cupti_launched(const char *kernel, bool graph);

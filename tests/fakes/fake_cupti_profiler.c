@@ -210,6 +210,13 @@ static bool was_counted(const struct data *data, uint64_t hash)
 cupti_result cuptiProfilerHostEvaluateToGpuValues(struct profiler_values *parameters)
 {
 	const struct data *data = (const void *)parameters->data;
+	if (parameters->count && fake_cupti_sampled(data, parameters->range, parameters->names[0],
+	                                            &parameters->values[0])) {
+		for (size_t i = 1; i < parameters->count; i++)
+			fake_cupti_sampled(data, parameters->range, parameters->names[i],
+			                   &parameters->values[i]);
+		return ABI_CUPTI_SUCCESS;
+	}
 	if (data->magic != DATA || parameters->range >= data->ranges)
 		return INVALID_PARAMETER;
 	for (size_t i = 0; i < parameters->count; i++) {

@@ -44,7 +44,6 @@ struct reading {
 	struct tare_clock_pair *pairs;
 	size_t pair_count;
 	struct tare_clock_fit fit;
-	int64_t shift_ns;       // from the host's clock to the recording's
 	uint64_t from, to;      // the last sample that was seen, of the device's clock
 	double covered_ns;      // of the run, by samples
 	bool second, truncated; // second: the walk over the samples
@@ -160,8 +159,9 @@ static void keep_peaks(const struct tare_samples *samples, int64_t from_ns, int6
 		parts[part] = fmax(parts[part], value);
 }
 
-static void see_value(struct tare_samples *samples, uint16_t counter, double value, int64_t from_ns,
-                      int64_t to_ns)
+// `rate`: what makes a rate a second of its bytes.
+static void see_value(struct tare_samples *samples, uint16_t counter, double value, double rate,
+                      int64_t from_ns, int64_t to_ns)
 {
 	struct tare_samples_series *series = series_of(samples, counter);
 	double length = (double)(to_ns - from_ns);
@@ -169,7 +169,7 @@ static void see_value(struct tare_samples *samples, uint16_t counter, double val
 	if (!series || !isfinite(value) || value < 0 || length <= 0)
 		return;
 	if (series->unit == TARE_SAMPLES_BYTES_PER_S)
-		value = value / length * 1e9;
+		value *= rate;
 	series->peak = fmax(series->peak, value);
 	spread(samples, from_ns, to_ns, value, series->means);
 	keep_peaks(samples, from_ns, to_ns, value, series->peaks);
@@ -189,25 +189,26 @@ static int see_sample(struct reading *r, const struct tare_trace_sampled *sample
 	bool again = sampled->from == r->from && sampled->to == r->to;
 	struct tare_host_time near = r->fit.origin_host;
 	int64_t from_ns, to_ns;
+	double rate;
 
-	from_ns =
-	    tare_clock_map(&r->fit, (struct tare_ticks){ sampled->from }, near).ns + r->shift_ns;
-	to_ns = tare_clock_map(&r->fit, (struct tare_ticks){ sampled->to }, near).ns + r->shift_ns;
+	from_ns = tare_clock_map(&r->fit, (struct tare_ticks){ sampled->from }, near).ns;
+	to_ns = tare_clock_map(&r->fit, (struct tare_ticks){ sampled->to }, near).ns;
 	r->from = sampled->from;
 	r->to = sampled->to;
 	if (to_ns <= from_ns || to_ns <= samples->from_ns || from_ns >= samples->to_ns) {
 		samples->outside += !again;
 		return 0;
 	}
+	rate = 1e9 / (double)(to_ns - from_ns);
 	from_ns = from_ns < samples->from_ns ? samples->from_ns : from_ns;
+	to_ns = to_ns > samples->to_ns ? samples->to_ns : to_ns;
 	if (!again) {
 		samples->count++;
 		spread(samples, from_ns, to_ns, 1, samples->sampled_part);
-		r->covered_ns +=
-		    (double)((to_ns < samples->to_ns ? to_ns : samples->to_ns) - from_ns);
+		r->covered_ns += (double)(to_ns - from_ns);
 	}
 	for (size_t i = 0; i < 4 && sampled->counter[i]; i++)
-		see_value(samples, sampled->counter[i], sampled->value[i], from_ns, to_ns);
+		see_value(samples, sampled->counter[i], sampled->value[i], rate, from_ns, to_ns);
 	return 0;
 }
 

@@ -2,6 +2,8 @@
 // tare hotspots: records a program, runs it once more with counters for the kernels that matter,
 // and says what bounds each.
 #include "analysis/hotspots/collect.h"
+#include "analysis/hotspots/samples.h"
+#include "base/cleanup.h"
 #include "base/units.h"
 #include "cli/devices/device_counters.h"
 #include "cli/options/commands.h"
@@ -14,6 +16,7 @@
 #include "cli/terminal/terminal.h"
 #include "report/hotspots/counted_report.h"
 #include "report/hotspots/hotspots.h"
+#include "sample/sample.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,11 +29,14 @@
 #define KERNELS_SHOWN 3
 // Within the folder of the recording.
 #define COUNTED "counted"
+#define SAMPLED "sampled.tare"
+// Microseconds between two samples of the device.
+enum { SAMPLING_DEFAULT_US = 100, SAMPLING_LEAST_US = 5, SAMPLING_MOST_US = 1000000 };
 
 struct own {
 	const char *pattern;
-	uint64_t top, a_group;
-	int replay, overlapping;
+	uint64_t top, a_group, interval_us;
+	int replay, overlapping, timeline;
 };
 
 struct hotspots {
@@ -40,6 +46,8 @@ struct hotspots {
 	struct tare_recording *recorded, *counted;
 	struct tare_analysis analysis;
 	struct tare_collection collection;
+	struct tare_sampling *sampling; // NULL: the device is not sampled
+	struct tare_samples *samples;
 	off_t input; // where standard input was, a file; -1: it is none
 };
 
@@ -48,12 +56,82 @@ static void say(const char *text)
 	fprintf(stderr, "tare: hotspots: %s\n", text);
 }
 
+// ---- the device over time
+
+static void say_why_not_sampled(const struct tare_error *why)
+{
+	TARE_FREE char *refused =
+	    why->native ? tare_counters_refused((uint32_t)why->native, why->call) : NULL;
+	char text[700];
+
+	snprintf(text, sizeof text, "--timeline: n/a: %s", refused ? refused : why->message);
+	say(text);
+}
+
+static void begin_sampling(struct hotspots *h)
+{
+	uint64_t us = h->own->interval_us ? h->own->interval_us : SAMPLING_DEFAULT_US;
+	struct tare_error why = { 0 };
+	int64_t ready_ns = 0;
+	char text[200], took[TARE_UNIT_TEXT];
+
+	if (tare_sampling_begin("cuda", 0, us * 1000, &h->sampling, &ready_ns, &why) < 0) {
+		h->sampling = NULL;
+		say_why_not_sampled(&why);
+		return;
+	}
+	snprintf(text, sizeof text,
+	         "CUDA's device 0 is sampled every %" PRIu64 " us, whatever runs there; beginning "
+	         "that took %s",
+	         us, tare_format_ns((double)ready_ns, took));
+	if (h->settings->verbosity >= 0)
+		say(text);
+}
+
+// Once the program has ended; `ran`: and was recorded.
+static void end_sampling(struct hotspots *h, bool ran)
+{
+	struct tare_sampling_end end = { 0 };
+	struct tare_error why = { 0 };
+	TARE_FREE char *folder = NULL;
+	int status;
+
+	if (!h->sampling)
+		return;
+	if (ran && asprintf(&folder, "%s/" SAMPLED, h->first.path) < 0)
+		folder = NULL;
+	status = tare_sampling_end(h->sampling, folder, &end, &why);
+	h->sampling = NULL;
+	if (end.status < 0)
+		say_why_not_sampled(&end.error);
+	if (status < 0)
+		say(why.message);
+}
+
+static void load_samples(struct hotspots *h)
+{
+	struct tare_error why = { 0 };
+	TARE_FREE char *folder = NULL;
+
+	if (!h->own->timeline || asprintf(&folder, "%s/" SAMPLED, h->first.path) < 0)
+		return;
+	if (access(folder, F_OK) != 0)
+		return;
+	if (tare_samples_load(folder, h->recorded, &h->samples, &why) < 0)
+		say_why_not_sampled(&why);
+	h->collection.run.samples = h->samples;
+}
+
 // ---- the two runs
 
 static int run_first(struct hotspots *h, struct tare_error *error)
 {
-	int status = tare_record_program(h->settings, true, &h->first, error);
+	int status;
 
+	if (h->own->timeline)
+		begin_sampling(h);
+	status = tare_record_program(h->settings, true, &h->first, error);
+	end_sampling(h, status == TARE_EXIT_OK && !h->first.joined);
 	if (status != TARE_EXIT_OK)
 		return status;
 	if (h->first.joined)
@@ -220,6 +298,7 @@ static int work(struct hotspots *h, struct tare_error *error)
 	if (tare_collection_choose(h->recorded, &h->analysis.tables, &options, &h->collection,
 	                           error) < 0)
 		return TARE_EXIT_RECORD;
+	load_samples(h);
 	if (h->collection.plan && h->first.end.signal) {
 		say("a signal ended the program: it is not run again");
 	} else if (h->collection.plan && h->collection.levelzero && !tare_device_counters_begin()) {
@@ -238,14 +317,20 @@ static int work(struct hotspots *h, struct tare_error *error)
 
 static int run(const struct tare_settings *settings, struct tare_error *error)
 {
+	const struct own *own = (const void *)settings->own;
 	struct hotspots h = { .settings = settings,
-		              .own = (const void *)settings->own,
+		              .own = own,
 		              .input = lseek(STDIN_FILENO, 0, SEEK_CUR) };
 	int status;
 
 	if (settings->record.strict || settings->record.times)
 		return tare_usage(error, "--times and --strict are not for hotspots, which needs "
 		                         "the times of all kernels");
+	if (own->interval_us && (!own->timeline || own->interval_us < SAMPLING_LEAST_US ||
+	                         own->interval_us > SAMPLING_MOST_US))
+		return tare_usage(
+		    error, "--sampling-interval takes %d to %d microseconds, with --timeline",
+		    SAMPLING_LEAST_US, SAMPLING_MOST_US);
 	status = run_first(&h, error);
 	if (status == TARE_EXIT_OK)
 		status = work(&h, error);
@@ -253,6 +338,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	tare_analysis_free(&h.analysis);
 	tare_recording_free(h.recorded);
 	tare_recording_free(h.counted);
+	free(h.samples);
 	// What the program did is what the caller asks about; else what tare could not do.
 	if (status != TARE_EXIT_OK && !h.first.end.signal && h.first.end.status == 0)
 		return status == TARE_EXIT_FAILED ? TARE_EXIT_RECORD : status;
@@ -294,6 +380,19 @@ static const struct tare_option own_options_rows[] = {
 	            "alone.",
 	  .offset = TARE_OWN_SETTING(struct own, overlapping),
 	  .sets = 1 },
+	{ .name = "timeline",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "sample the device's counters over time while the program is recorded",
+	  .detail =
+	      "Cores active, instructions, device memory, PCIe and NVLink, of all that runs on "
+	      "CUDA's device 0, in a process of tare's own.",
+	  .offset = TARE_OWN_SETTING(struct own, timeline),
+	  .sets = 1 },
+	{ .name = "sampling-interval",
+	  .value = TARE_VALUE_COUNT,
+	  .value_name = "US",
+	  .summary = "microseconds between two samples (default: 100)",
+	  .offset = TARE_OWN_SETTING(struct own, interval_us) },
 	{ .name = "html",
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",

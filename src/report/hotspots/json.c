@@ -8,6 +8,7 @@
 #if TARE_HAVE_JSON
 
 #include "analysis/hotspots/roles.h"
+#include "report/hotspots/json_samples.h"
 #include "report/hotspots/words.h"
 
 #include <math.h>
@@ -292,6 +293,8 @@ int tare_report_hotspots_json(const struct tare_counted_run *run, FILE *file,
 	tare_json_put(&json, root, "device", device_of(&json, &run->device));
 	tare_json_put(&json, root, "counters", roles_of(&json));
 	tare_json_put(&json, root, "states", states_of(&json));
+	tare_json_put(&json, root, "timeline",
+	              run->samples ? tare_samples_json(&json, run->samples) : json_null());
 	for (size_t i = 0; i < run->kernel_count; i++) {
 		struct tare_hotspot hotspot;
 		tare_hotspot_derive(&run->kernels[i], &run->device, &hotspot);
