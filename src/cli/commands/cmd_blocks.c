@@ -16,6 +16,7 @@
 struct own {
 	int sample;
 	int once;
+	int executions;
 	uint64_t period;
 };
 
@@ -86,10 +87,12 @@ static uint32_t period_of(const struct session *session)
 static int run_once(struct session *session, const char *stage, bool silent, int64_t *wall_ns,
                     struct tare_error *error)
 {
+	const struct own *asked = (const void *)session->settings->own;
 	const struct tare_blocks_run run = { .arguments = session->settings->program,
 		                             .stage = stage,
 		                             .silent = silent,
-		                             .period = silent ? 0 : period_of(session) };
+		                             .period = silent ? 0 : period_of(session),
+		                             .launches = asked->executions };
 	bool own;
 
 	tare_input_restore(&session->input);
@@ -259,6 +262,12 @@ static const struct tare_option own_options_rows[] = {
 	  .value = TARE_VALUE_NONE,
 	  .summary = "run the program once: CUDA kernels are sampled, others not counted",
 	  .offset = TARE_OWN_SETTING(struct own, once),
+	  .sets = 1 },
+	{ .name = "executions",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "count launches of CUDA kernels: how often blocks run, about",
+	  .detail = "Each launch takes about a microsecond more.",
+	  .offset = TARE_OWN_SETTING(struct own, executions),
 	  .sets = 1 },
 	{ .name = "period",
 	  .value = TARE_VALUE_COUNT,
