@@ -2,6 +2,8 @@
 // Reads what processes have sampled, and joins it by kernel.
 #include "blocks/cuda/samples.h"
 
+#include "analysis/core/demangle.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -108,8 +110,9 @@ static uint32_t kernel_of(struct reading *reading, const struct samples_function
 		*failed = true;
 		return 0;
 	}
-	samples->kernels[count] =
-	    (struct tare_sampled_kernel){ .name = name, .crc = function->crc };
+	samples->kernels[count] = (struct tare_sampled_kernel){ .name = name,
+		                                                .plain = tare_demangle(name),
+		                                                .crc = function->crc };
 	reading->symbols[count] = function->symbol;
 	reading->hashes[count] = function->name_hash;
 	samples->kernel_count++;
