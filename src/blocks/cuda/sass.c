@@ -135,8 +135,6 @@ int tare_sass_split(const uint8_t *code, size_t bytes, uint32_t sm, struct tare_
 		uint64_t target = (uint64_t)read.target / TARE_SASS_BYTES;
 		if (read.target >= 0 && read.target % TARE_SASS_BYTES == 0 && target < count)
 			begins[target] = true;
-		else
-			blocks->outside++;
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (begins[i])

@@ -303,7 +303,7 @@ const struct tare_command tare_blocks_command = {
 	    "Runs an unmodified OpenCL or Level Zero program twice: first to see what its kernels "
 	    "are built "
 	    "from, without its standard output, and then with counters in every basic block. Its "
-	    "results stay its own.",
+	    "results stay its own. Kernels of CUDA are sampled as they run.",
 	.run = run,
 	.options = { &own_options, &tare_quiet_options, &tare_verbose_options, &tare_help_options },
 };
