@@ -49,6 +49,7 @@ enum {
 	SET_INJECTION,
 	SET_SAMPLES,
 	SET_PERIOD,
+	SET_LAUNCHES,
 	SETS
 };
 static const char *const set[SETS] = { LAYERS,
@@ -59,7 +60,8 @@ static const char *const set[SETS] = { LAYERS,
 	                               TARE_ENVIRONMENT_LEVELZERO,
 	                               INJECTION,
 	                               SAMPLES_ENVIRONMENT_FOLDER,
-	                               SAMPLES_ENVIRONMENT_PERIOD };
+	                               SAMPLES_ENVIRONMENT_PERIOD,
+	                               SAMPLES_ENVIRONMENT_LAUNCHES };
 
 static bool is_set(const char *entry, const char *name)
 {
@@ -68,12 +70,13 @@ static bool is_set(const char *entry, const char *name)
 	return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-static bool is_ours(const char *entry, const struct tare_blocks_place *place, uint32_t period)
+static bool is_ours(const char *entry, const struct tare_blocks_place *place,
+                    const struct tare_blocks_run *run)
 {
 	const bool unset[SETS] = { [SET_PRELOAD] = !place->front,
 		                   [SET_DRIVERS] = !place->drivers,
 		                   [SET_BEHIND] = !place->drivers,
-		                   [SET_INJECTION] = !period };
+		                   [SET_INJECTION] = !run->period };
 
 	for (int i = 0; i < SETS; i++)
 		if (is_set(entry, set[i]) && !unset[i])
@@ -102,8 +105,8 @@ static char *assign(const char *name, const char *value)
 
 // The environment of the program: tare's own, with the layer before those that were there. Its
 // first `*own` entries are to be freed.
-static char **make_environment(const struct tare_blocks_place *place, const char *stage,
-                               uint32_t period, size_t *own)
+static char **make_environment(const struct tare_blocks_place *place,
+                               const struct tare_blocks_run *run, size_t *own)
 {
 	char cycles[16];
 
@@ -116,22 +119,23 @@ static char **make_environment(const struct tare_blocks_place *place, const char
 		return NULL;
 	made[used++] = prepend(LAYERS, place->layer);
 	made[used++] = assign(BLOCKS_ENVIRONMENT_FOLDER, place->folder);
-	made[used++] = assign(BLOCKS_ENVIRONMENT_STAGE, stage);
+	made[used++] = assign(BLOCKS_ENVIRONMENT_STAGE, run->stage);
 	if (place->front)
 		made[used++] = prepend(PRELOAD, place->front);
 	if (place->drivers) {
 		made[used++] = assign(TARE_DRIVERS_VARIABLE, place->drivers);
 		made[used++] = assign(TARE_ENVIRONMENT_LEVELZERO, place->behind);
 	}
-	if (period) {
-		snprintf(cycles, sizeof cycles, "%u", period);
+	if (run->period) {
+		snprintf(cycles, sizeof cycles, "%u", run->period);
 		made[used++] = assign(INJECTION, place->sampler);
 		made[used++] = assign(SAMPLES_ENVIRONMENT_FOLDER, place->folder);
 		made[used++] = assign(SAMPLES_ENVIRONMENT_PERIOD, cycles);
+		made[used++] = assign(SAMPLES_ENVIRONMENT_LAUNCHES, run->launches ? "1" : "");
 	}
 	*own = used;
 	for (size_t i = 0; i < count; i++)
-		if (!is_ours(environ[i], place, period))
+		if (!is_ours(environ[i], place, run))
 			made[used++] = environ[i];
 	return made;
 }
@@ -149,7 +153,7 @@ int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blo
 {
 	struct tare_child child;
 	size_t ours = 0;
-	char **environment = make_environment(place, run->stage, run->period, &ours);
+	char **environment = make_environment(place, run, &ours);
 	int status = 0;
 
 	*own = true;

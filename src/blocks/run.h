@@ -27,6 +27,7 @@ struct tare_blocks_run {
 	const char *stage; // guest/blocks/shared.h
 	bool silent;       // without standard output
 	uint32_t period;   // CUDA kernels are sampled every 2 to this power cycles; 0: not
+	bool launches;     // of CUDA kernels are counted
 };
 // Runs the program to its end. 0; or the negative errno of the exec (or of tare's own failure: then
 // *own is true) with a sentence.

@@ -105,7 +105,7 @@ class On:
             "TARE_FAKE_CUDA_DEVICE": str(folder / "script"), "TARE_FAKE_CUDA": "module_us=10",
             "XDG_CACHE_HOME": str(folder / "cache"), "TARE_FAKE_SAMPLES": str(folder / "samples")}
 
-    def blocks(self, lines, *styles, options=("--once",), environment=None, status=0):
+    def blocks(self, lines, *styles, options=("--once", "--executions"), environment=None, status=0):
         """The report of the program, whose output and end must be its own."""
         (self.folder / "samples").write_text("\n".join(lines) + "\n")
         environment = {**self.environment, **(environment or {})}
@@ -144,7 +144,7 @@ def test_samples_come_out_by_instruction_line_and_block(on, sm):
         assert each["stalls"] == truth.counts(truth.in_block(each["block"]))
     assert sum(each["samples"] for each in kernel["lines"]) == kernel["samples"]
     lines = (HERE / "sampled.cu").read_text().splitlines()
-    load = next(each for each in kernel["instructions"] if each["pc"] == truth.blocks[LOOP][0] + 0x20)
+    load = next(each for each in kernel["instructions"] if each["text"] == "LDG" and each["pc"] in truth.in_block(LOOP))
     assert "sum += in[index[i]" in lines[load["at"]["line"] - 1] and load["at"]["file"].endswith("/sampled.cu")
 
 
@@ -179,6 +179,13 @@ def test_executions_are_not_guessed(on):
     truth.met = {pc: {"selected": 12} for pc in truth.in_block(LOOP)}
     kernel = kernel_of(on.blocks([*head(truth), *truth.lines()], "kernels=9"))
     assert [each["cycles"] for each in kernel["blocks"]] == [None]
+
+
+def test_launches_are_counted_when_that_is_asked(on):
+    truth = Truth()
+    kernel = kernel_of(on.blocks([*head(truth), *truth.lines()], "kernels=9", options=("--once",)))
+    assert "--executions" in kernel["executions_unknown"] and kernel["launches"] == 0
+    assert all(each["executions"] is None for each in kernel["blocks"]) and kernel["blocks"][0]["cycles"]
 
 
 def test_stalls_stand_as_bars_with_what_is_waited_for(on):
@@ -240,10 +247,9 @@ def test_without_cupti_it_is_said_how_to_get_it(on):
     assert ["install" in each and "CUPTI" in each for each in report["notes"]] == [True]
 
 
-def test_a_process_that_ends_at_once_keeps_what_was_read(on):
-    """By exec, _exit or a signal: what was read last is there, and that the rest is missing is said."""
+def test_of_a_process_that_ends_at_once_it_is_said_that_the_end_is_missing(on):
     truth = Truth()
-    report = on.blocks([*head(truth), *truth.lines()], "kernels", "waits", "quits")
+    report = on.blocks([*head(truth), *truth.lines()], "quits", status=9)
     assert any("without exit()" in note for note in report["notes"])
 
 

@@ -23,6 +23,7 @@ ALLOWED = {
     "backend/spirv_parameter.c": (3, "types in SPIR-V"),
     "base/units.c": (1, "what the user typed"),
     "blocks/compile.c": (1, "the driver's version"),
+    "blocks/cuda/samples.c": (1, "CUPTI's name of a stall reason"),
     "blocks/tools/legal.c": (5, "LLVM's text"),
     "blocks/report/json.c": (1, "a path"),
     "blocks/report/page.c": (1, "a path"),

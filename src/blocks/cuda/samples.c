@@ -2,6 +2,8 @@
 // Reads what processes have sampled, and joins it by kernel.
 #include "blocks/cuda/samples.h"
 
+#include "analysis/core/demangle.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,49 +13,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const struct {
-	const char *name, *what;
-} stalls[TARE_STALLS] = {
-#define STALL(name, text, what) [TARE_STALL_##name] = { text, what },
-#include "blocks/cuda/stalls.def"
-#undef STALL
-	[TARE_STALL_OTHER] = { "other", "something that tare has no name for" },
-};
-
-const char *tare_stall_name(enum tare_stall stall)
-{
-	return stalls[stall].name;
-}
-
-const char *tare_stall_what(enum tare_stall stall)
-{
-	return stalls[stall].what;
-}
-
-void tare_stalls_add(struct tare_stall_counts *to, const struct tare_stall_counts *from)
-{
-	to->all += from->all;
-	for (int i = 0; i < TARE_STALLS; i++)
-		to->by[i] += from->by[i];
-}
-
-uint32_t tare_stalls_order(const struct tare_stall_counts *counts,
-                           enum tare_stall order[TARE_STALLS])
-{
-	uint32_t count = 0;
-
-	for (int i = 0; i < TARE_STALLS; i++) {
-		uint32_t at = count;
-		if (!counts->by[i])
-			continue;
-		for (; at > 0 && counts->by[order[at - 1]] < counts->by[i]; at--)
-			order[at] = order[at - 1];
-		order[at] = (enum tare_stall)i;
-		count++;
-	}
-	return count;
-}
 
 // ---- reading
 
@@ -72,7 +31,7 @@ static enum tare_stall stall_of(const char *name)
 	    strcmp(at + length - (sizeof doubled - 1), doubled) == 0)
 		return TARE_STALLS;
 	for (int i = 0; i < TARE_STALL_OTHER; i++)
-		if (strcmp(at, stalls[i].name) == 0)
+		if (strcmp(at, tare_stall_name((enum tare_stall)i)) == 0)
 			return (enum tare_stall)i;
 	return strcmp(at, "no_instruction") == 0 ? TARE_STALL_NO_INSTRUCTIONS : TARE_STALL_OTHER;
 }
@@ -122,6 +81,7 @@ static void add_sums(struct samples_header *to, const struct samples_header *fro
 	to->modules += from->modules;
 	to->module_bytes += from->module_bytes;
 	to->lost_modules += from->lost_modules;
+	to->counts_launches += from->counts_launches;
 	to->graphs += from->graphs;
 	to->lost_launches += from->lost_launches;
 	to->enable_ns += from->enable_ns;
@@ -150,8 +110,9 @@ static uint32_t kernel_of(struct reading *reading, const struct samples_function
 		*failed = true;
 		return 0;
 	}
-	samples->kernels[count] =
-	    (struct tare_sampled_kernel){ .name = name, .crc = function->crc };
+	samples->kernels[count] = (struct tare_sampled_kernel){ .name = name,
+		                                                .plain = tare_demangle(name),
+		                                                .crc = function->crc };
 	reading->symbols[count] = function->symbol;
 	reading->hashes[count] = function->name_hash;
 	samples->kernel_count++;
@@ -385,14 +346,16 @@ static void tell_launches(const struct reading *reading, size_t at)
 			kernel->launches = reading->launched[i].launches;
 			kernel->warps = reading->launched[i].warps;
 		}
-	kernel->why = !kernel->function             ? TARE_SAMPLED_NO_CODE
-	              : !kernel->launches           ? TARE_SAMPLED_NO_LAUNCH
-	              : samples->sums.graphs        ? TARE_SAMPLED_GRAPHS
-	              : kernel->cubin->launches     ? TARE_SAMPLED_BY_DEVICE
-	              : samples->sums.lost_launches ? TARE_SAMPLED_LOST
-	                                            : TARE_SAMPLED_KNOWN;
+	kernel->why = !kernel->function                ? TARE_SAMPLED_NO_CODE
+	              : !samples->sums.counts_launches ? TARE_SAMPLED_NOT_ASKED
+	              : !kernel->launches              ? TARE_SAMPLED_NO_LAUNCH
+	              : samples->sums.graphs           ? TARE_SAMPLED_GRAPHS
+	              : kernel->cubin->launches        ? TARE_SAMPLED_BY_DEVICE
+	              : samples->sums.lost_launches    ? TARE_SAMPLED_LOST
+	                                               : TARE_SAMPLED_KNOWN;
 	for (size_t i = 0; i < samples->kernel_count; i++)
-		if (i != at && reading->hashes[i] == reading->hashes[at])
+		if (kernel->why == TARE_SAMPLED_KNOWN && i != at &&
+		    reading->hashes[i] == reading->hashes[at])
 			kernel->why = TARE_SAMPLED_TWICE;
 }
 

@@ -49,6 +49,7 @@ struct tare_sampled_line {
 // Why executions are not known, of a kernel.
 enum tare_sampled_why {
 	TARE_SAMPLED_KNOWN,
+	TARE_SAMPLED_NOT_ASKED, // launches were not counted
 	TARE_SAMPLED_NO_LAUNCH, // no launch was told of
 	TARE_SAMPLED_GRAPHS,    // the program launches graphs, whose kernels are not told of
 	TARE_SAMPLED_TWICE,     // two kernels are called so

@@ -13,7 +13,6 @@ enum {
 	FIRST_WIDE = 90, // from here on eight bits of a target lie elsewhere
 	FIRST_IADD = 100,
 	HFMA2_OR_IADD = 0x035,
-	BAR = 0x11d,
 	BSYNC = 0x141,
 	CALL_ABSOLUTE = 0x143,
 	CALL = 0x144,
@@ -68,6 +67,12 @@ static int64_t target_of(uint64_t low, uint64_t high, uint32_t sm, uint64_t pc)
 	return (int64_t)(pc + TARE_SASS_BYTES + (uint64_t)distance * 4);
 }
 
+// Where lanes meet again: the distance in bytes, in bits 32 to 63.
+static int64_t meeting_of(uint64_t low, uint64_t pc)
+{
+	return (int64_t)(pc + TARE_SASS_BYTES) + extend(low >> 32, 32);
+}
+
 struct tare_sass tare_sass_read(const uint8_t *code, uint32_t sm, uint64_t pc)
 {
 	static const struct {
@@ -91,16 +96,18 @@ struct tare_sass tare_sass_read(const uint8_t *code, uint32_t sm, uint64_t pc)
 		read.class = sm < FIRST_IADD ? TARE_SASS_FP16 : TARE_SASS_INTEGER;
 	}
 	// The forms that take their target out of a register are others.
-	bool relative = (low >> 9 & 7) == 4 || (opcode == BRA && (low >> 9 & 7) == 2);
+	bool relative = (low >> 9 & 7) == 4 || (opcode == BRA && (low >> 9 & 7) == 2) ||
+	                (opcode == WARPSYNC && (low >> 9 & 7) == 1);
 	read.leaves = opcode == BRA || opcode == BRX || opcode == JMP || opcode == JMX ||
 	              opcode == EXIT || opcode == RTT || opcode == RET || opcode == BRXU ||
 	              opcode == JMXU || opcode == KILL || opcode == BSYNC || opcode == CALL ||
 	              opcode == CALL_ABSOLUTE;
-	read.has_target = relative && (opcode == BRA || opcode == BSSY || opcode == CALL);
+	read.has_target = relative && (opcode == BRA || opcode == BSSY || opcode == CALL ||
+	                               (opcode == WARPSYNC && (low >> 9 & 7) == 1));
 	read.indirect = opcode == BRX || opcode == JMX || opcode == BRXU || opcode == JMXU ||
 	                opcode == JMP || (opcode == BRA && !relative);
 	if (read.has_target)
-		read.target = target_of(low, high, sm, pc);
+		read.target = opcode == BSSY ? meeting_of(low, pc) : target_of(low, high, sm, pc);
 	return read;
 }
 
@@ -128,8 +135,6 @@ int tare_sass_split(const uint8_t *code, size_t bytes, uint32_t sm, struct tare_
 		uint64_t target = (uint64_t)read.target / TARE_SASS_BYTES;
 		if (read.target >= 0 && read.target % TARE_SASS_BYTES == 0 && target < count)
 			begins[target] = true;
-		else
-			blocks->outside++;
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (begins[i])

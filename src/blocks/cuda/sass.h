@@ -67,7 +67,6 @@ struct tare_sass_blocks {
 	uint32_t count;
 	uint32_t indirect; // branches whose targets are not read: blocks may begin there
 	uint32_t unknown;  // instructions
-	uint32_t outside;  // branches out of the function
 };
 // Divides a function. 0, or -ENOMEM. Free blocks->at.
 int tare_sass_split(const uint8_t *code, size_t bytes, uint32_t sm,

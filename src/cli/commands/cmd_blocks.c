@@ -16,6 +16,7 @@
 struct own {
 	int sample;
 	int once;
+	int executions;
 	uint64_t period;
 };
 
@@ -86,10 +87,12 @@ static uint32_t period_of(const struct session *session)
 static int run_once(struct session *session, const char *stage, bool silent, int64_t *wall_ns,
                     struct tare_error *error)
 {
+	const struct own *asked = (const void *)session->settings->own;
 	const struct tare_blocks_run run = { .arguments = session->settings->program,
 		                             .stage = stage,
 		                             .silent = silent,
-		                             .period = silent ? 0 : period_of(session) };
+		                             .period = silent ? 0 : period_of(session),
+		                             .launches = asked->executions };
 	bool own;
 
 	tare_input_restore(&session->input);
@@ -260,6 +263,12 @@ static const struct tare_option own_options_rows[] = {
 	  .summary = "run the program once: CUDA kernels are sampled, others not counted",
 	  .offset = TARE_OWN_SETTING(struct own, once),
 	  .sets = 1 },
+	{ .name = "executions",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "count launches of CUDA kernels: how often blocks run, about",
+	  .detail = "Each launch takes about a microsecond more.",
+	  .offset = TARE_OWN_SETTING(struct own, executions),
+	  .sets = 1 },
 	{ .name = "period",
 	  .value = TARE_VALUE_COUNT,
 	  .value_name = "N",
@@ -294,7 +303,7 @@ const struct tare_command tare_blocks_command = {
 	    "Runs an unmodified OpenCL or Level Zero program twice: first to see what its kernels "
 	    "are built "
 	    "from, without its standard output, and then with counters in every basic block. Its "
-	    "results stay its own.",
+	    "results stay its own. Kernels of CUDA are sampled as they run.",
 	.run = run,
 	.options = { &own_options, &tare_quiet_options, &tare_verbose_options, &tare_help_options },
 };

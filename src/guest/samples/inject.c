@@ -104,10 +104,14 @@ static void enable_callbacks(void)
 		                              ABI_CUPTI_RESOURCE_CONTEXT_ENDS,
 		                              ABI_CUPTI_RESOURCE_MODULE_LOADED,
 		                              ABI_CUPTI_RESOURCE_MODULE_UNLOADS };
+	const char *launches = getenv(SAMPLES_ENVIRONMENT_LAUNCHES);
 
 	for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
 		cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_RESOURCE,
 		                               resources[i]);
+	if (!launches || !launches[0])
+		return;
+	samples_file->header.counts_launches = 1;
 	for (uint32_t id = 1; id < CALLBACKS; id++) {
 		const char *name = NULL;
 		if (cuda_cupti.cuptiGetCallbackName(ABI_CUPTI_DOMAIN_DRIVER, id, &name) !=

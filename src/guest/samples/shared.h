@@ -12,6 +12,9 @@
 // Each core is sampled every 2 to this power cycles.
 #define SAMPLES_ENVIRONMENT_PERIOD "TARE_SAMPLES_PERIOD"
 
+// Set to anything but nothing: launches are counted, which takes each a microsecond.
+#define SAMPLES_ENVIRONMENT_LAUNCHES "TARE_SAMPLES_LAUNCHES"
+
 #define SAMPLES_LIBRARY "libtare-samples.so"
 
 // Names of files: %016 and the process's number, or the CRC of a module by CUPTI.
@@ -63,7 +66,8 @@ struct samples_header {
 	uint64_t unread_contexts;           // that ended before they could be read
 	uint64_t failed_contexts;           // that could not be sampled, though others were
 	uint64_t modules, module_bytes, lost_modules;
-	uint64_t graphs; // launches of graphs, whose kernels are not told of
+	uint64_t counts_launches; // they are counted at all
+	uint64_t graphs;          // launches of graphs, whose kernels are not told of
 	uint64_t lost_launches;
 	// what it took, of the program's threads but for `read_ns`
 	uint64_t enable_ns, disable_ns, module_ns, read_ns;

@@ -17,6 +17,7 @@ const char *tare_sampled_why(enum tare_sampled_why why)
 {
 	static const char *const clauses[] = {
 		[TARE_SAMPLED_KNOWN] = "",
+		[TARE_SAMPLED_NOT_ASKED] = "launches were not counted (--executions counts them)",
 		[TARE_SAMPLED_NO_LAUNCH] = "no launch of it was seen",
 		[TARE_SAMPLED_GRAPHS] =
 		    "the program launches graphs, whose kernels are not counted",

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocks/cuda/samples.h"
+
+static const struct {
+	const char *name, *what;
+} stalls[TARE_STALLS] = {
+#define STALL(name, text, what) [TARE_STALL_##name] = { text, what },
+#include "blocks/cuda/stalls.def"
+#undef STALL
+	[TARE_STALL_OTHER] = { "other", "something that tare has no name for" },
+};
+
+const char *tare_stall_name(enum tare_stall stall)
+{
+	return stalls[stall].name;
+}
+
+const char *tare_stall_what(enum tare_stall stall)
+{
+	return stalls[stall].what;
+}
+
+void tare_stalls_add(struct tare_stall_counts *to, const struct tare_stall_counts *from)
+{
+	to->all += from->all;
+	for (int i = 0; i < TARE_STALLS; i++)
+		to->by[i] += from->by[i];
+}
+
+uint32_t tare_stalls_order(const struct tare_stall_counts *counts,
+                           enum tare_stall order[TARE_STALLS])
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < TARE_STALLS; i++) {
+		uint32_t at = count;
+		if (!counts->by[i])
+			continue;
+		for (; at > 0 && counts->by[order[at - 1]] < counts->by[i]; at--)
+			order[at] = order[at - 1];
+		order[at] = (enum tare_stall)i;
+		count++;
+	}
+	return count;
+}
