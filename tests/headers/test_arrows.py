@@ -32,7 +32,7 @@ ROOMS = {
     "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
     "blocks": {"": {"tools", "module"}, "tools": set(), "module": set(), "findings": {"", "module"},
-               "report": {"", "findings", "module"}},
+               "intel": {"", "tools"}, "report": {"", "findings", "intel", "module"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "recording/memory": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},
