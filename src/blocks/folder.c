@@ -30,8 +30,8 @@ static void empty(int folder, const char *suffix)
 
 	for (struct dirent *entry; stream && (entry = readdir(stream));) {
 		size_t length = strlen(entry->d_name), end = strlen(suffix);
-		if (entry->d_name[0] != '.' && length >= end &&
-		    strcmp(entry->d_name + length - end, suffix) == 0)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    length >= end && strcmp(entry->d_name + length - end, suffix) == 0)
 			unlinkat(folder, entry->d_name, 0);
 	}
 	if (stream)

@@ -22,6 +22,7 @@ FINDINGS = {
     "double-constant": ("doubled", 20, "x = x * 1.1 + 0.3;"),
     "integer-division": ("divided", 7, "sum += (i + k * in[k]) / n;"),
     "special-functions": ("transcendent", 10, "sum += sin(in[i] + k);"),
+    "frequent-barriers": ("waiting", 1, "barrier(CLK_LOCAL_MEM_FENCE);"),
 }
 SOURCE = PAIRS.read_text(encoding="utf-8").splitlines()
 
@@ -38,7 +39,7 @@ def kernels(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
     assert done.status == native.status == 0, done.errors.decode()
     # Where a product is added the compiler may round once or twice (docs/blocks.md).
     same = [line for line in native.out.splitlines() if not line.startswith(b"doubled")]
-    assert len(same) == 8 and [line for line in done.out.splitlines() if line in same] == same
+    assert len(same) == 10 and [line for line in done.out.splitlines() if line in same] == same
     assert document["counted_launches"] == 2 * len(FINDINGS)
     return document, done.out.decode()
 

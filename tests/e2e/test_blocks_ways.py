@@ -31,7 +31,7 @@ def leftover(i, _, n):
 
 
 def joined(i, _, n):
-    return 1 + (n if number(i) > 6 else 2 * n)
+    return 2 + (1 + n if number(i) > 6 else 16)
 
 
 def groups(_, group, n):

@@ -33,7 +33,8 @@ ROOMS = {
     "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
     "blocks": {"": {"tools", "module"}, "tools": set(), "module": set(), "findings": {"", "module"},
-               "cuda": {"tools"}, "cuda/report": {"cuda"}, "report": {"", "findings", "module", "cuda", "cuda/report"}},
+               "cuda": {"tools"}, "cuda/report": {"cuda"}, "intel": {"", "tools"},
+               "report": {"", "findings", "intel", "module", "cuda", "cuda/report"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "recording/memory": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},

@@ -105,3 +105,33 @@ kernel void transcendent_mended(global const float *in, global float *out, int n
 		sum += native_sin(in[i] + k);
 	out[i] = sum;
 }
+
+// Sums of groups of 64, in steps that wait twice each.
+kernel void waiting(global const float *in, global float *out, int n)
+{
+	local float part[64];
+	int item = get_local_id(0);
+
+	part[item] = in[get_global_id(0)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int step = n; step < 64; step *= 2) {
+		float other = part[item ^ step];
+		barrier(CLK_LOCAL_MEM_FENCE);
+		part[item] += other;
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(0)] = part[item];
+}
+
+// Each work-item adds all numbers, and waits once.
+kernel void waiting_mended(global const float *in, global float *out, int n)
+{
+	local float part[64];
+	float sum = 0;
+
+	part[get_local_id(0)] = in[get_global_id(0)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int k = 0; k < 64; k += n)
+		sum += part[k];
+	out[get_global_id(0)] = sum;
+}

@@ -52,6 +52,15 @@ const struct tare_blocks_rule tare_blocks_rules[TARE_BLOCKS_ADVICE] = {
 		.least = 0.02,
 		.saves = DEVICE,
 	},
+	[TARE_BLOCKS_BARRIERS] = {
+		.id = "frequent-barriers",
+		.what = "work-items wait for their group every few instructions",
+		.advice = "do more between two barriers: more numbers a work-item, or the "
+		          "operations of a sub-group, which need none",
+		.of = "instructions are barriers or fences, each of which a whole group waits at",
+		.least = 0.05,
+		.saves = DEVICE,
+	},
 };
 
 static int by_cost(const void *left, const void *right)
@@ -112,6 +121,29 @@ static void find_scattered(const struct tare_blocks_sampled *sampled,
 	finding->share = lines > 0 ? lost / lines : 0;
 }
 
+// ---- by what is executed
+
+static void find_barriers(const struct tare_blocks_kernel *kernel,
+                          struct tare_blocks_finding *finding)
+{
+	const struct tare_blocks_module *module = &kernel->build->module;
+	uint64_t all = tare_blocks_instructions(&kernel->tally);
+
+	finding->executions = kernel->tally.kinds[TARE_BLOCKS_BARRIER];
+	finding->share = all ? (double)finding->executions / (double)all : 0;
+	for (uint32_t i = 0; i < module->block_count; i++) {
+		const struct tare_blocks_block *block = &module->blocks[i];
+		for (uint32_t k = 0; kernel->executions[i] && k < block->pieces; k++) {
+			const struct tare_blocks_piece *piece =
+			    &module->pieces[block->first_piece + k];
+			uint64_t barriers = piece->tally.kinds[TARE_BLOCKS_BARRIER];
+			if (barriers)
+				tare_blocks_place_add(finding, piece->file, piece->line,
+				                      barriers * kernel->executions[i]);
+		}
+	}
+}
+
 // ---- the whole
 
 int tare_blocks_find(const struct tare_blocks_kernel *kernel,
@@ -128,6 +160,7 @@ int tare_blocks_find(const struct tare_blocks_kernel *kernel,
 	int status = tare_blocks_find_arithmetic(kernel, &found[TARE_BLOCKS_DOUBLES],
 	                                         &found[TARE_BLOCKS_DIVISIONS],
 	                                         &found[TARE_BLOCKS_FUNCTIONS]);
+	find_barriers(kernel, &found[TARE_BLOCKS_BARRIERS]);
 	for (int i = 0; status == 0 && i < TARE_BLOCKS_ADVICE; i++) {
 		struct tare_blocks_finding *finding = &found[i];
 		if (!finding->executions || finding->share < tare_blocks_rules[i].least)

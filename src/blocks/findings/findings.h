@@ -10,6 +10,7 @@ enum tare_blocks_advice {
 	TARE_BLOCKS_DOUBLES,   // arithmetic in doubles between floats, by a constant
 	TARE_BLOCKS_DIVISIONS, // integer divisions in loops
 	TARE_BLOCKS_FUNCTIONS, // special functions that have a faster form
+	TARE_BLOCKS_BARRIERS,  // work-items wait for their group often
 	TARE_BLOCKS_ADVICE,
 };
 

@@ -248,7 +248,43 @@ static void put_told(json_t *object, const struct tare_blocks_kernel *kernel, bo
 	tare_blocks_told_free(&told);
 }
 
-static json_t *kernel_of(const struct tare_blocks_kernel *kernel, bool *failed)
+static json_t *model_of(const struct tare_blocks_model *model, bool *failed)
+{
+	const struct tare_blocks_static *of = &model->of;
+	json_t *object = json_object(), *mix = json_object();
+	bool known = model->why.code == 0;
+
+	put(object, "device", tare_json_text(model->device), failed);
+	put(object, "why", known ? json_null() : tare_json_text(model->why.message), failed);
+	put(object, "simd_width", of->simd_width ? number(of->simd_width) : json_null(), failed);
+	put(object, "registers", of->registers ? number(of->registers) : json_null(), failed);
+	put(object, "spill_bytes",
+	    known && !of->scratch_bytes ? number(of->spill_bytes) : json_null(), failed);
+	put(object, "scratch_bytes", known ? number(of->scratch_bytes) : json_null(), failed);
+	put(object, "local_bytes", known ? number(of->local_bytes) : json_null(), failed);
+	put(object, "barriers", known ? number(of->barriers) : json_null(), failed);
+	for (int i = 0; i < TARE_BLOCKS_ISAS; i++)
+		if (of->mix[i])
+			put(mix, tare_blocks_isa_name((enum tare_blocks_isa)i), number(of->mix[i]),
+			    failed);
+	put(object, "instructions", mix, failed);
+	return object;
+}
+
+static json_t *models_of(const struct tare_blocks_models *models,
+                         const struct tare_blocks_kernel *kernel, bool *failed)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < models->count; i++)
+		if (tare_blocks_is_model_of(&models->at[i], kernel))
+			*failed |=
+			    json_array_append_new(list, model_of(&models->at[i], failed)) < 0;
+	return list;
+}
+
+static json_t *kernel_of(const struct tare_blocks_models *models,
+                         const struct tare_blocks_kernel *kernel, bool *failed)
 {
 	json_t *object = json_object();
 	bool counted = kernel->executions && kernel->counted;
@@ -269,6 +305,7 @@ static json_t *kernel_of(const struct tare_blocks_kernel *kernel, bool *failed)
 	put(object, "blocks", counted ? blocks_of(kernel, failed) : json_array(), failed);
 	put(object, "lines", counted ? lines_of(kernel, failed) : json_array(), failed);
 	put_told(object, kernel, counted, failed);
+	put(object, "models", models_of(models, kernel, failed), failed);
 	return object;
 }
 
@@ -302,8 +339,9 @@ static json_t *tree_of(const struct tare_blocks_document *document, bool *failed
 	put(tree, "counter_bytes", number(profile->counter_bytes), failed);
 	for (size_t i = 0; i < profile->kernel_count; i++)
 		if (profile->kernels[i].launches)
-			*failed |= json_array_append_new(
-			               kernels, kernel_of(&profile->kernels[i], failed)) < 0;
+			*failed |= json_array_append_new(kernels, kernel_of(document->models,
+			                                                    &profile->kernels[i],
+			                                                    failed)) < 0;
 	put(tree, "kernels", kernels, failed);
 	put(tree, "cuda",
 	    document->samples->process_count ? tare_samples_json(document->samples) : json_null(),

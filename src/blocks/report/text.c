@@ -366,7 +366,66 @@ static int write_counted(const struct tare_blocks_kernel *kernel, bool verbose, 
 	return status;
 }
 
-static int write_kernel(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+// ---- on devices that are not there
+
+static void write_isa(const struct tare_blocks_static *of, FILE *file)
+{
+	uint64_t all = 0;
+	char number[NUMBER];
+	const char *before = ": ";
+
+	for (int i = 0; i < TARE_BLOCKS_ISAS; i++)
+		all += of->mix[i];
+	if (!all)
+		return;
+	fprintf(file, "    %s instructions as they stand, not as often as they are executed",
+	        grouped(all, number));
+	for (int i = 0; i < TARE_BLOCKS_ISAS; i++) {
+		if (!of->mix[i])
+			continue;
+		fprintf(file, "%s%s %.1f %%", before, tare_blocks_isa_name((enum tare_blocks_isa)i),
+		        share(of->mix[i], all));
+		before = ", ";
+	}
+	fputc('\n', file);
+}
+
+static void write_model(const struct tare_blocks_model *model, FILE *file)
+{
+	const struct tare_blocks_static *of = &model->of;
+	char bytes[TARE_UNIT_TEXT];
+
+	if (model->why.code) {
+		fprintf(file, "  on %s: n/a, because %s\n", model->device, model->why.message);
+		return;
+	}
+	fprintf(file, "  on %s (a model: compiled by ocloc, not run): ", model->device);
+	if (of->simd_width)
+		fprintf(file, "SIMD %" PRIu32 ", ", of->simd_width);
+	if (of->registers)
+		fprintf(file, "%" PRIu32 " registers, ", of->registers);
+	if (of->spill_bytes)
+		fprintf(file, "%s of them spilled, ", tare_format_bytes(of->spill_bytes, bytes));
+	else if (of->scratch_bytes)
+		fprintf(file, "%s of spilled registers and private arrays, ",
+		        tare_format_bytes(of->scratch_bytes, bytes));
+	else
+		fputs("no spills, ", file);
+	fprintf(file, "%s of local memory, %" PRIu32 " barrier%s\n",
+	        tare_format_bytes(of->local_bytes, bytes), of->barriers, plural(of->barriers));
+	write_isa(of, file);
+}
+
+static void write_models(const struct tare_blocks_models *models,
+                         const struct tare_blocks_kernel *kernel, FILE *file)
+{
+	for (size_t i = 0; i < models->count; i++)
+		if (tare_blocks_is_model_of(&models->at[i], kernel))
+			write_model(&models->at[i], file);
+}
+
+static int write_kernel(const struct tare_blocks_models *models,
+                        const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
 {
 	char why[600], number[NUMBER];
 	uint64_t missed = kernel->launches - kernel->counted;
@@ -377,6 +436,7 @@ static int write_kernel(const struct tare_blocks_kernel *kernel, bool verbose, F
 	fprintf(file, "\nkernel %s\n", kernel->name);
 	if (kernel->counted && kernel->executions && kernel->work_items)
 		status = write_counted(kernel, verbose, file);
+	write_models(models, kernel, file);
 	if (!missed)
 		return status;
 	tare_blocks_why(kernel, why, sizeof why);
@@ -414,7 +474,7 @@ int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, 
 		write_program(document, file);
 	}
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
-		status = write_kernel(&profile->kernels[i], verbose, file);
+		status = write_kernel(document->models, &profile->kernels[i], verbose, file);
 	write_foot(document, file);
 	if (status == 0 && document->samples->process_count)
 		status = tare_samples_text(document->samples, document->plain_ns,

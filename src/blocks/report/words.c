@@ -2,6 +2,8 @@
 // Why launches were not counted.
 #include "blocks/report/write.h"
 
+#include <string.h>
+
 static void no_module(const struct tare_blocks_kernel *kernel, char *text, size_t size)
 {
 	if (kernel->build && kernel->build->why.message[0])
@@ -71,4 +73,11 @@ void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *c
 		*counted += profile->kernels[i].counted;
 		*launches += profile->kernels[i].launches;
 	}
+}
+
+bool tare_blocks_is_model_of(const struct tare_blocks_model *model,
+                             const struct tare_blocks_kernel *kernel)
+{
+	return model->build == kernel->build &&
+	       (model->why.code || strcmp(model->of.kernel, kernel->name) == 0);
 }

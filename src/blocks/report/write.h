@@ -2,6 +2,7 @@
 // What tare blocks found, as text, as JSON (blocks.schema.json), as CSV and as a page.
 #pragma once
 #include "blocks/cuda/samples.h"
+#include "blocks/intel/model.h"
 #include "blocks/profile.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ struct tare_blocks_document {
 	const struct tare_blocks_builds *builds;
 	const struct tare_blocks_profile *profile;
 	const struct tare_samples *samples; // of CUDA kernels
+	const struct tare_blocks_models *models;
 };
 
 // Why launches of a kernel were not counted: a clause with the way out, without a full stop.
@@ -22,6 +24,10 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 // How many launches count, of how many.
 void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *counted,
                           uint64_t *launches);
+
+// Whether a model is of this kernel, or of its whole build for a reason.
+bool tare_blocks_is_model_of(const struct tare_blocks_model *model,
+                             const struct tare_blocks_kernel *kernel);
 
 // 0, or -ENOMEM. Errors of the file stick to it. `verbose`: all blocks and lines.
 int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, FILE *file);

@@ -17,7 +17,7 @@ extern char **environ;
 
 enum { NEWEST = 40, OLDEST = 11, LIMIT_S = 60, LOOK_NS = 2000000 };
 
-static bool on_path(const char *name)
+bool tare_blocks_tool_is_there(const char *name)
 {
 	const char *path = getenv("PATH");
 	char file[4096];
@@ -43,7 +43,8 @@ static bool take(const char *clang, const char *translator, unsigned version,
 	snprintf(tools->translator, sizeof tools->translator, "%s",
 	         second && second[0] ? second : translator);
 	tools->version = version;
-	return on_path(tools->clang) && on_path(tools->translator);
+	return tare_blocks_tool_is_there(tools->clang) &&
+	       tare_blocks_tool_is_there(tools->translator);
 }
 
 int tare_blocks_tools_find(unsigned most, struct tare_blocks_tools *tools, struct tare_error *error)

@@ -4,6 +4,7 @@
 #pragma once
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // Name a compiler, and a translator, before those that are looked for.
@@ -19,6 +20,9 @@ struct tare_blocks_tools {
 // both without a number. 0, or -ENOENT with a sentence that says what to install.
 int tare_blocks_tools_find(unsigned most, struct tare_blocks_tools *tools,
                            struct tare_error *error);
+
+// Whether a program is on PATH, or at the path that it is.
+bool tare_blocks_tool_is_there(const char *name);
 
 // Runs a program, whose output goes into the file `said`, and waits. 0; -EIO with the first line
 // that it said about an error, where it did not exit with 0; -ETIMEDOUT, after a minute, or another

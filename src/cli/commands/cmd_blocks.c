@@ -18,6 +18,7 @@ struct own {
 	int once;
 	int executions;
 	uint64_t period;
+	const char *devices; // of --for; NULL: none
 };
 
 // The program's two runs and what is made of them.
@@ -32,6 +33,7 @@ struct session {
 	struct tare_child_end end; // of the latest run
 	int64_t plain_ns, counted_ns;
 	struct tare_blocks_builds builds;
+	struct tare_blocks_models models;
 	struct tare_blocks_profile profile;
 	struct tare_samples samples; // of CUDA kernels
 };
@@ -63,6 +65,10 @@ static int prepare(struct session *session, struct tare_error *error)
 	if (status < 0 || tare_layer_check(session->place.layer, error) < 0 ||
 	    tare_input_note(&session->input, "tare blocks", error) < 0 ||
 	    tare_blocks_folder_make(&session->place, error) < 0)
+		return TARE_EXIT_RECORD;
+	const struct own *own = (const void *)session->settings->own;
+	if (own->devices && tare_blocks_models_begin(own->devices, session->place.folder,
+	                                             &session->models, error) < 0)
 		return TARE_EXIT_RECORD;
 	tare_closure_find(session->program.path, library_path, &session->closure);
 	tare_loader_choose(&session->closure, getenv("LD_PRELOAD"), library_path, TARE_CACHE,
@@ -112,9 +118,11 @@ static int collect(struct session *session, struct tare_error *error)
 	if (session->end.signal || session->end.asked)
 		return TARE_EXIT_OK;
 	const struct own *own = (const void *)session->settings->own;
-	return tare_blocks_compile(session->place.folder, own->sample, &session->builds, error) < 0
-	           ? TARE_EXIT_RECORD
-	           : TARE_EXIT_OK;
+	if (tare_blocks_compile(session->place.folder, own->sample, &session->builds, error) < 0 ||
+	    tare_blocks_models_make(session->place.folder, &session->builds, &session->models,
+	                            error) < 0)
+		return TARE_EXIT_RECORD;
+	return TARE_EXIT_OK;
 }
 
 // ---- the report
@@ -137,6 +145,7 @@ static int write_all(const struct session *session, struct tare_error *error)
 		                                       .plain_ns = session->plain_ns,
 		                                       .counted_ns = session->counted_ns,
 		                                       .builds = &session->builds,
+		                                       .models = &session->models,
 		                                       .profile = &session->profile,
 		                                       .samples = &session->samples };
 	struct tare_outputs outputs;
@@ -200,6 +209,7 @@ static void session_free(struct session *session)
 {
 	tare_samples_free(&session->samples);
 	tare_blocks_profile_free(&session->profile);
+	tare_blocks_models_free(&session->models);
 	tare_blocks_builds_free(&session->builds);
 	tare_blocks_place_free(&session->place);
 	tare_program_free(&session->program);
@@ -274,6 +284,14 @@ static const struct tare_option own_options_rows[] = {
 	  .value_name = "N",
 	  .summary = "sample each core of a CUDA device every 2^N cycles, 10 to 24 (default 16)",
 	  .offset = TARE_OWN_SETTING(struct own, period) },
+	{ .name = "for",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "DEVICE,...",
+	  .summary = "say what kernels would be on these Intel GPUs, by ocloc",
+	  .detail = "As ocloc names them: dg2, pvc. The devices need not be there: SIMD width, "
+	            "registers, spills, local memory and barriers are those that Intel's offline "
+	            "compiler tells. It is a model; nothing is run there.",
+	  .offset = TARE_OWN_SETTING(struct own, devices) },
 	{ .name = "json",
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",
