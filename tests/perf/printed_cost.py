@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the report says that recording costs, beside what runs with and without it say, for five programs.
+"""What the report says that recording costs, beside what runs with and without it say, for six programs.
 
   printed_cost.py [--tare TARE] [--build FOLDER] [--times TIMES] [PROGRAM...]
 
@@ -21,6 +21,7 @@ import tempfile
 
 PROGRAMS = {
     "stress": (["tests/programs/stress", "500000"], {"POCL_DEVICES": "basic"}),
+    "idle": (["tests/programs/stress", "500000", "thread"], {"POCL_DEVICES": "basic"}),
     "threaded": (["tests/programs/stress", "100000", "thread"], {"POCL_DEVICES": "pthread"}),
     "profiling": (["tests/programs/stress", "500000", "profile"], {"POCL_DEVICES": "basic"}),
     "pipeline": (["examples/pipeline"], {"POCL_DEVICES": "basic"}),

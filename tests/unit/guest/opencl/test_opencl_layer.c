@@ -454,6 +454,81 @@ static void test_errno(void **state)
 	finished_errno = 0;
 }
 
+// Each twice, so that the second may be put behind the first, and each differs from the one before
+// in one thing only.
+static const struct ranged {
+	cl_uint dimensions;
+	size_t global[3];
+	bool has_local;
+	size_t local[3];
+} ranged[] = {
+	{ 1, { 64, 1, 1 } },
+	{ 1, { 128, 1, 1 } },
+	{ 1, { 128, 1, 1 }, true, { 16, 1, 1 } },
+	{ 1, { 128, 1, 1 }, true, { 32, 1, 1 } },
+	{ 2, { 128, 1, 1 }, true, { 32, 1, 1 } },
+	{ 2, { 128, 4, 1 }, true, { 32, 1, 1 } },
+	{ 2, { 128, 4, 1 }, true, { 32, 2, 1 } },
+	{ 3, { 128, 4, 1 }, true, { 32, 2, 1 } },
+	{ 3, { 128, 4, 8 }, true, { 32, 2, 1 } },
+	{ 3, { 128, 4, 8 }, true, { 32, 2, 4 } },
+	{ 3, { 128, 4, 8 } },
+	{ 1, { 128, 1, 1 } },
+};
+
+enum { MOST_SHAPES = 64, RANGED = sizeof ranged / sizeof *ranged };
+
+static bool is_shape(const struct tare_trace_shape *shape, const struct ranged *range)
+{
+	for (int k = 0; k < 3; k++)
+		if (shape->global[k] != range->global[k] ||
+		    shape->local[k] != (range->has_local ? range->local[k] : 0))
+			return false;
+	return true;
+}
+
+// Launches by the number of their shape, less those that were there before.
+static void count_by_shape(size_t counts[MOST_SHAPES])
+{
+	for (uint64_t id = 1; id < MOST_SHAPES; id++)
+		counts[id] = find(TARE_TRACE_COMMAND, 5, id).count - counts[id];
+}
+
+static size_t launches_of(const struct ranged *range, const size_t counts[MOST_SHAPES])
+{
+	size_t sum = 0;
+	for (uint64_t id = 1; id < MOST_SHAPES; id++) {
+		struct found shape =
+		    find(TARE_TRACE_SHAPE, 1, id | (uint64_t)range->dimensions << 32);
+		if (shape.count != 0 && is_shape((const void *)shape.last, range))
+			sum += counts[id];
+	}
+	return sum;
+}
+
+static void test_launches_in_a_row_differ(void **state)
+{
+	static int which;
+	size_t counts[MOST_SHAPES] = { 0 };
+	cl_command_queue queue = make_queue(0);
+	(void)state;
+	count_by_shape(counts);
+	// Without a pause, after which a record of the thread's time would end the row.
+	for (size_t i = 0; i < 2 * RANGED; i++) {
+		const struct ranged *range = &ranged[i / 2];
+		cl->clEnqueueNDRangeKernel(queue, (cl_kernel)&which, range->dimensions, NULL,
+		                           range->global, range->has_local ? range->local : NULL, 0,
+		                           NULL, NULL);
+	}
+	count_by_shape(counts);
+	assert_int_equal(find(TARE_TRACE_COMMAND, 4, (uintptr_t)&which).count, 2 * RANGED);
+	for (size_t i = 0; i < RANGED; i++)
+		// The last one is the second once more.
+		assert_int_equal(launches_of(&ranged[i], counts),
+		                 i == 1 || i == RANGED - 1 ? 4 : 2);
+	cl->clFinish(queue);
+}
+
 static void test_own_cost(void **state)
 {
 	uint64_t asked = header()->harvest_ticks;
@@ -499,6 +574,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(test_extensions, setup),
 		cmocka_unit_test_setup(test_last_release, setup),
 		cmocka_unit_test_setup(test_errno, setup),
+		cmocka_unit_test_setup(test_launches_in_a_row_differ, setup),
 		cmocka_unit_test_setup(test_own_cost, setup),
 	};
 	int failed = cmocka_run_group_tests_name("opencl_layer", tests, NULL, NULL);
