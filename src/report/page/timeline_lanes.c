@@ -121,7 +121,11 @@ static void place_commands(struct placing *placing, uint32_t *order, size_t coun
 {
 	uint64_t group = 0;
 
-	qsort_r(order, count, sizeof *order, compare_commands, placing);
+	for (size_t i = 1; i < count; i++)
+		if (compare_commands(&order[i - 1], &order[i], placing) > 0) {
+			qsort_r(order, count, sizeof *order, compare_commands, placing);
+			break;
+		}
 	for (size_t i = 0; i < count; i++) {
 		uint64_t of = group_of(placing, order[i]);
 		if (i == 0 || of != group)
@@ -133,12 +137,47 @@ static void place_commands(struct placing *placing, uint32_t *order, size_t coun
 	}
 }
 
+// The bucket of a command's queue; those of no queue come last.
+static size_t bucket_of(const struct tare_recording *recording, uint32_t index)
+{
+	uint32_t queue = TARE_COMMAND(recording, index)->queue;
+
+	return queue < recording->queue_count ? queue : recording->queue_count;
+}
+
+// Commands with times, queue by queue, as they were enqueued: that is nearly always how they
+// started. NULL: no memory.
+static uint32_t *by_queues(const struct tare_recording *recording, const struct timeline_rows *rows,
+                           size_t *count)
+{
+	uint32_t *order = calloc(rows->count + 1, sizeof *order);
+	size_t *first = calloc(recording->queue_count + 2, sizeof *first);
+
+	*count = 0;
+	for (size_t i = 0; order && first && i < rows->count; i++)
+		if (tare_command_timed(TARE_COMMAND(recording, rows->at[i])))
+			first[bucket_of(recording, rows->at[i]) + 1]++;
+	for (size_t i = 0; first && i <= recording->queue_count; i++)
+		first[i + 1] += first[i];
+	if (first)
+		*count = first[recording->queue_count + 1];
+	for (size_t i = 0; order && first && i < rows->count; i++)
+		if (tare_command_timed(TARE_COMMAND(recording, rows->at[i])))
+			order[first[bucket_of(recording, rows->at[i])]++] = rows->at[i];
+	if (!first) {
+		free(order);
+		order = NULL;
+	}
+	free(first);
+	return order;
+}
+
 static int place_on_device(struct timeline *timeline, struct lanes *lanes)
 {
 	const struct timeline_rows *rows = &timeline->all[TIMELINE_COMMANDS];
 	struct placing placing = { timeline, false };
-	uint32_t *order = calloc(rows->count + 1, sizeof *order);
 	size_t count = 0, moving = 0;
+	uint32_t *order = by_queues(timeline->recording, rows, &count);
 
 	if (!order)
 		return -ENOMEM;
@@ -146,8 +185,6 @@ static int place_on_device(struct timeline *timeline, struct lanes *lanes)
 		uint32_t index = rows->at[i];
 		timeline->lane[index] = timeline->engine_lane[index] = TIMELINE_NO_LANE;
 		timeline->engine[index] = engine_of(TARE_COMMAND(timeline->recording, index));
-		if (tare_command_timed(TARE_COMMAND(timeline->recording, index)))
-			order[count++] = index;
 	}
 	place_commands(&placing, order, count, lanes, timeline->lane);
 	for (size_t i = 0; i < count; i++)

@@ -366,6 +366,37 @@ static void one_engine_for_all_gains_nothing(void **state)
 	free(made);
 }
 
+// A copy of another queue that was ready while a kernel ran, and began when it had ended; or, with
+// `late_ns`, became ready only then.
+static enum tare_seen_together beside_of(int64_t late_ns)
+{
+	struct made *made = new_run();
+	struct tare_view view = tare_view_all(&made->recording);
+	struct tare_overlap_gain gain;
+	struct tare_error error;
+	made_queue(made, 0, 0, false);
+	for (int i = 0; i < 4; i++) {
+		int64_t at_ns = 100000 + i * 300000, ready_ns = at_ns + 1000 + late_ns;
+		made_command(made,
+		             made_plain_command(0, 0, TARE_KIND_KERNEL, at_ns - 20, at_ns - 10,
+		                                at_ns - 10, at_ns, at_ns + 100000));
+		made_command(made,
+		             made_plain_command(0, 1, TARE_KIND_WRITE, ready_ns - 10, ready_ns,
+		                                ready_ns, at_ns + 101500, at_ns + 150000));
+	}
+	view.to_ns = made->recording.end_ns;
+	tare_whatif_overlap(&made->recording, &view, 0, &gain, &error);
+	free(made);
+	return gain.beside;
+}
+
+static void what_waited_for_the_other_kind_is_apart(void **state)
+{
+	(void)state;
+	assert_int_equal(beside_of(0), TARE_TOGETHER_APART);
+	assert_int_equal(beside_of(100000), TARE_TOGETHER_UNKNOWN);
+}
+
 static void a_device_of_the_hosts_cores_may_gain_nothing(void **state)
 {
 	struct made *made = new_run();
@@ -420,6 +451,7 @@ int main(void)
 		cmocka_unit_test(a_stage_may_have_several_commands),
 		cmocka_unit_test(one_engine_for_all_gains_nothing),
 		cmocka_unit_test(issuing_is_no_gain),
+		cmocka_unit_test(what_waited_for_the_other_kind_is_apart),
 		cmocka_unit_test(a_device_of_the_hosts_cores_may_gain_nothing),
 		cmocka_unit_test(more_chunks_than_are_simulated),
 	};
