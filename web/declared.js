@@ -58,7 +58,7 @@ function resultColumns(column, { titles, rows }) {
 	const one = (title, path, name) => {
 		const { value, show, numeric } = declaredColumn({ ...column, title, path });
 		const mark = (row) => (row.marks || {})[name];
-		return { title, unit: column.unit_name, numeric, value,
+		return { title, unit: ['number', 'short'].includes(column.shown) ? column.unit_name : null, numeric, value,
 			show: (row) => (isNothing(value(row)) ? NO_FIGURE[mark(row)] || '' : mark(row) === 'not_converged' ?
 				h('span', {}, show(row), h('span', { class: 'caution', title: 'not converged' }, '*')) : show(row)) };
 	};
