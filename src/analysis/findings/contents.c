@@ -36,14 +36,15 @@ int finding_say_not_compared(struct evaluation *evaluation)
 		[0] = "not followed",
 		[TARE_CONTENTS_SKIPPED] = "hashing had taken its share of the run",
 		[TARE_CONTENTS_UNREADABLE] = "memory that could not be read",
-		[TARE_CONTENTS_UNSEEN] =
-		    "the program may have changed them before the recorder saw that they were read",
+		[TARE_CONTENTS_UNSEEN] = "their memory may have changed before the recorder saw "
+		                         "that they were read, or is "
+		                         "filled by a copy that is not complete",
 		[TARE_CONTENTS_NO_ROW] = "rectangles and images",
 	};
 	enum { REASONS = sizeof why / sizeof *why };
 	const struct tare_recording *recording = evaluation->recording;
 	uint64_t counts[REASONS] = { 0 }, copies = 0, none = 0;
-	char text[400] = "";
+	char text[500] = "";
 	size_t used = 0;
 	for (size_t i = 0; i < evaluation->order_count; i++) {
 		const struct tare_recorded_command *command =

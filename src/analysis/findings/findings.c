@@ -157,6 +157,17 @@ static int ask(struct evaluation *evaluation, struct tare_error *error)
 		return say_withheld(evaluation);
 	if (untimed == 0)
 		return 0;
+	const struct tare_coverage *coverage = &evaluation->tables->coverage;
+	uint64_t unseen = coverage->unobserved_by[TARE_UNOBSERVED_PENDING] +
+	                  coverage->unobserved_by[TARE_UNOBSERVED_ABANDONED];
+	if (unseen > 0 && unseen == coverage->enqueued)
+		return finding_unjudged(
+		    evaluation,
+		    "no command has device times, for none was seen complete: "
+		    "%zu of the findings need them (the program waits for "
+		    "nothing in a call of the API, or ended before; let it wait "
+		    "for the last command, or release its queue)",
+		    untimed);
 	return finding_unjudged(evaluation,
 	                        "no command has device times: %zu of the findings need them "
 	                        "(record without --strict and --times none, on a device that "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images: memory in a layout of the device's own. Only copies of the whole of one are made.
+// Images: memory in a layout of the device's own. Only copies of the whole of one are
+// made (operation.c).
 #include "backend/levelzero/work.h"
 
 #include <errno.h>
@@ -77,33 +78,4 @@ int levelzero_image_create(struct tare_device *base, const struct tare_image *sh
 	if (status < 0)
 		device->driver->call.zeImageDestroy(image);
 	return status;
-}
-
-int levelzero_append_image(const struct levelzero_append *append, struct tare_error *error)
-{
-	const struct tare_span *from = &append->operation->source;
-	const struct tare_span *to = &append->operation->destination;
-	ze_image_handle_t image = levelzero_image_of(to->memory);
-	bool in = image;
-	const struct tare_span *host = in ? from : to, *whole = in ? to : from;
-	const char *name =
-	    in ? "zeCommandListAppendImageCopyFromMemory" : "zeCommandListAppendImageCopyToMemory";
-	ze_result_t result;
-
-	if (!host->memory->host)
-		return tare_fail(error, ENOTSUP, "images are copied from and to host memory only");
-	if (whole->offset_bytes || whole->bytes != whole->memory->bytes ||
-	    host->bytes != whole->bytes)
-		return tare_fail(error, EINVAL, "images are copied as a whole only");
-	if (in)
-		result = append->call->zeCommandListAppendImageCopyFromMemory(
-		    append->list, image, levelzero_address(host), NULL, append->signal,
-		    append->wait_count, append->waits);
-	else
-		result = append->call->zeCommandListAppendImageCopyToMemory(
-		    append->list, levelzero_address(host), levelzero_image_of(from->memory), NULL,
-		    append->signal, append->wait_count, append->waits);
-	if (result != ZE_RESULT_SUCCESS)
-		return levelzero_fail(result, name, error, "cannot copy an image");
-	return 0;
 }

@@ -5,13 +5,43 @@
 #include <errno.h>
 #include <string.h>
 
+// Of a whole image from or to host memory.
+static int append_image(const struct levelzero_append *append, struct tare_error *error)
+{
+	const struct tare_span *from = &append->operation->source;
+	const struct tare_span *to = &append->operation->destination;
+	ze_image_handle_t image = levelzero_image_of(to->memory);
+	bool in = image;
+	const struct tare_span *host = in ? from : to, *whole = in ? to : from;
+	const char *name =
+	    in ? "zeCommandListAppendImageCopyFromMemory" : "zeCommandListAppendImageCopyToMemory";
+	ze_result_t result;
+
+	if (!host->memory->host)
+		return tare_fail(error, ENOTSUP, "images are copied from and to host memory only");
+	if (whole->offset_bytes || whole->bytes != whole->memory->bytes ||
+	    host->bytes != whole->bytes)
+		return tare_fail(error, EINVAL, "images are copied as a whole only");
+	if (in)
+		result = append->call->zeCommandListAppendImageCopyFromMemory(
+		    append->list, image, levelzero_address(host), NULL, append->signal,
+		    append->wait_count, append->waits);
+	else
+		result = append->call->zeCommandListAppendImageCopyToMemory(
+		    append->list, levelzero_address(host), levelzero_image_of(from->memory), NULL,
+		    append->signal, append->wait_count, append->waits);
+	if (result != ZE_RESULT_SUCCESS)
+		return levelzero_fail(result, name, error, "cannot copy an image");
+	return 0;
+}
+
 static int append_copy(const struct levelzero_append *append, struct tare_error *error)
 {
 	const struct tare_span *from = &append->operation->source;
 	const struct tare_span *to = &append->operation->destination;
 
 	if (levelzero_image_of(from->memory) || levelzero_image_of(to->memory))
-		return levelzero_append_image(append, error);
+		return append_image(append, error);
 	if (from->bytes != to->bytes)
 		return tare_fail(error, EINVAL, "a copy of %llu bytes into %llu",
 		                 (unsigned long long)from->bytes, (unsigned long long)to->bytes);

@@ -196,8 +196,6 @@ int levelzero_append_clock(struct tare_queue *queue, struct tare_span to, struct
 // Appends the operation itself: no order, no events but those named.
 int levelzero_append_command(struct levelzero_append *append, struct tare_error *error);
 int levelzero_append_launch(const struct levelzero_append *append, struct tare_error *error);
-// A copy of a whole image from or to host memory (image.c).
-int levelzero_append_image(const struct levelzero_append *append, struct tare_error *error);
 // The span's start, for the host and the device alike.
 void *levelzero_address(const struct tare_span *span);
 // NULL: it is no image.

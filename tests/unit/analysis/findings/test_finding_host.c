@@ -134,6 +134,35 @@ static void waiting_for_room_in_the_start_up_is_no_cost_of_the_working_part(void
 	free_scene(scene);
 }
 
+static void judge_again(struct scene *scene)
+{
+	tare_findings_free(&scene->findings);
+	assert_int_equal(tare_findings_find(&scene->made->recording, &scene->view, &scene->ledgers,
+	                                    &scene->tables, &scene->findings, NULL),
+	                 0);
+}
+
+// What to do about times that nobody has seen is not what to do where none were asked for.
+static void why_there_are_no_times_is_said(void **state)
+{
+	static const struct script script = { .untimed = true };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	struct tare_coverage *coverage = &scene->tables.coverage;
+	for (int unseen = 0; unseen < 2; unseen++) {
+		memset(coverage->unobserved_by, 0, sizeof coverage->unobserved_by);
+		coverage
+		    ->unobserved_by[unseen ? TARE_UNOBSERVED_PENDING : TARE_UNOBSERVED_NOT_ASKED] =
+		    coverage->enqueued;
+		judge_again(scene);
+		const char *said = scene->findings.unjudged[0];
+		assert_non_null(strstr(said, "no command has device times"));
+		assert_int_equal(strstr(said, "release its queue") != NULL, unseen);
+		assert_int_equal(strstr(said, "--strict") != NULL, !unseen);
+	}
+	free_scene(scene);
+}
+
 static void where_the_host_was_off_the_cpu_that_is_said(void **state)
 {
 	static const struct script off = { .start_off_ns = 600 * MS };
@@ -196,6 +225,7 @@ int main(void)
 		cmocka_unit_test(a_recording_that_drowns_says_so_and_nothing_else),
 		cmocka_unit_test(what_drowns_the_working_part_leaves_the_start_up),
 		cmocka_unit_test(waiting_for_room_in_the_start_up_is_no_cost_of_the_working_part),
+		cmocka_unit_test(why_there_are_no_times_is_said),
 		cmocka_unit_test(where_the_host_was_off_the_cpu_that_is_said),
 		cmocka_unit_test(the_driver_is_charged_for_what_was_changed),
 		cmocka_unit_test(what_recording_costs_is_no_finding),
