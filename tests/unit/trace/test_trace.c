@@ -16,8 +16,8 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	struct tare_trace_writer *writer =
 	    begin_trace("a", (struct tare_trace_header){ .start_raw_ns = 50 });
 	// Of the events; those without a time have that of the one before.
-	static const int64_t times[] = { 100, 110, 115, 120, 120, 120, 120, 130, 131,
-		                         131, 132, 133, 134, 135, 136, 137, 138, 138 };
+	static const int64_t times[] = { 100, 110, 115, 120, 120, 120, 120, 120, 120, 120, 120,
+		                         130, 131, 131, 132, 133, 134, 135, 136, 137, 138, 138 };
 	union tare_trace_record written[48];
 	size_t count = 0;
 	struct tare_trace *trace;
