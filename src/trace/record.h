@@ -42,6 +42,8 @@ static inline uint64_t tare_trace_written_ticks(const union tare_trace_record *r
 		return record->fork.ticks;
 	case TARE_TRACE_ACTIVE:
 		return record->active.ticks;
+	case TARE_TRACE_LINK:
+		return record->link.ticks;
 	case TARE_TRACE_PAGES:
 		return record->pages.observed;
 	case TARE_TRACE_PART:

@@ -270,8 +270,8 @@ static void counted(const char *folder)
 	               .ticks = t, .counter = { 1, 0 }, .value = { __builtin_nan("") }));
 	for (uint32_t i = TARE_SAMPLING_PREPARED; i <= TARE_SAMPLING_ENDED; i++, t += 1000) {
 		add(w, RECORD(sampling, SAMPLING, i, 1, .from = t, .to = t + 9, .device_ns = t,
-		              .count = i, .code = i == TARE_SAMPLING_ABSENT ? 43 : 0,
-		              .cpu_ns = 77, .device = 1, .interval_ns = 1000, .text = 1));
+		              .count = i, .code = i == TARE_SAMPLING_ABSENT ? 43 : 0, .cpu_ns = 77,
+		              .device = 1, .interval_ns = 1000, .text = 1));
 		add(w, RECORD(sampled, SAMPLED, 0, 1, .from = t, .to = t + 1000,
 		              .counter = { 2, 27, 41, 44 }, .value = { 50, 1e6 * i, 1e18, -1 }));
 	}
@@ -497,8 +497,12 @@ static void graphs(const char *folder)
 	               .name = 1));
 	add(w, RECORD(shape, SHAPE, 0, 1, .id = 1, .dimensions = 1, .global = { 64, 1, 1 },
 	              .local = { 8, 1, 1 }));
+	for (uint16_t kind = TARE_LINK_THROUGH_HOST; kind <= TARE_LINK_NVLINK; kind++)
+		add(w, FLAGGED(link, LINK, API, kind, 1, .ticks = t + 1, .first = DEVICE,
+		               .second = DEVICE + 1, .count = kind == TARE_LINK_NVLINK ? 18 : 0));
 	for (uint32_t id = 1; id <= 2; id++)
-		add(w, FLAGGED(node, NODE, API, 0, 1, .id = id,
+		add(w, FLAGGED(node, NODE, API, 0, 1, .id = id, .source = id > 1 ? DEVICE + 1 : 0,
+		               .destination = id > 1 ? DEVICE : 0,
 		               .kind = id > 1 ? TARE_KIND_WRITE : TARE_KIND_KERNEL,
 		               .direction = id > 1 ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_NONE,
 		               .memory = id > 1 ? TARE_TRACE_MEMORY_PINNED : 0, .node = 70 + id,

@@ -53,7 +53,7 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	written[count++] = DETAIL(DRAWN, 0, 0, .drawn.number = 1, .drawn.chance = 5, .drawn);
 	written[count++] = DETAIL(PEER, 0, 0, .peer.number = 1, .peer.source = 2, .peer);
 	written[count++] =
-	    DETAIL(LINK, 3, 3, .link.ticks = 115, .link.first = 2, .link.count = 18, .link);
+	    DETAIL(LINK, 3, 3, .link.ticks = 120, .link.first = 2, .link.count = 18, .link);
 	written[count++] =
 	    DETAIL(SAMPLED, 0, 0, .sampled.from = 3, .sampled.to = 5, .sampled.counter = { 2, 27 },
 	           .sampled.value = { 50, 1e9 }, .sampled);
