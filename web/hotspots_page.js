@@ -33,7 +33,7 @@ function keyOfBars() {
 }
 
 function buildHotspots(run) {
-	const sections = [h('section', { id: 'kernels-section' }, heading(2, 'Kernels'), kernelTable(run), keyOfBars()), rooflineSection(run), kernelsSection(run)];
+	const sections = [h('section', { id: 'kernels-section' }, heading(2, 'Kernels'), kernelTable(run), keyOfBars()), timelineSection(run), rooflineSection(run), kernelsSection(run)].filter(Boolean);
 	document.getElementById('head').append(...headOf(run));
 	document.getElementById('contents').append(h('ul', {}, sections.map((section) =>
 		h('li', {}, h('a', { href: `#${section.id}` }, section.querySelector('h2').textContent)))));

@@ -1,18 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes counted kernels made by hand, among them one with a hostile name and one that is not
-// decided: `hotspots_fixture page|json|text|none`, to the output.
+// decided: `hotspots_fixture page|json|text|none|timeline`, to the output.
+#include "analysis/hotspots/samples.h"
 #include "report/hotspots/hotspots.h"
 #include "tests/unit/analysis/hotspots/made_counted.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+// Cores that are busier and busier, and a link that is used in the second half, by half.
+static const struct tare_samples *made_samples(void)
+{
+	static struct tare_samples made = {
+		.count = 5000,
+		.losses = 2,
+		.interval_ns = 100000,
+		.residual_ns = 7000,
+		.clock_readings = 6,
+		.to_ns = 500000000,
+		.sampled = 0.9,
+		.series_count = 2,
+		.series = { { .key = "cores_active",
+		              .title = "cores active",
+		              .unit = TARE_SAMPLES_PERCENT,
+		              .mean = 50,
+		              .peak = 99.9,
+		              .at_work = 0.99,
+		              .at_limit = 0.4 },
+		            { .key = "pcie_read",
+		              .title = "PCIe, from the host",
+		              .unit = TARE_SAMPLES_BYTES_PER_S,
+		              .mean = 1e10,
+		              .peak = 4e10,
+		              .at_work = 0.5,
+		              .at_limit = (double)NAN } },
+	};
+
+	for (size_t i = 0; i < TARE_SAMPLES_PARTS; i++) {
+		bool late = i >= TARE_SAMPLES_PARTS / 2, none = i >= 900;
+		made.kernels[i] = late;
+		made.series[0].means[i] = none ? NAN : (double)i / 10;
+		made.series[0].peaks[i] = none ? NAN : (double)i / 10 + 0.1;
+		made.series[1].means[i] = none ? NAN : late * 2e10;
+		made.series[1].peaks[i] = none ? NAN : late * 4e10;
+	}
+	return &made;
+}
 
 static int write_as(const char *what, const struct tare_counted_run *run, struct tare_error *error)
 {
 	struct tare_text_options options = { .columns = 80 };
 
-	if (strcmp(what, "page") == 0 || strcmp(what, "none") == 0)
+	if (strcmp(what, "page") == 0 || strcmp(what, "none") == 0 || strcmp(what, "timeline") == 0)
 		return tare_report_hotspots_page(run, stdout, error);
 	if (strcmp(what, "json") == 0)
 		return tare_report_hotspots_json(run, stdout, error);
@@ -34,6 +75,8 @@ int main(int count, char **arguments)
 		run.device.no_counters = "its driver offers none";
 		run.kernel_count = 0;
 	}
+	if (strcmp(arguments[1], "timeline") == 0)
+		run.samples = made_samples();
 	if (write_as(arguments[1], &run, &error) == 0)
 		return 0;
 	fprintf(stderr, "%s\n", error.message);

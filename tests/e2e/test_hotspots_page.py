@@ -30,7 +30,7 @@ def document():
 @pytest.fixture(scope='session')
 def paths(tmp_path_factory):
     folder = tmp_path_factory.mktemp('hotspots')
-    for what in ('page', 'none'):
+    for what in ('page', 'none', 'timeline'):
         (folder / f'{what}.html').write_bytes(made(what))
     return folder
 
@@ -199,3 +199,28 @@ def test_a_device_without_counters_says_so(page):
     page.open('none')
     assert page.browser.get_log('browser') == []
     assert page.js('return document.querySelector("main .verdict").textContent') == 'n/a: no counters here: its driver offers none'
+
+
+def test_the_device_over_time_is_tracks_and_the_same_tables(page):
+    page.open('timeline')
+    assert page.browser.get_log('browser') == []
+    tracks = page.js('return [...document.querySelectorAll(".tracks .track")].map((each) => { each.focus(); '
+                     'return [each.getAttribute("aria-label"), document.activeElement === each]; })')
+    assert all(reached for _, reached in tracks) and len(tracks) == 4
+    rows = page.js('return [...document.querySelectorAll("#timeline-section table")].map((table) => '
+                   '[...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent)))')
+    sums, parts = rows
+    for (sentence, _), row in zip(tracks, sums):
+        assert all(text in sentence for text in row[:4]), (sentence, row)
+    assert sums[2][1:5] == ['50 %', '100 %', '99 %', '40 %'] and sums[3][1:3] == ['10.0 GB/s', '40.0 GB/s']
+    # The kernels began in the middle of the run; nothing is said where no sample was taken.
+    assert len(parts) == 50 and parts[24][1] == '0.0 %' and parts[25][1] == '100 %'
+    assert parts[44][3] != 'n/a' and parts[45][3] == parts[45][4] == 'n/a'
+    bars = page.js('return [...document.querySelectorAll(".tracks .track .means")].map((each) => (each.getAttribute("d").match(/M/g) || []).length)')
+    assert bars == [500, 0, 899, 400]
+    assert 'Samples were lost 2 times.' in page.js('return document.getElementById("timeline-section").textContent')
+
+
+def test_without_samples_the_page_has_no_tracks(page):
+    page.open()
+    assert page.js('return document.getElementById("timeline-section")') is None

@@ -270,8 +270,8 @@ static void counted(const char *folder)
 	               .ticks = t, .counter = { 1, 0 }, .value = { __builtin_nan("") }));
 	for (uint32_t i = TARE_SAMPLING_PREPARED; i <= TARE_SAMPLING_ENDED; i++, t += 1000) {
 		add(w, RECORD(sampling, SAMPLING, i, 1, .from = t, .to = t + 9, .device_ns = t,
-		              .count = i, .code = i == TARE_SAMPLING_ABSENT ? 43 : 0,
-		              .interval_ns = 1000, .text = 1));
+		              .count = i, .code = i == TARE_SAMPLING_ABSENT ? 43 : 0, .cpu_ns = 77,
+		              .device = 1, .interval_ns = 1000, .text = 1));
 		add(w, RECORD(sampled, SAMPLED, 0, 1, .from = t, .to = t + 1000,
 		              .counter = { 2, 27, 41, 44 }, .value = { 50, 1e6 * i, 1e18, -1 }));
 	}

@@ -44,6 +44,7 @@ PLACES = {
     "tare_trace_counter": ("COUNTED", (24, 2)),
     "tare_trace_counting_what": ("COUNTING", DETAIL),
     "tare_trace_counting_left": ("COUNTING", "code"),
+    "tare_trace_sampling_what": ("SAMPLING", DETAIL),
     "tare_trace_link_kind": ("LINK", DETAIL),
     "tare_trace_untimed": ("UNTIMED", DETAIL),
     "tare_trace_clock": ("CLOCK_PAIR", DETAIL),

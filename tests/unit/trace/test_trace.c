@@ -16,8 +16,8 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	struct tare_trace_writer *writer =
 	    begin_trace("a", (struct tare_trace_header){ .start_raw_ns = 50 });
 	// Of the events; those without a time have that of the one before.
-	static const int64_t times[] = { 100, 110, 115, 120, 120, 120, 120, 120, 120, 130,
-		                         131, 131, 132, 133, 134, 135, 136, 137, 138, 138 };
+	static const int64_t times[] = { 100, 110, 115, 120, 120, 120, 120, 120, 120, 120, 120,
+		                         130, 131, 131, 132, 133, 134, 135, 136, 137, 138, 138 };
 	union tare_trace_record written[48];
 	size_t count = 0;
 	struct tare_trace *trace;
@@ -57,8 +57,8 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	written[count++] =
 	    DETAIL(SAMPLED, 0, 0, .sampled.from = 3, .sampled.to = 5, .sampled.counter = { 2, 27 },
 	           .sampled.value = { 50, 1e9 }, .sampled);
-	written[count++] = DETAIL(SAMPLING, 0, TARE_SAMPLING_CLOCK, .sampling.from = 120,
-	                          .sampling.to = 120, .sampling.device_ns = 4, .sampling);
+	written[count++] = DETAIL(SAMPLING, 0, TARE_SAMPLING_CLOCK, .sampling.from = 115,
+	                          .sampling.to = 115, .sampling.device_ns = 4, .sampling);
 	written[count++] = DETAIL(DEPENDS, 1, 6, .depends.of = 100,
 	                          .depends.event = { 1, 2, 3, 4, 5, 6 }, .depends);
 	written[count++] = DETAIL(TIMES, 15, 0, .times.command_number = 1, .times.start = 9,
