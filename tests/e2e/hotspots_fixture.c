@@ -11,9 +11,9 @@
 #include <string.h>
 
 // Cores that are busier and busier, and a link that is used in the second half, by half.
-static const struct tare_samples *made_samples(void)
+static const struct tare_device_samples *made_samples(void)
 {
-	static struct tare_samples made = {
+	static struct tare_device_samples made = {
 		.count = 5000,
 		.losses = 2,
 		.interval_ns = 100000,

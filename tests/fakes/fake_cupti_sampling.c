@@ -9,7 +9,7 @@
 // TARE_FAKE_CUPTI may hold, beside what fake_cupti_profiler.c says: overflow=N (the Nth look at
 // samples finds that some were lost), unsteady (the samples' clock is no other's).
 
-#include "backend/cuda/cupti_sampling_abi.h"
+#include "backend/cuda/sampling/cupti_abi.h"
 #include "fake_cuda.h"
 #include "fake_cupti.h"
 

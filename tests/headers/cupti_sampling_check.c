@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares our declarations of CUPTI's sampling of a device with NVIDIA's own headers, at compile
 // time, as cupti_profiler_check.c does.
-#include "backend/cuda/cupti_sampling_abi.h"
+#include "backend/cuda/sampling/cupti_abi.h"
 
 #include <cuda.h>
 #include <cupti_pmsampling.h>

@@ -123,17 +123,17 @@ struct tare_counted_device {
 	    *no_counters; // why it offers none, one sentence with the way out; NULL when it does
 };
 
-struct tare_samples; // samples.h
+struct tare_device_samples; // samples.h
 
 // Kernels are sorted by total_ns, largest first. Strings belong to whoever filled it in.
 struct tare_counted_run {
 	struct tare_counted_device device;
 	struct tare_counted_kernel *kernels;
 	size_t kernel_count;
-	uint64_t recorded_wall_ns;          // the first run, host clock
-	uint64_t counted_wall_ns;           // the second
-	uint64_t counting_ns;               // what counting took in it: set-up and counted launches
-	const struct tare_samples *samples; // of the device over time; NULL: none
+	uint64_t recorded_wall_ns; // the first run, host clock
+	uint64_t counted_wall_ns;  // the second
+	uint64_t counting_ns;      // what counting took in it: set-up and counted launches
+	const struct tare_device_samples *samples; // of the device over time; NULL: none
 };
 
 #endif

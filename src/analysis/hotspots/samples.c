@@ -16,7 +16,7 @@ static const double least_work = 1, limit = 60;
 static const struct {
 	enum tare_trace_counter counter;
 	const char *key, *title;
-	enum tare_samples_unit unit;
+	enum tare_device_samples_unit unit;
 } rows[] = {
 	{ TARE_TRACE_COUNTER_CORES_ACTIVE_SHARE, "cores_active", "cores active",
 	  TARE_SAMPLES_PERCENT },
@@ -40,7 +40,7 @@ static const struct {
 };
 
 struct reading {
-	struct tare_samples *samples;
+	struct tare_device_samples *samples;
 	struct tare_clock_pair *pairs;
 	size_t pair_count;
 	struct tare_clock_fit fit;
@@ -53,7 +53,7 @@ struct reading {
 
 static int see_about(struct reading *r, const struct tare_trace_sampling *about, uint16_t what)
 {
-	struct tare_samples *samples = r->samples;
+	struct tare_device_samples *samples = r->samples;
 
 	switch ((enum tare_trace_sampling_what)what) {
 	case TARE_SAMPLING_PREPARED:
@@ -101,32 +101,33 @@ static int fit_clock(struct reading *r, struct tare_error *error)
 
 // ---- the second walk: the samples
 
-static struct tare_samples_series *series_of(struct tare_samples *samples, uint16_t counter)
+static struct tare_device_samples_series *series_of(struct tare_device_samples *samples,
+                                                    uint16_t counter)
 {
 	for (size_t i = 0; i < samples->series_count; i++)
 		if (samples->series[i].counter == counter)
 			return &samples->series[i];
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].counter == counter && samples->series_count < TARE_SAMPLES_SERIES) {
-			struct tare_samples_series *series =
+			struct tare_device_samples_series *series =
 			    &samples->series[samples->series_count++];
-			*series = (struct tare_samples_series){ .counter = rows[i].counter,
-				                                .key = rows[i].key,
-				                                .title = rows[i].title,
-				                                .unit = rows[i].unit };
+			*series = (struct tare_device_samples_series){ .counter = rows[i].counter,
+				                                       .key = rows[i].key,
+				                                       .title = rows[i].title,
+				                                       .unit = rows[i].unit };
 			return series;
 		}
 	return NULL;
 }
 
-static int64_t part_from(const struct tare_samples *samples, size_t part)
+static int64_t part_from(const struct tare_device_samples *samples, size_t part)
 {
 	double length = (double)(samples->to_ns - samples->from_ns);
 
 	return samples->from_ns + (int64_t)(length * (double)part / TARE_SAMPLES_PARTS);
 }
 
-static size_t part_of(const struct tare_samples *samples, int64_t at_ns)
+static size_t part_of(const struct tare_device_samples *samples, int64_t at_ns)
 {
 	double length = (double)(samples->to_ns - samples->from_ns);
 	double part = (double)(at_ns - samples->from_ns) / length * TARE_SAMPLES_PARTS;
@@ -137,8 +138,8 @@ static size_t part_of(const struct tare_samples *samples, int64_t at_ns)
 }
 
 // Shares a span's time among the parts of the run that it lies in.
-static void spread(const struct tare_samples *samples, int64_t from_ns, int64_t to_ns, double value,
-                   double parts[TARE_SAMPLES_PARTS])
+static void spread(const struct tare_device_samples *samples, int64_t from_ns, int64_t to_ns,
+                   double value, double parts[TARE_SAMPLES_PARTS])
 {
 	for (size_t part = part_of(samples, from_ns); part < TARE_SAMPLES_PARTS; part++) {
 		int64_t from = part_from(samples, part), to = part_from(samples, part + 1);
@@ -150,7 +151,7 @@ static void spread(const struct tare_samples *samples, int64_t from_ns, int64_t 
 	}
 }
 
-static void keep_peaks(const struct tare_samples *samples, int64_t from_ns, int64_t to_ns,
+static void keep_peaks(const struct tare_device_samples *samples, int64_t from_ns, int64_t to_ns,
                        double value, double parts[TARE_SAMPLES_PARTS])
 {
 	size_t last = part_of(samples, to_ns - 1);
@@ -160,10 +161,10 @@ static void keep_peaks(const struct tare_samples *samples, int64_t from_ns, int6
 }
 
 // `rate`: what makes a rate a second of its bytes.
-static void see_value(struct tare_samples *samples, uint16_t counter, double value, double rate,
-                      int64_t from_ns, int64_t to_ns)
+static void see_value(struct tare_device_samples *samples, uint16_t counter, double value,
+                      double rate, int64_t from_ns, int64_t to_ns)
 {
-	struct tare_samples_series *series = series_of(samples, counter);
+	struct tare_device_samples_series *series = series_of(samples, counter);
 	double length = (double)(to_ns - from_ns);
 
 	if (!series || !isfinite(value) || value < 0 || length <= 0)
@@ -185,7 +186,7 @@ static void see_value(struct tare_samples *samples, uint16_t counter, double val
 
 static int see_sample(struct reading *r, const struct tare_trace_sampled *sampled)
 {
-	struct tare_samples *samples = r->samples;
+	struct tare_device_samples *samples = r->samples;
 	bool again = sampled->from == r->from && sampled->to == r->to;
 	struct tare_host_time near = r->fit.origin_host;
 	int64_t from_ns, to_ns;
@@ -227,8 +228,8 @@ static int see(void *context, const union tare_trace_record *record, int64_t wri
 
 // ---- what follows from them
 
-static void finish_series(const struct tare_samples *samples, struct tare_samples_series *series,
-                          double covered_ns)
+static void finish_series(const struct tare_device_samples *samples,
+                          struct tare_device_samples_series *series, double covered_ns)
 {
 	double sum = 0;
 
@@ -253,7 +254,7 @@ static void finish_series(const struct tare_samples *samples, struct tare_sample
 			series->at_work += series->histogram[level] / covered_ns;
 }
 
-static void add_commands(const struct tare_recording *recorded, struct tare_samples *samples)
+static void add_commands(const struct tare_recording *recorded, struct tare_device_samples *samples)
 {
 	for (size_t i = 0; i < recorded->command_count; i++) {
 		const struct tare_recorded_command *c = TARE_COMMAND(recorded, i);
@@ -269,7 +270,7 @@ static void add_commands(const struct tare_recording *recorded, struct tare_samp
 
 static void finish(const struct tare_recording *recorded, struct reading *r)
 {
-	struct tare_samples *samples = r->samples;
+	struct tare_device_samples *samples = r->samples;
 
 	samples->sampled = r->covered_ns / (double)(samples->to_ns - samples->from_ns);
 	for (size_t i = 0; i < samples->series_count; i++)
@@ -314,8 +315,8 @@ static int read_all(struct reading *r, const char *folder, const struct tare_rec
 	return status;
 }
 
-int tare_samples_load(const char *folder, const struct tare_recording *recorded,
-                      struct tare_samples **samples, struct tare_error *error)
+int tare_device_samples_load(const char *folder, const struct tare_recording *recorded,
+                             struct tare_device_samples **samples, struct tare_error *error)
 {
 	struct reading r = { .samples = calloc(1, sizeof *r.samples),
 		             .pairs = calloc(MOST_PAIRS, sizeof *r.pairs) };

@@ -8,13 +8,13 @@
 
 enum { TARE_SAMPLES_PARTS = 1000, TARE_SAMPLES_SERIES = 16 };
 
-enum tare_samples_unit { TARE_SAMPLES_PERCENT, TARE_SAMPLES_BYTES_PER_S };
+enum tare_device_samples_unit { TARE_SAMPLES_PERCENT, TARE_SAMPLES_BYTES_PER_S };
 
 // A counter over the run. Means are weighed by time; a peak is of one sample. NaN: no sample.
-struct tare_samples_series {
+struct tare_device_samples_series {
 	enum tare_trace_counter counter;
 	const char *key, *title;
-	enum tare_samples_unit unit;
+	enum tare_device_samples_unit unit;
 	double mean, peak;
 	double at_work;  // part of the sampled time in samples above 1 %, of bytes of the peak
 	double at_limit; // part of the time at 60 % and more; NaN: of bytes
@@ -22,7 +22,7 @@ struct tare_samples_series {
 	double histogram[1024]; // time by 1/1024 of the scale; private to samples.c
 };
 
-struct tare_samples {
+struct tare_device_samples {
 	uint64_t count;         // samples within the run
 	uint64_t outside;       // and before or behind it
 	uint64_t losses;        // times that there was no room for samples
@@ -35,7 +35,7 @@ struct tare_samples {
 	double sampled;         // part of the run that has samples
 	uint64_t absent;        // bits 1 << enum tare_trace_counter: the device has none
 	size_t series_count;
-	struct tare_samples_series series[TARE_SAMPLES_SERIES];
+	struct tare_device_samples_series series[TARE_SAMPLES_SERIES];
 	double sampled_part[TARE_SAMPLES_PARTS]; // part of each part that has samples
 	double kernels[TARE_SAMPLES_PARTS];      // part of its time that recorded kernels ran
 	double copies[TARE_SAMPLES_PARTS];       // the same of transfers
@@ -43,5 +43,5 @@ struct tare_samples {
 
 // Reads them. Returns 0; -ENODATA: the folder has no sample of the run, or its clock cannot be put
 // on the host's; or another negative errno. Free *samples with free().
-int tare_samples_load(const char *folder, const struct tare_recording *recorded,
-                      struct tare_samples **samples, struct tare_error *error);
+int tare_device_samples_load(const char *folder, const struct tare_recording *recorded,
+                             struct tare_device_samples **samples, struct tare_error *error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA through its driver library, opened at run time.
 #include "backend/cuda/nvrtc/nvrtc.h"
-#include "backend/cuda/sampling.h"
+#include "backend/cuda/sampling/sampling.h"
 #include "backend/cuda/trace.h"
 
 #include <errno.h>

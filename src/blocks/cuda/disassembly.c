@@ -93,7 +93,7 @@ static int read_output(struct tare_sampled_kernel *kernel, const char *name)
 	return status;
 }
 
-int tare_samples_disassemble(const char *folder, struct tare_samples *samples)
+int tare_pc_samples_disassemble(const char *folder, struct tare_pc_samples *samples)
 {
 	char tool[PATH_BYTES], module[PATH_BYTES + 64], output[PATH_BYTES + 64], index[32];
 	size_t done = 0;

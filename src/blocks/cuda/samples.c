@@ -47,7 +47,7 @@ struct launched {
 };
 
 struct reading {
-	struct tare_samples *samples;
+	struct tare_pc_samples *samples;
 	struct met *met;
 	size_t met_count;
 	struct launched *launched;
@@ -94,7 +94,7 @@ static void add_sums(struct samples_header *to, const struct samples_header *fro
 static uint32_t kernel_of(struct reading *reading, const struct samples_function *function,
                           bool *failed)
 {
-	struct tare_samples *samples = reading->samples;
+	struct tare_pc_samples *samples = reading->samples;
 	size_t count = samples->kernel_count;
 
 	for (size_t i = 0; i < count; i++)
@@ -160,12 +160,12 @@ static void take_launches(struct reading *reading, const struct samples_file *fi
 
 static void take_process(struct reading *reading, const struct samples_header *header, bool *failed)
 {
-	struct tare_samples *samples = reading->samples;
-	struct tare_samples_process process = { .pid = header->pid,
-		                                .state = header->state < SAMPLES_STATES
-		                                             ? (enum samples_state)header->state
-		                                             : SAMPLES_IDLE,
-		                                .code = header->code };
+	struct tare_pc_samples *samples = reading->samples;
+	struct tare_pc_samples_process process = { .pid = header->pid,
+		                                   .state = header->state < SAMPLES_STATES
+		                                                ? (enum samples_state)header->state
+		                                                : SAMPLES_IDLE,
+		                                   .code = header->code };
 
 	memcpy(process.where, header->where, sizeof process.where - 1);
 	samples->processes =
@@ -263,7 +263,7 @@ static uint8_t *load(int folder, const char *name, size_t *bytes)
 // Reads the modules that were met, each once, and leads kernels to them.
 static int read_modules(struct reading *reading, int folder)
 {
-	struct tare_samples *samples = reading->samples;
+	struct tare_pc_samples *samples = reading->samples;
 
 	samples->cubins = calloc(samples->kernel_count + 1, sizeof *samples->cubins);
 	samples->crcs = calloc(samples->kernel_count + 1, sizeof *samples->crcs);
@@ -338,7 +338,7 @@ static int place_code(struct tare_sampled_kernel *kernel, const struct met *met,
 
 static void tell_launches(const struct reading *reading, size_t at)
 {
-	const struct tare_samples *samples = reading->samples;
+	const struct tare_pc_samples *samples = reading->samples;
 	struct tare_sampled_kernel *kernel = &samples->kernels[at];
 
 	for (size_t i = 0; i < reading->launched_count; i++)
@@ -361,7 +361,7 @@ static void tell_launches(const struct reading *reading, size_t at)
 
 static int join(struct reading *reading)
 {
-	struct tare_samples *samples = reading->samples;
+	struct tare_pc_samples *samples = reading->samples;
 	size_t from = 0;
 	int status = 0;
 
@@ -398,14 +398,15 @@ static int compare_kernels(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-int tare_samples_read(const char *folder, struct tare_samples *samples, struct tare_error *error)
+int tare_pc_samples_read(const char *folder, struct tare_pc_samples *samples,
+                         struct tare_error *error)
 {
 	struct reading reading = { .samples = samples };
 	int place = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *stream = opendir(folder);
 	int status = 0;
 
-	*samples = (struct tare_samples){ 0 };
+	*samples = (struct tare_pc_samples){ 0 };
 	if (stream && place >= 0)
 		status = read_files(&reading, place, stream);
 	if (status == 0)
@@ -440,7 +441,7 @@ static void free_kernel(struct tare_sampled_kernel *kernel)
 	free(kernel->lines);
 }
 
-void tare_samples_free(struct tare_samples *samples)
+void tare_pc_samples_free(struct tare_pc_samples *samples)
 {
 	for (size_t i = 0; i < samples->kernel_count; i++)
 		free_kernel(&samples->kernels[i]);
@@ -450,5 +451,5 @@ void tare_samples_free(struct tare_samples *samples)
 	free(samples->cubins);
 	free(samples->crcs);
 	free(samples->processes);
-	*samples = (struct tare_samples){ 0 };
+	*samples = (struct tare_pc_samples){ 0 };
 }

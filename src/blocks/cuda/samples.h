@@ -84,20 +84,20 @@ struct tare_sampled_kernel {
 };
 
 // A process that could not be sampled, or not wholly.
-struct tare_samples_process {
+struct tare_pc_samples_process {
 	uint32_t pid;
 	enum samples_state state;
 	int code;
 	char where[SAMPLES_WHERE_BYTES];
 };
 
-struct tare_samples {
+struct tare_pc_samples {
 	struct tare_sampled_kernel *kernels; // the most frequent first
 	size_t kernel_count;
 	struct tare_cubin *cubins;
 	uint64_t *crcs; // of each of `cubins`
 	size_t cubin_count;
-	struct tare_samples_process *processes;
+	struct tare_pc_samples_process *processes;
 	size_t process_count;
 	uint32_t period;            // 2 to this power cycles
 	struct samples_header sums; // of all processes: counts and times alone
@@ -108,13 +108,14 @@ struct tare_samples {
 
 // Reads the files of every process in the folder, and the modules of kernels that were met. 0, or
 // -ENOMEM with a sentence; files that are cut off count as far as they go. To free in either case.
-int tare_samples_read(const char *folder, struct tare_samples *samples, struct tare_error *error);
-void tare_samples_free(struct tare_samples *samples);
+int tare_pc_samples_read(const char *folder, struct tare_pc_samples *samples,
+                         struct tare_error *error);
+void tare_pc_samples_free(struct tare_pc_samples *samples);
 
 // Blocks, lines and figures of a kernel (kernel.c). 0, or -ENOMEM.
 int tare_sampled_kernel_work_out(struct tare_sampled_kernel *kernel);
 // Text of instructions by nvdisasm, where it is on PATH or in CUDA's folder (disassembly.c). 0, or
 // -ENOMEM.
-int tare_samples_disassemble(const char *folder, struct tare_samples *samples);
+int tare_pc_samples_disassemble(const char *folder, struct tare_pc_samples *samples);
 // Pc of an instruction.
 uint64_t tare_sampled_pc(const struct tare_sampled_kernel *kernel, uint32_t instruction);

@@ -477,7 +477,7 @@ int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, 
 		status = write_kernel(document->models, &profile->kernels[i], verbose, file);
 	write_foot(document, file);
 	if (status == 0 && document->samples->process_count)
-		status = tare_samples_text(document->samples, document->plain_ns,
-		                           document->counted_ns, verbose, file);
+		status = tare_pc_samples_text(document->samples, document->plain_ns,
+		                              document->counted_ns, verbose, file);
 	return status;
 }

@@ -15,7 +15,7 @@ struct tare_blocks_document {
 	    counted_ns; // wall time of the run without counting and of the one with it
 	const struct tare_blocks_builds *builds;
 	const struct tare_blocks_profile *profile;
-	const struct tare_samples *samples; // of CUDA kernels
+	const struct tare_pc_samples *samples; // of CUDA kernels
 	const struct tare_blocks_models *models;
 };
 

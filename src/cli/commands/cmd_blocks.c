@@ -35,7 +35,7 @@ struct session {
 	struct tare_blocks_builds builds;
 	struct tare_blocks_models models;
 	struct tare_blocks_profile profile;
-	struct tare_samples samples; // of CUDA kernels
+	struct tare_pc_samples samples; // of CUDA kernels
 };
 
 static void say(const struct session *session, const char *text)
@@ -197,8 +197,8 @@ static int report(struct session *session, struct tare_error *error)
 	if (tare_blocks_profile_read(session->place.folder, &session->builds, &session->profile,
 	                             error) < 0)
 		return TARE_EXIT_RECORD;
-	if (tare_samples_read(session->place.folder, &session->samples, error) < 0 ||
-	    tare_samples_disassemble(session->place.folder, &session->samples) < 0)
+	if (tare_pc_samples_read(session->place.folder, &session->samples, error) < 0 ||
+	    tare_pc_samples_disassemble(session->place.folder, &session->samples) < 0)
 		return TARE_EXIT_RECORD;
 	tare_blocks_coverage(&session->profile, &counted, &launches);
 	return launches || session->samples.process_count ? write_all(session, error)
@@ -207,7 +207,7 @@ static int report(struct session *session, struct tare_error *error)
 
 static void session_free(struct session *session)
 {
-	tare_samples_free(&session->samples);
+	tare_pc_samples_free(&session->samples);
 	tare_blocks_profile_free(&session->profile);
 	tare_blocks_models_free(&session->models);
 	tare_blocks_builds_free(&session->builds);

@@ -47,7 +47,7 @@ struct hotspots {
 	struct tare_analysis analysis;
 	struct tare_collection collection;
 	struct tare_sampling *sampling; // NULL: the device is not sampled
-	struct tare_samples *samples;
+	struct tare_device_samples *samples;
 	off_t input; // where standard input was, a file; -1: it is none
 };
 
@@ -117,7 +117,7 @@ static void load_samples(struct hotspots *h)
 		return;
 	if (access(folder, F_OK) != 0)
 		return;
-	if (tare_samples_load(folder, h->recorded, &h->samples, &why) < 0)
+	if (tare_device_samples_load(folder, h->recorded, &h->samples, &why) < 0)
 		say_why_not_sampled(&why);
 	h->collection.run.samples = h->samples;
 }

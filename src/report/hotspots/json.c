@@ -294,7 +294,7 @@ int tare_report_hotspots_json(const struct tare_counted_run *run, FILE *file,
 	tare_json_put(&json, root, "counters", roles_of(&json));
 	tare_json_put(&json, root, "states", states_of(&json));
 	tare_json_put(&json, root, "timeline",
-	              run->samples ? tare_samples_json(&json, run->samples) : json_null());
+	              run->samples ? tare_device_samples_json(&json, run->samples) : json_null());
 	for (size_t i = 0; i < run->kernel_count; i++) {
 		struct tare_hotspot hotspot;
 		tare_hotspot_derive(&run->kernels[i], &run->device, &hotspot);

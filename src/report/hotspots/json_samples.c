@@ -20,7 +20,7 @@ static json_t *list_of(struct tare_json *json, const double values[TARE_SAMPLES_
 	return list;
 }
 
-static json_t *series_of(struct tare_json *json, const struct tare_samples_series *series)
+static json_t *series_of(struct tare_json *json, const struct tare_device_samples_series *series)
 {
 	json_t *object = json_object();
 
@@ -37,7 +37,7 @@ static json_t *series_of(struct tare_json *json, const struct tare_samples_serie
 	return object;
 }
 
-json_t *tare_samples_json(struct tare_json *json, const struct tare_samples *samples)
+json_t *tare_device_samples_json(struct tare_json *json, const struct tare_device_samples *samples)
 {
 	json_t *object = json_object(), *series = json_array();
 

@@ -5,5 +5,5 @@
 #include "report/core/json.h"
 
 #if TARE_HAVE_JSON
-json_t *tare_samples_json(struct tare_json *json, const struct tare_samples *samples);
+json_t *tare_device_samples_json(struct tare_json *json, const struct tare_device_samples *samples);
 #endif

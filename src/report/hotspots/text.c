@@ -197,7 +197,7 @@ int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,
 		code = tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2,
 		                           "n/a: no counters here: %s", run->device.no_counters);
 	if (code == 0 && run->samples)
-		code = tare_samples_text(&text, run->samples);
+		code = tare_device_samples_text(&text, run->samples);
 	if (run->device.no_counters)
 		return code;
 	for (size_t i = 0; i < run->kernel_count && code == 0; i++)

@@ -4,9 +4,10 @@
 #include "analysis/hotspots/hierarchy.h"
 #include "report/terminal/write.h"
 
-struct tare_samples;
+struct tare_device_samples;
 // The device over time: a row a counter. Returns 0 or -ENOMEM.
-int tare_samples_text(const struct tare_text *text, const struct tare_samples *samples);
+int tare_device_samples_text(const struct tare_text *text,
+                             const struct tare_device_samples *samples);
 // The memory hierarchy of a kernel, drawn with its edges' figures. 80 columns. Returns 0 or
 // -ENOMEM.
 int tare_hotspot_diagram(const struct tare_text *text, const struct tare_hotspot *hotspot);

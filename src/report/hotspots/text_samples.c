@@ -9,7 +9,7 @@
 
 enum { BAR = 30 }; // columns of a counter over the run
 
-static const char *value_of(const struct tare_samples_series *series, double value,
+static const char *value_of(const struct tare_device_samples_series *series, double value,
                             char text[HOTSPOT_TEXT])
 {
 	char number[TARE_UNIT_TEXT];
@@ -23,8 +23,8 @@ static const char *value_of(const struct tare_samples_series *series, double val
 }
 
 // The counter over the run, from left to right; of bytes in parts of the peak.
-static const char *bar_of(const struct tare_text *text, const struct tare_samples_series *series,
-                          char bar[BAR * 4 + 1])
+static const char *bar_of(const struct tare_text *text,
+                          const struct tare_device_samples_series *series, char bar[BAR * 4 + 1])
 {
 	static const char *const blocks[] = { " ",      "\u2581", "\u2582", "\u2583", "\u2584",
 		                              "\u2585", "\u2586", "\u2587", "\u2588" };
@@ -50,7 +50,7 @@ static const char *bar_of(const struct tare_text *text, const struct tare_sample
 	return bar;
 }
 
-static int write_notes(const struct tare_text *text, const struct tare_samples *samples)
+static int write_notes(const struct tare_text *text, const struct tare_device_samples *samples)
 {
 	char interval[TARE_UNIT_TEXT], residual[TARE_UNIT_TEXT], cpu[TARE_UNIT_TEXT];
 	int code = tare_text_paragraph(
@@ -72,7 +72,8 @@ static int write_notes(const struct tare_text *text, const struct tare_samples *
 	return code;
 }
 
-int tare_samples_text(const struct tare_text *text, const struct tare_samples *samples)
+int tare_device_samples_text(const struct tare_text *text,
+                             const struct tare_device_samples *samples)
 {
 	struct tare_text_table *table = tare_text_table_new(text, 0);
 	int code;
@@ -84,7 +85,7 @@ int tare_samples_text(const struct tare_text *text, const struct tare_samples *s
 	tare_text_column(table, "60 % on", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "from start to end", 0);
 	for (size_t i = 0; i < samples->series_count; i++) {
-		const struct tare_samples_series *series = &samples->series[i];
+		const struct tare_device_samples_series *series = &samples->series[i];
 		char words[HOTSPOT_TEXT], bar[BAR * 4 + 1];
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", series->title);

@@ -62,7 +62,7 @@ static void write_kernel(const struct tare_sampled_kernel *kernel, FILE *file)
 	}
 }
 
-int tare_samples_csv(const struct tare_samples *samples, FILE *file)
+int tare_pc_samples_csv(const struct tare_pc_samples *samples, FILE *file)
 {
 	fputs("kernel,block,pc,instruction,file,line,samples", file);
 	for (int i = 0; i < TARE_STALLS; i++)

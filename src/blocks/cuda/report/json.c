@@ -174,7 +174,7 @@ static json_t *kernel_of(const struct tare_sampled_kernel *kernel, bool *failed)
 	return object;
 }
 
-struct json_t *tare_samples_json(const struct tare_samples *samples)
+struct json_t *tare_pc_samples_json(const struct tare_pc_samples *samples)
 {
 	const struct samples_header *sums = &samples->sums;
 	json_t *tree = json_object(), *kernels = json_array(), *notes = json_array();
@@ -196,7 +196,7 @@ struct json_t *tare_samples_json(const struct tare_samples *samples)
 	put(tree, "modules_ns", number(sums->module_ns), &failed);
 	put(tree, "read_ns", number(sums->read_ns), &failed);
 	put(tree, "module_bytes", number(sums->module_bytes), &failed);
-	for (uint32_t i = 0; tare_samples_note(samples, i, note, sizeof note); i++)
+	for (uint32_t i = 0; tare_pc_samples_note(samples, i, note, sizeof note); i++)
 		append(notes, json_string(note), &failed);
 	put(tree, "notes", notes, &failed);
 	for (size_t i = 0; i < samples->kernel_count; i++)

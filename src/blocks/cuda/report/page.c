@@ -191,7 +191,7 @@ static void write_instructions(const struct tare_sampled_kernel *kernel, FILE *f
 		        kernel->count - INSTRUCTIONS);
 }
 
-static int write_kernel(const struct tare_samples *samples,
+static int write_kernel(const struct tare_pc_samples *samples,
                         const struct tare_sampled_kernel *kernel, FILE *file)
 {
 	char note[TEXT];
@@ -213,7 +213,7 @@ static int write_kernel(const struct tare_samples *samples,
 	return status;
 }
 
-int tare_samples_page(const struct tare_samples *samples, FILE *file)
+int tare_pc_samples_page(const struct tare_pc_samples *samples, FILE *file)
 {
 	char note[TEXT];
 	int status = 0;
@@ -222,7 +222,7 @@ int tare_samples_page(const struct tare_samples *samples, FILE *file)
 	        "<p>CUDA kernels, by %" PRIu64 " samples of their instructions; each core was "
 	        "sampled every %" PRIu64 " cycles.</p>\n",
 	        samples->samples, UINT64_C(1) << (samples->period & 63));
-	for (uint32_t i = 0; tare_samples_note(samples, i, note, sizeof note); i++) {
+	for (uint32_t i = 0; tare_pc_samples_note(samples, i, note, sizeof note); i++) {
 		fputs("<p>", file);
 		escape(note, file);
 		fputs(".</p>\n", file);

@@ -14,7 +14,7 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void write_head(const struct tare_samples *samples, int64_t plain_ns, int64_t sampled_ns,
+static void write_head(const struct tare_pc_samples *samples, int64_t plain_ns, int64_t sampled_ns,
                        FILE *file)
 {
 	const struct samples_header *sums = &samples->sums;
@@ -45,7 +45,7 @@ static void write_head(const struct tare_samples *samples, int64_t plain_ns, int
 	        tare_format_ns((double)sums->module_ns, modules),
 	        tare_format_bytes(sums->module_bytes, room),
 	        tare_format_ns((double)sums->read_ns, reads));
-	for (uint32_t i = 0; tare_samples_note(samples, i, note, sizeof note); i++)
+	for (uint32_t i = 0; tare_pc_samples_note(samples, i, note, sizeof note); i++)
 		fprintf(file, "  %s\n", note);
 }
 
@@ -182,7 +182,7 @@ static void write_findings(const struct tare_sampled_kernel *kernel, FILE *file)
 	}
 }
 
-static int write_kernel(const struct tare_samples *samples,
+static int write_kernel(const struct tare_pc_samples *samples,
                         const struct tare_sampled_kernel *kernel, bool verbose, FILE *file)
 {
 	const char *name = tare_sampled_name(kernel);
@@ -208,8 +208,8 @@ static int write_kernel(const struct tare_samples *samples,
 	return status == 0 ? write_instructions(kernel, verbose, file) : status;
 }
 
-int tare_samples_text(const struct tare_samples *samples, int64_t plain_ns, int64_t sampled_ns,
-                      bool verbose, FILE *file)
+int tare_pc_samples_text(const struct tare_pc_samples *samples, int64_t plain_ns,
+                         int64_t sampled_ns, bool verbose, FILE *file)
 {
 	int status = 0;
 

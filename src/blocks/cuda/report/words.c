@@ -35,7 +35,7 @@ const char *tare_sampled_why(enum tare_sampled_why why)
 
 // ---- notes of all
 
-static uint64_t processes_in(const struct tare_samples *samples, enum samples_state state)
+static uint64_t processes_in(const struct tare_pc_samples *samples, enum samples_state state)
 {
 	uint64_t count = 0;
 
@@ -44,10 +44,10 @@ static uint64_t processes_in(const struct tare_samples *samples, enum samples_st
 	return count;
 }
 
-static void say_refused(const struct tare_samples *samples, char *text, size_t size)
+static void say_refused(const struct tare_pc_samples *samples, char *text, size_t size)
 {
 	for (size_t i = 0; i < samples->process_count; i++) {
-		const struct tare_samples_process *process = &samples->processes[i];
+		const struct tare_pc_samples_process *process = &samples->processes[i];
 		if (process->state != SAMPLES_REFUSED)
 			continue;
 		char *why =
@@ -68,7 +68,8 @@ struct row {
 	const char *format;
 };
 
-bool tare_samples_note(const struct tare_samples *samples, uint32_t number, char *text, size_t size)
+bool tare_pc_samples_note(const struct tare_pc_samples *samples, uint32_t number, char *text,
+                          size_t size)
 {
 	const struct samples_header *sums = &samples->sums;
 	uint64_t open = sums->contexts - sums->ended_contexts;

@@ -11,8 +11,8 @@ const char *tare_sampled_name(const struct tare_sampled_kernel *kernel);
 // Why its executions are not known: a clause.
 const char *tare_sampled_why(enum tare_sampled_why why);
 // What is missing, and why, a sentence each; `number` from 0 on. False: there are no more.
-bool tare_samples_note(const struct tare_samples *samples, uint32_t number, char *text,
-                       size_t size);
+bool tare_pc_samples_note(const struct tare_pc_samples *samples, uint32_t number, char *text,
+                          size_t size);
 // The same of a kernel.
 bool tare_sampled_note(const struct tare_sampled_kernel *kernel, uint32_t number, char *text,
                        size_t size);
@@ -36,9 +36,9 @@ uint32_t *tare_sampled_order(const struct tare_sampled_kernel *kernel, size_t *c
 uint32_t *tare_sampled_block_order(const struct tare_sampled_kernel *kernel, size_t *count);
 
 // 0, or -ENOMEM. `plain_ns`: of the run without sampling; 0: there was none.
-int tare_samples_text(const struct tare_samples *samples, int64_t plain_ns, int64_t sampled_ns,
-                      bool verbose, FILE *file);
-int tare_samples_csv(const struct tare_samples *samples, FILE *file);
-int tare_samples_page(const struct tare_samples *samples, FILE *file);
+int tare_pc_samples_text(const struct tare_pc_samples *samples, int64_t plain_ns,
+                         int64_t sampled_ns, bool verbose, FILE *file);
+int tare_pc_samples_csv(const struct tare_pc_samples *samples, FILE *file);
+int tare_pc_samples_page(const struct tare_pc_samples *samples, FILE *file);
 // Of jansson's json_t; NULL: no memory.
-struct json_t *tare_samples_json(const struct tare_samples *samples);
+struct json_t *tare_pc_samples_json(const struct tare_pc_samples *samples);

@@ -2,7 +2,7 @@
 // Hardware counters of a whole device over time, by CUPTI's PM sampling (CUDA 12.6 and later). It
 // needs no context and knows of no program: the device writes samples into a buffer by itself, and
 // they are read from there now and then.
-#include "backend/cuda/sampling.h"
+#include "backend/cuda/sampling/sampling.h"
 #include "backend/cuda/trace.h"
 
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 // The clock that stamps samples is the device's global timer, which CUPTI 13 reads for nobody: a
 // kernel of one thread does. Each reading is a launch of some µs on a stream that nothing else
 // uses.
-#include "backend/cuda/sampling.h"
+#include "backend/cuda/sampling/sampling.h"
 
 #include <errno.h>
 

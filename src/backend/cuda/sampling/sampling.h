@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling a device by CUPTI: sampling.c, and sampling_clock.c, which reads its clock.
+// Sampling a device by CUPTI: sampling.c, and clock.c, which reads its clock.
 #pragma once
-#include "backend/cuda/cupti_sampling_abi.h"
 #include "backend/cuda/internal.h"
+#include "backend/cuda/sampling/cupti_abi.h"
 #include "backend/sampling.h"
 
 extern const struct tare_sampler cuda_sampler;
 
-// ---- sampling_clock.c: %globaltimer, by a kernel of one thread
+// ---- clock.c: %globaltimer, by a kernel of one thread
 
 struct cuda_sampling_clock {
 	cu_module module;
