@@ -119,6 +119,12 @@ def test_a_refusal_is_said_and_the_program_runs_as_ever(on, code, words):  # noq
     assert sampled.done.out.startswith(sampled.native.out)
 
 
+def test_a_full_buffer_ends_it_with_one_sentence(on):  # noqa: F811
+    sampled = Sampled(on, "--timeline", words="full")
+    line = [each for each in sampled.said.splitlines() if "--timeline" in each]
+    assert sampled.timeline is None and len(line) == 1 and "sample less often" in line[0]
+
+
 def test_samples_of_another_clock_are_not_shown(on):  # noqa: F811
     sampled = Sampled(on, "--timeline", words="unsteady")
     assert sampled.timeline is None and "not the device's global timer" in sampled.said

@@ -7,7 +7,8 @@
 // both has its part.
 //
 // TARE_FAKE_CUPTI may hold, beside what fake_cupti_profiler.c says: overflow=N (the Nth look at
-// samples finds that some were lost), unsteady (the samples' clock is no other's).
+// samples finds that some were lost), full (each finds that a record overflowed), unsteady (the
+// samples' clock is no other's).
 
 #include "backend/cuda/sampling/cupti_abi.h"
 #include "fake_cuda.h"
@@ -147,6 +148,8 @@ cupti_result cuptiPmSamplingDecodeData(struct sampling_decode *parameters)
 	int64_t until = self.end ? self.end : timer_ns();
 	if (image->magic != MAGIC || image->count)
 		return INVALID_PARAMETER;
+	if (word("full"))
+		return ABI_CUPTI_OUT_OF_MEMORY;
 	parameters->overflow = ++self.looks == (uint32_t)word("overflow");
 	if (parameters->overflow)
 		self.next += (until - self.next) / self.interval / 2 * self.interval;

@@ -48,7 +48,8 @@ struct hotspots {
 	struct tare_collection collection;
 	struct tare_sampling *sampling; // NULL: the device is not sampled
 	struct tare_device_samples *samples;
-	off_t input; // where standard input was, a file; -1: it is none
+	bool sampling_failed; // on the way; why was said
+	off_t input;          // where standard input was, a file; -1: it is none
 };
 
 static void say(const char *text)
@@ -102,7 +103,8 @@ static void end_sampling(struct hotspots *h, bool ran)
 		folder = NULL;
 	status = tare_sampling_end(h->sampling, folder, &end, &why);
 	h->sampling = NULL;
-	if (end.status < 0)
+	h->sampling_failed = end.status < 0;
+	if (h->sampling_failed)
 		say_why_not_sampled(&end.error);
 	if (status < 0)
 		say(why.message);
@@ -117,7 +119,9 @@ static void load_samples(struct hotspots *h)
 		return;
 	if (access(folder, F_OK) != 0)
 		return;
-	if (tare_device_samples_load(folder, h->recorded, &h->samples, &why) < 0)
+	// Where sampling ended early there may be nothing to show, and the reason was said.
+	if (tare_device_samples_load(folder, h->recorded, &h->samples, &why) < 0 &&
+	    !h->sampling_failed)
 		say_why_not_sampled(&why);
 	h->collection.run.samples = h->samples;
 }

@@ -403,6 +403,11 @@ static int sampler_read(struct tare_device *base, const struct tare_sample_visit
 	do
 		result = read_once(visitor, &more, lost, &where);
 	while (result == ABI_CUPTI_SUCCESS && more);
+	// What cuptiPmSamplingDecodeData says of a record that overflowed (cupti_pmsampling.h).
+	if (result == ABI_CUPTI_OUT_OF_MEMORY)
+		return tare_fail(error, ENOBUFS,
+		                 "the device's buffer of samples ran full before it was read: "
+		                 "sample less often (--sampling-interval)");
 	return result == ABI_CUPTI_SUCCESS ? 0 : fail(result, where, error);
 }
 
