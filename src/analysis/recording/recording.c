@@ -208,7 +208,7 @@ static void forget_process(struct loading *l)
 	loading_forget_phases(l);
 	loading_forget_lists(l);
 	loading_forget_nodes(l);
-	l->object_count = l->fact_count = l->change_count = l->pair_count = 0;
+	l->object_count = l->fact_count = l->early_count = l->change_count = l->pair_count = 0;
 	l->track_count = l->clock_count = 0;
 	l->contexts = l->platform_count = 0;
 	l->linked = false;
@@ -241,12 +241,13 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	l->first_memory = r->memory_count;
 	l->first_part = r->part_count;
 	l->first_call_ns = l->inactive_since_ns = TARE_NO_TIME;
-	l->active_told = false;
+	l->active_told = l->events_read = false;
 	if (add_process(l, reference))
 		return l->status;
 	status = tare_trace_read(l->trace, l->file, &visitor);
 	if (!l->status && !l->linked)
 		loading_link(l);
+	loading_early_times(l);
 	loading_finish_stacks(l);
 	if (!l->status && status == -ENOMEM)
 		loading_fail(l, ENOMEM, "windows");
@@ -429,6 +430,7 @@ static void free_loading(struct loading *l)
 	free(l->sample_threads);
 	free(l->objects);
 	free(l->facts);
+	free(l->early);
 	free(l->changes);
 	free(l->pairs);
 	free(l->platforms);

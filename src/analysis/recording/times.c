@@ -72,6 +72,26 @@ static void widen(struct tare_recorded_command *c, const struct tare_command_sta
 		c->end_ns = (int64_t)stamps->end;
 }
 
+// What a list did may be seen complete before the call that executes it has returned, and events
+// are read in the order of their ends: the times of a run come before the run.
+static int keep_early(struct loading *l, const struct tare_trace_times *t)
+{
+	struct tare_trace_times *added = TARE_ROOM_FOR(l->early, l->early_room, l->early_count);
+
+	if (!added)
+		return loading_fail(l, ENOMEM, "times");
+	*added = *t;
+	l->early_count++;
+	return l->status;
+}
+
+void loading_early_times(struct loading *l)
+{
+	l->events_read = true;
+	for (size_t i = 0; i < l->early_count && !l->status; i++)
+		loading_times(l, &l->early[i]);
+}
+
 int loading_times(struct loading *l, const struct tare_trace_times *t)
 {
 	struct tare_recording *r = l->recording;
@@ -92,6 +112,8 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 	} else if (!run)
 		index = t->execution ? tare_id_map_find(&l->pending, identity)
 		                     : tare_id_map_take(&l->pending, identity);
+	if (index == TARE_ID_ABSENT && t->execution && !l->events_read)
+		return keep_early(l, t);
 	// A run has times once.
 	if (index == TARE_ID_ABSENT || (run && TARE_COMMAND(r, index)->untimed)) {
 		r->unresolved++;

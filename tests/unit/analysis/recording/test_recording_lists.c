@@ -200,6 +200,26 @@ static void each_execution_is_a_run(void **state)
 	run_many(1000, true);
 }
 
+// The times of a run may be read before the call that executes its list: it was long, and what it
+// executed was complete before it returned. Times of no run at all are counted still.
+static void times_may_come_before_their_execution(void **state)
+{
+	struct rig rig;
+	uint32_t kernel;
+	(void)state;
+	begin(&rig);
+	kernel = append(&rig, START + 1000, 0, (struct tare_trace_command){ 0 });
+	run_times(&rig, kernel, 1, START + MS + 100, START + MS + 200);
+	execute(&rig, START + MS, 1, 1);
+	run_times(&rig, kernel, 7, START + 2 * MS, START + 3 * MS);
+	struct tare_recording *r = end(&rig);
+	assert_int_equal(r->unresolved, 1);
+	assert_int_equal(r->command_count, 2);
+	assert_int_equal(TARE_COMMAND(r, 1)->untimed, 0);
+	assert_true(TARE_COMMAND(r, 1)->end_ns - TARE_COMMAND(r, 1)->start_ns == 100);
+	tare_recording_free(r);
+}
+
 // The idle time before a run ends with the call that executes its list, not with the one that
 // appended.
 static void a_run_is_enqueued_when_its_list_is_executed(void **state)
@@ -482,6 +502,7 @@ int main(void)
 		cmocka_unit_test(a_list_that_is_reset_is_another),
 		cmocka_unit_test(dependencies_are_of_the_same_execution),
 		cmocka_unit_test(what_is_not_known_is_counted),
+		cmocka_unit_test(times_may_come_before_their_execution),
 		cmocka_unit_test(each_cause_is_told),
 		cmocka_unit_test(lies_make_nothing_large),
 		cmocka_unit_test(counters_wrap),
