@@ -226,11 +226,11 @@ int loading_put_times(struct loading *l, size_t index, const struct tare_recorde
 		.queue = c->queue,
 		.untimed = c->untimed,
 	};
-	const struct tare_command_like *like = &commands->likes[row.like];
+	const struct tare_command_like *like =
+	    row.like == TARE_PACKED_WHOLE ? NULL : &commands->likes[row.like];
 
 	// These have something where times go, or may.
-	if (l->status || row.like == TARE_PACKED_WHOLE || like->waits || c->active_ns ||
-	    like->link == TARE_LINK_ACTIVE)
+	if (l->status || !like || like->waits || c->active_ns || like->link == TARE_LINK_ACTIVE)
 		return loading_put_command(l, index, c);
 	if (timed.untimed == LOADING_RAW)
 		shift_ticks(l, &timed);

@@ -133,7 +133,7 @@ static void executes(struct loading *l, uint32_t command, enum tare_list_part pa
 {
 	struct tare_recorded_command c = loading_command(l, command);
 
-	c.part = part;
+	c.part = (uint8_t)part;
 	c.execution = execution & MOST_EXECUTIONS;
 	c.flags &= (uint8_t)~not;
 	loading_put_command(l, command, &c);
