@@ -63,8 +63,10 @@ int graph_make(const struct tare_blocks_module *module, const struct tare_blocks
 	memset(graph->after, 0xff, blocks * sizeof *graph->after);
 	for (bool more = true; more;) {
 		more = false;
-		for (uint32_t i = blocks; i-- > 0;)
-			more |= reach_more(graph, i) | pass_less(graph, i);
+		for (uint32_t i = blocks; i-- > 0;) {
+			bool reached = reach_more(graph, i), fewer = pass_less(graph, i);
+			more = more || reached || fewer;
+		}
 	}
 	return 0;
 }
