@@ -24,6 +24,8 @@ NOT_HERE = {"start-up-calls": "ze-cpu makes all but modules at once",
 OVERLAP = {"overlap-missed": "sequential", "single-queue": "default-queue", "blocking-call": "blocking"}
 # The host is the real one: on a busy machine it is stopped at any moment, and that is then what is found.
 TRIES = 6
+# list-rebuilt counts the appending less what recording costs it, which on some machines is nearly all of it.
+RAISE_TRIES = 24
 HZ = 12.5e6
 
 pytestmark = [
@@ -102,7 +104,7 @@ def test_every_finding_has_its_twin():
                               for name, program, expected in pairs()])
 def test_the_pair(recorder, name, program, expected):
     seen = []
-    for _ in range(TRIES):
+    for _ in range(RAISE_TRIES if expected else TRIES):
         found, _ = find(recorder, program)
         check(found)
         seen.append(list(found))
@@ -129,10 +131,10 @@ def span_ns(folder, kinds, skip=0):
 @pytest.mark.parametrize("name, form", OVERLAP.items())
 def test_what_overlapping_is_said_to_gain_is_gained(recorder, name, form):
     """What is predicted from the broken form is what the mended one takes."""
-    found, _ = find(recorder, f"levelzero-forms {form}")
-    figures = {figure["name"]: figure["value"] for figure in found[name]["figures"]}
     times = []
     for _ in range(TRIES):
+        found, _ = find(recorder, f"levelzero-forms {form}")
+        figures = {figure["name"]: figure["value"] for figure in found[name]["figures"]}
         times.append(span_ns(record(recorder, "levelzero-forms concurrent"), ("write", "kernel", "read")))
         if figures["predicted_low_ns"] * 0.95 <= times[-1] <= figures["predicted_high_ns"] * 1.05:
             break
@@ -154,7 +156,7 @@ def test_launching_without_waiting_gains_what_is_said(recorder):
 
 def test_a_list_that_is_kept_saves_the_appending(recorder):
     """Both run the same; what the mended one does not do is to append, which is all that the finding counts."""
-    for _ in range(TRIES):
+    for _ in range(RAISE_TRIES):
         found, report = find(recorder, "pairs_levelzero list-rebuilt raise")
         if "list-rebuilt" in found:
             break
