@@ -24,8 +24,6 @@ NOT_HERE = {"start-up-calls": "ze-cpu makes all but modules at once",
 OVERLAP = {"overlap-missed": "sequential", "single-queue": "default-queue", "blocking-call": "blocking"}
 # The host is the real one: on a busy machine it is stopped at any moment, and that is then what is found.
 TRIES = 6
-# list-rebuilt counts the appending less what recording costs it, which on some machines is nearly all of it.
-RAISE_TRIES = 24
 HZ = 12.5e6
 
 pytestmark = [
@@ -104,7 +102,7 @@ def test_every_finding_has_its_twin():
                               for name, program, expected in pairs()])
 def test_the_pair(recorder, name, program, expected):
     seen = []
-    for _ in range(RAISE_TRIES if expected else TRIES):
+    for _ in range(TRIES):
         found, _ = find(recorder, program)
         check(found)
         seen.append(list(found))
@@ -142,11 +140,13 @@ def test_what_overlapping_is_said_to_gain_is_gained(recorder, name, form):
 
 
 def test_launching_without_waiting_gains_what_is_said(recorder):
+    mended = float("inf")
     for _ in range(TRIES):
         folder = record(recorder, "pairs_levelzero synchronous-launches raise")
         finding, = (f for f in recorder.report(folder)["findings"] if f["id"] == "synchronous-launches")
         waiting = span_ns(folder, ("kernel",), 1)
-        mended = span_ns(record(recorder, "pairs_levelzero synchronous-launches silent"), ("kernel",), 1)
+        # What the machine adds to the mended one, the finding did not promise.
+        mended = min(mended, span_ns(record(recorder, "pairs_levelzero synchronous-launches silent"), ("kernel",), 1))
         if waiting - mended >= finding["cost_low_ns"]:
             break
     assert waiting - mended >= finding["cost_low_ns"] > 0
@@ -156,7 +156,7 @@ def test_launching_without_waiting_gains_what_is_said(recorder):
 
 def test_a_list_that_is_kept_saves_the_appending(recorder):
     """Both run the same; what the mended one does not do is to append, which is all that the finding counts."""
-    for _ in range(RAISE_TRIES):
+    for _ in range(TRIES):
         found, report = find(recorder, "pairs_levelzero list-rebuilt raise")
         if "list-rebuilt" in found:
             break
@@ -170,5 +170,5 @@ def test_a_list_that_is_kept_saves_the_appending(recorder):
     assert [(task["name"], task["instances"]) for task in report["tasks"]] == \
         [(task["name"], task["instances"]) for task in kept["tasks"]]
     assert figures["lists"] == 39 and "list-rebuilt" not in mended
-    assert appends(report) - appends(kept) == finding["occurrences"] == 39 * 2010
+    assert appends(report) - appends(kept) == finding["occurrences"] == 39 * 210
     assert finding["cost_low_ns"] == 0 and finding["cost_ns"] <= figures["appends_ns"] == finding["claims_ns"]

@@ -52,11 +52,12 @@ static inline __attribute__((always_inline)) bool layer_again_begin(struct guest
 		return false;
 	const struct layer_run *run = &mine->run;
 	struct layer_queue *queue = run->of;
+	const uint32_t number = atomic_load_explicit(&queue->number, memory_order_relaxed);
 	const uint64_t local = again->locals != NULL ? again->locals[0] : 0;
-	const uint64_t unlike =
-	    ((uintptr_t)queue->object.handle ^ (uintptr_t)again->handle) |
-	    (run->row.object ^ (uintptr_t)again->kernel) | (run->row.queue ^ queue->number) |
-	    (run->global ^ again->globals[0]) | (run->local ^ local) | thread->depth;
+	const uint64_t unlike = ((uintptr_t)queue->object.handle ^ (uintptr_t)again->handle) |
+	                        (run->row.object ^ (uintptr_t)again->kernel) |
+	                        (run->row.queue ^ number) | (run->global ^ again->globals[0]) |
+	                        (run->local ^ local) | thread->depth;
 	if (LAYER_UNLIKELY(unlike != 0))
 		return false;
 	again->queue = queue;

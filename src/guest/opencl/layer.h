@@ -178,7 +178,8 @@ struct layer_queue {
 	struct layer_object object; // handle, references
 	cl_context context;
 	struct layer_device *device;
-	uint32_t number;
+	// Read by a thread that still remembers an earlier queue of this memory.
+	_Atomic uint32_t number;
 	_Atomic uint32_t process; // in whose file it is defined
 	cl_command_queue_properties asked, made;
 	cl_queue_properties list[LAYER_ASKED_LIST]; // as the program gave it

@@ -67,7 +67,7 @@ static void made(cl_command_queue handle, cl_context context, cl_device_id devic
 		layer_of(thread)->exit = guest_ticks();
 	queue->context = context;
 	queue->device = layer_device_find(device);
-	queue->number = guest_queue_number();
+	atomic_store_explicit(&queue->number, guest_queue_number(), memory_order_relaxed);
 	queue->asked = asked;
 	queue->made = properties;
 	queue->altered = (asked ^ properties) & CL_QUEUE_PROFILING_ENABLE;
