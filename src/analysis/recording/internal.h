@@ -109,7 +109,7 @@ struct loading {
 	size_t last_object; // 1 + the index of one that was looked for; 0: none
 	struct tare_trace_fact_record *facts;
 	size_t fact_count, fact_room;
-	struct tare_trace_times *early; // of runs whose execution is read later
+	union tare_trace_record *early; // of runs whose execution is read later
 	size_t early_count, early_room;
 	bool events_read; // all of the file's
 	struct tare_trace_change_record *changes;
@@ -437,10 +437,13 @@ int loading_lost_at_the_end(struct loading *l);
 // The clock of a device of this process, made when it is first asked for; NULL: no memory.
 struct tare_device_clock *loading_clock(struct loading *l, uint32_t device);
 int loading_clock_pair(struct loading *l, const struct tare_trace_clock_pair *pair);
-// Times of a run that is not known yet are kept until all events were read.
 int loading_times(struct loading *l, const struct tare_trace_times *times);
-// Joins those; call it when the file's events have been read.
-void loading_early_times(struct loading *l);
+// Keeps a record of execution `execution` that found no such run, until all events were read.
+// False: it is of no execution, or all were read, and there is no such run.
+bool loading_keep_early(struct loading *l, uint64_t execution,
+                        const union tare_trace_record *record);
+// Reads those again; call it when the file's events have been read.
+void loading_early(struct loading *l);
 // Keeps when the command was known to be complete, beside the commands of this process.
 bool loading_keep_observed(struct loading *l, uint32_t command, int64_t observed_ns);
 int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *untimed);

@@ -49,6 +49,9 @@ int loading_part(struct loading *l, const struct tare_trace_part *p)
 	struct tare_recorded_part *part;
 	uint32_t device;
 
+	if (index == TARE_ID_ABSENT &&
+	    loading_keep_early(l, p->execution, &(union tare_trace_record){ .part = *p }))
+		return l->status;
 	if (root == TARE_NO_INDEX) {
 		r->unresolved++;
 		return l->status;

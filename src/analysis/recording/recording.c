@@ -247,7 +247,7 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	status = tare_trace_read(l->trace, l->file, &visitor);
 	if (!l->status && !l->linked)
 		loading_link(l);
-	loading_early_times(l);
+	loading_early(l);
 	loading_finish_stacks(l);
 	if (!l->status && status == -ENOMEM)
 		loading_fail(l, ENOMEM, "windows");

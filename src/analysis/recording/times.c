@@ -73,23 +73,29 @@ static void widen(struct tare_recorded_command *c, const struct tare_command_sta
 }
 
 // What a list did may be seen complete before the call that executes it has returned, and events
-// are read in the order of their ends: the times of a run come before the run.
-static int keep_early(struct loading *l, const struct tare_trace_times *t)
+// are read in the order of their ends: what is said of a run comes before the run.
+bool loading_keep_early(struct loading *l, uint64_t execution,
+                        const union tare_trace_record *record)
 {
-	struct tare_trace_times *added = TARE_ROOM_FOR(l->early, l->early_room, l->early_count);
+	union tare_trace_record *added;
 
-	if (!added)
-		return loading_fail(l, ENOMEM, "times");
-	*added = *t;
+	if (execution == 0 || l->events_read)
+		return false;
+	added = TARE_ROOM_FOR(l->early, l->early_room, l->early_count);
+	if (!added) {
+		loading_fail(l, ENOMEM, "times");
+		return true;
+	}
+	*added = *record;
 	l->early_count++;
-	return l->status;
+	return true;
 }
 
-void loading_early_times(struct loading *l)
+void loading_early(struct loading *l)
 {
 	l->events_read = true;
 	for (size_t i = 0; i < l->early_count && !l->status; i++)
-		loading_times(l, &l->early[i]);
+		loading_event(l, &l->early[i]);
 }
 
 int loading_times(struct loading *l, const struct tare_trace_times *t)
@@ -112,8 +118,9 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 	} else if (!run)
 		index = t->execution ? tare_id_map_find(&l->pending, identity)
 		                     : tare_id_map_take(&l->pending, identity);
-	if (index == TARE_ID_ABSENT && t->execution && !l->events_read)
-		return keep_early(l, t);
+	if (index == TARE_ID_ABSENT &&
+	    loading_keep_early(l, t->execution, &(union tare_trace_record){ .times = *t }))
+		return l->status;
 	// A run has times once.
 	if (index == TARE_ID_ABSENT || (run && TARE_COMMAND(r, index)->untimed)) {
 		r->unresolved++;
@@ -161,6 +168,9 @@ int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u
 	                  ? (uint8_t)tare_trace_detail(u->head)
 	                  : TARE_UNTIMED_UNUSABLE;
 
+	if (u->execution && loading_run_of(l, identity, u->execution) == TARE_ID_ABSENT &&
+	    loading_keep_early(l, u->execution, &(union tare_trace_record){ .untimed = *u }))
+		return l->status;
 	if (loading_untimed_list(l, identity, u->execution, why))
 		return l->status;
 	if (index == TARE_ID_ABSENT)

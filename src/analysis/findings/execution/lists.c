@@ -265,23 +265,50 @@ static bool waits(const struct evaluation *evaluation, uint32_t command)
 	       tare_command_timed(c);
 }
 
+// The idle gaps behind launches that wait.
+struct waiting {
+	struct gap_sum sum;
+	double woken_ns; // of them before the launch has returned
+	struct {
+		uint64_t gaps;
+		double least_ns; // the shortest
+	} *of_device;            // that the gap's next command runs on
+};
+
 static void add_waiting(struct evaluation *evaluation, const struct ledger_working_gap *gap,
                         const struct tare_recorded_command *before, struct finding_draft *draft,
-                        struct gap_sum *sum, double *woken_ns)
+                        struct waiting *waiting)
 {
+	const struct tare_recording *recording = evaluation->recording;
+	uint32_t queue = TARE_COMMAND(recording, gap->command)->queue;
+	uint32_t device =
+	    queue < recording->queue_count ? recording->queues[queue].device : TARE_NO_INDEX;
 	// From the kernel's end until the next one's call has returned: none of it, were the launch
 	// not to wait.
 	double part_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_API) +
 	                 evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 	double return_ns = (double)(before->exit_ns - gap->from_ns);
-	if (part_ns <= 0 || return_ns <= 0)
+	if (part_ns <= 0 || return_ns <= 0 || device >= recording->device_count)
 		return;
-	evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, sum);
-	*woken_ns +=
+	double gap_ns = (double)(gap->to_ns - gap->from_ns),
+	       *least_ns = &waiting->of_device[device].least_ns;
+	*least_ns = waiting->of_device[device].gaps++ ? fmin(*least_ns, gap_ns) : gap_ns;
+	evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, &waiting->sum);
+	waiting->woken_ns +=
 	    fmin(part_ns,
 	         fmax(0, return_ns - (double)evaluation_residual_ns(evaluation, TARE_NO_INDEX)));
 	finding_claim(draft, gap->from_ns, gap->to_ns);
 	finding_saw_command(draft, gap->command, gap->from_ns, gap->to_ns, llround(part_ns));
+}
+
+// A device takes a while from one kernel to the next even where that is queued already: no longer
+// than its shortest gap here, and that much of each is not promised.
+static double promised_ns(const struct waiting *waiting, size_t device_count)
+{
+	double left_ns = waiting->sum.low_ns;
+	for (size_t i = 0; i < device_count; i++)
+		left_ns -= waiting->of_device[i].least_ns * (double)waiting->of_device[i].gaps;
+	return fmin(waiting->woken_ns, fmax(0, left_ns));
 }
 
 int finding_synchronous_launches(struct evaluation *evaluation, struct tare_error *error)
@@ -290,51 +317,49 @@ int finding_synchronous_launches(struct evaluation *evaluation, struct tare_erro
 	if (!evaluation->kernels.blocking)
 		return 0;
 	TARE_FREE uint32_t *previous = malloc((recording->command_count + 1) * sizeof *previous);
+	struct waiting waiting = { 0 };
+	TARE_FREE void *of_device = calloc(recording->device_count + 1, sizeof *waiting.of_device);
+	const struct gap_sum *sum = &waiting.sum;
 	struct finding_draft draft;
-	struct gap_sum sum = { 0 };
-	double woken_ns = 0, least_ns = INFINITY;
 	char cost[TARE_UNIT_TEXT], woken[TARE_UNIT_TEXT];
 	(void)error;
-	if (!previous || find_previous(evaluation, previous))
+	waiting.of_device = of_device;
+	if (!previous || !of_device || find_previous(evaluation, previous))
 		return -ENOMEM;
 	if (evaluation->unsampled > 0)
 		return 0;
 	finding_begin(evaluation, &draft, "synchronous-launches");
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
-		if (gap->command >= recording->command_count ||
-		    !waits(evaluation, previous[gap->command]))
-			continue;
-		least_ns = fmin(least_ns, (double)(gap->to_ns - gap->from_ns));
-		add_waiting(evaluation, gap, TARE_COMMAND(recording, previous[gap->command]),
-		            &draft, &sum, &woken_ns);
+		if (gap->command < recording->command_count &&
+		    waits(evaluation, previous[gap->command]))
+			add_waiting(evaluation, gap,
+			            TARE_COMMAND(recording, previous[gap->command]), &draft,
+			            &waiting);
 	}
-	if (sum.gaps < FEWEST_LAUNCHES || !finding_matters(evaluation, TARE_NO_INDEX, sum.ns,
-	                                                   evaluation_edges(evaluation, sum.gaps),
-	                                                   sum.gaps, sum.gaps, WAITING_SHARE)) {
+	if (sum->gaps < FEWEST_LAUNCHES || !finding_matters(evaluation, TARE_NO_INDEX, sum->ns,
+	                                                    evaluation_edges(evaluation, sum->gaps),
+	                                                    sum->gaps, sum->gaps, WAITING_SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
-	tare_format_ns(sum.ns, cost);
-	tare_format_ns(woken_ns, woken);
+	tare_format_ns(sum->ns, cost);
+	tare_format_ns(waiting.woken_ns, woken);
 	finding_title(&draft,
 	              "%llu kernel launches wait for their kernels, and the device idles until the "
 	              "next is issued",
-	              (unsigned long long)sum.gaps);
+	              (unsigned long long)sum->gaps);
 	finding_evidence(&draft,
 	                 "the device idles %s (%.1f %% of the working part) from the end of a "
 	                 "kernel to the start "
 	                 "of what is issued next, %s of it before the call has returned",
-	                 cost, evaluation_percent(evaluation, sum.ns), woken);
+	                 cost, evaluation_percent(evaluation, sum->ns), woken);
 	finding_advice(&draft, "%s, and wait once behind the last",
 	               finding_word(evaluation, FINDING_WORD_ASYNCHRONOUS));
-	finding_figure(&draft, "launches", (double)sum.gaps, "counted");
-	finding_figure(&draft, "idle_ns", sum.ns, "device timestamp");
-	finding_figure(&draft, "return_ns", woken_ns, "device timestamp");
+	finding_figure(&draft, "launches", (double)sum->gaps, "counted");
+	finding_figure(&draft, "idle_ns", sum->ns, "device timestamp");
+	finding_figure(&draft, "return_ns", waiting.woken_ns, "device timestamp");
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
-	// A device takes a while from one kernel to the next even where that is queued already: no
-	// longer than the shortest gap here, and that much is not promised.
-	finding_cost(&draft, fmin(woken_ns, fmax(0, sum.low_ns - least_ns * (double)sum.gaps)),
-	             sum.ns, sum.high_ns);
+	finding_cost(&draft, promised_ns(&waiting, recording->device_count), sum->ns, sum->high_ns);
 	return finding_raise(&draft);
 }

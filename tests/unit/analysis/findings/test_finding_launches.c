@@ -180,6 +180,28 @@ static void what_lies_between_calls_is_in_the_upper_end(void **state)
 	free_scene(scene);
 }
 
+// What the device takes between two kernels in any case is no longer than the shortest gap.
+static void launches_that_wait_are_not_said_to_gain_the_devices_own_gaps(void **state)
+{
+	struct script loop = { .return_ns = 20 * US };
+	struct scene *scene = make_scene(&loop);
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		loop.return_ns = i == 100 ? 5 * US : 20 * US;
+		enqueue(scene, TARE_KIND_KERNEL, 0, 0, 20 * US);
+	}
+	call(scene, TARE_ROLE_WAIT, US);
+	scene->made->processes[0].end_ns = scene->made->recording.end_ns = scene->now_ns;
+	scene->view = tare_view_all(&scene->made->recording);
+	find(scene);
+	const struct tare_finding *finding = found(scene, "synchronous-launches");
+	assert_non_null(finding);
+	double gap_ns = figure_of(finding, "idle_ns") / 199;
+	assert_true(gap_ns > 19 * US && gap_ns < 30 * US);
+	assert_true(finding->cost_low_ns > 199 * 14 * US && finding->cost_low_ns < 199 * 15 * US);
+	free_scene(scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +211,7 @@ int main(void)
 		cmocka_unit_test(a_graph_saves_launches_and_no_other_calls),
 		cmocka_unit_test(what_a_launch_loop_does_now_and_then_is_its_own),
 		cmocka_unit_test(what_lies_between_calls_is_in_the_upper_end),
+		cmocka_unit_test(launches_that_wait_are_not_said_to_gain_the_devices_own_gaps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,6 +200,16 @@ static void each_execution_is_a_run(void **state)
 	run_many(1000, true);
 }
 
+static void untimed(struct rig *rig, uint32_t template, uint64_t execution)
+{
+	rig_add(rig, (union tare_trace_record){
+	                 .untimed = {
+	                     .head = tare_trace_head(TARE_TRACE_UNTIMED, 0, TARE_UNTIMED_REUSED, 1),
+	                     .command_track = 1,
+	                     .command_number = template,
+	                     .execution = execution } });
+}
+
 // The times of a run may be read before the call that executes its list: it was long, and what it
 // executed was complete before it returned. Times of no run at all are counted still.
 static void times_may_come_before_their_execution(void **state)
@@ -217,6 +227,29 @@ static void times_may_come_before_their_execution(void **state)
 	assert_int_equal(r->command_count, 2);
 	assert_int_equal(TARE_COMMAND(r, 1)->untimed, 0);
 	assert_true(TARE_COMMAND(r, 1)->end_ns - TARE_COMMAND(r, 1)->start_ns == 100);
+	tare_recording_free(r);
+}
+
+// So may why there are none, and what each sub-device did; of a device that has none nothing is
+// kept, but the command was found.
+static void all_of_a_run_may_come_before_its_execution(void **state)
+{
+	struct rig rig;
+	uint32_t kernel;
+	(void)state;
+	begin(&rig);
+	kernel = append(&rig, START + 1000, 0, (struct tare_trace_command){ 0 });
+	untimed(&rig, kernel, 1);
+	rig_add(&rig, (union tare_trace_record){
+	                  .part = { .head = tare_trace_head(TARE_TRACE_PART, 2, 0, 1),
+	                            .command_track = 1,
+	                            .command_number = kernel,
+	                            .execution = 1 } });
+	execute(&rig, START + MS, 1, 1);
+	untimed(&rig, kernel, 7);
+	struct tare_recording *r = end(&rig);
+	assert_int_equal(r->unresolved, 1);
+	assert_int_equal(tare_command_unobserved(TARE_COMMAND(r, 1)), TARE_UNOBSERVED_REUSED);
 	tare_recording_free(r);
 }
 
@@ -379,12 +412,7 @@ static void each_cause_is_told(void **state)
 	(void)strict;
 	for (int i = 1; i <= 3; i++)
 		execute(&rig, START + i * MS, (uint64_t)i, 2);
-	rig_add(&rig, (union tare_trace_record){
-	                  .untimed = { .head = tare_trace_head(TARE_TRACE_UNTIMED, 0,
-	                                                       TARE_UNTIMED_REUSED, 1),
-	                               .command_track = 1,
-	                               .command_number = kernel,
-	                               .execution = 2 } });
+	untimed(&rig, kernel, 2);
 	struct tare_recording *r = end(&rig);
 	static const enum tare_unobserved truth[] = { TARE_UNOBSERVED_PENDING,
 		                                      TARE_UNOBSERVED_REUSED,
@@ -503,6 +531,7 @@ int main(void)
 		cmocka_unit_test(dependencies_are_of_the_same_execution),
 		cmocka_unit_test(what_is_not_known_is_counted),
 		cmocka_unit_test(times_may_come_before_their_execution),
+		cmocka_unit_test(all_of_a_run_may_come_before_its_execution),
 		cmocka_unit_test(each_cause_is_told),
 		cmocka_unit_test(lies_make_nothing_large),
 		cmocka_unit_test(counters_wrap),
