@@ -442,8 +442,6 @@ int loading_times(struct loading *l, const struct tare_trace_times *times);
 // False: it is of no execution, or all were read, and there is no such run.
 bool loading_keep_early(struct loading *l, uint64_t execution,
                         const union tare_trace_record *record);
-// Reads those again; call it when the file's events have been read.
-void loading_early(struct loading *l);
 // Keeps when the command was known to be complete, beside the commands of this process.
 bool loading_keep_observed(struct loading *l, uint32_t command, int64_t observed_ns);
 int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *untimed);

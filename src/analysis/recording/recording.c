@@ -186,6 +186,14 @@ static int on_unfinished(void *context, uint32_t track, uint32_t function, int64
 	return l->status;
 }
 
+// Once more what came before the run it is of (loading_keep_early).
+static void read_early(struct loading *l)
+{
+	l->events_read = true;
+	for (size_t i = 0; i < l->early_count && !l->status; i++)
+		loading_event(l, &l->early[i]);
+}
+
 static void forget_process(struct loading *l)
 {
 	struct tare_id_map *maps[] = { &l->object_at,   &l->queue_of,  &l->shape_of,
@@ -247,7 +255,7 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	status = tare_trace_read(l->trace, l->file, &visitor);
 	if (!l->status && !l->linked)
 		loading_link(l);
-	loading_early(l);
+	read_early(l);
 	loading_finish_stacks(l);
 	if (!l->status && status == -ENOMEM)
 		loading_fail(l, ENOMEM, "windows");

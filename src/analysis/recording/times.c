@@ -91,13 +91,6 @@ bool loading_keep_early(struct loading *l, uint64_t execution,
 	return true;
 }
 
-void loading_early(struct loading *l)
-{
-	l->events_read = true;
-	for (size_t i = 0; i < l->early_count && !l->status; i++)
-		loading_event(l, &l->early[i]);
-}
-
 int loading_times(struct loading *l, const struct tare_trace_times *t)
 {
 	struct tare_recording *r = l->recording;
