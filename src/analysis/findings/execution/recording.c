@@ -17,8 +17,16 @@
 // What was recorded in the working part, and in the view.
 struct recorded {
 	uint64_t commands, untimed, calls;
+	uint64_t polls;        // in rows, and not among the calls
 	uint64_t records, all; // of commands and calls; of those in the whole view
 };
+
+// A loop of polls ends when the device is done, however long one of them takes: fewer of them are
+// made then, and nothing else is blurred.
+static bool is_row_of_polls(const struct tare_recorded_call *call)
+{
+	return call->role == TARE_ROLE_POLL && call->count >= 2;
+}
 
 static struct recorded count_recorded(const struct evaluation *evaluation)
 {
@@ -40,7 +48,8 @@ static struct recorded count_recorded(const struct evaluation *evaluation)
 		bool within = evaluation_has_call(evaluation, call);
 		recorded.all += tables_has_call(&evaluation->context, call);
 		recorded.records += within;
-		recorded.calls += within ? call->count : 0;
+		uint64_t *counted = is_row_of_polls(call) ? &recorded.polls : &recorded.calls;
+		*counted += within ? call->count : 0;
 	}
 	return recorded;
 }
@@ -108,10 +117,14 @@ int finding_recording_cost(struct evaluation *evaluation, struct tare_error *err
 		               (double)evaluation->tables->coverage.contents_ns, "host clock");
 	finding_figure(&draft, "commands", (double)recorded.commands, "counted");
 	finding_figure(&draft, "calls", (double)recorded.calls, "counted");
+	if (recorded.polls > 0)
+		finding_figure(&draft, "polls", (double)recorded.polls, "counted");
 	draft.finding.modelled = true;
 	draft.finding.occurrences = recorded.commands + recorded.calls;
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
-	finding_cost(&draft, 0, cost_ns, cost_ns);
+	// A loop may ask for a number of times rather than until work is done: then they cost, too.
+	double polls_ns = (double)recorded.polls * (double)evaluation->call_cost_ps / 1e3;
+	finding_cost(&draft, 0, cost_ns, cost_ns + polls_ns);
 	return finding_raise(&draft);
 }
 
@@ -180,7 +193,7 @@ int finding_host_polling(struct evaluation *evaluation, struct tare_error *error
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		int64_t row_ns = call->exit_ns - call->enter_ns;
-		if (call->role != TARE_ROLE_POLL || call->count < 2 || row_ns <= 0 ||
+		if (!is_row_of_polls(call) || row_ns <= 0 ||
 		    !evaluation_has_call(evaluation, call) ||
 		    (double)row_ns / (double)call->count > BETWEEN_NS)
 			continue;

@@ -10,7 +10,7 @@ const struct finding_rule finding_rules_work[] = {
 	    "10 % of the working part; from 50 % on nothing else is raised about it",
 	    "commands and calls × their cost (calibrated, and measured where the driver was asked "
 	    "for times), and time in which calls waited for room, by the working part's share of "
-	    "the records",
+	    "the records; polls in a row only in the high end",
 	    PAIR("recording-cost") },
 	  FINDING_NEEDS_NOTHING,
 	  finding_recording_cost },

@@ -107,6 +107,31 @@ static void a_recording_that_drowns_says_so_and_nothing_else(void **state)
 	free_scene(scene);
 }
 
+// Each poll costs as much again as it takes. A row of them lasts as long as the device does,
+// though; single ones come between other things.
+static void what_loops_that_ask_cost_blurs_nothing(void **state)
+{
+	static const struct script script = { .poll_ns = 100 };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	scene->made->processes[0].self_cost_ps = 1000;
+	scene->made->processes[0].self_call_cost_ps = 90 * 1000;
+	find_again(scene);
+	assert_non_null(found(scene, "host-polling"));
+	assert_null(found(scene, "recording-cost"));
+	scene->made->processes[0].self_cost_ps = 30 * US * 1000;
+	find_again(scene);
+	const struct tare_finding *finding = found(scene, "recording-cost");
+	assert_non_null(finding);
+	assert_true(finding->cost_ns < 7 * MS && finding->cost_high_ns > 30 * MS);
+	for (size_t i = 0; i < scene->made->recording.call_count; i++)
+		if (scene->made->calls[i].role == TARE_ROLE_POLL)
+			scene->made->calls[i].role = TARE_ROLE_OTHER;
+	find_again(scene);
+	assert_non_null(strstr(found(scene, "recording-cost")->title, "too much to conclude"));
+	free_scene(scene);
+}
+
 // Of what lies around the working part it can be told all the same.
 static void what_drowns_the_working_part_leaves_the_start_up(void **state)
 {
@@ -223,6 +248,7 @@ int main(void)
 		cmocka_unit_test(only_kernels_that_run_alone_count),
 		cmocka_unit_test(what_is_made_too_often_is_saved),
 		cmocka_unit_test(a_recording_that_drowns_says_so_and_nothing_else),
+		cmocka_unit_test(what_loops_that_ask_cost_blurs_nothing),
 		cmocka_unit_test(what_drowns_the_working_part_leaves_the_start_up),
 		cmocka_unit_test(waiting_for_room_in_the_start_up_is_no_cost_of_the_working_part),
 		cmocka_unit_test(why_there_are_no_times_is_said),
