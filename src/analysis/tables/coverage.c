@@ -25,10 +25,10 @@ enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command 
 		return TARE_UNOBSERVED_UNUSABLE;
 	switch (command->untimed) {
 	case 0:
-		// Of what a list runs that was appended when nothing was recorded nobody asks.
-		return command->flags & TARE_COMMAND_NO_TIMES || command->part == TARE_EXECUTES_MORE
-		           ? TARE_UNOBSERVED_NOT_ASKED
-		           : TARE_UNOBSERVED_PENDING;
+		if (command->part == TARE_EXECUTES_MORE)
+			return TARE_UNOBSERVED_UNLISTED;
+		return command->flags & TARE_COMMAND_NO_TIMES ? TARE_UNOBSERVED_NOT_ASKED
+		                                              : TARE_UNOBSERVED_PENDING;
 	case TARE_UNTIMED_REFUSED:
 		return TARE_UNOBSERVED_REFUSED;
 	case TARE_UNTIMED_FAILED:

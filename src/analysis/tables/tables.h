@@ -130,6 +130,7 @@ enum tare_unobserved {
 	TARE_UNOBSERVED_NOT_ASKED,   // no profiling on the queue, or --strict
 	TARE_UNOBSERVED_UNUSABLE,    // times came that cannot be
 	TARE_UNOBSERVED_NOT_SAMPLED, // others stand for it (--times sampled)
+	TARE_UNOBSERVED_UNLISTED,    // what its list ran is not recorded, or is not read
 	TARE_UNOBSERVED_REASONS
 };
 // Of a command without device times.

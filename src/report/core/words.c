@@ -190,6 +190,7 @@ const char *tare_report_unobserved(uint32_t reason)
 		[TARE_UNOBSERVED_NO_ROOM] = "no_room",
 		[TARE_UNOBSERVED_NOT_ASKED] = "not_asked",
 		[TARE_UNOBSERVED_NOT_SAMPLED] = "not_sampled",
+		[TARE_UNOBSERVED_UNLISTED] = "unlisted",
 		[TARE_UNOBSERVED_UNUSABLE] = "unusable",
 	};
 	_Static_assert(sizeof words / sizeof *words == TARE_UNOBSERVED_REASONS, "a word each");
@@ -207,6 +208,7 @@ const char *tare_report_unobserved_title(uint32_t reason)
 		[TARE_UNOBSERVED_REUSED] = "event used again before it was read",
 		[TARE_UNOBSERVED_NOT_ASKED] = "queue without profiling",
 		[TARE_UNOBSERVED_NOT_SAMPLED] = "not of the sample",
+		[TARE_UNOBSERVED_UNLISTED] = "run by a list that is not recorded whole",
 		[TARE_UNOBSERVED_UNUSABLE] = "with impossible times",
 	};
 	_Static_assert(sizeof words / sizeof *words == TARE_UNOBSERVED_REASONS, "a title each");

@@ -200,6 +200,13 @@ static void find_untimed(struct problem_finder *finder)
 		    "no device times: the queues have no profiling%s; %llu commands, host times "
 		    "only",
 		    why, problem_number(coverage->enqueued));
+	} else if (coverage->unobserved_by[TARE_UNOBSERVED_UNLISTED] >= coverage->unobserved) {
+		problem_add(
+		    finder, "unlisted", true,
+		    "no device times: %llu commands were run by lists or graphs that were filled "
+		    "while nothing was recorded, or are longer than is read; record from the "
+		    "program's start",
+		    problem_number(coverage->enqueued));
 	} else if (coverage->never_flushed >= coverage->unobserved) {
 		problem_add(
 		    finder, "never-flushed", true,

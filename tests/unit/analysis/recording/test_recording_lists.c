@@ -391,7 +391,7 @@ static void what_is_not_known_is_counted(void **state)
 	assert_int_equal(tables.coverage.enqueued, 5 + 3);
 	assert_int_equal(tables.coverage.completed, 1);
 	assert_int_equal(tables.coverage.unobserved, 4 + 3);
-	assert_int_equal(tables.coverage.unobserved_by[TARE_UNOBSERVED_NOT_ASKED], 7);
+	assert_int_equal(tables.coverage.unobserved_by[TARE_UNOBSERVED_UNLISTED], 7);
 	assert_true(ledgers.ledgers[0].parts_ns[TARE_LEDGER_UNTIMED] > 4000 * MS);
 	parts_are_the_wall(&ledgers);
 	tare_tables_free(&tables);

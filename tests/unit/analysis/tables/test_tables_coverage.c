@@ -258,11 +258,14 @@ static void each_untimed_command_has_its_reason(void **state)
 		int64_t start_ns, end_ns;
 		uint8_t untimed, flags;
 		int reason; // -1: it has times
+		uint8_t part;
 	} rows[] = {
 		{ 10, 20, 0, 0, -1 },
 		{ 10, 10, 0, 0, -1 },
 		{ TARE_NO_TIME, TARE_NO_TIME, 0, 0, TARE_UNOBSERVED_PENDING },
 		{ TARE_NO_TIME, TARE_NO_TIME, 0, TARE_COMMAND_NO_TIMES, TARE_UNOBSERVED_NOT_ASKED },
+		{ TARE_NO_TIME, TARE_NO_TIME, 0, TARE_COMMAND_NO_TIMES, TARE_UNOBSERVED_UNLISTED,
+		  TARE_EXECUTES_MORE },
 		{ TARE_NO_TIME, TARE_NO_TIME, TARE_UNTIMED_REFUSED, 0, TARE_UNOBSERVED_REFUSED },
 		{ TARE_NO_TIME, TARE_NO_TIME, TARE_UNTIMED_FAILED, 0, TARE_UNOBSERVED_FAILED },
 		{ TARE_NO_TIME, TARE_NO_TIME, TARE_UNTIMED_ABANDONED, 0,
@@ -280,6 +283,7 @@ static void each_untimed_command_has_its_reason(void **state)
 		command = add(run, TARE_KIND_KERNEL, 0, rows[i].start_ns, rows[i].end_ns);
 		command->untimed = rows[i].untimed;
 		command->flags = rows[i].flags;
+		command->part = rows[i].part;
 		compute(run);
 		assert_int_equal(coverage->completed, rows[i].reason < 0);
 		assert_int_equal(coverage->unobserved, rows[i].reason >= 0);

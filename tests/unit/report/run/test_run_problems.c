@@ -128,11 +128,30 @@ static void time_that_was_not_recorded(void **state)
 	}
 }
 
+// Queues are not to blame where it is lists of which nothing is known.
+static void what_lists_ran_unrecorded(void **state)
+{
+	struct tare_report_problems problems = { 0 };
+	(void)state;
+	assert_true(run_fixture_make("strict", &fixture));
+	uint64_t *by = fixture.tables.coverage.unobserved_by;
+	assert_non_null(find(&problems, "no-profiling"));
+	tare_report_problems_free(&problems);
+	by[TARE_UNOBSERVED_UNLISTED] = by[TARE_UNOBSERVED_NOT_ASKED];
+	by[TARE_UNOBSERVED_NOT_ASKED] = 0;
+	const struct tare_report_problem *problem = find(&problems, "unlisted");
+	assert_non_null(problem);
+	assert_true(problem->figures);
+	assert_non_null(strstr(problem->text, "1024 commands were run by lists or graphs"));
+	tare_report_problems_free(&problems);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_without_an_exit),
 		cmocka_unit_test(time_that_was_not_recorded),
+		cmocka_unit_test(what_lists_ran_unrecorded),
 	};
 	return cmocka_run_group_tests_name("run_problems", tests, NULL, NULL);
 }
