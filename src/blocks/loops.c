@@ -7,7 +7,7 @@
 #include <string.h>
 
 // Of one function; blocks by their place in it.
-struct graph {
+struct loop_graph {
 	const struct tare_blocks_module *module;
 	const struct tare_blocks_function *function;
 	bool *seen; // by reaches()
@@ -15,7 +15,7 @@ struct graph {
 };
 
 // A block of the same function, or UINT32_MAX.
-static uint32_t successor(const struct graph *graph, uint32_t block, uint32_t i)
+static uint32_t successor(const struct loop_graph *graph, uint32_t block, uint32_t i)
 {
 	const struct tare_blocks_module *module = graph->module;
 	uint32_t to = module->successors[module->blocks[block].first_successor + i];
@@ -25,7 +25,7 @@ static uint32_t successor(const struct graph *graph, uint32_t block, uint32_t i)
 }
 
 // Whether a way leads from the function's beginning to `to` without `avoided`.
-static bool reaches_without(struct graph *graph, uint32_t to, uint32_t avoided)
+static bool reaches_without(struct loop_graph *graph, uint32_t to, uint32_t avoided)
 {
 	uint32_t first = graph->function->first_block, depth = 0;
 
@@ -50,7 +50,7 @@ static bool reaches_without(struct graph *graph, uint32_t to, uint32_t avoided)
 }
 
 // Fills in a loop with its header at `header`. False: there is none.
-static bool find_loop(struct graph *graph, const uint64_t *executions, uint32_t header,
+static bool find_loop(struct loop_graph *graph, const uint64_t *executions, uint32_t header,
                       struct tare_blocks_loop *loop)
 {
 	uint32_t first = graph->function->first_block, end = first + graph->function->blocks;
@@ -82,9 +82,9 @@ struct tare_blocks_loop *tare_blocks_loops(const struct tare_blocks_kernel *kern
 {
 	const struct tare_blocks_module *module = &kernel->build->module;
 	struct tare_blocks_loop *loops = calloc(module->block_count + 1, sizeof *loops);
-	struct graph graph = { .module = module,
-		               .seen = calloc(module->block_count + 1, sizeof *graph.seen),
-		               .stack = calloc(module->block_count + 1, sizeof *graph.stack) };
+	struct loop_graph graph = { .module = module,
+		                    .seen = calloc(module->block_count + 1, sizeof *graph.seen),
+		                    .stack = calloc(module->block_count + 1, sizeof *graph.stack) };
 
 	*count = 0;
 	for (uint32_t i = 0; loops && graph.seen && graph.stack && i < module->function_count;

@@ -13,7 +13,7 @@
 enum { BUFFER_RECORDS = 1024, ALL_BUFFERS_RECORDS = 256 * 1024 };
 
 // Where a chain of windows is being read.
-struct run {
+struct merge_run {
 	uint64_t key;                          // settled ticks of `record`
 	const union tare_trace_record *record; // the next to be passed on
 	const union tare_trace_record *at, *end;
@@ -30,7 +30,7 @@ struct merge {
 	size_t room; // records of one buffer
 	uint64_t limit;
 	const uint32_t *order;
-	struct run **heap;
+	struct merge_run **heap;
 	size_t count;
 };
 
@@ -120,7 +120,7 @@ static int all_definitions(struct merge *merge)
 // ---- events
 
 // Own time of the record after `record` in its window, or the limit.
-static uint64_t time_after(const struct merge *merge, const struct run *run,
+static uint64_t time_after(const struct merge *merge, const struct merge_run *run,
                            const union tare_trace_record *record)
 {
 	const struct tare_trace_place *place = &merge->source->places[merge->order[run->window]];
@@ -138,7 +138,7 @@ static uint64_t time_after(const struct merge *merge, const struct run *run,
 }
 
 // Fills the buffer. Returns 1, 0 at the end of the chain, or a negative errno.
-static int refill(struct merge *merge, struct run *run)
+static int refill(struct merge *merge, struct merge_run *run)
 {
 	for (; run->window <= run->last_window; run->window++, run->read = 0) {
 		const struct tare_trace_place *place =
@@ -162,7 +162,7 @@ static int refill(struct merge *merge, struct run *run)
 
 // The next record that is passed on, or what stands for it. Returns 1, 0 at the end, or a negative
 // errno.
-static int next_record(struct merge *merge, struct run *run)
+static int next_record(struct merge *merge, struct merge_run *run)
 {
 	for (;;) {
 		const union tare_trace_record *record = tare_trace_expand_next(&run->expansion);
@@ -187,7 +187,7 @@ static int next_record(struct merge *merge, struct run *run)
 }
 
 // Finds the chain's next event. Returns 1, 0 at the end, or a negative errno.
-static int advance(struct merge *merge, struct run *run)
+static int advance(struct merge *merge, struct merge_run *run)
 {
 	int status = next_record(merge, run);
 	uint64_t ticks, settled;
@@ -203,14 +203,14 @@ static int advance(struct merge *merge, struct run *run)
 	return 1;
 }
 
-static bool before(const struct run *a, const struct run *b)
+static bool before(const struct merge_run *a, const struct merge_run *b)
 {
 	return a->key != b->key ? a->key < b->key : a < b;
 }
 
 static void sink(struct merge *merge, size_t at)
 {
-	struct run *run = merge->heap[at];
+	struct merge_run *run = merge->heap[at];
 
 	for (size_t child; (child = 2 * at + 1) < merge->count; at = child) {
 		if (child + 1 < merge->count && before(merge->heap[child + 1], merge->heap[child]))
@@ -223,7 +223,7 @@ static void sink(struct merge *merge, size_t at)
 }
 
 // The run that comes after the first one; NULL: there is none.
-static const struct run *second(const struct merge *merge)
+static const struct merge_run *second(const struct merge *merge)
 {
 	if (merge->count < 2)
 		return NULL;
@@ -235,8 +235,8 @@ static const struct run *second(const struct merge *merge)
 static int drain(struct merge *merge)
 {
 	const struct tare_trace_source *source = merge->source;
-	const struct run *other = second(merge);
-	struct run *run = merge->heap[0];
+	const struct merge_run *other = second(merge);
+	struct merge_run *run = merge->heap[0];
 	int status;
 
 	do {
@@ -259,12 +259,12 @@ static int drain(struct merge *merge)
 }
 
 // One run a chain. Returns 0 or a negative errno.
-static int begin_runs(struct merge *merge, struct run *runs, union tare_trace_record *buffers)
+static int begin_runs(struct merge *merge, struct merge_run *runs, union tare_trace_record *buffers)
 {
 	const struct tare_trace_source *source = merge->source;
 
 	for (uint32_t i = 0, chain = 0; i < source->ordered; chain++) {
-		struct run *run = &runs[chain];
+		struct merge_run *run = &runs[chain];
 		uint32_t from = i;
 		int status;
 		while (i < source->ordered && source->places[source->order[i]].chain == chain)
@@ -287,7 +287,7 @@ static int begin_runs(struct merge *merge, struct run *runs, union tare_trace_re
 static int all_events(struct merge *merge)
 {
 	size_t chains = merge->source->chains;
-	struct run *runs = calloc(chains + 1, sizeof *runs);
+	struct merge_run *runs = calloc(chains + 1, sizeof *runs);
 	union tare_trace_record *buffers;
 	int status = -ENOMEM;
 

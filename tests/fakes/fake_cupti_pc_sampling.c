@@ -153,13 +153,14 @@ const struct cupti_module_resource *fake_cupti_next_module(void)
 	return &module;
 }
 
-cupti_result cuptiPCSamplingEnable(struct sampling_one *parameters)
+cupti_result cuptiPCSamplingEnable(struct pc_sampling_one *parameters)
 {
 	cupti_result result = scripted("cuptiPCSamplingEnable");
 
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
-	if (parameters->bytes != ABI_SAMPLING_BYTES(sampling_one, context) || !parameters->context)
+	if (parameters->bytes != ABI_SAMPLING_BYTES(pc_sampling_one, context) ||
+	    !parameters->context)
 		return INVALID_PARAMETER;
 	self.enabled = true;
 	self.context = parameters->context;
@@ -252,7 +253,7 @@ cupti_result cuptiPCSamplingGetData(struct sampling_get *parameters)
 	return result;
 }
 
-cupti_result cuptiPCSamplingDisable(struct sampling_one *parameters)
+cupti_result cuptiPCSamplingDisable(struct pc_sampling_one *parameters)
 {
 	pthread_mutex_lock(&self.lock);
 	if (self.last && self.enabled && parameters->context == self.context && !self.full)

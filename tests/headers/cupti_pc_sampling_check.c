@@ -46,8 +46,8 @@ SAME_PLACE(sampling_attribute, value.reasons.places, CUpti_PCSamplingConfigurati
 SAME_LENGTH(sampling_configuration, attributes, CUpti_PCSamplingConfigurationInfo);
 SAME_PLACE(sampling_configuration, count, CUpti_PCSamplingConfigurationInfoParams, numAttributes);
 SAME_LENGTH(sampling_get, data, CUpti_PCSamplingGetData);
-SAME_LENGTH(sampling_one, context, CUpti_PCSamplingEnable);
-SAME_LENGTH(sampling_one, context, CUpti_PCSamplingDisable);
+SAME_LENGTH(pc_sampling_one, context, CUpti_PCSamplingEnable);
+SAME_LENGTH(pc_sampling_one, context, CUpti_PCSamplingDisable);
 SAME_LENGTH(sampling_reason_count, count, CUpti_PCSamplingGetNumStallReasons);
 SAME_LENGTH(sampling_reasons, names, CUpti_PCSamplingGetStallReasons);
 SAME_PLACE(sampling_reasons, places, CUpti_PCSamplingGetStallReasonsParams, stallReasonIndex);

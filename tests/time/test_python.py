@@ -191,7 +191,8 @@ def test_the_documents_first_program_runs(cl, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     shown = subprocess.run([str(tmp_path / "program")], check=True, capture_output=True, text=True, timeout=100,
                            env={**os.environ, "LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}"}).stdout
-    assert re.fullmatch(r"fill: [\d.]+ \w+ on the device, \+- .*\n", shown), shown
+    # Where others have the processors, an empty span may take as long.
+    assert re.fullmatch(r"fill: (?:[\d.]+ \w+ on the device, \+- |below the floor, no more than [\d.]+ ).*\n", shown), shown
 
 
 def test_errors_say_what_is_wrong(cl):

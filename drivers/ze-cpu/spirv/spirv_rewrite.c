@@ -12,7 +12,7 @@ enum { CAPABILITY_ADDRESSES = 4, CAPABILITY_INT64 = 11 };
 enum { WORDS_OF_A_PLACEMENT = 10, WORDS_ADDED_ONCE = 8 };
 
 // A module that is being written again.
-struct rewriting {
+struct spirv_rewriting {
 	struct spirv_values values;
 	const struct spirv_words *from;
 	uint32_t *words;
@@ -23,12 +23,12 @@ struct rewriting {
 	bool wide_written;
 };
 
-static void put(struct rewriting *to, uint32_t word)
+static void put(struct spirv_rewriting *to, uint32_t word)
 {
 	to->words[to->count++] = word;
 }
 
-static void put_all(struct rewriting *to, size_t at)
+static void put_all(struct spirv_rewriting *to, size_t at)
 {
 	uint32_t length = spirv_length(to->from, at);
 
@@ -39,7 +39,8 @@ static void put_all(struct rewriting *to, size_t at)
 // ---- specialisation constants
 
 // The constant of the given value in place of the specialisation constant at `at`.
-static void put_given(struct rewriting *to, size_t at, const struct spirv_specialisation *given)
+static void put_given(struct spirv_rewriting *to, size_t at,
+                      const struct spirv_specialisation *given)
 {
 	const uint32_t *words = to->from->words + at;
 	const struct spirv_id *type = spirv_find(to->from, words[1]);
@@ -145,7 +146,7 @@ static int write_initial(const struct spirv_values *values, const struct spirv_p
 }
 
 // The type of addresses, before the first constant that has it.
-static void put_wide(struct rewriting *to)
+static void put_wide(struct spirv_rewriting *to)
 {
 	if (to->wide_written)
 		return;
@@ -157,7 +158,8 @@ static void put_wide(struct rewriting *to)
 }
 
 // An address in place of the variable at `at`.
-static void put_placed(struct rewriting *to, size_t at, const struct spirv_placement *placement)
+static void put_placed(struct spirv_rewriting *to, size_t at,
+                       const struct spirv_placement *placement)
 {
 	const uint32_t *words = to->from->words + at;
 	uint64_t address = (uint64_t)(uintptr_t)placement->at;
@@ -179,7 +181,7 @@ static void put_placed(struct rewriting *to, size_t at, const struct spirv_place
 }
 
 // The instruction at `at` without the ids from word `first` on that are placed variables.
-static void put_without_placed(struct rewriting *to, size_t at, uint32_t first)
+static void put_without_placed(struct spirv_rewriting *to, size_t at, uint32_t first)
 {
 	size_t begins = to->count;
 
@@ -193,7 +195,7 @@ static void put_without_placed(struct rewriting *to, size_t at, uint32_t first)
 
 // ---- the whole
 
-static void put_instruction(struct rewriting *to, size_t at)
+static void put_instruction(struct spirv_rewriting *to, size_t at)
 {
 	const uint32_t *words = to->from->words + at;
 	const struct spirv_specialisation *given;
@@ -240,7 +242,7 @@ static void put_instruction(struct rewriting *to, size_t at)
 	to->wide_written = to->wide_written || at == to->wide_from;
 }
 
-static void put_capability(struct rewriting *to, uint32_t capability)
+static void put_capability(struct spirv_rewriting *to, uint32_t capability)
 {
 	const struct spirv_words *from = to->from;
 
@@ -252,7 +254,7 @@ static void put_capability(struct rewriting *to, uint32_t capability)
 }
 
 // The integer type of addresses: the module's, or one of ours.
-static void find_wide(struct rewriting *to)
+static void find_wide(struct spirv_rewriting *to)
 {
 	const struct spirv_words *from = to->from;
 
@@ -266,7 +268,7 @@ static void find_wide(struct rewriting *to)
 	to->wide = to->bound++;
 }
 
-static int rewrite(struct rewriting *to, struct tare_error *error)
+static int rewrite(struct spirv_rewriting *to, struct tare_error *error)
 {
 	const struct spirv_words *from = to->from;
 	// A constant of four words may become one of five.
@@ -306,7 +308,7 @@ int spirv_rewrite(const void *data, size_t bytes, const struct spirv_specialisat
 	int status = spirv_words_read(data, bytes, &words, error);
 	if (status < 0)
 		return status;
-	struct rewriting to = {
+	struct spirv_rewriting to = {
 		.values = { &words, constants, constant_count, placements, placement_count },
 		.from = &words,
 	};

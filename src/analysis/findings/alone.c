@@ -15,7 +15,7 @@ int finding_alone_open(const struct evaluation *evaluation, const bool *left_out
 		    TARE_COMMAND(evaluation->recording, evaluation->order[i]);
 		if (!left_out[evaluation->order[i]] && command->start_ns < command->end_ns)
 			alone->spans[alone->count++] =
-			    (struct tare_time_span){ command->start_ns, command->end_ns };
+			    (struct tare_run_span){ command->start_ns, command->end_ns };
 	}
 	alone->count = tare_spans_unite(alone->spans, alone->count);
 	return 0;
@@ -39,7 +39,7 @@ int64_t finding_alone_ns(const struct finding_alone *alone,
 			high = middle;
 	}
 	for (; low < alone->count && alone->spans[low].from_ns < command->end_ns; low++) {
-		const struct tare_time_span *span = &alone->spans[low];
+		const struct tare_run_span *span = &alone->spans[low];
 		int64_t from_ns =
 		    span->from_ns > command->start_ns ? span->from_ns : command->start_ns;
 		int64_t to_ns = span->to_ns < command->end_ns ? span->to_ns : command->end_ns;

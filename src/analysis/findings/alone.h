@@ -4,7 +4,7 @@
 #include "analysis/findings/internal.h"
 
 struct finding_alone {
-	struct tare_time_span *spans; // of all other commands, united
+	struct tare_run_span *spans; // of all other commands, united
 	size_t count;
 };
 // `left_out`, by command: the copies in question. Returns 0 or -ENOMEM; finding_alone_close in

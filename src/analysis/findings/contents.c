@@ -90,14 +90,14 @@ static float take_part(struct evaluation *evaluation, const struct ledger_workin
 int finding_leave_out_hashing(struct evaluation *evaluation)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	TARE_FREE struct tare_time_span *spans = calloc(recording->place_count + 1, sizeof *spans);
+	TARE_FREE struct tare_run_span *spans = calloc(recording->place_count + 1, sizeof *spans);
 	size_t count = 0, first = 0;
 	if (!spans)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->place_count; i++)
 		if (recording->places[i].from_ns < recording->places[i].to_ns)
-			spans[count++] = (struct tare_time_span){ recording->places[i].from_ns,
-				                                  recording->places[i].to_ns };
+			spans[count++] = (struct tare_run_span){ recording->places[i].from_ns,
+				                                 recording->places[i].to_ns };
 	count = tare_spans_unite(spans, count);
 	for (size_t i = 0; count && i < evaluation->gap_count; i++) {
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);

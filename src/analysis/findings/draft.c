@@ -81,20 +81,20 @@ void finding_claim(struct finding_draft *draft, int64_t from_ns, int64_t to_ns)
 	struct tare_finding *finding = &draft->finding;
 	if (from_ns >= to_ns || draft->failed)
 		return;
-	struct tare_time_span *last =
+	struct tare_run_span *last =
 	    finding->claim_count ? &finding->claims[finding->claim_count - 1] : NULL;
 	// They are united in the end; those that follow one another are at once.
 	if (last && from_ns >= last->from_ns && from_ns <= last->to_ns) {
 		last->to_ns = to_ns > last->to_ns ? to_ns : last->to_ns;
 		return;
 	}
-	struct tare_time_span *claim =
+	struct tare_run_span *claim =
 	    TARE_ROOM_FOR(finding->claims, draft->claim_room, finding->claim_count);
 	if (!claim) {
 		draft->failed = true;
 		return;
 	}
-	*claim = (struct tare_time_span){ from_ns, to_ns };
+	*claim = (struct tare_run_span){ from_ns, to_ns };
 	finding->claim_count++;
 }
 
@@ -107,21 +107,21 @@ void finding_cost(struct finding_draft *draft, double low_ns, double best_ns, do
 
 // Cuts united claims to the spans that are judged, in place of them. Returns their length or
 // -ENOMEM.
-static int64_t cut_claims(const struct tare_time_span *spans, size_t span_count,
+static int64_t cut_claims(const struct tare_run_span *spans, size_t span_count,
                           struct tare_finding *finding)
 {
 	size_t count = tare_spans_unite(finding->claims, finding->claim_count), kept = 0;
-	struct tare_time_span *cut = calloc(count + span_count + 1, sizeof *cut);
+	struct tare_run_span *cut = calloc(count + span_count + 1, sizeof *cut);
 	int64_t sum_ns = 0;
 	if (!cut)
 		return -ENOMEM;
 	for (size_t i = 0, j = 0; i < count && j < span_count;) {
-		const struct tare_time_span *claim = &finding->claims[i];
-		const struct tare_time_span *span = &spans[j];
+		const struct tare_run_span *claim = &finding->claims[i];
+		const struct tare_run_span *span = &spans[j];
 		int64_t from_ns = claim->from_ns > span->from_ns ? claim->from_ns : span->from_ns;
 		int64_t to_ns = claim->to_ns < span->to_ns ? claim->to_ns : span->to_ns;
 		if (from_ns < to_ns) {
-			cut[kept++] = (struct tare_time_span){ from_ns, to_ns };
+			cut[kept++] = (struct tare_run_span){ from_ns, to_ns };
 			sum_ns += to_ns - from_ns;
 		}
 		if (claim->to_ns < span->to_ns)
@@ -254,7 +254,7 @@ int finding_raise(struct finding_draft *draft)
 {
 	struct tare_finding *finding = &draft->finding;
 	const struct evaluation *evaluation = draft->evaluation;
-	const struct tare_time_span view = { evaluation->view->from_ns, evaluation->view->to_ns };
+	const struct tare_run_span view = { evaluation->view->from_ns, evaluation->view->to_ns };
 	int64_t claimed_ns = draft->failed ? -ENOMEM
 	                     : draft->of_run
 	                         ? cut_claims(&view, 1, finding)

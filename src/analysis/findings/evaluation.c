@@ -13,14 +13,14 @@
 static int cut_spans(struct evaluation *evaluation)
 {
 	const struct tare_view *view = evaluation->view;
-	const struct tare_time_span whole = { evaluation->from_ns, evaluation->to_ns };
-	const struct tare_time_span *spans = view->spans ? view->spans : &whole;
+	const struct tare_run_span whole = { evaluation->from_ns, evaluation->to_ns };
+	const struct tare_run_span *spans = view->spans ? view->spans : &whole;
 	size_t count = view->spans ? view->span_count : 1;
 	evaluation->spans = calloc(count + 1, sizeof *evaluation->spans);
 	if (!evaluation->spans)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		struct tare_time_span span = spans[i];
+		struct tare_run_span span = spans[i];
 		if (span.from_ns < evaluation->from_ns)
 			span.from_ns = evaluation->from_ns;
 		if (span.to_ns > evaluation->to_ns)
@@ -127,7 +127,7 @@ static void find_recording_costs(struct evaluation *evaluation)
 // What the ledgers' own sweep has told of the working part, or one of its own.
 static int take_working(struct evaluation *evaluation)
 {
-	struct tare_time_span part = { evaluation->from_ns, evaluation->to_ns };
+	struct tare_run_span part = { evaluation->from_ns, evaluation->to_ns };
 	struct ledger_working **kept = evaluation->ledgers ? evaluation->ledgers->working : NULL;
 	if (kept && *kept && (*kept)->part.from_ns == part.from_ns &&
 	    (*kept)->part.to_ns == part.to_ns) {
@@ -310,7 +310,7 @@ void evaluation_add_part(const struct evaluation *evaluation, uint32_t device,
 }
 
 double evaluation_within_gap(const struct ledger_working_gap *gap,
-                             const struct tare_time_span *spans, size_t count, size_t *first)
+                             const struct tare_run_span *spans, size_t count, size_t *first)
 {
 	double sum_ns = 0;
 	while (*first < count && spans[*first].to_ns <= gap->from_ns)

@@ -55,7 +55,7 @@ static int compare_findings(const void *a, const void *b)
 	return order ? order : (x->device > y->device) - (x->device < y->device);
 }
 
-static int64_t length_of(const struct tare_time_span *spans, size_t count)
+static int64_t length_of(const struct tare_run_span *spans, size_t count)
 {
 	int64_t sum_ns = 0;
 	for (size_t i = 0; i < count; i++)
@@ -64,8 +64,8 @@ static int64_t length_of(const struct tare_time_span *spans, size_t count)
 }
 
 // How much of `spans` lies in `others`; both in order and disjoint.
-static int64_t shared_ns(const struct tare_time_span *spans, size_t count,
-                         const struct tare_time_span *others, size_t other_count)
+static int64_t shared_ns(const struct tare_run_span *spans, size_t count,
+                         const struct tare_run_span *others, size_t other_count)
 {
 	int64_t sum_ns = 0;
 	for (size_t i = 0, j = 0; i < count && j < other_count;) {
@@ -97,7 +97,7 @@ static int find_shared(struct tare_findings *findings)
 	double together_ns = 0;
 	for (size_t i = 0; i < findings->count; i++)
 		total += findings->at[i].claim_count;
-	TARE_FREE struct tare_time_span *all = calloc(total + 1, sizeof *all);
+	TARE_FREE struct tare_run_span *all = calloc(total + 1, sizeof *all);
 	if (!all)
 		return -ENOMEM;
 	for (size_t i = 0; i < findings->count; i++) {

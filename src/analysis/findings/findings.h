@@ -49,7 +49,7 @@ struct tare_finding {
 	struct tare_finding_place places[TARE_FINDING_PLACES];
 	size_t place_count;
 	// The time it is about: in order, disjoint, within the view. Its union is at least cost_ns.
-	struct tare_time_span *claims;
+	struct tare_run_span *claims;
 	size_t claim_count;
 	int64_t shared_ns; // of the claims: claimed by findings of higher rank, too
 };

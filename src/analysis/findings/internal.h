@@ -31,7 +31,7 @@ struct evaluation {
 	int64_t from_ns, to_ns;
 	int64_t working_ns; // 0: nothing was enqueued
 	// of it that the view asks for: one at least unless working_ns is 0
-	struct tare_time_span *spans;
+	struct tare_run_span *spans;
 	size_t span_count;
 	// Commands of the view (of any kernel name) that have times, by start: those that begin in
 	// the working part, also between the spans.
@@ -137,7 +137,7 @@ void evaluation_add_part(const struct evaluation *evaluation, uint32_t device,
 // How much of the spans, in order and disjoint, lies in a gap; *first is the first span that may, 0
 // before the first gap: gaps are asked for in the order of time.
 double evaluation_within_gap(const struct ledger_working_gap *gap,
-                             const struct tare_time_span *spans, size_t count, size_t *first);
+                             const struct tare_run_span *spans, size_t count, size_t *first);
 // Boundaries of the two clocks that the parts of so many gaps rest on: one each; two where the ends
 // of a gap may be of several devices' clocks.
 uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps);

@@ -21,7 +21,7 @@ bool tare_collection_waits(const char *name)
 	return false;
 }
 
-struct graph {
+struct launched_graph {
 	uint64_t launches, timed;
 	int64_t total_ns;
 	uint32_t first; // its first execution
@@ -35,15 +35,15 @@ struct span {
 };
 
 struct graphs {
-	struct graph *made; // by their numbers
-	size_t count;       // with the first, which is none
+	struct launched_graph *made; // by their numbers
+	size_t count;                // with the first, which is none
 	struct span *executions;
 };
 
 static void add_run(const struct tare_recording *recorded, struct graphs *graphs,
                     const struct tare_recorded_command *c)
 {
-	struct graph *graph = &graphs->made[recorded->executions[c->execution].graph];
+	struct launched_graph *graph = &graphs->made[recorded->executions[c->execution].graph];
 	struct span *span = &graphs->executions[c->execution];
 
 	if (c->start_ns != TARE_NO_TIME && c->end_ns >= c->start_ns) {
@@ -64,7 +64,7 @@ static void look(const struct tare_recording *recorded, struct graphs *graphs)
 {
 	for (size_t i = 0; i < recorded->command_count; i++) {
 		const struct tare_recorded_command *c = TARE_COMMAND(recorded, i);
-		struct graph *graph;
+		struct launched_graph *graph;
 		if (c->part == TARE_ALONE || c->execution >= recorded->execution_count ||
 		    !recorded->executions[c->execution].graph)
 			continue;
@@ -77,7 +77,7 @@ static void look(const struct tare_recording *recorded, struct graphs *graphs)
 	}
 	for (size_t i = 0; i < recorded->execution_count; i++) {
 		const struct span *span = &graphs->executions[i];
-		struct graph *graph;
+		struct launched_graph *graph;
 		if (span->from_ns == TARE_NO_TIME)
 			continue;
 		graph = &graphs->made[recorded->executions[i].graph];
@@ -86,8 +86,8 @@ static void look(const struct tare_recording *recorded, struct graphs *graphs)
 	}
 }
 
-static int add_row(struct tare_collection *collection, const struct graph *graph, size_t number,
-                   double all_ns)
+static int add_row(struct tare_collection *collection, const struct launched_graph *graph,
+                   size_t number, double all_ns)
 {
 	struct tare_counted_run *run = &collection->run;
 	struct tare_counted_kernel *kernel = &run->kernels[run->kernel_count];

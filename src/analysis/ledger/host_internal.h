@@ -36,8 +36,8 @@ struct ledger_hosts {
 	struct ledger_unfinished *unfinished;
 	size_t unfinished_count;
 	struct host_interval *intervals;
-	struct tare_time_span *lost; // by process, then time; see host_lost.c
-	size_t *lost_first;          // of each process, of all of the view, and the end
+	struct tare_run_span *lost; // by process, then time; see host_lost.c
+	size_t *lost_first;         // of each process, of all of the view, and the end
 };
 
 // A call in progress.

@@ -16,8 +16,7 @@ static size_t add_lost(struct ledger_hosts *hosts, const struct tare_view *view,
 		if (loss->thread == TARE_NO_INDEX && loss->process < recording->process_count &&
 		    tare_view_has_process(view, loss->process) &&
 		    (process == TARE_NO_INDEX || process == loss->process))
-			hosts->lost[count++] =
-			    (struct tare_time_span){ loss->from_ns, loss->to_ns };
+			hosts->lost[count++] = (struct tare_run_span){ loss->from_ns, loss->to_ns };
 	}
 	return count;
 }

@@ -177,7 +177,7 @@ static void mark_cut(struct sweep *sweep, int64_t from_ns, int64_t at_ns, int64_
 {
 	bool overridden = false;
 	for (size_t i = sweep->override_at; i < sweep->override_count; i++) {
-		const struct tare_time_span *span = &sweep->overrides[i].span;
+		const struct tare_run_span *span = &sweep->overrides[i].span;
 		if (span->from_ns > at_ns)
 			break;
 		overridden = overridden || span->to_ns > at_ns;

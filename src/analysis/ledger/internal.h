@@ -12,7 +12,7 @@ struct ledger_scope {
 	uint32_t device;       // same_as; TARE_NO_INDEX: all of the view
 	const bool *processes; // those that have a queue on it; NULL: all
 	// when what else ran on it is not known: disjoint, in order
-	const struct tare_time_span *unknown;
+	const struct tare_run_span *unknown;
 	size_t unknown_count;
 };
 
@@ -99,7 +99,7 @@ bool ledger_attention_failed(const struct ledger_attention *attention); // memor
 
 // When commands without times may have been running: disjoint, in order; the caller's to free.
 // Returns 0 or -ENOMEM.
-int ledger_untimed(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count);
+int ledger_untimed(const struct ledger_scope *scope, struct tare_run_span **spans, size_t *count);
 
 // ---- parts.c
 
@@ -117,14 +117,14 @@ void ledger_parts_free(struct ledger_parted *parted); // accepts NULL
 // When commands of the whole device ran, or may have, of which the parts are not known. The scope
 // is of a sub-device, and of a recording as it is. *spans: disjoint, in order, to be freed, also
 // where it fails. Returns 0 or -ENOMEM.
-int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_time_span **spans,
+int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_run_span **spans,
                          size_t *count);
 
 // ---- lost.c
 
 // A time in which idle time is of one category, whatever the host does and commands wait for.
 struct ledger_override {
-	struct tare_time_span span;
+	struct tare_run_span span;
 	enum tare_ledger_category category; // NOT_RECORDED, UNTIMED
 };
 // Disjoint, in order; the caller's to free. Returns 0 or -ENOMEM.

@@ -105,7 +105,7 @@ struct making {
 	bool strangers;            // a queue's device is not known
 	struct ledger_mark *marks; // of the view's spans
 	size_t mark_count;
-	struct tare_time_span *unknown; // of the device that is at work (parts.c)
+	struct tare_run_span *unknown; // of the device that is at work (parts.c)
 	size_t unknown_count;
 };
 
@@ -228,13 +228,13 @@ static int compare_marks(const void *a, const void *b)
 	return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : y->begins - x->begins;
 }
 
-static void mark_span(struct ledger_mark **marks, struct tare_time_span span, uint32_t row)
+static void mark_span(struct ledger_mark **marks, struct tare_run_span span, uint32_t row)
 {
 	*(*marks)++ = (struct ledger_mark){ span.from_ns, row, true };
 	*(*marks)++ = (struct ledger_mark){ span.to_ns, row, false };
 }
 
-static bool is_within(const struct tare_view *view, struct tare_time_span span)
+static bool is_within(const struct tare_view *view, struct tare_run_span span)
 {
 	return view->from_ns <= span.from_ns && span.from_ns < span.to_ns &&
 	       span.to_ns <= view->to_ns;

@@ -111,7 +111,7 @@ int tare_ledgers_compute(const struct tare_recording *recording, const struct ta
 // ledgers of some others (from tare_whatif_spans).
 enum { TARE_LEDGER_SPANS = 8 };
 struct tare_ledger_asked {
-	struct tare_time_span part, spans[TARE_LEDGER_SPANS];
+	struct tare_run_span part, spans[TARE_LEDGER_SPANS];
 	size_t span_count;
 };
 // The same, and what is asked where the sweep that this takes is one of those that are made anyway.

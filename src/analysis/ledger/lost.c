@@ -23,17 +23,17 @@ static bool may_hide_commands(const struct ledger_scope *scope,
 	return loss->why != TARE_LOSS_NO_SIGN;
 }
 
-static int find_lost(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count)
+static int find_lost(const struct ledger_scope *scope, struct tare_run_span **spans, size_t *count)
 {
 	const struct tare_recording *recording = scope->recording;
-	struct tare_time_span *found = calloc(recording->loss_count + 1, sizeof *found);
+	struct tare_run_span *found = calloc(recording->loss_count + 1, sizeof *found);
 	size_t n = 0;
 	if (!found)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->loss_count; i++) {
 		const struct tare_recorded_loss *loss = &recording->losses[i];
 		if (may_hide_commands(scope, loss))
-			found[n++] = (struct tare_time_span){ loss->from_ns, loss->to_ns };
+			found[n++] = (struct tare_run_span){ loss->from_ns, loss->to_ns };
 	}
 	*count = tare_spans_unite(found, n);
 	*spans = found;
@@ -49,7 +49,7 @@ static int compare_overrides(const void *a, const void *b)
 int ledger_overrides(const struct ledger_scope *scope, struct ledger_override **overrides,
                      size_t *count)
 {
-	TARE_FREE struct tare_time_span *untimed = NULL, *lost = NULL;
+	TARE_FREE struct tare_run_span *untimed = NULL, *lost = NULL;
 	size_t untimed_count, lost_count, at = 0, n = 0;
 	int rc = ledger_untimed(scope, &untimed, &untimed_count);
 	if (!rc)
@@ -61,7 +61,7 @@ int ledger_overrides(const struct ledger_scope *scope, struct ledger_override **
 	if (!all)
 		return -ENOMEM;
 	for (size_t i = 0; i < untimed_count; i++) {
-		struct tare_time_span left = untimed[i];
+		struct tare_run_span left = untimed[i];
 		while (at < lost_count && lost[at].to_ns <= left.from_ns)
 			at++;
 		for (size_t k = at; k < lost_count && lost[k].from_ns < left.to_ns; k++) {

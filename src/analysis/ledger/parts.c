@@ -117,7 +117,7 @@ void ledger_parts_free(struct ledger_parted *parted)
 
 // Of commands of the whole devices, as `wholes` says of a same_as, which have times and no parts.
 static size_t without_parts(const struct ledger_scope *scope, const bool *wholes,
-                            struct tare_time_span *spans)
+                            struct tare_run_span *spans)
 {
 	const struct tare_recording *recording = scope->recording;
 	size_t part = 0, count = 0;
@@ -132,7 +132,7 @@ static size_t without_parts(const struct ledger_scope *scope, const bool *wholes
 		    wholes[ledger_queue_device(recording, command->queue)] &&
 		    command->start_ns < command->end_ns)
 			spans[count++] =
-			    (struct tare_time_span){ command->start_ns, command->end_ns };
+			    (struct tare_run_span){ command->start_ns, command->end_ns };
 	}
 	return count;
 }
@@ -140,19 +140,19 @@ static size_t without_parts(const struct ledger_scope *scope, const bool *wholes
 // Those of the whole devices without times, added to `spans`, which has room for one a command and
 // more.
 static int without_times(const struct ledger_scope *scope, const bool *wholes,
-                         struct tare_time_span **spans, size_t *count)
+                         struct tare_run_span **spans, size_t *count)
 {
 	const struct tare_recording *recording = scope->recording;
 	struct tare_view view = *scope->view;
 	view.device = TARE_NO_INDEX;
 	for (uint32_t i = 0; i < recording->device_count; i++) {
-		TARE_FREE struct tare_time_span *found = NULL;
+		TARE_FREE struct tare_run_span *found = NULL;
 		size_t more = 0;
 		struct ledger_scope of = { .recording = recording, .view = &view, .device = i };
 		if (!wholes[i])
 			continue;
 		int rc = ledger_untimed(&of, &found, &more);
-		struct tare_time_span *grown =
+		struct tare_run_span *grown =
 		    rc ? NULL : reallocarray(*spans, *count + more + 1, sizeof *grown);
 		if (!grown)
 			return -ENOMEM;
@@ -164,7 +164,7 @@ static int without_times(const struct ledger_scope *scope, const bool *wholes,
 	return 0;
 }
 
-int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_time_span **spans,
+int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_run_span **spans,
                          size_t *count)
 {
 	const struct tare_recording *recording = scope->recording;

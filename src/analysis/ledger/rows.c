@@ -114,7 +114,7 @@ static int64_t pass_near(struct sweep *sweep, int64_t at_ns)
 	return sweep_mark_ns(sweep, sweep->near_mark);
 }
 
-void sweep_take_near(void *context, const struct tare_time_span *span)
+void sweep_take_near(void *context, const struct tare_run_span *span)
 {
 	struct sweep *sweep = context;
 	for (int64_t from_ns = span->from_ns; from_ns < span->to_ns;) {

@@ -23,9 +23,9 @@ bool ledger_has_wait(const struct ledger_scope *scope, const struct tare_recorde
 
 int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *mark_count)
 {
-	struct tare_time_span all = { view->from_ns, view->to_ns };
+	struct tare_run_span all = { view->from_ns, view->to_ns };
 	size_t count = view->spans ? view->span_count : 1;
-	struct tare_time_span *spans = calloc(count + 1, sizeof *spans);
+	struct tare_run_span *spans = calloc(count + 1, sizeof *spans);
 	struct ledger_mark *made = calloc(2 * count + 1, sizeof *made);
 	if (!spans || !made) {
 		free(spans);

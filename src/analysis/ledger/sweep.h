@@ -88,7 +88,7 @@ static inline int64_t sweep_pass_matrix(struct sweep *sweep, int64_t at_ns)
 // All marks that are left.
 void sweep_pass_all(struct sweep *sweep);
 // A tare_cover's `take`: `context` is the sweep.
-void sweep_take_near(void *context, const struct tare_time_span *span);
+void sweep_take_near(void *context, const struct tare_run_span *span);
 
 // ---- idle.c
 

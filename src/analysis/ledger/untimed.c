@@ -15,17 +15,17 @@ struct queue_bound {
 
 struct search {
 	const struct ledger_scope *scope;
-	struct queue_bound *bounds;   // one a queue
-	struct tare_time_span *spans; // latest first
+	struct queue_bound *bounds;  // one a queue
+	struct tare_run_span *spans; // latest first
 	size_t count, capacity;
 };
 
-static int add_span(struct search *search, struct tare_time_span span)
+static int add_span(struct search *search, struct tare_run_span span)
 {
 	if (span.from_ns >= span.to_ns)
 		return 0;
 	while (search->count && search->spans[search->count - 1].from_ns <= span.to_ns) {
-		const struct tare_time_span *next = &search->spans[--search->count];
+		const struct tare_run_span *next = &search->spans[--search->count];
 		if (next->to_ns > span.to_ns)
 			span.to_ns = next->to_ns;
 	}
@@ -62,7 +62,7 @@ static int note_untimed(struct search *search, const struct tare_recorded_comman
 		const struct queue_bound *bound = &search->bounds[command->queue];
 		until_ns = earlier(until_ns, earlier(bound->ended_ns, bound->started_ns));
 	}
-	return add_span(search, (struct tare_time_span){ command->enter_ns, until_ns });
+	return add_span(search, (struct tare_run_span){ command->enter_ns, until_ns });
 }
 
 static void note_bound(struct search *search, const struct tare_recorded_command *command)
@@ -115,19 +115,19 @@ static int go_back(struct search *search)
 	return rc;
 }
 
-static void reverse(struct tare_time_span *spans, size_t count)
+static void reverse(struct tare_run_span *spans, size_t count)
 {
 	for (size_t i = 0; i < count / 2; i++) {
-		struct tare_time_span span = spans[i];
+		struct tare_run_span span = spans[i];
 		spans[i] = spans[count - 1 - i];
 		spans[count - 1 - i] = span;
 	}
 }
 
-static int add_unknown(const struct ledger_scope *scope, struct tare_time_span **spans,
+static int add_unknown(const struct ledger_scope *scope, struct tare_run_span **spans,
                        size_t *count)
 {
-	struct tare_time_span *all =
+	struct tare_run_span *all =
 	    reallocarray(*spans, *count + scope->unknown_count, sizeof *all);
 	if (!all) {
 		free(*spans);
@@ -140,7 +140,7 @@ static int add_unknown(const struct ledger_scope *scope, struct tare_time_span *
 	return 0;
 }
 
-int ledger_untimed(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count)
+int ledger_untimed(const struct ledger_scope *scope, struct tare_run_span **spans, size_t *count)
 {
 	size_t queues = scope->recording->queue_count;
 	struct search search = { .scope = scope };

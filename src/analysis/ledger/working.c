@@ -36,10 +36,10 @@ static int place(struct ledger_working_gaps *gaps, int64_t from_ns, int64_t to_n
 		kept->length_ns = (uint32_t)(to_ns - from_ns);
 		return 0;
 	}
-	struct tare_time_span *wide = TARE_ROOM_FOR(gaps->wide, gaps->wide_room, gaps->wide_count);
+	struct tare_run_span *wide = TARE_ROOM_FOR(gaps->wide, gaps->wide_room, gaps->wide_count);
 	if (!wide)
 		return -ENOMEM;
-	*wide = (struct tare_time_span){ from_ns, to_ns };
+	*wide = (struct tare_run_span){ from_ns, to_ns };
 	kept->since_ns = LEDGER_GAP_WIDE;
 	kept->length_ns = (uint32_t)gaps->wide_count++;
 	return 0;
@@ -141,7 +141,7 @@ static int take(void *context, const struct tare_gap *gap,
 }
 
 int ledger_working_find(const struct tare_recording *recording, const struct tare_view *view,
-                        struct tare_time_span part, struct ledger_working *working)
+                        struct tare_run_span part, struct ledger_working *working)
 {
 	struct tare_view of = *view;
 	struct ledger_scope scope = { .recording = recording,
@@ -175,7 +175,7 @@ int ledger_working_find(const struct tare_recording *recording, const struct tar
 }
 
 const struct tare_ledger *ledger_working_span(const struct ledger_working *working,
-                                              struct tare_time_span span)
+                                              struct tare_run_span span)
 {
 	for (size_t i = 0; i < working->span_count && working->of_spans; i++)
 		if (working->spans[i].from_ns == span.from_ns &&

@@ -51,7 +51,7 @@ struct ledger_working_gaps {
 	size_t count, room;
 	struct ledger_gap_block *blocks;
 	size_t block_count, block_room;
-	struct tare_time_span *wide;
+	struct tare_run_span *wide;
 	size_t wide_count, wide_room;
 	// those of the categories that each divided gap has, in their order; the sum is to - from
 	float *parts_ns;
@@ -88,11 +88,11 @@ static inline float *ledger_gap_part(const struct ledger_working_gaps *gaps,
 
 // All of the devices of a view together, in a part of it.
 struct ledger_working {
-	struct tare_time_span part;
+	struct tare_run_span part;
 	struct ledger_working_gaps gaps;
 	struct tare_ledger ledger;
 	// whose ledgers were asked for, too; empty: not known
-	struct tare_time_span spans[TARE_LEDGER_SPANS];
+	struct tare_run_span spans[TARE_LEDGER_SPANS];
 	struct tare_ledger *of_spans; // one each
 	size_t span_count;
 	uint32_t *order; // the view's commands that have times, by start
@@ -113,8 +113,8 @@ void ledger_working_free_gaps(struct ledger_working_gaps *gaps);
 // Makes what there is of the part; a sweep of its own. *working is to be freed in either case.
 // Returns 0 or -ENOMEM.
 int ledger_working_find(const struct tare_recording *recording, const struct tare_view *view,
-                        struct tare_time_span part, struct ledger_working *working);
+                        struct tare_run_span part, struct ledger_working *working);
 // The ledger of a span; NULL: not known.
 const struct tare_ledger *ledger_working_span(const struct ledger_working *working,
-                                              struct tare_time_span span);
+                                              struct tare_run_span span);
 void ledger_working_free(struct ledger_working *working);

@@ -52,11 +52,11 @@ int64_t tare_list_launch_ns(const struct tare_recording *recording, enum tare_li
 
 static int compare_spans(const void *a, const void *b)
 {
-	const struct tare_time_span *x = a, *y = b;
+	const struct tare_run_span *x = a, *y = b;
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-static bool in_order(const struct tare_time_span *spans, size_t count)
+static bool in_order(const struct tare_run_span *spans, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		if (spans[i - 1].from_ns > spans[i].from_ns)
@@ -64,7 +64,7 @@ static bool in_order(const struct tare_time_span *spans, size_t count)
 	return true;
 }
 
-size_t tare_spans_unite(struct tare_time_span *spans, size_t count)
+size_t tare_spans_unite(struct tare_run_span *spans, size_t count)
 {
 	size_t kept = 0;
 	if (!in_order(spans, count))
@@ -110,7 +110,7 @@ static int make_room(struct tare_cover *cover, int64_t at_ns)
 
 int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns)
 {
-	struct tare_time_span span = { tare_earlier_ns(at_ns, by_ns), tare_later_ns(at_ns, by_ns) };
+	struct tare_run_span span = { tare_earlier_ns(at_ns, by_ns), tare_later_ns(at_ns, by_ns) };
 	if (span.from_ns < cover->from_ns)
 		span.from_ns = cover->from_ns;
 	if (span.to_ns > cover->to_ns)
@@ -118,7 +118,7 @@ int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns)
 	if (span.from_ns >= span.to_ns)
 		return 0;
 	while (cover->count && cover->spans[cover->count - 1].to_ns >= span.from_ns) {
-		const struct tare_time_span *last = &cover->spans[--cover->count];
+		const struct tare_run_span *last = &cover->spans[--cover->count];
 		if (last->from_ns < span.from_ns)
 			span.from_ns = last->from_ns;
 		if (last->to_ns > span.to_ns)

@@ -82,7 +82,7 @@ static inline int64_t tare_command_launch_ns(const struct tare_recording *record
 }
 
 // Sorts spans and joins those that overlap or touch; empty ones go. Returns how many are left.
-size_t tare_spans_unite(struct tare_time_span *spans, size_t count);
+size_t tare_spans_unite(struct tare_run_span *spans, size_t count);
 
 // The union of spans given in almost the right order, measured within a window. Memory grows with
 // the spans that are open to change, not with all of them.
@@ -91,10 +91,10 @@ struct tare_cover {
 	// no span begins more than this before the middle of an earlier one
 	int64_t reach_ns;
 	// Is given the parts of the union, disjoint and in order; NULL: they are summed up only.
-	void (*take)(void *context, const struct tare_time_span *span);
+	void (*take)(void *context, const struct tare_run_span *span);
 	void *context;
 	int64_t settled_ns;
-	struct tare_time_span *spans; // disjoint, in order, may still be merged
+	struct tare_run_span *spans; // disjoint, in order, may still be merged
 	size_t count, capacity;
 };
 // Adds [at - by, at + by), cut to the window. `at_ns` must not decrease from call to call, and

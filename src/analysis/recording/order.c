@@ -10,13 +10,13 @@
 #define RUNS_OF_THREAD 2 // calls, and those nested in them
 
 // An array whose elements begin with enter_ns (a phase: from_ns), or commands.
-struct rows {
+struct sorted_rows {
 	char *base;
 	size_t count, size, thread_at;
 	const struct tare_commands *commands; // NULL: it is another array
 };
 
-static int64_t enter_of(const struct rows *rows, uint32_t row)
+static int64_t enter_of(const struct sorted_rows *rows, uint32_t row)
 {
 	int64_t enter_ns;
 
@@ -26,7 +26,7 @@ static int64_t enter_of(const struct rows *rows, uint32_t row)
 	return enter_ns;
 }
 
-static uint32_t thread_of(const struct rows *rows, uint32_t row)
+static uint32_t thread_of(const struct sorted_rows *rows, uint32_t row)
 {
 	uint32_t thread;
 
@@ -36,7 +36,7 @@ static uint32_t thread_of(const struct rows *rows, uint32_t row)
 	return thread;
 }
 
-static bool in_order(const struct rows *rows)
+static bool in_order(const struct sorted_rows *rows)
 {
 	for (size_t i = 1; i < rows->count; i++)
 		if (enter_of(rows, (uint32_t)(i - 1)) > enter_of(rows, (uint32_t)i))
@@ -46,7 +46,7 @@ static bool in_order(const struct rows *rows)
 
 // Runs of ascending rows to be merged: a heap of their first rows.
 struct merge {
-	const struct rows *rows;
+	const struct sorted_rows *rows;
 	uint32_t *heap;
 	size_t count, room;
 };
@@ -103,7 +103,7 @@ static bool find_runs(struct merge *m, uint32_t *next, uint32_t *tails)
 }
 
 // Where each row goes, to be freed; NULL: no memory.
-static uint32_t *find_ranks(const struct rows *rows, size_t threads)
+static uint32_t *find_ranks(const struct sorted_rows *rows, size_t threads)
 {
 	struct merge m = { .rows = rows };
 	uint32_t *next = malloc(rows->count * sizeof *next);
@@ -135,7 +135,7 @@ static uint32_t *find_ranks(const struct rows *rows, size_t threads)
 }
 
 // Moves each row to its rank; afterwards each rank is its own index.
-static void move_rows(const struct rows *rows, uint32_t *ranks)
+static void move_rows(const struct sorted_rows *rows, uint32_t *ranks)
 {
 	char spare[128];
 
@@ -161,8 +161,8 @@ static int compare_places(const void *a, const void *b)
 static int order_commands(struct loading *l)
 {
 	struct tare_recording *r = l->recording;
-	struct rows rows = { (char *)r->commands.rows, r->command_count, sizeof *r->commands.rows,
-		             .commands = &r->commands };
+	struct sorted_rows rows = { (char *)r->commands.rows, r->command_count,
+		                    sizeof *r->commands.rows, .commands = &r->commands };
 	uint32_t *ranks;
 
 	if (in_order(&rows))
@@ -197,8 +197,8 @@ static int order_commands(struct loading *l)
 static int order_calls(struct loading *l)
 {
 	struct tare_recording *r = l->recording;
-	struct rows rows = { (char *)r->calls, r->call_count, sizeof *r->calls,
-		             offsetof(struct tare_recorded_call, thread) };
+	struct sorted_rows rows = { (char *)r->calls, r->call_count, sizeof *r->calls,
+		                    offsetof(struct tare_recorded_call, thread) };
 	uint32_t *ranks;
 
 	if (in_order(&rows))
@@ -214,8 +214,8 @@ static int order_calls(struct loading *l)
 static int order_phases(struct loading *l)
 {
 	struct tare_recording *r = l->recording;
-	struct rows rows = { (char *)r->phases, r->phase_count, sizeof *r->phases,
-		             offsetof(struct tare_recorded_phase, thread) };
+	struct sorted_rows rows = { (char *)r->phases, r->phase_count, sizeof *r->phases,
+		                    offsetof(struct tare_recorded_phase, thread) };
 	uint32_t *ranks;
 
 	if (in_order(&rows))
@@ -245,8 +245,8 @@ static void make_monotone(struct tare_cpu_sample *samples, size_t count)
 static void order_samples(struct loading *l)
 {
 	struct tare_recording *r = l->recording;
-	struct rows rows = { (char *)r->cpu_samples, r->cpu_sample_count, sizeof *r->cpu_samples,
-		             0 };
+	struct sorted_rows rows = { (char *)r->cpu_samples, r->cpu_sample_count,
+		                    sizeof *r->cpu_samples, 0 };
 	size_t first = 0;
 
 	for (size_t i = 0; i < r->cpu_sample_count; i++)

@@ -473,7 +473,7 @@ struct tare_recording {
 	void *storage; // private to loading
 };
 
-struct tare_time_span {
+struct tare_run_span {
 	int64_t from_ns, to_ns; // to_ns itself is not part of it
 };
 
@@ -484,7 +484,7 @@ struct tare_view {
 	uint32_t device;        // a `same_as` index; TARE_NO_INDEX: all
 	const char *kernel;     // a shell pattern that kernels' names match; NULL: all
 	// only these parts of it: in order, disjoint, within from_ns and
-	const struct tare_time_span *spans;
+	const struct tare_run_span *spans;
 	size_t span_count; // to_ns, not empty; NULL and 0: all of it
 	const char *phase; // the pattern of phases that the spans come from; NULL: none
 };
@@ -522,7 +522,7 @@ int64_t tare_view_overlap_ns(const struct tare_view *view, int64_t from_ns, int6
 // Cuts an interval into the parts that lie within the view, one a call: false when none is left.
 //     for (int64_t at_ns = from_ns; tare_view_next(view, &at_ns, to_ns, &piece);)
 bool tare_view_next(const struct tare_view *view, int64_t *at_ns, int64_t to_ns,
-                    struct tare_time_span *piece);
+                    struct tare_run_span *piece);
 
 // The probability with which commands[command] was given device times; 1: chance had no part in it.
 double tare_command_chance(const struct tare_recording *recording, size_t command);

@@ -44,9 +44,9 @@ static size_t first_span_after(const struct tare_view *view, int64_t at_ns)
 }
 
 bool tare_view_next(const struct tare_view *view, int64_t *at_ns, int64_t to_ns,
-                    struct tare_time_span *piece)
+                    struct tare_run_span *piece)
 {
-	*piece = (struct tare_time_span){ view->from_ns, view->to_ns };
+	*piece = (struct tare_run_span){ view->from_ns, view->to_ns };
 	if (view->spans) {
 		size_t next = first_span_after(view, *at_ns);
 		if (next == view->span_count)
@@ -65,7 +65,7 @@ bool tare_view_next(const struct tare_view *view, int64_t *at_ns, int64_t to_ns,
 
 int64_t tare_view_overlap_ns(const struct tare_view *view, int64_t from_ns, int64_t to_ns)
 {
-	struct tare_time_span piece;
+	struct tare_run_span piece;
 	int64_t sum_ns = 0;
 
 	while (tare_view_next(view, &from_ns, to_ns, &piece))
@@ -106,7 +106,7 @@ bool tare_view_wants_kernel(const struct tare_recording *recording, const struct
 
 bool tare_view_parts_overlap(const struct tare_view *view, int64_t from_ns, int64_t to_ns)
 {
-	struct tare_time_span piece;
+	struct tare_run_span piece;
 
 	return tare_view_next(view, &from_ns, to_ns, &piece);
 }

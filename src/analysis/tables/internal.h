@@ -51,7 +51,7 @@ struct tables_context {
 	int64_t from_ns, to_ns; // INT64_MIN, INT64_MAX where the view goes to the end of the run
 	// The parts of the view, joined where they touch, the outermost as far as from_ns and to_ns
 	// where these are beyond the run; and how much of the time before each lies between them.
-	struct tare_time_span *spans;
+	struct tare_run_span *spans;
 	int64_t *between_ns;
 	size_t span_count;
 	bool *process_in;    // by process
@@ -142,7 +142,7 @@ static inline bool tables_is_transfer(const struct tare_recorded_command *comman
 size_t tables_span_after(const struct tables_context *context, int64_t time_ns);
 static inline bool tables_in_time(const struct tables_context *context, int64_t time_ns)
 {
-	const struct tare_time_span *spans = context->spans;
+	const struct tare_run_span *spans = context->spans;
 	if (context->span_count == 1) // the most usual view
 		return spans->from_ns <= time_ns &&
 		       (spans->to_ns > time_ns || spans->to_ns == INT64_MAX);
@@ -257,7 +257,7 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_summary(const struct tables_context *context, struct tare_recorded_summary *summary);
 // As tare_working_part.
-struct tare_time_span tables_working_part(const struct tables_context *context);
+struct tare_run_span tables_working_part(const struct tables_context *context);
 
 // What bounds a run: figures beside the ledger (of all devices, of the working part).
 struct tables_pace {

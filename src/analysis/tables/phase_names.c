@@ -109,9 +109,9 @@ static bool *match(const struct tare_recording *recording, const struct phase_na
 }
 
 int tare_phase_spans(const struct tare_recording *recording, const struct tare_view *view,
-                     const char *pattern, struct tare_time_span **spans)
+                     const char *pattern, struct tare_run_span **spans)
 {
-	struct tare_time_span *all = malloc((recording->phase_count + 1) * sizeof *all);
+	struct tare_run_span *all = malloc((recording->phase_count + 1) * sizeof *all);
 	struct phase_names names = { 0 };
 	TARE_FREE bool *matched = NULL;
 	size_t count = 0;
@@ -126,7 +126,7 @@ int tare_phase_spans(const struct tare_recording *recording, const struct tare_v
 		const struct tare_recorded_phase *phase = &recording->phases[i];
 		if (names.of[i] == TARE_NO_INDEX || !matched[names.of[i]])
 			continue;
-		all[count++] = (struct tare_time_span){
+		all[count++] = (struct tare_run_span){
 			phase->from_ns > view->from_ns ? phase->from_ns : view->from_ns,
 			phase->to_ns < view->to_ns ? phase->to_ns : view->to_ns,
 		};

@@ -16,7 +16,7 @@ struct name {
 	uint64_t count, unended;
 	int64_t total_ns, covered_ns;
 	double median_ns, max_ns;
-	struct tare_time_span *spans;
+	struct tare_run_span *spans;
 	size_t span_count;
 };
 
@@ -54,10 +54,10 @@ static int sort_by_name(struct making *making)
 }
 
 // Cuts spans, which are disjoint and in order, to those of the view.
-static int cut_to_view(const struct tare_view *view, const struct tare_time_span *spans,
+static int cut_to_view(const struct tare_view *view, const struct tare_run_span *spans,
                        size_t count, struct name *name)
 {
-	struct tare_time_span piece;
+	struct tare_run_span piece;
 	size_t room = count;
 	name->spans = malloc((count + 1) * sizeof *name->spans);
 	if (!name->spans)
@@ -65,7 +65,7 @@ static int cut_to_view(const struct tare_view *view, const struct tare_time_span
 	for (size_t i = 0; i < count; i++) {
 		int64_t at_ns = spans[i].from_ns;
 		while (tare_view_next(view, &at_ns, spans[i].to_ns, &piece)) {
-			struct tare_time_span *next =
+			struct tare_run_span *next =
 			    TARE_ROOM_FOR(name->spans, room, name->span_count);
 			if (!next)
 				return -ENOMEM;
@@ -79,7 +79,7 @@ static int cut_to_view(const struct tare_view *view, const struct tare_time_span
 
 // Counts the phases of a name. `lengths` and `spans` have room for as many.
 static int fill_name(const struct making *making, size_t index, struct tables_span *lengths,
-                     struct tare_time_span *spans)
+                     struct tare_run_span *spans)
 {
 	struct name *name = &making->at[index];
 	size_t ended = 0, count = 0;
@@ -87,7 +87,7 @@ static int fill_name(const struct making *making, size_t index, struct tables_sp
 		const struct tare_recorded_phase *phase =
 		    &making->recording->phases[making->order[i]];
 		int64_t ns = tables_length(phase->from_ns, phase->to_ns);
-		spans[count++] = (struct tare_time_span){ phase->from_ns, phase->to_ns };
+		spans[count++] = (struct tare_run_span){ phase->from_ns, phase->to_ns };
 		if (!tare_view_has_moment(making->recording, making->view, phase->from_ns))
 			continue;
 		name->count++;
@@ -106,7 +106,7 @@ static int fill_names(struct making *making)
 {
 	size_t phases = making->recording->phase_count;
 	TARE_FREE struct tables_span *lengths = malloc((phases + 1) * sizeof *lengths);
-	TARE_FREE struct tare_time_span *spans = malloc((phases + 1) * sizeof *spans);
+	TARE_FREE struct tare_run_span *spans = malloc((phases + 1) * sizeof *spans);
 	int code = lengths && spans ? 0 : -ENOMEM;
 	for (size_t i = 0; i < making->names.count && code == 0; i++)
 		code = fill_name(making, i, lengths, spans);
@@ -235,7 +235,7 @@ static int make_ledgers(const struct making *making, struct tare_phases *phases)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < phases->count; i++)
 		for (size_t k = 0; k < phases->rows[i].span_count; k++) {
-			const struct tare_time_span *span = &phases->rows[i].spans[k];
+			const struct tare_run_span *span = &phases->rows[i].spans[k];
 			marks[marked++] = (struct ledger_mark){ span->from_ns, i, true };
 			marks[marked++] = (struct ledger_mark){ span->to_ns, i, false };
 		}

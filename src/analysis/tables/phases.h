@@ -22,8 +22,8 @@ struct tare_phase_row {
 	int64_t launched_ns; // what they took of the device, whenever they ran: their sum
 	int64_t
 	    launched_self_ns; // of that, of commands that no later phase of their thread launched
-	struct tare_ledger ledger;    // of the union of devices, over covered_ns
-	struct tare_time_span *spans; // covered_ns
+	struct tare_ledger ledger;   // of the union of devices, over covered_ns
+	struct tare_run_span *spans; // covered_ns
 	size_t span_count;
 };
 
@@ -52,7 +52,7 @@ uint32_t *tare_phases_of_commands(const struct tare_recording *recording);
 // disjoint, joined where they touch. *spans is to be freed. Returns how many (0: none matches
 // there), or -ENOMEM.
 int tare_phase_spans(const struct tare_recording *recording, const struct tare_view *view,
-                     const char *pattern, struct tare_time_span **spans);
+                     const char *pattern, struct tare_run_span **spans);
 
 // The different phases of a process (TARE_NO_INDEX: of all), as indices of one each in the order of
 // their first begin: up to `most` of them. Returns how many were found. Instants are none.

@@ -299,7 +299,7 @@ static bool is_view(const struct tare_view *view, int64_t working_ns, int64_t wa
 	return (double)working_ns >= CLEARLY_SHORTER * (double)wall_ns && !view->spans;
 }
 
-struct tare_time_span tables_working_part(const struct tables_context *context)
+struct tare_run_span tables_working_part(const struct tables_context *context)
 {
 	const struct tare_view *view = context->view;
 	struct tables_pace pace = { 0 };
@@ -307,10 +307,10 @@ struct tare_time_span tables_working_part(const struct tables_context *context)
 	sum_commands(context, &pace, &summary);
 	int64_t from_ns = summary.working_from_ns, to_ns = summary.working_to_ns;
 	if (from_ns == TARE_NO_TIME)
-		return (struct tare_time_span){ 0, 0 };
+		return (struct tare_run_span){ 0, 0 };
 	if (is_view(view, tare_view_overlap_ns(view, from_ns, to_ns), tare_view_ns(view)))
-		return (struct tare_time_span){ view->from_ns, view->to_ns };
-	return (struct tare_time_span){ from_ns, to_ns };
+		return (struct tare_run_span){ view->from_ns, view->to_ns };
+	return (struct tare_run_span){ from_ns, to_ns };
 }
 
 // Judges by the view's ledger, or by one of the working part when that is clearly shorter.

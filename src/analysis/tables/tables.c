@@ -97,7 +97,7 @@ static void find_all(struct tables_context *context)
 static int open_spans(struct tables_context *context)
 {
 	const struct tare_view *view = context->view;
-	struct tare_time_span whole = { view->from_ns, view->to_ns };
+	struct tare_run_span whole = { view->from_ns, view->to_ns };
 	size_t count = view->spans ? view->span_count : 1;
 	context->spans = malloc((count + 1) * sizeof *context->spans);
 	context->between_ns = calloc(count + 1, sizeof *context->between_ns);
@@ -105,7 +105,7 @@ static int open_spans(struct tables_context *context)
 		return -ENOMEM;
 	memcpy(context->spans, view->spans ? view->spans : &whole, count * sizeof whole);
 	for (size_t i = 0; i < count; i++) {
-		struct tare_time_span *span = &context->spans[i];
+		struct tare_run_span *span = &context->spans[i];
 		if (span->from_ns <= view->from_ns)
 			span->from_ns = context->from_ns;
 		if (span->to_ns >= view->to_ns)
@@ -210,11 +210,11 @@ int tare_tables_compute(const struct tare_recording *recording, const struct tar
 }
 
 int tare_working_part(const struct tare_recording *recording, const struct tare_view *view,
-                      struct tare_time_span *part)
+                      struct tare_run_span *part)
 {
 	struct tables_context context;
 	int code = tables_context_open(recording, view, NULL, &context);
-	*part = code ? (struct tare_time_span){ 0, 0 } : tables_working_part(&context);
+	*part = code ? (struct tare_run_span){ 0, 0 } : tables_working_part(&context);
 	tables_context_close(&context);
 	return code;
 }

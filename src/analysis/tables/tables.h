@@ -291,7 +291,7 @@ struct tare_tables {
 // enqueue of work to its last completion, as the summary's working_from_ns and working_to_ns. Empty
 // where there is none. Returns 0 or -ENOMEM.
 int tare_working_part(const struct tare_recording *recording, const struct tare_view *view,
-                      struct tare_time_span *part);
+                      struct tare_run_span *part);
 
 // Computes all tables of a view; `ledgers` are of the same view, `ceilings` may be NULL. Texts
 // belong to the recording. Takes n log n, and 16 bytes a command beside the recording. Computes the

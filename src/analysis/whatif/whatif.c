@@ -140,7 +140,7 @@ static void take_host(const struct tare_ledger *ledger, struct tare_overlap_gain
 static int measure_host(const struct whatif_scope *scope, const struct part *part,
                         struct tare_overlap_gain *gain, double *idle_ns)
 {
-	struct tare_time_span span = { part->from_ns, part->to_ns };
+	struct tare_run_span span = { part->from_ns, part->to_ns };
 	const struct tare_ledger *known =
 	    scope->working ? ledger_working_span(scope->working, span) : NULL;
 	struct tare_view view = *scope->view;
@@ -310,7 +310,7 @@ static const char *why_none(const struct whatif_chunks *chunks)
 }
 
 int tare_whatif_spans(const struct tare_recording *recording, const struct tare_view *view,
-                      uint32_t device, struct tare_time_span *spans, size_t *count)
+                      uint32_t device, struct tare_run_span *spans, size_t *count)
 {
 	struct tare_view of_device = *view;
 	struct whatif_scope scope = { .recording = recording,
@@ -325,7 +325,7 @@ int tare_whatif_spans(const struct tare_recording *recording, const struct tare_
 	if (!code)
 		*count = find_parts(&chunks, parts);
 	for (size_t i = 0; i < *count; i++)
-		spans[i] = (struct tare_time_span){ parts[i].from_ns, parts[i].to_ns };
+		spans[i] = (struct tare_run_span){ parts[i].from_ns, parts[i].to_ns };
 	free(chunks.at);
 	return code;
 }

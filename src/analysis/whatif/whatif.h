@@ -47,4 +47,4 @@ int tare_whatif_overlap_by(const struct tare_recording *recording, const struct 
 // When those parts were, whose ledgers are needed: at most TARE_LEDGER_SPANS, into `spans`. Returns
 // 0 or -ENOMEM.
 int tare_whatif_spans(const struct tare_recording *recording, const struct tare_view *view,
-                      uint32_t device, struct tare_time_span *spans, size_t *count);
+                      uint32_t device, struct tare_run_span *spans, size_t *count);

@@ -167,7 +167,7 @@ static int library_open(int driver_version, struct tare_error *error)
 	return 0;
 }
 
-int cuda_cupti_open(int driver_version, const char **name, struct tare_error *error)
+int cuda_tracer_open(int driver_version, const char **name, struct tare_error *error)
 {
 	int status;
 

@@ -75,7 +75,7 @@ struct sampling_get {
 	cu_context context;
 	struct sampling_data *data;
 };
-struct sampling_one {
+struct pc_sampling_one {
 	size_t bytes;
 	void *reserved;
 	cu_context context;
@@ -110,8 +110,8 @@ struct cupti_module_resource {
 
 // X(function, its structure, the last member of that)
 #define SAMPLING_FUNCTIONS(X)                                                                      \
-	X(cuptiPCSamplingEnable, sampling_one, context)                                            \
-	X(cuptiPCSamplingDisable, sampling_one, context)                                           \
+	X(cuptiPCSamplingEnable, pc_sampling_one, context)                                         \
+	X(cuptiPCSamplingDisable, pc_sampling_one, context)                                        \
 	X(cuptiPCSamplingGetNumStallReasons, sampling_reason_count, count)                         \
 	X(cuptiPCSamplingGetStallReasons, sampling_reasons, names)                                 \
 	X(cuptiPCSamplingSetConfigurationAttribute, sampling_configuration, attributes)            \
@@ -119,7 +119,7 @@ struct cupti_module_resource {
 	X(cuptiPCSamplingGetData, sampling_get, data)                                              \
 	X(cuptiGetCubinCrc, sampling_crc, crc)
 
-struct sampling_functions {
+struct pc_sampling_functions {
 #define X(name, structure, last) cupti_result (*name)(struct structure * parameters);
 	SAMPLING_FUNCTIONS(X)
 #undef X

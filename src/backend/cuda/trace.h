@@ -37,7 +37,7 @@ struct cuda_trace {
 // ---- cupti.c
 
 // Opens CUPTI, for good, and tells the library's name.
-int cuda_cupti_open(int driver_version, const char **name, struct tare_error *error);
+int cuda_tracer_open(int driver_version, const char **name, struct tare_error *error);
 int cuda_engine_stamps_begin(struct tare_device *device, struct tare_error *error);
 int cuda_engine_stamps_end(struct tare_device *device, struct tare_error *error);
 // Ends a trace that still goes on, without waiting; before the device is closed.

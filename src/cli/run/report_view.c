@@ -359,7 +359,7 @@ static int refuse_phase(const char *pattern, const struct tare_recording *record
                         const struct tare_view *view, struct tare_error *error)
 {
 	struct tare_view whole = *view;
-	struct tare_time_span *spans = NULL;
+	struct tare_run_span *spans = NULL;
 	char there[500] = "", name[80], full[256];
 	struct list list = { there, sizeof there, 0, false };
 	uint32_t found[PHASES_SAID + 1];
@@ -394,7 +394,7 @@ static int refuse_phase(const char *pattern, const struct tare_recording *record
 }
 
 static int parse_phase(const char *pattern, const struct tare_recording *recording,
-                       struct tare_view *view, struct tare_time_span **spans,
+                       struct tare_view *view, struct tare_run_span **spans,
                        struct tare_error *error)
 {
 	int count = tare_phase_spans(recording, view, pattern, spans);
@@ -414,7 +414,7 @@ static int parse_phase(const char *pattern, const struct tare_recording *recordi
 
 int tare_report_view_parse(const struct tare_settings *settings,
                            const struct tare_recording *recording, struct tare_view *view,
-                           struct tare_time_span **spans, struct tare_error *error)
+                           struct tare_run_span **spans, struct tare_error *error)
 {
 	int status;
 

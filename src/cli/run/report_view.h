@@ -20,4 +20,4 @@ int tare_report_trace_find(const char *named, struct tare_report_trace *trace,
 // texts. *spans is what the view's spans point to, to be freed; NULL without --phase.
 int tare_report_view_parse(const struct tare_settings *settings,
                            const struct tare_recording *recording, struct tare_view *view,
-                           struct tare_time_span **spans, struct tare_error *error);
+                           struct tare_run_span **spans, struct tare_error *error);

@@ -8,7 +8,7 @@
 
 struct tare_analysis {
 	struct tare_view view;
-	struct tare_time_span *spans; // of the view, when --phase asks for a part
+	struct tare_run_span *spans; // of the view, when --phase asks for a part
 	struct tare_report_ceilings ceilings;
 	struct tare_ledgers ledgers;
 	struct tare_tables tables;

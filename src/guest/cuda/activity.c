@@ -17,13 +17,13 @@ enum {
 };
 
 // A buffer, behind whose head the records are.
-struct buffer {
-	struct buffer *following;
+struct activity_buffer {
+	struct activity_buffer *following;
 	size_t valid;
 	uint64_t padding[6];
 	uint8_t records[BUFFER_BYTES];
 };
-_Static_assert(offsetof(struct buffer, records) % 64 == 0, "");
+_Static_assert(offsetof(struct activity_buffer, records) % 64 == 0, "");
 
 // What is taken of a record.
 struct activity {
@@ -37,7 +37,7 @@ struct activity {
 
 bool cuda_timed;
 static bool nodes_told; // records have the graph's node that they are of
-static struct buffer *idle, *full;
+static struct activity_buffer *idle, *full;
 static uint32_t made;
 static guest_lock lock, harvesting; // the first for a few stores
 static _Atomic(const struct guest_thread *) harvester;
@@ -51,7 +51,7 @@ static uint32_t early_count;
 
 static void requested(uint8_t **records, size_t *bytes, size_t *most_records)
 {
-	struct buffer *buffer;
+	struct activity_buffer *buffer;
 	bool more = false;
 	guest_acquire(&lock);
 	buffer = idle;
@@ -72,11 +72,12 @@ static void requested(uint8_t **records, size_t *bytes, size_t *most_records)
 static void completed(cu_context context, uint32_t stream, uint8_t *records, size_t bytes,
                       size_t valid)
 {
-	struct buffer *buffer;
+	struct activity_buffer *buffer;
 	(void)context, (void)stream, (void)bytes;
 	if (!records)
 		return;
-	buffer = (struct buffer *)(void *)(records - offsetof(struct buffer, records));
+	buffer =
+	    (struct activity_buffer *)(void *)(records - offsetof(struct activity_buffer, records));
 	guest_acquire(&lock);
 	buffer->valid = valid;
 	buffer->following = full;
@@ -84,9 +85,9 @@ static void completed(cu_context context, uint32_t stream, uint8_t *records, siz
 	guest_release(&lock);
 }
 
-static struct buffer *take_full(void)
+static struct activity_buffer *take_full(void)
 {
-	struct buffer *buffer;
+	struct activity_buffer *buffer;
 	guest_acquire(&lock);
 	buffer = full;
 	full = NULL;
@@ -94,7 +95,7 @@ static struct buffer *take_full(void)
 	return buffer;
 }
 
-static void give_back(struct buffer *buffer)
+static void give_back(struct activity_buffer *buffer)
 {
 	guest_acquire(&lock);
 	buffer->following = idle;
@@ -227,7 +228,7 @@ static bool read_record(const cupti_record *record, struct activity *activity)
 	}
 }
 
-static void read_buffer(struct guest_thread *thread, struct buffer *buffer)
+static void read_buffer(struct guest_thread *thread, struct activity_buffer *buffer)
 {
 	cupti_record *record = NULL;
 	uint64_t now = guest_ticks();
@@ -268,10 +269,10 @@ static void read_early(struct guest_thread *thread, bool last)
 // With the right to harvest.
 static void read_all(struct guest_thread *thread)
 {
-	struct buffer *buffer = take_full();
+	struct activity_buffer *buffer = take_full();
 	read_early(thread, false);
 	while (buffer) {
-		struct buffer *following = buffer->following;
+		struct activity_buffer *following = buffer->following;
 		read_buffer(thread, buffer);
 		give_back(buffer);
 		buffer = following;

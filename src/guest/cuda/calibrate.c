@@ -13,7 +13,7 @@ struct bench {
 	struct guest_thread thread;
 	struct cuda_thread mine;
 	struct cuda_stream stream;
-	struct cuda_kernel kernel;
+	struct cuda_recorded_kernel kernel;
 	struct tare_trace_window window;
 	union tare_trace_record records[RECORDS];
 	uint32_t launch, call, runtime; // functions; the last 0: the runtime's calls are not told

@@ -16,7 +16,7 @@ struct work {
 	uint64_t object, amount, object2;
 	uint64_t part;    // of the device's memory, where a copy of the host's begins
 	const void *host; // NULL: none
-	struct cuda_kernel *kernel;
+	struct cuda_recorded_kernel *kernel;
 	struct cuda_peers peers;
 	uint8_t kind, direction, memory;
 	bool many;    // pieces of work

@@ -194,7 +194,7 @@ struct cuda_open {
 };
 enum { CUDA_MOST_OPEN = 8 };
 
-struct cuda_kernel;
+struct cuda_recorded_kernel;
 struct cuda_stream;
 struct cuda_thread {
 	_Atomic uint64_t calls;
@@ -211,9 +211,9 @@ struct cuda_thread {
 	} outer;
 	struct cuda_open open[CUDA_MOST_OPEN];
 	uint32_t open_count;
-	struct cuda_kernel *kernel;    // last launched
-	struct cuda_stream *stream;    // last used
-	struct tare_trace_shape shape; // last used, with its id
+	struct cuda_recorded_kernel *kernel; // last launched
+	struct cuda_stream *stream;          // last used
+	struct tare_trace_shape shape;       // last used, with its id
 	uint32_t shape_process;
 	struct cuda_thread *following;
 };
@@ -228,7 +228,7 @@ static inline struct cuda_thread *cuda_of(const struct guest_thread *thread)
 
 // ---- objects
 
-struct cuda_device {
+struct cuda_recorded_device {
 	cu_device ordinal;
 	uint32_t number;
 	bool known;
@@ -238,11 +238,11 @@ struct cuda_device {
 	uint32_t pages_process;
 };
 // The device of a context, defined when it was not yet; NULL: it is not known.
-struct cuda_device *cuda_device_of(cu_context context);
+struct cuda_recorded_device *cuda_device_of(cu_context context);
 // That of a number of the driver's and CUPTI's, defined when it was not yet; NULL: too high.
-struct cuda_device *cuda_device_at(uint32_t ordinal);
+struct cuda_recorded_device *cuda_device_at(uint32_t ordinal);
 // The same, but NULL where it was not named yet.
-struct cuda_device *cuda_device_known(uint32_t ordinal);
+struct cuda_recorded_device *cuda_device_known(uint32_t ordinal);
 // Writes what CUPTI's clock shows; unless it is `due`, only if some time has passed.
 void cuda_clock_pairs(struct guest_thread *thread, bool due);
 
@@ -255,7 +255,7 @@ struct cuda_stream {
 	bool again;            // its handle meant another one before
 	int priority;          // less is more urgent
 	bool legacy, blocking; // blocking: it and the legacy stream wait for each other
-	struct cuda_device *device;
+	struct cuda_recorded_device *device;
 	_Atomic uint32_t process;
 	// See order.c.
 	struct cuda_stream *following; // of all
@@ -293,7 +293,7 @@ uint32_t cuda_order_of_event(const void *event, uint64_t ids[CUDA_MOST_WAITS]);
 void cuda_write_depends(struct guest_thread *thread, uint8_t flags, uint64_t of, uint32_t count,
                         const uint64_t *waits);
 
-struct cuda_kernel {
+struct cuda_recorded_kernel {
 	cu_function handle;
 	const char *symbol; // the driver's, not to be read after the call
 	uint64_t hash;      // of what it says
@@ -304,12 +304,12 @@ struct cuda_kernel {
 	bool counted_known;
 	struct counters_kernel *counted; // NULL: its launches are not counted
 };
-struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle,
-                                   const char *symbol);
-void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record);
+struct cuda_recorded_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle,
+                                            const char *symbol);
+void cuda_kernel_tell(struct cuda_recorded_kernel *kernel, const struct cupti_kernel *record);
 // The kernel that only its name is known of (of a graph's node); its place is its handle. NULL: no
 // memory.
-struct cuda_kernel *cuda_kernel_named(const char *symbol);
+struct cuda_recorded_kernel *cuda_kernel_named(const char *symbol);
 
 bool cuda_nodes_begin(void);
 // The id of the graph's node that a record with such a node is of, defined when it was not; 0: it
@@ -359,14 +359,14 @@ void cuda_before_free(const struct cupti_call *told, const struct cuda_function 
 // peer.c: the devices that a copy between addresses of devices goes from and to; both NULL: it is
 // within one, or that is not known.
 struct cuda_peers {
-	struct cuda_device *source, *destination;
+	struct cuda_recorded_device *source, *destination;
 };
 struct cuda_peers cuda_peers_of(uint64_t to, uint64_t from);
 // Behind the command's record.
 void cuda_write_peers(struct guest_thread *thread, uint32_t number, const struct cuda_peers *peers);
 // Once a pair and file: whether they can reach each other, and, of CUPTI, what NVLink there is.
-void cuda_tell_link(struct guest_thread *thread, const struct cuda_device *source,
-                    const struct cuda_device *destination);
+void cuda_tell_link(struct guest_thread *thread, const struct cuda_recorded_device *source,
+                    const struct cuda_recorded_device *destination);
 void cuda_nvlink_tell(struct guest_thread *thread, const struct cupti_nvlink *record);
 // The rest of a call that is no command: what it made, bytes, what it is about.
 struct cuda_said {
@@ -402,7 +402,7 @@ bool cuda_activity_begin(void);
 void cuda_activity_in_child(void);
 // Keeps a command until its activity is told.
 void cuda_pending_add(struct guest_thread *thread, uint32_t correlation, uint32_t number, bool many,
-                      struct cuda_kernel *kernel);
+                      struct cuda_recorded_kernel *kernel);
 bool cuda_pending_begin(void);
 
 // What waits for its times.
@@ -410,7 +410,7 @@ struct cuda_pending {
 	uint32_t track, number;
 	// a graph, a batch: any number of activities has this correlation
 	bool many;
-	struct cuda_kernel *kernel;
+	struct cuda_recorded_kernel *kernel;
 };
 // Takes it, or leaves it where there are to be more. `first`: it is the first activity of it.
 bool cuda_pending_find(uint32_t correlation, struct cuda_pending *found, bool *first);

@@ -64,7 +64,7 @@ static uint64_t shape_of(const struct cupti_kernel *kernel)
 
 static void tell_kernel(struct content *content, const struct cupti_kernel *record)
 {
-	struct cuda_kernel *kernel;
+	struct cuda_recorded_kernel *kernel;
 	content->node = record->graph_node;
 	if (CUDA_LIKELY(!content->node))
 		return; // most are launched by themselves
@@ -127,7 +127,7 @@ static void tell_copy(struct content *content, uint8_t copy_kind, uint8_t source
 
 static void tell_peers(struct content *content, const struct cupti_memcpy_peer *copy)
 {
-	const struct cuda_device *source = NULL, *destination = NULL;
+	const struct cuda_recorded_device *source = NULL, *destination = NULL;
 	struct guest_thread *thread = guest_thread();
 	content->node = copy->graph_node;
 	content->amount = copy->bytes;

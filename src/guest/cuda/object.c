@@ -14,7 +14,7 @@ enum {
 	WARP_ITEMS = 32
 };
 
-static struct cuda_device devices[MOST_DEVICES];
+static struct cuda_recorded_device devices[MOST_DEVICES];
 static const char platform; // its address is the handle
 static _Atomic uint32_t platform_process;
 static struct guest_map *streams, *kernels;
@@ -121,7 +121,7 @@ static void define_platform(uint32_t process)
 	cuda_variables_define(&platform);
 }
 
-static void attribute_fact(const struct cuda_device *device, enum tare_trace_fact fact,
+static void attribute_fact(const struct cuda_recorded_device *device, enum tare_trace_fact fact,
                            cu_attribute attribute, uint64_t factor)
 {
 	int value = 0;
@@ -131,7 +131,7 @@ static void attribute_fact(const struct cuda_device *device, enum tare_trace_fac
 		cuda_fact(fact, device, (uint64_t)value * factor, 0);
 }
 
-static void occupancy_facts(const struct cuda_device *device)
+static void occupancy_facts(const struct cuda_recorded_device *device)
 {
 	static const struct {
 		enum tare_trace_fact fact;
@@ -157,7 +157,7 @@ static void occupancy_facts(const struct cuda_device *device)
 		cuda_fact(TARE_TRACE_FACT_CAPABILITY, device, (uint64_t)(100 * major + minor), 0);
 }
 
-static void uuid_fact(const struct cuda_device *device)
+static void uuid_fact(const struct cuda_recorded_device *device)
 {
 	static const char digits[] = "0123456789abcdef";
 	cu_uuid uuid;
@@ -172,7 +172,7 @@ static void uuid_fact(const struct cuda_device *device)
 	cuda_fact(TARE_TRACE_FACT_UUID, device, 0, guest_text(text, sizeof text));
 }
 
-static void pci_fact(const struct cuda_device *device)
+static void pci_fact(const struct cuda_recorded_device *device)
 {
 	char text[16] = "";
 	if (!cuda_driver.cuDeviceGetPCIBusId ||
@@ -185,7 +185,7 @@ static void pci_fact(const struct cuda_device *device)
 }
 
 // CUPTI puts the device's times on the clock that it is given, which is CLOCK_MONOTONIC_RAW.
-static void clock_facts(const struct cuda_device *device)
+static void clock_facts(const struct cuda_recorded_device *device)
 {
 	cuda_fact(TARE_TRACE_FACT_TIMER_HZ, device, 1000000000, 0);
 	cuda_fact(TARE_TRACE_FACT_STAMP_BITS, device, 64, 0);
@@ -193,7 +193,7 @@ static void clock_facts(const struct cuda_device *device)
 	cuda_fact(TARE_TRACE_FACT_TIMER_RESOLUTION_NS, device, 1000, 0);
 }
 
-static void define_device(const struct cuda_device *device)
+static void define_device(const struct cuda_recorded_device *device)
 {
 	char name[TEXT_BYTES] = "", version[CUDA_VERSION_BYTES];
 	size_t bytes = 0;
@@ -233,17 +233,17 @@ static bool ordinal_of(cu_context context, uint32_t *ordinal)
 	return true;
 }
 
-struct cuda_device *cuda_device_known(uint32_t ordinal)
+struct cuda_recorded_device *cuda_device_known(uint32_t ordinal)
 {
 	bool known = ordinal < MOST_DEVICES &&
 	             atomic_load(&devices[ordinal].process) == atomic_load(&guest_process);
 	return known ? &devices[ordinal] : NULL;
 }
 
-struct cuda_device *cuda_device_at(uint32_t ordinal)
+struct cuda_recorded_device *cuda_device_at(uint32_t ordinal)
 {
 	uint32_t process = atomic_load(&guest_process);
-	struct cuda_device *device;
+	struct cuda_recorded_device *device;
 	if (ordinal >= MOST_DEVICES)
 		return NULL;
 	device = &devices[ordinal];
@@ -264,7 +264,7 @@ struct cuda_device *cuda_device_at(uint32_t ordinal)
 	return device;
 }
 
-struct cuda_device *cuda_device_of(cu_context context)
+struct cuda_recorded_device *cuda_device_of(cu_context context)
 {
 	uint32_t ordinal = 0;
 	return ordinal_of(context, &ordinal) ? cuda_device_at(ordinal) : NULL;
@@ -293,7 +293,7 @@ void cuda_clock_pairs(struct guest_thread *thread, bool due)
 {
 	uint32_t process = atomic_load(&guest_process);
 	for (uint32_t i = 0; i < MOST_DEVICES; i++) {
-		struct cuda_device *device = &devices[i];
+		struct cuda_recorded_device *device = &devices[i];
 		uint64_t now = guest_ticks(), last = atomic_load(&device->paired_ticks);
 		struct tare_trace_clock_pair pair;
 		union tare_trace_record *record;
@@ -357,7 +357,7 @@ uint32_t cuda_pages_queue(uint32_t ordinal, bool any)
 {
 	enum { ANY_ORDER = 1, PROFILING = 2 };
 	uint32_t process = atomic_load(&guest_process);
-	struct cuda_device *device = ordinal < MOST_DEVICES ? &devices[ordinal] : NULL;
+	struct cuda_recorded_device *device = ordinal < MOST_DEVICES ? &devices[ordinal] : NULL;
 	for (uint32_t i = 0;
 	     any && i < MOST_DEVICES && (!device || atomic_load(&device->process) != process); i++)
 		device = &devices[i];
@@ -398,7 +398,7 @@ static struct cuda_stream *keep_stream(const void *key, struct cuda_stream *stre
 static struct cuda_stream *stream_new(struct guest_thread *thread, const struct cupti_call *call,
                                       cu_stream handle, bool of_thread)
 {
-	struct cuda_device *device = cuda_device_of(call->context);
+	struct cuda_recorded_device *device = cuda_device_of(call->context);
 	struct cuda_stream *stream = device ? cuda_stream_take() : NULL;
 	unsigned int flags = 0;
 	if (!stream)
@@ -465,16 +465,16 @@ static uint64_t hash_of(const char *symbol)
 	return symbol ? guest_hash(GUEST_HASH_START, symbol, strlen(symbol)) : 0;
 }
 
-static void define_kernel(const struct cuda_kernel *kernel, const char *symbol)
+static void define_kernel(const struct cuda_recorded_kernel *kernel, const char *symbol)
 {
 	define_at(kernel->again ? definition_ticks() : begin_ticks, TARE_OBJECT_KERNEL,
 	          kernel->handle, NULL, NULL, 0, 0, symbol ? text_of(symbol) : 0, 0);
 }
 
-static struct cuda_kernel *kernel_find(cu_function handle, const char *symbol)
+static struct cuda_recorded_kernel *kernel_find(cu_function handle, const char *symbol)
 {
-	struct cuda_kernel *kernel =
-	    (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, handle, 0);
+	struct cuda_recorded_kernel *kernel =
+	    (struct cuda_recorded_kernel *)(uintptr_t)guest_map_find(kernels, handle, 0);
 	bool again = kernel != NULL;
 	if (kernel && kernel->symbol != symbol && kernel->hash != hash_of(symbol))
 		kernel = NULL; // another module's, at the same place
@@ -485,18 +485,18 @@ static struct cuda_kernel *kernel_find(cu_function handle, const char *symbol)
 	kernel = guest_memory(sizeof *kernel);
 	if (!kernel)
 		return NULL;
-	*kernel = (struct cuda_kernel){
+	*kernel = (struct cuda_recorded_kernel){
 		.handle = handle, .symbol = symbol, .hash = hash_of(symbol), .again = again
 	};
 	guest_map_put(kernels, handle, (uintptr_t)kernel);
 	return kernel;
 }
 
-struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle,
-                                   const char *symbol)
+struct cuda_recorded_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle,
+                                            const char *symbol)
 {
 	struct cuda_thread *mine = cuda_of(thread);
-	struct cuda_kernel *kernel = mine->kernel;
+	struct cuda_recorded_kernel *kernel = mine->kernel;
 	if (CUDA_UNLIKELY(!symbol) && cuda_driver.cuFuncGetName)
 		cuda_driver.cuFuncGetName(&symbol, handle);
 	if (CUDA_UNLIKELY(!kernel || kernel->handle != handle || kernel->symbol != symbol))
@@ -510,18 +510,19 @@ struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function hand
 	return kernel;
 }
 
-struct cuda_kernel *cuda_kernel_named(const char *symbol)
+struct cuda_recorded_kernel *cuda_kernel_named(const char *symbol)
 {
 	uint32_t process = atomic_load(&guest_process);
 	uint64_t hash = hash_of(symbol);
 	const void *key = guest_hash_key(hash);
-	struct cuda_kernel *kernel =
-	    (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, key, 0);
+	struct cuda_recorded_kernel *kernel =
+	    (struct cuda_recorded_kernel *)(uintptr_t)guest_map_find(kernels, key, 0);
 	if (!kernel) {
 		kernel = guest_memory(sizeof *kernel);
 		if (!kernel)
 			return NULL;
-		*kernel = (struct cuda_kernel){ .handle = (cu_function)kernel, .hash = hash };
+		*kernel =
+		    (struct cuda_recorded_kernel){ .handle = (cu_function)kernel, .hash = hash };
 		guest_map_put(kernels, key, (uintptr_t)kernel);
 	}
 	if (atomic_exchange(&kernel->process, process) != process)
@@ -529,8 +530,8 @@ struct cuda_kernel *cuda_kernel_named(const char *symbol)
 	return kernel;
 }
 
-static void kernel_fact(enum tare_trace_fact fact, const struct cuda_kernel *kernel,
-                        const struct cuda_device *device, uint64_t value)
+static void kernel_fact(enum tare_trace_fact fact, const struct cuda_recorded_kernel *kernel,
+                        const struct cuda_recorded_device *device, uint64_t value)
 {
 	union tare_trace_record record = {
 		.fact = { .head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_FACT, (uint16_t)fact),
@@ -543,10 +544,10 @@ static void kernel_fact(enum tare_trace_fact fact, const struct cuda_kernel *ker
 }
 
 // Once a device; by who harvests, one thread at a time.
-void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record)
+void cuda_kernel_tell(struct cuda_recorded_kernel *kernel, const struct cupti_kernel *record)
 {
 	uint32_t process = atomic_load(&guest_process);
-	const struct cuda_device *device =
+	const struct cuda_recorded_device *device =
 	    record->device < MOST_DEVICES ? &devices[record->device] : NULL;
 	if (!device || atomic_load(&device->process) != process ||
 	    atomic_load(&kernel->process) != process)

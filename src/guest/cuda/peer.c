@@ -40,8 +40,8 @@ static int ordinal_at(uint64_t address)
 }
 
 static void write_link(struct guest_thread *thread, enum tare_trace_link_kind kind,
-                       const struct cuda_device *first, const struct cuda_device *second,
-                       uint64_t count)
+                       const struct cuda_recorded_device *first,
+                       const struct cuda_recorded_device *second, uint64_t count)
 {
 	union tare_trace_record *record = guest_event(thread);
 	if (!record)
@@ -54,8 +54,8 @@ static void write_link(struct guest_thread *thread, enum tare_trace_link_kind ki
 	                                     thread->track));
 }
 
-void cuda_tell_link(struct guest_thread *thread, const struct cuda_device *source,
-                    const struct cuda_device *destination)
+void cuda_tell_link(struct guest_thread *thread, const struct cuda_recorded_device *source,
+                    const struct cuda_recorded_device *destination)
 {
 	uint32_t process = atomic_load(&guest_process);
 	uint64_t bit = UINT64_C(1) << destination->ordinal;
@@ -103,10 +103,10 @@ void cuda_write_peers(struct guest_thread *thread, uint32_t number, const struct
 }
 
 // The device that has this UUID, of those that are known.
-static struct cuda_device *device_of_uuid(const uint8_t *uuid)
+static struct cuda_recorded_device *device_of_uuid(const uint8_t *uuid)
 {
 	for (uint32_t i = 0; i < MOST_DEVICES; i++) {
-		struct cuda_device *device = cuda_device_known(i);
+		struct cuda_recorded_device *device = cuda_device_known(i);
 		cu_uuid own;
 		if (device && cuda_driver.cuDeviceGetUuid_v2 &&
 		    cuda_driver.cuDeviceGetUuid_v2(&own, device->ordinal) == ABI_SUCCESS &&
@@ -118,7 +118,7 @@ static struct cuda_device *device_of_uuid(const uint8_t *uuid)
 
 void cuda_nvlink_tell(struct guest_thread *thread, const struct cupti_nvlink *record)
 {
-	struct cuda_device *first, *second;
+	struct cuda_recorded_device *first, *second;
 	if (record->types[0] != ABI_CUPTI_NVLINK_GPU || record->types[1] != ABI_CUPTI_NVLINK_GPU)
 		return;
 	first = device_of_uuid(record->ends[0]);

@@ -11,7 +11,7 @@ struct entry {
 	uint32_t track, number;
 	bool many;
 	_Atomic bool seen; // of a graph: an activity has come
-	struct cuda_kernel *kernel;
+	struct cuda_recorded_kernel *kernel;
 };
 _Static_assert(sizeof(struct entry) == 32, "two a line of the cache");
 
@@ -55,7 +55,7 @@ static void no_room(struct guest_thread *thread, uint32_t number)
 }
 
 void cuda_pending_add(struct guest_thread *thread, uint32_t correlation, uint32_t number, bool many,
-                      struct cuda_kernel *kernel)
+                      struct cuda_recorded_kernel *kernel)
 {
 	struct entry *entry = take_entry(buckets[correlation % BUCKETS]);
 	if (CUDA_UNLIKELY(!entry)) {

@@ -7,7 +7,7 @@
 enum { LISTS_ON_STACK = 64, MOST_LISTS = 1 << 16 };
 
 // A list's execution.
-struct run {
+struct list_run {
 	struct ze_list *list; // NULL: not known
 	struct ze_query *query;
 	uint64_t execution;
@@ -34,11 +34,11 @@ struct batch {
 	uint64_t enter, exit;
 };
 
-static void run_begin(struct guest_thread *thread, struct run *run, ze_command_list_handle_t handle,
-                      bool query)
+static void run_begin(struct guest_thread *thread, struct list_run *run,
+                      ze_command_list_handle_t handle, bool query)
 {
 	struct ze_list *list = ze_list_find(thread, handle);
-	*run = (struct run){ .list = list };
+	*run = (struct list_run){ .list = list };
 	if (list == NULL || list->immediate || list->content == NULL)
 		return;
 	run->execution = ++list->executions;
@@ -60,7 +60,7 @@ static void run_begin(struct guest_thread *thread, struct run *run, ze_command_l
 }
 
 // The driver has not run it, or had nothing behind it.
-static void run_unqueried(struct guest_thread *thread, struct run *run)
+static void run_unqueried(struct guest_thread *thread, struct list_run *run)
 {
 	if (run->query == NULL)
 		return;
@@ -75,7 +75,7 @@ static void run_unqueried(struct guest_thread *thread, struct run *run)
 
 // ---- records
 
-static void write_execute(struct guest_thread *thread, uint32_t number, const struct run *run)
+static void write_execute(struct guest_thread *thread, uint32_t number, const struct list_run *run)
 {
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
@@ -107,8 +107,8 @@ static enum tare_trace_untimed why_not(const struct ze_content *content)
 }
 
 // One record a list, of the same call. What signals the call's event is the last.
-static void write_run(struct guest_thread *thread, const struct run *run, const struct batch *batch,
-                      uint32_t at, ze_result_t status)
+static void write_run(struct guest_thread *thread, const struct list_run *run,
+                      const struct batch *batch, uint32_t at, ze_result_t status)
 {
 	union tare_trace_record *record = guest_command(thread);
 	unsigned flags = flags_of(thread, batch, status);
@@ -167,8 +167,8 @@ static void call(struct guest_thread *thread, struct batch *batch)
 		guest_waiting(thread, ze_detail(batch->function), batch->enter);
 }
 
-static ze_result_t with_queries(struct guest_thread *thread, struct batch *batch, struct run *runs,
-                                ze_command_list_handle_t *with)
+static ze_result_t with_queries(struct guest_thread *thread, struct batch *batch,
+                                struct list_run *runs, ze_command_list_handle_t *with)
 {
 	uint32_t used = 0;
 	for (uint32_t i = 0; i < batch->count; i++) {
@@ -204,7 +204,7 @@ static ze_result_t without_queries(struct guest_thread *thread, struct batch *ba
 	called(thread, batch);
 	// What it says of lists that the driver has refused need not be true.
 	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && i < batch->count; i++) {
-		struct run run;
+		struct list_run run;
 		run_begin(thread, &run, batch->lists[i], false);
 		write_run(thread, &run, batch, i, result);
 	}
@@ -213,10 +213,10 @@ static ze_result_t without_queries(struct guest_thread *thread, struct batch *ba
 
 // The thread's own room for the lists of one call. NULL: there is none, or a signal handler has
 // come in between.
-static struct run *arena_take(struct ze_thread *mine, uint32_t count)
+static struct list_run *arena_take(struct ze_thread *mine, uint32_t count)
 {
 	struct ze_arena *arena = &mine->arena;
-	size_t each = sizeof(struct run) + 2 * sizeof(ze_command_list_handle_t);
+	size_t each = sizeof(struct list_run) + 2 * sizeof(ze_command_list_handle_t);
 	if (count > MOST_LISTS || arena->taken)
 		return NULL;
 	arena->taken = true;
@@ -234,12 +234,12 @@ static struct run *arena_take(struct ze_thread *mine, uint32_t count)
 
 static ze_result_t execute(struct guest_thread *thread, struct batch *batch)
 {
-	struct run few[LISTS_ON_STACK];
+	struct list_run few[LISTS_ON_STACK];
 	ze_command_list_handle_t with[2 * LISTS_ON_STACK];
 	if (batch->count <= LISTS_ON_STACK)
 		return with_queries(thread, batch, few, with);
 	struct ze_thread *mine = ze_of(thread);
-	struct run *runs = arena_take(mine, batch->count);
+	struct list_run *runs = arena_take(mine, batch->count);
 	if (runs == NULL)
 		return without_queries(thread, batch);
 	ze_result_t result =

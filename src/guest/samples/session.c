@@ -23,7 +23,7 @@ enum {
 	MOST_READS = 64,
 };
 
-static struct sampling_functions sampling;
+static struct pc_sampling_functions sampling;
 
 struct session {
 	cu_context context; // NULL: vacant
@@ -268,16 +268,16 @@ static cupti_result configure(struct session *session, uint32_t *places, const c
 
 static cupti_result disable(struct session *session)
 {
-	struct sampling_one one = { .bytes = ABI_SAMPLING_BYTES(sampling_one, context),
-		                    .context = session->context };
+	struct pc_sampling_one one = { .bytes = ABI_SAMPLING_BYTES(pc_sampling_one, context),
+		                       .context = session->context };
 
 	return sampling.cuptiPCSamplingDisable(&one);
 }
 
 static cupti_result enable(struct session *session, const char **where)
 {
-	struct sampling_one one = { .bytes = ABI_SAMPLING_BYTES(sampling_one, context),
-		                    .context = session->context };
+	struct pc_sampling_one one = { .bytes = ABI_SAMPLING_BYTES(pc_sampling_one, context),
+		                       .context = session->context };
 	uint32_t places[256] = { 0 };
 
 	*where = "cuptiPCSamplingEnable";

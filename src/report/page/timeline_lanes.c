@@ -14,20 +14,20 @@ struct open_slice {
 	uint8_t lane;
 };
 
-struct lanes {
+struct timeline_lanes {
 	struct open_slice open[TIMELINE_NO_LANE]; // a heap: the first to end on top
 	size_t count;
 	bool used[TIMELINE_NO_LANE];
 	size_t lowest; // no lane below it is free
 };
 
-static void lanes_reset(struct lanes *lanes)
+static void lanes_reset(struct timeline_lanes *lanes)
 {
 	lanes->count = lanes->lowest = 0;
 	memset(lanes->used, 0, sizeof lanes->used);
 }
 
-static void release_first(struct lanes *lanes)
+static void release_first(struct timeline_lanes *lanes)
 {
 	struct open_slice *open = lanes->open;
 	struct open_slice moved = open[--lanes->count];
@@ -48,7 +48,7 @@ static void release_first(struct lanes *lanes)
 }
 
 // The lane for a slice that begins no earlier than all before it.
-static uint8_t lanes_take(struct lanes *lanes, int64_t from_ns, int64_t to_ns)
+static uint8_t lanes_take(struct timeline_lanes *lanes, int64_t from_ns, int64_t to_ns)
 {
 	size_t at;
 
@@ -117,7 +117,7 @@ static int compare_commands(const void *left, const void *right, void *context)
 }
 
 static void place_commands(struct placing *placing, uint32_t *order, size_t count,
-                           struct lanes *lanes, uint8_t *lane)
+                           struct timeline_lanes *lanes, uint8_t *lane)
 {
 	uint64_t group = 0;
 
@@ -172,7 +172,7 @@ static uint32_t *by_queues(const struct tare_recording *recording, const struct 
 	return order;
 }
 
-static int place_on_device(struct timeline *timeline, struct lanes *lanes)
+static int place_on_device(struct timeline *timeline, struct timeline_lanes *lanes)
 {
 	const struct timeline_rows *rows = &timeline->all[TIMELINE_COMMANDS];
 	struct placing placing = { timeline, false };
@@ -281,7 +281,7 @@ static int compare_phases(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
-static int place_phases(struct timeline *timeline, struct lanes *lanes)
+static int place_phases(struct timeline *timeline, struct timeline_lanes *lanes)
 {
 	const struct timeline_rows *rows = &timeline->all[TIMELINE_PHASES];
 	const struct tare_recorded_phase *phases = timeline->recording->phases;
@@ -304,7 +304,7 @@ static int place_phases(struct timeline *timeline, struct lanes *lanes)
 
 int timeline_place(struct timeline *timeline)
 {
-	struct lanes *lanes = calloc(1, sizeof *lanes);
+	struct timeline_lanes *lanes = calloc(1, sizeof *lanes);
 	int code = lanes ? place_on_device(timeline, lanes) : -ENOMEM;
 
 	if (!code)

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-static struct tare_time_span *spans;
+static struct tare_run_span *spans;
 
 #define S INT64_C(1000000000)
 

@@ -63,7 +63,7 @@ static void add_functions(const struct function_sum *functions, size_t count,
 
 // What of a call lies within a part.
 static bool cut_to(const struct tare_recording_part *part, int64_t enter_ns, int64_t exit_ns,
-                   struct tare_time_span *within)
+                   struct tare_run_span *within)
 {
 	within->from_ns = enter_ns > part->from_ns ? enter_ns : part->from_ns;
 	within->to_ns = exit_ns < part->to_ns ? exit_ns : part->to_ns;
@@ -91,7 +91,7 @@ static bool makes_memory(const struct tare_recording *recording,
 }
 
 static void add_call(struct finding_draft *draft, const struct tare_recording_part *part,
-                     uint32_t index, struct tare_time_span within, struct function_sum *functions,
+                     uint32_t index, struct tare_run_span within, struct function_sum *functions,
                      struct end_calls *calls)
 {
 	const struct tare_recording *recording = draft->evaluation->recording;
@@ -121,7 +121,7 @@ static int claim_calls(struct finding_draft *draft, const struct tare_recording_
 {
 	const struct tare_recording *recording = draft->evaluation->recording;
 	const struct tables_context *context = &draft->evaluation->context;
-	struct tare_time_span within;
+	struct tare_run_span within;
 	TARE_FREE struct function_sum *functions =
 	    calloc(recording->function_count + 1, sizeof *functions);
 	*calls = (struct end_calls){ .function = TARE_NO_INDEX };
@@ -149,7 +149,7 @@ static int claim_calls(struct finding_draft *draft, const struct tare_recording_
 static double claim_rest(struct finding_draft *draft, const struct tare_recording_part *part)
 {
 	struct tare_finding *finding = &draft->finding;
-	struct tare_time_span *calls = finding->claims;
+	struct tare_run_span *calls = finding->claims;
 	size_t count = finding->claim_count;
 	int64_t from_ns = part->from_ns;
 	finding->claims = NULL;

@@ -31,17 +31,17 @@
 // Calls beside launches that put something into a queue which gives the device nothing to do:
 // events, markers, barriers. In order and disjoint.
 struct beside {
-	struct tare_time_span *spans;
+	struct tare_run_span *spans;
 	size_t count, first; // first: evaluation_within_gap's
 };
 
 static void add_span(struct beside *beside, int64_t from_ns, int64_t to_ns)
 {
-	struct tare_time_span *last = beside->count ? &beside->spans[beside->count - 1] : NULL;
+	struct tare_run_span *last = beside->count ? &beside->spans[beside->count - 1] : NULL;
 	if (last && from_ns < last->to_ns)
 		last->to_ns = to_ns > last->to_ns ? to_ns : last->to_ns;
 	else
-		beside->spans[beside->count++] = (struct tare_time_span){ from_ns, to_ns };
+		beside->spans[beside->count++] = (struct tare_run_span){ from_ns, to_ns };
 }
 
 // Returns 0 or -ENOMEM. Both are in the order of time.

@@ -28,7 +28,7 @@ struct rebuilt {
 	struct tare_id_map group_of;
 	struct alike *groups;
 	size_t group_count, group_room;
-	struct tare_time_span *spans; // of the calls that append to the lists of large groups
+	struct tare_run_span *spans; // of the calls that append to the lists of large groups
 	size_t span_count;
 	uint64_t lists, commands;
 };
@@ -110,8 +110,7 @@ static size_t add_appends(struct rebuilt *r, const struct tare_recorded_command 
 		const struct tare_recorded_call *call = &recording->calls[at];
 		if (call->thread != by->thread || !is_append(r->evaluation, call))
 			continue;
-		r->spans[r->span_count++] =
-		    (struct tare_time_span){ call->enter_ns, call->exit_ns };
+		r->spans[r->span_count++] = (struct tare_run_span){ call->enter_ns, call->exit_ns };
 		finding_claim(draft, call->enter_ns, call->exit_ns);
 		finding_saw_call(draft, (uint32_t)at, call->enter_ns, call->exit_ns,
 		                 call->inside_ns);

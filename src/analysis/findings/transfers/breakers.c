@@ -417,7 +417,7 @@ static bool is_of_built(const struct evaluation *evaluation, const bool *program
 }
 
 static int add_builds(const struct evaluation *evaluation, const struct evaluation_kernels *row,
-                      bool *programs, struct tare_time_span *spans, size_t *count,
+                      bool *programs, struct tare_run_span *spans, size_t *count,
                       struct built *built)
 {
 	const struct tare_recording *recording = evaluation->recording;
@@ -431,7 +431,7 @@ static int add_builds(const struct evaluation *evaluation, const struct evaluati
 		code = note_source(&sources, source_of(recording, call), &again);
 		if (!is_between(evaluation, call, TARE_ROLE_BUILD, row))
 			continue;
-		spans[(*count)++] = (struct tare_time_span){ call->enter_ns, call->exit_ns };
+		spans[(*count)++] = (struct tare_run_span){ call->enter_ns, call->exit_ns };
 		built->again += again;
 		*(again ? &built->again_ns : &built->new_ns) +=
 		    (double)(call->exit_ns - call->enter_ns);
@@ -447,7 +447,7 @@ static int sum_built(struct evaluation *evaluation, const struct evaluation_kern
 {
 	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE bool *programs = calloc(recording->program_count + 1, sizeof *programs);
-	TARE_FREE struct tare_time_span *spans =
+	TARE_FREE struct tare_run_span *spans =
 	    calloc(recording->call_count + evaluation->gap_count + 1, sizeof *spans);
 	if (!programs || !spans)
 		return -ENOMEM;
@@ -462,7 +462,7 @@ static int sum_built(struct evaluation *evaluation, const struct evaluation_kern
 		if (first_ns < FINDING_LEAST_NS || !is_of_built(evaluation, programs, gap->command))
 			continue;
 		built->uses_ns += (double)first_ns;
-		spans[count++] = (struct tare_time_span){ gap->to_ns - first_ns, gap->to_ns };
+		spans[count++] = (struct tare_run_span){ gap->to_ns - first_ns, gap->to_ns };
 		finding_claim(draft, gap->to_ns - first_ns, gap->to_ns);
 		finding_saw_command(draft, gap->command, gap->to_ns - first_ns, gap->to_ns,
 		                    first_ns);

@@ -21,14 +21,14 @@ struct small {
 
 // Calls of small copies, for what of the idle time lies in them. Returns how many there are.
 static size_t find_calls(const struct evaluation *evaluation, uint8_t kind, uint32_t device,
-                         struct tare_time_span *calls)
+                         struct tare_run_span *calls)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < evaluation->transfer_count; i++) {
 		const struct tare_recorded_command *c =
 		    TARE_COMMAND(evaluation->recording, evaluation->transfers[i]);
 		if (finding_is_copy_of(evaluation, c, kind, device) && c->amount <= SMALL_BYTES)
-			calls[count++] = (struct tare_time_span){ c->enter_ns, c->exit_ns };
+			calls[count++] = (struct tare_run_span){ c->enter_ns, c->exit_ns };
 	}
 	return tare_spans_unite(calls, count);
 }
@@ -39,7 +39,7 @@ static size_t find_calls(const struct evaluation *evaluation, uint8_t kind, uint
 static int sum_idle(struct evaluation *evaluation, uint8_t kind, uint32_t device,
                     struct small *small, struct finding_draft *draft)
 {
-	TARE_FREE struct tare_time_span *calls =
+	TARE_FREE struct tare_run_span *calls =
 	    calloc(evaluation->transfer_count + 1, sizeof *calls);
 	size_t first = 0;
 	if (!calls)

@@ -63,7 +63,7 @@ static int fail(cupti_result result, const char *call, struct tare_error *error)
 static int find_functions(struct tare_error *error)
 {
 	const char *name = NULL;
-	int status = cuda_cupti_open(self.device->driver->version, &name, error);
+	int status = cuda_tracer_open(self.device->driver->version, &name, error);
 	void *library = status == 0 ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 
 	if (status < 0)
@@ -79,7 +79,7 @@ static int find_functions(struct tare_error *error)
 	} while (0);
 	SAMPLING_FUNCTIONS(X)
 #undef X
-	dlclose(library); // it stays: cuda_cupti_open holds it
+	dlclose(library); // it stays: cuda_tracer_open holds it
 	if (name)
 		return tare_fail_native(error, ENOTSUP, "cupti", name, ABI_CUPTI_NOT_IMPLEMENTED,
 		                        NULL,

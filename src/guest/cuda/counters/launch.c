@@ -130,7 +130,7 @@ static bool is_launch(const struct cuda_function *function)
 static struct counters_kernel *kernel_of(struct guest_thread *thread, const struct cupti_call *told,
                                          cu_function function)
 {
-	struct cuda_kernel *kernel =
+	struct cuda_recorded_kernel *kernel =
 	    told->symbol ? cuda_kernel_of(thread, function, told->symbol) : NULL;
 	if (!kernel)
 		return NULL;

@@ -163,8 +163,8 @@ static void parts_of_a_view_are_evaluated_alone(void **state)
 	int64_t all_ns = found(scene, "idle-host-computes")->cost_ns;
 	int64_t from_ns = scene->tables.summary.working_from_ns;
 	int64_t quarter_ns = (scene->tables.summary.working_to_ns - from_ns) / 4;
-	struct tare_time_span spans[2] = { { from_ns, from_ns + quarter_ns },
-		                           { from_ns + 2 * quarter_ns, from_ns + 3 * quarter_ns } };
+	struct tare_run_span spans[2] = { { from_ns, from_ns + quarter_ns },
+		                          { from_ns + 2 * quarter_ns, from_ns + 3 * quarter_ns } };
 	scene->view.spans = spans;
 	scene->view.span_count = 2;
 	find_again(scene);
@@ -172,7 +172,7 @@ static void parts_of_a_view_are_evaluated_alone(void **state)
 	assert_non_null(finding);
 	assert_in_range(finding->cost_ns, all_ns * 48 / 100, all_ns * 52 / 100);
 	for (size_t i = 0; i < finding->claim_count; i++) {
-		const struct tare_time_span *claim = &finding->claims[i];
+		const struct tare_run_span *claim = &finding->claims[i];
 		assert_true(
 		    (claim->from_ns >= spans[0].from_ns && claim->to_ns <= spans[0].to_ns) ||
 		    (claim->from_ns >= spans[1].from_ns && claim->to_ns <= spans[1].to_ns));

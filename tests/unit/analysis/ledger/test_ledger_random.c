@@ -176,7 +176,7 @@ enum { SPANS = 12 };
 
 // Spans of a view: none, one or several, some of which touch. Returns how many.
 static size_t some_spans(struct tare_random *random, const struct tare_view *view,
-                         struct tare_time_span spans[SPANS])
+                         struct tare_run_span spans[SPANS])
 {
 	int64_t at_ns = view->from_ns;
 	size_t count = 0, most = (size_t)below(random, SPANS);
@@ -186,22 +186,22 @@ static size_t some_spans(struct tare_random *random, const struct tare_view *vie
 		to_ns = one_in(random, 8) || to_ns > view->to_ns ? view->to_ns : to_ns;
 		if (from_ns >= to_ns)
 			break;
-		spans[count++] = (struct tare_time_span){ from_ns, to_ns };
+		spans[count++] = (struct tare_run_span){ from_ns, to_ns };
 		at_ns = to_ns;
 	}
 	return count;
 }
 
 // What is left of a view beside spans. Returns how many.
-static size_t complement(const struct tare_view *view, const struct tare_time_span *spans,
-                         size_t count, struct tare_time_span others[SPANS + 1])
+static size_t complement(const struct tare_view *view, const struct tare_run_span *spans,
+                         size_t count, struct tare_run_span others[SPANS + 1])
 {
 	int64_t at_ns = view->from_ns;
 	size_t n = 0;
 	for (size_t i = 0; i <= count; i++) {
 		int64_t to_ns = i < count ? spans[i].from_ns : view->to_ns;
 		if (at_ns < to_ns)
-			others[n++] = (struct tare_time_span){ at_ns, to_ns };
+			others[n++] = (struct tare_run_span){ at_ns, to_ns };
 		at_ns = i < count ? spans[i].to_ns : at_ns;
 	}
 	return n;
@@ -240,7 +240,7 @@ static void every_nanosecond_of_spans_is_where_the_rules_say(void **state)
 	for (int round = 0; round < ROUNDS; round++) {
 		struct made *made = some_recording(&random, 6);
 		struct tare_view view = some_view(&random, made);
-		struct tare_time_span spans[SPANS];
+		struct tare_run_span spans[SPANS];
 		view.span_count = some_spans(&random, &view, spans);
 		view.spans = spans;
 		assert_ledgers_agree(made, &view);
@@ -368,7 +368,7 @@ static void complementary_spans_add_up(void **state)
 	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
 		struct made *made = some_recording(&random, 30);
 		struct tare_view all = some_view(&random, made), views[2] = { all, all };
-		struct tare_time_span spans[SPANS], others[SPANS + 1];
+		struct tare_run_span spans[SPANS], others[SPANS + 1];
 		struct tare_ledgers whole, parts[2];
 		views[0].spans = spans;
 		views[0].span_count = some_spans(&random, &all, spans);
@@ -411,13 +411,13 @@ static void spans_of_all_the_time_change_nothing(void **state)
 	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
 		struct made *made = some_recording(&random, 6);
 		struct tare_view all = some_view(&random, made), view = all;
-		struct tare_time_span spans[3];
+		struct tare_run_span spans[3];
 		int64_t at_ns = all.from_ns;
 		struct tare_ledgers a, b;
 		for (int i = 0; i < 3 && at_ns < all.to_ns; i++) {
 			int64_t to_ns =
 			    i == 2 ? all.to_ns : at_ns + 1 + below(&random, all.to_ns - at_ns);
-			spans[view.span_count++] = (struct tare_time_span){ at_ns, to_ns };
+			spans[view.span_count++] = (struct tare_run_span){ at_ns, to_ns };
 			at_ns = to_ns;
 		}
 		// What of a span is beyond the view counts for nothing.
@@ -500,10 +500,10 @@ static void assert_gap(const struct tare_gap *a, const struct tare_gap *b)
 	assert_int_equal(a->cause, b->cause);
 }
 
-static struct tare_time_span some_span(struct tare_random *random)
+static struct tare_run_span some_span(struct tare_random *random)
 {
 	int64_t from_ns = below(random, WALL - 1);
-	return (struct tare_time_span){ from_ns, from_ns + 1 + below(random, WALL - from_ns) };
+	return (struct tare_run_span){ from_ns, from_ns + 1 + below(random, WALL - from_ns) };
 }
 
 // Of the part and of each span, against sweeps of their own.

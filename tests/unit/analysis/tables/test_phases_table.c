@@ -33,7 +33,7 @@ struct world {
 	struct made *made;
 	struct tare_recorded_phase phases[MOST];
 	struct tare_view view;
-	struct tare_time_span spans[2];
+	struct tare_run_span spans[2];
 };
 
 // ---- at random
@@ -120,8 +120,8 @@ static void some_view(struct world *world, struct tare_random *random)
 		view->device = (uint32_t)below(random, 2);
 	if (below(random, 3) == 0) {
 		int64_t middle_ns = view->from_ns + (view->to_ns - view->from_ns) / 2;
-		world->spans[0] = (struct tare_time_span){ view->from_ns, middle_ns - 5 };
-		world->spans[1] = (struct tare_time_span){ middle_ns, view->to_ns };
+		world->spans[0] = (struct tare_run_span){ view->from_ns, middle_ns - 5 };
+		world->spans[1] = (struct tare_run_span){ middle_ns, view->to_ns };
 		view->spans = world->spans + (middle_ns - 5 <= view->from_ns);
 		view->span_count = 2 - (middle_ns - 5 <= view->from_ns);
 	}
@@ -427,7 +427,7 @@ static void patterns_choose_spans(void **state)
 		uint32_t process;
 		int64_t from_ns, to_ns;
 		int count;
-		struct tare_time_span spans[3];
+		struct tare_run_span spans[3];
 	} rows[] = {
 		{ "step", TARE_NO_INDEX, 0, WALL, 2, { { 10, 50 }, { 100, 150 } } },
 		{ "app/step", TARE_NO_INDEX, 0, WALL, 1, { { 100, 150 } } },
@@ -455,7 +455,7 @@ static void patterns_choose_spans(void **state)
 	world->phases[7].instant = true;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_view view = world->view;
-		struct tare_time_span *spans;
+		struct tare_run_span *spans;
 		view.process = rows[i].process;
 		view.from_ns = rows[i].from_ns;
 		view.to_ns = rows[i].to_ns;
@@ -482,7 +482,7 @@ static void patterns_choose_spans(void **state)
 
 static void intervals_are_cut_to_the_view(void **state)
 {
-	static const struct tare_time_span spans[] = {
+	static const struct tare_run_span spans[] = {
 		{ 10, 20 }, { 20, 30 }, { 50, 51 }, { 80, 100 }
 	};
 	static const struct {
@@ -506,10 +506,10 @@ static void intervals_are_cut_to_the_view(void **state)
 		assert_int_equal(tare_view_has_moment(&world->made->recording, &view, t),
 		                 tare_view_overlap_ns(&view, t, t + 1));
 	// What a device's clock puts beyond the run belongs to its ends.
-	view.spans = &(struct tare_time_span){ 0, 1 };
+	view.spans = &(struct tare_run_span){ 0, 1 };
 	view.span_count = 1;
 	assert_true(tare_view_has_moment(&world->made->recording, &view, -5));
-	view.spans = &(struct tare_time_span){ WALL - 1, WALL };
+	view.spans = &(struct tare_run_span){ WALL - 1, WALL };
 	assert_true(tare_view_has_moment(&world->made->recording, &view, WALL + 5));
 	assert_false(tare_view_has_moment(&world->made->recording, &view, -5));
 	free_world(world);

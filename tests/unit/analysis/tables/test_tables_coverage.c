@@ -329,7 +329,7 @@ static void losses_and_cost_come_from_the_processes(void **state)
 	assert_near(coverage->self_cost_share, 450.0 / 1000000);
 	// Of a view's spans together.
 	struct tare_view view = tare_view_all(&run->recording);
-	view.spans = (const struct tare_time_span[]){ { 0, 600 }, { 1000, 1400 } };
+	view.spans = (const struct tare_run_span[]){ { 0, 600 }, { 1000, 1400 } };
 	view.span_count = 2;
 	tare_tables_free(&run->tables);
 	assert_int_equal(

@@ -39,7 +39,7 @@ struct world {
 	struct tare_recorded_function functions[3];
 	struct tare_recorded_command commands[MOST];
 	struct tare_recorded_memory memories[MEMORIES];
-	struct tare_time_span spans[SPANS];
+	struct tare_run_span spans[SPANS];
 	struct tare_view view;
 };
 
@@ -145,7 +145,7 @@ static void make_view(struct world *world, struct tare_random *random)
 		size_t count = below(random, SPANS + 1);
 		world->view.spans = world->spans;
 		for (size_t i = 0; i < count && at_ns < world->view.to_ns; i++) {
-			struct tare_time_span *span = &world->spans[world->view.span_count++];
+			struct tare_run_span *span = &world->spans[world->view.span_count++];
 			// Some touch the one before, or the ends of the view.
 			span->from_ns =
 			    at_ns + below(random, 2) * below(random, world->view.to_ns - at_ns);
@@ -591,8 +591,8 @@ static void views_in_a_row_add_up(void **state)
 		struct tare_tables tables[5];
 		int64_t a_ns = 1 + below(&random, SPAN_NS - 2);
 		int64_t b_ns = a_ns + 1 + below(&random, SPAN_NS - a_ns - 1);
-		const struct tare_time_span inner = { a_ns, b_ns };
-		const struct tare_time_span outer[2] = { { 0, a_ns }, { b_ns, SPAN_NS } };
+		const struct tare_run_span inner = { a_ns, b_ns };
+		const struct tare_run_span outer[2] = { { 0, a_ns }, { b_ns, SPAN_NS } };
 		assert_non_null(world);
 		make_world(world, &random);
 		for (int i = 0; i < 5; i++)

@@ -564,7 +564,7 @@ static void a_long_tear_down_is_said_first(void **state)
 // enqueued when.
 static void all_of_a_phase_is_judged(void **state)
 {
-	static const struct tare_time_span spans[] = { { 0, 300000 }, { 500000, 1000000 } };
+	static const struct tare_run_span spans[] = { { 0, 300000 }, { 500000, 1000000 } };
 	struct run *run = *state;
 	const struct tare_recorded_summary *summary;
 	run->view.spans = spans;

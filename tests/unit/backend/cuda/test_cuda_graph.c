@@ -186,13 +186,14 @@ static void nodes_recorded_meanwhile_are_bracketed(void **state)
 static void nodes_have_stamps_of_the_last_launch(void **state)
 {
 	struct tare_stamps stamps, first[CHAIN], whole;
+	int64_t shortest[CHAIN];
 	struct tare_event *event;
 
 	(void)state;
 	open_all("", "");
 	struct tare_graph *graph = record_chain(queue, chain, CHAIN);
 	assert_int_equal(tare_graph_stamps(graph, 0, &stamps, &error), -EAGAIN);
-	for (int round = 0; round < 2; round++) {
+	for (int round = 0; round < 20; round++) {
 		must(tare_graph_launch(graph, queue, &event, &error));
 		must(tare_event_wait(event, TARE_LIMIT_DEFAULT_NS, &error));
 		must(tare_event_stamps(event, &whole, &error));
@@ -209,13 +210,15 @@ static void nodes_have_stamps_of_the_last_launch(void **state)
 				assert_true(at(&stamps, TARE_STAMP_START) >
 				            at(&first[i], TARE_STAMP_END));
 			first[i] = stamps;
+			int64_t took = last - at(&stamps, TARE_STAMP_START);
+			shortest[i] = round && shortest[i] < took ? shortest[i] : took;
 		}
 		assert_true(last <= at(&whole, TARE_STAMP_END) + 100);
-		// 1 MB over the link takes longer than an empty kernel.
-		assert_true(at(&first[0], TARE_STAMP_END) - at(&first[0], TARE_STAMP_START) >
-		            2 * (at(&first[1], TARE_STAMP_END) - at(&first[1], TARE_STAMP_START)));
 		tare_event_free(event);
 	}
+	// 1 MB over the link takes longer than an empty kernel, unless that was kept waiting for a
+	// processor each time.
+	assert_true(shortest[0] > 2 * shortest[1]);
 	assert_int_equal(tare_graph_stamps(graph, CHAIN, &stamps, &error), -EINVAL);
 	tare_graph_free(graph);
 }

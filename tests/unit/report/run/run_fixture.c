@@ -714,10 +714,10 @@ static void make_findings(struct run_fixture *fixture)
 	    "Too many small kernels: 12000 launches of 'norm2' run 9 µs each, and each costs 17 µs",
      idle[] = "between them the device idles 305 ms", fuse[] = "Fuse them, or use a graph";
 	static struct tare_finding at[3];
-	static struct tare_time_span claims[3];
+	static struct tare_run_span claims[3];
 	for (size_t i = 0; i < COUNT(claims); i++)
-		claims[i] = (struct tare_time_span){ START + 2000 * MS,
-			                             START + (5000 - 1000 * (int64_t)i) * MS };
+		claims[i] = (struct tare_run_span){ START + 2000 * MS,
+			                            START + (5000 - 1000 * (int64_t)i) * MS };
 	at[0] = finding(overlap, blocking, two_queues, 2400, 2900);
 	at[0].id = "overlap-missed";
 	at[0].modelled = true;
