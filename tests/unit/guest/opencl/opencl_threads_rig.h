@@ -30,6 +30,7 @@ static _Thread_local cl_command_queue drop_queue; // see wait_events
 static bool gives_no_event;
 static bool release_finishes;      // what a queue has when it is released
 static uint32_t thread_at_command; // the driver starts a thread then; 0: never
+static uint32_t marked_command;    // when its times are asked for, a record comes between; 0: none
 static _Atomic bool is_slow;
 static _Atomic int inside; // of a call that is slow
 
@@ -177,6 +178,18 @@ static cl_int event_info(cl_event handle, cl_event_info name, size_t bytes, void
 	return CL_SUCCESS;
 }
 
+// As a signal handler may, of what is not OpenCL's.
+static void write_mark(uint32_t number)
+{
+	struct guest_thread *thread = guest_thread();
+	union tare_trace_record *record = guest_event(thread);
+	if (record == NULL)
+		return;
+	memset(&record->words[1], 0, sizeof *record - sizeof record->words[0]);
+	record->words[1] = number;
+	guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, thread->track));
+}
+
 static cl_int profiling_info(cl_event handle, cl_profiling_info name, size_t bytes, void *value,
                              size_t *ret)
 {
@@ -189,8 +202,29 @@ static cl_int profiling_info(cl_event handle, cl_profiling_info name, size_t byt
 	}
 	if (!is_complete(event))
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
+	if (event->number == marked_command && name == CL_PROFILING_COMMAND_START)
+		write_mark(event->number);
 	*(cl_ulong *)value = 10 + name - CL_PROFILING_COMMAND_QUEUED;
 	return CL_SUCCESS;
+}
+
+static size_t living_events(void)
+{
+	size_t living = 0;
+	for (size_t i = 0; i < EVENTS; i++)
+		living += events[i].references != 0;
+	return living;
+}
+
+static bool no_event_lives(void)
+{
+	for (int turn = 0; turn < 5000; turn++) {
+		if (living_events() == 0 &&
+		    __atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED) == 0)
+			return true;
+		usleep(1000);
+	}
+	return false;
 }
 
 static bool begin(void)

@@ -33,6 +33,27 @@ static inline bool is_complete_trace(const struct guest_trace *trace, size_t cou
 	return found == count && timed == count;
 }
 
+// Times written before a record of something else lie before it, those after it behind it. `count`
+// commands of one queue, in order.
+static inline void check_mark(const struct guest_trace *trace, uint32_t mark, uint32_t count)
+{
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record;
+	uint32_t timed = 0, marks = 0;
+	while ((record = next_record(trace, &place))) {
+		if (tare_trace_type(record->head) == TARE_TRACE_PHASE) {
+			assert_int_equal(record->words[1], mark);
+			assert_int_equal(timed, mark - 1);
+			marks++;
+		} else if (tare_trace_type(record->head) == TARE_TRACE_TIMES) {
+			assert_int_equal(record->times.command_number, ++timed);
+			assert_int_equal(record->times.end, 13);
+		}
+	}
+	assert_int_equal(timed, count);
+	assert_int_equal(marks, 1);
+}
+
 // A launch that comes while another is being put behind those before it takes neither its number
 // nor its place.
 static inline void check_launches(const struct guest_trace *trace, uint32_t launched,

@@ -34,25 +34,6 @@ static void launch(cl_command_queue queue, cl_uint count, const cl_event *waits,
 	                           event);
 }
 
-static size_t living_events(void)
-{
-	size_t living = 0;
-	for (size_t i = 0; i < EVENTS; i++)
-		living += events[i].references != 0;
-	return living;
-}
-
-static bool no_event_lives(void)
-{
-	for (int turn = 0; turn < 5000; turn++) {
-		if (living_events() == 0 &&
-		    __atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED) == 0)
-			return true;
-		usleep(1000);
-	}
-	return false;
-}
-
 // ---- threads
 
 // ThreadSanitizer takes the threads of a fork's child for its parent's: their stacks are the same.
@@ -387,6 +368,33 @@ static void nothing_is_lost_before_any_wait(void **state)
 	}
 }
 
+enum { MARKED_LAUNCHES = 9 };
+
+static int write_between_times(void *argument)
+{
+	if (!begin())
+		return 60;
+	cl_command_queue queue = make_queue(0);
+	marked_command = *(uint32_t *)argument;
+	for (int i = 0; i < MARKED_LAUNCHES; i++)
+		launch(queue, 0, NULL, NULL);
+	cl->clFinish(queue);
+	return no_event_lives() ? 0 : 62;
+}
+
+static void times_are_not_put_before_a_later_record(void **state)
+{
+	(void)state;
+	for (uint32_t mark = 2; mark <= MARKED_LAUNCHES; mark++) {
+		set_up(NULL);
+		assert_int_equal(run_recorded(folder, "", write_between_times, &mark), 0);
+		struct guest_trace trace = parents_file();
+		check_mark(&trace, mark, MARKED_LAUNCHES);
+		unload(&trace);
+		tear_down(NULL);
+	}
+}
+
 // ---- signal handlers
 
 #ifndef UNDER_THREAD_SANITIZER
@@ -564,6 +572,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(helper_comes_when_the_driver_starts_a_thread,
 		                                set_up, tear_down),
 		cmocka_unit_test(nothing_is_lost_before_any_wait),
+		cmocka_unit_test(times_are_not_put_before_a_later_record),
 #ifndef UNDER_THREAD_SANITIZER
 		cmocka_unit_test_setup_teardown(handler_never_waits_for_its_own_thread, set_up,
 		                                tear_down),
