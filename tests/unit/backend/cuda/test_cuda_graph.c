@@ -186,7 +186,7 @@ static void nodes_recorded_meanwhile_are_bracketed(void **state)
 static void nodes_have_stamps_of_the_last_launch(void **state)
 {
 	struct tare_stamps stamps, first[CHAIN], whole;
-	int64_t shortest[CHAIN];
+	int64_t shortest[CHAIN] = { 0 };
 	struct tare_event *event;
 
 	(void)state;
