@@ -189,10 +189,14 @@ def test_the_documents_first_program_runs(cl, tmp_path):
     if "cl.h" in done.stderr or "libOpenCL" in done.stderr:
         pytest.skip("there is no OpenCL to build with")
     assert (done.returncode, done.stderr) == (0, "")
-    shown = subprocess.run([str(tmp_path / "program")], check=True, capture_output=True, text=True, timeout=100,
-                           env={**os.environ, "LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}"}).stdout
-    # Where others have the processors, an empty span may take as long.
-    assert re.fullmatch(r"fill: (?:[\d.]+ \w+ on the device, \+- |below the floor, no more than [\d.]+ ).*\n", shown), shown
+    environment = {**os.environ, "LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
+    for _ in range(10):
+        shown = subprocess.run([str(tmp_path / "program")], check=True, capture_output=True, text=True, timeout=100,
+                               env=environment).stdout
+        # Where others have the processors, its one empty span may take as long as the filling.
+        if not re.fullmatch(r"fill: below the floor, no more than [\d.]+ .*\n", shown):
+            break
+    assert re.fullmatch(r"fill: [\d.]+ \w+ on the device, \+- .*\n", shown), shown
 
 
 def test_errors_say_what_is_wrong(cl):

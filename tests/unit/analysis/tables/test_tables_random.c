@@ -256,11 +256,11 @@ static void paint(struct grid *grid, const struct tare_recorded_command *command
 		grid->at[t] = true;
 }
 
-static int64_t painted(const struct grid *grid, const struct grid *and, bool and_is)
+static int64_t painted(const struct grid *grid, const struct grid *other, bool other_is)
 {
 	int64_t ns = 0;
 	for (size_t t = 0; t < 2 * SPAN_NS; t++)
-		ns += grid->at[t] && (!and|| and->at[t] == and_is);
+		ns += grid->at[t] && (!other || other->at[t] == other_is);
 	return ns;
 }
 

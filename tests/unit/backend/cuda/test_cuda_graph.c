@@ -216,8 +216,8 @@ static void nodes_have_stamps_of_the_last_launch(void **state)
 		assert_true(last <= at(&whole, TARE_STAMP_END) + 100);
 		tare_event_free(event);
 	}
-	// 1 MB over the link takes longer than an empty kernel, unless that was kept waiting for a
-	// processor each time.
+	// 1 MB over the link takes longer than an empty kernel. The shortest of each, because
+	// others may have the processor meanwhile.
 	assert_true(shortest[0] > 2 * shortest[1]);
 	assert_int_equal(tare_graph_stamps(graph, CHAIN, &stamps, &error), -EINVAL);
 	tare_graph_free(graph);
