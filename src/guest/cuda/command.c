@@ -295,6 +295,30 @@ struct cuda_launch cuda_launch_of(const struct cupti_call *told,
 
 // ---- all of them
 
+// Copies of which the call says no more than two places and a size: where among its parameters.
+struct copy_call {
+	void (*describe)(struct work *work, uint64_t to, uint64_t from, uint64_t bytes);
+	uint8_t to, from, bytes;
+};
+
+static const struct copy_call copy_calls[] = {
+	[CUDA_TO_DEVICE] = { to_device, 0, 1, 2 },
+	[CUDA_FROM_DEVICE] = { from_device, 0, 1, 2 },
+	[CUDA_WITHIN] = { within, 0, 1, 2 },
+	[CUDA_BETWEEN] = { between, 0, 1, 2 },
+	[CUDA_PEER] = { within, 0, 2, 4 },
+	[CUDA_HOST_TO_ARRAY] = { to_device, 0, 2, 3 },
+	[CUDA_ARRAY_TO_HOST] = { from_device, 0, 1, 3 },
+};
+
+static void copied(struct work *work, const struct cupti_call *told, enum cuda_form form)
+{
+	const struct copy_call *call = &copy_calls[form];
+	if (form < sizeof copy_calls / sizeof copy_calls[0] && call->describe)
+		call->describe(work, number_at(told, call->to), number_at(told, call->from),
+		               number_at(told, call->bytes));
+}
+
 static void describe(struct guest_thread *thread, const struct cuda_call *call, struct work *work)
 {
 	const struct cupti_call *told = call->told;
@@ -323,32 +347,11 @@ static void describe(struct guest_thread *thread, const struct cuda_call *call, 
 	case CUDA_BATCH:
 		batch(work, told);
 		break;
-	case CUDA_TO_DEVICE:
-		to_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 2));
-		break;
-	case CUDA_FROM_DEVICE:
-		from_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 2));
-		break;
-	case CUDA_WITHIN:
-		within(work, number_at(told, 0), number_at(told, 1), number_at(told, 2));
-		break;
-	case CUDA_BETWEEN:
-		between(work, number_at(told, 0), number_at(told, 1), number_at(told, 2));
-		break;
-	case CUDA_PEER:
-		within(work, number_at(told, 0), number_at(told, 2), number_at(told, 4));
-		break;
 	case CUDA_RECTANGLE_2D:
 		rectangle_2d(work, first);
 		break;
 	case CUDA_RECTANGLE_3D:
 		rectangle_3d(work, first);
-		break;
-	case CUDA_HOST_TO_ARRAY:
-		to_device(work, number_at(told, 0), number_at(told, 2), number_at(told, 3));
-		break;
-	case CUDA_ARRAY_TO_HOST:
-		from_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 3));
 		break;
 	case CUDA_ARRAY: {
 		// The array is followed by its offset.
@@ -366,7 +369,7 @@ static void describe(struct guest_thread *thread, const struct cuda_call *call, 
 		work->amount = number_at(told, 3) * number_at(told, 4) * function->detail;
 		break;
 	default:
-		break;
+		copied(work, told, function->form);
 	}
 	work->nothing =
 	    work->kind != TARE_KIND_KERNEL && work->kind != TARE_KIND_GRAPH && !work->amount;

@@ -317,6 +317,40 @@ static bool follows(struct guest_thread *thread, const struct ze_command *comman
 	return true;
 }
 
+// Nothing is written of a command that finds no room.
+static void unwritten(struct guest_thread *thread, struct ze_command *command, unsigned flags)
+{
+	if (command->counted != NULL)
+		ze_count_written_slow(thread, command, 0);
+	// The driver is to signal its event all the same: it is waited for.
+	if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED))
+		unused(command);
+	else
+		keep(thread, command, 0);
+}
+
+// All of the record but its number and its head.
+static void put(struct tare_trace_command *record, const struct ze_command *command,
+                ze_result_t status, const struct ze_what *what, unsigned flags, uint32_t shape,
+                uint64_t exit)
+{
+	*record = (struct tare_trace_command){
+		.enter = command->enter,
+		.call_ticks =
+		    flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - command->enter),
+		.kind = what->kind,
+		.alignment = 255,
+		.queue = queue_of(command->list),
+		.amount = shape,
+		.event = status == ZE_RESULT_SUCCESS ? (uintptr_t)command->event : 0
+	};
+	fill(record, what);
+	if (ZE_UNLIKELY(command->may_become != 0))
+		unknown_parts(command->may_become, record);
+	if (status != ZE_RESULT_SUCCESS)
+		record->object2 = (uint64_t)(int64_t)status;
+}
+
 void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_result_t status,
                     const struct ze_what *what, uint32_t wait_count, ze_event_handle_t *waits)
 {
@@ -349,33 +383,12 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	union tare_trace_record *record = guest_command(thread);
 	const uint32_t windows = thread->windows;
 	if (ZE_UNLIKELY(record == NULL)) {
-		if (command->counted != NULL)
-			ze_count_written_slow(thread, command, 0);
-		// The driver is to signal its event all the same: it is waited for, and nothing
-		// written of it.
-		if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED))
-			unused(command);
-		else
-			keep(thread, command, 0);
+		unwritten(thread, command, flags);
 		return;
 	}
 	uint32_t number = guest_next_number(thread);
-	record->command = (struct tare_trace_command){
-		.enter = command->enter,
-		.call_ticks =
-		    flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - command->enter),
-		.number = number,
-		.kind = what->kind,
-		.alignment = 255,
-		.queue = queue_of(list),
-		.amount = shape,
-		.event = status == ZE_RESULT_SUCCESS ? (uintptr_t)command->event : 0
-	};
-	fill(&record->command, what);
-	if (ZE_UNLIKELY(command->may_become != 0))
-		unknown_parts(command->may_become, &record->command);
-	if (status != ZE_RESULT_SUCCESS)
-		record->command.object2 = (uint64_t)(int64_t)status;
+	put(&record->command, command, status, what, flags, shape, exit);
+	record->command.number = number;
 	if (guest_compares() && status == ZE_RESULT_SUCCESS &&
 	    ze_part_of(&record->command, what) != 0)
 		flags |= TARE_COMMAND_TRANSFER;
