@@ -33,7 +33,6 @@ static const char *both_problems(struct loading *l, const char *a, const char *b
 	return loading_text(l, text);
 }
 
-// What the file's header says of the process, before its records are read.
 // More than a command can be thought to cost, so that sums of it have room.
 #define MOST_PS INT64_C(1000000000000000)
 
@@ -42,19 +41,11 @@ static int64_t within(int64_t value, int64_t low, int64_t high)
 	return value < low ? low : value > high ? high : value;
 }
 
-static int add_process(struct loading *l, const struct tare_trace_header *reference)
+static struct tare_recorded_process described(struct loading *l, const struct tare_trace_file *file)
 {
-	const struct tare_trace_file *file = tare_trace_file(l->trace, l->file);
 	const struct tare_trace_header *h = file->header;
-	struct tare_recorded_process *p = LOADING_ADD(l, processes, process_count, process_room);
-	const char *aligned;
 
-	if (!p)
-		return l->status;
-	l->process = (uint32_t)(l->recording->process_count - 1);
-	l->api = (uint8_t)(h->api ? h->api : TARE_TRACE_OPENCL);
-	l->shift_ns = loading_alignment_ns(h, reference, &aligned);
-	*p = (struct tare_recorded_process){
+	return (struct tare_recorded_process){
 		.executable = loading_text(l, h->executable),
 		.command_line = command_line(l, h),
 		.host_name = loading_text(l, h->host_name),
@@ -86,8 +77,13 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		.execute_rounds = h->execute_rounds,
 		.sampled_from_ns = TARE_NO_TIME,
 		.calls_seen = h->calls_seen,
-		.problem = aligned,
 	};
+}
+
+// When it began, and how long the recorder's own work in it took.
+static void set_times(struct loading *l, const struct tare_trace_header *h,
+                      struct tare_recorded_process *p)
+{
 	p->recorded_from_ns = loading_ns(l, h->start_ticks);
 	p->start_ns = p->recorded_from_ns;
 	if (h->process_start_raw_ns > 0) {
@@ -103,6 +99,12 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 	p->setup_ns = within(h->setup_ns, 0, INT64_MAX);
 	if (h->sampled_from_ticks)
 		p->sampled_from_ns = loading_ns(l, h->sampled_from_ticks);
+}
+
+// How sure what recording costs is, and what the driver's own work costs: nothing that a damaged
+// file could say makes sums of it overflow.
+static void set_costs(const struct tare_trace_header *h, struct tare_recorded_process *p)
+{
 	int64_t own_ps[] = { p->self_cost_ps, p->self_untimed_cost_ps };
 	for (int i = 0; i < 2 && h->self_high_ps[i] > 0; i++) {
 		p->self_low_ps[i] = within(h->self_low_ps[i], 0, own_ps[i]);
@@ -118,6 +120,25 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		p->execute_low_ps[i] = within(h->execute_low_ps[i], -MOST_PS, p->execute_ps[i]);
 		p->execute_high_ps[i] = within(h->execute_high_ps[i], p->execute_ps[i], MOST_PS);
 	}
+}
+
+// What the file's header says of the process, before its records are read.
+static int add_process(struct loading *l, const struct tare_trace_header *reference)
+{
+	const struct tare_trace_file *file = tare_trace_file(l->trace, l->file);
+	const struct tare_trace_header *h = file->header;
+	struct tare_recorded_process *p = LOADING_ADD(l, processes, process_count, process_room);
+	const char *problem;
+
+	if (!p)
+		return l->status;
+	l->process = (uint32_t)(l->recording->process_count - 1);
+	l->api = (uint8_t)(h->api ? h->api : TARE_TRACE_OPENCL);
+	l->shift_ns = loading_alignment_ns(h, reference, &problem);
+	*p = described(l, file);
+	p->problem = problem;
+	set_times(l, h, p);
+	set_costs(h, p);
 	return 0;
 }
 
