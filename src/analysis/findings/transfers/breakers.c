@@ -106,10 +106,17 @@ static struct pinned pinned_of(const struct pageable *way)
 	return pinned;
 }
 
+// What pinned memory would save of the copies of both directions.
+struct saved {
+	double low_ns, best_ns, high_ns;
+	bool known;  // of both directions
+	bool beside; // from copies of this run
+};
+
 // Copies that overlap share the time that they take: no more can be saved than what all of them
 // leave beside copies from pinned memory, one direction after the other (low) or beside it.
-static void cut_to_union(struct finding_draft *draft, const struct pinned pinned[2], double *low_ns,
-                         double *best_ns)
+static void cut_to_union(struct finding_draft *draft, const struct pinned pinned[2],
+                         struct saved *saved)
 {
 	struct tare_finding *finding = &draft->finding;
 	double ns = 0, in_ns = isnan(pinned[0].ns) ? 0 : pinned[0].ns,
@@ -117,11 +124,11 @@ static void cut_to_union(struct finding_draft *draft, const struct pinned pinned
 	finding->claim_count = tare_spans_unite(finding->claims, finding->claim_count);
 	for (size_t i = 0; i < finding->claim_count; i++)
 		ns += (double)(finding->claims[i].to_ns - finding->claims[i].from_ns);
-	*low_ns = fmax(0, fmin(*low_ns, ns - in_ns - out_ns));
+	saved->low_ns = fmax(0, fmin(saved->low_ns, ns - in_ns - out_ns));
 	// Where nothing is known half of that time is the estimate, as of each copy.
 	bool unknown = isnan(pinned[0].ns) || isnan(pinned[1].ns);
-	*best_ns =
-	    fmax(0, fmin(*best_ns, unknown && *low_ns <= 0 ? ns / 2 : ns - fmax(in_ns, out_ns)));
+	double most_ns = unknown && saved->low_ns <= 0 ? ns / 2 : ns - fmax(in_ns, out_ns);
+	saved->best_ns = fmax(0, fmin(saved->best_ns, most_ns));
 }
 
 static bool is_plain(const struct evaluation *evaluation, const struct tare_recorded_command *c,
@@ -145,38 +152,44 @@ static double alone_ns(const struct evaluation *evaluation, uint32_t device)
 	return (double)unions.all_ns - (double)unions.rest_ns;
 }
 
+static struct saved saved_of(struct evaluation *evaluation, uint32_t device,
+                             const struct pageable ways[2], struct finding_draft *draft)
+{
+	struct saved saved = { .known = true, .beside = true };
+	struct pinned pinned[2];
+	for (int i = 0; i < 2; i++) {
+		pinned[i] = pinned_of(&ways[i]);
+		bool unknown = isnan(pinned[i].ns), faster = pinned[i].ns * FASTER < ways[i].ns;
+		double saved_ns = unknown ? ways[i].ns / 2 : faster ? ways[i].ns - pinned[i].ns : 0;
+		saved.known &= !unknown;
+		saved.beside &= pinned[i].beside;
+		saved.best_ns += saved_ns;
+		saved.low_ns += unknown || !pinned[i].sharp ? 0 : saved_ns;
+		saved.high_ns += unknown ? ways[i].ns : saved_ns;
+	}
+	cut_to_union(draft, pinned, &saved);
+	double most_ns = ways[0].count + ways[1].count >= FEWEST_COPIES
+	                     ? alone_ns(evaluation, device)
+	                     : INFINITY;
+	saved.low_ns = fmin(saved.low_ns, most_ns);
+	saved.best_ns = fmin(saved.best_ns, most_ns);
+	saved.high_ns = saved.known ? saved.best_ns : fmin(saved.high_ns, most_ns);
+	return saved;
+}
+
 static int evaluate_pageable(struct evaluation *evaluation, uint32_t device)
 {
 	struct pageable ways[2] = { { .device = device }, { .device = device } };
 	struct finding_draft draft;
 	char ns[TARE_UNIT_TEXT], call[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT];
-	double low_ns = 0, best_ns = 0, high_ns = 0;
-	struct pinned pinned[2];
-	bool known = true, beside = true;
 	finding_begin(evaluation, &draft, "pageable-memory");
 	gather_pageable(evaluation, &ways[0], TARE_KIND_WRITE, &draft);
 	gather_pageable(evaluation, &ways[1], TARE_KIND_READ, &draft);
-	for (int i = 0; i < 2; i++) {
-		pinned[i] = pinned_of(&ways[i]);
-		bool unknown = isnan(pinned[i].ns), faster = pinned[i].ns * FASTER < ways[i].ns;
-		double saved_ns = unknown ? ways[i].ns / 2 : faster ? ways[i].ns - pinned[i].ns : 0;
-		known &= !unknown;
-		beside &= pinned[i].beside;
-		best_ns += saved_ns;
-		low_ns += unknown || !pinned[i].sharp ? 0 : saved_ns;
-		high_ns += unknown ? ways[i].ns : saved_ns;
-	}
-	cut_to_union(&draft, pinned, &low_ns, &best_ns);
-	double most_ns = ways[0].count + ways[1].count >= FEWEST_COPIES
-	                     ? alone_ns(evaluation, device)
-	                     : INFINITY;
-	low_ns = fmin(low_ns, most_ns);
-	best_ns = fmin(best_ns, most_ns);
-	high_ns = known ? best_ns : fmin(high_ns, most_ns);
+	const struct saved saved = saved_of(evaluation, device, ways, &draft);
 	uint64_t count = ways[0].count + ways[1].count;
 	if (count < FEWEST_COPIES ||
 	    ways[0].ns + ways[1].ns < COPY_SHARE * (double)evaluation->working_ns ||
-	    !finding_matters(evaluation, device, best_ns, 2, count, 0, FINDING_SHARE)) {
+	    !finding_matters(evaluation, device, saved.best_ns, 2, count, 0, FINDING_SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}
@@ -187,12 +200,12 @@ static int evaluate_pageable(struct evaluation *evaluation, uint32_t device)
 	              (unsigned long long)count);
 	finding_evidence(
 	    &draft, "%s in %s of copies; each call took %s; %s", bytes, ns, call,
-	    known && beside ? "pinned memory is faster in this run"
-	    : known         ? "pinned memory is faster by the rate that `tare bandwidth` measured "
-	                      "here"
-	    : low_ns > 0    ? "what pinned memory would do is known for one direction only"
-	                    : "no pinned copy of this run to compare with, so what it costs is "
-	                      "not known (`tare bandwidth` on this machine tells)");
+	    saved.known && saved.beside ? "pinned memory is faster in this run"
+	    : saved.known ? "pinned memory is faster by the rate that `tare bandwidth` measured "
+	                    "here"
+	    : saved.low_ns > 0 ? "what pinned memory would do is known for one direction only"
+	                       : "no pinned copy of this run to compare with, so what it costs is "
+	                         "not known (`tare bandwidth` on this machine tells)");
 	finding_advice(&draft,
 	               "Copy from pinned memory %s: a driver stages plain memory, and may block; "
 	               "`tare bandwidth` measures both",
@@ -201,11 +214,12 @@ static int evaluate_pageable(struct evaluation *evaluation, uint32_t device)
 	finding_figure(&draft, "copy_ns", ways[0].ns + ways[1].ns, "device timestamp");
 	finding_figure(&draft, "mean_call_ns", (ways[0].call_ns + ways[1].call_ns) / (double)count,
 	               "host clock");
-	finding_cost(&draft, low_ns, best_ns, high_ns);
-	finding_figure(&draft, "saved_ns", known ? best_ns : NAN,
-	               beside ? "device timestamp" : "model");
-	draft.finding.modelled = !(known && beside);
-	draft.finding.confidence = low_ns > 0 ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	finding_cost(&draft, saved.low_ns, saved.best_ns, saved.high_ns);
+	finding_figure(&draft, "saved_ns", saved.known ? saved.best_ns : NAN,
+	               saved.beside ? "device timestamp" : "model");
+	draft.finding.modelled = !(saved.known && saved.beside);
+	draft.finding.confidence =
+	    saved.low_ns > 0 ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
 	draft.finding.device = device;
 	return finding_raise(&draft);
 }
