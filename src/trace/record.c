@@ -163,6 +163,72 @@ static enum tare_trace_verdict judge_counting(const struct tare_trace_counting *
 	return verdict;
 }
 
+// Of the device, its memory and its counters.
+static enum tare_trace_verdict judge_device(const union tare_trace_record *record, uint16_t detail)
+{
+	switch (tare_trace_type(record->head)) {
+	case TARE_TRACE_PEER:
+		return both(sound_if(record->peer.number > 0 &&
+		                     record->peer.source != record->peer.destination),
+		            judge_api(record->head));
+	case TARE_TRACE_LINK:
+		return both(both(known(detail, TARE_LINK_THROUGH_HOST, TARE_LINK_NVLINK),
+		                 sound_if(record->link.first != record->link.second)),
+		            judge_api(record->head));
+	case TARE_TRACE_PAGES:
+		return both(known(detail, TARE_PAGES_TO_DEVICE, TARE_PAGES_REMOTE_MAP),
+		            sound_if(record->pages.start <= record->pages.end));
+	case TARE_TRACE_SAMPLED:
+		return both(sound_if(record->sampled.from <= record->sampled.to),
+		            judge_counters(record->sampled.counter));
+	case TARE_TRACE_SAMPLING:
+		return judge_sampling(&record->sampling, detail);
+	case TARE_TRACE_COUNTING:
+		return judge_counting(&record->counting, detail);
+	default:
+		return TARE_TRACE_UNKNOWN;
+	}
+}
+
+// What is said of commands that other records have told of.
+static enum tare_trace_verdict judge_said(const union tare_trace_record *record, uint16_t detail)
+{
+	switch (tare_trace_type(record->head)) {
+	case TARE_TRACE_DEPENDS:
+		return both(sound_if(detail >= 1 && detail <= MOST_DEPENDENCIES),
+		            known(tare_trace_record_flags(record->head) >> TARE_DEPENDS_API_SHIFT,
+		                  0, LAST_API));
+	case TARE_TRACE_TIMES:
+		return both(both(sound_if(record->times.command_number > 0),
+		                 known(detail, 0, TARE_TIMES_OF_NODE)),
+		            known(tare_trace_record_flags(record->head), 0, ALL_STAMPS));
+	case TARE_TRACE_MORE_TIMES:
+		return sound_if(detail >= 1 && detail <= TARE_MORE_TIMES_MOST);
+	case TARE_TRACE_UNTIMED:
+		return both(sound_if(record->untimed.command_number > 0),
+		            known(detail, TARE_UNTIMED_REFUSED, LAST_UNTIMED));
+	case TARE_TRACE_EXECUTE:
+		return sound_if(record->execute.command_number > 0);
+	case TARE_TRACE_TRANSFER:
+		return sound_if(record->transfer.number > 0);
+	case TARE_TRACE_DRAWN:
+		return sound_if(record->drawn.number > 0 && record->drawn.chance > 0);
+	case TARE_TRACE_PART:
+		return sound_if(record->part.command_number > 0);
+	case TARE_TRACE_CONTENTS:
+		return both(known(detail, TARE_CONTENTS_WHOLE, TARE_CONTENTS_NO_ROW),
+		            sound_if(record->contents.command_number > 0 &&
+		                     record->contents.from <= record->contents.to));
+	case TARE_TRACE_SITE:
+		return sound_if(record->site.of > 0 && record->site.stack > 0);
+	case TARE_TRACE_COUNTED:
+		return both(sound_if(record->counted.command_number > 0),
+		            judge_counters(record->counted.counter));
+	default:
+		return judge_device(record, detail);
+	}
+}
+
 static enum tare_trace_verdict judge_event(const union tare_trace_record *record, uint16_t detail)
 {
 	switch (tare_trace_type(record->head)) {
@@ -174,19 +240,6 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		return judge_command(&record->command);
 	case TARE_TRACE_CALL_END:
 		return sound_if(record->call_end.number > 0);
-	case TARE_TRACE_DEPENDS:
-		return both(sound_if(detail >= 1 && detail <= MOST_DEPENDENCIES),
-		            known(tare_trace_record_flags(record->head) >> TARE_DEPENDS_API_SHIFT,
-		                  0, LAST_API));
-	case TARE_TRACE_TIMES:
-		return both(both(sound_if(record->times.command_number > 0),
-		                 known(detail, 0, TARE_TIMES_OF_NODE)),
-		            known(tare_trace_record_flags(record->head), 0, ALL_STAMPS));
-	case TARE_TRACE_UNTIMED:
-		return both(sound_if(record->untimed.command_number > 0),
-		            known(detail, TARE_UNTIMED_REFUSED, LAST_UNTIMED));
-	case TARE_TRACE_EXECUTE:
-		return sound_if(record->execute.command_number > 0);
 	case TARE_TRACE_CALLBACK:
 		return sound_if(record->callback.enter <= record->callback.exit);
 	case TARE_TRACE_CPU_TIME:
@@ -201,49 +254,14 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		return TARE_TRACE_SOUND;
 	case TARE_TRACE_ACTIVE:
 		return known(detail, 0, 1);
-	case TARE_TRACE_TRANSFER:
-		return sound_if(record->transfer.number > 0);
-	case TARE_TRACE_DRAWN:
-		return sound_if(record->drawn.number > 0 && record->drawn.chance > 0);
-	case TARE_TRACE_PEER:
-		return both(sound_if(record->peer.number > 0 &&
-		                     record->peer.source != record->peer.destination),
-		            judge_api(record->head));
-	case TARE_TRACE_LINK:
-		return both(both(known(detail, TARE_LINK_THROUGH_HOST, TARE_LINK_NVLINK),
-		                 sound_if(record->link.first != record->link.second)),
-		            judge_api(record->head));
-	case TARE_TRACE_SITE:
-		return sound_if(record->site.of > 0 && record->site.stack > 0);
-	case TARE_TRACE_PAGES:
-		return both(known(detail, TARE_PAGES_TO_DEVICE, TARE_PAGES_REMOTE_MAP),
-		            sound_if(record->pages.start <= record->pages.end));
 	case TARE_TRACE_WITHIN:
 		return sound_if(record->within.enter <= record->within.exit);
-	case TARE_TRACE_PART:
-		return sound_if(record->part.command_number > 0);
-	case TARE_TRACE_CONTENTS:
-		return both(known(detail, TARE_CONTENTS_WHOLE, TARE_CONTENTS_NO_ROW),
-		            sound_if(record->contents.command_number > 0 &&
-		                     record->contents.from <= record->contents.to));
 	case TARE_TRACE_LAUNCHES:
 		return sound_if(detail >= 1 && detail <= TARE_LAUNCHES_MOST);
-	case TARE_TRACE_MORE_TIMES:
-		return sound_if(detail >= 1 && detail <= TARE_MORE_TIMES_MOST);
-	case TARE_TRACE_COUNTED:
-		return both(sound_if(record->counted.command_number > 0),
-		            judge_counters(record->counted.counter));
-	case TARE_TRACE_COUNTING:
-		return judge_counting(&record->counting, detail);
-	case TARE_TRACE_SAMPLED:
-		return both(sound_if(record->sampled.from <= record->sampled.to),
-		            judge_counters(record->sampled.counter));
-	case TARE_TRACE_SAMPLING:
-		return judge_sampling(&record->sampling, detail);
 	case TARE_TRACE_VOID:
 		return TARE_TRACE_SOUND;
 	default:
-		return TARE_TRACE_UNKNOWN;
+		return judge_said(record, detail);
 	}
 }
 
