@@ -132,6 +132,13 @@ fail:
 	return status;
 }
 
+static void queue_free(struct tare_queue *queue)
+{
+	if (queue)
+		cuda_graph_leave((struct cuda_queue *)queue);
+	cuda_queue_free(queue);
+}
+
 const struct tare_backend tare_backend_cuda = {
 	.name = "cuda",
 	.title = "CUDA",
@@ -152,7 +159,7 @@ const struct tare_backend tare_backend_cuda = {
 	.memory_advise = cuda_memory_advise,
 	.peer_enable = cuda_peer_enable,
 	.queue_create = cuda_queue_create,
-	.queue_free = cuda_queue_free,
+	.queue_free = queue_free,
 	.append = cuda_append,
 	.submit = cuda_submit,
 	.finish = cuda_finish,

@@ -60,15 +60,6 @@ static int wait_for(struct cuda_device *device, cu_event event, struct tare_erro
 	return status;
 }
 
-static int record(struct cuda_device *device, cu_event event, struct tare_error *error)
-{
-	cu_result result = device->driver->call.cuEventRecord(event, device->clock_stream);
-	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuEventRecord", error,
-		                 "cannot record an event");
-	return 0;
-}
-
 void cuda_epoch_give(struct cuda_device *device, struct cuda_epoch *epoch)
 {
 	while (epoch && --epoch->users == 0) {
@@ -121,7 +112,7 @@ int cuda_epoch_take(struct cuda_device *device, struct cuda_epoch **epoch, struc
 		return tare_fail(error, ENOMEM, "out of memory");
 	status = cuda_event_take(device, true, &next->event, error);
 	if (status == 0)
-		status = record(device, next->event, error);
+		status = cuda_event_record(device, next->event, device->clock_stream, error);
 	if (status < 0) {
 		cuda_event_give(device, true, next->event);
 		free(next);
@@ -154,6 +145,26 @@ int cuda_epoch_stamp(struct cuda_device *device, struct cuda_epoch *epoch, cu_ev
 	return 0;
 }
 
+int cuda_epoch_stamps(struct cuda_device *device, struct cuda_epoch *epoch, cu_event start,
+                      cu_event end, struct tare_stamps *stamps, struct tare_error *error)
+{
+	struct tare_ticks at;
+	double duration_ns = 0;
+	int status = cuda_epoch_stamp(device, epoch, start, &at, error);
+
+	// The duration comes from the operation's own two events, which keeps it as exact as a
+	// float can be; the difference of two distances from the epoch would not.
+	if (status == 0)
+		status = cuda_elapsed(device, start, end, &duration_ns, error);
+	if (status < 0)
+		return status;
+	stamps->at[TARE_STAMP_START] = at;
+	stamps->at[TARE_STAMP_END].ticks = at.ticks + (uint64_t)(int64_t)(duration_ns + 0.5);
+	stamps->present = 1u << TARE_STAMP_START | 1u << TARE_STAMP_END;
+	stamps->epoch = epoch->number;
+	return 0;
+}
+
 // The smallest difference between any two of the intervals: the timer's step, or a multiple of it
 // that is all there was to see.
 static double smallest_step(double *intervals, size_t n)
@@ -178,7 +189,7 @@ static int measure_resolution(struct cuda_device *device, struct tare_error *err
 	for (size_t i = 0; i < RESOLUTION_EVENTS && status == 0; i++) {
 		status = cuda_event_take(device, true, &events[i], error);
 		if (status == 0)
-			status = record(device, events[i], error);
+			status = cuda_event_record(device, events[i], device->clock_stream, error);
 	}
 	if (status == 0)
 		status = wait_for(device, events[RESOLUTION_EVENTS - 1], error);
@@ -233,7 +244,7 @@ int cuda_clock_pair(struct tare_device *base, struct tare_clock_pair *pair,
 		status = cuda_event_take(device, true, &event, error);
 	if (status == 0) {
 		pair->before = tare_host_now();
-		status = record(device, event, error);
+		status = cuda_event_record(device, event, device->clock_stream, error);
 	}
 	if (status == 0) {
 		status = wait_for(device, event, error);

@@ -10,42 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int cuda_event_take(struct cuda_device *device, bool timed, cu_event *event,
-                    struct tare_error *error)
-{
-	// Creating one costs as much as a launch; the pool keeps that out of what is measured.
-	if (device->pooled[timed]) {
-		*event = device->pool[timed][--device->pooled[timed]];
-		return 0;
-	}
-	cu_result result = device->driver->call.cuEventCreate(
-	    event, timed ? ABI_EVENT_DEFAULT : ABI_EVENT_DISABLE_TIMING);
-	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuEventCreate", error,
-		                 "cannot create an event");
-	return 0;
-}
-
-void cuda_event_give(struct cuda_device *device, bool timed, cu_event event)
-{
-	if (!event)
-		return;
-	if (device->pooled[timed] < CUDA_POOL_EVENTS)
-		device->pool[timed][device->pooled[timed]++] = event;
-	else
-		device->driver->call.cuEventDestroy_v2(event);
-}
-
-static int record(struct cuda_queue *queue, cu_event event, struct tare_error *error)
-{
-	struct cuda_device *device = cuda_device_of(queue->base.device);
-	cu_result result = device->driver->call.cuEventRecord(event, queue->stream);
-	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuEventRecord", error,
-		                 "cannot record an event");
-	return 0;
-}
-
 int cuda_bracket_graph(struct cuda_queue *queue, struct cuda_graph *graph,
                        struct cuda_event **event, struct tare_error *error)
 {
@@ -65,7 +29,7 @@ int cuda_bracket_graph(struct cuda_queue *queue, struct cuda_graph *graph,
 	if (status == 0)
 		status = cuda_event_take(device, timed, &made->end, error);
 	if (status == 0 && timed)
-		status = record(queue, made->start, error);
+		status = cuda_event_record(device, made->start, queue->stream, error);
 	if (status == 0 && !queue->capturing)
 		status = cuda_trace_push(device, made, graph, error);
 	if (status < 0) {
@@ -85,7 +49,8 @@ int cuda_bracket_begin(struct cuda_queue *queue, struct cuda_event **event,
 int cuda_bracket_end(struct cuda_queue *queue, struct cuda_event *event, struct tare_error *error)
 {
 	cuda_trace_pop(event);
-	return record(queue, event->end, error);
+	return cuda_event_record(cuda_device_of(queue->base.device), event->end, queue->stream,
+	                         error);
 }
 
 int cuda_bracket_give(struct cuda_event *made, int status, struct tare_event **event)
@@ -227,8 +192,6 @@ int cuda_event_stamps(struct tare_event *base, struct tare_stamps *stamps, struc
 {
 	struct cuda_event *event = (struct cuda_event *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
-	struct tare_ticks start;
-	double duration_ns = 0;
 	int status;
 
 	*stamps = (struct tare_stamps){ 0 };
@@ -246,16 +209,5 @@ int cuda_event_stamps(struct tare_event *base, struct tare_stamps *stamps, struc
 	if (event->trace)
 		return cuda_trace_tell(event->trace, &event->trace->at[event->traced].times, stamps,
 		                       error);
-	status = cuda_epoch_stamp(device, event->epoch, event->start, &start, error);
-	// The duration comes from the operation's own two events, which keeps it as exact as a
-	// float can be; the difference of two distances from the epoch would not.
-	if (status == 0)
-		status = cuda_elapsed(device, event->start, event->end, &duration_ns, error);
-	if (status < 0)
-		return status;
-	stamps->at[TARE_STAMP_START] = start;
-	stamps->at[TARE_STAMP_END].ticks = start.ticks + (uint64_t)(int64_t)(duration_ns + 0.5);
-	stamps->present = 1u << TARE_STAMP_START | 1u << TARE_STAMP_END;
-	stamps->epoch = event->epoch->number;
-	return 0;
+	return cuda_epoch_stamps(device, event->epoch, event->start, event->end, stamps, error);
 }

@@ -212,3 +212,26 @@ void cuda_gates_close(struct cuda_device *device)
 	while (device->gates)
 		open_gate(device, device->gates);
 }
+
+int cuda_count_held(struct cuda_queue *queue, uint32_t wait_count, bool event,
+                    struct tare_error *error)
+{
+	uint64_t entries = 1 + (uint64_t)wait_count + (event ? queue->timed ? 2 : 1 : 0);
+
+	// A queue that waits for another is let go by that one's gate.
+	queue->depends = queue->depends && cuda_device_of(queue->base.device)->gates;
+	if (!queue->gates && !queue->depends) {
+		queue->held = queue->entries = 0;
+		return 0;
+	}
+	if (queue->capturing)
+		return 0;
+	if (queue->held >= CUDA_GATE_CAPACITY || queue->entries + entries > CUDA_GATE_ENTRIES)
+		return tare_fail(error, EINVAL,
+		                 "more than %d operations, or too many waits, behind a shut gate; "
+		                 "CUDA would block",
+		                 CUDA_GATE_CAPACITY);
+	queue->held++;
+	queue->entries += (uint32_t)entries;
+	return 0;
+}

@@ -118,47 +118,6 @@ int cuda_node_end(struct cuda_queue *queue, struct tare_error *error)
 	return graph->timed ? record_node(queue, &graph->nodes[graph->count - 1].end, error) : 0;
 }
 
-static void keep(struct cuda_graph *graph, uint64_t id, uint32_t node)
-{
-	if (graph->id_count == graph->id_capacity) {
-		uint32_t wanted = graph->id_capacity ? 2 * graph->id_capacity : 64;
-		struct cuda_node_id *grown = realloc(graph->ids, wanted * sizeof *grown);
-		if (!grown)
-			return; // its stamps are absent
-		graph->ids = grown;
-		graph->id_capacity = wanted;
-	}
-	graph->ids[graph->id_count++] = (struct cuda_node_id){ id, node };
-}
-
-void cuda_graph_keep_id(struct cuda_graph *graph, uint64_t id)
-{
-	if (graph->count && !graph->recorded)
-		keep(graph, id, graph->count - 1);
-}
-
-static const struct cuda_node_id *find_id(const struct cuda_graph *graph, uint64_t id)
-{
-	for (uint32_t i = 0; i < graph->id_count; i++)
-		if (graph->ids[i].id == id)
-			return &graph->ids[i];
-	return NULL;
-}
-
-void cuda_graph_keep_copy(struct cuda_graph *graph, uint64_t id, uint64_t original)
-{
-	const struct cuda_node_id *found = find_id(graph, original);
-
-	if (found)
-		keep(graph, id, found->node);
-}
-
-struct cuda_engine_times *cuda_graph_node_times(struct cuda_graph *graph, uint64_t id)
-{
-	const struct cuda_node_id *found = id ? find_id(graph, id) : NULL;
-	return found ? &graph->nodes[found->node].times : NULL;
-}
-
 // ---- the end of recording
 
 // The device records no more; the queues are what they were.
@@ -185,6 +144,7 @@ void cuda_graph_leave(struct cuda_queue *queue)
 
 	if (!queue->capturing || !graph)
 		return;
+	cuda_enter(device, NULL);
 	// One that joined takes its part with it, and the rest cannot be ended without it.
 	if (graph->origin &&
 	    call->cuStreamEndCapture(graph->origin->stream, &recorded) == ABI_SUCCESS)
@@ -287,9 +247,6 @@ static int position_stamps(struct cuda_graph *graph, const struct cuda_node *nod
                            struct tare_stamps *stamps, struct tare_error *error)
 {
 	struct cuda_device *device = cuda_device_of(graph->base.device);
-	struct tare_ticks start;
-	double duration_ns = 0;
-	int status;
 
 	if (!node->start || !node->end)
 		return tare_fail(error, ENODATA, "this operation was not recorded");
@@ -298,16 +255,7 @@ static int position_stamps(struct cuda_graph *graph, const struct cuda_node *nod
 		return tare_fail(error, EAGAIN, "the graph is not finished");
 	if (result != ABI_SUCCESS)
 		return cuda_fail(device->driver, result, "cuEventQuery", error, "the graph failed");
-	status = cuda_epoch_stamp(device, graph->epoch, node->start, &start, error);
-	if (status == 0)
-		status = cuda_elapsed(device, node->start, node->end, &duration_ns, error);
-	if (status < 0)
-		return status;
-	stamps->at[TARE_STAMP_START] = start;
-	stamps->at[TARE_STAMP_END].ticks = start.ticks + (uint64_t)(int64_t)(duration_ns + 0.5);
-	stamps->present = 1u << TARE_STAMP_START | 1u << TARE_STAMP_END;
-	stamps->epoch = graph->epoch->number;
-	return 0;
+	return cuda_epoch_stamps(device, graph->epoch, node->start, node->end, stamps, error);
 }
 
 int cuda_graph_stamps(struct tare_graph *base, uint32_t index, struct tare_stamps *stamps,

@@ -188,6 +188,20 @@ int cuda_image_create(struct tare_device *device, const struct tare_image *shape
 int cuda_copy_array(struct cuda_device *device, const struct tare_operation *operation,
                     cu_stream stream, struct tare_error *error);
 
+// ---- pool.c
+
+// An event of the pool, or a new one.
+int cuda_event_take(struct cuda_device *device, bool timed, cu_event *event,
+                    struct tare_error *error);
+void cuda_event_give(struct cuda_device *device, bool timed, cu_event event);
+int cuda_event_record(struct cuda_device *device, cu_event event, cu_stream stream,
+                      struct tare_error *error);
+// Looks again and again until the event, or all in the stream, is done, for at most limit_ns.
+int cuda_poll_event(struct cuda_device *device, cu_event event, int64_t limit_ns,
+                    struct tare_error *error);
+int cuda_poll_stream(struct cuda_device *device, cu_stream stream, int64_t limit_ns,
+                     struct tare_error *error);
+
 // ---- queue.c
 
 int cuda_queue_create(struct tare_device *device, const struct tare_queue_options *options,
@@ -198,28 +212,14 @@ void cuda_queue_free(struct tare_queue *queue);
 int cuda_queue_enter(const struct cuda_queue *queue, struct tare_error *error);
 int cuda_submit(struct tare_queue *queue, struct tare_error *error);
 int cuda_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
-// Looks again and again until the event, or all in the stream, is done, for at most limit_ns.
-int cuda_poll_event(struct cuda_device *device, cu_event event, int64_t limit_ns,
-                    struct tare_error *error);
-int cuda_poll_stream(struct cuda_device *device, cu_stream stream, int64_t limit_ns,
-                     struct tare_error *error);
 
 // ---- operation.c
 
 int cuda_append(struct tare_queue *queue, const struct tare_operation *operation,
                 struct tare_event **event, struct tare_error *error);
 
-// Counts an operation with so many waits before it that is about to be appended. -EINVAL when it
-// may be held by a gate and the stream has no room for more of that.
-int cuda_count_held(struct cuda_queue *queue, uint32_t wait_count, bool event,
-                    struct tare_error *error);
-
 // ---- event.c
 
-// An event of the pool, or a new one.
-int cuda_event_take(struct cuda_device *device, bool timed, cu_event *event,
-                    struct tare_error *error);
-void cuda_event_give(struct cuda_device *device, bool timed, cu_event event);
 // What surrounds an operation whose event the caller wants: begin makes the event and records the
 // start on a timed queue, end records the end.
 int cuda_bracket_begin(struct cuda_queue *queue, struct cuda_event **event,
@@ -254,6 +254,9 @@ void cuda_epoch_give(struct cuda_device *device, struct cuda_epoch *epoch);
 // The finished event on the device's time base.
 int cuda_epoch_stamp(struct cuda_device *device, struct cuda_epoch *epoch, cu_event event,
                      struct tare_ticks *ticks, struct tare_error *error);
+// The stamps of what lies between two such events.
+int cuda_epoch_stamps(struct cuda_device *device, struct cuda_epoch *epoch, cu_event start,
+                      cu_event end, struct tare_stamps *stamps, struct tare_error *error);
 // Nanoseconds between two finished events.
 int cuda_elapsed(struct cuda_device *device, cu_event start, cu_event end, double *ns,
                  struct tare_error *error);
@@ -265,6 +268,10 @@ int cuda_gate_open(struct tare_gate *gate, struct tare_error *error);
 void cuda_gate_free(struct tare_gate *gate);
 // Opens every gate of the device; before it is closed.
 void cuda_gates_close(struct cuda_device *device);
+// Counts an operation with so many waits before it that is about to be appended. -EINVAL when it
+// may be held by a gate and the stream has no room for more of that.
+int cuda_count_held(struct cuda_queue *queue, uint32_t wait_count, bool event,
+                    struct tare_error *error);
 
 // ---- module.c, graph.c
 

@@ -288,29 +288,6 @@ static bool is_pageable(const struct tare_span *span)
 	return span->memory && span->memory->kind == TARE_MEMORY_PAGEABLE;
 }
 
-int cuda_count_held(struct cuda_queue *queue, uint32_t wait_count, bool event,
-                    struct tare_error *error)
-{
-	uint64_t entries = 1 + (uint64_t)wait_count + (event ? queue->timed ? 2 : 1 : 0);
-
-	// A queue that waits for another is let go by that one's gate.
-	queue->depends = queue->depends && device_of(queue)->gates;
-	if (!queue->gates && !queue->depends) {
-		queue->held = queue->entries = 0;
-		return 0;
-	}
-	if (queue->capturing)
-		return 0;
-	if (queue->held >= CUDA_GATE_CAPACITY || queue->entries + entries > CUDA_GATE_ENTRIES)
-		return tare_fail(error, EINVAL,
-		                 "more than %d operations, or too many waits, behind a shut gate; "
-		                 "CUDA would block",
-		                 CUDA_GATE_CAPACITY);
-	queue->held++;
-	queue->entries += (uint32_t)entries;
-	return 0;
-}
-
 // Whether the operation waits for an event that is not done yet.
 static bool waits_now(const struct cuda_queue *queue, const struct tare_operation *operation)
 {

@@ -124,12 +124,10 @@ void levelzero_slot_give(struct levelzero_device *device, struct levelzero_slot 
 void levelzero_slot_give_unused(struct levelzero_device *device, struct levelzero_slot *slot);
 void levelzero_pools_close(struct levelzero_device *device);
 
-// ---- queue.c
+// ---- work.c
 
 // Makes device->work, once. -ENOTSUP names what the loader or the driver lacks.
 int levelzero_works(struct levelzero_device *device, struct tare_error *error);
-// Ends what levelzero_works began; what the device still works on is left behind.
-void levelzero_work_close(struct levelzero_device *device);
 // The queue of this number, or NULL where it is gone.
 struct levelzero_queue *levelzero_queue_numbered(const struct levelzero_device *device,
                                                  uint64_t number);
@@ -145,6 +143,10 @@ int levelzero_native_queue_open(struct levelzero_device *device,
                                 const struct levelzero_engine *engine,
                                 ze_command_queue_handle_t *queue, struct tare_error *error);
 
+// ---- queue.c
+
+// Ends what levelzero_works began; what the device still works on is left behind.
+void levelzero_work_close(struct levelzero_device *device);
 int levelzero_queue_create(struct tare_device *device, const struct tare_queue_options *options,
                            struct tare_queue **queue, struct tare_error *error);
 void levelzero_queue_free(struct tare_queue *queue);

@@ -53,6 +53,13 @@ static int device_facts(struct tare_driver *driver, uint32_t index, struct tare_
 	return 0;
 }
 
+static void queue_free(struct tare_queue *queue)
+{
+	if (queue)
+		simulated_graph_leave((struct simulated_queue *)queue);
+	simulated_queue_free(queue);
+}
+
 static void device_close(struct tare_device *base)
 {
 	struct simulated_device *device = (struct simulated_device *)base;
@@ -60,7 +67,7 @@ static void device_close(struct tare_device *base)
 	if (!device)
 		return;
 	while (device->queues)
-		simulated_queue_free(&device->queues->base);
+		queue_free(&device->queues->base);
 	while (device->callbacks) {
 		struct simulated_callback *callback = device->callbacks;
 		device->callbacks = callback->next;
@@ -90,7 +97,7 @@ const struct tare_backend tare_backend_simulated = {
 	.memory_advise = simulated_memory_advise,
 	.peer_enable = simulated_peer_enable,
 	.queue_create = simulated_queue_create,
-	.queue_free = simulated_queue_free,
+	.queue_free = queue_free,
 	.append = simulated_append,
 	.submit = simulated_submit,
 	.finish = simulated_finish,

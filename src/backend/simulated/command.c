@@ -223,3 +223,12 @@ int simulated_command_enqueue(struct simulated_queue *queue, struct simulated_co
 	tare_model_append(device->model, queue->model, &command->model);
 	return 0;
 }
+
+void simulated_flush(struct simulated_queue *queue)
+{
+	struct simulated_device *device = (struct simulated_device *)queue->base.device;
+	int64_t seen_ps = tare_model_add_ps(device->host_ps, device->script->queue.submission_ps);
+
+	for (struct simulated_command *each = queue->first; each; each = each->next)
+		tare_model_submit(&each->model, seen_ps);
+}

@@ -149,10 +149,15 @@ static void leave(struct simulated_graph *graph)
 			each->recording = NULL;
 }
 
-void simulated_graph_drop(struct simulated_graph *graph)
+void simulated_graph_leave(struct simulated_queue *queue)
 {
-	leave(graph);
-	simulated_graph_free(&graph->base);
+	struct simulated_graph *graph = queue->recording;
+
+	if (graph && graph->queue == queue) {
+		leave(graph);
+		simulated_graph_free(&graph->base);
+	}
+	queue->recording = NULL;
 }
 
 // Whether a node after the last one of each lane waits for it.

@@ -195,6 +195,8 @@ int simulated_command_enqueue(struct simulated_queue *queue, struct simulated_co
 void simulated_command_cancel(struct simulated_command *command);
 // Takes a command that is done out of its queue and drops what it waited for.
 void simulated_command_leave(struct simulated_command *command);
+// Makes everything in the queue visible to the device now, at no cost of its own.
+void simulated_flush(struct simulated_queue *queue);
 
 // ---- cost.c
 
@@ -257,12 +259,12 @@ uint64_t simulated_move_pages(struct tare_span span, uint64_t page_bytes, bool t
 int simulated_queue_create(struct tare_device *device, const struct tare_queue_options *options,
                            struct tare_queue **queue, struct tare_error *error);
 void simulated_queue_free(struct tare_queue *queue);
-int simulated_append(struct tare_queue *queue, const struct tare_operation *operation,
-                     struct tare_event **event, struct tare_error *error);
 int simulated_submit(struct tare_queue *queue, struct tare_error *error);
 int simulated_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
-// Makes everything in the queue visible to the device now, at no cost of its own.
-void simulated_flush(struct simulated_queue *queue);
+
+// ---- append.c
+int simulated_append(struct tare_queue *queue, const struct tare_operation *operation,
+                     struct tare_event **event, struct tare_error *error);
 
 // ---- event.c
 struct tare_event *simulated_event_new(struct simulated_device *device,
@@ -307,8 +309,8 @@ int simulated_graph_stamps(struct tare_graph *graph, uint32_t node, struct tare_
 void simulated_graph_free(struct tare_graph *graph);
 // A queue records as well from when on an operation waits for a node that is being recorded.
 void simulated_graph_join(struct simulated_queue *queue, const struct tare_operation *operation);
-// Gives up a graph that is being recorded.
-void simulated_graph_drop(struct simulated_graph *graph);
+// The queue is about to be freed: what it records is given up.
+void simulated_graph_leave(struct simulated_queue *queue);
 // Adds an operation to the graph that the queue records.
 int simulated_graph_record(struct simulated_queue *queue, const struct tare_operation *operation,
                            struct tare_event **event, struct tare_error *error);
