@@ -144,7 +144,11 @@ static int64_t at_most(int64_t ns, int64_t most_ns)
 
 static struct tare_finding_place *place_for(struct finding_draft *draft, uint64_t key)
 {
+	if (draft->place_count > 0 && draft->last_key == key)
+		return &draft->places[draft->last_place];
 	uint32_t at = tare_id_map_find(&draft->place_of, key);
+	draft->last_key = key;
+	draft->last_place = at != TARE_ID_ABSENT ? at : draft->place_count;
 	if (at != TARE_ID_ABSENT)
 		return &draft->places[at];
 	if (!TARE_ROOM_FOR(draft->places, draft->place_room, draft->place_count))

@@ -214,6 +214,28 @@ static void sum_first_uses(struct evaluation *evaluation)
 	evaluation->steady_ns = evaluation->working_ns - evaluation->first_use_ns;
 }
 
+// ---- the clocks' residuals
+
+static int find_residuals(struct evaluation *evaluation)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	size_t devices = recording->device_count;
+	int64_t *worst_ns = calloc(devices + 1, sizeof *worst_ns);
+	if (!worst_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < devices; i++) {
+		const struct tare_recorded_device *row = &recording->devices[i];
+		if (row->residual_ns == TARE_NO_TIME)
+			continue;
+		if (row->residual_ns > worst_ns[devices])
+			worst_ns[devices] = row->residual_ns;
+		if (row->same_as < devices && row->residual_ns > worst_ns[row->same_as])
+			worst_ns[row->same_as] = row->residual_ns;
+	}
+	evaluation->residuals_ns = worst_ns;
+	return 0;
+}
+
 // ---- open and close
 
 int evaluation_open(struct evaluation *evaluation, const struct tare_recording *recording,
@@ -228,7 +250,9 @@ int evaluation_open(struct evaluation *evaluation, const struct tare_recording *
 	int code = tables_context_open(recording, view, ledgers, &evaluation->context);
 	if (code)
 		return code;
-	code = count_commands(evaluation);
+	code = find_residuals(evaluation);
+	if (!code)
+		code = count_commands(evaluation);
 	if (code)
 		return code;
 	find_recording_costs(evaluation);
@@ -252,6 +276,7 @@ void evaluation_close(struct evaluation *evaluation)
 	free(evaluation->transfers);
 	free(evaluation->first_launch);
 	free(evaluation->small_task);
+	free(evaluation->residuals_ns);
 }
 
 // ---- membership and noise
@@ -278,19 +303,6 @@ bool evaluation_has_call(const struct evaluation *evaluation, const struct tare_
 double evaluation_percent(const struct evaluation *evaluation, double ns)
 {
 	return evaluation->steady_ns > 0 ? 100 * ns / (double)evaluation->steady_ns : NAN;
-}
-
-int64_t evaluation_residual_ns(const struct evaluation *evaluation, uint32_t device)
-{
-	const struct tare_recording *recording = evaluation->recording;
-	int64_t worst_ns = 0;
-	for (size_t i = 0; i < recording->device_count; i++) {
-		const struct tare_recorded_device *row = &recording->devices[i];
-		if ((device == TARE_NO_INDEX || row->same_as == device) &&
-		    row->residual_ns != TARE_NO_TIME && row->residual_ns > worst_ns)
-			worst_ns = row->residual_ns;
-	}
-	return worst_ns;
 }
 
 uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps)

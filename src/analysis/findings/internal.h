@@ -60,6 +60,7 @@ struct evaluation {
 	int64_t command_cost_ps, untimed_cost_ps, call_cost_ps;
 	// recording cost too much of the working part to conclude: of that nothing else is raised
 	bool cost_drowns;
+	int64_t *residuals_ns; // of each device (same_as); behind them the worst
 	const struct tare_findings_known *known; // beside the recording; NULL: nothing
 	struct tare_findings *findings;
 	size_t room;
@@ -143,7 +144,13 @@ double evaluation_within_gap(const struct ledger_working_gap *gap,
 uint64_t evaluation_edges(const struct evaluation *evaluation, uint64_t gaps);
 // Error of the stamps of a device (same_as) on the host clock, the largest of all processes; at
 // least 0.
-int64_t evaluation_residual_ns(const struct evaluation *evaluation, uint32_t device);
+static inline int64_t evaluation_residual_ns(const struct evaluation *evaluation, uint32_t device)
+{
+	size_t devices = evaluation->recording->device_count;
+	if (device == TARE_NO_INDEX)
+		return evaluation->residuals_ns[devices];
+	return device < devices ? evaluation->residuals_ns[device] : 0;
+}
 // Whether a moment is in the working part and in what the view asks for.
 bool evaluation_among_spans(const struct evaluation *evaluation, int64_t at_ns);
 static inline bool evaluation_has_time(const struct evaluation *evaluation, int64_t at_ns)
@@ -193,6 +200,9 @@ struct finding_draft {
 	struct tare_id_map place_of;
 	struct tare_finding_place *places;
 	size_t place_count, place_room;
+	uint64_t last_key; // of the place that was looked for last: commands of one kind follow
+	                   // each other
+	size_t last_place;
 	bool of_run; // claims may lie outside of the working part, within the view
 	bool failed;
 };

@@ -23,11 +23,3 @@ enum tare_host_state ledger_state_of_role(uint32_t role)
 		return TARE_HOST_API;
 	}
 }
-
-enum tare_host_state ledger_state_of_command(const struct tare_recorded_command *command)
-{
-	bool waits = command->flags & TARE_COMMAND_BLOCKING && command->kind != TARE_KIND_KERNEL &&
-	             command->kind != TARE_KIND_TASK && command->kind != TARE_KIND_GRAPH &&
-	             command->kind != TARE_KIND_MARKER && command->kind != TARE_KIND_BARRIER;
-	return waits ? TARE_HOST_BLOCKING_COPY : TARE_HOST_API;
-}

@@ -15,7 +15,18 @@ void ledger_hosts_free(struct ledger_hosts *hosts); // accepts NULL
 // The state of a thread that is inside a call of such a role.
 enum tare_host_state ledger_state_of_role(uint32_t role);
 // The same for a command: blocking transfers are waited for, all others issued.
-enum tare_host_state ledger_state_of_command(const struct tare_recorded_command *command);
+static inline enum tare_host_state
+ledger_state_of_command(const struct tare_recorded_command *command)
+{
+	const uint32_t never = 1u << TARE_KIND_KERNEL | 1u << TARE_KIND_TASK |
+	                       1u << TARE_KIND_GRAPH | 1u << TARE_KIND_MARKER |
+	                       1u << TARE_KIND_BARRIER;
+	if (!(command->flags & TARE_COMMAND_BLOCKING))
+		return TARE_HOST_API;
+	return command->kind < TARE_KIND_KINDS && never >> command->kind & 1
+	           ? TARE_HOST_API
+	           : TARE_HOST_BLOCKING_COPY;
+}
 
 // Before 0, after above 0: an order of threads that does not rest on their place in the array.
 int ledger_compare_threads(const struct tare_recording *recording, uint32_t a, uint32_t b);

@@ -376,10 +376,34 @@ static void spend_lost(struct ledger_walk *walk, uint32_t thread, int64_t from_n
 		add(&states[CALLS >> i & 1 ? i : TARE_HOST_NOT_RECORDED], recorded[i]);
 }
 
+// Nothing begins or ends in between, and the walk stands there: nearly always.
+static bool spend_at_once(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
+                          int64_t states[TARE_HOST_STATES])
+{
+	const struct ledger_hosts *hosts = walk->hosts;
+	if (from_ns >= to_ns)
+		return true;
+	if (hosts->recording->loss_count || thread >= hosts->recording->thread_count ||
+	    !walk->begun[thread])
+		return false;
+	struct host_cursor *cursor = &walk->cursors[thread];
+	const struct host_thread *of = &hosts->threads[thread];
+	if (cursor->now_ns != from_ns || of->first_ns > from_ns)
+		return false;
+	if (cursor->until_ns <= from_ns)
+		refresh(hosts, of, cursor);
+	if (cursor->until_ns < to_ns)
+		return false;
+	spend(hosts, of, cursor, to_ns, states);
+	return true;
+}
+
 void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
                        int64_t states[TARE_HOST_STATES])
 {
 	const struct ledger_hosts *hosts = walk->hosts;
+	if (spend_at_once(walk, thread, from_ns, to_ns, states))
+		return;
 	uint32_t process = thread < hosts->recording->thread_count
 	                       ? hosts->recording->threads[thread].process
 	                       : TARE_NO_INDEX;

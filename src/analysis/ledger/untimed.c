@@ -49,11 +49,15 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static inline bool is_untimed(const struct tare_recorded_command *command)
+{
+	return !tare_command_timed(command) && tare_command_effect(command) != TARE_EFFECT_NONE;
+}
+
 static int note_untimed(struct search *search, const struct tare_recorded_command *command)
 {
 	const struct tare_recording *recording = search->scope->recording;
-	if (tare_command_timed(command) || tare_command_effect(command) == TARE_EFFECT_NONE ||
-	    !ledger_has_command(search->scope, command))
+	if (!is_untimed(command) || !ledger_has_command(search->scope, command))
 		return 0;
 	int64_t until_ns = process_end_ns(recording, command);
 	if (command->flags & TARE_COMMAND_BLOCKING)
@@ -87,15 +91,26 @@ static void note_wait(struct search *search, const struct tare_recorded_call *ca
 	bound->ended_ns = earlier(bound->ended_ns, call->exit_ns);
 }
 
+// The first that has no times; command_count: there is none, mostly.
+static size_t first_untimed(const struct tare_recording *recording)
+{
+	size_t first = 0;
+	while (first < recording->command_count && !is_untimed(TARE_COMMAND(recording, first)))
+		first++;
+	return first;
+}
+
 // Backwards through commands and calls. Of those that begin at the same moment none bounds another.
+// What comes before the first untimed command bounds none.
 static int go_back(struct search *search)
 {
 	const struct tare_recording *recording = search->scope->recording;
 	const struct tare_recorded_call *calls = recording->calls;
 	size_t command = recording->command_count, call = recording->call_count;
+	size_t earliest = first_untimed(recording);
 	int rc = 0;
 
-	while (command > 0 && !rc) {
+	while (command > earliest && !rc) {
 		const struct tare_recorded_command *last = TARE_COMMAND(recording, command - 1);
 		int64_t at_ns = last->enter_ns;
 		size_t first = command;

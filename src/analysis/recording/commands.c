@@ -11,32 +11,53 @@ static uint64_t *shift_of(const struct loading *l, uint32_t queue)
 	return &l->commands->shift[queue % LOADING_SHIFTS];
 }
 
+struct load_times loading_times_of(const struct loading *l, size_t index)
+{
+	const struct tare_recorded_command *c = TARE_COMMAND(l->recording, index);
+	struct load_times times = { c->submitted_ns, c->start_ns, c->end_ns, c->untimed };
+
+	if (times.untimed == LOADING_RAW) {
+		uint64_t shift = *shift_of(l, c->queue);
+		times.start_ns = (int64_t)((uint64_t)times.start_ns + shift);
+		times.end_ns = (int64_t)((uint64_t)times.end_ns + shift);
+		if (times.submitted_ns != TARE_NO_TIME && times.submitted_ns)
+			times.submitted_ns = (int64_t)((uint64_t)times.submitted_ns + shift);
+	}
+	return times;
+}
+
+static void set_times(struct tare_recorded_command *c, const struct load_times *times)
+{
+	c->submitted_ns = times->submitted_ns;
+	c->start_ns = times->start_ns;
+	c->end_ns = times->end_ns;
+	c->untimed = times->untimed;
+}
+
 struct tare_recorded_command loading_command(const struct loading *l, size_t index)
 {
 	struct tare_recorded_command c = *TARE_COMMAND(l->recording, index);
+	struct load_times times = loading_times_of(l, index);
 
-	if (c.untimed == LOADING_RAW) {
-		uint64_t shift = *shift_of(l, c.queue);
-		c.start_ns = (int64_t)((uint64_t)c.start_ns + shift);
-		c.end_ns = (int64_t)((uint64_t)c.end_ns + shift);
-		if (c.submitted_ns != TARE_NO_TIME && c.submitted_ns)
-			c.submitted_ns = (int64_t)((uint64_t)c.submitted_ns + shift);
-	}
+	set_times(&c, &times);
 	return c;
 }
 
 // The same, as near to the call as other times.
-static void shift_ticks(const struct loading *l, struct tare_recorded_command *c)
+static void shift_ticks(const struct loading *l, uint32_t queue, int64_t enter_ns,
+                        struct load_times *times)
 {
-	uint64_t *shift = shift_of(l, c->queue);
+	uint64_t *shift = shift_of(l, queue);
 
-	if (!l->commands->shifted[c->queue % LOADING_SHIFTS])
-		*shift = (uint64_t)c->start_ns - (uint64_t)c->enter_ns;
-	l->commands->shifted[c->queue % LOADING_SHIFTS] = true;
-	c->start_ns = (int64_t)((uint64_t)c->start_ns - *shift);
-	c->end_ns = (int64_t)((uint64_t)c->end_ns - *shift);
-	if (c->submitted_ns != TARE_NO_TIME && c->submitted_ns)
-		c->submitted_ns = (int64_t)((uint64_t)c->submitted_ns - *shift);
+	if (times->untimed != LOADING_RAW)
+		return;
+	if (!l->commands->shifted[queue % LOADING_SHIFTS])
+		*shift = (uint64_t)times->start_ns - (uint64_t)enter_ns;
+	l->commands->shifted[queue % LOADING_SHIFTS] = true;
+	times->start_ns = (int64_t)((uint64_t)times->start_ns - *shift);
+	times->end_ns = (int64_t)((uint64_t)times->end_ns - *shift);
+	if (times->submitted_ns != TARE_NO_TIME && times->submitted_ns)
+		times->submitted_ns = (int64_t)((uint64_t)times->submitted_ns - *shift);
 }
 
 // ---- packing
@@ -47,32 +68,43 @@ static bool fits(int64_t ns, int64_t from_ns, int64_t low, int64_t high, int64_t
 	return !__builtin_sub_overflow(ns, from_ns, offset) && *offset >= low && *offset < high;
 }
 
-static bool pack_times(const struct tare_commands *commands, const struct tare_recorded_command *c,
+// The command's times, against its call. Where they do not fit nothing is changed.
+static bool pack_times(const struct load_times *times, int64_t enter_ns,
                        struct tare_packed_command *row)
 {
-	const int64_t far = INT64_C(1) << 47, near = INT64_C(1) << 39, word = INT64_C(1) << 32;
-	int64_t enter, call, start = 0, run = TARE_PACKED_UNTIMED, submitted = 0;
-	bool timed = c->start_ns != TARE_NO_TIME || c->end_ns != TARE_NO_TIME;
+	const int64_t near = INT64_C(1) << 39;
+	int64_t start = 0, run = TARE_PACKED_UNTIMED, submitted = 0;
+	bool timed = times->start_ns != TARE_NO_TIME || times->end_ns != TARE_NO_TIME;
 
-	if (!fits(c->enter_ns, commands->base_ns, -far, far, &enter) ||
-	    !fits(c->exit_ns, c->enter_ns, 0, word, &call) ||
-	    (timed && (!fits(c->start_ns, c->enter_ns, -near, near, &start) ||
-	               !fits(c->end_ns, c->start_ns, 0, TARE_PACKED_UNTIMED, &run))))
+	if (timed && (!fits(times->start_ns, enter_ns, -near, near, &start) ||
+	              !fits(times->end_ns, times->start_ns, 0, TARE_PACKED_UNTIMED, &run)))
 		return false;
-	if (c->submitted_ns == TARE_NO_TIME)
+	if (times->submitted_ns == TARE_NO_TIME)
 		submitted = TARE_PACKED_NO_TIME;
-	else if (c->submitted_ns == 0)
+	else if (times->submitted_ns == 0)
 		submitted = TARE_PACKED_ZERO;
-	else if (!fits(c->submitted_ns, c->enter_ns, TARE_PACKED_ZERO + 1, INT32_MAX, &submitted))
+	else if (!fits(times->submitted_ns, enter_ns, TARE_PACKED_ZERO + 1, INT32_MAX, &submitted))
 		return false;
-	row->enter = (uint32_t)enter;
-	row->enter_high = (int16_t)(enter >> 32);
-	row->call_ns = (uint32_t)call;
 	row->start = (uint32_t)start;
 	row->start_high = (int8_t)(start >> 32);
 	row->run_ns = (uint32_t)run;
 	row->submitted_ns = (int32_t)submitted;
-	row->untimed = c->untimed;
+	row->untimed = times->untimed;
+	return true;
+}
+
+static bool pack_call(const struct tare_commands *commands, const struct tare_recorded_command *c,
+                      struct tare_packed_command *row)
+{
+	const int64_t far = INT64_C(1) << 47, word = INT64_C(1) << 32;
+	int64_t enter, call;
+
+	if (!fits(c->enter_ns, commands->base_ns, -far, far, &enter) ||
+	    !fits(c->exit_ns, c->enter_ns, 0, word, &call))
+		return false;
+	row->enter = (uint32_t)enter;
+	row->enter_high = (int16_t)(enter >> 32);
+	row->call_ns = (uint32_t)call;
 	return true;
 }
 
@@ -193,13 +225,16 @@ static int put(struct loading *l, struct tare_packed_command *at,
 		                          .flags = c.flags,
 		                          .part = (uint8_t)(c.part & 3) };
 
-	if (c.untimed == LOADING_RAW)
-		shift_ticks(l, &c);
+	struct load_times times = { c.submitted_ns, c.start_ns, c.end_ns, c.untimed };
+
+	shift_ticks(l, c.queue, c.enter_ns, &times);
+	set_times(&c, &times);
 	if (at->like == TARE_PACKED_WHOLE) { // and stays so, or its place were lost
 		commands->whole[at->enter] = c;
 		return l->status;
 	}
-	if (!pack_times(commands, &c, &row) || !pack_links(&c, &row, &like))
+	if (!pack_call(commands, &c, &row) || !pack_times(&times, c.enter_ns, &row) ||
+	    !pack_links(&c, &row, &like))
 		return put_whole(l, at, &c);
 	row.like = is_like(commands, at->like, &like) ? at->like : intern(l, &like);
 	if (row.like == TARE_PACKED_WHOLE)
@@ -213,31 +248,24 @@ int loading_put_command(struct loading *l, size_t index, const struct tare_recor
 	return l->status ? l->status : put(l, &l->recording->commands.rows[index], c);
 }
 
-int loading_put_times(struct loading *l, size_t index, const struct tare_recorded_command *c)
+int loading_put_times(struct loading *l, size_t index, const struct load_times *times)
 {
-	struct tare_commands *commands = &l->recording->commands;
-	struct tare_packed_command *at = &commands->rows[index], row = *at;
-	struct tare_recorded_command timed = {
-		.enter_ns = c->enter_ns,
-		.exit_ns = c->exit_ns,
-		.submitted_ns = c->submitted_ns,
-		.start_ns = c->start_ns,
-		.end_ns = c->end_ns,
-		.queue = c->queue,
-		.untimed = c->untimed,
-	};
+	const struct tare_commands *commands = &l->recording->commands;
+	struct tare_packed_command *row = &commands->rows[index];
 	const struct tare_command_like *like =
-	    row.like == TARE_PACKED_WHOLE ? NULL : &commands->likes[row.like];
+	    row->like == TARE_PACKED_WHOLE ? NULL : &commands->likes[row->like];
 
-	// These have something where times go, or may.
-	if (l->status || !like || like->waits || c->active_ns || like->link == TARE_LINK_ACTIVE)
-		return loading_put_command(l, index, c);
-	if (timed.untimed == LOADING_RAW)
-		shift_ticks(l, &timed);
-	if (!pack_times(commands, &timed, &row))
-		return loading_put_command(l, index, c);
-	*at = row;
-	return l->status;
+	// The others have something where times go, or may.
+	if (!l->status && like && !like->waits && like->link != TARE_LINK_ACTIVE) {
+		int64_t enter_ns = TARE_COMMAND(l->recording, index)->enter_ns;
+		struct load_times shifted = *times;
+		shift_ticks(l, like->queue, enter_ns, &shifted);
+		if (pack_times(&shifted, enter_ns, row))
+			return l->status;
+	}
+	struct tare_recorded_command c = loading_command(l, index);
+	set_times(&c, times);
+	return loading_put_command(l, index, &c);
 }
 
 void loading_put_untimed(struct loading *l, size_t index, uint8_t why)

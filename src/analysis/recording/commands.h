@@ -117,10 +117,11 @@ static inline int64_t tare_packed_submitted_ns(const struct tare_packed_command 
 __attribute__((always_inline)) static inline struct tare_recorded_command
 tare_command_at(const struct tare_commands *commands, size_t at)
 {
-	if (commands->plain)
+	// The usual way is laid out straight: nearly all are packed.
+	if (__builtin_expect(commands->plain != NULL, false))
 		return commands->plain[at];
 	const struct tare_packed_command *row = &commands->rows[at];
-	if (row->like == TARE_PACKED_WHOLE)
+	if (__builtin_expect(row->like == TARE_PACKED_WHOLE, false))
 		return commands->whole[row->enter];
 	const struct tare_command_like *like = &commands->likes[row->like];
 	const int64_t high = INT64_C(1) << 32;

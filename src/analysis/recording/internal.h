@@ -284,8 +284,15 @@ void loading_apply_changes(struct loading *l);
 struct tare_recorded_command loading_command(const struct loading *l, size_t index);
 // Replaces it.
 int loading_put_command(struct loading *l, size_t index, const struct tare_recorded_command *c);
-// The same of one of which nothing but times has changed.
-int loading_put_times(struct loading *l, size_t index, const struct tare_recorded_command *c);
+// The times of a command, and why it has none.
+struct load_times {
+	int64_t submitted_ns, start_ns, end_ns;
+	uint8_t untimed;
+};
+// Of one whose stamps are not mapped yet the device's ticks.
+struct load_times loading_times_of(const struct loading *l, size_t index);
+// Replaces them.
+int loading_put_times(struct loading *l, size_t index, const struct load_times *times);
 // Says why it has no times.
 void loading_put_untimed(struct loading *l, size_t index, uint8_t why);
 // Appends one. Returns its index, or TARE_NO_INDEX, and the failure is kept.

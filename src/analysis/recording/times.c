@@ -41,9 +41,9 @@ static uint64_t stamp(const struct tare_trace_times *t, enum tare_trace_stamps w
 	return tare_trace_record_flags(t->head) & which ? ticks : 0;
 }
 
-static uint32_t device_of(const struct tare_recording *r, const struct tare_recorded_command *c)
+static uint32_t device_of(const struct tare_recording *r, uint32_t queue)
 {
-	return c->queue == TARE_NO_INDEX ? TARE_NO_INDEX : r->queues[c->queue].device;
+	return queue == TARE_NO_INDEX ? TARE_NO_INDEX : r->queues[queue].device;
 }
 
 bool loading_keep_observed(struct loading *l, uint32_t command, int64_t observed_ns)
@@ -64,7 +64,7 @@ bool loading_keep_observed(struct loading *l, uint32_t command, int64_t observed
 }
 
 // A graph's nodes have times of their own: the command lasts from the first start to the last end.
-static void widen(struct tare_recorded_command *c, const struct tare_command_stamps *stamps)
+static void widen(struct load_times *c, const struct tare_command_stamps *stamps)
 {
 	if ((int64_t)(stamps->start - (uint64_t)c->start_ns) < 0)
 		c->start_ns = (int64_t)stamps->start;
@@ -91,6 +91,14 @@ bool loading_keep_early(struct loading *l, uint64_t execution,
 	return true;
 }
 
+static void put_active(struct loading *l, uint32_t index, int64_t active_ns)
+{
+	struct tare_recorded_command c = loading_command(l, index);
+
+	c.active_ns = active_ns;
+	loading_put_command(l, index, &c);
+}
+
 int loading_times(struct loading *l, const struct tare_trace_times *t)
 {
 	struct tare_recording *r = l->recording;
@@ -99,7 +107,6 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 	uint32_t index =
 	    !node && t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
 	bool run = index != TARE_NO_RUN;
-	struct tare_recorded_command c;
 	struct tare_device_clock *clock;
 	struct tare_command_stamps stamps;
 	uint32_t device;
@@ -119,38 +126,39 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		r->unresolved++;
 		return l->status;
 	}
-	c = loading_command(l, index);
-	device = device_of(r, &c);
-	stamps = (struct tare_command_stamps){ c.enter_ns,
-		                               c.exit_ns,
+	const struct tare_recorded_command *c = TARE_COMMAND(r, index);
+	uint8_t untimed = c->untimed;
+	device = device_of(r, c->queue);
+	stamps = (struct tare_command_stamps){ c->enter_ns,
+		                               c->exit_ns,
 		                               loading_ns(l, t->observed),
 		                               stamp(t, TARE_TRACE_STAMP_QUEUED, t->queued),
 		                               stamp(t, TARE_TRACE_STAMP_SUBMITTED, t->submitted),
 		                               stamp(t, TARE_TRACE_STAMP_START, t->start),
 		                               stamp(t, TARE_TRACE_STAMP_END, t->end) };
 	if (device == TARE_NO_INDEX) {
-		c.untimed = TARE_UNTIMED_UNUSABLE; // of which clock?
-		return loading_put_command(l, index, &c);
+		loading_put_untimed(l, index, TARE_UNTIMED_UNUSABLE); // of which clock?
+		return l->status;
 	}
 	if (tare_trace_record_flags(t->head) & TARE_TRACE_STAMP_ACTIVE)
-		c.active_ns = loading_active_ns(l, device, t->queued, t->submitted);
+		put_active(l, index, loading_active_ns(l, device, t->queued, t->submitted));
 	loading_stamps_ns(l, device, tare_trace_record_flags(t->head), &stamps);
 	clock = loading_clock(l, device);
 	if (!clock || !loading_keep_observed(l, index, stamps.observed_ns))
 		return l->status;
-	if (!tare_device_clock_command(clock, &stamps)) {
-		r->devices[device].contradictions++;
-		if (c.untimed != LOADING_RAW)
-			c.untimed = TARE_UNTIMED_UNUSABLE;
-	} else if (c.untimed == LOADING_RAW) {
-		widen(&c, &stamps);
-	} else {
-		c.submitted_ns = (int64_t)stamps.submitted;
-		c.start_ns = (int64_t)stamps.start;
-		c.end_ns = (int64_t)stamps.end;
-		c.untimed = LOADING_RAW;
-	}
-	return loading_put_times(l, index, &c);
+	bool agrees = tare_device_clock_command(clock, &stamps);
+	r->devices[device].contradictions += !agrees;
+	if (agrees && untimed != LOADING_RAW)
+		return loading_put_times(l, index,
+		                         &(struct load_times){ (int64_t)stamps.submitted,
+		                                               (int64_t)stamps.start,
+		                                               (int64_t)stamps.end, LOADING_RAW });
+	struct load_times times = loading_times_of(l, index);
+	if (agrees)
+		widen(&times, &stamps);
+	else if (untimed != LOADING_RAW)
+		times.untimed = TARE_UNTIMED_UNUSABLE;
+	return loading_put_times(l, index, &times);
 }
 
 int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u)
@@ -175,17 +183,16 @@ int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u
 
 // ---- mapping
 
-static void forget_times(struct tare_recorded_command *c)
+static void forget_times(struct load_times *c)
 {
 	c->submitted_ns = c->start_ns = c->end_ns = TARE_NO_TIME;
 	c->untimed = TARE_UNTIMED_UNUSABLE;
 }
 
 // By how much the times are outside what the host saw: 0 when they are inside.
-static int64_t outside_ns(const struct tare_recorded_command *c, int64_t start_ns, int64_t end_ns,
-                          int64_t observed_ns)
+static int64_t outside_ns(int64_t enter_ns, int64_t start_ns, int64_t end_ns, int64_t observed_ns)
 {
-	int64_t before = c->enter_ns - start_ns;
+	int64_t before = enter_ns - start_ns;
 	int64_t after = end_ns - observed_ns;
 	int64_t most = before > after ? before : after;
 
@@ -200,8 +207,8 @@ static int64_t farthest_ns(int64_t residual_ns)
 
 // The command's stamps on the host's clock, or none when they are far from where they can be.
 // Returns whether they contradict.
-static bool map_command(const struct tare_device_clock *clock, struct tare_recorded_command *c,
-                        int64_t observed_ns)
+static bool map_command(const struct tare_device_clock *clock, int64_t enter_ns,
+                        struct load_times *c, int64_t observed_ns)
 {
 	int64_t start_ns = tare_device_clock_map(clock, (uint64_t)c->start_ns);
 	int64_t end_ns = tare_device_clock_map(clock, (uint64_t)c->end_ns);
@@ -214,7 +221,7 @@ static bool map_command(const struct tare_device_clock *clock, struct tare_recor
 	}
 	if (c->submitted_ns)
 		submitted_ns = tare_device_clock_map(clock, (uint64_t)c->submitted_ns);
-	outside = outside_ns(c, start_ns, end_ns, observed_ns);
+	outside = outside_ns(enter_ns, start_ns, end_ns, observed_ns);
 	if (outside > farthest_ns(clock->residual_ns)) {
 		forget_times(c);
 		return true;
@@ -225,7 +232,7 @@ static bool map_command(const struct tare_device_clock *clock, struct tare_recor
 	// A submission that was not between the two says nothing.
 	c->submitted_ns = TARE_NO_TIME;
 	if (submitted_ns != TARE_NO_TIME && submitted_ns <= start_ns &&
-	    submitted_ns >= c->enter_ns - clock->residual_ns)
+	    submitted_ns >= enter_ns - clock->residual_ns)
 		c->submitted_ns = loading_cut(submitted_ns);
 	c->untimed = 0;
 	return outside > clock->residual_ns;
@@ -264,25 +271,25 @@ static void map_commands(struct loading *l, uint64_t *timed, uint64_t *contradic
 
 	for (size_t i = l->first_command; i < r->command_count; i++) {
 		const struct tare_device_clock *clock;
+		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
+		struct load_times times;
 		size_t device;
-		if (TARE_COMMAND(r, i)->untimed != LOADING_RAW)
+		if (c->untimed != LOADING_RAW)
 			continue;
-		struct tare_recorded_command c = loading_command(l, i);
-		int64_t enter_ns = c.enter_ns;
-		device = device_of(r, &c) - l->first_device;
+		device = device_of(r, c->queue) - l->first_device;
 		clock = l->clocks[device];
-		// What the driver did by itself is mapped as if it was asked for when it began.
-		if (tare_command_is_drivers(&c))
-			c.enter_ns = 0;
+		times = loading_times_of(l, i);
 		if (clock->source == TARE_CLOCK_NONE) {
-			forget_times(&c);
+			forget_times(&times);
 		} else {
+			// What the driver did by itself is mapped as if it was asked for when it
+			// began.
+			int64_t enter_ns = tare_command_is_drivers(c) ? 0 : c->enter_ns;
 			timed[device]++;
-			contradict[device] +=
-			    map_command(clock, &c, l->observed_ns[i - l->first_command]);
+			contradict[device] += map_command(clock, enter_ns, &times,
+			                                  l->observed_ns[i - l->first_command]);
 		}
-		c.enter_ns = enter_ns;
-		loading_put_times(l, i, &c);
+		loading_put_times(l, i, &times);
 	}
 }
 
@@ -292,12 +299,13 @@ static void unmap_commands(struct loading *l)
 	struct tare_recording *r = l->recording;
 
 	for (size_t i = l->first_command; i < r->command_count; i++) {
-		struct tare_recorded_command c = *TARE_COMMAND(r, i);
-		if (c.start_ns != TARE_NO_TIME &&
-		    l->clocks[device_of(r, &c) - l->first_device]->source == TARE_CLOCK_NONE) {
-			forget_times(&c);
-			loading_put_times(l, i, &c);
-		}
+		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
+		struct load_times none;
+		if (c->start_ns == TARE_NO_TIME ||
+		    l->clocks[device_of(r, c->queue) - l->first_device]->source != TARE_CLOCK_NONE)
+			continue;
+		forget_times(&none);
+		loading_put_times(l, i, &none);
 	}
 }
 

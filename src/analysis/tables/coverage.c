@@ -16,7 +16,9 @@ struct gathering {
 	uint64_t *untimed;          // of the commands, those whose times were not asked for
 	// of these, those that execute a list, where what that takes was measured
 	uint64_t *executing;
-	int64_t *queue_ns, *process_ns; // when commands were last made to start
+	// when commands were last made to start, found when it is first asked
+	int64_t *queue_ns, *process_ns;
+	bool starters_found;
 };
 
 enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command *command)
@@ -71,6 +73,7 @@ static bool is_starter(const struct tare_recording *recording,
 static void find_starters(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
+	g->starters_found = true;
 	for (size_t i = 0; i < recording->queue_count; i++)
 		g->queue_ns[i] = INT64_MIN;
 	for (size_t i = 0; i < recording->process_count; i++)
@@ -106,7 +109,7 @@ static bool needs_flush(const struct tare_recorded_queue *queue)
 	return queue->api == TARE_TRACE_OPENCL || queue->api == TARE_TRACE_NO_API;
 }
 
-static bool is_never_flushed(const struct gathering *g, const struct tare_recorded_command *command)
+static bool is_never_flushed(struct gathering *g, const struct tare_recorded_command *command)
 {
 	const struct tare_recording *recording = g->context->recording;
 	uint32_t process = tables_process(recording, command->thread);
@@ -118,6 +121,8 @@ static bool is_never_flushed(const struct gathering *g, const struct tare_record
 	of = &recording->processes[process];
 	if (of->lost_records > 0 || of->recycled_records > 0 || of->damaged_windows > 0)
 		return false;
+	if (!g->starters_found)
+		find_starters(g);
 	return (command->untimed == 0 || command->untimed == TARE_UNTIMED_ABANDONED) &&
 	       g->queue_ns[command->queue] < command->enter_ns &&
 	       g->process_ns[process] < command->enter_ns;
@@ -318,7 +323,6 @@ int tables_coverage(const struct tables_context *context, struct tare_coverage *
 	g.executing = counts + 4 * recording->process_count;
 	g.process_ns = times;
 	g.queue_ns = times + recording->process_count;
-	find_starters(&g);
 	count_commands(&g);
 	count_calls(&g);
 	for (size_t i = 0; i < recording->process_count; i++)

@@ -20,9 +20,9 @@ struct gathering {
 // What is gathered of a command with times.
 enum what {
 	EXECUTION, // start to end
-	END,       // a span of no length
-	LATENCY,   // 0 to how long after the enqueue it started
+	END,       // from: the end; to: how long after the enqueue it started, NO_LATENCY
 };
+enum { NO_LATENCY = -1 }; // the call waited for it
 
 static bool is_listed(const struct gathering *g, const struct tare_recorded_command *command)
 {
@@ -44,17 +44,29 @@ static void gather(struct gathering *g, enum what what)
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span, *to;
-		if (!is_listed(g, command) || !tables_timed(command, &span) ||
-		    (what == LATENCY && command->flags & TARE_COMMAND_BLOCKING))
+		if (!is_listed(g, command) || !tables_timed(command, &span))
 			continue;
 		to = &g->spans[g->first[command->queue] + g->count[command->queue]++];
 		if (what == EXECUTION)
 			*to = span;
-		else if (what == END)
-			to->from = to->to = end_of(command, &span);
 		else
-			*to = (struct tables_span){ 0, tables_length(command->exit_ns, span.from) };
+			*to = (struct tables_span){ end_of(command, &span),
+				                    command->flags & TARE_COMMAND_BLOCKING
+				                        ? NO_LATENCY
+				                        : tables_length(command->exit_ns,
+				                                        span.from) };
 	}
+}
+
+// Leaves of the ends of a queue's commands how long they took to start.
+static void keep_latencies(struct gathering *g, size_t queue)
+{
+	struct tables_span *spans = g->spans + g->first[queue];
+	size_t kept = 0;
+	for (size_t i = 0; i < g->count[queue]; i++)
+		if (spans[i].to != NO_LATENCY)
+			spans[kept++] = (struct tables_span){ 0, spans[i].to };
+	g->count[queue] = kept;
 }
 
 static int compare_spans(const void *a, const void *b)
@@ -168,11 +180,12 @@ static int time_queues(struct gathering *g)
 	code = find_depths(g);
 	if (code != 0)
 		return code;
-	gather(g, LATENCY);
-	for (size_t i = 0; i < queues; i++)
+	for (size_t i = 0; i < queues; i++) {
+		keep_latencies(g, i);
 		if (g->count[i] > 0)
 			g->rows[i].median_latency_ns =
 			    llround(tables_median_length(g->spans + g->first[i], g->count[i]));
+	}
 	return 0;
 }
 

@@ -16,6 +16,8 @@ struct gathering {
 	struct tare_sites *sites;
 	size_t room;
 	uint32_t *row_of;          // of each command; TARE_NO_INDEX: none
+	// of what commands have in common; NOT_LOOKED_FOR
+	uint32_t *row_of_like;
 	uint64_t *site_of;         // identity of each stack's site; 0: not looked up yet
 	struct tare_id_map rows;   // by site, kind and what
 	struct tare_id_map stacks; // those of a row
@@ -23,6 +25,7 @@ struct gathering {
 };
 
 #define NO_SITE 1 // in site_of: there is none
+#define NOT_LOOKED_FOR (UINT32_MAX - 1)
 
 static const char *const kinds[TARE_KIND_KINDS] = {
 	[TARE_KIND_KERNEL] = "(unknown kernel)",
@@ -108,6 +111,22 @@ static const char *what_of(const struct tare_recording *r, const struct tare_rec
 	return c->kind < TARE_KIND_KINDS && kinds[c->kind] ? kinds[c->kind] : "?";
 }
 
+// The row of a command; TARE_NO_INDEX: there is no site.
+static uint32_t row_of_command(struct gathering *g, size_t index)
+{
+	const struct tare_recording *r = g->recording;
+	const struct tare_recorded_command *c = TARE_COMMAND(r, index);
+	uint32_t like = tare_command_like_of(&r->commands, index);
+	uint32_t row;
+
+	if (like != TARE_PACKED_WHOLE && g->row_of_like[like] != NOT_LOOKED_FOR)
+		return g->row_of_like[like];
+	row = row_of(g, c->stack, c->kind, what_of(r, TARE_COMMAND(r, index)));
+	if (like != TARE_PACKED_WHOLE)
+		g->row_of_like[like] = row;
+	return row;
+}
+
 static int64_t between(int64_t from_ns, int64_t to_ns)
 {
 	return to_ns > from_ns ? to_ns - from_ns : 0;
@@ -121,9 +140,9 @@ static void add_commands(struct gathering *g, const struct tare_view_filter *mem
 		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
 		struct tare_site_row *row;
 		g->row_of[i] = TARE_NO_INDEX;
-		if (!tare_view_filter_has_command(members, c))
+		if (!tare_view_filter_has_command(members, TARE_COMMAND(r, i)))
 			continue;
-		g->row_of[i] = row_of(g, c->stack, c->kind, what_of(r, c));
+		g->row_of[i] = row_of_command(g, i);
 		if (g->row_of[i] == TARE_NO_INDEX) {
 			g->sites->without++;
 			continue;
@@ -199,7 +218,10 @@ int tare_sites_compute(const struct tare_recording *recording, const struct tare
 		return status;
 	g.row_of = malloc((recording->command_count + 1) * sizeof *g.row_of);
 	g.site_of = calloc(recording->stack_count + 1, sizeof *g.site_of);
-	g.failed = !g.row_of || !g.site_of;
+	g.row_of_like = malloc((recording->commands.like_count + 1) * sizeof *g.row_of_like);
+	for (size_t i = 0; g.row_of_like && i < recording->commands.like_count; i++)
+		g.row_of_like[i] = NOT_LOOKED_FOR;
+	g.failed = !g.row_of || !g.site_of || !g.row_of_like;
 	if (!g.failed) {
 		add_commands(&g, members);
 		add_calls(&g, members);
@@ -213,6 +235,7 @@ int tare_sites_compute(const struct tare_recording *recording, const struct tare
 	tare_id_map_free(&g.rows);
 	tare_id_map_free(&g.stacks);
 	free(g.row_of);
+	free(g.row_of_like);
 	free(g.site_of);
 	if (!g.failed)
 		return 0;

@@ -143,13 +143,16 @@ static void sum_command(const struct tare_recording *recording,
 		summary->working_to_ns = last_ns;
 }
 
-// Medians, because a few calls that compile a kernel would make any mean long. With `runs` of the
-// times on the device, else of the calls.
-static double median_of(const struct tables_context *context, const struct tables_pace *pace,
-                        bool runs, int64_t *lengths_ns)
+// Medians, because a few calls that compile a kernel would make any mean long: of the times on the
+// device, and of the calls.
+static int find_medians(const struct tables_context *context, struct tables_pace *pace)
 {
 	const struct tare_recording *recording = context->recording;
-	size_t n = 0;
+	TARE_FREE int64_t *runs_ns = calloc(pace->commands + 1, sizeof *runs_ns);
+	TARE_FREE int64_t *calls_ns = calloc(pace->commands + 1, sizeof *calls_ns);
+	size_t runs = 0, calls = 0;
+	if (!runs_ns || !calls_ns)
+		return -ENOMEM;
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span = { 0, 0 };
@@ -157,21 +160,13 @@ static double median_of(const struct tables_context *context, const struct table
 		if (!tables_has_command_of_any_name(context, command) ||
 		    (pace->kernels && !tables_is_kernel(command)))
 			continue;
-		if (runs && timed && tare_command_effect(command) != TARE_EFFECT_NONE)
-			lengths_ns[n++] = span.to - span.from;
-		else if (!runs && is_launch(command))
-			lengths_ns[n++] = issue_time(recording, command, timed, &span);
+		if (timed && tare_command_effect(command) != TARE_EFFECT_NONE)
+			runs_ns[runs++] = span.to - span.from;
+		if (is_launch(command))
+			calls_ns[calls++] = issue_time(recording, command, timed, &span);
 	}
-	return n > 0 ? tare_select_quantile(lengths_ns, n, 0.5) : NAN;
-}
-
-static int find_medians(const struct tables_context *context, struct tables_pace *pace)
-{
-	TARE_FREE int64_t *lengths_ns = calloc(pace->commands + 1, sizeof *lengths_ns);
-	if (!lengths_ns)
-		return -ENOMEM;
-	pace->median_run_ns = median_of(context, pace, true, lengths_ns);
-	pace->median_call_ns = median_of(context, pace, false, lengths_ns);
+	pace->median_run_ns = runs > 0 ? tare_select_quantile(runs_ns, runs, 0.5) : NAN;
+	pace->median_call_ns = calls > 0 ? tare_select_quantile(calls_ns, calls, 0.5) : NAN;
 	return 0;
 }
 

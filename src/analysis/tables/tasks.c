@@ -112,16 +112,16 @@ static int look_for_cell(struct gathering *g, const struct tare_recorded_command
 	return 0;
 }
 
-static int find_cell(struct gathering *g, size_t index, const struct tare_recorded_command *command,
-                     uint32_t *cell)
+static int find_cell(struct gathering *g, size_t index, uint32_t *cell)
 {
-	uint32_t like = tare_command_like_of(&g->context->recording->commands, index);
+	const struct tare_recording *recording = g->context->recording;
+	uint32_t like = tare_command_like_of(&recording->commands, index);
 	if (like == TARE_PACKED_WHOLE)
-		return look_for_cell(g, command, cell);
+		return look_for_cell(g, TARE_COMMAND(recording, index), cell);
 	*cell = g->cell_of_like[like];
 	if (*cell != TARE_ID_ABSENT)
 		return 0;
-	int code = look_for_cell(g, command, cell);
+	int code = look_for_cell(g, TARE_COMMAND(recording, index), cell);
 	g->cell_of_like[like] = *cell;
 	return code;
 }
@@ -143,7 +143,7 @@ static int count_cells(struct gathering *g)
 		uint32_t cell;
 		if (!is_listed(g, i, command))
 			continue;
-		if (find_cell(g, i, command, &cell) != 0)
+		if (find_cell(g, i, &cell) != 0)
 			return -ENOMEM;
 		at = &g->cell[cell];
 		at->instances++;
@@ -200,7 +200,7 @@ static int place_cells(struct gathering *g)
 		uint32_t cell;
 		if (!is_listed(g, i, command) || !tables_timed(command, &span))
 			continue;
-		if (find_cell(g, i, command, &cell) != 0)
+		if (find_cell(g, i, &cell) != 0)
 			return -ENOMEM;
 		g->spans[g->cell[cell].next++] = span;
 	}

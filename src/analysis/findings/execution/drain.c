@@ -23,6 +23,7 @@ struct waits {
 	struct wait *at;
 	size_t count, room;
 	uint32_t *before;
+	int64_t doubt_ns; // of a time of the device against one of the host
 };
 
 struct drains {
@@ -125,7 +126,7 @@ static bool is_drain(const struct evaluation *evaluation, const struct ledger_wo
 	const struct wait *wait = wait_before(waits, gap->command);
 	if (!wait || !is_about_waiting(evaluation, gap))
 		return false;
-	int64_t doubt_ns = evaluation_residual_ns(evaluation, TARE_NO_INDEX);
+	int64_t doubt_ns = waits->doubt_ns;
 	return wait->exit_ns != TARE_NO_TIME && wait->enter_ns - doubt_ns <= gap->from_ns &&
 	       wait->exit_ns + doubt_ns >= gap->from_ns;
 }
@@ -309,7 +310,7 @@ int finding_synchronize_drains(struct evaluation *evaluation, struct tare_error 
 	(void)error;
 	if (!may_drain(evaluation))
 		return 0;
-	struct waits waits = { 0 };
+	struct waits waits = { .doubt_ns = evaluation_residual_ns(evaluation, TARE_NO_INDEX) };
 	int code = find_waits(evaluation, &waits);
 	if (!code)
 		code = evaluate_drains(evaluation, &waits);

@@ -35,6 +35,7 @@ struct full {
 	struct queue_state *queues;
 	struct held *threads;
 	uint32_t *pending; // of each command: how many others its stream held when it was enqueued
+	bool any_full;
 	double usual_ns;
 	uint64_t launches, held; // launches that were held up; commands of others behind them
 	double blocked_ns, late_ns;
@@ -76,23 +77,35 @@ static bool is_looked_at(const struct tare_recording *recording,
 	       !tare_command_is_run(c);
 }
 
-// Fills in how many are pending, and what a launch takes while they are few.
+// Fills in how many are pending. Returns 0 or -ENOMEM.
+static int find_pending(struct full *full)
+{
+	const struct tare_recording *recording = full->evaluation->recording;
+	int code = 0;
+	for (uint32_t i = 0; i < recording->command_count && !code; i++) {
+		if (!is_looked_at(recording, TARE_COMMAND(recording, i)))
+			continue;
+		code = count_pending(full, i);
+		full->any_full |= full->pending[i] >= PENDING;
+	}
+	return code;
+}
+
+// What a launch takes while few are pending.
 static int find_usual(struct full *full)
 {
 	const struct tare_recording *recording = full->evaluation->recording;
 	TARE_FREE int64_t *calls_ns = calloc(recording->command_count + 1, sizeof *calls_ns);
 	size_t count = 0;
-	int code = calls_ns ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < recording->command_count && !code; i++) {
+	if (!calls_ns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *c = TARE_COMMAND(recording, i);
-		if (!is_looked_at(recording, c))
-			continue;
-		code = count_pending(full, i);
-		if (is_launch(c) && full->pending[i] < PENDING)
+		if (is_looked_at(recording, c) && is_launch(c) && full->pending[i] < PENDING)
 			calls_ns[count++] = c->exit_ns - c->enter_ns;
 	}
-	full->usual_ns = count && !code ? tare_select_quantile(calls_ns, count, 0.5) : 0;
-	return code;
+	full->usual_ns = count ? tare_select_quantile(calls_ns, count, 0.5) : 0;
+	return 0;
 }
 
 // A command of another stream, which the thread came to so much later.
@@ -211,7 +224,11 @@ static int evaluate_full(struct full *full)
 {
 	const struct tare_recording *recording = full->evaluation->recording;
 	struct finding_draft draft;
-	int code = find_usual(full);
+	int code = find_pending(full);
+	// Mostly no stream ever is.
+	if (code || !full->any_full)
+		return code;
+	code = find_usual(full);
 	for (size_t i = 0; i < recording->thread_count; i++)
 		full->threads[i].queue = TARE_NO_INDEX;
 	finding_begin(full->evaluation, &draft, "launch-queue-full");
