@@ -16,6 +16,16 @@
 #define GROUP_SIZE(dimension) ((uint)get_local_size(dimension))
 #define GROUP_COUNT(dimension) ((uint)get_num_groups(dimension))
 #define FMA(a, b, c) fma((a), (b), (c))
+// Not every device has sub-groups. The size is that of all of a group's but the last.
+#if defined cl_khr_subgroups && !defined cl_intel_subgroups
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#endif
+#if defined cl_khr_subgroups || defined cl_intel_subgroups
+#define SUB_GROUP_SIZE() get_max_sub_group_size()
+#define SUB_GROUP_ID() get_sub_group_id()
+#define SUB_GROUP_LANE() get_sub_group_local_id()
+#define SUB_GROUP_BROADCAST(value, lane) sub_group_broadcast((value), (lane))
+#endif
 #elif defined __CUDACC_RTC__
 #define KERNEL extern "C" __global__
 #define FUNCTION static __device__ __forceinline__
@@ -118,6 +128,11 @@ PRELUDE_SIZES(uint)
 #define GROUP_ID(dimension) PRELUDE_PART(blockIdx, dimension)
 #define GROUP_SIZE(dimension) PRELUDE_PART(blockDim, dimension)
 #define GROUP_COUNT(dimension) PRELUDE_PART(gridDim, dimension)
+// Of groups of one dimension, and of as many work-items as make whole warps.
+#define SUB_GROUP_SIZE() 32u
+#define SUB_GROUP_ID() (LOCAL_ID(0) / 32u)
+#define SUB_GROUP_LANE() (LOCAL_ID(0) % 32u)
+#define SUB_GROUP_BROADCAST(value, lane) __shfl_sync(0xffffffffu, (value), (lane))
 #else
 #define KERNEL extern "C" __attribute__((global))
 #define FUNCTION static inline __attribute__((device, always_inline))
@@ -173,6 +188,19 @@ FUNCTION uint prelude_group_count(int dimension)
 #define GROUP_SIZE(dimension) prelude_group_size(dimension)
 #define GROUP_COUNT(dimension) prelude_group_count(dimension)
 #define FMA(a, b, c) __builtin_fmaf((a), (b), (c))
+FUNCTION float prelude_broadcast(float value, uint lane)
+{
+	float other;
+
+	__asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
+	                 : "=f"(other)
+	                 : "f"(value), "r"(lane));
+	return other;
+}
+#define SUB_GROUP_SIZE() 32u
+#define SUB_GROUP_ID() (LOCAL_ID(0) / 32u)
+#define SUB_GROUP_LANE() (LOCAL_ID(0) % 32u)
+#define SUB_GROUP_BROADCAST(value, lane) prelude_broadcast((value), (lane))
 #endif
 #define GLOBAL_ID(dimension) (GROUP_ID(dimension) * GROUP_SIZE(dimension) + LOCAL_ID(dimension))
 

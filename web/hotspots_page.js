@@ -5,6 +5,8 @@
 function costText(run) {
 	if (!isKnown(run.recorded_wall_ns) || !isKnown(run.counted_wall_ns))
 		return null;
+	if (run.by_instructions)
+		return `Times are of the recorded run, which took ${formatNs(run.recorded_wall_ns)}. Instructions were counted in a run of their own, which took ${formatNs(run.counted_wall_ns)}.`;
 	return `The program ran twice: ${formatNs(run.recorded_wall_ns)} recorded, ${formatNs(run.counted_wall_ns)} counted` +
 		`${isKnown(run.counting_ns) ? `, of which counting took ${formatNs(run.counting_ns)}` : ''}. Times are of the first run.`;
 }
@@ -19,7 +21,9 @@ function headOf(run) {
 function firstVerdict(run) {
 	const kernel = run.kernels.find((each) => !each.not_counted);
 	if (run.device.no_counters)
-		return h('section', { class: 'verdict' }, h('p', {}, h('strong', {}, 'n/a: no counters here: '), dataText(run.device.no_counters)));
+		return h('section', { class: 'verdict' }, h('p', {}, h('strong', {}, 'n/a: no counters here: '), dataText(run.device.no_counters)),
+			run.by_instructions ? h('p', {}, 'Instructions were counted instead. What binds a kernel is not known from them. Bytes are those that instructions load and store ' +
+				'in global, constant and local memory, at the level of L1: what came from which cache or memory is not known.') : null);
 	if (!kernel)
 		return null;
 	return h('section', { class: 'verdict', 'aria-label': 'Verdict' }, h('p', {}, dataText(shorten(kernel.name, 160)), ` (${shareOf(100 * kernel.share)} of the kernels' time): `,
@@ -33,7 +37,7 @@ function keyOfBars() {
 }
 
 function buildHotspots(run) {
-	const sections = [h('section', { id: 'kernels-section' }, heading(2, 'Kernels'), kernelTable(run), keyOfBars()), timelineSection(run), rooflineSection(run), kernelsSection(run)].filter(Boolean);
+	const sections = [h('section', { id: 'kernels-section' }, heading(2, 'Kernels'), kernelTable(run), run.device.no_counters ? null : keyOfBars()), timelineSection(run), rooflineSection(run), kernelsSection(run)].filter(Boolean);
 	document.getElementById('head').append(...headOf(run));
 	document.getElementById('contents').append(h('ul', {}, sections.map((section) =>
 		h('li', {}, h('a', { href: `#${section.id}` }, section.querySelector('h2').textContent)))));

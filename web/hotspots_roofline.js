@@ -146,10 +146,11 @@ function rooflineNotes(run, ceilings) {
 	const dry = run.kernels.filter((kernel) => kernel.arithmetic.flop_per_s > 0 && !drawn.has(kernel));
 	const list = (kernels) => kernels.map((kernel) => run.kernels.indexOf(kernel) + 1).join(', ');
 	return [
+		run.by_instructions ? 'Bytes of L1 are those that instructions ask for; its ceiling is that of local memory. A compiler may keep in registers what instructions ask for: then a kernel lies above it.' : null,
 		ceilings.some((each) => each.source === 'measured') ? null : 'No ceiling was measured here: tare peak does that, and is kept for later.',
 		without.length ? `Not drawn, since no floating-point operation or no rate of it is known: ${list(without)}.` : null,
 		dry.length ? `Not drawn, since they moved no bytes, or these are of launches that differ: ${list(dry)}.` : null,
-		partial.length ? `At least as high as drawn, since a kind of operation was not counted (those of matrix engines never are): ${list(partial)}.` : null,
+		partial.length ? `At least as high as drawn, since ${run.by_instructions ? 'functions such as sin are no operations' : 'a kind of operation was not counted (those of matrix engines never are)'}: ${list(partial)}.` : null,
 	].filter(Boolean).map((text) => h('p', { class: 'note' }, text));
 }
 

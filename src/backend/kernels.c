@@ -20,6 +20,7 @@ struct carried_kernel {
 	X(empty)                                                                                   \
 	X(overlap)                                                                                 \
 	X(matmul)                                                                                  \
+	X(matmul_sub_groups)                                                                       \
 	X(peak_fp32)                                                                               \
 	X(peak_fp64)                                                                               \
 	X(peak_fp16)                                                                               \

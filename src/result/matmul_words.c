@@ -4,17 +4,12 @@
 #include <string.h>
 
 static const char *const rungs[TARE_RUNG_COUNT] = {
-	[TARE_RUNG_SEQUENTIAL] = "sequential",
-	[TARE_RUNG_HOST_BLAS] = "host-blas",
-	[TARE_RUNG_ELEMENT] = "element",
-	[TARE_RUNG_NAIVE] = "naive",
-	[TARE_RUNG_TILED] = "tiled",
-	[TARE_RUNG_SECOND] = "second",
-	[TARE_RUNG_REGISTER] = "register",
-	[TARE_RUNG_CACHED] = "cached",
-	[TARE_RUNG_BLAS] = "blas",
-	[TARE_RUNG_BLAS_TF32] = "blas-tf32",
-	[TARE_RUNG_BLAS_FP16] = "blas-fp16",
+	[TARE_RUNG_SEQUENTIAL] = "sequential", [TARE_RUNG_HOST_BLAS] = "host-blas",
+	[TARE_RUNG_ELEMENT] = "element",       [TARE_RUNG_NAIVE] = "naive",
+	[TARE_RUNG_TILED] = "tiled",           [TARE_RUNG_SECOND] = "second",
+	[TARE_RUNG_SUB_GROUPS] = "sub-groups", [TARE_RUNG_REGISTER] = "register",
+	[TARE_RUNG_CACHED] = "cached",         [TARE_RUNG_BLAS] = "blas",
+	[TARE_RUNG_BLAS_TF32] = "blas-tf32",   [TARE_RUNG_BLAS_FP16] = "blas-fp16",
 	[TARE_RUNG_BLAS_BF16] = "blas-bf16",
 };
 

@@ -7,12 +7,13 @@ enum tare_rung {
 	TARE_RUNG_HOST_BLAS,  // all cores, OpenBLAS if it is installed
 	TARE_RUNG_ELEMENT,    // the inner loop offloaded: one launch an element of c
 	TARE_RUNG_NAIVE,
-	TARE_RUNG_TILED,     // through local memory
-	TARE_RUNG_SECOND,    // a second level of tiling, within a work-item
-	TARE_RUNG_REGISTER,  // register-blocked
-	TARE_RUNG_CACHED,    // the same in squares that fit the shared cache
-	TARE_RUNG_BLAS,      // the vendor's library if it is installed
-	TARE_RUNG_BLAS_TF32, // the same with factors of fewer bits, for the matrix units
+	TARE_RUNG_TILED,      // through local memory
+	TARE_RUNG_SECOND,     // a second level of tiling, within a work-item
+	TARE_RUNG_SUB_GROUPS, // factors handed on within sub-groups, no local memory
+	TARE_RUNG_REGISTER,   // register-blocked
+	TARE_RUNG_CACHED,     // the same in squares that fit the shared cache
+	TARE_RUNG_BLAS,       // the vendor's library if it is installed
+	TARE_RUNG_BLAS_TF32,  // the same with factors of fewer bits, for the matrix units
 	TARE_RUNG_BLAS_FP16,
 	TARE_RUNG_BLAS_BF16,
 	TARE_RUNG_COUNT

@@ -10,7 +10,7 @@ import pytest
 
 import validate
 
-RUNGS = ["sequential", "host-blas", "element", "naive", "tiled", "second", "register", "cached", "blas",
+RUNGS = ["sequential", "host-blas", "element", "naive", "tiled", "second", "sub-groups", "register", "cached", "blas",
          "blas-tf32", "blas-fp16", "blas-bf16"]
 PARTS = {"copy-in", "launch", "submit-to-complete", "kernel", "copy-out", "total"}
 SIZES = [1, 33, 100, 130]

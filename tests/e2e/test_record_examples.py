@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
 
 import pytest
@@ -155,17 +156,47 @@ def test_queues(reports):
         assert sum(row["commands"] for row in report["queues"]) == report["coverage"]["enqueued"]
 
 
-def test_hotspots_of_a_device_without_counters(recorder):
-    """It ran once, its kernels are in the page, and what could be done instead is said."""
+def hotspots_without_counters(recorder, *words, **environment):
     page = recorder.folder / "hotspots.html"
-    done = run([recorder.tare, "hotspots", "-q", "-o", "hot", "--html", page, "--", EXAMPLES / "matmul", "naive", "64"],
-               recorder.environment, cwd=recorder.folder)
-    out = done.out.decode()
+    done = run([recorder.tare, "hotspots", "--force", "-o", "hot", "--html", page, "--", *words],
+               {**recorder.environment, **environment}, cwd=recorder.folder)
     assert done.status == 0, done.errors.decode()
+    document = json.loads(re.search(r'id="hotspots">(.*?)</script>', page.read_text(), re.S)[1])
+    return " ".join(done.out.decode().split()), " ".join(done.errors.decode().split()), document
+
+
+COMPILERS = any(shutil.which(f"llvm-spirv-{n}") and shutil.which(f"clang-{n}") for n in range(11, 40))
+
+
+@pytest.mark.skipif(not COMPILERS, reason="there is no clang with an llvm-spirv of its version")
+def test_hotspots_of_a_device_without_counters(recorder):
+    """Its instructions are counted in runs without output. Figures are closed forms, over the recorded time."""
+    n = 64
+    out, said, document = hotspots_without_counters(recorder, EXAMPLES / "matmul", "naive", str(n))
     assert out.count("worst error 0") == 1
     assert "n/a: no counters here: OpenCL tells none; `tare blocks` counts" in out
-    document = json.loads(re.search(r'id="hotspots">(.*?)</script>', page.read_text(), re.S)[1])
+    assert "the program ran three times" in said
     assert document["device"]["no_counters"].startswith("OpenCL tells none")
-    assert [kernel["name"] for kernel in document["kernels"]] == ["naive"]
-    assert document["kernels"][0]["verdict"]["text"].startswith("n/a: ")
-    assert document["kernels"][0]["total_ns"] > 0
+    kernel, = document["kernels"]
+    assert kernel["name"] == "naive" and kernel["uncounted"] is None and kernel["total_ns"] > 0
+    assert kernel["verdict"]["bound"] == "n/a" and kernel["verdict"]["possible"] == ["n/a"]
+    assert kernel["verdict"]["text"] == "n/a: without counters it is not known what binds it."
+    edge = kernel["edges"][0]
+    assert edge["bytes"] == 4 * (2 * n**3 + n**2) and kernel["arithmetic"]["flop"] == 2 * n**3
+    assert edge["bytes_per_s"] == pytest.approx(edge["bytes"] / kernel["mean_ns"] * 1e9)
+    assert edge["remark"] == "what instructions ask for, over the recorded time"
+    assert edge["flop_per_byte"] == pytest.approx(2 * n**3 / edge["bytes"])
+    assert all(other["bytes"] is None for other in kernel["edges"][1:]), "nothing is said of what was not counted"
+
+
+def test_hotspots_whose_instructions_cannot_be_counted(recorder):
+    """The table of times remains, and why there is no more is said."""
+    tools = recorder.folder / "tools"  # the driver's linker, and no compiler
+    tools.mkdir()
+    (tools / "ld").symlink_to(shutil.which("ld"))
+    out, said, document = hotspots_without_counters(recorder, EXAMPLES / "matmul", "naive", "16", PATH=str(tools))
+    assert "instructions were not counted: no kernel's code could be taken" in said
+    assert not document["by_instructions"] and "asked" not in out and "us each" in out
+    kernel, = document["kernels"]
+    assert kernel["edges"][0]["bytes"] is None and kernel["arithmetic"]["flop"] is None
+    assert kernel["total_ns"] > 0 and kernel["launches"] == 1

@@ -31,6 +31,7 @@ GROUPS = {"ComputeBasic": BASIC, "MemoryProfile": MEMORY}
 TRUTH = {"duration_ns": 50000, "cores_active_share": 80, "issue_share": 100 * 30 / 80, "occupancy_share": 50,
          "local_read_bytes": 8192, "local_write_bytes": 4096, "l1_read_bytes": 3000000, "l1_write_bytes": 1000000,
          "l2_bytes": 4000000, "device_read_bytes": 2000000, "device_write_bytes": 700000}
+OF_INSTRUCTIONS = {"lane_instructions", "flop_fp16", "flop_fp32", "flop_fp64", "l1_bytes", "local_read_bytes", "local_write_bytes"}
 LACKING = {"pipe_tensor_share", "pipe_memory_share", "l1_bytes"}
 
 
@@ -161,7 +162,11 @@ def test_why_there_are_no_counters(on, change, sentence):
     counted = Hotspots(on, "in-turn")
     assert sentence in counted.json["device"]["no_counters"]
     assert sentence in " ".join(counted.done.out.decode().split())
-    assert counted.kernel["launches"] == ROUNDS and "counted" not in counted.states().values()
+    # The device is a CPU: what its code does is counted instead, and nothing of it is a counter's.
+    assert counted.json["by_instructions"] and "the program ran four times" in " ".join(counted.said.split())
+    assert counted.kernel["launches"] == counted.kernel["counted_launches"] == ROUNDS
+    assert {name for name, state in counted.states().items() if state == "counted"} <= OF_INSTRUCTIONS
+    assert counted.kernel["verdict"]["bound"] == "n/a"
 
 
 def test_a_program_that_counts_by_itself_is_left_alone(on):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernels are worth counting, and which may be.
-#include "analysis/hotspots/collect.h"
+#include "analysis/hotspots/instructions.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -284,8 +284,12 @@ static void describe_device(const struct tare_recording *recorded,
 	if (!recorded->device_count)
 		device->no_counters = "no device was used";
 	else
-		device->no_counters = "OpenCL tells none; `tare blocks` counts instructions, loads "
-		                      "and stores without them";
+		device->no_counters =
+		    tare_instructions_may(recorded)
+		        ? "OpenCL tells none; `tare blocks` counts instructions, loads and stores "
+		          "without them"
+		        : "OpenCL tells none of this device; `tare blocks` counts without them on "
+		          "CPU devices only";
 }
 
 // Counters come from the library that device times come from.

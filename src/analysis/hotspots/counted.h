@@ -67,6 +67,8 @@ enum tare_counter_state {
 	TARE_COUNTER_NO_INSTANCE,   // too few launches for its group's turn
 	TARE_COUNTER_NOT_TRUSTED,   // it wrapped, was saturated, or its instances disagree
 	TARE_COUNTER_REFUSED,       // the driver refused; the run's refusal says why
+	TARE_COUNTER_IN_PART,       // some instructions do not tell how many bytes they move
+	TARE_COUNTER_STATES,
 };
 
 struct tare_counter_value {
@@ -86,6 +88,9 @@ enum tare_uncounted {
 	TARE_UNCOUNTED_WAITS,        // it waits for another kernel
 	TARE_UNCOUNTED_NOT_LAUNCHED, // in the second run
 	TARE_UNCOUNTED_FAILED,
+	TARE_UNCOUNTED_NO_INSTRUCTIONS, // there were no counters, and no instructions of it, either
+	TARE_UNCOUNTED_OTHER_LAUNCHES,  // it was launched another number of times when counted
+	TARE_UNCOUNTED_REASONS,
 };
 
 // A kernel by name. Times are of the recording, where nothing was counted; counters are of the
@@ -104,6 +109,11 @@ struct tare_counted_kernel {
 	double occupancy_possible;      // warps that fit, per cent; NaN: not known
 	const char *occupancy_limit;    // "registers", "shared memory", ...; NULL: not known
 	bool replayed; // some counters come from a launch that was run more than once
+	// `values` are no counters but what the code's instructions ask for: sums over all launches
+	// of the counted run, over their number, so there is no least and no most
+	bool by_instructions;
+	// of these: functions such as sin ran, which are no operation of their own there
+	bool more_flop;
 	enum tare_uncounted uncounted;
 	struct tare_counter_value values[TARE_COUNTER_ROLES];
 };
@@ -130,6 +140,8 @@ struct tare_counted_run {
 	struct tare_counted_device device;
 	struct tare_counted_kernel *kernels;
 	size_t kernel_count;
+	// Instructions were counted in place of counters.
+	bool by_instructions;
 	uint64_t recorded_wall_ns; // the first run, host clock
 	uint64_t counted_wall_ns;  // the second
 	uint64_t counting_ns;      // what counting took in it: set-up and counted launches

@@ -113,6 +113,10 @@ static double rate_of(const struct tare_hotspot *hotspot, double amount,
 	*origin = TARE_RATE_NONE;
 	if (isnan(rate))
 		return NAN;
+	if (hotspot->kernel->by_instructions) {
+		*origin = TARE_RATE_ASKED;
+		return rate;
+	}
 	*origin = hotspot->duration_counted
 	              ? origin_of(hotspot->kernel, role, TARE_COUNTER_DURATION_NS)
 	          : alike(&hotspot->kernel->values[role]) ? TARE_RATE_RECORDING
@@ -172,7 +176,9 @@ static void derive_arithmetic(struct tare_hotspot *hotspot,
 			arithmetic->most = kind;
 	}
 	arithmetic->total_flop = total;
-	arithmetic->partial |= !(trusted(hotspot, TARE_COUNTER_PIPE_TENSOR_SHARE) < 0.1);
+	arithmetic->partial |= hotspot->kernel->by_instructions
+	                           ? hotspot->kernel->more_flop
+	                           : !(trusted(hotspot, TARE_COUNTER_PIPE_TENSOR_SHARE) < 0.1);
 	role = flops[arithmetic->most].role;
 	arithmetic->flop_per_s =
 	    rate_of(hotspot, arithmetic->total_flop, role, &arithmetic->origin);

@@ -21,6 +21,7 @@ enum tare_rate_origin {
 	TARE_RATE_SAME,      // of the same launches
 	TARE_RATE_OTHER,     // of different launches, all of which were alike
 	TARE_RATE_RECORDING, // over the time of the recording, since the counters have none
+	TARE_RATE_ASKED,     // what instructions asked for, over the time of the recording
 	TARE_RATE_UNLIKE,    // NaN: of different launches, which were not alike
 };
 
@@ -52,7 +53,9 @@ enum tare_flop_kind { TARE_FLOP_FP16, TARE_FLOP_FP32, TARE_FLOP_FP64, TARE_FLOP_
 
 struct tare_arithmetic {
 	double flop[TARE_FLOP_KINDS], total_flop; // of a launch; the total of the kinds counted
-	bool partial; // a kind was not counted, or the matrix engines, which no kind counts, ran
+	// a kind was not counted, or the matrix engines, which no kind counts, ran; of
+	// instructions: functions such as sin, which are no operation, did
+	bool partial;
 	double flop_per_s; // of all kinds
 	enum tare_rate_origin origin;
 	enum tare_flop_kind most; // the kind that there is most of

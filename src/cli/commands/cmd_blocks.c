@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/report/write.h"
-#include "blocks/run.h"
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
+#include "cli/run/blocks_runs.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/signals.h"
 #include "record/loader/cupti.h"
-#include "record/loader/driver.h"
-#include "record/loader/layer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,13 +22,7 @@ struct own {
 // The program's two runs and what is made of them.
 struct session {
 	const struct tare_settings *settings;
-	struct tare_program program;
-	struct tare_closure closure;
-	struct tare_loader_choice loader;
-	struct tare_drivers drivers; // of Level Zero
-	struct tare_blocks_place place;
-	struct tare_input input;
-	struct tare_child_end end; // of the latest run
+	struct tare_blocks_runs runs;
 	int64_t plain_ns, counted_ns;
 	struct tare_blocks_builds builds;
 	struct tare_blocks_models models;
@@ -44,42 +36,18 @@ static void say(const struct session *session, const char *text)
 		fprintf(stderr, "tare: blocks: %s\n", text);
 }
 
-static int status_of(int why)
-{
-	return why == -ENOENT   ? TARE_EXIT_NOT_FOUND
-	       : why == -ENOMEM ? TARE_EXIT_RECORD
-	                        : TARE_EXIT_NOT_EXECUTABLE;
-}
-
 // Returns an exit status.
 static int prepare(struct session *session, struct tare_error *error)
 {
-	const char *library_path = getenv("LD_LIBRARY_PATH");
-	int status = tare_program_find(session->settings->program[0], &session->program, error);
-
-	if (status < 0)
-		return status_of(status);
-	char *recorder = tare_layer_find(error);
-	status = recorder ? tare_blocks_layer_find(recorder, &session->place, error) : -ENOENT;
-	free(recorder);
-	if (status < 0 || tare_layer_check(session->place.layer, error) < 0 ||
-	    tare_input_note(&session->input, "tare blocks", error) < 0 ||
-	    tare_blocks_folder_make(&session->place, error) < 0)
-		return TARE_EXIT_RECORD;
 	const struct own *own = (const void *)session->settings->own;
-	if (own->devices && tare_blocks_models_begin(own->devices, session->place.folder,
-	                                             &session->models, error) < 0)
+	int status = tare_blocks_runs_begin(session->settings->program, "tare blocks",
+	                                    &session->runs, error);
+
+	if (status == TARE_EXIT_OK && own->devices &&
+	    tare_blocks_models_begin(own->devices, session->runs.place.folder, &session->models,
+	                             error) < 0)
 		return TARE_EXIT_RECORD;
-	tare_closure_find(session->program.path, library_path, &session->closure);
-	tare_loader_choose(&session->closure, getenv("LD_PRELOAD"), library_path, TARE_CACHE,
-	                   &session->loader);
-	if (session->loader.front[0])
-		session->place.front = session->loader.front;
-	tare_drivers_find(session->place.layer, getenv(TARE_DRIVERS_VARIABLE), library_path,
-	                  TARE_CACHE, &session->drivers);
-	session->place.drivers = session->drivers.stubs;
-	session->place.behind = session->drivers.behind;
-	return TARE_EXIT_OK;
+	return status;
 }
 
 // Every how many cycles, as a power of 2, CUDA kernels are sampled.
@@ -94,16 +62,12 @@ static int run_once(struct session *session, const char *stage, bool silent, int
                     struct tare_error *error)
 {
 	const struct own *asked = (const void *)session->settings->own;
-	const struct tare_blocks_run run = { .arguments = session->settings->program,
-		                             .stage = stage,
+	const struct tare_blocks_run run = { .stage = stage,
 		                             .silent = silent,
 		                             .period = silent ? 0 : period_of(session),
 		                             .launches = asked->executions };
-	bool own;
 
-	tare_input_restore(&session->input);
-	int status = tare_blocks_run(&session->place, &run, &session->end, wall_ns, &own, error);
-	return status == 0 ? TARE_EXIT_OK : own ? TARE_EXIT_RECORD : status_of(status);
+	return tare_blocks_runs_once(&session->runs, run, wall_ns, error);
 }
 
 // The first run, without its output; what it built is instrumented. Returns an exit status.
@@ -113,13 +77,14 @@ static int collect(struct session *session, struct tare_error *error)
 
 	if (status != TARE_EXIT_OK)
 		return status;
-	tare_blocks_forget_counts(&session->place);
+	tare_blocks_forget_counts(&session->runs.place);
 	// It is not run again when it was interrupted, or ended itself by a fault.
-	if (session->end.signal || session->end.asked)
+	if (session->runs.end.signal || session->runs.end.asked)
 		return TARE_EXIT_OK;
 	const struct own *own = (const void *)session->settings->own;
-	if (tare_blocks_compile(session->place.folder, own->sample, &session->builds, error) < 0 ||
-	    tare_blocks_models_make(session->place.folder, &session->builds, &session->models,
+	if (tare_blocks_compile(session->runs.place.folder, own->sample, &session->builds, error) <
+	        0 ||
+	    tare_blocks_models_make(session->runs.place.folder, &session->builds, &session->models,
 	                            error) < 0)
 		return TARE_EXIT_RECORD;
 	return TARE_EXIT_OK;
@@ -140,8 +105,8 @@ static int write_format(enum tare_format format, const void *document, FILE *fil
 static int write_all(const struct session *session, struct tare_error *error)
 {
 	const struct tare_blocks_document document = { .program = session->settings->program,
-		                                       .exit_status = session->end.status,
-		                                       .exit_signal = session->end.signal,
+		                                       .exit_status = session->runs.end.status,
+		                                       .exit_signal = session->runs.end.signal,
 		                                       .plain_ns = session->plain_ns,
 		                                       .counted_ns = session->counted_ns,
 		                                       .builds = &session->builds,
@@ -179,11 +144,11 @@ static int explain(struct session *session, struct tare_error *error)
 		          "instead");
 		return TARE_EXIT_RECORD;
 	}
-	snprintf(front.path, sizeof front.path, "%s", session->loader.front);
-	tare_layer_explain(&session->program,
-	                   session->place.front     ? &front
-	                   : session->loader.wanted ? &session->loader.without
-	                                            : &session->loader.program,
+	snprintf(front.path, sizeof front.path, "%s", session->runs.loader.front);
+	tare_layer_explain(&session->runs.program,
+	                   session->runs.place.front     ? &front
+	                   : session->runs.loader.wanted ? &session->runs.loader.without
+	                                                 : &session->runs.loader.program,
 	                   NULL, why, sizeof why);
 	tare_fail(error, ENODATA, "nothing was counted, the layer was never loaded: %.300s", why);
 	return TARE_EXIT_RECORD;
@@ -194,11 +159,11 @@ static int report(struct session *session, struct tare_error *error)
 	uint64_t counted, launches;
 
 	tare_signals_install(false);
-	if (tare_blocks_profile_read(session->place.folder, &session->builds, &session->profile,
-	                             error) < 0)
+	if (tare_blocks_profile_read(session->runs.place.folder, &session->builds,
+	                             &session->profile, error) < 0)
 		return TARE_EXIT_RECORD;
-	if (tare_pc_samples_read(session->place.folder, &session->samples, error) < 0 ||
-	    tare_pc_samples_disassemble(session->place.folder, &session->samples) < 0)
+	if (tare_pc_samples_read(session->runs.place.folder, &session->samples, error) < 0 ||
+	    tare_pc_samples_disassemble(session->runs.place.folder, &session->samples) < 0)
 		return TARE_EXIT_RECORD;
 	tare_blocks_coverage(&session->profile, &counted, &launches);
 	return launches || session->samples.process_count ? write_all(session, error)
@@ -211,10 +176,7 @@ static void session_free(struct session *session)
 	tare_blocks_profile_free(&session->profile);
 	tare_blocks_models_free(&session->models);
 	tare_blocks_builds_free(&session->builds);
-	tare_blocks_place_free(&session->place);
-	tare_program_free(&session->program);
-	tare_closure_free(&session->closure);
-	tare_drivers_free(&session->drivers);
+	tare_blocks_runs_free(&session->runs);
 }
 
 // A file that cannot be written is found before the program runs.
@@ -245,7 +207,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	status = prepare(&session, error);
 	if (status == TARE_EXIT_OK && !own->once)
 		status = collect(&session, error);
-	bool ended = session.end.signal || session.end.asked;
+	bool ended = session.runs.end.signal || session.runs.end.asked;
 	if (status == TARE_EXIT_OK && ended)
 		say(&session, "a signal ended the first of the program's two runs: nothing was "
 		              "counted");
@@ -253,7 +215,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 		status = run_once(&session, BLOCKS_STAGE_COUNT, false, &session.counted_ns, error);
 	if (status == TARE_EXIT_OK && !ended)
 		status = report(&session, error);
-	struct tare_child_end end = session.end;
+	struct tare_child_end end = session.runs.end;
 	session_free(&session);
 	if (status != TARE_EXIT_OK && !(end.signal || end.status))
 		return status;

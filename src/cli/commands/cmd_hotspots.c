@@ -9,6 +9,7 @@
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
 #include "cli/run/hotspot_ceilings.h"
+#include "cli/run/hotspot_instructions.h"
 #include "cli/run/record_program.h"
 #include "cli/run/run_analysis.h"
 #include "cli/terminal/output.h"
@@ -196,6 +197,8 @@ static void say_counted(const struct hotspots *h)
 	uint64_t launches = 0;
 	char recorded[TARE_UNIT_TEXT], counted[TARE_UNIT_TEXT], spent[TARE_UNIT_TEXT], text[512];
 
+	if (run->device.no_counters) // why is said below
+		return;
 	for (size_t i = 0; i < run->kernel_count; i++)
 		launches += run->kernels[i].counted_launches;
 	snprintf(text, sizeof text,
@@ -244,7 +247,7 @@ static int find_ceilings(struct hotspots *h, struct tare_error *error)
 	const char *uuid = "";
 	char origin[256], text[300];
 
-	if (device->no_counters || !device->name)
+	if (!device->name || (device->no_counters && !h->collection.run.by_instructions))
 		return 0;
 	for (size_t i = 0; i < h->recorded->device_count; i++)
 		if (h->recorded->devices[i].name == device->name)
@@ -288,6 +291,41 @@ static int refuse_metrics(struct tare_collection *collection, struct tare_error 
 	return collection->reason ? 0 : tare_fail(error, ENOMEM, "out of memory");
 }
 
+// Where there are no counters, but code that can be counted: two runs more. What goes wrong there
+// is said, and the table of times remains.
+static void count_instructions(struct hotspots *h)
+{
+	struct tare_counted_run *run = &h->collection.run;
+	struct tare_hotspot_instructions counted;
+	struct tare_error why = { 0 };
+	char recorded[TARE_UNIT_TEXT], plain[TARE_UNIT_TEXT], with[TARE_UNIT_TEXT], text[400];
+
+	if (!run->device.no_counters || !run->kernel_count || h->first.end.signal ||
+	    !tare_instructions_may(h->recorded))
+		return;
+	rewind_input(h);
+	if (tare_hotspot_instructions_count(h->settings->program, h->own->pattern, &h->collection,
+	                                    &counted, &why) < 0) {
+		snprintf(text, sizeof text, "instructions were not counted: %.300s", why.message);
+		say(text);
+		return;
+	}
+	run->counted_wall_ns = (uint64_t)counted.counted_ns;
+	snprintf(text, sizeof text,
+	         "there are no counters, so instructions were counted: the program ran %s "
+	         "times, recorded in %s, its kernels' code noted in %s, counted in %s, the last "
+	         "two without its output",
+	         h->second.path[0] ? "four" : "three",
+	         tare_format_ns((double)run->recorded_wall_ns, recorded),
+	         tare_format_ns((double)counted.plain_ns, plain),
+	         tare_format_ns((double)counted.counted_ns, with));
+	if (h->settings->verbosity >= 0)
+		say(text);
+	if (counted.end.signal != h->first.end.signal || counted.end.status != h->first.end.status)
+		say("the counted run ended otherwise than the recorded one: the figures may be of "
+		    "another work");
+}
+
 static int work(struct hotspots *h, struct tare_error *error)
 {
 	struct tare_collect_options options = {
@@ -313,6 +351,7 @@ static int work(struct hotspots *h, struct tare_error *error)
 			return TARE_EXIT_RECORD;
 		say_counted(h);
 	}
+	count_instructions(h);
 	if (find_ceilings(h, error) < 0)
 		return TARE_EXIT_RECORD;
 	status = report(h, error);
@@ -419,7 +458,8 @@ const struct tare_command tare_hotspots_command = {
 	    "Runs your program twice: recorded as by tare record, then with hardware counters for "
 	    "a few launches of the kernels that took longest. The program's output comes twice; "
 	    "the "
-	    "exit status is that of the first run.",
+	    "exit status is that of the first run. Of a CPU device without counters instructions "
+	    "are counted instead.",
 	.run = run,
 	.options = { &own_options, &tare_peaks_options, &tare_recording_options,
 	             &tare_recording_more_options, &tare_quiet_options, &tare_verbose_options,

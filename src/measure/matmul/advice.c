@@ -357,6 +357,8 @@ static void conclude_next(struct matmul *matmul, const struct best *best)
 		[TARE_RUNG_TILED] =
 		    "let each work-item compute several elements (second, register)",
 		[TARE_RUNG_SECOND] = "block in registers, 8 x 8 elements a work-item (register)",
+		[TARE_RUNG_SUB_GROUPS] =
+		    "block in registers, 8 x 8 elements a work-item (register)",
 		[TARE_RUNG_REGISTER] =
 		    "use the vendor's library, or tune tile sizes to this device",
 		[TARE_RUNG_CACHED] = "use the vendor's library, or tune tile sizes to this device",
@@ -377,7 +379,8 @@ static void conclude_next(struct matmul *matmul, const struct best *best)
 	if ((rung == TARE_RUNG_NAIVE || rung == TARE_RUNG_TILED) &&
 	    kernel_s(matmul, TARE_RUNG_REGISTER, best->n) > 0)
 		step = "keep this rung here: the steps beyond it do not pay on this device";
-	else if (rung == TARE_RUNG_SECOND && kernel_s(matmul, TARE_RUNG_REGISTER, best->n) > 0)
+	else if ((rung == TARE_RUNG_SECOND || rung == TARE_RUNG_SUB_GROUPS) &&
+	         kernel_s(matmul, TARE_RUNG_REGISTER, best->n) > 0)
 		step = "tune tile sizes to this device: larger blocks did not pay";
 	else if ((rung == TARE_RUNG_REGISTER || rung == TARE_RUNG_CACHED) && blas > 0)
 		step = "tune tile sizes to this device: the library is slower here";

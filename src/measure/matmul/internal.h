@@ -12,9 +12,13 @@
 // What the loops of a rung do, for launching and for the model.
 struct matmul_rung {
 	const char *title;
-	const char *entry; // of kernels/matmul.c; NULL: not ours
-	uint32_t group[2]; // work-items of a work-group
-	uint32_t tile;     // elements of c in a group, each way
+	const char *module; // of kernels/; NULL: not ours
+	const char *entry;  // of that module; NULL: not ours
+	uint32_t group[2];  // work-items of a work-group
+	uint32_t tile;      // elements of c in a group, each way
+	// multiply-adds for each two floats read from global memory. Of sub-groups without what
+	// they read of a, which goes by their size.
+	uint32_t global_uses;
 	// multiply-adds for each two floats read from local memory; 0: none used
 	uint32_t local_uses;
 	uint64_t local_bytes;

@@ -73,8 +73,7 @@ double matmul_required_bytes(enum tare_rung rung, uint32_t n, enum matmul_level 
 		return 0;
 	if (level == MATMUL_LOCAL)
 		return row->local_uses ? 8 * multiply_adds / row->local_uses : 0;
-	// Two floats a multiply-add; through local memory each is fetched once a tile.
-	return 8 * multiply_adds / (row->local_uses ? row->tile : 1);
+	return 8 * multiply_adds / row->global_uses;
 }
 
 static struct matmul_roof roof_of(const struct tare_peaks *peaks, enum tare_rung rung, uint32_t n,
@@ -265,6 +264,10 @@ static void add_bytes(const struct models *models)
 		        ? (matmul_is_rounded(models->rung)
 		               ? "compulsory: a, b and c moved once; no product moves less"
 		               : "compulsory: a, b and c moved once, 12 n^2; no product moves less")
+		    : level == MATMUL_CACHE && models->rung == TARE_RUNG_SUB_GROUPS
+		        ? "what the loops ask of global memory for b: 8 n^3 over 16, for each "
+		          "work-item reads it once for 8 rows; what they read of a goes by the "
+		          "size of sub-groups and is not in it"
 		    : level == MATMUL_CACHE
 		        ? "what the loops ask of global memory: 8 n^3, over the tile's width where "
 		          "tiles go through local memory; caches and registers may keep part of it"

@@ -14,15 +14,24 @@
 #include <math.h>
 
 static const char *const states[] = {
-	[TARE_COUNTER_NOT_ASKED] = "not-asked",         [TARE_COUNTER_COUNTED] = "counted",
-	[TARE_COUNTER_NOT_ON_DEVICE] = "not-on-device", [TARE_COUNTER_NO_INSTANCE] = "no-instance",
-	[TARE_COUNTER_NOT_TRUSTED] = "not-trusted",     [TARE_COUNTER_REFUSED] = "refused",
+	[TARE_COUNTER_NOT_ASKED] = "not-asked",
+	[TARE_COUNTER_COUNTED] = "counted",
+	[TARE_COUNTER_NOT_ON_DEVICE] = "not-on-device",
+	[TARE_COUNTER_NO_INSTANCE] = "no-instance",
+	[TARE_COUNTER_NOT_TRUSTED] = "not-trusted",
+	[TARE_COUNTER_REFUSED] = "refused",
+	[TARE_COUNTER_IN_PART] = "in-part",
 };
 
 static const char *const uncounted[] = {
-	[TARE_UNCOUNTED_NOT_CHOSEN] = "not-chosen",     [TARE_UNCOUNTED_CAPTURED] = "captured",
-	[TARE_UNCOUNTED_COOPERATIVE] = "cooperative",   [TARE_UNCOUNTED_WAITS] = "waits",
-	[TARE_UNCOUNTED_NOT_LAUNCHED] = "not-launched", [TARE_UNCOUNTED_FAILED] = "failed",
+	[TARE_UNCOUNTED_NOT_CHOSEN] = "not-chosen",
+	[TARE_UNCOUNTED_CAPTURED] = "captured",
+	[TARE_UNCOUNTED_COOPERATIVE] = "cooperative",
+	[TARE_UNCOUNTED_WAITS] = "waits",
+	[TARE_UNCOUNTED_NOT_LAUNCHED] = "not-launched",
+	[TARE_UNCOUNTED_FAILED] = "failed",
+	[TARE_UNCOUNTED_NO_INSTRUCTIONS] = "no-instructions",
+	[TARE_UNCOUNTED_OTHER_LAUNCHES] = "other-launches",
 };
 
 static const char *const units[] = {
@@ -230,6 +239,7 @@ static json_t *kernel_of(struct tare_json *json, const struct tare_hotspot *hots
 	tare_json_put(json, object, "not_counted",
 	              kernel->uncounted == TARE_UNCOUNTED_NONE ? json_null() : words(why));
 	tare_json_put(json, object, "replayed", json_boolean(kernel->replayed));
+	tare_json_put(json, object, "by_instructions", json_boolean(kernel->by_instructions));
 	tare_json_put(json, object, "total_ns", tare_json_unsigned(kernel->total_ns));
 	tare_json_put(json, object, "mean_ns", tare_json_known(kernel->mean_ns));
 	tare_json_put(json, object, "share", tare_json_number(kernel->share));
@@ -272,7 +282,7 @@ static json_t *states_of(struct tare_json *json)
 {
 	json_t *object = json_object();
 
-	for (enum tare_counter_state state = 0; state <= TARE_COUNTER_REFUSED; state++)
+	for (enum tare_counter_state state = 0; state < TARE_COUNTER_STATES; state++)
 		tare_json_put(json, object, states[state],
 		              tare_json_text(tare_counter_state_words(state)));
 	return object;
@@ -290,6 +300,7 @@ int tare_report_hotspots_json(const struct tare_counted_run *run, FILE *file,
 	tare_json_put(&json, root, "recorded_wall_ns", tare_json_known(run->recorded_wall_ns));
 	tare_json_put(&json, root, "counted_wall_ns", tare_json_known(run->counted_wall_ns));
 	tare_json_put(&json, root, "counting_ns", tare_json_known(run->counting_ns));
+	tare_json_put(&json, root, "by_instructions", json_boolean(run->by_instructions));
 	tare_json_put(&json, root, "device", device_of(&json, &run->device));
 	tare_json_put(&json, root, "counters", roles_of(&json));
 	tare_json_put(&json, root, "states", states_of(&json));

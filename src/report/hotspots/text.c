@@ -140,7 +140,7 @@ static int write_uncounted(const struct tare_text *text, const struct tare_count
 	int code = 0;
 
 	for (enum tare_uncounted why = TARE_UNCOUNTED_NONE + 1;
-	     why <= TARE_UNCOUNTED_FAILED && code == 0; why++) {
+	     why < TARE_UNCOUNTED_REASONS && code == 0; why++) {
 		const char *first = NULL;
 		size_t count = 0;
 		for (size_t i = 0; i < run->kernel_count; i++) {
@@ -198,11 +198,13 @@ int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,
 		                           "n/a: no counters here: %s", run->device.no_counters);
 	if (code == 0 && run->samples)
 		code = tare_device_samples_text(&text, run->samples);
-	if (run->device.no_counters)
-		return code;
 	for (size_t i = 0; i < run->kernel_count && code == 0; i++)
 		tare_hotspot_derive(&run->kernels[i], &run->device, &hotspots[i]);
-	if (code == 0)
+	if (code == 0 && run->device.no_counters)
+		code = tare_hotspot_times_table(&text, run, hotspots);
+	if (code == 0 && run->by_instructions)
+		code = write_uncounted(&text, run);
+	if (code == 0 && !run->device.no_counters)
 		code = write_all(&text, run, hotspots, shown);
 	return code != 0 ? tare_fail(error, ENOMEM, "no memory left") : 0;
 }

@@ -16,6 +16,7 @@ static const char *const states[] = {
 	[TARE_COUNTER_NO_INSTANCE] = "too few launches for its turn",
 	[TARE_COUNTER_NOT_TRUSTED] = "it wrapped or was saturated, or its launches disagree",
 	[TARE_COUNTER_REFUSED] = "the driver refused",
+	[TARE_COUNTER_IN_PART] = "atomics, images or copies do not tell their bytes",
 };
 
 static const char *const uncounted[] = {
@@ -26,6 +27,10 @@ static const char *const uncounted[] = {
 	[TARE_UNCOUNTED_WAITS] = "it waits for another kernel",
 	[TARE_UNCOUNTED_NOT_LAUNCHED] = "it was not launched in the counted run",
 	[TARE_UNCOUNTED_FAILED] = "counting it failed",
+	[TARE_UNCOUNTED_NO_INSTRUCTIONS] = "its instructions could not be counted: `tare blocks` "
+	                                   "says why",
+	[TARE_UNCOUNTED_OTHER_LAUNCHES] = "it was launched another number of times in the run "
+	                                  "that was counted",
 };
 
 static const char *const advice[TARE_KERNEL_BOUNDS] = {
@@ -76,6 +81,7 @@ const char *tare_rate_origin_words(enum tare_rate_origin origin)
 {
 	static const char *const words[] = {
 		[TARE_RATE_OTHER] = "bytes and time are of different launches",
+		[TARE_RATE_ASKED] = "what instructions ask for, over the recorded time",
 		[TARE_RATE_RECORDING] = "over the recorded time: the counters have none",
 		[TARE_RATE_UNLIKE] = "n/a: bytes and time are of launches that differ",
 		[TARE_RATE_SAME] = NULL,
@@ -269,6 +275,8 @@ const char *tare_hotspot_verdict_words(const struct tare_hotspot *hotspot, char 
 	if (hotspot->kernel->uncounted != TARE_UNCOUNTED_NONE) {
 		add(text, "n/a: not counted, since %s.",
 		    tare_uncounted_words(hotspot->kernel->uncounted));
+	} else if (hotspot->kernel->by_instructions) {
+		add(text, "n/a: without counters it is not known what binds it.");
 	} else if (verdict->bound == TARE_KERNEL_BOUND_NOT_KNOWN) {
 		add(text, "n/a: none of the counters that a verdict needs has a figure.");
 	} else if (!tare_kernel_verdict_decided(verdict)) {

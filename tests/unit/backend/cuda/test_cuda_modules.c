@@ -430,6 +430,7 @@ static void the_kernels_that_tare_carries_are_cuda_c_too(void **state)
 		{ "empty", "empty" },
 		{ "overlap", "overlap_register" },
 		{ "matmul", "matmul_register" },
+		{ "matmul_sub_groups", "matmul_sub_groups" },
 		{ "peak_memory", "peak_triad_16" },
 		{ "peak_local", "peak_local_16" },
 	};
