@@ -7,8 +7,7 @@
 #include "backend/cuda/cupti_abi.h"
 
 // What is put into `bytes` of a structure whose last member is `last`.
-#define ABI_SASS_BYTES(type, last)                                                                 \
-	(offsetof(struct type, last) + sizeof(((struct type *)0)->last))
+#define ABI_SASS_BYTES(type, last) (offsetof(struct type, last) + sizeof(((struct type *)0)->last))
 
 enum { ABI_SASS_WHOLE_DEVICE = 0 }; // granularity: one value for all cores
 

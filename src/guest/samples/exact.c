@@ -282,8 +282,7 @@ static void *wait_for_device(void *done)
 
 	if (!driver.cuCtxPushCurrent_v2 || driver.cuCtxPushCurrent_v2(counted) != ABI_SUCCESS)
 		return NULL;
-	bool well =
-	    cuda_driver.cuCtxSynchronize && cuda_driver.cuCtxSynchronize() == ABI_SUCCESS;
+	bool well = cuda_driver.cuCtxSynchronize && cuda_driver.cuCtxSynchronize() == ABI_SUCCESS;
 	driver.cuCtxPopCurrent_v2(&before);
 	return well ? done : NULL;
 }

@@ -10,10 +10,10 @@ enum { WORD_BYTES = 256 };
 
 static bool is_spelt_otherwise(const char *word)
 {
-	static const char *const words[] = { "void",     "bool",  "char",      "short",
-		                             "int",      "long",  "signed",    "unsigned",
-		                             "float",    "double", "const",    "volatile",
-		                             "std",      "true",  "false",     "anonymous",
+	static const char *const words[] = { "void",      "bool",     "char",     "short",
+		                             "int",       "long",     "signed",   "unsigned",
+		                             "float",     "double",   "const",    "volatile",
+		                             "std",       "true",     "false",    "anonymous",
 		                             "namespace", "operator", "allocator" };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -176,8 +176,7 @@ bool samples_add_exact(uint64_t crc, const char *name, uint64_t pc, uint64_t war
                        uint64_t threads)
 {
 	uint32_t function = function_of(crc, 0, name);
-	struct samples_record *room =
-	    function < SAMPLES_FUNCTIONS ? record_of(function, pc) : NULL;
+	struct samples_record *room = function < SAMPLES_FUNCTIONS ? record_of(function, pc) : NULL;
 
 	if (!room)
 		return false;

@@ -94,8 +94,7 @@ static void resource(uint32_t id, const struct cupti_resource *told)
 	else if (id == ABI_CUPTI_RESOURCE_CONTEXT_ENDS) {
 		samples_exact_ends(told->context);
 		samples_context_ends(told->context);
-	}
-	else if (id == ABI_CUPTI_RESOURCE_MODULE_LOADED)
+	} else if (id == ABI_CUPTI_RESOURCE_MODULE_LOADED)
 		samples_module_loaded(told->descriptor);
 	else if (id == ABI_CUPTI_RESOURCE_MODULE_UNLOADS)
 		samples_module_ends(told->context);

@@ -136,7 +136,7 @@ struct samples_record {
 		struct {
 			uint64_t warps;   // executions
 			uint64_t threads; // executions by lanes whose predicate was true
-		} exact; // in the file of a process that counted
+		} exact;                  // in the file of a process that counted
 	};
 };
 
