@@ -421,8 +421,8 @@ static void note_capture(const struct cupti_call *call)
 	int status = 0;
 
 	*(void **)&is_capturing = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamIsCapturing");
-	launch_captured = is_capturing && is_capturing(parameters->stream, &status) == ABI_SUCCESS &&
-	                  status != 0;
+	launch_captured =
+	    is_capturing && is_capturing(parameters->stream, &status) == ABI_SUCCESS && status != 0;
 }
 
 bool fake_cupti_capturing_launch(void)

@@ -59,9 +59,9 @@ static void read_script(void)
 	self.truth = calloc(MOST, sizeof *self.truth);
 	while (file && getline(&line, &room, file) > 0) {
 		struct truth *truth = &self.truth[self.count];
-		self.count += sscanf(line, "count %u %1023s %u %lu %lu", &truth->crc,
-		                     truth->function, &truth->pc, &truth->each[0],
-		                     &truth->each[1]) == 5;
+		self.count +=
+		    sscanf(line, "count %u %1023s %u %lu %lu", &truth->crc, truth->function,
+		           &truth->pc, &truth->each[0], &truth->each[1]) == 5;
 	}
 	free(line);
 	if (file)
@@ -147,10 +147,10 @@ static size_t tell(struct sass_record *records, size_t room)
 			records[count].function = 0;
 			records[count].name = self.truth[i].function;
 			records[count].pc = self.truth[i].pc;
-			records[count].values[0] = (struct sass_value){
-				self.ids[j],
-				self.truth[i].launches * self.truth[i].each[self.ids[j] - 1000]
-			};
+			records[count].values[0] =
+			    (struct sass_value){ self.ids[j],
+				                 self.truth[i].launches *
+				                     self.truth[i].each[self.ids[j] - 1000] };
 		}
 	return count;
 }

@@ -99,15 +99,15 @@ static int run_once(struct session *session, const char *stage, bool silent, int
                     struct tare_error *error)
 {
 	const struct own *asked = (const void *)session->settings->own;
-	const struct tare_blocks_run run = { .arguments = session->settings->program,
-		                             .stage = stage,
-		                             .silent = silent,
-		                             .period =
-		                                 silent && !asked->exact ? 0 : period_of(session),
-		                             .launches = asked->executions && !(asked->exact && !silent),
-		                             .exact =
-		                                 session->exact ? session->exact : asked->exact,
-		                             .count = asked->exact && !silent };
+	const struct tare_blocks_run run = {
+		.arguments = session->settings->program,
+		.stage = stage,
+		.silent = silent,
+		.period = silent && !asked->exact ? 0 : period_of(session),
+		.launches = asked->executions && !(asked->exact && !silent),
+		.exact = session->exact ? session->exact : asked->exact,
+		.count = asked->exact && !silent
+	};
 	bool own;
 
 	tare_input_restore(&session->input);

@@ -25,8 +25,7 @@ static struct {
 	cu_result (*cuEventCreate)(cu_event *event, unsigned int flags);
 	cu_result (*cuEventRecord)(cu_event event, cu_stream stream);
 	cu_result (*cuEventElapsedTime)(float *ms, cu_event start, cu_event end);
-	cu_result (*cuCtxPushCurrent_v2)(cu_context context);
-	cu_result (*cuCtxPopCurrent_v2)(cu_context *context);
+	cu_result (*cuCtxSetCurrent)(cu_context context);
 	cu_result (*cuThreadExchangeStreamCaptureMode)(int *mode);
 } driver;
 
@@ -55,8 +54,7 @@ static void find_driver(void)
 	FIND(cuEventCreate);
 	FIND(cuEventRecord);
 	FIND(cuEventElapsedTime);
-	FIND(cuCtxPushCurrent_v2);
-	FIND(cuCtxPopCurrent_v2);
+	FIND(cuCtxSetCurrent);
 	FIND(cuThreadExchangeStreamCaptureMode);
 #undef FIND
 	if (!driver.cuEventRecord || !driver.cuEventElapsedTime)
@@ -278,13 +276,10 @@ void samples_exact_graph(void)
 
 static void *wait_for_device(void *done)
 {
-	cu_context before;
-
-	if (!driver.cuCtxPushCurrent_v2 || driver.cuCtxPushCurrent_v2(counted) != ABI_SUCCESS)
-		return NULL;
-	bool well = cuda_driver.cuCtxSynchronize && cuda_driver.cuCtxSynchronize() == ABI_SUCCESS;
-	driver.cuCtxPopCurrent_v2(&before);
-	return well ? done : NULL;
+	return driver.cuCtxSetCurrent && driver.cuCtxSetCurrent(counted) == ABI_SUCCESS &&
+	               cuda_driver.cuCtxSynchronize && cuda_driver.cuCtxSynchronize() == ABI_SUCCESS
+	           ? done
+	           : NULL;
 }
 
 // A kernel that never ends is not waited for without end: a thread of ours waits.
