@@ -50,6 +50,8 @@ enum {
 	SET_SAMPLES,
 	SET_PERIOD,
 	SET_LAUNCHES,
+	SET_EXACT,
+	SET_COUNT,
 	SETS
 };
 static const char *const set[SETS] = { LAYERS,
@@ -61,7 +63,9 @@ static const char *const set[SETS] = { LAYERS,
 	                               INJECTION,
 	                               SAMPLES_ENVIRONMENT_FOLDER,
 	                               SAMPLES_ENVIRONMENT_PERIOD,
-	                               SAMPLES_ENVIRONMENT_LAUNCHES };
+	                               SAMPLES_ENVIRONMENT_LAUNCHES,
+	                               SAMPLES_ENVIRONMENT_EXACT,
+	                               SAMPLES_ENVIRONMENT_COUNT };
 
 static bool is_set(const char *entry, const char *name)
 {
@@ -132,6 +136,8 @@ static char **make_environment(const struct tare_blocks_place *place,
 		made[used++] = assign(SAMPLES_ENVIRONMENT_FOLDER, place->folder);
 		made[used++] = assign(SAMPLES_ENVIRONMENT_PERIOD, cycles);
 		made[used++] = assign(SAMPLES_ENVIRONMENT_LAUNCHES, run->launches ? "1" : "");
+		made[used++] = assign(SAMPLES_ENVIRONMENT_EXACT, run->exact ? run->exact : "");
+		made[used++] = assign(SAMPLES_ENVIRONMENT_COUNT, run->count ? "1" : "");
 	}
 	*own = used;
 	for (size_t i = 0; i < count; i++)

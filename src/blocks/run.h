@@ -28,6 +28,8 @@ struct tare_blocks_run {
 	bool silent;       // without standard output
 	uint32_t period;   // CUDA kernels are sampled every 2 to this power cycles; 0: not
 	bool launches;     // of CUDA kernels are counted
+	const char *exact; // the CUDA kernel that is timed (shared.h of the sampler); NULL: none
+	bool count;        // its instructions are counted, and nothing is sampled
 };
 // Runs the program to its end. 0; or the negative errno of the exec (or of tare's own failure: then
 // *own is true) with a sentence.

@@ -407,6 +407,29 @@ static void see_node(uint64_t node, uint64_t original)
 static _Thread_local const char *under_way;
 static _Atomic int captures;
 
+static _Thread_local bool launch_captured;
+
+// Of a launch with plain parameters: whether its stream captures.
+static void note_capture(const struct cupti_call *call)
+{
+	const struct {
+		void *function;
+		uint32_t sizes[7];
+		cu_stream stream;
+	} *parameters = call->parameters;
+	cu_result (*is_capturing)(cu_stream, int *) = NULL;
+	int status = 0;
+
+	*(void **)&is_capturing = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamIsCapturing");
+	launch_captured =
+	    is_capturing && is_capturing(parameters->stream, &status) == ABI_SUCCESS && status != 0;
+}
+
+bool fake_cupti_capturing_launch(void)
+{
+	return launch_captured;
+}
+
 static void note_launch(const char *name, struct cupti_call *call)
 {
 	bool exits = call->site == ABI_CUPTI_SITE_EXIT;
@@ -416,8 +439,13 @@ static void note_launch(const char *name, struct cupti_call *call)
 		captures++;
 	if (exits && strncmp(name, "cuStreamEndCapture", 18) == 0)
 		captures--;
-	if (done && strncmp(name, "cuLaunch", 8) == 0 && call->symbol)
+	if (strncmp(name, "cuLaunchKernel", 14) == 0 && !exits)
+		note_capture(call);
+	if (done && strncmp(name, "cuLaunch", 8) == 0 && call->symbol) {
 		fake_cupti_launched(call->symbol, false);
+		if (!launch_captured)
+			fake_cupti_sass_launched(call->symbol);
+	}
 	if (done && strcmp(name, "cuGraphLaunch") == 0)
 		fake_cupti_launched("a graph's", true);
 	if (done && strcmp(name, "cuCtxSynchronize") == 0)

@@ -130,8 +130,7 @@ static void read_script(void)
 		fclose(file);
 }
 
-// The error that the script has for it.
-static cupti_result scripted(const char *function)
+cupti_result fake_cupti_scripted(const char *function)
 {
 	read_script();
 	for (size_t i = 0; i < self.fail_count; i++)
@@ -155,7 +154,7 @@ const struct cupti_module_resource *fake_cupti_next_module(void)
 
 cupti_result cuptiPCSamplingEnable(struct pc_sampling_one *parameters)
 {
-	cupti_result result = scripted("cuptiPCSamplingEnable");
+	cupti_result result = fake_cupti_scripted("cuptiPCSamplingEnable");
 
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
@@ -185,7 +184,7 @@ cupti_result cuptiPCSamplingGetStallReasons(struct sampling_reasons *parameters)
 
 cupti_result cuptiPCSamplingSetConfigurationAttribute(struct sampling_configuration *parameters)
 {
-	cupti_result result = scripted("cuptiPCSamplingSetConfigurationAttribute");
+	cupti_result result = fake_cupti_scripted("cuptiPCSamplingSetConfigurationAttribute");
 
 	if (result != ABI_CUPTI_SUCCESS || !self.enabled)
 		return result != ABI_CUPTI_SUCCESS ? result : ABI_CUPTI_INVALID_OPERATION;

@@ -53,7 +53,7 @@ static struct tare_sampled cycles_of(const struct tare_sampled_kernel *kernel,
 	return with_error((block->count - 1) * met / issued, sqrt((1 - issued / met) / issued));
 }
 
-static bool is_looped(const struct tare_sampled_kernel *kernel)
+bool tare_sampled_is_looped(const struct tare_sampled_kernel *kernel)
 {
 	for (uint32_t i = 0; i < kernel->count; i++) {
 		uint64_t pc = tare_sampled_pc(kernel, i);
@@ -69,7 +69,7 @@ static void tell_executions(struct tare_sampled_kernel *kernel)
 {
 	struct tare_sampled_block *entry = kernel->blocks;
 
-	if (kernel->why == TARE_SAMPLED_KNOWN && is_looped(kernel))
+	if (kernel->why == TARE_SAMPLED_KNOWN && tare_sampled_is_looped(kernel))
 		kernel->why = TARE_SAMPLED_LOOP;
 	if (kernel->why != TARE_SAMPLED_KNOWN)
 		return;

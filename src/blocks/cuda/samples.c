@@ -40,6 +40,7 @@ struct met {
 	uint32_t kernel;
 	uint64_t pc;
 	struct tare_stall_counts counts;
+	struct tare_exact_counts exact;
 };
 
 struct launched {
@@ -99,9 +100,14 @@ static uint32_t kernel_of(struct reading *reading, const struct samples_function
 
 	for (size_t i = 0; i < count; i++)
 		if (samples->kernels[i].crc == function->crc &&
-		    reading->symbols[i] == function->symbol &&
-		    reading->hashes[i] == function->name_hash)
+		    reading->hashes[i] == function->name_hash &&
+		    (reading->symbols[i] == function->symbol || !reading->symbols[i] ||
+		     !function->symbol)) {
+			// Of what was counted CUPTI tells no place.
+			if (!reading->symbols[i])
+				reading->symbols[i] = function->symbol;
 			return (uint32_t)i;
+		}
 	samples->kernels = grow(samples->kernels, count, sizeof *samples->kernels, failed);
 	reading->symbols = grow(reading->symbols, count, sizeof *reading->symbols, failed);
 	reading->hashes = grow(reading->hashes, count, sizeof *reading->hashes, failed);
@@ -133,6 +139,25 @@ static void take_record(struct reading *reading, const struct samples_record *re
 	reading->met = grow(reading->met, reading->met_count, sizeof *reading->met, failed);
 	if (!*failed && met.counts.all)
 		reading->met[reading->met_count++] = met;
+}
+
+static void take_exact(struct reading *reading, const struct samples_record *record,
+                       uint32_t kernel, bool *failed)
+{
+	reading->met = grow(reading->met, reading->met_count, sizeof *reading->met, failed);
+	if (!*failed)
+		reading->met[reading->met_count++] =
+		    (struct met){ .kernel = kernel,
+			          .pc = record->pc,
+			          .exact = { record->exact.warps, record->exact.threads } };
+}
+
+// Of a kernel that was counted, room for its counts.
+static void note_exact(struct tare_sampled_kernel *kernel, bool *failed)
+{
+	if (!kernel->exact)
+		kernel->exact = calloc(1, sizeof *kernel->exact);
+	*failed |= !kernel->exact;
 }
 
 static void take_launches(struct reading *reading, const struct samples_file *file, bool *failed)
@@ -167,11 +192,21 @@ static void take_process(struct reading *reading, const struct samples_header *h
 		                                                : SAMPLES_IDLE,
 		                                   .code = header->code };
 
+	samples->used = true;
 	memcpy(process.where, header->where, sizeof process.where - 1);
-	samples->processes =
-	    grow(samples->processes, samples->process_count, sizeof process, failed);
-	if (!*failed)
-		samples->processes[samples->process_count++] = process;
+	if (header->exact.state != EXACT_UNASKED) {
+		samples->exact =
+		    grow(samples->exact, samples->exact_count, sizeof *samples->exact, failed);
+		if (!*failed)
+			samples->exact[samples->exact_count++] = header->exact;
+	}
+	// One that counts does not sample.
+	if (!header->exact.counts) {
+		samples->processes =
+		    grow(samples->processes, samples->process_count, sizeof process, failed);
+		if (!*failed)
+			samples->processes[samples->process_count++] = process;
+	}
 	if (header->period)
 		samples->period = header->period;
 	add_sums(&samples->sums, header);
@@ -202,13 +237,19 @@ static void take_file(struct reading *reading, const struct samples_file *file, 
 		functions = SAMPLES_FUNCTIONS;
 	for (size_t i = 0; i < functions && !*failed; i++)
 		kernels[i] = kernel_of(reading, &file->functions[i], failed);
+	for (size_t i = 0; i < functions && header->exact.counts && !*failed; i++)
+		note_exact(&reading->samples->kernels[kernels[i]], failed);
 	size_t records =
 	    bytes > offsetof(struct samples_file, records)
 	        ? (bytes - offsetof(struct samples_file, records)) / sizeof(struct samples_record)
 	        : 0;
 	for (size_t i = 0; i < records && i < header->records && !*failed; i++) {
 		const struct samples_record *record = &file->records[i];
-		if (record->function < functions)
+		if (record->function >= functions)
+			continue;
+		if (header->exact.counts)
+			take_exact(reading, record, kernels[record->function], failed);
+		else
 			take_record(reading, record, kernels[record->function], names, failed);
 	}
 }
@@ -305,17 +346,40 @@ static int compare_met(const void *a, const void *b)
 	return is_met_before(a, b) ? -1 : is_met_before(b, a);
 }
 
+static int make_room(struct tare_sampled_kernel *kernel, size_t count)
+{
+	kernel->instructions = calloc(count + 1, sizeof *kernel->instructions);
+	if (kernel->exact)
+		kernel->exact->at = calloc(count + 1, sizeof *kernel->exact->at);
+	return kernel->instructions && (!kernel->exact || kernel->exact->at) ? 0 : -ENOMEM;
+}
+
+static void place(struct tare_sampled_kernel *kernel, uint64_t at, const struct met *met)
+{
+	tare_stalls_add(&kernel->instructions[at], &met->counts);
+	if (!kernel->exact)
+		return;
+	kernel->exact->at[at].warps += met->exact.warps;
+	kernel->exact->at[at].threads += met->exact.threads;
+}
+
+static void stray(struct tare_sampled_kernel *kernel, const struct met *met)
+{
+	kernel->astray += met->counts.all;
+	if (kernel->exact)
+		kernel->exact->astray += met->exact.warps;
+}
+
 // Without a module: instructions are those that were met, in their order.
 static int place_met(struct tare_sampled_kernel *kernel, const struct met *met, size_t count)
 {
 	kernel->pcs = calloc(count + 1, sizeof *kernel->pcs);
-	kernel->instructions = calloc(count + 1, sizeof *kernel->instructions);
-	if (!kernel->pcs || !kernel->instructions)
+	if (!kernel->pcs || make_room(kernel, count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		if (!kernel->count || kernel->pcs[kernel->count - 1] != met[i].pc)
 			kernel->pcs[kernel->count++] = met[i].pc;
-		tare_stalls_add(&kernel->instructions[kernel->count - 1], &met[i].counts);
+		place(kernel, kernel->count - 1, &met[i]);
 	}
 	return 0;
 }
@@ -323,15 +387,14 @@ static int place_met(struct tare_sampled_kernel *kernel, const struct met *met, 
 static int place_code(struct tare_sampled_kernel *kernel, const struct met *met, size_t count)
 {
 	kernel->count = (uint32_t)(kernel->function->bytes / TARE_SASS_BYTES);
-	kernel->instructions = calloc((size_t)kernel->count + 1, sizeof *kernel->instructions);
-	if (!kernel->instructions)
+	if (make_room(kernel, kernel->count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t at = met[i].pc / TARE_SASS_BYTES;
 		if (met[i].pc % TARE_SASS_BYTES == 0 && at < kernel->count)
-			tare_stalls_add(&kernel->instructions[at], &met[i].counts);
+			place(kernel, at, &met[i]);
 		else
-			kernel->astray += met[i].counts.all;
+			stray(kernel, &met[i]);
 	}
 	return 0;
 }
@@ -383,6 +446,8 @@ static int join(struct reading *reading)
 		from = to;
 		if (status == 0)
 			status = tare_sampled_kernel_work_out(kernel);
+		if (status == 0 && kernel->exact)
+			status = tare_exact_work_out(samples, kernel, reading->hashes[i]);
 		tare_stalls_add(&samples->stalls, &kernel->stalls);
 	}
 	samples->samples = samples->stalls.all;
@@ -393,6 +458,9 @@ static int compare_kernels(const void *a, const void *b)
 {
 	const struct tare_sampled_kernel *x = a, *y = b;
 
+	// What was counted was asked for.
+	if (!x->exact != !y->exact)
+		return x->exact ? -1 : 1;
 	if (x->stalls.all != y->stalls.all)
 		return x->stalls.all > y->stalls.all ? -1 : 1;
 	return strcmp(x->name, y->name);
@@ -439,6 +507,7 @@ static void free_kernel(struct tare_sampled_kernel *kernel)
 	free(kernel->split.at);
 	free(kernel->blocks);
 	free(kernel->lines);
+	tare_exact_free(kernel->exact);
 }
 
 void tare_pc_samples_free(struct tare_pc_samples *samples)
@@ -451,5 +520,6 @@ void tare_pc_samples_free(struct tare_pc_samples *samples)
 	free(samples->cubins);
 	free(samples->crcs);
 	free(samples->processes);
+	free(samples->exact);
 	*samples = (struct tare_pc_samples){ 0 };
 }

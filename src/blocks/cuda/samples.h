@@ -4,6 +4,7 @@
 #pragma once
 #include "base/error.h"
 #include "blocks/cuda/cubin.h"
+#include "blocks/cuda/exact.h"
 #include "blocks/cuda/sass.h"
 #include "guest/samples/shared.h"
 
@@ -81,6 +82,7 @@ struct tare_sampled_kernel {
 	uint64_t astray;                        // samples outside of the function
 	uint64_t issued[TARE_SASS_CLASS_COUNT]; // `selected` samples, by class
 	char **text;                            // of each instruction, by nvdisasm; NULL: none
+	struct tare_exact *exact;               // NULL: it was not counted
 };
 
 // A process that could not be sampled, or not wholly.
@@ -99,11 +101,15 @@ struct tare_pc_samples {
 	size_t cubin_count;
 	struct tare_pc_samples_process *processes;
 	size_t process_count;
+	// Of each process that looked for a kernel to count, how far it came.
+	struct samples_exact *exact;
+	size_t exact_count;
 	uint32_t period;            // 2 to this power cycles
 	struct samples_header sums; // of all processes: counts and times alone
 	uint64_t samples;           // in kernels
 	struct tare_stall_counts stalls;
 	bool has_text; // by nvdisasm
+	bool used;     // a process used CUDA
 };
 
 // Reads the files of every process in the folder, and the modules of kernels that were met. 0, or
@@ -114,6 +120,8 @@ void tare_pc_samples_free(struct tare_pc_samples *samples);
 
 // Blocks, lines and figures of a kernel (kernel.c). 0, or -ENOMEM.
 int tare_sampled_kernel_work_out(struct tare_sampled_kernel *kernel);
+// Whether a branch leads back to its first instruction.
+bool tare_sampled_is_looped(const struct tare_sampled_kernel *kernel);
 // Text of instructions by nvdisasm, where it is on PATH or in CUDA's folder (disassembly.c). 0, or
 // -ENOMEM.
 int tare_pc_samples_disassemble(const char *folder, struct tare_pc_samples *samples);

@@ -87,7 +87,7 @@ int tare_blocks_csv(const struct tare_blocks_document *document, FILE *file)
 
 	// One table: of what was counted, if anything was.
 	tare_blocks_coverage(profile, &counted, &launches);
-	if (!launches && document->samples->process_count)
+	if (!launches && document->samples->used)
 		return tare_pc_samples_csv(document->samples, file);
 	write_header(file);
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)

@@ -344,8 +344,7 @@ static json_t *tree_of(const struct tare_blocks_document *document, bool *failed
 			                                                    failed)) < 0;
 	put(tree, "kernels", kernels, failed);
 	put(tree, "cuda",
-	    document->samples->process_count ? tare_pc_samples_json(document->samples)
-	                                     : json_null(),
+	    document->samples->used ? tare_pc_samples_json(document->samples) : json_null(),
 	    failed);
 	return tree;
 }

@@ -271,7 +271,7 @@ int tare_blocks_page(const struct tare_blocks_document *document, FILE *file)
 		        counted, launches);
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		status = write_kernel(&profile->kernels[i], file);
-	if (status == 0 && document->samples->process_count)
+	if (status == 0 && document->samples->used)
 		status = tare_pc_samples_page(document->samples, file);
 	fputs("</body></html>\n", file);
 	return status;

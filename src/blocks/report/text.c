@@ -476,7 +476,7 @@ int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, 
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		status = write_kernel(document->models, &profile->kernels[i], verbose, file);
 	write_foot(document, file);
-	if (status == 0 && document->samples->process_count)
+	if (status == 0 && document->samples->used)
 		status = tare_pc_samples_text(document->samples, document->plain_ns,
 		                              document->counted_ns, verbose, file);
 	return status;

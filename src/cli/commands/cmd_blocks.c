@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "blocks/cuda/report/write.h"
 #include "blocks/report/write.h"
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
@@ -16,6 +17,7 @@ struct own {
 	int once;
 	int executions;
 	uint64_t period;
+	const char *exact;   // a CUDA kernel; NULL: none
 	const char *devices; // of --for; NULL: none
 };
 
@@ -28,6 +30,7 @@ struct session {
 	struct tare_blocks_models models;
 	struct tare_blocks_profile profile;
 	struct tare_pc_samples samples; // of CUDA kernels
+	char *exact;                    // the one that is counted, as linked; NULL: not known
 };
 
 static void say(const struct session *session, const char *text)
@@ -58,16 +61,67 @@ static uint32_t period_of(const struct session *session)
 	return own->period ? (uint32_t)own->period : SAMPLES_USUAL_PERIOD;
 }
 
+// Where a CUDA kernel is to be counted the first run samples, and times that kernel; the second
+// counts.
 static int run_once(struct session *session, const char *stage, bool silent, int64_t *wall_ns,
                     struct tare_error *error)
 {
 	const struct own *asked = (const void *)session->settings->own;
-	const struct tare_blocks_run run = { .stage = stage,
-		                             .silent = silent,
-		                             .period = silent ? 0 : period_of(session),
-		                             .launches = asked->executions };
+	const struct tare_blocks_run run = {
+		.stage = stage,
+		.silent = silent,
+		.period = silent && !asked->exact ? 0 : period_of(session),
+		.launches = asked->executions && !(asked->exact && !silent),
+		.exact = session->exact ? session->exact : asked->exact,
+		.count = asked->exact && !silent
+	};
 
 	return tare_blocks_runs_once(&session->runs, run, wall_ns, error);
+}
+
+// Why the kernel that is to be counted cannot be: none fits its name, or something else.
+static int refuse_exact(const struct session *session, const struct tare_pc_samples *samples,
+                        struct tare_error *error)
+{
+	const struct own *own = (const void *)session->settings->own;
+	char note[700];
+
+	if (!samples->used)
+		tare_fail(error, ENODATA, "--exact %.200s: the program used no CUDA", own->exact);
+	else if (!samples->exact_count)
+		tare_fail(error, ENODATA, "--exact %.200s: %s", own->exact,
+		          tare_pc_samples_note(samples, 0, note, sizeof note)
+		              ? note
+		              : "nothing was counted");
+	else
+		tare_fail(error, ENODATA, "--exact %.200s: %s%s%.200s", own->exact,
+		          tare_exact_note(samples, 0, note, sizeof note) ? note
+		                                                         : "nothing was counted",
+		          samples->kernel_count ? "; most samples has " : "",
+		          samples->kernel_count ? tare_sampled_name(samples->kernels) : "");
+	return TARE_EXIT_RECORD;
+}
+
+// After the first run: the kernel that was met there is the one to count, by its linked name.
+static int find_exact(struct session *session, struct tare_error *error)
+{
+	const struct own *own = (const void *)session->settings->own;
+	struct tare_pc_samples samples;
+	int status = TARE_EXIT_OK;
+
+	if (!own->exact)
+		return TARE_EXIT_OK;
+	if (tare_pc_samples_read(session->runs.place.folder, &samples, error) < 0)
+		status = TARE_EXIT_RECORD;
+	for (size_t i = 0; status == TARE_EXIT_OK && !session->exact && i < samples.exact_count;
+	     i++)
+		if (samples.exact[i].name_hash &&
+		    asprintf(&session->exact, "=%s", samples.exact[i].name) < 0)
+			session->exact = NULL;
+	if (status == TARE_EXIT_OK && !session->exact)
+		status = refuse_exact(session, &samples, error);
+	tare_pc_samples_free(&samples);
+	return status;
 }
 
 // The first run, without its output; what it built is instrumented. Returns an exit status.
@@ -87,7 +141,7 @@ static int collect(struct session *session, struct tare_error *error)
 	    tare_blocks_models_make(session->runs.place.folder, &session->builds, &session->models,
 	                            error) < 0)
 		return TARE_EXIT_RECORD;
-	return TARE_EXIT_OK;
+	return find_exact(session, error);
 }
 
 // ---- the report
@@ -166,8 +220,15 @@ static int report(struct session *session, struct tare_error *error)
 	    tare_pc_samples_disassemble(session->runs.place.folder, &session->samples) < 0)
 		return TARE_EXIT_RECORD;
 	tare_blocks_coverage(&session->profile, &counted, &launches);
-	return launches || session->samples.process_count ? write_all(session, error)
-	                                                  : explain(session, error);
+	if (!launches && !session->samples.used)
+		return explain(session, error);
+	int status = write_all(session, error);
+	// What was asked for is missing: the report says it too.
+	const struct own *own = (const void *)session->settings->own;
+	bool missing =
+	    own->exact && (!session->samples.kernel_count || !session->samples.kernels->exact);
+	return status == TARE_EXIT_OK && missing ? refuse_exact(session, &session->samples, error)
+	                                         : status;
 }
 
 static void session_free(struct session *session)
@@ -177,6 +238,7 @@ static void session_free(struct session *session)
 	tare_blocks_models_free(&session->models);
 	tare_blocks_builds_free(&session->builds);
 	tare_blocks_runs_free(&session->runs);
+	free(session->exact);
 }
 
 // A file that cannot be written is found before the program runs.
@@ -246,6 +308,15 @@ static const struct tare_option own_options_rows[] = {
 	  .value_name = "N",
 	  .summary = "sample each core of a CUDA device every 2^N cycles, 10 to 24 (default 16)",
 	  .offset = TARE_OWN_SETTING(struct own, period) },
+	{ .name = "exact",
+	  .value = TARE_VALUE_TEXT,
+	  .value_name = "KERNEL",
+	  .summary = "count how often each instruction of one CUDA kernel is executed",
+	  .detail =
+	      "KERNEL is its name, or words of it; the first kernel launched that has them is "
+	      "counted. It runs ten to fifty times slower, which is told. The first run "
+	      "samples; with --once there are counts alone.",
+	  .offset = TARE_OWN_SETTING(struct own, exact) },
 	{ .name = "for",
 	  .value = TARE_VALUE_TEXT,
 	  .value_name = "DEVICE,...",

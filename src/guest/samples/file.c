@@ -101,7 +101,8 @@ static bool reserve(uint64_t *have, size_t from, uint64_t bytes)
 	return true;
 }
 
-uint32_t samples_function_of(const struct sampling_record *record)
+// The place of a function, taken when it has none yet; SAMPLES_FUNCTIONS: no room.
+static uint32_t function_of(uint64_t crc, uint32_t symbol, const char *name)
 {
 	static uint32_t latest;
 	struct samples_header *header = &samples_file->header;
@@ -110,8 +111,7 @@ uint32_t samples_function_of(const struct sampling_record *record)
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = (latest + i) % count;
-		if (functions[at].symbol == record->function &&
-		    functions[at].crc == record->cubin_crc) {
+		if (functions[at].symbol == symbol && functions[at].crc == crc) {
 			latest = at;
 			return at;
 		}
@@ -121,9 +121,9 @@ uint32_t samples_function_of(const struct sampling_record *record)
 	             (count + 1) * sizeof *functions))
 		return SAMPLES_FUNCTIONS;
 	struct samples_function *made = &functions[count];
-	const char *name = record->name ? record->name : "";
-	made->crc = record->cubin_crc;
-	made->symbol = record->function;
+	name = name ? name : "";
+	made->crc = crc;
+	made->symbol = symbol;
 	made->name_hash = samples_hash(name, &made->name_bytes);
 	snprintf(made->name, sizeof made->name, "%s", name);
 	__atomic_store_n(&header->functions, count + 1, __ATOMIC_RELEASE);
@@ -159,7 +159,7 @@ static struct samples_record *record_of(uint32_t function, uint64_t pc)
 
 void samples_add(const struct sampling_record *record, const uint8_t *slots, uint32_t slot_count)
 {
-	uint32_t function = samples_function_of(record);
+	uint32_t function = function_of(record->cubin_crc, record->function, record->name);
 	struct samples_record *room =
 	    function < SAMPLES_FUNCTIONS ? record_of(function, record->pc) : NULL;
 
@@ -170,6 +170,19 @@ void samples_add(const struct sampling_record *record, const uint8_t *slots, uin
 		else
 			samples_file->header.lost_samples += stall->samples;
 	}
+}
+
+bool samples_add_exact(uint64_t crc, const char *name, uint64_t pc, uint64_t warps,
+                       uint64_t threads)
+{
+	uint32_t function = function_of(crc, 0, name);
+	struct samples_record *room = function < SAMPLES_FUNCTIONS ? record_of(function, pc) : NULL;
+
+	if (!room)
+		return false;
+	room->exact.warps += warps;
+	room->exact.threads += threads;
+	return true;
 }
 
 void samples_write_module(uint64_t crc, const void *cubin, size_t bytes)

@@ -13,35 +13,36 @@
 
 EXPORTED int InitializeInjection(void);
 
-enum { LANES = 32, CALLBACKS = 4096 };
+enum { CALLBACKS = 4096 };
 
-// How a launch's parameters lie (cuda.h of the driver): the kernel, then its grid; or a pointer to
-// a configuration that begins with the grid.
-enum form { NO_LAUNCH, PLAIN, CONFIGURED, GRAPH };
+// How a launch's parameters lie (cuda.h of the driver): the kernel, then its grid, its shared
+// memory and its stream; or a pointer to a configuration that begins with these.
+enum form { NO_LAUNCH, PLAIN, CONFIGURED, GRAPH, OWN_STREAM = 8 };
 static uint8_t forms[CALLBACKS];
 static cupti_subscriber subscriber;
 
 struct plain_launch {
 	void *function;
-	uint32_t sizes[6]; // of the grid, of a block
+	struct samples_grid grid;
 };
 struct configured_launch {
-	const uint32_t *sizes; // the same
+	const struct samples_grid *grid;
 	void *function;
 };
 
-static enum form form_of(const char *name)
+// With OWN_STREAM the stream that is 0 is the thread's own.
+static uint8_t form_of(const char *name)
 {
 	static const struct {
 		const char *name;
-		enum form form;
+		uint8_t form;
 	} launches[] = {
 		{ "cuLaunchKernel", PLAIN },
-		{ "cuLaunchKernel_ptsz", PLAIN },
+		{ "cuLaunchKernel_ptsz", PLAIN | OWN_STREAM },
 		{ "cuLaunchCooperativeKernel", PLAIN },
-		{ "cuLaunchCooperativeKernel_ptsz", PLAIN },
+		{ "cuLaunchCooperativeKernel_ptsz", PLAIN | OWN_STREAM },
 		{ "cuLaunchKernelEx", CONFIGURED },
-		{ "cuLaunchKernelEx_ptsz", CONFIGURED },
+		{ "cuLaunchKernelEx_ptsz", CONFIGURED | OWN_STREAM },
 		{ "cuGraphLaunch", GRAPH },
 		{ "cuGraphLaunch_ptsz", GRAPH },
 	};
@@ -52,29 +53,48 @@ static enum form form_of(const char *name)
 	return NO_LAUNCH;
 }
 
-static void launched(enum form form, const struct cupti_call *call)
+static void launched_graph(void)
 {
+	__atomic_fetch_add(&samples_file->header.graphs, 1, __ATOMIC_RELAXED);
+	samples_exact_graph();
+}
+
+static void launches(uint8_t how, const struct cupti_call *call)
+{
+	bool leaves = call->site == ABI_CUPTI_SITE_EXIT;
+	enum form form = how & (OWN_STREAM - 1);
+
+	if (leaves && *(const cu_result *)call->result != ABI_SUCCESS)
+		return;
 	if (form == GRAPH) {
-		__atomic_fetch_add(&samples_file->header.graphs, 1, __ATOMIC_RELAXED);
+		if (leaves)
+			launched_graph();
 		return;
 	}
-	const uint32_t *sizes = form == PLAIN
-	                            ? ((const struct plain_launch *)call->parameters)->sizes
-	                            : ((const struct configured_launch *)call->parameters)->sizes;
-	if (!sizes || !call->symbol)
+	const struct samples_grid *grid =
+	    form == PLAIN ? &((const struct plain_launch *)call->parameters)->grid
+	                  : ((const struct configured_launch *)call->parameters)->grid;
+	if (!grid || !call->symbol)
 		return;
-	uint64_t groups = (uint64_t)sizes[0] * sizes[1] * sizes[2];
-	uint64_t lanes = (uint64_t)sizes[3] * sizes[4] * sizes[5];
-	samples_count_launch(call->symbol, groups * ((lanes + LANES - 1) / LANES));
+	cu_stream stream =
+	    !grid->stream && (how & OWN_STREAM) ? ABI_STREAM_PER_THREAD : grid->stream;
+	if (!leaves) {
+		samples_exact_enters(call, stream);
+		return;
+	}
+	if (samples_file->header.counts_launches)
+		samples_count_launch(call->symbol, samples_warps(grid));
+	samples_exact_leaves(call, stream, samples_warps(grid));
 }
 
 static void resource(uint32_t id, const struct cupti_resource *told)
 {
 	if (id == ABI_CUPTI_RESOURCE_CONTEXT_CREATED)
 		samples_context_begins(told->context);
-	else if (id == ABI_CUPTI_RESOURCE_CONTEXT_ENDS)
+	else if (id == ABI_CUPTI_RESOURCE_CONTEXT_ENDS) {
+		samples_exact_ends(told->context);
 		samples_context_ends(told->context);
-	else if (id == ABI_CUPTI_RESOURCE_MODULE_LOADED)
+	} else if (id == ABI_CUPTI_RESOURCE_MODULE_LOADED)
 		samples_module_loaded(told->descriptor);
 	else if (id == ABI_CUPTI_RESOURCE_MODULE_UNLOADS)
 		samples_module_ends(told->context);
@@ -90,10 +110,7 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 	if (domain == ABI_CUPTI_DOMAIN_RESOURCE) {
 		resource(id, data);
 	} else if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CALLBACKS && forms[id]) {
-		const struct cupti_call *call = data;
-		if (call->site == ABI_CUPTI_SITE_EXIT &&
-		    *(const cu_result *)call->result == ABI_SUCCESS)
-			launched((enum form)forms[id], call);
+		launches(forms[id], data);
 	}
 	errno = error;
 }
@@ -104,24 +121,30 @@ static void enable_callbacks(void)
 		                              ABI_CUPTI_RESOURCE_CONTEXT_ENDS,
 		                              ABI_CUPTI_RESOURCE_MODULE_LOADED,
 		                              ABI_CUPTI_RESOURCE_MODULE_UNLOADS };
-	const char *launches = getenv(SAMPLES_ENVIRONMENT_LAUNCHES);
+	const char *counted = getenv(SAMPLES_ENVIRONMENT_LAUNCHES);
 
 	for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
 		cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_RESOURCE,
 		                               resources[i]);
-	if (!launches || !launches[0])
+	samples_file->header.counts_launches = counted && counted[0];
+	if (!samples_exact_begin() && !samples_file->header.counts_launches)
 		return;
-	samples_file->header.counts_launches = 1;
 	for (uint32_t id = 1; id < CALLBACKS; id++) {
 		const char *name = NULL;
 		if (cuda_cupti.cuptiGetCallbackName(ABI_CUPTI_DOMAIN_DRIVER, id, &name) !=
 		        ABI_CUPTI_SUCCESS ||
 		    !name)
 			continue;
-		forms[id] = (uint8_t)form_of(name);
+		forms[id] = form_of(name);
 		if (forms[id])
 			cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_DRIVER, id);
 	}
+}
+
+static void end(void)
+{
+	samples_exact_ends(NULL);
+	samples_end();
 }
 
 static void begin(const void *caller)
@@ -144,7 +167,7 @@ static void begin(const void *caller)
 	pthread_atfork(NULL, NULL, samples_forget);
 	enable_callbacks();
 	// Runs before what the driver has registered: CUPTI is asked for the rest while it may be.
-	atexit(samples_end);
+	atexit(end);
 }
 
 int InitializeInjection(void)

@@ -334,7 +334,7 @@ void samples_context_begins(cu_context context)
 {
 	uint64_t from_ns = samples_now_ns();
 
-	if (!samples_file || ended)
+	if (!samples_file || ended || samples_exact_counts())
 		return;
 	if (acquire()) {
 		if (!session_of(context))
@@ -428,6 +428,7 @@ void samples_module_ends(cu_context context)
 void samples_forget(void)
 {
 	samples_file_forget();
+	samples_exact_forget();
 	memset(sessions, 0, sizeof sessions);
 	pthread_mutex_init(&lock, NULL);
 	reading = false;

@@ -15,6 +15,12 @@
 // Set to anything but nothing: launches are counted, which takes each a microsecond.
 #define SAMPLES_ENVIRONMENT_LAUNCHES "TARE_SAMPLES_LAUNCHES"
 
+// A kernel that is looked for among those that are launched (exact_name.c says how); its launches
+// are timed.
+#define SAMPLES_ENVIRONMENT_EXACT "TARE_SAMPLES_EXACT"
+// Set to anything but nothing: that kernel's instructions are counted, and nothing is sampled.
+#define SAMPLES_ENVIRONMENT_COUNT "TARE_SAMPLES_COUNT"
+
 #define SAMPLES_LIBRARY "libtare-samples.so"
 
 // Names of files: %016 and the process's number, or the CRC of a module by CUPTI.
@@ -34,6 +40,7 @@ enum {
 	SAMPLES_LAUNCHES = 8192, // names of kernels; a power of two
 	SAMPLES_RECORDS = 1 << 17,
 	SAMPLES_WHERE_BYTES = 64,
+	SAMPLES_TIMES = 64, // launches of a kernel that is counted, that are timed
 };
 #define SAMPLES_CUBIN_MOST_BYTES (UINT64_C(1) << 30) // of all modules that a process copies
 
@@ -45,6 +52,38 @@ enum samples_state {
 	SAMPLES_TAKEN,    // CUPTI has another subscriber
 	SAMPLES_REFUSED,  // CUPTI's `where` returned `code`
 	SAMPLES_STATES,
+};
+
+// How far a process came with the kernel that is to be counted.
+enum samples_exact_state {
+	EXACT_UNASKED,
+	EXACT_UNMET,      // no such kernel was launched
+	EXACT_CAPTURED,   // only into graphs
+	EXACT_TIMED,      // it was launched, and not to be counted
+	EXACT_BEGUN,      // it was counted, and the process ended before the counts were read
+	EXACT_COUNTED,    // and read
+	EXACT_NO_CUPTI,   // this CUPTI has no SASS metrics
+	EXACT_REFUSED,    // CUPTI's `where` returned `code`
+	EXACT_UNFINISHED, // it still ran when the process, or its context, ended
+	EXACT_STATES,
+};
+
+struct samples_exact {
+	uint32_t state;  // enum samples_exact_state
+	uint32_t counts; // it was to be counted
+	int32_t code;
+	char where[SAMPLES_WHERE_BYTES];
+	char name[SAMPLES_NAME_BYTES]; // as linked; its beginning
+	uint64_t name_hash;
+	uint64_t launches, warps; // that were timed or counted
+	uint64_t captured;        // launches into graphs
+	uint64_t elsewhere;       // launches in other contexts, which are not counted
+	uint64_t alike;           // launches of other kernels that the request would fit as well
+	uint64_t graphs;          // launches of graphs since it was found
+	uint64_t lost;            // counts that there was no room for
+	uint64_t prepare_ns, read_ns;
+	uint64_t times;                  // of launches, from the first on
+	uint64_t time_ns[SAMPLES_TIMES]; // by the device; 0: not known
 };
 
 struct samples_header {
@@ -71,6 +110,7 @@ struct samples_header {
 	uint64_t lost_launches;
 	// what it took, of the program's threads but for `read_ns`
 	uint64_t enable_ns, disable_ns, module_ns, read_ns;
+	struct samples_exact exact;
 };
 
 struct samples_function {
@@ -91,7 +131,13 @@ struct samples_record {
 	uint64_t pc;
 	uint32_t function; // its place
 	uint32_t unused;
-	uint32_t counts[SAMPLES_REASONS]; // by the place in `reasons`
+	union {
+		uint32_t counts[SAMPLES_REASONS]; // samples, by the place in `reasons`
+		struct {
+			uint64_t warps;   // executions
+			uint64_t threads; // executions by lanes whose predicate was true
+		} exact;                  // in the file of a process that counted
+	};
 };
 
 // A file is these one after another; it may end before the last.

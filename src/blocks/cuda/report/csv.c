@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row an instruction that was met, as CSV (RFC 4180).
+// One row an instruction that was met or counted, as CSV (RFC 4180).
 #include "blocks/cuda/report/write.h"
 
 #include <inttypes.h>
@@ -41,7 +41,7 @@ static void write_kernel(const struct tare_sampled_kernel *kernel, FILE *file)
 		                                       tare_sampled_pc(kernel, i))
 		                     : NULL;
 		char text[TEXT];
-		if (!met->all)
+		if (!met->all && !(kernel->exact && kernel->exact->at[i].warps))
 			continue;
 		quote(tare_sampled_name(kernel), file);
 		write_block(kernel, i, &block, file);
@@ -58,6 +58,11 @@ static void write_kernel(const struct tare_sampled_kernel *kernel, FILE *file)
 		fprintf(file, ",%" PRIu64, met->all);
 		for (int j = 0; j < TARE_STALLS; j++)
 			fprintf(file, ",%" PRIu64, met->by[j]);
+		if (kernel->exact)
+			fprintf(file, ",%" PRIu64 ",%" PRIu64, kernel->exact->at[i].warps,
+			        kernel->exact->at[i].threads);
+		else
+			fputs(",,", file);
 		fputs("\r\n", file);
 	}
 }
@@ -67,7 +72,7 @@ int tare_pc_samples_csv(const struct tare_pc_samples *samples, FILE *file)
 	fputs("kernel,block,pc,instruction,file,line,samples", file);
 	for (int i = 0; i < TARE_STALLS; i++)
 		fprintf(file, ",%s", tare_stall_name((enum tare_stall)i));
-	fputs("\r\n", file);
+	fputs(",executions,lanes\r\n", file);
 	for (size_t i = 0; i < samples->kernel_count; i++)
 		write_kernel(&samples->kernels[i], file);
 	return 0;

@@ -141,6 +141,119 @@ static json_t *findings_of(const struct tare_sampled_kernel *kernel, bool *faile
 	return array;
 }
 
+// ---- the kernel that was counted
+
+static void put_counts(json_t *object, const struct tare_exact_counts *counts, bool *failed)
+{
+	put(object, "executed", number(counts->warps), failed);
+	put(object, "lanes", number(counts->threads), failed);
+}
+
+static json_t *exact_blocks_of(const struct tare_sampled_kernel *kernel, bool *failed)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; kernel->exact->blocks && i < kernel->split.count; i++) {
+		const struct tare_sass_block *block = &kernel->split.at[i];
+		const struct tare_exact_block *counted = &kernel->exact->blocks[i];
+		json_t *object = json_object();
+		put(object, "block", number(i), failed);
+		put(object, "pc", number(tare_sampled_pc(kernel, block->first)), failed);
+		put(object, "instructions", number(block->count), failed);
+		put(object, "executions", number(counted->executions), failed);
+		put(object, "even", json_boolean(counted->even), failed);
+		put_counts(object, &counted->all, failed);
+		append(array, object, failed);
+	}
+	return array;
+}
+
+static json_t *exact_lines_of(const struct tare_sampled_kernel *kernel, bool *failed)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < kernel->exact->line_count; i++) {
+		const struct tare_exact_line *line = &kernel->exact->lines[i];
+		json_t *object = line_of(kernel, line->file, line->line, failed);
+		put_counts(object, &line->counts, failed);
+		append(array, object, failed);
+	}
+	return array;
+}
+
+static json_t *exact_instructions_of(const struct tare_sampled_kernel *kernel, bool *failed)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < kernel->count; i++) {
+		char text[700];
+		if (!kernel->exact->at[i].warps)
+			continue;
+		json_t *object = json_object();
+		tare_sampled_instruction(kernel, i, text, sizeof text);
+		put(object, "pc", number(tare_sampled_pc(kernel, i)), failed);
+		put(object, "text", json_string(text), failed);
+		put_counts(object, &kernel->exact->at[i], failed);
+		append(array, object, failed);
+	}
+	return array;
+}
+
+static json_t *mix_of(const struct tare_exact *exact, bool opcodes, bool *failed)
+{
+	json_t *object = json_object();
+	size_t count = opcodes ? exact->opcode_count : TARE_SASS_CLASS_COUNT;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_exact_counts *counts =
+		    opcodes ? &exact->opcodes[i].counts : &exact->by_class[i];
+		const char *name = opcodes ? exact->opcodes[i].name
+		                           : tare_sass_class_name((enum tare_sass_class)i);
+		if (!counts->warps)
+			continue;
+		json_t *row = json_object();
+		put_counts(row, counts, failed);
+		put(object, name ? name : "unknown", row, failed);
+	}
+	return object;
+}
+
+static json_t *cost_of(const struct tare_exact *exact, bool *failed)
+{
+	if (!exact->timed)
+		return json_null();
+	json_t *object = json_object();
+	put(object, "launches", number(exact->timed), failed);
+	put(object, "counted_ns", number(exact->counted_ns), failed);
+	put(object, "plain_ns", number(exact->plain_ns), failed);
+	put(object, "first", json_boolean(exact->first), failed);
+	return object;
+}
+
+static json_t *exact_of(const struct tare_sampled_kernel *kernel, bool *failed)
+{
+	const struct tare_exact *exact = kernel->exact;
+
+	if (!exact)
+		return json_null();
+	json_t *object = json_object();
+	put(object, "launches", number(exact->launches), failed);
+	put(object, "warps", number(exact->warps), failed);
+	put(object, "graphs", number(exact->graphs), failed);
+	put(object, "whole",
+	    exact->whole == TARE_EXACT_UNKNOWN ? json_null()
+	                                       : json_boolean(exact->whole == TARE_EXACT_WHOLE),
+	    failed);
+	put_counts(object, &exact->all, failed);
+	put(object, "cost", cost_of(exact, failed), failed);
+	put(object, "classes", mix_of(exact, false, failed), failed);
+	put(object, "opcodes", mix_of(exact, true, failed), failed);
+	put(object, "blocks", exact_blocks_of(kernel, failed), failed);
+	put(object, "lines", exact_lines_of(kernel, failed), failed);
+	put(object, "instructions", exact_instructions_of(kernel, failed), failed);
+	return object;
+}
+
 static json_t *kernel_of(const struct tare_sampled_kernel *kernel, bool *failed)
 {
 	json_t *object = json_object(), *issued = json_object(), *notes = json_array();
@@ -171,6 +284,7 @@ static json_t *kernel_of(const struct tare_sampled_kernel *kernel, bool *failed)
 	put(object, "blocks", blocks_of(kernel, failed), failed);
 	put(object, "lines", lines_of(kernel, failed), failed);
 	put(object, "instructions", instructions_of(kernel, failed), failed);
+	put(object, "exact", exact_of(kernel, failed), failed);
 	return object;
 }
 

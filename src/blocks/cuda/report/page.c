@@ -180,6 +180,9 @@ static void write_instructions(const struct tare_sampled_kernel *kernel, FILE *f
 		        "<span style=\"background:rgba(194,87,26,%.2f)\"><span class=\"n\">%" PRIx64
 		        "</span><span class=\"s\">%.1f %%</span>",
 		        percent > 0 ? tint(percent) : 0, tare_sampled_pc(kernel, i), percent);
+		if (kernel->exact)
+			fprintf(file, "<span class=\"s\" style=\"width:9em\">%" PRIu64 "</span> ",
+			        kernel->exact->at[i].warps);
 		escape(text, file);
 		fputs("  <small>", file);
 		escape(tare_sampled_place(kernel, i, 1, place), file);
@@ -189,6 +192,55 @@ static void write_instructions(const struct tare_sampled_kernel *kernel, FILE *f
 	if (kernel->count > INSTRUCTIONS)
 		fprintf(file, "<p>%" PRIu32 " more instructions; --csv and --json have them.</p>\n",
 		        kernel->count - INSTRUCTIONS);
+}
+
+// Of the kernel that was counted.
+static int write_exact(const struct tare_sampled_kernel *kernel, FILE *file)
+{
+	const struct tare_exact *exact = kernel->exact;
+	char text[TARE_EXACT_WORDS], place[WORDS];
+	size_t count;
+	uint32_t *order = exact && exact->blocks ? tare_exact_order(kernel, true, &count) : NULL;
+
+	if (!exact || !exact->blocks)
+		return 0;
+	if (!order)
+		return -ENOMEM;
+	fprintf(
+	    file,
+	    "<p>Counted exactly: %" PRIu64 " launches, %" PRIu64 " warps; %s; %s.</p>\n<table><tr>"
+	    "<th>class<th>executed<th>share\n",
+	    exact->launches, exact->warps, tare_exact_begun(exact), tare_exact_cost(exact, text));
+	for (int i = 0; i < TARE_SASS_CLASS_COUNT; i++)
+		if (exact->by_class[i].warps)
+			fprintf(file,
+			        "<tr><td style=\"text-align:left\">%s<td>%" PRIu64
+			        "<td style=\"text-align:left\"><span class=\"cost\" "
+			        "style=\"width:%.2fem\"></span> %.1f %%\n",
+			        tare_sass_class_name((enum tare_sass_class)i),
+			        exact->by_class[i].warps,
+			        0.3 * share(exact->by_class[i].warps, exact->all.warps),
+			        share(exact->by_class[i].warps, exact->all.warps));
+	fputs("</table>\n<table><tr><th>block<th>pc<th>executed<th>executions (warps)<th>lanes<th>"
+	      "line\n",
+	      file);
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_sass_block *block = &kernel->split.at[order[i]];
+		const struct tare_exact_block *counted = &exact->blocks[order[i]];
+		fprintf(file,
+		        "<tr><td>%" PRIu32 "<td>%" PRIx64 "&ndash;%" PRIx64
+		        "<td>%.1f %%<td>%" PRIu64 "%s<td>%.2f<td>",
+		        order[i], tare_sampled_pc(kernel, block->first),
+		        tare_sampled_pc(kernel, block->first + block->count - 1),
+		        share(counted->all.warps, exact->all.warps), counted->executions,
+		        counted->even ? "" : " (of its first instruction)",
+		        (double)counted->all.threads / (double)counted->all.warps);
+		escape(tare_sampled_place(kernel, block->first, block->count, place), file);
+		fputc('\n', file);
+	}
+	fputs("</table>\n", file);
+	free(order);
+	return 0;
 }
 
 static int write_kernel(const struct tare_pc_samples *samples,
@@ -205,6 +257,8 @@ static int write_kernel(const struct tare_pc_samples *samples,
 		escape(note, file);
 	}
 	fputs(".</p>\n", file);
+	if (write_exact(kernel, file) < 0)
+		return -ENOMEM;
 	write_stalls(&kernel->stalls, file);
 	write_findings(kernel, file);
 	int status = kernel->blocks ? write_blocks(kernel, file) : 0;
@@ -218,17 +272,19 @@ int tare_pc_samples_page(const struct tare_pc_samples *samples, FILE *file)
 	char note[TEXT];
 	int status = 0;
 
-	fprintf(file,
-	        "<p>CUDA kernels, by %" PRIu64 " samples of their instructions; each core was "
-	        "sampled every %" PRIu64 " cycles.</p>\n",
-	        samples->samples, UINT64_C(1) << (samples->period & 63));
+	if (samples->samples)
+		fprintf(file,
+		        "<p>CUDA kernels, by %" PRIu64
+		        " samples of their instructions; each core was "
+		        "sampled every %" PRIu64 " cycles.</p>\n",
+		        samples->samples, UINT64_C(1) << (samples->period & 63));
 	for (uint32_t i = 0; tare_pc_samples_note(samples, i, note, sizeof note); i++) {
 		fputs("<p>", file);
 		escape(note, file);
 		fputs(".</p>\n", file);
 	}
 	for (size_t i = 0; status == 0 && i < samples->kernel_count && i < KERNELS; i++)
-		if (samples->kernels[i].stalls.all)
+		if (samples->kernels[i].stalls.all || samples->kernels[i].exact)
 			status = write_kernel(samples, &samples->kernels[i], file);
 	if (samples->kernel_count > KERNELS)
 		fprintf(file, "<p>%zu more kernels; --csv and --json have them.</p>\n",

@@ -31,20 +31,25 @@ static void write_head(const struct tare_pc_samples *samples, int64_t plain_ns, 
 		        samples->samples, samples->kernel_count, samples->period,
 		        UINT64_C(1) << (samples->period & 63));
 	if (plain_ns)
-		fprintf(file, "  run twice: %s as it is, %s sampled\n",
+		fprintf(file, "  run twice: %s %s, %s %s\n",
 		        tare_format_ns((double)plain_ns, plain),
-		        tare_format_ns((double)sampled_ns, sampled));
+		        samples->exact_count ? "sampled" : "as it is",
+		        tare_format_ns((double)sampled_ns, sampled),
+		        samples->exact_count ? "with one kernel counted" : "sampled");
 	else
-		fprintf(file, "  run once, sampled: %s\n",
+		fprintf(file, "  run once, %s: %s\n",
+		        samples->exact_count ? "with one kernel counted" : "sampled",
 		        tare_format_ns((double)sampled_ns, sampled));
-	fprintf(file,
-	        "  sampling took %s of the program's threads to begin, %s to end, %s to copy "
-	        "modules (%s), and %s of one beside them\n",
-	        tare_format_ns((double)sums->enable_ns, begin),
-	        tare_format_ns((double)sums->disable_ns, end),
-	        tare_format_ns((double)sums->module_ns, modules),
-	        tare_format_bytes(sums->module_bytes, room),
-	        tare_format_ns((double)sums->read_ns, reads));
+	if (samples->process_count)
+		fprintf(
+		    file,
+		    "  sampling took %s of the program's threads to begin, %s to end, %s to copy "
+		    "modules (%s), and %s of one beside them\n",
+		    tare_format_ns((double)sums->enable_ns, begin),
+		    tare_format_ns((double)sums->disable_ns, end),
+		    tare_format_ns((double)sums->module_ns, modules),
+		    tare_format_bytes(sums->module_bytes, room),
+		    tare_format_ns((double)sums->read_ns, reads));
 	for (uint32_t i = 0; tare_pc_samples_note(samples, i, note, sizeof note); i++)
 		fprintf(file, "  %s\n", note);
 }
@@ -190,8 +195,9 @@ static int write_kernel(const struct tare_pc_samples *samples,
 
 	fprintf(file, "\nkernel %.*s%s\n", verbose ? (int)strlen(name) : NAME, name,
 	        !verbose && strlen(name) > NAME ? "..." : "");
-	fprintf(file, "  %" PRIu64 " samples, %.1f %% of all", kernel->stalls.all,
-	        share(kernel->stalls.all, samples->samples));
+	fprintf(file, "  %" PRIu64 " samples", kernel->stalls.all);
+	if (samples->samples)
+		fprintf(file, ", %.1f %% of all", share(kernel->stalls.all, samples->samples));
 	if (kernel->launches)
 		fprintf(file, "; %" PRIu64 " launch%s seen, %" PRIu64 " warps", kernel->launches,
 		        kernel->launches == 1 ? "" : "es", kernel->warps);
@@ -200,6 +206,9 @@ static int write_kernel(const struct tare_pc_samples *samples,
 	fputc('\n', file);
 	for (uint32_t i = 0; tare_sampled_note(kernel, i, note, sizeof note); i++)
 		fprintf(file, "  %s\n", note);
+	int counted = tare_exact_text(kernel, verbose, file);
+	if (counted < 0 || !kernel->stalls.all)
+		return counted;
 	write_stalls(&kernel->stalls, verbose, file);
 	write_issued(kernel, file);
 	write_findings(kernel, file);
@@ -216,7 +225,7 @@ int tare_pc_samples_text(const struct tare_pc_samples *samples, int64_t plain_ns
 	write_head(samples, plain_ns, sampled_ns, file);
 	for (size_t i = 0; status == 0 && i < samples->kernel_count && (verbose || i < KERNELS);
 	     i++)
-		if (samples->kernels[i].stalls.all)
+		if (samples->kernels[i].stalls.all || samples->kernels[i].exact)
 			status = write_kernel(samples, &samples->kernels[i], verbose, file);
 	if (!verbose && samples->kernel_count > KERNELS)
 		fprintf(file, "\n%zu more kernels; --verbose shows them\n",

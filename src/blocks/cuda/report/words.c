@@ -121,7 +121,7 @@ bool tare_pc_samples_note(const struct tare_pc_samples *samples, uint32_t number
 			snprintf(text, size, rows[i].format, rows[i].number);
 		return true;
 	}
-	return false;
+	return tare_exact_note(samples, number - have, text, size);
 }
 
 // ---- notes of a kernel
@@ -157,7 +157,7 @@ bool tare_sampled_note(const struct tare_sampled_kernel *kernel, uint32_t number
 			snprintf(text, size, rows[i].format, rows[i].number);
 			return true;
 		}
-	return false;
+	return tare_exact_kernel_note(kernel, number - have, text, size);
 }
 
 void tare_sampled_instruction(const struct tare_sampled_kernel *kernel, uint32_t instruction,
@@ -242,7 +242,7 @@ const char *tare_sampled_place(const struct tare_sampled_kernel *kernel, uint32_
 // ---- orders
 
 struct ranked {
-	uint64_t samples;
+	uint64_t weight;
 	uint32_t place;
 };
 
@@ -250,8 +250,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
-	if (x->samples != y->samples)
-		return x->samples > y->samples ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
@@ -286,5 +286,20 @@ uint32_t *tare_sampled_block_order(const struct tare_sampled_kernel *kernel, siz
 	for (uint32_t i = 0; ranked && i < kernel->split.count; i++)
 		if (kernel->blocks[i].stalls.all)
 			ranked[(*count)++] = (struct ranked){ kernel->blocks[i].stalls.all, i };
+	return order_of(ranked, count);
+}
+
+uint32_t *tare_exact_order(const struct tare_sampled_kernel *kernel, bool blocks, size_t *count)
+{
+	uint32_t all = blocks ? kernel->split.count : kernel->count;
+	struct ranked *ranked = calloc((size_t)all + 1, sizeof *ranked);
+
+	*count = 0;
+	for (uint32_t i = 0; ranked && i < all; i++) {
+		uint64_t weight =
+		    blocks ? kernel->exact->blocks[i].all.warps : kernel->exact->at[i].warps;
+		if (weight)
+			ranked[(*count)++] = (struct ranked){ weight, i };
+	}
 	return order_of(ranked, count);
 }

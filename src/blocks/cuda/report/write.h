@@ -35,6 +35,22 @@ uint32_t *tare_sampled_order(const struct tare_sampled_kernel *kernel, size_t *c
 // The blocks that were met, the most frequent first; malloc.
 uint32_t *tare_sampled_block_order(const struct tare_sampled_kernel *kernel, size_t *count);
 
+// ---- of the kernel that was counted (exact.c)
+
+// Why none was, or what is not in its counts, as tare_pc_samples_note; and of the kernel.
+bool tare_exact_note(const struct tare_pc_samples *samples, uint32_t number, char *text,
+                     size_t size);
+bool tare_exact_kernel_note(const struct tare_sampled_kernel *kernel, uint32_t number, char *text,
+                            size_t size);
+enum { TARE_EXACT_WORDS = 300 };
+// What counting cost, or why that is not known; whether all warps were counted: clauses.
+const char *tare_exact_cost(const struct tare_exact *exact, char text[TARE_EXACT_WORDS]);
+const char *tare_exact_begun(const struct tare_exact *exact);
+// Blocks, or instructions, that were executed, the most frequent first; malloc. NULL: no memory.
+uint32_t *tare_exact_order(const struct tare_sampled_kernel *kernel, bool blocks, size_t *count);
+// Of a kernel that was not counted: nothing. 0, or -ENOMEM.
+int tare_exact_text(const struct tare_sampled_kernel *kernel, bool verbose, FILE *file);
+
 // 0, or -ENOMEM. `plain_ns`: of the run without sampling; 0: there was none.
 int tare_pc_samples_text(const struct tare_pc_samples *samples, int64_t plain_ns,
                          int64_t sampled_ns, bool verbose, FILE *file);
