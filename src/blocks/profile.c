@@ -144,6 +144,11 @@ static int add_counts(const struct counts *counts, const struct tare_blocks_buil
 	profile->lost_kernels += counts->head->lost_kernels;
 	profile->unknown_launches += counts->head->unknown_launches;
 	profile->command_buffers |= counts->head->command_buffers != 0;
+	if (counts->head->build_code && !profile->build_code) {
+		profile->build_code = counts->head->build_code;
+		snprintf(profile->build_log, sizeof profile->build_log, "%.*s",
+		         (int)sizeof profile->build_log - 1, counts->head->build_log);
+	}
 	for (uint32_t i = 0; status == 0 && i < counts->head->kernels; i++)
 		status = add_row(counts, &counts->head->kernel[i], builds, profile);
 	return status;

@@ -26,6 +26,9 @@ struct tare_blocks_profile {
 	uint64_t lost_kernels, unknown_launches;
 	bool command_buffers;
 	uint64_t counter_bytes; // memory that counters took, of all processes
+	// of the first build that failed with other options than the program's own; 0: none
+	int build_code;
+	char build_log[1020]; // its beginning
 };
 
 // Reads the counts of every process in the folder. 0, or -ENOMEM with a sentence; files that are

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
+#include "blocks/report/options.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 
@@ -476,6 +477,8 @@ int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, 
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		status = write_kernel(document->models, &profile->kernels[i], verbose, file);
 	write_foot(document, file);
+	if (document->trials->set_count)
+		tare_blocks_options_text(document->trials, verbose, file);
 	if (status == 0 && document->samples->process_count)
 		status = tare_pc_samples_text(document->samples, document->plain_ns,
 		                              document->counted_ns, verbose, file);

@@ -3,6 +3,7 @@
 #pragma once
 #include "blocks/cuda/samples.h"
 #include "blocks/intel/model.h"
+#include "blocks/options/trials.h"
 #include "blocks/profile.h"
 
 #include <stdio.h>
@@ -17,6 +18,8 @@ struct tare_blocks_document {
 	const struct tare_blocks_profile *profile;
 	const struct tare_pc_samples *samples; // of CUDA kernels
 	const struct tare_blocks_models *models;
+	const struct tare_blocks_trials
+	    *trials; // of build options; of no set where none was asked for
 };
 
 // Why launches of a kernel were not counted: a clause with the way out, without a full stop.

@@ -19,7 +19,15 @@ struct own {
 	int executions;
 	uint64_t period;
 	const char *devices; // of --for; NULL: none
+	struct tare_texts options;
+	uint64_t rounds;
 };
+_Static_assert(sizeof(struct own) <= TARE_OWN_SETTINGS, "it lies in tare_settings");
+
+static uint32_t rounds_of(const struct own *own)
+{
+	return own->rounds ? (uint32_t)own->rounds : TARE_BLOCKS_ROUNDS;
+}
 
 // The program's two runs and what is made of them.
 struct session {
@@ -35,7 +43,8 @@ struct session {
 	struct tare_blocks_builds builds;
 	struct tare_blocks_models models;
 	struct tare_blocks_profile profile;
-	struct tare_pc_samples samples; // of CUDA kernels
+	struct tare_pc_samples samples;   // of CUDA kernels
+	struct tare_blocks_trials trials; // of build options
 };
 
 static void say(const struct session *session, const char *text)
@@ -146,6 +155,7 @@ static int write_all(const struct session *session, struct tare_error *error)
 		                                       .counted_ns = session->counted_ns,
 		                                       .builds = &session->builds,
 		                                       .models = &session->models,
+		                                       .trials = &session->trials,
 		                                       .profile = &session->profile,
 		                                       .samples = &session->samples };
 	struct tare_outputs outputs;
@@ -189,11 +199,38 @@ static int explain(struct session *session, struct tare_error *error)
 	return TARE_EXIT_RECORD;
 }
 
+static void say_progress(void *context, const char *text)
+{
+	say(context, text);
+}
+
+// The sets of --options, where there are any. 0 or a negative errno with a sentence.
+static int compare_options(struct session *session, struct tare_error *error)
+{
+	const struct own *own = (const void *)session->settings->own;
+	const struct tare_blocks_trying trying = { .place = &session->place,
+		                                   .arguments = session->settings->program,
+		                                   .input = &session->input,
+		                                   .own = &session->profile,
+		                                   .rounds = rounds_of(own),
+		                                   .sample = own->sample,
+		                                   .tell = say_progress,
+		                                   .context = session };
+
+	if (own->options.count == 0)
+		return 0;
+	if (session->end.signal || session->end.asked) {
+		say(session, "a signal ended the program: its options are not compared");
+		return 0;
+	}
+	return tare_blocks_try(&trying, own->options.at, own->options.count, &session->trials,
+	                       error);
+}
+
 static int report(struct session *session, struct tare_error *error)
 {
 	uint64_t counted, launches;
 
-	tare_signals_install(false);
 	if (tare_blocks_profile_read(session->place.folder, &session->builds, &session->profile,
 	                             error) < 0)
 		return TARE_EXIT_RECORD;
@@ -201,12 +238,16 @@ static int report(struct session *session, struct tare_error *error)
 	    tare_pc_samples_disassemble(session->place.folder, &session->samples) < 0)
 		return TARE_EXIT_RECORD;
 	tare_blocks_coverage(&session->profile, &counted, &launches);
+	if (compare_options(session, error) < 0)
+		return TARE_EXIT_RECORD;
+	tare_signals_install(false);
 	return launches || session->samples.process_count ? write_all(session, error)
 	                                                  : explain(session, error);
 }
 
 static void session_free(struct session *session)
 {
+	tare_blocks_trials_free(&session->trials);
 	tare_pc_samples_free(&session->samples);
 	tare_blocks_profile_free(&session->profile);
 	tare_blocks_models_free(&session->models);
@@ -237,6 +278,10 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 		tare_fail(error, EINVAL, "--period is a power of 2, from %d to %d",
 		          SAMPLES_LEAST_PERIOD, SAMPLES_MOST_PERIOD);
 		return TARE_EXIT_USAGE;
+	}
+	if (own->rounds > TARE_BLOCKS_MOST_ROUNDS) {
+		tare_fail(error, EINVAL, "--rounds is at most %d", TARE_BLOCKS_MOST_ROUNDS);
+		return TARE_EXIT_RECORD;
 	}
 	int status = check_outputs(settings, error);
 
@@ -284,6 +329,22 @@ static const struct tare_option own_options_rows[] = {
 	  .value_name = "N",
 	  .summary = "sample each core of a CUDA device every 2^N cycles, 10 to 24 (default 16)",
 	  .offset = TARE_OWN_SETTING(struct own, period) },
+	{ .name = "options",
+	  .value = TARE_VALUE_WORDS,
+	  .value_name = "SET...",
+	  .summary = "compare sets of OpenCL build options with the program's own: times, counts",
+	  .detail =
+	      "Each SET is one word of the shell: --options '-cl-mad-enable' '-DUNROLL=4'. An "
+	      "empty one, '', leaves the program's optimising options out. What its source "
+	      "needs stays: -D, -U, -I, -include, -cl-std. The program runs many times, without "
+	      "its output.",
+	  .offset = TARE_OWN_SETTING(struct own, options) },
+	{ .name = "rounds",
+	  .value = TARE_VALUE_COUNT,
+	  .value_name = "N",
+	  .summary =
+	      "how often each set of --options is timed (default 8; fewer than 6 decide nothing)",
+	  .offset = TARE_OWN_SETTING(struct own, rounds) },
 	{ .name = "for",
 	  .value = TARE_VALUE_TEXT,
 	  .value_name = "DEVICE,...",

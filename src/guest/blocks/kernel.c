@@ -421,4 +421,5 @@ void blocks_wrap(cl_icd_dispatch *table)
 	BLOCKS_WRAP(table, clGetExtensionFunctionAddress, extension);
 	BLOCKS_WRAP(table, clGetExtensionFunctionAddressForPlatform, extension_for);
 	blocks_wrap_binaries(table);
+	blocks_wrap_options(table);
 }

@@ -49,6 +49,17 @@ uint64_t blocks_origin(cl_program program);
 			(table)->member = (ours);                                                  \
 	while (0)
 
+// ---- options (options.c)
+
+// Reads the environment; before any function is wrapped.
+void blocks_options_begin(void);
+void blocks_wrap_options(cl_icd_dispatch *table);
+// clCompileProgram with the options that are wanted.
+cl_int blocks_compile(cl_program program, cl_uint count, const cl_device_id *devices,
+                      const char *options, cl_uint headers, const cl_program *header,
+                      const char **names, void(CL_CALLBACK *notify)(cl_program, void *),
+                      void *data);
+
 // ---- kernels (kernel.c)
 
 bool blocks_kernels_begin(enum blocks_stage stage);

@@ -15,6 +15,8 @@
 #define BLOCKS_ENVIRONMENT_STAGE "TARE_BLOCKS_STAGE"
 #define BLOCKS_STAGE_COLLECT "collect"
 #define BLOCKS_STAGE_COUNT "count"
+// Build options in the place of the program's own, which may be "". Not set: its own are kept.
+#define BLOCKS_ENVIRONMENT_OPTIONS "TARE_BLOCKS_OPTIONS"
 
 #define BLOCKS_LIBRARY "libtare-blocks.so"
 
@@ -103,5 +105,8 @@ struct blocks_counts {
 	uint64_t unknown_launches; // of kernels that came in ways that the layer does not see
 	uint64_t command_buffers;  // the program asked for the functions of command buffers
 	uint64_t end;              // of the counters, in the file
+	// of the first build that failed with other options than the program's own; 0: none
+	int32_t build_code;
+	char build_log[1020]; // its beginning; "": not told
 	struct blocks_kernel kernel[BLOCKS_KERNELS];
 };
