@@ -25,6 +25,11 @@ static json_t *number(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
+static json_t *told_number(uint64_t value)
+{
+	return value == UINT64_MAX ? json_null() : number(value);
+}
+
 static json_t *numbers(const uint64_t *values, int count, bool spaces, bool *failed)
 {
 	json_t *object = json_object();
@@ -284,7 +289,26 @@ static json_t *models_of(const struct tare_blocks_models *models,
 	return list;
 }
 
-static json_t *kernel_of(const struct tare_blocks_models *models,
+static json_t *device_of(const struct tare_blocks_kernel *kernel, bool *failed)
+{
+	json_t *object = json_object();
+
+	put(object, "preferred_multiple", told_number(kernel->multiple), failed);
+	put(object, "sub_group", told_number(kernel->sub_group), failed);
+	put(object, "private_bytes", told_number(kernel->private_bytes), failed);
+	put(object, "spill_bytes", told_number(kernel->spill_bytes), failed);
+	return object;
+}
+
+static json_t *before_of(const struct tare_blocks_profile *profile,
+                         const struct tare_blocks_kernel *kernel, bool *failed)
+{
+	const struct tare_blocks_kernel *before = tare_blocks_before(profile, kernel);
+
+	return before ? tally_of(&before->tally, failed) : json_null();
+}
+
+static json_t *kernel_of(const struct tare_blocks_document *document,
                          const struct tare_blocks_kernel *kernel, bool *failed)
 {
 	json_t *object = json_object();
@@ -303,19 +327,16 @@ static json_t *kernel_of(const struct tare_blocks_models *models,
 	put(object, "work_items", number(kernel->work_items), failed);
 	put(object, "whole", json_boolean(tare_blocks_is_whole(kernel)), failed);
 	put(object, "total", counted ? tally_of(&kernel->tally, failed) : json_null(), failed);
+	put(object, "device", device_of(kernel, failed), failed);
+	put(object, "before", before_of(document->before, kernel, failed), failed);
 	put(object, "blocks", counted ? blocks_of(kernel, failed) : json_array(), failed);
 	put(object, "lines", counted ? lines_of(kernel, failed) : json_array(), failed);
 	put_told(object, kernel, counted, failed);
-	put(object, "models", models_of(models, kernel, failed), failed);
+	put(object, "models", models_of(document->models, kernel, failed), failed);
 	return object;
 }
 
 // ---- options compared
-
-static json_t *told_number(uint64_t value)
-{
-	return value == UINT64_MAX ? json_null() : number(value);
-}
 
 static json_t *cell_of(const struct tare_blocks_trials *trials, uint32_t set, size_t name,
                        bool *failed)
@@ -415,9 +436,9 @@ static json_t *tree_of(const struct tare_blocks_document *document, bool *failed
 	put(tree, "counter_bytes", number(profile->counter_bytes), failed);
 	for (size_t i = 0; i < profile->kernel_count; i++)
 		if (profile->kernels[i].launches)
-			*failed |= json_array_append_new(kernels, kernel_of(document->models,
-			                                                    &profile->kernels[i],
-			                                                    failed)) < 0;
+			*failed |=
+			    json_array_append_new(
+			        kernels, kernel_of(document, &profile->kernels[i], failed)) < 0;
 	put(tree, "kernels", kernels, failed);
 	put(tree, "options",
 	    document->trials->set_count ? trials_of(document->trials, failed) : json_null(),

@@ -21,6 +21,7 @@ struct own {
 	const char *devices; // of --for; NULL: none
 	struct tare_texts options;
 	uint64_t rounds;
+	int before;
 };
 _Static_assert(sizeof(struct own) <= TARE_OWN_SETTINGS, "it lies in tare_settings");
 
@@ -43,7 +44,9 @@ struct session {
 	struct tare_blocks_builds builds;
 	struct tare_blocks_models models;
 	struct tare_blocks_profile profile;
-	struct tare_pc_samples samples;   // of CUDA kernels
+	struct tare_pc_samples samples;        // of CUDA kernels
+	struct tare_blocks_builds unoptimised; // of --before, and what was counted of them
+	struct tare_blocks_profile before;
 	struct tare_blocks_trials trials; // of build options
 };
 
@@ -155,6 +158,7 @@ static int write_all(const struct session *session, struct tare_error *error)
 		                                       .counted_ns = session->counted_ns,
 		                                       .builds = &session->builds,
 		                                       .models = &session->models,
+		                                       .before = &session->before,
 		                                       .trials = &session->trials,
 		                                       .profile = &session->profile,
 		                                       .samples = &session->samples };
@@ -199,6 +203,29 @@ static int explain(struct session *session, struct tare_error *error)
 	return TARE_EXIT_RECORD;
 }
 
+// One more run, silent, whose kernels are counted as they are written. Returns an exit status.
+static int count_before(struct session *session, struct tare_error *error)
+{
+	const struct own *own = (const void *)session->settings->own;
+	struct tare_child_end end = session->end;
+	int64_t wall_ns;
+
+	if (!own->before || end.signal || end.asked)
+		return TARE_EXIT_OK;
+	tare_blocks_forget_counts(&session->place);
+	if (tare_blocks_compile_unoptimised(session->place.folder, &session->unoptimised, error) <
+	    0)
+		return TARE_EXIT_RECORD;
+	int status = run_once(session, BLOCKS_STAGE_COUNT, true, &wall_ns, error);
+	session->end = end;
+	if (status != TARE_EXIT_OK)
+		return status;
+	return tare_blocks_profile_read(session->place.folder, &session->unoptimised,
+	                                &session->before, error) < 0
+	           ? TARE_EXIT_RECORD
+	           : TARE_EXIT_OK;
+}
+
 static void say_progress(void *context, const char *text)
 {
 	say(context, text);
@@ -238,6 +265,9 @@ static int report(struct session *session, struct tare_error *error)
 	    tare_pc_samples_disassemble(session->place.folder, &session->samples) < 0)
 		return TARE_EXIT_RECORD;
 	tare_blocks_coverage(&session->profile, &counted, &launches);
+	int status = count_before(session, error);
+	if (status != TARE_EXIT_OK)
+		return status;
 	if (compare_options(session, error) < 0)
 		return TARE_EXIT_RECORD;
 	tare_signals_install(false);
@@ -248,6 +278,8 @@ static int report(struct session *session, struct tare_error *error)
 static void session_free(struct session *session)
 {
 	tare_blocks_trials_free(&session->trials);
+	tare_blocks_profile_free(&session->before);
+	tare_blocks_builds_free(&session->unoptimised);
 	tare_pc_samples_free(&session->samples);
 	tare_blocks_profile_free(&session->profile);
 	tare_blocks_models_free(&session->models);
@@ -329,6 +361,12 @@ static const struct tare_option own_options_rows[] = {
 	  .value_name = "N",
 	  .summary = "sample each core of a CUDA device every 2^N cycles, 10 to 24 (default 16)",
 	  .offset = TARE_OWN_SETTING(struct own, period) },
+	{ .name = "before",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "count kernels before they are optimised, too; runs the program once more",
+	  .detail = "Of OpenCL C. SPIR-V is counted as the program brought it.",
+	  .offset = TARE_OWN_SETTING(struct own, before),
+	  .sets = 1 },
 	{ .name = "options",
 	  .value = TARE_VALUE_WORDS,
 	  .value_name = "SET...",

@@ -78,6 +78,7 @@ enum blocks_why {
 	BLOCKS_WHYS,
 };
 
+#define BLOCKS_NOT_TOLD UINT64_MAX
 #define BLOCKS_NAME_BYTES 512
 #define BLOCKS_KERNELS 1024
 #define BLOCKS_AREA_BYTES (UINT64_C(64) << 20) // most for the counters of a process
@@ -95,6 +96,10 @@ struct blocks_kernel {
 	uint64_t at;         // where its counters lie in the file; 0: it has none
 	uint32_t rows, row_counters;
 	uint32_t api; // enum blocks_api
+	// what the driver says of the program's kernel, where `facts` is not 0; BLOCKS_NOT_TOLD, or
+	// of sub_group 0: nothing
+	uint64_t multiple, sub_group, private_bytes, spill_bytes;
+	uint32_t facts, unused;
 };
 
 struct blocks_counts {
