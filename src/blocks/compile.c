@@ -21,7 +21,7 @@
 // One build on its way through the tools.
 struct work {
 	const char *folder;
-	bool samples;
+	bool samples, unoptimised;
 	struct tare_blocks_build *build;
 	const struct blocks_build *head;
 	const char *options, *extensions, *version, *platform, *text; // with ends, malloc
@@ -109,6 +109,7 @@ static int compile_to(struct work *work, bool text, const char *output, bool *op
 		                                     .version = work->version,
 		                                     .images = work->head->images,
 		                                     .unoptimised = text,
+		                                     .as_written = work->unoptimised,
 		                                     .source = source,
 		                                     .output = output };
 	status = tare_blocks_arguments_make(&request, &arguments, error);
@@ -280,6 +281,12 @@ static int make(struct work *work, size_t text_bytes, struct tare_error *error)
 
 // ---- a build
 
+// How the builds of a folder are made.
+struct how {
+	const char *folder;
+	bool samples, unoptimised;
+};
+
 static char *part(const char **at, size_t bytes)
 {
 	char *text = malloc(bytes + 1);
@@ -292,10 +299,13 @@ static char *part(const char **at, size_t bytes)
 	return text;
 }
 
-static void make_build(const char *folder, bool samples, struct tare_blocks_build *build,
-                       const char *data, size_t bytes)
+static void make_build(const struct how *how, struct tare_blocks_build *build, const char *data,
+                       size_t bytes)
 {
-	struct work work = { .folder = folder, .samples = samples, .build = build };
+	struct work work = { .folder = how->folder,
+		             .samples = how->samples,
+		             .unoptimised = how->unoptimised,
+		             .build = build };
 	struct blocks_build head;
 
 	memcpy(&head, data, sizeof head);
@@ -340,8 +350,7 @@ static bool is_build(const char *name, uint64_t *hash)
 	return end == name + 16 && strcmp(end, BLOCKS_BUILD_SUFFIX) == 0;
 }
 
-static int add_build(const char *folder, uint64_t hash, bool samples,
-                     struct tare_blocks_builds *builds)
+static int add_build(const struct how *how, uint64_t hash, struct tare_blocks_builds *builds)
 {
 	struct tare_blocks_build *at =
 	    realloc(builds->at, (builds->count + 1) * sizeof *builds->at);
@@ -354,32 +363,48 @@ static int add_build(const char *folder, uint64_t hash, bool samples,
 	struct tare_blocks_build *build = &at[builds->count++];
 	*build = (struct tare_blocks_build){ .hash = hash };
 	snprintf(build->source, sizeof build->source, "%016" PRIx64 ".cl", hash);
-	path_of(folder, hash, BLOCKS_BUILD_SUFFIX, path);
+	path_of(how->folder, hash, BLOCKS_BUILD_SUFFIX, path);
 	char *data = read_file(path, &bytes);
 	if (data && bytes >= sizeof(struct blocks_build))
-		make_build(folder, samples, build, data, bytes);
+		make_build(how, build, data, bytes);
 	else
 		tare_fail(&build->why, EIO, "%.200s cannot be read", path);
 	free(data);
 	return 0;
 }
 
-int tare_blocks_compile(const char *folder, bool samples, struct tare_blocks_builds *builds,
-                        struct tare_error *error)
+static int compile_all(const struct how *how, struct tare_blocks_builds *builds,
+                       struct tare_error *error)
 {
-	DIR *list = opendir(folder);
+	DIR *list = opendir(how->folder);
 	int status = 0;
 
 	*builds = (struct tare_blocks_builds){ .count = 0 };
 	if (!list)
-		return tare_fail(error, errno, "%.200s cannot be read", folder);
+		return tare_fail(error, errno, "%.200s cannot be read", how->folder);
 	for (struct dirent *entry; status == 0 && (entry = readdir(list));) {
 		uint64_t hash;
 		if (is_build(entry->d_name, &hash))
-			status = add_build(folder, hash, samples, builds);
+			status = add_build(how, hash, builds);
 	}
 	closedir(list);
 	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
+}
+
+int tare_blocks_compile(const char *folder, bool samples, struct tare_blocks_builds *builds,
+                        struct tare_error *error)
+{
+	const struct how how = { .folder = folder, .samples = samples };
+
+	return compile_all(&how, builds, error);
+}
+
+int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_builds *builds,
+                                    struct tare_error *error)
+{
+	const struct how how = { .folder = folder, .unoptimised = true };
+
+	return compile_all(&how, builds, error);
 }
 
 void tare_blocks_builds_free(struct tare_blocks_builds *builds)

@@ -30,4 +30,8 @@ struct tare_blocks_builds {
 // it. To free in either case.
 int tare_blocks_compile(const char *folder, bool samples, struct tare_blocks_builds *builds,
                         struct tare_error *error);
+// The same, OpenCL C as it is written, before any optimisation; the modules take the place of those
+// that are there.
+int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_builds *builds,
+                                    struct tare_error *error);
 void tare_blocks_builds_free(struct tare_blocks_builds *builds);

@@ -97,6 +97,11 @@ void tare_blocks_forget_counts(const struct tare_blocks_place *place)
 	empty(place->lock, BLOCKS_COUNTS_SUFFIX);
 }
 
+void tare_blocks_forget_all(const struct tare_blocks_place *place)
+{
+	empty(place->lock, "");
+}
+
 void tare_blocks_place_free(struct tare_blocks_place *place)
 {
 	if (place->folder[0]) {
@@ -107,5 +112,6 @@ void tare_blocks_place_free(struct tare_blocks_place *place)
 	}
 	free(place->layer);
 	free(place->sampler);
+	free(place->recorder);
 	*place = (struct tare_blocks_place){ .lock = -1 };
 }

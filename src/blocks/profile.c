@@ -66,7 +66,12 @@ static struct tare_blocks_kernel *kernel_of(struct tare_blocks_profile *profile,
 		return NULL;
 	profile->kernels = kernels;
 	struct tare_blocks_kernel *kernel = &kernels[profile->kernel_count++];
-	*kernel = (struct tare_blocks_kernel){ .build = build, .api = api };
+	*kernel = (struct tare_blocks_kernel){ .build = build,
+		                               .api = api,
+		                               .multiple = BLOCKS_NOT_TOLD,
+		                               .sub_group = BLOCKS_NOT_TOLD,
+		                               .private_bytes = BLOCKS_NOT_TOLD,
+		                               .spill_bytes = BLOCKS_NOT_TOLD };
 	snprintf(kernel->name, sizeof kernel->name, "%s", name);
 	return kernel;
 }
@@ -126,6 +131,13 @@ static int add_row(const struct counts *counts, const struct blocks_kernel *row,
 	kernel->launches += row->launches;
 	kernel->counted += row->counted;
 	kernel->work_items += row->work_items;
+	if (row->facts) {
+		kernel->multiple = row->multiple;
+		kernel->private_bytes = row->private_bytes;
+		kernel->spill_bytes = row->spill_bytes;
+		if (row->sub_group)
+			kernel->sub_group = row->sub_group;
+	}
 	if (row->why != BLOCKS_COVERED && row->why < BLOCKS_WHYS) {
 		kernel->why = (enum blocks_why)row->why;
 		kernel->code = row->code;
@@ -144,6 +156,11 @@ static int add_counts(const struct counts *counts, const struct tare_blocks_buil
 	profile->lost_kernels += counts->head->lost_kernels;
 	profile->unknown_launches += counts->head->unknown_launches;
 	profile->command_buffers |= counts->head->command_buffers != 0;
+	if (counts->head->build_code && !profile->build_code) {
+		profile->build_code = counts->head->build_code;
+		snprintf(profile->build_log, sizeof profile->build_log, "%.*s",
+		         (int)sizeof profile->build_log - 1, counts->head->build_log);
+	}
 	for (uint32_t i = 0; status == 0 && i < counts->head->kernels; i++)
 		status = add_row(counts, &counts->head->kernel[i], builds, profile);
 	return status;

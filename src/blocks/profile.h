@@ -17,6 +17,8 @@ struct tare_blocks_kernel {
 	uint64_t *sample;     // the slots of its first process (sample.h); NULL: none
 	uint64_t entered;     // of the kernel's first block: work_items, or counts are missing
 	struct tare_blocks_tally tally; // of all launches
+	// what the driver says of the program's own kernel; BLOCKS_NOT_TOLD: nothing
+	uint64_t multiple, sub_group, private_bytes, spill_bytes;
 };
 
 struct tare_blocks_profile {
@@ -26,6 +28,9 @@ struct tare_blocks_profile {
 	uint64_t lost_kernels, unknown_launches;
 	bool command_buffers;
 	uint64_t counter_bytes; // memory that counters took, of all processes
+	// of the first build that failed with other options than the program's own; 0: none
+	int build_code;
+	char build_log[1020]; // its beginning
 };
 
 // Reads the counts of every process in the folder. 0, or -ENOMEM with a sentence; files that are

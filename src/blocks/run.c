@@ -6,6 +6,7 @@
 #include "guest/environment.h"
 #include "guest/samples/shared.h"
 #include "record/loader/driver.h"
+#include "record/loader/layer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +30,8 @@ int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place
 		place->layer = NULL;
 	if (asprintf(&place->sampler, "%.*s/" SAMPLES_LIBRARY, length, recorder) < 0)
 		place->sampler = NULL;
-	if (!place->layer || !place->sampler)
+	place->recorder = strdup(recorder);
+	if (!place->layer || !place->sampler || !place->recorder)
 		return tare_fail(error, ENOMEM, "out of memory");
 	if (access(place->layer, R_OK) == 0)
 		return 0;
@@ -52,6 +54,7 @@ enum {
 	SET_LAUNCHES,
 	SET_EXACT,
 	SET_COUNT,
+	SET_OPTIONS,
 	SETS
 };
 static const char *const set[SETS] = { LAYERS,
@@ -65,7 +68,8 @@ static const char *const set[SETS] = { LAYERS,
 	                               SAMPLES_ENVIRONMENT_PERIOD,
 	                               SAMPLES_ENVIRONMENT_LAUNCHES,
 	                               SAMPLES_ENVIRONMENT_EXACT,
-	                               SAMPLES_ENVIRONMENT_COUNT };
+	                               SAMPLES_ENVIRONMENT_COUNT,
+	                               BLOCKS_ENVIRONMENT_OPTIONS };
 
 static bool is_set(const char *entry, const char *name)
 {
@@ -139,6 +143,8 @@ static char **make_environment(const struct tare_blocks_place *place,
 		made[used++] = assign(SAMPLES_ENVIRONMENT_EXACT, run->exact ? run->exact : "");
 		made[used++] = assign(SAMPLES_ENVIRONMENT_COUNT, run->count ? "1" : "");
 	}
+	if (run->options)
+		made[used++] = assign(BLOCKS_ENVIRONMENT_OPTIONS, run->options);
 	*own = used;
 	for (size_t i = 0; i < count; i++)
 		if (!is_ours(environ[i], place, run))
@@ -153,32 +159,47 @@ static void free_environment(char **environment, size_t own)
 	free(environment);
 }
 
+static int start(const struct tare_blocks_run *run, char **environment, struct tare_child *child,
+                 bool *own, struct tare_error *error)
+{
+	if (run->output)
+		return tare_child_start_into(run->output, run->arguments, environment, child, own,
+		                             error);
+	return run->silent ? tare_child_start_silent(run->arguments, environment, child, own, error)
+	                   : tare_child_start(run->arguments, environment, child, own, error);
+}
+
 int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blocks_run *run,
                     struct tare_child_end *end, int64_t *wall_ns, bool *own,
                     struct tare_error *error)
 {
+	const struct tare_record_options recording = { .times = TARE_TIMES_ALL,
+		                                       .contents = run->contents };
 	struct tare_child child;
 	size_t ours = 0;
-	char **environment = make_environment(place, run, &ours);
-	int status = 0;
+	char **environment = make_environment(place, run, &ours), **recorded = NULL;
+	int status = environment ? 0 : -ENOMEM;
 
 	*own = true;
 	for (size_t i = 0; i < ours; i++)
 		if (!environment[i])
 			status = -ENOMEM;
-	if (!environment || status < 0) {
-		free_environment(environment, ours);
-		return tare_fail(error, ENOMEM, "out of memory");
-	}
 	int64_t from_ns = tare_host_now().ns;
-	status = run->silent
-	             ? tare_child_start_silent(run->arguments, environment, &child, own, error)
-	             : tare_child_start(run->arguments, environment, &child, own, error);
+	if (status == 0 && run->trace) {
+		recorded = tare_environment_make(environment, place->recorder, run->trace,
+		                                 &recording, from_ns);
+		status = recorded ? 0 : -ENOMEM;
+	}
+	if (status < 0)
+		tare_fail(error, ENOMEM, "out of memory");
+	else
+		status = start(run, recorded ? recorded : environment, &child, own, error);
 	if (status == 0) {
 		*own = true;
 		status = tare_child_wait(&child, end, error);
 	}
 	*wall_ns = tare_host_now().ns - from_ns;
+	tare_environment_free(recorded);
 	free_environment(environment, ours);
 	return status;
 }

@@ -4,8 +4,9 @@
 #include "record/again.h"
 
 struct tare_blocks_place {
-	char *layer;   // the library's path, malloc
-	char *sampler; // that of CUDA's
+	char *layer;    // the library's path, malloc
+	char *sampler;  // that of CUDA's
+	char *recorder; // that of tare record's
 	const char *drivers,
 	    *behind;       // stubs of Level Zero's drivers (record/loader/driver.h), or NULL
 	const char *front; // an OpenCL loader that is put in front of the program's; NULL: none
@@ -24,17 +25,23 @@ void tare_blocks_place_free(struct tare_blocks_place *place);
 
 struct tare_blocks_run {
 	char *const *arguments;
-	const char *stage; // guest/blocks/shared.h
-	bool silent;       // without standard output
-	uint32_t period;   // CUDA kernels are sampled every 2 to this power cycles; 0: not
-	bool launches;     // of CUDA kernels are counted
-	const char *exact; // the CUDA kernel that is timed (shared.h of the sampler); NULL: none
-	bool count;        // its instructions are counted, and nothing is sampled
+	const char *stage;   // guest/blocks/shared.h
+	bool silent;         // without standard output
+	uint32_t period;     // CUDA kernels are sampled every 2 to this power cycles; 0: not
+	bool launches;       // of CUDA kernels are counted
+	const char *exact;   // the CUDA kernel that is timed (shared.h of the sampler); NULL: none
+	bool count;          // its instructions are counted, and nothing is sampled
+	const char *options; // build options in the place of the program's own; NULL: its own
+	const char *output;  // a file for its standard output; NULL: tare's, or none where silent
+	// a folder in which it is recorded, too, with device times; NULL: it is not
+	const char *trace;
+	bool contents; // what it moves is told by hashes there
 };
 // Runs the program to its end. 0; or the negative errno of the exec (or of tare's own failure: then
 // *own is true) with a sentence.
 int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blocks_run *run,
                     struct tare_child_end *end, int64_t *wall_ns, bool *own,
                     struct tare_error *error);
-// Empties the folder of what processes counted, for the next run.
+// Empties the folder of what processes counted, for the next run; or of everything.
 void tare_blocks_forget_counts(const struct tare_blocks_place *place);
+void tare_blocks_forget_all(const struct tare_blocks_place *place);

@@ -25,23 +25,29 @@ void tare_input_restore(const struct tare_input *input)
 		lseek(STDIN_FILENO, input->at, SEEK_SET);
 }
 
-int tare_child_start_silent(char *const *arguments, char *const *environment,
-                            struct tare_child *launch, bool *own, struct tare_error *error)
+int tare_child_start_into(const char *path, char *const *arguments, char *const *environment,
+                          struct tare_child *launch, bool *own, struct tare_error *error)
 {
 	int before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
-	    none = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	    into = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int status = -EMFILE;
 
 	*own = true;
-	if (before >= 0 && none >= 0 && dup2(none, STDOUT_FILENO) >= 0) {
+	if (before >= 0 && into >= 0 && dup2(into, STDOUT_FILENO) >= 0) {
 		status = tare_child_start(arguments, environment, launch, own, error);
 		dup2(before, STDOUT_FILENO);
 	} else {
-		tare_fail(error, EMFILE, "no descriptors for /dev/null");
+		tare_fail(error, EMFILE, "no descriptors for %.200s", path);
 	}
 	if (before >= 0)
 		close(before);
-	if (none >= 0)
-		close(none);
+	if (into >= 0)
+		close(into);
 	return status;
+}
+
+int tare_child_start_silent(char *const *arguments, char *const *environment,
+                            struct tare_child *launch, bool *own, struct tare_error *error)
+{
+	return tare_child_start_into("/dev/null", arguments, environment, launch, own, error);
 }

@@ -14,6 +14,10 @@ int tare_input_note(struct tare_input *input, const char *who, struct tare_error
 // Puts it back to where it was.
 void tare_input_restore(const struct tare_input *input);
 
-// As tare_child_start, with the program's standard output on /dev/null.
+// As tare_child_start, with the program's standard output in the file `path`, which is made or
+// emptied first.
+int tare_child_start_into(const char *path, char *const *arguments, char *const *environment,
+                          struct tare_child *launch, bool *own, struct tare_error *error);
+// The same, into /dev/null.
 int tare_child_start_silent(char *const *arguments, char *const *environment,
                             struct tare_child *launch, bool *own, struct tare_error *error);

@@ -164,6 +164,22 @@ def test_the_level_is_the_programs(once):
     assert kernel["total"]["loads"]["global"] == 2 * N**3 and kernel["total"]["loads"]["private"] > 2 * N**3
 
 
+def test_counts_before_the_optimisation_are_those_of_a_program_that_has_none(once):
+    _, written = once.blocks(KERNELS, "-cl-opt-disable", *words_of(["matmul"]))
+    done, both = once.blocks(KERNELS, "", *words_of(["matmul"]), options=["--before"])
+    kernel, alone = kernel_of(both, "matmul"), kernel_of(written, "matmul")
+    assert kernel["before"] == alone["total"] and alone["before"] is None
+    assert kernel["total"]["instructions"] < kernel["before"]["instructions"]
+    assert b"before the optimisation: " + f"{kernel['before']['instructions']:,} ".encode() in done.out
+    assert done.out.count(b"matmul: 3 arguments") == 1
+
+
+def test_what_the_driver_says_of_the_kernel_is_told(once):
+    done, document = once.blocks(KERNELS, "", *words_of(["matmul"]))
+    multiple = kernel_of(document, "matmul")["device"]["preferred_multiple"]
+    assert multiple and f"the driver says: work-groups best in multiples of {multiple}".encode() in done.out
+
+
 def test_the_text_says_what_the_document_says(once):
     done, document = once.blocks(KERNELS, "", *words_of(["matmul", "vectors"]))
     text = done.out.decode()

@@ -15,7 +15,7 @@ struct gathering {
 	struct tare_symbols *symbols;
 	struct tare_sites *sites;
 	size_t room;
-	uint32_t *row_of;          // of each command; TARE_NO_INDEX: none
+	uint32_t *row_of; // of each command; TARE_NO_INDEX: none
 	// of what commands have in common; NOT_LOOKED_FOR
 	uint32_t *row_of_like;
 	uint64_t *site_of;         // identity of each stack's site; 0: not looked up yet

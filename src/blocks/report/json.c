@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/cuda/report/write.h"
+#include "blocks/report/options.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 #include "tare_config.h"
@@ -22,6 +23,11 @@ static void put(json_t *object, const char *name, json_t *value, bool *failed)
 static json_t *number(uint64_t value)
 {
 	return json_integer((json_int_t)value);
+}
+
+static json_t *told_number(uint64_t value)
+{
+	return value == UINT64_MAX ? json_null() : number(value);
 }
 
 static json_t *numbers(const uint64_t *values, int count, bool spaces, bool *failed)
@@ -283,7 +289,26 @@ static json_t *models_of(const struct tare_blocks_models *models,
 	return list;
 }
 
-static json_t *kernel_of(const struct tare_blocks_models *models,
+static json_t *device_of(const struct tare_blocks_kernel *kernel, bool *failed)
+{
+	json_t *object = json_object();
+
+	put(object, "preferred_multiple", told_number(kernel->multiple), failed);
+	put(object, "sub_group", told_number(kernel->sub_group), failed);
+	put(object, "private_bytes", told_number(kernel->private_bytes), failed);
+	put(object, "spill_bytes", told_number(kernel->spill_bytes), failed);
+	return object;
+}
+
+static json_t *before_of(const struct tare_blocks_profile *profile,
+                         const struct tare_blocks_kernel *kernel, bool *failed)
+{
+	const struct tare_blocks_kernel *before = tare_blocks_before(profile, kernel);
+
+	return before ? tally_of(&before->tally, failed) : json_null();
+}
+
+static json_t *kernel_of(const struct tare_blocks_document *document,
                          const struct tare_blocks_kernel *kernel, bool *failed)
 {
 	json_t *object = json_object();
@@ -302,10 +327,82 @@ static json_t *kernel_of(const struct tare_blocks_models *models,
 	put(object, "work_items", number(kernel->work_items), failed);
 	put(object, "whole", json_boolean(tare_blocks_is_whole(kernel)), failed);
 	put(object, "total", counted ? tally_of(&kernel->tally, failed) : json_null(), failed);
+	put(object, "device", device_of(kernel, failed), failed);
+	put(object, "before", before_of(document->before, kernel, failed), failed);
 	put(object, "blocks", counted ? blocks_of(kernel, failed) : json_array(), failed);
 	put(object, "lines", counted ? lines_of(kernel, failed) : json_array(), failed);
 	put_told(object, kernel, counted, failed);
-	put(object, "models", models_of(models, kernel, failed), failed);
+	put(object, "models", models_of(document->models, kernel, failed), failed);
+	return object;
+}
+
+// ---- options compared
+
+static json_t *cell_of(const struct tare_blocks_trials *trials, uint32_t set, size_t name,
+                       bool *failed)
+{
+	const struct tare_blocks_cell *cell = &trials->sets[set].cells[name];
+	json_t *object = json_object(), *times = json_array(), *ratio = json_null();
+
+	for (uint32_t i = 0; i < trials->rounds; i++)
+		*failed |= json_array_append_new(times, cell->ns[i] > 0 ? json_real(cell->ns[i])
+		                                                        : json_null()) < 0;
+	if (cell->ratio.known) {
+		ratio = json_object();
+		put(ratio, "value", json_real(cell->ratio.value), failed);
+		put(ratio, "low", json_real(cell->ratio.low), failed);
+		put(ratio, "high", json_real(cell->ratio.high), failed);
+	}
+	put(object, "times_ns", times, failed);
+	put(object, "launches", number(cell->launches), failed);
+	put(object, "unchanged", json_boolean(cell->unchanged), failed);
+	put(object, "ratio", ratio, failed);
+	put(object, "told", tare_json_text(tare_blocks_told_apart_name(cell->told)), failed);
+	put(object, "best", json_boolean(cell->best), failed);
+	put(object, "preferred_multiple", told_number(cell->multiple), failed);
+	put(object, "sub_group", told_number(cell->sub_group), failed);
+	put(object, "private_bytes", told_number(cell->private_bytes), failed);
+	put(object, "local_bytes", told_number(cell->local_bytes), failed);
+	put(object, "spill_bytes", told_number(cell->spill_bytes), failed);
+	put(object, "total", cell->counted ? tally_of(&cell->counted->tally, failed) : json_null(),
+	    failed);
+	return object;
+}
+
+static json_t *set_of(const struct tare_blocks_set *set, bool *failed)
+{
+	json_t *object = json_object();
+
+	put(object, "options", set->options ? tare_json_text(set->options) : json_null(), failed);
+	put(object, "why", set->why.code ? tare_json_text(set->why.message) : json_null(), failed);
+	put(object, "output", tare_json_text(tare_blocks_result_name(set->output)), failed);
+	put(object, "read_back", tare_json_text(tare_blocks_result_name(set->read)), failed);
+	put(object, "end", tare_json_text(tare_blocks_result_name(set->end)), failed);
+	return object;
+}
+
+static json_t *trials_of(const struct tare_blocks_trials *trials, bool *failed)
+{
+	json_t *object = json_object(), *sets = json_array(), *kernels = json_array();
+
+	for (uint32_t i = 0; i < trials->set_count; i++)
+		*failed |= json_array_append_new(sets, set_of(&trials->sets[i], failed)) < 0;
+	for (size_t name = 0; name < trials->name_count; name++) {
+		if (!tare_blocks_was_launched(trials, name))
+			continue;
+		json_t *kernel = json_object(), *cells = json_array();
+		put(kernel, "name", name ? tare_json_text(trials->names[name]) : json_null(),
+		    failed);
+		for (uint32_t i = 0; i < trials->set_count; i++)
+			*failed |=
+			    json_array_append_new(cells, cell_of(trials, i, name, failed)) < 0;
+		put(kernel, "sets", cells, failed);
+		*failed |= json_array_append_new(kernels, kernel) < 0;
+	}
+	put(object, "rounds", number(trials->rounds), failed);
+	put(object, "stopped", json_boolean(trials->stopped), failed);
+	put(object, "sets", sets, failed);
+	put(object, "kernels", kernels, failed);
 	return object;
 }
 
@@ -339,10 +436,13 @@ static json_t *tree_of(const struct tare_blocks_document *document, bool *failed
 	put(tree, "counter_bytes", number(profile->counter_bytes), failed);
 	for (size_t i = 0; i < profile->kernel_count; i++)
 		if (profile->kernels[i].launches)
-			*failed |= json_array_append_new(kernels, kernel_of(document->models,
-			                                                    &profile->kernels[i],
-			                                                    failed)) < 0;
+			*failed |=
+			    json_array_append_new(
+			        kernels, kernel_of(document, &profile->kernels[i], failed)) < 0;
 	put(tree, "kernels", kernels, failed);
+	put(tree, "options",
+	    document->trials->set_count ? trials_of(document->trials, failed) : json_null(),
+	    failed);
 	put(tree, "cuda",
 	    document->samples->used ? tare_pc_samples_json(document->samples) : json_null(),
 	    failed);

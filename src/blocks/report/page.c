@@ -2,6 +2,7 @@
 // One page without scripts: per kernel its instruction mix as a bar, findings, blocks by cost, and
 // the source with the lines tinted by their share.
 #include "blocks/cuda/report/write.h"
+#include "blocks/report/options.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 
@@ -227,6 +228,23 @@ static int write_counted(const struct tare_blocks_kernel *kernel, FILE *file)
 	return status == 0 ? write_source(kernel, file) : status;
 }
 
+// As the text has it.
+static void write_options(const struct tare_blocks_trials *trials, FILE *file)
+{
+	char *lines = NULL;
+	size_t length = 0;
+	FILE *stream = trials->set_count ? open_memstream(&lines, &length) : NULL;
+
+	if (!stream)
+		return;
+	tare_blocks_options_text(trials, true, stream);
+	fclose(stream);
+	fputs("<h2>Build options</h2>\n<pre>", file);
+	escape(lines, length, file);
+	fputs("</pre>\n", file);
+	free(lines);
+}
+
 static int write_kernel(const struct tare_blocks_kernel *kernel, FILE *file)
 {
 	char why[600];
@@ -271,6 +289,7 @@ int tare_blocks_page(const struct tare_blocks_document *document, FILE *file)
 		        counted, launches);
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		status = write_kernel(&profile->kernels[i], file);
+	write_options(document->trials, file);
 	if (status == 0 && document->samples->used)
 		status = tare_pc_samples_page(document->samples, file);
 	fputs("</body></html>\n", file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
+#include "blocks/report/options.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 
@@ -87,12 +88,12 @@ static void write_missing(const struct tare_blocks_document *document, FILE *fil
 
 // ---- a kernel's sums
 
-static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
+static void write_mix(const char *lead, const struct tare_blocks_tally *tally, FILE *file)
 {
 	uint64_t all = tare_blocks_instructions(tally), loads = 0, stores = 0;
 	bool first = true;
 
-	fputs("  instructions: ", file);
+	fprintf(file, "  %s: ", lead);
 	for (int i = 0; i < TARE_BLOCKS_SPACES; i++) {
 		loads += tally->loads[i];
 		stores += tally->stores[i];
@@ -324,7 +325,49 @@ static int write_loops(const struct tare_blocks_kernel *kernel,
 
 // ---- a kernel
 
-static int write_counted(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+static void write_fact(const char *name, uint64_t value, const char *unit, const char **before,
+                       FILE *file)
+{
+	if (value == BLOCKS_NOT_TOLD)
+		return;
+	fprintf(file, "%s%s %" PRIu64 "%s", *before, name, value, unit);
+	*before = ", ";
+}
+
+// What the driver says of the program's own kernel, on the device that it runs on.
+static void write_facts(const struct tare_blocks_kernel *kernel, FILE *file)
+{
+	const char *before = "  the driver says: ", *none = before;
+
+	write_fact("work-groups best in multiples of", kernel->multiple, "", &before, file);
+	write_fact("sub-groups of up to", kernel->sub_group, "", &before, file);
+	write_fact("private memory", kernel->private_bytes, " bytes a work-item", &before, file);
+	write_fact("spilled", kernel->spill_bytes, " bytes a work-item", &before, file);
+	if (before != none)
+		fputc('\n', file);
+}
+
+static void write_before(const struct tare_blocks_profile *profile,
+                         const struct tare_blocks_kernel *kernel, FILE *file)
+{
+	const struct tare_blocks_kernel *before = tare_blocks_before(profile, kernel);
+	char number[NUMBER], times[TARE_UNIT_TEXT];
+
+	if (!before)
+		return;
+	uint64_t all = tare_blocks_instructions(&before->tally),
+	         after = tare_blocks_instructions(&kernel->tally);
+	fprintf(file, "  before the optimisation: %s instructions", grouped(all, number));
+	if (after)
+		fprintf(file, ", %s times as many",
+		        tare_format_significant((double)all / (double)after, 3, times));
+	fprintf(file, "%s\n",
+	        before->counted == kernel->counted ? "" : "; of another number of launches");
+	write_mix("of which", &before->tally, file);
+}
+
+static int write_counted(const struct tare_blocks_profile *before,
+                         const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
 {
 	char a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
 	uint64_t all = tare_blocks_instructions(&kernel->tally);
@@ -346,7 +389,9 @@ static int write_counted(const struct tare_blocks_kernel *kernel, bool verbose, 
 		    file,
 		    "  at least these bytes: %s copies had a size that is known at run time only\n",
 		    grouped(kernel->tally.unsized, a));
-	write_mix(&kernel->tally, file);
+	write_facts(kernel, file);
+	write_mix("instructions", &kernel->tally, file);
+	write_before(before, kernel, file);
 	write_arithmetic(&kernel->tally, file);
 	write_memory(&kernel->tally, file);
 	fputc('\n', file);
@@ -424,7 +469,7 @@ static void write_models(const struct tare_blocks_models *models,
 			write_model(&models->at[i], file);
 }
 
-static int write_kernel(const struct tare_blocks_models *models,
+static int write_kernel(const struct tare_blocks_document *document,
                         const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
 {
 	char why[600], number[NUMBER];
@@ -435,8 +480,8 @@ static int write_kernel(const struct tare_blocks_models *models,
 		return 0;
 	fprintf(file, "\nkernel %s\n", kernel->name);
 	if (kernel->counted && kernel->executions && kernel->work_items)
-		status = write_counted(kernel, verbose, file);
-	write_models(models, kernel, file);
+		status = write_counted(document->before, kernel, verbose, file);
+	write_models(document->models, kernel, file);
 	if (!missed)
 		return status;
 	tare_blocks_why(kernel, why, sizeof why);
@@ -474,8 +519,10 @@ int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, 
 		write_program(document, file);
 	}
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
-		status = write_kernel(document->models, &profile->kernels[i], verbose, file);
+		status = write_kernel(document, &profile->kernels[i], verbose, file);
 	write_foot(document, file);
+	if (document->trials->set_count)
+		tare_blocks_options_text(document->trials, verbose, file);
 	if (status == 0 && document->samples->used)
 		status = tare_pc_samples_text(document->samples, document->plain_ns,
 		                              document->counted_ns, verbose, file);

@@ -81,3 +81,18 @@ bool tare_blocks_is_model_of(const struct tare_blocks_model *model,
 	return model->build == kernel->build &&
 	       (model->why.code || strcmp(model->of.kernel, kernel->name) == 0);
 }
+
+const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_profile *before,
+                                                    const struct tare_blocks_kernel *kernel)
+{
+	for (size_t i = 0; i < before->kernel_count && kernel->build; i++) {
+		const struct tare_blocks_kernel *other = &before->kernels[i];
+		if (other->build && other->executions && other->api == kernel->api &&
+		    other->build->hash == kernel->build->hash &&
+		    other->build->language == BLOCKS_OPENCL_C &&
+		    strcmp(other->build->level, kernel->build->level) != 0 &&
+		    strcmp(other->name, kernel->name) == 0)
+			return other;
+	}
+	return NULL;
+}

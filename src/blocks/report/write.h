@@ -3,6 +3,7 @@
 #pragma once
 #include "blocks/cuda/samples.h"
 #include "blocks/intel/model.h"
+#include "blocks/options/trials.h"
 #include "blocks/profile.h"
 
 #include <stdio.h>
@@ -15,8 +16,12 @@ struct tare_blocks_document {
 	    counted_ns; // wall time of the run without counting and of the one with it
 	const struct tare_blocks_builds *builds;
 	const struct tare_blocks_profile *profile;
+	const struct tare_blocks_profile
+	    *before; // the same before the optimisation; no kernels: not counted
 	const struct tare_pc_samples *samples; // of CUDA kernels
 	const struct tare_blocks_models *models;
+	const struct tare_blocks_trials
+	    *trials; // of build options; of no set where none was asked for
 };
 
 // Why launches of a kernel were not counted: a clause with the way out, without a full stop.
@@ -28,6 +33,10 @@ void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *c
 // Whether a model is of this kernel, or of its whole build for a reason.
 bool tare_blocks_is_model_of(const struct tare_blocks_model *model,
                              const struct tare_blocks_kernel *kernel);
+
+// A kernel as it was counted before the optimisation; NULL: it was not, or nothing was optimised.
+const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_profile *before,
+                                                    const struct tare_blocks_kernel *kernel);
 
 // 0, or -ENOMEM. Errors of the file stick to it. `verbose`: all blocks and lines.
 int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, FILE *file);

@@ -132,6 +132,9 @@ int tare_blocks_arguments_make(const struct tare_blocks_request *request,
 		add(arguments, word);
 	}
 	free(word);
+	if (request->as_written && optimises)
+		add(arguments, "-cl-opt-disable");
+	optimises &= !request->as_written;
 	if (!names_version)
 		add(arguments, "-cl-std=CL1.2");
 	// From 3.0 on features are switched in the same way, and drivers tell them elsewhere.

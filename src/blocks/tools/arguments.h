@@ -13,6 +13,7 @@ struct tare_blocks_request {
 	const char *version;    // CL_DEVICE_VERSION
 	bool images;            // CL_DEVICE_IMAGE_SUPPORT
 	bool unoptimised;       // LLVM's text as the language makes it, for a later step
+	bool as_written;        // without optimisation, whatever the options say
 	const char *source, *output;
 };
 

@@ -19,7 +19,16 @@ struct own {
 	uint64_t period;
 	const char *exact;   // a CUDA kernel; NULL: none
 	const char *devices; // of --for; NULL: none
+	struct tare_texts options;
+	uint64_t rounds;
+	int before;
 };
+_Static_assert(sizeof(struct own) <= TARE_OWN_SETTINGS, "it lies in tare_settings");
+
+static uint32_t rounds_of(const struct own *own)
+{
+	return own->rounds ? (uint32_t)own->rounds : TARE_BLOCKS_ROUNDS;
+}
 
 // The program's two runs and what is made of them.
 struct session {
@@ -31,6 +40,9 @@ struct session {
 	struct tare_blocks_profile profile;
 	struct tare_pc_samples samples; // of CUDA kernels
 	char *exact;                    // the one that is counted, as linked; NULL: not known
+	struct tare_blocks_builds unoptimised; // of --before, and what was counted of them
+	struct tare_blocks_profile before;
+	struct tare_blocks_trials trials; // of build options
 };
 
 static void say(const struct session *session, const char *text)
@@ -165,6 +177,8 @@ static int write_all(const struct session *session, struct tare_error *error)
 		                                       .counted_ns = session->counted_ns,
 		                                       .builds = &session->builds,
 		                                       .models = &session->models,
+		                                       .before = &session->before,
+		                                       .trials = &session->trials,
 		                                       .profile = &session->profile,
 		                                       .samples = &session->samples };
 	struct tare_outputs outputs;
@@ -208,11 +222,61 @@ static int explain(struct session *session, struct tare_error *error)
 	return TARE_EXIT_RECORD;
 }
 
+// One more run, silent, whose kernels are counted as they are written. Returns an exit status.
+static int count_before(struct session *session, struct tare_error *error)
+{
+	const struct own *own = (const void *)session->settings->own;
+	struct tare_child_end end = session->runs.end;
+	int64_t wall_ns;
+
+	if (!own->before || end.signal || end.asked)
+		return TARE_EXIT_OK;
+	tare_blocks_forget_counts(&session->runs.place);
+	if (tare_blocks_compile_unoptimised(session->runs.place.folder, &session->unoptimised,
+	                                    error) < 0)
+		return TARE_EXIT_RECORD;
+	int status = run_once(session, BLOCKS_STAGE_COUNT, true, &wall_ns, error);
+	session->runs.end = end;
+	if (status != TARE_EXIT_OK)
+		return status;
+	return tare_blocks_profile_read(session->runs.place.folder, &session->unoptimised,
+	                                &session->before, error) < 0
+	           ? TARE_EXIT_RECORD
+	           : TARE_EXIT_OK;
+}
+
+static void say_progress(void *context, const char *text)
+{
+	say(context, text);
+}
+
+// The sets of --options, where there are any. 0 or a negative errno with a sentence.
+static int compare_options(struct session *session, struct tare_error *error)
+{
+	const struct own *own = (const void *)session->settings->own;
+	const struct tare_blocks_trying trying = { .place = &session->runs.place,
+		                                   .arguments = session->settings->program,
+		                                   .input = &session->runs.input,
+		                                   .own = &session->profile,
+		                                   .rounds = rounds_of(own),
+		                                   .sample = own->sample,
+		                                   .tell = say_progress,
+		                                   .context = session };
+
+	if (own->options.count == 0)
+		return 0;
+	if (session->runs.end.signal || session->runs.end.asked) {
+		say(session, "a signal ended the program: its options are not compared");
+		return 0;
+	}
+	return tare_blocks_try(&trying, own->options.at, own->options.count, &session->trials,
+	                       error);
+}
+
 static int report(struct session *session, struct tare_error *error)
 {
 	uint64_t counted, launches;
 
-	tare_signals_install(false);
 	if (tare_blocks_profile_read(session->runs.place.folder, &session->builds,
 	                             &session->profile, error) < 0)
 		return TARE_EXIT_RECORD;
@@ -220,9 +284,17 @@ static int report(struct session *session, struct tare_error *error)
 	    tare_pc_samples_disassemble(session->runs.place.folder, &session->samples) < 0)
 		return TARE_EXIT_RECORD;
 	tare_blocks_coverage(&session->profile, &counted, &launches);
-	if (!launches && !session->samples.used)
+	if (!launches && !session->samples.used) {
+		tare_signals_install(false);
 		return explain(session, error);
-	int status = write_all(session, error);
+	}
+	int status = count_before(session, error);
+	if (status != TARE_EXIT_OK)
+		return status;
+	if (compare_options(session, error) < 0)
+		return TARE_EXIT_RECORD;
+	tare_signals_install(false);
+	status = write_all(session, error);
 	// What was asked for is missing: the report says it too.
 	const struct own *own = (const void *)session->settings->own;
 	bool missing =
@@ -233,6 +305,9 @@ static int report(struct session *session, struct tare_error *error)
 
 static void session_free(struct session *session)
 {
+	tare_blocks_trials_free(&session->trials);
+	tare_blocks_profile_free(&session->before);
+	tare_blocks_builds_free(&session->unoptimised);
 	tare_pc_samples_free(&session->samples);
 	tare_blocks_profile_free(&session->profile);
 	tare_blocks_models_free(&session->models);
@@ -261,6 +336,10 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 		tare_fail(error, EINVAL, "--period is a power of 2, from %d to %d",
 		          SAMPLES_LEAST_PERIOD, SAMPLES_MOST_PERIOD);
 		return TARE_EXIT_USAGE;
+	}
+	if (own->rounds > TARE_BLOCKS_MOST_ROUNDS) {
+		tare_fail(error, EINVAL, "--rounds is at most %d", TARE_BLOCKS_MOST_ROUNDS);
+		return TARE_EXIT_RECORD;
 	}
 	int status = check_outputs(settings, error);
 
@@ -317,6 +396,28 @@ static const struct tare_option own_options_rows[] = {
 	      "counted. It runs ten to fifty times slower, which is told. The first run "
 	      "samples; with --once there are counts alone.",
 	  .offset = TARE_OWN_SETTING(struct own, exact) },
+	{ .name = "before",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "count kernels before they are optimised, too; runs the program once more",
+	  .detail = "Of OpenCL C. SPIR-V is counted as the program brought it.",
+	  .offset = TARE_OWN_SETTING(struct own, before),
+	  .sets = 1 },
+	{ .name = "options",
+	  .value = TARE_VALUE_WORDS,
+	  .value_name = "SET...",
+	  .summary = "compare sets of OpenCL build options with the program's own: times, counts",
+	  .detail =
+	      "Each SET is one word of the shell: --options '-cl-mad-enable' '-DUNROLL=4'. An "
+	      "empty one, '', leaves the program's optimising options out. What its source "
+	      "needs stays: -D, -U, -I, -include, -cl-std. The program runs many times, without "
+	      "its output.",
+	  .offset = TARE_OWN_SETTING(struct own, options) },
+	{ .name = "rounds",
+	  .value = TARE_VALUE_COUNT,
+	  .value_name = "N",
+	  .summary =
+	      "how often each set of --options is timed (default 8; fewer than 6 decide nothing)",
+	  .offset = TARE_OWN_SETTING(struct own, rounds) },
 	{ .name = "for",
 	  .value = TARE_VALUE_TEXT,
 	  .value_name = "DEVICE,...",

@@ -45,7 +45,13 @@ static int need_value(const struct tare_option *option, const char *text, struct
 static int add_text(struct tare_texts *texts, const struct tare_option *option, const char *text,
                     struct tare_error *error)
 {
-	if (need_value(option, text, error) < 0)
+	// getopt takes what follows, be it another option.
+	bool words = option->value == TARE_VALUE_WORDS;
+	if (need_value(option,
+	               !words                        ? text
+	               : strncmp(text, "--", 2) == 0 ? ""
+	                                             : "word",
+	               error) < 0)
 		return -EINVAL;
 	if (texts->count == TARE_TEXTS)
 		return tare_fail(error, EINVAL, "is given more than %d times", TARE_TEXTS);
@@ -84,6 +90,7 @@ static int set_value(struct tare_settings *settings, const struct tare_option *o
 		settings->seed_given = true;
 		break;
 	case TARE_VALUE_LIST:
+	case TARE_VALUE_WORDS:
 		status = add_text((struct tare_texts *)member, option, text, error);
 		break;
 	case TARE_VALUE_COUNT:
@@ -179,6 +186,31 @@ static int parse_operands(int argument_count, char **arguments, struct tare_sett
 	return TARE_EXIT_OK;
 }
 
+// Whether a word ends those of an option that takes several.
+static bool ends_words(const struct tare_command *command, const char *word)
+{
+	const struct tare_option *option;
+
+	if (word[0] != '-' || word[1] == '-')
+		return word[0] == '-';
+	for (size_t i = 0; (option = tare_command_option(command, i)); i++)
+		if (option->letter && word[1] == option->letter && !word[2])
+			return true;
+	return false;
+}
+
+// The further words of an option that takes several.
+static int take_words(int argument_count, char **arguments, const struct tare_option *option,
+                      struct tare_settings *settings, struct tare_error *error)
+{
+	int status = TARE_EXIT_OK;
+
+	while (status == TARE_EXIT_OK && option->value == TARE_VALUE_WORDS &&
+	       optind < argument_count && !ends_words(settings->command, arguments[optind]))
+		status = set_value(settings, option, arguments[optind++], error);
+	return status;
+}
+
 static int parse_command(int argument_count, char **arguments, struct tare_settings *settings,
                          struct tare_error *error)
 {
@@ -195,6 +227,8 @@ static int parse_command(int argument_count, char **arguments, struct tare_setti
 		if (found == '?' || found == ':' || !option)
 			return tare_option_refuse(found, settings, arguments, error);
 		status = set_value(settings, option, optarg, error);
+		if (status == TARE_EXIT_OK)
+			status = take_words(argument_count, arguments, option, settings, error);
 		if (status)
 			return status;
 	}

@@ -60,10 +60,13 @@ enum tare_value {
 	TARE_VALUE_OUTPUT, // a path to write, or "-"
 	TARE_VALUE_SECONDS,
 	TARE_VALUE_NUMBER,
-	TARE_VALUE_SIZES,    // a struct tare_byte_range
-	TARE_VALUE_TEXT,     // a const char *, checked by the command
-	TARE_VALUE_FILE,     // a path to read
-	TARE_VALUE_LIST,     // a struct tare_texts; the option may be repeated
+	TARE_VALUE_SIZES, // a struct tare_byte_range
+	TARE_VALUE_TEXT,  // a const char *, checked by the command
+	TARE_VALUE_FILE,  // a path to read
+	TARE_VALUE_LIST,  // a struct tare_texts; the option may be repeated
+	// the same, of texts that may be empty or begin with '-'; words behind the first belong to
+	// it, up to a long option, a letter of the command's own or "--"
+	TARE_VALUE_WORDS,
 	TARE_VALUE_COUNT,    // a uint64_t
 	TARE_VALUE_BYTES,    // a uint64_t, written as a size: 64M
 	TARE_VALUE_OPTIONAL, // a path to read behind '=', or nothing: then a const char * to ""

@@ -97,8 +97,8 @@ static CL_API_ENTRY cl_int CL_API_CALL compile(cl_program program, cl_uint count
 		guest_map_put(headed, program, 1);
 	else
 		guest_map_remove(headed, program);
-	return blocks_next.clCompileProgram(program, count, devices, options, headers, header,
-	                                    names, notify, data);
+	return blocks_compile(program, count, devices, options, headers, header, names, notify,
+	                      data);
 }
 
 // One program that is linked alone is as if it had been built.

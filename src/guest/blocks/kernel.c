@@ -148,6 +148,8 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 	                : why == BLOCKS_NO_SOURCE ? blocks_origin(program)
 	                                          : 0;
 	pair->row = blocks_row(name, hash, BLOCKS_OPENCL);
+	if (pair->row != NULL && stage == BLOCKS_COUNT)
+		blocks_facts(kernel, pair->row);
 	if (pair->row != NULL && hash == 0)
 		pair->row->why = why;
 	else if (pair->row != NULL && stage == BLOCKS_COUNT)
@@ -332,7 +334,11 @@ static CL_API_ENTRY cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel 
 	struct pair *pair = find(kernel);
 	cl_kernel twin = twin_of(pair);
 	cl_int code = CL_SUCCESS;
+	int saved = errno;
 
+	if (pair != NULL && pair->row != NULL && stage == BLOCKS_COUNT)
+		blocks_sub_group(kernel, dimensions, locals, pair->row);
+	errno = saved;
 	if (twin != NULL) {
 		blocks_choose_sample(pair->counters, pair->module, items_of(dimensions, sizes));
 		code = blocks_next.clEnqueueNDRangeKernel(queue, twin, dimensions, offsets, sizes,
@@ -421,4 +427,5 @@ void blocks_wrap(cl_icd_dispatch *table)
 	BLOCKS_WRAP(table, clGetExtensionFunctionAddress, extension);
 	BLOCKS_WRAP(table, clGetExtensionFunctionAddressForPlatform, extension_for);
 	blocks_wrap_binaries(table);
+	blocks_wrap_options(table);
 }

@@ -68,6 +68,7 @@ static cl_int begin_layer(cl_uint entries, const cl_icd_dispatch *target, cl_uin
 	void *whole = stage != BLOCKS_OFF ? guest_memory(entries * sizeof(void *)) : NULL;
 	if (whole == NULL || !blocks_kernels_begin(stage))
 		return CL_SUCCESS;
+	blocks_options_begin();
 	cl_icd_dispatch table = blocks_next;
 	blocks_wrap(&table);
 	memcpy(whole, target, entries * sizeof(void *));

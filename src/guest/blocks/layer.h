@@ -49,6 +49,24 @@ uint64_t blocks_origin(cl_program program);
 			(table)->member = (ours);                                                  \
 	while (0)
 
+// ---- options (options.c)
+
+// Reads the environment; before any function is wrapped.
+void blocks_options_begin(void);
+void blocks_wrap_options(cl_icd_dispatch *table);
+// clCompileProgram with the options that are wanted.
+cl_int blocks_compile(cl_program program, cl_uint count, const cl_device_id *devices,
+                      const char *options, cl_uint headers, const cl_program *header,
+                      const char **names, void(CL_CALLBACK *notify)(cl_program, void *),
+                      void *data);
+
+// ---- what drivers say of kernels (facts.c)
+
+void blocks_facts(cl_kernel kernel, struct blocks_kernel *row);
+// The same for a launch with work-groups of that size; asked once.
+void blocks_sub_group(cl_kernel kernel, cl_uint dimensions, const size_t *locals,
+                      struct blocks_kernel *row);
+
 // ---- kernels (kernel.c)
 
 bool blocks_kernels_begin(enum blocks_stage stage);

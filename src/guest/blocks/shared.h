@@ -15,6 +15,8 @@
 #define BLOCKS_ENVIRONMENT_STAGE "TARE_BLOCKS_STAGE"
 #define BLOCKS_STAGE_COLLECT "collect"
 #define BLOCKS_STAGE_COUNT "count"
+// Build options in the place of the program's own, which may be "". Not set: its own are kept.
+#define BLOCKS_ENVIRONMENT_OPTIONS "TARE_BLOCKS_OPTIONS"
 
 #define BLOCKS_LIBRARY "libtare-blocks.so"
 
@@ -76,6 +78,7 @@ enum blocks_why {
 	BLOCKS_WHYS,
 };
 
+#define BLOCKS_NOT_TOLD UINT64_MAX
 #define BLOCKS_NAME_BYTES 512
 #define BLOCKS_KERNELS 1024
 #define BLOCKS_AREA_BYTES (UINT64_C(64) << 20) // most for the counters of a process
@@ -93,6 +96,10 @@ struct blocks_kernel {
 	uint64_t at;         // where its counters lie in the file; 0: it has none
 	uint32_t rows, row_counters;
 	uint32_t api; // enum blocks_api
+	// what the driver says of the program's kernel, where `facts` is not 0; BLOCKS_NOT_TOLD, or
+	// of sub_group 0: nothing
+	uint64_t multiple, sub_group, private_bytes, spill_bytes;
+	uint32_t facts, unused;
 };
 
 struct blocks_counts {
@@ -103,5 +110,8 @@ struct blocks_counts {
 	uint64_t unknown_launches; // of kernels that came in ways that the layer does not see
 	uint64_t command_buffers;  // the program asked for the functions of command buffers
 	uint64_t end;              // of the counters, in the file
+	// of the first build that failed with other options than the program's own; 0: none
+	int32_t build_code;
+	char build_log[1020]; // its beginning; "": not told
 	struct blocks_kernel kernel[BLOCKS_KERNELS];
 };

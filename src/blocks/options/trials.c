@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocks/options/trials.h"
+
+#include "guest/blocks/shared.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OUTPUT "/stdout"
+
+struct trying {
+	const struct tare_blocks_trying *how;
+	struct tare_blocks_trials *trials;
+};
+
+// ---- one run
+
+// FNV-1a of a file; 0 where it cannot be read.
+static uint64_t hash_of(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	if (!file)
+		return 0;
+	for (int c; (c = fgetc(file)) != EOF;)
+		hash = (hash ^ (uint64_t)c) * UINT64_C(0x100000001b3);
+	fclose(file);
+	return hash;
+}
+
+// Runs the program with a set's options. 0 or a negative errno with a sentence.
+static int start(const struct trying *trying, struct tare_blocks_set *set, const char *stage,
+                 bool recorded, bool contents, struct tare_blocks_given *given,
+                 struct tare_error *error)
+{
+	struct tare_blocks_trials *trials = trying->trials;
+	struct tare_child_end end = { 0 };
+	char output[PATH_MAX];
+	int64_t wall_ns;
+	bool own;
+
+	snprintf(output, sizeof output, "%s" OUTPUT, trials->trace.folder);
+	const struct tare_blocks_run run = { .arguments = trying->how->arguments,
+		                             .stage = stage,
+		                             .silent = true,
+		                             .options = set->options,
+		                             .output = output,
+		                             .trace = recorded ? trials->trace.folder : NULL,
+		                             .contents = contents };
+	tare_blocks_forget_all(&trials->trace);
+	tare_input_restore(trying->how->input);
+	int status = tare_blocks_run(&set->place, &run, &end, &wall_ns, &own, error);
+	if (status < 0)
+		return status;
+	trials->stopped |= end.asked != 0;
+	*given = (struct tare_blocks_given){ .output = hash_of(output),
+		                             .status = end.status,
+		                             .signal = end.signal };
+	return 0;
+}
+
+// Why a set has no figures, from what its first run counted.
+static int explain(struct tare_blocks_set *set, struct tare_error *error)
+{
+	struct tare_blocks_profile profile;
+	int status = tare_blocks_profile_read(set->place.folder, &set->builds, &profile, error);
+
+	if (status == 0 && profile.build_code) {
+		size_t line = strcspn(profile.build_log, "\n");
+		tare_fail(&set->why, EINVAL,
+		          "the driver refuses to build with these options, with code %d%s%.*s",
+		          profile.build_code, line ? ": " : "", (int)(line < 300 ? line : 300),
+		          profile.build_log);
+	}
+	tare_blocks_profile_free(&profile);
+	tare_blocks_forget_counts(&set->place);
+	return status;
+}
+
+// ---- the runs of a set
+
+static enum tare_blocks_result compare(bool known, bool varies, bool same)
+{
+	return !known   ? TARE_BLOCKS_RESULT_UNKNOWN
+	       : varies ? TARE_BLOCKS_RESULT_VARIES
+	       : same   ? TARE_BLOCKS_RESULT_SAME
+	                : TARE_BLOCKS_RESULT_DIFFERS;
+}
+
+// What a set gives, beside what the first one gave in two runs.
+static void compare_given(struct tare_blocks_set *set, const struct tare_blocks_given *own,
+                          const struct tare_blocks_given *again)
+{
+	const struct tare_blocks_given *given = &set->given;
+
+	set->output = compare(true, own->output != again->output, given->output == own->output);
+	set->read = compare(own->read_known && again->read_known && given->read_known,
+	                    own->read != again->read, given->read == own->read);
+	set->end = compare(true, own->status != again->status || own->signal != again->signal,
+	                   given->status == own->status && given->signal == own->signal);
+}
+
+// The first run: caches are filled, builds are written down, and what comes out is kept.
+static int warm_up(const struct trying *trying, uint32_t index, struct tare_blocks_given *given,
+                   struct tare_error *error)
+{
+	struct tare_blocks_set *set = &trying->trials->sets[index];
+	int status = start(trying, set, BLOCKS_STAGE_COLLECT, true, true, given, error);
+
+	if (status == 0)
+		status = explain(set, error);
+	if (status == 0)
+		status = tare_blocks_trial_read(trying->trials, index, UINT32_MAX, given, error);
+	if (status == 0 && set->why.code == 0 && given->signal && index > 0)
+		tare_fail(&set->why, ECHILD, "signal %d ends the program with these options",
+		          given->signal);
+	return status;
+}
+
+static int count(const struct trying *trying, struct tare_blocks_set *set, struct tare_error *error)
+{
+	struct tare_blocks_given given;
+	int status =
+	    tare_blocks_compile(set->place.folder, trying->how->sample, &set->builds, error);
+
+	if (status < 0)
+		return status;
+	status = start(trying, set, BLOCKS_STAGE_COUNT, false, false, &given, error);
+	if (status == 0)
+		status =
+		    tare_blocks_profile_read(set->place.folder, &set->builds, &set->profile, error);
+	return status;
+}
+
+static int round_of(const struct trying *trying, uint32_t round, struct tare_error *error)
+{
+	struct tare_blocks_trials *trials = trying->trials;
+	int status = 0;
+
+	// Another one begins each round: what is first, or follows which, is no set's own.
+	for (uint32_t i = 0; status == 0 && i < trials->set_count && !trials->stopped; i++) {
+		uint32_t index = (i + round) % trials->set_count;
+		struct tare_blocks_set *set = &trials->sets[index];
+		struct tare_blocks_given given;
+		if (set->why.code)
+			continue;
+		status = start(trying, set, BLOCKS_STAGE_COLLECT, true, false, &given, error);
+		tare_blocks_forget_counts(&set->place);
+		if (status == 0)
+			status = tare_blocks_trial_read(trials, index, round, &given, error);
+	}
+	return status;
+}
+
+// ---- all
+
+static int make_place(const struct tare_blocks_place *from, struct tare_blocks_place *place,
+                      struct tare_error *error)
+{
+	*place = *from;
+	place->folder[0] = '\0';
+	place->lock = -1;
+	place->layer = strdup(from->layer);
+	place->sampler = strdup(from->sampler);
+	place->recorder = strdup(from->recorder);
+	if (!place->layer || !place->sampler || !place->recorder)
+		return tare_fail(error, ENOMEM, "out of memory");
+	return tare_blocks_folder_make(place, error);
+}
+
+static int make_sets(const struct trying *trying, const char *const *options, size_t count,
+                     struct tare_error *error)
+{
+	struct tare_blocks_trials *trials = trying->trials;
+
+	int status = make_place(trying->how->place, &trials->trace, error);
+	for (size_t i = 0; status == 0 && i <= count; i++) {
+		struct tare_blocks_set *set = &trials->sets[trials->set_count++];
+		set->options = i > 0 ? options[i - 1] : NULL;
+		status = make_place(trying->how->place, &set->place, error);
+	}
+	if (status == 0 && tare_blocks_trials_name(trials, "") == SIZE_MAX)
+		status = tare_fail(error, ENOMEM, "out of memory");
+	return status;
+}
+
+static void tell(const struct trying *trying, const char *text)
+{
+	if (trying->how->tell)
+		trying->how->tell(trying->how->context, text);
+}
+
+static int warm_all(const struct trying *trying, struct tare_error *error)
+{
+	struct tare_blocks_trials *trials = trying->trials;
+	struct tare_blocks_given *own = &trials->sets[0].given, again = { 0 };
+	int status = 0;
+
+	for (uint32_t i = 0; status == 0 && i < trials->set_count && !trials->stopped; i++)
+		status = warm_up(trying, i, &trials->sets[i].given, error);
+	if (status == 0 && !trials->stopped)
+		status = warm_up(trying, 0, &again, error);
+	for (uint32_t i = 0; status == 0 && i < trials->set_count; i++)
+		compare_given(&trials->sets[i], own, &again);
+	return status;
+}
+
+// What was counted of a kernel with a set's options.
+static void join_kernel(struct tare_blocks_cell *cell, const struct tare_blocks_kernel *kernel)
+{
+	if (kernel->executions)
+		cell->counted = kernel;
+	cell->unchanged |= kernel->why == BLOCKS_NO_SOURCE && kernel->launches;
+}
+
+static void join(struct tare_blocks_trials *trials, const struct tare_blocks_profile *own)
+{
+	for (uint32_t i = 0; i < trials->set_count; i++) {
+		const struct tare_blocks_profile *profile = i == 0 ? own : &trials->sets[i].profile;
+		// Those that cost most come first.
+		for (size_t k = profile->kernel_count; k-- > 0;)
+			for (size_t name = 1; name < trials->name_count; name++)
+				if (strcmp(profile->kernels[k].name, trials->names[name]) == 0)
+					join_kernel(&trials->sets[i].cells[name],
+					            &profile->kernels[k]);
+	}
+}
+
+int tare_blocks_try(const struct tare_blocks_trying *how, const char *const *options, size_t sets,
+                    struct tare_blocks_trials *trials, struct tare_error *error)
+{
+	const struct trying trying = { how, trials };
+	char text[64];
+
+	*trials = (struct tare_blocks_trials){ .trace = { .lock = -1 } };
+	int status = make_sets(&trying, options, sets, error);
+	tell(&trying, "options: each set is run to see what it gives");
+	if (status == 0)
+		status = warm_all(&trying, error);
+	for (uint32_t i = 0; status == 0 && i < how->rounds && !trials->stopped; i++) {
+		snprintf(text, sizeof text, "options: round %u of %u", i + 1, how->rounds);
+		tell(&trying, text);
+		status = round_of(&trying, i, error);
+		trials->rounds += !trials->stopped;
+	}
+	tell(&trying, "options: each set is counted");
+	for (uint32_t i = 1; status == 0 && i < trials->set_count && !trials->stopped; i++)
+		if (trials->sets[i].why.code == 0)
+			status = count(&trying, &trials->sets[i], error);
+	if (status < 0)
+		return status;
+	join(trials, how->own);
+	tare_blocks_trials_judge(trials);
+	return 0;
+}
+
+void tare_blocks_trials_free(struct tare_blocks_trials *trials)
+{
+	for (uint32_t i = 0; i < trials->set_count; i++) {
+		tare_blocks_profile_free(&trials->sets[i].profile);
+		tare_blocks_builds_free(&trials->sets[i].builds);
+		tare_blocks_place_free(&trials->sets[i].place);
+		free(trials->sets[i].cells);
+	}
+	for (size_t i = 0; i < trials->name_count; i++)
+		free(trials->names[i]);
+	free(trials->names);
+	if (trials->trace.layer || trials->trace.folder[0])
+		tare_blocks_place_free(&trials->trace);
+	*trials = (struct tare_blocks_trials){ .set_count = 0 };
+}

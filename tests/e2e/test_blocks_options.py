@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare blocks --options: the program's builds take the options, what is counted and timed is of those, and what they
+change in its results is said."""
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from recorded import SANITIZED, built, kernel_cache  # noqa: E402, F401
+from test_blocks import TOOLS, Blocks, kernel_of, once  # noqa: E402, F401
+
+pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
+              pytest.mark.skipif(not TOOLS, reason="there is no clang with an llvm-spirv of its version")]
+
+ITEMS = 4096
+SOURCE = """
+kernel void turned(global const float *in, global float *out, int n)
+{
+    int i = get_global_id(0);
+    float sum = 0;
+    for (int turn = 0; turn < TURNS * n; turn++)
+        sum = sum * 0.5f + in[(i + turn) & 1023];
+#ifdef OTHER
+    sum += OTHER;
+#endif
+    out[i] = TURNS > 8 ? sum - sum + i : sum - sum + i;
+#ifdef OTHER
+    out[i] += OTHER;
+#endif
+}
+"""
+LONG, SHORT, OTHER = "-DTURNS=512", "-DTURNS=1", "-DOTHER=3.0f"
+WORDS = ["turned", "4", str(ITEMS), "64"]
+
+
+def source(folder, text=SOURCE):
+    path = folder / "turned.cl"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def compared(blocks, sets, own=LONG, rounds="6", **environment):
+    """--options with these sets; the rows of the one kernel, by set."""
+    done, document = blocks.blocks(source(blocks.folder), own, *WORDS,
+                                   options=["--options", *sets, "--rounds", rounds], **environment)
+    assert done.status == 0, done.errors.decode()
+    options = document["options"]
+    assert [one["options"] for one in options["sets"]] == [None, *sets]
+    rows = [kernel["sets"] for kernel in options["kernels"] if kernel["name"] == "turned"]
+    return done, document, rows[0] if rows else None
+
+
+def test_the_faster_set_is_named_and_counted(once):  # noqa: F811
+    """512 times the work can be told from noise on any machine."""
+    done, document, rows = compared(once, [SHORT, "-cl-mad-enable"])
+    own, short, same = rows
+    assert short["told"] == "faster" and short["best"] and short["ratio"]["high"] < 1
+    assert not same["best"] or same["told"] == "faster"
+    assert own["total"]["loads"]["global"] == 512 * 4 * ITEMS
+    assert short["total"]["loads"]["global"] == 4 * ITEMS
+    assert same["total"]["loads"]["global"] == 512 * 4 * ITEMS, "a definition of the program's own was lost"
+    assert own["total"] == kernel_of(document, "turned")["total"]
+    assert [len(row["times_ns"]) for row in rows] == [6, 6, 6]
+    assert own["preferred_multiple"] and own["launches"] == 1
+    text = done.out.decode()
+    assert "best: B" in text and text.count("turned: 3 arguments") == 1, "output of other runs than the second"
+
+
+def test_results_that_change_are_a_hazard(once):  # noqa: F811
+    done, document, _ = compared(once, [OTHER, ""], own=SHORT, rounds="1")
+    sets = document["options"]["sets"]
+    assert (sets[1]["read_back"], sets[1]["output"]) == ("differs", "differs")
+    assert (sets[2]["read_back"], sets[2]["output"], sets[2]["end"]) == ("same", "same", "same")
+    text = done.out.decode()
+    assert text.count("hazard: what the program reads back") == 1 and "fewer than 6 rounds" in text
+
+
+def test_few_rounds_decide_nothing(once):  # noqa: F811
+    _, _, rows = compared(once, [SHORT], rounds="2")
+    assert rows[1]["told"] == "n/a" and rows[1]["ratio"] is None and not rows[1]["best"]
+    assert all(time > 0 for time in rows[1]["times_ns"])
+
+
+def test_what_the_driver_refuses_is_told_with_its_log(once):  # noqa: F811
+    done, document, _ = compared(once, ["-cl-no-such-option", SHORT], rounds="1")
+    why = document["options"]["sets"][1]["why"]
+    assert "refuses to build with these options" in why and "-cl-no-such-option" in why
+    assert document["options"]["sets"][2]["why"] is None
+    assert why in done.out.decode()
+
+
+def test_programs_of_parts_take_them_too(once):  # noqa: F811
+    _, _, rows = compared(once, [SHORT], rounds="1", COUNTED_LINKED="1")
+    assert rows[1]["total"]["loads"]["global"] == 4 * ITEMS
+
+
+def test_binaries_take_none(once, tmp_path):  # noqa: F811
+    cache = {"COUNTED_CACHE": str(tmp_path / "cache")}
+    assert once.native(source(once.folder), LONG, *WORDS, **cache).status == 0
+    done, _, rows = compared(once, [SHORT], **cache)
+    assert rows[1]["unchanged"] and rows[1]["told"] == "n/a" and rows[1]["total"] is None
+    assert b"best: n/a, because its program is loaded as a binary" in done.out
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--rounds", "65", "--options", "-w"], b"--rounds is at most 64"),
+    (["--options"], b"--options: needs a value"),
+    (["--options", *(f"-D{i}" for i in range(17))], b"--options: is given more than 16 times"),
+])
+def test_a_wrong_command_line_is_one_sentence(once, words, said):  # noqa: F811
+    done, document = once.blocks(source(once.folder), LONG, *WORDS, options=words)
+    assert done.status == 125 and document is None
+    assert said in done.errors and done.errors.count(b"\n") == 1
