@@ -380,7 +380,7 @@ struct tare_backend {
 	// programs wait for a deferred queue. -ENOTSUP: this queue or device has no fences.
 	int (*finish_fenced)(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
 	// Waits until everything appended is done, or the limit passes (TARE_LIMIT_NATIVE: see
-	// there).
+	// there). -EINTR: the user wanted to stop a second ago (base/interrupt.h).
 	int (*finish)(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
 
 	// The same for one event. An operation that failed on the device gives its error here.
@@ -407,6 +407,8 @@ struct tare_backend {
 
 	// Bits (1 << enum tare_module_format): what module_create may take, if the device agrees.
 	uint32_t module_formats;
+	// Whether modules may be built by a thread of their own.
+	bool builds_anywhere;
 	// Builds a module; on -EINVAL (it does not compile) *log, if log is not NULL, is the build
 	// log to free(); on success it may be the compiler's warnings. A format this API cannot
 	// take, or whose compiler is not installed: -ENOTSUP.

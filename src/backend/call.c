@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/call.h"
 
+#include "backend/builder.h"
+#include "base/interrupt.h"
+
 #include <errno.h>
 #include <stddef.h>
 
@@ -24,6 +27,8 @@ static int cannot(const struct tare_backend *backend, const char *what, struct t
 // Whatever gives a device work, or waits for it, could be held up by what hangs there.
 static int given_up(struct tare_error *error)
 {
+	if (tare_interrupt_wanted())
+		return tare_fail(error, EINTR, "interrupted");
 	return tare_fail(error, ENODEV, "the device was given up: it hangs or is lost");
 }
 
@@ -42,6 +47,20 @@ static int given_up(struct tare_error *error)
 		if ((device_of)->lost)                                                             \
 			return given_up(error);                                                    \
 		return backend->name ? backend->name arguments : cannot(backend, what, error);     \
+	}
+
+// WAIT: so it does, and a device whose work nobody waits for any longer is given up.
+#define WAIT(name, device_of, what, parameters, arguments)                                         \
+	int tare_##name parameters                                                                 \
+	{                                                                                          \
+		const struct tare_backend *backend = (device_of)->backend;                         \
+		if ((device_of)->lost)                                                             \
+			return given_up(error);                                                    \
+		int status =                                                                       \
+		    backend->name ? backend->name arguments : cannot(backend, what, error);        \
+		if (status == -EINTR)                                                              \
+			tare_device_abandon(device_of);                                            \
+		return status;                                                                     \
 	}
 
 // One member after the other, in the order of the contract.
@@ -72,15 +91,15 @@ WORK(append, queue->device, "append operations",
       struct tare_error *error), (queue, operation, event, error))
 WORK(submit, queue->device, "submit",
      (struct tare_queue *queue, struct tare_error *error), (queue, error))
-WORK(finish_fenced, queue->device, "wait by a fence",
+WAIT(finish_fenced, queue->device, "wait by a fence",
      (struct tare_queue *queue, int64_t limit_ns, struct tare_error *error),
      (queue, limit_ns, error))
 WORK(append_clock, queue->device, "write the device's clock from a queue",
      (struct tare_queue *queue, struct tare_span to, struct tare_error *error), (queue, to, error))
-WORK(finish, queue->device, "finish",
+WAIT(finish, queue->device, "finish",
      (struct tare_queue *queue, int64_t limit_ns, struct tare_error *error),
      (queue, limit_ns, error))
-WORK(event_wait, event->device, "wait for events",
+WAIT(event_wait, event->device, "wait for events",
      (struct tare_event *event, int64_t limit_ns, struct tare_error *error),
      (event, limit_ns, error))
 ASK(event_done, event->device, "query events",
@@ -96,10 +115,6 @@ WORK(gate_shut, queue->device, "hold a queue",
      (queue, gate, error))
 ASK(gate_open, gate->device, "hold a queue",
     (struct tare_gate *gate, struct tare_error *error), (gate, error))
-WORK(module_create, device, "build modules",
-     (struct tare_device *device, const struct tare_module_source *source,
-      struct tare_module **module, char **log, struct tare_error *error),
-     (device, source, module, log, error))
 ASK(module_kernels, module->device, "list the kernels of a module",
     (struct tare_module *module, char *names, size_t size, struct tare_error *error),
     (module, names, size, error))
@@ -135,6 +150,21 @@ ASK(telemetry, device, "read telemetry",
     (struct tare_device *device, struct tare_telemetry *telemetry, struct tare_error *error),
     (device, telemetry, error))
 // clang-format on
+
+int tare_module_create(struct tare_device *device, const struct tare_module_source *source,
+                       struct tare_module **module, char **log, struct tare_error *error)
+{
+	if (device->lost)
+		return given_up(error);
+	if (!device->backend->module_create)
+		return cannot(device->backend, "build modules", error);
+	int status = device->backend->builds_anywhere
+	                 ? backend_build_aside(device, source, module, log, error)
+	                 : device->backend->module_create(device, source, module, log, error);
+	if (status == -EINTR)
+		tare_device_abandon(device);
+	return status;
+}
 
 int tare_image_create(struct tare_device *device, const struct tare_image *shape,
                       struct tare_memory **memory, struct tare_error *error)

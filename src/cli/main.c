@@ -6,6 +6,7 @@
 
 #include <locale.h>
 #include <stdio.h>
+#include <unistd.h>
 
 // "tare: bandwidth: sentence"
 static void say(const struct tare_command *command, const struct tare_error *error)
@@ -47,5 +48,11 @@ int main(int argument_count, char **arguments)
 		status = run(&settings, &error);
 	if (status != TARE_EXIT_OK)
 		say(settings.command, &error);
+	// A driver may still be at what nobody waits for any longer: its end must not come in
+	// between.
+	if (status == TARE_EXIT_INTERRUPTED) {
+		fflush(NULL);
+		_exit(status);
+	}
 	return status;
 }

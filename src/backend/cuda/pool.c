@@ -3,6 +3,8 @@
 // stream, with a limit.
 #include "backend/cuda/internal.h"
 
+#include "base/interrupt.h"
+
 #include <errno.h>
 #include <time.h>
 
@@ -78,6 +80,8 @@ static int poll_until_done(struct cuda_device *device, const struct query *query
 			return 0;
 		if (result != ABI_NOT_READY)
 			return cuda_fail(device->driver, result, call, error, "waiting failed");
+		if (tare_interrupt_due())
+			return tare_fail(error, EINTR, "interrupted while waiting for the device");
 		if (waited_ns >= limit_ns)
 			return tare_fail(error, ETIMEDOUT, "not done after %.3g s",
 			                 (double)limit_ns / 1e9);

@@ -202,6 +202,7 @@ const struct tare_backend tare_backend_levelzero = {
 	.gate_open = levelzero_gate_open,
 	.gate_free = levelzero_gate_free,
 	.module_formats = 1 << TARE_MODULE_SPIRV | 1 << TARE_MODULE_NATIVE,
+	.builds_anywhere = true,
 	.module_create = levelzero_module_create,
 	.module_free = levelzero_module_free,
 	.module_kernels = levelzero_module_kernels,

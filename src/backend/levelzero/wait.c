@@ -2,6 +2,8 @@
 // Waiting with a limit: by the API's own calls, which all have one.
 #include "backend/levelzero/work.h"
 
+#include "base/interrupt.h"
+
 #include <errno.h>
 
 // The API's own call takes a limit at no cost, so that what hangs in the middle of a measurement
@@ -17,6 +19,34 @@ static uint64_t timeout(const struct tare_device *device, int64_t limit_ns)
 	return limit_ns > 0 ? (uint64_t)limit_ns : 0;
 }
 
+// Cuts a wait, so that who interrupts it need not wait for its end. A wait of a piece and less is
+// one call.
+#define PIECE_NS 250000000
+struct pieces {
+	uint64_t left_ns;
+	bool interrupted;
+};
+
+static uint64_t piece(const struct pieces *pieces)
+{
+	return pieces->left_ns < PIECE_NS ? pieces->left_ns : PIECE_NS;
+}
+
+// Whether to go on after a piece that ended with `result`.
+static bool next_piece(struct pieces *pieces, ze_result_t result)
+{
+	pieces->left_ns -= piece(pieces);
+	if (result != ZE_RESULT_NOT_READY || pieces->left_ns == 0)
+		return false;
+	pieces->interrupted = tare_interrupt_due();
+	return !pieces->interrupted;
+}
+
+#define WAIT_IN_PIECES(pieces, result, call, handle)                                               \
+	do                                                                                         \
+		(result) = (call)(handle, piece(pieces));                                          \
+	while (next_piece(pieces, result))
+
 static int late(int64_t limit_ns, const char *what, const struct tare_device *device,
                 struct tare_error *error)
 {
@@ -24,12 +54,15 @@ static int late(int64_t limit_ns, const char *what, const struct tare_device *de
 	                 device->index, (double)timeout(device, limit_ns) / 1e9);
 }
 
-// What a waiting call said.
-static int outcome(ze_result_t result, const char *call, int64_t limit_ns, const char *what,
-                   const struct tare_device *device, struct tare_error *error)
+// What the calls said that waited in pieces.
+static int outcome(const struct pieces *pieces, ze_result_t result, const char *call,
+                   int64_t limit_ns, const char *what, const struct tare_device *device,
+                   struct tare_error *error)
 {
 	if (result == ZE_RESULT_SUCCESS)
 		return 0;
+	if (pieces->interrupted)
+		return tare_fail(error, EINTR, "interrupted while waiting for %s", what);
 	if (result == ZE_RESULT_NOT_READY)
 		return late(limit_ns, what, device, error);
 	return levelzero_fail(result, call, error, "waiting failed");
@@ -38,10 +71,12 @@ static int outcome(ze_result_t result, const char *call, int64_t limit_ns, const
 int levelzero_slot_wait(const struct levelzero_device *device, ze_event_handle_t handle,
                         int64_t limit_ns, const char *what, struct tare_error *error)
 {
-	ze_result_t result =
-	    device->driver->call.zeEventHostSynchronize(handle, timeout(&device->base, limit_ns));
+	struct pieces pieces = { timeout(&device->base, limit_ns), false };
+	ze_result_t result;
 
-	return outcome(result, "zeEventHostSynchronize", limit_ns, what, &device->base, error);
+	WAIT_IN_PIECES(&pieces, result, device->driver->call.zeEventHostSynchronize, handle);
+	return outcome(&pieces, result, "zeEventHostSynchronize", limit_ns, what, &device->base,
+	               error);
 }
 
 // Where immediate lists cannot be waited for (before 1.6): by an event of a barrier at their end.
@@ -74,11 +109,12 @@ static int finish_immediate(struct levelzero_queue *queue, int64_t limit_ns,
 	const struct levelzero_functions *call = &device->driver->call;
 
 	if (call->zeCommandListHostSynchronize) {
-		ze_result_t result = call->zeCommandListHostSynchronize(
-		    queue->list, timeout(&device->base, limit_ns));
+		struct pieces pieces = { timeout(&device->base, limit_ns), false };
+		ze_result_t result;
+		WAIT_IN_PIECES(&pieces, result, call->zeCommandListHostSynchronize, queue->list);
 		if (result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
-			return outcome(result, "zeCommandListHostSynchronize", limit_ns, "a queue",
-			               &device->base, error);
+			return outcome(&pieces, result, "zeCommandListHostSynchronize", limit_ns,
+			               "a queue", &device->base, error);
 	}
 	return finish_by_event(queue, limit_ns, error);
 }
@@ -87,15 +123,18 @@ int levelzero_finish(struct tare_queue *base, int64_t limit_ns, struct tare_erro
 {
 	struct levelzero_queue *queue = (struct levelzero_queue *)base;
 	const struct levelzero_functions *call = levelzero_calls(base->device);
+	struct pieces pieces = { timeout(base->device, limit_ns), false };
 	int status;
 
 	if (queue->deferred) {
+		ze_result_t result;
 		status = levelzero_submit(base, error);
-		if (status == 0)
-			status = outcome(call->zeCommandQueueSynchronize(
-			                     queue->native, timeout(base->device, limit_ns)),
-			                 "zeCommandQueueSynchronize", limit_ns, "a queue",
-			                 base->device, error);
+		if (status == 0) {
+			WAIT_IN_PIECES(&pieces, result, call->zeCommandQueueSynchronize,
+			               queue->native);
+			status = outcome(&pieces, result, "zeCommandQueueSynchronize", limit_ns,
+			                 "a queue", base->device, error);
+		}
 	} else {
 		status = finish_immediate(queue, limit_ns, error);
 	}
@@ -139,10 +178,13 @@ int levelzero_finish_fenced(struct tare_queue *base, int64_t limit_ns, struct ta
 	if (status == 0)
 		status = levelzero_submit_list(queue, queue->fence, error);
 	queue->fence_pending = queue->fence_pending || status == 0;
-	if (status == 0)
-		status = outcome(
-		    call->zeFenceHostSynchronize(queue->fence, timeout(base->device, limit_ns)),
-		    "zeFenceHostSynchronize", limit_ns, "a queue", base->device, error);
+	if (status == 0) {
+		struct pieces pieces = { timeout(base->device, limit_ns), false };
+		ze_result_t result;
+		WAIT_IN_PIECES(&pieces, result, call->zeFenceHostSynchronize, queue->fence);
+		status = outcome(&pieces, result, "zeFenceHostSynchronize", limit_ns, "a queue",
+		                 base->device, error);
+	}
 	if (status == 0)
 		levelzero_queue_is_done(queue);
 	return status;

@@ -302,6 +302,7 @@ const struct tare_backend tare_backend_opencl = {
 	.gate_free = opencl_gate_free,
 	.module_formats =
 	    1u << TARE_MODULE_OPENCL_C | 1u << TARE_MODULE_SPIRV | 1u << TARE_MODULE_NATIVE,
+	.builds_anywhere = true,
 	.module_create = opencl_module_create,
 	.module_free = opencl_module_free,
 	.kernel_create = opencl_kernel_create,

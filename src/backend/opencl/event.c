@@ -2,6 +2,8 @@
 // Events: waiting with a limit, asking, calling back, stamps.
 #include "backend/opencl/opencl.h"
 
+#include "base/interrupt.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -71,6 +73,8 @@ int opencl_wait(const struct opencl_device *device, cl_event event, int64_t limi
 			return opencl_fail_status(error, status);
 		if (status == CL_COMPLETE)
 			break;
+		if (tare_interrupt_due())
+			return tare_fail(error, EINTR, "interrupted while waiting for %s", what);
 		if (passed_ns >= limit_ns)
 			return tare_fail(error, ETIMEDOUT, "%s was not done after %.3g s", what,
 			                 (double)limit_ns / 1e9);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/simulated/simulated.h"
 
+#include "base/interrupt.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -51,7 +53,10 @@ int simulated_event_wait(struct tare_event *base, int64_t limit_ns, struct tare_
 	struct simulated_queue *queue = event->command->queue;
 	if (queue && queue->order != TARE_QUEUE_DEFERRED)
 		simulated_flush(queue);
-	return simulated_wait(device, event->command, limit_ns, error);
+	status = simulated_wait(device, event->command, limit_ns, error);
+	if (status == 0 && tare_interrupt_due())
+		return tare_fail(error, EINTR, "interrupted while waiting for an operation");
+	return status;
 }
 
 int simulated_event_done(struct tare_event *base, struct tare_error *error)

@@ -3,6 +3,8 @@
 // for. A span may begin at any byte, so everything goes through memcpy.
 #include "backend/simulated/simulated.h"
 
+#include "base/interrupt.h"
+
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
@@ -205,7 +207,8 @@ FUSED static void fused_product(unsigned char *c, const unsigned char *a, const 
 {
 	uint64_t rows = n - n % ROWS, columns = n - n % COLUMNS;
 
-	for (uint64_t j = 0; j < columns; j += COLUMNS)
+	// Whoever waits for a product that was left says so.
+	for (uint64_t j = 0; j < columns && !tare_interrupt_due(); j += COLUMNS)
 		for (uint64_t i = 0; i < rows; i += ROWS)
 			fused_tile(c + (i * n + j) * 4, a + i * n * 4, b + j * 4, n);
 	product(c, a, b, n, (struct part){ 0, rows, columns, n });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/simulated/simulated.h"
 
+#include "base/interrupt.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -162,6 +164,8 @@ int simulated_finish(struct tare_queue *base, int64_t limit_ns, struct tare_erro
 	simulated_host_goes_on_at(device, waited && awake_ps > idle_ps ? awake_ps : idle_ps);
 	uint64_t failed = queue->failed;
 	queue->failed = 0;
+	if (tare_interrupt_due())
+		return tare_fail(error, EINTR, "interrupted while waiting for a queue");
 	status = simulated_check(device, error);
 	if (status == 0 && failed)
 		return tare_fail(error, EIO,

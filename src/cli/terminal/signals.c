@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal/signals.h"
 
+#include "base/interrupt.h"
+
 #include <stddef.h>
 #include <unistd.h>
 
@@ -36,6 +38,7 @@ void tare_signals_install(bool note_first)
 	struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
 
 	first_is_noted = note_first;
+	tare_interrupt_watch(note_first ? &tare_interrupted : NULL);
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		struct sigaction before;

@@ -114,53 +114,131 @@ static void conclude_best(struct matmul *matmul, const struct best *best)
 	                     tare_format_significant(rate, 3, rates), beside);
 }
 
-// Where the host is faster, with copies and launches counted or on data that is on the device
-// already.
-static void conclude_against_host(struct matmul *matmul, const char *id, const char *counted,
-                                  bool total)
+// ---- device or host
+
+enum winner { WINS_DEVICE, WINS_HOST, WINS_NEITHER };
+
+// What was compared at the sizes tried, in their order.
+struct contest {
+	enum winner at[TARE_MATMUL_SIZES];
+	uint32_t n[TARE_MATMUL_SIZES];
+	size_t count;
+	const char *host; // its fastest rung at the largest n
+};
+
+// The cell that `fastest` has gone by.
+static const struct tare_cell *cell_of(const struct matmul *matmul, const struct best *best,
+                                       bool total)
 {
-	struct tare_result *result = matmul->run->result;
-	uint32_t loses = 0, wins = 0;
-	bool compared = false, always = true;
-	const char *rung = NULL;
+	enum tare_rung rung = (enum tare_rung)best->rung;
+
+	return total ? matmul_cell(matmul->run->result, rung, best->n, TARE_PART_TOTAL)
+	             : matmul_kernel_cell(matmul->run->result, rung, best->n);
+}
+
+// Beyond the error of measuring: by the intervals, or where there are none by more than what is
+// alike.
+static bool is_faster(const struct tare_cell *one, const struct tare_cell *other)
+{
+	if (isfinite(one->summary.ci_high) && isfinite(other->summary.ci_low))
+		return one->summary.ci_high < other->summary.ci_low;
+	return one->summary.median * ALIKE < other->summary.median;
+}
+
+static struct contest compare_with_host(const struct matmul *matmul, bool total)
+{
+	struct contest contest = { .count = 0 };
 
 	for (size_t i = 0; i < matmul->n_count; i++) {
 		struct best device = fastest(matmul, matmul->n[i], false, total);
 		struct best host = fastest(matmul, matmul->n[i], true, true);
 		if (device.rung < 0 || host.rung < 0)
 			continue;
-		compared = true;
-		if (host.s < device.s) {
-			loses = matmul->n[i];
-			rung = tare_rung_name((enum tare_rung)host.rung);
-			wins = 0;
-		} else {
-			always = false;
-			wins = wins ? wins : matmul->n[i];
-		}
+		const struct tare_cell *there = cell_of(matmul, &device, total);
+		const struct tare_cell *here = cell_of(matmul, &host, true);
+		contest.at[contest.count] = is_faster(there, here)   ? WINS_DEVICE
+		                            : is_faster(here, there) ? WINS_HOST
+		                                                     : WINS_NEITHER;
+		contest.n[contest.count++] = matmul->n[i];
+		contest.host = tare_rung_name((enum tare_rung)host.rung);
 	}
-	if (!compared)
-		return;
-	if (!loses) {
-		tare_result_conclude(result, id,
-		                     "%s the device is faster than the host at every n.", counted);
-		return;
-	}
-	if (always) {
-		tare_result_conclude(
-		    result, id, "%s the host is faster at every n (at n = %u by %s)%s.", counted,
-		    loses, rung, total ? ": not worth offloading one product at a time" : "");
-		return;
-	}
-	if (!wins) {
-		tare_result_conclude(result, id, "%s the host (%s) is faster at the largest n, %u.",
-		                     counted, rung, loses);
-		return;
-	}
-	tare_result_conclude(result, id,
-	                     "%s the host (%s) is faster up to n = %u, the device from n = %u on.",
-	                     counted, rung, loses, wins);
+	return contest;
 }
+
+// The first size from `from` on at which another one wins.
+static size_t end_of(const struct contest *contest, size_t from)
+{
+	size_t end = from + 1;
+
+	while (end < contest->count && contest->at[end] == contest->at[from])
+		end++;
+	return end;
+}
+
+// "the host is faster at n = 64 to 256, the device is faster at n = 512"
+static void list_winners(const struct contest *contest, char *text, size_t room)
+{
+	static const char *const names[] = { [WINS_DEVICE] = "the device is faster",
+		                             [WINS_HOST] = "the host is faster",
+		                             [WINS_NEITHER] = "neither is faster for sure" };
+	size_t used = 0;
+
+	for (size_t from = 0, end; from < contest->count && used < room; from = end) {
+		char to[32] = "";
+		end = end_of(contest, from);
+		if (end - from > 1)
+			snprintf(to, sizeof to, " to %u", contest->n[end - 1]);
+		used +=
+		    (size_t)snprintf(text + used, room - used, "%s%s at n = %u%s", from ? ", " : "",
+		                     names[contest->at[from]], contest->n[from], to);
+	}
+}
+
+// From which size on the device is faster, with copies and launches counted or on data that is on
+// the device already.
+static void conclude_against_host(struct matmul *matmul, const char *id, const char *counted,
+                                  bool total)
+{
+	struct tare_result *result = matmul->run->result;
+	struct contest contest = compare_with_host(matmul, total);
+	char tried[64], winners[256];
+	size_t first, second;
+
+	if (contest.count == 0)
+		return;
+	snprintf(tried, sizeof tried, contest.count > 1 ? "tried: %u to %u" : "tried: %u",
+	         contest.n[0], contest.n[contest.count - 1]);
+	first = end_of(&contest, 0);
+	second = first < contest.count ? end_of(&contest, first) : first;
+	if (first == contest.count && contest.at[0] == WINS_DEVICE)
+		tare_result_conclude(result, id,
+		                     "%s the device is faster than the host (%s) at every n "
+		                     "(%s).",
+		                     counted, contest.host, tried);
+	else if (first == contest.count && contest.at[0] == WINS_HOST)
+		tare_result_conclude(result, id, "%s the host (%s) is faster at every n (%s)%s.",
+		                     counted, contest.host, tried,
+		                     total ? ": not worth offloading one product at a time" : "");
+	else if (first == contest.count)
+		tare_result_conclude(result, id,
+		                     "%s neither the device nor the host (%s) is faster for sure "
+		                     "at any n (%s).",
+		                     counted, contest.host, tried);
+	else if (second == contest.count && contest.at[0] == WINS_HOST &&
+	         contest.at[first] == WINS_DEVICE)
+		tare_result_conclude(result, id,
+		                     "%s the host (%s) is faster up to n = %u, the device from n "
+		                     "= %u on (%s).",
+		                     counted, contest.host, contest.n[first - 1], contest.n[first],
+		                     tried);
+	else {
+		list_winners(&contest, winners, sizeof winners);
+		tare_result_conclude(result, id, "%s %s (of the host: %s).", counted, winners,
+		                     contest.host);
+	}
+}
+
+// ---- launches and copies
 
 // One launch an element: how much of the time is launching.
 static void conclude_element(struct matmul *matmul)

@@ -130,6 +130,8 @@ void matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, enu
                      int64_t ns, const char *method);
 
 // ---- plan.c
+// Tells how far it has come: "trying naive, n = 256"; n 0: none.
+void matmul_say(struct matmul *matmul, const char *doing, enum tare_rung rung, uint32_t n);
 // Tries every rung at every size once, smallest first, as long as products fit into the budget.
 // products[] has room for all; *count: those to be measured.
 int matmul_try_all(struct matmul *matmul, struct matmul_product *products, size_t *count,

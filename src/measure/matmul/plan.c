@@ -39,11 +39,13 @@ static int try_once(struct matmul_product *product, bool add_cells, int64_t *ns,
 	                                     : matmul_try_device(product, add_cells, ns, error);
 }
 
-static void say_progress(struct matmul *matmul, enum tare_rung rung, uint32_t n)
+void matmul_say(struct matmul *matmul, const char *doing, enum tare_rung rung, uint32_t n)
 {
-	char title[96];
+	char title[96], of_n[24] = "";
 
-	snprintf(title, sizeof title, "trying %s, n = %u", tare_rung_name(rung), n);
+	if (n)
+		snprintf(of_n, sizeof of_n, ", n = %u", n);
+	snprintf(title, sizeof title, "%s %s%s", doing, tare_rung_name(rung), of_n);
 	if (matmul->run->progress)
 		matmul->run->progress(matmul->run->progress_context, title, 0, 0, -1);
 }
@@ -195,7 +197,7 @@ static int try_candidate(struct plan *plan, struct matmul_product *product, doub
 	}
 	if (tare_run_interrupted(matmul->run))
 		return tare_fail(error, EINTR, "interrupted");
-	say_progress(matmul, product->rung, product->n);
+	matmul_say(matmul, "trying", product->rung, product->n);
 	status = try_product(product, expected_ns, true, &why);
 	plan->spent_ns += (double)product->once_ns;
 	if (status < 0)

@@ -193,7 +193,7 @@ static int build_rung(struct matmul *matmul, enum tare_rung rung, bool first,
 	                               &matmul->modules[rung], &matmul->kernels[rung], NULL, &why);
 	int64_t ns = tare_host_elapsed_ns(begin, tare_run_now(matmul->run));
 
-	if (tare_device_is_gone(status) || status == -ENOMEM) {
+	if (tare_device_is_gone(status) || status == -ENOMEM || status == -EINTR) {
 		if (error)
 			*error = why;
 		return status;
@@ -230,7 +230,7 @@ static int launch_first(struct matmul *matmul, enum tare_rung rung, struct tare_
 	int64_t ns = 0;
 	int status = matmul_try_device(&product, false, &ns, &why);
 
-	if (tare_device_is_gone(status)) {
+	if (tare_device_is_gone(status) || status == -EINTR) {
 		if (error)
 			*error = why;
 		return status;
@@ -288,6 +288,9 @@ int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)
 		enum tare_rung rung = (enum tare_rung)i;
 		if (!(matmul->rungs >> i & 1))
 			continue;
+		if (tare_run_interrupted(matmul->run))
+			return tare_fail(error, EINTR, "interrupted");
+		matmul_say(matmul, "building", rung, 0);
 		if (matmul_on_host(rung) && matmul->run->simulated &&
 		    !(rung == TARE_RUNG_SEQUENTIAL && matmul->run->device->host_rate > 0))
 			refuse(matmul, rung, "virtual time: no figure of this machine may enter");

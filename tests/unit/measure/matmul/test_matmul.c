@@ -677,21 +677,29 @@ static void it_is_said_from_which_size_the_device_pays(void **state)
 		{ { 9, 90 },
 		  { 40, 300 },
 		  { 20, 900 },
-		  "the host (sequential) is faster up to n = 64, the device from n = 256 on.",
-		  "already the device is faster than the host at every n." },
+		  "the host (sequential) is faster up to n = 64, the device from n = 256 on "
+		  "(tried: 64 to 256).",
+		  "already the device is faster than the host (sequential) at every n (tried: 64 "
+		  "to 256)." },
 		{ { 50, 400 },
 		  { 60, 500 },
 		  { 20, 450 },
-		  "the host is faster at every n (at n = 256 by sequential): not worth offloading "
-		  "one product "
-		  "at a time.",
+		  "the host (sequential) is faster at every n (tried: 64 to 256): not worth "
+		  "offloading one product at a time.",
 		  "already the host (sequential) is faster up to n = 64, the device from n = 256 "
-		  "on." },
+		  "on (tried: 64 to 256)." },
 		{ { 9, 500 },
 		  { 10, 600 },
 		  { 20, 450 },
-		  "the host (sequential) is faster at the largest n, 256.",
-		  "already the host (sequential) is faster at the largest n, 256." },
+		  "the device is faster at n = 64, the host is faster at n = 256 (of the host: "
+		  "sequential).",
+		  "already the device is faster at n = 64, the host is faster at n = 256" },
+		{ { 9, 90 },
+		  { 20, 80 },
+		  { 20, 450 },
+		  "counted neither is faster for sure at n = 64, the device is faster at n = 256",
+		  "the device is faster than the host (sequential) at every n (tried: 64 to "
+		  "256)." },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

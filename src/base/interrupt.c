@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/interrupt.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define GRACE_NS 1000000000
+
+static const volatile sig_atomic_t *watched;
+static _Atomic int64_t seen_ns; // 0: not yet
+
+void tare_interrupt_watch(const volatile sig_atomic_t *flag)
+{
+	watched = flag;
+	atomic_store(&seen_ns, 0);
+}
+
+bool tare_interrupt_wanted(void)
+{
+	return watched && *watched;
+}
+
+bool tare_interrupt_due(void)
+{
+	struct timespec now;
+	int64_t first_ns = 0;
+
+	if (!tare_interrupt_wanted())
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	int64_t now_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+	if (atomic_compare_exchange_strong(&seen_ns, &first_ns, now_ns))
+		return false;
+	return now_ns - first_ns >= GRACE_NS;
+}
