@@ -125,6 +125,14 @@ def test_a_kernel_in_graphs_alone_is_said(on):
     assert done.status != 0 and "into graphs only" in done.errors.decode() and done.errors.count(b"\n") == 1
 
 
+def test_counting_does_not_begin_while_another_stream_captures(on):
+    # The stand-in ends where that breaks the capture. Launches by themselves follow.
+    truth = Counted()
+    exact = kernel_of(on.blocks(truth.script(), "beside_capture=6", "kernels=9", options=EXACT))["exact"]
+    assert (exact["launches"], exact["whole"]) == (5, True)
+    assert "3 launches of the kernel were not counted: a graph was captured meanwhile" in on.text
+
+
 def test_counts_that_are_missing_are_said(on):
     truth = Counted()
     for pc in truth.in_block(0):

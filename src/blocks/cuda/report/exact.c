@@ -15,7 +15,7 @@ enum { ROWS = 8, TEXT = 700, WORDS = TARE_SAMPLED_WORDS };
 
 struct sums {
 	uint64_t states[EXACT_STATES]; // of processes that were to count
-	uint64_t met, alike, elsewhere, captured, lost;
+	uint64_t met, alike, elsewhere, captured, lost, beside, late, empty;
 	const struct samples_exact *refused;
 };
 
@@ -36,6 +36,9 @@ static struct sums sum(const struct tare_pc_samples *samples)
 		sums.elsewhere += each->elsewhere;
 		sums.captured += each->captured;
 		sums.lost += each->lost;
+		sums.beside += each->beside;
+		sums.late += each->late;
+		sums.empty += each->state == EXACT_COUNTED && !each->records;
 		if (each->state == EXACT_REFUSED)
 			sums.refused = each;
 	}
@@ -64,7 +67,7 @@ bool tare_exact_note(const struct tare_pc_samples *samples, uint32_t number, cha
 		uint64_t number;
 		const char *format;
 	} rows[] = {
-		{ none && !sums.states[EXACT_CAPTURED],
+		{ none && !sums.states[EXACT_CAPTURED] && !sums.beside,
 		  "no kernel that was launched has the name that --exact gives" },
 		{ none ? sums.states[EXACT_CAPTURED] : 0,
 		  "the kernel was not counted: it was launched into graphs only (by %" PRIu64
@@ -90,6 +93,15 @@ bool tare_exact_note(const struct tare_pc_samples *samples, uint32_t number, cha
 		  "%" PRIu64 " launches of the kernel were into graphs: their runs count where the "
 		  "graph was made after the kernel's first launch, and are not among the "
 		  "launches" },
+		{ sums.beside,
+		  "%" PRIu64 " launches of the kernel were not counted: a graph was captured "
+		  "meanwhile, which switching counters on would break" },
+		{ sums.late,
+		  "%" PRIu64
+		  " launches of the kernel were not counted: its module had been unloaded, "
+		  "and CUPTI counts once a process" },
+		{ sums.empty, "the kernel was not counted in %" PRIu64
+		              " process(es): CUPTI had no counts of it" },
 		{ sums.lost,
 		  "%" PRIu64
 		  " counts had no room in the file: the kernel has too many instructions" },
