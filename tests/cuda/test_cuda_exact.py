@@ -54,8 +54,9 @@ ONCE = ("--once", *EXACT)
 def test_counts_come_out_by_instruction_block_line_and_opcode(on):
     truth = Counted()
     # Five launches of `empty`, four of `other`.
-    kernel = kernel_of(on.blocks(truth.script(), "kernels=9", options=EXACT))
-    exact = kernel["exact"]
+    report = on.blocks(truth.script(), "kernels=9", options=EXACT)
+    assert [each["linked_name"] for each in report["kernels"]] == ["empty"]
+    exact = kernel_of(report)["exact"]
     assert (exact["launches"], exact["warps"], exact["whole"], exact["graphs"]) == (5, 5 * WARPS_A_LAUNCH, True, 0)
     assert {each["pc"]: [each["executed"], each["lanes"]] for each in exact["instructions"]} == {
         pc: [5 * warps, 5 * lanes] for pc, (warps, lanes) in truth.each.items()}
