@@ -150,14 +150,10 @@ static bool configure(void)
 static void begin_counting(cu_context context)
 {
 	uint64_t from_ns = samples_now_ns();
-	cu_device device = 0;
 	struct sass_enable enable = { .bytes = ABI_SASS_BYTES(sass_enable, lazy),
 		                      .context = context,
 		                      .lazy = 1 };
 
-	if (cuda_driver.cuCtxGetDevice)
-		cuda_driver.cuCtxGetDevice(&device);
-	counted_device = (uint32_t)device;
 	if (configure() && CALL(cuptiSassMetricsEnable, &enable))
 		self->state = EXACT_BEGUN;
 	self->prepare_ns += samples_now_ns() - from_ns;
@@ -190,7 +186,11 @@ static bool is_chosen(const char *symbol)
 static void choose(const struct cupti_call *call)
 {
 	uint32_t bytes;
+	cu_device device = 0;
 
+	if (cuda_driver.cuCtxGetDevice)
+		cuda_driver.cuCtxGetDevice(&device);
+	counted_device = (uint32_t)device;
 	snprintf(self->name, sizeof self->name, "%s", call->symbol);
 	self->name_hash = samples_hash(call->symbol, &bytes);
 	counted = call->context;
@@ -422,6 +422,12 @@ void samples_exact_ends(cu_context context)
 	counted = NULL;
 	self->read_ns += samples_now_ns() - from_ns;
 	pthread_mutex_unlock(&lock);
+}
+
+void samples_exact_resets(cu_device device)
+{
+	if (self && counted && (uint32_t)device == counted_device)
+		samples_exact_ends(NULL);
 }
 
 void samples_exact_unloads(void *handle, bool library)

@@ -26,7 +26,9 @@ enum form {
 	CAPTURE_ENDS,
 	MODULE_GOES,
 	LIBRARY_GOES,
-	OWN_STREAM = 8,
+	CONTEXT_GOES,
+	DEVICE_RESETS,
+	OWN_STREAM = 16,
 };
 static uint8_t forms[CALLBACKS];
 static cupti_subscriber subscriber;
@@ -65,6 +67,10 @@ static uint8_t form_of(const char *name)
 		{ "cuStreamEndCapture_ptsz", CAPTURE_ENDS },
 		{ "cuModuleUnload", MODULE_GOES },
 		{ "cuLibraryUnload", LIBRARY_GOES },
+		{ "cuCtxDestroy", CONTEXT_GOES },
+		{ "cuCtxDestroy_v2", CONTEXT_GOES },
+		{ "cuDevicePrimaryCtxReset", DEVICE_RESETS },
+		{ "cuDevicePrimaryCtxReset_v2", DEVICE_RESETS },
 	};
 
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
@@ -126,6 +132,15 @@ static void see_call(uint8_t how, const struct cupti_call *call)
 		if (!leaves)
 			samples_exact_unloads(*(void *const *)call->parameters,
 			                      form == LIBRARY_GOES);
+		break;
+	// Before the driver has taken its locks, which the callback of the resource is within.
+	case CONTEXT_GOES:
+		if (!leaves)
+			samples_exact_ends(*(const cu_context *)call->parameters);
+		break;
+	case DEVICE_RESETS:
+		if (!leaves)
+			samples_exact_resets(*(const cu_device *)call->parameters);
 		break;
 	default:
 		break;

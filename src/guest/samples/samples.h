@@ -72,6 +72,8 @@ void samples_exact_captures(int more);
 void samples_exact_unloads(void *handle, bool library);
 // A context ends; NULL: the process does. What was counted is read.
 void samples_exact_ends(cu_context context);
+// A device's primary context is about to go.
+void samples_exact_resets(cu_device device);
 void samples_exact_forget(void);
 
 // ---- exact_name.c

@@ -175,8 +175,8 @@ const char *tare_exact_begun(const struct tare_exact *exact)
 		[TARE_EXACT_WHOLE] = "each began once, by its first instruction",
 		[TARE_EXACT_DIFFERS] = "counts are missing",
 		[TARE_EXACT_UNKNOWN] =
-		    "whether all were counted cannot be checked: graphs are launched as well, or "
-		    "warps come back to its first instruction",
+		    ("whether all were counted cannot be checked: graphs are launched as well, or "
+		     "warps come back to its first instruction"),
 	};
 
 	return clauses[exact->whole];
