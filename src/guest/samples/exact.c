@@ -42,6 +42,22 @@ static struct {
 	bool whole;
 } timed[SAMPLES_TIMES];
 
+// Read by any thread, written with the lock.
+static uint32_t state_now(void)
+{
+	return __atomic_load_n(&self->state, __ATOMIC_ACQUIRE);
+}
+
+static void set_state(enum samples_exact_state state)
+{
+	__atomic_store_n(&self->state, (uint32_t)state, __ATOMIC_RELEASE);
+}
+
+static uint64_t chosen(void)
+{
+	return __atomic_load_n(&self->name_hash, __ATOMIC_ACQUIRE);
+}
+
 // ---- the vendor's functions
 
 static void find_driver(void)
@@ -95,11 +111,11 @@ bool samples_exact_begin(void)
 	if (!asked || !asked[0])
 		return false;
 	self = &samples_file->header.exact;
-	self->state = EXACT_UNMET;
+	set_state(EXACT_UNMET);
 	self->counts = counts && counts[0];
 	find_driver();
 	if (self->counts && !find_sass())
-		self->state = EXACT_NO_CUPTI;
+		set_state(EXACT_NO_CUPTI);
 	return true;
 }
 
@@ -114,7 +130,7 @@ static bool succeeded(cupti_result result, const char *where)
 {
 	if (result == ABI_CUPTI_SUCCESS)
 		return true;
-	self->state = EXACT_REFUSED;
+	set_state(EXACT_REFUSED);
 	self->code = result;
 	snprintf(self->where, sizeof self->where, "%s", where);
 	return false;
@@ -155,7 +171,7 @@ static void begin_counting(cu_context context)
 		                      .lazy = 1 };
 
 	if (configure() && CALL(cuptiSassMetricsEnable, &enable))
-		self->state = EXACT_BEGUN;
+		set_state(EXACT_BEGUN);
 	self->prepare_ns += samples_now_ns() - from_ns;
 }
 
@@ -174,9 +190,9 @@ static bool is_chosen(const char *symbol)
 {
 	uint32_t bytes;
 
-	if (!self->name_hash)
+	if (!chosen())
 		return samples_exact_fits(asked, symbol);
-	if (samples_hash(symbol, &bytes) == self->name_hash)
+	if (samples_hash(symbol, &bytes) == chosen())
 		return true;
 	if (samples_exact_fits(asked, symbol))
 		__atomic_fetch_add(&self->alike, 1, __ATOMIC_RELAXED);
@@ -192,12 +208,12 @@ static void choose(const struct cupti_call *call)
 		cuda_driver.cuCtxGetDevice(&device);
 	counted_device = (uint32_t)device;
 	snprintf(self->name, sizeof self->name, "%s", call->symbol);
-	self->name_hash = samples_hash(call->symbol, &bytes);
+	__atomic_store_n(&self->name_hash, samples_hash(call->symbol, &bytes), __ATOMIC_RELEASE);
 	counted = call->context;
 	if (self->counts)
 		begin_counting(call->context);
 	else
-		self->state = EXACT_TIMED;
+		set_state(EXACT_TIMED);
 }
 
 // CUPTI takes memory of the device, which breaks a capture, whichever stream makes it: an H100's
@@ -212,15 +228,17 @@ static bool may_begin(void)
 
 static bool is_going_on(void)
 {
-	return self->state == EXACT_BEGUN || self->state == EXACT_TIMED;
+	uint32_t state = state_now();
+
+	return state == EXACT_BEGUN || state == EXACT_TIMED;
 }
 
 static void begin_timing(const struct cupti_call *call, cu_stream stream)
 {
 	uint64_t at = self->times;
 
-	if (at == SAMPLES_TIMES || captures || !driver.cuEventCreate ||
-	    driver.cuEventCreate(&timed[at].begin, 0) != ABI_SUCCESS ||
+	if (at == SAMPLES_TIMES || __atomic_load_n(&captures, __ATOMIC_ACQUIRE) ||
+	    !driver.cuEventCreate || driver.cuEventCreate(&timed[at].begin, 0) != ABI_SUCCESS ||
 	    driver.cuEventCreate(&timed[at].end, 0) != ABI_SUCCESS)
 		return;
 	self->times++;
@@ -230,23 +248,25 @@ static void begin_timing(const struct cupti_call *call, cu_stream stream)
 
 void samples_exact_enters(const struct cupti_call *call, cu_stream stream)
 {
+	uint32_t unmet = EXACT_UNMET;
+
 	if (!self || !call->symbol || !call->data)
 		return;
 	*call->data = 0;
 	if (!is_chosen(call->symbol))
 		return;
-	if (self->state == EXACT_COUNTED)
+	if (state_now() == EXACT_COUNTED)
 		__atomic_fetch_add(&self->late, 1, __ATOMIC_RELAXED);
-	if (self->state > EXACT_BEGUN)
+	if (state_now() > EXACT_BEGUN)
 		return;
 	if (is_captured(stream)) {
 		__atomic_fetch_add(&self->captured, 1, __ATOMIC_RELAXED);
-		if (self->state == EXACT_UNMET)
-			self->state = EXACT_CAPTURED;
+		__atomic_compare_exchange_n(&self->state, &unmet, EXACT_CAPTURED, false,
+		                            __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 		return;
 	}
 	pthread_mutex_lock(&lock);
-	if (!self->name_hash && may_begin())
+	if (!chosen() && may_begin())
 		choose(call);
 	if (is_going_on() && call->context == counted)
 		begin_timing(call, stream);
@@ -258,7 +278,7 @@ void samples_exact_leaves(const struct cupti_call *call, cu_stream stream, uint6
 	uint32_t bytes;
 
 	if (!self || !call->symbol || !call->data || !is_going_on() ||
-	    samples_hash(call->symbol, &bytes) != self->name_hash)
+	    samples_hash(call->symbol, &bytes) != chosen())
 		return;
 	uint64_t at = *call->data;
 	if (is_captured(stream))
@@ -391,14 +411,14 @@ static void end_counting(bool done)
 		                .device = counted_device };
 
 	if (!done) {
-		self->state = EXACT_UNFINISHED;
+		set_state(EXACT_UNFINISHED);
 		return;
 	}
 	bool read = flush();
 	sass.cuptiSassMetricsDisable(&disable);
 	sass.cuptiSassMetricsUnsetConfig(&end);
 	if (read)
-		self->state = EXACT_COUNTED;
+		set_state(EXACT_COUNTED);
 }
 
 void samples_exact_ends(cu_context context)
@@ -435,7 +455,7 @@ void samples_exact_unloads(void *handle, bool library)
 	void *found;
 
 	// A name that is cut off is not found.
-	if (!self || self->state != EXACT_BEGUN)
+	if (!self || state_now() != EXACT_BEGUN)
 		return;
 	if (library ? !driver.cuLibraryGetKernel ||
 	                  driver.cuLibraryGetKernel(&found, handle, self->name) != ABI_SUCCESS
