@@ -54,8 +54,9 @@ ONCE = ("--once", *EXACT)
 def test_counts_come_out_by_instruction_block_line_and_opcode(on):
     truth = Counted()
     # Five launches of `empty`, four of `other`.
-    kernel = kernel_of(on.blocks(truth.script(), "kernels=9", options=EXACT))
-    exact = kernel["exact"]
+    report = on.blocks(truth.script(), "kernels=9", options=EXACT)
+    assert [each["linked_name"] for each in report["kernels"]] == ["empty"]
+    exact = kernel_of(report)["exact"]
     assert (exact["launches"], exact["warps"], exact["whole"], exact["graphs"]) == (5, 5 * WARPS_A_LAUNCH, True, 0)
     assert {each["pc"]: [each["executed"], each["lanes"]] for each in exact["instructions"]} == {
         pc: [5 * warps, 5 * lanes] for pc, (warps, lanes) in truth.each.items()}
@@ -123,6 +124,14 @@ def test_a_kernel_in_graphs_alone_is_said(on):
     (on.folder / "samples").write_text("\n".join(Counted().script()) + "\n")
     done = run([on.tare, "blocks", "--exact", "other", "--", STREAMS, "graph"], on.environment, cwd=on.folder)
     assert done.status != 0 and "into graphs only" in done.errors.decode() and done.errors.count(b"\n") == 1
+
+
+def test_counting_does_not_begin_while_another_stream_captures(on):
+    # The stand-in ends where that breaks the capture. Launches by themselves follow.
+    truth = Counted()
+    exact = kernel_of(on.blocks(truth.script(), "beside_capture=6", "kernels=9", options=EXACT))["exact"]
+    assert (exact["launches"], exact["whole"]) == (5, True)
+    assert "3 launches of the kernel were not counted: a graph was captured meanwhile" in on.text
 
 
 def test_counts_that_are_missing_are_said(on):

@@ -425,11 +425,6 @@ static void note_capture(const struct cupti_call *call)
 	    is_capturing && is_capturing(parameters->stream, &status) == ABI_SUCCESS && status != 0;
 }
 
-bool fake_cupti_capturing_launch(void)
-{
-	return launch_captured;
-}
-
 static void note_launch(const char *name, struct cupti_call *call)
 {
 	bool exits = call->site == ABI_CUPTI_SITE_EXIT;
@@ -446,6 +441,8 @@ static void note_launch(const char *name, struct cupti_call *call)
 		if (!launch_captured)
 			fake_cupti_sass_launched(call->symbol);
 	}
+	if (done && strcmp(name, "cuModuleUnload") == 0)
+		fake_cupti_sass_unloaded();
 	if (done && strcmp(name, "cuGraphLaunch") == 0)
 		fake_cupti_launched("a graph's", true);
 	if (done && strcmp(name, "cuCtxSynchronize") == 0)

@@ -27,9 +27,9 @@ const struct cupti_module_resource *fake_cupti_next_module(void);
 
 // The error that TARE_FAKE_SAMPLES has for a function.
 cupti_result fake_cupti_scripted(const char *function);
-// Of SASS metrics: a kernel was launched; this thread is in a launch into a graph.
+// Of SASS metrics: a kernel was launched; a module was unloaded.
 void fake_cupti_sass_launched(const char *kernel);
-bool fake_cupti_capturing_launch(void);
+void fake_cupti_sass_unloaded(void);
 
 // Kinds that are enabled, plus one for a subscriber.
 FAKE_CUPTI_EXPORT int fake_cupti_active(void);

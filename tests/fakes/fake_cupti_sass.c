@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SASS metrics of the stand-in for CUPTI, by what an H100 with CUPTI 13.0 does: a process can count
-// once, from the first time that it is switched on until the counts are read; it crashes where that
+// once, from the first time that it is switched on until the counts are read, or the module is
+// unloaded; switching it on breaks captures (here it aborts), and crashes where that
 // is done in a launch into a graph; functions that others launch meanwhile are counted as well; no
 // record has its function's place; each record is of one metric.
 //
@@ -75,6 +76,12 @@ void fake_cupti_sass_launched(const char *kernel)
 			self.truth[i].launches++;
 }
 
+void fake_cupti_sass_unloaded(void)
+{
+	for (size_t i = 0; i < self.count; i++)
+		self.truth[i].launches = 0;
+}
+
 cupti_result cuptiSassMetricsGetProperties(struct sass_properties *parameters)
 {
 	read_script();
@@ -117,7 +124,7 @@ cupti_result cuptiSassMetricsEnable(struct sass_enable *parameters)
 
 	if (result != ABI_CUPTI_SUCCESS)
 		return result;
-	if (fake_cupti_capturing_launch())
+	if (fake_cupti_captures())
 		abort();
 	if (!self.configured || self.enabled || !parameters->context || parameters->lazy != 1)
 		return ABI_CUPTI_INVALID_OPERATION;

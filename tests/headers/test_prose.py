@@ -40,6 +40,7 @@ ALLOWED = {
     "guest/levelzero/stub/stub.c": (1, "ZE_ENABLE_ALT_DRIVERS"),
     "guest/module.c": (1, "a path"),
     "guest/identity.c": (1, "/proc/self/stat"),
+    "guest/samples/exact_name.c": (1, "linked names of the program's kernels"),
     "measure/core/engines.c": (1, "what the user typed"),
     "measure/core/result_cache.c": (1, "a path"),
     "measure/devices/topology.c": (1, "/proc/cpuinfo"),

@@ -393,7 +393,7 @@ static const struct tare_option own_options_rows[] = {
 	  .summary = "count how often each instruction of one CUDA kernel is executed",
 	  .detail =
 	      "KERNEL is its name, or words of it; the first kernel launched that has them is "
-	      "counted. It runs ten to fifty times slower, which is told. The first run "
+	      "counted. It runs ten to hundreds of times slower, which is told. The first run "
 	      "samples; with --once there are counts alone.",
 	  .offset = TARE_OWN_SETTING(struct own, exact) },
 	{ .name = "before",

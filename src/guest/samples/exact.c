@@ -2,8 +2,8 @@
 // Exact counts of one kernel, by CUPTI's SASS metrics: CUPTI puts counters into its instructions.
 // It was found on an H100 (CUPTI 13.0) that a process can do so once: what is switched on a second
 // time counts nothing, and so does what goes on after the counts were read. So counting begins as
-// the kernel is first launched, and goes on until its context ends. Its launches are timed by
-// events, with counters and in a run without them, which tells what counting costs.
+// the kernel is first launched, and goes on until its module or its context goes. Its launches are
+// timed by events, with counters and in a run without them, which tells what counting costs.
 #include "guest/cuda/cuda.h"
 #include "guest/samples/samples.h"
 
@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { METRICS = 2, PATIENCE_S = 20, RELAXED = 2 };
+enum { METRICS = 2, PATIENCE_S = 20 };
 static const char *const metrics[METRICS] = { "smsp__sass_inst_executed",
 	                                      "smsp__sass_thread_inst_executed_pred_on" };
 
@@ -26,7 +26,8 @@ static struct {
 	cu_result (*cuEventRecord)(cu_event event, cu_stream stream);
 	cu_result (*cuEventElapsedTime)(float *ms, cu_event start, cu_event end);
 	cu_result (*cuCtxSetCurrent)(cu_context context);
-	cu_result (*cuThreadExchangeStreamCaptureMode)(int *mode);
+	cu_result (*cuModuleGetFunction)(void **function, void *module, const char *name);
+	cu_result (*cuLibraryGetKernel)(void **kernel, void *library, const char *name);
 } driver;
 
 static const char *asked; // the program keeps its environment
@@ -35,10 +36,27 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cu_context counted; // its kernel's first context
 static uint32_t counted_device;
 static uint64_t ids[METRICS];
+static int captures; // streams that capture
 static struct {
 	cu_event begin, end;
 	bool whole;
 } timed[SAMPLES_TIMES];
+
+// Read by any thread, written with the lock.
+static uint32_t state_now(void)
+{
+	return __atomic_load_n(&self->state, __ATOMIC_ACQUIRE);
+}
+
+static void set_state(enum samples_exact_state state)
+{
+	__atomic_store_n(&self->state, (uint32_t)state, __ATOMIC_RELEASE);
+}
+
+static uint64_t chosen(void)
+{
+	return __atomic_load_n(&self->name_hash, __ATOMIC_ACQUIRE);
+}
 
 // ---- the vendor's functions
 
@@ -55,7 +73,8 @@ static void find_driver(void)
 	FIND(cuEventRecord);
 	FIND(cuEventElapsedTime);
 	FIND(cuCtxSetCurrent);
-	FIND(cuThreadExchangeStreamCaptureMode);
+	FIND(cuModuleGetFunction);
+	FIND(cuLibraryGetKernel);
 #undef FIND
 	if (!driver.cuEventRecord || !driver.cuEventElapsedTime)
 		driver.cuEventCreate = NULL;
@@ -92,11 +111,11 @@ bool samples_exact_begin(void)
 	if (!asked || !asked[0])
 		return false;
 	self = &samples_file->header.exact;
-	self->state = EXACT_UNMET;
+	set_state(EXACT_UNMET);
 	self->counts = counts && counts[0];
 	find_driver();
 	if (self->counts && !find_sass())
-		self->state = EXACT_NO_CUPTI;
+		set_state(EXACT_NO_CUPTI);
 	return true;
 }
 
@@ -111,7 +130,7 @@ static bool succeeded(cupti_result result, const char *where)
 {
 	if (result == ABI_CUPTI_SUCCESS)
 		return true;
-	self->state = EXACT_REFUSED;
+	set_state(EXACT_REFUSED);
 	self->code = result;
 	snprintf(self->where, sizeof self->where, "%s", where);
 	return false;
@@ -144,26 +163,15 @@ static bool configure(void)
 	return CALL(cuptiSassMetricsSetConfig, &configuration);
 }
 
-// CUPTI takes memory of the device, which breaks a capture that another thread makes, unless this
-// one says that it knows.
 static void begin_counting(cu_context context)
 {
 	uint64_t from_ns = samples_now_ns();
-	int mode = RELAXED;
-	cu_device device = 0;
 	struct sass_enable enable = { .bytes = ABI_SASS_BYTES(sass_enable, lazy),
 		                      .context = context,
 		                      .lazy = 1 };
 
-	if (cuda_driver.cuCtxGetDevice)
-		cuda_driver.cuCtxGetDevice(&device);
-	counted_device = (uint32_t)device;
-	if (driver.cuThreadExchangeStreamCaptureMode)
-		driver.cuThreadExchangeStreamCaptureMode(&mode);
 	if (configure() && CALL(cuptiSassMetricsEnable, &enable))
-		self->state = EXACT_BEGUN;
-	if (driver.cuThreadExchangeStreamCaptureMode)
-		driver.cuThreadExchangeStreamCaptureMode(&mode);
+		set_state(EXACT_BEGUN);
 	self->prepare_ns += samples_now_ns() - from_ns;
 }
 
@@ -182,9 +190,9 @@ static bool is_chosen(const char *symbol)
 {
 	uint32_t bytes;
 
-	if (!self->name_hash)
+	if (!chosen())
 		return samples_exact_fits(asked, symbol);
-	if (samples_hash(symbol, &bytes) == self->name_hash)
+	if (samples_hash(symbol, &bytes) == chosen())
 		return true;
 	if (samples_exact_fits(asked, symbol))
 		__atomic_fetch_add(&self->alike, 1, __ATOMIC_RELAXED);
@@ -194,27 +202,43 @@ static bool is_chosen(const char *symbol)
 static void choose(const struct cupti_call *call)
 {
 	uint32_t bytes;
+	cu_device device = 0;
 
+	if (cuda_driver.cuCtxGetDevice)
+		cuda_driver.cuCtxGetDevice(&device);
+	counted_device = (uint32_t)device;
 	snprintf(self->name, sizeof self->name, "%s", call->symbol);
-	self->name_hash = samples_hash(call->symbol, &bytes);
+	__atomic_store_n(&self->name_hash, samples_hash(call->symbol, &bytes), __ATOMIC_RELEASE);
 	counted = call->context;
 	if (self->counts)
 		begin_counting(call->context);
 	else
-		self->state = EXACT_TIMED;
+		set_state(EXACT_TIMED);
+}
+
+// CUPTI takes memory of the device, which breaks a capture, whichever stream makes it: an H100's
+// driver gave error 901 for one.
+static bool may_begin(void)
+{
+	if (__atomic_load_n(&captures, __ATOMIC_ACQUIRE) == 0)
+		return true;
+	self->beside++;
+	return false;
 }
 
 static bool is_going_on(void)
 {
-	return self->state == EXACT_BEGUN || self->state == EXACT_TIMED;
+	uint32_t state = state_now();
+
+	return state == EXACT_BEGUN || state == EXACT_TIMED;
 }
 
 static void begin_timing(const struct cupti_call *call, cu_stream stream)
 {
 	uint64_t at = self->times;
 
-	if (at == SAMPLES_TIMES || !driver.cuEventCreate ||
-	    driver.cuEventCreate(&timed[at].begin, 0) != ABI_SUCCESS ||
+	if (at == SAMPLES_TIMES || __atomic_load_n(&captures, __ATOMIC_ACQUIRE) ||
+	    !driver.cuEventCreate || driver.cuEventCreate(&timed[at].begin, 0) != ABI_SUCCESS ||
 	    driver.cuEventCreate(&timed[at].end, 0) != ABI_SUCCESS)
 		return;
 	self->times++;
@@ -224,19 +248,25 @@ static void begin_timing(const struct cupti_call *call, cu_stream stream)
 
 void samples_exact_enters(const struct cupti_call *call, cu_stream stream)
 {
+	uint32_t unmet = EXACT_UNMET;
+
 	if (!self || !call->symbol || !call->data)
 		return;
 	*call->data = 0;
-	if (self->state > EXACT_BEGUN || !is_chosen(call->symbol))
+	if (!is_chosen(call->symbol))
+		return;
+	if (state_now() == EXACT_COUNTED)
+		__atomic_fetch_add(&self->late, 1, __ATOMIC_RELAXED);
+	if (state_now() > EXACT_BEGUN)
 		return;
 	if (is_captured(stream)) {
 		__atomic_fetch_add(&self->captured, 1, __ATOMIC_RELAXED);
-		if (self->state == EXACT_UNMET)
-			self->state = EXACT_CAPTURED;
+		__atomic_compare_exchange_n(&self->state, &unmet, EXACT_CAPTURED, false,
+		                            __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 		return;
 	}
 	pthread_mutex_lock(&lock);
-	if (!self->name_hash)
+	if (!chosen() && may_begin())
 		choose(call);
 	if (is_going_on() && call->context == counted)
 		begin_timing(call, stream);
@@ -248,7 +278,7 @@ void samples_exact_leaves(const struct cupti_call *call, cu_stream stream, uint6
 	uint32_t bytes;
 
 	if (!self || !call->symbol || !call->data || !is_going_on() ||
-	    samples_hash(call->symbol, &bytes) != self->name_hash)
+	    samples_hash(call->symbol, &bytes) != chosen())
 		return;
 	uint64_t at = *call->data;
 	if (is_captured(stream))
@@ -264,6 +294,11 @@ void samples_exact_leaves(const struct cupti_call *call, cu_stream stream, uint6
 			    driver.cuEventRecord(timed[at - 1].end, stream) == ABI_SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+void samples_exact_captures(int more)
+{
+	__atomic_fetch_add(&captures, more, __ATOMIC_RELEASE);
 }
 
 void samples_exact_graph(void)
@@ -319,6 +354,7 @@ static void take(const struct sass_record *records, size_t count, size_t instanc
 			for (int k = 0; k < METRICS; k++)
 				if (record->values[j].id == ids[k])
 					sums[k] += record->values[j].value;
+		self->records++;
 		if (!samples_add_exact(record->cubin_crc, record->name, record->pc, sums[0],
 		                       sums[1]))
 			self->lost++;
@@ -375,14 +411,14 @@ static void end_counting(bool done)
 		                .device = counted_device };
 
 	if (!done) {
-		self->state = EXACT_UNFINISHED;
+		set_state(EXACT_UNFINISHED);
 		return;
 	}
 	bool read = flush();
 	sass.cuptiSassMetricsDisable(&disable);
 	sass.cuptiSassMetricsUnsetConfig(&end);
 	if (read)
-		self->state = EXACT_COUNTED;
+		set_state(EXACT_COUNTED);
 }
 
 void samples_exact_ends(cu_context context)
@@ -406,6 +442,27 @@ void samples_exact_ends(cu_context context)
 	counted = NULL;
 	self->read_ns += samples_now_ns() - from_ns;
 	pthread_mutex_unlock(&lock);
+}
+
+void samples_exact_resets(cu_device device)
+{
+	if (self && counted && (uint32_t)device == counted_device)
+		samples_exact_ends(NULL);
+}
+
+void samples_exact_unloads(void *handle, bool library)
+{
+	void *found;
+
+	// A name that is cut off is not found.
+	if (!self || state_now() != EXACT_BEGUN)
+		return;
+	if (library ? !driver.cuLibraryGetKernel ||
+	                  driver.cuLibraryGetKernel(&found, handle, self->name) != ABI_SUCCESS
+	            : !driver.cuModuleGetFunction ||
+	                  driver.cuModuleGetFunction(&found, handle, self->name) != ABI_SUCCESS)
+		return;
+	samples_exact_ends(NULL);
 }
 
 void samples_exact_forget(void)

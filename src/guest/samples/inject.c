@@ -17,7 +17,19 @@ enum { CALLBACKS = 4096 };
 
 // How a launch's parameters lie (cuda.h of the driver): the kernel, then its grid, its shared
 // memory and its stream; or a pointer to a configuration that begins with these.
-enum form { NO_LAUNCH, PLAIN, CONFIGURED, GRAPH, OWN_STREAM = 8 };
+enum form {
+	NOTHING,
+	PLAIN,
+	CONFIGURED,
+	GRAPH,
+	CAPTURE_BEGINS,
+	CAPTURE_ENDS,
+	MODULE_GOES,
+	LIBRARY_GOES,
+	CONTEXT_GOES,
+	DEVICE_RESETS,
+	OWN_STREAM = 16,
+};
 static uint8_t forms[CALLBACKS];
 static cupti_subscriber subscriber;
 
@@ -36,7 +48,7 @@ static uint8_t form_of(const char *name)
 	static const struct {
 		const char *name;
 		uint8_t form;
-	} launches[] = {
+	} calls[] = {
 		{ "cuLaunchKernel", PLAIN },
 		{ "cuLaunchKernel_ptsz", PLAIN | OWN_STREAM },
 		{ "cuLaunchCooperativeKernel", PLAIN },
@@ -45,12 +57,26 @@ static uint8_t form_of(const char *name)
 		{ "cuLaunchKernelEx_ptsz", CONFIGURED | OWN_STREAM },
 		{ "cuGraphLaunch", GRAPH },
 		{ "cuGraphLaunch_ptsz", GRAPH },
+		{ "cuStreamBeginCapture", CAPTURE_BEGINS },
+		{ "cuStreamBeginCapture_ptsz", CAPTURE_BEGINS },
+		{ "cuStreamBeginCapture_v2", CAPTURE_BEGINS },
+		{ "cuStreamBeginCapture_v2_ptsz", CAPTURE_BEGINS },
+		{ "cuStreamBeginCaptureToGraph", CAPTURE_BEGINS },
+		{ "cuStreamBeginCaptureToGraph_ptsz", CAPTURE_BEGINS },
+		{ "cuStreamEndCapture", CAPTURE_ENDS },
+		{ "cuStreamEndCapture_ptsz", CAPTURE_ENDS },
+		{ "cuModuleUnload", MODULE_GOES },
+		{ "cuLibraryUnload", LIBRARY_GOES },
+		{ "cuCtxDestroy", CONTEXT_GOES },
+		{ "cuCtxDestroy_v2", CONTEXT_GOES },
+		{ "cuDevicePrimaryCtxReset", DEVICE_RESETS },
+		{ "cuDevicePrimaryCtxReset_v2", DEVICE_RESETS },
 	};
 
-	for (size_t i = 0; i < sizeof launches / sizeof *launches; i++)
-		if (strcmp(name, launches[i].name) == 0)
-			return launches[i].form;
-	return NO_LAUNCH;
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (strcmp(name, calls[i].name) == 0)
+			return calls[i].form;
+	return NOTHING;
 }
 
 static void launched_graph(void)
@@ -59,32 +85,66 @@ static void launched_graph(void)
 	samples_exact_graph();
 }
 
-static void launches(uint8_t how, const struct cupti_call *call)
+static void launches(enum form form, bool own_stream, const struct cupti_call *call)
 {
-	bool leaves = call->site == ABI_CUPTI_SITE_EXIT;
-	enum form form = how & (OWN_STREAM - 1);
-
-	if (leaves && *(const cu_result *)call->result != ABI_SUCCESS)
-		return;
-	if (form == GRAPH) {
-		if (leaves)
-			launched_graph();
-		return;
-	}
 	const struct samples_grid *grid =
 	    form == PLAIN ? &((const struct plain_launch *)call->parameters)->grid
 	                  : ((const struct configured_launch *)call->parameters)->grid;
+
 	if (!grid || !call->symbol)
 		return;
-	cu_stream stream =
-	    !grid->stream && (how & OWN_STREAM) ? ABI_STREAM_PER_THREAD : grid->stream;
-	if (!leaves) {
+	cu_stream stream = !grid->stream && own_stream ? ABI_STREAM_PER_THREAD : grid->stream;
+	if (call->site == ABI_CUPTI_SITE_ENTER) {
 		samples_exact_enters(call, stream);
 		return;
 	}
 	if (samples_file->header.counts_launches)
 		samples_count_launch(call->symbol, samples_warps(grid));
 	samples_exact_leaves(call, stream, samples_warps(grid));
+}
+
+static void see_call(uint8_t how, const struct cupti_call *call)
+{
+	bool leaves = call->site == ABI_CUPTI_SITE_EXIT,
+	     failed = leaves && *(const cu_result *)call->result != ABI_SUCCESS;
+	enum form form = how & (OWN_STREAM - 1);
+
+	switch (form) {
+	case PLAIN:
+	case CONFIGURED:
+		if (!failed)
+			launches(form, how & OWN_STREAM, call);
+		break;
+	case GRAPH:
+		if (leaves && !failed)
+			launched_graph();
+		break;
+	case CAPTURE_BEGINS: // it counts from its call on, for that may be long
+		if (!leaves || failed)
+			samples_exact_captures(leaves ? -1 : 1);
+		break;
+	case CAPTURE_ENDS:
+		if (leaves)
+			samples_exact_captures(-1);
+		break;
+	case MODULE_GOES:
+	case LIBRARY_GOES:
+		if (!leaves)
+			samples_exact_unloads(*(void *const *)call->parameters,
+			                      form == LIBRARY_GOES);
+		break;
+	// Before the driver has taken its locks, which the callback of the resource is within.
+	case CONTEXT_GOES:
+		if (!leaves)
+			samples_exact_ends(*(const cu_context *)call->parameters);
+		break;
+	case DEVICE_RESETS:
+		if (!leaves)
+			samples_exact_resets(*(const cu_device *)call->parameters);
+		break;
+	default:
+		break;
+	}
 }
 
 static void resource(uint32_t id, const struct cupti_resource *told)
@@ -110,7 +170,7 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 	if (domain == ABI_CUPTI_DOMAIN_RESOURCE) {
 		resource(id, data);
 	} else if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CALLBACKS && forms[id]) {
-		launches(forms[id], data);
+		see_call(forms[id], data);
 	}
 	errno = error;
 }

@@ -66,8 +66,14 @@ bool samples_exact_counts(void);
 void samples_exact_enters(const struct cupti_call *call, cu_stream stream);
 void samples_exact_leaves(const struct cupti_call *call, cu_stream stream, uint64_t warps);
 void samples_exact_graph(void);
+// A stream begins to capture (1), or ends to (-1).
+void samples_exact_captures(int more);
+// A module, or a library of them, is about to go, with the counts of its kernels.
+void samples_exact_unloads(void *handle, bool library);
 // A context ends; NULL: the process does. What was counted is read.
 void samples_exact_ends(cu_context context);
+// A device's primary context is about to go.
+void samples_exact_resets(cu_device device);
 void samples_exact_forget(void);
 
 // ---- exact_name.c

@@ -78,9 +78,12 @@ struct samples_exact {
 	uint64_t launches, warps; // that were timed or counted
 	uint64_t captured;        // launches into graphs
 	uint64_t elsewhere;       // launches in other contexts, which are not counted
+	uint64_t beside;          // launches before counting began, while a graph was captured
+	uint64_t late;            // launches after the counts were read, with their module
 	uint64_t alike;           // launches of other kernels that the request would fit as well
 	uint64_t graphs;          // launches of graphs since it was found
-	uint64_t lost;            // counts that there was no room for
+	uint64_t records;         // counts that CUPTI gave of it
+	uint64_t lost;            // those that there was no room for
 	uint64_t prepare_ns, read_ns;
 	uint64_t times;                  // of launches, from the first on
 	uint64_t time_ns[SAMPLES_TIMES]; // by the device; 0: not known

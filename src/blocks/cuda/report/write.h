@@ -35,7 +35,7 @@ uint32_t *tare_sampled_order(const struct tare_sampled_kernel *kernel, size_t *c
 // The blocks that were met, the most frequent first; malloc.
 uint32_t *tare_sampled_block_order(const struct tare_sampled_kernel *kernel, size_t *count);
 
-// ---- of the kernel that was counted (exact.c)
+// ---- of the kernel that was counted (exact.c, exact_words.c)
 
 // Why none was, or what is not in its counts, as tare_pc_samples_note; and of the kernel.
 bool tare_exact_note(const struct tare_pc_samples *samples, uint32_t number, char *text,
