@@ -125,7 +125,6 @@ void cuda_runtime_find(void);
 bool cuda_runtime_ends_in(uint32_t runtime, uint32_t function);
 enum tare_trace_role cuda_runtime_role(uint32_t runtime);
 const char *cuda_runtime_name(uint32_t runtime);
-uint32_t cuda_runtime_of(const char *name); // 1 + its place; 0: there is none
 
 // Names are functions of the driver's, and from CUDA_MOST_FUNCTIONS on the runtime's.
 extern _Atomic uint32_t cuda_defined[CUDA_MOST_NAMES];
@@ -149,8 +148,6 @@ void cuda_record_call(const struct cupti_call *told, uint32_t known);
 void cuda_calibrate(void);
 void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told, uint32_t number,
                      bool exit);
-void cuda_bench_runtime(struct guest_thread *thread, const struct cupti_call *told, uint32_t name,
-                        bool exit);
 
 // ---- without CUPTI: calls come from the front that `tare record` has preloaded (front/front.h)
 

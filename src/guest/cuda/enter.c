@@ -292,15 +292,6 @@ void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told,
 		call_begin(thread, told, &cuda_functions[number], number);
 }
 
-void cuda_bench_runtime(struct guest_thread *thread, const struct cupti_call *told, uint32_t name,
-                        bool exit)
-{
-	if (exit)
-		runtime_end(thread, told);
-	else
-		runtime_begin(thread, told, name);
-}
-
 // What the program does in its own callbacks is not within its call.
 static void callback(void *context, cupti_domain domain, uint32_t id, const void *data)
 {
