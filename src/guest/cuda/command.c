@@ -497,6 +497,8 @@ void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 	if (compares && number)
 		compare(thread, function, &work, number);
 	if (number && !(flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED)))
-		cuda_pending_add(thread, call->told->correlation, number, work.many, work.kernel);
+		cuda_pending_add(thread, call->told->correlation, number,
+		                 work.many || work.peers.source, cuda_ends(&work.peers),
+		                 work.kernel);
 	guest_cpu_time(thread, call->enter, exit);
 }

@@ -64,6 +64,7 @@ static void in_child(void)
 		mine->open_count = 0;
 	}
 	cuda_activity_in_child();
+	cuda_links_in_child();
 	counters_in_child();
 }
 
@@ -365,6 +366,7 @@ static bool begin_with_cupti(enum tare_trace_front *why)
 	counters_begin(subscriber);
 	enable_callbacks();
 	// Runs before what the core has registered: CUPTI is asked for the rest while it may be.
+	atexit(cuda_links_at_exit);
 	atexit(cuda_flush_at_exit);
 	return true;
 }
@@ -381,6 +383,7 @@ static void begin(const void *caller)
 	    !guest_begin(&cuda))
 		return;
 	begun();
+	atexit(cuda_links_at_exit);
 	cuda_front_listen(why);
 }
 
