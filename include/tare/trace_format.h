@@ -651,11 +651,9 @@ struct tare_trace_peer {
 // What lies between two devices, both ways, as the driver or its tracer told. detail: enum
 // tare_trace_link_kind. flags: enum tare_trace_api. Of several of two devices the highest holds.
 enum tare_trace_link_kind {
-	// copies go through the host: neither can reach the other, or the program does not enable
-	// it
-	TARE_LINK_THROUGH_HOST = 1,
-	TARE_LINK_DIRECT = 2, // they can, over what was not told
-	TARE_LINK_NVLINK = 3, // count: how many links
+	TARE_LINK_THROUGH_HOST = 1, // copies go through the memory of the host
+	TARE_LINK_DIRECT = 2,       // they can, over what was not told
+	TARE_LINK_NVLINK = 3,       // count: how many links
 };
 struct tare_trace_link {
 	uint64_t head;
