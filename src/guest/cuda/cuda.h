@@ -218,8 +218,10 @@ struct cuda_thread {
 	uint32_t open_count;
 	struct cuda_recorded_kernel *kernel; // last launched
 	struct cuda_stream *stream;          // last used
-	struct tare_trace_shape shape;       // last used, with its id
-	uint32_t shape_process;
+	// The shape last used, and what a launch said of it: groups, items, shared bytes.
+	uint32_t shape, shape_process;
+	uint32_t sizes[7];
+	uint8_t cluster[3];
 	struct cuda_thread *following;
 };
 uint64_t cuda_calls_seen(void);
