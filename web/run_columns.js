@@ -39,10 +39,17 @@ function declaredColumns(declaration, run, rows) {
 		(!column.if_any || rows.some((row) => says(declaredValue(column, row)))));
 }
 
+// Devices may be alike: their number tells them apart.
+function runColumn(column, run) {
+	const declared = declaredColumn(column);
+	return column.path.join('.') === 'device' && run.devices.length > 1 ?
+		{ ...declared, show: (row) => (isKnown(row.device_number) && row.device ? dataText(`#${row.device_number} ${row.device}`, 80) : declared.show(row)) } : declared;
+}
+
 // A declared table: {declaration, columns}, what a row is about first, then buttons that lead to the timeline.
 function declaredTable(id, run, jumps) {
 	const declaration = tableDeclarations().find((table) => table.id === id);
-	const [first, ...others] = declaredColumns(declaration, run, run[id]).map(declaredColumn);
+	const [first, ...others] = declaredColumns(declaration, run, run[id]).map((column) => runColumn(column, run));
 	return { declaration, columns: [{ ...first, header: true, numeric: false }, ...(jumps ? [jumpColumn(jumps)] : []), ...others] };
 }
 

@@ -66,7 +66,7 @@ function problemList(run) {
 function headElements(run) {
 	return [h('div', { class: 'top' }, h('h1', {}, dataText(runTitle(run))), h('div', { class: 'actions' }, themeToggle())),
 		h('p', { class: 'device' }, factsLine(run)),
-		h('p', { class: 'device' }, dataText(run.devices.map((device) => device.name).join(', ') || 'no device', 600)),
+		h('p', { class: 'device' }, dataText(run.devices.map((device) => (run.devices.length > 1 ? `#${device.number} ` : '') + device.name).join(', ') || 'no device', 600)),
 		h('p', { class: 'note' }, [timedText(run), endText(run), viewText(run), wallText(run)].filter(Boolean).join(' ')), problemList(run)].filter(Boolean);
 }
 

@@ -64,7 +64,9 @@ function ledgerElements(run) {
 	if (!run.ledgers.length)
 		return [h('p', {}, 'What the devices did is not known.')];
 	const devices = run.ledgers.filter((ledger) => ledger.scope === 'device');
-	const shown = devices.length === 1 ? devices : run.ledgers;
+	// Devices may be alike.
+	const shown = devices.length === 1 ? devices : run.ledgers.map((ledger) =>
+		(ledger.scope === 'device' ? { ...ledger, name: `#${ledger.device_number} ${ledger.name}` } : ledger));
 	return shown.map((ledger) => h('div', { class: 'ledger' }, heading(3, dataText(ledger.name)), ledgerBar(ledger), ledgerTable(run, ledger),
 		h('p', { class: 'note' }, [ledger.hidden_to_device_ns + ledger.hidden_from_device_ns > 0 ?
 			`${formatNs(ledger.hidden_to_device_ns + ledger.hidden_from_device_ns)} of transfers were hidden behind kernels.` : null,

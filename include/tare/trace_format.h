@@ -651,7 +651,7 @@ struct tare_trace_peer {
 // What lies between two devices, both ways, as the driver or its tracer told. detail: enum
 // tare_trace_link_kind. flags: enum tare_trace_api. Of several of two devices the highest holds.
 enum tare_trace_link_kind {
-	TARE_LINK_THROUGH_HOST = 1, // neither can reach the other: copies go through the host
+	TARE_LINK_THROUGH_HOST = 1, // copies go through the memory of the host
 	TARE_LINK_DIRECT = 2,       // they can, over what was not told
 	TARE_LINK_NVLINK = 3,       // count: how many links
 };

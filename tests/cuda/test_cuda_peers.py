@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import sqlite3
+import struct
 import sys
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "levelzero"), str(HERE.parent / "e2e")]
 from recorded import BUILD, Recorder, run  # noqa: E402
+from trace import records  # noqa: E402
 
 FAKES = BUILD / "tests/fakes"
 PEERS = BUILD / "tests/cuda/peers"
@@ -49,6 +51,7 @@ def on(tare_path, tmp_path):
     recorder.environment.update({
         "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
         "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(cupti),
+        "TARE_NVML_LIBRARY": str(FAKES / "fake_nvml.so"), "TARE_FAKE_NVML": "devices=3 pcie",
         "TARE_FAKE_CUDA": f"devices=3 peer_rate={PEER_RATE}",
         "TARE_FAKE_CUDA_DEVICE": ":".join(map(str, scripts))})
     return recorder
@@ -104,15 +107,52 @@ def test_a_pipeline_over_two_unlike_devices_is_one_trace_and_a_ledger_a_device(o
     assert report["coverage"]["completed"] == report["coverage"]["enqueued"]
 
 
-@pytest.mark.parametrize("words, cupti, options, link", [
-    ("", "nvlink=18", [], "nvlink"), ("", "", [], "direct"), ("no_peer", "", [], "through_host"),
-    ("", "nvlink=18", ["--times", "none"], "direct")])
-def test_what_lies_between_is_said_where_the_driver_tells(on, words, cupti, options, link):
+LINK, LINKS = 44, [None, "through_host", "direct", "nvlink"]
+
+
+def best_link(folder):
+    """Of the records: what they say the best way is, and by how many links."""
+    path, = folder.glob("*.trace")
+    return max((detail, struct.unpack_from("<4Q", data, 8)[3]) for kind, _, detail, _, data in records(path) if kind == LINK)
+
+
+@pytest.mark.parametrize("words, cupti, nvml, options, link, number", [
+    ("", "nvlink=18", "pcie", [], "nvlink", 18), ("", "", "pcie", [], "direct", 0), ("no_peer", "", "", [], "through_host", 0),
+    ("", "nvlink=18", "pcie", ["--times", "none"], "direct", 0),
+    ("", "", "", [], "nvlink", 6), ("", "", "switched", [], "nvlink", 17), ("", "", "", ["--times", "none"], "nvlink", 6),
+    ("", "", "init=9", [], "direct", 0), ("", "", "handle=6", [], "direct", 0), ("", "", "", ["--strict"], "direct", 0)])
+def test_what_lies_between_is_said_where_the_driver_or_nvml_tells(on, words, cupti, nvml, options, link, number):
     on.environment["TARE_FAKE_CUDA"] += f" {words}"
     on.environment["TARE_FAKE_CUPTI"] = cupti
+    on.environment["TARE_FAKE_NVML"] = f"devices=3 {nvml}"
     done = on.record([PEERS, "3"], *options)
     assert {ends: (row["link"], row["count"]) for ends, row in peers(on.report(done.folder)).items()} == {
         (0, 1): (link, 3), (1, 0): (link, 3)}
+    assert best_link(done.folder) == (LINKS.index(link), number)
+
+
+@pytest.mark.parametrize("cupti", ["", "late", "early"])
+def test_a_copy_through_the_host_is_one_though_cupti_has_two_records(on, tmp_path, cupti):
+    """Access that the program does not enable: out of the one device and into the other. The copy takes both."""
+    on.environment["TARE_FAKE_CUPTI"] = cupti
+    counts = tmp_path / "counts"
+    program = [PEERS, str(ROUNDS), "no-access"]
+    on.environment.update({"COUNTS": str(counts), "CUDA_INJECTION64_PATH": str(BUILD / "tests/cuda/counts.so")})
+    native = on.native(program)
+    for name in ("COUNTS", "CUDA_INJECTION64_PATH"):
+        del on.environment[name]
+    truth = json.loads(counts.read_text())
+    assert not truth["peers"] and [truth["copies"][device][0] for device in "01"] == [2 * ROUNDS + 1, 2 * ROUNDS]
+    done = on.record(program)
+    assert (done.status, done.out) == (native.status, native.out) == (0, native.out)
+    report = on.report(done.folder)
+    assert report["coverage"]["passed_calls"] == 0
+    for ends, size in {(0, 1): FORTH, (1, 0): BACK}.items():
+        row = peers(report)[ends]
+        assert (row["link"], row["count"], row["timed"], row["bytes"]) == ("through_host", ROUNDS, ROUNDS, ROUNDS * size)
+        # By the script: twice as long to begin, half as fast.
+        took = 2 * 29_000 + size * 1_000_000_000 // (PEER_RATE // 2)
+        assert abs(row["total_ns"] - ROUNDS * took) <= 4 * ROUNDS
 
 
 def test_both_ends_are_in_the_text_and_the_exports(on, tmp_path):

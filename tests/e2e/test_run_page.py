@@ -95,6 +95,20 @@ def test_tables_have_the_rows_of_the_report(page, small):
     assert page.js('return document.querySelectorAll(".ledger-bar")[0].children.length') == len(parts)
 
 
+def test_devices_that_are_alike_are_told_apart_by_their_numbers(page, small, folder):
+    report = json.loads(json.dumps(small['report']))
+    for key, rows in report.items():
+        if key in ('devices', 'tasks', 'transfers', 'queues', 'ledgers'):
+            number = 'number' if key == 'devices' else 'device_number'
+            rows.extend([{**row, number: 1} for row in rows if key != 'ledgers' or row['scope'] == 'device'])
+    page.open(run_pages.rewrite(small['path'], folder / 'alike.html', report))
+    name = report['devices'][0]['name']
+    for place in ('#tasks tbody', '#transfers tbody', '#queues tbody', '#ledger'):
+        text = page.js(f'return document.querySelector("{place}").textContent')
+        assert f'#0 {name}' in text and f'#1 {name}' in text, place
+    assert page.js('return [...document.querySelectorAll("p.device")].pop().textContent') == f'#0 {name}, #1 {name}'
+
+
 def test_ledger_bar_is_to_scale(page, small):
     page.open(small['path'])
     ledger = small['report']['ledgers'][0]

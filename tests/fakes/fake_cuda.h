@@ -39,6 +39,8 @@ enum fake_cuda_activity_kind {
 	FAKE_CUDA_KERNEL,
 	FAKE_CUDA_MIGRATION
 };
+// Between two devices through the memory of the host; CUPTI has no number for it.
+enum { FAKE_CUDA_STAGED = 11 };
 // What an engine did. Times are on the fake's device clock, which is CLOCK_MONOTONIC_RAW plus what
 // was skipped.
 struct fake_cuda_activity {
@@ -48,9 +50,9 @@ struct fake_cuda_activity {
 	cu_stream stream;
 	int64_t start_ns, end_ns;
 	uint64_t bytes; // copied or filled
-	// as CUPTI numbers it: 1 to the device, 2 to the host, 8 on the device
+	// as CUPTI numbers it: 1 to the device, 2 to the host, 8 on the device; or what follows
 	int copy_kind;
-	uint32_t ends[2]; // devices, of a copy between two (10): from, to
+	uint32_t ends[2]; // devices, of a copy between two (10, staged): from, to
 	char name[64];    // of a kernel; what follows too
 	uint32_t grid[3], block[3];
 	uint32_t shared_bytes; // asked for at the launch

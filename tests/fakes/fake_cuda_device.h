@@ -291,6 +291,8 @@ uint32_t fake_cuda_new_number(void);
 void let_in(void);
 
 // ---- fake_cuda_graph.c
+// For what may not be asked of a stream that captures.
+cu_result refuse_capturing(struct cu_stream_object *stream);
 cu_result capture_operation(struct cu_stream_object *stream, const struct op *op);
 cu_result capture_wait(struct cu_stream_object *stream, struct cu_event_object *event);
 void capture_event(struct cu_stream_object *stream, struct cu_event_object *event);

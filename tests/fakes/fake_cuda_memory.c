@@ -320,7 +320,7 @@ static void peer_cost(const struct device *device, struct op *op, const struct r
 	                                     to->device->peers[from->device->index]);
 	bool reads = to->device == device;
 
-	op->copy_kind = 10;
+	op->copy_kind = direct ? 10 : FAKE_CUDA_STAGED;
 	op->ends[0] = (uint32_t)from->device->index;
 	op->ends[1] = (uint32_t)to->device->index;
 	if (gpu.words.fail_peer && bytes == gpu.words.fail_peer)
@@ -476,12 +476,17 @@ cu_result cuMemcpyPeerAsync(cu_pointer to, cu_context to_context, cu_pointer fro
 {
 	ENTER_CONTEXT();
 	struct range *source = range_of(AT(from)), *destination = range_of(AT(to));
+	struct cu_stream_object *into = NULL;
+	cu_result result = stream_of(stream, &into);
 	if (!to_context || !from_context)
 		return leave(ABI_INVALID_CONTEXT);
 	if (bytes && (!source || !destination || source->device != from_context->device ||
 	              destination->device != to_context->device))
 		return leave(ABI_INVALID_VALUE);
-	return leave(copy_row(AT(to), AT(from), bytes, stream, NEVER));
+	if (result == ABI_SUCCESS)
+		result = refuse_capturing(into);
+	return leave(result == ABI_SUCCESS ? copy_row(AT(to), AT(from), bytes, stream, NEVER)
+	                                   : result);
 }
 
 cu_result cuMemcpy(cu_pointer to, cu_pointer from, size_t bytes)

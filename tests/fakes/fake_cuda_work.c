@@ -40,8 +40,7 @@ cu_result cuStreamDestroy_v2(cu_stream handle)
 	return leave(ABI_SUCCESS);
 }
 
-// What may not be asked of a stream that captures.
-static cu_result refuse_capturing(struct cu_stream_object *stream)
+cu_result refuse_capturing(struct cu_stream_object *stream)
 {
 	if (!stream->capture)
 		return ABI_SUCCESS;

@@ -301,6 +301,22 @@ static void see_migration(const struct fake_cuda_activity *what)
 		emit(&faults);
 }
 
+static void see_copy(const struct fake_cuda_activity *what, uint32_t device, int copy_kind,
+                     uint64_t start, uint64_t end, uint32_t correlation)
+{
+	emit(&(struct cupti_memcpy){ .kind = ABI_CUPTI_KIND_MEMCPY,
+	                             .copy_kind = (uint8_t)copy_kind,
+	                             .source_kind = copy_kind == 1 ? 2 : 3,
+	                             .destination_kind = copy_kind == 2 ? 2 : 3,
+	                             .bytes = what->bytes,
+	                             .start = start,
+	                             .end = end,
+	                             .device = device,
+	                             .stream = stream_id(what->stream),
+	                             .correlation = correlation,
+	                             .graph_node = what->graph_node });
+}
+
 static void see(const struct fake_cuda_activity *what)
 {
 	if (what->kind == FAKE_CUDA_MIGRATION) {
@@ -370,18 +386,13 @@ static void see(const struct fake_cuda_activity *what)
 		                                  .destination_device = what->ends[1],
 		                                  .correlation = correlation,
 		                                  .graph_node = what->graph_node });
-	else
-		emit(&(struct cupti_memcpy){ .kind = kind,
-		                             .copy_kind = (uint8_t)what->copy_kind,
-		                             .source_kind = what->copy_kind == 1 ? 2 : 3,
-		                             .destination_kind = what->copy_kind == 2 ? 2 : 3,
-		                             .bytes = what->bytes,
-		                             .start = start,
-		                             .end = end,
-		                             .device = what->device,
-		                             .stream = stream,
-		                             .correlation = correlation,
-		                             .graph_node = what->graph_node });
+	else if (what->copy_kind == FAKE_CUDA_STAGED) {
+		// As a driver does it: out of the one and into the other, piece by piece.
+		uint64_t third = (end - start) / 3;
+		see_copy(what, what->ends[0], 2, start, end - third, correlation);
+		see_copy(what, what->ends[1], 1, start ? start + third : 0, end, correlation);
+	} else
+		see_copy(what, what->device, what->copy_kind, start, end, correlation);
 	pthread_mutex_unlock(&self.lock);
 }
 

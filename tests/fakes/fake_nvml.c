@@ -6,7 +6,8 @@
 // TARE_FAKE_NVML, read by nvmlInit_v2, holds words: init=CODE, handle=CODE (no device is given),
 // no_link, throttle=BITS, sm=MHZ[:MHZ...] (one after the other, over and over), slow=MS (a call for
 // the clock), dies=N (after so many calls for the clock), mig, devices=N (at 3b, 3c and so on),
-// no_ecc, slices=CODE (of the question for MIG), loaded=MS (how long that while is, not 100).
+// no_ecc, slices=CODE (of the question for MIG), loaded=MS (how long that while is, not 100),
+// switched (links end in switches), pcie (links, but no way between two devices by them).
 #include "backend/cuda/nvml/nvml_abi.h"
 
 #include <dlfcn.h>
@@ -37,7 +38,7 @@ nvml_result nvmlDeviceGetComputeMode(nvml_device device, unsigned int *mode);
 
 typedef int cu_result_of_attribute(int *value, int attribute, int device);
 
-static bool open_now, no_link, mig, no_ecc;
+static bool open_now, no_link, mig, no_ecc, switched, no_peers;
 static char handles[DEVICES]; // whose addresses are the devices
 static int device_count;
 static struct timespec opened;
@@ -118,6 +119,8 @@ nvml_result nvmlInit_v2(void)
 	mig = strstr(text, "mig") != NULL;
 	slices_code = number_of(text, "slices=", ABI_NVML_SUCCESS);
 	no_ecc = strstr(text, "no_ecc") != NULL;
+	switched = strstr(text, "switched") != NULL;
+	no_peers = strstr(text, "pcie") != NULL;
 	device_count = number_of(text, "devices=", 1);
 	clock_gettime(CLOCK_MONOTONIC_RAW, &opened);
 	word = strstr(text, "init=");
@@ -245,6 +248,31 @@ nvml_result nvmlDeviceGetNvLinkState(nvml_device device, unsigned int link, nvml
 	(void)device;
 	*state = link != 5;
 	return link < ABI_NVML_LINKS ? ABI_NVML_SUCCESS : 2;
+}
+
+// Without switches there are six from each of three devices to each other one.
+nvml_result nvmlDeviceGetNvLinkRemoteDeviceType(nvml_device device, unsigned int link,
+                                                nvml_link_end *end)
+{
+	(void)device;
+	(void)link;
+	*end = switched ? ABI_NVML_LINK_TO_SWITCH : ABI_NVML_LINK_TO_GPU;
+	return ABI_NVML_SUCCESS;
+}
+
+nvml_result nvmlDeviceGetNvLinkRemotePciInfo_v2(nvml_device device, unsigned int link,
+                                                nvml_pci *end)
+{
+	uint32_t other = (link + 3 - index_of(device) % 3) % 3;
+	*end = (nvml_pci){ .bus = 0x3b + other };
+	return ABI_NVML_SUCCESS;
+}
+
+nvml_result nvmlDeviceGetP2PStatus(nvml_device first, nvml_device second, nvml_peer_ability ability,
+                                   nvml_peer_status *status)
+{
+	*status = no_peers || first == second || ability != ABI_NVML_PEERS_BY_NVLINK;
+	return ABI_NVML_SUCCESS;
 }
 
 nvml_result nvmlDeviceGetMaxClockInfo(nvml_device device, nvml_clock clock, unsigned int *mhz)

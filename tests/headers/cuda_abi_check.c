@@ -222,6 +222,14 @@ SAME_SIZE(nvml_threshold, nvmlTemperatureThresholds_t);
 SAME_SIZE(nvml_state, nvmlEnableState_t);
 SAME_SIZE(nvml_memory_error, nvmlMemoryErrorType_t);
 SAME_SIZE(nvml_ecc_counter, nvmlEccCounterType_t);
+SAME_SIZE(nvml_peer_ability, nvmlGpuP2PCapsIndex_t);
+SAME_SIZE(nvml_peer_status, nvmlGpuP2PStatus_t);
+SAME_SIZE(nvml_link_end, nvmlIntNvLinkDeviceType_t);
+SAME_SIZE(nvml_pci, nvmlPciInfo_t);
+SAME_VALUE(ABI_NVML_PEERS_BY_NVLINK, NVML_P2P_CAPS_INDEX_NVLINK);
+SAME_VALUE(ABI_NVML_PEERS_OK, NVML_P2P_STATUS_OK);
+SAME_VALUE(ABI_NVML_LINK_TO_GPU, NVML_NVLINK_DEVICE_TYPE_GPU);
+SAME_VALUE(ABI_NVML_LINK_TO_SWITCH, NVML_NVLINK_DEVICE_TYPE_SWITCH);
 SAME_VALUE(ABI_NVML_SUCCESS, NVML_SUCCESS);
 SAME_VALUE(ABI_NVML_CLOCK_SM, NVML_CLOCK_SM);
 SAME_VALUE(ABI_NVML_CLOCK_MEM, NVML_CLOCK_MEM);
@@ -260,6 +268,10 @@ SAME_VALUE(1 << TARE_THROTTLE_POWER_BRAKE, nvmlClocksThrottleReasonHwPowerBrakeS
 #define nvml_state nvmlEnableState_t
 #define nvml_memory_error nvmlMemoryErrorType_t
 #define nvml_ecc_counter nvmlEccCounterType_t
+#define nvml_peer_ability nvmlGpuP2PCapsIndex_t
+#define nvml_peer_status nvmlGpuP2PStatus_t
+#define nvml_link_end nvmlIntNvLinkDeviceType_t
+#define nvml_pci nvmlPciInfo_t
 #define nvml_result nvmlReturn_t
 #define nvml_clock nvmlClockType_t
 #define nvml_sensor nvmlTemperatureSensors_t

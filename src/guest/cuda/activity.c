@@ -32,6 +32,7 @@ struct activity {
 	uint64_t seen; // host ticks
 	// of a graph: its id in the trace; 0: of none, or an old CUPTI does not say
 	uint32_t node;
+	bool of_host;                      // a copy from or to the host
 	const struct cupti_kernel *kernel; // while its buffer is read
 };
 
@@ -155,6 +156,8 @@ static bool settle(struct guest_thread *thread, const struct activity *activity)
 		return false;
 	if (activity->kernel && of.kernel && !of.many)
 		cuda_kernel_tell(of.kernel, activity->kernel);
+	if (CUDA_UNLIKELY(of.ends))
+		cuda_ends_seen(thread, of.ends, activity->of_host);
 	write_times(thread, &of, activity);
 	return true;
 }
@@ -206,7 +209,8 @@ static bool read_record(const cupti_record *record, struct activity *activity)
 		const struct cupti_memcpy *copy = (const void *)record;
 		*activity = (struct activity){ .correlation = copy->correlation,
 			                       .start = copy->start,
-			                       .end = copy->end };
+			                       .end = copy->end,
+			                       .of_host = true };
 		return true;
 	}
 	case ABI_CUPTI_KIND_MEMCPY_PEER: {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder itself costs, measured when it begins: both callbacks of a call, and of the
-// runtime's call around it, on records that are thrown away. What CUPTI takes is not in it, nor
-// what a cold cache costs.
+// What the recorder itself costs, measured when it begins: both callbacks of a call, on records
+// that are thrown away. What CUPTI takes is not in it, nor what a cold cache costs. Calls of the
+// runtime that are told as well cost some more: those are few.
 #include "guest/cuda/cuda.h"
 #include "guest/region.h"
 #include "guest/stack.h"
+
+#include <string.h>
 
 enum { ROUNDS = 41, COMMANDS = 64, RECORDS = 4 * COMMANDS };
 
@@ -16,7 +18,7 @@ struct bench {
 	struct cuda_recorded_kernel kernel;
 	struct tare_trace_window window;
 	union tare_trace_record records[RECORDS];
-	uint32_t launch, call, runtime; // functions; the last 0: the runtime's calls are not told
+	uint32_t launch, call; // functions
 	uint32_t correlation;
 };
 
@@ -45,15 +47,9 @@ static void one(struct bench *bench, uint32_t function, const void *parameters)
 		                   .correlation = ++bench->correlation };
 	// As callbacks do, each of which asks for its thread.
 	__asm__ volatile("" : : "r"(guest_thread_of(TARE_TRACE_CUDA)));
-	if (bench->runtime)
-		cuda_bench_runtime(&bench->thread, &told, CUDA_MOST_FUNCTIONS + bench->runtime - 1,
-		                   false);
 	cuda_bench_call(&bench->thread, &told, function, false);
 	__asm__ volatile("" : : "r"(guest_thread_of(TARE_TRACE_CUDA)) : "memory");
 	cuda_bench_call(&bench->thread, &told, function, true);
-	if (bench->runtime)
-		cuda_bench_runtime(&bench->thread, &told, CUDA_MOST_FUNCTIONS + bench->runtime - 1,
-		                   true);
 }
 
 // What CUPTI would tell of them nobody awaits.
@@ -144,17 +140,14 @@ static void prepare(struct bench *bench)
 	bench->mine.stream = &bench->stream;
 	bench->mine.kernel = &bench->kernel;
 	// A shape that is in no trace.
-	bench->mine.shape = (struct tare_trace_shape){ .dimensions = 1,
-		                                       .global = { 1, 1, 1 },
-		                                       .local = { 1, 1, 1 } };
+	memcpy(bench->mine.sizes, launched.sizes, sizeof bench->mine.sizes);
 	bench->mine.shape_process = process;
 }
 
 // The names are defined by the program's first call, not by ours.
 static void measure(struct bench *bench, int64_t ps[4])
 {
-	uint32_t names[] = { bench->launch, bench->call,
-		             CUDA_MOST_FUNCTIONS + (bench->runtime ? bench->runtime - 1 : 0) };
+	uint32_t names[] = { bench->launch, bench->call };
 	bool stacks = guest_stacks, timed = cuda_timed;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		atomic_store(&cuda_defined[names[i]], bench->thread.process);
@@ -185,7 +178,6 @@ void cuda_calibrate(void)
 	if (!bench)
 		return;
 	prepare(bench);
-	bench->runtime = cuda_fronted ? 0 : cuda_runtime_of("cudaLaunchKernel");
 	measure(bench, ps);
 	// For the children of a fork, too.
 	guest_options.calibrated = TARE_TRACE_CUDA;

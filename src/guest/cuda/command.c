@@ -224,19 +224,8 @@ static void batch(struct work *work, const struct cupti_call *told)
 
 // ---- launches
 
-static bool same_shape(const struct tare_trace_shape *a, const struct tare_trace_shape *b)
+static uint32_t new_shape(const struct launch_sizes *sizes, const uint8_t cluster[3])
 {
-	return a->local_bytes == b->local_bytes &&
-	       memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0 &&
-	       a->global[0] == b->global[0] && a->global[1] == b->global[1] &&
-	       a->global[2] == b->global[2] && a->local[0] == b->local[0] &&
-	       a->local[1] == b->local[1] && a->local[2] == b->local[2];
-}
-
-static uint32_t shape_of(struct guest_thread *thread, const struct launch_sizes *sizes,
-                         const uint8_t cluster[3])
-{
-	struct cuda_thread *mine = cuda_of(thread);
 	const unsigned int *groups = sizes->groups, *items = sizes->items;
 	struct tare_trace_shape shape = { .dimensions = 1,
 		                          .local_bytes = sizes->shared_bytes,
@@ -247,16 +236,28 @@ static uint32_t shape_of(struct guest_thread *thread, const struct launch_sizes 
 		if (shape.global[i] > 1)
 			shape.dimensions = i + 1;
 	}
-	if (CUDA_LIKELY(mine->shape_process == thread->process && same_shape(&shape, &mine->shape)))
-		return mine->shape.id;
+	return guest_shape(&shape);
+}
+
+// Mostly that of the launch before.
+static uint32_t shape_of(struct guest_thread *thread, const struct launch_sizes *sizes,
+                         const uint8_t cluster[3])
+{
+	struct cuda_thread *mine = cuda_of(thread);
+	_Static_assert(sizeof mine->sizes == sizeof *sizes, "");
+	if (CUDA_LIKELY(mine->shape_process == thread->process &&
+	                memcmp(mine->sizes, sizes, sizeof mine->sizes) == 0 &&
+	                memcmp(mine->cluster, cluster, sizeof mine->cluster) == 0))
+		return mine->shape;
 	// A signal handler that comes meanwhile does not take a part of it for the whole.
 	mine->shape_process = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	mine->shape = shape;
-	mine->shape.id = guest_shape(&shape);
+	memcpy(mine->sizes, sizes, sizeof mine->sizes);
+	memcpy(mine->cluster, cluster, sizeof mine->cluster);
+	mine->shape = new_shape(sizes, cluster);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	mine->shape_process = thread->process;
-	return mine->shape.id;
+	return mine->shape;
 }
 
 static void launched(struct guest_thread *thread, struct work *work, const struct cupti_call *told,
@@ -500,6 +501,8 @@ void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 	if (compares && number)
 		compare(thread, function, &work, number);
 	if (number && !(flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED)))
-		cuda_pending_add(thread, call->told->correlation, number, work.many, work.kernel);
+		cuda_pending_add(thread, call->told->correlation, number,
+		                 work.many || work.peers.source, cuda_ends(&work.peers),
+		                 work.kernel);
 	guest_cpu_time(thread, call->enter, exit);
 }

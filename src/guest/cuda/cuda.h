@@ -40,6 +40,14 @@ struct cuda_driver_calls {
 extern struct cuda_driver_calls cuda_driver; // members are NULL where the driver lacks them
 extern struct cupti_functions cuda_cupti;
 extern char cuda_library[256]; // the driver's file
+// Where a function's address is to be put.
+struct cuda_symbol {
+	const char *name;
+	void *place;
+	bool needed;
+};
+// False: a needed one is not there.
+bool cuda_find_symbols(void *library, const struct cuda_symbol *symbols, size_t count);
 
 // Whether an address lies in a driver of CUDA that programs can call: that of NVIDIA's OpenCL
 // offers no functions.
@@ -125,7 +133,6 @@ void cuda_runtime_find(void);
 bool cuda_runtime_ends_in(uint32_t runtime, uint32_t function);
 enum tare_trace_role cuda_runtime_role(uint32_t runtime);
 const char *cuda_runtime_name(uint32_t runtime);
-uint32_t cuda_runtime_of(const char *name); // 1 + its place; 0: there is none
 
 // Names are functions of the driver's, and from CUDA_MOST_FUNCTIONS on the runtime's.
 extern _Atomic uint32_t cuda_defined[CUDA_MOST_NAMES];
@@ -149,8 +156,6 @@ void cuda_record_call(const struct cupti_call *told, uint32_t known);
 void cuda_calibrate(void);
 void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told, uint32_t number,
                      bool exit);
-void cuda_bench_runtime(struct guest_thread *thread, const struct cupti_call *told, uint32_t name,
-                        bool exit);
 
 // ---- without CUPTI: calls come from the front that `tare record` has preloaded (front/front.h)
 
@@ -213,8 +218,10 @@ struct cuda_thread {
 	uint32_t open_count;
 	struct cuda_recorded_kernel *kernel; // last launched
 	struct cuda_stream *stream;          // last used
-	struct tare_trace_shape shape;       // last used, with its id
-	uint32_t shape_process;
+	// The shape last used, and what a launch said of it: groups, items, shared bytes.
+	uint32_t shape, shape_process;
+	uint32_t sizes[7];
+	uint8_t cluster[3];
 	struct cuda_thread *following;
 };
 uint64_t cuda_calls_seen(void);
@@ -228,6 +235,7 @@ static inline struct cuda_thread *cuda_of(const struct guest_thread *thread)
 
 // ---- objects
 
+enum { CUDA_MOST_DEVICES = 64 };
 struct cuda_recorded_device {
 	cu_device ordinal;
 	uint32_t number;
@@ -364,9 +372,25 @@ struct cuda_peers {
 struct cuda_peers cuda_peers_of(uint64_t to, uint64_t from);
 // Behind the command's record.
 void cuda_write_peers(struct guest_thread *thread, uint32_t number, const struct cuda_peers *peers);
-// Once a pair and file: whether they can reach each other, and, of CUPTI, what NVLink there is.
+// Once a pair, way and file: what lies between them. `staged`: a copy went through the host's
+// memory; else by the best way that there is.
 void cuda_tell_link(struct guest_thread *thread, const struct cuda_recorded_device *source,
-                    const struct cuda_recorded_device *destination);
+                    const struct cuda_recorded_device *destination, bool staged);
+// nvlink.c: the driver is asked where a device is; later, by one thread, how many NVLinks there are
+// between two that it was asked for. 0: none, or it is not told.
+void cuda_nvlinks_of(cu_device device);
+uint32_t cuda_nvlinks(cu_device first, cu_device second);
+// When the program has ended: for pairs whose copies went directly.
+void cuda_links_at_exit(void);
+void cuda_links_in_child(void); // nothing was told yet
+// Both ends in a number that is not 0, and what was seen of a copy between them.
+static inline uint16_t cuda_ends(const struct cuda_peers *peers)
+{
+	return peers->source
+	           ? (uint16_t)(1 << 15 | peers->source->ordinal << 6 | peers->destination->ordinal)
+	           : 0;
+}
+void cuda_ends_seen(struct guest_thread *thread, uint16_t ends, bool staged);
 void cuda_nvlink_tell(struct guest_thread *thread, const struct cupti_nvlink *record);
 // The rest of a call that is no command: what it made, bytes, what it is about.
 struct cuda_said {
@@ -401,15 +425,18 @@ extern bool cuda_launches_wait;
 bool cuda_activity_begin(void);
 void cuda_activity_in_child(void);
 // Keeps a command until its activity is told.
+// `ends`: see cuda_ends; 0: it is no copy between devices.
 void cuda_pending_add(struct guest_thread *thread, uint32_t correlation, uint32_t number, bool many,
-                      struct cuda_recorded_kernel *kernel);
+                      uint16_t ends, struct cuda_recorded_kernel *kernel);
 bool cuda_pending_begin(void);
 
 // What waits for its times.
 struct cuda_pending {
 	uint32_t track, number;
-	// a graph, a batch: any number of activities has this correlation
+	// a graph, a batch, a copy that may go through the host: any number of activities has this
+	// correlation
 	bool many;
+	uint16_t ends;
 	struct cuda_recorded_kernel *kernel;
 };
 // Takes it, or leaves it where there are to be more. `first`: it is the first activity of it.

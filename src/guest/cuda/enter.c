@@ -64,6 +64,7 @@ static void in_child(void)
 		mine->open_count = 0;
 	}
 	cuda_activity_in_child();
+	cuda_links_in_child();
 	counters_in_child();
 }
 
@@ -292,15 +293,6 @@ void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told,
 		call_begin(thread, told, &cuda_functions[number], number);
 }
 
-void cuda_bench_runtime(struct guest_thread *thread, const struct cupti_call *told, uint32_t name,
-                        bool exit)
-{
-	if (exit)
-		runtime_end(thread, told);
-	else
-		runtime_begin(thread, told, name);
-}
-
 // What the program does in its own callbacks is not within its call.
 static void callback(void *context, cupti_domain domain, uint32_t id, const void *data)
 {
@@ -374,6 +366,7 @@ static bool begin_with_cupti(enum tare_trace_front *why)
 	counters_begin(subscriber);
 	enable_callbacks();
 	// Runs before what the core has registered: CUPTI is asked for the rest while it may be.
+	atexit(cuda_links_at_exit);
 	atexit(cuda_flush_at_exit);
 	return true;
 }
@@ -390,6 +383,7 @@ static void begin(const void *caller)
 	    !guest_begin(&cuda))
 		return;
 	begun();
+	atexit(cuda_links_at_exit);
 	cuda_front_listen(why);
 }
 

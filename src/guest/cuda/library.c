@@ -15,13 +15,7 @@ struct cupti_functions cuda_cupti;
 enum { NAME_BYTES = 256 };
 char cuda_library[NAME_BYTES];
 
-struct symbol {
-	const char *name;
-	void *place;
-	bool needed;
-};
-
-static bool find_symbols(void *library, const struct symbol *symbols, size_t count)
+bool cuda_find_symbols(void *library, const struct cuda_symbol *symbols, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		void *address = dlsym(library, symbols[i].name);
@@ -72,7 +66,7 @@ const char *cuda_driver_version(char text[CUDA_VERSION_BYTES])
 void cuda_driver_open(const void *caller)
 {
 #define SYMBOL(name) { #name, &cuda_driver.name, false }
-	static const struct symbol symbols[] = {
+	static const struct cuda_symbol symbols[] = {
 		SYMBOL(cuDriverGetVersion),      SYMBOL(cuDeviceGet),
 		SYMBOL(cuDeviceGetName),         SYMBOL(cuDeviceGetUuid_v2),
 		SYMBOL(cuDeviceTotalMem_v2),     SYMBOL(cuDeviceGetAttribute),
@@ -89,17 +83,17 @@ void cuda_driver_open(const void *caller)
 	if (!library)
 		library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	if (library)
-		find_symbols(library, symbols, sizeof symbols / sizeof *symbols);
+		cuda_find_symbols(library, symbols, sizeof symbols / sizeof *symbols);
 }
 
 static bool cupti_take(void *library)
 {
 #define REQUIRED(name, parameters) { #name, &cuda_cupti.name, true },
 #define OPTIONAL(name, parameters) { #name, &cuda_cupti.name, false },
-	static const struct symbol symbols[] = { CUPTI_FUNCTIONS(REQUIRED, OPTIONAL) };
+	static const struct cuda_symbol symbols[] = { CUPTI_FUNCTIONS(REQUIRED, OPTIONAL) };
 #undef REQUIRED
 #undef OPTIONAL
-	return library && find_symbols(library, symbols, sizeof symbols / sizeof *symbols);
+	return library && cuda_find_symbols(library, symbols, sizeof symbols / sizeof *symbols);
 }
 
 // It keeps threads: once open it stays.

@@ -141,7 +141,7 @@ static void tell_peers(struct content *content, const struct cupti_memcpy_peer *
 	content->source = (uintptr_t)source;
 	content->destination = (uintptr_t)destination;
 	if (thread)
-		cuda_tell_link(thread, source, destination);
+		cuda_tell_link(thread, source, destination, false);
 }
 
 uint32_t cuda_node_of(const cupti_record *record)

@@ -7,14 +7,13 @@
 
 enum {
 	PAIRS_NS = 20000000,
-	MOST_DEVICES = 64,
 	TEXT_BYTES = 256,
 	NVIDIA_GPU = 4,
 	STREAM_NON_BLOCKING = 1,
 	WARP_ITEMS = 32
 };
 
-static struct cuda_recorded_device devices[MOST_DEVICES];
+static struct cuda_recorded_device devices[CUDA_MOST_DEVICES];
 static const char platform; // its address is the handle
 static _Atomic uint32_t platform_process;
 static struct guest_map *streams, *kernels;
@@ -235,7 +234,7 @@ static bool ordinal_of(cu_context context, uint32_t *ordinal)
 
 struct cuda_recorded_device *cuda_device_known(uint32_t ordinal)
 {
-	bool known = ordinal < MOST_DEVICES &&
+	bool known = ordinal < CUDA_MOST_DEVICES &&
 	             atomic_load(&devices[ordinal].process) == atomic_load(&guest_process);
 	return known ? &devices[ordinal] : NULL;
 }
@@ -244,7 +243,7 @@ struct cuda_recorded_device *cuda_device_at(uint32_t ordinal)
 {
 	uint32_t process = atomic_load(&guest_process);
 	struct cuda_recorded_device *device;
-	if (ordinal >= MOST_DEVICES)
+	if (ordinal >= CUDA_MOST_DEVICES)
 		return NULL;
 	device = &devices[ordinal];
 	guest_hold(&lock);
@@ -292,7 +291,7 @@ static struct tare_trace_clock_pair read_pair(void)
 void cuda_clock_pairs(struct guest_thread *thread, bool due)
 {
 	uint32_t process = atomic_load(&guest_process);
-	for (uint32_t i = 0; i < MOST_DEVICES; i++) {
+	for (uint32_t i = 0; i < CUDA_MOST_DEVICES; i++) {
 		struct cuda_recorded_device *device = &devices[i];
 		uint64_t now = guest_ticks(), last = atomic_load(&device->paired_ticks);
 		struct tare_trace_clock_pair pair;
@@ -357,9 +356,11 @@ uint32_t cuda_pages_queue(uint32_t ordinal, bool any)
 {
 	enum { ANY_ORDER = 1, PROFILING = 2 };
 	uint32_t process = atomic_load(&guest_process);
-	struct cuda_recorded_device *device = ordinal < MOST_DEVICES ? &devices[ordinal] : NULL;
+	struct cuda_recorded_device *device =
+	    ordinal < CUDA_MOST_DEVICES ? &devices[ordinal] : NULL;
 	for (uint32_t i = 0;
-	     any && i < MOST_DEVICES && (!device || atomic_load(&device->process) != process); i++)
+	     any && i < CUDA_MOST_DEVICES && (!device || atomic_load(&device->process) != process);
+	     i++)
 		device = &devices[i];
 	if (!device || atomic_load(&device->process) != process)
 		return 0;
@@ -548,7 +549,7 @@ void cuda_kernel_tell(struct cuda_recorded_kernel *kernel, const struct cupti_ke
 {
 	uint32_t process = atomic_load(&guest_process);
 	const struct cuda_recorded_device *device =
-	    record->device < MOST_DEVICES ? &devices[record->device] : NULL;
+	    record->device < CUDA_MOST_DEVICES ? &devices[record->device] : NULL;
 	if (!device || atomic_load(&device->process) != process ||
 	    atomic_load(&kernel->process) != process)
 		return;

@@ -10,7 +10,8 @@ struct entry {
 	uint32_t correlation;
 	uint32_t track, number;
 	bool many;
-	_Atomic bool seen; // of a graph: an activity has come
+	_Atomic bool seen; // of many: an activity has come
+	uint16_t ends;
 	struct cuda_recorded_kernel *kernel;
 };
 _Static_assert(sizeof(struct entry) == 32, "two a line of the cache");
@@ -55,7 +56,7 @@ static void no_room(struct guest_thread *thread, uint32_t number)
 }
 
 void cuda_pending_add(struct guest_thread *thread, uint32_t correlation, uint32_t number, bool many,
-                      struct cuda_recorded_kernel *kernel)
+                      uint16_t ends, struct cuda_recorded_kernel *kernel)
 {
 	struct entry *entry = take_entry(buckets[correlation % BUCKETS]);
 	if (CUDA_UNLIKELY(!entry)) {
@@ -66,6 +67,7 @@ void cuda_pending_add(struct guest_thread *thread, uint32_t correlation, uint32_
 	entry->track = thread->track;
 	entry->number = number;
 	entry->many = many;
+	entry->ends = ends;
 	entry->kernel = kernel;
 	atomic_store_explicit(&entry->seen, false, memory_order_relaxed);
 	atomic_store_explicit(&entry->state, 2, memory_order_release);
@@ -81,7 +83,7 @@ bool cuda_pending_find(uint32_t correlation, struct cuda_pending *found, bool *f
 		    entry->correlation != correlation || !take(entry, 2))
 			continue;
 		*found = (struct cuda_pending){ entry->track, entry->number, entry->many,
-			                        entry->kernel };
+			                        entry->ends, entry->kernel };
 		*first = !atomic_exchange(&entry->seen, true);
 		atomic_store_explicit(&entry->state, entry->many ? 2 : 0, memory_order_release);
 		if (*first)

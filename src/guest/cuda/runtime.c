@@ -3,6 +3,10 @@
 // a call that is recorded; that call then has the runtime's name, for it is what the program has
 // written, and begins with it. What the runtime asks of the driver before that (loading, contexts)
 // is nested in it.
+//
+// Left out are launches, and events that are recorded and awaited. Each is one short call of the
+// driver's, which is recorded anyway, and two callbacks more are what shows in a program whose pace
+// they set. So they have the driver's name.
 #include "guest/cuda/cuda.h"
 
 #include <string.h>
@@ -13,10 +17,6 @@ static const struct row {
 	const char *called, *ends_in;
 	enum tare_trace_role role;
 } rows[] = {
-	ROW("cudaLaunchKernel", COMMAND, "cuLaunchKernel"),
-	ROW("cudaLaunch", COMMAND, "cuLaunchKernel"),
-	ROW("cudaLaunchKernelExC", COMMAND, "cuLaunchKernel"),
-	ROW("cudaLaunchCooperativeKernel", COMMAND, "cuLaunchCooperativeKernel cuLaunchKernel"),
 	ROW("cudaGraphLaunch", COMMAND, "cuGraphLaunch"),
 	ROW("cudaLaunchHostFunc", COMMAND, "cuLaunchHostFunc"),
 	ROW("cudaStreamAddCallback", COMMAND, "cuStreamAddCallback"),
@@ -53,9 +53,6 @@ static const struct row {
 	ROW("cudaMemset3DAsync", COMMAND, "cuMemset"),
 	ROW("cudaMemPrefetchAsync", COMMAND, "cuMemPrefetchAsync"),
 	ROW("cudaGraphUpload", COMMAND, "cuGraphUpload"),
-	ROW("cudaEventRecord", COMMAND, "cuEventRecord"),
-	ROW("cudaEventRecordWithFlags", COMMAND, "cuEventRecord"),
-	ROW("cudaStreamWaitEvent", COMMAND, "cuStreamWaitEvent"),
 
 	ROW("cudaDeviceSynchronize", WAIT, "cuCtxSynchronize"),
 	ROW("cudaThreadSynchronize", WAIT, "cuCtxSynchronize"),
@@ -118,8 +115,7 @@ static bool begins_with_one_of(const char *name, const char *beginnings)
 	return false;
 }
 
-// Names are as in "cudaMemcpyAsync_ptsz_v7000", and "__cudaLaunchKernel_v13000", which <<<>>> calls
-// since CUDA 13.
+// Names are as in "cudaMemcpyAsync_ptsz_v7000", and some begin with "__".
 static bool is_called(const char *name, const char *called)
 {
 	size_t length = strlen(called);
@@ -158,14 +154,6 @@ bool cuda_runtime_ends_in(uint32_t runtime, uint32_t function)
 enum tare_trace_role cuda_runtime_role(uint32_t runtime)
 {
 	return rows[runtime].role;
-}
-
-uint32_t cuda_runtime_of(const char *name)
-{
-	for (uint32_t i = 0; i < COUNT; i++)
-		if (strcmp(rows[i].called, name) == 0)
-			return i + 1;
-	return 0;
 }
 
 const char *cuda_runtime_name(uint32_t runtime)

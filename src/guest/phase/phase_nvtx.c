@@ -39,6 +39,19 @@ typedef const void *(*nvtx_export_table)(uint32_t id);
 EXPORTED int InitializeInjectionNvtx2(nvtx_export_table export_table);
 EXPORTED int InitializeInjectionNvtx(nvtx_export_table export_table);
 
+// An extension's functions: payloads are the second one.
+enum { EXTENSION_PAYLOAD = 2 };
+struct nvtx_segment {
+	size_t id, count;
+	nvtx_function *functions;
+};
+struct nvtx_extension {
+	uint16_t version, bytes, module, compatible;
+	size_t segment_count;
+	struct nvtx_segment *segments;
+};
+EXPORTED int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
+
 // ---- texts
 
 static size_t put_character(char *to, uint32_t c)
@@ -308,4 +321,57 @@ int InitializeInjectionNvtx2(nvtx_export_table export_table)
 int InitializeInjectionNvtx(nvtx_export_table export_table)
 {
 	return InitializeInjectionNvtx2(export_table);
+}
+
+// ---- the extension for payloads: what begins by one call may end by one of these, as in NCCL
+
+// The name that a payload may hold is not looked for.
+static void payload_mark(const char *domain, const void *data, size_t count)
+{
+	(void)data, (void)count;
+	mark(domain, NULL);
+}
+
+static int payload_push(const char *domain, const void *data, size_t count)
+{
+	(void)data, (void)count;
+	return push(domain, NULL);
+}
+
+static int payload_pop(const char *domain, const void *data, size_t count)
+{
+	(void)data, (void)count;
+	return pop(domain);
+}
+
+static uint64_t payload_start(const char *domain, const void *data, size_t count)
+{
+	(void)data, (void)count;
+	return start(domain, NULL);
+}
+
+static void payload_end(const char *domain, uint64_t id, const void *data, size_t count)
+{
+	(void)data, (void)count;
+	end(domain, id);
+}
+
+static const struct entry payload[] = {
+	{ 2, (nvtx_function)payload_mark }, { 3, (nvtx_function)payload_push },
+	{ 4, (nvtx_function)payload_pop },  { 5, (nvtx_function)payload_start },
+	{ 6, (nvtx_function)payload_end },  { 0, NULL },
+};
+
+// Returns 1: it is one whose functions are set.
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
+{
+	const struct nvtx_segment *segment;
+	if (!extension || extension->bytes < sizeof *extension ||
+	    extension->module != EXTENSION_PAYLOAD || !extension->segment_count)
+		return 0;
+	segment = extension->segments;
+	for (const struct entry *each = payload; each->function; each++)
+		if (each->id < segment->count)
+			segment->functions[each->id] = each->function;
+	return 1;
 }

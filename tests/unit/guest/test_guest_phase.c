@@ -454,6 +454,66 @@ static void nvtx_marks_are_recorded(void **state)
 	             "!N(unnamed)");
 }
 
+// An extension's table: the functions themselves.
+static void *payload_functions[8];
+
+static int attach_extension(uint16_t number, size_t count)
+{
+	struct {
+		size_t id, count;
+		void **functions;
+	} segment = { 0, count, payload_functions };
+	struct {
+		uint16_t version, bytes, module, compatible;
+		size_t segment_count;
+		void *segments, *export, *information;
+	} extension = { 3, sizeof extension, number, 0x0103, 1, &segment, NULL, NULL };
+	int (*init)(void *);
+	void *found = dlsym(module, "InitializeInjectionNvtxExtension");
+	memcpy(&init, &found, sizeof init);
+	return init(&extension);
+}
+
+// As NCCL does: it begins by a call of the library's, and ends by one of the extension's.
+static int mark_nvtx_payloads(void *argument)
+{
+	static const char data[40];
+	int (*push)(void *, const void *, size_t), (*pop)(void *, const void *, size_t);
+	uint64_t (*start)(void *, const void *, size_t);
+	void (*mark)(void *, const void *, size_t), (*end)(void *, uint64_t, const void *, size_t);
+	struct nvtx_client_attributes attributes = {
+		.version = 3, .size = sizeof attributes, .message_type = 1, .message.ascii = "init"
+	};
+	(void)argument;
+	open_module();
+	EXPECT(nvtx_client_attach(module, "InitializeInjectionNvtx2") == 1);
+	void *domain = nvtx.create_a("NCCL");
+	EXPECT(attach_extension(1, 8) == 0 && !payload_functions[4]);
+	EXPECT(attach_extension(2, 4) == 1 && payload_functions[3] && !payload_functions[4]);
+	EXPECT(attach_extension(2, 8) == 1);
+	EXPECT(!payload_functions[0] && !payload_functions[1] && !payload_functions[7]);
+	memcpy(&mark, &payload_functions[2], sizeof mark);
+	memcpy(&push, &payload_functions[3], sizeof push);
+	memcpy(&pop, &payload_functions[4], sizeof pop);
+	memcpy(&start, &payload_functions[5], sizeof start);
+	memcpy(&end, &payload_functions[6], sizeof end);
+	EXPECT(nvtx.domain_push_ex(domain, &attributes) == 0);
+	EXPECT(push(domain, data, 1) == 1);
+	EXPECT(pop(domain, data, 1) == 1 && pop(domain, data, 1) == 0 && pop(domain, data, 1) < 0);
+	end(domain, nvtx.domain_start_ex(domain, &attributes), data, 1);
+	nvtx.domain_end(domain, start(domain, data, 1));
+	mark(domain, data, 1);
+	return 0;
+}
+
+static void nvtx_phases_end_by_the_extension_for_payloads_too(void **state)
+{
+	(void)state;
+	expect_marks(mark_nvtx_payloads, NULL,
+	             "<Ninit@NCCL <N(unnamed)@NCCL >N@NCCL >N@NCCL <Ninit@NCCL# >N@NCCL# "
+	             "<N(unnamed)@NCCL# >N@NCCL# !N(unnamed)@NCCL");
+}
+
 static int offer_short_tables(void *argument)
 {
 	(void)argument;
@@ -601,6 +661,8 @@ int main(int count, char **arguments)
 		                                tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_itt_is_left_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nvtx_marks_are_recorded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nvtx_phases_end_by_the_extension_for_payloads_too,
+		                                set_up, tear_down),
 		cmocka_unit_test_setup_teardown(tables_of_another_length_are_respected, set_up,
 		                                tear_down),
 		cmocka_unit_test_setup_teardown(nothing_is_recorded_without_a_reason, set_up,

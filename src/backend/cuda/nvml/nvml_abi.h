@@ -11,7 +11,15 @@ typedef int nvml_threshold;
 typedef int nvml_state;
 typedef int nvml_memory_error;
 typedef int nvml_ecc_counter;
+typedef int nvml_peer_ability;
+typedef int nvml_peer_status;
+typedef int nvml_link_end;
 typedef struct nvml_device_object *nvml_device;
+typedef struct {
+	char short_address[16];
+	unsigned int domain, bus, device, ids, subsystem_ids;
+	char address[32];
+} nvml_pci;
 #endif
 
 enum {
@@ -33,6 +41,10 @@ enum {
 	ABI_NVML_UNCORRECTED = 1,
 	ABI_NVML_VOLATILE = 0, // since the driver was loaded
 	ABI_NVML_LINKS = 18,
+	ABI_NVML_PEERS_BY_NVLINK = 2,
+	ABI_NVML_PEERS_OK = 0,
+	ABI_NVML_LINK_TO_GPU = 0,
+	ABI_NVML_LINK_TO_SWITCH = 2,
 };
 
 // One function a line.
@@ -74,7 +86,14 @@ enum {
 	optional(nvmlDeviceGetMigMode, \
 	         (nvml_device device, unsigned int *now, unsigned int *pending)) \
 	optional(nvmlDeviceGetNvLinkState, \
-	         (nvml_device device, unsigned int link, nvml_state *state))
+	         (nvml_device device, unsigned int link, nvml_state *state)) \
+	optional(nvmlDeviceGetNvLinkRemoteDeviceType, \
+	         (nvml_device device, unsigned int link, nvml_link_end *end)) \
+	optional(nvmlDeviceGetNvLinkRemotePciInfo_v2, \
+	         (nvml_device device, unsigned int link, nvml_pci *end)) \
+	optional(nvmlDeviceGetP2PStatus, \
+	         (nvml_device first, nvml_device second, nvml_peer_ability ability, \
+	          nvml_peer_status *status))
 // clang-format on
 
 struct nvml_functions {
