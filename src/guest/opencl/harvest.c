@@ -345,7 +345,11 @@ static bool may_harvest(const struct guest_thread *thread)
 bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
                          uint64_t known_heads, uint64_t known_ticks)
 {
-	if (layer_pending_count(queue) == 0 || !may_harvest(thread) ||
+	// Nothing is pending and the header says so.
+	if (layer_pending_count(queue) == 0 &&
+	    atomic_load_explicit(&queue->counted, memory_order_relaxed) == 0)
+		return true;
+	if (!may_harvest(thread) ||
 	    atomic_load_explicit(&queue->process, memory_order_relaxed) != thread->process)
 		return true;
 	int saved = errno;
