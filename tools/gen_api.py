@@ -277,8 +277,8 @@ def wrapper(function, role, number, call):
             if role.at(meaning):
                 members.append(f'.{member} = {role.at(meaning)}')
         if role.role == 'wait' and role.at('queue'):
-            lines.append(f"\tuint32_t head = layer_mark(thread, {role.at('queue')});")
-            members.append('.known_head = head')
+            lines.append(f"\tuint64_t heads = layer_mark(thread, {role.at('queue')});")
+            members.append('.known_heads = heads')
         lines += [f'\tuint64_t enter = layer_call_begin(thread, {number}, {may_wait});', invocation,
                   f'\tlayer_call_end(thread, {number}, enter, {may_wait},',
                   f'\t               &(struct layer_said){{{", ".join(members)}}});']

@@ -104,6 +104,21 @@ static inline void guest_aside_end(struct guest_thread *thread, uint32_t before)
 		__atomic_store_n(&thread->aside, before, __ATOMIC_RELAXED);
 }
 
+// From here to guest_unshield this thread changes what a signal handler of the program must not
+// find half changed: what such a one calls is passed on as it came, see guest_thread_of.
+static inline __attribute__((always_inline)) void guest_shield(struct guest_thread *thread)
+{
+	__atomic_store_n(&thread->locked, thread->locked + 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+static inline __attribute__((always_inline)) void guest_unshield(struct guest_thread *thread)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	// In the child of a fork by a handler the state was begun anew.
+	if (__builtin_expect(thread->locked != 0, 1))
+		__atomic_store_n(&thread->locked, thread->locked - 1, __ATOMIC_RELAXED);
+}
+
 // A lock of an API's recorder, for a few stores and never across a call of the vendor's. A signal
 // handler that comes meanwhile and calls the API must not wait for its own thread: see
 // guest_thread_of.
@@ -111,7 +126,7 @@ static inline __attribute__((always_inline)) void guest_hold(guest_lock *lock)
 {
 	struct guest_thread *thread = guest_this;
 	if (__builtin_expect(thread != NULL, 1))
-		__atomic_store_n(&thread->locked, thread->locked + 1, __ATOMIC_RELAXED);
+		guest_shield(thread);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	// A store is enough where nobody else can take it: another thread, once there is one, finds
 	// it.
@@ -126,10 +141,9 @@ static inline void guest_let_go(guest_lock *lock)
 {
 	struct guest_thread *thread = guest_this;
 	guest_release(lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	// In the child of a fork by a handler it is another state, or none.
-	if (__builtin_expect(thread != NULL && thread->locked != 0, 1))
-		__atomic_store_n(&thread->locked, thread->locked - 1, __ATOMIC_RELAXED);
+	if (__builtin_expect(thread != NULL, 1))
+		guest_unshield(thread);
 }
 
 // ---- launches in a row: one that is like the one before takes eight bytes behind it (LAUNCHES)

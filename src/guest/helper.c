@@ -34,7 +34,7 @@ struct helper {
 	uint64_t next_sample, next_pairs, next_active; // CLOCK_MONOTONIC_RAW
 	uint64_t sample_ns, pairs_ns;
 	uint64_t last_cpu_ns;
-	bool was_busy;
+	bool was_busy, was_pending;
 };
 
 void guest_helper_wake(void)
@@ -186,6 +186,7 @@ static void round_of(struct helper *helper)
 {
 	uint32_t seen = atomic_load(&wakes);
 	uint64_t now, due;
+	bool pending;
 	guest_window_prepare();
 	now = guest_ns(CLOCK_MONOTONIC_RAW);
 	if (now >= helper->next_active)
@@ -199,8 +200,12 @@ static void round_of(struct helper *helper)
 	due = helper->next_sample < helper->next_pairs ? helper->next_sample : helper->next_pairs;
 	if (helper->next_active < due)
 		due = helper->next_active;
-	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED) && now + HARVEST_NS < due)
+	pending = __atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED) != 0;
+	// Once more: a command that came when the last one had just been harvested may not be
+	// counted.
+	if ((pending || helper->was_pending) && now + HARVEST_NS < due)
 		due = now + HARVEST_NS;
+	helper->was_pending = pending;
 	sleep_until(due, now, seen);
 }
 

@@ -87,7 +87,7 @@ layer_again_end(struct guest_thread *thread, const struct layer_again *again, cl
 		if (LAYER_UNLIKELY(again->chance != 0))
 			layer_write_drawn(thread, again->number, again->chance);
 		if (again->own != NULL)
-			layer_push(thread, again->queue, again->own, again->number);
+			layer_push(thread, again->queue, again->own, again->number, true);
 	} else {
 		layer_again_apart(thread, again, status, exit);
 	}

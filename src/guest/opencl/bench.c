@@ -12,8 +12,17 @@ struct layer_bench *layer_bench(void)
 	guest_bench_begin(&bench->on, TARE_TRACE_OPENCL, &bench->mine, bench->records,
 	                  sizeof bench->records / sizeof *bench->records);
 	bench->queue.object.handle = bench;
-	bench->queue.ring = bench->ring;
-	bench->queue.mask = LAYER_BENCH_RING - 1;
+	// What harvesting takes is told apart: here it is never due while commands are pushed.
+	struct layer_ring *ring = &bench->queue.rings[LAYER_OWNED];
+	struct layer_places *places = atomic_load(&ring->places);
+	if (places == NULL)
+		places = guest_memory(sizeof *places + LAYER_BENCH_RING * sizeof *places->at);
+	if (places == NULL)
+		return NULL;
+	places->mask = LAYER_BENCH_RING - 1;
+	atomic_store(&ring->places, places);
+	ring->look = UINT32_MAX;
+	atomic_store(&bench->queue.owner, &bench->on.thread);
 	atomic_store(&bench->queue.process, atomic_load(&guest_process));
 	atomic_store(&bench->queue.told_supply, true);
 	bench->mine.queue = &bench->queue;
@@ -90,5 +99,5 @@ cl_int layer_bench_command(struct layer_bench *bench, layer_bench_vendor *vendor
 void layer_bench_harvest(struct layer_bench *bench)
 {
 	layer_harvest_queue(&bench->on.thread, &bench->queue, UINT32_MAX,
-	                    atomic_load(&bench->queue.head), guest_ticks());
+	                    layer_heads(&bench->queue), guest_ticks());
 }

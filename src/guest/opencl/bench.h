@@ -11,7 +11,6 @@ struct layer_bench {
 	struct guest_bench on;
 	struct layer_thread mine;
 	struct layer_queue queue;
-	struct layer_pending ring[LAYER_BENCH_RING];
 	union tare_trace_record records[1 + 4 * LAYER_BENCH_COMMANDS];
 	uint32_t turn;    // of the commands
 	uint64_t harvest; // ticks that the last commands' took

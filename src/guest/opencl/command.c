@@ -248,7 +248,7 @@ static inline void keep_event(struct guest_thread *thread, struct layer_command 
 	} else {
 		tell_once(&queue->told_supply, TARE_CHANGE_EVENT, queue);
 	}
-	layer_push(thread, queue, command->own, number);
+	layer_push(thread, queue, command->own, number, false);
 }
 
 static inline void keep_timed(struct guest_thread *thread, struct layer_command *command,
@@ -419,7 +419,7 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 		// In order, all before it is complete now, and it may be the last call of the
 		// program.
 		layer_harvest_queue(thread, queue, queue->out_of_order ? 256 : UINT32_MAX - 1,
-		                    command->known_head, queue->out_of_order ? 0 : exit);
+		                    command->known_heads, queue->out_of_order ? 0 : exit);
 		layer_harvest_released(thread);
 		layer_of(thread)->stands_by = false;
 	}
@@ -479,7 +479,7 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 	if (waits && said->queue != NULL && said->status == CL_SUCCESS) {
 		struct layer_queue *queue = layer_queue_find(thread, said->queue);
 		if (queue != NULL)
-			layer_harvest_queue(thread, queue, UINT32_MAX, said->known_head, exit);
+			layer_harvest_queue(thread, queue, UINT32_MAX, said->known_heads, exit);
 	}
 	if (waits || said->released)
 		layer_harvest_released(thread);

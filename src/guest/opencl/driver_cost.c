@@ -433,10 +433,8 @@ void layer_driver_cost_again(const struct guest_thread *thread, const struct lay
 	for (const struct layer_queue *queue = layer_queues(); queue != NULL;
 	     queue = queue->following)
 		others |= queue != last && atomic_load(&queue->free) == LAYER_QUEUE_USED &&
-		          (queue->object.handle != NULL ||
-		           atomic_load(&queue->head) != atomic_load(&queue->tail));
-	if (times_done != 0 && times_done < TIMES && !others &&
-	    atomic_load(&last->head) == atomic_load(&last->tail) &&
+		          (queue->object.handle != NULL || layer_pending_count(queue) != 0);
+	if (times_done != 0 && times_done < TIMES && !others && layer_pending_count(last) == 0 &&
 	    guest_ticks() - last_ticks > AGAIN * took_ticks)
 		measure_on(last->context, last->device->handle);
 	atomic_store(&at_it, false);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device times: every timed command leaves its event in its queue's ring, from which the times are
-// taken when the program has waited anyway, or by the helper thread. Pushing takes a spinlock for a
-// few stores; harvesting is done by who gets the try-lock, nobody waits for it.
+// taken when the program has waited anyway, or by the helper thread (ring.h). Harvesting is done by
+// who gets the try-lock, nobody waits for it.
 #include "guest/opencl/layer.h"
 
 #include <errno.h>
 #include <string.h>
-
-enum { FIRST_RING = 4096, LARGEST_RING = 1 << 20 };
 
 _Atomic bool layer_released_pending;
 static _Atomic bool stopped;
@@ -138,9 +136,9 @@ write_alone(struct guest_thread *thread, union tare_trace_record *record, struct
 }
 
 // Writes the times of a command whose end is known.
-static inline void write_times(struct guest_thread *thread, struct times_run *run,
-                               const struct layer_pending *pending, struct stamps *stamps,
-                               uint64_t observed)
+static inline __attribute__((always_inline)) void
+write_times(struct guest_thread *thread, struct times_run *run, const struct layer_pending *pending,
+            struct stamps *stamps, uint64_t observed)
 {
 	unsigned present = ALL_STAMPS;
 	cl_int refused = ask(pending->event, CL_PROFILING_COMMAND_QUEUED, &stamps->queued);
@@ -196,8 +194,10 @@ static __attribute__((noinline)) bool harvest_untold(struct guest_thread *thread
 
 // Takes the times of one command. False: it is not complete. `known` 0: when it was complete is to
 // be found here.
-static inline bool harvest_one(struct guest_thread *thread, struct times_run *run,
-                               const struct layer_pending *pending, uint64_t known)
+static inline __attribute__((always_inline)) bool harvest_one(struct guest_thread *thread,
+                                                              struct times_run *run,
+                                                              const struct layer_pending *pending,
+                                                              uint64_t known)
 {
 	struct stamps stamps = { 0 };
 	if (guest_compares() && !layer_may_harvest(thread, pending))
@@ -211,102 +211,106 @@ static inline bool harvest_one(struct guest_thread *thread, struct times_run *ru
 	return true;
 }
 
-// The ring may grow while it is harvested. Then the one that it was stays as it is, for memory is
-// never given back, and what lies between tail and head changes for who harvests alone: so what is
-// pending is read where it lies.
+// The ring may grow while it is harvested. What lies between tail and head changes in neither for
+// who harvests alone: so what is pending is read where it lies.
 struct view {
-	const struct layer_pending *ring;
+	const struct layer_pending *at;
 	uint32_t mask, head;
 };
 
-static struct view view_of(struct layer_queue *queue)
+static inline struct view view_of(const struct layer_ring *ring)
 {
-	layer_lock(&queue->push);
-	struct view view = { .ring = queue->ring,
-		             .mask = queue->mask,
-		             .head = atomic_load_explicit(&queue->head, memory_order_relaxed) };
-	layer_unlock(&queue->push);
-	return view;
+	// In this order: the places are those of that head, or later ones, which have a copy.
+	uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+	const struct layer_places *places =
+	    atomic_load_explicit(&ring->places, memory_order_acquire);
+	return (struct view){ places->at, places->mask, head };
+}
+
+// What was complete when: those pushed before `head`, by `ticks` (0: nothing is known).
+struct known {
+	uint32_t head;
+	uint64_t ticks;
+};
+
+static inline uint64_t known_of(const struct known *known, uint32_t at)
+{
+	return (int32_t)(known->head - at) > 0 ? known->ticks : 0;
 }
 
 // Completed ones leave the oldest `limit`, in whatever order; the others move up.
 static void harvest_any_order(struct guest_thread *thread, struct layer_queue *queue,
-                              uint32_t limit, uint32_t known_head, uint64_t known_ticks)
+                              uint32_t limit, const struct known *known)
 {
-	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-	struct view view = view_of(queue);
+	struct layer_ring *ring = &queue->rings[LAYER_SHARED];
+	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	struct view view = view_of(ring);
 	uint32_t end = view.head - tail > limit ? tail + limit : view.head;
 	uint32_t kept = end;
 	struct times_run run = { 0 };
 	for (uint32_t at = end; at != tail;) {
 		at--;
 		// A copy: what is moved up may be written over it.
-		const struct layer_pending pending = view.ring[at & view.mask];
-		bool known = known_ticks != 0 && (int32_t)(known_head - at) > 0;
-		if (harvest_one(thread, &run, &pending, known ? known_ticks : 0))
+		const struct layer_pending pending = view.at[at & view.mask];
+		if (harvest_one(thread, &run, &pending, known_of(known, at)))
 			continue;
 		layer_lock(&queue->push);
-		queue->ring[--kept & queue->mask] = pending;
+		struct layer_places *places =
+		    atomic_load_explicit(&ring->places, memory_order_relaxed);
+		places->at[--kept & places->mask] = pending;
 		layer_unlock(&queue->push);
 	}
-	atomic_store_explicit(&queue->tail, kept, memory_order_release);
+	atomic_store_explicit(&ring->tail, kept, memory_order_release);
 }
 
-static void harvest_in_order(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
-                             uint32_t known_head, uint64_t known_ticks)
+static void harvest_in_order(struct guest_thread *thread, const struct layer_queue *queue,
+                             struct layer_ring *ring, uint32_t limit, const struct known *known)
 {
-	struct view view = { .head = atomic_load_explicit(&queue->tail, memory_order_relaxed) };
+	struct view view = { .head = atomic_load_explicit(&ring->tail, memory_order_relaxed) };
 	struct times_run run = { 0 };
 	// What is pushed meanwhile is taken too: who pushed it may have found us at it and gone on.
 	for (uint32_t tail = view.head; limit-- > 0; tail++) {
 		if (tail == view.head)
-			view = view_of(queue);
+			view = view_of(ring);
 		if (tail == view.head || !may_call() ||
 		    atomic_load_explicit(&queue->wanted, memory_order_relaxed))
 			break;
-		bool known = known_ticks != 0 && (int32_t)(known_head - tail) > 0;
-		if (!harvest_one(thread, &run, &view.ring[tail & view.mask],
-		                 known ? known_ticks : 0))
+		if (!harvest_one(thread, &run, &view.at[tail & view.mask], known_of(known, tail)))
 			break;
 		// At once: harvesting may go on for long, and the room is wanted.
-		atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
+		atomic_store_explicit(&ring->tail, tail + 1, memory_order_release);
 	}
 }
 
-static uint32_t pending_count(struct layer_queue *queue)
+// What harvesting took of a thread of the program's is the recording's cost, and on some drivers
+// most of it.
+static void tell_ticks(struct layer_queue *queue)
 {
-	return atomic_load_explicit(&queue->head, memory_order_relaxed) -
-	       atomic_load_explicit(&queue->tail, memory_order_relaxed);
+	if (guest_header != NULL && queue->early_ticks != 0)
+		guest_count(&guest_header->harvest_ticks, queue->early_ticks);
+	queue->early_ticks = 0;
 }
 
-// What is pending in this queue, in the header.
-static void count_pending(struct layer_queue *queue)
-{
-	layer_lock(&queue->push);
-	uint32_t pending = pending_count(queue);
-	if (guest_header != NULL && pending != queue->counted)
-		guest_count(&guest_header->pending, (uint64_t)pending - queue->counted);
-	queue->counted = pending;
-	layer_unlock(&queue->push);
-}
-
-// What it takes of a thread of the program's is the recording's cost, and on some drivers most of
-// it.
 static void harvest_locked(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
-                           uint32_t known_head, uint64_t known_ticks)
+                           uint64_t known_heads, uint64_t known_ticks)
 {
 	uint64_t from = guest_ticks();
 	uint32_t before = guest_aside_begin(thread, TARE_TRACE_OPENCL);
-	if (pending_count(queue) != 0) {
-		if (queue->out_of_order)
-			harvest_any_order(thread, queue, limit, known_head, known_ticks);
+	for (int i = 0; i < LAYER_RINGS; i++) {
+		struct known known = { (uint32_t)(known_heads >> 32 * i), known_ticks };
+		struct layer_ring *ring = &queue->rings[i];
+		if (layer_ring_count(ring) == 0)
+			continue;
+		if (i == LAYER_SHARED && queue->out_of_order)
+			harvest_any_order(thread, queue, limit, &known);
 		else
-			harvest_in_order(thread, queue, limit, known_head, known_ticks);
-		if (guest_header != NULL && !thread->helper)
-			guest_count(&guest_header->harvest_ticks, guest_ticks() - from);
+			harvest_in_order(thread, queue, ring, limit, &known);
 	}
+	if (!thread->helper)
+		queue->early_ticks += guest_ticks() - from;
+	tell_ticks(queue);
 	guest_aside_end(thread, before);
-	count_pending(queue);
+	layer_count_pending(queue);
 }
 
 // The right to harvest. Where the program has waited anyway (no limit), whoever is at it is asked
@@ -331,12 +335,21 @@ static bool take_right(struct layer_queue *queue, uint32_t limit)
 	return taken;
 }
 
-bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
-                         uint32_t known_head, uint64_t known_ticks)
+// A callback may run on the driver's thread, under the driver's locks.
+static bool may_harvest(const struct guest_thread *thread)
 {
-	struct layer_thread *mine = layer_of(thread);
-	// A callback may run on the driver's thread, under the driver's locks.
-	if (pending_count(queue) == 0 || !may_call() || (mine != NULL && mine->callbacks != 0) ||
+	const struct layer_thread *mine = layer_of(thread);
+	return may_call() && (mine == NULL || mine->callbacks == 0);
+}
+
+bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
+                         uint64_t known_heads, uint64_t known_ticks)
+{
+	// Nothing is pending and the header says so.
+	if (layer_pending_count(queue) == 0 &&
+	    atomic_load_explicit(&queue->counted, memory_order_relaxed) == 0)
+		return true;
+	if (!may_harvest(thread) ||
 	    atomic_load_explicit(&queue->process, memory_order_relaxed) != thread->process)
 		return true;
 	int saved = errno;
@@ -344,88 +357,95 @@ bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue,
 		return false;
 	// While there are events there is their queue, and while there is that, its device: one
 	// that is a part of another ends with the last of them.
-	if (queue->device != NULL && pending_count(queue) != 0)
+	if (queue->device != NULL && layer_pending_count(queue) != 0)
 		layer_clock_pair(thread, queue->device,
 		                 known_ticks != 0 ? known_ticks : guest_ticks());
-	harvest_locked(thread, queue, limit, known_head, known_ticks);
+	harvest_locked(thread, queue, limit, known_heads, known_ticks);
 	guest_release(&queue->harvesting);
 	errno = saved;
 	return true;
 }
 
-// Doubles the ring of `mask`, unless somebody else has.
-static void grow(struct layer_queue *queue, uint32_t mask)
+// The ring was half full: what is complete is taken, unless somebody is at it, and when that is
+// little, the ring grows.
+static void make_room(struct guest_thread *thread, struct layer_queue *queue,
+                      struct layer_ring *ring)
 {
-	uint32_t capacity = mask != 0 ? (mask + 1) * 2 : FIRST_RING;
-	struct layer_pending *ring =
-	    capacity <= LARGEST_RING ? guest_memory(capacity * sizeof *ring) : NULL;
-	if (ring == NULL)
-		return;
-	layer_lock(&queue->push);
-	if (queue->mask == mask) {
-		uint32_t at = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-		for (; at != atomic_load_explicit(&queue->head, memory_order_relaxed); at++)
-			ring[at & (capacity - 1)] = queue->ring[at & mask];
-		queue->ring = ring;
-		queue->mask = capacity - 1;
-	}
-	layer_unlock(&queue->push);
-}
-
-// The ring was half full when it had `mask`: what is complete is taken, unless somebody is at it,
-// and when that is little, the ring grows.
-static void make_room(struct guest_thread *thread, struct layer_queue *queue, uint32_t mask)
-{
-	struct layer_thread *mine = layer_of(thread);
-	int saved = errno;
-	if (may_call() && (mine == NULL || mine->callbacks == 0) && guest_try(&queue->harvesting)) {
+	const struct layer_places *places =
+	    atomic_load_explicit(&ring->places, memory_order_acquire);
+	if (may_harvest(thread) && guest_try(&queue->harvesting)) {
 		harvest_locked(thread, queue, 256, 0, 0);
 		guest_release(&queue->harvesting);
 	}
-	if (pending_count(queue) >= mask / 2)
-		grow(queue, mask);
-	errno = saved;
+	if (places == NULL || layer_ring_count(ring) >= places->mask / 2)
+		layer_ring_grow(thread, queue, ring);
+}
+
+// Whether the newest command in it is complete: in order, all are.
+static bool all_complete(const struct layer_ring *ring)
+{
+	const struct view view = view_of(ring);
+	cl_ulong end = 0;
+	return view.head != atomic_load_explicit(&ring->tail, memory_order_relaxed) &&
+	       read_end(view.at[(view.head - 1) & view.mask].event, &end) == CL_SUCCESS;
+}
+
+// Some drivers execute a command in the very call that enqueues it. There its event is taken while
+// it and what belongs to it are in the cache, and few events are alive at a time. Where the newest
+// command is not complete, nothing else is asked, and it is looked ever more rarely.
+static void look_early(struct guest_thread *thread, struct layer_queue *queue,
+                       struct layer_ring *ring)
+{
+	if (guest_compares() || !may_harvest(thread) || !guest_try(&queue->harvesting))
+		return;
+	uint32_t before = guest_aside_begin(thread, TARE_TRACE_OPENCL);
+	const uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	bool complete = all_complete(ring);
+	if (complete) {
+		// One reading of the clock for both: the one question before it is not measured.
+		const struct known known = { head, guest_ticks() };
+		if (queue->device != NULL)
+			layer_clock_pair(thread, queue->device, known.ticks);
+		harvest_in_order(thread, queue, ring, UINT32_MAX, &known);
+		if (!thread->helper)
+			queue->early_ticks += guest_ticks() - known.ticks;
+	}
+	guest_aside_end(thread, before);
+	guest_release(&queue->harvesting);
+	layer_ring_looked(ring, complete);
 }
 
 void layer_push_slow(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
-                     uint32_t number, uint32_t used, uint32_t mask)
+                     uint32_t number, uint32_t used)
 {
-	// At its largest it is not looked through at every command.
-	if (used != UINT32_MAX && mask + 1 >= LARGEST_RING && used % 256 != 0)
-		return;
-	make_room(thread, queue, mask);
-	if (used == UINT32_MAX &&
-	    layer_put(queue, event, thread->track, number, &mask) == UINT32_MAX) {
-		write_untimed(thread, &(struct layer_pending){ event, thread->track, number },
-		              TARE_UNTIMED_NO_ROOM, 0, guest_ticks());
+	const struct layer_pending pending = { event, thread->track, number };
+	struct layer_ring *ring = layer_ring_of(thread, queue);
+	int saved = errno;
+	if (used == UINT32_MAX)
+		used = layer_ring_push(thread, queue, ring, &pending);
+	if (used == UINT32_MAX) {
+		make_room(thread, queue, ring);
+		used = layer_ring_push(thread, queue, ring, &pending);
+	}
+	if (used == UINT32_MAX) {
+		write_untimed(thread, &pending, TARE_UNTIMED_NO_ROOM, 0, guest_ticks());
 		layer_next.clReleaseEvent(event);
+		errno = saved;
+		return;
 	}
-}
-
-uint32_t layer_held(struct layer_queue *queue, cl_event event)
-{
-	uint32_t held = 0;
-	layer_lock(&queue->push);
-	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
-	for (uint32_t at = atomic_load_explicit(&queue->tail, memory_order_acquire); at != head;
-	     at++)
-		held += queue->ring[at & queue->mask].event == event;
-	layer_unlock(&queue->push);
-	return held;
-}
-
-bool layer_forget_pending(struct layer_queue *queue, uint32_t process)
-{
-	layer_lock(&queue->push);
-	bool first = atomic_load(&queue->process) != process;
-	if (first) {
-		atomic_store(&queue->tail, atomic_load(&queue->head));
-		atomic_store(&queue->wanted, 0);
-		queue->counted = 0;
-		atomic_store(&queue->process, process);
+	const struct layer_places *places =
+	    atomic_load_explicit(&ring->places, memory_order_acquire);
+	// At its largest it is not looked through at every command.
+	if (used > places->mask / 2) {
+		if (places->mask + 1 < LAYER_LARGEST_RING || used % 256 == 0)
+			make_room(thread, queue, ring);
+	} else if (ring == &queue->rings[LAYER_OWNED] &&
+	           used >= atomic_load_explicit(&ring->look, memory_order_relaxed) / 2) {
+		look_early(thread, queue, ring);
 	}
-	layer_unlock(&queue->push);
-	return first;
+	if (atomic_load_explicit(&queue->counted, memory_order_relaxed) == 0)
+		layer_count_pending(queue);
+	errno = saved;
 }
 
 struct layer_queue *layer_queue_of_event(struct guest_thread *thread, cl_event event)
@@ -442,9 +462,9 @@ struct layer_queue *layer_queue_of_event(struct guest_thread *thread, cl_event e
 static void use_again(struct layer_queue *queue)
 {
 	if (queue->object.handle != NULL || atomic_load(&queue->free) != LAYER_QUEUE_USED ||
-	    pending_count(queue) != 0 || !guest_try(&queue->harvesting))
+	    layer_pending_count(queue) != 0 || !guest_try(&queue->harvesting))
 		return;
-	if (queue->object.handle == NULL && pending_count(queue) == 0)
+	if (queue->object.handle == NULL && layer_pending_count(queue) == 0)
 		atomic_store(&queue->free, LAYER_QUEUE_FREE);
 	guest_release(&queue->harvesting);
 }
@@ -460,7 +480,7 @@ void layer_harvest_released_slow(struct guest_thread *thread)
 		if (queue->object.handle != NULL || atomic_load(&queue->free) != LAYER_QUEUE_USED)
 			continue;
 		layer_harvest_queue(thread, queue, UINT32_MAX - 1, 0, 0);
-		left = left || pending_count(queue) != 0;
+		left = left || layer_pending_count(queue) != 0;
 		use_again(queue);
 	}
 	if (left)
@@ -472,18 +492,18 @@ void layer_harvest_released_slow(struct guest_thread *thread)
 static void harvest_quiet(struct guest_thread *thread, struct layer_queue *queue)
 {
 	enum { AT_A_TIME = 16 };
-	uint32_t head = atomic_load(&queue->head);
+	uint64_t heads = layer_heads(queue);
 	uint32_t before = 0;
-	if (head != queue->quiet_head) {
-		queue->quiet_head = head;
+	if (heads != queue->quiet_heads) {
+		queue->quiet_heads = heads;
 		return;
 	}
-	for (uint32_t left = pending_count(queue); left != 0 && left != before;) {
-		if (head != atomic_load(&queue->head) || !may_call())
+	for (uint32_t left = layer_pending_count(queue); left != 0 && left != before;) {
+		if (heads != layer_heads(queue) || !may_call())
 			return;
 		before = left;
 		layer_harvest_queue(thread, queue, AT_A_TIME, 0, 0);
-		left = pending_count(queue);
+		left = layer_pending_count(queue);
 	}
 }
 
@@ -506,7 +526,8 @@ void layer_harvest(void)
 		if (thread != NULL && may_call())
 			harvest_quiet(thread, queue);
 		if (guest_try(&queue->harvesting)) {
-			count_pending(queue);
+			tell_ticks(queue);
+			layer_count_pending(queue);
 			guest_release(&queue->harvesting);
 		}
 		use_again(queue);

@@ -142,7 +142,7 @@ static void plain_kernel_end(struct guest_thread *thread, const struct layer_com
 		layer_unrecorded(command, CL_SUCCESS);
 	} else if (LAYER_LIKELY(event != NULL)) {
 		layer_drawn(thread, command, number);
-		layer_push(thread, command->queue, event, number);
+		layer_push(thread, command->queue, event, number, false);
 	}
 }
 

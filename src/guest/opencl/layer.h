@@ -11,6 +11,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include "guest/api.h"
 #include "guest/contents.h"
+#include "guest/opencl/ring.h"
 #include "guest/region.h"
 
 #include <CL/cl_ext.h>
@@ -167,11 +168,6 @@ void layer_clock_pair(struct guest_thread *thread, struct layer_device *device, 
 
 // ---- queues and harvest
 
-struct layer_pending {
-	cl_event event; // one reference is ours
-	uint32_t track, number;
-};
-
 enum { LAYER_ASKED_LIST = 16 };
 enum layer_queue_use { LAYER_QUEUE_USED = 0, LAYER_QUEUE_FREE = 1, LAYER_QUEUE_TAKEN = 2 };
 struct layer_queue {
@@ -190,13 +186,14 @@ struct layer_queue {
 	bool out_of_order;
 	_Atomic bool told_supply, told_retain;
 	_Atomic uint32_t free; // enum layer_queue_use
-	guest_lock push, harvesting;
-	_Atomic uint32_t wanted; // a thread that has waited anyway would like to harvest
-	uint32_t quiet_head;     // of `head`, when the helper last looked
-	struct layer_pending *ring;
-	uint32_t mask;                 // capacity - 1; 0: no ring yet
-	_Atomic uint32_t head, tail;   // count up without end
-	uint32_t counted;              // of header->pending, due to this queue
+	// the one thread that pushes into the first ring; NULL: none yet
+	struct guest_thread *_Atomic owner;
+	_Atomic uint32_t counted; // of header->pending, due to this queue
+	struct layer_ring rings[LAYER_RINGS];
+	guest_lock push, harvesting;   // the first for the second ring
+	_Atomic uint32_t wanted;       // a thread that has waited anyway would like to harvest
+	uint64_t quiet_heads;          // layer_heads, when the helper last looked
+	uint64_t early_ticks;          // that harvesting took and header->harvest_ticks has not
 	struct layer_queue *following; // of all queues that ever were
 };
 struct layer_queue *layer_queues(void);
@@ -221,46 +218,62 @@ static inline struct guest_thread *layer_thread(void)
 	return guest_thread_of(TARE_TRACE_OPENCL);
 }
 
-// Puts an event into the queue's ring. Returns how full that is now, of `mask` + 1; UINT32_MAX when
-// there was no room.
-static inline uint32_t layer_put(struct layer_queue *queue, cl_event event, uint32_t track,
-                                 uint32_t number, uint32_t *mask)
+// How many commands were ever put into each of its rings.
+static inline uint64_t layer_heads(const struct layer_queue *queue)
 {
-	layer_lock(&queue->push);
-	*mask = queue->mask;
-	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
-	uint32_t used = head - atomic_load_explicit(&queue->tail, memory_order_acquire);
-	if (LAYER_UNLIKELY(queue->mask == 0 || used > queue->mask)) {
-		layer_unlock(&queue->push);
-		return UINT32_MAX;
-	}
-	queue->ring[head & queue->mask] = (struct layer_pending){ event, track, number };
-	atomic_store_explicit(&queue->head, head + 1, memory_order_release);
-	if (LAYER_UNLIKELY(queue->counted == 0)) {
-		queue->counted = 1;
-		guest_count(&guest_header->pending, 1);
-	}
-	layer_unlock(&queue->push);
-	return used + 1;
+	return atomic_load_explicit(&queue->rings[LAYER_OWNED].head, memory_order_relaxed) |
+	       (uint64_t)atomic_load_explicit(&queue->rings[LAYER_SHARED].head,
+	                                      memory_order_relaxed)
+	           << 32;
+}
+static inline uint32_t layer_pending_count(const struct layer_queue *queue)
+{
+	return layer_ring_count(&queue->rings[LAYER_OWNED]) +
+	       layer_ring_count(&queue->rings[LAYER_SHARED]);
 }
 
-// What is to be done when that is more than half.
+// The ring that this thread pushes into; it becomes the owner of one that nobody owns.
+enum { LAYER_LARGEST_RING = 1 << 20 };
+struct layer_ring *layer_ring_of(struct guest_thread *thread, struct layer_queue *queue);
+// layer_ring_put as that ring asks for.
+uint32_t layer_ring_push(struct guest_thread *thread, struct layer_queue *queue,
+                         struct layer_ring *ring, const struct layer_pending *pending);
+// Doubles it where there is memory and it is not at its largest.
+void layer_ring_grow(struct guest_thread *thread, struct layer_queue *queue,
+                     struct layer_ring *ring);
+// When its owner is to look next, by whether all was complete when it looked.
+void layer_ring_looked(struct layer_ring *ring, bool complete);
+// What is pending in this queue, in the header.
+void layer_count_pending(struct layer_queue *queue);
+
+// What is to be done where that is not all. `used`: how many are in the owner's ring with it;
+// UINT32_MAX: it is in none yet.
 void layer_push_slow(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
-                     uint32_t number, uint32_t used, uint32_t mask);
-// Keeps the event of a command until its times can be had.
-static inline void layer_push(struct guest_thread *thread, struct layer_queue *queue,
-                              cl_event event, uint32_t number)
+                     uint32_t number, uint32_t used);
+// Keeps the event of a command until its times can be had. `row`: more like it may follow, which
+// times would come between.
+static inline __attribute__((always_inline)) void layer_push(struct guest_thread *thread,
+                                                             struct layer_queue *queue,
+                                                             cl_event event, uint32_t number,
+                                                             bool row)
 {
-	uint32_t mask;
-	uint32_t used = layer_put(queue, event, thread->track, number, &mask);
-	if (LAYER_UNLIKELY(used > mask / 2))
-		layer_push_slow(thread, queue, event, number, used, mask);
+	struct layer_ring *ring = &queue->rings[LAYER_OWNED];
+	uint32_t used = UINT32_MAX;
+	if (LAYER_LIKELY(atomic_load_explicit(&queue->owner, memory_order_relaxed) == thread)) {
+		guest_shield(thread);
+		used = layer_ring_put(ring, event, thread->track, number);
+		guest_unshield(thread);
+	}
+	const uint32_t look = atomic_load_explicit(&ring->look, memory_order_relaxed);
+	if (LAYER_UNLIKELY(used >= (row ? look : look / 2) ||
+	                   atomic_load_explicit(&queue->counted, memory_order_relaxed) == 0))
+		layer_push_slow(thread, queue, event, number, used);
 }
 // Takes the times of completed commands, looking at no more than `limit` of the oldest. Those
-// pushed before `known_head` were complete by `known_ticks` (0: nothing is known of that). Returns
+// pushed before `known_heads` were complete by `known_ticks` (0: nothing is known of that). Returns
 // false when another thread is at it.
 bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
-                         uint32_t known_head, uint64_t known_ticks);
+                         uint64_t known_heads, uint64_t known_ticks);
 // Of a read whose bytes are still to be hashed: whether who harvests stands by, or nobody has for a
 // while.
 bool layer_may_harvest(const struct guest_thread *thread, const struct layer_pending *pending);

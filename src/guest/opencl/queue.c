@@ -50,6 +50,9 @@ static void decide_timing(struct layer_queue *queue)
 	bool profiling = (queue->made & CL_QUEUE_PROFILING_ENABLE) != 0 &&
 	                 (queue->made & CL_QUEUE_ON_DEVICE) == 0;
 	queue->out_of_order = (queue->made & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+	// What it holds is harvested in order, so nobody pushes into its owner's ring any more.
+	if (queue->out_of_order)
+		atomic_store(&queue->owner, NULL);
 	queue->timed = profiling && !guest_options.count_only;
 	queue->supply = queue->timed && !guest_options.strict;
 }
@@ -68,6 +71,7 @@ static void made(cl_command_queue handle, cl_context context, cl_device_id devic
 	queue->context = context;
 	queue->device = layer_device_find(device);
 	atomic_store_explicit(&queue->number, guest_queue_number(), memory_order_relaxed);
+	atomic_store(&queue->owner, NULL);
 	queue->asked = asked;
 	queue->made = properties;
 	queue->altered = (asked ^ properties) & CL_QUEUE_PROFILING_ENABLE;
@@ -140,7 +144,7 @@ void layer_queue_releasing(struct layer_queue *queue)
 		layer_driver_cost_again(thread, queue);
 	queue->object.handle = NULL;
 	// Releasing it starts what was not started yet, and may even wait for it.
-	if (atomic_load(&queue->head) != atomic_load(&queue->tail))
+	if (layer_pending_count(queue) != 0)
 		atomic_store(&layer_released_pending, true);
 }
 

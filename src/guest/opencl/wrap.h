@@ -12,7 +12,7 @@ struct layer_command {
 	cl_event *wanted; // where the program wants it; NULL: it does not
 	cl_event own;
 	uint32_t function;
-	uint32_t known_head; // commands of the queue that were pushed before
+	uint64_t known_heads; // layer_heads of the queue, before
 	bool waits;
 	bool unsampled;  // its times are left out by choice
 	uint32_t chance; // by which it has times, of 2^32; 0: not by chance
@@ -48,7 +48,7 @@ struct layer_what {
 struct layer_said {
 	cl_int status;
 	bool released;
-	uint32_t known_head; // commands of the queue that were pushed before
+	uint64_t known_heads; // layer_heads of the queue, before
 	cl_uint wait_count;
 	const cl_event *waits;
 	cl_command_queue queue;
@@ -187,14 +187,14 @@ layer_command_begin(struct guest_thread *thread, struct layer_command *command, 
 	// has written to it could not be seen.
 	command->event = event != NULL ? &command->own : NULL;
 	command->wanted = event;
-	command->known_head = 0;
+	command->known_heads = 0;
 	command->unsampled = false;
 	command->chance = 0;
 	command->own = NULL;
 	command->function = function;
 	command->waits = waits;
 	if (queue != NULL) {
-		command->known_head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+		command->known_heads = layer_heads(queue);
 		if (takes_event && queue->timed &&
 		    atomic_load_explicit(&guest_active, memory_order_relaxed)) {
 			command->unsampled =
@@ -225,10 +225,10 @@ static inline uint64_t layer_call_begin(struct guest_thread *thread, uint32_t fu
 }
 
 // How many commands were ever put into a queue that is about to be waited for.
-static inline uint32_t layer_mark(struct guest_thread *thread, cl_command_queue handle)
+static inline uint64_t layer_mark(struct guest_thread *thread, cl_command_queue handle)
 {
 	struct layer_queue *queue = layer_queue_find(thread, handle);
-	return queue != NULL ? atomic_load_explicit(&queue->head, memory_order_relaxed) : 0;
+	return queue != NULL ? layer_heads(queue) : 0;
 }
 
 // Ends a call that only asks. Calls of one function in a row are one record.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For test_opencl_threads.c: a driver that ends the process when it is handed a dead event. It has
-// no locks, so that signal handlers and children of forks may call it.
+// For test_opencl_threads.c and test_opencl_early.c: a driver that ends the process when it is
+// handed a dead event. It has no locks, so that signal handlers and children of forks may call it.
 #pragma once
 #include "guest/opencl/layer.h"
 #include "tests/unit/guest/guest_trace.h"
@@ -31,6 +31,7 @@ static bool gives_no_event;
 static bool release_finishes;      // what a queue has when it is released
 static uint32_t thread_at_command; // the driver starts a thread then; 0: never
 static uint32_t marked_command;    // when its times are asked for, a record comes between; 0: none
+static _Atomic uint32_t asked_in_vain; // for times of what is not complete
 static _Atomic bool is_slow;
 static _Atomic int inside; // of a call that is slow
 
@@ -200,8 +201,10 @@ static cl_int profiling_info(cl_event handle, cl_profiling_info name, size_t byt
 		usleep(2000);
 		inside--;
 	}
-	if (!is_complete(event))
+	if (!is_complete(event)) {
+		asked_in_vain++;
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
+	}
 	if (event->number == marked_command && name == CL_PROFILING_COMMAND_START)
 		write_mark(event->number);
 	*(cl_ulong *)value = 10 + name - CL_PROFILING_COMMAND_QUEUED;
