@@ -61,10 +61,10 @@ static void look_at_likes(struct evaluation *evaluation)
 		const struct tare_like_sums *sums = &recording->commands.sums[i];
 		const struct tare_recorded_command command =
 		    tare_command_of_like(&recording->commands, sums->like);
-		uint32_t *first = command.kind == TARE_KIND_KERNEL &&
-		                          command.object < recording->kernel_count
-		                      ? &evaluation->first_launch[command.object]
-		                      : NULL;
+		uint32_t *first =
+		    command.kind == TARE_KIND_KERNEL && command.object < recording->kernel_count
+		        ? &evaluation->first_launch[command.object]
+		        : NULL;
 		if (first && *first == TARE_NO_INDEX)
 			*first = sums->first;
 		if (command.kind == TARE_KIND_KERNEL && command.flags & TARE_COMMAND_BLOCKING)

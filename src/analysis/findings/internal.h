@@ -60,7 +60,7 @@ struct evaluation {
 	int64_t command_cost_ps, untimed_cost_ps, call_cost_ps;
 	// recording cost too much of the working part to conclude: of that nothing else is raised
 	bool cost_drowns;
-	int64_t *residuals_ns; // of each device (same_as); behind them the worst
+	int64_t *residuals_ns;                   // of each device (same_as); behind them the worst
 	const struct tare_findings_known *known; // beside the recording; NULL: nothing
 	struct tare_findings *findings;
 	size_t room;

@@ -246,9 +246,10 @@ static void spend_beside_calls(const struct ledger_hosts *hosts, const struct ho
 }
 
 // Inline: it is a few instructions, for each call of each walk.
-__attribute__((always_inline)) static inline void
-spend(const struct ledger_hosts *hosts, const struct host_thread *thread,
-      struct host_cursor *cursor, int64_t to_ns, int64_t states[TARE_HOST_STATES])
+__attribute__((always_inline)) static inline void spend(const struct ledger_hosts *hosts,
+                                                        const struct host_thread *thread,
+                                                        struct host_cursor *cursor, int64_t to_ns,
+                                                        int64_t states[TARE_HOST_STATES])
 {
 	enum tare_host_state state;
 	if (cursor->now_ns < thread->gone_ns && inside_call(cursor, &state))

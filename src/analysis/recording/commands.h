@@ -181,8 +181,8 @@ static inline uint32_t tare_command_like_of(const struct tare_commands *commands
 #define TARE_COMMAND(recording, at)                                                                \
 	((const struct tare_recorded_command[1]){ tare_command_at(&(recording)->commands, (at)) })
 // What a command has that has the same in common with others: its times are not known.
-static inline struct tare_recorded_command tare_command_of_like(const struct tare_commands *commands,
-                                                                uint32_t index)
+static inline struct tare_recorded_command
+tare_command_of_like(const struct tare_commands *commands, uint32_t index)
 {
 	const struct tare_command_like *like = &commands->likes[index];
 	return (struct tare_recorded_command){
