@@ -52,10 +52,45 @@ static void note_kernel(struct evaluation *evaluation, uint32_t index)
 	kernels->last_ns = command->enter_ns;
 }
 
+// Of all commands of a run in which everything has times.
+static void look_at_likes(struct evaluation *evaluation)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	uint32_t last = 0;
+	for (size_t i = 0; i < recording->commands.sum_count; i++) {
+		const struct tare_like_sums *sums = &recording->commands.sums[i];
+		const struct tare_recorded_command command =
+		    tare_command_of_like(&recording->commands, sums->like);
+		uint32_t *first =
+		    command.kind == TARE_KIND_KERNEL && command.object < recording->kernel_count
+		        ? &evaluation->first_launch[command.object]
+		        : NULL;
+		if (first && *first == TARE_NO_INDEX)
+			*first = sums->first;
+		if (command.kind == TARE_KIND_KERNEL && command.flags & TARE_COMMAND_BLOCKING)
+			evaluation->kernels.blocking = true;
+		evaluation->commands += sums->count;
+		evaluation->timed += sums->count;
+		if (!tables_is_kernel(&command))
+			continue;
+		if (evaluation->kernels.count == 0)
+			evaluation->kernels.first_ns =
+			    TARE_COMMAND(recording, sums->first)->enter_ns;
+		evaluation->kernels.count += sums->count;
+		last = sums->last > last ? sums->last : last;
+		evaluation->kernels.last_ns = TARE_COMMAND(recording, last)->enter_ns;
+	}
+}
+
 static void look_at_commands(struct evaluation *evaluation)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	evaluation->kernels = (struct evaluation_kernels){ 0, TARE_NO_TIME, TARE_NO_TIME, false };
+	if (recording->commands.sums && recording->commands.all_timed &&
+	    evaluation->context.all_but_names) {
+		look_at_likes(evaluation);
+		return;
+	}
 	for (uint32_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (command->kind == TARE_KIND_KERNEL &&
@@ -188,6 +223,8 @@ static int keep_working_commands(struct evaluation *evaluation)
 		evaluation->transfer_count++;
 	}
 	evaluation->order_count = kept;
+	if (evaluation->working)
+		evaluation->working->order_count = kept;
 	return 0;
 }
 
@@ -333,6 +370,14 @@ double evaluation_within_gap(const struct ledger_working_gap *gap,
 		sum_ns += (double)(to_ns - from_ns);
 	}
 	return sum_ns;
+}
+
+bool finding_may_matter(const struct evaluation *evaluation, double most_ns, double share)
+{
+	// Parts of gaps are kept as floats, and sums of them are rounded.
+	const double rounded = 1.001;
+	return rounded * most_ns >= FINDING_LEAST_NS &&
+	       rounded * most_ns >= share * (double)evaluation->steady_ns;
 }
 
 bool finding_matters(const struct evaluation *evaluation, uint32_t device, double cost_ns,

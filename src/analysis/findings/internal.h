@@ -130,6 +130,9 @@ static inline double evaluation_part_ns(const struct evaluation *evaluation,
 // and above what recording so many commands and calls costs.
 bool finding_matters(const struct evaluation *evaluation, uint32_t device, double cost_ns,
                      uint64_t edges, uint64_t commands, uint64_t calls, double share);
+// Whether it can be, of what costs no more than `most_ns` of gaps. Asked before all gaps are walked
+// over: nearly always the answer is no.
+bool finding_may_matter(const struct evaluation *evaluation, double most_ns, double share);
 // Adds a part of a gap. A gap's length is a difference of one clock. Where host times cut it, they
 // are all shifted by the same error: one of its parts loses at most the residual, which another one
 // gains.

@@ -139,10 +139,11 @@ struct ledger_gap_list {
 	struct tare_gap at[LEDGER_GAPS]; // longest first, then earliest
 	size_t count;
 	// Every gap there is in one of the first two rows, in the order of time, with the ledger's
-	// parts of it; NULL: nobody asks. Other than 0: memory ran out.
+	// parts of it, and bits of the categories among which those are; NULL: nobody asks. Other
+	// than 0: memory ran out.
 	uint32_t each_row;
 	int (*each)(void *context, const struct tare_gap *gap,
-	            const int64_t parts_ns[TARE_LEDGER_CATEGORIES]);
+	            const int64_t parts_ns[TARE_LEDGER_CATEGORIES], uint32_t among);
 	// Every piece of idle time whose cause does not change, in the order of time; NULL: nobody
 	// asks. Other than 0: memory ran out.
 	int (*piece)(void *context, const struct tare_gap *piece);

@@ -214,10 +214,10 @@ static bool is_all(const struct both *both, uint32_t device, size_t devices)
 }
 
 static int keep_gap(void *context, const struct tare_gap *gap,
-                    const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
+                    const int64_t parts_ns[TARE_LEDGER_CATEGORIES], uint32_t among)
 {
 	struct both *both = context;
-	return ledger_working_add(&both->working->gaps, gap, parts_ns);
+	return ledger_working_add(&both->working->gaps, gap, parts_ns, among);
 }
 
 static int compare_marks(const void *a, const void *b)

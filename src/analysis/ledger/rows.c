@@ -53,7 +53,7 @@ void sweep_end_gap(struct sweep *sweep, uint32_t row, int64_t to_ns)
 	if (!listed && !each)
 		return;
 	gap.cause = largest_part(open);
-	if (each && gaps->each(gaps->context, &gap, open->parts_ns) != 0)
+	if (each && gaps->each(gaps->context, &gap, open->parts_ns, open->has) != 0)
 		sweep->failed = true;
 	if (listed)
 		list_gap(gaps, &gap);

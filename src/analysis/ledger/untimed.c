@@ -95,6 +95,8 @@ static void note_wait(struct search *search, const struct tare_recorded_call *ca
 static size_t first_untimed(const struct tare_recording *recording)
 {
 	size_t first = 0;
+	if (recording->commands.sums && recording->commands.all_timed)
+		return recording->command_count;
 	while (first < recording->command_count && !is_untimed(TARE_COMMAND(recording, first)))
 		first++;
 	return first;

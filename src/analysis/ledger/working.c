@@ -56,7 +56,7 @@ static int add_part(struct ledger_working_gaps *gaps, float ns)
 }
 
 int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *gap,
-                       const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
+                       const int64_t parts_ns[TARE_LEDGER_CATEGORIES], uint32_t among)
 {
 	// Of these two parts findings may take some out again.
 	const uint32_t changed = UINT32_C(1) << TARE_LEDGER_COMPUTING | UINT32_C(1)
@@ -65,9 +65,10 @@ int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *
 	uint32_t has = 0;
 	if (!added || gaps->part_count > UINT32_MAX - TARE_LEDGER_CATEGORIES)
 		return -ENOMEM;
-	for (int i = TARE_LEDGER_BEFORE_FIRST; i < TARE_LEDGER_CATEGORIES; i++)
-		if (parts_ns[i])
-			has |= UINT32_C(1) << i;
+	for (uint32_t left = among >> TARE_LEDGER_BEFORE_FIRST << TARE_LEDGER_BEFORE_FIRST; left;
+	     left &= left - 1)
+		if (parts_ns[__builtin_ctz(left)])
+			has |= left & -left;
 	bool one = __builtin_popcount(has) == 1 && !(has & changed) &&
 	           parts_ns[__builtin_ctz(has)] == gap->to_ns - gap->from_ns;
 	*added = (struct ledger_kept_gap){ .command = gap->command,
@@ -135,9 +136,9 @@ void ledger_working_free_gaps(struct ledger_working_gaps *gaps)
 }
 
 static int take(void *context, const struct tare_gap *gap,
-                const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
+                const int64_t parts_ns[TARE_LEDGER_CATEGORIES], uint32_t among)
 {
-	return ledger_working_add(context, gap, parts_ns);
+	return ledger_working_add(context, gap, parts_ns, among);
 }
 
 int ledger_working_find(const struct tare_recording *recording, const struct tare_view *view,

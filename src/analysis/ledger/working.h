@@ -103,8 +103,9 @@ struct ledger_working {
 int64_t ledger_working_enter_ns(const struct tare_recording *recording,
                                 const struct ledger_working_gap *gap);
 // Appends one. Returns 0 or -ENOMEM.
+//   among  bits of categories: those that are not have no part
 int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *gap,
-                       const int64_t parts_ns[TARE_LEDGER_CATEGORIES]);
+                       const int64_t parts_ns[TARE_LEDGER_CATEGORIES], uint32_t among);
 // Leaves out the gaps for which `wanted` is false. Returns 0 or -ENOMEM.
 int ledger_working_keep(struct ledger_working_gaps *gaps,
                         bool (*wanted)(const void *context, const struct ledger_working_gap *gap),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands on their way into a recording: packed rows, which are changed as more is told of them.
 #include "analysis/recording/internal.h"
+#include "analysis/recording/intervals.h"
 
 #include <string.h>
 
@@ -297,6 +298,70 @@ uint32_t loading_add_command(struct loading *l, const struct tare_recorded_comma
 	if (row->like != TARE_PACKED_WHOLE)
 		l->commands->last = row->like;
 	return (uint32_t)r->command_count++;
+}
+
+// ---- sums
+
+// Sums take memory, and are of use where many commands have one.
+enum { FEWEST_A_SUM = 8 };
+
+static bool may_sum(const struct tare_commands *commands, size_t count)
+{
+	bool alone = commands->like_count > 0 && commands->whole_count == 0 &&
+	             commands->like_count <= count / FEWEST_A_SUM;
+
+	for (size_t i = 0; i < commands->like_count && alone; i++)
+		alone = commands->likes[i].part == TARE_ALONE;
+	return alone;
+}
+
+static void add_to_sums(struct tare_like_sums *sums, uint32_t index,
+                        const struct tare_recorded_command *c)
+{
+	bool timed = tare_command_timed(c);
+	int64_t last_ns = timed ? c->end_ns : c->exit_ns;
+
+	sums->last = index;
+	sums->count++;
+	sums->timed += timed;
+	sums->call_ns += c->exit_ns - c->enter_ns;
+	sums->run_ns += timed ? c->end_ns - c->start_ns : 0;
+	sums->enter_ns = c->enter_ns < sums->enter_ns ? c->enter_ns : sums->enter_ns;
+	sums->last_ns = last_ns > sums->last_ns ? last_ns : sums->last_ns;
+}
+
+int loading_sum_likes(struct loading *l)
+{
+	const struct tare_recording *r = l->recording;
+	struct tare_commands *commands = &l->recording->commands;
+	uint32_t *sums_of = NULL;
+
+	if (!may_sum(commands, r->command_count))
+		return l->status;
+	commands->sums = malloc(commands->like_count * sizeof *commands->sums);
+	sums_of = malloc(commands->like_count * sizeof *sums_of);
+	if (!commands->sums || !sums_of) {
+		free(sums_of);
+		return loading_fail(l, ENOMEM, "commands");
+	}
+	memset(sums_of, 0xff, commands->like_count * sizeof *sums_of);
+	commands->all_timed = true;
+	for (uint32_t i = 0; i < r->command_count; i++) {
+		uint32_t like = commands->rows[i].like;
+		if (sums_of[like] == UINT32_MAX) {
+			sums_of[like] = (uint32_t)commands->sum_count++;
+			commands->sums[sums_of[like]] =
+			    (struct tare_like_sums){ .like = like,
+				                     .first = i,
+				                     .enter_ns = INT64_MAX,
+				                     .last_ns = INT64_MIN };
+		}
+		add_to_sums(&commands->sums[sums_of[like]], i, TARE_COMMAND(r, i));
+	}
+	for (size_t i = 0; i < commands->sum_count; i++)
+		commands->all_timed &= commands->sums[i].timed == commands->sums[i].count;
+	free(sums_of);
+	return l->status;
 }
 
 void loading_forget_ticks(struct loading *l)

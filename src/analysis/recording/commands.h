@@ -95,6 +95,17 @@ struct tare_packed_command {
 _Static_assert(sizeof(struct tare_packed_command) == 32, "docs/reading.md says what a row takes");
 _Static_assert(sizeof(struct tare_command_like) == 32, "without padding: it is compared as bytes");
 
+// All commands that have the same in common, summed up: tables that are of the whole run need not
+// look at each.
+struct tare_like_sums {
+	uint32_t like;
+	uint32_t first, last;    // of them, in the order of the recording
+	uint64_t count, timed;   // timed: as tare_command_timed
+	int64_t call_ns, run_ns; // of all calls; of all that are timed
+	int64_t enter_ns;        // when the first call of them began
+	int64_t last_ns;         // when the last of them ended, or its call if it is not timed
+};
+
 // The commands of a recording, which knows how many there are. Read them by TARE_COMMAND.
 struct tare_commands {
 	struct tare_recorded_command *plain; // as they are, of one made by hand; NULL: packed
@@ -103,6 +114,11 @@ struct tare_commands {
 	struct tare_recorded_command *whole;
 	int64_t base_ns;
 	size_t like_count, whole_count;
+	// In the order of their first commands. NULL: each command must be looked at, because some
+	// are kept whole, or have to do with a list.
+	struct tare_like_sums *sums;
+	size_t sum_count;
+	bool all_timed; // with sums: all of them
 };
 
 static inline int64_t tare_packed_submitted_ns(const struct tare_packed_command *row, bool waits,
@@ -164,3 +180,27 @@ static inline uint32_t tare_command_like_of(const struct tare_commands *commands
 // and, in a loop, to the next turn: it points to a copy. What lives longer keeps the index.
 #define TARE_COMMAND(recording, at)                                                                \
 	((const struct tare_recorded_command[1]){ tare_command_at(&(recording)->commands, (at)) })
+// What a command has that has the same in common with others: its times are not known.
+static inline struct tare_recorded_command
+tare_command_of_like(const struct tare_commands *commands, uint32_t index)
+{
+	const struct tare_command_like *like = &commands->likes[index];
+	return (struct tare_recorded_command){
+		.submitted_ns = TARE_NO_TIME,
+		.start_ns = TARE_NO_TIME,
+		.end_ns = TARE_NO_TIME,
+		.amount = like->amount,
+		.thread = like->thread,
+		.queue = like->queue,
+		.object = like->object,
+		.first_wait = TARE_NO_INDEX,
+		.function = like->function,
+		.kind = like->kind,
+		.direction = like->direction,
+		.alignment = like->alignment,
+		.memory = like->memory,
+		.flags = like->flags,
+		.stack = like->stack,
+		.part = like->part,
+	};
+}

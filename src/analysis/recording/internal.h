@@ -293,6 +293,8 @@ struct load_times {
 struct load_times loading_times_of(const struct loading *l, size_t index);
 // Replaces them.
 int loading_put_times(struct loading *l, size_t index, const struct load_times *times);
+// When all are in their order: sums up what commands have in common, where that can be.
+int loading_sum_likes(struct loading *l);
 // Says why it has no times.
 void loading_put_untimed(struct loading *l, size_t index, uint8_t why);
 // Appends one. Returns its index, or TARE_NO_INDEX, and the failure is kept.

@@ -440,7 +440,7 @@ static int load_all(struct loading *l, const char *path, const char *json, size_
 		l->bytes_read += tare_trace_file(l->trace, l->file)->bytes;
 	}
 	free(order);
-	if (l->status || loading_order(l) || loading_same_devices(l))
+	if (l->status || loading_order(l) || loading_sum_likes(l) || loading_same_devices(l))
 		return l->status;
 	set_bounds(l->recording, reference, &record);
 	if (loading_lost_at_the_end(l))
@@ -540,6 +540,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->commands.rows);
 	free(r->commands.likes);
 	free(r->commands.whole);
+	free(r->commands.sums);
 	free(r->waits);
 	free(r->calls);
 	free(r->callbacks);

@@ -154,10 +154,34 @@ static bool executes(const struct tare_recorded_process *process,
 	       command->flags & TARE_COMMAND_NO_TIMES;
 }
 
+// Of a view of all of a run in which everything has times.
+static void count_likes(struct gathering *g)
+{
+	const struct tare_recording *recording = g->context->recording;
+	for (size_t i = 0; i < recording->commands.sum_count; i++) {
+		const struct tare_like_sums *sums = &recording->commands.sums[i];
+		const struct tare_recorded_command command =
+		    tare_command_of_like(&recording->commands, sums->like);
+		uint32_t process = tables_process(recording, command.thread);
+		g->coverage->enqueued += sums->count;
+		g->coverage->calls += sums->count;
+		g->coverage->completed += sums->count;
+		if (process >= recording->process_count)
+			continue;
+		g->commands[process] += sums->count;
+		g->untimed[process] += command.flags & TARE_COMMAND_NO_TIMES ? sums->count : 0;
+		g->stacks[process] += command.stack < recording->stack_count ? sums->count : 0;
+	}
+}
+
 static void count_commands(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
 	struct tare_coverage *coverage = g->coverage;
+	if (g->context->all && recording->commands.sums && recording->commands.all_timed) {
+		count_likes(g);
+		return;
+	}
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		uint32_t process = tables_process(recording, command->thread);

@@ -189,6 +189,30 @@ static int time_queues(struct gathering *g)
 	return 0;
 }
 
+static void count_commands(struct gathering *g)
+{
+	const struct tare_recording *recording = g->context->recording;
+	const struct tare_commands *commands = &recording->commands;
+	for (size_t i = 0; i < commands->sum_count && g->context->all; i++) {
+		const struct tare_like_sums *sums = &commands->sums[i];
+		uint32_t queue = commands->likes[sums->like].queue;
+		if (queue >= recording->queue_count)
+			continue;
+		g->rows[queue].commands += sums->count;
+		g->rows[queue].timed += sums->timed;
+	}
+	if (commands->sums && g->context->all)
+		return;
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
+		struct tables_span span;
+		if (!is_listed(g, command))
+			continue;
+		g->rows[command->queue].commands++;
+		g->rows[command->queue].timed += tables_timed(command, &span);
+	}
+}
+
 static int place_queues(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
@@ -201,14 +225,7 @@ static int place_queues(struct gathering *g)
 		g->rows[i] = (struct tare_queue_row){ .queue = i,
 			                              .mean_depth = NAN,
 			                              .median_latency_ns = TARE_NO_TIME };
-	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
-		struct tables_span span;
-		if (!is_listed(g, command))
-			continue;
-		g->rows[command->queue].commands++;
-		g->rows[command->queue].timed += tables_timed(command, &span);
-	}
+	count_commands(g);
 	for (size_t i = 0; i < recording->queue_count; i++) {
 		g->first[i] = room;
 		room += (size_t)g->rows[i].timed;

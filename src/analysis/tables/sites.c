@@ -15,7 +15,6 @@ struct gathering {
 	struct tare_symbols *symbols;
 	struct tare_sites *sites;
 	size_t room;
-	uint32_t *row_of; // of each command; TARE_NO_INDEX: none
 	// of what commands have in common; NOT_LOOKED_FOR
 	uint32_t *row_of_like;
 	uint64_t *site_of;         // identity of each stack's site; 0: not looked up yet
@@ -132,27 +131,42 @@ static int64_t between(int64_t from_ns, int64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+static void add_to_row(struct gathering *g, uint32_t index, const struct tare_like_sums *sums)
+{
+	const struct tare_recorded_command *c = TARE_COMMAND(g->recording, index);
+	uint32_t at = row_of_command(g, index);
+	struct tare_site_row *row;
+
+	if (at == TARE_NO_INDEX) {
+		g->sites->without += sums->count;
+		return;
+	}
+	row = &g->sites->rows[at];
+	row->count += sums->count;
+	row->bytes += c->kind == TARE_KIND_KERNEL ? 0 : sums->count * c->amount;
+	row->host_ns += sums->call_ns;
+	row->device_ns += sums->run_ns;
+}
+
 static void add_commands(struct gathering *g, const struct tare_view_filter *members)
 {
 	const struct tare_recording *r = g->recording;
+	const struct tare_commands *commands = &r->commands;
+	bool all = commands->sums && tare_view_filter_has_all(members);
 
-	for (size_t i = 0; i < r->command_count && !g->failed; i++) {
+	for (size_t i = 0; all && i < commands->sum_count && !g->failed; i++)
+		add_to_row(g, commands->sums[i].first, &commands->sums[i]);
+	for (uint32_t i = 0; !all && i < r->command_count && !g->failed; i++) {
 		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
-		struct tare_site_row *row;
-		g->row_of[i] = TARE_NO_INDEX;
+		bool timed = c->start_ns != TARE_NO_TIME && c->end_ns != TARE_NO_TIME;
 		if (!tare_view_filter_has_command(members, TARE_COMMAND(r, i)))
 			continue;
-		g->row_of[i] = row_of_command(g, i);
-		if (g->row_of[i] == TARE_NO_INDEX) {
-			g->sites->without++;
-			continue;
-		}
-		row = &g->sites->rows[g->row_of[i]];
-		row->count++;
-		row->bytes += c->kind == TARE_KIND_KERNEL ? 0 : c->amount;
-		row->host_ns += between(0, tare_command_call_ns(c));
-		if (c->start_ns != TARE_NO_TIME && c->end_ns != TARE_NO_TIME)
-			row->device_ns += between(c->start_ns, c->end_ns);
+		add_to_row(g, i,
+		           &(struct tare_like_sums){
+		               .count = 1,
+		               .call_ns = between(0, tare_command_call_ns(c)),
+		               .run_ns = timed ? between(c->start_ns, c->end_ns) : 0,
+		           });
 	}
 }
 
@@ -176,14 +190,19 @@ static void add_calls(struct gathering *g, const struct tare_view_filter *member
 	}
 }
 
-static void add_gaps(struct gathering *g, const struct tare_ledgers *ledgers)
+static void add_gaps(struct gathering *g, const struct tare_ledgers *ledgers,
+                     const struct tare_view_filter *members)
 {
 	for (size_t i = 0; i < ledgers->gap_count; i++) {
 		const struct tare_gap *gap = &ledgers->gaps[i];
-		if (gap->command < g->recording->command_count &&
-		    g->row_of[gap->command] != TARE_NO_INDEX)
-			g->sites->rows[g->row_of[gap->command]].gap_ns +=
-			    between(gap->from_ns, gap->to_ns);
+		uint32_t row;
+		if (gap->command >= g->recording->command_count ||
+		    !tare_view_filter_has_command(members,
+		                                  TARE_COMMAND(g->recording, gap->command)))
+			continue;
+		row = row_of_command(g, gap->command);
+		if (row != TARE_NO_INDEX)
+			g->sites->rows[row].gap_ns += between(gap->from_ns, gap->to_ns);
 	}
 }
 
@@ -216,25 +235,23 @@ int tare_sites_compute(const struct tare_recording *recording, const struct tare
 	*sites = (struct tare_sites){ 0 };
 	if (status < 0)
 		return status;
-	g.row_of = malloc((recording->command_count + 1) * sizeof *g.row_of);
 	g.site_of = calloc(recording->stack_count + 1, sizeof *g.site_of);
 	g.row_of_like = malloc((recording->commands.like_count + 1) * sizeof *g.row_of_like);
 	for (size_t i = 0; g.row_of_like && i < recording->commands.like_count; i++)
 		g.row_of_like[i] = NOT_LOOKED_FOR;
-	g.failed = !g.row_of || !g.site_of || !g.row_of_like;
+	g.failed = !g.site_of || !g.row_of_like;
 	if (!g.failed) {
 		add_commands(&g, members);
 		add_calls(&g, members);
 	}
 	if (!g.failed) {
-		add_gaps(&g, ledgers);
+		add_gaps(&g, ledgers, members);
 		if (sites->count)
 			qsort(sites->rows, sites->count, sizeof *sites->rows, compare);
 	}
 	tare_view_filter_close(members);
 	tare_id_map_free(&g.rows);
 	tare_id_map_free(&g.stacks);
-	free(g.row_of);
 	free(g.row_of_like);
 	free(g.site_of);
 	if (!g.failed)

@@ -111,6 +111,21 @@ static bool ends_work(const struct tare_recorded_command *command)
 	return !is_mark(command) && command->kind != TARE_KIND_UNMAP;
 }
 
+// When the first call of such a command began, and when the last of them was over.
+static void note_times(const struct tare_recorded_command *command, int64_t enter_ns,
+                       int64_t last_ns, struct sums *sums, struct tare_recorded_summary *summary)
+{
+	if (begins_work(command) &&
+	    (sums->work_from_ns == TARE_NO_TIME || enter_ns < sums->work_from_ns))
+		sums->work_from_ns = enter_ns;
+	if (ends_work(command) && (sums->work_to_ns == TARE_NO_TIME || last_ns > sums->work_to_ns))
+		sums->work_to_ns = last_ns;
+	if (summary->working_from_ns == TARE_NO_TIME || enter_ns < summary->working_from_ns)
+		summary->working_from_ns = enter_ns;
+	if (summary->working_to_ns == TARE_NO_TIME || last_ns > summary->working_to_ns)
+		summary->working_to_ns = last_ns;
+}
+
 static void sum_command(const struct tare_recording *recording,
                         const struct tare_recorded_command *command, struct sums *sums,
                         struct tables_pace *pace, struct tare_recorded_summary *summary)
@@ -131,16 +146,26 @@ static void sum_command(const struct tare_recording *recording,
 		sums->calls++;
 		sums->call_ns = tables_add(sums->call_ns, call_ns);
 	}
-	if (begins_work(command) &&
-	    (sums->work_from_ns == TARE_NO_TIME || command->enter_ns < sums->work_from_ns))
-		sums->work_from_ns = command->enter_ns;
-	if (ends_work(command) && (sums->work_to_ns == TARE_NO_TIME || last_ns > sums->work_to_ns))
-		sums->work_to_ns = last_ns;
-	if (summary->working_from_ns == TARE_NO_TIME ||
-	    command->enter_ns < summary->working_from_ns)
-		summary->working_from_ns = command->enter_ns;
-	if (summary->working_to_ns == TARE_NO_TIME || last_ns > summary->working_to_ns)
-		summary->working_to_ns = last_ns;
+	note_times(command, command->enter_ns, last_ns, sums, summary);
+}
+
+// The same of all commands that have the same in common.
+static void sum_likes(const struct tare_commands *commands, const struct tare_like_sums *likes,
+                      struct sums *sums, struct tables_pace *pace,
+                      struct tare_recorded_summary *summary)
+{
+	const struct tare_recorded_command command = tare_command_of_like(commands, likes->like);
+	pace->commands += likes->count;
+	pace->timed += likes->timed;
+	if (tare_command_effect(&command) != TARE_EFFECT_NONE) {
+		sums->runs[0] += likes->timed;
+		sums->runs[1] += tables_is_kernel(&command) ? likes->timed : 0;
+	}
+	if (is_launch(&command)) {
+		sums->calls += likes->count;
+		sums->call_ns = tables_add(sums->call_ns, likes->call_ns);
+	}
+	note_times(&command, likes->enter_ns, likes->last_ns, sums, summary);
 }
 
 // Medians, because a few calls that compile a kernel would make any mean long: of the times on the
@@ -170,18 +195,30 @@ static int find_medians(const struct tables_context *context, struct tables_pace
 	return 0;
 }
 
-static void sum_commands(const struct tables_context *context, struct tables_pace *pace,
-                         struct tare_recorded_summary *summary)
+static void sum_all(const struct tables_context *context, struct sums *sums,
+                    struct tables_pace *pace, struct tare_recorded_summary *summary)
 {
 	const struct tare_recording *recording = context->recording;
-	const struct tare_view *view = context->view;
-	struct sums sums = { .work_from_ns = TARE_NO_TIME, .work_to_ns = TARE_NO_TIME };
-	summary->working_from_ns = summary->working_to_ns = TARE_NO_TIME;
+	const struct tare_commands *commands = &recording->commands;
+	if (commands->sums && context->all_but_names) {
+		for (size_t i = 0; i < commands->sum_count; i++)
+			sum_likes(commands, &commands->sums[i], sums, pace, summary);
+		return;
+	}
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		if (tables_has_command_of_any_name(context, command))
-			sum_command(recording, command, &sums, pace, summary);
+			sum_command(recording, command, sums, pace, summary);
 	}
+}
+
+static void sum_commands(const struct tables_context *context, struct tables_pace *pace,
+                         struct tare_recorded_summary *summary)
+{
+	const struct tare_view *view = context->view;
+	struct sums sums = { .work_from_ns = TARE_NO_TIME, .work_to_ns = TARE_NO_TIME };
+	summary->working_from_ns = summary->working_to_ns = TARE_NO_TIME;
+	sum_all(context, &sums, pace, summary);
 	summary->launch_ns = sums.call_ns;
 	summary->mean_launch_ns = sums.calls > 0 ? (double)sums.call_ns / (double)sums.calls : NAN;
 	pace->kernels = sums.runs[1] > 0;

@@ -133,9 +133,34 @@ static bool is_listed(const struct gathering *g, size_t index,
 	       !tables_is_twice(g->context, index);
 }
 
+// Of a view of all of a run in which everything has times: nothing is estimated.
+static int count_likes(struct gathering *g)
+{
+	const struct tare_commands *commands = &g->context->recording->commands;
+	for (size_t i = 0; i < commands->sum_count; i++) {
+		const struct tare_like_sums *sums = &commands->sums[i];
+		const struct tare_recorded_command command =
+		    tare_command_of_like(commands, sums->like);
+		uint32_t cell;
+		if (!tables_is_kernel(&command))
+			continue;
+		if (find_cell(g, sums->first, &cell) != 0)
+			return -ENOMEM;
+		struct cell *at = &g->cell[cell];
+		at->instances += sums->count;
+		at->timed += sums->timed;
+		at->launch_ns = tables_add(at->launch_ns, sums->call_ns);
+		at->total_ns = tables_add(at->total_ns, sums->run_ns);
+	}
+	return 0;
+}
+
 static int count_cells(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
+	if (g->context->all && !g->context->twice && recording->commands.sums &&
+	    recording->commands.all_timed)
+		return count_likes(g);
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span;

@@ -26,6 +26,11 @@ void tare_view_filter_close(struct tare_view_filter *members)
 	free(members);
 }
 
+bool tare_view_filter_has_all(const struct tare_view_filter *members)
+{
+	return members->context.all;
+}
+
 bool tare_view_filter_has_command(const struct tare_view_filter *members,
                                   const struct tare_recorded_command *command)
 {

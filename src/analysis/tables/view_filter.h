@@ -12,6 +12,8 @@ int tare_view_filter_open(const struct tare_recording *recording, const struct t
                           struct tare_view_filter **members, struct tare_error *error);
 void tare_view_filter_close(struct tare_view_filter *members); // accepts NULL
 
+// Whether every command belongs to the view.
+bool tare_view_filter_has_all(const struct tare_view_filter *members);
 bool tare_view_filter_has_command(const struct tare_view_filter *members,
                                   const struct tare_recorded_command *command);
 bool tare_view_filter_has_call(const struct tare_view_filter *members,

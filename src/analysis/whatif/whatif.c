@@ -336,6 +336,23 @@ int tare_whatif_overlap(const struct tare_recording *recording, const struct tar
 	return tare_whatif_overlap_by(recording, view, device, NULL, gain, error);
 }
 
+// Whether every command of the recording is of the device and in the order that the working part
+// has.
+static bool has_order(const struct whatif_scope *scope)
+{
+	const struct tare_commands *commands = &scope->recording->commands;
+	const struct ledger_working *working = scope->working;
+	if (!working || !working->order || !commands->sums ||
+	    working->order_count != scope->recording->command_count)
+		return false;
+	for (size_t i = 0; i < commands->sum_count; i++)
+		if (ledger_queue_device(scope->recording,
+		                        commands->likes[commands->sums[i].like].queue) !=
+		    scope->device)
+			return false;
+	return true;
+}
+
 int tare_whatif_overlap_by(const struct tare_recording *recording, const struct tare_view *view,
                            uint32_t device, const struct ledger_working *working,
                            struct tare_overlap_gain *gain, struct tare_error *error)
@@ -356,7 +373,14 @@ int tare_whatif_overlap_by(const struct tare_recording *recording, const struct 
 		gain->why_not = "there is no such device";
 		return -ENODATA;
 	}
-	int code = ledger_order(recording, &of_device, &scope.order, &scope.count);
+	bool ordered = has_order(&scope);
+	int code = 0;
+	if (ordered) {
+		scope.order = working->order;
+		scope.count = working->order_count;
+	} else {
+		code = ledger_order(recording, &of_device, &scope.order, &scope.count);
+	}
 	if (!code)
 		code = whatif_chunks_find(&scope, &chunks);
 	if (!code)
@@ -367,7 +391,8 @@ int tare_whatif_overlap_by(const struct tare_recording *recording, const struct 
 		gain->why_not = why_none(&chunks);
 	else if (code)
 		tare_fail(error, ENOMEM, "no memory to predict what overlapping would gain");
-	free(scope.order);
+	if (!ordered)
+		free(scope.order);
 	free(chunks.at);
 	return code;
 }

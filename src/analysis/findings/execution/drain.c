@@ -131,9 +131,9 @@ static bool is_drain(const struct evaluation *evaluation, const struct ledger_wo
 	       wait->exit_ns + doubt_ns >= gap->from_ns;
 }
 
-// The thread with the most of them.
+// The thread with the most of them, and how many these are.
 static int find_thread(const struct evaluation *evaluation, const struct waits *waits,
-                       uint32_t *thread)
+                       uint32_t *thread, uint64_t *count)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	TARE_FREE uint64_t *counts = calloc(recording->thread_count + 1, sizeof *counts);
@@ -147,6 +147,7 @@ static int find_thread(const struct evaluation *evaluation, const struct waits *
 	for (uint32_t i = 1; i < recording->thread_count; i++)
 		if (counts[i] > counts[*thread])
 			*thread = i;
+	*count = counts[*thread];
 	return 0;
 }
 
@@ -268,8 +269,9 @@ static int evaluate_drains(struct evaluation *evaluation, const struct waits *wa
 {
 	struct drains sums = { 0 };
 	struct finding_draft draft;
-	int code = find_thread(evaluation, waits, &sums.thread);
-	if (code)
+	uint64_t count;
+	int code = find_thread(evaluation, waits, &sums.thread, &count);
+	if (code || count < FEWEST_DRAINS)
 		return code;
 	finding_begin(evaluation, &draft, "synchronize-drains");
 	add_drains(evaluation, waits, &sums, &draft);

@@ -130,6 +130,10 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 	struct beside beside = { 0 };
 	double longest_ns = 0, idle_ns;
 	int64_t before_ns = 0; // end of the gap before
+	// All of them cost no more than the ledger has of the category.
+	if (!finding_may_matter(evaluation, (double)evaluation->ledger.parts_ns[idle->category],
+	                        idle->share))
+		return 0;
 	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(evaluation) : 0;
 	finding_begin(evaluation, &draft, idle->id);
 	size_t count = evaluation_has_part(evaluation, idle->category) ? evaluation->gap_count : 0;

@@ -170,6 +170,7 @@ struct short_task {
 
 struct short_tasks {
 	struct short_task *at; // one a row of tables->tasks
+	size_t count;          // of those that are looked at
 	uint32_t *of_name;     // the first of each name (tables_context's name_of); TARE_NO_INDEX
 };
 
@@ -443,21 +444,51 @@ static int evaluate_short(struct evaluation *evaluation, size_t row, struct shor
 	return finding_raise(draft);
 }
 
+// How long the gaps are that kernels of each name end: launching them costs no more. To be freed.
+static double *sum_gaps(const struct evaluation *evaluation)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	double *sums_ns = calloc(recording->kernel_count + 1, sizeof *sums_ns);
+	for (size_t i = 0; i < evaluation->gap_count && sums_ns; i++) {
+		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
+		if (gap->command >= recording->command_count ||
+		    !tables_is_kernel(TARE_COMMAND(recording, gap->command)))
+			continue;
+		uint32_t kernel = TARE_COMMAND(recording, gap->command)->object;
+		sums_ns[name_of(evaluation, kernel)] += (double)(gap->to_ns - gap->from_ns);
+	}
+	return sums_ns;
+}
+
+// Whether it can be raised for a task, where gaps before kernels of its name are so long.
+static bool may_be_short(const struct evaluation *evaluation, const struct tare_task *task,
+                         double gaps_ns)
+{
+	struct launches sums = { 0 };
+	evaluate_fill(evaluation, task, &sums);
+	return sums.lanes > 0 ||
+	       (finding_may_matter(evaluation, gaps_ns, SHARE) &&
+	        1.001 * gaps_ns >= AGAINST_RUN * task->median_ns * (double)task->timed);
+}
+
 // Those of kernels that are launched often and do not run long.
 static int open_short(struct evaluation *evaluation, struct short_tasks *tasks)
 {
 	size_t names = evaluation->recording->kernel_count + 1;
+	TARE_FREE double *gaps_ns = sum_gaps(evaluation);
 	tasks->at = calloc(evaluation->tables->task_count + 1, sizeof *tasks->at);
 	tasks->of_name = malloc(names * sizeof *tasks->of_name);
-	if (!tasks->at || !tasks->of_name)
+	if (!tasks->at || !tasks->of_name || !gaps_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < names; i++)
 		tasks->of_name[i] = TARE_NO_INDEX;
 	for (size_t i = 0; i < evaluation->tables->task_count; i++) {
 		const struct tare_task *task = &evaluation->tables->tasks[i];
 		uint32_t *first = &tasks->of_name[name_of(evaluation, task->kernel)];
-		if (task->timed < LAUNCHES || !(task->median_ns < SHORT_NS))
+		if (task->timed < LAUNCHES || !(task->median_ns < SHORT_NS) ||
+		    !may_be_short(evaluation, task, gaps_ns[name_of(evaluation, task->kernel)]))
 			continue;
+		tasks->count++;
 		tasks->at[i] = (struct short_task){ .task = task, .following = *first };
 		finding_begin(evaluation, &tasks->at[i].draft, "many-short-kernels");
 		*first = (uint32_t)i;
@@ -467,10 +498,10 @@ static int open_short(struct evaluation *evaluation, struct short_tasks *tasks)
 
 int finding_many_short_kernels(struct evaluation *evaluation, struct tare_error *error)
 {
-	struct short_tasks tasks = { NULL, NULL };
+	struct short_tasks tasks = { 0 };
 	int code = open_short(evaluation, &tasks);
 	(void)error;
-	if (!code)
+	if (!code && tasks.count > 0)
 		code = sum_launches(evaluation, &tasks);
 	for (size_t i = 0; tasks.at && i < evaluation->tables->task_count; i++) {
 		if (!tasks.at[i].task)

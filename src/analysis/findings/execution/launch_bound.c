@@ -177,8 +177,11 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 	struct bound bound = { .recorder_ns = 0 };
 	const struct gap_sum *sum = &bound.sum;
 	size_t issued;
-	TARE_FREE struct issue *issues = find_issues(evaluation, &issued);
 	(void)error;
+	if (!finding_may_matter(evaluation, (double)evaluation->ledger.parts_ns[TARE_LEDGER_API],
+	                        BOUND_SHARE))
+		return 0;
+	TARE_FREE struct issue *issues = find_issues(evaluation, &issued);
 	if (!issues)
 		return -ENOMEM;
 	finding_begin(evaluation, &draft, "launch-bound");

@@ -160,8 +160,15 @@ static int gather(struct evaluation *evaluation, uint8_t kind, uint32_t device, 
 	}
 	if (small->count < FEWEST_SMALL)
 		return 0;
-	small->alone_ns = alone_ns(evaluation, kind, device);
 	return sum_idle(evaluation, kind, device, small, draft);
+}
+
+// Whether what is summed up may matter, however little else ran beside the copies.
+static bool may_matter(const struct evaluation *evaluation, const struct small *small,
+                       double fixed_ns)
+{
+	double most_ns = small->idle.ns + fmin(fixed_ns * (double)small->count, small->device_ns);
+	return small->count >= FEWEST_SMALL && finding_may_matter(evaluation, most_ns, SMALL_SHARE);
 }
 
 static int evaluate_small(struct evaluation *evaluation, uint8_t kind, uint32_t device)
@@ -175,14 +182,18 @@ static int evaluate_small(struct evaluation *evaluation, uint8_t kind, uint32_t 
 		return code;
 	finding_begin(evaluation, &draft, "small-transfers");
 	code = gather(evaluation, kind, device, &small, &draft);
+	if (code || !may_matter(evaluation, &small, fixed_ns)) {
+		finding_drop(&draft);
+		return code;
+	}
+	small.alone_ns = alone_ns(evaluation, kind, device);
 	double count = (double)small.count,
 	       joined = ceil((double)small.bytes / (double)SMALL_BYTES);
 	double whole_ns = small.idle.ns + small.device_ns, most_ns = small.idle.ns + small.alone_ns;
-	double each_ns =
-	    small.count ? (small.idle.ns + fmin(fixed_ns * count, small.alone_ns)) / count : 0;
-	double saved = small.count ? (count - joined) / count : 0;
+	double each_ns = (small.idle.ns + fmin(fixed_ns * count, small.alone_ns)) / count;
+	double saved = (count - joined) / count;
 	double cost_ns = each_ns * count * saved;
-	if (code || small.count < FEWEST_SMALL || each_ns * count < FIXED_SHARE * whole_ns ||
+	if (each_ns * count < FIXED_SHARE * whole_ns ||
 	    !finding_matters(evaluation, device, cost_ns, 0, small.count, 0, SMALL_SHARE)) {
 		finding_drop(&draft);
 		return code;

@@ -31,7 +31,9 @@ static void fill(struct ledger_working_gaps *gaps)
 	int64_t at_ns = -1000, parts_ns[TARE_LEDGER_CATEGORIES];
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct tare_gap gap = gap_of(i, &at_ns, parts_ns);
-		assert_int_equal(ledger_working_add(gaps, &gap, parts_ns), 0);
+		assert_int_equal(
+		    ledger_working_add(gaps, &gap, parts_ns, (1u << TARE_LEDGER_CATEGORIES) - 1),
+		    0);
 	}
 }
 
