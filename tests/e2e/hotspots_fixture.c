@@ -16,6 +16,7 @@ static const struct tare_device_samples *made_samples(void)
 	static struct tare_device_samples made = {
 		.count = 5000,
 		.losses = 2,
+		.api = TARE_TRACE_CUDA,
 		.interval_ns = 100000,
 		.residual_ns = 7000,
 		.clock_readings = 6,

@@ -49,8 +49,9 @@ struct hotspots {
 	struct tare_collection collection;
 	struct tare_sampling *sampling; // NULL: the device is not sampled
 	struct tare_device_samples *samples;
-	bool sampling_failed; // on the way; why was said
-	off_t input;          // where standard input was, a file; -1: it is none
+	const struct sampled_api *sampled; // whose device is sampled; NULL: none
+	bool sampling_failed;              // on the way; why was said
+	off_t input;                       // where standard input was, a file; -1: it is none
 };
 
 static void say(const char *text)
@@ -60,32 +61,59 @@ static void say(const char *text)
 
 // ---- the device over time
 
-static void say_why_not_sampled(const struct tare_error *why)
+// By whose counters a device is sampled, the first that has one here.
+static const struct sampled_api {
+	const char *backend, *title;
+	// Why it refuses, by its error and the function; for free().
+	char *(*refused)(uint32_t code, const char *function);
+} sampled_apis[] = {
+	{ "cuda", "CUDA", tare_counters_refused },
+	{ "levelzero", "Level Zero", tare_metrics_refused },
+};
+
+static void say_why_not_sampled(const struct sampled_api *api, const struct tare_error *why)
 {
 	TARE_FREE char *refused =
-	    why->native ? tare_counters_refused((uint32_t)why->native, why->call) : NULL;
+	    why->native && api ? api->refused((uint32_t)why->native, why->call) : NULL;
 	char text[700];
 
 	snprintf(text, sizeof text, "--timeline: n/a: %s", refused ? refused : why->message);
 	say(text);
 }
 
+static bool is_no_driver(int status)
+{
+	return status == -ENOENT || status == -ENODEV || status == -ENOSYS;
+}
+
 static void begin_sampling(struct hotspots *h)
 {
 	uint64_t us = h->own->interval_us ? h->own->interval_us : SAMPLING_DEFAULT_US;
-	struct tare_error why = { 0 };
+	struct tare_error first = { 0 }, why = { 0 };
+	const struct sampled_api *at = sampled_apis;
 	int64_t ready_ns = 0;
 	char text[200], took[TARE_UNIT_TEXT];
+	int status =
+	    tare_sampling_begin(at->backend, 0, us * 1000, &h->sampling, &ready_ns, &first);
 
-	if (tare_sampling_begin("cuda", 0, us * 1000, &h->sampling, &ready_ns, &why) < 0) {
+	// What a driver that is there says against it is the answer; a missing one is none.
+	if (is_no_driver(status)) {
+		at++;
+		status =
+		    tare_sampling_begin(at->backend, 0, us * 1000, &h->sampling, &ready_ns, &why);
+	}
+	if (status < 0) {
+		bool neither = at > sampled_apis && is_no_driver(status);
 		h->sampling = NULL;
-		say_why_not_sampled(&why);
+		say_why_not_sampled(neither ? sampled_apis : at,
+		                    neither || at == sampled_apis ? &first : &why);
 		return;
 	}
+	h->sampled = at;
 	snprintf(text, sizeof text,
-	         "CUDA's device 0 is sampled every %" PRIu64 " us, whatever runs there; beginning "
+	         "%s's device 0 is sampled every %" PRIu64 " us, whatever runs there; beginning "
 	         "that took %s",
-	         us, tare_format_ns((double)ready_ns, took));
+	         at->title, us, tare_format_ns((double)ready_ns, took));
 	if (h->settings->verbosity >= 0)
 		say(text);
 }
@@ -106,7 +134,7 @@ static void end_sampling(struct hotspots *h, bool ran)
 	h->sampling = NULL;
 	h->sampling_failed = end.status < 0;
 	if (h->sampling_failed)
-		say_why_not_sampled(&end.error);
+		say_why_not_sampled(h->sampled, &end.error);
 	if (status < 0)
 		say(why.message);
 }
@@ -123,7 +151,7 @@ static void load_samples(struct hotspots *h)
 	// Where sampling ended early there may be nothing to show, and the reason was said.
 	if (tare_device_samples_load(folder, h->recorded, &h->samples, &why) < 0 &&
 	    !h->sampling_failed)
-		say_why_not_sampled(&why);
+		say_why_not_sampled(h->sampled, &why);
 	h->collection.run.samples = h->samples;
 }
 
@@ -428,7 +456,7 @@ static const struct tare_option own_options_rows[] = {
 	  .summary = "sample the device's counters over time while the program is recorded",
 	  .detail =
 	      "Cores active, instructions, device memory, PCIe and NVLink, of all that runs on "
-	      "CUDA's device 0, in a process of tare's own.",
+	      "CUDA's device 0, or without CUDA on Level Zero's, in a process of tare's own.",
 	  .offset = TARE_OWN_SETTING(struct own, timeline),
 	  .sets = 1 },
 	{ .name = "sampling-interval",
