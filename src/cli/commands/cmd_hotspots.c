@@ -37,7 +37,7 @@ enum { SAMPLING_DEFAULT_US = 100, SAMPLING_LEAST_US = 5, SAMPLING_MOST_US = 1000
 struct own {
 	const char *pattern;
 	uint64_t top, a_group, interval_us;
-	int replay, overlapping, timeline;
+	int replay, overlapping, timeline, one_run;
 };
 
 struct hotspots {
@@ -161,9 +161,17 @@ static int run_first(struct hotspots *h, struct tare_error *error)
 {
 	int status;
 
+	struct tare_settings settings = *h->settings;
+	char plan[64];
+
+	// More launches a group than a short program has do no harm: time is what limits them.
+	snprintf(plan, sizeof plan, "%" PRIu64 ",open=%" PRIu64,
+	         h->own->a_group ? h->own->a_group : 1, h->own->top ? h->own->top : 10);
+	if (h->own->one_run)
+		settings.record.count = plan;
 	if (h->own->timeline)
 		begin_sampling(h);
-	status = tare_record_program(h->settings, true, &h->first, error);
+	status = tare_record_program(&settings, true, &h->first, error);
 	end_sampling(h, status == TARE_EXIT_OK && !h->first.joined);
 	if (status != TARE_EXIT_OK)
 		return status;
@@ -229,12 +237,23 @@ static void say_counted(const struct hotspots *h)
 		return;
 	for (size_t i = 0; i < run->kernel_count; i++)
 		launches += run->kernels[i].counted_launches;
-	snprintf(text, sizeof text,
-	         "the program ran twice: recorded in %s, then in %s with %" PRIu64
-	         " launches counted, in which its threads spent %s, work before them included",
-	         tare_format_ns((double)run->recorded_wall_ns, recorded),
-	         tare_format_ns((double)run->counted_wall_ns, counted), launches,
-	         tare_format_ns((double)run->counting_ns, spent));
+	if (h->own->one_run)
+		snprintf(
+		    text, sizeof text,
+		    "the program ran once, in %s, with %" PRIu64
+		    " launches counted, in which its threads spent %s, work before them included: "
+		    "that is in its times; how often kernels would be launched, and which wait for "
+		    "each other, was not known then",
+		    tare_format_ns((double)run->recorded_wall_ns, recorded), launches,
+		    tare_format_ns((double)run->counting_ns, spent));
+	else
+		snprintf(
+		    text, sizeof text,
+		    "the program ran twice: recorded in %s, then in %s with %" PRIu64
+		    " launches counted, in which its threads spent %s, work before them included",
+		    tare_format_ns((double)run->recorded_wall_ns, recorded),
+		    tare_format_ns((double)run->counted_wall_ns, counted), launches,
+		    tare_format_ns((double)run->counting_ns, spent));
 	if (h->settings->verbosity >= 0)
 		say(text);
 	if (h->settings->verbosity >= 0 && h->collection.levelzero)
@@ -354,6 +373,21 @@ static void count_instructions(struct hotspots *h)
 		    "another work");
 }
 
+// What the one run has counted; where there are no counters, its times alone.
+static int count_one_run(struct hotspots *h, struct tare_error *error)
+{
+	struct tare_counted_device *device = &h->collection.run.device;
+
+	if (!device->no_counters && h->collection.levelzero)
+		device->no_counters = "--one-run counts CUDA's kernels only; without it the "
+		                      "program runs twice";
+	if (!device->no_counters && tare_collection_count(&h->collection, h->recorded, error) < 0)
+		return TARE_EXIT_RECORD;
+	h->collection.run.counted_wall_ns = 0; // there was no other run
+	say_counted(h);
+	return find_ceilings(h, error) < 0 ? TARE_EXIT_RECORD : report(h, error);
+}
+
 static int work(struct hotspots *h, struct tare_error *error)
 {
 	struct tare_collect_options options = {
@@ -362,6 +396,7 @@ static int work(struct hotspots *h, struct tare_error *error)
 		.a_group = (uint32_t)h->own->a_group,
 		.replay = h->own->replay,
 		.overlapping = h->own->overlapping,
+		.counted = h->own->one_run,
 	};
 	int status;
 
@@ -369,6 +404,8 @@ static int work(struct hotspots *h, struct tare_error *error)
 	                           error) < 0)
 		return TARE_EXIT_RECORD;
 	load_samples(h);
+	if (h->own->one_run)
+		return count_one_run(h, error);
 	if (h->collection.plan && h->first.end.signal) {
 		say("a signal ended the program: it is not run again");
 	} else if (h->collection.plan && h->collection.levelzero && !tare_device_counters_begin()) {
@@ -397,6 +434,9 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	if (settings->record.strict || settings->record.times)
 		return tare_usage(error, "--times and --strict are not for hotspots, which needs "
 		                         "the times of all kernels");
+	if (own->one_run && (own->pattern || own->replay || own->overlapping))
+		return tare_usage(error, "--one-run chooses kernels by itself: --kernel, --replay "
+		                         "and --overlapping take the usual two runs");
 	if (own->interval_us && (!own->timeline || own->interval_us < SAMPLING_LEAST_US ||
 	                         own->interval_us > SAMPLING_MOST_US))
 		return tare_usage(
@@ -450,6 +490,13 @@ static const struct tare_option own_options_rows[] = {
 	  .detail = "One that waits for another kernel waits for ever, for counted launches run "
 	            "alone.",
 	  .offset = TARE_OWN_SETTING(struct own, overlapping),
+	  .sets = 1 },
+	{ .name = "one-run",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "run the program once (CUDA): choose kernels and count them as it goes",
+	  .detail = "Counting is then in the recorded times. Kernels that wait for each other are "
+	            "not known beforehand: one may wait for ever.",
+	  .offset = TARE_OWN_SETTING(struct own, one_run),
 	  .sets = 1 },
 	{ .name = "timeline",
 	  .value = TARE_VALUE_NONE,
