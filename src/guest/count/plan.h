@@ -10,7 +10,8 @@ struct counters_kernel {
 	uint64_t hash; // of its symbol; of a graph "#" and its number
 	bool graph;
 	uint64_t launches; // that the recording had; COUNTERS_OPEN: there was none
-	uint64_t ns;       // of an open plan: device time of a counted launch; 0: not known yet
+	_Atomic uint64_t
+	    ns; // of an open plan: time of a counted launch on the device; 0: not known
 	_Atomic uint64_t seen;
 	_Atomic uint32_t taken;     // launches that were counted, or are about to be
 	_Atomic uint32_t told_left; // bits 1 << enum tare_trace_counting_left that were written
