@@ -17,6 +17,17 @@ function kernelLink(kernel, number) {
 		h('a', { href: `#kernel-${number}`, onclick: () => { document.getElementById(`kernel-${number}`).open = true; } }, dataText(shorten(kernel.name, 120)));
 }
 
+// Without counters: times, and what instructions ask for where they were counted.
+function timeColumns(run) {
+	const edge = (row) => row.kernel.edges.find((each) => each.edge === 'registers-l1');
+	const asked = (title, value, show) => ({ title, numeric: true, value, show: (row) => (row.kernel.not_counted ? notAvailable(row.kernel.not_counted) : show(value(row))) });
+	return [
+		{ title: 'launches', numeric: true, value: (row) => row.kernel.launches },
+		{ title: 'a launch', numeric: true, value: (row) => row.kernel.mean_ns, show: (row) => (isKnown(row.kernel.mean_ns) ? formatNs(row.kernel.mean_ns) : notAvailable(null)) },
+		...(run.by_instructions ? [asked('bytes asked', (row) => edge(row).bytes_per_s, rateOf), asked('arithmetic', (row) => row.kernel.arithmetic.flop_per_s, flopOf),
+			asked('FLOP a byte', (row) => edge(row).flop_per_byte, (value) => (isKnown(value) ? significant(value) : 'n/a'))] : [])];
+}
+
 function kernelTable(run) {
 	const rows = run.kernels.map((kernel, i) => ({ kernel, number: i + 1 }));
 	const unit = timeColumnUnit(run.kernels.map((kernel) => kernel.total_ns));
@@ -26,10 +37,11 @@ function kernelTable(run) {
 		{ title: 'kernel', header: true, value: (row) => row.kernel.name, show: (row) => kernelLink(row.kernel, row.number) },
 		{ title: 'total', unit: unit.unit, numeric: true, value: (row) => row.kernel.total_ns, show: (row) => significant(row.kernel.total_ns / unit.ns) },
 		percent('share', (row) => 100 * row.kernel.share),
+		...(run.device.no_counters ? timeColumns(run) : [
 		percent('issuing', (row) => row.kernel.time.active), percent('stalled', (row) => row.kernel.time.stalled), percent('without work', (row) => row.kernel.time.idle),
 		{ title: 'time of the cores', sortable: false, value: () => null, show: (row) => coreTimeBar(row.kernel.time) },
 		{ title: 'bound by', value: (row) => row.kernel.verdict.short,
-			show: (row) => (row.kernel.not_counted ? notAvailable(row.kernel.not_counted) : row.kernel.verdict.short) },
+			show: (row) => (row.kernel.not_counted ? notAvailable(row.kernel.not_counted) : row.kernel.verdict.short) }]),
 	], rows, { class: 'kernels', filter: true });
 }
 

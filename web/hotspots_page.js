@@ -3,6 +3,8 @@
 'use strict';
 
 function costText(run) {
+	if (isKnown(run.counting_ns) && !isKnown(run.counted_wall_ns))
+		return `The program ran once, in ${formatNs(run.recorded_wall_ns)}, of which counting took ${formatNs(run.counting_ns)}: that is in its times.`;
 	if (!isKnown(run.recorded_wall_ns) || !isKnown(run.counted_wall_ns))
 		return null;
 	if (run.by_instructions)

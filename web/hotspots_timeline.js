@@ -81,9 +81,10 @@ function timelineSection(run) {
 	return h('section', { id: 'timeline-section' }, heading(2, 'The device over time'),
 		h('div', { class: 'scroll' }, svg('svg', { class: 'tracks', viewBox: `0 0 ${TRACK.left + TRACK.width} ${height}`, role: 'group',
 			'aria-label': 'Counters of the whole device, from the program’s start to its end' }, all.map(trackOf))),
-		h('p', { class: 'note' }, `${count(timeline.samples, 'sample')} of ${formatNs(timeline.interval_ns)}, of CUDA’s device ${timeline.device} and all that ran there, ` +
+		h('p', { class: 'note' }, `${count(timeline.samples, 'sample')} of ${formatNs(timeline.interval_ns)}, of ${timeline.api}’s device ${timeline.device} and all that ran there, ` +
 			`over ${shareOf(100 * timeline.sampled)} of the run of ${formatNs(timeline.run_ns)}. Dark: means; light: peaks of a sample. ` +
 			`A sample may lie ${formatNs(timeline.residual_ns)} elsewhere beside the recorded times. Reading them took ${formatNs(timeline.cpu_ns)} of CPU time.` +
-			(timeline.losses ? ` Samples were lost ${count(timeline.losses, 'time')}.` : '')),
+			(timeline.losses ? ` Samples were lost ${count(timeline.losses, 'time')}.` : '') +
+			(timeline.untrusted ? ` ${count(timeline.untrusted, 'value')} were saturated, wrapped or in doubt, and are in no figure.` : '')),
 		timelineSums(all), timelineParts(timeline, all));
 }

@@ -999,7 +999,8 @@ struct tare_trace_sampled {
 
 // What sampling a device did. detail: enum tare_trace_sampling_what.
 enum tare_trace_sampling_what {
-	// it was prepared, or refused: `code` is the API's error, 0: none
+	// it was prepared, or refused: `code` is the API's error, 0: none; `count` is the enum
+	// tare_trace_api that samples, 0: CUDA
 	TARE_SAMPLING_PREPARED = 1,
 	TARE_SAMPLING_ABSENT =
 	    2, // the device has no such counter: `code` is enum tare_trace_counter

@@ -28,6 +28,10 @@ struct tare_sample_visitor {
 // One device at a time, in one thread. All return 0 or a negative errno; an error of the vendor's
 // is in error->native and error->call.
 struct tare_sampler {
+	enum tare_trace_api api;
+	// Called before the driver is opened, in a process that does nothing else: asks it to
+	// count. NULL: it need not be asked.
+	void (*prepare)(void);
 	// Prepares a sample every so many nanoseconds.
 	int (*open)(struct tare_device *device, uint64_t interval_ns, struct tare_sampled_set *set,
 	            struct tare_error *error);

@@ -27,8 +27,8 @@
 #define TARE_ENVIRONMENT_NO_CUPTI "no-cupti"
 
 // What `tare hotspots` counts: launches of each kernel and group of counters, then lines of the
-// launches that the recording had and the kernel's symbol: "3[,replay]\n800 _Z4axpyv\n". Not set:
-// nothing is counted.
+// launches that the recording had and the kernel's symbol: "3[,replay]\n800 _Z4axpyv\n"; or, of
+// kernels as they come, how many are counted in full: "1,open=10". Not set: nothing is counted.
 #define TARE_ENVIRONMENT_COUNT "TARE_RECORD_COUNT"
 
 // OPENCL_LAYERS as it was for the program, set where that lists more than the recorder: loaders

@@ -107,6 +107,8 @@ static int open_device(struct sampler *s)
 	if (!s->backend || !s->backend->sampler)
 		return tare_fail(error, ENOTSUP, "%.16s has no counters that are sampled over time",
 		                 s->job->backend);
+	if (s->backend->sampler->prepare)
+		s->backend->sampler->prepare();
 	status = s->backend->driver_open(NULL, &s->driver, error);
 	if (status == 0)
 		status = s->backend->device_open(s->driver, s->job->index, &s->device, error);
@@ -129,7 +131,8 @@ static int open_trace(struct sampler *s)
 	if (status < 0)
 		return status;
 	write_about(s, TARE_SAMPLING_PREPARED,
-	            &(struct tare_trace_sampling){ .interval_ns = (uint32_t)s->job->interval_ns });
+	            &(struct tare_trace_sampling){ .interval_ns = (uint32_t)s->job->interval_ns,
+	                                           .count = s->backend->sampler->api });
 	for (uint32_t counter = 1; counter < 64; counter++)
 		if (s->set.absent >> counter & 1)
 			write_about(s, TARE_SAMPLING_ABSENT,

@@ -87,7 +87,7 @@ class Counted:
         # It runs a second time only if there is something to count.
         assert self.done.out.startswith((2 if self.second else 1) * self.native.out), text
         self.counting = collections.defaultdict(list)
-        for path in (folder / "counted.tare").glob("*.trace"):
+        for path in (folder if "--one-run" in options else folder / "counted.tare").glob("*.trace"):
             for kind, _, detail, track, data in records(path):
                 if kind == COUNTING:
                     names = ("command_track", "number", "object", "from", "to", "code", "group", "passes", "text")
@@ -133,6 +133,42 @@ def test_each_figure_is_the_metric_s_value_of_that_kernel(on):
         assert kernel["counted_launches"] == GROUPS * A_GROUP and not kernel["replayed"]
         assert {value["launches"] for value in kernel["counters"].values() if value["state"] != "not-asked"} == {A_GROUP}
     assert counted.first == counted.second  # nothing was launched twice, and nothing left out
+
+
+def turns_of(counted, first):
+    """Of the launches of one of two kernels in turn, those that were counted: places from 0 on, and groups."""
+    return [((each["number"] - 1) // 2, each["group"]) for each in counted.counting[LAUNCH] if each["number"] % 2 == first % 2]
+
+
+def test_in_one_run_kernels_are_counted_as_they_come(on):
+    launches = 200
+    counted = Counted(on, [f"kernels={launches}"], "--one-run", "--launches", "1")
+    assert not counted.second and counted.done.out.count(counted.native.out) == 1
+    assert "the program ran once" in counted.said and counted.json["counted_wall_ns"] is None
+    assert set(counted.kernels) == {"empty", "other"}
+    for kernel in counted.kernels.values():
+        check_values(kernel)
+        assert kernel["counted_launches"] == GROUPS and kernel["launches"] == launches // 2 and kernel["total_ns"] > 0
+    for kernel in (0, 1):
+        turns = turns_of(counted, kernel)
+        assert sorted(group for _, group in turns) == list(range(GROUPS)) and turns[0][1] == 0
+        # Each part is twice as long as the one before; the first launch is in none.
+        assert all(2**i <= place <= 2**(i + 1) for i, (place, _) in enumerate(turns)), turns
+
+
+def test_in_one_run_the_longest_are_counted_in_full(on):
+    counted = Counted(on, ["kernels=200"], "--one-run", "--launches", "1", "--top", "1")
+    longest, other = sorted(counted.kernels.values(), reverse=True,
+                            key=lambda kernel: kernel["counters"]["duration_ns"]["mean"])
+    assert longest["counted_launches"] == GROUPS and other["counted_launches"] < GROUPS
+    assert other["counters"]["duration_ns"]["state"] == "counted"
+    check_values(longest)
+    check_values(other, states=("counted", "no-instance"))
+
+
+def test_what_one_run_does_not_know_is_not_asked_of_it(on):
+    done = run([on.tare, "hotspots", "--one-run", "--kernel", "a*", "--", STREAMS, "kernels=4"], on.environment, cwd=on.folder)
+    assert done.status == 2 and b"--one-run chooses kernels by itself" in done.errors
 
 
 def test_what_a_launch_is_given_is_what_its_arguments_point_into(on):

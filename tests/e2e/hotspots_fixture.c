@@ -16,6 +16,7 @@ static const struct tare_device_samples *made_samples(void)
 	static struct tare_device_samples made = {
 		.count = 5000,
 		.losses = 2,
+		.api = TARE_TRACE_CUDA,
 		.interval_ns = 100000,
 		.residual_ns = 7000,
 		.clock_readings = 6,
@@ -53,11 +54,33 @@ static int write_as(const char *what, const struct tare_counted_run *run, struct
 {
 	struct tare_text_options options = { .columns = 80 };
 
-	if (strcmp(what, "page") == 0 || strcmp(what, "none") == 0 || strcmp(what, "timeline") == 0)
+	if (strcmp(what, "page") == 0 || strcmp(what, "none") == 0 ||
+	    strcmp(what, "timeline") == 0 || strcmp(what, "asked") == 0)
 		return tare_report_hotspots_page(run, stdout, error);
 	if (strcmp(what, "json") == 0)
 		return tare_report_hotspots_json(run, stdout, error);
 	return tare_report_hotspots_text(run, MADE_KERNELS, &options, stdout, error);
+}
+
+// A device without counters, of whose kernels all but one were counted by their instructions.
+static void count_instructions(struct tare_counted_run *run)
+{
+	run->device.no_counters = "its driver offers none";
+	run->by_instructions = true;
+	for (size_t i = 0; i < run->kernel_count; i++) {
+		struct tare_counted_kernel *kernel = &run->kernels[i];
+		kernel->by_instructions = true;
+		for (enum tare_counter_role role = 0; role < TARE_COUNTER_ROLES; role++)
+			made_unset(kernel, role, TARE_COUNTER_NOT_ON_DEVICE);
+		if (kernel->uncounted != TARE_UNCOUNTED_NONE) {
+			kernel->uncounted = TARE_UNCOUNTED_NO_INSTRUCTIONS;
+			continue;
+		}
+		made_set(kernel, TARE_COUNTER_L1_BYTES, 1e6 * (double)(i + 1));
+		made_set(kernel, TARE_COUNTER_FLOP_FP32, 1e6);
+		made_set(kernel, TARE_COUNTER_FLOP_FP16, 0);
+		made_set(kernel, TARE_COUNTER_FLOP_FP64, 0);
+	}
 }
 
 int main(int count, char **arguments)
@@ -75,6 +98,8 @@ int main(int count, char **arguments)
 		run.device.no_counters = "its driver offers none";
 		run.kernel_count = 0;
 	}
+	if (strcmp(arguments[1], "asked") == 0)
+		count_instructions(&run);
 	if (strcmp(arguments[1], "timeline") == 0)
 		run.samples = made_samples();
 	if (write_as(arguments[1], &run, &error) == 0)

@@ -30,7 +30,7 @@ def document():
 @pytest.fixture(scope='session')
 def paths(tmp_path_factory):
     folder = tmp_path_factory.mktemp('hotspots')
-    for what in ('page', 'none', 'timeline'):
+    for what in ('page', 'none', 'timeline', 'asked'):
         (folder / f'{what}.html').write_bytes(made(what))
     return folder
 
@@ -199,6 +199,21 @@ def test_a_device_without_counters_says_so(page):
     page.open('none')
     assert page.browser.get_log('browser') == []
     assert page.js('return document.querySelector("main .verdict").textContent') == 'n/a: no counters here: its driver offers none'
+
+
+def test_instructions_in_place_of_counters_are_drawn_at_l1_and_no_verdict_is_given(page):
+    page.open('asked')
+    assert page.browser.get_log('browser') == []
+    verdict = page.js('return document.querySelector("main .verdict").textContent')
+    assert verdict.startswith('n/a: no counters here') and 'What binds a kernel is not known' in verdict
+    rows = page.js('return [...document.querySelectorAll("#kernels-section table tr")].map((row) => '
+                   '[...row.cells].map((cell) => cell.textContent))')
+    heads = [re.sub('[^a-zA-Z# ]', '', head).strip() for head in rows[0]]
+    assert heads[4:] == ['launches', 'a launch', 'bytes asked', 'arithmetic', 'FLOP a byte'] and 'bound by' not in heads
+    assert rows[1][8] == '1.00' and rows[2][8] == '0.500' and 'tare blocks' in rows[9][6]
+    marks = page.js('return [...document.querySelectorAll("#roofline-section .point")].map((each) => each.getAttribute("class"))')
+    assert len(marks) == 8 and all('triangle' in each and 'binding' not in each for each in marks)
+    assert 'instructions ask for' in page.js('return document.getElementById("roofline-section").textContent')
 
 
 def test_the_device_over_time_is_tracks_and_the_same_tables(page):

@@ -68,6 +68,7 @@ NAMES = {"Makefile", "meson_options.txt", "check", "demo", "fuzz", "setup"}
 # Declarations of a vendor's interface, which include nothing of ours. libtare takes the stopping rule and
 # how numbers and texts are written, too: files that stand on nothing but base.
 ABI = {"analysis": {"guest/levelzero/counters/metrics.def"},
+       "backend": {"guest/levelzero/counters/metric.h"},
        "guest": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "backend/cuda/cupti_profiler_abi.h", "backend/cuda/cupti_pc_sampling_abi.h",
                   "backend/cuda/cupti_sass_abi.h", "backend/cuda/nvml/nvml_abi.h"},
        "time": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "guest/cuda/cupti_places.h", "model/statistics/statistics.h", "result/number.h", "result/clean_text.h"}}

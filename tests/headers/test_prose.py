@@ -36,6 +36,7 @@ ALLOWED = {
     "cli/options/completion.c": (1, "characters that a shell wants escaped"),
     "cli/options/help.c": (1, "characters that Markdown wants escaped"),
     "cli/run/report_view.c": (1, "what the user typed, looked for in names of devices"),
+    "guest/cuda/counters/launch.c": (2, "symbols of the program's kernels"),
     "guest/cuda/library.c": (1, "the name of the driver's file"),
     "guest/levelzero/stub/stub.c": (1, "ZE_ENABLE_ALT_DRIVERS"),
     "guest/module.c": (1, "a path"),

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ROUNDS = 24, IN_LIST = 2 };
 static struct device device;
@@ -42,6 +43,12 @@ static ze_event_handle_t make_event(ze_event_pool_handle_t *pool)
 	check(zeEventPoolCreate(device.context, &pools, 0, NULL, pool), "zeEventPoolCreate");
 	check(zeEventCreate(*pool, &desc, &event), "zeEventCreate");
 	return event;
+}
+
+// Nothing, for so long that a sampled device is at work now and then.
+static void slowly(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 300000000 }, NULL);
 }
 
 // Each is waited for by its event.
@@ -162,7 +169,7 @@ int main(int count, char **arguments)
 	} styles[] = { { "in-turn", in_turn }, { "synchronous", synchronous },
 		       { "threads", threads }, { "again", again },
 		       { "anew", anew },       { "behind", behind },
-		       { "own", own } };
+		       { "own", own },         { "slowly", slowly } };
 	ze_module_handle_t module;
 
 	device = open_device();

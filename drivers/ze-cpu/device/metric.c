@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metric groups of the script, listed as a driver of a GPU lists its hardware counters: like
-// Intel's, only with ZET_ENABLE_METRICS=1. metric_query.c counts; there are no streamers.
+// Intel's, only with ZET_ENABLE_METRICS=1. metric_query.c counts launches, metric_streamer.c the
+// device over time.
 #include "device/metric.h"
 
 #include <stdio.h>

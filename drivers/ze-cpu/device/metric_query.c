@@ -36,7 +36,7 @@ static bool activated[TARE_SCRIPT_METRIC_GROUPS];
 // ---- counting
 
 // The line of a kernel, else that of any; NULL: none.
-static const struct tare_script_metric_value *value_of(size_t metric, const char *kernel)
+const struct tare_script_metric_value *metric_value_of(size_t metric, const char *kernel)
 {
 	const struct tare_script *script = &cpu_device.script;
 	const struct tare_script_metric_value *any = NULL;
@@ -62,7 +62,7 @@ void metric_launched(const char *kernel)
 	pthread_mutex_lock(&lock);
 	for (struct _zet_metric_query_handle_t *query = open_queries; query; query = query->next)
 		for (size_t i = 0; i < script->metric_count; i++) {
-			const struct tare_script_metric_value *value = value_of(i, kernel);
+			const struct tare_script_metric_value *value = metric_value_of(i, kernel);
 			if (!value || script->metrics[i].group != query->group)
 				continue;
 			query->values[i] += value->value;
@@ -93,6 +93,14 @@ void metric_query_turn(zet_metric_query_handle_t query, bool begins)
 		query->active = query->active && activated[query->group];
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+bool metric_group_is_active(size_t group)
+{
+	pthread_mutex_lock(&lock);
+	bool active = activated[group];
+	pthread_mutex_unlock(&lock);
+	return active;
 }
 
 // ---- the calls
@@ -258,11 +266,9 @@ static ze_result_t append_barrier(zet_command_list_handle_t list)
 
 // ---- values
 
-static void calculate_one(const struct raw *raw, size_t metric, zet_typed_value_t *value)
+void metric_value_make(size_t metric, uint64_t whole, uint8_t counts, zet_typed_value_t *value)
 {
 	bool share = cpu_device.script.metrics[metric].type == ZET_METRIC_TYPE_RATIO;
-	uint8_t counts = raw->counts[metric];
-	uint64_t whole = raw->values[metric];
 
 	value->type = share ? ZET_VALUE_TYPE_FLOAT32 : ZET_VALUE_TYPE_UINT64;
 	if (share)
@@ -280,6 +286,7 @@ static ze_result_t calculate(zet_metric_group_handle_t group,
                              const uint8_t *data, uint32_t *count, zet_typed_value_t *values)
 {
 	uint32_t there, at = 0;
+	uint64_t mark = 0;
 	struct raw raw;
 	size_t place;
 
@@ -290,6 +297,9 @@ static ze_result_t calculate(zet_metric_group_handle_t group,
 	if (type != ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES)
 		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
 	place = metric_group_place(group);
+	memcpy(&mark, data, bytes < sizeof mark ? bytes : sizeof mark);
+	if (mark == METRIC_REPORT_MARK)
+		return metric_reports_calculate(place, bytes, data, count, values);
 	there = metric_count_of(place);
 	if (*count == 0 || *count > there)
 		*count = there;
@@ -302,7 +312,7 @@ static ze_result_t calculate(zet_metric_group_handle_t group,
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	for (size_t i = 0; i < cpu_device.script.metric_count && at < *count; i++)
 		if (cpu_device.script.metrics[i].group == place)
-			calculate_one(&raw, i, &values[at++]);
+			metric_value_make(i, raw.values[i], raw.counts[i], &values[at++]);
 	return ZE_RESULT_SUCCESS;
 }
 

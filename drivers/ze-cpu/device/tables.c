@@ -147,7 +147,7 @@ ZE_DLLEXPORT ze_result_t ZE_APICALL command_list_exp_table(ze_api_version_t vers
 	return fill(version, TABLE_command_list_exp, members);
 }
 
-// Tools (but metrics: metric.c, metric_query.c) and system management: nothing of them is there,
+// Tools (but metrics: metric.c and others) and system management: nothing of them is there,
 // but loaders insist on their tables.
 #define EMPTY(name, type)                                                                          \
 	ZE_DLLEXPORT ze_result_t ZE_APICALL name(ze_api_version_t version, type *members)          \
@@ -158,7 +158,6 @@ EMPTY(zetGetDeviceProcAddrTable, zet_device_dditable_t)
 EMPTY(zetGetModuleProcAddrTable, zet_module_dditable_t)
 EMPTY(zetGetKernelProcAddrTable, zet_kernel_dditable_t)
 EMPTY(zetGetMetricGroupExpProcAddrTable, zet_metric_group_exp_dditable_t)
-EMPTY(zetGetMetricStreamerProcAddrTable, zet_metric_streamer_dditable_t)
 EMPTY(zetGetTracerExpProcAddrTable, zet_tracer_exp_dditable_t)
 EMPTY(zetGetDebugProcAddrTable, zet_debug_dditable_t)
 EMPTY(zesGetDriverProcAddrTable, zes_driver_dditable_t)

@@ -198,12 +198,18 @@ static uint32_t choose(const struct tare_collect_options *options,
 	uint32_t most = options->top < MOST_CHOSEN ? options->top : MOST_CHOSEN, seen = 0,
 	         chosen = 0;
 
+	if (options->counted)
+		most = UINT32_MAX;
 	for (size_t i = 0; i < collection->run.kernel_count && seen < most; i++) {
 		struct tare_counted_kernel *kernel = &collection->run.kernels[i];
 		struct tare_collected *collected = &collection->kernels[i];
 		if (options->pattern && fnmatch(options->pattern, kernel->name, 0) != 0)
 			continue;
 		seen++;
+		if (options->counted) {
+			collected->chosen = collected->launches > 0 && !collected->graph;
+			continue;
+		}
 		kernel->uncounted = !collected->symbol && !collected->graph ? TARE_UNCOUNTED_FAILED
 		                    : collected->launches == 0 ? TARE_UNCOUNTED_CAPTURED
 		                    : may_wait(collected, kernel->name, options)

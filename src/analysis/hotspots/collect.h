@@ -13,6 +13,7 @@ struct tare_collect_options {
 	uint32_t a_group;
 	bool replay;      // a kernel with fewer launches than groups is run several times
 	bool overlapping; // kernels that ran beside others are counted, too
+	bool counted;     // the recording was counted itself: what has figures has been chosen
 };
 
 // A kernel of the first run, or a graph, in the order of run.kernels.

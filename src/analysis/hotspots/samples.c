@@ -59,6 +59,9 @@ static int see_about(struct reading *r, const struct tare_trace_sampling *about,
 	case TARE_SAMPLING_PREPARED:
 		samples->interval_ns = about->interval_ns;
 		samples->device = about->device;
+		samples->api = about->count > 0 && about->count < TARE_TRACE_API_COUNT
+		                   ? (enum tare_trace_api)about->count
+		                   : TARE_TRACE_CUDA;
 		break;
 	case TARE_SAMPLING_ABSENT:
 		samples->absent |= UINT64_C(1) << (about->code & 63);
@@ -167,8 +170,14 @@ static void see_value(struct tare_device_samples *samples, uint16_t counter, dou
 	struct tare_device_samples_series *series = series_of(samples, counter);
 	double length = (double)(to_ns - from_ns);
 
-	if (!series || !isfinite(value) || value < 0 || length <= 0)
+	if (!series || length <= 0)
 		return;
+	if (!isfinite(value) || value < 0) {
+		samples->untrusted++;
+		return;
+	}
+	series->covered_ns += length;
+	spread(samples, from_ns, to_ns, 1, series->covered);
 	if (series->unit == TARE_SAMPLES_BYTES_PER_S)
 		value *= rate;
 	series->peak = fmax(series->peak, value);
@@ -228,20 +237,19 @@ static int see(void *context, const union tare_trace_record *record, int64_t wri
 
 // ---- what follows from them
 
-static void finish_series(const struct tare_device_samples *samples,
-                          struct tare_device_samples_series *series, double covered_ns)
+static void finish_series(struct tare_device_samples_series *series)
 {
-	double sum = 0;
+	double sum = 0, covered_ns = series->covered_ns;
 
 	for (size_t part = 0; part < TARE_SAMPLES_PARTS; part++) {
 		sum += series->means[part];
-		series->means[part] = samples->sampled_part[part] > 0
-		                          ? series->means[part] / samples->sampled_part[part]
-		                          : NAN;
-		if (samples->sampled_part[part] <= 0)
+		series->means[part] =
+		    series->covered[part] > 0 ? series->means[part] / series->covered[part] : NAN;
+		if (series->covered[part] <= 0)
 			series->peaks[part] = NAN;
 	}
-	series->mean = sum / covered_ns;
+	series->mean = covered_ns > 0 ? sum / covered_ns : NAN;
+	series->peak = covered_ns > 0 ? series->peak : NAN;
 	if (series->unit == TARE_SAMPLES_PERCENT) {
 		series->at_work /= covered_ns;
 		series->at_limit /= covered_ns;
@@ -274,7 +282,7 @@ static void finish(const struct tare_recording *recorded, struct reading *r)
 
 	samples->sampled = r->covered_ns / (double)(samples->to_ns - samples->from_ns);
 	for (size_t i = 0; i < samples->series_count; i++)
-		finish_series(samples, &samples->series[i], r->covered_ns);
+		finish_series(&samples->series[i]);
 	add_commands(recorded, samples);
 	for (size_t part = 0; part < TARE_SAMPLES_PARTS; part++) {
 		double length = (double)(part_from(samples, part + 1) - part_from(samples, part));

@@ -15,25 +15,29 @@ struct tare_device_samples_series {
 	enum tare_trace_counter counter;
 	const char *key, *title;
 	enum tare_device_samples_unit unit;
-	double mean, peak;
-	double at_work;  // part of the sampled time in samples above 1 %, of bytes of the peak
-	double at_limit; // part of the time at 60 % and more; NaN: of bytes
+	double mean, peak; // NaN: no value
+	double covered_ns; // of the run, by samples that have a value of it
+	double at_work;    // part of the sampled time in samples above 1 %, of bytes of the peak
+	double at_limit;   // part of the time at 60 % and more; NaN: of bytes
 	double means[TARE_SAMPLES_PARTS], peaks[TARE_SAMPLES_PARTS];
-	double histogram[1024]; // time by 1/1024 of the scale; private to samples.c
+	double covered[TARE_SAMPLES_PARTS]; // private to samples.c
+	double histogram[1024];             // time by 1/1024 of the scale; private to samples.c
 };
 
 struct tare_device_samples {
-	uint64_t count;         // samples within the run
-	uint64_t outside;       // and before or behind it
-	uint64_t losses;        // times that there was no room for samples
-	uint64_t cpu_ns;        // CPU time of the process that read them
-	uint32_t interval_ns;   // that was asked for
-	uint32_t device;        // as CUDA numbers them
-	int64_t residual_ns;    // by how much a sample may lie elsewhere on the host's clock
-	size_t clock_readings;  // of the device's clock, that this rests on
-	int64_t from_ns, to_ns; // the run, on the recording's clock
-	double sampled;         // part of the run that has samples
-	uint64_t absent;        // bits 1 << enum tare_trace_counter: the device has none
+	uint64_t count;          // samples within the run
+	uint64_t outside;        // and before or behind it
+	uint64_t losses;         // times that there was no room for samples
+	uint64_t cpu_ns;         // CPU time of the process that read them
+	uint32_t interval_ns;    // that was asked for
+	enum tare_trace_api api; // that sampled it
+	uint32_t device;         // as that API numbers them
+	uint64_t untrusted;      // values that were saturated, wrapped or in doubt: in no figure
+	int64_t residual_ns;     // by how much a sample may lie elsewhere on the host's clock
+	size_t clock_readings;   // of the device's clock, that this rests on
+	int64_t from_ns, to_ns;  // the run, on the recording's clock
+	double sampled;          // part of the run that has samples
+	uint64_t absent;         // bits 1 << enum tare_trace_counter: the device has none
 	size_t series_count;
 	struct tare_device_samples_series series[TARE_SAMPLES_SERIES];
 	double sampled_part[TARE_SAMPLES_PARTS]; // part of each part that has samples

@@ -176,6 +176,7 @@ const struct tare_backend tare_backend_levelzero = {
 	.device_count = device_count,
 	.device_facts = levelzero_facts,
 	.counters = levelzero_counters,
+	.sampler = &levelzero_sampler,
 	.device_open = device_open,
 	.device_close = device_close,
 	.host_now = host_now,

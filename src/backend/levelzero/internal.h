@@ -52,6 +52,11 @@
 	optional(zetMetricGroupGetProperties) \
 	optional(zetMetricGet) \
 	optional(zetMetricGetProperties) \
+	optional(zetContextActivateMetricGroups) \
+	optional(zetMetricStreamerOpen) \
+	optional(zetMetricStreamerClose) \
+	optional(zetMetricStreamerReadData) \
+	optional(zetMetricGroupCalculateMetricValues) \
 	LEVELZERO_WORK_FUNCTIONS(optional)
 // clang-format on
 
@@ -151,6 +156,7 @@ int levelzero_rates(const struct levelzero_driver *driver, const struct levelzer
                     struct tare_error *error);
 int levelzero_counters(struct tare_driver *driver, uint32_t index,
                        const struct tare_counter_visitor *visitor, struct tare_error *error);
+extern const struct tare_sampler levelzero_sampler;
 int levelzero_facts(struct tare_driver *driver, uint32_t index, struct tare_facts *facts,
                     struct tare_error *error);
 // Groups whose queues are engines to us.

@@ -37,7 +37,7 @@ enum { SAMPLING_DEFAULT_US = 100, SAMPLING_LEAST_US = 5, SAMPLING_MOST_US = 1000
 struct own {
 	const char *pattern;
 	uint64_t top, a_group, interval_us;
-	int replay, overlapping, timeline;
+	int replay, overlapping, timeline, one_run;
 };
 
 struct hotspots {
@@ -49,8 +49,9 @@ struct hotspots {
 	struct tare_collection collection;
 	struct tare_sampling *sampling; // NULL: the device is not sampled
 	struct tare_device_samples *samples;
-	bool sampling_failed; // on the way; why was said
-	off_t input;          // where standard input was, a file; -1: it is none
+	const struct sampled_api *sampled; // whose device is sampled; NULL: none
+	bool sampling_failed;              // on the way; why was said
+	off_t input;                       // where standard input was, a file; -1: it is none
 };
 
 static void say(const char *text)
@@ -60,32 +61,59 @@ static void say(const char *text)
 
 // ---- the device over time
 
-static void say_why_not_sampled(const struct tare_error *why)
+// By whose counters a device is sampled, the first that has one here.
+static const struct sampled_api {
+	const char *backend, *title;
+	// Why it refuses, by its error and the function; for free().
+	char *(*refused)(uint32_t code, const char *function);
+} sampled_apis[] = {
+	{ "cuda", "CUDA", tare_counters_refused },
+	{ "levelzero", "Level Zero", tare_metrics_refused },
+};
+
+static void say_why_not_sampled(const struct sampled_api *api, const struct tare_error *why)
 {
 	TARE_FREE char *refused =
-	    why->native ? tare_counters_refused((uint32_t)why->native, why->call) : NULL;
+	    why->native && api ? api->refused((uint32_t)why->native, why->call) : NULL;
 	char text[700];
 
 	snprintf(text, sizeof text, "--timeline: n/a: %s", refused ? refused : why->message);
 	say(text);
 }
 
+static bool is_no_driver(int status)
+{
+	return status == -ENOENT || status == -ENODEV || status == -ENOSYS;
+}
+
 static void begin_sampling(struct hotspots *h)
 {
 	uint64_t us = h->own->interval_us ? h->own->interval_us : SAMPLING_DEFAULT_US;
-	struct tare_error why = { 0 };
+	struct tare_error first = { 0 }, why = { 0 };
+	const struct sampled_api *at = sampled_apis;
 	int64_t ready_ns = 0;
 	char text[200], took[TARE_UNIT_TEXT];
+	int status =
+	    tare_sampling_begin(at->backend, 0, us * 1000, &h->sampling, &ready_ns, &first);
 
-	if (tare_sampling_begin("cuda", 0, us * 1000, &h->sampling, &ready_ns, &why) < 0) {
+	// What a driver that is there says against it is the answer; a missing one is none.
+	if (is_no_driver(status)) {
+		at++;
+		status =
+		    tare_sampling_begin(at->backend, 0, us * 1000, &h->sampling, &ready_ns, &why);
+	}
+	if (status < 0) {
+		bool neither = at > sampled_apis && is_no_driver(status);
 		h->sampling = NULL;
-		say_why_not_sampled(&why);
+		say_why_not_sampled(neither ? sampled_apis : at,
+		                    neither || at == sampled_apis ? &first : &why);
 		return;
 	}
+	h->sampled = at;
 	snprintf(text, sizeof text,
-	         "CUDA's device 0 is sampled every %" PRIu64 " us, whatever runs there; beginning "
+	         "%s's device 0 is sampled every %" PRIu64 " us, whatever runs there; beginning "
 	         "that took %s",
-	         us, tare_format_ns((double)ready_ns, took));
+	         at->title, us, tare_format_ns((double)ready_ns, took));
 	if (h->settings->verbosity >= 0)
 		say(text);
 }
@@ -106,7 +134,7 @@ static void end_sampling(struct hotspots *h, bool ran)
 	h->sampling = NULL;
 	h->sampling_failed = end.status < 0;
 	if (h->sampling_failed)
-		say_why_not_sampled(&end.error);
+		say_why_not_sampled(h->sampled, &end.error);
 	if (status < 0)
 		say(why.message);
 }
@@ -123,7 +151,7 @@ static void load_samples(struct hotspots *h)
 	// Where sampling ended early there may be nothing to show, and the reason was said.
 	if (tare_device_samples_load(folder, h->recorded, &h->samples, &why) < 0 &&
 	    !h->sampling_failed)
-		say_why_not_sampled(&why);
+		say_why_not_sampled(h->sampled, &why);
 	h->collection.run.samples = h->samples;
 }
 
@@ -133,9 +161,17 @@ static int run_first(struct hotspots *h, struct tare_error *error)
 {
 	int status;
 
+	struct tare_settings settings = *h->settings;
+	char plan[64];
+
+	// More launches a group than a short program has do no harm: time is what limits them.
+	snprintf(plan, sizeof plan, "%" PRIu64 ",open=%" PRIu64,
+	         h->own->a_group ? h->own->a_group : 1, h->own->top ? h->own->top : 10);
+	if (h->own->one_run)
+		settings.record.count = plan;
 	if (h->own->timeline)
 		begin_sampling(h);
-	status = tare_record_program(h->settings, true, &h->first, error);
+	status = tare_record_program(&settings, true, &h->first, error);
 	end_sampling(h, status == TARE_EXIT_OK && !h->first.joined);
 	if (status != TARE_EXIT_OK)
 		return status;
@@ -201,12 +237,23 @@ static void say_counted(const struct hotspots *h)
 		return;
 	for (size_t i = 0; i < run->kernel_count; i++)
 		launches += run->kernels[i].counted_launches;
-	snprintf(text, sizeof text,
-	         "the program ran twice: recorded in %s, then in %s with %" PRIu64
-	         " launches counted, in which its threads spent %s, work before them included",
-	         tare_format_ns((double)run->recorded_wall_ns, recorded),
-	         tare_format_ns((double)run->counted_wall_ns, counted), launches,
-	         tare_format_ns((double)run->counting_ns, spent));
+	if (h->own->one_run)
+		snprintf(
+		    text, sizeof text,
+		    "the program ran once, in %s, with %" PRIu64
+		    " launches counted, in which its threads spent %s, work before them included: "
+		    "that is in its times; how often kernels would be launched, and which wait for "
+		    "each other, was not known then",
+		    tare_format_ns((double)run->recorded_wall_ns, recorded), launches,
+		    tare_format_ns((double)run->counting_ns, spent));
+	else
+		snprintf(
+		    text, sizeof text,
+		    "the program ran twice: recorded in %s, then in %s with %" PRIu64
+		    " launches counted, in which its threads spent %s, work before them included",
+		    tare_format_ns((double)run->recorded_wall_ns, recorded),
+		    tare_format_ns((double)run->counted_wall_ns, counted), launches,
+		    tare_format_ns((double)run->counting_ns, spent));
 	if (h->settings->verbosity >= 0)
 		say(text);
 	if (h->settings->verbosity >= 0 && h->collection.levelzero)
@@ -326,6 +373,21 @@ static void count_instructions(struct hotspots *h)
 		    "another work");
 }
 
+// What the one run has counted; where there are no counters, its times alone.
+static int count_one_run(struct hotspots *h, struct tare_error *error)
+{
+	struct tare_counted_device *device = &h->collection.run.device;
+
+	if (!device->no_counters && h->collection.levelzero)
+		device->no_counters = "--one-run counts CUDA's kernels only; without it the "
+		                      "program runs twice";
+	if (!device->no_counters && tare_collection_count(&h->collection, h->recorded, error) < 0)
+		return TARE_EXIT_RECORD;
+	h->collection.run.counted_wall_ns = 0; // there was no other run
+	say_counted(h);
+	return find_ceilings(h, error) < 0 ? TARE_EXIT_RECORD : report(h, error);
+}
+
 static int work(struct hotspots *h, struct tare_error *error)
 {
 	struct tare_collect_options options = {
@@ -334,6 +396,7 @@ static int work(struct hotspots *h, struct tare_error *error)
 		.a_group = (uint32_t)h->own->a_group,
 		.replay = h->own->replay,
 		.overlapping = h->own->overlapping,
+		.counted = h->own->one_run,
 	};
 	int status;
 
@@ -341,6 +404,8 @@ static int work(struct hotspots *h, struct tare_error *error)
 	                           error) < 0)
 		return TARE_EXIT_RECORD;
 	load_samples(h);
+	if (h->own->one_run)
+		return count_one_run(h, error);
 	if (h->collection.plan && h->first.end.signal) {
 		say("a signal ended the program: it is not run again");
 	} else if (h->collection.plan && h->collection.levelzero && !tare_device_counters_begin()) {
@@ -369,6 +434,9 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	if (settings->record.strict || settings->record.times)
 		return tare_usage(error, "--times and --strict are not for hotspots, which needs "
 		                         "the times of all kernels");
+	if (own->one_run && (own->pattern || own->replay || own->overlapping))
+		return tare_usage(error, "--one-run chooses kernels by itself: --kernel, --replay "
+		                         "and --overlapping take the usual two runs");
 	if (own->interval_us && (!own->timeline || own->interval_us < SAMPLING_LEAST_US ||
 	                         own->interval_us > SAMPLING_MOST_US))
 		return tare_usage(
@@ -423,12 +491,19 @@ static const struct tare_option own_options_rows[] = {
 	            "alone.",
 	  .offset = TARE_OWN_SETTING(struct own, overlapping),
 	  .sets = 1 },
+	{ .name = "one-run",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "run the program once (CUDA): choose kernels and count them as it goes",
+	  .detail = "Counting is then in the recorded times. Kernels that wait for each other are "
+	            "not known beforehand: one may wait for ever.",
+	  .offset = TARE_OWN_SETTING(struct own, one_run),
+	  .sets = 1 },
 	{ .name = "timeline",
 	  .value = TARE_VALUE_NONE,
 	  .summary = "sample the device's counters over time while the program is recorded",
 	  .detail =
 	      "Cores active, instructions, device memory, PCIe and NVLink, of all that runs on "
-	      "CUDA's device 0, in a process of tare's own.",
+	      "CUDA's device 0, or without CUDA on Level Zero's, in a process of tare's own.",
 	  .offset = TARE_OWN_SETTING(struct own, timeline),
 	  .sets = 1 },
 	{ .name = "sampling-interval",

@@ -13,11 +13,18 @@ static uint64_t number_at(const char **text)
 
 bool counters_plan_read(const char *text, struct counters_plan *plan)
 {
-	static const char replay[] = ",replay";
+	static const char replay[] = ",replay", open[] = ",open=";
 	memset(plan, 0, sizeof *plan);
 	plan->a_group = (uint32_t)number_at(&text);
 	plan->replay = strncmp(text, replay, sizeof replay - 1) == 0;
 	text += plan->replay ? sizeof replay - 1 : 0;
+	if (strncmp(text, open, sizeof open - 1) == 0) {
+		uint64_t most;
+		text += sizeof open - 1;
+		most = number_at(&text);
+		plan->open = most < COUNTERS_MOST_KERNELS ? (uint32_t)most : COUNTERS_MOST_KERNELS;
+		return plan->a_group > 0 && plan->open > 0;
+	}
 	while (*text == '\n' && text[1] && plan->count < COUNTERS_MOST_KERNELS) {
 		struct counters_kernel *kernel = &plan->kernels[plan->count];
 		size_t length;
@@ -40,6 +47,44 @@ struct counters_kernel *counters_plan_find(struct counters_plan *plan, uint64_t 
 		if (plan->kernels[i].hash == hash)
 			return &plan->kernels[i];
 	return NULL;
+}
+
+struct counters_kernel *counters_plan_add(struct counters_plan *plan, uint64_t hash)
+{
+	static _Atomic uint32_t adding;
+	struct counters_kernel *kernel;
+	uint32_t place;
+	if (!plan->open)
+		return NULL;
+	while (atomic_exchange(&adding, 1))
+		continue;
+	kernel = counters_plan_find(plan, hash);
+	place = plan->count;
+	if (!kernel && place < COUNTERS_MOST_KERNELS) {
+		kernel = &plan->kernels[place];
+		kernel->hash = hash;
+		kernel->launches = COUNTERS_OPEN;
+		atomic_store(&plan->count, place + 1);
+	}
+	atomic_store(&adding, 0);
+	return kernel;
+}
+
+static double time_of(const struct counters_kernel *kernel)
+{
+	return (double)kernel->ns *
+	       (double)atomic_load_explicit(&kernel->seen, memory_order_relaxed);
+}
+
+bool counters_is_chosen(const struct counters_plan *plan, const struct counters_kernel *kernel)
+{
+	double own = time_of(kernel);
+	uint32_t longer = 0;
+	if (!plan->open || atomic_load_explicit(&kernel->taken, memory_order_relaxed) == 0)
+		return true;
+	for (uint32_t i = 0; i < plan->count; i++)
+		longer += time_of(&plan->kernels[i]) > own;
+	return own > 0 && longer < plan->open;
 }
 
 // Whether all counters are taken of each of its few launches.
@@ -96,6 +141,8 @@ struct part {
 static struct part next_part(const struct counters_kernel *kernel, uint64_t most, uint32_t taken)
 {
 	uint64_t each = kernel->launches / most, rest = kernel->launches % most;
+	if (kernel->launches == COUNTERS_OPEN)
+		return (struct part){ UINT64_C(1) << (taken & 31), UINT64_C(2) << (taken & 31) };
 	struct part part = { each * taken + rest * taken / most,
 		             each * (taken + 1) + rest * (taken + 1) / most };
 	// The first one is like no other: caches and clocks are cold, code is loaded.
@@ -122,6 +169,8 @@ bool counters_is_turn(const struct counters_plan *plan, const struct counters_ke
 		return false;
 	part = next_part(kernel, most, taken);
 	drawn = guest_hash(kernel->hash, &taken, sizeof taken) >> 16;
+	if (kernel->launches == COUNTERS_OPEN && taken == 0)
+		current = 0;
 	*group =
 	    is_replayed(plan, kernel, groups) ? groups : nearest_group(kernel, groups, current);
 	return index >= part.from + drawn % (part.to - part.from) &&

@@ -9,7 +9,9 @@ enum { COUNTERS_MOST_KERNELS = 64, COUNTERS_MOST_GROUPS = 8 };
 struct counters_kernel {
 	uint64_t hash; // of its symbol; of a graph "#" and its number
 	bool graph;
-	uint64_t launches; // that the recording had; 0: not known
+	uint64_t launches; // that the recording had; COUNTERS_OPEN: there was none
+	_Atomic uint64_t
+	    ns; // of an open plan: time of a counted launch on the device; 0: not known
 	_Atomic uint64_t seen;
 	_Atomic uint32_t taken;     // launches that were counted, or are about to be
 	_Atomic uint32_t told_left; // bits 1 << enum tare_trace_counting_left that were written
@@ -18,16 +20,29 @@ struct counters_kernel {
 struct counters_plan {
 	uint32_t a_group; // launches of each kernel and group of counters
 	bool replay;      // a kernel with fewer launches than groups may be run several times
-	uint32_t count;
+	// How many kernels are counted in full of those that come, where no recording has chosen
+	// any: those with most time, by their launches until then; 0: those that are named.
+	uint32_t open;
+	_Atomic uint32_t count;
 	struct counters_kernel kernels[COUNTERS_MOST_KERNELS];
 };
-// Takes "A_GROUP[,replay]\nLAUNCHES SYMBOL\n..."; false: it is not of that form.
+#define COUNTERS_OPEN UINT64_MAX
+// Takes "A_GROUP[,replay]\nLAUNCHES SYMBOL\n...", or "A_GROUP,open=N"; false: it is not of that
+// form.
 bool counters_plan_read(const char *text, struct counters_plan *plan);
 // The kernel of that symbol; NULL: it is not to be counted.
 struct counters_kernel *counters_plan_find(struct counters_plan *plan, uint64_t hash);
+// The same, of an open plan: a kernel that was not seen before is added; NULL: there is no room, or
+// the plan is not open. Any thread.
+struct counters_kernel *counters_plan_add(struct counters_plan *plan, uint64_t hash);
+// Of an open plan: whether a kernel has had its first turn yet to come, or has as much time as
+// those that are counted in full.
+bool counters_is_chosen(const struct counters_plan *plan, const struct counters_kernel *kernel);
 // Whether a launch is to be counted when `taken` of its kernel were, which is its `index`th, from
 // 0, and with which of so many groups, `group`. One of each of equally long parts of the run is
-// counted, from a place on that is drawn, for a group that the kernel was counted for least. Of
+// counted, from a place on that is drawn, for a group that the kernel was counted for least. In an
+// open plan, which does not know how many launches there will be, each part is twice as long as the
+// one before, and the first turn is of group 0, which tells the time. Of
 // those `current` costs nothing more: another one is taken at the part's end only. `groups`: all of
 // them at once, replayed.
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,

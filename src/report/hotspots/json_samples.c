@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/hotspots/json_samples.h"
 
+#include "report/core/words.h"
+
 #if TARE_HAVE_JSON
 
 #include <math.h>
@@ -44,6 +46,8 @@ json_t *tare_device_samples_json(struct tare_json *json, const struct tare_devic
 	tare_json_put(json, object, "samples", json_integer((json_int_t)samples->count));
 	tare_json_put(json, object, "interval_ns", json_integer(samples->interval_ns));
 	tare_json_put(json, object, "device", json_integer(samples->device));
+	tare_json_put(json, object, "api", tare_json_text(tare_report_api_title(samples->api)));
+	tare_json_put(json, object, "untrusted", json_integer((json_int_t)samples->untrusted));
 	tare_json_put(json, object, "residual_ns", json_integer(samples->residual_ns));
 	tare_json_put(json, object, "clock_readings",
 	              json_integer((json_int_t)samples->clock_readings));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/hotspots/samples.h"
 #include "base/units.h"
+#include "report/core/words.h"
 #include "report/hotspots/text.h"
 #include "report/hotspots/words.h"
 
@@ -55,20 +56,27 @@ static int write_notes(const struct tare_text *text, const struct tare_device_sa
 	char interval[TARE_UNIT_TEXT], residual[TARE_UNIT_TEXT], cpu[TARE_UNIT_TEXT];
 	int code = tare_text_paragraph(
 	    text, TARE_STYLE_FAINT, "", 0,
-	    "%" PRIu64 " samples of %s, of CUDA's device %" PRIu32
+	    "%" PRIu64 " samples of %s, of %s's device %" PRIu32
 	    " and all that ran there, over %.1f %% of the run. They lie within %s of where they "
 	    "are said to be on the host's clock, by %zu readings of the device's. Reading them "
 	    "took %s of CPU time in a process of its own. At work: above 1 %%, of bytes of the "
 	    "peak.",
-	    samples->count, tare_format_ns(samples->interval_ns, interval), samples->device,
-	    100 * samples->sampled, tare_format_ns((double)samples->residual_ns, residual),
-	    samples->clock_readings, tare_format_ns((double)samples->cpu_ns, cpu));
+	    samples->count, tare_format_ns(samples->interval_ns, interval),
+	    tare_report_api_title(samples->api), samples->device, 100 * samples->sampled,
+	    tare_format_ns((double)samples->residual_ns, residual), samples->clock_readings,
+	    tare_format_ns((double)samples->cpu_ns, cpu));
 
 	if (code == 0 && samples->losses)
 		code = tare_text_paragraph(text, TARE_STYLE_WARNING, "", 2,
 		                           "Samples were lost %" PRIu64
 		                           " times: a longer --sampling-interval loses none.",
 		                           samples->losses);
+	if (code == 0 && samples->untrusted)
+		code = tare_text_paragraph(text, TARE_STYLE_WARNING, "", 2,
+		                           "%" PRIu64
+		                           " values were saturated, wrapped or in doubt, and are "
+		                           "in no figure.",
+		                           samples->untrusted);
 	return code;
 }
 

@@ -317,6 +317,33 @@ const char *tare_hotspot_given_words(const struct tare_counted_kernel *kernel,
 	return text;
 }
 
+// No limit of the rule is about the ways out of the device, whose most is not known. What waits for
+// them comes out as latency: so it is said where more went that way than to device memory.
+static void add_ways_out(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT])
+{
+	static const struct {
+		enum tare_edge edge;
+		const char *name;
+	} ways[] = { { TARE_EDGE_HOST, "host memory" }, { TARE_EDGE_PEER, "other devices" } };
+	double device = hotspot->edges[TARE_EDGE_L2_DEVICE].bytes;
+	char bytes[HOTSPOT_TEXT], number[TARE_UNIT_TEXT];
+
+	if (!(hotspot->verdict.possible & 1U << TARE_KERNEL_BOUND_LATENCY))
+		return;
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		const struct tare_edge_traffic *edge = &hotspot->edges[ways[i].edge];
+		if (!(edge->bytes > 0 && edge->bytes > device))
+			continue;
+		add(text, "%sIt moved %s a launch to and from %s", text[0] ? " " : "",
+		    tare_hotspot_bytes(edge->bytes, bytes), ways[i].name);
+		if (!isnan(edge->bytes_per_s))
+			add(text, " (%s GB/s)",
+			    tare_format_significant(edge->bytes_per_s / 1e9, 3, number));
+		add(text, ", more than to and from device memory: that may be what it waits for, "
+		          "the most that way is not known here.");
+	}
+}
+
 const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT])
 {
 	const struct tare_kernel_verdict *verdict = &hotspot->verdict;
@@ -333,6 +360,7 @@ const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char t
 		add_bounds(text, verdict->missing, " and ");
 		add(text, ".");
 	}
+	add_ways_out(hotspot, text);
 	if (hotspot->unlike_recorded)
 		add(text,
 		    "%sThe counted launches took %s, the recorded ones %s on average: this is "

@@ -412,6 +412,7 @@ static int sampler_read(struct tare_device *base, const struct tare_sample_visit
 }
 
 const struct tare_sampler cuda_sampler = {
+	.api = TARE_TRACE_CUDA,
 	.open = sampler_open,
 	.clock = sampler_clock,
 	.start = sampler_start,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 bool counters_wanted;
 static struct counters_plan plan;
@@ -14,6 +15,10 @@ static _Atomic uint64_t begun;     // commands of any kind: fills and copies may
 static _Atomic uint32_t under_way; // of them, those that have not returned
 static _Atomic uint32_t taken;     // a launch is being counted, or a profiler prepared
 static _Atomic bool given_up;      // it was refused
+static _Atomic int64_t spent_ns;   // by counting, of an open plan, and since when that runs
+static int64_t began_ns;
+// An open plan may spend so much, or that part of the time until then. What a launch takes at most.
+enum { SPEND_MS = 3000, SPEND_PART = 30, TURN_MS = 120 };
 
 // The launch that is being counted, of whoever has `taken`.
 static struct counted_launch {
@@ -33,11 +38,19 @@ static _Atomic(struct guest_thread *) owner; // whose launch it is; NULL: there 
 static uint32_t left_meanwhile;
 enum { MOST_LEFT = 1000, MOST_CHANGES = 8 };
 
+static int64_t now_ns(void)
+{
+	struct timespec at;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &at);
+	return at.tv_sec * INT64_C(1000000000) + at.tv_nsec;
+}
+
 bool counters_begin(cupti_subscriber subscriber)
 {
 	const char *text = getenv(TARE_ENVIRONMENT_COUNT);
 	if (!text || !text[0] || !counters_plan_read(text, &plan))
 		return false;
+	began_ns = now_ns();
 	counters_functions_find();
 	cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_RESOURCE,
 	                               ABI_CUPTI_RESOURCE_CONTEXT_ENDS);
@@ -135,8 +148,12 @@ static struct counters_kernel *kernel_of(struct guest_thread *thread, const stru
 	if (!kernel)
 		return NULL;
 	if (CUDA_UNLIKELY(!kernel->counted_known)) {
-		kernel->counted = counters_plan_find(
-		    &plan, guest_hash(GUEST_HASH_START, told->symbol, strlen(told->symbol)));
+		uint64_t hash = guest_hash(GUEST_HASH_START, told->symbol, strlen(told->symbol));
+		kernel->counted = counters_plan_find(&plan, hash);
+		// Of an open plan; these wait for other devices.
+		if (!kernel->counted && !strstr(told->symbol, "nccl") &&
+		    !strstr(told->symbol, "nvshmem"))
+			kernel->counted = counters_plan_add(&plan, hash);
 		kernel->counted_known = true;
 	}
 	return kernel->counted;
@@ -151,6 +168,14 @@ static struct counters_kernel *graph_of(const struct cupti_call *told)
 	return number
 	           ? counters_plan_find(&plan, guest_hash(GUEST_HASH_START, text, (size_t)length))
 	           : NULL;
+}
+
+// Whether an open plan may still spend what a turn takes.
+static bool may_spend(void)
+{
+	int64_t part = (now_ns() - began_ns) / 100 * SPEND_PART, most = SPEND_MS * INT64_C(1000000);
+	return !plan.open ||
+	       atomic_load(&spent_ns) + TURN_MS * INT64_C(1000000) < (part > most ? part : most);
 }
 
 // Whether a graph whose launches are being counted has more turns.
@@ -226,6 +251,7 @@ void counters_launch_begins(struct guest_thread *thread, const struct cupti_call
 	struct cuda_launch launch;
 	struct counters_kernel *kernel;
 	uint64_t number, index;
+	int64_t from_ns;
 	uint32_t others, aside;
 	bool graph;
 	if (!function->kind)
@@ -247,6 +273,8 @@ void counters_launch_begins(struct guest_thread *thread, const struct cupti_call
 		return;
 	}
 	index = atomic_fetch_add(&kernel->seen, 1);
+	if (!counters_is_chosen(&plan, kernel) || !may_spend())
+		return;
 	if (launch.cooperative) {
 		write_left(thread, kernel, TARE_LEFT_COOPERATIVE, launch.function);
 		return;
@@ -255,7 +283,9 @@ void counters_launch_begins(struct guest_thread *thread, const struct cupti_call
 	if (others || given_up || atomic_load(&cuda_captures) > 0 || !take())
 		return;
 	aside = guest_aside_begin(thread, TARE_TRACE_CUDA);
+	from_ns = now_ns();
 	count(thread, told, function, kernel, index, number);
+	atomic_fetch_add(&spent_ns, now_ns() - from_ns);
 	guest_aside_end(thread, aside);
 }
 
@@ -287,6 +317,7 @@ void counters_launch_ends(const struct cupti_call *told, const struct cuda_funct
 		return;
 	if (is_counted(told) && !now.ended) {
 		uint32_t aside;
+		int64_t from_ns = now_ns();
 		if (now.graph && now.open)
 			await_graph(guest_this);
 		aside = guest_aside_begin(guest_this, TARE_TRACE_CUDA);
@@ -294,6 +325,7 @@ void counters_launch_ends(const struct cupti_call *told, const struct cuda_funct
 			now.result = counters_session_stop(now.session, now.group, now.graph,
 			                                   now.values, &now.where);
 		guest_aside_end(guest_this, aside);
+		atomic_fetch_add(&spent_ns, now_ns() - from_ns);
 		now.shared = atomic_load(&begun) != now.begun;
 		now.to = guest_ticks();
 		now.ended = true;
@@ -330,6 +362,10 @@ static void write_values(struct guest_thread *thread, uint32_t number)
 	uint16_t counters[COUNTERS_MOST_METRICS + 1];
 	double sums[COUNTERS_MOST_METRICS + 1];
 	uint32_t count = gather(group, counters, sums);
+	for (uint32_t i = 0; i < count; i++)
+		if (counters[i] == TARE_TRACE_COUNTER_DURATION_NS && sums[i] > 0 &&
+		    sums[i] < 0x1p62)
+			now.kernel->ns = (uint64_t)sums[i];
 	for (uint32_t i = 0; i < count; i += 4) {
 		union tare_trace_record *record = guest_event(thread);
 		if (!record)

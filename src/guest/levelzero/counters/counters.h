@@ -3,6 +3,7 @@
 // in the program's own lists. docs/hotspots-levelzero.md says which ones, and what it costs.
 #pragma once
 #include "guest/count/plan.h"
+#include "guest/levelzero/counters/metric.h"
 #include "guest/levelzero/ze.h"
 
 #include <level_zero/zet_ddi.h>
@@ -30,14 +31,6 @@ extern _Atomic bool count_taken_by_program;
 
 // ---- figures.c: what a group's values tell
 
-enum count_metric {
-#define METRIC(name, ...) COUNT_##name,
-#include "guest/levelzero/counters/metrics.def"
-#undef METRIC
-	COUNT_METRIC_KINDS,
-	COUNT_DOUBT = COUNT_METRIC_KINDS, // not 0: the report is not to be trusted
-	COUNT_NOTHING,
-};
 // Metrics that are counted together.
 struct count_group {
 	zet_metric_group_handle_t handle;

@@ -2,35 +2,10 @@
 #include "guest/levelzero/counters/counters.h"
 
 #include <math.h>
-#include <string.h>
-
-static const char *const names[COUNT_METRIC_KINDS][3] = {
-#define METRIC(name, tells, ...) [COUNT_##name] = { __VA_ARGS__ },
-#include "guest/levelzero/counters/metrics.def"
-#undef METRIC
-};
-
-// Flags of Intel's reports that say that its figures are not those of the launch. Others (a switch
-// of contexts, no work) are set in reports that are right.
-static const char *const doubts[] = { "ReportError",
-	                              "ReportLost",
-	                              "ReportInconsistent",
-	                              "OverrunOccured",
-	                              "QuerySplitOccurred",
-	                              "ReportContextMismatch",
-	                              "ReportQueryModeMismatch" };
 
 uint8_t count_metric_of(const char *name, const char *unit)
 {
-	for (uint8_t kind = 0; kind < COUNT_METRIC_KINDS; kind++)
-		for (size_t i = 0; i < 3 && names[kind][i] != NULL; i++)
-			if (strcmp(names[kind][i], name) == 0)
-				return kind == COUNT_TIME && strcmp(unit, "ns") != 0 ? COUNT_NOTHING
-				                                                     : kind;
-	for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++)
-		if (strcmp(doubts[i], name) == 0)
-			return COUNT_DOUBT;
-	return COUNT_NOTHING;
+	return count_metric_named(name, unit);
 }
 
 // A counter, and how it comes from metrics. Shares of the elapsed time become shares of the time in
@@ -76,28 +51,6 @@ uint64_t count_tells(uint32_t metrics)
 	return tells;
 }
 
-// NaN: it stands at the largest value of its type, or is a difference that went below 0.
-static double number_of(const zet_typed_value_t *value)
-{
-	switch (value->type) {
-	case ZET_VALUE_TYPE_UINT32:
-		return value->value.ui32 == UINT32_MAX ? NAN : (double)value->value.ui32;
-	case ZET_VALUE_TYPE_UINT64:
-		return value->value.ui64 > INT64_MAX ? NAN : (double)value->value.ui64;
-	case ZET_VALUE_TYPE_FLOAT32:
-		return isfinite(value->value.fp32) && value->value.fp32 >= 0
-		           ? (double)value->value.fp32
-		           : NAN;
-	case ZET_VALUE_TYPE_FLOAT64:
-		return isfinite(value->value.fp64) && value->value.fp64 >= 0 ? value->value.fp64
-		                                                             : NAN;
-	case ZET_VALUE_TYPE_BOOL8:
-		return value->value.b8 != 0;
-	default:
-		return NAN;
-	}
-}
-
 static double figure_of(size_t row, const double numbers[COUNT_METRIC_KINDS])
 {
 	double busy = numbers[COUNT_ACTIVE] + numbers[COUNT_STALLED];
@@ -119,10 +72,10 @@ uint32_t count_figures(const struct count_group *group, const zet_typed_value_t 
 	for (uint32_t i = 0; i < count && i < group->count; i++) {
 		uint8_t metric = group->metrics[i];
 		if (metric < COUNT_METRIC_KINDS && (there & BIT(metric)) == 0) {
-			numbers[metric] = number_of(&values[i]);
+			numbers[metric] = count_number(&values[i]);
 			there |= BIT(metric);
 		}
-		doubt = doubt || (metric == COUNT_DOUBT && number_of(&values[i]) != 0);
+		doubt = doubt || (metric == COUNT_DOUBT && count_number(&values[i]) != 0);
 	}
 	for (size_t i = 0; i < ROWS; i++)
 		if ((needs(i) & ~there) == 0)

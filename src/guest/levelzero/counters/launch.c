@@ -43,7 +43,8 @@ static uint32_t read_of_group[COUNTERS_MOST_KERNELS][COUNT_GROUPS];
 void ze_count_begin(void)
 {
 	const char *text = getenv(TARE_ENVIRONMENT_COUNT);
-	if (text == NULL || text[0] == '\0' || !counters_plan_read(text, &plan) || !ze_may_change())
+	if (text == NULL || text[0] == '\0' || !counters_plan_read(text, &plan) || plan.open ||
+	    !ze_may_change())
 		return;
 	guest_lock_register(&right);
 	plan.replay = false; // a query runs nothing twice

@@ -229,6 +229,32 @@ static void what_was_not_counted_is_named_with_its_reason(void **state)
 	free(text);
 }
 
+static void traffic_of_other_ways_is_said_of_what_may_be_latency(void **state)
+{
+	struct tare_counted_kernel kernel = made_kernel(MADE_CHASE);
+	struct tare_hotspot hotspot;
+	char words[HOTSPOT_TEXT];
+
+	(void)state;
+	tare_hotspot_derive(&kernel, &made_device, &hotspot);
+	assert_null(strstr(tare_hotspot_margin_words(&hotspot, words), "host memory"));
+	made_set(&kernel, TARE_COUNTER_DEVICE_READ_BYTES, 1e6);
+	made_set(&kernel, TARE_COUNTER_DEVICE_WRITE_BYTES, 0);
+	made_set(&kernel, TARE_COUNTER_HOST_READ_BYTES, 1e6);
+	made_set(&kernel, TARE_COUNTER_HOST_WRITE_BYTES, 0);
+	tare_hotspot_derive(&kernel, &made_device, &hotspot);
+	assert_null(strstr(tare_hotspot_margin_words(&hotspot, words), "host memory"));
+	made_set(&kernel, TARE_COUNTER_HOST_READ_BYTES, 1048576);
+	tare_hotspot_derive(&kernel, &made_device, &hotspot);
+	assert_non_null(strstr(tare_hotspot_margin_words(&hotspot, words),
+	                       "It moved 1 MB a launch to and from host memory ("));
+	kernel = made_kernel(MADE_COPY);
+	made_set(&kernel, TARE_COUNTER_HOST_READ_BYTES, 1e12);
+	made_set(&kernel, TARE_COUNTER_HOST_WRITE_BYTES, 0);
+	tare_hotspot_derive(&kernel, &made_device, &hotspot);
+	assert_null(strstr(tare_hotspot_margin_words(&hotspot, words), "host memory"));
+}
+
 static void what_cannot_be_is_said(void **state)
 {
 	struct tare_counted_kernel kernel = made_kernel(MADE_COPY);
@@ -253,6 +279,7 @@ int main(void)
 		cmocka_unit_test(a_gain_is_an_upper_bound_that_is_rounded_down),
 		cmocka_unit_test(what_the_cores_did_is_a_sentence),
 		cmocka_unit_test(what_was_not_counted_is_named_with_its_reason),
+		cmocka_unit_test(traffic_of_other_ways_is_said_of_what_may_be_latency),
 		cmocka_unit_test(what_cannot_be_is_said),
 	};
 
