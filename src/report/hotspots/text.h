@@ -5,9 +5,7 @@
 #include "report/terminal/write.h"
 
 struct tare_device_samples;
-// The device over time: a row a counter. Returns 0 or -ENOMEM.
-int tare_device_samples_text(const struct tare_text *text,
-                             const struct tare_device_samples *samples);
-// The memory hierarchy of a kernel, drawn with its edges' figures. 80 columns. Returns 0 or
-// -ENOMEM.
-int tare_hotspot_diagram(const struct tare_text *text, const struct tare_hotspot *hotspot);
+// The device over time: a row a counter.
+void tare_device_samples_text(struct tare_text *text, const struct tare_device_samples *samples);
+// The memory hierarchy of a kernel, drawn with its edges' figures. 80 columns.
+void tare_hotspot_diagram(struct tare_text *text, const struct tare_hotspot *hotspot);
