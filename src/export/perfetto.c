@@ -13,7 +13,7 @@ uint64_t perfetto_function(const struct perfetto *p, uint32_t function)
 	return 1 + (function < count ? function : count);
 }
 
-uint64_t perfetto_kernel(const struct perfetto *p, uint32_t kernel)
+static uint64_t kernel_of(const struct perfetto *p, uint32_t kernel)
 {
 	size_t count = p->recording->kernel_count;
 	return 2 + p->recording->function_count + (kernel < count ? kernel : count);
@@ -24,7 +24,7 @@ uint64_t perfetto_command(const struct perfetto *p, const struct tare_recorded_c
 	uint8_t kind = command->kind < TARE_KIND_KINDS ? command->kind : 0;
 
 	if (kind == TARE_KIND_KERNEL)
-		return perfetto_kernel(p, command->object);
+		return kernel_of(p, command->object);
 	return 3 + p->recording->function_count + p->recording->kernel_count + kind;
 }
 

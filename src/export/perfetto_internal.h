@@ -115,7 +115,6 @@ struct perfetto {
 
 // ---- names, written once each
 uint64_t perfetto_function(const struct perfetto *p, uint32_t function);
-uint64_t perfetto_kernel(const struct perfetto *p, uint32_t kernel);
 // What a command is called: its kernel's name, or its kind.
 uint64_t perfetto_command(const struct perfetto *p, const struct tare_recorded_command *command);
 size_t perfetto_name_count(const struct tare_recording *recording);

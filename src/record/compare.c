@@ -37,8 +37,10 @@ static int64_t middle(int64_t *values, uint32_t count)
 	return count % 2 ? values[count / 2] : values[count / 2 - 1] / 2 + values[count / 2] / 2;
 }
 
-struct tare_comparison tare_compare_pairs(const struct tare_compared_run *native,
-                                          const struct tare_compared_run *recorded, uint32_t pairs)
+// The medians and ends of so many pairs.
+static struct tare_comparison compare_pairs(const struct tare_compared_run *native,
+                                            const struct tare_compared_run *recorded,
+                                            uint32_t pairs)
 {
 	struct tare_comparison found = { .pairs = pairs };
 	int64_t wall[TARE_COMPARE_PAIRS], cpu[TARE_COMPARE_PAIRS], alone[TARE_COMPARE_PAIRS];
@@ -175,6 +177,6 @@ int tare_compare(char *const *arguments, const char *layer, const char *data,
 	}
 	tare_input_restore(&comparing.input);
 	if (status == 0)
-		*comparison = tare_compare_pairs(native, recorded, pairs);
+		*comparison = compare_pairs(native, recorded, pairs);
 	return status;
 }

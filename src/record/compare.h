@@ -34,7 +34,3 @@ struct tare_compared_run {
 int tare_compare(char *const *arguments, const char *layer, const char *data,
                  const struct tare_record_options *options, struct tare_comparison *comparison,
                  int *signal, struct tare_error *error);
-
-// The medians and ends of so many pairs.
-struct tare_comparison tare_compare_pairs(const struct tare_compared_run *native,
-                                          const struct tare_compared_run *recorded, uint32_t pairs);

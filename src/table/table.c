@@ -62,11 +62,6 @@ const char *tare_shown_name(enum tare_shown shown)
 	return kinds[shown].name;
 }
 
-const char *tare_shown_unit(enum tare_shown shown)
-{
-	return kinds[shown].unit;
-}
-
 enum tare_stored tare_shown_stored(enum tare_shown shown)
 {
 	return kinds[shown].stored;
@@ -97,7 +92,7 @@ struct tare_cell_value tare_column_value_at(const struct tare_column *column, co
 
 const char *tare_column_unit(const struct tare_column *column)
 {
-	return column->unit_name ? column->unit_name : tare_shown_unit(column->shown);
+	return column->unit_name ? column->unit_name : kinds[column->shown].unit;
 }
 
 // What follows the group's id and "_".

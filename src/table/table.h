@@ -137,8 +137,6 @@ enum tare_shown {
 };
 // "name", "time", ...: what the page and the documentation know it by.
 const char *tare_shown_name(enum tare_shown shown);
-// "ns", "B", "B/s"; "" for none.
-const char *tare_shown_unit(enum tare_shown shown);
 
 // How CSV and SQLite keep it.
 enum tare_stored { TARE_STORED_INTEGER, TARE_STORED_REAL, TARE_STORED_TEXT, TARE_STORED_NOT };

@@ -131,8 +131,9 @@ int cuda_epoch_take(struct cuda_device *device, struct cuda_epoch **epoch, struc
 	return 0;
 }
 
-int cuda_epoch_stamp(struct cuda_device *device, struct cuda_epoch *epoch, cu_event event,
-                     struct tare_ticks *ticks, struct tare_error *error)
+// The finished event on the device's time base.
+static int epoch_stamp(struct cuda_device *device, struct cuda_epoch *epoch, cu_event event,
+                       struct tare_ticks *ticks, struct tare_error *error)
 {
 	double distance_ns = 0;
 	int status = resolve(device, epoch, error);
@@ -150,7 +151,7 @@ int cuda_epoch_stamps(struct cuda_device *device, struct cuda_epoch *epoch, cu_e
 {
 	struct tare_ticks at;
 	double duration_ns = 0;
-	int status = cuda_epoch_stamp(device, epoch, start, &at, error);
+	int status = epoch_stamp(device, epoch, start, &at, error);
 
 	// The duration comes from the operation's own two events, which keeps it as exact as a
 	// float can be; the difference of two distances from the epoch would not.
@@ -251,7 +252,7 @@ int cuda_clock_pair(struct tare_device *base, struct tare_clock_pair *pair,
 		pair->after = tare_host_now();
 	}
 	if (status == 0)
-		status = cuda_epoch_stamp(device, epoch, event, &pair->device, error);
+		status = epoch_stamp(device, epoch, event, &pair->device, error);
 	cuda_event_give(device, true, event);
 	cuda_epoch_give(device, epoch);
 	return status;

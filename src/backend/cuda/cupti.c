@@ -4,6 +4,7 @@
 // process has one subscriber, so one device is traced at a time.
 #include "backend/cuda/graph.h"
 #include "backend/cuda/trace.h"
+#include "base/room.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +16,6 @@
 #define NAMES 64
 #define NAME_BYTES 256
 #define HOLDER_BYTES 64
-#define FIRST_CAPACITY 256
 
 static const struct tare_symbol symbols[] = {
 #define REQUIRED(name, parameters) TARE_SYMBOL(struct cupti_functions, name),
@@ -403,20 +403,6 @@ void cuda_trace_close(struct cuda_device *device)
 
 // ---- tickets
 
-static int reserve(struct cuda_trace *trace, struct tare_error *error)
-{
-	uint32_t wanted = trace->capacity ? 2 * trace->capacity : FIRST_CAPACITY;
-
-	if (trace->count < trace->capacity)
-		return 0;
-	struct cuda_traced *grown = realloc(trace->at, wanted * sizeof *grown);
-	if (!grown)
-		return tare_fail(error, ENOMEM, "out of memory");
-	trace->at = grown;
-	trace->capacity = wanted;
-	return 0;
-}
-
 // From now on the graph's stamps are those of this launch.
 static void take_graph(struct cuda_trace *trace, struct cuda_graph *graph)
 {
@@ -433,13 +419,11 @@ int cuda_trace_push(struct cuda_device *device, struct cuda_event *event, struct
                     struct tare_error *error)
 {
 	struct cuda_trace *trace = device->trace;
-	int status;
 
 	if (!trace)
 		return 0;
-	status = reserve(trace, error);
-	if (status < 0)
-		return status;
+	if (!TARE_ROOM_FOR(trace->at, trace->room, trace->count))
+		return tare_fail(error, ENOMEM, "out of memory");
 	if (graph)
 		take_graph(trace, graph);
 	// Tickets go on from one trace to the next: a record that comes late is nobody else's.

@@ -4,6 +4,7 @@
 // come in one buffer, or in which order.
 #include "backend/cuda/graph.h"
 #include "backend/cuda/trace.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -28,47 +29,32 @@ static struct {
 	bool graph_nodes; // records carry them
 	struct link *links;
 	struct work *works;
-	size_t link_count, link_capacity, work_count, work_capacity;
+	size_t link_count, link_room, work_count, work_room;
 	size_t dropped;
 } store = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-// Room for one more element, or NULL.
-static void *grow(void *array, size_t count, size_t *capacity, size_t bytes)
-{
-	size_t wanted = *capacity ? 2 * *capacity : 256;
-
-	if (count < *capacity)
-		return array;
-	void *grown = realloc(array, wanted * bytes);
-	if (grown)
-		*capacity = wanted;
-	return grown;
-}
-
 static void keep_link(uint32_t correlation, uint64_t ticket)
 {
-	struct link *grown =
-	    grow(store.links, store.link_count, &store.link_capacity, sizeof *store.links);
+	struct link *added = TARE_ROOM_FOR(store.links, store.link_room, store.link_count);
 
-	if (!grown) {
+	if (!added) {
 		store.dropped++;
 		return;
 	}
-	store.links = grown;
-	store.links[store.link_count++] = (struct link){ correlation, ticket };
+	*added = (struct link){ correlation, ticket };
+	store.link_count++;
 }
 
 static void keep_work(struct work work)
 {
-	struct work *grown =
-	    grow(store.works, store.work_count, &store.work_capacity, sizeof *store.works);
+	struct work *added = TARE_ROOM_FOR(store.works, store.work_room, store.work_count);
 
-	if (!grown) {
+	if (!added) {
 		store.dropped++;
 		return;
 	}
-	store.works = grown;
-	store.works[store.work_count++] = work;
+	*added = work;
+	store.work_count++;
 }
 
 static void keep(const cupti_record *record)
@@ -265,6 +251,6 @@ void cuda_records_resolve(struct cuda_trace *trace)
 	free(store.works);
 	store.links = NULL;
 	store.works = NULL;
-	store.link_count = store.link_capacity = store.work_count = store.work_capacity = 0;
+	store.link_count = store.link_room = store.work_count = store.work_room = 0;
 	pthread_mutex_unlock(&store.lock);
 }

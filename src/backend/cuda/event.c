@@ -83,22 +83,21 @@ void cuda_event_free(struct tare_event *base)
 	free(event);
 }
 
-static int refuse_captured(const struct cuda_event *event, struct tare_error *error)
+// What can be asked of it: nothing where it is a graph's.
+static int enter(const struct cuda_event *event, struct tare_error *error)
 {
 	if (event->captured)
 		return tare_fail(error, EINVAL,
 		                 "this event belongs to a graph; wait for the graph's launch");
-	return 0;
+	return cuda_enter(cuda_device_of(event->base.device), error);
 }
 
 int cuda_event_wait(struct tare_event *base, int64_t limit_ns, struct tare_error *error)
 {
 	struct cuda_event *event = (struct cuda_event *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
-	int status = refuse_captured(event, error);
+	int status = enter(event, error);
 
-	if (status == 0)
-		status = cuda_enter(device, error);
 	if (status < 0)
 		return status;
 	if (limit_ns != TARE_LIMIT_NATIVE) {
@@ -118,10 +117,8 @@ int cuda_event_done(struct tare_event *base, struct tare_error *error)
 {
 	struct cuda_event *event = (struct cuda_event *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
-	int status = refuse_captured(event, error);
+	int status = enter(event, error);
 
-	if (status == 0)
-		status = cuda_enter(device, error);
 	if (status < 0)
 		return status;
 	cu_result result = device->driver->call.cuEventQuery(event->end);
@@ -164,10 +161,8 @@ int cuda_event_callback(struct tare_event *base, void (*function)(void *context)
 	const char *name = "cuStreamWaitEvent";
 	cu_stream stream;
 	bool keep;
-	int status = refuse_captured(event, error);
+	int status = enter(event, error);
 
-	if (status == 0)
-		status = cuda_enter(device, error);
 	if (status < 0)
 		return status;
 	if (!call->cuLaunchHostFunc)

@@ -53,7 +53,7 @@ static void attribute_facts(struct cuda_driver *driver, cu_device device, struct
 	}
 }
 
-int cuda_pci_address(struct cuda_driver *driver, cu_device device, char text[32])
+static int pci_address(struct cuda_driver *driver, cu_device device, char text[32])
 {
 	cu_result result = driver->call.cuDeviceGetPCIBusId(text, 32, device);
 	if (result != ABI_SUCCESS)
@@ -211,7 +211,7 @@ int cuda_facts(struct tare_driver *base, uint32_t index, struct tare_facts *fact
 	tare_fact_absent(facts, TARE_FACT_NUMA, "the CUDA driver does not tell");
 	tare_fact_absent(facts, TARE_FACT_MEMORY_MAX_ALLOCATION,
 	                 "CUDA sets no limit below the memory's size");
-	if (cuda_pci_address(driver, device, pci) == 0) {
+	if (pci_address(driver, device, pci) == 0) {
 		tare_fact_set_text(facts, TARE_FACT_PCI, TARE_ORIGIN_DRIVER, pci);
 	} else {
 		pci[0] = '\0';
@@ -251,7 +251,7 @@ int cuda_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,
 	struct cuda_device *self = cuda_device_of(device);
 	char pci[32];
 
-	if (cuda_pci_address(self->driver, self->handle, pci) < 0)
+	if (pci_address(self->driver, self->handle, pci) < 0)
 		return tare_fail(error, ENOTSUP,
 		                 "the CUDA driver does not tell the device's PCI address");
 	return cuda_nvml_telemetry(&self->driver->nvml, pci, telemetry, error);

@@ -4,6 +4,7 @@
 // which are recorded anew at each launch: positions in the graph, as events are in a stream. A
 // graph that is recorded while the engines are traced has none of them; there CUPTI tells.
 #include "backend/cuda/graph.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -93,15 +94,11 @@ int cuda_node_begin(struct cuda_queue *queue, enum tare_operation_type type,
 
 	if (!queue->capturing)
 		return 0;
-	if (graph->count == graph->capacity) {
-		uint32_t wanted = graph->capacity ? 2 * graph->capacity : 64;
-		struct cuda_node *grown = realloc(graph->nodes, wanted * sizeof *grown);
-		if (!grown)
-			return tare_fail(error, ENOMEM, "out of memory");
-		graph->nodes = grown;
-		graph->capacity = wanted;
-	}
-	graph->nodes[graph->count++] = (struct cuda_node){ 0 };
+	struct cuda_node *added = TARE_ROOM_FOR(graph->nodes, graph->room, graph->count);
+	if (!added)
+		return tare_fail(error, ENOMEM, "out of memory");
+	*added = (struct cuda_node){ 0 };
+	graph->count++;
 	graph->idle += !has_engine(type);
 	if (device->trace)
 		cuda_trace_record_graph(graph);

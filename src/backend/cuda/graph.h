@@ -24,9 +24,11 @@ struct cuda_graph {
 	bool chain;                // recorded on one queue: its nodes follow one another
 	uint32_t idle;             // nodes that no engine works for
 	struct cuda_node *nodes;
-	uint32_t count, capacity;
+	uint32_t count;
+	size_t room;
 	struct cuda_node_id *ids;
-	uint32_t id_count, id_capacity;
+	uint32_t id_count;
+	size_t id_room;
 	bool launched;
 	struct cuda_epoch *epoch; // of the last launch, if timed
 	struct cuda_trace *trace; // of the last launch, if it was traced

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of a graph's nodes CUPTI speaks of, by the numbers that it gives them.
 #include "backend/cuda/graph.h"
-
-#include <stdlib.h>
+#include "base/room.h"
 
 static void keep(struct cuda_graph *graph, uint64_t id, uint32_t node)
 {
-	if (graph->id_count == graph->id_capacity) {
-		uint32_t wanted = graph->id_capacity ? 2 * graph->id_capacity : 64;
-		struct cuda_node_id *grown = realloc(graph->ids, wanted * sizeof *grown);
-		if (!grown)
-			return; // its stamps are absent
-		graph->ids = grown;
-		graph->id_capacity = wanted;
-	}
-	graph->ids[graph->id_count++] = (struct cuda_node_id){ id, node };
+	struct cuda_node_id *added = TARE_ROOM_FOR(graph->ids, graph->id_room, graph->id_count);
+
+	if (!added)
+		return; // its stamps are absent
+	*added = (struct cuda_node_id){ id, node };
+	graph->id_count++;
 }
 
 void cuda_graph_keep_id(struct cuda_graph *graph, uint64_t id)

@@ -156,7 +156,6 @@ int cuda_engines(struct tare_device *device, struct tare_engine *engines, uint32
                  struct tare_error *error);
 int cuda_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,
                    struct tare_error *error);
-int cuda_pci_address(struct cuda_driver *driver, cu_device device, char text[32]);
 
 // ---- memory.c
 
@@ -251,9 +250,6 @@ int cuda_clock_pair(struct tare_device *device, struct tare_clock_pair *pair,
 int cuda_epoch_take(struct cuda_device *device, struct cuda_epoch **epoch,
                     struct tare_error *error);
 void cuda_epoch_give(struct cuda_device *device, struct cuda_epoch *epoch);
-// The finished event on the device's time base.
-int cuda_epoch_stamp(struct cuda_device *device, struct cuda_epoch *epoch, cu_event event,
-                     struct tare_ticks *ticks, struct tare_error *error);
 // The stamps of what lies between two such events.
 int cuda_epoch_stamps(struct cuda_device *device, struct cuda_epoch *epoch, cu_event start,
                       cu_event end, struct tare_stamps *stamps, struct tare_error *error);

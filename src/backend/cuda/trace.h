@@ -27,7 +27,8 @@ struct cuda_trace {
 	bool done;
 	size_t dropped;         // records that CUPTI had no room for
 	struct cuda_traced *at; // by ticket, rising
-	uint32_t count, capacity;
+	uint32_t count;
+	size_t room;
 	struct cuda_event *live; // events with a ticket
 };
 

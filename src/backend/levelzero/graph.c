@@ -2,6 +2,7 @@
 // Graphs: regular lists that are executed again (graph_lists.c). A queue that waits for a node of
 // the graph that is being recorded is recorded with it.
 #include "backend/levelzero/graph.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -84,15 +85,9 @@ static int add_node(struct levelzero_graph *graph, bool signals, struct levelzer
 {
 	struct levelzero_device *device = levelzero_device_of(graph->base.device);
 
-	if (graph->count == graph->capacity) {
-		uint32_t wanted = graph->capacity ? 2 * graph->capacity : 64;
-		struct levelzero_node *grown = realloc(graph->nodes, wanted * sizeof *grown);
-		if (!grown)
-			return tare_fail(error, ENOMEM, "out of memory");
-		graph->nodes = grown;
-		graph->capacity = wanted;
-	}
-	*node = &graph->nodes[graph->count];
+	*node = TARE_ROOM_FOR(graph->nodes, graph->room, graph->count);
+	if (!*node)
+		return tare_fail(error, ENOMEM, "out of memory");
 	**node = (struct levelzero_node){ 0 };
 	if (signals) {
 		int status = levelzero_slot_take(device, graph->timed, &(*node)->slot, error);

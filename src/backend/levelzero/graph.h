@@ -25,7 +25,8 @@ struct levelzero_graph {
 	struct levelzero_track *tracks;
 	uint32_t track_count;
 	struct levelzero_node *nodes;
-	uint32_t count, capacity;
+	uint32_t count;
+	size_t room;
 	ze_command_list_handle_t head;         // executed before the first track's body
 	struct levelzero_slot *before, *after; // the launching queue's; see graph_lists.c
 	bool launched, done;                   // done: the last launch is known to be

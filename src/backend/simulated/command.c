@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/simulated/simulated.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -125,20 +126,17 @@ int simulated_command_fill(struct simulated_command *command,
 
 struct waits {
 	struct tare_model_operation **at;
-	size_t count, capacity;
+	size_t count, room;
 };
 
 static int add_wait(struct waits *waits, struct simulated_command *command)
 {
-	if (waits->count == waits->capacity) {
-		size_t capacity = waits->capacity ? 2 * waits->capacity : 4;
-		void *grown = realloc(waits->at, capacity * sizeof *waits->at);
-		if (!grown)
-			return -ENOMEM;
-		waits->at = grown;
-		waits->capacity = capacity;
-	}
-	waits->at[waits->count++] = &simulated_command_keep(command)->model;
+	struct tare_model_operation **added = TARE_ROOM_FOR(waits->at, waits->room, waits->count);
+
+	if (!added)
+		return -ENOMEM;
+	*added = &simulated_command_keep(command)->model;
+	waits->count++;
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 // Graphs: operations recorded from a queue, and from those that wait for its nodes, launched at the
 // cost of one call. Each queue's nodes are a chain, as in the queue itself.
 #include "backend/simulated/simulated.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static int lane_of(struct simulated_graph *graph, const struct simulated_queue *
 	for (*lane = 0; *lane < graph->lane_count; ++*lane)
 		if (graph->lanes[*lane].from == queue)
 			return 0;
-	grown = realloc(graph->lanes, (graph->lane_count + 1) * sizeof *grown);
+	grown = tare_grow(graph->lanes, graph->lane_count, sizeof *grown);
 	if (!grown)
 		return -ENOMEM;
 	graph->lanes = grown;
@@ -69,19 +70,9 @@ static int make_place(struct simulated_graph *graph, const struct simulated_queu
 {
 	struct simulated_place *place;
 
-	if (graph->count == graph->capacity) {
-		uint32_t capacity = graph->capacity ? 2 * graph->capacity : 16;
-		void *nodes = realloc(graph->nodes, capacity * sizeof *graph->nodes), *places;
-		if (!nodes)
-			return -ENOMEM;
-		graph->nodes = nodes;
-		places = realloc(graph->places, capacity * sizeof *graph->places);
-		if (!places)
-			return -ENOMEM;
-		graph->places = places;
-		graph->capacity = capacity;
-	}
-	place = &graph->places[graph->count];
+	place = TARE_ROOM_FOR(graph->places, graph->place_room, graph->count);
+	if (!place || !TARE_ROOM_FOR(graph->nodes, graph->node_room, graph->count))
+		return -ENOMEM;
 	*place = (struct simulated_place){ .wait_count = operation->wait_count };
 	if (lane_of(graph, queue, &place->lane) < 0)
 		return -ENOMEM;

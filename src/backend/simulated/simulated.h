@@ -131,7 +131,8 @@ struct simulated_graph {
 	struct simulated_place *places;      // of the nodes
 	struct simulated_command **nodes;    // templates
 	struct simulated_command **launched; // of the last launch; NULL before
-	uint32_t count, capacity;
+	uint32_t count;
+	size_t node_room, place_room;
 };
 
 extern const struct tare_backend tare_backend_simulated;

@@ -129,7 +129,7 @@ static int list_counter(void *context, const struct tare_listed_counter *counter
 	return 0;
 }
 
-static int say_missing(const struct tare_text *text, const struct listing *listing)
+static void say_missing(struct tare_text *text, const struct listing *listing)
 {
 	char names[512] = "";
 	size_t length = 0;
@@ -139,18 +139,18 @@ static int say_missing(const struct tare_text *text, const struct listing *listi
 			length +=
 			    (size_t)snprintf(names + length, sizeof names - length, "%s%s",
 			                     length ? ", " : "", tare_levelzero_metric_title(m));
-	return names[0] ? tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2,
-	                                      "No counter is known for: %s.", names)
-	                : 0;
+	if (names[0])
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "No counter is known for: %s.",
+		                    names);
 }
 
-static int say_none(const struct tare_text *text, const char *why)
+static void say_none(struct tare_text *text, const char *why)
 {
 	char forbidden[512];
 
 	tare_device_counters_forbidden("", forbidden);
-	return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "n/a: %s%s%s.", why,
-	                           forbidden[0] ? "; " : "", forbidden);
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "n/a: %s%s%s.", why,
+	                    forbidden[0] ? "; " : "", forbidden);
 }
 
 // It was not asked for them (tare_device_counters_prepare).
@@ -159,8 +159,8 @@ static const char without_metrics[] =
     "(ZET_ENABLE_METRICS=1): install Intel's metrics-discovery and metrics-library (libigdmd, "
     "libigdml)";
 
-static int list(const struct tare_text *text, const struct tare_settings *settings,
-                const struct tare_device_entry *entry, const struct tare_backend *backend)
+static void list(struct tare_text *text, const struct tare_settings *settings,
+                 const struct tare_device_entry *entry, const struct tare_backend *backend)
 {
 	struct listing listing = { .table = tare_text_table_new(text, 2) };
 	const struct tare_counter_visitor visitor = { &listing, list_group, list_counter };
@@ -178,37 +178,34 @@ static int list(const struct tare_text *text, const struct tare_settings *settin
 		backend->driver_close(driver);
 	if (status < 0 || listing.groups == 0) {
 		tare_text_table_free(listing.table);
-		return say_none(text, status < 0 ? why.message
-		                      : getenv("ZET_ENABLE_METRICS")
-		                          ? "the driver lists no counters"
-		                          : without_metrics);
+		say_none(text, status < 0                     ? why.message
+		               : getenv("ZET_ENABLE_METRICS") ? "the driver lists no counters"
+		                                              : without_metrics);
+		return;
 	}
-	status = tare_text_table_print(listing.table);
-	return status == 0 ? say_missing(text, &listing) : status;
+	tare_text_table_print(listing.table);
+	say_missing(text, &listing);
 }
 
 int tare_device_counters(const struct tare_settings *settings, const struct tare_result *result,
                          FILE *file, struct tare_error *error)
 {
 	const struct tare_text_options options = tare_terminal_text_options(settings->verbosity);
-	const struct tare_text text = { &options, file, NULL };
-	int status = 0;
+	struct tare_text text = { .options = &options, .file = file };
 
-	for (size_t i = 0; i < result->device_count && status == 0; i++) {
+	for (size_t i = 0; i < result->device_count; i++) {
 		const struct tare_device_entry *entry = &result->devices[i];
 		const struct tare_backend *backend = tare_backend_find(entry->backend);
 		const struct tare_fact *name = &entry->facts.fact[TARE_FACT_NAME];
-		status =
-		    tare_text_paragraph(&text, TARE_STYLE_BOLD, "", 2, "%s:%u %s", entry->backend,
-		                        entry->index, name->present ? name->text : "");
-		if (status == 0 && backend && backend->counters)
-			status = list(&text, settings, entry, backend);
-		else if (status == 0)
-			status =
-			    say_none(&text, "tare lists counters of Level Zero's devices alone; "
-			                    "`tare hotspots` reads those of CUDA's devices");
+		tare_text_paragraph(&text, TARE_STYLE_BOLD, "", 2, "%s:%u %s", entry->backend,
+		                    entry->index, name->present ? name->text : "");
+		if (backend && backend->counters)
+			list(&text, settings, entry, backend);
+		else
+			say_none(&text, "tare lists counters of Level Zero's devices alone; "
+			                "`tare hotspots` reads those of CUDA's devices");
 	}
-	if (status == 0)
+	if (!text.failed)
 		return TARE_EXIT_OK;
 	tare_fail(error, ENOMEM, "out of memory");
 	return TARE_EXIT_FAILED;

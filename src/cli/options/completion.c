@@ -296,7 +296,9 @@ static void write_fish(const struct tare_command *const *commands, FILE *file)
 	fputs("'\n", file);
 }
 
-int tare_completion_write(const struct tare_command *const *commands, const char *shell, FILE *file)
+// The completion script for "bash", "zsh" or "fish". Returns 0, or -EINVAL for another shell.
+static int write_completion(const struct tare_command *const *commands, const char *shell,
+                            FILE *file)
 {
 	if (strcmp(shell, "bash") == 0)
 		write_bash(commands, file);
@@ -338,7 +340,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 		write_man_lines(stdout);
 		return TARE_EXIT_OK;
 	}
-	if (tare_completion_write(settings->commands, what, stdout) == 0)
+	if (write_completion(settings->commands, what, stdout) == 0)
 		return TARE_EXIT_OK;
 	return tare_usage(
 	    error, "cannot describe '%s'; it describes bash, zsh, fish, man COMMAND, lines", what);

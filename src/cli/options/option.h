@@ -198,6 +198,3 @@ void tare_help_write(const struct tare_command *const *commands, const struct ta
                      FILE *file);
 // The OPTIONS section of a command's man page in scdoc.
 void tare_man_options_write(const struct tare_command *command, FILE *file);
-// The completion script for "bash", "zsh" or "fish". Returns 0, or -EINVAL for another shell.
-int tare_completion_write(const struct tare_command *const *commands, const char *shell,
-                          FILE *file);

@@ -131,7 +131,6 @@ int transfer_need(const struct transfer *transfer, enum buffer buffer, struct ta
 // The figure of a line at a size (the first such cell that is not absent), or NULL.
 const struct tare_cell *bandwidth_cell(const struct tare_result *result, enum tare_line line,
                                        uint64_t bytes, const char *source);
-double bandwidth_cell_ns(const struct tare_cell *cell, double value);
 // Decides whether mapping moves bytes; gives map cells their rates only if it does.
 void bandwidth_judge_maps(struct bandwidth *bandwidth);
 void bandwidth_add_fits(struct bandwidth *bandwidth);

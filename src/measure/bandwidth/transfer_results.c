@@ -33,7 +33,7 @@ const struct tare_cell *bandwidth_cell(const struct tare_result *result, enum ta
 	return NULL;
 }
 
-double bandwidth_cell_ns(const struct tare_cell *cell, double value)
+static double cell_ns(const struct tare_cell *cell, double value)
 {
 	return strcmp(cell->unit, "ps") == 0 ? value / 1000 : value;
 }
@@ -71,7 +71,7 @@ static struct points points_of(const struct tare_result *result, enum tare_line 
 		points.bytes[points.count] = (uint64_t)bytes;
 		// For both ways together the work is twice the size; the fit is of one size to one
 		// time.
-		points.ns[points.count++] = bandwidth_cell_ns(cell, cell->summary.median);
+		points.ns[points.count++] = cell_ns(cell, cell->summary.median);
 	}
 	return points;
 }

@@ -38,7 +38,8 @@ static double median_ns(const struct tare_result *part, const char *what)
 	return NAN;
 }
 
-void tare_launch_times_of(const struct tare_result *result, struct tare_launch_times *times)
+// Those of a result of `latency` (or of a `checkup` with that part).
+static void launch_times_of(const struct tare_result *result, struct tare_launch_times *times)
 {
 	const struct tare_result *part = tare_result_cache_part(result, "latency");
 
@@ -61,7 +62,7 @@ void tare_latency_load(const char *device_name, const char *driver_version,
 
 	*times = (struct tare_launch_times){ .present = false };
 	if (result)
-		tare_launch_times_of(result, times);
+		launch_times_of(result, times);
 	tare_result_free(result);
 }
 
@@ -72,7 +73,7 @@ int tare_latency_keep(const struct tare_result *result, struct tare_error *error
 
 	if (!part || part->device_count == 0)
 		return tare_fail(error, EINVAL, "no result of tare latency to keep");
-	tare_launch_times_of(part, &times);
+	launch_times_of(part, &times);
 	// The same device by another API has other costs.
 	if (!part->devices[0].backend || strcmp(part->devices[0].backend, "cuda") != 0)
 		return 0;

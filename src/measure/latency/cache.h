@@ -19,9 +19,6 @@ struct tare_launch_times {
 	char measured[16];      // date, "2026-02-01"; "" not known
 };
 
-// Those of a result of `latency` (or of a `checkup` with that part).
-void tare_launch_times_of(const struct tare_result *result, struct tare_launch_times *times);
-
 // Those that are kept for a device of that name and driver version (without the platform's name).
 // Nothing kept, or not readable, is no error: then present is false.
 void tare_latency_load(const char *device_name, const char *driver_version,

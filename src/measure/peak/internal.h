@@ -164,8 +164,6 @@ int peak_survey_tensor(struct peak *peak, struct tare_error *error);
 // numbers holds i * pattern.
 int peak_write_pattern(struct peak *peak, struct tare_memory *memory, uint32_t width,
                        uint32_t pattern, struct tare_error *error);
-int peak_find_pattern(struct peak *peak, struct tare_memory *memory, uint32_t width,
-                      uint32_t pattern, bool *found, struct tare_error *error);
 uint32_t peak_next_pattern(struct peak *peak);
 // Clears the status, or reads what the kernel has left there: true if it ran all its turns and
 // found nothing wrong.

@@ -285,8 +285,8 @@ int peak_write_pattern(struct peak *peak, struct tare_memory *memory, uint32_t w
 	return aside(peak, PEAK_WRITE, memory, width, pattern, &right, error);
 }
 
-int peak_find_pattern(struct peak *peak, struct tare_memory *memory, uint32_t width,
-                      uint32_t pattern, bool *found, struct tare_error *error)
+static int find_pattern(struct peak *peak, struct tare_memory *memory, uint32_t width,
+                        uint32_t pattern, bool *found, struct tare_error *error)
 {
 	return aside(peak, PEAK_READ, memory, width, pattern, found, error);
 }
@@ -450,14 +450,13 @@ static int check(struct peak_task *task, bool *right, struct tare_error *error)
 	bool found = true;
 
 	if (status == 0 && task->op == PEAK_WRITE)
-		status = peak_find_pattern(peak, peak->buffers[0], task->width, task->pattern,
-		                           &found, error);
-	if (status == 0 && task->op == PEAK_COPY)
-		status = peak_find_pattern(peak, peak->buffers[1], task->width, task->pattern,
-		                           &found, error);
-	if (status == 0 && task->op == PEAK_TRIAD)
 		status =
-		    peak_find_pattern(peak, peak->buffers[2], task->width,
+		    find_pattern(peak, peak->buffers[0], task->width, task->pattern, &found, error);
+	if (status == 0 && task->op == PEAK_COPY)
+		status =
+		    find_pattern(peak, peak->buffers[1], task->width, task->pattern, &found, error);
+	if (status == 0 && task->op == PEAK_TRIAD)
+		status = find_pattern(peak, peak->buffers[2], task->width,
 		                      task->pattern + TRIAD_SCALE * task->pattern2, &found, error);
 	*right = *right && found;
 	return status;

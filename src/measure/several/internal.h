@@ -139,4 +139,3 @@ int several_links(struct several *several, int64_t share_ns, struct tare_error *
 int several_peers(struct several *several, int64_t share_ns, struct tare_error *error);
 // How many ordered pairs of devices could be peers.
 size_t several_pairs(const struct several *several);
-bool several_can_pair(const struct several *several, size_t from, size_t to);

@@ -20,7 +20,7 @@ static const char method[] = "the source's queue copies, 4 copies under way; the
 static const char latency_method[] =
     "a copy of 4 bytes on the source's queue, from handing it over until it is seen to be done";
 
-bool several_can_pair(const struct several *several, size_t from, size_t to)
+static bool can_pair(const struct several *several, size_t from, size_t to)
 {
 	const struct tare_device *a = several->devices[from].member->device;
 	const struct tare_device *b = several->devices[to].member->device;
@@ -35,7 +35,7 @@ size_t several_pairs(const struct several *several)
 
 	for (size_t i = 0; i < several->count; i++)
 		for (size_t k = 0; k < several->count; k++)
-			pairs += several_can_pair(several, i, k);
+			pairs += can_pair(several, i, k);
 	return pairs;
 }
 
@@ -163,7 +163,7 @@ static int measure_staged(struct several *several, int64_t share_ns, struct tare
 
 	for (uint32_t a = 0; kept == 0 && a < several->count; a++)
 		for (uint32_t b = 0; kept == 0 && b < several->count; b++)
-			if (several_can_pair(several, a, b))
+			if (can_pair(several, a, b))
 				kept = add_alone(several, a, b, "staged", NULL);
 	if (kept == 0)
 		status = several_sample(several, 0, share_ns, error);
@@ -188,7 +188,7 @@ static int enable(struct several *several, bool *reach)
 		for (uint32_t b = 0; status == 0 && b < several->count; b++) {
 			struct tare_error why = { 0 };
 			int enabled;
-			if (!several_can_pair(several, a, b))
+			if (!can_pair(several, a, b))
 				continue;
 			enabled = tare_peer_enable(several->devices[a].member->device,
 			                           several->devices[b].member->device, &why);

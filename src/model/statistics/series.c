@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/room.h"
 #include "model/statistics/statistics.h"
 
 #include <errno.h>
@@ -27,15 +28,12 @@ struct tare_stopping tare_stopping_default(void)
 
 int tare_series_add(struct tare_series *series, int64_t sample)
 {
-	if (series->n == series->capacity) {
-		size_t capacity = series->capacity ? 2 * series->capacity : 64;
-		int64_t *samples = realloc(series->samples, capacity * sizeof *samples);
-		if (!samples)
-			return -ENOMEM;
-		series->samples = samples;
-		series->capacity = capacity;
-	}
-	series->samples[series->n++] = sample;
+	int64_t *added = TARE_ROOM_FOR(series->samples, series->capacity, series->n);
+
+	if (!added)
+		return -ENOMEM;
+	*added = sample;
+	series->n++;
 	return 0;
 }
 

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-int tare_report_heading(const struct tare_text *text, const char *title, const char *remark)
+void tare_report_heading(struct tare_text *text, const char *title, const char *remark)
 {
 	fputc('\n', text->file);
-	return tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s%s%s%s", title,
-	                           remark[0] ? " (" : "", remark, remark[0] ? ")" : "");
+	tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s%s%s%s", title, remark[0] ? " (" : "",
+	                    remark, remark[0] ? ")" : "");
 }
 
-const char *tare_report_cut(const struct tare_text *text, const char *name, size_t columns,
+const char *tare_report_cut(struct tare_text *text, const char *name, size_t columns,
                             char buffer[RUN_TEXT])
 {
 	// A character takes four bytes at most, so that what is left out here would be cut anyway.
@@ -41,7 +41,7 @@ const char *tare_report_cut(const struct tare_text *text, const char *name, size
 	return buffer;
 }
 
-size_t tare_report_room(const struct tare_text *text, size_t others)
+size_t tare_report_room(struct tare_text *text, size_t others)
 {
 	size_t columns = text->options->columns, room = columns > others ? columns - others : 0;
 

@@ -7,13 +7,13 @@
 #define RUN_TEXT 640 // room for a name of 150 characters, for any text of these functions
 
 // An empty line and a heading in bold, with a remark in parentheses ("" for none).
-int tare_report_heading(const struct tare_text *text, const char *title, const char *remark);
+void tare_report_heading(struct tare_text *text, const char *title, const char *remark);
 
 // A name from the program cut to so many columns, the last of them "…" then. Returns buffer.
-const char *tare_report_cut(const struct tare_text *text, const char *name, size_t columns,
+const char *tare_report_cut(struct tare_text *text, const char *name, size_t columns,
                             char buffer[RUN_TEXT]);
 // Columns that a name may take beside `others` columns of figures: at least 12, at most 60.
-size_t tare_report_room(const struct tare_text *text, size_t others);
+size_t tare_report_room(struct tare_text *text, size_t others);
 
 // A unit of time for a column whose largest value is `most_ns`.
 struct tare_report_unit {

@@ -3,7 +3,6 @@
 
 #include "base/units.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 enum { TEXT_COLUMNS = 30, MOST_COLUMNS = 64, DEEPEST = 6 };
 
 struct writing {
-	const struct tare_text *text;
+	struct tare_text *text;
 	const struct tare_table *table;
 	const void *source;
 	const struct tare_table_part *part;
@@ -39,21 +38,22 @@ size_t tare_table_part_rows(const struct tare_table *table, const void *source,
 }
 
 // `most` are the first rows of the table, of which those are taken that are kept.
-static int find_rows(struct writing *w)
+static bool find_rows(struct writing *w)
 {
 	size_t count = w->part->rows ? w->part->most : w->table->count(w->source);
 
 	if (w->part->most && count > w->part->most)
 		count = w->part->most;
 	w->rows = calloc(count ? count : 1, sizeof *w->rows);
+	w->text->failed |= !w->rows;
 	if (!w->rows)
-		return -ENOMEM;
+		return false;
 	for (size_t i = 0; i < count; i++) {
 		const void *row = w->part->rows ? w->part->rows[i] : w->table->row(w->source, i);
 		if (is_kept(w->part, w->source, row))
 			w->rows[w->row_count++] = row;
 	}
-	return 0;
+	return true;
 }
 
 static bool says_something(struct tare_cell_value value)
@@ -334,8 +334,8 @@ static void write_first(const struct writing *w, const struct tare_shown_column 
 	tare_text_cell(out, "%*s%s", (int)indent, "", buffer);
 }
 
-static int write_columns(const struct writing *w, const struct tare_shown_column *columns,
-                         size_t count)
+static void write_columns(const struct writing *w, const struct tare_shown_column *columns,
+                          size_t count)
 {
 	struct tare_text_table *out =
 	    tare_text_table_new(w->text, w->part->flush ? w->part->indent : 2);
@@ -359,7 +359,7 @@ static int write_columns(const struct writing *w, const struct tare_shown_column
 			               column->mark ? column->mark(w->source, row) : "");
 		}
 	}
-	return tare_text_table_print(out);
+	tare_text_table_print(out);
 }
 
 // What a column takes of a line.
@@ -394,19 +394,16 @@ static size_t fitting(const struct writing *w, const struct tare_shown_column *c
 	return end;
 }
 
-static int write_folded(const struct writing *w, struct tare_shown_column *columns, size_t count)
+static void write_folded(const struct writing *w, struct tare_shown_column *columns, size_t count)
 {
-	int status = 0;
-
-	for (size_t from = 1, end; status == 0 && from < count; from = end) {
+	for (size_t from = 1, end; from < count; from = end) {
 		end = fitting(w, columns, from, count);
 		if (from > 1)
 			fputc('\n', w->text->file);
 		// The first column stands before those of each table.
 		columns[from - 1] = columns[0];
-		status = write_columns(w, columns + from - 1, end - from + 1);
+		write_columns(w, columns + from - 1, end - from + 1);
 	}
-	return status;
 }
 
 // The columns that are shown, with the units that they share. Returns how many.
@@ -427,14 +424,14 @@ static size_t find_columns(struct writing *w, struct tare_shown_column columns[M
 	return count;
 }
 
-bool tare_table_fits(const struct tare_text *text, const struct tare_table *table,
-                     const void *source, const struct tare_table_part *part)
+bool tare_table_fits(struct tare_text *text, const struct tare_table *table, const void *source,
+                     const struct tare_table_part *part)
 {
 	struct writing w = { .text = text, .table = table, .source = source, .part = part };
 	struct tare_shown_column columns[MOST_COLUMNS];
 	bool fits = true;
 
-	if (find_rows(&w) == 0) {
+	if (find_rows(&w)) {
 		size_t count = find_columns(&w, columns);
 		fits = count < 2 || fitting(&w, columns, 1, count) == count;
 	}
@@ -442,21 +439,19 @@ bool tare_table_fits(const struct tare_text *text, const struct tare_table *tabl
 	return fits;
 }
 
-int tare_table_text(const struct tare_text *text, const struct tare_table *table,
-                    const void *source, const struct tare_table_part *part)
+void tare_table_text(struct tare_text *text, const struct tare_table *table, const void *source,
+                     const struct tare_table_part *part)
 {
 	struct writing w = { .text = text, .table = table, .source = source, .part = part };
 	struct tare_shown_column columns[MOST_COLUMNS];
-	int status = find_rows(&w);
-	size_t count = status == 0 && w.row_count ? find_columns(&w, columns) : 0;
+	size_t count = find_rows(&w) && w.row_count ? find_columns(&w, columns) : 0;
 
 	if (count && text->take)
-		status = text->take(text->taker,
-		                    &(struct tare_table_shown){ table, source, part, w.rows,
-		                                                w.row_count, columns, count });
+		text->take(text->taker, &(struct tare_table_shown){ table, source, part, w.rows,
+		                                                    w.row_count, columns, count });
+	else if (count && part->fold)
+		write_folded(&w, columns, count);
 	else if (count)
-		status = part->fold ? write_folded(&w, columns, count)
-		                    : write_columns(&w, columns, count);
+		write_columns(&w, columns, count);
 	free(w.rows);
-	return status;
 }

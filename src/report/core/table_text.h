@@ -48,12 +48,12 @@ struct tare_table_shown {
 };
 
 // Writes that part: nothing where no row is in it. Times that share a unit name it in the title of
-// the first of them. Returns 0 or -ENOMEM.
-int tare_table_text(const struct tare_text *text, const struct tare_table *table,
-                    const void *source, const struct tare_table_part *part);
+// the first of them.
+void tare_table_text(struct tare_text *text, const struct tare_table *table, const void *source,
+                     const struct tare_table_part *part);
 // Whether that part is not wider than the terminal.
-bool tare_table_fits(const struct tare_text *text, const struct tare_table *table,
-                     const void *source, const struct tare_table_part *part);
+bool tare_table_fits(struct tare_text *text, const struct tare_table *table, const void *source,
+                     const struct tare_table_part *part);
 // Rows that the part would have.
 size_t tare_table_part_rows(const struct tare_table *table, const void *source,
                             const struct tare_table_part *part);

@@ -109,21 +109,18 @@ static void add_row(struct tare_text_table *table, const struct tare_counted_ker
 	tare_text_cell(table, "%" PRIu32, value->launches);
 }
 
-static int write_kernel(const struct tare_text *text, const struct tare_counted_kernel *kernel)
+static void write_kernel(struct tare_text *text, const struct tare_counted_kernel *kernel)
 {
 	char mean[TARE_UNIT_TEXT], total[TARE_UNIT_TEXT];
 	bool seen[sizeof states / sizeof *states] = { false };
 	struct tare_text_table *table;
-	int status;
 
 	fputc('\n', text->file);
-	status = tare_text_paragraph(
-	    text, TARE_STYLE_BOLD, "", 2,
-	    "%s: %" PRIu64 " launches of %s, %s, %.1f %% of the kernels' time", kernel->name,
-	    kernel->launches, tare_format_ns((double)kernel->mean_ns, mean),
-	    tare_format_ns((double)kernel->total_ns, total), 100 * kernel->share);
-	if (status < 0)
-		return status;
+	tare_text_paragraph(text, TARE_STYLE_BOLD, "", 2,
+	                    "%s: %" PRIu64 " launches of %s, %s, %.1f %% of the kernels' time",
+	                    kernel->name, kernel->launches,
+	                    tare_format_ns((double)kernel->mean_ns, mean),
+	                    tare_format_ns((double)kernel->total_ns, total), 100 * kernel->share);
 	table = tare_text_table_new(text, 2);
 	tare_text_column(table, "counter", 0);
 	tare_text_column(table, "a launch", TARE_COLUMN_RIGHT);
@@ -132,14 +129,12 @@ static int write_kernel(const struct tare_text *text, const struct tare_counted_
 	tare_text_column(table, "launches", TARE_COLUMN_RIGHT);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		add_row(table, kernel, i);
-	status = tare_text_table_print(table);
+	tare_text_table_print(table);
 	for (size_t i = 0; i < TARE_COUNTER_ROLES; i++)
 		seen[kernel->values[i].state] = true;
-	for (size_t i = 0; status == 0 && i < sizeof states / sizeof *states; i++)
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		if (seen[i] && states[i].why)
-			status = tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 6, "%s",
-			                             states[i].why);
-	return status;
+			tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 6, "%s", states[i].why);
 }
 
 int tare_report_counted_text(const struct tare_counted_run *run,
@@ -147,10 +142,9 @@ int tare_report_counted_text(const struct tare_counted_run *run,
                              struct tare_error *error)
 {
 	struct tare_text text = { .options = options, .file = file };
-	int status = 0;
 
-	for (size_t i = 0; status == 0 && i < run->kernel_count; i++)
+	for (size_t i = 0; i < run->kernel_count; i++)
 		if (run->kernels[i].uncounted == TARE_UNCOUNTED_NONE)
-			status = write_kernel(&text, &run->kernels[i]);
-	return status == 0 ? 0 : tare_fail(error, ENOMEM, "out of memory");
+			write_kernel(&text, &run->kernels[i]);
+	return text.failed ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }

@@ -14,7 +14,7 @@
 enum { BAR = 20 }; // columns of a bar of the cores' time
 
 // "████▒▒▒▒····": issuing, stalled, without work. Empty where not known.
-static const char *bar_of(const struct tare_text *text, const struct tare_core_time *time,
+static const char *bar_of(struct tare_text *text, const struct tare_core_time *time,
                           char bar[BAR * 4 + 16])
 {
 	double active = time->active / 100 * BAR, both = (time->active + time->stalled) / 100 * BAR;
@@ -31,7 +31,7 @@ static const char *bar_of(const struct tare_text *text, const struct tare_core_t
 	return bar;
 }
 
-static void write_row(struct tare_text_table *table, const struct tare_text *text,
+static void write_row(struct tare_text_table *table, struct tare_text *text,
                       const struct tare_hotspot *hotspot)
 {
 	const struct tare_counted_kernel *kernel = hotspot->kernel;
@@ -47,11 +47,9 @@ static void write_row(struct tare_text_table *table, const struct tare_text *tex
 	tare_text_cell(table, "%s", tare_hotspot_bound_words(hotspot, words));
 }
 
-static int write_table(const struct tare_text *text, const struct tare_hotspot *hotspots,
-                       size_t count)
+static void write_table(struct tare_text *text, const struct tare_hotspot *hotspots, size_t count)
 {
 	struct tare_text_table *table = tare_text_table_new(text, 0);
-	int code;
 
 	tare_text_column(table, "kernel", TARE_COLUMN_CUT);
 	tare_text_column(table, "ms", TARE_COLUMN_RIGHT);
@@ -61,44 +59,40 @@ static int write_table(const struct tare_text *text, const struct tare_hotspot *
 	tare_text_column(table, "bound by", 0);
 	for (size_t i = 0; i < count; i++)
 		write_row(table, text, &hotspots[i]);
-	code = tare_text_table_print(table);
-	return code != 0 ? code
-	                 : tare_text_paragraph(
-	                       text, TARE_STYLE_FAINT, "", 0,
-	                       "Time of the cores: %s issuing, %s stalled, . without work. A bound "
-	                       "with ? "
-	                       "is not decided: the figures' errors allow each of those named.",
-	                       text->options->ascii ? "#" : "█", text->options->ascii ? "+" : "▒");
+	tare_text_table_print(table);
+	tare_text_paragraph(text, TARE_STYLE_FAINT, "", 0,
+	                    "Time of the cores: %s issuing, %s stalled, . without work. A bound "
+	                    "with ? "
+	                    "is not decided: the figures' errors allow each of those named.",
+	                    text->options->ascii ? "#" : "█", text->options->ascii ? "+" : "▒");
 }
 
 typedef const char *words_of(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT]);
 
-static int write_words(const struct tare_text *text, const struct tare_hotspot *hotspot)
+static void write_words(struct tare_text *text, const struct tare_hotspot *hotspot)
 {
 	static words_of *const parts[] = { tare_hotspot_margin_words, tare_hotspot_advice_words };
 	char words[HOTSPOT_TEXT];
-	int code = tare_text_verdict(text, "  ", 2, tare_hotspot_verdict_words(hotspot, words));
 
-	for (size_t i = 0; i < 2 && code == 0; i++)
+	tare_text_verdict(text, "  ", 2, tare_hotspot_verdict_words(hotspot, words));
+	for (size_t i = 0; i < 2; i++)
 		if (parts[i](hotspot, words)[0])
-			code = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "%s", words);
-	for (size_t i = 0; i < hotspot->verdict.contradiction_count && code == 0; i++)
-		code = tare_text_paragraph(
+			tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "%s", words);
+	for (size_t i = 0; i < hotspot->verdict.contradiction_count; i++)
+		tare_text_paragraph(
 		    text, TARE_STYLE_WARNING, "  ", 4, "%s",
 		    tare_hotspot_contradiction_words(&hotspot->verdict.contradictions[i], words));
-	return code;
 }
 
-static int write_figures(const struct tare_text *text, const struct tare_hotspot *hotspot)
+static void write_figures(struct tare_text *text, const struct tare_hotspot *hotspot)
 {
 	const struct tare_arithmetic *arithmetic = &hotspot->arithmetic;
 	char words[HOTSPOT_TEXT], number[TARE_UNIT_TEXT], intensity[TARE_UNIT_TEXT];
-	int code = 0;
 
 	if (tare_hotspot_core_words(hotspot, words)[0])
-		code = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "%s", words);
-	if (code == 0 && arithmetic->flop_per_s > 0)
-		code = tare_text_paragraph(
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "%s", words);
+	if (arithmetic->flop_per_s > 0)
+		tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 2,
 		    "Arithmetic: %s%s GFLOP/s, %s FLOP a byte of device memory.",
 		    arithmetic->partial ? "at least " : "",
@@ -107,40 +101,34 @@ static int write_figures(const struct tare_text *text, const struct tare_hotspot
 		        ? "n/a"
 		        : tare_format_significant(arithmetic->intensity[TARE_EDGE_L2_DEVICE], 3,
 		                                  intensity));
-	if (code == 0)
-		code = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "%s",
-		                           tare_hotspot_given_words(hotspot->kernel, words));
-	if (code == 0 && !isnan(hotspot->imbalance))
-		code = tare_text_paragraph(
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "%s",
+	                    tare_hotspot_given_words(hotspot->kernel, words));
+	if (!isnan(hotspot->imbalance))
+		tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 2,
 		    "Imbalance: the mean core had no work in %s of the busiest core's time.",
 		    tare_hotspot_percent(hotspot->imbalance, words));
-	return code;
 }
 
-static int write_kernel(const struct tare_text *text, const struct tare_hotspot *hotspot)
+static void write_kernel(struct tare_text *text, const struct tare_hotspot *hotspot)
 {
 	char span[TARE_UNIT_TEXT];
-	int code = tare_text_paragraph(
+
+	tare_text_paragraph(
 	    text, TARE_STYLE_BOLD, "", 2, "%s: %s a launch, %llu launch%s", hotspot->kernel->name,
 	    isnan(hotspot->duration_ns) ? "n/a" : tare_format_ns(hotspot->duration_ns, span),
 	    (unsigned long long)hotspot->kernel->launches,
 	    hotspot->kernel->launches == 1 ? "" : "es");
-
-	if (code == 0)
-		code = write_words(text, hotspot);
-	if (code == 0)
-		code = write_figures(text, hotspot);
-	return code != 0 ? code : tare_hotspot_diagram(text, hotspot);
+	write_words(text, hotspot);
+	write_figures(text, hotspot);
+	tare_hotspot_diagram(text, hotspot);
 }
 
 // Kernels that were left alone, with the reason, each reason once.
-static int write_uncounted(const struct tare_text *text, const struct tare_counted_run *run)
+static void write_uncounted(struct tare_text *text, const struct tare_counted_run *run)
 {
-	int code = 0;
-
-	for (enum tare_uncounted why = TARE_UNCOUNTED_NONE + 1;
-	     why < TARE_UNCOUNTED_REASONS && code == 0; why++) {
+	for (enum tare_uncounted why = TARE_UNCOUNTED_NONE + 1; why < TARE_UNCOUNTED_REASONS;
+	     why++) {
 		const char *first = NULL;
 		size_t count = 0;
 		for (size_t i = 0; i < run->kernel_count; i++) {
@@ -149,62 +137,57 @@ static int write_uncounted(const struct tare_text *text, const struct tare_count
 			first = count++ ? first : run->kernels[i].name;
 		}
 		if (count > 1)
-			code = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 2,
-			                           "Not counted: %s and %zu more: %s.", first,
-			                           count - 1, tare_uncounted_words(why));
+			tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 2,
+			                    "Not counted: %s and %zu more: %s.", first, count - 1,
+			                    tare_uncounted_words(why));
 		else if (count)
-			code = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 2,
-			                           "Not counted: %s: %s.", first,
-			                           tare_uncounted_words(why));
+			tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 2, "Not counted: %s: %s.",
+			                    first, tare_uncounted_words(why));
 	}
-	return code;
 }
 
-static int write_all(const struct tare_text *text, const struct tare_counted_run *run,
-                     const struct tare_hotspot *hotspots, size_t shown)
+static void write_all(struct tare_text *text, const struct tare_counted_run *run,
+                      const struct tare_hotspot *hotspots, size_t shown)
 {
-	int code = write_table(text, hotspots, run->kernel_count);
+	write_table(text, hotspots, run->kernel_count);
 
-	for (size_t i = 0; i < run->kernel_count && shown && code == 0; i++) {
+	for (size_t i = 0; i < run->kernel_count && shown; i++) {
 		if (hotspots[i].kernel->uncounted != TARE_UNCOUNTED_NONE)
 			continue;
 		fputc('\n', text->file);
-		code = write_kernel(text, &hotspots[i]);
+		write_kernel(text, &hotspots[i]);
 		shown--;
 	}
-	if (code == 0)
-		code = write_uncounted(text, run);
+	write_uncounted(text, run);
 	fputc('\n', text->file);
-	return code != 0 ? code
-	                 : tare_text_paragraph(
-	                       text, TARE_STYLE_FAINT, "", 0,
-	                       "Of max: of what the device sustains, by its own "
-	                       "counters. Of peak: of what "
-	                       "`tare peak` measured here. x given: bytes moved over the "
-	                       "size of the memory "
-	                       "that a launch was given at most. Times faster are upper bounds.");
+	tare_text_paragraph(text, TARE_STYLE_FAINT, "", 0,
+	                    "Of max: of what the device sustains, by its own "
+	                    "counters. Of peak: of what "
+	                    "`tare peak` measured here. x given: bytes moved over the "
+	                    "size of the memory "
+	                    "that a launch was given at most. Times faster are upper bounds.");
 }
 
 int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,
                               const struct tare_text_options *options, FILE *file,
                               struct tare_error *error)
 {
-	struct tare_text text = { options, file, NULL };
+	struct tare_text text = { .options = options, .file = file };
 	TARE_FREE struct tare_hotspot *hotspots = calloc(run->kernel_count + 1, sizeof *hotspots);
-	int code = hotspots ? 0 : -ENOMEM;
 
-	if (code == 0 && run->device.no_counters)
-		code = tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2,
-		                           "n/a: no counters here: %s", run->device.no_counters);
-	if (code == 0 && run->samples)
-		code = tare_device_samples_text(&text, run->samples);
-	for (size_t i = 0; i < run->kernel_count && code == 0; i++)
+	text.failed = !hotspots;
+	if (run->device.no_counters)
+		tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2, "n/a: no counters here: %s",
+		                    run->device.no_counters);
+	if (run->samples && !text.failed)
+		tare_device_samples_text(&text, run->samples);
+	for (size_t i = 0; i < run->kernel_count && hotspots; i++)
 		tare_hotspot_derive(&run->kernels[i], &run->device, &hotspots[i]);
-	if (code == 0 && run->device.no_counters)
-		code = tare_hotspot_times_table(&text, run, hotspots);
-	if (code == 0 && run->by_instructions)
-		code = write_uncounted(&text, run);
-	if (code == 0 && !run->device.no_counters)
-		code = write_all(&text, run, hotspots, shown);
-	return code != 0 ? tare_fail(error, ENOMEM, "no memory left") : 0;
+	if (run->device.no_counters && !text.failed)
+		tare_hotspot_times_table(&text, run, hotspots);
+	if (run->by_instructions && !text.failed)
+		write_uncounted(&text, run);
+	if (!run->device.no_counters && !text.failed)
+		write_all(&text, run, hotspots, shown);
+	return text.failed ? tare_fail(error, ENOMEM, "no memory left") : 0;
 }

@@ -4,7 +4,6 @@
 #include "report/hotspots/text.h"
 #include "report/hotspots/words.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +32,13 @@ static const struct {
 	enum tare_edge edge;
 } sides[] = { { "host memory", TARE_EDGE_HOST }, { "other devices", TARE_EDGE_PEER } };
 
-static const struct lines *lines_of(const struct tare_text *text)
+static const struct lines *lines_of(struct tare_text *text)
 {
 	return text->options->ascii ? &plain : &drawn;
 }
 
 // A box's upper or lower edge, with `middle` at its tenth column.
-static void write_edge(const struct tare_text *text, const char *left, const char *middle,
+static void write_edge(struct tare_text *text, const char *left, const char *middle,
                        const char *right)
 {
 	const struct lines *lines = lines_of(text);
@@ -50,14 +49,14 @@ static void write_edge(const struct tare_text *text, const char *left, const cha
 	fputs(right, text->file);
 }
 
-static void write_field(const struct tare_text *text, const char *value, size_t columns)
+static void write_field(struct tare_text *text, const char *value, size_t columns)
 {
 	size_t width = tare_text_width(value);
 
 	fprintf(text->file, "%*s%s", (int)(columns > width ? columns - width : 1), "", value);
 }
 
-static void write_figures(const struct tare_text *text, const struct tare_edge_traffic *traffic)
+static void write_figures(struct tare_text *text, const struct tare_edge_traffic *traffic)
 {
 	char words[HOTSPOT_TEXT], number[TARE_UNIT_TEXT];
 
@@ -78,14 +77,14 @@ static void write_figures(const struct tare_text *text, const struct tare_edge_t
 }
 
 // Words in the columns beside a box or an edge.
-static void write_label(const struct tare_text *text, const char *words)
+static void write_label(struct tare_text *text, const char *words)
 {
 	size_t width = tare_text_width(words);
 
 	fprintf(text->file, "%s%*s", words, (int)(LABEL > width ? LABEL - width : 0), "");
 }
 
-static void write_vertical(const struct tare_text *text, const struct tare_edge_traffic *traffic)
+static void write_vertical(struct tare_text *text, const struct tare_edge_traffic *traffic)
 {
 	const struct lines *lines = lines_of(text);
 	char label[64] = "";
@@ -99,7 +98,7 @@ static void write_vertical(const struct tare_text *text, const struct tare_edge_
 	write_figures(text, traffic);
 }
 
-static void write_box(const struct tare_text *text, const char *title, bool above, bool below,
+static void write_box(struct tare_text *text, const char *title, bool above, bool below,
                       const struct tare_hotspot *hotspot)
 {
 	const struct lines *lines = lines_of(text);
@@ -125,8 +124,8 @@ static void write_box(const struct tare_text *text, const char *title, bool abov
 }
 
 // Edges whose counters have no figure for the same reason, on a line.
-static int write_absent(const struct tare_text *text, const struct tare_hotspot *hotspot,
-                        enum tare_counter_state state)
+static void write_absent(struct tare_text *text, const struct tare_hotspot *hotspot,
+                         enum tare_counter_state state)
 {
 	char names[HOTSPOT_TEXT] = "";
 	size_t length = 0;
@@ -136,29 +135,26 @@ static int write_absent(const struct tare_text *text, const struct tare_hotspot 
 			length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
 			                           length ? ", " : "", tare_edge_name(edge));
 	if (!length)
-		return 0;
-	return tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 4, "%s: n/a, %s", names,
-	                           tare_counter_state_words(state));
+		return;
+	tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 4, "%s: n/a, %s", names,
+	                    tare_counter_state_words(state));
 }
 
 // What the figures lack: counters without a figure, and rates that need a word.
-static int write_remarks(const struct tare_text *text, const struct tare_hotspot *hotspot)
+static void write_remarks(struct tare_text *text, const struct tare_hotspot *hotspot)
 {
-	int code = 0;
-
-	for (enum tare_counter_state state = 0; state <= TARE_COUNTER_REFUSED && code == 0; state++)
+	for (enum tare_counter_state state = 0; state <= TARE_COUNTER_REFUSED; state++)
 		if (state != TARE_COUNTER_COUNTED)
-			code = write_absent(text, hotspot, state);
-	for (enum tare_edge edge = 0; edge < TARE_EDGES && code == 0; edge++) {
+			write_absent(text, hotspot, state);
+	for (enum tare_edge edge = 0; edge < TARE_EDGES; edge++) {
 		const char *origin = tare_rate_origin_words(hotspot->edges[edge].origin);
 		if (origin)
-			code = tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 4, "%s, GB/s: %s",
-			                           tare_edge_name(edge), origin);
+			tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 4, "%s, GB/s: %s",
+			                    tare_edge_name(edge), origin);
 	}
-	return code;
 }
 
-int tare_hotspot_diagram(const struct tare_text *text, const struct tare_hotspot *hotspot)
+void tare_hotspot_diagram(struct tare_text *text, const struct tare_hotspot *hotspot)
 {
 	size_t last = sizeof levels / sizeof *levels - 1;
 
@@ -170,5 +166,5 @@ int tare_hotspot_diagram(const struct tare_text *text, const struct tare_hotspot
 		write_box(text, levels[i].box, true, i < last,
 		          levels[i].edge == TARE_EDGE_L1_L2 ? hotspot : NULL);
 	}
-	return write_remarks(text, hotspot);
+	write_remarks(text, hotspot);
 }

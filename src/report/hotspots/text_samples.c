@@ -24,8 +24,8 @@ static const char *value_of(const struct tare_device_samples_series *series, dou
 }
 
 // The counter over the run, from left to right; of bytes in parts of the peak.
-static const char *bar_of(const struct tare_text *text,
-                          const struct tare_device_samples_series *series, char bar[BAR * 4 + 1])
+static const char *bar_of(struct tare_text *text, const struct tare_device_samples_series *series,
+                          char bar[BAR * 4 + 1])
 {
 	static const char *const blocks[] = { " ",      "\u2581", "\u2582", "\u2583", "\u2584",
 		                              "\u2585", "\u2586", "\u2587", "\u2588" };
@@ -51,10 +51,11 @@ static const char *bar_of(const struct tare_text *text,
 	return bar;
 }
 
-static int write_notes(const struct tare_text *text, const struct tare_device_samples *samples)
+static void write_notes(struct tare_text *text, const struct tare_device_samples *samples)
 {
 	char interval[TARE_UNIT_TEXT], residual[TARE_UNIT_TEXT], cpu[TARE_UNIT_TEXT];
-	int code = tare_text_paragraph(
+
+	tare_text_paragraph(
 	    text, TARE_STYLE_FAINT, "", 0,
 	    "%" PRIu64 " samples of %s, of %s's device %" PRIu32
 	    " and all that ran there, over %.1f %% of the run. They lie within %s of where they "
@@ -65,26 +66,21 @@ static int write_notes(const struct tare_text *text, const struct tare_device_sa
 	    tare_report_api_title(samples->api), samples->device, 100 * samples->sampled,
 	    tare_format_ns((double)samples->residual_ns, residual), samples->clock_readings,
 	    tare_format_ns((double)samples->cpu_ns, cpu));
-
-	if (code == 0 && samples->losses)
-		code = tare_text_paragraph(text, TARE_STYLE_WARNING, "", 2,
-		                           "Samples were lost %" PRIu64
-		                           " times: a longer --sampling-interval loses none.",
-		                           samples->losses);
-	if (code == 0 && samples->untrusted)
-		code = tare_text_paragraph(text, TARE_STYLE_WARNING, "", 2,
-		                           "%" PRIu64
-		                           " values were saturated, wrapped or in doubt, and are "
-		                           "in no figure.",
-		                           samples->untrusted);
-	return code;
+	if (samples->losses)
+		tare_text_paragraph(text, TARE_STYLE_WARNING, "", 2,
+		                    "Samples were lost %" PRIu64
+		                    " times: a longer --sampling-interval loses none.",
+		                    samples->losses);
+	if (samples->untrusted)
+		tare_text_paragraph(
+		    text, TARE_STYLE_WARNING, "", 2,
+		    "%" PRIu64 " values were saturated, wrapped or in doubt, and are in no figure.",
+		    samples->untrusted);
 }
 
-int tare_device_samples_text(const struct tare_text *text,
-                             const struct tare_device_samples *samples)
+void tare_device_samples_text(struct tare_text *text, const struct tare_device_samples *samples)
 {
 	struct tare_text_table *table = tare_text_table_new(text, 0);
-	int code;
 
 	tare_text_column(table, "device over time", 0);
 	tare_text_column(table, "mean", TARE_COLUMN_RIGHT);
@@ -106,9 +102,7 @@ int tare_device_samples_text(const struct tare_text *text,
 		                   : tare_hotspot_percent(100 * series->at_limit, words));
 		tare_text_cell(table, "%s", bar_of(text, series, bar));
 	}
-	code = tare_text_table_print(table);
-	if (code == 0)
-		code = write_notes(text, samples);
+	tare_text_table_print(table);
+	write_notes(text, samples);
 	fputc('\n', text->file);
-	return code;
 }

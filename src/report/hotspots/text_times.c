@@ -49,14 +49,13 @@ static void write_row(struct tare_text_table *table, const struct tare_hotspot *
 		write_asked(table, hotspot);
 }
 
-int tare_hotspot_times_table(const struct tare_text *text, const struct tare_counted_run *run,
-                             const struct tare_hotspot *hotspots)
+void tare_hotspot_times_table(struct tare_text *text, const struct tare_counted_run *run,
+                              const struct tare_hotspot *hotspots)
 {
 	static const char *const always[] = { "ms", "share", "launches", "us each" };
 	static const char *const asked[] = { "GB/s asked", "of peak", "GFLOP/s", "of peak",
 		                             "FLOP/B" };
 	struct tare_text_table *table = tare_text_table_new(text, 0);
-	int code;
 
 	tare_text_column(table, "kernel", TARE_COLUMN_CUT);
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
@@ -65,18 +64,15 @@ int tare_hotspot_times_table(const struct tare_text *text, const struct tare_cou
 		tare_text_column(table, asked[i], TARE_COLUMN_RIGHT);
 	for (size_t i = 0; i < run->kernel_count; i++)
 		write_row(table, &hotspots[i], run->by_instructions);
-	code = tare_text_table_print(table);
-	if (code != 0 || !run->by_instructions)
-		return code;
-	return tare_text_paragraph(
+	tare_text_table_print(table);
+	if (!run->by_instructions)
+		return;
+	tare_text_paragraph(
 	    text, TARE_STYLE_FAINT, "", 0,
 	    "What a kernel is bound by: n/a, without counters that is not known. Asked: the bytes "
 	    "that instructions load and store in global, constant and local memory, at the level "
-	    "of "
-	    "L1; what came from which cache or memory is not known. Of peak: of local memory's "
-	    "rate, "
-	    "and of the arithmetic's, that `tare peak` measured here; above 100 %% where the "
+	    "of L1; what came from which cache or memory is not known. Of peak: of local memory's "
+	    "rate, and of the arithmetic's, that `tare peak` measured here; above 100 %% where the "
 	    "compiler kept in registers what instructions ask for. >=: functions such as sin are "
-	    "no "
-	    "operations here.");
+	    "no operations here.");
 }

@@ -23,22 +23,9 @@ static const struct tare_page_part parts[] = {
 #undef X
 };
 
-static int write_data(const struct tare_counted_run *run, FILE *file, struct tare_error *error)
+static int write_data(const void *run, FILE *file, struct tare_error *error)
 {
-	TARE_FREE char *json = NULL;
-	size_t length = 0;
-	FILE *stream = open_memstream(&json, &length);
-	int code;
-
-	if (!stream)
-		return tare_fail(error, ENOMEM, "no memory for the page");
-	code = tare_report_hotspots_json(run, stream, error);
-	// Closing is what makes json and length valid, and where a short write shows.
-	if (fclose(stream) != 0 && code == 0)
-		code = tare_fail(error, ENOMEM, "no memory for the page");
-	if (code == 0)
-		tare_page_json(json, length, file);
-	return code;
+	return tare_report_hotspots_json(run, file, error);
 }
 
 static int write_mark(void *context, const char *mark, FILE *file, struct tare_error *error)
@@ -52,7 +39,7 @@ static int write_mark(void *context, const char *mark, FILE *file, struct tare_e
 	} else if (strcmp(mark, "version") == 0) {
 		tare_page_html_text(TARE_VERSION, file);
 	} else if (strcmp(mark, "hotspots") == 0) {
-		return write_data(run, file, error);
+		return tare_page_json_of(write_data, run, file, error);
 	} else {
 		return -ENOENT;
 	}

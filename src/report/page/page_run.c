@@ -40,39 +40,17 @@ static void write_title(const struct tare_report *run, FILE *file)
 	fputs(" - tare", file);
 }
 
-static int write_report(const struct tare_report *run, FILE *file, struct tare_error *error)
+static int write_report(const void *run, FILE *file, struct tare_error *error)
 {
-	TARE_FREE char *json = NULL;
-	size_t length = 0;
-	FILE *stream = open_memstream(&json, &length);
-	int code;
-
-	if (!stream)
-		return tare_fail(error, ENOMEM, "no memory for the page");
-	code = tare_report_run_json(run, stream, error);
-	// Closing is what makes json and length valid, and where a short write shows.
-	if (fclose(stream) != 0 && code == 0)
-		code = tare_fail(error, ENOMEM, "no memory for the page");
-	if (code == 0)
-		tare_page_json(json, length, file);
-	return code;
+	return tare_report_run_json(run, file, error);
 }
 
 // How the tables are declared, by which the page draws them.
-static int write_tables(FILE *file, struct tare_error *error)
+static int write_tables(const void *tables, FILE *file, struct tare_error *error)
 {
-	TARE_FREE char *json = NULL;
-	size_t length = 0;
-	FILE *stream = open_memstream(&json, &length);
-	int code;
-
-	if (!stream)
-		return tare_fail(error, ENOMEM, "no memory for the page");
-	code = tare_table_declarations(tare_run_tables, stream);
-	if (fclose(stream) != 0 || code < 0)
-		return tare_fail(error, ENOMEM, "no memory for the page");
-	tare_page_json(json, length, file);
-	return 0;
+	return tare_table_declarations(tables, file) < 0
+	           ? tare_fail(error, ENOMEM, "no memory for the page")
+	           : 0;
 }
 
 static int write_mark(void *context, const char *mark, FILE *file, struct tare_error *error)
@@ -84,9 +62,9 @@ static int write_mark(void *context, const char *mark, FILE *file, struct tare_e
 	else if (strcmp(mark, "version") == 0)
 		tare_page_html_text(TARE_VERSION, file);
 	else if (strcmp(mark, "report") == 0)
-		return write_report(page->run, file, error);
+		return tare_page_json_of(write_report, page->run, file, error);
 	else if (strcmp(mark, "tables") == 0)
-		return write_tables(file, error);
+		return tare_page_json_of(write_tables, tare_run_tables, file, error);
 	else if (strcmp(mark, "timeline") == 0)
 		return tare_report_timeline_write(page->run, page->most_bytes, file, page->left_out,
 		                                  error);

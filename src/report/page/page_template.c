@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page/page_template.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -53,6 +55,25 @@ void tare_page_json(const char *text, size_t length, FILE *file)
 		from = at + 1;
 	}
 	fwrite(from, 1, (size_t)(end - from), file);
+}
+
+int tare_page_json_of(int (*write)(const void *context, FILE *file, struct tare_error *error),
+                      const void *context, FILE *file, struct tare_error *error)
+{
+	TARE_FREE char *json = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&json, &length);
+	int code;
+
+	if (!stream)
+		return tare_fail(error, ENOMEM, "no memory for the page");
+	code = write(context, stream, error);
+	// Closing is what makes json and length valid, and where a short write shows.
+	if (fclose(stream) != 0 && code == 0)
+		code = tare_fail(error, ENOMEM, "no memory for the page");
+	if (code == 0)
+		tare_page_json(json, length, file);
+	return code;
 }
 
 enum { MARK_BYTES = 64 };

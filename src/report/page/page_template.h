@@ -28,3 +28,7 @@ int tare_page_expand(const char *template, const struct tare_page_part *parts, s
 void tare_page_html_text(const char *text, FILE *file);
 // JSON inside a script element, where nothing in it can end that.
 void tare_page_json(const char *text, size_t length, FILE *file);
+// The same of the JSON that `write` writes. Returns 0, what it returned, or -ENOMEM with a
+// sentence.
+int tare_page_json_of(int (*write)(const void *context, FILE *file, struct tare_error *error),
+                      const void *context, FILE *file, struct tare_error *error);

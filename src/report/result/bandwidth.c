@@ -6,7 +6,6 @@
 #include "report/result/pivot.h"
 #include "report/result/tables.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +54,12 @@ static int compare_rows(const void *a, const void *b)
 }
 
 // A row for each line and clock with a rate, in the order of the lines.
-static int add_rows(struct tare_pivot *pivot)
+static void add_rows(struct tare_pivot *pivot)
 {
 	pivot->rows = calloc(pivot->result->cell_count + 1, sizeof *pivot->rows);
+	pivot->text->failed |= !pivot->rows;
 	if (!pivot->rows)
-		return -ENOMEM;
+		return;
 	for (size_t i = 0; i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i];
 		const char *line = tare_cell_text(cell, "line");
@@ -80,7 +80,6 @@ static int add_rows(struct tare_pivot *pivot)
 			};
 	}
 	qsort(pivot->rows, pivot->row_count, sizeof *pivot->rows, compare_rows);
-	return 0;
 }
 
 // A size that was measured, and how good a column it makes.
@@ -165,14 +164,15 @@ static int compare_bytes(const void *a, const void *b)
 }
 
 // Fills sizes with at most `room` of those measured, the largest and the smallest among them.
-static int choose_sizes(struct tare_pivot *pivot, size_t room)
+static void choose_sizes(struct tare_pivot *pivot, size_t room)
 {
 	struct size *all = NULL;
 	size_t count = list_sizes(pivot, &all);
 
 	pivot->size_count = 0;
+	pivot->text->failed |= !all;
 	if (!all)
-		return -ENOMEM;
+		return;
 	if (room > TARE_PIVOT_SIZES)
 		room = TARE_PIVOT_SIZES;
 	if (count)
@@ -187,7 +187,6 @@ static int choose_sizes(struct tare_pivot *pivot, size_t room)
 	}
 	qsort(pivot->sizes, pivot->size_count, sizeof *pivot->sizes, compare_bytes);
 	free(all);
-	return 0;
 }
 
 // ---- cells
@@ -264,7 +263,7 @@ static enum tare_text_style style_of(const void *view, const void *row)
 	return ((const struct tare_pivot_row *)row)->main ? TARE_STYLE_PLAIN : TARE_STYLE_FAINT;
 }
 
-static int write_table(struct tare_pivot *pivot)
+static void write_table(struct tare_pivot *pivot)
 {
 	const struct tare_table_part part = {
 		.flush = true,
@@ -272,44 +271,36 @@ static int write_table(struct tare_pivot *pivot)
 		.style = style_of,
 	};
 	size_t room = TARE_PIVOT_SIZES;
-	int status;
 
 	// As many sizes as fit.
 	do {
-		status = choose_sizes(pivot, room);
+		choose_sizes(pivot, room);
 		room = pivot->size_count > 1 ? pivot->size_count - 1 : 0;
-	} while (status == 0 && room > 0 &&
+	} while (room > 0 &&
 	         !tare_table_fits(pivot->text, &tare_table_bandwidth_lines, pivot, &part));
-	return status < 0 ? status
-	                  : tare_table_text(pivot->text, &tare_table_bandwidth_lines, pivot, &part);
+	tare_table_text(pivot->text, &tare_table_bandwidth_lines, pivot, &part);
 }
 
-int tare_text_bandwidth(const struct tare_text *text, const struct tare_result *result)
+void tare_text_bandwidth(struct tare_text *text, const struct tare_result *result)
 {
 	struct tare_pivot pivot = { .text = text, .result = result };
 	bool verbose = text->options->verbosity > 0;
-	int status = add_rows(&pivot);
 
-	if (status == 0)
-		status = tare_text_paragraph(
-		    text, TARE_STYLE_PLAIN, "", 0,
-		    "GB/s (10⁹ B/s; 1 KB = 1024 B), median; the first clock of a "
-		    "line is the one to go by; * not known to 1 %%");
+	add_rows(&pivot);
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0,
+	                    "GB/s (10⁹ B/s; 1 KB = 1024 B), median; the first clock of a "
+	                    "line is the one to go by; * not known to 1 %%");
 	fputc('\n', text->file);
-	if (status == 0 && pivot.row_count && verbose) {
-		status = tare_pivot_write_cells(&pivot);
+	if (pivot.row_count && verbose) {
+		tare_pivot_write_cells(&pivot);
 		fputc('\n', text->file);
 	}
-	if (status == 0 && pivot.row_count)
-		status = write_table(&pivot);
-	if (status == 0)
-		status = tare_pivot_write_countings(&pivot);
-	if (status == 0)
-		status = tare_pivot_write_times(&pivot);
-	if (status == 0)
-		status = tare_pivot_write_absent(&pivot);
-	if (status == 0 && verbose)
-		status = tare_pivot_write_methods(&pivot);
+	if (pivot.row_count)
+		write_table(&pivot);
+	tare_pivot_write_countings(&pivot);
+	tare_pivot_write_times(&pivot);
+	tare_pivot_write_absent(&pivot);
+	if (verbose)
+		tare_pivot_write_methods(&pivot);
 	free(pivot.rows);
-	return status;
 }

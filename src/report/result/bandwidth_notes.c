@@ -6,17 +6,14 @@
 #include "report/result/pivot.h"
 #include "report/result/tables.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // Lines with a time but no rate (a mapping that moves nothing), at the largest size.
-int tare_pivot_write_times(const struct tare_pivot *pivot)
+void tare_pivot_write_times(const struct tare_pivot *pivot)
 {
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < pivot->result->cell_count; i++) {
+	for (size_t i = 0; i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i], *largest = cell;
 		const char *line = tare_cell_text(cell, "line");
 		char size[TARE_UNIT_TEXT], time[TARE_UNIT_TEXT], first_size[TARE_UNIT_TEXT],
@@ -48,12 +45,10 @@ int tare_pivot_write_times(const struct tare_pivot *pivot)
 		tare_format_ns(cell->summary.median * scale, first_time);
 		tare_format_bytes((uint64_t)tare_cell_number(largest, "bytes"), size);
 		tare_format_ns(largest->summary.median * scale, time);
-		status =
-		    tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 5,
-		                        "%s: moves nothing; %s for %s, %s for %s (%s time)", line,
-		                        first_time, first_size, time, size, cell->source);
+		tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 5,
+		                    "%s: moves nothing; %s for %s, %s for %s (%s time)", line,
+		                    first_time, first_size, time, size, cell->source);
 	}
-	return status;
 }
 
 // What a figure counts, where its name alone could be read otherwise.
@@ -77,29 +72,26 @@ static bool has_row(const struct tare_pivot *pivot, const char *line)
 }
 
 // What the words of the lines are called by the API, and who copied.
-static int write_words(const struct tare_pivot *pivot)
+static void write_words(const struct tare_pivot *pivot)
 {
 	const struct tare_result *result = pivot->result;
 	const struct tare_label *engine = tare_labels_find(&result->parameters, "engine");
 
 	if (!result->device_count || strcmp(result->devices[0].backend, "levelzero") != 0)
-		return 0;
-	return tare_text_paragraph(
-	    pivot->text, TARE_STYLE_PLAIN, "", 0,
-	    "heap is malloc, host zeMemAllocHost, device zeMemAllocDevice, shared "
-	    "zeMemAllocShared%s%s",
-	    engine ? "; engine: " : "", engine && engine->text ? engine->text : "");
+		return;
+	tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 0,
+	                    "heap is malloc, host zeMemAllocHost, device zeMemAllocDevice, shared "
+	                    "zeMemAllocShared%s%s",
+	                    engine ? "; engine: " : "", engine && engine->text ? engine->text : "");
 }
 
-int tare_pivot_write_countings(const struct tare_pivot *pivot)
+void tare_pivot_write_countings(const struct tare_pivot *pivot)
 {
-	int status = write_words(pivot);
-
-	for (size_t i = 0; status == 0 && i < sizeof countings / sizeof *countings; i++)
+	write_words(pivot);
+	for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
 		if (has_row(pivot, countings[i].line))
-			status = tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 0, "%s",
-			                             countings[i].text);
-	return status;
+			tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 0, "%s",
+			                    countings[i].text);
 }
 
 // Whether cell `index` is the first with its reason, its line too if `line`, its size too if
@@ -144,17 +136,14 @@ static void print_sizes(const struct tare_pivot *pivot, size_t first, FILE *file
 }
 
 // One reason, with every line that shares it.
-static int write_reason(const struct tare_pivot *pivot, size_t first)
+static void write_reason(const struct tare_pivot *pivot, size_t first)
 {
 	const struct tare_result *result = pivot->result;
 	const char *reason = result->cells[first].absent, *separator = "";
-	char *names = NULL;
-	size_t size = 0;
-	FILE *file = open_memstream(&names, &size);
-	int status;
+	FILE *file = tare_text_gather(pivot->text);
 
 	if (!file)
-		return -ENOMEM;
+		return;
 	for (size_t i = first; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
 		if (!cell->absent || strcmp(cell->absent, reason) != 0 ||
@@ -164,22 +153,15 @@ static int write_reason(const struct tare_pivot *pivot, size_t first)
 		print_sizes(pivot, i, file);
 		separator = ", ";
 	}
-	if (fclose(file) != 0)
-		return -ENOMEM;
-	status =
-	    tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "n/a  ", 5, "%s: %s", names, reason);
-	free(names);
-	return status;
+	fprintf(file, ": %s", reason);
+	tare_text_gathered(pivot->text, TARE_STYLE_PLAIN, "n/a  ", 5);
 }
 
-int tare_pivot_write_absent(const struct tare_pivot *pivot)
+void tare_pivot_write_absent(const struct tare_pivot *pivot)
 {
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < pivot->result->cell_count; i++)
+	for (size_t i = 0; i < pivot->result->cell_count; i++)
 		if (pivot->result->cells[i].absent && is_first(pivot->result, i, false, false))
-			status = write_reason(pivot, i);
-	return status;
+			write_reason(pivot, i);
 }
 
 static void name_of(const struct tare_cell *cell, FILE *file)
@@ -189,9 +171,9 @@ static void name_of(const struct tare_cell *cell, FILE *file)
 	fputs(fit[0] ? fit : tare_cell_text(cell, "line"), file);
 }
 
-int tare_pivot_write_methods(const struct tare_pivot *pivot)
+void tare_pivot_write_methods(const struct tare_pivot *pivot)
 {
-	return tare_text_reasons(
+	tare_text_reasons(
 	    pivot->text, pivot->result,
 	    &(struct tare_text_why){
 	        .methods = true, .style = TARE_STYLE_FAINT, .lead = "", .name = name_of });
@@ -222,9 +204,9 @@ TARE_TABLE(, tare_table_bandwidth_cells, "bandwidth_cells", "Figures",
            "a size of a line on a clock", NULL, struct tare_pivot, view, view->result->cell_count,
            &view->result->cells[index], declared_columns);
 
-int tare_pivot_write_cells(const struct tare_pivot *pivot)
+void tare_pivot_write_cells(const struct tare_pivot *pivot)
 {
-	return tare_table_text(
+	tare_table_text(
 	    pivot->text, &tare_table_bandwidth_cells, pivot,
 	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .keep = is_shown });
 }

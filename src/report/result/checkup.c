@@ -5,7 +5,7 @@
 #include <string.h>
 
 // As wide as the terminal; in a wide one not wider than text is read.
-int tare_text_heading(const struct tare_text *text, const char *name)
+void tare_text_heading(struct tare_text *text, const char *name)
 {
 	size_t width = text->options->columns < 100 ? text->options->columns : 100;
 	size_t used = strlen("== ") + tare_text_width(name) + 1;
@@ -15,27 +15,24 @@ int tare_text_heading(const struct tare_text *text, const char *name)
 	memset(rule, '=', width);
 	rule[width] = '\0';
 	fputc('\n', text->file);
-	return tare_text_paragraph(text, TARE_STYLE_BOLD, "", 0, "== %s %s", name, rule);
+	tare_text_paragraph(text, TARE_STYLE_BOLD, "", 0, "== %s %s", name, rule);
 }
 
-int tare_text_checkup(const struct tare_text *text, const struct tare_result *result)
+void tare_text_checkup(struct tare_text *text, const struct tare_result *result)
 {
 	bool ends = result->cell_count || (result->warning_count && text->options->verbosity >= 0);
-	int status = result->part_count ? tare_text_conclusions(text, result) : 0;
+	result->part_count ? tare_text_conclusions(text, result) : 0;
 
-	for (size_t i = 0; status == 0 && i < result->part_count; i++) {
+	for (size_t i = 0; i < result->part_count; i++) {
 		const struct tare_result *part = result->parts[i];
-		status = tare_text_heading(text, part->command);
-		if (status == 0)
-			status = text->body(text, part);
-		if (status == 0)
-			status = tare_text_end(text, part);
+		tare_text_heading(text, part->command);
+		text->body(text, part);
+		tare_text_end(text, part);
 	}
-	if (status == 0 && result->part_count == 0)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
-	if (status == 0 && result->part_count && ends)
-		status = tare_text_heading(text, "together");
-	if (status == 0 && result->cell_count)
-		status = tare_text_latency(text, result);
-	return status;
+	if (result->part_count == 0)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
+	if (result->part_count && ends)
+		tare_text_heading(text, "together");
+	if (result->cell_count)
+		tare_text_latency(text, result);
 }

@@ -2,7 +2,6 @@
 // `devices` as text: a block a device; with -v every fact with its origin.
 #include "report/result/parts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,17 +70,15 @@ static const struct tare_device_entry *knower(const struct tare_result *result, 
 }
 
 // "title value; title value" of one group, or nothing when all are unknown.
-static int write_group(const struct tare_text *text, const struct tare_result *result,
-                       const struct tare_device_entry *first, const char *group)
+static void write_group(struct tare_text *text, const struct tare_result *result,
+                        const struct tare_device_entry *first, const char *group)
 {
-	char *line = NULL, value[300], lead[24];
-	size_t size = 0;
+	char value[300], lead[24];
 	const char *separator = "";
-	FILE *file = open_memstream(&line, &size);
-	int status = 0;
+	FILE *file = tare_text_gather(text);
 
 	if (!file)
-		return -ENOMEM;
+		return;
 	for (int id = 0; id < TARE_FACT_COUNT_OF; id++) {
 		const struct tare_device_entry *entry = knower(result, first->number, id);
 		if (strcmp(tare_fact_rows[id].group, group) != 0 || !entry || belongs_to_view(id) ||
@@ -94,26 +91,21 @@ static int write_group(const struct tare_text *text, const struct tare_result *r
 			fputs(" (guessed)", file);
 		separator = "; ";
 	}
-	if (fclose(file) != 0)
-		return -ENOMEM;
 	snprintf(lead, sizeof lead, "   %-11s", group);
-	if (size)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, 14, "%s", line);
-	free(line);
-	return status;
+	tare_text_gathered(text, TARE_STYLE_PLAIN, lead, 14);
 }
 
 // One API's view: "opencl:0  driver 3.1; API version OpenCL 3.0; timer rate 1 GHz; ..."
-static int write_view(const struct tare_text *text, const struct tare_device_entry *entry)
+static void write_view(struct tare_text *text, const struct tare_device_entry *entry)
 {
-	char *line = NULL, value[300], view[32], lead[48];
+	char value[300], view[32];
 	const char *separator = "";
-	size_t size = 0;
-	FILE *file = open_memstream(&line, &size);
-	int status;
+	FILE *file = tare_text_gather(text);
 
 	if (!file)
-		return -ENOMEM;
+		return;
+	snprintf(view, sizeof view, "%.16s:%u", entry->backend, entry->index);
+	fprintf(file, "%-10s ", view);
 	if (entry->same_by) {
 		fprintf(file, "the same device by %s", entry->same_by);
 		separator = "; ";
@@ -124,39 +116,26 @@ static int write_view(const struct tare_text *text, const struct tare_device_ent
 			        tare_fact_format(&entry->facts, id, value, sizeof value));
 			separator = "; ";
 		}
-	if (fclose(file) != 0)
-		return -ENOMEM;
-	snprintf(view, sizeof view, "%.16s:%u", entry->backend, entry->index);
-	snprintf(lead, sizeof lead, "   %-10s ", view);
-	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, 14, "%s", line);
-	free(line);
-	return status;
+	tare_text_gathered(text, TARE_STYLE_PLAIN, "   ", 14);
 }
 
 // What nobody knows of the device; the reasons are in the long form.
-static int write_unknown(const struct tare_text *text, const struct tare_result *result,
-                         const struct tare_device_entry *first)
+static void write_unknown(struct tare_text *text, const struct tare_result *result,
+                          const struct tare_device_entry *first)
 {
-	char *line = NULL;
-	size_t size = 0;
 	const char *separator = "";
-	FILE *file = open_memstream(&line, &size);
-	int status = 0;
+	FILE *file = tare_text_gather(text);
 
 	if (!file)
-		return -ENOMEM;
+		return;
 	for (int id = 0; id < TARE_FACT_COUNT_OF; id++)
 		if (!knower(result, first->number, id) && anyone_asked(result, first->number, id)) {
 			fprintf(file, "%s%s", separator, tare_fact_rows[id].title);
 			separator = "; ";
 		}
-	if (fclose(file) != 0)
-		return -ENOMEM;
-	if (size)
-		status = tare_text_paragraph(text, TARE_STYLE_FAINT, "   n/a        ", 14,
-		                             "%s (-v says why)", line);
-	free(line);
-	return status;
+	if (separator[0])
+		fputs(" (-v says why)", file);
+	tare_text_gathered(text, TARE_STYLE_FAINT, "   n/a        ", 14);
 }
 
 static bool seen_before(const struct tare_result *result, size_t index)
@@ -167,104 +146,94 @@ static bool seen_before(const struct tare_result *result, size_t index)
 	return false;
 }
 
-static int write_block(const struct tare_text *text, const struct tare_result *result,
-                       const struct tare_device_entry *first)
+static void write_block(struct tare_text *text, const struct tare_result *result,
+                        const struct tare_device_entry *first)
 {
 	char name[300], type[300], lead[16];
 	enum tare_fact_id order[TARE_FACT_COUNT_OF];
 	const char *group = "";
-	int status;
 
 	order_by_group(order);
 	snprintf(lead, sizeof lead, "%2u ", first->number);
-	status =
-	    tare_text_paragraph(text, TARE_STYLE_BOLD, lead, 3, "%s  (%s)",
-	                        tare_fact_format(&first->facts, TARE_FACT_NAME, name, sizeof name),
-	                        tare_fact_format(&first->facts, TARE_FACT_TYPE, type, sizeof type));
-	for (size_t i = 0; status == 0 && i < TARE_FACT_COUNT_OF; i++)
+	tare_text_paragraph(text, TARE_STYLE_BOLD, lead, 3, "%s  (%s)",
+	                    tare_fact_format(&first->facts, TARE_FACT_NAME, name, sizeof name),
+	                    tare_fact_format(&first->facts, TARE_FACT_TYPE, type, sizeof type));
+	for (size_t i = 0; i < TARE_FACT_COUNT_OF; i++)
 		if (strcmp(group, tare_fact_rows[order[i]].group) != 0) {
 			group = tare_fact_rows[order[i]].group;
-			status = write_group(text, result, first, group);
+			write_group(text, result, first, group);
 		}
-	for (size_t i = 0; status == 0 && i < result->device_count; i++)
+	for (size_t i = 0; i < result->device_count; i++)
 		if (result->devices[i].number == first->number)
-			status = write_view(text, &result->devices[i]);
-	return status == 0 ? write_unknown(text, result, first) : status;
+			write_view(text, &result->devices[i]);
+	write_unknown(text, result, first);
 }
 
 // "   group      fact                         value  [driver]", wrapped under the value.
-static int write_fact(const struct tare_text *text, const char *group, const char *title,
-                      const char *value, const char *origin)
+static void write_fact(struct tare_text *text, const char *group, const char *title,
+                       const char *value, const char *origin)
 {
 	char lead[64];
 
 	snprintf(lead, sizeof lead, "   %-9.9s %-27.27s ", group, title);
-	return tare_text_paragraph(text, origin ? TARE_STYLE_PLAIN : TARE_STYLE_FAINT, lead,
-	                           tare_text_width(lead), "%s%s%s%s%s",
-	                           origin ? "" : "n/a: ", value, origin ? " [" : "",
-	                           origin ? origin : "", origin ? "]" : "");
+	tare_text_paragraph(text, origin ? TARE_STYLE_PLAIN : TARE_STYLE_FAINT, lead,
+	                    tare_text_width(lead), "%s%s%s%s%s", origin ? "" : "n/a: ", value,
+	                    origin ? " [" : "", origin ? origin : "", origin ? "]" : "");
 }
 
-static int write_engines(const struct tare_text *text, const struct tare_device_entry *entry)
+static void write_engines(struct tare_text *text, const struct tare_device_entry *entry)
 {
 	static const char *const classes[] = { "compute", "copy", "link" };
-	int status = 0;
 
-	for (size_t i = 0; status == 0 && i < entry->engine_count; i++) {
+	for (size_t i = 0; i < entry->engine_count; i++) {
 		const struct tare_engine *engine = &entry->engines[i];
 		char title[64];
 		snprintf(title, sizeof title, "%s engine %u", classes[(unsigned)engine->class % 3],
 		         engine->index);
-		status = write_fact(
+		write_fact(
 		    text, "", title, engine->title[0] ? engine->title : "no name",
 		    tare_origin_name(engine->known ? TARE_ORIGIN_DRIVER : TARE_ORIGIN_GUESS));
 	}
-	return status;
 }
 
 // Every fact of one entry with where it comes from, or why it is not there.
-static int write_facts(const struct tare_text *text, const struct tare_device_entry *entry)
+static void write_facts(struct tare_text *text, const struct tare_device_entry *entry)
 {
 	char value[300], lead[16];
 	enum tare_fact_id order[TARE_FACT_COUNT_OF];
 	const char *group = "";
-	int status;
 
 	order_by_group(order);
 	snprintf(lead, sizeof lead, "%2u ", entry->number);
-	status = tare_text_paragraph(
-	    text, TARE_STYLE_BOLD, lead, 3, "%s  (%s:%u%s%s)",
-	    tare_fact_format(&entry->facts, TARE_FACT_NAME, value, sizeof value), entry->backend,
-	    entry->index, entry->same_by ? ", the same device by " : "",
-	    entry->same_by ? entry->same_by : "");
-	for (size_t i = 0; status == 0 && i < TARE_FACT_COUNT_OF; i++) {
+	tare_text_paragraph(text, TARE_STYLE_BOLD, lead, 3, "%s  (%s:%u%s%s)",
+	                    tare_fact_format(&entry->facts, TARE_FACT_NAME, value, sizeof value),
+	                    entry->backend, entry->index,
+	                    entry->same_by ? ", the same device by " : "",
+	                    entry->same_by ? entry->same_by : "");
+	for (size_t i = 0; i < TARE_FACT_COUNT_OF; i++) {
 		enum tare_fact_id id = order[i];
 		const struct tare_fact *fact = &entry->facts.fact[id];
 		const struct tare_fact_row *row = &tare_fact_rows[id];
 		if (!was_asked(entry, id))
 			continue;
-		status = write_fact(text, strcmp(group, row->group) ? row->group : "", row->title,
-		                    fact->present
-		                        ? tare_fact_format(&entry->facts, id, value, sizeof value)
-		                        : tare_fact_reason(&entry->facts, id),
-		                    fact->present ? tare_origin_name(fact->origin) : NULL);
+		write_fact(text, strcmp(group, row->group) ? row->group : "", row->title,
+		           fact->present ? tare_fact_format(&entry->facts, id, value, sizeof value)
+		                         : tare_fact_reason(&entry->facts, id),
+		           fact->present ? tare_origin_name(fact->origin) : NULL);
 		group = row->group;
 		// The engines one by one, after what is known of them all.
-		if (status == 0 && id == TARE_FACT_ENGINES)
-			status = write_engines(text, entry);
+		if (id == TARE_FACT_ENGINES)
+			write_engines(text, entry);
 	}
-	return status;
 }
 
-static int write_host(const struct tare_text *text, const struct tare_result *result)
+static void write_host(struct tare_text *text, const struct tare_result *result)
 {
-	char *line = NULL, value[256];
-	size_t size = 0;
-	FILE *file = open_memstream(&line, &size);
-	int status = 0;
+	char value[256];
+	FILE *file = tare_text_gather(text);
 
 	if (!file)
-		return -ENOMEM;
+		return;
 	for (size_t i = 0; i < result->host.count; i++) {
 		const struct tare_label *label = &result->host.at[i];
 		size_t name = strlen(label->name);
@@ -274,38 +243,30 @@ static int write_host(const struct tare_text *text, const struct tare_result *re
 		fprintf(file, "%s%.*s %s", i ? "; " : "", (int)name, label->name,
 		        tare_text_label(label, value, sizeof value));
 	}
-	if (fclose(file) != 0)
-		return -ENOMEM;
-	if (size)
-		status =
-		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "host          ", 14, "%s", line);
-	free(line);
-	return status;
+	tare_text_gathered(text, TARE_STYLE_PLAIN, "host          ", 14);
 }
 
-int tare_text_devices(const struct tare_text *text, const struct tare_result *result)
+void tare_text_devices(struct tare_text *text, const struct tare_result *result)
 {
 	bool verbose = text->options->verbosity > 0, kernels = tare_text_has_kernels(result);
-	int status = kernels && !verbose ? 0 : write_host(text, result);
+	kernels && !verbose ? 0 : write_host(text, result);
 
 	// Who asks of a kernel has not asked for the device.
-	for (size_t i = 0; status == 0 && i < result->device_count && (verbose || !kernels); i++) {
+	for (size_t i = 0; i < result->device_count && (verbose || !kernels); i++) {
 		if (!verbose && seen_before(result, i))
 			continue;
 		fputc('\n', text->file);
-		status = verbose ? write_facts(text, &result->devices[i])
-		                 : write_block(text, result, &result->devices[i]);
+		verbose ? write_facts(text, &result->devices[i])
+		        : write_block(text, result, &result->devices[i]);
 	}
-	if (status == 0 && kernels)
-		status = tare_text_kernels(text, result, verbose);
+	if (kernels)
+		tare_text_kernels(text, result, verbose);
 	if (result->absence_count)
 		fputc('\n', text->file);
-	for (size_t i = 0; status == 0 && i < result->absence_count; i++) {
+	for (size_t i = 0; i < result->absence_count; i++) {
 		const struct tare_backend_absence *absence = &result->absences[i];
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "none  ", 6, "%s: %s%s%s",
-		                             absence->backend, absence->reason,
-		                             absence->action ? "; " : "",
-		                             absence->action ? absence->action : "");
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "none  ", 6, "%s: %s%s%s",
+		                    absence->backend, absence->reason, absence->action ? "; " : "",
+		                    absence->action ? absence->action : "");
 	}
-	return status;
 }

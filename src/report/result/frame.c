@@ -54,13 +54,13 @@ static void short_version(const char *version, char *text, size_t size)
 	snprintf(text, size, "%.*s", (int)second, version);
 }
 
-int tare_text_head(const struct tare_text *text, const struct tare_result *result)
+void tare_text_head(struct tare_text *text, const struct tare_result *result)
 {
 	const struct tare_device_entry *entry = result->devices;
 	char line[1024] = "", api[64], clock[128], link[TARE_TEXT_LINK];
 
 	if (result->device_count == 0)
-		return 0;
+		return;
 	short_version(tare_text_fact(entry, TARE_FACT_API_VERSION), api, sizeof api);
 	add_part(line, sizeof line, "%s", tare_text_fact(entry, TARE_FACT_NAME));
 	// Some versions say themselves whose they are ("OpenCL 3.0 PoCL").
@@ -74,52 +74,44 @@ int tare_text_head(const struct tare_text *text, const struct tare_result *resul
 	add_part(line, sizeof line, "  %s", tare_text_link(entry, link));
 	describe_clock(&result->clock, clock, sizeof clock);
 	add_part(line, sizeof line, "  %s", clock);
-	return tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s", line);
+	tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s", line);
 }
 
-int tare_text_conclusions(const struct tare_text *text, const struct tare_result *result)
+void tare_text_conclusions(struct tare_text *text, const struct tare_result *result)
 {
-	int status = 0;
-
 	if (result->conclusion_count)
 		fputc('\n', text->file);
-	for (size_t i = 0; status == 0 && i < result->conclusion_count; i++)
-		status = tare_text_verdict(text, "", 0, result->conclusions[i].text);
-	return status;
+	for (size_t i = 0; i < result->conclusion_count; i++)
+		tare_text_verdict(text, "", 0, result->conclusions[i].text);
 }
 
-static int write_warnings(const struct tare_text *text, const struct tare_result *result)
+static void write_warnings(struct tare_text *text, const struct tare_result *result)
 {
-	int status = 0;
-
 	if (result->warning_count)
 		fputc('\n', text->file);
-	for (size_t i = 0; status == 0 && i < result->warning_count; i++) {
+	for (size_t i = 0; i < result->warning_count; i++) {
 		const struct tare_warning *warning = &result->warnings[i];
 		const char *message = warning->message;
 		const char *action = warning->action && warning->action[0] ? warning->action : NULL;
 		bool sentence = message[0] && message[strlen(message) - 1] == '.';
-		status = tare_text_paragraph(text, TARE_STYLE_WARNING, " ", 1, "%s%s%s", message,
-		                             !action    ? ""
-		                             : sentence ? " "
-		                                        : ": ",
-		                             action ? action : "");
+		tare_text_paragraph(text, TARE_STYLE_WARNING, " ", 1, "%s%s%s", message,
+		                    !action    ? ""
+		                    : sentence ? " "
+		                               : ": ",
+		                    action ? action : "");
 	}
-	return status;
 }
 
-int tare_text_end(const struct tare_text *text, const struct tare_result *result)
+void tare_text_end(struct tare_text *text, const struct tare_result *result)
 {
-	int status = text->options->verbosity > 0 ? tare_text_stamps(text, result) : 0;
+	text->options->verbosity > 0 ? tare_text_stamps(text, result) : 0;
 
 	// Those of several parts stand above them.
-	if (status == 0 && result->part_count == 0)
-		status = tare_text_conclusions(text, result);
-	if (status == 0 && text->options->verbosity >= 0)
-		status = write_warnings(text, result);
-	if (status == 0 && result->interrupted)
-		status =
-		    tare_text_paragraph(text, TARE_STYLE_WARNING, " ", 1,
-		                        "Interrupted: only what was measured until then is here.");
-	return status;
+	if (result->part_count == 0)
+		tare_text_conclusions(text, result);
+	if (text->options->verbosity >= 0)
+		write_warnings(text, result);
+	if (result->interrupted)
+		tare_text_paragraph(text, TARE_STYLE_WARNING, " ", 1,
+		                    "Interrupted: only what was measured until then is here.");
 }

@@ -15,19 +15,17 @@ struct taking {
 	json_t *list;
 };
 
-static int take(void *taker, const struct tare_table_shown *shown)
+static void take(void *taker, const struct tare_table_shown *shown)
 {
 	const struct taking *taking = taker;
 
 	tare_json_push(taking->json, taking->list, tare_table_shown_json(taking->json, shown));
-	return 0;
 }
 
 // A part has its tables itself.
-static int no_body(const struct tare_text *text, const struct tare_result *result)
+static void no_body(struct tare_text *text, const struct tare_result *result)
 {
 	(void)text, (void)result;
-	return 0;
 }
 
 static json_t *tables_of(struct tare_json *json, const struct tare_result *result)
@@ -37,12 +35,14 @@ static json_t *tables_of(struct tare_json *json, const struct tare_result *resul
 	char *prose = NULL;
 	size_t size;
 	FILE *file = open_memstream(&prose, &size);
-	const struct tare_text text = {
+	struct tare_text text = {
 		.options = &options, .file = file, .body = no_body, .take = take, .taker = &taking
 	};
 
-	if (!file || !taking.list || tare_text_body(&text, result) < 0)
-		json->failed = true;
+	json->failed |= !file || !taking.list;
+	if (!json->failed)
+		tare_text_body(&text, result);
+	json->failed |= text.failed;
 	if (file)
 		fclose(file);
 	free(prose);

@@ -4,8 +4,6 @@
 #include "report/result/parts.h"
 #include "report/result/tables.h"
 
-#include <errno.h>
-
 bool tare_text_has_kernels(const struct tare_result *result)
 {
 	for (size_t i = 0; i < result->device_count; i++)
@@ -37,45 +35,38 @@ TARE_TABLE(, tare_table_device_kernels, "device_kernels", "Kernels",
            device->kernels ? device->kernels->count : 0, &device->kernels->at[index],
            declared_columns);
 
-static int write_parameters(const struct tare_text *text, const struct tare_kernel_list *list)
+static void write_parameters(struct tare_text *text, const struct tare_kernel_list *list)
 {
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < list->count; i++)
-		status = tare_text_paragraph(text, TARE_STYLE_FAINT, "   ", 6, "%s(%s)",
-		                             list->at[i].name,
-		                             list->at[i].parameters ? list->at[i].parameters
-		                                                    : "parameters: n/a, the driver "
-		                                                      "does not tell");
-	return status;
+	for (size_t i = 0; i < list->count; i++)
+		tare_text_paragraph(text, TARE_STYLE_FAINT, "   ", 6, "%s(%s)", list->at[i].name,
+		                    list->at[i].parameters ? list->at[i].parameters
+		                                           : "parameters: n/a, the driver "
+		                                             "does not tell");
 }
 
-static int write_entry(const struct tare_text *text, const struct tare_device_entry *entry)
+static void write_entry(struct tare_text *text, const struct tare_device_entry *entry)
 {
 	const struct tare_kernel_list *list = entry->kernels;
 	char name[300];
-	int status;
 
 	fputc('\n', text->file);
-	status =
-	    tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s  %s:%u",
-	                        tare_fact_format(&entry->facts, TARE_FACT_NAME, name, sizeof name),
-	                        entry->backend, entry->index);
-	if (status == 0 && list->absent)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, "   none: ", 3, "%s",
-		                           list->absent);
-	if (status == 0)
-		status = tare_table_text(
-		    text, &tare_table_device_kernels, entry,
-		    &(struct tare_table_part){ .flush = true, .indent = 3, .on = TARE_ON_TEXT });
-	return status == 0 ? write_parameters(text, list) : status;
+	tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s  %s:%u",
+	                    tare_fact_format(&entry->facts, TARE_FACT_NAME, name, sizeof name),
+	                    entry->backend, entry->index);
+	if (list->absent) {
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "   none: ", 3, "%s", list->absent);
+		return;
+	}
+	tare_table_text(
+	    text, &tare_table_device_kernels, entry,
+	    &(struct tare_table_part){ .flush = true, .indent = 3, .on = TARE_ON_TEXT });
+	write_parameters(text, list);
 }
 
-int tare_text_kernels(const struct tare_text *text, const struct tare_result *result, bool more)
+void tare_text_kernels(struct tare_text *text, const struct tare_result *result, bool more)
 {
 	const struct tare_kernel_list *first = NULL;
 	bool any = false;
-	int status;
 
 	for (size_t i = 0; i < result->device_count; i++) {
 		if (!first)
@@ -84,17 +75,16 @@ int tare_text_kernels(const struct tare_text *text, const struct tare_result *re
 	}
 	if (more)
 		fputc('\n', text->file);
-	status =
-	    tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 1,
-	                        any ? "%s: built, not run. What the drivers tell of each kernel:"
-	                            : "%s: not built by any driver.",
-	                        first->file);
-	for (size_t i = 0; status == 0 && i < result->device_count; i++)
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 1,
+	                    any ? "%s: built, not run. What the drivers tell of each kernel:"
+	                        : "%s: not built by any driver.",
+	                    first->file);
+	for (size_t i = 0; i < result->device_count; i++)
 		if (result->devices[i].kernels)
-			status = write_entry(text, &result->devices[i]);
-	if (status == 0 && any && !more) {
+			write_entry(text, &result->devices[i]);
+	if (any && !more) {
 		fputc('\n', text->file);
-		status = tare_text_paragraph(
+		tare_text_paragraph(
 		    text, TARE_STYLE_FAINT, "", 1,
 		    "group: most work-items in a work-group; multiple: a size that fills the "
 		    "hardware's "
@@ -102,5 +92,4 @@ int tare_text_kernels(const struct tare_text *text, const struct tare_result *re
 		    "and of "
 		    "a work-item for what found no register; n/a: the driver does not tell");
 	}
-	return status;
 }

@@ -118,39 +118,34 @@ static bool begins_group(const void *source, const void *row)
 }
 
 // With -v: how each figure was measured.
-static int write_methods(const struct tare_text *text, const struct tare_result *result)
+static void write_methods(struct tare_text *text, const struct tare_result *result)
 {
 	char title[RUN_TEXT];
-	int status = 0;
 
 	fputc('\n', text->file);
-	for (size_t i = 0; status == 0 && i < result->cell_count; i++) {
+	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
 		if (!cell->method)
 			continue;
 		title_cell(&(struct tare_cell_text){ result, cell, NAN, title, sizeof title });
-		status = tare_text_paragraph(text, TARE_STYLE_FAINT, "", 2, "%s (%s): %s", title,
-		                             clock_of(cell), cell->method);
+		tare_text_paragraph(text, TARE_STYLE_FAINT, "", 2, "%s (%s): %s", title,
+		                    clock_of(cell), cell->method);
 	}
-	return status;
 }
 
-int tare_text_latency(const struct tare_text *text, const struct tare_result *result)
+void tare_text_latency(struct tare_text *text, const struct tare_result *result)
 {
 	const struct tare_table_part part = {
 		.flush = true, .on = TARE_ON_TEXT, .keep = is_there, .apart = begins_group
 	};
-	int status;
 
 	fputc('\n', text->file);
 	if (tare_table_part_rows(&tare_table_latency, result, &part))
-		status = tare_table_text(text, &tare_table_latency, result, &part);
+		tare_table_text(text, &tare_table_latency, result, &part);
 	else
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
-	if (status == 0)
-		status = tare_text_reasons(
-		    text, result, &(struct tare_text_why){ .lead = "n/a  ", .name = put_title });
-	if (status == 0 && text->options->verbosity > 0)
-		status = write_methods(text, result);
-	return status;
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
+	tare_text_reasons(text, result,
+	                  &(struct tare_text_why){ .lead = "n/a  ", .name = put_title });
+	if (text->options->verbosity > 0)
+		write_methods(text, result);
 }

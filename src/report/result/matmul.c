@@ -8,7 +8,6 @@
 #include "report/result/tables.h"
 #include "result/matmul_words.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@ struct gain {
 };
 
 struct view {
-	const struct tare_text *text;
+	struct tare_text *text;
 	const struct tare_result *result;
 	struct rung rungs[RUNGS]; // in the order of the ladder
 	size_t rung_count;
@@ -190,34 +189,34 @@ static size_t first_size(const struct view *view)
 	return view->size_count > room ? view->size_count - room : 0;
 }
 
-static int write_library(const struct view *view)
+static void write_library(const struct view *view)
 {
 	const struct tare_label *library = tare_labels_find(&view->result->parameters, "library");
 
 	if (!library || !library->text)
-		return 0;
-	return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0, "blas: %s", library->text);
+		return;
+	tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0, "blas: %s", library->text);
 }
 
 // Where the device's stamps are positions in the stream: what "kernel" is by instead.
-static int write_kernel_clock(const struct view *view)
+static void write_kernel_clock(const struct view *view)
 {
 	const struct tare_label *clock =
 	    tare_labels_find(&view->result->parameters, "kernel-clock");
 
 	if (!clock || !clock->text)
-		return 0;
-	return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0, "kernel: %s", clock->text);
+		return;
+	tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0, "kernel: %s", clock->text);
 }
 
 // Where the terminal is too narrow for every size.
-static int write_hidden(const struct view *view)
+static void write_hidden(const struct view *view)
 {
 	if (first_size(view) == 0)
-		return 0;
-	return tare_text_paragraph(view->text, TARE_STYLE_FAINT, "", 0,
-	                           "sizes below %lld are in the data (--json) and on the page only",
-	                           (long long)view->sizes[first_size(view)]);
+		return;
+	tare_text_paragraph(view->text, TARE_STYLE_FAINT, "", 0,
+	                    "sizes below %lld are in the data (--json) and on the page only",
+	                    (long long)view->sizes[first_size(view)]);
 }
 
 // ---- values
@@ -359,36 +358,35 @@ static bool has_ceilings(const void *source, const void *row)
 }
 
 // A table at the largest size, which its first title names after `lead`.
-static int write_at_largest(const struct view *view, const struct tare_table *table,
-                            const char *lead, bool (*keep)(const void *view, const void *rung))
+static void write_at_largest(const struct view *view, const struct tare_table *table,
+                             const char *lead, bool (*keep)(const void *view, const void *rung))
 {
 	char title[48];
 
 	snprintf(title, sizeof title, "%sn = %lld", lead, (long long)view->largest);
-	return tare_table_text(
+	tare_table_text(
 	    view->text, table, view,
 	    &(struct tare_table_part){
 	        .flush = true, .fold = true, .on = TARE_ON_TEXT, .title = title, .keep = keep });
 }
 
-static int write_rates(const struct view *view)
+static void write_rates(const struct view *view)
 {
-	return tare_table_text(
+	tare_table_text(
 	    view->text, &tare_table_matmul_rates, view,
 	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .keep = is_rated });
 }
 
-static int write_parts(const struct view *view)
+static void write_parts(const struct view *view)
 {
 	fputc('\n', view->text->file);
-	return write_at_largest(view, &tare_table_matmul_parts, "ms, ", has_total);
+	write_at_largest(view, &tare_table_matmul_parts, "ms, ", has_total);
 }
 
-static int write_ceilings(const struct view *view)
+static void write_ceilings(const struct view *view)
 {
 	size_t rows = 0;
 	bool rounded = false;
-	int status;
 
 	for (size_t r = 0; r < view->rung_count; r++) {
 		bool has = has_ceilings(view, &view->rungs[r]);
@@ -396,25 +394,23 @@ static int write_ceilings(const struct view *view)
 		rounded |= has && is_rounded(view->rungs[r].name);
 	}
 	if (rows == 0)
-		return 0;
+		return;
 	fputc('\n', view->text->file);
-	status =
-	    tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0,
-	                        "Shares of the FP32 peak%s, and the bytes that the loops ask "
-	                        "for; models, no counter was read; times: ceiling over rate",
-	                        rounded ? " (blas-tf32, -fp16, -bf16: of the matrix units' for "
-	                                  "these factors)"
-	                                : "");
-	return status == 0 ? write_at_largest(view, &tare_table_matmul_ceilings, "", has_ceilings)
-	                   : status;
+	tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0,
+	                    "Shares of the FP32 peak%s, and the bytes that the loops ask "
+	                    "for; models, no counter was read; times: ceiling over rate",
+	                    rounded ? " (blas-tf32, -fp16, -bf16: of the matrix units' for "
+	                              "these factors)"
+	                            : "");
+	write_at_largest(view, &tare_table_matmul_ceilings, "", has_ceilings);
 }
 
-static int write_speed_ups(const struct view *view)
+static void write_speed_ups(const struct view *view)
 {
 	if (view->gain_count)
 		fputc('\n', view->text->file);
-	return tare_table_text(view->text, &tare_table_matmul_speed_ups, view,
-	                       &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
+	tare_table_text(view->text, &tare_table_matmul_speed_ups, view,
+	                &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
 }
 
 // ---- sentences
@@ -444,42 +440,37 @@ static void figure_name(const struct tare_cell *cell, FILE *file)
 		fprintf(file, "%s %s", tare_cell_text(cell, "rung"), tare_cell_text(cell, "part"));
 }
 
-static int write_methods(const struct view *view)
+static void write_methods(const struct view *view)
 {
 	const struct tare_label *verification =
 	    tare_labels_find(&view->result->parameters, "verification");
-	int status = tare_text_reasons(
+
+	tare_text_reasons(
 	    view->text, view->result,
 	    &(struct tare_text_why){
 	        .methods = true, .style = TARE_STYLE_FAINT, .lead = "", .name = figure_name });
-
-	if (status == 0 && verification && verification->text)
-		status = tare_text_paragraph(view->text, TARE_STYLE_FAINT, "", 2, "verified: %s",
-		                             verification->text);
-	return status;
+	if (verification && verification->text)
+		tare_text_paragraph(view->text, TARE_STYLE_FAINT, "", 2, "verified: %s",
+		                    verification->text);
 }
 
-int tare_text_matmul(const struct tare_text *text, const struct tare_result *result)
+void tare_text_matmul(struct tare_text *text, const struct tare_result *result)
 {
-	static int (*const tables[])(const struct view *view) = {
+	static void (*const tables[])(const struct view *view) = {
 		write_rates, write_hidden,   write_library,  write_kernel_clock,
 		write_parts, write_ceilings, write_speed_ups
 	};
 	struct view view = { .text = text, .result = result };
-	int status = 0;
 
 	look(&view);
 	fputc('\n', text->file);
 	if (view.largest == 0)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
-	for (size_t i = 0; status == 0 && view.largest && i < sizeof tables / sizeof *tables; i++)
-		status = tables[i](&view);
-	if (status == 0)
-		status = tare_text_reasons(text, result,
-		                           &(struct tare_text_why){ .lead = "n/a  ",
-		                                                    .name = product_name,
-		                                                    .about = is_measured });
-	if (status == 0 && text->options->verbosity > 0)
-		status = write_methods(&view);
-	return status;
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
+	for (size_t i = 0; view.largest && i < sizeof tables / sizeof *tables; i++)
+		tables[i](&view);
+	tare_text_reasons(
+	    text, result,
+	    &(struct tare_text_why){ .lead = "n/a  ", .name = product_name, .about = is_measured });
+	if (text->options->verbosity > 0)
+		write_methods(&view);
 }

@@ -7,7 +7,6 @@
 #include "report/core/table_text.h"
 #include "report/result/tables.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,33 +207,28 @@ TARE_TABLE(, tare_table_overlap_schedules, "overlap_schedules", "Schedules",
            "a schedule that was measured", NULL, struct overlap_view, view,
            view->result->cell_count, &view->result->cells[index], schedules_columns);
 
-static int write_stages(const struct overlap_view *view)
+static void write_stages(const struct overlap_view *view)
 {
 	bool handbook = false;
-	int status;
 
 	for (size_t i = 0; i < view->points; i++)
 		handbook = handbook || tare_has_figure(handbook_at(view, view->cycles[i]));
-	status = tare_table_text(
-	    view->text, &tare_table_overlap_stages, view,
-	    &(struct tare_table_part){ .flush = true,
-	                               .on = TARE_ON_TEXT | (handbook ? HANDBOOK : 0),
-	                               .unit_ns = view->unit_ns });
-	if (status == 0 && handbook)
-		status =
-		    tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
-		                        "8 streams: the CUDA Handbook's schedule, a chunk a "
-		                        "stream and all copies in first, in turn with the best; "
-		                        "ratio: the best to that");
-	return status;
+	tare_table_text(view->text, &tare_table_overlap_stages, view,
+	                &(struct tare_table_part){ .flush = true,
+	                                           .on = TARE_ON_TEXT | (handbook ? HANDBOOK : 0),
+	                                           .unit_ns = view->unit_ns });
+	if (handbook)
+		tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
+		                    "8 streams: the CUDA Handbook's schedule, a chunk a "
+		                    "stream and all copies in first, in turn with the best; "
+		                    "ratio: the best to that");
 }
 
 // The schedules of each point, point by point.
-static int write_schedules(const struct overlap_view *view)
+static void write_schedules(const struct overlap_view *view)
 {
 	const void **rows = calloc(view->result->cell_count + 1, sizeof *rows);
 	size_t count = 0;
-	int status;
 
 	for (size_t p = 0; rows && p < view->points; p++)
 		for (size_t i = 0; i < view->result->cell_count; i++) {
@@ -244,19 +238,19 @@ static int write_schedules(const struct overlap_view *view)
 				rows[count++] = cell;
 		}
 	fputc('\n', view->text->file);
-	status = !rows ? -ENOMEM
-	               : tare_table_text(view->text, &tare_table_overlap_schedules, view,
-	                                 &(struct tare_table_part){ .flush = true,
-	                                                            .on = TARE_ON_TEXT,
-	                                                            .unit_ns = view->unit_ns,
-	                                                            .rows = rows,
-	                                                            .most = count,
-	                                                            .style = style_of });
+	view->text->failed |= !rows;
+	if (rows)
+		tare_table_text(view->text, &tare_table_overlap_schedules, view,
+		                &(struct tare_table_part){ .flush = true,
+		                                           .on = TARE_ON_TEXT,
+		                                           .unit_ns = view->unit_ns,
+		                                           .rows = rows,
+		                                           .most = count,
+		                                           .style = style_of });
 	free(rows);
-	return status;
 }
 
-static int write_head(const struct overlap_view *view)
+static void write_head(const struct overlap_view *view)
 {
 	const struct tare_labels *parameters = &view->result->parameters;
 	const struct tare_label *in = tare_labels_find(parameters, "in_bytes");
@@ -265,41 +259,35 @@ static int write_head(const struct overlap_view *view)
 	char to[TARE_UNIT_TEXT], from[TARE_UNIT_TEXT];
 
 	if (!in || !out || in->text || out->text || !kernel || !kernel->text)
-		return 0;
-	return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0,
-	                           "%s over %s in, %s out; median times in %s; * not known to 1 %%",
-	                           kernel->text, tare_format_bytes((uint64_t)in->number, to),
-	                           tare_format_bytes((uint64_t)out->number, from), view->unit);
+		return;
+	tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0,
+	                    "%s over %s in, %s out; median times in %s; * not known to 1 %%",
+	                    kernel->text, tare_format_bytes((uint64_t)in->number, to),
+	                    tare_format_bytes((uint64_t)out->number, from), view->unit);
 }
 
-int tare_text_overlap(const struct tare_text *text, const struct tare_result *result)
+void tare_text_overlap(struct tare_text *text, const struct tare_result *result)
 {
 	struct overlap_view view = { .text = text, .result = result };
 	bool verbose = text->options->verbosity > 0;
-	int status;
 
 	find_points(&view);
-	status = write_head(&view);
+	write_head(&view);
 	fputc('\n', text->file);
-	if (status == 0 && view.points == 0)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
-	if (status == 0)
-		status = write_stages(&view);
-	if (status == 0)
-		status = tare_overlap_copies(&view);
+	if (view.points == 0) {
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
+		return;
+	}
+	write_stages(&view);
+	tare_overlap_copies(&view);
 	fputc('\n', text->file);
-	if (status == 0)
-		status = tare_table_text(text, &tare_table_overlap_gains, &view,
-		                         &(struct tare_table_part){ .flush = true,
-		                                                    .on = TARE_ON_TEXT,
-		                                                    .unit_ns = view.unit_ns });
-	if (status == 0)
-		status = tare_overlap_notes(&view);
-	if (status == 0 && verbose)
-		status = write_schedules(&view);
-	if (status == 0)
-		status = tare_overlap_reasons(&view, false);
-	if (status == 0 && verbose)
-		status = tare_overlap_reasons(&view, true);
-	return status;
+	tare_table_text(text, &tare_table_overlap_gains, &view,
+	                &(struct tare_table_part){
+	                    .flush = true, .on = TARE_ON_TEXT, .unit_ns = view.unit_ns });
+	tare_overlap_notes(&view);
+	if (verbose)
+		write_schedules(&view);
+	tare_overlap_reasons(&view, false);
+	if (verbose)
+		tare_overlap_reasons(&view, true);
 }

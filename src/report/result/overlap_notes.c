@@ -30,7 +30,7 @@ static const char *copied_text(const struct tare_cell *cell, char text[TARE_UNIT
 	return tare_format_bytes((uint64_t)llround(cell->rate.median * tare_figure_ns(cell)), text);
 }
 
-int tare_overlap_copies(const struct overlap_view *view)
+void tare_overlap_copies(const struct overlap_view *view)
 {
 	int64_t cycles = view->points ? view->cycles[view->points / 2] : TARE_NO_CYCLES;
 	const struct tare_cell *to =
@@ -39,26 +39,23 @@ int tare_overlap_copies(const struct overlap_view *view)
 	    tare_overlap_find(view, "sequential", cycles, "stage", "to-host");
 	double to_share = share_of(view, "to-device"), from_share = share_of(view, "to-host");
 	char a[TARE_UNIT_TEXT], b[TARE_UNIT_TEXT], c[TARE_UNIT_TEXT], d[TARE_UNIT_TEXT];
-	int status = 0;
 
 	if (tare_has_figure(to) && to->rate.present && tare_has_figure(from) && from->rate.present)
-		status = tare_text_paragraph(
+		tare_text_paragraph(
 		    view->text, TARE_STYLE_PLAIN, "", 1,
 		    "copies alone, whole (%s clock): %s at %s GB/s to the "
 		    "device, %s at %s GB/s to the host",
 		    strcmp(to->source, "device") == 0 ? "device's" : "host's", copied_text(to, c),
 		    tare_format_significant(to->rate.median, 3, a), copied_text(from, d),
 		    tare_format_significant(from->rate.median, 3, b));
-	if (status == 0 && isfinite(to_share) && isfinite(from_share))
-		status =
-		    tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
-		                        "both copies at once: %.0f %% and %.0f %% of these rates",
-		                        100 * to_share, 100 * from_share);
-	return status;
+	if (isfinite(to_share) && isfinite(from_share))
+		tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
+		                    "both copies at once: %.0f %% and %.0f %% of these rates",
+		                    100 * to_share, 100 * from_share);
 }
 
 // How near the shortest kernel is to the memory's own rate, where `peak` has measured that.
-static int write_memory(const struct overlap_view *view)
+static void write_memory(const struct overlap_view *view)
 {
 	const struct tare_cell *share =
 	    view->points
@@ -66,14 +63,14 @@ static int write_memory(const struct overlap_view *view)
 	        : NULL;
 
 	if (!tare_has_figure(share))
-		return 0;
-	return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
-	                           "memory: the %skernel moves its data at %.0f %% of the rate at "
-	                           "which the device's memory copies",
-	                           view->points > 1 ? "shortest " : "", share->summary.median);
+		return;
+	tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
+	                    "memory: the %skernel moves its data at %.0f %% of the rate at "
+	                    "which the device's memory copies",
+	                    view->points > 1 ? "shortest " : "", share->summary.median);
 }
 
-static int write_engines(const struct overlap_view *view)
+static void write_engines(const struct overlap_view *view)
 {
 	const struct tare_cell *revealed =
 	    tare_overlap_find(view, "engines", TARE_NO_CYCLES, "what", "revealed");
@@ -82,10 +79,12 @@ static int write_engines(const struct overlap_view *view)
 	char claim[160] = "";
 
 	if (!revealed)
-		return 0;
-	if (!tare_has_figure(revealed))
-		return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1, "engines: n/a, %s",
-		                           revealed->absent ? revealed->absent : "not measured");
+		return;
+	if (!tare_has_figure(revealed)) {
+		tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1, "engines: n/a, %s",
+		                    revealed->absent ? revealed->absent : "not measured");
+		return;
+	}
 	if (tare_has_figure(claimed) && claimed->summary.median > 1)
 		snprintf(claim, sizeof claim,
 		         "; the device claims %.0f engines: %.0f copy, 1 compute",
@@ -95,9 +94,9 @@ static int write_engines(const struct overlap_view *view)
 	else if (claimed && claimed->absent)
 		snprintf(claim, sizeof claim, "; the device claims nothing (%.120s)",
 		         claimed->absent);
-	return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
-	                           "engines: %.0f of the 3 stages were at work at one moment%s",
-	                           revealed->summary.median, claim);
+	tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
+	                    "engines: %.0f of the 3 stages were at work at one moment%s",
+	                    revealed->summary.median, claim);
 }
 
 // The most by which a schedule that the prediction liked best was slower than the best measured.
@@ -117,7 +116,7 @@ static double worst_choice(const struct overlap_view *view)
 // Runs of one schedule that differ by more (%) say little about a prediction.
 #define NOISY 5
 
-static int write_prediction(const struct overlap_view *view)
+static void write_prediction(const struct overlap_view *view)
 {
 	const struct tare_cell *mean =
 	    tare_overlap_find(view, "prediction", TARE_NO_CYCLES, "what", "mean-error");
@@ -129,9 +128,10 @@ static int write_prediction(const struct overlap_view *view)
 	double noise_percent = tare_has_figure(noise) ? noise->summary.median : 0;
 	char chosen[96] = "", noisy[96] = "";
 
-	if (!tare_has_figure(mean) || !tare_has_figure(worst))
-		return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1, "times in %s",
-		                           view->unit);
+	if (!tare_has_figure(mean) || !tare_has_figure(worst)) {
+		tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1, "times in %s", view->unit);
+		return;
+	}
 	if (isfinite(choice))
 		snprintf(chosen, sizeof chosen,
 		         "; what it liked best took at most %.1f %% longer than the best measured",
@@ -140,7 +140,7 @@ static int write_prediction(const struct overlap_view *view)
 		snprintf(noisy, sizeof noisy,
 		         ", of which noise is a part: two runs of one schedule differ by %.0f %%",
 		         noise_percent);
-	return tare_text_paragraph(
+	tare_text_paragraph(
 	    view->text, TARE_STYLE_PLAIN, "", 1,
 	    "times in %s; prediction was within %.1f %% on average, %.0f %% at worst%s%s",
 	    view->unit, mean->summary.median, ceil(worst->summary.median), noisy, chosen);
@@ -157,15 +157,14 @@ static unsigned order_bit(const char *order)
 }
 
 // Kinds of schedules that overlapped nothing at any point where they were tried and found off.
-static int write_in_sequence(const struct overlap_view *view)
+static void write_in_sequence(const struct overlap_view *view)
 {
 	static const char *const mechanisms[] = { "out-of-order", "stage-queues", "chunk-queues",
 		                                  "graph" };
 	static const char *const says[] = { "an out-of-order queue", "a queue for each stage",
 		                            "chunks in turn over several queues", "a graph" };
-	int status = 0;
 
-	for (size_t m = 0; status == 0 && m < 4; m++) {
+	for (size_t m = 0; m < 4; m++) {
 		size_t kinds = 0, serial = 0;
 		unsigned orders = 0;
 		for (size_t i = 0; i < view->result->cell_count; i++) {
@@ -179,18 +178,17 @@ static int write_in_sequence(const struct overlap_view *view)
 		}
 		// An order that met the prediction has no correction, and does overlap.
 		if (serial && serial == kinds && orders == (m < 3 ? 7 : 1))
-			status = tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
-			                             "%s overlaps nothing here: it runs one "
-			                             "operation after the other",
-			                             says[m]);
+			tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
+			                    "%s overlaps nothing here: it runs one "
+			                    "operation after the other",
+			                    says[m]);
 	}
-	return status;
 }
 
 // Below this a launch does not fill the device (model/engine/prediction.c).
 #define LEAVES_ROOM 0.9
 
-static int write_beside(const struct overlap_view *view)
+static void write_beside(const struct overlap_view *view)
 {
 	char room[64] = "";
 	const struct tare_cell *two = NULL, *one = NULL;
@@ -206,25 +204,23 @@ static int write_beside(const struct overlap_view *view)
 		}
 	}
 	if (!tare_has_figure(two) || !tare_has_figure(one) || !(one->summary.median > 0))
-		return 0;
+		return;
 	if (two->summary.median < LEAVES_ROOM * one->summary.median)
 		snprintf(room, sizeof room, "; the bound has kernels side by side in it");
-	return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
-	                           "kernel beside kernel: two halves in two queues take %.2f times "
-	                           "as long as one launch%s",
-	                           two->summary.median / one->summary.median, room);
+	tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
+	                    "kernel beside kernel: two halves in two queues take %.2f times "
+	                    "as long as one launch%s",
+	                    two->summary.median / one->summary.median, room);
 }
 
-int tare_overlap_notes(const struct overlap_view *view)
+void tare_overlap_notes(const struct overlap_view *view)
 {
-	static int (*const notes[])(const struct overlap_view *view) = {
+	static void (*const notes[])(const struct overlap_view *view) = {
 		write_prediction, write_in_sequence, write_engines, write_beside, write_memory,
 	};
-	int status = 0;
 
-	for (size_t i = 0; status == 0 && i < sizeof notes / sizeof *notes; i++)
-		status = notes[i](view);
-	return status;
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+		notes[i](view);
 }
 
 static void name_of(const struct tare_cell *cell, FILE *file)
@@ -244,7 +240,7 @@ static bool is_no_engine(const struct tare_cell *cell)
 	return !tare_cell_has_text(cell, "group", "engines");
 }
 
-int tare_overlap_reasons(const struct overlap_view *view, bool methods)
+void tare_overlap_reasons(const struct overlap_view *view, bool methods)
 {
 	const struct tare_text_why why = {
 		.methods = methods,
@@ -254,5 +250,5 @@ int tare_overlap_reasons(const struct overlap_view *view, bool methods)
 		.about = methods ? NULL : is_no_engine,
 	};
 
-	return tare_text_reasons(view->text, view->result, &why);
+	tare_text_reasons(view->text, view->result, &why);
 }

@@ -125,8 +125,8 @@ TARE_TABLE(, tare_table_peak_grid, "peak_grid", "Rates", "a type of number, or a
            struct view, view, view->number_count ? view->row_count : 0, &view->rows[index],
            grid_columns);
 
-static int write_grid(const struct tare_text *text, const struct grid *which,
-                      const struct tare_result *result)
+static void write_grid(struct tare_text *text, const struct grid *which,
+                       const struct tare_result *result)
 {
 	struct view view = { .grid = which, .result = result };
 
@@ -134,7 +134,7 @@ static int write_grid(const struct tare_text *text, const struct grid *which,
 	list_rows(&view);
 	if (tare_table_peak_grid.count(&view))
 		fputc('\n', text->file);
-	return tare_table_text(
+	tare_table_text(
 	    text, &tare_table_peak_grid, &view,
 	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .title = which->title });
 }
@@ -171,7 +171,7 @@ static bool bar_of(const struct tare_cell_text *text)
 TARE_TABLE(, tare_table_peak_sweep, "peak_sweep", "Working sets", "a size of what is read", NULL,
            struct view, view, view->result->cell_count, &view->result->cells[index], sweep_columns);
 
-static int write_sweep(const struct tare_text *text, const struct tare_result *result)
+static void write_sweep(struct tare_text *text, const struct tare_result *result)
 {
 	struct view view = { .result = result };
 
@@ -179,9 +179,9 @@ static int write_sweep(const struct tare_text *text, const struct tare_result *r
 		if (is_sweep(&result->cells[i]))
 			view.most = fmax(view.most, result->cells[i].rate.median);
 	if (!(view.most > 0))
-		return 0;
+		return;
 	fputc('\n', text->file);
-	return tare_table_text(
+	tare_table_text(
 	    text, &tare_table_peak_sweep, &view,
 	    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT, .keep = in_sweep });
 }
@@ -255,7 +255,7 @@ TARE_TABLE(, tare_table_peak_ceilings, "peak_ceilings", "Ceilings",
            "what can be reached of something", NULL, struct view, view, view->result->cell_count,
            &view->result->cells[index], ceilings_columns);
 
-static int write_ceilings(const struct tare_text *text, const struct tare_result *result)
+static void write_ceilings(struct tare_text *text, const struct tare_result *result)
 {
 	const struct view view = { .result = result };
 	const struct tare_table_part part = {
@@ -266,11 +266,11 @@ static int write_ceilings(const struct tare_text *text, const struct tare_result
 
 	if (tare_table_part_rows(&tare_table_peak_ceilings, &view, &part))
 		fputc('\n', text->file);
-	return tare_table_text(text, &tare_table_peak_ceilings, &view, &part);
+	tare_table_text(text, &tare_table_peak_ceilings, &view, &part);
 }
 
 // Which ceilings are those of a device that held itself back while they were sampled.
-static int write_slowing(const struct tare_text *text, const struct tare_result *result)
+static void write_slowing(struct tare_text *text, const struct tare_result *result)
 {
 	char list[512] = "";
 	size_t used = 0;
@@ -285,11 +285,11 @@ static int write_slowing(const struct tare_text *text, const struct tare_result 
 		                         fmax(1, cell->summary.median));
 	}
 	if (used == 0)
-		return 0;
-	return tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0,
-	                           "Slowed down by the device itself while sampled (share of the "
-	                           "readings): %s",
-	                           list);
+		return;
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0,
+	                    "Slowed down by the device itself while sampled (share of the "
+	                    "readings): %s",
+	                    list);
 }
 
 // ---- what is missing, and how it was measured
@@ -327,7 +327,7 @@ static bool is_figure(const struct tare_cell *cell)
 	return is_measured(cell) && !cell->absent;
 }
 
-int tare_text_peak(const struct tare_text *text, const struct tare_result *result)
+void tare_text_peak(struct tare_text *text, const struct tare_result *result)
 {
 	static const struct grid grids[] = {
 		{ "arithmetic", "compute", "type", "width", .sign = "×" },
@@ -336,29 +336,24 @@ int tare_text_peak(const struct tare_text *text, const struct tare_result *resul
 		{ "local memory", "local", "op", "width", .sign = "×" },
 		{ "matrix library", "tensor", "type", "n", .sign = "n = " },
 	};
-	int status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0,
-	                                 "Medians; a multiply-add counts 2; × vector "
-	                                 "width, / stride in numbers; * not known to 1 %%");
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0,
+	                    "Medians; a multiply-add counts 2; × vector "
+	                    "width, / stride in numbers; * not known to 1 %%");
 
-	for (size_t i = 0; i < sizeof grids / sizeof *grids && status == 0; i++)
-		status = write_grid(text, &grids[i], result);
-	if (status == 0)
-		status = write_sweep(text, result);
-	if (status == 0)
-		status = write_ceilings(text, result);
-	if (status == 0)
-		status = write_slowing(text, result);
-	if (status == 0)
-		status = tare_text_reasons(
-		    text, result,
-		    &(struct tare_text_why){
-		        .apart = true, .lead = "n/a  ", .name = name_of, .about = is_measured });
-	if (status == 0 && text->options->verbosity > 0)
-		status = tare_text_reasons(text, result,
-		                           &(struct tare_text_why){ .methods = true,
-		                                                    .style = TARE_STYLE_FAINT,
-		                                                    .lead = "",
-		                                                    .name = name_of,
-		                                                    .about = is_figure });
-	return status;
+	for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
+		write_grid(text, &grids[i], result);
+	write_sweep(text, result);
+	write_ceilings(text, result);
+	write_slowing(text, result);
+	tare_text_reasons(
+	    text, result,
+	    &(struct tare_text_why){
+	        .apart = true, .lead = "n/a  ", .name = name_of, .about = is_measured });
+	if (text->options->verbosity > 0)
+		tare_text_reasons(text, result,
+		                  &(struct tare_text_why){ .methods = true,
+		                                           .style = TARE_STYLE_FAINT,
+		                                           .lead = "",
+		                                           .name = name_of,
+		                                           .about = is_figure });
 }

@@ -16,7 +16,7 @@ struct tare_pivot_row {
 };
 
 struct tare_pivot {
-	const struct tare_text *text;
+	struct tare_text *text;
 	const struct tare_result *result;
 	struct tare_pivot_row *rows;
 	size_t row_count;
@@ -25,9 +25,9 @@ struct tare_pivot {
 };
 
 // What is not in the table: what figures count, lines that move nothing, and why figures are
-// missing. With -v: every cell, and how the figures were measured. All return 0 or -ENOMEM.
-int tare_pivot_write_countings(const struct tare_pivot *pivot);
-int tare_pivot_write_times(const struct tare_pivot *pivot);
-int tare_pivot_write_absent(const struct tare_pivot *pivot);
-int tare_pivot_write_cells(const struct tare_pivot *pivot);
-int tare_pivot_write_methods(const struct tare_pivot *pivot);
+// missing. With -v: every cell, and how the figures were measured.
+void tare_pivot_write_countings(const struct tare_pivot *pivot);
+void tare_pivot_write_times(const struct tare_pivot *pivot);
+void tare_pivot_write_absent(const struct tare_pivot *pivot);
+void tare_pivot_write_cells(const struct tare_pivot *pivot);
+void tare_pivot_write_methods(const struct tare_pivot *pivot);

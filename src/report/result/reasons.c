@@ -4,7 +4,6 @@
 #include "base/room.h"
 #include "report/result/parts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,87 +15,79 @@ struct reason {
 struct reasons {
 	struct reason *at;
 	size_t count;
+	bool failed; // no memory
 };
 
 // A name that is there already with that reason is not repeated.
-static int add(struct reasons *reasons, const struct tare_text_why *why,
-               const struct tare_cell *cell, const char *text)
+static void add(struct reasons *reasons, const struct tare_text_why *why,
+                const struct tare_cell *cell, const char *text)
 {
 	struct reason *grown;
 	size_t size = 0;
 	char *name = NULL;
 	FILE *file = open_memstream(&name, &size);
 
+	reasons->failed |= !file;
 	if (!file)
-		return -ENOMEM;
+		return;
 	why->name(cell, file);
-	if (fclose(file) != 0)
-		goto fail;
-	for (size_t i = 0; i < reasons->count; i++)
+	reasons->failed |= fclose(file) != 0;
+	for (size_t i = 0; !reasons->failed && i < reasons->count; i++)
 		if (strcmp(reasons->at[i].name, name) == 0 &&
 		    strcmp(reasons->at[i].text, text) == 0) {
 			free(name);
-			return 0;
+			return;
 		}
-	grown = tare_grow(reasons->at, reasons->count, sizeof *grown);
-	if (!grown)
-		goto fail;
+	grown = reasons->failed ? NULL : tare_grow(reasons->at, reasons->count, sizeof *grown);
+	reasons->failed |= !grown;
+	if (!grown) {
+		free(name);
+		return;
+	}
 	reasons->at = grown;
 	grown[reasons->count++] = (struct reason){ name, text };
-	return 0;
-fail:
-	free(name);
-	return -ENOMEM;
 }
 
 // One reason with everything that shares it from entry `first` on.
-static int print(const struct reasons *reasons, size_t first, const struct tare_text *text,
-                 const struct tare_text_why *why)
+static void print(const struct reasons *reasons, size_t first, struct tare_text *text,
+                  const struct tare_text_why *why)
 {
-	char *names = NULL;
-	size_t size = 0;
 	const char *separator = "";
-	FILE *file = open_memstream(&names, &size);
-	int status = -ENOMEM;
+	FILE *file = tare_text_gather(text);
 
 	if (!file)
-		return -ENOMEM;
+		return;
 	for (size_t i = first; i < reasons->count; i++)
 		if (strcmp(reasons->at[i].text, reasons->at[first].text) == 0) {
 			fprintf(file, "%s%s", separator, reasons->at[i].name);
 			separator = ", ";
 		}
-	if (fclose(file) == 0)
-		status = tare_text_paragraph(text, why->style, why->lead,
-		                             why->lead[0] ? strlen(why->lead) : 2, "%s: %s", names,
-		                             reasons->at[first].text);
-	free(names);
-	return status;
+	fprintf(file, ": %s", reasons->at[first].text);
+	tare_text_gathered(text, why->style, why->lead, why->lead[0] ? strlen(why->lead) : 2);
 }
 
-int tare_text_reasons(const struct tare_text *text, const struct tare_result *result,
-                      const struct tare_text_why *why)
+void tare_text_reasons(struct tare_text *text, const struct tare_result *result,
+                       const struct tare_text_why *why)
 {
 	struct reasons reasons = { 0 };
-	int status = 0;
 
-	for (size_t i = 0; status == 0 && i < result->cell_count; i++) {
+	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
 		const char *reason = why->methods ? cell->method : cell->absent;
 		if (reason && (!why->about || why->about(cell)))
-			status = add(&reasons, why, cell, reason);
+			add(&reasons, why, cell, reason);
 	}
-	if (status == 0 && reasons.count && (why->methods || why->apart))
+	text->failed |= reasons.failed;
+	if (reasons.count && (why->methods || why->apart))
 		fputc('\n', text->file);
-	for (size_t i = 0; status == 0 && i < reasons.count; i++) {
+	for (size_t i = 0; i < reasons.count; i++) {
 		bool said = false;
 		for (size_t j = 0; j < i; j++)
 			said |= strcmp(reasons.at[j].text, reasons.at[i].text) == 0;
 		if (!said)
-			status = print(&reasons, i, text, why);
+			print(&reasons, i, text, why);
 	}
 	for (size_t i = 0; i < reasons.count; i++)
 		free(reasons.at[i].name);
 	free(reasons.at);
-	return status;
 }

@@ -62,12 +62,11 @@ TARE_TABLE(, tare_table_several_devices, "several_devices", "Devices",
            "a device that was asked for, measured or not", NULL, struct view, view,
            view->result->device_count, &view->result->devices[index], devices_columns);
 
-static int write_parts(const struct tare_text *text, const struct tare_result *result)
+static void write_parts(struct tare_text *text, const struct tare_result *result)
 {
 	char name[64], heading[160];
-	int status = 0;
 
-	for (size_t i = 0; status == 0 && i < result->part_count; i++) {
+	for (size_t i = 0; i < result->part_count; i++) {
 		const struct tare_result *part = result->parts[i];
 		snprintf(heading, sizeof heading, "part %zu", i + 1);
 		if (part->device_count) {
@@ -75,17 +74,12 @@ static int write_parts(const struct tare_text *text, const struct tare_result *r
 			         tare_text_device(&part->devices[0], name),
 			         tare_text_fact(&part->devices[0], TARE_FACT_NAME));
 		}
-		status = tare_text_heading(text, heading);
-		if (status == 0)
-			status = tare_text_head(text, part);
-		if (status == 0)
-			status = tare_text_telemetry(text, part);
-		if (status == 0)
-			status = text->body(text, part);
-		if (status == 0)
-			status = tare_text_end(text, part);
+		tare_text_heading(text, heading);
+		tare_text_head(text, part);
+		tare_text_telemetry(text, part);
+		text->body(text, part);
+		tare_text_end(text, part);
 	}
-	return status;
 }
 
 // ---- the host's links
@@ -187,12 +181,12 @@ static void list_links(struct view *view)
 			           i % count + 1 == count };
 }
 
-static int write_links(const struct tare_text *text, const struct view *view)
+static void write_links(struct tare_text *text, const struct view *view)
 {
 	if (view->link_count)
 		fputc('\n', text->file);
-	return tare_table_text(text, &tare_table_several_links, view,
-	                       &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
+	tare_table_text(text, &tare_table_several_links, view,
+	                &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
 }
 
 // ---- peers
@@ -239,7 +233,7 @@ TARE_TABLE(, tare_table_several_peers, "several_peers", "Between devices",
            &view->peers[index], peers_columns);
 
 // Rows copy to columns. Left out where no pair has a figure: the reasons say why.
-static int write_matrix(const struct tare_text *text, const struct view *view)
+static void write_matrix(struct tare_text *text, const struct view *view)
 {
 	bool any = false;
 
@@ -249,12 +243,11 @@ static int write_matrix(const struct tare_text *text, const struct view *view)
 			any = any || (cell && !cell->absent);
 		}
 	if (!any)
-		return 0;
+		return;
 	fputc('\n', text->file);
-	return tare_table_text(text, &tare_table_several_peers, view,
-	                       &(struct tare_table_part){ .flush = true,
-	                                                  .on = TARE_ON_TEXT,
-	                                                  .title = view->matrix->title });
+	tare_table_text(text, &tare_table_several_peers, view,
+	                &(struct tare_table_part){
+	                    .flush = true, .on = TARE_ON_TEXT, .title = view->matrix->title });
 }
 
 static void pair_name(const struct tare_cell *cell, FILE *file)
@@ -265,7 +258,7 @@ static void pair_name(const struct tare_cell *cell, FILE *file)
 	        tare_cell_text(cell, peer[0] ? "path" : "line"));
 }
 
-static int write_peers(const struct tare_text *text, struct view *view)
+static void write_peers(struct tare_text *text, struct view *view)
 {
 	static const struct matrix matrices[] = {
 		{ "Direct, GB/s, row → column", "time", "direct", "alone" },
@@ -275,45 +268,37 @@ static int write_peers(const struct tare_text *text, struct view *view)
 		{ "Through the host, 4 bytes, µs", "latency", "staged", NULL },
 	};
 	const char *names[MOST];
-	int status = 0;
 
 	view->peer_count = list_names(view->result, "peers", "device", names);
 	for (size_t i = 0; i < view->peer_count; i++)
 		view->peers[i].name = names[i];
-	for (size_t i = 0; status == 0 && i < sizeof matrices / sizeof *matrices; i++) {
+	for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
 		view->matrix = &matrices[i];
-		status = write_matrix(text, view);
+		write_matrix(text, view);
 	}
-	return status;
 }
 
-int tare_text_several(const struct tare_text *text, const struct tare_result *result)
+void tare_text_several(struct tare_text *text, const struct tare_result *result)
 {
 	bool ends = result->conclusion_count || result->cell_count ||
 	            (result->warning_count && text->options->verbosity >= 0);
 	struct view view = { .result = result };
-	int status =
-	    tare_table_text(text, &tare_table_several_devices, &view,
-	                    &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
 
+	tare_table_text(text, &tare_table_several_devices, &view,
+	                &(struct tare_table_part){ .flush = true, .on = TARE_ON_TEXT });
 	list_links(&view);
 
-	if (status == 0)
-		status = write_parts(text, result);
-	if (status == 0 && ends)
-		status = tare_text_heading(text, result->cell_count ? "together" : "all devices");
-	if (status == 0)
-		status = write_links(text, &view);
-	if (status == 0)
-		status = write_peers(text, &view);
-	if (status == 0)
-		status = tare_text_reasons(text, result,
-		                           &(struct tare_text_why){ .style = TARE_STYLE_FAINT,
-		                                                    .lead = " n/a ",
-		                                                    .name = pair_name });
-	if (status == 0 && text->options->verbosity > 0 && result->cell_count)
-		status = tare_text_latency(text, result);
-	if (status == 0 && result->part_count)
-		status = tare_text_conclusions(text, result);
-	return status < 0 ? status : tare_text_end(text, result);
+	write_parts(text, result);
+	if (ends)
+		tare_text_heading(text, result->cell_count ? "together" : "all devices");
+	write_links(text, &view);
+	write_peers(text, &view);
+	tare_text_reasons(text, result,
+	                  &(struct tare_text_why){
+	                      .style = TARE_STYLE_FAINT, .lead = " n/a ", .name = pair_name });
+	if (text->options->verbosity > 0 && result->cell_count)
+		tare_text_latency(text, result);
+	if (result->part_count)
+		tare_text_conclusions(text, result);
+	tare_text_end(text, result);
 }

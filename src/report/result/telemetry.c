@@ -2,7 +2,6 @@
 // One line: what the device did while it was measured.
 #include "report/result/parts.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,26 +106,19 @@ static void put_all(FILE *line, const struct tare_result *result, bool verbose)
 		        summary->loaded);
 }
 
-int tare_text_telemetry(const struct tare_text *text, const struct tare_result *result)
+void tare_text_telemetry(struct tare_text *text, const struct tare_result *result)
 {
 	bool verbose = text->options->verbosity > 0;
-	char *line = NULL;
-	size_t size = 0;
 	FILE *file;
-	int status;
 
 	if (!result->telemetry.present || (result->telemetry.absent && !verbose))
-		return 0;
-	file = open_memstream(&line, &size);
+		return;
+	file = tare_text_gather(text);
 	if (!file)
-		return -ENOMEM;
+		return;
 	if (result->telemetry.absent)
 		fprintf(file, "n/a: %s", result->telemetry.absent);
 	else
 		put_all(file, result, verbose);
-	if (fclose(file) != 0)
-		return -ENOMEM;
-	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 1, "while measuring: %s", line);
-	free(line);
-	return status;
+	tare_text_gathered(text, TARE_STYLE_PLAIN, "while measuring: ", 1);
 }

@@ -7,15 +7,15 @@
 
 #define QUIET_PARTS 2 // with -q: where the time went, and what to change
 
-static int write_phases(const struct tare_text *text, const struct tare_report *run)
+static void write_phases(struct tare_text *text, const struct tare_report *run)
 {
-	return tare_phases_text(text, run, tare_report_text_ledger_of);
+	tare_phases_text(text, run, tare_report_text_ledger_of);
 }
 
 int tare_report_run_text(const struct tare_report *run, const struct tare_text_options *options,
                          FILE *file, struct tare_error *error)
 {
-	static int (*const parts[])(const struct tare_text *, const struct tare_report *) = {
+	static void (*const parts[])(struct tare_text *, const struct tare_report *) = {
 		tare_report_text_ledgers, tare_report_text_findings, write_phases,
 		tare_tasks_text,          tare_transfers_text,       tare_sites_text,
 		tare_calls_text,          tare_builds_text,          tare_report_text_memory,
@@ -25,14 +25,14 @@ int tare_report_run_text(const struct tare_report *run, const struct tare_text_o
 	size_t count = quiet ? QUIET_PARTS : sizeof parts / sizeof *parts;
 	struct tare_text text = { options, file };
 	struct tare_report_problems problems;
-	int status = tare_report_problems_find(run, &problems);
 
-	if (status == 0)
-		status = tare_report_text_head(&text, run, &problems);
-	for (size_t i = 0; i < count && status == 0; i++)
-		status = parts[i](&text, run);
-	if (status == 0 && !quiet)
-		status = tare_report_text_notes(&text, run, &problems);
+	text.failed = tare_report_problems_find(run, &problems) < 0;
+	if (!text.failed)
+		tare_report_text_head(&text, run, &problems);
+	for (size_t i = 0; i < count && !text.failed; i++)
+		parts[i](&text, run);
+	if (!text.failed && !quiet)
+		tare_report_text_notes(&text, run, &problems);
 	tare_report_problems_free(&problems);
-	return status < 0 ? tare_fail(error, ENOMEM, "no memory left for the report") : 0;
+	return text.failed ? tare_fail(error, ENOMEM, "no memory left for the report") : 0;
 }

@@ -7,19 +7,18 @@
 #include "report/run/report.h"
 #include "report/terminal/write.h"
 
-// All return 0 or -ENOMEM.
-int tare_report_text_head(const struct tare_text *text, const struct tare_report *run,
-                          const struct tare_report_problems *problems);
-int tare_report_text_ledgers(const struct tare_text *text, const struct tare_report *run);
-int tare_report_text_findings(const struct tare_text *text, const struct tare_report *run);
-int tare_report_text_memory(const struct tare_text *text, const struct tare_report *run);
-int tare_report_text_notes(const struct tare_text *text, const struct tare_report *run,
+void tare_report_text_head(struct tare_text *text, const struct tare_report *run,
                            const struct tare_report_problems *problems);
+void tare_report_text_ledgers(struct tare_text *text, const struct tare_report *run);
+void tare_report_text_findings(struct tare_text *text, const struct tare_report *run);
+void tare_report_text_memory(struct tare_text *text, const struct tare_report *run);
+void tare_report_text_notes(struct tare_text *text, const struct tare_report *run,
+                            const struct tare_report_problems *problems);
 
 // The rows of a ledger, `all` or those that are not 0, and the remarks on it; a bar of the share
 // `largest` is the longest.
-int tare_report_text_ledger_of(const struct tare_text *text, const struct tare_ledger *ledger,
-                               double largest, bool all);
+void tare_report_text_ledger_of(struct tare_text *text, const struct tare_ledger *ledger,
+                                double largest, bool all);
 
 // What recording cost, of the time; what of it the driver's part was.
 const char *tare_report_cost_share(const struct tare_report *run, char words[RUN_TEXT]);

@@ -2,7 +2,6 @@
 // Findings: what to change, by what it costs, and what could not be judged.
 #include "report/run/text_run.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -67,7 +66,7 @@ static const char *site_of(const struct tare_report *run, const struct tare_find
 }
 
 // "step.c:214 (200 times). "; "" where nothing is known.
-static void write_site(const struct tare_text *text, const struct tare_report *run,
+static void write_site(struct tare_text *text, const struct tare_report *run,
                        const struct tare_finding *finding, char buffer[RUN_TEXT])
 {
 	const char *site = finding->place_count > 0 ? site_of(run, &finding->places[0]) : "";
@@ -82,15 +81,15 @@ static void write_site(const struct tare_text *text, const struct tare_report *r
 }
 
 // With -v: what it was, how often, and when the costliest of it was.
-static int write_place(const struct tare_text *text, const struct tare_report *run,
-                       const struct tare_finding_place *place, size_t indent)
+static void write_place(struct tare_text *text, const struct tare_report *run,
+                        const struct tare_finding_place *place, size_t indent)
 {
 	const char *site = site_of(run, place), *what = tare_finding_what(run->recording, place);
 	char lead[RUN_TEXT], where[RUN_TEXT], name[RUN_TEXT], at[RUN_TEXT], length[RUN_TEXT],
 	    cost[RUN_TEXT], count[RUN_TEXT];
 
 	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
-	return tare_text_paragraph(
+	tare_text_paragraph(
 	    text, TARE_STYLE_FAINT, lead, indent + 2,
 	    "- %s%s%s: %s time%s, %s; the costliest in the %s from %s on",
 	    what[0] ? tare_report_cut(text, what, 40, name) : "somewhere", site[0] ? ", " : "",
@@ -103,65 +102,57 @@ static int write_place(const struct tare_text *text, const struct tare_report *r
 // ---- one finding
 
 // "median_ns 12.3": the unit is in the name.
-static int write_figures(const struct tare_text *text, const struct tare_finding *finding,
-                         size_t indent)
+static void write_figures(struct tare_text *text, const struct tare_finding *finding, size_t indent)
 {
 	char lead[RUN_TEXT], number[TARE_UNIT_TEXT];
-	int status = 0;
 
 	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
-	for (size_t i = 0; i < finding->figure_count && status == 0; i++) {
+	for (size_t i = 0; i < finding->figure_count; i++) {
 		const struct tare_finding_figure *figure = &finding->figures[i];
-		status = tare_text_paragraph(
+		tare_text_paragraph(
 		    text, TARE_STYLE_FAINT, lead, indent + 2, "%s %s (%s)", figure->name,
 		    isfinite(figure->value) ? tare_format_significant(figure->value, 4, number)
 		                            : "n/a",
 		    figure->source);
 	}
-	return status;
 }
 
-static int write_details(const struct tare_text *text, const struct tare_report *run,
-                         const struct tare_finding *finding, size_t indent)
+static void write_details(struct tare_text *text, const struct tare_report *run,
+                          const struct tare_finding *finding, size_t indent)
 {
 	char lead[RUN_TEXT], shared[RUN_TEXT];
-	int status;
 
 	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
-	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s",
-	                             finding->evidence, finding->evidence[0] ? "." : "");
-	if (status == 0 && finding->shared_ns > 0)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent,
-		                             "%s of its time is claimed above, too.",
-		                             tare_report_span(finding->shared_ns, shared));
-	if (status == 0)
-		status = write_figures(text, finding, indent);
-	for (size_t i = 0; i < finding->place_count && status == 0; i++)
-		status = write_place(text, run, &finding->places[i], indent);
-	return status;
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s", finding->evidence,
+	                    finding->evidence[0] ? "." : "");
+	if (finding->shared_ns > 0)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent,
+		                    "%s of its time is claimed above, too.",
+		                    tare_report_span(finding->shared_ns, shared));
+	write_figures(text, finding, indent);
+	for (size_t i = 0; i < finding->place_count; i++)
+		write_place(text, run, &finding->places[i], indent);
 }
 
-static int write_finding(const struct tare_text *text, const struct tare_report *run, size_t rank,
-                         const struct tare_finding *finding)
+static void write_finding(struct tare_text *text, const struct tare_report *run, size_t rank,
+                          const struct tare_finding *finding)
 {
 	char lead[RUN_TEXT], place[RUN_TEXT], device[RUN_TEXT], on[RUN_TEXT + 8] = "";
 	size_t indent = write_lead(rank, finding, lead);
-	int status;
 
 	write_site(text, run, finding, place);
 	if (finding->device != TARE_NO_INDEX && tare_report_several_devices(run))
 		snprintf(on, sizeof on, ", on %s",
 		         tare_report_device_name(run->recording, finding->device, device,
 		                                 sizeof device));
-	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s%s.",
-	                             finding->title, on, doubt(finding));
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s%s.", finding->title, on,
+	                    doubt(finding));
 	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
-	if (status == 0 && (place[0] || finding->advice[0]))
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s%s", place,
-		                             finding->advice, finding->advice[0] ? "." : "");
-	if (status == 0 && text->options->verbosity > 0)
-		status = write_details(text, run, finding, indent);
-	return status;
+	if (place[0] || finding->advice[0])
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s%s", place,
+		                    finding->advice, finding->advice[0] ? "." : "");
+	if (text->options->verbosity > 0)
+		write_details(text, run, finding, indent);
 }
 
 // ---- all of them
@@ -187,37 +178,37 @@ static const char *why_nothing(const struct tare_report *run)
 	                                                                            : "enqueued";
 }
 
-static int write_none(const struct tare_text *text, const struct tare_report *run)
+static void write_none(struct tare_text *text, const struct tare_report *run)
 {
 	if (run->tables->summary.bound == TARE_BOUND_NOTHING)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
-		                           "none: no command was %s.", why_nothing(run));
-	if (run->findings->unjudged_count > 0)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
-		                           "none of those that could be judged.");
-	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
-	                           "none: nothing that tare looks for costs enough to stand out "
-	                           "from the noise.");
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "none: no command was %s.",
+		                    why_nothing(run));
+	else if (run->findings->unjudged_count > 0)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
+		                    "none of those that could be judged.");
+	else
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
+		                    "none: nothing that tare looks for costs enough to stand out "
+		                    "from the noise.");
 }
 
-int tare_report_text_findings(const struct tare_text *text, const struct tare_report *run)
+void tare_report_text_findings(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_findings *findings = run->findings;
 	char together[RUN_TEXT];
-	int status = tare_report_heading(text, "What to change, by what it costs", "");
 
-	if (status == 0 && findings->count == 0)
-		status = write_none(text, run);
-	for (size_t i = 0; i < findings->count && status == 0; i++)
-		status = write_finding(text, run, i + 1, &findings->at[i]);
-	if (status == 0 && any_shared(findings))
-		status = tare_text_paragraph(
+	tare_report_heading(text, "What to change, by what it costs", "");
+	if (findings->count == 0)
+		write_none(text, run);
+	for (size_t i = 0; i < findings->count; i++)
+		write_finding(text, run, i + 1, &findings->at[i]);
+	if (any_shared(findings))
+		tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, " ", 1,
 		    "Some of these claim the same time: counted once, they cost about %s "
 		    "together.",
 		    tare_report_span(findings->together_ns, together));
-	for (size_t i = 0; i < findings->unjudged_count && status == 0; i++)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "Not judged: %s.",
-		                             findings->unjudged[i]);
-	return status;
+	for (size_t i = 0; i < findings->unjudged_count; i++)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "Not judged: %s.",
+		                    findings->unjudged[i]);
 }

@@ -2,7 +2,6 @@
 // The head of the report: what ran, how it was recorded, and what is wrong with the figures.
 #include "report/run/text_run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,11 +78,10 @@ static void write_facts(const struct tare_report *run, char facts[RUN_TEXT])
 }
 
 // The program at the left, the facts at the right where both fit, else below.
-static int write_title(const struct tare_text *text, const struct tare_report *run)
+static void write_title(struct tare_text *text, const struct tare_report *run)
 {
 	char name[RUN_TEXT], facts[RUN_TEXT];
 	size_t columns = text->options->columns, wide, gap;
-	int status;
 
 	write_facts(run, facts);
 	tare_report_cut(text, program_of(run->recording), columns < 150 ? columns : 150, name);
@@ -91,12 +89,13 @@ static int write_title(const struct tare_text *text, const struct tare_report *r
 	gap = wide < 34 ? 36 - wide : wide + 3 <= columns ? 3 : 0;
 	if (tare_text_width(name) <= 32 && 33 + tare_text_width(facts) <= columns)
 		gap = 33 - tare_text_width(name);
-	if (gap)
-		return tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s%*s%s", name, (int)gap,
-		                           "", facts);
-	status = tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s", name);
-	return status < 0 ? status
-	                  : tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s", facts);
+	if (gap) {
+		tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s%*s%s", name, (int)gap, "",
+		                    facts);
+		return;
+	}
+	tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s", name);
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s", facts);
 }
 
 static const char *name_signal(int number)
@@ -106,16 +105,14 @@ static const char *name_signal(int number)
 	return name ? name : "?";
 }
 
-static int write_end(const struct tare_text *text, const struct tare_recording *recording)
+static void write_end(struct tare_text *text, const struct tare_recording *recording)
 {
 	if (recording->exit_signal)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
-		                           "ended by signal %d (SIG%s)", recording->exit_signal,
-		                           name_signal(recording->exit_signal));
-	if (recording->exit_status > 0)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
-		                           "ended with exit status %d", recording->exit_status);
-	return 0;
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "ended by signal %d (SIG%s)",
+		                    recording->exit_signal, name_signal(recording->exit_signal));
+	else if (recording->exit_status > 0)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "ended with exit status %d",
+		                    recording->exit_status);
 }
 
 // "clock fit ±60 ns", of the worst device that has times.
@@ -140,7 +137,7 @@ static void write_clock(const struct tare_report *run, char words[RUN_TEXT])
 		         tare_report_error(worst, number));
 }
 
-static int write_recording(const struct tare_text *text, const struct tare_report *run)
+static void write_recording(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	// What was lost is said as a problem.
@@ -148,7 +145,7 @@ static int write_recording(const struct tare_text *text, const struct tare_repor
 	char count[RUN_TEXT], timed[RUN_TEXT], clock[RUN_TEXT], cost[RUN_TEXT];
 
 	if (run->recording->process_count == 0)
-		return 0;
+		return;
 	tare_report_count(recorded, count);
 	if (recorded == 0)
 		snprintf(timed, sizeof timed, "%s", "");
@@ -162,9 +159,9 @@ static int write_recording(const struct tare_text *text, const struct tare_repor
 	}
 	write_clock(run, clock);
 	tare_report_cost_share(run, cost);
-	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
-	                           "recorded %s command%s%s%s; recording cost %s", count,
-	                           tare_report_plural(recorded), timed, clock, cost);
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
+	                    "recorded %s command%s%s%s; recording cost %s", count,
+	                    tare_report_plural(recorded), timed, clock, cost);
 }
 
 // "12.4 s" of `ns` since the start of the run.
@@ -174,61 +171,58 @@ static const char *moment(const struct tare_recording *recording, int64_t ns,
 	return tare_format_ns((double)(ns - recording->start_ns), text);
 }
 
-static int write_choice(const struct tare_text *text, const struct tare_report *run)
+static void write_choice(struct tare_text *text, const struct tare_report *run)
 {
 	char name[RUN_TEXT];
 
 	if (!run->choice || !run->choice[0] || text->options->verbosity < 0)
-		return 0;
-	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "trace %s, %s",
-	                           tare_report_cut(text, run->recording->path, 100, name),
-	                           run->choice);
+		return;
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "trace %s, %s",
+	                    tare_report_cut(text, run->recording->path, 100, name), run->choice);
 }
 
-static int write_view(const struct tare_text *text, const struct tare_report *run)
+static const char *comma(FILE *file)
+{
+	return ftell(file) > 0 ? ", " : "";
+}
+
+static void write_view(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_view *view = run->view;
 	const struct tare_recording *recording = run->recording;
 	char from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT], name[RUN_TEXT], count[RUN_TEXT];
-	char *words = NULL;
-	size_t size = 0;
-	FILE *file = open_memstream(&words, &size);
-	int status = 0;
+	FILE *file = tare_text_gather(text);
 
 	if (!file)
-		return -ENOMEM;
+		return;
 	if (!is_whole(run))
-		fprintf(file, ", from %s to %s of the run", moment(recording, view->from_ns, from),
-		        moment(recording, view->to_ns, to));
+		fprintf(file, "%sfrom %s to %s of the run", comma(file),
+		        moment(recording, view->from_ns, from), moment(recording, view->to_ns, to));
 	if (view->process < recording->process_count)
-		fprintf(file, ", process %u (%llu)", view->process,
+		fprintf(file, "%sprocess %u (%llu)", comma(file), view->process,
 		        (unsigned long long)recording->processes[view->process].pid);
 	if (view->device < recording->device_count)
-		fprintf(file, ", %s",
+		fprintf(file, "%s%s", comma(file),
 		        tare_report_device_name(recording, view->device, name, sizeof name));
 	if (view->kernel)
-		fprintf(file, ", kernels %s", tare_report_cut(text, view->kernel, 60, name));
+		fprintf(file, "%skernels %s", comma(file),
+		        tare_report_cut(text, view->kernel, 60, name));
 	if (view->phase)
-		fprintf(file, ", phase %s (%s part%s of the run)",
+		fprintf(file, "%sphase %s (%s part%s of the run)", comma(file),
 		        tare_report_cut(text, view->phase, 60, name),
 		        tare_report_count(view->span_count, count),
 		        tare_report_plural(view->span_count));
-	if (fclose(file) != 0)
-		return -ENOMEM;
-	if (size)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "only %s", words + 2);
-	free(words);
-	return status;
+	tare_text_gathered(text, TARE_STYLE_PLAIN, " only ", 1);
 }
 
-static int write_summary(const struct tare_text *text, const struct tare_report *run)
+static void write_summary(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_recorded_summary *summary = &run->tables->summary;
 	char cpu[TARE_UNIT_TEXT], device[RUN_TEXT], launch[TARE_UNIT_TEXT], mean[TARE_UNIT_TEXT];
 	char launches[128] = "", cpus[64] = "CPU use n/a", devices[64] = "device use n/a";
 
 	if (run->recording->process_count == 0)
-		return 0;
+		return;
 	if (isfinite(summary->mean_launch_ns))
 		snprintf(launches, sizeof launches, "; %s inside enqueues, %s each",
 		         tare_format_ns((double)summary->launch_ns, launch),
@@ -240,28 +234,21 @@ static int write_summary(const struct tare_text *text, const struct tare_report 
 		snprintf(devices, sizeof devices, "%s busy %.20s of the time",
 		         tare_report_several_devices(run) ? "a device" : "device",
 		         tare_report_percent(summary->device_utilisation, device));
-	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s; %s%s", cpus, devices,
-	                           launches);
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s; %s%s", cpus, devices, launches);
 }
 
-int tare_report_text_head(const struct tare_text *text, const struct tare_report *run,
-                          const struct tare_report_problems *problems)
+void tare_report_text_head(struct tare_text *text, const struct tare_report *run,
+                           const struct tare_report_problems *problems)
 {
-	int status = write_title(text, run);
+	write_title(text, run);
 
-	if (status == 0)
-		status = write_end(text, run->recording);
-	if (status == 0)
-		status = write_recording(text, run);
-	if (status == 0)
-		status = write_summary(text, run);
-	if (status == 0)
-		status = write_choice(text, run);
-	if (status == 0)
-		status = write_view(text, run);
-	for (size_t i = 0; i < problems->count && status == 0; i++)
+	write_end(text, run->recording);
+	write_recording(text, run);
+	write_summary(text, run);
+	write_choice(text, run);
+	write_view(text, run);
+	for (size_t i = 0; i < problems->count; i++)
 		if (problems->at[i].figures)
-			status = tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3, "%s",
-			                             problems->at[i].text);
-	return status;
+			tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3, "%s",
+			                    problems->at[i].text);
 }

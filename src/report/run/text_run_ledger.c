@@ -2,7 +2,6 @@
 // Where the time went: the ledgers with bars, the matrix, and what bounds the run.
 #include "report/run/text_run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #define AMBIGUOUS 0.001
 
 // A bar of `share` of `columns`, to an eighth of a column.
-static const char *write_bar(const struct tare_text *text, double share, size_t columns,
+static const char *write_bar(struct tare_text *text, double share, size_t columns,
                              char buffer[BAR * 3 + 4])
 {
 	static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
@@ -64,8 +63,8 @@ static double largest_share(const struct tare_ledgers *ledgers)
 	return largest;
 }
 
-static int write_categories(const struct tare_text *text, const struct tare_ledger *ledger,
-                            double largest, bool all)
+static void write_categories(struct tare_text *text, const struct tare_ledger *ledger,
+                             double largest, bool all)
 {
 	struct tare_text_table *table = tare_text_table_new(text, 2);
 	size_t columns = text->options->columns, longest = 0, room;
@@ -92,41 +91,39 @@ static int write_categories(const struct tare_text *text, const struct tare_ledg
 		tare_text_cell(table, "%s", write_part(ledger->parts_ns[c], ledger->wall_ns, part));
 		tare_text_cell(table, "%s", write_bar(text, share / largest, room, bar));
 	}
-	return tare_text_table_print(table);
+	tare_text_table_print(table);
 }
 
-static int write_remarks(const struct tare_text *text, const struct tare_ledger *ledger)
+static void write_remarks(struct tare_text *text, const struct tare_ledger *ledger)
 {
 	char to[RUN_TEXT], from[RUN_TEXT], all[RUN_TEXT], ambiguous[RUN_TEXT];
 	int64_t hidden = ledger->hidden_to_device_ns + ledger->hidden_from_device_ns;
-	int status = 0;
 
 	if (hidden > 0)
-		status = tare_text_paragraph(
+		tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
 		    "(%s of transfers were hidden behind kernels: %s to the device, %s to the "
 		    "host)",
 		    write_part(hidden, ledger->wall_ns, all),
 		    write_part(ledger->hidden_to_device_ns, ledger->wall_ns, to),
 		    write_part(ledger->hidden_from_device_ns, ledger->wall_ns, from));
-	if (status == 0 && ledger->ambiguous_ns > 0 &&
+	if (ledger->ambiguous_ns > 0 &&
 	    (text->options->verbosity > 0 ||
 	     share_of(ledger->ambiguous_ns, ledger->wall_ns) > AMBIGUOUS))
-		status = tare_text_paragraph(
+		tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
 		    "(%s lie so near to a boundary that the clocks' error may put them on its "
 		    "other "
 		    "side)",
 		    write_part(ledger->ambiguous_ns, ledger->wall_ns, ambiguous));
-	return status;
 }
 
-int tare_report_text_ledger_of(const struct tare_text *text, const struct tare_ledger *ledger,
-                               double largest, bool all)
+void tare_report_text_ledger_of(struct tare_text *text, const struct tare_ledger *ledger,
+                                double largest, bool all)
 {
-	int status = write_categories(text, ledger, largest, all);
+	write_categories(text, ledger, largest, all);
 
-	return status < 0 ? status : write_remarks(text, ledger);
+	write_remarks(text, ledger);
 }
 
 // ---- the matrix
@@ -171,7 +168,7 @@ static bool any_in_column(const struct tare_ledger *ledger, size_t device)
 	return false;
 }
 
-static int write_matrix(const struct tare_text *text, const struct tare_ledger *ledger)
+static void write_matrix(struct tare_text *text, const struct tare_ledger *ledger)
 {
 	struct tare_text_table *table;
 	char percent[RUN_TEXT];
@@ -196,17 +193,18 @@ static int write_matrix(const struct tare_text *text, const struct tare_ledger *
 			tare_text_cell(table, "%s", ledger->matrix_ns[h][d] ? percent : "");
 		}
 	}
-	return tare_text_table_print(table);
+	tare_text_table_print(table);
 }
 
 // ---- all of them
 
-static int write_ledger(const struct tare_text *text, const struct tare_report *run,
-                        const struct tare_ledger *ledger)
+static void write_ledger(struct tare_text *text, const struct tare_report *run,
+                         const struct tare_ledger *ledger)
 {
 	char name[RUN_TEXT], cut[RUN_TEXT];
 	bool device = ledger->device < run->recording->device_count;
-	int status = tare_report_heading(
+
+	tare_report_heading(
 	    text, "Where the time went",
 	    tare_report_cut(
 	        text,
@@ -214,13 +212,10 @@ static int write_ledger(const struct tare_text *text, const struct tare_report *
 	        : tare_report_several_devices(run) ? "all devices together"
 	                                           : "no device",
 	        56, cut));
-
-	if (status == 0)
-		status = tare_report_text_ledger_of(text, ledger, largest_share(run->ledgers),
-		                                    text->options->verbosity > 0);
-	if (status == 0 && text->options->verbosity > 0)
-		status = write_matrix(text, ledger);
-	return status;
+	tare_report_text_ledger_of(text, ledger, largest_share(run->ledgers),
+	                           text->options->verbosity > 0);
+	if (text->options->verbosity > 0)
+		write_matrix(text, ledger);
 }
 
 // ---- the parts of the run
@@ -237,8 +232,8 @@ static int64_t part_length(const struct tare_recording_part *part)
 
 // "Start-up went into building programs 24.6 s (79.1 %), queries 3.77 s (12.1 %), others 0.2 s (0.6
 // %)."
-static int write_went_into(const struct tare_text *text, const struct tare_recording_part *part,
-                           const char *title)
+static void write_went_into(struct tare_text *text, const struct tare_recording_part *part,
+                            const char *title)
 {
 	char words[2048] = "", percent[RUN_TEXT], time[RUN_TEXT];
 	int64_t left_ns = part_length(part), below_ns = INT64_MAX;
@@ -271,21 +266,17 @@ static int write_went_into(const struct tare_text *text, const struct tare_recor
 		snprintf(words + at, sizeof words - at, "%sothers %s (%s)", at ? ", " : "",
 		         tare_report_span(left_ns, time), percent);
 	}
-	return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "%s went into %s.", title,
-	                           words);
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "%s went into %s.", title, words);
 }
 
-static int write_parts(const struct tare_text *text, const struct tare_recorded_summary *summary)
+static void write_parts(struct tare_text *text, const struct tare_recorded_summary *summary)
 {
 	static const char *const titles[TARE_PARTS] = { "start-up", "working part", "tear-down" };
 	struct tare_text_table *table;
 	char percent[RUN_TEXT], part[RUN_TEXT], bar[BAR * 3 + 4];
 	size_t columns = text->options->columns, room = columns > 45 ? columns - 45 : 0;
-	int status = tare_report_heading(text, "Parts of the run",
-	                                 "working: first enqueue to last completion");
 
-	if (status < 0)
-		return status;
+	tare_report_heading(text, "Parts of the run", "working: first enqueue to last completion");
 	table = tare_text_table_new(text, 2);
 	tare_text_column(table, "", TARE_COLUMN_CUT);
 	tare_text_column(table, "", TARE_COLUMN_RIGHT);
@@ -300,47 +291,38 @@ static int write_parts(const struct tare_text *text, const struct tare_recorded_
 		tare_text_cell(table, "%s", write_part(ns, summary->wall_ns, part));
 		tare_text_cell(table, "%s", write_bar(text, share, room > BAR ? BAR : room, bar));
 	}
-	status = tare_text_table_print(table);
-	if (status == 0 &&
-	    share_of(part_length(&summary->parts[TARE_PART_START_UP]), summary->wall_ns) >= NAMED)
-		status = write_went_into(text, &summary->parts[TARE_PART_START_UP], "Start-up");
-	if (status == 0 &&
-	    share_of(part_length(&summary->parts[TARE_PART_TEAR_DOWN]), summary->wall_ns) >= SPLIT)
-		status = write_went_into(text, &summary->parts[TARE_PART_TEAR_DOWN], "Tear-down");
-	return status;
+	tare_text_table_print(table);
+	if (share_of(part_length(&summary->parts[TARE_PART_START_UP]), summary->wall_ns) >= NAMED)
+		write_went_into(text, &summary->parts[TARE_PART_START_UP], "Start-up");
+	if (share_of(part_length(&summary->parts[TARE_PART_TEAR_DOWN]), summary->wall_ns) >= SPLIT)
+		write_went_into(text, &summary->parts[TARE_PART_TEAR_DOWN], "Tear-down");
 }
 
 // The whole evidence follows the verdict, which alone is bold.
-static int write_verdict(const struct tare_text *text, const struct tare_recorded_summary *summary)
+static void write_verdict(struct tare_text *text, const struct tare_recorded_summary *summary)
 {
-	int status;
-
 	if (!summary->verdict[0])
-		return 0;
+		return;
 	fputc('\n', text->file);
-	status = tare_text_paragraph(text, TARE_STYLE_BOLD, "", 0, "%s.", summary->verdict);
-	if (status == 0 && summary->evidence[0])
-		status =
-		    tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s.", summary->evidence);
-	return status;
+	tare_text_paragraph(text, TARE_STYLE_BOLD, "", 0, "%s.", summary->verdict);
+	if (summary->evidence[0])
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s.", summary->evidence);
 }
 
-int tare_report_text_ledgers(const struct tare_text *text, const struct tare_report *run)
+void tare_report_text_ledgers(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_ledgers *ledgers = run->ledgers;
 	size_t devices = 0;
-	int status = 0;
 
 	for (size_t i = 0; i < ledgers->count; i++)
 		devices += ledgers->ledgers[i].device != TARE_NO_INDEX;
-	for (size_t i = 0; i < ledgers->count && status == 0 && tare_report_devices_known(run);
-	     i++) {
+	for (size_t i = 0; i < ledgers->count && tare_report_devices_known(run); i++) {
 		// The union of one device is that device.
 		if (ledgers->ledgers[i].device == TARE_NO_INDEX && devices == 1)
 			continue;
-		status = write_ledger(text, run, &ledgers->ledgers[i]);
+		write_ledger(text, run, &ledgers->ledgers[i]);
 	}
-	if (status == 0 && run->tables->summary.has_parts)
-		status = write_parts(text, &run->tables->summary);
-	return status < 0 ? status : write_verdict(text, &run->tables->summary);
+	if (run->tables->summary.has_parts)
+		write_parts(text, &run->tables->summary);
+	write_verdict(text, &run->tables->summary);
 }

@@ -4,7 +4,6 @@
 
 #include "report/core/words.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,12 +11,12 @@
 
 #define LEAD 12 // columns of the words at the left
 
-static int write_coverage(const struct tare_text *text, const struct tare_report *run)
+static void write_coverage(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	char enqueued[RUN_TEXT], completed[RUN_TEXT], calls[RUN_TEXT], unobserved[RUN_TEXT];
 
-	return tare_text_paragraph(
+	tare_text_paragraph(
 	    text, TARE_STYLE_PLAIN, " coverage   ", LEAD,
 	    "%s enqueued, %s completed with device times, %s not observed; %s calls; %" PRIu64
 	    " records dropped, %" PRIu64 " damaged windows",
@@ -102,19 +101,16 @@ static void put_change(FILE *file, uint32_t change, uint64_t count, uint64_t com
 		fprintf(file, " (%s commands)", tare_report_count(commands, figure));
 }
 
-static int write_changes(const struct tare_text *text, const struct tare_report *run)
+static void write_changes(struct tare_text *text, const struct tare_report *run)
 {
 	const char *separator = "";
-	char *words = NULL;
-	size_t size = 0;
 	FILE *file;
-	int status;
 
 	if (run->recording->process_count == 0)
-		return 0;
-	file = open_memstream(&words, &size);
+		return;
+	file = tare_text_gather(text);
 	if (!file)
-		return -ENOMEM;
+		return;
 	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_COUNTERS + 1;
 	     change++) {
 		uint64_t count, commands, device_ns;
@@ -125,12 +121,9 @@ static int write_changes(const struct tare_text *text, const struct tare_report 
 		put_change(file, change, count, commands, device_ns);
 		separator = "; ";
 	}
-	if (fclose(file) != 0)
-		return -ENOMEM;
-	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " changes    ", LEAD, "%s",
-	                             size ? words : "none in the program");
-	free(words);
-	return status;
+	if (!separator[0])
+		fputs("none in the program", file);
+	tare_text_gathered(text, TARE_STYLE_PLAIN, " changes    ", LEAD);
 }
 
 // Of several processes each text once.
@@ -145,40 +138,30 @@ static bool is_said_before(const struct tare_report *run, size_t index)
 	return false;
 }
 
-static int write_environment(const struct tare_text *text, const struct tare_report *run)
+static void write_environment(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
-	char *words = NULL;
-	size_t size = 0;
-	FILE *file = recording->variable_count ? open_memstream(&words, &size) : NULL;
-	int status = 0;
+	FILE *file = tare_text_gather(text);
 
-	if (recording->variable_count && !file)
-		return -ENOMEM;
+	if (!file)
+		return;
 	for (size_t i = 0; i < recording->variable_count; i++)
 		if (tare_view_has_process(run->view, recording->variables[i].process) &&
 		    !is_said_before(run, i))
 			fprintf(file, "%s%s", ftell(file) > 0 ? ", " : "",
 			        recording->variables[i].text);
-	if (file && fclose(file) != 0)
-		status = -ENOMEM;
-	if (size && status == 0)
-		status =
-		    tare_text_paragraph(text, TARE_STYLE_PLAIN, " environ    ", LEAD, "%s", words);
-	free(words);
-	return status;
+	tare_text_gathered(text, TARE_STYLE_PLAIN, " environ    ", LEAD);
 }
 
 // ---- clocks and cost
 
-static int write_clocks(const struct tare_text *text, const struct tare_report *run)
+static void write_clocks(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
 	char name[RUN_TEXT], residual[RUN_TEXT], drift[64];
 	const char *lead = " clocks     ";
-	int status = 0;
 
-	for (size_t i = 0; i < recording->device_count && status == 0; i++) {
+	for (size_t i = 0; i < recording->device_count; i++) {
 		const struct tare_recorded_device *device = &recording->devices[i];
 		const char *source = tare_report_clock_title(device->clock_source);
 		if (!tare_view_has_process(run->view, device->process) ||
@@ -194,19 +177,18 @@ static int write_clocks(const struct tare_text *text, const struct tare_report *
 			         fabs(device->drift_ppm));
 		tare_report_device_name(recording, (uint32_t)i, name, sizeof name);
 		if (device->residual_ns == TARE_NO_TIME)
-			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s",
-			                             name, source ? source : "?");
+			tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s", name,
+			                    source ? source : "?");
 		else
-			status = tare_text_paragraph(
+			tare_text_paragraph(
 			    text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s (%" PRIu64 "), %s%s", name,
 			    source ? source : "?", device->clock_pairs,
 			    tare_report_error(device->residual_ns, residual), drift);
 		lead = "            ";
 	}
-	return status;
 }
 
-static int write_cost(const struct tare_text *text, const struct tare_report *run)
+static void write_cost(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	char self[TARE_UNIT_TEXT], helper[RUN_TEXT], stalled[RUN_TEXT], waited[128] = "";
@@ -214,7 +196,7 @@ static int write_cost(const struct tare_text *text, const struct tare_report *ru
 	char words[RUN_TEXT], hashing[RUN_TEXT], compared[RUN_TEXT + 40] = "";
 
 	if (run->recording->process_count == 0)
-		return 0;
+		return;
 	if (coverage->contents_ns)
 		snprintf(compared, sizeof compared,
 		         "; hashing what transfers carry took %s, measured",
@@ -233,7 +215,7 @@ static int write_cost(const struct tare_text *text, const struct tare_report *ru
 	if (coverage->stalled_ns)
 		snprintf(waited, sizeof waited, "; %.40s waiting for room",
 		         tare_report_span(coverage->stalled_ns, stalled));
-	return tare_text_paragraph(
+	tare_text_paragraph(
 	    text, TARE_STYLE_PLAIN, " recording  ", LEAD,
 	    "%s; %s%s%s; %s of CPU time in the recorder's own threads%s%s", words,
 	    tare_report_driver_cost(run, driver), waited, compared,
@@ -253,9 +235,8 @@ static bool several_hosts(const struct tare_recording *recording)
 	return false;
 }
 
-static void write_process(const struct tare_text *text, struct tare_text_table *table,
-                          size_t number, const struct tare_recorded_process *process,
-                          bool with_host)
+static void write_process(struct tare_text *text, struct tare_text_table *table, size_t number,
+                          const struct tare_recorded_process *process, bool with_host)
 {
 	const char *state = tare_report_state(process->state);
 	char name[RUN_TEXT], host[RUN_TEXT], time[TARE_UNIT_TEXT], cpu[TARE_UNIT_TEXT];
@@ -279,20 +260,17 @@ static void write_process(const struct tare_text *text, struct tare_text_table *
 	                               tare_report_room(text, with_host ? 62 : 46), name));
 }
 
-static int write_processes(const struct tare_text *text, const struct tare_report *run)
+static void write_processes(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
 	bool with_host = several_hosts(recording);
 	struct tare_text_table *table;
 	size_t rows = 0, most = text->options->verbosity > 0 ? SIZE_MAX : 8;
-	int status;
 
 	if (recording->process_count == 0 ||
 	    (recording->process_count == 1 && text->options->verbosity < 1))
-		return 0;
-	status = tare_report_heading(text, "Processes", "");
-	if (status < 0)
-		return status;
+		return;
+	tare_report_heading(text, "Processes", "");
 	table = tare_text_table_new(text, 2);
 	tare_text_column(table, "", TARE_COLUMN_RIGHT);
 	tare_text_column(table, "pid", TARE_COLUMN_RIGHT);
@@ -306,33 +284,25 @@ static int write_processes(const struct tare_text *text, const struct tare_repor
 	for (size_t i = 0; i < recording->process_count; i++)
 		if (tare_view_has_process(run->view, (uint32_t)i) && rows++ < most)
 			write_process(text, table, i, &recording->processes[i], with_host);
-	status = tare_text_table_print(table);
-	if (status == 0 && rows > most)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "and %zu more (-v lists them)", rows - most);
-	return status;
+	tare_text_table_print(table);
+	if (rows > most)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more (-v lists them)",
+		                    rows - most);
 }
 
-int tare_report_text_notes(const struct tare_text *text, const struct tare_report *run,
-                           const struct tare_report_problems *problems)
+void tare_report_text_notes(struct tare_text *text, const struct tare_report *run,
+                            const struct tare_report_problems *problems)
 {
-	int status = write_processes(text, run);
+	write_processes(text, run);
 
-	if (status == 0)
-		status = tare_report_heading(text, "What the figures rest on", "");
-	if (status == 0)
-		status = write_coverage(text, run);
-	if (status == 0)
-		status = write_changes(text, run);
-	if (status == 0)
-		status = write_environment(text, run);
-	if (status == 0)
-		status = write_clocks(text, run);
-	if (status == 0)
-		status = write_cost(text, run);
-	for (size_t i = 0; i < problems->count && status == 0; i++)
+	tare_report_heading(text, "What the figures rest on", "");
+	write_coverage(text, run);
+	write_changes(text, run);
+	write_environment(text, run);
+	write_clocks(text, run);
+	write_cost(text, run);
+	for (size_t i = 0; i < problems->count; i++)
 		if (!problems->at[i].figures)
-			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " note       ", LEAD,
-			                             "%s", problems->at[i].text);
-	return status;
+			tare_text_paragraph(text, TARE_STYLE_PLAIN, " note       ", LEAD, "%s",
+			                    problems->at[i].text);
 }

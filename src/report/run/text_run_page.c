@@ -2,10 +2,12 @@
 // What is not on the page, said where it was asked for.
 #include "report/run/text_run.h"
 
+#include <errno.h>
+
 int tare_report_left_out_text(const struct tare_page_left_out *left_out,
                               const struct tare_text_options *options, FILE *file)
 {
-	const struct tare_text text = { options, file };
+	struct tare_text text = { options, file };
 	const struct {
 		uint64_t count;
 		const char *one;
@@ -25,6 +27,7 @@ int tare_report_left_out_text(const struct tare_page_left_out *left_out,
 			    list + used, sizeof list - used, "%s%s %s%s", used ? ", " : "",
 			    tare_report_count(counts[i].count, number), counts[i].one,
 			    tare_report_plural(counts[i].count));
-	return tare_text_paragraph(&text, TARE_STYLE_PLAIN, "page: ", 1, "%s%s%s", left_out->why,
-	                           used ? ": " : "", list);
+	tare_text_paragraph(&text, TARE_STYLE_PLAIN, "page: ", 1, "%s%s%s", left_out->why,
+	                    used ? ": " : "", list);
+	return text.failed ? -ENOMEM : 0;
 }

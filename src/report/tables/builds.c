@@ -50,29 +50,25 @@ static enum tare_text_style style_of(const void *run, const void *row)
 	return ((const struct tare_build *)row)->error ? TARE_STYLE_WARNING : TARE_STYLE_PLAIN;
 }
 
-int tare_builds_text(const struct tare_text *text, const struct tare_report *run)
+void tare_builds_text(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_tables *tables = run->tables;
 	size_t top = tare_rows_shown(text, tables->build_count, TOP);
 	int64_t total = 0;
 	char remark[RUN_TEXT], time[TARE_UNIT_TEXT], count[RUN_TEXT];
-	int status;
 
 	if (tables->build_count == 0)
-		return 0;
+		return;
 	for (size_t i = 0; i < tables->build_count; i++)
 		total += tables->builds[i].ns;
 	snprintf(remark, sizeof remark, "%.40s, %s%s",
 	         tare_report_count(tables->build_count, count), tare_format_ns((double)total, time),
 	         top < tables->build_count ? "; the longest" : "");
-	status = tare_report_heading(text, tare_table_builds.title, remark);
-	return status < 0
-	           ? status
-	           : tare_table_text(text, &tare_table_builds, run,
-	                             &(struct tare_table_part){ .on = TARE_ON_TEXT,
-	                                                        .others = 56,
-	                                                        .keep = top < tables->build_count
-	                                                                    ? is_among_longest
-	                                                                    : NULL,
-	                                                        .style = style_of });
+	tare_report_heading(text, tare_table_builds.title, remark);
+	tare_table_text(
+	    text, &tare_table_builds, run,
+	    &(struct tare_table_part){ .on = TARE_ON_TEXT,
+	                               .others = 56,
+	                               .keep = top < tables->build_count ? is_among_longest : NULL,
+	                               .style = style_of });
 }

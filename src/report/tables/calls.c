@@ -23,31 +23,27 @@ static double mean_of(const struct tare_api_row *row)
 TARE_RUN_TABLE(api, "API calls", "a function, by the host time inside", "No call was recorded.",
                run->tables->api_count, &run->tables->api[index])
 
-int tare_calls_text(const struct tare_text *text, const struct tare_report *run)
+void tare_calls_text(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_tables *tables = run->tables;
 	size_t rows = tare_rows_shown(text, tables->api_count, TOP);
 	int64_t rest = 0;
 	uint64_t count = 0;
 	char number[RUN_TEXT], time[TARE_UNIT_TEXT];
-	int status;
 
 	if (tables->api_count == 0)
-		return 0;
-	status = tare_report_heading(text, tare_table_api.title, "host time inside");
-	if (status == 0)
-		status = tare_table_text(
-		    text, &tare_table_api, run,
-		    &(struct tare_table_part){ .on = TARE_ON_TEXT, .others = 50, .most = rows });
+		return;
+	tare_report_heading(text, tare_table_api.title, "host time inside");
+	tare_table_text(
+	    text, &tare_table_api, run,
+	    &(struct tare_table_part){ .on = TARE_ON_TEXT, .others = 50, .most = rows });
 	for (size_t i = rows; i < tables->api_count; i++) {
 		rest += tables->api[i].total_ns;
 		count += tables->api[i].count;
 	}
-	if (status == 0 && count)
-		status =
-		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                        "and %s calls of %zu more functions, %s (-v lists them)",
-		                        tare_report_count(count, number), tables->api_count - rows,
-		                        tare_format_ns((double)rest, time));
-	return status;
+	if (count)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                    "and %s calls of %zu more functions, %s (-v lists them)",
+		                    tare_report_count(count, number), tables->api_count - rows,
+		                    tare_format_ns((double)rest, time));
 }

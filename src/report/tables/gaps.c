@@ -40,14 +40,13 @@ static bool is_among_longest(const void *source, const void *row)
 	return gap - first < SHOWN || (gap - SHOWN)->device != gap->device;
 }
 
-int tare_gaps_text(const struct tare_text *text, const struct tare_report *run)
+void tare_gaps_text(struct tare_text *text, const struct tare_report *run)
 {
 	if (tare_table_gaps.count(run) == 0)
-		return 0;
+		return;
 	fputc('\n', text->file);
-	return tare_table_text(
-	    text, &tare_table_gaps, run,
-	    &(struct tare_table_part){ .on = TARE_ON_TEXT,
-	                               .keep = is_among_longest,
-	                               .devices = tare_report_several_devices(run) });
+	tare_table_text(text, &tare_table_gaps, run,
+	                &(struct tare_table_part){ .on = TARE_ON_TEXT,
+	                                           .keep = is_among_longest,
+	                                           .devices = tare_report_several_devices(run) });
 }

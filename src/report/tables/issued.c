@@ -14,7 +14,7 @@ static bool is_of(const struct tare_site_row *row, bool kernels)
 }
 
 // "step.c:214", "step.c:214 and 2 more": the row is the costliest of what is done there.
-static void name_sites(const struct tare_text *text, const struct tare_sites *sites, size_t row,
+static void name_sites(struct tare_text *text, const struct tare_sites *sites, size_t row,
                        char buffer[RUN_TEXT])
 {
 	const struct tare_site_row *first = &sites->rows[row];
@@ -29,7 +29,7 @@ static void name_sites(const struct tare_text *text, const struct tare_sites *si
 	snprintf(buffer, RUN_TEXT, "%.500s%s", tare_report_cut(text, first->text, 40, site), more);
 }
 
-int tare_issued_text(const struct tare_text *text, const struct tare_report *run, bool kernels)
+void tare_issued_text(struct tare_text *text, const struct tare_report *run, bool kernels)
 {
 	const struct tare_sites *sites = run->sites;
 	const struct tare_site_row *answer[ISSUED];
@@ -50,7 +50,6 @@ int tare_issued_text(const struct tare_text *text, const struct tare_report *run
 		                         tare_report_cut(text, row->what, 40, what), where);
 		answer[count++] = row;
 	}
-	return count == 0
-	           ? 0
+	count == 0 ? 0
 	           : tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "issued from %s", line);
 }

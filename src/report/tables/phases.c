@@ -5,7 +5,6 @@
 #include "report/tables/tables.h"
 #include "report/tables/values.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,23 +192,22 @@ static void put_in_order(struct ordering *ordering)
 	}
 }
 
-static int write_table(const struct tare_text *text, const struct tare_report *run,
-                       const struct ordering *ordering)
+static void write_table(struct tare_text *text, const struct tare_report *run,
+                        const struct ordering *ordering)
 {
 	const void **rows = calloc(ordering->count, sizeof *rows);
-	int status = -ENOMEM;
 
+	text->failed |= !rows;
 	for (size_t i = 0; rows && i < ordering->count; i++)
 		rows[i] = &ordering->phases->rows[ordering->at[i]];
 	if (rows)
-		status = tare_table_text(text, &tare_table_phases, run,
-		                         &(struct tare_table_part){ .on = TARE_ON_TEXT,
-		                                                    .others = 64,
-		                                                    .rows = rows,
-		                                                    .depths = ordering->depth,
-		                                                    .most = ordering->count });
+		tare_table_text(text, &tare_table_phases, run,
+		                &(struct tare_table_part){ .on = TARE_ON_TEXT,
+		                                           .others = 64,
+		                                           .rows = rows,
+		                                           .depths = ordering->depth,
+		                                           .most = ordering->count });
 	free(rows);
-	return status;
 }
 
 // ---- remarks
@@ -224,7 +222,7 @@ static bool do_overlap(const struct tare_phases *phases)
 	return false;
 }
 
-static int write_unended(const struct tare_text *text, const struct tare_phases *phases)
+static void write_unended(struct tare_text *text, const struct tare_phases *phases)
 {
 	uint64_t unended = 0;
 	const struct tare_phase_row *one = NULL;
@@ -235,34 +233,31 @@ static int write_unended(const struct tare_text *text, const struct tare_phases 
 		one = phases->rows[i].unended ? &phases->rows[i] : one;
 	}
 	if (unended == 0)
-		return 0;
+		return;
 	if (unended == 1)
-		return tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3,
-		                           "%s was begun and never ended: taken to last until the "
-		                           "recording ended, and in no median",
-		                           tare_report_cut(text, name_phase(one, name), 40, cut));
-	return tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3,
-	                           "%s phases were begun and never ended: taken to last until the "
-	                           "recording ended, and in no median",
-	                           tare_report_count(unended, count));
+		tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3,
+		                    "%s was begun and never ended: taken to last until the "
+		                    "recording ended, and in no median",
+		                    tare_report_cut(text, name_phase(one, name), 40, cut));
+	else
+		tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3,
+		                    "%s phases were begun and never ended: taken to last until the "
+		                    "recording ended, and in no median",
+		                    tare_report_count(unended, count));
 }
 
-static int write_remarks(const struct tare_text *text, const struct tare_phases *phases,
-                         size_t shown)
+static void write_remarks(struct tare_text *text, const struct tare_phases *phases, size_t shown)
 {
 	size_t more = phases->count - shown + phases->left_out;
 	char count[RUN_TEXT];
-	int status = 0;
 
 	if (more)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "and %s more%s",
-		                             tare_report_count(more, count),
-		                             shown < phases->count ? " (-v lists them)"
-		                                                   : ", the shortest");
-	if (status == 0)
-		status = write_unended(text, phases);
-	if (status == 0 && text->options->verbosity >= 0)
-		status = tare_text_paragraph(
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "and %s more%s",
+		                    tare_report_count(more, count),
+		                    shown < phases->count ? " (-v lists them)" : ", the shortest");
+	write_unended(text, phases);
+	if (text->options->verbosity >= 0)
+		tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
 		    "%%: of the time in which at least one was open, whatever other threads did "
 		    "then; copy: transfers not hidden; cmds: enqueued in it by its thread; "
@@ -271,15 +266,13 @@ static int write_remarks(const struct tare_text *text, const struct tare_phases 
 		    do_overlap(phases)
 		        ? "; total: phases of several threads overlap, and each counts"
 		        : "");
-	return status;
 }
 
-static int write_ledgers(const struct tare_text *text, const struct tare_phases *phases,
-                         tare_ledger_writer *ledger_text)
+static void write_ledgers(struct tare_text *text, const struct tare_phases *phases,
+                          tare_ledger_writer *ledger_text)
 {
 	size_t count = phases->count < LEDGERS ? phases->count : LEDGERS;
 	double largest = 0;
-	int status = 0;
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
@@ -287,7 +280,7 @@ static int write_ledgers(const struct tare_text *text, const struct tare_phases 
 			largest =
 			    fmax(largest, (double)ledger->parts_ns[c] / (double)ledger->wall_ns);
 		}
-	for (size_t i = 0; i < count && status == 0; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct tare_phase_row *row = &phases->rows[i];
 		char name[RUN_TEXT], cut[RUN_TEXT], remark[RUN_TEXT], span[RUN_TEXT];
 		if (row->ledger.wall_ns == 0)
@@ -295,38 +288,32 @@ static int write_ledgers(const struct tare_text *text, const struct tare_phases 
 		snprintf(remark, sizeof remark, "%.400s, %.40s",
 		         tare_report_cut(text, name_phase(row, name), 32, cut),
 		         tare_report_span(row->covered_ns, span));
-		status = tare_report_heading(text, "Where the time of a phase went", remark);
-		if (status == 0)
-			status = ledger_text(text, &row->ledger, largest, false);
+		tare_report_heading(text, "Where the time of a phase went", remark);
+		ledger_text(text, &row->ledger, largest, false);
 	}
-	return status;
 }
 
-int tare_phases_text(const struct tare_text *text, const struct tare_report *run,
-                     tare_ledger_writer *ledger_text)
+void tare_phases_text(struct tare_text *text, const struct tare_report *run,
+                      tare_ledger_writer *ledger_text)
 {
 	const struct tare_phases *phases = run->phases;
 	struct ordering ordering = { .phases = phases, .shown = phases->count };
-	int status;
 
 	if (phases->count == 0)
-		return 0;
+		return;
 	if (text->options->verbosity < 1 && ordering.shown > SHOWN)
 		ordering.shown = SHOWN;
 	ordering.at = calloc(ordering.shown, sizeof *ordering.at);
 	ordering.depth = calloc(ordering.shown, sizeof *ordering.depth);
-	status = ordering.at && ordering.depth
-	             ? tare_report_heading(text, tare_table_phases.title, "")
-	             : -ENOMEM;
-	if (status == 0) {
+	tare_report_heading(text, tare_table_phases.title, "");
+	text->failed |= !ordering.at || !ordering.depth;
+	if (!text->failed) {
 		put_in_order(&ordering);
-		status = write_table(text, run, &ordering);
+		write_table(text, run, &ordering);
 	}
 	free(ordering.at);
 	free(ordering.depth);
-	if (status == 0)
-		status = write_remarks(text, phases, ordering.shown);
-	if (status == 0 && text->options->verbosity > 0)
-		status = write_ledgers(text, phases, ledger_text);
-	return status;
+	write_remarks(text, phases, ordering.shown);
+	if (text->options->verbosity > 0)
+		write_ledgers(text, phases, ledger_text);
 }

@@ -138,24 +138,22 @@ static struct json_t *cause_list(void *json, const void *run, const void *row)
 
 // ---- as text
 
-int tare_queues_text(const struct tare_text *text, const struct tare_report *run)
+void tare_queues_text(struct tare_text *text, const struct tare_report *run)
 {
 	size_t count = run->tables->queue_count, rows = tare_rows_shown(text, count, TOP);
-	int status;
 
 	if (count == 0)
-		return 0;
-	status = tare_report_heading(text, tare_table_queues.title,
-	                             "depth: commands enqueued and not complete");
-	if (status == 0)
-		status = tare_table_text(
-		    text, &tare_table_queues, run,
-		    &(struct tare_table_part){ .on = TARE_ON_TEXT,
-		                               .others = 62,
-		                               .most = rows,
-		                               .devices = tare_report_several_devices(run) });
-	if (status == 0 && rows < count)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "and %zu more (-v lists them)", count - rows);
-	return status == 0 && text->options->verbosity > 0 ? tare_gaps_text(text, run) : status;
+		return;
+	tare_report_heading(text, tare_table_queues.title,
+	                    "depth: commands enqueued and not complete");
+	tare_table_text(text, &tare_table_queues, run,
+	                &(struct tare_table_part){ .on = TARE_ON_TEXT,
+	                                           .others = 62,
+	                                           .most = rows,
+	                                           .devices = tare_report_several_devices(run) });
+	if (rows < count)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more (-v lists them)",
+		                    count - rows);
+	if (text->options->verbosity > 0)
+		tare_gaps_text(text, run);
 }

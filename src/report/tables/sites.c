@@ -102,85 +102,76 @@ static void name_frame(const struct tare_frame *frame, char buffer[RUN_TEXT])
 		         frame->address);
 }
 
-static int write_stack(const struct tare_text *text, const struct tare_report *run,
-                       const struct tare_site_row *row)
+static void write_stack(struct tare_text *text, const struct tare_report *run,
+                        const struct tare_site_row *row)
 {
 	const struct tare_frame *frames;
 	size_t count = tare_symbols_callers(run->symbols, row->stack, &frames);
 	size_t columns = text->options->columns > 8 ? text->options->columns - 8 : 12;
 	char name[RUN_TEXT], cut[RUN_TEXT], also[64] = "";
-	int status;
 
 	if (row->stacks > 1)
 		snprintf(also, sizeof also, ", one of %" PRIu32 " ways there", row->stacks);
-	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 4, "%s, %s%s:", row->text,
-	                             row->what, also);
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 4, "%s, %s%s:", row->text, row->what,
+	                    also);
 	// What starts a program's main is the same everywhere.
 	for (size_t i = 0; i < count; i++)
 		if (frames[i].function && strcmp(frames[i].function, "main") == 0)
 			count = i + 1;
-	for (size_t i = 0; i < count && i < FRAMES && status == 0; i++) {
+	for (size_t i = 0; i < count && i < FRAMES; i++) {
 		name_frame(&frames[i], name);
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "     ", 7, "%s",
-		                             tare_report_cut(text, name, columns, cut));
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "     ", 7, "%s",
+		                    tare_report_cut(text, name, columns, cut));
 	}
-	if (status == 0 && count > FRAMES)
-		status = tare_text_paragraph(text, TARE_STYLE_FAINT, "     ", 7,
-		                             "and %zu more outside of these", count - FRAMES);
-	return status;
+	if (count > FRAMES)
+		tare_text_paragraph(text, TARE_STYLE_FAINT, "     ", 7,
+		                    "and %zu more outside of these", count - FRAMES);
 }
 
-static int write_remarks(const struct tare_text *text, const struct tare_report *run, size_t rows)
+static void write_remarks(struct tare_text *text, const struct tare_report *run, size_t rows)
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	const struct tare_sites *sites = run->sites;
 	char count[RUN_TEXT], cost[TARE_UNIT_TEXT];
-	int status = 0;
 
 	if (rows < sites->count)
-		status = tare_text_paragraph(
-		    text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more row%s (-v lists them)",
-		    sites->count - rows, tare_report_plural(sites->count - rows));
-	if (status == 0 && sites->without)
-		status = tare_text_paragraph(
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                    "and %zu more row%s (-v lists them)", sites->count - rows,
+		                    tare_report_plural(sites->count - rows));
+	if (sites->without)
+		tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3, "%s command%s without a known call site",
 		    tare_report_count(sites->without, count), tare_report_plural(sites->without));
-	if (status == 0 && coverage->unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED] > 0)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "device times are of the sample only, not of all");
-	if (status == 0 && isfinite(coverage->stack_cost_ns))
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "call stacks cost about %s a command",
-		                             tare_format_ns(coverage->stack_cost_ns, cost));
-	if (status == 0 && text->options->verbosity >= 0)
-		status = tare_text_paragraph(
+	if (coverage->unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED] > 0)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                    "device times are of the sample only, not of all");
+	if (isfinite(coverage->stack_cost_ns))
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                    "call stacks cost about %s a command",
+		                    tare_format_ns(coverage->stack_cost_ns, cost));
+	if (text->options->verbosity >= 0)
+		tare_text_paragraph(
 		    text, TARE_STYLE_FAINT, "  ", 3,
 		    "in calls: host time; gaps before: of the longest idle gaps, those that its "
 		    "commands ended");
-	return status;
 }
 
-int tare_sites_text(const struct tare_text *text, const struct tare_report *run)
+void tare_sites_text(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_sites *sites = run->sites;
 	size_t rows = sites ? sites->count : 0;
-	int status;
 
 	if (rows == 0 || !run->symbols)
-		return 0;
+		return;
 	if (rows > TOP && text->options->verbosity < 1)
 		rows = TOP;
-	status = tare_report_heading(text, tare_table_sites.title, "");
-	if (status == 0)
-		status = tare_table_text(
-		    text, &tare_table_sites, run,
-		    &(struct tare_table_part){ .on = TARE_ON_TEXT, .others = 56, .most = rows });
-	if (status == 0)
-		status = write_remarks(text, run, rows);
+	tare_report_heading(text, tare_table_sites.title, "");
+	tare_table_text(
+	    text, &tare_table_sites, run,
+	    &(struct tare_table_part){ .on = TARE_ON_TEXT, .others = 56, .most = rows });
+	write_remarks(text, run, rows);
 	if (text->options->verbosity > 0)
 		fputc('\n', text->file);
-	for (size_t i = 0; i < rows && i < STACKS && status == 0 && text->options->verbosity > 0;
-	     i++)
-		status = write_stack(text, run, &sites->rows[i]);
-	return status;
+	for (size_t i = 0; i < rows && i < STACKS && text->options->verbosity > 0; i++)
+		write_stack(text, run, &sites->rows[i]);
 }

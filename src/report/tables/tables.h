@@ -10,19 +10,19 @@ extern const struct tare_table tare_table_tasks, tare_table_transfers, tare_tabl
     tare_table_api, tare_table_builds, tare_table_queues, tare_table_phases, tare_table_gaps,
     tare_table_devices, tare_table_processes;
 
-// ---- as text: nothing where there are no rows. All return 0 or -ENOMEM
+// ---- as text: nothing where there are no rows
 
 // Writes the rows of a ledger; a bar of the share `largest` is the longest.
-typedef int tare_ledger_writer(const struct tare_text *text, const struct tare_ledger *ledger,
-                               double largest, bool all);
+typedef void tare_ledger_writer(struct tare_text *text, const struct tare_ledger *ledger,
+                                double largest, bool all);
 
 // How long they took, how they fill the device and, with -v, their sizes and what the driver says
 // of them.
-int tare_tasks_text(const struct tare_text *text, const struct tare_report *run);
-int tare_transfers_text(const struct tare_text *text, const struct tare_report *run);
-int tare_sites_text(const struct tare_text *text, const struct tare_report *run);
-int tare_calls_text(const struct tare_text *text, const struct tare_report *run);
-int tare_builds_text(const struct tare_text *text, const struct tare_report *run);
-int tare_queues_text(const struct tare_text *text, const struct tare_report *run);
-int tare_phases_text(const struct tare_text *text, const struct tare_report *run,
-                     tare_ledger_writer *ledger_text);
+void tare_tasks_text(struct tare_text *text, const struct tare_report *run);
+void tare_transfers_text(struct tare_text *text, const struct tare_report *run);
+void tare_sites_text(struct tare_text *text, const struct tare_report *run);
+void tare_calls_text(struct tare_text *text, const struct tare_report *run);
+void tare_builds_text(struct tare_text *text, const struct tare_report *run);
+void tare_queues_text(struct tare_text *text, const struct tare_report *run);
+void tare_phases_text(struct tare_text *text, const struct tare_report *run,
+                      tare_ledger_writer *ledger_text);

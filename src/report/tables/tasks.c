@@ -291,66 +291,62 @@ static struct json_t *groups_by(void *json, const void *run, const void *row)
 
 // ---- as text
 
-static int write_rest(const struct tare_text *text, const struct tare_tables *tables, size_t rows)
+static void write_rest(struct tare_text *text, const struct tare_tables *tables, size_t rows)
 {
 	uint64_t instances = 0, timed = 0;
 	int64_t total = 0;
 	char count[RUN_TEXT], time[TARE_UNIT_TEXT];
 
 	if (rows == tables->task_count)
-		return 0;
+		return;
 	for (size_t i = rows; i < tables->task_count; i++) {
 		instances += tables->tasks[i].instances;
 		timed += tables->tasks[i].timed;
 		total += tables->tasks[i].total_ns;
 	}
-	return tare_text_paragraph(
+	tare_text_paragraph(
 	    text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more with %s instances, %s%s (-v lists them)",
 	    tables->task_count - rows, tare_report_count(instances, count),
 	    timed ? tare_format_ns((double)total, time) : "none timed", timed ? " together" : "");
 }
 
-static int write_times(const struct tare_text *text, const struct tare_report *run, size_t rows)
+static void write_times(struct tare_text *text, const struct tare_report *run, size_t rows)
 {
 	const struct tare_tables *tables = run->tables;
 	bool devices = tare_report_several_devices(run), untimed = false, estimated = false;
-	int status = tare_table_text(
+
+	tare_table_text(
 	    text, &tare_table_tasks, run,
 	    &(struct tare_table_part){
 	        .on = TIMES, .others = devices ? 60 : 55, .most = rows, .devices = devices });
-
 	for (size_t i = 0; i < rows; i++) {
 		untimed |= tables->tasks[i].timed < tables->tasks[i].instances;
 		estimated |= tare_report_is_estimated(&tables->tasks[i].estimate);
 	}
-	if (status == 0 && untimed)
-		status = tare_text_paragraph(
-		    text, TARE_STYLE_PLAIN, "  ", 3,
-		    "* not all have device times: figures are of those that do%s",
-		    tare_report_estimate_remark(estimated));
-	return status < 0 ? status : write_rest(text, tables, rows);
+	if (untimed)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                    "* not all have device times: figures are of those that do%s",
+		                    tare_report_estimate_remark(estimated));
+	write_rest(text, tables, rows);
 }
 
 // A part of the table below an empty line, and what its columns mean.
-static int write_part(const struct tare_text *text, const struct tare_report *run,
-                      const struct tare_table *table, struct tare_table_part part, const char *star,
-                      const char *legend)
+static void write_part(struct tare_text *text, const struct tare_report *run,
+                       const struct tare_table *table, struct tare_table_part part,
+                       const char *star, const char *legend)
 {
-	int status;
-
 	if (tare_table_part_rows(table, run, &part) == 0)
-		return 0;
+		return;
 	part.devices = tare_report_several_devices(run);
 	fputc('\n', text->file);
-	status = tare_table_text(text, table, run, &part);
-	if (status == 0 && star)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "%s", star);
-	return status < 0 || text->options->verbosity < 0 || !legend
-	           ? status
-	           : tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 3, "%s", legend);
+	tare_table_text(text, table, run, &part);
+	if (star)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "%s", star);
+	if (text->options->verbosity >= 0 && legend)
+		tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 3, "%s", legend);
 }
 
-static int write_work(const struct tare_text *text, const struct tare_report *run, size_t rows)
+static void write_work(struct tare_text *text, const struct tare_report *run, size_t rows)
 {
 	bool any = false, several = false;
 
@@ -359,8 +355,8 @@ static int write_work(const struct tare_text *text, const struct tare_report *ru
 		several |= run->tables->tasks[i].shapes > 1;
 	}
 	if (!any)
-		return 0;
-	return write_part(
+		return;
+	write_part(
 	    text, run, &tare_table_tasks,
 	    (struct tare_table_part){
 	        .on = WORK, .others = tare_report_several_devices(run) ? 60 : 55, .most = rows },
@@ -369,52 +365,43 @@ static int write_work(const struct tare_text *text, const struct tare_report *ru
 	    "SIMD: as the driver says; trend: the last runs against the first");
 }
 
-static int write_occupancy(const struct tare_text *text, const struct tare_report *run, size_t rows)
+static void write_occupancy(struct tare_text *text, const struct tare_report *run, size_t rows)
 {
-	return write_part(
-	    text, run, &tare_table_tasks,
-	    (struct tare_table_part){ .on = UNIT,
-	                              .title = "kernel on a unit",
-	                              .others = 64,
-	                              .most = rows,
-	                              .keep = has_occupancy },
-	    NULL,
-	    "at once: groups that a unit holds; occupancy: these, of the work-items that it "
-	    "holds; full waves: groups over what all units hold at once");
+	write_part(text, run, &tare_table_tasks,
+	           (struct tare_table_part){ .on = UNIT,
+	                                     .title = "kernel on a unit",
+	                                     .others = 64,
+	                                     .most = rows,
+	                                     .keep = has_occupancy },
+	           NULL,
+	           "at once: groups that a unit holds; occupancy: these, of the work-items that it "
+	           "holds; full waves: groups over what all units hold at once");
 }
 
-static int write_verbose(const struct tare_text *text, const struct tare_report *run)
+static void write_verbose(struct tare_text *text, const struct tare_report *run)
 {
-	int status = write_part(
-	    text, run, &by_size,
-	    (struct tare_table_part){ .on = SIZES, .title = "kernel by size", .others = 54 }, NULL,
-	    NULL);
-
-	return status < 0
-	           ? status
-	           : write_part(text, run, &tare_table_tasks,
-	                        (struct tare_table_part){ .on = FACTS,
-	                                                  .title = "kernel, as the driver says",
-	                                                  .others = 54,
-	                                                  .keep = has_facts },
-	                        NULL, NULL);
+	write_part(text, run, &by_size,
+	           (struct tare_table_part){ .on = SIZES, .title = "kernel by size", .others = 54 },
+	           NULL, NULL);
+	write_part(text, run, &tare_table_tasks,
+	           (struct tare_table_part){ .on = FACTS,
+	                                     .title = "kernel, as the driver says",
+	                                     .others = 54,
+	                                     .keep = has_facts },
+	           NULL, NULL);
 }
 
-int tare_tasks_text(const struct tare_text *text, const struct tare_report *run)
+void tare_tasks_text(struct tare_text *text, const struct tare_report *run)
 {
 	size_t rows = tare_rows_shown(text, run->tables->task_count, TOP);
-	int status;
 
 	if (rows == 0)
-		return 0;
-	status = tare_report_heading(text, tare_table_tasks.title, "device time");
-	if (status == 0)
-		status = write_times(text, run, rows);
-	if (status == 0)
-		status = tare_issued_text(text, run, true);
-	if (status == 0)
-		status = write_work(text, run, rows);
-	if (status == 0)
-		status = write_occupancy(text, run, rows);
-	return status == 0 && text->options->verbosity > 0 ? write_verbose(text, run) : status;
+		return;
+	tare_report_heading(text, tare_table_tasks.title, "device time");
+	write_times(text, run, rows);
+	tare_issued_text(text, run, true);
+	write_work(text, run, rows);
+	write_occupancy(text, run, rows);
+	if (text->options->verbosity > 0)
+		write_verbose(text, run);
 }

@@ -162,13 +162,11 @@ static struct json_t *size_list(void *json, const void *run, const void *row)
 
 // ---- as text
 
-static int write_remarks(const struct tare_text *text, const struct tare_tables *tables,
-                         size_t rows)
+static void write_remarks(struct tare_text *text, const struct tare_tables *tables, size_t rows)
 {
 	uint64_t unaligned = 0, count = 0;
 	bool untimed = false, estimated = false, ceilings = false, above = false;
 	char number[RUN_TEXT], all[RUN_TEXT];
-	int status = 0;
 
 	for (size_t i = 0; i < tables->transfer_count; i++) {
 		unaligned += tables->transfers[i].unaligned;
@@ -179,22 +177,21 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		above |= tables->transfers[i].bytes_per_second > tables->transfers[i].sized_ceiling;
 	}
 	if (untimed)
-		status =
-		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                        "* not all have device times: times and rates are of those "
-		                        "that do%s",
-		                        tare_report_estimate_remark(estimated));
-	if (status == 0 && rows < tables->transfer_count)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "and %zu more row%s (-v lists them)",
-		                             tables->transfer_count - rows,
-		                             tare_report_plural(tables->transfer_count - rows));
-	if (status == 0 && unaligned)
-		status = tare_text_paragraph(
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                    "* not all have device times: times and rates are of those "
+		                    "that do%s",
+		                    tare_report_estimate_remark(estimated));
+	if (rows < tables->transfer_count)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                    "and %zu more row%s (-v lists them)",
+		                    tables->transfer_count - rows,
+		                    tare_report_plural(tables->transfer_count - rows));
+	if (unaligned)
+		tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3, "%s of %s host addresses are not on 64 bytes",
 		    tare_report_count(unaligned, number), tare_report_count(count, all));
-	if (status == 0 && text->options->verbosity >= 0)
-		status = tare_text_paragraph(
+	if (text->options->verbosity >= 0)
+		tare_text_paragraph(
 		    text, TARE_STYLE_FAINT, "  ", 3,
 		    "exposed: no kernel ran meanwhile; GB/s: 10⁹%s%s",
 		    ceilings
@@ -203,12 +200,11 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		    above
 		        ? "; above 100 %: device time leaves out the host's part, or a cache helps"
 		        : "");
-	return status;
 }
 
 // ---- sizes, with -v
 
-static int write_sizes(const struct tare_text *text, const struct tare_report *run)
+static void write_sizes(struct tare_text *text, const struct tare_report *run)
 {
 	struct tare_text_table *table;
 	char whole[RUN_TEXT], name[RUN_TEXT], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT],
@@ -248,16 +244,15 @@ static int write_sizes(const struct tare_text *text, const struct tare_report *r
 			first = false;
 		}
 	}
-	return tare_text_table_print(table);
+	tare_text_table_print(table);
 }
 
 // Faults of managed memory, where there were any.
-static int write_faults(const struct tare_text *text, const struct tare_report *run)
+static void write_faults(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_recording *recording = run->recording;
-	int status = 0;
 
-	for (uint32_t i = 0; i < recording->device_count && status == 0; i++) {
+	for (uint32_t i = 0; i < recording->device_count; i++) {
 		struct tare_recorded_faults faults = tare_device_faults(recording, run->view, i);
 		char waited[RUN_TEXT] = "", number[TARE_UNIT_TEXT];
 		if (recording->devices[i].same_as != i ||
@@ -268,7 +263,7 @@ static int write_faults(const struct tare_text *text, const struct tare_report *
 			         "; faults were made to wait %" PRIu64 " times, %s",
 			         faults.throttled,
 			         tare_format_ns((double)faults.throttled_ns, number));
-		status = tare_text_paragraph(
+		tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
 		    "managed memory on %s, whole run: %" PRIu64
 		    " groups of faults of the device, %" PRIu64 " faults of the host; %" PRIu64
@@ -277,29 +272,24 @@ static int write_faults(const struct tare_text *text, const struct tare_report *
 		    recording->devices[i].name, faults.device_groups, faults.host_faults,
 		    faults.thrashing, faults.remote_maps, waited);
 	}
-	return status;
 }
 
-int tare_transfers_text(const struct tare_text *text, const struct tare_report *run)
+void tare_transfers_text(struct tare_text *text, const struct tare_report *run)
 {
 	bool devices = tare_report_several_devices(run);
 	size_t rows = tare_rows_shown(text, run->tables->transfer_count, TOP);
-	int status;
 
 	if (rows == 0)
-		return 0;
-	status = tare_report_heading(text, tare_table_transfers.title, "device time");
-	if (status == 0)
-		status = tare_table_text(text, &tare_table_transfers, run,
-		                         &(struct tare_table_part){ .on = TARE_ON_TEXT,
-		                                                    .others = devices ? 50 : 45,
-		                                                    .most = rows,
-		                                                    .devices = devices });
-	if (status == 0)
-		status = write_remarks(text, run->tables, rows);
-	if (status == 0)
-		status = write_faults(text, run);
-	if (status == 0)
-		status = tare_issued_text(text, run, false);
-	return status == 0 && text->options->verbosity > 0 ? write_sizes(text, run) : status;
+		return;
+	tare_report_heading(text, tare_table_transfers.title, "device time");
+	tare_table_text(text, &tare_table_transfers, run,
+	                &(struct tare_table_part){ .on = TARE_ON_TEXT,
+	                                           .others = devices ? 50 : 45,
+	                                           .most = rows,
+	                                           .devices = devices });
+	write_remarks(text, run->tables, rows);
+	write_faults(text, run);
+	tare_issued_text(text, run, false);
+	if (text->options->verbosity > 0)
+		write_sizes(text, run);
 }

@@ -3,7 +3,7 @@
 
 #include "base/units.h"
 
-size_t tare_rows_shown(const struct tare_text *text, size_t count, size_t top)
+size_t tare_rows_shown(struct tare_text *text, size_t count, size_t top)
 {
 	return text->options->verbosity > 0 || count <= top ? count : top;
 }

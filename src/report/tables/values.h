@@ -5,7 +5,7 @@
 #include "table/table.h"
 
 // Rows that a text shows of `count`: `top`, or all with -v.
-size_t tare_rows_shown(const struct tare_text *text, size_t count, size_t top);
+size_t tare_rows_shown(struct tare_text *text, size_t count, size_t top);
 
 // Of a device by an index of the recording; absent where it is not there.
 struct tare_cell_value tare_run_device_name(const struct tare_report *run, uint32_t device);
@@ -24,7 +24,7 @@ struct tare_cell_value tare_run_estimated(const struct tare_estimate *estimate, 
 bool tare_run_estimate_cell(const struct tare_estimate *estimate, int64_t timed_ns,
                             const struct tare_cell_text *cell);
 // From where the costliest kernels, or kinds of transfers, were issued: a line below their table;
-// nothing without recorded stacks. Returns 0 or -ENOMEM.
-int tare_issued_text(const struct tare_text *text, const struct tare_report *run, bool kernels);
-// The longest idle gaps, with -v. Returns 0 or -ENOMEM.
-int tare_gaps_text(const struct tare_text *text, const struct tare_report *run);
+// nothing without recorded stacks.
+void tare_issued_text(struct tare_text *text, const struct tare_report *run, bool kernels);
+// The longest idle gaps, with -v.
+void tare_gaps_text(struct tare_text *text, const struct tare_report *run);

@@ -3,7 +3,6 @@
 #include "report/terminal/write.h"
 #include "tare_config.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,26 +12,26 @@
 #include <libsmartcols.h>
 
 struct tare_text_table {
-	const struct tare_text *text;
+	struct tare_text *text;
 	struct libscols_table *table;
 	struct libscols_line *line;
 	size_t indent, columns, next;
-	bool failed, titled;
+	bool titled;
 };
 
-struct tare_text_table *tare_text_table_new(const struct tare_text *text, size_t indent)
+struct tare_text_table *tare_text_table_new(struct tare_text *text, size_t indent)
 {
 	struct tare_text_table *table = calloc(1, sizeof *table);
 
-	if (!table)
-		return NULL;
-	table->text = text;
-	table->indent = indent;
-	table->table = scols_new_table();
-	if (!table->table) {
+	if (table)
+		table->table = scols_new_table();
+	if (!table || !table->table) {
 		free(table);
+		text->failed = true;
 		return NULL;
 	}
+	table->text = text;
+	table->indent = indent;
 	scols_table_enable_colors(table->table, text->options->colour);
 	scols_table_enable_nolinesep(table->table, 0);
 	scols_table_set_stream(table->table, text->file);
@@ -62,7 +61,7 @@ void tare_text_column(struct tare_text_table *table, const char *title, unsigned
 	clean = tare_text_clean(table->text, title);
 	column = clean ? scols_table_new_column(table->table, clean, 0, native) : NULL;
 	if (!column)
-		table->failed = true;
+		table->text->failed = true;
 	else if (table->text->options->colour)
 		scols_cell_set_color(scols_column_get_header(column), "\033[1m");
 	table->columns++;
@@ -77,7 +76,7 @@ void tare_text_row(struct tare_text_table *table, enum tare_text_style style)
 	table->line = scols_table_new_line(table->table, NULL);
 	table->next = 0;
 	if (!table->line)
-		table->failed = true;
+		table->text->failed = true;
 	else if (table->text->options->colour && style == TARE_STYLE_FAINT)
 		scols_line_set_color(table->line, "\033[2m");
 	else if (table->text->options->colour && style == TARE_STYLE_WARNING)
@@ -90,7 +89,7 @@ void tare_text_cell(struct tare_text_table *table, const char *format, ...)
 	va_list arguments;
 	int length;
 
-	if (!table || table->failed)
+	if (!table || table->text->failed)
 		return;
 	va_start(arguments, format);
 	length = vasprintf(&raw, format, arguments);
@@ -102,7 +101,7 @@ void tare_text_cell(struct tare_text_table *table, const char *format, ...)
 	// The line takes the text over.
 	if (!clean || scols_line_refer_data(table->line, table->next++, clean) != 0) {
 		free(clean);
-		table->failed = true;
+		table->text->failed = true;
 	}
 }
 
@@ -217,38 +216,37 @@ static void write_trimmed(const struct tare_text_table *table, const char *print
 	}
 }
 
-int tare_text_table_print(struct tare_text_table *table)
+void tare_text_table_print(struct tare_text_table *table)
 {
 	char *printed = NULL;
-	int status = -ENOMEM;
 
 	if (!table)
-		return -ENOMEM;
+		return;
 	scols_table_enable_noheadings(table->table, !table->titled);
-	if (!table->failed)
+	if (!table->text->failed)
 		fit(table);
-	if (!table->failed && scols_print_table_to_string(table->table, &printed) == 0) {
+	if (!table->text->failed && scols_print_table_to_string(table->table, &printed) == 0)
 		write_trimmed(table, printed);
-		status = 0;
-	}
+	else
+		table->text->failed = true;
 	free(printed);
 	tare_text_table_free(table);
-	return status;
 }
 
 #else
 
 struct tare_text_table {
-	const struct tare_text *text;
+	struct tare_text *text;
 	size_t next, untitled;
 	bool any;
 };
 
-struct tare_text_table *tare_text_table_new(const struct tare_text *text, size_t indent)
+struct tare_text_table *tare_text_table_new(struct tare_text *text, size_t indent)
 {
 	struct tare_text_table *table = calloc(1, sizeof *table);
 
 	(void)indent;
+	text->failed |= !table;
 	if (table)
 		table->text = text;
 	return table;
@@ -308,14 +306,13 @@ void tare_text_cell(struct tare_text_table *table, const char *format, ...)
 	va_end(arguments);
 }
 
-int tare_text_table_print(struct tare_text_table *table)
+void tare_text_table_print(struct tare_text_table *table)
 {
 	if (!table)
-		return -ENOMEM;
+		return;
 	if (table->any)
 		fputc('\n', table->text->file);
 	free(table);
-	return 0;
 }
 
 #endif

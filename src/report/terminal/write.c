@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/terminal/write.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,14 +148,15 @@ static size_t write_words(FILE *file, const char *words, size_t at, size_t inden
 	return at;
 }
 
-int tare_text_paragraph(const struct tare_text *text, enum tare_text_style style, const char *lead,
-                        size_t indent, const char *format, ...)
+void tare_text_paragraph(struct tare_text *text, enum tare_text_style style, const char *lead,
+                         size_t indent, const char *format, ...)
 {
 	const char *code = style_code(text, style);
 	char *raw = NULL, *clean = NULL, *clean_lead = NULL;
 	va_list arguments;
-	int status = -ENOMEM;
 
+	if (text->failed)
+		return;
 	va_start(arguments, format);
 	if (vasprintf(&raw, format, arguments) < 0)
 		raw = NULL;
@@ -168,12 +168,28 @@ int tare_text_paragraph(const struct tare_text *text, enum tare_text_style style
 		write_words(text->file, clean, tare_text_width(clean_lead), indent,
 		            text->options->columns);
 		fprintf(text->file, "%s\n", code[0] ? "\033[0m" : "");
-		status = 0;
+	} else {
+		text->failed = true;
 	}
 	free(raw);
 	free(clean);
 	free(clean_lead);
-	return status;
+}
+
+FILE *tare_text_gather(struct tare_text *text)
+{
+	text->gathering = open_memstream(&text->gathered, &text->gathered_bytes);
+	text->failed |= !text->gathering;
+	return text->gathering;
+}
+
+void tare_text_gathered(struct tare_text *text, enum tare_text_style style, const char *lead,
+                        size_t indent)
+{
+	text->failed |= fclose(text->gathering) != 0;
+	if (text->gathered_bytes)
+		tare_text_paragraph(text, style, lead, indent, "%s", text->gathered);
+	free(text->gathered);
 }
 
 // Bytes of the first sentence: until a full stop before a space, a figure's point is none.
@@ -184,16 +200,15 @@ static size_t first_sentence(const char *words)
 	return stop ? (size_t)(stop - words) + 1 : strlen(words);
 }
 
-int tare_text_verdict(const struct tare_text *text, const char *lead, size_t indent,
-                      const char *verdict)
+void tare_text_verdict(struct tare_text *text, const char *lead, size_t indent, const char *verdict)
 {
 	const char *code = style_code(text, TARE_STYLE_BOLD);
 	size_t columns = text->options->columns;
 	char *clean_lead = tare_text_clean(text, lead), *first = tare_text_clean(text, verdict);
 	char *rest = first ? strdup(first + first_sentence(first)) : NULL;
-	int status = -ENOMEM;
 
-	if (clean_lead && rest) {
+	text->failed |= !clean_lead || !rest;
+	if (!text->failed) {
 		size_t at;
 		first[first_sentence(first)] = '\0';
 		fprintf(text->file, "%s%s", clean_lead, code);
@@ -201,10 +216,8 @@ int tare_text_verdict(const struct tare_text *text, const char *lead, size_t ind
 		fputs(code[0] ? "\033[0m" : "", text->file);
 		write_words(text->file, rest, at, indent, columns);
 		fputc('\n', text->file);
-		status = 0;
 	}
 	free(clean_lead);
 	free(first);
 	free(rest);
-	return status;
 }

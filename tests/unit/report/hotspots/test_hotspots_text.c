@@ -68,7 +68,8 @@ static void a_diagram_has_the_figures_and_one_mark(void **state)
 		size_t length = 0, binding = 0;
 		struct tare_text text = { &options, open_memstream(&drawn, &length), NULL };
 		tare_hotspot_derive(&kernel, &made_device, &hotspot);
-		assert_int_equal(tare_hotspot_diagram(&text, &hotspot), 0);
+		tare_hotspot_diagram(&text, &hotspot);
+		assert_false(text.failed);
 		fclose(text.file);
 		for (enum tare_edge edge = 0; edge < TARE_EDGES; edge++) {
 			const struct tare_edge_traffic *traffic = &hotspot.edges[edge];
