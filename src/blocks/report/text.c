@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
 #include "blocks/report/options.h"
+#include "blocks/report/times.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 
@@ -366,7 +367,7 @@ static void write_before(const struct tare_blocks_profile *profile,
 	write_mix("of which", &before->tally, file);
 }
 
-static int write_counted(const struct tare_blocks_profile *before,
+static int write_counted(const struct tare_blocks_document *document,
                          const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
 {
 	char a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
@@ -390,8 +391,9 @@ static int write_counted(const struct tare_blocks_profile *before,
 		    "  at least these bytes: %s copies had a size that is known at run time only\n",
 		    grouped(kernel->tally.unsized, a));
 	write_facts(kernel, file);
+	tare_blocks_times_text(document->times, document->profile, kernel, file);
 	write_mix("instructions", &kernel->tally, file);
-	write_before(before, kernel, file);
+	write_before(document->before, kernel, file);
 	write_arithmetic(&kernel->tally, file);
 	write_memory(&kernel->tally, file);
 	fputc('\n', file);
@@ -480,7 +482,7 @@ static int write_kernel(const struct tare_blocks_document *document,
 		return 0;
 	fprintf(file, "\nkernel %s\n", kernel->name);
 	if (kernel->counted && kernel->executions && kernel->work_items)
-		status = write_counted(document->before, kernel, verbose, file);
+		status = write_counted(document, kernel, verbose, file);
 	write_models(document->models, kernel, file);
 	if (!missed)
 		return status;
