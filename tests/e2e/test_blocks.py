@@ -192,6 +192,20 @@ def test_without_times_none_are_told(once):
     assert kernel_of(document, "vectors")["time"] is None and b"time:" not in done.out
 
 
+def test_inline_assembly_is_left_alone_with_a_reason(once, tmp_path):
+    source = tmp_path / "assembly.cl"
+    source.write_text('kernel void k(global const float *in, global float *out, int n)\n{\n'
+                      '    __asm__ volatile("nop");\n    out[get_global_id(0)] = in[get_global_id(0)] + n;\n}\n',
+                      encoding="utf-8")
+    native = once.native(source, "", "k", "4", "64", "64")
+    done, document = once.blocks(source, "", "k", "4", "64", "64")
+    if native.status != 0:
+        pytest.skip("the driver takes no inline assembly")
+    kernel = kernel_of(document, "k")
+    assert done.status == 0 and done.out.startswith(native.out)
+    assert kernel["counted_launches"] == 1 or "inline assembly" in kernel["not_counted"]
+
+
 def test_what_the_driver_says_of_the_kernel_is_told(once):
     done, document = once.blocks(KERNELS, "", *words_of(["matmul"]))
     multiple = kernel_of(document, "matmul")["device"]["preferred_multiple"]
