@@ -274,6 +274,11 @@ static json_t *model_of(const struct tare_blocks_model *model, bool *failed)
 			put(mix, tare_blocks_isa_name((enum tare_blocks_isa)i), number(of->mix[i]),
 			    failed);
 	put(object, "instructions", mix, failed);
+	put(object, "finding",
+	    known && tare_blocks_spills(of)
+	        ? tare_json_text(tare_blocks_rules[TARE_BLOCKS_SPILLS].id)
+	        : json_null(),
+	    failed);
 	return object;
 }
 

@@ -437,6 +437,17 @@ static void write_isa(const struct tare_blocks_static *of, FILE *file)
 	fputc('\n', file);
 }
 
+// Raised by what the compiler tells of that device.
+static void write_spills(const struct tare_blocks_static *of, FILE *file)
+{
+	const struct tare_blocks_rule *rule = &tare_blocks_rules[TARE_BLOCKS_SPILLS];
+
+	if (tare_blocks_spills(of))
+		fprintf(file, "    %s: %s%s. %s\n      To change it, %s.\n", rule->id, rule->what,
+		        of->spill_bytes ? "" : ", or an array is indexed as it runs", rule->saves,
+		        rule->advice);
+}
+
 static void write_model(const struct tare_blocks_model *model, FILE *file)
 {
 	const struct tare_blocks_static *of = &model->of;
@@ -461,6 +472,7 @@ static void write_model(const struct tare_blocks_model *model, FILE *file)
 	fprintf(file, "%s of local memory, %" PRIu32 " barrier%s\n",
 	        tare_format_bytes(of->local_bytes, bytes), of->barriers, plural(of->barriers));
 	write_isa(of, file);
+	write_spills(of, file);
 }
 
 static void write_models(const struct tare_blocks_models *models,
