@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
 #include "blocks/report/options.h"
+#include "blocks/report/source.h"
 #include "blocks/report/times.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
@@ -218,50 +219,33 @@ static int write_blocks(const struct tare_blocks_kernel *kernel, bool verbose, F
 	return 0;
 }
 
-// The text of a line of the build's own source, blanks at its beginning left out; NULL: there is no
-// such line.
-static const char *source_line(const struct tare_blocks_build *build, uint32_t file, uint32_t line,
-                               int *length)
-{
-	const char *name = tare_blocks_file_name(&build->module, file), *at = build->text;
-	const char *slash = strrchr(name, '/');
-
-	if (build->language != BLOCKS_OPENCL_C || strcmp(slash ? slash + 1 : name, build->source))
-		return NULL;
-	for (; line > 1 && *at; line--) {
-		at += strcspn(at, "\n");
-		at += *at == '\n';
-	}
-	at += strspn(at, " \t");
-	*length = (int)strcspn(at, "\r\n");
-	return *at ? at : NULL;
-}
-
-static void write_line(const struct tare_blocks_kernel *kernel, const struct tare_blocks_line *line,
+// Whether the source is a file's as it is now.
+static bool write_line(const struct tare_blocks_kernel *kernel, const struct tare_blocks_line *line,
                        FILE *file)
 {
 	const struct tare_blocks_build *build = kernel->build;
 	uint64_t instructions = tare_blocks_instructions(&line->tally);
-	char number[NUMBER], place[NUMBER];
-	int length = 0;
-	const char *text = source_line(build, line->file, line->line, &length);
-	const char *name = tare_blocks_file_name(&build->module, line->file);
-	bool cut = length > SOURCE_COLUMNS;
+	char number[NUMBER], place[NUMBER] = "-", text[400];
+	enum tare_blocks_source_from from =
+	    tare_blocks_source_line(build, line->file, line->line, text, sizeof text);
+	bool cut = strlen(text) > SOURCE_COLUMNS;
 
 	if (line->line)
 		snprintf(place, sizeof place, "%" PRIu32, line->line);
-	else
-		snprintf(place, sizeof place, "-");
 	fprintf(file, "  %5s %17s %5.1f %%  ", place, grouped(instructions, number),
 	        share(instructions, tare_blocks_instructions(&kernel->tally)));
-	if (text)
-		fprintf(file, "%.*s%s\n", cut ? SOURCE_COLUMNS : length, text, cut ? "..." : "");
+	if (from == TARE_BLOCKS_SOURCE_NONE)
+		fprintf(file, "%s\n",
+		        line->line ? tare_blocks_file_name(&build->module, line->file)
+		                   : "(the compiler's own, of no line)");
 	else
-		fprintf(file, "%s\n", line->line ? name : "(the compiler's own, of no line)");
+		fprintf(file, "%.*s%s\n", SOURCE_COLUMNS, text, cut ? "..." : "");
+	return from == TARE_BLOCKS_SOURCE_FILE;
 }
 
 static int write_lines(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
 {
+	bool files = false;
 	size_t count, shown;
 	struct tare_blocks_line *lines = tare_blocks_lines(kernel, &count);
 
@@ -273,7 +257,10 @@ static int write_lines(const struct tare_blocks_kernel *kernel, bool verbose, FI
 	else {
 		fprintf(file, "  %5s %17s %7s  %s\n", "line", "instructions", "share", "source");
 		for (size_t i = 0; i < shown; i++)
-			write_line(kernel, &lines[i], file);
+			files |= write_line(kernel, &lines[i], file);
+		if (files)
+			fputs("  sources are the files that the module names, as they are now\n",
+			      file);
 		if (shown < count)
 			fprintf(file, "  %zu more lines; --verbose shows them\n", count - shown);
 	}
