@@ -174,6 +174,38 @@ def test_counts_before_the_optimisation_are_those_of_a_program_that_has_none(onc
     assert done.out.count(b"matmul: 3 arguments") == 1
 
 
+def test_time_is_where_the_work_is(once):
+    """64 times the work of the other kernel, in one program."""
+    done, document = once.blocks(KERNELS, "", *words_of([]), "matmul:40", "192", "192", "8", "192", "8", "matmul", "48",
+                                 "48", "8", "48", "8", "strided", "4", "64", "0", options=["--times"])
+    time, light = (kernel_of(document, name)["time"] for name in ["matmul", "strided"])
+    if time["why"]:
+        assert f"time: n/a, because {time['why']}".encode() in done.out
+        pytest.skip(time["why"])
+    assert time["samples"] > 20 > (light["samples"] or 0)
+    assert time["samples"] <= time["program_samples"] == light["program_samples"] and time["lost"] == 0
+    assert re.search(rb"time: [\d.]+ % \([\d.]+ to [\d.]+\) of the program's CPU time", done.out)
+
+
+def test_without_times_none_are_told(once):
+    done, document = once.blocks(KERNELS, "", *words_of(["vectors"]))
+    assert kernel_of(document, "vectors")["time"] is None and b"time:" not in done.out
+
+
+def test_inline_assembly_is_left_alone_with_a_reason(once, tmp_path):
+    source = tmp_path / "assembly.cl"
+    source.write_text('kernel void k(global const float *in, global float *out, int n)\n{\n'
+                      '    __asm__ volatile("nop");\n    out[get_global_id(0)] = in[get_global_id(0)] + n;\n}\n',
+                      encoding="utf-8")
+    native = once.native(source, "", "k", "4", "64", "64")
+    done, document = once.blocks(source, "", "k", "4", "64", "64")
+    if native.status != 0:
+        pytest.skip("the driver takes no inline assembly")
+    kernel = kernel_of(document, "k")
+    assert done.status == 0 and done.out.startswith(native.out)
+    assert kernel["counted_launches"] == 1 or "inline assembly" in kernel["not_counted"]
+
+
 def test_what_the_driver_says_of_the_kernel_is_told(once):
     done, document = once.blocks(KERNELS, "", *words_of(["matmul"]))
     multiple = kernel_of(document, "matmul")["device"]["preferred_multiple"]

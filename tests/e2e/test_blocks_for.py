@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tare blocks --for: kernels as Intel's offline compiler makes them for GPUs that are not there. A stand-in for
 ocloc writes what the real one writes; where that is installed, it is asked too."""
+import os
 import pathlib
 import shutil
 import sys
@@ -96,12 +97,14 @@ def test_what_the_compiler_says_is_reported(once, stand_in):  # noqa: F811
     assert list(found) == ["split", "joint", "plain"]
     common = {"why": None, "simd_width": 16, "registers": 128, "local_bytes": 1024, "barriers": 2, "instructions": {
         "arithmetic": 1, "move": 1, "math": 1, "matrix": 1, "message": 1, "control": 1, "wait": 1}}
-    assert found["split"] == {"device": "split", "spill_bytes": 4096, "scratch_bytes": 0, **common}
-    assert found["joint"] == {"device": "joint", "spill_bytes": None, "scratch_bytes": 4096, **common}
-    assert found["plain"] == {"device": "plain", "spill_bytes": 0, "scratch_bytes": 0, **common}
+    assert found["split"] == {"device": "split", "spill_bytes": 4096, "scratch_bytes": 0, "finding": "spills", **common}
+    assert found["joint"] == {"device": "joint", "spill_bytes": None, "scratch_bytes": 4096, "finding": "spills", **common}
+    assert found["plain"] == {"device": "plain", "spill_bytes": 0, "scratch_bytes": 0, "finding": None, **common}
+    assert done.out.count(b"spills: registers do not hold what the kernel keeps") == 2
+    assert done.out.count(b", or an array is indexed as it runs") == 1
     assert models(document, "vectors")["plain"] == {
         "device": "plain", "why": None, "simd_width": 8, "registers": 256, "spill_bytes": 0, "scratch_bytes": 0,
-        "local_bytes": 0, "barriers": 0, "instructions": {}}
+        "local_bytes": 0, "barriers": 0, "instructions": {}, "finding": None}
     assert "on split (a model: compiled by ocloc, not run): SIMD 16, 128 registers, " in done.out.decode()
     # What was counted is as ever.
     assert kernel_of(document, "strided")["whole"]
@@ -143,3 +146,13 @@ def test_the_real_compiler_tells_of_local_memory_and_barriers(once):  # noqa: F8
         assert (model["local_bytes"], model["barriers"], model["spill_bytes"]) == (256, 1, 0)
         assert model["instructions"]["message"] > 0
         assert models(document, "strided")[device]["barriers"] == 0
+
+
+@pytest.mark.skipif(not shutil.which("ocloc") and "TARE_OCLOC" not in os.environ, reason="there is no ocloc")
+def test_spills_are_found_in_the_example_and_not_in_its_twin(once):  # noqa: F811
+    own = {"TARE_OCLOC": os.environ["TARE_OCLOC"]} if "TARE_OCLOC" in os.environ else {}
+    done, document = once.blocks(KERNELS.parent / "counted_pairs.cl", "", "spilling", "4", "64", "64",
+                                 "spilling_mended", "4", "64", "64", options=["--for", "pvc"], **own)
+    assert done.status == 0, done.errors.decode()
+    assert models(document, "spilling")["pvc"]["finding"] == "spills"
+    assert models(document, "spilling_mended")["pvc"]["finding"] is None

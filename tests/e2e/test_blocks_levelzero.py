@@ -91,6 +91,19 @@ def test_a_list_counts_as_often_as_it_is_executed(on, spirv):
         assert kernel["total"]["loads"]["global"] == 3 * LIBRARY[name][1]["loads.global"]
 
 
+def test_lines_have_their_source_while_it_is_there(on, tmp_path):
+    source = tmp_path / "kept.cl"
+    source.write_text("kernel void vectors(global const float *in, global float *out, int n)\n{\n"
+                      "\tout[get_global_id(0)] = in[n];\n}\n", encoding="utf-8")
+    words = [spirv_of(source, tmp_path), "immediate", "vectors", "3", "64", "8"]
+    done, _ = on.blocks(*words)
+    assert b"out[get_global_id(0)] = in[n];" in done.out and b"as they are now" in done.out
+    source.unlink()
+    done, _ = on.blocks(*words)
+    assert b"out[get_global_id(0)]" not in done.out and str(source).encode() in done.out
+    assert b"as they are now" not in done.out
+
+
 def test_a_module_that_cannot_be_instrumented_runs_as_it_is(on, tmp_path):
     source = tmp_path / "prints.cl"
     source.write_text('kernel void vectors(global const float *in, global float *out, int n)\n'

@@ -34,7 +34,7 @@ ROOMS = {
     "record": {"": {"loader"}, "loader": set()},
     "blocks": {"": {"tools", "module"}, "tools": set(), "module": set(), "findings": {"", "module"},
                "cuda": {"tools"}, "cuda/report": {"cuda"}, "intel": {"", "tools"},
-               "options": {""}, "report": {"", "findings", "intel", "options", "module", "cuda", "cuda/report"}},
+               "clock": set(), "options": {""}, "report": {"", "findings", "intel", "options", "clock", "module", "cuda", "cuda/report"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "recording/memory": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},

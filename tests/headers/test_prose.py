@@ -28,7 +28,7 @@ ALLOWED = {
     "blocks/tools/legal.c": (5, "LLVM's text"),
     "blocks/report/json.c": (1, "a path"),
     "blocks/report/page.c": (1, "a path"),
-    "blocks/report/text.c": (1, "a path"),
+    "blocks/report/source.c": (1, "a path"),
     "blocks/run.c": (1, "a path"),
     "blocks/tools/tool.c": (2, "a path, and what a compiler printed"),
     "cli/devices/device_select.c": (6, "what the user typed, looked for in names of devices"),

@@ -135,3 +135,34 @@ kernel void waiting_mended(global const float *in, global float *out, int n)
 		sum += part[k];
 	out[get_global_id(0)] = sum;
 }
+
+// Keeps 160 numbers, of which each turn needs all.
+kernel void spilling(global const float *in, global float *out, int n)
+{
+	int i = get_global_id(0);
+	float kept[160], sum = 0;
+
+	for (int k = 0; k < 160; k++)
+		kept[k] = in[(i + k) & 255];
+	for (int turn = 0; turn < n; turn++)
+		for (int k = 0; k < 160; k++)
+			kept[k] = kept[k] * 0.5f + kept[(k + 7) % 160];
+	for (int k = 0; k < 160; k++)
+		sum += kept[k];
+	out[i] = sum;
+}
+
+// Has done with each number before the next.
+kernel void spilling_mended(global const float *in, global float *out, int n)
+{
+	int i = get_global_id(0);
+	float sum = 0;
+
+	for (int k = 0; k < 160; k++) {
+		float value = in[(i + k) & 255];
+		for (int turn = 0; turn < n; turn++)
+			value = value * 0.5f + 1.0f;
+		sum += value;
+	}
+	out[i] = sum;
+}

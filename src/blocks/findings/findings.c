@@ -61,6 +61,14 @@ const struct tare_blocks_rule tare_blocks_rules[TARE_BLOCKS_ADVICE] = {
 		.least = 0.05,
 		.saves = DEVICE,
 	},
+	[TARE_BLOCKS_SPILLS] = {
+		.id = "spills",
+		.what = "registers do not hold what the kernel keeps",
+		.advice = "keep fewer values alive at once: smaller private arrays, whose indices "
+		          "the compiler knows, less unrolling, or one value after another",
+		.of = "memory is private to each hardware thread",
+		.saves = DEVICE,
+	},
 };
 
 static int by_cost(const void *left, const void *right)

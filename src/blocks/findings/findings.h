@@ -11,6 +11,9 @@ enum tare_blocks_advice {
 	TARE_BLOCKS_DIVISIONS, // integer divisions in loops
 	TARE_BLOCKS_FUNCTIONS, // special functions that have a faster form
 	TARE_BLOCKS_BARRIERS,  // work-items wait for their group often
+	// registers do not hold what the kernel keeps: of a device that it is compiled for, so that
+	// tare_blocks_find never raises it
+	TARE_BLOCKS_SPILLS,
 	TARE_BLOCKS_ADVICE,
 };
 

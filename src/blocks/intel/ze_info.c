@@ -209,3 +209,8 @@ const char *tare_blocks_isa_name(enum tare_blocks_isa isa)
 
 	return names[isa];
 }
+
+bool tare_blocks_spills(const struct tare_blocks_static *of)
+{
+	return of->spill_bytes != 0 || of->scratch_bytes != 0;
+}

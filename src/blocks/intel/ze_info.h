@@ -3,6 +3,7 @@
 // by ocloc; format: "ZE Info" in intel-graphics-compiler/documentation/igc/ZEBinary) and its
 // assembly.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,8 @@ struct tare_blocks_static {
 	uint64_t mix[TARE_BLOCKS_ISAS]; // instructions as they stand
 };
 
+// Whether the compiler tells of memory in the place of registers.
+bool tare_blocks_spills(const struct tare_blocks_static *of);
 // Reads the kernels of a .ze_info, which need not be well-formed: *count of them, malloc; those
 // whose names a path cannot have are left out. NULL: none, or no memory.
 struct tare_blocks_static *tare_blocks_ze_info(const char *text, size_t *count);

@@ -274,6 +274,11 @@ static json_t *model_of(const struct tare_blocks_model *model, bool *failed)
 			put(mix, tare_blocks_isa_name((enum tare_blocks_isa)i), number(of->mix[i]),
 			    failed);
 	put(object, "instructions", mix, failed);
+	put(object, "finding",
+	    known && tare_blocks_spills(of)
+	        ? tare_json_text(tare_blocks_rules[TARE_BLOCKS_SPILLS].id)
+	        : json_null(),
+	    failed);
 	return object;
 }
 
@@ -287,6 +292,21 @@ static json_t *models_of(const struct tare_blocks_models *models,
 			*failed |=
 			    json_array_append_new(list, model_of(&models->at[i], failed)) < 0;
 	return list;
+}
+
+static json_t *time_of(const struct tare_blocks_times *times,
+                       const struct tare_blocks_kernel *kernel, bool *failed)
+{
+	const struct tare_blocks_kernel_time *time = tare_blocks_time_of(times, kernel->name);
+	json_t *object = json_object();
+
+	put(object, "why", times->why.code ? tare_json_text(times->why.message) : json_null(),
+	    failed);
+	put(object, "samples", time ? number(time->samples) : json_null(), failed);
+	put(object, "program_samples", number(times->samples), failed);
+	put(object, "lost", number(times->lost), failed);
+	put(object, "period_ns", number(TARE_BLOCKS_CLOCK_NS), failed);
+	return object;
 }
 
 static json_t *device_of(const struct tare_blocks_kernel *kernel, bool *failed)
@@ -327,6 +347,9 @@ static json_t *kernel_of(const struct tare_blocks_document *document,
 	put(object, "work_items", number(kernel->work_items), failed);
 	put(object, "whole", json_boolean(tare_blocks_is_whole(kernel)), failed);
 	put(object, "total", counted ? tally_of(&kernel->tally, failed) : json_null(), failed);
+	put(object, "time",
+	    document->times->asked ? time_of(document->times, kernel, failed) : json_null(),
+	    failed);
 	put(object, "device", device_of(kernel, failed), failed);
 	put(object, "before", before_of(document->before, kernel, failed), failed);
 	put(object, "blocks", counted ? blocks_of(kernel, failed) : json_array(), failed);

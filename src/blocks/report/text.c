@@ -2,6 +2,8 @@
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
 #include "blocks/report/options.h"
+#include "blocks/report/source.h"
+#include "blocks/report/times.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 
@@ -217,50 +219,33 @@ static int write_blocks(const struct tare_blocks_kernel *kernel, bool verbose, F
 	return 0;
 }
 
-// The text of a line of the build's own source, blanks at its beginning left out; NULL: there is no
-// such line.
-static const char *source_line(const struct tare_blocks_build *build, uint32_t file, uint32_t line,
-                               int *length)
-{
-	const char *name = tare_blocks_file_name(&build->module, file), *at = build->text;
-	const char *slash = strrchr(name, '/');
-
-	if (build->language != BLOCKS_OPENCL_C || strcmp(slash ? slash + 1 : name, build->source))
-		return NULL;
-	for (; line > 1 && *at; line--) {
-		at += strcspn(at, "\n");
-		at += *at == '\n';
-	}
-	at += strspn(at, " \t");
-	*length = (int)strcspn(at, "\r\n");
-	return *at ? at : NULL;
-}
-
-static void write_line(const struct tare_blocks_kernel *kernel, const struct tare_blocks_line *line,
+// Whether the source is a file's as it is now.
+static bool write_line(const struct tare_blocks_kernel *kernel, const struct tare_blocks_line *line,
                        FILE *file)
 {
 	const struct tare_blocks_build *build = kernel->build;
 	uint64_t instructions = tare_blocks_instructions(&line->tally);
-	char number[NUMBER], place[NUMBER];
-	int length = 0;
-	const char *text = source_line(build, line->file, line->line, &length);
-	const char *name = tare_blocks_file_name(&build->module, line->file);
-	bool cut = length > SOURCE_COLUMNS;
+	char number[NUMBER], place[NUMBER] = "-", text[400];
+	enum tare_blocks_source_from from =
+	    tare_blocks_source_line(build, line->file, line->line, text, sizeof text);
+	bool cut = strlen(text) > SOURCE_COLUMNS;
 
 	if (line->line)
 		snprintf(place, sizeof place, "%" PRIu32, line->line);
-	else
-		snprintf(place, sizeof place, "-");
 	fprintf(file, "  %5s %17s %5.1f %%  ", place, grouped(instructions, number),
 	        share(instructions, tare_blocks_instructions(&kernel->tally)));
-	if (text)
-		fprintf(file, "%.*s%s\n", cut ? SOURCE_COLUMNS : length, text, cut ? "..." : "");
+	if (from == TARE_BLOCKS_SOURCE_NONE)
+		fprintf(file, "%s\n",
+		        line->line ? tare_blocks_file_name(&build->module, line->file)
+		                   : "(the compiler's own, of no line)");
 	else
-		fprintf(file, "%s\n", line->line ? name : "(the compiler's own, of no line)");
+		fprintf(file, "%.*s%s\n", SOURCE_COLUMNS, text, cut ? "..." : "");
+	return from == TARE_BLOCKS_SOURCE_FILE;
 }
 
 static int write_lines(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
 {
+	bool files = false;
 	size_t count, shown;
 	struct tare_blocks_line *lines = tare_blocks_lines(kernel, &count);
 
@@ -272,7 +257,10 @@ static int write_lines(const struct tare_blocks_kernel *kernel, bool verbose, FI
 	else {
 		fprintf(file, "  %5s %17s %7s  %s\n", "line", "instructions", "share", "source");
 		for (size_t i = 0; i < shown; i++)
-			write_line(kernel, &lines[i], file);
+			files |= write_line(kernel, &lines[i], file);
+		if (files)
+			fputs("  sources are the files that the module names, as they are now\n",
+			      file);
 		if (shown < count)
 			fprintf(file, "  %zu more lines; --verbose shows them\n", count - shown);
 	}
@@ -366,7 +354,7 @@ static void write_before(const struct tare_blocks_profile *profile,
 	write_mix("of which", &before->tally, file);
 }
 
-static int write_counted(const struct tare_blocks_profile *before,
+static int write_counted(const struct tare_blocks_document *document,
                          const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
 {
 	char a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
@@ -390,8 +378,9 @@ static int write_counted(const struct tare_blocks_profile *before,
 		    "  at least these bytes: %s copies had a size that is known at run time only\n",
 		    grouped(kernel->tally.unsized, a));
 	write_facts(kernel, file);
+	tare_blocks_times_text(document->times, document->profile, kernel, file);
 	write_mix("instructions", &kernel->tally, file);
-	write_before(before, kernel, file);
+	write_before(document->before, kernel, file);
 	write_arithmetic(&kernel->tally, file);
 	write_memory(&kernel->tally, file);
 	fputc('\n', file);
@@ -435,6 +424,17 @@ static void write_isa(const struct tare_blocks_static *of, FILE *file)
 	fputc('\n', file);
 }
 
+// Raised by what the compiler tells of that device.
+static void write_spills(const struct tare_blocks_static *of, FILE *file)
+{
+	const struct tare_blocks_rule *rule = &tare_blocks_rules[TARE_BLOCKS_SPILLS];
+
+	if (tare_blocks_spills(of))
+		fprintf(file, "    %s: %s%s. %s\n      To change it, %s.\n", rule->id, rule->what,
+		        of->spill_bytes ? "" : ", or an array is indexed as it runs", rule->saves,
+		        rule->advice);
+}
+
 static void write_model(const struct tare_blocks_model *model, FILE *file)
 {
 	const struct tare_blocks_static *of = &model->of;
@@ -459,6 +459,7 @@ static void write_model(const struct tare_blocks_model *model, FILE *file)
 	fprintf(file, "%s of local memory, %" PRIu32 " barrier%s\n",
 	        tare_format_bytes(of->local_bytes, bytes), of->barriers, plural(of->barriers));
 	write_isa(of, file);
+	write_spills(of, file);
 }
 
 static void write_models(const struct tare_blocks_models *models,
@@ -480,7 +481,7 @@ static int write_kernel(const struct tare_blocks_document *document,
 		return 0;
 	fprintf(file, "\nkernel %s\n", kernel->name);
 	if (kernel->counted && kernel->executions && kernel->work_items)
-		status = write_counted(document->before, kernel, verbose, file);
+		status = write_counted(document, kernel, verbose, file);
 	write_models(document->models, kernel, file);
 	if (!missed)
 		return status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tare blocks found, as text, as JSON (blocks.schema.json), as CSV and as a page.
 #pragma once
+#include "blocks/clock/times.h"
 #include "blocks/cuda/samples.h"
 #include "blocks/intel/model.h"
 #include "blocks/options/trials.h"
@@ -20,6 +21,7 @@ struct tare_blocks_document {
 	    *before; // the same before the optimisation; no kernels: not counted
 	const struct tare_pc_samples *samples; // of CUDA kernels
 	const struct tare_blocks_models *models;
+	const struct tare_blocks_times *times; // of the host's clock
 	const struct tare_blocks_trials
 	    *trials; // of build options; of no set where none was asked for
 };

@@ -139,6 +139,11 @@ int tare_blocks_tool_run(const char *const *arguments, const char *said, struct 
 		                 LIMIT_S);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
+	if (WIFSIGNALED(status))
+		return tare_fail(error, EIO,
+		                 "%.60s crashed (signal %d) at what the program was built from; "
+		                 "inline assembly does that to it",
+		                 arguments[0], WTERMSIG(status));
 	telling_line(said, line, sizeof line);
 	return tare_fail(error, EIO, "%.60s failed: %.380s", arguments[0],
 	                 line[0] ? line : "it said nothing");

@@ -22,6 +22,7 @@ struct own {
 	struct tare_texts options;
 	uint64_t rounds;
 	int before;
+	int times;
 };
 _Static_assert(sizeof(struct own) <= TARE_OWN_SETTINGS, "it lies in tare_settings");
 
@@ -42,6 +43,7 @@ struct session {
 	char *exact;                    // the one that is counted, as linked; NULL: not known
 	struct tare_blocks_builds unoptimised; // of --before, and what was counted of them
 	struct tare_blocks_profile before;
+	struct tare_blocks_times times;   // of the host's clock
 	struct tare_blocks_trials trials; // of build options
 };
 
@@ -178,6 +180,7 @@ static int write_all(const struct session *session, struct tare_error *error)
 		                                       .builds = &session->builds,
 		                                       .models = &session->models,
 		                                       .before = &session->before,
+		                                       .times = &session->times,
 		                                       .trials = &session->trials,
 		                                       .profile = &session->profile,
 		                                       .samples = &session->samples };
@@ -245,6 +248,34 @@ static int count_before(struct session *session, struct tare_error *error)
 	           : TARE_EXIT_OK;
 }
 
+// One more run, silent and without counters, whose threads are sampled. The runs before it
+// have filled the driver's cache of kernels. 0 or a negative errno with a sentence.
+static int sample_times(struct session *session, struct tare_error *error)
+{
+	const struct own *own = (const void *)session->settings->own;
+	const struct tare_blocks_run run = { .arguments = session->settings->program,
+		                             .stage = BLOCKS_STAGE_COLLECT,
+		                             .silent = true };
+	struct tare_child_end end;
+	struct tare_blocks_ticks ticks = { .at = NULL };
+	int64_t wall_ns;
+	bool ours;
+
+	session->times.asked = own->times;
+	if (!own->times || session->end.signal || session->end.asked)
+		return 0;
+	struct tare_blocks_clock *clock = tare_blocks_clock_begin(&session->times.why);
+	if (!clock)
+		return 0;
+	tare_input_restore(&session->input);
+	int status = tare_blocks_run(&session->place, &run, &end, &wall_ns, &ours, error);
+	tare_blocks_clock_end(clock, &ticks);
+	if (status == 0 && tare_blocks_times_make(&ticks, &session->times) < 0)
+		status = tare_fail(error, ENOMEM, "out of memory");
+	tare_blocks_ticks_free(&ticks);
+	return status;
+}
+
 static void say_progress(void *context, const char *text)
 {
 	say(context, text);
@@ -291,7 +322,7 @@ static int report(struct session *session, struct tare_error *error)
 	int status = count_before(session, error);
 	if (status != TARE_EXIT_OK)
 		return status;
-	if (compare_options(session, error) < 0)
+	if (sample_times(session, error) < 0 || compare_options(session, error) < 0)
 		return TARE_EXIT_RECORD;
 	tare_signals_install(false);
 	status = write_all(session, error);
@@ -306,6 +337,7 @@ static int report(struct session *session, struct tare_error *error)
 static void session_free(struct session *session)
 {
 	tare_blocks_trials_free(&session->trials);
+	tare_blocks_times_free(&session->times);
 	tare_blocks_profile_free(&session->before);
 	tare_blocks_builds_free(&session->unoptimised);
 	tare_pc_samples_free(&session->samples);
@@ -401,6 +433,12 @@ static const struct tare_option own_options_rows[] = {
 	  .summary = "count kernels before they are optimised, too; runs the program once more",
 	  .detail = "Of OpenCL C. SPIR-V is counted as the program brought it.",
 	  .offset = TARE_OWN_SETTING(struct own, before),
+	  .sets = 1 },
+	{ .name = "times",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "sample the host's clock: CPU time of kernels on CPU devices (PoCL)",
+	  .detail = "Runs the program once more, without counters and without its output.",
+	  .offset = TARE_OWN_SETTING(struct own, times),
 	  .sets = 1 },
 	{ .name = "options",
 	  .value = TARE_VALUE_WORDS,

@@ -226,7 +226,10 @@ static int parse_command(int argument_count, char **arguments, struct tare_setti
 		const struct tare_option *option = option_found(found, settings->command);
 		if (found == '?' || found == ':' || !option)
 			return tare_option_refuse(found, settings, arguments, error);
-		status = set_value(settings, option, optarg, error);
+		// An empty word is one of the shell's own; "--options=" has none.
+		bool none = option->value == TARE_VALUE_WORDS && !optarg[0] &&
+		            optarg != arguments[optind - 1];
+		status = set_value(settings, option, none ? "--" : optarg, error);
 		if (status == TARE_EXIT_OK)
 			status = take_words(argument_count, arguments, option, settings, error);
 		if (status)

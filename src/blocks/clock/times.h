@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of a program's kernels spend the host's CPU time, where the device is the host's CPU. For
+// PoCL, which keeps each kernel as a library of its own.
+#pragma once
+#include "blocks/clock/clock.h"
+
+struct tare_blocks_kernel_time {
+	char *name;
+	uint64_t samples;
+};
+
+struct tare_blocks_times {
+	bool asked;
+	struct tare_error why;  // nothing was sampled
+	uint64_t samples, lost; // of the program outside the system's kernel, in whatever code
+	struct tare_blocks_kernel_time *kernels;
+	size_t kernel_count;
+};
+
+// Finds the kernels. 0 or -ENOMEM.
+int tare_blocks_times_make(const struct tare_blocks_ticks *ticks, struct tare_blocks_times *times);
+void tare_blocks_times_free(struct tare_blocks_times *times);
+// A kernel's by its name; NULL: it was not met.
+const struct tare_blocks_kernel_time *tare_blocks_time_of(const struct tare_blocks_times *times,
+                                                          const char *name);
+// Ends of the interval of 95 % of a share, `part` of `whole` samples (Wilson's), from 0 to 1.
+void tare_blocks_share_interval(uint64_t part, uint64_t whole, double *low, double *high);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples belong to the kernel whose library was mapped there last, in that process.
+#include "blocks/clock/times.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static char first[] = "/cache/AB/CD/add/64-1-1/add.so", second[] = "/cache/AB/CD/mul/64-1-1/mul.so",
+            other[] = "/usr/lib/libpocl.so", unlike[] = "/usr/lib/add/64/mul.so",
+            shorter[] = "/dd/64/add.so";
+
+static struct tare_blocks_times made(struct tare_blocks_tick *at, size_t count,
+                                     struct tare_blocks_mapping *mappings, size_t mapping_count)
+{
+	const struct tare_blocks_ticks ticks = {
+		.at = at, .count = count, .mappings = mappings, .mapping_count = mapping_count
+	};
+	struct tare_blocks_times times = { .asked = true };
+
+	assert_int_equal(tare_blocks_times_make(&ticks, &times), 0);
+	return times;
+}
+
+static void an_address_is_whose_it_was_last(void **state)
+{
+	struct tare_blocks_mapping mappings[] = {
+		{ .at = 20, .from = 0x1000, .bytes = 0x100, .process = 1, .path = second },
+		{ .at = 10, .from = 0x1000, .bytes = 0x100, .process = 1, .path = first },
+		{ .at = 10, .from = 0x1000, .bytes = 0x100, .process = 2, .path = other },
+	};
+	struct tare_blocks_tick at[] = {
+		{ 15, 0x1010, 1 }, { 19, 0x10ff, 1 }, { 21, 0x1000, 1 },
+		{ 5, 0x1010, 1 },  { 25, 0x1100, 1 }, { 25, 0x1010, 2 },
+	};
+
+	(void)state;
+	struct tare_blocks_times times = made(at, 6, mappings, 3);
+	assert_int_equal(times.samples, 6);
+	assert_int_equal(tare_blocks_time_of(&times, "add")->samples, 2);
+	assert_int_equal(tare_blocks_time_of(&times, "mul")->samples, 1);
+	assert_int_equal(times.kernel_count, 2);
+	tare_blocks_times_free(&times);
+}
+
+static void other_libraries_are_no_kernels(void **state)
+{
+	struct tare_blocks_mapping mappings[] = {
+		{ .from = 0x1000, .bytes = 0x100, .process = 1, .path = other },
+		{ .from = 0x2000, .bytes = 0x100, .process = 1, .path = unlike },
+		{ .from = 0x3000, .bytes = 0x100, .process = 1, .path = shorter },
+	};
+	struct tare_blocks_tick at[] = { { 1, 0x1010, 1 }, { 1, 0x2010, 1 }, { 1, 0x3010, 1 } };
+
+	(void)state;
+	struct tare_blocks_times times = made(at, 3, mappings, 3);
+	assert_int_equal(times.kernel_count, 0);
+	tare_blocks_times_free(&times);
+}
+
+// Newcombe, "Two-sided confidence intervals for the single proportion", 1998: table I.
+static void intervals_are_those_of_the_literature(void **state)
+{
+	double low, high;
+
+	(void)state;
+	tare_blocks_share_interval(81, 263, &low, &high);
+	assert_float_equal(low, 0.2553, 5e-5);
+	assert_float_equal(high, 0.3662, 5e-5);
+	tare_blocks_share_interval(0, 20, &low, &high);
+	assert_float_equal(low, 0, 1e-9);
+	assert_float_equal(high, 0.1611, 5e-5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_is_whose_it_was_last),
+		cmocka_unit_test(other_libraries_are_no_kernels),
+		cmocka_unit_test(intervals_are_those_of_the_literature),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
