@@ -397,6 +397,8 @@ enum tare_trace_fact {
 	TARE_TRACE_FACT_ENVIRONMENT = 40,
 	// kernel: handle of a memory object that is its argument, and not constant
 	TARE_TRACE_FACT_MAY_WRITE = 41,
+	// device: engines that only copy, as its driver counts them; not told where it does not
+	TARE_TRACE_FACT_COPY_ENGINES = 42,
 };
 struct tare_trace_fact_record {
 	uint64_t head;

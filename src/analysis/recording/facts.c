@@ -35,6 +35,7 @@ static const struct keeping {
 	OF_DEVICE(CLOCK_HZ, clock_hz),
 	OF_DEVICE(GROUP_LIMIT, group_limit),
 	OF_DEVICE(LOCAL_BYTES, local_bytes),
+	OF_DEVICE(COPY_ENGINES, copy_engines),
 	OF_DEVICE(UNIT_ITEMS, unit.items),
 	OF_DEVICE(UNIT_GROUPS, unit.groups),
 	OF_DEVICE(UNIT_REGISTERS, unit.registers),

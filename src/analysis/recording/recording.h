@@ -117,6 +117,7 @@ struct tare_recorded_device {
 	uint64_t type; // CL_DEVICE_TYPE bits
 	uint64_t compute_units, clock_hz, memory_bytes, local_bytes, group_limit; // 0: not told
 	bool unified_memory;
+	uint64_t copy_engines;              // as the driver counts them; 0: none, or not told
 	struct tare_occupancy_unit unit;    // what a compute unit holds
 	struct tare_recorded_faults faults; // of managed memory, in that process
 	const char *uuid, *pci;             // "": not told

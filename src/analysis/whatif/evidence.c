@@ -279,6 +279,17 @@ static bool shares_host(const struct whatif_scope *scope)
 	return false;
 }
 
+static uint64_t copy_engines(const struct whatif_scope *scope)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < scope->recording->device_count; i++) {
+		const struct tare_recorded_device *device = &scope->recording->devices[i];
+		if (device->same_as == scope->device && device->copy_engines > most)
+			most = device->copy_engines;
+	}
+	return most;
+}
+
 int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *gain)
 {
 	struct gathered gathered = { .kernels = 0 };
@@ -305,6 +316,7 @@ int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *
 		double back = duplex_of(scope, &gathered, out, in);
 		gain->duplex = isnan(there) ? back : isnan(back) ? there : (there + back) / 2;
 		gain->shares_host = shares_host(scope);
+		gain->copy_engines = copy_engines(scope);
 	}
 	for (int kind = 0; kind < TARE_STAGE_COUNT; kind++)
 		tare_busy_free(&kinds[kind]);

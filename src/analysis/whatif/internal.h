@@ -40,7 +40,7 @@ bool whatif_chunk_overlaps(const struct whatif_chunk *chunk);
 
 // ---- evidence.c
 
-// Fills copies, beside, duplex, in_caller and shares_host. Returns 0 or -ENOMEM.
+// Fills copies, beside, duplex, in_caller, shares_host and copy_engines. Returns 0 or -ENOMEM.
 int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *gain);
 
 // ---- simulate.c

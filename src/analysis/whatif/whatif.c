@@ -205,6 +205,14 @@ static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 	return 0;
 }
 
+// Where the recording leaves the engines for copies open, what the driver counts is likely; where
+// that is none either, the middle of both.
+static bool goes_by_driver(const struct tare_overlap_gain *gain)
+{
+	return gain->copies == TARE_TOGETHER_UNKNOWN && gain->copy_engines > 0 &&
+	       !gain->shares_host && gain->beside != TARE_TOGETHER_APART;
+}
+
 // Fills the prediction for chunks whose stages have been brought to what they take of the device.
 static int predict(const struct whatif_scope *scope, const struct whatif_chunk *chunks,
                    size_t count, double idle_ns, struct tare_overlap_gain *gain)
@@ -232,6 +240,16 @@ static int predict(const struct whatif_scope *scope, const struct whatif_chunk *
 		return code;
 	gain->predicted_low_ns = fast.low_ns;
 	gain->predicted_high_ns = fmax(slow.high_ns + idle_ns, gain->predicted_low_ns);
+	if (goes_by_driver(gain)) {
+		enum whatif_engines likely =
+		    gain->copy_engines > 1 ? WHATIF_THREE : WHATIF_ONE_COPY;
+		code = whatif_simulate(chunks, count, likely, duplex, &host, &slow);
+		host.own_ns = (double)gain->host_ns;
+		if (!code)
+			code = whatif_simulate(chunks, count, likely, duplex, &host, &fast);
+		if (code)
+			return code;
+	}
 	gain->predicted_ns = (fast.ns + fmax(slow.ns + idle_ns, fast.ns)) / 2;
 	gain->limit = apart ? "one engine for copies and kernels" : limit_of(gain);
 	return 0;

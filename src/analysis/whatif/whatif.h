@@ -25,6 +25,9 @@ struct tare_overlap_gain {
 	double predicted_low_ns, predicted_high_ns; // equal where the recording shows the engines
 	enum tare_seen_together copies; // both directions: SEEN: two copy engines, APART: one
 	enum tare_seen_together beside; // a copy and a kernel
+	// that the driver counts: where both directions were not tried, the estimate goes by them;
+	// 0: it tells none
+	uint64_t copy_engines;
 	// speed of a copy beside one of the other direction; NaN: not known
 	double duplex;
 	bool in_caller; // kernels run inside the call that enqueues them

@@ -224,6 +224,7 @@ int tare_measure_one_command(const struct tare_settings *settings, enum tare_nee
 		.listing = session.found,
 		.engine_word = settings->engine,
 	};
+	tare_progress_update(&progress, "building kernels", 0, 0, -1);
 	measured = measure(&run, context, error);
 	tare_progress_clear(&progress);
 	status = conclude(settings, measured, &run, &outputs, error);

@@ -212,6 +212,7 @@ static void define_device(const struct cuda_recorded_device *device)
 	attribute_fact(device, TARE_TRACE_FACT_GROUP_LIMIT, ABI_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1);
 	occupancy_facts(device);
 	attribute_fact(device, TARE_TRACE_FACT_UNIFIED_MEMORY, ABI_ATTRIBUTE_INTEGRATED, 1);
+	attribute_fact(device, TARE_TRACE_FACT_COPY_ENGINES, ABI_ATTRIBUTE_ASYNC_ENGINE_COUNT, 1);
 	clock_facts(device);
 	uuid_fact(device);
 	pci_fact(device);

@@ -174,8 +174,9 @@ static uint64_t memory_bytes(const struct ze_driver *driver, ze_device_handle_t 
 	return bytes;
 }
 
-// Bits of the queue groups, by ordinal, whose engines run no kernels.
-static uint32_t copying_groups(const struct ze_driver *driver, ze_device_handle_t device)
+// Bits of the queue groups, by ordinal, whose engines run no kernels; *engines: how many those are.
+static uint32_t copying_groups(const struct ze_driver *driver, ze_device_handle_t device,
+                               uint64_t *engines)
 {
 	enum { MOST_GROUPS = 32 };
 	ze_command_queue_group_properties_t found[MOST_GROUPS] = { 0 };
@@ -191,8 +192,10 @@ static uint32_t copying_groups(const struct ze_driver *driver, ze_device_handle_
 	    ZE_RESULT_SUCCESS)
 		return 0;
 	for (uint32_t i = 0; i < count && i < MOST_GROUPS; i++)
-		if ((found[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) == 0)
+		if ((found[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) == 0) {
 			copying |= UINT32_C(1) << i;
+			*engines += found[i].numQueues;
+		}
 	return copying;
 }
 
@@ -233,7 +236,8 @@ static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 	bool known = driver->call.zeDeviceGetProperties != NULL &&
 	             driver->call.zeDeviceGetProperties(device, &properties) == ZE_RESULT_SUCCESS;
 	properties.name[sizeof properties.name - 1] = '\0';
-	entry->copying = copying_groups(driver, device);
+	uint64_t copy_engines = 0;
+	entry->copying = copying_groups(driver, device, &copy_engines);
 	ze_define(TARE_OBJECT_DEVICE, device, platform, NULL, 0, memory_bytes(driver, device),
 	          known ? name_of(&properties) : 0, entry->number);
 	if (!known)
@@ -247,6 +251,8 @@ static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 	        NULL, 0);
 	ze_fact(TARE_TRACE_FACT_UNIFIED_MEMORY, device,
 	        (properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0, NULL, 0);
+	if (copy_engines > 0)
+		ze_fact(TARE_TRACE_FACT_COPY_ENGINES, device, copy_engines, NULL, 0);
 	entry->timer_hz = timer_hz(properties.timerResolution);
 	entry->stamp_bits = properties.kernelTimestampValidBits;
 	entry->sub_devices = count_sub_devices(driver, device);

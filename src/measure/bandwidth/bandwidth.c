@@ -208,14 +208,19 @@ static int bound_by_budget(struct bandwidth *bandwidth, struct tare_error *error
 		bandwidth->to_bytes /= 2;
 	if (bandwidth->to_bytes == wanted)
 		return 0;
-	snprintf(action, sizeof action, "--budget %.0f, or fewer --lines",
-	         ceil(1.8 * wanted_work / rate / 10) * 10);
+	double needed_s = ceil(1.8 * wanted_work / rate / 10) * 10;
+	bool sensible = needed_s <= TARE_LONGEST_ADVICE_S;
+	if (sensible)
+		snprintf(action, sizeof action, "--budget %.0f, or fewer --lines", needed_s);
+	else
+		snprintf(action, sizeof action, "ask for fewer --lines");
 	tare_result_warn(bandwidth->run->result, "sizes-short", action,
 	                 "sizes end at %s, not %s: %s s is too short for more",
 	                 tare_format_bytes(bandwidth->to_bytes, now),
 	                 tare_format_bytes(wanted, then),
 	                 tare_format_significant(budget_s, 3, seconds));
-	tare_result_action_is_options(bandwidth->run->result, "sizes-short");
+	if (sensible)
+		tare_result_action_is_options(bandwidth->run->result, "sizes-short");
 	return 0;
 }
 

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-// More than this and it is the machine that has to change: nobody waits so long for a figure.
-#define LONGEST_ADVICE_S 600
 
 struct counts {
 	size_t cells, skipped;
@@ -35,7 +33,7 @@ static double better_budget_s(const struct tare_run *run)
 	if (needed_s < 1.5 * budget_s)
 		needed_s = 1.5 * budget_s;
 	needed_s = needed_s > 60 ? ceil(needed_s / 60) * 60 : ceil(needed_s / 5) * 5;
-	return needed_s > LONGEST_ADVICE_S ? 0 : needed_s;
+	return needed_s > TARE_LONGEST_ADVICE_S ? 0 : needed_s;
 }
 
 // Plain digits, two of them significant.

@@ -111,8 +111,6 @@ int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_
 	run->random = (struct tare_random){ .state = run->seed };
 	run->host_step_ns = measure_step(run);
 	tare_run_restart(run);
-	if (run->progress)
-		run->progress(run->progress_context, "building kernels", 0, 0, -1);
 	if (run->result->device_count == 0)
 		add_device(run);
 	if (run->simulated)

@@ -13,6 +13,9 @@
 typedef void tare_progress_function(void *context, const char *what, size_t cells, size_t total,
                                     int64_t remaining_ns);
 
+// Nobody is advised to measure for longer.
+#define TARE_LONGEST_ADVICE_S 600
+
 // The caller fills in everything down to `interrupted`; the rest belongs to tare_run_begin.
 struct tare_run {
 	struct tare_device *device;     // open

@@ -243,6 +243,7 @@ int tare_measure_matmul(struct tare_run *run, const struct tare_matmul_options *
 	if (status == 0)
 		status = matmul_open_rungs(&matmul, error);
 	tare_run_restart(run);
+	run->result->interrupted = status == -EINTR;
 	if (status == 0)
 		status = measure(&matmul, error);
 	// What the rungs' making measured (builds) is reported.

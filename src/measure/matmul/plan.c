@@ -246,7 +246,7 @@ static void warn_left_out(const struct plan *plan, struct tare_run *run)
 
 	if (plan->left_out == 0)
 		return;
-	if (needed_s < 7200)
+	if (needed_s <= TARE_LONGEST_ADVICE_S)
 		snprintf(action, sizeof action, "--budget %.0f, or fewer --n or --rungs",
 		         ceil(needed_s / 10) * 10);
 	else
@@ -256,7 +256,7 @@ static void warn_left_out(const struct plan *plan, struct tare_run *run)
 	    "%zu product%s left out, the largest first: the budget of %s s is too short for them",
 	    plan->left_out, plan->left_out == 1 ? " was" : "s were",
 	    tare_format_significant((double)run->budget_ns * 1e-9, 3, budget));
-	if (needed_s < 7200)
+	if (needed_s <= TARE_LONGEST_ADVICE_S)
 		tare_result_action_is_options(run->result, "sizes-short");
 }
 

@@ -131,6 +131,34 @@ static void engines_not_known_give_a_range(void **state)
 				                           .duplex = device == 2 ? 0.6 : 0 });
 }
 
+// Both directions were not tried: the range stays, and the estimate goes by the driver's engines.
+static void what_the_driver_counts_is_likely(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		for (uint64_t engines = 1; engines <= 2; engines++) {
+			struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL,
+				                         .chunks = 16,
+				                         .in_ns = shapes[i].in_ns,
+				                         .work_ns = shapes[i].work_ns,
+				                         .out_ns = shapes[i].out_ns,
+				                         .one_copy_engine = engines == 1 };
+			int64_t measured_ns;
+			struct made *made = rig_run(&pipeline, &measured_ns);
+			struct tare_overlap_gain open = gain_of(made, 0);
+			made->devices[0].copy_engines = engines;
+			struct tare_overlap_gain told = gain_of(made, 0);
+			double true_ns = (double)truth(pipeline);
+			free(made);
+			assert_int_equal(told.copies, TARE_TOGETHER_UNKNOWN);
+			assert_true(told.predicted_low_ns == open.predicted_low_ns);
+			assert_true(told.predicted_high_ns == open.predicted_high_ns);
+			if (fabs(told.predicted_ns / true_ns - 1) > 0.05)
+				fail_msg("shape %zu, %u engines: true %.0f, estimated %.0f", i,
+				         (unsigned)engines, true_ns, told.predicted_ns);
+		}
+}
+
 // Against the closed forms, which no engine model is needed for.
 static void equal_chunks_take_filling_pace_and_draining(void **state)
 {
@@ -441,6 +469,7 @@ int main(void)
 		cmocka_unit_test(known_engines_are_within_five_percent),
 		cmocka_unit_test(a_shared_link_is_known_from_the_rates),
 		cmocka_unit_test(engines_not_known_give_a_range),
+		cmocka_unit_test(what_the_driver_counts_is_likely),
 		cmocka_unit_test(equal_chunks_take_filling_pace_and_draining),
 		cmocka_unit_test(the_pace_is_named),
 		cmocka_unit_test(host_work_is_no_gain_for_sure),

@@ -408,7 +408,8 @@ static void immediate_lists_are_waited_for_where_that_can_be(void **state)
 		int want;
 	} rows[] = {
 		{ ZE_RESULT_SUCCESS, 5 * MS, 5 * MS, 0 },
-		{ ZE_RESULT_SUCCESS, TARE_LIMIT_NATIVE, TARE_LIMIT_DEFAULT_NS, 0 },
+		// In pieces, so that it can be interrupted.
+		{ ZE_RESULT_SUCCESS, TARE_LIMIT_NATIVE, 250000000, 0 },
 		{ ZE_RESULT_NOT_READY, 0, 0, -ETIMEDOUT },
 		{ ZE_RESULT_ERROR_DEVICE_LOST, LIMIT, LIMIT, -ENODEV },
 		// The loader knows it, the driver does not: the event of a barrier does it.
