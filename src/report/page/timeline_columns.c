@@ -25,6 +25,15 @@ static size_t put_integer(int64_t value, unsigned char bytes[NUMBER_BYTES])
 	return count;
 }
 
+// How many bytes put_integer makes of it.
+static size_t integer_bytes(int64_t value)
+{
+	uint64_t magnitude = value < 0 ? (uint64_t)-value : (uint64_t)value;
+	uint64_t rest = magnitude >> 6;
+
+	return rest ? 1 + (size_t)(64 - __builtin_clzll(rest) + 6) / 7 : 1;
+}
+
 static const struct timeline_column *column_named(const struct timeline_table *table,
                                                   const char *name)
 {
@@ -64,13 +73,9 @@ static bool walk_value(const struct walk *walk, size_t row, int64_t *value)
 	return is_storable(*value);
 }
 
-// The same, as it is stored in a delta column.
-static bool walk_delta(struct walk *walk, size_t row, int64_t *delta)
+// What is stored of it in a delta column; false: too large.
+static bool walk_step(struct walk *walk, int64_t value, int64_t *delta)
 {
-	int64_t value;
-
-	if (!walk_value(walk, row, &value))
-		return false;
 	*delta = value - walk->previous;
 	if (!is_storable(*delta))
 		return false;
@@ -83,9 +88,10 @@ static size_t put_row(struct walk *walk, enum timeline_type type, size_t row,
                       unsigned char bytes[NUMBER_BYTES])
 {
 	int64_t value;
-	bool known =
-	    type == TIMELINE_DELTA ? walk_delta(walk, row, &value) : walk_value(walk, row, &value);
+	bool known = walk_value(walk, row, &value);
 
+	if (known && type == TIMELINE_DELTA)
+		known = walk_step(walk, value, &value);
 	if (known)
 		return put_integer(value, bytes);
 	bytes[0] = UNKNOWN;
@@ -97,11 +103,13 @@ static void lay_out_integers(const struct timeline *timeline, const struct timel
 {
 	struct walk walk = walk_begin(timeline, table, column);
 	uint64_t plain_bytes = 0, delta_bytes = 0;
-	unsigned char bytes[NUMBER_BYTES];
+	int64_t value, delta;
 
+	// One that is not known takes a byte.
 	for (size_t row = 0; row < layout->count; row++) {
-		plain_bytes += put_row(&walk, TIMELINE_VARINT, row, bytes);
-		delta_bytes += put_row(&walk, TIMELINE_DELTA, row, bytes);
+		bool known = walk_value(&walk, row, &value);
+		plain_bytes += known ? integer_bytes(value) : 1;
+		delta_bytes += known && walk_step(&walk, value, &delta) ? integer_bytes(delta) : 1;
 	}
 	layout->type = delta_bytes < plain_bytes ? TIMELINE_DELTA : TIMELINE_VARINT;
 	layout->bytes = layout->type == TIMELINE_DELTA ? delta_bytes : plain_bytes;

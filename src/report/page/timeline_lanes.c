@@ -101,10 +101,8 @@ static uint64_t group_of(const struct placing *placing, uint32_t index)
 	       placing->timeline->engine[index];
 }
 
-static int compare_commands(const void *left, const void *right, void *context)
+static int compare_commands(const struct placing *placing, uint32_t a, uint32_t b)
 {
-	const struct placing *placing = context;
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 	uint64_t group_a = group_of(placing, a), group_b = group_of(placing, b);
 
 	if (group_a != group_b)
@@ -116,16 +114,62 @@ static int compare_commands(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
-static void place_commands(struct placing *placing, uint32_t *order, size_t count,
-                           struct timeline_lanes *lanes, uint8_t *lane)
+// The end of what is in order from `at` on.
+static size_t run_end(const struct placing *placing, const uint32_t *order, size_t at, size_t count)
+{
+	while (++at < count && compare_commands(placing, order[at - 1], order[at]) <= 0)
+		;
+	return at;
+}
+
+static void merge_two(const struct placing *placing, const uint32_t *from, size_t at, size_t middle,
+                      size_t end, uint32_t *to)
+{
+	size_t left = at, right = middle;
+
+	while (left < middle && right < end)
+		to[at++] = compare_commands(placing, from[left], from[right]) <= 0 ? from[left++]
+		                                                                   : from[right++];
+	memcpy(to + at, from + left, (middle - left) * sizeof *to);
+	memcpy(to + at + (middle - left), from + right, (end - right) * sizeof *to);
+}
+
+// Merges neighbouring runs until there is one: they are few, about as many as queues. Returns 0 or
+// -ENOMEM.
+static int put_in_order(const struct placing *placing, uint32_t *order, size_t count)
+{
+	uint32_t *other, *from = order, *to;
+	size_t runs = 0;
+
+	if (run_end(placing, order, 0, count) >= count)
+		return 0;
+	to = other = malloc(count * sizeof *other);
+	if (!other)
+		return -ENOMEM;
+	do {
+		runs = 0;
+		for (size_t at = 0, end; at < count; at = end, runs++) {
+			size_t middle = run_end(placing, from, at, count);
+			end = middle < count ? run_end(placing, from, middle, count) : count;
+			merge_two(placing, from, at, middle, end, to);
+		}
+		uint32_t *merged = to;
+		to = from;
+		from = merged;
+	} while (runs > 1);
+	if (from != order)
+		memcpy(order, from, count * sizeof *order);
+	free(other);
+	return 0;
+}
+
+static int place_commands(struct placing *placing, uint32_t *order, size_t count,
+                          struct timeline_lanes *lanes, uint8_t *lane)
 {
 	uint64_t group = 0;
 
-	for (size_t i = 1; i < count; i++)
-		if (compare_commands(&order[i - 1], &order[i], placing) > 0) {
-			qsort_r(order, count, sizeof *order, compare_commands, placing);
-			break;
-		}
+	if (put_in_order(placing, order, count))
+		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t of = group_of(placing, order[i]);
 		if (i == 0 || of != group)
@@ -135,6 +179,7 @@ static void place_commands(struct placing *placing, uint32_t *order, size_t coun
 		    TARE_COMMAND(placing->timeline->recording, order[i]);
 		lane[order[i]] = lanes_take(lanes, command->start_ns, command->end_ns);
 	}
+	return 0;
 }
 
 // The bucket of a command's queue; those of no queue come last.
@@ -172,28 +217,68 @@ static uint32_t *by_queues(const struct tare_recording *recording, const struct 
 	return order;
 }
 
+// Those of them that an engine runs, engine by engine, else as they come: a queue's are in order
+// then. *order is replaced. Returns 0 or -ENOMEM.
+static int by_engines(const struct placing *placing, uint32_t **order, size_t *count)
+{
+	const struct tare_recording *recording = placing->timeline->recording;
+	const uint8_t *engine = placing->timeline->engine;
+	enum { ENGINES = 4 };
+	size_t *first = calloc((recording->device_count + 1) * ENGINES + 1, sizeof *first);
+	uint32_t *moving = calloc(*count + 1, sizeof *moving);
+	size_t buckets = (recording->device_count + 1) * ENGINES;
+
+	if (!first || !moving) {
+		free(first);
+		free(moving);
+		return -ENOMEM;
+	}
+	for (int placed = 0; placed < 2; placed++) {
+		for (size_t i = 0; i < *count; i++) {
+			uint32_t index = (*order)[i], device;
+			if (engine[index] == TIMELINE_NO_LANE)
+				continue;
+			device = tare_command_device(recording, TARE_COMMAND(recording, index));
+			if (device > recording->device_count)
+				device = (uint32_t)recording->device_count;
+			size_t *bucket = &first[device * ENGINES + engine[index]];
+			if (placed)
+				moving[(*bucket)++] = index;
+			else
+				++*(bucket + 1);
+		}
+		for (size_t i = 0; i < buckets && !placed; i++)
+			first[i + 1] += first[i];
+	}
+	*count = first[buckets];
+	free(first);
+	free(*order);
+	*order = moving;
+	return 0;
+}
+
 static int place_on_device(struct timeline *timeline, struct timeline_lanes *lanes)
 {
 	const struct timeline_rows *rows = &timeline->all[TIMELINE_COMMANDS];
 	struct placing placing = { timeline, false };
-	size_t count = 0, moving = 0;
+	size_t count = 0;
 	uint32_t *order = by_queues(timeline->recording, rows, &count);
+	int code = order ? 0 : -ENOMEM;
 
-	if (!order)
-		return -ENOMEM;
-	for (size_t i = 0; i < rows->count; i++) {
+	for (size_t i = 0; i < rows->count && !code; i++) {
 		uint32_t index = rows->at[i];
 		timeline->lane[index] = timeline->engine_lane[index] = TIMELINE_NO_LANE;
 		timeline->engine[index] = engine_of(TARE_COMMAND(timeline->recording, index));
 	}
-	place_commands(&placing, order, count, lanes, timeline->lane);
-	for (size_t i = 0; i < count; i++)
-		if (timeline->engine[order[i]] != TIMELINE_NO_LANE)
-			order[moving++] = order[i];
+	if (!code)
+		code = place_commands(&placing, order, count, lanes, timeline->lane);
+	if (!code)
+		code = by_engines(&placing, &order, &count);
 	placing.engines = true;
-	place_commands(&placing, order, moving, lanes, timeline->engine_lane);
+	if (!code)
+		code = place_commands(&placing, order, count, lanes, timeline->engine_lane);
 	free(order);
-	return 0;
+	return code;
 }
 
 // ---- calls within calls

@@ -123,6 +123,14 @@ static void describe(const struct evaluation *evaluation, const struct idle *idl
 	finding_figure(draft, "longest_ns", longest_ns, "device timestamp");
 }
 
+// All gaps cost no more than the ledger has of the category.
+static bool may_be_idle(const struct evaluation *evaluation, const struct idle *idle)
+{
+	return evaluation_has_part(evaluation, idle->category) &&
+	       finding_may_matter(evaluation, (double)evaluation->ledger.parts_ns[idle->category],
+	                          idle->share);
+}
+
 static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 {
 	struct finding_draft draft;
@@ -130,13 +138,9 @@ static int evaluate_idle(struct evaluation *evaluation, const struct idle *idle)
 	struct beside beside = { 0 };
 	double longest_ns = 0, idle_ns;
 	int64_t before_ns = 0; // end of the gap before
-	// All of them cost no more than the ledger has of the category.
-	if (!finding_may_matter(evaluation, (double)evaluation->ledger.parts_ns[idle->category],
-	                        idle->share))
-		return 0;
 	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(evaluation) : 0;
 	finding_begin(evaluation, &draft, idle->id);
-	size_t count = evaluation_has_part(evaluation, idle->category) ? evaluation->gap_count : 0;
+	size_t count = may_be_idle(evaluation, idle) ? evaluation->gap_count : 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_part_ns(evaluation, gap, idle->category),
