@@ -262,13 +262,13 @@ static int sample_times(struct session *session, struct tare_error *error)
 	bool ours;
 
 	session->times.asked = own->times;
-	if (!own->times || session->end.signal || session->end.asked)
+	if (!own->times || session->runs.end.signal || session->runs.end.asked)
 		return 0;
 	struct tare_blocks_clock *clock = tare_blocks_clock_begin(&session->times.why);
 	if (!clock)
 		return 0;
-	tare_input_restore(&session->input);
-	int status = tare_blocks_run(&session->place, &run, &end, &wall_ns, &ours, error);
+	tare_input_restore(&session->runs.input);
+	int status = tare_blocks_run(&session->runs.place, &run, &end, &wall_ns, &ours, error);
 	tare_blocks_clock_end(clock, &ticks);
 	if (status == 0 && tare_blocks_times_make(&ticks, &session->times) < 0)
 		status = tare_fail(error, ENOMEM, "out of memory");

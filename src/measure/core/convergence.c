@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-
 struct counts {
 	size_t cells, skipped;
 };
