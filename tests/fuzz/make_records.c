@@ -120,7 +120,7 @@ static void facts(const char *folder)
 	struct tare_trace_writer *w = begin_usual(folder, "facts");
 
 	base_objects(w);
-	for (uint16_t fact = 1; fact <= TARE_TRACE_FACT_MAY_WRITE; fact++)
+	for (uint16_t fact = 1; fact <= TARE_TRACE_FACT_COPY_ENGINES; fact++)
 		add(w, RECORD(fact, FACT, fact, 1, .object = of[0], .ticks = t0, .value = fact,
 		              .device = DEVICE, .text = 1));
 	for (uint16_t fact = TARE_TRACE_FACT_GROUP_LIMIT; fact <= TARE_TRACE_FACT_PROFILING; fact++)

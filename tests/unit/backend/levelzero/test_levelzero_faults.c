@@ -399,6 +399,9 @@ static ze_result_t ZE_APICALL synchronise(ze_command_list_handle_t list, uint64_
 	return answer;
 }
 
+// A longer wait is cut into pieces (wait.c).
+#define PIECE_NS 250000000
+
 static void immediate_lists_are_waited_for_where_that_can_be(void **state)
 {
 	static const struct {
@@ -408,12 +411,11 @@ static void immediate_lists_are_waited_for_where_that_can_be(void **state)
 		int want;
 	} rows[] = {
 		{ ZE_RESULT_SUCCESS, 5 * MS, 5 * MS, 0 },
-		// In pieces, so that it can be interrupted.
-		{ ZE_RESULT_SUCCESS, TARE_LIMIT_NATIVE, 250000000, 0 },
+		{ ZE_RESULT_SUCCESS, TARE_LIMIT_NATIVE, PIECE_NS, 0 },
 		{ ZE_RESULT_NOT_READY, 0, 0, -ETIMEDOUT },
-		{ ZE_RESULT_ERROR_DEVICE_LOST, LIMIT, LIMIT, -ENODEV },
+		{ ZE_RESULT_ERROR_DEVICE_LOST, LIMIT, PIECE_NS, -ENODEV },
 		// The loader knows it, the driver does not: the event of a barrier does it.
-		{ ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, LIMIT, LIMIT, 0 },
+		{ ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, LIMIT, PIECE_NS, 0 },
 	};
 	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
 	(void)state;
