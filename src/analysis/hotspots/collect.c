@@ -294,37 +294,64 @@ static bool is_apart(const struct tare_recording *counted, const struct tare_rec
 	return fabs(count->value - timed_ns) > MOST_APART * timed_ns;
 }
 
-static int add_values(struct tare_collection *collection, const struct tare_recording *counted)
+// What is known of each of a recording's counts.
+struct known {
+	uint32_t *rows; // of which kernel of the run; TARE_NO_INDEX: of none
+	bool *alone;    // of Level Zero: the device did nothing else
+	bool *left_out; // of a launch of another size
+};
+
+static int find_out(struct tare_collection *collection, const struct tare_recording *counted,
+                    struct known *known)
 {
-	bool *alone = calloc(counted->count_count + 1, sizeof *alone);
+	size_t count = counted->count_count;
+
+	known->rows = calloc(count + 1, sizeof *known->rows);
+	known->alone = calloc(count + 1, sizeof *known->alone);
+	known->left_out = calloc(count + 1, sizeof *known->left_out);
+	if (!known->rows || !known->alone || !known->left_out)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_counted_kernel *kernel = row_of(
+		    collection, counted, counted->counts[i].kernel, counted->counts[i].graph);
+		known->rows[i] =
+		    kernel ? (uint32_t)(kernel - collection->run.kernels) : TARE_NO_INDEX;
+	}
+	if (collection->levelzero && tare_counted_alone(counted, known->alone) < 0)
+		return -ENOMEM;
+	return tare_counted_sizes(counted, known->rows, known->left_out);
+}
+
+static void add_values(struct tare_collection *collection, const struct tare_recording *counted,
+                       const struct known *known)
+{
 	uint32_t last = UINT32_MAX, apart = UINT32_MAX;
 
-	if (!alone || (collection->levelzero && tare_counted_alone(counted, alone) < 0)) {
-		free(alone);
-		return -ENOMEM;
-	}
 	for (size_t i = 0; i < counted->count_count; i++) {
 		struct tare_recorded_count count = counted->counts[i];
-		struct tare_counted_kernel *kernel =
-		    row_of(collection, counted, count.kernel, count.graph);
-		if (kernel && count.counter == TARE_TRACE_COUNTER_GIVEN_BYTES)
+		if (known->rows[i] == TARE_NO_INDEX)
+			continue;
+		struct tare_counted_kernel *kernel = &collection->run.kernels[known->rows[i]];
+		if (count.counter == TARE_TRACE_COUNTER_GIVEN_BYTES && !known->left_out[i])
 			add_given(collection, kernel, count.value);
-		if (!kernel || !is_counter(count.counter))
+		if (!is_counter(count.counter))
 			continue;
 		kernel->uncounted = TARE_UNCOUNTED_NONE;
-		kernel->counted_launches += count.launch != last;
+		*(known->left_out[i] ? &kernel->other_sizes : &kernel->counted_launches) +=
+		    count.launch != last;
 		last = count.launch;
+		if (known->left_out[i])
+			continue;
 		if (collection->levelzero) {
-			if (alone[i] && count.counter == TARE_TRACE_COUNTER_DURATION_NS &&
+			if (known->alone[i] && count.counter == TARE_TRACE_COUNTER_DURATION_NS &&
 			    is_apart(counted, &count))
 				apart = count.launch;
-			if (!alone[i] || (count.launch == apart && is_of_time(count.counter)))
+			if (!known->alone[i] ||
+			    (count.launch == apart && is_of_time(count.counter)))
 				count.value = NAN;
 		}
 		add_value(kernel, &count);
 	}
-	free(alone);
-	return 0;
 }
 
 int tare_collection_count(struct tare_collection *collection, const struct tare_recording *counted,
@@ -349,7 +376,14 @@ int tare_collection_count(struct tare_collection *collection, const struct tare_
 	}
 	for (size_t i = 0; i < counted->counting_count; i++)
 		apply_counting(collection, counted, &counted->countings[i]);
-	if (add_values(collection, counted) < 0)
+	struct known known = { NULL, NULL, NULL };
+	int status = find_out(collection, counted, &known);
+	if (status == 0)
+		add_values(collection, counted, &known);
+	free(known.rows);
+	free(known.alone);
+	free(known.left_out);
+	if (status < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	for (size_t i = 0; i < collection->run.kernel_count; i++)
 		add_l2_hits(&collection->run.kernels[i]);

@@ -61,6 +61,11 @@ void tare_collection_free(struct tare_collection *collection);
 // index of recording->counts, has room for all; false where that is not known. Returns 0 or
 // -ENOMEM.
 int tare_counted_alone(const struct tare_recording *counted, bool *alone);
+// Of a kernel's counted launches those of one size stay: of the size with most groups of counters,
+// and of those the largest. `rows` says of which kernel each of recording->counts is, TARE_NO_INDEX
+// of none; `left_out` has room for as many, and becomes true for those of other sizes. Returns 0 or
+// -ENOMEM.
+int tare_counted_sizes(const struct tare_recording *counted, const uint32_t *rows, bool *left_out);
 // Why a Level Zero driver refuses counters.
 char *tare_metrics_refused(uint32_t code, const char *function);
 // graphs.c: adds rows for the recording's graphs, in their place among kernels. Returns 0 or

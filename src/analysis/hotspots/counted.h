@@ -99,6 +99,7 @@ struct tare_counted_kernel {
 	const char *name;          // demangled
 	uint64_t launches;         // recorded
 	uint64_t counted_launches; // launches of the counted run that were counted for any group
+	uint64_t other_sizes;      // launches that were counted, too, and left out: of another size
 	uint64_t total_ns; // device time of all recorded launches; source: device timestamps
 	uint64_t mean_ns;  // of one recorded launch
 	double share;      // of the device time of all kernels recorded, 0 to 1

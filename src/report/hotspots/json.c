@@ -232,6 +232,7 @@ static json_t *kernel_of(struct tare_json *json, const struct tare_hotspot *hots
 	tare_json_put(json, object, "launches", tare_json_unsigned(kernel->launches));
 	tare_json_put(json, object, "counted_launches",
 	              tare_json_unsigned(kernel->counted_launches));
+	tare_json_put(json, object, "other_sizes", tare_json_unsigned(kernel->other_sizes));
 	tare_json_put(json, object, "uncounted",
 	              kernel->uncounted == TARE_UNCOUNTED_NONE
 	                  ? json_null()

@@ -361,6 +361,12 @@ const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char t
 		add(text, ".");
 	}
 	add_ways_out(hotspot, text);
+	if (hotspot->kernel->other_sizes)
+		add(text,
+		    "%sIts launches differ in size: those of one size are judged, %llu counted "
+		    "ones "
+		    "of others are left out.",
+		    text[0] ? " " : "", (unsigned long long)hotspot->kernel->other_sizes);
 	if (hotspot->unlike_recorded)
 		add(text,
 		    "%sThe counted launches took %s, the recorded ones %s on average: this is "
