@@ -229,6 +229,14 @@ static void integer_multiplication_fills_half_of_a_pipe(void **state)
 	assert_int_equal(judge(&kernel).other_pipe, TARE_COUNTER_ROLES);
 	assert_int_equal(judge(&kernel).limits[TARE_KERNEL_BOUND_COMPUTE].role,
 	                 TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE);
+	// As a matrix product in registers was counted on an H100, which multiplies no integers
+	// to speak of: floats are not dealt quite evenly.
+	made_set(&kernel, TARE_COUNTER_ISSUE_SHARE, 63.3);
+	made_set(&kernel, TARE_COUNTER_PIPE_FMA_SHARE, 51.8);
+	made_set(&kernel, TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE, 58.6);
+	assert_int_equal(judge(&kernel).bound, TARE_KERNEL_BOUND_COMPUTE);
+	assert_int_equal(judge(&kernel).pipe, TARE_COUNTER_PIPE_FMA_SHARE);
+	assert_int_equal(judge(&kernel).other_pipe, TARE_COUNTER_ROLES);
 	// Without the whole pipe's figure it is not known whose work it is.
 	made_unset(&kernel, TARE_COUNTER_PIPE_FMA_SHARE, TARE_COUNTER_NO_INSTANCE);
 	assert_int_equal(judge(&kernel).pipe, TARE_COUNTER_PIPE_ALU_SHARE);
