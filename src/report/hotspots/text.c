@@ -31,6 +31,14 @@ static const char *bar_of(struct tare_text *text, const struct tare_core_time *t
 	return bar;
 }
 
+// Names of many bounds would leave no room for the kernels'.
+static const char *bound_of(const struct tare_hotspot *hotspot, char words[HOTSPOT_TEXT])
+{
+	return __builtin_popcount(hotspot->verdict.possible) > 2
+	           ? "not decided"
+	           : tare_hotspot_bound_words(hotspot, words);
+}
+
 static void write_row(struct tare_text_table *table, struct tare_text *text,
                       const struct tare_hotspot *hotspot)
 {
@@ -44,7 +52,7 @@ static void write_row(struct tare_text_table *table, struct tare_text *text,
 	tare_text_cell(table, "%s", tare_hotspot_percent(100 * kernel->share, words));
 	tare_text_cell(table, "%s", tare_hotspot_percent(hotspot->time.active, words));
 	tare_text_cell(table, "%s", bar_of(text, &hotspot->time, bar));
-	tare_text_cell(table, "%s", tare_hotspot_bound_words(hotspot, words));
+	tare_text_cell(table, "%s", bound_of(hotspot, words));
 }
 
 static void write_table(struct tare_text *text, const struct tare_hotspot *hotspots, size_t count)
@@ -62,8 +70,8 @@ static void write_table(struct tare_text *text, const struct tare_hotspot *hotsp
 	tare_text_table_print(table);
 	tare_text_paragraph(text, TARE_STYLE_FAINT, "", 0,
 	                    "Time of the cores: %s issuing, %s stalled, . without work. A bound "
-	                    "with ? "
-	                    "is not decided: the figures' errors allow each of those named.",
+	                    "with ? is not decided: the figures' errors allow each of those named, "
+	                    "and where none is named more than two.",
 	                    text->options->ascii ? "#" : "█", text->options->ascii ? "+" : "▒");
 }
 
