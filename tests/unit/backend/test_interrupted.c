@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +13,10 @@
 
 #include <cmocka.h>
 
-static sem_t go_on, ended;
+static sem_t go_on, ended, never;
 static volatile sig_atomic_t wanted;
 static char seen[16];
+static pthread_t built_by;
 
 static int build(struct tare_device *device, const struct tare_module_source *source,
                  struct tare_module **module, char **log, struct tare_error *error)
@@ -22,6 +24,7 @@ static int build(struct tare_device *device, const struct tare_module_source *so
 	(void)device;
 	(void)module;
 	(void)log;
+	built_by = pthread_self();
 	sem_wait(&go_on);
 	memcpy(seen, source->data, source->bytes);
 	sem_post(&ended);
@@ -50,6 +53,23 @@ static int set_up(void **state)
 	return 0;
 }
 
+static void *idle(void *context)
+{
+	while (sem_wait(&never) != 0)
+		continue;
+	return context;
+}
+
+// As drivers do, but for those that work in the calling thread.
+static int set_up_threads(void **state)
+{
+	static pthread_t thread;
+
+	if (!thread)
+		assert_int_equal(pthread_create(&thread, NULL, idle, NULL), 0);
+	return set_up(state);
+}
+
 static int tear_down(void **state)
 {
 	(void)state;
@@ -70,6 +90,21 @@ static void a_build_that_nobody_stops_tells_what_the_driver_said(void **state)
 	assert_string_equal(error.message, "it does not build");
 	assert_string_equal(seen, "text");
 	assert_false(device.lost);
+	assert_false(pthread_equal(built_by, pthread_self()));
+}
+
+// The first case: what is measured in a process with one thread is not what it is with two.
+static void a_process_with_one_thread_keeps_one(void **state)
+{
+	struct tare_device device = { .backend = &backend };
+	struct tare_module_source source = { .data = "text", .bytes = 4 };
+	struct tare_module *module = NULL;
+	struct tare_error error = { 0 };
+
+	(void)state;
+	sem_post(&go_on);
+	assert_int_equal(tare_module_create(&device, &source, &module, NULL, &error), -EINVAL);
+	assert_true(pthread_equal(built_by, pthread_self()));
 }
 
 static void a_build_that_goes_on_is_left(void **state)
@@ -118,9 +153,13 @@ static void nothing_is_due_before_it_is_wanted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_process_with_one_thread_keeps_one, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(
-		    a_build_that_nobody_stops_tells_what_the_driver_said, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_build_that_goes_on_is_left, set_up, tear_down),
+		    a_build_that_nobody_stops_tells_what_the_driver_said, set_up_threads,
+		    tear_down),
+		cmocka_unit_test_setup_teardown(a_build_that_goes_on_is_left, set_up_threads,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(a_device_whose_work_is_left_is_given_up, set_up,
 		                                tear_down),
 		cmocka_unit_test_setup_teardown(nothing_is_due_before_it_is_wanted, set_up,
