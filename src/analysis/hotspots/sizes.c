@@ -46,16 +46,16 @@ static double items_of(const struct tare_recorded_shape *shape)
 }
 
 // Counts of one size: from `at` on, `count` of them.
-struct run {
+struct same_size {
 	size_t at, count;
 	int groups;
 	double items;
 };
 
-static struct run run_at(const struct tare_recording *counted, const struct sized *sized, size_t at,
-                         size_t count)
+static struct same_size run_at(const struct tare_recording *counted, const struct sized *sized,
+                               size_t at, size_t count)
 {
-	struct run run = { .at = at, .items = items_of(sized[at].shape) };
+	struct same_size run = { .at = at, .items = items_of(sized[at].shape) };
 	uint64_t groups = 0;
 
 	while (at + run.count < count && sized[at + run.count].row == sized[at].row &&
@@ -66,7 +66,7 @@ static struct run run_at(const struct tare_recording *counted, const struct size
 	return run;
 }
 
-static bool is_better(const struct run *run, const struct run *best)
+static bool is_better(const struct same_size *run, const struct same_size *best)
 {
 	return run->groups != best->groups ? run->groups > best->groups : run->items > best->items;
 }
@@ -95,10 +95,10 @@ int tare_counted_sizes(const struct tare_recording *counted, const uint32_t *row
 		sized[i] = sized_of(counted, rows, i);
 	qsort(sized, count, sizeof *sized, compare_sized);
 	for (size_t first = 0, next; first < count; first = next) {
-		struct run best = run_at(counted, sized, first, count);
+		struct same_size best = run_at(counted, sized, first, count);
 		for (next = first + best.count;
 		     next < count && sized[next].row == sized[first].row;) {
-			struct run run = run_at(counted, sized, next, count);
+			struct same_size run = run_at(counted, sized, next, count);
 			next += run.count;
 			if (is_better(&run, &best))
 				best = run;

@@ -484,7 +484,8 @@ static void none_changes_nothing_of_the_programs(void **state)
 
 static bool is_measured(const char *name)
 {
-	static const char *const names[] = { "profiling", "transfers", "release", "threads" };
+	static const char *const names[] = { "profiling", "transfers", "release", "threads",
+		                             "own" };
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
