@@ -78,6 +78,9 @@ def test_the_counter_wraps_between_parts(on):
     # While the recorder's thread reads an event, the program may reset it: what its parts did is not known then.
     missing = {number: at for number, at in trace.times.items() if number not in trace.parts}
     assert len(missing) <= len(trace.times) // 100, missing
+    assert not [number for number, at in missing.items() if at[0][0] > at[0][1]], "the wrap itself costs none"
+    assert max(trace.parts)[1] > max(number for number, at in trace.times.items() if at[0][0] > 1 << (bits - 1))[1], \
+        "those behind the wrap are told, too"
     check_parts(trace, "12 MHz", bits)
 
 
