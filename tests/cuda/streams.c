@@ -19,6 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static void launch(cu_function function, cu_stream stream)
+{
+	DO(cuLaunchKernel, function, 2, 1, 1, 64, 1, 1, 0, stream, NULL, NULL);
+}
+
 static void kernels(int n)
 {
 	for (int i = 0; i < n; i++)
@@ -430,6 +435,38 @@ static void looks(int n)
 	found = address_of("cuStreamBeginCapture_v2");
 	printf("%d %d\n", found != NULL, !dlerror());
 	dlclose(whole);
+}
+
+static void begin(void)
+{
+	cu_device device;
+	open_driver();
+	DO(cuInit, 0);
+	DO(cuDeviceGet, &device, 0);
+	DO(cuDevicePrimaryCtxRetain, &context, device);
+	DO(cuCtxSetCurrent, context);
+	DO(cuModuleLoadDataEx, &module, ptx, 0, NULL, NULL);
+	DO(cuModuleGetFunction, &empty, module, "empty");
+	DO(cuModuleGetFunction, &other, module, "other");
+	DO(cuMemAlloc_v2, &memory, BYTES);
+	DO(cuMemAlloc_v2, &second, BYTES);
+	DO(cuMemHostAlloc, (void **)&pinned, BYTES, 0);
+	pageable = malloc(BYTES);
+	for (int i = 0; i < STREAMS; i++)
+		DO(cuStreamCreate, &streams[i], i ? ABI_STREAM_NON_BLOCKING : 0);
+	memset(pinned, 3, BYTES);
+	memset(pageable, 5, BYTES);
+}
+
+static void end(void)
+{
+	for (int i = 0; i < STREAMS; i++)
+		DO(cuStreamDestroy_v2, streams[i]);
+	DO(cuMemFreeHost, pinned);
+	DO(cuMemFree_v2, second);
+	DO(cuMemFree_v2, memory);
+	DO(cuModuleUnload, module);
+	free(pageable);
 }
 
 #ifdef WITH_OPENCL
