@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/internal.h"
 #include "backend/cuda/nvrtc/nvrtc.h"
-#include "backend/cuda/ptx.h"
+#include "backend/cuda/ptx/ptx.h"
 
 #include <errno.h>
 #include <stdio.h>
