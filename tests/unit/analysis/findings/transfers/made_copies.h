@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs with copies made by hand.
 #pragma once
-#include "evaluated.h"
+#include "tests/unit/analysis/findings/evaluated.h"
 
 struct copies {
 	uint8_t kind; // WRITE
