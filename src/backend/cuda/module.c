@@ -204,8 +204,7 @@ int cuda_module_create(struct tare_device *base, const struct tare_module_source
 
 	if (log)
 		*log = NULL;
-	if (status == 0)
-		status = cuda_enter(device, error);
+	status = status ?: cuda_enter(device, error);
 	if (status == 0 && source->format == TARE_MODULE_CUDA_C)
 		status = cuda_compile(device, source, &compiled, log, error);
 	if (status < 0)
